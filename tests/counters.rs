@@ -16,7 +16,6 @@ use memory::counters::bench::{CountersBench, Load, load};
 use memory::counters::plan::{Part, Setup, plan};
 use memory::kernels::{Kernel, Stores};
 use memory::mode::{Options, Planned};
-use memory::pages::Pages;
 
 use crate::bench::{record, run, stderr, stdout, truebench};
 
@@ -146,18 +145,7 @@ fn options() -> Options {
     Options {
         array_size: Some(400_000),
         kernels: vec!["copy".to_owned()],
-        stores: None,
-        simd: None,
-        offset: 0,
-        pages: Pages::Default,
-        threads: None,
-        places: "cores".parse().unwrap(),
-        bind: "close".parse().unwrap(),
-        mixes: Vec::new(),
-        schedule: None,
-        sizes: None,
-        nodes: None,
-        rules: Rules::exactly(6, f64::MAX),
+        ..Options::new(Rules::exactly(6, f64::MAX))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Alignment: what misaligned vectors and arrays at awkward distances cost, in L1 and in memory.
 //!
-//! - [`plan`] chooses the points of the sweep; [`layout`] puts arrays where each point wants them; [`bench`] is the
-//!   worker that measures.
+//! - [`plan`] chooses the points of the sweep; [`layout`] puts arrays where each point wants them; [`bench`]
+//!   is the worker that measures.
 
 pub mod bench;
 pub mod layout;
@@ -9,12 +9,11 @@ pub mod plan;
 
 use crate::mode::Mode;
 
-/// The mode.
 pub const MODE: Mode = Mode {
     name: "alignment",
     title: "alignment",
     seconds: 100.0,
     plan: plan::plan,
-    prepare: bench::prepare,
+    prepare: crate::worker::prepare::<bench::Alignment>,
     complete: |figures, machine| plan::set_limits(figures, machine),
 };

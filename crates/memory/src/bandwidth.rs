@@ -1,5 +1,5 @@
-//! Bandwidth by STREAM's kernels and three more, with regular and non-temporal stores, and by what a compiler and
-//! libc make of them.
+//! Bandwidth by STREAM's kernels and three more, with regular and non-temporal stores, and by what a compiler
+//! and libc make of them.
 //!
 //! - [`plan`] resolves options against a machine; [`bench`] is the worker that measures.
 //! - [`arrays`] maps the memory; [`expected`] follows what it must hold; [`baseline`] is the compiler's code.
@@ -19,6 +19,6 @@ pub const MODE: Mode = Mode {
     title: "bandwidth",
     seconds: 180.0,
     plan: plan::plan,
-    prepare: bench::prepare,
-    complete: |figures, _| plan::set_limits(figures),
+    prepare: crate::worker::prepare::<bench::Bandwidth>,
+    complete: |figures, _| crate::limits::set_highest_traffic(figures),
 };

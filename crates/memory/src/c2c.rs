@@ -9,7 +9,6 @@ pub mod plan;
 
 use crate::mode::Mode;
 
-/// The mode.
 pub const MODE: Mode = Mode {
     name: "c2c",
     title: "cache to cache",

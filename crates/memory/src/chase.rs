@@ -1,13 +1,13 @@
-//! Pointer chains: memory in which each element holds the address of the next, so that every load waits for the
-//! one before. What a step takes is a latency.
+//! Pointer chains: memory in which each element holds the address of the next, so that every load waits for
+//! the one before. What a step takes is a latency.
 //!
-//! A chain is one cycle through all elements (Sattolo's algorithm), in an order that no prefetcher foresees. lmbench's
-//! strided chains are prefetched; google/multichase's are random, as here.
+//! A chain is one cycle through all elements (Sattolo's algorithm), in an order that no prefetcher foresees.
+//! lmbench's strided chains are prefetched; google/multichase's are random, as here.
 
 use core::arch::asm;
 
-/// Bytes of a cache line, and the least distance of two elements. Where lines are longer (128 B on some Arm), two
-/// elements share one and a step may be a hit: take twice the stride there.
+/// Bytes of a cache line, and the least distance of two elements. Where lines are longer (128 B on some Arm),
+/// two elements share one and a step may be a hit: take twice the stride there.
 pub const LINE: usize = 64;
 /// Steps that the walking loop takes between two looks at its counter; lengths of walks are multiples.
 pub const UNROLL: u64 = 16;
@@ -21,15 +21,14 @@ pub const NUMBERED: usize = 16;
 pub enum Order {
     /// Any element after any other: nearly every step to memory is a miss in the TLB too, with small pages.
     Random,
-    /// All elements of a page of this size in random order, then another page at random: one TLB miss for many
-    /// steps, and caches alone remain.
+    /// All elements of a page of this size in random order, then another page at random: one TLB miss for
+    /// many steps, and caches alone remain.
     Pages(usize),
 }
 
-/// A chain that lies in memory that somebody else keeps.
+/// A chain in memory that the caller keeps.
 #[derive(Clone, Copy, Debug)]
 pub struct Chain {
-    /// Its first element.
     pub start: *const u8,
     /// Elements: steps until it comes round.
     pub elements: usize,
@@ -45,12 +44,12 @@ unsafe impl Sync for Chain {}
 pub struct Random(u64);
 
 impl Random {
-    /// Starts from a seed, any.
     pub fn new(seed: u64) -> Random {
         Random(seed ^ 0x9E37_79B9_7F4A_7C15 | 1)
     }
 
-    /// A number below `bound`, which is not 0 (Lemire's multiplication; its bias is below 2^-32 for our sizes).
+    /// A number below `bound`, which is not 0 (Lemire's multiplication; its bias is below 2^-32 for our
+    /// sizes).
     pub fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -61,11 +60,11 @@ impl Random {
 }
 
 impl Chain {
-    /// Writes a chain into `bytes` bytes from `base` on: an element every `stride` bytes. Behind its address an
-    /// element of [`NUMBERED`] bytes or more holds its [`number`](Chain::number) on the chain.
+    /// Writes a chain into `bytes` bytes from `base` on: an element every `stride` bytes. Behind its address
+    /// an element of [`NUMBERED`] bytes or more holds its [`number`](Chain::number) on the chain.
     ///
     /// # Safety
-    /// The memory is valid for writes, aligned to 8 B, and nobody else uses it meanwhile.
+    /// The memory is valid for writes, aligned to 8 B, and nothing else uses it at the same time.
     ///
     /// # Panics
     /// If not even one element fits, or a stride is no multiple of 8 B.
@@ -81,8 +80,8 @@ impl Chain {
         chain
     }
 
-    /// A chain of addresses alone, that uses 8 B of each element: the rest may hold other chains. Notes the addresses of
-    /// the elements at `steps`, each less than the number of elements.
+    /// A chain of addresses alone, that uses 8 B of each element: the rest may hold other chains. Notes the
+    /// addresses of the elements at `steps`, each less than the number of elements.
     ///
     /// # Safety
     /// As there.
@@ -105,7 +104,7 @@ impl Chain {
         chain
     }
 
-    /// Writes the addresses; tells the order of the elements too.
+    /// Writes the addresses; returns the order of the elements too.
     unsafe fn lay(base: *mut u8, bytes: usize, stride: usize, order: Order, seed: u64) -> (Chain, Vec<u32>) {
         assert!(
             stride >= 8 && stride.is_multiple_of(8) && bytes >= stride,
@@ -122,11 +121,12 @@ impl Chain {
         (Chain { start: at(visits[0]).cast(), elements }, visits)
     }
 
-    /// Steps from the chain's start to the element at `at`: where a walk must have got to proves that it took every
-    /// step.
+    /// Steps from the chain's start to the element at `at`: where a walk must have got to proves that it took
+    /// every step.
     ///
     /// # Safety
-    /// `at` is an element of a chain with a stride of at least [`NUMBERED`] bytes, whose memory still holds it.
+    /// `at` is an element of a chain with a stride of at least [`NUMBERED`] bytes, whose memory still holds
+    /// it.
     pub unsafe fn number(at: *const u8) -> u64 {
         // SAFETY: the caller's.
         unsafe { at.cast::<u64>().add(1).read() }
@@ -269,9 +269,9 @@ mod tests {
 
     #[test]
     fn orders_differ_by_seed_and_are_reproducible() {
-        let of = |seed| visits(1000, LINE, Order::Random, &mut Random::new(seed));
-        assert_eq!(of(1), of(1));
-        assert_ne!(of(1), of(2));
-        assert_ne!(of(1), (0..1000).collect::<Vec<u32>>());
+        let order = |seed| visits(1000, LINE, Order::Random, &mut Random::new(seed));
+        assert_eq!(order(1), order(1));
+        assert_ne!(order(1), order(2));
+        assert_ne!(order(1), (0..1000).collect::<Vec<u32>>());
     }
 }

@@ -1,11 +1,12 @@
 //! Traffic that the memory controllers count, against what the kernels should move.
 //!
-//! - [`plan`] decides the figures by the counters that the machine shows; [`bench`] reads the counters around rounds of
-//!   the bandwidth mode's kernels.
-//! - [`channels`] tells, under load, which channels are to be summed.
+//! - [`plan`] decides the figures by the counters that the machine shows; [`bench`] reads the counters around
+//!   rounds of the bandwidth mode's kernels.
+//! - [`channels`] selects, under load, the channels that are summed.
 //!
-//! What is counted is the traffic of the whole machine, whoever causes it. The counters are read before and after a
-//! round and not inside: so their cost is not timed, and bytes are divided by the time of the samples alone.
+//! What is counted is the traffic of the whole machine, whatever causes it. The counters are read before and
+//! after a round and not inside: so their cost is not timed, and bytes are divided by the time of the samples
+//! alone.
 
 pub mod bench;
 pub mod channels;
@@ -15,7 +16,6 @@ use figure::{Figure, Status};
 
 use crate::mode::Mode;
 
-/// The mode of the memory controllers' counters.
 pub const MODE: Mode = Mode {
     name: "counters",
     title: "traffic by the memory controllers' counters",
@@ -31,7 +31,8 @@ pub(crate) const NO_COUNTS: &str = "the memory controllers' counters ";
 /// Why there are no reads and writes apart.
 pub(crate) const TOGETHER: &str = "these counters count reads and writes together";
 
-/// That counters cannot be opened, or count nothing, is not a failure of ours: what they would show is not available.
+/// That counters cannot be opened, or count nothing, is not a failure of ours: what they would show is not
+/// available.
 fn complete(figures: &mut [Figure]) {
     for figure in figures.iter_mut().filter(|figure| figure.status == Status::Failed) {
         if figure.reason.as_ref().is_some_and(|reason| reason.starts_with(NO_COUNTS)) {

@@ -1,8 +1,8 @@
 //! A second instrument: another program's figures beside ours, in the same schedule.
 //!
-//! Two instruments that disagree prove that at least one does not measure what is expected of it (study 1, step 4).
-//! Here a program of the user's that is on PATH runs with the same threads, places, sizes and pages, a round of
-//! its in turn with a round of ours, quoted by the same statistic.
+//! Two instruments that disagree prove that at least one does not measure what is expected of it (study 1,
+//! step 4). Here a program of the user's that is on PATH runs with the same threads, places, sizes and pages,
+//! a round of its in turn with a round of ours, quoted by the same statistic.
 //!
 //! - [`tool`] says what a program is; [`stream`], [`likwid`] and [`mlc`] are those that are known.
 //! - [`plan`] looks for them and makes pairs of figures; [`bench`](mod@bench) is the worker that runs both.
@@ -20,7 +20,6 @@ use tool::Tool;
 /// The programs that are known. A new one is a file, and a line here.
 pub static TOOLS: &[&Tool] = &[&mlc::TOOL, &likwid::TOOL, &stream::TOOL];
 
-/// The mode.
 pub const MODE: Mode = Mode {
     name: "cross-check",
     title: "cross-check: other programs' figures beside ours",

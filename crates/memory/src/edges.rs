@@ -1,9 +1,9 @@
 //! Where one level of the memory hierarchy ends and the next begins, by a ladder of sizes. Pure.
 //!
-//! A ladder is a cost at each size: a latency, or the reciprocal of a bandwidth. Caches make plateaus of it, and a
-//! rise between two. The costs are made monotone first (a larger size cannot be cheaper; where it seems so, that is
-//! noise), then steep stretches are rises, and an edge lies in the middle of a rise: there half of the accesses that can
-//! miss the level do.
+//! A ladder is a cost at each size: a latency, or the reciprocal of a bandwidth. Caches make plateaus of it,
+//! and a rise between two. The costs are made monotone first (a larger size cannot be cheaper; where it seems
+//! so, that is noise), then steep stretches are rises, and an edge lies in the middle of a rise: there half
+//! of the accesses that can miss the level do.
 
 use figure::host::CacheKind;
 use figure::{Machine, stats};
@@ -41,36 +41,37 @@ pub struct Level {
     pub level: u32,
     /// Bytes that are shown.
     pub advertised: f64,
-    /// Where it ends; `None` if the ladder does not tell.
+    /// Where it ends; `None` if the ladder does not show it.
     pub edge: Option<Edge>,
-    /// Whether it has a plateau of its own: else its edge is that of the level before, and memory is behind that.
-    pub own: bool,
-    /// The level behind that it cannot be told from: on this ladder both cost the same.
+    /// Whether it has a plateau of its own: else its edge is that of the level before, and memory is behind
+    /// that.
+    pub has_edge: bool,
+    /// The next level, where it cannot be distinguished from that: on this ladder both cost the same.
     pub blends: Option<u32>,
 }
 
-/// A stretch is steep where the cost rises by this factor over an octave: noise of 5 % between two points a third of an
-/// octave apart is 16 % an octave.
+/// A stretch is steep where the cost rises by this factor over an octave: noise of 5 % between two points a
+/// third of an octave apart is 16 % an octave.
 const STEEP: f64 = 1.28;
-/// … and gentle from here on, between steep ones. A last level that is shared fades out: over four octaves the bandwidth of
-/// a guest's fell to half, by 16 to 23 % an octave. Plateaus are not level either: the L2 of a Sapphire Rapids rises by
-/// 6 % an octave, as its share of misses does.
+/// … and gentle from here on, between steep ones. A last level that is shared fades out: over four octaves
+/// the bandwidth of a guest's fell to half, by 16 to 23 % an octave. Plateaus are not level either: the L2 of
+/// a Sapphire Rapids rises by 6 % an octave, as its share of misses does.
 const GENTLE: f64 = 1.14;
-/// A plateau shorter than this many octaves is a bend in one rise: less than between two neighbours of a ladder (three
-/// quarters and the whole of a cache's size are 0.42 apart) is noise of one point.
+/// A plateau shorter than this many octaves is a bend in one rise: less than between two neighbours of a
+/// ladder (three quarters and the whole of a cache's size are 0.42 apart) is noise of one point.
 const SHORTEST_PLATEAU: f64 = 0.45;
-/// Levels are at least this factor apart in cost, or the rise is none: neighbouring levels differ by 2 to 5 in latency and
-/// by 1.3 to 3 in the bandwidth of one thread.
+/// Levels are at least this factor apart in cost, or the rise is none: neighbouring levels differ by 2 to 5
+/// in latency and by 1.3 to 3 in the bandwidth of one thread.
 const LEAST_RISE: f64 = 1.25;
-/// … or at least this factor, between two plateaus that are far more even than that: one thread reads the L3 of a Zen 4
-/// at 86 % of its L2's rate.
+/// … or at least this factor, between two plateaus that are far more even than that: one thread reads the L3
+/// of a Zen 4 at 86 % of its L2's rate.
 const LEAST_STEP: f64 = 1.1;
 /// … of at least as many octaves …
 const LONG: f64 = 1.0;
 /// A plateau's highest cost to its lowest is far less than a step, as logarithms, by this factor.
 const EVEN: f64 = 3.0;
-/// A rise that is higher than this may be two levels', with a plateau between them that is too short for a point of its
-/// own: what a guest gets of a last level may be little more than its L2 …
+/// A rise that is higher than this may be two levels', with a plateau between them that is too short for a
+/// point of its own: what a guest gets of a last level may be little more than its L2 …
 const TWO_LEVELS: f64 = 6.0;
 /// … if it bends: from steep to gentle and to steep again, by this factor of the slopes (as logarithms) …
 const BEND: f64 = 1.4;
@@ -80,8 +81,9 @@ const LEAST_PART: f64 = 1.5;
 const NEAR: f64 = 2.0;
 /// What a level is worth that has an edge, whichever it is: more than height and distance can outweigh.
 const MATCHED: f64 = 10.0;
-/// An edge may be this much less high, as logarithms, for each factor e that it is nearer to the advertised size: a rise of
-/// page walks may lie where a cache is advertised, and a guest's last level a hundredfold below.
+/// An edge may be this much less high, as logarithms, for each factor e that it is nearer to the advertised
+/// size: a rise of page walks may lie where a cache is advertised, and a guest's last level a hundredfold
+/// below.
 const AWAY: f64 = 0.25;
 
 impl Edge {
@@ -91,8 +93,8 @@ impl Edge {
     }
 }
 
-/// The edges of a ladder, in the order of their sizes. Points may come in any order; those without a finite positive
-/// cost are left out.
+/// The edges of a ladder, in the order of their sizes. Points may come in any order; those without a finite
+/// positive cost are left out.
 pub fn edges(points: &[Point]) -> Vec<Edge> {
     let ladder = monotone(points);
     let steep = rises(&ladder, STEEP);
@@ -146,8 +148,8 @@ fn uneven(plateau: &[Point]) -> f64 {
     costs.clone().fold(f64::NEG_INFINITY, f64::max) - costs.fold(f64::INFINITY, f64::min)
 }
 
-/// Where one rise is the rises of two levels: its point in the sharper corner of the stretch that is the longest and the
-/// gentlest between steeper ones.
+/// Where one rise is the rises of two levels: its point in the sharper corner of the stretch that is the
+/// longest and the gentlest between steeper ones.
 fn bend(rise: &[Point]) -> Option<usize> {
     if rise.last()?.cost < TWO_LEVELS * rise.first()?.cost {
         return None;
@@ -174,8 +176,8 @@ fn octaves(ladder: &[Point], from: usize, to: usize) -> f64 {
     (ladder[to].bytes / ladder[from].bytes).log2()
 }
 
-/// Stretches that rise by more than `steep` an octave, as their first and last points; short flat ones inside belong to
-/// them.
+/// Stretches that rise by more than `steep` an octave, as their first and last points; short flat ones inside
+/// belong to them.
 fn rises(ladder: &[Point], steep: f64) -> Vec<(usize, usize)> {
     let mut rises: Vec<(usize, usize)> = Vec::new();
     for next in 1..ladder.len() {
@@ -216,8 +218,9 @@ fn sorted(points: &[Point]) -> Vec<Point> {
     sorted
 }
 
-/// The points by size, their costs made monotone: neighbours that fall are pooled to their median (isotonic regression in
-/// the least absolute deviation, by pooling of adjacent violators; Robertson, Wright and Dykstra, 1988).
+/// The points by size, their costs made monotone: neighbours that fall are pooled to their median (isotonic
+/// regression in the least absolute deviation, by pooling of adjacent violators; Robertson, Wright and
+/// Dykstra, 1988).
 fn monotone(points: &[Point]) -> Vec<Point> {
     let sorted = sorted(points);
     let mut pools: Vec<(Vec<f64>, f64)> = Vec::new();
@@ -235,12 +238,12 @@ fn monotone(points: &[Point]) -> Vec<Point> {
     sorted.into_iter().zip(costs).map(|(point, cost)| Point { cost, ..point }).collect()
 }
 
-/// The data caches that threads on these CPUs can use, as the system shows them: level and bytes for each thread,
-/// ascending. The first CPU's count; what several of the CPUs share is divided among them.
+/// The data caches that threads on these CPUs can use, as the system shows them: level and bytes for each
+/// thread, ascending. The first CPU's count; what several of the CPUs share is divided among them.
 pub fn advertised(machine: &Machine, cpus: &[u32]) -> Vec<(u32, u64)> {
     let Some(first) = cpus.first() else { return Vec::new() };
-    let mine = machine.caches.instances.iter();
-    let mut levels: Vec<(u32, u64)> = mine
+    let caches = machine.caches.instances.iter();
+    let mut levels: Vec<(u32, u64)> = caches
         .filter(|cache| cache.kind != CacheKind::Instruction && cache.cpus.contains(*first) && cache.size > 0)
         .map(|cache| {
             let sharing = cpus.iter().filter(|cpu| cache.cpus.contains(**cpu)).count();
@@ -252,36 +255,37 @@ pub fn advertised(machine: &Machine, cpus: &[u32]) -> Vec<(u32, u64)> {
     levels
 }
 
-/// Which edge is the end of which advertised level, and the edges that are left over. `largest` is the ladder's largest
-/// size.
+/// Which edge is the end of which advertised level, and the edges that are left over. `largest` is the
+/// ladder's largest size.
 pub fn matched(edges: &[Edge], advertised: &[(u32, u64)], largest: f64) -> (Vec<Level>, Vec<Edge>) {
-    let own = assigned(edges, advertised);
+    let assigned = assigned(edges, advertised);
     let mut levels: Vec<Level> = Vec::new();
     for (index, &(level, bytes)) in advertised.iter().enumerate() {
         let size = bytes as f64;
-        let edge = match own[index] {
-            Some(own) => Some(edges[own]),
-            // The ladder goes well beyond it and nothing ends there: what is before it leads straight to what is behind.
+        let edge = match assigned[index] {
+            Some(edge) => Some(edges[edge]),
+            // The ladder goes well beyond it and nothing ends there: what is before it leads straight to what
+            // is behind.
             None if largest >= NEAR * size => {
-                own[..index].iter().flatten().last().map(|before| edges[*before])
+                assigned[..index].iter().flatten().last().map(|before| edges[*before])
             }
             None => None,
         };
-        levels.push(Level { level, advertised: size, edge, own: own[index].is_some(), blends: None });
+        levels.push(Level { level, advertised: size, edge, has_edge: assigned[index].is_some(), blends: None });
     }
     // Where a later level does end, it is not memory that follows.
     for index in 0..levels.len() {
-        let (level, later) = (levels[index], levels[index + 1..].iter().find(|level| level.own));
-        if let Some(later) = later.filter(|_| !level.own && level.edge.is_some()) {
+        let (level, later) = (levels[index], levels[index + 1..].iter().find(|level| level.has_edge));
+        if let Some(later) = later.filter(|_| !level.has_edge && level.edge.is_some()) {
             levels[index] = Level { edge: None, blends: Some(later.level), ..level };
         }
     }
-    let left = (0..edges.len()).filter(|edge| !own.contains(&Some(*edge))).map(|edge| edges[edge]);
+    let left = (0..edges.len()).filter(|edge| !assigned.contains(&Some(*edge))).map(|edge| edges[edge]);
     (levels, left.collect())
 }
 
-/// For each advertised level its edge, in order: as many as can be, and of all ways the one whose edges are the highest and
-/// the nearest to what is advertised. There are some four levels and some five edges.
+/// For each advertised level its edge, in order: as many as can be, and of all ways the one whose edges are
+/// the highest and the nearest to what is advertised. There are some four levels and some five edges.
 fn assigned(edges: &[Edge], advertised: &[(u32, u64)]) -> Vec<Option<usize>> {
     fn from(edges: &[Edge], first: usize, levels: &[(u32, u64)]) -> (f64, Vec<Option<usize>>) {
         let Some(((_, bytes), later)) = levels.split_first() else { return (0.0, Vec::new()) };

@@ -1,10 +1,11 @@
-//! What a STREAM binary of the user's holds: stores that bypass the cache, calls of memcpy, arrays. Measures nothing.
+//! What a STREAM binary of the user's holds: stores that bypass the cache, calls of memcpy, arrays. Measures
+//! nothing.
 //!
-//! One table of STREAM's may hold two kinds of stores, by the compiler's choice (study 1, step 7: icc's code holds seven
-//! `movnt` instructions, gcc's none; gcc makes a call of memcpy of Copy). The binary tells which.
+//! One table of STREAM's may hold two kinds of stores, by the compiler's choice (study 1, step 7: icc's code
+//! holds seven `movnt` instructions, gcc's none; gcc makes a call of memcpy of Copy). The binary shows which.
 //!
-//! - [`elf`] finds code, symbols, imports and arrays; [`x86`] and [`arm`] read instructions; [`tally`] adds up what
-//!   matters of them, function by function; [`meaning`] says what that does to STREAM's figures.
+//! - [`elf`] finds code, symbols, imports and arrays; [`x86`] and [`arm`] read instructions; [`tally`] adds
+//!   up what matters of them, function by function; [`meaning`] says what that does to STREAM's figures.
 
 mod arm;
 mod elf;
@@ -36,7 +37,6 @@ pub enum Architecture {
 }
 
 impl Architecture {
-    /// Its usual name.
     pub fn word(self) -> &'static str {
         match self {
             Architecture::X86 => "x86-64",
@@ -57,21 +57,19 @@ pub struct Count {
 /// A large array of fixed size.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Array {
-    /// Its symbol.
     pub name: String,
-    /// Its size.
     pub bytes: u64,
 }
 
-/// What a binary holds. A function that is never called counts too; code that is made while it runs, and what libc
-/// chooses for memcpy, cannot be seen.
+/// What a binary holds. A function that is never called counts too; code that is made while it runs, and what
+/// libc chooses for memcpy, cannot be seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Inspection {
     /// The processor that it is for.
     pub architecture: Architecture,
     /// Whether libraries are linked in and not loaded.
     pub is_static: bool,
-    /// Whether it has no symbols, so that functions cannot be told apart.
+    /// Whether it has no symbols, so that functions cannot be distinguished.
     pub is_stripped: bool,
     /// OpenMP's run-time libraries that it loads (DT_NEEDED).
     pub openmp: Vec<String>,
@@ -87,12 +85,11 @@ pub struct Inspection {
     pub functions: Vec<Function>,
     /// What that means for its figures, in sentences.
     pub meaning: Vec<String>,
-    /// What cannot be told of this binary.
+    /// What is not known about this binary.
     pub limits: Vec<String>,
 }
 
 impl Inspection {
-    /// All non-temporal stores.
     pub fn nontemporal_count(&self) -> usize {
         self.nontemporal.iter().map(|count| count.count).sum()
     }
@@ -109,26 +106,20 @@ impl Inspection {
     }
 }
 
-/// Why a file cannot be inspected.
 #[derive(Debug, thiserror::Error)]
 pub enum InspectError {
-    /// It cannot be opened or read.
     #[error("cannot be read: {0}")]
     Io(String),
     /// A directory, a device.
     #[error("is no regular file")]
     NotAFile,
-    /// Nothing in it.
     #[error("is empty")]
     Empty,
-    /// Too large.
     #[error("has {size}; no benchmark is larger than {most}", size = figure::format::bytes(*.0 as f64),
         most = figure::format::bytes(LARGEST as f64))]
     TooLarge(u64),
-    /// Some other format.
     #[error("is no ELF file, but {0}; name the compiled binary itself")]
     NotElf(&'static str),
-    /// ELF for another processor.
     #[error("is for {0}; x86-64 and aarch64 can be inspected")]
     OtherArchitecture(String),
     /// An object file or a core dump.
@@ -152,7 +143,7 @@ pub fn file(path: &Path) -> Result<Inspection, InspectError> {
     if metadata.len() > LARGEST {
         return Err(InspectError::TooLarge(metadata.len()));
     }
-    // It may grow meanwhile.
+    // It may grow in between.
     let mut bytes = Vec::new();
     std::fs::File::open(path).map_err(io)?.take(LARGEST).read_to_end(&mut bytes).map_err(io)?;
     inspect(&bytes)

@@ -4,6 +4,9 @@
 //! reads the line into cache (write-allocate), and memory moves more than STREAM counts. `update` reads what
 //! it writes; `read` and `write` only do the one.
 
+use std::fmt;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
 /// Bytes of an element: a double.
@@ -46,7 +49,6 @@ pub enum Operation {
     Update,
 }
 
-/// How results are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stores {
@@ -54,7 +56,6 @@ pub enum Stores {
     Regular,
     /// Non-temporal stores: whole lines go to memory without being read.
     Nt,
-    /// The kernel stores nothing.
     None,
 }
 
@@ -69,7 +70,6 @@ impl Stores {
     }
 }
 
-/// A kernel's declaration.
 #[derive(Debug)]
 pub struct Kernel {
     /// Its name in ids and on the command line.
@@ -78,11 +78,8 @@ pub struct Kernel {
     pub title: &'static str,
     /// What it does with each element, as people write it.
     pub formula: &'static str,
-    /// The inner loop.
     pub operation: Operation,
-    /// Arrays that it loads.
     pub loads: &'static [Array],
-    /// The array that it stores, if any.
     pub stores: Option<Array>,
     /// The ways of storing that make sense. Non-temporal `update` does not: the line was just read.
     pub ways: &'static [Stores],
@@ -159,12 +156,10 @@ pub static KERNELS: &[Kernel] = &[
 ];
 
 impl Kernel {
-    /// The kernel of this name.
     pub fn named(name: &str) -> Option<&'static Kernel> {
         KERNELS.iter().find(|kernel| kernel.name == name)
     }
 
-    /// The kernel with this inner loop.
     pub fn of(operation: Operation) -> &'static Kernel {
         KERNELS.iter().find(|kernel| kernel.operation == operation).expect("every operation is listed")
     }
@@ -186,9 +181,67 @@ impl Kernel {
         self.counted_bytes() + u64::from(allocate) * ELEMENT
     }
 
-    /// How many arrays it touches.
     pub fn arrays_used(&self) -> u64 {
         self.loads.len() as u64 + u64::from(self.store_misses())
+    }
+}
+
+/// How many bytes are read for how many written, in Intel MLC's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Mix {
+    /// Reads to writes.
+    Ratio(u8, u8),
+    /// Two streams read, one written past the cache, as a non-temporal triad.
+    TriadLike,
+}
+
+/// The mixes that there is code for.
+pub const MIXES: &[Mix] = &[
+    Mix::Ratio(1, 0),
+    Mix::Ratio(3, 1),
+    Mix::Ratio(2, 1),
+    Mix::Ratio(1, 1),
+    Mix::Ratio(0, 1),
+    Mix::TriadLike,
+];
+
+impl Mix {
+    pub fn writes(self) -> bool {
+        !matches!(self, Mix::Ratio(_, 0))
+    }
+
+    pub fn reads(self) -> bool {
+        !matches!(self, Mix::Ratio(0, _))
+    }
+
+    /// For people: `3 read for 1 written`.
+    pub fn title(self) -> String {
+        match self {
+            Mix::Ratio(_, 0) => "all reads".to_owned(),
+            Mix::Ratio(0, _) => "all writes".to_owned(),
+            Mix::Ratio(reads, writes) => format!("{reads} read for {writes} written"),
+            Mix::TriadLike => "as a non-temporal triad".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Mix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Mix::Ratio(reads, writes) => write!(f, "{reads}:{writes}"),
+            Mix::TriadLike => f.write_str("triad-like"),
+        }
+    }
+}
+
+impl FromStr for Mix {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        MIXES.iter().copied().find(|mix| mix.to_string() == text).ok_or_else(|| {
+            let all: Vec<String> = MIXES.iter().map(Mix::to_string).collect();
+            format!("there are {}", all.join(", "))
+        })
     }
 }
 

@@ -1,5 +1,5 @@
-//! Read bandwidth by size: what each level of the memory hierarchy delivers to one thread, or to several at once, and
-//! where the levels end.
+//! Read bandwidth by size: what each level of the memory hierarchy delivers to one thread, or to several at
+//! once, and where the levels end.
 //!
 //! - [`plan`] chooses the sizes; [`bench`] is the worker; the loop is [`simd::sweep`](crate::simd::sweep).
 
@@ -11,13 +11,12 @@ use figure::{Figure, Machine};
 use crate::edges::figures::Ladder;
 use crate::mode::Mode;
 
-/// `--ladder`.
 pub const MODE: Mode = Mode {
     name: "ladder",
     title: "read bandwidth by size",
     seconds: 100.0,
     plan: plan::plan,
-    prepare: bench::prepare,
+    prepare: crate::worker::prepare::<bench::Ladder>,
     complete,
 };
 

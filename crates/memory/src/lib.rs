@@ -1,43 +1,57 @@
 //! The memory suite. Each way of measuring is a [`Mode`](mode::Mode) with a plan and a worker of its own.
 //!
 //! What modes share:
-//! - [`kernels`] declares what each kernel reads, writes and moves; [`simd`] holds their machine code.
-//! - [`region`] maps memory on the pages and the node asked for; [`pages`] tells what was obtained; [`sizes`] decides how
-//!   large.
-//! - [`chase`] makes and follows chains of pointers, [`track`] knows where a walk must end.
-//! - [`mix`] names mixes of reads and writes; [`blocks`] is the memory that their walks go over.
-//! - [`rungs`] chooses the sizes of ladders; [`edges`] finds in them where caches end.
-//! - [`dose`] decides how much work a round is; [`obtained`] writes what a worker got as evidence.
+//! - [`kernels`] declares what each kernel and each mix reads, writes and moves; [`simd`] holds their machine
+//!   code.
+//! - [`region`] maps memory on the pages and the node asked for; [`pages`] reports which pages were obtained;
+//!   [`sizes`] decides how large.
+//! - [`chase`] writes and follows chains of pointers; [`pointer_chain`] knows where a walk must end.
+//! - [`thread_blocks`] is the memory that the walks of mixes go over.
+//! - [`ladder_sizes`] chooses the sizes of ladders; [`edges`] finds in them where caches end.
+//! - [`conditions`] are those of every figure; [`limits`] and [`deadlines`] are what rates and workers are
+//!   compared with.
+//! - [`worker`] measures: every mode whose rounds are passes over memory is a [`worker::Kernel`].
+//! - [`team`] is the threads that measure; [`calibration`] decides how many passes a sample and how many
+//!   samples a round has; [`page_evidence`] writes which pages were obtained.
+
+#![allow(
+    missing_docs,
+    reason = "an internal crate: docs give units, ranges, errors and reasons, and do not repeat names"
+)]
 
 pub mod alignment;
 pub mod bandwidth;
-pub mod blocks;
 pub mod c2c;
+pub mod calibration;
 pub mod chase;
+pub mod conditions;
 pub mod counters;
 pub mod cross;
-pub mod dose;
+pub mod deadlines;
 pub mod edges;
 pub mod inspect;
 pub mod kernels;
 pub mod ladder;
+pub mod ladder_sizes;
 pub mod latency;
+pub mod limits;
 pub mod loaded;
 pub mod mix;
 pub mod mode;
 pub mod numa;
-pub mod obtained;
+pub mod page_evidence;
 pub mod pages;
+pub mod pointer_chain;
 pub mod region;
-pub mod rungs;
 pub mod scaling;
 pub mod simd;
 pub mod sizes;
-pub mod track;
+pub mod team;
+pub mod thread_blocks;
+pub mod worker;
 
 use mode::Mode;
 
-/// The suite's name.
 pub const SUITE: &str = "memory";
 
 /// The modes, in the order in which they run and are shown.
@@ -55,7 +69,6 @@ pub static MODES: &[&Mode] = &[
     &cross::MODE,
 ];
 
-/// The mode of this name.
 pub fn mode(name: &str) -> Option<&'static Mode> {
     MODES.iter().copied().find(|mode| mode.name == name)
 }

@@ -1,7 +1,7 @@
 //! Latency under load: one thread chases pointers while the others inject traffic, at Intel MLC's delays.
 //!
-//! - [`plan`] resolves options against a machine; [`bench`] is the worker: [`memory`] is what its threads work on,
-//!   [`roles`] what they do.
+//! - [`plan`] resolves options against a machine; [`bench`] is the worker: [`memory`] is what its threads
+//!   work on, [`roles`] what they do.
 //! - [`complete`] makes the bandwidth figures of the latency's own rounds.
 
 pub mod bench;
@@ -12,7 +12,6 @@ pub mod roles;
 
 use crate::mode::Mode;
 
-/// Latency against bandwidth.
 pub const MODE: Mode = Mode {
     name: "loaded",
     title: "latency under load",

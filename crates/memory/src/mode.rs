@@ -5,8 +5,7 @@ pub use lab::mode::Planned;
 use lab::placement::{self, Bind, Placement, PlacementError, Places};
 use lab::schedule::Rules;
 
-use crate::kernels::{KERNELS, Stores};
-use crate::mix::Mix;
+use crate::kernels::{KERNELS, Kernel, Mix, Stores};
 use crate::pages::Pages;
 use crate::simd::Simd;
 use crate::sizes::{self, Room, SizeError};
@@ -27,13 +26,10 @@ pub struct Options {
     pub simd: Option<Simd>,
     /// Extra bytes between arrays.
     pub offset: u64,
-    /// Pages.
     pub pages: Pages,
     /// Threads; `None` for one a core.
     pub threads: Option<usize>,
-    /// Places.
     pub places: Places,
-    /// Binding.
     pub bind: Bind,
     /// Mixes of reads and writes; empty for a mode's own choice.
     pub mixes: Vec<Mix>,
@@ -47,13 +43,35 @@ pub struct Options {
     pub rules: Rules,
 }
 
+impl Options {
+    /// All options at their defaults.
+    pub fn new(rules: Rules) -> Options {
+        Options {
+            array_size: None,
+            kernels: Vec::new(),
+            stores: None,
+            simd: None,
+            offset: 0,
+            pages: Pages::Default,
+            threads: None,
+            places: Places::Cores,
+            bind: Bind::Close,
+            mixes: Vec::new(),
+            schedule: None,
+            sizes: None,
+            nodes: None,
+            rules,
+        }
+    }
+}
+
 /// How a loop's elements are shared out among threads, in OpenMP's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Schedule {
     /// Equal shares, fixed before: the slowest thread decides.
     Static,
-    /// Small blocks, each taken by whoever is free.
+    /// Small blocks, each taken by the next free thread.
     Dynamic,
 }
 
@@ -70,10 +88,8 @@ impl Schedule {
 /// A request that cannot be planned: wrong usage.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// No such kernel.
     #[error("--kernel '{0}': there are {list}", list = KERNELS.iter().map(|k| k.name).collect::<Vec<_>>().join(", "))]
     NoSuchKernel(String),
-    /// The processor lacks the instruction set.
     #[error("--simd {asked}: this processor has {list}", asked = .0.word(),
         list = Simd::available().iter().map(|s| s.word()).collect::<Vec<_>>().join(", "))]
     NoSuchSimd(Simd),
@@ -82,20 +98,18 @@ pub enum PlanError {
         "--kernel {kernels} with --stores {stores}: there is no such figure; choose another kernel or drop --stores"
     )]
     Nothing {
-        /// As asked.
         kernels: String,
-        /// As asked.
         stores: &'static str,
     },
     /// What a mode has to say about its own options: what, where, what to do.
     #[error("{0}")]
     Wrong(String),
-    /// The placement.
     #[error(transparent)]
     Placement(#[from] PlacementError),
-    /// The sizes.
     #[error(transparent)]
     Size(#[from] SizeError),
+    #[error("the plan cannot be written for its worker: {0}")]
+    Setup(#[from] serde_json::Error),
 }
 
 /// A placement as `--dry-run` shows it.
@@ -104,12 +118,24 @@ pub fn threads_note(placement: &Placement) -> String {
     format!("{} ({places}, {bind}): {}", threads.len(), placement::told(threads))
 }
 
-/// The memory that arrays may be of: reserved pages where these are asked for; for a size that is asked for all that is available now;
-/// else what the machine decides ([`sizes::room`]).
+/// The memory that arrays may take: reserved pages where these are asked for; all that is available now for a
+/// size that is asked for; else what the machine decides ([`sizes::room`]).
 pub fn room(machine: &Machine, options: &Options, is_asked: bool) -> Reading<Room> {
     let reserved = options.pages.reserved_size().and_then(|page| sizes::pool_room(machine, page));
-    let own = || if is_asked { sizes::now(machine) } else { sizes::room(machine) };
-    reserved.map_or_else(own, Reading::Value)
+    let unreserved = || if is_asked { sizes::now(machine) } else { sizes::room(machine) };
+    reserved.map_or_else(unreserved, Reading::Value)
+}
+
+/// The kernels of these names, or all without names: in the order of the list, each once.
+///
+/// # Errors
+/// [`PlanError::NoSuchKernel`].
+pub fn kernels(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
+    if let Some(wrong) = names.iter().find(|name| Kernel::named(name).is_none()) {
+        return Err(PlanError::NoSuchKernel(wrong.clone()));
+    }
+    let is_asked = |kernel: &&Kernel| names.is_empty() || names.iter().any(|name| name == kernel.name);
+    Ok(KERNELS.iter().filter(is_asked).collect())
 }
 
 /// The instruction set that is asked for, or the widest.
@@ -127,21 +153,6 @@ pub(crate) mod tests {
 
     /// What a user asks for who gives no option, within this time.
     pub(crate) fn options(max_time: f64) -> Options {
-        Options {
-            array_size: None,
-            kernels: Vec::new(),
-            stores: None,
-            simd: None,
-            offset: 0,
-            pages: Pages::Default,
-            threads: None,
-            places: Places::Cores,
-            bind: Bind::Close,
-            mixes: Vec::new(),
-            schedule: None,
-            sizes: None,
-            nodes: None,
-            rules: Rules { least: 8, most: 60, target: 0.01, max_time, repeats: 4 },
-        }
+        Options::new(Rules { least: 8, most: 60, target: 0.01, max_time, repeats: 4 })
     }
 }

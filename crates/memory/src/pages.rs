@@ -1,4 +1,4 @@
-//! Which pages to ask for, and what was obtained: size by smaps, place by move_pages.
+//! Which pages to ask for, and which were obtained: size by smaps, place by move_pages.
 
 use std::str::FromStr;
 
@@ -6,7 +6,6 @@ use figure::{Machine, Reading};
 use procfs_core::process::MemoryMaps;
 use serde::{Deserialize, Serialize};
 
-/// Pages to ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pages {
@@ -43,6 +42,15 @@ impl Pages {
             Pages::Huge1g => Some(1 << 30),
         }
     }
+
+    /// Transparent huge pages where the kernel gives them for the asking, unless other pages are asked for.
+    pub fn or_huge(self, machine: &Machine) -> Pages {
+        let policy = machine.kernel.setting("transparent_hugepage").and_then(|setting| setting.value.value());
+        match self {
+            Pages::Default if policy.is_some_and(|policy| policy != "never") => Pages::Thp,
+            asked => asked,
+        }
+    }
 }
 
 impl FromStr for Pages {
@@ -65,6 +73,25 @@ pub struct Backing {
     pub huge: u64,
     /// KernelPageSize.
     pub page: u64,
+}
+
+impl Backing {
+    /// All together: bytes are added, the page size is that of the last.
+    pub fn sum(parts: impl IntoIterator<Item = Reading<Backing>>) -> Reading<Backing> {
+        let mut sum = Reading::unknown("no memory was mapped");
+        for part in parts {
+            sum = match (sum, part) {
+                (_, Reading::Unknown(reason)) => return Reading::Unknown(reason),
+                (Reading::Unknown(_), first) => first,
+                (Reading::Value(sum), Reading::Value(part)) => Reading::Value(Backing {
+                    resident: sum.resident + part.resident,
+                    huge: sum.huge + part.huge,
+                    page: part.page,
+                }),
+            };
+        }
+        sum
+    }
 }
 
 /// What backs the addresses from `start` to `end`, by /proc/self/smaps.
@@ -128,7 +155,7 @@ pub fn unavailable(machine: &Machine, pages: Pages, bytes: u64) -> Option<String
     })
 }
 
-/// The NUMA node of each page at these addresses (move_pages(2) with no nodes moves nothing and tells). A
+/// The NUMA node of each page at these addresses (move_pages(2) with no nodes moves nothing and reports). A
 /// page that is not there is `None`.
 pub fn nodes_of(addresses: &[usize]) -> Reading<Vec<Option<u32>>> {
     let mut status = vec![0i32; addresses.len()];
@@ -164,12 +191,22 @@ mod tests {
     #[test]
     fn recorded_smaps() {
         let maps = lab::maps::parse(SMAPS.as_bytes()).unwrap();
-        let of = |start, end| backing_in(&maps, start, end).into_value();
+        let pages = |start, end| backing_in(&maps, start, end).into_value();
         let half = Backing { resident: 4 << 20, huge: 2 << 20, page: 4096 };
-        assert_eq!(of(0x7f00_0000_0000, 0x7f00_0040_0000), Some(half));
+        assert_eq!(pages(0x7f00_0000_0000, 0x7f00_0040_0000), Some(half));
         let reserved = Backing { resident: 2 << 20, huge: 2 << 20, page: 2 << 20 };
-        assert_eq!(of(0x7f00_0100_0000, 0x7f00_0120_0000), Some(reserved));
-        assert_eq!(of(0x1000, 0x2000), None);
+        assert_eq!(pages(0x7f00_0100_0000, 0x7f00_0120_0000), Some(reserved));
+        assert_eq!(pages(0x1000, 0x2000), None);
+    }
+
+    #[test]
+    fn backings_add_up_and_one_unknown_makes_all_unknown() {
+        let part = |resident, huge| Reading::Value(Backing { resident, huge, page: 4096 });
+        let sum = Backing::sum([part(3, 2), part(4, 0)]).into_value();
+        assert_eq!(sum, Some(Backing { resident: 7, huge: 2, page: 4096 }));
+        let unknown = Backing::sum([part(3, 2), Reading::unknown("hidden"), part(1, 1)]);
+        assert_eq!(unknown.reason(), Some("hidden"));
+        assert!(Backing::sum([]).reason().is_some());
     }
 
     #[test]

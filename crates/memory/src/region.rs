@@ -22,15 +22,15 @@ pub struct Region {
     bytes: usize,
 }
 
-// SAFETY: the mapping is plain memory that lives as long as the value. Whoever shares it between threads sees to
-// it, through the unsafe code that any access needs, that no two write the same bytes at once.
+// SAFETY: the mapping is plain memory that lives as long as the value. Whoever shares it between threads sees
+// to it, through the unsafe code that any access needs, that no two write the same bytes at once.
 unsafe impl Send for Region {}
 // SAFETY: as above.
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Maps `bytes`, beginning on a boundary of 2 MiB. With a `node` every page will come from that NUMA node or
-    /// touching it fails (mbind(2), MPOL_BIND).
+    /// Maps `bytes`, beginning on a boundary of 2 MiB. With a `node` every page will come from that NUMA node
+    /// or touching it fails (mbind(2), MPOL_BIND).
     ///
     /// # Errors
     /// What the system answered; for reserved huge pages, that there are too few.
@@ -74,9 +74,10 @@ impl Region {
     fn bind(&self, node: u32) -> io::Result<()> {
         let mut mask = vec![0 as libc::c_ulong; node as usize / WORD_BITS + 1];
         mask[node as usize / WORD_BITS] = 1 << (node as usize % WORD_BITS);
-        // The kernel takes one bit less than it is told (mbind(2), BUGS).
+        // The kernel reads one bit less than the number that is given (mbind(2), BUGS).
         let bits = mask.len() * WORD_BITS + 1;
-        // SAFETY: the policy of our own mapping; the mask has as many bits as stated, bar the one that is not read.
+        // SAFETY: the policy of our own mapping; the mask has as many bits as stated, bar the one that is not
+        // read.
         let result = unsafe {
             libc::syscall(
                 libc::SYS_mbind,
@@ -95,7 +96,6 @@ impl Region {
         Ok(())
     }
 
-    /// The first byte.
     pub fn start(&self) -> *mut u8 {
         self.start.as_ptr()
     }
@@ -123,13 +123,13 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, whole, and nobody uses it any more.
+        // SAFETY: the mapping is ours, whole, and nothing uses it any more.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.mapped) };
     }
 }
 
-/// Asks for huge pages behind an empty vector that has room for many values: shuffling a long list is one page walk after
-/// another without them. Only advice: nothing depends on its being taken.
+/// Asks for huge pages behind an empty vector that has room for many values: shuffling a long list is one
+/// page walk after another without them. Only advice: nothing depends on its being taken.
 pub(crate) fn advise_huge<T>(vector: &mut Vec<T>) {
     let room = vector.spare_capacity_mut();
     let (start, bytes) = (room.as_mut_ptr().cast::<u8>(), size_of_val(room));
@@ -148,7 +148,7 @@ mod tests {
 
     fn touched(pages: Pages, node: Option<u32>) -> Region {
         let region = Region::map(8 << 20, pages, node).unwrap();
-        // SAFETY: inside the region, which nobody else has.
+        // SAFETY: inside the region, which no other code has.
         unsafe { std::slice::from_raw_parts_mut(region.start(), region.bytes()) }.fill(1);
         region
     }

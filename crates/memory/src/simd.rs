@@ -1,8 +1,8 @@
-//! The kernels' machine code, one file for each instruction set, and a portable reference that tests hold them
-//! against.
+//! The kernels' machine code, one file for each instruction set, and a portable reference that tests hold
+//! them against.
 //!
-//! In assembly, because a compiler chooses: it makes a call to memcpy of a copy loop, stores past the cache or
-//! not as it likes, and non-temporal intrinsics break Rust's memory model without a fence (rust-lang/rust
+//! In assembly, because a compiler chooses: it makes a call to memcpy of a copy loop, stores past the cache
+//! or not as it likes, and non-temporal intrinsics break Rust's memory model without a fence (rust-lang/rust
 //! #114582). Each non-temporal kernel ends with the fence, inside the timed region.
 
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,8 @@ pub const ALIGNMENT: usize = 64;
 ///
 /// # Safety
 /// The pointers that the operation uses must be valid for `elements` elements, aligned to [`ALIGNMENT`] if
-/// the loop stores non-temporally; `elements` must be a multiple of [`BLOCK`]; the processor must have the instruction set.
+/// the loop stores non-temporally; `elements` must be a multiple of [`BLOCK`]; the processor must have the
+/// instruction set.
 pub type Loop = unsafe fn(a: *mut f64, b: *mut f64, c: *mut f64, elements: usize, scalar: f64) -> f64;
 
 /// Instruction sets, narrowest first.
@@ -199,20 +200,20 @@ mod tests {
         let reference = Simd::Portable.kernel(kernel.operation, plain).unwrap();
         let arrays = Arrays::new(blocks * BLOCK, shift, seed);
         // Clones may be aligned differently in memory, so each is compared through its own view.
-        let mut own = arrays.clone();
-        let mut other = arrays;
-        let align = own.memory.as_ptr().align_offset(ALIGNMENT);
-        if align != other.memory.as_ptr().align_offset(ALIGNMENT) {
+        let mut tested = arrays.clone();
+        let mut expected = arrays;
+        let align = tested.memory.as_ptr().align_offset(ALIGNMENT);
+        if align != expected.memory.as_ptr().align_offset(ALIGNMENT) {
             // Bring both to the same phase by copying the payload.
-            let (a, b) = ([0, 1, 2].map(|i| own.offset(i)), [0, 1, 2].map(|i| other.offset(i)));
+            let (a, b) = ([0, 1, 2].map(|i| tested.offset(i)), [0, 1, 2].map(|i| expected.offset(i)));
             for (from, to) in a.into_iter().zip(b) {
-                let part = own.memory[from - 8..from + own.elements + 8].to_vec();
-                other.memory[to - 8..to + other.elements + 8].copy_from_slice(&part);
+                let part = tested.memory[from - 8..from + tested.elements + 8].to_vec();
+                expected.memory[to - 8..to + expected.elements + 8].copy_from_slice(&part);
             }
         }
-        let (sum, seen) = own.run(code, scalar(kernel));
-        let (wanted_sum, wanted) = other.run(reference, scalar(kernel));
-        assert_eq!(seen, wanted, "{set:?} {} {stores:?}", kernel.name);
+        let (sum, result) = tested.run(code, scalar(kernel));
+        let (wanted_sum, wanted) = expected.run(reference, scalar(kernel));
+        assert_eq!(result, wanted, "{set:?} {} {stores:?}", kernel.name);
         assert!((sum - wanted_sum).abs() <= 1e-12 * wanted_sum.abs(), "{sum} {wanted_sum}");
     }
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use figure::{CpuList, Machine, Reading, format};
+use figure::evidence::{LLC_BASIS, LLC_BYTES, MEMORY_AVAILABLE, MEMORY_LIMITED_BY};
+use figure::{CpuList, Evidence, Figure, Machine, Reading, format};
 
 use crate::kernels::ELEMENT;
 use crate::simd::BLOCK;
@@ -24,7 +25,6 @@ pub const ARRAYS: u64 = 3;
 pub struct LastLevel {
     /// Sum of bytes over distinct instances.
     pub bytes: u64,
-    /// How it came about.
     pub basis: String,
 }
 
@@ -37,7 +37,7 @@ pub fn last_level(machine: &Machine, cpus: &CpuList) -> Reading<LastLevel> {
             let reason = machine.caches.unknown.as_deref().unwrap_or("no data cache is shown");
             return Reading::Unknown(format!("CPU {cpu}: {reason}"));
         };
-        let mine = |level: u32| {
+        let caches_at = |level: u32| {
             machine.caches.instances.iter().filter(move |cache| {
                 cache.level == level
                     && cache.kind != figure::host::CacheKind::Instruction
@@ -45,7 +45,7 @@ pub fn last_level(machine: &Machine, cpus: &CpuList) -> Reading<LastLevel> {
             })
         };
         let levels_of_cpu = if last.level > 2 { vec![2, last.level] } else { vec![last.level] };
-        for cache in levels_of_cpu.into_iter().flat_map(mine) {
+        for cache in levels_of_cpu.into_iter().flat_map(caches_at) {
             levels.insert((cache.level, cache.size, cache.cpus.clone()));
         }
     }
@@ -65,11 +65,21 @@ pub fn last_level(machine: &Machine, cpus: &CpuList) -> Reading<LastLevel> {
     })
 }
 
+pub fn cache_evidence(machine: &Machine, cpus: &CpuList) -> Evidence {
+    let mut evidence = Evidence::default();
+    let caches = last_level(machine, cpus);
+    evidence.put_reading(LLC_BYTES, caches.clone().map(|caches| caches.bytes as f64));
+    evidence.put_reading(LLC_BASIS, caches.map(|caches| caches.basis));
+    evidence
+}
+
 pub use figure::room::{Room, now, room};
 
-/// Bytes a second that first touch reaches in a guest, whatever its threads: a hypervisor that backs pages then was seen at 0.3 to 0.6 GB/s.
+/// Bytes a second that first touch reaches in a guest, whatever its threads: a hypervisor that backs pages
+/// then was seen at 0.3 to 0.6 GB/s.
 const GUEST_TOUCH: f64 = 0.3e9;
-/// The same of each thread where nothing is behind the kernel, which clears the page, and of how many at once.
+/// The same of each thread where nothing is behind the kernel, which clears the page, and of how many at
+/// once.
 const THREAD_TOUCH: f64 = 1e9;
 const TOUCHING: usize = 8;
 
@@ -78,6 +88,12 @@ pub fn touch_seconds(machine: &Machine, threads: usize, bytes: f64) -> f64 {
     let is_bare = machine.virtualisation.hypervisor.value().is_some_and(|name| name == "none");
     let rate = if is_bare { THREAD_TOUCH * threads.clamp(1, TOUCHING) as f64 } else { GUEST_TOUCH };
     bytes / rate
+}
+
+/// Writes what bounds a figure's memory: what made it smaller than the rule, or nothing; and the room.
+pub fn write_bounds(figure: &mut Figure, limited_by: &str, room: &Reading<Room>) {
+    figure.evidence.put(MEMORY_LIMITED_BY, limited_by.to_owned());
+    figure.evidence.put_reading(MEMORY_AVAILABLE, room.clone().map(|room| room.bytes as f64));
 }
 
 /// Bytes of that room which arrays may take, and what bounds them.
@@ -99,18 +115,17 @@ pub fn pool_room(machine: &Machine, page: u64) -> Option<Room> {
     Some(Room { bytes: pool.free * page, bound, is_momentary: true })
 }
 
-/// The sizes to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// Elements of each array: a multiple of [`BLOCK`].
     pub elements: u64,
     /// Elements for the doubled figure, where memory allows one.
     pub doubled: Option<u64>,
-    /// What made the arrays smaller than they should be, or kept the doubled figure out; empty if nothing did.
+    /// What made the arrays smaller than they should be, or kept the doubled figure out; empty if nothing
+    /// did.
     pub limited_by: String,
 }
 
-/// A size that cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
     /// Less than one block for each thread.
@@ -119,28 +134,19 @@ pub enum SizeError {
         BLOCK
     )]
     TooSmall {
-        /// As asked.
         elements: u64,
-        /// Threads that share the array.
         threads: u64,
-        /// The least that works.
         least: u64,
     },
-    /// More than fits.
     #[error(
         "--array-size {elements}: {ARRAYS} arrays need {needed}, but {bound}; give at most {most} elements"
     )]
     TooLarge {
-        /// As asked.
         elements: u64,
-        /// For people.
         needed: String,
-        /// What bounds it.
         bound: String,
-        /// The most that fits.
         most: u64,
     },
-    /// Not even the smallest arrays fit.
     #[error("not enough memory for any array: {0}")]
     NoRoom(String),
 }

@@ -25,22 +25,7 @@ fn machine(write: fn(&Path) -> io::Result<()>) -> Machine {
 }
 
 fn options() -> Options {
-    Options {
-        array_size: None,
-        kernels: Vec::new(),
-        stores: None,
-        simd: None,
-        offset: 0,
-        pages: Pages::Default,
-        threads: None,
-        places: Default::default(),
-        bind: Default::default(),
-        mixes: Vec::new(),
-        schedule: None,
-        sizes: None,
-        nodes: None,
-        rules: RULES,
-    }
+    Options::new(RULES)
 }
 
 fn on_nodes(nodes: &str) -> Options {

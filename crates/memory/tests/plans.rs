@@ -2,7 +2,6 @@
 
 use figure::evidence::*;
 use figure::{Figure, Machine, Status, Unit};
-use lab::placement::{Bind, Places};
 use lab::schedule::Rules;
 use machine::{Asked, Tree, synthetic};
 use memory::mix::Mix;
@@ -19,22 +18,7 @@ fn machine_of(write: fn(&std::path::Path) -> std::io::Result<()>) -> Machine {
 }
 
 fn options() -> Options {
-    Options {
-        array_size: None,
-        kernels: Vec::new(),
-        stores: None,
-        simd: None,
-        offset: 0,
-        pages: Pages::Default,
-        threads: None,
-        places: Places::Cores,
-        bind: Bind::Close,
-        mixes: Vec::new(),
-        schedule: None,
-        sizes: None,
-        nodes: None,
-        rules: USUAL,
-    }
+    Options::new(USUAL)
 }
 
 fn plan(mode: &Mode, machine: &Machine, options: &Options) -> Planned {

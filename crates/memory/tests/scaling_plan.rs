@@ -2,12 +2,10 @@
 
 use figure::evidence::{ARRAY_BYTES, CPUS, MEMORY_LIMITED_BY, SCHEDULE};
 use figure::{Figure, Machine, Status};
-use lab::placement::{Bind, Places};
 use lab::schedule::Rules;
 use machine::{Asked, Tree, synthetic};
 use memory::kernels::{ELEMENT, Stores};
 use memory::mode::{Options, PlanError, Planned, Schedule};
-use memory::pages::Pages;
 use memory::scaling::plan::{Setup, plan};
 
 /// A synthetic machine, described.
@@ -20,22 +18,7 @@ fn machine(name: &str) -> Machine {
 
 /// What the command line gives without options: 8 rounds in 100 s.
 fn options() -> Options {
-    Options {
-        array_size: None,
-        kernels: Vec::new(),
-        stores: None,
-        simd: None,
-        offset: 0,
-        pages: Pages::Default,
-        threads: None,
-        places: Places::Cores,
-        bind: Bind::Close,
-        mixes: Vec::new(),
-        schedule: None,
-        sizes: None,
-        nodes: None,
-        rules: Rules { least: 8, most: 60, target: 0.01, max_time: 100.0, repeats: 4 },
-    }
+    Options::new(Rules { least: 8, most: 60, target: 0.01, max_time: 100.0, repeats: 4 })
 }
 
 fn planned(name: &str, options: &Options) -> Planned {

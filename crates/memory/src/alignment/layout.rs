@@ -15,14 +15,14 @@ use crate::pages::{self, Backing, Pages};
 use crate::region::Region;
 use crate::simd::ALIGNMENT;
 
-/// Processors tell whether a load depends on an earlier store by the low 12 bits of their addresses first (Intel
-/// Optimization Reference Manual, "4-KByte aliasing").
+/// Processors decide whether a load depends on an earlier store by the low 12 bits of their addresses first
+/// (Intel Optimization Reference Manual, "4-KByte aliasing").
 pub const ALIASING: u64 = 4096;
-/// Bytes that every array has besides: the largest offset and the largest misalignment.
+/// Extra bytes of every array: the largest offset and the largest misalignment.
 const SLACK: usize = ALIASING as usize + ALIGNMENT;
 /// What the arrays hold after first touch: the one that is written, and the two that are read.
 const START: [f64; 3] = [0.1, 0.2, 0.3];
-/// Elements that each thread looks at in a round.
+/// Elements that each thread checks in a round.
 const SPOTS: usize = 256;
 /// Pages whose node each thread asks for in each array.
 const PAGE_SAMPLES: usize = 64;
@@ -36,13 +36,11 @@ pub struct Point {
     pub misalignment: u64,
 }
 
-/// The mapped arrays.
 #[derive(Debug)]
 pub struct Layout {
     region: Region,
     /// Bytes from the start of one array to that of the next.
     stride: usize,
-    /// How they are shared out.
     pub split: Split,
 }
 
@@ -99,7 +97,7 @@ impl Layout {
         self.split.share(thread, self.split.most) + slack
     }
 
-    /// Elements of one thread's share that are looked at: the first, the last, and others for each `turn`.
+    /// Elements of one thread's share that are checked: the first, the last, and others for each `turn`.
     fn spots(&self, thread: usize, turn: usize) -> impl Iterator<Item = usize> + use<> {
         let share = self.split.share(thread, self.split.most);
         let step = (share / SPOTS).max(1);
@@ -122,18 +120,18 @@ impl Layout {
     pub fn error(&self, thread: usize, operation: Operation, point: Point, turn: usize) -> f64 {
         let written = self.at(0, thread, point);
         let error = |spot| {
-            // SAFETY: inside the thread's part, which nobody writes meanwhile.
+            // SAFETY: inside the thread's part, which no thread writes at the same time.
             relative_error(unsafe { written.add(spot).read_unaligned() }, result(operation))
         };
         self.spots(thread, turn).map(error).fold(0.0, f64::max)
     }
 
-    /// Largest relative error of what one thread touched: what is read must be as it was; what is written must be a
-    /// result of some kernel, or as it was.
+    /// Largest relative error of what one thread touched: what is read must be as it was; what is written
+    /// must be a result of some kernel, or as it was.
     pub fn full_error(&self, thread: usize) -> f64 {
         let mut worst: f64 = 0.0;
         for (array, start) in START.into_iter().enumerate() {
-            // SAFETY: what the thread touched first, and nobody writes meanwhile.
+            // SAFETY: what the thread touched first, and no thread writes at the same time.
             let part = unsafe { std::slice::from_raw_parts(self.part(array, thread), self.touched(thread)) };
             let results = [start, result(Operation::Copy), result(Operation::Triad)];
             let allowed = if array == 0 { &results[..] } else { &results[..1] };
@@ -150,7 +148,7 @@ impl Layout {
     /// Whether what first touch wrote is there: at some elements of every array.
     pub fn is_touched(&self, thread: usize) -> bool {
         let holds = |array: usize, element: usize| {
-            // SAFETY: inside the thread's part, which nobody writes meanwhile.
+            // SAFETY: inside the thread's part, which no thread writes at the same time.
             let value = unsafe { self.part(array, thread).add(element).read_volatile() };
             relative_error(value, START[array]) <= TOLERANCE
         };

@@ -3,13 +3,16 @@
 use figure::evidence as key;
 use figure::host::CacheKind;
 use figure::series::{Coordinate, CoordinateValue};
-use figure::{Better, Conditions, Convention, CpuList, Figure, Limit, Machine, Reading, Unit};
+use figure::{Better, Convention, CpuList, Figure, Limit, Machine, Reading, Unit};
 use lab::placement;
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
 use super::layout::{ALIASING, Point};
+use crate::conditions;
+use crate::deadlines;
 use crate::kernels::{ELEMENT, Kernel, Operation, Stores};
+use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::Pages;
 use crate::simd::{ALIGNMENT, BLOCK, Simd};
@@ -19,8 +22,8 @@ use crate::sizes::{self, ARRAYS, CACHE_FACTOR};
 const SWEPT: [Operation; 2] = [Operation::Copy, Operation::Triad];
 /// Bytes off the vector boundary: none, an element, half of the widest vector.
 const MISALIGNMENTS: [u64; 3] = [0, 8, 32];
-/// Distances of the arrays modulo 4 KiB in L1: the array that is written a little behind those that are read, up to half
-/// of the period, and just before them.
+/// Distances of the arrays modulo 4 KiB in L1: the array that is written a little behind those that are read,
+/// up to half of the period, and just before them.
 const L1_OFFSETS: [u64; 8] = [0, 64, 128, 256, 512, 1024, 2048, ALIASING - 64];
 /// The same in memory, where a round takes longer.
 const MEMORY_OFFSETS: [u64; 3] = [0, 64, 2048];
@@ -28,13 +31,7 @@ const MEMORY_OFFSETS: [u64; 3] = [0, 64, 2048];
 const FULL_SECONDS: f64 = 60.0;
 const BRIEF_L1: [(u64, u64); 5] = [(0, 0), (0, 8), (0, 32), (64, 0), (2048, 0)];
 const BRIEF_MEMORY: [(u64, u64); 3] = [(0, 0), (0, 8), (64, 0)];
-/// First touch and a pass are at least this fast, in bytes a second: for deadlines only (see the bandwidth mode).
-const SLOWEST_TOUCH: f64 = 0.1e9;
-const SLOWEST_PASS: f64 = 0.05e9;
-/// Seconds that every deadline has besides: a machine may be suspended or swamped.
-const GRACE: f64 = 60.0;
 
-/// What holds the arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Level {
     /// The first-level cache of one core.
@@ -53,37 +50,26 @@ impl Level {
     }
 }
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
-    /// The inner loop.
     pub operation: Operation,
-    /// How it stores.
     pub stores: Stores,
-    /// What holds the arrays.
     pub level: Level,
-    /// Where they begin.
     pub point: Point,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
     /// CPUs of each thread; the first one alone works in L1.
     pub threads: Vec<CpuList>,
-    /// Instruction set.
     pub simd: Simd,
     /// Elements of each array in L1; 0 if its size is not known.
     pub l1: u64,
     /// Elements of each array in memory.
     pub memory: u64,
-    /// Pages to ask for.
     pub pages: Pages,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
@@ -111,8 +97,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let met = cache.value().is_some_and(|cache| sizes.elements * ELEMENT >= CACHE_FACTOR * cache.bytes);
     let limited_by = if met { String::new() } else { sizes.limited_by };
     for figure in figures.iter_mut().filter(|figure| figure.conditions.get(key::ARRAY_BYTES).is_some()) {
-        figure.evidence.put(key::MEMORY_LIMITED_BY, limited_by.clone());
-        figure.evidence.put_reading(key::MEMORY_AVAILABLE, room.clone().map(|room| room.bytes as f64));
+        sizes::write_bounds(figure, &limited_by, &room);
     }
     let bytes = (ARRAYS * sizes.elements * ELEMENT) as f64;
     let text = |elements: u64| figure::format::bytes((elements * ELEMENT) as f64);
@@ -140,29 +125,23 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.alignment",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup: serde_json::to_value(&setup)?,
         figures,
         rules: options.rules,
         preparing: format!("first touch of {}", figure::format::bytes(bytes)),
         least_seconds: sizes::touch_seconds(machine, placement.threads.len(), bytes),
-        prepare_deadline: GRACE + bytes / SLOWEST_TOUCH,
-        round_deadline: GRACE + bytes / SLOWEST_PASS,
+        prepare_deadline: deadlines::touch(bytes),
+        round_deadline: deadlines::pass(bytes),
     };
     Ok(Planned { suite, notes })
 }
 
 /// Those of the sweep's kernels that are asked for.
 fn kernels(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
-    if let Some(wrong) = names.iter().find(|name| Kernel::named(name).is_none()) {
-        return Err(PlanError::NoSuchKernel(wrong.clone()));
-    }
-    let swept = SWEPT.map(Kernel::of);
-    let chosen: Vec<_> = swept
-        .into_iter()
-        .filter(|kernel| names.is_empty() || names.iter().any(|name| name == kernel.name))
-        .collect();
+    let asked = mode::kernels(names)?;
+    let chosen: Vec<_> = asked.into_iter().filter(|kernel| SWEPT.contains(&kernel.operation)).collect();
     if chosen.is_empty() {
-        let all = swept.map(|kernel| kernel.name).join(" and ");
+        let all = SWEPT.map(|operation| Kernel::of(operation).name).join(" and ");
         return Err(PlanError::Wrong(format!(
             "--alignment --kernel {}: alignment is swept with {all} only; name one of them, or drop --kernel",
             names.join(",")
@@ -277,12 +256,12 @@ impl Builder<'_> {
             let value = CoordinateValue::Number(value as f64);
             figure.at.insert(axis.to_owned(), Coordinate { value, unit: Some(Unit::BYTES) });
         }
-        let cpus = match level {
-            Level::L1 => self.placement.first_cpus()[..1].to_vec(),
-            Level::Memory => self.placement.first_cpus(),
+        let threads = match level {
+            Level::L1 => 1,
+            Level::Memory => self.placement.threads.len(),
         };
         let array = (elements * ELEMENT) as f64;
-        figure.conditions = Conditions::default()
+        figure.conditions = conditions::of_first(self.placement, threads)
             .with(key::KERNEL, kernel.name.to_owned())
             .with(key::STORES, stores.word().to_owned())
             .with(key::SIMD, self.simd.word().to_owned())
@@ -290,10 +269,6 @@ impl Builder<'_> {
             .with(key::LEVEL, level.word().to_owned())
             .with(key::OFFSET_BYTES, offset as f64)
             .with(key::MISALIGNMENT, misalignment as f64)
-            .with(key::THREADS, cpus.len() as f64)
-            .with(key::PLACES, self.placement.places.to_owned())
-            .with(key::BIND, self.placement.bind.to_owned())
-            .with(key::CPUS, cpus.into_iter().map(f64::from).collect())
             .with(key::PAGES_ASKED, self.options.pages.word().to_owned())
             .with(key::ARRAYS_USED, kernel.arrays_used() as f64)
             .with(key::COUNTED_BYTES, kernel.counted_bytes() as f64)
@@ -327,13 +302,9 @@ pub fn set_limits(figures: &mut [Figure], machine: &Machine) {
         if figure.value.is_none() {
             continue;
         }
-        let moved = figure.conditions.get(key::TRAFFIC_BYTES).zip(figure.conditions.get(key::COUNTED_BYTES));
-        let limit = match (&machine.memory.peak, moved) {
-            (Reading::Value(peak), Some((traffic, counted))) if traffic > 0.0 => {
-                Some(Limit { value: peak.bytes_per_s / 1e9 * counted / traffic, basis: peak.basis.clone() })
-            }
-            _ => best(&figure.series, figures),
-        };
+        let is_in_memory = figure.conditions.get(key::TRAFFIC_BYTES).is_some();
+        let peak = limits::peak(figure, machine).filter(|_| is_in_memory);
+        let limit = peak.or_else(|| best(&figure.series, figures));
         figures[index].limit = limit;
     }
 }

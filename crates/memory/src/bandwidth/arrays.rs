@@ -11,7 +11,6 @@ use crate::simd::BLOCK;
 /// that smaller sizes stay with the same threads and pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// Threads that share each array.
     pub threads: usize,
     /// Elements of the largest size.
     pub most: usize,
@@ -32,13 +31,11 @@ impl Split {
     }
 }
 
-/// The mapped arrays.
 #[derive(Debug)]
 pub struct Arrays {
     region: Region,
     /// Bytes from the start of one array to that of the next.
     stride: usize,
-    /// How they are shared out.
     pub split: Split,
 }
 
@@ -62,7 +59,6 @@ impl Arrays {
         Ok(Arrays { region: Region::map(3 * stride, pages, node)?, stride, split })
     }
 
-    /// The start of an array.
     fn array(&self, array: Array) -> *mut f64 {
         self.region.start().wrapping_add(array as usize * self.stride).cast()
     }
@@ -78,10 +74,18 @@ impl Arrays {
         (start, start + self.split.most * ELEMENT as usize)
     }
 
-    /// Bytes of the three arrays.
     pub fn bytes(&self) -> u64 {
         3 * self.split.most as u64 * ELEMENT
     }
+}
+
+/// The error of a mapping that failed, and what may help.
+pub fn not_mapped(bytes: f64, error: &std::io::Error) -> String {
+    format!(
+        "arrays of {} could not be mapped: {error}; a limit on address space (ulimit -v) or \
+         vm.overcommit_memory=2 may forbid them: give a smaller --array-size",
+        figure::format::bytes(bytes)
+    )
 }
 
 #[cfg(test)]

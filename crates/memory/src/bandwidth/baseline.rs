@@ -9,7 +9,7 @@ use crate::simd::Loop;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// libc's memcpy: what gcc and clang turn STREAM's Copy into unless told `-ffreestanding`.
+    /// libc's memcpy: what gcc and clang turn STREAM's Copy into without `-ffreestanding`.
     Libc,
     /// The compiler that built truebench, from a plain loop.
     Compiler,
@@ -52,8 +52,8 @@ unsafe fn copy_libc(a: *mut f64, _: *mut f64, c: *mut f64, elements: usize, _: f
     0.0
 }
 
-/// A loop over slices as parameters, so that the compiler knows what it would know in any program: that they do
-/// not overlap.
+/// A loop over slices as parameters, so that the compiler knows what it would know in any program: that they
+/// do not overlap.
 macro_rules! plain_loop {
     ($name:ident, $body:expr) => {
         /// # Safety
@@ -105,14 +105,14 @@ mod tests {
     fn baselines_compute_what_the_kernels_do() {
         for &(operation, origin) in BASELINES {
             let start = Expected::default();
-            let mut arrays = [Array::A, Array::B, Array::C].map(|array| vec![start.of(array); 128]);
+            let mut arrays = [Array::A, Array::B, Array::C].map(|array| vec![start.value(array); 128]);
             let [a, b, c] = arrays.each_mut().map(|array| array.as_mut_ptr());
             let code = kernel(operation, origin).expect("it is listed");
             // SAFETY: three arrays of 128 elements.
             unsafe { code(a, b, c, 128, SCALAR) };
             let wanted = start.after(operation);
             for (array, values) in [Array::A, Array::B, Array::C].into_iter().zip(&arrays) {
-                assert!(values.iter().all(|value| *value == wanted.of(array)), "{operation:?} {origin:?}");
+                assert!(values.iter().all(|value| *value == wanted.value(array)), "{operation:?} {origin:?}");
             }
         }
     }

@@ -28,13 +28,11 @@ impl Expected {
     /// Nobody knows: worn, so that the arrays are filled anew.
     pub const UNKNOWN: Expected = Expected([f64::NAN; 3]);
 
-    /// Whether it is [`UNKNOWN`](Self::UNKNOWN).
     pub fn is_unknown(&self) -> bool {
         self.0.iter().any(|value| value.is_nan())
     }
 
-    /// The value of an array's elements.
-    pub fn of(&self, array: Array) -> f64 {
+    pub fn value(&self, array: Array) -> f64 {
         self.0[array as usize]
     }
 
@@ -93,7 +91,7 @@ mod tests {
     #[test]
     fn many_passes_are_followed() {
         let start = Expected::default();
-        assert_eq!(start.after_passes(Update, 3).of(Array::A), -0.1);
+        assert_eq!(start.after_passes(Update, 3).value(Array::A), -0.1);
         assert_eq!(start.after_passes(Update, 4), start);
         assert_eq!(start.after_passes(Triad, 7), start.after(Triad));
     }

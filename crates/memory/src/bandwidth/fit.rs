@@ -1,13 +1,14 @@
 //! Which figures fit the time: first touch counts, and the least rounds of each. Pure.
 //!
-//! What is left out is decided by the machine and the time that is asked for, so that two runs of one preset measure the same.
+//! What is left out is decided by the machine and the time that is asked for, so that two runs of one preset
+//! measure the same.
 
 use figure::evidence as key;
 use figure::{Figure, Machine};
 
 use crate::sizes::{ARRAYS, touch_seconds};
 
-/// The kernel that is measured besides the reference's as long as there is time: what everybody knows.
+/// The kernel that is measured next to the reference's as long as there is time: the best known one.
 const KNOWN: &str = "copy";
 /// The last reduction: the reference figure alone.
 const LAST: usize = 5;
@@ -16,25 +17,24 @@ const LAST: usize = 5;
 const THREAD_RATE: f64 = 4e9;
 /// No machine is thought to move more.
 const MACHINE_RATE: f64 = 200e9;
-/// First touch of fewer seconds keeps nobody from figures: there are fewer rounds then.
+/// First touch of fewer seconds removes no figure: there are fewer rounds then.
 const NOTHING: f64 = 1.0;
-/// Seconds of a round, and how many passes it has where one takes longer: in the first an untimed one comes before.
+/// Seconds of a round, and how many passes it has where one takes longer: in the first an untimed one comes
+/// before.
 const ROUND: f64 = 0.25;
 const PASSES: f64 = 1.3;
 
-/// What is measured of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fit {
-    /// Whether each figure is measured.
-    pub kept: Vec<bool>,
+    pub measured: Vec<bool>,
     /// Seconds that the least rounds of all figures take, first touch included.
     pub all: f64,
     /// The same for the reference figure alone; 0 where first touch takes next to nothing.
     pub least: f64,
 }
 
-/// What fits `seconds` with `least` rounds of each. `reference` is the place of the figure that stands for all; `is_known` says whether the
-/// caches are, so that the size rule answers what doubled arrays would.
+/// What fits `seconds` with `least` rounds of each. `reference` is the place of the figure that stands for
+/// all; `is_known` says whether the caches are, so that the size rule answers what doubled arrays would.
 pub(super) fn fit(
     machine: &Machine,
     threads: usize,
@@ -47,16 +47,16 @@ pub(super) fn fit(
     let bytes = |figure: &Figure, key| figure.conditions.get(key).unwrap_or(0.0);
     let round = |figure: &Figure| (PASSES * bytes(figure, key::DATA_TOUCHED) / rate).max(ROUND);
     let takes = |reduction: usize, is_least: bool| {
-        let kept =
+        let measured =
             || figures.iter().zip(&last).filter(|(_, last)| **last >= reduction).map(|(figure, _)| figure);
-        let array = kept().map(|figure| bytes(figure, key::ARRAY_BYTES)).fold(0.0, f64::max);
+        let array = measured().map(|figure| bytes(figure, key::ARRAY_BYTES)).fold(0.0, f64::max);
         let touch = touch_seconds(machine, threads, ARRAYS as f64 * array);
-        let rounds = least as f64 * kept().map(round).sum::<f64>();
+        let rounds = least as f64 * measured().map(round).sum::<f64>();
         if is_least && touch < NOTHING { 0.0 } else { touch + rounds }
     };
     let reduction = (0..LAST).find(|reduction| takes(*reduction, false) <= seconds).unwrap_or(LAST);
     Fit {
-        kept: last.iter().map(|last| *last >= reduction).collect(),
+        measured: last.iter().map(|last| *last >= reduction).collect(),
         all: takes(0, false),
         least: takes(LAST, true),
     }
@@ -64,14 +64,14 @@ pub(super) fn fit(
 
 /// The last reduction in which a figure is still measured.
 fn last(figure: &Figure, reference: &Figure, is_known: bool) -> usize {
-    let of = |figure: &Figure, key| figure.conditions.get(key);
-    match of(figure, key::ROLE).as_deref() {
+    let condition = |figure: &Figure, key| figure.conditions.get(key);
+    match condition(figure, key::ROLE).as_deref() {
         Some("doubled") if is_known => 0,
         Some("doubled") => LAST - 1,
         Some(_) => 1,
         None if figure.id == reference.id => LAST,
-        None if of(figure, key::KERNEL) == of(reference, key::KERNEL) => LAST - 1,
-        None if of(figure, key::KERNEL).as_deref() == Some(KNOWN) => LAST - 2,
+        None if condition(figure, key::KERNEL) == condition(reference, key::KERNEL) => LAST - 1,
+        None if condition(figure, key::KERNEL).as_deref() == Some(KNOWN) => LAST - 2,
         None => LAST - 3,
     }
 }

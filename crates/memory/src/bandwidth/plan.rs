@@ -4,68 +4,50 @@
 use figure::check::MIN_ROUNDS;
 use figure::evidence as key;
 use figure::format::seconds;
-use figure::{Better, Conditions, Convention, Figure, Machine, Reading, Status, Unit};
+use figure::{Better, Conditions, Convention, Figure, Machine, Reading, Unit};
 use lab::placement::{self, Placement};
 use lab::session::{FINISHING_SHARE, SuitePlan, needed};
 use serde::{Deserialize, Serialize};
 
 use super::baseline::{BASELINES, Origin};
 use super::fit::{self, Fit};
-use crate::kernels::{ELEMENT, KERNELS, Kernel, Operation, Stores};
+use crate::deadlines;
+use crate::kernels::{ELEMENT, Kernel, Operation, Stores};
+use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
 use crate::simd::{ALIGNMENT, Simd};
 use crate::sizes::{self, ARRAYS, LastLevel, Sizes};
 
-/// What the machine code of a figure is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Code {
-    /// Ours.
     Kernel(Stores),
     /// A compiler's or libc's.
     Baseline(Origin),
 }
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
-    /// The inner loop.
     pub operation: Operation,
-    /// Who wrote it.
     pub code: Code,
     /// Elements of each array.
     pub elements: u64,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
-    /// CPUs of each thread.
     pub threads: Vec<figure::CpuList>,
-    /// Instruction set.
     pub simd: Simd,
     /// Elements of the largest size that some figure uses.
     pub most: u64,
     /// Extra bytes between arrays.
     pub offset: u64,
-    /// Pages to ask for.
     pub pages: Pages,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
-
-/// Memory bandwidth that first touch reaches at least: used for deadlines and estimates only. A hypervisor
-/// that backs pages on first touch was seen at 0.6 GB/s.
-pub(crate) const SLOWEST_TOUCH: f64 = 0.1e9;
-/// Bandwidth below which a round counts as hung.
-pub(crate) const SLOWEST_PASS: f64 = 0.05e9;
-/// Seconds that every deadline has besides: a machine may be suspended or swamped.
-pub(crate) const GRACE: f64 = 60.0;
 
 /// Resolves options against a machine.
 ///
@@ -73,7 +55,7 @@ pub(crate) const GRACE: f64 = 60.0;
 /// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
     let simd = mode::simd(options)?;
-    let kernels = selected(&options.kernels)?;
+    let kernels = mode::kernels(&options.kernels)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let cache = sizes::last_level(machine, &placement.cpus());
     let room = mode::room(machine, options, options.array_size.is_some());
@@ -100,23 +82,22 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         // As many as an interval needs: more are measured as long as there is time.
         (options.rules.least.min(MIN_ROUNDS), time),
     );
-    for (figure, is_kept) in figures.iter_mut().zip(&fit.kept) {
+    for (figure, is_measured) in figures.iter_mut().zip(&fit.measured) {
         if let Some(problem) = unavailable(machine, options, &sizes, figure) {
             *figure = figure.clone().not_available(problem);
-        } else if !is_kept {
+        } else if !is_measured {
             *figure = figure.clone().not_available(left_out(&fit, options.rules.max_time));
         }
-        set_peak(figure, machine);
+        limits::set_peak(figure, machine);
     }
     let tasks: Vec<Task> =
-        tasks.into_iter().zip(&fit.kept).filter(|(_, kept)| **kept).map(|(task, _)| task).collect();
+        tasks.into_iter().zip(&fit.measured).filter(|(_, is_measured)| **is_measured).map(|(task, _)| task).collect();
     // Only mapped as far as some figure uses it.
     let most = tasks.iter().map(|task| task.elements).max().unwrap_or(sizes.elements);
     let bytes = (ARRAYS * most * ELEMENT) as f64;
     for figure in &mut figures {
         figure.conditions.set(key::ARRAYS_TOTAL_BYTES, bytes);
-        figure.evidence.put(key::MEMORY_LIMITED_BY, sizes.limited_by.clone());
-        figure.evidence.put_reading(key::MEMORY_AVAILABLE, room.clone().map(|room| room.bytes as f64));
+        sizes::write_bounds(figure, &sizes.limited_by, &room);
     }
     let setup = Setup {
         machine: machine.clone(),
@@ -130,29 +111,28 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.bandwidth",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup: serde_json::to_value(&setup)?,
         figures,
         rules: options.rules,
         least_seconds: fit.least,
         preparing: format!("first touch of {}", figure::format::bytes(bytes)),
-        prepare_deadline: GRACE + bytes / SLOWEST_TOUCH,
-        round_deadline: GRACE + bytes / SLOWEST_PASS,
+        prepare_deadline: deadlines::touch(bytes),
+        round_deadline: deadlines::pass(bytes),
     };
     Ok(Planned { suite, notes: notes(&placement, &sizes, &cache, simd) })
 }
 
 /// Why a figure has no time.
 fn left_out(fit: &Fit, max_time: f64) -> String {
-    let kept = fit.kept.iter().filter(|kept| **kept).count();
+    let measured = fit.measured.iter().filter(|is_measured| **is_measured).count();
     format!(
-        "left out: {} with first touch are enough for {kept} of {} figures; --max-time {:.0}s measures all",
+        "left out: {} with first touch are enough for {measured} of {} figures; --max-time {:.0}s measures all",
         seconds(max_time),
-        fit.kept.len(),
+        fit.measured.len(),
         needed(fit.all).ceil()
     )
 }
 
-/// What was resolved, for people.
 fn notes(
     placement: &Placement,
     sizes: &Sizes,
@@ -180,17 +160,6 @@ fn notes(
     notes
 }
 
-pub(crate) fn selected(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
-    if names.is_empty() {
-        return Ok(KERNELS.iter().collect());
-    }
-    // In the order of the list, each once, however they were asked for.
-    if let Some(wrong) = names.iter().find(|name| Kernel::named(name).is_none()) {
-        return Err(PlanError::NoSuchKernel(wrong.clone()));
-    }
-    Ok(KERNELS.iter().filter(|kernel| names.iter().any(|name| name == kernel.name)).collect())
-}
-
 /// Makes figures and tasks side by side.
 struct Builder<'a> {
     options: &'a Options,
@@ -213,7 +182,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The figure that stands for all is measured twice more: again, and with doubled arrays. Gives its place.
+    /// The figure that stands for all is measured twice more: again, and with doubled arrays. Gives its
+    /// place.
     fn references(&mut self, machine: &Machine, sizes: &Sizes) -> usize {
         let rank = |task: &Task| match (task.operation, task.code) {
             (Operation::Triad, Code::Kernel(Stores::Nt)) => 0,
@@ -283,13 +253,8 @@ pub(crate) fn conditions(
     kernel: &Kernel,
     elements: u64,
 ) -> Conditions {
-    let cpus = placement.first_cpus().into_iter().map(f64::from).collect();
-    Conditions::default()
+    crate::conditions::of_placement(placement)
         .with(key::KERNEL, kernel.name.to_owned())
-        .with(key::THREADS, placement.threads.len() as f64)
-        .with(key::PLACES, placement.places.to_owned())
-        .with(key::BIND, placement.bind.to_owned())
-        .with(key::CPUS, cpus)
         .with(key::ARRAY_BYTES, (elements * ELEMENT) as f64)
         .with(key::ARRAYS_USED, kernel.arrays_used() as f64)
         .with(key::DATA_TOUCHED, (elements * ELEMENT * kernel.arrays_used()) as f64)
@@ -312,49 +277,4 @@ pub(crate) fn unavailable(
         ));
     }
     pages::unavailable(machine, options.pages, ARRAYS * (sizes.elements * ELEMENT + options.offset))
-}
-
-/// The limit by the memory's theoretical peak, in the figure's own convention.
-pub(crate) fn set_peak(figure: &mut Figure, machine: &Machine) {
-    if figure.status == Status::NotAvailable {
-        return;
-    }
-    if let Reading::Value(peak) = &machine.memory.peak {
-        figure.limit = Some(limit(figure, peak.bytes_per_s / 1e9, &peak.basis));
-    }
-}
-
-/// Where the theoretical peak is not known: the highest traffic that any figure of this run certainly moved, in
-/// each figure's own convention. Regular stores that miss do not count, for a processor may avoid the
-/// write-allocate, nor does code whose stores are not ours.
-pub fn set_limits(figures: &mut [Figure]) {
-    let certain = |figure: &&Figure| {
-        let role = figure.conditions.get(key::ROLE);
-        traffic_factor(figure) == 1.0 && role.as_deref() != Some("baseline")
-    };
-    let measured =
-        figures.iter().filter(certain).filter_map(|figure| Some((figure.value?, figure.id.clone())));
-    let Some((highest, id)) = measured.max_by(|a, b| a.0.total_cmp(&b.0)) else { return };
-    let basis = format!("the highest traffic of this run ({id}); the theoretical peak is not known: --dimms");
-    for figure in figures.iter_mut().filter(|figure| figure.value.is_some() && figure.limit.is_none()) {
-        figure.limit = Some(limit(figure, highest, &basis));
-    }
-}
-
-/// A limit on traffic in the figure's own convention: what write-allocate moves is not counted.
-fn limit(figure: &Figure, traffic: f64, basis: &str) -> figure::Limit {
-    figure::Limit { value: traffic / traffic_factor(figure), basis: basis.to_owned() }
-}
-
-/// Bytes that certainly move for each byte counted: whether other code than ours avoids the write-allocate is not
-/// known.
-fn traffic_factor(figure: &Figure) -> f64 {
-    let bytes = |key| figure.conditions.get(key);
-    if figure.conditions.get(key::ROLE).as_deref() == Some("baseline") {
-        return 1.0;
-    }
-    match (bytes(key::TRAFFIC_BYTES), bytes(key::COUNTED_BYTES)) {
-        (Some(traffic), Some(counted)) if counted > 0.0 => traffic / counted,
-        _ => 1.0,
-    }
 }

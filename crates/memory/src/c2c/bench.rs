@@ -1,11 +1,12 @@
 //! The worker: hand-overs between two pinned threads, each walk timed by the one that asks.
 //!
-//! A hand-over: the owner writes its number into every line and, for the clean state, puts the lines to memory
-//! and reads them back; it raises the turn (release); the requester, who waited for that (acquire), walks the chain once,
-//! timed; walks it again for what its own cache takes; counts the lines that hold the number; and gives the turn back.
+//! A hand-over: the owner writes its number into every line and, for the clean state, puts the lines to
+//! memory and reads them back; it raises the turn (release); the requester, who waited for that (acquire),
+//! walks the chain once, timed; walks it again for what its own cache takes; counts the lines that hold the
+//! number; and gives the turn back.
 //!
-//! No line can be left over from the hand-over before, in the requester's cache or any other: to write it, the owner
-//! had to take it from everybody.
+//! No line can be left over from the hand-over before, in the requester's cache or any other: to write it,
+//! the owner had to take it from everybody.
 
 use std::collections::BTreeMap;
 use std::hint::spin_loop;
@@ -15,24 +16,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use figure::evidence::*;
 use figure::{CpuList, Event, Reading, Round, stats};
 use lab::clock::Clock;
-use lab::measure;
 use lab::pairs::Pair;
-use lab::placement::Placement;
-use lab::pool::{Pool, Seat};
+use lab::pool::Seat;
 use lab::worker::{Bench, Facts};
-use machine::Tree;
-use machine::counters::Watch;
 
 use super::lines::{LINES, Lines};
 use super::plan::{Setup, State, Task};
 use crate::pages::Pages;
+use crate::team::Team;
 
-/// Hand-overs of a sample; its value is the median of their walks, so that an interrupt in one of them says nothing.
+/// Hand-overs of a sample; its value is the median of their walks, so that an interrupt in one of them says
+/// nothing.
 const HANDOVERS: u64 = 32;
 /// A round lasts about this long, by as many samples as that takes: twenty clock ticks of 10 ms, so that tick
 /// accounting (steal, foreign load) can say something.
 const ROUND_SECONDS: f64 = 0.2;
-/// Samples of one round at most.
 const MOST_SAMPLES: usize = 128;
 /// Walks from memory before each round.
 const MEMORY_WALKS: usize = 5;
@@ -44,7 +42,8 @@ const REQUESTER: usize = 1;
 /// Spins before the first yield: who waits longer may be keeping the other from the CPU.
 const SPINS: u32 = 20_000;
 
-/// Whose turn it is: twice the number of the hand-over, and one more while the requester has it. On lines of its own.
+/// Whose turn it is: twice the number of the hand-over, and one more while the requester has it. On lines of
+/// its own.
 #[derive(Debug, Default)]
 #[repr(align(256))]
 struct Turn(AtomicU64);
@@ -67,21 +66,20 @@ impl Turn {
     }
 }
 
-/// What the requester saw in one sample.
+/// The requester's walks of one sample.
 #[derive(Clone, Debug, Default)]
-struct Seen {
+struct RequesterWalks {
     /// Seconds of each walk, less what reading the clock takes.
     walks: Vec<f64>,
     /// The same again, from the requester's own cache.
-    own: Vec<f64>,
+    cached: Vec<f64>,
     /// Lines that held the number of their hand-over.
     fresh: usize,
 }
 
 /// One pair: its threads and its lines.
 struct PairBench {
-    pool: Pool,
-    watch: Watch,
+    team: Team,
     lines: Arc<Lines>,
     turn: Arc<Turn>,
     /// Number of the next hand-over; never 0, which untouched memory holds.
@@ -98,7 +96,7 @@ struct C2cBench {
 /// Starts the threads of every pair and lets the owners touch their lines.
 ///
 /// # Errors
-/// What could not be had, in words for the user.
+/// What is not available, in words for the user.
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
@@ -111,7 +109,7 @@ pub fn prepare(
 
     let mut facts = Facts::default();
     clock.write(&mut facts.evidence);
-    facts.evidence.put(PLACE_READBACK, pairs.iter().all(|pair| pair.pool.readback));
+    facts.evidence.put(PLACE_READBACK, pairs.iter().all(|pair| pair.team.pool.readback));
     let tasks = setup.tasks.into_iter().map(|task| (task.id.clone(), (task, None))).collect();
     Ok((Box::new(C2cBench { pairs, tasks }), facts))
 }
@@ -119,26 +117,26 @@ pub fn prepare(
 impl PairBench {
     fn start(pair: &Pair, setup: &Setup, clock: Clock) -> Result<PairBench, String> {
         let threads = [pair.owner, pair.requester].map(|cpu| CpuList::from_iter([cpu])).to_vec();
-        let placement = Placement { places: "threads", bind: "close", threads };
-        let pool = Pool::new(&placement, clock).map_err(|error| error.to_string())?;
-        let watch = Watch::new(&Tree::live(), &setup.machine, &placement.cpus());
+        let team = Team::new(&setup.machine, &threads, clock)?;
         let lines = Arc::new(map(setup.pages)?);
         let shared = lines.clone();
-        let costs = pool
-            .run(move |seat| {
-                if seat.index == OWNER {
-                    // SAFETY: the requester waits at the end of the job.
-                    unsafe { shared.link() };
-                    shared.flush();
-                }
-                clock_cost(seat)
-            })
-            .map_err(|error| error.to_string())?;
-        Ok(PairBench { pool, watch, lines, turn: Arc::default(), next: 1, clock_cost: costs[REQUESTER] })
+        let costs = team.each(move |seat| {
+            if seat.index == OWNER {
+                // SAFETY: the requester waits at the end of the job.
+                unsafe { shared.link() };
+                shared.flush();
+            }
+            clock_cost(seat)
+        })?;
+        Ok(PairBench { team, lines, turn: Arc::default(), next: 1, clock_cost: costs[REQUESTER] })
     }
 
-    /// The work of one sample on either thread; what the requester sees goes into `seen`.
-    fn work(&self, state: State, seen: Arc<Mutex<Vec<Seen>>>) -> impl Fn(&Seat, usize) + Send + Sync + use<> {
+    /// The work of one sample on either thread; the requester's walks go into `results`.
+    fn work(
+        &self,
+        state: State,
+        results: Arc<Mutex<Vec<RequesterWalks>>>,
+    ) -> impl Fn(&Seat, usize) + Send + Sync + use<> {
         let (lines, turn, first, cost) = (self.lines.clone(), self.turn.clone(), self.next, self.clock_cost);
         move |seat, sample| {
             let numbers = (0..HANDOVERS).map(|n| first + sample as u64 * HANDOVERS + n);
@@ -149,13 +147,13 @@ impl PairBench {
                     turn.give(2 * number + 1);
                 }
             } else {
-                let mut own = Seen::default();
+                let mut walks = RequesterWalks::default();
                 for number in numbers {
                     turn.wait_for(2 * number + 1);
-                    own.hand_over(&lines, seat, number, cost);
+                    walks.hand_over(&lines, seat, number, cost);
                     turn.give(2 * (number + 1));
                 }
-                seen.lock().unwrap_or_else(PoisonError::into_inner).push(own);
+                results.lock().unwrap_or_else(PoisonError::into_inner).push(walks);
             }
         }
     }
@@ -163,18 +161,18 @@ impl PairBench {
     /// Seconds of a walk when no cache holds a line: the median of a few.
     fn memory_walk(&self) -> Result<f64, String> {
         let (lines, cost) = (self.lines.clone(), self.clock_cost);
-        let walks = self.pool.run(move |seat| {
+        let walks = self.team.each(move |seat| {
             let walk = |_| {
                 lines.flush();
                 timed(&lines, seat, cost).0
             };
             (seat.index == REQUESTER).then(|| (0..MEMORY_WALKS).map(walk).collect::<Vec<f64>>())
-        });
-        let walks = walks.map_err(|error| error.to_string())?.into_iter().flatten().flatten();
+        })?;
+        let walks = walks.into_iter().flatten().flatten();
         stats::median(&walks.collect::<Vec<_>>()).ok_or_else(|| "no walk from memory".to_owned())
     }
 
-    /// Makes it the owner's turn, with a hand-over that nobody has seen.
+    /// Makes it the owner's turn, with the number of a new hand-over.
     fn begin(&mut self, samples: usize) {
         self.turn.give(2 * self.next);
         // What a round that fails may have written is never written again.
@@ -182,54 +180,44 @@ impl PairBench {
     }
 
     /// How many samples make a round, by one that is not counted.
-    fn dose(&mut self, state: State) -> Result<usize, String> {
+    fn calibrate(&mut self, state: State) -> Result<usize, String> {
         let work = self.work(state, Arc::default());
         self.begin(1);
-        let seconds = self.pool.run(move |seat| {
-            let start = seat.clock.now();
-            work(seat, 0);
-            seat.clock.seconds(start, seat.clock.now())
-        });
-        let longest = seconds.map_err(|error| error.to_string())?.into_iter().fold(1e-9, f64::max);
-        Ok(((ROUND_SECONDS / longest) as usize).clamp(1, MOST_SAMPLES))
+        let seconds = self.team.untimed_seconds(move |seat| work(seat, 0))?;
+        Ok(((ROUND_SECONDS / seconds) as usize).clamp(1, MOST_SAMPLES))
     }
 
     fn measure(&mut self, task: &Task, samples: usize) -> Result<Round, String> {
         let memory = self.memory_walk()?;
-        let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
-        let work = self.work(task.state, seen.clone());
+        let results: Arc<Mutex<Vec<RequesterWalks>>> = Arc::default();
+        let work = self.work(task.state, results.clone());
         self.begin(samples);
-        let measured =
-            measure::round(&self.pool, &self.watch, samples, work).map_err(|error| error.to_string())?;
-        let seen = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
-        let values: Vec<f64> = seen.iter().filter_map(|sample| per_line(&sample.walks)).collect();
-        if values.is_empty() || values.iter().any(|value| *value <= 0.0) {
-            return Err(format!(
-                "{}: the clock ({}) gave no time for a walk",
-                task.id, self.pool.clock.basis
-            ));
-        }
+        let (measured, _) = self.team.round(samples, work)?;
+        let taken = std::mem::take(&mut *results.lock().unwrap_or_else(PoisonError::into_inner));
+        let values: Vec<f64> = taken.iter().filter_map(|sample| per_line(&sample.walks)).collect();
+        self.team.check_times(&values)?;
         let mut evidence = measured.evidence;
-        let own: Vec<f64> = seen.iter().flat_map(|sample| sample.own.iter().copied()).collect();
-        let walks = seen.iter().map(|sample| sample.walks.iter().sum::<f64>());
+        let cached: Vec<f64> = taken.iter().flat_map(|sample| sample.cached.iter().copied()).collect();
+        let walks = taken.iter().map(|sample| sample.walks.iter().sum::<f64>());
         // What the value rests on are the walks of a sample together, not the preparing between them.
-        evidence.put_reading(SAMPLE_SHORTEST, known(walks.reduce(f64::min)));
-        evidence.put_reading(C2C_OWN, known(per_line(&own)));
+        evidence.put_reading(SAMPLE_SHORTEST, timed_or_unknown(walks.reduce(f64::min)));
+        evidence.put_reading(C2C_OWN, timed_or_unknown(per_line(&cached)));
         evidence.put(C2C_MEMORY, memory / LINES as f64 * 1e9);
-        let handed = (seen.len() as u64 * HANDOVERS) as f64 * LINES as f64;
-        evidence.put(C2C_FRESH, seen.iter().map(|sample| sample.fresh).sum::<usize>() as f64 / handed);
+        let handed_over = (taken.len() as u64 * HANDOVERS) as f64 * LINES as f64;
+        let fresh = taken.iter().map(|sample| sample.fresh).sum::<usize>();
+        evidence.put(C2C_FRESH, fresh as f64 / handed_over);
         let walk = stats::median(&values).unwrap_or(f64::INFINITY) * LINES as f64 * 1e-9;
         evidence.put(C2C_CLOCK_SHARE, self.clock_cost / (walk + self.clock_cost));
         Ok(Round::new(measured.started, measured.duration, values, evidence))
     }
 }
 
-impl Seen {
+impl RequesterWalks {
     /// The requester's part of a hand-over.
     fn hand_over(&mut self, lines: &Lines, seat: &Seat, number: u64, cost: f64) {
-        let ((walk, came_round), (own, again)) = (timed(lines, seat, cost), timed(lines, seat, cost));
+        let ((walk, came_round), (cached, again)) = (timed(lines, seat, cost), timed(lines, seat, cost));
         self.walks.push(walk);
-        self.own.push(own);
+        self.cached.push(cached);
         if came_round && again {
             // SAFETY: the owner waits for its turn.
             self.fresh += unsafe { lines.holding(number) };
@@ -270,7 +258,7 @@ fn per_line(walks: &[f64]) -> Option<f64> {
     Some(stats::median(walks)? / LINES as f64 * 1e9)
 }
 
-fn known(value: Option<f64>) -> Reading<f64> {
+fn timed_or_unknown(value: Option<f64>) -> Reading<f64> {
     Reading::or_unknown(value, "no walk was timed")
 }
 
@@ -284,7 +272,7 @@ impl Bench for C2cBench {
         let pair = &mut self.pairs[task.pair];
         let samples = match samples {
             Some(samples) => *samples,
-            None => *samples.insert(pair.dose(task.state)?),
+            None => *samples.insert(pair.calibrate(task.state)?),
         };
         pair.measure(task, samples)
     }

@@ -1,9 +1,9 @@
 //! The lines that are handed over: a random chain, one line in each block of several, so that no prefetcher
 //! brings the next one.
 //!
-//! Each line holds the address of the next one and, beside it, the number of the hand-over that it was written for.
-//! Writing the number makes the line modified in the owner's cache and takes it from any other; reading it back tells
-//! the requester that it got that very line.
+//! Each line holds the address of the next one and, beside it, the number of the hand-over that it was
+//! written for. Writing the number makes the line modified in the owner's cache and takes it from any other;
+//! reading it back shows the requester that it got that very line.
 
 use std::io;
 
@@ -12,15 +12,14 @@ use crate::pages::Pages;
 use crate::region::Region;
 
 /// Lines of a hand-over: with 64 B each they fill 16 KiB, half of the smallest first-level caches in use, and
-/// with one in each block 32 pages of 4 KiB, fewer than any first-level TLB holds. A multiple of the steps that a walk takes at
-/// once.
+/// with one in each block 32 pages of 4 KiB, fewer than any first-level TLB holds. A multiple of the steps
+/// that a walk takes at once.
 pub const LINES: usize = 256;
-/// One line of each block of this size is used, at random. Prefetchers bring the other line of a pair of 128 B (Intel
-/// Optimization Reference Manual, "spatial prefetcher"), and run along lines of a page that were asked for near one
-/// another: with a line in every 64 B they hid half of the latency, with one in 128 and 256 B less, from 512 B on nothing
-/// changed (Sapphire Rapids).
+/// One line of each block of this size is used, at random. Prefetchers bring the other line of a pair of 128
+/// B (Intel Optimization Reference Manual, "spatial prefetcher"), and run along lines of a page that were
+/// asked for near one another: with a line in every 64 B they hid half of the latency, with one in 128 and
+/// 256 B less, from 512 B on nothing changed (Sapphire Rapids).
 pub const BLOCK_BYTES: usize = 512;
-/// Bytes of the region.
 pub const BYTES: usize = LINES * BLOCK_BYTES;
 /// Where in a line the number of the hand-over stands; the address of the next line stands at its start.
 const NUMBER_AT: usize = 8;
@@ -57,7 +56,7 @@ impl Lines {
     /// Links the lines: the first touch, so that the memory comes from the caller's node.
     ///
     /// # Safety
-    /// Nobody else uses the lines meanwhile.
+    /// Nothing else uses the lines at the same time.
     pub unsafe fn link(&self) {
         for (step, &offset) in self.order.iter().enumerate() {
             let next = self.order[(step + 1) % LINES];
@@ -69,7 +68,7 @@ impl Lines {
     /// Writes a number into every line: they are modified in this CPU's cache, and in no other.
     ///
     /// # Safety
-    /// The lines are linked, and nobody else uses them meanwhile.
+    /// The lines are linked, and nothing else uses them at the same time.
     pub unsafe fn modify(&self, number: u64) {
         for &offset in &self.order {
             // SAFETY: inside the region, beside the link; the caller vouches for the rest.
@@ -98,7 +97,7 @@ impl Lines {
     /// How many lines hold this number.
     ///
     /// # Safety
-    /// The lines were written, and nobody writes meanwhile.
+    /// The lines were written, and no thread writes at the same time.
     pub unsafe fn holding(&self, number: u64) -> usize {
         // SAFETY: inside the region; the caller vouches for the rest.
         self.order.iter().filter(|&&at| unsafe { self.number(at).read_volatile() } == number).count()

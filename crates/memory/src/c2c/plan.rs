@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lines;
 use crate::chase::LINE;
+use crate::deadlines;
 use crate::mode::{Options, PlanError, Planned};
 use crate::pages::Pages;
 
@@ -43,27 +44,19 @@ impl State {
 
 const STATES: [State; 2] = [State::Clean, State::Modified];
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
     /// Index into [`Setup::pairs`].
     pub pair: usize,
-    /// The state of the lines.
     pub state: State,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
-    /// The pairs.
     pub pairs: Vec<Pair>,
-    /// Pages to ask for.
     pub pages: Pages,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
@@ -71,8 +64,6 @@ pub struct Setup {
 const MOST_PAIRS: usize = 4;
 /// Seconds that a round takes, canary and counters included: for deciding how many pairs there is time for.
 const ROUND_SECONDS: f64 = 0.25;
-/// Seconds that every deadline has besides: a machine may be suspended or swamped.
-const GRACE: f64 = 60.0;
 
 /// Resolves options against a machine.
 ///
@@ -110,21 +101,22 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.c2c",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup: serde_json::to_value(&setup)?,
         figures,
         rules: options.rules,
         preparing: "two threads for each pair of CPUs".to_owned(),
         least_seconds: 0.0,
-        prepare_deadline: GRACE,
-        round_deadline: GRACE,
+        prepare_deadline: deadlines::GRACE,
+        round_deadline: deadlines::GRACE,
     };
     Ok(Planned { suite, notes: notes(&cpus, &classes) })
 }
 
-/// A figure before its first round; `pair` is absent where the class has none, else with its number in the class.
+/// A figure before its first round; `pair` is absent where the class has none, else with its number in the
+/// class.
 fn planned(class: Class, state: State, pair: Option<(usize, &Pair)>) -> Figure {
     let (word, series) = (class.word(), format!("{}.c2c.{}", crate::SUITE, state.id()));
-    // The first pair stands for its class; others are told apart by their CPUs.
+    // The first pair stands for its class; others are distinguished by their CPUs.
     let (id, at, name) = match pair {
         Some((0, pair)) => (word.to_owned(), word.to_owned(), called(state, pair)),
         Some((_, pair)) => {
@@ -166,7 +158,6 @@ fn called(state: State, pair: &Pair) -> String {
     )
 }
 
-/// What was resolved, for people.
 fn notes(cpus: &CpuList, classes: &[Found]) -> Vec<(&'static str, String)> {
     let mut notes = vec![
         ("cpus", cpus.to_string()),
@@ -182,12 +173,12 @@ fn notes(cpus: &CpuList, classes: &[Found]) -> Vec<(&'static str, String)> {
     for found in classes.iter().filter(|found| !found.pairs.is_empty()) {
         let pairs: Vec<String> =
             found.pairs.iter().map(|pair| format!("{} -> {}", pair.owner, pair.requester)).collect();
-        let of = if found.there_are > pairs.len() {
+        let all = if found.there_are > pairs.len() {
             format!(", {} of {} pairs", pairs.len(), found.there_are)
         } else {
             String::new()
         };
-        let text = format!("{} ({}{of})", pairs.join(", "), found.pairs[0].basis);
+        let text = format!("{} ({}{all})", pairs.join(", "), found.pairs[0].basis);
         notes.push((found.class.word(), text));
     }
     notes

@@ -1,7 +1,7 @@
 //! The worker: counters read around rounds of the kernels.
 //!
-//! Order of events in a round: the threads rest, and the counters tell what others move; one untimed pass; counters;
-//! the round, with its own evidence; counters.
+//! Order of events in a round: the threads rest, and the counters show what others move; one untimed pass;
+//! counters; the round, with its own evidence; counters.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -11,14 +11,15 @@ use figure::{Event, Round};
 use lab::traffic::{PerfReader, Traffic, TrafficReader};
 use lab::worker::{Bench, Facts};
 
-use super::channels::{Calibration, INTERVALS, calibrate};
+use super::channels::{ChannelSelection, INTERVALS, select};
 use super::plan::{Group, Part, Setup};
 use super::{NO_COUNTS, TOGETHER};
-use crate::bandwidth::bench::{MemoryBench, ready};
+use crate::bandwidth::bench::{Bandwidth, ready};
 use crate::kernels::Kernel;
+use crate::worker::Worker;
 
-/// How long the threads rest before a round, so that the counters can tell what others move: 2 % of 100 GB/s are
-/// 100 MB in this time, some million counts.
+/// How long the threads rest before a round, so that the counters can show what others move: 2 % of 100 GB/s
+/// are 100 MB in this time, some million counts.
 const REST: Duration = Duration::from_millis(50);
 
 /// What puts memory under load: the bandwidth mode's kernels, or in tests something that only says it did.
@@ -45,13 +46,15 @@ pub trait Load {
     fn finish(&mut self) -> Result<Facts, String>;
 }
 
-impl Load for MemoryBench {
+impl Load for Worker<Bandwidth> {
     fn warm(&mut self, task: &str) -> Result<f64, String> {
-        MemoryBench::warm(self, task)
+        Worker::warm(self, task)?;
+        Ok(elements(self, task))
     }
 
     fn round(&mut self, task: &str) -> Result<(Round, f64), String> {
-        self.round_with_elements(task)
+        let (round, passes) = self.round_with_passes(task)?;
+        Ok((round, elements(self, task) * passes as f64))
     }
 
     fn rest(&mut self) -> f64 {
@@ -65,10 +68,15 @@ impl Load for MemoryBench {
     }
 }
 
-/// Opens the counters, maps the arrays, tells channels apart.
+/// Elements that one pass of a task works on.
+fn elements(worker: &Worker<Bandwidth>, task: &str) -> f64 {
+    worker.task(task).map_or(0.0, |task| task.elements as f64)
+}
+
+/// Opens the counters, maps the arrays, selects channels.
 ///
 /// # Errors
-/// What could not be had, in words for the user.
+/// What is not available, in words for the user.
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
@@ -81,10 +89,10 @@ pub fn prepare(
     Ok((Box::new(bench), facts))
 }
 
-/// The real load of a plan, and what was obtained.
+/// The real load of a plan, and the pages that it obtained.
 ///
 /// # Errors
-/// What could not be had.
+/// What is not available.
 pub fn load(setup: &Setup) -> Result<(Box<dyn Load>, Facts), String> {
     let (bench, facts) = ready(setup.load.clone(), BTreeMap::new())?;
     Ok((Box::new(bench), facts))
@@ -95,13 +103,13 @@ pub struct CountersBench {
     setup: Setup,
     load: Box<dyn Load>,
     reader: Box<dyn TrafficReader>,
-    kept: Vec<usize>,
+    channels: Vec<usize>,
     /// Rounds that were measured with one that was asked for: the figures of a kernel are of the same rounds.
     pending: BTreeMap<String, Round>,
 }
 
 impl CountersBench {
-    /// Puts memory under load and tells channels apart by what they count. `facts` are the load's.
+    /// Puts memory under load and selects channels by what they count. `facts` are the load's.
     ///
     /// # Errors
     /// When the counters cannot be read, or count nothing.
@@ -120,10 +128,10 @@ impl CountersBench {
             }
             intervals.push(Traffic::between(channels, &before, &reader.read()?)?);
         }
-        let Calibration { kept, evidence } = calibrate(channels, &intervals)?;
+        let ChannelSelection { channels, evidence } = select(channels, &intervals)?;
         let mut facts = of_figures(&setup.groups, facts);
         facts.evidence.merge(evidence);
-        Ok((CountersBench { setup, load, reader, kept, pending: BTreeMap::new() }, facts))
+        Ok((CountersBench { setup, load, reader, channels, pending: BTreeMap::new() }, facts))
     }
 
     /// Measures a round of a kernel: of each of its figures.
@@ -131,13 +139,13 @@ impl CountersBench {
         let channels = &self.setup.load.machine.uncore.channels;
         let before = self.reader.read()?;
         let rested = self.load.rest();
-        let background = Traffic::between(channels, &before, &self.reader.read()?)?.sum(&self.kept);
+        let background = Traffic::between(channels, &before, &self.reader.read()?)?.sum(&self.channels);
         self.load.warm(&group.task)?;
         let before = self.reader.read()?;
         let (round, elements) = self.load.round(&group.task)?;
         let traffic = Traffic::between(channels, &before, &self.reader.read()?)?;
 
-        let moved = traffic.sum(&self.kept);
+        let moved = traffic.sum(&self.channels);
         let kernel = Kernel::of(group.operation);
         let counted = kernel.counted_bytes() as f64 * elements;
         // Each sample counted the same bytes, at its own rate.
@@ -189,7 +197,7 @@ impl Bench for CountersBench {
     }
 }
 
-/// What the load found out about its tasks, said of the figures.
+/// The load's facts about its tasks, as facts about the figures.
 fn of_figures(groups: &[Group], facts: Facts) -> Facts {
     let figures = facts.figures.into_iter().flat_map(|(task, evidence)| {
         let group = groups.iter().find(|group| group.task == task);

@@ -1,4 +1,4 @@
-//! Calibration: which channels are to be summed, told from what they count under load.
+//! Which channels are summed: those that count, and count something else than any other, under load.
 
 use figure::Evidence;
 use figure::evidence::{TRAFFIC_CHANNELS, TRAFFIC_DISTINCT, TRAFFIC_LEFT_OUT, TRAFFIC_SOURCE};
@@ -11,14 +11,14 @@ use super::NO_COUNTS;
 pub const INTERVALS: usize = 6;
 /// A counter that ran less than this share of the time was multiplexed: equal counts then mean nothing.
 pub const ALL_THE_TIME: f64 = 0.999;
-/// Names of channels that are told; the others are counted.
+/// Names of channels that are listed; the others are counted.
 const MOST_NAMES: usize = 8;
 
-/// The channels that are summed, and the evidence of how they were told apart.
+/// The channels that are summed, and evidence about them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Calibration {
+pub struct ChannelSelection {
     /// By their place in the list.
-    pub kept: Vec<usize>,
+    pub channels: Vec<usize>,
     /// Facts of every figure.
     pub evidence: Evidence,
 }
@@ -27,10 +27,10 @@ pub struct Calibration {
 ///
 /// # Errors
 /// When no channel counted anything.
-pub fn calibrate(channels: &[UncoreChannel], intervals: &[Traffic]) -> Result<Calibration, String> {
+pub fn select(channels: &[UncoreChannel], intervals: &[Traffic]) -> Result<ChannelSelection, String> {
     let counts: Vec<_> = intervals.iter().map(|traffic| traffic.counts.clone()).collect();
-    let found = distinct(&counts);
-    if found.kept.is_empty() {
+    let compared = distinct(&counts);
+    if compared.kept.is_empty() {
         return Err(format!(
             "{NO_COUNTS}count nothing while memory is under load: {} channels are shown and none is real, as where a \
              hypervisor shows its host's devices",
@@ -38,9 +38,9 @@ pub fn calibrate(channels: &[UncoreChannel], intervals: &[Traffic]) -> Result<Ca
         ));
     }
     let mut evidence = Evidence::default();
-    evidence.put(TRAFFIC_CHANNELS, found.kept.len() as f64);
-    evidence.put(TRAFFIC_LEFT_OUT, left_out(channels, &found));
-    evidence.put(TRAFFIC_SOURCE, source(&channels[found.kept[0]]));
+    evidence.put(TRAFFIC_CHANNELS, compared.kept.len() as f64);
+    evidence.put(TRAFFIC_LEFT_OUT, left_out(channels, &compared));
+    evidence.put(TRAFFIC_SOURCE, source(&channels[compared.kept[0]]));
     let running = intervals.iter().map(|traffic| traffic.running).fold(1.0, f64::min);
     if running < ALL_THE_TIME {
         let share = figure::format::percent(running);
@@ -51,11 +51,11 @@ pub fn calibrate(channels: &[UncoreChannel], intervals: &[Traffic]) -> Result<Ca
     } else {
         evidence.put(TRAFFIC_DISTINCT, true);
     }
-    Ok(Calibration { kept: found.kept, evidence })
+    Ok(ChannelSelection { channels: compared.kept, evidence })
 }
 
 /// `uncore_imc_5 (CPU 0), … never count; uncore_imc_3 (CPU 0) counts what uncore_imc_2 (CPU 0) counts`.
-fn left_out(channels: &[UncoreChannel], found: &Distinct) -> String {
+fn left_out(channels: &[UncoreChannel], compared: &Distinct) -> String {
     let label = |at: &usize| channels.get(*at).map_or_else(String::new, UncoreChannel::label);
     let bounded = |mut texts: Vec<String>| {
         let more = texts.len().saturating_sub(MOST_NAMES);
@@ -66,14 +66,14 @@ fn left_out(channels: &[UncoreChannel], found: &Distinct) -> String {
         texts.join(", ")
     };
     let mut parts = Vec::new();
-    if !found.silent.is_empty() {
-        let count = if found.silent.len() == 1 { "never counts" } else { "never count" };
-        parts.push(format!("{} {count}", bounded(found.silent.iter().map(label).collect())));
+    if !compared.silent.is_empty() {
+        let count = if compared.silent.len() == 1 { "never counts" } else { "never count" };
+        parts.push(format!("{} {count}", bounded(compared.silent.iter().map(label).collect())));
     }
-    if !found.twins.is_empty() {
+    if !compared.twins.is_empty() {
         let twin =
             |(twin, other): &(usize, usize)| format!("{} counts what {} counts", label(twin), label(other));
-        parts.push(bounded(found.twins.iter().map(twin).collect()));
+        parts.push(bounded(compared.twins.iter().map(twin).collect()));
     }
     parts.join("; ")
 }
@@ -123,9 +123,9 @@ mod tests {
                 interval(&[1e6 + 977.0 * n as f64, 0.0, 1e6 - 400.0 * n as f64, 1e6 + 977.0 * n as f64], 1.0)
             })
             .collect();
-        let calibration = calibrate(&channels(4), &intervals).unwrap();
-        assert_eq!(calibration.kept, [0, 2]);
-        let evidence = &calibration.evidence;
+        let selection = select(&channels(4), &intervals).unwrap();
+        assert_eq!(selection.channels, [0, 2]);
+        let evidence = &selection.evidence;
         assert_eq!(evidence.get(TRAFFIC_CHANNELS).into_value(), Some(2.0));
         assert_eq!(
             evidence.get(TRAFFIC_LEFT_OUT).into_value().unwrap(),
@@ -140,21 +140,21 @@ mod tests {
     fn many_names_are_counted() {
         let mut counts = vec![0.0; 40];
         counts[7] = 1e6;
-        let calibration = calibrate(&channels(40), &[interval(&counts, 1.0)]).unwrap();
-        let text = calibration.evidence.get(TRAFFIC_LEFT_OUT).into_value().unwrap();
+        let selection = select(&channels(40), &[interval(&counts, 1.0)]).unwrap();
+        let text = selection.evidence.get(TRAFFIC_LEFT_OUT).into_value().unwrap();
         assert!(text.ends_with("31 more never count") && text.len() < 300, "{text}");
     }
 
     #[test]
     fn counters_that_take_turns_prove_nothing() {
-        let calibration = calibrate(&channels(2), &[interval(&[1e6, 2e6], 0.5)]).unwrap();
-        let reason = calibration.evidence.get(TRAFFIC_DISTINCT).reason().unwrap().to_owned();
+        let selection = select(&channels(2), &[interval(&[1e6, 2e6], 0.5)]).unwrap();
+        let reason = selection.evidence.get(TRAFFIC_DISTINCT).reason().unwrap().to_owned();
         assert!(reason.contains("multiplexing, 50 %"), "{reason}");
     }
 
     #[test]
     fn counters_that_stand_still_are_none() {
-        let reason = calibrate(&channels(3), &[interval(&[0.0; 3], 1.0)]).unwrap_err();
+        let reason = select(&channels(3), &[interval(&[0.0; 3], 1.0)]).unwrap_err();
         assert!(reason.starts_with(NO_COUNTS) && reason.contains("3 channels"), "{reason}");
     }
 }

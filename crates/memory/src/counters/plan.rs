@@ -3,13 +3,15 @@
 use figure::evidence as key;
 use figure::host::Uncore;
 use figure::series::{Coordinate, CoordinateValue};
-use figure::{Better, Convention, Figure, Limit, Machine, Reading, Unit};
+use figure::{Better, Convention, Figure, Machine, Unit};
 use lab::placement::{self, Placement};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
-use crate::bandwidth::plan::{self as bandwidth, Code, GRACE, SLOWEST_PASS, SLOWEST_TOUCH, Task};
-use crate::kernels::{ELEMENT, KERNELS, Kernel, Operation, Stores};
+use crate::bandwidth::plan::{self as bandwidth, Code, Task};
+use crate::deadlines;
+use crate::kernels::{ELEMENT, Kernel, Operation, Stores};
+use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::simd::Simd;
 use crate::sizes::{self, ARRAYS};
@@ -19,15 +21,11 @@ const DEFAULT: &[&str] = &["copy", "triad"];
 /// The table that all figures here are entries of: none is a headline of its kernel.
 const SERIES: &str = "memory.counters";
 
-/// Which traffic a figure is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
-    /// What is read from memory.
     Read,
-    /// What is written to memory.
     Write,
-    /// Both.
     Total,
 }
 
@@ -59,22 +57,17 @@ impl Part {
 /// One kernel under the counters: its figures come from the same rounds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Group {
-    /// The task of the load.
     pub task: String,
-    /// The kernel.
     pub operation: Operation,
-    /// Its stores.
     pub stores: Stores,
     /// Ids of its figures, by the part that each is of.
     pub figures: Vec<(String, Part)>,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
     /// Arrays, threads and kernels. The machine in it has the counters.
     pub load: bandwidth::Setup,
-    /// What is measured.
     pub groups: Vec<Group>,
 }
 
@@ -106,17 +99,18 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
             figure.conditions.set(key::SIMD, simd.word().to_owned());
             let bytes = (ARRAYS * sizes.elements * ELEMENT) as f64;
             figure.conditions.set(key::ARRAYS_TOTAL_BYTES, bytes);
-            figure.evidence.put(key::MEMORY_LIMITED_BY, sizes.limited_by.clone());
-            figure.evidence.put_reading(key::MEMORY_AVAILABLE, room.clone().map(|room| room.bytes as f64));
+            sizes::write_bounds(&mut figure, &sizes.limited_by, &room);
             let together = *part != Part::Total && !machine.uncore.tells_directions();
             let problem = closed
                 .clone()
                 .or_else(|| together.then(|| super::TOGETHER.to_owned()))
                 .or_else(|| bandwidth::unavailable(machine, options, &sizes, &figure));
-            figures.push(match problem {
-                Some(problem) => figure.not_available(problem),
-                None => limited(figure, machine),
-            });
+            match problem {
+                Some(problem) => figure = figure.not_available(problem),
+                // No part of the traffic can be above the modules' peak.
+                None => limits::set_peak(&mut figure, machine),
+            }
+            figures.push(figure);
         }
         tasks.push(Task {
             id: task,
@@ -141,30 +135,24 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.counters",
-        setup: serde_json::to_value(Setup { load, groups }).unwrap_or_default(),
+        setup: serde_json::to_value(Setup { load, groups })?,
         figures,
         rules: options.rules,
         preparing: format!("first touch of {}, and telling channels apart", figure::format::bytes(bytes)),
         least_seconds: sizes::touch_seconds(machine, placement.threads.len(), bytes),
-        prepare_deadline: GRACE + bytes / SLOWEST_TOUCH + passes * bytes / SLOWEST_PASS,
-        round_deadline: GRACE + 2.0 * bytes / SLOWEST_PASS,
+        prepare_deadline: deadlines::touch(bytes) + passes * bytes / deadlines::SLOWEST_PASS,
+        round_deadline: deadlines::pass(2.0 * bytes),
     };
     Ok(Planned { suite, notes: notes(machine, &placement, sizes.elements, simd, closed) })
 }
 
 /// Kernels and stores that are asked for and that there is code for, in the order of the list.
 fn selected(options: &Options, simd: Simd) -> Result<Vec<(&'static Kernel, Stores)>, PlanError> {
-    if let Some(wrong) = options.kernels.iter().find(|name| Kernel::named(name).is_none()) {
-        return Err(PlanError::NoSuchKernel(wrong.clone()));
-    }
-    let asked = |kernel: &&Kernel| match options.kernels.as_slice() {
-        [] => DEFAULT.contains(&kernel.name),
-        names => names.iter().any(|name| name == kernel.name),
-    };
+    let is_default = |kernel: &&Kernel| !options.kernels.is_empty() || DEFAULT.contains(&kernel.name);
     let wanted = |stores: Stores| options.stores.is_none_or(|only| only == stores || stores == Stores::None);
-    let selected: Vec<_> = KERNELS
-        .iter()
-        .filter(asked)
+    let selected: Vec<_> = mode::kernels(&options.kernels)?
+        .into_iter()
+        .filter(is_default)
         .flat_map(|kernel| kernel.ways.iter().map(move |&stores| (kernel, stores)))
         .filter(|(kernel, stores)| wanted(*stores) && simd.kernel(kernel.operation, *stores).is_some())
         .collect();
@@ -206,14 +194,6 @@ fn planned(id: &str, kernel: &Kernel, stores: Stores, part: Part) -> Figure {
     figure
 }
 
-/// No part of the traffic can be above the modules' peak.
-fn limited(mut figure: Figure, machine: &Machine) -> Figure {
-    if let Reading::Value(peak) = &machine.memory.peak {
-        figure.limit = Some(Limit { value: peak.bytes_per_s / 1e9, basis: peak.basis.clone() });
-    }
-    figure
-}
-
 /// Why nothing can be counted on this machine, if nothing can.
 fn closed(machine: &Machine) -> Option<String> {
     let Uncore { channels, unknown, refused } = &machine.uncore;
@@ -231,7 +211,6 @@ fn closed(machine: &Machine) -> Option<String> {
     Some(reason)
 }
 
-/// What was resolved, for people.
 fn notes(
     machine: &Machine,
     placement: &Placement,

@@ -7,22 +7,20 @@ use figure::evidence::*;
 use figure::{Event, Evidence, Reading, Round};
 use lab::clock::Clock;
 use lab::measure::{self, Around};
-use lab::placement::Placement;
-use lab::pool::Pool;
 use lab::program;
 use lab::worker::{Bench, Facts};
-use machine::Tree;
-use machine::counters::Watch;
 
 use super::TOOLS;
 use super::plan::{Program, Setup};
-use super::tool::{Output, Said};
-use crate::bandwidth::bench::{self, MemoryBench};
+use super::tool::{Output, ToolReport};
+use crate::bandwidth::bench::{self, Bandwidth};
 use crate::bandwidth::plan::Task;
 use crate::kernels::ELEMENT;
 use crate::pages::Pages;
 use crate::simd::BLOCK;
 use crate::sizes::ARRAYS;
+use crate::team::Team;
+use crate::worker::Worker;
 
 /// Variables that would place threads otherwise than we ask, or bound their number.
 const UNSET: &[&str] = &[
@@ -35,9 +33,8 @@ const UNSET: &[&str] = &[
     "OMP_PROC_BIND",
 ];
 
-/// One run of a program.
 struct Run {
-    said: Said,
+    report: ToolReport,
     around: Around,
 }
 
@@ -56,30 +53,26 @@ struct State {
 
 struct CrossBench {
     setup: Setup,
-    pool: Pool,
-    watch: Watch,
+    team: Team,
     programs: Vec<State>,
-    /// Our part; `None` where no program gives anything to compare with.
-    ours: Option<MemoryBench>,
+    /// Measures our figures; `None` where no program gives anything to compare with.
+    worker: Option<Worker<Bandwidth>>,
 }
 
 /// Runs the programs that have a size of their own once, then prepares our part with their sizes.
 ///
 /// # Errors
-/// What could not be had, in words for the user.
+/// What is not available, in words for the user.
 pub fn prepare(
     plan: serde_json::Value,
     event: &mut dyn FnMut(Event),
 ) -> Result<(Box<dyn Bench>, Facts), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
-    if setup.ours.pages == Pages::Small {
+    if setup.bandwidth.pages == Pages::Small {
         no_huge_pages();
     }
-    let machine = &setup.ours.machine;
-    let placement = Placement { places: "list", bind: "close", threads: setup.ours.threads.clone() };
-    let clock = Clock::of(machine);
-    let pool = Pool::new(&placement, clock).map_err(|error| error.to_string())?;
-    let watch = Watch::new(&Tree::live(), machine, &placement.cpus());
+    let machine = &setup.bandwidth.machine;
+    let team = Team::new(machine, &setup.bandwidth.threads, Clock::of(machine))?;
     let programs = setup.programs.iter().map(|program| State {
         program: program.clone(),
         runs: Vec::new(),
@@ -88,7 +81,7 @@ pub fn prepare(
         failed: None,
     });
     let programs = programs.collect();
-    let mut bench = CrossBench { setup, pool, watch, programs, ours: None };
+    let mut bench = CrossBench { setup, team, programs, worker: None };
     for index in 0..bench.programs.len() {
         if bench.programs[index].program.elements.is_none() {
             event(Event::Preparing {
@@ -97,12 +90,12 @@ pub fn prepare(
             bench.learn_size(index);
         }
     }
-    let facts = bench.prepare_ours()?;
+    let facts = bench.prepare_worker()?;
     Ok((Box::new(bench), facts))
 }
 
-/// Keeps transparent huge pages from us and from all that we start (prctl(2), PR_SET_THP_DISABLE: inherited by fork and
-/// kept by execve).
+/// Keeps transparent huge pages from us and from all that we start (prctl(2), PR_SET_THP_DISABLE: inherited
+/// by fork and kept by execve).
 fn no_huge_pages() {
     // SAFETY: a setting of this process; no memory is touched.
     unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0) };
@@ -112,12 +105,12 @@ impl CrossBench {
     /// Runs a program whose size is its own, and gives our tasks that size.
     fn learn_size(&mut self, index: usize) {
         let size = self.run(index).and_then(|()| {
-            let said = self.programs[index].runs.first().and_then(|run| run.said.elements);
-            let said = said.ok_or_else(|| "it does not say how large its arrays are".to_owned())?;
-            let elements = said / BLOCK as u64 * BLOCK as u64;
-            let least = (BLOCK * self.pool.threads()) as u64;
+            let reported = self.programs[index].runs.first().and_then(|run| run.report.elements);
+            let reported = reported.ok_or_else(|| "it does not say how large its arrays are".to_owned())?;
+            let elements = reported / BLOCK as u64 * BLOCK as u64;
+            let least = (BLOCK * self.team.threads()) as u64;
             if elements < least {
-                return Err(format!("its arrays have {said} elements, and ours need {least} at least"));
+                return Err(format!("its arrays have {reported} elements, and ours need {least} at least"));
             }
             let needed = 2 * ARRAYS * elements * ELEMENT;
             match self.setup.room.filter(|room| needed > *room) {
@@ -133,8 +126,8 @@ impl CrossBench {
         match size {
             Ok(elements) => {
                 state.program.elements = Some(elements);
-                for task in &mut self.setup.ours.tasks {
-                    if state.program.pairs.iter().any(|pair| pair.ours == task.id) {
+                for task in &mut self.setup.bandwidth.tasks {
+                    if state.program.pairs.iter().any(|pair| pair.own_id == task.id) {
                         task.elements = elements;
                     }
                 }
@@ -144,11 +137,11 @@ impl CrossBench {
     }
 
     /// Maps our arrays; facts go to our figures alone.
-    fn prepare_ours(&mut self) -> Result<Facts, String> {
-        let mut setup = self.setup.ours.clone();
+    fn prepare_worker(&mut self) -> Result<Facts, String> {
+        let mut setup = self.setup.bandwidth.clone();
         let failed = |task: &Task| {
             self.programs.iter().any(|state| {
-                state.failed.is_some() && state.program.pairs.iter().any(|pair| pair.ours == task.id)
+                state.failed.is_some() && state.program.pairs.iter().any(|pair| pair.own_id == task.id)
             })
         };
         setup.tasks.retain(|task| !failed(task));
@@ -158,19 +151,19 @@ impl CrossBench {
         setup.most = most;
         // The best of as many as it takes the best of.
         let repetitions = self.programs.iter().flat_map(|state| {
-            let times = state.runs.first().and_then(|run| run.said.repetitions).unwrap_or(1);
-            state.program.pairs.iter().map(move |pair| (pair.ours.clone(), times))
+            let times = state.runs.first().and_then(|run| run.report.repetitions).unwrap_or(1);
+            state.program.pairs.iter().map(move |pair| (pair.own_id.clone(), times))
         });
-        let (ours, facts) = bench::ready(setup, repetitions.collect())?;
-        self.ours = Some(ours);
+        let (worker, facts) = bench::ready(setup, repetitions.collect())?;
+        self.worker = Some(worker);
         let mut all = self.facts();
-        all.figures.extend(self.of_ours(facts));
+        all.figures.extend(self.own_facts(facts));
         Ok(all)
     }
 
     /// Facts about our figures: what is true of every figure there is true only of ours here.
-    fn of_ours(&self, facts: Facts) -> Vec<(String, Evidence)> {
-        let ids = self.setup.ours.tasks.iter().map(|task| task.id.clone());
+    fn own_facts(&self, facts: Facts) -> Vec<(String, Evidence)> {
+        let ids = self.setup.bandwidth.tasks.iter().map(|task| task.id.clone());
         let common = ids.map(|id| (id, facts.evidence.clone()));
         common.chain(facts.figures.clone()).collect()
     }
@@ -184,22 +177,21 @@ impl CrossBench {
             if let Some(elements) = state.program.elements {
                 both.put(INSTRUMENT_ARRAY, (elements * ELEMENT) as f64);
             }
-            let mut theirs = both.clone();
-            theirs.put(INSTRUMENT_VERSION, first.said.version.clone());
-            theirs.put_reading(PLACE_READBACK, state.bound.clone());
-            match first.said.granularity {
-                Some(granularity) => theirs.put(CLOCK_GRANULARITY, granularity),
-                None => theirs.put_unknown(CLOCK_GRANULARITY, "the program does not tell"),
+            let mut tool = both.clone();
+            tool.put(INSTRUMENT_VERSION, first.report.version.clone());
+            tool.put_reading(PLACE_READBACK, state.bound.clone());
+            match first.report.granularity {
+                Some(granularity) => tool.put(CLOCK_GRANULARITY, granularity),
+                None => tool.put_unknown(CLOCK_GRANULARITY, "the program does not tell"),
             }
             for pair in &state.program.pairs {
-                facts.figures.push((pair.theirs.clone(), theirs.clone()));
-                facts.figures.push((pair.ours.clone(), both.clone()));
+                facts.figures.push((pair.tool_id.clone(), tool.clone()));
+                facts.figures.push((pair.own_id.clone(), both.clone()));
             }
         }
         facts
     }
 
-    /// Runs a program once more.
     fn run(&mut self, index: usize) -> Result<(), String> {
         let state = &self.programs[index];
         let asked = &state.program;
@@ -211,10 +203,10 @@ impl CrossBench {
             environment: [asked.environment.clone(), vec![("LC_ALL".to_owned(), "C".to_owned())]].concat(),
             unset: UNSET.iter().map(|name| (*name).to_owned()).collect(),
             directory: None,
-            places: self.setup.ours.threads.clone(),
+            places: self.setup.bandwidth.threads.clone(),
             deadline: Duration::from_secs_f64(asked.deadline),
         };
-        let (ran, mut around) = measure::around(&self.pool, &self.watch, || match program::run(&call) {
+        let (ran, mut around) = measure::around(&self.team.pool, &self.team.watch, || match program::run(&call) {
             Ok(ran) => {
                 let seconds = ran.cpu_seconds;
                 (Ok(ran), seconds)
@@ -225,19 +217,19 @@ impl CrossBench {
         let ran = ran.map_err(name)?;
         let kernels: Vec<&str> = asked.pairs.iter().map(|pair| pair.kernel.as_str()).collect();
         let output =
-            Output { text: &ran.output, kernels: &kernels, counter_rate: self.pool.clock.counter_rate() };
+            Output { text: &ran.output, kernels: &kernels, counter_rate: self.team.pool.clock.counter_rate() };
         let tool = TOOLS.iter().find(|tool| tool.name == asked.tool);
         let tool = tool.ok_or_else(|| name("is no program that is known".to_owned()))?;
         if let Some(complaint) = ran.complaint() {
             return Err(name(format!("failed: {complaint}")));
         }
-        let said = (tool.read)(&output).map_err(|reason| name(format!("was run, but {reason}")))?;
+        let report = (tool.read)(&output).map_err(|reason| name(format!("was run, but {reason}")))?;
         let elements = asked.elements.filter(|_| tool.takes_size);
-        if let Some(contradiction) = said.contradicts(&self.setup.ours.threads, elements) {
+        if let Some(contradiction) = report.contradicts(&self.setup.bandwidth.threads, elements) {
             return Err(name(format!("was run, but {contradiction}")));
         }
         around.evidence.merge(ran.evidence);
-        match said.shortest {
+        match report.shortest {
             Some(shortest) => around.evidence.put(SAMPLE_SHORTEST, shortest),
             None => around.evidence.put_unknown(SAMPLE_SHORTEST, "the program does not tell"),
         }
@@ -248,13 +240,13 @@ impl CrossBench {
             (before, Reading::Unknown(_), _) => before.clone(),
             (Reading::Unknown(_), now, _) => now,
         };
-        state.runs.push(Run { said, around });
+        state.runs.push(Run { report, around });
         Ok(())
     }
 
-    /// A round of a program's figure: the latest run, if this figure has not used it, else a new one. Runs that another
-    /// figure had repeated meanwhile are passed over, so that theirs stays beside ours in time.
-    fn theirs(&mut self, index: usize, id: &str, kernel: &str) -> Result<Round, String> {
+    /// A round of a program's figure: the latest run, if this figure has not used it, else a new one. Runs
+    /// that another figure had repeated in between are passed over, so that theirs stays beside ours in time.
+    fn tool_round(&mut self, index: usize, id: &str, kernel: &str) -> Result<Round, String> {
         if let Some(reason) = &self.programs[index].failed {
             return Err(reason.clone());
         }
@@ -266,7 +258,7 @@ impl CrossBench {
         state.used.insert(id.to_owned(), state.runs.len());
         let run = state.runs.last().ok_or("it was not run")?;
         let rate =
-            run.said.rate(kernel).ok_or_else(|| format!("{}: no rate of {kernel}", state.program.tool))?;
+            run.report.rate(kernel).ok_or_else(|| format!("{}: no rate of {kernel}", state.program.tool))?;
         Ok(Round::new(
             run.around.started.clone(),
             run.around.duration,
@@ -278,29 +270,29 @@ impl CrossBench {
 
 impl Bench for CrossBench {
     fn round(&mut self, figure: &str) -> Result<Round, String> {
-        let found = self.programs.iter().enumerate().find_map(|(index, state)| {
+        let pair = self.programs.iter().enumerate().find_map(|(index, state)| {
             let pairs = state.program.pairs.iter();
-            let pair = pairs.clone().find(|pair| pair.theirs == figure || pair.ours == figure)?;
+            let pair = pairs.clone().find(|pair| pair.tool_id == figure || pair.own_id == figure)?;
             Some((index, pair.clone(), state.program.statistic))
         });
-        let (index, pair, statistic) = found.ok_or_else(|| format!("no figure {figure}"))?;
-        if pair.theirs == figure {
-            return self.theirs(index, figure, &pair.kernel);
+        let (index, pair, statistic) = pair.ok_or_else(|| format!("no figure {figure}"))?;
+        if pair.tool_id == figure {
+            return self.tool_round(index, figure, &pair.kernel);
         }
         if self.programs[index].failed.is_some() {
             return Err(format!("{} gave nothing to compare with", self.programs[index].program.tool));
         }
-        let ours = self.ours.as_mut().ok_or("our arrays are not mapped")?;
-        let mut round = ours.round(figure)?;
-        round.samples = statistic.of(&round.samples).map(|rate| rate * pair.factor).into_iter().collect();
+        let worker = self.worker.as_mut().ok_or("our arrays are not mapped")?;
+        let mut round = worker.round(figure)?;
+        round.samples = statistic.value(&round.samples).map(|rate| rate * pair.factor).into_iter().collect();
         Ok(round)
     }
 
     fn finish(&mut self) -> Result<Facts, String> {
         let mut facts = self.facts();
-        if let Some(ours) = &mut self.ours {
-            let finished = ours.finish()?;
-            facts.figures.extend(self.of_ours(finished));
+        if let Some(worker) = &mut self.worker {
+            let finished = worker.finish()?;
+            facts.figures.extend(self.own_facts(finished));
         }
         Ok(facts)
     }

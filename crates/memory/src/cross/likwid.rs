@@ -1,12 +1,12 @@
 //! likwid-bench (RRZE-HPC/likwid, bench/likwid-bench.c): kernels in assembly, one mean over its repetitions.
 //!
-//! `-W N:SIZE:THREADS` lets each thread touch its part first; likwid sees the CPUs of its affinity mask only, so that
-//! domain N is the CPUs in use. SIZE is of all streams together, in decimal units. It counts bytes as STREAM
-//! does: what a kernel's source names (maintainer in likwid #262).
+//! `-W N:SIZE:THREADS` lets each thread touch its part first; likwid sees the CPUs of its affinity mask only,
+//! so that domain N is the CPUs in use. SIZE is of all streams together, in decimal units. It counts bytes as
+//! STREAM does: what a kernel's source names (maintainer in likwid #262).
 
 use figure::Convention;
 
-use super::tool::{Ask, Output, Point, Run, Said, Statistic, Tool, behind, gigabytes, positive, sound};
+use super::tool::{RunRequest, Output, Point, Run, ToolReport, Statistic, Tool, behind, gigabytes, positive, sound};
 use crate::bandwidth::plan::Code;
 use crate::kernels::{ELEMENT, Kernel, Stores};
 use crate::pages::Pages;
@@ -27,8 +27,8 @@ pub(super) static TOOL: Tool = Tool {
 /// Seconds that a run lasts at least (`-s`), and at least ten repetitions: enough for ticks of 10 ms.
 const SECONDS: u64 = 1;
 
-/// likwid's tests that are like kernels of ours: its name without the instruction set, and that of the version with
-/// non-temporal stores. Its `triad` has four arrays; `stream` is STREAM's Triad.
+/// likwid's tests that are like kernels of ours: its name without the instruction set, and that of the
+/// version with non-temporal stores. Its `triad` has four arrays; `stream` is STREAM's Triad.
 const TESTS: &[(&str, &str, Option<&str>)] = &[
     ("copy", "copy", Some("copy_mem")),
     ("triad", "stream", Some("stream_mem")),
@@ -37,17 +37,18 @@ const TESTS: &[(&str, &str, Option<&str>)] = &[
     ("update", "update", None),
 ];
 
-fn runs(ask: &Ask) -> Result<Vec<Run>, String> {
-    let cpus = ask.cpus()?;
-    // On Arm its plain tests are scalar or NEON without a name of their own, and none has non-temporal stores.
-    let (suffix, has_nt) = match ask.simd {
+fn runs(request: &RunRequest) -> Result<Vec<Run>, String> {
+    let cpus = request.cpus()?;
+    // On Arm its plain tests are scalar or NEON without a name of their own, and none has non-temporal
+    // stores.
+    let (suffix, has_nt) = match request.simd {
         Simd::Avx512 => ("_avx512", true),
         Simd::Avx2 => ("_avx", true),
         Simd::Sse2 => ("_sse", true),
         Simd::Neon | Simd::Portable => ("", false),
     };
     let mut runs = Vec::new();
-    for kernel in ask.kernels {
+    for kernel in request.kernels {
         let Some((_, plain, past)) = TESTS.iter().find(|(name, ..)| *name == kernel.name) else { continue };
         for &stores in kernel.ways {
             let test = match stores {
@@ -55,12 +56,12 @@ fn runs(ask: &Ask) -> Result<Vec<Run>, String> {
                 Stores::Regular | Stores::None => Some(*plain),
             };
             let Some(test) =
-                test.filter(|_| ask.wants(stores) && ask.simd.kernel(kernel.operation, stores).is_some())
+                test.filter(|_| request.wants(stores) && request.simd.kernel(kernel.operation, stores).is_some())
             else {
                 continue;
             };
             let test = format!("{test}{suffix}");
-            let bytes = kernel.arrays_used() * ask.elements * ELEMENT;
+            let bytes = kernel.arrays_used() * request.elements * ELEMENT;
             let group = format!("N:{bytes}B:{}", cpus.len());
             let arguments =
                 ["-t", &test, "-W", &group, "-s", &SECONDS.to_string()].map(str::to_owned).to_vec();
@@ -75,20 +76,20 @@ fn runs(ask: &Ask) -> Result<Vec<Run>, String> {
         }
     }
     if runs.is_empty() {
-        return Err(format!("it has no test like these kernels and stores for {}", ask.simd.word()));
+        return Err(format!("it has no test like these kernels and stores for {}", request.simd.word()));
     }
     Ok(runs)
 }
 
-fn read(output: &Output) -> Result<Said, String> {
+fn read(output: &Output) -> Result<ToolReport, String> {
     let text = output.text;
     let test = behind(text, "Test:").ok_or("its output has no line 'Test:'")?;
     let field = |label: &str| behind(text, label).and_then(|text| text.split_whitespace().next());
     let printed = field("MByte/s:").and_then(gigabytes);
     let rate = match printed {
         Some(rate) => rate,
-        // In guests that hide the clock (CPUID leaf 15h and 16h) its own is 0, and with it the rate; the cycles that it
-        // prints are those of the time stamp counter, whose rate we know.
+        // In guests that hide the clock (CPUID leaf 15h and 16h) its own is 0, and with it the rate; the
+        // cycles that it prints are those of the time stamp counter, whose rate we know.
         None => {
             let cycles = field("Cycles:").and_then(positive);
             let volume = field("Data volume (Byte):").and_then(positive);
@@ -115,13 +116,13 @@ fn read(output: &Output) -> Result<Said, String> {
             text.lines().find(|line| line.starts_with("Using ") && line.trim_end().ends_with("threads"))?;
         line.split_whitespace().nth(1)?.parse().ok()
     });
-    Ok(Said {
+    Ok(ToolReport {
         version: format!("likwid-bench, test {}", figure::format::plain_to(test, 40)),
         rates: vec![(kernel.to_owned(), rate)],
         elements: bytes.map(|bytes| bytes / arrays / ELEMENT),
         threads,
         cpus: (!cpus.is_empty()).then_some(cpus),
-        ..Said::default()
+        ..ToolReport::default()
     })
 }
 
@@ -160,27 +161,27 @@ Cycles per update:\t1.360821
 --------------------------------------------------------------------------------
 ";
 
-    fn said(clock: &str, rate: &str, counter_rate: Option<f64>) -> Result<Said, String> {
+    fn parse(clock: &str, rate: &str, counter_rate: Option<f64>) -> Result<ToolReport, String> {
         let text = OUTPUT.replace("CLOCK", clock).replace("RATE", rate);
         read(&Output { text: &text, kernels: &["triad"], counter_rate })
     }
 
     #[test]
     fn its_mean_its_threads_and_its_size_are_read() {
-        let said = said("2700000000", "47618.32", None).unwrap();
-        assert_eq!(said.rate("triad"), Some(47.61832));
-        assert_eq!((said.threads, said.cpus, said.elements), (Some(2), Some(vec![0, 1]), Some(4_000_000)));
-        assert_eq!(said.version, "likwid-bench, test stream_mem_avx512");
+        let report = parse("2700000000", "47618.32", None).unwrap();
+        assert_eq!(report.rate("triad"), Some(47.61832));
+        assert_eq!((report.threads, report.cpus, report.elements), (Some(2), Some(vec![0, 1]), Some(4_000_000)));
+        assert_eq!(report.version, "likwid-bench, test stream_mem_avx512");
     }
 
     #[test]
     fn where_its_clock_is_zero_its_cycles_count() {
-        let by_cycles = said("0", "0.00", Some(2.7e9)).unwrap().rate("triad").unwrap();
+        let by_cycles = parse("0", "0.00", Some(2.7e9)).unwrap().rate("triad").unwrap();
         assert!((by_cycles - 0.96 / (54_432_842.0 / 2.7e9)).abs() < 1e-9, "{by_cycles}");
-        assert!(said("0", "0.00", None).unwrap_err().contains("gives no rate"));
-        assert!(said("0", "inf", None).unwrap_err().contains("gives no rate"));
+        assert!(parse("0", "0.00", None).unwrap_err().contains("gives no rate"));
+        assert!(parse("0", "inf", None).unwrap_err().contains("gives no rate"));
         assert!(read(&Output { text: "", kernels: &["triad"], counter_rate: None }).is_err());
-        assert!(said("0", "1e-323", None).unwrap_err().contains("gives no rate"));
+        assert!(parse("0", "1e-323", None).unwrap_err().contains("gives no rate"));
         let text = "Test: a\nCycles: 1e-300\nData volume (Byte): 1e308\n";
         let output = Output { text, kernels: &["triad"], counter_rate: Some(2.7e9) };
         assert!(read(&output).unwrap_err().contains("give no rate"));
@@ -192,7 +193,7 @@ Cycles per update:\t1.360821
         let unknown = Err(String::new());
         let kernels =
             [Kernel::named("triad").unwrap(), Kernel::named("read").unwrap(), Kernel::named("add").unwrap()];
-        let ask = Ask {
+        let request = RunRequest {
             kernels: &kernels,
             stores: None,
             simd: Simd::Portable,
@@ -202,17 +203,17 @@ Cycles per update:\t1.360821
             inspection: &unknown,
         };
         let lines =
-            |ask: &Ask| runs(ask).unwrap().iter().map(|run| run.arguments.join(" ")).collect::<Vec<_>>();
-        assert_eq!(lines(&ask), ["-t stream -W N:24000B:2 -s 1", "-t load -W N:8000B:2 -s 1"]);
+            |request: &RunRequest| runs(request).unwrap().iter().map(|run| run.arguments.join(" ")).collect::<Vec<_>>();
+        assert_eq!(lines(&request), ["-t stream -W N:24000B:2 -s 1", "-t load -W N:8000B:2 -s 1"]);
         #[cfg(target_arch = "x86_64")]
         {
-            let ask = Ask { simd: Simd::Avx2, stores: Some(Stores::Nt), ..ask };
+            let request = RunRequest { simd: Simd::Avx2, stores: Some(Stores::Nt), ..request };
             assert_eq!(
-                lines(&ask),
+                lines(&request),
                 ["-t stream_mem_avx -W N:24000B:2 -s 1", "-t load_avx -W N:8000B:2 -s 1"]
             );
         }
         let shared: Vec<figure::CpuList> = ["0", "0"].iter().map(|list| list.parse().unwrap()).collect();
-        assert!(runs(&Ask { places: &shared, ..ask }).unwrap_err().contains("threads share CPUs"));
+        assert!(runs(&RunRequest { places: &shared, ..request }).unwrap_err().contains("threads share CPUs"));
     }
 }

@@ -1,13 +1,13 @@
 //! Intel Memory Latency Checker (`mlc`; closed, its licence forbids bundling it).
 //!
-//! `--loaded_latency -T -d0` runs load threads only, without delay, and gives their mean bandwidth. It counts traffic:
-//! a regular store as a read and a write (its readme: "an estimation"), so that its figures are held against our
-//! traffic and not against what STREAM counts. `-e` keeps it from writing the prefetchers' MSRs: truebench changes
-//! nothing on the machine.
+//! `--loaded_latency -T -d0` runs load threads only, without delay, and gives their mean bandwidth. It counts
+//! traffic: a regular store as a read and a write (its readme: "an estimation"), so that its figures are held
+//! against our traffic and not against what STREAM counts. `-e` keeps it from writing the prefetchers' MSRs:
+//! truebench changes nothing on the machine.
 
 use figure::Convention;
 
-use super::tool::{Ask, Output, Point, Run, Said, Statistic, Tool, gigabytes};
+use super::tool::{RunRequest, Output, Point, Run, ToolReport, Statistic, Tool, gigabytes};
 use crate::bandwidth::plan::Code;
 use crate::kernels::{ELEMENT, Stores};
 use crate::pages::Pages;
@@ -28,8 +28,8 @@ pub(super) static TOOL: Tool = Tool {
 /// Seconds of a run (`-t`), its default.
 const SECONDS: u64 = 2;
 
-/// Its traffic types that are like kernels of ours, in the words of its usage text. Those of `-W5` are "1:1 read-write":
-/// it writes the line that it has read, as update does.
+/// Its traffic types that are like kernels of ours, in the words of its usage text. Those of `-W5` are "1:1
+/// read-write": it writes the line that it has read, as update does.
 const TYPES: &[(&str, Stores, &str, &str)] = &[
     ("read", Stores::None, "-R", "reads only"),
     ("triad", Stores::Regular, "-W11", "3:1 read-write, stream triad-like with RFO"),
@@ -39,15 +39,15 @@ const TYPES: &[(&str, Stores, &str, &str)] = &[
     ("update", Stores::Regular, "-W5", "1:1 read-write"),
 ];
 
-fn runs(ask: &Ask) -> Result<Vec<Run>, String> {
-    let cpus = ask.cpus()?;
+fn runs(request: &RunRequest) -> Result<Vec<Run>, String> {
+    let cpus = request.cpus()?;
     let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
     // Of each array, for each thread.
-    let kib = (ask.elements * ELEMENT / cpus.len() as u64 / 1024).max(1);
+    let kib = (request.elements * ELEMENT / cpus.len() as u64 / 1024).max(1);
     let mut runs = Vec::new();
-    for kernel in ask.kernels {
+    for kernel in request.kernels {
         for (_, stores, option, what) in TYPES.iter().filter(|(name, ..)| *name == kernel.name) {
-            if !ask.wants(*stores) || ask.simd.kernel(kernel.operation, *stores).is_none() {
+            if !request.wants(*stores) || request.simd.kernel(kernel.operation, *stores).is_none() {
                 continue;
             }
             let fixed = ["--loaded_latency", "-T", "-d0", "-e"].map(str::to_owned);
@@ -57,12 +57,12 @@ fn runs(ask: &Ask) -> Result<Vec<Run>, String> {
                 format!("-k{}", list.join(",")),
                 (*option).to_owned(),
             ];
-            let wide = match ask.simd {
+            let wide = match request.simd {
                 Simd::Avx512 => Some("-Z"),
                 Simd::Avx2 => Some("-Y"),
                 Simd::Sse2 | Simd::Neon | Simd::Portable => None,
             };
-            let pages = (ask.pages == Pages::Huge2m).then_some("-L");
+            let pages = (request.pages == Pages::Huge2m).then_some("-L");
             let more = wide.into_iter().chain(pages).map(str::to_owned);
             let point = Point {
                 kernel,
@@ -81,10 +81,10 @@ fn runs(ask: &Ask) -> Result<Vec<Run>, String> {
     Ok(runs)
 }
 
-fn read(output: &Output) -> Result<Said, String> {
+fn read(output: &Output) -> Result<ToolReport, String> {
     let text = output.text;
-    // The table: delay, latency, bandwidth in MB/s of 10^6 bytes. The delay is padded with zeros; without a latency
-    // thread its column may be missing or 0.
+    // The table: delay, latency, bandwidth in MB/s of 10^6 bytes. The delay is padded with zeros; without a
+    // latency thread its column may be missing or 0.
     let row = text.lines().find_map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let is_delay =
@@ -99,10 +99,10 @@ fn read(output: &Output) -> Result<Said, String> {
     let rate = gigabytes(row).ok_or("its bandwidth is no rate")?;
     let version = text.lines().find(|line| line.contains("Memory Latency Checker")).unwrap_or("mlc");
     let kernel = output.kernels.first().copied().unwrap_or_default();
-    Ok(Said {
+    Ok(ToolReport {
         version: figure::format::plain_to(version.trim(), 60),
         rates: vec![(kernel.to_owned(), rate)],
-        ..Said::default()
+        ..ToolReport::default()
     })
 }
 
@@ -128,25 +128,25 @@ Delay\t(ns)\tMB/sec
  00000\t130.31\t 135655.9
 ";
 
-    fn said(text: &str) -> Result<Said, String> {
+    fn parse(text: &str) -> Result<ToolReport, String> {
         read(&Output { text, kernels: &["read"], counter_rate: None })
     }
 
     #[test]
     fn its_row_is_read_with_and_without_a_latency() {
-        let with = said(OUTPUT).unwrap();
+        let with = parse(OUTPUT).unwrap();
         assert_eq!(with.rate("read"), Some(135.6559));
         assert_eq!(with.version, "Intel(R) Memory Latency Checker - v3.5");
-        let without = said(&OUTPUT.replace("130.31\t", "")).unwrap();
+        let without = parse(&OUTPUT.replace("130.31\t", "")).unwrap();
         assert_eq!(without.rate("read"), Some(135.6559));
     }
 
     #[test]
     fn what_it_says_instead_is_told() {
         let refusal = "Intel(R) Memory Latency Checker - v3.13\nHugepages need to be allocated\n";
-        assert!(said(refusal).unwrap_err().contains("it ends with: Hugepages need to be allocated"));
-        assert!(said("").unwrap_err().contains("nothing"));
-        assert!(said(&OUTPUT.replace("135655.9", "nan")).unwrap_err().contains("no rate"));
+        assert!(parse(refusal).unwrap_err().contains("it ends with: Hugepages need to be allocated"));
+        assert!(parse("").unwrap_err().contains("nothing"));
+        assert!(parse(&OUTPUT.replace("135655.9", "nan")).unwrap_err().contains("no rate"));
     }
 
     #[test]
@@ -154,7 +154,7 @@ Delay\t(ns)\tMB/sec
         let places: Vec<figure::CpuList> = ["0,4", "2,6"].iter().map(|list| list.parse().unwrap()).collect();
         let unknown = Err(String::new());
         let kernels = [Kernel::named("read").unwrap()];
-        let ask = Ask {
+        let request = RunRequest {
             kernels: &kernels,
             stores: None,
             simd: Simd::Portable,
@@ -163,7 +163,7 @@ Delay\t(ns)\tMB/sec
             pages: Pages::Huge2m,
             inspection: &unknown,
         };
-        let run = &runs(&ask).unwrap()[0];
+        let run = &runs(&request).unwrap()[0];
         assert_eq!(run.arguments.join(" "), "--loaded_latency -T -d0 -e -t2 -b100000 -k0,2 -R -L");
     }
 }

@@ -5,34 +5,32 @@ use std::path::{Path, PathBuf};
 
 use figure::evidence as key;
 use figure::series::{At, Coordinate, CoordinateValue};
-use figure::{Better, Conditions, Convention, Figure, Machine, Unit};
+use figure::{Better, Convention, Figure, Machine, Unit};
 use lab::placement::{self, Placement};
 use lab::session::SuitePlan;
 use lab::trust::{OnPath, on_path};
 use serde::{Deserialize, Serialize};
 
 use super::TOOLS;
-use super::tool::{Ask, Point, Run, Statistic, Tool};
+use super::tool::{Point, Run, RunRequest, Statistic, Tool};
 use crate::bandwidth::plan::{self as bandwidth, Code, Task};
+use crate::conditions;
+use crate::deadlines;
 use crate::inspect;
 use crate::kernels::{ELEMENT, KERNELS, Kernel, Stores};
+use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::sizes::{self, ARRAYS, Room};
 
 /// One way of running a program, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Program {
-    /// The tool's name.
     pub tool: String,
-    /// Its file.
     pub path: PathBuf,
-    /// Arguments.
     pub arguments: Vec<String>,
-    /// Variables.
     pub environment: Vec<(String, String)>,
-    /// Elements of each array, if it was told; else it says them.
+    /// Elements of each array, where it takes a size; else its output reports them.
     pub elements: Option<u64>,
-    /// What it quotes.
     pub statistic: Statistic,
     /// What it gives, and ours.
     pub pairs: Vec<Pair>,
@@ -44,35 +42,30 @@ pub struct Program {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pair {
     /// Id of its figure.
-    pub theirs: String,
+    pub tool_id: String,
     /// Id of ours.
-    pub ours: String,
-    /// The kernel's name.
+    pub own_id: String,
     pub kernel: String,
     /// By what our rate of counted bytes is multiplied to count as it does.
     pub factor: f64,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
     /// Our part. Tasks of a program that has a size of its own have none yet.
-    pub ours: bandwidth::Setup,
-    /// The programs.
+    pub bandwidth: bandwidth::Setup,
     pub programs: Vec<Program>,
     /// Bytes that arrays of both may take together; `None` where that is not known.
     pub room: Option<u64>,
 }
 
-/// Rate at which a program counts as hung: first touch and some ten repetitions of all its arrays, where a hypervisor
-/// that backs pages on first touch was seen at 0.6 GB/s.
-const SLOWEST: f64 = 0.05e9;
-/// Seconds that it may take besides.
-const GRACE: f64 = 60.0;
+/// Rate at which a program counts as hung: first touch and some ten repetitions of all its arrays, where a
+/// hypervisor that backs pages on first touch was seen at 0.6 GB/s.
+const SLOWEST_PROGRAM: f64 = 0.05e9;
 /// The size of a program's arrays where it and the memory of the machine are unknown.
 const UNKNOWN_SIZE: f64 = 16e9;
 /// `instrument` of our own figures.
-const OURS: &str = "truebench";
+const TRUEBENCH: &str = "truebench";
 /// The share of the room that arrays may take.
 const USABLE_SHARE: f64 = 0.85;
 
@@ -87,14 +80,12 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
 /// The same with another PATH.
 fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Planned, PlanError> {
     let simd = mode::simd(options)?;
-    if let Some(wrong) = options.kernels.iter().find(|name| Kernel::named(name).is_none()) {
-        return Err(PlanError::NoSuchKernel(wrong.clone()));
-    }
+    mode::kernels(&options.kernels)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
-    let found: Vec<(&'static Tool, OnPath)> =
+    let tools: Vec<(&'static Tool, OnPath)> =
         TOOLS.iter().map(|tool| (*tool, on_path(tool.binaries, path))).collect();
     let room = mode::room(machine, options, options.array_size.is_some()).into_value();
-    let takes_size = found.iter().any(|(tool, found)| tool.takes_size && found.file.is_some());
+    let takes_size = tools.iter().any(|(tool, on_path)| tool.takes_size && on_path.file.is_some());
     let elements = if takes_size { half(machine, options, &placement, room.as_ref())? } else { 0 };
 
     let mut builder = Builder {
@@ -108,8 +99,8 @@ fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Plann
         largest: room.as_ref().map_or(UNKNOWN_SIZE, |room| room.bytes as f64),
     };
     let mut notes = vec![("threads", mode::threads_note(&placement))];
-    let none_found = found.iter().all(|(_, on_path)| on_path.file.is_none() && on_path.skipped.is_empty());
-    for (tool, on_path) in &found {
+    let none_found = tools.iter().all(|(_, on_path)| on_path.file.is_none() && on_path.skipped.is_empty());
+    for (tool, on_path) in &tools {
         let note = match &on_path.file {
             None => format!("not on PATH{}", on_path.reason()),
             Some(path) => path.display().to_string(),
@@ -124,12 +115,12 @@ fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Plann
     }
     let Builder { mut figures, tasks, programs, .. } = builder;
     for figure in figures.iter_mut() {
-        bandwidth::set_peak(figure, machine);
+        limits::set_peak(figure, machine);
     }
-    let deadline = programs.iter().map(|program| program.deadline).fold(GRACE, f64::max);
+    let deadline = programs.iter().map(|program| program.deadline).fold(deadlines::GRACE, f64::max);
     let all: f64 = programs.iter().map(|program| program.deadline).sum();
     let setup = Setup {
-        ours: bandwidth::Setup {
+        bandwidth: bandwidth::Setup {
             machine: machine.clone(),
             threads: placement.threads.clone(),
             simd,
@@ -144,7 +135,7 @@ fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Plann
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.cross-check",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup: serde_json::to_value(&setup)?,
         figures,
         rules: options.rules,
         preparing: "first runs of programs that have a size of their own, and first touch".to_owned(),
@@ -153,14 +144,14 @@ fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Plann
             placement.threads.len(),
             (ARRAYS * elements * ELEMENT) as f64,
         ),
-        prepare_deadline: 2.0 * GRACE + all,
+        prepare_deadline: 2.0 * deadlines::GRACE + all,
         // The worker ends a program that is too slow itself, before it is ended.
-        round_deadline: GRACE + deadline,
+        round_deadline: deadlines::GRACE + deadline,
     };
     Ok(Planned { suite, notes })
 }
 
-/// Elements of each array, where both are told: each has half of the room.
+/// Elements of each array, where both take a size: each has half of the room.
 fn half(
     machine: &Machine,
     options: &Options,
@@ -213,7 +204,7 @@ impl Builder<'_> {
         };
         let kernels: Vec<&'static Kernel> = KERNELS.iter().filter(asked).collect();
         let inspection = inspect::file(path).map_err(|error| error.to_string());
-        let ask = Ask {
+        let request = RunRequest {
             kernels: &kernels,
             stores: self.options.stores,
             simd: self.simd,
@@ -222,7 +213,7 @@ impl Builder<'_> {
             pages: self.options.pages,
             inspection: &inspection,
         };
-        match (tool.runs)(&ask) {
+        match (tool.runs)(&request) {
             Err(reason) => self.missing(tool, format!("{}: {reason}", tool.name)),
             Ok(runs) => runs.into_iter().for_each(|run| self.program(tool, path, run)),
         }
@@ -241,18 +232,18 @@ impl Builder<'_> {
         let mut pairs = Vec::new();
         for point in &run.points {
             let way = point.way.map_or(String::new(), |way| format!(".{way}"));
-            let theirs = format!("{}.cross.{}.{}{way}", crate::SUITE, tool.name, point.kernel.name);
-            let ours = format!("{theirs}.ours");
-            self.figures.push(self.theirs(tool, point, &theirs));
-            self.figures.push(self.ours(tool, point, &theirs, &ours));
+            let tool_id = format!("{}.cross.{}.{}{way}", crate::SUITE, tool.name, point.kernel.name);
+            let own_id = format!("{tool_id}.ours");
+            self.figures.push(self.tool_figure(tool, point, &tool_id));
+            self.figures.push(self.own_figure(tool, point, &tool_id, &own_id));
             let factor = factor(tool.convention, point);
             self.tasks.push(Task {
-                id: ours.clone(),
+                id: own_id.clone(),
                 operation: point.kernel.operation,
                 code: point.code,
                 elements: self.elements,
             });
-            pairs.push(Pair { theirs, ours, kernel: point.kernel.name.to_owned(), factor });
+            pairs.push(Pair { tool_id, own_id, kernel: point.kernel.name.to_owned(), factor });
         }
         let bytes = if tool.takes_size { (ARRAYS * self.elements * ELEMENT) as f64 } else { self.largest };
         self.programs.push(Program {
@@ -263,11 +254,11 @@ impl Builder<'_> {
             elements: tool.takes_size.then_some(self.elements),
             statistic: tool.statistic,
             pairs,
-            deadline: GRACE + bytes / SLOWEST,
+            deadline: deadlines::GRACE + bytes / SLOWEST_PROGRAM,
         });
     }
 
-    fn theirs(&self, tool: &Tool, point: &Point, id: &str) -> Figure {
+    fn tool_figure(&self, tool: &Tool, point: &Point, id: &str) -> Figure {
         let name = format!("{} ({}), by {}", point.kernel.title, point.kernel.formula, tool.name);
         let mut figure = self.figure(tool, point, id, id, name, tool.name);
         if let Some(stores) = point.stores {
@@ -281,9 +272,9 @@ impl Builder<'_> {
         figure
     }
 
-    fn ours(&self, tool: &Tool, point: &Point, pair: &str, id: &str) -> Figure {
+    fn own_figure(&self, tool: &Tool, point: &Point, pair: &str, id: &str) -> Figure {
         let name = format!("{} ({}), ours", point.kernel.title, point.kernel.formula);
-        let mut figure = self.figure(tool, point, pair, id, name, OURS);
+        let mut figure = self.figure(tool, point, pair, id, name, TRUEBENCH);
         let (stores, simd, traffic) = match point.code {
             Code::Kernel(stores) => (stores.word(), self.simd.word(), point.kernel.traffic_bytes(stores)),
             Code::Baseline(origin) => {
@@ -315,17 +306,13 @@ impl Builder<'_> {
         figure.at = At::from([
             ("against".to_owned(), named(tool.name)),
             ("kernel".to_owned(), named(&format!("{}{way}", point.kernel.name))),
-            ("program".to_owned(), named(if by == OURS { "ours" } else { by })),
+            ("program".to_owned(), named(if by == TRUEBENCH { "ours" } else { by })),
         ]);
-        figure.conditions = Conditions::default()
+        figure.conditions = conditions::of_placement(self.placement)
             .with(key::INSTRUMENT, by.to_owned())
             .with(key::PAIR, pair.to_owned())
             .with(key::STATISTIC, tool.statistic.word().to_owned())
             .with(key::KERNEL, point.kernel.name.to_owned())
-            .with(key::THREADS, self.placement.threads.len() as f64)
-            .with(key::PLACES, self.placement.places.to_owned())
-            .with(key::BIND, self.placement.bind.to_owned())
-            .with(key::CPUS, self.placement.first_cpus().into_iter().map(f64::from).collect())
             .with(key::PAGES_ASKED, self.options.pages.word().to_owned());
         figure
     }

@@ -1,11 +1,11 @@
 //! STREAM, as the user compiled it (stream.c 5.9 and 5.10, jeffhammond/STREAM).
 //!
-//! Its array size is compiled in, and ours takes it. Which stores its kernels have is the compiler's choice: the
-//! binary tells (see [`inspect`](crate::inspect)), and ours are compared with the same.
+//! Its array size is compiled in, and ours takes it. Which stores its kernels have is the compiler's choice:
+//! the binary shows (see [`inspect`](crate::inspect)), and ours are compared with the same.
 
 use figure::{Convention, CpuList};
 
-use super::tool::{Ask, Output, Point, Run, Said, Statistic, Tool, behind, gigabytes, positive, sound};
+use super::tool::{RunRequest, Output, Point, Run, ToolReport, Statistic, Tool, behind, gigabytes, positive, sound};
 use crate::bandwidth::baseline::Origin;
 use crate::bandwidth::plan::Code;
 use crate::inspect::{Inspection, Way};
@@ -17,7 +17,7 @@ pub(super) static TOOL: Tool = Tool {
     binaries: &["stream", "stream_c.exe", "stream.exe", "stream_c", "stream_omp", "stream5", "stream-openmp"],
     convention: Convention::StreamCounted,
     statistic: Statistic::Best,
-    // Its arrays are static: nobody can ask for huge pages on its behalf.
+    // Its arrays are static: huge pages cannot be requested for them.
     pages: &[Pages::Default, Pages::Small],
     takes_size: false,
     kernels: &["copy", "triad"],
@@ -30,21 +30,21 @@ const KERNELS: &[&str] = &["copy", "scale", "add", "triad"];
 /// Bytes of an element of ours.
 const DOUBLE: u64 = 8;
 
-fn runs(ask: &Ask) -> Result<Vec<Run>, String> {
-    let kernels = ask.kernels.iter().filter(|kernel| KERNELS.contains(&kernel.name));
-    let points: Vec<Point> = kernels.map(|kernel| point(kernel, ask.inspection)).collect();
+fn runs(request: &RunRequest) -> Result<Vec<Run>, String> {
+    let kernels = request.kernels.iter().filter(|kernel| KERNELS.contains(&kernel.name));
+    let points: Vec<Point> = kernels.map(|kernel| point(kernel, request.inspection)).collect();
     let wanted = |point: &Point| match point.code {
-        Code::Kernel(stores) => ask.wants(stores),
-        Code::Baseline(_) => ask.stores.is_none(),
+        Code::Kernel(stores) => request.wants(stores),
+        Code::Baseline(_) => request.stores.is_none(),
     };
     let points: Vec<Point> = points.into_iter().filter(wanted).collect();
     if points.is_empty() {
         return Err("it has copy, scale, add and triad, with the stores that it was compiled with".to_owned());
     }
-    let places: Vec<String> = ask.places.iter().map(place).collect();
+    let places: Vec<String> = request.places.iter().map(place).collect();
     let variable = |name: &str, value: String| (name.to_owned(), value);
     let environment = vec![
-        variable("OMP_NUM_THREADS", ask.places.len().to_string()),
+        variable("OMP_NUM_THREADS", request.places.len().to_string()),
         variable("OMP_PLACES", places.join(",")),
         variable("OMP_PROC_BIND", "close".to_owned()),
         variable("OMP_DYNAMIC", "false".to_owned()),
@@ -104,7 +104,7 @@ fn way(kernel: &Kernel, inspection: &Inspection) -> (Option<Way>, String) {
     }
 }
 
-fn read(output: &Output) -> Result<Said, String> {
+fn read(output: &Output) -> Result<ToolReport, String> {
     let text = output.text;
     if let Some(failed) = text.lines().find(|line| line.contains("Failed Validation")) {
         return Err(format!("its results are wrong: {}", figure::format::plain_to(failed.trim(), 100)));
@@ -137,7 +137,7 @@ fn read(output: &Output) -> Result<Said, String> {
     }
     let granularity = behind(text, "Your clock granularity/precision appears to be ")
         .and_then(|text| text.split_whitespace().next().and_then(positive));
-    Ok(Said {
+    Ok(ToolReport {
         version: behind(text, "STREAM version").map_or_else(String::new, |version| {
             let number = version.trim_matches(|c: char| !c.is_ascii_digit());
             format!("STREAM {}", figure::format::plain_to(number, 40))
@@ -190,31 +190,31 @@ Solution Validates: avg error less than 1.000000e-13 on all three arrays
 -------------------------------------------------------------
 ";
 
-    fn said(text: &str) -> Result<Said, String> {
+    fn parse(text: &str) -> Result<ToolReport, String> {
         read(&Output { text, kernels: &["copy", "triad"], counter_rate: None })
     }
 
     #[test]
     fn streams_table_is_read() {
-        let said = said(OUTPUT).unwrap();
-        assert_eq!(said.version, "STREAM 5.10");
+        let report = parse(OUTPUT).unwrap();
+        assert_eq!(report.version, "STREAM 5.10");
         assert_eq!(
-            (said.rate("copy"), said.rate("triad"), said.rate("add")),
+            (report.rate("copy"), report.rate("triad"), report.rate("add")),
             (Some(148.6683), Some(149.6185), None)
         );
-        assert_eq!((said.elements, said.threads, said.repetitions), (Some(10_000_000), Some(48), Some(9)));
-        assert_eq!((said.shortest, said.granularity), (Some(0.001076), Some(1e-6)));
+        assert_eq!((report.elements, report.threads, report.repetitions), (Some(10_000_000), Some(48), Some(9)));
+        assert_eq!((report.shortest, report.granularity), (Some(0.001076), Some(1e-6)));
     }
 
     #[test]
     fn one_without_openmp_has_one_thread() {
         let text: Vec<&str> = OUTPUT.lines().filter(|line| !line.starts_with("Number of Threads")).collect();
-        assert_eq!(said(&text.join("\n")).unwrap().threads, Some(1));
+        assert_eq!(parse(&text.join("\n")).unwrap().threads, Some(1));
     }
 
     #[test]
     fn what_cannot_be_trusted_is_an_error() {
-        let error = |text: &str| said(text).unwrap_err();
+        let error = |text: &str| parse(text).unwrap_err();
         let failed =
             OUTPUT.replace("Solution Validates", "Failed Validation on array a[], AvgRelAbsErr > epsilon");
         assert!(error(&failed).contains("results are wrong: Failed Validation on array a[]"));
@@ -231,7 +231,7 @@ Solution Validates: avg error less than 1.000000e-13 on all three arrays
         let places: Vec<CpuList> = ["0,4", "1,5"].iter().map(|list| list.parse().unwrap()).collect();
         let unknown = Err("is no ELF file".to_owned());
         let kernels = [Kernel::named("copy").unwrap(), Kernel::named("read").unwrap()];
-        let ask = Ask {
+        let request = RunRequest {
             kernels: &kernels,
             stores: None,
             simd: crate::simd::Simd::Portable,
@@ -240,9 +240,9 @@ Solution Validates: avg error less than 1.000000e-13 on all three arrays
             pages: Pages::Default,
             inspection: &unknown,
         };
-        let run = &runs(&ask).unwrap()[0];
+        let run = &runs(&request).unwrap()[0];
         let get = |name: &str| {
-            run.environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+            run.environment.iter().find(|(variable, _)| variable == name).map(|(_, value)| value.as_str())
         };
         assert_eq!((get("OMP_NUM_THREADS"), get("OMP_PLACES")), (Some("2"), Some("{0,4},{1,5}")));
         assert_eq!(run.points.len(), 1, "STREAM has no read");

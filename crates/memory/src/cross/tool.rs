@@ -1,4 +1,4 @@
-//! What another program is: where it is, how it is told what to measure, how its output is read. Pure.
+//! Another program: where it is, how it is asked what to measure, how its output is read. Pure.
 
 use figure::{Convention, CpuList};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,6 @@ pub struct Tool {
     pub name: &'static str,
     /// Names of its file, the usual one first.
     pub binaries: &'static [&'static str],
-    /// Which bytes it counts.
     pub convention: Convention,
     /// What it quotes of its repetitions.
     pub statistic: Statistic,
@@ -27,9 +26,9 @@ pub struct Tool {
     /// Kernels that are compared when none is asked for.
     pub kernels: &'static [&'static str],
     /// How it is run; an error says why it cannot be run so.
-    pub runs: fn(&Ask) -> Result<Vec<Run>, String>,
+    pub runs: fn(&RunRequest) -> Result<Vec<Run>, String>,
     /// Reads its output, which is untrusted; an error says what is wrong with it.
-    pub read: fn(&Output) -> Result<Said, String>,
+    pub read: fn(&Output) -> Result<ToolReport, String>,
 }
 
 /// What a round's value is of its samples.
@@ -52,7 +51,7 @@ impl Statistic {
     }
 
     /// Of samples of equally many bytes each; `None` without any.
-    pub fn of(self, rates: &[f64]) -> Option<f64> {
+    pub fn value(self, rates: &[f64]) -> Option<f64> {
         match self {
             Statistic::Best => rates.iter().copied().reduce(f64::max),
             Statistic::Mean if rates.is_empty() => None,
@@ -63,24 +62,21 @@ impl Statistic {
 
 /// Under which conditions it is to run.
 #[derive(Debug)]
-pub struct Ask<'a> {
-    /// Kernels to compare.
+pub struct RunRequest<'a> {
     pub kernels: &'a [&'static Kernel],
     /// Only these stores.
     pub stores: Option<Stores>,
     /// Instruction set of ours.
     pub simd: Simd,
-    /// The place of each thread.
     pub places: &'a [CpuList],
     /// Elements of each array, for a program that takes a size.
     pub elements: u64,
-    /// Pages.
     pub pages: Pages,
     /// What its binary holds, or why that is not known.
     pub inspection: &'a Result<Inspection, String>,
 }
 
-impl Ask<'_> {
+impl RunRequest<'_> {
     /// Whether figures with these stores are wanted. A kernel that stores nothing always is.
     pub fn wants(&self, stores: Stores) -> bool {
         self.stores.is_none_or(|only| only == stores || stores == Stores::None)
@@ -105,22 +101,17 @@ impl Ask<'_> {
 /// One way of running it, which gives one or more figures at once.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Arguments.
     pub arguments: Vec<String>,
-    /// Variables.
     pub environment: Vec<(String, String)>,
-    /// What it gives.
     pub points: Vec<Point>,
 }
 
 /// A figure of its, and the code of ours that is compared with it.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// The kernel.
     pub kernel: &'static Kernel,
     /// Its id's last part, where one kernel is run in several ways.
     pub way: Option<&'static str>,
-    /// Ours.
     pub code: Code,
     /// How its kernel stores, in the words of `stores`, if that is known.
     pub stores: Option<&'static str>,
@@ -128,7 +119,6 @@ pub struct Point {
     pub known: String,
 }
 
-/// What it printed.
 #[derive(Clone, Copy, Debug)]
 pub struct Output<'a> {
     /// Standard output.
@@ -139,9 +129,9 @@ pub struct Output<'a> {
     pub counter_rate: Option<f64>,
 }
 
-/// What its output says.
+/// What its output reports.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Said {
+pub struct ToolReport {
     /// What it calls itself.
     pub version: String,
     /// GB/s by kernel.
@@ -160,13 +150,12 @@ pub struct Said {
     pub granularity: Option<f64>,
 }
 
-impl Said {
-    /// The rate of a kernel.
+impl ToolReport {
     pub fn rate(&self, kernel: &str) -> Option<f64> {
         self.rates.iter().find(|(name, _)| name == kernel).map(|(_, rate)| *rate)
     }
 
-    /// What it says that is not what was asked of it.
+    /// What it reports that is not what was asked of it.
     pub fn contradicts(&self, places: &[CpuList], elements: Option<u64>) -> Option<String> {
         if let Some(threads) = self.threads.filter(|threads| *threads != places.len()) {
             return Some(format!("it ran {threads} threads and not {}", places.len()));
@@ -177,9 +166,9 @@ impl Said {
                 return Some(format!("it ran on CPU {cpu}, which is none of those asked for"));
             }
         }
-        let (asked, said) = elements.zip(self.elements)?;
-        let off = (said as f64 / asked as f64 - 1.0).abs() > SIZE_TOLERANCE;
-        off.then(|| format!("its arrays had {said} elements and not {asked}"))
+        let (asked, reported) = elements.zip(self.elements)?;
+        let off = (reported as f64 / asked as f64 - 1.0).abs() > SIZE_TOLERANCE;
+        off.then(|| format!("its arrays had {reported} elements and not {asked}"))
     }
 }
 
@@ -212,20 +201,20 @@ mod tests {
 
     #[test]
     fn the_mean_is_of_bytes_over_time() {
-        assert_eq!(Statistic::Best.of(&[1.0, 3.0, 2.0]), Some(3.0));
+        assert_eq!(Statistic::Best.value(&[1.0, 3.0, 2.0]), Some(3.0));
         // Two passes of equal bytes at 2 and at 6 GB/s: 2 bytes in 1/2 + 1/6.
-        assert!((Statistic::Mean.of(&[2.0, 6.0]).unwrap() - 3.0).abs() < 1e-12);
-        assert_eq!(Statistic::Mean.of(&[]), None);
+        assert!((Statistic::Mean.value(&[2.0, 6.0]).unwrap() - 3.0).abs() < 1e-12);
+        assert_eq!(Statistic::Mean.value(&[]), None);
     }
 
     #[test]
-    fn what_it_says_is_held_against_what_was_asked() {
+    fn a_report_is_compared_with_what_was_asked() {
         let places: Vec<CpuList> = ["0,2", "1,3"].iter().map(|list| list.parse().unwrap()).collect();
-        let said = Said { threads: Some(2), cpus: Some(vec![0, 3]), elements: Some(1000), ..Said::default() };
-        assert_eq!(said.contradicts(&places, Some(1001)), None);
-        let wrong = |said: Said| said.contradicts(&places, Some(1000)).unwrap();
-        assert!(wrong(Said { threads: Some(4), ..said.clone() }).contains("4 threads and not 2"));
-        assert!(wrong(Said { cpus: Some(vec![0, 4]), ..said.clone() }).contains("CPU 4"));
-        assert!(wrong(Said { elements: Some(2000), ..said }).contains("2000 elements and not 1000"));
+        let report = ToolReport { threads: Some(2), cpus: Some(vec![0, 3]), elements: Some(1000), ..ToolReport::default() };
+        assert_eq!(report.contradicts(&places, Some(1001)), None);
+        let wrong = |report: ToolReport| report.contradicts(&places, Some(1000)).unwrap();
+        assert!(wrong(ToolReport { threads: Some(4), ..report.clone() }).contains("4 threads and not 2"));
+        assert!(wrong(ToolReport { cpus: Some(vec![0, 4]), ..report.clone() }).contains("CPU 4"));
+        assert!(wrong(ToolReport { elements: Some(2000), ..report }).contains("2000 elements and not 1000"));
     }
 }

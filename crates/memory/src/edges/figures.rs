@@ -8,19 +8,17 @@ use figure::series::CoordinateValue;
 use figure::{Better, Figure, Machine, Status, Unit, format, stats};
 
 use super::{Edge, Level, Point, advertised, edges, matched};
-use crate::rungs::label;
+use crate::ladder_sizes::label;
 
-/// A ladder's figures.
 #[derive(Clone, Debug)]
 pub struct Ladder<'a> {
     /// What the ids of its edges begin with: `memory.latency`.
     pub prefix: &'a str,
     /// What it measures, for names: `latency`.
     pub what: &'a str,
-    /// Its points.
     pub points: Vec<&'a Figure>,
-    /// Another ladder of the same memory that page walks do not slow, if there is one: a rise that it does not show is
-    /// not a cache's.
+    /// Another ladder of the same memory that page walks do not slow, if there is one: a rise that it does
+    /// not show is not a cache's.
     pub control: Option<Vec<&'a Figure>>,
 }
 
@@ -30,12 +28,13 @@ const LEAST_POINTS: usize = 4;
 const CONTROL_RISE: f64 = 1.3;
 /// … between points that are this factor below and above the edge.
 const CONTROL_APART: f64 = 1.5;
-/// An edge that no advertised cache explains must be this high: lower ones may be the memory's own (pages of its rows, page
-/// tables that no longer fit).
+/// An edge that no advertised cache explains must be this high: lower ones may be the memory's own (pages of
+/// its rows, page tables that no longer fit).
 const UNADVERTISED_RISE: f64 = 1.5;
 
 impl Ladder<'_> {
-    /// A figure for the end of each advertised level, and for each edge that none explains. Empty if too little was measured.
+    /// A figure for the end of each advertised level, and for each edge that none explains. Empty if too
+    /// little was measured.
     pub fn edges(&self, machine: &Machine) -> Vec<Figure> {
         let medians = points(&self.points, |figure| figure.value);
         if medians.len() < LEAST_POINTS {
@@ -50,13 +49,13 @@ impl Ladder<'_> {
         let cpus = self.points.iter().find_map(|figure| figure.conditions.get(CPUS)).unwrap_or_default();
         let cpus: Vec<u32> = cpus.into_iter().map(|cpu| cpu as u32).collect();
         let advertised = advertised(machine, &cpus);
-        let found = |points: &[Point]| matched(&edges(points), &advertised, largest);
-        let (levels, left) = found(&medians);
+        let match_levels = |points: &[Point]| matched(&edges(points), &advertised, largest);
+        let (levels, left) = match_levels(&medians);
         // Rounds are interleaved: the k-th rounds of all points are a ladder of their own.
         let rounds =
             self.points.iter().filter(|figure| figure.value.is_some()).map(|figure| figure.kept().count());
         let each: Vec<Vec<Level>> = (0..rounds.min().unwrap_or(0))
-            .map(|round| found(&points(&self.points, |figure| figure.kept_values().get(round).copied())).0)
+            .map(|round| match_levels(&points(&self.points, |figure| figure.kept_values().get(round).copied())).0)
             .collect();
         let mut figures: Vec<Figure> = Vec::new();
         for (index, level) in levels.iter().enumerate() {
@@ -68,7 +67,7 @@ impl Ladder<'_> {
                 figures.push(figure.not_available(unseen(level, self.what, smallest, largest)));
                 continue;
             };
-            figure.evidence.put(EDGE_OWN, level.own);
+            figure.evidence.put(EDGE_OWN, level.has_edge);
             let ends: Option<Vec<f64>> = each.iter().map(|levels| Some(levels[index].edge?.bytes)).collect();
             figure.interval = ends.and_then(|ends| stats::median_interval(&ends));
             figures.push(self.measured(figure, &edge));
@@ -100,8 +99,8 @@ impl Ladder<'_> {
 
     /// Fills in what the ladder shows.
     fn measured(&self, mut figure: Figure, edge: &Edge) -> Figure {
-        // The plateaus' ends: what is between them has two values by nature, and how certain the edge is, the interval
-        // tells.
+        // The plateaus' ends: what is between them has two values by nature, and how certain the edge is, the
+        // interval tells.
         let beside =
             |point: &&&Figure| size(point).is_some_and(|bytes| bytes == edge.from || bytes == edge.to);
         let mut sources: Vec<&&Figure> =
@@ -244,9 +243,9 @@ mod tests {
     #[test]
     fn edges_become_figures_that_name_their_sources() {
         let points = ladder(Unit::NANOSECONDS, latency);
-        let found = edges_of(&points, None, &[32 << 10, 1 << 20, 16 << 20]);
-        assert_eq!(found.len(), 3);
-        let l2 = &found[1];
+        let figures = edges_of(&points, None, &[32 << 10, 1 << 20, 16 << 20]);
+        assert_eq!(figures.len(), 3);
+        let l2 = &figures[1];
         assert_eq!(
             (l2.id.as_str(), l2.unit.clone(), l2.status),
             ("memory.x.edge.L2", Unit::BYTES, Status::Measured)
@@ -280,10 +279,10 @@ mod tests {
     fn what_the_ladder_does_not_reach_is_not_available() {
         let points: Vec<Figure> =
             ladder(Unit::NANOSECONDS, latency).into_iter().filter(|f| size(f).unwrap() <= MIB).collect();
-        let found = edges_of(&points, None, &[32 << 10, 1 << 20, 16 << 20]);
-        let statuses: Vec<Status> = found.iter().map(|figure| figure.status).collect();
+        let figures = edges_of(&points, None, &[32 << 10, 1 << 20, 16 << 20]);
+        let statuses: Vec<Status> = figures.iter().map(|figure| figure.status).collect();
         assert_eq!(statuses, [Status::Measured, Status::NotAvailable, Status::NotAvailable]);
-        assert!(found[1].reason.as_ref().unwrap().contains("do not go well beyond the 1 MiB"));
+        assert!(figures[1].reason.as_ref().unwrap().contains("do not go well beyond the 1 MiB"));
         assert!(edges_of(&[], None, &[32 << 10]).is_empty(), "nothing was measured");
     }
 

@@ -53,7 +53,7 @@ const SEEN: &[(f64, f64)] = &[
     (1048576.0, 427.0),
 ];
 
-fn seen() -> Vec<Point> {
+fn recorded() -> Vec<Point> {
     SEEN.iter().map(|(kib, cost)| Point { bytes: kib * KIB, cost: *cost }).collect()
 }
 
@@ -64,9 +64,9 @@ fn within(value: f64, wanted: f64, factor: f64) -> bool {
 #[test]
 fn clean_steps_are_found_where_they_are() {
     let points = ladder(&[(48.0 * KIB, 1.5), (2.0 * MIB, 4.7), (32.0 * MIB, 25.0)], 110.0, 512.0 * MIB);
-    let found = edges(&points);
-    assert_eq!(found.len(), 3, "{found:?}");
-    for (edge, wanted) in found.iter().zip([48.0 * KIB, 2.0 * MIB, 32.0 * MIB]) {
+    let measured = edges(&points);
+    assert_eq!(measured.len(), 3, "{measured:?}");
+    for (edge, wanted) in measured.iter().zip([48.0 * KIB, 2.0 * MIB, 32.0 * MIB]) {
         assert!(within(edge.bytes, wanted, 1.27), "{edge:?}");
         assert!(edge.from <= wanted && edge.to >= wanted && edge.below < edge.above);
     }
@@ -77,19 +77,19 @@ fn clean_steps_are_found_where_they_are() {
 #[test]
 fn a_recorded_ladder_of_a_disturbed_guest() {
     let caches = [(1, 48 << 10), (2, 2 << 20), (3, 480 << 20)];
-    let (levels, left) = matched(&edges(&seen()), &caches, 1024.0 * MIB);
+    let (levels, left) = matched(&edges(&recorded()), &caches, 1024.0 * MIB);
     let edge = |level: usize| levels[level].edge.unwrap().bytes;
     assert!(within(edge(0), 48.0 * KIB, 1.5), "{levels:?}");
     assert!(within(edge(1), 2.0 * MIB, 1.5), "{levels:?}");
     // 480 MiB are the host's; what this guest got of them ended at some 6 MiB.
-    assert!(within(edge(2), 6.0 * MIB, 1.5) && levels[2].own, "{levels:?}");
+    assert!(within(edge(2), 6.0 * MIB, 1.5) && levels[2].has_edge, "{levels:?}");
     assert_eq!(left, [], "the rise that the ladder ends in is no edge");
 }
 
 #[test]
 fn a_shared_last_level_that_fades_out_is_seen() {
     // The read bandwidth of one thread on the same guest, GB/s.
-    let seen = [
+    let recorded = [
         (16.0, 262.0),
         (36.0, 310.0),
         (48.0, 296.0),
@@ -107,20 +107,20 @@ fn a_shared_last_level_that_fades_out_is_seen() {
         (2097152.0, 14.3),
     ];
     let points: Vec<Point> =
-        seen.iter().map(|(kib, rate)| Point { bytes: kib * KIB, cost: 1.0 / rate }).collect();
+        recorded.iter().map(|(kib, rate)| Point { bytes: kib * KIB, cost: 1.0 / rate }).collect();
     let caches = [(1, 48 << 10), (2, 2 << 20), (3, 480 << 20)];
     let (levels, left) = matched(&edges(&points), &caches, 2048.0 * MIB);
     let ends: Vec<f64> = levels.iter().map(|level| level.edge.unwrap().bytes).collect();
     for (end, wanted) in ends.iter().zip([48.0 * KIB, 2.0 * MIB, 64.0 * MIB]) {
         assert!(within(*end, wanted, 1.5), "{ends:?}");
     }
-    assert!(levels.iter().all(|level| level.own) && left.is_empty());
+    assert!(levels.iter().all(|level| level.has_edge) && left.is_empty());
 }
 
 #[test]
 fn a_step_between_even_plateaus_is_an_edge_though_low() {
     // The read bandwidth of one thread on a Zen 4 guest, GB/s: L3 gives 86 % of what L2 does.
-    let seen = [
+    let recorded = [
         (16.0, 186.5),
         (24.0, 186.4),
         (32.0, 182.9),
@@ -136,11 +136,11 @@ fn a_step_between_even_plateaus_is_an_edge_though_low() {
         (262144.0, 24.6),
     ];
     let points: Vec<Point> =
-        seen.iter().map(|(kib, rate)| Point { bytes: kib * KIB, cost: 1.0 / rate }).collect();
+        recorded.iter().map(|(kib, rate)| Point { bytes: kib * KIB, cost: 1.0 / rate }).collect();
     let caches = [(1, 32 << 10), (2, 1 << 20), (3, 32 << 20)];
     let (levels, left) = matched(&edges(&points), &caches, 256.0 * MIB);
     for (level, wanted) in levels.iter().zip(caches) {
-        assert!(level.own && within(level.edge.unwrap().bytes, wanted.1 as f64, 1.5), "{levels:?}");
+        assert!(level.has_edge && within(level.edge.unwrap().bytes, wanted.1 as f64, 1.5), "{levels:?}");
     }
     assert!(left.is_empty());
     // Without the step L2 is not said to be missing: the ladder does not tell.
@@ -151,13 +151,13 @@ fn a_step_between_even_plateaus_is_an_edge_though_low() {
         .collect();
     let (levels, _) = matched(&edges(&blended), &caches, 256.0 * MIB);
     assert_eq!((levels[1].edge, levels[1].blends), (None, Some(3)), "{levels:?}");
-    assert!(levels[2].own);
+    assert!(levels[2].has_edge);
 }
 
 #[test]
 fn a_rise_that_bends_is_two_levels() {
     // The latency of a Zen 4 guest whose neighbours left it some 2 MiB of 32 MiB, ns.
-    let seen = [
+    let recorded = [
         (16.0, 1.23),
         (24.0, 1.36),
         (32.0, 1.70),
@@ -173,20 +173,20 @@ fn a_rise_that_bends_is_two_levels() {
         (262144.0, 188.0),
         (1048576.0, 269.0),
     ];
-    let points: Vec<Point> = seen.iter().map(|(kib, ns)| Point { bytes: kib * KIB, cost: *ns }).collect();
+    let points: Vec<Point> = recorded.iter().map(|(kib, ns)| Point { bytes: kib * KIB, cost: *ns }).collect();
     let caches = [(1, 32 << 10), (2, 1 << 20), (3, 32 << 20)];
     let (levels, _) = matched(&edges(&points), &caches, 1024.0 * MIB);
     let ends: Vec<f64> = levels.iter().map(|level| level.edge.unwrap().bytes).collect();
     for (end, wanted) in ends.iter().zip([32.0 * KIB, 1.0 * MIB, 2.5 * MIB]) {
         assert!(within(*end, wanted, 1.5), "{ends:?}");
     }
-    assert!(levels.iter().all(|level| level.own));
+    assert!(levels.iter().all(|level| level.has_edge));
 }
 
 #[test]
 fn the_longer_gentle_stretch_is_the_plateau() {
     // The same guest, more sizes: small pages of the host make L2 give way from 256 KiB on.
-    let seen = [
+    let recorded = [
         (16.0, 1.27),
         (24.0, 1.53),
         (32.0, 3.05),
@@ -216,7 +216,7 @@ fn the_longer_gentle_stretch_is_the_plateau() {
         (786_432.0, 279.6),
         (1_048_576.0, 293.2),
     ];
-    let points: Vec<Point> = seen.iter().map(|(kib, ns)| Point { bytes: kib * KIB, cost: *ns }).collect();
+    let points: Vec<Point> = recorded.iter().map(|(kib, ns)| Point { bytes: kib * KIB, cost: *ns }).collect();
     let caches = [(1, 32 << 10), (2, 1 << 20), (3, 32 << 20)];
     let (levels, left) = matched(&edges(&points), &caches, 1024.0 * MIB);
     let ends: Vec<f64> = levels.iter().map(|level| level.edge.unwrap().bytes).collect();
@@ -236,11 +236,11 @@ fn what_is_before_a_bend_is_the_nearer_levels() {
         above: rise,
     };
     // The same guest with more sizes: L1, the two parts of a bend, and page walks behind 192 MiB.
-    let found = [edge(30.0, 3.3), edge(592.0, 2.5), edge(2681.0, 11.0), edge(354_698.0, 1.4)];
-    let (levels, left) = matched(&found, &[(1, 32 << 10), (2, 1 << 20), (3, 32 << 20)], 1024.0 * MIB);
+    let measured = [edge(30.0, 3.3), edge(592.0, 2.5), edge(2681.0, 11.0), edge(354_698.0, 1.4)];
+    let (levels, left) = matched(&measured, &[(1, 32 << 10), (2, 1 << 20), (3, 32 << 20)], 1024.0 * MIB);
     let ends: Vec<f64> = levels.iter().map(|level| level.edge.unwrap().bytes / KIB).collect();
     assert_eq!(ends, [30.0, 592.0, 2681.0]);
-    assert_eq!(left, [found[3]]);
+    assert_eq!(left, [measured[3]]);
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn a_level_that_is_not_there_ends_with_the_one_before() {
     let points = ladder(&[(32.0 * KIB, 1.5), (1.0 * MIB, 5.0)], 90.0, 256.0 * MIB);
     let caches = [(1, 32 << 10), (2, 1 << 20), (3, 32 << 20)];
     let (levels, left) = matched(&edges(&points), &caches, 256.0 * MIB);
-    assert!(!levels[2].own && left.is_empty());
+    assert!(!levels[2].has_edge && left.is_empty());
     assert!(within(levels[2].edge.unwrap().bytes, 1.0 * MIB, 1.3), "{levels:?}");
     // A ladder that does not get there says nothing.
     let (levels, _) = matched(&edges(&points), &caches, 33.0 * MIB);
@@ -272,7 +272,7 @@ fn a_level_that_is_not_there_ends_with_the_one_before() {
 fn a_level_that_is_not_advertised_is_left_over() {
     let points = ladder(&[(32.0 * KIB, 1.5), (1.0 * MIB, 5.0), (32.0 * MIB, 30.0)], 120.0, 1024.0 * MIB);
     let (levels, left) = matched(&edges(&points), &[(1, 32 << 10), (2, 1 << 20)], 1024.0 * MIB);
-    assert!(levels.iter().all(|level| level.own && within(level.edge.unwrap().bytes, level.advertised, 1.3)));
+    assert!(levels.iter().all(|level| level.has_edge && within(level.edge.unwrap().bytes, level.advertised, 1.3)));
     assert_eq!(left.len(), 1);
     assert!(within(left[0].bytes, 32.0 * MIB, 1.3));
 }
@@ -306,7 +306,7 @@ fn every_level_of_a_cpu_once_and_no_instructions() {
 }
 
 proptest! {
-    /// Whatever the sizes and the noise, each edge of well separated levels is found, and near.
+    /// Whatever the sizes and the noise, each edge of well separated levels is measured, and near.
     #[test]
     fn edges_are_found_through_noise(
         first in 13.5..16.5f64, second in 3.0..7.0f64, third in 3.0..6.0f64,
@@ -320,14 +320,14 @@ proptest! {
         for (point, noise) in points.iter_mut().zip(&noise) {
             point.cost *= noise;
         }
-        let found = edges(&points);
-        prop_assert_eq!(found.len(), 3, "{:?}", found);
-        for (edge, size) in found.iter().zip(sizes) {
+        let measured = edges(&points);
+        prop_assert_eq!(measured.len(), 3, "{:?}", measured);
+        for (edge, size) in measured.iter().zip(sizes) {
             prop_assert!(within(edge.bytes, size, 1.5), "{:?} for {}", edge, size);
         }
         let caches = [(1, sizes[0] as u64), (2, sizes[1] as u64), (3, sizes[2] as u64)];
-        let (matched, left) = matched(&found, &caches, sizes[2] * 16.0);
-        prop_assert!(left.is_empty() && matched.iter().all(|level| level.own));
+        let (matched, left) = matched(&measured, &caches, sizes[2] * 16.0);
+        prop_assert!(left.is_empty() && matched.iter().all(|level| level.has_edge));
     }
 
     /// Nothing that can be measured makes it panic, and edges are ordered and inside the ladder.
@@ -336,19 +336,19 @@ proptest! {
         points in proptest::collection::vec((1.0..1e10f64, prop_oneof![0.0..1e4f64, Just(f64::NAN), Just(-1.0)]), 0..40),
     ) {
         let points: Vec<Point> = points.into_iter().map(|(bytes, cost)| Point { bytes, cost }).collect();
-        let found = edges(&points);
-        for edge in &found {
+        let measured = edges(&points);
+        for edge in &measured {
             prop_assert!(edge.from <= edge.bytes * 1.0001 && edge.bytes <= edge.to * 1.0001 && edge.rise() >= LEAST_STEP);
         }
-        prop_assert!(found.windows(2).all(|pair| pair[0].to <= pair[1].from));
+        prop_assert!(measured.windows(2).all(|pair| pair[0].to <= pair[1].from));
     }
 
     /// The order of points and the unit of cost do not matter.
     #[test]
     fn units_and_order_do_not_matter(scale in 0.01..100.0f64) {
         let scaled: Vec<Point> =
-            seen().into_iter().rev().map(|point| Point { cost: point.cost * scale, ..point }).collect();
-        let (plain, scaled) = (edges(&seen()), edges(&scaled));
+            recorded().into_iter().rev().map(|point| Point { cost: point.cost * scale, ..point }).collect();
+        let (plain, scaled) = (edges(&recorded()), edges(&scaled));
         prop_assert_eq!(plain.len(), scaled.len());
         for (a, b) in plain.iter().zip(&scaled) {
             prop_assert!((a.bytes / b.bytes - 1.0).abs() < 1e-9);

@@ -1,7 +1,7 @@
 //! A64 instructions, by the bits that the Arm Architecture Reference Manual (DDI 0487, chapter C4) fixes.
 //!
-//! All of them have 32 bits, and what matters here are a dozen patterns: less than any disassembler would bring
-//! along. The tests hold the patterns against what the GNU assembler made.
+//! All of them have 32 bits, and what matters here are a dozen patterns: less than any disassembler would
+//! bring along. The tests hold the patterns against what the GNU assembler made.
 
 use std::collections::BTreeMap;
 

@@ -42,7 +42,6 @@ const MOST_ARRAYS: usize = 64;
 pub(super) struct Code<'a> {
     /// Address of the first byte.
     pub address: u64,
-    /// The instructions.
     pub bytes: &'a [u8],
     /// Whether it may hold stubs that jump to other libraries' functions.
     pub stubs: bool,
@@ -51,9 +50,8 @@ pub(super) struct Code<'a> {
 /// A function's place in the code.
 #[derive(Clone, Debug)]
 pub(super) struct Span {
-    /// First byte.
     pub start: u64,
-    /// Behind the last byte; `start` where the size is not told.
+    /// Behind the last byte; `start` where the size is not known.
     pub end: u64,
     /// Its symbol, untrusted.
     pub name: String,
@@ -62,9 +60,7 @@ pub(super) struct Span {
 /// An ELF file, as far as it matters here.
 #[derive(Debug)]
 pub(super) struct Image<'a> {
-    /// Processor.
     pub architecture: Architecture,
-    /// Executable parts.
     pub code: Vec<Code<'a>>,
     /// Functions by address.
     pub functions: Vec<Span>,
@@ -74,18 +70,14 @@ pub(super) struct Image<'a> {
     pub entries: BTreeMap<u64, &'static str>,
     /// No symbols but those that the dynamic linker needs.
     pub is_stripped: bool,
-    /// No dynamic linker.
     pub is_static: bool,
-    /// OpenMP's libraries.
     pub openmp: Vec<String>,
-    /// Large arrays.
     pub arrays: Vec<Array>,
 }
 
 type Elf<'a> = ElfFile64<'a, Endianness>;
 
 impl<'a> Image<'a> {
-    /// Reads the headers.
     pub fn of(bytes: &'a [u8]) -> Result<Image<'a>, InspectError> {
         check_kind(bytes)?;
         let damaged = |error: object::Error| InspectError::Damaged(error.to_string());
@@ -148,7 +140,7 @@ fn architecture(machine: u16) -> Result<Architecture, InspectError> {
 /// What a memory function is called, whatever version its symbol has.
 fn memory_function(name: &str) -> Option<&'static str> {
     let name = name.split('@').next().unwrap_or(name);
-    MEMORY_FUNCTIONS.iter().find(|(known, _)| *known == name).map(|(_, plain)| *plain)
+    MEMORY_FUNCTIONS.iter().find(|(function, _)| *function == name).map(|(_, plain)| *plain)
 }
 
 /// Functions by address, memory functions among them, and large arrays.
@@ -211,8 +203,8 @@ fn code<'a>(file: &Elf<'a>) -> Vec<Code<'a>> {
     code
 }
 
-/// Of stretches those that together are no longer than the file: in a sound one none lies in another, and thousands of headers for the same
-/// bytes would have them read thousands of times.
+/// Of stretches those that together are no longer than the file: in a sound one none lies in another, and
+/// thousands of headers for the same bytes would have them read thousands of times.
 fn as_often_as_it_is_there<'a>(
     whole: usize,
     stretches: impl Iterator<Item = Code<'a>>,
@@ -223,8 +215,8 @@ fn as_often_as_it_is_there<'a>(
     })
 }
 
-/// Pointers that will lead to memory functions: by name in a dynamic binary, by the address of the function that
-/// chooses a version (IRELATIVE) in a static one, which has no dynamic symbols.
+/// Pointers that will lead to memory functions: by name in a dynamic binary, by the address of the function
+/// that chooses a version (IRELATIVE) in a static one, which has no dynamic symbols.
 fn slots(file: &Elf, entries: &BTreeMap<u64, &'static str>) -> BTreeMap<u64, &'static str> {
     let (endian, data) = (file.endian(), file.data());
     let is_mips64el = false;

@@ -6,20 +6,17 @@ use crate::kernels::{KERNELS, Kernel, Stores};
 /// STREAM's kernels, in its order.
 const STREAM: [&str; 4] = ["Copy", "Scale", "Add", "Triad"];
 
-/// How a kernel stores its results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Ordinary stores.
     Regular,
-    /// Non-temporal stores.
     Nontemporal,
     /// By a call of memcpy or memmove.
     Memcpy,
 }
 
 impl Inspection {
-    /// How one of STREAM's kernels (`Copy`, …) stores, where the functions can be told apart. Two functions that look
-    /// like one kernel and differ tell nothing.
+    /// How one of STREAM's kernels (`Copy`, …) stores, where the functions can be distinguished. Two
+    /// functions that look like one kernel and differ show nothing.
     pub fn way(&self, kernel: &str) -> Option<Way> {
         let mut ways =
             self.functions.iter().filter(|function| function.kernel == Some(kernel)).map(|function| {
@@ -48,10 +45,10 @@ pub(super) fn sentences(inspection: &Inspection) -> Vec<String> {
 }
 
 fn by_kernel(ways: &[(&str, Way)]) -> Vec<String> {
-    let of = |wanted: Way| -> Vec<&str> {
+    let kernels = |wanted: Way| -> Vec<&str> {
         ways.iter().filter(|(_, way)| *way == wanted).map(|(kernel, _)| *kernel).collect()
     };
-    let (regular, past, copied) = (of(Way::Regular), of(Way::Nontemporal), of(Way::Memcpy));
+    let (regular, past, copied) = (kernels(Way::Regular), kernels(Way::Nontemporal), kernels(Way::Memcpy));
     let mut sentences = Vec::new();
     if !copied.is_empty() {
         let calls = if copied.len() == 1 { "calls" } else { "call" };
@@ -146,7 +143,6 @@ fn list(names: &[&str]) -> String {
     }
 }
 
-/// What cannot be told.
 pub(super) fn limits(inspection: &Inspection) -> Vec<String> {
     let mut limits = vec![
         "A function that is never called counts too; which version of memcpy libc takes, and code that is made while \

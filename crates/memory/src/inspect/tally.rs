@@ -1,4 +1,5 @@
-//! What is counted of instructions, function by function, and which of STREAM's kernels a function looks like.
+//! What is counted of instructions, function by function, and which of STREAM's kernels a function looks
+//! like.
 
 use std::collections::BTreeMap;
 
@@ -7,18 +8,18 @@ use serde::Serialize;
 use super::elf::Span;
 use super::{Architecture, Count};
 
-/// Starts of the names of libc's own memory functions, which a static binary holds in many versions: what they hold
-/// says nothing of the benchmark's loops.
+/// Starts of the names of libc's own memory functions, which a static binary holds in many versions: what
+/// they hold says nothing of the benchmark's loops.
 const LIBC: &[&str] =
     &["__mem", "mem", "__str", "str", "__wmem", "wmem", "__rawmem", "_intel_fast_mem", "__intel_", "__x86_"];
 /// What the names of functions hold that compilers made of one parallel loop (gcc, clang, icx, icc).
 const OUTLINED: &[&str] = &["_omp_fn", "omp_outlined", "$omp$", "..omp_par", "__par_loop", "__par_region"];
-/// Starts of the names of functions that are certainly the benchmark's own. In a static binary all others may be a
-/// library's.
+/// Starts of the names of functions that are certainly the benchmark's own. In a static binary all others may
+/// be a library's.
 const OWN: &[&str] = &["main", "tuned_stream_", "stream"];
 /// STREAM's own names for kernels in functions of their own (stream.c, TUNED), and others'.
 const NAMED: &[(&str, &str)] = &[("copy", "Copy"), ("scale", "Scale"), ("add", "Add"), ("triad", "Triad")];
-/// The most functions that are told of: files are untrusted.
+/// The most functions that are listed: files are untrusted.
 const MOST_FUNCTIONS: usize = 64;
 /// Loads for each store from which on a loop reads two arrays and not one.
 const TWO_ARRAYS: f64 = 1.5;
@@ -32,11 +33,8 @@ pub(super) enum Fact {
     Store(Width),
     /// Loads a floating-point number or a vector of them from an array.
     Load,
-    /// Multiplies doubles.
     Multiply,
-    /// Adds doubles.
     Add,
-    /// Multiplies and adds doubles.
     Fused,
     /// Calls, or ends in, a memory function.
     Call(&'static str),
@@ -66,12 +64,10 @@ impl Width {
 pub struct Function {
     /// Its symbol, untrusted; empty where there are none.
     pub name: String,
-    /// STREAM's kernel that it looks like: by its name, or as the outlined body of one parallel loop by its loads,
-    /// stores and arithmetic.
+    /// STREAM's kernel that it looks like: by its name, or as the outlined body of one parallel loop by its
+    /// loads, stores and arithmetic.
     pub kernel: Option<&'static str>,
-    /// Non-temporal stores.
     pub nontemporal: usize,
-    /// Memory functions that it calls.
     pub calls: Vec<&'static str>,
     /// The widest store of a vector register.
     pub widest: Option<Width>,
@@ -87,7 +83,6 @@ pub struct Function {
     fuses: bool,
 }
 
-/// Adds up facts.
 #[derive(Debug)]
 pub(super) struct Tally<'a> {
     spans: &'a [Span],
@@ -100,7 +95,6 @@ pub(super) struct Tally<'a> {
     widest: Option<Width>,
 }
 
-/// What came out.
 #[derive(Debug)]
 pub(super) struct Summary {
     pub nontemporal: Vec<Count>,
@@ -110,8 +104,8 @@ pub(super) struct Summary {
 }
 
 impl<'a> Tally<'a> {
-    /// Counts nothing yet. `is_static`: libraries are part of the code; functions are then told apart by name, if they
-    /// have names.
+    /// Counts nothing yet. `is_static`: libraries are part of the code; functions are then distinguished by
+    /// name, if they have names.
     pub fn new(spans: &'a [Span], is_static: bool) -> Self {
         let only_own = is_static && !spans.is_empty();
         let (functions, mnemonics, calls) = Default::default();
@@ -154,7 +148,6 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// What came out.
     pub fn finish(self) -> Summary {
         let counts = |map: BTreeMap<&'static str, usize>| {
             let mut counts: Vec<Count> =
@@ -190,7 +183,7 @@ fn is_outlined(name: &str) -> bool {
     OUTLINED.iter().any(|part| name.contains(part))
 }
 
-/// The kernel that a function is, if that can be told. Of a function that holds all loops nothing can.
+/// The kernel that a function is, if that is known. A function that holds all loops is none.
 fn kernel(function: &Function) -> Option<&'static str> {
     let name = function.name.to_ascii_lowercase();
     if let Some(own) = name.strip_prefix("tuned_stream_") {

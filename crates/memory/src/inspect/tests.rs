@@ -1,4 +1,5 @@
-//! Binaries that the C compiler makes here (building truebench needs one), what it is known to put in them, and damage.
+//! Binaries that the C compiler makes here (building truebench needs one), what it is known to put in them,
+//! and damage.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,8 +8,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// STREAM's four loops, each in a function named as gcc names the bodies of parallel loops; `store` makes a store of
-/// two doubles.
+/// STREAM's four loops, each in a function named as gcc names the bodies of parallel loops; `store` makes a
+/// store of two doubles.
 fn source(store: &str, copy: &str) -> String {
     format!(
         "#include <string.h>\n#if defined(__x86_64__)\n#include <emmintrin.h>\ntypedef __m128d v;\n\
@@ -47,22 +48,22 @@ fn compiled(source: &str, flags: &[&str]) -> Option<Vec<u8>> {
     done.status.success().then(|| std::fs::read(&to).expect("a program"))
 }
 
-fn seen(source: &str, flags: &[&str]) -> Inspection {
+fn inspected(source: &str, flags: &[&str]) -> Inspection {
     inspect(&compiled(source, flags).expect("it compiles")).expect("it is a program")
 }
 
 fn kernels(inspection: &Inspection) -> Vec<Option<&'static str>> {
-    let of = |part: &str| {
+    let kernel = |part: &str| {
         inspection.functions.iter().find(|function| function.name.contains(part)).and_then(|f| f.kernel)
     };
-    ["copy_", "scale_", "add_", "triad_"].map(of).to_vec()
+    ["copy_", "scale_", "add_", "triad_"].map(kernel).to_vec()
 }
 
 const FOUR: [Option<&str>; 4] = [Some("Copy"), Some("Scale"), Some("Add"), Some("Triad")];
 
 #[test]
 fn plain_loops_hold_neither() {
-    let inspection = seen(&source("PLAIN", LOOP_COPY), &[]);
+    let inspection = inspected(&source("PLAIN", LOOP_COPY), &[]);
     assert_eq!((inspection.nontemporal_count(), inspection.calls_memcpy()), (0, false), "{inspection:?}");
     assert_eq!(kernels(&inspection), FOUR, "{inspection:?}");
     assert_eq!(inspection.widest, Some(Width(16)));
@@ -72,7 +73,7 @@ fn plain_loops_hold_neither() {
 
 #[test]
 fn non_temporal_stores_are_counted_where_they_are() {
-    let inspection = seen(&source("PAST", STREAM_COPY), &[]);
+    let inspection = inspected(&source("PAST", STREAM_COPY), &[]);
     // By what the compiler made: under an emulator it is not this program's architecture.
     let mnemonic = match inspection.architecture {
         Architecture::X86 => "movntpd",
@@ -106,7 +107,7 @@ fn the_non_temporal_stores_of_a_static_libc_are_not_the_benchmarks() {
 
 #[test]
 fn without_symbols_the_sums_remain() {
-    let inspection = seen(&source("PAST", CALL_COPY), &["-s"]);
+    let inspection = inspected(&source("PAST", CALL_COPY), &["-s"]);
     assert_eq!((inspection.nontemporal_count(), inspection.calls_memcpy()), (3, true), "{inspection:?}");
     assert!(inspection.is_stripped && inspection.arrays.is_empty());
     assert_eq!(inspection.array_bytes(), None);
@@ -175,7 +176,7 @@ proptest! {
 
 #[test]
 fn the_meaning_follows_the_code() {
-    let meaning = |source: &str, flags: &[&str]| seen(source, flags).meaning.join(" ");
+    let meaning = |source: &str, flags: &[&str]| inspected(source, flags).meaning.join(" ");
     let gcc = meaning(&source("PLAIN", CALL_COPY), &[]);
     assert!(gcc.contains("Copy calls memcpy") && gcc.contains("Copy will be above Scale"), "{gcc}");
     let plain = meaning(&source("PLAIN", LOOP_COPY), &[]);
@@ -190,7 +191,8 @@ fn the_meaning_follows_the_code() {
     assert!(call.contains("one thread"), "{call}");
 }
 
-/// A file of x86-64 that has `code` at byte 64, and so many headers that each say: `bytes` of code from there on, at this address.
+/// A file of x86-64 that has `code` at byte 64, and so many headers that each say: `bytes` of code from there
+/// on, at this address.
 fn overlapping(code: &[u8], address: u64, headers: u16, bytes: u64) -> Vec<u8> {
     let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
     let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0\x01\0\0\0".to_vec();
@@ -200,8 +202,8 @@ fn overlapping(code: &[u8], address: u64, headers: u16, bytes: u64) -> Vec<u8> {
     }
     file.extend(code);
     file.resize(128, 0x90);
-    // The first is empty; the others are SHT_PROGBITS with SHF_ALLOC and SHF_EXECINSTR; the last is SHT_STRTAB with no names in it: the
-    // zeros of the program's entry.
+    // The first is empty; the others are SHT_PROGBITS with SHF_ALLOC and SHF_EXECINSTR; the last is
+    // SHT_STRTAB with no names in it: the zeros of the program's entry.
     file.extend([0; 64]);
     file.extend(words(&[1 << 32, 6, address, 64, bytes, 0, 1, 0]).repeat(usize::from(headers)));
     file.extend(words(&[3 << 32, 0, 0, 24, 8, 0, 1, 0]));
@@ -211,8 +213,8 @@ fn overlapping(code: &[u8], address: u64, headers: u16, bytes: u64) -> Vec<u8> {
 #[test]
 fn code_is_read_once_however_many_headers_name_it() {
     let movntpd = [0x66, 0x0f, 0x2b, 0x07];
-    let of = |headers| inspect(&overlapping(&movntpd, 0x1000, headers, 64)).unwrap().nontemporal_count();
-    assert_eq!((of(1), of(2)), (1, 2), "two headers for 64 of 384 bytes");
+    let count = |headers| inspect(&overlapping(&movntpd, 0x1000, headers, 64)).unwrap().nontemporal_count();
+    assert_eq!((count(1), count(2)), (1, 2), "two headers for 64 of 384 bytes");
     // 64 KB of headers, which are code by what each of them says.
     let file = overlapping(&movntpd, 0x1000, 1000, 60_000);
     assert_eq!(elf::Image::of(&file).unwrap().code.len(), 1);

@@ -14,8 +14,8 @@ const ENDBR: u64 = 4;
 /// Bytes of a double: smaller pieces of a vector are no numbers of STREAM's.
 const DOUBLE: usize = 8;
 
-/// Reads all code, once from end to end: compilers put no data between functions on x86-64, and a desynchronised
-/// decoder is back in step after some instructions.
+/// Reads all code, once from end to end: compilers put no data between functions on x86-64, and a
+/// desynchronised decoder is back in step after some instructions.
 pub(super) fn read(image: &Image, tally: &mut Tally) {
     let stubs = stubs(image);
     for code in image.code.iter().filter(|code| !code.stubs || image.code.len() == 1) {
@@ -86,7 +86,6 @@ fn callee(
     }
 }
 
-/// What an instruction does.
 fn facts(instruction: &Instruction, mut take: impl FnMut(Fact)) {
     if let Some(mnemonic) = nontemporal(instruction.mnemonic()) {
         take(Fact::Nontemporal(mnemonic));

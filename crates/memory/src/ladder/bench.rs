@@ -1,61 +1,49 @@
-//! The worker: fills a region for each thread, then reads its first part over and over.
+//! Reads of the first part of a region, over and over: memory, code, verification.
 
-use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use figure::Evidence;
 use figure::evidence::*;
-use figure::{Event, Evidence, Reading, Round};
 use lab::clock::Clock;
-use lab::measure;
-use lab::placement::Placement;
-use lab::pool::{Pool, Seat};
-use lab::worker::{Bench, Facts};
-use machine::Tree;
-use machine::counters::Watch;
+use lab::pool::Seat;
 
 use super::plan::Setup;
-use crate::dose;
+use crate::calibration::{Calibration, Policy, Trial};
+use crate::page_evidence;
 use crate::region::Region;
 use crate::simd::sweep::{LINE, Sweep, sweep};
+use crate::team::Team;
+use crate::worker::{Amount, Kernel, Sample};
 
-/// Seconds of a sample: with [`SAMPLES`] of them, and one that is not counted, a round lasts ten clock ticks of 10 ms, so that tick accounting (steal,
-/// foreign load) can say something.
-const SAMPLE: f64 = 0.025;
-/// Timed samples of a round at most.
-const SAMPLES: usize = 3;
-/// Bytes of one call: some milliseconds of memory, so that a thread's CPU is looked at now and then.
+/// Seconds of a sample at least: with [`MOST_SAMPLES`] of them, and one that does not count, a round lasts
+/// ten clock ticks of 10 ms, so that tick accounting (steal, foreign load) can say something.
+const SHORTEST_SAMPLE: f64 = 0.025;
+const MOST_SAMPLES: usize = 3;
+/// Bytes of one call: some milliseconds of memory, so that a thread's current CPU is read now and then.
 const CALL_BYTES: u64 = 64 << 20;
 /// Pages of each region whose node is asked for.
 const PAGE_SAMPLES: usize = 256;
 /// Words differ, and their sum is known for any number of them: word i is i x this + 1.
 const SLOPE: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// How a size is read, once known.
-#[derive(Clone, Copy, Debug)]
-struct Dose {
-    passes: u64,
-    samples: usize,
-}
-
-#[derive(Debug)]
-struct Task {
-    bytes: u64,
-    dose: Option<Dose>,
-    /// Whether every sum was right; `None` before the first.
-    right: Option<bool>,
-}
-
-struct LadderBench {
-    pool: Pool,
-    watch: Watch,
+/// A region for each thread, ready to measure. A task is the bytes that every thread reads.
+pub(crate) struct Ladder {
+    setup: Setup,
+    team: Rc<Team>,
     sweep: Sweep,
     /// One for each thread.
     regions: Arc<Vec<Region>>,
-    /// NUMA nodes near to each thread.
-    near: Vec<Vec<u32>>,
-    tasks: BTreeMap<String, Task>,
-    at_start: Evidence,
+}
+
+/// Passes over the first bytes of each region.
+pub(crate) struct Passes {
+    sweep: Sweep,
+    regions: Arc<Vec<Region>>,
+    bytes: u64,
+    passes: u64,
+    /// Sums of the words in even and in odd lines.
+    sums: [u64; 2],
 }
 
 /// The sums of the words in even and in odd lines of the first `bytes` bytes.
@@ -72,225 +60,122 @@ fn sums_of(bytes: u64) -> [u64; 2] {
     })
 }
 
-/// Maps and fills the regions, each by its thread, and finds out what was obtained.
-///
-/// # Errors
-/// What could not be had, in words for the user.
-pub fn prepare(
-    plan: serde_json::Value,
-    _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, Facts), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
-    let machine = &setup.machine;
-    let placement = Placement { places: "list", bind: "close", threads: setup.threads.clone() };
-    let clock = Clock::of(machine);
-    let pool = Pool::new(&placement, clock).map_err(|error| error.to_string())?;
-    let watch = Watch::new(&Tree::live(), machine, &placement.cpus());
-
-    let most = setup.tasks.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0) as usize;
-    let map = |_: &_| {
-        Region::map(most, setup.pages, None).map_err(|error| {
-            format!(
-                "{} on {} pages could not be mapped: {error}; a limit on address space (ulimit -v) or \
-                 vm.overcommit_memory=2 may forbid it: end --sizes earlier",
-                figure::format::bytes(most as f64),
-                setup.pages.word()
-            )
-        })
-    };
-    let regions = Arc::new(setup.threads.iter().map(map).collect::<Result<Vec<_>, _>>()?);
-    let near = |place: &figure::CpuList| place.iter().filter_map(|cpu| machine.cpu(cpu)?.node).collect();
-    let tasks =
-        setup.tasks.iter().map(|(id, bytes)| (id.clone(), Task { bytes: *bytes, dose: None, right: None }));
-    let mut bench = LadderBench {
-        pool,
-        watch,
-        sweep: sweep(setup.simd),
-        regions,
-        near: setup.threads.iter().map(near).collect(),
-        tasks: tasks.collect(),
-        at_start: Evidence::default(),
-    };
-    bench.fill()?;
-    bench.at_start = bench.obtained();
-    let facts = bench.facts();
-    Ok((Box::new(bench), facts))
-}
-
-impl LadderBench {
+impl Ladder {
     /// Writes every word, each thread its own region: the first touch.
     fn fill(&self) -> Result<(), String> {
         let regions = self.regions.clone();
-        self.each(move |seat| {
+        self.team.each(move |seat| {
             let region = &regions[seat.index];
             let start = region.start().cast::<u64>();
             for word in 0..region.bytes() / size_of::<u64>() {
                 // SAFETY: inside the thread's own region.
                 unsafe { start.add(word).write((word as u64).wrapping_mul(SLOPE).wrapping_add(1)) };
             }
-        })
-        .map(|_| ())
-    }
-
-    fn each<T: Send + 'static>(
-        &self,
-        job: impl Fn(&Seat) -> T + Send + Sync + 'static,
-    ) -> Result<Vec<T>, String> {
-        self.pool.run(job).map_err(|error| error.to_string())
-    }
-
-    /// What was obtained, true of every figure.
-    fn facts(&self) -> Facts {
-        let mut facts = Facts::default();
-        let evidence = &mut facts.evidence;
-        self.pool.clock.write(evidence);
-        evidence.put(PLACE_READBACK, self.pool.readback);
-        // A sum that is right has read every word.
-        evidence.put(MEMORY_NONZERO, true);
-        evidence.put_unknown(VERIFIED, "told when all rounds are measured; the run ended before");
-        evidence.merge(self.at_start.clone());
-        facts
-    }
-
-    /// Size and place of the pages, as they are now.
-    fn obtained(&self) -> Evidence {
-        let mut evidence = Evidence::default();
-        let (mut resident, mut huge, mut page) =
-            (Reading::Value(0.0), Reading::Value(0.0), Reading::default());
-        let (mut local, mut sampled) = (0usize, 0usize);
-        let mut blind = None;
-        for (region, near) in self.regions.iter().zip(&self.near) {
-            let share = |bytes: u64| {
-                (bytes as f64 / region.bytes().max(1) as f64).min(1.0) / self.regions.len() as f64
-            };
-            match region.backing() {
-                Reading::Value(backing) => {
-                    resident = resident.map(|sum| sum + share(backing.resident));
-                    huge = huge.map(|sum| sum + share(backing.huge));
-                    page = Reading::Value(backing.page as f64);
-                }
-                Reading::Unknown(reason) => {
-                    (resident, huge) = (Reading::Unknown(reason.clone()), Reading::Unknown(reason.clone()));
-                    page = Reading::Unknown(reason);
-                }
-            }
-            match region.nodes(PAGE_SAMPLES) {
-                Reading::Value(nodes) => {
-                    sampled += nodes.len();
-                    local += nodes.iter().flatten().filter(|node| near.contains(node)).count();
-                }
-                Reading::Unknown(reason) => blind = Some(reason),
-            }
-            if near.is_empty() {
-                blind = Some("the kernel shows no NUMA node for the CPUs in use".to_owned());
-            }
-        }
-        evidence.put_reading(MEMORY_RESIDENT, resident);
-        evidence.put_reading(PAGES_HUGE_SHARE, huge);
-        evidence.put_reading(PAGES_SIZE, page);
-        let share = local as f64 / sampled.max(1) as f64;
-        evidence.put_reading(NUMA_LOCAL_SHARE, blind.map_or(Reading::Value(share), Reading::Unknown));
-        evidence
-    }
-
-    /// Reads of one sample on one thread, in calls of a few milliseconds; whether every sum was right. `first` is the number of
-    /// its first pass.
-    fn work(&self, bytes: u64, passes: u64, first: u64) -> impl Fn(&Seat) -> bool + Send + Sync + use<> {
-        let (regions, sweep) = (self.regions.clone(), self.sweep);
-        let [even, odd] = sums_of(bytes);
-        let most = (CALL_BYTES / bytes).max(1);
-        move |seat| {
-            let (mut done, mut right) = (0, true);
-            while done < passes {
-                let now = most.min(passes - done);
-                // Where a call is one pass, even and odd lines take turns from call to call.
-                let swapped = (done + first) % 2 == 1;
-                // SAFETY: the thread's region holds as many bytes, a multiple of a turn, and is never written again; it
-                // begins on a page; the plan chose an instruction set that there is.
-                let sum = unsafe { sweep(regions[seat.index].start(), bytes as usize, now, swapped) };
-                let (one, other) = if swapped { (odd, even) } else { (even, odd) };
-                right &= sum == one.wrapping_mul(now.div_ceil(2)).wrapping_add(other.wrapping_mul(now / 2));
-                done += now;
-                seat.glance();
-            }
-            right
-        }
-    }
-
-    /// Finds passes and samples by passes that are not counted.
-    fn dose(&self, bytes: u64) -> Result<Dose, String> {
-        // A tenth of a sample is long enough to tell by.
-        let pass = dose::pass_seconds(SAMPLE / 10.0, |passes| {
-            let work = self.work(bytes, passes, 0);
-            let seconds = self.each(move |seat| {
-                let _ = seat.wait();
-                let start = seat.clock.now();
-                work(seat);
-                seat.clock.seconds(start, seat.clock.now())
-            })?;
-            Ok(seconds.into_iter().fold(0.0, f64::max))
         })?;
-        let passes = (SAMPLE / pass).ceil().max(1.0) as u64;
-        let sample = pass * passes as f64;
-        let samples = (SAMPLE * SAMPLES as f64 / sample).round() as usize;
-        Ok(Dose { passes, samples: samples.clamp(1, SAMPLES) })
+        Ok(())
     }
 }
 
-impl Bench for LadderBench {
-    fn round(&mut self, id: &str) -> Result<Round, String> {
-        let task = self.tasks.get(id).ok_or_else(|| format!("no figure {id}"))?;
-        let bytes = task.bytes;
-        let dose = match task.dose {
-            Some(dose) => dose,
-            None => self.dose(bytes)?,
+impl Kernel for Ladder {
+    type Setup = Setup;
+    type Task = u64;
+    type Sample = Passes;
+
+    const WARM_UP: usize = 1;
+    const IS_EXACT: bool = true;
+
+    fn set_up(setup: Setup) -> Result<(Ladder, Vec<(String, u64)>), String> {
+        let team = Team::new(&setup.machine, &setup.threads, Clock::of(&setup.machine))?;
+        let most = setup.tasks.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0) as usize;
+        let map = |_: &_| {
+            Region::map(most, setup.pages, None).map_err(|error| {
+                format!(
+                    "{} on {} pages could not be mapped: {error}; a limit on address space (ulimit -v) or \
+                     vm.overcommit_memory=2 may forbid it: end --sizes earlier",
+                    figure::format::bytes(most as f64),
+                    setup.pages.word()
+                )
+            })
         };
-        let works: Vec<_> = (0..2).map(|first| self.work(bytes, dose.passes, first)).collect();
-        let wrong = Arc::new(AtomicBool::new(false));
-        let seen = wrong.clone();
-        // The first sample is not counted: it brings the caches to what passes leave in them.
-        let measured = measure::round(&self.pool, &self.watch, dose.samples + 1, move |seat, sample| {
-            // With an odd number of passes each sample begins with the other lines.
-            if !works[sample % 2](seat) {
-                seen.store(true, Ordering::Relaxed);
-            }
-        })
-        .map_err(|error| error.to_string())?;
-        let samples = measured.samples.get(1..).unwrap_or_default();
-        if samples.is_empty() || samples.iter().any(|seconds| *seconds <= 0.0) {
-            return Err(format!("{id}: the clock ({}) gave no time for a sample", self.pool.clock.basis));
-        }
-        let read = (bytes * dose.passes * self.pool.threads() as u64) as f64;
-        if let Some(task) = self.tasks.get_mut(id) {
-            task.dose = Some(dose);
-            task.right = Some(task.right.unwrap_or(true) && !wrong.load(Ordering::Relaxed));
-        }
-        Ok(Round::new(
-            measured.started,
-            measured.duration,
-            samples.iter().map(|seconds| read / seconds / 1e9).collect(),
-            measured.evidence,
-        ))
+        let regions = setup.threads.iter().map(map).collect::<Result<Vec<_>, _>>()?;
+        let (sweep, tasks) = (sweep(setup.simd), setup.tasks.clone());
+        let kernel = Ladder { setup, team: Rc::new(team), sweep, regions: Arc::new(regions) };
+        kernel.fill()?;
+        Ok((kernel, tasks))
     }
 
-    fn finish(&mut self) -> Result<Facts, String> {
-        let mut evidence = self.obtained();
-        // The worse of start and end: the kernel may join pages, move them, or take them away meanwhile.
-        for key in [MEMORY_RESIDENT, PAGES_HUGE_SHARE, NUMA_LOCAL_SHARE] {
-            if let [Some(start), Some(end)] =
-                [&self.at_start, &evidence].map(|ends| ends.get(key).into_value())
-            {
-                evidence.put(key, start.min(end));
-            }
+    fn team(&self, _task: &u64) -> Result<Rc<Team>, String> {
+        Ok(self.team.clone())
+    }
+
+    fn policy(&self, _task: &u64) -> Policy {
+        Policy {
+            shortest_sample: SHORTEST_SAMPLE,
+            shortest_round: SHORTEST_SAMPLE * MOST_SAMPLES as f64,
+            most_samples: MOST_SAMPLES,
+            // A tenth of a sample is long enough to estimate a pass.
+            trial: Trial::Seconds(SHORTEST_SAMPLE / 10.0),
+            ..Policy::default()
         }
-        let mut facts = Facts { evidence, ..Facts::default() };
-        // A figure without rounds here may have some from a worker that died, of which nothing is known.
-        for (id, right) in self.tasks.iter().filter_map(|(id, task)| Some((id, task.right?))) {
-            let mut evidence = Evidence::default();
-            evidence.put(VERIFIED, right);
-            facts.figures.push((id.clone(), evidence));
+    }
+
+    fn amount(&self, bytes: &u64) -> Amount {
+        Amount::Bytes((bytes * self.team.threads() as u64) as f64)
+    }
+
+    fn sample(&mut self, bytes: &u64, calibration: Calibration) -> Result<Passes, String> {
+        Ok(Passes {
+            sweep: self.sweep,
+            regions: self.regions.clone(),
+            bytes: *bytes,
+            passes: calibration.passes,
+            sums: sums_of(*bytes),
+        })
+    }
+
+    fn verify_all(&mut self) -> Result<Vec<f64>, String> {
+        // Memory is never written again, and every pass checks its sum.
+        Ok(vec![0.0])
+    }
+
+    fn page_evidence(&self) -> Result<Vec<Evidence>, String> {
+        let regions: Vec<&Region> = self.regions.iter().collect();
+        let bytes = regions.iter().map(|region| region.bytes() as u64).sum();
+        let nodes = regions.iter().map(|region| region.nodes(PAGE_SAMPLES)).collect();
+        let local = page_evidence::local_share(&self.setup.machine, &self.setup.threads, nodes);
+        Ok(vec![page_evidence::of_regions(&regions, bytes, local)])
+    }
+
+    fn evidence(&self) -> Result<Evidence, String> {
+        let mut evidence = self.team.evidence();
+        // A sum that is right has read every word.
+        evidence.put(MEMORY_NONZERO, true);
+        Ok(evidence)
+    }
+}
+
+impl Sample for Passes {
+    /// Reads in calls of a few milliseconds; the error is 0 if every sum was right, else 1.
+    fn run(&self, seat: &Seat, sample: usize) -> f64 {
+        let start = self.regions[seat.index].start();
+        let [even, odd] = self.sums;
+        let most = (CALL_BYTES / self.bytes).max(1);
+        // With an odd number of passes each sample begins with the other lines.
+        let first = sample as u64 % 2;
+        let (mut done, mut is_right) = (0, true);
+        while done < self.passes {
+            let now = most.min(self.passes - done);
+            // Where a call is one pass, even and odd lines take turns from call to call.
+            let swapped = (done + first) % 2 == 1;
+            // SAFETY: the thread's region holds as many bytes, a multiple of a turn, and is never written
+            // again; it begins on a page; the plan chose an instruction set that there is.
+            let sum = unsafe { (self.sweep)(start, self.bytes as usize, now, swapped) };
+            let (one, other) = if swapped { (odd, even) } else { (even, odd) };
+            is_right &= sum == one.wrapping_mul(now.div_ceil(2)).wrapping_add(other.wrapping_mul(now / 2));
+            done += now;
+            seat.glance();
         }
-        Ok(facts)
+        if is_right { 0.0 } else { 1.0 }
     }
 }
 

@@ -7,10 +7,12 @@ use lab::placement;
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
+use crate::conditions;
+use crate::deadlines;
 use crate::edges;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
-use crate::rungs::{self, Density};
+use crate::ladder_sizes::{self, Density};
 use crate::simd::Simd;
 use crate::sizes::{self, CACHE_FACTOR};
 
@@ -28,23 +30,12 @@ const ROUND: f64 = 0.12;
 const USUAL_RATE: f64 = 10e9;
 /// Share of the time that the plan may fill with the least rounds; the rest is for rounds that are repeated.
 const FILLED: f64 = 0.9;
-/// Bandwidth that first touch reaches at least, for the deadline.
-const SLOWEST_TOUCH: f64 = 0.1e9;
-/// Bandwidth below which a round counts as hung.
-const SLOWEST_PASS: f64 = 0.05e9;
-/// Seconds that every deadline has besides: a machine may be suspended or swamped.
-const GRACE: f64 = 60.0;
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
-    /// CPUs of each thread.
     pub threads: Vec<CpuList>,
-    /// Instruction set.
     pub simd: Simd,
-    /// Pages to ask for.
     pub pages: Pages,
     /// The figures' ids, each with the bytes that every thread reads.
     pub tasks: Vec<(String, u64)>,
@@ -64,23 +55,21 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let room = mode::room(machine, options, options.sizes.is_some());
     let enough = caches.value().map_or(0, |caches| CACHE_FACTOR * caches.bytes / threads);
     let default = enough.next_power_of_two().clamp(LEAST_LARGEST, MOST_LARGEST);
-    let (from, to, limited_by) = rungs::ends(options.sizes, default, threads, &room)?;
+    let (from, to, limited_by) = ladder_sizes::ends(options.sizes, default, threads, &room)?;
     let levels: Vec<u64> = edges::advertised(machine, &cpus).into_iter().map(|(_, bytes)| bytes).collect();
-    let of = |density| rungs::rungs(from, to, &levels, density);
-    let full = of(Density::Full);
+    let sizes_at = |density| ladder_sizes::sizes(from, to, &levels, density);
+    let full = sizes_at(Density::Full);
     let passes = full.iter().sum::<u64>() as f64 * 2.0 * threads as f64 / USUAL_RATE;
     let seconds = (full.len() as f64 * ROUND + passes) * options.rules.least as f64;
     let lean = seconds > options.rules.max_time * FILLED;
-    let sizes = if lean { of(Density::Lean) } else { full };
+    let sizes = if lean { sizes_at(Density::Lean) } else { full };
 
-    let pages = pages_for(machine, options.pages);
-    let conditions = Conditions::default()
+    // With small pages the ends of caches that are indexed by physical address depend on which pages one
+    // happens to get.
+    let pages = options.pages.or_huge(machine);
+    let conditions = conditions::of_placement(&placement)
         .with(key::KERNEL, KERNEL.to_owned())
         .with(key::SIMD, simd.word().to_owned())
-        .with(key::THREADS, threads as f64)
-        .with(key::PLACES, placement.places.to_owned())
-        .with(key::BIND, placement.bind.to_owned())
-        .with(key::CPUS, cpus.iter().copied().map(f64::from).collect())
         .with(key::PAGES_ASKED, pages.word().to_owned())
         .with(key::ARRAYS_TOTAL_BYTES, (to * threads) as f64);
     let problem = pages::unavailable(machine, pages, to * threads);
@@ -118,28 +107,19 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.ladder",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup: serde_json::to_value(&setup)?,
         figures,
         rules: options.rules,
         preparing: format!("first touch of {}", format::bytes(bytes)),
         least_seconds: sizes::touch_seconds(machine, placement.threads.len(), bytes),
-        prepare_deadline: GRACE + bytes / SLOWEST_TOUCH,
-        round_deadline: GRACE + bytes / SLOWEST_PASS,
+        prepare_deadline: deadlines::touch(bytes),
+        round_deadline: deadlines::pass(bytes),
     };
     Ok(Planned { suite, notes })
 }
 
-/// Huge pages unless others are asked for, where the kernel gives them: with small ones the ends of caches that are indexed
-/// by physical address depend on which pages one happens to get.
-fn pages_for(machine: &Machine, asked: Pages) -> Pages {
-    match asked {
-        Pages::Default if pages::unavailable(machine, Pages::Thp, 0).is_none() => Pages::Thp,
-        asked => asked,
-    }
-}
-
 fn planned(bytes: u64, conditions: Conditions, room: &Reading<sizes::Room>) -> Figure {
-    let id = format!("{SERIES}.{}", rungs::label(bytes));
+    let id = format!("{SERIES}.{}", ladder_sizes::label(bytes));
     let name = format!("Read, {}", format::bytes(bytes as f64));
     let mut figure = Figure::planned(id, crate::SUITE, name, Unit::GB_PER_S, Better::Higher);
     figure.convention = Some(Convention::StreamCounted);
@@ -147,8 +127,7 @@ fn planned(bytes: u64, conditions: Conditions, room: &Reading<sizes::Room>) -> F
     let at = Coordinate { value: CoordinateValue::Number(bytes as f64), unit: Some(Unit::BYTES) };
     figure.at.insert("array".to_owned(), at);
     figure.conditions = conditions.with(key::WORKING_SET, bytes as f64);
-    figure.evidence.put(key::MEMORY_LIMITED_BY, String::new());
-    figure.evidence.put_reading(key::MEMORY_AVAILABLE, room.clone().map(|room| room.bytes as f64));
+    sizes::write_bounds(&mut figure, "", room);
     figure
 }
 
@@ -157,7 +136,6 @@ pub(crate) mod tests {
     use super::*;
     use figure::Status;
     use figure::host::{Cache, CacheKind, LogicalCpu};
-    use lab::placement::{Bind, Places};
     use lab::schedule::Rules;
 
     /// Two CPUs with an L2 of 1 MiB each and a shared L3 of 32 MiB, and 8 GiB of memory.
@@ -187,22 +165,7 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn options(max_time: f64) -> Options {
-        Options {
-            array_size: None,
-            kernels: Vec::new(),
-            stores: None,
-            simd: None,
-            offset: 0,
-            pages: Pages::Default,
-            threads: None,
-            places: Places::Cores,
-            bind: Bind::Close,
-            mixes: Vec::new(),
-            schedule: None,
-            sizes: None,
-            nodes: None,
-            rules: Rules { least: 6, most: 12, target: 0.02, max_time, repeats: 2 },
-        }
+        Options::new(Rules { least: 6, most: 12, target: 0.02, max_time, repeats: 2 })
     }
 
     #[test]

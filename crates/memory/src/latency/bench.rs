@@ -1,87 +1,71 @@
-//! The worker: lays all chains, then walks the one that is asked for.
+//! Walks along chains of pointers: memory, code, verification.
+//!
+//! Before each round the caches are brought to what an endless walk would have left in them: the steps before
+//! the first timed one are taken, many side by side. Then the walk goes on from sample to sample and from
+//! round to round, so that a chain larger than the caches is not walked again where it still lies in them.
 
-use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use figure::evidence::*;
-use figure::{CpuList, Event, Evidence, Reading, Round};
+use figure::{CpuList, Evidence, Machine, Reading, Round};
 use lab::clock::Clock;
-use lab::placement::Placement;
-use lab::pool::Pool;
-use lab::worker::{Bench, Facts};
-use machine::Tree;
-use machine::counters::Watch;
+use lab::pool::Seat;
 
-use super::plan::{Setup, Task};
-use super::walk::Walk;
+use super::plan::{self, Setup};
+use crate::calibration::{Calibration, Policy, Trial};
 use crate::chase::Order;
-use crate::pages::{self, Backing};
+use crate::page_evidence;
+use crate::pages::{self, Pages};
+use crate::pointer_chain::PointerChain;
 use crate::region::Region;
 use crate::sizes;
-use crate::track::Track;
+use crate::team::Team;
+use crate::worker::{Amount, Kernel, Sample};
 
-/// Caches that hide from us may remember this much: more than any last level that one CPU can fill has.
+/// Seconds of a sample at least: with [`SAMPLES`] of them, and one that does not count, a round lasts ten
+/// clock ticks of 10 ms, so that tick accounting (steal, foreign load) can say something.
+const SHORTEST_SAMPLE: f64 = 0.025;
+/// Timed samples of a round.
+const SAMPLES: usize = 3;
+/// Seconds of the trial that finds out how fast a chain is.
+const TRIAL: f64 = 0.002;
+/// Caches that are not shown may remember this much: more than any last level that one CPU can fill has.
 const UNKNOWN_CACHE: u64 = 1 << 30;
 /// Pages of a region whose node is asked for.
 const PAGE_SAMPLES: usize = 256;
 
-struct LatencyBench {
-    pool: Pool,
-    watch: Watch,
-    regions: Vec<Arc<Region>>,
-    walks: BTreeMap<String, (Task, Walk)>,
-    /// Nodes that are near to the CPU.
-    near: Option<u32>,
-    /// What was obtained of each region at the start.
-    at_start: Vec<Evidence>,
+/// A chain, and how far it was walked. A pass is a segment of it.
+pub(crate) struct Task {
+    chain: Arc<PointerChain>,
+    region: usize,
+    /// The point where the next walk begins.
+    point: usize,
 }
 
-/// Maps the regions, lays the chains on the CPU that will walk them, and finds out what was obtained.
-///
-/// # Errors
-/// What could not be had, in words for the user.
-pub fn prepare(
-    plan: serde_json::Value,
-    _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, Facts), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
-    let machine = &setup.machine;
-    let cpus = CpuList::from_iter([setup.cpu]);
-    let placement = Placement { places: "list", bind: "close", threads: vec![cpus.clone()] };
-    let clock = Clock::of(machine);
-    let pool = Pool::new(&placement, clock).map_err(|error| error.to_string())?;
-    let watch = Watch::new(&Tree::live(), machine, &cpus);
+/// The chains of all sizes, ready to measure.
+pub(crate) struct Latency {
+    machine: Machine,
+    place: CpuList,
+    team: Rc<Team>,
+    regions: Vec<Arc<Region>>,
+    /// Elements before the first timed one that caches may remember.
+    remembered: u64,
+}
 
-    let caches = sizes::last_level(machine, &cpus);
-    let remembered = caches.value().map_or(UNKNOWN_CACHE, |caches| caches.bytes) / setup.stride;
-    let regions = map(&setup)?;
-    let mut walks = BTreeMap::new();
-    for (seed, task) in setup.tasks.iter().enumerate() {
-        let track = lay(&pool, &regions[task.region], task, setup.stride as usize, seed as u64)?;
-        walks.insert(task.id.clone(), (task.clone(), Walk::new(track, remembered)));
-    }
-    let near = machine.cpu(setup.cpu).and_then(|cpu| cpu.node);
-    let mut bench = LatencyBench { pool, watch, regions, walks, near, at_start: Vec::new() };
-    bench.at_start = bench.regions.iter().map(|region| bench.obtained(region)).collect();
-    let mut facts = bench.facts();
-    match caches {
-        Reading::Value(cache) => {
-            facts.evidence.put(LLC_BYTES, cache.bytes as f64);
-            facts.evidence.put(LLC_BASIS, cache.basis);
-        }
-        Reading::Unknown(reason) => {
-            facts.evidence.put_unknown(LLC_BYTES, reason.clone());
-            facts.evidence.put_unknown(LLC_BASIS, reason);
-        }
-    }
-    Ok((Box::new(bench), facts))
+/// A walk along a chain, sample after sample.
+pub(crate) struct Walk {
+    chain: Arc<PointerChain>,
+    point: usize,
+    /// Segments of a sample.
+    segments: usize,
 }
 
 /// Maps a region for each sort of pages; one that no chain needs stays unmapped.
 fn map(setup: &Setup) -> Result<Vec<Arc<Region>>, String> {
-    let needed = |index: usize| setup.tasks.iter().any(|task| task.region == index);
-    let map = |(index, (pages, bytes)): (usize, &(pages::Pages, u64))| {
-        let (pages, bytes) = if needed(index) { (*pages, *bytes) } else { (pages::Pages::Default, 1) };
+    let is_needed = |index: usize| setup.tasks.iter().any(|task| task.region == index);
+    let map = |(index, (pages, bytes)): (usize, &(Pages, u64))| {
+        let (pages, bytes) = if is_needed(index) { (*pages, *bytes) } else { (Pages::Default, 1) };
         Region::map(bytes as usize, pages, None).map(Arc::new).map_err(|error| {
             format!(
                 "{} on {} pages could not be mapped: {error}; a limit on address space (ulimit -v) or \
@@ -94,81 +78,155 @@ fn map(setup: &Setup) -> Result<Vec<Arc<Region>>, String> {
     setup.regions.iter().enumerate().map(map).collect()
 }
 
-/// Lays a chain on the thread that will walk it, which thereby touches its pages first.
-fn lay(pool: &Pool, region: &Arc<Region>, task: &Task, stride: usize, seed: u64) -> Result<Track, String> {
+/// Writes a chain on the thread that will walk it, which thereby touches its pages first.
+fn write(
+    team: &Team,
+    region: &Arc<Region>,
+    task: &plan::Task,
+    stride: usize,
+    seed: u64,
+) -> Result<PointerChain, String> {
     let (region, task) = (region.clone(), task.clone());
     let order = if task.paged { Order::Pages(pages::base_page()) } else { Order::Random };
-    let laid = pool.run(move |_| {
-        // SAFETY: the plan gives every chain words of its own, which its tests prove; nobody else has the region.
-        unsafe { Track::lay(region.clone(), task.offset as usize, task.bytes as usize, stride, order, seed) }
-    });
-    let mut tracks = laid.map_err(|error| error.to_string())?;
-    tracks.pop().ok_or_else(|| "no thread laid the chain".to_owned())
+    let mut chains = team.each(move |_| {
+        let (offset, bytes) = (task.offset as usize, task.bytes as usize);
+        // SAFETY: the plan gives every chain words of its own, which its tests prove; no other code has the
+        // region.
+        unsafe { PointerChain::write(region.clone(), offset, bytes, stride, order, seed) }
+    })?;
+    chains.pop().ok_or_else(|| "no thread wrote the chain".to_owned())
 }
 
-impl LatencyBench {
-    /// What was obtained, true of every figure and of those of each region.
-    fn facts(&self) -> Facts {
-        let mut facts = Facts::default();
-        let evidence = &mut facts.evidence;
-        self.pool.clock.write(evidence);
-        evidence.put(PLACE_READBACK, self.pool.readback);
-        // Every element that was laid is an address, and a walk that arrives has read them.
+impl Kernel for Latency {
+    type Setup = Setup;
+    type Task = Task;
+    type Sample = Walk;
+
+    // What happens before a round leaves something else in the caches.
+    const WARM_UP: usize = 1;
+    const IS_EXACT: bool = true;
+
+    fn set_up(setup: Setup) -> Result<(Latency, Vec<(String, Task)>), String> {
+        let place = CpuList::from_iter([setup.cpu]);
+        let team = Team::new(&setup.machine, std::slice::from_ref(&place), Clock::of(&setup.machine))?;
+        let caches = sizes::last_level(&setup.machine, &place);
+        let remembered = caches.value().map_or(UNKNOWN_CACHE, |caches| caches.bytes) / setup.stride;
+        let regions = map(&setup)?;
+        let mut tasks = Vec::new();
+        for (seed, task) in setup.tasks.iter().enumerate() {
+            let chain = write(&team, &regions[task.region], task, setup.stride as usize, seed as u64)?;
+            tasks.push((task.id.clone(), Task { chain: Arc::new(chain), region: task.region, point: 0 }));
+        }
+        let team = Rc::new(team);
+        Ok((Latency { machine: setup.machine, place, team, regions, remembered }, tasks))
+    }
+
+    fn team(&self, _task: &Task) -> Result<Rc<Team>, String> {
+        Ok(self.team.clone())
+    }
+
+    fn policy(&self, task: &Task) -> Policy {
+        Policy {
+            shortest_sample: SHORTEST_SAMPLE,
+            shortest_round: SHORTEST_SAMPLE * SAMPLES as f64,
+            least_samples: SAMPLES,
+            most_samples: SAMPLES,
+            turn: task.chain.count() as u64,
+            trial: Trial::Seconds(TRIAL),
+            ..Policy::default()
+        }
+    }
+
+    fn amount(&self, task: &Task) -> Amount {
+        Amount::Steps(task.chain.elements() as f64 / task.chain.count() as f64)
+    }
+
+    fn sample_amount(&self, task: &Task, passes: u64, sample: usize) -> Amount {
+        let segments = passes as usize;
+        Amount::Steps(task.chain.steps(task.point + sample * segments, segments) as f64)
+    }
+
+    fn prepare(&mut self, team: &Team, task: &Task, _round: usize) -> Result<(), String> {
+        let (chain, point, remembered) = (task.chain.clone(), task.point, self.remembered);
+        team.each(move |_| chain.warm(point, remembered))?;
+        Ok(())
+    }
+
+    fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Walk, String> {
+        let segments = calibration.passes as usize;
+        Ok(Walk { chain: task.chain.clone(), point: task.point, segments })
+    }
+
+    fn follow(&mut self, task: &mut Task, passes: u64) {
+        task.point = (task.point + passes as usize) % task.chain.count();
+    }
+
+    fn observe(&self, _task: &mut Task, _walk: &Walk, round: &mut Round) {
+        let latency = round.value().unwrap_or(f64::NAN);
+        let cycles = cycles(latency, &round.evidence);
+        round.evidence.put_reading(LATENCY_CYCLES, cycles);
+    }
+
+    fn verify_all(&mut self) -> Result<Vec<f64>, String> {
+        // Chains are never written again, and where each walk ended is checked.
+        Ok(vec![0.0; self.regions.len()])
+    }
+
+    fn page_evidence(&self) -> Result<Vec<Evidence>, String> {
+        let pages = |region: &Arc<Region>| {
+            let nodes = vec![region.nodes(PAGE_SAMPLES)];
+            let local = page_evidence::local_share(&self.machine, std::slice::from_ref(&self.place), nodes);
+            page_evidence::of_regions(&[&**region], region.bytes() as u64, local)
+        };
+        Ok(self.regions.iter().map(pages).collect())
+    }
+
+    fn memory_of(&self, task: &Task) -> usize {
+        task.region
+    }
+
+    fn evidence(&self) -> Result<Evidence, String> {
+        let mut evidence = self.team.evidence();
+        evidence.merge(sizes::cache_evidence(&self.machine, &self.place));
+        // Every element that was written is an address, and a walk that arrives has read them.
         evidence.put(MEMORY_NONZERO, true);
-        evidence.put_unknown(VERIFIED, "told when all rounds are measured; the run ended before");
-        for (id, (task, _)) in &self.walks {
-            facts.figures.push((id.clone(), self.at_start[task.region].clone()));
-        }
-        facts
-    }
-
-    /// Size and place of a region's pages, as they are now.
-    fn obtained(&self, region: &Region) -> Evidence {
-        let mut evidence = Evidence::default();
-        let backing = region.backing();
-        let share = |part: fn(&Backing) -> u64| {
-            backing.clone().map(|backing| (part(&backing) as f64 / region.bytes() as f64).min(1.0))
-        };
-        evidence.put_reading(MEMORY_RESIDENT, share(|backing| backing.resident));
-        evidence.put_reading(PAGES_HUGE_SHARE, share(|backing| backing.huge));
-        evidence.put_reading(PAGES_SIZE, backing.clone().map(|backing| backing.page as f64));
-        let local = match (region.nodes(PAGE_SAMPLES), self.near) {
-            (Reading::Value(nodes), Some(near)) => {
-                let local = nodes.iter().filter(|node| **node == Some(near)).count();
-                Reading::Value(local as f64 / nodes.len().max(1) as f64)
-            }
-            (Reading::Unknown(reason), _) => Reading::Unknown(reason),
-            (_, None) => Reading::unknown("the kernel shows no NUMA node for the CPU in use"),
-        };
-        evidence.put_reading(NUMA_LOCAL_SHARE, local);
-        evidence
+        Ok(evidence)
     }
 }
 
-impl Bench for LatencyBench {
-    fn round(&mut self, id: &str) -> Result<Round, String> {
-        let (_, walk) = self.walks.get_mut(id).ok_or_else(|| format!("no figure {id}"))?;
-        walk.round(&self.pool, &self.watch).map_err(|error| format!("{id}: {error}"))
+impl Sample for Walk {
+    /// The error is 0 if the walk ended where it must, else 1.
+    fn run(&self, _seat: &Seat, sample: usize) -> f64 {
+        let arrived = self.chain.walk(self.point + sample * self.segments, self.segments);
+        if arrived { 0.0 } else { 1.0 }
     }
+}
 
-    fn finish(&mut self) -> Result<Facts, String> {
-        let at_end: Vec<Evidence> = self.regions.iter().map(|region| self.obtained(region)).collect();
-        let mut facts = Facts::default();
-        for (id, (task, walk)) in &self.walks {
-            let mut evidence = at_end[task.region].clone();
-            // The worse of start and end: the kernel may join pages, move them, or take them away meanwhile.
-            for key in [MEMORY_RESIDENT, PAGES_HUGE_SHARE, NUMA_LOCAL_SHARE] {
-                let ends = [&self.at_start[task.region], &evidence].map(|ends| ends.get(key).into_value());
-                if let [Some(start), Some(end)] = ends {
-                    evidence.put(key, start.min(end));
-                }
-            }
-            // A figure without rounds here may have some from a worker that died, of which nothing is known.
-            if let Some(arrived) = walk.arrived() {
-                evidence.put(VERIFIED, arrived);
-            }
-            facts.figures.push((id.clone(), evidence));
+/// Cycles of a latency in ns, by the canary around the round.
+fn cycles(latency: f64, evidence: &Evidence) -> Reading<f64> {
+    if !cfg!(target_arch = "x86_64") {
+        return Reading::unknown(
+            "the canary counts cycles on x86 only: elsewhere its multiplication takes 2 to 5",
+        );
+    }
+    match (evidence.get(CANARY_BEFORE), evidence.get(CANARY_AFTER)) {
+        (Reading::Value(before), Reading::Value(after)) => Reading::Value(latency * (before + after) / 2.0),
+        (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::Unknown(reason),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cycles_need_a_proved_clock() {
+        let mut evidence = Evidence::default();
+        assert!(cycles(100.0, &evidence).reason().is_some());
+        evidence.put(CANARY_BEFORE, 3.0);
+        evidence.put(CANARY_AFTER, 3.2);
+        if cfg!(target_arch = "x86_64") {
+            assert!((cycles(100.0, &evidence).into_value().unwrap() - 310.0).abs() < 1e-9);
         }
-        Ok(facts)
     }
 }

@@ -5,17 +5,17 @@ use figure::{Better, Conditions, Figure, Machine, Status, Unit, format, stats};
 
 use super::plan::{KERNEL, SERIES, Series};
 use crate::edges::figures::{Ladder, size};
-use crate::rungs::label;
+use crate::ladder_sizes::label;
 
 /// Adds the edges of caches and, for each size measured on both sorts of pages, what page walks add.
 pub fn complete(figures: &mut Vec<Figure>, machine: &Machine) {
     let prefix = format!("{}.{KERNEL}", crate::SUITE);
-    let of = |series: &Series| -> Vec<&Figure> {
+    let figures_of = |series: &Series| -> Vec<&Figure> {
         let name = format!("{prefix}.{}", series.word);
         figures.iter().filter(|figure| figure.series.as_ref() == Some(&name)).collect()
     };
     let find = |paged: bool, small: bool| {
-        SERIES.iter().find(|series| series.paged == paged && series.small == small).map_or(Vec::new(), of)
+        SERIES.iter().find(|series| series.paged == paged && series.small == small).map_or(Vec::new(), figures_of)
     };
     let (huge, small, paged) = (find(false, false), find(false, true), find(true, true));
     // Huge pages show caches best; without them small ones do.

@@ -1,8 +1,8 @@
 //! Where many chains lie in one region. Pure.
 //!
-//! An element needs one word of its line, so as many chains as a line has words can lie over one another: a ladder up to
-//! 2 GiB then takes 2 GiB and not 7. While one chain is walked the others are not, and what they left in caches is
-//! displaced before (see [`walk`](super::walk)).
+//! An element needs one word of its line, so as many chains as a line has words can lie over one another: a
+//! ladder up to 2 GiB then takes 2 GiB and not 7. While one chain is walked the others are not, and what they
+//! left in caches is displaced before (see [`walk`](super::walk)).
 
 /// Bytes of a word: a pointer.
 const WORD: u64 = size_of::<usize>() as u64;
@@ -10,14 +10,13 @@ const WORD: u64 = size_of::<usize>() as u64;
 /// A region with room for all chains, and the offset of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Bytes of the region.
     pub bytes: u64,
     /// Offset of each chain, in the order in which their sizes were given.
     pub offsets: Vec<u64>,
 }
 
-/// Lays chains of these sizes (multiples of `stride`) side by side where a layer of words has room, else over one another:
-/// the largest first, each in the first layer that has room for it.
+/// Lays chains of these sizes (multiples of `stride`) side by side where a layer of words has room, else over
+/// one another: the largest first, each in the first layer that has room for it.
 pub fn layout(sizes: &[u64], stride: u64) -> Layout {
     let largest = sizes.iter().copied().max().unwrap_or(0);
     let mut order: Vec<usize> = (0..sizes.len()).collect();
@@ -42,13 +41,13 @@ pub fn layout(sizes: &[u64], stride: u64) -> Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rungs::{Density, GRAIN, rungs, thin};
+    use crate::ladder_sizes::{Density, GRAIN, sizes, thin};
     use proptest::prelude::*;
 
     #[test]
     fn usual_ladders_fit_over_one_another() {
         let caches = [48 << 10, 2 << 20, 480 << 20];
-        let full = rungs(16 << 10, 2 << 30, &caches, Density::Full);
+        let full = sizes(16 << 10, 2 << 30, &caches, Density::Full);
         assert_eq!(layout(&full, 64).bytes, 2 << 30);
         let two: Vec<u64> = [thin(&full, 1), thin(&full, 2)].concat();
         assert_eq!(layout(&two, 64).bytes, 2 << 30);

@@ -3,18 +3,20 @@
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit, format};
-use lab::placement::{self, Placement};
+use lab::placement;
 use lab::schedule::Rules;
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
 use super::layout;
+use crate::conditions;
+use crate::deadlines;
 use crate::edges;
+use crate::ladder_sizes::{self, Density};
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
-use crate::rungs::{self, Density};
+use crate::pointer_chain;
 use crate::sizes::{self, CACHE_FACTOR};
-use crate::track;
 
 /// `kernel` of all figures that are the latency of a load.
 pub const KERNEL: &str = "latency";
@@ -23,7 +25,6 @@ pub const DRAM: &str = "memory.latency.dram";
 /// The same with small pages.
 pub const DRAM_SMALL: &str = "memory.latency.dram.small";
 
-/// One curve.
 #[derive(Debug)]
 pub struct Series {
     /// `order.pages`: what its ids and its `series` say behind `memory.latency`.
@@ -68,13 +69,13 @@ pub static SERIES: &[Series] = &[
     },
 ];
 
-/// Largest size by default: STREAM's rule of 4 x the caches, at least this much, as chains of a few 100 MiB are partly
-/// translated by cached page tables.
+/// Largest size by default: STREAM's rule of 4 x the caches, at least this much, as chains of a few 100 MiB
+/// are partly translated by cached page tables.
 const LEAST_LARGEST: u64 = 1 << 30;
 /// … and at most this much: laying a chain takes a second for each GiB.
 const MOST_LARGEST: u64 = 4 << 30;
-/// Small pages begin to differ where a first-level TLB of 64 entries no longer reaches, at 256 KiB; one size below shows that
-/// they do not before.
+/// Small pages begin to differ where a first-level TLB of 64 entries no longer reaches, at 256 KiB; one size
+/// below shows that they do not before.
 const SMALL_BEGIN: u64 = 128 << 10;
 /// Where time is short, page by page is compared where random order surely costs page walks.
 const PAGED_BEGIN: u64 = 4 << 20;
@@ -88,36 +89,26 @@ const LAY_GIB: f64 = 0.8;
 const FILLED: f64 = 0.9;
 /// Bytes a second that laying reaches at least, for the deadline.
 const SLOWEST_LAY: f64 = 0.02e9;
-/// Seconds that every deadline has besides: a machine may be suspended or swamped.
-const GRACE: f64 = 60.0;
 
 /// One chain, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
-    /// Which region it lies in.
     pub region: usize,
-    /// Where in it.
     pub offset: u64,
-    /// Its size.
     pub bytes: u64,
     /// Page by page, or fully random.
     pub paged: bool,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
-    /// The CPU.
     pub cpu: u32,
     /// Bytes from element to element.
     pub stride: u64,
     /// Pages and bytes of each region.
     pub regions: Vec<(Pages, u64)>,
-    /// The chains.
     pub tasks: Vec<Task>,
 }
 
@@ -136,19 +127,21 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let room = mode::room(machine, options, options.sizes.is_some());
     let enough = caches.value().map_or(0, |caches| CACHE_FACTOR * caches.bytes);
     let default = enough.next_power_of_two().clamp(LEAST_LARGEST, MOST_LARGEST);
-    let (from, to, limited_by) = rungs::ends(options.sizes, default, regions.len() as u64, &room)?;
-    // What somebody asks for by its size stands for memory only if it is memory.
+    let (from, to, limited_by) = ladder_sizes::ends(options.sizes, default, regions.len() as u64, &room)?;
+    // A size that is asked for stands for memory only if it exceeds the caches.
     let stands = options.sizes.is_none() || (enough > 0 && to >= enough);
 
     let advertised: Vec<u64> =
         edges::advertised(machine, &[cpu]).into_iter().map(|(_, bytes)| bytes).collect();
     let (sizes_of, density) = sizes(&series, (from, to), &advertised, &options.rules);
-    let stride = track::stride(machine) as u64;
+    let stride = pointer_chain::stride(machine) as u64;
     let mut chains = Chains {
         tasks: Vec::new(),
         figures: Vec::new(),
         bytes: vec![Vec::new(); regions.len()],
-        base: conditions(&placement, cpu, stride),
+        base: conditions::of_first(&placement, 1)
+            .with(key::KERNEL, KERNEL.to_owned())
+            .with(key::STRIDE, stride as f64),
     };
     for (series, sizes) in series.iter().zip(&sizes_of) {
         let pages = kind(options.pages, series).unwrap_or_default();
@@ -168,8 +161,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         figure.conditions.set(key::ARRAYS_TOTAL_BYTES, mapped as f64);
         // What stands for memory, and only that, ought to be larger.
         let stands = figure.conditions.get(key::ARRAY_BYTES).is_some();
-        figure.evidence.put(key::MEMORY_LIMITED_BY, if stands { limited_by.clone() } else { String::new() });
-        figure.evidence.put_reading(key::MEMORY_AVAILABLE, room.clone().map(|room| room.bytes as f64));
+        sizes::write_bounds(figure, if stands { limited_by.as_str() } else { "" }, &room);
     }
     let laid = tasks.iter().map(|task| task.bytes).sum::<u64>() as f64;
     let notes = notes(cpu, (from, to), &limited_by, density, &regions, stride, tasks.len());
@@ -177,13 +169,13 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.latency",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup: serde_json::to_value(&setup)?,
         figures,
         rules: options.rules,
         preparing: format!("laying chains of {} in all", format::bytes(laid)),
         least_seconds: sizes::touch_seconds(machine, 1, mapped as f64),
-        prepare_deadline: GRACE + laid / SLOWEST_LAY,
-        round_deadline: GRACE,
+        prepare_deadline: deadlines::GRACE + laid / SLOWEST_LAY,
+        round_deadline: deadlines::GRACE,
     };
     Ok(Planned { suite, notes })
 }
@@ -247,10 +239,10 @@ fn kind(asked: Pages, series: &Series) -> Option<Pages> {
 
 /// The sizes of each series: as many as the time allows.
 fn sizes(series: &[&Series], ends: (u64, u64), caches: &[u64], rules: &Rules) -> (Vec<Vec<u64>>, Density) {
-    let of = |density: Density| -> Vec<Vec<u64>> {
-        let all = rungs::rungs(ends.0, ends.1, caches, density);
+    let sizes_at = |density: Density| -> Vec<Vec<u64>> {
+        let all = ladder_sizes::sizes(ends.0, ends.1, caches, density);
         let lean = density == Density::Lean;
-        let of = |series: &&Series| {
+        let sizes_of = |series: &&Series| {
             let (octaves, end) = match density {
                 Density::Full => (series.octaves.0, u64::MAX),
                 Density::Lean => (series.octaves.1, series.lean_end),
@@ -258,32 +250,21 @@ fn sizes(series: &[&Series], ends: (u64, u64), caches: &[u64], rules: &Rules) ->
             let begin = if series.small { SMALL_BEGIN } else { 0 };
             let begin = if lean && series.paged { PAGED_BEGIN } else { begin };
             let some: Vec<u64> = all.iter().copied().filter(|bytes| (begin..=end).contains(bytes)).collect();
-            // A short ladder that somebody asks for is measured as it is.
+            // A short ladder that is asked for is measured as it is.
             let sizes = if some.len() < LEAST_SIZES { &all } else { &some };
-            if octaves == 0 { sizes.clone() } else { rungs::thin(sizes, octaves) }
+            if octaves == 0 { sizes.clone() } else { ladder_sizes::thin(sizes, octaves) }
         };
-        series.iter().map(of).collect()
+        series.iter().map(sizes_of).collect()
     };
-    let full = of(Density::Full);
+    let full = sizes_at(Density::Full);
     let laid: u64 = full.iter().flatten().sum();
     let rounds = full.iter().flatten().count() * rules.least;
     let seconds = rounds as f64 * ROUND + laid as f64 / (1u64 << 30) as f64 * LAY_GIB;
     if seconds <= rules.max_time * FILLED {
         (full, Density::Full)
     } else {
-        (of(Density::Lean), Density::Lean)
+        (sizes_at(Density::Lean), Density::Lean)
     }
-}
-
-/// What is true of every chain.
-fn conditions(placement: &Placement, cpu: u32, stride: u64) -> Conditions {
-    Conditions::default()
-        .with(key::KERNEL, KERNEL.to_owned())
-        .with(key::THREADS, 1.0)
-        .with(key::PLACES, placement.places.to_owned())
-        .with(key::BIND, placement.bind.to_owned())
-        .with(key::CPUS, vec![f64::from(cpu)])
-        .with(key::STRIDE, stride as f64)
 }
 
 fn planned(series: &Series, bytes: u64, pages: Pages, dram: Option<&str>, base: Conditions) -> Figure {
@@ -295,7 +276,7 @@ fn planned(series: &Series, bytes: u64, pages: Pages, dram: Option<&str>, base: 
     let curve = format!("{}.{KERNEL}.{}", crate::SUITE, series.word);
     let (id, name) = match dram {
         Some(id) => (id.to_owned(), name("Idle latency of memory")),
-        None => (format!("{curve}.{}", rungs::label(bytes)), name("Latency")),
+        None => (format!("{curve}.{}", ladder_sizes::label(bytes)), name("Latency")),
     };
     let mut figure = Figure::planned(id, crate::SUITE, name, Unit::NANOSECONDS, Better::Lower);
     figure.series = Some(curve);
@@ -309,7 +290,6 @@ fn planned(series: &Series, bytes: u64, pages: Pages, dram: Option<&str>, base: 
     figure
 }
 
-/// What was resolved, for people.
 fn notes(
     cpu: u32,
     (from, to): (u64, u64),

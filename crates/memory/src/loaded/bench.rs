@@ -4,27 +4,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use figure::evidence::*;
-use figure::{Event, Evidence, Reading, Round};
+use figure::{CpuList, Event, Evidence, Reading, Round};
 use lab::clock::Clock;
-use lab::measure::{self, Measured};
-use lab::placement::Placement;
-use lab::pool::{Pool, Seat};
+use lab::measure::Measured;
 use lab::worker::{Bench, Facts};
-use machine::Tree;
-use machine::counters::Watch;
 
 use super::memory::Memory;
 use super::plan::{Point, Setup, Task};
-use super::roles::{Done, Gate, Traffic, chase, inject, inject_all};
+use super::roles::{TimedWork, Gate, Traffic, chase, inject, inject_all};
 use crate::bandwidth::expected::{TOLERANCE, relative_error};
-use crate::blocks::GROUP_BYTES;
+use crate::thread_blocks::GROUP_BYTES;
 use crate::chase::UNROLL;
-use crate::mix::Mix;
+use crate::kernels::Mix;
 use crate::mix::bench::map;
 use crate::mix::contents::value;
-use crate::obtained;
+use crate::page_evidence;
 use crate::region::Region;
 use crate::simd::mix::PAGE_ELEMENTS;
+use crate::sizes;
+use crate::team::Team;
 
 /// Samples of a round: their median bears one that an interrupt hit.
 const SAMPLES: usize = 4;
@@ -35,46 +33,15 @@ const TRIAL_GROUPS: usize = 1 << 10;
 /// Pages of the chain whose node is asked for.
 const PAGE_SAMPLES: usize = 192;
 
-/// Some threads, and the counters of their CPUs.
-struct Crew {
-    pool: Pool,
-    watch: Watch,
-}
-
-impl Crew {
-    fn new(setup: &Setup, threads: usize) -> Result<Crew, String> {
-        let threads = setup.threads[..threads].to_vec();
-        let placement = Placement { places: "list", bind: "close", threads };
-        let pool = Pool::new(&placement, Clock::of(&setup.machine)).map_err(|error| error.to_string())?;
-        let watch = Watch::new(&Tree::live(), &setup.machine, &placement.cpus());
-        Ok(Crew { pool, watch })
-    }
-
-    fn each<T: Send + 'static>(
-        &self,
-        job: impl Fn(&Seat) -> T + Send + Sync + 'static,
-    ) -> Result<Vec<T>, String> {
-        self.pool.run(job).map_err(|error| error.to_string())
-    }
-
-    fn round<T: Send + 'static>(
-        &self,
-        samples: usize,
-        work: impl Fn(&Seat, usize) -> T + Send + Sync + 'static,
-    ) -> Result<(Measured, Vec<Vec<T>>), String> {
-        measure::round_giving(&self.pool, &self.watch, samples, work).map_err(|error| error.to_string())
-    }
-}
-
 struct LoadedBench {
     setup: Setup,
-    /// The thread that chases, for when nobody injects: the others then are not there to be waited for.
-    alone: Crew,
+    /// The thread that chases, for rounds in which none injects: it waits for no other thread.
+    alone: Team,
     /// All threads; the first one chases.
-    all: Crew,
+    all: Team,
     memory: Arc<Memory>,
     tasks: BTreeMap<String, Task>,
-    /// Figures with rounds of this worker: rounds of one that died nobody can check.
+    /// Figures with rounds of this worker: rounds of one that died cannot be checked.
     measured: BTreeSet<String>,
     /// Steps of a sample, the same at every point.
     steps: u64,
@@ -83,16 +50,17 @@ struct LoadedBench {
     at_start: Evidence,
 }
 
-/// Maps and touches the memory, writes the chain, starts the threads, and finds out what was obtained.
+/// Maps and touches the memory, writes the chain, starts the threads, and records which pages were obtained.
 ///
 /// # Errors
-/// What could not be had, in words for the user.
+/// What is not available, in words for the user.
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
 ) -> Result<(Box<dyn Bench>, Facts), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
-    let (alone, all) = (Crew::new(&setup, 1)?, Crew::new(&setup, setup.threads.len())?);
+    let team = |threads: &[CpuList]| Team::new(&setup.machine, threads, Clock::of(&setup.machine));
+    let (alone, all) = (team(&setup.threads[..1])?, team(&setup.threads)?);
     let region = Region::map(setup.chain, setup.pages, None).map_err(|error| {
         let bytes = figure::format::bytes(setup.chain as f64);
         format!("a chain of {bytes} could not be mapped: {error}; give a smaller --array-size")
@@ -119,13 +87,13 @@ pub fn prepare(
         groups: BTreeMap::new(),
         at_start: Evidence::default(),
     };
-    bench.at_start = bench.obtained()?;
+    bench.at_start = bench.pages()?;
     let facts = bench.facts()?;
     Ok((Box::new(bench), facts))
 }
 
 /// Steps of a sample, by an untimed walk.
-fn steps(alone: &Crew, memory: &Arc<Memory>, round: f64) -> Result<u64, String> {
+fn steps(alone: &Team, memory: &Arc<Memory>, round: f64) -> Result<u64, String> {
     let memory = memory.clone();
     let seconds = alone.each(move |seat| {
         let start = seat.clock.now();
@@ -137,20 +105,20 @@ fn steps(alone: &Crew, memory: &Arc<Memory>, round: f64) -> Result<u64, String> 
 }
 
 impl LoadedBench {
-    /// What was obtained, true of every figure.
+    /// What is true of every figure.
     fn facts(&self) -> Result<Facts, String> {
-        let mut facts = Facts { evidence: obtained::of_pool(&self.all.pool), ..Facts::default() };
+        let mut facts = Facts { evidence: self.all.evidence(), ..Facts::default() };
         let evidence = &mut facts.evidence;
         evidence.put(PLACE_READBACK, self.all.pool.readback && self.alone.pool.readback);
-        evidence.merge(obtained::of_caches(&self.setup.machine, self.all.watch.cpus()));
+        evidence.merge(sizes::cache_evidence(&self.setup.machine, self.all.cpus()));
         evidence.merge(self.at_start.clone());
         let memory = self.memory.clone();
         let filled = self.all.each(move |seat| {
             let start = memory.blocks.start(seat.index);
             (0..memory.blocks.elements()).step_by(PAGE_ELEMENTS * 97).all(|element| {
-                // SAFETY: inside the thread's own block, which nobody writes meanwhile.
-                let seen = unsafe { start.wrapping_add(element).read_volatile() };
-                relative_error(seen, value(0)) <= TOLERANCE
+                // SAFETY: inside the thread's own block, which no thread writes at the same time.
+                let held = unsafe { start.wrapping_add(element).read_volatile() };
+                relative_error(held, value(0)) <= TOLERANCE
             })
         })?;
         // That the chain is there was seen by the untimed walk.
@@ -165,15 +133,15 @@ impl LoadedBench {
                 Point::All { .. } => vec![injector; threads],
                 Point::Loaded { .. } => [&[0.0], vec![injector; threads - 1].as_slice()].concat(),
             };
-            let mut own = Evidence::default();
-            own.put(THREAD_ELEMENTS, elements);
-            facts.figures.push((task.id.clone(), own));
+            let mut evidence = Evidence::default();
+            evidence.put(THREAD_ELEMENTS, elements);
+            facts.figures.push((task.id.clone(), evidence));
         }
         Ok(facts)
     }
 
     /// Size and place of the pages, as they are now.
-    fn obtained(&self) -> Result<Evidence, String> {
+    fn pages(&self) -> Result<Evidence, String> {
         let memory = self.memory.clone();
         let nodes = self.all.each(move |seat| {
             let block = memory.blocks.nodes(seat.index);
@@ -184,17 +152,17 @@ impl LoadedBench {
                 (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::Unknown(reason),
             }
         })?;
-        let local = obtained::local_share(&self.setup.machine, &self.setup.threads, nodes);
+        let local = page_evidence::local_share(&self.setup.machine, &self.setup.threads, nodes);
         let (chain, blocks) = (&self.memory.region, &self.memory.blocks);
         let bytes = chain.bytes() as u64 + blocks.bytes();
-        Ok(obtained::of_memory(&[chain, blocks.region()], bytes, local))
+        Ok(page_evidence::of_regions(&[chain, blocks.region()], bytes, local))
     }
 
     fn idle(&self) -> Result<Round, String> {
         let (memory, steps) = (self.memory.clone(), self.steps);
-        let (measured, done) =
+        let (measured, work) =
             self.alone.round(SAMPLES, move |seat, _| chase(&memory, seat, &Gate::default(), 0, steps))?;
-        let latencies = done[0].iter().map(latency).collect();
+        let latencies = work[0].iter().map(latency).collect();
         Ok(round(measured, latencies))
     }
 
@@ -202,14 +170,14 @@ impl LoadedBench {
         let (memory, steps) = (self.memory.clone(), self.steps);
         let gates: Vec<Gate> = (0..SAMPLES).map(|_| Gate::default()).collect();
         let injectors = self.setup.threads.len() - 1;
-        let (measured, done) = self.all.round(SAMPLES, move |seat, sample| match seat.index {
+        let (measured, work) = self.all.round(SAMPLES, move |seat, sample| match seat.index {
             0 => chase(&memory, seat, &gates[sample], injectors, steps),
             _ => inject(&memory, seat, &gates[sample], traffic),
         })?;
-        let latencies = done[0].iter().map(latency).collect();
+        let latencies = work[0].iter().map(latency).collect();
         let injected = |sample: usize| {
-            let rate = |done: &Vec<Done>| done[sample].amount / done[sample].seconds / 1e9;
-            done[1..].iter().map(rate).sum::<f64>()
+            let rate = |work: &Vec<TimedWork>| work[sample].amount / work[sample].seconds / 1e9;
+            work[1..].iter().map(rate).sum::<f64>()
         };
         let mut round = round(measured, latencies);
         round.evidence.put(INJECTED, (0..round.samples.len()).map(injected).collect());
@@ -245,9 +213,8 @@ impl LoadedBench {
     }
 }
 
-/// Nanoseconds of a step.
-fn latency(done: &Done) -> f64 {
-    done.seconds / done.amount * 1e9
+fn latency(work: &TimedWork) -> f64 {
+    work.seconds / work.amount * 1e9
 }
 
 fn round(measured: Measured, samples: Vec<f64>) -> Round {
@@ -262,12 +229,7 @@ impl Bench for LoadedBench {
             Point::Loaded { mix, delay } => self.loaded(self.traffic(mix, delay)?),
             Point::All { mix } => self.all(mix, self.traffic(mix, 0)?),
         }?;
-        if round.samples.is_empty()
-            || round.samples.iter().any(|sample| !(sample.is_finite() && *sample > 0.0))
-        {
-            let clock = &self.all.pool.clock.basis;
-            return Err(format!("{id}: the clock ({clock}) gave no time for a sample"));
-        }
+        self.all.check_times(&round.samples)?;
         self.measured.insert(id.to_owned());
         Ok(round)
     }
@@ -281,7 +243,7 @@ impl Bench for LoadedBench {
         verified.put(VERIFIED, worst <= TOLERANCE);
         verified.put(VERIFIED_ERROR, worst);
         Ok(Facts {
-            evidence: obtained::throughout(&self.at_start, self.obtained()?),
+            evidence: page_evidence::worse_of(&self.at_start, self.pages()?),
             figures: self.measured.iter().map(|id| (id.clone(), verified.clone())).collect(),
             ..Facts::default()
         })

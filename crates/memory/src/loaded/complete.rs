@@ -3,11 +3,11 @@
 use figure::evidence as key;
 use figure::{Better, Convention, Figure, Limit, Machine, Unit};
 
-use crate::bandwidth::plan::set_peak;
-use crate::blocks::GROUP_BYTES;
+use crate::thread_blocks::GROUP_BYTES;
 use crate::kernels::ELEMENT;
+use crate::limits;
 
-/// Adds the limits and, behind each latency under load, the bandwidth that was injected meanwhile.
+/// Adds the limits and, behind each latency under load, the bandwidth that was injected at the same time.
 pub fn complete(figures: &mut Vec<Figure>, machine: &Machine) {
     let idle = figures
         .iter()
@@ -46,7 +46,7 @@ fn bandwidth(latency: &Figure, machine: &Machine) -> Figure {
     conditions.set(key::DATA_TOUCHED, walked);
     conditions.set(key::COUNTED_BYTES, ELEMENT as f64);
     conditions.set(key::TRAFFIC_BYTES, ELEMENT as f64);
-    set_peak(&mut figure, machine);
+    limits::set_peak(&mut figure, machine);
     for round in &mut figure.rounds {
         round.samples = round.evidence.get(key::INJECTED).into_value().unwrap_or_default();
     }

@@ -1,12 +1,12 @@
-//! What the threads work on: the chain of the one that chases, and a block for each that injects; and how it is
-//! known that both did what they should.
+//! What the threads work on: the chain of the one that chases, and a block for each that injects; and how it
+//! is known that both did what they should.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::bandwidth::expected::relative_error;
-use crate::blocks::Blocks;
+use crate::thread_blocks::ThreadBlocks;
 use crate::chase::{Chain, Order};
-use crate::mix::Mix;
+use crate::kernels::Mix;
 use crate::mix::contents::value;
 use crate::region::Region;
 use crate::simd::mix::{GROUP, PAGE_ELEMENTS, PAGES, Turn, Walk};
@@ -14,27 +14,25 @@ use crate::simd::mix::{GROUP, PAGE_ELEMENTS, PAGES, Turn, Walk};
 /// Seed of the chain, any: the same order in every run.
 const SEED: u64 = 3;
 
-/// All memory of a run.
 #[derive(Debug)]
 pub struct Memory {
-    /// Where the chain lies.
     pub region: Region,
     /// The injectors' blocks, one for each thread.
-    pub blocks: Blocks,
+    pub blocks: ThreadBlocks,
     chaser: Mutex<Option<Chaser>>,
     injectors: Vec<Mutex<Injector>>,
 }
 
 impl Memory {
     /// Memory whose chain is not written and whose blocks are not filled yet.
-    pub fn new(region: Region, blocks: Blocks, threads: usize) -> Memory {
+    pub fn new(region: Region, blocks: ThreadBlocks, threads: usize) -> Memory {
         let injectors = (0..threads).map(|_| Mutex::default()).collect();
         Memory { region, blocks, chaser: Mutex::default(), injectors }
     }
 
     /// Writes the chain: the first touch, by the thread that will chase.
     pub fn write_chain(&self, stride: usize) {
-        // SAFETY: the region is the chain's alone, and nobody chases yet: the chaser is not there.
+        // SAFETY: the region is the chain's alone, and no thread chases yet: the chaser is not there.
         let chain =
             unsafe { Chain::write(self.region.start(), self.region.bytes(), stride, Order::Random, SEED) };
         *self.chaser.lock().unwrap_or_else(PoisonError::into_inner) =
@@ -57,7 +55,7 @@ impl Memory {
         }
     }
 
-    /// The injector of a thread. Only that thread takes it, so that nobody waits.
+    /// The injector of a thread. Only that thread takes it, so that no thread waits.
     pub fn injector(&self, thread: usize) -> MutexGuard<'_, Injector> {
         self.injectors[thread].lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -71,7 +69,7 @@ impl Memory {
     /// Largest relative error of what a thread's block holds, and of the sums of all its walks.
     pub fn worst(&self, thread: usize) -> f64 {
         let injector = self.injector(thread);
-        // SAFETY: the thread's own block, which it does not write meanwhile: the injector is ours.
+        // SAFETY: the thread's own block, which it does not write at the same time: the injector is ours.
         let block = unsafe { std::slice::from_raw_parts(self.blocks.start(thread), self.blocks.elements()) };
         let pages = block.chunks_exact(PAGE_ELEMENTS).zip(injector.held.iter().flatten());
         pages
@@ -90,7 +88,7 @@ struct Chaser {
 
 impl Chaser {
     fn chase(&mut self, steps: u64) {
-        // SAFETY: the chain's memory lives as long as the chaser's owner and nobody writes it.
+        // SAFETY: the chain's memory lives as long as the chaser's owner and no thread writes it.
         unsafe {
             let before = Chain::number(self.at.start);
             let end = Chain::walk(self.at.start, steps);
@@ -117,7 +115,7 @@ impl Injector {
     /// Walks on over at most `groups` groups of the thread's block, and not beyond its end; returns how many.
     pub fn walk(
         &mut self,
-        blocks: &Blocks,
+        blocks: &ThreadBlocks,
         thread: usize,
         walk: Walk,
         mix: Mix,
@@ -154,7 +152,7 @@ mod tests {
 
     fn memory() -> Memory {
         let region = Region::map(1 << 16, Pages::Small, None).unwrap();
-        let memory = Memory::new(region, Blocks::map(2, 5, Pages::Small).unwrap(), 2);
+        let memory = Memory::new(region, ThreadBlocks::map(2, 5, Pages::Small).unwrap(), 2);
         memory.write_chain(LINE);
         memory.fill(0);
         memory.fill(1);
@@ -180,7 +178,7 @@ mod tests {
     #[test]
     fn memory_that_changed_by_itself_shows() {
         let memory = memory();
-        // SAFETY: inside the block, which nobody uses meanwhile.
+        // SAFETY: inside the block, which no thread uses at the same time.
         unsafe { memory.blocks.start(1).add(9 * PAGE_ELEMENTS).write(5.0) };
         assert!(memory.worst(1) > 0.1, "in the block");
         inject(&memory, Mix::Ratio(1, 0), 5);
@@ -197,7 +195,7 @@ mod tests {
         // A chain that is bent to itself somewhere is not walked to the end.
         for line in 0..1024 {
             let element = memory.region.start().wrapping_add(line * LINE).cast::<*const u8>();
-            // SAFETY: inside the region, which nobody uses meanwhile.
+            // SAFETY: inside the region, which no thread uses at the same time.
             unsafe { element.write(element.cast()) };
         }
         memory.chase(160);

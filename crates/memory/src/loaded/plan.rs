@@ -2,17 +2,18 @@
 
 use figure::evidence as key;
 use figure::series::CoordinateValue;
-use figure::{Better, Convention, Figure, Machine, Reading, Unit};
+use figure::{Better, Convention, Figure, Machine, Unit};
 use lab::placement::{self, Placement};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
-use crate::bandwidth::plan::set_peak;
-use crate::blocks::Blocks;
+use crate::thread_blocks::ThreadBlocks;
 use crate::chase::LINE;
-use crate::kernels::{ELEMENT, Stores};
-use crate::mix::plan::{GRACE, SLOWEST_TOUCH, Share, axis, conditions, lacks};
-use crate::mix::{MIXES, Mix};
+use crate::conditions::of_first;
+use crate::deadlines;
+use crate::kernels::{ELEMENT, MIXES, Mix, Stores};
+use crate::limits;
+use crate::mix::plan::{Share, axis, conditions, lacks};
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
 use crate::simd::Simd;
@@ -21,8 +22,8 @@ use crate::sizes::{self, ARRAYS};
 /// Intel MLC's delays.
 const ALL_DELAYS: &[u64] =
     &[0, 2, 8, 15, 50, 100, 200, 300, 400, 500, 700, 1000, 1300, 1700, 2500, 3500, 5000, 9000, 20_000];
-/// Those that are measured by default: both ends, and the bend between them, which is at long delays with many injectors
-/// and at short ones with few.
+/// Those that are measured by default: both ends, and the bend between them, which is at long delays with
+/// many injectors and at short ones with few.
 const USUAL_DELAYS: &[u64] = &[0, 2, 8, 15, 50, 100, 200, 400, 1000, 20_000];
 /// Those that are measured where time is short.
 const FEW_DELAYS: &[u64] = &[0, 8, 50, 200, 20_000];
@@ -48,47 +49,37 @@ pub enum Point {
     Idle,
     /// One thread chases, the others inject.
     Loaded {
-        /// The injectors' mix.
         mix: Mix,
         /// Spins after each of their lines.
         delay: u64,
     },
-    /// All inject at full speed: what the injectors are held against.
+    /// All inject at full speed: what the injectors are compared with.
     All {
-        /// The mix.
         mix: Mix,
     },
 }
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
-    /// What is done.
     pub point: Point,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
     /// CPUs of each thread; the first one chases.
     pub threads: Vec<figure::CpuList>,
     /// Instruction set of the injectors.
     pub simd: Simd,
-    /// Bytes of the chain.
     pub chain: usize,
     /// Bytes between its elements: a cache line.
     pub stride: usize,
     /// Groups of pages in the block of each thread.
     pub groups: usize,
-    /// Pages to ask for.
     pub pages: Pages,
     /// Seconds of a round.
     pub round: f64,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
@@ -105,11 +96,12 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     }
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let share = Share::of(machine, options, &placement)?;
-    let pages = pages(machine, options.pages);
+    // As in Intel MLC: idle and loaded latency are of memory and not of page walks.
+    let pages = options.pages.or_huge(machine);
     let threads = placement.threads.len();
     // One array's worth is the chain, the others are the injectors' blocks.
     let groups = (ARRAYS as usize - 1) * share.groups;
-    let mapped = share.array + (threads * Blocks::stride(groups)) as u64;
+    let mapped = share.array + (threads * ThreadBlocks::stride(groups)) as u64;
     let missing = pages::unavailable(machine, pages, mapped);
 
     let mixes: Vec<Mix> = match options.mixes.as_slice() {
@@ -140,13 +132,13 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     }
     let (setup, mut figures) = (builder.setup, builder.figures);
     for figure in figures.iter_mut().filter(|figure| figure.unit == Unit::GB_PER_S) {
-        set_peak(figure, machine);
+        limits::set_peak(figure, machine);
     }
     let notes = notes(&placement, &share, &setup, delays);
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.loaded",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup: serde_json::to_value(&setup)?,
         figures,
         rules: options.rules,
         preparing: format!(
@@ -159,23 +151,12 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
             placement.threads.len(),
             (mapped + setup.chain as u64) as f64,
         ),
-        prepare_deadline: GRACE
-            + mapped as f64 / SLOWEST_TOUCH
+        prepare_deadline: deadlines::touch(mapped as f64)
             + (setup.chain / setup.stride) as f64 * SLOWEST_STEP,
         // A round is some multiple of its seconds, unless the machine is swamped.
-        round_deadline: 2.0 * GRACE,
+        round_deadline: 2.0 * deadlines::GRACE,
     };
     Ok(Planned { suite, notes })
-}
-
-/// Chains are walked on huge pages where there are such, as in Intel MLC: idle and loaded latency are of memory and
-/// not of page walks.
-fn pages(machine: &Machine, asked: Pages) -> Pages {
-    let thp = machine.kernel.setting("transparent_hugepage").map(|setting| &setting.value);
-    match (asked, thp) {
-        (Pages::Default, Some(Reading::Value(_))) => Pages::Thp,
-        (asked, _) => asked,
-    }
 }
 
 /// Which delays, and how long a round: as many as the time allows.
@@ -194,7 +175,7 @@ fn effort(options: &Options, mixes: usize, bytes: f64) -> (&'static [u64], f64) 
         .unwrap_or((FEW_DELAYS, SHORT_ROUND))
 }
 
-/// Why nobody can inject, if nobody can.
+/// Why no thread can inject, if none can.
 fn alone(machine: &Machine, placement: &Placement) -> Option<String> {
     if placement.threads.len() > 1 {
         return None;
@@ -254,9 +235,7 @@ impl Builder<'_> {
         let mut figure = self.latency("idle", "latency without load".to_owned());
         figure.series = Some(figure.id.clone());
         figure.at = axis("load", CoordinateValue::Name("none".to_owned()));
-        let first = self.placement.first_cpus().first().copied().map(f64::from);
-        figure.conditions.set(key::THREADS, 1.0);
-        figure.conditions.set(key::CPUS, first.into_iter().collect());
+        figure.conditions.merge(of_first(self.placement, 1));
         figure
     }
 
@@ -278,7 +257,7 @@ impl Builder<'_> {
         figure.convention = Some(Convention::EstimatedTraffic);
         figure.series = Some(format!("{}.loaded.all", crate::SUITE));
         figure.at = axis("mix", CoordinateValue::Name(mix.to_string()));
-        let bytes = threads * self.setup.groups * crate::blocks::GROUP_BYTES;
+        let bytes = threads * self.setup.groups * crate::thread_blocks::GROUP_BYTES;
         figure.conditions = conditions(self.options, self.placement, self.setup.simd)
             .with(key::KERNEL, "mix".to_owned())
             .with(key::MIX, mix.to_string())
@@ -296,7 +275,6 @@ fn stores(mix: Mix) -> String {
     if mix.writes() { Stores::Nt } else { Stores::None }.word().to_owned()
 }
 
-/// What was resolved, for people.
 fn notes(placement: &Placement, share: &Share, setup: &Setup, delays: &[u64]) -> Vec<(&'static str, String)> {
     let bytes = |bytes: u64| figure::format::bytes(bytes as f64);
     let injectors = placement.threads.len() - 1;

@@ -1,18 +1,18 @@
-//! What the threads do in one sample: one chases, the others inject, and the chase is timed only while all inject.
+//! What the threads do in one sample: one chases, the others inject, and the chase is timed only while all
+//! inject.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use lab::pool::Seat;
 
 use super::memory::Memory;
-use crate::blocks::GROUP_BYTES;
-use crate::mix::Mix;
+use crate::thread_blocks::GROUP_BYTES;
+use crate::kernels::Mix;
 use crate::simd::mix::{PAGES, Walk};
 
-/// Lines of a group.
 const GROUP_LINES: f64 = (PAGES * 64) as f64;
-/// Seconds between two glances of an injector at the flag, about: what the others go on at most when the chase has
-/// ended.
+/// Seconds between two glances of an injector at the flag, about: what the others go on at most when the
+/// chase has ended.
 const CHUNK: f64 = 1e-3;
 /// Seconds of a line at full speed and of a spin, for the length of a chunk alone.
 const LINE_SECONDS: f64 = 3e-9;
@@ -29,9 +29,9 @@ pub struct Gate {
 }
 
 /// Ends the sample for all, whatever happens to the thread.
-struct Ends<'a>(&'a Gate);
+struct EndsOnDrop<'a>(&'a Gate);
 
-impl Drop for Ends<'_> {
+impl Drop for EndsOnDrop<'_> {
     fn drop(&mut self) {
         self.0.ended.store(true, Ordering::Release);
     }
@@ -39,7 +39,7 @@ impl Drop for Ends<'_> {
 
 /// What a thread did and how long that took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Done {
+pub struct TimedWork {
     /// Seconds between its own two readings of the clock.
     pub seconds: f64,
     /// Bytes that an injector moved; steps of the one that chases.
@@ -47,26 +47,23 @@ pub struct Done {
 }
 
 /// Chases for `steps` steps, once `injectors` others have begun.
-pub fn chase(memory: &Memory, seat: &Seat, gate: &Gate, injectors: usize, steps: u64) -> Done {
-    let _ends = Ends(gate);
+pub fn chase(memory: &Memory, seat: &Seat, gate: &Gate, injectors: usize, steps: u64) -> TimedWork {
+    let _ends = EndsOnDrop(gate);
     while gate.begun.load(Ordering::Acquire) < injectors {
         if gate.ended.load(Ordering::Acquire) {
-            return Done::default(); // An injector gave up.
+            return TimedWork::default(); // An injector gave up.
         }
         std::hint::spin_loop();
     }
     let start = seat.clock.now();
     memory.chase(steps);
     let seconds = seat.clock.seconds(start, seat.clock.now());
-    Done { seconds, amount: steps as f64 }
+    TimedWork { seconds, amount: steps as f64 }
 }
 
-/// An injector's traffic.
 #[derive(Clone, Copy, Debug)]
 pub struct Traffic {
-    /// What is read and written.
     pub mix: Mix,
-    /// By which code.
     pub walk: Walk,
     /// Spins after each line.
     pub spins: u64,
@@ -81,7 +78,7 @@ impl Traffic {
 }
 
 /// Injects until the chase has ended. What is counted begins with the chase's leave to begin, not after it.
-pub fn inject(memory: &Memory, seat: &Seat, gate: &Gate, traffic: Traffic) -> Done {
+pub fn inject(memory: &Memory, seat: &Seat, gate: &Gate, traffic: Traffic) -> TimedWork {
     let mut injector = memory.injector(seat.index);
     let chunk = traffic.chunk();
     let mut walk = || {
@@ -89,7 +86,7 @@ pub fn inject(memory: &Memory, seat: &Seat, gate: &Gate, traffic: Traffic) -> Do
         injector.walk(&memory.blocks, seat.index, walk, mix, chunk, spins)
     };
     // Should the walk panic, the chase must not wait for ever.
-    let ends = Ends(gate);
+    let ends = EndsOnDrop(gate);
     walk();
     std::mem::forget(ends);
     let start = seat.clock.now();
@@ -100,7 +97,7 @@ pub fn inject(memory: &Memory, seat: &Seat, gate: &Gate, traffic: Traffic) -> Do
         seat.glance();
     }
     let seconds = seat.clock.seconds(start, seat.clock.now());
-    Done { seconds, amount: (groups * GROUP_BYTES) as f64 }
+    TimedWork { seconds, amount: (groups * GROUP_BYTES) as f64 }
 }
 
 /// Injects so many groups, whatever the others do; for the figure in which all do.
@@ -118,7 +115,7 @@ pub fn inject_all(memory: &Memory, seat: &Seat, traffic: Traffic, groups: usize)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blocks::Blocks;
+    use crate::thread_blocks::ThreadBlocks;
     use crate::chase::LINE;
     use crate::pages::Pages;
     use crate::region::Region;
@@ -141,10 +138,10 @@ mod tests {
         let placement = Placement { places: "list", bind: "close", threads };
         let pool = Pool::new(&placement, Clock::monotonic_raw()).unwrap();
         let region = Region::map(1 << 20, Pages::Small, None).unwrap();
-        let memory = Arc::new(Memory::new(region, Blocks::map(3, 8, Pages::Small).unwrap(), 3));
+        let memory = Arc::new(Memory::new(region, ThreadBlocks::map(3, 8, Pages::Small).unwrap(), 3));
         let shared = memory.clone();
         let gate = Arc::new(Gate::default());
-        let done = pool
+        let work = pool
             .run(move |seat| {
                 if seat.index == 0 {
                     shared.write_chain(LINE)
@@ -157,10 +154,10 @@ mod tests {
                 }
             })
             .unwrap();
-        assert_eq!(done[0].amount, (1 << 20) as f64);
-        for injector in &done[1..] {
+        assert_eq!(work[0].amount, (1 << 20) as f64);
+        for injector in &work[1..] {
             // Its time is the chase's and a little more; it began before.
-            assert!(injector.seconds >= done[0].seconds, "{done:?}");
+            assert!(injector.seconds >= work[0].seconds, "{work:?}");
         }
         assert!(memory.chain_held() && memory.worst(1) == 0.0 && memory.worst(2) == 0.0);
     }

@@ -1,11 +1,11 @@
 //! What a block must hold: every page of a group its own value, followed through every walk.
 //!
-//! Each round writes another value than the one before, so that a page that was not written shows. All values and
-//! sums are multiples of 1/128 below 2^53/128, so that doubles hold them exactly and sums are the same in any
-//! order.
+//! Each round writes another value than the one before, so that a page that was not written shows. All values
+//! and sums are multiples of 1/128 below 2^53/128, so that doubles hold them exactly and sums are the same in
+//! any order.
 
 use crate::bandwidth::expected::relative_error;
-use crate::mix::Mix;
+use crate::kernels::Mix;
 use crate::simd::mix::{GROUP, PAGE_ELEMENTS, PAGES, Turn};
 
 /// The triad's factor: a power of two keeps its results exact.

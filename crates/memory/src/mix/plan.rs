@@ -7,49 +7,32 @@ use lab::placement::{self, Placement};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
-use super::{MIXES, Mix};
-use crate::bandwidth::plan::set_peak;
-use crate::blocks::{Blocks, GROUP_BYTES};
-use crate::kernels::{ELEMENT, Operation, Stores};
+use crate::deadlines;
+use crate::kernels::{ELEMENT, MIXES, Mix, Operation, Stores};
+use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
 use crate::simd::Simd;
 use crate::simd::mix::GROUP;
 use crate::sizes::{self, ARRAYS};
+use crate::thread_blocks::{GROUP_BYTES, ThreadBlocks};
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
-    /// Its mix.
     pub mix: Mix,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
-    /// CPUs of each thread.
     pub threads: Vec<figure::CpuList>,
-    /// Instruction set.
     pub simd: Simd,
     /// Groups of pages in each third of each thread's block.
     pub groups: usize,
-    /// Pages to ask for.
     pub pages: Pages,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
-
-/// Memory bandwidth that first touch reaches at least: used for deadlines only. A hypervisor that backs pages
-/// on first touch was seen at 0.6 GB/s.
-pub const SLOWEST_TOUCH: f64 = 0.1e9;
-/// Bandwidth below which a round counts as hung.
-const SLOWEST_PASS: f64 = 0.05e9;
-/// Seconds that every deadline has besides: a machine may be suspended or swamped.
-pub const GRACE: f64 = 60.0;
 
 /// How much memory each thread walks over.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,8 +50,8 @@ pub struct Share {
 }
 
 impl Share {
-    /// Decides it: three arrays of 4 x the caches as for STREAM's kernels, each thread's share of an array in whole
-    /// groups.
+    /// Decides it: three arrays of 4 x the caches as for STREAM's kernels, each thread's share of an array in
+    /// whole groups.
     ///
     /// # Errors
     /// [`PlanError`] when what is asked cannot be.
@@ -108,7 +91,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let simd = mode::simd(options)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let share = Share::of(machine, options, &placement)?;
-    let bytes = (placement.threads.len() * Blocks::stride(ARRAYS as usize * share.groups)) as u64;
+    let bytes = (placement.threads.len() * ThreadBlocks::stride(ARRAYS as usize * share.groups)) as u64;
     let missing = pages::unavailable(machine, options.pages, bytes);
     // In the order of the list, each once, however they were asked for.
     let asked = |mix: &Mix| options.mixes.is_empty() || options.mixes.contains(mix);
@@ -120,7 +103,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         } else {
             tasks.push(Task { id: figure.id.clone(), mix });
         }
-        set_peak(&mut figure, machine);
+        limits::set_peak(&mut figure, machine);
         figures.push(figure);
     }
     let setup = Setup {
@@ -135,13 +118,13 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.mix",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup: serde_json::to_value(&setup)?,
         figures,
         rules: options.rules,
         preparing: format!("first touch of {}", figure::format::bytes(bytes)),
         least_seconds: sizes::touch_seconds(machine, placement.threads.len(), bytes),
-        prepare_deadline: GRACE + bytes / SLOWEST_TOUCH,
-        round_deadline: GRACE + bytes / SLOWEST_PASS,
+        prepare_deadline: deadlines::touch(bytes),
+        round_deadline: deadlines::pass(bytes),
     };
     let mut notes = vec![
         ("threads", mode::threads_note(&placement)),
@@ -209,11 +192,7 @@ pub fn axis(name: &str, value: CoordinateValue) -> figure::series::At {
 
 /// The conditions of all figures of a placement.
 pub fn conditions(options: &Options, placement: &Placement, simd: Simd) -> Conditions {
-    Conditions::default()
+    crate::conditions::of_placement(placement)
         .with(key::SIMD, simd.word().to_owned())
-        .with(key::THREADS, placement.threads.len() as f64)
-        .with(key::PLACES, placement.places.to_owned())
-        .with(key::BIND, placement.bind.to_owned())
-        .with(key::CPUS, placement.first_cpus().into_iter().map(f64::from).collect())
         .with(key::PAGES_ASKED, options.pages.word().to_owned())
 }

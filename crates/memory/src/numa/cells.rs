@@ -2,39 +2,33 @@
 
 use figure::evidence as key;
 use figure::series::{At, Coordinate, CoordinateValue};
-use figure::{Better, Conditions, Convention, Figure, Machine, Reading, Unit};
+use figure::{Better, Convention, Figure, Machine, Reading, Unit};
 use lab::placement::Placement;
 
-use super::nodes::Relation;
-use super::plan::What;
+use super::nodes::{Quantity, Relation};
 use super::room::Share;
 use crate::chase::LINE;
+use crate::conditions;
 use crate::kernels::ELEMENT;
 use crate::pages::Pages;
 use crate::simd::Simd;
 
-/// The series of bandwidths.
 pub const BANDWIDTH: &str = "memory.numa.bandwidth";
-/// The series of latencies.
 pub const LATENCY: &str = "memory.numa.latency";
 
-/// Makes the figures of the cells.
 pub struct Cells<'a> {
-    /// Where they are.
     pub machine: &'a Machine,
-    /// Pages to ask for.
     pub pages: Pages,
-    /// Instruction set of the kernel.
     pub simd: Simd,
 }
 
 impl Cells<'_> {
     /// A cell, with what is true of it whether it can be measured or not.
-    pub fn planned(&self, what: What, cpus: u32, memory: u32) -> Figure {
+    pub fn planned(&self, quantity: Quantity, cpus: u32, memory: u32) -> Figure {
         let relation = Relation::of(self.machine, cpus, memory);
         let place = format!("CPUs of node {cpus}, memory of node {memory} ({})", relation.title());
         let distance = self.machine.node_distance(cpus, memory).map(f64::from);
-        let mut figure = cell(what, &format!("{cpus}.{memory}"), &place, distance);
+        let mut figure = cell(quantity, &format!("{cpus}.{memory}"), &place, distance);
         figure.at = at(format!("node {cpus}"), format!("node {memory}"));
         figure.conditions.set(key::NODE_OF_CPUS, f64::from(cpus));
         figure.conditions.set(key::NODE_OF_MEMORY, f64::from(memory));
@@ -43,28 +37,21 @@ impl Cells<'_> {
     }
 
     /// The conditions of a cell that is measured.
-    pub fn measured(&self, mut figure: Figure, what: What, placement: &Placement, share: &Share) -> Figure {
-        let cpus = placement.first_cpus().into_iter().map(f64::from);
-        let own = match what {
-            What::Bandwidth => Conditions::default()
+    pub fn measured(&self, mut figure: Figure, quantity: Quantity, placement: &Placement, share: &Share) -> Figure {
+        let specific = match quantity {
+            Quantity::Bandwidth => conditions::of_placement(placement)
                 .with(key::KERNEL, "read".to_owned())
                 .with(key::STORES, "none".to_owned())
                 .with(key::SIMD, self.simd.word().to_owned())
-                .with(key::THREADS, placement.threads.len() as f64)
-                .with(key::CPUS, cpus.collect())
                 .with(key::COUNTED_BYTES, ELEMENT as f64)
                 .with(key::TRAFFIC_BYTES, ELEMENT as f64),
-            What::Latency => Conditions::default()
+            Quantity::Latency => conditions::of_first(placement, 1)
                 .with(key::KERNEL, "latency".to_owned())
                 .with(key::ORDER, "random".to_owned())
-                .with(key::STRIDE, LINE as f64)
-                .with(key::THREADS, 1.0)
-                .with(key::CPUS, cpus.take(1).collect()),
+                .with(key::STRIDE, LINE as f64),
         };
         figure.conditions.merge(
-            own.with(key::PLACES, placement.places.to_owned())
-                .with(key::BIND, placement.bind.to_owned())
-                .with(key::ARRAY_BYTES, share.bytes as f64)
+            specific.with(key::ARRAY_BYTES, share.bytes as f64)
                 .with(key::ARRAYS_USED, 1.0)
                 .with(key::DATA_TOUCHED, share.bytes as f64)
                 .with(key::PAGES_ASKED, self.pages.word().to_owned()),
@@ -77,14 +64,15 @@ impl Cells<'_> {
     }
 }
 
-/// Where there is one node, or none is shown, what the matrix is for cannot be measured, and the record says so.
-pub fn nothing_remote(machine: &Machine, what: What) -> Option<Figure> {
+/// Where there is one node, or none is shown, what the matrix is for cannot be measured, and the record says
+/// so.
+pub fn nothing_remote(machine: &Machine, quantity: Quantity) -> Option<Figure> {
     let reason = match (machine.numa.nodes.as_slice(), &machine.numa.unknown) {
         ([], unknown) => unknown.clone().unwrap_or_else(|| "the kernel shows no NUMA node".to_owned()),
         ([only], _) => format!("one NUMA node (node {}): all memory is local", only.node),
         _ => return None,
     };
-    let mut figure = cell(what, "remote", "memory of another node", None);
+    let mut figure = cell(quantity, "remote", "memory of another node", None);
     figure.at = at("any node".to_owned(), "another node".to_owned());
     Some(figure.not_available(reason))
 }
@@ -95,10 +83,10 @@ fn at(cpu: String, memory: String) -> At {
 }
 
 /// A figure of one of the two series.
-fn cell(what: What, suffix: &str, place: &str, distance: Option<f64>) -> Figure {
-    let (series, title, unit, better) = match what {
-        What::Bandwidth => (BANDWIDTH, "Read", Unit::GB_PER_S, Better::Higher),
-        What::Latency => (LATENCY, "Idle latency", Unit::NANOSECONDS, Better::Lower),
+fn cell(quantity: Quantity, suffix: &str, place: &str, distance: Option<f64>) -> Figure {
+    let (series, title, unit, better) = match quantity {
+        Quantity::Bandwidth => (BANDWIDTH, "Read", Unit::GB_PER_S, Better::Higher),
+        Quantity::Latency => (LATENCY, "Idle latency", Unit::NANOSECONDS, Better::Lower),
     };
     let mut figure = Figure::planned(
         format!("{series}.{suffix}"),
@@ -108,7 +96,7 @@ fn cell(what: What, suffix: &str, place: &str, distance: Option<f64>) -> Figure 
         better,
     );
     figure.series = Some(series.to_owned());
-    if what == What::Bandwidth {
+    if quantity == Quantity::Bandwidth {
         figure.convention = Some(Convention::StreamCounted);
     }
     if let Some(distance) = distance {

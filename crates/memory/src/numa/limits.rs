@@ -1,14 +1,15 @@
-//! What the cells are held against. Pure.
+//! The limits that cells are compared with. Pure.
 
 use figure::evidence::{NODE_OF_CPUS, NODE_RELATION};
-use figure::{Figure, Limit, Machine, Reading, Unit};
+use figure::{Figure, Limit, Machine, Unit};
 
 use super::nodes::Relation;
+use crate::limits;
 
-/// Sets limits. A remote cell: what the same CPUs reach with their own memory, all else equal; but not where the memory is
-/// of another sort (memory-only nodes: HBM beside DDR has more bandwidth than local memory). A local bandwidth: the
-/// theoretical peak, where it is known; it is that of all nodes together, since no table says which module belongs
-/// to which node.
+/// Sets limits. A remote cell: what the same CPUs reach with their own memory, all else equal; but not where
+/// the memory is of another sort (memory-only nodes: HBM beside DDR has more bandwidth than local memory). A
+/// local bandwidth: the theoretical peak, where it is known; it is that of all nodes together, since no table
+/// says which module belongs to which node.
 pub fn set(figures: &mut [Figure], machine: &Machine) {
     let limits: Vec<Option<Limit>> = figures
         .iter()
@@ -34,8 +35,7 @@ fn local_of(figure: &Figure, figures: &[Figure]) -> Option<Limit> {
 }
 
 fn peak(figure: &Figure, machine: &Machine) -> Option<Limit> {
-    let Reading::Value(peak) = &machine.memory.peak else { return None };
+    let peak = limits::peak(figure, machine).filter(|_| figure.unit == Unit::GB_PER_S)?;
     let together = if machine.numa.nodes.len() > 1 { ", all nodes together" } else { "" };
-    (figure.unit == Unit::GB_PER_S)
-        .then(|| Limit { value: peak.bytes_per_s / 1e9, basis: format!("{}{together}", peak.basis) })
+    Some(Limit { basis: format!("{}{together}", peak.basis), ..peak })
 }

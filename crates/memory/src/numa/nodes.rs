@@ -1,12 +1,24 @@
-//! Which NUMA nodes there are to measure between, how two of them stand to one another, and why some cannot be
-//! measured. Pure.
+//! Which NUMA nodes there are to measure between, how two of them stand to one another, and why some cannot
+//! be measured. Pure.
 
 use std::collections::BTreeSet;
 
 use figure::{CpuList, Machine, Reading};
 use lab::placement::{self, Bind, Placement, Places};
+use serde::{Deserialize, Serialize};
 
 use crate::mode::{Options, PlanError};
+
+/// What a cell measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Quantity {
+    /// The kernel `read`: MLC's bandwidth matrix is of reads too, and since nothing is written all rows share
+    /// an array.
+    Bandwidth,
+    /// A chain of pointers.
+    Latency,
+}
 
 /// How the memory of a node stands to CPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,12 +40,12 @@ impl Relation {
             let cpus = machine.node(node).map(|node| node.cpus.clone()).unwrap_or_default();
             cpus.iter().filter_map(|cpu| Some(machine.cpu(cpu)?.package)).collect()
         };
-        let (ours, theirs) = (packages(cpus), packages(memory));
+        let (of_cpus, of_memory) = (packages(cpus), packages(memory));
         if cpus == memory {
             Relation::Local
-        } else if theirs.is_empty() {
+        } else if of_memory.is_empty() {
             Relation::MemoryOnly
-        } else if ours.is_disjoint(&theirs) {
+        } else if of_cpus.is_disjoint(&of_memory) {
             Relation::OtherPackage
         } else {
             Relation::SamePackage
@@ -50,7 +62,6 @@ impl Relation {
         }
     }
 
-    /// For people.
     pub fn title(self) -> &'static str {
         match self {
             Relation::Local => "local",
@@ -63,8 +74,7 @@ impl Relation {
 
 /// A node as it is used: by its CPUs, or its memory.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Side<T> {
-    /// The node's number.
+pub struct NodeUse<T> {
     pub node: u32,
     /// What is used of it, or why it cannot be.
     pub usable: Result<T, String>,
@@ -74,13 +84,13 @@ pub struct Side<T> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
     /// Nodes with CPUs, and the threads on them.
-    pub rows: Vec<Side<Placement>>,
+    pub rows: Vec<NodeUse<Placement>>,
     /// Nodes whose memory is asked for.
-    pub columns: Vec<Side<()>>,
+    pub columns: Vec<NodeUse<()>>,
 }
 
-/// The matrix between the nodes that are asked for. Rows are those of them that have CPUs; where none has, as with
-/// `--numa 2` for a memory-only node, all that have.
+/// The matrix between the nodes that are asked for. Rows are those of them that have CPUs; where none has, as
+/// with `--numa 2` for a memory-only node, all that have.
 ///
 /// # Errors
 /// A node that does not exist; what is wrong with threads and places.
@@ -107,10 +117,10 @@ pub fn matrix(machine: &Machine, options: &Options) -> Result<Matrix, PlanError>
     };
     // Says what is wrong with places for the machine as a whole.
     let usable = placement::place(machine, &options.places, Bind::Close, None)?.cpus();
-    let rows = rows.iter().map(|node| Ok(Side { node, usable: threads(machine, options, &usable, node)? }));
+    let rows = rows.iter().map(|node| Ok(NodeUse { node, usable: threads(machine, options, &usable, node)? }));
     Ok(Matrix {
         rows: rows.collect::<Result<_, PlanError>>()?,
-        columns: asked.iter().map(|node| Side { node, usable: memory(machine, node) }).collect(),
+        columns: asked.iter().map(|node| NodeUse { node, usable: memory(machine, node) }).collect(),
     })
 }
 
@@ -122,8 +132,8 @@ fn threads(
     node: u32,
 ) -> Result<Result<Placement, String>, PlanError> {
     let cpus = machine.node(node).map(|node| node.cpus.clone()).unwrap_or_default();
-    let ours = cpus.intersection(usable);
-    if ours.is_empty() {
+    let allowed = cpus.intersection(usable);
+    if allowed.is_empty() {
         return Ok(Err(format!(
             "the CPUs of node {node} ({cpus}) are outside the affinity mask of this process (taskset, cpuset) or \
              left out by --places"
@@ -131,12 +141,12 @@ fn threads(
     }
     let places = match &options.places {
         Places::List(places) => Places::List(
-            places.iter().map(|place| place.intersection(&ours)).filter(|place| !place.is_empty()).collect(),
+            places.iter().map(|place| place.intersection(&allowed)).filter(|place| !place.is_empty()).collect(),
         ),
         words => words.clone(),
     };
     let mut narrowed = machine.clone();
-    narrowed.topology.allowed = ours;
+    narrowed.topology.allowed = allowed;
     Ok(Ok(placement::place(&narrowed, &places, options.bind, options.threads)?))
 }
 
@@ -150,12 +160,13 @@ fn memory(machine: &Machine, node: u32) -> Result<(), String> {
             "the memory of node {node} is closed to this process: its cpuset allows that of nodes {allowed} \
              (Mems_allowed)"
         )),
-        // Where it is not known, binding to the node will tell.
+        // Where it is not known, binding to the node will show it.
         _ => Ok(()),
     }
 }
 
-/// The one of these nodes that is nearest to `memory`, by the advertised distances; itself if it is among them.
+/// The one of these nodes that is nearest to `memory`, by the advertised distances; itself if it is among
+/// them.
 pub fn nearest(machine: &Machine, nodes: &[u32], memory: u32) -> Option<usize> {
     let far = |node: u32| match machine.node_distance(node, memory) {
         _ if node == memory => 0,

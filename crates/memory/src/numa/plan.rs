@@ -7,53 +7,37 @@ use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
 use super::cells::{self, Cells};
-use super::nodes::{self, Matrix};
-use super::room::{self, Share, Wanted};
+use super::nodes::{self, Matrix, Quantity};
+use super::room::{self, Share, SizeRequest};
 use crate::chase::LINE;
+use crate::deadlines;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::Pages;
 use crate::simd::Simd;
 use crate::sizes;
 
-/// A round lasts at least about this long, in seconds, so that tick accounting (steal, foreign load) can say something:
-/// twenty ticks of 10 ms.
+/// A round lasts at least about this long, in seconds, so that tick accounting (steal, foreign load) can say
+/// something: twenty ticks of 10 ms.
 const ROUND: f64 = 0.2;
 /// With many cells rounds are shorter, but not below this, in seconds: what surrounds a round takes as long.
 const SHORTEST_ROUND: f64 = 0.05;
 /// The share of the time that is for timed work; the rest prepares, watches, and finishes.
 const TIMED_SHARE: f64 = 0.5;
-/// Memory bandwidth that first touch reaches at least, and seconds that laying one element of a chain takes at most: for
-/// deadlines only.
-const SLOWEST_TOUCH: f64 = 0.1e9;
+/// Seconds that writing one element of a chain takes at most, for the deadline.
 const SLOWEST_ELEMENT: f64 = 2e-6;
-/// Bandwidth below which a round counts as hung.
+/// Bandwidth to another node below which a round counts as hung, in bytes a second.
 const SLOWEST_PASS: f64 = 0.02e9;
-/// Seconds that every deadline has besides: a machine may be suspended or swamped.
-const GRACE: f64 = 60.0;
-
-/// What a cell measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum What {
-    /// The kernel `read`: MLC's bandwidth matrix is of reads too, and since nothing is written all rows share an array.
-    Bandwidth,
-    /// A chain of pointers.
-    Latency,
-}
 
 /// The CPUs of one node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
-    /// The node.
     pub node: u32,
-    /// CPUs of each thread.
     pub threads: Vec<CpuList>,
 }
 
 /// The memory of one node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Column {
-    /// The node.
     pub node: u32,
     /// Bytes of the array, and of the chain.
     pub bytes: u64,
@@ -61,35 +45,25 @@ pub struct Column {
     pub near: usize,
 }
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
-    /// What is measured.
-    pub what: What,
-    /// Index of its row.
+    pub quantity: Quantity,
     pub row: usize,
-    /// Index of its column.
     pub column: usize,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
     /// Nodes by their CPUs.
     pub rows: Vec<Row>,
     /// Nodes by their memory.
     pub columns: Vec<Column>,
-    /// Instruction set.
     pub simd: Simd,
-    /// Pages to ask for.
     pub pages: Pages,
     /// Seconds of a round, about.
     pub round: f64,
-    /// Cells to measure.
     pub tasks: Vec<Task>,
 }
 
@@ -100,7 +74,8 @@ pub struct Setup {
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
     let simd = mode::simd(options)?;
     let matrix = nodes::matrix(machine, options)?;
-    let pages = pages(machine, options.pages);
+    // Page walks are not what the matrix is of, and a walk may itself go to another node.
+    let pages = options.pages.or_huge(machine);
     let rows: Vec<(u32, &Placement)> =
         matrix.rows.iter().filter_map(|row| Some((row.node, row.usable.as_ref().ok()?))).collect();
     let shares = shares(machine, options, &matrix, &rows, pages)?;
@@ -116,10 +91,10 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         .collect();
     let cells = Cells { machine, pages, simd };
     let (mut figures, mut tasks) = (Vec::new(), Vec::new());
-    for what in [What::Bandwidth, What::Latency] {
+    for quantity in [Quantity::Bandwidth, Quantity::Latency] {
         for row in &matrix.rows {
             for (column, share) in matrix.columns.iter().zip(&shares) {
-                let figure = cells.planned(what, row.node, column.node);
+                let figure = cells.planned(quantity, row.node, column.node);
                 let cell = row.usable.as_ref().and_then(|placement| Ok((placement, share.as_ref()?)));
                 figures.push(match cell {
                     Ok((placement, share)) => {
@@ -127,14 +102,14 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
                         let at = |nodes: &[u32], node| nodes.iter().position(|other| *other == node);
                         let columns: Vec<u32> = columns.iter().map(|column| column.node).collect();
                         let places = at(&row_nodes, row.node).zip(at(&columns, column.node));
-                        tasks.extend(places.map(|(row, column)| Task { id, what, row, column }));
-                        cells.measured(figure, what, placement, share)
+                        tasks.extend(places.map(|(row, column)| Task { id, quantity, row, column }));
+                        cells.measured(figure, quantity, placement, share)
                     }
                     Err(reason) => figure.not_available(reason.clone()),
                 });
             }
         }
-        figures.extend(cells::nothing_remote(machine, what));
+        figures.extend(cells::nothing_remote(machine, quantity));
     }
     let bytes: u64 = columns.iter().map(|column| 2 * column.bytes).sum();
     for figure in figures.iter_mut().filter(|figure| figure.conditions.get(key::ARRAY_BYTES).is_some()) {
@@ -150,7 +125,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.numa",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup: serde_json::to_value(&setup)?,
         figures,
         rules: options.rules,
         preparing: format!(
@@ -160,20 +135,10 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
             if setup.columns.len() == 1 { "" } else { "s" }
         ),
         least_seconds: sizes::touch_seconds(machine, 1, bytes as f64),
-        prepare_deadline: GRACE + bytes as f64 / SLOWEST_TOUCH + largest / LINE as f64 * SLOWEST_ELEMENT,
-        round_deadline: GRACE + largest / SLOWEST_PASS,
+        prepare_deadline: deadlines::touch(bytes as f64) + largest / LINE as f64 * SLOWEST_ELEMENT,
+        round_deadline: deadlines::GRACE + largest / SLOWEST_PASS,
     };
     Ok(Planned { suite, notes })
-}
-
-/// Huge pages where the kernel gives them for the asking, unless others are asked for: page walks are not what the matrix
-/// is of, and a walk may itself go to another node.
-fn pages(machine: &Machine, asked: Pages) -> Pages {
-    let thp = machine.kernel.setting("transparent_hugepage").and_then(|setting| setting.value.value());
-    match asked {
-        Pages::Default if thp.is_some_and(|policy| policy != "never") => Pages::Thp,
-        other => other,
-    }
 }
 
 /// What is used of each column, or why nothing is.
@@ -194,8 +159,8 @@ fn shares(
     });
     let threads = rows.iter().map(|(_, placement)| placement.threads.len()).max().unwrap_or(1);
     let cache = most.unwrap_or_default();
-    let wanted = Wanted { asked: options.array_size, cache: &cache, threads, pages };
-    let bytes = room::wanted(&wanted)?;
+    let request = SizeRequest { asked: options.array_size, cache: &cache, threads, pages };
+    let bytes = room::wanted_bytes(&request)?;
     let usable = matrix.columns.iter().filter(|column| column.usable.is_ok()).count();
     let shares: Vec<Result<Share, String>> = matrix
         .columns
@@ -203,10 +168,10 @@ fn shares(
         .map(|column| {
             column.usable.clone()?;
             let node = machine.node(column.node).ok_or_else(|| format!("node {} is gone", column.node))?;
-            room::share(machine, node, usable, &wanted, bytes)
+            room::share(machine, node, usable, &request, bytes)
         })
         .collect();
-    // Asked for a size that fits nowhere, the user is told at once.
+    // Asked for a size that fits nowhere, planning fails at once.
     if let (Some(elements), true, Some(Err(reason))) = (
         options.array_size,
         usable > 0 && shares.iter().all(Result::is_err),
@@ -218,7 +183,6 @@ fn shares(
     Ok(shares)
 }
 
-/// What was resolved, for people.
 fn notes(
     rows: &[(u32, &Placement)],
     matrix: &Matrix,

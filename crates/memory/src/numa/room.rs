@@ -1,5 +1,5 @@
-//! How much of each node's memory is used: an array to read and a chain of pointers to follow, each four times the
-//! caches of the CPUs that use it, as far as the node and the machine have room. Pure.
+//! How much of each node's memory is used: an array to read and a chain of pointers to follow, each four
+//! times the caches of the CPUs that use it, as far as the node and the machine have room. Pure.
 
 use figure::host::{HugePool, Node};
 use figure::{Machine, Reading, format, room};
@@ -15,7 +15,8 @@ use crate::sizes::{
 
 /// Sizes are multiples of this: whole blocks for the kernels, and laps of whole turns of the walking loop.
 pub const GRAIN: u64 = LINE as u64 * UNROLL;
-/// Bytes that each byte of size costs: array, chain, and while it is made the order of the chain (4 B for each line).
+/// Bytes that each byte of size costs: array, chain, and while it is made the order of the chain (4 B for
+/// each line).
 const COST: f64 = 2.0 + 4.0 / LINE as f64;
 
 /// What is used of one node.
@@ -31,14 +32,13 @@ pub struct Share {
 
 /// What is wanted, of every node alike.
 #[derive(Clone, Debug)]
-pub struct Wanted<'a> {
+pub struct SizeRequest<'a> {
     /// `--array-size`, in elements.
     pub asked: Option<u64>,
     /// The caches of the row that has most.
     pub cache: &'a Reading<LastLevel>,
     /// Threads of the row that has most.
     pub threads: usize,
-    /// Pages.
     pub pages: Pages,
 }
 
@@ -46,11 +46,11 @@ pub struct Wanted<'a> {
 ///
 /// # Errors
 /// [`SizeError::TooSmall`].
-pub fn wanted(wanted: &Wanted) -> Result<u64, PlanError> {
-    let least = least(wanted.threads);
-    let bytes = match (wanted.asked, wanted.cache) {
+pub fn wanted_bytes(request: &SizeRequest) -> Result<u64, PlanError> {
+    let least = least(request.threads);
+    let bytes = match (request.asked, request.cache) {
         (Some(elements), _) if elements.saturating_mul(ELEMENT) < least => {
-            let (threads, least) = (wanted.threads as u64, least / ELEMENT);
+            let (threads, least) = (request.threads as u64, least / ELEMENT);
             return Err(SizeError::TooSmall { elements, threads, least }.into());
         }
         (Some(elements), _) => elements.saturating_mul(ELEMENT),
@@ -65,20 +65,20 @@ fn least(threads: usize) -> u64 {
     (threads as u64 * BLOCK as u64 * ELEMENT).next_multiple_of(GRAIN)
 }
 
-/// What is used of `node`, one of `nodes` that share what the machine and its control groups leave; or why there is
-/// nothing to use.
+/// What is used of `node`, one of `nodes` that share what the machine and its control groups leave; or why
+/// there is nothing to use.
 pub fn share(
     machine: &Machine,
     node: &Node,
     nodes: usize,
-    wanted: &Wanted,
+    request: &SizeRequest,
     bytes: u64,
 ) -> Result<Share, String> {
-    let (most, bound) = match wanted.pages.reserved_size() {
+    let (most, bound) = match request.pages.reserved_size() {
         Some(page) => reserved(node, page, bytes)?,
-        None => free(machine, node, nodes, wanted.asked.is_some()),
+        None => free(machine, node, nodes, request.asked.is_some()),
     };
-    if bytes > most && (wanted.asked.is_some() || most < least(wanted.threads)) {
+    if bytes > most && (request.asked.is_some() || most < least(request.threads)) {
         return Err(format!(
             "an array and a chain of {} each do not fit on node {}: {bound}",
             format::bytes(bytes as f64),
@@ -109,8 +109,8 @@ fn reserved(node: &Node, page: u64, bytes: u64) -> Result<(u64, String), String>
     Ok((free / 2 * page, format!("{free} reserved pages of {name} are free on node {}", node.node)))
 }
 
-/// The most bytes of size that are free, and what bounds them: the node, or what the machine or a control group leaves
-/// for all nodes together.
+/// The most bytes of size that are free, and what bounds them: the node, or what the machine or a control
+/// group leaves for all nodes together.
 fn free(machine: &Machine, node: &Node, nodes: usize, is_asked: bool) -> (u64, String) {
     let usable = |bytes: u64| (bytes as f64 * USABLE_SHARE / COST) as u64 / GRAIN * GRAIN;
     let whole = match if is_asked { sizes::now(machine) } else { sizes::room(machine) } {
@@ -128,6 +128,6 @@ fn free(machine: &Machine, node: &Node, nodes: usize, is_asked: bool) -> (u64, S
         let share = (bytes as f64 * room::SHARE) as u64;
         (usable(share), format!("{} of the memory of node {}", format::percent(room::SHARE), node.node))
     });
-    let own = available.into_iter().chain(all);
-    own.chain([whole]).min_by_key(|(most, _)| *most).unwrap_or_default()
+    let bounds = available.into_iter().chain(all);
+    bounds.chain([whole]).min_by_key(|(most, _)| *most).unwrap_or_default()
 }

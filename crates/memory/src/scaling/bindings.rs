@@ -8,8 +8,8 @@ use lab::placement::Placement;
 /// An order in which threads fill the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binding {
-    /// Place = core: a thread may use all hardware threads of its core. One thread on each core first, then round
-    /// again.
+    /// Place = core: a thread may use all hardware threads of its core. One thread on each core first, then
+    /// round again.
     Cores,
     /// Place = hardware thread, in the same order.
     Threads,
@@ -30,7 +30,6 @@ impl Binding {
         }
     }
 
-    /// What it is, for people.
     pub fn title(self) -> &'static str {
         match self {
             Binding::Cores => "place = core",
@@ -59,7 +58,6 @@ impl Cores {
         Cores(cores.into_values().collect())
     }
 
-    /// How many there are.
     pub fn count(&self) -> usize {
         self.0.len()
     }
@@ -109,9 +107,9 @@ impl Cores {
         loads
     }
 
-    /// Whether some threads get less of a core than others: the check `uneven-cores` decides by the same rule. With
-    /// a hardware thread for each, a core must not run fewer threads than the fullest although it could; beyond
-    /// that, all CPUs must have equally many.
+    /// Whether some threads get less of a core than others: the check `uneven-cores` decides by the same
+    /// rule. With a hardware thread for each, a core must not run fewer threads than the fullest although it
+    /// could; beyond that, all CPUs must have equally many.
     pub fn uneven(&self, placement: &Placement) -> bool {
         let loads = self.loads(placement);
         let most = loads.values().map(|(used, _)| *used).max().unwrap_or(0);
@@ -156,15 +154,15 @@ mod tests {
     fn one_thread_more_than_cores_is_uneven_and_twice_as_many_are_not() {
         let uneven = |binding, threads| server().uneven(&server().placement(binding, threads));
         for binding in [Binding::Cores, Binding::Threads] {
-            let seen: Vec<usize> = (1..=8).filter(|threads| uneven(binding, *threads)).collect();
-            assert_eq!(seen, [5, 6, 7], "{binding:?}");
+            let counts: Vec<usize> = (1..=8).filter(|threads| uneven(binding, *threads)).collect();
+            assert_eq!(counts, [5, 6, 7], "{binding:?}");
         }
         let packed: Vec<usize> = (1..=8).filter(|threads| uneven(Binding::Packed, *threads)).collect();
         assert_eq!(packed, [3, 5, 7]);
         let two = cores(&["0", "1"]);
-        let seen: Vec<usize> =
+        let counts: Vec<usize> =
             (1..=6).filter(|threads| two.uneven(&two.placement(Binding::Cores, *threads))).collect();
-        assert_eq!(seen, [3, 5], "3 threads on 2 CPUs");
+        assert_eq!(counts, [3, 5], "3 threads on 2 CPUs");
     }
 
     #[test]

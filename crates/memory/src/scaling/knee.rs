@@ -5,15 +5,15 @@ use figure::{Better, CpuList, Figure, Machine, Status, Unit, format};
 use lab::placement::Placement;
 
 use super::bindings::Cores;
-use crate::bandwidth::plan::set_limits;
+use crate::limits;
 
-/// The share of the best from which on more threads are not worth their CPUs. A flat curve still rises and falls by
-/// some per cent, with the mix of reads and writes and where threads lie.
+/// The share of the best from which on more threads are not worth their CPUs. A flat curve still rises and
+/// falls by some per cent, with the mix of reads and writes and where threads lie.
 const REACHED: f64 = 0.95;
 
 /// Adds limits, and a knee for each curve.
 pub fn complete(figures: &mut Vec<Figure>, machine: &Machine) {
-    set_limits(figures);
+    limits::set_highest_traffic(figures);
     let cores = Cores::of(machine, None);
     let mut curves: Vec<String> = Vec::new();
     for series in figures.iter().filter_map(|figure| figure.series.clone()) {
@@ -25,8 +25,8 @@ pub fn complete(figures: &mut Vec<Figure>, machine: &Machine) {
     figures.extend(knees);
 }
 
-/// The knee of a curve that begins with one thread; `None` with fewer than two points. Points where cores are shared
-/// unequally are none of it: their rate is no bandwidth.
+/// The knee of a curve that begins with one thread; `None` with fewer than two points. Points where cores are
+/// shared unequally are none of it: their rate is no bandwidth.
 fn knee(figures: &[Figure], series: &str, cores: &Cores) -> Option<Figure> {
     let even = |figure: &&Figure| {
         let cpus = figure.conditions.get(CPUS).unwrap_or_default();

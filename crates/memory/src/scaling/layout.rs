@@ -1,7 +1,8 @@
 //! Which part of which node's memory each thread works on. Pure.
 //!
-//! Pages must lie on the node of the thread that uses them, for every number of threads. Touching them anew for each
-//! would take too long, so each node has one region, and threads work on the beginning of that of their own node.
+//! Pages must lie on the node of the thread that uses them, for every number of threads. Touching them anew
+//! for each would take too long, so each node has one region, and threads work on the beginning of that of
+//! their own node.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +23,6 @@ pub struct Part {
 /// How the arrays of one point are shared out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {
-    /// For each thread.
     pub parts: Vec<Part>,
     /// Elements used of each node's region, from its beginning on.
     pub used: Vec<usize>,
@@ -35,11 +35,11 @@ impl Layout {
     }
 }
 
-/// Shares `elements` out. `homes` has for each thread the index of its node and of its core; there are `nodes`
-/// nodes.
+/// Shares `elements` out. `homes` has for each thread the index of its node and of its core; there are
+/// `nodes` nodes.
 ///
-/// Static: equal shares, whatever the thread's core is shared with, as OpenMP's static schedule. Dynamic: each node
-/// gets its share by the cores in use there, and its threads take blocks of that as they come free.
+/// Static: equal shares, whatever the thread's core is shared with, as OpenMP's static schedule. Dynamic:
+/// each node gets its share by the cores in use there, and its threads take blocks of that as they come free.
 pub fn share(schedule: Schedule, homes: &[(usize, usize)], nodes: usize, elements: usize) -> Layout {
     let blocks = elements / BLOCK;
     let mut used = vec![0; nodes];

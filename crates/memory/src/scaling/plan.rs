@@ -2,7 +2,7 @@
 
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
-use figure::{Better, Conditions, Convention, CpuList, Figure, Machine, Reading, Unit, format};
+use figure::{Better, Convention, CpuList, Figure, Machine, Reading, Unit, format};
 use lab::placement::{self, Placement, Places};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
@@ -11,8 +11,11 @@ use super::bindings::{BINDINGS, Binding, Cores};
 use super::layout::Layout;
 use super::points;
 use super::sizing::{Fitted, NodeNeed, Nodes, Point, fit, short};
-use crate::bandwidth::plan::{GRACE, SLOWEST_PASS, SLOWEST_TOUCH, selected, set_peak, unavailable};
+use crate::bandwidth::plan::unavailable;
+use crate::conditions;
+use crate::deadlines;
 use crate::kernels::{ELEMENT, Kernel, Operation, Stores};
+use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned, Schedule};
 use crate::pages::Pages;
 use crate::simd::Simd;
@@ -21,39 +24,27 @@ use crate::sizes::{self, ARRAYS, Sizes};
 /// The kernel that stands for all where none is named: study 1's curves are of triad.
 const KERNEL: &str = "triad";
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
-    /// CPUs of each thread.
     pub threads: Vec<CpuList>,
-    /// The inner loop.
     pub operation: Operation,
-    /// How it stores.
     pub stores: Stores,
-    /// How the arrays are shared out.
     pub schedule: Schedule,
-    /// To whom.
     pub layout: Layout,
     /// Whether there are more threads than hardware threads for them, so that they take turns.
     pub turns: bool,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
-    /// Instruction set.
     pub simd: Simd,
     /// Extra bytes between arrays.
     pub offset: u64,
-    /// Pages to ask for.
     pub pages: Pages,
     /// A region for each node, in the order of [`Layout::used`].
     pub nodes: Vec<NodeNeed>,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
@@ -64,7 +55,8 @@ pub struct Setup {
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
     let simd = mode::simd(options)?;
     let kernels = kernels(options, simd)?;
-    // Bindings are what is compared here: of the placement asked for only an explicit list of CPUs narrows them.
+    // Bindings are what is compared here: of the placement asked for only an explicit list of CPUs narrows
+    // them.
     let asked = placement::place(machine, &options.places, options.bind, options.threads)?;
     let within = matches!(options.places, Places::List(_)).then(|| list(&options.places, &asked));
     let cores = Cores::of(machine, within.as_ref());
@@ -93,14 +85,13 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         for point in &points {
             let mut figure = figure(point, kernel, stores, &prefix, options, simd);
             figure.conditions.set(key::ARRAYS_TOTAL_BYTES, fitted.bytes as f64);
-            figure.evidence.put(key::MEMORY_LIMITED_BY, point.limited_by.clone());
-            figure.evidence.put_reading(key::MEMORY_AVAILABLE, room.clone().map(|room| room.bytes as f64));
+            sizes::write_bounds(&mut figure, &point.limited_by, &room);
             let whole = Sizes {
                 elements: fitted.bytes / (ARRAYS * ELEMENT),
                 doubled: None,
                 limited_by: String::new(),
             };
-            set_peak(&mut figure, machine);
+            limits::set_peak(&mut figure, machine);
             if let Some(problem) = unavailable(machine, options, &whole, &figure) {
                 figure = figure.not_available(problem);
             }
@@ -130,13 +121,13 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.scaling",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup: serde_json::to_value(&setup)?,
         figures,
         rules: options.rules,
         preparing: format!("first touch of {}", format::bytes(bytes)),
         least_seconds: sizes::touch_seconds(machine, 1, bytes),
-        prepare_deadline: GRACE + bytes / SLOWEST_TOUCH,
-        round_deadline: GRACE + bytes / SLOWEST_PASS,
+        prepare_deadline: deadlines::touch(bytes),
+        round_deadline: deadlines::pass(bytes),
     };
     Ok(Planned { suite, notes })
 }
@@ -149,8 +140,8 @@ fn list(places: &Places, asked: &Placement) -> CpuList {
     }
 }
 
-/// The kernels, each with the one way of storing that its curve is of: as asked, else non-temporal, so that what is
-/// counted is what moves.
+/// The kernels, each with the one way of storing that its curve is of: as asked, else non-temporal, so that
+/// what is counted is what moves.
 fn kernels(options: &Options, simd: Simd) -> Result<Vec<(&'static Kernel, Stores)>, PlanError> {
     let named = if options.kernels.is_empty() { &[KERNEL.to_owned()][..] } else { &options.kernels };
     let order = options.stores.map_or(vec![Stores::Nt, Stores::Regular], |only| vec![only]);
@@ -160,7 +151,7 @@ fn kernels(options: &Options, simd: Simd) -> Result<Vec<(&'static Kernel, Stores
         };
         order.iter().copied().chain([Stores::None]).find(fits).map(|stores| (kernel, stores))
     };
-    let kernels: Vec<_> = selected(named)?.into_iter().filter_map(way).collect();
+    let kernels: Vec<_> = mode::kernels(named)?.into_iter().filter_map(way).collect();
     if kernels.is_empty() {
         let stores = options.stores.map_or("", Stores::word);
         return Err(PlanError::Nothing { kernels: named.join(","), stores });
@@ -168,10 +159,11 @@ fn kernels(options: &Options, simd: Simd) -> Result<Vec<(&'static Kernel, Stores
     Ok(kernels)
 }
 
-/// The points of all curves. Without a schedule asked for: static, and dynamic too where cores are shared unequally.
+/// The points of all curves. Without a schedule asked for: static, and dynamic too where cores are shared
+/// unequally.
 ///
-/// Whether sharing is unequal goes by `all` the cores of the machine: a core of which we take one hardware thread runs
-/// it faster, whether or not the other one was left out on purpose.
+/// Whether sharing is unequal goes by `all` the cores of the machine: a core of which we take one hardware
+/// thread runs it faster, whether or not the other one was left out on purpose.
 fn curves(cores: &Cores, all: &Cores, options: &Options, budget: usize) -> Vec<Point> {
     let bindings = if cores.has_smt() { BINDINGS } else { &BINDINGS[..1] };
     let mut points = Vec::new();
@@ -229,15 +221,10 @@ fn figure(
     figure.series = Some(series);
     let at = Coordinate { value: CoordinateValue::Number(threads as f64), unit: Some(Unit::ONE) };
     figure.at.insert("threads".to_owned(), at);
-    let cpus = point.placement.first_cpus().into_iter().map(f64::from).collect();
-    figure.conditions = Conditions::default()
+    figure.conditions = conditions::of_placement(&point.placement)
         .with(key::KERNEL, kernel.name.to_owned())
         .with(key::STORES, stores.word().to_owned())
         .with(key::SIMD, simd.word().to_owned())
-        .with(key::THREADS, threads as f64)
-        .with(key::PLACES, point.placement.places.to_owned())
-        .with(key::BIND, point.placement.bind.to_owned())
-        .with(key::CPUS, cpus)
         .with(key::SCHEDULE, point.schedule.word().to_owned())
         .with(key::ARRAY_BYTES, (point.elements * ELEMENT) as f64)
         .with(key::ARRAYS_USED, kernel.arrays_used() as f64)
@@ -271,7 +258,6 @@ fn coinciding(machine: &Machine, cores: &Cores, prefix: &str, kernel: &Kernel) -
     BINDINGS[1..].iter().map(line).collect()
 }
 
-/// What was resolved, for people.
 fn notes(
     cores: &Cores,
     points: &[Point],
@@ -283,18 +269,18 @@ fn notes(
     let places = placement::told(&cores.0);
     let mut notes = vec![("cores", format!("{}, {} CPUs: {places}", cores.count(), cores.cpus()))];
     for binding in BINDINGS {
-        let of = |schedule| {
-            let mine = points.iter().filter(move |p| p.binding == *binding && p.schedule == schedule);
-            mine.map(|point| point.placement.threads.len().to_string()).collect::<Vec<_>>().join(",")
+        let counts = |schedule| {
+            let points = points.iter().filter(move |p| p.binding == *binding && p.schedule == schedule);
+            points.map(|point| point.placement.threads.len().to_string()).collect::<Vec<_>>().join(",")
         };
-        let (fixed, dynamic) = (of(Schedule::Static), of(Schedule::Dynamic));
-        let told =
+        let (fixed, dynamic) = (counts(Schedule::Static), counts(Schedule::Dynamic));
+        let texts =
             [(fixed, "static"), (dynamic, "dynamic")].map(|(counts, schedule)| match counts.as_str() {
                 "" => String::new(),
                 counts => format!("threads {counts}, {schedule}"),
             });
-        let told: Vec<String> = told.into_iter().filter(|text| !text.is_empty()).collect();
-        let text = if told.is_empty() { "the same as cores".to_owned() } else { told.join("; ") };
+        let texts: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+        let text = if texts.is_empty() { "the same as cores".to_owned() } else { texts.join("; ") };
         notes.push((binding.word(), text));
     }
     let sizes = points.iter().map(|point| point.elements);

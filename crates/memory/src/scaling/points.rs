@@ -4,11 +4,11 @@ use super::bindings::{Binding, Cores};
 
 /// Up to here every number of threads: where a curve bends is seen among the first few.
 const EVERY: usize = 16;
-/// Seconds that one round of a figure takes, all told: a tenth for the round itself, the rest for threads, canary and
-/// counters.
+/// Seconds that one round of a figure takes in all: a tenth for the round itself, the rest for threads,
+/// canary and counters.
 const ROUND: f64 = 0.15;
-/// The share of the time that may be planned for the least rounds: first touch, untimed passes and repeated rounds
-/// take the rest.
+/// The share of the time that may be planned for the least rounds: first touch, untimed passes and repeated
+/// rounds take the rest.
 const PLANNED: f64 = 0.7;
 
 /// How many figures there is time for, with this many rounds of each.
@@ -16,13 +16,13 @@ pub fn budget(max_time: f64, rounds: usize) -> usize {
     (max_time * PLANNED / (rounds.max(1) as f64 * ROUND)) as usize
 }
 
-/// The numbers of threads of a curve, ascending: all up to [`EVERY`], then halves and doubles; around the number of
-/// cores and of CPUs each; never above `most`, and `most` itself. No more than `budget`, but the ends of the curve
-/// and what lies around the number of cores always.
+/// The numbers of threads of a curve, ascending: all up to [`EVERY`], then halves and doubles; around the
+/// number of cores and of CPUs each; never above `most`, and `most` itself. No more than `budget`, but the
+/// ends of the curve and what lies around the number of cores always.
 ///
-/// Packed threads fill whole cores, since each half-filled one would be the uneven case that the other bindings
-/// show just past the number of cores. That case is there even where no CPU is left for it: one thread more than
-/// CPUs.
+/// Packed threads fill whole cores, since each half-filled one would be the uneven case that the other
+/// bindings show just past the number of cores. That case is there even where no CPU is left for it: one
+/// thread more than CPUs.
 pub fn counts(binding: Binding, cores: &Cores, most: Option<usize>, budget: usize) -> Vec<usize> {
     let (n, all) = (cores.count(), cores.cpus());
     let end = most.unwrap_or(all.max(n + 1));
@@ -46,17 +46,17 @@ pub fn counts(binding: Binding, cores: &Cores, most: Option<usize>, budget: usiz
         }
     };
     wanted.retain(|count| (1..=end).contains(count));
-    let mut kept: Vec<usize> = Vec::new();
+    let mut counts: Vec<usize> = Vec::new();
     // In the order of their worth: what comes first stays.
     const ALWAYS: usize = 6;
     for (worth, count) in wanted.into_iter().enumerate() {
-        let room = kept.len() < budget || worth < ALWAYS || Some(count) == most;
-        if room && !kept.contains(&count) {
-            kept.push(count);
+        let room = counts.len() < budget || worth < ALWAYS || Some(count) == most;
+        if room && !counts.contains(&count) {
+            counts.push(count);
         }
     }
-    kept.sort_unstable();
-    kept
+    counts.sort_unstable();
+    counts
 }
 
 /// One thread, then all of so many cores, the most telling numbers first.

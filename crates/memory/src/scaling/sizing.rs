@@ -36,7 +36,7 @@ pub(super) struct Point {
     pub(super) limited_by: String,
 }
 
-/// Whether a point's arrays are smaller than the rule although nobody asked for that.
+/// Whether a point's arrays are smaller than the rule although that was not asked for.
 pub(super) fn short(point: &Point, options: &Options) -> bool {
     let rule = point.cache.value().map_or(0, |cache| sizes::CACHE_FACTOR * cache.bytes);
     options.array_size.is_none() && point.elements * ELEMENT < rule

@@ -1,17 +1,17 @@
 //! AVX2 (32 B) and AVX-512 (64 B): one text, two vector widths.
 //!
-//! Pointers stand at the arrays' ends and one index counts up to zero, so that a turn has one addition and one
-//! branch. A storing turn handles four vectors: eight are 4 % slower with non-temporal stores (Sapphire Rapids,
-//! interleaved rounds), two are no faster. Multiply and add are separate instructions, so that results equal
-//! the reference's to the last bit; memory is the limit either way.
+//! Pointers stand at the arrays' ends and one index counts up to zero, so that a turn has one addition and
+//! one branch. A storing turn handles four vectors: eight are 4 % slower with non-temporal stores (Sapphire
+//! Rapids, interleaved rounds), two are no faster. Multiply and add are separate instructions, so that
+//! results equal the reference's to the last bit; memory is the limit either way.
 //!
-//! Hardware prefetchers alone do not keep a core's lines under way. What helps depends on how many arrays are read
-//! (Sapphire Rapids guest, interleaved rounds):
+//! Hardware prefetchers alone do not keep a core's lines under way. What helps depends on how many arrays are
+//! read (Sapphire Rapids guest, interleaved rounds):
 //!
-//! - one: four pages walked side by side, a line of each in turn, as glibc's memcpy does above its non-temporal
-//!   threshold. Worth 24 % for a non-temporal copy, 15 % for read.
-//! - two: a software prefetch of each, [`ahead!`] bytes before use. Worth 8 % for a non-temporal triad, where four pages
-//!   are worth 2 %; for copy it is worth half of what pages are.
+//! - one: four pages walked side by side, a line of each in turn, as glibc's memcpy does above its
+//!   non-temporal threshold. Worth 24 % for a non-temporal copy, 15 % for read.
+//! - two: a software prefetch of each, [`ahead!`] bytes before use. Worth 8 % for a non-temporal triad, where
+//!   four pages are worth 2 %; for copy it is worth half of what pages are.
 //!
 //! With regular stores neither is worth anything, so those loops stay simple.
 
@@ -316,8 +316,8 @@ macro_rules! paged {
     };
 }
 
-/// The loop that sums, four pages side by side, then what is left in a row. Eight accumulators hide the latency
-/// of the additions.
+/// The loop that sums, four pages side by side, then what is left in a row. Eight accumulators hide the
+/// latency of the additions.
 macro_rules! summing {
     ($name:ident, $r:literal, $eight:ident, $step:literal, $pages:ident, $page_step:literal) => {
         /// # Safety

@@ -1,19 +1,19 @@
 //! Walks that read and write in a given mix, one file for each instruction set, and a portable reference.
 //!
-//! A walk goes over one block of memory in groups of [`PAGES`] pages side by side, a line of each in turn, and differs
-//! from the others only in which of the pages it reads and which it writes past the cache. So what two mixes differ by
-//! is the mix and not the loop. Many pages at once, because one stream leaves a core's prefetchers idle (see `avx`);
-//! twelve, because that divides into all mixes. Against the fewest pages of each (3 + 1, 2 + 1, 1 + 1) twelve gain a tenth,
-//! a tenth and a third (Sapphire Rapids guest, 2 MiB pages, interleaved rounds). Twelve pages written and none read are
-//! a quarter slower than four, so that writes alone walk four.
+//! A walk goes over one block of memory in groups of [`PAGES`] pages side by side, a line of each in turn,
+//! and differs from the others only in which of the pages it reads and which it writes past the cache. So
+//! what two mixes differ by is the mix and not the loop. Many pages at once, because one stream leaves a
+//! core's prefetchers idle (see `avx`); twelve, because that divides into all mixes. Against the fewest pages
+//! of each (3 + 1, 2 + 1, 1 + 1) twelve gain a tenth, a tenth and a third (Sapphire Rapids guest, 2 MiB
+//! pages, interleaved rounds). Twelve pages written and none read are a quarter slower than four, so that
+//! writes alone walk four.
 //!
-//! Each walk exists twice: at full speed, and spaced, with a spin after every line. A spin is a loop of one decrement
-//! and one taken branch, which takes a cycle for each turn on the cores that we know of. It reads no memory and depends
-//! on none, so that loads under way go on meanwhile.
+//! Each walk exists twice: at full speed, and spaced, with a spin after every line. A spin is a loop of one
+//! decrement and one taken branch, which takes a cycle for each turn on the cores that we know of. It reads
+//! no memory and depends on none, so that loads under way continue.
 
 use super::Simd;
-use crate::kernels::ELEMENT;
-use crate::mix::Mix;
+use crate::kernels::{ELEMENT, Mix};
 
 /// Bytes of a page of a walk: the base page of x86, whatever backs it.
 pub const PAGE: usize = 4096;
@@ -24,14 +24,15 @@ pub const PAGES: usize = 12;
 /// Elements of a group: walks go over whole groups.
 pub const GROUP: usize = PAGES * PAGE_ELEMENTS;
 
-/// A walk over `groups` groups from `start` on. It writes `value` to the elements that it writes and returns the sum of those
-/// that it reads; a spaced one spins `spins` times, at least once, after every line.
+/// A walk over `groups` groups from `start` on. It writes `value` to the elements that it writes and returns
+/// the sum of those that it reads; a spaced one spins `spins` times, at least once, after every line.
 ///
 /// # Safety
 /// `start` is aligned to [`PAGE`] and valid for `groups` groups; the processor has the instruction set.
 pub type Walk = unsafe fn(start: *mut f64, groups: usize, value: f64, spins: u64) -> f64;
 
-/// Which pages of a group a walk writes: those whose number, modulo [`Turn::pages`], is at least [`Turn::reads`].
+/// Which pages of a group a walk writes: those whose number, modulo [`Turn::pages`], is at least
+/// [`Turn::reads`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// Pages side by side; a divisor of [`PAGES`].
@@ -59,8 +60,8 @@ impl Turn {
     }
 }
 
-/// The text of one turn: a line of each page, with what comes after each line. `$read` takes a page's number and
-/// the registers that sum its line, as many as its vectors need.
+/// The text of one turn: a line of each page, with what comes after each line. `$read` takes a page's number
+/// and the registers that sum its line, as many as its vectors need.
 #[rustfmt::skip]
 macro_rules! turn {
     (1, 0, $read:ident, $write:ident, $after:expr) => {
@@ -119,8 +120,8 @@ macro_rules! sums {
     };
 }
 
-/// All walks of an instruction set, and their table. `$walk` makes the function of a name, a mix and what comes after
-/// each line.
+/// All walks of an instruction set, and their table. `$walk` makes the function of a name, a mix and what
+/// comes after each line.
 macro_rules! walks {
     ($walk:ident, $spin:expr) => {
         $walk!(read, 1, 0, "");
@@ -134,18 +135,18 @@ macro_rules! walks {
         $walk!(read1_write1_spaced, 1, 1, $spin);
         $walk!(write_spaced, 0, 1, $spin);
 
-        pub(in crate::simd) fn walk(mix: crate::mix::Mix, spaced: bool) -> Option<crate::simd::mix::Walk> {
+        pub(in crate::simd) fn walk(mix: crate::kernels::Mix, spaced: bool) -> Option<crate::simd::mix::Walk> {
             Some(match (mix, spaced) {
-                (crate::mix::Mix::Ratio(1, 0), false) => read,
-                (crate::mix::Mix::Ratio(3, 1), false) => read3_write1,
-                (crate::mix::Mix::Ratio(2, 1), false) => read2_write1,
-                (crate::mix::Mix::Ratio(1, 1), false) => read1_write1,
-                (crate::mix::Mix::Ratio(0, 1), false) => write,
-                (crate::mix::Mix::Ratio(1, 0), true) => read_spaced,
-                (crate::mix::Mix::Ratio(3, 1), true) => read3_write1_spaced,
-                (crate::mix::Mix::Ratio(2, 1), true) => read2_write1_spaced,
-                (crate::mix::Mix::Ratio(1, 1), true) => read1_write1_spaced,
-                (crate::mix::Mix::Ratio(0, 1), true) => write_spaced,
+                (crate::kernels::Mix::Ratio(1, 0), false) => read,
+                (crate::kernels::Mix::Ratio(3, 1), false) => read3_write1,
+                (crate::kernels::Mix::Ratio(2, 1), false) => read2_write1,
+                (crate::kernels::Mix::Ratio(1, 1), false) => read1_write1,
+                (crate::kernels::Mix::Ratio(0, 1), false) => write,
+                (crate::kernels::Mix::Ratio(1, 0), true) => read_spaced,
+                (crate::kernels::Mix::Ratio(3, 1), true) => read3_write1_spaced,
+                (crate::kernels::Mix::Ratio(2, 1), true) => read2_write1_spaced,
+                (crate::kernels::Mix::Ratio(1, 1), true) => read1_write1_spaced,
+                (crate::kernels::Mix::Ratio(0, 1), true) => write_spaced,
                 _ => return None,
             })
         }
@@ -161,8 +162,8 @@ mod portable;
 mod sse2;
 
 impl Simd {
-    /// The walk of a mix, at full speed or spaced; `None` if this set has none: the portable one has no non-temporal
-    /// stores, and a regular store would read the line besides.
+    /// The walk of a mix, at full speed or spaced; `None` if this set has none: the portable one has no
+    /// non-temporal stores, and a regular store would also read the line.
     pub fn walk(self, mix: Mix, spaced: bool) -> Option<Walk> {
         match self {
             Simd::Portable => portable::walk(mix).filter(|_| mix == Mix::Ratio(1, 0)),
@@ -183,7 +184,7 @@ impl Simd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mix::MIXES;
+    use crate::kernels::MIXES;
     use crate::pages::Pages;
     use crate::region::Region;
     use proptest::prelude::*;
@@ -213,7 +214,7 @@ mod tests {
         #[allow(clippy::mut_from_ref, reason = "the region is this test's alone")]
         fn all(&self) -> &mut [f64] {
             let elements = (self.groups * PAGES + 2) * PAGE_ELEMENTS;
-            // SAFETY: inside the region, which nobody else has.
+            // SAFETY: inside the region, which no other code has.
             unsafe { std::slice::from_raw_parts_mut(self.region.start().cast(), elements) }
         }
 

@@ -1,10 +1,11 @@
 //! A linear read, pass after pass within one call, for ladders of sizes.
 //!
-//! The kernel `read` is for arrays in memory: it walks four pages side by side and sums up at the end of every call, which
-//! takes longer than reading 16 KiB. Here a call is many passes, straight on. Every pass loads all lines, and sums every other
-//! one, the even and the odd ones in turn: a core that can load two vectors a cycle cannot add two as well (AVX-512 on
-//! Sapphire Rapids: 83 B a cycle from L1 with an addition for each load, 120 with one for every other). The sum is of
-//! integers, so that it is known to the last bit whatever the order.
+//! The kernel `read` is for arrays in memory: it walks four pages side by side and sums up at the end of
+//! every call, which takes longer than reading 16 KiB. Here a call is many passes, straight on. Every pass
+//! loads all lines, and sums every other one, the even and the odd ones in turn: a core that can load two
+//! vectors a cycle cannot add two as well (AVX-512 on Sapphire Rapids: 83 B a cycle from L1 with an addition
+//! for each load, 120 with one for every other). The sum is of integers, so that it is known to the last bit
+//! whatever the order.
 
 use super::Simd;
 
@@ -13,12 +14,12 @@ pub const LINE: usize = 64;
 /// Bytes that a sweep reads are a multiple of this: one turn of the widest loop.
 pub const TURN: usize = 512;
 
-/// Reads `bytes` bytes from `start` on, `passes` times, and returns the sum, modulo 2^64, of all 64-bit words in even lines
-/// in the first, third, … pass and in odd lines in the others; with `odd` the other way round.
+/// Reads `bytes` bytes from `start` on, `passes` times, and returns the sum, modulo 2^64, of all 64-bit words
+/// in even lines in the first, third, … pass and in odd lines in the others; with `odd` the other way round.
 ///
 /// # Safety
-/// The bytes are valid for reads and aligned to 64; `bytes` is a multiple of [`TURN`], neither it nor `passes` is 0; the
-/// processor has the instruction set.
+/// The bytes are valid for reads and aligned to 64; `bytes` is a multiple of [`TURN`], neither it nor
+/// `passes` is 0; the processor has the instruction set.
 pub type Sweep = unsafe fn(start: *const u8, bytes: usize, passes: u64, odd: bool) -> u64;
 
 /// The sweep of an instruction set; the portable one for a set of another architecture.
@@ -80,15 +81,16 @@ mod x86 {
         };
     }
 
-    /// A sweep: how a turn sums even lines, how odd ones, bytes of a turn, how registers are cleared, where sums go, what ends it.
+    /// A sweep: how a turn sums even lines, how odd ones, bytes of a turn, how registers are cleared, where
+    /// sums go, what ends it.
     macro_rules! sweep {
         ($name:ident, $even:expr, $odd:expr, $step:literal, $clear:literal, $spill:expr, $end:literal) => {
             /// # Safety
             /// See [`Sweep`](super::Sweep).
             pub(super) unsafe fn $name(start: *const u8, bytes: usize, passes: u64, odd: bool) -> u64 {
                 let mut sums = [0u64; 32];
-                // SAFETY: reads exactly the bytes that the caller vouches for; `sums` has room for four vectors of the
-                // widest kind; registers are declared.
+                // SAFETY: reads exactly the bytes that the caller vouches for; `sums` has room for four
+                // vectors of the widest kind; registers are declared.
                 unsafe {
                     asm!(
                         $clear,
@@ -205,7 +207,8 @@ mod x86 {
 #[cfg(target_arch = "aarch64")]
 unsafe fn neon(start: *const u8, bytes: usize, passes: u64, odd: bool) -> u64 {
     let mut sums = [0u64; 8];
-    // SAFETY: reads exactly the bytes that the caller vouches for; `sums` has room for four vectors; registers are declared.
+    // SAFETY: reads exactly the bytes that the caller vouches for; `sums` has room for four vectors;
+    // registers are declared.
     unsafe {
         core::arch::asm!(
             "movi v0.2d, #0",

@@ -1,49 +1,26 @@
 //! Proof that the arrays are what figures assume: where their pages are, of what size, and what they hold.
 
-use figure::evidence::{MEMORY_RESIDENT, NUMA_LOCAL_SHARE, PAGES_HUGE_SHARE, PAGES_SIZE};
-use figure::{Evidence, Reading};
+use figure::Evidence;
+use figure::evidence::NUMA_LOCAL_SHARE;
 
-use super::MemoryBench;
+use super::Bandwidth;
 use crate::bandwidth::expected::relative_error;
 use crate::kernels::Array;
-use crate::obtained;
-use crate::pages::{self, Backing};
+use crate::page_evidence;
+use crate::pages;
 
-/// Elements that each thread looks at after a round.
+/// Elements that each thread checks after a round.
 const SPOT_CHECKS: usize = 256;
 /// Pages whose node each thread asks for in each array.
 const PAGE_SAMPLES: usize = 64;
 
-impl MemoryBench {
+impl Bandwidth {
     /// Size and place of the pages, as they are now.
-    pub(super) fn obtained(&self) -> Result<Evidence, String> {
-        let mut evidence = Evidence::default();
-        let backing = self.backing();
-        let arrays = self.arrays.bytes() as f64;
-        let share = |part: fn(&Backing) -> u64| backing.clone().map(|b| (part(&b) as f64 / arrays).min(1.0));
-        evidence.put_reading(MEMORY_RESIDENT, share(|backing| backing.resident));
-        evidence.put_reading(PAGES_HUGE_SHARE, share(|backing| backing.huge));
-        evidence.put_reading(PAGES_SIZE, backing.clone().map(|backing| backing.page as f64));
-        evidence.put_reading(NUMA_LOCAL_SHARE, self.local_share()?);
-        Ok(evidence)
-    }
-
-    /// The same over all rounds.
-    pub(super) fn obtained_throughout(&self) -> Result<Evidence, String> {
-        Ok(obtained::throughout(&self.at_start, self.obtained()?))
-    }
-
-    /// What backs the three arrays together.
-    fn backing(&self) -> Reading<Backing> {
+    pub(super) fn pages(&self) -> Result<Evidence, String> {
         let (start, _) = self.arrays.range(Array::A);
         let (_, end) = self.arrays.range(Array::C);
-        pages::backing(start, end)
-    }
-
-    /// Share of sampled pages that lie on the node of the thread that uses them.
-    fn local_share(&self) -> Result<Reading<f64>, String> {
         let arrays = self.arrays.clone();
-        let samples = self.each(move |seat| {
+        let nodes = self.team.each(move |seat| {
             let share = arrays.split.share(seat.index, arrays.split.most);
             let step = (share / PAGE_SAMPLES).max(1);
             let parts = [Array::A, Array::B, Array::C].map(|array| arrays.part(array, seat.index));
@@ -53,19 +30,23 @@ impl MemoryBench {
                 .collect();
             pages::nodes_of(&addresses)
         })?;
-        Ok(obtained::local_share(&self.setup.machine, &self.setup.threads, samples))
+        let mut evidence =
+            page_evidence::of_backing(pages::backing(start, end), self.arrays.bytes() as f64);
+        let local = page_evidence::local_share(&self.setup.machine, &self.setup.threads, nodes);
+        evidence.put_reading(NUMA_LOCAL_SHARE, local);
+        Ok(evidence)
     }
 
     /// Largest relative error at some elements of an array, other ones for each `turn`; near region only.
     pub(super) fn spot_checks(&self, array: Array, turn: usize) -> Result<f64, String> {
-        let (arrays, near, expected) = (self.arrays.clone(), self.near, self.regions[0].of(array));
-        let errors = self.each(move |seat| {
+        let (arrays, near, expected) = (self.arrays.clone(), self.near, self.regions[0].value(array));
+        let errors = self.team.each(move |seat| {
             let share = arrays.split.share(seat.index, near);
             let step = (share / SPOT_CHECKS).max(1);
             let part = arrays.part(array, seat.index);
             (turn % step..share)
                 .step_by(step)
-                // SAFETY: inside the thread's share, which nobody writes meanwhile.
+                // SAFETY: inside the thread's share, which no thread writes at the same time.
                 .map(|i| relative_error(unsafe { part.add(i).read_volatile() }, expected))
                 .fold(0.0, f64::max)
         })?;
@@ -75,15 +56,15 @@ impl MemoryBench {
     /// Largest relative error over every element of every array.
     pub(super) fn full_check(&self) -> Result<f64, String> {
         let (arrays, near, regions) = (self.arrays.clone(), self.near, self.regions);
-        let errors = self.each(move |seat| {
+        let errors = self.team.each(move |seat| {
             let most = arrays.split.share(seat.index, arrays.split.most);
             let border = arrays.split.share(seat.index, near);
             let mut worst: f64 = 0.0;
             for array in [Array::A, Array::B, Array::C] {
-                // SAFETY: the thread's own part, which nobody writes meanwhile.
+                // SAFETY: the thread's own part, which no thread writes at the same time.
                 let part = unsafe { std::slice::from_raw_parts(arrays.part(array, seat.index), most) };
                 for (region, slice) in regions.iter().zip([&part[..border], &part[border..]]) {
-                    let expected = region.of(array);
+                    let expected = region.value(array);
                     let error = |value: &f64| relative_error(*value, expected);
                     worst = slice.iter().map(error).fold(worst, f64::max);
                 }

@@ -3,7 +3,6 @@
 use std::os::unix::fs::PermissionsExt;
 
 use figure::Status;
-use lab::placement::{Bind, Places};
 use lab::schedule::Rules;
 
 use super::*;
@@ -13,19 +12,8 @@ use crate::simd::Simd;
 fn options() -> Options {
     Options {
         array_size: Some(640_000),
-        kernels: Vec::new(),
-        stores: None,
         simd: Some(Simd::Portable),
-        offset: 0,
-        pages: Pages::Default,
-        threads: None,
-        places: Places::Cores,
-        bind: Bind::Close,
-        mixes: Vec::new(),
-        schedule: None,
-        sizes: None,
-        nodes: None,
-        rules: Rules { least: 6, most: 6, target: 0.01, max_time: 60.0, repeats: 0 },
+        ..Options::new(Rules { least: 6, most: 6, target: 0.01, max_time: 60.0, repeats: 0 })
     }
 }
 
@@ -90,10 +78,10 @@ fn every_figure_of_theirs_has_ours_beside_it() {
         ]
     );
     assert_eq!(reason(&planned, "memory.cross.mlc.triad"), "no mlc is on PATH");
-    let [theirs, ours] = [2, 3].map(|at| &planned.suite.figures[at]);
+    let [tool, own] = [2, 3].map(|at| &planned.suite.figures[at]);
     let figures = &planned.suite.figures;
     assert_eq!(figures.len(), 6, "two that are not there");
-    for figure in [theirs, ours].into_iter().filter(|figure| figure.status != Status::NotAvailable) {
+    for figure in [tool, own].into_iter().filter(|figure| figure.status != Status::NotAvailable) {
         assert!(figure.conditions.get(key::PAIR).is_some() && figure.at.contains_key("program"));
     }
     let setup: Setup = serde_json::from_value(planned.suite.setup).unwrap();
@@ -105,9 +93,9 @@ fn every_figure_of_theirs_has_ours_beside_it() {
 fn mlc_counts_traffic_and_ours_beside_it_too() {
     let planned = planned(&["mlc"], &Options { stores: Some(Stores::Regular), ..options() });
     assert_eq!(ids(&planned), ["memory.cross.mlc.triad.regular", "memory.cross.mlc.triad.regular.ours"]);
-    let ours = planned.suite.figures.iter().find(|figure| figure.id.ends_with(".ours")).unwrap();
-    assert_eq!(ours.convention, Some(Convention::EstimatedTraffic));
-    assert_eq!(ours.conditions.get(key::COUNTED_BYTES), Some(32.0));
+    let own = planned.suite.figures.iter().find(|figure| figure.id.ends_with(".ours")).unwrap();
+    assert_eq!(own.convention, Some(Convention::EstimatedTraffic));
+    assert_eq!(own.conditions.get(key::COUNTED_BYTES), Some(32.0));
     let setup: Setup = serde_json::from_value(planned.suite.setup).unwrap();
     assert_eq!(setup.programs[0].pairs[0].factor, 32.0 / 24.0);
     assert_eq!(setup.programs[0].elements, Some(640_000));
@@ -137,10 +125,10 @@ fn each_side_has_half_of_the_memory() {
 #[test]
 fn the_size_that_a_program_turned_out_to_have_is_ours() {
     let mut figures = planned(&["stream"], &options()).suite.figures;
-    let ours = figures.iter_mut().find(|figure| figure.id.ends_with("triad.ours")).unwrap();
-    ours.evidence.put(key::INSTRUMENT_ARRAY, 8e6);
+    let own = figures.iter_mut().find(|figure| figure.id.ends_with("triad.ours")).unwrap();
+    own.evidence.put(key::INSTRUMENT_ARRAY, 8e6);
     complete(&mut figures);
-    let ours = figures.iter().find(|figure| figure.id.ends_with("triad.ours")).unwrap();
-    assert_eq!(ours.conditions.get(key::ARRAY_BYTES), Some(8e6));
-    assert_eq!(ours.conditions.get(key::DATA_TOUCHED), Some(24e6));
+    let own = figures.iter().find(|figure| figure.id.ends_with("triad.ours")).unwrap();
+    assert_eq!(own.conditions.get(key::ARRAY_BYTES), Some(8e6));
+    assert_eq!(own.conditions.get(key::DATA_TOUCHED), Some(24e6));
 }

@@ -34,8 +34,8 @@ fn small_pages_have_sizes_that_huge_ones_have() {
     for time in [29.0, 100.0] {
         let planned = plan(&machine(), &options(time)).unwrap();
         let sizes = |series: &str| -> Vec<f64> {
-            let mine = planned.suite.figures.iter().filter(|f| f.series.as_deref() == Some(series));
-            mine.filter_map(edges::figures::size).collect()
+            let points = planned.suite.figures.iter().filter(|f| f.series.as_deref() == Some(series));
+            points.filter_map(edges::figures::size).collect()
         };
         let (huge, small) = (sizes("memory.latency.random.huge"), sizes("memory.latency.random.small"));
         assert!(!small.is_empty() && small.iter().all(|size| huge.contains(size)), "{small:?} of {huge:?}");
@@ -58,16 +58,16 @@ fn what_is_asked_for_by_size_stands_for_memory_only_if_it_is_memory() {
 
 #[test]
 fn pages_narrow_the_curves() {
-    let of = |pages| plan(&machine(), &Options { pages, ..options(100.0) }).unwrap();
+    let planned = |pages| plan(&machine(), &Options { pages, ..options(100.0) }).unwrap();
     let series = |planned: &Planned| {
         let mut all: Vec<String> = planned.suite.figures.iter().filter_map(|f| f.series.clone()).collect();
         all.dedup();
         all
     };
-    assert_eq!(series(&of(Pages::Small)), ["memory.latency.random.small", "memory.latency.pages.small"]);
-    assert_eq!(series(&of(Pages::Thp)), ["memory.latency.random.huge"]);
-    assert_eq!(setup(&of(Pages::Default)).regions.len(), 2);
-    assert_eq!(setup(&of(Pages::Small)).regions.len(), 1);
+    assert_eq!(series(&planned(Pages::Small)), ["memory.latency.random.small", "memory.latency.pages.small"]);
+    assert_eq!(series(&planned(Pages::Thp)), ["memory.latency.random.huge"]);
+    assert_eq!(setup(&planned(Pages::Default)).regions.len(), 2);
+    assert_eq!(setup(&planned(Pages::Small)).regions.len(), 1);
 }
 
 #[test]

@@ -1,34 +1,35 @@
-//! Proof that the memory is what figures assume: where it lies, on what pages, and what it holds after they ran.
+//! Proof that the memory is what figures assume: where it lies, on what pages, and what it holds after they
+//! ran.
 
 use std::collections::BTreeMap;
 
-use figure::evidence::{MEMORY_RESIDENT, PAGES_HUGE_SHARE, PAGES_SIZE};
-use figure::{Evidence, Reading};
-use lab::pool::Pool;
+use figure::{CpuList, Evidence, Reading};
 
 use super::super::layout::Layout;
 use super::super::plan::Task;
-use super::{Contents, ScalingBench, each};
+use super::{Contents, Scaling};
 use crate::bandwidth::expected::{Expected, relative_error};
 use crate::kernels::{Array, Kernel};
 use crate::mode::Schedule;
+use crate::page_evidence;
 use crate::pages::{self, Backing};
+use crate::team::Team;
 
-/// Elements that each thread looks at after a round.
+/// Elements that each thread checks after a round.
 const SPOT_CHECKS: usize = 256;
 /// Pages of each array on each node whose place is asked for.
 const PAGE_SAMPLES: usize = 64;
-/// Of this many elements one is looked at to see that memory was touched.
+/// Of this many elements one is checked for whether memory was touched.
 pub(super) const SPARSE: usize = 4093;
-/// Moves the elements that are looked at from round to round.
+/// Moves the elements that are checked from round to round.
 const TURN: usize = 7919;
 
-impl ScalingBench {
+impl Scaling {
     /// Writes the start values, each node's by threads of that node: the first touch.
     pub(super) fn fill(&mut self) -> Result<(), String> {
         self.contents = self.setup.nodes.iter().map(|need| Contents::new(need.elements)).collect();
         let start = Expected::default();
-        self.each_slice(move |_, array, _, slice| slice.fill(start.of(array)))?;
+        self.each_slice(move |_, array, _, slice| slice.fill(start.value(array)))?;
         Ok(())
     }
 
@@ -38,7 +39,7 @@ impl ScalingBench {
         let errors = self.each_slice(move |node, array, first, slice| {
             let mut worst: f64 = 0.0;
             for (from, to, expected) in contents[node].within(first, slice.len()) {
-                let expected = expected.of(array);
+                let expected = expected.value(array);
                 let error = |value: &f64| relative_error(*value, expected);
                 worst = slice[from - first..to - first].iter().step_by(step).map(error).fold(worst, f64::max);
             }
@@ -47,20 +48,21 @@ impl ScalingBench {
         Ok(errors.into_iter().flatten().fold(0.0, f64::max))
     }
 
-    /// Calls `job` for each array's slice of each touching thread: with the node, the array, and the slice's first
-    /// element.
+    /// Calls `job` for each array's slice of each touching thread: with the node, the array, and the slice's
+    /// first element.
     fn each_slice<T: Send + 'static>(
         &self,
         job: impl Fn(usize, Array, usize, &mut [f64]) -> T + Send + Sync + 'static,
     ) -> Result<Vec<Vec<T>>, String> {
-        let (arena, homes) = (self.arena.clone(), self.homes.clone());
+        let (arrays, homes) = (self.arrays.clone(), self.homes.clone());
         let elements: Vec<usize> = self.setup.nodes.iter().map(|need| need.elements).collect();
-        each(&self.touchers, move |seat| {
+        self.touchers.each(move |seat| {
             let (node, nth, of) = homes[seat.index];
             let (first, end) = (elements[node] * nth / of, elements[node] * (nth + 1) / of);
             let one = |array| {
-                let start = arena.start(node, array).wrapping_add(first);
-                // SAFETY: inside the node's array; slices of different threads do not overlap, and nobody else works.
+                let start = arrays.start(node, array).wrapping_add(first);
+                // SAFETY: inside the node's array; slices of different threads do not overlap, and nobody
+                // else works.
                 let slice = unsafe { std::slice::from_raw_parts_mut(start, end - first) };
                 job(node, array, first, slice)
             };
@@ -68,103 +70,63 @@ impl ScalingBench {
         })
     }
 
-    /// Size of the pages, and whether they are there, as it is now.
-    pub(super) fn obtained(&self) -> Evidence {
-        let mut evidence = Evidence::default();
-        let backing = self.backing();
-        let arrays = self.arena.bytes() as f64;
-        let share = |part: fn(&Backing) -> u64| backing.clone().map(|b| (part(&b) as f64 / arrays).min(1.0));
-        evidence.put_reading(MEMORY_RESIDENT, share(|backing| backing.resident));
-        evidence.put_reading(PAGES_HUGE_SHARE, share(|backing| backing.huge));
-        evidence.put_reading(PAGES_SIZE, backing.clone().map(|backing| backing.page as f64));
-        evidence
-    }
-
-    /// The same over all rounds: the worse of start and end.
-    pub(super) fn obtained_throughout(&self) -> Evidence {
-        let mut end = self.obtained();
-        for key in [MEMORY_RESIDENT, PAGES_HUGE_SHARE] {
-            let start = self.at_start.get(key).into_value();
-            if let (Some(start), Some(now)) = (start, end.get(key).into_value()) {
-                end.put(key, now.min(start));
-            }
-        }
-        end
-    }
-
-    fn backing(&self) -> Reading<Backing> {
-        let mut all = Backing::default();
-        for node in 0..self.setup.nodes.len() {
-            let (start, end) = self.arena.range(node);
-            match pages::backing(start, end) {
-                Reading::Value(backing) => {
-                    all.resident += backing.resident;
-                    all.huge += backing.huge;
-                    all.page = backing.page;
-                }
-                unknown => return unknown,
-            }
-        }
-        Reading::Value(all)
+    /// Size of the pages, and whether they are there, as it is now. Their place is asked for figure by
+    /// figure.
+    pub(super) fn pages(&self) -> Evidence {
+        let range = |node| self.arrays.range(node);
+        let backings =
+            (0..self.setup.nodes.len()).map(range).map(|(start, end)| pages::backing(start, end));
+        page_evidence::of_backing(Backing::sum(backings), self.arrays.bytes() as f64)
     }
 
     /// Share of sampled pages of a task that lie on the node of the threads that use them.
     pub(super) fn local_share(&self, task: &Task) -> Reading<f64> {
-        let (mut local, mut all) = (0usize, 0usize);
-        for (node, used) in task.layout.used.iter().enumerate().filter(|(_, used)| **used > 0) {
-            let cores = &self.setup.nodes[node].cores;
-            let first = cores.first().and_then(|cpus| cpus.first());
-            let own = first.and_then(|cpu| self.setup.machine.cpu(cpu)).and_then(|cpu| cpu.node);
-            if own.is_none() {
-                return Reading::unknown("the kernel shows no NUMA node for the CPUs in use");
-            }
+        let used = task.layout.used.iter().enumerate().filter(|(_, used)| **used > 0);
+        let sampled = used.map(|(node, used)| {
             let step = (used / PAGE_SAMPLES).max(1);
             let addresses: Vec<usize> = [Array::A, Array::B, Array::C]
                 .into_iter()
-                .map(|array| self.arena.start(node, array))
+                .map(|array| self.arrays.start(node, array))
                 .flat_map(|start| (0..*used).step_by(step).map(move |i| start.wrapping_add(i) as usize))
                 .collect();
-            match pages::nodes_of(&addresses) {
-                Reading::Value(nodes) => {
-                    all += nodes.len();
-                    local += nodes.iter().filter(|node| **node == own).count();
-                }
-                Reading::Unknown(reason) => return Reading::Unknown(reason),
-            }
-        }
-        Reading::Value(local as f64 / all.max(1) as f64)
+            // All cores of a region are of its node.
+            let place = self.setup.nodes[node].cores.first().cloned().unwrap_or_default();
+            (place, pages::nodes_of(&addresses))
+        });
+        let (places, nodes): (Vec<CpuList>, Vec<_>) = sampled.unzip();
+        page_evidence::local_share(&self.setup.machine, &places, nodes)
     }
 
-    /// Overwrites, where a kernel must write and does not read, the elements that will be looked at: what the round
-    /// before left there would pass for this one's work.
-    pub(super) fn blank(&self, pool: &Pool, task: &Task, turn: usize) -> Result<(), String> {
+    /// Overwrites, where a kernel must write and does not read, the elements that will be checked: what the
+    /// round before left there would pass for this one's work.
+    pub(super) fn blank(&self, team: &Team, task: &Task, turn: usize) -> Result<(), String> {
         let kernel = Kernel::of(task.operation);
         let Some(target) = kernel.stores.filter(|target| !kernel.loads.contains(target)) else {
             return Ok(());
         };
-        let (arena, ranges) = (self.arena.clone(), ranges(&task.layout, task.schedule));
-        each(pool, move |seat| {
+        let (arrays, ranges) = (self.arrays.clone(), ranges(&task.layout, task.schedule));
+        team.each(move |seat| {
             let (node, start, length) = ranges[seat.index];
             for element in spots(start, length, turn) {
-                // SAFETY: inside the thread's range, which nobody else uses meanwhile.
-                unsafe { arena.start(node, target).add(element).write_volatile(f64::NAN) };
+                // SAFETY: inside the thread's range, which no other thread uses at the same time.
+                unsafe { arrays.start(node, target).add(element).write_volatile(f64::NAN) };
             }
         })?;
         Ok(())
     }
 
     /// Largest relative error at those elements.
-    pub(super) fn look(&self, pool: &Pool, task: &Task, turn: usize) -> Result<f64, String> {
+    pub(super) fn spot_checks(&self, team: &Team, task: &Task, turn: usize) -> Result<f64, String> {
         let Some(target) = Kernel::of(task.operation).stores else { return Ok(0.0) };
-        let (arena, ranges) = (self.arena.clone(), ranges(&task.layout, task.schedule));
+        let (arrays, ranges) = (self.arrays.clone(), ranges(&task.layout, task.schedule));
         let contents = self.contents.clone();
-        let errors = each(pool, move |seat| {
+        let errors = team.each(move |seat| {
             let (node, start, length) = ranges[seat.index];
             spots(start, length, turn)
                 .map(|element| {
-                    // SAFETY: inside the thread's range, which nobody writes meanwhile.
-                    let seen = unsafe { arena.start(node, target).add(element).read_volatile() };
-                    relative_error(seen, contents[node].at(element).of(target))
+                    // SAFETY: inside the thread's range, which no thread writes at the same time.
+                    let value = unsafe { arrays.start(node, target).add(element).read_volatile() };
+                    relative_error(value, contents[node].at(element).value(target))
                 })
                 .fold(0.0, f64::max)
         })?;
@@ -178,15 +140,15 @@ fn spots(start: usize, length: usize, turn: usize) -> impl Iterator<Item = usize
     (turn * TURN % step..length).step_by(step).map(move |at| start + at)
 }
 
-/// What each thread looks at: its own part, or where nobody has one an equal share of what its node's threads took:
-/// the node, the first element, and how many.
+/// What each thread checks: its own part, or under a dynamic schedule an equal share of what its node's
+/// threads took. The node, the first element, and how many.
 fn ranges(layout: &Layout, schedule: Schedule) -> Vec<(usize, usize, usize)> {
     let threads = |node: usize| layout.parts.iter().filter(|part| part.node == node).count();
-    let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
     let range = |part: &super::super::layout::Part| match schedule {
         Schedule::Static => (part.node, part.start, part.length),
         Schedule::Dynamic => {
-            let nth = seen.entry(part.node).or_default();
+            let nth = numbers.entry(part.node).or_default();
             let (used, of) = (layout.used[part.node], threads(part.node));
             let (first, end) = (used * *nth / of, used * (*nth + 1) / of);
             *nth += 1;
@@ -220,9 +182,9 @@ mod tests {
 
     #[test]
     fn spots_move_and_stay_inside() {
-        let of = |turn| spots(100, 5000, turn).collect::<Vec<_>>();
-        assert_ne!(of(0), of(1));
-        assert!(of(3).iter().all(|at| (100..5100).contains(at)) && of(3).len() > 200);
+        let at = |turn| spots(100, 5000, turn).collect::<Vec<_>>();
+        assert_ne!(at(0), at(1));
+        assert!(at(3).iter().all(|at| (100..5100).contains(at)) && at(3).len() > 200);
         assert_eq!(spots(0, 3, 9).collect::<Vec<_>>(), [0, 1, 2]);
     }
 }

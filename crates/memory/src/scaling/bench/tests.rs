@@ -3,46 +3,38 @@
 use std::sync::Arc;
 
 use figure::evidence::*;
-use lab::placement::{Bind, Places};
 use lab::schedule::Rules;
-use lab::worker::Bench;
+use lab::worker::{Bench, Facts};
 use machine::{Asked, Tree};
 
-use super::{ScalingBench, Work, pool, ready, work};
+use super::{Scaling, Work};
+use crate::calibration::Calibration;
 use crate::kernels::{Array, KERNELS};
 use crate::mode::{Options, Schedule};
-use crate::pages::Pages;
 use crate::scaling::plan;
+use crate::team::Team;
+use crate::worker::{Kernel, Sample, Worker};
 
-/// A bench for these kernels, with up to three threads on at most two CPUs.
-fn bench(kernels: &[&str], schedule: Option<Schedule>) -> ScalingBench {
+/// A worker for these kernels, with up to three threads on at most two CPUs, and its facts.
+fn worker(kernels: &[&str], schedule: Option<Schedule>) -> (Worker<Scaling>, Facts) {
     let cpus: Vec<String> = lab::affinity::get().unwrap().iter().take(2).map(|cpu| cpu.to_string()).collect();
     let options = Options {
         array_size: Some(100_000),
         kernels: kernels.iter().map(|name| (*name).to_owned()).collect(),
-        stores: None,
-        simd: None,
-        offset: 0,
-        pages: Pages::Default,
         threads: Some(3),
-        places: cpus.join(",").parse::<Places>().unwrap(),
-        bind: Bind::Close,
-        mixes: Vec::new(),
+        places: cpus.join(",").parse().unwrap(),
         schedule,
-        sizes: None,
-        nodes: None,
-        rules: Rules::exactly(1, f64::MAX),
+        ..Options::new(Rules::exactly(1, f64::MAX))
     };
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
     let planned = plan::plan(&machine, &options).unwrap();
-    ready(serde_json::from_value(planned.suite.setup).unwrap()).unwrap()
+    let (kernel, tasks) = Scaling::set_up(serde_json::from_value(planned.suite.setup).unwrap()).unwrap();
+    Worker::new(kernel, tasks).unwrap()
 }
 
-/// Measures each figure once.
-fn once(bench: &mut ScalingBench) {
-    let ids: Vec<String> = bench.tasks.keys().cloned().collect();
-    for id in ids {
-        let round = bench.round(&id).unwrap();
+fn once(worker: &mut Worker<Scaling>) {
+    for id in worker.ids() {
+        let round = worker.round(&id).unwrap();
         assert!(round.value().is_some_and(|value| value > 0.0), "{id}");
     }
 }
@@ -51,10 +43,10 @@ fn once(bench: &mut ScalingBench) {
 fn every_kernel_is_verified_whatever_the_schedule() {
     let all: Vec<&str> = KERNELS.iter().map(|kernel| kernel.name).collect();
     for schedule in [Schedule::Static, Schedule::Dynamic] {
-        let mut bench = bench(&all, Some(schedule));
-        assert_eq!(bench.facts().unwrap().evidence.get(MEMORY_NONZERO).into_value(), Some(true));
-        once(&mut bench);
-        let facts = bench.finish().unwrap();
+        let (mut worker, facts) = worker(&all, Some(schedule));
+        assert_eq!(facts.evidence.get(MEMORY_NONZERO).into_value(), Some(true));
+        once(&mut worker);
+        let facts = worker.finish().unwrap();
         assert!(facts.figures.len() >= 3 * all.len());
         for (id, evidence) in facts.figures {
             let error = evidence.get(VERIFIED_ERROR).into_value();
@@ -66,42 +58,46 @@ fn every_kernel_is_verified_whatever_the_schedule() {
 
 #[test]
 fn under_a_dynamic_schedule_every_element_is_taken_once_a_pass() {
-    let bench = bench(&["triad"], Some(Schedule::Dynamic));
-    let (task, _) = &bench.tasks["memory.scaling.cores.dynamic.3"];
-    let code = bench.setup.simd.kernel(task.operation, task.stores).unwrap();
-    let dose = work::Dose { passes: 3, samples: 1 };
-    let work = Arc::new(Work::new(task, code, dose, bench.arena.clone(), &bench.contents));
+    let (worker, _) = worker(&["triad"], Some(Schedule::Dynamic));
+    let task = worker.task("memory.scaling.cores.dynamic.3").unwrap();
+    let kernel = &worker.kernel;
+    let code = kernel.setup.simd.kernel(task.plan.operation, task.plan.stores).unwrap();
+    let calibration = Calibration { passes: 3, samples: 1 };
+    let work =
+        Arc::new(Work::new(&task.plan, code, calibration, kernel.arrays.clone(), &kernel.contents));
     let shared = work.clone();
-    super::each(&pool(&task.threads, &bench.clock).unwrap(), move |seat| shared.run(seat, 0)).unwrap();
+    kernel.team(task).unwrap().each(move |seat| shared.run(seat, 0)).unwrap();
     let taken = work.taken_in_a_pass();
     assert_eq!(taken.len(), 3);
-    assert_eq!(taken.iter().sum::<f64>(), task.layout.elements() as f64);
+    assert_eq!(taken.iter().sum::<f64>(), task.plan.layout.elements() as f64);
 }
 
 #[test]
 fn work_that_was_not_done_is_found() {
     for kernel in ["triad", "update"] {
-        let mut bench = bench(&[kernel], Some(Schedule::Static));
-        once(&mut bench);
-        let id = "memory.scaling.cores.3";
-        let task = bench.tasks[id].0.clone();
-        let pool = pool(&task.threads, &bench.clock).unwrap();
-        assert!(bench.look(&pool, &task, 1).unwrap() < 1e-12);
+        let (mut worker, _) = worker(&[kernel], Some(Schedule::Static));
+        once(&mut worker);
+        let plan = worker.task("memory.scaling.cores.3").unwrap().plan.clone();
+        let scaling = &mut worker.kernel;
+        let team = Team::new(&scaling.setup.machine, &plan.threads, scaling.clock.clone()).unwrap();
+        assert!(scaling.spot_checks(&team, &plan, 1).unwrap() < 1e-12);
         // A round that is followed and does not take place.
-        bench.blank(&pool, &task, 1).unwrap();
-        bench.follow(&task, work::Dose { passes: 1, samples: 1 });
-        assert!(bench.look(&pool, &task, 1).unwrap() > 1.0, "{kernel}");
+        scaling.blank(&team, &plan, 1).unwrap();
+        for (contents, used) in scaling.contents.iter_mut().zip(&plan.layout.used) {
+            contents.follow(*used, plan.operation, 1);
+        }
+        assert!(scaling.spot_checks(&team, &plan, 1).unwrap() > 1.0, "{kernel}");
     }
 }
 
 #[test]
 fn one_wrong_element_is_found_at_the_end() {
     for wrong in [0.5, f64::NAN] {
-        let mut bench = bench(&["triad"], None);
-        once(&mut bench);
+        let (mut worker, _) = worker(&["triad"], None);
+        once(&mut worker);
         // SAFETY: inside the array, and no thread is at work.
-        unsafe { bench.arena.start(0, Array::A).add(77_777).write(wrong) };
-        for (id, evidence) in bench.finish().unwrap().figures {
+        unsafe { worker.kernel.arrays.start(0, Array::A).add(77_777).write(wrong) };
+        for (id, evidence) in worker.finish().unwrap().figures {
             assert_eq!(evidence.get(VERIFIED).into_value(), Some(false), "{id}");
         }
     }
@@ -109,12 +105,12 @@ fn one_wrong_element_is_found_at_the_end() {
 
 #[test]
 fn a_round_that_failed_leaves_nothing_verified() {
-    let mut bench = bench(&["triad"], None);
-    once(&mut bench);
-    assert!(bench.round("memory.scaling.cores.77").is_err());
-    assert!(bench.finish().is_ok(), "no such figure is no failed round");
-    bench.contents[0].forget();
-    assert!(bench.finish().is_err());
-    once(&mut bench);
-    assert!(bench.finish().is_ok(), "filled anew, they are known again");
+    let (mut worker, _) = worker(&["triad"], None);
+    once(&mut worker);
+    assert!(worker.round("memory.scaling.cores.77").is_err());
+    assert!(worker.finish().is_ok(), "no such figure is no failed round");
+    worker.kernel.contents[0].forget();
+    assert!(worker.finish().is_err());
+    once(&mut worker);
+    assert!(worker.finish().is_ok(), "filled anew, they are known again");
 }

@@ -6,66 +6,77 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lab::pool::Seat;
 
-use super::super::arena::{Arena, Contents};
+use super::super::node_arrays::{NodeArrays, Contents};
 use super::super::layout::Layout;
 use super::super::plan::Task;
 use crate::bandwidth::expected::relative_error;
+use crate::calibration::Calibration;
 use crate::kernels::{Array, Operation, SCALAR, UPDATE_FACTOR};
 use crate::mode::Schedule;
 use crate::simd::Loop;
+use crate::worker::{GLANCE_ELEMENTS, Sample};
 
-/// Elements between two glances at the CPU: 8 MiB, a millisecond or so.
-const GLANCE_ELEMENTS: usize = 1 << 20;
-/// Elements of a block of the dynamic schedule: 128 KiB of each array. Some tens of microseconds of work, against
-/// which taking a number costs nothing, and a sample of 10 ms ends for all threads within a hundredth.
+/// Elements of a block of the dynamic schedule: 128 KiB of each array. Some tens of microseconds of work,
+/// against which taking a number costs nothing, and a sample of 10 ms ends for all threads within a
+/// hundredth.
 pub(super) const DYNAMIC_BLOCK: usize = 16 << 10;
 /// Turns of waiting for a block's previous pass before the first yield.
 const SPINS: u32 = 1000;
 
-/// How a task is run, once known.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Dose {
-    pub(super) passes: usize,
-    pub(super) samples: usize,
-}
-
-/// A number on cache lines of its own: neighbours are fetched in pairs.
+/// A counter on cache lines of its own: neighbours are fetched in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Lone(AtomicUsize);
+struct PaddedCounter(AtomicUsize);
 
 /// A node's blocks under a dynamic schedule.
 #[derive(Debug)]
-struct Blocks {
+struct BlockQueue {
     /// The next number to take, for each sample. Number / blocks is the pass, the rest the block.
-    next: Vec<Lone>,
-    /// Passes over each block that are done, samples before included: nobody begins one before the last is.
+    next: Vec<PaddedCounter>,
+    /// Passes over each block that are done, samples before included: none begins before the last is.
     done: Vec<AtomicUsize>,
     /// Elements in use.
     used: usize,
 }
 
-/// One round's work.
+/// The work of one round: each sample of it.
 #[derive(Debug)]
-pub(super) struct Work {
+pub(crate) struct Work {
     code: Loop,
     operation: Operation,
     schedule: Schedule,
-    dose: Dose,
+    passes: usize,
+    samples: usize,
     layout: Layout,
-    arena: Arc<Arena>,
+    arrays: Arc<NodeArrays>,
     /// What `read` must find.
     contents: Vec<Contents>,
-    nodes: Vec<Blocks>,
+    nodes: Vec<BlockQueue>,
     /// Elements that each thread took, over all passes and samples.
-    taken: Vec<Lone>,
+    taken: Vec<PaddedCounter>,
+}
+
+impl Sample for Work {
+    fn run(&self, seat: &Seat, sample: usize) -> f64 {
+        match self.schedule {
+            Schedule::Static => self.run_static(seat),
+            Schedule::Dynamic => self.run_dynamic(seat, sample),
+        }
+    }
 }
 
 impl Work {
-    pub(super) fn new(task: &Task, code: Loop, dose: Dose, arena: Arc<Arena>, contents: &[Contents]) -> Work {
-        let numbers = |count: usize| (0..count).map(|_| Lone::default()).collect();
-        let blocks = |used: &usize| Blocks {
-            next: numbers(dose.samples),
+    pub(super) fn new(
+        task: &Task,
+        code: Loop,
+        calibration: Calibration,
+        arrays: Arc<NodeArrays>,
+        contents: &[Contents],
+    ) -> Work {
+        let Calibration { passes, samples } = calibration;
+        let numbers = |count: usize| (0..count).map(|_| PaddedCounter::default()).collect();
+        let queue = |used: &usize| BlockQueue {
+            next: numbers(samples),
             done: (0..used.div_ceil(DYNAMIC_BLOCK)).map(|_| AtomicUsize::new(0)).collect(),
             used: *used,
         };
@@ -74,38 +85,31 @@ impl Work {
             code,
             operation: task.operation,
             schedule: task.schedule,
-            dose,
+            passes: passes as usize,
+            samples,
             layout: task.layout.clone(),
-            arena,
+            arrays,
             contents: contents.to_vec(),
-            nodes: if dynamic { task.layout.used.iter().map(blocks).collect() } else { Vec::new() },
+            nodes: if dynamic { task.layout.used.iter().map(queue).collect() } else { Vec::new() },
             taken: numbers(task.threads.len()),
-        }
-    }
-
-    /// One sample on one thread; returns the largest relative error of a sum.
-    pub(super) fn run(&self, seat: &Seat, sample: usize) -> f64 {
-        match self.schedule {
-            Schedule::Static => self.own_share(seat),
-            Schedule::Dynamic => self.blocks(seat, sample),
         }
     }
 
     /// Elements that each thread took in a pass, on average.
     pub(super) fn taken_in_a_pass(&self) -> Vec<f64> {
-        let passes = (self.dose.passes * self.dose.samples) as f64;
+        let passes = (self.passes * self.samples) as f64;
         self.taken.iter().map(|taken| taken.0.load(Ordering::Relaxed) as f64 / passes).collect()
     }
 
-    fn own_share(&self, seat: &Seat) -> f64 {
+    fn run_static(&self, seat: &Seat) -> f64 {
         let part = self.layout.parts[seat.index];
         let mut worst: f64 = 0.0;
-        for _ in 0..self.dose.passes {
+        for _ in 0..self.passes {
             let (mut sum, mut done) = (0.0, 0);
             while done < part.length {
                 let length = GLANCE_ELEMENTS.min(part.length - done);
                 // SAFETY: within the thread's own part.
-                sum += unsafe { self.on(part.node, part.start + done, length) };
+                sum += unsafe { self.kernel(part.node, part.start + done, length) };
                 done += length;
                 seat.glance();
             }
@@ -114,10 +118,10 @@ impl Work {
         worst
     }
 
-    fn blocks(&self, seat: &Seat, sample: usize) -> f64 {
+    fn run_dynamic(&self, seat: &Seat, sample: usize) -> f64 {
         let node = self.layout.parts[seat.index].node;
         let blocks = &self.nodes[node];
-        let all = self.dose.passes * blocks.done.len();
+        let all = self.passes * blocks.done.len();
         let (mut worst, mut taken): (f64, usize) = (0.0, 0);
         loop {
             let number = blocks.next[sample].0.fetch_add(1, Ordering::Relaxed);
@@ -125,7 +129,7 @@ impl Work {
                 break;
             }
             let (pass, block) = (number / blocks.done.len(), number % blocks.done.len());
-            let before = sample * self.dose.passes + pass;
+            let before = sample * self.passes + pass;
             let mut spins = 0;
             while blocks.done[block].load(Ordering::Acquire) != before {
                 if spins < SPINS {
@@ -138,7 +142,7 @@ impl Work {
             let start = block * DYNAMIC_BLOCK;
             let length = DYNAMIC_BLOCK.min(blocks.used - start);
             // SAFETY: every number is given once, and the pass before over this block is done.
-            let sum = unsafe { self.on(node, start, length) };
+            let sum = unsafe { self.kernel(node, start, length) };
             blocks.done[block].store(before + 1, Ordering::Release);
             worst = worst.max(self.sum_error(node, start, length, sum));
             taken += length;
@@ -151,13 +155,13 @@ impl Work {
     /// Runs the kernel over `length` elements from `start` on.
     ///
     /// # Safety
-    /// Nobody else works on these elements meanwhile.
-    unsafe fn on(&self, node: usize, start: usize, length: usize) -> f64 {
+    /// No other thread works on these elements at the same time.
+    unsafe fn kernel(&self, node: usize, start: usize, length: usize) -> f64 {
         let [a, b, c] =
-            [Array::A, Array::B, Array::C].map(|array| self.arena.start(node, array).wrapping_add(start));
+            [Array::A, Array::B, Array::C].map(|array| self.arrays.start(node, array).wrapping_add(start));
         let scalar = if self.operation == Operation::Update { UPDATE_FACTOR } else { SCALAR };
-        // SAFETY: the layout stays within the node's arrays, which begin aligned as the plan saw to; starts and
-        // lengths are multiples of a block; the set is available.
+        // SAFETY: the layout stays within the node's arrays, which begin aligned as the plan saw to; starts
+        // and lengths are multiples of a block; the set is available.
         unsafe { (self.code)(a, b, c, length, scalar) }
     }
 

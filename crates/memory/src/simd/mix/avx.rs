@@ -58,7 +58,7 @@ macro_rules! width {
                             /// # Safety
                             /// See [`Walk`](crate::simd::mix::Walk).
                             unsafe fn $name(start: *mut f64, groups: usize, value: f64, spins: u64) -> f64 {
-                                const TURN: usize = match Turn::of(crate::mix::Mix::Ratio($reads, $writes)) {
+                                const TURN: usize = match Turn::of(crate::kernels::Mix::Ratio($reads, $writes)) {
                                     Some(turn) => turn.pages,
                                     None => panic!("no such mix"),
                                 };
@@ -66,9 +66,10 @@ macro_rules! width {
                                 if groups == 0 {
                                     return 0.0;
                                 }
-                                // SAFETY: the pointer runs over exactly `groups` groups that the caller vouches for: a line
-                                // a turn through the first page of each turn, and then over its others. `sums` has room for
-                                // eight vectors; vector registers are declared; the upper halves are cleared.
+                                // SAFETY: the pointer runs over exactly `groups` groups that the caller
+                                // vouches for: a line a turn through the first page of each turn, and then
+                                // over its others. `sums` has room for eight vectors; vector registers are
+                                // declared; the upper halves are cleared.
                                 unsafe {
                                     asm!(
                                         // Not every walk spins.

@@ -1,5 +1,5 @@
-//! NEON (16 B vectors, loaded and stored in pairs) for aarch64. STNP is a hint that a core may ignore (Arm ARM, C3.2.4): then
-//! a mix that writes also reads what it writes, and its bandwidth says so.
+//! NEON (16 B vectors, loaded and stored in pairs) for aarch64. STNP is a hint that a core may ignore (Arm
+//! ARM, C3.2.4): then a mix that writes also reads what it writes, and its bandwidth says so.
 
 use core::arch::asm;
 
@@ -45,7 +45,7 @@ macro_rules! walk {
         /// # Safety
         /// See [`Walk`](super::Walk).
         unsafe fn $name(start: *mut f64, groups: usize, value: f64, spins: u64) -> f64 {
-            const TURN: usize = match Turn::of(crate::mix::Mix::Ratio($reads, $writes)) {
+            const TURN: usize = match Turn::of(crate::kernels::Mix::Ratio($reads, $writes)) {
                 Some(turn) => turn.pages,
                 None => panic!("no such mix"),
             };
@@ -53,9 +53,9 @@ macro_rules! walk {
             if groups == 0 {
                 return 0.0;
             }
-            // SAFETY: the pointer runs over exactly `groups` groups that the caller vouches for: a line a turn
-            // through the first page of each turn, and then over its others. `sums` has room for eight vectors;
-            // vector registers are declared.
+            // SAFETY: the pointer runs over exactly `groups` groups that the caller vouches for: a line a
+            // turn through the first page of each turn, and then over its others. `sums` has room for eight
+            // vectors; vector registers are declared.
             unsafe {
                 asm!(
                     // Not every walk spins.

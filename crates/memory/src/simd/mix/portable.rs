@@ -1,7 +1,7 @@
 //! The reference: what every walk means, in plain Rust, with regular stores.
 
 use super::{PAGE_ELEMENTS, PAGES, Turn, Walk};
-use crate::mix::Mix;
+use crate::kernels::Mix;
 
 /// Elements of a line of 64 B.
 const LINE: usize = 8;

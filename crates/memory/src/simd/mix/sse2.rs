@@ -42,7 +42,7 @@ macro_rules! walk {
         /// # Safety
         /// See [`Walk`](super::Walk).
         unsafe fn $name(start: *mut f64, groups: usize, value: f64, spins: u64) -> f64 {
-            const TURN: usize = match Turn::of(crate::mix::Mix::Ratio($reads, $writes)) {
+            const TURN: usize = match Turn::of(crate::kernels::Mix::Ratio($reads, $writes)) {
                 Some(turn) => turn.pages,
                 None => panic!("no such mix"),
             };
@@ -50,9 +50,9 @@ macro_rules! walk {
             if groups == 0 {
                 return 0.0;
             }
-            // SAFETY: the pointer runs over exactly `groups` groups that the caller vouches for: a line a turn
-            // through the first page of each turn, and then over its others. `sums` has room for eight vectors;
-            // vector registers are declared.
+            // SAFETY: the pointer runs over exactly `groups` groups that the caller vouches for: a line a
+            // turn through the first page of each turn, and then over its others. `sums` has room for eight
+            // vectors; vector registers are declared.
             unsafe {
                 asm!(
                     // Not every walk spins.

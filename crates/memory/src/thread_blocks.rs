@@ -9,29 +9,26 @@ use crate::pages::{self, Pages};
 use crate::region::{HUGE_PAGE, Region};
 use crate::simd::mix::{GROUP, PAGE};
 
-/// Bytes of a group.
 pub const GROUP_BYTES: usize = GROUP * ELEMENT as usize;
 /// Pages whose node a thread asks for.
 const PAGE_SAMPLES: usize = 192;
 
-/// The mapped blocks.
 #[derive(Debug)]
-pub struct Blocks {
+pub struct ThreadBlocks {
     region: Region,
-    /// Groups of each block.
     pub groups: usize,
     /// Bytes from one block to the next: whole huge pages, so that no page belongs to two threads.
     stride: usize,
 }
 
-impl Blocks {
+impl ThreadBlocks {
     /// Maps `threads` blocks of `groups` groups. Nothing is touched yet.
     ///
     /// # Errors
     /// What the system answered; for reserved huge pages, that there are too few.
-    pub fn map(threads: usize, groups: usize, pages: Pages) -> io::Result<Blocks> {
-        let stride = Blocks::stride(groups);
-        Ok(Blocks { region: Region::map(threads * stride, pages, None)?, groups, stride })
+    pub fn map(threads: usize, groups: usize, pages: Pages) -> io::Result<ThreadBlocks> {
+        let stride = ThreadBlocks::stride(groups);
+        Ok(ThreadBlocks { region: Region::map(threads * stride, pages, None)?, groups, stride })
     }
 
     /// Bytes that a block of `groups` groups takes of the mapping.
@@ -39,22 +36,19 @@ impl Blocks {
         (groups * GROUP_BYTES).next_multiple_of(HUGE_PAGE)
     }
 
-    /// The first element of a thread's block, on a page boundary. Blocks do not overlap.
+    /// The first element of a thread's block, on a page boundary. ThreadBlocks do not overlap.
     pub fn start(&self, thread: usize) -> *mut f64 {
         self.region.start().wrapping_add(thread * self.stride).cast()
     }
 
-    /// Elements of each block.
     pub fn elements(&self) -> usize {
         self.groups * GROUP
     }
 
-    /// The whole mapping.
     pub fn region(&self) -> &Region {
         &self.region
     }
 
-    /// Bytes of all blocks.
     pub fn bytes(&self) -> u64 {
         (self.region.bytes() / self.stride.max(1) * self.groups * GROUP_BYTES) as u64
     }
@@ -74,7 +68,7 @@ mod tests {
 
     #[test]
     fn blocks_are_apart_and_on_pages_of_their_own() {
-        let blocks = Blocks::map(3, 5, Pages::Small).unwrap();
+        let blocks = ThreadBlocks::map(3, 5, Pages::Small).unwrap();
         assert_eq!(blocks.bytes(), 3 * 5 * 12 * 4096);
         for thread in 0..3 {
             assert!((blocks.start(thread) as usize).is_multiple_of(HUGE_PAGE));

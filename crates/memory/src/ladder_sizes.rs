@@ -1,7 +1,7 @@
 //! The sizes of a ladder. Pure.
 //!
-//! Sizes double on the whole and stand closer around the sizes at which caches should end, for an edge is as well known
-//! as the sizes beside it are close.
+//! Sizes double on the whole and stand closer around the sizes at which caches should end, for an edge is as
+//! well known as the sizes beside it are close.
 
 use figure::format;
 
@@ -32,9 +32,9 @@ pub enum Density {
     Lean,
 }
 
-/// The sizes from `from` to `to`, both included (as multiples of [`GRAIN`]), ascending. `caches` are the sizes at
-/// which caches should end, ascending.
-pub fn rungs(from: u64, to: u64, caches: &[u64], density: Density) -> Vec<u64> {
+/// The sizes from `from` to `to`, both included (as multiples of [`GRAIN`]), ascending. `caches` are the
+/// sizes at which caches should end, ascending.
+pub fn sizes(from: u64, to: u64, caches: &[u64], density: Density) -> Vec<u64> {
     let grains = |bytes: f64| (bytes / GRAIN as f64).round().max(1.0) as u64 * GRAIN;
     let (from, to) = (grains(from as f64), grains(to as f64).max(grains(from as f64)));
     let (around, caches): (&[f64], &[u64]) = match density {
@@ -66,23 +66,23 @@ pub fn rungs(from: u64, to: u64, caches: &[u64], density: Density) -> Vec<u64> {
 
 /// Fewer of these sizes: the first, the last, and about one in `octaves` octaves between.
 pub fn thin(sizes: &[u64], octaves: u32) -> Vec<u64> {
-    let mut kept: Vec<u64> = Vec::new();
+    let mut thinned: Vec<u64> = Vec::new();
     let far = |a: u64, b: u64| b as f64 >= a as f64 * f64::from(octaves).exp2() / APART;
     for (index, &size) in sizes.iter().enumerate() {
         let last = index + 1 == sizes.len();
-        if last || kept.last().is_none_or(|&before| far(before, size)) {
+        if last || thinned.last().is_none_or(|&before| far(before, size)) {
             // The last replaces one that is too near to it, unless that is the first.
-            if last && kept.len() > 1 && kept.last().is_some_and(|&before| !far(before, size)) {
-                kept.pop();
+            if last && thinned.len() > 1 && thinned.last().is_some_and(|&before| !far(before, size)) {
+                thinned.pop();
             }
-            kept.push(size);
+            thinned.push(size);
         }
     }
-    kept
+    thinned
 }
 
-/// The first and last size of a ladder: what is asked for, else from [`FIRST`] to `default`, as far as `copies` of the last
-/// fit into memory; and what kept the last one smaller, if something did.
+/// The first and last size of a ladder: what is asked for, else from [`FIRST`] to `default`, as far as
+/// `copies` of the last fit into memory; and what bounds the last one, if something does.
 ///
 /// # Errors
 /// What is asked for is too small, or does not fit.
@@ -148,12 +148,12 @@ mod tests {
 
     #[test]
     fn sizes_are_close_around_the_caches() {
-        let full = rungs(16 << 10, 2048 * MIB, CACHES, Density::Full);
+        let full = sizes(16 << 10, 2048 * MIB, CACHES, Density::Full);
         for kib in [16, 24, 30, 36, 48, 60, 72, 96, 1024, 1280, 1536, 2048, 2560, 3072, 4096] {
             assert!(full.contains(&(kib << 10)), "{kib} KiB of {full:?}");
         }
         assert!((36..=48).contains(&full.len()), "{}: {full:?}", full.len());
-        let lean = rungs(16 << 10, 2048 * MIB, CACHES, Density::Lean);
+        let lean = sizes(16 << 10, 2048 * MIB, CACHES, Density::Lean);
         assert!(lean.contains(&(48 << 10)) && lean.len() <= 16, "{}: {lean:?}", lean.len());
         let octaves = thin(&full, 1);
         assert!((16..=19).contains(&octaves.len()), "{octaves:?}");
@@ -196,7 +196,7 @@ mod tests {
             from in SMALLEST..1u64 << 34, more in 0..1u64 << 36, caches in proptest::collection::vec(1..1u64 << 33, 0..4),
         ) {
             for density in [Density::Full, Density::Lean] {
-                let sizes = rungs(from, from + more, &caches, density);
+                let sizes = sizes(from, from + more, &caches, density);
                 prop_assert!(sizes.windows(2).all(|pair| pair[0] < pair[1]));
                 prop_assert!(sizes.iter().all(|size| size.is_multiple_of(GRAIN)));
                 prop_assert!(sizes[0].abs_diff(from) <= GRAIN);

@@ -11,22 +11,21 @@ use super::sizing::NodeNeed;
 
 /// The three arrays of each node.
 #[derive(Debug)]
-pub struct Arena(Vec<Arrays>);
+pub struct NodeArrays(Vec<Arrays>);
 
-impl Arena {
+impl NodeArrays {
     /// Maps them. Nothing is touched yet.
     ///
     /// # Errors
     /// What the system answered, and on which node.
-    pub fn map(nodes: &[NodeNeed], offset: usize, pages: Pages) -> io::Result<Arena> {
+    pub fn map(nodes: &[NodeNeed], offset: usize, pages: Pages) -> io::Result<NodeArrays> {
         let map = |need: &NodeNeed| {
             let whole = Split { threads: 1, most: need.elements };
             Arrays::map_on(need.node, whole, offset, pages)
         };
-        nodes.iter().map(map).collect::<io::Result<_>>().map(Arena)
+        nodes.iter().map(map).collect::<io::Result<_>>().map(NodeArrays)
     }
 
-    /// The first element of an array on a node.
     pub fn start(&self, node: usize, array: Array) -> *mut f64 {
         self.0[node].part(array, 0)
     }
@@ -36,14 +35,13 @@ impl Arena {
         (self.0[node].range(Array::A).0, self.0[node].range(Array::C).1)
     }
 
-    /// Bytes of all arrays.
     pub fn bytes(&self) -> u64 {
         self.0.iter().map(Arrays::bytes).sum()
     }
 }
 
-/// What the arrays of one node must hold. Figures use them from the beginning on, each as far as it needs, so that
-/// values are equal from one such end to the next.
+/// What the arrays of one node must hold. Figures use them from the beginning on, each as far as it needs, so
+/// that values are equal from one such end to the next.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contents(Vec<(usize, Expected)>);
 
@@ -53,7 +51,6 @@ impl Contents {
         Contents(vec![(elements, Expected::default())])
     }
 
-    /// Nobody knows.
     pub fn forget(&mut self) {
         for (_, expected) in &mut self.0 {
             *expected = Expected::UNKNOWN;
@@ -89,7 +86,7 @@ impl Contents {
 
     /// The sum of an array's elements over a range.
     pub fn sum(&self, array: Array, start: usize, length: usize) -> f64 {
-        self.within(start, length).map(|(from, to, expected)| (to - from) as f64 * expected.of(array)).sum()
+        self.within(start, length).map(|(from, to, expected)| (to - from) as f64 * expected.value(array)).sum()
     }
 
     /// Whether the arrays should be filled anew before they are used again.
@@ -97,7 +94,6 @@ impl Contents {
         self.0.iter().any(|(_, expected)| expected.is_worn())
     }
 
-    /// Whether nobody knows.
     pub fn is_unknown(&self) -> bool {
         self.0.iter().any(|(_, expected)| expected.is_unknown())
     }
@@ -118,7 +114,7 @@ mod tests {
         assert_eq!(contents.at(19), triad.after(Update));
         assert_eq!((contents.at(20), contents.at(59)), (triad, triad));
         assert_eq!((contents.at(60), contents.at(99)), (start, start));
-        let a = |expected: Expected| expected.of(Array::A);
+        let a = |expected: Expected| expected.value(Array::A);
         let sum = 10.0 * a(triad.after(Update)) + 40.0 * a(triad) + 5.0 * a(start);
         assert!((contents.sum(Array::A, 10, 55) - sum).abs() < 1e-12);
         contents.forget();

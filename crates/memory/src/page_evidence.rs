@@ -1,0 +1,101 @@
+//! Evidence about the pages behind a worker's memory: resident or not, how large, on which NUMA node.
+
+use std::collections::BTreeSet;
+
+use figure::evidence::*;
+use figure::{CpuList, Evidence, Machine, Reading};
+
+use crate::pages::Backing;
+use crate::region::Region;
+
+/// The pages that back `bytes` of memory in use.
+pub fn of_backing(backing: Reading<Backing>, bytes: f64) -> Evidence {
+    let mut evidence = Evidence::default();
+    let share = |part: fn(&Backing) -> u64| {
+        backing.clone().map(|backing| (part(&backing) as f64 / bytes.max(1.0)).min(1.0))
+    };
+    evidence.put_reading(MEMORY_RESIDENT, share(|backing| backing.resident));
+    evidence.put_reading(PAGES_HUGE_SHARE, share(|backing| backing.huge));
+    evidence.put_reading(PAGES_SIZE, backing.map(|backing| backing.page as f64));
+    evidence
+}
+
+/// The pages of these regions, of which `bytes` are in use. `local` is the share of sampled pages on the
+/// right node.
+pub fn of_regions(regions: &[&Region], bytes: u64, local: Reading<f64>) -> Evidence {
+    let mut evidence = of_backing(Backing::sum(regions.iter().map(|region| region.backing())), bytes as f64);
+    evidence.put_reading(NUMA_LOCAL_SHARE, local);
+    evidence
+}
+
+/// The worse of start and end: the kernel may join, move or take away pages between them. What is unknown at
+/// the start is unknown throughout.
+pub fn worse_of(start: &Evidence, mut end: Evidence) -> Evidence {
+    for key in [MEMORY_RESIDENT, PAGES_HUGE_SHARE, NUMA_LOCAL_SHARE, NUMA_NODE_SHARE] {
+        if let Reading::Value(last) = end.get(key) {
+            end.put_reading(key, start.get(key).map(|first| first.min(last)));
+        }
+    }
+    end
+}
+
+/// Share of sampled pages that lie on a node of the thread that uses them: `places` and `nodes` in thread
+/// order.
+pub fn local_share(
+    machine: &Machine,
+    places: &[CpuList],
+    nodes: Vec<Reading<Vec<Option<u32>>>>,
+) -> Reading<f64> {
+    let (mut local, mut all) = (0usize, 0usize);
+    for (place, nodes) in places.iter().zip(nodes) {
+        let nodes = match nodes {
+            Reading::Value(nodes) => nodes,
+            Reading::Unknown(reason) => return Reading::Unknown(reason),
+        };
+        // A wide place may span nodes; each of them is near to some CPU of it.
+        let near: BTreeSet<u32> = place.iter().filter_map(|cpu| machine.cpu(cpu)?.node).collect();
+        if near.is_empty() {
+            return Reading::unknown("the kernel shows no NUMA node for the CPUs in use");
+        }
+        all += nodes.len();
+        local += nodes.iter().flatten().filter(|node| near.contains(node)).count();
+    }
+    Reading::Value(local as f64 / all.max(1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use figure::host::LogicalCpu;
+
+    #[test]
+    fn pages_are_local_by_the_node_of_their_own_thread() {
+        let mut machine = Machine::default();
+        for cpu in 0..2 {
+            machine.topology.cpus.push(LogicalCpu { cpu, node: Some(cpu), ..LogicalCpu::default() });
+        }
+        let places: Vec<CpuList> = vec!["0".parse().unwrap(), "1".parse().unwrap()];
+        let on = |nodes: &[u32]| Reading::Value(nodes.iter().copied().map(Some).collect());
+        let share = |a: &[u32], b: &[u32]| local_share(&machine, &places, vec![on(a), on(b)]).into_value();
+        assert_eq!(share(&[0, 0], &[1, 1]), Some(1.0));
+        assert_eq!(share(&[0, 1], &[0, 0]), Some(0.25));
+        let blind = local_share(&Machine::default(), &places, vec![on(&[0]), on(&[0])]);
+        assert!(blind.reason().is_some());
+    }
+
+    #[test]
+    fn the_worse_of_start_and_end_counts_and_unknown_is_worst() {
+        let with = |resident, huge| {
+            let mut evidence = Evidence::default();
+            evidence.put(MEMORY_RESIDENT, resident);
+            evidence.put(PAGES_HUGE_SHARE, huge);
+            evidence
+        };
+        let all = worse_of(&with(1.0, 0.2), with(0.9, 0.8));
+        assert_eq!(all.get(MEMORY_RESIDENT).into_value(), Some(0.9));
+        assert_eq!(all.get(PAGES_HUGE_SHARE).into_value(), Some(0.2));
+        assert!(all.get(NUMA_LOCAL_SHARE).reason().is_some());
+        let unknown = worse_of(&Evidence::default(), with(1.0, 1.0));
+        assert!(unknown.get(MEMORY_RESIDENT).reason().is_some());
+    }
+}

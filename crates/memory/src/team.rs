@@ -1,0 +1,116 @@
+//! A team of pinned threads, in OpenMP's word, with the counters of the CPUs that they run on.
+
+use std::rc::Rc;
+
+use figure::evidence::PLACE_READBACK;
+use figure::{CpuList, Evidence, Machine};
+use lab::clock::Clock;
+use lab::measure::{self, Measured};
+use lab::placement::Placement;
+use lab::pool::{Pool, Seat};
+use machine::Tree;
+use machine::counters::Watch;
+
+/// Pinned threads, and the counters that are read around their rounds.
+#[derive(Debug)]
+pub struct Team {
+    pub pool: Pool,
+    pub watch: Rc<Watch>,
+}
+
+impl Team {
+    /// Starts a thread on each of these places.
+    ///
+    /// # Errors
+    /// A thread that could not be started or pinned.
+    pub fn new(machine: &Machine, places: &[CpuList], clock: Clock) -> Result<Team, String> {
+        Team::with_watch(places, clock, Team::watch(machine, places))
+    }
+
+    /// The same with counters that are prepared already ([`watch`](Self::watch)).
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_watch(places: &[CpuList], clock: Clock, watch: Rc<Watch>) -> Result<Team, String> {
+        let placement = Placement { places: "list", bind: "close", threads: places.to_vec() };
+        let pool = Pool::new(&placement, clock).map_err(|error| error.to_string())?;
+        Ok(Team { pool, watch })
+    }
+
+    /// The counters of the CPUs of these places.
+    pub fn watch(machine: &Machine, places: &[CpuList]) -> Rc<Watch> {
+        let cpus: CpuList = places.iter().flat_map(CpuList::iter).collect();
+        Rc::new(Watch::new(&Tree::live(), machine, &cpus))
+    }
+
+    pub fn threads(&self) -> usize {
+        self.pool.threads()
+    }
+
+    /// The CPUs that the threads may use.
+    pub fn cpus(&self) -> &CpuList {
+        self.watch.cpus()
+    }
+
+    /// The clock, and whether every thread is pinned as asked.
+    pub fn evidence(&self) -> Evidence {
+        let mut evidence = Evidence::default();
+        self.pool.clock.write(&mut evidence);
+        evidence.put(PLACE_READBACK, self.pool.readback);
+        evidence
+    }
+
+    /// Runs a job once on every thread; results in thread order.
+    ///
+    /// # Errors
+    /// A thread that panicked.
+    pub fn each<T: Send + 'static>(
+        &self,
+        job: impl Fn(&Seat) -> T + Send + Sync + 'static,
+    ) -> Result<Vec<T>, String> {
+        self.pool.run(job).map_err(|error| error.to_string())
+    }
+
+    /// Runs work once on every thread, outside of any round. Seconds from the first start to the last stop,
+    /// as a sample is timed: threads that share a CPU work one after the other. At least 1 ns.
+    ///
+    /// # Errors
+    /// A thread that panicked.
+    pub fn untimed_seconds(&self, work: impl Fn(&Seat) + Send + Sync + 'static) -> Result<f64, String> {
+        let stamps = self.each(move |thread| {
+            let _ = thread.wait();
+            let start = thread.clock.now();
+            work(thread);
+            (start, thread.clock.now())
+        })?;
+        let start = stamps.iter().map(|(start, _)| *start).min().unwrap_or(0);
+        let stop = stamps.iter().map(|(_, stop)| *stop).max().unwrap_or(0);
+        Ok(self.pool.clock.seconds(start, stop).max(1e-9))
+    }
+
+    /// Runs a round of so many samples. What the work returns, by thread and then by sample.
+    ///
+    /// # Errors
+    /// A thread that panicked, or a clock that gave no time.
+    pub fn round<T: Send + 'static>(
+        &self,
+        samples: usize,
+        work: impl Fn(&Seat, usize) -> T + Send + Sync + 'static,
+    ) -> Result<(Measured, Vec<Vec<T>>), String> {
+        let round = measure::round_giving(&self.pool, &self.watch, samples, work);
+        let (measured, results) = round.map_err(|error| error.to_string())?;
+        self.check_times(&measured.samples)?;
+        Ok((measured, results))
+    }
+
+    /// Checks the times of a round's samples, in any unit.
+    ///
+    /// # Errors
+    /// When there is none, or one that is not positive.
+    pub fn check_times(&self, times: &[f64]) -> Result<(), String> {
+        if !times.is_empty() && times.iter().all(|time| time.is_finite() && *time > 0.0) {
+            return Ok(());
+        }
+        Err(format!("the clock ({}) gave no time for a sample", self.pool.clock.basis))
+    }
+}
