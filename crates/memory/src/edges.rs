@@ -271,7 +271,13 @@ pub fn matched(edges: &[Edge], advertised: &[(u32, u64)], largest: f64) -> (Vec<
             }
             None => None,
         };
-        levels.push(Level { level, advertised: size, edge, has_edge: assigned[index].is_some(), blends: None });
+        levels.push(Level {
+            level,
+            advertised: size,
+            edge,
+            has_edge: assigned[index].is_some(),
+            blends: None,
+        });
     }
     // Where a later level does end, it is not memory that follows.
     for index in 0..levels.len() {

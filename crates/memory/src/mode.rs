@@ -97,10 +97,7 @@ pub enum PlanError {
     #[error(
         "--kernel {kernels} with --stores {stores}: there is no such figure; choose another kernel or drop --stores"
     )]
-    Nothing {
-        kernels: String,
-        stores: &'static str,
-    },
+    Nothing { kernels: String, stores: &'static str },
     /// What a mode has to say about its own options: what, where, what to do.
     #[error("{0}")]
     Wrong(String),

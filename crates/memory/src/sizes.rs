@@ -133,20 +133,11 @@ pub enum SizeError {
         "--array-size {elements}: {threads} threads need at least {least} elements ({} each); give more",
         BLOCK
     )]
-    TooSmall {
-        elements: u64,
-        threads: u64,
-        least: u64,
-    },
+    TooSmall { elements: u64, threads: u64, least: u64 },
     #[error(
         "--array-size {elements}: {ARRAYS} arrays need {needed}, but {bound}; give at most {most} elements"
     )]
-    TooLarge {
-        elements: u64,
-        needed: String,
-        bound: String,
-        most: u64,
-    },
+    TooLarge { elements: u64, needed: String, bound: String, most: u64 },
     #[error("not enough memory for any array: {0}")]
     NoRoom(String),
 }

@@ -159,7 +159,8 @@ impl Kernel for Alignment {
 
     fn verify(&mut self, _team: &Team, task: &Task, round: usize) -> Result<f64, String> {
         let (point, operation) = (task.point, task.operation);
-        let error = move |layout: &Layout, seat: &Seat| layout.error(seat.index, operation, point, turn(round));
+        let error =
+            move |layout: &Layout, seat: &Seat| layout.error(seat.index, operation, point, turn(round));
         Ok(self.level(task)?.each(error)?.into_iter().fold(0.0, f64::max))
     }
 

@@ -90,8 +90,12 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         }
         limits::set_peak(figure, machine);
     }
-    let tasks: Vec<Task> =
-        tasks.into_iter().zip(&fit.measured).filter(|(_, is_measured)| **is_measured).map(|(task, _)| task).collect();
+    let tasks: Vec<Task> = tasks
+        .into_iter()
+        .zip(&fit.measured)
+        .filter(|(_, is_measured)| **is_measured)
+        .map(|(task, _)| task)
+        .collect();
     // Only mapped as far as some figure uses it.
     let most = tasks.iter().map(|task| task.elements).max().unwrap_or(sizes.elements);
     let bytes = (ARRAYS * most * ELEMENT) as f64;

@@ -206,18 +206,22 @@ impl CrossBench {
             places: self.setup.bandwidth.threads.clone(),
             deadline: Duration::from_secs_f64(asked.deadline),
         };
-        let (ran, mut around) = measure::around(&self.team.pool, &self.team.watch, || match program::run(&call) {
-            Ok(ran) => {
-                let seconds = ran.cpu_seconds;
-                (Ok(ran), seconds)
-            }
-            Err(error) => (Err(error.to_string()), 0.0),
-        })
-        .map_err(|error| error.to_string())?;
+        let (ran, mut around) =
+            measure::around(&self.team.pool, &self.team.watch, || match program::run(&call) {
+                Ok(ran) => {
+                    let seconds = ran.cpu_seconds;
+                    (Ok(ran), seconds)
+                }
+                Err(error) => (Err(error.to_string()), 0.0),
+            })
+            .map_err(|error| error.to_string())?;
         let ran = ran.map_err(name)?;
         let kernels: Vec<&str> = asked.pairs.iter().map(|pair| pair.kernel.as_str()).collect();
-        let output =
-            Output { text: &ran.output, kernels: &kernels, counter_rate: self.team.pool.clock.counter_rate() };
+        let output = Output {
+            text: &ran.output,
+            kernels: &kernels,
+            counter_rate: self.team.pool.clock.counter_rate(),
+        };
         let tool = TOOLS.iter().find(|tool| tool.name == asked.tool);
         let tool = tool.ok_or_else(|| name("is no program that is known".to_owned()))?;
         if let Some(complaint) = ran.complaint() {

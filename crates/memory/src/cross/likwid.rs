@@ -6,7 +6,9 @@
 
 use figure::Convention;
 
-use super::tool::{RunRequest, Output, Point, Run, ToolReport, Statistic, Tool, behind, gigabytes, positive, sound};
+use super::tool::{
+    Output, Point, Run, RunRequest, Statistic, Tool, ToolReport, behind, gigabytes, positive, sound,
+};
 use crate::bandwidth::plan::Code;
 use crate::kernels::{ELEMENT, Kernel, Stores};
 use crate::pages::Pages;
@@ -55,8 +57,8 @@ fn runs(request: &RunRequest) -> Result<Vec<Run>, String> {
                 Stores::Nt => past.filter(|_| has_nt),
                 Stores::Regular | Stores::None => Some(*plain),
             };
-            let Some(test) =
-                test.filter(|_| request.wants(stores) && request.simd.kernel(kernel.operation, stores).is_some())
+            let Some(test) = test
+                .filter(|_| request.wants(stores) && request.simd.kernel(kernel.operation, stores).is_some())
             else {
                 continue;
             };
@@ -170,7 +172,10 @@ Cycles per update:\t1.360821
     fn its_mean_its_threads_and_its_size_are_read() {
         let report = parse("2700000000", "47618.32", None).unwrap();
         assert_eq!(report.rate("triad"), Some(47.61832));
-        assert_eq!((report.threads, report.cpus, report.elements), (Some(2), Some(vec![0, 1]), Some(4_000_000)));
+        assert_eq!(
+            (report.threads, report.cpus, report.elements),
+            (Some(2), Some(vec![0, 1]), Some(4_000_000))
+        );
         assert_eq!(report.version, "likwid-bench, test stream_mem_avx512");
     }
 
@@ -202,8 +207,9 @@ Cycles per update:\t1.360821
             pages: Pages::Default,
             inspection: &unknown,
         };
-        let lines =
-            |request: &RunRequest| runs(request).unwrap().iter().map(|run| run.arguments.join(" ")).collect::<Vec<_>>();
+        let lines = |request: &RunRequest| {
+            runs(request).unwrap().iter().map(|run| run.arguments.join(" ")).collect::<Vec<_>>()
+        };
         assert_eq!(lines(&request), ["-t stream -W N:24000B:2 -s 1", "-t load -W N:8000B:2 -s 1"]);
         #[cfg(target_arch = "x86_64")]
         {

@@ -7,7 +7,7 @@
 
 use figure::Convention;
 
-use super::tool::{RunRequest, Output, Point, Run, ToolReport, Statistic, Tool, gigabytes};
+use super::tool::{Output, Point, Run, RunRequest, Statistic, Tool, ToolReport, gigabytes};
 use crate::bandwidth::plan::Code;
 use crate::kernels::{ELEMENT, Stores};
 use crate::pages::Pages;

@@ -5,7 +5,9 @@
 
 use figure::{Convention, CpuList};
 
-use super::tool::{RunRequest, Output, Point, Run, ToolReport, Statistic, Tool, behind, gigabytes, positive, sound};
+use super::tool::{
+    Output, Point, Run, RunRequest, Statistic, Tool, ToolReport, behind, gigabytes, positive, sound,
+};
 use crate::bandwidth::baseline::Origin;
 use crate::bandwidth::plan::Code;
 use crate::inspect::{Inspection, Way};
@@ -202,7 +204,10 @@ Solution Validates: avg error less than 1.000000e-13 on all three arrays
             (report.rate("copy"), report.rate("triad"), report.rate("add")),
             (Some(148.6683), Some(149.6185), None)
         );
-        assert_eq!((report.elements, report.threads, report.repetitions), (Some(10_000_000), Some(48), Some(9)));
+        assert_eq!(
+            (report.elements, report.threads, report.repetitions),
+            (Some(10_000_000), Some(48), Some(9))
+        );
         assert_eq!((report.shortest, report.granularity), (Some(0.001076), Some(1e-6)));
     }
 

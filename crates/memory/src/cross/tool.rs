@@ -210,7 +210,12 @@ mod tests {
     #[test]
     fn a_report_is_compared_with_what_was_asked() {
         let places: Vec<CpuList> = ["0,2", "1,3"].iter().map(|list| list.parse().unwrap()).collect();
-        let report = ToolReport { threads: Some(2), cpus: Some(vec![0, 3]), elements: Some(1000), ..ToolReport::default() };
+        let report = ToolReport {
+            threads: Some(2),
+            cpus: Some(vec![0, 3]),
+            elements: Some(1000),
+            ..ToolReport::default()
+        };
         assert_eq!(report.contradicts(&places, Some(1001)), None);
         let wrong = |report: ToolReport| report.contradicts(&places, Some(1000)).unwrap();
         assert!(wrong(ToolReport { threads: Some(4), ..report.clone() }).contains("4 threads and not 2"));

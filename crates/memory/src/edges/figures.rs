@@ -55,7 +55,9 @@ impl Ladder<'_> {
         let rounds =
             self.points.iter().filter(|figure| figure.value.is_some()).map(|figure| figure.kept().count());
         let each: Vec<Vec<Level>> = (0..rounds.min().unwrap_or(0))
-            .map(|round| match_levels(&points(&self.points, |figure| figure.kept_values().get(round).copied())).0)
+            .map(|round| {
+                match_levels(&points(&self.points, |figure| figure.kept_values().get(round).copied())).0
+            })
             .collect();
         let mut figures: Vec<Figure> = Vec::new();
         for (index, level) in levels.iter().enumerate() {

@@ -272,7 +272,9 @@ fn a_level_that_is_not_there_ends_with_the_one_before() {
 fn a_level_that_is_not_advertised_is_left_over() {
     let points = ladder(&[(32.0 * KIB, 1.5), (1.0 * MIB, 5.0), (32.0 * MIB, 30.0)], 120.0, 1024.0 * MIB);
     let (levels, left) = matched(&edges(&points), &[(1, 32 << 10), (2, 1 << 20)], 1024.0 * MIB);
-    assert!(levels.iter().all(|level| level.has_edge && within(level.edge.unwrap().bytes, level.advertised, 1.3)));
+    assert!(
+        levels.iter().all(|level| level.has_edge && within(level.edge.unwrap().bytes, level.advertised, 1.3))
+    );
     assert_eq!(left.len(), 1);
     assert!(within(left[0].bytes, 32.0 * MIB, 1.3));
 }

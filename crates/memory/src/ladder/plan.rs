@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::conditions;
 use crate::deadlines;
 use crate::edges;
+use crate::ladder_sizes::{self, Density};
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
-use crate::ladder_sizes::{self, Density};
 use crate::simd::Simd;
 use crate::sizes::{self, CACHE_FACTOR};
 

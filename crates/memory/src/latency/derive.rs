@@ -15,7 +15,10 @@ pub fn complete(figures: &mut Vec<Figure>, machine: &Machine) {
         figures.iter().filter(|figure| figure.series.as_ref() == Some(&name)).collect()
     };
     let find = |paged: bool, small: bool| {
-        SERIES.iter().find(|series| series.paged == paged && series.small == small).map_or(Vec::new(), figures_of)
+        SERIES
+            .iter()
+            .find(|series| series.paged == paged && series.small == small)
+            .map_or(Vec::new(), figures_of)
     };
     let (huge, small, paged) = (find(false, false), find(false, true), find(true, true));
     // Huge pages show caches best; without them small ones do.

@@ -11,9 +11,8 @@ use lab::worker::{Bench, Facts};
 
 use super::memory::Memory;
 use super::plan::{Point, Setup, Task};
-use super::roles::{TimedWork, Gate, Traffic, chase, inject, inject_all};
+use super::roles::{Gate, TimedWork, Traffic, chase, inject, inject_all};
 use crate::bandwidth::expected::{TOLERANCE, relative_error};
-use crate::thread_blocks::GROUP_BYTES;
 use crate::chase::UNROLL;
 use crate::kernels::Mix;
 use crate::mix::bench::map;
@@ -23,6 +22,7 @@ use crate::region::Region;
 use crate::simd::mix::PAGE_ELEMENTS;
 use crate::sizes;
 use crate::team::Team;
+use crate::thread_blocks::GROUP_BYTES;
 
 /// Samples of a round: their median bears one that an interrupt hit.
 const SAMPLES: usize = 4;

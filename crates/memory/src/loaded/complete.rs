@@ -3,9 +3,9 @@
 use figure::evidence as key;
 use figure::{Better, Convention, Figure, Limit, Machine, Unit};
 
-use crate::thread_blocks::GROUP_BYTES;
 use crate::kernels::ELEMENT;
 use crate::limits;
+use crate::thread_blocks::GROUP_BYTES;
 
 /// Adds the limits and, behind each latency under load, the bandwidth that was injected at the same time.
 pub fn complete(figures: &mut Vec<Figure>, machine: &Machine) {

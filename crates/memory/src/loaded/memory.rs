@@ -4,12 +4,12 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::bandwidth::expected::relative_error;
-use crate::thread_blocks::ThreadBlocks;
 use crate::chase::{Chain, Order};
 use crate::kernels::Mix;
 use crate::mix::contents::value;
 use crate::region::Region;
 use crate::simd::mix::{GROUP, PAGE_ELEMENTS, PAGES, Turn, Walk};
+use crate::thread_blocks::ThreadBlocks;
 
 /// Seed of the chain, any: the same order in every run.
 const SEED: u64 = 3;

@@ -7,7 +7,6 @@ use lab::placement::{self, Placement};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
-use crate::thread_blocks::ThreadBlocks;
 use crate::chase::LINE;
 use crate::conditions::of_first;
 use crate::deadlines;
@@ -18,6 +17,7 @@ use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
 use crate::simd::Simd;
 use crate::sizes::{self, ARRAYS};
+use crate::thread_blocks::ThreadBlocks;
 
 /// Intel MLC's delays.
 const ALL_DELAYS: &[u64] =
@@ -54,9 +54,7 @@ pub enum Point {
         delay: u64,
     },
     /// All inject at full speed: what the injectors are compared with.
-    All {
-        mix: Mix,
-    },
+    All { mix: Mix },
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

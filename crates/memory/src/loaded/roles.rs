@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use lab::pool::Seat;
 
 use super::memory::Memory;
-use crate::thread_blocks::GROUP_BYTES;
 use crate::kernels::Mix;
 use crate::simd::mix::{PAGES, Walk};
+use crate::thread_blocks::GROUP_BYTES;
 
 const GROUP_LINES: f64 = (PAGES * 64) as f64;
 /// Seconds between two glances of an injector at the flag, about: what the others go on at most when the
@@ -115,11 +115,11 @@ pub fn inject_all(memory: &Memory, seat: &Seat, traffic: Traffic, groups: usize)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::thread_blocks::ThreadBlocks;
     use crate::chase::LINE;
     use crate::pages::Pages;
     use crate::region::Region;
     use crate::simd::Simd;
+    use crate::thread_blocks::ThreadBlocks;
     use figure::CpuList;
     use lab::clock::Clock;
     use lab::placement::Placement;

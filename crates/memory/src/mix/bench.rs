@@ -11,7 +11,6 @@ use lab::pool::Seat;
 use super::contents::{Contents, FACTOR, value};
 use super::plan::{Setup, Task};
 use crate::bandwidth::expected::{TOLERANCE, relative_error};
-use crate::thread_blocks::ThreadBlocks;
 use crate::calibration::Calibration;
 use crate::kernels::{ELEMENT, Mix, Operation, Stores};
 use crate::page_evidence;
@@ -19,6 +18,7 @@ use crate::simd::Loop;
 use crate::simd::mix::{GROUP, PAGE_ELEMENTS, Walk};
 use crate::sizes::{self, ARRAYS};
 use crate::team::Team;
+use crate::thread_blocks::ThreadBlocks;
 use crate::worker::{Amount, Kernel, Sample};
 
 /// Groups between two calls of [`Seat::glance`]: 8 MiB, a millisecond or so.
@@ -227,8 +227,7 @@ impl Sample for Passes {
                     // SAFETY: the thirds of the thread's own block have `groups` groups, which are whole
                     // blocks of elements on page boundaries; the set is available.
                     Code::Triad(triad) => unsafe {
-                        let [a, b, c] =
-                            [0, 1, 2].map(|array| at.wrapping_add(array * self.third * GROUP));
+                        let [a, b, c] = [0, 1, 2].map(|array| at.wrapping_add(array * self.third * GROUP));
                         triad(a, b, c, some * GROUP, FACTOR);
                     },
                 }

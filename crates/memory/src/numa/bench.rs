@@ -47,17 +47,9 @@ pub(crate) struct Numa {
 /// The work of a sample.
 pub(crate) enum Work {
     /// Passes over an array, each thread its part.
-    Read {
-        code: Loop,
-        array: Arc<Region>,
-        split: Split,
-        passes: u64,
-    },
+    Read { code: Loop, array: Arc<Region>, split: Split, passes: u64 },
     /// Steps along a chain.
-    Walk {
-        chain: Arc<FullTraversal>,
-        steps: u64,
-    },
+    Walk { chain: Arc<FullTraversal>, steps: u64 },
 }
 
 /// A team with a thread for each column, on a CPU near to it.
@@ -185,8 +177,11 @@ impl Kernel for Numa {
     /// Of the arrays every round checks its sums. Of the chain of each column: whether it is whole and every
     /// step of it was taken.
     fn verify_all(&mut self) -> Result<Vec<f64>, String> {
-        let chains: Vec<_> =
-            self.memories.iter().map(|memory| memory.as_ref().ok().map(|memory| memory.chain.clone())).collect();
+        let chains: Vec<_> = self
+            .memories
+            .iter()
+            .map(|memory| memory.as_ref().ok().map(|memory| memory.chain.clone()))
+            .collect();
         let errors = self.near.each(move |seat| {
             let is_complete = chains[seat.index].as_ref().is_some_and(|chain| chain.complete());
             [0.0, if is_complete { 0.0 } else { 1.0 }]

@@ -37,7 +37,13 @@ impl Cells<'_> {
     }
 
     /// The conditions of a cell that is measured.
-    pub fn measured(&self, mut figure: Figure, quantity: Quantity, placement: &Placement, share: &Share) -> Figure {
+    pub fn measured(
+        &self,
+        mut figure: Figure,
+        quantity: Quantity,
+        placement: &Placement,
+        share: &Share,
+    ) -> Figure {
         let specific = match quantity {
             Quantity::Bandwidth => conditions::of_placement(placement)
                 .with(key::KERNEL, "read".to_owned())
@@ -51,7 +57,8 @@ impl Cells<'_> {
                 .with(key::STRIDE, LINE as f64),
         };
         figure.conditions.merge(
-            specific.with(key::ARRAY_BYTES, share.bytes as f64)
+            specific
+                .with(key::ARRAY_BYTES, share.bytes as f64)
                 .with(key::ARRAYS_USED, 1.0)
                 .with(key::DATA_TOUCHED, share.bytes as f64)
                 .with(key::PAGES_ASKED, self.pages.word().to_owned()),

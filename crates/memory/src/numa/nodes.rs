@@ -117,7 +117,8 @@ pub fn matrix(machine: &Machine, options: &Options) -> Result<Matrix, PlanError>
     };
     // Says what is wrong with places for the machine as a whole.
     let usable = placement::place(machine, &options.places, Bind::Close, None)?.cpus();
-    let rows = rows.iter().map(|node| Ok(NodeUse { node, usable: threads(machine, options, &usable, node)? }));
+    let rows =
+        rows.iter().map(|node| Ok(NodeUse { node, usable: threads(machine, options, &usable, node)? }));
     Ok(Matrix {
         rows: rows.collect::<Result<_, PlanError>>()?,
         columns: asked.iter().map(|node| NodeUse { node, usable: memory(machine, node) }).collect(),
@@ -141,7 +142,11 @@ fn threads(
     }
     let places = match &options.places {
         Places::List(places) => Places::List(
-            places.iter().map(|place| place.intersection(&allowed)).filter(|place| !place.is_empty()).collect(),
+            places
+                .iter()
+                .map(|place| place.intersection(&allowed))
+                .filter(|place| !place.is_empty())
+                .collect(),
         ),
         words => words.clone(),
     };

@@ -8,7 +8,7 @@ use figure::{CpuList, Evidence, Reading, Round};
 use lab::clock::Clock;
 use machine::counters::Watch;
 
-use super::node_arrays::{NodeArrays, Contents};
+use super::node_arrays::{Contents, NodeArrays};
 use super::plan::{self, Setup};
 use crate::bandwidth::arrays::not_mapped;
 use crate::bandwidth::expected::{SUM_TOLERANCE, TOLERANCE};
@@ -80,14 +80,8 @@ impl Kernel for Scaling {
             let elements: usize = setup.nodes.iter().map(|need| need.elements).sum();
             not_mapped((sizes::ARRAYS * elements as u64 * ELEMENT) as f64, &error)
         })?;
-        let mut kernel = Scaling {
-            contents: Vec::new(),
-            arrays: Arc::new(arrays),
-            clock,
-            touchers,
-            homes,
-            setup,
-        };
+        let mut kernel =
+            Scaling { contents: Vec::new(), arrays: Arc::new(arrays), clock, touchers, homes, setup };
         kernel.fill()?;
         let task = |plan: &plan::Task| Task {
             watch: Team::watch(&kernel.setup.machine, &plan.threads),

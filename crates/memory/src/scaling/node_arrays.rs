@@ -86,7 +86,9 @@ impl Contents {
 
     /// The sum of an array's elements over a range.
     pub fn sum(&self, array: Array, start: usize, length: usize) -> f64 {
-        self.within(start, length).map(|(from, to, expected)| (to - from) as f64 * expected.value(array)).sum()
+        self.within(start, length)
+            .map(|(from, to, expected)| (to - from) as f64 * expected.value(array))
+            .sum()
     }
 
     /// Whether the arrays should be filled anew before they are used again.

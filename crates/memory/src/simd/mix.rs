@@ -135,7 +135,10 @@ macro_rules! walks {
         $walk!(read1_write1_spaced, 1, 1, $spin);
         $walk!(write_spaced, 0, 1, $spin);
 
-        pub(in crate::simd) fn walk(mix: crate::kernels::Mix, spaced: bool) -> Option<crate::simd::mix::Walk> {
+        pub(in crate::simd) fn walk(
+            mix: crate::kernels::Mix,
+            spaced: bool,
+        ) -> Option<crate::simd::mix::Walk> {
             Some(match (mix, spaced) {
                 (crate::kernels::Mix::Ratio(1, 0), false) => read,
                 (crate::kernels::Mix::Ratio(3, 1), false) => read3_write1,

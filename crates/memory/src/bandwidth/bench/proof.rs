@@ -30,8 +30,7 @@ impl Bandwidth {
                 .collect();
             pages::nodes_of(&addresses)
         })?;
-        let mut evidence =
-            page_evidence::of_backing(pages::backing(start, end), self.arrays.bytes() as f64);
+        let mut evidence = page_evidence::of_backing(pages::backing(start, end), self.arrays.bytes() as f64);
         let local = page_evidence::local_share(&self.setup.machine, &self.setup.threads, nodes);
         evidence.put_reading(NUMA_LOCAL_SHARE, local);
         Ok(evidence)

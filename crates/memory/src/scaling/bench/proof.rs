@@ -74,8 +74,7 @@ impl Scaling {
     /// figure.
     pub(super) fn pages(&self) -> Evidence {
         let range = |node| self.arrays.range(node);
-        let backings =
-            (0..self.setup.nodes.len()).map(range).map(|(start, end)| pages::backing(start, end));
+        let backings = (0..self.setup.nodes.len()).map(range).map(|(start, end)| pages::backing(start, end));
         page_evidence::of_backing(Backing::sum(backings), self.arrays.bytes() as f64)
     }
 

@@ -63,8 +63,7 @@ fn under_a_dynamic_schedule_every_element_is_taken_once_a_pass() {
     let kernel = &worker.kernel;
     let code = kernel.setup.simd.kernel(task.plan.operation, task.plan.stores).unwrap();
     let calibration = Calibration { passes: 3, samples: 1 };
-    let work =
-        Arc::new(Work::new(&task.plan, code, calibration, kernel.arrays.clone(), &kernel.contents));
+    let work = Arc::new(Work::new(&task.plan, code, calibration, kernel.arrays.clone(), &kernel.contents));
     let shared = work.clone();
     kernel.team(task).unwrap().each(move |seat| shared.run(seat, 0)).unwrap();
     let taken = work.taken_in_a_pass();

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lab::pool::Seat;
 
-use super::super::node_arrays::{NodeArrays, Contents};
 use super::super::layout::Layout;
+use super::super::node_arrays::{Contents, NodeArrays};
 use super::super::plan::Task;
 use crate::bandwidth::expected::relative_error;
 use crate::calibration::Calibration;
