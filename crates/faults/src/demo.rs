@@ -1,12 +1,12 @@
 //! Programs that fault, each in one way, to see the doctor at work (`truebench faults demo`). Pure.
 //!
-//! They run in [`cell::demo`], as programs like anybody's; here is what is told of them, and how they are started.
+//! They run in [`workload::fault_demo`], as programs like anybody's; here is what is told of them, and how they are started.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use cell::demo::{NAME, Pace, SHAPES, TOLD, Work};
 use figure::faults::Mechanism;
+use workload::fault_demo::{NAME, Pace, SHAPE_INFO, SHAPES, Work};
 
 /// A program that faults in one way.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ pub enum Amount {
 
 /// All shapes, in the order in which they are told.
 pub fn shapes() -> impl Iterator<Item = Shape> {
-    SHAPES.iter().zip(TOLD).map(|(shape, told)| Shape {
+    SHAPES.iter().zip(SHAPE_INFO).map(|(shape, told)| Shape {
         name: shape.name,
         about: told.about,
         // A test sees to it that each word is one.
@@ -60,7 +60,7 @@ pub fn find(name: &str) -> Result<Shape, String> {
 /// The program's file, and its arguments from its own name on.
 ///
 /// # Errors
-/// Where `truebench-cell` was looked for.
+/// Where `truebench-workload` was looked for.
 pub fn command(shape: &Shape, amount: Amount) -> Result<(PathBuf, Vec<OsString>), String> {
     Ok((lab::ours::find_cell()?, arguments(shape, amount)))
 }
@@ -71,7 +71,7 @@ fn arguments(shape: &Shape, amount: Amount) -> Vec<OsString> {
         Amount::Iterations(iterations) => vec![iterations],
         Amount::Rate(rate, seconds) => vec![rate, seconds],
     };
-    let words = [cell::NAME, NAME, shape.name].into_iter().map(OsString::from);
+    let words = [workload::NAME, NAME, shape.name].into_iter().map(OsString::from);
     words.chain(numbers.into_iter().map(|number| number.to_string().into())).collect()
 }
 
@@ -81,8 +81,8 @@ mod unit {
 
     #[test]
     fn what_is_told_is_told_of_the_shape_that_runs() {
-        assert_eq!(SHAPES.len(), TOLD.len());
-        for (shape, told) in SHAPES.iter().zip(TOLD) {
+        assert_eq!(SHAPES.len(), SHAPE_INFO.len());
+        for (shape, told) in SHAPES.iter().zip(SHAPE_INFO) {
             assert_eq!(shape.name, told.name);
             assert!(Mechanism::of(told.mechanism).is_some_and(|of| of != Mechanism::Unexplained), "{told:?}");
         }
@@ -99,9 +99,9 @@ mod unit {
             let words = arguments(&server, amount).into_iter();
             words.map(|word| word.into_string().unwrap()).collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(words(Amount::Usual), "truebench-cell demo server");
-        assert_eq!(words(Amount::Iterations(7)), "truebench-cell demo server 7");
-        assert_eq!(words(Amount::Rate(2000, 3)), "truebench-cell demo server 2000 3");
+        assert_eq!(words(Amount::Usual), "truebench-workload demo server");
+        assert_eq!(words(Amount::Iterations(7)), "truebench-workload demo server 7");
+        assert_eq!(words(Amount::Rate(2000, 3)), "truebench-workload demo server 2000 3");
         let error = find("no\u{1b}[31m").unwrap_err();
         assert!(error.contains("two-blocks") && !error.contains('\u{1b}'), "{error}");
     }

@@ -1,7 +1,7 @@
 //! The mode that walks through the heap (`truebench faults walk`): what malloc does with four blocks on this C library, step by
 //! step, with thresholds that adapt and with thresholds that are frozen.
 //!
-//! The steps are made by [`cell::walk`], which sleeps after each; what it has in memory then is read from outside. A start of it
+//! The steps are made by [`workload::heap_walk`], which sleeps after each; what it has in memory then is read from outside. A start of it
 //! gives one round to each figure of its arm. All of it is counted, and nothing timed.
 //!
 //! - [`plan`](mod@plan) says what is walked; [`bench`](mod@bench) is the worker; [`seen`] is what is seen after a step. Pure but for
@@ -11,8 +11,8 @@ mod bench;
 mod plan;
 mod seen;
 
-use cell::walk::{BLOCKS, Deed, STEPS};
 use lab::schedule::Rules;
+use workload::heap_walk::{BLOCKS, Deed, STEPS};
 
 /// The mode.
 pub const MODE: lab::mode::Mode<Options, WalkError> = lab::mode::Mode {

@@ -1,7 +1,7 @@
-//! Copies of `truebench-cell`: started asleep, let go together, and collected. Such as last are let go again and again.
+//! Copies of `truebench-workload`: started asleep, let go together, and collected. Such as last are let go again and again.
 //!
-//! Each copy is a `truebench-cell` in a process group of its own, so that what it forked can be killed with it. They share
-//! a mapping ([`cell::shared`]) in which they wait for the start and leave their results; what a copy wrote there is whole
+//! Each copy is a `truebench-workload` in a process group of its own, so that what it forked can be killed with it. They share
+//! a mapping ([`workload::shared`]) in which they wait for the start and leave their results; what a copy wrote there is whole
 //! even if it was killed.
 
 mod said;
@@ -15,13 +15,13 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use cell::shared::{Head, Shared, Slot, step};
 use figure::CpuList;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use said::Said;
+use workload::shared::{Head, Shared, Slot, step};
 
 use crate::{child, ended};
 
@@ -230,7 +230,7 @@ impl Copies {
         let head = self.shared.head();
         self.passes += 1;
         head.go.store(self.passes, Ordering::Release);
-        cell::sys::wake_all(&head.go);
+        workload::sys::wake_all(&head.go);
     }
 
     /// Process ids.
@@ -292,7 +292,7 @@ impl Copies {
             run_delay: Some(of(&slot.run_delay))
                 .filter(|delay| *delay != u64::MAX)
                 .map(|ns| ns as f64 * 1e-9),
-            notes: slot.notes.iter().map(of).collect(),
+            notes: slot.fields.iter().map(of).collect(),
         })
     }
 

@@ -7,7 +7,7 @@
 //!   them and writes the evidence: the [`canary`] before and after, every thread's own counters, the
 //!   machine's. The [`pmu`] tells what a thread's cycles were spent on, where there is one.
 //! - [`schedule`] interleaves rounds over figures and decides when there are enough. Pure.
-//! - [`program`] runs a program that is not ours under the same conditions; [`copies`] runs `truebench-cell`, several at the
+//! - [`program`] runs a program that is not ours under the same conditions; [`copies`] runs `truebench-workload`, several at the
 //!   same time; [`ours`] finds it.
 //! - [`start`] is one start of a program of the user's, from the cell, and what the kernel says that it used; [`tree`] looks at it while it
 //!   runs; [`preload`] proves that a library serves it, [`image`] tells what its file says.

@@ -1,4 +1,4 @@
-//! Files that belong to truebench, besides its own binary: `truebench-cell`, and libraries that are preloaded.
+//! Files that belong to truebench, besides its own binary: `truebench-workload`, and libraries that are preloaded.
 //!
 //! The first that is there is the one, and an error where other users can change it ([`trust::own_file`](crate::trust::own_file)).
 
@@ -17,12 +17,12 @@ pub fn directories() -> Vec<PathBuf> {
     places.into_iter().flatten().collect()
 }
 
-/// `truebench-cell`.
+/// `truebench-workload`.
 ///
 /// # Errors
 /// Where it was looked for, or who else can change it.
 pub fn find_cell() -> Result<PathBuf, String> {
-    find(cell::NAME, &directories())
+    find(workload::NAME, &directories())
 }
 
 /// A library that is preloaded. Cargo leaves those of a program's dependencies in `deps` beside it, and they are newer than

@@ -9,7 +9,6 @@ use std::process::ExitStatus;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use cell::attempt::note;
 use figure::evidence::*;
 use figure::{CpuList, Evidence, Reading};
 use procfs_core::FromRead;
@@ -17,6 +16,7 @@ use procfs_core::process::{LimitValue, Limits};
 pub use programs::Programs;
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
+use workload::launcher::fields as note;
 
 use crate::copies::{Ask, Copies};
 use crate::tree;
@@ -67,7 +67,7 @@ impl Program {
 /// What every start has in common.
 #[derive(Clone, Debug)]
 pub struct Stage<'a> {
-    /// `truebench-cell`, which starts the program: what a process has in memory at most is inherited from the one that
+    /// `truebench-workload`, which starts the program: what a process has in memory at most is inherited from the one that
     /// started it, and this one is tiny.
     pub cell: &'a Path,
     /// What is started.
@@ -138,7 +138,7 @@ impl Start {
         arguments.push(stage.program.file.clone().into());
         arguments.extend(stage.program.arguments.iter().cloned());
         let ask = Ask {
-            name: cell::attempt::NAME,
+            name: workload::launcher::NAME,
             copies: 1,
             threads: 1,
             duration: Duration::ZERO,
@@ -187,7 +187,7 @@ impl Start {
     ) -> Result<Ended, String> {
         self.copies.let_go();
         let (slot, mut told) = (self.copies.slots().next().ok_or("no results")?, None::<Instant>);
-        let program = || slot.note(note::PROCESS).map_or(0, |note| note.load(Ordering::Acquire)) as i32;
+        let program = || slot.field(note::PROCESS).map_or(0, |note| note.load(Ordering::Acquire)) as i32;
         self.copies.ready_looked(1, Duration::MAX, every, |children| {
             let Some(cell) = children.first().map(std::process::Child::id) else { return Ok(()) };
             match told {
@@ -233,7 +233,7 @@ impl Start {
     fn ended(&self) -> Result<Ended, String> {
         let slot = self.copies.slots().next().ok_or("no results")?;
         let of = |word: &std::sync::atomic::AtomicU64| word.load(Ordering::Acquire) as f64;
-        let note = |index: usize| slot.note(index).map_or(0.0, of);
+        let note = |index: usize| slot.field(index).map_or(0.0, of);
         let status = ExitStatus::from_raw(note(note::STATUS) as i32);
         let failure = if !status.success() {
             let how = crate::ended::words(status);

@@ -3,8 +3,8 @@
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
 
-use cell::recording::{LARGEST, Recording, SHARDS, class_of};
-use cell::sys;
+use shm::recording::{LARGEST, Recording, SHARDS, class_of};
+use shm::sys;
 
 use crate::lock::Lock;
 use crate::table::{Inserted, Table, hash};
@@ -152,7 +152,7 @@ impl Book {
             });
             shard.lock.open();
         }
-        self.shared.head().kept.fetch_add(kept, Relaxed);
+        self.shared.head().live_at_exit.fetch_add(kept, Relaxed);
     }
 
     /// Does something with the table that an address belongs to; times it now and then, from `now` on.
@@ -199,7 +199,7 @@ fn shard_of(address: usize) -> usize {
 
 #[cfg(test)]
 mod unit {
-    use cell::recording::{BYTES, CLASSES};
+    use shm::recording::{BYTES, CLASSES};
 
     use super::*;
 
@@ -243,7 +243,7 @@ mod unit {
         assert_eq!((counts(&book, 40), counts(&book, 5000)), ((1001, 401), (1, 1)));
         // The end of all.
         book.settle();
-        assert_eq!((counts(&book, 40), head.kept.load(Relaxed)), ((1001, 1001), 600));
+        assert_eq!((counts(&book, 40), head.live_at_exit.load(Relaxed)), ((1001, 1001), 600));
         assert_eq!(head.processes.load(Relaxed), 1);
     }
 

@@ -1,10 +1,10 @@
-//! Births and ends of large blocks, told at once, for truebench to find the blocks that page faults are in ([`cell::blocks`]).
+//! Births and ends of large blocks, told at once, for truebench to find the blocks that page faults are in ([`shm::blocks`]).
 
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr};
 
-use cell::blocks::{Blocks, Entry, Kind, Regs, STACK};
-use cell::sys;
+use shm::blocks::{Blocks, Entry, Kind, Regs, STACK};
+use shm::sys;
 
 use crate::live::Live;
 use crate::pace::Pace;
@@ -55,7 +55,7 @@ impl Large {
     /// A block that was asked for at `begun` came to be. `begun` is 0 if that is not known.
     pub fn born(&self, address: usize, size: usize, begun: u64) {
         if !LIVE.insert(address) {
-            self.shared.head().untold.fetch_add(1, Relaxed);
+            self.shared.head().unrecorded.fetch_add(1, Relaxed);
             return;
         }
         let (size, time) = (size as u64, sys::now());
@@ -195,7 +195,7 @@ const PARTS: usize = STACK / 4096 + 1;
 
 #[cfg(test)]
 mod unit {
-    use cell::blocks::{Absent, BYTES};
+    use shm::blocks::{Absent, BYTES};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! The library that `truebench alloc record` preloads: it stands before malloc and its kin, hands each call on to whoever would
-//! have served it, and counts by size how many blocks there were and how long they lived ([`cell::recording`]). For
-//! `truebench faults --allocs` it tells of large blocks alone, at once, and of some of them who allocates ([`cell::blocks`]).
+//! have served it, and counts by size how many blocks there were and how long they lived ([`shm::recording`]). For
+//! `truebench faults --allocs` it tells of large blocks alone, at once, and of some of them who allocates ([`shm::blocks`]).
 //!
 //! It lives inside a program that is not ours, so
 //!
@@ -38,7 +38,7 @@ mod table;
 #[cfg(all(not(test), panic = "abort"))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
-    cell::sys::abort()
+    shm::sys::abort()
 }
 
 // Named by unwinding tables of the core library, and never called. Hidden: were it exported, Rust programs that share their

@@ -1,7 +1,7 @@
 //! The two ways to record: every block, counted by size ([`book`](crate::book)), or large ones alone, told at once
 //! ([`large`](crate::large)). Which it is says the memory that truebench shares.
 
-use cell::sys;
+use shm::sys;
 
 use crate::{book, large};
 

@@ -3,9 +3,9 @@
 use core::ffi::{CStr, c_char, c_int};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
-use cell::blocks::{self, Blocks};
-use cell::recording::{self, Recording, VARIABLE};
-use cell::sys;
+use shm::blocks::{self, Blocks};
+use shm::recording::{self, Recording, VARIABLE};
+use shm::sys;
 
 use crate::book::{Book, Own};
 use crate::large::Large;

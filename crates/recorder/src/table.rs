@@ -1,6 +1,6 @@
 //! Which blocks live, and the class of each: a hash table with open addressing in mapped memory.
 
-use cell::sys;
+use shm::sys;
 
 /// Entries of the first table: a page.
 const FIRST: usize = 512;

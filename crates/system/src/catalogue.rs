@@ -1,7 +1,6 @@
 //! The tests by name and group, as UnixBench's command line has them.
 
-use cell::test::Test;
-use cell::tests::TESTS;
+use workload::unixbench::{TESTS, Test};
 
 use crate::mode::PlanError;
 

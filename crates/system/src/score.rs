@@ -4,7 +4,7 @@
 //! dropped, by count; the geometric mean of the rest is the score. It is biased upwards and hides two modes: that is why
 //! figures have a median of all passes besides.
 
-use cell::test::Test;
+use workload::unixbench::Test;
 
 /// What the reference machine is rated with in every test.
 pub const REFERENCE: f64 = 10.0;

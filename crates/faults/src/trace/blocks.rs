@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use cell::blocks::Kind;
+use shm::blocks::Kind;
 
 use super::collect::{Frame, Site};
 use super::record::{Entry, Fault, What};
@@ -139,7 +139,7 @@ impl Blocks {
 
     /// What the recorder told of a block; `stack`: the calls that led to the allocation, the innermost first, and how likely it
     /// was that they were asked for.
-    pub fn told(&mut self, entry: &cell::blocks::Entry, stack: Option<(Box<[Frame]>, f64)>) {
+    pub fn told(&mut self, entry: &shm::blocks::Entry, stack: Option<(Box<[Frame]>, f64)>) {
         let step = match entry.kind {
             Kind::Hello => Step::Hello,
             Kind::Ended => Step::Ended(entry.address),
@@ -289,8 +289,8 @@ mod unit {
     const MIB: u64 = 1 << 20;
     const ONE: u32 = 1;
 
-    fn told(kind: Kind, process: u32, address: u64, size: u64, begun: u64, time: u64) -> cell::blocks::Entry {
-        cell::blocks::Entry { kind, process, address, size, begun, time, stack: 0 }
+    fn told(kind: Kind, process: u32, address: u64, size: u64, begun: u64, time: u64) -> shm::blocks::Entry {
+        shm::blocks::Entry { kind, process, address, size, begun, time, stack: 0 }
     }
 
     fn by(place: u64) -> Option<(Box<[Frame]>, f64)> {

@@ -1,11 +1,11 @@
-//! Reads what the preloaded recorder tells of large blocks, while the program runs ([`cell::blocks`]).
+//! Reads what the preloaded recorder tells of large blocks, while the program runs ([`shm::blocks`]).
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use cell::blocks::{Absent, BYTES, Blocks, ENTRIES, MAGIC, STACK, Stack};
+use shm::blocks::{Absent, BYTES, Blocks, ENTRIES, MAGIC, STACK, Stack};
 
 use super::record::{Entry, Fault, What};
 
@@ -16,7 +16,7 @@ const PATIENCE: u64 = 100_000_000;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Told {
     /// Of which block.
-    pub entry: cell::blocks::Entry,
+    pub entry: shm::blocks::Entry,
     /// The stack of its allocation, if it was taken, and how likely that was.
     pub stack: Option<(Fault, f64)>,
 }
@@ -82,7 +82,7 @@ impl Ring {
         }
     }
 
-    fn stack(&self, entry: &cell::blocks::Entry) -> Option<(Fault, f64)> {
+    fn stack(&self, entry: &shm::blocks::Entry) -> Option<(Fault, f64)> {
         let mut bytes = [0; STACK];
         let Stack { regs, length, chance } = self.blocks.read_stack(entry.stack, &mut bytes)?;
         let stack = bytes.get(..length)?.to_vec();
@@ -103,7 +103,7 @@ impl Ring {
 
     /// Large blocks that a process could not keep in mind.
     pub fn untold(&self) -> u64 {
-        self.blocks.head().untold.load(Ordering::Relaxed)
+        self.blocks.head().unrecorded.load(Ordering::Relaxed)
     }
 }
 
@@ -111,16 +111,16 @@ impl Ring {
 mod unit {
     use super::super::record::Regs;
     use super::*;
-    use cell::blocks::Kind;
+    use shm::blocks::Kind;
 
     fn ring() -> Ring {
         // SAFETY: mapped, of this size, and never unmapped.
-        Ring::over(unsafe { Blocks::over(cell::sys::share(BYTES).unwrap()) })
+        Ring::over(unsafe { Blocks::over(shm::sys::share(BYTES).unwrap()) })
     }
 
-    fn entry(number: u64) -> cell::blocks::Entry {
+    fn entry(number: u64) -> shm::blocks::Entry {
         let (kind, address) = (Kind::Born, number << 16);
-        cell::blocks::Entry {
+        shm::blocks::Entry {
             kind,
             process: 5,
             address,
@@ -143,7 +143,7 @@ mod unit {
         let blocks = ring.blocks;
         let regs = Regs { pc: 1, sp: 2, fp: 3, lr: 4 };
         let stack = blocks.stack(regs, 0.5, |_| 16);
-        blocks.write(&cell::blocks::Entry { stack, ..entry(7) });
+        blocks.write(&shm::blocks::Entry { stack, ..entry(7) });
         let mut entries = Vec::new();
         ring.drain(10, false, &mut entries);
         let [Entry { time: 7, what: What::Block(told) }] = entries.as_slice() else {

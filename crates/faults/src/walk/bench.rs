@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use cell::walk::{BLOCKS, STEPS, note};
 use figure::evidence::*;
 use figure::{Event, Evidence, Round};
 use lab::clock::Clock;
@@ -18,6 +17,7 @@ use lab::worker::{Bench, Facts};
 use machine::Tree;
 use machine::counters::Watch;
 use procfs_core::process::{MMapPath, MemoryMap};
+use workload::heap_walk::{BLOCKS, STEPS, fields as note};
 
 use super::plan::Setup;
 use super::seen::{Extent, Look, Origin, Seen, anonymous};
@@ -121,7 +121,7 @@ impl WalkBench {
     fn walk(&mut self, arm: &Arm) -> Result<Walked, String> {
         let variables = arm.variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let ask = Ask {
-            name: cell::walk::NAME,
+            name: workload::heap_walk::NAME,
             copies: 1,
             threads: 1,
             duration: Duration::ZERO,
@@ -167,7 +167,7 @@ fn steps(cell: &Path, ask: &Ask) -> Result<(Vec<Seen>, Evidence), String> {
 /// A note of the cell.
 fn noted(copies: &Copies, index: usize) -> Result<u64, String> {
     let slot = copies.slots().next().ok_or("no results")?;
-    slot.note(index).map(|note| note.load(Ordering::Acquire)).ok_or_else(|| "no such note".to_owned())
+    slot.field(index).map(|note| note.load(Ordering::Acquire)).ok_or_else(|| "no such note".to_owned())
 }
 
 /// What is so now.
@@ -218,7 +218,7 @@ impl Eye {
         let directory = PathBuf::from(format!("/proc/{process}"));
         let path = directory.join("pagemap");
         let pagemap = File::open(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Eye { directory, pagemap, page: cell::sys::page() as u64 })
+        Ok(Eye { directory, pagemap, page: workload::sys::page() as u64 })
     }
 
     fn maps(&self) -> Result<Vec<MemoryMap>, String> {

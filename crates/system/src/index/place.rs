@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use cell::test::Needs;
 use lab::scratch;
+use workload::unixbench::Needs;
 
 use super::scripts::{TEXT, TOGETHER, WORK, text};
 
@@ -28,7 +28,7 @@ impl Place {
     pub fn make(needs: Needs, cell: &Path, below: &Path, session: u32) -> Result<Place, String> {
         let (made, arguments) = match needs {
             Needs::Nothing => (None, Vec::new()),
-            Needs::Cell => (None, vec![cell.into()]),
+            Needs::Program => (None, vec![cell.into()]),
             Needs::Directory => (Some(directory(below, session)?), Vec::new()),
             Needs::Scripts => {
                 let made = directory(below, session)?;
@@ -78,7 +78,7 @@ mod unit {
     #[test]
     fn only_who_writes_gets_a_directory() {
         let nowhere = Path::new("/nonexistent");
-        let place = Place::make(Needs::Cell, Path::new("/cell"), nowhere, 7).unwrap();
+        let place = Place::make(Needs::Program, Path::new("/cell"), nowhere, 7).unwrap();
         assert_eq!(
             (place.directory.as_path(), place.arguments),
             (Path::new("/"), vec![OsString::from("/cell")])

@@ -1,12 +1,12 @@
 //! Which tests, how many copies, how long a pass. Pure.
 
-use cell::test::Test;
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit, format};
 use lab::schedule::Rules;
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
+use workload::unixbench::Test;
 
 use crate::catalogue;
 use crate::mode::{Options, PlanError, Planned};

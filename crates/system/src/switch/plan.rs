@@ -1,12 +1,12 @@
 //! Which placements, which ways, how long. Pure.
 
-use cell::hops::{HOPS, Hop};
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
 use lab::pairs::{self, Found, Pair};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
+use workload::ping_pong::{PING_PONGS, PingPong};
 
 use crate::mode::{Options, PlanError, Planned};
 
@@ -210,7 +210,7 @@ fn rests(machine: &Machine, cpus: &CpuList, max_time: f64) -> Option<u64> {
 
 /// Seconds that it takes.
 fn settling(rests: u64) -> f64 {
-    (rests * cell::hops::REST_MS) as f64 * 1e-3
+    (rests * workload::ping_pong::IDLE_MS) as f64 * 1e-3
 }
 
 /// What is measured or told as absent, in the order of the record; and the pairs of CPUs behind the first two placements.
@@ -248,16 +248,16 @@ fn spots(classes: &[Found], rests: Option<u64>) -> (Vec<Spot<'_>>, Vec<Pair>) {
 }
 
 /// A figure to be: how the two tasks hop, and for latencies how many microseconds the waker stays busy.
-type Asked<'s, 'a> = (&'s Spot<'a>, &'static Hop, Option<u64>);
+type Asked<'s, 'a> = (&'s Spot<'a>, &'static PingPong, Option<u64>);
 
 /// The round trips of a placement.
 fn ways<'s, 'a>(spot: &'s Spot<'a>) -> impl Iterator<Item = Asked<'s, 'a>> {
-    HOPS.iter().filter(|hop| spot.every_way || hop.way == PIPE).map(move |hop| (spot, hop, None))
+    PING_PONGS.iter().filter(|hop| spot.every_way || hop.variant == PIPE).map(move |hop| (spot, hop, None))
 }
 
 /// Its latencies.
 fn wakes<'s, 'a>(spot: &'s Spot<'a>) -> impl Iterator<Item = Asked<'s, 'a>> {
-    let pipe = HOPS.iter().filter(|hop| spot.wakes && hop.way == PIPE);
+    let pipe = PING_PONGS.iter().filter(|hop| spot.wakes && hop.variant == PIPE);
     pipe.flat_map(move |hop| BUSY.map(|busy| (spot, hop, Some(busy))))
 }
 
@@ -266,13 +266,13 @@ fn measured(spots: &[Spot]) -> usize {
     spots.iter().filter(|spot| spot.place.is_ok()).map(|spot| ways(spot).count() + wakes(spot).count()).sum()
 }
 
-fn planned(spot: &Spot, hop: &Hop, busy: Option<u64>, places: &[Place]) -> Figure {
+fn planned(spot: &Spot, hop: &PingPong, busy: Option<u64>, places: &[Place]) -> Figure {
     let series = format!("{}.switch{}", crate::SUITE, if busy.is_some() { ".wake" } else { "" });
     let place = spot.place.ok().and_then(|place| places.get(place));
     let told = place.map_or_else(|| spot.word.clone(), Place::told);
     let (id, name) = match busy {
-        None if hop.way == PIPE => (format!("{series}.{}", spot.word), format!("{}, {told}", hop.title)),
-        None => (format!("{series}.{}.{}", spot.word, hop.way), format!("{}, {told}", hop.title)),
+        None if hop.variant == PIPE => (format!("{series}.{}", spot.word), format!("{}, {told}", hop.title)),
+        None => (format!("{series}.{}.{}", spot.word, hop.variant), format!("{}, {told}", hop.title)),
         Some(busy) => (
             format!("{series}.{}.busy{busy}", spot.word),
             format!("Wake-up latency, waker busy for {busy} us, {told}"),
@@ -287,12 +287,12 @@ fn planned(spot: &Spot, hop: &Hop, busy: Option<u64>, places: &[Place]) -> Figur
     figure.series = Some(series);
     figure.at.insert("placement".to_owned(), named(spot.word.replace('.', " ")));
     match busy {
-        None => figure.at.insert("way".to_owned(), named(hop.way.to_owned())),
+        None => figure.at.insert("way".to_owned(), named(hop.variant.to_owned())),
         Some(busy) => figure.at.insert("busy".to_owned(), named(format!("{busy} us"))),
     };
     figure.conditions = Conditions::default()
         .with(key::PLACEMENT, spot.class.to_owned())
-        .with(key::HOP_WAY, hop.way.to_owned());
+        .with(key::HOP_WAY, hop.variant.to_owned());
     if let Some(busy) = busy {
         figure.conditions.set(key::WAKER_BUSY, busy as f64 * 1000.0);
     }
@@ -321,7 +321,7 @@ fn notes(cpus: &CpuList, places: &[Place], seconds: f64) -> Vec<(&'static str, S
     });
     vec![
         ("placements", placed.collect::<Vec<_>>().join("; ")),
-        ("ways", HOPS.iter().map(|hop| hop.way).collect::<Vec<_>>().join(", ")),
+        ("ways", PING_PONGS.iter().map(|hop| hop.variant).collect::<Vec<_>>().join(", ")),
         ("pass", figure::format::seconds(seconds)),
     ]
 }

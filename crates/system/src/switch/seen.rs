@@ -1,8 +1,8 @@
 //! What the two tasks saw of themselves, as evidence. Pure.
 
-use cell::hops::note;
 use figure::evidence::*;
 use figure::{Evidence, Reading};
+use workload::ping_pong::fields;
 
 use lab::copies::Copy;
 
@@ -11,18 +11,18 @@ pub fn write(evidence: &mut Evidence, copy: &Copy, pinned: Option<[u32; 2]>) {
     let both = |at: usize| of_both(copy, at).map(|number| number as f64).to_vec();
     evidence.put(HOPS, 2.0 * copy.count as f64);
     evidence.put(HOP_SECONDS, copy.seconds);
-    evidence.put(HOP_VOLUNTARY, both(note::VOLUNTARY));
-    evidence.put(HOP_INVOLUNTARY, both(note::INVOLUNTARY));
-    evidence.put(HOP_MOVED, both(note::MOVED));
+    evidence.put(HOP_VOLUNTARY, both(fields::VOLUNTARY));
+    evidence.put(HOP_INVOLUNTARY, both(fields::INVOLUNTARY));
+    evidence.put(HOP_MOVED, both(fields::MOVED));
     let seconds = |number: u64| number as f64 * 1e-9;
-    evidence.put(HOP_CPU, of_both(copy, note::RAN).map(seconds).to_vec());
-    let waited = of_both(copy, note::WAITED);
+    evidence.put(HOP_CPU, of_both(copy, fields::RAN).map(seconds).to_vec());
+    let waited = of_both(copy, fields::WAITED);
     let waited = waited.iter().all(|ns| *ns != u64::MAX).then(|| waited.map(seconds).to_vec());
     let unknown = "/proc/thread-self/schedstat: not there (CONFIG_SCHED_INFO)";
     evidence.put_reading(HOP_RUN_DELAY, Reading::or_unknown(waited, unknown));
 
-    let samples = noted(copy, note::SAMPLES);
-    let together = (samples > 0).then(|| noted(copy, note::TOGETHER) as f64 / samples as f64);
+    let samples = noted(copy, fields::SAMPLES);
+    let together = (samples > 0).then(|| noted(copy, fields::TOGETHER) as f64 / samples as f64);
     let pairs = pairs(copy);
     evidence.put(HOP_SAMPLES, samples as f64);
     evidence.put_reading(
@@ -31,37 +31,37 @@ pub fn write(evidence: &mut Evidence, copy: &Copy, pinned: Option<[u32; 2]>) {
     );
     let told = pairs.iter().flat_map(|(cpus, count)| [f64::from(cpus.0), f64::from(cpus.1), *count as f64]);
     evidence.put(HOP_PAIRS, told.collect());
-    evidence.put(HOP_PAIRS_OTHER, noted(copy, note::OTHER_PAIRS) as f64);
+    evidence.put(HOP_PAIRS_OTHER, noted(copy, fields::OTHER_PAIRS) as f64);
 
     if let Some([ping, echo]) = pinned {
         // Each look looks at two tasks. What is not in the table is elsewhere: that has room for six CPUs in all ways.
         let strayed = |cpus: &(u32, u32)| u64::from(cpus.0 != ping) + u64::from(cpus.1 != echo);
         let listed: u64 = pairs.iter().map(|(cpus, count)| strayed(cpus) * count).sum();
-        evidence.put(PLACE_STRAYED, (listed + 2 * noted(copy, note::OTHER_PAIRS)) as f64);
+        evidence.put(PLACE_STRAYED, (listed + 2 * noted(copy, fields::OTHER_PAIRS)) as f64);
         evidence.put(PLACE_SAMPLES, 2.0 * samples as f64);
-        evidence.put(SCHED_MIGRATIONS, both(note::MOVED).iter().sum());
+        evidence.put(SCHED_MIGRATIONS, both(fields::MOVED).iter().sum());
     }
 }
 
 /// CPU seconds of the two tasks: while they hopped if they last, else in all.
 pub fn ran(copy: &Copy) -> f64 {
     match copy.cpu {
-        (0.0, 0.0) => of_both(copy, note::RAN).iter().sum::<u64>() as f64 * 1e-9,
+        (0.0, 0.0) => of_both(copy, fields::RAN).iter().sum::<u64>() as f64 * 1e-9,
         (user, system) => user + system,
     }
 }
 
 /// Writes the latencies. Their median, in ns; `None` if there are none.
 pub fn wakes(evidence: &mut Evidence, copy: &Copy) -> Option<f64> {
-    let counts: Vec<u64> = (0..note::BUCKETS).map(|at| noted(copy, note::WAKE_BUCKETS + at)).collect();
-    let (count, most) = (noted(copy, note::WAKES), noted(copy, note::WAKE_MOST));
+    let counts: Vec<u64> = (0..fields::BUCKETS).map(|at| noted(copy, fields::WAKE_BUCKETS + at)).collect();
+    let (count, most) = (noted(copy, fields::WAKES), noted(copy, fields::WAKE_MOST));
     let within = |q| quantile(&counts, q).map(|value| value.min(most as f64));
     let (median, p99) = (within(0.5)?, within(0.99)?);
     evidence.put(WAKE_P99, p99);
     evidence.put(WAKE_MAX, most as f64);
-    evidence.put(WAKE_MEAN, noted(copy, note::WAKE_SUM) as f64 / count.max(1) as f64);
+    evidence.put(WAKE_MEAN, noted(copy, fields::WAKE_SUM) as f64 / count.max(1) as f64);
     let filled = || counts.iter().enumerate().filter(|(_, count)| **count > 0);
-    evidence.put(WAKE_BUCKETS, filled().map(|(at, _)| note::bounds(at).0 as f64).collect());
+    evidence.put(WAKE_BUCKETS, filled().map(|(at, _)| fields::bounds(at).0 as f64).collect());
     evidence.put(WAKE_COUNTS, filled().map(|(_, count)| *count as f64).collect());
     Some(median)
 }
@@ -72,7 +72,7 @@ pub fn quantile(counts: &[u64], q: f64) -> Option<f64> {
     let due = q * all as f64;
     let mut below = 0.0;
     for (bucket, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-        let (low, next) = note::bounds(bucket);
+        let (low, next) = fields::bounds(bucket);
         if below + count as f64 >= due {
             return Some(low as f64 + (next - low) as f64 * ((due - below) / count as f64).clamp(0.0, 1.0));
         }
@@ -84,10 +84,10 @@ pub fn quantile(counts: &[u64], q: f64) -> Option<f64> {
 /// Pairs of CPUs and how often they were seen, the commonest first.
 fn pairs(copy: &Copy) -> Vec<((u32, u32), u64)> {
     let entry = |at: usize| {
-        let (pair, count) = (noted(copy, note::PAIRS + 2 * at), noted(copy, note::PAIRS + 2 * at + 1));
-        (pair != 0).then(|| (note::cpus(pair), count))
+        let (pair, count) = (noted(copy, fields::PAIRS + 2 * at), noted(copy, fields::PAIRS + 2 * at + 1));
+        (pair != 0).then(|| (fields::cpus(pair), count))
     };
-    let mut pairs: Vec<_> = (0..note::PAIR_ROOM).filter_map(entry).collect();
+    let mut pairs: Vec<_> = (0..fields::PAIR_ROOM).filter_map(entry).collect();
     pairs.sort_by_key(|(cpus, count)| (std::cmp::Reverse(*count), *cpus));
     pairs
 }
@@ -107,7 +107,7 @@ mod unit {
     use super::*;
 
     fn copy(notes: &[(usize, u64)]) -> Copy {
-        let mut all = vec![0; cell::shared::NOTES];
+        let mut all = vec![0; workload::shared::FIELDS];
         notes.iter().for_each(|(at, value)| all[*at] = *value);
         Copy {
             count: 1000,
@@ -123,13 +123,13 @@ mod unit {
     #[test]
     fn where_the_tasks_were_and_whether_that_is_where_they_belong() {
         let copy = copy(&[
-            (note::SAMPLES, 10),
-            (note::TOGETHER, 4),
-            (note::PAIRS, note::pair(1, 1)),
-            (note::PAIRS + 1, 4),
-            (note::PAIRS + 2, note::pair(0, 1)),
-            (note::PAIRS + 3, 6),
-            (note::WAITED + 1, u64::MAX),
+            (fields::SAMPLES, 10),
+            (fields::TOGETHER, 4),
+            (fields::PAIRS, fields::pair(1, 1)),
+            (fields::PAIRS + 1, 4),
+            (fields::PAIRS + 2, fields::pair(0, 1)),
+            (fields::PAIRS + 3, 6),
+            (fields::WAITED + 1, u64::MAX),
         ]);
         let mut evidence = Evidence::default();
         write(&mut evidence, &copy, Some([0, 1]));
@@ -146,13 +146,13 @@ mod unit {
 
     #[test]
     fn latencies_by_their_histogram() {
-        let at = |ns| note::WAKE_BUCKETS + note::bucket(ns);
+        let at = |ns| fields::WAKE_BUCKETS + fields::bucket(ns);
         let copy = copy(&[
             (at(2000), 98),
             (at(50_000), 2),
-            (note::WAKES, 100),
-            (note::WAKE_MOST, 51_000),
-            (note::WAKE_SUM, 300_000),
+            (fields::WAKES, 100),
+            (fields::WAKE_MOST, 51_000),
+            (fields::WAKE_SUM, 300_000),
         ]);
         let mut evidence = Evidence::default();
         let median = wakes(&mut evidence, &copy).unwrap();

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use cell::hops::note;
 use figure::Figure;
 use figure::evidence::{WAKE_BUCKETS, WAKE_COUNTS, WAKE_MAX, WAKE_MEAN};
 use figure::series::{Bucket, Distribution, Quantile};
+use workload::ping_pong::fields;
 
 use super::seen::quantile;
 
@@ -26,17 +26,17 @@ fn of(figure: &Figure) -> Option<Distribution> {
     let means = figure.over_rounds(WAKE_MEAN).into_value()?;
     let mut all: BTreeMap<usize, u64> = BTreeMap::new();
     for (low, count) in buckets.iter().flatten().zip(counts.iter().flatten()) {
-        *all.entry(note::bucket(*low as u64)).or_default() += *count as u64;
+        *all.entry(fields::bucket(*low as u64)).or_default() += *count as u64;
     }
     let count: u64 = all.values().sum();
-    let mut dense = vec![0; note::BUCKETS];
+    let mut dense = vec![0; fields::BUCKETS];
     all.iter().for_each(|(at, count)| dense[*at] = *count);
     let weights = counts.iter().map(|round| round.iter().sum::<f64>());
     let sum: f64 = means.iter().zip(weights).map(|(mean, weight)| mean * weight).sum();
     let buckets = all.iter().map(|(at, count)| {
-        let (low, next) = note::bounds(*at);
+        let (low, next) = fields::bounds(*at);
         // The last holds all that is longer.
-        let high = if *at + 1 == note::BUCKETS { most.max(low as f64) } else { (next - 1) as f64 };
+        let high = if *at + 1 == fields::BUCKETS { most.max(low as f64) } else { (next - 1) as f64 };
         Bucket { low: low as f64, high, count: *count }
     });
     let buckets: Vec<Bucket> = buckets.collect();
