@@ -77,7 +77,7 @@ pub struct Counter {
 
 impl Counter {
     /// Counts an allocation.
-    pub fn born(&self, size: u64, now: u64, is_resized: bool) {
+    pub fn add_allocation(&self, size: u64, now: u64, is_resized: bool) {
         self.allocated.fetch_add(1, Relaxed);
         self.span.fetch_sub(now, Relaxed);
         self.bytes.fetch_add(size, Relaxed);
@@ -94,7 +94,7 @@ impl Counter {
     }
 
     /// Counts blocks that ended.
-    pub fn ended(&self, blocks: u64, now: u64) {
+    pub fn add_ended(&self, blocks: u64, now: u64) {
         self.ended.fetch_add(blocks, Relaxed);
         self.span.fetch_add(now.wrapping_mul(blocks), Relaxed);
     }
@@ -184,12 +184,12 @@ mod unit {
     #[test]
     fn lifetimes_add_up() {
         let counter = Counter::default();
-        counter.born(40, u64::MAX - 5, false);
-        counter.born(48, u64::MAX - 3, true);
-        counter.born(33, 2, false);
+        counter.add_allocation(40, u64::MAX - 5, false);
+        counter.add_allocation(48, u64::MAX - 3, true);
+        counter.add_allocation(33, 2, false);
         // The first lives to 10, the second to 20 (the clock wraps).
-        counter.ended(1, 10);
-        counter.ended(1, 20);
+        counter.add_ended(1, 10);
+        counter.add_ended(1, 20);
         // One is live at 100.
         let lifetimes = counter.span.load(Relaxed).wrapping_add(100);
         assert_eq!(lifetimes, 16 + 24 + 98);

@@ -1,4 +1,4 @@
-//! Finds the memory that truebench shares, at the first call that can.
+//! Maps the shared memory, at the first call for which the environment and the next malloc are known.
 
 use core::ffi::{CStr, c_char, c_int};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
@@ -7,68 +7,69 @@ use shm::blocks::{self, Blocks};
 use shm::recording::{self, Recording, VARIABLE};
 use shm::sys;
 
-use crate::book::{Book, Own};
-use crate::large::Large;
+use crate::large_blocks::LargeBlocks;
+use crate::live_blocks::{LiveBlocks, ProcessState};
 use crate::next;
 use crate::sink::Sink;
 
-/// Whether calls are recorded.
+/// Whether, and how, calls are recorded.
 static STATE: AtomicU32 = AtomicU32::new(BEFORE);
 const BEFORE: u32 = 0;
 const STARTING: u32 = 1;
-const ON: u32 = 2;
+/// All blocks are counted.
+const ALL: u32 = 2;
 const OFF: u32 = 3;
-/// Those of large blocks.
+/// Events of large blocks are recorded.
 const LARGE: u32 = 4;
 
-/// Bytes of the smallest block whose birth is recorded, as far as is known.
+/// Size of the smallest recorded block, in bytes; 0 before it is known.
 static LEAST: AtomicUsize = AtomicUsize::new(0);
 static SHARED: AtomicPtr<u8> = AtomicPtr::new(core::ptr::null_mut());
-static OWN: AtomicPtr<Own> = AtomicPtr::new(core::ptr::null_mut());
+static PROCESS_STATE: AtomicPtr<ProcessState> = AtomicPtr::new(core::ptr::null_mut());
 
 unsafe extern "C" {
     static environ: *const *const c_char;
 }
 
-/// Whether the birth of a block of so many bytes may have to be recorded.
+/// Whether the allocation of a block of this size may have to be recorded.
 #[inline]
 pub fn concerns(size: usize) -> bool {
     size >= LEAST.load(Ordering::Relaxed)
 }
 
-/// Where to write; `None` if nothing is recorded, or not yet, or no longer.
+/// Where to record; `None` if nothing is recorded, or not yet, or no longer.
 #[inline]
 pub fn sink() -> Option<Sink> {
     match STATE.load(Ordering::Acquire) {
-        // SAFETY: it was stored before the state said so, and lives as long as the process.
-        LARGE => Some(Sink::Large(Large::new(unsafe { Blocks::over(SHARED.load(Ordering::Relaxed)) }))),
-        ON => open().map(Sink::All),
-        BEFORE => begin(),
+        // SAFETY: stored before the state, and mapped for the rest of the process.
+        LARGE => Some(Sink::Large(LargeBlocks::new(unsafe { Blocks::over(SHARED.load(Ordering::Relaxed)) }))),
+        ALL => Some(Sink::All(live_blocks())),
+        BEFORE => attach(),
         _ => None,
     }
 }
 
-/// The same, where all blocks are counted, for the last time: from now on nothing is recorded. `None` in a process that did not
-/// record itself, such as a vfork child, whose memory is its parent's.
-pub fn last() -> Option<Book> {
-    let Some(Sink::All(book)) = sink() else { return None };
-    if !book.is_of(sys::process()) {
+/// Ends recording and returns the live blocks, if all blocks are counted. `None` in a process that has not
+/// recorded itself, such as a vfork child, which shares the memory of its parent.
+pub fn detach() -> Option<LiveBlocks> {
+    let Some(Sink::All(blocks)) = sink() else { return None };
+    if !blocks.belongs_to(sys::process()) {
         return None;
     }
-    STATE.compare_exchange(ON, OFF, Ordering::AcqRel, Ordering::Relaxed).ok()?;
-    Some(book)
+    STATE.compare_exchange(ALL, OFF, Ordering::AcqRel, Ordering::Relaxed).ok()?;
+    Some(blocks)
 }
 
-fn open() -> Option<Book> {
-    let (shared, own) = (SHARED.load(Ordering::Relaxed), OWN.load(Ordering::Relaxed));
-    // SAFETY: both were stored before the state said so, and live as long as the process.
-    Some(unsafe { Book::new(Recording::over(shared), &*own) })
+fn live_blocks() -> LiveBlocks {
+    let (shared, state) = (SHARED.load(Ordering::Relaxed), PROCESS_STATE.load(Ordering::Relaxed));
+    // SAFETY: both were stored before [`STATE`], and stay mapped for the rest of the process.
+    unsafe { LiveBlocks::new(Recording::over(shared), &*state) }
 }
 
 #[cold]
-fn begin() -> Option<Sink> {
-    // Before the C library has begun there is no environment to look at.
-    // SAFETY: a word of the C library's, that nobody writes meanwhile.
+fn attach() -> Option<Sink> {
+    // The environment is null until the C library is initialised.
+    // SAFETY: a variable of the C library, without concurrent writes.
     let environment = unsafe { environ };
     if environment.is_null() || !next::are_known() {
         return None;
@@ -78,10 +79,10 @@ fn begin() -> Option<Sink> {
     }
     let errno = sys::errno();
     // SAFETY: as the C library keeps it.
-    let found = unsafe { path(environment) }.and_then(shared);
-    let state = match found {
+    let shared = unsafe { path(environment) }.and_then(map);
+    let state = match shared {
         Some(Shared::All(shared)) => count_all(shared),
-        Some(Shared::Large(shared)) => tell_large(shared),
+        Some(Shared::Large(shared)) => record_large(shared),
         None => OFF,
     };
     if state == OFF {
@@ -93,54 +94,55 @@ fn begin() -> Option<Sink> {
     if state == OFF { None } else { sink() }
 }
 
-/// Gets ready to count all blocks; the state from now on.
+/// Prepares to count all blocks. Returns the new state.
 fn count_all(shared: Recording) -> u32 {
-    let Some(own) = Own::map() else {
+    let Some(state) = ProcessState::map() else {
         shared.head().refused.store(sys::errno() as u64, Ordering::Relaxed);
         return OFF;
     };
     SHARED.store(shared.base(), Ordering::Relaxed);
-    OWN.store(core::ptr::from_ref(own).cast_mut(), Ordering::Relaxed);
-    ON
+    PROCESS_STATE.store(core::ptr::from_ref(state).cast_mut(), Ordering::Relaxed);
+    ALL
 }
 
-/// Gets ready to tell of large blocks; the state from now on.
-fn tell_large(shared: Blocks) -> u32 {
+/// Prepares to record events of large blocks. Returns the new state.
+fn record_large(shared: Blocks) -> u32 {
     SHARED.store(shared.base(), Ordering::Relaxed);
     LEAST.store(shared.head().least.load(Ordering::Relaxed) as usize, Ordering::Relaxed);
-    Large::new(shared).greet();
+    LargeBlocks::new(shared).hello();
     LARGE
 }
 
 /// The value of [`VARIABLE`].
 ///
 /// # Safety
-/// Strings, the last of them null.
+/// An array of strings that ends with null.
 unsafe fn path(mut environment: *const *const c_char) -> Option<&'static CStr> {
     loop {
-        // SAFETY: the caller's; the end was not yet reached.
+        // SAFETY: the caller's; not after the end.
         let entry = unsafe { environment.read() };
         if entry.is_null() {
             return None;
         }
         // SAFETY: the caller's.
         let text = unsafe { CStr::from_ptr(entry) };
-        let rest = text.to_bytes_with_nul().strip_prefix(VARIABLE.as_bytes());
-        if let Some(value) = rest.and_then(|rest| rest.strip_prefix(b"=")) {
+        let after_name = text.to_bytes_with_nul().strip_prefix(VARIABLE.as_bytes());
+        if let Some(value) = after_name.and_then(|text| text.strip_prefix(b"=")) {
             return CStr::from_bytes_with_nul(value).ok();
         }
         environment = environment.wrapping_add(1);
     }
 }
 
-/// The memory, which says what is to be recorded.
+/// The shared memory, whose kind says what to record.
 enum Shared {
     All(Recording),
     Large(Blocks),
 }
 
-/// Maps it, if it is what it should be: by then the path may lead elsewhere.
-fn shared(path: &CStr) -> Option<Shared> {
+/// Maps the file at this path, if size and magic number are right: the path may be that of another file by
+/// now.
+fn map(path: &CStr) -> Option<Shared> {
     // SAFETY: a string.
     let descriptor = unsafe { libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC | libc::O_NOCTTY) };
     if descriptor < 0 {
@@ -155,7 +157,7 @@ fn shared(path: &CStr) -> Option<Shared> {
             .map(Shared::Large),
         _ => None,
     };
-    // SAFETY: ours.
+    // SAFETY: a descriptor of this function.
     unsafe { libc::close(descriptor) };
     shared
 }
@@ -164,8 +166,8 @@ fn size(descriptor: c_int) -> Option<usize> {
     // SAFETY: all zero is a valid status.
     let mut status: libc::stat = unsafe { core::mem::zeroed() };
     // SAFETY: ours to write.
-    let is_told = unsafe { libc::fstat(descriptor, &mut status) } == 0;
-    is_told.then_some(status.st_size as usize)
+    let is_known = unsafe { libc::fstat(descriptor, &mut status) } == 0;
+    is_known.then_some(status.st_size as usize)
 }
 
 #[cfg(test)]
@@ -177,14 +179,14 @@ mod unit {
         let other = [c"TRUEBENCH_RECORDINGS=/no".as_ptr(), c"X=1".as_ptr(), core::ptr::null()];
         // SAFETY: strings that live, and null.
         assert_eq!(unsafe { path(other.as_ptr()) }, None);
-        let there = [c"X=1".as_ptr(), c"TRUEBENCH_RECORDING=/proc/7/fd/3".as_ptr(), core::ptr::null()];
+        let present = [c"X=1".as_ptr(), c"TRUEBENCH_RECORDING=/proc/7/fd/3".as_ptr(), core::ptr::null()];
         // SAFETY: likewise.
-        assert_eq!(unsafe { path(there.as_ptr()) }, Some(c"/proc/7/fd/3"));
+        assert_eq!(unsafe { path(present.as_ptr()) }, Some(c"/proc/7/fd/3"));
     }
 
     #[test]
-    fn a_file_that_is_none_of_ours_is_left_alone() {
-        assert!(shared(c"/proc/self/exe").is_none() && shared(c"/dev/null").is_none());
-        assert!(shared(c"/nowhere").is_none());
+    fn other_files_are_not_mapped() {
+        assert!(map(c"/proc/self/exe").is_none() && map(c"/dev/null").is_none());
+        assert!(map(c"/nowhere").is_none());
     }
 }
