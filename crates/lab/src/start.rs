@@ -16,7 +16,7 @@ use procfs_core::process::{LimitValue, Limits};
 pub use programs::Programs;
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
-use workload::launcher::fields as note;
+use workload::launcher::fields;
 
 use crate::copies::{Ask, Copies};
 use crate::tree;
@@ -31,13 +31,13 @@ const ENDING: Duration = Duration::from_secs(5);
 
 /// Where the cell notes the calls for memory, in the order of [`figure::levers::CALLS`].
 const CALLS: [usize; figure::levers::CALLS.len()] = [
-    note::MAPPED,
-    note::UNMAPPED,
-    note::REMAPPED,
-    note::MOVED_BREAK,
-    note::GIVEN_BACK,
-    note::MADE_HUGE,
-    note::PROTECTED,
+    fields::MAPPED,
+    fields::UNMAPPED,
+    fields::REMAPPED,
+    fields::MOVED_BREAK,
+    fields::GIVEN_BACK,
+    fields::MADE_HUGE,
+    fields::PROTECTED,
 ];
 
 /// The user's program.
@@ -187,7 +187,7 @@ impl Start {
     ) -> Result<Ended, String> {
         self.copies.let_go();
         let (slot, mut told) = (self.copies.slots().next().ok_or("no results")?, None::<Instant>);
-        let program = || slot.field(note::PROCESS).map_or(0, |note| note.load(Ordering::Acquire)) as i32;
+        let program = || slot.field(fields::PROCESS).map_or(0, |note| note.load(Ordering::Acquire)) as i32;
         self.copies.ready_looked(1, Duration::MAX, every, |children| {
             let Some(cell) = children.first().map(std::process::Child::id) else { return Ok(()) };
             match told {
@@ -234,17 +234,17 @@ impl Start {
         let slot = self.copies.slots().next().ok_or("no results")?;
         let of = |word: &std::sync::atomic::AtomicU64| word.load(Ordering::Acquire) as f64;
         let note = |index: usize| slot.field(index).map_or(0.0, of);
-        let status = ExitStatus::from_raw(note(note::STATUS) as i32);
+        let status = ExitStatus::from_raw(note(fields::STATUS) as i32);
         let failure = if !status.success() {
             let how = crate::ended::words(status);
             Some(self.copies.last_words().map_or(how.clone(), |words| format!("{how}; it said: {words}")))
         } else {
-            (note(note::LEFT) > 0.0).then(|| {
+            (note(fields::LEFT) > 0.0).then(|| {
                 "it ended while processes that it had started were still there: what they use nobody can tell"
                     .to_owned()
             })
         };
-        let calls = match (note(note::COUNTED) > 0.0, note(note::REFUSED) as i32) {
+        let calls = match (note(fields::COUNTED) > 0.0, note(fields::REFUSED) as i32) {
             (true, _) => Reading::Value(CALLS.iter().map(|index| note(*index)).collect()),
             (false, 0) => Reading::unknown("not counted"),
             (false, errno) => Reading::unknown(format!(
@@ -254,12 +254,12 @@ impl Start {
         };
         Ok(Ended {
             calls,
-            process: note(note::PROCESS) as u32,
+            process: note(fields::PROCESS) as u32,
             wall: (of(&slot.ended) - of(&slot.started)) * 1e-9,
             user: of(&slot.user) * 1e-6,
             system: of(&slot.system) * 1e-6,
-            peak: note(note::PEAK) * 1024.0,
-            faults: (note(note::MINOR), note(note::MAJOR)),
+            peak: note(fields::PEAK) * 1024.0,
+            faults: (note(fields::MINOR), note(fields::MAJOR)),
             switches: (of(&slot.voluntary), of(&slot.involuntary)),
             words: self.copies.first_words(),
             failure,

@@ -17,7 +17,7 @@ use lab::worker::{Bench, Facts};
 use machine::Tree;
 use machine::counters::Watch;
 use procfs_core::process::{MMapPath, MemoryMap};
-use workload::heap_walk::{BLOCKS, STEPS, fields as note};
+use workload::heap_walk::{BLOCKS, STEPS, fields};
 
 use super::plan::Setup;
 use super::seen::{Extent, Look, Origin, Seen, anonymous};
@@ -173,21 +173,21 @@ fn noted(copies: &Copies, index: usize) -> Result<u64, String> {
 /// What is so now.
 fn look(copies: &Copies, maps: &[MemoryMap]) -> Result<Look, String> {
     let mut look = Look {
-        end: noted(copies, note::BREAK)?,
-        faults: noted(copies, note::FAULTS)?,
+        end: noted(copies, fields::BREAK)?,
+        faults: noted(copies, fields::FAULTS)?,
         anonymous: anonymous(maps),
         ..Look::default()
     };
     for index in 0..BLOCKS.len() {
-        look.blocks[index] = noted(copies, note::BLOCKS + index)?;
-        look.headers[index] = noted(copies, note::HEADERS + index)?;
+        look.blocks[index] = noted(copies, fields::BLOCKS + index)?;
+        look.headers[index] = noted(copies, fields::HEADERS + index)?;
     }
     Ok(look)
 }
 
 /// Whose malloc it is, by where that lies.
 fn served(copies: &Copies, maps: &[MemoryMap]) -> Result<Evidence, String> {
-    let (malloc, version) = (noted(copies, note::MALLOC)?, noted(copies, note::VERSION)?);
+    let (malloc, version) = (noted(copies, fields::MALLOC)?, noted(copies, fields::VERSION)?);
     let home = maps.iter().find(|map| (map.address.0..map.address.1).contains(&malloc));
     let mut evidence = Evidence::default();
     match home.map(|map| &map.pathname) {
