@@ -82,7 +82,7 @@ impl Places {
 
     /// The version of a library, if known.
     pub fn version(&self, library: &Path) -> Option<Version> {
-        version::of(library, &self.root, self.packages.get_or_init(|| Packages::read(&self.root)))
+        version::detect(library, &self.root, self.packages.get_or_init(|| Packages::read(&self.root)))
     }
 
     /// All files of these names, the best first.

@@ -29,7 +29,7 @@ impl fmt::Display for Version {
 
 /// The version of a library below a root, from the best source: the file `NAME.version` that our build writes
 /// next to `NAME.so`, the Debian package, the contents of the library, its file name. `None` if unknown.
-pub fn of(library: &Path, root: &Path, packages: &Packages) -> Option<Version> {
+pub fn detect(library: &Path, root: &Path, packages: &Packages) -> Option<Version> {
     let real = library.canonicalize().unwrap_or_else(|_| library.to_owned());
     built(library)
         .or_else(|| [library, &real].into_iter().find_map(|path| packaged(path, root, packages)))
@@ -143,7 +143,8 @@ mod unit {
         fs::write(&file, "").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
         let packages = Packages::read(root.path());
-        let version = |library: &Path| of(library, root.path(), &packages).map(|version| version.to_string());
+        let version =
+            |library: &Path| detect(library, root.path(), &packages).map(|version| version.to_string());
         assert_eq!(version(&link).as_deref(), Some("so.4.5.16 (the file's name)"));
         let hoard = directory.join("libhoard.so");
         fs::write(&hoard, "").unwrap();

@@ -121,7 +121,7 @@ mod unit {
         }
         assert!(set.iter().all(|address| addresses.may_hold(*address)));
         let small = (0..10_000).filter(|block| addresses.may_hold(0x5555_0000_0000 + block * 48)).count();
-        assert!(small < 5000, "{small} of 10000 small blocks are looked at twice");
+        assert!(small < 5000, "{small} of 10000 small blocks pass the test of the page");
         // A tag is no part of the address.
         for address in set.drain() {
             assert!(addresses.remove(address | 0x5a << 56));

@@ -165,7 +165,7 @@ fn map(path: &CStr) -> Option<Shared> {
 fn size(descriptor: c_int) -> Option<usize> {
     // SAFETY: all zero is a valid status.
     let mut status: libc::stat = unsafe { core::mem::zeroed() };
-    // SAFETY: ours to write.
+    // SAFETY: writes to a local variable.
     let is_known = unsafe { libc::fstat(descriptor, &mut status) } == 0;
     is_known.then_some(status.st_size as usize)
 }

@@ -37,7 +37,7 @@ pub fn in_a_child(test: &'static Test, milliseconds: u64, prepare: fn()) -> (c_i
         unsafe { libc::_exit(code) };
     }
     let mut status = 0;
-    // SAFETY: our child.
+    // SAFETY: a child of this process.
     assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
     assert!(libc::WIFEXITED(status), "status {status:#x}");
     (libc::WEXITSTATUS(status), slot)

@@ -90,7 +90,7 @@ pub fn run(job: &Job) -> Outcome {
     if let Some(listener) = is_counted.then(|| listener(job)).flatten() {
         status = calls::count(job.slot, listener, child).ok_or_else(|| Cause::now(step::WAIT))?;
     } else {
-        // SAFETY: ours to write.
+        // SAFETY: writes to a local variable.
         while unsafe { libc::waitpid(child, &raw mut status, 0) } < 0 {
             if sys::errno() != libc::EINTR {
                 return Err(Cause::now(step::WAIT));
@@ -179,7 +179,7 @@ fn is_child_alive() -> bool {
     // SAFETY: all zero is valid.
     let mut info: libc::siginfo_t = unsafe { core::mem::zeroed() };
     let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-    // SAFETY: ours to write; the process stays 0 if no child has ended.
+    // SAFETY: writes to a local variable; the process stays 0 if no child has ended.
     unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, options) == 0 && info.si_pid() == 0 }
 }
 
@@ -194,7 +194,7 @@ fn become_program(
 ) {
     // SAFETY: all zero is a valid limit.
     let mut limit: libc::rlimit = unsafe { core::mem::zeroed() };
-    // SAFETY: ours to write and to read.
+    // SAFETY: reads and writes a local variable.
     unsafe {
         if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 {
             limit.rlim_cur = files.min(limit.rlim_max);

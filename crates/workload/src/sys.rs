@@ -81,7 +81,7 @@ pub fn print_error(text: &CStr) {
 pub fn usage(who: c_int) -> libc::rusage {
     // SAFETY: all zero is a valid usage.
     let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
-    // SAFETY: ours to write.
+    // SAFETY: writes to a local variable.
     unsafe { libc::getrusage(who, &mut usage) };
     usage
 }
@@ -208,7 +208,7 @@ pub fn pin(cpu: usize) -> bool {
     }
     // SAFETY: all zero is an empty set.
     let mut actual: libc::cpu_set_t = unsafe { core::mem::zeroed() };
-    // SAFETY: ours to write.
+    // SAFETY: writes to a local variable.
     unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut actual) };
     // SAFETY: two sets.
     unsafe { libc::CPU_EQUAL(&set, &actual) }

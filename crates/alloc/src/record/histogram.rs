@@ -66,7 +66,7 @@ impl Histogram {
         let timed = load(&head.timed);
         let class = |class| {
             (0..SHARDS).fold(Class::default(), |sum, shard| {
-                sum.and(Class::of(read_counter(recording.counter(shard, class)), end))
+                sum.and(Class::from_counter(read_counter(recording.counter(shard, class)), end))
             })
         };
         Histogram {
@@ -177,7 +177,8 @@ impl Histogram {
 
 impl Class {
     /// From the fields of a counter, in their order.
-    fn of([allocated, resized, ended, bytes, span, smallest, largest]: [u64; 7], now: u64) -> Class {
+    fn from_counter(words: [u64; 7], now: u64) -> Class {
+        let [allocated, resized, ended, bytes, span, smallest, largest] = words;
         let live = allocated.wrapping_sub(ended);
         // Slightly negative if a process was killed in the middle of a call.
         let lifetimes = (span.wrapping_add(live.wrapping_mul(now)) as i64).max(0) as f64 / 1e9;
@@ -307,7 +308,7 @@ mod unit {
     #[test]
     fn an_interrupted_call_makes_no_lifetime_of_centuries() {
         // Allocated and ended are counted; the time is not added yet.
-        assert_eq!(Class::of([1, 0, 1, 8, 0u64.wrapping_sub(500), !8, 8], 1000).lifetimes, 0.0);
-        assert_eq!(Class::of([2, 0, 1, 16, 0u64.wrapping_sub(500), !8, 8], 1000).lifetimes, 500e-9);
+        assert_eq!(Class::from_counter([1, 0, 1, 8, 0u64.wrapping_sub(500), !8, 8], 1000).lifetimes, 0.0);
+        assert_eq!(Class::from_counter([2, 0, 1, 16, 0u64.wrapping_sub(500), !8, 8], 1000).lifetimes, 500e-9);
     }
 }

@@ -73,7 +73,7 @@ fn run(parameters: Parameters) -> (c_int, Vec<&'static Slot>) {
     shared.head().go.store(u32::MAX, Ordering::Release);
     crate::sys::wake_all(&shared.head().go);
     let mut status = 0;
-    // SAFETY: our child.
+    // SAFETY: a child of this process.
     assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
     assert!(libc::WIFEXITED(status), "status {status:#x}");
     (libc::WEXITSTATUS(status), (0..slots).map(|slot| shared.slot(slot).unwrap()).collect())

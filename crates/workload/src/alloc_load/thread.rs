@@ -210,7 +210,7 @@ impl Load {
         // SAFETY: names that live.
         let address = |name: &core::ffi::CStr| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
         let library = |address: *mut core::ffi::c_void| {
-            // SAFETY: all zero is a valid value, and ours to write.
+            // SAFETY: all zero is a valid value of a local variable.
             unsafe {
                 let mut info: libc::Dl_info = core::mem::zeroed();
                 (libc::dladdr(address, &mut info) != 0).then_some(info.dli_fbase)

@@ -98,7 +98,7 @@ fn make_and_unlink(directory: *const core::ffi::c_char) -> Option<c_int> {
 fn is_memory(file: c_int) -> bool {
     // SAFETY: all zero is a valid value.
     let mut status: libc::statfs = unsafe { core::mem::zeroed() };
-    // SAFETY: ours to write.
+    // SAFETY: writes to a local variable.
     let failed = unsafe { libc::fstatfs(file, &mut status) } != 0;
     !failed && [TMPFS, RAMFS].contains(&(status.f_type as u32))
 }

@@ -68,7 +68,7 @@ pub fn fork(pace: Pace, bytes: usize) -> Result<(), Failure> {
     unsafe { touch(base, bytes, 1) };
     pace.each(|| {
         let mut ends: [c_int; 2] = [-1, -1];
-        // SAFETY: ours to write.
+        // SAFETY: writes to a local variable.
         if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
             return Err(c"truebench-workload: no pipe could be made\n");
         }

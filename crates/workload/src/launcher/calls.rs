@@ -99,7 +99,7 @@ pub fn count(slot: &Slot, listener: c_int, child: c_int) -> Option<c_int> {
         calls = 0;
         let is_hung_up = ready > 0 && source.revents & libc::POLLIN == 0;
         let mut status: c_int = 0;
-        // SAFETY: ours to write.
+        // SAFETY: writes to a local variable.
         match unsafe { libc::waitpid(child, &raw mut status, if is_hung_up { 0 } else { libc::WNOHANG }) } {
             0 => {}
             ended if ended == child => return Some(status),
@@ -114,7 +114,7 @@ fn count_call(slot: &Slot, listener: c_int) {
     // SAFETY: all zero is valid, and required by the kernel.
     let mut call: libc::seccomp_notif = unsafe { core::mem::zeroed() };
     const { assert!(size_of::<libc::seccomp_notif>() == 80) };
-    // SAFETY: ours to write.
+    // SAFETY: writes to a local variable.
     if unsafe { libc::ioctl(listener, libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut call) } != 0 {
         // Interrupted, or the caller was killed.
         return;
@@ -143,6 +143,6 @@ fn count_call(slot: &Slot, listener: c_int) {
         error: 0,
         flags: libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
     };
-    // SAFETY: ours, and it lives.
+    // SAFETY: a local value that lives.
     unsafe { libc::ioctl(listener, libc::SECCOMP_IOCTL_NOTIF_SEND, &raw const answer) };
 }

@@ -36,7 +36,7 @@ pub fn repeat(job: &Job, instances: &CStr) -> Outcome {
             _ => {}
         }
         let mut status: c_int = 0;
-        // SAFETY: ours to write.
+        // SAFETY: writes to a local variable.
         if unsafe { libc::wait(&raw mut status) } < 0 {
             return Err(Cause::now(step::WAIT));
         }

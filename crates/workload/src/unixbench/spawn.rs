@@ -37,7 +37,7 @@ unsafe fn run(job: &Job) -> Outcome {
             _ => {}
         }
         let mut status: c_int = 0;
-        // SAFETY: ours to write.
+        // SAFETY: writes to a local variable.
         if unsafe { libc::wait(&raw mut status) } < 0 {
             return Err(Cause::now(step::WAIT));
         }
