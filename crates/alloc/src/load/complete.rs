@@ -64,8 +64,7 @@ fn overhead(figure: &Figure) -> Option<Figure> {
     };
     let rounds: Vec<[f64; 3]> = figure.kept().filter_map(ratios).collect();
     let column = |index: usize| rounds.iter().map(|round| round[index]).collect::<Vec<f64>>();
-    let mut overhead =
-        derived(OVERHEAD, ": memory for memory asked for", Unit::ONE, &column(0), &[figure])?;
+    let mut overhead = derived(OVERHEAD, ": memory for memory asked for", Unit::ONE, &column(0), &[figure])?;
     // RSS does not depend on the CPU time that others took.
     overhead.conditions.set(key::TIMELESS, true);
     for (index, key) in [(1, key::OVERHEAD_WITH_SLOTS), (2, key::RETAINED)] {

@@ -109,8 +109,7 @@ mod unit {
 
     #[test]
     fn ranges_are_as_wide_as_alloc_test_makes_them() {
-        let widths =
-            |slots| Pareto::new(slots).map(|pareto| pareto.ranges.map(|range| range.width.number()));
+        let widths = |slots| Pareto::new(slots).map(|pareto| pareto.ranges.map(|range| range.width.number()));
         let ithare = [2147, 51_539, 515_396, 2_748_779, 8_246_337, 13_194_139, 8_796_095, 0];
         assert_eq!(widths(1 << 25), Some(ithare));
         assert!(widths(FEWEST).is_some() && widths(FEWEST - 1).is_none());
