@@ -9,7 +9,7 @@
 //!   [`draw`]: the next step.
 //! - [`heap`]: where blocks come from; [`access`]: what is done with a block.
 //! - [`thread`]: one thread of the load; [`meter`]: what it uses; [`mailbox`]: how it passes blocks to
-//!   another thread.
+//!   another thread; [`usable`]: usable sizes of blocks.
 
 pub mod access;
 pub mod choice;
@@ -21,6 +21,7 @@ pub mod parameters;
 pub mod random;
 pub mod sizes;
 mod thread;
+mod usable;
 
 use core::ffi::c_void;
 

@@ -9,6 +9,7 @@ use super::mailbox::Mailbox;
 use super::meter::{Busy, Meter};
 use super::parameters::{BUCKETS, BlockSource, Parameters, StepMode, bucket, fields};
 use super::random::Random;
+use super::usable::usable_size;
 use crate::Outcome;
 use crate::shared::{Cause, Shared, Slot, step};
 use crate::sys;
@@ -207,25 +208,9 @@ impl Load {
 
     /// Writes the usable and the requested bytes of some blocks.
     fn write_usable(&self) {
-        // SAFETY: names that live.
-        let address = |name: &core::ffi::CStr| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-        let library = |address: *mut core::ffi::c_void| {
-            // SAFETY: all zero is a valid value of a local variable.
-            unsafe {
-                let mut info: libc::Dl_info = core::mem::zeroed();
-                (libc::dladdr(address, &mut info) != 0).then_some(info.dli_fbase)
-            }
-        };
-        let (usable_size, malloc) = (address(c"malloc_usable_size"), address(c"malloc"));
-        // The function of another library must not be called on these blocks.
-        let is_defined = self.parameters.block_source == BlockSource::Real as u32
-            && !usable_size.is_null()
-            && library(usable_size).is_some_and(|base| library(malloc) == Some(base));
+        let is_real = self.parameters.block_source == BlockSource::Real as u32;
         let (mut usable, mut requested) = (u64::MAX, 0u64);
-        if is_defined {
-            // SAFETY: the function of this name, as malloc.h declares it.
-            let usable_size: unsafe extern "C" fn(*mut core::ffi::c_void) -> usize =
-                unsafe { core::mem::transmute(usable_size) };
+        if let Some(usable_size) = usable_size().filter(|_| is_real) {
             usable = 0;
             for index in 0..self.slot_count.min(USABLE_SLOTS) {
                 // SAFETY: one of the slots; a block of this allocator.
