@@ -252,7 +252,7 @@ fn a_missing_recorder_is_told() {
 
 #[test]
 fn our_own_malloc_is_the_c_librarys() {
-    for program in [env!("CARGO_BIN_EXE_truebench"), env!("CARGO_BIN_EXE_truebench-cell")] {
+    for program in [env!("CARGO_BIN_EXE_truebench"), env!("CARGO_BIN_EXE_truebench-workload")] {
         let output = Command::new("nm").args(["-D", program]).output().expect("nm, of binutils");
         let named = stdout(&output);
         let malloc: Vec<&str> =

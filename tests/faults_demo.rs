@@ -3,9 +3,9 @@
 
 use std::process::Command;
 
-use cell::demo::Work;
-use cell::demo::blocks::Touch;
 use faults::demo::{Amount, Shape, command, find, shapes};
+use workload::fault_demo::Work;
+use workload::fault_demo::blocks::Touch;
 
 /// Enough iterations that the first few, in which thresholds adapt, do not count.
 const ITERATIONS: u64 = 20;
@@ -21,7 +21,7 @@ struct Each {
 
 /// Runs a shape with these variables and no other that malloc reads; or why it says that it cannot.
 fn run(shape: &Shape, amount: Amount, levers: &[(&str, &str)]) -> Result<Each, String> {
-    let (file, arguments) = command(shape, amount).expect("truebench-cell");
+    let (file, arguments) = command(shape, amount).expect("truebench-workload");
     let mut command = Command::new(file);
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
@@ -63,7 +63,7 @@ fn touched(shape: &Shape) -> f64 {
                 }
         }
         Work::Mapping(bytes, ..) | Work::Fork(bytes) | Work::File(bytes, _) => bytes as f64 / page(),
-        Work::Stacks => cell::demo::pages::STACK as f64 / page(),
+        Work::Stacks => workload::fault_demo::pages::STACK as f64 / page(),
     }
 }
 

@@ -157,7 +157,7 @@ fn stacks_are_folded_for_flame_graphs() {
     let text = stdout(&folded);
     let first = text.lines().next().expect("a stack");
     let (stack, count) = first.rsplit_once(' ').unwrap();
-    assert!(stack.starts_with("truebench-cell;") && count.parse::<u64>().unwrap() > 100, "{first}");
+    assert!(stack.starts_with("truebench-workl;") && count.parse::<u64>().unwrap() > 100, "{first}");
     let none = run(&["faults", "-q", "--rates", "--format", "folded", "--", "true"]);
     assert!(stderr(&none).contains("holds no stacks"), "{}", stderr(&none));
 }
@@ -176,7 +176,7 @@ fn stacks_are_exported_beside_the_report() {
     }
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let stacks = std::fs::read_to_string(folded).unwrap();
-    assert!(stacks.starts_with("truebench-cell;"), "{stacks}");
+    assert!(stacks.starts_with("truebench-workl;"), "{stacks}");
     let again = run(&["report", record.to_str().unwrap(), "--format", "pprof"]).stdout;
     assert_eq!(std::fs::read(&packed).unwrap(), again, "the same from the record");
     // Go's own reader, where there is one.

@@ -171,7 +171,7 @@ fn image(directory: &Path, programs: &[&Path], script: &str) -> PathBuf {
         std::fs::create_dir_all(to.parent().unwrap()).unwrap();
         std::fs::copy(file, &to).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     };
-    let ours = [env!("CARGO_BIN_EXE_truebench"), env!("CARGO_BIN_EXE_truebench-cell")].map(Path::new);
+    let ours = [env!("CARGO_BIN_EXE_truebench"), env!("CARGO_BIN_EXE_truebench-workload")].map(Path::new);
     for program in ours.iter().chain(programs) {
         put(program, &format!("/bin/{}", program.file_name().unwrap().display()));
         for library in libraries(program) {

@@ -170,24 +170,24 @@ fn memory_leaves_nothing() {
 
 #[test]
 fn system_leaves_nothing() {
-    killed(&["system", "fstime", "context1", "shell8", "--quick"], &["__worker", "truebench-cell"]);
-    killed(&["system", "switch", "--quick"], &["truebench-cell"]);
+    killed(&["system", "fstime", "context1", "shell8", "--quick"], &["__worker", "truebench-workload"]);
+    killed(&["system", "switch", "--quick"], &["truebench-workload"]);
 }
 
 #[test]
 fn alloc_leaves_nothing() {
-    killed(&["alloc", "glibc", "--quick"], &["__guardian", "__worker", "truebench-cell"]);
+    killed(&["alloc", "glibc", "--quick"], &["__guardian", "__worker", "truebench-workload"]);
 }
 
 #[test]
 fn alloc_try_leaves_nothing() {
-    killed(&[&["alloc", "try", "glibc", "--quick"][..], &FAMILY].concat(), &["truebench-cell", "sleep"]);
+    killed(&[&["alloc", "try", "glibc", "--quick"][..], &FAMILY].concat(), &["truebench-workload", "sleep"]);
 }
 
 #[test]
 fn a_proof_leaves_nothing() {
     let told = ["faults", "--prove", "--quick", "--manager", "glibc"];
-    killed(&[&told[..], &FAMILY].concat(), &["truebench-cell", "sleep"]);
+    killed(&[&told[..], &FAMILY].concat(), &["truebench-workload", "sleep"]);
 }
 
 #[test]

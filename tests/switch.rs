@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use cell::hops::{FREE, HOPS};
 use figure::{Figure, Reading, Record, Status, evidence};
 use lab::copies::{Ask, Copies};
+use workload::ping_pong::{FREE, PING_PONGS};
 
 use crate::bench::{record, run};
 
@@ -125,14 +125,14 @@ fn lasting(hop: &'static str, words: [&str; 3]) -> Result<Copies, String> {
         cpus: lab::affinity::get().expect("our own mask"),
         environment: Vec::new(),
     };
-    Copies::start(Path::new(env!("CARGO_BIN_EXE_truebench-cell")), &ask)
+    Copies::start(Path::new(env!("CARGO_BIN_EXE_truebench-workload")), &ask)
 }
 
 #[test]
 fn a_pair_that_lasts_begins_every_pass_anew() {
-    use cell::hops::note;
+    use workload::ping_pong::fields;
     let first = lab::affinity::get().unwrap().first().unwrap().to_string();
-    let passes = |hop: &cell::hops::Hop| {
+    let passes = |hop: &workload::ping_pong::PingPong| {
         let mut pair = lasting(hop.name, [&first, &first, "0"]).unwrap();
         for pass in 1..=3 {
             let copies = pair.pass().unwrap_or_else(|error| panic!("{}, pass {pass}: {error}", hop.name));
@@ -145,27 +145,27 @@ fn a_pair_that_lasts_begins_every_pass_anew() {
                 copy.seconds
             );
             // What was written is of this pass alone: one latency and one look for each round trip.
-            assert_eq!(copy.notes[note::WAKES], copy.count, "{}, pass {pass}", hop.name);
-            let buckets = &copy.notes[note::WAKE_BUCKETS..note::WAKE_BUCKETS + note::BUCKETS];
+            assert_eq!(copy.notes[fields::WAKES], copy.count, "{}, pass {pass}", hop.name);
+            let buckets = &copy.notes[fields::WAKE_BUCKETS..fields::WAKE_BUCKETS + fields::BUCKETS];
             assert_eq!(buckets.iter().sum::<u64>(), copy.count, "{}, pass {pass}", hop.name);
-            assert!(copy.notes[note::SAMPLES].abs_diff(copy.count / 64) <= 1, "{}, pass {pass}", hop.name);
+            assert!(copy.notes[fields::SAMPLES].abs_diff(copy.count / 64) <= 1, "{}, pass {pass}", hop.name);
             assert_eq!(
-                copy.notes[note::TOGETHER],
-                copy.notes[note::SAMPLES],
+                copy.notes[fields::TOGETHER],
+                copy.notes[fields::SAMPLES],
                 "both are pinned to CPU {first}"
             );
-            let ran: u64 = copy.notes[note::RAN..note::RAN + 2].iter().sum();
+            let ran: u64 = copy.notes[fields::RAN..fields::RAN + 2].iter().sum();
             assert!(ran > 0 && (ran as f64) < 1.2e9 * copy.seconds, "{}: {ran} ns", hop.name);
         }
     };
     // They rest side by side.
-    std::thread::scope(|scope| HOPS.iter().for_each(|hop| drop(scope.spawn(|| passes(hop)))));
+    std::thread::scope(|scope| PING_PONGS.iter().for_each(|hop| drop(scope.spawn(|| passes(hop)))));
 }
 
 #[test]
 fn a_pair_that_lasts_says_what_it_could_not_do() {
     let free = FREE.to_str().unwrap();
-    for hop in HOPS {
+    for hop in PING_PONGS {
         for words in [["1024", free, free], [free, "1024", free]] {
             let error = lasting(hop.name, words).unwrap_err();
             assert!(error.contains("setting the CPU affinity"), "{}: {error}", hop.name);
@@ -185,7 +185,7 @@ fn pass(hop: &'static str, words: [&str; 4]) -> Result<u64, String> {
         cpus: lab::affinity::get().expect("our own mask"),
         environment: Vec::new(),
     };
-    let copies = Copies::start(Path::new(env!("CARGO_BIN_EXE_truebench-cell")), &ask)?.run()?;
+    let copies = Copies::start(Path::new(env!("CARGO_BIN_EXE_truebench-workload")), &ask)?.run()?;
     Ok(copies[0].count)
 }
 
@@ -194,7 +194,7 @@ fn a_task_that_cannot_be_put_where_it_belongs_is_a_failure_and_no_figure() {
     let free = FREE.to_str().unwrap();
     // More CPUs than a mask of the C library holds: there is none.
     let nowhere = "1024";
-    for hop in HOPS {
+    for hop in PING_PONGS {
         assert!(pass(hop.name, [free; 4]).unwrap() > 0, "{}", hop.name);
         for words in [[nowhere, free, free, free], [free, nowhere, free, free]] {
             let error = pass(hop.name, words).unwrap_err();

@@ -89,7 +89,7 @@ fn what_moves_the_figures_is_recorded() {
         command(&["execl", "fsbuffer", "shell1"], directory.path()).env("LC_ALL", "C").output().unwrap();
     let record = record(&output);
     assert!(fact(&record, "execl", evidence::LIBC).contains("libc") || cfg!(target_env = "musl"));
-    let bytes = std::fs::metadata(env!("CARGO_BIN_EXE_truebench-cell")).unwrap().len() as f64;
+    let bytes = std::fs::metadata(env!("CARGO_BIN_EXE_truebench-workload")).unwrap().len() as f64;
     assert_eq!(fact(&record, "execl", evidence::CELL_BYTES), bytes);
     let is_dynamic = fact(&record, "execl", evidence::CELL_LINKAGE) == "dynamic";
     assert_eq!(fact(&record, "execl", evidence::CELL_LIBRARIES) > 0.0, is_dynamic);

@@ -94,7 +94,7 @@ fn a_cache_that_another_user_made_is_not_used() {
 #[test]
 fn programs_and_libraries_that_another_user_can_change_are_not_run() {
     let Some(trap) = Trap::set() else { return };
-    for name in ["lib/truebench-cell", "lib/truebench-servers", "lib/libtruebench_recorder.so"] {
+    for name in ["lib/truebench-workload", "lib/truebench-servers", "lib/libtruebench_recorder.so"] {
         trap.plant(name);
     }
     let csv = trap.path().join("x.csv");
@@ -106,7 +106,7 @@ fn programs_and_libraries_that_another_user_can_change_are_not_run() {
     refused(&recorded, "libtruebench_recorder.so");
     let switched = run(&["system", "switch", "--quick", "--rounds", "1", "--max-time", "2s"]);
     let said = stdout(&switched) + &stderr(&switched);
-    assert!(said.contains("truebench-cell is not used: user 65534"), "{said}");
+    assert!(said.contains("truebench-workload is not used: user 65534"), "{said}");
     assert!(!trap.sprang());
 }
 

@@ -1,5 +1,5 @@
-//! The allocators that are known: what they are called, which file is preloaded, where one gets it. A new one is a file, and a
-//! line in [`ALLOCATORS`].
+//! The known allocators: name, file to preload, and source. A new one is a file, and a line in
+//! [`ALLOCATORS`].
 
 mod glibc;
 mod google;
@@ -12,34 +12,34 @@ mod snmalloc;
 mod tbbmalloc;
 mod tcmalloc;
 
-/// An allocator, self-described.
+/// A known allocator.
 #[derive(Debug)]
 pub struct Allocator {
-    /// Its word, on the command line and in ids.
+    /// Name on the command line and in ids.
     pub name: &'static str,
-    /// Names that its library can have, the best first; `{arch}` is the machine's, as compilers call it. None: it is the C
-    /// library's own, and nothing is preloaded.
+    /// File names of its library, the best first; `{arch}` stands for the architecture as compilers name it.
+    /// Empty for the C library's own malloc, which needs no preload.
     pub files: &'static [&'static str],
-    /// Directories besides the usual ones, in which `*` stands for any name of a component.
+    /// Additional directories. `*` matches any part of a path component.
     pub directories: &'static [&'static str],
-    /// How to get it.
-    pub from: From,
-    /// Variables that it is run with, and why is told beside them.
+    /// Where to get it.
+    pub origin: Origin,
+    /// Environment variables that it needs; each allocator's file says why.
     pub environment: &'static [(&'static str, &'static str)],
 }
 
-/// Where one gets an allocator.
+/// Where to get an allocator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum From {
-    /// It is there wherever the C library is.
+pub enum Origin {
+    /// Part of the C library.
     Libc,
     /// A Debian package.
     Debian(&'static str),
-    /// A crate that carries its source, of which `.ci/allocators` builds a library.
+    /// A crate with its source, from which `.ci/allocators` builds a library.
     Crate(&'static str),
 }
 
-/// All that are known, in the order of tables: glibc, what Debian has, what has to be built.
+/// All known allocators, in the order of tables: glibc, packages of Debian, builds from source.
 pub const ALLOCATORS: &[&Allocator] = &[
     &glibc::ALLOCATOR,
     &jemalloc::ALLOCATOR,
@@ -53,13 +53,13 @@ pub const ALLOCATORS: &[&Allocator] = &[
     &google::ALLOCATOR,
 ];
 
-impl From {
-    /// What to do, for people.
-    pub fn told(self) -> String {
+impl Origin {
+    /// How to install it, for people.
+    pub fn advice(self) -> String {
         match self {
-            From::Libc => "part of the C library".to_owned(),
-            From::Debian(package) => format!("apt-get install {package}"),
-            From::Crate(name) => format!("make allocators in truebench's sources (from the crate {name})"),
+            Origin::Libc => "part of the C library".to_owned(),
+            Origin::Debian(package) => format!("apt-get install {package}"),
+            Origin::Crate(name) => format!("make allocators in truebench's sources (from the crate {name})"),
         }
     }
 }
@@ -69,20 +69,17 @@ mod unit {
     use super::*;
 
     #[test]
-    fn words_are_distinct_and_fit_into_ids() {
-        let words: std::collections::BTreeSet<&str> = ALLOCATORS.iter().map(|one| one.name).collect();
-        assert_eq!(words.len(), ALLOCATORS.len());
-        assert!(
-            words
-                .iter()
-                .all(|word| word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'))
-        );
+    fn names_are_distinct_and_fit_into_ids() {
+        let names: std::collections::BTreeSet<&str> = ALLOCATORS.iter().map(|one| one.name).collect();
+        assert_eq!(names.len(), ALLOCATORS.len());
+        let is_valid = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        assert!(names.iter().all(|name| name.chars().all(is_valid)));
     }
 
     #[test]
     fn only_the_c_library_needs_no_file() {
         for one in ALLOCATORS {
-            assert_eq!(one.files.is_empty(), one.from == From::Libc, "{}", one.name);
+            assert_eq!(one.files.is_empty(), one.origin == Origin::Libc, "{}", one.name);
         }
     }
 }

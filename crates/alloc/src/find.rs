@@ -10,34 +10,34 @@ use crate::allocators::{ALLOCATORS, Allocator};
 use crate::packages::Packages;
 use crate::version::{self, Version};
 
-/// An allocator that can be run, as far as that is known before it is.
+/// An installed allocator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Installed {
-    /// Its word: a known one's, or the user's.
+    /// Name of a known allocator, or the name that the user gave.
     pub name: String,
-    /// The library that is preloaded; `None` for the C library's own.
+    /// The library to preload; `None` for the C library's own malloc.
     pub library: Option<PathBuf>,
-    /// The version of that library, or of the C library; `None` if nothing tells.
+    /// Version of that library, or of the C library; `None` if unknown.
     pub version: Option<Version>,
-    /// Variables that it is run with.
+    /// Environment variables that it needs.
     pub environment: Vec<(String, String)>,
 }
 
-/// Where libraries are looked for, below a root.
+/// The directories to search, below a root.
 #[derive(Clone, Debug)]
 pub struct Places {
     root: PathBuf,
     arch: &'static str,
-    /// Besides the system's, and before them: where our own files are.
-    own: Vec<PathBuf>,
-    /// Read when it is first asked for.
+    /// Searched before the directories of the system: those of truebench's own files.
+    extra: Vec<PathBuf>,
+    /// Read at the first use.
     packages: OnceCell<Packages>,
 }
 
-/// The C library's file, which has malloc of its own.
+/// File name of the C library.
 const LIBC: &str = "libc.so.6";
 
-/// The system's directories of libraries: Debian's, Fedora's and SUSE's, Arch's, and what was installed by hand.
+/// Library directories of Debian, Fedora, SUSE and Arch, and those of manual installations.
 const SYSTEM: &[&str] = &[
     "/usr/local/lib/{arch}-linux-gnu",
     "/usr/local/lib64",
@@ -49,28 +49,28 @@ const SYSTEM: &[&str] = &[
 ];
 
 impl Places {
-    /// Below a root, for an architecture as compilers call it, with directories of our own.
-    pub fn at(root: &Path, arch: &'static str, own: Vec<PathBuf>) -> Places {
-        Places { root: root.to_owned(), arch, own, packages: OnceCell::new() }
+    /// `arch`: the architecture as compilers name it. `extra`: directories that are searched first.
+    pub fn at(root: &Path, arch: &'static str, extra: Vec<PathBuf>) -> Places {
+        Places { root: root.to_owned(), arch, extra, packages: OnceCell::new() }
     }
 
-    /// This machine's, and where our own files are.
+    /// The directories of this machine and of truebench's own files.
     pub fn live() -> Places {
         Places::at(Path::new("/"), std::env::consts::ARCH, lab::ours::directories())
     }
 
-    /// The library of an allocator; `None` if there is none that only the trusted can change.
+    /// The library of an allocator; `None` if there is none, or an untrusted user can change it.
     pub fn library(&self, allocator: &Allocator) -> Option<PathBuf> {
         self.find(allocator.files, allocator.directories).find(|path| own_file(path).is_ok())
     }
 
-    /// Why an allocator cannot be run, and what to do.
+    /// Why an allocator cannot run, and what to do.
     pub fn missing(&self, allocator: &Allocator) -> String {
-        let refused =
+        let untrusted =
             self.find(allocator.files, allocator.directories).find_map(|path| own_file(&path).err());
         let name = allocator.name;
-        refused.map_or_else(
-            || format!("not installed: {}", allocator.from.told()),
+        untrusted.map_or_else(
+            || format!("not installed: {}", allocator.origin.advice()),
             |why| format!("{why}; to run it all the same: my-{name}=/path/lib.so"),
         )
     }
@@ -80,58 +80,58 @@ impl Places {
         self.find(&[LIBC], &[]).next()
     }
 
-    /// The version of a library, if anything tells it.
+    /// The version of a library, if known.
     pub fn version(&self, library: &Path) -> Option<Version> {
-        version::of(library, &self.root, self.packages.get_or_init(|| Packages::read(&self.root)))
+        version::detect(library, &self.root, self.packages.get_or_init(|| Packages::read(&self.root)))
     }
 
     /// All files of these names, the best first.
     fn find(&self, files: &[&str], directories: &[&str]) -> impl Iterator<Item = PathBuf> {
         let system = directories.iter().chain(SYSTEM).flat_map(|pattern| self.expand(pattern));
-        let places: Vec<PathBuf> = self.own.iter().cloned().chain(system).collect();
+        let places: Vec<PathBuf> = self.extra.iter().cloned().chain(system).collect();
         let files: Vec<String> = files.iter().map(|file| file.replace("{arch}", self.arch)).collect();
-        // A better file in any place before a worse one.
+        // A better name in any directory before a worse one.
         files
             .into_iter()
             .flat_map(move |file| places.iter().map(|place| place.join(&file)).collect::<Vec<_>>())
             .filter(|path| path.is_file())
     }
 
-    /// The directories that a pattern stands for; of several the last by name first, which is the newest version as a rule.
+    /// The directories that match a pattern, the last by name first, which is usually the newest version.
     fn expand(&self, pattern: &str) -> Vec<PathBuf> {
         let pattern = pattern.replace("{arch}", self.arch);
-        let mut found = vec![self.root.clone()];
+        let mut paths = vec![self.root.clone()];
         for component in pattern.split('/').filter(|component| !component.is_empty()) {
-            found = match component.split_once('*') {
-                None => found.into_iter().map(|place| place.join(component)).collect(),
-                Some((head, tail)) => found.iter().flat_map(|place| matching(place, head, tail)).collect(),
+            paths = match component.split_once('*') {
+                None => paths.into_iter().map(|path| path.join(component)).collect(),
+                Some((head, tail)) => paths.iter().flat_map(|path| matching(path, head, tail)).collect(),
             };
         }
-        found
+        paths
     }
 }
 
-/// Entries of a directory whose names begin and end so, the last first.
-fn matching(place: &Path, head: &str, tail: &str) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+/// Entries of a directory whose names begin with `head` and end with `tail`, the last first.
+fn matching(directory: &Path, head: &str, tail: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let fits =
         |name: &str| name.len() >= head.len() + tail.len() && name.starts_with(head) && name.ends_with(tail);
-    let mut found: Vec<PathBuf> = entries
+    let mut paths: Vec<PathBuf> = entries
         .filter(|entry| entry.file_name().to_str().is_some_and(fits))
         .map(|entry| entry.path())
         .collect();
-    found.sort_unstable_by(|a, b| b.cmp(a));
-    found
+    paths.sort_unstable_by(|a, b| b.cmp(a));
+    paths
 }
 
-/// What a word of the command line means: a known allocator, or `NAME=/path/lib.so`.
+/// The allocator that an argument names: a known one, or `NAME=/path/lib.so`.
 ///
 /// # Errors
 /// What is wrong with it, and what to do, in words for the user.
 pub fn named(word: &str, places: &Places) -> Result<Installed, String> {
     if let Some((name, path)) = word.split_once('=') {
-        let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        if name.is_empty() || !name.chars().all(fits) {
+        let is_valid = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if name.is_empty() || !name.chars().all(is_valid) {
             return Err(format!("'{word}': a name is made of letters, digits, - and _"));
         }
         if ALLOCATORS.iter().any(|one| one.name == name) {
@@ -145,23 +145,24 @@ pub fn named(word: &str, places: &Places) -> Result<Installed, String> {
         let name = name.to_owned();
         return Ok(Installed { name, library: Some(path), version, environment: Vec::new() });
     }
-    let known = || ALLOCATORS.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
-    let one = ALLOCATORS.iter().find(|one| one.name == word);
-    let one = one.ok_or_else(|| format!("'{word}': there are {}, and NAME=/path/lib.so", known()))?;
-    installed(one, places)
-        .ok_or_else(|| format!("{word} is {} (truebench alloc list shows all)", places.missing(one)))
+    let names = || ALLOCATORS.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
+    let allocator = ALLOCATORS.iter().find(|allocator| allocator.name == word);
+    let allocator =
+        allocator.ok_or_else(|| format!("'{word}': there are {}, and NAME=/path/lib.so", names()))?;
+    installed(allocator, places)
+        .ok_or_else(|| format!("{word} is {} (truebench alloc list shows all)", places.missing(allocator)))
 }
 
-/// The allocators that are compared.
+/// The allocators to compare.
 #[derive(Clone, Debug, Default)]
 pub struct Chosen {
-    /// Those that can be run.
+    /// Allocators that can run.
     pub installed: Vec<Installed>,
-    /// Known ones that are not installed: name, and how to get it.
+    /// Known allocators that are not installed: name, and how to install it.
     pub missing: Vec<(String, String)>,
 }
 
-/// Those of these words; without any, all that are installed.
+/// The allocators that the arguments name; without arguments all installed ones.
 ///
 /// # Errors
 /// As [`named`].
@@ -170,21 +171,22 @@ pub fn chosen(words: &[String], places: &Places) -> Result<Chosen, String> {
     for word in words {
         chosen.installed.push(named(word, places)?);
     }
-    for one in ALLOCATORS.iter().filter(|_| words.is_empty()) {
-        match installed(one, places) {
+    for allocator in ALLOCATORS.iter().filter(|_| words.is_empty()) {
+        match installed(allocator, places) {
             Some(installed) => chosen.installed.push(installed),
-            None => chosen.missing.push((one.name.to_owned(), places.missing(one))),
+            None => chosen.missing.push((allocator.name.to_owned(), places.missing(allocator))),
         }
     }
     Ok(chosen)
 }
 
 /// An allocator, if it is installed.
-pub fn installed(one: &Allocator, places: &Places) -> Option<Installed> {
-    let library = if one.files.is_empty() { None } else { Some(places.library(one)?) };
+pub fn installed(allocator: &Allocator, places: &Places) -> Option<Installed> {
+    let library = if allocator.files.is_empty() { None } else { Some(places.library(allocator)?) };
     let version = library.clone().or_else(|| places.libc()).and_then(|file| places.version(&file));
-    let environment = one.environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Some(Installed { name: one.name.to_owned(), library, version, environment: environment.collect() })
+    let variables = allocator.environment.iter();
+    let environment = variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    Some(Installed { name: allocator.name.to_owned(), library, version, environment })
 }
 
 #[cfg(test)]
@@ -201,8 +203,9 @@ mod unit {
         root
     }
 
-    fn found(root: &tempfile::TempDir, own: Vec<PathBuf>, name: &str) -> Option<String> {
-        let places = Places::at(root.path(), "x86_64", own);
+    /// The library of an allocator, relative to the root.
+    fn library(root: &tempfile::TempDir, extra: Vec<PathBuf>, name: &str) -> Option<String> {
+        let places = Places::at(root.path(), "x86_64", extra);
         let one = ALLOCATORS.iter().find(|one| one.name == name).unwrap();
         let library = places.library(one)?;
         Some(library.strip_prefix(root.path()).unwrap().to_str().unwrap().to_owned())
@@ -216,26 +219,27 @@ mod unit {
             "usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.scudo_standalone-x86_64.so",
         ]);
         assert_eq!(
-            found(&debian, vec![], "jemalloc").as_deref(),
+            library(&debian, vec![], "jemalloc").as_deref(),
             Some("usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
         );
         let newest = "usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.scudo_standalone-x86_64.so";
-        assert_eq!(found(&debian, vec![], "scudo").as_deref(), Some(newest));
-        assert_eq!(found(&debian, vec![], "mimalloc"), None);
+        assert_eq!(library(&debian, vec![], "scudo").as_deref(), Some(newest));
+        assert_eq!(library(&debian, vec![], "mimalloc"), None);
         let fedora = tree(&["usr/lib64/libtcmalloc.so.4", "usr/lib64/libtcmalloc_minimal.so.4"]);
-        assert_eq!(found(&fedora, vec![], "tcmalloc").as_deref(), Some("usr/lib64/libtcmalloc_minimal.so.4"));
+        let minimal = "usr/lib64/libtcmalloc_minimal.so.4";
+        assert_eq!(library(&fedora, vec![], "tcmalloc").as_deref(), Some(minimal));
     }
 
     #[test]
-    fn our_own_come_first() {
+    fn extra_directories_come_first() {
         let root = tree(&["opt/libhoard.so", "usr/lib64/libhoard.so"]);
-        let own = vec![root.path().join("opt")];
-        assert_eq!(found(&root, own, "hoard").as_deref(), Some("opt/libhoard.so"));
-        assert_eq!(found(&root, vec![], "hoard").as_deref(), Some("usr/lib64/libhoard.so"));
+        let extra = vec![root.path().join("opt")];
+        assert_eq!(library(&root, extra, "hoard").as_deref(), Some("opt/libhoard.so"));
+        assert_eq!(library(&root, vec![], "hoard").as_deref(), Some("usr/lib64/libhoard.so"));
     }
 
     #[test]
-    fn a_version_is_the_packages_or_our_own() {
+    fn a_version_is_of_the_package_or_of_our_build() {
         let place = "usr/lib/x86_64-linux-gnu";
         let root = tree(&[
             "usr/lib/x86_64-linux-gnu/libc.so.6",
@@ -268,7 +272,7 @@ mod unit {
     }
 
     #[test]
-    fn words_are_known_allocators_or_files() {
+    fn arguments_are_known_allocators_or_files() {
         let root = tree(&["home/libmine.so"]);
         let places = Places::at(root.path(), "x86_64", vec![]);
         assert_eq!(named("glibc", &places).unwrap().library, None);

@@ -1,12 +1,14 @@
-//! The suite of allocators: which malloc is best here, for this load, and why; proved to be the allocator that served.
+//! The allocator suite: which malloc is best on this machine for this load, and why.
 //!
-//! - [`profile`] is what a load is like. Pure. [`cell::load`] does it, in a process that allocates nothing besides.
-//! - [`allocators`] are those that are known; [`find`] tells which are installed, and where, [`version`] which version they are (by
-//!   [`packages`], where those are Debian's).
-//! - [`mode`] is what the modes have in common; [`load`] is the mode that compares allocators under the load, [`attempt`] the
-//!   one that runs a program of the user's under each.
-//! - [`record`] makes a profile of a program, by a library that is preloaded.
-//! - [`run`] is one run of the load; [`owner`] proves who served, [`memory`] reads what a process has in memory.
+//! - [`profile`]: the description of a load. [`workload::alloc_load`] runs it, in a process that allocates
+//!   nothing else.
+//! - [`allocators`]: the known allocators; [`find`]: which are installed, and where; [`version`] and
+//!   [`packages`]: which version.
+//! - [`mode`]: what the modes share; [`load`] compares allocators under the load; [`attempt`] runs a program
+//!   of the user under each.
+//! - [`record`] makes a profile of a program, with a preloaded library.
+//! - [`run`]: one run of the load; [`serving`] proves which library served; [`memory`] reads the memory of a
+//!   process.
 
 pub mod allocators;
 pub mod attempt;
@@ -14,11 +16,11 @@ pub mod find;
 pub mod load;
 pub mod memory;
 pub mod mode;
-pub mod owner;
 pub mod packages;
 pub mod profile;
 pub mod record;
 pub mod run;
+pub mod serving;
 pub mod version;
 
 /// The suite's name, and the first part of its figures' ids.
@@ -27,8 +29,8 @@ pub const SUITE: &str = "alloc";
 /// The modes that run the load.
 pub const MODES: &[&mode::Mode] = &[&load::MODE];
 
-/// The worker of the mode of this word.
+/// The worker of the mode of this name.
 pub fn worker(name: &str) -> Option<lab::worker::Prepare> {
-    let of_load = MODES.iter().find(|mode| mode.name == name).map(|mode| mode.prepare);
-    of_load.or((name == attempt::MODE.name).then_some(attempt::MODE.prepare))
+    let worker = MODES.iter().find(|mode| mode.name == name).map(|mode| mode.prepare);
+    worker.or((name == attempt::MODE.name).then_some(attempt::MODE.prepare))
 }

@@ -1,10 +1,11 @@
 //! The mode that compares allocators under the load.
 //!
-//! Each round of a figure is a process of its own (or several), from its first block to its last. Who serves in which round is
-//! interleaved; the harness alone ("void") runs among them, and what an allocator costs is the difference, round by round.
+//! Each round of a figure is one process, or several, from the first block to the last. The rounds of all
+//! allocators are interleaved, with rounds of the harness alone ("void"). The cost of an allocator is the
+//! difference, round by round.
 //!
-//! - [`plan`] decides how large the load is, [`team`] who runs it and where; [`bench`](mod@bench) is the worker; [`complete`] makes the
-//!   figures that people ask for. All but the worker are pure.
+//! - [`plan`]: the size of the load; [`team`]: threads, processes and CPUs; [`bench`](mod@bench): the worker.
+//! - [`complete`]: the derived figures. All modules but the worker are pure.
 
 mod bench;
 mod complete;

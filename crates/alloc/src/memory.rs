@@ -1,35 +1,35 @@
-//! What memory a process has.
+//! The memory of a process.
 
 use std::path::Path;
 
 use figure::Reading;
 
-/// What a process has in memory, in bytes, all of it counted page by page by the kernel (smaps_rollup). The counters of
-/// /proc/PID/statm are faster and may be off by dozens of pages for each CPU.
+/// Resident memory of a process in bytes, counted page by page by the kernel (smaps_rollup). The counters of
+/// /proc/PID/statm are faster, but may be off by dozens of pages for each CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Resident {
-    /// Pages of its own and shared ones.
-    pub all: f64,
-    /// Of these, such as belong to no file.
+    /// Private and shared pages.
+    pub total: f64,
+    /// Anonymous pages.
     pub anonymous: f64,
-    /// Freed by madvise(MADV_FREE): the kernel takes them when it needs them, and counts them as resident until then.
+    /// Freed by madvise(MADV_FREE): resident until the kernel needs them.
     pub lazily_freed: f64,
-    /// In huge pages.
+    /// Anonymous huge pages.
     pub huge: f64,
     /// Swapped out.
     pub swapped: f64,
 }
 
 impl Resident {
-    /// What is kept once the lazily freed is left out.
-    pub fn kept(&self) -> f64 {
-        self.all - self.lazily_freed
+    /// The total without lazily freed pages.
+    pub fn without_lazily_freed(&self) -> f64 {
+        self.total - self.lazily_freed
     }
 
-    /// Of several processes together.
+    /// The sum over two processes.
     pub fn and(self, other: Resident) -> Resident {
         Resident {
-            all: self.all + other.all,
+            total: self.total + other.total,
             anonymous: self.anonymous + other.anonymous,
             lazily_freed: self.lazily_freed + other.lazily_freed,
             huge: self.huge + other.huge,
@@ -38,7 +38,7 @@ impl Resident {
     }
 }
 
-/// Reads it of a process; `process` is its directory in /proc.
+/// Reads the resident memory of a process. `process` is its directory in /proc.
 pub fn resident(process: &Path) -> Reading<Resident> {
     let path = process.join("smaps_rollup");
     let maps = match lab::maps::read(&path) {
@@ -48,17 +48,17 @@ pub fn resident(process: &Path) -> Reading<Resident> {
     let Some(map) = maps.0.first() else {
         return Reading::unknown(format!("{}: nothing is there", path.display()));
     };
-    let of = |name: &str| map.extension.map.get(name).map_or(0.0, |bytes| *bytes as f64);
+    let bytes = |name: &str| map.extension.map.get(name).map_or(0.0, |bytes| *bytes as f64);
     Reading::Value(Resident {
-        all: of("Rss"),
-        anonymous: of("Anonymous"),
-        lazily_freed: of("LazyFree"),
-        huge: of("AnonHugePages"),
-        swapped: of("Swap"),
+        total: bytes("Rss"),
+        anonymous: bytes("Anonymous"),
+        lazily_freed: bytes("LazyFree"),
+        huge: bytes("AnonHugePages"),
+        swapped: bytes("Swap"),
     })
 }
 
-/// The most that a process had in memory since it began, or since [`forget_peak`], in bytes (VmHWM).
+/// Peak RSS of a process since its start, or since [`reset_peak`], in bytes (VmHWM).
 pub fn peak(process: &Path) -> Reading<f64> {
     let path = process.join("status");
     match lab::proc::text(&path) {
@@ -70,8 +70,8 @@ pub fn peak(process: &Path) -> Reading<f64> {
     }
 }
 
-/// Lets the peak begin anew (proc(5), clear_refs: 5). Whether it does.
-pub fn forget_peak(process: &Path) -> bool {
+/// Resets the peak RSS (proc(5), clear_refs: 5). Whether that succeeded.
+pub fn reset_peak(process: &Path) -> bool {
     std::fs::write(process.join("clear_refs"), "5").is_ok()
 }
 
@@ -87,12 +87,12 @@ mod unit {
                     LazyFree:           2048 kB\nAnonHugePages:      4096 kB\nSwap:                  4 kB\n";
         std::fs::write(directory.path().join("smaps_rollup"), text).unwrap();
         let resident = resident(directory.path()).into_value().unwrap();
-        assert_eq!((resident.all, resident.kept()), (10240.0 * 1024.0, 8192.0 * 1024.0));
+        assert_eq!((resident.total, resident.without_lazily_freed()), (10240.0 * 1024.0, 8192.0 * 1024.0));
         assert_eq!(
             (resident.anonymous, resident.huge, resident.swapped),
             (8192.0 * 1024.0, 4096.0 * 1024.0, 4096.0)
         );
-        assert_eq!(resident.and(resident).all, 2.0 * resident.all);
+        assert_eq!(resident.and(resident).total, 2.0 * resident.total);
     }
 
     #[test]
@@ -103,10 +103,10 @@ mod unit {
     }
 
     #[test]
-    fn this_process_has_memory_and_one_that_is_not_there_has_a_reason() {
-        let own = Path::new("/proc/self");
-        let (now, most) = (resident(own).into_value().unwrap(), peak(own).into_value().unwrap());
-        assert!(now.all > 1e6 && most >= 0.9 * now.all, "{now:?} {most}");
+    fn a_process_that_does_not_exist_has_a_reason() {
+        let process = Path::new("/proc/self");
+        let (now, peak) = (resident(process).into_value().unwrap(), peak(process).into_value().unwrap());
+        assert!(now.total > 1e6 && peak >= 0.9 * now.total, "{now:?} {peak}");
         let gone = Path::new("/proc/0");
         assert!(resident(gone).reason().unwrap().contains("smaps_rollup"));
         assert!(peak(gone).reason().is_some());

@@ -1,32 +1,33 @@
-//! What the modes of this suite have in common: options, and what can be wrong with them.
+//! Options and errors that the modes of this suite share.
 
-use cell::load::touch::Access;
 pub use lab::mode::Planned;
 use lab::placement::{PlacementError, Places};
 use lab::schedule::Rules;
+use workload::alloc_load::Access;
 
 use crate::find::Chosen;
 use crate::profile::Profile;
 
-/// One way of measuring allocators. A new one is a file, and a line in [`MODES`](crate::MODES).
+/// A mode of the suite. A new one is a file, and a line in [`MODES`](crate::MODES).
 pub type Mode = lab::mode::Mode<Options, PlanError>;
 
-/// What the user asked for. A mode takes what concerns it.
+/// The options of the user. A mode takes those that concern it.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The allocators that are compared.
+    /// The allocators to compare.
     pub allocators: Chosen,
-    /// The load, as large as its authors made it or as it was asked for.
+    /// The load, in its original size or in the size that the user gave.
     pub profile: Profile,
-    /// Whether its size is the user's own: it is not scaled then.
+    /// Whether the user gave the size, so that it is not scaled.
     pub is_sized: bool,
     /// What is done with a block.
     pub access: Access,
-    /// Numbers of threads, each a set of figures; empty for one and as many as there are CPUs.
+    /// Numbers of threads, each a set of figures. Empty for one and the number of CPUs.
     pub threads: Vec<u32>,
-    /// Where threads run; without, each on a core of its own as long as there are cores.
+    /// Where threads run. `None`: each on its own core, as long as there are cores.
     pub places: Option<Places>,
-    /// As upstream does it: threads in lock-step, slots from the allocator.
+    /// Whether the load behaves as upstream's: threads draw the same numbers, and the allocator allocates the
+    /// slots.
     pub is_compat: bool,
     /// Share of the blocks that another thread frees.
     pub remote: f64,
@@ -38,13 +39,13 @@ pub struct Options {
     pub rules: Rules,
 }
 
-/// A request that cannot be planned: wrong usage.
+/// Options that cannot be planned.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// No placement meets it.
+    /// No placement meets the request.
     #[error(transparent)]
     Placement(#[from] PlacementError),
-    /// What a mode has to say about its own options: what, where, what to do.
+    /// Wrong options of a mode, with advice.
     #[error("{0}")]
     Wrong(String),
 }

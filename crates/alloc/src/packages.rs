@@ -1,15 +1,15 @@
-//! Which Debian package a file is of, and which version of it: from dpkg's database, which is files of text.
+//! The Debian package of a file and its version, from dpkg's database of text files.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// What dpkg says of the libraries that it installed; of nothing else. Empty where there is no dpkg.
+/// The libraries that dpkg installed. Empty without dpkg.
 #[derive(Clone, Debug, Default)]
 pub struct Packages {
     /// Package (`libjemalloc2:amd64`, or without architecture) by file.
     owners: BTreeMap<String, String>,
-    /// Version by package, under both names.
+    /// Version by package, with and without architecture.
     versions: BTreeMap<String, String>,
 }
 
@@ -34,20 +34,21 @@ impl Packages {
         packages
     }
 
-    /// Package, without its architecture, and version that a file is of. The path is the machine's own, not one below a root.
+    /// Package, without its architecture, and version of a file. The path is that on the machine, not one
+    /// below a root.
     pub fn of(&self, file: &Path) -> Option<(&str, &str)> {
         let file = file.to_str()?;
         // A package may name /lib where /lib is a link to /usr/lib.
-        let without = file.strip_prefix("/usr");
-        let with = format!("/usr{file}");
-        let owner = [Some(file), without, Some(&with)].into_iter().flatten();
-        let package = owner.filter_map(|name| self.owners.get(name)).next()?;
+        let without_usr = file.strip_prefix("/usr");
+        let with_usr = format!("/usr{file}");
+        let names = [Some(file), without_usr, Some(&with_usr)].into_iter().flatten();
+        let package = names.filter_map(|name| self.owners.get(name)).next()?;
         let version = self.versions.get(package)?;
         Some((package.split(':').next().unwrap_or(package), version))
     }
 }
 
-/// Version by package, named with and without its architecture, of what is installed.
+/// Version by installed package, with and without architecture.
 fn versions(status: &str) -> BTreeMap<String, String> {
     let mut versions = BTreeMap::new();
     for paragraph in status.split("\n\n") {
@@ -111,17 +112,17 @@ Version: 1.0
     }
 
     #[test]
-    fn a_file_is_of_a_package() {
+    fn a_file_belongs_to_a_package() {
         let root = debian();
         let packages = Packages::read(root.path());
-        let of = |file: &'static str| packages.of(Path::new(file));
-        assert_eq!(of("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"), Some(("libjemalloc2", "5.3.0-1")));
+        let package = |file: &'static str| packages.of(Path::new(file));
+        assert_eq!(package("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"), Some(("libjemalloc2", "5.3.0-1")));
         let glibc = Some(("libc6", "2.36-9+deb12u14"));
-        assert_eq!(of("/lib/x86_64-linux-gnu/libc.so.6"), glibc);
-        assert_eq!(of("/usr/lib/x86_64-linux-gnu/libc.so.6"), glibc, "through the link /lib");
-        assert_eq!(of("/lib/i386-linux-gnu/libc.so.6"), Some(("libc6", "2.36-8")));
-        assert_eq!(of("/usr/lib/libgone.so.1"), None, "not installed any more");
-        assert_eq!(of("/opt/libmine.so"), None);
+        assert_eq!(package("/lib/x86_64-linux-gnu/libc.so.6"), glibc);
+        assert_eq!(package("/usr/lib/x86_64-linux-gnu/libc.so.6"), glibc, "through the link /lib");
+        assert_eq!(package("/lib/i386-linux-gnu/libc.so.6"), Some(("libc6", "2.36-8")));
+        assert_eq!(package("/usr/lib/libgone.so.1"), None, "not installed any more");
+        assert_eq!(package("/opt/libmine.so"), None);
     }
 
     #[test]

@@ -1,82 +1,84 @@
-//! What a load is like: which blocks, how many, how long they live.
+//! The description of a load: sizes, number and lifetimes of its blocks.
 
-use cell::load::choice::FEWEST;
-use cell::load::order::{CLASSES, Class, Source};
-use cell::load::sizes::EXPONENTS;
+use workload::alloc_load::choice::FEWEST;
+use workload::alloc_load::parameters::{CLASSES, Class, Distribution};
+use workload::alloc_load::sizes::EXPONENTS;
 
 /// Bytes of a slot.
 pub const SLOT_BYTES: f64 = 16.0;
 
-/// A load, whatever it runs on.
+/// A load, independent of the machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// Its word, or the file that it was read from.
+    /// Name of a known profile, or the file that it was read from.
     pub name: String,
-    /// Where slots and sizes come from.
-    pub source: Source,
+    /// The distribution of slots and sizes.
+    pub distribution: Distribution,
     /// Slots of all threads together.
     pub slots: u64,
-    /// Largest block: for [`Source::Pareto`] its exponent, else bytes.
+    /// Largest block: for [`Distribution::Pareto`] the exponent of 2, else bytes.
     pub largest: u32,
     /// Steps of each thread.
     pub steps: u64,
     /// Seed of the first thread.
     pub seed: u64,
-    /// [`Source::Classes`]: each with its slots of all threads together.
+    /// For [`Distribution::Classes`]: each with its slots of all threads together.
     pub classes: Vec<Class>,
 }
 
-/// alloc-test as its authors have it; the seed is mimalloc-bench's, as theirs is stuck at zero.
+/// alloc-test with its authors' values: slots, exponent, steps. The seed is mimalloc-bench's: with theirs, 0,
+/// all numbers are 0.
 const ITHARE: (u64, u32, u64) = (1 << 25, 16, 100_000_000);
-/// alloc-test as mimalloc-bench has it.
+/// alloc-test with the values of mimalloc-bench.
 const MIMALLOC_BENCH: (u64, u32, u64) = (1 << 18, 10, 100_000_000);
-/// The seed of both.
+/// The seed of all profiles.
 const SEED: u64 = 41;
 /// t-test1's largest block.
 const UNIFORM_LARGEST: u32 = 10_000;
 
-/// Profiles that are known by a word.
+/// Names of the known profiles.
 pub const KNOWN: [&str; 3] = ["ithare", "mimalloc-bench", "uniform"];
 
 impl Profile {
-    /// The one of this word.
-    pub fn known(word: &str) -> Option<Profile> {
-        let of = |(slots, exponent, steps)| Profile {
-            name: word.to_owned(),
-            source: Source::Pareto,
+    /// The known profile of this name.
+    pub fn known(name: &str) -> Option<Profile> {
+        let pareto = |(slots, exponent, steps)| Profile {
+            name: name.to_owned(),
+            distribution: Distribution::Pareto,
             slots,
             largest: exponent,
             steps,
             seed: SEED,
             classes: Vec::new(),
         };
-        match word {
-            "ithare" => Some(of(ITHARE)),
-            "mimalloc-bench" => Some(of(MIMALLOC_BENCH)),
-            // As many bytes as ithare's: fewer and larger blocks.
+        match name {
+            "ithare" => Some(pareto(ITHARE)),
+            "mimalloc-bench" => Some(pareto(MIMALLOC_BENCH)),
+            // As many bytes as ithare, in fewer and larger blocks.
             "uniform" => {
-                let real = of(ITHARE);
-                let uniform = Profile { source: Source::Uniform, largest: UNIFORM_LARGEST, ..real.clone() };
-                let slots = real.slots as f64 * real.mean() / uniform.mean();
+                let ithare = pareto(ITHARE);
+                let distribution = Distribution::Uniform;
+                let uniform = Profile { distribution, largest: UNIFORM_LARGEST, ..ithare.clone() };
+                let slots = ithare.slots as f64 * ithare.mean() / uniform.mean();
                 Some(Profile { slots: slots as u64, ..uniform })
             }
             _ => None,
         }
     }
 
-    /// A histogram of some program: rows of `size,rate,lifetime` below a line with these names. A size is a number of bytes or a
-    /// range of them (`17-32`); a rate is allocations a second, a lifetime the mean, in seconds. By Little's law rate times
-    /// lifetime blocks are live at any time.
+    /// Parses the histogram of a program: rows of `size,rate,lifetime` below a header. A size is a number of
+    /// bytes or a range (`17-32`), a rate is allocations per second, a lifetime is the mean in seconds. By
+    /// Little's law `rate x lifetime` blocks are live at any time.
     ///
     /// # Errors
-    /// Which line is wrong, and what is, in words for the user.
+    /// The wrong line and what is wrong with it, in words for the user.
     pub fn of_histogram(name: &str, text: &str) -> Result<Profile, String> {
         let rows = rows(text)?;
-        let all: f64 = rows.iter().map(|row| row.rate).sum();
+        let rate: f64 = rows.iter().map(|row| row.rate).sum();
         let live: f64 = rows.iter().map(|row| row.rate * row.lifetime).sum();
         let (mut classes, mut below) = (Vec::new(), 0.0);
         for row in &rows {
-            below += row.rate / all;
+            below += row.rate / rate;
             let slots = (2.0 * row.rate * row.lifetime).round().max(1.0);
             if slots > f64::from(u32::MAX) {
                 return Err(format!(
@@ -95,45 +97,45 @@ impl Profile {
         let slots = classes.iter().map(|class| u64::from(class.slots)).sum();
         Ok(Profile {
             name: name.to_owned(),
-            source: Source::Classes,
+            distribution: Distribution::Classes,
             slots,
             largest: classes.iter().map(|class| class.largest).max().unwrap_or(1),
-            // Each block is replaced some times over.
+            // Each block is replaced about 16 times.
             steps: ((live * 2.0 * 16.0) as u64).max(1_000_000),
             seed: SEED,
             classes,
         })
     }
 
-    /// Mean bytes of the blocks that are live.
+    /// Mean size of the live blocks, in bytes.
     pub fn mean(&self) -> f64 {
-        match self.source {
+        match self.distribution {
             // Each class but the last adds (2^(k+2) + 2^(k+3) + 1) / 2 x 2^-(k+1), the last as much again.
-            Source::Pareto => {
+            Distribution::Pareto => {
                 let last = self.largest as i32 - 3;
-                let of = |k: i32| (2f64.powi(k + 2) + 2f64.powi(k + 3) + 1.0) / 2.0;
-                (0..last).map(|k| of(k) * 2f64.powi(-(k + 1))).sum::<f64>() + of(last) * 2f64.powi(-last)
+                let mean = |k: i32| (2f64.powi(k + 2) + 2f64.powi(k + 3) + 1.0) / 2.0;
+                (0..last).map(|k| mean(k) * 2f64.powi(-(k + 1))).sum::<f64>() + mean(last) * 2f64.powi(-last)
             }
-            Source::Uniform => (f64::from(self.largest) + 1.0) / 2.0,
-            Source::Classes => {
-                let of = |class: &Class| (f64::from(class.smallest) + f64::from(class.largest)) / 2.0;
-                let bytes: f64 = self.classes.iter().map(|class| of(class) * f64::from(class.slots)).sum();
+            Distribution::Uniform => (f64::from(self.largest) + 1.0) / 2.0,
+            Distribution::Classes => {
+                let mean = |class: &Class| (f64::from(class.smallest) + f64::from(class.largest)) / 2.0;
+                let bytes: f64 = self.classes.iter().map(|class| mean(class) * f64::from(class.slots)).sum();
                 bytes / self.slots as f64
             }
         }
     }
 
-    /// Bytes that are live after setup: half of the slots are full.
+    /// Live bytes after setup: half of the slots are full.
     pub fn live(&self) -> f64 {
         self.slots as f64 / 2.0 * self.mean()
     }
 
-    /// Bytes that it takes without any overhead: the slots and the blocks.
+    /// Bytes of the slots and the blocks, without any overhead.
     pub fn bytes(&self) -> f64 {
         self.slots as f64 * SLOT_BYTES + self.live()
     }
 
-    /// The same load with so many slots: the steps go with them, so that each slot is chosen as often.
+    /// The same load with this many slots. The steps are scaled too, so that each slot is chosen as often.
     pub fn with_slots(&self, slots: u64) -> Profile {
         let factor = slots as f64 / self.slots as f64;
         let scaled = |number: u64| ((number as f64 * factor).round() as u64).max(1);
@@ -142,55 +144,56 @@ impl Profile {
             ..*class
         });
         let classes: Vec<Class> = classes.collect();
-        let slots = match self.source {
-            Source::Classes => classes.iter().map(|class| u64::from(class.slots)).sum(),
+        let slots = match self.distribution {
+            Distribution::Classes => classes.iter().map(|class| u64::from(class.slots)).sum(),
             _ => slots.max(1),
         };
         Profile { slots, steps: scaled(self.steps), classes, ..self.clone() }
     }
 
-    /// The same load with blocks of at most so many bytes: a power of two where classes double.
+    /// The same load with blocks of at most this many bytes: a power of two for [`Distribution::Pareto`].
     ///
     /// # Errors
-    /// What is wrong with that, in words for the user.
+    /// The wrong size, in words for the user.
     pub fn with_largest(&self, bytes: f64) -> Result<Profile, String> {
-        let largest = match self.source {
-            Source::Pareto => {
+        let largest = match self.distribution {
+            Distribution::Pareto => {
                 let exponent = bytes.log2().round();
-                let fits = 2f64.powf(exponent) == bytes && EXPONENTS.contains(&(exponent as u32));
-                fits.then_some(exponent as u32)
+                let is_valid = 2f64.powf(exponent) == bytes && EXPONENTS.contains(&(exponent as u32));
+                is_valid.then_some(exponent as u32)
                     .ok_or("give a power of two from 8 to 2GiB, as classes double")?
             }
-            Source::Uniform if bytes <= f64::from(1u32 << 31) => bytes as u32,
-            Source::Uniform => return Err("give at most 2GiB".to_owned()),
-            Source::Classes => return Err("a histogram has its own sizes".to_owned()),
+            Distribution::Uniform if bytes <= f64::from(1u32 << 31) => bytes as u32,
+            Distribution::Uniform => return Err("give at most 2GiB".to_owned()),
+            Distribution::Classes => return Err("a histogram has its own sizes".to_owned()),
         };
         Ok(Profile { largest, ..self.clone() })
     }
 
-    /// The same load in about so many bytes, larger or smaller.
+    /// The same load in about this many bytes, larger or smaller.
     pub fn in_about(&self, bytes: f64) -> Profile {
         self.with_slots((self.slots as f64 * bytes / self.bytes()).round() as u64)
     }
 
-    /// The same load in about so many bytes, never more than it has.
+    /// The same load in at most about this many bytes, never larger than it is.
     pub fn within(&self, bytes: f64) -> Profile {
         if self.bytes() <= bytes {
             return self.clone();
         }
         let slots = (self.slots as f64 * bytes / self.bytes()) as u64;
-        // A power of two, as both originals have: runs of different size differ by known factors.
-        let slots = if self.source == Source::Classes { slots } else { 1 << slots.max(1).ilog2() };
+        // A power of two, as in both originals: runs of different sizes differ by known factors.
+        let is_rounded = self.distribution != Distribution::Classes;
+        let slots = if is_rounded { 1 << slots.max(1).ilog2() } else { slots };
         self.with_slots(slots)
     }
 
-    /// Slots and classes of each of so many threads.
+    /// Slots and classes of each thread.
     ///
     /// # Errors
-    /// Too few slots for so many, in words for the user.
+    /// Too few slots for this many threads, in words for the user.
     pub fn of_thread(&self, threads: u32) -> Result<(u32, Vec<Class>), String> {
         let each = self.slots / u64::from(threads.max(1));
-        let least = if self.source == Source::Pareto { u64::from(FEWEST) } else { 1 };
+        let least = if self.distribution == Distribution::Pareto { u64::from(FEWEST) } else { 1 };
         if each < least {
             return Err(format!(
                 "{} slots are too few for {threads} threads: at least {least} for each (--slots {})",
@@ -222,33 +225,33 @@ fn rows(text: &str) -> Result<Vec<Row>, String> {
     let mut reader =
         csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
     let names = reader.headers().map_err(|error| error.to_string())?.clone();
-    let at = |name: &str| {
-        let found = names.iter().position(|column| column.eq_ignore_ascii_case(name));
-        found.ok_or_else(|| format!("line 1: no column '{name}'; there must be size, rate, lifetime"))
+    let column = |name: &str| {
+        let index = names.iter().position(|column| column.eq_ignore_ascii_case(name));
+        index.ok_or_else(|| format!("line 1: no column '{name}'; there must be size, rate, lifetime"))
     };
-    let (size, rate, lifetime) = (at("size")?, at("rate")?, at("lifetime")?);
+    let (size, rate, lifetime) = (column("size")?, column("rate")?, column("lifetime")?);
     let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| error.to_string())?;
         let line = record.position().map_or(0, csv::Position::line);
-        let field = |at: usize| record.get(at).unwrap_or("");
-        let number = |name: &str, at: usize| {
-            let value = field(at).parse::<f64>().ok().filter(|value| value.is_finite() && *value > 0.0);
-            value.ok_or_else(|| format!("line {line}: {name} '{}' is no number above 0", field(at)))
+        let field = |column: usize| record.get(column).unwrap_or("");
+        let number = |name: &str, column: usize| {
+            let value = field(column).parse::<f64>().ok().filter(|value| value.is_finite() && *value > 0.0);
+            value.ok_or_else(|| format!("line {line}: {name} '{}' is no number above 0", field(column)))
         };
-        let sizes = sizes(field(size)).ok_or_else(|| {
+        let sizes = parse_sizes(field(size)).ok_or_else(|| {
             format!("line {line}: size '{}' is neither bytes nor a range such as 17-32", field(size))
         })?;
         rows.push(Row { line, sizes, rate: number("rate", rate)?, lifetime: number("lifetime", lifetime)? });
     }
     match rows.len() {
         0 => Err("no rows".to_owned()),
-        many if many >= CLASSES => Err(format!("{many} rows are too many: at most {}", CLASSES - 1)),
+        count if count >= CLASSES => Err(format!("{count} rows are too many: at most {}", CLASSES - 1)),
         _ => Ok(rows),
     }
 }
 
-fn sizes(text: &str) -> Option<(u32, u32)> {
+fn parse_sizes(text: &str) -> Option<(u32, u32)> {
     let (smallest, largest) = text.split_once('-').unwrap_or((text, text));
     let bytes = |text: &str| text.trim().parse::<u32>().ok().filter(|bytes| (1..=1 << 31).contains(bytes));
     let (smallest, largest) = (bytes(smallest)?, bytes(largest)?);
@@ -259,8 +262,8 @@ fn sizes(text: &str) -> Option<(u32, u32)> {
 mod unit {
     use super::*;
 
-    fn known(word: &str) -> Profile {
-        Profile::known(word).unwrap()
+    fn known(name: &str) -> Profile {
+        Profile::known(name).unwrap()
     }
 
     #[test]
@@ -273,9 +276,9 @@ mod unit {
         );
         assert!((ithare.live() / 763e6 - 1.0).abs() < 0.01, "{}", ithare.live());
         assert!((small.live() / 3.6e6 - 1.0).abs() < 0.01, "{}", small.live());
-        // The uniform one differs in its blocks, not in its bytes.
+        // The uniform profile has as many bytes, in other blocks.
         assert!((known("uniform").live() / ithare.live() - 1.0).abs() < 0.01);
-        assert!(KNOWN.iter().all(|word| Profile::known(word).is_some()) && Profile::known("x").is_none());
+        assert!(KNOWN.iter().all(|name| Profile::known(name).is_some()) && Profile::known("x").is_none());
     }
 
     #[test]
@@ -283,8 +286,8 @@ mod unit {
         let whole = known("ithare");
         let scaled = whole.within(100e6);
         assert!(scaled.bytes() <= 100e6 && scaled.slots.is_power_of_two(), "{scaled:?}");
-        let each = |profile: &Profile| profile.steps as f64 / profile.slots as f64;
-        assert!((each(&scaled) / each(&whole) - 1.0).abs() < 1e-3);
+        let steps_per_slot = |profile: &Profile| profile.steps as f64 / profile.slots as f64;
+        assert!((steps_per_slot(&scaled) / steps_per_slot(&whole) - 1.0).abs() < 1e-3);
         assert_eq!(whole.within(1e12), whole);
     }
 
@@ -306,13 +309,15 @@ mod unit {
         let below: Vec<f64> =
             profile.classes.iter().map(|class| f64::from(class.below) / f64::from(u32::MAX)).collect();
         let expected = [1000.0 / 4010.0, 4000.0 / 4010.0, 1.0];
-        assert!(below.iter().zip(expected).all(|(got, want)| (got - want).abs() < 1e-6), "{below:?}");
+        for (actual, expected) in below.iter().zip(expected) {
+            assert!((actual - expected).abs() < 1e-6, "{below:?}");
+        }
         assert_eq!((profile.classes[1].smallest, profile.classes[1].largest), (17, 32));
         assert!((profile.live() - (100.0 * 16.0 + 1500.0 * 24.5 + 600.0 * 4096.0)).abs() < 1.0);
     }
 
     #[test]
-    fn what_is_wrong_with_a_histogram_is_told_with_its_line() {
+    fn errors_in_a_histogram_name_the_line() {
         let error = |text| Profile::of_histogram("x", text).unwrap_err();
         assert!(error("size,rate\n1,2\n").contains("no column 'lifetime'"));
         assert!(error("size,rate,lifetime\n1,2,3\nx,2,3\n").starts_with("line 3: size 'x'"));

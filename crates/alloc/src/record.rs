@@ -1,61 +1,64 @@
-//! `truebench alloc record`: a program runs with the recorder preloaded, which makes a [profile](crate::profile) of it.
+//! `truebench alloc record`: a program runs with the recorder preloaded, which makes a
+//! [profile](crate::profile) of it.
 
 use std::ffi::OsString;
 use std::os::fd::AsRawFd;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::Ordering;
 
-use cell::recording::{BYTES, MAGIC, Recording};
 use lab::interrupt::Interrupt;
 use lab::preload::recorder::{Recorder, RecorderError};
 use lab::{child, mark};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, kill_process, pidfd_open};
+use shm::recording::{BYTES, MAGIC, Recording};
 
 pub use histogram::Histogram;
 
 pub mod histogram;
 
-/// Why nothing was recorded.
+/// Why a program was not recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// There is no recorder.
+    /// The recorder cannot be used.
     #[error(transparent)]
     Recorder(#[from] RecorderError),
-    /// The program could not be started: the user must change something.
+    /// The program could not be started.
     #[error("{0} could not be started: {1}")]
     Start(String, std::io::Error),
-    /// The system failed.
+    /// Waiting for the program failed.
     #[error("waiting for the program: {0}")]
     Wait(std::io::Error),
 }
 
-/// A program that has ended.
+/// A recorded program that has ended.
 #[derive(Debug)]
 pub struct Recorded {
-    /// How.
+    /// Its exit status.
     pub status: ExitStatus,
-    /// What it allocated.
+    /// Its allocations.
     pub histogram: Histogram,
 }
 
-/// Runs a command to its end, with its own input, output and signals, and records it and what it starts.
+/// Runs a command to its end and records it and all processes that it starts. It inherits standard input and
+/// output.
 ///
-/// Ctrl-C reaches it by the terminal; SIGINT, SIGTERM or SIGHUP that is sent to truebench is passed on, once. It ends when truebench does.
+/// Ctrl-C reaches the command through the terminal. SIGINT, SIGTERM or SIGHUP to truebench is passed on once.
+/// The command ends when truebench ends.
 ///
 /// # Errors
-/// [`RecordError`]. A program that fails by its own account is no error here: see its status.
+/// [`RecordError`]. A command that fails is no error: see its status.
 pub fn record(command: &[OsString], interrupt: &Interrupt) -> Result<Recorded, RecordError> {
     let recorder = Recorder::new(BYTES)?;
     let recording = Recording::map(recorder.memory().as_raw_fd())
         .ok_or_else(|| RecorderError::Memory(std::io::Error::last_os_error()))?;
     recording.head().magic.store(MAGIC, Ordering::Release);
-    let begun = cell::sys::now();
+    let start_time = shm::sys::now();
     let mut child = start(command, &recorder)?;
     let status = wait(&mut child, interrupt).map_err(RecordError::Wait)?;
-    let ended = cell::sys::now();
-    Ok(Recorded { status, histogram: Histogram::read(&recording, begun, ended) })
+    let end_time = shm::sys::now();
+    Ok(Recorded { status, histogram: Histogram::read(&recording, start_time, end_time) })
 }
 
 fn start(command: &[OsString], recorder: &Recorder) -> Result<Child, RecordError> {
@@ -72,14 +75,14 @@ fn start(command: &[OsString], recorder: &Recorder) -> Result<Child, RecordError
 fn wait(child: &mut Child, interrupt: &Interrupt) -> std::io::Result<ExitStatus> {
     let process = Pid::from_child(child);
     let handle = pidfd_open(process, PidfdFlags::empty())?;
-    let mut was_told = false;
+    let mut is_signalled = false;
     loop {
         let mut sources = vec![
             PollFd::new(&handle, PollFlags::IN),
             PollFd::from_borrowed_fd(interrupt.descriptor(), PollFlags::IN),
         ];
-        // Once it was told, the second stays readable.
-        sources.truncate(if was_told { 1 } else { 2 });
+        // The descriptor of the interrupt stays readable after the signal.
+        sources.truncate(if is_signalled { 1 } else { 2 });
         match poll(&mut sources, None) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
@@ -87,9 +90,9 @@ fn wait(child: &mut Child, interrupt: &Interrupt) -> std::io::Result<ExitStatus>
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
-        if !was_told && interrupt.requested().is_some() {
-            was_told = true;
-            // It may have ended meanwhile.
+        if !is_signalled && interrupt.requested().is_some() {
+            is_signalled = true;
+            // The command may have ended.
             let _ = interrupt.to_pass_on().map(|signal| kill_process(process, signal));
         }
     }

@@ -1,4 +1,4 @@
-//! Which version a library is, and which build of it: told by files alone, none of its code is run.
+//! Version and build of a library, from files alone: none of its code is run.
 
 use std::fmt;
 use std::fs;
@@ -9,35 +9,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::packages::Packages;
 
-/// Larger files are no allocators, and are not read.
+/// Larger files are not read: no allocator is as large.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// A version, and who says so.
+/// A version and its source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
-    /// As whoever released or packaged it writes it: `5.3.0-1`.
+    /// As released or packaged: `5.3.0-1`.
     pub number: String,
     /// `package libjemalloc2`, `crate hoard-sys 0.1.2`, …
-    pub told_by: String,
+    pub source: String,
 }
 
 impl fmt::Display for Version {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} ({})", self.number, self.told_by)
+        write!(formatter, "{} ({})", self.number, self.source)
     }
 }
 
-/// The version of a library below a root, by the best source that there is: the file `NAME.version` which is beside `NAME.so` where we built
-/// it, the package that it is of, what it says in itself, what its name says. `None` if nothing tells.
-pub fn of(library: &Path, root: &Path, packages: &Packages) -> Option<Version> {
+/// The version of a library below a root, from the best source: the file `NAME.version` that our build writes
+/// next to `NAME.so`, the Debian package, the contents of the library, its file name. `None` if unknown.
+pub fn detect(library: &Path, root: &Path, packages: &Packages) -> Option<Version> {
     let real = library.canonicalize().unwrap_or_else(|_| library.to_owned());
-    ours(library)
+    built(library)
         .or_else(|| [library, &real].into_iter().find_map(|path| packaged(path, root, packages)))
         .or_else(|| inside(&read(&real)?))
-        .or_else(|| named(&real))
+        .or_else(|| from_name(&real))
 }
 
-/// The build ID (`NT_GNU_BUILD_ID`) of a file, in hexadecimal: the same for no other build. `None` if it has none.
+/// The build ID (`NT_GNU_BUILD_ID`) of a file, in hexadecimal. `None` if it has none.
 pub fn build_id(library: &Path) -> Option<String> {
     let bytes = read(library)?;
     let id = object::File::parse(bytes.as_slice()).ok()?.build_id().ok()??;
@@ -52,31 +52,31 @@ fn read(file: &Path) -> Option<Vec<u8>> {
     fs::read(file).ok()
 }
 
-/// What was written when it was built: `3.13.0 (crate hoard-sys 0.1.2)`.
-fn ours(library: &Path) -> Option<Version> {
+/// The version that our build wrote: `3.13.0 (crate hoard-sys 0.1.2)`.
+fn built(library: &Path) -> Option<Version> {
     let text = fs::read_to_string(library.with_extension("version")).ok()?;
-    let (number, told_by) = text.trim().strip_suffix(')')?.split_once(" (")?;
-    Some(Version { number: number.trim().to_owned(), told_by: told_by.to_owned() })
+    let (number, source) = text.trim().strip_suffix(')')?.split_once(" (")?;
+    Some(Version { number: number.trim().to_owned(), source: source.to_owned() })
 }
 
 fn packaged(library: &Path, root: &Path, packages: &Packages) -> Option<Version> {
-    let own = PathBuf::from("/").join(library.strip_prefix(root).ok()?);
-    let (package, version) = packages.of(&own)?;
-    Some(Version { number: version.to_owned(), told_by: format!("package {package}") })
+    let path = PathBuf::from("/").join(library.strip_prefix(root).ok()?);
+    let (package, version) = packages.of(&path)?;
+    Some(Version { number: version.to_owned(), source: format!("package {package}") })
 }
 
-/// What the file says of itself: glibc's greeting, or what `git describe --long --abbrev=40` gave, as jemalloc keeps it
-/// (`5.3.0-0-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c`).
+/// The version in the contents of the file: glibc's banner, or the output of `git describe --long
+/// --abbrev=40` that jemalloc holds (`5.3.0-0-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c`).
 pub fn inside(bytes: &[u8]) -> Option<Version> {
     glibc(bytes)
         .or_else(|| described(bytes))
-        .map(|number| Version { number, told_by: "in the file".to_owned() })
+        .map(|number| Version { number, source: "in the file".to_owned() })
 }
 
 /// `2.36` of `GNU C Library (Debian GLIBC 2.36-9+deb12u14) stable release version 2.36.`
 fn glibc(bytes: &[u8]) -> Option<String> {
-    const GREETING: &[u8] = b"GNU C Library (";
-    let at = bytes.windows(GREETING.len()).position(|window| window == GREETING)?;
+    const BANNER: &[u8] = b"GNU C Library (";
+    let at = bytes.windows(BANNER.len()).position(|window| window == BANNER)?;
     let line = bytes[at..].split(|byte| *byte == b'\n').next()?;
     let line = String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned();
     let (_, version) = line.split_once(" release version ")?;
@@ -103,11 +103,11 @@ fn described(bytes: &[u8]) -> Option<String> {
     })
 }
 
-/// `so.4.5.16` of `libtcmalloc_minimal.so.4.5.16`: the version of its interface, if nobody tells more.
-fn named(library: &Path) -> Option<Version> {
+/// `so.4.5.16` of `libtcmalloc_minimal.so.4.5.16`: the version of its interface.
+fn from_name(library: &Path) -> Option<Version> {
     let name = library.file_name()?.to_str()?;
     let at = name.find(".so.")?;
-    Some(Version { number: name[at + 1..].to_owned(), told_by: "the file's name".to_owned() })
+    Some(Version { number: name[at + 1..].to_owned(), source: "the file's name".to_owned() })
 }
 
 #[cfg(test)]
@@ -115,7 +115,7 @@ mod unit {
     use super::*;
 
     #[test]
-    fn jemalloc_tells_its_commit() {
+    fn jemalloc_holds_its_commit() {
         let text = "5.3.0-0-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c";
         let file = format!("\0<jemalloc>\0-gold\0x-g12\0{text}\0malloc");
         assert_eq!(inside(file.as_bytes()).unwrap().number, text);
@@ -124,31 +124,32 @@ mod unit {
     }
 
     #[test]
-    fn glibc_tells_its_version() {
-        let greeting =
+    fn glibc_holds_its_version() {
+        let banner =
             b"\0\0GNU C Library (Debian GLIBC 2.36-9+deb12u14) stable release version 2.36.\nCopyright\0";
-        assert_eq!(inside(greeting).unwrap().number, "2.36");
+        assert_eq!(inside(banner).unwrap().number, "2.36");
         let fedora = b"\0GNU C Library (GNU libc) development release version 2.41.9000.\n";
         assert_eq!(inside(fedora).unwrap().number, "2.41.9000");
         assert_eq!(inside(b"GNU C Library (of whom"), None);
     }
 
     #[test]
-    fn who_knows_best_is_asked_first() {
+    fn the_best_source_wins() {
         let root = tempfile::tempdir().unwrap();
-        let place = root.path().join("usr/lib64");
-        fs::create_dir_all(&place).unwrap();
+        let directory = root.path().join("usr/lib64");
+        fs::create_dir_all(&directory).unwrap();
         let (link, file) =
-            (place.join("libtcmalloc_minimal.so.4"), place.join("libtcmalloc_minimal.so.4.5.16"));
+            (directory.join("libtcmalloc_minimal.so.4"), directory.join("libtcmalloc_minimal.so.4.5.16"));
         fs::write(&file, "").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
         let packages = Packages::read(root.path());
-        let version = |library: &Path| of(library, root.path(), &packages).map(|version| version.to_string());
+        let version =
+            |library: &Path| detect(library, root.path(), &packages).map(|version| version.to_string());
         assert_eq!(version(&link).as_deref(), Some("so.4.5.16 (the file's name)"));
-        let hoard = place.join("libhoard.so");
+        let hoard = directory.join("libhoard.so");
         fs::write(&hoard, "").unwrap();
         assert_eq!(version(&hoard), None);
-        fs::write(place.join("libhoard.version"), "3.13.0 (crate hoard-sys 0.1.2)\n").unwrap();
+        fs::write(directory.join("libhoard.version"), "3.13.0 (crate hoard-sys 0.1.2)\n").unwrap();
         assert_eq!(version(&hoard).as_deref(), Some("3.13.0 (crate hoard-sys 0.1.2)"));
         assert_eq!(version(Path::new("/nowhere/libnone.so")), None);
     }
@@ -156,8 +157,8 @@ mod unit {
     #[test]
     fn a_build_has_an_id() {
         // Any file that a linker made: this test itself, if its linker gives it one.
-        let own = std::env::current_exe().unwrap();
-        assert!(build_id(&own).is_none_or(|id| id.len() >= 16 && id.chars().all(|c| c.is_ascii_hexdigit())));
+        let test = std::env::current_exe().unwrap();
+        assert!(build_id(&test).is_none_or(|id| id.len() >= 16 && id.chars().all(|c| c.is_ascii_hexdigit())));
         assert_eq!(build_id(Path::new("/proc/self/status")), None);
         assert_eq!(build_id(Path::new("/nowhere")), None);
     }

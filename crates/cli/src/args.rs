@@ -328,7 +328,7 @@ pub struct Alloc {
     pub profile: String,
     /// What is written to a block and read from it: none, single, full, check
     #[arg(long, value_name = "HOW", default_value = "full", value_parser = values::access)]
-    pub access: cell::load::touch::Access,
+    pub access: workload::alloc_load::Access,
     /// Threads; repeatable [default: 1, and one for each CPU]
     #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Vec<u32>,

@@ -5,9 +5,9 @@ pub mod http;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cell::load::touch::Access;
 use memory::kernels::ELEMENT;
 use parse_size::Config;
+use workload::alloc_load::Access;
 
 /// An array size in elements: `10M` and `80_000_000` are elements, as STREAM counts; `80MB` and `512MiB` are
 /// bytes.

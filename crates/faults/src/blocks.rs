@@ -4,12 +4,12 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use cell::blocks::{BYTES, Blocks, MAGIC};
 use figure::evidence::*;
 use figure::format::{bytes, plain_to};
 use figure::{Better, Figure, Unit};
 use lab::image::Image;
 use lab::preload::recorder::{Recorder, RecorderError};
+use shm::blocks::{BYTES, Blocks, MAGIC};
 
 use crate::SUITE;
 

@@ -5,8 +5,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use cell::demo::{NAME, Pace, SHAPES, TOLD, Work};
 use figure::faults::Mechanism;
+use workload::fault_demo::{NAME, Pace, SHAPE_INFO, SHAPES, Work};
 
 /// A program that faults by one mechanism.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,7 @@ pub fn find(name: &str) -> Result<Shape, String> {
 /// The program's file, and its arguments from its own name on.
 ///
 /// # Errors
-/// Where `truebench-cell` was looked for.
+/// Where `truebench-workload` was looked for.
 pub fn command(shape: &Shape, amount: Amount) -> Result<(PathBuf, Vec<OsString>), String> {
     Ok((lab::ours::find_cell()?, arguments(shape, amount)))
 }
@@ -71,7 +71,7 @@ fn arguments(shape: &Shape, amount: Amount) -> Vec<OsString> {
         Amount::Iterations(iterations) => vec![iterations],
         Amount::Rate(rate, seconds) => vec![rate, seconds],
     };
-    let words = [cell::NAME, NAME, shape.name].into_iter().map(OsString::from);
+    let words = [workload::NAME, NAME, shape.name].into_iter().map(OsString::from);
     words.chain(numbers.into_iter().map(|number| number.to_string().into())).collect()
 }
 
@@ -100,9 +100,9 @@ mod unit {
             let words = arguments(&server, amount).into_iter();
             words.map(|word| word.into_string().unwrap()).collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(words(Amount::Usual), "truebench-cell demo server");
-        assert_eq!(words(Amount::Iterations(7)), "truebench-cell demo server 7");
-        assert_eq!(words(Amount::Rate(2000, 3)), "truebench-cell demo server 2000 3");
+        assert_eq!(words(Amount::Usual), "truebench-workload demo server");
+        assert_eq!(words(Amount::Iterations(7)), "truebench-workload demo server 7");
+        assert_eq!(words(Amount::Rate(2000, 3)), "truebench-workload demo server 2000 3");
         let error = find("no\u{1b}[31m").unwrap_err();
         assert!(error.contains("two-blocks") && !error.contains('\u{1b}'), "{error}");
     }

@@ -11,8 +11,8 @@ mod bench;
 mod heap_layout;
 mod plan;
 
-use cell::walk::{BLOCKS, Deed, STEPS};
 use lab::schedule::Rules;
+use workload::heap_walk::{BLOCKS, Deed, STEPS};
 
 /// The mode.
 pub const MODE: lab::mode::Mode<Options, WalkError> = lab::mode::Mode {

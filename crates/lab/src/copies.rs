@@ -16,7 +16,6 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use cell::shared::{Head, Shared, Slot, step};
 use figure::CpuList;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
@@ -236,7 +235,7 @@ impl Copies {
         let head = self.shared.head();
         self.passes += 1;
         head.go.store(self.passes, Ordering::Release);
-        cell::sys::wake_all(&head.go);
+        workload::sys::wake_all(&head.go);
     }
 
     /// Process ids.

@@ -24,7 +24,7 @@ pub fn directories() -> Vec<PathBuf> {
 /// # Errors
 /// The directories that were searched, or who else can change the file.
 pub fn find_cell() -> Result<PathBuf, String> {
-    find(cell::NAME, &directories())
+    find(workload::NAME, &directories())
 }
 
 /// The path of a library that is preloaded. `deps` comes first: Cargo rebuilds the library there for every

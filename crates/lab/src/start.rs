@@ -9,7 +9,6 @@ use std::process::ExitStatus;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use cell::attempt::note;
 use figure::evidence::*;
 use figure::{CpuList, Evidence, Reading};
 use procfs_core::FromRead;
@@ -17,6 +16,7 @@ use procfs_core::process::{LimitValue, Limits};
 pub use programs::Programs;
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
+use workload::launcher::fields;
 
 use crate::copies::{Ask, Copies};
 use crate::tree;
@@ -31,13 +31,13 @@ const ENDING: Duration = Duration::from_secs(5);
 
 /// The notes in which the helper counts memory calls, in the order of [`figure::levers::CALLS`].
 const CALLS: [usize; figure::levers::CALLS.len()] = [
-    note::MAPPED,
-    note::UNMAPPED,
-    note::REMAPPED,
-    note::MOVED_BREAK,
-    note::GIVEN_BACK,
-    note::MADE_HUGE,
-    note::PROTECTED,
+    fields::MAPPED,
+    fields::UNMAPPED,
+    fields::REMAPPED,
+    fields::MOVED_BREAK,
+    fields::GIVEN_BACK,
+    fields::MADE_HUGE,
+    fields::PROTECTED,
 ];
 
 /// The user's program.
@@ -139,7 +139,7 @@ impl Start {
         arguments.push(stage.program.file.clone().into());
         arguments.extend(stage.program.arguments.iter().cloned());
         let ask = Ask {
-            name: cell::attempt::NAME,
+            name: workload::launcher::NAME,
             copies: 1,
             threads: 1,
             duration: Duration::ZERO,
@@ -243,12 +243,12 @@ impl Start {
             let end = crate::ended::words(status);
             Some(self.copies.last_words().map_or(end.clone(), |line| format!("{end}; it said: {line}")))
         } else {
-            (note(note::LEFT) > 0.0).then(|| {
+            (note(fields::LEFT) > 0.0).then(|| {
                 "it ended while processes that it had started were still there: what they use nobody can tell"
                     .to_owned()
             })
         };
-        let calls = match (note(note::COUNTED) > 0.0, note(note::REFUSED) as i32) {
+        let calls = match (note(fields::COUNTED) > 0.0, note(fields::REFUSED) as i32) {
             (true, _) => Reading::Value(CALLS.iter().map(|index| note(*index)).collect()),
             (false, 0) => Reading::unknown("not counted"),
             (false, errno) => Reading::unknown(format!(

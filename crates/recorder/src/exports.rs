@@ -1,30 +1,30 @@
 //! The functions that programs call instead of the C library's.
 //!
-//! A block is entered once it is there, and struck out before it is gone: in between its address is nobody else's.
+//! An allocation is recorded after it, and a free before it: in between no other block has the address.
 
 use core::ffi::{c_int, c_void};
 
-use crate::{arena, next, start};
+use crate::{attach, bootstrap, next};
 
-/// A block of so many bytes came to be; `begun`: see there, or 0.
+/// Records an allocation. `begun` is [`start_time`], or 0.
 #[inline]
-fn born(block: *mut c_void, size: usize, begun: u64) -> *mut c_void {
-    if start::concerns(size)
+fn record(block: *mut c_void, size: usize, begun: u64) -> *mut c_void {
+    if attach::concerns(size)
         && !block.is_null()
-        && let Some(sink) = start::sink()
+        && let Some(sink) = attach::sink()
     {
-        sink.born(block as usize, size, begun, false);
+        sink.allocated(block as usize, size, begun, false);
     }
     block
 }
 
-/// When a block is asked for that will be touched before it is there, zeroed or copied; 0 if nobody wants to know.
+/// The time before an allocation that touches its block (zeroes or copies it); 0 if events are not recorded.
 #[inline]
-fn begun(size: usize) -> u64 {
-    if start::concerns(size) { start::sink().map_or(0, |sink| sink.begun()) } else { 0 }
+fn start_time(size: usize) -> u64 {
+    if attach::concerns(size) { attach::sink().map_or(0, |sink| sink.start_time()) } else { 0 }
 }
 
-fn none() -> *mut c_void {
+fn out_of_memory() -> *mut c_void {
     // SAFETY: always a valid location.
     unsafe { *libc::__errno_location() = libc::ENOMEM };
     core::ptr::null_mut()
@@ -34,9 +34,9 @@ fn none() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub extern "C" fn malloc(size: usize) -> *mut c_void {
     match next::malloc() {
-        // SAFETY: handed on.
-        Some(next) => born(unsafe { next(size) }, size, 0),
-        None => arena::take(size),
+        // SAFETY: the caller's arguments.
+        Some(next) => record(unsafe { next(size) }, size, 0),
+        None => bootstrap::allocate(size),
     }
 }
 
@@ -46,12 +46,12 @@ pub extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     match (next::calloc(), count.checked_mul(size)) {
         (Some(next), all) => {
             let all = all.unwrap_or(usize::MAX);
-            let begun = begun(all);
-            // SAFETY: handed on.
-            born(unsafe { next(count, size) }, all, begun)
+            let begun = start_time(all);
+            // SAFETY: the caller's arguments.
+            record(unsafe { next(count, size) }, all, begun)
         }
-        (None, Some(all)) => arena::take(all),
-        (None, None) => none(),
+        (None, Some(all)) => bootstrap::allocate(all),
+        (None, None) => out_of_memory(),
     }
 }
 
@@ -61,15 +61,15 @@ pub extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
 /// As there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free(block: *mut c_void) {
-    if block.is_null() || arena::size_of(block).is_some() {
+    if block.is_null() || bootstrap::size_of(block).is_some() {
         return;
     }
-    // Whoever is not yet known did not give it.
+    // While the next free is unknown, no block is from it.
     let Some(next) = next::free() else { return };
-    if let Some(sink) = start::sink() {
-        sink.ended(block as usize);
+    if let Some(sink) = attach::sink() {
+        sink.freed(block as usize);
     }
-    // SAFETY: handed on.
+    // SAFETY: the caller's arguments.
     unsafe { next(block) };
 }
 
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn free_aligned_sized(block: *mut c_void, _: usize, _: usi
     unsafe { free(block) };
 }
 
-/// realloc(3): the end of a block and the birth of another, wherever it lies.
+/// realloc(3). Recorded as the end of one block and the allocation of another, even at the same address.
 ///
 /// # Safety
 /// As there.
@@ -102,30 +102,30 @@ pub unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void
     if block.is_null() {
         return malloc(size);
     }
-    if let Some(before) = arena::size_of(block) {
+    if let Some(old_size) = bootstrap::size_of(block) {
         let moved = malloc(size);
         if !moved.is_null() {
-            // SAFETY: two blocks of at least these bytes.
-            unsafe { core::ptr::copy_nonoverlapping(block.cast::<u8>(), moved.cast(), before.min(size)) };
+            // SAFETY: two blocks of at least this size.
+            unsafe { core::ptr::copy_nonoverlapping(block.cast::<u8>(), moved.cast(), old_size.min(size)) };
         }
         return moved;
     }
-    let Some(next) = next::realloc() else { return none() };
-    let Some(sink) = start::sink() else {
-        // SAFETY: handed on.
+    let Some(next) = next::realloc() else { return out_of_memory() };
+    let Some(sink) = attach::sink() else {
+        // SAFETY: the caller's arguments.
         return unsafe { next(block, size) };
     };
-    let taken = sink.taken(block as usize);
-    let begun = begun(size);
-    // SAFETY: handed on.
+    let removed = sink.remove(block as usize);
+    let begun = start_time(size);
+    // SAFETY: the caller's arguments.
     let moved = unsafe { next(block, size) };
     if moved.is_null() && size != 0 {
-        sink.restore(taken);
+        sink.restore(removed);
         return moved;
     }
-    sink.confirm(taken);
-    if !moved.is_null() && start::concerns(size) {
-        sink.born(moved as usize, size, begun, true);
+    sink.confirm(removed);
+    if !moved.is_null() && attach::concerns(size) {
+        sink.allocated(moved as usize, size, begun, true);
     }
     moved
 }
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn reallocarray(block: *mut c_void, count: usize, size: us
     match count.checked_mul(size) {
         // SAFETY: the caller's.
         Some(all) => unsafe { realloc(block, all) },
-        None => none(),
+        None => out_of_memory(),
     }
 }
 
@@ -150,11 +150,11 @@ pub unsafe extern "C" fn reallocarray(block: *mut c_void, count: usize, size: us
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
     let Some(next) = next::posix_memalign() else { return libc::ENOMEM };
-    // SAFETY: handed on.
+    // SAFETY: the caller's arguments.
     let error = unsafe { next(to, alignment, size) };
     if error == 0 {
-        // SAFETY: it was written.
-        born(unsafe { *to }, size, 0);
+        // SAFETY: written on success.
+        record(unsafe { *to }, size, 0);
     }
     error
 }
@@ -164,8 +164,8 @@ macro_rules! aligned {
         #[doc = concat!(stringify!($name), "(3).")]
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(alignment: usize, size: usize) -> *mut c_void {
-            // SAFETY: handed on.
-            next::$name().map_or_else(none, |next| born(unsafe { next(alignment, size) }, size, 0))
+            // SAFETY: the caller's arguments.
+            next::$name().map_or_else(out_of_memory, |next| record(unsafe { next(alignment, size) }, size, 0))
         }
     )*};
 }
@@ -177,8 +177,8 @@ macro_rules! paged {
         #[doc = concat!(stringify!($name), "(3).")]
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(size: usize) -> *mut c_void {
-            // SAFETY: handed on.
-            next::$name().map_or_else(none, |next| born(unsafe { next(size) }, size, 0))
+            // SAFETY: the caller's arguments.
+            next::$name().map_or_else(out_of_memory, |next| record(unsafe { next(size) }, size, 0))
         }
     )*};
 }
@@ -187,26 +187,26 @@ paged!(valloc pvalloc);
 
 extern "C" fn loaded() {
     next::malloc();
-    start::sink();
+    attach::sink();
 }
 
 extern "C" fn unloaded() {
-    if let Some(book) = start::last() {
-        book.settle();
+    if let Some(blocks) = attach::detach() {
+        blocks.end_all();
     }
 }
 
-/// A process is counted although it allocates nothing.
+/// Counts a process that allocates nothing.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static LOADED: extern "C" fn() = loaded;
 
-/// exit(3) comes by here.
+/// Runs at exit(3).
 #[used]
 #[unsafe(link_section = ".fini_array")]
 static UNLOADED: extern "C" fn() = unloaded;
 
-/// _exit(2), which does not.
+/// _exit(2), which does not run [`UNLOADED`].
 #[unsafe(no_mangle)]
 pub extern "C" fn _exit(code: c_int) -> ! {
     unloaded();
@@ -216,7 +216,7 @@ pub extern "C" fn _exit(code: c_int) -> ! {
     }
 }
 
-/// The same, by its name in C.
+/// As [`_exit`], by its C99 name.
 #[unsafe(no_mangle)]
 pub extern "C" fn _Exit(code: c_int) -> ! {
     _exit(code)

@@ -1,48 +1,53 @@
-//! The library that `truebench alloc record` preloads: it stands before malloc and its kin, hands each call on to whoever would
-//! have served it, and counts by size how many blocks there were and how long they lived ([`cell::recording`]). For
-//! `truebench faults --allocs` it tells of large blocks alone, at once, and of some of them who allocates ([`cell::blocks`]).
+//! The library that truebench preloads into a program to record its allocations. It defines malloc and its
+//! family and passes each call on to the allocator that would have served it. For `truebench alloc record` it
+//! counts blocks and lifetimes by size ([`shm::recording`]). For `truebench faults --allocs` it writes an
+//! event for each large block, some of them with the stack of the caller ([`shm::blocks`]).
 //!
-//! It lives inside a program that is not ours, so
+//! It runs inside a program of the user:
 //!
-//! - it never allocates by malloc: its memory is mapped; it has no variables of threads' own, which glibc may allocate; it
-//!   needs libc alone and does not panic;
-//! - results are added up in memory that truebench shares, at once: a program that is killed loses nothing;
-//! - what belongs to one process ([`book`]) is memory that fork clears in the child (MADV_WIPEONFORK): no lock is held there,
-//!   and the parent's blocks, which the parent counts, are unknown.
+//! - It never calls malloc: it maps its memory. It has no thread-local variables, which glibc may allocate.
+//!   It needs only libc and does not panic.
+//! - It writes results to shared memory at once, so a program that is killed loses none.
+//! - The state of a process ([`live_blocks`]) is in memory that fork clears in the child (MADV_WIPEONFORK).
+//!   So no lock is held there, and blocks of the parent, which the parent counts, are unknown.
 //!
-//! [`exports`] are the functions; [`next`] finds those behind them; [`arena`] serves while these are looked for; [`start`] finds
-//! the shared memory, which says what is recorded: all blocks or large ones ([`sink`]). [`book`] keeps all that live, in [`table`]s
-//! behind a [`lock`] each; [`large`] tells of large ones, keeps those that [`live`] and chooses, at its [`pace`], whose stack is
-//! taken.
+//! Modules:
+//!
+//! - [`exports`]: the functions that programs call; [`next`]: the functions of the next library;
+//!   [`bootstrap`]: memory for calls before these are known.
+//! - [`attach`]: maps the shared memory, which says what to record; [`sink`]: all blocks or large ones.
+//! - [`live_blocks`]: all live blocks, in a [`table`] and a [`lock`] for each shard.
+//! - [`large_blocks`]: events of large blocks; [`address_set`]: the live ones; [`stack_sampler`]: which
+//!   stacks to copy.
 
 #![cfg_attr(all(not(test), panic = "abort"), no_std)]
 
+mod address_set;
 #[cfg_attr(test, allow(dead_code))]
-mod arena;
-mod book;
-// The tests' own malloc is not to be this one.
+mod attach;
+#[cfg_attr(test, allow(dead_code))]
+mod bootstrap;
+// Tests must not use this malloc.
 #[cfg(not(test))]
 mod exports;
-mod large;
-mod live;
+mod large_blocks;
+mod live_blocks;
 mod lock;
 #[cfg_attr(test, allow(dead_code))]
 mod next;
-mod pace;
 #[cfg_attr(test, allow(dead_code))]
 mod sink;
-#[cfg_attr(test, allow(dead_code))]
-mod start;
+mod stack_sampler;
 mod table;
 
 #[cfg(all(not(test), panic = "abort"))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
-    cell::sys::abort()
+    shm::sys::abort()
 }
 
-// Named by unwinding tables of the core library, and never called. Hidden: were it exported, Rust programs that share their
-// standard library would find this one.
+// Referenced by unwinding tables of the core library, and never called. Hidden, because an exported one would
+// replace that of Rust programs with a shared standard library.
 #[cfg(all(not(test), panic = "abort"))]
 core::arch::global_asm!(
     ".hidden rust_eh_personality",

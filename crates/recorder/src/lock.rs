@@ -1,52 +1,53 @@
-//! A lock that sleeps on nothing: it may be taken inside malloc, wherever that is called from.
+//! A spin lock: it may be held inside malloc, in any context that calls malloc.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// Looks before the CPU is given away …
+/// Attempts before the first sched_yield.
 const SPINS: u32 = 100;
-/// … and how often that is done before sleeping: the holder may have a lower priority, and need this CPU.
+/// sched_yield calls before the first sleep: the holder may have a lower priority and need this CPU.
 const YIELDS: u32 = 100;
-/// How long one sleeps then, in nanoseconds.
-const NAP: libc::c_long = 50_000;
+/// Sleep between two attempts, in nanoseconds.
+const SLEEP: libc::c_long = 50_000;
 
-/// Zero is open.
+/// Zero is unlocked.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Lock(AtomicU32);
 
 impl Lock {
-    /// Takes it, however long that takes.
-    pub fn take(&self) {
-        let mut tries = 0u32;
-        while !self.try_take() {
-            tries = tries.saturating_add(1);
-            if tries < SPINS {
+    /// Locks it, however long that takes.
+    pub fn lock(&self) {
+        let mut attempts = 0u32;
+        while !self.try_lock() {
+            attempts = attempts.saturating_add(1);
+            if attempts < SPINS {
                 core::hint::spin_loop();
-            } else if tries < SPINS + YIELDS {
+            } else if attempts < SPINS + YIELDS {
                 // SAFETY: always allowed.
                 unsafe { libc::sched_yield() };
             } else {
-                let nap = libc::timespec { tv_sec: 0, tv_nsec: NAP };
-                // SAFETY: a time that lives; what is left of it is not asked for.
-                unsafe { libc::nanosleep(&nap, core::ptr::null_mut()) };
+                let time = libc::timespec { tv_sec: 0, tv_nsec: SLEEP };
+                // SAFETY: a time that lives; the remaining time is not requested.
+                unsafe { libc::nanosleep(&time, core::ptr::null_mut()) };
             }
         }
     }
 
-    /// Takes it unless its holder keeps it for long: that may be the caller itself, below a signal handler.
-    pub fn take_soon(&self) -> bool {
+    /// Locks it, unless another holder keeps it for long. The holder may be this thread, interrupted by a
+    /// signal handler.
+    pub fn lock_soon(&self) -> bool {
         (0..SPINS * 100).any(|_| {
             core::hint::spin_loop();
-            self.try_take()
+            self.try_lock()
         })
     }
 
-    /// Opens it.
-    pub fn open(&self) {
+    /// Unlocks it.
+    pub fn unlock(&self) {
         self.0.store(0, Ordering::Release);
     }
 
-    fn try_take(&self) -> bool {
+    fn try_lock(&self) -> bool {
         self.0.load(Ordering::Relaxed) == 0 && self.0.swap(1, Ordering::Acquire) == 0
     }
 }

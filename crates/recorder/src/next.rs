@@ -1,5 +1,5 @@
-//! The functions that would have been called without us: those of the next library in the order of the linker (RTLD_NEXT),
-//! an allocator that is preloaded besides or the C library.
+//! The functions that the program would call without the recorder: those of the next library in link order
+//! (RTLD_NEXT), which is another preloaded allocator or the C library.
 
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -15,10 +15,10 @@ pub type Free = unsafe extern "C" fn(*mut c_void);
 /// posix_memalign(3).
 pub type Posix = unsafe extern "C" fn(*mut *mut c_void, usize, usize) -> c_int;
 
-/// Whether they are known.
+/// Whether the addresses are known.
 static STATE: AtomicU32 = AtomicU32::new(UNKNOWN);
 const UNKNOWN: u32 = 0;
-const SOUGHT: u32 = 1;
+const RESOLVING: u32 = 1;
 const KNOWN: u32 = 2;
 
 macro_rules! functions {
@@ -26,11 +26,11 @@ macro_rules! functions {
         $(
             static $at: AtomicUsize = AtomicUsize::new(0);
 
-            #[doc = concat!("The next `", stringify!($name), "`; `None` while it is looked for, or if there is none.")]
+            #[doc = concat!("The next `", stringify!($name), "`; `None` while it is being resolved, or if there is none.")]
             pub fn $name() -> Option<$kind> {
                 let mut at = $at.load(Ordering::Relaxed);
                 if at == 0 {
-                    find();
+                    resolve();
                     at = $at.load(Ordering::Relaxed);
                 }
                 // SAFETY: null, which is `None`, or the address of a C function of this type.
@@ -38,10 +38,10 @@ macro_rules! functions {
             }
         )*
 
-        /// Looks for all of them, once. Whoever comes meanwhile has what was found so far.
+        /// Resolves all functions, once. Calls in the meantime see those that are resolved so far.
         #[cold]
-        fn find() {
-            if STATE.compare_exchange(UNKNOWN, SOUGHT, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        fn resolve() {
+            if STATE.compare_exchange(UNKNOWN, RESOLVING, Ordering::Acquire, Ordering::Relaxed).is_err() {
                 return;
             }
             $($at.store(address($symbol), Ordering::Relaxed);)*
@@ -50,7 +50,7 @@ macro_rules! functions {
     };
 }
 
-// Those that looking for the others may call come first.
+// dlsym(3) may call the first ones.
 functions! {
     malloc MALLOC c"malloc" Malloc;
     free FREE c"free" Free;
@@ -63,7 +63,7 @@ functions! {
     pvalloc PVALLOC c"pvalloc" Malloc;
 }
 
-/// Whether all were looked for.
+/// Whether all are resolved.
 pub fn are_known() -> bool {
     STATE.load(Ordering::Acquire) == KNOWN
 }

@@ -1,81 +1,80 @@
-//! The two ways to record: every block, counted by size ([`book`](crate::book)), or large ones alone, told at once
-//! ([`large`](crate::large)). Which it is says the memory that truebench shares.
+//! Where allocations are recorded: counters of all blocks ([`live_blocks`]), or events of large blocks
+//! ([`large_blocks`]). The shared memory says which.
 
-use cell::sys;
+use shm::sys;
 
-use crate::{book, large};
+use crate::large_blocks::{self, LargeBlocks};
+use crate::live_blocks::{self, LiveBlocks};
 
-/// Where calls are recorded.
+/// Where allocations are recorded.
 #[derive(Clone, Copy, Debug)]
 pub enum Sink {
-    /// All blocks.
-    All(book::Book),
-    /// Large ones.
-    Large(large::Large),
+    /// Counters of all blocks.
+    All(LiveBlocks),
+    /// Events of large blocks.
+    Large(LargeBlocks),
 }
 
-/// A block of which it is open whether it ended.
+/// A block that a realloc may end.
 #[must_use]
 #[derive(Clone, Copy, Debug)]
-pub enum Taken {
-    /// Of all.
-    All(book::Taken),
-    /// Of large ones.
-    Large(large::Taken),
+pub enum Removed {
+    All(live_blocks::Removed),
+    Large(large_blocks::Removed),
 }
 
 impl Sink {
-    /// The time before a block is asked for, for those who want to know.
+    /// The time before an allocation, if events are recorded; else 0.
     #[inline]
-    pub fn begun(&self) -> u64 {
+    pub fn start_time(&self) -> u64 {
         match self {
             Sink::All(_) => 0,
             Sink::Large(_) => sys::now(),
         }
     }
 
-    /// A block of a size that is recorded came to be.
+    /// Records an allocation of a size that [concerns](crate::attach::concerns) the sink.
     #[inline]
-    pub fn born(&self, address: usize, size: usize, begun: u64, is_resized: bool) {
+    pub fn allocated(&self, address: usize, size: usize, begun: u64, is_resized: bool) {
         match self {
-            Sink::All(book) => book.born(address, size, is_resized),
-            Sink::Large(large) => large.born(address, size, begun),
+            Sink::All(blocks) => blocks.allocated(address, size, is_resized),
+            Sink::Large(blocks) => blocks.allocated(address, size, begun),
         }
     }
 
-    /// A block is about to end: afterwards its address may be another's at once.
+    /// Records a free. Called before the free: afterwards another thread may get the address.
     #[inline]
-    pub fn ended(&self, address: usize) {
+    pub fn freed(&self, address: usize) {
         match self {
-            Sink::All(book) => book.ended(address),
-            Sink::Large(large) => large.ended(address),
+            Sink::All(blocks) => blocks.freed(address),
+            Sink::Large(blocks) => blocks.freed(address),
         }
     }
 
-    /// A block may be about to end.
+    /// Before a realloc: removes the block, and records nothing yet.
     #[inline]
-    pub fn taken(&self, address: usize) -> Taken {
+    pub fn remove(&self, address: usize) -> Removed {
         match self {
-            Sink::All(book) => Taken::All(book.taken(address)),
-            Sink::Large(large) => Taken::Large(large.taken(address)),
+            Sink::All(blocks) => Removed::All(blocks.remove(address)),
+            Sink::Large(blocks) => Removed::Large(blocks.remove(address)),
         }
     }
 
-    /// It did end.
+    /// After a realloc: records the removed block as freed.
     #[inline]
-    pub fn confirm(&self, taken: Taken) {
-        match (self, taken) {
-            (Sink::All(book), Taken::All(taken)) => book.confirm(taken),
-            (Sink::Large(large), Taken::Large(taken)) => large.confirm(taken),
+    pub fn confirm(&self, removed: Removed) {
+        match (self, removed) {
+            (Sink::All(blocks), Removed::All(removed)) => blocks.confirm(removed),
+            (Sink::Large(blocks), Removed::Large(removed)) => blocks.confirm(removed),
             _ => {}
         }
     }
 
-    /// It did not.
-    pub fn restore(&self, taken: Taken) {
-        match (self, taken) {
-            (Sink::All(book), Taken::All(taken)) => book.restore(taken),
-            (Sink::Large(large), Taken::Large(taken)) => large.restore(taken),
+    /// After a realloc that failed: inserts the block again.
+    pub fn restore(&self, removed: Removed) {
+        match (self, removed) {
+            (Sink::All(blocks), Removed::All(removed)) => blocks.restore(removed),
+            (Sink::Large(blocks), Removed::Large(removed)) => blocks.restore(removed),
             _ => {}
         }
     }

@@ -1,7 +1,6 @@
 //! Finds tests by the names and groups of UnixBench's command line.
 
-use cell::test::Test;
-use cell::tests::TESTS;
+use workload::unixbench::{TESTS, Test};
 
 use crate::mode::PlanError;
 

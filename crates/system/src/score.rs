@@ -4,7 +4,7 @@
 //! passes by count is dropped, and the geometric mean of the rest is the score. It is biased upwards and
 //! hides bimodal results. So a figure also has the median of all passes.
 
-use cell::test::Test;
+use workload::unixbench::Test;
 
 /// The index of the reference machine in every test.
 pub const REFERENCE: f64 = 10.0;

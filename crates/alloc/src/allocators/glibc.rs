@@ -1,6 +1,6 @@
 //! glibc's malloc, after W. Gloger's ptmalloc2.
 
-use super::{Allocator, From};
+use super::{Allocator, Origin};
 
 pub(super) const ALLOCATOR: Allocator =
-    Allocator { name: "glibc", files: &[], directories: &[], from: From::Libc, environment: &[] };
+    Allocator { name: "glibc", files: &[], directories: &[], origin: Origin::Libc, environment: &[] };

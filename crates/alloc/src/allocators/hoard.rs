@@ -1,11 +1,11 @@
 //! Hoard, of E. Berger, from the source that the crate `hoard-sys` carries.
 
-use super::{Allocator, From};
+use super::{Allocator, Origin};
 
 pub(super) const ALLOCATOR: Allocator = Allocator {
     name: "hoard",
     files: &["libhoard.so"],
     directories: &[],
-    from: From::Crate("hoard-sys"),
+    origin: Origin::Crate("hoard-sys"),
     environment: &[],
 };

@@ -1,11 +1,11 @@
 //! jemalloc, of J. Evans, then Facebook.
 
-use super::{Allocator, From};
+use super::{Allocator, Origin};
 
 pub(super) const ALLOCATOR: Allocator = Allocator {
     name: "jemalloc",
     files: &["libjemalloc.so.2"],
     directories: &[],
-    from: From::Debian("libjemalloc2"),
+    origin: Origin::Debian("libjemalloc2"),
     environment: &[],
 };

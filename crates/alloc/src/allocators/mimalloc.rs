@@ -1,6 +1,6 @@
 //! mimalloc, of D. Leijen.
 
-use super::{Allocator, From};
+use super::{Allocator, Origin};
 
 pub(super) const ALLOCATOR: Allocator = Allocator {
     name: "mimalloc",
@@ -12,6 +12,6 @@ pub(super) const ALLOCATOR: Allocator = Allocator {
         "libmimalloc.so.2",
     ],
     directories: &["/usr/lib/{arch}-linux-gnu/mimalloc-*"],
-    from: From::Debian("libmimalloc2.0"),
+    origin: Origin::Debian("libmimalloc2.0"),
     environment: &[],
 };

@@ -1,11 +1,11 @@
 //! rpmalloc, of M. Jansson.
 
-use super::{Allocator, From};
+use super::{Allocator, Origin};
 
 pub(super) const ALLOCATOR: Allocator = Allocator {
     name: "rpmalloc",
     files: &["librpmallocwrap.so", "librpmalloc.so"],
     directories: &[],
-    from: From::Crate("rpmalloc-sys"),
+    origin: Origin::Crate("rpmalloc-sys"),
     environment: &[],
 };

@@ -1,6 +1,6 @@
 //! Scudo, LLVM's hardened allocator, that of Android.
 
-use super::{Allocator, From};
+use super::{Allocator, Origin};
 
 pub(super) const ALLOCATOR: Allocator = Allocator {
     name: "scudo",
@@ -10,6 +10,6 @@ pub(super) const ALLOCATOR: Allocator = Allocator {
         "/usr/lib/llvm-*/lib/clang/*/lib/{arch}-*",
         "/usr/lib/clang/*/lib/linux",
     ],
-    from: From::Debian("libclang-rt-14-dev"),
+    origin: Origin::Debian("libclang-rt-14-dev"),
     environment: &[],
 };

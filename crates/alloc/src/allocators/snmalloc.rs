@@ -1,11 +1,11 @@
 //! snmalloc, of Microsoft Research, made for blocks that another thread frees.
 
-use super::{Allocator, From};
+use super::{Allocator, Origin};
 
 pub(super) const ALLOCATOR: Allocator = Allocator {
     name: "snmalloc",
     files: &["libsnmallocshim.so"],
     directories: &[],
-    from: From::Crate("snmalloc-sys"),
+    origin: Origin::Crate("snmalloc-sys"),
     environment: &[],
 };

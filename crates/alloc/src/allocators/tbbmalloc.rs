@@ -1,11 +1,11 @@
-//! tbbmalloc, of Intel's oneTBB. Its proxy takes malloc over and loads the allocator itself.
+//! tbbmalloc, of Intel's oneTBB. Its proxy replaces malloc and loads the allocator.
 
-use super::{Allocator, From};
+use super::{Allocator, Origin};
 
 pub(super) const ALLOCATOR: Allocator = Allocator {
     name: "tbbmalloc",
     files: &["libtbbmalloc_proxy.so.2"],
     directories: &[],
-    from: From::Debian("libtbbmalloc2"),
+    origin: Origin::Debian("libtbbmalloc2"),
     environment: &[],
 };

@@ -1,11 +1,11 @@
 //! tcmalloc as gperftools has it: the old one, with a cache for each thread.
 
-use super::{Allocator, From};
+use super::{Allocator, Origin};
 
 pub(super) const ALLOCATOR: Allocator = Allocator {
     name: "tcmalloc",
     files: &["libtcmalloc_minimal.so.4", "libtcmalloc.so.4"],
     directories: &[],
-    from: From::Debian("libtcmalloc-minimal4"),
+    origin: Origin::Debian("libtcmalloc-minimal4"),
     environment: &[],
 };

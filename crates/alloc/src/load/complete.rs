@@ -1,4 +1,4 @@
-//! The figures that people ask for, from those that were measured: what an allocator costs, and how much memory. Pure.
+//! Figures derived from the measured ones: the cost of an allocator, and its memory overhead. Pure.
 
 use figure::allocators::{self, BUMP, OVERHEAD, PAIR, VOID};
 use figure::evidence as key;
@@ -7,7 +7,7 @@ use figure::{Better, Figure, Reading, Round, Status, Unit, stats};
 use super::plan::STEADY;
 use crate::profile::SLOT_BYTES;
 
-/// Adds them.
+/// Adds the derived figures.
 pub fn complete(figures: &mut Vec<Figure>) {
     let mut added = Vec::new();
     for figure in figures.iter().filter(|figure| figure.status == Status::Measured) {
@@ -17,7 +17,7 @@ pub fn complete(figures: &mut Vec<Figure>) {
         }
         let void = figures.iter().find(|other| steady(other) == Some((VOID.to_owned(), team.clone())));
         added.extend(void.and_then(|void| pair(figure, void)));
-        // The memory of the bump is our own.
+        // The bump source uses no memory of an allocator.
         if allocator != BUMP {
             added.extend(overhead(figure));
         }
@@ -25,53 +25,51 @@ pub fn complete(figures: &mut Vec<Figure>) {
     figures.extend(added);
 }
 
-/// Allocator and team of a figure that was measured step by step.
+/// Allocator and team of a figure of the series [`STEADY`].
 fn steady(figure: &Figure) -> Option<(String, String)> {
     figure.series.as_ref().filter(|series| series.starts_with(STEADY))?;
     Some((figure.conditions.get(key::ALLOCATOR)?, figure.conditions.get(key::TEAM)?))
 }
 
-/// A figure of these values, one for each round, that follows from others, of the first of which it has allocator and team.
-fn derived(quantity: &str, name: &str, unit: Unit, values: &[f64], from: &[&Figure]) -> Option<Figure> {
-    let of = from.first()?;
-    let (allocator, team) = steady(of)?;
-    let whom = of.name.strip_suffix(", harness included").unwrap_or(&of.name);
+/// A figure of these values, one for each round. Allocator and team are those of the first source.
+fn derived(quantity: &str, name: &str, unit: Unit, values: &[f64], sources: &[&Figure]) -> Option<Figure> {
+    let source = sources.first()?;
+    let (allocator, team) = steady(source)?;
+    let subject = source.name.strip_suffix(", harness included").unwrap_or(&source.name);
     let id = format!("{}.{quantity}.{allocator}.{team}", crate::SUITE);
-    let mut figure = Figure::planned(id, crate::SUITE, format!("{whom}{name}"), unit, Better::Lower);
-    figure.derive(values, from)?;
-    figure.series = of.series.as_ref().map(|series| series.replacen(allocators::STEADY, quantity, 1));
-    figure.at = of.at.clone();
-    figure.conditions = of.conditions.clone();
+    let mut figure = Figure::planned(id, crate::SUITE, format!("{subject}{name}"), unit, Better::Lower);
+    figure.derive(values, sources)?;
+    figure.series = source.series.as_ref().map(|series| series.replacen(allocators::STEADY, quantity, 1));
+    figure.at = source.at.clone();
+    figure.conditions = source.conditions.clone();
     figure.conditions.set(key::QUANTITY, quantity.to_owned());
     Some(figure)
 }
 
-/// An allocator's time less the harness's, round by round.
+/// The time of an allocator minus that of the harness, round by round.
 fn pair(figure: &Figure, void: &Figure) -> Option<Figure> {
     let differences = stats::differences(&figure.kept_values(), &void.kept_values());
     derived(PAIR, "", figure.unit.clone(), &differences, &[figure, void])
 }
 
-/// Resident memory that came with the load, without the slots, for the bytes that are live; after the steady phase.
+/// RSS that the load added, without the slots, per live byte; after the steady phase.
 fn overhead(figure: &Figure) -> Option<Figure> {
     let slots = figure.conditions.get(key::SLOTS)? * SLOT_BYTES;
-    let of_round = |round: &Round| -> Option<[f64; 3]> {
+    let ratios = |round: &Round| -> Option<[f64; 3]> {
         let Reading::Value(resident) = round.evidence.get(key::RESIDENT) else { return None };
         let live = round.evidence.get(key::LIVE_END_BYTES).into_value()?;
-        let [before, _, after, given_back] = resident.as_slice() else { return None };
-        let came = after - before;
-        Some([(came - slots) / live, came / (live + slots), (given_back - before) / live])
+        let [before, _, after, after_free] = resident.as_slice() else { return None };
+        let added = after - before;
+        Some([(added - slots) / live, added / (live + slots), (after_free - before) / live])
     };
-    let rounds: Vec<[f64; 3]> = figure.kept().filter_map(of_round).collect();
-    let of = |which: usize| rounds.iter().map(|round| round[which]).collect::<Vec<f64>>();
-    let values = of(0);
-    let mut overhead = derived(OVERHEAD, ": memory for memory asked for", Unit::ONE, &values, &[figure])?;
-    // Who took the CPUs meanwhile does not change what is resident.
+    let rounds: Vec<[f64; 3]> = figure.kept().filter_map(ratios).collect();
+    let column = |index: usize| rounds.iter().map(|round| round[index]).collect::<Vec<f64>>();
+    let mut overhead = derived(OVERHEAD, ": memory for memory asked for", Unit::ONE, &column(0), &[figure])?;
+    // RSS does not depend on the CPU time that others took.
     overhead.conditions.set(key::TIMELESS, true);
-    for (which, key) in [(1, key::OVERHEAD_WITH_SLOTS), (2, key::RETAINED)] {
-        overhead
-            .evidence
-            .put_reading(key, Reading::or_unknown(stats::median(&of(which)), "no round was kept"));
+    for (index, key) in [(1, key::OVERHEAD_WITH_SLOTS), (2, key::RETAINED)] {
+        let median = Reading::or_unknown(stats::median(&column(index)), "no round was kept");
+        overhead.evidence.put_reading(key, median);
     }
     Some(overhead)
 }

@@ -1,7 +1,5 @@
-//! How large the load is, who runs it, and where. Pure.
+//! The plan of the mode: size of the load, teams, CPUs and figures. Pure.
 
-use cell::load::order::{Class, Giver, Source, Way};
-use cell::load::touch::Access;
 use figure::allocators::{self, BUMP, Team, VOID};
 use figure::evidence as key;
 use figure::room::room;
@@ -10,44 +8,48 @@ use figure::{Better, Conditions, CpuList, Figure, Machine, Reading, Unit};
 use lab::placement::{Bind, Places, place};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
+use workload::alloc_load::Access;
+use workload::alloc_load::choice::FEWEST;
+use workload::alloc_load::parameters::{BlockSource, Class, Distribution, StepMode};
 
-use super::team::{lacking, placement, teams, threads_and_processes};
+use super::team::{placement, teams, threads_and_processes, unavailable};
 use crate::allocators::ALLOCATORS;
 use crate::find::Installed;
 use crate::mode::{Options, PlanError, Planned};
 use crate::profile::{Profile, SLOT_BYTES};
 
-/// The series of measured times, harness included.
+/// The series of measured times, including the harness.
 pub const STEADY: &str = "alloc.steady";
-/// The same, drawn beforehand.
+/// The same, with steps drawn in windows.
 pub const REPLAY: &str = "alloc.replay";
-/// Nanoseconds to fill a slot and to empty it at the end, and for each byte of the block, which is touched for the first time.
-const FILLED_SLOT: (f64, f64) = (300.0, 0.25);
-/// The same for a step, which finds most of its block's memory touched.
+/// Nanoseconds to fill a slot and to empty it at the end: per slot, and per byte of the block, which is
+/// touched first here.
+const FILL: (f64, f64) = (300.0, 0.25);
+/// Nanoseconds of a step, per step and per byte. Most of the memory was touched before.
 const STEP: (f64, f64) = (100.0, 0.1);
-/// A step of a histogram takes so much longer: its class is searched for.
+/// Nanoseconds that a step of a histogram takes longer, to search its class.
 const SEARCH: f64 = 130.0;
-/// Seconds of a run besides: starting, canary, counters.
-const BESIDES: f64 = 0.15;
-/// Share of the time that the plan may fill with the least rounds.
-const FILLED: f64 = 0.85;
-/// Arms without an allocator: the harness alone, and with cold blocks.
+/// Seconds of a run outside of the load: process start, canary, counters.
+const RUN_OVERHEAD: f64 = 0.15;
+/// Share of the time that the fewest rounds may take.
+const TIME_SHARE: f64 = 0.85;
+/// Controls without an allocator: the harness alone, and the harness with cold blocks.
 const CONTROLS: usize = 2;
-/// Share of the memory that there is which the load itself may take: an allocator may need several times as much.
-const ROOM: f64 = 0.2;
-/// Drawn beforehand as well only where there is time for it.
+/// Share of the available memory that the load may request: an allocator may need several times as much.
+const MEMORY_SHARE: f64 = 0.2;
+/// Seconds of a run from which on the replayed figures are measured too.
 const REPLAY_FROM: f64 = 200.0;
-/// One call in so many is timed: a prime, so that it meets no period of the load.
-const SAMPLE: u32 = 1021;
-/// Seconds that every deadline has besides: a machine may be suspended or swamped.
+/// Steps per timed call: a prime, so that it is not in step with a period of the load.
+const SAMPLE_EVERY: u32 = 1021;
+/// Seconds added to every deadline: the machine may be suspended or overloaded.
 const GRACE: f64 = 900.0;
 
 /// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
+    /// The description of the machine.
     pub machine: Machine,
-    /// Bytes that processes may take together before they are stopped.
+    /// Bytes of memory at which the processes are stopped, together.
     pub available: f64,
     /// Figures to measure.
     pub tasks: Vec<Task>,
@@ -58,16 +60,16 @@ pub struct Setup {
 pub struct Task {
     /// The figure's id.
     pub id: String,
-    /// Who serves; `None` if nobody does.
+    /// The allocator; `None` for a control.
     pub allocator: Option<Installed>,
-    /// A [`Giver`] as a number.
-    pub giver: u32,
-    /// A [`Way`].
-    pub way: u32,
+    /// A [`BlockSource`].
+    pub block_source: u32,
+    /// A [`StepMode`].
+    pub step_mode: u32,
     /// An index into [`Access::ALL`].
     pub access: u32,
-    /// A [`Source`].
-    pub source: u32,
+    /// A [`Distribution`].
+    pub distribution: u32,
     /// See [`Profile::largest`].
     pub largest: u32,
     /// Slots of each thread.
@@ -82,16 +84,16 @@ pub struct Task {
     pub threads: u32,
     /// Processes.
     pub processes: u32,
-    /// As upstream does it.
+    /// Whether the load behaves as upstream's.
     pub is_compat: bool,
-    /// Of 2^32 blocks so many are freed by the next thread.
+    /// Blocks of 2^32 that the next thread frees.
     pub remote: u32,
-    /// One call in so many is timed; 0: none.
-    pub sample: u32,
-    /// Bytes that the load asks for, slots included.
+    /// Steps per timed call; 0 to time none.
+    pub sample_every: u32,
+    /// Bytes that the load requests, including the slots.
     pub bytes: f64,
-    /// Seconds that a phase may take before its allocator is said to hang.
-    pub patience: f64,
+    /// Seconds after which a phase counts as hung.
+    pub phase_timeout: f64,
     /// The CPU of each thread.
     pub cpus: Vec<u32>,
     /// All CPUs in use.
@@ -105,13 +107,13 @@ pub struct Task {
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
     let numbers = numbers(machine, options)?;
     let teams = teams(&numbers, options);
-    let able = || teams.iter().filter(|team| lacking(**team, machine).is_none());
+    let available_teams = teams.iter().filter(|team| unavailable(**team, machine).is_none()).count();
     let replays = options.rules.max_time >= REPLAY_FROM && options.remote == 0.0 && numbers.contains(&1);
     let arms = arms(options);
-    // As if all that are known were installed: the load must not depend on which are.
+    // As if all known allocators were installed: the load must not depend on which are.
     let allocators = options.allocators.installed.len().max(ALLOCATORS.len());
-    // Drawing takes as long again, so that a replayed run counts twice.
-    let runs = able().count() * (allocators + CONTROLS) + if replays { 2 * allocators } else { 0 };
+    // A replayed run counts twice: drawing takes as long as executing.
+    let runs = available_teams * (allocators + CONTROLS) + if replays { 2 * allocators } else { 0 };
     let most_threads = numbers.iter().copied().max().unwrap_or(1);
     let (profile, limited_by) = scaled(machine, options, runs, most_threads);
     let available = available(machine);
@@ -124,35 +126,35 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     }
     let (mut figures, mut tasks) = (Vec::new(), Vec::new());
     for team in &teams {
-        if let Some(reason) = lacking(*team, machine) {
-            let none = |arm: &Arm| planned(arm, Way::Direct, *team, &profile, options);
-            figures.extend(arms.iter().map(|arm| none(arm).not_available(reason.clone())));
+        if let Some(reason) = unavailable(*team, machine) {
+            let figure = |arm: &Arm| planned(arm, StepMode::Direct, *team, &profile, options);
+            figures.extend(arms.iter().map(|arm| figure(arm).not_available(reason.clone())));
             continue;
         }
         let placement = placement(*team, machine, options)?;
         let (slots, classes) = profile.of_thread(team.number).map_err(PlanError::Wrong)?;
         for arm in &arms {
-            let ways: &[Way] = match (replays && team.number == 1, arm.allocator) {
-                (true, Some(_)) => &[Way::Direct, Way::Replay],
-                _ => &[Way::Direct],
+            let modes: &[StepMode] = match (replays && team.number == 1, arm.allocator) {
+                (true, Some(_)) => &[StepMode::Direct, StepMode::Replay],
+                _ => &[StepMode::Direct],
             };
-            for way in ways {
-                let mut figure = planned(arm, *way, *team, &profile, options);
+            for mode in modes {
+                let mut figure = planned(arm, *mode, *team, &profile, options);
                 let cpus = placement.first_cpus();
                 figure.conditions.set(key::CPUS, cpus.iter().copied().map(f64::from).collect());
                 figure.conditions.set(key::PLACES, placement.places.to_owned());
                 let (threads, processes) = threads_and_processes(*team);
-                if let Some(version) = arm.allocator.and_then(|one| one.version.as_ref()) {
+                if let Some(version) = arm.allocator.and_then(|allocator| allocator.version.as_ref()) {
                     figure.conditions.set(key::ALLOCATOR_VERSION, version.to_string());
                 }
                 tasks.push(Task {
                     id: figure.id.clone(),
                     allocator: arm.allocator.cloned(),
-                    giver: arm.giver as u32,
-                    way: *way as u32,
+                    block_source: arm.block_source as u32,
+                    step_mode: *mode as u32,
                     access: Access::ALL.iter().position(|(_, access)| *access == options.access).unwrap_or(0)
                         as u32,
-                    source: profile.source as u32,
+                    distribution: profile.distribution as u32,
                     largest: profile.largest,
                     slots,
                     classes: classes.iter().map(row).collect(),
@@ -162,9 +164,9 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
                     processes,
                     is_compat: options.is_compat,
                     remote: (options.remote * f64::from(u32::MAX)) as u32,
-                    sample: if *way == Way::Direct { SAMPLE } else { 0 },
+                    sample_every: if *mode == StepMode::Direct { SAMPLE_EVERY } else { 0 },
                     bytes: profile.bytes(),
-                    patience: patience(&profile, options.access),
+                    phase_timeout: phase_timeout(&profile, options.access),
                     allowed: placement.cpus(),
                     cpus,
                 });
@@ -172,10 +174,10 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
             }
         }
     }
-    for (name, how) in &options.allocators.missing {
-        let arm = Arm { name, giver: Giver::Real, allocator: None };
-        let figure = planned(&arm, Way::Direct, teams[0], &profile, options);
-        figures.push(figure.not_available(how.clone()));
+    for (name, reason) in &options.allocators.missing {
+        let arm = Arm { name, block_source: BlockSource::Real, allocator: None };
+        let figure = planned(&arm, StepMode::Direct, teams[0], &profile, options);
+        figures.push(figure.not_available(reason.clone()));
     }
     if let Some(limit) = &limited_by {
         for figure in &mut figures {
@@ -194,54 +196,56 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         preparing: "who serves with each library".to_owned(),
         least_seconds: 0.0,
         prepare_deadline: GRACE,
-        round_deadline: GRACE + 4.0 * patience(&profile, options.access),
+        round_deadline: GRACE + 4.0 * phase_timeout(&profile, options.access),
     };
     Ok(Planned { suite, notes })
 }
 
-/// Bytes that may be taken: what the machine has left, and what the limits of our control groups leave, where the kernel would kill instead.
+/// Available bytes: of the machine, and below the limits of this process's control groups, where the kernel
+/// would kill.
 fn available(machine: &Machine) -> f64 {
-    let machines = machine.memory.available.value().map_or(f64::MAX, |bytes| *bytes as f64);
-    let groups = machine.cgroup.memory_room().map_or(f64::MAX, |(bytes, _)| bytes as f64);
-    machines.min(groups)
+    let machine_bytes = machine.memory.available.value().map_or(f64::MAX, |bytes| *bytes as f64);
+    let cgroup_bytes = machine.cgroup.memory_room().map_or(f64::MAX, |(bytes, _)| bytes as f64);
+    machine_bytes.min(cgroup_bytes)
 }
 
-/// How long a phase of this load may take: far longer than the slowest allocator takes on the slowest machine, as it costs
-/// nothing but the wait for one that hangs.
-fn patience(profile: &Profile, access: Access) -> f64 {
-    /// Each phase, however little there is to do: a machine may be swamped.
+/// Seconds that a phase may take: far longer than the slowest allocator needs on the slowest machine. A long
+/// timeout only delays the detection of a hang.
+fn phase_timeout(profile: &Profile, access: Access) -> f64 {
+    /// Seconds of any phase: the machine may be overloaded.
     const LEAST: f64 = 15.0;
-    /// Nanoseconds of a step, and how many more are borne.
+    /// Nanoseconds of a step.
     const STEP: f64 = 300.0;
-    const TIMES: f64 = 50.0;
-    // What is compared byte by byte takes as long as the blocks are large.
+    /// The timeout as a multiple of the expected time.
+    const FACTOR: f64 = 50.0;
+    // Access::Check takes time for each byte.
     let bytes = if access == Access::Check { profile.mean() } else { 1.0 };
-    LEAST + (profile.slots + profile.steps) as f64 * (STEP + bytes) * 1e-9 * TIMES
+    LEAST + (profile.slots + profile.steps) as f64 * (STEP + bytes) * 1e-9 * FACTOR
 }
 
-/// Who gives the blocks.
+/// An allocator, or a control without one.
 #[derive(Clone, Copy)]
 struct Arm<'a> {
     name: &'a str,
-    giver: Giver,
+    block_source: BlockSource,
     allocator: Option<&'a Installed>,
 }
 
 /// The harness alone, then every allocator, then the harness with cold blocks.
 fn arms(options: &Options) -> Vec<Arm<'_>> {
-    let none = |name, giver| Arm { name, giver, allocator: None };
-    let allocators = options.allocators.installed.iter().map(|one| Arm {
-        name: &one.name,
-        giver: Giver::Real,
-        allocator: Some(one),
+    let control = |name, block_source| Arm { name, block_source, allocator: None };
+    let allocators = options.allocators.installed.iter().map(|allocator| Arm {
+        name: &allocator.name,
+        block_source: BlockSource::Real,
+        allocator: Some(allocator),
     });
-    // What is compared with what was written needs blocks of its own.
-    let bump = (options.access != Access::Check).then_some(none(BUMP, Giver::Bump));
-    let void = (options.access != Access::Check).then_some(none(VOID, Giver::Void));
+    // Access::Check needs blocks that do not overlap, which the controls do not have.
+    let bump = (options.access != Access::Check).then_some(control(BUMP, BlockSource::Bump));
+    let void = (options.access != Access::Check).then_some(control(VOID, BlockSource::Void));
     void.into_iter().chain(allocators).chain(bump).collect()
 }
 
-/// Numbers of threads: as asked, or one and as many as there are CPUs.
+/// Numbers of threads: those of the options, or one and the number of places.
 fn numbers(machine: &Machine, options: &Options) -> Result<Vec<u32>, PlanError> {
     let mut numbers = options.threads.clone();
     if numbers.is_empty() {
@@ -260,41 +264,42 @@ fn numbers(machine: &Machine, options: &Options) -> Result<Vec<u32>, PlanError> 
     Ok(numbers)
 }
 
-/// The load, as large as the preset's time and the machine's memory allow, if its size was not asked for; and what made it smaller than
-/// that, where too little is free now.
+/// The load, scaled to the time of the preset and the memory of the machine unless the user gave its size.
+/// The text says why it is smaller still, if too little memory is free now.
 fn scaled(machine: &Machine, options: &Options, runs: usize, most_threads: u32) -> (Profile, Option<String>) {
     if options.is_sized {
         return (options.profile.clone(), None);
     }
     let timed = timed(options, runs, most_threads);
     let Reading::Value(room) = room(machine) else { return (timed, None) };
-    let fits = timed.within(room.bytes as f64 * ROOM);
-    let limit = (room.is_momentary && fits.slots < timed.slots).then(|| {
+    let fitting = timed.within(room.bytes as f64 * MEMORY_SHARE);
+    let limit = (room.is_momentary && fitting.slots < timed.slots).then(|| {
         format!(
             "{} slots instead of {}: {}, and an allocator may need several times what is asked of it",
-            fits.slots, timed.slots, room.bound
+            fitting.slots, timed.slots, room.bound
         )
     });
-    (fits, limit)
+    (fitting, limit)
 }
 
-/// The load, as large as the time allows; whatever the time, with enough slots for the most threads.
+/// The load, as large as the time allows, but with enough slots for the most threads.
 fn timed(options: &Options, runs: usize, most_threads: u32) -> Profile {
     if options.rules.max_time == f64::MAX {
         return options.profile.clone();
     }
-    let each = options.rules.max_time * FILLED / (options.rules.least * runs.max(1)) as f64 - BESIDES;
+    let rounds = (options.rules.least * runs.max(1)) as f64;
+    let seconds = options.rules.max_time * TIME_SHARE / rounds - RUN_OVERHEAD;
     let (whole, bytes) = (&options.profile, options.profile.mean());
-    // Half of the slots are filled. A typical allocator needs so long, on a machine that is no longer young.
-    let filling = (FILLED_SLOT.0 + FILLED_SLOT.1 * bytes) / 2.0;
-    let search = if whole.source == Source::Classes { SEARCH } else { 0.0 };
+    // Times of a typical allocator on an old machine. Half of the slots are filled.
+    let filling = (FILL.0 + FILL.1 * bytes) / 2.0;
+    let search = if whole.distribution == Distribution::Classes { SEARCH } else { 0.0 };
     let stepping = (STEP.0 + STEP.1 * bytes + search) * whole.steps as f64 / whole.slots as f64;
     // Twice what the threads need, as `within` rounds down to a power of two.
-    let least = match whole.source {
-        Source::Pareto => 2.0 * f64::from(cell::load::choice::FEWEST) * f64::from(most_threads),
-        Source::Uniform | Source::Classes => 1e3,
+    let least = match whole.distribution {
+        Distribution::Pareto => 2.0 * f64::from(FEWEST) * f64::from(most_threads),
+        Distribution::Uniform | Distribution::Classes => 1e3,
     };
-    let slots = (each.max(0.05) / ((filling + stepping) * 1e-9)).max(least);
+    let slots = (seconds.max(0.05) / ((filling + stepping) * 1e-9)).max(least);
     options.profile.within(slots / options.profile.slots as f64 * options.profile.bytes())
 }
 
@@ -302,17 +307,17 @@ fn row(class: &Class) -> [u32; 4] {
     [class.below, class.smallest, class.largest, class.slots]
 }
 
-fn planned(arm: &Arm, way: Way, team: Team, profile: &Profile, options: &Options) -> Figure {
-    let series = if way == Way::Replay { REPLAY } else { STEADY };
-    let what = if way == Way::Replay { ", drawn beforehand" } else { "" };
+fn planned(arm: &Arm, mode: StepMode, team: Team, profile: &Profile, options: &Options) -> Figure {
+    let series = if mode == StepMode::Replay { REPLAY } else { STEADY };
+    let suffix = if mode == StepMode::Replay { ", drawn beforehand" } else { "" };
     let mut figure = Figure::planned(
         format!("{series}.{}.{}", arm.name, team.tag()),
         crate::SUITE,
-        format!("{}, {}, harness included{what}", arm.name, team.told()),
+        format!("{}, {}, harness included{suffix}", arm.name, team.told()),
         Unit::of("ns/pair"),
         Better::Lower,
     );
-    at(&mut figure, series, arm.name, team);
+    set_coordinates(&mut figure, series, arm.name, team);
     let access =
         Access::ALL.iter().find(|(_, access)| *access == options.access).map_or("", |(word, _)| word);
     let (_, processes) = threads_and_processes(team);
@@ -330,23 +335,24 @@ fn planned(arm: &Arm, way: Way, team: Team, profile: &Profile, options: &Options
         .with(key::REMOTE_FREE, options.remote)
         .with(
             key::HARNESS,
-            if way == Way::Replay { allocators::REPLAY } else { allocators::DIRECT }.to_owned(),
+            if mode == StepMode::Replay { allocators::REPLAY } else { allocators::DIRECT }.to_owned(),
         );
     figure
 }
 
 /// Makes a figure a point of the curves over threads, one for each allocator.
-fn at(figure: &mut Figure, series: &str, allocator: &str, team: Team) {
+fn set_coordinates(figure: &mut Figure, series: &str, allocator: &str, team: Team) {
     figure.series = Some(format!("{series}{}", team.suffix()));
     let coordinate = |value| Coordinate { value, unit: None };
     figure.at.insert("allocator".to_owned(), coordinate(CoordinateValue::Name(allocator.to_owned())));
     figure.at.insert("threads".to_owned(), coordinate(CoordinateValue::Number(f64::from(team.number))));
 }
 
-/// What was resolved, for people.
+/// The resolved plan, for people.
 fn notes(options: &Options, profile: &Profile, teams: &[Team]) -> Vec<(&'static str, String)> {
-    let names: Vec<&str> = options.allocators.installed.iter().map(|one| one.name.as_str()).collect();
-    let told: Vec<String> = teams.iter().map(|team| team.told()).collect();
+    let names: Vec<&str> =
+        options.allocators.installed.iter().map(|allocator| allocator.name.as_str()).collect();
+    let teams: Vec<String> = teams.iter().map(|team| team.told()).collect();
     let whole = &options.profile;
     let scale = match profile.slots < whole.slots {
         true => format!(
@@ -368,7 +374,7 @@ fn notes(options: &Options, profile: &Profile, teams: &[Team]) -> Vec<(&'static 
                 figure::format::bytes(profile.slots as f64 * SLOT_BYTES + profile.live())
             ),
         ),
-        ("who", told.join(", ")),
+        ("who", teams.join(", ")),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! Who runs the load together, and where. Pure.
+//! The threads and processes that run the load together, and their CPUs. Pure.
 
 use figure::allocators::{Kind, Team};
 use figure::{CpuList, Machine};
@@ -11,10 +11,10 @@ pub fn threads_and_processes(team: Team) -> (u32, u32) {
     if team.kind == Kind::Processes { (1, team.number) } else { (team.number, 1) }
 }
 
-/// The CPU of each, or why there is none.
+/// The CPU of each thread.
 ///
 /// # Errors
-/// A request that no placement meets.
+/// No placement meets the request.
 pub fn placement(team: Team, machine: &Machine, options: &Options) -> Result<Placement, PlacementError> {
     let number = Some(team.number as usize);
     let cores = place(machine, &Places::Cores, Bind::Close, None)?.threads.len();
@@ -25,16 +25,18 @@ pub fn placement(team: Team, machine: &Machine, options: &Options) -> Result<Pla
         (None, _) => Places::Threads,
     };
     let placement = place(machine, &places, Bind::Close, number)?;
-    // One CPU each: whether it is kept can be seen.
+    // One CPU for each thread, so that samples show whether it stays there.
     let first = |cpus: &CpuList| cpus.first().map(|cpu| CpuList::from_iter([cpu])).unwrap_or_default();
     Ok(Placement { threads: placement.threads.iter().map(first).collect(), ..placement })
 }
-/// The teams of these numbers of threads: threads, then what is compared with them. One alone is compared with nothing.
+
+/// The teams for these numbers of threads: threads, then processes and siblings. A single thread has no other
+/// team.
 pub fn teams(numbers: &[u32], options: &Options) -> Vec<Team> {
-    let also = |(asked, kind): (bool, Kind)| asked.then_some(kind);
+    let if_requested = |(is_requested, kind): (bool, Kind)| is_requested.then_some(kind);
     let kinds: Vec<Kind> = [(options.processes, Kind::Processes), (options.siblings, Kind::Siblings)]
         .into_iter()
-        .filter_map(also)
+        .filter_map(if_requested)
         .collect();
     let team = |number| {
         let others = kinds.iter().filter(move |_| number > 1).map(move |kind| Team { number, kind: *kind });
@@ -43,8 +45,8 @@ pub fn teams(numbers: &[u32], options: &Options) -> Vec<Team> {
     numbers.iter().flat_map(|number| team(*number)).collect()
 }
 
-/// Why a team cannot be put together on this machine.
-pub fn lacking(team: Team, machine: &Machine) -> Option<String> {
+/// Why a team cannot run on this machine.
+pub fn unavailable(team: Team, machine: &Machine) -> Option<String> {
     let has_siblings = machine.topology.cpus.iter().any(|cpu| cpu.siblings.len() > 1);
     match team.kind {
         Kind::Siblings if !has_siblings => {
@@ -63,7 +65,7 @@ mod unit {
     use crate::find::Chosen;
     use crate::profile::Profile;
 
-    /// So many cores of two hardware threads each, siblings half the machine apart.
+    /// A machine whose SMT siblings are `cores` apart.
     fn machine(cores: u32, is_smt: bool) -> Machine {
         let mut machine = Machine::default();
         for cpu in 0..if is_smt { 2 * cores } else { cores } {
@@ -82,7 +84,7 @@ mod unit {
             allocators: Chosen::default(),
             profile: Profile::known("ithare").unwrap(),
             is_sized: false,
-            access: cell::load::touch::Access::Full,
+            access: workload::alloc_load::Access::Full,
             threads: Vec::new(),
             places: None,
             is_compat: false,
@@ -104,7 +106,7 @@ mod unit {
     }
 
     #[test]
-    fn what_is_compared_stands_behind_its_threads() {
+    fn other_teams_follow_their_threads() {
         let tags = |processes, siblings| -> Vec<String> {
             teams(&[1, 4], &options(processes, siblings)).into_iter().map(Team::tag).collect()
         };
@@ -116,8 +118,8 @@ mod unit {
     #[test]
     fn without_siblings_there_is_a_reason() {
         let siblings = Team { number: 2, kind: Kind::Siblings };
-        assert!(lacking(siblings, &machine(4, false)).unwrap().contains("hardware thread"));
-        assert_eq!(lacking(siblings, &machine(4, true)), None);
-        assert_eq!(lacking(Team { number: 2, kind: Kind::Threads }, &machine(4, false)), None);
+        assert!(unavailable(siblings, &machine(4, false)).unwrap().contains("hardware thread"));
+        assert_eq!(unavailable(siblings, &machine(4, true)), None);
+        assert_eq!(unavailable(Team { number: 2, kind: Kind::Threads }, &machine(4, false)), None);
     }
 }

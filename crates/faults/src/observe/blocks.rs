@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use cell::recording::LIBRARY;
 use figure::evidence::*;
 use figure::series::Part;
 use figure::{Better, Figure, Unit, stats};
+use shm::recording::LIBRARY;
 
 use super::shares::{ClassifiedGroup, rank, set_observed, share};
 use crate::SUITE;

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use cell::blocks::Kind;
+use shm::blocks::Kind;
 
 use super::frame::{Frame, Site};
 use super::record::{Entry, EventKind, Fault};

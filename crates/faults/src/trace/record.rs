@@ -4,7 +4,7 @@ use perf_event::data::{
     Comm, Exit, Fork, Lost, LostSamples, Mmap2, RecordMetadata, Registers, Sample, SampleRegsAbi, Visitor,
 };
 
-pub use cell::blocks::Regs;
+pub use shm::blocks::Regs;
 
 /// Which registers come with a sample, in the order of their bits (asm/perf_regs.h).
 pub mod registers {

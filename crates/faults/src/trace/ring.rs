@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use cell::blocks::{Absent, BYTES, Blocks, ENTRIES, MAGIC, STACK, Stack};
+use shm::blocks::{Absent, BYTES, Blocks, ENTRIES, MAGIC, STACK, Stack};
 
 use super::record::{BlockRecord, Entry, EventKind, Fault};
 
@@ -75,7 +75,7 @@ impl Ring {
         }
     }
 
-    fn stack(&self, entry: &cell::blocks::Entry) -> Option<(Fault, f64)> {
+    fn stack(&self, entry: &shm::blocks::Entry) -> Option<(Fault, f64)> {
         let mut bytes = [0; STACK];
         let Stack { regs, length, chance } = self.blocks.read_stack(entry.stack, &mut bytes)?;
         let stack = bytes.get(..length)?.to_vec();
@@ -104,16 +104,16 @@ impl Ring {
 mod unit {
     use super::super::record::Regs;
     use super::*;
-    use cell::blocks::Kind;
+    use shm::blocks::Kind;
 
     fn ring() -> Ring {
         // SAFETY: mapped, of this size, and never unmapped.
-        Ring::over(unsafe { Blocks::over(cell::sys::share(BYTES).unwrap()) })
+        Ring::over(unsafe { Blocks::over(shm::sys::share(BYTES).unwrap()) })
     }
 
-    fn entry(number: u64) -> cell::blocks::Entry {
+    fn entry(number: u64) -> shm::blocks::Entry {
         let (kind, address) = (Kind::Born, number << 16);
-        cell::blocks::Entry {
+        shm::blocks::Entry {
             kind,
             process: 5,
             address,
@@ -136,7 +136,7 @@ mod unit {
         let blocks = ring.blocks;
         let regs = Regs { pc: 1, sp: 2, fp: 3, lr: 4 };
         let stack = blocks.stack(regs, 0.5, |_| 16);
-        blocks.write(&cell::blocks::Entry { stack, ..entry(7) });
+        blocks.write(&shm::blocks::Entry { stack, ..entry(7) });
         let mut entries = Vec::new();
         ring.drain(10, false, &mut entries);
         let [Entry { time: 7, kind: EventKind::Block(block) }] = entries.as_slice() else {

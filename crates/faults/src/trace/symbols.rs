@@ -5,8 +5,8 @@ use std::path::Path;
 
 use blazesym::symbolize::source::{Elf, Source};
 use blazesym::symbolize::{CodeInfo, Input, Symbolized, Symbolizer};
-use cell::recording::LIBRARY;
 use figure::format::plain_to;
+use shm::recording::LIBRARY;
 
 use super::collect::Collector;
 use super::frame::Frame;

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use cell::walk::{BLOCKS, STEPS, note};
 use figure::evidence::*;
 use figure::{Event, Evidence, Round};
 use lab::clock::Clock;
@@ -18,6 +17,7 @@ use lab::worker::{Bench, Facts};
 use machine::Tree;
 use machine::counters::Watch;
 use procfs_core::process::{MMapPath, MemoryMap};
+use workload::heap_walk::{BLOCKS, STEPS, fields};
 
 use super::heap_layout::{Baseline, Extent, HeapLayout, Snapshot, anonymous};
 use super::plan::Setup;
@@ -121,7 +121,7 @@ impl WalkBench {
     fn walk(&mut self, arm: &Arm) -> Result<Walk, String> {
         let variables = arm.variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let ask = Ask {
-            name: cell::walk::NAME,
+            name: workload::heap_walk::NAME,
             copies: 1,
             threads: 1,
             duration: Duration::ZERO,
@@ -168,7 +168,7 @@ fn steps(cell: &Path, ask: &Ask) -> Result<(Vec<HeapLayout>, Evidence), String> 
 /// A note of the cell.
 fn note_of(copies: &Copies, index: usize) -> Result<u64, String> {
     let slot = copies.slots().next().ok_or("no results")?;
-    slot.note(index).map(|note| note.load(Ordering::Acquire)).ok_or_else(|| "no such note".to_owned())
+    slot.field(index).map(|note| note.load(Ordering::Acquire)).ok_or_else(|| "no such note".to_owned())
 }
 
 /// The state of the process now.

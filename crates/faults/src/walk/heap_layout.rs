@@ -1,10 +1,10 @@
 //! The memory of a process after a step: its heap, its new mappings, and the places of the blocks. Pure: the
 //! caller reports which pages are in memory.
 
-use cell::walk::{BLOCKS, IS_MMAPPED};
 use figure::Evidence;
 use figure::evidence::*;
 use procfs_core::process::{MMPermissions, MMapPath, MemoryMap};
+use workload::heap_walk::{BLOCKS, IS_MMAPPED};
 
 /// A range of addresses: the first, and the one behind the last.
 pub type Extent = (u64, u64);
@@ -18,7 +18,7 @@ pub struct Snapshot {
     pub faults: u64,
     /// Addresses of the blocks; 0 for one that is not allocated.
     pub blocks: [u64; BLOCKS.len()],
-    /// The words before them; see [`cell::walk::note::HEADERS`].
+    /// The words before them; see [`workload::heap_walk::fields::HEADERS`].
     pub headers: [u64; BLOCKS.len()],
     /// Its private anonymous memory; see [`anonymous`].
     pub anonymous: Vec<Extent>,
@@ -188,7 +188,7 @@ mod unit {
     #[test]
     fn only_private_anonymous_memory_counts() {
         let text = "\
-55550000-55560000 rw-p 00000000 fe:00 11 /opt/truebench-cell
+55550000-55560000 rw-p 00000000 fe:00 11 /opt/truebench-workload
 55560000-55570000 rw-p 00000000 00:00 0 [heap]
 7f000000-7f010000 rw-p 00000000 00:00 0 
 7f010000-7f020000 ---p 00000000 00:00 0 

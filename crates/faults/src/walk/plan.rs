@@ -1,6 +1,5 @@
 //! The figures of a walk: one for each step of each arm. Pure.
 
-use cell::walk::STEPS;
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
@@ -8,6 +7,7 @@ use lab::mode::Planned;
 use lab::schedule::Rules;
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
+use workload::heap_walk::STEPS;
 
 use super::{ARMS, Arm, MODE, Options, WalkError, name};
 

@@ -16,6 +16,8 @@ use faults::trace::ring::Ring;
 use faults::trace::tracefs::Format;
 use faults::trace::{Totals, Traced, events};
 use figure::Machine;
+use shm::blocks::{self, Blocks, Kind, Regs};
+use shm::recording::{self, Recording};
 
 use super::Target;
 use crate::draw::{Draw, piece};
@@ -49,7 +51,7 @@ struct Shared(*mut u8, usize);
 
 impl Shared {
     fn of(bytes: usize) -> Shared {
-        Shared(cell::sys::share(bytes).expect("memory"), bytes)
+        Shared(shm::sys::share(bytes).expect("memory"), bytes)
     }
 
     /// Puts a number somewhere, as whoever shares the memory may.
@@ -62,7 +64,7 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        cell::sys::unmap(self.0, self.1);
+        shm::sys::unmap(self.0, self.1);
     }
 }
 
@@ -84,7 +86,7 @@ fn one(input: &[u8]) {
                 let regs = Regs { pc: draw.long(), sp: draw.long(), fp: draw.long(), lr: draw.long() };
                 let (chance, bytes) = (f64::from_bits(draw.long()), draw.piece());
                 stacks.push(blocks.stack(regs, chance, |to| {
-                    let length = bytes.len().min(cell::blocks::STACK);
+                    let length = bytes.len().min(shm::blocks::STACK);
                     // SAFETY: there is room for so many.
                     unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), length) };
                     bytes.len()
@@ -120,12 +122,12 @@ fn call(draw: &mut Draw) -> Option<Entry> {
     events::entry(u32::from(draw.byte()), draw.word() as u16, draw.piece(), calls::config(set), reader)
 }
 
-fn block(draw: &mut Draw, stacks: &[u64]) -> cell::blocks::Entry {
+fn block(draw: &mut Draw, stacks: &[u64]) -> shm::blocks::Entry {
     let kind = [Kind::Hello, Kind::Born, Kind::Ended][usize::from(draw.byte() % 3)];
     let stack = stacks[usize::from(draw.byte()) % stacks.len()];
     let process = draw.word() as u32;
     let [address, size, begun, time] = [(); 4].map(|()| draw.long());
-    cell::blocks::Entry { kind, process, address, size, begun, time, stack }
+    shm::blocks::Entry { kind, process, address, size, begun, time, stack }
 }
 
 /// All of it, put together: figures come of it, and a record.

@@ -32,7 +32,7 @@ fn rule(subject: &Subject) -> Answer {
     if linkage != "dynamic" {
         Answer::warn(
             format!("{seen}: without a dynamic linker an execution is much cheaper than in UnixBench"),
-            "build truebench-cell for a libc that is linked dynamically (a gnu target), as UnixBench is",
+            "build truebench-workload for a libc that is linked dynamically (a gnu target), as UnixBench is",
         )
     } else if bytes > LARGE {
         Answer::warn(

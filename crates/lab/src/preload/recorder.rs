@@ -6,8 +6,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use cell::recording::{LIBRARY, VARIABLE};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
+use shm::recording::{LIBRARY, VARIABLE};
 
 /// The variable of the dynamic linker, whose entries are separated by colons or spaces.
 const PRELOAD: &str = "LD_PRELOAD";

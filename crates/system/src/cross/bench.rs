@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use cell::test::Needs;
 use figure::evidence::{CLOCK_GRANULARITY, SAMPLE_SHORTEST, VERIFIED};
 use figure::{Event, Round};
 use lab::worker::{Bench, Facts};
 use lab::{measure, program};
+use workload::unixbench::Needs;
 
 use super::plan::{Pair, Setup};
 use super::unixbench;

@@ -3,13 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
-use cell::test::{Class, Test};
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
 use lab::schedule::Rules;
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
+use workload::unixbench::{Class, Test};
 
 use super::unixbench;
 use crate::catalogue;

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cell::test::{Needs, Test};
 use figure::evidence::*;
 use figure::{CpuList, Evidence, Machine, Reading, Round};
 use lab::clock::Clock;
@@ -13,6 +12,7 @@ use lab::thread_counters::children_cpu_time;
 use lab::worker::Facts;
 use machine::Tree;
 use machine::counters::Watch;
+use workload::unixbench::{Needs, Test};
 
 use super::plan::Task;
 use super::workdir::WorkDir;

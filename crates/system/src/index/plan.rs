@@ -1,12 +1,12 @@
 //! Plans the tests, numbers of copies and duration of a pass. Pure.
 
-use cell::test::Test;
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit, format};
 use lab::schedule::Rules;
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
+use workload::unixbench::Test;
 
 use crate::catalogue;
 use crate::mode::{Options, PlanError, Planned};

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cell::hops::FREE;
 use figure::evidence::*;
 use figure::{Event, Round};
 use lab::clock::Clock;
@@ -16,6 +15,7 @@ use lab::worker::{Bench, Facts};
 use machine::Tree;
 use machine::counters::Watch;
 use machine::counters::idle::{self, Idle};
+use workload::ping_pong::FREE;
 
 use super::plan::{Place, Setup, Task};
 use super::task_evidence;
@@ -131,7 +131,7 @@ impl SwitchBench {
 
 /// The request to the helper.
 fn ask(place: &Place, task: &Task, seconds: f64) -> Result<Ask, String> {
-    let hop = cell::hops::Hop::find(task.hop.as_bytes());
+    let hop = workload::ping_pong::PingPong::find(task.hop.as_bytes());
     let name = hop.ok_or_else(|| format!("{}: no way {}", task.id, task.hop))?.name;
     let word = |number: Option<u64>| match number {
         Some(number) => OsString::from(number.to_string()),

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use cell::hops::note;
 use figure::Figure;
 use figure::evidence::{WAKE_BUCKETS, WAKE_COUNTS, WAKE_MAX, WAKE_MEAN};
 use figure::series::{Bucket, Distribution, Quantile};
+use workload::ping_pong::fields;
 
 use super::task_evidence::quantile;
 

@@ -1,12 +1,12 @@
 //! Plans the placements, transports and duration of a pass. Pure.
 
-use cell::hops::{HOPS, Hop};
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
 use lab::pairs::{self, Found, Pair};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
+use workload::ping_pong::{PING_PONGS, PingPong};
 
 use crate::mode::{Options, PlanError, Planned};
 

@@ -1,8 +1,8 @@
 //! Converts what the two tasks recorded into evidence. Pure.
 
-use cell::hops::note;
 use figure::evidence::*;
 use figure::{Evidence, Reading};
+use workload::ping_pong::fields;
 
 use lab::copies::Copy;
 
@@ -11,9 +11,9 @@ pub fn write(evidence: &mut Evidence, copy: &Copy, pinned: Option<[u32; 2]>) {
     let both = |index: usize| notes_of_both(copy, index).map(|number| number as f64).to_vec();
     evidence.put(HOPS, 2.0 * copy.count as f64);
     evidence.put(HOP_SECONDS, copy.seconds);
-    evidence.put(HOP_VOLUNTARY, both(note::VOLUNTARY));
-    evidence.put(HOP_INVOLUNTARY, both(note::INVOLUNTARY));
-    evidence.put(HOP_MOVED, both(note::MOVED));
+    evidence.put(HOP_VOLUNTARY, both(fields::VOLUNTARY));
+    evidence.put(HOP_INVOLUNTARY, both(fields::INVOLUNTARY));
+    evidence.put(HOP_MOVED, both(fields::MOVED));
     let seconds = |number: u64| number as f64 * 1e-9;
     evidence.put(HOP_CPU, notes_of_both(copy, note::RAN).map(seconds).to_vec());
     let waited = notes_of_both(copy, note::WAITED);
@@ -40,7 +40,7 @@ pub fn write(evidence: &mut Evidence, copy: &Copy, pinned: Option<[u32; 2]>) {
         let listed: u64 = pairs.iter().map(|(cpus, count)| off_place(cpus) * count).sum();
         evidence.put(PLACE_STRAYED, (listed + 2 * note_of(copy, note::OTHER_PAIRS)) as f64);
         evidence.put(PLACE_SAMPLES, 2.0 * samples as f64);
-        evidence.put(SCHED_MIGRATIONS, both(note::MOVED).iter().sum());
+        evidence.put(SCHED_MIGRATIONS, both(fields::MOVED).iter().sum());
     }
 }
 
@@ -90,7 +90,7 @@ fn pairs(copy: &Copy) -> Vec<((u32, u32), u64)> {
             (note_of(copy, note::PAIRS + 2 * index), note_of(copy, note::PAIRS + 2 * index + 1));
         (pair != 0).then(|| (note::cpus(pair), count))
     };
-    let mut pairs: Vec<_> = (0..note::PAIR_ROOM).filter_map(entry).collect();
+    let mut pairs: Vec<_> = (0..fields::PAIR_ROOM).filter_map(entry).collect();
     pairs.sort_by_key(|(cpus, count)| (std::cmp::Reverse(*count), *cpus));
     pairs
 }
@@ -126,13 +126,13 @@ mod unit {
     #[test]
     fn cpus_of_the_tasks_and_samples_off_place() {
         let copy = copy(&[
-            (note::SAMPLES, 10),
-            (note::TOGETHER, 4),
-            (note::PAIRS, note::pair(1, 1)),
-            (note::PAIRS + 1, 4),
-            (note::PAIRS + 2, note::pair(0, 1)),
-            (note::PAIRS + 3, 6),
-            (note::WAITED + 1, u64::MAX),
+            (fields::SAMPLES, 10),
+            (fields::TOGETHER, 4),
+            (fields::PAIRS, fields::pair(1, 1)),
+            (fields::PAIRS + 1, 4),
+            (fields::PAIRS + 2, fields::pair(0, 1)),
+            (fields::PAIRS + 3, 6),
+            (fields::WAITED + 1, u64::MAX),
         ]);
         let mut evidence = Evidence::default();
         write(&mut evidence, &copy, Some([0, 1]));

@@ -21,19 +21,19 @@ fn options(rules: Rules) -> Options {
     }
 }
 
-/// One CPU, with so much memory, of which so much is available.
+/// One CPU, with this total and available memory.
 fn machine(total: Option<u64>, available: Option<u64>) -> Machine {
     let mut machine = Machine::default();
     machine.topology.online.insert(0);
     machine.topology.allowed.insert(0);
     machine.topology.cpus.push(figure::host::LogicalCpu::default());
-    let known = |bytes| Reading::or_unknown(bytes, "hidden");
-    (machine.memory.total, machine.memory.available) = (known(total), known(available));
+    let reading = |bytes| Reading::or_unknown(bytes, "hidden");
+    (machine.memory.total, machine.memory.available) = (reading(total), reading(available));
     machine
 }
 
 #[test]
-fn what_a_control_group_leaves_bounds_the_load_and_its_brake() {
+fn the_memory_of_a_control_group_bounds_the_load_and_its_stop() {
     let options = options(Rules::exactly(6, f64::MAX));
     assert_eq!(available(&machine(None, None)), f64::MAX);
     let mut machine = machine(None, Some(64 << 30));
@@ -46,12 +46,12 @@ fn what_a_control_group_leaves_bounds_the_load_and_its_brake() {
     machine.cgroup.levels = vec![level(512 << 20, 112 << 20), level(2 << 30, 0)];
     let room = (400 << 20) as f64;
     assert_eq!(available(&machine), room);
-    assert!(scaled(&machine, &options, 1, 1).0.bytes() <= ROOM * room);
+    assert!(scaled(&machine, &options, 1, 1).0.bytes() <= MEMORY_SHARE * room);
     let planned = plan(&machine, &options).unwrap();
     assert_eq!(planned.suite.setup["available"], 0.9 * room);
 }
 
-/// Slots of the plan, and what limits them.
+/// Slots of the plan, and their limit.
 fn planned(machine: &Machine, options: &Options) -> (f64, Option<String>) {
     let figures = plan(machine, options).unwrap().suite.figures;
     let slots = figures[0].conditions.get(key::SLOTS).unwrap();

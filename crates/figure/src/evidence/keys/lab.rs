@@ -53,7 +53,7 @@ keys! {
     COPY_RESIDENT: f64 = "copies.resident", "B", Round, "Memory of a copy when it is ready to start (/proc/PID/statm): what a fork of it copies the page tables of.";
     LIBC: String = "libc", "", Figure, "The C library of the processes that run the tests, and its version.";
     LIBC_STRCMP: String = "libc.strcmp", "", Figure, "Which of its strcmp is used on this CPU: file and offset of what the dynamic linker chose.";
-    CELL_BYTES: f64 = "cell.bytes", "B", Figure, "Size of truebench-cell, the program that runs the tests and executes itself in execl.";
+    CELL_BYTES: f64 = "cell.bytes", "B", Figure, "Size of truebench-workload, the program that runs the tests and executes itself in execl.";
     CELL_LINKAGE: String = "cell.linkage", "", Figure, "How it is linked: dynamic (with a dynamic linker) or static.";
     CELL_LIBRARIES: f64 = "cell.libraries", "1", Figure, "Libraries that it names as needed (DT_NEEDED).";
     FS_TYPE: String = "fs.type", "", Figure, "Type of the file system on which files are copied and scripts work.";

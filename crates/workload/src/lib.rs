@@ -1,0 +1,151 @@
+//! The body of `truebench-workload`, the second binary: programs that truebench starts and measures.
+//!
+//! - [`unixbench`]: the twelve tests of UnixBench.
+//! - [`ping_pong`]: two tasks that wake each other in turn.
+//! - [`alloc_load`]: the load of alloc-test on malloc(3).
+//! - [`launcher`]: starts a program of the user and counts what it uses.
+//! - [`fault_demo`]: programs that fault, each in one way.
+//! - [`heap_walk`]: malloc, touch and free, one step at a time.
+//!
+//! A process that forks or executes itself thousands of times a second must be as small as the C program that
+//! it replaces. So the binary has no Rust runtime, needs libc alone, and never allocates. Its arguments say
+//! what to do ([`main`]). It answers in shared memory ([`shared`]), which survives a crash of the process.
+//!
+//! The code does not panic (no indexing, no checked arithmetic): the panic machinery would link a second
+//! library.
+
+#![cfg_attr(not(test), no_std)]
+
+pub mod alloc_load;
+mod cache_padded;
+pub mod fault_demo;
+#[cfg(test)]
+mod harness;
+pub mod heap_walk;
+pub mod job;
+pub mod launcher;
+mod opaque;
+pub mod ping_pong;
+pub mod shared;
+pub mod sys;
+mod timer;
+pub mod unixbench;
+
+use core::ffi::{CStr, c_char, c_int};
+use core::sync::atomic::Ordering;
+
+use job::Job;
+use ping_pong::PingPong;
+use shared::{Cause, Shared, Slot};
+use unixbench::Test;
+
+/// The binary's file name.
+pub const NAME: &str = "truebench-workload";
+
+/// Exit codes.
+pub mod exit {
+    use core::ffi::c_int;
+    /// Done; the slot has the result.
+    pub const DONE: c_int = 0;
+    /// Wrong arguments.
+    pub const USAGE: c_int = 2;
+    /// Failed; the slot has the cause.
+    pub const FAILED: c_int = 1;
+}
+
+/// Arguments after the program's name that every workload takes: its name, the descriptor of the shared
+/// memory, the number of its slot there, and milliseconds. Arguments of the workload follow.
+pub const FIXED: usize = 4;
+
+/// The body of the binary. Returns the exit code.
+///
+/// # Safety
+/// `argv` holds `argc` strings, as main(3) gets them.
+pub unsafe fn main(argc: c_int, argv: *const *const c_char) -> c_int {
+    // SAFETY: the caller's.
+    let argument = |index: usize| -> Option<&'static CStr> {
+        if index >= argc as usize {
+            return None;
+        }
+        let text = unsafe { *argv.wrapping_add(index) };
+        (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
+    };
+    let number = |index: usize| argument(index).and_then(sys::number);
+    if argument(1) == Some(unixbench::execl::AGAIN) {
+        // SAFETY: the caller's.
+        return unsafe { unixbench::execl::again(argv, argument(2), argument(3), argument(4)) };
+    }
+    if argument(1).is_some_and(|name| name.to_bytes() == fault_demo::NAME.as_bytes()) {
+        // SAFETY: the caller's.
+        return unsafe { fault_demo::main(|index| argument(index.wrapping_add(2))) };
+    }
+    let workload = argument(1).and_then(find);
+    let (Some(workload), Some(descriptor), Some(slot), Some(milliseconds)) =
+        (workload, number(2), number(3), number(4))
+    else {
+        sys::print_error(
+            c"truebench-workload: this is a part of truebench, which starts it: truebench system\n",
+        );
+        return exit::USAGE;
+    };
+    let Some(shared) = Shared::map(descriptor as c_int) else { return exit::USAGE };
+    sys::end_with(shared.head().parent.load(Ordering::Relaxed) as libc::pid_t);
+    let Some(slot) = shared.slot(slot as usize) else { return exit::USAGE };
+    let job = Job { slot, shared, milliseconds, argv, first: FIXED + 1, argc: argc as usize };
+    // SAFETY: one thread, and arguments as the workload takes them.
+    match unsafe { workload.run(&job) } {
+        Ok(()) => exit::DONE,
+        Err(cause) => {
+            slot.fail(cause);
+            exit::FAILED
+        }
+    }
+}
+
+/// The workloads that run on a slot of shared memory.
+enum Workload {
+    UnixBench(&'static Test),
+    PingPong(&'static PingPong),
+    AllocLoad,
+    Launcher,
+    HeapWalk,
+}
+
+impl Workload {
+    /// # Safety
+    /// Called once in a process of one thread.
+    unsafe fn run(&self, job: &Job) -> Outcome {
+        match self {
+            // SAFETY: the caller's.
+            Workload::UnixBench(test) => unsafe { (test.run)(job) },
+            // SAFETY: the caller's.
+            Workload::PingPong(ping_pong) => unsafe { ping_pong.run(job) },
+            // SAFETY: the caller's.
+            Workload::AllocLoad => unsafe { alloc_load::run(job) },
+            Workload::Launcher => launcher::run(job),
+            Workload::HeapWalk => heap_walk::run(job),
+        }
+    }
+}
+
+/// The workload of this name.
+fn find(name: &CStr) -> Option<Workload> {
+    let name = name.to_bytes();
+    if let Some(test) = unixbench::TESTS.iter().copied().find(|test| test.name.as_bytes() == name) {
+        return Some(Workload::UnixBench(test));
+    }
+    if let Some(ping_pong) = PingPong::find(name) {
+        return Some(Workload::PingPong(ping_pong));
+    }
+    match name {
+        name if name == alloc_load::NAME.as_bytes() => Some(Workload::AllocLoad),
+        name if name == launcher::NAME.as_bytes() => Some(Workload::Launcher),
+        name if name == heap_walk::NAME.as_bytes() => Some(Workload::HeapWalk),
+        _ => None,
+    }
+}
+
+/// Success, or the cause of a failure.
+pub type Outcome = Result<(), Cause>;
+
+const _: () = assert!(size_of::<Slot>() <= shared::SLOT_BYTES);

@@ -1,0 +1,160 @@
+//! Two tasks wake each other in turn: a number goes from one to the other and back.
+//!
+//! In UnixBench's [`context1`](crate::unixbench) the scheduler places the two tasks and nothing records
+//! where. Here both are pinned before the first round trip, or free. Both sample their CPU. Each reports its
+//! context switches, CPU time and time on a run queue.
+//!
+//! - [`transport`]: pipes, a socket pair, event descriptors or futexes.
+//! - [`shared_state`]: memory that the two tasks share; [`fields`]: results in the slot.
+//! - [`task`]: the two tasks.
+
+pub mod fields;
+mod shared_state;
+mod task;
+mod transport;
+
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use crate::Outcome;
+use crate::job::Job;
+use crate::shared::{Cause, step};
+use shared_state::SharedState;
+use task::{Role, Task};
+use transport::Transport;
+
+/// A kind of ping-pong: which tasks, over what.
+#[derive(Debug)]
+pub struct PingPong {
+    /// The workload's name, `hop.` and [`variant`](Self::variant).
+    pub name: &'static str,
+    /// For people.
+    pub title: &'static str,
+    /// In records and ids: the transport, or `threads`.
+    pub variant: &'static str,
+    transport: Transport,
+    /// Whether the two tasks are threads of one process.
+    threads: bool,
+}
+
+/// All kinds. A new one is an entry here, and its transport in [`transport`].
+pub static PING_PONGS: &[PingPong] = &[
+    PingPong {
+        name: "hop.pipe",
+        title: "Two processes, pipes",
+        variant: "pipe",
+        transport: Transport::Pipes,
+        threads: false,
+    },
+    PingPong {
+        name: "hop.threads",
+        title: "Two threads, pipes",
+        variant: "threads",
+        transport: Transport::Pipes,
+        threads: true,
+    },
+    PingPong {
+        name: "hop.eventfd",
+        title: "Two processes, eventfd",
+        variant: "eventfd",
+        transport: Transport::Events,
+        threads: false,
+    },
+    PingPong {
+        name: "hop.futex",
+        title: "Two processes, futex",
+        variant: "futex",
+        transport: Transport::Futexes,
+        threads: false,
+    },
+    PingPong {
+        name: "hop.socket",
+        title: "Two processes, Unix socket pair",
+        variant: "socket",
+        transport: Transport::Sockets,
+        threads: false,
+    },
+];
+
+/// The argument for "none" of [`PingPong::run`].
+pub const FREE: &core::ffi::CStr = c"-";
+
+/// Milliseconds between two idle round trips.
+///
+/// The kernel counts in `wakee_flips` how often a task wakes another one than before, and spreads tasks with
+/// a high count over CPUs (wake_wide). A forked task inherits the count. It is halved at a wake-up that comes
+/// more than a second after the last halving (record_wakee, kernel/sched/fair.c). So idle round trips a
+/// little more than a second apart reset it in the least time, and leave the CPUs free.
+pub const IDLE_MS: u64 = 1050;
+/// Milliseconds between two idle round trips between passes. An idle round trip during the pass of another
+/// pair can make that pair run on separate CPUs, because a timer wakes a task in the name of the task that it
+/// interrupts. So they are rare here.
+pub const BETWEEN_MS: u64 = 3 * IDLE_MS;
+
+/// Whether the time of the pass is over.
+static OVER: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn set_over(_: c_int) {
+    OVER.store(true, Ordering::Relaxed);
+}
+
+impl PingPong {
+    /// The kind of this name.
+    pub fn find(name: &[u8]) -> Option<&'static PingPong> {
+        PING_PONGS.iter().find(|ping_pong| ping_pong.name.as_bytes() == name)
+    }
+
+    /// Opens the link, starts the echo task, and runs the ping task. Arguments, each a number or [`FREE`]:
+    ///
+    /// 1. The CPU of the ping task; [`FREE`] for any.
+    /// 2. The CPU of the echo task; [`FREE`] for any.
+    /// 3. Nanoseconds that the ping task spins after each wake-up. [`FREE`]: wake-ups are not timed.
+    /// 4. Idle round trips, [`IDLE_MS`] apart, before the first pass of a lasting pair. [`FREE`]: one pass,
+    ///   then end.
+    ///
+    /// # Errors
+    /// The step that failed.
+    ///
+    /// # Safety
+    /// Called once in a process of one thread.
+    pub unsafe fn run(&self, job: &Job) -> Outcome {
+        let number = |index| {
+            let text = job.argument(index).ok_or(Cause::wrong(step::ARGUMENTS, index as u64))?;
+            let number = crate::sys::number(text);
+            if number.is_none() && text != FREE {
+                return Err(Cause::wrong(step::ARGUMENTS, index as u64));
+            }
+            Ok(number)
+        };
+        let (ping_cpu, echo_cpu, busy, idle_trips) = (number(0)?, number(1)?, number(2)?, number(3)?);
+        let state = SharedState::map()?;
+        let (ping_end, echo_end) = self.transport.open(state)?;
+        let task = |role, end, cpu| Task { slot: job.slot, state, role, end, cpu, busy };
+        let echo = task(Role::Echo, echo_end, echo_cpu);
+        let ping = task(Role::Ping, ping_end, ping_cpu);
+        // SAFETY: one thread so far. `echo` outlives the task: it is waited for, or the process ends.
+        let echo_task = unsafe { if self.threads { echo.start_thread()? } else { echo.start_process()? } };
+        catch_alarm()?;
+        if let Some(idle_trips) = idle_trips {
+            // Runs until both tasks are killed.
+            return ping.run_passes(job, &OVER, idle_trips);
+        }
+        // On failure the echo task ends with this process, if it is a thread, or with its process group.
+        ping.run(job, &OVER)?;
+        echo_task.end(&ping)
+    }
+}
+
+/// Lets SIGALRM set [`OVER`].
+fn catch_alarm() -> Outcome {
+    // SAFETY: all zero is an empty mask and no flags.
+    let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
+    action.sa_sigaction = set_over as *const () as usize;
+    action.sa_flags = libc::SA_RESTART;
+    // SAFETY: a handler that only stores.
+    if unsafe { libc::sigaction(libc::SIGALRM, &action, core::ptr::null_mut()) } == 0 {
+        Ok(())
+    } else {
+        Err(Cause::now(step::TIMER))
+    }
+}

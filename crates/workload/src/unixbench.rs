@@ -1,0 +1,115 @@
+//! The twelve tests of UnixBench 6.0.0, one file each.
+
+mod context1;
+mod dhrystone;
+pub(crate) mod execl;
+mod file_copy;
+mod fsbuffer;
+mod fsdisk;
+mod fstime;
+mod pipe;
+mod scripts;
+mod shell1;
+mod shell8;
+mod spawn;
+mod syscall;
+pub mod whetstone;
+
+use crate::Outcome;
+use crate::job::Job;
+
+/// All tests, in the order in which UnixBench runs them. A new one is a file, and a line here.
+pub static TESTS: &[&Test] = &[
+    &dhrystone::TEST,
+    &whetstone::TEST,
+    &execl::TEST,
+    &fstime::TEST,
+    &fsbuffer::TEST,
+    &fsdisk::TEST,
+    &pipe::TEST,
+    &context1::TEST,
+    &spawn::TEST,
+    &syscall::TEST,
+    &shell1::TEST,
+    &shell8::TEST,
+];
+
+/// One of UnixBench's tests. Durations, passes and baselines are those of UnixBench 6.0.0.
+#[derive(Debug)]
+pub struct Test {
+    /// UnixBench's name on the command line; part of ids.
+    pub name: &'static str,
+    /// UnixBench's name for people.
+    pub title: &'static str,
+    /// Unit of the result: `lps`, `MWIPS`, `KBps`, `lpm`.
+    pub unit: &'static str,
+    /// Result of the reference machine ("George", a SPARCstation 20-61, rated 10.0), in the unit.
+    pub baseline: f64,
+    /// Seconds that the unit counts in: 1 for a rate by the second, 60 by the minute, 0 where the count is
+    /// the rate.
+    pub timebase: f64,
+    /// Counts per unit: above 1 where the unit is too coarse for a whole number.
+    pub scale: f64,
+    /// Seconds of one pass in UnixBench.
+    pub seconds: f64,
+    /// Whether UnixBench makes 10 passes of it; else 3.
+    pub is_long: bool,
+    /// What it exercises.
+    pub class: Class,
+    /// What is counted once, in words.
+    pub counts: &'static str,
+    /// Groups of UnixBench's command line that it belongs to, besides `index` and `all`.
+    pub groups: &'static [&'static str],
+    /// What it must be given besides the time.
+    pub needs: Needs,
+    /// Its body.
+    ///
+    /// # Safety
+    /// Called once in a process of one thread, with the arguments that the test takes.
+    pub run: unsafe fn(&Job) -> Outcome,
+}
+
+/// What a test exercises: tests of one class move together when a machine changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// User code.
+    Compute,
+    /// Entering and leaving the kernel.
+    Syscall,
+    /// Making and ending processes.
+    Process,
+    /// The file system; here, its page cache.
+    Files,
+    /// One task waking another.
+    Switching,
+    /// All of it: a shell and its tools.
+    Shell,
+}
+
+/// What a test must be given besides the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing.
+    Nothing,
+    /// An empty working directory, to which it writes.
+    Directory,
+    /// The path of this program as an argument: the test executes itself.
+    Program,
+    /// A working directory with the scripts and their input, and the path of the script to execute as an
+    /// argument.
+    Scripts,
+}
+
+impl Class {
+    /// The word in records.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Class::Compute => "compute",
+            Class::Syscall => "syscall",
+            Class::Process => "process",
+            Class::Files => "files",
+            Class::Switching => "switching",
+            Class::Shell => "shell",
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! File Copy 256 bufsize 500 maxblocks: a file of 500 KiB, 256 bytes at a time.
+
+use crate::Outcome;
+use crate::job::Job;
+use crate::unixbench::file_copy::{Sizes, copy};
+use crate::unixbench::{Class, Needs, Test};
+
+/// The test.
+pub const TEST: Test = Test {
+    name: "fsbuffer",
+    title: "File Copy 256 bufsize 500 maxblocks",
+    unit: "KBps",
+    baseline: 1655.0,
+    timebase: 1.0,
+    scale: 1.0,
+    seconds: 30.0,
+    is_long: false,
+    class: Class::Files,
+    counts: "1 KiB copied within the page cache, by read and write of 256 B",
+    groups: &["system", "oldsystem", "fs"],
+    needs: Needs::Directory,
+    run,
+};
+
+unsafe fn run(job: &Job) -> Outcome {
+    copy(job, Sizes { buffer: 256, blocks: 500 })
+}

@@ -1,0 +1,49 @@
+//! Process Creation: a child that ends at once, again and again.
+
+use core::ffi::c_int;
+
+use crate::job::Job;
+use crate::shared::{Cause, step};
+use crate::unixbench::{Class, Needs, Test};
+use crate::{Outcome, timer};
+
+/// The test.
+pub const TEST: Test = Test {
+    name: "spawn",
+    title: "Process Creation",
+    unit: "lps",
+    baseline: 126.0,
+    timebase: 1.0,
+    scale: 1.0,
+    seconds: 30.0,
+    is_long: false,
+    class: Class::Process,
+    counts: "a child forked, ended by exit(0) and waited for",
+    groups: &["system", "oldsystem"],
+    needs: Needs::Nothing,
+    run,
+};
+
+unsafe fn run(job: &Job) -> Outcome {
+    timer::start(job)?;
+    loop {
+        // SAFETY: one thread. A timer is not inherited.
+        match unsafe { libc::fork() } {
+            -1 => return Err(Cause::now(step::FORK)),
+            // exit(3), not _exit(2): the exit handlers and the page copies that they cause are part of the
+            // test.
+            // SAFETY: ends the child.
+            0 => unsafe { libc::exit(0) },
+            _ => {}
+        }
+        let mut status: c_int = 0;
+        // SAFETY: writes to a local variable.
+        if unsafe { libc::wait(&raw mut status) } < 0 {
+            return Err(Cause::now(step::WAIT));
+        }
+        if status != 0 {
+            return Err(Cause::wrong(step::CHILD, status as u64));
+        }
+        timer::count();
+    }
+}

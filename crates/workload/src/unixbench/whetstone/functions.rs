@@ -1,0 +1,77 @@
+//! The mathematical library, loaded at run time: linked, it would be loaded at every exec that is measured.
+
+use core::ffi::{CStr, c_void};
+
+use crate::shared::{Cause, step};
+
+type Function = unsafe extern "C" fn(f64) -> f64;
+type SinCos = unsafe extern "C" fn(f64, *mut f64, *mut f64);
+
+/// Functions of the mathematical library.
+pub struct Functions {
+    sincos: SinCos,
+    cos: Function,
+    atan: Function,
+    exp: Function,
+    log: Function,
+}
+
+impl Functions {
+    /// Loads the library.
+    ///
+    /// # Errors
+    /// The library or a function is missing.
+    pub fn load() -> Result<Functions, Cause> {
+        let failed = Cause { step: step::LIBRARY, errno: libc::ENOENT, detail: 0 };
+        // SAFETY: the library has no constructors.
+        let library = unsafe { libc::dlopen(c"libm.so.6".as_ptr(), libc::RTLD_NOW) };
+        if library.is_null() {
+            return Err(failed);
+        }
+        let find = |name: &CStr| {
+            // SAFETY: a library that was loaded.
+            let address = unsafe { libc::dlsym(library, name.as_ptr()) };
+            if address.is_null() { Err(failed) } else { Ok(address) }
+        };
+        // SAFETY: functions of these names have this type (C17 7.12; sincos: a GNU extension).
+        unsafe {
+            let function =
+                |name| find(name).map(|address| core::mem::transmute::<*mut c_void, Function>(address));
+            Ok(Functions {
+                sincos: core::mem::transmute::<*mut c_void, SinCos>(find(c"sincos")?),
+                cos: function(c"cos")?,
+                atan: function(c"atan")?,
+                exp: function(c"exp")?,
+                log: function(c"log")?,
+            })
+        }
+    }
+
+    pub fn cos(&self, x: f64) -> f64 {
+        // SAFETY: takes any number.
+        unsafe { (self.cos)(x) }
+    }
+
+    pub fn atan(&self, x: f64) -> f64 {
+        // SAFETY: likewise.
+        unsafe { (self.atan)(x) }
+    }
+
+    pub fn exp(&self, x: f64) -> f64 {
+        // SAFETY: likewise.
+        unsafe { (self.exp)(x) }
+    }
+
+    pub fn log(&self, x: f64) -> f64 {
+        // SAFETY: likewise.
+        unsafe { (self.log)(x) }
+    }
+
+    /// The product of sine and cosine.
+    pub fn sin_times_cos(&self, x: f64) -> f64 {
+        let (mut sin, mut cos) = (0.0, 0.0);
+        // SAFETY: two places.
+        unsafe { (self.sincos)(x, &mut sin, &mut cos) };
+        sin * cos
+    }
+}
