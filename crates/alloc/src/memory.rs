@@ -105,8 +105,8 @@ mod unit {
     #[test]
     fn a_process_that_does_not_exist_has_a_reason() {
         let process = Path::new("/proc/self");
-        let (now, peak) = (resident(process).into_value().unwrap(), peak(process).into_value().unwrap());
-        assert!(now.total > 1e6 && peak >= 0.9 * now.total, "{now:?} {peak}");
+        let (now, most) = (resident(process).into_value().unwrap(), peak(process).into_value().unwrap());
+        assert!(now.total > 1e6 && most >= 0.9 * now.total, "{now:?} {most}");
         let gone = Path::new("/proc/0");
         assert!(resident(gone).reason().unwrap().contains("smaps_rollup"));
         assert!(peak(gone).reason().is_some());

@@ -1,6 +1,6 @@
 //! Programs that fault, each by one mechanism, to try the doctor (`truebench faults demo`). Pure.
 //!
-//! They run in [`cell::demo`]; this module describes them, and has their commands.
+//! They run in [`workload::fault_demo`]; this module describes them, and has their commands.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ pub enum Amount {
 
 /// All shapes, in the order in which they are listed.
 pub fn shapes() -> impl Iterator<Item = Shape> {
-    SHAPES.iter().zip(TOLD).map(|(shape, info)| Shape {
+    SHAPES.iter().zip(SHAPE_INFO).map(|(shape, info)| Shape {
         name: shape.name,
         about: info.about,
         // A test checks that each word is a mechanism's.
@@ -81,8 +81,8 @@ mod unit {
 
     #[test]
     fn each_description_belongs_to_its_shape() {
-        assert_eq!(SHAPES.len(), TOLD.len());
-        for (shape, info) in SHAPES.iter().zip(TOLD) {
+        assert_eq!(SHAPES.len(), SHAPE_INFO.len());
+        for (shape, info) in SHAPES.iter().zip(SHAPE_INFO) {
             assert_eq!(shape.name, info.name);
             let mechanism = Mechanism::of(info.mechanism);
             assert!(mechanism.is_some_and(|known| known != Mechanism::Unexplained), "{info:?}");

@@ -1,7 +1,7 @@
 //! The mode that shows what malloc does with four blocks (`truebench faults walk`), step by step, with
 //! thresholds that adapt and with thresholds that are frozen.
 //!
-//! [`cell::walk`] makes the steps, and sleeps after each; its memory is then read from outside. A start of it
+//! [`workload::heap_walk`] makes the steps, and sleeps after each; its memory is then read from outside. A start of it
 //! gives one round to each figure of its arm. Everything is counted, and nothing is timed.
 //!
 //! - [`plan`](mod@plan) has the figures; [`bench`](mod@bench) is the worker; [`heap_layout`] is the heap

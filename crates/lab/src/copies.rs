@@ -1,8 +1,8 @@
-//! Copies of `truebench-cell`: started asleep, released together, and collected. Persistent copies are
+//! Copies of `truebench-workload`: started asleep, released together, and collected. Persistent copies are
 //! released repeatedly.
 //!
 //! Each copy has its own process group, so that its children can be killed with it. The copies share a
-//! mapping ([`cell::shared`]) in which they wait for the start and write their results. A result is complete
+//! mapping ([`workload::shared`]) in which they wait for the start and write their results. A result is complete
 //! even if the copy was killed afterwards.
 
 mod stderr;
@@ -22,6 +22,7 @@ use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use stderr::StderrCapture;
+use workload::shared::{Head, Shared, Slot, step};
 
 use crate::{child, ended};
 
@@ -297,7 +298,7 @@ impl Copies {
             run_delay: Some(load(&slot.run_delay))
                 .filter(|delay| *delay != u64::MAX)
                 .map(|ns| ns as f64 * 1e-9),
-            notes: slot.notes.iter().map(load).collect(),
+            notes: slot.fields.iter().map(load).collect(),
         })
     }
 

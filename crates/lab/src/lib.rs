@@ -6,7 +6,7 @@
 //!   on them and writes the evidence: the [`canary`] before and after, the [`thread_counters`] with those of
 //!   the [`pmu`], and the counters of the machine. [`clock`] times the round.
 //! - [`schedule`] interleaves rounds over figures and decides when there are enough. Pure.
-//! - [`program`] runs another program under the same conditions; [`copies`] runs several `truebench-cell`;
+//! - [`program`] runs another program under the same conditions; [`copies`] runs several `truebench-workload`;
 //!   [`ours`] finds it.
 //! - [`start`] is one start of a user's program with the resources that it used; [`tree`] reads its processes
 //!   while it runs; [`preload`] proves that a library serves it; [`image`] reads its file; [`ended`]

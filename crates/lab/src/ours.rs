@@ -1,4 +1,4 @@
-//! The files that are installed with truebench: the helper program `truebench-cell`, and the libraries that
+//! The files that are installed with truebench: the helper program `truebench-workload`, and the libraries that
 //! are preloaded.
 //!
 //! The first file that exists is used. It is an error if other users can change it
@@ -19,7 +19,7 @@ pub fn directories() -> Vec<PathBuf> {
     places.into_iter().flatten().collect()
 }
 
-/// The path of `truebench-cell`.
+/// The path of `truebench-workload`.
 ///
 /// # Errors
 /// The directories that were searched, or who else can change the file.

@@ -67,7 +67,7 @@ impl Program {
 /// Everything that all starts of a program have in common.
 #[derive(Clone, Debug)]
 pub struct Stage<'a> {
-    /// `truebench-cell`, which starts the program. It is tiny, because a process inherits the peak RSS of its
+    /// `truebench-workload`, which starts the program. It is tiny, because a process inherits the peak RSS of its
     /// parent.
     pub cell: &'a Path,
     /// The program to start.
@@ -191,7 +191,7 @@ impl Start {
         self.copies.let_go();
         let slot = self.copies.slots().next().ok_or("no results")?;
         let mut terminated = None::<Instant>;
-        let program = || slot.note(note::PROCESS).map_or(0, |note| note.load(Ordering::Acquire)) as i32;
+        let program = || slot.field(fields::PROCESS).map_or(0, |note| note.load(Ordering::Acquire)) as i32;
         self.copies.ready_looked(1, Duration::MAX, interval, |children| {
             let Some(helper) = children.first().map(std::process::Child::id) else { return Ok(()) };
             match terminated {
@@ -237,8 +237,8 @@ impl Start {
     fn ended(&self) -> Result<Ended, String> {
         let slot = self.copies.slots().next().ok_or("no results")?;
         let load = |word: &std::sync::atomic::AtomicU64| word.load(Ordering::Acquire) as f64;
-        let note = |index: usize| slot.note(index).map_or(0.0, load);
-        let status = ExitStatus::from_raw(note(note::STATUS) as i32);
+        let note = |index: usize| slot.field(index).map_or(0.0, load);
+        let status = ExitStatus::from_raw(note(fields::STATUS) as i32);
         let failure = if !status.success() {
             let end = crate::ended::words(status);
             Some(self.copies.last_words().map_or(end.clone(), |line| format!("{end}; it said: {line}")))
@@ -258,12 +258,12 @@ impl Start {
         };
         Ok(Ended {
             calls,
-            process: note(note::PROCESS) as u32,
+            process: note(fields::PROCESS) as u32,
             wall: (load(&slot.ended) - load(&slot.started)) * 1e-9,
             user: load(&slot.user) * 1e-6,
             system: load(&slot.system) * 1e-6,
-            peak: note(note::PEAK) * 1024.0,
-            faults: (note(note::MINOR), note(note::MAJOR)),
+            peak: note(fields::PEAK) * 1024.0,
+            faults: (note(fields::MINOR), note(fields::MAJOR)),
             switches: (load(&slot.voluntary), load(&slot.involuntary)),
             words: self.copies.first_words(),
             failure,

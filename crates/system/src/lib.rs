@@ -1,7 +1,7 @@
 //! The system suite: UnixBench's twelve tests, comparable and corrected, and the measurements that explain
 //! them. Each [`Mode`](mode::Mode) has its own plan and worker.
 //!
-//! - [`catalogue`] resolves names of tests and groups. The tests describe themselves in the crate `cell`.
+//! - [`catalogue`] resolves names of tests and groups. The tests describe themselves in the crate `workload`.
 //! - [`index`] is the mode of the twelve tests.
 //! - [`switch`] measures the cost of a context switch by placement.
 //! - [`scaling`] measures the tests by number of copies.

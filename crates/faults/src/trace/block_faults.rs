@@ -141,7 +141,7 @@ impl BlockFaults {
 
     /// Adds a record of a block. `stack`: the calls that led to the allocation, the innermost first, and the
     /// probability with which stacks are taken.
-    pub fn record(&mut self, entry: &cell::blocks::Entry, stack: Option<(Box<[Frame]>, f64)>) {
+    pub fn record(&mut self, entry: &shm::blocks::Entry, stack: Option<(Box<[Frame]>, f64)>) {
         let step = match entry.kind {
             Kind::Hello => Step::Hello,
             Kind::Ended => Step::Ended(entry.address),
@@ -286,7 +286,7 @@ fn insert(blocks: &mut BTreeMap<u64, Live>, address: u64, live: Live) {
 
 #[cfg(test)]
 mod unit {
-    use cell::blocks::Entry as Record;
+    use shm::blocks::Entry as Record;
 
     use super::*;
 

@@ -166,7 +166,7 @@ pub struct Call {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockRecord {
     /// The block.
-    pub entry: cell::blocks::Entry,
+    pub entry: shm::blocks::Entry,
     /// The stack of its allocation, if it was taken, and the probability with which stacks of such blocks are
     /// taken.
     pub stack: Option<(Fault, f64)>,

@@ -1,5 +1,5 @@
 //! Reads the large blocks from the memory of the preloaded recorder, while the program runs
-//! ([`cell::blocks`]).
+//! ([`shm::blocks`]).
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -96,7 +96,7 @@ impl Ring {
 
     /// Large blocks that the recorder had no room for.
     pub fn unrecorded(&self) -> u64 {
-        self.blocks.head().untold.load(Ordering::Relaxed)
+        self.blocks.head().unrecorded.load(Ordering::Relaxed)
     }
 }
 
@@ -113,15 +113,7 @@ mod unit {
 
     fn entry(number: u64) -> shm::blocks::Entry {
         let (kind, address) = (Kind::Born, number << 16);
-        shm::blocks::Entry {
-            kind,
-            process: 5,
-            address,
-            size: 1 << 16,
-            begun: number,
-            time: number,
-            stack: 0,
-        }
+        shm::blocks::Entry { kind, process: 5, address, size: 1 << 16, begun: number, time: number, stack: 0 }
     }
 
     fn times(ring: &mut Ring, now: u64, is_last: bool) -> Vec<u64> {

@@ -174,21 +174,21 @@ fn note_of(copies: &Copies, index: usize) -> Result<u64, String> {
 /// The state of the process now.
 fn snapshot(copies: &Copies, maps: &[MemoryMap]) -> Result<Snapshot, String> {
     let mut snapshot = Snapshot {
-        end: note_of(copies, note::BREAK)?,
-        faults: note_of(copies, note::FAULTS)?,
+        end: note_of(copies, fields::BREAK)?,
+        faults: note_of(copies, fields::FAULTS)?,
         anonymous: anonymous(maps),
         ..Snapshot::default()
     };
     for index in 0..BLOCKS.len() {
-        snapshot.blocks[index] = note_of(copies, note::BLOCKS + index)?;
-        snapshot.headers[index] = note_of(copies, note::HEADERS + index)?;
+        snapshot.blocks[index] = note_of(copies, fields::BLOCKS + index)?;
+        snapshot.headers[index] = note_of(copies, fields::HEADERS + index)?;
     }
     Ok(snapshot)
 }
 
 /// The library that malloc is in, by its address.
 fn malloc_library(copies: &Copies, maps: &[MemoryMap]) -> Result<Evidence, String> {
-    let (malloc, version) = (note_of(copies, note::MALLOC)?, note_of(copies, note::VERSION)?);
+    let (malloc, version) = (note_of(copies, fields::MALLOC)?, note_of(copies, fields::VERSION)?);
     let map = maps.iter().find(|map| (map.address.0..map.address.1).contains(&malloc));
     let mut evidence = Evidence::default();
     match map.map(|map| &map.pathname) {
@@ -219,7 +219,7 @@ impl MemoryReader {
         let directory = PathBuf::from(format!("/proc/{process}"));
         let path = directory.join("pagemap");
         let pagemap = File::open(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(MemoryReader { directory, pagemap, page: cell::sys::page() as u64 })
+        Ok(MemoryReader { directory, pagemap, page: workload::sys::page() as u64 })
     }
 
     fn maps(&self) -> Result<Vec<MemoryMap>, String> {

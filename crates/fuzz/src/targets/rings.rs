@@ -6,8 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use alloc::profile::Profile;
 use alloc::record::Histogram;
-use cell::blocks::{self, Blocks, Kind, Regs};
-use cell::recording::{self, Recording};
 use faults::observe::observation;
 use faults::trace::calls::{self, reader};
 use faults::trace::collect::Collector;

@@ -35,7 +35,7 @@ fn environment(needs: Needs) -> Vec<(String, String)> {
 
 /// Runs passes on some CPUs.
 pub struct PassRunner {
-    /// `truebench-cell`.
+    /// `truebench-workload`.
     pub helper: PathBuf,
     /// CPUs that the copies may use.
     pub cpus: CpuList,

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use cell::test::Needs;
 use lab::scratch;
+use workload::unixbench::Needs;
 
 use super::scripts::{TEXT, TOGETHER, WORK, text};
 
@@ -29,7 +29,7 @@ impl WorkDir {
     pub fn create(needs: Needs, helper: &Path, parent: &Path, session: u32) -> Result<WorkDir, String> {
         let (scratch, arguments) = match needs {
             Needs::Nothing => (None, Vec::new()),
-            Needs::Cell => (None, vec![helper.into()]),
+            Needs::Program => (None, vec![helper.into()]),
             Needs::Directory => (Some(scratch_directory(parent, session)?), Vec::new()),
             Needs::Scripts => {
                 let scratch = scratch_directory(parent, session)?;
@@ -81,7 +81,7 @@ mod unit {
     #[test]
     fn only_tests_that_write_get_a_directory() {
         let nowhere = Path::new("/nonexistent");
-        let workdir = WorkDir::create(Needs::Cell, Path::new("/helper"), nowhere, 7).unwrap();
+        let workdir = WorkDir::create(Needs::Program, Path::new("/helper"), nowhere, 7).unwrap();
         assert_eq!(
             (workdir.directory.as_path(), workdir.arguments),
             (Path::new("/"), vec![OsString::from("/helper")])

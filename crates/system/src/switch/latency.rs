@@ -26,17 +26,17 @@ fn distribution(figure: &Figure) -> Option<Distribution> {
     let means = figure.over_rounds(WAKE_MEAN).into_value()?;
     let mut histogram: BTreeMap<usize, u64> = BTreeMap::new();
     for (low, count) in buckets.iter().flatten().zip(counts.iter().flatten()) {
-        *histogram.entry(note::bucket(*low as u64)).or_default() += *count as u64;
+        *histogram.entry(fields::bucket(*low as u64)).or_default() += *count as u64;
     }
     let count: u64 = histogram.values().sum();
-    let mut dense = vec![0; note::BUCKETS];
+    let mut dense = vec![0; fields::BUCKETS];
     histogram.iter().for_each(|(bucket, count)| dense[*bucket] = *count);
     let weights = counts.iter().map(|round| round.iter().sum::<f64>());
     let sum: f64 = means.iter().zip(weights).map(|(mean, weight)| mean * weight).sum();
     let buckets = histogram.iter().map(|(bucket, count)| {
-        let (low, next) = note::bounds(*bucket);
+        let (low, next) = fields::bounds(*bucket);
         // The last bucket has no upper bound.
-        let high = if *bucket + 1 == note::BUCKETS { most.max(low as f64) } else { (next - 1) as f64 };
+        let high = if *bucket + 1 == fields::BUCKETS { most.max(low as f64) } else { (next - 1) as f64 };
         Bucket { low: low as f64, high, count: *count }
     });
     let buckets: Vec<Bucket> = buckets.collect();

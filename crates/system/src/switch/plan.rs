@@ -212,7 +212,7 @@ fn settling_hops(machine: &Machine, cpus: &CpuList, max_time: f64) -> Option<u64
 
 /// Seconds that these hops take.
 fn settling_seconds(hops: u64) -> f64 {
-    (hops * cell::hops::REST_MS) as f64 * 1e-3
+    (hops * workload::ping_pong::IDLE_MS) as f64 * 1e-3
 }
 
 /// The placements in the order of the record, with absent ones; and the pairs of CPUs, which follow the first
@@ -252,16 +252,16 @@ fn rows(classes: &[Found], settling_hops: Option<u64>) -> (Vec<PlacementRow<'_>>
 
 /// The placement and transport of a figure, and for latencies the microseconds for which the waker stays
 /// busy.
-type FigureSpec<'s, 'a> = (&'s PlacementRow<'a>, &'static Hop, Option<u64>);
+type FigureSpec<'s, 'a> = (&'s PlacementRow<'a>, &'static PingPong, Option<u64>);
 
 /// The figures of round trips in a placement.
 fn round_trips<'s, 'a>(row: &'s PlacementRow<'a>) -> impl Iterator<Item = FigureSpec<'s, 'a>> {
-    HOPS.iter().filter(|hop| row.all_transports || hop.way == PIPE).map(move |hop| (row, hop, None))
+    PING_PONGS.iter().filter(|hop| row.all_transports || hop.variant == PIPE).map(move |hop| (row, hop, None))
 }
 
 /// The figures of wake-up latencies in a placement.
 fn latencies<'s, 'a>(row: &'s PlacementRow<'a>) -> impl Iterator<Item = FigureSpec<'s, 'a>> {
-    let pipe = HOPS.iter().filter(|hop| row.latencies && hop.way == PIPE);
+    let pipe = PING_PONGS.iter().filter(|hop| row.latencies && hop.variant == PIPE);
     pipe.flat_map(move |hop| BUSY.map(|busy| (row, hop, Some(busy))))
 }
 
@@ -271,13 +271,15 @@ fn measured(rows: &[PlacementRow]) -> usize {
     rows.iter().filter(|row| row.place.is_ok()).map(figures).sum()
 }
 
-fn planned(row: &PlacementRow, hop: &Hop, busy: Option<u64>, places: &[Place]) -> Figure {
+fn planned(row: &PlacementRow, hop: &PingPong, busy: Option<u64>, places: &[Place]) -> Figure {
     let series = format!("{}.switch{}", crate::SUITE, if busy.is_some() { ".wake" } else { "" });
     let place = row.place.ok().and_then(|place| places.get(place));
     let placement = place.map_or_else(|| row.word.clone(), Place::describe);
     let (id, name) = match busy {
-        None if hop.way == PIPE => (format!("{series}.{}", row.word), format!("{}, {placement}", hop.title)),
-        None => (format!("{series}.{}.{}", row.word, hop.way), format!("{}, {placement}", hop.title)),
+        None if hop.variant == PIPE => {
+            (format!("{series}.{}", row.word), format!("{}, {placement}", hop.title))
+        }
+        None => (format!("{series}.{}.{}", row.word, hop.variant), format!("{}, {placement}", hop.title)),
         Some(busy) => (
             format!("{series}.{}.busy{busy}", row.word),
             format!("Wake-up latency, waker busy for {busy} us, {placement}"),
@@ -292,12 +294,12 @@ fn planned(row: &PlacementRow, hop: &Hop, busy: Option<u64>, places: &[Place]) -
     figure.series = Some(series);
     figure.at.insert("placement".to_owned(), coordinate(row.word.replace('.', " ")));
     match busy {
-        None => figure.at.insert("way".to_owned(), coordinate(hop.way.to_owned())),
+        None => figure.at.insert("way".to_owned(), coordinate(hop.variant.to_owned())),
         Some(busy) => figure.at.insert("busy".to_owned(), coordinate(format!("{busy} us"))),
     };
     figure.conditions = Conditions::default()
         .with(key::PLACEMENT, row.class.to_owned())
-        .with(key::HOP_WAY, hop.way.to_owned());
+        .with(key::HOP_WAY, hop.variant.to_owned());
     if let Some(busy) = busy {
         figure.conditions.set(key::WAKER_BUSY, busy as f64 * 1000.0);
     }
@@ -326,7 +328,7 @@ fn notes(cpus: &CpuList, places: &[Place], seconds: f64) -> Vec<(&'static str, S
     });
     vec![
         ("placements", placements.collect::<Vec<_>>().join("; ")),
-        ("ways", HOPS.iter().map(|hop| hop.way).collect::<Vec<_>>().join(", ")),
+        ("ways", PING_PONGS.iter().map(|hop| hop.variant).collect::<Vec<_>>().join(", ")),
         ("pass", figure::format::seconds(seconds)),
     ]
 }

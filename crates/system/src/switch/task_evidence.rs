@@ -15,14 +15,14 @@ pub fn write(evidence: &mut Evidence, copy: &Copy, pinned: Option<[u32; 2]>) {
     evidence.put(HOP_INVOLUNTARY, both(fields::INVOLUNTARY));
     evidence.put(HOP_MOVED, both(fields::MOVED));
     let seconds = |number: u64| number as f64 * 1e-9;
-    evidence.put(HOP_CPU, notes_of_both(copy, note::RAN).map(seconds).to_vec());
-    let waited = notes_of_both(copy, note::WAITED);
+    evidence.put(HOP_CPU, notes_of_both(copy, fields::RAN).map(seconds).to_vec());
+    let waited = notes_of_both(copy, fields::WAITED);
     let waited = waited.iter().all(|ns| *ns != u64::MAX).then(|| waited.map(seconds).to_vec());
     let unknown = "/proc/thread-self/schedstat: not there (CONFIG_SCHED_INFO)";
     evidence.put_reading(HOP_RUN_DELAY, Reading::or_unknown(waited, unknown));
 
-    let samples = note_of(copy, note::SAMPLES);
-    let together = (samples > 0).then(|| note_of(copy, note::TOGETHER) as f64 / samples as f64);
+    let samples = note_of(copy, fields::SAMPLES);
+    let together = (samples > 0).then(|| note_of(copy, fields::TOGETHER) as f64 / samples as f64);
     let pairs = pairs(copy);
     evidence.put(HOP_SAMPLES, samples as f64);
     evidence.put_reading(
@@ -31,14 +31,14 @@ pub fn write(evidence: &mut Evidence, copy: &Copy, pinned: Option<[u32; 2]>) {
     );
     let flat = pairs.iter().flat_map(|(cpus, count)| [f64::from(cpus.0), f64::from(cpus.1), *count as f64]);
     evidence.put(HOP_PAIRS, flat.collect());
-    evidence.put(HOP_PAIRS_OTHER, note_of(copy, note::OTHER_PAIRS) as f64);
+    evidence.put(HOP_PAIRS_OTHER, note_of(copy, fields::OTHER_PAIRS) as f64);
 
     if let Some([ping, echo]) = pinned {
         // Each sample covers two tasks. A pair that is not in the table is off place, because the table has
         // room for all pairs of six CPUs.
         let off_place = |cpus: &(u32, u32)| u64::from(cpus.0 != ping) + u64::from(cpus.1 != echo);
         let listed: u64 = pairs.iter().map(|(cpus, count)| off_place(cpus) * count).sum();
-        evidence.put(PLACE_STRAYED, (listed + 2 * note_of(copy, note::OTHER_PAIRS)) as f64);
+        evidence.put(PLACE_STRAYED, (listed + 2 * note_of(copy, fields::OTHER_PAIRS)) as f64);
         evidence.put(PLACE_SAMPLES, 2.0 * samples as f64);
         evidence.put(SCHED_MIGRATIONS, both(fields::MOVED).iter().sum());
     }
@@ -47,23 +47,23 @@ pub fn write(evidence: &mut Evidence, copy: &Copy, pinned: Option<[u32; 2]>) {
 /// CPU seconds of the two tasks: during the pass for persistent tasks, else in total.
 pub fn cpu_seconds(copy: &Copy) -> f64 {
     match copy.cpu {
-        (0.0, 0.0) => notes_of_both(copy, note::RAN).iter().sum::<u64>() as f64 * 1e-9,
+        (0.0, 0.0) => notes_of_both(copy, fields::RAN).iter().sum::<u64>() as f64 * 1e-9,
         (user, system) => user + system,
     }
 }
 
 /// Writes the wake-up latencies. Returns their median in ns; `None` if there are none.
 pub fn write_latencies(evidence: &mut Evidence, copy: &Copy) -> Option<f64> {
-    let bucket_count = |bucket| note_of(copy, note::WAKE_BUCKETS + bucket);
-    let counts: Vec<u64> = (0..note::BUCKETS).map(bucket_count).collect();
-    let (count, most) = (note_of(copy, note::WAKES), note_of(copy, note::WAKE_MOST));
+    let bucket_count = |bucket| note_of(copy, fields::WAKE_BUCKETS + bucket);
+    let counts: Vec<u64> = (0..fields::BUCKETS).map(bucket_count).collect();
+    let (count, most) = (note_of(copy, fields::WAKES), note_of(copy, fields::WAKE_MOST));
     let limited = |q| quantile(&counts, q).map(|value| value.min(most as f64));
     let (median, p99) = (limited(0.5)?, limited(0.99)?);
     evidence.put(WAKE_P99, p99);
     evidence.put(WAKE_MAX, most as f64);
-    evidence.put(WAKE_MEAN, note_of(copy, note::WAKE_SUM) as f64 / count.max(1) as f64);
+    evidence.put(WAKE_MEAN, note_of(copy, fields::WAKE_SUM) as f64 / count.max(1) as f64);
     let filled = || counts.iter().enumerate().filter(|(_, count)| **count > 0);
-    evidence.put(WAKE_BUCKETS, filled().map(|(bucket, _)| note::bounds(bucket).0 as f64).collect());
+    evidence.put(WAKE_BUCKETS, filled().map(|(bucket, _)| fields::bounds(bucket).0 as f64).collect());
     evidence.put(WAKE_COUNTS, filled().map(|(_, count)| *count as f64).collect());
     Some(median)
 }
@@ -74,7 +74,7 @@ pub fn quantile(counts: &[u64], q: f64) -> Option<f64> {
     let rank = q * total as f64;
     let mut below = 0.0;
     for (bucket, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-        let (low, next) = note::bounds(bucket);
+        let (low, next) = fields::bounds(bucket);
         if below + count as f64 >= rank {
             return Some(low as f64 + (next - low) as f64 * ((rank - below) / count as f64).clamp(0.0, 1.0));
         }
@@ -87,8 +87,8 @@ pub fn quantile(counts: &[u64], q: f64) -> Option<f64> {
 fn pairs(copy: &Copy) -> Vec<((u32, u32), u64)> {
     let entry = |index: usize| {
         let (pair, count) =
-            (note_of(copy, note::PAIRS + 2 * index), note_of(copy, note::PAIRS + 2 * index + 1));
-        (pair != 0).then(|| (note::cpus(pair), count))
+            (note_of(copy, fields::PAIRS + 2 * index), note_of(copy, fields::PAIRS + 2 * index + 1));
+        (pair != 0).then(|| (fields::cpus(pair), count))
     };
     let mut pairs: Vec<_> = (0..fields::PAIR_ROOM).filter_map(entry).collect();
     pairs.sort_by_key(|(cpus, count)| (std::cmp::Reverse(*count), *cpus));
@@ -110,7 +110,7 @@ mod unit {
     use super::*;
 
     fn copy(notes: &[(usize, u64)]) -> Copy {
-        let mut all = vec![0; cell::shared::NOTES];
+        let mut all = vec![0; workload::shared::FIELDS];
         notes.iter().for_each(|(index, value)| all[*index] = *value);
         Copy {
             count: 1000,
@@ -149,13 +149,13 @@ mod unit {
 
     #[test]
     fn latencies_by_their_histogram() {
-        let bucket = |ns| note::WAKE_BUCKETS + note::bucket(ns);
+        let bucket = |ns| fields::WAKE_BUCKETS + fields::bucket(ns);
         let copy = copy(&[
             (bucket(2000), 98),
             (bucket(50_000), 2),
-            (note::WAKES, 100),
-            (note::WAKE_MOST, 51_000),
-            (note::WAKE_SUM, 300_000),
+            (fields::WAKES, 100),
+            (fields::WAKE_MOST, 51_000),
+            (fields::WAKE_SUM, 300_000),
         ]);
         let mut evidence = Evidence::default();
         let median = write_latencies(&mut evidence, &copy).unwrap();
