@@ -2,20 +2,24 @@
 
 mod args;
 mod commands;
+mod definition;
 mod effect;
+mod examples;
 mod failure;
 mod input;
 mod output;
 mod plans;
 mod program;
 mod run;
+#[cfg(test)]
+mod testing;
 mod values;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::str::FromStr;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 
 use args::http::TOKEN;
 use args::{Args, Command};
@@ -68,11 +72,14 @@ fn start() -> ExitCode {
         Some(first) if first == lab::warden::MARKER => return warden(arguments),
         _ => {}
     }
-    let matches = Args::command().try_get_matches().unwrap_or_else(|error| exit(&error));
+    let matches = definition::definition().try_get_matches().unwrap_or_else(|error| exit(&error));
     let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| exit(&error));
     let limit = lab::ended::outlive_file_limit()
         .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")));
-    let done = limit.and_then(|()| effect::check(&args.command, &matches)).and_then(|()| dispatch(args));
+    let done = limit.and_then(|()| match args.command {
+        Some(command) => effect::check(&command, &matches).and_then(|()| dispatch(&command)),
+        None => commands::start::run(),
+    });
     let code = done.unwrap_or_else(Failure::report);
     lab::warden::dismiss();
     code
@@ -92,11 +99,13 @@ fn exit(error: &clap::Error) -> ! {
     }
     let token = std::env::var(TOKEN).unwrap_or_default();
     hidden.push((&token, secrets::MASK));
-    let text = error.to_string();
+    let own = definition::wrong_mode(error, &words).map(|message| format!("truebench: {message}\n"));
+    let is_own = own.is_some();
+    let text = own.unwrap_or_else(|| error.to_string());
     let masked = hidden.iter().fold(text.clone(), |text, (word, masked)| {
         text.replace(&format!("'{word}'"), &format!("'{masked}'"))
     });
-    if masked == text {
+    if masked == text && !is_own {
         error.exit();
     }
     // Nothing can be done where even stderr is closed.
@@ -104,23 +113,23 @@ fn exit(error: &clap::Error) -> ! {
     std::process::exit(error.exit_code())
 }
 
-fn dispatch(args: Args) -> Result<ExitCode, Failure> {
-    match args.command {
-        Command::Run(run) => commands::run::run(&run),
-        Command::Host(host) => commands::host::run(&host),
-        Command::Memory(memory) => commands::memory::run(&memory),
-        Command::System(system) => commands::system::run(&system),
-        Command::Alloc(alloc) => commands::alloc::run(&alloc),
-        Command::Faults(faults) => commands::faults::run(&faults),
-        Command::Http(http) => commands::http::run(&http),
-        Command::Selftest(selftest) => commands::selftest::run(&selftest),
-        Command::Compare(compare) => commands::compare::run(&compare),
-        Command::Audit(audit) => commands::audit::run(&audit),
-        Command::Report(report) => commands::report::run(&report),
-        Command::Explain(explain) => commands::explain::run(&explain),
-        Command::Schema(schema) => commands::schema::run(&schema),
-        Command::Completions(completions) => commands::completions::run(&completions),
-        Command::Man(man) => commands::man::run(&man),
+fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Run(run) => commands::run::run(run),
+        Command::Host(host) => commands::host::run(host),
+        Command::Memory(memory) => commands::memory::run(memory),
+        Command::System(system) => commands::system::run(system),
+        Command::Alloc(alloc) => commands::alloc::run(alloc),
+        Command::Faults(faults) => commands::faults::run(faults),
+        Command::Http(http) => commands::http::run(http),
+        Command::Selftest(selftest) => commands::selftest::run(selftest),
+        Command::Compare(compare) => commands::compare::run(compare),
+        Command::Audit(audit) => commands::audit::run(audit),
+        Command::Report(report) => commands::report::run(report),
+        Command::Explain(explain) => commands::explain::run(explain),
+        Command::Schema(schema) => commands::schema::run(schema),
+        Command::Completions(completions) => commands::completions::run(completions),
+        Command::Man(man) => commands::man::run(man),
     }
 }
 

@@ -3,26 +3,47 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Subcommand};
+use faults::demo;
+use faults::prices::catalogue;
 use figure::faults::{Manager, Mechanism};
 
 use super::{Measuring, Output};
-use crate::values;
+use crate::values::{self, Suggested, choice};
 
 /// `truebench faults`.
 #[derive(Debug, ClapArgs)]
-#[command(args_conflicts_with_subcommands = true)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_value_name = "MODE",
+    subcommand_help_heading = "Modes (default: watch)"
+)]
 pub struct Faults {
-    /// What else there is besides watching a program.
+    /// The mode.
     #[command(subcommand)]
-    pub what: Option<What>,
+    pub mode: Option<Mode>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub watch: Watch,
 }
 
-/// Watching a program.
+/// Modes of `truebench faults`. A new one is a line here, and a file in `commands/faults`.
+#[derive(Debug, Subcommand)]
+pub enum Mode {
+    /// A program's page faults: what they cost, where they come from, and with --prove which lever helps
+    Watch(Box<Watch>),
+    /// Programs that fault on this machine, each in one way, watched
+    Demo(Demo),
+    /// What page faults, and the calls around them, cost on this machine
+    Prices(Prices),
+    /// What malloc does with four blocks here, step by step: heap, mappings, pages in memory
+    Walk(Walk),
+}
+
+/// `truebench faults watch`.
 #[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "What is watched")]
 pub struct Watch {
     /// A process that runs, with all its descendants; Ctrl-C ends the watching, and not the process
     #[arg(short, long, value_name = "PID", conflicts_with = "command")]
@@ -35,7 +56,7 @@ pub struct Watch {
     pub rates: bool,
     /// Also write the stacks for flame graphs: folded (flamegraph.pl, inferno, speedscope) or pprof (go tool pprof), to FILE
     /// [default: faults.folded, faults.pb.gz]
-    #[arg(long, value_name = "FORMAT[=FILE]", value_delimiter = ',', value_parser = export, conflicts_with_all = ["rates", "prove"])]
+    #[arg(long, value_name = "FORMAT[=FILE]", value_delimiter = ',', value_parser = exports(), conflicts_with_all = ["rates", "prove"])]
     pub export: Vec<Export>,
     /// Preload a recorder into the program, and tell which faults are in which large blocks of malloc, who allocates them and who
     /// touches them first; large are those from SIZE on [64KiB]
@@ -49,7 +70,7 @@ pub struct Watch {
         conflicts_with_all = ["rates", "prove"]
     )]
     pub allocs: Option<f64>,
-    /// As root: count calls for memory (mmap, munmap, brk, madvise) all the time, and not in moments; all system calls slow down
+    /// As root: count calls for memory (mmap, munmap, brk, madvise) all the time, not in moments; all system calls slow down
     #[arg(long, conflicts_with_all = ["rates", "prove"])]
     pub calls: bool,
     /// Keep what was seen in FILE (JSON lines, gzipped), to send it with a report of a wrong answer: faults, mappings, names of
@@ -65,7 +86,7 @@ pub struct Watch {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub output: Output,
-    /// The program to start and to watch. Its output is its own, and its exit code ours; what truebench says goes to stderr, or to -o
+    /// The program to start, after two hyphens. truebench exits with its exit code; reports go to stderr, or to -o
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
@@ -81,6 +102,10 @@ pub struct Export {
 
 /// The formats that stacks may have, with the names of their files where none is said.
 const EXPORTS: [(&str, &str); 2] = [("folded", "faults.folded"), ("pprof", "faults.pb.gz")];
+
+fn exports() -> Suggested<Export> {
+    Suggested::new(EXPORTS.map(|(name, _)| name), export)
+}
 
 fn export(text: &str) -> Result<Export, String> {
     let (name, file) = text.split_once('=').map_or((text, None), |(name, file)| (name, Some(file)));
@@ -99,14 +124,14 @@ pub struct Prove {
     /// Only these levers: of glibc thresholds, top-pad, both, hugetlb, mmap-max, trim; of others see the plan (--dry-run)
     #[arg(long = "lever", value_name = "NAME", value_delimiter = ',', requires = "prove")]
     pub levers: Vec<String>,
-    /// As well another allocator as a lever, by its word (truebench alloc list) or NAME=/path/lib.so; repeatable
+    /// Also try another allocator as a lever, by its word (truebench alloc list) or NAME=/path/lib.so; repeatable
     #[arg(long = "allocator", value_name = "NAME[=LIB]", value_delimiter = ',', requires = "prove")]
     pub allocators: Vec<String>,
-    /// Who manages the program's memory: glibc, jemalloc, mimalloc, tcmalloc, scudo, go, jvm, … [default: what its file says]
-    #[arg(long, value_name = "NAME", value_parser = manager, requires = "prove")]
+    /// The allocator that manages the program's memory [default: what its file says]
+    #[arg(long, value_name = "NAME", value_parser = managers(), requires = "prove")]
     pub manager: Option<Manager>,
-    /// Only levers against these mechanisms: map-churn, heap-trim, arena-trim, purge, growth, …
-    #[arg(long = "mechanism", value_name = "NAME", value_delimiter = ',', value_parser = mechanism, requires = "prove")]
+    /// Only levers against these mechanisms
+    #[arg(long = "mechanism", value_name = "NAME", value_delimiter = ',', value_parser = mechanisms(), requires = "prove")]
     pub mechanisms: Vec<Mechanism>,
     /// For a program that does not end by itself: each start runs until its rates are steady, or TIME is over [30s], and is ended;
     /// compared are CPUs kept busy and faults a second
@@ -122,22 +147,11 @@ pub struct Prove {
     pub until_rate: Option<f64>,
 }
 
-/// What `truebench faults` does besides watching a program. A new one is a line here, and a file in `commands/faults`.
-#[derive(Debug, Subcommand)]
-pub enum What {
-    /// Programs that show the disease on this machine, each in one way, under the doctor's eyes
-    Demo(Demo),
-    /// What page faults, and the calls around them, cost on this machine
-    Prices(Prices),
-    /// What malloc does with four blocks here, step by step: heap, mappings, pages in memory
-    Walk(Walk),
-}
-
 /// `truebench faults demo`.
 #[derive(Debug, ClapArgs)]
 pub struct Demo {
-    /// Which: server is that of study 4; --list shows all
-    #[arg(long, value_name = "SHAPE", default_value = "server")]
+    /// The program: server is that of study 4; --list shows what each does
+    #[arg(long, value_name = "SHAPE", default_value = "server", value_parser = shapes())]
     pub shape: String,
     /// Show all shapes, and what each does
     #[arg(long)]
@@ -177,7 +191,7 @@ pub struct Walk {
 #[derive(Debug, ClapArgs)]
 pub struct Prices {
     /// Only these, by words of their figures: minor.write, or a kind such as minor [default: all]
-    #[arg(value_name = "PRICE")]
+    #[arg(value_name = "PRICE", value_parser = prices(), hide_possible_values = true)]
     pub prices: Vec<String>,
     /// Where files are mapped and read from disk [default: the directory for temporary files]
     #[arg(long = "dir", value_name = "DIR", value_parser = values::directory)]
@@ -190,12 +204,18 @@ pub struct Prices {
     pub output: Output,
 }
 
-fn manager(text: &str) -> Result<Manager, String> {
-    let words = Manager::ALL.iter().map(|one| one.word()).collect::<Vec<_>>().join(", ");
-    Manager::of(text).ok_or_else(|| format!("there are {words}"))
+fn managers() -> impl TypedValueParser<Value = Manager> {
+    choice(Manager::ALL.iter().map(|manager| (manager.word(), *manager)))
 }
 
-fn mechanism(text: &str) -> Result<Mechanism, String> {
-    let words = Mechanism::ALL.iter().map(|one| one.word()).collect::<Vec<_>>().join(", ");
-    Mechanism::of(text).ok_or_else(|| format!("there are {words}"))
+fn mechanisms() -> impl TypedValueParser<Value = Mechanism> {
+    choice(Mechanism::ALL.iter().map(|mechanism| (mechanism.word(), *mechanism)))
+}
+
+fn shapes() -> PossibleValuesParser {
+    PossibleValuesParser::new(demo::shapes().map(|shape| shape.name))
+}
+
+fn prices() -> Suggested<String> {
+    Suggested::new(catalogue::words(), |text| Ok(text.to_owned()))
 }

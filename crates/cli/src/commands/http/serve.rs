@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
         ));
     }
     let interrupt = interrupt()?;
-    let (_, listed) = super::servers()?;
+    let (_, listed) = super::servers::available()?;
     let all: Vec<String> = listed.into_iter().map(|listed| listed.server).collect();
     let names = match &arguments.server {
         Some(name) if all.contains(name) => vec![name.clone()],
