@@ -11,7 +11,7 @@ use figure::{Figure, Machine};
 use crate::edges::figures::Ladder;
 use crate::mode::Mode;
 
-/// `--ladder`.
+/// `memory ladder`.
 pub const MODE: Mode = Mode {
     name: "ladder",
     title: "read bandwidth by size",

@@ -12,7 +12,7 @@ pub mod walk;
 
 use crate::mode::Mode;
 
-/// `--latency`.
+/// `memory latency`.
 pub const MODE: Mode = Mode {
     name: "latency",
     title: "idle latency",

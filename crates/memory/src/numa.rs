@@ -17,7 +17,7 @@ pub mod room;
 
 use crate::mode::Mode;
 
-/// `--numa`.
+/// `memory numa`.
 pub const MODE: Mode = Mode {
     name: "numa",
     title: "from node to node",

@@ -164,7 +164,7 @@ fn kernels(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
     if chosen.is_empty() {
         let all = swept.map(|kernel| kernel.name).join(" and ");
         return Err(PlanError::Wrong(format!(
-            "--alignment --kernel {}: alignment is swept with {all} only; name one of them, or drop --kernel",
+            "--kernel {}: alignment is swept with {all} only; name one of them, or drop --kernel",
             names.join(",")
         )));
     }
