@@ -1,5 +1,5 @@
-//! The command line as it is typed: every command and option once, from which parsing, help and completions come. `definition` adds
-//! what one type cannot say.
+//! The command line as it is typed: every command and option once, from which parsing, help and completions come.
+//! `definition` adds the examples.
 
 use std::path::PathBuf;
 

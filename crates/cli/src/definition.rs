@@ -1,4 +1,4 @@
-//! The definition of the command line: what `args` declares, with the examples of `examples` in every help page.
+//! The definition of the command line: what `args` declares, with the examples in every help page.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory, Error};
@@ -29,12 +29,14 @@ fn with_examples(command: Command, path: &str) -> Command {
         let path = below(path, sub.get_name());
         with_examples(sub, &path)
     });
-    let examples = examples::of(path).iter().map(|example| format!("  {}\n      {}", example.line, example.purpose));
-    let examples: Vec<String> = examples.collect();
-    let notes = command.get_after_help().map(ToString::to_string);
-    let examples = (!examples.is_empty()).then(|| format!("Examples:\n{}", examples.join("\n")));
-    let text: Vec<String> = examples.into_iter().chain(notes).collect();
-    if text.is_empty() { command } else { command.after_help(text.join("\n\n")) }
+    let mut text = "Examples:".to_owned();
+    for example in examples::of(path) {
+        text += &format!("\n  {}\n      {}", example.line, example.purpose);
+    }
+    if let Some(notes) = command.get_after_help() {
+        text += &format!("\n\n{notes}");
+    }
+    command.after_help(text)
 }
 
 fn without_hidden(command: &Command) -> Command {
@@ -50,7 +52,7 @@ fn without_hidden(command: &Command) -> Command {
     visible
 }
 
-/// What is wrong with a word where a command or a mode was expected, with those that there are; `None` for any other error.
+/// What is wrong with a word in place of a command or a mode, with those that there are; `None` for any other error.
 pub fn wrong_mode(error: &Error, words: &[String]) -> Option<String> {
     let context = match error.kind() {
         ErrorKind::InvalidSubcommand | ErrorKind::ArgumentConflict => ContextKind::InvalidSubcommand,
@@ -79,8 +81,9 @@ pub fn wrong_mode(error: &Error, words: &[String]) -> Option<String> {
     if path.is_empty() {
         return Some(format!("no command '{wrong}'; there are {names}"));
     }
-    let takes_program = command.get_arguments().any(clap::Arg::is_last_set);
-    let hint =
-        if takes_program { format!("; a program follows two hyphens: truebench {path} -- COMMAND") } else { String::new() };
+    let hint = match command.get_arguments().any(clap::Arg::is_last_set) {
+        true => format!("; a program follows two hyphens: truebench {path} -- COMMAND"),
+        false => String::new(),
+    };
     Some(format!("{path}: no mode '{wrong}'; there are {names}{hint}"))
 }

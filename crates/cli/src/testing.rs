@@ -41,7 +41,7 @@ pub fn plan(args: Args, machine: &Machine) -> Result<String, String> {
     parts.map(text).map_err(|failure| failure.message().to_owned())
 }
 
-/// Plans in full, as text. With a fixed number of rounds no interval ends them earlier: then the target says nothing.
+/// Plans in full, as text. The target says nothing where the number of rounds is fixed.
 pub fn text(parts: Vec<Part>) -> String {
     let plan = |part: Part| match part.work {
         Work::Rounds(mut suite) => {
@@ -56,7 +56,8 @@ pub fn text(parts: Vec<Part>) -> String {
 
 /// The arguments that words mean.
 pub fn parsed(words: &str) -> Args {
-    Args::try_parse_from(["truebench"].into_iter().chain(words.split(' '))).unwrap_or_else(|error| panic!("{words}: {error}"))
+    let args = Args::try_parse_from(["truebench"].into_iter().chain(words.split(' ')));
+    args.unwrap_or_else(|error| panic!("{words}: {error}"))
 }
 
 /// A machine with two sockets and SMT.

@@ -26,7 +26,7 @@ pub fn choice<W: Into<String>, T: Clone + Send + Sync + 'static>(
 
 /// A value of any form that a function reads; help and completions list the usual ones.
 #[derive(Clone, Debug)]
-pub struct Suggested<T: 'static> {
+pub struct Suggested<T> {
     usual: Vec<String>,
     parse: fn(&str) -> Result<T, String>,
 }

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use alloc::allocators::ALLOCATORS;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Subcommand};
 use faults::demo;
@@ -56,7 +57,7 @@ pub struct Watch {
     pub rates: bool,
     /// Also write the stacks for flame graphs: folded (flamegraph.pl, inferno, speedscope) or pprof (go tool pprof), to FILE
     /// [default: faults.folded, faults.pb.gz]
-    #[arg(long, value_name = "FORMAT[=FILE]", value_delimiter = ',', value_parser = exports(), conflicts_with_all = ["rates", "prove"])]
+    #[arg(long, value_name = "FORMAT[=FILE]", value_delimiter = ',', value_parser = exports(), hide_possible_values = true, conflicts_with_all = ["rates", "prove"])]
     pub export: Vec<Export>,
     /// Preload a recorder into the program, and tell which faults are in which large blocks of malloc, who allocates them and who
     /// touches them first; large are those from SIZE on [64KiB]
@@ -125,7 +126,14 @@ pub struct Prove {
     #[arg(long = "lever", value_name = "NAME", value_delimiter = ',', requires = "prove")]
     pub levers: Vec<String>,
     /// Also try another allocator as a lever, by its word (truebench alloc list) or NAME=/path/lib.so; repeatable
-    #[arg(long = "allocator", value_name = "NAME[=LIB]", value_delimiter = ',', requires = "prove")]
+    #[arg(
+        long = "allocator",
+        value_name = "NAME[=LIB]",
+        value_delimiter = ',',
+        value_parser = allocators(),
+        hide_possible_values = true,
+        requires = "prove"
+    )]
     pub allocators: Vec<String>,
     /// The allocator that manages the program's memory [default: what its file says]
     #[arg(long, value_name = "NAME", value_parser = managers(), requires = "prove")]
@@ -210,6 +218,10 @@ fn managers() -> impl TypedValueParser<Value = Manager> {
 
 fn mechanisms() -> impl TypedValueParser<Value = Mechanism> {
     choice(Mechanism::ALL.iter().map(|mechanism| (mechanism.word(), *mechanism)))
+}
+
+fn allocators() -> Suggested<String> {
+    Suggested::new(ALLOCATORS.iter().map(|one| one.name), |text| Ok(text.to_owned()))
 }
 
 fn shapes() -> PossibleValuesParser {

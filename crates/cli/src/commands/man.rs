@@ -9,7 +9,7 @@ use clap_mangen::Man;
 
 use crate::args::{self, Args};
 use crate::definition::below;
-use crate::examples;
+use crate::examples::{self, Example};
 use crate::failure::Failure;
 use crate::output;
 
@@ -47,7 +47,7 @@ fn find<'a>(all: &'a Command, words: &[String]) -> Result<&'a Command, Failure> 
     })
 }
 
-/// The page of the command at a path: its file's name, and troff. All are of one version, which stands in their feet.
+/// The page of the command at a path: its file's name, and troff. The foot names the version.
 fn page(command: &Command, path: &str) -> io::Result<(String, Vec<u8>)> {
     let man = Man::new(command.clone()).source(concat!("truebench ", env!("CARGO_PKG_VERSION")));
     let mut page = Vec::new();
@@ -58,15 +58,14 @@ fn page(command: &Command, path: &str) -> io::Result<(String, Vec<u8>)> {
 
 /// The examples as a section in troff, with man(7)'s macros.
 fn examples_section(path: &str) -> String {
-    let examples = examples::of(path);
-    let entry = |example: &examples::Example| {
-        format!(".TP\n\\fB{}\\fR\n{}\n", escaped(example.line), escaped(example.purpose))
+    let entry = |example: Example| {
+        format!(".TP\n\\fB{}\\fR\n{}\n", escaped(&example.line), escaped(example.purpose))
     };
-    let entries: String = examples.iter().map(entry).collect();
-    if entries.is_empty() { entries } else { format!(".SH EXAMPLES\n{entries}") }
+    let entries: String = examples::of(path).into_iter().map(entry).collect();
+    format!(".SH EXAMPLES\n{entries}")
 }
 
-/// Text as troff prints it: hyphens that can be copied, backslashes, and no line that begins as a request does.
+/// Text as troff prints it: hyphens that can be copied, backslashes, no line that begins as a request does.
 fn escaped(text: &str) -> String {
     let text = text.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
     if text.starts_with('.') { format!("\\&{text}") } else { text }

@@ -62,7 +62,7 @@ fn can_show(arguments: &args::Options, plans: &[(&Mode, Planned)]) -> Result<(),
             None => return Ok(()),
         },
         "svg" if !curves => {
-            "--format svg draws curves, and the bandwidth mode has none: take a mode such as memory scaling or memory latency"
+            "--format svg draws curves, and bandwidth has none: take a mode such as memory scaling or memory latency"
                 .to_owned()
         }
         _ => return Ok(()),

@@ -111,9 +111,8 @@ fn is_read(args: &Args, matches: &ArgMatches) -> Result<(), String> {
 
 /// The innermost command that words name.
 fn named<'a>(definition: &'a Definition, words: &[&str]) -> &'a Definition {
-    words.iter().map_while(|word| (!word.starts_with('-')).then_some(*word)).fold(definition, |command, word| {
-        command.find_subcommand(word).unwrap_or(command)
-    })
+    let names = words.iter().take_while(|word| !word.starts_with('-'));
+    names.fold(definition, |command, name| command.find_subcommand(name).unwrap_or(command))
 }
 
 /// With each option that the command has, a mode has another plan, or the option is refused; and it is refused only where the plan
@@ -229,10 +228,12 @@ fn a_mode_shows_the_options_that_it_reads() {
         ids
     };
     for mode in memory::Options::MODES {
-        assert_eq!(shown(&["memory", mode.name]), sorted(memory::Options::read_by(mode.name)), "{}", mode.name);
+        let read = sorted(memory::Options::read_by(mode.name));
+        assert_eq!(shown(&["memory", mode.name]), read, "{}", mode.name);
     }
     for mode in system::Options::MODES {
-        assert_eq!(shown(&["system", mode.name]), sorted(system::Options::read_by(mode.name)), "{}", mode.name);
+        let read = sorted(system::Options::read_by(mode.name));
+        assert_eq!(shown(&["system", mode.name]), read, "{}", mode.name);
     }
     assert_eq!(shown(&["memory"]), shown(&["memory", "bandwidth"]));
     assert_eq!(shown(&["system"]), shown(&["system", "index"]));
