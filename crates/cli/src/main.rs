@@ -99,13 +99,13 @@ fn exit(error: &clap::Error) -> ! {
     }
     let token = std::env::var(TOKEN).unwrap_or_default();
     hidden.push((&token, secrets::MASK));
-    let own = definition::wrong_mode(error, &words).map(|message| format!("truebench: {message}\n"));
-    let is_own = own.is_some();
-    let text = own.unwrap_or_else(|| error.to_string());
+    let wrong_mode = definition::wrong_mode(error, &words).map(|message| format!("truebench: {message}\n"));
+    let is_clap_text = wrong_mode.is_none();
+    let text = wrong_mode.unwrap_or_else(|| error.to_string());
     let masked = hidden.iter().fold(text.clone(), |text, (word, masked)| {
         text.replace(&format!("'{word}'"), &format!("'{masked}'"))
     });
-    if masked == text && !is_own {
+    if masked == text && is_clap_text {
         error.exit();
     }
     // Nothing can be done where even stderr is closed.

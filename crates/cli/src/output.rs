@@ -150,12 +150,12 @@ impl Target {
         let unusable = |error: io::Error| {
             Failure::usage(format!("-o {}: cannot be written: {}", asked.display(), system_error(&error)))
         };
-        let there = match std::fs::metadata(asked) {
-            Ok(there) => Some(there),
+        let existing = match std::fs::metadata(asked) {
+            Ok(metadata) => Some(metadata),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(unusable(error)),
         };
-        if there.as_ref().is_some_and(|there| !there.is_file()) {
+        if existing.as_ref().is_some_and(|metadata| !metadata.is_file()) {
             let stream = Some(OpenOptions::new().write(true).open(asked).map_err(unusable)?);
             let path = asked.to_owned();
             return Ok(Target { asked: path.clone(), path, stream, permissions: None });
@@ -164,7 +164,7 @@ impl Target {
             path: behind_links(asked).map_err(unusable)?,
             asked: asked.to_owned(),
             stream: None,
-            permissions: there.map(|there| there.permissions()),
+            permissions: existing.map(|metadata| metadata.permissions()),
         };
         target.beside().map_err(unusable)?;
         Ok(target)

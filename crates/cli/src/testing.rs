@@ -49,7 +49,7 @@ pub fn text(parts: Vec<Part>) -> String {
             rules.target = if rules.least == rules.most { 0.0 } else { rules.target };
             format!("{:?}", suite.plan)
         }
-        Work::Once(once) => format!("{}\n{}", part.told, once.what),
+        Work::Once(once) => format!("{}\n{}", part.description, once.what),
     };
     parts.into_iter().map(plan).collect()
 }

@@ -10,7 +10,7 @@ use memory::mode::{Mode, Options, Planned};
 
 use crate::args::memory::{self as args, Chosen, Memory};
 use crate::failure::Failure;
-use crate::plans::{Part, Times, carry_out, parts, plans};
+use crate::plans::{Part, Times, execute, parts, plans};
 
 /// With --quick bandwidth takes 52 s, so that with start and end it is done within a minute.
 const TIMES: Times = Times { thorough: 870.0, quick: 0.29 };
@@ -27,7 +27,7 @@ pub fn run(arguments: &Memory) -> Result<ExitCode, Failure> {
         Chosen::Modes(names, options) => {
             let machine = machine::describe(&Tree::live(), &Asked { dimms: options.dimms });
             let parts = planned(&names, options, &machine)?;
-            carry_out(parts, machine, &options.measuring, &options.output)
+            execute(parts, machine, &options.measuring, &options.output)
         }
     }
 }

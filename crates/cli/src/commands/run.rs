@@ -20,9 +20,9 @@ use crate::run;
 use presets::{Preset, chosen};
 use state::RunDirectory;
 
-/// The report for people who look at it in a browser.
+/// The report for a browser.
 const REPORT: &str = "report.html";
-/// What stdout is told.
+/// The format of the report on stdout.
 const SUMMARY: &str = "summary";
 
 /// Plans all suites, measures, judges, reports.
@@ -51,7 +51,7 @@ pub fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     measure(request, arguments, machine, Vec::new(), directory)
 }
 
-/// Measures what is not yet there, as the run was begun, and tells of all.
+/// Measures what is not yet done, and reports the whole run.
 fn measure(
     request: &RunRequest,
     now: &Run,
@@ -84,7 +84,7 @@ fn measure(
     let summary =
         Output { format: report::format(SUMMARY), output: None, quiet: now.quiet, no_color: now.no_color };
     Destination::open(&summary)?.write(&record)?;
-    // What was measured is told whatever became of the files.
+    // The summary is printed even if a file could not be written.
     written?;
     let last = report.unwrap_or_else(|| path.join(state::RECORD));
     output::print(format!("Report: {}\n", last.display()).as_bytes())?;
@@ -102,7 +102,7 @@ fn dry(request: &RunRequest, machine: &Machine) -> Result<ExitCode, Failure> {
     let mut text = Vec::new();
     for (preset, parts) in planned(request, machine) {
         let plan = match parts {
-            Ok(parts) => parts.iter().map(|part| part.told.as_str()).collect::<Vec<_>>().join("\n"),
+            Ok(parts) => parts.iter().map(|part| part.description.as_str()).collect::<Vec<_>>().join("\n"),
             Err(failure) => format!("not available: {}\n", failure.message()),
         };
         text.push(format!("truebench {}\n{plan}", preset.words(request)));

@@ -51,7 +51,7 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
     let target = options.output.as_deref().map(Target::check).transpose()?;
     let chosen = chosen(options)?;
     if options.list {
-        let list = output::list(chosen.iter().map(|defect| (defect.id.clone(), told_of(defect))));
+        let list = output::list(chosen.iter().map(|defect| (defect.id.clone(), description(defect))));
         return output::print(list.as_bytes()).map(|()| ExitCode::SUCCESS);
     }
     let truebench = std::env::current_exe()
@@ -67,14 +67,14 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
     let rows = tried(&site, &host, &chosen, options);
     let clean = with_nothing(&site, &host, options);
     let untried = chosen.len() - rows.len();
-    let told = told_untried(untried, is_interrupted());
+    let note = untried_note(untried, is_interrupted());
     let unplanted = unplanted()?;
     let text = match options.format {
         SelftestFormat::Text => {
             let colour = target.is_none() && output::colour(options.no_color);
-            show::text(&rows, &clean, output::width(), colour) + &told
+            show::text(&rows, &clean, output::width(), colour) + &note
         }
-        SelftestFormat::Markdown => heading(&machine) + &show::markdown(&rows, &unplanted, &clean) + &told,
+        SelftestFormat::Markdown => heading(&machine) + &show::markdown(&rows, &unplanted, &clean) + &note,
         SelftestFormat::Json => {
             let (rows, unplanted, clean) = (&rows[..], &unplanted[..], &clean);
             let table = Table { machine, rates: rates(rows), rows, untried, unplanted, clean };
@@ -113,8 +113,8 @@ fn unplanted() -> Result<Vec<&'static str>, Failure> {
     Ok(judge::all().map(|check| check.id).filter(|id| !causes.contains(id)).collect())
 }
 
-/// What is said of the defects that were not tried.
-fn told_untried(count: usize, is_interrupted: bool) -> String {
+/// A note on the defects that were not tried.
+fn untried_note(count: usize, is_interrupted: bool) -> String {
     let why = if is_interrupted { "interrupted" } else { "there was no time for them: --all, or --max-time" };
     match count {
         0 => String::new(),
@@ -179,7 +179,7 @@ fn of_file(file: &str) -> Result<Defect, Failure> {
     Defect::parse(file, &text).map_err(Failure::usage)
 }
 
-fn told_of(defect: &Defect) -> String {
+fn description(defect: &Defect) -> String {
     let why =
         defect.only_with_all.as_ref().map(|why| format!("; only with --all: {why}")).unwrap_or_default();
     format!("{}; planted by {}{why}", defect.defect, defect.planted)
@@ -212,7 +212,7 @@ fn tried(site: &Site, host: &Host, chosen: &[Defect], options: &Selftest) -> Vec
         }
         if !options.quiet {
             // Progress is worth no failure.
-            let _ = writeln!(std::io::stderr(), "{}", told(&row));
+            let _ = writeln!(std::io::stderr(), "{}", outcome(&row));
         }
         rows.push(row);
     }
@@ -325,7 +325,7 @@ fn standings(first: &Record, second: &Record) -> Vec<(String, &'static str, bool
     figures.map(|figure| (figure.id.clone(), word(figure), is_valid(figure.verdicts))).collect()
 }
 
-fn told(row: &Row) -> String {
+fn outcome(row: &Row) -> String {
     let what = match &row.not_here {
         Some(why) => format!("not here: {}", figure::format::plain_to(why, 100)),
         None if row.said.is_empty() => "caught".to_owned(),

@@ -11,7 +11,7 @@ use system::mode::{Mode, Options};
 
 use crate::args::system::{self as args, System};
 use crate::failure::Failure;
-use crate::plans::{Part, Times, carry_out, parts, plans};
+use crate::plans::{Part, Times, execute, parts, plans};
 
 /// With --quick the index takes 112 s, so that with start and end it is done within two minutes.
 const TIMES: Times = Times { thorough: 1800.0, quick: 0.373 };
@@ -27,7 +27,7 @@ pub fn run(arguments: &System) -> Result<ExitCode, Failure> {
         lab::warden::tell(directory);
     }
     let parts = planned(&names, options, &machine)?;
-    let done = carry_out(parts, machine, &options.measuring, &options.output);
+    let done = execute(parts, machine, &options.measuring, &options.output);
     if !options.measuring.dry_run {
         sweep(options.directory.as_deref());
     }

@@ -152,8 +152,8 @@ fn base64(bytes: &[u8]) -> String {
 pub fn address(text: &str) -> Result<SocketAddr, String> {
     let bare = text.trim_start_matches("http://");
     let bare = bare.split('/').next().unwrap_or_default();
-    let found = bare.to_socket_addrs().ok().and_then(|mut all| all.next());
-    found.ok_or_else(|| format!("'{text}' is no host and port that is known: write 127.0.0.1:6060"))
+    let address = bare.to_socket_addrs().ok().and_then(|mut all| all.next());
+    address.ok_or_else(|| format!("'{text}' is no host and port that is known: write 127.0.0.1:6060"))
 }
 
 /// A token: any text without spaces, short enough for one line.
@@ -198,7 +198,7 @@ mod unit {
 
     #[test]
     fn credentials_go_into_a_line_of_their_own() {
-        let of = |text: &str| without_credentials(&url(text).unwrap());
+        let parts = |text: &str| without_credentials(&url(text).unwrap());
         for (given, bare, line) in [
             ("http://h/a", "http://h/a", None),
             // RFC 7617, section 2.
@@ -211,7 +211,7 @@ mod unit {
             ("http://:p@h/", "http://h/", Some("Basic OnA=")),
             ("http://%C3%A9:100%25@h/", "http://h/", Some("Basic w6k6MTAwJQ==")),
         ] {
-            let (url, authorization) = of(given);
+            let (url, authorization) = parts(given);
             assert_eq!((url.as_str(), authorization.as_deref()), (bare, line), "{given}");
         }
         // RFC 4648, section 10.

@@ -12,7 +12,7 @@ use machine::{Asked, Tree};
 
 use crate::args::alloc::Load;
 use crate::failure::Failure;
-use crate::plans::{Part, Times, carry_out, parts, plans};
+use crate::plans::{Part, Times, execute, parts, plans};
 
 /// With --quick the load takes 85 s, so that with start and end it is done within 90.
 const TIMES: Times = Times { thorough: 1800.0, quick: 0.354 };
@@ -23,7 +23,7 @@ const TIMES: Times = Times { thorough: 1800.0, quick: 0.354 };
 /// Wrong usage; what could not be measured or written.
 pub(super) fn run(arguments: &Load) -> Result<ExitCode, Failure> {
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
-    carry_out(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
+    execute(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
 }
 
 /// The load that is to be measured.

@@ -9,7 +9,7 @@ use machine::{Asked, Tree};
 
 use crate::args::alloc::Try;
 use crate::failure::Failure;
-use crate::plans::{Times, carry_out, parts, plans};
+use crate::plans::{Times, execute, parts, plans};
 use crate::program;
 use crate::run::scratch;
 
@@ -22,7 +22,7 @@ const TIMES: Times = Times { thorough: 1800.0, quick: 0.354 };
 /// Wrong usage; what could not be measured or written.
 pub(super) fn run(arguments: &Try) -> Result<ExitCode, Failure> {
     let allocators = find::chosen(&arguments.allocators, &Places::live()).map_err(Failure::usage)?;
-    let program = program::of(&arguments.command)?;
+    let program = program::find(&arguments.command)?;
     let directory = scratch()?;
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
     let options = |rules: Rules| Options {
@@ -35,5 +35,5 @@ pub(super) fn run(arguments: &Try) -> Result<ExitCode, Failure> {
         anstream::eprintln!("truebench: the record is not saved; to save it: --format json -o FILE");
     }
     let plans = plans(vec![&MODE], &machine, &arguments.measuring, TIMES, &options)?;
-    carry_out(parts(plans), machine, &arguments.measuring, &arguments.output)
+    execute(parts(plans), machine, &arguments.measuring, &arguments.output)
 }

@@ -11,7 +11,7 @@ use machine::{Asked, Tree};
 
 use crate::args::faults::Prices;
 use crate::failure::Failure;
-use crate::plans::{Part, Times, carry_out, parts, plans};
+use crate::plans::{Part, Times, execute, parts, plans};
 
 /// With --quick it takes less than a minute.
 const TIMES: Times = Times { thorough: 900.0, quick: 0.6 };
@@ -19,13 +19,13 @@ const TIMES: Times = Times { thorough: 900.0, quick: 0.6 };
 /// The mode, to be named as long as the program lives.
 static PRICES: Mode<Options, PlanError> = MODE;
 
-/// Looks what there is, plans, measures, judges, reports.
+/// Plans, measures, judges, reports.
 ///
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub(super) fn run(arguments: &Prices) -> Result<ExitCode, Failure> {
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
-    carry_out(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
+    execute(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
 }
 
 /// What is to be measured.
@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &Prices) -> Result<ExitCode, Failure> {
 /// Wrong usage: no such price.
 pub fn planned(arguments: &Prices, machine: &Machine) -> Result<Vec<Part>, Failure> {
     let directory = arguments.directory.clone().unwrap_or_else(std::env::temp_dir);
-    let here = Here::look(&directory, FILE);
-    let options = |rules| Options { here: here.clone(), words: arguments.prices.clone(), rules };
+    let capabilities = Here::look(&directory, FILE);
+    let options = |rules| Options { here: capabilities.clone(), words: arguments.prices.clone(), rules };
     plans(vec![&PRICES], machine, &arguments.measuring, TIMES, &options).map(parts)
 }

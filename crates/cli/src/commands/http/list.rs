@@ -30,7 +30,7 @@ mod unit {
     use super::*;
 
     #[test]
-    fn a_server_is_told_with_what_it_is_made_of() {
+    fn a_server_is_listed_with_its_modules() {
         let one = |modules: &[(&str, &str)]| Listed {
             server: "fast".to_owned(),
             about: "serves connections".to_owned(),

@@ -17,7 +17,7 @@ use url::Url;
 use super::client::client;
 use crate::args::http::{Arrival, Load};
 use crate::failure::Failure;
-use crate::plans::{Part, Times, carry_out, parts, plans};
+use crate::plans::{Part, Times, execute, parts, plans};
 use crate::values::http::{Header, without_credentials};
 
 /// A load takes as long as it says: these bound it only from above.
@@ -33,7 +33,7 @@ const ROUNDS: u32 = 6;
 /// Wrong usage; what could not be measured or written.
 pub(super) fn run(arguments: &Load) -> Result<ExitCode, Failure> {
     let machine = machine::describe(&Tree::live(), &Known { dimms: None });
-    carry_out(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
+    execute(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
 }
 
 /// What is to be measured.

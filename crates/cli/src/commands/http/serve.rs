@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
     lab::worker::raise_descriptor_limit();
     let machine = machine::describe(&Tree::live(), &Known { dimms: None });
     let rules = Rules::new(&machine, names.clone(), token.clone());
-    let told = |error: std::io::Error| {
+    let cannot_bind = |error: std::io::Error| {
         Failure::usage(format!(
             "--bind {} --agent {}: {}",
             arguments.bind,
@@ -52,8 +52,8 @@ pub(super) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
             system_error(&error)
         ))
     };
-    let agent = Agent::bind(arguments.bind, arguments.agent, rules).map_err(told)?;
-    let address = agent.address().map_err(told)?;
+    let agent = Agent::bind(arguments.bind, arguments.agent, rules).map_err(cannot_bind)?;
+    let address = agent.address().map_err(cannot_bind)?;
     let mut command = format!("truebench http --remote {address}");
     if address.ip().is_unspecified() {
         command = format!("truebench http --remote THIS-MACHINE:{}", address.port());

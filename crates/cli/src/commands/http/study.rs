@@ -15,7 +15,7 @@ use machine::{Asked as Known, Tree};
 use super::client::client;
 use crate::args::http::Study as StudyArgs;
 use crate::failure::Failure;
-use crate::plans::{Part, Times, carry_out, parts, plans};
+use crate::plans::{Part, Times, execute, parts, plans};
 
 /// With --quick the study takes less than three minutes.
 const TIMES: Times = Times { thorough: 3600.0, quick: 0.21 };
@@ -26,7 +26,7 @@ const TIMES: Times = Times { thorough: 3600.0, quick: 0.21 };
 /// Wrong usage; what could not be measured or written.
 pub(super) fn run(arguments: &StudyArgs) -> Result<ExitCode, Failure> {
     let machine = machine::describe(&Tree::live(), &Known { dimms: None });
-    carry_out(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
+    execute(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
 }
 
 /// What is to be measured.
@@ -53,7 +53,7 @@ pub fn planned(arguments: &StudyArgs, machine: &Machine) -> Result<Vec<Part>, Fa
     }
     let quick = arguments.measuring.quick;
     let study = Study {
-        servers: known(&asked.servers, &servers)?,
+        servers: existing(&asked.servers, &servers)?,
         connections: arguments.connections.clone(),
         pools: asked.pools.clone(),
         loads: selected(&asked.loads, quick || arguments.client.slo.is_some()),
@@ -93,7 +93,7 @@ fn servers_there(agent: SocketAddr, token: &str) -> Result<(Remote, Vec<String>)
 }
 
 /// Names of servers that there are.
-fn known(asked: &[String], names: &[String]) -> Result<Vec<String>, Failure> {
+fn existing(asked: &[String], names: &[String]) -> Result<Vec<String>, Failure> {
     match asked.iter().find(|name| !names.contains(name)) {
         Some(name) => {
             let all = plain(&names.join(", "));

@@ -1,4 +1,4 @@
-//! The directory of a run: its record, and how far it came.
+//! The directory of a run: its record, and what is done.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,16 +15,16 @@ use crate::commands::report::read_opened;
 use crate::failure::Failure;
 use crate::input;
 use crate::output::Target;
-use crate::run::{Keep, tool};
+use crate::run::{Checkpoint, tool};
 
 /// The record's file.
 pub const RECORD: &str = "record.json";
-/// How far the run came.
+/// What is done.
 const STATE: &str = "run.json";
 /// Between two records that are written while figures are measured.
 const BETWEEN: Duration = Duration::from_secs(2);
 
-/// How far a run came.
+/// What was asked for, and what is done.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct State {
     /// What was asked for when it was begun.
@@ -155,7 +155,7 @@ impl RunDirectory {
         self.note(written);
     }
 
-    /// Measuring goes on: what is lost is told at the end.
+    /// Measuring goes on: the first failure is reported at the end.
     fn note(&mut self, written: Result<(), Failure>) {
         if let Err(failure) = written {
             self.lost.get_or_insert(failure);
@@ -163,14 +163,14 @@ impl RunDirectory {
     }
 }
 
-impl Keep for RunDirectory {
-    fn so_far(&mut self, record: &dyn Fn() -> Record) {
+impl Checkpoint for RunDirectory {
+    fn progress(&mut self, record: &dyn Fn() -> Record) {
         if self.last.is_none_or(|last| last.elapsed() >= BETWEEN) {
             self.write(&record());
         }
     }
 
-    fn done(&mut self, worker: &str, ids: Vec<String>, record: &dyn Fn() -> Record) {
+    fn finished(&mut self, worker: &str, ids: Vec<String>, record: &dyn Fn() -> Record) {
         self.write(&record());
         self.state.done.push(Done { worker: worker.to_owned(), figures: ids });
         self.write_state();
