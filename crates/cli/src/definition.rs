@@ -52,7 +52,8 @@ fn without_hidden(command: &Command) -> Command {
     visible
 }
 
-/// What is wrong with a word in place of a command or a mode, with those that there are; `None` for any other error.
+/// What is wrong with a word in place of a command or a mode, with those that there are; `None` for any other
+/// error.
 pub fn wrong_mode(error: &Error, words: &[String]) -> Option<String> {
     let context = match error.kind() {
         ErrorKind::InvalidSubcommand | ErrorKind::ArgumentConflict => ContextKind::InvalidSubcommand,

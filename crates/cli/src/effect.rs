@@ -56,8 +56,8 @@ const MEASURING: &[&str] = &["quick", "thorough", "rounds", "max_time", "target"
 /// Advice where there is none better.
 const LEAVE_OUT: &str = "leave it out";
 
-/// The modes that a command line runs, if each of them leaves options unread. `effect/tests.rs` changes each option of
-/// each mode and compares the plans.
+/// The modes that a command line runs, if each of them leaves options unread. `effect/tests.rs` changes each
+/// option of each mode and compares the plans.
 fn modes(command: &Command) -> Vec<Mode> {
     match command {
         Command::Run(run) if run.resume.is_some() => {

@@ -22,7 +22,8 @@ pub fn of(path: &str) -> Vec<Example> {
         .collect()
 }
 
-/// Arguments and purpose of two examples, by path, in the order of the commands. The empty path is truebench itself.
+/// Arguments and purpose of two examples, by path, in the order of the commands. The empty path is truebench
+/// itself.
 pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
     (
         "",

@@ -70,7 +70,8 @@ impl Failure {
     }
 }
 
-/// Ends a command by its judged record. Where nothing was measured, stderr gets one line with the reason, whatever is printed elsewhere.
+/// Ends a command by its judged record. Where nothing was measured, stderr gets one line with the reason,
+/// whatever is printed elsewhere.
 pub fn end(record: &Record, strict: bool) -> ExitCode {
     match code_of(record, strict) {
         NOT_MEASURED => Failure::measuring(nothing_measured(record)).report(),

@@ -39,7 +39,8 @@ fn worker_of(name: &str) -> Option<lab::worker::Prepare> {
     }
 }
 
-/// A limit of the stack (ulimit -s) below which truebench runs on a thread with a stack of its own, and the size of that, in bytes.
+/// A limit of the stack (ulimit -s) below which truebench runs on a thread with a stack of its own, and the
+/// size of that, in bytes.
 const SMALL_STACK: u64 = 2 << 20;
 const STACK: usize = 8 << 20;
 
@@ -49,7 +50,8 @@ fn main() -> ExitCode {
         let refusal = "truebench is set-user-ID or set-group-ID, and runs what its user names: remove that mode, and use sudo";
         return Failure::usage(refusal).report();
     }
-    // Guardians and workers are executed as /proc/self/exe: ps, top and our own reports would call them `exe`.
+    // Guardians and workers are executed as /proc/self/exe: ps, top and our own reports would call them
+    // `exe`.
     let _ = rustix::thread::set_name(c"truebench");
     if getrlimit(Resource::Stack).current.is_none_or(|limit| limit >= SMALL_STACK) {
         return start();

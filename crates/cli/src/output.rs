@@ -73,7 +73,8 @@ impl Destination {
     }
 
     /// Writes the record: to the file, if there is one, in the chosen format; and to stdout, as text if there
-    /// is a file. Where the file fails, the text still comes, quiet or not: it is all that is left of the run.
+    /// is a file. Where the file fails, the text still comes, quiet or not: it is all that is left of the
+    /// run.
     ///
     /// # Errors
     /// What could not be written where; a format that does not suit the record.
@@ -208,7 +209,8 @@ impl Target {
     }
 
     fn put(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-        // A format writes word by word: unbuffered, a record of some megabytes takes a second of system calls.
+        // A format writes word by word: unbuffered, a record of some megabytes takes a second of system
+        // calls.
         let buffered = |file: &File| {
             let mut buffer = BufWriter::new(file);
             write(&mut buffer)?;
@@ -273,8 +275,8 @@ fn colour_of(stream: &impl anstream::stream::RawStream, no_color: bool) -> bool 
     !no_color && AutoStream::choice(stream) != ColorChoice::Never
 }
 
-/// Whether the locale names another character set than UTF-8. One that is not set (containers, cron) names none, and
-/// what reads such output today reads UTF-8.
+/// Whether the locale names another character set than UTF-8. One that is not set (containers, cron) names
+/// none, and what reads such output today reads UTF-8.
 fn ascii() -> bool {
     let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
     // In the order of POSIX, XBD 8.2.
@@ -287,8 +289,8 @@ pub fn width() -> usize {
     width_of(&io::stdout())
 }
 
-/// A list for whoever reads stdout: beside each name, in a column of their own, what is said of it; below it where that column leaves
-/// less than half of the width. No word is cut, so that paths can be copied.
+/// A list for whoever reads stdout: beside each name, in a column of their own, what is said of it; below it
+/// where that column leaves less than half of the width. No word is cut, so that paths can be copied.
 pub fn list(entries: impl IntoIterator<Item = (String, String)>) -> String {
     list_within(&entries.into_iter().collect::<Vec<_>>(), width().min(READABLE))
 }

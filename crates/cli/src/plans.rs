@@ -74,7 +74,8 @@ pub fn plans<O, E: Error>(
     in_time(plans, measuring)
 }
 
-/// Plans that fit their time. A `--max-time` that is too short is refused; a default time that is too short is extended.
+/// Plans that fit their time. A `--max-time` that is too short is refused; a default time that is too short
+/// is extended.
 ///
 /// # Errors
 /// Wrong usage: the mode that needs more time, and how much is enough.

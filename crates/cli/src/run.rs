@@ -78,8 +78,8 @@ impl Checkpoint for () {
     fn finished(&mut self, _: &str, _: Vec<String>, _: &dyn Fn() -> Record) {}
 }
 
-/// Measures suites one after the other and judges the figures, together with those measured before. An interrupt ends
-/// the run.
+/// Measures suites one after the other and judges the figures, together with those measured before. An
+/// interrupt ends the run.
 ///
 /// # Errors
 /// No signal handler can be installed, or no thread started.

@@ -79,7 +79,8 @@ pub fn sizes(text: &str) -> Result<(u64, u64), String> {
     }
 }
 
-/// Seconds: nothing here runs longer than ten years. Much larger numbers overflow where a time is added to another.
+/// Seconds: nothing here runs longer than ten years. Much larger numbers overflow where a time is added to
+/// another.
 const LONGEST: f64 = 10.0 * 366.0 * 24.0 * 3600.0;
 
 /// A time: `30s`, `2min`, `1m 30s`, `500ms`; a bare number is seconds.

@@ -10,7 +10,8 @@ use clap::builder::TypedValueParser;
 use clap::{Args as ClapArgs, Command, Subcommand};
 use lab::placement::Places;
 
-use super::{Measuring, Output, memory};
+use super::common::{Measuring, Output};
+use super::memory;
 use crate::values::{self, Suggested, choice};
 
 /// `truebench alloc`.
@@ -46,7 +47,8 @@ pub enum Mode {
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "What is measured")]
 pub struct Load {
-    /// Allocators: glibc, jemalloc, … as alloc list shows them, or NAME=/path/lib.so [default: all that are installed]
+    /// Allocators: glibc, jemalloc, … as alloc list shows them, or NAME=/path/lib.so [default: all that are
+    /// installed]
     #[arg(value_name = "ALLOCATOR", value_parser = allocators(), hide_possible_values = true)]
     pub allocators: Vec<String>,
     /// The load: ithare, mimalloc-bench, uniform, or a CSV file of size,rate,lifetime
@@ -79,8 +81,8 @@ pub struct Load {
     /// Threads; repeatable [default: 1, and one for each CPU]
     #[arg(short = 't', long, value_name = "N", help_heading = "Placement", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Vec<u32>,
-    /// Where threads run: threads, cores, ll_caches, numa_domains, sockets, or a list such as {0},{2} [default: each on a core of
-    /// its own as long as there are cores]
+    /// Where threads run: threads, cores, ll_caches, numa_domains, sockets, or a list such as {0},{2}
+    /// [default: each on a core of its own as long as there are cores]
     #[arg(long, value_name = "PLACES", help_heading = "Placement", value_parser = memory::places(), hide_possible_values = true)]
     pub places: Option<Places>,
     /// Also measure processes of one thread each, to compare with threads

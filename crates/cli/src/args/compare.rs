@@ -27,13 +27,15 @@ pub struct Compare {
     /// Compare also what may not be compared (other parameters or versions, invalid figures), and say so
     #[arg(long)]
     pub force: bool,
-    /// The first record is the baseline: exit with 3 if another one is slower in any figure, with 4 if none could be judged
+    /// The first record is the baseline: exit with 3 if another one is slower in any figure, with 4 if none
+    /// could be judged
     #[arg(long)]
     pub baseline: bool,
     /// Compare these figures alone: an id, or a pattern such as 'memory.*'; repeatable
     #[arg(long, value_name = "ID", value_parser = Pattern::parse)]
     pub figure: Vec<Pattern>,
-    /// Exit with 4 unless one of these figures at least could be judged: an id, or a pattern such as 'memory.*'; repeatable
+    /// Exit with 4 unless one of these figures at least could be judged: an id, or a pattern such as
+    /// 'memory.*'; repeatable
     #[arg(long, value_name = "ID", value_parser = Pattern::parse)]
     pub require: Vec<Pattern>,
     /// Weights of classes, for a total of each record: compute=2,files=1

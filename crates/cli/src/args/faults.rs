@@ -10,7 +10,7 @@ use faults::demo;
 use faults::prices::catalogue;
 use figure::faults::{Manager, Mechanism};
 
-use super::{Measuring, Output};
+use super::common::{Measuring, Output};
 use crate::values::{self, Suggested, choice};
 
 /// `truebench faults`.
@@ -52,15 +52,15 @@ pub struct Watch {
     /// How long to watch a process, such as 10s [default: to its end, or to Ctrl-C]
     #[arg(short, long, value_name = "TIME", requires = "pid", value_parser = values::seconds)]
     pub duration: Option<f64>,
-    /// Rates alone: do not look where the faults come from
+    /// Rates only: do not trace where the faults come from
     #[arg(long)]
     pub rates: bool,
-    /// Also write the stacks for flame graphs: folded (flamegraph.pl, inferno, speedscope) or pprof (go tool pprof), to FILE
-    /// [default: faults.folded, faults.pb.gz]
+    /// Also write the stacks for flame graphs: folded (flamegraph.pl, inferno, speedscope) or pprof (go tool
+    /// pprof), to FILE [default: faults.folded, faults.pb.gz]
     #[arg(long, value_name = "FORMAT[=FILE]", value_delimiter = ',', value_parser = exports(), hide_possible_values = true, conflicts_with_all = ["rates", "prove"])]
     pub export: Vec<Export>,
-    /// Preload a recorder into the program, and tell which faults are in which large blocks of malloc, who allocates them and who
-    /// touches them first; large are those from SIZE on [64KiB]
+    /// Preload a recorder into the program, and report which large blocks of malloc the faults are in, who
+    /// allocates them and who touches them first; a large block has SIZE bytes or more [64KiB]
     #[arg(
         long,
         value_name = "SIZE",
@@ -71,11 +71,12 @@ pub struct Watch {
         conflicts_with_all = ["rates", "prove"]
     )]
     pub allocs: Option<f64>,
-    /// As root: count calls for memory (mmap, munmap, brk, madvise) all the time, not in moments; all system calls slow down
+    /// As root: count calls for memory (mmap, munmap, brk, madvise) all the time, not in moments; all system
+    /// calls slow down
     #[arg(long, conflicts_with_all = ["rates", "prove"])]
     pub calls: bool,
-    /// Keep what was seen in FILE (JSON lines, gzipped), to send it with a report of a wrong answer: faults, mappings, names of
-    /// processes and of their files; no stacks and nothing of what memory holds
+    /// Write the recorded events to FILE (JSON lines, gzipped), to attach to a bug report: faults, mappings,
+    /// names of processes and of their files; no stacks, and no contents of memory
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rates", "prove"])]
     pub keep_events: Option<PathBuf>,
     #[command(flatten)]
@@ -87,7 +88,8 @@ pub struct Watch {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub output: Output,
-    /// The program to start, after two hyphens. truebench exits with its exit code; reports go to stderr, or to -o
+    /// The program to start, after two hyphens. truebench exits with its exit code; reports go to stderr, or
+    /// to -o
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
@@ -119,13 +121,16 @@ fn export(text: &str) -> Result<Export, String> {
 #[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Proof that a lever helps")]
 pub struct Prove {
-    /// Start the program again and again, without a lever and with each in turn, and compare CPU time, time and memory
+    /// Start the program again and again, without a lever and with each in turn, and compare CPU time, time
+    /// and memory
     #[arg(long)]
     pub prove: bool,
-    /// Only these levers: of glibc thresholds, top-pad, both, hugetlb, mmap-max, trim; of others see the plan (--dry-run)
+    /// Only these levers: of glibc thresholds, top-pad, both, hugetlb, mmap-max, trim; of others see the plan
+    /// (--dry-run)
     #[arg(long = "lever", value_name = "NAME", value_delimiter = ',', requires = "prove")]
     pub levers: Vec<String>,
-    /// Also try another allocator as a lever, by its word (truebench alloc list) or NAME=/path/lib.so; repeatable
+    /// Also try another allocator as a lever, by its word (truebench alloc list) or NAME=/path/lib.so;
+    /// repeatable
     #[arg(
         long = "allocator",
         value_name = "NAME[=LIB]",
@@ -141,8 +146,8 @@ pub struct Prove {
     /// Only levers against these mechanisms
     #[arg(long = "mechanism", value_name = "NAME", value_delimiter = ',', value_parser = mechanisms(), requires = "prove")]
     pub mechanisms: Vec<Mechanism>,
-    /// For a program that does not end by itself: each start runs until its rates are steady, or TIME is over [30s], and is ended;
-    /// compared are CPUs kept busy and faults a second
+    /// For a program that does not end by itself: each start runs until its rates are steady, or for TIME
+    /// [30s], and is stopped; CPU use and faults a second are compared
     #[arg(
         long,
         value_name = "TIME",
@@ -164,16 +169,17 @@ pub struct Demo {
     /// Show all shapes, and what each does
     #[arg(long)]
     pub list: bool,
-    /// So many iterations, as fast as they go [default: some seconds]
+    /// Number of iterations, as fast as they go [default: some seconds]
     #[arg(long, value_name = "N", conflicts_with = "rate", value_parser = clap::value_parser!(u64).range(1..))]
     pub iterations: Option<u64>,
-    /// So many iterations a second
+    /// Iterations a second
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub rate: Option<u64>,
-    /// For so many seconds, with --rate
+    /// Seconds, with --rate
     #[arg(long, value_name = "N", default_value_t = 10, requires = "rate", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub seconds: u64,
-    /// Prove which lever helps, after a look at one start: start it again and again, without a lever and with each in turn
+    /// Prove which lever helps: after one watched start, start it again and again, without a lever and with each
+    /// in turn
     #[arg(long)]
     pub prove: bool,
     #[command(flatten)]

@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use figure::{CpuList, loads};
 
-use super::{Measuring, Output};
+use super::common::{Measuring, Output};
 use crate::values;
 use crate::values::http as of_http;
 use crate::values::http::{Header, Slo};
@@ -46,7 +46,8 @@ pub enum Mode {
     List,
     /// A server that answers the same to everything, as fast as can be, with faults on demand
     Null(Box<Null>),
-    /// An agent that starts the servers here for `truebench http --remote` on another machine, and watches them
+    /// An agent that starts the servers here for `truebench http --remote` on another machine, and watches
+    /// them
     Serve(Serve),
 }
 
@@ -62,10 +63,11 @@ pub struct Serve {
     /// The agent's port; 0 is any that is free. Servers take any
     #[arg(long, value_name = "PORT", default_value_t = 7411)]
     pub agent: u16,
-    /// What clients must say to be served, at least 32 hexadecimal digits or 22 letters [default: a random one, which is printed]
+    /// Token that clients must send, at least 32 hexadecimal digits or 22 letters [default: a random one, which
+    /// is printed]
     #[arg(long, value_name = "TOKEN", env = TOKEN, hide_env_values = true, value_parser = of_http::token)]
     pub token: Option<String>,
-    /// Serve anybody
+    /// Serve clients without a token
     #[arg(long)]
     pub no_token: bool,
 }
@@ -134,19 +136,22 @@ pub struct Servers {
     /// Extra CPU time that a request costs every server, such as 20us
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub cost: Option<f64>,
-    /// Time that every server waits for before it answers, such as 5ms
+    /// Time that every server waits before it answers, such as 5ms
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub sleep: Option<f64>,
     /// Workers of the multiplexed server's pool, each number a figure
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,8,64,512", value_parser = of_http::count)]
     pub pools: Vec<u32>,
-    /// Loads besides the saturated one, by which they are measured [default: all; with --quick or --slo equal-rate]
+    /// Loads besides the saturated one, by which they are measured [default: all; with --quick or --slo
+    /// equal-rate]
     #[arg(long, value_name = "LOADS", value_delimiter = ',', value_parser = PossibleValuesParser::new(loads::OF_STUDY))]
     pub loads: Vec<String>,
-    /// Take no CPU profile of the servers, so that every round is of the same kind: no shares of a request's CPU time
+    /// Take no CPU profile of the servers, so that every round is of the same kind: no shares of a request's
+    /// CPU time
     #[arg(long)]
     pub no_profile: bool,
-    /// The agent on another machine that starts the servers there (truebench http serve), such as 10.0.0.2:7411
+    /// The agent on another machine that starts the servers there (truebench http serve), such as
+    /// 10.0.0.2:7411
     #[arg(long, value_name = "HOST:PORT", value_parser = of_http::address)]
     pub remote: Option<std::net::SocketAddr>,
     /// Token for the agent
@@ -191,10 +196,11 @@ pub struct Requests {
     /// Requests of all rounds together, as many in each, in place of a time
     #[arg(short = 'n', long, value_name = "N", value_parser = of_http::long_count, conflicts_with = "duration")]
     pub requests: Option<u64>,
-    /// Requests a second, over all connections, whether answers come or not; latency counts from the intended start
+    /// Requests a second, over all connections, whether answers come or not; latency counts from the intended
+    /// start
     #[arg(short = 'R', long, value_name = "RATE", value_parser = of_http::rate, conflicts_with = "slo")]
     pub rate: Option<f64>,
-    /// How requests of a rate come: at exponential distances, or at equal ones
+    /// Intervals between the requests of a rate
     #[arg(long, value_enum, requires = "rate", default_value_t)]
     pub arrival: Arrival,
     /// A header line, such as 'Accept: text/html'
@@ -238,17 +244,17 @@ pub struct Answers {
     pub no_ceiling: bool,
 }
 
-/// How requests of a rate come.
+/// Intervals between the requests of a rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Arrival {
-    /// At exponential distances: as from many users who know nothing of one another
+    /// At exponential intervals: as from many independent users
     #[default]
     Poisson,
-    /// At equal distances
+    /// At equal intervals
     Constant,
 }
 
-/// What carries the client's bytes.
+/// I/O interface of the client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
     /// epoll
@@ -263,7 +269,8 @@ pub enum Engine {
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "The client")]
 pub struct Client {
-    /// Threads of the client, over all its processes [default: one for each of its CPUs, from 4 on half as many]
+    /// Threads of the client, over all its processes [default: one for each of its CPUs, from 4 on half as
+    /// many]
     #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
     /// Processes of the client: the study's parallel tasks
@@ -272,22 +279,23 @@ pub struct Client {
     /// The client's CPUs, such as 0-3,8 [default: one core in four, and at least one; with --remote all]
     #[arg(long, value_name = "CPUS")]
     pub client_cpus: Option<CpuList>,
-    /// CPUs of the servers that are started, with --remote of the machine there [default: the others, or all there]
+    /// CPUs of the servers that are started, with --remote of the machine there [default: the others, or all
+    /// there]
     #[arg(long, value_name = "CPUS")]
     pub server_cpus: Option<CpuList>,
-    /// What carries the client's bytes
+    /// I/O interface of the client
     #[arg(long, value_enum, default_value_t)]
     pub engine: Engine,
-    /// After which a request has failed
+    /// Time after which a request counts as failed
     #[arg(long, value_name = "TIME", value_parser = values::seconds, default_value = "10s")]
     pub timeout: f64,
-    /// Before each round [default: a fifth of it; none where a number of requests ends it]
+    /// Warm-up before each round [default: a fifth of it; none where a number of requests ends it]
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub warmup: Option<f64>,
-    /// Connections that are begun each second at most
+    /// New connections a second, at most
     #[arg(long, value_name = "RATE", value_parser = of_http::rate)]
     pub ramp: Option<f64>,
-    /// Addresses that connections come from, in turn
+    /// Source addresses of the connections, in turn
     #[arg(long, value_name = "IP,…", value_delimiter = ',')]
     pub sources: Vec<IpAddr>,
     /// Search the largest rate that holds a latency, such as p99<5ms

@@ -13,8 +13,8 @@ use memory::mode::Schedule;
 use memory::pages::Pages;
 use memory::simd::Simd;
 
+use super::common::{Measuring, Output};
 use super::modes::{ModeArgs, Named, OfDefault, SharedArgs};
-use super::{Measuring, Output};
 use crate::values::{self, Suggested, choice};
 
 /// `truebench memory`.

@@ -1,5 +1,5 @@
-//! Modes of a suite as subcommands. One list says which options each mode reads: help, completions and the refusal
-//! of an option without effect (`effect`) follow from it.
+//! Modes of a suite as subcommands. One list says which options each mode reads: help, completions and the
+//! refusal of an option without effect (`effect`) follow from it.
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
@@ -28,7 +28,8 @@ pub trait SharedArgs: Args {
         mode.into_iter().flat_map(|mode| mode.options).chain(Self::EVERY_MODE).copied().collect()
     }
 
-    /// The arguments of a mode. Those that it does not read are hidden, and parsed so that they can be refused by name.
+    /// The arguments of a mode. Those that it does not read are hidden, and parsed so that they can be
+    /// refused by name.
     fn augment_mode(command: Command, name: &str) -> Command {
         let read = Self::read_by(name);
         Self::augment_args(command).mut_args(|arg| {

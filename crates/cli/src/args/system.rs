@@ -6,8 +6,8 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args as ClapArgs, Subcommand};
 use system::catalogue;
 
+use super::common::{Measuring, Output};
 use super::modes::{ModeArgs, Named, OfDefault, SharedArgs};
-use super::{Measuring, Output};
 use crate::values::{self, Suggested};
 
 /// `truebench system`.

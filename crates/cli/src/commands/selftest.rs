@@ -97,7 +97,8 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
     }))
 }
 
-/// The CPUs that may be used, those of different cores first: what is planted on a second CPU is not to be on the first one's core.
+/// The CPUs that may be used, those of different cores first: what is planted on a second CPU is not to be on
+/// the first one's core.
 fn by_core(machine: &Machine) -> Result<Vec<u32>, Failure> {
     let places =
         lab::placement::place(machine, &Places::Cores, Bind::Close, None).map_err(Failure::measuring)?;
@@ -185,7 +186,8 @@ fn description(defect: &Defect) -> String {
     format!("{}; planted by {}{why}", defect.defect, defect.planted)
 }
 
-/// Each defect and its clean twin, as often as asked, as far as the time goes; none of those that were not tried.
+/// Each defect and its clean twin, as often as asked, as far as the time goes; none of those that were not
+/// tried.
 fn tried(site: &Site, host: &Host, chosen: &[Defect], options: &Selftest) -> Vec<Row> {
     let unlimited = options.all || options.which.iter().any(|name| name.contains('/') || is_file(name));
     let most = options.max_time.unwrap_or(if unlimited { f64::INFINITY } else { MAX_TIME });
@@ -260,7 +262,8 @@ fn once(
     Ok(())
 }
 
-/// Runs with nothing planted, of all suites or those that are named, and how many of them the user did not wait for.
+/// Runs with nothing planted, of all suites or those that are named, and how many of them the user did not
+/// wait for.
 fn with_nothing(site: &Site, host: &Host, options: &Selftest) -> Clean {
     let is_asked = |run: &str| {
         options.which.is_empty() || options.which.iter().any(|name| suite_of(name) == suite_of(run))

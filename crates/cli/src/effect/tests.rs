@@ -14,7 +14,8 @@ const NOT_IN_PLANS: &[&str] =
 /// wrk's and wrk2's words for details that the report of `http load` always has.
 const ALWAYS_SHOWN: &[&str] = &["latency", "u_latency"];
 
-/// A value other than the default of each option that takes one; where another option must be there as well, that too.
+/// A value other than the default of each option that takes one; where another option must be there as well,
+/// that too.
 fn sample<'a>(command: &str, id: &'a str, file: &'a str) -> Option<Vec<&'a str>> {
     let samples: BTreeMap<&str, &[&str]> = match command {
         "memory" => BTreeMap::from([
@@ -115,8 +116,8 @@ fn named<'a>(definition: &'a Definition, words: &[&str]) -> &'a Definition {
     names.fold(definition, |command, name| command.find_subcommand(name).unwrap_or(command))
 }
 
-/// With each option that the command has, a mode has another plan, or the option is refused; and it is refused only where the plan
-/// would be the same.
+/// With each option that the command has, a mode has another plan, or the option is refused; and it is
+/// refused only where the plan would be the same.
 fn every_option_counts(mode: &[&str], machine: &Machine) -> Vec<String> {
     let definition = definition();
     let file = tempfile::NamedTempFile::new().unwrap();

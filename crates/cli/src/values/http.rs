@@ -110,7 +110,8 @@ pub fn url(text: &str) -> Result<Url, String> {
     }
 }
 
-/// A URL without its user and password, and what says them in an Authorization line (RFC 7617), if it has them.
+/// A URL without its user and password, and what says them in an Authorization line (RFC 7617), if it has
+/// them.
 pub fn without_credentials(url: &Url) -> (Url, Option<String>) {
     let mut bare = url.clone();
     // A URL with a host can be without them.

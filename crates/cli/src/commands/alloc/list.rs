@@ -18,7 +18,8 @@ pub(super) fn run() -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Which allocators there are, which version, where, and how to get the others. The path, which may be long, stands last.
+/// Which allocators there are, which version, where, and how to get the others. The path, which may be long,
+/// stands last.
 fn list(places: &Places) -> String {
     const NONE: &str = "–";
     let rows: Vec<(&str, String, String)> = ALLOCATORS

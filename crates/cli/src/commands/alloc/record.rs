@@ -14,8 +14,8 @@ use crate::failure::Failure;
 use crate::output::Target;
 use crate::run::begin_beside_program;
 
-/// Runs the command with its own input, output and exit code; what was recorded goes to a file, and what there is to say about
-/// it to stderr.
+/// Runs the command with its own input, output and exit code; what was recorded goes to a file, and what
+/// there is to say about it to stderr.
 ///
 /// # Errors
 /// Wrong usage; nothing recorded, or not written.

@@ -1,5 +1,5 @@
-//! `truebench faults --prove`: which lever helps a program. One watched start comes first, unless the user names what
-//! to try; the levers are those against the mechanisms of that start.
+//! `truebench faults --prove`: which lever helps a program. One watched start comes first, unless the user
+//! names what to try; the levers are those against the mechanisms of that start.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -133,7 +133,8 @@ fn untried(
     execute_with(Vec::new(), figures, machine, measuring, output)
 }
 
-/// The mechanisms of a watched start, by share of the faults, and the manager of the memory that most of them met.
+/// The mechanisms of a watched start, by share of the faults, and the manager of the memory that most of them
+/// met.
 fn mechanisms(figures: &[Figure]) -> (Vec<Mechanism>, Option<Manager>) {
     let mechanism = |figure: &&Figure| figure.series.is_none() && figure.conditions.get(MECHANISM).is_some();
     let share = |figure: &&Figure| figure.value.unwrap_or(0.0);

@@ -33,8 +33,8 @@ enum Kind {
 }
 
 impl Stream {
-    /// For programs where --format is json or csv: to the file of -o, else to stdout if truebench owns it, else to stderr.
-    /// For people on a terminal.
+    /// For programs where --format is json or csv: to the file of -o, else to stdout if truebench owns it,
+    /// else to stderr. For people on a terminal.
     ///
     /// # Errors
     /// Wrong usage: the file cannot be written.

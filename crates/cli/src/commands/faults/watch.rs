@@ -116,8 +116,8 @@ pub(super) fn watched(
     Ok(status.map_or_else(|| failure::end(&record, false), code))
 }
 
-/// Watches one start of many. The program has no terminal, and is ended after `seconds` if it does not end by itself. Its
-/// figures, with the prices that they are compared with.
+/// Watches one start of many. The program has no terminal, and is ended after `seconds` if it does not end by
+/// itself. Its figures, with the prices that they are compared with.
 pub(super) fn trial(
     program: &Program,
     name: &str,

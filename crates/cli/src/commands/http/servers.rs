@@ -8,8 +8,8 @@ use http::servers::{self, Listed};
 
 use crate::failure::Failure;
 
-/// The program of the servers, and the servers that it holds. If it must be built first, stderr says so: that can
-/// take a minute.
+/// The program of the servers, and the servers that it holds. If it must be built first, stderr says so: that
+/// can take a minute.
 ///
 /// # Errors
 /// They are not there, and cannot be built.

@@ -37,8 +37,8 @@ enum Work {
 /// Seconds of what is watched once, at least.
 const LEAST_WATCHED: f64 = 1.0;
 
-/// All, in the order in which they are measured. What fills the page cache and what leaves connections behind comes
-/// last.
+/// All, in the order in which they are measured. What fills the page cache and what leaves connections behind
+/// comes last.
 pub const PRESETS: &[Preset] = &[
     Preset { suite: ::memory::SUITE, title: "memory", work: Work::Memory, seconds: (40.0, 170.0) },
     Preset {
