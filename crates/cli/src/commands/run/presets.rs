@@ -180,9 +180,9 @@ impl Preset {
         }
     }
 
-    /// The run's options of rounds, with this preset's part of the time.
+    /// The run's options of rounds, with this preset's part of the time in tenths of a second, as `words` prints it.
     fn measuring(&self, request: &RunRequest) -> Measuring {
-        let time = self.time(request).map(|seconds| (seconds * 10.0).round() / 10.0);
+        let time = self.time(request).map(|seconds| ((seconds * 10.0).round() / 10.0).max(0.1));
         Measuring { max_time: time, dry_run: false, strict: false, ..request.measuring.clone() }
     }
 
