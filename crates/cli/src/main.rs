@@ -45,7 +45,7 @@ const SMALL_STACK: u64 = 2 << 20;
 const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
-    // A set-user-ID program must trust nothing of its caller: not PATH, not HOME, not what it is told to run.
+    // A set-user-ID program must trust nothing of its caller: not PATH, not HOME, not the program to run.
     if lab::trust::runs_for_another() {
         let refusal = "truebench is set-user-ID or set-group-ID, and runs what its user names: remove that mode, and use sudo";
         return Failure::usage(refusal).report();
@@ -87,7 +87,7 @@ fn start() -> ExitCode {
     code
 }
 
-/// Says what is wrong with the arguments, which are quoted, without their secrets.
+/// Reports wrong arguments without their secrets, and exits.
 fn exit(error: &clap::Error) -> ! {
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let masked = secrets::command(&words);

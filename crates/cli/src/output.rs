@@ -121,7 +121,7 @@ pub fn format_of_ending(path: &Path) -> Option<&'static str> {
     ENDINGS.iter().find(|(known, _)| ending == Some(known)).map(|(_, name)| *name)
 }
 
-/// How to write for whoever reads stdout.
+/// How to write to stdout.
 pub fn options(no_color: bool) -> report::Options {
     report::Options { width: width(), colour: colour(no_color), ascii: ascii(), saved_to: None }
 }
@@ -289,8 +289,8 @@ pub fn width() -> usize {
     width_of(&io::stdout())
 }
 
-/// A list for whoever reads stdout: beside each name, in a column of their own, what is said of it; below it
-/// where that column leaves less than half of the width. No word is cut, so that paths can be copied.
+/// A list for stdout: names in one column, texts in another; a text goes below its name if that column leaves less than
+/// half of the width. No word is cut, so that paths can be copied.
 pub fn list(entries: impl IntoIterator<Item = (String, String)>) -> String {
     list_within(&entries.into_iter().collect::<Vec<_>>(), width().min(READABLE))
 }

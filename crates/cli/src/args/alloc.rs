@@ -129,7 +129,7 @@ pub struct Record {
     /// Write the profile to FILE, as CSV [default: PROGRAM.alloc.csv, in the working directory]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// No sentences about what was recorded
+    /// No summary of the recording
     #[arg(short, long)]
     pub quiet: bool,
 }

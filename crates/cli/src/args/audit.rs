@@ -1,4 +1,4 @@
-//! `truebench audit`: what other tools printed, and what is known besides.
+//! `truebench audit`: the output of other tools, and facts that it does not hold.
 
 use std::path::PathBuf;
 

@@ -94,7 +94,7 @@ pub struct Watch {
     pub command: Vec<OsString>,
 }
 
-/// Stacks in another format, beside the report.
+/// Stacks in another format, in a file.
 #[derive(Clone, Debug)]
 pub struct Export {
     /// The format.
@@ -103,7 +103,7 @@ pub struct Export {
     pub file: PathBuf,
 }
 
-/// The formats that stacks may have, with the names of their files where none is said.
+/// The formats of stacks, with their default files.
 const EXPORTS: [(&str, &str); 2] = [("folded", "faults.folded"), ("pprof", "faults.pb.gz")];
 
 fn exports() -> Suggested<Export> {

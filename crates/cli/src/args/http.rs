@@ -142,7 +142,7 @@ pub struct Servers {
     /// Workers of the multiplexed server's pool, each number a figure
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,8,64,512", value_parser = of_http::count)]
     pub pools: Vec<u32>,
-    /// Loads besides the saturated one, by which they are measured [default: all; with --quick or --slo
+    /// Loads in addition to the saturated one [default: all; with --quick or --slo
     /// equal-rate]
     #[arg(long, value_name = "LOADS", value_delimiter = ',', value_parser = PossibleValuesParser::new(loads::OF_STUDY))]
     pub loads: Vec<String>,
@@ -220,7 +220,7 @@ pub struct Requests {
     pub disable_keepalive: bool,
 }
 
-/// Which answers are good, and what is measured besides.
+/// Which answers are good, and what else is measured.
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Answers")]
 pub struct Answers {

@@ -11,7 +11,7 @@ pub struct ModeArgs {
     pub name: &'static str,
     /// One line for help.
     pub about: &'static str,
-    /// The options that it reads besides [`SharedArgs::EVERY_MODE`], by clap's ids.
+    /// The options that it reads in addition to [`SharedArgs::EVERY_MODE`], by clap's ids.
     pub options: &'static [&'static str],
 }
 
@@ -50,7 +50,7 @@ pub struct Named<O> {
 
 impl<O: SharedArgs> Subcommand for Named<O> {
     fn augment_subcommands(command: Command) -> Command {
-        // The mode's line comes last: the options bring one of their own.
+        // `about` comes last: the arguments set another.
         O::MODES.iter().fold(command, |command, mode| {
             command.subcommand(O::augment_mode(Command::new(mode.name), mode.name).about(mode.about))
         })

@@ -43,7 +43,7 @@ pub fn planned(names: &[&str], arguments: &args::Options, machine: &Machine) -> 
     Ok(parts(plans))
 }
 
-/// Whether the format can show what is planned: better known now than after measuring.
+/// Whether the format can show the planned figures. Checked before anything is measured.
 fn can_show(arguments: &args::Options, plans: &[(&Mode, Planned)]) -> Result<(), Failure> {
     let format = arguments.output.format.map_or("", |format| format.name);
     let lacks = |kernel: &str| !arguments.kernel.is_empty() && !arguments.kernel.iter().any(|k| k == kernel);

@@ -1,4 +1,4 @@
-//! `truebench selftest`: plants defects here, and shows which of them are seen.
+//! `truebench selftest`: plants defects, and shows which of them are reported.
 
 mod host;
 
@@ -27,7 +27,7 @@ use crate::failure::{self, Failure};
 use crate::output::{self, Target};
 use crate::run;
 
-/// Seconds for those who name nothing.
+/// The default of --max-time, in seconds.
 const MAX_TIME: f64 = 180.0;
 
 /// What `--format json` prints.
@@ -169,7 +169,7 @@ fn chosen(options: &Selftest) -> Result<Vec<Defect>, Failure> {
     Ok(chosen.into_iter().map(|(_, defect)| defect).collect())
 }
 
-/// A defect of the user's own, by its file.
+/// Whether a name is the file of a defect.
 fn is_file(name: &str) -> bool {
     name.ends_with(".toml")
 }
@@ -274,7 +274,7 @@ fn with_nothing(site: &Site, host: &Host, options: &Selftest) -> Clean {
     clean
 }
 
-/// These runs in turn; each beside the one before of its suite, every other time.
+/// These runs in turn. Every second one is compared with the one before of the same suite.
 fn clean_turns(site: &Site, host: &Host, options: &Selftest, runs: &[&str]) -> Clean {
     let mut clean = Clean::default();
     let mut before: Vec<Option<Record>> = runs.iter().map(|_| None).collect();
@@ -314,7 +314,7 @@ fn suite_of(name: &str) -> &str {
     name.split(['/', ' ']).next().unwrap_or(name)
 }
 
-/// What the figures of the second are called beside those of the first, and whether they are valid in both.
+/// The verdict of comparing each figure of two records, and whether it is valid in both.
 fn standings(first: &Record, second: &Record) -> Vec<(String, &'static str, bool)> {
     let named = [first, second].map(|record| Named { name: String::new(), record });
     let comparison = report::compare::compare(&named, &Rules::default());

@@ -11,7 +11,7 @@ use url::Url;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header(pub String, pub String);
 
-/// A latency that is to be held.
+/// A latency objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slo(pub Held);
 

@@ -24,7 +24,7 @@ pub struct Null {
     /// Connections that may wait to be accepted, on each thread (net.core.somaxconn bounds it)
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
     pub backlog: u32,
-    /// End when standard input does: whoever started it holds the other end, and may have died
+    /// End at the end of standard input: its writer, which started the server, has died
     #[arg(long, hide = true)]
     pub until_eof: bool,
     /// The body of its answers

@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &Record) -> Result<ExitCode, Failure> {
     let histogram = &recorded.histogram;
     if histogram.allocated() == 0 {
         let failure = Failure::measuring(nothing(program, histogram, recorded.status));
-        // The program's own code tells more than ours, unless it says that all is well.
+        // A failed program's exit code says more than ours.
         return match code_of(recorded.status) {
             0 => Err(failure),
             code => Err(failure.with_code(code)),

@@ -78,7 +78,7 @@ pub(super) fn watched(
     settings: &Settings,
     output: &Output,
 ) -> Result<ExitCode, Failure> {
-    // A process that runs already has no stdout of ours.
+    // A process that runs already does not share truebench's stdout.
     let owns_stdout = matches!(target, Whom::Process(_));
     let mut stream = Stream::open(output, owns_stdout)?;
     let destination = match (stream.is_for_programs(), owns_stdout) {
@@ -112,7 +112,7 @@ pub(super) fn watched(
         faults::trace::kept::read(path)
             .map_err(|error| Failure::measuring(format!("the events could not be kept: {error}")))?;
     }
-    // Beside a program of the user's the exit code is its own.
+    // With a program of the user truebench exits with its exit code.
     Ok(status.map_or_else(|| failure::end(&record, false), code))
 }
 

@@ -23,18 +23,18 @@ pub struct Preset {
     seconds: (f64, f64),
 }
 
-/// What a preset measures, and with `--quick` less of it: fewer figures, each whole.
+/// What a preset measures. With `--quick` there are fewer figures, each with all its rounds.
 enum Work {
     Memory,
     Alloc { quick_threads: u32 },
     Prices { quick: &'static [&'static str] },
-    /// Watched once, for as many seconds as there are.
+    /// Watched once, as long as the time allows.
     Demo { rate: u64 },
     System { quick: &'static [&'static str] },
     Http { quick_connections: &'static [u32], quick_load: &'static str },
 }
 
-/// Seconds of what is watched once, at least.
+/// The shortest watch of a program, in seconds.
 const LEAST_WATCHED: f64 = 1.0;
 
 /// All, in the order in which they are measured. What fills the page cache and what leaves connections behind
@@ -199,7 +199,7 @@ impl Preset {
         }
     }
 
-    /// Whole seconds of what is watched once.
+    /// Whole seconds for which a program is watched.
     fn watched_seconds(&self, request: &RunRequest) -> u64 {
         let most = self.seconds.1;
         self.time(request).unwrap_or(most).clamp(LEAST_WATCHED, most).round() as u64

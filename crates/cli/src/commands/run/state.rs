@@ -75,7 +75,7 @@ impl RunDirectory {
         begun.lost.take().map_or(Ok(begun), Err)
     }
 
-    /// Takes up what was begun: what was asked for, and the figures that are done.
+    /// Opens the directory of a run that ended early: its request, and the figures that are done.
     ///
     /// # Errors
     /// Wrong usage: there is none, or it was begun elsewhere or by another truebench.
@@ -189,7 +189,7 @@ fn opened(path: &Path) -> Result<io::Result<File>, Failure> {
     }
 }
 
-/// Whether figures of a record and new ones belong together; else what is another.
+/// Whether new figures belong into a record; else what has changed since.
 fn same(record: &Record, machine: &Machine) -> Result<(), &'static str> {
     let now = tool();
     let then = &record.machine;
