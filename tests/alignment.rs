@@ -1,4 +1,4 @@
-//! `--alignment`: arrays that begin at other addresses.
+//! `memory alignment`: arrays that begin at other addresses.
 
 use figure::{Status, evidence};
 
@@ -7,7 +7,7 @@ use crate::bench::{record, run, stderr};
 /// Arrays far too small, and two rounds of the brief sweep: what is tested is the sweep.
 const ALIGNMENT: &[&str] = &[
     "memory",
-    "--alignment",
+    "alignment",
     "--array-size",
     "200000",
     "--rounds",
@@ -45,7 +45,7 @@ fn every_point_is_measured_where_it_says_and_verified() {
 
 #[test]
 fn kernels_that_are_not_swept_are_refused() {
-    let output = run(&["memory", "--alignment", "--kernel", "add"]);
+    let output = run(&["memory", "alignment", "--kernel", "add"]);
     let message = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(message.contains("--kernel add") && message.contains("copy and triad"), "{message}");

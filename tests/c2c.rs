@@ -1,10 +1,10 @@
-//! `--c2c`: lines handed over from core to core.
+//! `memory c2c`: lines handed over from core to core.
 
 use figure::{Status, evidence};
 
 use crate::bench::{record, run, stderr};
 
-const C2C: &[&str] = &["memory", "--c2c", "--rounds", "6", "--format", "json"];
+const C2C: &[&str] = &["memory", "c2c", "--rounds", "6", "--format", "json"];
 
 #[test]
 fn lines_come_from_the_other_core_or_it_is_said_why_not() {

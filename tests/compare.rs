@@ -204,7 +204,7 @@ fn what_cannot_be_compared_is_an_error_with_its_reason() {
         (vec![&a, &a], vec!["--price", "Z=1"], "no such record"),
         (vec![&a, &a], vec!["--figure", "memory.*"], "no record has"),
         (vec![&a, &a], vec!["--require", ""], "id of a figure"),
-        (vec![&a, &a], vec!["--format", "csv"], "there are text"),
+        (vec![&a, &a], vec!["--format", "csv"], "[possible values: text, "),
         (vec![&a, &a], vec!["-o", "/nonexistent/x.md"], "cannot be written"),
     ] {
         let output = compared(&files, &options);

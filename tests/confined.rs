@@ -186,7 +186,7 @@ fn is_empty(directory: &Path) -> bool {
 fn what_is_written_and_who_is_contacted() {
     if can_trace() {
         assert_confined("alloc glibc --slots 40000 --steps 200000 --rounds 1 -t 1 -q -o report.json");
-        assert_confined("http --engine epoll --no-ceiling -d 200ms --rounds 1 -c 2 -q -o report.html");
+        assert_confined("http load --engine epoll --no-ceiling -d 200ms --rounds 1 -c 2 -q -o report.html");
     }
 }
 
@@ -196,7 +196,7 @@ fn what_every_suite_writes() {
     assert!(can_trace(), "strace (Debian package strace), and the right to trace");
     for command in [
         "memory --array-size 200000 --rounds 1 --kernel triad -q -o report.json",
-        "memory --counters --numa --c2c --array-size 200000 --max-time 3s -q -o report.json",
+        "memory all --only counters,numa,c2c --array-size 200000 --max-time 3s -q -o report.json",
         "system pipe execl spawn fstime fsdisk shell1 shell8 --rounds 1 --duration 100ms -c 1 -q -o report.json",
         "system switch --max-time 2s -q -o report.csv",
         "system noise --max-time 2s -q -o report.md",

@@ -1,4 +1,4 @@
-//! `--counters`: what is said where there are none, and the whole way from plan to judgement with the counters of
+//! `memory counters`: what is said where there are none, and the whole way from plan to judgement with the counters of
 //! machines that are not here, read by a reader that knows what the kernels moved.
 
 use std::collections::BTreeMap;
@@ -194,7 +194,7 @@ fn judged(scene: &Scene) -> Record {
         }
         figure.summarise();
     }
-    let mut record: Record = record(&run(&["memory", "--counters", "--rounds", "1", "--format", "json"]));
+    let mut record: Record = record(&run(&["memory", "counters", "--rounds", "1", "--format", "json"]));
     (record.figures, record.machine, record.findings) = (figures, machine, Vec::new());
     judge::judge(&mut record);
     record
@@ -321,7 +321,7 @@ fn the_binary_says_what_is_missing_here() {
     if !machine.uncore.channels.is_empty() {
         return; // There is something to count here: the other tests tell how.
     }
-    let small = ["memory", "--counters", "--array-size", "200000", "--rounds", "6"];
+    let small = ["memory", "counters", "--array-size", "200000", "--rounds", "6"];
     let output = truebench(&small).args(["--format", "json"]).output().unwrap();
     let record = record(&output);
     assert_eq!(record.figures.len(), 12);
@@ -331,11 +331,15 @@ fn the_binary_says_what_is_missing_here() {
         assert!(reason.starts_with("no uncore PMU"), "{reason}");
     }
     assert_eq!(output.status.code(), Some(1), "nothing was measured");
-    let dry = run(&["memory", "--counters", "--array-size", "200000", "--dry-run"]);
+    let dry = run(&["memory", "counters", "--array-size", "200000", "--dry-run"]);
     assert!(stdout(&dry).contains("counters   not available: no uncore PMU"), "{}", stdout(&dry));
-    let wrong = run(&["memory", "--counters", "--kernel", "fill"]);
+    let wrong = run(&["memory", "counters", "--kernel", "fill"]);
     assert_eq!(wrong.status.code(), Some(2));
-    assert!(stderr(&wrong).contains("--kernel 'fill': there are copy"), "{}", stderr(&wrong));
+    let message = stderr(&wrong);
+    assert!(
+        message.contains("'fill'") && message.contains("--kernel") && message.contains("copy, scale"),
+        "{message}"
+    );
     let none: Reading<f64> = record.figures[0].evidence.get(TRAFFIC_CHANNELS);
     assert!(none.value().is_none());
 }

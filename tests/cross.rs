@@ -1,4 +1,4 @@
-//! `truebench memory --cross-check`, with programs that print what the real ones print.
+//! `truebench memory cross-check`, with programs that print what the real ones print.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
@@ -56,7 +56,7 @@ fn directory_with(programs: &[(&str, &str)]) -> tempfile::TempDir {
 fn checked(directory: &Path, more: &[&str]) -> Output {
     let path = directory;
     let arguments =
-        [&["memory", "--cross-check", "--array-size", "200000", "--rounds", "6", "--format", "json"], more]
+        [&["memory", "cross-check", "--array-size", "200000", "--rounds", "6", "--format", "json"], more]
             .concat();
     truebench(&arguments).env("PATH", path).output().expect("truebench starts")
 }

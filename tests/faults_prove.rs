@@ -262,7 +262,7 @@ fn what_makes_no_sense_is_refused() {
         (&["--prove"][..], "truebench faults --prove -- COMMAND"),
         (&["--prove", "--", "/nowhere/program"], "no such program"),
         (&["--prove", "--lever", "decay", "--", "true"], "there are thresholds, top-pad, both"),
-        (&["--prove", "--manager", "nobody", "--", "true"], "there are glibc, musl"),
+        (&["--prove", "--manager", "nobody", "--", "true"], "[possible values: glibc, musl"),
         (&["--prove", "--manager", "musl", "--", "true"], "--allocator jemalloc"),
         (&["--prove", "--allocator", "nomalloc", "--", "true"], "NAME=/path/lib.so"),
         (&["--prove", "--allocator", "glibc", "--", "true"], "what the program has without it"),

@@ -258,7 +258,7 @@ fn who_is_not_there_is_told() {
     wrong(&["faults", "-p", "4194304"], "no process 4194304");
     wrong(&["faults", "--", "/nonexistent/program"], "no such program");
     wrong(&["faults", "--quick", "--", "true"], "--quick has no effect with faults: it needs --prove");
-    wrong(&["faults", "demo", "--shape", "none"], "there are server");
+    wrong(&["faults", "demo", "--shape", "none"], "[possible values: server");
     if std::fs::read_link("/proc/2/exe").is_err() && std::path::Path::new("/proc/2/stat").exists() {
         wrong(&["faults", "-p", "2"], "process 2 is the kernel's own");
     }

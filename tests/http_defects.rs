@@ -91,7 +91,9 @@ fn a_client_without_a_cpu_of_its_own() {
     let cpu = client.parse().unwrap();
     let _hogs = [Hog::on(cpu), Hog::on(cpu), Hog::on(cpu), Hog::on(cpu)];
     let url = responder.url();
-    let record = measured(&over(ONCE, &["--url", &url, "--client-cpus", &client, "-c", "200"]));
+    let record = measured(
+        &[&["load"], &over(ONCE, &["--url", &url, "--client-cpus", &client, "-c", "200"])[..]].concat(),
+    );
     for check in ["client-saturated", "client-ceiling"] {
         warned(head(&record), check);
     }

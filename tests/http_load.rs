@@ -1,4 +1,4 @@
-//! `truebench http --url`: loads of any server, however they are asked for and however they end.
+//! `truebench http load`: loads of any server, however they are asked for and however they end.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
@@ -53,7 +53,7 @@ fn processes_share_requests_connections_and_rate() {
 fn epoll_and_io_uring_agree() {
     let server = Responder::start(&[]);
     let load = |engine| {
-        let options = ["http", "--url", &server.url(), "--no-ceiling", "--format", "json"];
+        let options = ["http", "load", "--url", &server.url(), "--no-ceiling", "--format", "json"];
         let more = ["-n", "3000", "--rounds", "1", "-c", "8", "--engine", engine];
         run(&[&options[..], &more].concat())
     };
@@ -148,7 +148,7 @@ fn a_server_is_started_and_ended_with_all_that_it_started() {
 fn a_command_that_does_not_serve_is_told() {
     let url = format!("http://127.0.0.1:{}/", free_port());
     let told = |command: &str, url: &str| {
-        let output = run(&["http", "--url", url, "--server", command, "--no-ceiling"]);
+        let output = run(&["http", "load", "--url", url, "--server", command, "--no-ceiling"]);
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
         stdout(&output)
     };
@@ -165,7 +165,7 @@ fn a_server_that_dies_costs_no_round_that_was_measured() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("record.json");
     let (url, pid, path) = (server.url(), server.pid().to_string(), file.display().to_string());
-    let options = ["http", "--url", &url, "--server-pid", &pid, "-o", &path];
+    let options = ["http", "load", "--url", &url, "--server-pid", &pid, "-o", &path];
     let mut command = truebench(&[&options, ENDLESS].concat());
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     measuring(&mut child);
@@ -208,7 +208,7 @@ pub fn lived(pid: u32) -> f64 {
 #[test]
 fn ctrl_c_keeps_what_was_measured() {
     let server = Responder::start(&[]);
-    let options = ["http", "--url", &server.url()];
+    let options = ["http", "load", "--url", &server.url()];
     let mut command = truebench(&[&options, ENDLESS].concat());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     measuring(&mut child);
@@ -228,7 +228,7 @@ fn ctrl_c_keeps_what_was_measured() {
 fn a_record_with_its_ceiling_is_valid_against_the_schema() {
     let server = Responder::start(&[]);
     let url = server.url();
-    let output = run(&[&["http", "--url", &url, "--format", "json"], BRIEF].concat());
+    let output = run(&[&["http", "load", "--url", &url, "--format", "json"], BRIEF].concat());
     assert_valid(&output.stdout);
     let record = crate::bench::record(&output);
     let ceiling = record.figure("http.saturation.null.c4").expect("the null responder");
@@ -244,7 +244,7 @@ fn a_rate_that_holds_a_latency_is_searched() {
     let server = Responder::start(&["--delay", "30ms/1"]);
     let options = ["-d", "500ms", "--rounds", "1", "-c", "4", "--slo"];
     let (url, held) = (server.url(), [&options[..], &["p50<2s"]].concat());
-    let record = measured(&[&["--url", &url, "--no-ceiling"], &held[..]].concat());
+    let record = measured(&[&["load", "--url", &url, "--no-ceiling"], &held[..]].concat());
     // Four connections of 30 ms each are 133 requests a second at most.
     let rate = head(&record).value.unwrap();
     assert!(rate > 1.0 && rate < 150.0, "{rate}");
@@ -261,7 +261,7 @@ fn a_search_in_which_no_rate_held_shows_what_it_tried() {
     let pid = server.pid().to_string();
     let url = server.url();
     let options =
-        ["http", "--url", &url, "--server-pid", &pid, "--no-ceiling", "-d", "500ms", "--rounds", "1"];
+        ["http", "load", "--url", &url, "--server-pid", &pid, "--no-ceiling", "-d", "500ms", "--rounds", "1"];
     let slo = ["-c", "4", "--slo", "p99<1ms"];
     let output = run(&[&options[..], &slo, &["--format", "json"]].concat());
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
@@ -300,7 +300,7 @@ fn a_search_in_which_no_rate_held_shows_what_it_tried() {
 #[test]
 fn spellings_of_other_tools_are_understood() {
     let plan = |options: &[&str]| {
-        let output = run(&[&["http", "--url", "127.0.0.1:1", "--dry-run"], options].concat());
+        let output = run(&[&["http", "load", "--url", "127.0.0.1:1", "--dry-run"], options].concat());
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         stdout(&output)
     };
@@ -316,46 +316,48 @@ fn spellings_of_other_tools_are_understood() {
 fn wrong_usage_is_one_clear_line() {
     let url = ["--url", "http://127.0.0.1:1/"];
     let cases: &[(&[&str], &str)] = &[
-        (&["-c", "1,2"], "give one"),
         (&["-c", "2", "-t", "4"], "-c 2"),
         (&["--client-cpus", "9999"], "--client-cpus 9999"),
         (&["--body-file", "/nonexistent"], "/nonexistent"),
     ];
     for (options, part) in cases {
-        let message = refused(&[&url, *options].concat());
+        let message = refused(&[&["load"], &url[..], *options].concat());
         assert!(message.lines().count() == 1 && message.starts_with("truebench: "), "{options:?}: {message}");
         assert!(message.contains(part), "{options:?}: {message}");
     }
     // What is no value is refused by the parser of arguments, which also shows the usage.
     let cases: &[(&[&str], &str)] = &[
-        (&["--url", "ftp://a/"], "http://host:port/path"),
-        (&["--url", "http://"], "http://host:port/path"),
-        (&["-d", "3s"], "--url"),
-        (&["--url", "a:1", "-c", "0"], "200 or 8k"),
-        (&["--url", "a:1", "-c", "many"], "200 or 8k"),
-        (&["--url", "a:1", "-d", "soon"], "30s"),
-        (&["--url", "a:1", "-d", "3s", "-n", "3"], "cannot be used with"),
-        (&["--url", "a:1", "-n", "-3"], "-3"),
-        (&["--url", "a:1", "-R", "fast"], "20k"),
-        (&["--url", "a:1", "-R", "1", "--slo", "p99<1ms"], "cannot be used with"),
-        (&["--url", "a:1", "--slo", "99"], "p99<5ms"),
-        (&["--url", "a:1", "--arrival", "constant"], "--rate"),
-        (&["--url", "a:1", "-H", "no line"], "Accept: text/html"),
-        (&["--url", "a:1", "--expect-status", "99"], "--expect-status"),
-        (&["--url", "a:1", "--engine", "carrier-pigeon"], "io_uring"),
-        (&["--url", "a:1", "--server", "x", "--server-pid", "1"], "cannot be used with"),
-        (&["--url", "a:1", "--env", "A=B"], "cannot be used with"),
-        (&["--url", "a:1", "--no-profile"], "cannot be used with"),
-        (&["--loads", "duty", "-d", "3s"], "cannot be used with"),
-        (&["--cost", "5us", "-m", "POST"], "cannot be used with"),
+        (&["load", "--url", "ftp://a/"], "http://host:port/path"),
+        (&["load", "--url", "http://"], "http://host:port/path"),
+        (&["load", "-d", "3s"], "--url"),
+        (&["load", "--url", "a:1", "-c", "0"], "200 or 8k"),
+        (&["load", "--url", "a:1", "-c", "many"], "200 or 8k"),
+        (&["load", "--url", "a:1", "-c", "1,2"], "200 or 8k"),
+        (&["load", "--url", "a:1", "-d", "soon"], "30s"),
+        (&["load", "--url", "a:1", "-d", "3s", "-n", "3"], "cannot be used with"),
+        (&["load", "--url", "a:1", "-n", "-3"], "-3"),
+        (&["load", "--url", "a:1", "-R", "fast"], "20k"),
+        (&["load", "--url", "a:1", "-R", "1", "--slo", "p99<1ms"], "cannot be used with"),
+        (&["load", "--url", "a:1", "--slo", "99"], "p99<5ms"),
+        (&["load", "--url", "a:1", "--arrival", "constant"], "--rate"),
+        (&["load", "--url", "a:1", "-H", "no line"], "Accept: text/html"),
+        (&["load", "--url", "a:1", "--expect-status", "99"], "--expect-status"),
+        (&["load", "--url", "a:1", "--engine", "carrier-pigeon"], "io_uring"),
+        (&["load", "--url", "a:1", "--server", "x", "--server-pid", "1"], "cannot be used with"),
+        (&["load", "--url", "a:1", "--env", "A=B"], "unexpected argument '--env'"),
+        (&["load", "--url", "a:1", "--no-profile"], "unexpected argument '--no-profile'"),
+        (&["--loads", "duty", "-d", "3s"], "unexpected argument '-d'"),
+        (&["--cost", "5us", "-m", "POST"], "unexpected argument '-m'"),
         (&["--env", "GOGC"], "GOGC=200"),
         (&["--servers", "apache"], "nethttp"),
+        (&["--url", "http://127.0.0.1:1/"], "unexpected argument '--url'"),
+        (&["lood", "--url", "a:1"], "no mode 'lood'; there are study, load, list, null, serve"),
     ];
     for (options, part) in cases {
         let message = refused(options);
         assert!(message.contains(part), "{options:?}: {message}");
     }
-    assert!(refused(&["--url", "no-such-host.invalid"]).contains("no-such-host.invalid"));
+    assert!(refused(&["load", "--url", "no-such-host.invalid"]).contains("no-such-host.invalid"));
 }
 
 fn refused(options: &[&str]) -> String {

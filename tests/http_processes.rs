@@ -1,4 +1,4 @@
-//! `truebench http --server`: a server of several processes is seen as a whole, also where some end and others take their place.
+//! `truebench http load --server`: a server of several processes is seen as a whole, also where some end and others take their place.
 
 use std::process::{Command, Stdio};
 
@@ -38,7 +38,7 @@ fn values(timeline: &Timeline, name: &str) -> Vec<f64> {
 fn with_a_worker_killed(command: &str, port: u16, is_worker: IsWorker) -> Record {
     let url = format!("http://127.0.0.1:{port}/");
     // Rounds of 0.3 s.
-    let options = ["http", "--url", &url, "--server", command, "--no-ceiling", "--format", "json"];
+    let options = ["http", "load", "--url", &url, "--server", command, "--no-ceiling", "--format", "json"];
     let load = ["-c", "16", "-d", "12s", "--rounds", "40"];
     let mut run: Command = truebench(&[&options[..], &load].concat());
     let child = run.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();

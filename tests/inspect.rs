@@ -1,4 +1,4 @@
-//! `truebench memory --inspect`: what a user's binary holds, and what is refused.
+//! `truebench memory inspect`: what a user's binary holds, and what is refused.
 
 use std::path::Path;
 use std::process::Command;
@@ -22,13 +22,13 @@ fn compiled(directory: &Path) -> String {
 fn a_binary_is_inspected_for_people_and_for_programs() {
     let directory = tempfile::tempdir().unwrap();
     let binary = compiled(directory.path());
-    let text = run(&["memory", "--inspect", &binary]);
+    let text = run(&["memory", "inspect", &binary]);
     assert_eq!(text.status.code(), Some(0), "{}", stderr(&text));
     let text = stdout(&text);
     for part in ["3 x 100000 elements", "1 memcpy", "Copy   calls memcpy", "What this means", "one thread"] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    let json = run(&["memory", "--inspect", &binary, "--format", "json"]);
+    let json = run(&["memory", "inspect", &binary, "--format", "json"]);
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(json["calls"][0]["name"], "memcpy");
     assert!(json["meaning"][0].as_str().unwrap().contains("memcpy"));
@@ -53,15 +53,15 @@ fn what_cannot_be_inspected_is_said_in_one_line() {
         (file("header", &[&whole[..64], &[0xff; 4000]].concat()), "is damaged"),
     ];
     for (path, part) in cases {
-        let output = run(&["memory", "--inspect", &path]);
+        let output = run(&["memory", "inspect", &path]);
         let message = stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{path}: {message}");
         assert!(message.contains(part) && message.contains(&path), "{message}");
         assert_eq!(message.lines().count(), 1, "{message}");
     }
     let binary = compiled(directory.path());
-    let output = run(&["memory", "--inspect", &binary, "--format", "csv"]);
-    assert!(stderr(&output).contains("--inspect prints text or json"), "{}", stderr(&output));
-    let output = run(&["memory", "--inspect", &binary, "--quick"]);
+    let output = run(&["memory", "inspect", &binary, "--format", "csv"]);
+    assert!(stderr(&output).contains("[possible values: text, json]"), "{}", stderr(&output));
+    let output = run(&["memory", "inspect", &binary, "--quick"]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
 }

@@ -223,7 +223,7 @@ fn a_server_ends_with_its_study() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let server = format!("{python} -m http.server --bind 127.0.0.1 {port} & sleep 600 & wait");
     let url = format!("http://127.0.0.1:{port}/");
-    let arguments = ["http", "--quick", "--server", &server, "--url", &url];
+    let arguments = ["http", "load", "--quick", "--server", &server, "--url", &url];
     killed(&arguments, &["sleep", "http.client"]);
     assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_err(), "the port is free");
 }

@@ -1,4 +1,4 @@
-//! `--latency` and `--ladder` with small sizes: what they measure, prove and say.
+//! `memory latency` and `memory ladder` with small sizes: what they measure, prove and say.
 
 use figure::evidence::{ADVERTISED, KERNEL, VERIFIED, WORKING_SET};
 use figure::{Record, Status, Unit, Verdict};
@@ -14,7 +14,7 @@ fn measure(mode: &str, sizes: &str) -> Record {
 
 #[test]
 fn latency_rises_with_size_and_every_walk_is_verified() {
-    let record = measure("--latency", "16K..4M");
+    let record = measure("latency", "16K..4M");
     let value =
         |id: &str| record.figure(id).and_then(|figure| figure.value).unwrap_or_else(|| panic!("no {id}"));
     let (near, far) = (value("memory.latency.random.huge.16K"), value("memory.latency.random.huge.4M"));
@@ -33,7 +33,7 @@ fn latency_rises_with_size_and_every_walk_is_verified() {
 
 #[test]
 fn a_ladder_reads_every_byte_of_each_size() {
-    let record = measure("--ladder", "16K..1M");
+    let record = measure("ladder", "16K..1M");
     let points: Vec<_> = record.figures.iter().filter(|figure| figure.at.contains_key("array")).collect();
     assert!(points.len() >= 6, "{}", points.len());
     for figure in points {
@@ -64,9 +64,9 @@ fn ends_are_told(record: &Record, id: &str) {
 #[test]
 fn sizes_that_cannot_be_are_refused_in_one_line() {
     for (arguments, part) in [
-        (["memory", "--ladder", "--sizes", "1K..1M"], "begin with 4 KiB or more"),
-        (["memory", "--latency", "--sizes", "16K..900T"], "or less"),
-        (["memory", "--ladder", "--sizes", "16K..900T"], "or less"),
+        (["memory", "ladder", "--sizes", "1K..1M"], "begin with 4 KiB or more"),
+        (["memory", "latency", "--sizes", "16K..900T"], "or less"),
+        (["memory", "ladder", "--sizes", "16K..900T"], "or less"),
     ] {
         let output = run(&arguments);
         let message = stderr(&output);

@@ -1,11 +1,11 @@
-//! `truebench memory --numa` on the machine that there is, whatever its nodes.
+//! `truebench memory numa` on the machine that there is, whatever its nodes.
 
 use figure::{Outcome, Status, evidence};
 
 use crate::bench::{record, run, stderr, stdout};
 
 /// Far too small, which is judged and is not what is tested.
-const SMALL: &[&str] = &["memory", "--numa", "--array-size", "200000", "--rounds", "6"];
+const SMALL: &[&str] = &["memory", "numa", "--array-size", "200000", "--rounds", "6"];
 
 #[test]
 fn every_node_that_can_be_measured_is_and_the_others_say_why() {
@@ -46,13 +46,13 @@ fn a_plan_names_nodes_threads_and_sizes() {
 #[test]
 fn wrong_nodes_and_sizes_are_said_in_one_line() {
     for (arguments, part) in [
-        (["memory", "--numa", "1000"], "--numa 1000: no NUMA node 1000"),
-        (["memory", "--numa=0", "--array-size=9999G"], "do not fit on node 0"),
-        (["memory", "--numa=0", "--array-size=3"], "at least"),
-        (["memory", "--numa=0", "--places=9999"], "CPU 9999"),
-        (["memory", "--numa", "x"], "0-1,3"),
+        (&["memory", "numa", "--nodes", "1000"][..], "--nodes 1000: no NUMA node 1000"),
+        (&["memory", "numa", "--nodes=0", "--array-size=9999G"], "do not fit on node 0"),
+        (&["memory", "numa", "--nodes=0", "--array-size=3"], "at least"),
+        (&["memory", "numa", "--nodes=0", "--places=9999"], "CPU 9999"),
+        (&["memory", "numa", "--nodes", "x"], "0-1,3"),
     ] {
-        let output = run(&arguments);
+        let output = run(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
         assert!(stderr(&output).contains(part), "{arguments:?}: {}", stderr(&output));
     }
@@ -91,17 +91,17 @@ const MACHINE: &[&str] = &[
 /// kernel moves all its pages there (cgroup-v2.rst, cpuset.mems).
 #[cfg(target_arch = "x86_64")]
 const SCRIPT: &str = "
-numa='memory --array-size 1MiB --rounds 6 --numa'
+numa='memory numa --array-size 1MiB --rounds 6'
 run host truebench host
 run matrix truebench $numa --format json
-run masked taskset 3 truebench memory --numa --dry-run
-run missing truebench memory --numa 0,7
-run far truebench memory --numa 2 --dry-run
+run masked taskset 3 truebench memory numa --dry-run
+run missing truebench memory numa --nodes 0,7
+run far truebench memory numa --nodes 2 --dry-run
 
 group=/sys/fs/cgroup/box
 mkdir $group
 echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control
-sh -c \"echo \\$\\$ >$group/cgroup.procs; exec truebench $numa 0-1 --format json\" >/tmp/out 2>/tmp/err &
+sh -c \"echo \\$\\$ >$group/cgroup.procs; exec truebench $numa --nodes 0-1 --format json\" >/tmp/out 2>/tmp/err &
 until grep -q 'bind:1 .*N1=' /proc/[0-9]*/numa_maps 2>/dev/null; do
     kill -0 $! || break
 done

@@ -118,6 +118,7 @@ fn http_names_it() {
     let url = format!("http://127.0.0.1:{port}/");
     let load = [
         "http",
+        "load",
         "--url",
         &url,
         "--server",

@@ -91,7 +91,7 @@ fn a_stranger_on_our_cpu_is_named_by_each_suite() {
     let (place, list) = (format!("{{{cpu}}}"), cpu.to_string());
     let json = ["--format", "json"];
     let memory =
-        ["memory", "--ladder", "--sizes", "16K..16K", "--rounds", "6", "--threads", "1", "--places", &place];
+        ["memory", "ladder", "--sizes", "16K..16K", "--rounds", "6", "--threads", "1", "--places", &place];
     is_named(&record(&run(&[&memory[..], &json].concat())), "memory.ladder.16K", stranger.pid());
 
     let alloc = [

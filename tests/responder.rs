@@ -70,12 +70,12 @@ pub fn over<'a>(usual: &[&'a str], options: &[&'a str]) -> Vec<&'a str> {
 
 /// A load of a server, without a ceiling: it was measured, whatever is thought of it.
 pub fn load(url: &str, options: &[&str]) -> Record {
-    measured(&[&["--url", url, "--no-ceiling"], options].concat())
+    measured(&[&["load", "--url", url, "--no-ceiling"], options].concat())
 }
 
-/// `truebench http` with these options.
+/// `truebench http` with these words: the mode first, if not the study.
 pub fn measured(options: &[&str]) -> Record {
-    let output = run(&[&["http", "--format", "json"], options].concat());
+    let output = run(&[&["http"], options, &["--format", "json"]].concat());
     assert!(matches!(output.status.code(), Some(0 | 3)), "{options:?}: {}", stderr(&output));
     record(&output)
 }

@@ -31,7 +31,7 @@ const NEVER: &[&str] = &["panicked", "RUST_BACKTRACE", "stack backtrace", "inter
 
 /// A short run of each suite, but for http, whose server has a place of its own.
 pub const SHORT: &[&str] = &[
-    "memory --array-size 200000 --rounds 1 --kernel triad --stores regular --bandwidth --counters --max-time 8s",
+    "memory all --only bandwidth,counters --array-size 200000 --rounds 1 --kernel triad --stores regular --max-time 8s",
     "system pipe fstime --rounds 1 --duration 100ms -c 1",
     "alloc glibc --slots 40000 --steps 200000 --rounds 1 -t 1",
     "faults demo --shape two-blocks --iterations 50",
@@ -39,7 +39,7 @@ pub const SHORT: &[&str] = &[
 
 /// What else the suites do, as far as it comes in a few seconds.
 const LONG: &[&str] = &[
-    "memory --array-size 200000 --kernel triad --numa --c2c --latency --sizes 16K..64K --max-time 4s",
+    "memory all --only numa,c2c,latency --array-size 200000 --sizes 16K..64K --max-time 4s",
     "system execl spawn shell1 fsdisk --rounds 1 --duration 100ms -c 1",
     "system switch --max-time 3s",
     "system noise --max-time 2s",
@@ -89,7 +89,7 @@ fn served(room: &Room) -> Record {
     let server = format!("{} http null --bind {address}", room.program().display());
     let url = format!("http://{address}/");
     let load = ["--no-ceiling", "-d", "500ms", "--rounds", "1", "-c", "4", "--format", "json", "--quiet"];
-    in_room(room, &[&["http", "--url", &url, "--server", &server], &load[..]].concat())
+    in_room(room, &[&["http", "load", "--url", &url, "--server", &server], &load[..]].concat())
 }
 
 fn in_room(room: &Room, arguments: &[&str]) -> Record {

@@ -32,7 +32,7 @@ fn three_threads_on_two_cpus_are_uneven() {
         return;
     };
     // Arrays that fit in cache, which is judged too and does not hide the cause.
-    let small = ["memory", "--scaling", "--array-size", "16MiB", "--rounds", "6", "--format", "json"];
+    let small = ["memory", "scaling", "--array-size", "16MiB", "--rounds", "6", "--format", "json"];
     let output = run(&[&small[..], &["--places", &cpus]].concat());
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     let record = record(&output);
@@ -84,13 +84,13 @@ fn three_threads_on_two_cpus_are_uneven() {
 #[test]
 fn bad_input_is_one_line() {
     for (arguments, part) in [
-        (&["--schedule", "guided"][..], "there are static and dynamic"),
+        (&["--schedule", "guided"][..], "static, dynamic"),
         (&["--places", "9999"], "CPU 9999"),
         (&["--threads", "0"], "--threads 0"),
         (&["--array-size", "9999G"], "at most"),
         (&["--kernel", "update", "--stores", "nt"], "no such figure"),
     ] {
-        let output = run(&[&["memory", "--scaling"], arguments].concat());
+        let output = run(&[&["memory", "scaling"], arguments].concat());
         let message = stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {message}");
         assert!(stdout(&output).is_empty() && message.contains(part), "{arguments:?}: {message}");

@@ -70,7 +70,7 @@ fn credentials_are_sent_and_not_written() {
     let file = directory.path().join("r.json");
     let (address, heads) = server("200 OK");
     let url = format!("http://ann:S3CRETpw@{address}/p?token=S3CRETquery&page=2");
-    let options = ["http", "--url", &url, "-H", "X-Api-Key: S3CRETkey", "-o", file.to_str().unwrap()];
+    let options = ["http", "load", "--url", &url, "-H", "X-Api-Key: S3CRETkey", "-o", file.to_str().unwrap()];
     let output = run(&[&options[..], BRIEF].concat());
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
     assert_output_clean("the run", &output);
@@ -84,7 +84,7 @@ fn credentials_are_sent_and_not_written() {
     // A line of the user's goes before what the URL says.
     let (address, heads) = server("200 OK");
     let url = format!("http://ann:S3CRETpw@{address}/");
-    let options = ["http", "--url", &url, "-H", "authorization: Bearer S3CRET", "--format", "json"];
+    let options = ["http", "load", "--url", &url, "-H", "authorization: Bearer S3CRET", "--format", "json"];
     assert_output_clean("a bearer", &run(&[&options[..], BRIEF].concat()));
     let sent: Vec<String> = heads
         .recv()
@@ -106,11 +106,13 @@ fn commands_of_servers_and_programs_are_written_without_secrets() {
         env!("CARGO_BIN_EXE_truebench")
     );
     let file = at("server.json");
-    let served = run(&[&["http", "--url", &url, "--server", &command, "-o", &file][..], BRIEF].concat());
+    let served =
+        run(&[&["http", "load", "--url", &url, "--server", &command, "-o", &file][..], BRIEF].concat());
     assert!(matches!(served.status.code(), Some(0 | 3)), "{}", stderr(&served));
     assert_output_clean("--server", &served);
     assert_reports_clean(Path::new(&file));
-    let ended = run(&[&["http", "--url", &url, "--server", "exit 7 # --token S3CRET"][..], BRIEF].concat());
+    let ended =
+        run(&[&["http", "load", "--url", &url, "--server", "exit 7 # --token S3CRET"][..], BRIEF].concat());
     assert_output_clean("a server that ends", &ended);
     let program = ["--", "true", "--token", "S3CRET", "--header=Cookie: S3CRET", "http://u:S3CRET@h/"];
     let file = at("faults.json");
@@ -132,14 +134,14 @@ fn plans_and_errors_quote_no_secret() {
     let url = format!("http://ann:S3CRETpw@{address}/?access_token=S3CRET");
     let long = format!("--url={url}");
     for arguments in [
-        &["http", "--url", &url, "--dry-run"][..],
-        &["http", &long, "-d", "250ms", "--rounds", "1", "-c", "1"],
-        &["http", "--url", "http://ann:S3CRET@no-such-host.invalid/", "-n", "1"],
-        &["http", "--url", "ftp://ann:S3CRET@h/"],
-        &["http", "--url", "http://ann:S3CRET@h:99999/"],
-        &["http", "--url=http://ann:S3CRET@h:99999/"],
-        &["http", "--url", "http://h/", "-H", "Authorization Bearer S3CRET"],
-        &["http", "--url", "http://h/", "--header=Cookie=S3CRET"],
+        &["http", "load", "--url", &url, "--dry-run"][..],
+        &["http", "load", &long, "-d", "250ms", "--rounds", "1", "-c", "1"],
+        &["http", "load", "--url", "http://ann:S3CRET@no-such-host.invalid/", "-n", "1"],
+        &["http", "load", "--url", "ftp://ann:S3CRET@h/"],
+        &["http", "load", "--url", "http://ann:S3CRET@h:99999/"],
+        &["http", "load", "--url=http://ann:S3CRET@h:99999/"],
+        &["http", "load", "--url", "http://h/", "-H", "Authorization Bearer S3CRET"],
+        &["http", "load", "--url", "http://h/", "--header=Cookie=S3CRET"],
         &["http", "--remote", "127.0.0.1:1", "--token", "S3CRET S3CRET"],
         &["http", "--token", "S3CRET"],
         &["http", "serve", "--bind", "127.0.0.1", "--token", "S3CRET"],

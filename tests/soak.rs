@@ -173,15 +173,28 @@ fn quick_runs_and_long_ones_leave_all_as_it_was() {
     // They are stopped long before.
     let long = 4 * seconds + 1800;
     let (time, rounds) = (format!("{long}s"), (long / ROUND).to_string());
-    let load =
-        ["http", "--url", &url, "--no-ceiling", "-R", "500", "-c", "4", "-d", &time, "--rounds", &rounds];
+    let load = [
+        "http",
+        "load",
+        "--url",
+        &url,
+        "--no-ceiling",
+        "-R",
+        "500",
+        "-c",
+        "4",
+        "-d",
+        &time,
+        "--rounds",
+        &rounds,
+    ];
     let switch =
         ["system", "context1", "-c", "1", "--duration", "2s", "--rounds", "9999", "--max-time", &time];
     let long = [
         Long::start("long load", &load, &loaded, &stay),
         Long::start("long context1", &switch, &switched, &stay),
     ];
-    let http = ["http", "--url", &url, "--no-ceiling", "-d", "500ms", "--rounds", "1", "-c", "4"];
+    let http = ["http", "load", "--url", &url, "--no-ceiling", "-d", "500ms", "--rounds", "1", "-c", "4"];
     let study = "--loads saturation -c 8 -t 1 --rounds 1 --max-time 20s".split(' ');
     let remote: Vec<&str> = agent.command.iter().map(String::as_str).chain(study).collect();
     let short = SHORT.iter().map(|line| line.split(' ').collect::<Vec<&str>>());

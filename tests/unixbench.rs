@@ -69,7 +69,7 @@ fn another_unixbench_stands_beside_ours_and_a_wrong_one_is_named() {
 #[test]
 fn a_unixbench_that_is_not_there_is_wrong_usage_or_not_available() {
     let nothing = tempfile::tempdir().unwrap();
-    let output = run(&["system", "pipe", "--with", &nothing.path().display().to_string()]);
+    let output = run(&["system", "cross-check", "pipe", "--with", &nothing.path().display().to_string()]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
         stderr(&output).contains("pgms/pipe") && stderr(&output).contains("its make"),

@@ -20,12 +20,11 @@ fn what_cannot_be_is_said_in_one_line() {
         (&["memory", "--threads", "0"], &["--threads 0", "at least one"]),
         (&["memory", "--threads", "100000"], &["--threads 100000", "at most"]),
         (&["memory", "--places", "9999"], &["CPU 9999", "does not exist"]),
-        (&["memory", "--kernel", "fma"], &["--kernel 'fma'", "copy, scale"]),
         (&["memory", "--kernel", "update", "--stores", "nt"], &["update", "no such figure"]),
         (&["memory", "-o", "/nonexistent/x.json"], &["/nonexistent/x.json", "cannot be written"]),
         (&["memory", "--format", "stream", "--kernel", "read"], &["--format stream", "copy"]),
-        (&["memory", "--format", "stream", "--latency"], &["--format stream", "--bandwidth"]),
-        (&["memory", "--format", "svg"], &["--format svg", "--scaling"]),
+        (&["memory", "latency", "--format", "stream"], &["--format stream", "memory bandwidth"]),
+        (&["memory", "--format", "svg"], &["--format svg", "memory scaling"]),
         (&["memory", "-o", "/"], &["-o /", "directory"]),
         (&["memory", "--dry-run", "-o", "/"], &["-o /", "directory"]),
         (&["faults", "--prove", "-o", "/", "--", "true"], &["-o /", "directory"]),
@@ -35,19 +34,31 @@ fn what_cannot_be_is_said_in_one_line() {
             &["--format has no effect with host --capture"],
         ),
         (
-            &["memory", "--latency", "--c2c", "--kernel", "copy"],
-            &["--kernel has no effect with memory --latency, memory --c2c"],
+            &["memory", "all", "--only", "latency,c2c", "--kernel", "copy"],
+            &[
+                "--kernel has no effect with memory latency, memory c2c",
+                "it is for memory bandwidth, memory scaling",
+            ],
         ),
         (
-            &["memory", "--inspect", "/bin/true", "--threads", "1"],
-            &["--threads has no effect with memory --inspect"],
+            &["memory", "--schedule", "static"],
+            &["--schedule has no effect with memory bandwidth", "memory scaling"],
         ),
+        (&["memory", "latncy"], &["memory: no mode 'latncy'", "bandwidth, mix, scaling", "inspect"]),
+        (&["memory", "--quick", "latency"], &["the mode comes first: truebench memory latency"]),
+        (
+            &["faults", "true"],
+            &["faults: no mode 'true'", "demo, prices, walk", "truebench faults -- COMMAND"],
+        ),
+        (&["nonsense"], &["no command 'nonsense'", "memory, system"]),
         (&["system", "switch", "-c", "2"], &["--copies has no effect with system switch"]),
+        (&["system", "switch", "pipe"], &["TEST has no effect with system switch", "system index"]),
         (&["system", "cross-check"], &["--with DIR"]),
-        (&["alloc", "list", "--quick"], &["--quick has no effect with alloc list"]),
         (&["http", "--token", "0123456789abcdef0123456789abcdef"], &["--token has no effect", "--remote"]),
-        (&["http", "--url", "http://127.0.0.1:9/", "--insecure"], &["--insecure has no effect", "http://"]),
-        (&["http", "--url", "http://127.0.0.1:9/", "--servers", "nethttp"], &["--servers has no effect"]),
+        (
+            &["http", "load", "--url", "http://127.0.0.1:9/", "--insecure"],
+            &["--insecure has no effect", "http://"],
+        ),
         (&["run", "--resume", "/nonexistent", "--strict"], &["--strict has no effect with run --resume"]),
         (&["report", "/nonexistent.json"], &["/nonexistent.json", "cannot be read"]),
         (&["explain", "no-such-check"], &["no such check or term"]),
@@ -72,25 +83,47 @@ fn what_is_no_value_is_refused_by_name() {
         (&["memory", "--pages", "4m"], "huge2m"),
         (&["memory", "--places", "core"], "cores"),
         (&["memory", "--bind", "near"], "spread"),
-        (&["memory", "--simd", "mmx"], "this processor has"),
+        (&["memory", "--simd", "mmx"], "portable, sse2"),
+        (&["memory", "--kernel", "fma"], "copy, scale"),
         (&["memory", "--dimms", "lots"], "--dimms"),
-        (&["memory", "--format", "xml"], "there are text"),
+        (&["memory", "--format", "xml"], "[possible values: text"),
         (&["memory", "--quick", "--thorough"], "cannot be used with"),
         (&["memory", "--nonsense"], "--nonsense"),
         (&["memory", "--rounds", "7", "--target", "2%"], "cannot be used with"),
         (&["system", "pipe", "--dir", "/nonexistent"], "no such directory"),
         (&["faults", "prices", "--dir", "/nonexistent"], "no such directory"),
-        (&["http", "--url", "http://127.0.0.1:0/"], "port 0"),
-        (&["http", "--url", "http://127.0.0.1:9/", "-R", "1e99"], "no rate"),
-        (&["http", "--url", "http://127.0.0.1:9/", "-H", "A: b\r\nC: d"], "no header line"),
-        (&["http", "--url", "http://127.0.0.1:9/", "-H", "A b: c"], "no header line"),
-        (&["nonsense"], "nonsense"),
-        (&[], "Usage"),
+        (&["http", "load", "--url", "http://127.0.0.1:0/"], "port 0"),
+        (&["http", "load", "--url", "http://127.0.0.1:9/", "-R", "1e99"], "no rate"),
+        (&["http", "load", "--url", "http://127.0.0.1:9/", "-H", "A: b\r\nC: d"], "no header line"),
+        (&["http", "load", "--url", "http://127.0.0.1:9/", "-H", "A b: c"], "no header line"),
+        (&["memory", "inspect", "/bin/true", "--threads", "1"], "unexpected argument '--threads'"),
+        (&["alloc", "list", "--quick"], "unexpected argument '--quick'"),
+        (&["system", "swich"], "the modes are index, switch"),
+        (&["system", "pipe", "switch"], "a mode comes first: truebench system switch"),
+        (&["alloc", "lst"], "the modes are load, list, try, record"),
     ];
     for (arguments, part) in cases {
         let message = refused(arguments);
         assert!(message.contains(part), "{arguments:?}: {message}");
     }
+}
+
+#[test]
+fn a_short_start_and_a_page_of_each_mode() {
+    let output = run(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    let commands: Vec<&str> = text.lines().filter(|line| line.starts_with("    truebench ")).collect();
+    assert_eq!(commands.len(), 3, "{text}");
+    for mode in [&["system", "switch"][..], &["memory", "latency"], &["alloc", "try"], &["http", "load"]] {
+        let page = stdout(&run(&[mode, &["--help"]].concat()));
+        assert!(page.contains(&format!("Usage: truebench {}", mode.join(" "))), "{page}");
+        // Wherever its lines are cut.
+        let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("Examples:") && words.contains("[possible values: text"), "{page}");
+    }
+    let page = stdout(&run(&["memory", "latency", "--help"]));
+    assert!(page.contains("--sizes") && !page.contains("--schedule") && !page.contains("--kernel"), "{page}");
 }
 
 #[test]
@@ -127,7 +160,14 @@ fn lists_keep_within_the_width() {
 #[test]
 fn version_and_completions() {
     assert!(stdout(&run(&["--version"])).starts_with("truebench "));
-    assert!(stdout(&run(&["completions", "bash"])).contains("truebench"));
+    for shell in ["bash", "zsh", "fish"] {
+        let script = stdout(&run(&["completions", shell]));
+        // Modes, formats, kernels; and operands, which fish's scripts leave out: tests, allocators, checks.
+        let operands: &[&str] = if shell == "fish" { &[] } else { &["context1", "jemalloc", "array-size"] };
+        for word in ["cross-check", "junit", "triad"].iter().chain(operands) {
+            assert!(script.contains(word), "{shell}: no {word}");
+        }
+    }
 }
 
 #[test]
@@ -136,10 +176,13 @@ fn a_manual_page_for_each_command() {
     assert!(page.contains(".TH truebench 1") && page.contains("truebench\\-memory(1)"), "{page}");
     let page = stdout(&run(&["man", "memory"]));
     assert!(page.contains(".TH truebench-memory 1") && page.contains("\\-\\-array\\-size"), "{page}");
+    let page = stdout(&run(&["man", "memory", "mix"]));
+    assert!(page.contains(".TH truebench-memory-mix 1") && page.contains(".SH EXAMPLES"), "{page}");
     let directory = tempfile::tempdir().unwrap();
     let output = run(&["man", "-o", directory.path().to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    for name in ["truebench.1", "truebench-run.1", "truebench-http-serve.1", "truebench-man.1"] {
+    for name in ["truebench.1", "truebench-run.1", "truebench-http-serve.1", "truebench-memory-cross-check.1"]
+    {
         assert!(directory.path().join(name).is_file(), "{name}");
     }
     for (arguments, part) in [
@@ -158,8 +201,20 @@ fn a_quiet_run_without_a_figure_says_why_in_one_line() {
     // A UDP socket has a free number; no TCP server listens there.
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", socket.local_addr().unwrap());
-    let output =
-        run(&["http", "--url", &url, "-d", "200ms", "--rounds", "1", "--no-ceiling", "-q", "-o", &file]);
+    let output = run(&[
+        "http",
+        "load",
+        "--url",
+        &url,
+        "-d",
+        "200ms",
+        "--rounds",
+        "1",
+        "--no-ceiling",
+        "-q",
+        "-o",
+        &file,
+    ]);
     let message = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(stdout(&output).is_empty());

@@ -15,4 +15,5 @@ pub mod report;
 pub mod run;
 pub mod schema;
 pub mod selftest;
+pub mod start;
 pub mod system;

@@ -1,11 +1,12 @@
-//! Which options each mode reads. An option without effect is refused before anything runs.
+//! Refuses an option that no mode of the command line reads, before anything runs.
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Command as Definition, CommandFactory};
+use clap::{Arg, ArgMatches, Command as Definition};
 
-use crate::args::http::{Http, Load, What};
-use crate::args::{Alloc, Args, Command, Memory, System, faults};
-use crate::commands;
+use crate::args::http::{self, Http};
+use crate::args::modes::SharedArgs;
+use crate::args::{Command, faults, memory, system};
+use crate::definition::definition;
 use crate::failure::Failure;
 
 #[cfg(test)]
@@ -14,132 +15,108 @@ mod tests;
 /// The options, by clap's ids, that a mode reads.
 enum Reads {
     AllBut(&'static [&'static str]),
-    Only(&'static [&'static str]),
+    Only(Vec<&'static str>),
 }
-use Reads::{AllBut, Only};
 
-/// A mode of a command, with what it reads and what to do instead of an option that it does not read.
+/// A mode that does not read every option of its command.
 struct Mode {
-    name: &'static str,
+    name: String,
     reads: Reads,
-    instead: &'static str,
+    /// What the user can do instead of giving an option that it does not read.
+    advice: &'static str,
 }
 
-const fn mode(name: &'static str, reads: Reads) -> Mode {
-    Mode { name, reads, instead: "" }
+impl Mode {
+    fn of_suite<O: SharedArgs>(suite: &str, mode: &str) -> Mode {
+        let mut options = O::read_by(mode);
+        options.push(ONLY);
+        Mode { name: format!("{suite} {mode}"), reads: Reads::Only(options), advice: LEAVE_OUT }
+    }
+
+    fn all_but(name: &str, unread: &'static [&'static str], advice: &'static str) -> Mode {
+        Mode { name: name.to_owned(), reads: Reads::AllBut(unread), advice }
+    }
+
+    fn only(name: &str, read: &[&'static str]) -> Mode {
+        Mode { name: name.to_owned(), reads: Reads::Only(read.to_vec()), advice: LEAVE_OUT }
+    }
+
+    fn reads(&self, id: &str) -> bool {
+        match &self.reads {
+            Reads::AllBut(unread) => !unread.contains(&id),
+            Reads::Only(read) => read.contains(&id),
+        }
+    }
 }
 
-/// Modes that do not read every option of their command. `effect/tests.rs` changes each option of each mode and compares the plans.
-const MODES: &[Mode] = &[
-    mode("memory --bandwidth", AllBut(&["schedule"])),
-    mode("memory --mix", AllBut(&["schedule", "kernel", "stores", "offset"])),
-    mode("memory --scaling", AllBut(&["bind"])),
-    mode("memory --ladder", AllBut(&["schedule", "array_size", "kernel", "stores", "offset"])),
-    mode(
-        "memory --latency",
-        AllBut(&["schedule", "array_size", "kernel", "stores", "offset", "simd", "threads"]),
-    ),
-    mode("memory --loaded", AllBut(&["schedule", "kernel", "stores", "offset"])),
-    mode("memory --alignment", AllBut(&["schedule", "offset"])),
-    mode(
-        "memory --c2c",
-        AllBut(&["schedule", "array_size", "kernel", "stores", "offset", "simd", "threads", "bind"]),
-    ),
-    mode("memory --numa", AllBut(&["schedule", "kernel", "stores", "offset"])),
-    mode("memory --counters", AllBut(&["schedule"])),
-    mode("memory --cross-check", AllBut(&["schedule"])),
-    mode("memory --inspect", Only(&["inspect", "format", "dimms"])),
-    mode("system cross-check", AllBut(&["copies", "unixbench", "passes"])),
-    mode("system switch", AllBut(&["copies", "unixbench", "passes", "directory"])),
-    mode("system cores", AllBut(&["copies", "unixbench", "passes", "duration", "directory"])),
-    mode("system noise", AllBut(&["copies", "unixbench", "passes", "directory"])),
-    mode("alloc list", Only(&["allocators"])),
-    Mode {
-        name: "alloc try",
-        reads: AllBut(&[
-            "profile",
-            "access",
-            "threads",
-            "places",
-            "siblings",
-            "slots",
-            "ram",
-            "max_size",
-            "steps",
-            "seed",
-            "remote_free",
-            "processes",
-            "compat",
-        ]),
-        instead: "; it runs a program of yours, and taskset -c LIST truebench alloc try … chooses its CPUs",
-    },
-    mode("alloc record", Only(&["allocators", "command", "format", "output", "quiet"])),
-    mode("run --resume", Only(&["resume", "quiet", "no_color"])),
-    mode("host --capture", Only(&["capture"])),
-    mode(
-        "selftest --list",
-        AllBut(&["repeat", "clean_runs", "only_clean", "format", "output", "quiet", "no_color"]),
-    ),
-    Mode { name: "faults", reads: AllBut(MEASURING), instead: ": it needs --prove" },
-    Mode { name: "faults demo", reads: AllBut(MEASURING), instead: ": it needs --prove" },
-    mode("faults demo --list", Only(&["list"])),
-    mode("http --url http://…", AllBut(&["servers", "pools", "token", "target", "cacert", "insecure"])),
-    mode("http --url https://…", AllBut(&["servers", "pools", "token", "target"])),
-    Mode { name: "http without --remote", reads: AllBut(&["token"]), instead: ": it needs --remote" },
-    mode("http serve --no-token", AllBut(&["token"])),
-];
-
+/// The option of `all` that chooses modes.
+const ONLY: &str = "only";
 /// Options of rounds.
 const MEASURING: &[&str] = &["quick", "thorough", "rounds", "max_time", "target", "dry_run", "strict"];
+/// Advice where there is none better.
+const LEAVE_OUT: &str = "leave it out";
 
-/// The modes of [`MODES`] that a command line runs. An option must have an effect in one of them.
-fn modes(command: &Command) -> Vec<String> {
-    let one = |name: &str| vec![name.to_owned()];
+/// The modes that a command line runs, if each of them leaves options unread. `effect/tests.rs` changes each
+/// option of each mode and compares the plans.
+fn modes(command: &Command) -> Vec<Mode> {
     match command {
-        Command::Run(run) if run.resume.is_some() => one("run --resume"),
-        Command::Host(host) if host.capture.is_some() => one("host --capture"),
-        Command::Memory(memory) => of_memory(memory),
-        Command::System(system) => of_system(system),
-        Command::Alloc(alloc) => of_alloc(alloc),
-        Command::Selftest(selftest) if selftest.list => one("selftest --list"),
-        Command::Faults(faults::Faults { what: None, watch }) if !watch.prove.prove => one("faults"),
-        Command::Faults(faults::Faults { what: Some(faults::What::Demo(demo)), .. }) => {
-            match (demo.list, demo.prove) {
-                (true, _) => one("faults demo --list"),
-                (false, true) => Vec::new(),
-                (false, false) => one("faults demo"),
-            }
+        Command::Run(run) if run.resume.is_some() => {
+            vec![Mode::only("run --resume", &["resume", "quiet", "no_color"])]
         }
+        Command::Host(host) if host.capture.is_some() => vec![Mode::only("host --capture", &["capture"])],
+        Command::Memory(memory) => match memory.chosen() {
+            memory::Chosen::Modes(names, _) => {
+                names.into_iter().map(|name| Mode::of_suite::<memory::Options>("memory", name)).collect()
+            }
+            memory::Chosen::Inspect(_) => Vec::new(),
+        },
+        Command::System(system) => {
+            let (names, _) = system.chosen();
+            names.into_iter().map(|name| Mode::of_suite::<system::Options>("system", name)).collect()
+        }
+        Command::Selftest(selftest) if selftest.list => {
+            vec![Mode::only("selftest --list", &["which", "all", "list", "max_time"])]
+        }
+        Command::Faults(faults) => of_faults(faults),
         Command::Http(http) => of_http(http),
         _ => Vec::new(),
     }
 }
 
-fn of_memory(memory: &Memory) -> Vec<String> {
-    if memory.modes.inspect.is_some() {
-        return vec!["memory --inspect".to_owned()];
-    }
-    commands::memory::modes(memory).iter().map(|mode| format!("memory --{}", mode.name)).collect()
-}
-
-fn of_system(system: &System) -> Vec<String> {
-    commands::system::modes(system).iter().map(|mode| format!("system {}", mode.name)).collect()
-}
-
-fn of_alloc(alloc: &Alloc) -> Vec<String> {
-    alloc.allocators.first().map(|word| format!("alloc {word}")).into_iter().collect()
-}
-
-fn of_http(http: &Http) -> Vec<String> {
-    let Load { target, servers, .. } = &http.load;
-    let name = match (&http.what, &target.url) {
-        (Some(What::Serve(serve)), _) if serve.no_token => Some("http serve --no-token"),
-        (Some(_), _) => None,
-        (None, Some(url)) if url.scheme() == "https" => Some("http --url https://…"),
-        (None, Some(_)) => Some("http --url http://…"),
-        (None, None) => servers.remote.is_none().then_some("http without --remote"),
+fn of_faults(faults: &faults::Faults) -> Vec<Mode> {
+    let of_watch = |watch: &faults::Watch| {
+        let unread = (!watch.prove.prove).then(|| Mode::all_but("faults", MEASURING, "it needs --prove"));
+        unread.into_iter().collect()
     };
-    name.map(str::to_owned).into_iter().collect()
+    match &faults.mode {
+        None => of_watch(&faults.watch),
+        Some(faults::Mode::Watch(watch)) => of_watch(watch),
+        Some(faults::Mode::Demo(demo)) if demo.list => vec![Mode::only("faults demo --list", &["list"])],
+        Some(faults::Mode::Demo(demo)) if !demo.prove => {
+            vec![Mode::all_but("faults demo", MEASURING, "it needs --prove")]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn of_http(http: &Http) -> Vec<Mode> {
+    let of_study = |study: &http::Study| {
+        let is_here = study.servers.remote.is_none();
+        is_here.then(|| Mode::all_but("http without --remote", &["token"], "it needs --remote"))
+    };
+    let unread = match &http.mode {
+        None => of_study(&http.study),
+        Some(http::Mode::Study(study)) => of_study(study),
+        Some(http::Mode::Load(load)) if load.target.url.scheme() == "http" => {
+            let of_tls = &["cacert", "insecure"];
+            Some(Mode::all_but("http load --url http://…", of_tls, "it needs https://"))
+        }
+        Some(http::Mode::Serve(serve)) if serve.no_token => {
+            Some(Mode::all_but("http serve --no-token", &["token"], LEAVE_OUT))
+        }
+        _ => None,
+    };
+    unread.into_iter().collect()
 }
 
 /// Refuses an option of the command line that no mode of it reads.
@@ -147,24 +124,32 @@ fn of_http(http: &Http) -> Vec<String> {
 /// # Errors
 /// Wrong usage: the option, and the modes.
 pub fn check(command: &Command, matches: &ArgMatches) -> Result<(), Failure> {
-    let names = modes(command);
-    let reads = |name: &String| MODES.iter().find(|mode| mode.name == name);
-    let modes: Vec<&Mode> = names.iter().filter_map(reads).collect();
-    // A mode that is not listed reads everything.
-    if modes.is_empty() || modes.len() < names.len() {
+    let modes = modes(command);
+    if modes.is_empty() {
         return Ok(());
     }
-    let without = given(&Args::command(), matches).into_iter().find(|option| {
-        let id = option.get_id().as_str();
-        modes.iter().all(|mode| match mode.reads {
-            AllBut(not) => not.contains(&id),
-            Only(only) => !only.contains(&id),
-        })
-    });
-    let Some(option) = without else { return Ok(()) };
-    let instead = modes.iter().map(|mode| mode.instead).find(|text| !text.is_empty()).unwrap_or_default();
-    let instead = if instead.is_empty() { ": leave it out" } else { instead };
-    Err(Failure::usage(format!("{} has no effect with {}{instead}", flag(&option), names.join(", "))))
+    let unread = |option: &Arg| modes.iter().all(|mode| !mode.reads(option.get_id().as_str()));
+    let Some(option) = given(&definition(), matches).into_iter().find(unread) else { return Ok(()) };
+    let names: Vec<&str> = modes.iter().map(|mode| mode.name.as_str()).collect();
+    let advice = match readers(command, option.get_id().as_str()) {
+        readers if readers.is_empty() => modes[0].advice.to_owned(),
+        readers => format!("it is for {}", readers.join(", ")),
+    };
+    Err(Failure::usage(format!("{} has no effect with {}: {advice}", flag(&option), names.join(", "))))
+}
+
+/// The modes of the same suite that read an option.
+fn readers(command: &Command, id: &str) -> Vec<String> {
+    match command {
+        Command::Memory(_) => readers_of::<memory::Options>("memory", id),
+        Command::System(_) => readers_of::<system::Options>("system", id),
+        _ => Vec::new(),
+    }
+}
+
+fn readers_of<O: SharedArgs>(suite: &str, id: &str) -> Vec<String> {
+    let read = O::MODES.iter().filter(|mode| mode.options.contains(&id));
+    read.map(|mode| format!("{suite} {}", mode.name)).collect()
 }
 
 /// The options that stand on the command line, of its innermost subcommand.
@@ -179,7 +164,9 @@ fn given(definition: &Definition, matches: &ArgMatches) -> Vec<Arg> {
     definition.get_arguments().filter(is_given).cloned().collect()
 }
 
-/// An option as people write it.
+/// An option as people write it; an operand by its name in the help.
 fn flag(option: &Arg) -> String {
-    option.get_long().map_or_else(|| option.get_id().to_string(), |long| format!("--{long}"))
+    let operand = || option.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
+    let long = option.get_long().map(|long| format!("--{long}"));
+    long.or_else(operand).unwrap_or_else(|| option.get_id().to_string())
 }

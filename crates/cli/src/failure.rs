@@ -14,9 +14,9 @@ pub const NOT_MEASURED: u8 = 1;
 pub const USAGE: u8 = 2;
 /// Some figure is invalid; with `--strict`: suspect or unverified.
 pub const INVALID: u8 = 3;
-/// Compared, and nothing of what was required could be judged.
+/// Compared, but no required figure could be judged.
 pub const NOT_JUDGED: u8 = 4;
-/// Interrupted; what was measured is kept.
+/// Interrupted; the finished figures are kept.
 pub const INTERRUPTED: u8 = 130;
 
 /// Why a command ends without its result.
@@ -70,7 +70,8 @@ impl Failure {
     }
 }
 
-/// Ends a command by its judged record. Where nothing was measured, stderr gets one line with the reason, whatever is printed elsewhere.
+/// Ends a command by its judged record. Where nothing was measured, stderr gets one line with the reason,
+/// whatever is printed elsewhere.
 pub fn end(record: &Record, strict: bool) -> ExitCode {
     match code_of(record, strict) {
         NOT_MEASURED => Failure::measuring(nothing_measured(record)).report(),

@@ -35,8 +35,8 @@ pub fn name(path: &Path) -> String {
     if path == Path::new(STDIN) { "stdin".to_owned() } else { plain(&path.display().to_string()) }
 }
 
-/// All that a file or standard input holds, without a byte order mark and in UTF-8 where it was in UTF-16. A file that is too large is
-/// refused before it is read.
+/// All that a file or standard input holds, without a byte order mark and in UTF-8 where it was in UTF-16. A
+/// file that is too large is refused before it is read.
 ///
 /// # Errors
 /// Why it cannot be read, in words that follow its name.

@@ -2,20 +2,24 @@
 
 mod args;
 mod commands;
+mod definition;
 mod effect;
+mod examples;
 mod failure;
 mod input;
 mod output;
 mod plans;
 mod program;
 mod run;
+#[cfg(test)]
+mod testing;
 mod values;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::str::FromStr;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 
 use args::http::TOKEN;
 use args::{Args, Command};
@@ -35,17 +39,19 @@ fn worker_of(name: &str) -> Option<lab::worker::Prepare> {
     }
 }
 
-/// A limit of the stack (ulimit -s) below which truebench runs on a thread with a stack of its own, and the size of that, in bytes.
+/// A limit of the stack (ulimit -s) below which truebench runs on a thread with a stack of its own, and the
+/// size of that, in bytes.
 const SMALL_STACK: u64 = 2 << 20;
 const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
-    // A set-user-ID program must trust nothing of its caller: not PATH, not HOME, not what it is told to run.
+    // A set-user-ID program must trust nothing of its caller: not PATH, not HOME, not the program to run.
     if lab::trust::runs_for_another() {
         let refusal = "truebench is set-user-ID or set-group-ID, and runs what its user names: remove that mode, and use sudo";
         return Failure::usage(refusal).report();
     }
-    // Guardians and workers are executed as /proc/self/exe: ps, top and our own reports would call them `exe`.
+    // Guardians and workers are executed as /proc/self/exe: ps, top and our own reports would call them
+    // `exe`.
     let _ = rustix::thread::set_name(c"truebench");
     if getrlimit(Resource::Stack).current.is_none_or(|limit| limit >= SMALL_STACK) {
         return start();
@@ -68,17 +74,20 @@ fn start() -> ExitCode {
         Some(first) if first == lab::warden::MARKER => return warden(arguments),
         _ => {}
     }
-    let matches = Args::command().try_get_matches().unwrap_or_else(|error| exit(&error));
+    let matches = definition::definition().try_get_matches().unwrap_or_else(|error| exit(&error));
     let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| exit(&error));
     let limit = lab::ended::outlive_file_limit()
         .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")));
-    let done = limit.and_then(|()| effect::check(&args.command, &matches)).and_then(|()| dispatch(args));
+    let done = limit.and_then(|()| match args.command {
+        Some(command) => effect::check(&command, &matches).and_then(|()| dispatch(&command)),
+        None => commands::start::run(),
+    });
     let code = done.unwrap_or_else(Failure::report);
     lab::warden::dismiss();
     code
 }
 
-/// Says what is wrong with the arguments, which are quoted, without their secrets.
+/// Reports wrong arguments without their secrets, and exits.
 fn exit(error: &clap::Error) -> ! {
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let masked = secrets::command(&words);
@@ -92,11 +101,13 @@ fn exit(error: &clap::Error) -> ! {
     }
     let token = std::env::var(TOKEN).unwrap_or_default();
     hidden.push((&token, secrets::MASK));
-    let text = error.to_string();
+    let wrong_mode = definition::wrong_mode(error, &words).map(|message| format!("truebench: {message}\n"));
+    let is_clap_text = wrong_mode.is_none();
+    let text = wrong_mode.unwrap_or_else(|| error.to_string());
     let masked = hidden.iter().fold(text.clone(), |text, (word, masked)| {
         text.replace(&format!("'{word}'"), &format!("'{masked}'"))
     });
-    if masked == text {
+    if masked == text && is_clap_text {
         error.exit();
     }
     // Nothing can be done where even stderr is closed.
@@ -104,23 +115,23 @@ fn exit(error: &clap::Error) -> ! {
     std::process::exit(error.exit_code())
 }
 
-fn dispatch(args: Args) -> Result<ExitCode, Failure> {
-    match args.command {
-        Command::Run(run) => commands::run::run(&run),
-        Command::Host(host) => commands::host::run(&host),
-        Command::Memory(memory) => commands::memory::run(&memory),
-        Command::System(system) => commands::system::run(&system),
-        Command::Alloc(alloc) => commands::alloc::run(&alloc),
-        Command::Faults(faults) => commands::faults::run(&faults),
-        Command::Http(http) => commands::http::run(&http),
-        Command::Selftest(selftest) => commands::selftest::run(&selftest),
-        Command::Compare(compare) => commands::compare::run(&compare),
-        Command::Audit(audit) => commands::audit::run(&audit),
-        Command::Report(report) => commands::report::run(&report),
-        Command::Explain(explain) => commands::explain::run(&explain),
-        Command::Schema(schema) => commands::schema::run(&schema),
-        Command::Completions(completions) => commands::completions::run(&completions),
-        Command::Man(man) => commands::man::run(&man),
+fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Run(run) => commands::run::run(run),
+        Command::Host(host) => commands::host::run(host),
+        Command::Memory(memory) => commands::memory::run(memory),
+        Command::System(system) => commands::system::run(system),
+        Command::Alloc(alloc) => commands::alloc::run(alloc),
+        Command::Faults(faults) => commands::faults::run(faults),
+        Command::Http(http) => commands::http::run(http),
+        Command::Selftest(selftest) => commands::selftest::run(selftest),
+        Command::Compare(compare) => commands::compare::run(compare),
+        Command::Audit(audit) => commands::audit::run(audit),
+        Command::Report(report) => commands::report::run(report),
+        Command::Explain(explain) => commands::explain::run(explain),
+        Command::Schema(schema) => commands::schema::run(schema),
+        Command::Completions(completions) => commands::completions::run(completions),
+        Command::Man(man) => commands::man::run(man),
     }
 }
 

@@ -73,7 +73,8 @@ impl Destination {
     }
 
     /// Writes the record: to the file, if there is one, in the chosen format; and to stdout, as text if there
-    /// is a file. Where the file fails, the text still comes, quiet or not: it is all that is left of the run.
+    /// is a file. Where the file fails, the text still comes, quiet or not: it is all that is left of the
+    /// run.
     ///
     /// # Errors
     /// What could not be written where; a format that does not suit the record.
@@ -120,7 +121,7 @@ pub fn format_of_ending(path: &Path) -> Option<&'static str> {
     ENDINGS.iter().find(|(known, _)| ending == Some(known)).map(|(_, name)| *name)
 }
 
-/// How to write for whoever reads stdout.
+/// How to write to stdout.
 pub fn options(no_color: bool) -> report::Options {
     report::Options { width: width(), colour: colour(no_color), ascii: ascii(), saved_to: None }
 }
@@ -150,12 +151,12 @@ impl Target {
         let unusable = |error: io::Error| {
             Failure::usage(format!("-o {}: cannot be written: {}", asked.display(), system_error(&error)))
         };
-        let there = match std::fs::metadata(asked) {
-            Ok(there) => Some(there),
+        let existing = match std::fs::metadata(asked) {
+            Ok(metadata) => Some(metadata),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(unusable(error)),
         };
-        if there.as_ref().is_some_and(|there| !there.is_file()) {
+        if existing.as_ref().is_some_and(|metadata| !metadata.is_file()) {
             let stream = Some(OpenOptions::new().write(true).open(asked).map_err(unusable)?);
             let path = asked.to_owned();
             return Ok(Target { asked: path.clone(), path, stream, permissions: None });
@@ -164,7 +165,7 @@ impl Target {
             path: behind_links(asked).map_err(unusable)?,
             asked: asked.to_owned(),
             stream: None,
-            permissions: there.map(|there| there.permissions()),
+            permissions: existing.map(|metadata| metadata.permissions()),
         };
         target.beside().map_err(unusable)?;
         Ok(target)
@@ -208,7 +209,8 @@ impl Target {
     }
 
     fn put(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-        // A format writes word by word: unbuffered, a record of some megabytes takes a second of system calls.
+        // A format writes word by word: unbuffered, a record of some megabytes takes a second of system
+        // calls.
         let buffered = |file: &File| {
             let mut buffer = BufWriter::new(file);
             write(&mut buffer)?;
@@ -273,8 +275,8 @@ fn colour_of(stream: &impl anstream::stream::RawStream, no_color: bool) -> bool 
     !no_color && AutoStream::choice(stream) != ColorChoice::Never
 }
 
-/// Whether the locale names another character set than UTF-8. One that is not set (containers, cron) names none, and
-/// what reads such output today reads UTF-8.
+/// Whether the locale names another character set than UTF-8. One that is not set (containers, cron) names
+/// none, and what reads such output today reads UTF-8.
 fn ascii() -> bool {
     let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
     // In the order of POSIX, XBD 8.2.
@@ -287,8 +289,8 @@ pub fn width() -> usize {
     width_of(&io::stdout())
 }
 
-/// A list for whoever reads stdout: beside each name, in a column of their own, what is said of it; below it where that column leaves
-/// less than half of the width. No word is cut, so that paths can be copied.
+/// A list for stdout: names in one column, texts in another; a text goes below its name if that column leaves less than
+/// half of the width. No word is cut, so that paths can be copied.
 pub fn list(entries: impl IntoIterator<Item = (String, String)>) -> String {
     list_within(&entries.into_iter().collect::<Vec<_>>(), width().min(READABLE))
 }

@@ -1,4 +1,4 @@
-//! From what is asked for to the plans of a suite's modes: shared by all suites.
+//! From options to the plans of a suite's modes, and from plans to a report: shared by all suites.
 
 use std::error::Error;
 use std::fmt::Write;
@@ -18,7 +18,7 @@ use crate::run::{self, Suite, Work};
 /// Rounds of one figure at most where only time and target decide.
 const MOST_ROUNDS: usize = 1000;
 
-/// How a suite shares time out.
+/// How a suite divides its time.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
     /// Seconds of `--thorough`, whatever it measures.
@@ -30,27 +30,27 @@ pub struct Times {
 /// A mode with its plan.
 pub type Ready<O, E> = (&'static Mode<O, E>, Planned);
 
-/// What a command measures, and what `--dry-run` prints of it.
+/// A plan, and what `--dry-run` prints of it.
 pub struct Part {
-    /// For people.
-    pub told: String,
-    /// What is done.
+    /// The plan as `--dry-run` prints it.
+    pub description: String,
+    /// The plan.
     pub work: Work,
 }
 
-/// The parts that modes with their plans are.
+/// The parts of modes with their plans.
 pub fn parts<O, E>(plans: Vec<Ready<O, E>>) -> Vec<Part> {
     let part = |(mode, plan): Ready<O, E>| Part {
-        told: describe(mode.title, &plan),
+        description: describe(mode.title, &plan),
         work: Work::Rounds(Suite { plan: plan.suite, complete: mode.complete }),
     };
     plans.into_iter().map(part).collect()
 }
 
-/// A plan for each of these modes. Time that is shared out goes to those that have something to measure here.
+/// A plan for each of these modes. The time is divided among those that have something to measure here.
 ///
 /// # Errors
-/// What a mode has against what is asked for.
+/// Wrong usage: the mode and what it cannot do.
 pub fn plans<O, E: Error>(
     modes: Vec<&'static Mode<O, E>>,
     machine: &Machine,
@@ -74,14 +74,15 @@ pub fn plans<O, E: Error>(
     in_time(plans, measuring)
 }
 
-/// Plans that fit their time. Time that was asked for and cannot be enough is refused; time that nobody asked for becomes enough.
+/// Plans that fit their time. A `--max-time` that is too short is refused; a default time that is too short
+/// is extended.
 ///
 /// # Errors
-/// What needs more time than was asked for, and how much would do.
+/// Wrong usage: the mode that needs more time, and how much is enough.
 fn in_time<O, E>(plans: Vec<Ready<O, E>>, measuring: &Measuring) -> Result<Vec<Ready<O, E>>, Failure> {
     let works =
         |plan: &Planned| plan.suite.figures.iter().any(|figure| figure.status != Status::NotAvailable);
-    // How many times the time that a plan has it needs.
+    // The needed time over the time that the plan has.
     let lack = |plan: &Planned| match works(plan) {
         true => needed(plan.suite.least_seconds) / plan.suite.rules.max_time,
         false => 0.0,
@@ -108,24 +109,24 @@ fn in_time<O, E>(plans: Vec<Ready<O, E>>, measuring: &Measuring) -> Result<Vec<R
     }
 }
 
-/// Does what is planned: measures, judges, reports; with `--dry-run` it prints the plans alone.
+/// Measures, judges and reports; with `--dry-run` prints the plans only.
 ///
 /// # Errors
 /// What could not be measured or written.
-pub fn carry_out(
+pub fn execute(
     parts: Vec<Part>,
     machine: Machine,
     measuring: &Measuring,
     output: &Output,
 ) -> Result<ExitCode, Failure> {
-    carry_on(parts, Vec::new(), machine, measuring, output)
+    execute_with(parts, Vec::new(), machine, measuring, output)
 }
 
-/// The same, where figures were measured before that belong to the record.
+/// The same, with figures that were measured before and belong to the record.
 ///
 /// # Errors
 /// What could not be measured or written.
-pub fn carry_on(
+pub fn execute_with(
     parts: Vec<Part>,
     figures: Vec<Figure>,
     machine: Machine,
@@ -134,7 +135,7 @@ pub fn carry_on(
 ) -> Result<ExitCode, Failure> {
     let destination = Destination::open(output)?;
     if measuring.dry_run {
-        let text: Vec<&str> = parts.iter().map(|part| part.told.as_str()).collect();
+        let text: Vec<&str> = parts.iter().map(|part| part.description.as_str()).collect();
         output::print(text.join("\n").as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -144,7 +145,7 @@ pub fn carry_on(
     Ok(failure::end(&record, measuring.strict))
 }
 
-/// When there are enough rounds. `share` is the mode's part of all the time there is.
+/// When there are enough rounds. `share` is the mode's part of the time, from 0 to 1.
 fn rules(measuring: &Measuring, times: Times, usual: f64, share: f64) -> Rules {
     let (least, most, target, time, repeats) = match (measuring.quick, measuring.thorough) {
         (true, _) => (6, 12, 0.02, usual * times.quick, 2),
@@ -155,7 +156,7 @@ fn rules(measuring: &Measuring, times: Times, usual: f64, share: f64) -> Rules {
     let max_time = asked.unwrap_or(time);
     match measuring.rounds {
         Some(rounds) => {
-            // Asked for a number of rounds and no time, they are measured however long that takes.
+            // A number of rounds without a time is measured however long it takes.
             let max_time = asked.unwrap_or(f64::MAX);
             let target = measuring.target.unwrap_or(target);
             Rules { target, repeats, ..Rules::exactly(rounds as usize, max_time) }
@@ -182,14 +183,14 @@ fn describe(title: &str, plan: &Planned) -> String {
         format!("{} to {}, until the interval is within {}", rules.least, rules.most, percent(rules.target))
     };
     line("rounds", &format!("{rounds}; time {time}"));
-    let mut told = None;
+    let mut last_reason = None;
     for figure in &plan.suite.figures {
         let note = match (figure.status, &figure.reason) {
-            (Status::NotAvailable, reason) if reason.is_some() && *reason == told => {
+            (Status::NotAvailable, reason) if reason.is_some() && *reason == last_reason => {
                 "not available: as above".to_owned()
             }
             (Status::NotAvailable, Some(reason)) => {
-                told = Some(reason.clone());
+                last_reason = Some(reason.clone());
                 format!("not available: {reason}")
             }
             _ => figure.conditions.get(evidence::ROLE).unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! A program of the user's: from the words of the command line to its file.
+//! The program that a command line names, and its file.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
@@ -12,17 +12,17 @@ use crate::failure::Failure;
 ///
 /// # Errors
 /// Wrong usage: there is none of this name.
-pub fn of(command: &[OsString]) -> Result<Program, Failure> {
+pub fn find(command: &[OsString]) -> Result<Program, Failure> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let name = command.first().map(OsString::as_os_str).unwrap_or_default();
     let file = file(name, &path).ok_or_else(|| {
-        let told = figure::format::plain_to(&name.to_string_lossy(), 80);
-        Failure::usage(format!("{told}: no such program; a shell's own commands need sh -c '…'"))
+        let name = figure::format::plain_to(&name.to_string_lossy(), 80);
+        Failure::usage(format!("{name}: no such program; a shell's own commands need sh -c '…'"))
     })?;
     Ok(Program { file, arguments: command.to_vec() })
 }
 
-/// The file that a command means: one with a slash itself, any other the first of its name in PATH.
+/// The file of a command: itself if it has a slash, else the first of its name in PATH.
 fn file(command: &OsStr, path: &OsStr) -> Option<PathBuf> {
     let is_program = |file: &Path| {
         file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
@@ -38,7 +38,7 @@ mod unit {
     use super::*;
 
     #[test]
-    fn a_command_is_looked_for_as_a_shell_does() {
+    fn a_command_is_searched_as_a_shell_does() {
         let directory = tempfile::tempdir().unwrap();
         let (program, other) = (directory.path().join("program"), directory.path().join("text"));
         std::fs::write(&program, "#!/bin/sh\n").unwrap();

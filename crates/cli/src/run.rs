@@ -1,4 +1,4 @@
-//! From a suite's plan to a judged record, with a view of what goes on.
+//! From plans to a judged record, with a live view.
 
 use std::time::{Duration, Instant};
 
@@ -13,17 +13,17 @@ use view::Live;
 
 use crate::failure::Failure;
 
-/// How long a machine is given to come to rest between two suites.
+/// The longest wait for idle CPUs between two suites.
 const SETTLING: Duration = Duration::from_secs(5);
-/// How long it is looked at, and the share of its CPUs' time that may be in use.
-const LOOK: Duration = Duration::from_millis(200);
-const AT_REST: f64 = 0.1;
+/// The time between two snapshots of the CPUs, and the share of CPU time below which they are idle.
+const SNAPSHOT_INTERVAL: Duration = Duration::from_millis(200);
+const IDLE: f64 = 0.1;
 
-/// What a run does in one turn.
+/// A part of a run.
 pub enum Work {
     /// Figures that are measured in rounds.
     Rounds(Suite),
-    /// What is done once.
+    /// Figures that are measured once.
     Once(Box<Once>),
 }
 
@@ -37,19 +37,19 @@ impl Work {
     }
 }
 
-/// Something that is watched once, and has figures of its own.
+/// A program that is watched once.
 pub struct Once {
     /// Names it within a run.
     pub name: &'static str,
-    /// What goes on, for people.
+    /// What runs, for the live view.
     pub what: String,
-    /// Stands for its figures where there are none.
+    /// The figure that stands for all of them if none is measured.
     pub figure: Figure,
-    /// Its figures, by those that were measured before; and the signal by which the user ended it.
+    /// Measures them, given the figures measured before.
     pub measure: Measure,
 }
 
-/// Figures that something done once has.
+/// Measures figures once.
 pub type Measure = Box<dyn FnOnce(&[Figure], &Machine, &Interrupt) -> Result<Watched, Failure>>;
 
 /// Figures, and the signal that ended their measuring, if one did.
@@ -63,34 +63,35 @@ pub struct Suite {
     pub complete: fn(&mut Vec<Figure>, &Machine),
 }
 
-/// Whoever keeps what was measured so far, in case that there is no more.
-pub trait Keep {
-    /// Called between rounds: what there is, judged.
-    fn so_far(&mut self, record: &dyn Fn() -> Record);
+/// Saves the figures of a run that may end early.
+pub trait Checkpoint {
+    /// Called between rounds, with the record so far.
+    fn progress(&mut self, record: &dyn Fn() -> Record);
 
-    /// A suite is done, with the figures of these ids; they are in the record.
-    fn done(&mut self, worker: &str, ids: Vec<String>, record: &dyn Fn() -> Record);
+    /// A suite is done. The record holds its figures, which have these ids.
+    fn finished(&mut self, worker: &str, ids: Vec<String>, record: &dyn Fn() -> Record);
 }
 
-/// Nobody.
-impl Keep for () {
-    fn so_far(&mut self, _: &dyn Fn() -> Record) {}
-    fn done(&mut self, _: &str, _: Vec<String>, _: &dyn Fn() -> Record) {}
+/// Saves nothing.
+impl Checkpoint for () {
+    fn progress(&mut self, _: &dyn Fn() -> Record) {}
+    fn finished(&mut self, _: &str, _: Vec<String>, _: &dyn Fn() -> Record) {}
 }
 
-/// Measures suites one after the other and judges what came of it, together with figures that were there before. An interrupt ends all.
+/// Measures suites one after the other and judges the figures, together with those measured before. An
+/// interrupt ends the run.
 ///
 /// # Errors
-/// When not even a signal handler can be installed or a thread started.
+/// No signal handler can be installed, or no thread started.
 pub fn measure(
     works: Vec<Work>,
     mut figures: Vec<Figure>,
     machine: Machine,
     quiet: bool,
-    keep: &mut dyn Keep,
+    checkpoint: &mut dyn Checkpoint,
 ) -> Result<Record, Failure> {
     let started = lab::timestamp();
-    let begun = Instant::now();
+    let begin_time = Instant::now();
     let interrupt = begin()?;
     let (events, receiver) = Events::channel();
     let watching = std::thread::Builder::new().spawn(move || {
@@ -105,7 +106,7 @@ pub fn measure(
     let mut interrupted = None;
     let unfinished = |figures: Vec<Figure>| {
         let end = Some("the run has not ended, or nobody could say how".to_owned());
-        judged(figures, &machine, &started, begun, end, Observer::default())
+        judged(figures, &machine, &started, begin_time, end, Observer::default())
     };
     for (number, work) in works.into_iter().enumerate() {
         if interrupted.is_some() {
@@ -132,27 +133,27 @@ pub fn measure(
                 let ids = new.iter().map(|figure| figure.id.clone()).collect();
                 figures.extend(new);
                 if interrupted.is_none() {
-                    keep.done(name, ids, &|| unfinished(figures.clone()));
+                    checkpoint.finished(name, ids, &|| unfinished(figures.clone()));
                 }
                 continue;
             }
         };
-        let mut look = |now: &[Figure]| {
-            keep.so_far(&|| {
-                let now = now.iter().cloned().map(|mut figure| {
+        let mut save = |current: &[Figure]| {
+            checkpoint.progress(&|| {
+                let current = current.iter().cloned().map(|mut figure| {
                     figure.summarise();
                     figure
                 });
-                unfinished(figures.iter().cloned().chain(now).collect())
+                unfinished(figures.iter().cloned().chain(current).collect())
             });
         };
-        let mut outcome = session::run_watched(&suite.plan, judge::gate, &events, &interrupt, &mut look);
+        let mut outcome = session::run_watched(&suite.plan, judge::gate, &events, &interrupt, &mut save);
         (suite.complete)(&mut outcome.figures, &machine);
         interrupted = outcome.interrupted;
         let ids = outcome.figures.iter().map(|figure| figure.id.clone()).collect();
         figures.extend(outcome.figures);
         if interrupted.is_none() {
-            keep.done(name, ids, &|| unfinished(figures.clone()));
+            checkpoint.finished(name, ids, &|| unfinished(figures.clone()));
         }
     }
     let dropped = events.dropped();
@@ -160,19 +161,19 @@ pub fn measure(
     let cost = watching.join().unwrap_or_default();
 
     let observer = Observer { draws: cost.draws, seconds: cost.time.as_secs_f64(), events_dropped: dropped };
-    Ok(judged(figures, &machine, &started, begun, interrupted, observer))
+    Ok(judged(figures, &machine, &started, begin_time, interrupted, observer))
 }
 
-/// Waits until what was measured before no longer keeps the CPUs busy, some seconds at most.
+/// Waits until the CPUs are idle, for [`SETTLING`] at most.
 fn settle(machine: &Machine, interrupt: &Interrupt) {
     let cpus = machine.topology.usable();
     let watch = Watch::new(&Tree::live(), machine, &cpus);
     let until = Instant::now() + SETTLING;
     while Instant::now() < until && interrupt.requested().is_none() {
         let before = watch.snapshot();
-        std::thread::sleep(LOOK);
+        std::thread::sleep(SNAPSHOT_INTERVAL);
         let busy = watch.busy(&before, &watch.snapshot()).into_value();
-        if busy.is_none_or(|busy| busy <= AT_REST * LOOK.as_secs_f64() * cpus.len() as f64) {
+        if busy.is_none_or(|busy| busy <= IDLE * SNAPSHOT_INTERVAL.as_secs_f64() * cpus.len() as f64) {
             return;
         }
     }
@@ -183,18 +184,18 @@ fn judged(
     figures: Vec<Figure>,
     machine: &Machine,
     started: &str,
-    begun: Instant,
+    begin: Instant,
     interrupted: Option<String>,
     observer: Observer,
 ) -> Record {
-    let duration = begun.elapsed().as_secs_f64();
+    let duration = begin.elapsed().as_secs_f64();
     let mut record = record_of(figures, machine.clone(), started.to_owned(), duration);
     (record.interrupted, record.observer) = (interrupted, observer);
     judge::judge(&mut record);
     record
 }
 
-/// A record by this program and this command line, which is not judged yet.
+/// A record of this program and this command line, not yet judged.
 pub fn record_of(figures: Vec<Figure>, machine: Machine, started: String, duration: f64) -> Record {
     Record {
         schema: SCHEMA,
@@ -210,7 +211,7 @@ pub fn record_of(figures: Vec<Figure>, machine: Machine, started: String, durati
     }
 }
 
-/// An empty directory in that for temporary files. It is truebench's own: a worker may be killed at any time.
+/// An empty temporary directory of this process, not of a worker: a worker may be killed at any time.
 ///
 /// # Errors
 /// It could not be made.
@@ -225,8 +226,7 @@ pub fn scratch() -> Result<lab::scratch::Directory, Failure> {
     })
 }
 
-/// What is there before anything is measured: the process that cleans up should truebench be killed, and what tells that the user wants
-/// an end.
+/// Starts the process that cleans up if truebench is killed, and installs the handlers of interrupts.
 ///
 /// # Errors
 /// The process could not be started, or no signal handler be installed.
@@ -235,7 +235,7 @@ pub fn begin() -> Result<Interrupt, Failure> {
     guarded().map(|()| interrupt)
 }
 
-/// The same where a program of the user's shares the terminal.
+/// The same where a program of the user shares the terminal.
 ///
 /// # Errors
 /// As [`begin`].
@@ -258,7 +258,7 @@ fn unhandled(error: std::io::Error) -> Failure {
     Failure::measuring(format!("signal handlers could not be installed: {error}"))
 }
 
-/// What tells that the user wants an end.
+/// Installs the handlers of interrupts.
 ///
 /// # Errors
 /// No signal handler could be installed.

@@ -1,13 +1,56 @@
-//! Values on the command line that are more than a number: sizes, times, shares.
+//! Values on the command line that are more than a number: choices, sizes, times, shares.
 
 pub mod http;
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Command};
 use memory::kernels::ELEMENT;
 use parse_size::Config;
-use workload::alloc_load::Access;
+
+/// One of these words: help, errors and completions list them.
+pub fn choice<W: Into<String>, T: Clone + Send + Sync + 'static>(
+    choices: impl IntoIterator<Item = (W, T)>,
+) -> impl TypedValueParser<Value = T> {
+    let choices: Vec<(String, T)> = choices.into_iter().map(|(word, value)| (word.into(), value)).collect();
+    let words: Vec<String> = choices.iter().map(|(word, _)| word.clone()).collect();
+    PossibleValuesParser::new(words).try_map(move |word| {
+        let chosen = choices.iter().find(|(known, _)| *known == word);
+        chosen.map(|(_, value)| value.clone()).ok_or("not one of the choices")
+    })
+}
+
+/// A value of any form that a function reads; help and completions list the usual ones.
+#[derive(Clone, Debug)]
+pub struct Suggested<T> {
+    usual: Vec<String>,
+    parse: fn(&str) -> Result<T, String>,
+}
+
+impl<T> Suggested<T> {
+    /// The usual values, and the function that reads all.
+    pub fn new<W: Into<String>>(
+        usual: impl IntoIterator<Item = W>,
+        parse: fn(&str) -> Result<T, String>,
+    ) -> Self {
+        Suggested { usual: usual.into_iter().map(Into::into).collect(), parse }
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for Suggested<T> {
+    type Value = T;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
+        self.parse.parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.usual.iter().cloned().map(PossibleValue::new)))
+    }
+}
 
 /// An array size in elements: `10M` and `80_000_000` are elements, as STREAM counts; `80MB` and `512MiB` are
 /// bytes.
@@ -35,7 +78,8 @@ pub fn sizes(text: &str) -> Result<(u64, u64), String> {
     }
 }
 
-/// Seconds: nothing here runs longer than ten years. Much larger numbers overflow where a time is added to another.
+/// Seconds: nothing here runs longer than ten years. Much larger numbers overflow where a time is added to
+/// another.
 const LONGEST: f64 = 10.0 * 366.0 * 24.0 * 3600.0;
 
 /// A time: `30s`, `2min`, `1m 30s`, `500ms`; a bare number is seconds.
@@ -108,16 +152,6 @@ pub fn count(text: &str) -> Result<f64, String> {
 pub fn directory(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if path.is_dir() { Ok(path) } else { Err("there is no such directory".to_owned()) }
-}
-
-/// What is done with a block.
-///
-/// # Errors
-/// The words that there are.
-pub fn access(text: &str) -> Result<Access, String> {
-    let all = Access::ALL;
-    let found = all.iter().find(|(word, _)| *word == text).map(|(_, access)| *access);
-    found.ok_or_else(|| format!("there are {}", all.map(|(word, _)| word).join(", ")))
 }
 
 /// A share: `2%` or `0.02`.

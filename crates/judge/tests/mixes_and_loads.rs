@@ -336,7 +336,7 @@ fn too_few_injectors_are_named() {
     let shape: Vec<_> =
         judged.figure(end).unwrap().checks.iter().filter(|check| check.id == "saturation").collect();
     assert_eq!(shape.len(), 1);
-    // Without a figure of all CPUs nobody knows; the walk of --mix is one.
+    // Without a figure of all CPUs nobody knows; the walk of memory mix is one.
     record.figures.retain(|figure| figure.id != "memory.loaded.2:1.all");
     assert_eq!(outcome("saturation", &record, end), Unknown);
     says(&record, end, &["is not known", "there is no sound figure"]);

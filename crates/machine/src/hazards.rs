@@ -334,7 +334,7 @@ fn perf_events(machine: &Machine) -> Option<HostNote> {
     let (cause, command) = refused.split_once(": ").unwrap_or((refused, ""));
     let reason = format!(
         "{cause}: without root the memory controllers' counters, {channels} of them, cannot confirm the traffic \
-         (truebench memory --counters)"
+         (truebench memory counters)"
     );
     note("performance counters", reason, Some(command.to_owned()).filter(|command| !command.is_empty()))
 }

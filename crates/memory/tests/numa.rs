@@ -1,4 +1,4 @@
-//! What `--numa` plans on machines that are not here.
+//! What `memory numa` plans on machines that are not here.
 
 use std::io;
 use std::path::Path;
@@ -215,7 +215,10 @@ fn a_node_that_is_not_there_is_wrong_usage() {
         Err(PlanError::Wrong(text)) => text,
         other => panic!("{other:?}"),
     };
-    assert_eq!(refused(synthetic::two_socket_smt_server, "0,5"), "--numa 0,5: no NUMA node 5: there are 0-1");
+    assert_eq!(
+        refused(synthetic::two_socket_smt_server, "0,5"),
+        "--nodes 0,5: no NUMA node 5: there are 0-1"
+    );
     assert!(refused(synthetic::vm_hidden_l3, "1").ends_with("there is one, node 0"));
     assert!(refused(synthetic::gvisor_no_caches, "0").contains("shows no node"));
 }

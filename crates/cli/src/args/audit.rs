@@ -1,11 +1,11 @@
-//! `truebench audit`: what other tools printed, and what is known besides.
+//! `truebench audit`: the output of other tools, and facts that it does not hold.
 
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use machine::dimms::Dimms;
 
-use super::Output;
+use super::common::Output;
 use crate::values;
 
 /// `truebench audit`.
@@ -26,16 +26,16 @@ pub struct Audit {
     /// Cores of the machine
     #[arg(long, value_name = "N", value_parser = values::count)]
     pub cores: Option<f64>,
-    /// Threads of the run, where the text does not tell
+    /// Threads of the run, where the text does not say
     #[arg(long, value_name = "N", value_parser = values::count)]
     pub threads: Option<f64>,
-    /// Connections of a load, where the text does not tell
+    /// Connections of a load, where the text does not say
     #[arg(long, value_name = "N", value_parser = values::count)]
     pub connections: Option<f64>,
-    /// Requests a second that were asked for, where the text does not tell
+    /// Requests a second that were asked for, where the text does not say
     #[arg(long, value_name = "N", value_parser = values::count)]
     pub rate: Option<f64>,
-    /// Time between two readings of ps, where the text does not tell
+    /// Time between two readings of ps, where the text does not say
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub interval: Option<f64>,
     /// Exit with 3 unless every figure is valid, which no audited one is

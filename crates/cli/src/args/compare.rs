@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
+use clap::builder::TypedValueParser;
 use report::compare::Pattern;
 
-use crate::values;
+use crate::values::{self, choice};
 
 /// What follows its `--help`.
 const AFTER_HELP: &str = "\
@@ -26,13 +27,15 @@ pub struct Compare {
     /// Compare also what may not be compared (other parameters or versions, invalid figures), and say so
     #[arg(long)]
     pub force: bool,
-    /// The first record is the baseline: exit with 3 if another one is slower in any figure, with 4 if none could be judged
+    /// The first record is the baseline: exit with 3 if another one is slower in any figure, with 4 if none
+    /// could be judged
     #[arg(long)]
     pub baseline: bool,
     /// Compare these figures alone: an id, or a pattern such as 'memory.*'; repeatable
     #[arg(long, value_name = "ID", value_parser = Pattern::parse)]
     pub figure: Vec<Pattern>,
-    /// Exit with 4 unless one of these figures at least could be judged: an id, or a pattern such as 'memory.*'; repeatable
+    /// Exit with 4 unless one of these figures at least could be judged: an id, or a pattern such as
+    /// 'memory.*'; repeatable
     #[arg(long, value_name = "ID", value_parser = Pattern::parse)]
     pub require: Vec<Pattern>,
     /// Weights of classes, for a total of each record: compute=2,files=1
@@ -41,8 +44,8 @@ pub struct Compare {
     /// What a record's machine costs, by the record's file name, host name or letter; repeatable
     #[arg(long, value_name = "NAME=N", value_parser = values::named_number)]
     pub price: Vec<(String, f64)>,
-    /// Format of the comparison: text, json, markdown, html [default: text; for -o by the file's ending, else json]
-    #[arg(long, value_name = "FORMAT", value_parser = format_name)]
+    /// Format of the comparison [default: text; for -o by the file's ending, else json]
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
     pub format: Option<&'static report::compare::Format>,
     /// Write the comparison to FILE (whole, or not at all); the text still goes to stdout
     #[arg(short, long, value_name = "FILE")]
@@ -55,9 +58,6 @@ pub struct Compare {
     pub no_color: bool,
 }
 
-fn format_name(text: &str) -> Result<&'static report::compare::Format, String> {
-    report::compare::format(text).ok_or_else(|| {
-        let names: Vec<&str> = report::compare::FORMATS.iter().map(|format| format.name).collect();
-        format!("there are {}", names.join(", "))
-    })
+fn formats() -> impl TypedValueParser<Value = &'static report::compare::Format> {
+    choice(report::compare::FORMATS.iter().map(|format| (format.name, format)))
 }

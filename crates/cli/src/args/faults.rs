@@ -3,26 +3,48 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use alloc::allocators::ALLOCATORS;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Subcommand};
+use faults::demo;
+use faults::prices::catalogue;
 use figure::faults::{Manager, Mechanism};
 
-use super::{Measuring, Output};
-use crate::values;
+use super::common::{Measuring, Output};
+use crate::values::{self, Suggested, choice};
 
 /// `truebench faults`.
 #[derive(Debug, ClapArgs)]
-#[command(args_conflicts_with_subcommands = true)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_value_name = "MODE",
+    subcommand_help_heading = "Modes (default: watch)"
+)]
 pub struct Faults {
-    /// What else there is besides watching a program.
+    /// The mode.
     #[command(subcommand)]
-    pub what: Option<What>,
+    pub mode: Option<Mode>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub watch: Watch,
 }
 
-/// Watching a program.
+/// Modes of `truebench faults`. A new one is a line here, and a file in `commands/faults`.
+#[derive(Debug, Subcommand)]
+pub enum Mode {
+    /// A program's page faults: what they cost, where they come from, and with --prove which lever helps
+    Watch(Box<Watch>),
+    /// Programs that fault on this machine, each in one way, watched
+    Demo(Demo),
+    /// What page faults, and the calls around them, cost on this machine
+    Prices(Prices),
+    /// What malloc does with four blocks here, step by step: heap, mappings, pages in memory
+    Walk(Walk),
+}
+
+/// `truebench faults watch`.
 #[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "What is watched")]
 pub struct Watch {
     /// A process that runs, with all its descendants; Ctrl-C ends the watching, and not the process
     #[arg(short, long, value_name = "PID", conflicts_with = "command")]
@@ -30,15 +52,15 @@ pub struct Watch {
     /// How long to watch a process, such as 10s [default: to its end, or to Ctrl-C]
     #[arg(short, long, value_name = "TIME", requires = "pid", value_parser = values::seconds)]
     pub duration: Option<f64>,
-    /// Rates alone: do not look where the faults come from
+    /// Rates only: do not trace where the faults come from
     #[arg(long)]
     pub rates: bool,
-    /// Also write the stacks for flame graphs: folded (flamegraph.pl, inferno, speedscope) or pprof (go tool pprof), to FILE
-    /// [default: faults.folded, faults.pb.gz]
-    #[arg(long, value_name = "FORMAT[=FILE]", value_delimiter = ',', value_parser = export, conflicts_with_all = ["rates", "prove"])]
+    /// Also write the stacks for flame graphs: folded (flamegraph.pl, inferno, speedscope) or pprof (go tool
+    /// pprof), to FILE [default: faults.folded, faults.pb.gz]
+    #[arg(long, value_name = "FORMAT[=FILE]", value_delimiter = ',', value_parser = exports(), hide_possible_values = true, conflicts_with_all = ["rates", "prove"])]
     pub export: Vec<Export>,
-    /// Preload a recorder into the program, and tell which faults are in which large blocks of malloc, who allocates them and who
-    /// touches them first; large are those from SIZE on [64KiB]
+    /// Preload a recorder into the program, and report which large blocks of malloc the faults are in, who
+    /// allocates them and who touches them first; a large block has SIZE bytes or more [64KiB]
     #[arg(
         long,
         value_name = "SIZE",
@@ -49,11 +71,12 @@ pub struct Watch {
         conflicts_with_all = ["rates", "prove"]
     )]
     pub allocs: Option<f64>,
-    /// As root: count calls for memory (mmap, munmap, brk, madvise) all the time, and not in moments; all system calls slow down
+    /// As root: count calls for memory (mmap, munmap, brk, madvise) all the time, not in moments; all system
+    /// calls slow down
     #[arg(long, conflicts_with_all = ["rates", "prove"])]
     pub calls: bool,
-    /// Keep what was seen in FILE (JSON lines, gzipped), to send it with a report of a wrong answer: faults, mappings, names of
-    /// processes and of their files; no stacks and nothing of what memory holds
+    /// Write the recorded events to FILE (JSON lines, gzipped), to attach to a bug report: faults, mappings,
+    /// names of processes and of their files; no stacks, and no contents of memory
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rates", "prove"])]
     pub keep_events: Option<PathBuf>,
     #[command(flatten)]
@@ -65,12 +88,13 @@ pub struct Watch {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub output: Output,
-    /// The program to start and to watch. Its output is its own, and its exit code ours; what truebench says goes to stderr, or to -o
+    /// The program to start, after two hyphens. truebench exits with its exit code; reports go to stderr, or
+    /// to -o
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
 
-/// Stacks in another format, beside the report.
+/// Stacks in another format, in a file.
 #[derive(Clone, Debug)]
 pub struct Export {
     /// The format.
@@ -79,8 +103,12 @@ pub struct Export {
     pub file: PathBuf,
 }
 
-/// The formats that stacks may have, with the names of their files where none is said.
+/// The formats of stacks, with their default files.
 const EXPORTS: [(&str, &str); 2] = [("folded", "faults.folded"), ("pprof", "faults.pb.gz")];
+
+fn exports() -> Suggested<Export> {
+    Suggested::new(EXPORTS.map(|(name, _)| name), export)
+}
 
 fn export(text: &str) -> Result<Export, String> {
     let (name, file) = text.split_once('=').map_or((text, None), |(name, file)| (name, Some(file)));
@@ -93,23 +121,33 @@ fn export(text: &str) -> Result<Export, String> {
 #[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Proof that a lever helps")]
 pub struct Prove {
-    /// Start the program again and again, without a lever and with each in turn, and compare CPU time, time and memory
+    /// Start the program again and again, without a lever and with each in turn, and compare CPU time, time
+    /// and memory
     #[arg(long)]
     pub prove: bool,
-    /// Only these levers: of glibc thresholds, top-pad, both, hugetlb, mmap-max, trim; of others see the plan (--dry-run)
+    /// Only these levers: of glibc thresholds, top-pad, both, hugetlb, mmap-max, trim; of others see the plan
+    /// (--dry-run)
     #[arg(long = "lever", value_name = "NAME", value_delimiter = ',', requires = "prove")]
     pub levers: Vec<String>,
-    /// As well another allocator as a lever, by its word (truebench alloc list) or NAME=/path/lib.so; repeatable
-    #[arg(long = "allocator", value_name = "NAME[=LIB]", value_delimiter = ',', requires = "prove")]
+    /// Also try another allocator as a lever, by its word (truebench alloc list) or NAME=/path/lib.so;
+    /// repeatable
+    #[arg(
+        long = "allocator",
+        value_name = "NAME[=LIB]",
+        value_delimiter = ',',
+        value_parser = allocators(),
+        hide_possible_values = true,
+        requires = "prove"
+    )]
     pub allocators: Vec<String>,
-    /// Who manages the program's memory: glibc, jemalloc, mimalloc, tcmalloc, scudo, go, jvm, … [default: what its file says]
-    #[arg(long, value_name = "NAME", value_parser = manager, requires = "prove")]
+    /// The allocator that manages the program's memory [default: what its file says]
+    #[arg(long, value_name = "NAME", value_parser = managers(), requires = "prove")]
     pub manager: Option<Manager>,
-    /// Only levers against these mechanisms: map-churn, heap-trim, arena-trim, purge, growth, …
-    #[arg(long = "mechanism", value_name = "NAME", value_delimiter = ',', value_parser = mechanism, requires = "prove")]
+    /// Only levers against these mechanisms
+    #[arg(long = "mechanism", value_name = "NAME", value_delimiter = ',', value_parser = mechanisms(), requires = "prove")]
     pub mechanisms: Vec<Mechanism>,
-    /// For a program that does not end by itself: each start runs until its rates are steady, or TIME is over [30s], and is ended;
-    /// compared are CPUs kept busy and faults a second
+    /// For a program that does not end by itself: each start runs until its rates are steady, or for TIME
+    /// [30s], and is stopped; CPU use and faults a second are compared
     #[arg(
         long,
         value_name = "TIME",
@@ -122,36 +160,26 @@ pub struct Prove {
     pub until_rate: Option<f64>,
 }
 
-/// What `truebench faults` does besides watching a program. A new one is a line here, and a file in `commands/faults`.
-#[derive(Debug, Subcommand)]
-pub enum What {
-    /// Programs that show the disease on this machine, each in one way, under the doctor's eyes
-    Demo(Demo),
-    /// What page faults, and the calls around them, cost on this machine
-    Prices(Prices),
-    /// What malloc does with four blocks here, step by step: heap, mappings, pages in memory
-    Walk(Walk),
-}
-
 /// `truebench faults demo`.
 #[derive(Debug, ClapArgs)]
 pub struct Demo {
-    /// Which: server is that of study 4; --list shows all
-    #[arg(long, value_name = "SHAPE", default_value = "server")]
+    /// The program: server is that of study 4; --list shows what each does
+    #[arg(long, value_name = "SHAPE", default_value = "server", value_parser = shapes())]
     pub shape: String,
     /// Show all shapes, and what each does
     #[arg(long)]
     pub list: bool,
-    /// So many iterations, as fast as they go [default: some seconds]
+    /// Number of iterations, as fast as they go [default: some seconds]
     #[arg(long, value_name = "N", conflicts_with = "rate", value_parser = clap::value_parser!(u64).range(1..))]
     pub iterations: Option<u64>,
-    /// So many iterations a second
+    /// Iterations a second
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub rate: Option<u64>,
-    /// For so many seconds, with --rate
+    /// Seconds, with --rate
     #[arg(long, value_name = "N", default_value_t = 10, requires = "rate", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub seconds: u64,
-    /// Prove which lever helps, after a look at one start: start it again and again, without a lever and with each in turn
+    /// Prove which lever helps: after one watched start, start it again and again, without a lever and with each
+    /// in turn
     #[arg(long)]
     pub prove: bool,
     #[command(flatten)]
@@ -177,7 +205,7 @@ pub struct Walk {
 #[derive(Debug, ClapArgs)]
 pub struct Prices {
     /// Only these, by words of their figures: minor.write, or a kind such as minor [default: all]
-    #[arg(value_name = "PRICE")]
+    #[arg(value_name = "PRICE", value_parser = prices(), hide_possible_values = true)]
     pub prices: Vec<String>,
     /// Where files are mapped and read from disk [default: the directory for temporary files]
     #[arg(long = "dir", value_name = "DIR", value_parser = values::directory)]
@@ -190,12 +218,22 @@ pub struct Prices {
     pub output: Output,
 }
 
-fn manager(text: &str) -> Result<Manager, String> {
-    let words = Manager::ALL.iter().map(|one| one.word()).collect::<Vec<_>>().join(", ");
-    Manager::of(text).ok_or_else(|| format!("there are {words}"))
+fn managers() -> impl TypedValueParser<Value = Manager> {
+    choice(Manager::ALL.iter().map(|manager| (manager.word(), *manager)))
 }
 
-fn mechanism(text: &str) -> Result<Mechanism, String> {
-    let words = Mechanism::ALL.iter().map(|one| one.word()).collect::<Vec<_>>().join(", ");
-    Mechanism::of(text).ok_or_else(|| format!("there are {words}"))
+fn mechanisms() -> impl TypedValueParser<Value = Mechanism> {
+    choice(Mechanism::ALL.iter().map(|mechanism| (mechanism.word(), *mechanism)))
+}
+
+fn allocators() -> Suggested<String> {
+    Suggested::new(ALLOCATORS.iter().map(|one| one.name), |text| Ok(text.to_owned()))
+}
+
+fn shapes() -> PossibleValuesParser {
+    PossibleValuesParser::new(demo::shapes().map(|shape| shape.name))
+}
+
+fn prices() -> Suggested<String> {
+    Suggested::new(catalogue::words(), |text| Ok(text.to_owned()))
 }

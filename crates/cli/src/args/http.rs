@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 use figure::{CpuList, loads};
 
-use super::{Measuring, Output};
+use super::common::{Measuring, Output};
 use crate::values;
 use crate::values::http as of_http;
 use crate::values::http::{Header, Slo};
@@ -21,24 +21,33 @@ pub use null::Null;
 
 /// `truebench http`.
 #[derive(Debug, ClapArgs)]
-#[command(args_conflicts_with_subcommands = true)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_value_name = "MODE",
+    subcommand_help_heading = "Modes (default: study)"
+)]
 pub struct Http {
-    /// What is done instead of measuring.
+    /// The mode.
     #[command(subcommand)]
-    pub what: Option<What>,
+    pub mode: Option<Mode>,
     #[command(flatten)]
     #[allow(missing_docs)]
-    pub load: Load,
+    pub study: Study,
 }
 
-/// What `truebench http` does besides measuring. A new one is a line here, and a file in `commands/http`.
+/// Modes of `truebench http`. A new one is a line here, and a file in `commands/http`.
 #[derive(Debug, Subcommand)]
-pub enum What {
-    /// The servers that can be loaded
+pub enum Mode {
+    /// Servers of truebench's own side by side: net/http, fasthttp, a multiplexed one
+    Study(Box<Study>),
+    /// A load on a server of yours, or on any URL
+    Load(Box<Load>),
+    /// The servers of the study
     List,
-    /// A server that answers the same to everything, as fast as can be: how fast a client could be, and what it makes of faults
+    /// A server that answers the same to everything, as fast as can be, with faults on demand
     Null(Box<Null>),
-    /// An agent that starts the servers here for `truebench http --remote` on another machine, and watches them
+    /// An agent that starts the servers here for `truebench http --remote` on another machine, and watches
+    /// them
     Serve(Serve),
 }
 
@@ -54,23 +63,32 @@ pub struct Serve {
     /// The agent's port; 0 is any that is free. Servers take any
     #[arg(long, value_name = "PORT", default_value_t = 7411)]
     pub agent: u16,
-    /// What clients must say to be served, at least 32 hexadecimal digits or 22 letters [default: a random one, which is printed]
+    /// Token that clients must send, at least 32 hexadecimal digits or 22 letters [default: a random one, which
+    /// is printed]
     #[arg(long, value_name = "TOKEN", env = TOKEN, hide_env_values = true, value_parser = of_http::token)]
     pub token: Option<String>,
-    /// Serve anybody
+    /// Serve clients without a token
     #[arg(long)]
     pub no_token: bool,
 }
 
-/// A load, and the servers under it.
+/// `truebench http study`.
 #[derive(Debug, ClapArgs)]
-pub struct Load {
+pub struct Study {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub servers: Servers,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub target: Target,
+    /// Connections, such as 8k, each number a set of figures
+    #[arg(
+        short = 'c',
+        long,
+        value_name = "N,…",
+        help_heading = "The client",
+        value_delimiter = ',',
+        default_value = "200,8000,16000",
+        value_parser = of_http::count
+    )]
+    pub connections: Vec<u32>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub client: Client,
@@ -82,126 +100,161 @@ pub struct Load {
     pub output: Output,
 }
 
-/// The study: truebench's own servers. Its options are none of a server of one's own: the group of those is named after them.
+/// `truebench http load`.
 #[derive(Debug, ClapArgs)]
-#[command(next_help_heading = "The study (without --url)")]
+pub struct Load {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub target: Target,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub requests: Requests,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub answers: Answers,
+    /// Connections, such as 8k
+    #[arg(short = 'c', long, value_name = "N", help_heading = "The client", default_value = "50", value_parser = of_http::count)]
+    pub connections: u32,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub client: Client,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub measuring: Measuring,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub output: Output,
+}
+
+/// The servers that are compared, and how they serve.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Servers")]
 pub struct Servers {
     /// Servers that are compared, of those that `truebench http list` shows
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "nethttp,fasthttp,multiplexed")]
     pub servers: Vec<String>,
-    /// CPU time that a request costs every server besides HTTP, such as 20us
-    #[arg(long, value_name = "TIME", value_parser = values::seconds, conflicts_with = "Target")]
+    /// Extra CPU time that a request costs every server, such as 20us
+    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub cost: Option<f64>,
-    /// Time that every server waits for before it answers, such as 5ms
-    #[arg(long, value_name = "TIME", value_parser = values::seconds, conflicts_with = "Target")]
+    /// Time that every server waits before it answers, such as 5ms
+    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub sleep: Option<f64>,
     /// Workers of the multiplexed server's pool, each number a figure
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,8,64,512", value_parser = of_http::count)]
     pub pools: Vec<u32>,
-    /// Loads besides the saturated one, by which they are measured [default: all; with --quick or --slo equal-rate]
-    #[arg(long, value_name = "LOADS", value_delimiter = ',', value_parser = PossibleValuesParser::new(loads::OF_STUDY), conflicts_with = "Target")]
+    /// Loads in addition to the saturated one [default: all; with --quick or --slo
+    /// equal-rate]
+    #[arg(long, value_name = "LOADS", value_delimiter = ',', value_parser = PossibleValuesParser::new(loads::OF_STUDY))]
     pub loads: Vec<String>,
-    /// Take no CPU profile of the servers, so that every round is of the same kind: no shares of a request's CPU time
-    #[arg(long, conflicts_with = "Target")]
+    /// Take no CPU profile of the servers, so that every round is of the same kind: no shares of a request's
+    /// CPU time
+    #[arg(long)]
     pub no_profile: bool,
-    /// The agent on another machine that starts the servers there (truebench http serve), such as 10.0.0.2:7411
-    #[arg(long, value_name = "HOST:PORT", value_parser = of_http::address, conflicts_with = "Target")]
+    /// The agent on another machine that starts the servers there (truebench http serve), such as
+    /// 10.0.0.2:7411
+    #[arg(long, value_name = "HOST:PORT", value_parser = of_http::address)]
     pub remote: Option<std::net::SocketAddr>,
-    /// What the agent wants to be told
+    /// Token for the agent
     #[arg(long, value_name = "TOKEN", env = TOKEN, hide_env_values = true, value_parser = of_http::token)]
     pub token: Option<String>,
     /// A variable of the servers' environment, such as GOGC=200
-    #[arg(long, value_name = "NAME=VALUE", value_parser = of_http::variable, conflicts_with = "Target")]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = of_http::variable)]
     pub env: Vec<(String, String)>,
 }
 
-/// A server of the user's.
+/// The server.
 #[derive(Debug, ClapArgs)]
-#[command(next_help_heading = "A server of your own")]
+#[command(next_help_heading = "Server")]
 pub struct Target {
     /// What is loaded, such as http://127.0.0.1:8080/path; user:password@ is sent as Basic authorization
     #[arg(long, value_name = "URL", value_parser = of_http::url)]
-    pub url: Option<url::Url>,
+    pub url: url::Url,
     /// A command that starts the server of --url; it ends with the run
-    #[arg(long, value_name = "COMMAND", requires = "url")]
+    #[arg(long, value_name = "COMMAND")]
     pub server: Option<String>,
     /// The server's process, if it runs here: for its CPU time, memory and placement
-    #[arg(long, value_name = "PID", requires = "url", conflicts_with = "server")]
+    #[arg(long, value_name = "PID", conflicts_with = "server")]
     pub server_pid: Option<u32>,
     /// Where the Go server's pprof and expvar are, such as 127.0.0.1:6060
-    #[arg(long, value_name = "HOST:PORT", requires = "url", value_parser = of_http::address)]
+    #[arg(long, value_name = "HOST:PORT", value_parser = of_http::address)]
     pub pprof: Option<std::net::SocketAddr>,
+    /// CA bundle, or the server's own certificate, to trust for https (PEM) [default: the system's CAs]
+    #[arg(long, value_name = "FILE")]
+    pub cacert: Option<PathBuf>,
+    /// Trust any certificate
+    #[arg(long, conflicts_with = "cacert")]
+    pub insecure: bool,
+}
+
+/// How many requests are sent, when, and what they hold.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Requests")]
+pub struct Requests {
     /// The time of all rounds together, such as 30s (-z as in hey and oha) [default: 12s]
-    #[arg(short = 'd', long, short_alias = 'z', value_name = "TIME", requires = "url", value_parser = values::seconds)]
+    #[arg(short = 'd', long, short_alias = 'z', value_name = "TIME", value_parser = values::seconds)]
     pub duration: Option<f64>,
     /// Requests of all rounds together, as many in each, in place of a time
-    #[arg(short = 'n', long, value_name = "N", requires = "url", value_parser = of_http::long_count, conflicts_with = "duration")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = of_http::long_count, conflicts_with = "duration")]
     pub requests: Option<u64>,
-    /// Requests a second, over all connections, whether answers come or not; latency counts from the intended start
-    #[arg(short = 'R', long, value_name = "RATE", requires = "url", value_parser = of_http::rate)]
+    /// Requests a second, over all connections, whether answers come or not; latency counts from the intended
+    /// start
+    #[arg(short = 'R', long, value_name = "RATE", value_parser = of_http::rate, conflicts_with = "slo")]
     pub rate: Option<f64>,
-    /// How requests of a rate come: at exponential distances, or at equal ones
+    /// Intervals between the requests of a rate
     #[arg(long, value_enum, requires = "rate", default_value_t)]
     pub arrival: Arrival,
-    /// Latency in detail: the report of a load of your own has it always, so this asks for nothing more (wrk's and wrk2's option)
-    #[arg(short = 'L', long, requires = "url")]
-    pub latency: bool,
-    /// Latency from the sending as well: at a rate the report has it always (wrk2's option)
-    #[arg(short = 'U', long = "u_latency", alias = "u-latency", requires = "url")]
-    pub u_latency: bool,
     /// A header line, such as 'Accept: text/html'
-    #[arg(short = 'H', long = "header", value_name = "LINE", requires = "url", value_parser = of_http::header)]
+    #[arg(short = 'H', long = "header", value_name = "LINE", value_parser = of_http::header)]
     pub headers: Vec<Header>,
     /// The method
-    #[arg(short = 'm', long, value_name = "METHOD", requires = "url", default_value = "GET")]
+    #[arg(short = 'm', long, value_name = "METHOD", default_value = "GET")]
     pub method: String,
     /// The body of every request
-    #[arg(long, value_name = "TEXT", requires = "url")]
+    #[arg(long, value_name = "TEXT")]
     pub body: Option<String>,
     /// The body of every request, from a file (-D as in hey and oha)
-    #[arg(
-        long,
-        short_alias = 'D',
-        short = 'B',
-        value_name = "FILE",
-        requires = "url",
-        conflicts_with = "body"
-    )]
+    #[arg(long, short_alias = 'D', short = 'B', value_name = "FILE", conflicts_with = "body")]
     pub body_file: Option<PathBuf>,
+    /// A connection for each request
+    #[arg(long)]
+    pub disable_keepalive: bool,
+}
+
+/// Which answers are good, and what else is measured.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Answers")]
+pub struct Answers {
     /// The status of a good answer [default: any of 200 to 299]
-    #[arg(long, value_name = "CODE", requires = "url", value_parser = clap::value_parser!(u16).range(100..=599))]
+    #[arg(long, value_name = "CODE", value_parser = clap::value_parser!(u16).range(100..=599))]
     pub expect_status: Option<u16>,
     /// Bytes of the body of a good answer
-    #[arg(long, value_name = "N", requires = "url")]
+    #[arg(long, value_name = "N")]
     pub expect_body_bytes: Option<u64>,
     /// Compare bodies with the first one: the first on each connection and some 1 in 1000 after it
-    #[arg(long, requires = "url")]
+    #[arg(long)]
     pub expect_same_body: bool,
-    /// The authorities, or the server's own certificate, that are believed for https, in a PEM file [default: the system's]
-    #[arg(long, value_name = "FILE", requires = "url")]
-    pub cacert: Option<PathBuf>,
-    /// Believe anybody's certificate
-    #[arg(long, requires = "url", conflicts_with = "cacert")]
-    pub insecure: bool,
-    /// A connection for each request
-    #[arg(long, requires = "url")]
-    pub disable_keepalive: bool,
-    /// Do not load the null responder beside, which shows how much the client could do
-    #[arg(long, requires = "url")]
+    /// wrk's and wrk2's option for latency in detail, which the report always has
+    #[arg(short = 'L', long)]
+    pub latency: bool,
+    /// wrk2's option for latency from the sending, which the report of a rate always has
+    #[arg(short = 'U', long = "u_latency", alias = "u-latency")]
+    pub u_latency: bool,
+    /// Do not load the null responder as well, which shows how much the client could do
+    #[arg(long)]
     pub no_ceiling: bool,
 }
 
-/// How requests of a rate come.
+/// Intervals between the requests of a rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Arrival {
-    /// At exponential distances: as from many users who know nothing of one another
+    /// At exponential intervals: as from many independent users
     #[default]
     Poisson,
-    /// At equal distances
+    /// At equal intervals
     Constant,
 }
 
-/// What carries the client's bytes.
+/// I/O interface of the client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
     /// epoll
@@ -214,12 +267,10 @@ pub enum Engine {
 
 /// The client.
 #[derive(Debug, ClapArgs)]
-#[command(next_help_heading = "The load")]
+#[command(next_help_heading = "The client")]
 pub struct Client {
-    /// Connections, such as 8k; several for the study [default: 200,8000,16000; of a server of your own 50]
-    #[arg(short = 'c', long, value_name = "N,…", value_delimiter = ',', value_parser = of_http::count)]
-    pub connections: Vec<u32>,
-    /// Threads of the client, over all its processes [default: one for each of its CPUs, from 4 on half as many]
+    /// Threads of the client, over all its processes [default: one for each of its CPUs, from 4 on half as
+    /// many]
     #[arg(short = 't', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
     /// Processes of the client: the study's parallel tasks
@@ -228,25 +279,26 @@ pub struct Client {
     /// The client's CPUs, such as 0-3,8 [default: one core in four, and at least one; with --remote all]
     #[arg(long, value_name = "CPUS")]
     pub client_cpus: Option<CpuList>,
-    /// CPUs of the servers that are started, with --remote of the machine there [default: the others, or all there]
+    /// CPUs of the servers that are started, with --remote of the machine there [default: the others, or all
+    /// there]
     #[arg(long, value_name = "CPUS")]
     pub server_cpus: Option<CpuList>,
-    /// What carries the client's bytes
+    /// I/O interface of the client
     #[arg(long, value_enum, default_value_t)]
     pub engine: Engine,
-    /// After which a request has failed
+    /// Time after which a request counts as failed
     #[arg(long, value_name = "TIME", value_parser = values::seconds, default_value = "10s")]
     pub timeout: f64,
-    /// Before each round [default: a fifth of it; none where a number of requests ends it]
+    /// Warm-up before each round [default: a fifth of it; none where a number of requests ends it]
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub warmup: Option<f64>,
-    /// Connections that are begun each second at most
+    /// New connections a second, at most
     #[arg(long, value_name = "RATE", value_parser = of_http::rate)]
     pub ramp: Option<f64>,
-    /// Addresses that connections come from, in turn
+    /// Source addresses of the connections, in turn
     #[arg(long, value_name = "IP,…", value_delimiter = ',')]
     pub sources: Vec<IpAddr>,
     /// Search the largest rate that holds a latency, such as p99<5ms
-    #[arg(long, value_name = "pQ<TIME", value_parser = of_http::slo, conflicts_with = "rate")]
+    #[arg(long, value_name = "pQ<TIME", value_parser = of_http::slo)]
     pub slo: Option<Slo>,
 }

@@ -9,10 +9,11 @@ use crate::values;
 /// `truebench selftest`.
 #[derive(Debug, ClapArgs)]
 pub struct Selftest {
-    /// Suites, or defects by name, such as memory or http/refusals, or by a file of your own [default: all that fit in the time]
+    /// Suites, or defects by name, such as memory or http/refusals, or by a file of your own [default: all
+    /// that fit in the time]
     #[arg(value_name = "SUITE|DEFECT|FILE.toml")]
     pub which: Vec<String>,
-    /// As well those that take long, or that others on this machine would feel; without a limit of time
+    /// Also plant defects that take long or disturb other users of this machine; without a time limit
     #[arg(long)]
     pub all: bool,
     /// Plant each defect N times, and run each clean twin N times
@@ -21,10 +22,11 @@ pub struct Selftest {
     /// The most time for what is planted, such as 3min [default: 3min; with --all or named defects none]
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub max_time: Option<f64>,
-    /// As well N times a short run of each suite with nothing planted: who accuses it, and whether two are called different
+    /// Also make a short run of each suite N times with nothing planted: how many figures are accused, and whether
+    /// two runs are called different
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub clean_runs: u32,
-    /// Plant nothing: those runs alone, of the suites that are named
+    /// Plant nothing: make only the runs of --clean-runs, of the named suites
     #[arg(long, requires = "clean_runs")]
     pub only_clean: bool,
     /// Show the defects and plant none

@@ -1,7 +1,8 @@
 //! `truebench-workload`: the tiny process in which counted operations run. See the crate `workload`.
 
 #![no_main]
-// Release builds abort on panic, which needs no runtime; tests unwind, and then the standard library brings what that takes.
+// Release builds abort on panic, which needs no runtime; tests unwind, and then the standard library brings
+// what that takes.
 #![cfg_attr(panic = "abort", no_std)]
 
 use core::ffi::{c_char, c_int};

@@ -15,7 +15,7 @@ use crate::{commands, input, run};
 /// Reads texts, judges the figures in them, and prints the record.
 ///
 /// # Errors
-/// Wrong usage: a file that cannot be read, that is no text, or of which no tool is known.
+/// Wrong usage: a file that cannot be read, is no text, or has the format of no known tool.
 pub fn run(options: &Audit) -> Result<ExitCode, Failure> {
     let destination = Destination::open(&options.output)?;
     let machine = machine(options)?;
@@ -45,7 +45,7 @@ fn machine(options: &Audit) -> Result<Machine, Failure> {
     Ok(machine)
 }
 
-/// What is known besides the texts: what the user says before what a record of the machine says.
+/// Facts that the texts do not hold. Options take precedence over the record of --host.
 fn known(options: &Audit, machine: &Machine) -> Known {
     let all: BTreeSet<(u32, u64, Option<u32>)> = machine
         .topology

@@ -14,8 +14,8 @@ use crate::output::{self, Target};
 /// Reads records and puts them side by side.
 ///
 /// # Errors
-/// Wrong usage when a file is no record, or a weight, price or pattern is of nothing that is there; what could not be written; nothing
-/// that could be judged.
+/// Wrong usage when a file is no record, or a weight, price or pattern is of nothing that is there; what
+/// could not be written; nothing that could be judged.
 pub fn run(options: &Compare) -> Result<ExitCode, Failure> {
     let target = options.output.as_deref().map(Target::check).transpose()?;
     let records: Vec<Record> = options.records.iter().map(|path| read(path)).collect::<Result<_, _>>()?;

@@ -2,9 +2,8 @@
 
 use std::process::ExitCode;
 
-use clap::CommandFactory;
-
-use crate::args::{Args, Completions};
+use crate::args::Completions;
+use crate::definition;
 use crate::failure::Failure;
 use crate::output;
 
@@ -14,7 +13,7 @@ use crate::output;
 /// stdout is closed.
 pub fn run(options: &Completions) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(options.shell, &mut Args::command(), "truebench", &mut script);
+    clap_complete::generate(options.shell, &mut definition::visible(), "truebench", &mut script);
     output::print(&script)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -9,19 +9,23 @@ mod watch;
 
 use std::process::ExitCode;
 
-use crate::args::faults::{Faults, What};
+use crate::args::faults::{Faults, Mode, Watch};
 use crate::failure::Failure;
 
-/// Watches a program, or does what else is asked for.
+/// Runs the mode that is asked for.
 ///
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub fn run(arguments: &Faults) -> Result<ExitCode, Failure> {
-    match &arguments.what {
-        Some(What::Demo(arguments)) => demo::run(arguments),
-        Some(What::Prices(arguments)) => prices::run(arguments),
-        Some(What::Walk(arguments)) => walk::run(arguments),
-        None if arguments.watch.prove.prove => prove::run(&arguments.watch),
-        None => watch::run(&arguments.watch),
+    match &arguments.mode {
+        None => watch_or_prove(&arguments.watch),
+        Some(Mode::Watch(arguments)) => watch_or_prove(arguments),
+        Some(Mode::Demo(arguments)) => demo::run(arguments),
+        Some(Mode::Prices(arguments)) => prices::run(arguments),
+        Some(Mode::Walk(arguments)) => walk::run(arguments),
     }
+}
+
+fn watch_or_prove(arguments: &Watch) -> Result<ExitCode, Failure> {
+    if arguments.prove.prove { prove::run(arguments) } else { watch::run(arguments) }
 }

@@ -1,7 +1,6 @@
-//! `truebench memory --inspect BINARY`: what a STREAM binary holds.
+//! `truebench memory inspect BINARY`: what a STREAM binary holds.
 
 use std::fmt::Write;
-use std::path::Path;
 use std::process::ExitCode;
 
 use figure::format::{bytes, number, plain_to};
@@ -11,7 +10,7 @@ use memory::inspect::{self, Architecture, Count, Function, Inspection};
 use memory::kernels::ELEMENT;
 use memory::sizes::{self, CACHE_FACTOR};
 
-use crate::args::Memory;
+use crate::args::memory::{Inspect, InspectFormat};
 use crate::failure::Failure;
 use crate::output;
 
@@ -24,23 +23,18 @@ const HEADS: usize = 14;
 ///
 /// # Errors
 /// Wrong usage: what cannot be inspected, and why.
-pub fn run(path: &Path, arguments: &Memory) -> Result<ExitCode, Failure> {
-    let shown = plain_to(&path.display().to_string(), 200);
-    let inspection =
-        inspect::file(path).map_err(|error| Failure::usage(format!("--inspect {shown}: {error}")))?;
-    let text = match arguments.output.format.map_or("text", |format| format.name) {
-        "json" => {
+pub fn run(arguments: &Inspect) -> Result<ExitCode, Failure> {
+    let shown = plain_to(&arguments.binary.display().to_string(), 200);
+    let inspection = inspect::file(&arguments.binary)
+        .map_err(|error| Failure::usage(format!("inspect {shown}: {error}")))?;
+    let text = match arguments.format {
+        InspectFormat::Json => {
             let json = serde_json::to_string_pretty(&inspection).map_err(Failure::measuring)?;
             format!("{json}\n")
         }
-        "text" => {
+        InspectFormat::Text => {
             let machine = machine::describe(&Tree::live(), &Asked { dimms: arguments.dimms });
             describe(&shown, &inspection, &machine, output::width())
-        }
-        other => {
-            return Err(Failure::usage(format!(
-                "--inspect prints text or json; --format {other} is for figures"
-            )));
         }
     };
     output::print(text.as_bytes())?;

@@ -1,5 +1,6 @@
 //! `truebench man`.
 
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -7,6 +8,8 @@ use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 
 use crate::args::{self, Args};
+use crate::definition::below;
+use crate::examples::{self, Example};
 use crate::failure::Failure;
 use crate::output;
 
@@ -19,11 +22,10 @@ pub fn run(options: &args::Man) -> Result<ExitCode, Failure> {
     let mut all = Args::command().disable_help_subcommand(true);
     all.build();
     match &options.output {
-        Some(directory) => write(&all, directory)?,
+        Some(directory) => write(&all, "", directory)?,
         None => {
-            let mut page = Vec::new();
-            page_of(find(&all, &options.command)?)
-                .render(&mut page)
+            let command = find(&all, &options.command)?;
+            let (_, page) = page(command, &options.command.join(" "))
                 .map_err(|error| Failure::measuring(format!("the page: {error}")))?;
             output::print(&page)?;
         }
@@ -35,26 +37,44 @@ pub fn run(options: &args::Man) -> Result<ExitCode, Failure> {
 fn find<'a>(all: &'a Command, words: &[String]) -> Result<&'a Command, Failure> {
     words.iter().try_fold(all, |command, word| {
         command.find_subcommand(word).ok_or_else(|| {
-            let there: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
-            let told = figure::format::plain_to(word, 40);
-            match there.is_empty() {
-                true => Failure::usage(format!("{told}: {} has no commands", command.get_name())),
-                false => Failure::usage(format!("{told}: no such command; there are {}", there.join(", "))),
+            let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+            let word = figure::format::plain_to(word, 40);
+            match names.is_empty() {
+                true => Failure::usage(format!("{word}: {} has no commands", command.get_name())),
+                false => Failure::usage(format!("{word}: no such command; there are {}", names.join(", "))),
             }
         })
     })
 }
 
-/// The page of a command. All are of one version, which stands in their feet.
-fn page_of(command: &Command) -> Man {
-    Man::new(command.clone()).source(concat!("truebench ", env!("CARGO_PKG_VERSION")))
+/// The page of the command at a path: its file's name, and troff. The foot names the version.
+fn page(command: &Command, path: &str) -> io::Result<(String, Vec<u8>)> {
+    let man = Man::new(command.clone()).source(concat!("truebench ", env!("CARGO_PKG_VERSION")));
+    let mut page = Vec::new();
+    man.render(&mut page)?;
+    page.extend(examples_section(path).into_bytes());
+    Ok((man.get_filename(), page))
+}
+
+/// The examples as a section in troff, with man(7)'s macros.
+fn examples_section(path: &str) -> String {
+    let entry =
+        |example: Example| format!(".TP\n\\fB{}\\fR\n{}\n", escaped(&example.line), escaped(example.purpose));
+    let entries: String = examples::of(path).into_iter().map(entry).collect();
+    format!(".SH EXAMPLES\n{entries}")
+}
+
+/// Text as troff prints it: hyphens that can be copied, backslashes, no line that begins as a request does.
+fn escaped(text: &str) -> String {
+    let text = text.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
+    if text.starts_with('.') { format!("\\&{text}") } else { text }
 }
 
 /// The pages of a command and of all below it.
-fn write(command: &Command, directory: &Path) -> Result<(), Failure> {
-    command.get_subcommands().try_for_each(|below| write(below, directory))?;
-    std::fs::create_dir_all(directory)
-        .and_then(|()| page_of(command).generate_to(directory))
-        .map(|_| ())
-        .map_err(|error| Failure::usage(format!("{}: cannot be written: {error}", directory.display())))
+fn write(command: &Command, path: &str, directory: &Path) -> Result<(), Failure> {
+    command.get_subcommands().try_for_each(|sub| write(sub, &below(path, sub.get_name()), directory))?;
+    let written = std::fs::create_dir_all(directory)
+        .and_then(|()| page(command, path))
+        .and_then(|(name, page)| std::fs::write(directory.join(name), page));
+    written.map_err(|error| Failure::usage(format!("{}: cannot be written: {error}", directory.display())))
 }

@@ -8,47 +8,52 @@ use machine::{Asked, Tree};
 use memory::kernels::ELEMENT;
 use memory::mode::{Mode, Options, Planned};
 
-use crate::args::Memory;
+use crate::args::memory::{self as args, Chosen, Memory};
 use crate::failure::Failure;
-use crate::plans::{Part, Times, carry_out, parts, plans};
+use crate::plans::{Part, Times, execute, parts, plans};
 
 /// With --quick bandwidth takes 52 s, so that with start and end it is done within a minute.
 const TIMES: Times = Times { thorough: 870.0, quick: 0.29 };
 /// The kernels that STREAM's table has.
 const STREAM: &[&str] = &["copy", "scale", "add", "triad"];
 
-/// Plans, measures, judges, reports.
+/// Plans, measures, judges, reports; or inspects a program.
 ///
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub fn run(arguments: &Memory) -> Result<ExitCode, Failure> {
-    if let Some(binary) = &arguments.modes.inspect {
-        return super::inspect::run(binary, arguments);
+    match arguments.chosen() {
+        Chosen::Inspect(inspect) => super::inspect::run(inspect),
+        Chosen::Modes(names, options) => {
+            let machine = machine::describe(&Tree::live(), &Asked { dimms: options.dimms });
+            let parts = planned(&names, options, &machine)?;
+            execute(parts, machine, &options.measuring, &options.output)
+        }
     }
-    let machine = machine::describe(&Tree::live(), &Asked { dimms: arguments.dimms });
-    carry_out(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
 }
 
-/// What is to be measured.
+/// What modes of these names are to measure, in the order of the suite.
 ///
 /// # Errors
 /// Wrong usage.
-pub fn planned(arguments: &Memory, machine: &Machine) -> Result<Vec<Part>, Failure> {
-    let plans =
-        plans(modes(arguments), machine, &arguments.measuring, TIMES, &|rules| options(arguments, rules))?;
-    shown_by(arguments, &plans)?;
+pub fn planned(names: &[&str], arguments: &args::Options, machine: &Machine) -> Result<Vec<Part>, Failure> {
+    let modes = memory::MODES.iter().copied().filter(|mode| names.contains(&mode.name)).collect();
+    let plans = plans(modes, machine, &arguments.measuring, TIMES, &|rules| options(arguments, rules))?;
+    can_show(arguments, &plans)?;
     Ok(parts(plans))
 }
 
-/// Whether the format can show what is planned: better known now than after measuring.
-fn shown_by(arguments: &Memory, plans: &[(&Mode, Planned)]) -> Result<(), Failure> {
+/// Whether the format can show the planned figures. Checked before anything is measured.
+fn can_show(arguments: &args::Options, plans: &[(&Mode, Planned)]) -> Result<(), Failure> {
     let format = arguments.output.format.map_or("", |format| format.name);
     let lacks = |kernel: &str| !arguments.kernel.is_empty() && !arguments.kernel.iter().any(|k| k == kernel);
     let curves =
         plans.iter().any(|(_, plan)| plan.suite.figures.iter().any(|figure| figure.series.is_some()));
     let bandwidth = plans.iter().any(|(mode, _)| mode.name == memory::bandwidth::MODE.name);
     let problem = match format {
-        "stream" if !bandwidth => "--format stream shows the bandwidth mode: add --bandwidth".to_owned(),
+        "stream" if !bandwidth => {
+            "--format stream shows the bandwidth mode: truebench memory bandwidth --format stream".to_owned()
+        }
         "stream" => match STREAM.iter().find(|kernel| lacks(kernel)) {
             Some(kernel) => format!(
                 "--format stream shows {}, and --kernel leaves {kernel} out: drop one of the two options",
@@ -57,7 +62,7 @@ fn shown_by(arguments: &Memory, plans: &[(&Mode, Planned)]) -> Result<(), Failur
             None => return Ok(()),
         },
         "svg" if !curves => {
-            "--format svg draws curves, and --bandwidth has none: add a mode such as --scaling or --latency"
+            "--format svg draws curves, and bandwidth has none: take a mode such as memory scaling or memory latency"
                 .to_owned()
         }
         _ => return Ok(()),
@@ -65,33 +70,7 @@ fn shown_by(arguments: &Memory, plans: &[(&Mode, Planned)]) -> Result<(), Failur
     Err(Failure::usage(problem))
 }
 
-/// The modes that are asked for, in the order of the list.
-pub fn modes(arguments: &Memory) -> Vec<&'static Mode> {
-    let modes = &arguments.modes;
-    let asked = |name: &str| match name {
-        "bandwidth" => modes.bandwidth,
-        // Under load it says which mix, and is no mode.
-        "mix" => modes.mix.is_some() && !modes.loaded,
-        "scaling" => modes.scaling,
-        "ladder" => modes.ladder || (arguments.sizes.is_some() && !modes.latency),
-        "latency" => modes.latency,
-        "loaded" => modes.loaded,
-        "alignment" => modes.alignment,
-        "c2c" => modes.c2c,
-        "numa" => modes.numa.is_some(),
-        "counters" => modes.counters,
-        "cross-check" => modes.cross_check,
-        _ => false,
-    };
-    let named: Vec<&Mode> = memory::MODES.iter().copied().filter(|mode| asked(mode.name)).collect();
-    match (named.is_empty(), arguments.measuring.thorough) {
-        (false, _) => named,
-        (true, true) => memory::MODES.to_vec(),
-        (true, false) => vec![&memory::bandwidth::MODE],
-    }
-}
-
-fn options(arguments: &Memory, rules: Rules) -> Options {
+fn options(arguments: &args::Options, rules: Rules) -> Options {
     Options {
         array_size: arguments.array_size,
         kernels: arguments.kernel.clone(),
@@ -102,10 +81,10 @@ fn options(arguments: &Memory, rules: Rules) -> Options {
         threads: arguments.threads,
         places: arguments.places.clone(),
         bind: arguments.bind,
-        mixes: arguments.modes.mix.clone().unwrap_or_default(),
+        mixes: arguments.mix.clone(),
         schedule: arguments.schedule,
         sizes: arguments.sizes,
-        nodes: arguments.modes.numa.clone().and_then(|nodes| nodes.0),
+        nodes: arguments.nodes.clone(),
         rules,
     }
 }

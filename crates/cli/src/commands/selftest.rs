@@ -1,4 +1,4 @@
-//! `truebench selftest`: plants defects here, and shows which of them are seen.
+//! `truebench selftest`: plants defects, and shows which of them are reported.
 
 mod host;
 
@@ -27,7 +27,7 @@ use crate::failure::{self, Failure};
 use crate::output::{self, Target};
 use crate::run;
 
-/// Seconds for those who name nothing.
+/// The default of --max-time, in seconds.
 const MAX_TIME: f64 = 180.0;
 
 /// What `--format json` prints.
@@ -51,7 +51,7 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
     let target = options.output.as_deref().map(Target::check).transpose()?;
     let chosen = chosen(options)?;
     if options.list {
-        let list = output::list(chosen.iter().map(|defect| (defect.id.clone(), told_of(defect))));
+        let list = output::list(chosen.iter().map(|defect| (defect.id.clone(), description(defect))));
         return output::print(list.as_bytes()).map(|()| ExitCode::SUCCESS);
     }
     let truebench = std::env::current_exe()
@@ -67,14 +67,14 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
     let rows = tried(&site, &host, &chosen, options);
     let clean = with_nothing(&site, &host, options);
     let untried = chosen.len() - rows.len();
-    let told = told_untried(untried, is_interrupted());
+    let note = untried_note(untried, is_interrupted());
     let unplanted = unplanted()?;
     let text = match options.format {
         SelftestFormat::Text => {
             let colour = target.is_none() && output::colour(options.no_color);
-            show::text(&rows, &clean, output::width(), colour) + &told
+            show::text(&rows, &clean, output::width(), colour) + &note
         }
-        SelftestFormat::Markdown => heading(&machine) + &show::markdown(&rows, &unplanted, &clean) + &told,
+        SelftestFormat::Markdown => heading(&machine) + &show::markdown(&rows, &unplanted, &clean) + &note,
         SelftestFormat::Json => {
             let (rows, unplanted, clean) = (&rows[..], &unplanted[..], &clean);
             let table = Table { machine, rates: rates(rows), rows, untried, unplanted, clean };
@@ -97,7 +97,8 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
     }))
 }
 
-/// The CPUs that may be used, those of different cores first: what is planted on a second CPU is not to be on the first one's core.
+/// The CPUs that may be used, those of different cores first: what is planted on a second CPU is not to be on
+/// the first one's core.
 fn by_core(machine: &Machine) -> Result<Vec<u32>, Failure> {
     let places =
         lab::placement::place(machine, &Places::Cores, Bind::Close, None).map_err(Failure::measuring)?;
@@ -113,8 +114,8 @@ fn unplanted() -> Result<Vec<&'static str>, Failure> {
     Ok(judge::all().map(|check| check.id).filter(|id| !causes.contains(id)).collect())
 }
 
-/// What is said of the defects that were not tried.
-fn told_untried(count: usize, is_interrupted: bool) -> String {
+/// A note on the defects that were not tried.
+fn untried_note(count: usize, is_interrupted: bool) -> String {
     let why = if is_interrupted { "interrupted" } else { "there was no time for them: --all, or --max-time" };
     match count {
         0 => String::new(),
@@ -168,7 +169,7 @@ fn chosen(options: &Selftest) -> Result<Vec<Defect>, Failure> {
     Ok(chosen.into_iter().map(|(_, defect)| defect).collect())
 }
 
-/// A defect of the user's own, by its file.
+/// Whether a name is the file of a defect.
 fn is_file(name: &str) -> bool {
     name.ends_with(".toml")
 }
@@ -179,13 +180,14 @@ fn of_file(file: &str) -> Result<Defect, Failure> {
     Defect::parse(file, &text).map_err(Failure::usage)
 }
 
-fn told_of(defect: &Defect) -> String {
+fn description(defect: &Defect) -> String {
     let why =
         defect.only_with_all.as_ref().map(|why| format!("; only with --all: {why}")).unwrap_or_default();
     format!("{}; planted by {}{why}", defect.defect, defect.planted)
 }
 
-/// Each defect and its clean twin, as often as asked, as far as the time goes; none of those that were not tried.
+/// Each defect and its clean twin, as often as asked, as far as the time goes; none of those that were not
+/// tried.
 fn tried(site: &Site, host: &Host, chosen: &[Defect], options: &Selftest) -> Vec<Row> {
     let unlimited = options.all || options.which.iter().any(|name| name.contains('/') || is_file(name));
     let most = options.max_time.unwrap_or(if unlimited { f64::INFINITY } else { MAX_TIME });
@@ -212,7 +214,7 @@ fn tried(site: &Site, host: &Host, chosen: &[Defect], options: &Selftest) -> Vec
         }
         if !options.quiet {
             // Progress is worth no failure.
-            let _ = writeln!(std::io::stderr(), "{}", told(&row));
+            let _ = writeln!(std::io::stderr(), "{}", outcome(&row));
         }
         rows.push(row);
     }
@@ -260,7 +262,8 @@ fn once(
     Ok(())
 }
 
-/// Runs with nothing planted, of all suites or those that are named, and how many of them the user did not wait for.
+/// Runs with nothing planted, of all suites or those that are named, and how many of them the user did not
+/// wait for.
 fn with_nothing(site: &Site, host: &Host, options: &Selftest) -> Clean {
     let is_asked = |run: &str| {
         options.which.is_empty() || options.which.iter().any(|name| suite_of(name) == suite_of(run))
@@ -271,7 +274,7 @@ fn with_nothing(site: &Site, host: &Host, options: &Selftest) -> Clean {
     clean
 }
 
-/// These runs in turn; each beside the one before of its suite, every other time.
+/// These runs in turn. Every second one is compared with the one before of the same suite.
 fn clean_turns(site: &Site, host: &Host, options: &Selftest, runs: &[&str]) -> Clean {
     let mut clean = Clean::default();
     let mut before: Vec<Option<Record>> = runs.iter().map(|_| None).collect();
@@ -311,7 +314,7 @@ fn suite_of(name: &str) -> &str {
     name.split(['/', ' ']).next().unwrap_or(name)
 }
 
-/// What the figures of the second are called beside those of the first, and whether they are valid in both.
+/// The verdict of comparing each figure of two records, and whether it is valid in both.
 fn standings(first: &Record, second: &Record) -> Vec<(String, &'static str, bool)> {
     let named = [first, second].map(|record| Named { name: String::new(), record });
     let comparison = report::compare::compare(&named, &Rules::default());
@@ -325,7 +328,7 @@ fn standings(first: &Record, second: &Record) -> Vec<(String, &'static str, bool
     figures.map(|figure| (figure.id.clone(), word(figure), is_valid(figure.verdicts))).collect()
 }
 
-fn told(row: &Row) -> String {
+fn outcome(row: &Row) -> String {
     let what = match &row.not_here {
         Some(why) => format!("not here: {}", figure::format::plain_to(why, 100)),
         None if row.said.is_empty() => "caught".to_owned(),

@@ -7,13 +7,11 @@ use figure::Machine;
 use lab::schedule::Rules;
 use machine::{Asked, Tree};
 use system::cross::MODE as CROSS;
-use system::index::MODE as INDEX;
 use system::mode::{Mode, Options};
-use system::scaling::MODE as SCALING;
 
-use crate::args::System;
+use crate::args::system::{self as args, System};
 use crate::failure::Failure;
-use crate::plans::{Part, Times, carry_out, parts, plans};
+use crate::plans::{Part, Times, execute, parts, plans};
 
 /// With --quick the index takes 112 s, so that with start and end it is done within two minutes.
 const TIMES: Times = Times { thorough: 1800.0, quick: 0.373 };
@@ -23,29 +21,34 @@ const TIMES: Times = Times { thorough: 1800.0, quick: 0.373 };
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub fn run(arguments: &System) -> Result<ExitCode, Failure> {
+    let (names, options) = arguments.chosen();
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
-    if let Some(directory) = &arguments.directory {
+    if let Some(directory) = &options.directory {
         lab::warden::tell(directory);
     }
-    let done = carry_out(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output);
-    if !arguments.measuring.dry_run {
-        sweep(arguments.directory.as_deref());
+    let parts = planned(&names, options, &machine)?;
+    let done = execute(parts, machine, &options.measuring, &options.output);
+    if !options.measuring.dry_run {
+        sweep(options.directory.as_deref());
     }
     done
 }
 
-/// What is to be measured.
+/// What modes of these names are to measure, in the order of the suite.
 ///
 /// # Errors
 /// Wrong usage.
-pub fn planned(arguments: &System, machine: &Machine) -> Result<Vec<Part>, Failure> {
-    if arguments.with.is_none() && arguments.tests.iter().any(|word| word == CROSS.name) {
+pub fn planned(names: &[&str], arguments: &args::Options, machine: &Machine) -> Result<Vec<Part>, Failure> {
+    // Among all modes, a missing UnixBench makes its figures not available and costs no other mode.
+    let is_named = names.contains(&CROSS.name) && names.len() < system::MODES.len();
+    if arguments.with.is_none() && is_named {
         return Err(Failure::usage(
             "cross-check compares with your UnixBench: add --with DIR, the directory that holds its Run, after its make",
         ));
     }
-    plans(modes(arguments), machine, &arguments.measuring, TIMES, &|rules| options(arguments, rules))
-        .map(parts)
+    let modes: Vec<&'static Mode> =
+        system::MODES.iter().copied().filter(|mode| names.contains(&mode.name)).collect();
+    plans(modes, machine, &arguments.measuring, TIMES, &|rules| options(arguments, rules)).map(parts)
 }
 
 /// Removes what a worker that was killed left behind.
@@ -54,31 +57,9 @@ pub fn sweep(directory: Option<&Path>) {
     lab::scratch::sweep(&directory, std::process::id());
 }
 
-/// The modes that are asked for, in the order of the list. Words that are no mode's are tests: of the modes over tests that are
-/// named, else of the index.
-pub fn modes(arguments: &System) -> Vec<&'static Mode> {
-    let words = &arguments.tests;
-    let named = |mode: &Mode| {
-        words.iter().any(|word| word == mode.name) || mode.name == CROSS.name && arguments.with.is_some()
-    };
-    let over_tests = named(&CROSS) || named(&SCALING);
-    let asked = |mode: &&&Mode| match (words.is_empty() && !over_tests, arguments.measuring.thorough) {
-        (true, true) => true,
-        (true, false) => mode.name == INDEX.name,
-        (false, _) if mode.name == INDEX.name => !over_tests && words.iter().any(is_test),
-        (false, _) => named(mode),
-    };
-    system::MODES.iter().filter(asked).copied().collect()
-}
-
-/// Whether a word names tests; the index is a group of them.
-fn is_test(word: &String) -> bool {
-    *word == INDEX.name || system::mode(word).is_none()
-}
-
-fn options(arguments: &System, rules: Rules) -> Options {
+fn options(arguments: &args::Options, rules: Rules) -> Options {
     Options {
-        tests: arguments.tests.iter().filter(|word| is_test(word)).cloned().collect(),
+        tests: arguments.tests.clone(),
         copies: arguments.copies.clone(),
         unixbench: arguments.unixbench,
         passes: arguments.passes,

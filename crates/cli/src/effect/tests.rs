@@ -2,20 +2,21 @@ use std::collections::BTreeMap;
 
 use clap::{Command as Definition, FromArgMatches};
 use figure::Machine;
-use machine::synthetic;
 
 use super::*;
-use crate::run::Work;
+use crate::args::Args;
+use crate::args::modes::ModeArgs;
+use crate::testing;
 
-/// Options that change what is printed, the exit code, or what is known of the machine, and no plan; and those that choose another mode.
+/// Options that change what is printed, the exit code, or what is known of the machine, and no plan.
 const NOT_IN_PLANS: &[&str] = &[
-    "format", "output", "quiet", "no_color", "strict", "dry_run", "dimms", "inspect", "with", "url", "help",
-    "version",
+    "format", "output", "quiet", "no_color", "strict", "dry_run", "dimms", "with", "url", "help", "version",
 ];
-/// wrk's and wrk2's words for details that the report of `http --url` always has.
+/// wrk's and wrk2's words for details that the report of `http load` always has.
 const ALWAYS_SHOWN: &[&str] = &["latency", "u_latency"];
 
-/// A value other than the default of each option that takes one; where another option must be there as well, that too.
+/// A value other than the default of each option that takes one; where another option must be there as well,
+/// that too.
 fn sample<'a>(command: &str, id: &'a str, file: &'a str) -> Option<Vec<&'a str>> {
     let samples: BTreeMap<&str, &[&str]> = match command {
         "memory" => BTreeMap::from([
@@ -23,7 +24,7 @@ fn sample<'a>(command: &str, id: &'a str, file: &'a str) -> Option<Vec<&'a str>>
             ("bind", &["--bind=spread"]),
             ("kernel", &["--kernel=read"]),
             ("mix", &["--mix=3:1"]),
-            ("numa", &["--numa=0"]),
+            ("nodes", &["--nodes=0"]),
             ("offset", &["--offset=64"]),
             ("pages", &["--pages=small"]),
             ("places", &["--places={0},{1}"]),
@@ -91,54 +92,40 @@ fn sample<'a>(command: &str, id: &'a str, file: &'a str) -> Option<Vec<&'a str>>
         ("rounds", &["--rounds=17"]),
         ("target", &["--target=9%"]),
     ]);
-    let found = samples.get(id).or_else(|| measuring.get(id)).copied().map(<[&str]>::to_vec);
-    found.or_else(|| ["body_file", "cacert"].contains(&id).then(|| vec![file]))
+    let words = samples.get(id).or_else(|| measuring.get(id)).copied().map(<[&str]>::to_vec);
+    words.or_else(|| ["body_file", "cacert"].contains(&id).then(|| vec![file]))
 }
 
 /// What a command line would measure, in full; `Err` where it is refused.
 fn plan(words: &[&str], machine: &Machine) -> Result<String, String> {
     let words = std::iter::once(&"truebench").chain(words);
-    let matches = Args::command().try_get_matches_from(words).map_err(|error| error.to_string())?;
+    let matches = definition().try_get_matches_from(words).map_err(|error| error.to_string())?;
     let args = Args::from_arg_matches(&matches).map_err(|error| error.to_string())?;
-    let message = |failure: Failure| failure.message().to_owned();
-    check(&args.command, &matches).map_err(message)?;
-    unchecked(args, machine)
+    is_read(&args, &matches)?;
+    testing::plan(args, machine)
 }
 
-fn unchecked(args: Args, machine: &Machine) -> Result<String, String> {
-    let parts = match args.command {
-        Command::Memory(memory) => commands::memory::planned(&memory, machine),
-        Command::System(system) => commands::system::planned(&system, machine),
-        Command::Alloc(alloc) => commands::alloc::planned(&alloc, machine),
-        Command::Http(http) => commands::http::load::planned(&http.load, machine),
-        other => panic!("no plan of {other:?}"),
-    };
-    let parts = parts.map_err(|failure| failure.message().to_owned())?;
-    let plan = |part: crate::plans::Part| match part.work {
-        Work::Rounds(mut suite) => {
-            let rules = &mut suite.plan.rules;
-            // With a fixed number of rounds no interval ends them earlier.
-            rules.target = if rules.least == rules.most { 0.0 } else { rules.target };
-            format!("{:?}", suite.plan)
-        }
-        Work::Once(once) => once.what,
-    };
-    Ok(parts.into_iter().map(plan).collect())
+/// Refuses an option without effect, as the program does.
+fn is_read(args: &Args, matches: &ArgMatches) -> Result<(), String> {
+    let command = args.command.as_ref().expect("a command");
+    check(command, matches).map_err(|failure| failure.message().to_owned())
 }
 
-fn of<'a>(definition: &'a Definition, name: &str) -> &'a Definition {
-    definition.find_subcommand(name).expect("a command")
+/// The innermost command that words name.
+fn named<'a>(definition: &'a Definition, words: &[&str]) -> &'a Definition {
+    let names = words.iter().take_while(|word| !word.starts_with('-'));
+    names.fold(definition, |command, name| command.find_subcommand(name).unwrap_or(command))
 }
 
-/// With each option that the command has, a mode has another plan, or the option is refused; and it is refused only where the plan
-/// would be the same.
+/// With each option that the command has, a mode has another plan, or the option is refused; and it is
+/// refused only where the plan would be the same.
 fn every_option_counts(mode: &[&str], machine: &Machine) -> Vec<String> {
-    let definition = Args::command();
+    let definition = definition();
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), "a body").unwrap();
     let before = plan(mode, machine).unwrap_or_else(|why| panic!("{mode:?}: {why}"));
     let mut wrong = Vec::new();
-    for option in of(&definition, mode[0]).get_arguments().filter(|option| !option.is_positional()) {
+    for option in named(&definition, mode).get_arguments().filter(|option| !option.is_positional()) {
         let id = option.get_id().as_str();
         if NOT_IN_PLANS.contains(&id) || mode[0] == "http" && ALWAYS_SHOWN.contains(&id) {
             continue;
@@ -154,11 +141,11 @@ fn every_option_counts(mode: &[&str], machine: &Machine) -> Vec<String> {
             false => vec![switch.as_str()],
         };
         let words = [mode, &words].concat();
-        let matches = Args::command().try_get_matches_from(std::iter::once(&"truebench").chain(&words));
+        let matches = definition.clone().try_get_matches_from(std::iter::once(&"truebench").chain(&words));
         let Ok(matches) = matches else { continue };
         let args = Args::from_arg_matches(&matches).unwrap();
-        let is_refused = check(&args.command, &matches).is_err();
-        match unchecked(args, machine) {
+        let is_refused = is_read(&args, &matches).is_err();
+        match testing::plan(args, machine) {
             Ok(after) if after == before && !is_refused => wrong.push(format!("{words:?} changes nothing")),
             Ok(after) if after != before && is_refused => {
                 wrong.push(format!("{words:?} is refused and would change the plan"));
@@ -169,40 +156,45 @@ fn every_option_counts(mode: &[&str], machine: &Machine) -> Vec<String> {
     wrong
 }
 
-fn server() -> Machine {
-    let directory = tempfile::tempdir().unwrap();
-    synthetic::two_socket_smt_server(directory.path()).unwrap();
-    machine::describe(&machine::Tree::at(directory.path()), &machine::Asked { dimms: None })
-}
-
 #[test]
 fn an_option_changes_the_plan_or_is_refused() {
-    let machine = server();
+    let machine = testing::server();
     let mut lines: Vec<Vec<String>> = Vec::new();
     let mut line = |words: &[&str]| lines.push(words.iter().map(|word| (*word).to_owned()).collect());
+    line(&["memory"]);
     // What it compares with is looked for on PATH.
-    for mode in memory::MODES.iter().filter(|mode| mode.name != "cross-check") {
-        line(&["memory", &format!("--{}", mode.name)]);
+    for mode in memory::Options::MODES.iter().filter(|mode| mode.name != "cross-check") {
+        line(&["memory", mode.name]);
+        line(&["memory", "all", &format!("--only={}", mode.name)]);
     }
     let unixbench = tempfile::tempdir().unwrap();
     for file in ["pgms/pipe", "pgms/syscall", "testdir/sort.src"].map(|file| unixbench.path().join(file)) {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(file, "").unwrap();
     }
-    for mode in system::MODES {
+    let with = format!("--with={}", unixbench.path().display());
+    line(&["system"]);
+    for mode in system::Options::MODES {
+        let only = format!("--only={}", mode.name);
         match mode.name {
             "cross-check" => {
-                line(&["system", mode.name, "pipe", &format!("--with={}", unixbench.path().display())])
+                line(&["system", mode.name, "pipe", &with]);
+                line(&["system", "all", &only, "pipe", &with]);
             }
-            name => line(&["system", name]),
+            name => {
+                line(&["system", name]);
+                line(&["system", "all", &only]);
+            }
         }
     }
     line(&["alloc", "glibc"]);
-    line(&["http", "--url=http://127.0.0.1:9/"]);
-    line(&["http", "--url=http://127.0.0.1:9/", "--server=true"]);
-    line(&["http", "--url=https://127.0.0.1:9/"]);
-    if http::servers::program().is_ok() {
+    line(&["alloc", "load", "glibc"]);
+    line(&["http", "load", "--url=http://127.0.0.1:9/"]);
+    line(&["http", "load", "--url=http://127.0.0.1:9/", "--server=true"]);
+    line(&["http", "load", "--url=https://127.0.0.1:9/"]);
+    if ::http::servers::program().is_ok() {
         line(&["http"]);
+        line(&["http", "study"]);
     } else {
         eprintln!("skipped: the study's options: no servers and no Go");
     }
@@ -213,4 +205,38 @@ fn an_option_changes_the_plan_or_is_refused() {
         })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_modes_are_those_of_the_suites() {
+    let names = |modes: &[ModeArgs]| modes.iter().map(|mode| mode.name).collect::<Vec<_>>();
+    let suite: Vec<&str> = ::memory::MODES.iter().map(|mode| mode.name).collect();
+    assert_eq!(names(memory::Options::MODES), suite);
+    let suite: Vec<&str> = ::system::MODES.iter().map(|mode| mode.name).collect();
+    assert_eq!(names(system::Options::MODES), suite);
+}
+
+#[test]
+fn a_mode_shows_the_options_that_it_reads() {
+    let definition = definition();
+    let shown = |words: &[&str]| -> Vec<String> {
+        let visible = named(&definition, words).get_arguments().filter(|arg| !arg.is_hide_set());
+        let mut ids: Vec<String> = visible.map(|arg| arg.get_id().to_string()).collect();
+        ids.sort_unstable();
+        ids
+    };
+    let sorted = |mut ids: Vec<&'static str>| {
+        ids.sort_unstable();
+        ids
+    };
+    for mode in memory::Options::MODES {
+        let read = sorted(memory::Options::read_by(mode.name));
+        assert_eq!(shown(&["memory", mode.name]), read, "{}", mode.name);
+    }
+    for mode in system::Options::MODES {
+        let read = sorted(system::Options::read_by(mode.name));
+        assert_eq!(shown(&["system", mode.name]), read, "{}", mode.name);
+    }
+    assert_eq!(shown(&["memory"]), shown(&["memory", "bandwidth"]));
+    assert_eq!(shown(&["system"]), shown(&["system", "index"]));
 }

@@ -11,7 +11,7 @@ use url::Url;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header(pub String, pub String);
 
-/// A latency that is to be held.
+/// A latency objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slo(pub Held);
 
@@ -110,7 +110,8 @@ pub fn url(text: &str) -> Result<Url, String> {
     }
 }
 
-/// A URL without its user and password, and what says them in an Authorization line (RFC 7617), if it has them.
+/// A URL without its user and password, and what says them in an Authorization line (RFC 7617), if it has
+/// them.
 pub fn without_credentials(url: &Url) -> (Url, Option<String>) {
     let mut bare = url.clone();
     // A URL with a host can be without them.
@@ -152,8 +153,8 @@ fn base64(bytes: &[u8]) -> String {
 pub fn address(text: &str) -> Result<SocketAddr, String> {
     let bare = text.trim_start_matches("http://");
     let bare = bare.split('/').next().unwrap_or_default();
-    let found = bare.to_socket_addrs().ok().and_then(|mut all| all.next());
-    found.ok_or_else(|| format!("'{text}' is no host and port that is known: write 127.0.0.1:6060"))
+    let address = bare.to_socket_addrs().ok().and_then(|mut all| all.next());
+    address.ok_or_else(|| format!("'{text}' is no host and port that is known: write 127.0.0.1:6060"))
 }
 
 /// A token: any text without spaces, short enough for one line.
@@ -198,7 +199,7 @@ mod unit {
 
     #[test]
     fn credentials_go_into_a_line_of_their_own() {
-        let of = |text: &str| without_credentials(&url(text).unwrap());
+        let parts = |text: &str| without_credentials(&url(text).unwrap());
         for (given, bare, line) in [
             ("http://h/a", "http://h/a", None),
             // RFC 7617, section 2.
@@ -211,7 +212,7 @@ mod unit {
             ("http://:p@h/", "http://h/", Some("Basic OnA=")),
             ("http://%C3%A9:100%25@h/", "http://h/", Some("Basic w6k6MTAwJQ==")),
         ] {
-            let (url, authorization) = of(given);
+            let (url, authorization) = parts(given);
             assert_eq!((url.as_str(), authorization.as_deref()), (bare, line), "{given}");
         }
         // RFC 4648, section 10.

@@ -46,6 +46,6 @@ fn rule(subject: &Subject) -> Answer {
             quantity(left_out, "request"),
             percent(share)
         ),
-        "allow more time (--timeout), or take a tool that counts what times out at its full age: truebench http --url",
+        "allow more time (--timeout), or take a tool that counts what times out at its full age: truebench http load",
     )
 }

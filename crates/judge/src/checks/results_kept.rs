@@ -44,6 +44,6 @@ fn rule(subject: &Subject) -> Answer {
     MISSING.answer(
         share,
         format!("{told}: {} are in none{results}", percent(share)),
-        "ask for fewer requests than the tool keeps results, or take one that keeps all: wrk2, truebench http --url",
+        "ask for fewer requests than the tool keeps results, or take one that keeps all: wrk2, truebench http load",
     )
 }

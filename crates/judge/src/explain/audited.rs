@@ -33,7 +33,7 @@ fn bytes(figure: &Figure) -> Option<String> {
     let stores = match figure.conditions.get(TRAFFIC_BYTES) {
         Some(_) => "the kernel's stores are regular ones, by its name.",
         None => {
-            "non-temporal stores move what is counted. The text does not tell which the compiler made: truebench memory --inspect BINARY does."
+            "non-temporal stores move what is counted. The text does not tell which the compiler made: truebench memory inspect BINARY does."
         }
     };
     Some(format!(

@@ -144,7 +144,7 @@ fn kernels(subject: &Subject) -> Option<String> {
     Some(format!("; they are at {} and {} ({}, {})", value(copy), value(triad), copy.id, triad.id))
 }
 
-/// Best and worst, and which way bandwidth goes with the share of writes: over the walks of `--mix`.
+/// Best and worst, and which way bandwidth goes with the share of writes: over the walks of `memory mix`.
 pub(crate) fn finding(record: &Record) -> Option<(String, Vec<&Figure>)> {
     let first = record.figures.iter().find(|figure| usable(figure) && is_walk(figure))?;
     let mut walks: Vec<(&Figure, f64, Mix)> = record

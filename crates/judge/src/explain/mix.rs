@@ -3,7 +3,7 @@
 //! Study 1, step 8: with non-temporal stores copy (1:1) reaches 183 and triad (2:1) 197 GB/s; with regular stores
 //! their traffic (2:1 and 3:1) is the same. The rival cause, a copy loop that is slower by itself, is excluded
 //! when the two move the same with regular stores, and when libc's memcpy, of the same mix, is no faster; or, better,
-//! by walks that differ in nothing but the mix (`--mix`), of which `by_mix` speaks.
+//! by walks that differ in nothing but the mix (`memory mix`), of which `by_mix` speaks.
 
 use figure::Figure;
 

@@ -178,7 +178,7 @@ fn rule(subject: &Subject) -> Answer {
         Err(reason) => return Answer::unknown(reason),
     };
     let seen = format!("{} is {} of {}", pair.theirs.id, partner::ratio_text(&ratio), pair.ours.id);
-    let fix = "look at the other reasons of both figures; say what the program's code holds: truebench memory --inspect \
+    let fix = "look at the other reasons of both figures; say what the program's code holds: truebench memory inspect \
                BINARY; compare with ours by --stores regular and --stores nt";
     match finding {
         Finding::Agree => Answer::pass(format!("two instruments agree: {seen}")),

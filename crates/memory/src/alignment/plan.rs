@@ -143,7 +143,7 @@ fn kernels(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
     if chosen.is_empty() {
         let all = SWEPT.map(|operation| Kernel::of(operation).name).join(" and ");
         return Err(PlanError::Wrong(format!(
-            "--alignment --kernel {}: alignment is swept with {all} only; name one of them, or drop --kernel",
+            "--kernel {}: alignment is swept with {all} only; name one of them, or drop --kernel",
             names.join(",")
         )));
     }

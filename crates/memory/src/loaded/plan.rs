@@ -88,7 +88,7 @@ pub struct Setup {
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
     let simd = mode::simd(options)?;
     if options.mixes.contains(&Mix::TriadLike) {
-        let message = "--mix triad-like with --loaded: a triad has no delays between its lines; take 2:1, which moves the \
+        let message = "--mix triad-like under load: a triad has no delays between its lines; take 2:1, which moves the \
                        same mix";
         return Err(PlanError::Wrong(message.to_owned()));
     }

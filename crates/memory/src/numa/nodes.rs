@@ -89,8 +89,8 @@ pub struct Matrix {
     pub columns: Vec<NodeUse<()>>,
 }
 
-/// The matrix between the nodes that are asked for. Rows are those of them that have CPUs; where none has, as
-/// with `--numa 2` for a memory-only node, all that have.
+/// The matrix between the nodes that are asked for. Rows are those of them that have CPUs; where none has, as with
+/// `--nodes 2` for a memory-only node, all that have.
 ///
 /// # Errors
 /// A node that does not exist; what is wrong with threads and places.
@@ -106,7 +106,7 @@ pub fn matrix(machine: &Machine, options: &Options) -> Result<Matrix, PlanError>
             (_, 1) => format!("there is one, node {there}"),
             _ => format!("there are {there}"),
         };
-        return Err(PlanError::Wrong(format!("--numa {asked}: no NUMA node {missing}: {nodes}")));
+        return Err(PlanError::Wrong(format!("--nodes {asked}: no NUMA node {missing}: {nodes}")));
     }
     let with_cpus = |nodes: &CpuList| -> CpuList {
         nodes.iter().filter(|&node| machine.node(node).is_some_and(|node| !node.cpus.is_empty())).collect()

@@ -95,7 +95,7 @@ fn record(figures: Vec<Figure>) -> Record {
     Record { figures, ..empty() }
 }
 
-/// `--mix`.
+/// `memory mix`.
 pub fn mix() -> Record {
     let mut figures: Vec<Figure> =
         [("1:0", 40.1), ("3:1", 37.2), ("2:1", 36.6), ("1:1", 33.9), ("0:1", 21.4), ("triad-like", 36.1)]
@@ -114,7 +114,7 @@ pub fn mix() -> Record {
     record(figures)
 }
 
-/// `--scaling` on four CPUs of two cores; more threads than that share them unequally.
+/// `memory scaling` on four CPUs of two cores; more threads than that share them unequally.
 pub fn scaling() -> Record {
     let mut figures = Vec::new();
     for (binding, rates) in [
@@ -154,7 +154,7 @@ pub fn scaling() -> Record {
     record(figures)
 }
 
-/// `--ladder`, three sizes for each doubling, with edges.
+/// `memory ladder`, three sizes for each doubling, with edges.
 pub fn ladder() -> Record {
     let mut figures = Vec::new();
     for step in 0..=48 {
@@ -196,7 +196,7 @@ pub fn ladder() -> Record {
     record(figures)
 }
 
-/// `--latency`: two orders, two sorts of pages.
+/// `memory latency`: two orders, two sorts of pages.
 pub fn latency() -> Record {
     let mut figures = Vec::new();
     for (series, factor) in [("random.huge", 1.0), ("random.small", 1.3), ("pages.huge", 0.8)] {
@@ -232,7 +232,7 @@ pub fn latency() -> Record {
     record(figures)
 }
 
-/// `--loaded`: latency with the bandwidth at which it was seen, for two mixes.
+/// `memory loaded`: latency with the bandwidth at which it was seen, for two mixes.
 pub fn loaded() -> Record {
     let mut figures = Vec::new();
     let delays = [0.0, 2.0, 8.0, 15.0, 50.0, 100.0, 200.0, 300.0, 500.0, 1000.0, 3500.0, 20000.0];
@@ -256,7 +256,7 @@ pub fn loaded() -> Record {
     record(figures)
 }
 
-/// `--alignment`: a matrix for each kernel and level.
+/// `memory alignment`: a matrix for each kernel and level.
 pub fn alignment() -> Record {
     let mut figures = Vec::new();
     for (series, rate) in [("triad.L1", 190.0), ("triad.memory", 22.0)] {
@@ -275,7 +275,7 @@ pub fn alignment() -> Record {
     record(figures)
 }
 
-/// `--c2c`: a value for each class of CPU pair.
+/// `memory c2c`: a value for each class of CPU pair.
 pub fn c2c() -> Record {
     let mut figures = Vec::new();
     for (state, latencies) in [("hit", [21.3, 58.0, 131.0]), ("hitm", [23.1, 64.5, 142.0])] {
@@ -293,7 +293,7 @@ pub fn c2c() -> Record {
     record(figures)
 }
 
-/// `--numa` on `nodes` nodes, the last of them without CPUs.
+/// `memory numa` on `nodes` nodes, the last of them without CPUs.
 pub fn numa(nodes: u32) -> Record {
     let mut figures = Vec::new();
     for what in ["bandwidth", "latency"] {
@@ -316,7 +316,7 @@ pub fn numa(nodes: u32) -> Record {
     record(figures)
 }
 
-/// `--counters`: kernels, their stores, and the parts of their traffic.
+/// `memory counters`: kernels, their stores, and the parts of their traffic.
 pub fn counters() -> Record {
     let mut figures = Vec::new();
     for (kernel, stores, read, write) in
@@ -337,7 +337,7 @@ pub fn counters() -> Record {
     record(figures)
 }
 
-/// `--cross-check`: each tool beside ours.
+/// `memory cross-check`: each tool beside ours.
 pub fn cross() -> Record {
     let mut figures = Vec::new();
     for (tool, factor) in [("stream", 1.0), ("likwid-bench", 1.02)] {
@@ -362,7 +362,7 @@ pub fn without_series() -> Record {
     record
 }
 
-/// `--counters` where there are none.
+/// `memory counters` where there are none.
 pub fn no_counters() -> Record {
     let mut record = counters();
     record

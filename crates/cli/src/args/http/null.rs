@@ -24,7 +24,7 @@ pub struct Null {
     /// Connections that may wait to be accepted, on each thread (net.core.somaxconn bounds it)
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
     pub backlog: u32,
-    /// End when standard input does: whoever started it holds the other end, and may have died
+    /// End at the end of standard input: its writer, which started the server, has died
     #[arg(long, hide = true)]
     pub until_eof: bool,
     /// The body of its answers
@@ -35,41 +35,44 @@ pub struct Null {
     pub faults: Faults,
 }
 
-/// What it does wrong.
+/// Faults of the server.
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Faults (N: one request in N, counted on each thread)")]
 pub struct Faults {
     /// Stand still for a time, at the beginning of each other: 100ms/1s
     #[arg(long, value_name = "LENGTH/EVERY", value_parser = stall)]
     pub stall: Option<Stall>,
-    /// 503
+    /// Answer with status 503
     #[arg(long, value_name = "N")]
     pub unavailable: Option<OneIn>,
-    /// No answer; the connection stays
+    /// Give no answer; the connection stays open
     #[arg(long, value_name = "N")]
     pub silent: Option<OneIn>,
-    /// A reset
+    /// Reset the connection
     #[arg(long, value_name = "N")]
     pub reset: Option<OneIn>,
-    /// Two answers
+    /// Answer twice
     #[arg(long, value_name = "N")]
     pub twice: Option<OneIn>,
-    /// Half an answer, then the end of the connection
+    /// Send half an answer, then close the connection
     #[arg(long, value_name = "N")]
     pub cut: Option<OneIn>,
-    /// Another body, a byte longer
+    /// Send another body, a byte longer
     #[arg(long, value_name = "N")]
     pub other: Option<OneIn>,
-    /// The answer so much later: 40ms/10 is one in 10, as where Nagle's algorithm meets a delayed acknowledgement; 5ms/1 is a server that waits
+    /// The answer so much later: 40ms/10 is one in 10, as where Nagle's algorithm meets a delayed
+    /// acknowledgement; 5ms/1 is a server that waits
     #[arg(long, value_name = "TIME/N", value_parser = delay)]
     pub delay: Option<Delay>,
     /// Answers later and later: 1ms/1s is a millisecond more after each second
     #[arg(long, value_name = "GROWTH/EVERY", value_parser = drift)]
     pub drift: Option<Drift>,
-    /// Answers so much later, but for the first one on each connection and the first K connections of each thread: 1h/100
+    /// Answers so much later, but for the first one on each connection and the first K connections of each
+    /// thread: 1h/100
     #[arg(long, value_name = "TIME/K", value_parser = neglect)]
     pub neglect: Option<Neglect>,
-    /// Accept connections one by one, with so much between, so that they wait in the backlog, or find no room in it
+    /// Accept connections one by one, with so much between, so that they wait in the backlog, or find no room
+    /// in it
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub accept: Option<Duration>,
     /// Close each connection after N answers, the last of which says so
@@ -84,7 +87,7 @@ pub struct Faults {
     /// Each answer byte by byte, with so much between
     #[arg(long, value_name = "TIME", value_parser = time, conflicts_with = "split")]
     pub trickle: Option<Duration>,
-    /// Bodies that never end
+    /// Send bodies that never end
     #[arg(long)]
     pub endless: bool,
 }

@@ -9,31 +9,20 @@ use std::process::{ExitCode, ExitStatus};
 use alloc::record::{Histogram, RecordError, record};
 use figure::format;
 
-use crate::args::Alloc;
+use crate::args::alloc::Record;
 use crate::failure::Failure;
 use crate::output::Target;
 use crate::run::begin_beside_program;
 
-/// How the command is to be written.
-const EXAMPLE: &str = "truebench alloc record -o FILE -- COMMAND";
-
-/// Runs the command with its own input, output and exit code; what was recorded goes to a file, and what there is to say about
-/// it to stderr.
+/// Runs the command with its own input, output and exit code; what was recorded goes to a file, and what
+/// there is to say about it to stderr.
 ///
 /// # Errors
 /// Wrong usage; nothing recorded, or not written.
-pub fn run(arguments: &Alloc, others: &[String]) -> Result<ExitCode, Failure> {
+pub(super) fn run(arguments: &Record) -> Result<ExitCode, Failure> {
     let command = arguments.command.as_slice();
-    let Some(program) = command.first() else {
-        return Err(Failure::usage(format!("record needs a command: {EXAMPLE}")));
-    };
-    if let Some(word) = others.first() {
-        return Err(Failure::usage(format!("record takes no '{word}' before the command: {EXAMPLE}")));
-    }
-    if let Some(format) = arguments.output.format.filter(|format| format.name != "csv") {
-        return Err(Failure::usage(format!("--format {}: alloc record writes CSV only", format.name)));
-    }
-    let path = match &arguments.output.output {
+    let program = command.first().map(OsString::as_os_str).unwrap_or_default();
+    let path = match &arguments.output {
         Some(path) => path.clone(),
         None => unused(program)?,
     };
@@ -46,15 +35,15 @@ pub fn run(arguments: &Alloc, others: &[String]) -> Result<ExitCode, Failure> {
     let histogram = &recorded.histogram;
     if histogram.allocated() == 0 {
         let failure = Failure::measuring(nothing(program, histogram, recorded.status));
-        // The program's own code tells more than ours, unless it says that all is well.
+        // A failed program's exit code says more than ours.
         return match code_of(recorded.status) {
             0 => Err(failure),
             code => Err(failure.with_code(code)),
         };
     }
     target.write_text(&histogram.csv(&shown(command)))?;
-    if !arguments.output.quiet {
-        say(histogram, &path);
+    if !arguments.quiet {
+        print_summary(histogram, &path);
     }
     Ok(ExitCode::from(code_of(recorded.status)))
 }
@@ -93,7 +82,7 @@ fn nothing(program: &OsStr, histogram: &Histogram, status: ExitStatus) -> String
     format!("nothing was recorded: {cause}{ended}")
 }
 
-fn say(histogram: &Histogram, path: &Path) {
+fn print_summary(histogram: &Histogram, path: &Path) {
     let path = format::plain(&path.to_string_lossy());
     let mut text: String =
         histogram.told().into_iter().map(|sentence| format!("truebench: {sentence}\n")).collect();

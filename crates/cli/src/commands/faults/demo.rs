@@ -1,4 +1,4 @@
-//! `truebench faults demo`: programs that fault, each in one way, under the doctor's eyes.
+//! `truebench faults demo`: watches programs that fault, each in one way.
 
 use std::process::ExitCode;
 
@@ -16,7 +16,7 @@ use crate::output;
 use crate::plans::Part;
 use crate::run::{Measure, Once, Work};
 
-/// Shows which there are, or watches one.
+/// Lists the programs, or watches one.
 ///
 /// # Errors
 /// Wrong usage; what could not be measured or written.
@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
         output::print(list().as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (shape, program) = asked(arguments)?;
+    let (shape, program) = chosen(arguments)?;
     if arguments.prove {
         return prove::proved(&program, &Prove::default(), &arguments.measuring, &arguments.output);
     }
@@ -38,12 +38,12 @@ pub(super) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
     )
 }
 
-/// As a part of a run: watched once, and held against the prices that the run has.
+/// As a part of a run: watched once, and compared with the prices that the run has.
 ///
 /// # Errors
 /// Wrong usage.
 pub fn planned(arguments: &Demo) -> Result<Part, Failure> {
-    let (shape, program) = asked(arguments)?;
+    let (shape, program) = chosen(arguments)?;
     let what = format!("the faults of a program: {}", shape.name);
     let measure: Measure = Box::new(move |before, machine, interrupt| {
         let is_price = |figure: &Figure| figure.conditions.get(PRICE).is_some();
@@ -55,12 +55,12 @@ pub fn planned(arguments: &Demo) -> Result<Part, Failure> {
     });
     let name = "page faults of a program";
     let figure = Figure::planned(MINOR, SUITE, name, Unit::PER_S, Better::Lower);
-    let told = format!("{:<10} {}: {}\n", "mode", shape.name, shape.about);
-    Ok(Part { told, work: Work::Once(Box::new(Once { name: "faults.demo", what, figure, measure })) })
+    let description = format!("{:<10} {}: {}\n", "mode", shape.name, shape.about);
+    Ok(Part { description, work: Work::Once(Box::new(Once { name: "faults.demo", what, figure, measure })) })
 }
 
 /// The shape that is asked for, and its command.
-fn asked(arguments: &Demo) -> Result<(Shape, Program), Failure> {
+fn chosen(arguments: &Demo) -> Result<(Shape, Program), Failure> {
     let shape = demo::find(&arguments.shape).map_err(|why| Failure::usage(format!("--shape {why}")))?;
     let amount = match (arguments.iterations, arguments.rate) {
         (Some(iterations), _) => Amount::Iterations(iterations),
@@ -73,6 +73,6 @@ fn asked(arguments: &Demo) -> Result<(Shape, Program), Failure> {
 
 /// All shapes, each with what it does.
 fn list() -> String {
-    let told = |shape: &Shape| format!("{} ({})", shape.about, shape.mechanism);
-    output::list(demo::shapes().map(|shape| (shape.name.to_owned(), told(&shape))))
+    let about = |shape: &Shape| format!("{} ({})", shape.about, shape.mechanism);
+    output::list(demo::shapes().map(|shape| (shape.name.to_owned(), about(&shape))))
 }

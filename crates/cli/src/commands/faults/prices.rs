@@ -11,7 +11,7 @@ use machine::{Asked, Tree};
 
 use crate::args::faults::Prices;
 use crate::failure::Failure;
-use crate::plans::{Part, Times, carry_out, parts, plans};
+use crate::plans::{Part, Times, execute, parts, plans};
 
 /// With --quick it takes less than a minute.
 const TIMES: Times = Times { thorough: 900.0, quick: 0.6 };
@@ -19,13 +19,13 @@ const TIMES: Times = Times { thorough: 900.0, quick: 0.6 };
 /// The mode, to be named as long as the program lives.
 static PRICES: Mode<Options, PlanError> = MODE;
 
-/// Looks what there is, plans, measures, judges, reports.
+/// Plans, measures, judges, reports.
 ///
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub(super) fn run(arguments: &Prices) -> Result<ExitCode, Failure> {
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
-    carry_out(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
+    execute(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
 }
 
 /// What is to be measured.

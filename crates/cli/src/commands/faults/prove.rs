@@ -1,5 +1,5 @@
-//! `truebench faults --prove`: which lever helps a program of the user's. One start under the doctor's eyes comes first, unless it is said
-//! what to try: then the levers are those against what was found.
+//! `truebench faults --prove`: which lever helps a program. One watched start comes first, unless the user
+//! names what to try; the levers are those against the mechanisms of that start.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -19,21 +19,21 @@ use crate::args::faults::{Prove, Watch};
 use crate::args::{Measuring, Output};
 use crate::failure::{Failure, end};
 use crate::output::Destination;
-use crate::plans::{Times, carry_on, parts, plans};
+use crate::plans::{Times, execute_with, parts, plans};
 use crate::program;
-use crate::run::{begin, record_of, scratch};
+use crate::run::{self, record_of, scratch};
 
 /// With --quick a minute and a half.
 const TIMES: Times = Times { thorough: 1800.0, quick: 0.15 };
 
 /// The figure that says why no lever was tried.
 const LEVERS: &str = "faults.levers";
-/// How long a program that does not end by itself is looked at first, in seconds.
+/// Seconds for which a program that does not end by itself is watched first.
 const LOOK: f64 = 10.0;
-/// Against mechanisms with a smaller share of the faults nothing is tried.
+/// Mechanisms with a smaller share of the faults are ignored.
 const LEAST: f64 = 0.1;
 
-/// What is said where there is no command.
+/// Wrong usage: no command.
 const HOW: &str =
     "--prove needs a program of yours, behind two hyphens: truebench faults --prove -- COMMAND [ARG…]";
 
@@ -45,11 +45,11 @@ pub(super) fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
     if arguments.command.is_empty() {
         return Err(Failure::usage(HOW));
     }
-    let program = program::of(&arguments.command)?;
+    let program = program::find(&arguments.command)?;
     proved(&program, &arguments.prove, &arguments.measuring, &arguments.output)
 }
 
-/// The same for a program that was found.
+/// The same for a program whose file is known.
 ///
 /// # Errors
 /// Wrong usage; what could not be measured or written.
@@ -63,29 +63,29 @@ pub(super) fn proved(
     // Refused before anything is started, not after.
     Destination::open(output)?;
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
-    let is_told = asked.manager.is_some() || !asked.mechanisms.is_empty() || !asked.levers.is_empty();
+    let is_named = asked.manager.is_some() || !asked.mechanisms.is_empty() || !asked.levers.is_empty();
     let mut figures = Vec::new();
-    if !is_told && !measuring.dry_run {
+    if !is_named && !measuring.dry_run {
         if !output.quiet {
             anstream::eprintln!("truebench: one start of {} first, to see what to try", program.name());
         }
-        let (started, begun) = (lab::timestamp(), Instant::now());
-        let interrupt = begin()?;
+        let (started, begin) = (lab::timestamp(), Instant::now());
+        let interrupt = run::begin()?;
         let seconds = asked.until_rate.map(|time| time.min(LOOK));
         let prices = watch::prices(&machine, &interrupt)?;
-        let (seen, interrupted) = match interrupt.requested() {
+        let (watched, interrupted) = match interrupt.requested() {
             Some(signal) => (prices, Some(signal)),
             None => watch::trial(program, &program.name(), seconds, prices, &machine, &interrupt)?,
         };
         if let Some(signal) = interrupted {
-            let seen = record_of(seen, machine, started, begun.elapsed().as_secs_f64());
-            return stopped(signal, seen, output);
+            let record = record_of(watched, machine, started, begin.elapsed().as_secs_f64());
+            return stopped(signal, record, output);
         }
-        figures = seen;
+        figures = watched;
     }
-    let (found, seen) = against(&figures);
-    let mechanisms = if asked.mechanisms.is_empty() { found } else { asked.mechanisms.clone() };
-    let manager = match asked.manager.or(seen).map_or_else(|| managed_by(program), Ok) {
+    let (observed, owner) = mechanisms(&figures);
+    let mechanisms = if asked.mechanisms.is_empty() { observed } else { asked.mechanisms.clone() };
+    let manager = match asked.manager.or(owner).map_or_else(|| managed_by(program), Ok) {
         Ok(manager) => manager,
         Err(failure) => return untried(failure, figures, machine, measuring, output),
     };
@@ -102,7 +102,7 @@ pub(super) fn proved(
         rules,
     };
     match plans(vec![&MODE], &machine, measuring, TIMES, &options) {
-        Ok(plans) => carry_on(parts(plans), figures, machine, measuring, output),
+        Ok(plans) => execute_with(parts(plans), figures, machine, measuring, output),
         Err(failure) => untried(failure, figures, machine, measuring, output),
     }
 }
@@ -117,7 +117,7 @@ fn stopped(signal: &str, mut record: Record, output: &Output) -> Result<ExitCode
     Ok(end(&record, false))
 }
 
-/// Nothing can be tried. What was found by a look is told all the same.
+/// Nothing can be tried. The figures of the watched start are reported all the same.
 fn untried(
     why: Failure,
     mut figures: Vec<Figure>,
@@ -130,24 +130,25 @@ fn untried(
     }
     let tried = Figure::planned(LEVERS, SUITE, "what a lever does", Unit::ONE, Better::Lower);
     figures.push(tried.not_available(why.message()));
-    carry_on(Vec::new(), figures, machine, measuring, output)
+    execute_with(Vec::new(), figures, machine, measuring, output)
 }
 
-/// The mechanisms that were found, and who manages the memory that most faults by them met.
-fn against(figures: &[Figure]) -> (Vec<Mechanism>, Option<Manager>) {
+/// The mechanisms of a watched start, by share of the faults, and the manager of the memory that most of them
+/// met.
+fn mechanisms(figures: &[Figure]) -> (Vec<Mechanism>, Option<Manager>) {
     let mechanism = |figure: &&Figure| figure.series.is_none() && figure.conditions.get(MECHANISM).is_some();
     let share = |figure: &&Figure| figure.value.unwrap_or(0.0);
-    let mut found: Vec<&Figure> =
+    let mut shares: Vec<&Figure> =
         figures.iter().filter(mechanism).filter(|one| share(one) >= LEAST).collect();
-    found.sort_by(|a, b| share(b).total_cmp(&share(a)));
-    let manager = found.iter().find_map(|figure| Manager::of(&figure.conditions.get(MANAGER)?));
+    shares.sort_by(|a, b| share(b).total_cmp(&share(a)));
+    let manager = shares.iter().find_map(|figure| Manager::of(&figure.conditions.get(MANAGER)?));
     let mut mechanisms: Vec<Mechanism> =
-        found.iter().filter_map(|figure| Mechanism::of(&figure.conditions.get(MECHANISM)?)).collect();
+        shares.iter().filter_map(|figure| Mechanism::of(&figure.conditions.get(MECHANISM)?)).collect();
     mechanisms.dedup();
     (mechanisms, manager)
 }
 
-/// Who manages the program's memory, by its file and what is preloaded.
+/// The manager of the program's memory, by its file and what is preloaded.
 fn managed_by(program: &Program) -> Result<Manager, Failure> {
     let preloaded = std::env::var_os("LD_PRELOAD");
     allocator::of_program(&program.file, preloaded.as_deref()).ok_or_else(|| {
@@ -159,7 +160,7 @@ fn managed_by(program: &Program) -> Result<Manager, Failure> {
     })
 }
 
-/// Which version of it, as far as that can be told without running it.
+/// Its version, where a file names it.
 fn version(manager: Manager, program: &Program) -> Option<faults::levers::Version> {
     match manager {
         Manager::Glibc => allocator::glibc_version(&program.file),
@@ -174,7 +175,7 @@ fn version(manager: Manager, program: &Program) -> Option<faults::levers::Versio
 /// Other allocators, as `truebench alloc` knows them.
 fn allocators(words: &[String]) -> Result<Vec<Preloaded>, Failure> {
     let places = Places::live();
-    let of = |word: &String| {
+    let preloaded = |word: &String| {
         let one = find::named(word, &places).map_err(|why| Failure::usage(format!("--allocator {why}")))?;
         let library = one.library.ok_or_else(|| {
             Failure::usage(format!(
@@ -183,5 +184,5 @@ fn allocators(words: &[String]) -> Result<Vec<Preloaded>, Failure> {
         })?;
         Ok(Preloaded { name: one.name, library, environment: one.environment })
     };
-    words.iter().map(of).collect()
+    words.iter().map(preloaded).collect()
 }

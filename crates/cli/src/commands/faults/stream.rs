@@ -1,4 +1,4 @@
-//! What is told of each second while a program is watched: a line for people, or one for programs.
+//! A line for each second while a program is watched: for people, or for programs.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -33,12 +33,12 @@ enum Kind {
 }
 
 impl Stream {
-    /// For programs where --format is json or csv: to the file of -o, else to stderr, or to stdout where that is ours. For
-    /// people on a terminal.
+    /// For programs where --format is json or csv: to the file of -o, else to stdout if truebench owns it,
+    /// else to stderr. For people on a terminal.
     ///
     /// # Errors
     /// Wrong usage: the file cannot be written.
-    pub fn open(output: &Output, is_stdout_ours: bool) -> Result<Stream, Failure> {
+    pub fn open(output: &Output, owns_stdout: bool) -> Result<Stream, Failure> {
         let kind = match output.format.map(|format| format.name) {
             Some("json") => Kind::Json,
             Some("csv") => Kind::Csv,
@@ -49,7 +49,7 @@ impl Stream {
             (Some(path), Kind::Json | Kind::Csv) => Box::new(File::create(path).map_err(|error| {
                 Failure::usage(format!("-o {}: cannot be written: {}", path.display(), system_error(&error)))
             })?),
-            (None, Kind::Json | Kind::Csv) if is_stdout_ours => Box::new(io::stdout()),
+            (None, Kind::Json | Kind::Csv) if owns_stdout => Box::new(io::stdout()),
             _ => Box::new(io::stderr()),
         };
         let mut stream = Stream { out, kind, lines: 0 };
@@ -128,17 +128,17 @@ impl Stream {
         let written = written.and_then(|()| self.out.flush());
         written.map_err(|error| {
             let limit = lab::ended::limit_of(&error);
-            Failure::measuring(format!("what was seen could not be written: {error}{limit}"))
+            Failure::measuring(format!("the figures could not be written: {error}{limit}"))
         })
     }
 
-    /// What nobody can read is forgotten: the program goes on.
+    /// A line that cannot be written is dropped: the program goes on.
     fn write(&mut self, line: String) {
         let _ = self.out.write_all(line.as_bytes()).and_then(|()| self.out.flush());
     }
 }
 
-/// The processes with most faults by name, and how many there are besides.
+/// The processes with most faults by name, and the number of the others.
 fn named(window: &Window) -> String {
     let mut rows: Vec<_> = window.reading.rows.iter().collect();
     rows.sort_by(|a, b| b.minor.total_cmp(&a.minor));

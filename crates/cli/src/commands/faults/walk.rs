@@ -8,7 +8,7 @@ use machine::{Asked, Tree};
 
 use crate::args::faults::Walk;
 use crate::failure::Failure;
-use crate::plans::{Times, carry_out, parts, plans};
+use crate::plans::{Times, execute, parts, plans};
 
 /// It is done in seconds; all rounds are alike, so that more time brings no more.
 const TIMES: Times = Times { thorough: 60.0, quick: 1.0 };
@@ -21,5 +21,5 @@ pub fn run(arguments: &Walk) -> Result<ExitCode, Failure> {
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
     let options = |rules: Rules| Options { rules };
     let plans = plans(vec![&MODE], &machine, &arguments.measuring, TIMES, &options)?;
-    carry_out(parts(plans), machine, &arguments.measuring, &arguments.output)
+    execute(parts(plans), machine, &arguments.measuring, &arguments.output)
 }

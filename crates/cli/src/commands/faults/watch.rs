@@ -1,4 +1,4 @@
-//! `truebench faults -- COMMAND` and `-p PID`: watches a program, and tells what its faults cost and where they come from.
+//! `truebench faults -- COMMAND` and `-p PID`: what the faults of a program cost, and where they come from.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::output::{Destination, Target};
 use crate::program;
 use crate::run::{Watched, begin, begin_beside_program, record_of};
 
-/// What is said where there is neither a program nor another thing to do.
+/// Wrong usage: neither a program nor a process.
 const HOW: &str = "faults needs a program: truebench faults -- COMMAND [ARG…], or -p PID of one that runs";
 
 /// Watches, judges, reports. The exit code is the program's own, if it was started here.
@@ -36,51 +36,52 @@ pub fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
              truebench faults --allocs -- COMMAND starts one"
         )));
     }
-    let (whom, name) = whom(arguments)?;
+    let (target, name) = target(arguments)?;
     let settings = Settings {
         duration: arguments.duration,
         looks: !arguments.rates,
         blocks: arguments.allocs,
         all_calls: arguments.calls,
-        keeps: arguments.keep_events.as_deref().map(place).transpose()?,
+        keeps: arguments.keep_events.as_deref().map(writable).transpose()?,
         exports: arguments.export.clone(),
     };
-    watched(whom, &name, &settings, &arguments.output)
+    watched(target, &name, &settings, &arguments.output)
 }
 
-/// A file that can be written, by its whole path: before anything is started.
-fn place(path: &Path) -> Result<PathBuf, Failure> {
+/// The whole path of a file that can be written.
+fn writable(path: &Path) -> Result<PathBuf, Failure> {
     let whole = std::path::absolute(path).and_then(|whole| std::fs::File::create(&whole).map(|_| whole));
     whole.map_err(|error| Failure::usage(format!("--keep-events {}: {error}", path.display())))
 }
 
-/// How to watch.
+/// How to watch a program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Settings {
     /// Seconds after which a process is left alone.
     pub duration: Option<f64>,
-    /// Whether it is looked where faults come from.
+    /// Whether the origin of faults is traced.
     pub looks: bool,
-    /// Bytes from which on a block is large, where faults are held against blocks.
+    /// Bytes from which on a block is large, where faults are assigned to blocks.
     pub blocks: Option<f64>,
     /// Whether calls for memory are counted all the time.
     pub all_calls: bool,
-    /// Where what is seen is kept, if so.
+    /// File for the events, if they are kept.
     pub keeps: Option<PathBuf>,
     /// Files of stacks.
     pub exports: Vec<Export>,
 }
 
-/// Watches one, judges, reports.
+/// Watches a program, judges, reports.
 pub(super) fn watched(
-    whom: watch::Target,
+    target: watch::Target,
     name: &str,
     settings: &Settings,
     output: &Output,
 ) -> Result<ExitCode, Failure> {
-    let is_ours = matches!(whom, watch::Target::Process(_));
-    let mut stream = Stream::open(output, is_ours)?;
-    let destination = match (stream.is_for_programs(), is_ours) {
+    // A process that runs already does not share truebench's stdout.
+    let owns_stdout = matches!(target, watch::Target::Process(_));
+    let mut stream = Stream::open(output, owns_stdout)?;
+    let destination = match (stream.is_for_programs(), owns_stdout) {
         (true, _) => None,
         (false, true) => Some(Destination::open(output)?),
         (false, false) => Some(Destination::beside(output)?),
@@ -88,12 +89,12 @@ pub(super) fn watched(
     let check = |export: &Export| Ok((Target::check(&export.file)?, export.format));
     let exports = settings.exports.iter().map(check).collect::<Result<Vec<_>, Failure>>()?;
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
-    let interrupt = if is_ours { begin()? } else { begin_beside_program()? };
+    let interrupt = if owns_stdout { begin()? } else { begin_beside_program()? };
     let cpus = machine.topology.online.clone();
     let Settings { duration, looks, blocks, all_calls, .. } = *settings;
     let keeps = settings.keeps.clone();
     let options = Options {
-        target: whom,
+        target,
         cpus,
         duration,
         is_trial: false,
@@ -118,14 +119,14 @@ pub(super) fn watched(
     exports.iter().try_for_each(|(target, format)| target.export(format, &record))?;
     if let Some(path) = &settings.keeps {
         faults::trace::event_log::read(path)
-            .map_err(|error| Failure::measuring(format!("what was seen is not kept: {error}")))?;
+            .map_err(|error| Failure::measuring(format!("the events could not be kept: {error}")))?;
     }
-    // Beside a program of the user's the exit code is its own.
+    // With a program of the user truebench exits with its exit code.
     Ok(status.map_or_else(|| failure::end(&record, false), code))
 }
 
-/// One start under the doctor's eyes, of many: the program has no terminal, and is ended after so many seconds if it does not end by
-/// itself. Its figures, with the prices that it is held against.
+/// Watches one start of many. The program has no terminal, and is ended after `seconds` if it does not end by
+/// itself. Its figures, with the prices that they are compared with.
 pub(super) fn trial(
     program: &Program,
     name: &str,
@@ -158,7 +159,7 @@ fn failure(error: WatchError) -> Failure {
     }
 }
 
-/// What a minor fault costs here, and being watched, with all that is known of that.
+/// What a minor fault costs here, with and without tracing.
 pub(super) fn prices(machine: &Machine, interrupt: &Interrupt) -> Result<Vec<Figure>, Failure> {
     let plan = minor_fault_plan(machine).map_err(Failure::usage)?;
     let (events, _) = Events::channel();
@@ -166,8 +167,8 @@ pub(super) fn prices(machine: &Machine, interrupt: &Interrupt) -> Result<Vec<Fig
     Ok(outcome.figures)
 }
 
-/// Whom to watch, and what it is called.
-fn whom(arguments: &Watch) -> Result<(watch::Target, String), Failure> {
+/// What to watch, and its name.
+fn target(arguments: &Watch) -> Result<(watch::Target, String), Failure> {
     if let Some(process) = arguments.pid {
         let name = lab::proc::text(format!("/proc/{process}/comm")).unwrap_or_default();
         return Ok((watch::Target::Process(process), figure::format::plain_to(name.trim_end(), 60)));
@@ -175,7 +176,7 @@ fn whom(arguments: &Watch) -> Result<(watch::Target, String), Failure> {
     if arguments.command.is_empty() {
         return Err(Failure::usage(HOW));
     }
-    let program = program::of(&arguments.command)?;
+    let program = program::find(&arguments.command)?;
     let name = program.name();
     Ok((watch::Target::Command { file: program.file, arguments: program.arguments }, name))
 }

@@ -13,7 +13,7 @@ use crate::output;
 /// # Errors
 /// They are not there, and cannot be built.
 pub(super) fn run() -> Result<ExitCode, Failure> {
-    let (program, listed) = super::servers()?;
+    let (program, listed) = super::servers::available()?;
     let shown = output::list(listed.iter().map(|one| (plain(&one.server), plain(&about(one)))));
     output::print(format!("{shown}program: {}\n", plain(&program.display().to_string())).as_bytes())?;
     Ok(ExitCode::SUCCESS)
@@ -30,7 +30,7 @@ mod unit {
     use super::*;
 
     #[test]
-    fn a_server_is_told_with_what_it_is_made_of() {
+    fn a_server_is_listed_with_its_modules() {
         let one = |modules: &[(&str, &str)]| ServerEntry {
             server: "fast".to_owned(),
             about: "serves connections".to_owned(),

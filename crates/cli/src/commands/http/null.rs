@@ -63,8 +63,8 @@ pub(super) fn run(arguments: &Asked) -> Result<ExitCode, Failure> {
                 )));
             }
         }
-        let is_told = sources.get(1).is_some_and(|input| !input.revents().is_empty());
-        if is_told && rustix::io::read(&input, &mut [0; 64]).is_ok_and(|count| count == 0) {
+        let has_input = sources.get(1).is_some_and(|input| !input.revents().is_empty());
+        if has_input && rustix::io::read(&input, &mut [0; 64]).is_ok_and(|count| count == 0) {
             break;
         }
     }

@@ -23,7 +23,7 @@ pub(super) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
         ));
     }
     let interrupt = interrupt()?;
-    let (_, listed) = super::servers()?;
+    let (_, listed) = super::servers::available()?;
     let all: Vec<String> = listed.into_iter().map(|listed| listed.server).collect();
     let names = match &arguments.server {
         Some(name) if all.contains(name) => vec![name.clone()],
@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
     lab::worker::raise_descriptor_limit();
     let machine = machine::describe(&Tree::live(), &Known { dimms: None });
     let rules = AgentRules::new(&machine, names.clone(), token.clone());
-    let told = |error: std::io::Error| {
+    let cannot_bind = |error: std::io::Error| {
         Failure::usage(format!(
             "--bind {} --agent {}: {}",
             arguments.bind,
@@ -53,8 +53,8 @@ pub(super) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
             system_error(&error)
         ))
     };
-    let agent = Agent::bind(arguments.bind, arguments.agent, rules).map_err(told)?;
-    let address = agent.address().map_err(told)?;
+    let agent = Agent::bind(arguments.bind, arguments.agent, rules).map_err(cannot_bind)?;
+    let address = agent.address().map_err(cannot_bind)?;
     let mut command = format!("truebench http --remote {address}");
     if address.ip().is_unspecified() {
         command = format!("truebench http --remote THIS-MACHINE:{}", address.port());

@@ -43,9 +43,9 @@ impl Lock {
                 Ok(()) | Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS) => {}
                 Err(error) => return Err(unusable(error.into())),
             }
-            // Whoever had it before may have removed it meanwhile.
+            // The previous holder may have removed the file in the meantime.
             let is_there =
-                |own: fs::Metadata| fs::metadata(&path).is_ok_and(|there| there.ino() == own.ino());
+                |opened: fs::Metadata| fs::metadata(&path).is_ok_and(|named| named.ino() == opened.ino());
             if !file.metadata().is_ok_and(is_there) {
                 continue;
             }
@@ -80,11 +80,11 @@ mod unit {
     fn one_at_a_time_and_nothing_is_left() {
         let directory = tempfile::tempdir().unwrap();
         let first = Lock::take(directory.path()).unwrap();
-        let told = Lock::take(directory.path()).unwrap_err();
+        let refusal = Lock::take(directory.path()).unwrap_err();
         assert!(
-            told.message().contains(&format!("PID {}, since ", std::process::id())),
+            refusal.message().contains(&format!("PID {}, since ", std::process::id())),
             "{}",
-            told.message()
+            refusal.message()
         );
         drop(first);
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);

@@ -1,4 +1,4 @@
-//! The directory of a run: its record, and how far it came.
+//! The directory of a run: its record, and what is done.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,24 +10,25 @@ use lab::trust::{self, Untrusted};
 use serde::{Deserialize, Serialize};
 
 use super::lock::Lock;
+use crate::args::RunRequest;
 use crate::commands::report::read_opened;
 use crate::failure::Failure;
 use crate::input;
 use crate::output::Target;
-use crate::run::{Keep, command, tool};
+use crate::run::{Checkpoint, tool};
 
 /// The record's file.
 pub const RECORD: &str = "record.json";
-/// How far the run came.
+/// What is done.
 const STATE: &str = "run.json";
 /// Between two records that are written while figures are measured.
 const BETWEEN: Duration = Duration::from_secs(2);
 
-/// How far a run came.
+/// What was asked for, and what is done.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct State {
-    /// The command line that it was begun by.
-    command: Vec<String>,
+    /// What was asked for when it was begun.
+    request: RunRequest,
     /// What is done.
     done: Vec<Done>,
 }
@@ -41,8 +42,8 @@ struct Done {
 }
 
 /// A run's directory, which is kept up to date.
-pub struct Kept {
-    directory: PathBuf,
+pub struct RunDirectory {
+    path: PathBuf,
     record: Target,
     file: Target,
     state: State,
@@ -53,12 +54,12 @@ pub struct Kept {
     _lock: Lock,
 }
 
-impl Kept {
+impl RunDirectory {
     /// Makes the directory, or takes one in which no run was begun.
     ///
     /// # Errors
     /// Wrong usage: a run was begun there, or nothing can be written.
-    pub fn begin(directory: &Path) -> Result<Kept, Failure> {
+    pub fn begin(directory: &Path, request: &RunRequest) -> Result<RunDirectory, Failure> {
         let shown = directory.display();
         fs::create_dir_all(directory)
             .map_err(|error| Failure::usage(format!("-o {shown}: cannot be made: {error}")))?;
@@ -68,16 +69,20 @@ impl Kept {
                 "-o {shown}: there is a run already; go on with it (--resume {shown}), or name another directory"
             )));
         }
-        let mut kept = Kept::of(directory, State { command: command(), done: Vec::new() }, lock)?;
-        kept.write_state();
-        kept.lost.take().map_or(Ok(kept), Err)
+        let state = State { request: request.clone(), done: Vec::new() };
+        let mut begun = RunDirectory::new(directory, state, lock)?;
+        begun.write_state();
+        begun.lost.take().map_or(Ok(begun), Err)
     }
 
-    /// Takes up what was begun: the command line, and the figures that are done.
+    /// Opens the directory of a run that ended early: its request, and the figures that are done.
     ///
     /// # Errors
     /// Wrong usage: there is none, or it was begun elsewhere or by another truebench.
-    pub fn resume(directory: &Path, machine: &Machine) -> Result<(Kept, Vec<String>, Vec<Figure>), Failure> {
+    pub fn resume(
+        directory: &Path,
+        machine: &Machine,
+    ) -> Result<(RunDirectory, RunRequest, Vec<Figure>), Failure> {
         let shown = directory.display();
         let file = directory.join(STATE);
         let none = |error: &dyn std::fmt::Display| {
@@ -107,19 +112,20 @@ impl Kept {
                 Vec::new()
             }
         };
-        let words = state.command.clone();
-        Ok((Kept::of(directory, state, lock)?, words, figures))
+        let request = state.request.clone();
+        Ok((RunDirectory::new(directory, state, lock)?, request, figures))
     }
 
-    fn of(directory: &Path, state: State, lock: Lock) -> Result<Kept, Failure> {
+    fn new(directory: &Path, state: State, lock: Lock) -> Result<RunDirectory, Failure> {
         let record = Target::check(&directory.join(RECORD))?;
         let file = Target::check(&directory.join(STATE))?;
-        Ok(Kept { directory: directory.to_owned(), record, file, state, last: None, lost: None, _lock: lock })
+        let path = directory.to_owned();
+        Ok(RunDirectory { path, record, file, state, last: None, lost: None, _lock: lock })
     }
 
     /// The directory.
-    pub fn directory(&self) -> &Path {
-        &self.directory
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Whether the part of this worker is done.
@@ -149,7 +155,7 @@ impl Kept {
         self.note(written);
     }
 
-    /// Measuring goes on: what is lost is told at the end.
+    /// Measuring goes on: the first failure is reported at the end.
     fn note(&mut self, written: Result<(), Failure>) {
         if let Err(failure) = written {
             self.lost.get_or_insert(failure);
@@ -157,14 +163,14 @@ impl Kept {
     }
 }
 
-impl Keep for Kept {
-    fn so_far(&mut self, record: &dyn Fn() -> Record) {
+impl Checkpoint for RunDirectory {
+    fn progress(&mut self, record: &dyn Fn() -> Record) {
         if self.last.is_none_or(|last| last.elapsed() >= BETWEEN) {
             self.write(&record());
         }
     }
 
-    fn done(&mut self, worker: &str, ids: Vec<String>, record: &dyn Fn() -> Record) {
+    fn finished(&mut self, worker: &str, ids: Vec<String>, record: &dyn Fn() -> Record) {
         self.write(&record());
         self.state.done.push(Done { worker: worker.to_owned(), figures: ids });
         self.write_state();
@@ -183,7 +189,7 @@ fn opened(path: &Path) -> Result<io::Result<File>, Failure> {
     }
 }
 
-/// Whether figures of a record and new ones belong together; else what is another.
+/// Whether new figures belong into a record; else what has changed since.
 fn same(record: &Record, machine: &Machine) -> Result<(), &'static str> {
     let now = tool();
     let then = &record.machine;

@@ -1,4 +1,5 @@
-//! What the hypervisor takes while a trial runs: a disturbed one says less of the detectors than of the host, and is made again.
+//! What the hypervisor takes while a trial runs: a disturbed one says less of the detectors than of the host,
+//! and is made again.
 
 use std::time::Instant;
 
@@ -23,8 +24,8 @@ impl Host {
         Host(Watch::new(tree, machine, &cpus))
     }
 
-    /// What came of a trial, and how many before it were set aside, which is asked for each. What is not known of the hypervisor
-    /// disturbs nothing.
+    /// What came of a trial, and how many before it were set aside, which is asked for each. What is not
+    /// known of the hypervisor disturbs nothing.
     pub fn undisturbed(&self, trial: impl Fn() -> Trial, may_again: impl Fn() -> bool) -> (Trial, usize) {
         for again in 0..AGAIN {
             let (came, stolen) = self.during(&trial);
@@ -51,7 +52,8 @@ mod tests {
 
     use super::*;
 
-    /// The trials that were set aside, and how many there were in all, where the hypervisor takes a second in each of the first ones.
+    /// The trials that were set aside, and how many there were in all, where the hypervisor takes a second in
+    /// each of the first ones.
     fn again(disturbed: usize, may_again: bool) -> (usize, usize) {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir(root.path().join("proc")).unwrap();

@@ -7,27 +7,22 @@ use alloc::find::{self, Places};
 use lab::schedule::Rules;
 use machine::{Asked, Tree};
 
-use super::TIMES;
-use crate::args::Alloc;
+use crate::args::alloc::Try;
 use crate::failure::Failure;
-use crate::plans::{carry_out, parts, plans};
+use crate::plans::{Times, execute, parts, plans};
 use crate::program;
 use crate::run::scratch;
 
-/// What is said where there is no command.
-const HOW: &str =
-    "try needs a program of yours, behind two hyphens: truebench alloc try [ALLOCATOR…] -- COMMAND [ARG…]";
+/// With --quick about a third of the usual time, as under the load.
+const TIMES: Times = Times { thorough: 1800.0, quick: 0.354 };
 
 /// Plans, measures, judges, reports.
 ///
 /// # Errors
 /// Wrong usage; what could not be measured or written.
-pub fn run(arguments: &Alloc, words: &[String], places: &Places) -> Result<ExitCode, Failure> {
-    if arguments.command.is_empty() {
-        return Err(Failure::usage(HOW));
-    }
-    let allocators = find::chosen(words, places).map_err(Failure::usage)?;
-    let program = program::of(&arguments.command)?;
+pub(super) fn run(arguments: &Try) -> Result<ExitCode, Failure> {
+    let allocators = find::chosen(&arguments.allocators, &Places::live()).map_err(Failure::usage)?;
+    let program = program::find(&arguments.command)?;
     let directory = scratch()?;
     let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
     let options = |rules: Rules| Options {
@@ -40,5 +35,5 @@ pub fn run(arguments: &Alloc, words: &[String], places: &Places) -> Result<ExitC
         anstream::eprintln!("truebench: the record is not saved; to save it: --format json -o FILE");
     }
     let plans = plans(vec![&MODE], &machine, &arguments.measuring, TIMES, &options)?;
-    carry_out(parts(plans), machine, &arguments.measuring, &arguments.output)
+    execute(parts(plans), machine, &arguments.measuring, &arguments.output)
 }

@@ -1,0 +1,83 @@
+//! `truebench alloc load`: allocators under one load.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use alloc::find::{self, Places};
+use alloc::mode::{Mode, Options};
+use alloc::profile::{KNOWN, Profile};
+use figure::Machine;
+use lab::schedule::Rules;
+use machine::{Asked, Tree};
+
+use crate::args::alloc::Load;
+use crate::failure::Failure;
+use crate::plans::{Part, Times, execute, parts, plans};
+
+/// With --quick the load takes 85 s, so that with start and end it is done within 90.
+const TIMES: Times = Times { thorough: 1800.0, quick: 0.354 };
+
+/// Plans, measures, judges, reports.
+///
+/// # Errors
+/// Wrong usage; what could not be measured or written.
+pub(super) fn run(arguments: &Load) -> Result<ExitCode, Failure> {
+    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+    execute(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
+}
+
+/// The load that is to be measured.
+///
+/// # Errors
+/// Wrong usage.
+pub fn planned(arguments: &Load, machine: &Machine) -> Result<Vec<Part>, Failure> {
+    let chosen = find::chosen(&arguments.allocators, &Places::live()).map_err(Failure::usage)?;
+    let profile = profile(arguments)?;
+    let options = |rules: Rules| Options {
+        allocators: chosen.clone(),
+        profile: profile.clone(),
+        is_sized: arguments.slots.is_some() || arguments.ram.is_some(),
+        access: arguments.access,
+        threads: arguments.threads.clone(),
+        places: arguments.places.clone(),
+        is_compat: arguments.compat,
+        remote: arguments.remote_free.unwrap_or(0.0),
+        processes: arguments.processes,
+        siblings: arguments.siblings,
+        rules,
+    };
+    let modes: Vec<&'static Mode> = alloc::MODES.to_vec();
+    plans(modes, machine, &arguments.measuring, TIMES, &options).map(parts)
+}
+
+/// The load that is asked for.
+fn profile(arguments: &Load) -> Result<Profile, Failure> {
+    let word = &arguments.profile;
+    let wrong = |reason: String| Failure::usage(format!("--profile {word}: {reason}"));
+    let mut profile = match Profile::known(word) {
+        Some(profile) => profile,
+        None => {
+            let text = std::fs::read_to_string(Path::new(word)).map_err(|error| {
+                wrong(format!("{error}; there are {}, and files of size,rate,lifetime", KNOWN.join(", ")))
+            })?;
+            Profile::of_histogram(word, &text).map_err(wrong)?
+        }
+    };
+    if let Some(bytes) = arguments.max_size {
+        profile =
+            profile.with_largest(bytes).map_err(|reason| Failure::usage(format!("--max-size {reason}")))?;
+    }
+    if let Some(bytes) = arguments.ram {
+        profile = profile.in_about(bytes);
+    }
+    if let Some(slots) = arguments.slots {
+        profile = profile.with_slots(slots);
+    }
+    if let Some(steps) = arguments.steps {
+        profile.steps = steps;
+    }
+    if let Some(seed) = arguments.seed {
+        profile.seed = seed;
+    }
+    Ok(profile)
+}

@@ -1,0 +1,68 @@
+//! What a command line would measure, for tests.
+
+use clap::Parser;
+use figure::Machine;
+use machine::synthetic;
+
+use crate::args::{Args, Command, alloc, faults, http, memory};
+use crate::commands;
+use crate::plans::Part;
+use crate::run::Work;
+
+/// Plans in full, as text; `Err` where they are refused.
+pub fn plan(args: Args, machine: &Machine) -> Result<String, String> {
+    let parts = match args.command.expect("a command") {
+        Command::Memory(memory) => match memory.chosen() {
+            memory::Chosen::Modes(names, options) => commands::memory::planned(&names, options, machine),
+            other => panic!("no plan of {other:?}"),
+        },
+        Command::System(system) => {
+            let (names, options) = system.chosen();
+            commands::system::planned(&names, options, machine)
+        }
+        Command::Alloc(alloc) => match &alloc.mode {
+            None => commands::alloc::load::planned(&alloc.load, machine),
+            Some(alloc::Mode::Load(load)) => commands::alloc::load::planned(load, machine),
+            other => panic!("no plan of {other:?}"),
+        },
+        Command::Faults(faults) => match &faults.mode {
+            Some(faults::Mode::Prices(prices)) => commands::faults::prices::planned(prices, machine),
+            Some(faults::Mode::Demo(demo)) => commands::faults::demo::planned(demo).map(|part| vec![part]),
+            other => panic!("no plan of {other:?}"),
+        },
+        Command::Http(http) => match &http.mode {
+            None => commands::http::study::planned(&http.study, machine),
+            Some(http::Mode::Study(study)) => commands::http::study::planned(study, machine),
+            Some(http::Mode::Load(load)) => commands::http::load::planned(load, machine),
+            other => panic!("no plan of {other:?}"),
+        },
+        other => panic!("no plan of {other:?}"),
+    };
+    parts.map(text).map_err(|failure| failure.message().to_owned())
+}
+
+/// Plans in full, as text. The target says nothing where the number of rounds is fixed.
+pub fn text(parts: Vec<Part>) -> String {
+    let plan = |part: Part| match part.work {
+        Work::Rounds(mut suite) => {
+            let rules = &mut suite.plan.rules;
+            rules.target = if rules.least == rules.most { 0.0 } else { rules.target };
+            format!("{:?}", suite.plan)
+        }
+        Work::Once(once) => format!("{}\n{}", part.description, once.what),
+    };
+    parts.into_iter().map(plan).collect()
+}
+
+/// The arguments that words mean.
+pub fn parsed(words: &str) -> Args {
+    let args = Args::try_parse_from(["truebench"].into_iter().chain(words.split(' ')));
+    args.unwrap_or_else(|error| panic!("{words}: {error}"))
+}
+
+/// A machine with two sockets and SMT.
+pub fn server() -> Machine {
+    let directory = tempfile::tempdir().unwrap();
+    synthetic::two_socket_smt_server(directory.path()).unwrap();
+    machine::describe(&machine::Tree::at(directory.path()), &machine::Asked { dimms: None })
+}
