@@ -82,7 +82,7 @@ impl Hog {
 
     /// Keeps every CPU busy that we may use.
     pub fn on_all() -> Vec<Hog> {
-        let machine = machine::describe(&machine::Tree::live(), &machine::Asked { dimms: None });
+        let machine = machine::describe(&machine::Tree::live(), &machine::Overrides { dimms: None });
         machine.topology.usable().iter().map(Hog::on).collect()
     }
 }

@@ -37,7 +37,7 @@ fn every_pair_is_measured_where_it_was_put_with_what_is_advertised_of_it() {
         assert_eq!(*id, format!("system.cores.{a}-{b}"));
         assert!(a < b && placed.len() == 2, "{id}");
         assert_eq!(figure.at.keys().collect::<Vec<_>>(), ["cpu_a", "cpu_b"], "{id}");
-        let pair = lab::pairs::of(machine, a, b).unwrap();
+        let pair = lab::pairs::classify(machine, a, b).unwrap();
         assert_eq!(figure.conditions.get(evidence::PAIR).as_deref(), Some(pair.class.word()), "{id}");
         assert_eq!(figure.conditions.get(evidence::PAIR_BASIS), Some(pair.basis), "{id}");
         assert_eq!(figure.evidence.get(evidence::VERIFIED).into_value(), Some(true), "{id}");

@@ -10,8 +10,8 @@ use figure::host::{Direction, UncoreChannel};
 use figure::{Figure, Outcome, Reading, Record, Round, Status};
 use lab::schedule::Rules;
 use lab::traffic::{Count, Counts, TrafficReader};
-use lab::worker::{Bench, Facts};
-use machine::{Asked, Tree, describe, synthetic};
+use lab::worker::{Bench, WorkerReport};
+use machine::{Overrides, Tree, describe, synthetic};
 use memory::counters::bench::{CountersBench, Load, load};
 use memory::counters::plan::{Part, Setup, plan};
 use memory::kernels::{Kernel, Stores};
@@ -80,7 +80,7 @@ impl Load for Noted {
         0.05
     }
 
-    fn finish(&mut self) -> Result<Facts, String> {
+    fn finish(&mut self) -> Result<WorkerReport, String> {
         self.load.finish()
     }
 }
@@ -153,8 +153,8 @@ fn options() -> Options {
 fn planned(of: fn(&Path) -> std::io::Result<()>) -> (Planned, figure::Machine) {
     let directory = tempfile::tempdir().unwrap();
     of(directory.path()).unwrap();
-    let mut machine = describe(&Tree::live(), &Asked::default());
-    machine.uncore = describe(&Tree::at(directory.path()), &Asked::default()).uncore;
+    let mut machine = describe(&Tree::live(), &Overrides::default());
+    machine.uncore = describe(&Tree::at(directory.path()), &Overrides::default()).uncore;
     machine.uncore.refused = None;
     (plan(&machine, &options()).unwrap(), machine)
 }
@@ -317,7 +317,7 @@ fn refused_counters_say_what_to_do() {
 
 #[test]
 fn the_binary_says_what_is_missing_here() {
-    let machine = describe(&Tree::live(), &Asked::default());
+    let machine = describe(&Tree::live(), &Overrides::default());
     if !machine.uncore.channels.is_empty() {
         return; // There is something to count here: the other tests tell how.
     }

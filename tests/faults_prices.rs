@@ -99,7 +99,7 @@ fn a_disk_is_dearer_than_memory_and_a_huge_page_cheaper_than_its_parts() {
 fn memory_has_no_disk_and_nothing_is_left_behind() {
     let directory = tempfile::tempdir().unwrap();
     let shm = Path::new("/dev/shm");
-    let is_memory = lab::mount::of(shm).is_ok_and(|mount| mount.kind == "tmpfs");
+    let is_memory = lab::mount::find(shm).is_ok_and(|mount| mount.kind == "tmpfs");
     let below = if is_memory { tempfile::tempdir_in(shm).unwrap() } else { directory };
     let place = below.path().to_str().unwrap();
     let record = record(&run(&[BRIEF, &["--dir", place]].concat()));

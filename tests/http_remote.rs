@@ -49,7 +49,7 @@ impl Agent {
     /// Waits until it runs servers, or none.
     fn has_servers(&self, wanted: bool) {
         let deadline = Instant::now() + PATIENCE;
-        let below = || lab::tree::processes_below(self.process.id());
+        let below = || lab::process_tree::processes_below(self.process.id());
         while below().is_empty() == wanted {
             assert!(Instant::now() < deadline, "wanted servers: {wanted}; there are {:?}", below());
             std::thread::sleep(Duration::from_millis(10));

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use figure::{Figure, Reading, Record, Status, evidence};
-use lab::copies::{Ask, Copies};
+use lab::copies::{Copies, CopiesSpec};
 use workload::ping_pong::{FREE, PING_PONGS};
 
 use crate::bench::{record, run};
@@ -115,7 +115,7 @@ fn the_free_figure_is_never_plainly_valid() {
 /// Two tasks that last, after two hops at rest, and end with their owner.
 fn lasting(hop: &'static str, words: [&str; 3]) -> Result<Copies, String> {
     let [ping, echo, busy] = words;
-    let ask = Ask {
+    let ask = CopiesSpec {
         name: hop,
         copies: 1,
         threads: 1,
@@ -175,7 +175,7 @@ fn a_pair_that_lasts_says_what_it_could_not_do() {
 
 /// A pass whose two tasks are asked to be on these CPUs.
 fn pass(hop: &'static str, words: [&str; 4]) -> Result<u64, String> {
-    let ask = Ask {
+    let ask = CopiesSpec {
         name: hop,
         copies: 1,
         threads: 1,

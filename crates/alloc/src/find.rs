@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
-use lab::trust::own_file;
+use lab::trust::installed_file;
 use serde::{Deserialize, Serialize};
 
 use crate::allocators::{ALLOCATORS, Allocator};
@@ -56,18 +56,18 @@ impl Places {
 
     /// The directories of this machine and of truebench's own files.
     pub fn live() -> Places {
-        Places::at(Path::new("/"), std::env::consts::ARCH, lab::ours::directories())
+        Places::at(Path::new("/"), std::env::consts::ARCH, lab::install::directories())
     }
 
     /// The library of an allocator; `None` if there is none, or an untrusted user can change it.
     pub fn library(&self, allocator: &Allocator) -> Option<PathBuf> {
-        self.find(allocator.files, allocator.directories).find(|path| own_file(path).is_ok())
+        self.find(allocator.files, allocator.directories).find(|path| installed_file(path).is_ok())
     }
 
     /// Why an allocator cannot run, and what to do.
     pub fn missing(&self, allocator: &Allocator) -> String {
         let untrusted =
-            self.find(allocator.files, allocator.directories).find_map(|path| own_file(&path).err());
+            self.find(allocator.files, allocator.directories).find_map(|path| installed_file(&path).err());
         let name = allocator.name;
         untrusted.map_or_else(
             || format!("not installed: {}", allocator.origin.advice()),

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use lab::interrupt::Interrupt;
 use lab::preload::recorder::{Recorder, RecorderError};
-use lab::{child, mark};
+use lab::{child, run_id};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, kill_process, pidfd_open};
@@ -65,7 +65,7 @@ fn start(command: &[OsString], recorder: &Recorder) -> Result<Child, RecordError
     let (program, arguments) =
         command.split_first().map_or((OsString::new(), &[][..]), |(program, rest)| (program.clone(), rest));
     let mut command = Command::new(&program);
-    command.args(arguments).envs(recorder.environment()).env(mark::VARIABLE, &*mark::RUN);
+    command.args(arguments).envs(recorder.environment()).env(run_id::VARIABLE, &*run_id::CURRENT);
     child::end_with_parent(&mut command);
     command
         .spawn()
@@ -93,7 +93,7 @@ fn wait(child: &mut Child, interrupt: &Interrupt) -> std::io::Result<ExitStatus>
         if !is_signalled && interrupt.requested().is_some() {
             is_signalled = true;
             // The command may have ended.
-            let _ = interrupt.to_pass_on().map(|signal| kill_process(process, signal));
+            let _ = interrupt.signal_to_forward().map(|signal| kill_process(process, signal));
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use figure::{CpuList, Reading};
-use lab::copies::{Ask, Copies};
+use lab::copies::{Copies, CopiesSpec};
 use serde::{Deserialize, Serialize};
 use workload::alloc_load::parameters::{BUCKETS, FUNCTIONS, PHASES, Parameters, fields, lowest_ticks};
 use workload::shared::Slot;
@@ -133,7 +133,7 @@ impl<'a> Run<'a> {
                 environment.push(("LD_PRELOAD".to_owned(), library.to_string_lossy().into_owned()));
             }
         }
-        let ask = Ask {
+        let ask = CopiesSpec {
             name: workload::alloc_load::NAME,
             copies: config.processes,
             threads: config.parameters.threads as usize,
@@ -157,7 +157,7 @@ impl<'a> Run<'a> {
         run.served = run.prove_library()?;
         run.is_peak_reset = run.copies.processes().all(|process| memory::reset_peak(&directory(process)));
         run.read_memory();
-        run.copies.let_go();
+        run.copies.release();
         run.wait_for_threads()?;
         run.read_memory();
         Ok(run)
@@ -168,7 +168,7 @@ impl<'a> Run<'a> {
     /// # Errors
     /// Why the row is void, in words for the user.
     pub fn steady(&mut self) -> Result<(), String> {
-        self.copies.let_go();
+        self.copies.release();
         self.wait_for_threads()
     }
 
@@ -184,13 +184,13 @@ impl<'a> Run<'a> {
     pub fn end(mut self) -> Result<RunResult, String> {
         self.read_memory();
         let peak = self.peak();
-        self.copies.let_go();
+        self.copies.release();
         let processes = self.config.processes;
         self.wait_for(processes)?;
         self.read_memory();
         let threads = self.copies.slots().map(thread_result).collect();
-        self.copies.let_go();
-        self.copies.ended()?;
+        self.copies.release();
+        self.copies.wait_for_end()?;
         let resident =
             self.resident.try_into().map_err(|_| "the memory of a phase was not read".to_owned())?;
         Ok(RunResult { threads, resident, peak, served: self.served })
@@ -240,7 +240,7 @@ impl<'a> Run<'a> {
             (0..FUNCTIONS.len()).map(|function| field(slot, fields::FUNCTIONS + function)).collect();
         let owners = serving::owners(&addresses, &maps);
         serving::verify(allocator.library.as_deref(), &owners).map_err(|cause| {
-            match self.copies.first_words() {
+            match self.copies.first_stderr_line() {
                 Some(output) => format!("{cause}; it said: {output}"),
                 None => cause,
             }

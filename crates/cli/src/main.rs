@@ -46,7 +46,7 @@ const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
     // A set-user-ID program must trust nothing of its caller: not PATH, not HOME, not the program to run.
-    if lab::trust::runs_for_another() {
+    if lab::trust::is_set_id() {
         let refusal = "truebench is set-user-ID or set-group-ID, and runs what its user names: remove that mode, and use sudo";
         return Failure::usage(refusal).report();
     }
@@ -76,7 +76,7 @@ fn start() -> ExitCode {
     }
     let matches = definition::definition().try_get_matches().unwrap_or_else(|error| exit(&error));
     let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| exit(&error));
-    let limit = lab::ended::outlive_file_limit()
+    let limit = lab::exit_status::survive_file_limit()
         .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")));
     let done = limit.and_then(|()| match args.command {
         Some(command) => effect::check(&command, &matches).and_then(|()| dispatch(&command)),

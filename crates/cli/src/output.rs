@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anstream::{AutoStream, ColorChoice};
 use figure::Record;
 use figure::format::system_error;
-use lab::ended::limit_of;
+use lab::exit_status::file_limit_note;
 use tempfile::NamedTempFile;
 use textwrap::WordSplitter;
 
@@ -260,7 +260,7 @@ fn put(name: &str, to: &mut dyn Write, bytes: &[u8]) -> Result<(), Failure> {
     to.write_all(bytes).and_then(|()| to.flush()).map_err(|error| {
         let reason = match error.kind() {
             io::ErrorKind::BrokenPipe => "its reader closed it".to_owned(),
-            _ => format!("{error}{}", limit_of(&error)),
+            _ => format!("{error}{}", file_limit_note(&error)),
         };
         Failure::measuring(format!("the output could not be written to {name}: {reason}"))
     })
@@ -323,7 +323,7 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
         _ => Failure::measuring(format!(
             "-o {}: could not be written: {error}{}",
             path.display(),
-            limit_of(error)
+            file_limit_note(error)
         )),
     }
 }

@@ -8,7 +8,7 @@ use figure::format::{percent, seconds};
 use figure::{Figure, Machine, Status, evidence};
 use lab::mode::{Mode, Planned};
 use lab::schedule::Rules;
-use lab::session::needed;
+use lab::session::with_finishing_time;
 
 use crate::args::{Measuring, Output};
 use crate::failure::{self, Failure};
@@ -84,7 +84,7 @@ fn in_time<O, E>(plans: Vec<Ready<O, E>>, measuring: &Measuring) -> Result<Vec<R
         |plan: &Planned| plan.suite.figures.iter().any(|figure| figure.status != Status::NotAvailable);
     // The needed time over the time that the plan has.
     let lack = |plan: &Planned| match works(plan) {
-        true => needed(plan.suite.least_seconds) / plan.suite.rules.max_time,
+        true => with_finishing_time(plan.suite.least_seconds) / plan.suite.rules.max_time,
         false => 0.0,
     };
     let worst = plans.iter().map(|(mode, plan)| (mode, plan, lack(plan))).max_by(|a, b| a.2.total_cmp(&b.2));
@@ -92,7 +92,7 @@ fn in_time<O, E>(plans: Vec<Ready<O, E>>, measuring: &Measuring) -> Result<Vec<R
         (Some((mode, plan, lack)), Some(asked)) if lack > 1.0 => Err(Failure::usage(format!(
             "--max-time {asked}s: {} needs about {} ({}), of which it gets {}; use --max-time {:.0}s or more",
             mode.title,
-            seconds(needed(plan.suite.least_seconds)),
+            seconds(with_finishing_time(plan.suite.least_seconds)),
             plan.suite.preparing,
             seconds(plan.suite.rules.max_time),
             (asked * lack).ceil()
@@ -101,7 +101,7 @@ fn in_time<O, E>(plans: Vec<Ready<O, E>>, measuring: &Measuring) -> Result<Vec<R
             .into_iter()
             .map(|(mode, mut plan)| {
                 let rules = &mut plan.suite.rules;
-                rules.max_time = rules.max_time.max(needed(plan.suite.least_seconds));
+                rules.max_time = rules.max_time.max(with_finishing_time(plan.suite.least_seconds));
                 (mode, plan)
             })
             .collect()),

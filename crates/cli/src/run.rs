@@ -240,12 +240,12 @@ pub fn begin() -> Result<Interrupt, Failure> {
 /// # Errors
 /// As [`begin`].
 pub fn begin_beside_program() -> Result<Interrupt, Failure> {
-    let interrupt = Interrupt::beside_program().map_err(unhandled)?;
+    let interrupt = Interrupt::with_shared_terminal().map_err(unhandled)?;
     guarded().map(|()| interrupt)
 }
 
 fn guarded() -> Result<(), Failure> {
-    lab::ended::watch();
+    lab::exit_status::record_baseline();
     lab::warden::tell(&std::env::temp_dir());
     lab::warden::start().map_err(|error| {
         Failure::measuring(format!(

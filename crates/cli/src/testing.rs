@@ -64,5 +64,5 @@ pub fn parsed(words: &str) -> Args {
 pub fn server() -> Machine {
     let directory = tempfile::tempdir().unwrap();
     synthetic::two_socket_smt_server(directory.path()).unwrap();
-    machine::describe(&machine::Tree::at(directory.path()), &machine::Asked { dimms: None })
+    machine::describe(&machine::Tree::at(directory.path()), &machine::Overrides { dimms: None })
 }

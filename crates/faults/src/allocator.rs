@@ -74,7 +74,7 @@ fn detect<'a>(image: &Image, libraries: impl Iterator<Item = &'a str>) -> Option
 /// The allocator of a program file, with these libraries preloaded (LD_PRELOAD). `None` if the file does not
 /// show it, such as one that is linked statically with an unknown allocator.
 pub fn of_program(path: &Path, preloaded: Option<&OsStr>) -> Option<Manager> {
-    let image = Image::of(path)?;
+    let image = Image::of_program(path)?;
     if !image.is_dynamic && !image.is_go && image.built_in.is_none() {
         return holds(&image::program(path), STATIC_GLIBC).then_some(Manager::Glibc);
     }
@@ -148,7 +148,7 @@ pub fn of_process(process: u32) -> Option<Manager> {
 /// The version of glibc in a program: its own if it is static, else that of this process. `None` if it is
 /// unknown.
 pub fn glibc_version(program: &Path) -> Option<Version> {
-    let image = Image::of(program)?;
+    let image = Image::of_program(program)?;
     if !image.is_dynamic {
         let mut text = Vec::new();
         File::open(image::program(program)).ok()?.read_to_end(&mut text).ok()?;

@@ -49,9 +49,15 @@ impl Recording {
         blocks.head().magic.store(MAGIC, Ordering::Release);
         let name = program.file_name().unwrap_or(program.as_os_str()).to_string_lossy();
         let name = plain_to(&name, 60);
-        let image = Image::of(program);
-        let refusal = image.as_ref().and_then(Image::refuses).map(|reason| format!("{name} is {reason}"));
-        Ok(Recording { recorder, least, refusal, other_allocator: image.and_then(|image| image.own()) })
+        let image = Image::of_program(program);
+        let refusal =
+            image.as_ref().and_then(Image::preload_obstacle).map(|reason| format!("{name} is {reason}"));
+        Ok(Recording {
+            recorder,
+            least,
+            refusal,
+            other_allocator: image.and_then(|image| image.built_in_allocator()),
+        })
     }
 
     /// Adds their common conditions to the figures of blocks, or a figure with the reason why there are none.

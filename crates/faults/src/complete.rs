@@ -36,7 +36,7 @@ pub fn figures(watched: Watched, program: &str, prices: Vec<Figure>) -> Vec<Figu
         vec![gain(&watched, &prices), minor, major, coverage(&watched), slowdown(&watched, &prices)];
     let trouble = watched.facts.as_ref().err().cloned();
     if let Ok(facts) = watched.facts {
-        figures.extend(facts.found);
+        figures.extend(facts.discovered);
     }
     if let Some(blocks) = &watched.blocks {
         blocks.complete(&mut figures, trouble.as_deref());

@@ -62,7 +62,7 @@ pub fn find(name: &str) -> Result<Shape, String> {
 /// # Errors
 /// Where `truebench-workload` was looked for.
 pub fn command(shape: &Shape, amount: Amount) -> Result<(PathBuf, Vec<OsString>), String> {
-    Ok((lab::ours::find_cell()?, arguments(shape, amount)))
+    Ok((lab::install::find_helper()?, arguments(shape, amount)))
 }
 
 fn arguments(shape: &Shape, amount: Amount) -> Vec<OsString> {

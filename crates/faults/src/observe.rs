@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use figure::evidence::*;
 use figure::format::plain_to;
 use figure::{CpuList, Event, Evidence, Figure, Round};
-use lab::worker::{Bench, Facts};
+use lab::worker::{Bench, WorkerReport};
 use serde::{Deserialize, Serialize};
 
 use crate::trace::collect::{Collector, SampleTotals};
@@ -65,7 +65,10 @@ struct Observer(Option<Trace<Observation>>);
 ///
 /// # Errors
 /// Why it cannot, in words for the user.
-pub fn prepare(plan: serde_json::Value, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, Facts), String> {
+pub fn prepare(
+    plan: serde_json::Value,
+    _: &mut dyn FnMut(Event),
+) -> Result<(Box<dyn Bench>, WorkerReport), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     let target = match setup.processes.as_slice() {
         [process] if setup.is_starting => Target::Starting(*process),
@@ -81,7 +84,7 @@ pub fn prepare(plan: serde_json::Value, _: &mut dyn FnMut(Event)) -> Result<(Box
         running: if setup.is_starting { Vec::new() } else { setup.processes },
     };
     let trace = Trace::begin(&target, &setup.cpus, options, conclude)?;
-    Ok((Box::new(Observer(Some(trace))), Facts::default()))
+    Ok((Box::new(Observer(Some(trace))), WorkerReport::default()))
 }
 
 impl Bench for Observer {
@@ -89,9 +92,9 @@ impl Bench for Observer {
         Err(format!("{figure}: this worker looks, and measures no rounds"))
     }
 
-    fn finish(&mut self) -> Result<Facts, String> {
+    fn finish(&mut self) -> Result<WorkerReport, String> {
         let Observation { evidence, figures } = self.0.take().ok_or("it has ended already")?.end()?;
-        Ok(Facts { evidence, found: figures, ..Facts::default() })
+        Ok(WorkerReport { evidence, discovered: figures, ..WorkerReport::default() })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
 
-use lab::tree::{Account, Identity, Used, identity, stat};
+use lab::process_tree::{Identity, Usage, UsageTotals, identity, stat};
 use procfs_core::process::Stat;
 
 /// One process of the tree, as `ps -o majflt,minflt` shows it: its own faults, without its children's.
@@ -23,7 +23,7 @@ pub struct Row {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TreeReading {
     /// Sums.
-    pub totals: Used,
+    pub totals: Usage,
     /// Processes.
     pub processes: usize,
     /// Threads.
@@ -37,7 +37,7 @@ pub struct TreeReading {
 pub struct Tree {
     root: u32,
     processes: Vec<u32>,
-    account: Account,
+    account: UsageTotals,
     /// The last values of each process, also of those that have ended.
     rows: BTreeMap<Identity, Row>,
 }
@@ -45,7 +45,7 @@ pub struct Tree {
 impl Tree {
     /// The tree below a process.
     pub fn new(root: u32) -> Tree {
-        Tree { root, processes: vec![root], account: Account::default(), rows: BTreeMap::new() }
+        Tree { root, processes: vec![root], account: UsageTotals::default(), rows: BTreeMap::new() }
     }
 
     /// Searches for new processes: all descendants by /proc/PID/task/TID/children. One whose parent has ended
@@ -143,7 +143,7 @@ mod unit {
         child.wait().unwrap();
         assert_eq!(
             tree.read().totals,
-            Used { resident: 0.0, ..reading.totals },
+            Usage { resident: 0.0, ..reading.totals },
             "one that has ended takes nothing away"
         );
         assert_eq!(tree.rows()[0].name, "sh");

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
-use lab::{child, mark};
+use lab::{child, run_id};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
@@ -37,7 +37,7 @@ impl SuspendedProgram {
         let (number, report) = pipe_with(PipeFlags::CLOEXEC)?;
         let (wait, go) = pipe_with(PipeFlags::CLOEXEC)?;
         let mut command = Command::new(file);
-        command.envs(variables).env(mark::VARIABLE, &*mark::RUN);
+        command.envs(variables).env(run_id::VARIABLE, &*run_id::CURRENT);
         child::end_with_parent(&mut command);
         if let Some((name, others)) = arguments.split_first() {
             command.arg0(name).args(others);

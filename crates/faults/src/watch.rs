@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 use figure::CpuList;
 use lab::interrupt::Interrupt;
 use lab::preload::recorder::RecorderError;
+use lab::process_tree::{Identity, Usage};
 use lab::thread_counters::children_switches;
-use lab::tree::{Identity, Used};
-use lab::worker::{Facts, Reply, Request, Worker};
+use lab::worker::{Reply, Request, Worker, WorkerReport};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
@@ -81,7 +81,7 @@ pub struct Window {
     /// Seconds that it lasted.
     pub seconds: f64,
     /// What was used in it.
-    pub used: Used,
+    pub used: Usage,
     /// The reading at its end.
     pub reading: TreeReading,
 }
@@ -96,7 +96,7 @@ pub struct Watched {
     /// What was used from one reading to the next.
     pub windows: Vec<Window>,
     /// What was used in all.
-    pub totals: Used,
+    pub totals: Usage,
     /// Times that its tasks left their CPU, if known.
     pub switches: Option<f64>,
     /// How the program ended, if it was started here.
@@ -104,7 +104,7 @@ pub struct Watched {
     /// How it failed, in words: its exit code, or the signal and its cause.
     pub ended: Option<String>,
     /// What the worker reported, or why it reported nothing.
-    pub facts: Result<Facts, String>,
+    pub facts: Result<WorkerReport, String>,
     /// Every process that was read.
     pub rows: Vec<Row>,
     /// The recorder of large blocks, if that was asked for.
@@ -175,16 +175,16 @@ pub fn watch(
     session.run(process, child.as_mut(), second)?;
     let seconds = begun.elapsed().as_secs_f64();
     let facts = facts.and_then(|()| finish(&mut worker));
-    let mut totals = session.windows.iter().fold(Used::default(), |sum, window| sum.plus(&window.used));
+    let mut totals = session.windows.iter().fold(Usage::default(), |sum, window| sum.plus(&window.used));
     let mut ended = None;
     let (status, switches) = match child {
         Some(mut child) => {
-            let (before, switches) = (Used::of_children(), children_switches());
+            let (before, switches) = (Usage::of_children(), children_switches());
             let status = child.wait()?;
             // A trial that takes too long is ended here.
-            ended = (!status.success() && !options.is_trial).then(|| lab::ended::words(status));
+            ended = (!status.success() && !options.is_trial).then(|| lab::exit_status::describe(status));
             // wait4(2) covers the children that it waited for; the readings cover others.
-            totals = Used::of_children().since(&before).at_least(&totals);
+            totals = Usage::of_children().since(&before).at_least(&totals);
             (Some(status), Some(children_switches() - switches))
         }
         None => (None, switches_since(&before, &switches(session.tree.processes()))),
@@ -206,7 +206,7 @@ pub fn watch(
 
 /// How often each task of these processes had left its CPU.
 fn switches(processes: &[u32]) -> BTreeMap<Identity, f64> {
-    processes.iter().flat_map(|process| lab::tree::switches(*process)).collect()
+    processes.iter().flat_map(|process| lab::process_tree::switches(*process)).collect()
 }
 
 /// How often they have left it since, for tasks that still run.
@@ -235,7 +235,7 @@ fn begin(
     ask(worker, &Request::Prepare(plan), READY).map(drop)
 }
 
-fn finish(worker: &mut Option<Result<Worker, String>>) -> Result<Facts, String> {
+fn finish(worker: &mut Option<Result<Worker, String>>) -> Result<WorkerReport, String> {
     match ask(worker, &Request::Finish, NAMES)? {
         Reply::Finished(facts) => Ok(facts),
         other => Err(format!("the worker answered out of turn: {other:?}")),
@@ -272,7 +272,7 @@ impl Session<'_> {
         let _ = kill_process(pid, Signal::TERM);
         let patience = Timespec { tv_sec: ENDING, tv_nsec: 0 };
         let has_ended = poll(&mut [PollFd::new(ended, PollFlags::IN)], Some(&patience)).is_ok_and(|n| n > 0);
-        lab::tree::kill_below(pid.as_raw_nonzero().get().unsigned_abs());
+        lab::process_tree::kill_below(pid.as_raw_nonzero().get().unsigned_abs());
         if !has_ended {
             let _ = kill_process(pid, Signal::KILL);
         }
@@ -295,7 +295,7 @@ impl Session<'_> {
         let mut of_second = before.clone();
         // A program that is started here has used nothing yet.
         if is_child {
-            before.1.totals = Used::default();
+            before.1.totals = Usage::default();
             of_second = before.clone();
         }
         for turn in 1u32.. {
@@ -349,7 +349,7 @@ impl Session<'_> {
                 if !is_child || self.options.is_trial {
                     return Ok(false);
                 }
-                let _ = self.interrupt.to_pass_on().map(|signal| kill_process(pid, signal));
+                let _ = self.interrupt.signal_to_forward().map(|signal| kill_process(pid, signal));
             }
             if left.is_zero() {
                 return Ok(false);

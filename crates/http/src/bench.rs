@@ -24,7 +24,7 @@ use figure::{Better, CpuList, Event, Evidence, Figure, Round, Unit};
 use lab::clock::Clock;
 use lab::measure;
 use lab::pool::Pool;
-use lab::worker::{Bench, Facts};
+use lab::worker::{Bench, WorkerReport};
 use machine::Tree;
 use machine::counters::Watch;
 
@@ -75,14 +75,14 @@ struct TaskHistory {
 pub fn prepare(
     plan: serde_json::Value,
     event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, Facts), String> {
+) -> Result<(Box<dyn Bench>, WorkerReport), String> {
     let mut setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     let machine = &setup.machine;
-    let clock = Clock::of(machine);
+    let clock = Clock::for_machine(machine);
     let is_here = setup.remote.is_none();
     let running_pids = setup.scenarios.iter().filter_map(|scenario| scenario.server.running_pid());
     let processes = running_pids.filter(|_| is_here).collect();
-    let mut facts = Facts { processes, ..Facts::default() };
+    let mut facts = WorkerReport { processes, ..WorkerReport::default() };
     clock.write(&mut facts.evidence);
     let cpus = cpus_of(&setup);
     let watch = Watch::new(&Tree::live(), machine, &cpus);
@@ -172,15 +172,15 @@ impl Bench for HttpBench {
         self.measure(&task, pacing, is_profiled).map(|(round, _)| round)
     }
 
-    fn seen(&mut self) -> Option<String> {
+    fn status_line(&mut self) -> Option<String> {
         self.last_window.take()
     }
 
-    fn finish(&mut self) -> Result<Facts, String> {
+    fn finish(&mut self) -> Result<WorkerReport, String> {
         let history = std::mem::take(&mut self.history);
-        Ok(Facts {
-            found: history.into_iter().filter_map(|(id, history)| all_rounds(&id, history)).collect(),
-            ..Facts::default()
+        Ok(WorkerReport {
+            discovered: history.into_iter().filter_map(|(id, history)| all_rounds(&id, history)).collect(),
+            ..WorkerReport::default()
         })
     }
 }

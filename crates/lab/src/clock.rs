@@ -51,7 +51,7 @@ impl Clock {
     }
 
     /// The best clock for this machine, by its description.
-    pub fn of(machine: &Machine) -> Self {
+    pub fn for_machine(machine: &Machine) -> Self {
         let invariant = machine.cpu.invariant_counter.value().copied().unwrap_or(false);
         let clocksource = machine.kernel.setting("clocksource").and_then(|setting| setting.value.value());
         Clock::choose(invariant, clocksource.map(String::as_str))
@@ -127,7 +127,7 @@ impl Clock {
 
 /// Name, cost and granularity of CLOCK_MONOTONIC, for programs that use it. The kernel reads it like
 /// CLOCK_MONOTONIC_RAW and only adjusts its rate.
-pub fn of_monotonic() -> Evidence {
+pub fn monotonic_evidence() -> Evidence {
     let mut evidence = Evidence::default();
     Clock { basis: "CLOCK_MONOTONIC".to_owned(), ..Clock::monotonic_raw() }.write(&mut evidence);
     evidence

@@ -24,7 +24,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use stderr::StderrCapture;
 use workload::shared::{Head, Shared, Slot, step};
 
-use crate::{child, ended};
+use crate::{child, exit_status};
 
 /// How long copies may take to become ready.
 const STARTING: Duration = Duration::from_secs(20);
@@ -38,7 +38,7 @@ const ENDING: Duration = Duration::from_secs(60);
 
 /// What to start.
 #[derive(Clone, Debug)]
-pub struct Ask {
+pub struct CopiesSpec {
     /// The name of a test, of a hop, or of the load.
     pub name: &'static str,
     /// Number of concurrent copies.
@@ -99,7 +99,7 @@ impl Copies {
     ///
     /// # Errors
     /// The copy that could not be started or failed before it was ready, and why.
-    pub fn start(helper: &Path, ask: &Ask) -> Result<Copies, String> {
+    pub fn start(helper: &Path, ask: &CopiesSpec) -> Result<Copies, String> {
         let mut copies = Copies::begin(helper, ask, |_| {})?;
         copies
             .await_ready(copies.children.len(), Duration::ZERO, STARTING, CHECK_INTERVAL, &mut |_| Ok(()))?;
@@ -111,9 +111,9 @@ impl Copies {
     ///
     /// # Errors
     /// The copy that could not be started, and why.
-    pub fn begin(helper: &Path, ask: &Ask, prepare: impl FnOnce(&Shared)) -> Result<Copies, String> {
+    pub fn begin(helper: &Path, ask: &CopiesSpec, prepare: impl FnOnce(&Shared)) -> Result<Copies, String> {
         let (memory, shared) = map(ask.copies * ask.threads).map_err(|error| {
-            format!("memory to share with the copies: {error}{}", ended::limit_of(&error))
+            format!("memory to share with the copies: {error}{}", exit_status::file_limit_note(&error))
         })?;
         prepare(&shared);
         let stderr =
@@ -184,7 +184,7 @@ impl Copies {
 
     /// CPU seconds that the copies used so far (/proc/PID/schedstat, field 1; 0 if the kernel does not report
     /// it).
-    pub fn used(&self) -> f64 {
+    pub fn cpu_seconds(&self) -> f64 {
         let cpu_time = |child: &Child| {
             let schedstat = std::fs::read_to_string(format!("/proc/{}/schedstat", child.id())).ok()?;
             schedstat.split_whitespace().next()?.parse::<f64>().ok()
@@ -198,12 +198,12 @@ impl Copies {
     /// The first copy that failed, and why.
     pub fn pass(&mut self) -> Result<Vec<Copy>, String> {
         (0..self.children.len()).filter_map(|index| self.slot(index)).for_each(Slot::clear);
-        self.let_go();
+        self.release();
         self.await_ready(self.children.len(), self.duration, ENDING, CHECK_INTERVAL, &mut |_| Ok(()))?;
         (0..self.children.len()).map(|index| self.result(index, ExitStatus::default())).collect()
     }
 
-    /// Waits until `arrivals` threads are ready and calls `check` now and then. With [`let_go`](Self::let_go)
+    /// Waits until `arrivals` threads are ready and calls `check` now and then. With [`release`](Self::release)
     /// in between, copies go from phase to phase.
     ///
     /// # Errors
@@ -221,7 +221,7 @@ impl Copies {
     ///
     /// # Errors
     /// As [`ready`](Self::ready).
-    pub fn ready_looked(
+    pub fn ready_with_interval(
         &mut self,
         arrivals: usize,
         patience: Duration,
@@ -232,7 +232,7 @@ impl Copies {
     }
 
     /// Releases the copies.
-    pub fn let_go(&mut self) {
+    pub fn release(&mut self) {
         let head = self.shared.head();
         self.passes += 1;
         head.go.store(self.passes, Ordering::Release);
@@ -254,7 +254,7 @@ impl Copies {
     /// # Errors
     /// The first copy that failed, and why.
     pub fn run(mut self) -> Result<Vec<Copy>, String> {
-        self.let_go();
+        self.release();
         let statuses = self.await_ends()?;
         (0..statuses.len()).map(|index| self.result(index, statuses[index])).collect()
     }
@@ -263,7 +263,7 @@ impl Copies {
     ///
     /// # Errors
     /// The first copy that failed, and why.
-    pub fn ended(mut self) -> Result<(), String> {
+    pub fn wait_for_end(mut self) -> Result<(), String> {
         let statuses = self.await_ends()?;
         let failed = statuses.iter().enumerate().find(|(_, status)| !status.success());
         failed.map_or(Ok(()), |(copy, status)| Err(self.complaint(copy, *status)))
@@ -317,28 +317,28 @@ impl Copies {
                 let detail = slot.map_or(0, |slot| slot.detail.load(Ordering::Acquire));
                 match (errno, failed) {
                     (0, step::CHILD) => {
-                        format!("{step}: {}", ended::words(ExitStatus::from_raw(detail as i32)))
+                        format!("{step}: {}", exit_status::describe(ExitStatus::from_raw(detail as i32)))
                     }
                     (0, _) => format!("{step} was wrong ({detail})"),
                     (errno, _) => format!("{step}: {}", std::io::Error::from_raw_os_error(errno as i32)),
                 }
             }
             None if status.success() => "ended before its time, without a result".to_owned(),
-            None => ended::words(status),
+            None => exit_status::describe(status),
         };
-        match self.first_words() {
+        match self.first_stderr_line() {
             Some(line) => format!("{subject}: {failure}; it said: {line}"),
             None => format!("{subject}: {failure}"),
         }
     }
 
     /// The first line on standard error; untrusted.
-    pub fn first_words(&self) -> Option<String> {
+    pub fn first_stderr_line(&self) -> Option<String> {
         self.stderr.first_line()
     }
 
     /// The last line on standard error; untrusted.
-    pub fn last_words(&self) -> Option<String> {
+    pub fn last_stderr_line(&self) -> Option<String> {
         self.stderr.last_line()
     }
 }
@@ -382,7 +382,7 @@ fn map(slots: usize) -> std::io::Result<(OwnedFd, Shared)> {
 
 fn spawn(
     helper: &Path,
-    ask: &Ask,
+    ask: &CopiesSpec,
     memory: i32,
     slot: usize,
     stderr: &StderrCapture,

@@ -111,7 +111,7 @@ fn children() -> Vec<Pid> {
 
 /// Field 4 of /proc/PID/stat.
 fn parent(stat: &str) -> Option<i32> {
-    crate::proc::behind_name(stat).nth(1)?.parse().ok()
+    crate::proc::fields_after_name(stat).nth(1)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -57,12 +57,12 @@ pub fn program(path: &Path) -> PathBuf {
 
 impl Image {
     /// The image of the program that runs when this file is executed. `None` if it cannot be read.
-    pub fn of(path: &Path) -> Option<Image> {
+    pub fn of_program(path: &Path) -> Option<Image> {
         read(&program(path)).ok()
     }
 
     /// Why nothing can be preloaded into it, if so.
-    pub fn refuses(&self) -> Option<&'static str> {
+    pub fn preload_obstacle(&self) -> Option<&'static str> {
         match self {
             Image { is_dynamic: false, is_go: true, .. } => Some(
                 "a Go program that is linked statically: it has an allocator of its own, and nothing can be preloaded",
@@ -76,7 +76,7 @@ impl Image {
     }
 
     /// Its built-in allocator, as a sentence, if it has one.
-    pub fn own(&self) -> Option<String> {
+    pub fn built_in_allocator(&self) -> Option<String> {
         match self.built_in {
             _ if self.is_go => Some("a Go program has an allocator of its own".to_owned()),
             Some(function) => Some(format!("it has an allocator of its own ({function})")),
@@ -160,20 +160,25 @@ mod unit {
         let directory = tempfile::tempdir().unwrap();
         let script = directory.path().join("script");
         std::fs::write(&script, format!("#! {} -x\necho\n", program.display())).unwrap();
-        assert_eq!(Image::of(&script), Some(image));
+        assert_eq!(Image::of_program(&script), Some(image));
         std::fs::write(&script, "echo\n").unwrap();
-        assert_eq!(Image::of(&script), None);
-        assert_eq!(Image::of(Path::new("/nonexistent")), None);
+        assert_eq!(Image::of_program(&script), None);
+        assert_eq!(Image::of_program(Path::new("/nonexistent")), None);
     }
 
     #[test]
     fn reasons_against_preloading_are_given() {
         let dynamic = Image { is_dynamic: true, ..Image::default() };
-        assert_eq!((dynamic.refuses(), dynamic.own()), (None, None));
-        assert!(Image::default().refuses().unwrap().starts_with("linked statically"));
-        assert!(Image { is_privileged: true, ..dynamic.clone() }.refuses().unwrap().contains("set-user-ID"));
-        assert!(Image { is_go: true, ..dynamic.clone() }.own().unwrap().contains("Go"));
+        assert_eq!((dynamic.preload_obstacle(), dynamic.built_in_allocator()), (None, None));
+        assert!(Image::default().preload_obstacle().unwrap().starts_with("linked statically"));
+        assert!(
+            Image { is_privileged: true, ..dynamic.clone() }
+                .preload_obstacle()
+                .unwrap()
+                .contains("set-user-ID")
+        );
+        assert!(Image { is_go: true, ..dynamic.clone() }.built_in_allocator().unwrap().contains("Go"));
         let rust = Image { built_in: Some("_rjem_malloc"), ..dynamic };
-        assert!(rust.own().unwrap().contains("_rjem_malloc"));
+        assert!(rust.built_in_allocator().unwrap().contains("_rjem_malloc"));
     }
 }

@@ -41,16 +41,16 @@ impl Interrupt {
     }
 
     /// As [`install`](Self::install), for a run whose program shares the terminal. Until
-    /// [`alone`](Self::alone) is called, signals from the terminal are left to that program.
+    /// [`stop_sharing_terminal`](Self::stop_sharing_terminal) is called, signals from the terminal are left to that program.
     ///
     /// # Errors
     /// The system's error.
-    pub fn beside_program() -> io::Result<Interrupt> {
+    pub fn with_shared_terminal() -> io::Result<Interrupt> {
         Interrupt::with_handlers(true)
     }
 
     /// The program that shared the terminal has ended.
-    pub fn alone(&self) {
+    pub fn stop_sharing_terminal(&self) {
         self.is_terminal_shared.store(false, Ordering::Relaxed);
     }
 
@@ -107,7 +107,7 @@ impl Interrupt {
     }
 
     /// The signal to pass on to a program that shares the terminal, if one arrived.
-    pub fn to_pass_on(&self) -> Option<Signal> {
+    pub fn signal_to_forward(&self) -> Option<Signal> {
         match self.signal.load(Ordering::Relaxed) as i32 {
             SIGINT => Some(Signal::INT),
             SIGTERM => Some(Signal::TERM),

@@ -14,7 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::canary;
 use crate::clock::{Clock, Ticks};
 use crate::pmu;
-use crate::pool::{Pool, PoolError, Seat};
+use crate::pool::{Pool, PoolError, WorkerThread};
 use crate::thread_counters::{Counters, children_cpu_time, process_cpu_time};
 
 const NO_CLOCK: &str = "an emulated processor has no clock";
@@ -47,15 +47,15 @@ struct ThreadResult {
 }
 
 /// Runs one round of `samples` samples. `work` is called once per sample on each thread, with the index of
-/// the sample. It should call [`Seat::glance`] now and then.
+/// the sample. It should call [`WorkerThread::sample_cpu`] now and then.
 ///
 /// # Errors
 /// [`PoolError::Job`] when the work panics.
 pub fn round<F>(pool: &Pool, watch: &Watch, samples: usize, work: F) -> Result<Measured, PoolError>
 where
-    F: Fn(&Seat, usize) + Send + Sync + 'static,
+    F: Fn(&WorkerThread, usize) + Send + Sync + 'static,
 {
-    round_giving(pool, watch, samples, work).map(|(measured, _)| measured)
+    round_with_values(pool, watch, samples, work).map(|(measured, _)| measured)
 }
 
 /// A round whose work returns a value for each sample, because the time from the first start to the last stop
@@ -63,7 +63,7 @@ where
 ///
 /// # Errors
 /// [`PoolError::Job`] when the work panics.
-pub fn round_giving<T, F>(
+pub fn round_with_values<T, F>(
     pool: &Pool,
     watch: &Watch,
     samples: usize,
@@ -71,7 +71,7 @@ pub fn round_giving<T, F>(
 ) -> Result<(Measured, Vec<Vec<T>>), PoolError>
 where
     T: Send + 'static,
-    F: Fn(&Seat, usize) -> T + Send + Sync + 'static,
+    F: Fn(&WorkerThread, usize) -> T + Send + Sync + 'static,
 {
     let work = Arc::new(work);
     let (results, around) = around(pool, watch, || {
@@ -134,9 +134,9 @@ pub fn around<T>(
 }
 
 fn run_samples<T>(
-    thread: &Seat,
+    thread: &WorkerThread,
     samples: usize,
-    work: &(impl Fn(&Seat, usize) -> T + ?Sized),
+    work: &(impl Fn(&WorkerThread, usize) -> T + ?Sized),
 ) -> (ThreadResult, Vec<T>) {
     let (mut stamps, mut values) = (Vec::with_capacity(samples), Vec::with_capacity(samples));
     thread.take_cpu_samples();
@@ -145,11 +145,11 @@ fn run_samples<T>(
         if thread.wait().is_err() {
             break;
         }
-        thread.glance();
+        thread.sample_cpu();
         let start = thread.clock.now();
         let value = work(thread, sample);
         let stop = thread.clock.now();
-        thread.glance();
+        thread.sample_cpu();
         stamps.push((start, stop));
         values.push(value);
     }

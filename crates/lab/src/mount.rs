@@ -30,7 +30,7 @@ pub struct Mount {
 /// The file system that holds a directory, as evidence.
 pub fn evidence(directory: &Path) -> Evidence {
     let mut evidence = Evidence::default();
-    match of(directory) {
+    match find(directory) {
         Ok(mount) => {
             evidence.put(FS_TYPE, mount.kind);
             evidence.put(FS_OPTIONS, mount.options);
@@ -49,7 +49,7 @@ pub fn evidence(directory: &Path) -> Evidence {
 ///
 /// # Errors
 /// The path, and why its mount is unknown.
-pub fn of(directory: &Path) -> Result<Mount, String> {
+pub fn find(directory: &Path) -> Result<Mount, String> {
     let describe_error = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let real = directory.canonicalize().map_err(|error| describe_error(directory, &error))?;
     let mounts_error = |error: &dyn std::fmt::Display| describe_error(Path::new(MOUNTS), error);

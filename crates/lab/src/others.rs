@@ -138,7 +138,7 @@ impl Busy {
 
 /// The CPU on which the main thread of a process ran last.
 fn last_cpu(tree: &Tree, process: u32) -> Option<u32> {
-    let stat = tree.is_live().then(|| crate::tree::stat(process)).flatten()?;
+    let stat = tree.is_live().then(|| crate::process_tree::stat(process)).flatten()?;
     stat.processor.and_then(|cpu| u32::try_from(cpu).ok())
 }
 
@@ -207,8 +207,8 @@ mod unit {
         others.before();
         add_round(&mut figures[1]);
         others.after(1, &mut figures);
-        let start = crate::tree::stat(child.id()).expect("it runs").utime;
-        while crate::tree::stat(child.id()).expect("it runs").utime < start + 20 {
+        let start = crate::process_tree::stat(child.id()).expect("it runs").utime;
+        while crate::process_tree::stat(child.id()).expect("it runs").utime < start + 20 {
             std::thread::yield_now();
         }
         add_round(&mut figures[1]);
@@ -233,7 +233,7 @@ mod unit {
         };
         let busy = Busy(child);
         let pid = f64::from(busy.0.id());
-        while crate::tree::stat(busy.0.id()).is_none_or(|stat| stat.comm != "sh") {
+        while crate::process_tree::stat(busy.0.id()).is_none_or(|stat| stat.comm != "sh") {
             std::thread::yield_now();
         }
         // On a busy machine other processes come first.

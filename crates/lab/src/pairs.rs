@@ -71,13 +71,13 @@ pub struct Pair {
 
 /// The pairs of one class.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct ClassPairs {
     /// The class.
     pub class: Class,
     /// Pairs to measure; empty if there are none.
     pub pairs: Vec<Pair>,
     /// Number of pairs of this class on the machine.
-    pub there_are: usize,
+    pub existing: usize,
     /// Why there is no pair, if so.
     pub absent: Option<String>,
 }
@@ -92,7 +92,7 @@ struct CpuCaches<'a> {
 
 /// The pairs among `cpus` by class, at most `most` of each. They are evenly spread over the pairs in order of
 /// CPU number and include the first. Pairs of equal kinds of core are preferred.
-pub fn find(machine: &Machine, cpus: &CpuList, most: usize) -> Vec<Found> {
+pub fn find_by_class(machine: &Machine, cpus: &CpuList, most: usize) -> Vec<ClassPairs> {
     let cpu_caches: Vec<CpuCaches> =
         cpus.iter().filter_map(|cpu| CpuCaches::new(machine, machine.cpu(cpu)?)).collect();
     let classes = match machine.topology.unknown {
@@ -108,7 +108,7 @@ pub fn find(machine: &Machine, cpus: &CpuList, most: usize) -> Vec<Found> {
             }
         }
     }
-    let mut result: Vec<Found> = Vec::new();
+    let mut result: Vec<ClassPairs> = Vec::new();
     for (class, mut pairs) in classes.into_iter().zip(all) {
         let is_same_kind = |(i, j): &(usize, usize)| cpu_caches[*i].cpu.kind == cpu_caches[*j].cpu.kind;
         if pairs.iter().any(is_same_kind) {
@@ -123,13 +123,13 @@ pub fn find(machine: &Machine, cpus: &CpuList, most: usize) -> Vec<Found> {
         });
         let chosen: Vec<Pair> = chosen.collect();
         let absent = chosen.is_empty().then(|| absence(machine, cpus, class));
-        result.push(Found { class, there_are: pairs.len(), pairs: chosen, absent });
+        result.push(ClassPairs { class, existing: pairs.len(), pairs: chosen, absent });
     }
     result
 }
 
 /// The pair of these two CPUs; `None` if the machine does not have one of them.
-pub fn of(machine: &Machine, owner: u32, requester: u32) -> Option<Pair> {
+pub fn classify(machine: &Machine, owner: u32, requester: u32) -> Option<Pair> {
     let cpu_caches = |cpu| CpuCaches::new(machine, machine.cpu(cpu)?);
     let (a, b) = (cpu_caches(owner)?, cpu_caches(requester)?);
     let class = if machine.topology.unknown.is_some() { Class::Unknown } else { a.class_with(&b) };
@@ -210,7 +210,7 @@ fn absence(machine: &Machine, cpus: &CpuList, class: Class) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use machine::{Asked, Tree, synthetic};
+    use machine::{Overrides, Tree, synthetic};
     use std::collections::BTreeMap;
 
     fn describe(name: &str) -> Machine {
@@ -218,13 +218,13 @@ mod tests {
             synthetic::ALL.iter().find(|(machine, _)| *machine == name).expect("a synthetic machine");
         let root = tempfile::tempdir().unwrap();
         write(root.path()).unwrap();
-        machine::describe(&Tree::at(root.path()), &Asked { dimms: None })
+        machine::describe(&Tree::at(root.path()), &Overrides { dimms: None })
     }
 
     /// Every class that a machine has: the number of pairs, and the CPUs of the first pair.
     fn classes(machine: &Machine) -> BTreeMap<&'static str, (usize, u32, u32)> {
-        let by_class = find(machine, &machine.topology.online, 4);
-        let first = |f: &Found| f.pairs.first().map(|pair| (f.there_are, pair.owner, pair.requester));
+        let by_class = find_by_class(machine, &machine.topology.online, 4);
+        let first = |f: &ClassPairs| f.pairs.first().map(|pair| (f.existing, pair.owner, pair.requester));
         by_class.iter().filter_map(|f| Some((f.class.word(), first(f)?))).collect()
     }
 
@@ -253,18 +253,19 @@ mod tests {
         for name in ["two_socket_smt_server", "arm_server_with_clusters", "microvm_2cpu", "gvisor_no_caches"]
         {
             let machine = describe(name);
-            for pair in find(&machine, &machine.topology.online, 3).into_iter().flat_map(|class| class.pairs)
+            for pair in
+                find_by_class(&machine, &machine.topology.online, 3).into_iter().flat_map(|class| class.pairs)
             {
-                assert_eq!(of(&machine, pair.owner, pair.requester), Some(pair));
+                assert_eq!(classify(&machine, pair.owner, pair.requester), Some(pair));
             }
-            assert_eq!(of(&machine, 0, 60_000), None);
+            assert_eq!(classify(&machine, 0, 60_000), None);
         }
     }
 
     #[test]
     fn a_missing_class_has_a_reason() {
         let machine = describe("microvm_2cpu");
-        let by_class = find(&machine, &machine.topology.online, 4);
+        let by_class = find_by_class(&machine, &machine.topology.online, 4);
         let absent = |class| by_class.iter().find(|f| f.class == class).unwrap().absent.clone();
         assert_eq!(absent(Class::Llc), None);
         let smt = absent(Class::Smt).unwrap();
@@ -272,10 +273,10 @@ mod tests {
         let pair = &by_class.iter().find(|f| f.class == Class::Llc).unwrap().pairs[0];
         assert!(pair.basis.contains("share an L3 of") && pair.basis.contains("hypervisor"), "{}", pair.basis);
 
-        let one = find(&machine, &"0".parse().unwrap(), 4);
+        let one = find_by_class(&machine, &"0".parse().unwrap(), 4);
         assert!(one.iter().all(|f| f.absent.as_deref().unwrap().contains("only CPU 0 may be used")));
         let server = describe("two_socket_smt_server");
-        let some = find(&server, &"0-3".parse().unwrap(), 4);
+        let some = find_by_class(&server, &"0-3".parse().unwrap(), 4);
         let smt = some[0].absent.as_deref().unwrap();
         assert_eq!(
             smt,
@@ -286,7 +287,7 @@ mod tests {
     #[test]
     fn a_hidden_topology_is_a_class_of_its_own() {
         let machine = describe("gvisor_no_caches");
-        let by_class = find(&machine, &machine.topology.online, 2);
+        let by_class = find_by_class(&machine, &machine.topology.online, 2);
         assert_eq!(by_class.len(), 1);
         assert_eq!((by_class[0].class, by_class[0].pairs.len()), (Class::Unknown, 2));
         assert!(!by_class[0].pairs[0].basis.is_empty());
@@ -295,8 +296,8 @@ mod tests {
     #[test]
     fn few_pairs_of_many_evenly_spread_and_always_the_same() {
         let machine = describe("two_socket_smt_server");
-        let by_class = find(&machine, &machine.topology.online, 4);
-        assert_eq!(by_class, find(&machine, &machine.topology.online, 4));
+        let by_class = find_by_class(&machine, &machine.topology.online, 4);
+        assert_eq!(by_class, find_by_class(&machine, &machine.topology.online, 4));
         let sockets = &by_class.iter().find(|f| f.class == Class::Socket).unwrap().pairs;
         assert_eq!(sockets.len(), 4);
         let owners: std::collections::BTreeSet<u32> = sockets.iter().map(|pair| pair.owner).collect();
@@ -307,7 +308,7 @@ mod tests {
     fn pairs_of_one_kind_of_core_are_preferred() {
         let machine = describe("hybrid_laptop");
         let kind = |cpu| machine.cpu(cpu).unwrap().kind.clone();
-        for by_class in find(&machine, &machine.topology.online, 4) {
+        for by_class in find_by_class(&machine, &machine.topology.online, 4) {
             for pair in &by_class.pairs {
                 assert_eq!(kind(pair.owner), kind(pair.requester), "{pair:?}");
             }

@@ -70,7 +70,7 @@ pub enum PlacementError {
     /// A CPU of the list does not exist or may not be used.
     #[error("--places {list}: CPU {cpu} {problem}; CPUs that may be used: {allowed}")]
     ForbiddenCpu {
-        /// The requested places, as [`told`] formats them.
+        /// The requested places, as [`describe`] formats them.
         list: String,
         /// The first CPU that is wrong.
         cpu: u32,
@@ -168,7 +168,7 @@ impl Places {
                     (true, true) => continue,
                 };
                 let allowed = allowed.to_string();
-                return Err(PlacementError::ForbiddenCpu { list: told(places), cpu, problem, allowed });
+                return Err(PlacementError::ForbiddenCpu { list: describe(places), cpu, problem, allowed });
             }
             return Ok(places.clone());
         }
@@ -241,7 +241,7 @@ pub fn place(
 
 /// Formats places for the user in OpenMP's braces: `{0},{1,3}`. `{0} to {63}` are places one CPU apart,
 /// `4 x {0}` are equal places.
-pub fn told(places: &[CpuList]) -> String {
+pub fn describe(places: &[CpuList]) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut rest = places;
     while let [first, ..] = rest {
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn places_are_formatted_briefly() {
         let text = |list: &str| {
-            told(match &list.parse() {
+            describe(match &list.parse() {
                 Ok(Places::List(places)) => places,
                 _ => &[],
             })
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(text("0,1,3"), "{0},{1},{3}");
         assert_eq!(text("3,0,0,0,1"), "{3},3 x {0},{1}");
         assert_eq!(text("{0,4},{1,5},{2,6},{8-9}"), "{0,4} to {2,6},{8-9}");
-        assert_eq!(told(&[]), "");
+        assert_eq!(describe(&[]), "");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::io;
 
 use figure::Reading;
 use machine::Tree;
-use machine::perf::{OF_OURS, refusal};
+use machine::perf::{PARANOID_OWN_PROCESSES, refusal};
 use perf_event::events::Hardware;
 use perf_event::{Builder, Counter, Group};
 
@@ -125,7 +125,7 @@ fn reason(error: &io::Error) -> String {
             "no hardware counters here (perf_event_open), as in most guests".to_owned()
         }
         Some(libc::EACCES | libc::EPERM) => {
-            format!("hardware counters are forbidden: {}", refusal(&Tree::live(), OF_OURS))
+            format!("hardware counters are forbidden: {}", refusal(&Tree::live(), PARANOID_OWN_PROCESSES))
         }
         Some(libc::ENOSYS) => "this kernel has no perf_event_open".to_owned(),
         _ => format!("perf_event_open: {error}"),

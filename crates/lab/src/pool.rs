@@ -1,7 +1,7 @@
 //! A persistent pool of pinned threads.
 //!
 //! Threads live as long as the pool, so that no timed region includes their start. Between jobs they sleep.
-//! Affinity is set once and read back. While a job runs, [`Seat::glance`] samples the CPU that the thread
+//! Affinity is set once and read back. While a job runs, [`WorkerThread::sample_cpu`] samples the CPU that the thread
 //! runs on.
 
 use std::cell::Cell;
@@ -23,7 +23,7 @@ const STACK: usize = 256 << 10;
 
 /// The pool thread that a job runs on.
 #[derive(Debug)]
-pub struct Seat {
+pub struct WorkerThread {
     /// Index of the thread, from 0.
     pub index: usize,
     /// Number of threads in the pool.
@@ -40,7 +40,7 @@ pub struct Seat {
     off_place: Cell<u64>,
 }
 
-impl Seat {
+impl WorkerThread {
     /// Waits for all threads of the pool. Every thread must call it the same number of times.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl Seat {
 
     /// Samples the CPU that the thread runs on, for the evidence. Takes some tens of nanoseconds.
     #[inline]
-    pub fn glance(&self) {
+    pub fn sample_cpu(&self) {
         self.cpu_samples.set(self.cpu_samples.get() + 1);
         if !self.place.contains(affinity::current_cpu()) {
             self.off_place.set(self.off_place.get() + 1);
@@ -99,7 +99,7 @@ pub enum PoolError {
     },
 }
 
-type Job = Arc<dyn Fn(&Seat) + Send + Sync>;
+type Job = Arc<dyn Fn(&WorkerThread) + Send + Sync>;
 type JobResult = (usize, Result<(), String>);
 
 /// Pinned threads, waiting for jobs. Dropping the pool ends them.
@@ -147,7 +147,7 @@ impl Pool {
                 if failed {
                     return;
                 }
-                let thread = Seat {
+                let thread = WorkerThread {
                     index,
                     threads: count,
                     place,
@@ -159,7 +159,7 @@ impl Pool {
                 };
                 serve(&thread, &jobs, &results);
             };
-            let builder = std::thread::Builder::new().name(format!("seat {index}")).stack_size(STACK);
+            let builder = std::thread::Builder::new().name(format!("worker {index}")).stack_size(STACK);
             let handle =
                 builder.spawn(body).map_err(|source| PoolError::Spawn { index, threads: count, source })?;
             pool.jobs.push(job_sender);
@@ -189,12 +189,12 @@ impl Pool {
     pub fn run<T, F>(&self, job: F) -> Result<Vec<T>, PoolError>
     where
         T: Send + 'static,
-        F: Fn(&Seat) -> T + Send + Sync + 'static,
+        F: Fn(&WorkerThread) -> T + Send + Sync + 'static,
     {
         let results: Arc<Mutex<Vec<Option<T>>>> =
             Arc::new(Mutex::new((0..self.threads()).map(|_| None).collect()));
         let shared = results.clone();
-        let job: Job = Arc::new(move |thread: &Seat| {
+        let job: Job = Arc::new(move |thread: &WorkerThread| {
             let result = job(thread);
             shared.lock().unwrap_or_else(PoisonError::into_inner)[thread.index] = Some(result);
         });
@@ -234,7 +234,7 @@ impl Drop for Pool {
     }
 }
 
-fn serve(thread: &Seat, jobs: &Receiver<Job>, results: &Sender<JobResult>) {
+fn serve(thread: &WorkerThread, jobs: &Receiver<Job>, results: &Sender<JobResult>) {
     for job in jobs {
         let result = catch_unwind(AssertUnwindSafe(|| job(thread))).map_err(|panic| {
             thread.barrier.break_it();
@@ -266,7 +266,7 @@ mod tests {
         assert!(pool.readback);
         let results = pool.run(|thread| {
             thread.wait().unwrap();
-            (0..1000).for_each(|_| thread.glance());
+            (0..1000).for_each(|_| thread.sample_cpu());
             (thread.index, affinity::get().unwrap(), thread.take_cpu_samples())
         });
         for (index, mask, samples) in results.unwrap() {

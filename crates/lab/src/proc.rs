@@ -33,7 +33,7 @@ pub fn text(path: impl AsRef<Path>) -> io::Result<String> {
 }
 
 /// Makes an error of executing /proc/self/exe say that /proc is not mounted, if that is the cause.
-pub fn missing(error: io::Error) -> io::Error {
+pub fn explain_missing_proc(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::NotFound if !Path::new("/proc/self").exists() => {
             io::Error::new(error.kind(), "there is no /proc; mount it: mount -t proc proc /proc")
@@ -54,7 +54,7 @@ pub fn memory(status: &str, name: &str) -> Option<u64> {
 
 /// The fields of /proc/PID/stat from the third, the state, on. The second, the process name, may contain
 /// spaces and parentheses.
-pub fn behind_name(stat: &str) -> impl Iterator<Item = &str> {
+pub fn fields_after_name(stat: &str) -> impl Iterator<Item = &str> {
     stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace()
 }
 
@@ -126,7 +126,7 @@ pub(crate) mod unit {
         assert_eq!((comm.trim_end(), field(&status, "Name")), (NAME, Some(NAME)));
         assert!(memory(&status, "VmHWM").is_some_and(|peak| peak > 0), "{status}");
         let parent = std::process::id().to_string();
-        assert_eq!(behind_name(&stat).nth(1), Some(parent.as_str()), "{stat}");
+        assert_eq!(fields_after_name(&stat).nth(1), Some(parent.as_str()), "{stat}");
     }
 
     #[test]
@@ -141,7 +141,10 @@ pub(crate) mod unit {
         assert_eq!((field(status, "Name"), field(status, "VmHWM")), (Some("a: b"), Some("12 kB")));
         assert_eq!((field(status, "Vm"), memory(status, "Huge")), (None, None));
         assert_eq!(memory(status, "VmHWM"), Some(12 << 10));
-        assert_eq!(behind_name("12 (a) b (c)) S 7 12 12 0").collect::<Vec<_>>(), ["S", "7", "12", "12", "0"]);
-        assert_eq!(behind_name("").next(), None);
+        assert_eq!(
+            fields_after_name("12 (a) b (c)) S 7 12 12 0").collect::<Vec<_>>(),
+            ["S", "7", "12", "12", "0"]
+        );
+        assert_eq!(fields_after_name("").next(), None);
     }
 }

@@ -18,7 +18,7 @@ use figure::{CpuList, Evidence, Reading};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::child::{self, SpawnError};
-use crate::ended;
+use crate::exit_status;
 use crate::thread_counters::{seconds, usage};
 use threads::ThreadSampler;
 
@@ -157,7 +157,7 @@ impl Ran {
         if self.status.success() {
             return None;
         }
-        let end = ended::words(self.status);
+        let end = exit_status::describe(self.status);
         let last = |text: &str| text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned);
         Some(match last(&self.errors).or_else(|| last(&self.output)) {
             Some(line) => format!("{end}: {}", figure::format::plain_to(&line, 160)),

@@ -10,7 +10,7 @@ use crate::events::Events;
 use crate::interrupt::Interrupt;
 use crate::others::Others;
 use crate::schedule::{Rules, Schedule, Stop};
-use crate::worker::{Facts, Reply, Request, Trouble, Worker};
+use crate::worker::{Reply, Request, Trouble, Worker, WorkerReport};
 
 /// Restarts after a worker died. A figure that kills its worker is dropped, so more deaths have another cause.
 const RESTARTS: usize = 2;
@@ -18,7 +18,7 @@ const RESTARTS: usize = 2;
 pub const FINISHING_SHARE: f64 = 0.05;
 
 /// The time in seconds that must be allowed so that `seconds` are left without the share for finishing.
-pub fn needed(seconds: f64) -> f64 {
+pub fn with_finishing_time(seconds: f64) -> f64 {
     seconds / (1.0 - FINISHING_SHARE)
 }
 
@@ -67,7 +67,7 @@ struct Session<'a> {
     events: &'a Events,
     interrupt: &'a Interrupt,
     worker: Option<Worker>,
-    /// The only cycle that this worker serves, if it must be restarted after each ([`Facts::anew`]).
+    /// The only cycle that this worker serves, if it must be restarted after each ([`WorkerReport::restart_each_cycle`]).
     worker_cycle: Option<usize>,
     restarts: usize,
     others: Others,
@@ -196,7 +196,7 @@ impl Session<'_> {
         self.prepare_seconds += start.elapsed().as_secs_f64();
         match reply {
             Ok(Reply::Ready(facts)) => {
-                self.worker_cycle = facts.anew.then(|| self.schedule.cycle());
+                self.worker_cycle = facts.restart_each_cycle.then(|| self.schedule.cycle());
                 self.merge(facts);
                 true
             }
@@ -306,13 +306,13 @@ impl Session<'_> {
         }
     }
 
-    fn merge(&mut self, facts: Facts) {
+    fn merge(&mut self, facts: WorkerReport) {
         facts.processes.iter().for_each(|process| self.others.exclude(*process));
         for figure in self.figures.iter_mut().filter(|figure| figure.status != Status::NotAvailable) {
             figure.evidence.merge(facts.evidence.clone());
             figure.conditions.merge(facts.conditions.clone());
         }
-        self.figures.extend(facts.found);
+        self.figures.extend(facts.discovered);
         for (id, evidence) in facts.figures {
             if let Some(figure) = self.figures.iter_mut().find(|figure| figure.id == id) {
                 figure.evidence.merge(evidence);

@@ -18,8 +18,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 use workload::launcher::fields;
 
-use crate::copies::{Ask, Copies};
-use crate::tree;
+use crate::copies::{Copies, CopiesSpec};
+use crate::process_tree;
 
 /// How long the helper may take to become ready.
 const STARTING: Duration = Duration::from_secs(20);
@@ -66,10 +66,10 @@ impl Program {
 
 /// Everything that all starts of a program have in common.
 #[derive(Clone, Debug)]
-pub struct Stage<'a> {
+pub struct LaunchSettings<'a> {
     /// `truebench-workload`, which starts the program. It is tiny, because a process inherits the peak RSS of its
     /// parent.
-    pub cell: &'a Path,
+    pub helper: &'a Path,
     /// The program to start.
     pub program: &'a Program,
     /// Its limit of open files.
@@ -89,7 +89,7 @@ pub struct Start {
 
 /// Resources of a start: the program and the children that it waited for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ended {
+pub struct StartResult {
     /// Its process id.
     pub process: u32,
     /// Seconds from fork to end.
@@ -107,7 +107,7 @@ pub struct Ended {
     /// Memory-related system calls by [`figure::levers::CALLS`]; unknown if they were not counted.
     pub calls: Reading<Vec<f64>>,
     /// The first line on standard error; untrusted.
-    pub words: Option<String>,
+    pub stderr_line: Option<String>,
     /// Why the start is not usable, if it failed.
     pub failure: Option<String>,
 }
@@ -117,7 +117,7 @@ impl Start {
     ///
     /// # Errors
     /// Why the helper could not be started, for the user.
-    pub fn begin(stage: &Stage, environment: Vec<OsString>) -> Result<Start, String> {
+    pub fn begin(stage: &LaunchSettings, environment: Vec<OsString>) -> Result<Start, String> {
         Start::prepare(stage, environment, false)
     }
 
@@ -126,11 +126,15 @@ impl Start {
     ///
     /// # Errors
     /// As [`begin`](Self::begin).
-    pub fn counted(stage: &Stage, environment: Vec<OsString>) -> Result<Start, String> {
+    pub fn counting_calls(stage: &LaunchSettings, environment: Vec<OsString>) -> Result<Start, String> {
         Start::prepare(stage, environment, true)
     }
 
-    fn prepare(stage: &Stage, environment: Vec<OsString>, is_counted: bool) -> Result<Start, String> {
+    fn prepare(
+        stage: &LaunchSettings,
+        environment: Vec<OsString>,
+        is_counted: bool,
+    ) -> Result<Start, String> {
         let directory = std::env::current_dir().map_err(|error| format!("the current directory: {error}"))?;
         let numbers = [stage.files, u64::from(is_counted), environment.len() as u64];
         let mut arguments: Vec<OsString> =
@@ -138,7 +142,7 @@ impl Start {
         arguments.extend(environment);
         arguments.push(stage.program.file.clone().into());
         arguments.extend(stage.program.arguments.iter().cloned());
-        let ask = Ask {
+        let ask = CopiesSpec {
             name: workload::launcher::NAME,
             copies: 1,
             threads: 1,
@@ -148,7 +152,7 @@ impl Start {
             cpus: stage.allowed.clone(),
             environment: Vec::new(),
         };
-        let mut copies = Copies::begin(stage.cell, &ask, |_| {})?;
+        let mut copies = Copies::begin(stage.helper, &ask, |_| {})?;
         copies.ready(1, STARTING, |_| Ok(()))?;
         Ok(Start { copies, patience: stage.patience })
     }
@@ -158,10 +162,10 @@ impl Start {
     ///
     /// # Errors
     /// The error of `check`, or why the program could not be started or did not end, for the user.
-    pub fn run(mut self, mut check: impl FnMut(u32) -> Result<(), String>) -> Result<Ended, String> {
+    pub fn run(mut self, mut check: impl FnMut(u32) -> Result<(), String>) -> Result<StartResult, String> {
         let start = Instant::now();
         let patience = self.patience;
-        self.copies.let_go();
+        self.copies.release();
         self.copies.ready(1, patience + STARTING, |children| {
             if start.elapsed() > patience {
                 return Err(format!(
@@ -172,8 +176,8 @@ impl Start {
             children.first().map_or(Ok(()), |helper| check(helper.id()))
         })?;
         let ended = self.ended()?;
-        self.copies.let_go();
-        self.copies.ended()?;
+        self.copies.release();
+        self.copies.wait_for_end()?;
         Ok(ended)
     }
 
@@ -187,12 +191,12 @@ impl Start {
         mut self,
         interval: Duration,
         mut is_done: impl FnMut(u32) -> Result<bool, String>,
-    ) -> Result<Ended, String> {
-        self.copies.let_go();
+    ) -> Result<StartResult, String> {
+        self.copies.release();
         let slot = self.copies.slots().next().ok_or("no results")?;
         let mut terminated = None::<Instant>;
         let program = || slot.field(fields::PROCESS).map_or(0, |note| note.load(Ordering::Acquire)) as i32;
-        self.copies.ready_looked(1, Duration::MAX, interval, |children| {
+        self.copies.ready_with_interval(1, Duration::MAX, interval, |children| {
             let Some(helper) = children.first().map(std::process::Child::id) else { return Ok(()) };
             match terminated {
                 None if is_done(helper)? => {
@@ -201,7 +205,7 @@ impl Start {
                         let _ = kill_process(program, Signal::TERM);
                     }
                 }
-                Some(since) if since.elapsed() > ENDING => tree::kill_below(helper),
+                Some(since) if since.elapsed() > ENDING => process_tree::kill_below(helper),
                 _ => {}
             }
             Ok(())
@@ -215,9 +219,9 @@ impl Start {
                 None => "it ended by itself".to_owned(),
             }),
         };
-        self.copies.processes().for_each(tree::kill_below);
-        self.copies.let_go();
-        self.copies.ended()?;
+        self.copies.processes().for_each(process_tree::kill_below);
+        self.copies.release();
+        self.copies.wait_for_end()?;
         Ok(ended)
     }
 
@@ -229,19 +233,19 @@ impl Start {
         self,
         time: Duration,
         mut check: impl FnMut(u32) -> Result<(), String>,
-    ) -> Result<Ended, String> {
+    ) -> Result<StartResult, String> {
         let start = Instant::now();
         self.run_until(CHECK_INTERVAL, |helper| check(helper).map(|()| start.elapsed() >= time))
     }
 
-    fn ended(&self) -> Result<Ended, String> {
+    fn ended(&self) -> Result<StartResult, String> {
         let slot = self.copies.slots().next().ok_or("no results")?;
         let load = |word: &std::sync::atomic::AtomicU64| word.load(Ordering::Acquire) as f64;
         let note = |index: usize| slot.field(index).map_or(0.0, load);
         let status = ExitStatus::from_raw(note(fields::STATUS) as i32);
         let failure = if !status.success() {
-            let end = crate::ended::words(status);
-            Some(self.copies.last_words().map_or(end.clone(), |line| format!("{end}; it said: {line}")))
+            let end = crate::exit_status::describe(status);
+            Some(self.copies.last_stderr_line().map_or(end.clone(), |line| format!("{end}; it said: {line}")))
         } else {
             (note(fields::LEFT) > 0.0).then(|| {
                 "it ended while processes that it had started were still there: what they use nobody can tell"
@@ -256,7 +260,7 @@ impl Start {
                 std::io::Error::from_raw_os_error(errno)
             )),
         };
-        Ok(Ended {
+        Ok(StartResult {
             calls,
             process: note(fields::PROCESS) as u32,
             wall: (load(&slot.ended) - load(&slot.started)) * 1e-9,
@@ -265,13 +269,13 @@ impl Start {
             peak: note(fields::PEAK) * 1024.0,
             faults: (note(fields::MINOR), note(fields::MAJOR)),
             switches: (load(&slot.voluntary), load(&slot.involuntary)),
-            words: self.copies.first_words(),
+            stderr_line: self.copies.first_stderr_line(),
             failure,
         })
     }
 }
 
-impl Ended {
+impl StartResult {
     /// CPU seconds in user code and in the kernel.
     pub fn cpu(&self) -> f64 {
         self.user + self.system

@@ -90,7 +90,7 @@ pub fn directory(path: &Path) -> Result<(), Untrusted> {
 ///
 /// # Errors
 /// Another user can, and where.
-pub fn own_file(path: &Path) -> Result<(), Untrusted> {
+pub fn installed_file(path: &Path) -> Result<(), Untrusted> {
     regular(path)?;
     let mut trusted = owners();
     // /proc/self/exe leads to the running binary, even if its path has been replaced.
@@ -201,7 +201,7 @@ fn by_user(path: &Path) -> Result<(), Untrusted> {
 }
 
 /// Whether this process has the rights of another user or group than its caller (set-user-ID, set-group-ID).
-pub fn runs_for_another() -> bool {
+pub fn is_set_id() -> bool {
     use rustix::process::{getegid, getgid, getuid};
     getuid() != geteuid() || getgid() != getegid()
 }

@@ -93,8 +93,8 @@ fn owners_count() {
     symlink(&program, &link).unwrap();
     std::os::unix::fs::lchown(&link, Some(STRANGER), None).unwrap();
     assert_eq!(writer(file(&link)), Some((stranger, link.clone())));
-    assert_eq!(writer(own_file(&link)), Some((stranger, link)));
-    assert_eq!(writer(own_file(&program)), None);
+    assert_eq!(writer(installed_file(&link)), Some((stranger, link)));
+    assert_eq!(writer(installed_file(&program)), None);
 }
 
 #[test]

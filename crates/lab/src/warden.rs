@@ -3,7 +3,7 @@
 //! A guardian kills the descendants of a worker. It misses a program that shares truebench's terminal, and
 //! everything if it is killed itself. The warden holds one end of a socket; only truebench has the other. If
 //! that end closes before truebench dismisses the warden, it kills every process with the run's
-//! [id](crate::mark) and removes the run's [`scratch`](crate::scratch) files. The warden is not a child
+//! [id](crate::run_id) and removes the run's [`scratch`](crate::scratch) files. The warden is not a child
 //! of truebench, so it is not counted as part of the load.
 
 use std::io::{Read, Write};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio, exit};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::{mark, proc, scratch};
+use crate::{proc, run_id, scratch};
 
 /// First argument of a warden process.
 pub const MARKER: &str = "__warden";
@@ -48,8 +48,8 @@ pub fn start() -> std::io::Result<()> {
     let (mut socket, other) = UnixStream::pair()?;
     rustix::io::fcntl_setfd(&other, rustix::io::FdFlags::empty())?;
     let status = Command::new("/proc/self/exe")
-        .args([MARKER, &other.as_raw_fd().to_string(), &mark::RUN])
-        .env_remove(mark::VARIABLE)
+        .args([MARKER, &other.as_raw_fd().to_string(), &run_id::CURRENT])
+        .env_remove(run_id::VARIABLE)
         .current_dir("/")
         // The warden must not hold truebench's own pipes: a reader waits until the last writer closes.
         // /dev/null may be missing.
@@ -58,7 +58,7 @@ pub fn start() -> std::io::Result<()> {
         .stderr(Stdio::piped())
         .spawn()
         .and_then(|mut warden| warden.wait())
-        .map_err(proc::missing)?;
+        .map_err(proc::explain_missing_proc)?;
     if !status.success() {
         return Err(std::io::Error::other(format!("the warden: {status}")));
     }
@@ -111,7 +111,7 @@ pub fn main(socket: i32, run_id: &str) -> ! {
     // A directory's name is never empty: two zeros in a row, or one alone, are the dismissal.
     let is_dismissed = received == DISMISSED || received.ends_with(&[DISMISSED, DISMISSED].concat());
     if !is_dismissed {
-        mark::kill(run_id);
+        run_id::kill(run_id);
         let session = run_id.split('-').next().and_then(|process| process.parse().ok()).unwrap_or(0);
         for directory in received.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
             scratch::sweep(Path::new(std::ffi::OsStr::from_bytes(directory)), session);

@@ -18,7 +18,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use serde::{Deserialize, Serialize};
 
 use crate::interrupt::Interrupt;
-use crate::{ended, guardian, mark, proc};
+use crate::{exit_status, guardian, proc, run_id};
 
 /// First argument of a worker process; the second is the worker's name, the third its guardian's process id.
 pub const MARKER: &str = "__worker";
@@ -47,18 +47,18 @@ pub enum Reply {
     /// Progress.
     Event(Event),
     /// Prepared.
-    Ready(Facts),
+    Ready(WorkerReport),
     /// One measured round.
     Round(Box<Round>),
     /// Finished.
-    Finished(Facts),
+    Finished(WorkerReport),
     /// The request failed, and why; the worker goes on.
     Failed(String),
 }
 
 /// What a worker reports about its figures besides rounds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Facts {
+pub struct WorkerReport {
     /// Evidence of all figures of the suite.
     pub evidence: Evidence,
     /// Obtained conditions of all figures of the suite.
@@ -67,12 +67,12 @@ pub struct Facts {
     pub figures: Vec<(String, Evidence)>,
     /// Figures that were not planned, because the worker discovered their subject while it measured.
     #[serde(default)]
-    pub found: Vec<Figure>,
+    pub discovered: Vec<Figure>,
     /// Restart the worker after each cycle of rounds, because results depend on the address-space layout,
     /// which differs between processes. Only the last worker gets [`Request::Finish`]. Set in
     /// [`Reply::Ready`].
     #[serde(default)]
-    pub anew: bool,
+    pub restart_each_cycle: bool,
     /// Measured processes that the run did not start. They and their children do not count as other
     /// processes.
     #[serde(default)]
@@ -89,7 +89,7 @@ pub trait Bench {
     fn round(&mut self, figure: &str) -> Result<Round, String>;
 
     /// A short note on the last round for the live view. Called once after each round.
-    fn seen(&mut self) -> Option<String> {
+    fn status_line(&mut self) -> Option<String> {
         None
     }
 
@@ -97,12 +97,13 @@ pub trait Bench {
     ///
     /// # Errors
     /// Why the results could not be checked.
-    fn finish(&mut self) -> Result<Facts, String>;
+    fn finish(&mut self) -> Result<WorkerReport, String>;
 }
 
 /// Prepares a suite from its setup. Returns the worker body and the first facts. The function takes progress
 /// events.
-pub type Prepare = fn(serde_json::Value, &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, Facts), String>;
+pub type Prepare =
+    fn(serde_json::Value, &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), String>;
 
 /// The body of a worker process: serves requests from standard input until it ends. `guardian` is the third
 /// argument.
@@ -112,8 +113,8 @@ pub type Prepare = fn(serde_json::Value, &mut dyn FnMut(Event)) -> Result<(Box<d
 pub fn serve(prepare: Prepare, guardian: u32) -> std::io::Result<()> {
     guardian::die_with(guardian);
     raise_descriptor_limit();
-    ended::outlive_file_limit()?;
-    ended::watch();
+    exit_status::survive_file_limit()?;
+    exit_status::record_baseline();
     // If memory runs out, the kernel shall kill the worker, not truebench or the user's programs (proc(5)).
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     let mut input = std::io::stdin().lock().lines();
@@ -140,7 +141,7 @@ pub fn serve(prepare: Prepare, guardian: u32) -> std::io::Result<()> {
             }
             (Request::Round(figure), Some(bench)) => {
                 let round = bench.round(&figure);
-                if let Some(text) = bench.seen() {
+                if let Some(text) = bench.status_line() {
                     send(&Reply::Event(Event::Seen { text }))?;
                 }
                 round.map_or_else(Reply::Failed, |round| Reply::Round(Box::new(round)))
@@ -230,21 +231,21 @@ impl Worker {
     /// # Errors
     /// The system's error, or that /proc is not mounted.
     pub fn spawn(name: &str) -> std::io::Result<Worker> {
-        ended::watch();
+        exit_status::record_baseline();
         static WORKERS: AtomicUsize = AtomicUsize::new(0);
-        let run_id = format!("{}.{}", *mark::RUN, WORKERS.fetch_add(1, Ordering::Relaxed));
+        let run_id = format!("{}.{}", *run_id::CURRENT, WORKERS.fetch_add(1, Ordering::Relaxed));
         let (read_end, write_end) = pipe_with(PipeFlags::CLOEXEC)?;
         // The guardian inherits this end.
         rustix::io::fcntl_setfd(&read_end, rustix::io::FdFlags::empty())?;
         let mut guardian = Command::new("/proc/self/exe")
             .args([guardian::MARKER, &read_end.as_raw_fd().to_string(), MARKER, name])
-            .env(mark::VARIABLE, &run_id)
+            .env(run_id::VARIABLE, &run_id)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             // Its own process group: Ctrl-C goes to truebench alone, which then ends the worker in order.
             .process_group(0)
             .spawn()
-            .map_err(proc::missing)?;
+            .map_err(proc::explain_missing_proc)?;
         let (requests, replies) = (guardian.stdin.take(), guardian.stdout.take());
         let (Some(requests), Some(replies)) = (requests, replies) else {
             return Err(std::io::Error::other("no pipe to the worker"));
@@ -355,9 +356,9 @@ impl Worker {
         self.end();
         Trouble::Died(match status.ok().flatten() {
             Some(status) if status.code().is_some() => {
-                format!("the worker {}", ended::words(guardian::status(status)))
+                format!("the worker {}", exit_status::describe(guardian::status(status)))
             }
-            Some(status) => format!("the worker's guardian {}", ended::words(status)),
+            Some(status) => format!("the worker's guardian {}", exit_status::describe(status)),
             None => "the worker's guardian cannot be waited for".to_owned(),
         })
     }
@@ -368,7 +369,7 @@ impl Worker {
         self.lifeline = None;
         // A guardian that was killed has not killed its descendants.
         if self.guardian.wait().map_or(true, |status| status.code().is_none()) {
-            mark::kill(&self.run_id);
+            run_id::kill(&self.run_id);
         }
     }
 }

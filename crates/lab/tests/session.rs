@@ -12,7 +12,7 @@ use lab::events::Events;
 use lab::interrupt::Interrupt;
 use lab::schedule::Rules;
 use lab::session::{Outcome, SuitePlan, run};
-use lab::worker::{Bench, Facts, Request, Trouble, Worker, serve};
+use lab::worker::{Bench, Request, Trouble, Worker, WorkerReport, serve};
 use lab::{guardian, worker};
 
 /// A test, given the process's signal handlers.
@@ -63,7 +63,10 @@ struct Actor {
     rounds: u32,
 }
 
-fn prepare(plan: serde_json::Value, event: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, Facts), String> {
+fn prepare(
+    plan: serde_json::Value,
+    event: &mut dyn FnMut(Event),
+) -> Result<(Box<dyn Bench>, WorkerReport), String> {
     match plan.as_str() {
         Some("refuse") => return Err("no memory for that".to_owned()),
         Some("die") => std::process::abort(),
@@ -78,8 +81,8 @@ fn prepare(plan: serde_json::Value, event: &mut dyn FnMut(Event)) -> Result<(Box
         }
         _ => event(Event::Note { text: "prepared".to_owned() }),
     }
-    let anew = plan.as_str().is_some_and(|setup| setup == "anew" || setup.starts_with('/'));
-    Ok((Box::new(Actor { rounds: 0 }), Facts { anew, ..Facts::default() }))
+    let restart_each_cycle = plan.as_str().is_some_and(|setup| setup == "anew" || setup.starts_with('/'));
+    Ok((Box::new(Actor { rounds: 0 }), WorkerReport { restart_each_cycle, ..WorkerReport::default() }))
 }
 
 impl Bench for Actor {
@@ -105,8 +108,8 @@ impl Bench for Actor {
         Ok(Round { samples: vec![f64::from(self.rounds)], ..empty_round() })
     }
 
-    fn finish(&mut self) -> Result<Facts, String> {
-        Ok(Facts::default())
+    fn finish(&mut self) -> Result<WorkerReport, String> {
+        Ok(WorkerReport::default())
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) use settings::recorded_parameters;
 
 /// What the user states about the machine because its files do not.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub struct Overrides {
     /// `--dimms 12x2666`.
     pub dimms: Option<Dimms>,
 }
@@ -35,7 +35,7 @@ pub struct Asked {
 ///
 /// Opens about 20 files per CPU. This takes a few milliseconds on small machines, some hundred with 1500
 /// CPUs.
-pub fn describe(tree: &Tree, asked: &Asked) -> Machine {
+pub fn describe(tree: &Tree, asked: &Overrides) -> Machine {
     let cpuinfo = cpuinfo::Cpuinfo::read(tree);
     let virtualisation = virtualisation::describe(tree, &cpuinfo);
     let online = topology::online(tree, &cpuinfo);

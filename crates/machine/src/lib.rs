@@ -16,6 +16,6 @@ pub mod processes;
 pub mod synthetic;
 mod tree;
 
-pub use describe::{Asked, channels, describe, smbios, udev};
+pub use describe::{Overrides, channels, describe, smbios, udev};
 pub use hazards::notes;
 pub use tree::Tree;

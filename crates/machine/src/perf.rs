@@ -12,9 +12,9 @@ const CAP_PERFMON: u32 = 38;
 const FILTERED: &str = "2";
 
 /// The highest perf_event_paranoid at which an unprivileged user may count user code of own processes.
-pub const OF_OURS: i64 = 2;
+pub const PARANOID_OWN_PROCESSES: i64 = 2;
 /// The highest perf_event_paranoid at which an unprivileged user may count whole CPUs.
-pub const OF_ALL: i64 = 0;
+pub const PARANOID_ALL_CPUS: i64 = 0;
 
 /// Why the kernel would refuse: perf_event_paranoid is above `allowed`, and there is no CAP_PERFMON
 /// (Documentation/admin-guide/perf-security.rst). A seccomp filter may refuse, too.
@@ -27,8 +27,8 @@ pub(crate) fn closed(tree: &Tree, allowed: i64) -> Option<String> {
         .then(|| format!("perf_event_paranoid is {level}: sudo sysctl kernel.perf_event_paranoid={allowed}"))
 }
 
-/// Why perf_event_open(2) failed with EACCES or EPERM, and what to do. `allowed` is [`OF_OURS`] or
-/// [`OF_ALL`].
+/// Why perf_event_open(2) failed with EACCES or EPERM, and what to do. `allowed` is [`PARANOID_OWN_PROCESSES`] or
+/// [`PARANOID_ALL_CPUS`].
 pub fn refusal(tree: &Tree, allowed: i64) -> String {
     let cause = if is_filtered(tree) {
         "a filter of system calls (seccomp) is set, as containers have one: docker run --cap-add PERFMON \

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use machine::capture::{CaptureError, capture, unpack};
-use machine::{Asked, Tree, describe, synthetic};
+use machine::{Overrides, Tree, describe, synthetic};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::Value;
 
@@ -28,8 +28,8 @@ fn every_synthetic_machine_survives_exactly() {
         let tree = Tree::at(&root);
         let again = there_and_back(&tree, directory.path());
         assert_eq!(
-            describe(&Tree::at(again), &Asked::default()),
-            describe(&tree, &Asked::default()),
+            describe(&Tree::at(again), &Overrides::default()),
+            describe(&tree, &Overrides::default()),
             "{name}"
         );
     }
@@ -38,7 +38,7 @@ fn every_synthetic_machine_survives_exactly() {
 /// The description as JSON without changing values, values of CPUID, values that are not captured, and
 /// reasons.
 fn lasting(tree: &Tree) -> Value {
-    let mut json = serde_json::to_value(describe(tree, &Asked::default())).unwrap();
+    let mut json = serde_json::to_value(describe(tree, &Overrides::default())).unwrap();
     for path in ["/hostname", "/memory/available", "/virtualisation", "/caches/unknown"] {
         *json.pointer_mut(path).unwrap() = Value::Null;
     }
@@ -100,7 +100,7 @@ fn secrets_stay_behind() {
         let is_captured = captured.windows(secret.len()).any(|window| window == secret.as_bytes());
         assert!(!is_captured, "{secret} was captured");
     }
-    let machine = describe(&Tree::at(again), &Asked::default());
+    let machine = describe(&Tree::at(again), &Overrides::default());
     assert_eq!(machine.kernel.command_line.value().unwrap(), "nosmt");
     assert_eq!(machine.memory.modules.value().unwrap().len(), 12);
 }

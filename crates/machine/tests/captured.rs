@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use figure::{CpuList, Machine};
-use machine::{Asked, Tree, describe, notes};
+use machine::{Overrides, Tree, describe, notes};
 
 use crate::common;
 
@@ -41,7 +41,7 @@ fn captured_machines_are_described() {
         };
         let name = file.trim_end_matches(".tar.gz");
         let root = root(&directory).unwrap_or_else(|| panic!("{name}: no proc and sys in it"));
-        let machine = describe(&Tree::at(root), &Asked::default());
+        let machine = describe(&Tree::at(root), &Overrides::default());
         consistent(name, &machine);
         let expected = trees.join(format!("{name}.txt"));
         if let Ok(lscpu) = fs::read_to_string(&expected) {

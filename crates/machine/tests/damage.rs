@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use machine::{Asked, Tree, describe, notes, synthetic};
+use machine::{Overrides, Tree, describe, notes, synthetic};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -136,7 +136,7 @@ fn renumbered(content: &[u8], number: &str) -> String {
 
 /// Invariants of every description.
 fn check(tree: &Tree) -> Result<(), TestCaseError> {
-    let machine = describe(tree, &Asked::default());
+    let machine = describe(tree, &Overrides::default());
     let topology = &machine.topology;
     prop_assert_eq!(topology.cpus.len(), topology.online.len());
     prop_assert!(topology.online.len() <= 8192);
@@ -211,7 +211,7 @@ proptest! {
 #[test]
 fn an_empty_tree_is_a_machine_of_which_nothing_is_known() {
     let directory = common::directory();
-    let machine = describe(&Tree::at(directory.path()), &Asked::default());
+    let machine = describe(&Tree::at(directory.path()), &Overrides::default());
     assert!(machine.topology.online.is_empty() && machine.topology.unknown.is_some());
     assert!(machine.memory.total.reason().is_some() && machine.caches.unknown.is_some());
     check(&Tree::at(directory.path())).unwrap();
@@ -228,7 +228,7 @@ fn every_cpu_claiming_every_other_stays_small() {
     }
     tree.finish().unwrap();
     let start = Instant::now();
-    let machine = describe(&Tree::at(directory.path()), &Asked::default());
+    let machine = describe(&Tree::at(directory.path()), &Overrides::default());
     assert_eq!(machine.topology.cpus.len(), 1024);
     assert!(machine.topology.cpus.iter().all(|cpu| cpu.siblings.len() == 1));
     // Far above the expected time, far below a hang.

@@ -2,14 +2,14 @@
 
 use figure::Machine;
 use machine::synthetic::Builder;
-use machine::{Asked, Tree, describe, notes};
+use machine::{Overrides, Tree, describe, notes};
 
 use crate::common;
 
 fn described(files: &[(&str, &str)]) -> Machine {
     let directory = common::directory();
     Builder::new(directory.path()).lines(files).finish().unwrap();
-    describe(&Tree::at(directory.path()), &Asked::default())
+    describe(&Tree::at(directory.path()), &Overrides::default())
 }
 
 const X86: (&str, &str) = ("proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nflags\t\t: fpu lm\n");

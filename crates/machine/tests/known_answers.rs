@@ -6,14 +6,14 @@ use std::path::Path;
 
 use figure::Machine;
 use figure::host::CacheKind;
-use machine::{Asked, Tree, describe, notes, synthetic};
+use machine::{Overrides, Tree, describe, notes, synthetic};
 
 use crate::common;
 
 fn described(write: fn(&Path) -> io::Result<()>) -> Machine {
     let directory = common::directory();
     write(directory.path()).unwrap();
-    describe(&Tree::at(directory.path()), &Asked::default())
+    describe(&Tree::at(directory.path()), &Overrides::default())
 }
 
 /// CPUs, cores, packages, nodes.
@@ -107,7 +107,7 @@ fn two_socket_smt_server() {
 fn what_the_user_states_of_dimms_goes_before_the_table() {
     let directory = common::directory();
     synthetic::two_socket_smt_server(directory.path()).unwrap();
-    let asked = Asked { dimms: Some("2x3200".parse().unwrap()) };
+    let asked = Overrides { dimms: Some("2x3200".parse().unwrap()) };
     let peak = describe(&Tree::at(directory.path()), &asked).memory.peak.into_value().unwrap();
     assert_eq!((peak.bytes_per_s, peak.basis.as_str()), (51.2e9, "2 x 3200 (--dimms)"));
 }

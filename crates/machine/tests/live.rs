@@ -1,10 +1,10 @@
 //! The machine that runs the tests.
 
-use machine::{Asked, Tree, describe, notes};
+use machine::{Overrides, Tree, describe, notes};
 
 #[test]
 fn this_machine_is_described() {
-    let machine = describe(&Tree::live(), &Asked::default());
+    let machine = describe(&Tree::live(), &Overrides::default());
     assert!(!machine.topology.online.is_empty());
     assert!(machine.topology.allowed.is_subset(&machine.topology.online));
     assert_eq!(machine.topology.cpus.len(), machine.topology.online.len());

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use figure::host::{Direction, Uncore};
 use machine::synthetic::{self, Builder};
-use machine::{Asked, Tree, describe};
+use machine::{Overrides, Tree, describe};
 
 use crate::common;
 
@@ -15,7 +15,7 @@ const IMC: &[(&str, &str)] = &[("event", "config:0-7"), ("umask", "config:8-15")
 fn uncore(write: impl FnOnce(&Path) -> std::io::Result<()>) -> Uncore {
     let directory = common::directory();
     write(directory.path()).unwrap();
-    describe(&Tree::at(directory.path()), &Asked::default()).uncore
+    describe(&Tree::at(directory.path()), &Overrides::default()).uncore
 }
 
 /// A tree with only these PMUs, all of one form.
@@ -217,6 +217,6 @@ fn captured_with_the_machine_and_nothing_else_of_the_devices() {
     let devices = again.join("sys/bus/event_source/devices");
     assert!(devices.join("uncore_imc_5/events/cas_count_write.unit").exists());
     assert!(devices.join("cpu/type").exists() && !devices.join("cpu/events").exists());
-    let describe = |root: &Path| describe(&Tree::at(root), &Asked::default()).uncore;
+    let describe = |root: &Path| describe(&Tree::at(root), &Overrides::default()).uncore;
     assert_eq!(describe(&again), describe(&root));
 }

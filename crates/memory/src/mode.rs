@@ -112,7 +112,7 @@ pub enum PlanError {
 /// A placement as `--dry-run` shows it.
 pub fn threads_note(placement: &Placement) -> String {
     let Placement { places, bind, threads } = placement;
-    format!("{} ({places}, {bind}): {}", threads.len(), placement::told(threads))
+    format!("{} ({places}, {bind}): {}", threads.len(), placement::describe(threads))
 }
 
 /// The memory that arrays may take: reserved pages where these are asked for; all that is available now for a

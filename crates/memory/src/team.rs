@@ -7,7 +7,7 @@ use figure::{CpuList, Evidence, Machine};
 use lab::clock::Clock;
 use lab::measure::{self, Measured};
 use lab::placement::Placement;
-use lab::pool::{Pool, Seat};
+use lab::pool::{Pool, WorkerThread};
 use machine::Tree;
 use machine::counters::Watch;
 
@@ -66,7 +66,7 @@ impl Team {
     /// A thread that panicked.
     pub fn each<T: Send + 'static>(
         &self,
-        job: impl Fn(&Seat) -> T + Send + Sync + 'static,
+        job: impl Fn(&WorkerThread) -> T + Send + Sync + 'static,
     ) -> Result<Vec<T>, String> {
         self.pool.run(job).map_err(|error| error.to_string())
     }
@@ -76,7 +76,10 @@ impl Team {
     ///
     /// # Errors
     /// A thread that panicked.
-    pub fn untimed_seconds(&self, work: impl Fn(&Seat) + Send + Sync + 'static) -> Result<f64, String> {
+    pub fn untimed_seconds(
+        &self,
+        work: impl Fn(&WorkerThread) + Send + Sync + 'static,
+    ) -> Result<f64, String> {
         let stamps = self.each(move |thread| {
             let _ = thread.wait();
             let start = thread.clock.now();
@@ -95,9 +98,9 @@ impl Team {
     pub fn round<T: Send + 'static>(
         &self,
         samples: usize,
-        work: impl Fn(&Seat, usize) -> T + Send + Sync + 'static,
+        work: impl Fn(&WorkerThread, usize) -> T + Send + Sync + 'static,
     ) -> Result<(Measured, Vec<Vec<T>>), String> {
-        let round = measure::round_giving(&self.pool, &self.watch, samples, work);
+        let round = measure::round_with_values(&self.pool, &self.watch, samples, work);
         let (measured, results) = round.map_err(|error| error.to_string())?;
         self.check_times(&measured.samples)?;
         Ok((measured, results))

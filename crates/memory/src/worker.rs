@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use figure::evidence::*;
 use figure::{Event, Evidence, Round, stats};
-use lab::pool::Seat;
-use lab::worker::{Bench, Facts};
+use lab::pool::WorkerThread;
+use lab::worker::{Bench, WorkerReport};
 use serde::de::DeserializeOwned;
 
 use crate::bandwidth::expected::TOLERANCE;
@@ -19,7 +19,7 @@ use crate::calibration::{Calibration, Policy, pass_seconds};
 use crate::page_evidence::worse_of;
 use crate::team::Team;
 
-/// Elements between two calls of [`Seat::glance`]: 8 MiB, a millisecond or so of memory.
+/// Elements between two calls of [`WorkerThread::sample_cpu`]: 8 MiB, a millisecond or so of memory.
 pub const GLANCE_ELEMENTS: usize = 1 << 20;
 
 /// What differs between modes: the memory, the code that runs over it, and how its results are verified.
@@ -135,9 +135,9 @@ pub trait Kernel: Sized + 'static {
 /// The work of one sample on one thread.
 pub trait Sample: Send + Sync + 'static {
     /// Does the work of the sample of this number. Returns the largest relative error of what it computed, 0
-    /// if it checks nothing. Timed: it should do little else, and call [`Seat::glance`] every some
+    /// if it checks nothing. Timed: it should do little else, and call [`WorkerThread::sample_cpu`] every some
     /// milliseconds.
-    fn run(&self, thread: &Seat, sample: usize) -> f64;
+    fn run(&self, thread: &WorkerThread, sample: usize) -> f64;
 }
 
 /// What passes amount to.
@@ -214,7 +214,7 @@ pub struct Worker<K: Kernel> {
 pub fn prepare<K: Kernel>(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, Facts), String> {
+) -> Result<(Box<dyn Bench>, WorkerReport), String> {
     let setup: K::Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     let (kernel, tasks) = K::set_up(setup)?;
     let (worker, facts) = Worker::new(kernel, tasks)?;
@@ -226,9 +226,9 @@ impl<K: Kernel> Worker<K> {
     ///
     /// # Errors
     /// A thread that failed.
-    pub fn new(kernel: K, tasks: Vec<(String, K::Task)>) -> Result<(Worker<K>, Facts), String> {
+    pub fn new(kernel: K, tasks: Vec<(String, K::Task)>) -> Result<(Worker<K>, WorkerReport), String> {
         let pages = kernel.page_evidence()?;
-        let mut facts = Facts { evidence: kernel.evidence()?, ..Facts::default() };
+        let mut facts = WorkerReport { evidence: kernel.evidence()?, ..WorkerReport::default() };
         facts.evidence.put_unknown(VERIFIED, "checked when all rounds are measured; the run ended before");
         for (id, task) in &tasks {
             let mut evidence = pages[kernel.memory_of(task)].clone();
@@ -349,7 +349,7 @@ impl<K: Kernel> Bench for Worker<K> {
         self.round_with_passes(id).map(|(round, _)| round)
     }
 
-    fn finish(&mut self) -> Result<Facts, String> {
+    fn finish(&mut self) -> Result<WorkerReport, String> {
         let errors = self.kernel.verify_all()?;
         let ends = self.kernel.page_evidence()?;
         let pages: Vec<Evidence> =
@@ -358,7 +358,7 @@ impl<K: Kernel> Bench for Worker<K> {
         let spoilt = culprit
             .filter(|_| K::IS_SHARED)
             .map(|(id, _)| format!("{id} left wrong values, which the others then worked on"));
-        let mut facts = Facts::default();
+        let mut facts = WorkerReport::default();
         for (id, (task, history)) in &self.tasks {
             let memory = self.kernel.memory_of(task);
             let mut evidence = pages[memory].clone();
@@ -418,7 +418,7 @@ mod tests {
     }
 
     impl Sample for Sleep {
-        fn run(&self, _thread: &Seat, _sample: usize) -> f64 {
+        fn run(&self, _thread: &WorkerThread, _sample: usize) -> f64 {
             std::thread::sleep(PASS * self.passes as u32);
             self.error
         }

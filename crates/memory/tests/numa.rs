@@ -7,7 +7,7 @@ use figure::evidence::*;
 use figure::host::HugePool;
 use figure::{Figure, Machine, Reading, Status};
 use lab::schedule::Rules;
-use machine::{Asked, Tree, describe, synthetic};
+use machine::{Overrides, Tree, describe, synthetic};
 use memory::mode::{Options, PlanError};
 use memory::numa::MODE;
 use memory::numa::plan::Setup;
@@ -21,7 +21,7 @@ const SOCKET: u64 = (4 * 57) << 20;
 fn machine(write: fn(&Path) -> io::Result<()>) -> Machine {
     let directory = tempfile::tempdir().unwrap();
     write(directory.path()).unwrap();
-    describe(&Tree::at(directory.path()), &Asked::default())
+    describe(&Tree::at(directory.path()), &Overrides::default())
 }
 
 fn options() -> Options {

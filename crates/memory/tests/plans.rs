@@ -3,7 +3,7 @@
 use figure::evidence::*;
 use figure::{Figure, Machine, Status, Unit};
 use lab::schedule::Rules;
-use machine::{Asked, Tree, synthetic};
+use machine::{Overrides, Tree, synthetic};
 use memory::mix::Mix;
 use memory::mode::{Mode, Options, PlanError, Planned};
 use memory::pages::Pages;
@@ -14,7 +14,7 @@ const USUAL: Rules = Rules { least: 8, most: 60, target: 0.01, max_time: 100.0, 
 fn machine_of(write: fn(&std::path::Path) -> std::io::Result<()>) -> Machine {
     let directory = tempfile::tempdir().unwrap();
     write(directory.path()).unwrap();
-    machine::describe(&Tree::at(directory.path()), &Asked::default())
+    machine::describe(&Tree::at(directory.path()), &Overrides::default())
 }
 
 fn options() -> Options {

@@ -3,7 +3,7 @@
 use figure::evidence::{ARRAY_BYTES, CPUS, MEMORY_LIMITED_BY, SCHEDULE};
 use figure::{Figure, Machine, Status};
 use lab::schedule::Rules;
-use machine::{Asked, Tree, synthetic};
+use machine::{Overrides, Tree, synthetic};
 use memory::kernels::{ELEMENT, Stores};
 use memory::mode::{Options, PlanError, Planned, Schedule};
 use memory::scaling::plan::{Setup, plan};
@@ -13,7 +13,7 @@ fn machine(name: &str) -> Machine {
     let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let (_, write) = synthetic::ALL.iter().find(|(known, _)| *known == name).expect(name);
     write(directory.path()).unwrap();
-    machine::describe(&Tree::at(directory.path()), &Asked { dimms: None })
+    machine::describe(&Tree::at(directory.path()), &Overrides { dimms: None })
 }
 
 /// What the command line gives without options: 8 rounds in 100 s.

@@ -6,9 +6,9 @@ use figure::check::MIN_ROUNDS;
 use figure::format::seconds;
 use figure::{Event, Evidence};
 use lab::preload::Proof;
-use lab::session::needed;
+use lab::session::with_finishing_time;
 use lab::trial::{self, Runner, Setup, VariantProof};
-use lab::worker::{Bench, Facts};
+use lab::worker::{Bench, WorkerReport};
 
 /// Proves for each allocator that it serves.
 ///
@@ -17,7 +17,7 @@ use lab::worker::{Bench, Facts};
 pub fn prepare(
     plan: serde_json::Value,
     event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, Facts), String> {
+) -> Result<(Box<dyn Bench>, WorkerReport), String> {
     trial::prepare(plan, event, prove)
 }
 
@@ -60,7 +60,7 @@ fn estimate(setup: &Setup, start: f64) -> String {
              --max-time {:.0}s is enough",
             seconds(takes(MIN_ROUNDS)),
             seconds(max_time),
-            needed(takes(MIN_ROUNDS)).ceil()
+            with_finishing_time(takes(MIN_ROUNDS)).ceil()
         );
     }
     let [low, high] = [least, most].map(|starts| seconds(takes(starts).min(max_time)));
@@ -80,7 +80,7 @@ fn void(proof: &Result<Proof, String>, plain_failure: Option<&str>) -> Option<St
         (Ok(Proof::Failed(how)), None) => {
             Some(format!("the program fails with it, and without it does not: {how}"))
         }
-        (Ok(Proof::Other(cause)) | Err(cause), _) => Some(cause.clone()),
+        (Ok(Proof::ServedByOther(cause)) | Err(cause), _) => Some(cause.clone()),
     }
 }
 

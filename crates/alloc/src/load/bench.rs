@@ -8,10 +8,10 @@ use figure::evidence::*;
 use figure::{Event, Evidence, Reading, Round};
 use lab::clock::Clock;
 use lab::image;
+use lab::install::find_helper;
 use lab::measure;
-use lab::ours::find_cell;
 use lab::pool::Pool;
-use lab::worker::{Bench, Facts};
+use lab::worker::{Bench, WorkerReport};
 use machine::Tree;
 use machine::counters::Watch;
 use workload::alloc_load::parameters::{BUCKETS, CLASSES, Class, Parameters};
@@ -39,9 +39,9 @@ struct LoadBench {
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, Facts), String> {
+) -> Result<(Box<dyn Bench>, WorkerReport), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
-    let workload = find_cell()?;
+    let workload = find_helper()?;
     let preload = match image::read(&workload) {
         Ok(image) if !image.is_dynamic => {
             Err("truebench-workload is linked statically: nothing can be preloaded into it (build it for a dynamic C library)".to_owned())
@@ -49,7 +49,7 @@ pub fn prepare(
         Ok(_) => Ok(()),
         Err(reason) => Err(reason),
     };
-    let clock = Clock::of(&setup.machine);
+    let clock = Clock::for_machine(&setup.machine);
     let mut pools: Vec<(figure::CpuList, Pool, Watch)> = Vec::new();
     for task in &setup.tasks {
         if pools.iter().all(|(cpus, ..)| *cpus != task.allowed) {
@@ -58,7 +58,7 @@ pub fn prepare(
             pools.push((task.allowed.clone(), pool, watch));
         }
     }
-    let mut facts = Facts::default();
+    let mut facts = WorkerReport::default();
     clock.write(&mut facts.evidence);
     // A thread that cannot bind to its CPU fails its run, so this holds for every round.
     facts.evidence.put(PLACE_READBACK, true);
@@ -238,8 +238,8 @@ impl Bench for LoadBench {
     }
 
     /// A run with another allocator, or with blocks that did not hold what was written, gives no round.
-    fn finish(&mut self) -> Result<Facts, String> {
-        let mut facts = Facts::default();
+    fn finish(&mut self) -> Result<WorkerReport, String> {
+        let mut facts = WorkerReport::default();
         facts.evidence.put(VERIFIED, true);
         for (figure, library) in &self.served {
             let mut evidence = Evidence::default();

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anstream::StripStream;
 use figure::format::bytes;
-use machine::{Asked, Tree};
+use machine::{Overrides, Tree};
 
 use crate::args::{Host, HostFormat};
 use crate::failure::Failure;
@@ -36,7 +36,7 @@ pub fn run(options: &Host) -> Result<ExitCode, Failure> {
             return Err(Failure::usage(format!("--root {path}: no such directory or capture")));
         }
     };
-    let machine = machine::describe(&tree, &Asked { dimms: options.dimms });
+    let machine = machine::describe(&tree, &Overrides { dimms: options.dimms });
     match options.format {
         HostFormat::Json => {
             let mut text = serde_json::to_vec_pretty(&machine).map_err(Failure::measuring)?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use figure::format::{bytes, number, plain_to};
 use figure::{Machine, Reading};
-use machine::{Asked, Tree};
+use machine::{Overrides, Tree};
 use memory::inspect::{self, Architecture, Count, Function, Inspection};
 use memory::kernels::ELEMENT;
 use memory::sizes::{self, CACHE_FACTOR};
@@ -33,7 +33,7 @@ pub fn run(arguments: &Inspect) -> Result<ExitCode, Failure> {
             format!("{json}\n")
         }
         InspectFormat::Text => {
-            let machine = machine::describe(&Tree::live(), &Asked { dimms: arguments.dimms });
+            let machine = machine::describe(&Tree::live(), &Overrides { dimms: arguments.dimms });
             describe(&shown, &inspection, &machine, output::width())
         }
     };

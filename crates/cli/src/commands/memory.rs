@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use figure::Machine;
 use lab::schedule::Rules;
-use machine::{Asked, Tree};
+use machine::{Overrides, Tree};
 use memory::kernels::ELEMENT;
 use memory::mode::{Mode, Options, Planned};
 
@@ -25,7 +25,7 @@ pub fn run(arguments: &Memory) -> Result<ExitCode, Failure> {
     match arguments.chosen() {
         Chosen::Inspect(inspect) => super::inspect::run(inspect),
         Chosen::Modes(names, options) => {
-            let machine = machine::describe(&Tree::live(), &Asked { dimms: options.dimms });
+            let machine = machine::describe(&Tree::live(), &Overrides { dimms: options.dimms });
             let parts = planned(&names, options, &machine)?;
             execute(parts, machine, &options.measuring, &options.output)
         }

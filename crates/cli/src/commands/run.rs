@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use figure::{Better, Figure, Machine, Unit};
-use machine::{Asked, Tree};
+use machine::{Overrides, Tree};
 
 use crate::args::{Output, Run, RunRequest};
 use crate::failure::{self, Failure};
@@ -30,7 +30,7 @@ const SUMMARY: &str = "summary";
 /// # Errors
 /// Wrong usage; what could not be written.
 pub fn run(arguments: &Run) -> Result<ExitCode, Failure> {
-    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     let request = &arguments.request;
     if let Some(directory) = &arguments.resume {
         let (directory, request, figures) = RunDirectory::resume(directory, &machine)?;

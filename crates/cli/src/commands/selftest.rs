@@ -10,7 +10,7 @@ use std::time::Instant;
 use figure::format::system_error;
 use figure::{Machine, Record, Verdict};
 use lab::placement::{Bind, Places};
-use machine::{Asked, Tree};
+use machine::{Overrides, Tree};
 use report::compare::{Compared, Named, Rules};
 use serde::Serialize;
 use truth::answer::{self, Answer, Twin};
@@ -56,7 +56,7 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
     }
     let truebench = std::env::current_exe()
         .map_err(|error| Failure::measuring(format!("this program cannot be found again: {error}")))?;
-    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     let cpus = by_core(&machine)?;
     let interrupt = run::interrupt()?;
     let is_interrupted = || interrupt.requested().is_some();

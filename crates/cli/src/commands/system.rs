@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use figure::Machine;
 use lab::schedule::Rules;
-use machine::{Asked, Tree};
+use machine::{Overrides, Tree};
 use system::cross::MODE as CROSS;
 use system::mode::{Mode, Options};
 
@@ -22,7 +22,7 @@ const TIMES: Times = Times { thorough: 1800.0, quick: 0.373 };
 /// Wrong usage; what could not be measured or written.
 pub fn run(arguments: &System) -> Result<ExitCode, Failure> {
     let (names, options) = arguments.chosen();
-    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     if let Some(directory) = &options.directory {
         lab::warden::tell(directory);
     }

@@ -9,8 +9,8 @@ use figure::{CpuList, Event, Reading, Round};
 use lab::clock::Clock;
 use lab::measure;
 use lab::placement::Placement;
-use lab::pool::{Pool, Seat};
-use lab::worker::{Bench, Facts};
+use lab::pool::{Pool, WorkerThread};
+use lab::worker::{Bench, WorkerReport};
 use machine::Tree;
 use machine::counters::Watch;
 
@@ -30,7 +30,7 @@ const ROUND: f64 = 0.15;
 const MOST_SAMPLES: usize = 60;
 
 /// The part of one thread in a sample.
-type Work = Arc<dyn Fn(&Seat, usize) -> io::Result<Lap> + Send + Sync>;
+type Work = Arc<dyn Fn(&WorkerThread, usize) -> io::Result<Lap> + Send + Sync>;
 
 /// A sample's value.
 type Value = Box<dyn Fn(&Lap) -> f64>;
@@ -57,12 +57,12 @@ struct PriceBench {
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, Facts), String> {
+) -> Result<(Box<dyn Bench>, WorkerReport), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     let machine = &setup.machine;
-    let clock = Clock::of(machine);
+    let clock = Clock::for_machine(machine);
     // A few processes have another price of a fault for all their time (docs/methods/faults.md).
-    let mut facts = Facts { anew: true, ..Facts::default() };
+    let mut facts = WorkerReport { restart_each_cycle: true, ..WorkerReport::default() };
     clock.write(&mut facts.evidence);
     let sizes: BTreeSet<usize> = setup.tasks.iter().map(|task| task.threads.max(1)).collect();
     let team = |threads: usize| Ok((threads, Team::new(&setup, threads, clock.clone())?));
@@ -90,12 +90,12 @@ impl Team {
 
 /// Laps of one thread until a sample is long enough.
 fn single_work(price: &'static Price, fixture: Arc<Fixture>) -> Work {
-    Arc::new(move |seat, _| {
-        let begun = seat.clock.now();
+    Arc::new(move |worker, _| {
+        let begun = worker.clock.now();
         let mut all = Lap::default();
-        while all.units == 0.0 || seat.clock.seconds(begun, seat.clock.now()) < SAMPLE {
+        while all.units == 0.0 || worker.clock.seconds(begun, worker.clock.now()) < SAMPLE {
             all = [all, (price.lap)(&fixture)?].into_iter().sum();
-            seat.glance();
+            worker.sample_cpu();
         }
         Ok(all)
     })
@@ -104,7 +104,7 @@ fn single_work(price: &'static Price, fixture: Arc<Fixture>) -> Work {
 /// The parts of several threads.
 fn threaded_work(price: &'static ThreadedPrice, fixture: Arc<Fixture>) -> Work {
     let end = SampleEnd::default();
-    Arc::new(move |seat, sample| (price.lap)(&fixture, seat, sample, &end))
+    Arc::new(move |worker, sample| (price.lap)(&fixture, worker, sample, &end))
 }
 
 impl PriceBench {
@@ -131,7 +131,7 @@ impl PriceBench {
     /// How many samples make a round, by a sample that is not counted.
     fn samples_per_round(&self, task: &Task) -> Result<usize, String> {
         let (work, _) = self.work(task)?;
-        let laps = self.team(task)?.pool.run(move |seat| timed(|| work(seat, 0)));
+        let laps = self.team(task)?.pool.run(move |worker| timed(|| work(worker, 0)));
         let mut longest = 0.0_f64;
         for (lap, used) in laps.map_err(|error| error.to_string())? {
             lap.map_err(|error| error.to_string())?;
@@ -166,8 +166,8 @@ impl Bench for PriceBench {
             None => self.samples_per_round(task)?,
         };
         let (team, (work, value)) = (self.team(task)?, self.work(task)?);
-        let work = move |seat: &Seat, sample| work(seat, sample);
-        let (measured, by_thread) = measure::round_giving(&team.pool, &team.watch, samples, work)
+        let work = move |worker: &WorkerThread, sample| work(worker, sample);
+        let (measured, by_thread) = measure::round_with_values(&team.pool, &team.watch, samples, work)
             .map_err(|error| error.to_string())?;
         let laps = sum_laps(by_thread)?;
         let prices: Vec<f64> = laps.iter().map(value).collect();
@@ -181,8 +181,8 @@ impl Bench for PriceBench {
         Ok(Round::new(measured.started, measured.duration, prices, evidence))
     }
 
-    fn finish(&mut self) -> Result<Facts, String> {
-        Ok(Facts::default())
+    fn finish(&mut self) -> Result<WorkerReport, String> {
+        Ok(WorkerReport::default())
     }
 }
 

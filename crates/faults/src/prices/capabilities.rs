@@ -177,7 +177,7 @@ mod unit {
     #[test]
     fn tmpfs_is_no_disk() {
         let shm = Path::new("/dev/shm");
-        if lab::mount::of(shm).is_ok_and(|mount| mount.kind == "tmpfs") {
+        if lab::mount::find(shm).is_ok_and(|mount| mount.kind == "tmpfs") {
             let capabilities = Capabilities::probe(shm, 16 << 20);
             assert!(capabilities.disk.is_err_and(|reason| reason.contains("tmpfs, which has no disk")));
         }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use lab::pool::Seat;
+use lab::pool::WorkerThread;
 
 use super::capabilities::Capabilities;
 use super::fixture::Fixture;
@@ -262,7 +262,7 @@ pub struct ThreadedPrice {
     /// Minor faults that each unit must take.
     pub expected: f64,
     /// The part of one thread in a sample.
-    pub lap: fn(&Fixture, &Seat, usize, &SampleEnd) -> io::Result<Lap>,
+    pub lap: fn(&Fixture, &WorkerThread, usize, &SampleEnd) -> io::Result<Lap>,
 }
 
 /// The prices by number of threads.

@@ -227,7 +227,7 @@ mod unit {
 
     use figure::Status;
     use lab::schedule::Rules;
-    use machine::{Asked, Tree, synthetic};
+    use machine::{Overrides, Tree, synthetic};
 
     use super::*;
     use crate::prices::fixture::FILE;
@@ -235,7 +235,7 @@ mod unit {
     fn planned(write: fn(&Path) -> std::io::Result<()>, change: fn(&mut Capabilities)) -> (Planned, Setup) {
         let root = tempfile::tempdir().unwrap();
         write(root.path()).unwrap();
-        let machine = machine::describe(&Tree::at(root.path()), &Asked { dimms: None });
+        let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
         let mut capabilities = Capabilities {
             directory: "/var/tmp".into(),
             page: 4096,

@@ -5,7 +5,7 @@ use std::hint::spin_loop;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lab::pool::Seat;
+use lab::pool::WorkerThread;
 use rustix::mm::Advice;
 
 use super::fixture::Fixture;
@@ -39,25 +39,25 @@ impl Drop for SignalOnDrop<'_> {
 }
 
 /// madvise(MADV_DONTNEED) of one page after the other, while the other threads run.
-pub fn dontneed(fixture: &Fixture, seat: &Seat, sample: usize, end: &SampleEnd) -> io::Result<Lap> {
-    release_pages(fixture, seat, sample, end, |region, page| {
+pub fn dontneed(fixture: &Fixture, thread: &WorkerThread, sample: usize, end: &SampleEnd) -> io::Result<Lap> {
+    release_pages(fixture, thread, sample, end, |region, page| {
         region.advise_pages(page, 1, Advice::LinuxDontNeed)
     })
 }
 
 /// munmap of one page after the other, from the end of the region, so that no mapping is split.
-pub fn unmapped(fixture: &Fixture, seat: &Seat, sample: usize, end: &SampleEnd) -> io::Result<Lap> {
-    release_pages(fixture, seat, sample, end, |region, _| region.cut(1))
+pub fn unmapped(fixture: &Fixture, thread: &WorkerThread, sample: usize, end: &SampleEnd) -> io::Result<Lap> {
+    release_pages(fixture, thread, sample, end, |region, _| region.cut(1))
 }
 
 fn release_pages(
     fixture: &Fixture,
-    seat: &Seat,
+    thread: &WorkerThread,
     sample: usize,
     end: &SampleEnd,
     release: Release,
 ) -> io::Result<Lap> {
-    if seat.index > 0 {
+    if thread.index > 0 {
         while end.samples.load(Ordering::Acquire) <= sample {
             spin_loop();
         }
@@ -78,15 +78,15 @@ fn release_pages(
 }
 
 /// First writes of all threads at once, each in a region of its own.
-pub fn written(fixture: &Fixture, seat: &Seat, _: usize, _: &SampleEnd) -> io::Result<Lap> {
-    let region = Mapping::anonymous(fixture.each(seat.threads));
+pub fn written(fixture: &Fixture, thread: &WorkerThread, _: usize, _: &SampleEnd) -> io::Result<Lap> {
+    let region = Mapping::anonymous(fixture.each(thread.threads));
     // A thread without a region comes to the barrier too: the others wait there.
-    if seat.wait().is_err() {
+    if thread.wait().is_err() {
         return Err(io::Error::other("another thread failed"));
     }
     let region = region?;
     let ((), used) = timed(|| fill(&region));
     let ((), again) = timed(|| fill(&region));
-    let _ = seat.wait();
+    let _ = thread.wait();
     Ok(Lap { again, ..Lap::new(region.pages(), used) })
 }

@@ -5,7 +5,7 @@ use figure::{Event, Evidence, Reading};
 use lab::image::Image;
 use lab::preload::Proof;
 use lab::trial::{self, Runner, Variant, VariantProof};
-use lab::worker::{Bench, Facts};
+use lab::worker::{Bench, WorkerReport};
 
 use super::counted::CountedStart;
 
@@ -16,7 +16,7 @@ use super::counted::CountedStart;
 pub fn prepare(
     plan: serde_json::Value,
     event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, Facts), String> {
+) -> Result<(Box<dyn Bench>, WorkerReport), String> {
     trial::prepare(plan, event, |runner, event| Ok(prove_all(runner, event)))
 }
 
@@ -69,7 +69,7 @@ fn count_calls(runner: &Runner, variant: &Variant) -> Result<CountedStart, Strin
 /// Why the figure is void.
 fn prove(runner: &Runner, variant: &Variant) -> Result<Evidence, String> {
     let mut evidence = Evidence::default();
-    let image = Image::of(&runner.setup().program.file);
+    let image = Image::of_program(&runner.setup().program.file);
     if !variant.environment.is_empty() && image.as_ref().is_some_and(|image| image.is_privileged) {
         return Err(
             "it is set-user-ID or set-group-ID: neither the dynamic linker nor malloc takes variables".into(),
@@ -77,7 +77,7 @@ fn prove(runner: &Runner, variant: &Variant) -> Result<Evidence, String> {
     }
     if let Some(library) = &variant.library {
         match runner.prove_library(Some(library), &variant.environment)? {
-            Proof::Other(cause) | Proof::Failed(cause) => return Err(cause),
+            Proof::ServedByOther(cause) | Proof::Failed(cause) => return Err(cause),
             proof => trial::write_library(&mut evidence, &proof, library.display().to_string()),
         }
     }

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use figure::{Evidence, Reading, evidence as key};
-use lab::start::{Ended, Programs, Stage, Start};
+use lab::start::{LaunchSettings, Programs, Start, StartResult};
 
 use crate::allocator;
 
@@ -15,7 +15,7 @@ use crate::allocator;
 #[derive(Debug)]
 pub struct CountedStart {
     /// What it used, its calls, and whether it failed.
-    pub ended: Ended,
+    pub ended: StartResult,
     /// The first program that ran without the variables.
     without_variables: Option<String>,
     allocators: BTreeSet<&'static str>,
@@ -27,16 +27,16 @@ impl CountedStart {
     /// # Errors
     /// Why it could not be started, in words for the user.
     pub fn run(
-        stage: &Stage,
+        stage: &LaunchSettings,
         environment: &[OsString],
         time: Option<Duration>,
     ) -> Result<CountedStart, String> {
         let (mut without_variables, mut allocators) = (None, BTreeSet::new());
         let mut programs = Programs::default();
-        let start = Start::counted(stage, environment.to_vec())?;
+        let start = Start::counting_calls(stage, environment.to_vec())?;
         let look = |cell: u32| {
             // A process that is just being executed has neither libraries nor variables yet.
-            let observed = programs.look(cell, |process, program| {
+            let observed = programs.observe(cell, |process, program| {
                 let allocator = allocator::of_process(process)?;
                 let lacks_variables = has_all(process, environment) == Some(false);
                 let name = || figure::format::plain_to(&program.to_string_lossy(), 120);

@@ -18,7 +18,7 @@ use std::os::fd::AsRawFd;
 
 use figure::CpuList;
 use machine::Tree;
-use machine::perf::{OF_OURS, refusal};
+use machine::perf::{PARANOID_OWN_PROCESSES, refusal};
 use perf_event::data::Visitor;
 use perf_event::data::endian::Native;
 use perf_event::data::parse::{ParseConfig, Parser};
@@ -429,7 +429,10 @@ pub fn available() -> Result<(), String> {
 pub fn explain(error: &io::Error, tasks: usize, cpus: usize) -> String {
     match error.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => {
-            format!("the kernel forbids it (perf_event_open): {}", refusal(&Tree::live(), OF_OURS))
+            format!(
+                "the kernel forbids it (perf_event_open): {}",
+                refusal(&Tree::live(), PARANOID_OWN_PROCESSES)
+            )
         }
         Some(libc::EMFILE | libc::ENFILE) => format!(
             "{tasks} threads on {cpus} CPUs need {} open files and there may not be so many: raise ulimit -n",

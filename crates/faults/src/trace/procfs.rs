@@ -97,7 +97,7 @@ pub fn peak_resident(process: u32) -> Option<u64> {
 pub fn name_if_alive(process: u32) -> Option<String> {
     /// The process is exiting (include/linux/sched.h).
     const PF_EXITING: u32 = 4;
-    let stat = lab::tree::stat(process)?;
+    let stat = lab::process_tree::stat(process)?;
     (!"ZXx".contains(stat.state) && stat.flags & PF_EXITING == 0).then_some(stat.comm)
 }
 

@@ -9,11 +9,11 @@ use std::time::Duration;
 use figure::evidence::*;
 use figure::{Event, Evidence, Round};
 use lab::clock::Clock;
-use lab::copies::{Ask, Copies};
+use lab::copies::{Copies, CopiesSpec};
+use lab::install::find_helper;
 use lab::measure;
-use lab::ours::find_cell;
 use lab::pool::Pool;
-use lab::worker::{Bench, Facts};
+use lab::worker::{Bench, WorkerReport};
 use machine::Tree;
 use machine::counters::Watch;
 use procfs_core::process::{MMapPath, MemoryMap};
@@ -56,12 +56,12 @@ struct Walk {
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, Facts), String> {
+) -> Result<(Box<dyn Bench>, WorkerReport), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
-    let cell = find_cell()?;
-    let clock = Clock::of(&setup.machine);
+    let cell = find_helper()?;
+    let clock = Clock::for_machine(&setup.machine);
     let watch = Watch::new(&Tree::live(), &setup.machine, &setup.allowed);
-    let mut facts = Facts::default();
+    let mut facts = WorkerReport::default();
     clock.write(&mut facts.evidence);
     facts.evidence.put(WALK_ENVIRONMENT, environment());
     let pool = Pool::on_each(&setup.allowed, clock).map_err(|error| error.to_string())?;
@@ -111,8 +111,8 @@ impl Bench for WalkBench {
         Ok(Round::new(walk.started.clone(), walk.duration, vec![layout.resident() as f64], evidence))
     }
 
-    fn finish(&mut self) -> Result<Facts, String> {
-        Ok(Facts { evidence: self.malloc.clone(), ..Facts::default() })
+    fn finish(&mut self) -> Result<WorkerReport, String> {
+        Ok(WorkerReport { evidence: self.malloc.clone(), ..WorkerReport::default() })
     }
 }
 
@@ -120,7 +120,7 @@ impl WalkBench {
     /// One start.
     fn walk(&mut self, arm: &Arm) -> Result<Walk, String> {
         let variables = arm.variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        let ask = Ask {
+        let ask = CopiesSpec {
             name: workload::heap_walk::NAME,
             copies: 1,
             threads: 1,
@@ -141,7 +141,7 @@ impl WalkBench {
 }
 
 /// Makes the steps: the layout after each, and the library that served malloc.
-fn steps(cell: &Path, ask: &Ask) -> Result<(Vec<HeapLayout>, Evidence), String> {
+fn steps(cell: &Path, ask: &CopiesSpec) -> Result<(Vec<HeapLayout>, Evidence), String> {
     let mut copies = Copies::begin(cell, ask, |_| {})?;
     copies.ready(1, PATIENCE, |_| Ok(()))?;
     let process = copies.processes().next().ok_or("no process")?;
@@ -155,13 +155,13 @@ fn steps(cell: &Path, ask: &Ask) -> Result<(Vec<HeapLayout>, Evidence), String> 
         Baseline { heap: before.end, anonymous: before.anonymous, block_pages, page, is_glibc };
     let mut layouts = Vec::with_capacity(STEPS.len());
     for _ in STEPS {
-        copies.let_go();
+        copies.release();
         copies.ready(1, PATIENCE, |_| Ok(()))?;
         let after = snapshot(&copies, &reader.maps()?)?;
         layouts.push(HeapLayout::new(&mut baseline, &after, |extent| reader.resident(extent))?);
     }
-    copies.let_go();
-    copies.ended()?;
+    copies.release();
+    copies.wait_for_end()?;
     Ok((layouts, malloc))
 }
 

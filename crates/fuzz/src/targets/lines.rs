@@ -47,7 +47,7 @@ fn again<T: DeserializeOwned + Serialize>(line: &[u8]) -> Option<T> {
 fn reply(line: &[u8]) {
     match again::<Reply>(line) {
         Some(Reply::Finished(facts) | Reply::Ready(facts)) => {
-            looks::judged(facts.found, Machine::default());
+            looks::judged(facts.discovered, Machine::default());
         }
         Some(Reply::Round(round)) => {
             let unit = figure::Unit::of("ns");

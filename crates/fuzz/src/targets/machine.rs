@@ -9,7 +9,7 @@ use figure::evidence::Fact;
 use machine::counters::groups::{self, Groups};
 use machine::counters::idle::{self, Idle};
 use machine::counters::{Snapshot, Watch};
-use machine::{Asked, Tree, describe, notes, synthetic};
+use machine::{Overrides, Tree, describe, notes, synthetic};
 use tempfile::TempDir;
 
 use super::Target;
@@ -290,9 +290,10 @@ struct Watched {
 
 impl Watched {
     fn new(tree: &Tree) -> Watched {
-        let whole = describe(tree, &Asked::default());
+        let whole = describe(tree, &Overrides::default());
         let watch = Watch::new(tree, &whole, &whole.topology.online).by_cpu();
-        let (idle, groups) = (Idle::new(tree, &"0".parse().expect("a list")), Groups::of(tree, PROCESS));
+        let (idle, groups) =
+            (Idle::new(tree, &"0".parse().expect("a list")), Groups::of_process(tree, PROCESS));
         Watched {
             snapshot: watch.snapshot(),
             watch,
@@ -340,7 +341,7 @@ fn changed(content: &[u8], draw: &mut Draw) -> Option<Vec<u8>> {
 
 /// What holds of every description, whatever the tree.
 pub fn hold(tree: &Tree) {
-    let machine = describe(tree, &Asked::default());
+    let machine = describe(tree, &Overrides::default());
     let topology = &machine.topology;
     assert_eq!(topology.cpus.len(), topology.online.len());
     assert!(topology.online.len() <= 8192 && topology.allowed.is_subset(&topology.online));

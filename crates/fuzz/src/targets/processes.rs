@@ -23,7 +23,7 @@ fn one(input: &[u8]) {
                 assert!(proc::memory(&text, name).is_none_or(|bytes| bytes % 1024 == 0));
             }
         }
-        _ => assert!(proc::behind_name(&text).all(|field| !field.contains([')', ' ']))),
+        _ => assert!(proc::fields_after_name(&text).all(|field| !field.contains([')', ' ']))),
     }
 }
 

@@ -20,7 +20,7 @@ const NEIGHBOURS: [Range<u64>; 2] = [30_000_000..38_000_000, 46_000_000..54_000_
 
 /// Evidence after the ramp.
 pub fn connection_facts(report: &ConnectReport, sources: usize) -> Evidence {
-    let mut facts = lab::clock::of_monotonic();
+    let mut facts = lab::clock::monotonic_evidence();
     let ramp = &report.ramp;
     facts.put(key::ESTABLISHED, f64::from(ramp.established));
     facts.put(key::RAMP_FAILURES, ramp.failures.iter().map(|count| *count as f64).collect());

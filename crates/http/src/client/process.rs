@@ -61,7 +61,7 @@ pub struct ConnectReport {
 /// A pipe broke, or a line is no order.
 pub fn serve(parent: u32) -> std::io::Result<()> {
     lab::guardian::die_with(parent);
-    lab::ended::outlive_file_limit()?;
+    lab::exit_status::survive_file_limit()?;
     let abort = Arc::new(AtomicBool::new(false));
     let (orders, ordered) = channel();
     let ended = abort.clone();
@@ -133,7 +133,7 @@ impl Generator {
             .map_err(|error| {
                 format!(
                     "a process of the client could not be started: {}",
-                    system_error(&proc::missing(error))
+                    system_error(&proc::explain_missing_proc(error))
                 )
             })?;
         let orders = child.stdin.take();
@@ -189,7 +189,7 @@ impl Generator {
     fn exit_reason(&mut self) -> String {
         self.orders = None;
         match self.child.wait() {
-            Ok(status) => format!("the client {}", lab::ended::words(status)),
+            Ok(status) => format!("the client {}", lab::exit_status::describe(status)),
             Err(error) => format!("the client is gone: {}", system_error(&error)),
         }
     }

@@ -138,7 +138,7 @@ mod unit {
     use super::*;
 
     fn outcome_of(server: ServerSpec) -> String {
-        let machine = machine::describe(&machine::Tree::live(), &machine::Asked { dimms: None });
+        let machine = machine::describe(&machine::Tree::live(), &machine::Overrides { dimms: None });
         let rules = AgentRules::new(&machine, vec!["nethttp".to_owned()], None);
         let session = AgentSession::new(&rules, IpAddr::from([10, 1, 2, 3]));
         match session.allowed(StartRequest {

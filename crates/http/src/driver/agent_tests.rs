@@ -26,7 +26,7 @@ struct RunningAgent {
 }
 
 fn run_agent(token: Option<&str>) -> RunningAgent {
-    let machine = machine::describe(&Tree::live(), &machine::Asked { dimms: None });
+    let machine = machine::describe(&Tree::live(), &machine::Overrides { dimms: None });
     let rules = AgentRules::new(&machine, vec!["nethttp".to_owned()], token.map(str::to_owned));
     let agent = Agent::bind(Ipv4Addr::LOCALHOST.into(), 0, rules).unwrap();
     let address = agent.address().unwrap();

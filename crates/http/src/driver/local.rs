@@ -149,7 +149,7 @@ impl ServerDriver for LocalServer {
             let pids = processes.running();
             let first = *pids.first().ok_or_else(|| self.running.how_it_ended())?;
             self.first = Some(first);
-            self.groups = Some(Groups::of(&Tree::live(), first));
+            self.groups = Some(Groups::of_process(&Tree::live(), first));
         }
         self.go_before = self.runtime();
         self.cpu_at_prepare = self.cpu_times();

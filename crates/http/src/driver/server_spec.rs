@@ -207,7 +207,7 @@ impl RunningServer {
             (None, None) => None,
         };
         match status {
-            Some(status) => format!("the server {}", lab::ended::words(status)),
+            Some(status) => format!("the server {}", lab::exit_status::describe(status)),
             None => ENDED.to_owned(),
         }
     }
@@ -239,7 +239,10 @@ fn wait_for(child: &mut Child, address: SocketAddr) -> Result<(), String> {
         if let Some(status) = ended {
             deadline = deadline.min(Instant::now() + DAEMON);
             if !status.success() || Instant::now() > deadline {
-                return Err(format!("it {} before it listened at {address}", lab::ended::words(status)));
+                return Err(format!(
+                    "it {} before it listened at {address}",
+                    lab::exit_status::describe(status)
+                ));
             }
         }
         if Instant::now() > deadline {

@@ -91,7 +91,7 @@ mod unit {
     ) -> Result<Split, PlanError> {
         let root = tempfile::tempdir().unwrap();
         write(root.path()).unwrap();
-        let machine = machine::describe(&Tree::at(root.path()), &machine::Asked { dimms: None });
+        let machine = machine::describe(&Tree::at(root.path()), &machine::Overrides { dimms: None });
         let list = |text: &str| text.parse().unwrap();
         let client = Client {
             threads: None,

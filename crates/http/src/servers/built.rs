@@ -32,7 +32,7 @@ pub fn program() -> Result<PathBuf, ServersError> {
 /// # Errors
 /// As [`program`].
 pub fn program_or_build(building: impl FnOnce(&str, &Path)) -> Result<PathBuf, ServersError> {
-    find_or_build(&lab::ours::directories(), cache, go, building)
+    find_or_build(&lab::install::directories(), cache, go, building)
 }
 
 /// The user's cache: XDG_CACHE_HOME, else below the home directory.
@@ -60,7 +60,7 @@ pub(super) fn find_or_build(
     building: impl FnOnce(&str, &Path),
 ) -> Result<PathBuf, ServersError> {
     if let Some(path) = directories.iter().map(|directory| directory.join(NAME)).find(|path| path.is_file()) {
-        trust::own_file(&path).map_err(ServersError::Untrusted)?;
+        trust::installed_file(&path).map_err(ServersError::Untrusted)?;
         return Ok(path);
     }
     let go = go()?;

@@ -134,7 +134,7 @@ impl Supervisor {
 
 impl Drop for Supervisor {
     fn drop(&mut self) {
-        lab::tree::kill_below(self.0.id());
+        lab::process_tree::kill_below(self.0.id());
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

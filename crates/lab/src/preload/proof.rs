@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::bindings::{self, Binding};
 use super::watch::Watch;
 use crate::image::Image;
-use crate::start::{Ended, Stage, Start, assignment};
+use crate::start::{LaunchSettings, Start, StartResult, assignment};
 
 /// Bytes that the dynamic linker may write. A program that starts ten thousand others writes about as much.
 const MOST_BYTES: u64 = 2 << 30;
@@ -30,7 +30,7 @@ pub enum Proof {
     /// It is not known which library served all processes, and why.
     Unknown(String),
     /// Another library served, and why.
-    Other(String),
+    ServedByOther(String),
     /// The program failed, and how.
     Failed(String),
 }
@@ -42,7 +42,7 @@ pub enum Proof {
 /// # Errors
 /// Why the program could not be started, for the user.
 pub fn prove(
-    stage: &Stage,
+    stage: &LaunchSettings,
     library: Option<&Path>,
     environment: &[OsString],
     directory: &Path,
@@ -83,24 +83,24 @@ pub fn prove(
 }
 
 fn judge(
-    stage: &Stage,
+    stage: &LaunchSettings,
     library: Option<&Path>,
-    ended: &Ended,
+    ended: &StartResult,
     files: &[PathBuf],
     watch: &Watch,
 ) -> Result<Proof, String> {
-    let with_linker_error = |cause: String| match &ended.words {
+    let with_linker_error = |cause: String| match &ended.stderr_line {
         Some(line) if line.contains("ld.so") => format!("{cause}; it said: {line}"),
         _ => cause,
     };
     if let Some(failure) = &ended.failure {
         return Ok(Proof::Failed(failure.clone()));
     }
-    let image = Image::of(&stage.program.file);
+    let image = Image::of_program(&stage.program.file);
     let name = stage.program.name();
     if !has_file_of(files, ended.process) {
-        return Ok(match image.as_ref().and_then(Image::refuses) {
-            Some(reason) => Proof::Other(format!("{name} is {reason}")),
+        return Ok(match image.as_ref().and_then(Image::preload_obstacle) {
+            Some(reason) => Proof::ServedByOther(format!("{name} is {reason}")),
             None => {
                 Proof::Unknown(format!("the dynamic linker of {name} does not tell whose malloc it bound"))
             }
@@ -108,10 +108,10 @@ fn judge(
     }
     for file in files {
         if let Err(cause) = bindings::served(library, &read(file)?) {
-            return Ok(Proof::Other(with_linker_error(cause)));
+            return Ok(Proof::ServedByOther(with_linker_error(cause)));
         }
     }
-    Ok(match (image.and_then(|image| image.own()), watch.uncovered()) {
+    Ok(match (image.and_then(|image| image.built_in_allocator()), watch.uncovered()) {
         (Some(built_in), _) => {
             Proof::Unknown(format!("{name}: {built_in}, which may serve in place of what is preloaded"))
         }

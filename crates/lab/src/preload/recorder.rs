@@ -44,7 +44,7 @@ impl Recorder {
     /// # Errors
     /// [`RecorderError`].
     pub fn new(bytes: usize) -> Result<Recorder, RecorderError> {
-        let library = crate::ours::find_library(LIBRARY).map_err(RecorderError::None)?;
+        let library = crate::install::find_library(LIBRARY).map_err(RecorderError::None)?;
         if library.as_os_str().as_bytes().iter().any(|byte| b": ".contains(byte)) {
             return Err(RecorderError::Path(library));
         }

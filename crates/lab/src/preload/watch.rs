@@ -19,7 +19,7 @@ pub struct Watch {
 impl Watch {
     /// Examines all programs below the helper that started them.
     pub fn scan(&mut self, helper: u32, library: Option<&Path>) {
-        let problems = self.programs.look(helper, |process, program| problem(process, program, library));
+        let problems = self.programs.observe(helper, |process, program| problem(process, program, library));
         self.problems.extend(problems.into_iter().flatten());
     }
 
@@ -32,13 +32,13 @@ impl Watch {
 /// Why the library does not serve a process; the outer `None` while this is not known.
 fn problem(process: u32, program: &Path, library: Option<&Path>) -> Option<Option<String>> {
     // By /proc, which leads to the file even if it was renamed or deleted.
-    let image = Image::of(Path::new(&format!("/proc/{process}/exe")));
+    let image = Image::of_program(Path::new(&format!("/proc/{process}/exe")));
     let name = figure::format::plain_to(&program.to_string_lossy(), 120);
-    let refuses = image.as_ref().filter(|image| !image.is_dynamic).and_then(Image::refuses);
+    let refuses = image.as_ref().filter(|image| !image.is_dynamic).and_then(Image::preload_obstacle);
     if let Some(reason) = refuses {
         return Some(Some(format!("{name} is {reason}")));
     }
-    if let Some(built_in) = image.as_ref().and_then(Image::own) {
+    if let Some(built_in) = image.as_ref().and_then(Image::built_in_allocator) {
         return Some(Some(format!("{name}: {built_in}")));
     }
     let is_served = is_loaded(Path::new(&format!("/proc/{process}/maps")), library)?;

@@ -6,7 +6,7 @@ use figure::evidence::*;
 use figure::{CpuList, Evidence, Reading};
 use rustix::process::Pid;
 
-use crate::proc::{behind_name, field, text};
+use crate::proc::{field, fields_after_name, text};
 
 /// Observations of a program's threads.
 #[derive(Debug, Default)]
@@ -89,7 +89,7 @@ fn is_bound(masks: &[CpuList], places: &[CpuList]) -> bool {
 
 /// Whether a thread runs, and its CPU: fields 3 and 39 of /proc/PID/task/TID/stat.
 fn running_on(stat: &str) -> Option<(bool, u32)> {
-    let mut fields = behind_name(stat);
+    let mut fields = fields_after_name(stat);
     let state = fields.next()?;
     Some((state == "R", fields.nth(35)?.parse().ok()?))
 }

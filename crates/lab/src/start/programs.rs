@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::{proc, tree};
+use crate::{proc, process_tree};
 
 /// Programs that were examined. Each program of a process is examined once.
 #[derive(Debug, Default)]
@@ -15,10 +15,10 @@ impl Programs {
     /// Calls `examine` with the process id and the file of each new program below the helper. If it returns
     /// `None`, or if the process executed another program in the meantime, the program is examined again the
     /// next time.
-    pub fn look<T>(&mut self, helper: u32, mut examine: impl FnMut(u32, &Path) -> Option<T>) -> Vec<T> {
+    pub fn observe<T>(&mut self, helper: u32, mut examine: impl FnMut(u32, &Path) -> Option<T>) -> Vec<T> {
         let mut results = Vec::new();
         let helper_arguments = arguments(helper);
-        for process in tree::processes_below(helper) {
+        for process in process_tree::processes_below(helper) {
             let Some(file) = file_of(process) else { continue };
             let program = (process, file);
             // Between fork and exec the process still is the helper.
@@ -55,7 +55,7 @@ mod unit {
 
     impl Drop for Forked {
         fn drop(&mut self) {
-            tree::kill_below(self.0);
+            process_tree::kill_below(self.0);
             // SAFETY: a null status pointer is allowed.
             unsafe {
                 libc::kill(self.0 as i32, libc::SIGKILL);
@@ -65,7 +65,7 @@ mod unit {
     }
 
     fn files(programs: &mut Programs, helper: u32) -> Vec<PathBuf> {
-        programs.look(helper, |_, file| Some(file.to_owned()))
+        programs.observe(helper, |_, file| Some(file.to_owned()))
     }
 
     #[test]
@@ -82,7 +82,7 @@ mod unit {
                 process => Forked(process as u32),
             }
         };
-        while tree::processes_below(helper.0).is_empty() {
+        while process_tree::processes_below(helper.0).is_empty() {
             std::thread::yield_now();
         }
         assert_eq!(files(&mut Programs::default(), helper.0), Vec::<PathBuf>::new());
@@ -98,16 +98,20 @@ mod unit {
         std::io::Read::read_exact(shell.stdout.as_mut().unwrap(), &mut [0]).unwrap();
         let is_sleep = |file: &PathBuf| file.ends_with("sleep");
         // The shell may not have started it yet.
-        while !tree::processes_below(helper).into_iter().filter_map(file_of).any(|file| is_sleep(&file)) {
+        while !process_tree::processes_below(helper)
+            .into_iter()
+            .filter_map(file_of)
+            .any(|file| is_sleep(&file))
+        {
             std::thread::yield_now();
         }
         let mut programs = Programs::default();
-        assert_eq!(programs.look(helper, |_, _| None::<()>), []);
+        assert_eq!(programs.observe(helper, |_, _| None::<()>), []);
         let files_first = files(&mut programs, helper);
         let sleeps = files_first.iter().filter(|file| is_sleep(file)).count();
         assert_eq!((files_first.len(), sleeps), (2, 1), "{files_first:?}");
         assert_eq!(files(&mut programs, helper), Vec::<PathBuf>::new());
-        tree::kill_below(helper);
+        process_tree::kill_below(helper);
         shell.wait().unwrap();
     }
 }

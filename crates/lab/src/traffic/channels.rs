@@ -15,7 +15,7 @@ const COMPARABLE: f64 = 10_000.0;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Distinct {
     /// Channels to be summed.
-    pub kept: Vec<usize>,
+    pub channels: Vec<usize>,
     /// Channels that never counted.
     pub silent: Vec<usize>,
     /// Duplicates: the channel, and the channel that it duplicates.
@@ -37,9 +37,9 @@ pub fn distinct(intervals: &[Vec<Vec<f64>>]) -> Distinct {
             counts(other).count() == counts(channel).count()
                 && counts(other).zip(counts(channel)).all(|(a, b)| (a - b).abs() <= SKEW)
         };
-        match result.kept.iter().copied().find(same).filter(|_| total >= COMPARABLE) {
+        match result.channels.iter().copied().find(same).filter(|_| total >= COMPARABLE) {
             Some(other) => result.twins.push((channel, other)),
-            None => result.kept.push(channel),
+            None => result.channels.push(channel),
         }
     }
     result
@@ -64,7 +64,7 @@ mod tests {
         let mut skewed = REAL;
         skewed[1].0 += 1.0;
         let result = distinct(&intervals(&[REAL, NONE, OTHER, REAL, NONE, skewed]));
-        assert_eq!(result.kept, [0, 2]);
+        assert_eq!(result.channels, [0, 2]);
         assert_eq!(result.silent, [1, 4]);
         assert_eq!(result.twins, [(3, 0), (5, 0)]);
     }
@@ -73,16 +73,16 @@ mod tests {
     fn one_equal_interval_is_chance() {
         let mut once = OTHER;
         once[2] = REAL[2];
-        assert_eq!(distinct(&intervals(&[REAL, once])).kept, [0, 1]);
+        assert_eq!(distinct(&intervals(&[REAL, once])).channels, [0, 1]);
         let mut reads = REAL;
         reads.iter_mut().for_each(|(_, writes)| *writes += 100.0);
-        assert_eq!(distinct(&intervals(&[REAL, reads])).kept, [0, 1], "equal reads, other writes");
+        assert_eq!(distinct(&intervals(&[REAL, reads])).channels, [0, 1], "equal reads, other writes");
     }
 
     #[test]
     fn idle_channels_are_not_duplicates() {
         let idle = [(3.0, 1.0), (2.0, 0.0), (4.0, 1.0)];
-        assert_eq!(distinct(&intervals(&[REAL, idle, idle])).kept, [0, 1, 2]);
+        assert_eq!(distinct(&intervals(&[REAL, idle, idle])).channels, [0, 1, 2]);
     }
 
     proptest! {
@@ -97,12 +97,12 @@ mod tests {
                 .collect();
             channels.extend(copies.iter().filter_map(|&at| channels.get(at).copied()).collect::<Vec<_>>());
             let result = distinct(&intervals(&channels));
-            let mut all: Vec<usize> = result.kept.iter().chain(&result.silent).copied().collect();
+            let mut all: Vec<usize> = result.channels.iter().chain(&result.silent).copied().collect();
             all.extend(result.twins.iter().map(|(twin, _)| *twin));
             all.sort_unstable();
             prop_assert_eq!(all, (0..channels.len()).collect::<Vec<_>>());
             let is_sound =
-                |(twin, other): &(usize, usize)| twin > other && result.kept.contains(other);
+                |(twin, other): &(usize, usize)| twin > other && result.channels.contains(other);
             prop_assert!(result.twins.iter().all(is_sound));
         }
     }

@@ -4,7 +4,7 @@ use std::io;
 
 use figure::host::{UncoreChannel, UncoreEvent};
 use machine::Tree;
-use machine::perf::{OF_ALL, refusal};
+use machine::perf::{PARANOID_ALL_CPUS, refusal};
 use perf_event::events::Raw;
 use perf_event::{Builder, Counter};
 use rustix::io::Errno;
@@ -49,7 +49,7 @@ fn open(channel: &UncoreChannel, event: &UncoreEvent) -> io::Result<Counter> {
 /// Why a counter could not be opened, and what to do.
 fn describe(error: &io::Error, event: &str, channel: &str) -> String {
     let answer = match Errno::from_io_error(error) {
-        Some(Errno::ACCESS | Errno::PERM) => refusal(&Tree::live(), OF_ALL),
+        Some(Errno::ACCESS | Errno::PERM) => refusal(&Tree::live(), PARANOID_ALL_CPUS),
         Some(Errno::MFILE) => "too many open files: raise ulimit -n".to_owned(),
         Some(Errno::BUSY) => "someone else holds the counter (perf, PCM, a watchdog)".to_owned(),
         _ => error.to_string(),

@@ -13,13 +13,13 @@ use machine::counters::Watch;
 use super::plan::{Setup, Variant};
 use super::rates::{RateWatch, Rates};
 use crate::clock::Clock;
+use crate::install::find_helper;
 use crate::measure;
-use crate::ours::find_cell;
 use crate::pool::Pool;
 use crate::preload::{self, Proof};
-use crate::start::{Ended, Stage, Start, open_files};
-use crate::tree::{self, Account};
-use crate::worker::{Bench, Facts};
+use crate::process_tree::{self, UsageTotals};
+use crate::start::{LaunchSettings, Start, StartResult, open_files};
+use crate::worker::{Bench, WorkerReport};
 
 /// How long a program that does not end by itself runs for the proof.
 const PROOF_TIME: Duration = Duration::from_secs(3);
@@ -55,13 +55,13 @@ pub fn prepare(
     plan: serde_json::Value,
     event: &mut dyn FnMut(Event),
     prove: impl FnOnce(&Runner, &mut dyn FnMut(Event)) -> Result<Vec<VariantProof>, String>,
-) -> Result<(Box<dyn Bench>, Facts), String> {
+) -> Result<(Box<dyn Bench>, WorkerReport), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
-    let cell = find_cell()?;
-    let clock = Clock::of(&setup.machine);
+    let cell = find_helper()?;
+    let clock = Clock::for_machine(&setup.machine);
     let pool = Pool::on_each(&setup.allowed, clock.clone()).map_err(|error| error.to_string())?;
     let watch = Watch::new(&Tree::live(), &setup.machine, &setup.allowed);
-    let mut facts = Facts::default();
+    let mut facts = WorkerReport::default();
     clock.write(&mut facts.evidence);
     let mut runner = Runner { setup, cell, files: open_files(), void: Vec::new(), pool, watch };
     let proofs = prove(&runner, event)?;
@@ -80,7 +80,7 @@ pub fn write_library(evidence: &mut Evidence, proof: &Proof, library: String) {
             evidence.put(PROGRAM_PROCESSES, *processes as f64);
         }
         Proof::Unknown(reason) => evidence.put_unknown(LIBRARY, reason.clone()),
-        Proof::Other(_) | Proof::Failed(_) => {}
+        Proof::ServedByOther(_) | Proof::Failed(_) => {}
     }
 }
 
@@ -91,9 +91,9 @@ impl Runner {
     }
 
     /// What every start has in common.
-    pub fn stage(&self) -> Stage<'_> {
-        Stage {
-            cell: &self.cell,
+    pub fn stage(&self) -> LaunchSettings<'_> {
+        LaunchSettings {
+            helper: &self.cell,
             program: &self.setup.program,
             files: self.files,
             allowed: &self.setup.allowed,
@@ -119,7 +119,7 @@ impl Runner {
     ///
     /// # Errors
     /// Why the program could not be started, in words for the user.
-    pub fn start_untimed(&self, environment: &[OsString]) -> Result<Ended, String> {
+    pub fn start_untimed(&self, environment: &[OsString]) -> Result<StartResult, String> {
         let start = Start::begin(&self.stage(), environment.to_vec())?;
         match self.proof_time() {
             Some(time) => start.run_for(time, |_| Ok(())),
@@ -160,12 +160,12 @@ impl Runner {
 
 /// Runs the program until its rates are steady, or for `time` seconds. Returns also the CPU seconds that it
 /// and all that it started had used when it was stopped.
-fn run_until_steady(start: Start, time: f64) -> Result<(Ended, Option<Rates>, f64), String> {
+fn run_until_steady(start: Start, time: f64) -> Result<(StartResult, Option<Rates>, f64), String> {
     let (begun, mut watch, mut cpu) = (Instant::now(), RateWatch::default(), 0.0);
-    let mut account = Account::default();
+    let mut account = UsageTotals::default();
     let ended = start.run_until(RATE_INTERVAL, |cell| {
         let now = begun.elapsed().as_secs_f64();
-        if let Reading::Value(used) = tree::used(cell, &mut account) {
+        if let Reading::Value(used) = process_tree::usage_below(cell, &mut account) {
             cpu = used.cpu();
             watch.take(now, used);
         }
@@ -195,7 +195,7 @@ impl Bench for Runner {
     }
 
     /// Every variant was proved before the first round.
-    fn finish(&mut self) -> Result<Facts, String> {
-        Ok(Facts::default())
+    fn finish(&mut self) -> Result<WorkerReport, String> {
+        Ok(WorkerReport::default())
     }
 }

@@ -3,7 +3,7 @@
 
 use figure::{Evidence, evidence as key, stats};
 
-use crate::tree::Used;
+use crate::process_tree::Usage;
 
 /// Seconds of a block, over which a rate is taken: the kernel counts CPU time in ticks of 10 ms.
 const BLOCK: f64 = 0.5;
@@ -21,7 +21,7 @@ const NO_FAULTS: f64 = 20.0;
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     time: f64,
-    used: Used,
+    used: Usage,
 }
 
 /// Readings of one start.
@@ -32,7 +32,7 @@ pub struct RateWatch {
 }
 
 /// One of the counters.
-type Field = fn(&Used) -> f64;
+type Field = fn(&Usage) -> f64;
 
 /// The rates of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +51,7 @@ pub struct Rates {
 
 impl RateWatch {
     /// Adds a reading: what was used `time` seconds after the start.
-    pub fn take(&mut self, time: f64, used: Used) {
+    pub fn take(&mut self, time: f64, used: Usage) {
         if self.marks.last().is_none_or(|last| time - last.time >= BLOCK) {
             self.marks.push(Sample { time, used });
         }
@@ -115,7 +115,7 @@ mod unit {
 
     /// Read ten times a second; `speed` by the time.
     fn watched(seconds: f64, speed: impl Fn(f64) -> f64) -> RateWatch {
-        let (mut watch, mut used) = (RateWatch::default(), Used { resident: 1e6, ..Used::default() });
+        let (mut watch, mut used) = (RateWatch::default(), Usage { resident: 1e6, ..Usage::default() });
         for step in 0..(seconds * 10.0) as u32 {
             let time = f64::from(step) * 0.1;
             used.user += 0.02 * speed(time);

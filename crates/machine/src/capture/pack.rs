@@ -11,7 +11,7 @@ use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use super::files::{FILES, GROUP_FILES, Keep, expand};
 use super::{CaptureError, MAX_BYTES, MAX_FILES, Summary};
 use crate::describe::uncore;
-use crate::{Asked, Tree, describe};
+use crate::{Overrides, Tree, describe};
 
 /// Bytes of a tar header and the largest padding.
 const TAR_OVERHEAD: u64 = 1024;
@@ -89,7 +89,7 @@ fn wanted(tree: &Tree) -> Vec<(String, Keep)> {
         }
     }
     // The description names the directories of this process's control groups.
-    for level in describe(tree, &Asked::default()).cgroup.levels {
+    for level in describe(tree, &Overrides::default()).cgroup.levels {
         for name in GROUP_FILES {
             let path = format!("{}/{name}", level.directory.trim_start_matches('/'));
             if tree.path(&path).is_file() && paths.insert(path.clone()) {

@@ -85,7 +85,7 @@ impl Groups {
     }
 
     /// The groups of another process, by its id.
-    pub fn of(tree: &Tree, process: u32) -> Self {
+    pub fn of_process(tree: &Tree, process: u32) -> Self {
         let process = process.to_string();
         Groups::of_entry(tree, &cgroup::of_process(tree, &process, &CpuList::default()), &process)
     }
@@ -238,7 +238,7 @@ mod tests {
         write("sys/fs/cgroup/room/cpu.stat", "nr_throttled 7\nthrottled_usec 1000000\n");
         write("sys/fs/cgroup/room/memory.events", "high 1\nmax 1\n");
         let tree = Tree::at(root.path());
-        let groups = Groups::of(&tree, 77);
+        let groups = Groups::of_process(&tree, 77);
         let before = groups.read(&tree);
         write("sys/fs/cgroup/room/cpu.stat", "nr_throttled 9\nthrottled_usec 1400000\n");
         write("proc/77/cgroup", "0::/other\n");

@@ -247,11 +247,11 @@ fn another_process_has_its_own_groups() {
         ("/proc/self/mountinfo", "41 31 0:38 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n"),
         (room, "nr_throttled 7\nthrottled_usec 1000000\n"),
     ]);
-    let groups = Groups::of(&fixture.tree(), 77);
+    let groups = Groups::of_process(&fixture.tree(), 77);
     let before = groups.read(&fixture.tree());
     fixture.write(&[(room, "nr_throttled 9\nthrottled_usec 1400000\n")]);
     assert_eq!(groups.throttled(&before, &groups.read(&fixture.tree())), Reading::Value(0.4));
-    let none = Groups::of(&fixture.tree(), 78);
+    let none = Groups::of_process(&fixture.tree(), 78);
     let (before, after) = (none.read(&fixture.tree()), none.read(&fixture.tree()));
     assert!(none.throttled(&before, &after).reason().unwrap().contains("/proc/78/cgroup"));
 }
@@ -311,7 +311,7 @@ fn observed_throttling_is_valid_even_if_other_groups_are_hidden() {
 fn this_machine_gives_a_value_or_a_reason_for_every_key() {
     let tree = Tree::live();
     let online = tree.list("/sys/devices/system/cpu/online").into_value().unwrap_or_else(|| list("0"));
-    let machine = crate::describe(&tree, &crate::Asked::default());
+    let machine = crate::describe(&tree, &crate::Overrides::default());
     let watch = Watch::new(&tree, &machine, &online);
     let before = watch.snapshot();
     let evidence = watch.delta(&before, &watch.snapshot());
@@ -335,7 +335,7 @@ fn a_snapshot_costs_little() {
     const TIMES: u32 = 20;
     let tree = Tree::live();
     let online = tree.list("/sys/devices/system/cpu/online").into_value().unwrap_or_else(|| list("0"));
-    let watch = Watch::new(&tree, &crate::describe(&tree, &crate::Asked::default()), &online);
+    let watch = Watch::new(&tree, &crate::describe(&tree, &crate::Overrides::default()), &online);
     let start = Instant::now();
     let snapshots: Vec<Snapshot> = (0..TIMES).map(|_| watch.snapshot()).collect();
     let each = start.elapsed() / TIMES;

@@ -4,12 +4,12 @@ use figure::Reading;
 use figure::host::{HugePool, Memory, MemoryBound, Virtualisation};
 
 use super::channels::{self, Slot};
-use super::{Asked, smbios, udev};
+use super::{Overrides, smbios, udev};
 use crate::Tree;
 
 const POOLS: &str = "/sys/kernel/mm/hugepages";
 
-pub fn describe(tree: &Tree, asked: &Asked, virtualisation: &Virtualisation) -> Memory {
+pub fn describe(tree: &Tree, asked: &Overrides, virtualisation: &Virtualisation) -> Memory {
     let meminfo = tree.text("/proc/meminfo");
     let field = |name: &str| match &meminfo {
         Reading::Value(text) => {

@@ -12,7 +12,7 @@ use figure::{CpuList, Reading};
 
 use self::families::{Event, FAMILIES, Family, UNUSED};
 use crate::Tree;
-use crate::perf::{OF_ALL, closed};
+use crate::perf::{PARANOID_ALL_CPUS, closed};
 use crate::tree::printable;
 
 const DEVICES: &str = "/sys/bus/event_source/devices";
@@ -39,7 +39,11 @@ pub fn describe(tree: &Tree) -> Uncore {
             }
         }
         if !channels.is_empty() {
-            return Uncore { channels, unknown: summary(&problems), refused: closed(tree, OF_ALL) };
+            return Uncore {
+                channels,
+                unknown: summary(&problems),
+                refused: closed(tree, PARANOID_ALL_CPUS),
+            };
         }
     }
     for (pattern, reason) in UNUSED {
@@ -54,7 +58,7 @@ pub fn describe(tree: &Tree) -> Uncore {
         }
         false => format!("no uncore PMU (looked for {PATTERNS})"),
     });
-    Uncore { channels: Vec::new(), unknown: Some(unknown), refused: closed(tree, OF_ALL) }
+    Uncore { channels: Vec::new(), unknown: Some(unknown), refused: closed(tree, PARANOID_ALL_CPUS) }
 }
 
 /// The files that describe these PMUs, for capture.

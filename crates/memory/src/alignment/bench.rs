@@ -6,7 +6,7 @@ use std::sync::Arc;
 use figure::evidence::*;
 use figure::{CpuList, Evidence, Machine};
 use lab::clock::Clock;
-use lab::pool::Seat;
+use lab::pool::WorkerThread;
 
 use super::layout::{ALIASING, Layout, Point};
 use super::plan::{Level, Setup, Task};
@@ -69,23 +69,23 @@ impl LevelArrays {
         })?;
         let (team, layout) = (Rc::new(team), Arc::new(layout));
         let mut arrays = LevelArrays { level, team, layout, places, is_touched: false };
-        arrays.each(|layout, seat| layout.fill(seat.index))?;
-        let touched = arrays.each(|layout, seat| layout.is_touched(seat.index))?;
+        arrays.each(|layout, thread| layout.fill(thread.index))?;
+        let touched = arrays.each(|layout, thread| layout.is_touched(thread.index))?;
         arrays.is_touched = touched.into_iter().all(|is_touched| is_touched);
         Ok(arrays)
     }
 
     fn each<T: Send + 'static>(
         &self,
-        job: impl Fn(&Layout, &Seat) -> T + Send + Sync + 'static,
+        job: impl Fn(&Layout, &WorkerThread) -> T + Send + Sync + 'static,
     ) -> Result<Vec<T>, String> {
         let layout = self.layout.clone();
-        self.team.each(move |seat| job(&layout, seat))
+        self.team.each(move |thread| job(&layout, thread))
     }
 
     /// Size and place of the pages, as they are now.
     fn pages(&self, machine: &Machine) -> Result<Evidence, String> {
-        let nodes = self.each(|layout, seat| layout.nodes(seat.index))?;
+        let nodes = self.each(|layout, thread| layout.nodes(thread.index))?;
         let mut evidence = page_evidence::of_backing(self.layout.backing(), self.layout.bytes());
         evidence.put_reading(NUMA_LOCAL_SHARE, page_evidence::local_share(machine, &self.places, nodes));
         Ok(evidence)
@@ -105,7 +105,7 @@ impl Kernel for Alignment {
     type Sample = Passes;
 
     fn set_up(setup: Setup) -> Result<(Alignment, Vec<(String, Task)>), String> {
-        let clock = Clock::of(&setup.machine);
+        let clock = Clock::for_machine(&setup.machine);
         let mut levels = Vec::new();
         for level in [Level::L1, Level::Memory] {
             if setup.tasks.iter().any(|task| task.level == level) {
@@ -139,7 +139,7 @@ impl Kernel for Alignment {
     /// work.
     fn prepare(&mut self, _team: &Team, task: &Task, round: usize) -> Result<(), String> {
         let point = task.point;
-        self.level(task)?.each(move |layout, seat| layout.spoil(seat.index, point, turn(round)))?;
+        self.level(task)?.each(move |layout, thread| layout.spoil(thread.index, point, turn(round)))?;
         Ok(())
     }
 
@@ -159,19 +159,20 @@ impl Kernel for Alignment {
 
     fn verify(&mut self, _team: &Team, task: &Task, round: usize) -> Result<f64, String> {
         let (point, operation) = (task.point, task.operation);
-        let error =
-            move |layout: &Layout, seat: &Seat| layout.error(seat.index, operation, point, turn(round));
+        let error = move |layout: &Layout, thread: &WorkerThread| {
+            layout.error(thread.index, operation, point, turn(round))
+        };
         Ok(self.level(task)?.each(error)?.into_iter().fold(0.0, f64::max))
     }
 
     fn fail(&mut self, task: &Task) {
         // What was overwritten for it may still be there; what stays is found when all is verified.
-        let _ = self.level(task).and_then(|arrays| arrays.each(|layout, seat| layout.fill(seat.index)));
+        let _ = self.level(task).and_then(|arrays| arrays.each(|layout, thread| layout.fill(thread.index)));
     }
 
     fn verify_all(&mut self) -> Result<Vec<f64>, String> {
         let error = |arrays: &LevelArrays| -> Result<f64, String> {
-            let errors = arrays.each(|layout, seat| layout.full_error(seat.index))?;
+            let errors = arrays.each(|layout, thread| layout.full_error(thread.index))?;
             Ok(errors.into_iter().fold(0.0, f64::max))
         };
         self.levels.iter().map(error).collect()
@@ -208,9 +209,9 @@ fn turn(round: usize) -> usize {
 }
 
 impl Sample for Passes {
-    fn run(&self, seat: &Seat, _sample: usize) -> f64 {
-        let share = self.layout.split.share(seat.index, self.layout.split.most);
-        let [a, b, c] = self.layout.arrays(self.operation, seat.index, self.point);
+    fn run(&self, thread: &WorkerThread, _sample: usize) -> f64 {
+        let share = self.layout.split.share(thread.index, self.layout.split.most);
+        let [a, b, c] = self.layout.arrays(self.operation, thread.index, self.point);
         for _ in 0..self.passes {
             let mut done = 0;
             while done < share {
@@ -222,7 +223,7 @@ impl Sample for Passes {
                 done += length;
                 // Reading the current CPU costs as much as a pass in L1.
                 if length == GLANCE_ELEMENTS {
-                    seat.glance();
+                    thread.sample_cpu();
                 }
             }
         }

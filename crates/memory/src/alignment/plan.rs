@@ -314,12 +314,12 @@ mod tests {
     use super::*;
     use crate::mode::tests::options;
     use figure::Status;
-    use machine::{Asked, Tree, synthetic};
+    use machine::{Overrides, Tree, synthetic};
 
     fn machine_of(write: fn(&std::path::Path) -> std::io::Result<()>) -> Machine {
         let root = tempfile::tempdir().unwrap();
         write(root.path()).unwrap();
-        machine::describe(&Tree::at(root.path()), &Asked { dimms: None })
+        machine::describe(&Tree::at(root.path()), &Overrides { dimms: None })
     }
 
     fn ids(plan: &Planned, status: Status) -> Vec<&str> {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use figure::Evidence;
 use figure::evidence::*;
 use lab::clock::Clock;
-use lab::pool::Seat;
-use lab::worker::Facts;
+use lab::pool::WorkerThread;
+use lab::worker::WorkerReport;
 
 use super::arrays::{Arrays, Split, not_mapped};
 use super::baseline;
@@ -62,7 +62,7 @@ pub(crate) struct Passes {
 pub(crate) fn ready(
     setup: Setup,
     least_samples: BTreeMap<String, usize>,
-) -> Result<(Worker<Bandwidth>, Facts), String> {
+) -> Result<(Worker<Bandwidth>, WorkerReport), String> {
     let (kernel, tasks) = Bandwidth::set_up(setup)?;
     Worker::new(Bandwidth { least_samples, ..kernel }, tasks)
 }
@@ -72,11 +72,11 @@ impl Bandwidth {
     fn fill(&mut self) -> Result<(), String> {
         self.regions = Regions::default();
         let (arrays, start) = (self.arrays.clone(), Expected::default());
-        self.team.each(move |seat| {
+        self.team.each(move |worker| {
             for array in [Array::A, Array::B, Array::C] {
-                let length = arrays.split.share(seat.index, arrays.split.most);
+                let length = arrays.split.share(worker.index, arrays.split.most);
                 // SAFETY: the thread's own part, and no other thread touches it.
-                unsafe { std::slice::from_raw_parts_mut(arrays.part(array, seat.index), length) }
+                unsafe { std::slice::from_raw_parts_mut(arrays.part(array, worker.index), length) }
                     .fill(start.value(array));
             }
         })?;
@@ -106,7 +106,7 @@ impl Kernel for Bandwidth {
     const IS_SHARED: bool = true;
 
     fn set_up(setup: Setup) -> Result<(Bandwidth, Vec<(String, Task)>), String> {
-        let team = Team::new(&setup.machine, &setup.threads, Clock::of(&setup.machine))?;
+        let team = Team::new(&setup.machine, &setup.threads, Clock::for_machine(&setup.machine))?;
         let split = Split { threads: team.threads(), most: setup.most as usize };
         let arrays = Arrays::map(split, setup.offset as usize, setup.pages)
             .map_err(|error| not_mapped((sizes::ARRAYS * setup.most * ELEMENT) as f64, &error))?;
@@ -211,10 +211,10 @@ impl Kernel for Bandwidth {
 }
 
 impl Sample for Passes {
-    fn run(&self, seat: &Seat, _sample: usize) -> f64 {
-        let share = self.arrays.split.share(seat.index, self.elements);
-        let [a, b, c] = [Array::A, Array::B, Array::C].map(|array| self.arrays.part(array, seat.index));
-        let border = self.arrays.split.share(seat.index, self.near);
+    fn run(&self, worker: &WorkerThread, _sample: usize) -> f64 {
+        let share = self.arrays.split.share(worker.index, self.elements);
+        let [a, b, c] = [Array::A, Array::B, Array::C].map(|array| self.arrays.part(array, worker.index));
+        let border = self.arrays.split.share(worker.index, self.near);
         let [inner, outer] = self.held;
         let expected = inner * border as f64 + outer * (share - border) as f64;
         let mut worst: f64 = 0.0;
@@ -226,7 +226,7 @@ impl Sample for Passes {
                 // multiples of a block; parts are aligned as the plan saw to; the set is available.
                 sum += unsafe { (self.code)(a.add(done), b.add(done), c.add(done), length, self.scalar) };
                 done += length;
-                seat.glance();
+                worker.sample_cpu();
             }
             if self.operation == Operation::Read && share > 0 {
                 worst = worst.max(relative_error(sum, expected));

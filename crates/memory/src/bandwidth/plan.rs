@@ -6,7 +6,7 @@ use figure::evidence as key;
 use figure::format::seconds;
 use figure::{Better, Conditions, Convention, Figure, Machine, Reading, Unit};
 use lab::placement::{self, Placement};
-use lab::session::{FINISHING_SHARE, SuitePlan, needed};
+use lab::session::{FINISHING_SHARE, SuitePlan, with_finishing_time};
 use serde::{Deserialize, Serialize};
 
 use super::baseline::{BASELINES, Origin};
@@ -133,7 +133,7 @@ fn left_out(fit: &Fit, max_time: f64) -> String {
         "left out: {} with first touch are enough for {measured} of {} figures; --max-time {:.0}s measures all",
         seconds(max_time),
         fit.measured.len(),
-        needed(fit.all).ceil()
+        with_finishing_time(fit.all).ceil()
     )
 }
 

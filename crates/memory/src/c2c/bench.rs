@@ -17,8 +17,8 @@ use figure::evidence::*;
 use figure::{CpuList, Event, Reading, Round, stats};
 use lab::clock::Clock;
 use lab::pairs::Pair;
-use lab::pool::Seat;
-use lab::worker::{Bench, Facts};
+use lab::pool::WorkerThread;
+use lab::worker::{Bench, WorkerReport};
 
 use super::lines::{LINES, Lines};
 use super::plan::{Setup, State, Task};
@@ -100,14 +100,14 @@ struct C2cBench {
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, Facts), String> {
+) -> Result<(Box<dyn Bench>, WorkerReport), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     let machine = &setup.machine;
-    let clock = Clock::of(machine);
+    let clock = Clock::for_machine(machine);
     let pairs = setup.pairs.iter().map(|pair| PairBench::start(pair, &setup, clock.clone()));
     let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
 
-    let mut facts = Facts::default();
+    let mut facts = WorkerReport::default();
     clock.write(&mut facts.evidence);
     facts.evidence.put(PLACE_READBACK, pairs.iter().all(|pair| pair.team.pool.readback));
     let tasks = setup.tasks.into_iter().map(|task| (task.id.clone(), (task, None))).collect();
@@ -120,13 +120,13 @@ impl PairBench {
         let team = Team::new(&setup.machine, &threads, clock)?;
         let lines = Arc::new(map(setup.pages)?);
         let shared = lines.clone();
-        let costs = team.each(move |seat| {
-            if seat.index == OWNER {
+        let costs = team.each(move |thread| {
+            if thread.index == OWNER {
                 // SAFETY: the requester waits at the end of the job.
                 unsafe { shared.link() };
                 shared.flush();
             }
-            clock_cost(seat)
+            clock_cost(thread)
         })?;
         Ok(PairBench { team, lines, turn: Arc::default(), next: 1, clock_cost: costs[REQUESTER] })
     }
@@ -136,11 +136,11 @@ impl PairBench {
         &self,
         state: State,
         results: Arc<Mutex<Vec<RequesterWalks>>>,
-    ) -> impl Fn(&Seat, usize) + Send + Sync + use<> {
+    ) -> impl Fn(&WorkerThread, usize) + Send + Sync + use<> {
         let (lines, turn, first, cost) = (self.lines.clone(), self.turn.clone(), self.next, self.clock_cost);
-        move |seat, sample| {
+        move |thread, sample| {
             let numbers = (0..HANDOVERS).map(|n| first + sample as u64 * HANDOVERS + n);
-            if seat.index == OWNER {
+            if thread.index == OWNER {
                 for number in numbers {
                     turn.wait_for(2 * number);
                     hold(&lines, state, number);
@@ -150,7 +150,7 @@ impl PairBench {
                 let mut walks = RequesterWalks::default();
                 for number in numbers {
                     turn.wait_for(2 * number + 1);
-                    walks.hand_over(&lines, seat, number, cost);
+                    walks.hand_over(&lines, thread, number, cost);
                     turn.give(2 * (number + 1));
                 }
                 results.lock().unwrap_or_else(PoisonError::into_inner).push(walks);
@@ -161,12 +161,12 @@ impl PairBench {
     /// Seconds of a walk when no cache holds a line: the median of a few.
     fn memory_walk(&self) -> Result<f64, String> {
         let (lines, cost) = (self.lines.clone(), self.clock_cost);
-        let walks = self.team.each(move |seat| {
+        let walks = self.team.each(move |thread| {
             let walk = |_| {
                 lines.flush();
-                timed(&lines, seat, cost).0
+                timed(&lines, thread, cost).0
             };
-            (seat.index == REQUESTER).then(|| (0..MEMORY_WALKS).map(walk).collect::<Vec<f64>>())
+            (thread.index == REQUESTER).then(|| (0..MEMORY_WALKS).map(walk).collect::<Vec<f64>>())
         })?;
         let walks = walks.into_iter().flatten().flatten();
         stats::median(&walks.collect::<Vec<_>>()).ok_or_else(|| "no walk from memory".to_owned())
@@ -183,7 +183,7 @@ impl PairBench {
     fn calibrate(&mut self, state: State) -> Result<usize, String> {
         let work = self.work(state, Arc::default());
         self.begin(1);
-        let seconds = self.team.untimed_seconds(move |seat| work(seat, 0))?;
+        let seconds = self.team.untimed_seconds(move |thread| work(thread, 0))?;
         Ok(((ROUND_SECONDS / seconds) as usize).clamp(1, MOST_SAMPLES))
     }
 
@@ -214,8 +214,8 @@ impl PairBench {
 
 impl RequesterWalks {
     /// The requester's part of a hand-over.
-    fn hand_over(&mut self, lines: &Lines, seat: &Seat, number: u64, cost: f64) {
-        let ((walk, came_round), (cached, again)) = (timed(lines, seat, cost), timed(lines, seat, cost));
+    fn hand_over(&mut self, lines: &Lines, thread: &WorkerThread, number: u64, cost: f64) {
+        let ((walk, came_round), (cached, again)) = (timed(lines, thread, cost), timed(lines, thread, cost));
         self.walks.push(walk);
         self.cached.push(cached);
         if came_round && again {
@@ -237,18 +237,18 @@ fn hold(lines: &Lines, state: State, number: u64) {
 }
 
 /// Seconds of one walk, less what reading the clock takes; and whether it came round.
-fn timed(lines: &Lines, seat: &Seat, cost: f64) -> (f64, bool) {
-    let start = seat.clock.now();
+fn timed(lines: &Lines, thread: &WorkerThread, cost: f64) -> (f64, bool) {
+    let start = thread.clock.now();
     // SAFETY: the lines are linked before any hand-over.
     let came_round = unsafe { lines.walk() };
-    (seat.clock.seconds(start, seat.clock.now()) - cost, came_round)
+    (thread.clock.seconds(start, thread.clock.now()) - cost, came_round)
 }
 
 /// Seconds between two readings of the clock with nothing between them: the median.
-fn clock_cost(seat: &Seat) -> f64 {
+fn clock_cost(thread: &WorkerThread) -> f64 {
     let cost = |_| {
-        let start = seat.clock.now();
-        seat.clock.seconds(start, seat.clock.now())
+        let start = thread.clock.now();
+        thread.clock.seconds(start, thread.clock.now())
     };
     stats::median(&(0..CLOCK_READINGS).map(cost).collect::<Vec<_>>()).unwrap_or(0.0)
 }
@@ -277,7 +277,7 @@ impl Bench for C2cBench {
         pair.measure(task, samples)
     }
 
-    fn finish(&mut self) -> Result<Facts, String> {
-        Ok(Facts::default())
+    fn finish(&mut self) -> Result<WorkerReport, String> {
+        Ok(WorkerReport::default())
     }
 }

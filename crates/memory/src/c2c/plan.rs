@@ -3,7 +3,7 @@
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
-use lab::pairs::{self, Class, Found, Pair};
+use lab::pairs::{self, Class, ClassPairs, Pair};
 use lab::placement::{self, Places};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
@@ -74,12 +74,12 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         Places::List(_) => placement::place(machine, &options.places, options.bind, None)?.cpus(),
         _ => machine.topology.usable(),
     };
-    let classes = pairs::find(machine, &cpus, MOST_PAIRS);
+    let classes = pairs::find_by_class(machine, &cpus, MOST_PAIRS);
     let present = classes.iter().filter(|found| !found.pairs.is_empty()).count().max(1);
     let affordable =
         options.rules.max_time / (ROUND_SECONDS * (options.rules.least * STATES.len() * present) as f64);
     let most = (affordable as usize).clamp(1, MOST_PAIRS);
-    let classes = if most < MOST_PAIRS { pairs::find(machine, &cpus, most) } else { classes };
+    let classes = if most < MOST_PAIRS { pairs::find_by_class(machine, &cpus, most) } else { classes };
 
     let pairs: Vec<Pair> = classes.iter().flat_map(|found| found.pairs.iter().cloned()).collect();
     let (mut figures, mut tasks) = (Vec::new(), Vec::new());
@@ -158,7 +158,7 @@ fn called(state: State, pair: &Pair) -> String {
     )
 }
 
-fn notes(cpus: &CpuList, classes: &[Found]) -> Vec<(&'static str, String)> {
+fn notes(cpus: &CpuList, classes: &[ClassPairs]) -> Vec<(&'static str, String)> {
     let mut notes = vec![
         ("cpus", cpus.to_string()),
         (
@@ -173,8 +173,8 @@ fn notes(cpus: &CpuList, classes: &[Found]) -> Vec<(&'static str, String)> {
     for found in classes.iter().filter(|found| !found.pairs.is_empty()) {
         let pairs: Vec<String> =
             found.pairs.iter().map(|pair| format!("{} -> {}", pair.owner, pair.requester)).collect();
-        let all = if found.there_are > pairs.len() {
-            format!(", {} of {} pairs", pairs.len(), found.there_are)
+        let all = if found.existing > pairs.len() {
+            format!(", {} of {} pairs", pairs.len(), found.existing)
         } else {
             String::new()
         };
@@ -188,12 +188,12 @@ fn notes(cpus: &CpuList, classes: &[Found]) -> Vec<(&'static str, String)> {
 mod tests {
     use super::*;
     use figure::Status;
-    use machine::{Asked, Tree, synthetic};
+    use machine::{Overrides, Tree, synthetic};
 
     fn planned_on(write: fn(&std::path::Path) -> std::io::Result<()>, max_time: f64) -> Planned {
         let root = tempfile::tempdir().unwrap();
         write(root.path()).unwrap();
-        let machine = machine::describe(&Tree::at(root.path()), &Asked { dimms: None });
+        let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
         plan(&machine, &crate::mode::tests::options(max_time)).unwrap()
     }
 

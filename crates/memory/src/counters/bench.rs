@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use figure::evidence::*;
 use figure::{Event, Round};
 use lab::traffic::{PerfReader, Traffic, TrafficReader};
-use lab::worker::{Bench, Facts};
+use lab::worker::{Bench, WorkerReport};
 
 use super::channels::{ChannelSelection, INTERVALS, select};
 use super::plan::{Group, Part, Setup};
@@ -43,7 +43,7 @@ pub trait Load {
     ///
     /// # Errors
     /// Why it could not.
-    fn finish(&mut self) -> Result<Facts, String>;
+    fn finish(&mut self) -> Result<WorkerReport, String>;
 }
 
 impl Load for Worker<Bandwidth> {
@@ -63,7 +63,7 @@ impl Load for Worker<Bandwidth> {
         begun.elapsed().as_secs_f64()
     }
 
-    fn finish(&mut self) -> Result<Facts, String> {
+    fn finish(&mut self) -> Result<WorkerReport, String> {
         Bench::finish(self)
     }
 }
@@ -80,7 +80,7 @@ fn elements(worker: &Worker<Bandwidth>, task: &str) -> f64 {
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, Facts), String> {
+) -> Result<(Box<dyn Bench>, WorkerReport), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     let reader = PerfReader::open(&setup.load.machine.uncore.channels)
         .map_err(|reason| format!("{NO_COUNTS}cannot be opened: {reason}"))?;
@@ -93,7 +93,7 @@ pub fn prepare(
 ///
 /// # Errors
 /// What is not available.
-pub fn load(setup: &Setup) -> Result<(Box<dyn Load>, Facts), String> {
+pub fn load(setup: &Setup) -> Result<(Box<dyn Load>, WorkerReport), String> {
     let (bench, facts) = ready(setup.load.clone(), BTreeMap::new())?;
     Ok((Box::new(bench), facts))
 }
@@ -116,9 +116,9 @@ impl CountersBench {
     pub fn new(
         setup: Setup,
         mut load: Box<dyn Load>,
-        facts: Facts,
+        facts: WorkerReport,
         mut reader: Box<dyn TrafficReader>,
-    ) -> Result<(CountersBench, Facts), String> {
+    ) -> Result<(CountersBench, WorkerReport), String> {
         let channels = &setup.load.machine.uncore.channels;
         let mut intervals = Vec::new();
         for _ in 0..INTERVALS {
@@ -192,17 +192,17 @@ impl Bench for CountersBench {
         self.pending.remove(id).ok_or_else(|| format!("no figure {id}"))
     }
 
-    fn finish(&mut self) -> Result<Facts, String> {
+    fn finish(&mut self) -> Result<WorkerReport, String> {
         Ok(of_figures(&self.setup.groups, self.load.finish()?))
     }
 }
 
 /// The load's facts about its tasks, as facts about the figures.
-fn of_figures(groups: &[Group], facts: Facts) -> Facts {
+fn of_figures(groups: &[Group], facts: WorkerReport) -> WorkerReport {
     let figures = facts.figures.into_iter().flat_map(|(task, evidence)| {
         let group = groups.iter().find(|group| group.task == task);
         let ids = group.into_iter().flat_map(|group| &group.figures);
         ids.map(move |(id, _)| (id.clone(), evidence.clone())).collect::<Vec<_>>()
     });
-    Facts { figures: figures.collect(), ..facts }
+    WorkerReport { figures: figures.collect(), ..facts }
 }

@@ -30,7 +30,7 @@ pub struct ChannelSelection {
 pub fn select(channels: &[UncoreChannel], intervals: &[Traffic]) -> Result<ChannelSelection, String> {
     let counts: Vec<_> = intervals.iter().map(|traffic| traffic.counts.clone()).collect();
     let compared = distinct(&counts);
-    if compared.kept.is_empty() {
+    if compared.channels.is_empty() {
         return Err(format!(
             "{NO_COUNTS}count nothing while memory is under load: {} channels are shown and none is real, as where a \
              hypervisor shows its host's devices",
@@ -38,9 +38,9 @@ pub fn select(channels: &[UncoreChannel], intervals: &[Traffic]) -> Result<Chann
         ));
     }
     let mut evidence = Evidence::default();
-    evidence.put(TRAFFIC_CHANNELS, compared.kept.len() as f64);
+    evidence.put(TRAFFIC_CHANNELS, compared.channels.len() as f64);
     evidence.put(TRAFFIC_LEFT_OUT, left_out(channels, &compared));
-    evidence.put(TRAFFIC_SOURCE, source(&channels[compared.kept[0]]));
+    evidence.put(TRAFFIC_SOURCE, source(&channels[compared.channels[0]]));
     let running = intervals.iter().map(|traffic| traffic.running).fold(1.0, f64::min);
     if running < ALL_THE_TIME {
         let share = figure::format::percent(running);
@@ -51,7 +51,7 @@ pub fn select(channels: &[UncoreChannel], intervals: &[Traffic]) -> Result<Chann
     } else {
         evidence.put(TRAFFIC_DISTINCT, true);
     }
-    Ok(ChannelSelection { channels: compared.kept, evidence })
+    Ok(ChannelSelection { channels: compared.channels, evidence })
 }
 
 /// `uncore_imc_5 (CPU 0), … never count; uncore_imc_3 (CPU 0) counts what uncore_imc_2 (CPU 0) counts`.

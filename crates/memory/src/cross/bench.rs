@@ -8,7 +8,7 @@ use figure::{Event, Evidence, Reading, Round};
 use lab::clock::Clock;
 use lab::measure::{self, Around};
 use lab::program;
-use lab::worker::{Bench, Facts};
+use lab::worker::{Bench, WorkerReport};
 
 use super::TOOLS;
 use super::plan::{Program, Setup};
@@ -66,13 +66,13 @@ struct CrossBench {
 pub fn prepare(
     plan: serde_json::Value,
     event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, Facts), String> {
+) -> Result<(Box<dyn Bench>, WorkerReport), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     if setup.bandwidth.pages == Pages::Small {
         no_huge_pages();
     }
     let machine = &setup.bandwidth.machine;
-    let team = Team::new(machine, &setup.bandwidth.threads, Clock::of(machine))?;
+    let team = Team::new(machine, &setup.bandwidth.threads, Clock::for_machine(machine))?;
     let programs = setup.programs.iter().map(|program| State {
         program: program.clone(),
         runs: Vec::new(),
@@ -137,7 +137,7 @@ impl CrossBench {
     }
 
     /// Maps our arrays; facts go to our figures alone.
-    fn prepare_worker(&mut self) -> Result<Facts, String> {
+    fn prepare_worker(&mut self) -> Result<WorkerReport, String> {
         let mut setup = self.setup.bandwidth.clone();
         let failed = |task: &Task| {
             self.programs.iter().any(|state| {
@@ -162,15 +162,15 @@ impl CrossBench {
     }
 
     /// Facts about our figures: what is true of every figure there is true only of ours here.
-    fn own_facts(&self, facts: Facts) -> Vec<(String, Evidence)> {
+    fn own_facts(&self, facts: WorkerReport) -> Vec<(String, Evidence)> {
         let ids = self.setup.bandwidth.tasks.iter().map(|task| task.id.clone());
         let common = ids.map(|id| (id, facts.evidence.clone()));
         common.chain(facts.figures.clone()).collect()
     }
 
     /// Facts about the programs' figures, and the sizes that both have.
-    fn facts(&self) -> Facts {
-        let mut facts = Facts::default();
+    fn facts(&self) -> WorkerReport {
+        let mut facts = WorkerReport::default();
         for state in &self.programs {
             let Some(first) = state.runs.first() else { continue };
             let mut both = Evidence::default();
@@ -292,7 +292,7 @@ impl Bench for CrossBench {
         Ok(round)
     }
 
-    fn finish(&mut self) -> Result<Facts, String> {
+    fn finish(&mut self) -> Result<WorkerReport, String> {
         let mut facts = self.facts();
         if let Some(worker) = &mut self.worker {
             let finished = worker.finish()?;

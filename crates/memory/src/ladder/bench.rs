@@ -6,7 +6,7 @@ use std::sync::Arc;
 use figure::Evidence;
 use figure::evidence::*;
 use lab::clock::Clock;
-use lab::pool::Seat;
+use lab::pool::WorkerThread;
 
 use super::plan::Setup;
 use crate::calibration::{Calibration, Policy, Trial};
@@ -64,8 +64,8 @@ impl Ladder {
     /// Writes every word, each thread its own region: the first touch.
     fn fill(&self) -> Result<(), String> {
         let regions = self.regions.clone();
-        self.team.each(move |seat| {
-            let region = &regions[seat.index];
+        self.team.each(move |thread| {
+            let region = &regions[thread.index];
             let start = region.start().cast::<u64>();
             for word in 0..region.bytes() / size_of::<u64>() {
                 // SAFETY: inside the thread's own region.
@@ -85,7 +85,7 @@ impl Kernel for Ladder {
     const IS_EXACT: bool = true;
 
     fn set_up(setup: Setup) -> Result<(Ladder, Vec<(String, u64)>), String> {
-        let team = Team::new(&setup.machine, &setup.threads, Clock::of(&setup.machine))?;
+        let team = Team::new(&setup.machine, &setup.threads, Clock::for_machine(&setup.machine))?;
         let most = setup.tasks.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0) as usize;
         let map = |_: &_| {
             Region::map(most, setup.pages, None).map_err(|error| {
@@ -156,8 +156,8 @@ impl Kernel for Ladder {
 
 impl Sample for Passes {
     /// Reads in calls of a few milliseconds; the error is 0 if every sum was right, else 1.
-    fn run(&self, seat: &Seat, sample: usize) -> f64 {
-        let start = self.regions[seat.index].start();
+    fn run(&self, thread: &WorkerThread, sample: usize) -> f64 {
+        let start = self.regions[thread.index].start();
         let [even, odd] = self.sums;
         let most = (CALL_BYTES / self.bytes).max(1);
         // With an odd number of passes each sample begins with the other lines.
@@ -173,7 +173,7 @@ impl Sample for Passes {
             let (one, other) = if swapped { (odd, even) } else { (even, odd) };
             is_right &= sum == one.wrapping_mul(now.div_ceil(2)).wrapping_add(other.wrapping_mul(now / 2));
             done += now;
-            seat.glance();
+            thread.sample_cpu();
         }
         if is_right { 0.0 } else { 1.0 }
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use figure::evidence::*;
 use figure::{CpuList, Evidence, Machine, Reading, Round};
 use lab::clock::Clock;
-use lab::pool::Seat;
+use lab::pool::WorkerThread;
 
 use super::plan::{self, Setup};
 use crate::calibration::{Calibration, Policy, Trial};
@@ -108,7 +108,8 @@ impl Kernel for Latency {
 
     fn set_up(setup: Setup) -> Result<(Latency, Vec<(String, Task)>), String> {
         let place = CpuList::from_iter([setup.cpu]);
-        let team = Team::new(&setup.machine, std::slice::from_ref(&place), Clock::of(&setup.machine))?;
+        let team =
+            Team::new(&setup.machine, std::slice::from_ref(&place), Clock::for_machine(&setup.machine))?;
         let caches = sizes::last_level(&setup.machine, &place);
         let remembered = caches.value().map_or(UNKNOWN_CACHE, |caches| caches.bytes) / setup.stride;
         let regions = map(&setup)?;
@@ -196,7 +197,7 @@ impl Kernel for Latency {
 
 impl Sample for Walk {
     /// The error is 0 if the walk ended where it must, else 1.
-    fn run(&self, _seat: &Seat, sample: usize) -> f64 {
+    fn run(&self, _seat: &WorkerThread, sample: usize) -> f64 {
         let arrived = self.chain.walk(self.point + sample * self.segments, self.segments);
         if arrived { 0.0 } else { 1.0 }
     }

@@ -7,7 +7,7 @@ use figure::evidence::*;
 use figure::{CpuList, Event, Evidence, Reading, Round};
 use lab::clock::Clock;
 use lab::measure::Measured;
-use lab::worker::{Bench, Facts};
+use lab::worker::{Bench, WorkerReport};
 
 use super::memory::Memory;
 use super::plan::{Point, Setup, Task};
@@ -57,9 +57,9 @@ struct LoadedBench {
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, Facts), String> {
+) -> Result<(Box<dyn Bench>, WorkerReport), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
-    let team = |threads: &[CpuList]| Team::new(&setup.machine, threads, Clock::of(&setup.machine));
+    let team = |threads: &[CpuList]| Team::new(&setup.machine, threads, Clock::for_machine(&setup.machine));
     let (alone, all) = (team(&setup.threads[..1])?, team(&setup.threads)?);
     let region = Region::map(setup.chain, setup.pages, None).map_err(|error| {
         let bytes = figure::format::bytes(setup.chain as f64);
@@ -106,8 +106,8 @@ fn steps(alone: &Team, memory: &Arc<Memory>, round: f64) -> Result<u64, String> 
 
 impl LoadedBench {
     /// What is true of every figure.
-    fn facts(&self) -> Result<Facts, String> {
-        let mut facts = Facts { evidence: self.all.evidence(), ..Facts::default() };
+    fn facts(&self) -> Result<WorkerReport, String> {
+        let mut facts = WorkerReport { evidence: self.all.evidence(), ..WorkerReport::default() };
         let evidence = &mut facts.evidence;
         evidence.put(PLACE_READBACK, self.all.pool.readback && self.alone.pool.readback);
         evidence.merge(sizes::cache_evidence(&self.setup.machine, self.all.cpus()));
@@ -234,7 +234,7 @@ impl Bench for LoadedBench {
         Ok(round)
     }
 
-    fn finish(&mut self) -> Result<Facts, String> {
+    fn finish(&mut self) -> Result<WorkerReport, String> {
         let memory = self.memory.clone();
         let errors = self.all.each(move |seat| memory.worst(seat.index))?;
         let blocks = errors.into_iter().fold(0.0, f64::max);
@@ -242,10 +242,10 @@ impl Bench for LoadedBench {
         let mut verified = Evidence::default();
         verified.put(VERIFIED, worst <= TOLERANCE);
         verified.put(VERIFIED_ERROR, worst);
-        Ok(Facts {
+        Ok(WorkerReport {
             evidence: page_evidence::worse_of(&self.at_start, self.pages()?),
             figures: self.measured.iter().map(|id| (id.clone(), verified.clone())).collect(),
-            ..Facts::default()
+            ..WorkerReport::default()
         })
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use lab::pool::Seat;
+use lab::pool::WorkerThread;
 
 use super::memory::Memory;
 use crate::kernels::Mix;
@@ -47,7 +47,7 @@ pub struct TimedWork {
 }
 
 /// Chases for `steps` steps, once `injectors` others have begun.
-pub fn chase(memory: &Memory, seat: &Seat, gate: &Gate, injectors: usize, steps: u64) -> TimedWork {
+pub fn chase(memory: &Memory, thread: &WorkerThread, gate: &Gate, injectors: usize, steps: u64) -> TimedWork {
     let _ends = EndsOnDrop(gate);
     while gate.begun.load(Ordering::Acquire) < injectors {
         if gate.ended.load(Ordering::Acquire) {
@@ -55,9 +55,9 @@ pub fn chase(memory: &Memory, seat: &Seat, gate: &Gate, injectors: usize, steps:
         }
         std::hint::spin_loop();
     }
-    let start = seat.clock.now();
+    let start = thread.clock.now();
     memory.chase(steps);
-    let seconds = seat.clock.seconds(start, seat.clock.now());
+    let seconds = thread.clock.seconds(start, thread.clock.now());
     TimedWork { seconds, amount: steps as f64 }
 }
 
@@ -78,37 +78,37 @@ impl Traffic {
 }
 
 /// Injects until the chase has ended. What is counted begins with the chase's leave to begin, not after it.
-pub fn inject(memory: &Memory, seat: &Seat, gate: &Gate, traffic: Traffic) -> TimedWork {
-    let mut injector = memory.injector(seat.index);
+pub fn inject(memory: &Memory, thread: &WorkerThread, gate: &Gate, traffic: Traffic) -> TimedWork {
+    let mut injector = memory.injector(thread.index);
     let chunk = traffic.chunk();
     let mut walk = || {
         let Traffic { mix, walk, spins } = traffic;
-        injector.walk(&memory.blocks, seat.index, walk, mix, chunk, spins)
+        injector.walk(&memory.blocks, thread.index, walk, mix, chunk, spins)
     };
     // Should the walk panic, the chase must not wait for ever.
     let ends = EndsOnDrop(gate);
     walk();
     std::mem::forget(ends);
-    let start = seat.clock.now();
+    let start = thread.clock.now();
     gate.begun.fetch_add(1, Ordering::AcqRel);
     let mut groups = 0;
     while !gate.ended.load(Ordering::Acquire) {
         groups += walk();
-        seat.glance();
+        thread.sample_cpu();
     }
-    let seconds = seat.clock.seconds(start, seat.clock.now());
+    let seconds = thread.clock.seconds(start, thread.clock.now());
     TimedWork { seconds, amount: (groups * GROUP_BYTES) as f64 }
 }
 
 /// Injects so many groups, whatever the others do; for the figure in which all do.
-pub fn inject_all(memory: &Memory, seat: &Seat, traffic: Traffic, groups: usize) {
-    let mut injector = memory.injector(seat.index);
+pub fn inject_all(memory: &Memory, thread: &WorkerThread, traffic: Traffic, groups: usize) {
+    let mut injector = memory.injector(thread.index);
     let chunk = traffic.chunk();
     let mut left = groups;
     while left > 0 {
         let Traffic { mix, walk, spins } = traffic;
-        left -= injector.walk(&memory.blocks, seat.index, walk, mix, chunk.min(left), spins);
-        seat.glance();
+        left -= injector.walk(&memory.blocks, thread.index, walk, mix, chunk.min(left), spins);
+        thread.sample_cpu();
     }
 }
 
@@ -142,15 +142,15 @@ mod tests {
         let shared = memory.clone();
         let gate = Arc::new(Gate::default());
         let work = pool
-            .run(move |seat| {
-                if seat.index == 0 {
+            .run(move |thread| {
+                if thread.index == 0 {
                     shared.write_chain(LINE)
                 } else {
-                    shared.fill(seat.index)
+                    shared.fill(thread.index)
                 }
-                match seat.index {
-                    0 => chase(&shared, seat, &gate, 2, 1 << 20),
-                    _ => inject(&shared, seat, &gate, traffic(8)),
+                match thread.index {
+                    0 => chase(&shared, thread, &gate, 2, 1 << 20),
+                    _ => inject(&shared, thread, &gate, traffic(8)),
                 }
             })
             .unwrap();

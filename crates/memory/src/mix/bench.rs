@@ -6,7 +6,7 @@ use std::sync::Arc;
 use figure::Evidence;
 use figure::evidence::*;
 use lab::clock::Clock;
-use lab::pool::Seat;
+use lab::pool::WorkerThread;
 
 use super::contents::{Contents, FACTOR, value};
 use super::plan::{Setup, Task};
@@ -21,7 +21,7 @@ use crate::team::Team;
 use crate::thread_blocks::ThreadBlocks;
 use crate::worker::{Amount, Kernel, Sample};
 
-/// Groups between two calls of [`Seat::glance`]: 8 MiB, a millisecond or so.
+/// Groups between two calls of [`WorkerThread::sample_cpu`]: 8 MiB, a millisecond or so.
 const GLANCE_GROUPS: usize = 170;
 /// Pages of which each thread checks an element after a round.
 const SPOT_CHECKS: usize = 256;
@@ -79,9 +79,9 @@ impl Mixes {
         if self.contents.is_none() {
             let start = self.next_value();
             let blocks = self.blocks.clone();
-            self.team.each(move |seat| {
+            self.team.each(move |thread| {
                 // SAFETY: the thread's own block, which no other thread touches.
-                unsafe { std::slice::from_raw_parts_mut(blocks.start(seat.index), blocks.elements()) }
+                unsafe { std::slice::from_raw_parts_mut(blocks.start(thread.index), blocks.elements()) }
                     .fill(start);
             })?;
             self.contents = Some(Contents::filled(start));
@@ -111,8 +111,8 @@ impl Mixes {
     /// Largest relative error at an element of some pages of each block, other ones for each `turn`.
     fn spot_checks(&self, turn: u64) -> Result<f64, String> {
         let (blocks, third, contents) = (self.blocks.clone(), self.setup.groups, self.contents()?);
-        let errors = self.team.each(move |seat| {
-            let start = blocks.start(seat.index);
+        let errors = self.team.each(move |thread| {
+            let start = blocks.start(thread.index);
             // An odd step meets every page of a group; the element moves along the page.
             let step = (blocks.elements() / SPOT_CHECKS).max(PAGE_ELEMENTS) | 1;
             (turn as usize * 7919 % step..blocks.elements())
@@ -136,7 +136,7 @@ impl Kernel for Mixes {
     const IS_SHARED: bool = true;
 
     fn set_up(setup: Setup) -> Result<(Mixes, Vec<(String, Task)>), String> {
-        let team = Team::new(&setup.machine, &setup.threads, Clock::of(&setup.machine))?;
+        let team = Team::new(&setup.machine, &setup.threads, Clock::for_machine(&setup.machine))?;
         let blocks = map(team.threads(), ARRAYS as usize * setup.groups, setup.pages)?;
         let tasks = setup.tasks.iter().map(|task| (task.id.clone(), task.clone())).collect();
         let (team, blocks) = (Rc::new(team), Arc::new(blocks));
@@ -184,9 +184,9 @@ impl Kernel for Mixes {
 
     fn verify_all(&mut self) -> Result<Vec<f64>, String> {
         let (blocks, contents) = (self.blocks.clone(), self.contents()?);
-        let errors = self.team.each(move |seat| {
+        let errors = self.team.each(move |thread| {
             // SAFETY: the thread's own block, which no thread writes at the same time.
-            let block = unsafe { std::slice::from_raw_parts(blocks.start(seat.index), blocks.elements()) };
+            let block = unsafe { std::slice::from_raw_parts(blocks.start(thread.index), blocks.elements()) };
             contents.worst(block)
         })?;
         Ok(vec![errors.into_iter().fold(0.0, f64::max)])
@@ -194,7 +194,7 @@ impl Kernel for Mixes {
 
     fn page_evidence(&self) -> Result<Vec<Evidence>, String> {
         let blocks = self.blocks.clone();
-        let nodes = self.team.each(move |seat| blocks.nodes(seat.index))?;
+        let nodes = self.team.each(move |thread| blocks.nodes(thread.index))?;
         let local = page_evidence::local_share(&self.setup.machine, &self.setup.threads, nodes);
         Ok(vec![page_evidence::of_regions(&[self.blocks.region()], self.blocks.bytes(), local)])
     }
@@ -209,8 +209,8 @@ impl Kernel for Mixes {
 }
 
 impl Sample for Passes {
-    fn run(&self, seat: &Seat, _sample: usize) -> f64 {
-        let start = self.blocks.start(seat.index);
+    fn run(&self, thread: &WorkerThread, _sample: usize) -> f64 {
+        let start = self.blocks.start(thread.index);
         let groups = match self.code {
             Code::Walk(_) => ARRAYS as usize * self.third,
             Code::Triad(_) => self.third,
@@ -231,7 +231,7 @@ impl Sample for Passes {
                         triad(a, b, c, some * GROUP, FACTOR);
                     },
                 }
-                seat.glance();
+                thread.sample_cpu();
             }
             if self.expected > 0.0 {
                 worst = worst.max(relative_error(sum, self.expected));

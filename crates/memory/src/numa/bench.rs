@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use figure::evidence::*;
 use figure::{CpuList, Evidence};
 use lab::clock::Clock;
-use lab::pool::Seat;
+use lab::pool::WorkerThread;
 
 use super::memory::{Mapped, NodeMemory, VALUE};
 use super::nodes::Quantity;
@@ -76,8 +76,8 @@ fn memories(
         }
         mapped.push(Mutex::new(Some(memory)));
     }
-    let written = near.each(move |seat| {
-        let memory = mapped[seat.index].lock().unwrap_or_else(PoisonError::into_inner).take();
+    let written = near.each(move |worker| {
+        let memory = mapped[worker.index].lock().unwrap_or_else(PoisonError::into_inner).take();
         memory.map(|memory| memory.map(Mapped::write_chain))
     })?;
     Ok(written.into_iter().flatten().collect())
@@ -117,7 +117,7 @@ impl Kernel for Numa {
     type Sample = Work;
 
     fn set_up(setup: Setup) -> Result<(Numa, Vec<(String, Task)>), String> {
-        let clock = Clock::of(&setup.machine);
+        let clock = Clock::for_machine(&setup.machine);
         let teams = setup.rows.iter().map(|row| NodeTeams::new(row, &setup, &clock));
         let teams: Vec<NodeTeams> = teams.collect::<Result<_, _>>()?;
         // With one node there is nothing to bind, and nothing for a container to forbid.
@@ -182,8 +182,8 @@ impl Kernel for Numa {
             .iter()
             .map(|memory| memory.as_ref().ok().map(|memory| memory.chain.clone()))
             .collect();
-        let errors = self.near.each(move |seat| {
-            let is_complete = chains[seat.index].as_ref().is_some_and(|chain| chain.complete());
+        let errors = self.near.each(move |worker| {
+            let is_complete = chains[worker.index].as_ref().is_some_and(|chain| chain.complete());
             [0.0, if is_complete { 0.0 } else { 1.0 }]
         })?;
         Ok(errors.into_iter().flatten().collect())
@@ -226,9 +226,9 @@ impl Kernel for Numa {
 }
 
 impl Sample for Work {
-    fn run(&self, seat: &Seat, _sample: usize) -> f64 {
+    fn run(&self, worker: &WorkerThread, _sample: usize) -> f64 {
         match self {
-            Work::Read { code, array, split, passes } => read(*code, array, split, *passes, seat),
+            Work::Read { code, array, split, passes } => read(*code, array, split, *passes, worker),
             Work::Walk { chain, steps } => {
                 chain.walk(*steps);
                 0.0
@@ -238,9 +238,9 @@ impl Sample for Work {
 }
 
 /// Passes over a thread's part of an array; the error is 0 if every sum was right, else 1.
-fn read(code: Loop, array: &Region, split: &Split, passes: u64, seat: &Seat) -> f64 {
-    let share = split.share(seat.index, split.most);
-    let part = array.start().cast::<f64>().wrapping_add(split.start(seat.index));
+fn read(code: Loop, array: &Region, split: &Split, passes: u64, worker: &WorkerThread) -> f64 {
+    let share = split.share(worker.index, split.most);
+    let part = array.start().cast::<f64>().wrapping_add(split.start(worker.index));
     let mut worst = 0.0;
     for _ in 0..passes {
         let (mut sum, mut done) = (0.0, 0);
@@ -251,7 +251,7 @@ fn read(code: Loop, array: &Region, split: &Split, passes: u64, seat: &Seat) -> 
             // `read` uses its first pointer only.
             sum += unsafe { code(start, start, start, length, 0.0) };
             done += length;
-            seat.glance();
+            worker.sample_cpu();
         }
         if sum != VALUE * share as f64 {
             worst = 1.0;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use figure::Evidence;
 use figure::evidence::{MEMORY_NONZERO, NUMA_NODE_SHARE};
-use lab::pool::Seat;
+use lab::pool::WorkerThread;
 
 use super::plan::Column;
 use super::traversal::FullTraversal;
@@ -68,9 +68,9 @@ impl Mapped {
     pub fn touch(&self, team: &Team) -> Result<(), String> {
         let array = self.array.clone();
         let split = Split { threads: team.threads(), most: array.bytes() / ELEMENT as usize };
-        let touch = move |seat: &Seat| {
-            let share = split.share(seat.index, split.most);
-            let part = array.start().cast::<f64>().wrapping_add(split.start(seat.index));
+        let touch = move |thread: &WorkerThread| {
+            let share = split.share(thread.index, split.most);
+            let part = array.start().cast::<f64>().wrapping_add(split.start(thread.index));
             // SAFETY: the thread's own part of the array, and no other thread uses the array yet.
             unsafe { std::slice::from_raw_parts_mut(part, share) }.fill(VALUE);
         };

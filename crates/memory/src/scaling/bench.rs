@@ -67,7 +67,7 @@ impl Kernel for Scaling {
     const IS_SHARED: bool = true;
 
     fn set_up(setup: Setup) -> Result<(Scaling, Vec<(String, Task)>), String> {
-        let clock = Clock::of(&setup.machine);
+        let clock = Clock::for_machine(&setup.machine);
         let (mut threads, mut homes): (Vec<CpuList>, Vec<_>) = (Vec::new(), Vec::new());
         for (node, need) in setup.nodes.iter().enumerate() {
             for (nth, core) in need.cores.iter().enumerate() {

@@ -266,7 +266,7 @@ fn notes(
     kernels: &[(&Kernel, Stores)],
     simd: Simd,
 ) -> Vec<(&'static str, String)> {
-    let places = placement::told(&cores.0);
+    let places = placement::describe(&cores.0);
     let mut notes = vec![("cores", format!("{}, {} CPUs: {places}", cores.count(), cores.cpus()))];
     for binding in BINDINGS {
         let counts = |schedule| {

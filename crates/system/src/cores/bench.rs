@@ -9,8 +9,8 @@ use figure::evidence::*;
 use figure::{CpuList, Event, Reading, Round, stats};
 use lab::clock::Clock;
 use lab::measure;
-use lab::pool::{Pool, Seat};
-use lab::worker::{Bench, Facts};
+use lab::pool::{Pool, WorkerThread};
+use lab::worker::{Bench, WorkerReport};
 use machine::Tree;
 use machine::counters::Watch;
 
@@ -45,17 +45,17 @@ struct CoresBench {
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, Facts), String> {
+) -> Result<(Box<dyn Bench>, WorkerReport), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
-    let clock = Clock::of(&setup.machine);
-    let mut facts = Facts::default();
+    let clock = Clock::for_machine(&setup.machine);
+    let mut facts = WorkerReport::default();
     clock.write(&mut facts.evidence);
     let (line, samples) = (Arc::default(), BTreeMap::new());
     Ok((Box::new(CoresBench { setup, clock, line, samples, readback: true, verified: true }), facts))
 }
 
 /// One thread's part of a sample. The first thread returns the seconds of the timed round trips.
-fn run_sample(line: &Line, thread: &Seat, sample: usize) -> Result<Option<f64>, NoAnswer> {
+fn run_sample(line: &Line, thread: &WorkerThread, sample: usize) -> Result<Option<f64>, NoAnswer> {
     let first = sample as u64 * HAND_OVERS + thread.index as u64;
     line.bounce(first, UNTIMED)?;
     let start = thread.clock.now();
@@ -95,9 +95,9 @@ impl CoresBench {
         let samples = self.calibrate(id, &pool)?;
         self.line.begin(0);
         let line = self.line.clone();
-        let work = move |thread: &Seat, sample: usize| run_sample(&line, thread, sample);
+        let work = move |thread: &WorkerThread, sample: usize| run_sample(&line, thread, sample);
         let (measured, results) =
-            measure::round_giving(&pool, &watch, samples, work).map_err(|error| error.to_string())?;
+            measure::round_with_values(&pool, &watch, samples, work).map_err(|error| error.to_string())?;
         let results: Result<Vec<Option<f64>>, NoAnswer> = results.into_iter().flatten().collect();
         let seconds: Vec<f64> =
             results.map_err(|error| format!("{id}: {error}"))?.into_iter().flatten().collect();
@@ -132,8 +132,8 @@ impl Bench for CoresBench {
         self.measure(figure, cpus)
     }
 
-    fn finish(&mut self) -> Result<Facts, String> {
-        let mut facts = Facts::default();
+    fn finish(&mut self) -> Result<WorkerReport, String> {
+        let mut facts = WorkerReport::default();
         facts.evidence.put(PLACE_READBACK, self.readback);
         facts.evidence.put(VERIFIED, self.verified);
         Ok(facts)

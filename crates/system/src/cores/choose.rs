@@ -34,7 +34,7 @@ pub fn choose(machine: &Machine, cpus: &CpuList, most: usize) -> Vec<Pair> {
             chosen.extend((0..take).map(|k| new[k * new.len() / take]));
         }
     }
-    chosen.into_iter().filter_map(|(a, b)| pairs::of(machine, a, b)).collect()
+    chosen.into_iter().filter_map(|(a, b)| pairs::classify(machine, a, b)).collect()
 }
 
 /// CPUs that are in none of the pairs.
@@ -48,7 +48,7 @@ fn all_pairs(cpus: &[u32]) -> Vec<CpuPair> {
 }
 
 fn class_pairs(machine: &Machine, cpus: &CpuList) -> Vec<CpuPair> {
-    let classes = pairs::find(machine, cpus, PAIRS_PER_CLASS);
+    let classes = pairs::find_by_class(machine, cpus, PAIRS_PER_CLASS);
     classes.iter().flat_map(|class| &class.pairs).map(|pair| (pair.owner, pair.requester)).collect()
 }
 
@@ -76,7 +76,7 @@ pub(super) mod unit {
 
     use super::*;
     use lab::pairs::Class;
-    use machine::{Asked, Tree, synthetic};
+    use machine::{Overrides, Tree, synthetic};
 
     /// 2 packages x 24 cores x 2 threads: 4560 pairs. Described once, because its tree has thousands of
     /// files.
@@ -84,7 +84,7 @@ pub(super) mod unit {
         static SERVER: LazyLock<Machine> = LazyLock::new(|| {
             let root = tempfile::tempdir().unwrap();
             synthetic::two_socket_smt_server(root.path()).unwrap();
-            machine::describe(&Tree::at(root.path()), &Asked { dimms: None })
+            machine::describe(&Tree::at(root.path()), &Overrides { dimms: None })
         });
         SERVER.clone()
     }

@@ -108,7 +108,7 @@ fn planned(pair: &Pair) -> Figure {
 
 /// The figure of a machine without two CPUs.
 fn no_pairs(machine: &Machine, cpus: &CpuList) -> Figure {
-    let absent = pairs::find(machine, cpus, 1).into_iter().find_map(|class| class.absent);
+    let absent = pairs::find_by_class(machine, cpus, 1).into_iter().find_map(|class| class.absent);
     let mut figure = figure("pairs", "A line between two CPUs, one way");
     figure.at = coordinates("any".to_owned(), "another".to_owned());
     figure.not_available(match cpus.len() {
@@ -158,7 +158,7 @@ mod unit {
     use super::*;
     use figure::Status;
     use lab::schedule::Rules;
-    use machine::{Asked, Tree, synthetic};
+    use machine::{Overrides, Tree, synthetic};
 
     fn on(cpus: &str, max_time: f64) -> Planned {
         on_machine(choose::unit::server(), cpus, max_time)
@@ -228,7 +228,7 @@ mod unit {
     fn pairs_of_a_machine_without_topology_are_measured() {
         let root = tempfile::tempdir().unwrap();
         synthetic::gvisor_no_caches(root.path()).unwrap();
-        let machine = machine::describe(&Tree::at(root.path()), &Asked { dimms: None });
+        let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
         let plan = on_machine(machine, "", 20.0);
         let classes = plan.suite.figures.iter().map(|figure| figure.conditions.get(key::PAIR).unwrap());
         assert!(classes.collect::<Vec<_>>().iter().all(|class| class == "unknown"));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use figure::evidence::{CLOCK_GRANULARITY, SAMPLE_SHORTEST, VERIFIED};
 use figure::{Event, Round};
-use lab::worker::{Bench, Facts};
+use lab::worker::{Bench, WorkerReport};
 use lab::{measure, program};
 use workload::unixbench::Needs;
 
@@ -26,16 +26,16 @@ struct CrossBench {
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, Facts), String> {
+) -> Result<(Box<dyn Bench>, WorkerReport), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     let runner = |cpus| PassRunner::new(&setup.machine, cpus, &setup.directory, setup.session);
     let runners = setup.places.iter().map(runner).collect::<Result<Vec<_>, _>>()?;
-    let mut facts = Facts::default();
+    let mut facts = WorkerReport::default();
     for (place, runner) in runners.iter().enumerate() {
         let pairs = setup.pairs.iter().filter(|pair| pair.place == place);
         let tasks: Vec<_> = pairs.map(|pair| pair.truebench.clone()).collect();
         // Evidence of all figures of the index applies only to truebench's figures here.
-        let Facts { evidence, figures, .. } = runner.facts(&tasks);
+        let WorkerReport { evidence, figures, .. } = runner.facts(&tasks);
         facts.figures.extend(tasks.into_iter().map(|task| (task.id, evidence.clone())));
         facts.figures.extend(figures);
     }
@@ -95,8 +95,8 @@ impl Bench for CrossBench {
     }
 
     /// A truebench copy with wrong results fails its round. UnixBench does not verify its results.
-    fn finish(&mut self) -> Result<Facts, String> {
-        let mut facts = Facts::default();
+    fn finish(&mut self) -> Result<WorkerReport, String> {
+        let mut facts = WorkerReport::default();
         for pair in &self.setup.pairs {
             let mut truebench = figure::Evidence::default();
             truebench.put(VERIFIED, true);

@@ -2,7 +2,7 @@
 
 use figure::evidence::VERIFIED;
 use figure::{Event, Round};
-use lab::worker::{Bench, Facts};
+use lab::worker::{Bench, WorkerReport};
 
 use super::pass::{self, PassRunner};
 use super::plan::Setup;
@@ -19,7 +19,7 @@ struct IndexBench {
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, Facts), String> {
+) -> Result<(Box<dyn Bench>, WorkerReport), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
     let runner = PassRunner::new(&setup.machine, &setup.cpus, &setup.directory, setup.session)?;
     let facts = runner.facts(&setup.tasks);
@@ -37,8 +37,8 @@ impl Bench for IndexBench {
     }
 
     /// All rounds are verified: a copy with wrong results fails its round (see [`lab::copies::Copies::run`]).
-    fn finish(&mut self) -> Result<Facts, String> {
-        let mut facts = Facts::default();
+    fn finish(&mut self) -> Result<WorkerReport, String> {
+        let mut facts = WorkerReport::default();
         facts.evidence.put(VERIFIED, true);
         Ok(facts)
     }

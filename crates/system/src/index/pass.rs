@@ -9,7 +9,7 @@ use lab::clock::Clock;
 use lab::measure;
 use lab::pool::Pool;
 use lab::thread_counters::children_cpu_time;
-use lab::worker::Facts;
+use lab::worker::WorkerReport;
 use machine::Tree;
 use machine::counters::Watch;
 use workload::unixbench::{Needs, Test};
@@ -17,8 +17,8 @@ use workload::unixbench::{Needs, Test};
 use super::plan::Task;
 use super::workdir::WorkDir;
 use crate::{catalogue, surroundings};
-use lab::copies::{Ask, Copies, Copy};
-use lab::ours::find_cell;
+use lab::copies::{Copies, CopiesSpec, Copy};
+use lab::install::find_helper;
 use lab::trust::search_path;
 
 /// LANG as UnixBench sets it, whether this locale exists or not.
@@ -60,7 +60,7 @@ impl PassRunner {
         directory: &Path,
         session: u32,
     ) -> Result<PassRunner, String> {
-        let helper = find_cell()?;
+        let helper = find_helper()?;
         lab::scratch::sweep_abandoned(directory);
         Ok(PassRunner {
             // Absolute, because it is started in other directories and executes itself there.
@@ -68,16 +68,17 @@ impl PassRunner {
             cpus: cpus.clone(),
             directory: directory.to_owned(),
             session,
-            pool: Pool::on_each(cpus, Clock::of(machine)).map_err(|error| error.to_string())?,
+            pool: Pool::on_each(cpus, Clock::for_machine(machine)).map_err(|error| error.to_string())?,
             watch: Watch::new(&Tree::live(), machine, cpus),
         })
     }
 
     /// Libraries and the helper for all figures; file system, shell and tools for the figures of tests that
     /// use them.
-    pub fn facts(&self, tasks: &[Task]) -> Facts {
-        let mut facts = Facts { evidence: surroundings::of_helper(&self.helper), ..Facts::default() };
-        facts.evidence.merge(lab::clock::of_monotonic());
+    pub fn facts(&self, tasks: &[Task]) -> WorkerReport {
+        let mut facts =
+            WorkerReport { evidence: surroundings::of_helper(&self.helper), ..WorkerReport::default() };
+        facts.evidence.merge(lab::clock::monotonic_evidence());
         let (mut files, mut scripts) = (None, None);
         for task in tasks {
             let needs = catalogue::find(&task.test).map_or(Needs::Nothing, |test| test.needs);
@@ -113,7 +114,7 @@ impl PassRunner {
     pub fn pass(&self, task: &Task) -> Result<Round, String> {
         let test = catalogue::find(&task.test).ok_or_else(|| format!("no test {}", task.test))?;
         let workdir = WorkDir::create(test.needs, &self.helper, &self.directory, self.session)?;
-        let ask = Ask {
+        let ask = CopiesSpec {
             name: test.name,
             copies: task.copies as usize,
             threads: 1,
@@ -125,7 +126,7 @@ impl PassRunner {
         };
         let copies = Copies::start(&self.helper, &ask)?;
         let resident = Reading::or_unknown(copies.resident(), "/proc/PID/statm: not there");
-        let (ready, before) = (copies.used(), children_cpu_time());
+        let (ready, before) = (copies.cpu_seconds(), children_cpu_time());
         let body = || {
             let result = copies.run();
             // Up to their end: work after a copy's time (a last script, a check of the copied file) is not

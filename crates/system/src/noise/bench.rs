@@ -5,7 +5,7 @@ use figure::{Event, Evidence, Reading, Round};
 use lab::clock::Clock;
 use lab::measure;
 use lab::pool::Pool;
-use lab::worker::{Bench, Facts};
+use lab::worker::{Bench, WorkerReport};
 use machine::Tree;
 use machine::counters::Watch;
 
@@ -28,11 +28,11 @@ struct NoiseBench {
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, Facts), String> {
+) -> Result<(Box<dyn Bench>, WorkerReport), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
-    let clock = Clock::of(&setup.machine);
+    let clock = Clock::for_machine(&setup.machine);
     let watch = Watch::new(&Tree::live(), &setup.machine, &setup.cpus).by_cpu();
-    let mut facts = Facts::default();
+    let mut facts = WorkerReport::default();
     clock.write(&mut facts.evidence);
     let pool = Pool::on_each(&setup.cpus, clock).map_err(|error| error.to_string())?;
     facts.evidence.put(PLACE_READBACK, pool.readback);
@@ -47,9 +47,9 @@ pub fn prepare(
 impl Bench for NoiseBench {
     fn round(&mut self, figure: &str) -> Result<Round, String> {
         let (seconds, (beat, threshold)) = (self.setup.seconds, self.beat);
-        let run = move |thread: &lab::pool::Seat, _| heartbeat::run(thread, seconds, beat, threshold);
+        let run = move |thread: &lab::pool::WorkerThread, _| heartbeat::run(thread, seconds, beat, threshold);
         let (measured, results) =
-            measure::round_giving(&self.pool, &self.watch, 1, run).map_err(|error| error.to_string())?;
+            measure::round_with_values(&self.pool, &self.watch, 1, run).map_err(|error| error.to_string())?;
         let heartbeats = results.into_iter().filter_map(|mut rounds| rounds.pop());
         let heartbeats: Vec<(u32, Heartbeat)> = self.setup.cpus.iter().zip(heartbeats).collect();
         let mut evidence = measured.evidence;
@@ -58,8 +58,8 @@ impl Bench for NoiseBench {
         Ok(Round::new(measured.started, measured.duration, vec![share], evidence))
     }
 
-    fn finish(&mut self) -> Result<Facts, String> {
-        Ok(Facts::default())
+    fn finish(&mut self) -> Result<WorkerReport, String> {
+        Ok(WorkerReport::default())
     }
 }
 

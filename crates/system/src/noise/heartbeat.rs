@@ -3,7 +3,7 @@
 
 use figure::stats;
 use lab::clock::{Clock, Ticks};
-use lab::pool::Seat;
+use lab::pool::WorkerThread;
 use lab::thread_counters::SchedStat;
 
 use super::gaps::{Gaps, Preemption};
@@ -45,7 +45,7 @@ pub fn beat(clock: &Clock) -> (f64, f64) {
 
 /// Runs the heartbeat for `seconds`. The loop allocates nothing and makes a system call only after a gap that
 /// may contain a context switch. The time for recording gaps is not observed time.
-pub fn run(thread: &Seat, seconds: f64, beat: f64, threshold: f64) -> Heartbeat {
+pub fn run(thread: &WorkerThread, seconds: f64, beat: f64, threshold: f64) -> Heartbeat {
     let clock = &*thread.clock;
     let rate = clock.counter_rate().unwrap_or(1e9);
     let ticks = |seconds: f64| (seconds * rate) as Ticks;
@@ -73,7 +73,7 @@ pub fn run(thread: &Seat, seconds: f64, beat: f64, threshold: f64) -> Heartbeat 
                     false => Preemption::default(),
                 };
                 gaps.add(nanoseconds(begin + recording, last), length, preemption);
-                thread.glance();
+                thread.sample_cpu();
                 let recorded = clock.now();
                 last = until;
                 until = recorded;

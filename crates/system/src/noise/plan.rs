@@ -86,12 +86,12 @@ fn planned(cpus: &CpuList, seconds: f64) -> Figure {
 #[cfg(test)]
 mod unit {
     use super::*;
-    use machine::{Asked, Tree, synthetic};
+    use machine::{Overrides, Tree, synthetic};
 
     fn on(write: fn(&std::path::Path) -> std::io::Result<()>, least: usize, max_time: f64) -> Planned {
         let root = tempfile::tempdir().unwrap();
         write(root.path()).unwrap();
-        let machine = machine::describe(&Tree::at(root.path()), &Asked { dimms: None });
+        let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
         let options = Options::with_rules(Rules { least, most: 60, target: 0.02, max_time, repeats: 2 });
         plan(&machine, &options).unwrap()
     }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use figure::evidence::*;
 use figure::{Event, Round};
 use lab::clock::Clock;
-use lab::copies::{Ask, Copies};
+use lab::copies::{Copies, CopiesSpec};
+use lab::install::find_helper;
 use lab::measure;
-use lab::ours::find_cell;
 use lab::pool::Pool;
-use lab::worker::{Bench, Facts};
+use lab::worker::{Bench, WorkerReport};
 use machine::Tree;
 use machine::counters::Watch;
 use machine::counters::idle::{self, Idle};
@@ -45,9 +45,9 @@ struct Observer {
 pub fn prepare(
     plan: serde_json::Value,
     _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, Facts), String> {
+) -> Result<(Box<dyn Bench>, WorkerReport), String> {
     let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
-    let helper = find_cell()?;
+    let helper = find_helper()?;
     let observers = setup.places.iter().map(|place| Observer::new(place, &setup));
     let observers = observers.collect::<Result<_, _>>()?;
     let start = |task: &Task| -> Result<Option<Copies>, String> {
@@ -64,7 +64,7 @@ pub fn prepare(
         };
         handles.into_iter().map(pair).collect::<Result<Vec<_>, _>>()
     })?;
-    let mut facts = Facts { evidence: lab::clock::of_monotonic(), ..Facts::default() };
+    let mut facts = WorkerReport { evidence: lab::clock::monotonic_evidence(), ..WorkerReport::default() };
     // A task that reads back a different mask ends its pass, so every round has the right masks.
     facts.evidence.put(PLACE_READBACK, true);
     Ok((Box::new(SwitchBench { setup, helper, observers, persistent }), facts))
@@ -75,7 +75,7 @@ impl Observer {
         let machine = &setup.machine;
         let cpus = place.cpus();
         Ok(Observer {
-            pool: Pool::on_each(&cpus, Clock::of(machine)).map_err(|error| error.to_string())?,
+            pool: Pool::on_each(&cpus, Clock::for_machine(machine)).map_err(|error| error.to_string())?,
             watch: Watch::new(&Tree::live(), machine, &cpus),
             idle: Idle::new(&Tree::live(), &cpus),
         })
@@ -130,7 +130,7 @@ impl SwitchBench {
 }
 
 /// The request to the helper.
-fn ask(place: &Place, task: &Task, seconds: f64) -> Result<Ask, String> {
+fn ask(place: &Place, task: &Task, seconds: f64) -> Result<CopiesSpec, String> {
     let hop = workload::ping_pong::PingPong::find(task.hop.as_bytes());
     let name = hop.ok_or_else(|| format!("{}: no way {}", task.id, task.hop))?.name;
     let word = |number: Option<u64>| match number {
@@ -138,7 +138,7 @@ fn ask(place: &Place, task: &Task, seconds: f64) -> Result<Ask, String> {
         None => OsString::from(FREE.to_string_lossy().as_ref()),
     };
     let [ping, echo] = place.pinned().map_or([None; 2], |cpus| cpus.map(|cpu| Some(u64::from(cpu))));
-    Ok(Ask {
+    Ok(CopiesSpec {
         name,
         copies: 1,
         threads: 1,
@@ -156,7 +156,7 @@ impl Bench for SwitchBench {
         self.pass(task.ok_or_else(|| format!("no figure {figure}"))?)
     }
 
-    fn finish(&mut self) -> Result<Facts, String> {
-        Ok(Facts::default())
+    fn finish(&mut self) -> Result<WorkerReport, String> {
+        Ok(WorkerReport::default())
     }
 }

@@ -3,7 +3,7 @@
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
-use lab::pairs::{self, Found, Pair};
+use lab::pairs::{self, ClassPairs, Pair};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 use workload::ping_pong::{PING_PONGS, PingPong};
@@ -140,14 +140,14 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let most = if options.rules.max_time < f64::MAX {
         // Further pairs of a class only if there is time for the longest passes.
         let fits = |most: &usize| {
-            let classes = pairs::find(machine, &cpus, *most);
+            let classes = pairs::find_by_class(machine, &cpus, *most);
             measured(&rows(&classes, settling_hops).0) as f64 * (LONGEST + OVERHEAD) <= budget
         };
         (2..=MOST_PAIRS).rev().find(fits).unwrap_or(1)
     } else {
         1
     };
-    let classes = pairs::find(machine, &cpus, most);
+    let classes = pairs::find_by_class(machine, &cpus, most);
     let (rows, pairs) = rows(&classes, settling_hops);
     let mut places = vec![Place::Free(cpus.clone()), Place::SameCpu(first)];
     places.extend(pairs.into_iter().map(Place::Pair));
@@ -217,7 +217,7 @@ fn settling_seconds(hops: u64) -> f64 {
 
 /// The placements in the order of the record, with absent ones; and the pairs of CPUs, which follow the first
 /// two places.
-fn rows(classes: &[Found], settling_hops: Option<u64>) -> (Vec<PlacementRow<'_>>, Vec<Pair>) {
+fn rows(classes: &[ClassPairs], settling_hops: Option<u64>) -> (Vec<PlacementRow<'_>>, Vec<Pair>) {
     let row = |class, place| {
         let word = String::from(class);
         PlacementRow { word, class, place, all_transports: true, latencies: true, settling_hops: None }
@@ -338,12 +338,12 @@ mod unit {
     use super::*;
     use figure::Status;
     use lab::schedule::Rules;
-    use machine::{Asked, Tree, synthetic};
+    use machine::{Overrides, Tree, synthetic};
 
     fn on(write: fn(&std::path::Path) -> std::io::Result<()>, max_time: f64) -> Planned {
         let root = tempfile::tempdir().unwrap();
         write(root.path()).unwrap();
-        let machine = machine::describe(&Tree::at(root.path()), &Asked { dimms: None });
+        let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
         let rules = Rules { least: 8, most: 60, target: 0.02, max_time, repeats: 2 };
         let options = Options::with_rules(rules);
         plan(&machine, &options).unwrap()

@@ -8,7 +8,7 @@ use alloc::mode::{Mode, Options};
 use alloc::profile::{KNOWN, Profile};
 use figure::Machine;
 use lab::schedule::Rules;
-use machine::{Asked, Tree};
+use machine::{Overrides, Tree};
 
 use crate::args::alloc::Load;
 use crate::failure::Failure;
@@ -22,7 +22,7 @@ const TIMES: Times = Times { thorough: 1800.0, quick: 0.354 };
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub(super) fn run(arguments: &Load) -> Result<ExitCode, Failure> {
-    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     execute(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
 }
 

@@ -78,7 +78,8 @@ fn nothing(program: &OsStr, histogram: &Histogram, status: ExitStatus) -> String
             "{program} did not call the malloc that it loads: it has an allocator of its own linked in, or allocated nothing"
         ),
     };
-    let ended = if status.success() { String::new() } else { format!("; it {}", lab::ended::words(status)) };
+    let ended =
+        if status.success() { String::new() } else { format!("; it {}", lab::exit_status::describe(status)) };
     format!("nothing was recorded: {cause}{ended}")
 }
 

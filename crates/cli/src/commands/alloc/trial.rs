@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use alloc::attempt::{MODE, Options};
 use alloc::find::{self, Places};
 use lab::schedule::Rules;
-use machine::{Asked, Tree};
+use machine::{Overrides, Tree};
 
 use crate::args::alloc::Try;
 use crate::failure::Failure;
@@ -24,7 +24,7 @@ pub(super) fn run(arguments: &Try) -> Result<ExitCode, Failure> {
     let allocators = find::chosen(&arguments.allocators, &Places::live()).map_err(Failure::usage)?;
     let program = program::find(&arguments.command)?;
     let directory = scratch()?;
-    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     let options = |rules: Rules| Options {
         allocators: allocators.clone(),
         program: program.clone(),

@@ -7,7 +7,7 @@ use faults::prices::fixture::FILE;
 use faults::prices::{MODE, Options, PlanError};
 use figure::Machine;
 use lab::mode::Mode;
-use machine::{Asked, Tree};
+use machine::{Overrides, Tree};
 
 use crate::args::faults::Prices;
 use crate::failure::Failure;
@@ -24,7 +24,7 @@ static PRICES: Mode<Options, PlanError> = MODE;
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub(super) fn run(arguments: &Prices) -> Result<ExitCode, Failure> {
-    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     execute(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
 }
 

@@ -12,7 +12,7 @@ use figure::faults::{Manager, Mechanism};
 use figure::{Better, Figure, Machine, Record, Status, Unit};
 use lab::schedule::Rules;
 use lab::start::Program;
-use machine::{Asked, Tree};
+use machine::{Overrides, Tree};
 
 use super::watch;
 use crate::args::faults::{Prove, Watch};
@@ -62,7 +62,7 @@ pub(super) fn proved(
     let allocators = allocators(&asked.allocators)?;
     // Refused before anything is started, not after.
     Destination::open(output)?;
-    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     let is_named = asked.manager.is_some() || !asked.mechanisms.is_empty() || !asked.levers.is_empty();
     let mut figures = Vec::new();
     if !is_named && !measuring.dry_run {

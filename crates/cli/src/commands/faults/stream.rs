@@ -127,7 +127,7 @@ impl Stream {
         };
         let written = written.and_then(|()| self.out.flush());
         written.map_err(|error| {
-            let limit = lab::ended::limit_of(&error);
+            let limit = lab::exit_status::file_limit_note(&error);
             Failure::measuring(format!("the figures could not be written: {error}{limit}"))
         })
     }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use faults::walk::{MODE, Options};
 use lab::schedule::Rules;
-use machine::{Asked, Tree};
+use machine::{Overrides, Tree};
 
 use crate::args::faults::Walk;
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ const TIMES: Times = Times { thorough: 60.0, quick: 1.0 };
 /// # Errors
 /// What could not be measured or written.
 pub fn run(arguments: &Walk) -> Result<ExitCode, Failure> {
-    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     let options = |rules: Rules| Options { rules };
     let plans = plans(vec![&MODE], &machine, &arguments.measuring, TIMES, &options)?;
     execute(parts(plans), machine, &arguments.measuring, &arguments.output)

@@ -12,7 +12,7 @@ use lab::events::Events;
 use lab::interrupt::Interrupt;
 use lab::session;
 use lab::start::Program;
-use machine::{Asked, Tree};
+use machine::{Overrides, Tree};
 
 use super::stream::Stream;
 use crate::args::Output;
@@ -88,7 +88,7 @@ pub(super) fn watched(
     };
     let check = |export: &Export| Ok((Target::check(&export.file)?, export.format));
     let exports = settings.exports.iter().map(check).collect::<Result<Vec<_>, Failure>>()?;
-    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     let interrupt = if owns_stdout { begin()? } else { begin_beside_program()? };
     let cpus = machine.topology.online.clone();
     let Settings { duration, looks, blocks, all_calls, .. } = *settings;
@@ -104,7 +104,7 @@ pub(super) fn watched(
         event_log: keeps,
     };
     let watched = watch::watch(&options, &interrupt, &mut |window| stream.second(window)).map_err(failure)?;
-    interrupt.alone();
+    interrupt.stop_sharing_terminal();
     let status = watched.status;
     // Afterwards: the program was not to wait for it, nor to be disturbed.
     let prices = prices(&machine, &Interrupt::never().map_err(Failure::measuring)?)?;

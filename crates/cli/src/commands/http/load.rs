@@ -11,7 +11,7 @@ use http::engine::{Expect, Trust};
 use http::modes::{Options, USER_SERVER, UserServer};
 use http::watch::interface;
 use lab::schedule::Rules;
-use machine::{Asked as Known, Tree};
+use machine::{Overrides, Tree};
 use url::Url;
 
 use super::client::client;
@@ -32,7 +32,7 @@ const ROUNDS: u32 = 6;
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub(super) fn run(arguments: &Load) -> Result<ExitCode, Failure> {
-    let machine = machine::describe(&Tree::live(), &Known { dimms: None });
+    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     execute(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
 }
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use figure::format::{plain, system_error};
 use http::driver::agent::{Agent, is_long, random_token};
 use http::driver::agent_rules::AgentRules;
-use machine::{Asked as Known, Tree};
+use machine::{Overrides, Tree};
 
 use crate::args::http::{Serve, TOKEN};
 use crate::failure::Failure;
@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
     };
     // The null responder takes a descriptor for each connection, as the servers do.
     lab::worker::raise_descriptor_limit();
-    let machine = machine::describe(&Tree::live(), &Known { dimms: None });
+    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     let rules = AgentRules::new(&machine, names.clone(), token.clone());
     let cannot_bind = |error: std::io::Error| {
         Failure::usage(format!(

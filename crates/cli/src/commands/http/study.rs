@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use figure::format::plain;
 use figure::{Machine, loads};
 use http::bench::setup::Remote;
-use http::modes::{Client, Options, STUDY, Study};
 use http::driver::remote::AgentClient;
 use http::driver::wire::Host;
+use http::modes::{Client, Options, STUDY, Study};
 use http::watch::interface;
-use machine::{Asked as Known, Tree};
+use machine::{Overrides, Tree};
 
 use super::client::client;
 use crate::args::http::Study as StudyArgs;
@@ -25,7 +25,7 @@ const TIMES: Times = Times { thorough: 3600.0, quick: 0.21 };
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub(super) fn run(arguments: &StudyArgs) -> Result<ExitCode, Failure> {
-    let machine = machine::describe(&Tree::live(), &Known { dimms: None });
+    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     execute(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use figure::evidence::*;
 use lab::schedule::Rules;
-use lab::worker::{Bench, Facts};
-use machine::{Asked, Tree};
+use lab::worker::{Bench, WorkerReport};
+use machine::{Overrides, Tree};
 
 use super::{Scaling, Work};
 use crate::calibration::Calibration;
@@ -16,7 +16,7 @@ use crate::team::Team;
 use crate::worker::{Kernel, Sample, Worker};
 
 /// A worker for these kernels, with up to three threads on at most two CPUs, and its facts.
-fn worker(kernels: &[&str], schedule: Option<Schedule>) -> (Worker<Scaling>, Facts) {
+fn worker(kernels: &[&str], schedule: Option<Schedule>) -> (Worker<Scaling>, WorkerReport) {
     let cpus: Vec<String> = lab::affinity::get().unwrap().iter().take(2).map(|cpu| cpu.to_string()).collect();
     let options = Options {
         array_size: Some(100_000),
@@ -26,7 +26,7 @@ fn worker(kernels: &[&str], schedule: Option<Schedule>) -> (Worker<Scaling>, Fac
         schedule,
         ..Options::new(Rules::exactly(1, f64::MAX))
     };
-    let machine = machine::describe(&Tree::live(), &Asked { dimms: None });
+    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     let planned = plan::plan(&machine, &options).unwrap();
     let (kernel, tasks) = Scaling::set_up(serde_json::from_value(planned.suite.setup).unwrap()).unwrap();
     Worker::new(kernel, tasks).unwrap()

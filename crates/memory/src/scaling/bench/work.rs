@@ -4,7 +4,7 @@ use std::hint::spin_loop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use lab::pool::Seat;
+use lab::pool::WorkerThread;
 
 use super::super::layout::Layout;
 use super::super::node_arrays::{Contents, NodeArrays};
@@ -57,10 +57,10 @@ pub(crate) struct Work {
 }
 
 impl Sample for Work {
-    fn run(&self, seat: &Seat, sample: usize) -> f64 {
+    fn run(&self, thread: &WorkerThread, sample: usize) -> f64 {
         match self.schedule {
-            Schedule::Static => self.run_static(seat),
-            Schedule::Dynamic => self.run_dynamic(seat, sample),
+            Schedule::Static => self.run_static(thread),
+            Schedule::Dynamic => self.run_dynamic(thread, sample),
         }
     }
 }
@@ -101,8 +101,8 @@ impl Work {
         self.taken.iter().map(|taken| taken.0.load(Ordering::Relaxed) as f64 / passes).collect()
     }
 
-    fn run_static(&self, seat: &Seat) -> f64 {
-        let part = self.layout.parts[seat.index];
+    fn run_static(&self, thread: &WorkerThread) -> f64 {
+        let part = self.layout.parts[thread.index];
         let mut worst: f64 = 0.0;
         for _ in 0..self.passes {
             let (mut sum, mut done) = (0.0, 0);
@@ -111,15 +111,15 @@ impl Work {
                 // SAFETY: within the thread's own part.
                 sum += unsafe { self.kernel(part.node, part.start + done, length) };
                 done += length;
-                seat.glance();
+                thread.sample_cpu();
             }
             worst = worst.max(self.sum_error(part.node, part.start, part.length, sum));
         }
         worst
     }
 
-    fn run_dynamic(&self, seat: &Seat, sample: usize) -> f64 {
-        let node = self.layout.parts[seat.index].node;
+    fn run_dynamic(&self, thread: &WorkerThread, sample: usize) -> f64 {
+        let node = self.layout.parts[thread.index].node;
         let blocks = &self.nodes[node];
         let all = self.passes * blocks.done.len();
         let (mut worst, mut taken): (f64, usize) = (0.0, 0);
@@ -146,9 +146,9 @@ impl Work {
             blocks.done[block].store(before + 1, Ordering::Release);
             worst = worst.max(self.sum_error(node, start, length, sum));
             taken += length;
-            seat.glance();
+            thread.sample_cpu();
         }
-        self.taken[seat.index].0.fetch_add(taken, Ordering::Relaxed);
+        self.taken[thread.index].0.fetch_add(taken, Ordering::Relaxed);
         worst
     }
 

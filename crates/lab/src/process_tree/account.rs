@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use procfs_core::process::Stat;
 
-use super::Used;
+use super::Usage;
 
 /// A process: its id and its start time in clock ticks since boot.
 pub type Identity = (i32, u64);
@@ -20,33 +20,34 @@ pub fn identity(stat: &Stat) -> Identity {
 
 /// Usage of a changing set of processes.
 #[derive(Clone, Debug, Default)]
-pub struct Account {
+pub struct UsageTotals {
     /// Usage of each process at the last reading: with the children that it waited for, and of these children
     /// alone.
-    live: BTreeMap<Identity, (Used, Used)>,
+    live: BTreeMap<Identity, (Usage, Usage)>,
     /// Usage of processes that were gone at the last reading. A parent that was read earlier may since have
     /// waited for them.
-    pending: Used,
+    pending: Usage,
     /// Usage of processes that nobody waited for.
-    lost: Used,
-    total: Used,
+    lost: Usage,
+    total: Usage,
 }
 
-impl Account {
+impl UsageTotals {
     /// Takes the counters of all processes that exist now. Returns the usage so far, which never falls, and
     /// the RSS of now.
-    pub fn take(&mut self, stats: &[Stat]) -> Used {
-        let entry = |stat: &Stat| (identity(stat), (Used::of_process(stat), Used::of_waited_children(stat)));
-        let now: BTreeMap<Identity, (Used, Used)> = stats.iter().map(entry).collect();
-        let waited = now.iter().fold(Used::default(), |sum, (process, (_, waited))| {
-            let before = self.live.get(process).map_or_else(Used::default, |(_, before)| *before);
+    pub fn take(&mut self, stats: &[Stat]) -> Usage {
+        let entry =
+            |stat: &Stat| (identity(stat), (Usage::of_process(stat), Usage::of_waited_children(stat)));
+        let now: BTreeMap<Identity, (Usage, Usage)> = stats.iter().map(entry).collect();
+        let waited = now.iter().fold(Usage::default(), |sum, (process, (_, waited))| {
+            let before = self.live.get(process).map_or_else(Usage::default, |(_, before)| *before);
             sum.plus(&waited.since(&before))
         });
         let gone = self.live.iter().filter(|(process, _)| !now.contains_key(*process));
-        let gone = gone.fold(Used::default(), |sum, (_, (used, _))| sum.plus(&used.without_memory()));
+        let gone = gone.fold(Usage::default(), |sum, (_, (used, _))| sum.plus(&used.without_memory()));
         self.lost = self.lost.plus(&self.pending.since(&waited));
         self.pending = gone.since(&waited.since(&self.pending));
-        let present = now.values().fold(Used::default(), |sum, (used, _)| sum.plus(used));
+        let present = now.values().fold(Usage::default(), |sum, (used, _)| sum.plus(used));
         self.total = present.plus(&self.lost).plus(&self.pending).at_least(&self.total);
         self.live = now;
         self.total
@@ -72,7 +73,7 @@ mod unit {
 
     #[test]
     fn a_reused_id_is_another_process() {
-        let mut account = Account::default();
+        let mut account = UsageTotals::default();
         assert_eq!(account.take(&[stat(1, 5, 10, 0), stat(2, 6, 1000, 0)]).minor, 1010.0);
         // Nobody waited for it.
         assert_eq!(account.take(&[stat(1, 5, 12, 0), stat(2, 9, 30, 0)]).minor, 12.0 + 1000.0 + 30.0);
@@ -81,7 +82,7 @@ mod unit {
 
     #[test]
     fn what_a_parent_waited_for_counts_once() {
-        let mut account = Account::default();
+        let mut account = UsageTotals::default();
         account.take(&[stat(1, 5, 10, 0), stat(2, 6, 1000, 0)]);
         // The parent was read before it waited for the child, the child afterwards.
         assert_eq!(account.take(&[stat(1, 5, 10, 0)]).minor, 1010.0);
@@ -94,7 +95,7 @@ mod unit {
         /// reading is missing.
         #[test]
         fn nothing_is_lost_and_nothing_counted_twice(steps in prop::collection::vec((0..3u8, 0..4usize, 0..500u64), 1..60)) {
-            let (mut account, mut waited, mut ignored, mut next) = (Account::default(), 0, 0, 0);
+            let (mut account, mut waited, mut ignored, mut next) = (UsageTotals::default(), 0, 0, 0);
             let mut children: Vec<(i32, u64, u64)> = Vec::new();
             for (what, which, faults) in steps {
                 match what {

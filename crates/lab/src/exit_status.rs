@@ -23,7 +23,7 @@ const TICKS: f64 = 0.25;
 /// Bytes of stack below which most programs cannot run.
 const SMALL_STACK: u64 = 256 << 10;
 
-/// Counters when the last process ended, or when [`watch`] was called.
+/// Counters when the last process ended, or when [`record_baseline`] was called.
 static BEFORE: LazyLock<Mutex<Counts>> = LazyLock::new(|| Mutex::new(Counts::now()));
 
 #[derive(Clone, Debug, Default)]
@@ -67,7 +67,7 @@ impl Limits {
 
 /// Takes the first counters, so that earlier events are not taken for a cause. Call it when a process that
 /// starts children begins.
-pub fn watch() {
+pub fn record_baseline() {
     LazyLock::force(&BEFORE);
 }
 
@@ -76,7 +76,7 @@ pub fn watch() {
 ///
 /// # Errors
 /// The system's error.
-pub fn outlive_file_limit() -> std::io::Result<()> {
+pub fn survive_file_limit() -> std::io::Result<()> {
     // SAFETY: the handler does nothing. An ignored signal would stay ignored in executed programs; a handler
     // does not.
     unsafe { register(SIGXFSZ, || {}) }.map(drop)
@@ -84,7 +84,7 @@ pub fn outlive_file_limit() -> std::io::Result<()> {
 
 /// How a process ended, for the user: `ended with exit code 3`,
 /// `was killed by SIGKILL: the memory limit of the control group …`.
-pub fn words(status: ExitStatus) -> String {
+pub fn describe(status: ExitStatus) -> String {
     let (signal, prefix) = match (status.signal(), status.code().unwrap_or(-1)) {
         (Some(signal), _) => (signal, String::new()),
         (None, code @ NOT_FOUND) => return format!("ended with exit code {code}, a command was not found"),
@@ -101,7 +101,7 @@ pub fn words(status: ExitStatus) -> String {
 }
 
 /// The resource limit that caused an error, to be appended to it; empty for other errors.
-pub fn limit_of(error: &std::io::Error) -> String {
+pub fn file_limit_note(error: &std::io::Error) -> String {
     match (error.raw_os_error(), Limits::now().file) {
         (Some(libc::EFBIG), Some(most)) => {
             format!(" (the limit of a file's size is {}: ulimit -f)", bytes(most as f64))
@@ -177,10 +177,10 @@ mod unit {
     #[test]
     fn exit_codes_are_described() {
         assert_eq!(
-            words(ExitStatus::from_raw(127 << 8)),
+            describe(ExitStatus::from_raw(127 << 8)),
             "ended with exit code 127, a command was not found"
         );
-        assert_eq!(words(ExitStatus::from_raw(2 << 8)), "ended with exit code 2");
-        assert!(words(ExitStatus::from_raw(9)).starts_with("was killed by SIGKILL: by hand"));
+        assert_eq!(describe(ExitStatus::from_raw(2 << 8)), "ended with exit code 2");
+        assert!(describe(ExitStatus::from_raw(9)).starts_with("was killed by SIGKILL: by hand"));
     }
 }

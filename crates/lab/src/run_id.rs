@@ -20,10 +20,10 @@ const PAUSE: Duration = Duration::from_millis(2);
 
 /// The run id: process id and start time (clock ticks since boot) of truebench. The pair is unique until
 /// the next boot.
-pub static RUN: LazyLock<String> = LazyLock::new(|| {
+pub static CURRENT: LazyLock<String> = LazyLock::new(|| {
     let stat = proc::text("/proc/self/stat").unwrap_or_default();
     // Field 22; behind_name() skips the first two.
-    let started = proc::behind_name(&stat).nth(19).unwrap_or("0");
+    let started = proc::fields_after_name(&stat).nth(19).unwrap_or("0");
     format!("{}-{started}", getpid().as_raw_nonzero())
 });
 
@@ -88,13 +88,13 @@ mod unit {
         ] {
             assert_eq!(has_id(environment, "7-9"), expected, "{environment:?}");
         }
-        assert_eq!(RUN.split('-').next(), Some(std::process::id().to_string().as_str()));
+        assert_eq!(CURRENT.split('-').next(), Some(std::process::id().to_string().as_str()));
     }
 
     /// The shell's child is an orphan by then, in a session of its own.
     #[test]
     fn orphans_are_found_and_no_others() {
-        let id = format!("{}.unit", *RUN);
+        let id = format!("{}.unit", *CURRENT);
         let start_orphan = |script: &str, id: &str| {
             let mut shell = Command::new("sh");
             shell.args(["-c", script]).env(VARIABLE, id).stdout(Stdio::piped());
@@ -103,7 +103,7 @@ mod unit {
         };
         let orphan = "setsid sleep 600 >/dev/null 2>&1 & echo $!";
         let (other, of_run) = (start_orphan(orphan, "1-1"), start_orphan(orphan, &id));
-        let is_alive = |process| crate::tree::stat(process).is_some_and(|stat| stat.state != 'Z');
+        let is_alive = |process| crate::process_tree::stat(process).is_some_and(|stat| stat.state != 'Z');
         kill(&id);
         assert!(!is_alive(of_run) && is_alive(other));
         kill("1-1");

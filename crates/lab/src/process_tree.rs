@@ -10,14 +10,14 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::proc::{field, text};
 use crate::thread_counters::{seconds, usage};
-pub use account::{Account, Identity, identity};
+pub use account::{Identity, UsageTotals, identity};
 
 mod account;
 
 /// Resources that processes used so far, as a sum. Processes that have ended count if a descendant waited for
 /// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Used {
+pub struct Usage {
     /// CPU seconds in user code, in clock ticks.
     pub user: f64,
     /// CPU seconds in the kernel, in clock ticks.
@@ -30,24 +30,24 @@ pub struct Used {
     pub resident: f64,
 }
 
-impl Used {
+impl Usage {
     /// Usage of a process and of the children that it waited for.
-    pub fn of_process(stat: &Stat) -> Used {
+    pub fn of_process(stat: &Stat) -> Usage {
         let tick = clock_ticks_per_second() as f64;
-        let process = Used {
+        let process = Usage {
             user: stat.utime as f64 / tick,
             system: stat.stime as f64 / tick,
             minor: stat.minflt as f64,
             major: stat.majflt as f64,
             resident: stat.rss as f64 * page_size() as f64,
         };
-        process.plus(&Used::of_waited_children(stat))
+        process.plus(&Usage::of_waited_children(stat))
     }
 
     /// Usage of the children that a process waited for. Their RSS is 0.
-    pub fn of_waited_children(stat: &Stat) -> Used {
+    pub fn of_waited_children(stat: &Stat) -> Usage {
         let tick = clock_ticks_per_second() as f64;
-        Used {
+        Usage {
             user: stat.cutime.max(0) as f64 / tick,
             system: stat.cstime.max(0) as f64 / tick,
             minor: stat.cminflt as f64,
@@ -56,14 +56,14 @@ impl Used {
         }
     }
 
-    fn without_memory(self) -> Used {
-        Used { resident: 0.0, ..self }
+    fn without_memory(self) -> Usage {
+        Usage { resident: 0.0, ..self }
     }
 
     /// Usage of the children that this process waited for. Their RSS is 0.
-    pub fn of_children() -> Used {
+    pub fn of_children() -> Usage {
         let usage = usage(libc::RUSAGE_CHILDREN);
-        Used {
+        Usage {
             user: seconds(usage.ru_utime),
             system: seconds(usage.ru_stime),
             minor: usage.ru_minflt as f64,
@@ -78,23 +78,23 @@ impl Used {
     }
 
     /// The sum of both.
-    pub fn plus(&self, other: &Used) -> Used {
+    pub fn plus(&self, other: &Usage) -> Usage {
         self.with(other, |a, b| a + b, self.resident + other.resident)
     }
 
     /// The growth since an earlier reading, but the RSS of now. A counter that fell counts as unchanged: a
     /// child that ends is missing from both its own and its parent's counters for a moment.
-    pub fn since(&self, before: &Used) -> Used {
+    pub fn since(&self, before: &Usage) -> Usage {
         self.with(before, |now, then| (now - then).max(0.0), self.resident)
     }
 
     /// The larger of each counter, but the RSS of now.
-    pub fn at_least(&self, before: &Used) -> Used {
+    pub fn at_least(&self, before: &Usage) -> Usage {
         self.with(before, f64::max, self.resident)
     }
 
-    fn with(&self, other: &Used, join: fn(f64, f64) -> f64, resident: f64) -> Used {
-        Used {
+    fn with(&self, other: &Usage, join: fn(f64, f64) -> f64, resident: f64) -> Usage {
+        Usage {
             user: join(self.user, other.user),
             system: join(self.system, other.system),
             minor: join(self.minor, other.minor),
@@ -122,7 +122,7 @@ pub fn switches(process: u32) -> BTreeMap<Identity, f64> {
 }
 
 /// Usage of all descendants of `root` since the account was opened.
-pub fn used(root: u32, account: &mut Account) -> Reading<Used> {
+pub fn usage_below(root: u32, account: &mut UsageTotals) -> Reading<Usage> {
     let stats = descendants(root);
     if stats.is_empty() {
         return Reading::unknown("no process is there");
@@ -188,12 +188,12 @@ mod unit {
         let this = std::process::id();
         assert!(processes_below(this).contains(&shell.id()));
         assert_eq!(processes_below(shell.id()).len(), 1);
-        let used = used(this, &mut Account::default()).into_value().unwrap();
+        let used = usage_below(this, &mut UsageTotals::default()).into_value().unwrap();
         assert!(used.minor > 0.0 && used.resident > 0.0, "{used:?}");
         kill_below(shell.id());
         // The shell ends because its child did.
         assert!(shell.wait().unwrap().code().is_some());
-        let none = super::used(shell.id(), &mut Account::default());
+        let none = super::usage_below(shell.id(), &mut UsageTotals::default());
         assert_eq!(none.reason(), Some("no process is there"));
     }
 }

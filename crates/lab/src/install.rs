@@ -2,7 +2,7 @@
 //! are preloaded.
 //!
 //! The first file that exists is used. It is an error if other users can change it
-//! ([`trust::own_file`](crate::trust::own_file)).
+//! ([`trust::installed_file`](crate::trust::installed_file)).
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ pub fn directories() -> Vec<PathBuf> {
 ///
 /// # Errors
 /// The directories that were searched, or who else can change the file.
-pub fn find_cell() -> Result<PathBuf, String> {
+pub fn find_helper() -> Result<PathBuf, String> {
     find(workload::NAME, &directories())
 }
 
@@ -47,7 +47,7 @@ pub fn find_library(name: &str) -> Result<PathBuf, String> {
 fn find(name: &str, directories: &[PathBuf]) -> Result<PathBuf, String> {
     let candidates: Vec<PathBuf> = directories.iter().map(|directory| directory.join(name)).collect();
     if let Some(path) = candidates.iter().find(|path| path.is_file()) {
-        return crate::trust::own_file(path).map(|()| path.clone()).map_err(|why| why.to_string());
+        return crate::trust::installed_file(path).map(|()| path.clone()).map_err(|why| why.to_string());
     }
     let searched: Vec<String> = candidates.iter().map(|path| path.display().to_string()).collect();
     Err(format!("{name} was not found: it belongs beside truebench (looked for {})", searched.join(", ")))
