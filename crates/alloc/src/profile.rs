@@ -160,7 +160,8 @@ impl Profile {
             Distribution::Pareto => {
                 let exponent = bytes.log2().round();
                 let is_valid = 2f64.powf(exponent) == bytes && EXPONENTS.contains(&(exponent as u32));
-                is_valid.then_some(exponent as u32)
+                is_valid
+                    .then_some(exponent as u32)
                     .ok_or("give a power of two from 8 to 2GiB, as classes double")?
             }
             Distribution::Uniform if bytes <= f64::from(1u32 << 31) => bytes as u32,

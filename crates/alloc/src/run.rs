@@ -191,7 +191,8 @@ impl<'a> Run<'a> {
         let threads = self.copies.slots().map(thread_result).collect();
         self.copies.let_go();
         self.copies.ended()?;
-        let resident = self.resident.try_into().map_err(|_| "the memory of a phase was not read".to_owned())?;
+        let resident =
+            self.resident.try_into().map_err(|_| "the memory of a phase was not read".to_owned())?;
         Ok(RunResult { threads, resident, peak, served: self.served })
     }
 

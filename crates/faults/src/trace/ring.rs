@@ -120,15 +120,7 @@ mod unit {
 
     fn entry(number: u64) -> shm::blocks::Entry {
         let (kind, address) = (Kind::Born, number << 16);
-        shm::blocks::Entry {
-            kind,
-            process: 5,
-            address,
-            size: 1 << 16,
-            begun: number,
-            time: number,
-            stack: 0,
-        }
+        shm::blocks::Entry { kind, process: 5, address, size: 1 << 16, begun: number, time: number, stack: 0 }
     }
 
     fn times(ring: &mut Ring, now: u64, is_last: bool) -> Vec<u64> {
