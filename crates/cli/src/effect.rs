@@ -108,9 +108,9 @@ fn of_http(http: &Http) -> Vec<Mode> {
         None => of_study(&http.study),
         Some(http::Mode::Study(study)) => of_study(study),
         Some(http::Mode::Load(load)) if load.target.url.scheme() == "http" => {
-            let of_tls = &["cacert", "insecure"];
-            Some(Mode::all_but("http load --url http://…", of_tls, "it needs https://"))
+            Some(Mode::all_but("http load --url http://…", &["cacert", "insecure", "target"], LEAVE_OUT))
         }
+        Some(http::Mode::Load(_)) => Some(Mode::all_but("http load", &["target"], LEAVE_OUT)),
         Some(http::Mode::Serve(serve)) if serve.no_token => {
             Some(Mode::all_but("http serve --no-token", &["token"], LEAVE_OUT))
         }
