@@ -220,7 +220,9 @@ fn a_server_ends_with_its_study() {
         eprintln!("skipped: no python3 to serve");
         return;
     };
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // Below the range from which the kernel gives ports to the tests beside this one.
+    let is_free = |port: &u16| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    let port = (20_000..30_000).find(is_free).unwrap();
     let server = format!("{python} -m http.server --bind 127.0.0.1 {port} & sleep 600 & wait");
     let url = format!("http://127.0.0.1:{port}/");
     let arguments = ["http", "--quick", "--server", &server, "--url", &url];
