@@ -99,13 +99,13 @@ pub struct Besides {
     pub keeps: Option<Writer>,
 }
 
-/// It was not asked to end.
+/// The time at which a trace that goes on ends.
 const NEVER: u64 = u64::MAX;
 
 /// A trace that runs. `R` is what is made of it in the end.
 #[derive(Debug)]
 pub struct Trace<R> {
-    /// When it was asked to end, in nanoseconds of CLOCK_MONOTONIC; before that [`NEVER`].
+    /// The time at which it was asked to end, in nanoseconds of CLOCK_MONOTONIC; [`NEVER`] before.
     stop: Arc<AtomicU64>,
     thread: JoinHandle<R>,
 }
@@ -126,12 +126,12 @@ impl<R: Send + 'static> Trace<R> {
             Target::Running(tasks) => tasks.len(),
         };
         let events = Events::open(target, cpus, FIRST).map_err(|error| told(&error, tasks, cpus.len()))?;
-        let calls = Calls::open(cpus, besides.all_calls);
+        let stop = Arc::new(AtomicU64::new(NEVER));
+        let calls = Calls::open(cpus, besides.all_calls, stop.clone());
         let (first, watched) = match target {
             Target::Starting(process) => (Some(*process), Vec::new()),
             Target::Running(tasks) => (None, tasks.clone()),
         };
-        let stop = Arc::new(AtomicU64::new(NEVER));
         let asked = stop.clone();
         let thread = std::thread::Builder::new()
             .name("trace".to_owned())

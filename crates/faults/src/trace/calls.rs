@@ -6,6 +6,7 @@
 //! unless it is asked otherwise. That takes rights (CAP_PERFMON), and what others do is put aside by [`book`](super::book).
 
 use std::os::fd::AsRawFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use std::{io, mem};
@@ -72,6 +73,7 @@ pub struct Calls {
     /// Of page_fault_user.
     codes: Result<Format, String>,
     is_always: bool,
+    stop: Arc<AtomicU64>,
     open: Option<Moment>,
     /// When it ends; or, between two, when the next begins.
     next: Instant,
@@ -100,11 +102,12 @@ struct Ring {
 }
 
 impl Calls {
-    /// Begins to count, at once. `is_always`: not in moments, but all the time.
+    /// Begins to count, at once. `is_always`: not in moments, but all the time. `stop`: the time at which counting ends, in nanoseconds of
+    /// CLOCK_MONOTONIC; the largest number until that is known.
     ///
     /// # Errors
     /// Why it cannot, in words for the user.
-    pub fn open(cpus: &CpuList, is_always: bool) -> Result<Calls, String> {
+    pub fn open(cpus: &CpuList, is_always: bool, stop: Arc<AtomicU64>) -> Result<Calls, String> {
         let tracefs = Tracefs::open()?;
         let formats: Result<Vec<Format>, String> =
             TRACED.iter().map(|name| tracefs.format(&format!("syscalls/{name}"))).collect();
@@ -118,6 +121,7 @@ impl Calls {
             formats: formats?,
             codes,
             is_always,
+            stop,
             open: None,
             next: Instant::now() + FIRST,
             faults: Vec::new(),
@@ -141,11 +145,11 @@ impl Calls {
         self.codes.as_ref().map(drop).map_err(Clone::clone)
     }
 
-    /// Takes what was written down, and begins or ends a moment, at the latest when it was to `stop`.
+    /// Takes what was written down, and begins or ends a moment.
     ///
     /// # Errors
     /// Why no more is counted, in words for the user.
-    pub fn pass(&mut self, stop: &AtomicU64, entries: &mut Vec<Entry>) -> Result<(), String> {
+    pub fn pass(&mut self, entries: &mut Vec<Entry>) -> Result<(), String> {
         self.drain(entries);
         self.adapt();
         let at = Instant::now();
@@ -154,25 +158,25 @@ impl Calls {
         }
         if self.is_always {
             // Nothing ends but a second, to be told by itself.
-            let time = until(stop);
+            let time = self.time();
             entries.extend([false, true].map(|on| Entry { time, what: What::Counting(on) }));
             self.next = at + EVERY;
         } else if self.open.is_some() {
-            self.close(stop, entries);
+            self.close(entries);
             self.next = at + EVERY - MOMENT;
         } else {
             self.open = Some(self.moment().map_err(|error| told(&error))?);
-            entries.push(Entry { time: until(stop), what: What::Counting(true) });
+            entries.push(Entry { time: self.time(), what: What::Counting(true) });
             self.next = at + MOMENT;
         }
         Ok(())
     }
 
-    /// Ends the moment that is on, at the latest when it was to `stop`.
-    pub fn close(&mut self, stop: &AtomicU64, entries: &mut Vec<Entry>) {
+    /// Ends the moment that is on.
+    pub fn close(&mut self, entries: &mut Vec<Entry>) {
         self.drain(entries);
         if let Some(moment) = self.open.take() {
-            entries.push(Entry { time: until(stop), what: What::Counting(false) });
+            entries.push(Entry { time: self.time(), what: What::Counting(false) });
             close(moment.stacks.into_iter().chain(moment.counts));
         }
     }
@@ -188,6 +192,11 @@ impl Calls {
                 Err(error) => self.codes = Err(told(&error)),
             }
         }
+    }
+
+    /// Nanoseconds of CLOCK_MONOTONIC, at most the time of `stop`: a reader that is behind goes on after the program has ended.
+    fn time(&self) -> u64 {
+        now().min(self.stop.load(Ordering::Acquire))
     }
 
     fn moment(&self) -> io::Result<Moment> {
@@ -276,11 +285,6 @@ impl Calls {
     }
 }
 
-/// Now, or when it was to stop. What is read late, as the reader was kept from its CPU, is no time in which calls were counted.
-fn until(stop: &AtomicU64) -> u64 {
-    now().min(stop.load(Ordering::Acquire))
-}
-
 /// Sets the period of an event that no task inherits; whether that was done.
 fn set_period(counter: &Counter, period: u64) -> bool {
     // SAFETY: an open event; the kernel reads the number where it is told to (perf_event_open_sys passes it on as it is).
@@ -357,7 +361,7 @@ mod unit {
     fn calls_of_this_process_are_counted() {
         let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
         let cpus: CpuList = online.trim().parse().unwrap();
-        let mut calls = match Calls::open(&cpus, true) {
+        let mut calls = match Calls::open(&cpus, true, Arc::new(AtomicU64::new(NEVER))) {
             Ok(calls) => calls,
             Err(reason) => {
                 assert!(reason.contains("root") || reason.contains("kernel"), "{reason}");
@@ -381,7 +385,7 @@ mod unit {
             }
         }
         let mut entries = Vec::new();
-        calls.close(&AtomicU64::new(NEVER), &mut entries);
+        calls.close(&mut entries);
         let own = |asked: Asked, has_stack: bool| {
             let is_it = |call: &Call| call.asked == asked && call.has_stack == has_stack;
             entries.iter().filter(|entry| matches!(&entry.what, What::Call(call) if is_it(call))).count()

@@ -130,13 +130,13 @@ impl Loop {
         }
     }
 
-    /// Goes on until that is set; what was seen.
+    /// Goes on until `stop` is a time; what was seen.
     pub fn run(mut self, stop: &AtomicU64) -> Traced {
         while stop.load(Ordering::Acquire) == NEVER {
             let rest = |ends: Instant| ends.saturating_duration_since(Instant::now()).min(DRAIN_IN_BURST);
             std::thread::sleep(self.bursts.ends.map_or(DRAIN, rest));
-            self.pass(stop);
-            self.burst(stop);
+            self.pass();
+            self.burst();
             let pause = if self.control.is_first { FIRST_CONTROL } else { CONTROL };
             let elapsed = self.looked.elapsed();
             if elapsed >= pause || self.samples > STORM && elapsed >= SOON {
@@ -144,10 +144,10 @@ impl Loop {
             }
         }
         self.events.turn(Set::Burst, false);
-        self.pass(stop);
+        self.pass();
         self.events.conclude(self.order.read());
         if let Ok(calls) = &mut self.calls {
-            calls.close(stop, self.order.read());
+            calls.close(self.order.read());
         }
         self.order.conclude();
         self.put_together(Duration::MAX);
@@ -180,7 +180,7 @@ impl Loop {
     }
 
     /// Drains the rings and puts together what cannot be preceded by anything unread, for a turn.
-    fn pass(&mut self, stop: &AtomicU64) {
+    fn pass(&mut self) {
         let begins = now();
         let read = self.order.read();
         let before = read.len();
@@ -189,7 +189,7 @@ impl Loop {
             ring.drain(begins, false, read);
         }
         if let Ok(calls) = &mut self.calls
-            && let Err(reason) = calls.pass(stop, read)
+            && let Err(reason) = calls.pass(read)
         {
             self.calls = Err(reason);
         }
@@ -252,13 +252,13 @@ impl Loop {
     }
 
     /// Lets every fault be seen for a moment, now and then.
-    fn burst(&mut self, stop: &AtomicU64) {
+    fn burst(&mut self) {
         let now = Instant::now();
         match self.bursts.ends {
             Some(end) if now >= end || self.bursts.faults >= BURST_FAULTS => {
                 self.events.turn(Set::Burst, false);
                 self.watch_codes(false);
-                self.pass(stop);
+                self.pass();
                 self.order.read().push(Entry { time: self::now(), what: What::lost(Set::Burst, 0, 1) });
                 if !self.sees_all_maps {
                     self.watch_maps(false);
