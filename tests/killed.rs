@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::bench::truebench;
 use crate::ending::signal;
+use crate::responder::free_port;
 
 /// What all processes of a run inherit from this test, and no other process has.
 const TAG: &str = "TRUEBENCH_TEST_RUN";
@@ -220,9 +221,7 @@ fn a_server_ends_with_its_study() {
         eprintln!("skipped: no python3 to serve");
         return;
     };
-    // Below the range from which the kernel gives ports to the tests beside this one.
-    let is_free = |port: &u16| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok();
-    let port = (20_000..30_000).find(is_free).unwrap();
+    let port = free_port();
     let server = format!("{python} -m http.server --bind 127.0.0.1 {port} & sleep 600 & wait");
     let url = format!("http://127.0.0.1:{port}/");
     let arguments = ["http", "--quick", "--server", &server, "--url", &url];
