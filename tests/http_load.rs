@@ -153,7 +153,7 @@ fn a_command_that_does_not_serve_is_told() {
         stdout(&output)
     };
     let text = told("exit 7", &url);
-    assert!(text.contains("before it listened"), "{text}");
+    assert!(text.contains("ended with exit code 7 before it listened"), "{text}");
     let server = Responder::start(&[]);
     let text = told("sleep 60", &server.url());
     assert!(text.contains("listens at") && text.contains("already"), "{text}");

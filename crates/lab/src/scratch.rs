@@ -15,7 +15,7 @@ use tempfile::{NamedTempFile, TempDir};
 const PREFIX: &str = "truebench-";
 /// What is younger than this may not be locked yet.
 const YOUNG: Duration = Duration::from_secs(60);
-/// How long killed processes may take to end, and how soon it is looked again.
+/// The time that killed processes may take to end, and the time between two scans.
 const ENDING: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_millis(10);
 
@@ -62,8 +62,8 @@ fn prefix(session: u32) -> String {
     format!("{PREFIX}{session}-")
 }
 
-/// Removes what a run left below `below` and nobody holds a lock on: who made it was killed. Processes that are being killed may still
-/// write there and hold locks: it looks again for [`ENDING`].
+/// Removes the unlocked files and directories of a killed run below `below`. Its processes may still be ending, with locks held and files
+/// written: it scans again, for at most [`ENDING`].
 pub fn sweep(below: &Path, session: u32) {
     let until = Instant::now() + ENDING;
     while remove_free(below, session) > 0 && Instant::now() < until {
@@ -71,7 +71,7 @@ pub fn sweep(below: &Path, session: u32) {
     }
 }
 
-/// Removes what nobody holds a lock on; how many entries of the run there were, which may be there again.
+/// Removes the unlocked entries of the run. Returns the number of its entries, removed ones included: a process may create them again.
 fn remove_free(below: &Path, session: u32) -> usize {
     let prefix = prefix(session);
     let mut found = 0;
