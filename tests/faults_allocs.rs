@@ -65,11 +65,13 @@ int main(int count, char **words) {
     if (!strcmp(mode, "child")) {
         char *blocks[100];
         for (int b = 0; b < 100; b++) { blocks[b] = make_answer(); fill(blocks[b], 2 << 20); }
-        if (fork() == 0) {
-            for (int b = 0; b < 100; b++) fill_table(blocks[b]);
-            kill(getpid(), 9);
+        for (int child = 0; child < 5; child++) {
+            if (fork() == 0) {
+                for (int b = 0; b < 100; b++) fill_table(blocks[b]);
+                kill(getpid(), 9);
+            }
+            wait(0);
         }
-        wait(0);
     }
     printf("preloaded: %s\n", getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "");
     return 0;
@@ -182,11 +184,11 @@ fn threads_growth_and_zeros() {
 fn a_child_has_the_blocks_of_its_parent() {
     let Some(record) = mode("child") else { return };
     let answer = by(&record, "make_answer");
-    assert!(
-        answer.parts.iter().any(|part| part.name.starts_with("fill_table") && part.share > 0.15),
-        "{answer:?}"
-    );
-    assert!(answer.value.unwrap() > 0.9, "{answer:?}");
+    let coverage = figure(&record, "faults.coverage").value;
+    // Five children copy 256 pages of each of the 100 blocks, of which the parent filled 512: 0.71.
+    let copied = answer.parts.iter().find(|part| part.name.starts_with("fill_table"));
+    assert!(copied.is_some_and(|part| part.share > 0.4), "coverage {coverage:?}: {answer:?}");
+    assert!(answer.value.unwrap() > 0.9, "coverage {coverage:?}: {answer:?}");
 }
 
 #[test]

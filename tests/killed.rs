@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::bench::truebench;
 use crate::ending::signal;
+use crate::responder::free_port;
 
 /// What all processes of a run inherit from this test, and no other process has.
 const TAG: &str = "TRUEBENCH_TEST_RUN";
@@ -52,13 +53,17 @@ impl Run {
         numbers.filter(is_of_run).filter_map(|process| Some((process, started(process)?))).collect()
     }
 
-    /// Those of a kind: by an argument, or the end of the program's name.
+    /// Those of a kind: by an argument, or the end of the program's name. A copy of truebench that has not yet become another program
+    /// is none, for its arguments name all of them.
     pub fn of_kind(&self, kind: &str) -> Vec<Process> {
+        let arguments = |process: u32| std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+        let main = arguments(self.main.id());
         let is = |process: &Process| {
-            let arguments = std::fs::read(format!("/proc/{}/cmdline", process.0)).unwrap_or_default();
-            let mut arguments = arguments.split(|byte| *byte == 0);
-            let program = arguments.next().unwrap_or_default().to_owned();
-            program.ends_with(kind.as_bytes()) || arguments.any(|argument| argument == kind.as_bytes())
+            let all = arguments(process.0);
+            let mut words = all.split(|byte| *byte == 0);
+            let program = words.next().unwrap_or_default();
+            let is_named = program.ends_with(kind.as_bytes()) || words.any(|word| word == kind.as_bytes());
+            is_named && all != main
         };
         self.processes().into_iter().filter(is).collect()
     }
@@ -220,7 +225,7 @@ fn a_server_ends_with_its_study() {
         eprintln!("skipped: no python3 to serve");
         return;
     };
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = free_port();
     let server = format!("{python} -m http.server --bind 127.0.0.1 {port} & sleep 600 & wait");
     let url = format!("http://127.0.0.1:{port}/");
     let arguments = ["http", "load", "--quick", "--server", &server, "--url", &url];

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::net::{SocketAddr, TcpListener};
 use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 
 use figure::evidence::{FactType, Key};
 use figure::{Figure, Outcome, Record};
@@ -100,7 +101,9 @@ pub fn answer(figure: &Figure, check: &str) -> (Outcome, String) {
     (found.outcome, found.detail.clone())
 }
 
-/// A port of 127.0.0.1 that was free a moment ago.
+/// A port of 127.0.0.1 that was free a moment ago, and that no other test gets: the kernel assigns those from 32768 on (ip_local_port_range).
 pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static NEXT: AtomicU16 = AtomicU16::new(20_000);
+    let mut ports = std::iter::repeat_with(|| NEXT.fetch_add(1, Ordering::Relaxed));
+    ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).unwrap()
 }

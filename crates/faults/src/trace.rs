@@ -58,7 +58,7 @@ pub mod unwind;
 /// A trace that runs. `R` is made of it at its end.
 #[derive(Debug)]
 pub struct Trace<R> {
-    /// When it was asked to end, in nanoseconds of CLOCK_MONOTONIC; before that [`NEVER`].
+    /// The time at which it was asked to end, in nanoseconds of CLOCK_MONOTONIC; [`NEVER`] before.
     stop: Arc<AtomicU64>,
     thread: JoinHandle<R>,
 }
@@ -80,12 +80,12 @@ impl<R: Send + 'static> Trace<R> {
         };
         let events =
             Events::open(target, cpus, FIRST).map_err(|error| events::explain(&error, tasks, cpus.len()))?;
-        let calls = Calls::open(cpus, options.all_calls);
+        let stop = Arc::new(AtomicU64::new(NEVER));
+        let calls = Calls::open(cpus, options.all_calls, stop.clone());
         let (first, watched) = match target {
             Target::Starting(process) => (Some(*process), Vec::new()),
             Target::Running(tasks) => (None, tasks.clone()),
         };
-        let stop = Arc::new(AtomicU64::new(NEVER));
         let stop_time = stop.clone();
         let thread = std::thread::Builder::new()
             .name("trace".to_owned())

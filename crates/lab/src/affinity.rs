@@ -49,7 +49,7 @@ pub fn set(cpus: &CpuList) -> io::Result<()> {
         return Ok(());
     }
     let error = io::Error::last_os_error();
-    // The kernel itself always permits this for the caller's own threads.
+    // The kernel lets every process set the affinity of its own threads.
     Err(match error.kind() {
         io::ErrorKind::PermissionDenied if machine::perf::is_filtered(&machine::Tree::live()) => {
             io::Error::new(error.kind(), format!("{error}: {FILTERED}"))
@@ -58,6 +58,7 @@ pub fn set(cpus: &CpuList) -> io::Result<()> {
     })
 }
 
+/// The cause of EPERM, and what to do.
 const FILTERED: &str = "a filter of system calls (seccomp) forbids sched_setaffinity; run truebench outside of it, or let that call \
      through (SystemCallFilter=@resources of a service, --security-opt seccomp=unconfined of a container)";
 

@@ -64,8 +64,8 @@ fn prefix(session: u32) -> String {
     format!("{PREFIX}{session}-")
 }
 
-/// Removes the unlocked entries of a killed run from `parent`. Processes that are being killed may still
-/// write there and hold locks, so this retries for [`ENDING`].
+/// Removes the unlocked files and directories of a killed run from `parent`. Its processes may still be ending,
+/// with locks held and files written: it scans again, for at most [`ENDING`].
 pub fn sweep(parent: &Path, session: u32) {
     let end = Instant::now() + ENDING;
     while remove_unlocked(parent, session) > 0 && Instant::now() < end {
@@ -73,8 +73,8 @@ pub fn sweep(parent: &Path, session: u32) {
     }
 }
 
-/// Removes unlocked entries of a run. Returns how many entries of the run it found; processes may create them
-/// again.
+/// Removes the unlocked entries of the run. Returns the number of its entries, removed ones included: a process
+/// may create them again.
 fn remove_unlocked(parent: &Path, session: u32) -> usize {
     let prefix = prefix(session);
     let mut count = 0;

@@ -8,7 +8,8 @@
 //! [collector](super::collect) drops the calls of other processes.
 
 use std::os::fd::AsRawFd;
-use std::sync::atomic::AtomicU64;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use std::{io, mem};
 
@@ -23,7 +24,7 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use super::control::prime_from;
 use super::events::drain;
 use super::record::{Entry, EventKind, registers};
-use super::time::now_or_stop;
+use super::time::now;
 use super::tracefs::{Format, Tracefs};
 use reader::{Reader, Set, TRACED};
 
@@ -57,6 +58,7 @@ pub struct Calls {
     /// The format of page_fault_user.
     codes: Result<Format, String>,
     is_always: bool,
+    stop: Arc<AtomicU64>,
     open: Option<Moment>,
     /// When the moment ends; between two moments, when the next begins.
     next: Instant,
@@ -85,11 +87,12 @@ struct Ring {
 }
 
 impl Calls {
-    /// Begins to count at once. `is_always`: all the time, and not in moments.
+    /// Begins to count at once. `is_always`: all the time, and not in moments. `stop`: the time at which counting
+    /// ends, in nanoseconds of CLOCK_MONOTONIC; the largest number until that is known.
     ///
     /// # Errors
     /// Why it cannot, in words for the user.
-    pub fn open(cpus: &CpuList, is_always: bool) -> Result<Calls, String> {
+    pub fn open(cpus: &CpuList, is_always: bool, stop: Arc<AtomicU64>) -> Result<Calls, String> {
         let tracefs = Tracefs::open()?;
         let formats: Result<Vec<Format>, String> =
             TRACED.iter().map(|name| tracefs.format(&format!("syscalls/{name}"))).collect();
@@ -103,6 +106,7 @@ impl Calls {
             formats: formats?,
             codes,
             is_always,
+            stop,
             open: None,
             next: Instant::now() + FIRST,
             faults: Vec::new(),
@@ -126,11 +130,11 @@ impl Calls {
         self.codes.as_ref().map(drop).map_err(Clone::clone)
     }
 
-    /// Reads the rings, and begins or ends a moment. No event gets a time after `stop`.
+    /// Reads the rings, and begins or ends a moment.
     ///
     /// # Errors
     /// Why no more is counted, in words for the user.
-    pub fn pass(&mut self, stop: &AtomicU64, entries: &mut Vec<Entry>) -> Result<(), String> {
+    pub fn pass(&mut self, entries: &mut Vec<Entry>) -> Result<(), String> {
         self.drain(entries);
         self.adapt();
         let at = Instant::now();
@@ -139,25 +143,25 @@ impl Calls {
         }
         if self.is_always {
             // Counting goes on: each second is a window of its own.
-            let time = now_or_stop(stop);
+            let time = self.time();
             entries.extend([false, true].map(|on| Entry { time, kind: EventKind::Counting(on) }));
             self.next = at + EVERY;
         } else if self.open.is_some() {
-            self.close(stop, entries);
+            self.close(entries);
             self.next = at + EVERY - MOMENT;
         } else {
             self.open = Some(self.moment().map_err(|error| explain(&error))?);
-            entries.push(Entry { time: now_or_stop(stop), kind: EventKind::Counting(true) });
+            entries.push(Entry { time: self.time(), kind: EventKind::Counting(true) });
             self.next = at + MOMENT;
         }
         Ok(())
     }
 
-    /// Ends the current moment. No event gets a time after `stop`.
-    pub fn close(&mut self, stop: &AtomicU64, entries: &mut Vec<Entry>) {
+    /// Ends the current moment.
+    pub fn close(&mut self, entries: &mut Vec<Entry>) {
         self.drain(entries);
         if let Some(moment) = self.open.take() {
-            entries.push(Entry { time: now_or_stop(stop), kind: EventKind::Counting(false) });
+            entries.push(Entry { time: self.time(), kind: EventKind::Counting(false) });
             close(moment.stacks.into_iter().chain(moment.counts));
         }
     }
@@ -173,6 +177,11 @@ impl Calls {
                 Err(error) => self.codes = Err(explain(&error)),
             }
         }
+    }
+
+    /// Nanoseconds of CLOCK_MONOTONIC, at most the time of `stop`: a reader that is behind goes on after the program has ended.
+    fn time(&self) -> u64 {
+        now().min(self.stop.load(Ordering::Acquire))
     }
 
     fn moment(&self) -> io::Result<Moment> {
@@ -338,7 +347,7 @@ mod unit {
     fn calls_of_this_process_are_counted() {
         let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
         let cpus: CpuList = online.trim().parse().unwrap();
-        let mut calls = match Calls::open(&cpus, true) {
+        let mut calls = match Calls::open(&cpus, true, Arc::new(AtomicU64::new(NEVER))) {
             Ok(calls) => calls,
             Err(reason) => {
                 assert!(reason.contains("root") || reason.contains("kernel"), "{reason}");
@@ -362,7 +371,7 @@ mod unit {
             }
         }
         let mut entries = Vec::new();
-        calls.close(&AtomicU64::new(NEVER), &mut entries);
+        calls.close(&mut entries);
         let count = |arguments: CallArguments, has_stack: bool| {
             let is_it = |call: &Call| call.arguments == arguments && call.has_stack == has_stack;
             entries.iter().filter(|entry| matches!(&entry.kind, EventKind::Call(call) if is_it(call))).count()

@@ -152,8 +152,8 @@ impl EventLoop {
         while stop.load(Ordering::Acquire) == NEVER {
             let rest = |ends: Instant| ends.saturating_duration_since(Instant::now()).min(DRAIN_IN_BURST);
             std::thread::sleep(self.bursts.ends.map_or(DRAIN, rest));
-            self.pass(stop);
-            self.burst(stop);
+            self.pass();
+            self.burst();
             let pause = if self.control.is_first { FIRST_CONTROL } else { CONTROL };
             let elapsed = self.adapted.elapsed();
             if elapsed >= pause || self.samples > STORM && elapsed >= SOON {
@@ -161,10 +161,10 @@ impl EventLoop {
             }
         }
         self.events.turn(Set::Burst, false);
-        self.pass(stop);
+        self.pass();
         self.events.conclude(self.sorter.unsorted());
         if let Ok(calls) = &mut self.calls {
-            calls.close(stop, self.sorter.unsorted());
+            calls.close(self.sorter.unsorted());
         }
         self.sorter.conclude();
         self.collect(Duration::MAX);
@@ -197,7 +197,7 @@ impl EventLoop {
     }
 
     /// Reads the rings and collects, for a while, what no unread record can precede.
-    fn pass(&mut self, stop: &AtomicU64) {
+    fn pass(&mut self) {
         let begins = now();
         let read = self.sorter.unsorted();
         let before = read.len();
@@ -206,7 +206,7 @@ impl EventLoop {
             ring.drain(begins, false, read);
         }
         if let Ok(calls) = &mut self.calls
-            && let Err(reason) = calls.pass(stop, read)
+            && let Err(reason) = calls.pass(read)
         {
             self.calls = Err(reason);
         }
@@ -269,13 +269,13 @@ impl EventLoop {
     }
 
     /// Begins or ends a burst, in which every fault is recorded.
-    fn burst(&mut self, stop: &AtomicU64) {
+    fn burst(&mut self) {
         let now = Instant::now();
         match self.bursts.ends {
             Some(end) if now >= end || self.bursts.faults >= BURST_FAULTS => {
                 self.events.turn(Set::Burst, false);
                 self.watch_codes(false);
-                self.pass(stop);
+                self.pass();
                 let end = Entry { time: self::now(), kind: EventKind::lost(Set::Burst, 0, 1) };
                 self.sorter.unsorted().push(end);
                 if !self.sees_all_maps {

@@ -1,7 +1,5 @@
 //! The clock that the kernel writes into records.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use rustix::time::{ClockId, clock_gettime};
 
 /// The end of a trace that was not asked to end.
@@ -15,10 +13,4 @@ pub fn now() -> u64 {
 /// A time in nanoseconds.
 pub fn nanoseconds(time: rustix::time::Timespec) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
-/// Now, or the time at which the trace was asked to stop, if that was before. No calls are counted after it,
-/// however late the rings are read.
-pub fn now_or_stop(stop: &AtomicU64) -> u64 {
-    now().min(stop.load(Ordering::Acquire))
 }

@@ -217,7 +217,7 @@ mod tests {
             let mut page = Page::new(width, false, false);
             page.paragraph("- ", "  ", &format!("Set {setting} and start it again."));
             let text = page.text();
-            assert!(text.lines().any(|line| line.contains(setting)), "{text}");
+            assert!(text.lines().any(|line| line.split(' ').any(|word| word == setting)), "{text}");
             let mut page = Page::new(width, false, false);
             page.paragraph("", "", &"w".repeat(300));
             let text = page.text();

@@ -380,7 +380,7 @@ keys! {
     CALLS_OF_MALLOC: f64 = "calls.malloc", "1", Figure, "Of the calls by which such memory is given back (munmap or madvise) the share that the C library makes by itself, as its malloc does.";
     CALLS_OF_ALLOCATOR: f64 = "calls.allocator", "1", Figure, "The share that another allocator or a runtime makes.";
     FAULT_COPIES: f64 = "fault.copies", "1", Figure, "Of the faults that told what they met the share that wrote to a page which was there, so that it was copied or made writable (error code of page_fault_user).";
-    WATCH_UNSEEN: String = "watch.unseen", "", Figure, "Programs of which the kernel closed the events as they were executed, for they have other rights than the user who started them (set-user-ID, set-group-ID, file capabilities), or may not be read: their faults are counted, and nothing else of them is seen; empty if there was none; untrusted.";
+    WATCH_UNSEEN: String = "watch.unseen", "", Figure, "Programs of which the kernel closed the events as they were executed, for they have other rights than the user who started them (set-user-ID, set-group-ID, file capabilities), or may not be read: their faults are counted, and nothing else is known of them; empty if there is none; untrusted.";
     WATCH_CPU: f64 = "watch.cpu", "s", Figure, "CPU time that looking took.";
     PROGRAM_USER: f64 = "program.user", "s", Figure, "CPU time of the program while it was watched, in user mode.";
     PROGRAM_SYSTEM: f64 = "program.system", "s", Figure, "CPU time of the program while it was watched, in the kernel.";
