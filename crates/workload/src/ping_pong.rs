@@ -110,7 +110,7 @@ impl PingPong {
     /// 2. The CPU of the echo task; [`FREE`] for any.
     /// 3. Nanoseconds that the ping task spins after each wake-up. [`FREE`]: wake-ups are not timed.
     /// 4. Idle round trips, [`IDLE_MS`] apart, before the first pass of a lasting pair. [`FREE`]: one pass,
-    ///   then end.
+    ///    then end.
     ///
     /// # Errors
     /// The step that failed.
