@@ -24,6 +24,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use stderr::StderrCapture;
 use workload::shared::{Head, Shared, Slot, step};
 
+use crate::failure::{Attempt, Failure};
 use crate::{child, exit_status};
 
 /// How long copies may take to become ready.
@@ -99,7 +100,7 @@ impl Copies {
     ///
     /// # Errors
     /// The copy that could not be started or failed before it was ready, and why.
-    pub fn start(helper: &Path, ask: &CopiesSpec) -> Result<Copies, String> {
+    pub fn start(helper: &Path, ask: &CopiesSpec) -> Result<Copies, Failure> {
         let mut copies = Copies::begin(helper, ask, |_| {})?;
         copies
             .await_ready(copies.children.len(), Duration::ZERO, STARTING, CHECK_INTERVAL, &mut |_| Ok(()))?;
@@ -111,13 +112,13 @@ impl Copies {
     ///
     /// # Errors
     /// The copy that could not be started, and why.
-    pub fn begin(helper: &Path, ask: &CopiesSpec, prepare: impl FnOnce(&Shared)) -> Result<Copies, String> {
+    pub fn begin(helper: &Path, ask: &CopiesSpec, prepare: impl FnOnce(&Shared)) -> Result<Copies, Failure> {
         let (memory, shared) = map(ask.copies * ask.threads).map_err(|error| {
-            format!("memory to share with the copies: {error}{}", exit_status::file_limit_note(&error))
+            let note = exit_status::file_limit_note(&error);
+            Failure::new("memory to share with the copies").answer(format!("{error}{note}"))
         })?;
         prepare(&shared);
-        let stderr =
-            StderrCapture::new().map_err(|error| format!("memory for what the copies say: {error}"))?;
+        let stderr = StderrCapture::new().attempt("memory for what the copies say")?;
         let mut copies = Copies {
             name: ask.name,
             children: Vec::new(),
@@ -132,9 +133,8 @@ impl Copies {
         for copy in 0..ask.copies {
             let slot = copy * ask.threads;
             let child = spawn(helper, ask, copies._memory.as_raw_fd(), slot, &copies.stderr);
-            copies.children.push(child.map_err(|error| {
-                format!("copy {} of {} could not be started: {error}", copy + 1, helper.display())
-            })?);
+            let attempt = || format!("copy {} of {} could not be started", copy + 1, helper.display());
+            copies.children.push(child.map_err(|error| Failure::new(attempt()).answer(error))?);
         }
         Ok(copies)
     }
@@ -148,8 +148,8 @@ impl Copies {
         undisturbed: Duration,
         patience: Duration,
         interval: Duration,
-        check: &mut dyn FnMut(&[Child]) -> Result<(), String>,
-    ) -> Result<(), String> {
+        check: &mut dyn FnMut(&[Child]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         let start = Instant::now();
         let head = self.shared.head();
         self.due += arrivals;
@@ -170,7 +170,7 @@ impl Copies {
                 self.stderr.free_excess();
             }
             if waited > undisturbed.saturating_add(patience) {
-                return Err(format!("{}: not ready after {} s", self.name, waited.as_secs()));
+                return Err(Failure::new(self.name).answer(format!("not ready after {} s", waited.as_secs())));
             }
             wait(&head.ready, ready, undisturbed.saturating_sub(waited).max(pause));
             pause = (pause * 2).min(interval);
@@ -196,7 +196,7 @@ impl Copies {
     ///
     /// # Errors
     /// The first copy that failed, and why.
-    pub fn pass(&mut self) -> Result<Vec<Copy>, String> {
+    pub fn pass(&mut self) -> Result<Vec<Copy>, Failure> {
         (0..self.children.len()).filter_map(|index| self.slot(index)).for_each(Slot::clear);
         self.release();
         self.await_ready(self.children.len(), self.duration, ENDING, CHECK_INTERVAL, &mut |_| Ok(()))?;
@@ -212,8 +212,8 @@ impl Copies {
         &mut self,
         arrivals: usize,
         patience: Duration,
-        mut check: impl FnMut(&[Child]) -> Result<(), String>,
-    ) -> Result<(), String> {
+        mut check: impl FnMut(&[Child]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         self.await_ready(arrivals, Duration::ZERO, patience, CHECK_INTERVAL, &mut check)
     }
 
@@ -226,8 +226,8 @@ impl Copies {
         arrivals: usize,
         patience: Duration,
         interval: Duration,
-        mut check: impl FnMut(&[Child]) -> Result<(), String>,
-    ) -> Result<(), String> {
+        mut check: impl FnMut(&[Child]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         self.await_ready(arrivals, Duration::ZERO, patience, interval, &mut check)
     }
 
@@ -253,7 +253,7 @@ impl Copies {
     ///
     /// # Errors
     /// The first copy that failed, and why.
-    pub fn run(mut self) -> Result<Vec<Copy>, String> {
+    pub fn run(mut self) -> Result<Vec<Copy>, Failure> {
         self.release();
         let statuses = self.await_ends()?;
         (0..statuses.len()).map(|index| self.result(index, statuses[index])).collect()
@@ -263,16 +263,16 @@ impl Copies {
     ///
     /// # Errors
     /// The first copy that failed, and why.
-    pub fn wait_for_end(mut self) -> Result<(), String> {
+    pub fn wait_for_end(mut self) -> Result<(), Failure> {
         let statuses = self.await_ends()?;
         let failed = statuses.iter().enumerate().find(|(_, status)| !status.success());
         failed.map_or(Ok(()), |(copy, status)| Err(self.complaint(copy, *status)))
     }
 
-    fn await_ends(&mut self) -> Result<Vec<ExitStatus>, String> {
+    fn await_ends(&mut self) -> Result<Vec<ExitStatus>, Failure> {
         let end = Instant::now() + self.duration + ENDING;
         let (name, children) = (self.name, self.children.iter_mut());
-        children.map(|child| await_end(child, end).map_err(|reason| format!("{name}: {reason}"))).collect()
+        children.map(|child| await_end(name, child, end)).collect()
     }
 
     /// The first slot of a copy.
@@ -280,8 +280,8 @@ impl Copies {
         self.shared.slot(copy * self.threads)
     }
 
-    fn result(&self, index: usize, status: ExitStatus) -> Result<Copy, String> {
-        let slot = self.slot(index).ok_or("no such copy")?;
+    fn result(&self, index: usize, status: ExitStatus) -> Result<Copy, Failure> {
+        let slot = self.slot(index).ok_or_else(|| Failure::new("no such copy"))?;
         let load = |word: &std::sync::atomic::AtomicU64| word.load(Ordering::Acquire);
         let window = (load(&slot.started), load(&slot.ended));
         if !status.success() || slot.failed.load(Ordering::Acquire) != 0 || window.1 <= window.0 {
@@ -303,7 +303,7 @@ impl Copies {
     }
 
     /// Why a copy has no result.
-    fn complaint(&self, index: usize, status: ExitStatus) -> String {
+    fn complaint(&self, index: usize, status: ExitStatus) -> Failure {
         let subject = match self.children.len() {
             1 => self.name.to_owned(),
             copies => format!("{}, copy {} of {copies}", self.name, index + 1),
@@ -326,10 +326,8 @@ impl Copies {
             None if status.success() => "ended before its time, without a result".to_owned(),
             None => exit_status::describe(status),
         };
-        match self.first_stderr_line() {
-            Some(line) => format!("{subject}: {failure}; it said: {line}"),
-            None => format!("{subject}: {failure}"),
-        }
+        let note = self.first_stderr_line().map_or(String::new(), |line| format!("; it said: {line}"));
+        Failure::new(subject).answer(failure + &note)
     }
 
     /// The first line on standard error; untrusted.
@@ -411,21 +409,21 @@ fn wait(word: &std::sync::atomic::AtomicU32, value: u32, timeout: Duration) {
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, &raw const timeout) };
 }
 
-/// Waits until a child ends. At `end` its process group is killed.
-fn await_end(child: &mut Child, end: Instant) -> Result<ExitStatus, String> {
+/// Waits until a child of this name ends. At `end` its process group is killed.
+fn await_end(name: &'static str, child: &mut Child, end: Instant) -> Result<ExitStatus, Failure> {
     let pid = Pid::from_child(child);
-    let handle = pidfd_open(pid, PidfdFlags::empty()).map_err(|error| format!("waiting: {error}"))?;
+    let handle = pidfd_open(pid, PidfdFlags::empty()).attempt_on("waiting for", name)?;
     loop {
         let left = end.saturating_duration_since(Instant::now());
         let mut sources = [PollFd::new(&handle, PollFlags::IN)];
         match poll(&mut sources, left.try_into().ok().as_ref()) {
             Ok(0) => {
                 let _ = kill_process_group(pid, Signal::KILL);
-                return Err("was not done long after its time, and was killed".to_owned());
+                return Err(Failure::new(name).answer("was not done long after its time, and was killed"));
             }
-            Ok(_) => return child.wait().map_err(|error| format!("waiting: {error}")),
+            Ok(_) => return child.wait().attempt_on("waiting for", name),
             Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(format!("waiting: {error}")),
+            Err(error) => return Err(error).attempt_on("waiting for", name),
         }
     }
 }

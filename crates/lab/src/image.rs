@@ -11,6 +11,8 @@ use object::elf::{DT_NEEDED, FileHeader32, FileHeader64, PT_INTERP};
 use object::read::elf::{ElfFile, FileHeader, ProgramHeader};
 use object::{Endianness, FileKind, Object, ObjectSection, ObjectSymbol, ReadCache, ReadRef};
 
+use crate::failure::{Attempt, Failure};
+
 /// Names of malloc in allocators that are linked into a program in addition to the C library's.
 const BUILT_IN: &[&str] =
     &["_rjem_malloc", "je_malloc", "mi_malloc", "tc_malloc", "rpmalloc", "sn_malloc", "scudo_malloc"];
@@ -41,12 +43,11 @@ pub struct Image {
 ///
 /// # Errors
 /// The path, and why it could not be read or is not an ELF file.
-pub fn read(path: &Path) -> Result<Image, String> {
-    let describe = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let mut file = File::open(path).map_err(|error| describe(&error))?;
-    let mode = file.metadata().map_err(|error| describe(&error))?.permissions().mode();
-    let bytes = file.seek(std::io::SeekFrom::End(0)).map_err(|error| describe(&error))?;
-    let image = parse(&ReadCache::new(file)).map_err(|error| describe(&error))?;
+pub fn read(path: &Path) -> Result<Image, Failure> {
+    let mut file = File::open(path).attempt_on("", path.display())?;
+    let mode = file.metadata().attempt_on("", path.display())?.permissions().mode();
+    let bytes = file.seek(std::io::SeekFrom::End(0)).attempt_on("", path.display())?;
+    let image = parse(&ReadCache::new(file)).attempt_on("", path.display())?;
     Ok(Image { bytes, is_privileged: mode & 0o6000 != 0, ..image })
 }
 
@@ -155,7 +156,7 @@ mod unit {
                 && parse(&b""[..]).is_err()
                 && parse(&b"\x7fELF\x02\x01\x01"[..]).is_err()
         );
-        assert!(read(Path::new("/nonexistent")).unwrap_err().contains("/nonexistent"));
+        assert!(read(Path::new("/nonexistent")).unwrap_err().to_string().contains("/nonexistent"));
 
         let directory = tempfile::tempdir().unwrap();
         let script = directory.path().join("script");

@@ -6,6 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::failure::Failure;
+
 /// Where the files may be, in order of precedence: TRUEBENCH_LIB, next to this program, `../lib/truebench`.
 pub fn directories() -> Vec<PathBuf> {
     let beside = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_path_buf));
@@ -23,7 +25,7 @@ pub fn directories() -> Vec<PathBuf> {
 ///
 /// # Errors
 /// The directories that were searched, or who else can change the file.
-pub fn find_helper() -> Result<PathBuf, String> {
+pub fn find_helper() -> Result<PathBuf, Failure> {
     find(workload::NAME, &directories())
 }
 
@@ -32,7 +34,7 @@ pub fn find_helper() -> Result<PathBuf, String> {
 ///
 /// # Errors
 /// The directories that were searched, or who else can change the file.
-pub fn find_library(name: &str) -> Result<PathBuf, String> {
+pub fn find_library(name: &str) -> Result<PathBuf, Failure> {
     let places = directories();
     let (first, others) = match std::env::var_os("TRUEBENCH_LIB") {
         Some(_) => places.split_at(places.len().min(1)),
@@ -44,11 +46,13 @@ pub fn find_library(name: &str) -> Result<PathBuf, String> {
     find(name, &directories)
 }
 
-fn find(name: &str, directories: &[PathBuf]) -> Result<PathBuf, String> {
+fn find(name: &str, directories: &[PathBuf]) -> Result<PathBuf, Failure> {
     let candidates: Vec<PathBuf> = directories.iter().map(|directory| directory.join(name)).collect();
     if let Some(path) = candidates.iter().find(|path| path.is_file()) {
-        return crate::trust::installed_file(path).map(|()| path.clone()).map_err(|why| why.to_string());
+        crate::trust::installed_file(path)?;
+        return Ok(path.clone());
     }
     let searched: Vec<String> = candidates.iter().map(|path| path.display().to_string()).collect();
-    Err(format!("{name} was not found: it belongs beside truebench (looked for {})", searched.join(", ")))
+    Err(Failure::new(format!("{name} was not found"))
+        .answer(format!("it belongs beside truebench (looked for {})", searched.join(", "))))
 }

@@ -31,6 +31,7 @@ pub mod clock;
 pub mod copies;
 pub mod events;
 pub mod exit_status;
+pub mod failure;
 pub mod guardian;
 pub mod image;
 pub mod install;

@@ -12,15 +12,16 @@ use std::path::Path;
 use procfs_core::process::{MMapPath, MemoryMap, MemoryMaps};
 use procfs_core::{FromBufRead, ProcError};
 
+use crate::failure::{Attempt, Failure};
+
 /// Reads one of these files.
 ///
 /// # Errors
 /// The path, and the system's error or what is wrong in the file.
-pub fn read(path: impl AsRef<Path>) -> Result<MemoryMaps, String> {
+pub fn read(path: impl AsRef<Path>) -> Result<MemoryMaps, Failure> {
     let path = path.as_ref();
-    let describe = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let text = crate::proc::bytes(path).map_err(|error| describe(&error))?;
-    parse(&text).map_err(|error| describe(&error))
+    let text = crate::proc::bytes(path).attempt_on("", path.display())?;
+    parse(&text).attempt_on("", path.display())
 }
 
 /// Parses one of these files.
@@ -172,7 +173,7 @@ VmFlags: rd ht
         for text in [&b"x"[..], b"\n", b"Rss: 1 kB\n", b"1-2 r-xp 0 0:0\n", b"1-2 r-xp \xff 0:0 0 \n"] {
             assert!(parse(text).is_err(), "{text:?}");
         }
-        assert!(read("/proc/0/maps").unwrap_err().starts_with("/proc/0/maps: "));
+        assert!(read("/proc/0/maps").unwrap_err().to_string().starts_with("/proc/0/maps: "));
     }
 
     #[test]

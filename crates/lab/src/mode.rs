@@ -1,13 +1,16 @@
 //! A mode of a suite: one way of measuring, with its own plan and worker.
 
 use figure::{Figure, Machine};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::session::SuitePlan;
-use crate::worker::Prepare;
+use crate::worker::{Body, PrepareFn};
 
-/// One way of measuring. `O` are the options of its suite, `E` are the errors in them.
+/// One way of measuring. `O` are the options of its suite, `E` the errors in them, `S` is what its plan gives its
+/// worker.
 #[derive(Debug)]
-pub struct Mode<O: 'static, E: 'static> {
+pub struct Mode<O: 'static, E: 'static, S: 'static> {
     /// Its word on the command line. Its worker is `SUITE.NAME`.
     pub name: &'static str,
     /// What it measures, for a heading.
@@ -15,18 +18,59 @@ pub struct Mode<O: 'static, E: 'static> {
     /// Seconds that it may take by default. `--thorough` distributes its time in proportion.
     pub seconds: f64,
     /// Resolves options against a machine. Pure.
-    pub plan: fn(&Machine, &O) -> Result<Planned, E>,
+    pub plan: fn(&Machine, &O) -> Result<Planned<S>, E>,
     /// Creates the body of its worker.
-    pub prepare: Prepare,
+    pub prepare: PrepareFn<S>,
     /// Adds limits and derived figures to the measured ones. Pure.
-    pub complete: fn(&mut Vec<Figure>, &Machine),
+    pub complete: Complete,
 }
 
-/// A mode's plan.
+pub type Complete = fn(&mut Vec<Figure>, &Machine);
+
+/// A mode's plan. Without a type, the setup is what is sent to the worker.
 #[derive(Clone, Debug)]
-pub struct Planned {
+pub struct Planned<S = serde_json::Value> {
     /// The plan that the session runs.
-    pub suite: SuitePlan,
+    pub suite: SuitePlan<S>,
     /// Resolved options for `--dry-run`: names and values.
     pub notes: Vec<(&'static str, String)>,
+}
+
+/// A mode whatever the type of its setup, as a suite lists it.
+pub trait AnyMode<O, E>: Sync {
+    fn name(&self) -> &'static str;
+    fn title(&self) -> &'static str;
+    fn seconds(&self) -> f64;
+    /// # Errors
+    /// Wrong options, or a setup that cannot be written for the worker.
+    fn plan(&self, machine: &Machine, options: &O) -> Result<Planned, E>;
+    fn body(&self) -> &dyn Body;
+    fn complete(&self) -> Complete;
+}
+
+impl<O, E: From<serde_json::Error>, S: Serialize + DeserializeOwned> AnyMode<O, E> for Mode<O, E, S> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn title(&self) -> &'static str {
+        self.title
+    }
+
+    fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
+    fn plan(&self, machine: &Machine, options: &O) -> Result<Planned, E> {
+        let Planned { suite, notes } = (self.plan)(machine, options)?;
+        Ok(Planned { suite: suite.for_worker()?, notes })
+    }
+
+    fn body(&self) -> &dyn Body {
+        &self.prepare
+    }
+
+    fn complete(&self) -> Complete {
+        self.complete
+    }
 }

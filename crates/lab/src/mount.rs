@@ -10,6 +10,8 @@ use procfs_core::FromRead;
 use procfs_core::process::{MountInfo, MountInfos};
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
+use crate::failure::{Attempt, Failure};
+
 const MOUNTS: &str = "/proc/self/mountinfo";
 /// Characters of the options that are recorded: an overlay's list of layers has thousands.
 const MOST_OPTIONS: usize = 300;
@@ -38,7 +40,7 @@ pub fn evidence(directory: &Path) -> Evidence {
         }
         Err(reason) => {
             for key in [FS_TYPE, FS_OPTIONS, FS_DEVICE] {
-                evidence.put_unknown(key, &reason);
+                evidence.put_unknown(key, reason.to_string());
             }
         }
     }
@@ -49,12 +51,10 @@ pub fn evidence(directory: &Path) -> Evidence {
 ///
 /// # Errors
 /// The path, and why its mount is unknown.
-pub fn find(directory: &Path) -> Result<Mount, String> {
-    let describe_error = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let real = directory.canonicalize().map_err(|error| describe_error(directory, &error))?;
-    let mounts_error = |error: &dyn std::fmt::Display| describe_error(Path::new(MOUNTS), error);
-    let text = crate::proc::text(MOUNTS).map_err(|error| mounts_error(&error))?;
-    let mounts = MountInfos::from_read(text.as_bytes()).map_err(|error| mounts_error(&error))?;
+pub fn find(directory: &Path) -> Result<Mount, Failure> {
+    let real = directory.canonicalize().attempt_on("", directory.display())?;
+    let text = crate::proc::text(MOUNTS).attempt_on("", MOUNTS)?;
+    let mounts = MountInfos::from_read(text.as_bytes()).attempt_on("", MOUNTS)?;
     // Since Linux 5.8. Older kernels: by path, which may find a mount that another one covers.
     let id = statx(CWD, &real, AtFlags::empty(), StatxFlags::MNT_ID)
         .ok()
@@ -63,7 +63,8 @@ pub fn find(directory: &Path) -> Result<Mount, String> {
     let by_id = id.and_then(|id| mounts.0.iter().find(|mount| u64::try_from(mount.mnt_id) == Ok(id)));
     let mount = by_id
         .or_else(|| longest_prefix(&mounts.0, &real))
-        .ok_or_else(|| describe_error(directory, &"no mount is above it"))?;
+        .ok_or("no mount is above it")
+        .attempt_on("", directory.display())?;
     Ok(describe(mount))
 }
 

@@ -15,6 +15,7 @@ use figure::CpuList;
 use crate::affinity;
 use crate::barrier::{Barrier, Broken};
 use crate::clock::Clock;
+use crate::failure::Failure;
 use crate::placement::Placement;
 use crate::thread_counters::Source;
 
@@ -97,6 +98,12 @@ pub enum PoolError {
         /// The message of the panic.
         reason: String,
     },
+}
+
+impl From<PoolError> for Failure {
+    fn from(error: PoolError) -> Failure {
+        Failure::new(error.to_string())
+    }
 }
 
 type Job = Arc<dyn Fn(&WorkerThread) + Send + Sync>;

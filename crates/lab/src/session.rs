@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use figure::evidence::{PASSES, STOP_REASON, TARGET, VERIFIED};
 use figure::format::seconds;
 use figure::{Event, Figure, Round, Status};
+use serde::Serialize;
 
 use crate::events::Events;
 use crate::interrupt::Interrupt;
@@ -25,15 +26,16 @@ pub fn with_finishing_time(seconds: f64) -> f64 {
 /// Judges one round during the run: the reason to repeat it, if there is one. Pure.
 pub type Gate = fn(&Round) -> Option<String>;
 
-/// The plan of a suite: what to measure, and for how long.
+/// The plan of a suite: what to measure, and for how long. `S` is the type of the worker's setup, or JSON for the
+/// session.
 #[derive(Clone, Debug)]
-pub struct SuitePlan {
+pub struct SuitePlan<S = serde_json::Value> {
     /// The suite's name.
     pub suite: &'static str,
     /// The name of its worker.
     pub worker: &'static str,
-    /// The setup for the worker, in the suite's own format.
-    pub setup: serde_json::Value,
+    /// The setup for the worker.
+    pub setup: S,
     /// Figures before their first round. Figures that are not available stay as they are.
     pub figures: Vec<Figure>,
     /// Number of rounds and time.
@@ -47,6 +49,26 @@ pub struct SuitePlan {
     pub prepare_deadline: f64,
     /// Seconds after which a round counts as hung.
     pub round_deadline: f64,
+}
+
+impl<S: Serialize> SuitePlan<S> {
+    /// The plan that a session can run.
+    ///
+    /// # Errors
+    /// A setup that cannot be written as JSON.
+    pub fn for_worker(self) -> Result<SuitePlan, serde_json::Error> {
+        Ok(SuitePlan {
+            setup: serde_json::to_value(self.setup)?,
+            suite: self.suite,
+            worker: self.worker,
+            figures: self.figures,
+            rules: self.rules,
+            least_seconds: self.least_seconds,
+            preparing: self.preparing,
+            prepare_deadline: self.prepare_deadline,
+            round_deadline: self.round_deadline,
+        })
+    }
 }
 
 /// The result of a suite.

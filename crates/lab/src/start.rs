@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use workload::launcher::fields;
 
 use crate::copies::{Copies, CopiesSpec};
+use crate::failure::{Attempt, Failure};
 use crate::process_tree;
 
 /// How long the helper may take to become ready.
@@ -117,7 +118,7 @@ impl Start {
     ///
     /// # Errors
     /// Why the helper could not be started, for the user.
-    pub fn begin(stage: &LaunchSettings, environment: Vec<OsString>) -> Result<Start, String> {
+    pub fn begin(stage: &LaunchSettings, environment: Vec<OsString>) -> Result<Start, Failure> {
         Start::prepare(stage, environment, false)
     }
 
@@ -126,7 +127,7 @@ impl Start {
     ///
     /// # Errors
     /// As [`begin`](Self::begin).
-    pub fn counting_calls(stage: &LaunchSettings, environment: Vec<OsString>) -> Result<Start, String> {
+    pub fn counting_calls(stage: &LaunchSettings, environment: Vec<OsString>) -> Result<Start, Failure> {
         Start::prepare(stage, environment, true)
     }
 
@@ -134,8 +135,8 @@ impl Start {
         stage: &LaunchSettings,
         environment: Vec<OsString>,
         is_counted: bool,
-    ) -> Result<Start, String> {
-        let directory = std::env::current_dir().map_err(|error| format!("the current directory: {error}"))?;
+    ) -> Result<Start, Failure> {
+        let directory = std::env::current_dir().attempt("the current directory")?;
         let numbers = [stage.files, u64::from(is_counted), environment.len() as u64];
         let mut arguments: Vec<OsString> =
             numbers.into_iter().map(|number| number.to_string().into()).collect();
@@ -162,16 +163,15 @@ impl Start {
     ///
     /// # Errors
     /// The error of `check`, or why the program could not be started or did not end, for the user.
-    pub fn run(mut self, mut check: impl FnMut(u32) -> Result<(), String>) -> Result<StartResult, String> {
+    pub fn run(mut self, mut check: impl FnMut(u32) -> Result<(), Failure>) -> Result<StartResult, Failure> {
         let start = Instant::now();
         let patience = self.patience;
         self.copies.release();
         self.copies.ready(1, patience + STARTING, |children| {
             if start.elapsed() > patience {
-                return Err(format!(
-                    "was not done after {} and was stopped; --max-time allows more",
-                    figure::format::seconds(patience.as_secs_f64())
-                ));
+                let patience = figure::format::seconds(patience.as_secs_f64());
+                return Err(Failure::new(format!("was not done after {patience} and was stopped"))
+                    .advice("--max-time allows more"));
             }
             children.first().map_or(Ok(()), |helper| check(helper.id()))
         })?;
@@ -190,10 +190,10 @@ impl Start {
     pub fn run_until(
         mut self,
         interval: Duration,
-        mut is_done: impl FnMut(u32) -> Result<bool, String>,
-    ) -> Result<StartResult, String> {
+        mut is_done: impl FnMut(u32) -> Result<bool, Failure>,
+    ) -> Result<StartResult, Failure> {
         self.copies.release();
-        let slot = self.copies.slots().next().ok_or("no results")?;
+        let slot = self.copies.slots().next().ok_or_else(no_results)?;
         let mut terminated = None::<Instant>;
         let program = || slot.field(fields::PROCESS).map_or(0, |note| note.load(Ordering::Acquire)) as i32;
         self.copies.ready_with_interval(1, Duration::MAX, interval, |children| {
@@ -232,14 +232,14 @@ impl Start {
     pub fn run_for(
         self,
         time: Duration,
-        mut check: impl FnMut(u32) -> Result<(), String>,
-    ) -> Result<StartResult, String> {
+        mut check: impl FnMut(u32) -> Result<(), Failure>,
+    ) -> Result<StartResult, Failure> {
         let start = Instant::now();
         self.run_until(CHECK_INTERVAL, |helper| check(helper).map(|()| start.elapsed() >= time))
     }
 
-    fn ended(&self) -> Result<StartResult, String> {
-        let slot = self.copies.slots().next().ok_or("no results")?;
+    fn ended(&self) -> Result<StartResult, Failure> {
+        let slot = self.copies.slots().next().ok_or_else(no_results)?;
         let load = |word: &std::sync::atomic::AtomicU64| word.load(Ordering::Acquire) as f64;
         let note = |index: usize| slot.field(index).map_or(0.0, load);
         let status = ExitStatus::from_raw(note(fields::STATUS) as i32);
@@ -292,6 +292,10 @@ impl StartResult {
         evidence.put(VOLUNTARY_SWITCHES, self.switches.0);
         evidence.put(INVOLUNTARY_SWITCHES, self.switches.1);
     }
+}
+
+fn no_results() -> Failure {
+    Failure::new("the helper has no place for results")
 }
 
 /// `NAME=VALUE`.

@@ -9,6 +9,8 @@ mod perf;
 
 use figure::host::{Direction, UncoreChannel};
 
+use crate::failure::{Attempt, Failure};
+
 pub use channels::{Distinct, distinct};
 pub use perf::PerfReader;
 
@@ -32,7 +34,7 @@ pub trait TrafficReader {
     ///
     /// # Errors
     /// The counter that could not be read, and the system's error.
-    fn read(&mut self) -> Result<Counts, String>;
+    fn read(&mut self) -> Result<Counts, Failure>;
 }
 
 /// Bytes of one channel between two readings.
@@ -77,13 +79,13 @@ impl Traffic {
     ///
     /// # Errors
     /// A counter ran backwards, or did not run.
-    pub fn between(channels: &[UncoreChannel], before: &Counts, after: &Counts) -> Result<Traffic, String> {
+    pub fn between(channels: &[UncoreChannel], before: &Counts, after: &Counts) -> Result<Traffic, Failure> {
         let mut traffic = Traffic { channels: Vec::new(), counts: Vec::new(), running: 1.0 };
         for (channel, (before, after)) in channels.iter().zip(before.iter().zip(after)) {
             let (mut moved, mut counts) = (Moved::default(), Vec::new());
             for (event, (before, after)) in channel.events.iter().zip(before.iter().zip(after)) {
                 let (count, share) = growth(before, after)
-                    .map_err(|problem| format!("{} of {}: {problem}", event.name, channel.label()))?;
+                    .attempt_on("", format_args!("{} of {}", event.name, channel.label()))?;
                 let bytes = count / share * event.bytes;
                 match event.direction {
                     Direction::Read => moved.read += bytes,
@@ -167,12 +169,15 @@ mod tests {
     fn a_counter_that_stopped_or_ran_backwards_is_an_error() {
         let channels = [channel(&[(Direction::Read, 64.0)])];
         let reading = |value, enabled, running| vec![vec![count(value, enabled, running)]];
-        let stopped = Traffic::between(&channels, &reading(5, 100, 0), &reading(5, 200, 0)).unwrap_err();
+        let stopped =
+            Traffic::between(&channels, &reading(5, 100, 0), &reading(5, 200, 0)).unwrap_err().to_string();
         assert!(
             stopped.contains("Read of imc_0 (CPU 3)") && stopped.contains("someone else holds it"),
             "{stopped}"
         );
-        let fell = Traffic::between(&channels, &reading(5, 100, 100), &reading(4, 200, 200)).unwrap_err();
+        let fell = Traffic::between(&channels, &reading(5, 100, 100), &reading(4, 200, 200))
+            .unwrap_err()
+            .to_string();
         assert!(fell.contains("ran backwards"), "{fell}");
         assert!(Traffic::between(&channels, &reading(5, 100, 100), &reading(5, 100, 100)).is_ok());
     }

@@ -15,6 +15,8 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::OFlags;
 use rustix::process::geteuid;
 
+use crate::failure::Failure;
+
 /// Symbolic links that the kernel follows (MAXSYMLINKS, include/linux/namei.h).
 const MAX_LINKS: usize = 40;
 /// The uid that the kernel reports for owners outside of this user namespace (/proc/sys/kernel/overflowuid).
@@ -60,6 +62,12 @@ pub enum Untrusted {
     /// Its metadata cannot be read.
     #[error("{}: {}", .0.display(), .1)]
     System(PathBuf, io::Error),
+}
+
+impl From<Untrusted> for Failure {
+    fn from(error: Untrusted) -> Failure {
+        Failure::new(error.to_string())
+    }
 }
 
 /// A writer of the file or of a directory on the way to it.

@@ -15,8 +15,10 @@ use std::time::{Duration, Instant};
 use figure::{Conditions, Event, Evidence, Figure, Round};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::failure::{Attempt, Failure};
 use crate::interrupt::Interrupt;
 use crate::{exit_status, guardian, proc, run_id};
 
@@ -52,8 +54,8 @@ pub enum Reply {
     Round(Box<Round>),
     /// Finished.
     Finished(WorkerReport),
-    /// The request failed, and why; the worker goes on.
-    Failed(String),
+    /// The request failed; the worker goes on.
+    Failed(Failure),
 }
 
 /// What a worker reports about its figures besides rounds.
@@ -86,7 +88,7 @@ pub trait Bench {
     ///
     /// # Errors
     /// Why this figure could not be measured; others may still work.
-    fn round(&mut self, figure: &str) -> Result<Round, String>;
+    fn round(&mut self, figure: &str) -> Result<Round, Failure>;
 
     /// A short note on the last round for the live view. Called once after each round.
     fn status_line(&mut self) -> Option<String> {
@@ -97,20 +99,40 @@ pub trait Bench {
     ///
     /// # Errors
     /// Why the results could not be checked.
-    fn finish(&mut self) -> Result<WorkerReport, String>;
+    fn finish(&mut self) -> Result<WorkerReport, Failure>;
 }
 
-/// Prepares a suite from its setup. Returns the worker body and the first facts. The function takes progress
-/// events.
-pub type Prepare =
-    fn(serde_json::Value, &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), String>;
+/// Prepares a suite from its setup, and reports progress. Returns what measures, and what is known before the first
+/// round.
+pub type PrepareFn<S> = fn(S, &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure>;
+
+/// The body of a worker, whatever the type of its setup.
+pub trait Body: Sync {
+    /// # Errors
+    /// A setup of another version, or what the machine refused.
+    fn prepare(
+        &self,
+        setup: serde_json::Value,
+        event: &mut dyn FnMut(Event),
+    ) -> Result<(Box<dyn Bench>, WorkerReport), Failure>;
+}
+
+impl<S: DeserializeOwned> Body for PrepareFn<S> {
+    fn prepare(
+        &self,
+        setup: serde_json::Value,
+        event: &mut dyn FnMut(Event),
+    ) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
+        self(serde_json::from_value(setup).attempt("the worker cannot read its setup")?, event)
+    }
+}
 
 /// The body of a worker process: serves requests from standard input until it ends. `guardian` is the third
 /// argument.
 ///
 /// # Errors
 /// The pipes broke, or a line is not a request.
-pub fn serve(prepare: Prepare, guardian: u32) -> std::io::Result<()> {
+pub fn serve(body: &dyn Body, guardian: u32) -> std::io::Result<()> {
     guardian::die_with(guardian);
     raise_descriptor_limit();
     exit_status::survive_file_limit()?;
@@ -131,12 +153,12 @@ pub fn serve(prepare: Prepare, guardian: u32) -> std::io::Result<()> {
                 let mut event = |event| {
                     let _ = send(&Reply::Event(event));
                 };
-                match prepare(plan, &mut event) {
+                match body.prepare(plan, &mut event) {
                     Ok((ready, facts)) => {
                         bench = Some(ready);
                         Reply::Ready(facts)
                     }
-                    Err(reason) => Reply::Failed(reason),
+                    Err(failure) => Reply::Failed(failure),
                 }
             }
             (Request::Round(figure), Some(bench)) => {
@@ -147,7 +169,7 @@ pub fn serve(prepare: Prepare, guardian: u32) -> std::io::Result<()> {
                 round.map_or_else(Reply::Failed, |round| Reply::Round(Box::new(round)))
             }
             (Request::Finish, Some(bench)) => bench.finish().map_or_else(Reply::Failed, Reply::Finished),
-            (_, None) => Reply::Failed("not prepared".to_owned()),
+            (_, None) => Reply::Failed(Failure::new("the worker is not prepared")),
         };
         send(&reply)?;
     }
@@ -167,8 +189,8 @@ pub fn raise_descriptor_limit() {
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {
     /// The worker refused, and goes on.
-    #[error("{0}")]
-    Refused(String),
+    #[error(transparent)]
+    Refused(Failure),
     /// The worker is gone.
     #[error("{0}")]
     Died(String),

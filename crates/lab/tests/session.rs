@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 use figure::evidence::STOP_REASON;
 use figure::{Better, Event, Evidence, Figure, Round, Status, Unit};
 use lab::events::Events;
+use lab::failure::Failure;
 use lab::interrupt::Interrupt;
 use lab::schedule::Rules;
 use lab::session::{Outcome, SuitePlan, run};
-use lab::worker::{Bench, Request, Trouble, Worker, WorkerReport, serve};
+use lab::worker::{Bench, PrepareFn, Request, Trouble, Worker, WorkerReport, serve};
 use lab::{guardian, worker};
 
 /// A test, given the process's signal handlers.
@@ -45,7 +46,9 @@ fn main() {
         Some(worker::MARKER) if arguments[2] == "deaf" => loop {
             std::thread::park();
         },
-        Some(worker::MARKER) => serve(prepare, arguments[3].parse().unwrap()).unwrap(),
+        Some(worker::MARKER) => {
+            serve(&(prepare as PrepareFn<serde_json::Value>), arguments[3].parse().unwrap()).unwrap()
+        }
         _ => {
             let interrupt = Interrupt::install().unwrap();
             for (name, test) in TESTS {
@@ -66,9 +69,9 @@ struct Actor {
 fn prepare(
     plan: serde_json::Value,
     event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
+) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     match plan.as_str() {
-        Some("refuse") => return Err("no memory for that".to_owned()),
+        Some("refuse") => return Err(Failure::new("no memory for that")),
         Some("die") => std::process::abort(),
         Some("sleep") => loop {
             std::thread::park();
@@ -86,7 +89,7 @@ fn prepare(
 }
 
 impl Bench for Actor {
-    fn round(&mut self, figure: &str) -> Result<Round, String> {
+    fn round(&mut self, figure: &str) -> Result<Round, Failure> {
         self.rounds += 1;
         match figure {
             "crash" => std::process::abort(),
@@ -94,7 +97,7 @@ impl Bench for Actor {
                 std::thread::park();
             },
             "nonsense" => println!("this is no JSON"),
-            "refuse" => return Err("this figure cannot be".to_owned()),
+            "refuse" => return Err(Failure::new("this figure cannot be")),
             "orphan" => {
                 // In its own session and without a parent, so that only a subreaper finds it.
                 std::process::Command::new("setsid").args(["-f", "sleep", "987654"]).status().unwrap();
@@ -108,7 +111,7 @@ impl Bench for Actor {
         Ok(Round { samples: vec![f64::from(self.rounds)], ..empty_round() })
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
         Ok(WorkerReport::default())
     }
 }

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use super::bindings::{self, Binding};
 use super::watch::Watch;
+use crate::failure::{Attempt, Failure};
 use crate::image::Image;
 use crate::start::{LaunchSettings, Start, StartResult, assignment};
 
@@ -47,7 +48,7 @@ pub fn prove(
     environment: &[OsString],
     directory: &Path,
     time: Option<Duration>,
-) -> Result<Proof, String> {
+) -> Result<Proof, Failure> {
     let mut prefix = OsString::from(directory);
     prefix.push("/");
     prefix.push(PREFIX);
@@ -64,9 +65,9 @@ pub fn prove(
         watch.scan(helper, library);
         checks += 1;
         if checks.is_multiple_of(SIZE_CHECK_INTERVAL) && total_bytes(directory) > MOST_BYTES {
-            return Err(
-                "it starts so many programs that the proof of who serves them takes too much room".to_owned()
-            );
+            return Err(Failure::new(
+                "it starts so many programs that the proof of who serves them takes too much room",
+            ));
         }
         Ok(())
     };
@@ -88,7 +89,7 @@ fn judge(
     ended: &StartResult,
     files: &[PathBuf],
     watch: &Watch,
-) -> Result<Proof, String> {
+) -> Result<Proof, Failure> {
     let with_linker_error = |cause: String| match &ended.stderr_line {
         Some(line) if line.contains("ld.so") => format!("{cause}; it said: {line}"),
         _ => cause,
@@ -120,9 +121,9 @@ fn judge(
     })
 }
 
-fn read(file: &Path) -> Result<BTreeSet<Binding>, String> {
-    let describe = |error: std::io::Error| format!("{}: {error}", file.display());
-    bindings::read(BufReader::new(File::open(file).map_err(describe)?)).map_err(describe)
+fn read(file: &Path) -> Result<BTreeSet<Binding>, Failure> {
+    let opened = File::open(file).attempt_on("", file.display())?;
+    bindings::read(BufReader::new(opened)).attempt_on("", file.display())
 }
 
 /// Whether the dynamic linker of a process wrote a file.

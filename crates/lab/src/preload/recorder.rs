@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use shm::recording::{LIBRARY, VARIABLE};
 
+use crate::failure::Failure;
+
 /// The variable of the dynamic linker, whose entries are separated by colons or spaces.
 const PRELOAD: &str = "LD_PRELOAD";
 
@@ -19,7 +21,7 @@ pub enum RecorderError {
     #[error(
         "{0}; make install puts it in place, where cargo install puts programs alone; TRUEBENCH_LIB names another directory"
     )]
-    None(String),
+    None(Failure),
     /// LD_PRELOAD cannot hold its path.
     #[error(
         "{} cannot be preloaded, as there is a space or a colon in its path: copy it elsewhere and name the directory \

@@ -10,6 +10,7 @@ use perf_event::{Builder, Counter};
 use rustix::io::Errno;
 
 use super::{Count, Counts, TrafficReader};
+use crate::failure::{Attempt, Failure};
 
 /// Open counters of some channels. They count from the moment they are opened.
 pub struct PerfReader {
@@ -21,7 +22,7 @@ impl PerfReader {
     ///
     /// # Errors
     /// The counter that could not be opened, why, and what to do.
-    pub fn open(channels: &[UncoreChannel]) -> Result<PerfReader, String> {
+    pub fn open(channels: &[UncoreChannel]) -> Result<PerfReader, Failure> {
         let open_channel = |channel: &UncoreChannel| {
             channel
                 .events
@@ -29,7 +30,7 @@ impl PerfReader {
                 .map(|event| {
                     open(channel, event).map_err(|error| describe(&error, &event.name, &channel.label()))
                 })
-                .collect::<Result<Vec<Counter>, String>>()
+                .collect::<Result<Vec<Counter>, Failure>>()
         };
         Ok(PerfReader { channels: channels.iter().map(open_channel).collect::<Result<_, _>>()? })
     }
@@ -47,22 +48,20 @@ fn open(channel: &UncoreChannel, event: &UncoreEvent) -> io::Result<Counter> {
 }
 
 /// Why a counter could not be opened, and what to do.
-fn describe(error: &io::Error, event: &str, channel: &str) -> String {
+fn describe(error: &io::Error, event: &str, channel: &str) -> Failure {
     let answer = match Errno::from_io_error(error) {
         Some(Errno::ACCESS | Errno::PERM) => refusal(&Tree::live(), PARANOID_ALL_CPUS),
         Some(Errno::MFILE) => "too many open files: raise ulimit -n".to_owned(),
         Some(Errno::BUSY) => "someone else holds the counter (perf, PCM, a watchdog)".to_owned(),
         _ => error.to_string(),
     };
-    format!("{event} of {channel}: {answer}")
+    Failure::new(format!("{event} of {channel}")).answer(answer)
 }
 
 impl TrafficReader for PerfReader {
-    fn read(&mut self) -> Result<Counts, String> {
+    fn read(&mut self) -> Result<Counts, Failure> {
         let read = |counter: &mut Counter| {
-            let count = counter
-                .read_count_and_time()
-                .map_err(|error| format!("a counter cannot be read: {error}"))?;
+            let count = counter.read_count_and_time().attempt("a counter cannot be read")?;
             Ok(Count { value: count.count, enabled: count.time_enabled, running: count.time_running })
         };
         self.channels.iter_mut().map(|channel| channel.iter_mut().map(read).collect()).collect()
@@ -101,6 +100,7 @@ mod tests {
                 assert!(traffic.sum(&[0]).read > 0.0 && traffic.running > 0.99, "{traffic:?}");
             }
             Err(refusal) => {
+                let refusal = refusal.to_string();
                 assert!(refusal.contains("paranoid") || refusal.contains("cannot"), "{refusal}");
             }
         }
@@ -110,13 +110,14 @@ mod tests {
     fn a_missing_pmu_is_named() {
         let cpu = crate::affinity::get().unwrap().first().unwrap();
         let missing = UncoreChannel { pmu: 4711, ..cpu_clock(cpu, 0) };
-        let refusal = PerfReader::open(&[missing]).err().expect("there is no PMU of this number");
+        let refusal = PerfReader::open(&[missing]).err().expect("there is no PMU of this number").to_string();
         assert!(refusal.contains("cpu-clock of software (CPU ") || refusal.contains("paranoid"), "{refusal}");
     }
 
     #[test]
     fn every_refusal_says_what_to_do() {
-        let message = |errno: Errno| describe(&io::Error::from(errno), "cas_count_read", "imc_0 (CPU 0)");
+        let message =
+            |errno: Errno| describe(&io::Error::from(errno), "cas_count_read", "imc_0 (CPU 0)").to_string();
         assert!(message(Errno::MFILE).contains("ulimit -n"));
         assert!(message(Errno::BUSY).starts_with("cas_count_read of imc_0 (CPU 0): someone else"));
         let refused = message(Errno::ACCESS);

@@ -13,6 +13,7 @@ use machine::counters::Watch;
 use super::plan::{Setup, Variant};
 use super::rates::{RateWatch, Rates};
 use crate::clock::Clock;
+use crate::failure::Failure;
 use crate::install::find_helper;
 use crate::measure;
 use crate::pool::Pool;
@@ -52,14 +53,13 @@ pub struct VariantProof {
 /// # Errors
 /// What could not be had, in words for the user.
 pub fn prepare(
-    plan: serde_json::Value,
+    setup: Setup,
     event: &mut dyn FnMut(Event),
-    prove: impl FnOnce(&Runner, &mut dyn FnMut(Event)) -> Result<Vec<VariantProof>, String>,
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+    prove: impl FnOnce(&Runner, &mut dyn FnMut(Event)) -> Result<Vec<VariantProof>, Failure>,
+) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let cell = find_helper()?;
     let clock = Clock::for_machine(&setup.machine);
-    let pool = Pool::on_each(&setup.allowed, clock.clone()).map_err(|error| error.to_string())?;
+    let pool = Pool::on_each(&setup.allowed, clock.clone())?;
     let watch = Watch::new(&Tree::live(), &setup.machine, &setup.allowed);
     let mut facts = WorkerReport::default();
     clock.write(&mut facts.evidence);
@@ -111,7 +111,7 @@ impl Runner {
     ///
     /// # Errors
     /// Why the program could not be started, in words for the user.
-    pub fn prove_library(&self, library: Option<&Path>, environment: &[OsString]) -> Result<Proof, String> {
+    pub fn prove_library(&self, library: Option<&Path>, environment: &[OsString]) -> Result<Proof, Failure> {
         preload::prove(&self.stage(), library, environment, &self.setup.directory, self.proof_time())
     }
 
@@ -119,7 +119,7 @@ impl Runner {
     ///
     /// # Errors
     /// Why the program could not be started, in words for the user.
-    pub fn start_untimed(&self, environment: &[OsString]) -> Result<StartResult, String> {
+    pub fn start_untimed(&self, environment: &[OsString]) -> Result<StartResult, Failure> {
         let start = Start::begin(&self.stage(), environment.to_vec())?;
         match self.proof_time() {
             Some(time) => start.run_for(time, |_| Ok(())),
@@ -127,7 +127,7 @@ impl Runner {
         }
     }
 
-    fn measure(&self, variant: &Variant) -> Result<Round, String> {
+    fn measure(&self, variant: &Variant) -> Result<Round, Failure> {
         let start = Start::begin(&self.stage(), variant.environment.clone())?;
         let body = || {
             let result = match self.setup.until_rate {
@@ -139,11 +139,10 @@ impl Runner {
             let used = result.as_ref().map_or(0.0, |(ended, _, read)| ended.cpu().max(*read));
             (result, used)
         };
-        let (result, around) =
-            measure::around(&self.pool, &self.watch, body).map_err(|error| error.to_string())?;
+        let (result, around) = measure::around(&self.pool, &self.watch, body)?;
         let (ended, rates, _) = result?;
         if let Some(failure) = &ended.failure {
-            return Err(format!("one start of several failed: {failure}"));
+            return Err(Failure::new("one start of several failed").answer(failure));
         }
         let mut evidence = around.evidence;
         ended.write(&mut evidence);
@@ -160,7 +159,7 @@ impl Runner {
 
 /// Runs the program until its rates are steady, or for `time` seconds. Returns also the CPU seconds that it
 /// and all that it started had used when it was stopped.
-fn run_until_steady(start: Start, time: f64) -> Result<(StartResult, Option<Rates>, f64), String> {
+fn run_until_steady(start: Start, time: f64) -> Result<(StartResult, Option<Rates>, f64), Failure> {
     let (begun, mut watch, mut cpu) = (Instant::now(), RateWatch::default(), 0.0);
     let mut account = UsageTotals::default();
     let ended = start.run_until(RATE_INTERVAL, |cell| {
@@ -173,29 +172,28 @@ fn run_until_steady(start: Start, time: f64) -> Result<(StartResult, Option<Rate
     })?;
     let rates = watch.rates();
     match (&ended.failure, rates) {
-        (Some(how), _) => Err(format!(
-            "{how} after {}, before its rates were steady: leave --until-rate out where the work has an end",
-            seconds(ended.wall)
-        )),
-        (None, None) => {
-            Err(format!("{} is too short for rates: --until-rate=30s allows more", seconds(time)))
+        (Some(how), _) => {
+            let end = format!("{how} after {}, before its rates were steady", seconds(ended.wall));
+            Err(Failure::new(end).advice("leave --until-rate out where the work has an end"))
         }
+        (None, None) => Err(Failure::new(format!("{} is too short for rates", seconds(time)))
+            .advice("--until-rate=30s allows more")),
         (None, rates) => Ok((ended, rates, cpu)),
     }
 }
 
 impl Bench for Runner {
-    fn round(&mut self, figure: &str) -> Result<Round, String> {
+    fn round(&mut self, figure: &str) -> Result<Round, Failure> {
         let index = self.setup.variants.iter().position(|variant| variant.figure == figure);
-        let index = index.ok_or_else(|| format!("no figure {figure}"))?;
+        let index = index.ok_or_else(|| Failure::new("no figure").on(figure))?;
         match self.void.get(index) {
-            Some(Some(reason)) => Err(reason.clone()),
+            Some(Some(reason)) => Err(Failure::new(reason.clone())),
             _ => self.measure(&self.setup.variants[index]),
         }
     }
 
     /// Every variant was proved before the first round.
-    fn finish(&mut self) -> Result<WorkerReport, String> {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
         Ok(WorkerReport::default())
     }
 }

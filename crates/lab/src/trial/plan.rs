@@ -87,7 +87,7 @@ impl Variant {
 
 impl Trial {
     /// The plan for the session.
-    pub fn suite_plan(self, machine: &Machine) -> SuitePlan {
+    pub fn suite_plan(self, machine: &Machine) -> SuitePlan<Setup> {
         let max_time = Some(self.rules.max_time).filter(|seconds| *seconds < f64::MAX);
         let patience = max_time.map_or(PATIENCE, |seconds| seconds.max(PATIENCE));
         let setup = Setup {
@@ -104,7 +104,7 @@ impl Trial {
         SuitePlan {
             suite: self.suite,
             worker: self.worker,
-            setup: serde_json::to_value(setup).unwrap_or_default(),
+            setup,
             figures: self.figures,
             rules: self.rules,
             preparing: self.preparing,
@@ -157,7 +157,7 @@ mod unit {
         let long = plan(2.0 * PATIENCE);
         assert_eq!(long.round_deadline, 2.0 * PATIENCE + OVERHEAD);
         assert_eq!(long.prepare_deadline, 3.0 * long.round_deadline);
-        let setup: Setup = serde_json::from_value(long.setup).unwrap();
+        let setup = long.setup;
         assert_eq!((setup.patience, setup.max_time), (2.0 * PATIENCE, Some(2.0 * PATIENCE)));
     }
 
