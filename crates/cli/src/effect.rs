@@ -7,7 +7,7 @@ use crate::args::http::{self, Http};
 use crate::args::modes::SharedArgs;
 use crate::args::{Command, faults, memory, system};
 use crate::definition::definition;
-use crate::failure::Failure;
+use crate::exit::CommandError;
 
 #[cfg(test)]
 mod tests;
@@ -123,7 +123,7 @@ fn of_http(http: &Http) -> Vec<Mode> {
 ///
 /// # Errors
 /// Wrong usage: the option, and the modes.
-pub fn check(command: &Command, matches: &ArgMatches) -> Result<(), Failure> {
+pub fn check(command: &Command, matches: &ArgMatches) -> Result<(), CommandError> {
     let modes = modes(command);
     if modes.is_empty() {
         return Ok(());
@@ -135,7 +135,7 @@ pub fn check(command: &Command, matches: &ArgMatches) -> Result<(), Failure> {
         readers if readers.is_empty() => modes[0].advice.to_owned(),
         readers => format!("it is for {}", readers.join(", ")),
     };
-    Err(Failure::usage(format!("{} has no effect with {}: {advice}", flag(&option), names.join(", "))))
+    Err(CommandError::usage(format!("{} has no effect with {}: {advice}", flag(&option), names.join(", "))))
 }
 
 /// The modes of the same suite that read an option.

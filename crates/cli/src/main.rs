@@ -5,7 +5,7 @@ mod commands;
 mod definition;
 mod effect;
 mod examples;
-mod failure;
+mod exit;
 mod input;
 mod output;
 mod plans;
@@ -23,18 +23,19 @@ use clap::FromArgMatches;
 
 use args::http::TOKEN;
 use args::{Args, Command};
-use failure::Failure;
+use exit::CommandError;
 use figure::secrets;
+use lab::mode::AnyMode;
 use rustix::process::{Resource, getrlimit};
 
 /// The workers that this binary can be: `suite.mode`.
-fn worker_of(name: &str) -> Option<lab::worker::Prepare> {
+fn worker_of(name: &str) -> Option<&'static dyn lab::worker::Body> {
     match name.split_once('.')? {
-        (memory::SUITE, mode) => memory::mode(mode).map(|mode| mode.prepare),
+        (memory::SUITE, mode) => memory::mode(mode).map(AnyMode::body),
         (alloc::SUITE, mode) => alloc::worker(mode),
         (faults::SUITE, mode) => faults::worker(mode),
         (http::SUITE, mode) => http::modes::worker(mode),
-        (system::SUITE, mode) => system::mode(mode).map(|mode| mode.prepare),
+        (system::SUITE, mode) => system::mode(mode).map(AnyMode::body),
         _ => None,
     }
 }
@@ -48,7 +49,7 @@ fn main() -> ExitCode {
     // A set-user-ID program must trust nothing of its caller: not PATH, not HOME, not the program to run.
     if lab::trust::is_set_id() {
         let refusal = "truebench is set-user-ID or set-group-ID, and runs what its user names: remove that mode, and use sudo";
-        return Failure::usage(refusal).report();
+        return CommandError::usage(refusal).report();
     }
     // Guardians and workers are executed as /proc/self/exe: ps, top and our own reports would call them
     // `exe`.
@@ -57,9 +58,9 @@ fn main() -> ExitCode {
         return start();
     }
     match std::thread::Builder::new().stack_size(STACK).spawn(start) {
-        Ok(running) => running.join().unwrap_or(ExitCode::from(failure::NOT_MEASURED)),
+        Ok(running) => running.join().unwrap_or(ExitCode::from(exit::NOT_MEASURED)),
         Err(error) => {
-            Failure::measuring(format!("the stack is too small (ulimit -s), and a larger one: {error}"))
+            CommandError::measuring(format!("the stack is too small (ulimit -s), and a larger one: {error}"))
                 .report()
         }
     }
@@ -77,12 +78,12 @@ fn start() -> ExitCode {
     let matches = definition::definition().try_get_matches().unwrap_or_else(|error| exit(&error));
     let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| exit(&error));
     let limit = lab::exit_status::survive_file_limit()
-        .map_err(|error| Failure::measuring(format!("signal handlers could not be installed: {error}")));
+        .map_err(|error| CommandError::measuring(format!("signal handlers could not be installed: {error}")));
     let done = limit.and_then(|()| match args.command {
         Some(command) => effect::check(&command, &matches).and_then(|()| dispatch(&command)),
         None => commands::start::run(),
     });
-    let code = done.unwrap_or_else(Failure::report);
+    let code = done.unwrap_or_else(CommandError::report);
     lab::warden::dismiss();
     code
 }
@@ -115,7 +116,7 @@ fn exit(error: &clap::Error) -> ! {
     std::process::exit(error.exit_code())
 }
 
-fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
+fn dispatch(command: &Command) -> Result<ExitCode, CommandError> {
     match command {
         Command::Run(run) => commands::run::run(run),
         Command::Host(host) => commands::host::run(host),
@@ -138,14 +139,14 @@ fn dispatch(command: &Command) -> Result<ExitCode, Failure> {
 fn guardian(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     match number(arguments.next()) {
         Some(lifeline) => lab::guardian::main(lifeline, &arguments.collect::<Vec<_>>()),
-        None => ExitCode::from(failure::USAGE),
+        None => ExitCode::from(exit::USAGE),
     }
 }
 
 fn warden(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     match (number(arguments.next()), arguments.next().and_then(|mark| mark.into_string().ok())) {
         (Some(socket), Some(mark)) => lab::warden::main(socket, &mark),
-        _ => ExitCode::from(failure::USAGE),
+        _ => ExitCode::from(exit::USAGE),
     }
 }
 
@@ -156,17 +157,17 @@ fn number<T: FromStr>(argument: Option<OsString>) -> Option<T> {
 fn worker(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let name = arguments.next().and_then(|name| name.into_string().ok());
     let (Some(name), Some(parent)) = (name, number(arguments.next())) else {
-        return ExitCode::from(failure::USAGE);
+        return ExitCode::from(exit::USAGE);
     };
     let served = if name == http::client::WORKER {
         http::client::serve(parent)
-    } else if let Some(prepare) = worker_of(&name) {
-        lab::worker::serve(prepare, parent)
+    } else if let Some(body) = worker_of(&name) {
+        lab::worker::serve(body, parent)
     } else {
-        return ExitCode::from(failure::USAGE);
+        return ExitCode::from(exit::USAGE);
     };
     match served {
         Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::from(failure::NOT_MEASURED),
+        Err(_) => ExitCode::from(exit::NOT_MEASURED),
     }
 }

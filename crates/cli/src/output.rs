@@ -13,7 +13,7 @@ use tempfile::NamedTempFile;
 use textwrap::WordSplitter;
 
 use crate::args;
-use crate::failure::Failure;
+use crate::exit::CommandError;
 
 /// Columns where stdout is no terminal and COLUMNS is not set.
 pub const DEFAULT_WIDTH: usize = 80;
@@ -52,7 +52,7 @@ impl Destination {
     ///
     /// # Errors
     /// Wrong usage: the file cannot be written.
-    pub fn beside(options: &args::Output) -> Result<Destination, Failure> {
+    pub fn beside(options: &args::Output) -> Result<Destination, CommandError> {
         Ok(Destination { is_beside: true, ..Destination::open(options)? })
     }
 
@@ -60,7 +60,7 @@ impl Destination {
     ///
     /// # Errors
     /// Wrong usage: the file cannot be written.
-    pub fn open(options: &args::Output) -> Result<Destination, Failure> {
+    pub fn open(options: &args::Output) -> Result<Destination, CommandError> {
         let file = match &options.output {
             Some(path) => Some(Target::check(path)?),
             None => None,
@@ -68,7 +68,7 @@ impl Destination {
         let by_ending = options.output.as_deref().and_then(format_of_ending);
         let default = if file.is_some() { by_ending.unwrap_or("json") } else { "text" };
         let format = options.format.or_else(|| report::format(default));
-        let format = format.ok_or_else(|| Failure::usage(format!("no format {default}")))?;
+        let format = format.ok_or_else(|| CommandError::usage(format!("no format {default}")))?;
         Ok(Destination { format, file, quiet: options.quiet, no_color: options.no_color, is_beside: false })
     }
 
@@ -78,7 +78,7 @@ impl Destination {
     ///
     /// # Errors
     /// What could not be written where; a format that does not suit the record.
-    pub fn write(self, record: &Record) -> Result<(), Failure> {
+    pub fn write(self, record: &Record) -> Result<(), CommandError> {
         let (mut saved_to, mut lost) = (None, None);
         if let Some(target) = &self.file {
             match target.write(self.format, record) {
@@ -100,8 +100,8 @@ impl Destination {
         };
         let mut text = Vec::new();
         (format.write)(record, &options, &mut text).map_err(|error| match error.kind() {
-            io::ErrorKind::Unsupported => Failure::usage(error),
-            _ => Failure::measuring(error),
+            io::ErrorKind::Unsupported => CommandError::usage(error),
+            _ => CommandError::measuring(error),
         })?;
         let printed = match self.is_beside {
             true => put("stderr", &mut io::stderr().lock(), &text),
@@ -144,12 +144,12 @@ impl Target {
     ///
     /// # Errors
     /// Wrong usage: it cannot.
-    pub fn check(asked: &Path) -> Result<Target, Failure> {
+    pub fn check(asked: &Path) -> Result<Target, CommandError> {
         if asked.is_dir() {
-            return Err(Failure::usage(format!("-o {}: is a directory; name a file", asked.display())));
+            return Err(CommandError::usage(format!("-o {}: is a directory; name a file", asked.display())));
         }
         let unusable = |error: io::Error| {
-            Failure::usage(format!("-o {}: cannot be written: {}", asked.display(), system_error(&error)))
+            CommandError::usage(format!("-o {}: cannot be written: {}", asked.display(), system_error(&error)))
         };
         let existing = match std::fs::metadata(asked) {
             Ok(metadata) => Some(metadata),
@@ -183,7 +183,7 @@ impl Target {
     ///
     /// # Errors
     /// It could not be written.
-    pub fn export(&self, format: &report::Format, record: &Record) -> Result<(), Failure> {
+    pub fn export(&self, format: &report::Format, record: &Record) -> Result<(), CommandError> {
         self.write(format, record).map_err(|error| unwritable(&self.asked, &error))
     }
 
@@ -191,7 +191,7 @@ impl Target {
     ///
     /// # Errors
     /// It could not be written.
-    pub fn write_text(&self, text: &str) -> Result<(), Failure> {
+    pub fn write_text(&self, text: &str) -> Result<(), CommandError> {
         self.write_bytes(text.as_bytes())
     }
 
@@ -199,7 +199,7 @@ impl Target {
     ///
     /// # Errors
     /// It could not be written.
-    pub fn write_bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
+    pub fn write_bytes(&self, bytes: &[u8]) -> Result<(), CommandError> {
         self.put(|to| to.write_all(bytes)).map_err(|error| unwritable(&self.asked, &error))
     }
 
@@ -241,9 +241,9 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
     Err(rustix::io::Errno::LOOP.into())
 }
 
-impl Failure {
+impl CommandError {
     /// Adds what would have kept the result.
-    fn or_lost(self) -> Failure {
+    fn or_lost(self) -> CommandError {
         self.with(" (with -o FILE the record is kept whatever becomes of stdout)")
     }
 }
@@ -252,17 +252,17 @@ impl Failure {
 ///
 /// # Errors
 /// stdout is closed or full.
-pub fn print(bytes: &[u8]) -> Result<(), Failure> {
+pub fn print(bytes: &[u8]) -> Result<(), CommandError> {
     put("stdout", &mut io::stdout().lock(), bytes)
 }
 
-fn put(name: &str, to: &mut dyn Write, bytes: &[u8]) -> Result<(), Failure> {
+fn put(name: &str, to: &mut dyn Write, bytes: &[u8]) -> Result<(), CommandError> {
     to.write_all(bytes).and_then(|()| to.flush()).map_err(|error| {
         let reason = match error.kind() {
             io::ErrorKind::BrokenPipe => "its reader closed it".to_owned(),
             _ => format!("{error}{}", file_limit_note(&error)),
         };
-        Failure::measuring(format!("the output could not be written to {name}: {reason}"))
+        CommandError::measuring(format!("the output could not be written to {name}: {reason}"))
     })
 }
 
@@ -317,10 +317,10 @@ fn width_of(stream: &(impl IsTerminal + AsFd)) -> usize {
     terminal.or(columns).unwrap_or(DEFAULT_WIDTH)
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
+fn unwritable(path: &Path, error: &io::Error) -> CommandError {
     match error.kind() {
-        io::ErrorKind::Unsupported => Failure::usage(error),
-        _ => Failure::measuring(format!(
+        io::ErrorKind::Unsupported => CommandError::usage(error),
+        _ => CommandError::measuring(format!(
             "-o {}: could not be written: {error}{}",
             path.display(),
             file_limit_note(error)

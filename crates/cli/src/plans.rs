@@ -6,12 +6,12 @@ use std::process::ExitCode;
 
 use figure::format::{percent, seconds};
 use figure::{Figure, Machine, Status, evidence};
-use lab::mode::{Mode, Planned};
+use lab::mode::{AnyMode, Planned};
 use lab::schedule::Rules;
 use lab::session::with_finishing_time;
 
 use crate::args::{Measuring, Output};
-use crate::failure::{self, Failure};
+use crate::exit::{self, CommandError};
 use crate::output::{self, Destination};
 use crate::run::{self, Suite, Work};
 
@@ -28,7 +28,7 @@ pub struct Times {
 }
 
 /// A mode with its plan.
-pub type Ready<O, E> = (&'static Mode<O, E>, Planned);
+pub type Ready<O, E> = (&'static dyn AnyMode<O, E>, Planned);
 
 /// A plan, and what `--dry-run` prints of it.
 pub struct Part {
@@ -39,10 +39,10 @@ pub struct Part {
 }
 
 /// The parts of modes with their plans.
-pub fn parts<O, E>(plans: Vec<Ready<O, E>>) -> Vec<Part> {
+pub fn parts<O: 'static, E: 'static>(plans: Vec<Ready<O, E>>) -> Vec<Part> {
     let part = |(mode, plan): Ready<O, E>| Part {
-        description: describe(mode.title, &plan),
-        work: Work::Rounds(Suite { plan: plan.suite, complete: mode.complete }),
+        description: describe(mode.title(), &plan),
+        work: Work::Rounds(Suite { plan: plan.suite, complete: mode.complete() }),
     };
     plans.into_iter().map(part).collect()
 }
@@ -51,22 +51,22 @@ pub fn parts<O, E>(plans: Vec<Ready<O, E>>) -> Vec<Part> {
 ///
 /// # Errors
 /// Wrong usage: the mode and what it cannot do.
-pub fn plans<O, E: Error>(
-    modes: Vec<&'static Mode<O, E>>,
+pub fn plans<O: 'static, E: Error + 'static>(
+    modes: Vec<&'static dyn AnyMode<O, E>>,
     machine: &Machine,
     measuring: &Measuring,
     times: Times,
     options: &dyn Fn(Rules) -> O,
-) -> Result<Vec<Ready<O, E>>, Failure> {
-    let plan = |mode: &'static Mode<O, E>, all: f64| {
-        let options = options(rules(measuring, times, mode.seconds, mode.seconds / all));
-        (mode.plan)(machine, &options).map_err(Failure::usage).map(|plan| (mode, plan))
+) -> Result<Vec<Ready<O, E>>, CommandError> {
+    let plan = |mode: &'static dyn AnyMode<O, E>, all: f64| {
+        let options = options(rules(measuring, times, mode.seconds(), mode.seconds() / all));
+        mode.plan(machine, &options).map_err(CommandError::usage).map(|plan| (mode, plan))
     };
-    let all: f64 = modes.iter().map(|mode| mode.seconds).sum();
+    let all: f64 = modes.iter().map(|mode| mode.seconds()).sum();
     let plans = modes.into_iter().map(|mode| plan(mode, all)).collect::<Result<Vec<_>, _>>()?;
     let works =
         |plan: &Planned| plan.suite.figures.iter().any(|figure| figure.status != Status::NotAvailable);
-    let busy: f64 = plans.iter().filter(|(_, plan)| works(plan)).map(|(mode, _)| mode.seconds).sum();
+    let busy: f64 = plans.iter().filter(|(_, plan)| works(plan)).map(|(mode, _)| mode.seconds()).sum();
     let again =
         |(mode, first): (_, Planned)| if works(&first) { plan(mode, busy) } else { Ok((mode, first)) };
     let plans: Vec<Ready<O, E>> =
@@ -79,7 +79,7 @@ pub fn plans<O, E: Error>(
 ///
 /// # Errors
 /// Wrong usage: the mode that needs more time, and how much is enough.
-fn in_time<O, E>(plans: Vec<Ready<O, E>>, measuring: &Measuring) -> Result<Vec<Ready<O, E>>, Failure> {
+fn in_time<O: 'static, E: 'static>(plans: Vec<Ready<O, E>>, measuring: &Measuring) -> Result<Vec<Ready<O, E>>, CommandError> {
     let works =
         |plan: &Planned| plan.suite.figures.iter().any(|figure| figure.status != Status::NotAvailable);
     // The needed time over the time that the plan has.
@@ -89,9 +89,9 @@ fn in_time<O, E>(plans: Vec<Ready<O, E>>, measuring: &Measuring) -> Result<Vec<R
     };
     let worst = plans.iter().map(|(mode, plan)| (mode, plan, lack(plan))).max_by(|a, b| a.2.total_cmp(&b.2));
     match (worst, measuring.max_time) {
-        (Some((mode, plan, lack)), Some(asked)) if lack > 1.0 => Err(Failure::usage(format!(
+        (Some((mode, plan, lack)), Some(asked)) if lack > 1.0 => Err(CommandError::usage(format!(
             "--max-time {asked}s: {} needs about {} ({}), of which it gets {}; use --max-time {:.0}s or more",
-            mode.title,
+            mode.title(),
             seconds(with_finishing_time(plan.suite.least_seconds)),
             plan.suite.preparing,
             seconds(plan.suite.rules.max_time),
@@ -118,7 +118,7 @@ pub fn execute(
     machine: Machine,
     measuring: &Measuring,
     output: &Output,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, CommandError> {
     execute_with(parts, Vec::new(), machine, measuring, output)
 }
 
@@ -132,7 +132,7 @@ pub fn execute_with(
     machine: Machine,
     measuring: &Measuring,
     output: &Output,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, CommandError> {
     let destination = Destination::open(output)?;
     if measuring.dry_run {
         let text: Vec<&str> = parts.iter().map(|part| part.description.as_str()).collect();
@@ -142,7 +142,7 @@ pub fn execute_with(
     let works = parts.into_iter().map(|part| part.work).collect();
     let record = run::measure(works, figures, machine, output.quiet, &mut ())?;
     destination.write(&record)?;
-    Ok(failure::end(&record, measuring.strict))
+    Ok(exit::end(&record, measuring.strict))
 }
 
 /// When there are enough rounds. `share` is the mode's part of the time, from 0 to 1.

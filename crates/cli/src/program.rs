@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 
 use lab::start::Program;
 
-use crate::failure::Failure;
+use crate::exit::CommandError;
 
 /// The program that a command means.
 ///
 /// # Errors
 /// Wrong usage: there is none of this name.
-pub fn find(command: &[OsString]) -> Result<Program, Failure> {
+pub fn find(command: &[OsString]) -> Result<Program, CommandError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let name = command.first().map(OsString::as_os_str).unwrap_or_default();
     let file = file(name, &path).ok_or_else(|| {
         let name = figure::format::plain_to(&name.to_string_lossy(), 80);
-        Failure::usage(format!("{name}: no such program; a shell's own commands need sh -c '…'"))
+        CommandError::usage(format!("{name}: no such program; a shell's own commands need sh -c '…'"))
     })?;
     Ok(Program { file, arguments: command.to_vec() })
 }

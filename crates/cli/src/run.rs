@@ -11,7 +11,7 @@ use machine::Tree;
 use machine::counters::Watch;
 use view::Live;
 
-use crate::failure::Failure;
+use crate::exit::CommandError;
 
 /// The longest wait for idle CPUs between two suites.
 const SETTLING: Duration = Duration::from_secs(5);
@@ -50,7 +50,7 @@ pub struct Once {
 }
 
 /// Measures figures once.
-pub type Measure = Box<dyn FnOnce(&[Figure], &Machine, &Interrupt) -> Result<Watched, Failure>>;
+pub type Measure = Box<dyn FnOnce(&[Figure], &Machine, &Interrupt) -> Result<Watched, CommandError>>;
 
 /// Figures, and the signal that ended their measuring, if one did.
 pub type Watched = (Vec<Figure>, Option<&'static str>);
@@ -89,7 +89,7 @@ pub fn measure(
     machine: Machine,
     quiet: bool,
     checkpoint: &mut dyn Checkpoint,
-) -> Result<Record, Failure> {
+) -> Result<Record, CommandError> {
     let started = lab::timestamp();
     let begin_time = Instant::now();
     let interrupt = begin()?;
@@ -102,7 +102,7 @@ pub fn measure(
         live.finish()
     });
     let watching = watching
-        .map_err(|error| Failure::measuring(format!("no thread could be started for the view: {error}")))?;
+        .map_err(|error| CommandError::measuring(format!("no thread could be started for the view: {error}")))?;
     let mut interrupted = None;
     let unfinished = |figures: Vec<Figure>| {
         let end = Some("the run has not ended, or nobody could say how".to_owned());
@@ -215,11 +215,11 @@ pub fn record_of(figures: Vec<Figure>, machine: Machine, started: String, durati
 ///
 /// # Errors
 /// It could not be made.
-pub fn scratch() -> Result<lab::scratch::Directory, Failure> {
+pub fn scratch() -> Result<lab::scratch::Directory, CommandError> {
     let below = std::env::temp_dir();
     guarded()?;
     lab::scratch::Directory::new(&below, std::process::id()).map_err(|error| {
-        Failure::measuring(format!(
+        CommandError::measuring(format!(
             "no directory could be made in {}: {error}; TMPDIR names another",
             below.display()
         ))
@@ -230,7 +230,7 @@ pub fn scratch() -> Result<lab::scratch::Directory, Failure> {
 ///
 /// # Errors
 /// The process could not be started, or no signal handler be installed.
-pub fn begin() -> Result<Interrupt, Failure> {
+pub fn begin() -> Result<Interrupt, CommandError> {
     let interrupt = interrupt()?;
     guarded().map(|()| interrupt)
 }
@@ -239,30 +239,30 @@ pub fn begin() -> Result<Interrupt, Failure> {
 ///
 /// # Errors
 /// As [`begin`].
-pub fn begin_beside_program() -> Result<Interrupt, Failure> {
+pub fn begin_beside_program() -> Result<Interrupt, CommandError> {
     let interrupt = Interrupt::with_shared_terminal().map_err(unhandled)?;
     guarded().map(|()| interrupt)
 }
 
-fn guarded() -> Result<(), Failure> {
+fn guarded() -> Result<(), CommandError> {
     lab::exit_status::record_baseline();
     lab::warden::tell(&std::env::temp_dir());
     lab::warden::start().map_err(|error| {
-        Failure::measuring(format!(
+        CommandError::measuring(format!(
             "the process that cleans up after truebench could not be started: {error}"
         ))
     })
 }
 
-fn unhandled(error: std::io::Error) -> Failure {
-    Failure::measuring(format!("signal handlers could not be installed: {error}"))
+fn unhandled(error: std::io::Error) -> CommandError {
+    CommandError::measuring(format!("signal handlers could not be installed: {error}"))
 }
 
 /// Installs the handlers of interrupts.
 ///
 /// # Errors
 /// No signal handler could be installed.
-pub fn interrupt() -> Result<Interrupt, Failure> {
+pub fn interrupt() -> Result<Interrupt, CommandError> {
     Interrupt::install().map_err(unhandled)
 }
 

@@ -8,7 +8,7 @@ use audit::{Known, Source};
 use figure::{Machine, Reading};
 
 use crate::args::audit::Audit;
-use crate::failure::{self, Failure};
+use crate::exit::{self, CommandError};
 use crate::output::Destination;
 use crate::{commands, input, run};
 
@@ -16,21 +16,21 @@ use crate::{commands, input, run};
 ///
 /// # Errors
 /// Wrong usage: a file that cannot be read, is no text, or has the format of no known tool.
-pub fn run(options: &Audit) -> Result<ExitCode, Failure> {
+pub fn run(options: &Audit) -> Result<ExitCode, CommandError> {
     let destination = Destination::open(&options.output)?;
     let machine = machine(options)?;
     let known = known(options, &machine);
     let texts = texts(options)?;
     let sources: Vec<Source> = texts.iter().map(|(name, text)| Source { name, text }).collect();
-    let figures = audit::figures(&sources, &known).map_err(Failure::usage)?;
+    let figures = audit::figures(&sources, &known).map_err(CommandError::usage)?;
     let mut record = run::record_of(figures, machine, lab::timestamp(), 0.0);
     judge::judge(&mut record);
     destination.write(&record)?;
-    Ok(failure::end(&record, options.strict))
+    Ok(exit::end(&record, options.strict))
 }
 
 /// The machine that the texts are of, as far as the user tells.
-fn machine(options: &Audit) -> Result<Machine, Failure> {
+fn machine(options: &Audit) -> Result<Machine, CommandError> {
     let mut machine = match &options.host {
         Some(path) => commands::report::read(path)?.machine,
         None => Machine::default(),
@@ -70,11 +70,11 @@ fn known(options: &Audit, machine: &Machine) -> Known {
 }
 
 /// The texts with their names: of standard input where no file is named.
-fn texts(options: &Audit) -> Result<Vec<(String, String)>, Failure> {
+fn texts(options: &Audit) -> Result<Vec<(String, String)>, CommandError> {
     let open = |path: &Path| {
         let name = input::name(path);
         let text =
-            input::contents(path, input::TEXT).map_err(|why| Failure::usage(format!("{name}: {why}")))?;
+            input::contents(path, input::TEXT).map_err(|why| CommandError::usage(format!("{name}: {why}")))?;
         Ok((name, String::from_utf8_lossy(&text).into_owned()))
     };
     if options.files.is_empty() {

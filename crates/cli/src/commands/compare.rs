@@ -8,7 +8,7 @@ use report::compare::{Comparison, FORMATS, Named, Rules};
 
 use super::report::read;
 use crate::args::compare::Compare;
-use crate::failure::{Failure, INVALID};
+use crate::exit::{CommandError, INVALID};
 use crate::output::{self, Target};
 
 /// Reads records and puts them side by side.
@@ -16,7 +16,7 @@ use crate::output::{self, Target};
 /// # Errors
 /// Wrong usage when a file is no record, or a weight, price or pattern is of nothing that is there; what
 /// could not be written; nothing that could be judged.
-pub fn run(options: &Compare) -> Result<ExitCode, Failure> {
+pub fn run(options: &Compare) -> Result<ExitCode, CommandError> {
     let target = options.output.as_deref().map(Target::check).transpose()?;
     let records: Vec<Record> = options.records.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
     let names = names(options);
@@ -29,12 +29,12 @@ pub fn run(options: &Compare) -> Result<ExitCode, Failure> {
         prices: options.price.clone(),
         figures: options.figure.clone(),
     };
-    let comparison = report::compare::compare(&named, &rules).map_err(Failure::usage)?;
+    let comparison = report::compare::compare(&named, &rules).map_err(CommandError::usage)?;
     write(&comparison, options, target)?;
     let is_slower = options.baseline && comparison.is_slower();
     match unjudged(&comparison, options) {
-        Some(message) if is_slower => Err(Failure::judging(message).with_code(INVALID)),
-        Some(message) => Err(Failure::judging(message)),
+        Some(message) if is_slower => Err(CommandError::judging(message).with_code(INVALID)),
+        Some(message) => Err(CommandError::judging(message)),
         None if is_slower => Ok(ExitCode::from(INVALID)),
         None => Ok(ExitCode::SUCCESS),
     }
@@ -64,27 +64,27 @@ fn names(options: &Compare) -> Vec<String> {
     options.records.iter().map(name).collect()
 }
 
-fn write(comparison: &Comparison, options: &Compare, target: Option<Target>) -> Result<(), Failure> {
+fn write(comparison: &Comparison, options: &Compare, target: Option<Target>) -> Result<(), CommandError> {
     let default = match options.output.as_deref().and_then(output::format_of_ending) {
         Some(name) => name,
         None if target.is_some() => "json",
         None => FORMATS[0].name,
     };
     let format = options.format.or_else(|| report::compare::format(default)).ok_or_else(|| {
-        Failure::usage(format!("-o: a comparison is not written as {default}; choose with --format"))
+        CommandError::usage(format!("-o: a comparison is not written as {default}; choose with --format"))
     })?;
     let bytes = |format: &report::compare::Format| {
         let mut bytes = Vec::new();
         (format.write)(comparison, &output::options(options.no_color), &mut bytes)
-            .map_err(Failure::measuring)?;
-        Ok::<_, Failure>(bytes)
+            .map_err(CommandError::measuring)?;
+        Ok::<_, CommandError>(bytes)
     };
     match target {
         None => output::print(&bytes(format)?),
         Some(target) => {
             let mut text = Vec::new();
             let plain = report::Options::new(output::DEFAULT_WIDTH);
-            (format.write)(comparison, &plain, &mut text).map_err(Failure::measuring)?;
+            (format.write)(comparison, &plain, &mut text).map_err(CommandError::measuring)?;
             target.write_bytes(&text)?;
             if options.quiet { Ok(()) } else { output::print(&bytes(&FORMATS[0])?) }
         }

@@ -4,14 +4,14 @@ use std::process::ExitCode;
 
 use crate::args::Completions;
 use crate::definition;
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::output;
 
 /// Prints the completion script.
 ///
 /// # Errors
 /// stdout is closed.
-pub fn run(options: &Completions) -> Result<ExitCode, Failure> {
+pub fn run(options: &Completions) -> Result<ExitCode, CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut definition::visible(), "truebench", &mut script);
     output::print(&script)?;

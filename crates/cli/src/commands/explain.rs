@@ -6,14 +6,14 @@ use std::process::ExitCode;
 use judge::terms::Term;
 
 use crate::args::Explain;
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::output;
 
 /// Prints a check's page, a term's definition, or the list of both.
 ///
 /// # Errors
 /// Wrong usage when there is no such check or term.
-pub fn run(options: &Explain) -> Result<ExitCode, Failure> {
+pub fn run(options: &Explain) -> Result<ExitCode, CommandError> {
     let what = options.what.join(" ");
     let text = if what.is_empty() {
         list()
@@ -25,7 +25,7 @@ pub fn run(options: &Explain) -> Result<ExitCode, Failure> {
         entry(term)
     } else {
         let hint = "truebench explain prints the list";
-        return Err(Failure::usage(format!("explain '{what}': no such check or term; {hint}")));
+        return Err(CommandError::usage(format!("explain '{what}': no such check or term; {hint}")));
     };
     output::print(format!("{}\n", text.trim_end()).as_bytes())?;
     Ok(ExitCode::SUCCESS)

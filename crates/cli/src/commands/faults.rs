@@ -10,13 +10,13 @@ mod watch;
 use std::process::ExitCode;
 
 use crate::args::faults::{Faults, Mode, Watch};
-use crate::failure::Failure;
+use crate::exit::CommandError;
 
 /// Runs the mode that is asked for.
 ///
 /// # Errors
 /// Wrong usage; what could not be measured or written.
-pub fn run(arguments: &Faults) -> Result<ExitCode, Failure> {
+pub fn run(arguments: &Faults) -> Result<ExitCode, CommandError> {
     match &arguments.mode {
         None => watch_or_prove(&arguments.watch),
         Some(Mode::Watch(arguments)) => watch_or_prove(arguments),
@@ -26,6 +26,6 @@ pub fn run(arguments: &Faults) -> Result<ExitCode, Failure> {
     }
 }
 
-fn watch_or_prove(arguments: &Watch) -> Result<ExitCode, Failure> {
+fn watch_or_prove(arguments: &Watch) -> Result<ExitCode, CommandError> {
     if arguments.prove.prove { prove::run(arguments) } else { watch::run(arguments) }
 }

@@ -11,13 +11,13 @@ pub mod study;
 use std::process::ExitCode;
 
 use crate::args::http::{Http, Mode};
-use crate::failure::Failure;
+use crate::exit::CommandError;
 
 /// Runs the mode that is asked for.
 ///
 /// # Errors
 /// Wrong usage; what could not be had.
-pub fn run(arguments: &Http) -> Result<ExitCode, Failure> {
+pub fn run(arguments: &Http) -> Result<ExitCode, CommandError> {
     match &arguments.mode {
         None => study::run(&arguments.study),
         Some(Mode::Study(arguments)) => study::run(arguments),

@@ -11,7 +11,7 @@ use memory::kernels::ELEMENT;
 use memory::sizes::{self, CACHE_FACTOR};
 
 use crate::args::memory::{Inspect, InspectFormat};
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::output;
 
 /// The longest name from the file that is printed.
@@ -23,13 +23,13 @@ const HEADS: usize = 14;
 ///
 /// # Errors
 /// Wrong usage: what cannot be inspected, and why.
-pub fn run(arguments: &Inspect) -> Result<ExitCode, Failure> {
+pub fn run(arguments: &Inspect) -> Result<ExitCode, CommandError> {
     let shown = plain_to(&arguments.binary.display().to_string(), 200);
     let inspection = inspect::file(&arguments.binary)
-        .map_err(|error| Failure::usage(format!("inspect {shown}: {error}")))?;
+        .map_err(|error| CommandError::usage(format!("inspect {shown}: {error}")))?;
     let text = match arguments.format {
         InspectFormat::Json => {
-            let json = serde_json::to_string_pretty(&inspection).map_err(Failure::measuring)?;
+            let json = serde_json::to_string_pretty(&inspection).map_err(CommandError::measuring)?;
             format!("{json}\n")
         }
         InspectFormat::Text => {

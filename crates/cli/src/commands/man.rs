@@ -10,14 +10,14 @@ use clap_mangen::Man;
 use crate::args::{self, Args};
 use crate::definition::below;
 use crate::examples::{self, Example};
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::output;
 
 /// Prints a page, or writes all of them.
 ///
 /// # Errors
 /// There is no such command, stdout is closed, or the directory cannot be written.
-pub fn run(options: &args::Man) -> Result<ExitCode, Failure> {
+pub fn run(options: &args::Man) -> Result<ExitCode, CommandError> {
     // A page of `help` would say what each page says.
     let mut all = Args::command().disable_help_subcommand(true);
     all.build();
@@ -26,7 +26,7 @@ pub fn run(options: &args::Man) -> Result<ExitCode, Failure> {
         None => {
             let command = find(&all, &options.command)?;
             let (_, page) = page(command, &options.command.join(" "))
-                .map_err(|error| Failure::measuring(format!("the page: {error}")))?;
+                .map_err(|error| CommandError::measuring(format!("the page: {error}")))?;
             output::print(&page)?;
         }
     }
@@ -34,14 +34,14 @@ pub fn run(options: &args::Man) -> Result<ExitCode, Failure> {
 }
 
 /// The command of these words.
-fn find<'a>(all: &'a Command, words: &[String]) -> Result<&'a Command, Failure> {
+fn find<'a>(all: &'a Command, words: &[String]) -> Result<&'a Command, CommandError> {
     words.iter().try_fold(all, |command, word| {
         command.find_subcommand(word).ok_or_else(|| {
             let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
             let word = figure::format::plain_to(word, 40);
             match names.is_empty() {
-                true => Failure::usage(format!("{word}: {} has no commands", command.get_name())),
-                false => Failure::usage(format!("{word}: no such command; there are {}", names.join(", "))),
+                true => CommandError::usage(format!("{word}: {} has no commands", command.get_name())),
+                false => CommandError::usage(format!("{word}: no such command; there are {}", names.join(", "))),
             }
         })
     })
@@ -71,10 +71,10 @@ fn escaped(text: &str) -> String {
 }
 
 /// The pages of a command and of all below it.
-fn write(command: &Command, path: &str, directory: &Path) -> Result<(), Failure> {
+fn write(command: &Command, path: &str, directory: &Path) -> Result<(), CommandError> {
     command.get_subcommands().try_for_each(|sub| write(sub, &below(path, sub.get_name()), directory))?;
     let written = std::fs::create_dir_all(directory)
         .and_then(|()| page(command, path))
         .and_then(|(name, page)| std::fs::write(directory.join(name), page));
-    written.map_err(|error| Failure::usage(format!("{}: cannot be written: {error}", directory.display())))
+    written.map_err(|error| CommandError::usage(format!("{}: cannot be written: {error}", directory.display())))
 }

@@ -6,10 +6,11 @@ use figure::Machine;
 use lab::schedule::Rules;
 use machine::{Overrides, Tree};
 use memory::kernels::ELEMENT;
-use memory::mode::{Mode, Options, Planned};
+use lab::mode::{AnyMode, Planned};
+use memory::mode::{Options, PlanError};
 
 use crate::args::memory::{self as args, Chosen, Memory};
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::plans::{Part, Times, execute, parts, plans};
 
 /// With --quick bandwidth takes 52 s, so that with start and end it is done within a minute.
@@ -21,7 +22,7 @@ const STREAM: &[&str] = &["copy", "scale", "add", "triad"];
 ///
 /// # Errors
 /// Wrong usage; what could not be measured or written.
-pub fn run(arguments: &Memory) -> Result<ExitCode, Failure> {
+pub fn run(arguments: &Memory) -> Result<ExitCode, CommandError> {
     match arguments.chosen() {
         Chosen::Inspect(inspect) => super::inspect::run(inspect),
         Chosen::Modes(names, options) => {
@@ -36,20 +37,20 @@ pub fn run(arguments: &Memory) -> Result<ExitCode, Failure> {
 ///
 /// # Errors
 /// Wrong usage.
-pub fn planned(names: &[&str], arguments: &args::Options, machine: &Machine) -> Result<Vec<Part>, Failure> {
-    let modes = memory::MODES.iter().copied().filter(|mode| names.contains(&mode.name)).collect();
+pub fn planned(names: &[&str], arguments: &args::Options, machine: &Machine) -> Result<Vec<Part>, CommandError> {
+    let modes = memory::MODES.iter().copied().filter(|mode| names.contains(&mode.name())).collect();
     let plans = plans(modes, machine, &arguments.measuring, TIMES, &|rules| options(arguments, rules))?;
     can_show(arguments, &plans)?;
     Ok(parts(plans))
 }
 
 /// Whether the format can show the planned figures. Checked before anything is measured.
-fn can_show(arguments: &args::Options, plans: &[(&Mode, Planned)]) -> Result<(), Failure> {
+fn can_show(arguments: &args::Options, plans: &[(&dyn AnyMode<Options, PlanError>, Planned)]) -> Result<(), CommandError> {
     let format = arguments.output.format.map_or("", |format| format.name);
     let lacks = |kernel: &str| !arguments.kernel.is_empty() && !arguments.kernel.iter().any(|k| k == kernel);
     let curves =
         plans.iter().any(|(_, plan)| plan.suite.figures.iter().any(|figure| figure.series.is_some()));
-    let bandwidth = plans.iter().any(|(mode, _)| mode.name == memory::bandwidth::MODE.name);
+    let bandwidth = plans.iter().any(|(mode, _)| mode.name() == memory::bandwidth::MODE.name);
     let problem = match format {
         "stream" if !bandwidth => {
             "--format stream shows the bandwidth mode: truebench memory bandwidth --format stream".to_owned()
@@ -67,7 +68,7 @@ fn can_show(arguments: &args::Options, plans: &[(&Mode, Planned)]) -> Result<(),
         }
         _ => return Ok(()),
     };
-    Err(Failure::usage(problem))
+    Err(CommandError::usage(problem))
 }
 
 fn options(arguments: &args::Options, rules: Rules) -> Options {

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use figure::Record;
 
 use crate::args::Report;
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::input;
 use crate::output::Destination;
 
@@ -16,10 +16,10 @@ use crate::output::Destination;
 ///
 /// # Errors
 /// Wrong usage when the file is no record; what could not be written.
-pub fn run(options: &Report) -> Result<ExitCode, Failure> {
+pub fn run(options: &Report) -> Result<ExitCode, CommandError> {
     let mut record = read(&options.record)?;
     if options.redact {
-        record = report::redact::redact(&record).map_err(Failure::measuring)?;
+        record = report::redact::redact(&record).map_err(CommandError::measuring)?;
     }
     Destination::open(&options.output)?.write(&record)?;
     Ok(ExitCode::SUCCESS)
@@ -29,7 +29,7 @@ pub fn run(options: &Report) -> Result<ExitCode, Failure> {
 ///
 /// # Errors
 /// Wrong usage: it cannot be read, is too large, is no record, or is one of a newer truebench.
-pub fn read(path: &Path) -> Result<Record, Failure> {
+pub fn read(path: &Path) -> Result<Record, CommandError> {
     record(path, input::contents(path, input::RECORD))
 }
 
@@ -37,11 +37,11 @@ pub fn read(path: &Path) -> Result<Record, Failure> {
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_opened(path: &Path, file: io::Result<File>) -> Result<Record, Failure> {
+pub fn read_opened(path: &Path, file: io::Result<File>) -> Result<Record, CommandError> {
     record(path, input::of_file(file, input::RECORD))
 }
 
-fn record(path: &Path, text: Result<Vec<u8>, String>) -> Result<Record, Failure> {
+fn record(path: &Path, text: Result<Vec<u8>, String>) -> Result<Record, CommandError> {
     let record = text.and_then(|text| Record::read(&text));
-    record.map_err(|why| Failure::usage(format!("{}: {why}", input::name(path))))
+    record.map_err(|why| CommandError::usage(format!("{}: {why}", input::name(path))))
 }

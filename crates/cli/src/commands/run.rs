@@ -13,7 +13,7 @@ use figure::{Better, Figure, Machine, Unit};
 use machine::{Overrides, Tree};
 
 use crate::args::{Output, Run, RunRequest};
-use crate::failure::{self, Failure};
+use crate::exit::{self, CommandError};
 use crate::output::{self, Destination};
 use crate::plans::Part;
 use crate::run;
@@ -29,7 +29,7 @@ const SUMMARY: &str = "summary";
 ///
 /// # Errors
 /// Wrong usage; what could not be written.
-pub fn run(arguments: &Run) -> Result<ExitCode, Failure> {
+pub fn run(arguments: &Run) -> Result<ExitCode, CommandError> {
     let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     let request = &arguments.request;
     if let Some(directory) = &arguments.resume {
@@ -58,7 +58,7 @@ fn measure(
     machine: Machine,
     mut figures: Vec<Figure>,
     mut directory: RunDirectory,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, CommandError> {
     let mut all = Vec::new();
     for (preset, parts) in planned(request, &machine) {
         match parts {
@@ -88,17 +88,17 @@ fn measure(
     written?;
     let last = report.unwrap_or_else(|| path.join(state::RECORD));
     output::print(format!("Report: {}\n", last.display()).as_bytes())?;
-    Ok(failure::end(&record, request.measuring.strict))
+    Ok(exit::end(&record, request.measuring.strict))
 }
 
-fn in_file(path: &Path, format: &str, record: &figure::Record) -> Result<(), Failure> {
+fn in_file(path: &Path, format: &str, record: &figure::Record) -> Result<(), CommandError> {
     let output =
         Output { format: report::format(format), output: Some(path.to_owned()), quiet: true, no_color: true };
     Destination::open(&output)?.write(record)
 }
 
 /// What would be measured, command by command.
-fn dry(request: &RunRequest, machine: &Machine) -> Result<ExitCode, Failure> {
+fn dry(request: &RunRequest, machine: &Machine) -> Result<ExitCode, CommandError> {
     let mut text = Vec::new();
     for (preset, parts) in planned(request, machine) {
         let plan = match parts {
@@ -112,11 +112,11 @@ fn dry(request: &RunRequest, machine: &Machine) -> Result<ExitCode, Failure> {
 }
 
 /// What each of the chosen suites measures, or why it cannot.
-fn planned(request: &RunRequest, machine: &Machine) -> Vec<(&'static Preset, Result<Vec<Part>, Failure>)> {
+fn planned(request: &RunRequest, machine: &Machine) -> Vec<(&'static Preset, Result<Vec<Part>, CommandError>)> {
     chosen(request).map(|preset| (preset, preset.planned(request, machine))).collect()
 }
 
-fn missing(preset: &Preset, why: &Failure) -> Figure {
+fn missing(preset: &Preset, why: &CommandError) -> Figure {
     let planned = Figure::planned(preset.suite, preset.suite, preset.title, Unit::ONE, Better::Neither);
     planned.not_available(why.message())
 }

@@ -3,19 +3,19 @@
 use std::process::ExitCode;
 
 use crate::args::schema::{Described, Schema};
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::output;
 
 /// Prints the JSON Schema of a record, or of a comparison.
 ///
 /// # Errors
 /// stdout is closed.
-pub fn run(options: &Schema) -> Result<ExitCode, Failure> {
+pub fn run(options: &Schema) -> Result<ExitCode, CommandError> {
     let schema = match options.of {
         Described::Record => figure::record::schema(),
         Described::Comparison => report::compare::schema(),
     };
-    let mut text = serde_json::to_vec_pretty(&schema).map_err(Failure::measuring)?;
+    let mut text = serde_json::to_vec_pretty(&schema).map_err(CommandError::measuring)?;
     text.push(b'\n');
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)

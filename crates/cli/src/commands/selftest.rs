@@ -23,7 +23,7 @@ use truth::{defects, show};
 use self::host::Host;
 
 use crate::args::selftest::{Selftest, SelftestFormat};
-use crate::failure::{self, Failure};
+use crate::exit::{self, CommandError};
 use crate::output::{self, Target};
 use crate::run;
 
@@ -47,7 +47,7 @@ struct Table<'a> {
 ///
 /// # Errors
 /// Wrong usage: no defect of such a name, or a file that cannot be written.
-pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
+pub fn run(options: &Selftest) -> Result<ExitCode, CommandError> {
     let target = options.output.as_deref().map(Target::check).transpose()?;
     let chosen = chosen(options)?;
     if options.list {
@@ -55,7 +55,7 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
         return output::print(list.as_bytes()).map(|()| ExitCode::SUCCESS);
     }
     let truebench = std::env::current_exe()
-        .map_err(|error| Failure::measuring(format!("this program cannot be found again: {error}")))?;
+        .map_err(|error| CommandError::measuring(format!("this program cannot be found again: {error}")))?;
     let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     let cpus = by_core(&machine)?;
     let interrupt = run::interrupt()?;
@@ -78,7 +78,7 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
         SelftestFormat::Json => {
             let (rows, unplanted, clean) = (&rows[..], &unplanted[..], &clean);
             let table = Table { machine, rates: rates(rows), rows, untried, unplanted, clean };
-            serde_json::to_string_pretty(&table).map_err(Failure::measuring)? + "\n"
+            serde_json::to_string_pretty(&table).map_err(CommandError::measuring)? + "\n"
         }
     };
     match &target {
@@ -87,29 +87,29 @@ pub fn run(options: &Selftest) -> Result<ExitCode, Failure> {
     }
     let was_tried = rows.iter().any(|row| row.trials > 0) || clean.was_tried();
     Ok(ExitCode::from(if is_interrupted() {
-        failure::INTERRUPTED
+        exit::INTERRUPTED
     } else if !was_tried {
-        failure::NOT_MEASURED
+        exit::NOT_MEASURED
     } else if rows.iter().all(Row::holds) && clean.broken.is_empty() {
-        failure::OK
+        exit::OK
     } else {
-        failure::INVALID
+        exit::INVALID
     }))
 }
 
 /// The CPUs that may be used, those of different cores first: what is planted on a second CPU is not to be on
 /// the first one's core.
-fn by_core(machine: &Machine) -> Result<Vec<u32>, Failure> {
+fn by_core(machine: &Machine) -> Result<Vec<u32>, CommandError> {
     let places =
-        lab::placement::place(machine, &Places::Cores, Bind::Close, None).map_err(Failure::measuring)?;
+        lab::placement::place(machine, &Places::Cores, Bind::Close, None).map_err(CommandError::measuring)?;
     let firsts = places.first_cpus();
     let others = places.cpus().iter().filter(|cpu| !firsts.contains(cpu)).collect::<Vec<_>>();
     Ok([firsts, others].concat())
 }
 
 /// The checks that are the cause of no defect: of these the table tells nothing.
-fn unplanted() -> Result<Vec<&'static str>, Failure> {
-    let all = defects::all().map_err(Failure::measuring)?;
+fn unplanted() -> Result<Vec<&'static str>, CommandError> {
+    let all = defects::all().map_err(CommandError::measuring)?;
     let causes: BTreeSet<&str> = all.iter().filter_map(|defect| defect.expect.cause.as_deref()).collect();
     Ok(judge::all().map(|check| check.id).filter(|id| !causes.contains(id)).collect())
 }
@@ -137,14 +137,14 @@ fn heading(machine: &str) -> String {
 }
 
 /// The defects that are asked for; without names, those that do no harm, from all suites in turn.
-fn chosen(options: &Selftest) -> Result<Vec<Defect>, Failure> {
-    let mut all = defects::all().map_err(Failure::measuring)?;
+fn chosen(options: &Selftest) -> Result<Vec<Defect>, CommandError> {
+    let mut all = defects::all().map_err(CommandError::measuring)?;
     for file in options.which.iter().filter(|name| is_file(name)) {
         all.push(of_file(file)?);
     }
     let is_of = |defect: &Defect, name: &str| defect.id == name || defect.suite() == name;
     if let Some(name) = options.which.iter().find(|name| !all.iter().any(|defect| is_of(defect, name))) {
-        return Err(Failure::usage(format!(
+        return Err(CommandError::usage(format!(
             "{name}: no such suite or defect (truebench selftest --list shows them); a file of your own ends in .toml"
         )));
     }
@@ -174,10 +174,10 @@ fn is_file(name: &str) -> bool {
     name.ends_with(".toml")
 }
 
-fn of_file(file: &str) -> Result<Defect, Failure> {
+fn of_file(file: &str) -> Result<Defect, CommandError> {
     let text = std::fs::read_to_string(file)
-        .map_err(|error| Failure::usage(format!("{file}: cannot be read: {}", system_error(&error))))?;
-    Defect::parse(file, &text).map_err(Failure::usage)
+        .map_err(|error| CommandError::usage(format!("{file}: cannot be read: {}", system_error(&error))))?;
+    Defect::parse(file, &text).map_err(CommandError::usage)
 }
 
 fn description(defect: &Defect) -> String {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::output;
 
 const START: &str = concat!(
@@ -22,7 +22,7 @@ truebench --help lists all commands; truebench COMMAND --help shows options and 
 ///
 /// # Errors
 /// stdout is closed or full.
-pub fn run() -> Result<ExitCode, Failure> {
+pub fn run() -> Result<ExitCode, CommandError> {
     output::print(START.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -7,10 +7,10 @@ use figure::Machine;
 use lab::schedule::Rules;
 use machine::{Overrides, Tree};
 use system::cross::MODE as CROSS;
-use system::mode::{Mode, Options};
+use system::mode::Options;
 
 use crate::args::system::{self as args, System};
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::plans::{Part, Times, execute, parts, plans};
 
 /// With --quick the index takes 112 s, so that with start and end it is done within two minutes.
@@ -20,7 +20,7 @@ const TIMES: Times = Times { thorough: 1800.0, quick: 0.373 };
 ///
 /// # Errors
 /// Wrong usage; what could not be measured or written.
-pub fn run(arguments: &System) -> Result<ExitCode, Failure> {
+pub fn run(arguments: &System) -> Result<ExitCode, CommandError> {
     let (names, options) = arguments.chosen();
     let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     if let Some(directory) = &options.directory {
@@ -38,16 +38,16 @@ pub fn run(arguments: &System) -> Result<ExitCode, Failure> {
 ///
 /// # Errors
 /// Wrong usage.
-pub fn planned(names: &[&str], arguments: &args::Options, machine: &Machine) -> Result<Vec<Part>, Failure> {
+pub fn planned(names: &[&str], arguments: &args::Options, machine: &Machine) -> Result<Vec<Part>, CommandError> {
     // Among all modes, a missing UnixBench makes its figures not available and costs no other mode.
     let is_named = names.contains(&CROSS.name) && names.len() < system::MODES.len();
     if arguments.with.is_none() && is_named {
-        return Err(Failure::usage(
+        return Err(CommandError::usage(
             "cross-check compares with your UnixBench: add --with DIR, the directory that holds its Run, after its make",
         ));
     }
-    let modes: Vec<&'static Mode> =
-        system::MODES.iter().copied().filter(|mode| names.contains(&mode.name)).collect();
+    let modes =
+        system::MODES.iter().copied().filter(|mode| names.contains(&mode.name())).collect();
     plans(modes, machine, &arguments.measuring, TIMES, &|rules| options(arguments, rules)).map(parts)
 }
 

@@ -210,9 +210,9 @@ fn an_option_changes_the_plan_or_is_refused() {
 #[test]
 fn the_modes_are_those_of_the_suites() {
     let names = |modes: &[ModeArgs]| modes.iter().map(|mode| mode.name).collect::<Vec<_>>();
-    let suite: Vec<&str> = ::memory::MODES.iter().map(|mode| mode.name).collect();
+    let suite: Vec<&str> = ::memory::MODES.iter().map(|mode| mode.name()).collect();
     assert_eq!(names(memory::Options::MODES), suite);
-    let suite: Vec<&str> = ::system::MODES.iter().map(|mode| mode.name).collect();
+    let suite: Vec<&str> = ::system::MODES.iter().map(|mode| mode.name()).collect();
     assert_eq!(names(system::Options::MODES), suite);
 }
 

@@ -6,14 +6,14 @@ use alloc::allocators::ALLOCATORS;
 use alloc::find::{self, Installed, Places};
 use figure::format::plain;
 
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::output;
 
 /// Prints the allocators.
 ///
 /// # Errors
 /// stdout is closed or full.
-pub(super) fn run() -> Result<ExitCode, Failure> {
+pub(super) fn run() -> Result<ExitCode, CommandError> {
     output::print(list(&Places::live()).as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

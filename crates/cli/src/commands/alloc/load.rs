@@ -4,14 +4,14 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use alloc::find::{self, Places};
-use alloc::mode::{Mode, Options};
+use alloc::mode::Options;
 use alloc::profile::{KNOWN, Profile};
 use figure::Machine;
 use lab::schedule::Rules;
 use machine::{Overrides, Tree};
 
 use crate::args::alloc::Load;
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::plans::{Part, Times, execute, parts, plans};
 
 /// With --quick the load takes 85 s, so that with start and end it is done within 90.
@@ -21,7 +21,7 @@ const TIMES: Times = Times { thorough: 1800.0, quick: 0.354 };
 ///
 /// # Errors
 /// Wrong usage; what could not be measured or written.
-pub(super) fn run(arguments: &Load) -> Result<ExitCode, Failure> {
+pub(super) fn run(arguments: &Load) -> Result<ExitCode, CommandError> {
     let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     execute(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
 }
@@ -30,8 +30,8 @@ pub(super) fn run(arguments: &Load) -> Result<ExitCode, Failure> {
 ///
 /// # Errors
 /// Wrong usage.
-pub fn planned(arguments: &Load, machine: &Machine) -> Result<Vec<Part>, Failure> {
-    let chosen = find::chosen(&arguments.allocators, &Places::live()).map_err(Failure::usage)?;
+pub fn planned(arguments: &Load, machine: &Machine) -> Result<Vec<Part>, CommandError> {
+    let chosen = find::chosen(&arguments.allocators, &Places::live()).map_err(CommandError::usage)?;
     let profile = profile(arguments)?;
     let options = |rules: Rules| Options {
         allocators: chosen.clone(),
@@ -46,14 +46,13 @@ pub fn planned(arguments: &Load, machine: &Machine) -> Result<Vec<Part>, Failure
         siblings: arguments.siblings,
         rules,
     };
-    let modes: Vec<&'static Mode> = alloc::MODES.to_vec();
-    plans(modes, machine, &arguments.measuring, TIMES, &options).map(parts)
+    plans(alloc::MODES.to_vec(), machine, &arguments.measuring, TIMES, &options).map(parts)
 }
 
 /// The load that is asked for.
-fn profile(arguments: &Load) -> Result<Profile, Failure> {
+fn profile(arguments: &Load) -> Result<Profile, CommandError> {
     let word = &arguments.profile;
-    let wrong = |reason: String| Failure::usage(format!("--profile {word}: {reason}"));
+    let wrong = |reason: String| CommandError::usage(format!("--profile {word}: {reason}"));
     let mut profile = match Profile::known(word) {
         Some(profile) => profile,
         None => {
@@ -65,7 +64,7 @@ fn profile(arguments: &Load) -> Result<Profile, Failure> {
     };
     if let Some(bytes) = arguments.max_size {
         profile =
-            profile.with_largest(bytes).map_err(|reason| Failure::usage(format!("--max-size {reason}")))?;
+            profile.with_largest(bytes).map_err(|reason| CommandError::usage(format!("--max-size {reason}")))?;
     }
     if let Some(bytes) = arguments.ram {
         profile = profile.in_about(bytes);

@@ -10,7 +10,7 @@ use alloc::record::{Histogram, RecordError, record};
 use figure::format;
 
 use crate::args::alloc::Record;
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::output::Target;
 use crate::run::begin_beside_program;
 
@@ -19,7 +19,7 @@ use crate::run::begin_beside_program;
 ///
 /// # Errors
 /// Wrong usage; nothing recorded, or not written.
-pub(super) fn run(arguments: &Record) -> Result<ExitCode, Failure> {
+pub(super) fn run(arguments: &Record) -> Result<ExitCode, CommandError> {
     let command = arguments.command.as_slice();
     let program = command.first().map(OsString::as_os_str).unwrap_or_default();
     let path = match &arguments.output {
@@ -29,12 +29,12 @@ pub(super) fn run(arguments: &Record) -> Result<ExitCode, Failure> {
     let target = Target::check(&path)?;
     let interrupt = begin_beside_program()?;
     let recorded = record(command, &interrupt).map_err(|error| match error {
-        RecordError::Start(..) => Failure::usage(error),
-        _ => Failure::measuring(error),
+        RecordError::Start(..) => CommandError::usage(error),
+        _ => CommandError::measuring(error),
     })?;
     let histogram = &recorded.histogram;
     if histogram.allocated() == 0 {
-        let failure = Failure::measuring(nothing(program, histogram, recorded.status));
+        let failure = CommandError::measuring(nothing(program, histogram, recorded.status));
         // A failed program's exit code says more than ours.
         return match code_of(recorded.status) {
             0 => Err(failure),
@@ -49,13 +49,13 @@ pub(super) fn run(arguments: &Record) -> Result<ExitCode, Failure> {
 }
 
 /// A file of the program's name in the current directory that is not there yet.
-fn unused(program: &OsStr) -> Result<PathBuf, Failure> {
+fn unused(program: &OsStr) -> Result<PathBuf, CommandError> {
     let mut file = Path::new(program).file_name().unwrap_or(program).to_owned();
     file.push(".alloc.csv");
     let path = PathBuf::from(file);
     match path.symlink_metadata() {
         Err(_) => Ok(path),
-        Ok(_) => Err(Failure::usage(format!(
+        Ok(_) => Err(CommandError::usage(format!(
             "{} is there already: name another file, or this one, by -o",
             format::plain(&path.to_string_lossy())
         ))),

@@ -8,7 +8,7 @@ use lab::schedule::Rules;
 use machine::{Overrides, Tree};
 
 use crate::args::alloc::Try;
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::plans::{Times, execute, parts, plans};
 use crate::program;
 use crate::run::scratch;
@@ -20,8 +20,8 @@ const TIMES: Times = Times { thorough: 1800.0, quick: 0.354 };
 ///
 /// # Errors
 /// Wrong usage; what could not be measured or written.
-pub(super) fn run(arguments: &Try) -> Result<ExitCode, Failure> {
-    let allocators = find::chosen(&arguments.allocators, &Places::live()).map_err(Failure::usage)?;
+pub(super) fn run(arguments: &Try) -> Result<ExitCode, CommandError> {
+    let allocators = find::chosen(&arguments.allocators, &Places::live()).map_err(CommandError::usage)?;
     let program = program::find(&arguments.command)?;
     let directory = scratch()?;
     let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });

@@ -11,7 +11,7 @@ use lab::start::Program;
 
 use super::{prove, watch};
 use crate::args::faults::{Demo, Prove};
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::output;
 use crate::plans::Part;
 use crate::run::{Measure, Once, Work};
@@ -20,7 +20,7 @@ use crate::run::{Measure, Once, Work};
 ///
 /// # Errors
 /// Wrong usage; what could not be measured or written.
-pub(super) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
+pub(super) fn run(arguments: &Demo) -> Result<ExitCode, CommandError> {
     if arguments.list {
         output::print(list().as_bytes())?;
         return Ok(ExitCode::SUCCESS);
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &Demo) -> Result<ExitCode, Failure> {
 ///
 /// # Errors
 /// Wrong usage.
-pub fn planned(arguments: &Demo) -> Result<Part, Failure> {
+pub fn planned(arguments: &Demo) -> Result<Part, CommandError> {
     let (shape, program) = chosen(arguments)?;
     let what = format!("the faults of a program: {}", shape.name);
     let measure: Measure = Box::new(move |before, machine, interrupt| {
@@ -60,14 +60,14 @@ pub fn planned(arguments: &Demo) -> Result<Part, Failure> {
 }
 
 /// The shape that is asked for, and its command.
-fn chosen(arguments: &Demo) -> Result<(Shape, Program), Failure> {
-    let shape = demo::find(&arguments.shape).map_err(|why| Failure::usage(format!("--shape {why}")))?;
+fn chosen(arguments: &Demo) -> Result<(Shape, Program), CommandError> {
+    let shape = demo::find(&arguments.shape).map_err(|why| CommandError::usage(format!("--shape {why}")))?;
     let amount = match (arguments.iterations, arguments.rate) {
         (Some(iterations), _) => Amount::Iterations(iterations),
         (None, Some(rate)) => Amount::Rate(rate, arguments.seconds),
         (None, None) => Amount::Usual,
     };
-    let (file, arguments) = demo::command(&shape, amount).map_err(Failure::measuring)?;
+    let (file, arguments) = demo::command(&shape, amount).map_err(CommandError::measuring)?;
     Ok((shape, Program { file, arguments }))
 }
 

@@ -4,26 +4,22 @@ use std::process::ExitCode;
 
 use faults::prices::capabilities::Capabilities;
 use faults::prices::fixture::FILE;
-use faults::prices::{MODE, Options, PlanError};
+use faults::prices::{MODE, Options};
 use figure::Machine;
-use lab::mode::Mode;
 use machine::{Overrides, Tree};
 
 use crate::args::faults::Prices;
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::plans::{Part, Times, execute, parts, plans};
 
 /// With --quick it takes less than a minute.
 const TIMES: Times = Times { thorough: 900.0, quick: 0.6 };
 
-/// The mode, to be named as long as the program lives.
-static PRICES: Mode<Options, PlanError> = MODE;
-
 /// Plans, measures, judges, reports.
 ///
 /// # Errors
 /// Wrong usage; what could not be measured or written.
-pub(super) fn run(arguments: &Prices) -> Result<ExitCode, Failure> {
+pub(super) fn run(arguments: &Prices) -> Result<ExitCode, CommandError> {
     let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     execute(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
 }
@@ -32,10 +28,10 @@ pub(super) fn run(arguments: &Prices) -> Result<ExitCode, Failure> {
 ///
 /// # Errors
 /// Wrong usage: no such price.
-pub fn planned(arguments: &Prices, machine: &Machine) -> Result<Vec<Part>, Failure> {
+pub fn planned(arguments: &Prices, machine: &Machine) -> Result<Vec<Part>, CommandError> {
     let directory = arguments.directory.clone().unwrap_or_else(std::env::temp_dir);
     let capabilities = Capabilities::probe(&directory, FILE);
     let options =
         |rules| Options { capabilities: capabilities.clone(), words: arguments.prices.clone(), rules };
-    plans(vec![&PRICES], machine, &arguments.measuring, TIMES, &options).map(parts)
+    plans(vec![&MODE], machine, &arguments.measuring, TIMES, &options).map(parts)
 }

@@ -17,7 +17,7 @@ use machine::{Overrides, Tree};
 use super::watch;
 use crate::args::faults::{Prove, Watch};
 use crate::args::{Measuring, Output};
-use crate::failure::{Failure, end};
+use crate::exit::{CommandError, end};
 use crate::output::Destination;
 use crate::plans::{Times, execute_with, parts, plans};
 use crate::program;
@@ -41,9 +41,9 @@ const HOW: &str =
 ///
 /// # Errors
 /// Wrong usage; what could not be measured or written.
-pub(super) fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
+pub(super) fn run(arguments: &Watch) -> Result<ExitCode, CommandError> {
     if arguments.command.is_empty() {
-        return Err(Failure::usage(HOW));
+        return Err(CommandError::usage(HOW));
     }
     let program = program::find(&arguments.command)?;
     proved(&program, &arguments.prove, &arguments.measuring, &arguments.output)
@@ -58,7 +58,7 @@ pub(super) fn proved(
     asked: &Prove,
     measuring: &Measuring,
     output: &Output,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, CommandError> {
     let allocators = allocators(&asked.allocators)?;
     // Refused before anything is started, not after.
     Destination::open(output)?;
@@ -108,7 +108,7 @@ pub(super) fn proved(
 }
 
 /// The user ended the first start.
-fn stopped(signal: &str, mut record: Record, output: &Output) -> Result<ExitCode, Failure> {
+fn stopped(signal: &str, mut record: Record, output: &Output) -> Result<ExitCode, CommandError> {
     let levers = Figure::planned(LEVERS, SUITE, "what a lever does", Unit::ONE, Better::Lower);
     record.figures.push(Figure { status: Status::Interrupted, ..levers });
     record.interrupted = Some(format!("stopped by {signal}, in the first start"));
@@ -119,12 +119,12 @@ fn stopped(signal: &str, mut record: Record, output: &Output) -> Result<ExitCode
 
 /// Nothing can be tried. The figures of the watched start are reported all the same.
 fn untried(
-    why: Failure,
+    why: CommandError,
     mut figures: Vec<Figure>,
     machine: Machine,
     measuring: &Measuring,
     output: &Output,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, CommandError> {
     if figures.is_empty() {
         return Err(why);
     }
@@ -149,10 +149,10 @@ fn mechanisms(figures: &[Figure]) -> (Vec<Mechanism>, Option<Manager>) {
 }
 
 /// The manager of the program's memory, by its file and what is preloaded.
-fn managed_by(program: &Program) -> Result<Manager, Failure> {
+fn managed_by(program: &Program) -> Result<Manager, CommandError> {
     let preloaded = std::env::var_os("LD_PRELOAD");
     allocator::of_program(&program.file, preloaded.as_deref()).ok_or_else(|| {
-        Failure::usage(format!(
+        CommandError::usage(format!(
             "{} does not tell who manages its memory; say so by --manager (glibc, musl, jemalloc, …, or program if it calls the \
              kernel itself)",
             program.name()
@@ -173,12 +173,12 @@ fn version(manager: Manager, program: &Program) -> Option<faults::levers::Versio
 }
 
 /// Other allocators, as `truebench alloc` knows them.
-fn allocators(words: &[String]) -> Result<Vec<Preloaded>, Failure> {
+fn allocators(words: &[String]) -> Result<Vec<Preloaded>, CommandError> {
     let places = Places::live();
     let preloaded = |word: &String| {
-        let one = find::named(word, &places).map_err(|why| Failure::usage(format!("--allocator {why}")))?;
+        let one = find::named(word, &places).map_err(|why| CommandError::usage(format!("--allocator {why}")))?;
         let library = one.library.ok_or_else(|| {
-            Failure::usage(format!(
+            CommandError::usage(format!(
                 "--allocator {word}: the C library's own is what the program has without it"
             ))
         })?;

@@ -8,7 +8,7 @@ use figure::Record;
 use figure::format::{bytes, number, plain_to, system_error};
 
 use crate::args::Output;
-use crate::failure::Failure;
+use crate::exit::CommandError;
 
 /// Seconds after which the heads of columns are written again.
 const AGAIN: usize = 20;
@@ -38,7 +38,7 @@ impl Stream {
     ///
     /// # Errors
     /// Wrong usage: the file cannot be written.
-    pub fn open(output: &Output, owns_stdout: bool) -> Result<Stream, Failure> {
+    pub fn open(output: &Output, owns_stdout: bool) -> Result<Stream, CommandError> {
         let kind = match output.format.map(|format| format.name) {
             Some("json") => Kind::Json,
             Some("csv") => Kind::Csv,
@@ -47,7 +47,7 @@ impl Stream {
         };
         let out: Box<dyn Write> = match (&output.output, kind) {
             (Some(path), Kind::Json | Kind::Csv) => Box::new(File::create(path).map_err(|error| {
-                Failure::usage(format!("-o {}: cannot be written: {}", path.display(), system_error(&error)))
+                CommandError::usage(format!("-o {}: cannot be written: {}", path.display(), system_error(&error)))
             })?),
             (None, Kind::Json | Kind::Csv) if owns_stdout => Box::new(io::stdout()),
             _ => Box::new(io::stderr()),
@@ -118,7 +118,7 @@ impl Stream {
     ///
     /// # Errors
     /// It could not be written.
-    pub fn finish(&mut self, record: &Record) -> Result<(), Failure> {
+    pub fn finish(&mut self, record: &Record) -> Result<(), CommandError> {
         let written = match self.kind {
             Kind::Json => serde_json::to_writer(&mut self.out, record)
                 .map_err(io::Error::from)
@@ -128,7 +128,7 @@ impl Stream {
         let written = written.and_then(|()| self.out.flush());
         written.map_err(|error| {
             let limit = lab::exit_status::file_limit_note(&error);
-            Failure::measuring(format!("the figures could not be written: {error}{limit}"))
+            CommandError::measuring(format!("the figures could not be written: {error}{limit}"))
         })
     }
 

@@ -7,7 +7,7 @@ use lab::schedule::Rules;
 use machine::{Overrides, Tree};
 
 use crate::args::faults::Walk;
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::plans::{Times, execute, parts, plans};
 
 /// It is done in seconds; all rounds are alike, so that more time brings no more.
@@ -17,7 +17,7 @@ const TIMES: Times = Times { thorough: 60.0, quick: 1.0 };
 ///
 /// # Errors
 /// What could not be measured or written.
-pub fn run(arguments: &Walk) -> Result<ExitCode, Failure> {
+pub fn run(arguments: &Walk) -> Result<ExitCode, CommandError> {
     let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     let options = |rules: Rules| Options { rules };
     let plans = plans(vec![&MODE], &machine, &arguments.measuring, TIMES, &options)?;

@@ -17,7 +17,7 @@ use machine::{Overrides, Tree};
 use super::stream::Stream;
 use crate::args::Output;
 use crate::args::faults::{Export, Watch};
-use crate::failure::{self, Failure};
+use crate::exit::{self, CommandError};
 use crate::output::{Destination, Target};
 use crate::program;
 use crate::run::{Watched, begin, begin_beside_program, record_of};
@@ -29,9 +29,9 @@ const HOW: &str = "faults needs a program: truebench faults -- COMMAND [ARG…],
 ///
 /// # Errors
 /// Wrong usage; what could not be measured or written.
-pub fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
+pub fn run(arguments: &Watch) -> Result<ExitCode, CommandError> {
     if let (Some(process), Some(_)) = (arguments.pid, arguments.allocs) {
-        return Err(Failure::usage(format!(
+        return Err(CommandError::usage(format!(
             "--allocs is for a program that is started: nothing can be preloaded into process {process}, which runs; \
              truebench faults --allocs -- COMMAND starts one"
         )));
@@ -49,9 +49,9 @@ pub fn run(arguments: &Watch) -> Result<ExitCode, Failure> {
 }
 
 /// The whole path of a file that can be written.
-fn writable(path: &Path) -> Result<PathBuf, Failure> {
+fn writable(path: &Path) -> Result<PathBuf, CommandError> {
     let whole = std::path::absolute(path).and_then(|whole| std::fs::File::create(&whole).map(|_| whole));
-    whole.map_err(|error| Failure::usage(format!("--keep-events {}: {error}", path.display())))
+    whole.map_err(|error| CommandError::usage(format!("--keep-events {}: {error}", path.display())))
 }
 
 /// How to watch a program.
@@ -77,7 +77,7 @@ pub(super) fn watched(
     name: &str,
     settings: &Settings,
     output: &Output,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, CommandError> {
     // A process that runs already does not share truebench's stdout.
     let owns_stdout = matches!(target, watch::Target::Process(_));
     let mut stream = Stream::open(output, owns_stdout)?;
@@ -87,7 +87,7 @@ pub(super) fn watched(
         (false, false) => Some(Destination::beside(output)?),
     };
     let check = |export: &Export| Ok((Target::check(&export.file)?, export.format));
-    let exports = settings.exports.iter().map(check).collect::<Result<Vec<_>, Failure>>()?;
+    let exports = settings.exports.iter().map(check).collect::<Result<Vec<_>, CommandError>>()?;
     let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     let interrupt = if owns_stdout { begin()? } else { begin_beside_program()? };
     let cpus = machine.topology.online.clone();
@@ -107,7 +107,7 @@ pub(super) fn watched(
     interrupt.stop_sharing_terminal();
     let status = watched.status;
     // Afterwards: the program was not to wait for it, nor to be disturbed.
-    let prices = prices(&machine, &Interrupt::never().map_err(Failure::measuring)?)?;
+    let prices = prices(&machine, &Interrupt::never().map_err(CommandError::measuring)?)?;
     let (started, duration) = (watched.started.clone(), watched.seconds);
     let figures = complete::figures(watched, name, prices);
     let mut record = record_of(figures, machine, started, duration);
@@ -119,10 +119,10 @@ pub(super) fn watched(
     exports.iter().try_for_each(|(target, format)| target.export(format, &record))?;
     if let Some(path) = &settings.keeps {
         faults::trace::event_log::read(path)
-            .map_err(|error| Failure::measuring(format!("the events could not be kept: {error}")))?;
+            .map_err(|error| CommandError::measuring(format!("the events could not be kept: {error}")))?;
     }
     // With a program of the user truebench exits with its exit code.
-    Ok(status.map_or_else(|| failure::end(&record, false), code))
+    Ok(status.map_or_else(|| exit::end(&record, false), code))
 }
 
 /// Watches one start of many. The program has no terminal, and is ended after `seconds` if it does not end by
@@ -134,7 +134,7 @@ pub(super) fn trial(
     prices: Vec<Figure>,
     machine: &Machine,
     interrupt: &Interrupt,
-) -> Result<Watched, Failure> {
+) -> Result<Watched, CommandError> {
     let target = watch::Target::Command { file: program.file.clone(), arguments: program.arguments.clone() };
     let cpus = machine.topology.online.clone();
     let options = Options {
@@ -152,29 +152,29 @@ pub(super) fn trial(
     Ok((complete::figures(watched, name, prices), interrupted))
 }
 
-fn failure(error: WatchError) -> Failure {
+fn failure(error: WatchError) -> CommandError {
     match error {
-        WatchError::System(_) | WatchError::Recorder(_) => Failure::measuring(error),
-        _ => Failure::usage(error),
+        WatchError::System(_) | WatchError::Recorder(_) => CommandError::measuring(error),
+        _ => CommandError::usage(error),
     }
 }
 
 /// What a minor fault costs here, with and without tracing.
-pub(super) fn prices(machine: &Machine, interrupt: &Interrupt) -> Result<Vec<Figure>, Failure> {
-    let plan = minor_fault_plan(machine).map_err(Failure::usage)?;
+pub(super) fn prices(machine: &Machine, interrupt: &Interrupt) -> Result<Vec<Figure>, CommandError> {
+    let plan = minor_fault_plan(machine).map_err(CommandError::usage)?;
     let (events, _) = Events::channel();
     let outcome = session::run(&plan, judge::gate, &events, interrupt);
     Ok(outcome.figures)
 }
 
 /// What to watch, and its name.
-fn target(arguments: &Watch) -> Result<(watch::Target, String), Failure> {
+fn target(arguments: &Watch) -> Result<(watch::Target, String), CommandError> {
     if let Some(process) = arguments.pid {
         let name = lab::proc::text(format!("/proc/{process}/comm")).unwrap_or_default();
         return Ok((watch::Target::Process(process), figure::format::plain_to(name.trim_end(), 60)));
     }
     if arguments.command.is_empty() {
-        return Err(Failure::usage(HOW));
+        return Err(CommandError::usage(HOW));
     }
     let program = program::find(&arguments.command)?;
     let name = program.name();

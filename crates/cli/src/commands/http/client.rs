@@ -6,17 +6,17 @@ use http::engine::{Carrier, uring};
 use http::modes::Client;
 
 use crate::args::http::{Client as ClientArgs, Engine};
-use crate::failure::Failure;
+use crate::exit::CommandError;
 
 /// The client on this machine.
 ///
 /// # Errors
 /// io_uring is asked for and cannot be had.
-pub(super) fn client(arguments: &ClientArgs) -> Result<Client, Failure> {
+pub(super) fn client(arguments: &ClientArgs) -> Result<Client, CommandError> {
     let carrier = match arguments.engine {
         Engine::Epoll => Carrier::Epoll,
         Engine::Uring => {
-            uring::available().map_err(|why| Failure::measuring(format!("--engine io_uring: {why}")))?;
+            uring::available().map_err(|why| CommandError::measuring(format!("--engine io_uring: {why}")))?;
             Carrier::Uring
         }
     };

@@ -5,14 +5,14 @@ use std::process::ExitCode;
 use figure::format::plain;
 use http::servers::ServerEntry;
 
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::output;
 
 /// Prints the servers, and the program that runs them; where they are not built yet, builds them.
 ///
 /// # Errors
 /// They are not there, and cannot be built.
-pub(super) fn run() -> Result<ExitCode, Failure> {
+pub(super) fn run() -> Result<ExitCode, CommandError> {
     let (program, listed) = super::servers::available()?;
     let shown = output::list(listed.iter().map(|one| (plain(&one.server), plain(&about(one)))));
     output::print(format!("{shown}program: {}\n", plain(&program.display().to_string())).as_bytes())?;

@@ -16,7 +16,7 @@ use url::Url;
 
 use super::client::client;
 use crate::args::http::{Arrival, Load};
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::plans::{Part, Times, execute, parts, plans};
 use crate::values::http::{Header, without_credentials};
 
@@ -31,7 +31,7 @@ const ROUNDS: u32 = 6;
 ///
 /// # Errors
 /// Wrong usage; what could not be measured or written.
-pub(super) fn run(arguments: &Load) -> Result<ExitCode, Failure> {
+pub(super) fn run(arguments: &Load) -> Result<ExitCode, CommandError> {
     let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     execute(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
 }
@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &Load) -> Result<ExitCode, Failure> {
 ///
 /// # Errors
 /// Wrong usage.
-pub fn planned(arguments: &Load, machine: &Machine) -> Result<Vec<Part>, Failure> {
+pub fn planned(arguments: &Load, machine: &Machine) -> Result<Vec<Part>, CommandError> {
     let load = load(arguments)?;
     let client = client(&arguments.client)?;
     let quick = arguments.measuring.quick;
@@ -55,7 +55,7 @@ pub fn planned(arguments: &Load, machine: &Machine) -> Result<Vec<Part>, Failure
     plans(vec![&USER_SERVER], machine, &arguments.measuring, TIMES, &options).map(parts)
 }
 
-fn load(arguments: &Load) -> Result<UserServer, Failure> {
+fn load(arguments: &Load) -> Result<UserServer, CommandError> {
     let (target, requests, answers) = (&arguments.target, &arguments.requests, &arguments.answers);
     let (url, authorization) = without_credentials(&target.url);
     let mut lines: Vec<(String, String)> =
@@ -108,9 +108,9 @@ fn load(arguments: &Load) -> Result<UserServer, Failure> {
 }
 
 /// The address of a URL's host; of several IPv4 goes first, as most servers in a test listen there.
-fn resolve(url: &Url) -> Result<SocketAddr, Failure> {
+fn resolve(url: &Url) -> Result<SocketAddr, CommandError> {
     let unknown = |why: &dyn std::fmt::Display| {
-        Failure::usage(format!(
+        CommandError::usage(format!(
             "--url {}: the address of its host is not known: {why}",
             plain(&secrets::url(url.as_str()))
         ))
@@ -122,9 +122,9 @@ fn resolve(url: &Url) -> Result<SocketAddr, Failure> {
     first.copied().ok_or_else(|| unknown(&"there is none"))
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
     std::fs::read(path).map_err(|error| {
-        Failure::usage(format!(
+        CommandError::usage(format!(
             "--body-file {}: {}",
             plain(&path.display().to_string()),
             system_error(&error)

@@ -7,7 +7,7 @@ use http::null::{Answer, Faults, Null};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::args::http::null::Null as Asked;
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::output;
 use crate::run::interrupt;
 
@@ -15,7 +15,7 @@ use crate::run::interrupt;
 ///
 /// # Errors
 /// The address cannot be had; what stopped one of its threads.
-pub(super) fn run(arguments: &Asked) -> Result<ExitCode, Failure> {
+pub(super) fn run(arguments: &Asked) -> Result<ExitCode, CommandError> {
     let interrupt = interrupt()?;
     let faults = &arguments.faults;
     let null = Null {
@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &Asked) -> Result<ExitCode, Failure> {
     };
     let responder = null
         .start()
-        .map_err(|error| Failure::usage(format!("--bind {}: {}", arguments.bind, system_error(&error))))?;
+        .map_err(|error| CommandError::usage(format!("--bind {}: {}", arguments.bind, system_error(&error))))?;
     output::print(format!("http://{}/\n", responder.address()).as_bytes())?;
     let signal = interrupt.descriptor();
     let input = std::io::stdin();
@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &Asked) -> Result<ExitCode, Failure> {
         match poll(&mut sources, None) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => {
-                return Err(Failure::measuring(format!(
+                return Err(CommandError::measuring(format!(
                     "waiting for Ctrl-C: {}",
                     system_error(&error.into())
                 )));
@@ -70,7 +70,7 @@ pub(super) fn run(arguments: &Asked) -> Result<ExitCode, Failure> {
     }
     let requests = responder
         .stop()
-        .map_err(|error| Failure::measuring(format!("it ended before: {}", system_error(&error))))?;
+        .map_err(|error| CommandError::measuring(format!("it ended before: {}", system_error(&error))))?;
     // Whoever started it for a measurement does not ask.
     if !arguments.until_eof {
         eprintln!("truebench: {} read", figure::format::counted(requests as usize, "request"));

@@ -8,7 +8,7 @@ use http::driver::agent_rules::AgentRules;
 use machine::{Overrides, Tree};
 
 use crate::args::http::{Serve, TOKEN};
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::output;
 use crate::run::interrupt;
 
@@ -16,9 +16,9 @@ use crate::run::interrupt;
 ///
 /// # Errors
 /// The servers cannot be had, or the address.
-pub(super) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
+pub(super) fn run(arguments: &Serve) -> Result<ExitCode, CommandError> {
     if arguments.token.as_deref().is_some_and(|token| !is_long(token)) {
-        return Err(Failure::usage(
+        return Err(CommandError::usage(
             "--token: a token of less than 128 bits can be guessed: take `openssl rand -hex 16`, or leave it out and have one made",
         ));
     }
@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
         Some(name) if all.contains(name) => vec![name.clone()],
         Some(name) => {
             let all = all.join(", ");
-            return Err(Failure::usage(format!("there is no server '{}'; there are {all}", plain(name))));
+            return Err(CommandError::usage(format!("there is no server '{}'; there are {all}", plain(name))));
         }
         None => all,
     };
@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
         (Some(token), false) => Some(token.clone()),
         (None, false) => Some(
             random_token()
-                .map_err(|error| Failure::measuring(format!("/dev/urandom: {}", system_error(&error))))?,
+                .map_err(|error| CommandError::measuring(format!("/dev/urandom: {}", system_error(&error))))?,
         ),
     };
     // The null responder takes a descriptor for each connection, as the servers do.
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
     let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     let rules = AgentRules::new(&machine, names.clone(), token.clone());
     let cannot_bind = |error: std::io::Error| {
-        Failure::usage(format!(
+        CommandError::usage(format!(
             "--bind {} --agent {}: {}",
             arguments.bind,
             arguments.agent,
@@ -76,6 +76,6 @@ pub(super) fn run(arguments: &Serve) -> Result<ExitCode, Failure> {
     )?;
     agent
         .serve(interrupt.descriptor(), |what| eprintln!("truebench: {}", plain(what)))
-        .map_err(|error| Failure::measuring(format!("waiting for clients: {}", system_error(&error))))?;
+        .map_err(|error| CommandError::measuring(format!("waiting for clients: {}", system_error(&error))))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use figure::format::plain;
 use http::servers::{self, ServerEntry};
 
-use crate::failure::Failure;
+use crate::exit::CommandError;
 
 /// The program of the servers, and the servers that it holds. If it must be built first, stderr says so: that
 /// can take a minute.
 ///
 /// # Errors
 /// They are not there, and cannot be built.
-pub(super) fn available() -> Result<(PathBuf, Vec<ServerEntry>), Failure> {
+pub(super) fn available() -> Result<(PathBuf, Vec<ServerEntry>), CommandError> {
     let announce = |go: &str, directory: &Path| {
         let [go, directory] = [go, &directory.display().to_string()].map(plain);
         // Progress is worth no failure.
@@ -22,7 +22,7 @@ pub(super) fn available() -> Result<(PathBuf, Vec<ServerEntry>), Failure> {
             "Building the HTTP servers, once, which can take a minute: {go}, into {directory}"
         );
     };
-    let program = servers::program_or_build(announce).map_err(Failure::measuring)?;
-    let listed = servers::list(&program).map_err(Failure::measuring)?;
+    let program = servers::program_or_build(announce).map_err(CommandError::measuring)?;
+    let listed = servers::list(&program).map_err(CommandError::measuring)?;
     Ok((program, listed))
 }

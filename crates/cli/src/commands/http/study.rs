@@ -14,7 +14,7 @@ use machine::{Overrides, Tree};
 
 use super::client::client;
 use crate::args::http::Study as StudyArgs;
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::plans::{Part, Times, execute, parts, plans};
 
 /// With --quick the study takes less than three minutes.
@@ -24,7 +24,7 @@ const TIMES: Times = Times { thorough: 3600.0, quick: 0.21 };
 ///
 /// # Errors
 /// Wrong usage; what could not be measured or written.
-pub(super) fn run(arguments: &StudyArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(arguments: &StudyArgs) -> Result<ExitCode, CommandError> {
     let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     execute(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
 }
@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &StudyArgs) -> Result<ExitCode, Failure> {
 ///
 /// # Errors
 /// Wrong usage; no servers, and none that could be built.
-pub fn planned(arguments: &StudyArgs, machine: &Machine) -> Result<Vec<Part>, Failure> {
+pub fn planned(arguments: &StudyArgs, machine: &Machine) -> Result<Vec<Part>, CommandError> {
     let asked = &arguments.servers;
     let (remote, servers) = match asked.remote {
         Some(agent) => {
@@ -78,26 +78,26 @@ fn selected(asked: &[String], little: bool) -> Vec<&'static str> {
 }
 
 /// Names of the servers on this machine. They are built if need be, as this takes a while.
-fn servers_here() -> Result<Vec<String>, Failure> {
+fn servers_here() -> Result<Vec<String>, CommandError> {
     let (_, listed) = super::servers::available()?;
     Ok(listed.into_iter().map(|listed| listed.server).collect())
 }
 
 /// A machine where an agent is, and the servers there. The worker that measures calls again.
-fn servers_there(agent: SocketAddr, token: &str) -> Result<(Remote, Vec<String>), Failure> {
+fn servers_there(agent: SocketAddr, token: &str) -> Result<(Remote, Vec<String>), CommandError> {
     let session = AgentClient::connect(agent, token)
-        .map_err(|why| Failure::measuring(format!("--remote: {}", plain(&why))))?;
+        .map_err(|why| CommandError::measuring(format!("--remote: {}", plain(&why))))?;
     let interface = interface::towards(agent).into_value();
     let Host { machine, servers, .. } = session.host;
     Ok((Remote { agent, token: token.to_owned(), interface, machine }, servers))
 }
 
 /// Names of servers that there are.
-fn existing(asked: &[String], names: &[String]) -> Result<Vec<String>, Failure> {
+fn existing(asked: &[String], names: &[String]) -> Result<Vec<String>, CommandError> {
     match asked.iter().find(|name| !names.contains(name)) {
         Some(name) => {
             let all = plain(&names.join(", "));
-            Err(Failure::usage(format!("--servers: there is no server '{}'; there are {all}", plain(name))))
+            Err(CommandError::usage(format!("--servers: there is no server '{}'; there are {all}", plain(name))))
         }
         None => Ok(asked.to_vec()),
     }

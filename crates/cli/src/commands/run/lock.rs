@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use crate::failure::Failure;
+use crate::exit::CommandError;
 
 /// The file that is locked; it says who holds the lock, and since when.
 const LOCK: &str = "lock";
@@ -25,16 +25,16 @@ impl Lock {
     ///
     /// # Errors
     /// Wrong usage: another run has it, or nothing can be written there.
-    pub fn take(directory: &Path) -> Result<Lock, Failure> {
+    pub fn take(directory: &Path) -> Result<Lock, CommandError> {
         let (shown, path) = (directory.display(), directory.join(LOCK));
         let unusable =
-            |error: io::Error| Failure::usage(format!("{}: cannot be locked: {error}", path.display()));
+            |error: io::Error| CommandError::usage(format!("{}: cannot be locked: {error}", path.display()));
         loop {
             let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&path);
             let mut file = file.map_err(unusable)?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Err(Errno::WOULDBLOCK) => {
-                    return Err(Failure::usage(format!(
+                    return Err(CommandError::usage(format!(
                         "{shown}: a run is at work there ({}); wait until it has ended, or name another directory",
                         holder(&mut file)
                     )));

@@ -5,7 +5,7 @@ use figure::Machine;
 use crate::args::faults::{Demo, Prices};
 use crate::args::{Measuring, RunRequest, alloc, defaults, http, memory, system};
 use crate::commands;
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::plans::Part;
 
 #[cfg(test)]
@@ -140,8 +140,8 @@ impl Preset {
     ///
     /// # Errors
     /// What its command has against it here.
-    pub fn planned(&self, request: &RunRequest, machine: &Machine) -> Result<Vec<Part>, Failure> {
-        let with_share = |failure: Failure| match request.measuring.max_time.zip(self.time(request)) {
+    pub fn planned(&self, request: &RunRequest, machine: &Machine) -> Result<Vec<Part>, CommandError> {
+        let with_share = |failure: CommandError| match request.measuring.max_time.zip(self.time(request)) {
             Some((whole, share)) => {
                 failure.with(&format!(" ({share:.1}s is its part of --max-time {whole}s)"))
             }
@@ -150,7 +150,7 @@ impl Preset {
         self.parts(request, machine).map_err(with_share)
     }
 
-    fn parts(&self, request: &RunRequest, machine: &Machine) -> Result<Vec<Part>, Failure> {
+    fn parts(&self, request: &RunRequest, machine: &Machine) -> Result<Vec<Part>, CommandError> {
         let quick = request.measuring.quick;
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         let measuring = self.measuring(request);

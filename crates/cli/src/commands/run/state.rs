@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::lock::Lock;
 use crate::args::RunRequest;
 use crate::commands::report::read_opened;
-use crate::failure::Failure;
+use crate::exit::CommandError;
 use crate::input;
 use crate::output::Target;
 use crate::run::{Checkpoint, tool};
@@ -49,7 +49,7 @@ pub struct RunDirectory {
     state: State,
     last: Option<Instant>,
     /// The first thing that could not be written.
-    lost: Option<Failure>,
+    lost: Option<CommandError>,
     // As long as the run is at work.
     _lock: Lock,
 }
@@ -59,13 +59,13 @@ impl RunDirectory {
     ///
     /// # Errors
     /// Wrong usage: a run was begun there, or nothing can be written.
-    pub fn begin(directory: &Path, request: &RunRequest) -> Result<RunDirectory, Failure> {
+    pub fn begin(directory: &Path, request: &RunRequest) -> Result<RunDirectory, CommandError> {
         let shown = directory.display();
         fs::create_dir_all(directory)
-            .map_err(|error| Failure::usage(format!("-o {shown}: cannot be made: {error}")))?;
+            .map_err(|error| CommandError::usage(format!("-o {shown}: cannot be made: {error}")))?;
         let lock = Lock::take(directory)?;
         if directory.join(RECORD).exists() || directory.join(STATE).exists() {
-            return Err(Failure::usage(format!(
+            return Err(CommandError::usage(format!(
                 "-o {shown}: there is a run already; go on with it (--resume {shown}), or name another directory"
             )));
         }
@@ -82,24 +82,24 @@ impl RunDirectory {
     pub fn resume(
         directory: &Path,
         machine: &Machine,
-    ) -> Result<(RunDirectory, RunRequest, Vec<Figure>), Failure> {
+    ) -> Result<(RunDirectory, RunRequest, Vec<Figure>), CommandError> {
         let shown = directory.display();
         let file = directory.join(STATE);
         let none = |error: &dyn std::fmt::Display| {
-            Failure::usage(format!("--resume {shown}: no run was begun there: {error}"))
+            CommandError::usage(format!("--resume {shown}: no run was begun there: {error}"))
         };
         fs::metadata(&file).map_err(|error| none(&error))?;
         let lock = Lock::take(directory)?;
         let text = input::of_file(opened(&file)?, input::RECORD).map_err(|error| none(&error))?;
         let mut state: State = serde_json::from_slice(&text)
-            .map_err(|error| Failure::usage(format!("{}: cannot be read: {error}", file.display())))?;
+            .map_err(|error| CommandError::usage(format!("{}: cannot be read: {error}", file.display())))?;
         // Without a record nothing is done.
         let path = directory.join(RECORD);
         let record = read_opened(&path, opened(&path)?).ok();
         let figures = match &record {
             Some(record) => {
                 same(record, machine).map_err(|what| {
-                    Failure::usage(format!(
+                    CommandError::usage(format!(
                         "--resume {shown}: {what} is another since; begin anew: truebench run"
                     ))
                 })?;
@@ -116,7 +116,7 @@ impl RunDirectory {
         Ok((RunDirectory::new(directory, state, lock)?, request, figures))
     }
 
-    fn new(directory: &Path, state: State, lock: Lock) -> Result<RunDirectory, Failure> {
+    fn new(directory: &Path, state: State, lock: Lock) -> Result<RunDirectory, CommandError> {
         let record = Target::check(&directory.join(RECORD))?;
         let file = Target::check(&directory.join(STATE))?;
         let path = directory.to_owned();
@@ -137,7 +137,7 @@ impl RunDirectory {
     ///
     /// # Errors
     /// The first thing that could not be written, now or before.
-    pub fn end(mut self, record: &Record) -> Result<(), Failure> {
+    pub fn end(mut self, record: &Record) -> Result<(), CommandError> {
         self.write(record);
         self.lost.map_or(Ok(()), Err)
     }
@@ -150,13 +150,13 @@ impl RunDirectory {
     }
 
     fn write_state(&mut self) {
-        let text = serde_json::to_string(&self.state).map_err(Failure::measuring);
+        let text = serde_json::to_string(&self.state).map_err(CommandError::measuring);
         let written = text.and_then(|text| self.file.write_text(&text));
         self.note(written);
     }
 
     /// Measuring goes on: the first failure is reported at the end.
-    fn note(&mut self, written: Result<(), Failure>) {
+    fn note(&mut self, written: Result<(), CommandError>) {
         if let Err(failure) = written {
             self.lost.get_or_insert(failure);
         }
@@ -181,11 +181,11 @@ impl Checkpoint for RunDirectory {
 ///
 /// # Errors
 /// Wrong usage: it may be another user's work.
-fn opened(path: &Path) -> Result<io::Result<File>, Failure> {
+fn opened(path: &Path) -> Result<io::Result<File>, CommandError> {
     match trust::open_saved(path) {
         Ok(file) => Ok(Ok(file)),
         Err(Untrusted::System(_, error)) => Ok(Err(error)),
-        Err(why) => Err(Failure::usage(format!("--resume: {why}; begin anew: truebench run"))),
+        Err(why) => Err(CommandError::usage(format!("--resume: {why}; begin anew: truebench run"))),
     }
 }
 

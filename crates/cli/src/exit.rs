@@ -21,25 +21,25 @@ pub const INTERRUPTED: u8 = 130;
 
 /// Why a command ends without its result.
 #[derive(Debug)]
-pub struct Failure {
+pub struct CommandError {
     code: u8,
     message: String,
 }
 
-impl Failure {
+impl CommandError {
     /// The user must change something.
     pub fn usage(message: impl Display) -> Self {
-        Failure { code: USAGE, message: message.to_string() }
+        CommandError { code: USAGE, message: message.to_string() }
     }
 
     /// The machine did not let us.
     pub fn measuring(message: impl Display) -> Self {
-        Failure { code: NOT_MEASURED, message: message.to_string() }
+        CommandError { code: NOT_MEASURED, message: message.to_string() }
     }
 
     /// Figures that had to be judged were not.
     pub fn judging(message: impl Display) -> Self {
-        Failure { code: NOT_JUDGED, message: message.to_string() }
+        CommandError { code: NOT_JUDGED, message: message.to_string() }
     }
 
     /// The same message with another exit code.
@@ -74,7 +74,7 @@ impl Failure {
 /// whatever is printed elsewhere.
 pub fn end(record: &Record, strict: bool) -> ExitCode {
     match code_of(record, strict) {
-        NOT_MEASURED => Failure::measuring(nothing_measured(record)).report(),
+        NOT_MEASURED => CommandError::measuring(nothing_measured(record)).report(),
         code => ExitCode::from(code),
     }
 }
