@@ -13,10 +13,10 @@ pub const ONCE: &[&str] = &["memory", "--array-size", "200000", "--rounds", "1"]
 
 /// The command, with colours off and no terminal.
 pub fn truebench(arguments: &[&str]) -> Command {
-    // A shell that runs the tests in the background has them ignore SIGINT, nohup SIGHUP, and all that they start inherits it.
+    // A shell that runs the tests in the background has them ignore SIGINT and SIGQUIT, nohup SIGHUP, and all that they start inherits it.
     static HEEDED: Once = Once::new();
     HEEDED.call_once(|| {
-        for signal in [libc::SIGINT, libc::SIGHUP] {
+        for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
             // SAFETY: sets what is the default, and runs nothing.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
         }
