@@ -17,12 +17,11 @@ const MAX_SPEED: u32 = 20_000;
 const KINDS: [&str; 10] =
     ["DDR", "DDR2", "DDR3", "DDR4", "DDR5", "LPDDR3", "LPDDR4", "LPDDR4X", "LPDDR5", "LPDDR5X"];
 
-/// Memory modules as the user states them: `12x2666` or `8xDDR5-4800`.
+/// `12x2666` or `8xDDR5-4800`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dimms {
     /// Populated 64-bit channels.
     pub channels: u32,
-    /// MT/s.
     pub mt_per_s: u32,
     /// `DDR4`, `DDR5`, …, if stated. It appears in the basis and changes no number.
     pub kind: Option<&'static str>,
@@ -35,7 +34,6 @@ impl Dimms {
     }
 }
 
-/// The peak of `channels` 64-bit channels at `mt_per_s`.
 pub(crate) fn peak(channels: u32, mt_per_s: u32, basis: String) -> Peak {
     let bytes_per_s = BYTES_PER_TRANSFER * f64::from(channels) * f64::from(mt_per_s) * 1e6;
     Peak { channels, mt_per_s, bytes_per_s, basis }
@@ -50,16 +48,12 @@ impl fmt::Display for Dimms {
     }
 }
 
-/// Why a text is not a description of memory modules.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotDimms {
-    /// Another form.
     #[error("'{0}' is not CHANNELSxSPEED; write for example 12x2666 or 8xDDR5-4800")]
     Form(String),
-    /// A count of channels that no machine has.
     #[error("{0} channels: the count of populated 64-bit channels must be 1 to {MAX_CHANNELS}")]
     Channels(String),
-    /// A speed that no module has.
     #[error(
         "{0} MT/s: the speed must be {MIN_SPEED} to {MAX_SPEED}; it is the transfer rate (2666), not the clock (1333)"
     )]

@@ -29,11 +29,9 @@ const TOTALS: [&str; 3] = ["ERR", "MIS", "Err"];
 /// so on, and the numbering has changed.
 const BY_NAME: [(&str, &str); 3] =
     [("Rescheduling interrupts", RESCHEDULE), ("Function call interrupts", CALL), ("arch_timer", TIMER)];
-/// Label of reschedule interrupts.
 pub const RESCHEDULE: &str = "RES";
 /// Label of function call interrupts, which may also wake a task on an idle CPU.
 pub const CALL: &str = "CAL";
-/// Label of local timer interrupts.
 pub const TIMER: &str = "LOC";
 
 /// Why the table does not give the interrupts of the CPUs in use.
@@ -190,11 +188,9 @@ pub fn growth(before: &Counts, after: &Counts) -> Reading<f64> {
 
 /// As [`growth`], for one row.
 pub fn growth_of(label: &str, before: &Counts, after: &Counts) -> Reading<f64> {
-    match (before.get(label), after.get(label)) {
-        (Some(before), Some(after)) => {
-            let row = |row: &Row| Counts::from([(label.to_owned(), row.clone())]);
-            growth(&row(before), &row(after))
-        }
+    let row = |counts: &Counts| Some(Counts::from([(label.to_owned(), counts.get(label)?.clone())]));
+    match (row(before), row(after)) {
+        (Some(before), Some(after)) => growth(&before, &after),
         _ => Reading::Unknown(format!("{FILE}: no row {label} (a system of one CPU has none)")),
     }
 }

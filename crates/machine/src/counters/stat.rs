@@ -47,12 +47,8 @@ impl Column {
 /// Ticks by CPU and column. Old kernels and emulations have fewer columns.
 pub type Times = BTreeMap<u32, Vec<u64>>;
 
-/// Reads the lines of `cpus`.
 pub fn read(tree: &Tree, cpus: &CpuList) -> Reading<Times> {
-    match tree.bytes(FILE) {
-        Reading::Value(bytes) => parse(&bytes, cpus),
-        Reading::Unknown(reason) => Reading::Unknown(reason),
-    }
+    tree.bytes(FILE).and_then(|bytes| parse(&bytes, cpus))
 }
 
 fn parse(bytes: &[u8], cpus: &CpuList) -> Reading<Times> {

@@ -10,7 +10,6 @@ use crate::Tree;
 
 const FILE: &str = "/proc/vmstat";
 
-/// An event that is counted.
 struct Event {
     key: Key<f64>,
     name: &'static str,
@@ -65,12 +64,8 @@ const EVENTS: [Event; 6] = [
 /// Counts in the order of [`EVENTS`]; `None` if the kernel has no such counter.
 pub type Events = [Option<u64>; EVENTS.len()];
 
-/// Reads the events.
 pub fn read(tree: &Tree) -> Reading<Events> {
-    match tree.text(FILE) {
-        Reading::Value(text) => parse(&text),
-        Reading::Unknown(reason) => Reading::Unknown(reason),
-    }
+    tree.text(FILE).and_then(|text| parse(&text))
 }
 
 fn parse(text: &str) -> Reading<Events> {
@@ -86,7 +81,6 @@ fn parse(text: &str) -> Reading<Events> {
     Reading::Value(events)
 }
 
-/// Writes the growth of each event.
 pub fn write(evidence: &mut Evidence, before: &Reading<Events>, after: &Reading<Events>) {
     for (index, event) in EVENTS.iter().enumerate() {
         let growth = both(before, after, |before, after| match (before[index], after[index]) {
