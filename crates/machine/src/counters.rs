@@ -113,8 +113,7 @@ impl Watch {
         &self.cpus
     }
 
-    /// Reads all counters. Takes about 0.2 ms on a small machine, longer if /proc/interrupts has many
-    /// columns.
+    /// Takes about 0.2 ms on a small machine, longer if /proc/interrupts has many columns.
     pub fn snapshot(&self) -> Snapshot {
         let tree = &self.tree;
         Snapshot {
@@ -135,7 +134,8 @@ impl Watch {
         let spent = |columns: &[stat::Column]| after.spent_since(before, &self.cpus, columns);
         evidence.put_reading(key::CPU_STEAL, spent(&[stat::Column::Steal]));
         evidence.put_reading(key::SOFTIRQ_TIME, spent(&[stat::Column::Irq, stat::Column::Softirq]));
-        evidence.put(key::CPU_FOREIGN_RESOLUTION, self.resolution());
+        // One tick per CPU in use, in seconds.
+        evidence.put(key::CPU_FOREIGN_RESOLUTION, self.cpus.len() as f64 / stat::USER_HZ);
         let sibling = match &self.siblings {
             // All siblings are in use, so none was busy with other work.
             Reading::Value(siblings) if siblings.is_empty() => Reading::Value(0.0),
@@ -165,11 +165,6 @@ impl Watch {
     pub fn busy(&self, before: &Snapshot, after: &Snapshot) -> Reading<f64> {
         after.spent_since(before, &self.cpus, stat::BUSY)
     }
-
-    /// The resolution of [`busy`](Watch::busy) in seconds: one tick per CPU in use.
-    pub fn resolution(&self) -> f64 {
-        self.cpus.len() as f64 / stat::USER_HZ
-    }
 }
 
 impl Snapshot {
@@ -179,7 +174,6 @@ impl Snapshot {
     }
 }
 
-/// SMT siblings of the CPUs in use that are not in use.
 fn idle_siblings(machine: &Machine, cpus: &CpuList) -> Reading<CpuList> {
     if let Some(reason) = &machine.topology.unknown {
         return Reading::unknown(reason);

@@ -35,8 +35,7 @@ impl Kills {
         Kills { groups: groups.collect(), machine: count("/proc/vmstat") }
     }
 
-    /// What ran out of memory since an earlier reading, for the user, or that this is unknown. `None`: there
-    /// was no OOM kill.
+    /// What ran out of memory since an earlier reading, or that this is unknown. `None`: there was no OOM kill.
     pub fn cause_since(&self, before: &Kills) -> Option<String> {
         let then = |group: &Group| before.groups.iter().find(|then| then.directory == group.directory);
         let grown = |group: &&Group| then(group).is_some_and(|then| group.kills > then.kills);

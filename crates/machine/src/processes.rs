@@ -98,7 +98,6 @@ impl Snapshot {
         used
     }
 
-    /// These processes and all their descendants.
     fn with_descendants(&self, roots: &[u32]) -> BTreeSet<u32> {
         let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for ((pid, _), process) in &self.processes {

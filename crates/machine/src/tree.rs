@@ -10,12 +10,10 @@ use figure::cpulist::NotACpuList;
 use figure::format::system_error;
 use figure::{CpuList, Reading};
 
-/// Bytes that are read of a file at most. /proc/interrupts of 1024 CPUs has about 3 MB; a damaged tree may
-/// contain anything.
+/// Bytes of a file at most. /proc/interrupts of 1024 CPUs has about 3 MB; a damaged tree may contain anything.
 pub(crate) const MAX_FILE: u64 = 16 << 20;
 
-/// A directory that contains `proc` and `sys`. All files are read through it, so that a fixture can be a
-/// machine.
+/// A directory that contains `proc` and `sys`. All files are read through it, so a fixture can be a machine.
 #[derive(Clone, Debug)]
 pub struct Tree {
     root: PathBuf,
@@ -86,8 +84,7 @@ impl Tree {
         })
     }
 
-    /// The rest of the first line that begins with `prefix`, without surrounding white space: a field of
-    /// /proc/PID/status and the like.
+    /// The trimmed rest of the first line that begins with `prefix`: a field of /proc/PID/status and the like.
     pub(crate) fn field(&self, path: impl AsRef<Path>, prefix: &str) -> Option<String> {
         let text = self.text(path).into_value()?;
         text.lines().find_map(|line| line.strip_prefix(prefix)).map(|rest| rest.trim().to_owned())
@@ -115,8 +112,7 @@ impl Tree {
 /// Characters of a name, model or value at most. Real ones have up to 100.
 pub(crate) const MAX_LINE: usize = 256;
 
-/// Makes untrusted text safe for a record: no control characters, which a terminal would interpret, and at
-/// most `most` characters.
+/// Untrusted text for a record: at most `most` characters, and none that a terminal would interpret.
 pub(crate) fn printable(text: &str, most: usize) -> String {
     text.trim().chars().take(most).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

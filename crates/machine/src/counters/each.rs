@@ -16,7 +16,6 @@ pub const WRITES: &[&str] = &[
     key::IRQ_KINDS.name,
 ];
 
-/// Kinds of interrupts that are reported.
 const MAX_KINDS: usize = 6;
 
 type Interrupts = Reading<Vec<interrupts::Counts>>;

@@ -50,7 +50,6 @@ pub struct Numbers {
 }
 
 impl Groups {
-    /// Finds the counters of this process's groups.
     pub fn new(tree: &Tree, cgroup: &Cgroup) -> Self {
         Groups::of_entry(tree, cgroup, "self")
     }
@@ -72,7 +71,6 @@ impl Groups {
         }
     }
 
-    /// The groups of another process, by its id.
     pub fn of_process(tree: &Tree, process: u32) -> Self {
         let process = process.to_string();
         Groups::of_entry(tree, &cgroup::of_process(tree, &process, &CpuList::default()), &process)
@@ -144,8 +142,7 @@ impl Limits {
         self.files.iter().map(|file| tree.text(&file.path).and_then(|text| parse(file, &text))).collect()
     }
 
-    /// The largest growth over the groups. A positive growth is valid even if another group could not be
-    /// read. Zero is valid only if all could be read.
+    /// The largest growth over the groups. Zero is valid only if all could be read.
     fn growth<T>(&self, before: &[Reading<T>], after: &[Reading<T>], number: fn(&T) -> u64) -> Reading<f64> {
         let mut largest =
             if self.files.is_empty() { self.without_files.clone() } else { Reading::Value(0.0) };

@@ -48,7 +48,6 @@ impl Idle {
     }
 }
 
-/// Writes the entries into idle states between two readings.
 pub fn write(evidence: &mut Evidence, before: &Entries, after: &Entries) {
     let growth: Entries = both(before, after, |before, after| {
         // Compares each CPU by itself, so that the sum cannot hide a counter that was reset.

@@ -16,8 +16,7 @@ pub type Counts = BTreeMap<String, Row>;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     count: u32,
-    /// The last word of the row, which names the device or the kind. An interrupt number can be reassigned to
-    /// another device.
+    /// The last word of the row: the device or the kind. A number can be reassigned to another device.
     device: String,
 }
 
@@ -25,8 +24,7 @@ pub struct Row {
 /// (arch_show_interrupts in arch/x86/kernel/irq.c and arch/arm64/kernel/smp.c).
 const TOTALS: [&str; 3] = ["ERR", "MIS", "Err"];
 
-/// Rows that are found by the name at their end, and get the label of x86. On Arm their labels are IPI0 and
-/// so on, and the numbering has changed.
+/// Rows that are found by the name at their end, and get the label of x86. Arm's labels (IPI0 …) have changed.
 const BY_NAME: [(&str, &str); 3] =
     [("Rescheduling interrupts", RESCHEDULE), ("Function call interrupts", CALL), ("arch_timer", TIMER)];
 pub const RESCHEDULE: &str = "RES";
@@ -55,7 +53,6 @@ pub fn read_each(tree: &Tree, cpus: &CpuList) -> Reading<Vec<Counts>> {
     tree.bytes(FILE).and_then(|bytes| parse_each(&bytes, cpus))
 }
 
-/// Reads the columns of `cpus`, summed.
 pub fn read(tree: &Tree, cpus: &CpuList) -> Reading<Counts> {
     tree.bytes(FILE).and_then(|bytes| parse(&bytes, cpus))
 }
@@ -161,8 +158,7 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty())
 }
 
-/// Interrupts between two readings. A new row (a driver was loaded) began at 0. A row that disappeared makes
-/// the sum unknown.
+/// Interrupts between two readings. A new row (a driver was loaded) began at 0; a lost row makes the sum unknown.
 pub fn growth(before: &Counts, after: &Counts) -> Reading<f64> {
     if let Some(gone) = before.keys().find(|label| !after.contains_key(*label)) {
         return Reading::Unknown(format!("{FILE}: row {gone} disappeared in between"));

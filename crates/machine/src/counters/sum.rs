@@ -31,14 +31,12 @@ impl Files {
         }
     }
 
-    /// The sum of the growths.
     pub fn growth(&self, before: &Numbers, after: &Numbers) -> Reading<f64> {
         let files = match &self.counts {
             Reading::Value(files) => files,
             Reading::Unknown(reason) => return Reading::unknown(reason),
         };
-        // A counter that was reset in between, by a user or by loading its driver, may exceed its old value
-        // again.
+        // A counter that was reset in between, by a user or by its driver, may exceed its old value again.
         for ((file, before), after) in self.ages.iter().zip(&before.ages).zip(&after.ages) {
             if let (Reading::Value(before), Reading::Value(after)) = (before, after)
                 && let Reading::Unknown(reason) = grown(file, *before, *after)

@@ -10,9 +10,9 @@ use crate::tree::{MAX_LINE, printable};
 /// More flags than any processor has (x86 has about 150): a damaged file must not fill the record.
 const MAX_FLAGS: usize = 1024;
 
-/// Describes the processor.
 pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo) -> Cpu {
     let architecture = architecture(tree, cpuinfo);
+    let microcode = cpuinfo.first(&["microcode"]).map(short);
     let missing = |what: &str| match &cpuinfo.unknown {
         Some(reason) => reason.clone(),
         None => format!("/proc/cpuinfo names no {what}"),
@@ -20,10 +20,7 @@ pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo) -> Cpu {
     Cpu {
         vendor: Reading::or_unknown(vendor(cpuinfo), &missing("vendor")),
         model: Reading::or_unknown(model(cpuinfo), &missing("model")),
-        microcode: Reading::or_unknown(
-            cpuinfo.first(&["microcode"]).map(short),
-            &missing("microcode revision"),
-        ),
+        microcode: Reading::or_unknown(microcode, &missing("microcode revision")),
         flags: cpuinfo.flags().take(MAX_FLAGS).map(short).collect(),
         invariant_counter: invariant_counter(&architecture, cpuinfo),
         architecture,
@@ -62,10 +59,9 @@ fn vendor(cpuinfo: &Cpuinfo) -> Option<String> {
         return Some(short(vendor));
     }
     let implementer = cpuinfo.first(&["CPU implementer"])?;
-    let name = number(implementer).and_then(|code| {
-        IMPLEMENTERS.iter().find(|(implementer, _)| *implementer == code).map(|(_, name)| (*name).to_owned())
-    });
-    Some(name.unwrap_or_else(|| format!("implementer {}", short(implementer))))
+    let code = number(implementer);
+    let entry = IMPLEMENTERS.iter().find(|(number, _)| Some(*number) == code);
+    Some(entry.map_or_else(|| format!("implementer {}", short(implementer)), |(_, name)| (*name).to_owned()))
 }
 
 /// The name that the kernel prints. For Arm the names of the parts, in the order of their CPUs.
@@ -77,8 +73,7 @@ fn model(cpuinfo: &Cpuinfo) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     for cpu in cpuinfo.cpus().iter() {
         let Some(part) = cpuinfo.field(cpu, "CPU part") else { continue };
-        let implementer = cpuinfo.field(cpu, "CPU implementer").unwrap_or_default();
-        let name = arm_part(implementer, part);
+        let name = arm_part(cpuinfo.field(cpu, "CPU implementer").unwrap_or_default(), part);
         if !names.contains(&name) && names.len() < MAX_PARTS {
             names.push(name);
         }
@@ -91,10 +86,9 @@ const MAX_PARTS: usize = 8;
 
 /// The part's name, else its number as the kernel prints it.
 fn arm_part(implementer: &str, part: &str) -> String {
-    let name = number(implementer).zip(number(part)).and_then(|(implementer, part)| {
-        PARTS.iter().find(|entry| entry.0 == implementer && entry.1 == part).map(|entry| entry.2)
-    });
-    name.map_or_else(|| short(&format!("part {implementer}:{part}")), str::to_owned)
+    let codes = number(implementer).zip(number(part));
+    let entry = PARTS.iter().find(|(implementer, part, _)| Some((*implementer, *part)) == codes);
+    entry.map_or_else(|| short(&format!("part {implementer}:{part}")), |(_, _, name)| (*name).to_owned())
 }
 
 /// Whether the counter has a constant rate in every state. x86 has two flags for it. Arm and RISC-V require

@@ -52,15 +52,11 @@ fn overcommit(tree: &Tree, field: &dyn Fn(&str) -> Reading<u64>) -> Option<Memor
 
 /// RLIMIT_AS, `ulimit -v` (proc(5), /proc/PID/limits), minus the mappings of this process.
 fn address_space(tree: &Tree) -> Option<MemoryBound> {
-    let limits = tree.text("/proc/self/limits").into_value()?;
-    let soft = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    let soft = tree.field("/proc/self/limits", "Max address space")?;
     let bytes: u64 = soft.split_whitespace().next()?.parse().ok()?;
-    let status = tree.text("/proc/self/status").into_value().unwrap_or_default();
-    let mapped = status.lines().find_map(|line| kib(line.strip_prefix("VmSize:")?)).unwrap_or(0);
-    Some(MemoryBound {
-        bytes: bytes.saturating_sub(mapped),
-        by: "a limit on address space (ulimit -v)".to_owned(),
-    })
+    let mapped = tree.field("/proc/self/status", "VmSize:").and_then(|size| kib(&size)).unwrap_or(0);
+    let by = "a limit on address space (ulimit -v)".to_owned();
+    Some(MemoryBound { bytes: bytes.saturating_sub(mapped), by })
 }
 
 /// `   123 kB` in bytes. (procfs-core multiplies unchecked, so a damaged number overflows.)

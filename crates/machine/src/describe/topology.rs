@@ -12,12 +12,10 @@ use figure::{CpuList, Reading};
 use super::cpuinfo::Cpuinfo;
 use crate::Tree;
 
-/// The kernel's directory of CPUs.
 pub const CPUS: &str = "/sys/devices/system/cpu";
 /// CPUs that are read. Linux supports at most 8192 (NR_CPUS of x86-64); a damaged list may name more.
 const MAX_CPUS: usize = 8192;
-/// Hardware threads per core at most (POWER8 to 10, UltraSPARC T2; Power10 reports two cores as one). A
-/// longer list is damaged.
+/// As POWER8 to 10 and UltraSPARC T2 have; Power10 reports two cores as one. A longer list is damaged.
 const MAX_THREADS_PER_CORE: usize = 8;
 
 /// The online CPUs, from the first source that names any.
@@ -40,12 +38,11 @@ fn is_switched_off(tree: &Tree, cpu: u32) -> bool {
 
 /// The `cpuN` lines of /proc/stat: online CPUs.
 fn proc_stat(tree: &Tree) -> CpuList {
-    let Reading::Value(text) = tree.text("/proc/stat") else { return CpuList::new() };
+    let text = tree.text("/proc/stat").into_value().unwrap_or_default();
     let names = text.lines().filter_map(|line| line.strip_prefix("cpu")?.split(' ').next()?.parse().ok());
     names.filter(|cpu| *cpu <= figure::cpulist::MAX_NUMBER).collect()
 }
 
-/// Describes the online CPUs.
 pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo, online: CpuList, numa: &Numa) -> Topology {
     let lists = |cpu: u32, names: &[&str]| members(tree, &format!("{CPUS}/cpu{cpu}/topology"), names);
     let mut unknown = None;
@@ -77,6 +74,7 @@ pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo, online: CpuList, numa: &Numa) ->
         .iter()
         .map(|cpu| {
             let core = cores.index.get(&cpu).copied().unwrap_or_default();
+            let khz: Reading<u64> = tree.number(format!("{CPUS}/cpu{cpu}/cpufreq/cpuinfo_max_freq"));
             LogicalCpu {
                 cpu,
                 core,
@@ -86,7 +84,7 @@ pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo, online: CpuList, numa: &Numa) ->
                 node: nodes.get(&cpu).copied(),
                 siblings: cores.groups.get(core as usize).cloned().unwrap_or_default(),
                 kind: kinds.remove(&cpu),
-                max_mhz: max_mhz(tree, cpu),
+                max_mhz: khz.into_value().map(|khz| khz as f64 / 1e3),
             }
         })
         .collect();
@@ -106,7 +104,6 @@ pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo, online: CpuList, numa: &Numa) ->
 struct Groups {
     /// Ascending by their first CPU.
     groups: Vec<CpuList>,
-    /// Index of the group of each CPU.
     index: BTreeMap<u32, u32>,
 }
 
@@ -171,8 +168,7 @@ fn packages(cpuinfo: &Cpuinfo, firsts: &CpuList, lists: impl Fn(u32, &[&str]) ->
     })
 }
 
-/// Clusters or dies, if the kernel gives them an id. Without an id (-1, or 65535 if printed unsigned) its
-/// list has only the core itself.
+/// Clusters or dies. Without an id (-1, or 65535 if printed unsigned) the list has only the core itself.
 fn optional(tree: &Tree, firsts: &CpuList, id: &str, list: impl Fn(u32) -> Option<CpuList>) -> Groups {
     Groups::divide(firsts, |cpu| {
         let id: i64 = tree.number(format!("{CPUS}/cpu{cpu}/topology/{id}")).into_value()?;
@@ -180,8 +176,7 @@ fn optional(tree: &Tree, firsts: &CpuList, id: &str, list: impl Fn(u32) -> Optio
     })
 }
 
-/// CPUs with equal values of these /proc/cpuinfo fields, by the first of them, which [`Groups::divide`]
-/// reads.
+/// CPUs with equal values of these /proc/cpuinfo fields, by the first of them, which [`Groups::divide`] reads.
 fn ids(cpus: &CpuList, cpuinfo: &Cpuinfo, keys: &[&str]) -> BTreeMap<u32, CpuList> {
     let mut groups: BTreeMap<Vec<&str>, Vec<u32>> = BTreeMap::new();
     for cpu in cpus.iter() {
@@ -192,8 +187,7 @@ fn ids(cpus: &CpuList, cpuinfo: &Cpuinfo, keys: &[&str]) -> BTreeMap<u32, CpuLis
     groups.into_values().filter_map(|group| Some((*group.first()?, group.into_iter().collect()))).collect()
 }
 
-/// A list of CPUs in `directory`, from the first of `names` that exists: as `NAME_list`, else as the mask
-/// `NAME` of older kernels.
+/// CPUs from the first of `names` in `directory`: from `NAME_list`, else from the mask `NAME` of older kernels.
 pub fn members(tree: &Tree, directory: &str, names: &[&str]) -> Option<CpuList> {
     names.iter().find_map(|name| {
         let list = tree.list(format!("{directory}/{name}_list")).into_value();
@@ -216,24 +210,18 @@ pub fn mask(text: &str) -> Option<CpuList> {
     Some(cpus)
 }
 
-/// CPUs that are present but not online.
 fn offline(tree: &Tree, online: &CpuList) -> CpuList {
     let present = tree.list(format!("{CPUS}/present")).into_value();
     let directories = || tree.numbered(CPUS, "cpu").into_iter().take(MAX_CPUS).collect();
     present.unwrap_or_else(directories).difference(online)
 }
 
-/// The affinity mask of this process. In a tree without /proc/self/status, which another program saved, all
-/// CPUs are allowed.
+/// The affinity mask of this process. In a tree without it, which another program saved, all CPUs are allowed.
 fn allowed(tree: &Tree, online: &CpuList) -> CpuList {
-    let status = tree.text("/proc/self/status").into_value().unwrap_or_default();
-    let field = |name| status.lines().find_map(|line| line.strip_prefix(name));
+    let field = |name| tree.field("/proc/self/status", name);
     let list = field("Cpus_allowed_list:").and_then(|list| list.parse::<CpuList>().ok());
-    let listed = list.or_else(|| mask(field("Cpus_allowed:")?));
-    match listed.map(|list| list.intersection(online)) {
-        Some(list) if !list.is_empty() => list,
-        _ => online.clone(),
-    }
+    let allowed = list.or_else(|| mask(&field("Cpus_allowed:")?)).map(|list| list.intersection(online));
+    allowed.filter(|list| !list.is_empty()).unwrap_or_else(|| online.clone())
 }
 
 /// The kind of core of each CPU, on a machine with more than one kind.
@@ -257,12 +245,6 @@ fn kinds(tree: &Tree, online: &CpuList) -> BTreeMap<u32, String> {
     let differ = capacities.windows(2).any(|pair| pair[0].1 != pair[1].1);
     let named = capacities.into_iter().map(|(cpu, capacity)| (cpu, format!("capacity {capacity}")));
     if differ { named.collect() } else { BTreeMap::new() }
-}
-
-/// The maximum clock in MHz; cpufreq has it in kHz.
-fn max_mhz(tree: &Tree, cpu: u32) -> Option<f64> {
-    let khz: u64 = tree.number(format!("{CPUS}/cpu{cpu}/cpufreq/cpuinfo_max_freq")).into_value()?;
-    Some(khz as f64 / 1e3)
 }
 
 #[cfg(test)]

@@ -59,11 +59,8 @@ pub fn describe(tree: &Tree) -> Uncore {
             }
         }
         if !channels.is_empty() {
-            return Uncore {
-                channels,
-                unknown: summary(&problems),
-                refused: closed(tree, PARANOID_ALL_CPUS),
-            };
+            let refused = closed(tree, PARANOID_ALL_CPUS);
+            return Uncore { channels, unknown: summary(&problems), refused };
         }
     }
     for (pattern, reason) in UNUSED {
@@ -81,7 +78,6 @@ pub fn describe(tree: &Tree) -> Uncore {
     Uncore { channels: Vec::new(), unknown: Some(unknown), refused: closed(tree, PARANOID_ALL_CPUS) }
 }
 
-/// The files that describe these PMUs, for capture.
 pub(crate) fn files(tree: &Tree) -> Vec<String> {
     let devices = tree.names(DEVICES);
     let mut files = Vec::new();
