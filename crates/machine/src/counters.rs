@@ -26,6 +26,7 @@ use figure::evidence as key;
 use figure::{CpuList, Evidence, Machine, Reading};
 
 use crate::Tree;
+pub(crate) use stat::USER_HZ;
 
 /// Names of the evidence keys that [`Watch::delta`] writes at every call.
 pub const WRITES: &[&str] = &[

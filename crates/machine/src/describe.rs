@@ -33,7 +33,7 @@ pub struct Overrides {
 /// Describes the machine in `tree`. Never fails: missing information is unknown with its reason.
 ///
 /// Opens about 20 files per CPU: a few milliseconds on small machines, some hundred with 1500 CPUs.
-pub fn describe(tree: &Tree, asked: &Overrides) -> Machine {
+pub fn describe(tree: &Tree, overrides: &Overrides) -> Machine {
     let cpuinfo = cpuinfo::Cpuinfo::read(tree);
     let virtualisation = virtualisation::describe(tree, &cpuinfo);
     let online = topology::online(tree, &cpuinfo);
@@ -43,7 +43,7 @@ pub fn describe(tree: &Tree, asked: &Overrides) -> Machine {
         hostname: tree.line("/proc/sys/kernel/hostname"),
         cpu: cpu::describe(tree, &cpuinfo),
         caches: caches::describe(tree, &cpuinfo, &topology, &virtualisation),
-        memory: memory::describe(tree, asked, &virtualisation),
+        memory: memory::describe(tree, overrides, &virtualisation),
         cgroup: cgroup::describe(tree, &topology.online),
         kernel: Kernel {
             release: settings::release(tree),

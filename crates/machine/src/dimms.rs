@@ -1,6 +1,7 @@
 //! `--dimms`: memory modules as the user states them.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use figure::host::Peak;
@@ -80,15 +81,13 @@ impl FromStr for Dimms {
             return Err(form());
         }
         let short = |part: &str| part.chars().take(20).collect();
-        let channels = match channels.parse() {
-            Ok(count) if (1..=MAX_CHANNELS).contains(&count) => count,
-            _ => return Err(NotDimms::Channels(short(channels))),
-        };
-        let mt_per_s = match speed.parse() {
-            Ok(rate) if (MIN_SPEED..=MAX_SPEED).contains(&rate) => rate,
-            _ => return Err(NotDimms::Speed(short(speed))),
-        };
-        Ok(Dimms { channels, mt_per_s, kind })
+        let number = |text: &str, range: RangeInclusive<u32>| text.parse().ok().filter(|n| range.contains(n));
+        Ok(Dimms {
+            channels: number(channels, 1..=MAX_CHANNELS)
+                .ok_or_else(|| NotDimms::Channels(short(channels)))?,
+            mt_per_s: number(speed, MIN_SPEED..=MAX_SPEED).ok_or_else(|| NotDimms::Speed(short(speed)))?,
+            kind,
+        })
     }
 }
 

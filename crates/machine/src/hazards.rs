@@ -182,14 +182,12 @@ fn governor(machine: &Machine) -> Option<HostNote> {
 }
 
 fn boost(machine: &Machine) -> Option<HostNote> {
-    let setting = machine.kernel.setting("boost")?;
-    if setting.value.value()? != "on" {
-        return None;
-    }
-    let off = if setting.source.ends_with("no_turbo") { 1 } else { 0 };
+    setting(machine, "boost").filter(|boost| *boost == "on")?;
+    let file = &machine.kernel.setting("boost")?.source;
+    let off = if file.ends_with("no_turbo") { 1 } else { 0 };
     let reason = "the clock rises above its base while few cores are busy and the package is cool: figures depend on \
                   what ran before, and do not scale with threads";
-    note("turbo", reason, Some(write(off, &setting.source)))
+    note("turbo", reason, Some(write(off, file)))
 }
 
 fn topology_unknown(machine: &Machine) -> Option<HostNote> {
@@ -202,13 +200,13 @@ fn offline(machine: &Machine) -> Option<HostNote> {
     if offline.is_empty() {
         return None;
     }
+    let count = cpu_count(offline.len());
     // Only the SMT control switches such siblings on again.
     if matches!(setting(machine, "smt"), Some("off" | "forceoff")) {
-        let reason = format!("{} ({offline}) are off, some or all as SMT siblings", cpu_count(offline.len()));
+        let reason = format!("{count} ({offline}) are off, some or all as SMT siblings");
         return note("offline CPUs", reason, Some(write("on", &format!("{CPU}/smt/control"))));
     }
-    let reason =
-        format!("{} ({offline}) are switched off: this is not the whole machine", cpu_count(offline.len()));
+    let reason = format!("{count} ({offline}) are switched off: this is not the whole machine");
     let each: Vec<String> = offline.iter().map(|cpu| cpu.to_string()).collect();
     let command = format!("for cpu in {}; do echo 1 | sudo tee {CPU}/cpu$cpu/online; done", each.join(" "));
     note("offline CPUs", reason, Some(command))

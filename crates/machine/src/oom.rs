@@ -35,11 +35,13 @@ impl Kills {
         Kills { groups: groups.collect(), machine: count("/proc/vmstat") }
     }
 
-    /// What ran out of memory since an earlier reading, or that this is unknown. `None`: there was no OOM kill.
+    /// What ran out of memory since an earlier reading, or that this is unknown. `None`: no OOM kill.
     pub fn cause_since(&self, before: &Kills) -> Option<String> {
-        let then = |group: &Group| before.groups.iter().find(|then| then.directory == group.directory);
-        let grown = |group: &&Group| then(group).is_some_and(|then| group.kills > then.kills);
-        let limited = self.groups.iter().filter(grown).find_map(|group| Some((group, group.limit?)));
+        let has_grown = |group: &&Group| {
+            let before = before.groups.iter().find(|before| before.directory == group.directory);
+            before.is_some_and(|before| group.kills > before.kills)
+        };
+        let limited = self.groups.iter().filter(has_grown).find_map(|group| Some((group, group.limit?)));
         match (limited, self.machine, before.machine) {
             (Some((group, limit)), ..) => {
                 let limit = bytes(limit as f64);

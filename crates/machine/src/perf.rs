@@ -19,7 +19,7 @@ pub const PARANOID_ALL_CPUS: i64 = 0;
 
 /// Why the kernel would refuse: perf_event_paranoid is above `allowed`, and there is no CAP_PERFMON
 /// (Documentation/admin-guide/perf-security.rst). A seccomp filter may refuse, too.
-pub(crate) fn closed(tree: &Tree, allowed: i64) -> Option<String> {
+pub(crate) fn paranoid_refusal(tree: &Tree, allowed: i64) -> Option<String> {
     let level = match tree.number::<i64>(LEVEL) {
         Reading::Value(level) => level,
         Reading::Unknown(reason) => return Some(format!("this kernel has no performance events ({reason})")),
@@ -28,15 +28,14 @@ pub(crate) fn closed(tree: &Tree, allowed: i64) -> Option<String> {
         .then(|| format!("perf_event_paranoid is {level}: sudo sysctl kernel.perf_event_paranoid={allowed}"))
 }
 
-/// Why perf_event_open(2) failed with EACCES or EPERM, and what to do. `allowed` is [`PARANOID_OWN_PROCESSES`] or
-/// [`PARANOID_ALL_CPUS`].
+/// Why perf_event_open(2) failed with EACCES or EPERM, and what to do. `allowed`: one of the constants above.
 pub fn refusal(tree: &Tree, allowed: i64) -> String {
     let cause = if is_filtered(tree) {
         "a filter of system calls (seccomp) is set, as containers have one: docker run --cap-add PERFMON lets it through"
     } else {
         "it is not our process, or a security module or a locked-down kernel forbids it"
     };
-    closed(tree, allowed).unwrap_or_else(|| format!("not for want of perf_event_paranoid: {cause}"))
+    paranoid_refusal(tree, allowed).unwrap_or_else(|| format!("not for want of perf_event_paranoid: {cause}"))
 }
 
 pub fn is_filtered(tree: &Tree) -> bool {

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use figure::{CpuList, Reading};
 
 use crate::Tree;
+use crate::counters::USER_HZ;
 use crate::tree::printable;
 
-/// Ticks per second of times in /proc: see [`crate::counters`].
-const USER_HZ: f64 = 100.0;
 /// Processes that are read at most. The largest machines have about ten thousand kernel threads.
 const MAX_PROCESSES: usize = 1 << 15;
 /// The longest name of a process: 15 bytes, or 63 for a kernel worker (fs/proc/array.c, proc_task_name).

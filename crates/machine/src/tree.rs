@@ -10,7 +10,7 @@ use figure::cpulist::NotACpuList;
 use figure::format::system_error;
 use figure::{CpuList, Reading};
 
-/// Bytes of a file at most. /proc/interrupts of 1024 CPUs has about 3 MB; a damaged tree may contain anything.
+/// Bytes of a file at most. /proc/interrupts of 1024 CPUs has 3 MB; a damaged tree may contain anything.
 pub(crate) const MAX_FILE: u64 = 16 << 20;
 
 /// A directory that contains `proc` and `sys`. All files are read through it, so a fixture can be a machine.
@@ -84,7 +84,7 @@ impl Tree {
         })
     }
 
-    /// The trimmed rest of the first line that begins with `prefix`: a field of /proc/PID/status and the like.
+    /// The trimmed rest of the first line that begins with `prefix`: a field of /proc/PID/status or similar.
     pub(crate) fn field(&self, path: impl AsRef<Path>, prefix: &str) -> Option<String> {
         let text = self.text(path).into_value()?;
         text.lines().find_map(|line| line.strip_prefix(prefix)).map(|rest| rest.trim().to_owned())
@@ -115,6 +115,14 @@ pub(crate) const MAX_LINE: usize = 256;
 /// Untrusted text for a record: at most `most` characters, and none that a terminal would interpret.
 pub(crate) fn printable(text: &str, most: usize) -> String {
     text.trim().chars().take(most).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// `0x41` or `65`.
+pub(crate) fn hex_or_decimal(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
 }
 
 /// Opens a file without blocking: an untrusted tree may contain a FIFO without a writer.

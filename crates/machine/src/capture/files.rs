@@ -16,8 +16,7 @@ pub enum Keep {
 
 type Names = &'static [&'static str];
 
-/// Files with one of `names` in `directory`. Both are without a leading slash; `*` stands for any characters of
-/// one part of the path.
+/// Files with one of `names` in `directory`, without a leading slash. `*` stands for any characters of one part.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
     pub directory: &'static str,

@@ -22,18 +22,16 @@ pub fn capture(tree: &Tree, out: &Path) -> Result<Summary, CaptureError> {
     let mut summary = Summary::default();
     let mut archive_bytes = 0;
     for (path, keep) in wanted(tree) {
-        let content = match keep {
-            Keep::Presence => Vec::new(),
-            // The reported size of a file in /sys is always a page, so the content is read first.
-            Keep::All | Keep::Part(_) => match tree.bytes(&path) {
-                Reading::Value(content) => content,
-                Reading::Unknown(reason) => {
-                    summary.unreadable.push(reason);
-                    continue;
-                }
-            },
+        // The reported size of a file in /sys is always a page, so the content is read first.
+        let content = match (keep, tree.bytes(&path)) {
+            (Keep::Presence, _) => Vec::new(),
+            (Keep::All, Reading::Value(content)) => content,
+            (Keep::Part(part), Reading::Value(content)) => part(&content),
+            (_, Reading::Unknown(reason)) => {
+                summary.unreadable.push(reason);
+                continue;
+            }
         };
-        let content = if let Keep::Part(part) = keep { part(&content) } else { content };
         summary.files += 1;
         summary.bytes += content.len() as u64;
         archive_bytes += content.len() as u64 + TAR_OVERHEAD;

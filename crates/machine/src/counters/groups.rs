@@ -59,15 +59,15 @@ impl Groups {
         // without the cpu controller.
         let throttles =
             |path: &str| tree.text(path).value().is_none_or(|text| field(text, "nr_throttled").is_some());
-        let stat = |_: &CgroupLevel| "cpu.stat";
-        let events =
-            |level: &CgroupLevel| if level.version == 1 { "memory.failcnt" } else { "memory.events" };
-        let has_quota = |level: &CgroupLevel| level.quota_cpus.is_some();
-        let has_memory_limit = |level: &CgroupLevel| level.memory_limit.is_some();
+        let quota = |level: &CgroupLevel| ("cpu.stat", level.quota_cpus.is_some());
+        let memory_limit = |level: &CgroupLevel| {
+            let file = if level.version == 1 { "memory.failcnt" } else { "memory.events" };
+            (file, level.memory_limit.is_some())
+        };
         Groups {
             membership: format!("/proc/{process}/cgroup"),
-            quotas: Limits::new(tree, cgroup, "CPU quota", stat, throttles, has_quota),
-            memory: Limits::new(tree, cgroup, "memory limit", events, |_| true, has_memory_limit),
+            quotas: Limits::new(tree, cgroup, "CPU quota", quota, throttles),
+            memory: Limits::new(tree, cgroup, "memory limit", memory_limit, |_| true),
         }
     }
 
@@ -93,7 +93,7 @@ impl Groups {
     /// `growth`, unless the process moved to another group between the readings.
     fn if_unmoved(&self, before: &Numbers, after: &Numbers, growth: Reading<f64>) -> Reading<f64> {
         match (&before.membership, &after.membership) {
-            (Reading::Value(then), Reading::Value(now)) if then != now => {
+            (Reading::Value(before), Reading::Value(after)) if before != after => {
                 Reading::Unknown(format!("{}: the process moved to another control group", self.membership))
             }
             _ => growth,
@@ -110,24 +110,25 @@ impl Groups {
 }
 
 impl Limits {
+    /// `counts` says whether the file at a path has the counters.
     fn new(
         tree: &Tree,
         cgroup: &Cgroup,
-        what: &str,
-        name: impl Fn(&CgroupLevel) -> &'static str,
+        limit: &str,
+        file_and_limit: impl Fn(&CgroupLevel) -> (&'static str, bool),
         counts: impl Fn(&str) -> bool,
-        limited: impl Fn(&CgroupLevel) -> bool,
     ) -> Self {
         let mut files = Vec::new();
         let mut without_files = Reading::Value(0.0);
         for level in &cgroup.levels {
-            let path = format!("{}/{}", level.directory, name(level));
+            let (name, is_limited) = file_and_limit(level);
+            let path = format!("{}/{name}", level.directory);
             if tree.exists(&path) && counts(&path) {
                 files.push(File { path, version: level.version });
             } else if !tree.exists(&level.directory) {
                 without_files = Reading::Unknown(format!("{}: no such directory", level.directory));
-            } else if limited(level) {
-                without_files = Reading::Unknown(format!("{path}: missing, though the group sets a {what}"));
+            } else if is_limited {
+                without_files = Reading::Unknown(format!("{path}: missing, though the group sets a {limit}"));
             }
         }
         if cgroup.levels.is_empty() {

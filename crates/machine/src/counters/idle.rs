@@ -1,7 +1,6 @@
 //! Entries into idle states: /sys/devices/system/cpu/cpuN/cpuidle (Documentation/admin-guide/pm/cpuidle.rst).
 //!
-//! Not part of the [`Watch`](super::Watch), because it reads some files per CPU and matters only if tasks
-//! sleep and wake.
+//! Not part of the [`Watch`](super::Watch): it reads some files per CPU, and matters only if tasks sleep.
 
 use std::collections::BTreeMap;
 

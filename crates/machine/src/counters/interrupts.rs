@@ -24,7 +24,7 @@ pub struct Row {
 /// (arch_show_interrupts in arch/x86/kernel/irq.c and arch/arm64/kernel/smp.c).
 const TOTALS: [&str; 3] = ["ERR", "MIS", "Err"];
 
-/// Rows that are found by the name at their end, and get the label of x86. Arm's labels (IPI0 …) have changed.
+/// Rows that are found by the name at their end, and get x86's label. Arm's labels (IPI0 …) have changed.
 const BY_NAME: [(&str, &str); 3] =
     [("Rescheduling interrupts", RESCHEDULE), ("Function call interrupts", CALL), ("arch_timer", TIMER)];
 pub const RESCHEDULE: &str = "RES";
@@ -158,21 +158,21 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty())
 }
 
-/// Interrupts between two readings. A new row (a driver was loaded) began at 0; a lost row makes the sum unknown.
+/// Interrupts between two readings. A new row (of a new driver) began at 0. A lost row makes the sum unknown.
 pub fn growth(before: &Counts, after: &Counts) -> Reading<f64> {
     if let Some(gone) = before.keys().find(|label| !after.contains_key(*label)) {
         return Reading::Unknown(format!("{FILE}: row {gone} disappeared in between"));
     }
     let mut sum = 0.0;
     for (label, after) in after {
-        let then = before.get(label);
-        if let Some(then) = then.filter(|then| then.device != after.device) {
-            let (then, now) = (&then.device, &after.device);
+        let before = before.get(label);
+        if let Some(before) = before.filter(|before| before.device != after.device) {
+            let (was, is) = (&before.device, &after.device);
             return Reading::Unknown(format!(
-                "{FILE}: row {label} was {then:?} and is {now:?}: its count began anew"
+                "{FILE}: row {label} was {was:?} and is {is:?}: its count began anew"
             ));
         }
-        let growth = after.count.wrapping_sub(then.map_or(0, |then| then.count));
+        let growth = after.count.wrapping_sub(before.map_or(0, |before| before.count));
         // No row grows by 2^31 within a round; a counter that fell looks like it.
         if growth > u32::MAX / 2 {
             return Reading::Unknown(format!("{FILE}: row {label} went backwards"));

@@ -66,15 +66,12 @@ fn parse(text: &str) -> Reading<Events> {
 }
 
 pub fn write(evidence: &mut Evidence, before: &Reading<Events>, after: &Reading<Events>) {
-    for (index, event) in EVENTS.iter().enumerate() {
+    for (index, Event { key, name, requires, .. }) in EVENTS.iter().enumerate() {
         let growth = both(before, after, |before, after| match (before[index], after[index]) {
-            (Some(before), Some(after)) => grown(&format!("{FILE}: {}", event.name), before, after),
-            _ => Reading::Unknown(format!(
-                "{FILE}: no {}: the kernel is built without {}",
-                event.name, event.requires
-            )),
+            (Some(before), Some(after)) => grown(&format!("{FILE}: {name}"), before, after),
+            _ => Reading::Unknown(format!("{FILE}: no {name}: the kernel is built without {requires}")),
         });
-        evidence.put_reading(event.key, growth.map(|count| count as f64));
+        evidence.put_reading(*key, growth.map(|count| count as f64));
     }
 }
 

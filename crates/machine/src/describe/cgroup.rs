@@ -92,14 +92,10 @@ fn mount(line: &str) -> Option<Mount> {
     let mut fields = before.split(' ').skip(3);
     let (root, point) = (unescaped(fields.next()?), unescaped(fields.next()?));
     let mut fields = after.split(' ');
-    let version = match fields.next()? {
-        "cgroup" => 1,
-        "cgroup2" => 2,
+    let (version, controllers) = match fields.next()? {
+        "cgroup" => (1, fields.nth(1)?.split(',').map(str::to_owned).collect()),
+        "cgroup2" => (2, Vec::new()),
         _ => return None,
-    };
-    let controllers = match version {
-        1 => fields.nth(1)?.split(',').map(str::to_owned).collect(),
-        _ => Vec::new(),
     };
     Some(Mount { version, root, point, controllers })
 }

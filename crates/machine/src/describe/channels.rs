@@ -79,7 +79,7 @@ pub fn peak(slots: &[Slot], source: &str) -> Reading<Peak> {
     Reading::Value(peak_of(channels, speed, basis))
 }
 
-/// The module, if it adds a channel. Persistent memory shares channels with DRAM, and flash contains firmware.
+/// The module, if it adds a channel. Persistent memory shares channels with DRAM; flash contains firmware.
 fn dram(slot: &Slot) -> Option<&Module> {
     let module = slot.module.as_ref()?;
     let families = ["DDR", "LPDDR", "HBM", "SDRAM", "FBD"];

@@ -5,7 +5,7 @@ use figure::host::Cpu;
 
 use super::cpuinfo::Cpuinfo;
 use crate::Tree;
-use crate::tree::{MAX_LINE, printable};
+use crate::tree::{MAX_LINE, hex_or_decimal, printable};
 
 /// More flags than any processor has (x86 has about 150): a damaged file must not fill the record.
 const MAX_FLAGS: usize = 1024;
@@ -59,7 +59,7 @@ fn vendor(cpuinfo: &Cpuinfo) -> Option<String> {
         return Some(short(vendor));
     }
     let implementer = cpuinfo.first(&["CPU implementer"])?;
-    let code = number(implementer);
+    let code = hex_or_decimal(implementer);
     let entry = IMPLEMENTERS.iter().find(|(number, _)| Some(*number) == code);
     Some(entry.map_or_else(|| format!("implementer {}", short(implementer)), |(_, name)| (*name).to_owned()))
 }
@@ -86,7 +86,7 @@ const MAX_PARTS: usize = 8;
 
 /// The part's name, else its number as the kernel prints it.
 fn arm_part(implementer: &str, part: &str) -> String {
-    let codes = number(implementer).zip(number(part));
+    let codes = hex_or_decimal(implementer).zip(hex_or_decimal(part));
     let entry = PARTS.iter().find(|(implementer, part, _)| Some((*implementer, *part)) == codes);
     entry.map_or_else(|| short(&format!("part {implementer}:{part}")), |(_, _, name)| (*name).to_owned())
 }
@@ -108,16 +108,8 @@ fn short(text: &str) -> String {
     printable(text, MAX_LINE)
 }
 
-/// `0x41` or `65`.
-fn number(text: &str) -> Option<u32> {
-    match text.strip_prefix("0x") {
-        Some(hex) => u32::from_str_radix(hex, 16).ok(),
-        None => text.parse().ok(),
-    }
-}
-
 /// MIDR_EL1.Implementer (Arm ARM; the kernel's arch/arm64/include/asm/cputype.h).
-const IMPLEMENTERS: [(u32, &str); 12] = [
+const IMPLEMENTERS: [(u64, &str); 12] = [
     (0x41, "ARM"),
     (0x42, "Broadcom"),
     (0x43, "Cavium"),
@@ -133,7 +125,7 @@ const IMPLEMENTERS: [(u32, &str); 12] = [
 ];
 
 /// MIDR_EL1.PartNum of each implementer (cputype.h and the cores' technical reference manuals).
-const PARTS: [(u32, u32, &str); 47] = [
+const PARTS: [(u64, u64, &str); 47] = [
     (0x41, 0xc07, "Cortex-A7"),
     (0x41, 0xc08, "Cortex-A8"),
     (0x41, 0xc09, "Cortex-A9"),

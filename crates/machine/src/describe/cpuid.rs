@@ -1,5 +1,4 @@
-//! Caches and hypervisor by CPUID. It describes the CPU that executes it, so it applies only to the live
-//! tree.
+//! Caches and hypervisor by CPUID, which describes the CPU that executes it: only for the live tree.
 
 use figure::format;
 use figure::host::{Cache, CacheKind, TCG, Topology};

@@ -9,7 +9,7 @@ use crate::Tree;
 
 const POOLS: &str = "/sys/kernel/mm/hugepages";
 
-pub fn describe(tree: &Tree, asked: &Overrides, virtualisation: &Virtualisation) -> Memory {
+pub fn describe(tree: &Tree, overrides: &Overrides, virtualisation: &Virtualisation) -> Memory {
     let meminfo = tree.text("/proc/meminfo");
     let field = |name: &str| match &meminfo {
         Reading::Value(text) => {
@@ -19,17 +19,15 @@ pub fn describe(tree: &Tree, asked: &Overrides, virtualisation: &Virtualisation)
         Reading::Unknown(reason) => Reading::Unknown(reason.clone()),
     };
     let (slots, source) = slots(tree, virtualisation);
-    let peak = match asked.dimms {
-        Some(dimms) => Reading::Value(dimms.peak()),
-        None => match &slots {
-            Reading::Value(_) if virtualisation.is_guest() => Reading::unknown(
-                "a guest's memory modules are its hypervisor's invention; state the host's with --dimms, such as 12x2666",
-            ),
-            Reading::Value(slots) => channels::peak(slots, source),
-            Reading::Unknown(reason) => {
-                Reading::Unknown(format!("{reason}; state the modules with --dimms, such as 12x2666"))
-            }
-        },
+    let peak = match (overrides.dimms, &slots) {
+        (Some(dimms), _) => Reading::Value(dimms.peak()),
+        (None, Reading::Value(_)) if virtualisation.is_guest() => Reading::unknown(
+            "a guest's memory modules are its hypervisor's invention; state the host's with --dimms, such as 12x2666",
+        ),
+        (None, Reading::Value(slots)) => channels::peak(slots, source),
+        (None, Reading::Unknown(reason)) => {
+            Reading::Unknown(format!("{reason}; state the modules with --dimms, such as 12x2666"))
+        }
     };
     Memory {
         total: field("MemTotal"),

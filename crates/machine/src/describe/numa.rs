@@ -45,7 +45,7 @@ fn field(meminfo: &str, name: &str) -> Option<u64> {
     meminfo.lines().find_map(|line| kib(line.split_once(name)?.1.strip_prefix(':')?))
 }
 
-/// MemAvailable, which the kernel does not report by node: free memory, and file pages that need no writeback.
+/// MemAvailable, which the kernel does not give by node: free memory, and file pages that need no writeback.
 fn available(meminfo: &str) -> Option<u64> {
     let bytes = |name| field(meminfo, name).unwrap_or(0);
     let files = bytes("Active(file)").saturating_add(bytes("Inactive(file)"));

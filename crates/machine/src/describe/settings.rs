@@ -122,7 +122,7 @@ fn mitigations(tree: &Tree) -> Reading<String> {
     for name in tree.names(&directory) {
         let Reading::Value(state) = tree.text(format!("{directory}/{name}")) else { continue };
         count += 1;
-        // "Mitigation: …", "Vulnerable…", "Not affected", "KVM: Mitigation: …", "Processor vulnerable", "Unknown: …".
+        // "Mitigation: …", "KVM: Mitigation: …", "Vulnerable…", "Processor vulnerable", "Not affected", "Unknown: …"
         if state.contains("Mitigation:") {
             mitigated.push(name);
         } else if state.to_ascii_lowercase().contains("vulnerable") {
@@ -147,21 +147,18 @@ fn mitigations(tree: &Tree) -> Reading<String> {
 
 /// `mains`, or `battery` if no mains supply is online.
 fn power(tree: &Tree) -> Reading<String> {
-    let (mut mains, mut online, mut battery) = (false, false, false);
+    let (mut mains, mut battery) = (false, false);
     for name in tree.names(SUPPLIES) {
         let field =
             |file: &str| tree.text(format!("{SUPPLIES}/{name}/{file}")).into_value().unwrap_or_default();
         match field("type").as_str() {
-            "Mains" | "USB" => {
-                mains = true;
-                online |= field("online") == "1";
-            }
+            "Mains" | "USB" => mains |= field("online") == "1",
             // The battery of a wireless mouse has the scope "Device".
             "Battery" if field("scope") != "Device" => battery = true,
             _ => {}
         }
     }
-    match (mains && online, battery) {
+    match (mains, battery) {
         (true, _) => Reading::Value("mains".to_owned()),
         (false, true) => Reading::Value("battery".to_owned()),
         (false, false) => Reading::Unknown(format!("{SUPPLIES} shows neither mains nor battery")),

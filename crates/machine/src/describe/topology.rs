@@ -24,16 +24,14 @@ pub fn online(tree: &Tree, cpuinfo: &Cpuinfo) -> CpuList {
     let listed = tree.list(format!("{CPUS}/online")).into_value().unwrap_or_default();
     let present = if directories.is_empty() { listed.clone() } else { listed.intersection(&directories) };
     let some = |cpus: CpuList| (!cpus.is_empty()).then_some(cpus);
+    let is_off =
+        |cpu: &u32| tree.text(format!("{CPUS}/cpu{cpu}/online")).value().is_some_and(|text| text == "0");
     let online = some(present)
         .or_else(|| some(cpuinfo.cpus()))
         .or_else(|| some(proc_stat(tree)))
-        .or_else(|| some(directories.iter().filter(|cpu| !is_switched_off(tree, *cpu)).collect()))
+        .or_else(|| some(directories.iter().filter(|cpu| !is_off(cpu)).collect()))
         .unwrap_or(listed);
     online.iter().take(MAX_CPUS).collect()
-}
-
-fn is_switched_off(tree: &Tree, cpu: u32) -> bool {
-    tree.text(format!("{CPUS}/cpu{cpu}/online")).value().is_some_and(|text| text == "0")
 }
 
 /// The `cpuN` lines of /proc/stat: online CPUs.
@@ -62,38 +60,28 @@ pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo, online: CpuList, numa: &Numa) ->
     let packages = index_by_cpu(packages(cpuinfo, &firsts, lists));
     let clusters = index_by_cpu(optional(tree, &firsts, "cluster_id", |cpu| lists(cpu, &["cluster_cpus"])));
     let dies = index_by_cpu(optional(tree, &firsts, "die_id", |cpu| lists(cpu, &["die_cpus"])));
-    let mut nodes = BTreeMap::new();
-    for node in &numa.nodes {
-        for cpu in node.cpus.iter() {
-            nodes.entry(cpu).or_insert(node.node);
-        }
-    }
     let mut kinds = kinds(tree, &online);
-
-    let cpus = online
-        .iter()
-        .map(|cpu| {
-            let core = cores.index.get(&cpu).copied().unwrap_or_default();
-            let khz: Reading<u64> = tree.number(format!("{CPUS}/cpu{cpu}/cpufreq/cpuinfo_max_freq"));
-            LogicalCpu {
-                cpu,
-                core,
-                cluster: clusters.get(&cpu).copied(),
-                die: dies.get(&cpu).copied(),
-                package: packages.get(&cpu).copied().unwrap_or_default(),
-                node: nodes.get(&cpu).copied(),
-                siblings: cores.groups.get(core as usize).cloned().unwrap_or_default(),
-                kind: kinds.remove(&cpu),
-                max_mhz: khz.into_value().map(|khz| khz as f64 / 1e3),
-            }
-        })
-        .collect();
+    let describe_cpu = |cpu: u32| {
+        let core = cores.index.get(&cpu).copied().unwrap_or_default();
+        let khz: Reading<u64> = tree.number(format!("{CPUS}/cpu{cpu}/cpufreq/cpuinfo_max_freq"));
+        LogicalCpu {
+            cpu,
+            core,
+            cluster: clusters.get(&cpu).copied(),
+            die: dies.get(&cpu).copied(),
+            package: packages.get(&cpu).copied().unwrap_or_default(),
+            node: numa.nodes.iter().find(|node| node.cpus.contains(cpu)).map(|node| node.node),
+            siblings: cores.groups.get(core as usize).cloned().unwrap_or_default(),
+            kind: kinds.remove(&cpu),
+            max_mhz: khz.into_value().map(|khz| khz as f64 / 1e3),
+        }
+    };
 
     Topology {
+        cpus: online.iter().map(describe_cpu).collect(),
         offline: offline(tree, &online),
         possible: tree.list(format!("{CPUS}/possible")),
         allowed: allowed(tree, &online),
-        cpus,
         unknown: unknown.or_else(|| online.is_empty().then(|| "the tree shows no CPU".to_owned())),
         online,
     }
@@ -159,7 +147,6 @@ fn cores(
 }
 
 /// Packages by lists, else by ids. A core without either counts to the first package.
-///
 /// Arm kernels before 4.19 reported each cluster as a package; their trees do not show it.
 fn packages(cpuinfo: &Cpuinfo, firsts: &CpuList, lists: impl Fn(u32, &[&str]) -> Option<CpuList>) -> Groups {
     let by_ids = ids(firsts, cpuinfo, &["physical id"]);
@@ -176,7 +163,7 @@ fn optional(tree: &Tree, firsts: &CpuList, id: &str, list: impl Fn(u32) -> Optio
     })
 }
 
-/// CPUs with equal values of these /proc/cpuinfo fields, by the first of them, which [`Groups::divide`] reads.
+/// CPUs with equal values of these /proc/cpuinfo fields, by the first, which [`Groups::divide`] reads.
 fn ids(cpus: &CpuList, cpuinfo: &Cpuinfo, keys: &[&str]) -> BTreeMap<u32, CpuList> {
     let mut groups: BTreeMap<Vec<&str>, Vec<u32>> = BTreeMap::new();
     for cpu in cpus.iter() {
@@ -187,7 +174,7 @@ fn ids(cpus: &CpuList, cpuinfo: &Cpuinfo, keys: &[&str]) -> BTreeMap<u32, CpuLis
     groups.into_values().filter_map(|group| Some((*group.first()?, group.into_iter().collect()))).collect()
 }
 
-/// CPUs from the first of `names` in `directory`: from `NAME_list`, else from the mask `NAME` of older kernels.
+/// CPUs from the first of `names` in `directory`: from `NAME_list`, else from the mask `NAME` of old kernels.
 pub fn members(tree: &Tree, directory: &str, names: &[&str]) -> Option<CpuList> {
     names.iter().find_map(|name| {
         let list = tree.list(format!("{directory}/{name}_list")).into_value();
@@ -216,7 +203,7 @@ fn offline(tree: &Tree, online: &CpuList) -> CpuList {
     present.unwrap_or_else(directories).difference(online)
 }
 
-/// The affinity mask of this process. In a tree without it, which another program saved, all CPUs are allowed.
+/// The affinity mask of this process. In a tree without it, which another program saved, all are allowed.
 fn allowed(tree: &Tree, online: &CpuList) -> CpuList {
     let field = |name| tree.field("/proc/self/status", name);
     let list = field("Cpus_allowed_list:").and_then(|list| list.parse::<CpuList>().ok());

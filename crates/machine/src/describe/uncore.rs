@@ -13,7 +13,7 @@ use figure::{CpuList, Reading};
 use self::families::{Event, FAMILIES, Family, UNUSED};
 use self::terms::TermError;
 use crate::Tree;
-use crate::perf::{PARANOID_ALL_CPUS, closed};
+use crate::perf::{PARANOID_ALL_CPUS, paranoid_refusal};
 use crate::tree::printable;
 
 const DEVICES: &str = "/sys/bus/event_source/devices";
@@ -48,6 +48,7 @@ enum PmuError {
 }
 
 pub fn describe(tree: &Tree) -> Uncore {
+    let refused = paranoid_refusal(tree, PARANOID_ALL_CPUS);
     let devices = tree.names(DEVICES);
     let mut problems = Vec::new();
     for family in FAMILIES.iter().filter(|family| (family.holds)(tree)) {
@@ -59,7 +60,6 @@ pub fn describe(tree: &Tree) -> Uncore {
             }
         }
         if !channels.is_empty() {
-            let refused = closed(tree, PARANOID_ALL_CPUS);
             return Uncore { channels, unknown: summary(&problems), refused };
         }
     }
@@ -75,7 +75,7 @@ pub fn describe(tree: &Tree) -> Uncore {
         }
         false => format!("no uncore PMU (looked for {PATTERNS})"),
     });
-    Uncore { channels: Vec::new(), unknown: Some(unknown), refused: closed(tree, PARANOID_ALL_CPUS) }
+    Uncore { channels: Vec::new(), unknown: Some(unknown), refused }
 }
 
 pub(crate) fn files(tree: &Tree) -> Vec<String> {

@@ -142,14 +142,11 @@ fn by_kernel(tree: &Tree) -> Option<Detected> {
         return Some((kind, "/sys/hypervisor/type".to_owned()));
     }
     let node = text("/proc/device-tree/hypervisor/compatible");
-    for (word, name) in [("xen", "xen"), ("vmware", "vmware"), ("kvm", "kvm")] {
-        if node.contains(word) {
-            return detected(name, "/proc/device-tree/hypervisor/compatible");
-        }
+    if let Some(name) = ["xen", "vmware", "kvm"].into_iter().find(|name| node.contains(name)) {
+        return detected(name, "/proc/device-tree/hypervisor/compatible");
     }
-    if text("/proc/device-tree/compatible").contains("qemu")
-        || text("/proc/device-tree/model").contains("qemu")
-    {
+    let names_qemu = |file: &str| text(&format!("/proc/device-tree/{file}")).contains("qemu");
+    if names_qemu("compatible") || names_qemu("model") {
         return detected("qemu", "the device tree is QEMU's");
     }
     if tree.exists("/proc/device-tree/ibm,partition-name") {

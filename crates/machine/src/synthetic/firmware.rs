@@ -1,5 +1,4 @@
-//! An SMBIOS table, byte by byte (DMTF DSP0134 3.3): the structures that a real one begins with, memory devices
-//! with their serial numbers, and the end.
+//! An SMBIOS table, byte by byte (DMTF DSP0134 3.3), with serial numbers, as a real one has them.
 
 /// A memory device (type 17).
 #[derive(Clone, Debug)]

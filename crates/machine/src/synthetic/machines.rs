@@ -286,7 +286,7 @@ pub fn microvm_2cpu(root: &Path) -> io::Result<()> {
         .finish()
 }
 
-/// A container on a server of 16 CPUs: 1.5 CPUs of quota at the pod's group, 2 GiB at ours, four CPUs allowed.
+/// A container on a server of 16 CPUs: 1.5 CPUs of quota for the pod, 2 GiB for the group, four CPUs allowed.
 pub fn container_quota(root: &Path) -> io::Result<()> {
     Builder::new(root)
         .cpus(server(1, 8, 2, 1))

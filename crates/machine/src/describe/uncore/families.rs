@@ -41,8 +41,7 @@ const fn encoded(name: &'static str, direction: Direction, terms: &'static str, 
     Event { name, direction, terms: Some(terms), bytes: Some(bytes) }
 }
 
-/// The defaults of a family.
-const ANY: Family = Family { devices: &[], layouts: &[], channel_per_event: false, holds: |_| true };
+const DEFAULTS: Family = Family { devices: &[], layouts: &[], channel_per_event: false, holds: |_| true };
 
 const LINE: f64 = 64.0;
 const BEAT: f64 = 32.0;
@@ -64,7 +63,7 @@ pub static FAMILIES: &[Family] = &[
             ],
             &[named("cas_count.rd", Read, LINE), named("cas_count.wr", Write, LINE)],
         ],
-        ..ANY
+        ..DEFAULTS
     },
     // uncore_snbep.c (read, write) and uncore_snb.c (data_read, data_write): counters that cannot be stopped.
     Family {
@@ -73,13 +72,13 @@ pub static FAMILIES: &[Family] = &[
             &[scaled("data_read", Read), scaled("data_write", Write)],
             &[scaled("read", Read), scaled("write", Write)],
         ],
-        ..ANY
+        ..DEFAULTS
     },
     // uncore_snb.c: processors of laptops and desktops up to Tiger Lake.
     Family {
         devices: &["uncore_imc"],
         layouts: &[&[scaled("data_reads", Read), scaled("data_writes", Write)]],
-        ..ANY
+        ..DEFAULTS
     },
     // Linux, arch/x86/events/amd/uncore.c has formats only. Encodings: tools/perf/pmu-events/arch/x86/amdzen4
     // and amdzen5, memory-controller.json; 64 B: umc_mem_read_bandwidth in recommended.json.
@@ -89,7 +88,7 @@ pub static FAMILIES: &[Family] = &[
             encoded("umc_cas_cmd.rd", Read, "event=0x0a,rdwrmask=0x1", LINE),
             encoded("umc_cas_cmd.wr", Write, "event=0x0a,rdwrmask=0x2", LINE),
         ]],
-        ..ANY
+        ..DEFAULTS
     },
     // Zen to Zen 3: tools/perf/pmu-events/arch/x86/amdzen1 to amdzen3, data-fabric.json: requests with data
     // (64 B) of each DRAM channel, reads and writes together.
@@ -113,20 +112,20 @@ pub static FAMILIES: &[Family] = &[
     Family {
         devices: &["nvidia_scf_pmu_*"],
         layouts: &[&[named("cmem_rd_data", Read, BEAT), named("cmem_wr_total_bytes", Write, 1.0)]],
-        ..ANY
+        ..DEFAULTS
     },
     // Linux, Documentation/admin-guide/perf/nvidia-tegra410-pmu.rst: bytes to local or remote memory.
     Family {
         devices: &["nvidia_ucf_pmu_*"],
         layouts: &[&[named("mem_bytes_rd", Read, 1.0), named("mem_bytes_wr", Write, 1.0)]],
-        ..ANY
+        ..DEFAULTS
     },
     // Linux, drivers/perf/hisilicon/hisi_uncore_ddrc_pmu.c (Kunpeng). 32 B: ddrc_bw_read of openEuler's
     // tools/perf/pmu-events/arch/arm64/hisilicon/hip09, and A-Tune's monitor for Kunpeng 920.
     Family {
         devices: &["hisi_sccl*_ddrc*"],
         layouts: &[&[named("flux_rd", Read, BEAT), named("flux_wr", Write, BEAT)]],
-        ..ANY
+        ..DEFAULTS
     },
     // Linux, Documentation/admin-guide/perf/alibaba_pmu.rst (Yitian 710): DDRC_WIDTH is 64 bytes, and a
     // read-modify-write counts as a write.
@@ -137,7 +136,7 @@ pub static FAMILIES: &[Family] = &[
             named("hif_wr", Write, LINE),
             named("hif_rmw", Write, LINE),
         ]],
-        ..ANY
+        ..DEFAULTS
     },
 ];
 

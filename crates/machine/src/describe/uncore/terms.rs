@@ -1,6 +1,8 @@
 //! Encodes an event's terms, such as `event=0x04,umask=0x0f`, for perf_event_open(2). The PMU's `format/NAME`
 //! names the bits of each term, such as `config:0-7,32-35`.
 
+use crate::tree::hex_or_decimal;
+
 /// `config`, `config1`, `config2`.
 type Words = [u64; 3];
 
@@ -20,7 +22,7 @@ pub fn encode(terms: &str, format: impl Fn(&str) -> Option<String>) -> Result<Wo
     let mut words = Words::default();
     for term in terms.split(',').map(str::trim).filter(|term| !term.is_empty()) {
         let (name, value) = term.split_once('=').unwrap_or((term, "1"));
-        let value = number(value).ok_or_else(|| TermError::NoNumber(term.to_owned()))?;
+        let value = hex_or_decimal(value.trim()).ok_or_else(|| TermError::NoNumber(term.to_owned()))?;
         // `config` and so on are terms, too (perf-list(1)).
         let config = word(name).map(|_| format!("{name}:0-63"));
         let format = format(name).or(config).ok_or_else(|| TermError::NoFormat(name.to_owned()))?;
@@ -33,14 +35,6 @@ pub fn encode(terms: &str, format: impl Fn(&str) -> Option<String>) -> Result<Wo
 
 fn word(name: &str) -> Option<usize> {
     ["config", "config1", "config2"].iter().position(|word| *word == name)
-}
-
-fn number(text: &str) -> Option<u64> {
-    let text = text.trim();
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    }
 }
 
 /// Puts the low bits of the value into the first range, the next bits into the second, and so on.
