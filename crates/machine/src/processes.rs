@@ -47,7 +47,7 @@ pub struct Used {
 }
 
 impl Snapshot {
-    /// Reads all processes, at most [`MAX_PROCESSES`]. Takes about 20 µs per process.
+    /// Reads all processes, at most `MAX_PROCESSES`. Takes about 20 µs per process.
     pub fn read(tree: &Tree) -> Reading<Snapshot> {
         let mut hidden = hidden(tree);
         let uptime = tree.text("/proc/uptime").into_value();

@@ -38,7 +38,7 @@ const fn presence(directory: &'static str, names: Names) -> Pattern {
 
 /// All files except those of control groups and of memory controllers, which `pack` finds in the tree.
 pub const FILES: &[Pattern] = &[
-    // The kernel and the processor.
+    // The kernel and the processor. Of the counters only the names matter on another machine.
     all("proc", &["cpuinfo", "version", "sysinfo", "meminfo", "stat", "vmstat", "interrupts", "pressure/*"]),
     part("proc", &["cmdline"], command_line),
     all("proc/sys/kernel", &["arch", "osrelease", "numa_balancing", "randomize_va_space"]),
@@ -193,7 +193,7 @@ mod tests {
     fn only_masks_of_a_process_are_captured() {
         let captured = masks(b"Name:\ttruebench\nPid:\t7\nGroups:\t4 24\nCpus_allowed_list:\t0-3\n");
         assert_eq!(captured, b"Cpus_allowed_list:\t0-3\n");
-        for name in FILES.iter().flat_map(|pattern| pattern.names) {
+        for name in FILES.iter().flat_map(|pattern| pattern.names.iter().chain([&pattern.directory])) {
             assert!(!name.contains("environ") && !name.contains("serial"), "{name}");
         }
     }

@@ -8,7 +8,7 @@ use crate::Tree;
 use crate::tree::{MAX_LINE, printable};
 
 /// An ACPI table whose header names the manufacturer in bytes 10 to 15. Readable for root only.
-pub const ACPI: &str = "sys/firmware/acpi/tables/FACP";
+const ACPI: &str = "sys/firmware/acpi/tables/FACP";
 /// Bytes of its header.
 pub const ACPI_HEADER: usize = 36;
 /// Name of the processor that QEMU emulates with `-cpu max` (target/i386/cpu.c).
