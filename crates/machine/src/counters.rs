@@ -26,6 +26,7 @@ use figure::evidence as key;
 use figure::{CpuList, Evidence, Machine, Reading};
 
 use crate::Tree;
+pub(crate) use stat::USER_HZ;
 
 /// Names of the evidence keys that [`Watch::delta`] writes at every call.
 pub const WRITES: &[&str] = &[
@@ -69,7 +70,6 @@ pub struct Watch {
     emulated: bool,
 }
 
-/// A reading of all counters.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     times: Reading<stat::Times>,
@@ -79,7 +79,7 @@ pub struct Snapshot {
     thermal: sum::Numbers,
     edac: sum::Numbers,
     groups: groups::Numbers,
-    each: Option<each::Interrupts>,
+    each: Option<Reading<Vec<interrupts::Counts>>>,
 }
 
 impl Watch {
@@ -110,13 +110,11 @@ impl Watch {
         self.emulated
     }
 
-    /// The CPUs in use.
     pub fn cpus(&self) -> &CpuList {
         &self.cpus
     }
 
-    /// Reads all counters. Takes about 0.2 ms on a small machine, longer if /proc/interrupts has many
-    /// columns.
+    /// Takes about 0.2 ms on a small machine, longer if /proc/interrupts has many columns.
     pub fn snapshot(&self) -> Snapshot {
         let tree = &self.tree;
         Snapshot {
@@ -127,34 +125,33 @@ impl Watch {
             thermal: self.thermal.read(tree),
             edac: self.edac.read(tree),
             groups: self.groups.read(tree),
-            each: self.by_cpu.then(|| each::read(tree, &self.cpus)),
+            each: self.by_cpu.then(|| interrupts::read_each(tree, &self.cpus)),
         }
     }
 
     /// The change between two snapshots of this watch: every key of [`WRITES`], with a value or a reason.
     pub fn delta(&self, before: &Snapshot, after: &Snapshot) -> Evidence {
         let mut evidence = Evidence::default();
-        let spent = |columns: &[stat::Column]| self.spent(before, after, &self.cpus, columns);
+        let spent = |columns: &[stat::Column]| after.spent_since(before, &self.cpus, columns);
         evidence.put_reading(key::CPU_STEAL, spent(&[stat::Column::Steal]));
         evidence.put_reading(key::SOFTIRQ_TIME, spent(&[stat::Column::Irq, stat::Column::Softirq]));
-        evidence.put(key::CPU_FOREIGN_RESOLUTION, self.resolution());
+        // One tick per CPU in use, in seconds.
+        evidence.put(key::CPU_FOREIGN_RESOLUTION, self.cpus.len() as f64 / stat::USER_HZ);
         let sibling = match &self.siblings {
             // All siblings are in use, so none was busy with other work.
             Reading::Value(siblings) if siblings.is_empty() => Reading::Value(0.0),
-            Reading::Value(siblings) => self.spent(before, after, siblings, stat::BUSY),
+            Reading::Value(siblings) => after.spent_since(before, siblings, stat::BUSY),
             Reading::Unknown(reason) => Reading::unknown(reason),
         };
         evidence.put_reading(key::CPU_SIBLING, sibling);
-        let interrupts = both(&before.interrupts, &after.interrupts, interrupts::growth);
-        evidence.put_reading(key::IRQ_COUNT, interrupts);
-        let row =
-            |label| both(&before.interrupts, &after.interrupts, |a, b| interrupts::growth_of(label, a, b));
+        let (irqs_before, irqs_after) = (&before.interrupts, &after.interrupts);
+        evidence.put_reading(key::IRQ_COUNT, both(irqs_before, irqs_after, interrupts::growth));
+        let row = |label| both(irqs_before, irqs_after, |a, b| interrupts::growth_of(label, a, b));
         evidence.put_reading(key::IRQ_RESCHEDULE, row(interrupts::RESCHEDULE));
         evidence.put_reading(key::IRQ_CALL, row(interrupts::CALL));
         pressure::write(&mut evidence, &before.pressure, &after.pressure);
         vmstat::write(&mut evidence, &before.vmstat, &after.vmstat);
-        let throttles = self.thermal.growth(&before.thermal, &after.thermal);
-        evidence.put_reading(key::THERMAL_THROTTLES, throttles);
+        evidence.put_reading(key::THERMAL_THROTTLES, self.thermal.growth(&before.thermal, &after.thermal));
         evidence.put_reading(key::EDAC_CORRECTED, self.edac.growth(&before.edac, &after.edac));
         self.groups.write(&mut evidence, &before.groups, &after.groups);
         if let (Some(counts), Some(counts_after)) = (&before.each, &after.each) {
@@ -167,26 +164,17 @@ impl Watch {
     /// Busy seconds of the CPUs in use between two snapshots, of all processes: user, nice, system, irq and
     /// softirq. Minus the CPU time of truebench this is `cpu.foreign`.
     pub fn busy(&self, before: &Snapshot, after: &Snapshot) -> Reading<f64> {
-        self.spent(before, after, &self.cpus, stat::BUSY)
-    }
-
-    /// The resolution of [`busy`](Watch::busy) in seconds: one tick per CPU in use.
-    pub fn resolution(&self) -> f64 {
-        self.cpus.len() as f64 / stat::USER_HZ
-    }
-
-    fn spent(
-        &self,
-        before: &Snapshot,
-        after: &Snapshot,
-        cpus: &CpuList,
-        columns: &[stat::Column],
-    ) -> Reading<f64> {
-        both(&before.times, &after.times, |before, after| stat::growth(before, after, cpus, columns))
+        after.spent_since(before, &self.cpus, stat::BUSY)
     }
 }
 
-/// SMT siblings of the CPUs in use that are not in use.
+impl Snapshot {
+    /// Seconds that `cpus` spent in `columns` since an earlier snapshot.
+    fn spent_since(&self, before: &Snapshot, cpus: &CpuList, columns: &[stat::Column]) -> Reading<f64> {
+        both(&before.times, &self.times, |before, after| stat::growth(before, after, cpus, columns))
+    }
+}
+
 fn idle_siblings(machine: &Machine, cpus: &CpuList) -> Reading<CpuList> {
     if let Some(reason) = &machine.topology.unknown {
         return Reading::unknown(reason);
@@ -205,6 +193,18 @@ fn idle_siblings(machine: &Machine, cpus: &CpuList) -> Reading<CpuList> {
     } else {
         Reading::unknown("no SMT siblings are shown, but a hypervisor may hide them")
     }
+}
+
+/// All values, or the first reason.
+fn all<T>(readings: impl IntoIterator<Item = Reading<T>>) -> Reading<Vec<T>> {
+    let mut values = Vec::new();
+    for reading in readings {
+        match reading {
+            Reading::Value(value) => values.push(value),
+            Reading::Unknown(reason) => return Reading::Unknown(reason),
+        }
+    }
+    Reading::Value(values)
 }
 
 /// Compares two readings, or returns the reason why one is unknown.

@@ -27,15 +27,13 @@ pub(crate) use settings::recorded_parameters;
 /// What the user states about the machine because its files do not.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
-    /// `--dimms 12x2666`.
     pub dimms: Option<Dimms>,
 }
 
 /// Describes the machine in `tree`. Never fails: missing information is unknown with its reason.
 ///
-/// Opens about 20 files per CPU. This takes a few milliseconds on small machines, some hundred with 1500
-/// CPUs.
-pub fn describe(tree: &Tree, asked: &Overrides) -> Machine {
+/// Opens about 20 files per CPU: a few milliseconds on small machines, some hundred with 1500 CPUs.
+pub fn describe(tree: &Tree, overrides: &Overrides) -> Machine {
     let cpuinfo = cpuinfo::Cpuinfo::read(tree);
     let virtualisation = virtualisation::describe(tree, &cpuinfo);
     let online = topology::online(tree, &cpuinfo);
@@ -45,7 +43,7 @@ pub fn describe(tree: &Tree, asked: &Overrides) -> Machine {
         hostname: tree.line("/proc/sys/kernel/hostname"),
         cpu: cpu::describe(tree, &cpuinfo),
         caches: caches::describe(tree, &cpuinfo, &topology, &virtualisation),
-        memory: memory::describe(tree, asked, &virtualisation),
+        memory: memory::describe(tree, overrides, &virtualisation),
         cgroup: cgroup::describe(tree, &topology.online),
         kernel: Kernel {
             release: settings::release(tree),

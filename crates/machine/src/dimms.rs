@@ -1,6 +1,7 @@
 //! `--dimms`: memory modules as the user states them.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use figure::host::Peak;
@@ -17,12 +18,11 @@ const MAX_SPEED: u32 = 20_000;
 const KINDS: [&str; 10] =
     ["DDR", "DDR2", "DDR3", "DDR4", "DDR5", "LPDDR3", "LPDDR4", "LPDDR4X", "LPDDR5", "LPDDR5X"];
 
-/// Memory modules as the user states them: `12x2666` or `8xDDR5-4800`.
+/// `12x2666` or `8xDDR5-4800`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dimms {
     /// Populated 64-bit channels.
     pub channels: u32,
-    /// MT/s.
     pub mt_per_s: u32,
     /// `DDR4`, `DDR5`, …, if stated. It appears in the basis and changes no number.
     pub kind: Option<&'static str>,
@@ -35,7 +35,6 @@ impl Dimms {
     }
 }
 
-/// The peak of `channels` 64-bit channels at `mt_per_s`.
 pub(crate) fn peak(channels: u32, mt_per_s: u32, basis: String) -> Peak {
     let bytes_per_s = BYTES_PER_TRANSFER * f64::from(channels) * f64::from(mt_per_s) * 1e6;
     Peak { channels, mt_per_s, bytes_per_s, basis }
@@ -50,16 +49,12 @@ impl fmt::Display for Dimms {
     }
 }
 
-/// Why a text is not a description of memory modules.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotDimms {
-    /// Another form.
     #[error("'{0}' is not CHANNELSxSPEED; write for example 12x2666 or 8xDDR5-4800")]
     Form(String),
-    /// A count of channels that no machine has.
     #[error("{0} channels: the count of populated 64-bit channels must be 1 to {MAX_CHANNELS}")]
     Channels(String),
-    /// A speed that no module has.
     #[error(
         "{0} MT/s: the speed must be {MIN_SPEED} to {MAX_SPEED}; it is the transfer rate (2666), not the clock (1333)"
     )]
@@ -86,15 +81,13 @@ impl FromStr for Dimms {
             return Err(form());
         }
         let short = |part: &str| part.chars().take(20).collect();
-        let channels = match channels.parse() {
-            Ok(count) if (1..=MAX_CHANNELS).contains(&count) => count,
-            _ => return Err(NotDimms::Channels(short(channels))),
-        };
-        let mt_per_s = match speed.parse() {
-            Ok(rate) if (MIN_SPEED..=MAX_SPEED).contains(&rate) => rate,
-            _ => return Err(NotDimms::Speed(short(speed))),
-        };
-        Ok(Dimms { channels, mt_per_s, kind })
+        let number = |text: &str, range: RangeInclusive<u32>| text.parse().ok().filter(|n| range.contains(n));
+        Ok(Dimms {
+            channels: number(channels, 1..=MAX_CHANNELS)
+                .ok_or_else(|| NotDimms::Channels(short(channels)))?,
+            mt_per_s: number(speed, MIN_SPEED..=MAX_SPEED).ok_or_else(|| NotDimms::Speed(short(speed)))?,
+            kind,
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 //! command that changes it. Pure: truebench changes nothing and never runs these commands.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 
 use figure::host::{CgroupLevel, HostNote, Machine};
 use figure::{CpuList, Reading, format};
@@ -42,8 +43,13 @@ pub fn notes(machine: &Machine) -> Vec<HostNote> {
     HAZARDS.iter().filter_map(|hazard| hazard(machine)).collect()
 }
 
-fn note(about: &str, reason: String, command: Option<String>) -> Option<HostNote> {
-    Some(HostNote { about: about.to_owned(), reason, command })
+fn note(about: &str, reason: impl Into<String>, command: Option<String>) -> Option<HostNote> {
+    Some(HostNote { about: about.to_owned(), reason: reason.into(), command })
+}
+
+/// The command that writes `value` to a file.
+fn write(value: impl Display, file: &str) -> String {
+    format!("echo {value} | sudo tee {}", quoted(file))
 }
 
 fn setting<'a>(machine: &'a Machine, name: &str) -> Option<&'a str> {
@@ -55,21 +61,17 @@ fn cpu_count(count: usize) -> String {
 }
 
 fn quota(machine: &Machine) -> Option<HostNote> {
-    let (quota, level) = machine.cgroup.quota_cpus()?;
     let allowed = machine.topology.allowed.len();
-    if quota >= allowed as f64 {
-        return None;
-    }
+    let (quota, level) = machine.cgroup.quota_cpus().filter(|(quota, _)| *quota < allowed as f64)?;
     let command = match level.version {
-        1 => format!("echo -1 | sudo tee {}", quoted(&format!("{}/cpu.cfs_quota_us", level.directory))),
-        _ => format!("echo max | sudo tee {}", quoted(&format!("{}/cpu.max", level.directory))),
+        1 => write(-1, &format!("{}/cpu.cfs_quota_us", level.directory)),
+        _ => write("max", &format!("{}/cpu.max", level.directory)),
     };
+    let (quota, cpus) = (format::number(quota), cpu_count(allowed));
     let reason = format!(
-        "{} may use {} CPUs' worth of time, and its threads may run on {}: more threads than that are stopped \
+        "{} may use {quota} CPUs' worth of time, and its threads may run on {cpus}: more threads than that are stopped \
          in the middle of every period. In a container set the limit where it was started, or use fewer threads",
-        level.directory,
-        format::number(quota),
-        cpu_count(allowed)
+        level.directory
     );
     note("CPU quota", reason, Some(command))
 }
@@ -81,9 +83,13 @@ fn allowed(machine: &Machine) -> Option<HostNote> {
     }
     let narrow =
         |level: &&CgroupLevel| level.cpuset.as_ref().is_some_and(|set| !topology.online.is_subset(set));
-    let cause = match machine.cgroup.levels.iter().find(narrow) {
-        Some(level) => format!("the cpuset of {}", level.directory),
-        None => "the affinity mask that we were started with".to_owned(),
+    // A user can widen the mask up to the cpuset, but not the cpuset.
+    let (cause, command) = match machine.cgroup.levels.iter().find(narrow) {
+        Some(level) => (format!("the cpuset of {}", level.directory), None),
+        None => (
+            "the affinity mask that we were started with".to_owned(),
+            Some(format!("taskset -c {} truebench …", topology.online)),
+        ),
     };
     let reason = format!(
         "we may run on {} of {} ({}), by {cause}: figures are of this part of the machine",
@@ -91,40 +97,31 @@ fn allowed(machine: &Machine) -> Option<HostNote> {
         cpu_count(topology.online.len()),
         topology.allowed
     );
-    // A user can widen the mask up to the cpuset, but not the cpuset.
-    let command =
-        cause.starts_with("the affinity").then(|| format!("taskset -c {} truebench …", topology.online));
     note("CPUs that we may use", reason, command)
 }
 
 fn memory_limit(machine: &Machine) -> Option<HostNote> {
-    let (room, level) = machine.cgroup.memory_room()?;
     let available = *machine.memory.available.value().unwrap_or(&u64::MAX);
-    if room >= available {
-        return None;
-    }
+    let (room, level) = machine.cgroup.memory_room().filter(|(room, _)| *room < available)?;
     let reason = format!(
         "{} has room for {} more under its limit of {}: arrays stay below that, however much memory the machine has",
         level.directory,
         format::bytes(room as f64),
         format::bytes(level.memory_limit.unwrap_or(0) as f64)
     );
+    let file = |name: &str| format!("{}/memory.{name}", level.directory);
     let command = match level.version {
-        1 => format!("echo -1 | sudo tee {}", quoted(&format!("{}/memory.limit_in_bytes", level.directory))),
-        _ => format!(
-            "echo max | sudo tee {} {}",
-            quoted(&format!("{}/memory.max", level.directory)),
-            quoted(&format!("{}/memory.high", level.directory))
-        ),
+        1 => write(-1, &file("limit_in_bytes")),
+        _ => write("max", &file("max")) + " " + &quoted(&file("high")),
     };
     note("memory limit", reason, Some(command))
 }
 
 fn hidden_groups(machine: &Machine) -> Option<HostNote> {
-    let unknown = machine.cgroup.unknown.as_ref()?;
+    let unknown = machine.cgroup.unknown.as_ref().filter(|_| machine.virtualisation.container.is_some())?;
     let reason =
         format!("limits that we cannot see may stop us: {unknown}. The throttling counters tell if they do");
-    machine.virtualisation.container.as_ref().and_then(|_| note("limits out of sight", reason, None))
+    note("limits out of sight", reason, None)
 }
 
 fn guest(machine: &Machine) -> Option<HostNote> {
@@ -152,9 +149,8 @@ fn last_level(machine: &Machine) -> Option<HostNote> {
 }
 
 fn battery(machine: &Machine) -> Option<HostNote> {
-    (setting(machine, "power")? == "battery")
-        .then(|| "on battery the firmware lowers clocks and power limits. Plug in".to_owned())
-        .and_then(|reason| note("battery", reason, None))
+    setting(machine, "power").filter(|power| *power == "battery")?;
+    note("battery", "on battery the firmware lowers clocks and power limits. Plug in", None)
 }
 
 fn hybrid(machine: &Machine) -> Option<HostNote> {
@@ -163,21 +159,12 @@ fn hybrid(machine: &Machine) -> Option<HostNote> {
         return None;
     }
     let cpus_of = |kind: &str| -> CpuList {
-        machine
-            .topology
-            .cpus
-            .iter()
-            .filter(|cpu| cpu.kind.as_deref() == Some(kind))
-            .map(|cpu| cpu.cpu)
-            .collect()
+        let cpus = machine.topology.cpus.iter().filter(|cpu| cpu.kind.as_deref() == Some(kind));
+        cpus.map(|cpu| cpu.cpu).collect()
     };
     let listed: Vec<String> = kinds.iter().map(|kind| format!("{kind}: {}", cpus_of(kind))).collect();
-    let fastest = kinds.iter().find(|kind| **kind == "performance").copied().or_else(|| {
-        kinds
-            .iter()
-            .max_by_key(|kind| kind.strip_prefix("capacity ").and_then(|n| n.parse::<u32>().ok()))
-            .copied()
-    })?;
+    let capacity = |kind: &str| kind.strip_prefix("capacity ").and_then(|n| n.parse::<u32>().ok());
+    let fastest = kinds.iter().max_by_key(|kind| (**kind == "performance", capacity(kind)))?;
     let reason = format!(
         "cores of {} sorts ({}): the slowest thread decides. Measure one sort at a time",
         kinds.len(),
@@ -187,30 +174,20 @@ fn hybrid(machine: &Machine) -> Option<HostNote> {
 }
 
 fn governor(machine: &Machine) -> Option<HostNote> {
-    let governors = setting(machine, "governor")?;
-    if governors == "performance" {
-        return None;
-    }
+    let governors = setting(machine, "governor").filter(|governors| *governors != "performance")?;
     let reason =
         format!("the clock follows the load ({governors}): a short figure may be taken on the way up");
-    note(
-        "frequency governor",
-        reason,
-        Some(format!("echo performance | sudo tee {CPU}/cpufreq/policy*/scaling_governor")),
-    )
+    let command = format!("echo performance | sudo tee {CPU}/cpufreq/policy*/scaling_governor");
+    note("frequency governor", reason, Some(command))
 }
 
 fn boost(machine: &Machine) -> Option<HostNote> {
-    let setting = machine.kernel.setting("boost")?;
-    if setting.value.value()? != "on" {
-        return None;
-    }
-    let off = if setting.source.ends_with("no_turbo") { 1 } else { 0 };
-    let reason =
-        "the clock rises above its base while few cores are busy and the package is cool: figures depend \
-                  on what ran before, and do not scale with threads"
-            .to_owned();
-    note("turbo", reason, Some(format!("echo {off} | sudo tee {}", quoted(&setting.source))))
+    setting(machine, "boost").filter(|boost| *boost == "on")?;
+    let file = &machine.kernel.setting("boost")?.source;
+    let off = if file.ends_with("no_turbo") { 1 } else { 0 };
+    let reason = "the clock rises above its base while few cores are busy and the package is cool: figures depend on \
+                  what ran before, and do not scale with threads";
+    note("turbo", reason, Some(write(off, file)))
 }
 
 fn topology_unknown(machine: &Machine) -> Option<HostNote> {
@@ -223,13 +200,13 @@ fn offline(machine: &Machine) -> Option<HostNote> {
     if offline.is_empty() {
         return None;
     }
+    let count = cpu_count(offline.len());
     // Only the SMT control switches such siblings on again.
     if matches!(setting(machine, "smt"), Some("off" | "forceoff")) {
-        let reason = format!("{} ({offline}) are off, some or all as SMT siblings", cpu_count(offline.len()));
-        return note("offline CPUs", reason, Some(format!("echo on | sudo tee {CPU}/smt/control")));
+        let reason = format!("{count} ({offline}) are off, some or all as SMT siblings");
+        return note("offline CPUs", reason, Some(write("on", &format!("{CPU}/smt/control"))));
     }
-    let reason =
-        format!("{} ({offline}) are switched off: this is not the whole machine", cpu_count(offline.len()));
+    let reason = format!("{count} ({offline}) are switched off: this is not the whole machine");
     let each: Vec<String> = offline.iter().map(|cpu| cpu.to_string()).collect();
     let command = format!("for cpu in {}; do echo 1 | sudo tee {CPU}/cpu$cpu/online; done", each.join(" "));
     note("offline CPUs", reason, Some(command))
@@ -241,8 +218,7 @@ fn numa_balancing(machine: &Machine) -> Option<HostNote> {
         return None;
     }
     let reason =
-        "the kernel unmaps pages to see who uses them, and moves them between nodes while we measure"
-            .to_owned();
+        "the kernel unmaps pages to see who uses them, and moves them between nodes while we measure";
     note("NUMA balancing", reason, Some("sudo sysctl kernel.numa_balancing=0".to_owned()))
 }
 
@@ -251,36 +227,30 @@ fn smt(machine: &Machine) -> Option<HostNote> {
         return None;
     }
     let reason = "two CPUs of one core share its caches and units: what runs on the sibling slows us, and threads beyond \
-                  one for each core add little. We place one thread on each core; switch it off only to exclude strangers"
-        .to_owned();
-    note("SMT", reason, Some(format!("echo off | sudo tee {CPU}/smt/control")))
+                  one for each core add little. We place one thread on each core; switch it off only to exclude strangers";
+    note("SMT", reason, Some(write("off", &format!("{CPU}/smt/control"))))
 }
 
 fn huge_pages(machine: &Machine) -> Option<HostNote> {
     let chosen = setting(machine, "transparent_hugepage").filter(|chosen| *chosen != "always")?;
     let effect = "pages of 4 KiB need more TLB entries than there are, which costs bandwidth";
-    let reason = match chosen {
-        "madvise" => {
-            format!("only programs that ask get huge pages: {effect} in those that do not. --pages thp asks")
-        }
-        _ => format!("no program gets huge pages without reserving them: {effect}"),
-    };
-    let command = match chosen {
-        "madvise" => "truebench memory --pages thp".to_owned(),
-        _ => "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled".to_owned(),
+    let (reason, command) = match chosen {
+        "madvise" => (
+            format!("only programs that ask get huge pages: {effect} in those that do not. --pages thp asks"),
+            "truebench memory --pages thp".to_owned(),
+        ),
+        _ => (
+            format!("no program gets huge pages without reserving them: {effect}"),
+            write("madvise", "/sys/kernel/mm/transparent_hugepage/enabled"),
+        ),
     };
     note("transparent huge pages", reason, Some(command))
 }
 
 fn swap(machine: &Machine) -> Option<HostNote> {
-    let bytes = *machine.memory.swap.value()?;
-    if bytes == 0 {
-        return None;
-    }
-    let reason = format!(
-        "{} of swap: under pressure arrays may be written out while they are measured",
-        format::bytes(bytes as f64)
-    );
+    let bytes = machine.memory.swap.value().filter(|bytes| **bytes > 0)?;
+    let size = format::bytes(*bytes as f64);
+    let reason = format!("{size} of swap: under pressure arrays may be written out while they are measured");
     note("swap", reason, Some("sudo swapoff -a".to_owned()))
 }
 
@@ -296,15 +266,13 @@ fn clocksource(machine: &Machine) -> Option<HostNote> {
         "time is read from {current}, which costs a system call or worse: short samples lose precision"
     );
     let file = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-    note("clock source", reason, better.map(|fast| format!("echo {fast} | sudo tee {file}")))
+    note("clock source", reason, better.map(|fast| write(fast, file)))
 }
 
 fn same_page_merging(machine: &Machine) -> Option<HostNote> {
-    if setting(machine, "ksm")? != "1" {
-        return None;
-    }
-    let reason = "the kernel compares and merges equal pages in the background".to_owned();
-    note("same-page merging (KSM)", reason, Some("echo 0 | sudo tee /sys/kernel/mm/ksm/run".to_owned()))
+    setting(machine, "ksm").filter(|ksm| *ksm == "1")?;
+    let reason = "the kernel compares and merges equal pages in the background";
+    note("same-page merging (KSM)", reason, Some(write(0, "/sys/kernel/mm/ksm/run")))
 }
 
 fn mitigations(machine: &Machine) -> Option<HostNote> {

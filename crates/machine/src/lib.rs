@@ -1,8 +1,7 @@
 //! Describes a machine, and reads the counters whose changes are evidence.
 //!
-//! All modules read `/proc` and `/sys` below the root of a [`Tree`], so that a captured or a synthetic
-//! machine can be a test case. A missing or damaged file gives an unknown value with its reason, never a
-//! panic.
+//! All modules read `/proc` and `/sys` below the root of a [`Tree`], so a captured or a synthetic machine can be
+//! a test case. A missing or damaged file gives an unknown value with its reason, never a panic.
 
 pub mod capture;
 pub mod counters;

@@ -24,12 +24,8 @@ struct Group {
 }
 
 impl Kills {
-    /// Reads the counters.
     pub fn read(tree: &Tree) -> Kills {
-        let count = |path: &str| {
-            let text = tree.text(path).into_value()?;
-            text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse::<u64>().ok())
-        };
+        let count = |path: &str| tree.field(path, "oom_kill ")?.parse().ok();
         let levels = cgroup::of_process(tree, "self", &CpuList::default()).levels;
         let groups = levels.into_iter().filter_map(|level| {
             let file = if level.version == 1 { "memory.oom_control" } else { "memory.events" };
@@ -39,22 +35,21 @@ impl Kills {
         Kills { groups: groups.collect(), machine: count("/proc/vmstat") }
     }
 
-    /// What ran out of memory since an earlier reading, for the user, or that this is unknown. `None`: there
-    /// was no OOM kill.
+    /// What ran out of memory since an earlier reading, or that this is unknown. `None`: no OOM kill.
     pub fn cause_since(&self, before: &Kills) -> Option<String> {
-        let then = |group: &Group| before.groups.iter().find(|then| then.directory == group.directory);
-        let grown = |group: &&Group| then(group).is_some_and(|then| group.kills > then.kills);
-        let limited = self.groups.iter().filter(grown).find_map(|group| Some((group, group.limit?)));
+        let has_grown = |group: &&Group| {
+            let before = before.groups.iter().find(|before| before.directory == group.directory);
+            before.is_some_and(|before| group.kills > before.kills)
+        };
+        let limited = self.groups.iter().filter(has_grown).find_map(|group| Some((group, group.limit?)));
         match (limited, self.machine, before.machine) {
-            (Some((group, limit)), ..) => Some(format!(
-                "the memory limit of the control group {} is {}",
-                group.directory,
-                bytes(limit as f64)
-            )),
-            (None, Some(now), Some(then)) if now > then => {
-                Some("the machine ran out of memory (see dmesg)".to_owned())
+            (Some((group, limit)), ..) => {
+                let limit = bytes(limit as f64);
+                Some(format!("the memory limit of the control group {} is {limit}", group.directory))
             }
-            (None, Some(_), Some(_)) => None,
+            (None, Some(now), Some(then)) => {
+                (now > then).then(|| "the machine ran out of memory (see dmesg)".to_owned())
+            }
             _ => Some(
                 "by hand, or for want of memory, which this kernel does not count (see dmesg)".to_owned(),
             ),

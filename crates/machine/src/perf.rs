@@ -5,6 +5,7 @@ use figure::Reading;
 use crate::tree::Tree;
 
 const LEVEL: &str = "/proc/sys/kernel/perf_event_paranoid";
+const STATUS: &str = "/proc/self/status";
 /// Capabilities that permit counting other processes (include/uapi/linux/capability.h).
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
@@ -18,7 +19,7 @@ pub const PARANOID_ALL_CPUS: i64 = 0;
 
 /// Why the kernel would refuse: perf_event_paranoid is above `allowed`, and there is no CAP_PERFMON
 /// (Documentation/admin-guide/perf-security.rst). A seccomp filter may refuse, too.
-pub(crate) fn closed(tree: &Tree, allowed: i64) -> Option<String> {
+pub(crate) fn paranoid_refusal(tree: &Tree, allowed: i64) -> Option<String> {
     let level = match tree.number::<i64>(LEVEL) {
         Reading::Value(level) => level,
         Reading::Unknown(reason) => return Some(format!("this kernel has no performance events ({reason})")),
@@ -27,32 +28,23 @@ pub(crate) fn closed(tree: &Tree, allowed: i64) -> Option<String> {
         .then(|| format!("perf_event_paranoid is {level}: sudo sysctl kernel.perf_event_paranoid={allowed}"))
 }
 
-/// Why perf_event_open(2) failed with EACCES or EPERM, and what to do. `allowed` is [`PARANOID_OWN_PROCESSES`] or
-/// [`PARANOID_ALL_CPUS`].
+/// Why perf_event_open(2) failed with EACCES or EPERM, and what to do. `allowed`: one of the constants above.
 pub fn refusal(tree: &Tree, allowed: i64) -> String {
     let cause = if is_filtered(tree) {
-        "a filter of system calls (seccomp) is set, as containers have one: docker run --cap-add PERFMON \
-         lets it through"
+        "a filter of system calls (seccomp) is set, as containers have one: docker run --cap-add PERFMON lets it through"
     } else {
         "it is not our process, or a security module or a locked-down kernel forbids it"
     };
-    closed(tree, allowed).unwrap_or_else(|| format!("not for want of perf_event_paranoid: {cause}"))
+    paranoid_refusal(tree, allowed).unwrap_or_else(|| format!("not for want of perf_event_paranoid: {cause}"))
 }
 
-/// Whether a seccomp filter is set for this process.
 pub fn is_filtered(tree: &Tree) -> bool {
-    status(tree, "Seccomp:").as_deref() == Some(FILTERED)
+    tree.field(STATUS, "Seccomp:").as_deref() == Some(FILTERED)
 }
 
 fn is_capable(tree: &Tree) -> bool {
-    let set = status(tree, "CapEff:").and_then(|set| u64::from_str_radix(&set, 16).ok()).unwrap_or(0);
+    let set = tree.field(STATUS, "CapEff:").and_then(|set| u64::from_str_radix(&set, 16).ok()).unwrap_or(0);
     [CAP_SYS_ADMIN, CAP_PERFMON].iter().any(|capability| set >> capability & 1 == 1)
-}
-
-/// The rest of the line of /proc/self/status that begins with `word`.
-fn status(tree: &Tree, word: &str) -> Option<String> {
-    let text = tree.text("/proc/self/status").into_value()?;
-    text.lines().find_map(|line| line.strip_prefix(word)).map(|rest| rest.trim().to_owned())
 }
 
 #[cfg(test)]
@@ -61,7 +53,7 @@ mod tests {
 
     fn refused(level: &str, status: &str, allowed: i64) -> String {
         let root = tempfile::tempdir().unwrap();
-        for (path, text) in [(LEVEL, level), ("/proc/self/status", status)] {
+        for (path, text) in [(LEVEL, level), (STATUS, status)] {
             let path = root.path().join(&path[1..]);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();

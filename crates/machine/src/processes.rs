@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use figure::{CpuList, Reading};
 
 use crate::Tree;
+use crate::counters::USER_HZ;
 use crate::tree::printable;
 
-/// Ticks per second of times in /proc: see [`crate::counters`].
-const USER_HZ: f64 = 100.0;
 /// Processes that are read at most. The largest machines have about ten thousand kernel threads.
 const MAX_PROCESSES: usize = 1 << 15;
 /// The longest name of a process: 15 bytes, or 63 for a kernel worker (fs/proc/array.c, proc_task_name).
@@ -21,7 +20,6 @@ const INITIAL_NAMESPACE: &str = "pid:[4026531836]";
 /// A process by its id and its start in ticks since boot, because ids are reused.
 type Identity = (u32, u64);
 
-/// All processes at one time.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     processes: BTreeMap<Identity, Process>,
@@ -39,26 +37,21 @@ struct Process {
     ticks: u64,
 }
 
-/// A process that used CPU time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Used {
     /// Its name, in brackets for a kernel thread as in ps(1). Untrusted, without control characters.
     pub name: String,
-    /// Its process id.
     pub pid: u32,
     /// CPU seconds of all its threads on all CPUs.
     pub seconds: f64,
 }
 
 impl Snapshot {
-    /// Reads all processes, at most 32768. Takes about 20 µs per process.
-    ///
-    /// # Errors
-    /// Unknown where no process can be read.
+    /// Reads all processes, at most `MAX_PROCESSES`. Takes about 20 µs per process.
     pub fn read(tree: &Tree) -> Reading<Snapshot> {
         let mut hidden = hidden(tree);
         let uptime = tree.text("/proc/uptime").into_value();
-        let now = uptime.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
+        let seconds = uptime.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
         let pids = tree.numbered("/proc", "");
         let mut processes = BTreeMap::new();
         if pids.len() > MAX_PROCESSES {
@@ -74,7 +67,7 @@ impl Snapshot {
         if processes.is_empty() {
             return Reading::unknown("/proc shows no processes");
         }
-        let now = now.map(|seconds| (seconds * USER_HZ) as u64);
+        let now = seconds.map(|seconds| (seconds * USER_HZ) as u64);
         Reading::Value(Snapshot { processes, now, hidden })
     }
 
@@ -87,24 +80,23 @@ impl Snapshot {
     /// descendants. Processes that ended in between are missing.
     pub fn since(&self, earlier: &Snapshot, roots: &[u32]) -> Vec<Used> {
         let excluded = self.with_descendants(roots);
-        let used = self.processes.iter().filter(|((pid, _), _)| !excluded.contains(pid)).filter_map(
-            |(identity, now)| {
-                let before = match earlier.processes.get(identity) {
-                    Some(before) => before.ticks,
-                    // It existed before but was not read, so the growth is unknown.
-                    None if earlier.now.is_none_or(|then| identity.1 < then) => return None,
-                    None => 0,
-                };
-                let ticks = now.ticks.checked_sub(before).filter(|ticks| *ticks > 0)?;
-                Some(Used { name: now.name.clone(), pid: identity.0, seconds: ticks as f64 / USER_HZ })
-            },
-        );
-        let mut used: Vec<Used> = used.collect();
+        let mut used = Vec::new();
+        for (identity @ (pid, started), now) in &self.processes {
+            let before = match earlier.processes.get(identity) {
+                Some(before) => before.ticks,
+                // It existed before but was not read, so the growth is unknown.
+                None if earlier.now.is_none_or(|then| *started < then) => continue,
+                None => 0,
+            };
+            if now.ticks > before && !excluded.contains(pid) {
+                let seconds = (now.ticks - before) as f64 / USER_HZ;
+                used.push(Used { name: now.name.clone(), pid: *pid, seconds });
+            }
+        }
         used.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
         used
     }
 
-    /// These processes and all their descendants.
     fn with_descendants(&self, roots: &[u32]) -> BTreeSet<u32> {
         let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for ((pid, _), process) in &self.processes {
@@ -122,8 +114,7 @@ impl Snapshot {
 
 /// The CPUs that the main thread of a process may run on; `None` if it cannot be read.
 pub fn allowed(tree: &Tree, pid: u32) -> Option<CpuList> {
-    let status = tree.text(format!("/proc/{pid}/status")).into_value()?;
-    status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim().parse().ok()
+    tree.field(format!("/proc/{pid}/status"), "Cpus_allowed_list:")?.parse().ok()
 }
 
 /// The start time and the process of a line of /proc/PID/stat (proc_pid_stat(5)).
@@ -141,22 +132,16 @@ fn parse(stat: &str) -> Option<(u64, Process)> {
 
 /// Why processes may be hidden (proc(5), hidepid; pid_namespaces(7)); empty if none is.
 fn hidden(tree: &Tree) -> String {
-    let status = tree.text("/proc/self/status").into_value().unwrap_or_default();
-    let is_root = status
-        .lines()
-        .find_map(|line| line.strip_prefix("Uid:"))
-        .is_some_and(|line| line.split_ascii_whitespace().nth(1) == Some("0"));
+    let ids = tree.field("/proc/self/status", "Uid:");
+    let is_root = ids.is_some_and(|ids| ids.split_ascii_whitespace().nth(1) == Some("0"));
     let mounts = tree.text("/proc/self/mounts").into_value().unwrap_or_default();
     let options = mounts.lines().rev().find_map(|line| {
         let mut words = line.split(' ').skip(1);
         (words.next() == Some("/proc")).then(|| words.nth(1)).flatten()
     });
-    let hidepid = options
-        .into_iter()
-        .flat_map(|options| options.split(','))
-        .filter_map(|option| option.strip_prefix("hidepid="))
-        .find(|value| !["0", "off"].contains(value));
-    if let (Some(value), false) = (hidepid, is_root) {
+    let mut hidepid =
+        options.unwrap_or_default().split(',').filter_map(|option| option.strip_prefix("hidepid="));
+    if let (Some(value), false) = (hidepid.find(|value| !["0", "off"].contains(value)), is_root) {
         return format!("/proc is mounted with hidepid={}", printable(value, MAX_NAME));
     }
     match std::fs::read_link(tree.path("/proc/self/ns/pid")) {

@@ -18,7 +18,6 @@ pub use machines::*;
 /// The name of a machine, and the function that writes its tree to a directory.
 pub type Machine = (&'static str, fn(&Path) -> io::Result<()>);
 
-/// Every machine.
 pub const ALL: &[Machine] = &[
     ("two_socket_smt_server", two_socket_smt_server),
     ("atom_without_l3", atom_without_l3),

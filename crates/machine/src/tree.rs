@@ -4,28 +4,26 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
+use std::str::FromStr;
 
+use figure::cpulist::NotACpuList;
 use figure::format::system_error;
 use figure::{CpuList, Reading};
 
-/// Bytes that are read of a file at most. /proc/interrupts of 1024 CPUs has about 3 MB; a damaged tree may
-/// contain anything.
+/// Bytes of a file at most. /proc/interrupts of 1024 CPUs has 3 MB; a damaged tree may contain anything.
 pub(crate) const MAX_FILE: u64 = 16 << 20;
 
-/// A directory that contains `proc` and `sys`. All files are read through it, so that a fixture can be a
-/// machine.
+/// A directory that contains `proc` and `sys`. All files are read through it, so a fixture can be a machine.
 #[derive(Clone, Debug)]
 pub struct Tree {
     root: PathBuf,
 }
 
 impl Tree {
-    /// The running machine.
     pub fn live() -> Self {
         Tree::at("/")
     }
 
-    /// The tree below `root`.
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Tree { root: root.into() }
     }
@@ -35,7 +33,6 @@ impl Tree {
         self.root == Path::new("/")
     }
 
-    /// The root directory.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -47,21 +44,16 @@ impl Tree {
         self.root.join(inner.collect::<PathBuf>())
     }
 
-    /// Whether the file or directory exists.
     pub fn exists(&self, path: impl AsRef<Path>) -> bool {
         self.path(path).exists()
     }
 
     /// A file's bytes, at most 16 MiB.
-    ///
-    /// # Errors
-    /// Unknown, with the path and the system's error.
     pub fn bytes(&self, path: impl AsRef<Path>) -> Reading<Vec<u8>> {
         let path = path.as_ref();
         // Enough for nearly all files of /proc and /sys in one read.
         let mut bytes = Vec::with_capacity(8192);
-        let read = open(&self.path(path)).and_then(|file| file.take(MAX_FILE).read_to_end(&mut bytes));
-        match read {
+        match open(&self.path(path)).and_then(|file| file.take(MAX_FILE).read_to_end(&mut bytes)) {
             Ok(_) => Reading::Value(bytes),
             Err(error) => Reading::Unknown(format!("{}: {}", machine_path(path), system_error(&error))),
         }
@@ -77,28 +69,25 @@ impl Tree {
         self.text(path).map(|text| printable(text.lines().next().unwrap_or_default(), MAX_LINE))
     }
 
-    /// The number in a file.
-    pub fn number<T: std::str::FromStr>(&self, path: impl AsRef<Path>) -> Reading<T> {
-        let path = path.as_ref();
-        match self.text(path) {
-            Reading::Value(text) => match text.parse() {
-                Ok(number) => Reading::Value(number),
-                Err(_) => Reading::Unknown(format!("{}: not a number", machine_path(path))),
-            },
-            Reading::Unknown(reason) => Reading::Unknown(reason),
-        }
+    pub fn number<T: FromStr>(&self, path: impl AsRef<Path>) -> Reading<T> {
+        self.parse(path.as_ref(), |_| "not a number".to_owned())
     }
 
-    /// The CPU or node list in a file.
     pub fn list(&self, path: impl AsRef<Path>) -> Reading<CpuList> {
-        let path = path.as_ref();
-        match self.text(path) {
-            Reading::Value(text) => match text.parse() {
-                Ok(list) => Reading::Value(list),
-                Err(error) => Reading::Unknown(format!("{}: {error}", machine_path(path))),
-            },
-            Reading::Unknown(reason) => Reading::Unknown(reason),
-        }
+        self.parse(path.as_ref(), |error: NotACpuList| error.to_string())
+    }
+
+    fn parse<T: FromStr>(&self, path: &Path, problem: impl FnOnce(T::Err) -> String) -> Reading<T> {
+        self.text(path).and_then(|text| match text.parse() {
+            Ok(value) => Reading::Value(value),
+            Err(error) => Reading::Unknown(format!("{}: {}", machine_path(path), problem(error))),
+        })
+    }
+
+    /// The trimmed rest of the first line that begins with `prefix`: a field of /proc/PID/status or similar.
+    pub(crate) fn field(&self, path: impl AsRef<Path>, prefix: &str) -> Option<String> {
+        let text = self.text(path).into_value()?;
+        text.lines().find_map(|line| line.strip_prefix(prefix)).map(|rest| rest.trim().to_owned())
     }
 
     /// Names in a directory, sorted; empty if it does not exist.
@@ -112,9 +101,9 @@ impl Tree {
 
     /// Numbers N of the entries `prefixN` of a directory, ascending: `numbered("/sys/…/cpu", "cpu")`.
     pub fn numbered(&self, directory: impl AsRef<Path>, prefix: &str) -> Vec<u32> {
-        let names = self.names(directory);
+        let names = self.names(directory).into_iter();
         let mut numbers: Vec<u32> =
-            names.iter().filter_map(|name| name.strip_prefix(prefix)?.parse().ok()).collect();
+            names.filter_map(|name| name.strip_prefix(prefix)?.parse().ok()).collect();
         numbers.sort_unstable();
         numbers
     }
@@ -123,10 +112,17 @@ impl Tree {
 /// Characters of a name, model or value at most. Real ones have up to 100.
 pub(crate) const MAX_LINE: usize = 256;
 
-/// Makes untrusted text safe for a record: no control characters, which a terminal would interpret, and at
-/// most `most` characters.
+/// Untrusted text for a record: at most `most` characters, and none that a terminal would interpret.
 pub(crate) fn printable(text: &str, most: usize) -> String {
     text.trim().chars().take(most).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// `0x41` or `65`.
+pub(crate) fn hex_or_decimal(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
 }
 
 /// Opens a file without blocking: an untrusted tree may contain a FIFO without a writer.

@@ -7,7 +7,6 @@ use crate::describe::{recorded_parameters, smbios, udev, virtualisation};
 /// How much of a file is captured.
 #[derive(Clone, Copy, Debug)]
 pub enum Keep {
-    /// All of it.
     All,
     /// Only that the file exists.
     Presence,
@@ -15,132 +14,80 @@ pub enum Keep {
     Part(fn(&[u8]) -> Vec<u8>),
 }
 
-/// Files by a path pattern, in which `*` stands for any characters of one part.
+type Names = &'static [&'static str];
+
+/// Files with one of `names` in `directory`, without a leading slash. `*` stands for any characters of one part.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
-    /// The path without the leading slash.
-    pub path: &'static str,
-    /// How much of each file is captured.
+    pub directory: &'static str,
+    pub names: Names,
     pub keep: Keep,
 }
 
-const fn all(path: &'static str) -> Pattern {
-    Pattern { path, keep: Keep::All }
+const fn all(directory: &'static str, names: Names) -> Pattern {
+    Pattern { directory, names, keep: Keep::All }
 }
 
-const fn part(path: &'static str, part: fn(&[u8]) -> Vec<u8>) -> Pattern {
-    Pattern { path, keep: Keep::Part(part) }
+const fn part(directory: &'static str, names: Names, part: fn(&[u8]) -> Vec<u8>) -> Pattern {
+    Pattern { directory, names, keep: Keep::Part(part) }
 }
 
-const fn presence(path: &'static str) -> Pattern {
-    Pattern { path, keep: Keep::Presence }
+const fn presence(directory: &'static str, names: Names) -> Pattern {
+    Pattern { directory, names, keep: Keep::Presence }
 }
 
 /// All files except those of control groups and of memory controllers, which `pack` finds in the tree.
 pub const FILES: &[Pattern] = &[
-    // The kernel and the processor.
-    all("proc/cpuinfo"),
-    all("proc/version"),
-    all("proc/sysinfo"),
-    part("proc/cmdline", command_line),
-    all("proc/sys/kernel/arch"),
-    all("proc/sys/kernel/osrelease"),
-    all("proc/sys/kernel/numa_balancing"),
-    all("proc/sys/kernel/randomize_va_space"),
-    all("proc/sys/kernel/perf_event_paranoid"),
-    all("proc/sys/kernel/sched_autogroup_enabled"),
-    all("sys/kernel/sched_ext/state"),
-    all("sys/kernel/sched_ext/root/ops"),
-    all("proc/sys/vm/overcommit_memory"),
-    all("proc/sys/vm/swappiness"),
-    all("proc/sys/vm/zone_reclaim_mode"),
+    // The kernel and the processor. Of the counters only the names matter on another machine.
+    all("proc", &["cpuinfo", "version", "sysinfo", "meminfo", "stat", "vmstat", "interrupts", "pressure/*"]),
+    part("proc", &["cmdline"], command_line),
+    all("proc/sys/kernel", &["arch", "osrelease", "numa_balancing", "randomize_va_space"]),
+    all("proc/sys/kernel", &["perf_event_paranoid", "sched_autogroup_enabled"]),
+    all("sys/kernel/sched_ext", &["state", "root/ops"]),
+    all("proc/sys/vm", &["overcommit_memory", "swappiness", "zone_reclaim_mode"]),
     // This process: masks, capabilities and groups.
-    part("proc/self/status", masks),
-    part("proc/self/limits", address_space),
-    all("proc/self/cgroup"),
-    part("proc/self/mountinfo", group_mounts),
+    part("proc/self", &["status"], masks),
+    part("proc/self", &["limits"], address_space),
+    all("proc/self", &["cgroup"]),
+    part("proc/self", &["mountinfo"], group_mounts),
     // CPUs and caches.
-    all("sys/devices/system/cpu/online"),
-    all("sys/devices/system/cpu/offline"),
-    all("sys/devices/system/cpu/possible"),
-    all("sys/devices/system/cpu/present"),
-    all("sys/devices/system/cpu/isolated"),
-    all("sys/devices/system/cpu/nohz_full"),
-    all("sys/devices/system/cpu/smt/*"),
-    all("sys/devices/system/cpu/vulnerabilities/*"),
-    all("sys/devices/system/cpu/intel_pstate/*"),
-    all("sys/devices/system/cpu/amd_pstate/*"),
-    all("sys/devices/system/cpu/cpufreq/boost"),
-    all("sys/devices/system/cpu/cpufreq/policy*/scaling_driver"),
-    all("sys/devices/system/cpu/cpufreq/policy*/scaling_governor"),
-    all("sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference"),
-    all("sys/devices/system/cpu/cpu*/online"),
-    all("sys/devices/system/cpu/cpu*/cpu_capacity"),
-    all("sys/devices/system/cpu/cpu*/cpufreq/cpuinfo_max_freq"),
-    all("sys/devices/system/cpu/cpu*/cpufreq/scaling_driver"),
-    all("sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"),
-    all("sys/devices/system/cpu/cpu*/topology/*_list"),
-    all("sys/devices/system/cpu/cpu*/topology/*_id"),
-    all("sys/devices/system/cpu/cpu*/topology/core_siblings"),
-    all("sys/devices/system/cpu/cpu*/topology/thread_siblings"),
-    all("sys/devices/system/cpu/cpu*/cache/index*/level"),
-    all("sys/devices/system/cpu/cpu*/cache/index*/type"),
-    all("sys/devices/system/cpu/cpu*/cache/index*/size"),
-    all("sys/devices/system/cpu/cpu*/cache/index*/coherency_line_size"),
-    all("sys/devices/system/cpu/cpu*/cache/index*/ways_of_associativity"),
-    all("sys/devices/system/cpu/cpu*/cache/index*/shared_cpu_list"),
-    all("sys/devices/system/cpu/cpu*/cache/index*/shared_cpu_map"),
-    all("sys/devices/system/cpu/cpu*/thermal_throttle/*_count"),
-    all("sys/devices/cpu_core/cpus"),
-    all("sys/devices/cpu_atom/cpus"),
-    all("sys/devices/cpu_lowpower/cpus"),
-    all("sys/devices/system/clocksource/clocksource0/current_clocksource"),
-    all("sys/devices/system/clocksource/clocksource0/available_clocksource"),
+    all("sys/devices/system/cpu", &["online", "offline", "possible", "present", "isolated", "nohz_full"]),
+    all("sys/devices/system/cpu", &["smt/*", "vulnerabilities/*", "intel_pstate/*", "amd_pstate/*"]),
+    all("sys/devices/system/cpu/cpufreq", &["boost"]),
+    all("sys/devices/system/cpu/cpufreq/policy*", &["scaling_driver", "scaling_governor"]),
+    all("sys/devices/system/cpu/cpufreq/policy*", &["energy_performance_preference"]),
+    all("sys/devices/system/cpu/cpu*", &["online", "cpu_capacity"]),
+    all("sys/devices/system/cpu/cpu*/cpufreq", &["cpuinfo_max_freq", "scaling_driver", "scaling_governor"]),
+    all("sys/devices/system/cpu/cpu*/topology", &["*_list", "*_id", "core_siblings", "thread_siblings"]),
+    all("sys/devices/system/cpu/cpu*/cache/index*", &["level", "type", "size", "coherency_line_size"]),
+    all("sys/devices/system/cpu/cpu*/cache/index*", &["ways_of_associativity"]),
+    all("sys/devices/system/cpu/cpu*/cache/index*", &["shared_cpu_list", "shared_cpu_map"]),
+    all("sys/devices/system/cpu/cpu*/thermal_throttle", &["*_count"]),
+    all("sys/devices", &["cpu_core/cpus", "cpu_atom/cpus", "cpu_lowpower/cpus"]),
+    all("sys/devices/system/clocksource/clocksource0", &["current_clocksource", "available_clocksource"]),
     // Memory.
-    all("proc/meminfo"),
-    all("sys/devices/system/node/online"),
-    all("sys/devices/system/node/node*/cpulist"),
-    all("sys/devices/system/node/node*/cpumap"),
-    all("sys/devices/system/node/node*/distance"),
-    all("sys/devices/system/node/node*/meminfo"),
-    all("sys/devices/system/node/node*/hugepages/hugepages-*/nr_hugepages"),
-    all("sys/devices/system/node/node*/hugepages/hugepages-*/free_hugepages"),
-    all("sys/kernel/mm/transparent_hugepage/enabled"),
-    all("sys/kernel/mm/transparent_hugepage/defrag"),
-    all("sys/kernel/mm/ksm/run"),
-    all("sys/kernel/mm/hugepages/hugepages-*/nr_hugepages"),
-    all("sys/kernel/mm/hugepages/hugepages-*/free_hugepages"),
-    all("sys/devices/system/edac/mc/mc*/ce_count"),
-    part("sys/firmware/dmi/tables/DMI", smbios::reduced),
-    part("run/udev/data/+dmi:id", memory_devices),
+    all("sys/devices/system/node", &["online"]),
+    all("sys/devices/system/node/node*", &["cpulist", "cpumap", "distance", "meminfo"]),
+    all("sys/devices/system/node/node*/hugepages/hugepages-*", &["nr_hugepages", "free_hugepages"]),
+    all("sys/kernel/mm", &["transparent_hugepage/enabled", "transparent_hugepage/defrag", "ksm/run"]),
+    all("sys/kernel/mm/hugepages/hugepages-*", &["nr_hugepages", "free_hugepages"]),
+    all("sys/devices/system/edac/mc/mc*", &["ce_count"]),
+    part("sys/firmware/dmi/tables", &["DMI"], smbios::reduced),
+    part("run/udev/data", &["+dmi:id"], memory_devices),
     // Power.
-    all("sys/class/power_supply/*/type"),
-    all("sys/class/power_supply/*/online"),
-    all("sys/class/power_supply/*/scope"),
+    all("sys/class/power_supply/*", &["type", "online", "scope"]),
     // Virtualisation. No serial numbers, UUIDs or asset tags of DMI.
-    all("sys/class/dmi/id/sys_vendor"),
-    all("sys/class/dmi/id/product_name"),
-    all("sys/class/dmi/id/bios_vendor"),
-    all("sys/hypervisor/type"),
-    part(virtualisation::ACPI, acpi_header),
-    all("proc/device-tree/model"),
-    all("proc/device-tree/compatible"),
-    all("proc/device-tree/hypervisor/compatible"),
-    presence("proc/device-tree/ibm,partition-name"),
-    presence(".dockerenv"),
-    presence("run/.containerenv"),
-    presence("var/run/secrets/kubernetes.io"),
-    all("run/systemd/container"),
+    all("sys/class/dmi/id", &["sys_vendor", "product_name", "bios_vendor"]),
+    all("sys/hypervisor", &["type"]),
+    part("sys/firmware/acpi/tables", &["FACP"], acpi_header),
+    all("proc/device-tree", &["model", "compatible", "hypervisor/compatible"]),
+    presence("proc/device-tree", &["ibm,partition-name"]),
+    presence("", &[".dockerenv", "run/.containerenv", "var/run/secrets/kubernetes.io"]),
+    all("run/systemd", &["container"]),
     // Performance counters. `pack` adds the events of memory controllers.
-    all("sys/bus/event_source/devices/*/type"),
-    // Counters. Only their names matter on another machine.
-    all("proc/stat"),
-    all("proc/vmstat"),
-    all("proc/interrupts"),
-    all("proc/pressure/*"),
+    all("sys/bus/event_source/devices/*", &["type"]),
 ];
 
-/// Files of a control group directory.
 pub const GROUP_FILES: &[&str] = &[
     "cgroup.controllers",
     "cgroup.events",
@@ -161,24 +108,27 @@ pub const GROUP_FILES: &[&str] = &[
     "memory.failcnt",
 ];
 
-/// The paths in `tree` that match a pattern, in order.
-pub fn expand(tree: &Tree, pattern: &str) -> Vec<String> {
-    let mut paths = vec![String::new()];
-    for part in pattern.split('/') {
-        let mut next = Vec::new();
-        for directory in paths {
-            let join = |name: &str| {
-                if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
-            };
-            if part.contains('*') {
-                next.extend(
-                    tree.names(&directory).iter().filter(|name| fits(name, part)).map(|name| join(name)),
-                );
-            } else {
-                next.push(join(part));
-            }
-        }
-        paths = next;
+impl Pattern {
+    /// The paths in `tree` that match, in the order of the names.
+    pub fn expand(&self, tree: &Tree) -> Vec<String> {
+        let directories = expand(tree, vec![String::new()], self.directory);
+        self.names.iter().flat_map(|name| expand(tree, directories.clone(), name)).collect()
+    }
+}
+
+/// The paths below `directories` that match a pattern.
+fn expand(tree: &Tree, directories: Vec<String>, pattern: &str) -> Vec<String> {
+    let mut paths = directories;
+    for part in pattern.split('/').filter(|part| !part.is_empty()) {
+        let names = |directory: &str| match part.contains('*') {
+            true => tree.names(directory).into_iter().filter(|name| fits(name, part)).collect(),
+            false => vec![part.to_owned()],
+        };
+        let below = |directory: &String| {
+            let path = |name: String| if directory.is_empty() { name } else { format!("{directory}/{name}") };
+            names(directory).into_iter().map(path).collect::<Vec<_>>()
+        };
+        paths = paths.iter().flat_map(below).collect();
     }
     paths.retain(|path| tree.exists(path));
     paths
@@ -243,12 +193,8 @@ mod tests {
     fn only_masks_of_a_process_are_captured() {
         let captured = masks(b"Name:\ttruebench\nPid:\t7\nGroups:\t4 24\nCpus_allowed_list:\t0-3\n");
         assert_eq!(captured, b"Cpus_allowed_list:\t0-3\n");
-        for pattern in FILES {
-            assert!(
-                !pattern.path.contains("environ") && !pattern.path.contains("serial"),
-                "{}",
-                pattern.path
-            );
+        for name in FILES.iter().flat_map(|pattern| pattern.names.iter().chain([&pattern.directory])) {
+            assert!(!name.contains("environ") && !name.contains("serial"), "{name}");
         }
     }
 }

@@ -18,8 +18,7 @@ const MAX_WINDOW: u64 = 8 << 20;
 /// Only regular files with plain relative names are accepted, so nothing is written outside of `into`. The
 /// number of entries, their sizes and the total size are limited.
 ///
-/// # Errors
-/// The first invalid entry. Files that were unpacked before stay in `into`.
+/// An error is the first invalid entry. Files that were unpacked before it stay in `into`.
 pub fn unpack(archive: &Path, into: &Path) -> Result<usize, CaptureError> {
     let io = |what, path: &Path| {
         let path = path.to_owned();

@@ -1,10 +1,11 @@
 //! Times and interrupts of each single CPU, for measurements that report every CPU.
 
+use std::collections::BTreeSet;
+
 use figure::evidence as key;
 use figure::{CpuList, Evidence, Reading};
 
-use super::{both, interrupts, stat};
-use crate::Tree;
+use super::{all, both, interrupts, stat};
 
 /// Names of the evidence keys that a watch [by CPU](super::Watch::by_cpu) adds.
 pub const WRITES: &[&str] = &[
@@ -15,16 +16,9 @@ pub const WRITES: &[&str] = &[
     key::IRQ_KINDS.name,
 ];
 
-/// Kinds of interrupts that are reported.
 const MAX_KINDS: usize = 6;
 
-/// Interrupts of each CPU.
-pub type Interrupts = Reading<Vec<interrupts::Counts>>;
-
-/// Reads the interrupts of each of `cpus`.
-pub fn read(tree: &Tree, cpus: &CpuList) -> Interrupts {
-    interrupts::read_each(tree, cpus)
-}
+type Interrupts = Reading<Vec<interrupts::Counts>>;
 
 /// Writes the change of each CPU's times and interrupts: every key of [`WRITES`].
 pub fn write(
@@ -51,29 +45,15 @@ pub fn write(
 
 /// `LOC 498, RES 12`: the growth of rows over all CPUs, largest first.
 fn kinds(before: &[interrupts::Counts], after: &[interrupts::Counts]) -> Reading<String> {
-    let mut grown: Vec<(&String, f64)> = Vec::new();
-    for label in after.iter().flat_map(|counts| counts.keys()) {
-        if grown.iter().any(|(counted, _)| *counted == label) {
-            continue;
-        }
-        let growth = |(a, b): (&interrupts::Counts, &_)| interrupts::growth_of(label, a, b).into_value();
-        grown.push((label, before.iter().zip(after).filter_map(growth).sum()));
-    }
-    grown.retain(|(_, count)| *count > 0.0);
-    grown.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let labels: BTreeSet<&String> = after.iter().flat_map(|counts| counts.keys()).collect();
+    let sum = |label: &String| -> f64 {
+        let growth = |(a, b): (&_, &_)| interrupts::growth_of(label, a, b).into_value();
+        before.iter().zip(after).filter_map(growth).sum()
+    };
+    let mut sums: Vec<(f64, &String)> = labels.into_iter().map(|label| (sum(label), label)).collect();
+    sums.retain(|(sum, _)| *sum > 0.0);
+    sums.sort_by(|a, b| b.0.total_cmp(&a.0));
     let kinds: Vec<String> =
-        grown.iter().take(MAX_KINDS).map(|(label, count)| format!("{label} {count}")).collect();
+        sums.iter().take(MAX_KINDS).map(|(sum, label)| format!("{label} {sum}")).collect();
     Reading::Value(kinds.join(", "))
-}
-
-/// All values, or the reason of the first unknown one.
-fn all(readings: impl Iterator<Item = Reading<f64>>) -> Reading<Vec<f64>> {
-    let mut values = Vec::new();
-    for reading in readings {
-        match reading {
-            Reading::Value(value) => values.push(value),
-            Reading::Unknown(reason) => return Reading::Unknown(reason),
-        }
-    }
-    Reading::Value(values)
 }

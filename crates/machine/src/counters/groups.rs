@@ -11,7 +11,6 @@ use super::{both, grown};
 use crate::Tree;
 use crate::describe::cgroup;
 
-/// The counters of a process's groups.
 #[derive(Clone, Debug)]
 pub struct Groups {
     /// The file that names the groups of the process.
@@ -30,14 +29,12 @@ struct Limits {
     hidden: Option<String>,
 }
 
-/// One file of one group.
 #[derive(Clone, Debug)]
 struct File {
     path: String,
     version: u8,
 }
 
-/// `cpu.stat` of one group.
 #[derive(Clone, Copy, Debug)]
 pub struct Throttling {
     periods: u64,
@@ -53,7 +50,6 @@ pub struct Numbers {
 }
 
 impl Groups {
-    /// Finds the counters of this process's groups.
     pub fn new(tree: &Tree, cgroup: &Cgroup) -> Self {
         Groups::of_entry(tree, cgroup, "self")
     }
@@ -61,36 +57,25 @@ impl Groups {
     fn of_entry(tree: &Tree, cgroup: &Cgroup, process: &str) -> Self {
         // A group without bandwidth control has no nr_throttled and no quota: the root of v2, or a group
         // without the cpu controller.
-        let throttles = |path: &str| match tree.text(path) {
-            Reading::Value(text) => field(&text, "nr_throttled").is_some(),
-            Reading::Unknown(_) => true,
+        let throttles =
+            |path: &str| tree.text(path).value().is_none_or(|text| field(text, "nr_throttled").is_some());
+        let quota = |level: &CgroupLevel| ("cpu.stat", level.quota_cpus.is_some());
+        let memory_limit = |level: &CgroupLevel| {
+            let file = if level.version == 1 { "memory.failcnt" } else { "memory.events" };
+            (file, level.memory_limit.is_some())
         };
-        let stat = |_: &CgroupLevel| "cpu.stat";
-        let events =
-            |level: &CgroupLevel| if level.version == 1 { "memory.failcnt" } else { "memory.events" };
         Groups {
             membership: format!("/proc/{process}/cgroup"),
-            quotas: Limits::new(tree, cgroup, "CPU quota", stat, throttles, |level| {
-                level.quota_cpus.is_some()
-            }),
-            memory: Limits::new(
-                tree,
-                cgroup,
-                "memory limit",
-                events,
-                |_| true,
-                |level| level.memory_limit.is_some(),
-            ),
+            quotas: Limits::new(tree, cgroup, "CPU quota", quota, throttles),
+            memory: Limits::new(tree, cgroup, "memory limit", memory_limit, |_| true),
         }
     }
 
-    /// The groups of another process, by its id.
     pub fn of_process(tree: &Tree, process: u32) -> Self {
         let process = process.to_string();
         Groups::of_entry(tree, &cgroup::of_process(tree, &process, &CpuList::default()), &process)
     }
 
-    /// Reads the counters.
     pub fn read(&self, tree: &Tree) -> Numbers {
         Numbers {
             membership: tree.text(&self.membership),
@@ -101,57 +86,49 @@ impl Groups {
 
     /// Seconds for which a CPU quota throttled the groups between two readings.
     pub fn throttled(&self, before: &Numbers, after: &Numbers) -> Reading<f64> {
-        let growth = || self.quotas.growth(&before.throttling, &after.throttling, |stat| stat.ns);
+        let growth = self.quotas.growth(&before.throttling, &after.throttling, |stat| stat.ns);
         self.if_unmoved(before, after, growth).map(|ns| ns / 1e9)
     }
 
-    /// The growth between two readings, unknown if the process moved to another group.
-    fn if_unmoved(
-        &self,
-        before: &Numbers,
-        after: &Numbers,
-        growth: impl FnOnce() -> Reading<f64>,
-    ) -> Reading<f64> {
+    /// `growth`, unless the process moved to another group between the readings.
+    fn if_unmoved(&self, before: &Numbers, after: &Numbers, growth: Reading<f64>) -> Reading<f64> {
         match (&before.membership, &after.membership) {
-            (Reading::Value(then), Reading::Value(now)) if then != now => {
+            (Reading::Value(before), Reading::Value(after)) if before != after => {
                 Reading::Unknown(format!("{}: the process moved to another control group", self.membership))
             }
-            _ => growth(),
+            _ => growth,
         }
     }
 
-    /// Writes the growth between two readings.
     pub fn write(&self, evidence: &mut Evidence, before: &Numbers, after: &Numbers) {
-        let if_unmoved = |growth: &dyn Fn() -> Reading<f64>| self.if_unmoved(before, after, growth);
-        let periods = if_unmoved(&|| {
-            self.quotas.growth(&before.throttling, &after.throttling, |stat: &Throttling| stat.periods)
-        });
+        let periods = self.quotas.growth(&before.throttling, &after.throttling, |stat| stat.periods);
+        let events = self.memory.growth(&before.memory, &after.memory, |&events| events);
         evidence.put_reading(CGROUP_THROTTLED, self.throttled(before, after));
-        evidence.put_reading(CGROUP_THROTTLED_PERIODS, periods);
-        let events = if_unmoved(&|| self.memory.growth(&before.memory, &after.memory, |&events| events));
-        evidence.put_reading(CGROUP_MEMORY_EVENTS, events);
+        evidence.put_reading(CGROUP_THROTTLED_PERIODS, self.if_unmoved(before, after, periods));
+        evidence.put_reading(CGROUP_MEMORY_EVENTS, self.if_unmoved(before, after, events));
     }
 }
 
 impl Limits {
+    /// `counts` says whether the file at a path has the counters.
     fn new(
         tree: &Tree,
         cgroup: &Cgroup,
-        what: &str,
-        name: impl Fn(&CgroupLevel) -> &'static str,
+        limit: &str,
+        file_and_limit: impl Fn(&CgroupLevel) -> (&'static str, bool),
         counts: impl Fn(&str) -> bool,
-        limited: impl Fn(&CgroupLevel) -> bool,
     ) -> Self {
         let mut files = Vec::new();
         let mut without_files = Reading::Value(0.0);
         for level in &cgroup.levels {
-            let path = format!("{}/{}", level.directory, name(level));
+            let (name, is_limited) = file_and_limit(level);
+            let path = format!("{}/{name}", level.directory);
             if tree.exists(&path) && counts(&path) {
                 files.push(File { path, version: level.version });
             } else if !tree.exists(&level.directory) {
                 without_files = Reading::Unknown(format!("{}: no such directory", level.directory));
-            } else if limited(level) {
-                without_files = Reading::Unknown(format!("{path}: missing, though the group sets a {what}"));
+            } else if is_limited {
+                without_files = Reading::Unknown(format!("{path}: missing, though the group sets a {limit}"));
             }
         }
         if cgroup.levels.is_empty() {
@@ -163,29 +140,17 @@ impl Limits {
     }
 
     fn read<T>(&self, tree: &Tree, parse: fn(&File, &str) -> Reading<T>) -> Vec<Reading<T>> {
-        let read = |file: &File| match tree.text(&file.path) {
-            Reading::Value(text) => parse(file, &text),
-            Reading::Unknown(reason) => Reading::Unknown(reason),
-        };
-        self.files.iter().map(read).collect()
+        self.files.iter().map(|file| tree.text(&file.path).and_then(|text| parse(file, &text))).collect()
     }
 
-    /// The largest growth over the groups. A positive growth is valid even if another group could not be
-    /// read. Zero is valid only if all could be read.
-    fn growth<T>(
-        &self,
-        before: &[Reading<T>],
-        after: &[Reading<T>],
-        number: impl Fn(&T) -> u64,
-    ) -> Reading<f64> {
+    /// The largest growth over the groups. Zero is valid only if all could be read.
+    fn growth<T>(&self, before: &[Reading<T>], after: &[Reading<T>], number: fn(&T) -> u64) -> Reading<f64> {
         let mut largest =
             if self.files.is_empty() { self.without_files.clone() } else { Reading::Value(0.0) };
         let mut hidden = self.hidden.clone();
         for ((file, before), after) in self.files.iter().zip(before).zip(after) {
             match both(before, after, |before, after| grown(&file.path, number(before), number(after))) {
-                Reading::Value(growth) => {
-                    largest = largest.map(|largest| largest.max(growth as f64));
-                }
+                Reading::Value(growth) => largest = largest.map(|largest| largest.max(growth as f64)),
                 Reading::Unknown(reason) => hidden = Some(reason),
             }
         }

@@ -1,17 +1,15 @@
 //! Entries into idle states: /sys/devices/system/cpu/cpuN/cpuidle (Documentation/admin-guide/pm/cpuidle.rst).
 //!
-//! Not part of the [`Watch`](super::Watch), because it reads some files per CPU and matters only if tasks
-//! sleep and wake.
+//! Not part of the [`Watch`](super::Watch): it reads some files per CPU, and matters only if tasks sleep.
 
 use std::collections::BTreeMap;
 
 use figure::evidence::{IDLE_ENTRIES, IDLE_STATES};
 use figure::{CpuList, Evidence, Reading};
 
-use super::{both, grown};
+use super::{all, both, grown};
 use crate::Tree;
 
-/// The idle-state counters of some CPUs.
 #[derive(Clone, Debug)]
 pub struct Idle {
     tree: Tree,
@@ -23,17 +21,14 @@ pub struct Idle {
 pub type Entries = Reading<Vec<(String, u64)>>;
 
 impl Idle {
-    /// Finds the counters of these CPUs.
     pub fn new(tree: &Tree, cpus: &CpuList) -> Idle {
         let mut files = Vec::new();
         for cpu in cpus.iter() {
             let directory = format!("/sys/devices/system/cpu/cpu{cpu}/cpuidle");
             let before = files.len();
-            for state in 0.. {
-                let Reading::Value(name) = tree.text(format!("{directory}/state{state}/name")) else {
-                    break;
-                };
-                files.push((name.trim().to_owned(), format!("{directory}/state{state}/usage")));
+            for state in (0..).map(|state| format!("{directory}/state{state}")) {
+                let Reading::Value(name) = tree.text(format!("{state}/name")) else { break };
+                files.push((name, format!("{state}/usage")));
             }
             if files.len() == before {
                 let reason = format!(
@@ -45,41 +40,27 @@ impl Idle {
         Idle { tree: tree.clone(), files: Reading::Value(files) }
     }
 
-    /// Reads the counters.
     pub fn read(&self) -> Entries {
-        let files = match &self.files {
-            Reading::Value(files) => files,
-            Reading::Unknown(reason) => return Reading::unknown(reason),
-        };
-        let mut entries = Vec::new();
-        for (name, path) in files {
-            match self.tree.text(path) {
-                Reading::Value(text) => match text.trim().parse::<u64>() {
-                    Ok(count) => entries.push((name.clone(), count)),
-                    Err(_) => return Reading::Unknown(format!("{path}: no number")),
-                },
-                Reading::Unknown(reason) => return Reading::Unknown(reason),
-            }
-        }
-        Reading::Value(entries)
+        self.files.clone().and_then(|files| {
+            all(files.into_iter().map(|(name, path)| self.tree.number(path).map(|count| (name, count))))
+        })
     }
 }
 
-/// Writes the entries into idle states between two readings.
 pub fn write(evidence: &mut Evidence, before: &Entries, after: &Entries) {
     let growth: Entries = both(before, after, |before, after| {
-        let mut entries: BTreeMap<&String, u64> = BTreeMap::new();
         // Compares each CPU by itself, so that the sum cannot hide a counter that was reset.
-        for ((name, before), (_, after)) in before.iter().zip(after) {
-            match grown(name, *before, *after) {
-                Reading::Value(count) => {
-                    let sum = entries.entry(name).or_default();
-                    *sum = sum.saturating_add(count);
-                }
-                Reading::Unknown(reason) => return Reading::Unknown(reason),
+        let each = before.iter().zip(after).map(|((name, before), (_, after))| {
+            grown(name, *before, *after).map(|count| (name.clone(), count))
+        });
+        let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+        all(each).map(|counts| {
+            for (name, count) in counts {
+                let sum = sums.entry(name).or_default();
+                *sum = sum.saturating_add(count);
             }
-        }
-        Reading::Value(entries.into_iter().map(|(name, count)| (name.clone(), count)).collect::<Vec<_>>())
+            sums.into_iter().collect()
+        })
     });
     let sum = growth.clone().map(|entries| entries.iter().map(|(_, count)| *count as f64).sum());
     let by_state = growth.map(|entries| {

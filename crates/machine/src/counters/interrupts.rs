@@ -16,8 +16,7 @@ pub type Counts = BTreeMap<String, Row>;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     count: u32,
-    /// The last word of the row, which names the device or the kind. An interrupt number can be reassigned to
-    /// another device.
+    /// The last word of the row: the device or the kind. A number can be reassigned to another device.
     device: String,
 }
 
@@ -25,54 +24,58 @@ pub struct Row {
 /// (arch_show_interrupts in arch/x86/kernel/irq.c and arch/arm64/kernel/smp.c).
 const TOTALS: [&str; 3] = ["ERR", "MIS", "Err"];
 
-/// Rows that are found by the name at their end, and get the label of x86. On Arm their labels are IPI0 and
-/// so on, and the numbering has changed.
+/// Rows that are found by the name at their end, and get x86's label. Arm's labels (IPI0 …) have changed.
 const BY_NAME: [(&str, &str); 3] =
     [("Rescheduling interrupts", RESCHEDULE), ("Function call interrupts", CALL), ("arch_timer", TIMER)];
-/// Label of reschedule interrupts.
 pub const RESCHEDULE: &str = "RES";
 /// Label of function call interrupts, which may also wake a task on an idle CPU.
 pub const CALL: &str = "CAL";
-/// Label of local timer interrupts.
 pub const TIMER: &str = "LOC";
+
+/// Why the table does not give the interrupts of the CPUs in use.
+#[derive(Debug, thiserror::Error)]
+enum TableError {
+    #[error("no CPU is in use")]
+    NoCpu,
+    /// A truncated text would look like fewer interrupts.
+    #[error("{FILE}: the text is cut short")]
+    Truncated,
+    #[error("{FILE}: no column for CPU {0}, which is or was offline")]
+    NoColumn(u32),
+    #[error("{FILE}: a row without a label")]
+    NoLabel,
+    #[error("{FILE}: row {0} has too few numbers")]
+    ShortRow(String),
+}
 
 /// Reads the columns of each of `cpus` separately.
 pub fn read_each(tree: &Tree, cpus: &CpuList) -> Reading<Vec<Counts>> {
-    match tree.bytes(FILE) {
-        Reading::Value(bytes) => parse_each(&bytes, cpus),
-        Reading::Unknown(reason) => Reading::Unknown(reason),
-    }
+    tree.bytes(FILE).and_then(|bytes| parse_each(&bytes, cpus))
 }
 
-/// Reads the columns of `cpus`, summed.
 pub fn read(tree: &Tree, cpus: &CpuList) -> Reading<Counts> {
-    match tree.bytes(FILE) {
-        Reading::Value(bytes) => parse(&bytes, cpus),
-        Reading::Unknown(reason) => Reading::Unknown(reason),
-    }
+    tree.bytes(FILE).and_then(|bytes| parse(&bytes, cpus))
 }
 
 fn parse(bytes: &[u8], cpus: &CpuList) -> Reading<Counts> {
     let mut counts = Counts::new();
-    let read = rows(bytes, cpus, |label, device, numbers| {
+    let outcome = for_each_row(bytes, cpus, |label, device, numbers| {
         let sum = numbers.iter().fold(0u32, |sum, number| sum.wrapping_add(*number));
         add(&mut counts, label, device, sum);
     });
-    match read {
-        Ok(()) => Reading::Value(counts),
-        Err(reason) => Reading::Unknown(reason),
-    }
+    reading(outcome.map(|()| counts))
 }
 
 fn parse_each(bytes: &[u8], cpus: &CpuList) -> Reading<Vec<Counts>> {
     let mut each = vec![Counts::new(); cpus.len()];
-    let read = rows(bytes, cpus, |label, device, numbers| {
+    let outcome = for_each_row(bytes, cpus, |label, device, numbers| {
         each.iter_mut().zip(numbers).for_each(|(counts, number)| add(counts, label, device, *number));
     });
-    match read {
-        Ok(()) => Reading::Value(each),
-        Err(reason) => Reading::Unknown(reason),
-    }
+    reading(outcome.map(|()| each))
+}
+
+fn reading<T>(outcome: Result<T, TableError>) -> Reading<T> {
+    outcome.map_or_else(|error| Reading::Unknown(error.to_string()), Reading::Value)
 }
 
 /// Adds to a row. Several rows may have the same label.
@@ -87,19 +90,20 @@ fn device(line: &[u8]) -> String {
     if number(word).is_some() { String::new() } else { String::from_utf8_lossy(word).into_owned() }
 }
 
-/// Each row's label, its device, and its numbers for `cpus`, ascending.
-fn rows(bytes: &[u8], cpus: &CpuList, mut take: impl FnMut(&str, &str, &[u32])) -> Result<(), String> {
-    // A truncated text would look like fewer interrupts.
+/// Calls `visit` with each row's label, its device, and its numbers for `cpus`, ascending.
+fn for_each_row(
+    bytes: &[u8],
+    cpus: &CpuList,
+    mut visit: impl FnMut(&str, &str, &[u32]),
+) -> Result<(), TableError> {
     if !bytes.ends_with(b"\n") {
-        return Err(format!("{FILE}: the text is cut short"));
+        return Err(TableError::Truncated);
     }
     let mut lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     let wanted = columns(lines.next().unwrap_or_default(), cpus)?;
     let mut numbers = Vec::with_capacity(wanted.len());
     for line in lines {
-        let Some(colon) = line.iter().position(|&byte| byte == b':') else {
-            return Err(format!("{FILE}: a row without a label"));
-        };
+        let colon = line.iter().position(|&byte| byte == b':').ok_or(TableError::NoLabel)?;
         let printed = String::from_utf8_lossy(&line[..colon]).trim().to_owned();
         let by_name = BY_NAME.iter().find(|(name, _)| line.trim_ascii_end().ends_with(name.as_bytes()));
         let label = by_name.map_or(printed, |(_, label)| (*label).to_owned());
@@ -107,27 +111,26 @@ fn rows(bytes: &[u8], cpus: &CpuList, mut take: impl FnMut(&str, &str, &[u32])) 
             continue;
         }
         if row(&line[colon + 1..], &wanted, &mut numbers).is_none() {
-            return Err(format!("{FILE}: row {label} has too few numbers"));
+            return Err(TableError::ShortRow(label));
         }
-        take(&label, &device(line), &numbers);
+        visit(&label, &device(line), &numbers);
     }
     Ok(())
 }
 
 /// Positions of `cpus` in the header. Only online CPUs have a column: `CPU2` may follow `CPU0`.
-fn columns(header: &[u8], cpus: &CpuList) -> Result<Vec<usize>, String> {
+fn columns(header: &[u8], cpus: &CpuList) -> Result<Vec<usize>, TableError> {
     let column_cpus: Vec<Option<u32>> = words(header)
         .map(|word| std::str::from_utf8(word.strip_prefix(b"CPU")?).ok()?.parse().ok())
         .collect();
-    let is_wanted = |column: &usize| column_cpus[*column].is_some_and(|cpu| cpus.contains(cpu));
-    let wanted: Vec<usize> = (0..column_cpus.len()).filter(is_wanted).collect();
     if cpus.is_empty() {
-        return Err("no CPU is in use".to_owned());
+        return Err(TableError::NoCpu);
     }
-    match cpus.iter().find(|&cpu| !column_cpus.contains(&Some(cpu))) {
-        Some(cpu) => Err(format!("{FILE}: no column for CPU {cpu}, which is or was offline")),
-        None => Ok(wanted),
+    if let Some(cpu) = cpus.iter().find(|&cpu| !column_cpus.contains(&Some(cpu))) {
+        return Err(TableError::NoColumn(cpu));
     }
+    let is_wanted = |column: &usize| column_cpus[*column].is_some_and(|cpu| cpus.contains(cpu));
+    Ok((0..column_cpus.len()).filter(is_wanted).collect())
 }
 
 /// The wanted columns (ascending) of one row; `None` if one of them is not a number.
@@ -155,22 +158,21 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty())
 }
 
-/// Interrupts between two readings. A new row (a driver was loaded) began at 0. A row that disappeared makes
-/// the sum unknown.
+/// Interrupts between two readings. A new row (of a new driver) began at 0. A lost row makes the sum unknown.
 pub fn growth(before: &Counts, after: &Counts) -> Reading<f64> {
     if let Some(gone) = before.keys().find(|label| !after.contains_key(*label)) {
         return Reading::Unknown(format!("{FILE}: row {gone} disappeared in between"));
     }
     let mut sum = 0.0;
     for (label, after) in after {
-        let then = before.get(label);
-        if let Some(then) = then.filter(|then| then.device != after.device) {
-            let (then, now) = (&then.device, &after.device);
+        let before = before.get(label);
+        if let Some(before) = before.filter(|before| before.device != after.device) {
+            let (was, is) = (&before.device, &after.device);
             return Reading::Unknown(format!(
-                "{FILE}: row {label} was {then:?} and is {now:?}: its count began anew"
+                "{FILE}: row {label} was {was:?} and is {is:?}: its count began anew"
             ));
         }
-        let growth = after.count.wrapping_sub(then.map_or(0, |then| then.count));
+        let growth = after.count.wrapping_sub(before.map_or(0, |before| before.count));
         // No row grows by 2^31 within a round; a counter that fell looks like it.
         if growth > u32::MAX / 2 {
             return Reading::Unknown(format!("{FILE}: row {label} went backwards"));
@@ -182,11 +184,9 @@ pub fn growth(before: &Counts, after: &Counts) -> Reading<f64> {
 
 /// As [`growth`], for one row.
 pub fn growth_of(label: &str, before: &Counts, after: &Counts) -> Reading<f64> {
-    match (before.get(label), after.get(label)) {
-        (Some(before), Some(after)) => {
-            let row = |row: &Row| Counts::from([(label.to_owned(), row.clone())]);
-            growth(&row(before), &row(after))
-        }
+    let row = |counts: &Counts| Some(Counts::from([(label.to_owned(), counts.get(label)?.clone())]));
+    match (row(before), row(after)) {
+        (Some(before), Some(after)) => growth(&before, &after),
         _ => Reading::Unknown(format!("{FILE}: no row {label} (a system of one CPU has none)")),
     }
 }

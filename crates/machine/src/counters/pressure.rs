@@ -11,7 +11,6 @@ const FILES: [&str; 3] = ["/proc/pressure/cpu", "/proc/pressure/memory", "/proc/
 /// `some total` of cpu, memory and io, in µs.
 pub type Totals = [Reading<u64>; 3];
 
-/// Reads the three totals.
 pub fn read(tree: &Tree) -> Totals {
     FILES.map(|file| match tree.text(file) {
         Reading::Value(text) => {

@@ -25,34 +25,17 @@ pub enum Column {
     Steal,
 }
 
-/// Columns that are read: up to steal.
-const COLUMNS: usize = 8;
+/// Names of the columns that are read.
+const NAMES: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
 
 /// Columns of busy time. Idle, iowait and steal are not busy.
 pub const BUSY: &[Column] = &[Column::User, Column::Nice, Column::System, Column::Irq, Column::Softirq];
 
-impl Column {
-    fn name(self) -> &'static str {
-        match self {
-            Column::User => "user",
-            Column::Nice => "nice",
-            Column::System => "system",
-            Column::Irq => "irq",
-            Column::Softirq => "softirq",
-            Column::Steal => "steal",
-        }
-    }
-}
-
 /// Ticks by CPU and column. Old kernels and emulations have fewer columns.
 pub type Times = BTreeMap<u32, Vec<u64>>;
 
-/// Reads the lines of `cpus`.
 pub fn read(tree: &Tree, cpus: &CpuList) -> Reading<Times> {
-    match tree.bytes(FILE) {
-        Reading::Value(bytes) => parse(&bytes, cpus),
-        Reading::Unknown(reason) => Reading::Unknown(reason),
-    }
+    tree.bytes(FILE).and_then(|bytes| parse(&bytes, cpus))
 }
 
 fn parse(bytes: &[u8], cpus: &CpuList) -> Reading<Times> {
@@ -74,7 +57,7 @@ fn parse(bytes: &[u8], cpus: &CpuList) -> Reading<Times> {
         if !cpus.contains(cpu) {
             continue;
         }
-        match words.take(COLUMNS).map(str::parse).collect::<Result<Vec<u64>, _>>() {
+        match words.take(NAMES.len()).map(str::parse).collect::<Result<Vec<u64>, _>>() {
             Ok(ticks) => times.insert(cpu, ticks),
             Err(_) => return Reading::Unknown(format!("{FILE}: not a number in the line of CPU {cpu}")),
         };
@@ -97,11 +80,11 @@ pub fn growth(before: &Times, after: &Times, cpus: &CpuList, columns: &[Column])
             return Reading::Unknown(format!("{FILE}: all zeros for CPU {cpu}: this kernel does not count"));
         }
         for &column in columns {
-            let (Some(&before), Some(&after)) = (before.get(column as usize), after.get(column as usize))
-            else {
-                return Reading::Unknown(format!("{FILE}: no column '{}' in this kernel", column.name()));
+            let (index, name) = (column as usize, NAMES[column as usize]);
+            let (Some(&before), Some(&after)) = (before.get(index), after.get(index)) else {
+                return Reading::Unknown(format!("{FILE}: no column '{name}' in this kernel"));
             };
-            match grown(&format!("{FILE}: {} of CPU {cpu}", column.name()), before, after) {
+            match grown(&format!("{FILE}: {name} of CPU {cpu}"), before, after) {
                 Reading::Value(growth) => ticks = ticks.saturating_add(growth),
                 Reading::Unknown(reason) => return Reading::Unknown(reason),
             }

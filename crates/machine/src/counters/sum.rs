@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use figure::{CpuList, Machine, Reading};
 
-use super::{both, grown};
+use super::{all, both, grown};
 use crate::Tree;
 
-/// The files of one source.
 #[derive(Clone, Debug)]
 pub struct Files {
     /// Paths of the counters, or why there are none.
@@ -24,7 +23,6 @@ pub struct Numbers {
 }
 
 impl Files {
-    /// Reads all files.
     pub fn read(&self, tree: &Tree) -> Numbers {
         let number = |file: &String| tree.number(file);
         Numbers {
@@ -33,14 +31,12 @@ impl Files {
         }
     }
 
-    /// The sum of the growths.
     pub fn growth(&self, before: &Numbers, after: &Numbers) -> Reading<f64> {
         let files = match &self.counts {
             Reading::Value(files) => files,
             Reading::Unknown(reason) => return Reading::unknown(reason),
         };
-        // A counter that was reset in between, by a user or by loading its driver, may exceed its old value
-        // again.
+        // A counter that was reset in between, by a user or by its driver, may exceed its old value again.
         for ((file, before), after) in self.ages.iter().zip(&before.ages).zip(&after.ages) {
             if let (Reading::Value(before), Reading::Value(after)) = (before, after)
                 && let Reading::Unknown(reason) = grown(file, *before, *after)
@@ -48,14 +44,11 @@ impl Files {
                 return Reading::Unknown(reason);
             }
         }
-        let mut sum = 0.0;
-        for ((file, before), after) in files.iter().zip(&before.counts).zip(&after.counts) {
-            match both(before, after, |&before, &after| grown(file, before, after)) {
-                Reading::Value(growth) => sum += growth as f64,
-                Reading::Unknown(reason) => return Reading::Unknown(reason),
-            }
-        }
-        Reading::Value(sum)
+        let counts = files
+            .iter()
+            .zip(before.counts.iter().zip(&after.counts))
+            .map(|(file, (before, after))| both(before, after, |&before, &after| grown(file, before, after)));
+        all(counts).map(|growths| growths.into_iter().map(|growth| growth as f64).sum())
     }
 }
 
@@ -108,7 +101,7 @@ pub fn edac(tree: &Tree) -> Files {
     };
     let (files, ages) = (paths("ce_count"), paths("seconds_since_reset"));
     let counts = if files.is_empty() {
-        Reading::Unknown(format!(
+        Reading::unknown(format!(
             "{DIRECTORY}: no memory controller: no ECC, no EDAC driver for it, or a guest"
         ))
     } else {

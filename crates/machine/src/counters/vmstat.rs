@@ -10,74 +10,53 @@ use crate::Tree;
 
 const FILE: &str = "/proc/vmstat";
 
-/// An event that is counted.
 struct Event {
     key: Key<f64>,
     name: &'static str,
-    /// Why a kernel may not have it.
-    lacking: &'static str,
-    /// Whether the line with this name counts.
-    counts: fn(&str) -> bool,
+    /// A kernel that is built without this does not count the event.
+    requires: &'static str,
+    /// Whether another line counts, too.
+    counts_too: fn(&str) -> bool,
+}
+
+const fn event(key: Key<f64>, name: &'static str, requires: &'static str) -> Event {
+    Event { key, name, requires, counts_too: |_| false }
 }
 
 const EVENTS: [Event; 6] = [
     Event {
-        key: VM_SWAPPED,
-        name: "pswpin and pswpout",
-        lacking: "the kernel is built without swap or without event counters",
-        counts: |name| matches!(name, "pswpin" | "pswpout"),
+        counts_too: |name| matches!(name, "pswpin" | "pswpout"),
+        ..event(VM_SWAPPED, "pswpin and pswpout", "swap or without event counters")
     },
     Event {
-        key: VM_DIRECT_SCAN,
-        name: "pgscan_direct",
-        lacking: "the kernel is built without event counters",
         // Before Linux 4.8 there was one per zone, such as pgscan_direct_normal. pgscan_direct_throttle
         // counts waits, not pages.
-        counts: |name| name.starts_with("pgscan_direct") && name != "pgscan_direct_throttle",
+        counts_too: |name| name.starts_with("pgscan_direct_") && name != "pgscan_direct_throttle",
+        ..event(VM_DIRECT_SCAN, "pgscan_direct", "event counters")
     },
+    event(VM_NUMA_MIGRATED, "numa_pages_migrated", "CONFIG_NUMA_BALANCING"),
+    event(VM_NUMA_HINTS, "numa_hint_faults", "CONFIG_NUMA_BALANCING"),
     Event {
-        key: VM_NUMA_MIGRATED,
-        name: "numa_pages_migrated",
-        lacking: "the kernel is built without CONFIG_NUMA_BALANCING",
-        counts: |name| name == "numa_pages_migrated",
+        // Before Linux 4.5.
+        counts_too: |name| name == "thp_split",
+        ..event(VM_THP_SPLIT, "thp_split_page", "CONFIG_TRANSPARENT_HUGEPAGE")
     },
-    Event {
-        key: VM_NUMA_HINTS,
-        name: "numa_hint_faults",
-        lacking: "the kernel is built without CONFIG_NUMA_BALANCING",
-        counts: |name| name == "numa_hint_faults",
-    },
-    Event {
-        key: VM_THP_SPLIT,
-        name: "thp_split_page",
-        lacking: "the kernel is built without CONFIG_TRANSPARENT_HUGEPAGE",
-        // Called thp_split before Linux 4.5.
-        counts: |name| matches!(name, "thp_split_page" | "thp_split"),
-    },
-    Event {
-        key: VM_COMPACT_STALL,
-        name: "compact_stall",
-        lacking: "the kernel is built without CONFIG_COMPACTION",
-        counts: |name| name == "compact_stall",
-    },
+    event(VM_COMPACT_STALL, "compact_stall", "CONFIG_COMPACTION"),
 ];
 
 /// Counts in the order of [`EVENTS`]; `None` if the kernel has no such counter.
 pub type Events = [Option<u64>; EVENTS.len()];
 
-/// Reads the events.
 pub fn read(tree: &Tree) -> Reading<Events> {
-    match tree.text(FILE) {
-        Reading::Value(text) => parse(&text),
-        Reading::Unknown(reason) => Reading::Unknown(reason),
-    }
+    tree.text(FILE).and_then(|text| parse(&text))
 }
 
 fn parse(text: &str) -> Reading<Events> {
     let mut events: Events = [None; EVENTS.len()];
     for line in text.lines() {
         let (name, value) = line.split_once(' ').unwrap_or((line, ""));
-        let Some(event) = EVENTS.iter().position(|event| (event.counts)(name)) else { continue };
+        let counts = |event: &Event| event.name == name || (event.counts_too)(name);
+        let Some(event) = EVENTS.iter().position(counts) else { continue };
         let Ok(value) = value.trim().parse::<u64>() else {
             return Reading::Unknown(format!("{FILE}: {name} is not a number"));
         };
@@ -86,14 +65,13 @@ fn parse(text: &str) -> Reading<Events> {
     Reading::Value(events)
 }
 
-/// Writes the growth of each event.
 pub fn write(evidence: &mut Evidence, before: &Reading<Events>, after: &Reading<Events>) {
-    for (index, event) in EVENTS.iter().enumerate() {
+    for (index, Event { key, name, requires, .. }) in EVENTS.iter().enumerate() {
         let growth = both(before, after, |before, after| match (before[index], after[index]) {
-            (Some(before), Some(after)) => grown(&format!("{FILE}: {}", event.name), before, after),
-            _ => Reading::Unknown(format!("{FILE}: no {}: {}", event.name, event.lacking)),
+            (Some(before), Some(after)) => grown(&format!("{FILE}: {name}"), before, after),
+            _ => Reading::Unknown(format!("{FILE}: no {name}: the kernel is built without {requires}")),
         });
-        evidence.put_reading(event.key, growth.map(|count| count as f64));
+        evidence.put_reading(*key, growth.map(|count| count as f64));
     }
 }
 

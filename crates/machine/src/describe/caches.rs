@@ -10,7 +10,7 @@ use figure::host::{Cache, CacheKind, Caches, Topology, Virtualisation};
 use figure::{CpuList, Reading, format};
 
 use super::cpuinfo::Cpuinfo;
-use super::topology::{CPUS, members};
+use super::topology::{CPUS, mask, members};
 use crate::Tree;
 use crate::tree::{MAX_LINE, printable};
 
@@ -20,7 +20,6 @@ const MAX_INDICES: usize = 16;
 /// guest with more per CPU shares the cache with other guests.
 const MAX_LAST_LEVEL_PER_CPU: u64 = 32 << 20;
 
-/// Describes the caches.
 pub fn describe(
     tree: &Tree,
     cpuinfo: &Cpuinfo,
@@ -68,14 +67,11 @@ fn from_sysfs(tree: &Tree, online: &CpuList) -> (Vec<Cache>, usize) {
             if served.contains(&cpu) {
                 continue;
             }
-            let sharing = members(tree, &directory, &["shared_cpu"])
-                .or_else(|| super::topology::mask(tree.text(format!("{directory}/shared_cpu_map")).value()?));
-            let sharing = sharing.unwrap_or_default();
-            let cpus: CpuList = sharing
-                .iter()
-                .filter(|other| online.contains(*other) && !served.contains(other))
-                .chain([cpu])
-                .collect();
+            let sharers = members(tree, &directory, &["shared_cpu"])
+                .or_else(|| mask(tree.text(format!("{directory}/shared_cpu_map")).value()?))
+                .unwrap_or_default();
+            let is_free = |other: &u32| online.contains(*other) && !served.contains(other);
+            let cpus: CpuList = sharers.iter().filter(is_free).chain([cpu]).collect();
             served.extend(cpus.iter());
             let size = tree.text(format!("{directory}/size")).value().and_then(|text| size(text));
             let Some(size) = size.filter(|size| *size > 0) else {
@@ -108,12 +104,9 @@ fn kind(text: Reading<String>) -> Option<CacheKind> {
 
 /// `48K`. The kernel always prints KiB; the oldest dumps of lscpu also contain M.
 fn size(text: &str) -> Option<u64> {
-    let (digits, factor) = match text.as_bytes().last()? {
-        b'K' => (&text[..text.len() - 1], 1 << 10),
-        b'M' => (&text[..text.len() - 1], 1 << 20),
-        b'G' => (&text[..text.len() - 1], 1 << 30),
-        _ => (text, 1),
-    };
+    let units = [("K", 1 << 10), ("M", 1 << 20), ("G", 1 << 30)];
+    let with_unit = units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
+    let (digits, factor) = with_unit.unwrap_or((text, 1));
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
@@ -124,15 +117,12 @@ fn no_caches(cpuinfo: &Cpuinfo, without_size: usize) -> String {
         format!("{CPUS}/cpuN/cache is missing: no cache is shown here")
     };
     if let Some(size) = cpuinfo.first(&["cache size"]) {
-        remark.push_str(&format!(
-            " (/proc/cpuinfo names one of {} without its level)",
-            printable(size, MAX_LINE)
-        ));
+        let size = printable(size, MAX_LINE);
+        remark += &format!(" (/proc/cpuinfo names one of {size} without its level)");
     }
     remark
 }
 
-/// Oddities of the last level.
 fn oddities(
     instances: &[Cache],
     x86: bool,

@@ -26,9 +26,7 @@ struct Mount {
     version: u8,
     /// The group that is visible at `point`.
     root: String,
-    /// Where it is mounted.
     point: String,
-    /// Controllers of v1.
     controllers: Vec<String>,
 }
 
@@ -37,7 +35,6 @@ pub fn describe(tree: &Tree, online: &CpuList) -> Cgroup {
     of_process(tree, "self", online)
 }
 
-/// Describes the groups of a process, by its entry in /proc.
 pub fn of_process(tree: &Tree, process: &str, online: &CpuList) -> Cgroup {
     let file = format!("/proc/{process}/cgroup");
     // The mounts of this process, which reads the limits.
@@ -63,10 +60,9 @@ pub fn of_process(tree: &Tree, process: &str, online: &CpuList) -> Cgroup {
             mount.version == version
                 && controllers.iter().all(|name| mount.controllers.iter().any(|has| has == name))
         };
-        let what = if version == 2 {
-            "cgroup v2".to_owned()
-        } else {
-            format!("cgroup v1 {}", controllers.join(","))
+        let what = match version {
+            1 => format!("cgroup v1 {}", controllers.join(",")),
+            _ => "cgroup v2".to_owned(),
         };
         let Some(mount) = mounts.iter().find(fits) else {
             unknown.push(format!("{what} is not mounted here: limits of our group {path} cannot be seen"));
@@ -76,16 +72,13 @@ pub fn of_process(tree: &Tree, process: &str, online: &CpuList) -> Cgroup {
         if let Some(hidden) = hidden {
             unknown.push(format!("{what}: {hidden}"));
         }
-        let level =
-            |directory| if version == 2 { v2(tree, directory, online) } else { v1(tree, directory, online) };
-        // Two controllers of v1 may be one hierarchy under two names (cpu -> cpu,cpuacct).
-        levels.extend(
-            directories
-                .into_iter()
-                .map(level)
-                .filter(|new| levels.iter().all(|old| old.directory != new.directory))
-                .collect::<Vec<_>>(),
-        );
+        for directory in directories {
+            // Two controllers of v1 may be one hierarchy under two names (cpu -> cpu,cpuacct).
+            if levels.iter().all(|level| level.directory != directory) {
+                let describe = if version == 2 { v2 } else { v1 };
+                levels.push(describe(tree, directory, online));
+            }
+        }
     }
     if levels.is_empty() && unknown.is_empty() {
         unknown.push(format!("{file} names no group with limits"));
@@ -99,14 +92,10 @@ fn mount(line: &str) -> Option<Mount> {
     let mut fields = before.split(' ').skip(3);
     let (root, point) = (unescaped(fields.next()?), unescaped(fields.next()?));
     let mut fields = after.split(' ');
-    let version = match fields.next()? {
-        "cgroup" => 1,
-        "cgroup2" => 2,
+    let (version, controllers) = match fields.next()? {
+        "cgroup" => (1, fields.nth(1)?.split(',').map(str::to_owned).collect()),
+        "cgroup2" => (2, Vec::new()),
         _ => return None,
-    };
-    let controllers = match version {
-        1 => fields.nth(1)?.split(',').map(str::to_owned).collect(),
-        _ => Vec::new(),
     };
     Some(Mount { version, root, point, controllers })
 }
@@ -189,7 +178,6 @@ fn v1(tree: &Tree, directory: String, online: &CpuList) -> CgroupLevel {
     }
 }
 
-/// A quota in CPUs' worth of time.
 fn cpus_worth(quota: u64, period: u64) -> Option<f64> {
     (period > 0).then(|| quota as f64 / period as f64)
 }

@@ -11,37 +11,32 @@ use figure::host::{Module, Peak};
 
 use crate::dimms::peak as peak_of;
 
-/// A slot for a memory module.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slot {
     /// `DIMM_A1` and the like.
     pub locator: String,
     /// `BANK 0` and the like.
     pub bank: String,
-    /// The module in it.
     pub module: Option<Module>,
 }
 
 /// Slots per channel at most, since DDR3.
 const MAX_SLOTS_PER_CHANNEL: usize = 3;
-/// Plausible channels of a machine: eight packages with 16 each. Today's packages have up to 12 (EPYC 9004,
-/// Xeon 6900P).
+/// Eight packages with 16 channels each. Today's packages have up to 12 (EPYC 9004, Xeon 6900P).
 const MAX_CHANNELS: u32 = 128;
 /// Bits of a channel. A DDR5 module has two subchannels of 32 bits.
 const CHANNEL_BITS: u32 = 64;
 
 /// The theoretical peak of these slots; `source` names where they are described.
 pub fn peak(slots: &[Slot], source: &str) -> Reading<Peak> {
-    let modules: Vec<&Slot> = slots.iter().filter(|slot| slot.module.as_ref().is_some_and(is_dram)).collect();
-    let Some(first) = modules.first().and_then(|slot| slot.module.as_ref()) else {
+    let modules: Vec<&Module> = slots.iter().filter_map(dram).collect();
+    let Some(first) = modules.first() else {
         return Reading::Unknown(format!(
             "{source} shows no DRAM module; state them with --dimms, such as 12x2666"
         ));
     };
     // All channels of a machine run at the same speed. If the table differs, the highest is safe for a limit.
-    let fastest = |speed: fn(&Module) -> Option<u32>| {
-        modules.iter().filter_map(|slot| speed(slot.module.as_ref()?)).max()
-    };
+    let fastest = |speed: fn(&Module) -> Option<u32>| modules.iter().filter_map(|module| speed(module)).max();
     let configured = fastest(|module| module.configured);
     let Some(speed) = configured.or_else(|| fastest(|module| module.speed)) else {
         return Reading::Unknown(format!(
@@ -58,7 +53,7 @@ pub fn peak(slots: &[Slot], source: &str) -> Reading<Peak> {
         Some(names) => {
             let mut widths: BTreeMap<&str, u32> = BTreeMap::new();
             for (slot, name) in slots.iter().zip(names) {
-                if let Some(module) = slot.module.as_ref().filter(|module| is_dram(module)) {
+                if let Some(module) = dram(slot) {
                     let width = widths.entry(name).or_default();
                     *width = (*width).max(self::bits(module));
                 }
@@ -69,7 +64,7 @@ pub fn peak(slots: &[Slot], source: &str) -> Reading<Peak> {
             if modules.len() > 1 {
                 doubts.push("at most: the slots do not tell their channel, each module is taken as one");
             }
-            modules.iter().filter_map(|slot| slot.module.as_ref()).map(self::bits).sum()
+            modules.iter().map(|module| self::bits(module)).sum()
         }
     };
     let channels = bits.div_ceil(CHANNEL_BITS);
@@ -80,16 +75,15 @@ pub fn peak(slots: &[Slot], source: &str) -> Reading<Peak> {
         ));
     }
     let doubts: String = doubts.iter().map(|doubt| format!("; {doubt}")).collect();
-    Reading::Value(peak_of(
-        channels,
-        speed,
-        format!("{channels} x {}-{speed} ({source}{doubts})", first.kind),
-    ))
+    let basis = format!("{channels} x {}-{speed} ({source}{doubts})", first.kind);
+    Reading::Value(peak_of(channels, speed, basis))
 }
 
-/// Whether a module adds a channel. Persistent memory shares channels with DRAM, and flash contains firmware.
-fn is_dram(module: &Module) -> bool {
-    ["DDR", "LPDDR", "HBM", "SDRAM", "FBD"].iter().any(|family| module.kind.starts_with(family))
+/// The module, if it adds a channel. Persistent memory shares channels with DRAM; flash contains firmware.
+fn dram(slot: &Slot) -> Option<&Module> {
+    let module = slot.module.as_ref()?;
+    let families = ["DDR", "LPDDR", "HBM", "SDRAM", "FBD"];
+    families.iter().any(|family| module.kind.starts_with(family)).then_some(module)
 }
 
 /// Width of a module in bits. Soldered LPDDR and HBM have other widths than DIMMs.
@@ -113,14 +107,12 @@ fn channel_names(slots: &[Slot]) -> Option<Vec<String>> {
     ];
     let is_plausible = |names: &Vec<String>| {
         let mut slots_by_channel: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
-        let mut count = 0;
         for (slot, name) in slots.iter().zip(names) {
             slots_by_channel.entry(name).or_default().insert((&slot.locator, &slot.bank));
-            count += 1;
         }
         // Slots with equal names are on different packages, which the names do not distinguish.
         let distinct: usize = slots_by_channel.values().map(BTreeSet::len).sum();
-        distinct == count && slots_by_channel.values().all(|slots| slots.len() <= MAX_SLOTS_PER_CHANNEL)
+        distinct == slots.len() && slots_by_channel.values().all(|slots| slots.len() <= MAX_SLOTS_PER_CHANNEL)
     };
     patterns
         .iter()
@@ -130,8 +122,7 @@ fn channel_names(slots: &[Slot]) -> Option<Vec<String>> {
 /// The text up to and including the name that follows the word "channel".
 fn after_channel(text: &str) -> Option<String> {
     let text = text.to_ascii_uppercase();
-    let end_of_word = text.find("CHANNEL")? + "CHANNEL".len();
-    let rest = &text[end_of_word..];
+    let (_, rest) = text.split_once("CHANNEL")?;
     let name = rest.trim_start_matches([' ', '_', '-', ':']);
     let length = name.bytes().take_while(u8::is_ascii_alphanumeric).count();
     // One letter or up to two digits; more is another word.

@@ -5,14 +5,14 @@ use figure::host::Cpu;
 
 use super::cpuinfo::Cpuinfo;
 use crate::Tree;
-use crate::tree::{MAX_LINE, printable};
+use crate::tree::{MAX_LINE, hex_or_decimal, printable};
 
 /// More flags than any processor has (x86 has about 150): a damaged file must not fill the record.
 const MAX_FLAGS: usize = 1024;
 
-/// Describes the processor.
 pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo) -> Cpu {
     let architecture = architecture(tree, cpuinfo);
+    let microcode = cpuinfo.first(&["microcode"]).map(short);
     let missing = |what: &str| match &cpuinfo.unknown {
         Some(reason) => reason.clone(),
         None => format!("/proc/cpuinfo names no {what}"),
@@ -20,10 +20,7 @@ pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo) -> Cpu {
     Cpu {
         vendor: Reading::or_unknown(vendor(cpuinfo), &missing("vendor")),
         model: Reading::or_unknown(model(cpuinfo), &missing("model")),
-        microcode: Reading::or_unknown(
-            cpuinfo.first(&["microcode"]).map(short),
-            &missing("microcode revision"),
-        ),
+        microcode: Reading::or_unknown(microcode, &missing("microcode revision")),
         flags: cpuinfo.flags().take(MAX_FLAGS).map(short).collect(),
         invariant_counter: invariant_counter(&architecture, cpuinfo),
         architecture,
@@ -62,10 +59,9 @@ fn vendor(cpuinfo: &Cpuinfo) -> Option<String> {
         return Some(short(vendor));
     }
     let implementer = cpuinfo.first(&["CPU implementer"])?;
-    let name = number(implementer).and_then(|code| {
-        IMPLEMENTERS.iter().find(|(implementer, _)| *implementer == code).map(|(_, name)| (*name).to_owned())
-    });
-    Some(name.unwrap_or_else(|| format!("implementer {}", short(implementer))))
+    let code = hex_or_decimal(implementer);
+    let entry = IMPLEMENTERS.iter().find(|(number, _)| Some(*number) == code);
+    Some(entry.map_or_else(|| format!("implementer {}", short(implementer)), |(_, name)| (*name).to_owned()))
 }
 
 /// The name that the kernel prints. For Arm the names of the parts, in the order of their CPUs.
@@ -77,8 +73,7 @@ fn model(cpuinfo: &Cpuinfo) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     for cpu in cpuinfo.cpus().iter() {
         let Some(part) = cpuinfo.field(cpu, "CPU part") else { continue };
-        let implementer = cpuinfo.field(cpu, "CPU implementer").unwrap_or_default();
-        let name = arm_part(implementer, part);
+        let name = arm_part(cpuinfo.field(cpu, "CPU implementer").unwrap_or_default(), part);
         if !names.contains(&name) && names.len() < MAX_PARTS {
             names.push(name);
         }
@@ -91,10 +86,9 @@ const MAX_PARTS: usize = 8;
 
 /// The part's name, else its number as the kernel prints it.
 fn arm_part(implementer: &str, part: &str) -> String {
-    let name = number(implementer).zip(number(part)).and_then(|(implementer, part)| {
-        PARTS.iter().find(|entry| entry.0 == implementer && entry.1 == part).map(|entry| entry.2)
-    });
-    name.map_or_else(|| short(&format!("part {implementer}:{part}")), str::to_owned)
+    let codes = hex_or_decimal(implementer).zip(hex_or_decimal(part));
+    let entry = PARTS.iter().find(|(implementer, part, _)| Some((*implementer, *part)) == codes);
+    entry.map_or_else(|| short(&format!("part {implementer}:{part}")), |(_, _, name)| (*name).to_owned())
 }
 
 /// Whether the counter has a constant rate in every state. x86 has two flags for it. Arm and RISC-V require
@@ -114,16 +108,8 @@ fn short(text: &str) -> String {
     printable(text, MAX_LINE)
 }
 
-/// `0x41` or `65`.
-fn number(text: &str) -> Option<u32> {
-    match text.strip_prefix("0x") {
-        Some(hex) => u32::from_str_radix(hex, 16).ok(),
-        None => text.parse().ok(),
-    }
-}
-
 /// MIDR_EL1.Implementer (Arm ARM; the kernel's arch/arm64/include/asm/cputype.h).
-const IMPLEMENTERS: [(u32, &str); 12] = [
+const IMPLEMENTERS: [(u64, &str); 12] = [
     (0x41, "ARM"),
     (0x42, "Broadcom"),
     (0x43, "Cavium"),
@@ -139,7 +125,7 @@ const IMPLEMENTERS: [(u32, &str); 12] = [
 ];
 
 /// MIDR_EL1.PartNum of each implementer (cputype.h and the cores' technical reference manuals).
-const PARTS: [(u32, u32, &str); 47] = [
+const PARTS: [(u64, u64, &str); 47] = [
     (0x41, 0xc07, "Cortex-A7"),
     (0x41, 0xc08, "Cortex-A8"),
     (0x41, 0xc09, "Cortex-A9"),

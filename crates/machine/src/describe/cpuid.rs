@@ -1,9 +1,8 @@
-//! Caches and hypervisor by CPUID. It describes the CPU that executes it, so it applies only to the live
-//! tree.
+//! Caches and hypervisor by CPUID, which describes the CPU that executes it: only for the live tree.
 
 use figure::format;
 use figure::host::{Cache, CacheKind, TCG, Topology};
-use raw_cpuid::{CacheType, CpuId, Hypervisor};
+use raw_cpuid::{CacheParameter, CacheType, CpuId, Hypervisor};
 
 /// A cache as CPUID leaf 4 (Intel) or 8000_001D (AMD) describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,72 +16,62 @@ pub struct CacheLeaf {
     sharing: usize,
 }
 
-/// The caches of the calling CPU.
 pub fn caches() -> Vec<CacheLeaf> {
     let Some(parameters) = CpuId::new().get_cache_parameters() else { return Vec::new() };
     // The list ends with a cache of type null, which an emulator may omit.
-    parameters
-        .take(16)
-        .filter_map(|cache| {
-            let kind = match cache.cache_type() {
-                CacheType::Data => CacheKind::Data,
-                CacheType::Instruction => CacheKind::Instruction,
-                CacheType::Unified => CacheKind::Unified,
-                _ => return None,
-            };
-            let parts = [
-                cache.associativity(),
-                cache.physical_line_partitions(),
-                cache.coherency_line_size(),
-                cache.sets(),
-            ];
-            let size = parts.iter().try_fold(1u64, |size, part| size.checked_mul(*part as u64))?;
-            Some(CacheLeaf {
-                level: cache.level().into(),
-                kind,
-                size,
-                line: cache.coherency_line_size() as u32,
-                ways: cache.associativity() as u32,
-                sharing: cache.max_cores_for_cache().max(1),
-            })
-        })
-        .filter(|cache| cache.size > 0 && cache.level > 0)
-        .collect()
+    parameters.take(16).filter_map(leaf).filter(|cache| cache.size > 0 && cache.level > 0).collect()
+}
+
+fn leaf(cache: CacheParameter) -> Option<CacheLeaf> {
+    let kind = match cache.cache_type() {
+        CacheType::Data => CacheKind::Data,
+        CacheType::Instruction => CacheKind::Instruction,
+        CacheType::Unified => CacheKind::Unified,
+        _ => return None,
+    };
+    let (line, ways) = (cache.coherency_line_size(), cache.associativity());
+    let factors = [ways, cache.physical_line_partitions(), line, cache.sets()];
+    Some(CacheLeaf {
+        level: cache.level().into(),
+        kind,
+        size: factors.iter().try_fold(1u64, |size, factor| size.checked_mul(*factor as u64))?,
+        line: line as u32,
+        ways: ways as u32,
+        sharing: cache.max_cores_for_cache().max(1),
+    })
 }
 
 /// Cache instances of all online CPUs, for a machine whose sysfs has none. The sharing CPUs are not known: it
 /// assumes as many consecutive CPUs as CPUID reserves ids for.
 pub fn instances(leaves: &[CacheLeaf], topology: &Topology) -> Vec<Cache> {
     let cpus: Vec<u32> = topology.online.iter().collect();
-    let instances_of = |cache: &CacheLeaf| {
-        let (cache, size) = (*cache, cache.sharing);
-        cpus.chunks(size)
-            .map(move |sharers| Cache {
-                level: cache.level,
-                kind: cache.kind,
-                size: cache.size,
-                line: Some(cache.line),
-                ways: Some(cache.ways),
-                cpus: sharers.iter().copied().collect(),
-            })
-            .collect::<Vec<_>>()
+    let instance = |leaf: &CacheLeaf, sharers: &[u32]| Cache {
+        level: leaf.level,
+        kind: leaf.kind,
+        size: leaf.size,
+        line: Some(leaf.line),
+        ways: Some(leaf.ways),
+        cpus: sharers.iter().copied().collect(),
     };
-    leaves.iter().flat_map(instances_of).collect()
+    let mut instances = Vec::new();
+    for leaf in leaves {
+        instances.extend(cpus.chunks(leaf.sharing).map(|sharers| instance(leaf, sharers)));
+    }
+    instances
 }
 
 /// The difference, if CPUID and sysfs report different last-level caches.
 pub fn contradiction(instances: &[Cache], leaves: &[CacheLeaf]) -> Option<String> {
     let last =
         leaves.iter().filter(|cache| cache.kind != CacheKind::Instruction).max_by_key(|cache| cache.level)?;
-    let name = |level: u32, size: u64| format!("L{level} of {}", format::bytes(size as f64));
-    // Unequal cores (hybrid, or packages of two kinds) have unequal caches: one equal cache is enough.
+    let name = |size: u64| format!("L{} of {}", last.level, format::bytes(size as f64));
     let same_level = |cache: &&Cache| cache.level == last.level && cache.kind != CacheKind::Instruction;
-    match instances.iter().filter(same_level).map(|cache| cache.size).max() {
-        None => Some(format!("CPUID tells of an {}, which /sys does not show", name(last.level, last.size))),
-        Some(size) if instances.iter().filter(same_level).all(|cache| cache.size != last.size) => Some(
-            format!("/sys shows an {}, CPUID an {}", name(last.level, size), name(last.level, last.size)),
-        ),
-        Some(_) => None,
+    let sizes: Vec<u64> = instances.iter().filter(same_level).map(|cache| cache.size).collect();
+    // Unequal cores (hybrid, or packages of two kinds) have unequal caches: one equal cache is enough.
+    match sizes.iter().max() {
+        None => Some(format!("CPUID tells of an {}, which /sys does not show", name(last.size))),
+        Some(_) if sizes.contains(&last.size) => None,
+        Some(size) => Some(format!("/sys shows an {}, CPUID an {}", name(*size), name(last.size))),
     }
 }
 
@@ -92,20 +81,16 @@ pub fn hypervisor() -> Option<(&'static str, String)> {
     if !cpuid.get_feature_info()?.has_hypervisor() {
         return None;
     }
-    let signature = {
-        let leaf = raw_cpuid::cpuid!(0x4000_0000);
-        let bytes: Vec<u8> =
-            [leaf.ebx, leaf.ecx, leaf.edx].iter().flat_map(|word| word.to_le_bytes()).collect();
-        String::from_utf8_lossy(&bytes).trim_matches(['\0', ' ']).to_owned()
-    };
+    let leaf = raw_cpuid::cpuid!(0x4000_0000);
+    let bytes: Vec<u8> = [leaf.ebx, leaf.ecx, leaf.edx].iter().flat_map(|word| word.to_le_bytes()).collect();
+    let signature = String::from_utf8_lossy(&bytes).trim_matches(['\0', ' ']).to_owned();
     let name = match cpuid.get_hypervisor_info().map(|info| info.identify()) {
         Some(Hypervisor::KVM) => "kvm",
         Some(Hypervisor::VMware) => "vmware",
         Some(Hypervisor::HyperV) => "microsoft",
         Some(Hypervisor::Xen) => "xen",
         Some(Hypervisor::Bhyve) => "bhyve",
-        // The signature of QEMU's emulator (TCG). With an accelerator, QEMU reports the accelerator's
-        // signature.
+        // QEMU's emulator. With an accelerator, QEMU reports the accelerator's signature.
         Some(Hypervisor::QEMU) => TCG,
         _ => match signature.as_str() {
             "VBoxVBoxVBox" => "virtualbox",

@@ -18,14 +18,12 @@ pub struct Cpuinfo {
     /// Fields before the first "processor" line, and those of blocks without one (Arm's `Features` of old
     /// kernels, s390's and sparc64's whole file).
     common: BTreeMap<String, String>,
-    /// Fields of each CPU.
     blocks: BTreeMap<u32, BTreeMap<String, String>>,
     /// Why it could not be read.
     pub unknown: Option<String>,
 }
 
 impl Cpuinfo {
-    /// Reads the file.
     pub fn read(tree: &Tree) -> Self {
         match tree.text("/proc/cpuinfo") {
             Reading::Value(text) => Cpuinfo::parse(&text),
@@ -47,11 +45,8 @@ impl Cpuinfo {
             let (key, value) = (key.trim(), value.trim());
             // s390 writes "processor 0: version = …". The old "Processor : ARMv7" of Arm is not a number.
             let suffix = key.strip_prefix("processor").map(str::trim);
-            let number = match suffix {
-                Some("") => value.parse::<u32>().ok(),
-                Some(number) => number.parse::<u32>().ok(),
-                None => None,
-            };
+            let number = suffix.map(|suffix| if suffix.is_empty() { value } else { suffix });
+            let number = number.and_then(|number| number.parse::<u32>().ok());
             if let Some(cpu) = number {
                 current =
                     (info.blocks.len() < MAX_BLOCKS && cpu <= figure::cpulist::MAX_NUMBER).then_some(cpu);
@@ -92,12 +87,10 @@ impl Cpuinfo {
         self.flags().any(|present| present == flag)
     }
 
-    /// Flags of the first CPU.
     pub fn flags(&self) -> impl Iterator<Item = &str> {
         self.first(&["flags", "Features", "features", "isa"]).unwrap_or_default().split_whitespace()
     }
 
-    /// Whether this is an x86.
     pub fn is_x86(&self) -> bool {
         self.first(&["vendor_id"]).is_some() && self.first(&["flags"]).is_some()
     }

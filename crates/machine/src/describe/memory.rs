@@ -9,7 +9,7 @@ use crate::Tree;
 
 const POOLS: &str = "/sys/kernel/mm/hugepages";
 
-pub fn describe(tree: &Tree, asked: &Overrides, virtualisation: &Virtualisation) -> Memory {
+pub fn describe(tree: &Tree, overrides: &Overrides, virtualisation: &Virtualisation) -> Memory {
     let meminfo = tree.text("/proc/meminfo");
     let field = |name: &str| match &meminfo {
         Reading::Value(text) => {
@@ -19,17 +19,15 @@ pub fn describe(tree: &Tree, asked: &Overrides, virtualisation: &Virtualisation)
         Reading::Unknown(reason) => Reading::Unknown(reason.clone()),
     };
     let (slots, source) = slots(tree, virtualisation);
-    let peak = match asked.dimms {
-        Some(dimms) => Reading::Value(dimms.peak()),
-        None => match &slots {
-            Reading::Value(_) if virtualisation.is_guest() => Reading::unknown(
-                "a guest's memory modules are its hypervisor's invention; state the host's with --dimms, such as 12x2666",
-            ),
-            Reading::Value(slots) => channels::peak(slots, source),
-            Reading::Unknown(reason) => {
-                Reading::Unknown(format!("{reason}; state the modules with --dimms, such as 12x2666"))
-            }
-        },
+    let peak = match (overrides.dimms, &slots) {
+        (Some(dimms), _) => Reading::Value(dimms.peak()),
+        (None, Reading::Value(_)) if virtualisation.is_guest() => Reading::unknown(
+            "a guest's memory modules are its hypervisor's invention; state the host's with --dimms, such as 12x2666",
+        ),
+        (None, Reading::Value(slots)) => channels::peak(slots, source),
+        (None, Reading::Unknown(reason)) => {
+            Reading::Unknown(format!("{reason}; state the modules with --dimms, such as 12x2666"))
+        }
     };
     Memory {
         total: field("MemTotal"),
@@ -52,15 +50,11 @@ fn overcommit(tree: &Tree, field: &dyn Fn(&str) -> Reading<u64>) -> Option<Memor
 
 /// RLIMIT_AS, `ulimit -v` (proc(5), /proc/PID/limits), minus the mappings of this process.
 fn address_space(tree: &Tree) -> Option<MemoryBound> {
-    let limits = tree.text("/proc/self/limits").into_value()?;
-    let soft = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    let soft = tree.field("/proc/self/limits", "Max address space")?;
     let bytes: u64 = soft.split_whitespace().next()?.parse().ok()?;
-    let status = tree.text("/proc/self/status").into_value().unwrap_or_default();
-    let mapped = status.lines().find_map(|line| kib(line.strip_prefix("VmSize:")?)).unwrap_or(0);
-    Some(MemoryBound {
-        bytes: bytes.saturating_sub(mapped),
-        by: "a limit on address space (ulimit -v)".to_owned(),
-    })
+    let mapped = tree.field("/proc/self/status", "VmSize:").and_then(|size| kib(&size)).unwrap_or(0);
+    let by = "a limit on address space (ulimit -v)".to_owned();
+    Some(MemoryBound { bytes: bytes.saturating_sub(mapped), by })
 }
 
 /// `   123 kB` in bytes. (procfs-core multiplies unchecked, so a damaged number overflows.)

@@ -11,7 +11,6 @@ const NODES: &str = "/sys/devices/system/node";
 /// The kernel allows at most 1024 nodes (NODES_SHIFT 10).
 const MAX_NODES: usize = 1024;
 
-/// Describes the online nodes with their online CPUs.
 pub fn describe(tree: &Tree, online: &CpuList) -> Numa {
     let directories: CpuList = tree.numbered(NODES, "node").into_iter().take(MAX_NODES).collect();
     if directories.is_empty() {
@@ -46,8 +45,7 @@ fn field(meminfo: &str, name: &str) -> Option<u64> {
     meminfo.lines().find_map(|line| kib(line.split_once(name)?.1.strip_prefix(':')?))
 }
 
-/// An estimate of MemAvailable for a node, which the kernel does not report: free memory, and file pages that
-/// need no writeback.
+/// MemAvailable, which the kernel does not give by node: free memory, and file pages that need no writeback.
 fn available(meminfo: &str) -> Option<u64> {
     let bytes = |name| field(meminfo, name).unwrap_or(0);
     let files = bytes("Active(file)").saturating_add(bytes("Inactive(file)"));
@@ -57,26 +55,18 @@ fn available(meminfo: &str) -> Option<u64> {
 
 /// Mems_allowed of this process (proc(5)). Unknown in a tree without it, which another program saved.
 fn memory_allowed(tree: &Tree) -> Reading<CpuList> {
-    let status = match tree.text("/proc/self/status") {
-        Reading::Value(status) => status,
-        Reading::Unknown(reason) => return Reading::Unknown(reason),
-    };
-    let list = status.lines().find_map(|line| line.strip_prefix("Mems_allowed_list:"));
-    Reading::or_unknown(
-        list.and_then(|list| list.trim().parse().ok()),
-        "/proc/self/status has no Mems_allowed_list",
-    )
+    tree.text("/proc/self/status").and_then(|status| {
+        let list = status.lines().find_map(|line| line.strip_prefix("Mems_allowed_list:"));
+        let nodes = list.and_then(|list| list.trim().parse().ok());
+        Reading::or_unknown(nodes, "/proc/self/status has no Mems_allowed_list")
+    })
 }
 
-/// One row of the distance table; empty if it is damaged, because a part would be assigned to the wrong
-/// nodes.
+/// One row of the distance table; empty if damaged, because a part would be assigned to the wrong nodes.
 fn distances(row: Reading<String>, nodes: usize) -> Vec<u32> {
-    let parsed =
-        row.value().map(|row| row.split_whitespace().map(str::parse).collect::<Result<Vec<u32>, _>>());
-    match parsed {
-        Some(Ok(row)) if row.len() == nodes => row,
-        _ => Vec::new(),
-    }
+    let row = row.into_value().unwrap_or_default();
+    let distances: Option<Vec<u32>> = row.split_whitespace().map(|word| word.parse().ok()).collect();
+    distances.filter(|distances| distances.len() == nodes).unwrap_or_default()
 }
 
 #[cfg(test)]

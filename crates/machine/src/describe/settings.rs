@@ -12,7 +12,6 @@ const CPU: &str = "/sys/devices/system/cpu";
 const POLICIES: &str = "/sys/devices/system/cpu/cpufreq";
 const SUPPLIES: &str = "/sys/class/power_supply";
 
-/// Converts the text of a file to the value of a setting.
 type Form = fn(&str) -> String;
 
 /// Settings with one file each: name, file, form.
@@ -36,20 +35,23 @@ const FILES: [(&str, &str, Form); 17] = [
     ("sched_ext_ops", "/sys/kernel/sched_ext/root/ops", as_is),
 ];
 
+/// Settings with one file in each cpufreq policy: name, file.
+const POLICY_FILES: [(&str, &str); 3] = [
+    ("governor", "scaling_governor"),
+    ("scaling_driver", "scaling_driver"),
+    ("energy_preference", "energy_performance_preference"),
+];
+
 /// All settings, in a fixed order: those with one file, then those from several.
 pub fn describe(tree: &Tree) -> Vec<Setting> {
-    let mut settings: Vec<Setting> = FILES
-        .iter()
-        .map(|(name, file, form)| setting(name, tree.text(file).map(|text| form(&text)), file))
-        .collect();
-    settings.extend(
-        [
-            ("governor", "scaling_governor"),
-            ("scaling_driver", "scaling_driver"),
-            ("energy_preference", "energy_performance_preference"),
-        ]
-        .map(|(name, file)| setting(name, policies(tree, file), &format!("{POLICIES}/policy*/{file}"))),
-    );
+    let from_file = |(name, file, form): &(&str, &str, Form)| {
+        setting(name, tree.text(file).map(|text| form(&text)), file)
+    };
+    let from_policies = |(name, file): &(&str, &str)| {
+        setting(name, policies(tree, file), &format!("{POLICIES}/policy*/{file}"))
+    };
+    let mut settings: Vec<Setting> =
+        FILES.iter().map(from_file).chain(POLICY_FILES.iter().map(from_policies)).collect();
     settings.push(boost(tree));
     settings.push(setting("mitigations", mitigations(tree), &format!("{CPU}/vulnerabilities")));
     settings.push(setting("power", power(tree), SUPPLIES));
@@ -57,11 +59,8 @@ pub fn describe(tree: &Tree) -> Vec<Setting> {
 }
 
 fn setting(name: &str, value: Reading<String>, source: &str) -> Setting {
-    Setting {
-        name: name.to_owned(),
-        value: value.map(|value| printable(&value, MAX_VALUE)),
-        source: source.to_owned(),
-    }
+    let value = value.map(|value| printable(&value, MAX_VALUE));
+    Setting { name: name.to_owned(), value, source: source.to_owned() }
 }
 
 /// Characters of a value at most. The longest real value (mitigations) has about 300.
@@ -84,24 +83,21 @@ fn chosen(text: &str) -> String {
 
 /// The distinct values of all cpufreq policies. Before Linux 4.3 each CPU had its own directory.
 fn policies(tree: &Tree, file: &str) -> Reading<String> {
-    let mut values = BTreeSet::new();
-    for policy in tree.numbered(POLICIES, "policy") {
-        values.extend(tree.line(format!("{POLICIES}/policy{policy}/{file}")).into_value());
-    }
+    let policies = tree.numbered(POLICIES, "policy");
+    let by_policy = policies.iter().map(|policy| format!("{POLICIES}/policy{policy}/{file}"));
+    let mut values: BTreeSet<String> = by_policy.filter_map(|path| tree.line(path).into_value()).collect();
     if values.is_empty() {
-        for cpu in tree.numbered(CPU, "cpu") {
-            values.extend(tree.line(format!("{CPU}/cpu{cpu}/cpufreq/{file}")).into_value());
+        let by_cpu =
+            tree.numbered(CPU, "cpu").into_iter().map(|cpu| format!("{CPU}/cpu{cpu}/cpufreq/{file}"));
+        values = by_cpu.filter_map(|path| tree.line(path).into_value()).collect();
+    }
+    match (values.is_empty(), policies.is_empty()) {
+        (false, _) => Reading::Value(values.into_iter().collect::<Vec<_>>().join(", ")),
+        (true, false) => Reading::Unknown(format!("no policy in {POLICIES} has {file}")),
+        (true, true) => {
+            Reading::Unknown(format!("{POLICIES} shows no policy: the clock is not set by this kernel"))
         }
     }
-    if values.is_empty() {
-        let reason = if tree.numbered(POLICIES, "policy").is_empty() {
-            format!("{POLICIES} shows no policy: the clock is not set by this kernel")
-        } else {
-            format!("no policy in {POLICIES} has {file}")
-        };
-        return Reading::Unknown(reason);
-    }
-    Reading::Value(values.into_iter().collect::<Vec<_>>().join(", "))
 }
 
 /// `on` or `off`. The file of intel_pstate has the opposite meaning (no_turbo).
@@ -126,8 +122,7 @@ fn mitigations(tree: &Tree) -> Reading<String> {
     for name in tree.names(&directory) {
         let Reading::Value(state) = tree.text(format!("{directory}/{name}")) else { continue };
         count += 1;
-        // "Mitigation: …", "Vulnerable…", "Not affected", "KVM: Mitigation: …", "Processor vulnerable",
-        // "Unknown: …".
+        // "Mitigation: …", "KVM: Mitigation: …", "Vulnerable…", "Processor vulnerable", "Not affected", "Unknown: …"
         if state.contains("Mitigation:") {
             mitigated.push(name);
         } else if state.to_ascii_lowercase().contains("vulnerable") {
@@ -152,40 +147,32 @@ fn mitigations(tree: &Tree) -> Reading<String> {
 
 /// `mains`, or `battery` if no mains supply is online.
 fn power(tree: &Tree) -> Reading<String> {
-    let (mut mains, mut online, mut battery) = (false, false, false);
+    let (mut mains, mut battery) = (false, false);
     for name in tree.names(SUPPLIES) {
         let field =
             |file: &str| tree.text(format!("{SUPPLIES}/{name}/{file}")).into_value().unwrap_or_default();
         match field("type").as_str() {
-            "Mains" | "USB" => {
-                mains = true;
-                online |= field("online") == "1";
-            }
+            "Mains" | "USB" => mains |= field("online") == "1",
             // The battery of a wireless mouse has the scope "Device".
             "Battery" if field("scope") != "Device" => battery = true,
             _ => {}
         }
     }
-    match (mains && online, battery) {
+    match (mains, battery) {
         (true, _) => Reading::Value("mains".to_owned()),
         (false, true) => Reading::Value("battery".to_owned()),
         (false, false) => Reading::Unknown(format!("{SUPPLIES} shows neither mains nor battery")),
     }
 }
 
-/// The kernel's release.
 pub fn release(tree: &Tree) -> Reading<String> {
-    match tree.line("/proc/sys/kernel/osrelease") {
-        Reading::Value(release) => Reading::Value(release),
-        Reading::Unknown(reason) => {
-            let version = tree.line("/proc/version").into_value();
-            Reading::or_unknown(version.and_then(|text| Some(text.split(' ').nth(2)?.to_owned())), &reason)
-        }
-    }
+    let release = tree.line("/proc/sys/kernel/osrelease");
+    let Reading::Unknown(reason) = &release else { return release };
+    let version = tree.line("/proc/version").into_value();
+    Reading::or_unknown(version.and_then(|text| Some(text.split(' ').nth(2)?.to_owned())), reason)
 }
 
-/// The boot parameters that affect figures. Others may contain names, addresses and secrets, and records are
-/// published.
+/// Only [`RECORDED_PARAMETERS`]: others may contain names, addresses and secrets, and records are published.
 pub fn command_line(tree: &Tree) -> Reading<String> {
     tree.text("/proc/cmdline").map(|line| printable(&recorded_parameters(&line), MAX_COMMAND_LINE))
 }
@@ -193,8 +180,7 @@ pub fn command_line(tree: &Tree) -> Reading<String> {
 /// Characters of a command line at most (COMMAND_LINE_SIZE).
 const MAX_COMMAND_LINE: usize = 4096;
 
-/// Boot parameters that are recorded, sorted (Documentation/admin-guide/kernel-parameters.txt): clock,
-/// scheduling, memory, mitigations.
+/// Boot parameters that affect figures, sorted (Documentation/admin-guide/kernel-parameters.txt).
 const RECORDED_PARAMETERS: [&str; 62] = [
     "acpi_cppc",
     "amd_prefcore",
@@ -260,8 +246,7 @@ const RECORDED_PARAMETERS: [&str; 62] = [
     "tsx",
 ];
 
-/// The parameters of a command line that are known to affect figures, up to `--`, after which those of the
-/// init program follow.
+/// The recorded parameters of a command line, up to `--`, after which those of the init program follow.
 pub fn recorded_parameters(line: &str) -> String {
     let is_recorded = |word: &&str| {
         let name = word.split('=').next().unwrap_or(word);

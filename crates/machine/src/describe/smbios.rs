@@ -66,14 +66,13 @@ impl<'a> Structure<'a> {
     }
 }
 
-/// All memory devices, with and without a module. Empty if there is none or the table is damaged at its
-/// start.
+/// All memory devices, with and without a module. Empty if the table is damaged at its start.
 pub fn slots(table: &[u8]) -> Vec<Slot> {
-    structures(table)
-        .filter(|structure| structure.area[0] == MEMORY_DEVICE)
-        .take(MAX_SLOTS)
-        .map(slot)
-        .collect()
+    memory_devices(table).map(slot).collect()
+}
+
+fn memory_devices(table: &[u8]) -> impl Iterator<Item = Structure<'_>> {
+    structures(table).filter(|structure| structure.area[0] == MEMORY_DEVICE).take(MAX_SLOTS)
 }
 
 fn slot(device: Structure<'_>) -> Slot {
@@ -142,7 +141,7 @@ fn kind(code: u8) -> String {
 /// The table reduced to its memory devices, without serial numbers and asset tags, for capture.
 pub fn reduced(table: &[u8]) -> Vec<u8> {
     let mut reduced = Vec::new();
-    for device in structures(table).filter(|structure| structure.area[0] == MEMORY_DEVICE).take(MAX_SLOTS) {
+    for device in memory_devices(table) {
         let hidden: Vec<usize> =
             IDENTITIES.iter().filter_map(|at| device.byte(*at).map(usize::from)).collect();
         reduced.extend(device.area);

@@ -12,12 +12,10 @@ use figure::{CpuList, Reading};
 use super::cpuinfo::Cpuinfo;
 use crate::Tree;
 
-/// The kernel's directory of CPUs.
 pub const CPUS: &str = "/sys/devices/system/cpu";
 /// CPUs that are read. Linux supports at most 8192 (NR_CPUS of x86-64); a damaged list may name more.
 const MAX_CPUS: usize = 8192;
-/// Hardware threads per core at most (POWER8 to 10, UltraSPARC T2; Power10 reports two cores as one). A
-/// longer list is damaged.
+/// As POWER8 to 10 and UltraSPARC T2 have; Power10 reports two cores as one. A longer list is damaged.
 const MAX_THREADS_PER_CORE: usize = 8;
 
 /// The online CPUs, from the first source that names any.
@@ -26,26 +24,23 @@ pub fn online(tree: &Tree, cpuinfo: &Cpuinfo) -> CpuList {
     let listed = tree.list(format!("{CPUS}/online")).into_value().unwrap_or_default();
     let present = if directories.is_empty() { listed.clone() } else { listed.intersection(&directories) };
     let some = |cpus: CpuList| (!cpus.is_empty()).then_some(cpus);
+    let is_off =
+        |cpu: &u32| tree.text(format!("{CPUS}/cpu{cpu}/online")).value().is_some_and(|text| text == "0");
     let online = some(present)
         .or_else(|| some(cpuinfo.cpus()))
         .or_else(|| some(proc_stat(tree)))
-        .or_else(|| some(directories.iter().filter(|cpu| !is_switched_off(tree, *cpu)).collect()))
+        .or_else(|| some(directories.iter().filter(|cpu| !is_off(cpu)).collect()))
         .unwrap_or(listed);
     online.iter().take(MAX_CPUS).collect()
 }
 
-fn is_switched_off(tree: &Tree, cpu: u32) -> bool {
-    tree.text(format!("{CPUS}/cpu{cpu}/online")).value().is_some_and(|text| text == "0")
-}
-
 /// The `cpuN` lines of /proc/stat: online CPUs.
 fn proc_stat(tree: &Tree) -> CpuList {
-    let Reading::Value(text) = tree.text("/proc/stat") else { return CpuList::new() };
+    let text = tree.text("/proc/stat").into_value().unwrap_or_default();
     let names = text.lines().filter_map(|line| line.strip_prefix("cpu")?.split(' ').next()?.parse().ok());
     names.filter(|cpu| *cpu <= figure::cpulist::MAX_NUMBER).collect()
 }
 
-/// Describes the online CPUs.
 pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo, online: CpuList, numa: &Numa) -> Topology {
     let lists = |cpu: u32, names: &[&str]| members(tree, &format!("{CPUS}/cpu{cpu}/topology"), names);
     let mut unknown = None;
@@ -65,37 +60,28 @@ pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo, online: CpuList, numa: &Numa) ->
     let packages = index_by_cpu(packages(cpuinfo, &firsts, lists));
     let clusters = index_by_cpu(optional(tree, &firsts, "cluster_id", |cpu| lists(cpu, &["cluster_cpus"])));
     let dies = index_by_cpu(optional(tree, &firsts, "die_id", |cpu| lists(cpu, &["die_cpus"])));
-    let mut nodes = BTreeMap::new();
-    for node in &numa.nodes {
-        for cpu in node.cpus.iter() {
-            nodes.entry(cpu).or_insert(node.node);
-        }
-    }
     let mut kinds = kinds(tree, &online);
-
-    let cpus = online
-        .iter()
-        .map(|cpu| {
-            let core = cores.index.get(&cpu).copied().unwrap_or_default();
-            LogicalCpu {
-                cpu,
-                core,
-                cluster: clusters.get(&cpu).copied(),
-                die: dies.get(&cpu).copied(),
-                package: packages.get(&cpu).copied().unwrap_or_default(),
-                node: nodes.get(&cpu).copied(),
-                siblings: cores.groups.get(core as usize).cloned().unwrap_or_default(),
-                kind: kinds.remove(&cpu),
-                max_mhz: max_mhz(tree, cpu),
-            }
-        })
-        .collect();
+    let describe_cpu = |cpu: u32| {
+        let core = cores.index.get(&cpu).copied().unwrap_or_default();
+        let khz: Reading<u64> = tree.number(format!("{CPUS}/cpu{cpu}/cpufreq/cpuinfo_max_freq"));
+        LogicalCpu {
+            cpu,
+            core,
+            cluster: clusters.get(&cpu).copied(),
+            die: dies.get(&cpu).copied(),
+            package: packages.get(&cpu).copied().unwrap_or_default(),
+            node: numa.nodes.iter().find(|node| node.cpus.contains(cpu)).map(|node| node.node),
+            siblings: cores.groups.get(core as usize).cloned().unwrap_or_default(),
+            kind: kinds.remove(&cpu),
+            max_mhz: khz.into_value().map(|khz| khz as f64 / 1e3),
+        }
+    };
 
     Topology {
+        cpus: online.iter().map(describe_cpu).collect(),
         offline: offline(tree, &online),
         possible: tree.list(format!("{CPUS}/possible")),
         allowed: allowed(tree, &online),
-        cpus,
         unknown: unknown.or_else(|| online.is_empty().then(|| "the tree shows no CPU".to_owned())),
         online,
     }
@@ -106,7 +92,6 @@ pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo, online: CpuList, numa: &Numa) ->
 struct Groups {
     /// Ascending by their first CPU.
     groups: Vec<CpuList>,
-    /// Index of the group of each CPU.
     index: BTreeMap<u32, u32>,
 }
 
@@ -162,7 +147,6 @@ fn cores(
 }
 
 /// Packages by lists, else by ids. A core without either counts to the first package.
-///
 /// Arm kernels before 4.19 reported each cluster as a package; their trees do not show it.
 fn packages(cpuinfo: &Cpuinfo, firsts: &CpuList, lists: impl Fn(u32, &[&str]) -> Option<CpuList>) -> Groups {
     let by_ids = ids(firsts, cpuinfo, &["physical id"]);
@@ -171,8 +155,7 @@ fn packages(cpuinfo: &Cpuinfo, firsts: &CpuList, lists: impl Fn(u32, &[&str]) ->
     })
 }
 
-/// Clusters or dies, if the kernel gives them an id. Without an id (-1, or 65535 if printed unsigned) its
-/// list has only the core itself.
+/// Clusters or dies. Without an id (-1, or 65535 if printed unsigned) the list has only the core itself.
 fn optional(tree: &Tree, firsts: &CpuList, id: &str, list: impl Fn(u32) -> Option<CpuList>) -> Groups {
     Groups::divide(firsts, |cpu| {
         let id: i64 = tree.number(format!("{CPUS}/cpu{cpu}/topology/{id}")).into_value()?;
@@ -180,8 +163,7 @@ fn optional(tree: &Tree, firsts: &CpuList, id: &str, list: impl Fn(u32) -> Optio
     })
 }
 
-/// CPUs with equal values of these /proc/cpuinfo fields, by the first of them, which [`Groups::divide`]
-/// reads.
+/// CPUs with equal values of these /proc/cpuinfo fields, by the first, which [`Groups::divide`] reads.
 fn ids(cpus: &CpuList, cpuinfo: &Cpuinfo, keys: &[&str]) -> BTreeMap<u32, CpuList> {
     let mut groups: BTreeMap<Vec<&str>, Vec<u32>> = BTreeMap::new();
     for cpu in cpus.iter() {
@@ -192,8 +174,7 @@ fn ids(cpus: &CpuList, cpuinfo: &Cpuinfo, keys: &[&str]) -> BTreeMap<u32, CpuLis
     groups.into_values().filter_map(|group| Some((*group.first()?, group.into_iter().collect()))).collect()
 }
 
-/// A list of CPUs in `directory`, from the first of `names` that exists: as `NAME_list`, else as the mask
-/// `NAME` of older kernels.
+/// CPUs from the first of `names` in `directory`: from `NAME_list`, else from the mask `NAME` of old kernels.
 pub fn members(tree: &Tree, directory: &str, names: &[&str]) -> Option<CpuList> {
     names.iter().find_map(|name| {
         let list = tree.list(format!("{directory}/{name}_list")).into_value();
@@ -216,24 +197,18 @@ pub fn mask(text: &str) -> Option<CpuList> {
     Some(cpus)
 }
 
-/// CPUs that are present but not online.
 fn offline(tree: &Tree, online: &CpuList) -> CpuList {
     let present = tree.list(format!("{CPUS}/present")).into_value();
     let directories = || tree.numbered(CPUS, "cpu").into_iter().take(MAX_CPUS).collect();
     present.unwrap_or_else(directories).difference(online)
 }
 
-/// The affinity mask of this process. In a tree without /proc/self/status, which another program saved, all
-/// CPUs are allowed.
+/// The affinity mask of this process. In a tree without it, which another program saved, all are allowed.
 fn allowed(tree: &Tree, online: &CpuList) -> CpuList {
-    let status = tree.text("/proc/self/status").into_value().unwrap_or_default();
-    let field = |name| status.lines().find_map(|line| line.strip_prefix(name));
+    let field = |name| tree.field("/proc/self/status", name);
     let list = field("Cpus_allowed_list:").and_then(|list| list.parse::<CpuList>().ok());
-    let listed = list.or_else(|| mask(field("Cpus_allowed:")?));
-    match listed.map(|list| list.intersection(online)) {
-        Some(list) if !list.is_empty() => list,
-        _ => online.clone(),
-    }
+    let allowed = list.or_else(|| mask(&field("Cpus_allowed:")?)).map(|list| list.intersection(online));
+    allowed.filter(|list| !list.is_empty()).unwrap_or_else(|| online.clone())
 }
 
 /// The kind of core of each CPU, on a machine with more than one kind.
@@ -257,12 +232,6 @@ fn kinds(tree: &Tree, online: &CpuList) -> BTreeMap<u32, String> {
     let differ = capacities.windows(2).any(|pair| pair[0].1 != pair[1].1);
     let named = capacities.into_iter().map(|(cpu, capacity)| (cpu, format!("capacity {capacity}")));
     if differ { named.collect() } else { BTreeMap::new() }
-}
-
-/// The maximum clock in MHz; cpufreq has it in kHz.
-fn max_mhz(tree: &Tree, cpu: u32) -> Option<f64> {
-    let khz: u64 = tree.number(format!("{CPUS}/cpu{cpu}/cpufreq/cpuinfo_max_freq")).into_value()?;
-    Some(khz as f64 / 1e3)
 }
 
 #[cfg(test)]

@@ -26,7 +26,6 @@ fn property(line: &str) -> Option<(u32, &str, &str)> {
     PROPERTIES.contains(&property).then_some((number, property, value))
 }
 
-/// All slots, with and without a module.
 pub fn slots(database: &str) -> Vec<Slot> {
     let mut devices: BTreeMap<u32, BTreeMap<&str, &str>> = BTreeMap::new();
     for (number, property, value) in database.lines().filter_map(property) {

@@ -11,8 +11,9 @@ use figure::host::{Uncore, UncoreChannel, UncoreEvent};
 use figure::{CpuList, Reading};
 
 use self::families::{Event, FAMILIES, Family, UNUSED};
+use self::terms::TermError;
 use crate::Tree;
-use crate::perf::{PARANOID_ALL_CPUS, closed};
+use crate::perf::{PARANOID_ALL_CPUS, paranoid_refusal};
 use crate::tree::printable;
 
 const DEVICES: &str = "/sys/bus/event_source/devices";
@@ -26,8 +27,28 @@ const MAX_NAME: usize = 64;
 /// PMUs whose problem is reported; the others are counted.
 const MAX_PROBLEMS: usize = 2;
 
-/// Describes the counters of memory traffic.
+/// Why a PMU is not used. The message follows the name of the PMU.
+#[derive(Debug, thiserror::Error)]
+enum PmuError {
+    /// The reason of a [`Reading`]: the file, and what is wrong with it.
+    #[error("{0}")]
+    Unreadable(String),
+    #[error("its cpumask is empty")]
+    NoCpu,
+    #[error("it has none of the events {}", .0.join(", "))]
+    NoEvents(Vec<&'static str>),
+    #[error("the event {0} cannot be read")]
+    NoTerms(&'static str),
+    #[error("{event}: {error}")]
+    Term { event: &'static str, error: TermError },
+    #[error("the scale of {0} is not understood")]
+    BadScale(&'static str),
+    #[error("{0} has no scale")]
+    NoScale(&'static str),
+}
+
 pub fn describe(tree: &Tree) -> Uncore {
+    let refused = paranoid_refusal(tree, PARANOID_ALL_CPUS);
     let devices = tree.names(DEVICES);
     let mut problems = Vec::new();
     for family in FAMILIES.iter().filter(|family| (family.holds)(tree)) {
@@ -39,11 +60,7 @@ pub fn describe(tree: &Tree) -> Uncore {
             }
         }
         if !channels.is_empty() {
-            return Uncore {
-                channels,
-                unknown: summary(&problems),
-                refused: closed(tree, PARANOID_ALL_CPUS),
-            };
+            return Uncore { channels, unknown: summary(&problems), refused };
         }
     }
     for (pattern, reason) in UNUSED {
@@ -58,10 +75,9 @@ pub fn describe(tree: &Tree) -> Uncore {
         }
         false => format!("no uncore PMU (looked for {PATTERNS})"),
     });
-    Uncore { channels: Vec::new(), unknown: Some(unknown), refused: closed(tree, PARANOID_ALL_CPUS) }
+    Uncore { channels: Vec::new(), unknown: Some(unknown), refused }
 }
 
-/// The files that describe these PMUs, for capture.
 pub(crate) fn files(tree: &Tree) -> Vec<String> {
     let devices = tree.names(DEVICES);
     let mut files = Vec::new();
@@ -90,52 +106,48 @@ fn fits(name: &str, pattern: &str) -> bool {
 }
 
 /// The channels of a PMU: one for each CPU of its mask, or for each event.
-fn device_channels(tree: &Tree, device: &str, family: &Family) -> Result<Vec<UncoreChannel>, String> {
+fn device_channels(tree: &Tree, device: &str, family: &Family) -> Result<Vec<UncoreChannel>, PmuError> {
     let directory = format!("{DEVICES}/{device}");
     let pmu = value(tree.number::<u32>(format!("{directory}/type")))?;
     let cpus: CpuList = value(tree.list(format!("{directory}/cpumask")))?;
     if cpus.is_empty() {
-        return Err("its cpumask is empty".to_owned());
+        return Err(PmuError::NoCpu);
     }
     let has =
         |event: &Event| event.terms.is_some() || tree.exists(format!("{directory}/events/{}", event.name));
-    let layout = family.layouts.iter().find(|layout| layout.iter().all(has));
-    let layout = layout.ok_or_else(|| {
-        let wanted: Vec<&str> =
-            family.layouts.iter().flat_map(|layout| layout.iter().map(|event| event.name)).collect();
-        format!("it has none of the events {}", wanted.join(", "))
-    })?;
+    let Some(layout) = family.layouts.iter().find(|layout| layout.iter().all(has)) else {
+        let names = family.layouts.iter().flat_map(|layout| layout.iter()).map(|event| event.name);
+        return Err(PmuError::NoEvents(names.collect()));
+    };
     let events = layout.iter().map(|event| encode(tree, &directory, event));
     let events: Vec<UncoreEvent> = events.collect::<Result<_, _>>()?;
     let name = printable(device, MAX_NAME);
-    let channel = |cpu: u32, name: String, events: Vec<UncoreEvent>| UncoreChannel { name, cpu, pmu, events };
-    Ok(cpus
-        .iter()
-        .flat_map(|cpu| {
-            if family.channel_per_event {
-                let event_channel =
-                    |event: &UncoreEvent| channel(cpu, format!("{name}/{}", event.name), vec![event.clone()]);
-                events.iter().map(event_channel).collect()
-            } else {
-                vec![channel(cpu, name.clone(), events.clone())]
-            }
-        })
-        .collect())
+    let mut channels = Vec::new();
+    for cpu in cpus.iter() {
+        if family.channel_per_event {
+            channels.extend(events.iter().map(|event| {
+                let name = format!("{name}/{}", event.name);
+                UncoreChannel { name, cpu, pmu, events: vec![event.clone()] }
+            }));
+        } else {
+            channels.push(UncoreChannel { name: name.clone(), cpu, pmu, events: events.clone() });
+        }
+    }
+    Ok(channels)
 }
 
-fn encode(tree: &Tree, directory: &str, event: &Event) -> Result<UncoreEvent, String> {
+fn encode(tree: &Tree, directory: &str, event: &Event) -> Result<UncoreEvent, PmuError> {
     let file = |suffix: &str| tree.text(format!("{directory}/events/{}{suffix}", event.name)).into_value();
     let terms = match event.terms {
         Some(terms) => terms.to_owned(),
-        None => file("").ok_or_else(|| format!("the event {} cannot be read", event.name))?,
+        None => file("").ok_or(PmuError::NoTerms(event.name))?,
     };
     let format = |field: &str| tree.text(format!("{directory}/format/{field}")).into_value();
-    let config = terms::encode(&terms, format).map_err(|problem| format!("{}: {problem}", event.name))?;
-    let bytes = match (file(".scale"), event.bytes) {
-        (Some(scale), _) => bytes(&scale, file(".unit").as_deref())
-            .ok_or_else(|| format!("the scale of {} is not understood", event.name))?,
-        (None, Some(bytes)) => bytes,
-        (None, None) => return Err(format!("{} has no scale", event.name)),
+    let config =
+        terms::encode(&terms, format).map_err(|error| PmuError::Term { event: event.name, error })?;
+    let bytes = match file(".scale") {
+        Some(scale) => bytes(&scale, file(".unit").as_deref()).ok_or(PmuError::BadScale(event.name))?,
+        None => event.bytes.ok_or(PmuError::NoScale(event.name))?,
     };
     Ok(UncoreEvent { name: event.name.to_owned(), direction: event.direction, config, bytes })
 }
@@ -157,10 +169,10 @@ fn bytes(scale: &str, unit: Option<&str>) -> Option<f64> {
     (bytes.is_finite() && bytes > 0.0).then_some(bytes)
 }
 
-fn value<T>(reading: Reading<T>) -> Result<T, String> {
+fn value<T>(reading: Reading<T>) -> Result<T, PmuError> {
     match reading {
         Reading::Value(value) => Ok(value),
-        Reading::Unknown(reason) => Err(reason),
+        Reading::Unknown(reason) => Err(PmuError::Unreadable(reason)),
     }
 }
 

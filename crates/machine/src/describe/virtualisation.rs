@@ -8,8 +8,8 @@ use crate::Tree;
 use crate::tree::{MAX_LINE, printable};
 
 /// An ACPI table whose header names the manufacturer in bytes 10 to 15. Readable for root only.
-pub const ACPI: &str = "sys/firmware/acpi/tables/FACP";
-/// Size of an ACPI table's header in bytes.
+const ACPI: &str = "sys/firmware/acpi/tables/FACP";
+/// Bytes of its header.
 pub const ACPI_HEADER: usize = 36;
 /// Name of the processor that QEMU emulates with `-cpu max` (target/i386/cpu.c).
 const TCG_CPU: &str = "QEMU TCG CPU";
@@ -37,17 +37,14 @@ const DMI_SIGNS: [(&str, &str); 14] = [
 /// A detected name, and the evidence for it.
 type Detected = (String, String);
 
-/// Describes the virtualisation of this machine.
 pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo) -> Virtualisation {
     let mut evidence = Vec::new();
-    let hypervisor = hypervisor(tree, cpuinfo).map(|(name, sign)| {
+    let mut name = |(name, sign): Detected| {
         evidence.push(sign);
         name
-    });
-    let container = container(tree).map(|(name, sign)| {
-        evidence.push(sign);
-        name
-    });
+    };
+    let hypervisor = hypervisor(tree, cpuinfo).map(&mut name);
+    let container = container(tree).map(&mut name);
     Virtualisation { hypervisor, container, evidence }
 }
 
@@ -58,10 +55,7 @@ fn hypervisor(tree: &Tree, cpuinfo: &Cpuinfo) -> Reading<Detected> {
         .or_else(|| emulated(cpuinfo))
         .or_else(|| by_dmi(tree))
         .or_else(|| by_kernel(tree))
-        .or_else(|| {
-            let sign = "the flag 'hypervisor' in /proc/cpuinfo".to_owned();
-            cpuinfo.has_flag("hypervisor").then(|| ("unknown hypervisor".to_owned(), sign))
-        });
+        .or_else(|| by_flag(cpuinfo));
     if let Some(detected) = detected {
         return Reading::Value(detected);
     }
@@ -88,14 +82,14 @@ fn hypervisor(tree: &Tree, cpuinfo: &Cpuinfo) -> Reading<Detected> {
 /// gVisor's sentry acts as the kernel. Since 2023 /proc/version names it ("Linux version 4.4.0 … gVisor").
 fn gvisor(tree: &Tree) -> Option<Detected> {
     let version = tree.text("/proc/version").into_value()?;
-    version.contains("gVisor").then(|| ("gvisor".to_owned(), "/proc/version names gVisor".to_owned()))
+    version.contains("gVisor").then(|| detected("gvisor", "/proc/version names gVisor"))?
 }
 
 /// Firecracker appears as KVM in CPUID. Since version 1.8 its ACPI tables have the OEM id FIRECK.
 fn firecracker(tree: &Tree) -> Option<Detected> {
     let header = tree.bytes(ACPI).into_value()?;
     (header.get(10..16)? == b"FIRECK")
-        .then(|| ("firecracker".to_owned(), format!("/{ACPI} is signed FIRECK")))
+        .then(|| detected("firecracker", &format!("/{ACPI} is signed FIRECK")))?
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -115,6 +109,11 @@ fn emulated(cpuinfo: &Cpuinfo) -> Option<Detected> {
     Some((TCG.to_owned(), format!("/proc/cpuinfo names {model:?}")))
 }
 
+fn by_flag(cpuinfo: &Cpuinfo) -> Option<Detected> {
+    let sign = "the flag 'hypervisor' in /proc/cpuinfo";
+    cpuinfo.has_flag("hypervisor").then(|| detected("unknown hypervisor", sign))?
+}
+
 fn by_dmi(tree: &Tree) -> Option<Detected> {
     let field = |name: &str| tree.line(format!("{DMI}/{name}")).into_value().unwrap_or_default();
     let (vendor, product) = (field("sys_vendor"), field("product_name"));
@@ -131,23 +130,23 @@ fn by_dmi(tree: &Tree) -> Option<Detected> {
     DMI_SIGNS.iter().find(|(word, _)| text.contains(word)).map(|(_, name)| ((*name).to_owned(), sign()))
 }
 
+fn detected(name: &str, sign: &str) -> Option<Detected> {
+    Some((name.to_owned(), sign.to_owned()))
+}
+
 /// By files of the kernel: Xen's directory, the device tree, files of s390 and Power.
 fn by_kernel(tree: &Tree) -> Option<Detected> {
-    let detected = |name: &str, sign: &str| Some((name.to_owned(), sign.to_owned()));
     let text = |path: &str| tree.text(path).into_value().unwrap_or_default();
     let kind = tree.line("/sys/hypervisor/type").into_value().unwrap_or_default();
     if !kind.is_empty() {
         return Some((kind, "/sys/hypervisor/type".to_owned()));
     }
     let node = text("/proc/device-tree/hypervisor/compatible");
-    for (word, name) in [("xen", "xen"), ("vmware", "vmware"), ("kvm", "kvm")] {
-        if node.contains(word) {
-            return detected(name, "/proc/device-tree/hypervisor/compatible");
-        }
+    if let Some(name) = ["xen", "vmware", "kvm"].into_iter().find(|name| node.contains(name)) {
+        return detected(name, "/proc/device-tree/hypervisor/compatible");
     }
-    if text("/proc/device-tree/compatible").contains("qemu")
-        || text("/proc/device-tree/model").contains("qemu")
-    {
+    let names_qemu = |file: &str| text(&format!("/proc/device-tree/{file}")).contains("qemu");
+    if names_qemu("compatible") || names_qemu("model") {
         return detected("qemu", "the device tree is QEMU's");
     }
     if tree.exists("/proc/device-tree/ibm,partition-name") {
@@ -176,7 +175,6 @@ fn root_is_a_disk(tree: &Tree) -> bool {
 }
 
 fn container(tree: &Tree) -> Option<Detected> {
-    let detected = |name: &str, sign: &str| Some((name.to_owned(), sign.to_owned()));
     let version = tree.text("/proc/version").into_value().unwrap_or_default().to_ascii_lowercase();
     if version.contains("microsoft") {
         return detected("wsl", "/proc/version names Microsoft");
@@ -188,8 +186,7 @@ fn container(tree: &Tree) -> Option<Detected> {
     for (word, name) in
         [("kubepods", "kubernetes"), ("libpod", "podman"), ("docker", "docker"), ("lxc", "lxc")]
     {
-        // The group of a service may be docker.service; the group of a container is /docker/ID or
-        // docker-ID.scope.
+        // A container's group is /docker/ID or docker-ID.scope; docker.service is that of a service.
         let is_container_group =
             |path: &str| path.split('/').any(|part| part.contains(word) && !part.ends_with(".service"));
         if groups.lines().filter_map(|line| line.splitn(3, ':').nth(2)).any(is_container_group) {

@@ -1,6 +1,7 @@
 //! Writes a tree: files, CPUs, caches, nodes, settings.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -11,28 +12,21 @@ const CPUS: &str = "sys/devices/system/cpu";
 /// The place of a CPU. Numbers count over the whole machine: two CPUs with the same `core` are siblings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The CPU's number.
     pub cpu: u32,
-    /// Its core.
     pub core: u32,
     /// Its cluster, if the kernel reports clusters.
     pub cluster: Option<u32>,
-    /// Its package.
     pub package: u32,
-    /// Its NUMA node.
     pub node: u32,
 }
 
 /// A level of cache that every CPU has.
 #[derive(Clone, Copy)]
 pub struct CacheShape {
-    /// 1, 2, 3.
     pub level: u32,
     /// `Data`, `Instruction` or `Unified`.
     pub kind: &'static str,
-    /// Size in KiB.
     pub kib: u64,
-    /// Associativity.
     pub ways: u32,
     /// CPUs with the same result share an instance.
     pub shared_by: fn(&Place) -> u32,
@@ -47,21 +41,18 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A tree below `root`.
     pub fn new(root: &Path) -> Self {
         Builder { root: root.to_owned(), places: Vec::new(), result: Ok(()) }
     }
 
-    /// Writes any file.
     pub fn file(mut self, path: &str, content: impl AsRef<[u8]>) -> Self {
         self.write(path, content);
         self
     }
 
-    /// Files that hold one line each.
     pub fn lines(mut self, files: &[(&str, &str)]) -> Self {
         for (path, line) in files {
-            self.write(path, format!("{line}\n"));
+            self.write_line(path, line);
         }
         self
     }
@@ -70,20 +61,20 @@ impl Builder {
     pub fn cpus(mut self, places: Vec<Place>) -> Self {
         let all = list(&places, |_| true);
         for name in ["online", "possible", "present"] {
-            self.write(&format!("{CPUS}/{name}"), format!("{all}\n"));
+            self.write_line(&format!("{CPUS}/{name}"), &all);
         }
-        self.write(&format!("{CPUS}/offline"), "\n");
+        self.write_line(&format!("{CPUS}/offline"), "");
         let cores = groups(&places, |place| place.core);
         let packages = groups(&places, |place| place.package);
         let clusters = groups(&places, |place| place.cluster.unwrap_or(u32::MAX));
         for place in &places {
             let topology = format!("{CPUS}/cpu{}/topology", place.cpu);
-            self.write(&format!("{topology}/core_cpus_list"), &cores[&place.core]);
-            self.write(&format!("{topology}/package_cpus_list"), &packages[&place.package]);
-            self.write(&format!("{topology}/physical_package_id"), format!("{}\n", place.package));
+            self.write_line(&format!("{topology}/core_cpus_list"), &cores[&place.core]);
+            self.write_line(&format!("{topology}/package_cpus_list"), &packages[&place.package]);
+            self.write_line(&format!("{topology}/physical_package_id"), place.package);
             if let Some(cluster) = place.cluster {
-                self.write(&format!("{topology}/cluster_id"), format!("{cluster}\n"));
-                self.write(&format!("{topology}/cluster_cpus_list"), &clusters[&cluster]);
+                self.write_line(&format!("{topology}/cluster_id"), cluster);
+                self.write_line(&format!("{topology}/cluster_cpus_list"), &clusters[&cluster]);
             }
         }
         self.places = places;
@@ -96,12 +87,13 @@ impl Builder {
             let sharers = groups(&self.places, shape.shared_by);
             for place in self.places.clone() {
                 let directory = format!("{CPUS}/cpu{}/cache/index{index}", place.cpu);
-                let mut field = |name: &str, value: &str| self.write(&format!("{directory}/{name}"), value);
-                field("level", &format!("{}\n", shape.level));
-                field("type", &format!("{}\n", shape.kind));
-                field("size", &format!("{}K\n", shape.kib));
-                field("coherency_line_size", "64\n");
-                field("ways_of_associativity", &format!("{}\n", shape.ways));
+                let mut field =
+                    |name: &str, value: &dyn Display| self.write_line(&format!("{directory}/{name}"), value);
+                field("level", &shape.level);
+                field("type", &shape.kind);
+                field("size", &format!("{}K", shape.kib));
+                field("coherency_line_size", &64);
+                field("ways_of_associativity", &shape.ways);
                 field("shared_cpu_list", &sharers[&(shape.shared_by)(&place)]);
             }
         }
@@ -113,32 +105,27 @@ impl Builder {
     pub fn nodes(mut self, gib_each: &[u64], distance: fn(usize, usize) -> u32) -> Self {
         let nodes = "sys/devices/system/node";
         let online: CpuList = (0..gib_each.len() as u32).collect();
-        self.write(&format!("{nodes}/online"), format!("{online}\n"));
+        self.write_line(&format!("{nodes}/online"), online);
         for (node, gib) in gib_each.iter().enumerate() {
             let cpus = list(&self.places, |place| place.node as usize == node);
-            self.write(&format!("{nodes}/node{node}/cpulist"), format!("{cpus}\n"));
-            self.write(
-                &format!("{nodes}/node{node}/meminfo"),
-                format!(
-                    "Node {node} MemTotal:   {} kB\nNode {node} MemFree:    {} kB\nNode {node} MemUsed:    0 kB\n",
-                    gib << 20,
-                    gib << 20
-                ),
+            let kib = gib << 20;
+            let meminfo = format!(
+                "Node {node} MemTotal:   {kib} kB\nNode {node} MemFree:    {kib} kB\nNode {node} MemUsed:    0 kB"
             );
             let row: Vec<String> =
                 (0..gib_each.len()).map(|other| distance(node, other).to_string()).collect();
-            self.write(&format!("{nodes}/node{node}/distance"), format!("{}\n", row.join(" ")));
+            self.write_line(&format!("{nodes}/node{node}/cpulist"), cpus);
+            self.write_line(&format!("{nodes}/node{node}/meminfo"), meminfo);
+            self.write_line(&format!("{nodes}/node{node}/distance"), row.join(" "));
         }
         self
     }
 
     /// /proc/meminfo, in GiB.
     pub fn memory(self, total: u64, available: u64, swap: u64) -> Self {
+        let [total, available, swap] = [total, available, swap].map(|gib| gib << 20);
         let text = format!(
-            "MemTotal:       {} kB\nMemFree:  1 kB\nMemAvailable:   {} kB\nSwapTotal:      {} kB\nSwapFree: 0 kB\n",
-            total << 20,
-            available << 20,
-            swap << 20
+            "MemTotal:       {total} kB\nMemFree:  1 kB\nMemAvailable:   {available} kB\nSwapTotal:      {swap} kB\nSwapFree: 0 kB\n"
         );
         self.file("proc/meminfo", text)
     }
@@ -179,19 +166,22 @@ impl Builder {
         events: &[(&str, &str)],
     ) -> Self {
         let device = format!("sys/bus/event_source/devices/{name}");
-        self.write(&format!("{device}/type"), format!("{number}\n"));
-        self.write(&format!("{device}/cpumask"), format!("{cpus}\n"));
+        self.write_line(&format!("{device}/type"), number);
+        self.write_line(&format!("{device}/cpumask"), cpus);
         for (directory, files) in [("format", format), ("events", events)] {
             for (file, text) in files {
-                self.write(&format!("{device}/{directory}/{file}"), format!("{text}\n"));
+                self.write_line(&format!("{device}/{directory}/{file}"), text);
             }
         }
         self
     }
 
-    /// The first error, if there was one.
     pub fn finish(self) -> io::Result<()> {
         self.result
+    }
+
+    fn write_line(&mut self, path: &str, line: impl Display) {
+        self.write(path, format!("{line}\n"));
     }
 
     fn write(&mut self, path: &str, content: impl AsRef<[u8]>) {
@@ -203,19 +193,14 @@ impl Builder {
     }
 }
 
-/// CPUs for which `keep` holds.
 fn list(places: &[Place], keep: impl Fn(&Place) -> bool) -> CpuList {
     places.iter().filter(|place| keep(place)).map(|place| place.cpu).collect()
 }
 
-/// The CPU list of each group, as a line.
-fn groups(places: &[Place], key: impl Fn(&Place) -> u32) -> BTreeMap<u32, String> {
-    let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+fn groups(places: &[Place], key: impl Fn(&Place) -> u32) -> BTreeMap<u32, CpuList> {
+    let mut groups: BTreeMap<u32, CpuList> = BTreeMap::new();
     for place in places {
-        groups.entry(key(place)).or_default().push(place.cpu);
+        groups.entry(key(place)).or_default().insert(place.cpu);
     }
     groups
-        .into_iter()
-        .map(|(key, cpus)| (key, format!("{}\n", cpus.into_iter().collect::<CpuList>())))
-        .collect()
 }

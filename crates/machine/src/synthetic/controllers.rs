@@ -2,10 +2,9 @@
 
 use super::builder::Builder;
 
-/// Formats of Intel's memory controllers.
 const IMC_FORMAT: &[(&str, &str)] =
     &[("event", "config:0-7"), ("umask", "config:8-15"), ("edge", "config:18"), ("thresh", "config:24-31")];
-/// Their events on Skylake-SP.
+/// On Skylake-SP.
 const IMC_EVENTS: &[(&str, &str)] = &[
     ("clockticks", "event=0x00,umask=0x00"),
     ("cas_count_read", "event=0x04,umask=0x03"),
@@ -15,7 +14,6 @@ const IMC_EVENTS: &[(&str, &str)] = &[
     ("cas_count_write.scale", "6.103515625e-5"),
     ("cas_count_write.unit", "MiB"),
 ];
-/// Free-running counters of a memory controller.
 const FREE_RUNNING_EVENTS: &[(&str, &str)] = &[
     ("data_total", "event=0xff,umask=0x10"),
     ("data_total.scale", "6.103515625e-5"),

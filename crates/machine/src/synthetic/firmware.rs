@@ -1,12 +1,9 @@
-//! An SMBIOS table, byte by byte (DMTF DSP0134 3.3): the structures that a real one begins with, memory devices
-//! with their serial numbers, and the end.
+//! An SMBIOS table, byte by byte (DMTF DSP0134 3.3), with serial numbers, as a real one has them.
 
 /// A memory device (type 17).
 #[derive(Clone, Debug)]
 pub struct Device {
-    /// Slot.
     pub locator: String,
-    /// Bank.
     pub bank: String,
     /// Size in MiB; 0 for an empty slot.
     pub mib: u32,
@@ -23,7 +20,6 @@ const HEADER: usize = 4;
 /// Length of a memory device's formatted area in SMBIOS 3.3.
 const DEVICE_LENGTH: usize = 0x5c;
 
-/// The table of these devices.
 pub fn table(devices: &[Device]) -> Vec<u8> {
     let mut table = Vec::new();
     // System information with serial number: what must never leave the machine.

@@ -56,13 +56,9 @@ fn server(packages: u32, cores: u32, smt: u32, nodes_each: u32) -> Vec<Place> {
     (0..all * smt).map(place).collect()
 }
 
-const fn cache(
-    level: u32,
-    kind: &'static str,
-    kib: u64,
-    ways: u32,
-    shared_by: fn(&Place) -> u32,
-) -> CacheShape {
+type Group = fn(&Place) -> u32;
+
+const fn cache(level: u32, kind: &'static str, kib: u64, ways: u32, shared_by: Group) -> CacheShape {
     CacheShape { level, kind, kib, ways, shared_by }
 }
 
@@ -101,12 +97,10 @@ fn policies(mut tree: Builder, cpus: u32, driver: &str, governor: &str, khz: u32
 pub fn two_socket_smt_server(root: &Path) -> io::Result<()> {
     let device = |package: u32, channel: char, slot: u32| Device {
         locator: format!("P{}-DIMM{channel}{slot}", package + 1),
-        bank: format!(
-            "P{package}_Node{}_Channel{}_Dimm{}",
-            (channel as u32 - 65) / 3,
-            (channel as u32 - 65) % 3,
-            slot - 1
-        ),
+        bank: {
+            let number = channel as u32 - 'A' as u32;
+            format!("P{package}_Node{}_Channel{}_Dimm{}", number / 3, number % 3, slot - 1)
+        },
         mib: if slot == 1 { 32 << 10 } else { 0 },
         kind: 0x1a,
         speed: 2933,
@@ -285,17 +279,14 @@ pub fn microvm_2cpu(root: &Path) -> io::Result<()> {
             ("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "9223372036854771712"),
             ("sys/fs/cgroup/memory/job/7/memory.limit_in_bytes", "2147483648"),
             ("sys/fs/cgroup/memory/job/7/memory.usage_in_bytes", "734003200"),
-            (
-                "sys/fs/cgroup/memory/job/7/memory.stat",
-                "cache 1\ninactive_file 5\ntotal_inactive_file 209715200",
-            ),
+            ("sys/fs/cgroup/memory/job/7/memory.stat", "inactive_file 5\ntotal_inactive_file 209715200"),
             ("sys/fs/cgroup/unified/cgroup.controllers", ""),
         ])
         .file("sys/firmware/acpi/tables/FACP", acpi)
         .finish()
 }
 
-/// A container on a server of 16 CPUs: 1.5 CPUs of quota at the pod's group, 2 GiB at ours, four CPUs allowed.
+/// A container on a server of 16 CPUs: 1.5 CPUs of quota for the pod, 2 GiB for the group, four CPUs allowed.
 pub fn container_quota(root: &Path) -> io::Result<()> {
     Builder::new(root)
         .cpus(server(1, 8, 2, 1))
@@ -310,10 +301,7 @@ pub fn container_quota(root: &Path) -> io::Result<()> {
                 "Name:\ttruebench\nCpus_allowed:\t000f\nCpus_allowed_list:\t0-3\nMems_allowed_list:\t0",
             ),
             ("proc/self/cgroup", "0::/kubepods.slice/pod7/work"),
-            (
-                "proc/self/mountinfo",
-                "30 23 0:26 /kubepods.slice /sys/fs/cgroup ro,nosuid - cgroup2 cgroup rw",
-            ),
+            ("proc/self/mountinfo", "30 23 0:26 /kubepods.slice /sys/fs/cgroup ro - cgroup2 cgroup rw"),
             ("sys/fs/cgroup/cpu.max", "max 100000"),
             ("sys/fs/cgroup/cgroup.events", "populated 1\nfrozen 0"),
             ("sys/fs/cgroup/pod7/cpu.max", "150000 100000"),

@@ -5,7 +5,6 @@ use figure::host::Direction::{self, Both, Read, Write};
 
 use crate::Tree;
 
-/// PMUs of one kind.
 pub struct Family {
     /// Names of the PMUs; `*` is a number.
     pub devices: &'static [&'static str],
@@ -17,11 +16,9 @@ pub struct Family {
     pub holds: fn(&Tree) -> bool,
 }
 
-/// One event.
 pub struct Event {
     /// The file in `events/`, or the name in the manual.
     pub name: &'static str,
-    /// The direction that it counts.
     pub direction: Direction,
     /// Its terms, if sysfs has none.
     pub terms: Option<&'static str>,
@@ -44,13 +41,9 @@ const fn encoded(name: &'static str, direction: Direction, terms: &'static str, 
     Event { name, direction, terms: Some(terms), bytes: Some(bytes) }
 }
 
-fn always(_: &Tree) -> bool {
-    true
-}
+const DEFAULTS: Family = Family { devices: &[], layouts: &[], channel_per_event: false, holds: |_| true };
 
-/// Bytes of a cache line.
 const LINE: f64 = 64.0;
-/// Bytes of half a cache line.
 const BEAT: f64 = 32.0;
 
 /// The families, nearest to memory first.
@@ -70,8 +63,7 @@ pub static FAMILIES: &[Family] = &[
             ],
             &[named("cas_count.rd", Read, LINE), named("cas_count.wr", Write, LINE)],
         ],
-        channel_per_event: false,
-        holds: always,
+        ..DEFAULTS
     },
     // uncore_snbep.c (read, write) and uncore_snb.c (data_read, data_write): counters that cannot be stopped.
     Family {
@@ -80,15 +72,13 @@ pub static FAMILIES: &[Family] = &[
             &[scaled("data_read", Read), scaled("data_write", Write)],
             &[scaled("read", Read), scaled("write", Write)],
         ],
-        channel_per_event: false,
-        holds: always,
+        ..DEFAULTS
     },
     // uncore_snb.c: processors of laptops and desktops up to Tiger Lake.
     Family {
         devices: &["uncore_imc"],
         layouts: &[&[scaled("data_reads", Read), scaled("data_writes", Write)]],
-        channel_per_event: false,
-        holds: always,
+        ..DEFAULTS
     },
     // Linux, arch/x86/events/amd/uncore.c has formats only. Encodings: tools/perf/pmu-events/arch/x86/amdzen4
     // and amdzen5, memory-controller.json; 64 B: umc_mem_read_bandwidth in recommended.json.
@@ -98,8 +88,7 @@ pub static FAMILIES: &[Family] = &[
             encoded("umc_cas_cmd.rd", Read, "event=0x0a,rdwrmask=0x1", LINE),
             encoded("umc_cas_cmd.wr", Write, "event=0x0a,rdwrmask=0x2", LINE),
         ]],
-        channel_per_event: false,
-        holds: always,
+        ..DEFAULTS
     },
     // Zen to Zen 3: tools/perf/pmu-events/arch/x86/amdzen1 to amdzen3, data-fabric.json: requests with data
     // (64 B) of each DRAM channel, reads and writes together.
@@ -123,23 +112,20 @@ pub static FAMILIES: &[Family] = &[
     Family {
         devices: &["nvidia_scf_pmu_*"],
         layouts: &[&[named("cmem_rd_data", Read, BEAT), named("cmem_wr_total_bytes", Write, 1.0)]],
-        channel_per_event: false,
-        holds: always,
+        ..DEFAULTS
     },
     // Linux, Documentation/admin-guide/perf/nvidia-tegra410-pmu.rst: bytes to local or remote memory.
     Family {
         devices: &["nvidia_ucf_pmu_*"],
         layouts: &[&[named("mem_bytes_rd", Read, 1.0), named("mem_bytes_wr", Write, 1.0)]],
-        channel_per_event: false,
-        holds: always,
+        ..DEFAULTS
     },
     // Linux, drivers/perf/hisilicon/hisi_uncore_ddrc_pmu.c (Kunpeng). 32 B: ddrc_bw_read of openEuler's
     // tools/perf/pmu-events/arch/arm64/hisilicon/hip09, and A-Tune's monitor for Kunpeng 920.
     Family {
         devices: &["hisi_sccl*_ddrc*"],
         layouts: &[&[named("flux_rd", Read, BEAT), named("flux_wr", Write, BEAT)]],
-        channel_per_event: false,
-        holds: always,
+        ..DEFAULTS
     },
     // Linux, Documentation/admin-guide/perf/alibaba_pmu.rst (Yitian 710): DDRC_WIDTH is 64 bytes, and a
     // read-modify-write counts as a write.
@@ -150,8 +136,7 @@ pub static FAMILIES: &[Family] = &[
             named("hif_wr", Write, LINE),
             named("hif_rmw", Write, LINE),
         ]],
-        channel_per_event: false,
-        holds: always,
+        ..DEFAULTS
     },
 ];
 
@@ -168,9 +153,8 @@ pub static UNUSED: &[(&str, &str)] = &[
 fn zen_to_zen3(tree: &Tree) -> bool {
     let text = tree.text("/proc/cpuinfo").into_value().unwrap_or_default();
     let field = |name: &str| {
-        let line =
-            text.lines().find_map(|line| line.split_once(':').filter(|(key, _)| key.trim() == name))?;
-        line.1.trim().parse::<u32>().ok()
+        let mut lines = text.lines().filter_map(|line| line.split_once(':'));
+        lines.find(|(key, _)| key.trim() == name)?.1.trim().parse::<u32>().ok()
     };
     match (field("cpu family"), field("model")) {
         (Some(0x17), Some(_)) => true,

@@ -1,36 +1,40 @@
 //! Encodes an event's terms, such as `event=0x04,umask=0x0f`, for perf_event_open(2). The PMU's `format/NAME`
 //! names the bits of each term, such as `config:0-7,32-35`.
 
+use crate::tree::hex_or_decimal;
+
 /// `config`, `config1`, `config2`.
 type Words = [u64; 3];
 
+/// Why a term of an event cannot be encoded.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TermError {
+    #[error("'{0}' has no number")]
+    NoNumber(String),
+    #[error("there is no format for '{0}'")]
+    NoFormat(String),
+    #[error("{term} does not fit into {format}")]
+    DoesNotFit { term: String, format: String },
+}
+
 /// Encodes a list of terms. `format` reads a term's format. A term without value means 1.
-///
-/// # Errors
-/// A term without format, an invalid number, or a value that does not fit.
-pub fn encode(terms: &str, format: impl Fn(&str) -> Option<String>) -> Result<Words, String> {
+pub fn encode(terms: &str, format: impl Fn(&str) -> Option<String>) -> Result<Words, TermError> {
     let mut words = Words::default();
     for term in terms.split(',').map(str::trim).filter(|term| !term.is_empty()) {
         let (name, value) = term.split_once('=').unwrap_or((term, "1"));
-        let value = number(value).ok_or_else(|| format!("'{term}' has no number"))?;
+        let value = hex_or_decimal(value.trim()).ok_or_else(|| TermError::NoNumber(term.to_owned()))?;
         // `config` and so on are terms, too (perf-list(1)).
         let config = word(name).map(|_| format!("{name}:0-63"));
-        let spec = format(name).or(config).ok_or_else(|| format!("there is no format for '{name}'"))?;
-        place(&spec, value, &mut words).ok_or_else(|| format!("{term} does not fit into {spec}"))?;
+        let format = format(name).or(config).ok_or_else(|| TermError::NoFormat(name.to_owned()))?;
+        if place(&format, value, &mut words).is_none() {
+            return Err(TermError::DoesNotFit { term: term.to_owned(), format });
+        }
     }
     Ok(words)
 }
 
 fn word(name: &str) -> Option<usize> {
     ["config", "config1", "config2"].iter().position(|word| *word == name)
-}
-
-fn number(text: &str) -> Option<u64> {
-    let text = text.trim();
-    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    }
 }
 
 /// Puts the low bits of the value into the first range, the next bits into the second, and so on.
@@ -90,7 +94,7 @@ mod tests {
             ("broken=1", "does not fit"),
             ("elsewhere=1", "does not fit"),
         ] {
-            let problem = encode(terms, format).unwrap_err();
+            let problem = encode(terms, format).unwrap_err().to_string();
             assert!(problem.contains(word), "{terms}: {problem}");
         }
     }
