@@ -4,14 +4,13 @@
 //!   nothing else.
 //! - [`allocators`]: the known allocators; [`find`]: which are installed, and where; [`version`] and
 //!   [`packages`]: which version.
-//! - [`mode`]: what the modes share; [`load`] compares allocators under the load; [`attempt`] runs a program
+//! - [`mode`]: what the modes share; [`load`] compares allocators under the load; [`trial`] runs a program
 //!   of the user under each.
 //! - [`record`] makes a profile of a program, with a preloaded library.
 //! - [`run`]: one run of the load; [`serving`] proves which library served; [`memory`] reads the memory of a
 //!   process.
 
 pub mod allocators;
-pub mod attempt;
 pub mod find;
 pub mod load;
 pub mod memory;
@@ -21,16 +20,20 @@ pub mod profile;
 pub mod record;
 pub mod run;
 pub mod serving;
+pub mod trial;
 pub mod version;
+
+use lab::mode::AnyMode;
+use lab::worker::Body;
 
 /// The suite's name, and the first part of its figures' ids.
 pub const SUITE: &str = "alloc";
 
 /// The modes that run the load.
-pub const MODES: &[&mode::Mode] = &[&load::MODE];
+pub static MODES: &[&dyn AnyMode<mode::Options, mode::PlanError>] = &[&load::MODE];
 
 /// The worker of the mode of this name.
-pub fn worker(name: &str) -> Option<lab::worker::Prepare> {
-    let worker = MODES.iter().find(|mode| mode.name == name).map(|mode| mode.prepare);
-    worker.or((name == attempt::MODE.name).then_some(attempt::MODE.prepare))
+pub fn worker(name: &str) -> Option<&'static dyn Body> {
+    let worker = MODES.iter().find(|mode| mode.name() == name).map(|mode| mode.body());
+    worker.or((name == trial::MODE.name).then_some(trial::MODE.body()))
 }

@@ -15,7 +15,7 @@ mod team;
 use crate::mode::Mode;
 
 /// The mode.
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "load",
     title: "allocators under the load of alloc-test",
     seconds: 240.0,

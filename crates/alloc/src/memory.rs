@@ -43,7 +43,7 @@ pub fn resident(process: &Path) -> Reading<Resident> {
     let path = process.join("smaps_rollup");
     let maps = match lab::maps::read(&path) {
         Ok(maps) => maps,
-        Err(reason) => return Reading::unknown(reason),
+        Err(failure) => return Reading::unknown(failure.to_string()),
     };
     let Some(map) = maps.0.first() else {
         return Reading::unknown(format!("{}: nothing is there", path.display()));

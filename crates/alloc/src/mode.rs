@@ -9,7 +9,7 @@ use crate::find::Chosen;
 use crate::profile::Profile;
 
 /// A mode of the suite. A new one is a file, and a line in [`MODES`](crate::MODES).
-pub type Mode = lab::mode::Mode<Options, PlanError>;
+pub type Mode<S> = lab::mode::Mode<Options, PlanError, S>;
 
 /// The options of the user. A mode takes those that concern it.
 #[derive(Clone, Debug)]
@@ -48,4 +48,6 @@ pub enum PlanError {
     /// Wrong options of a mode, with advice.
     #[error("{0}")]
     Wrong(String),
+    #[error("the plan cannot be written for its worker: {0}")]
+    Setup(#[from] serde_json::Error),
 }

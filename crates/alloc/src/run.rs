@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use figure::{CpuList, Reading};
 use lab::copies::{Copies, CopiesSpec};
+use lab::failure::Failure;
 use serde::{Deserialize, Serialize};
 use workload::alloc_load::parameters::{BUCKETS, FUNCTIONS, PHASES, Parameters, fields, lowest_ticks};
 use workload::shared::Slot;
@@ -125,7 +126,7 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// Why the row is void, in words for the user.
-    pub fn begin(workload: &Path, config: Config<'a>) -> Result<Run<'a>, String> {
+    pub fn begin(workload: &Path, config: Config<'a>) -> Result<Run<'a>, Failure> {
         let mut environment = Vec::new();
         if let Some(allocator) = config.allocator {
             environment.extend(allocator.environment.iter().cloned());
@@ -167,7 +168,7 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// Why the row is void, in words for the user.
-    pub fn steady(&mut self) -> Result<(), String> {
+    pub fn steady(&mut self) -> Result<(), Failure> {
         self.copies.release();
         self.wait_for_threads()
     }
@@ -181,7 +182,7 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// Why the row is void, in words for the user.
-    pub fn end(mut self) -> Result<RunResult, String> {
+    pub fn end(mut self) -> Result<RunResult, Failure> {
         self.read_memory();
         let peak = self.peak();
         self.copies.release();
@@ -192,7 +193,7 @@ impl<'a> Run<'a> {
         self.copies.release();
         self.copies.wait_for_end()?;
         let resident =
-            self.resident.try_into().map_err(|_| "the memory of a phase was not read".to_owned())?;
+            self.resident.try_into().map_err(|_| Failure::new("the memory of a phase was not read"))?;
         Ok(RunResult { threads, resident, peak, served: self.served })
     }
 
@@ -207,11 +208,11 @@ impl<'a> Run<'a> {
     }
 
     /// Waits until all threads have ended their phase.
-    fn wait_for_threads(&mut self) -> Result<(), String> {
+    fn wait_for_threads(&mut self) -> Result<(), Failure> {
         self.wait_for(self.config.processes * self.config.parameters.threads as usize)
     }
 
-    fn wait_for(&mut self, arrivals: usize) -> Result<(), String> {
+    fn wait_for(&mut self, arrivals: usize) -> Result<(), Failure> {
         let requested = self.config.bytes;
         let limit = (requested * RUNAWAY + PROCESS_BYTES).min(self.config.available);
         let timeout = self.config.phase_timeout;
@@ -221,28 +222,28 @@ impl<'a> Run<'a> {
                 return Ok(());
             }
             let bytes = |bytes: f64| figure::format::bytes(bytes);
-            Err(format!(
-                "it had {} in memory for a load of {}, and was stopped (more than {} is not let happen here)",
+            Err(Failure::new(format!(
+                "it had {} in memory for a load of {}, and was stopped (the limit is {})",
                 bytes(resident),
                 bytes(requested),
                 bytes(limit)
-            ))
+            )))
         })
     }
 
     /// Proves which library serves the first process. The others were started in the same way.
-    fn prove_library(&self) -> Result<Option<PathBuf>, String> {
+    fn prove_library(&self) -> Result<Option<PathBuf>, Failure> {
         let Some(allocator) = self.config.allocator else { return Ok(None) };
         let (slot, process) = (self.copies.slots().next(), self.copies.processes().next());
-        let (slot, process) = slot.zip(process).ok_or("no process")?;
+        let (slot, process) = slot.zip(process).ok_or_else(|| Failure::new("no process"))?;
         let maps = lab::maps::read(directory(process).join("maps"))?;
         let addresses: Vec<u64> =
             (0..FUNCTIONS.len()).map(|function| field(slot, fields::FUNCTIONS + function)).collect();
         let owners = serving::owners(&addresses, &maps);
-        serving::verify(allocator.library.as_deref(), &owners).map_err(|cause| {
+        serving::verify(allocator.library.as_deref(), &owners).map_err(|failure| {
             match self.copies.first_stderr_line() {
-                Some(output) => format!("{cause}; it said: {output}"),
-                None => cause,
+                Some(line) => failure.advice(format!("its output: {line}")),
+                None => failure,
             }
         })?;
         Ok(owners.into_iter().next().flatten())

@@ -38,7 +38,7 @@ pub fn select(words: &[String]) -> Result<Vec<&'static Test>, PlanError> {
             word: figure::format::plain_to(word, 60),
             tests: names().join(", "),
             groups: groups.join(", "),
-            modes: crate::MODES.iter().skip(1).map(|mode| mode.name).collect::<Vec<_>>().join(", "),
+            modes: crate::MODES.iter().skip(1).map(|mode| mode.name()).collect::<Vec<_>>().join(", "),
         });
     }
     let is_selected = |test: &&&Test| {

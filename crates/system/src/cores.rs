@@ -19,7 +19,7 @@ pub const SERIES: &str = "system.cores";
 pub const KERNEL: &str = "ping-pong";
 
 /// The mode.
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "cores",
     title: "a line between every two CPUs",
     seconds: 20.0,

@@ -13,7 +13,7 @@ pub mod unixbench;
 use crate::mode::Mode;
 
 /// The mode.
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "cross-check",
     title: "cross-check: UnixBench's own programs beside ours",
     // Twelve free tests and five on one CPU take about 105 s a round. UnixBench's file copies alone sleep for

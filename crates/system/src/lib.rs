@@ -25,16 +25,18 @@ pub mod score;
 pub mod surroundings;
 pub mod switch;
 
-use mode::Mode;
+use lab::mode::AnyMode;
+use lab::worker::Body;
+use mode::{Options, PlanError};
 
 /// The suite's name.
 pub const SUITE: &str = "system";
 
 /// The modes, in the order in which they run and are reported.
-pub static MODES: &[&Mode] =
+pub static MODES: &[&dyn AnyMode<Options, PlanError>] =
     &[&index::MODE, &switch::MODE, &cores::MODE, &noise::MODE, &scaling::MODE, &cross::MODE];
 
-/// The mode of this name.
-pub fn mode(name: &str) -> Option<&'static Mode> {
-    MODES.iter().copied().find(|mode| mode.name == name)
+/// The worker of the mode of this name.
+pub fn worker(name: &str) -> Option<&'static dyn Body> {
+    MODES.iter().find(|mode| mode.name() == name).map(|mode| mode.body())
 }

@@ -6,7 +6,7 @@ pub use lab::mode::Planned;
 use lab::schedule::Rules;
 
 /// One way of measuring the operating system. To add one, add a file and a line in [`MODES`](crate::MODES).
-pub type Mode = lab::mode::Mode<Options, PlanError>;
+pub type Mode<S> = lab::mode::Mode<Options, PlanError, S>;
 
 /// The user's options. Each mode uses those that apply to it.
 #[derive(Clone, Debug)]
@@ -67,4 +67,6 @@ pub enum PlanError {
     /// An error in the options of a mode: the option, the problem, and what to do.
     #[error("{0}")]
     Wrong(String),
+    #[error("the plan cannot be written for its worker: {0}")]
+    Setup(#[from] serde_json::Error),
 }

@@ -13,7 +13,7 @@ pub mod plan;
 use crate::mode::Mode;
 
 /// The mode.
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "noise",
     title: "how quiet the CPUs are",
     seconds: 20.0,

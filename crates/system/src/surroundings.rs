@@ -21,7 +21,8 @@ pub fn of_helper(helper: &Path) -> Evidence {
             evidence.put(CELL_LINKAGE, if image.is_dynamic { "dynamic" } else { "static" }.to_owned());
             evidence.put(CELL_LIBRARIES, image.libraries.len() as f64);
         }
-        Err(reason) => {
+        Err(failure) => {
+            let reason = failure.to_string();
             for key in [CELL_BYTES, CELL_LIBRARIES] {
                 evidence.put_unknown(key, &reason);
             }

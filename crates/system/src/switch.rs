@@ -15,7 +15,7 @@ pub mod task_evidence;
 use crate::mode::Mode;
 
 /// The mode.
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "switch",
     title: "switches by placement",
     seconds: 150.0,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use figure::evidence::*;
 use figure::{Event, Evidence, Reading, Round};
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::image;
 use lab::install::find_helper;
 use lab::measure;
@@ -25,7 +26,7 @@ struct LoadBench {
     setup: Setup,
     workload: PathBuf,
     /// Why nothing can be preloaded into the workload program, if so.
-    preload: Result<(), String>,
+    preload: Result<(), Failure>,
     /// One thread for each CPU of a set, for the frequency canary. They sleep while the load runs.
     pools: Vec<(figure::CpuList, Pool, Watch)>,
     /// The library that served each figure.
@@ -36,24 +37,22 @@ struct LoadBench {
 ///
 /// # Errors
 /// What is missing, in words for the user.
-pub fn prepare(
-    plan: serde_json::Value,
-    _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let workload = find_helper()?;
     let preload = match image::read(&workload) {
         Ok(image) if !image.is_dynamic => {
-            Err("truebench-workload is linked statically: nothing can be preloaded into it (build it for a dynamic C library)".to_owned())
+            Err(Failure::new("nothing can be preloaded into truebench-workload")
+                .answer("it is linked statically")
+                .advice("build it for a dynamic C library"))
         }
         Ok(_) => Ok(()),
-        Err(reason) => Err(reason),
+        Err(failure) => Err(failure),
     };
     let clock = Clock::for_machine(&setup.machine);
     let mut pools: Vec<(figure::CpuList, Pool, Watch)> = Vec::new();
     for task in &setup.tasks {
         if pools.iter().all(|(cpus, ..)| *cpus != task.allowed) {
-            let pool = Pool::on_each(&task.allowed, clock.clone()).map_err(|error| error.to_string())?;
+            let pool = Pool::on_each(&task.allowed, clock.clone())?;
             let watch = Watch::new(&Tree::live(), &setup.machine, &task.allowed);
             pools.push((task.allowed.clone(), pool, watch));
         }
@@ -66,12 +65,12 @@ pub fn prepare(
 }
 
 impl LoadBench {
-    fn run(&self, task: &Task) -> Result<(Round, Option<PathBuf>), String> {
+    fn run(&self, task: &Task) -> Result<(Round, Option<PathBuf>), Failure> {
         let (_, pool, watch) = self
             .pools
             .iter()
             .find(|(cpus, ..)| *cpus == task.allowed)
-            .ok_or_else(|| format!("{}: no such CPUs", task.id))?;
+            .ok_or_else(|| Failure::new("no CPUs of").on(&task.id))?;
         if task.allocator.is_some() {
             self.preload.clone()?;
         }
@@ -90,7 +89,7 @@ impl LoadBench {
             let outcome = run.steady();
             (outcome, run.cpu_seconds())
         };
-        let (outcome, around) = measure::around(pool, watch, body).map_err(|error| error.to_string())?;
+        let (outcome, around) = measure::around(pool, watch, body)?;
         outcome?;
         let result = run.end()?;
         let mut evidence = around.evidence;
@@ -230,15 +229,15 @@ fn write_calls(evidence: &mut Evidence, result: &RunResult) {
 }
 
 impl Bench for LoadBench {
-    fn round(&mut self, figure: &str) -> Result<Round, String> {
+    fn round(&mut self, figure: &str) -> Result<Round, Failure> {
         let task = self.setup.tasks.iter().find(|task| task.id == figure);
-        let (round, served) = self.run(task.ok_or_else(|| format!("no figure {figure}"))?)?;
+        let (round, served) = self.run(task.ok_or_else(|| Failure::new("no figure").on(figure))?)?;
         self.served.extend(served.map(|library| (figure.to_owned(), library)));
         Ok(round)
     }
 
     /// A run with another allocator, or with blocks that did not hold what was written, gives no round.
-    fn finish(&mut self) -> Result<WorkerReport, String> {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
         let mut facts = WorkerReport::default();
         facts.evidence.put(VERIFIED, true);
         for (figure, library) in &self.served {

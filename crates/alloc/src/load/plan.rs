@@ -104,7 +104,7 @@ pub struct Task {
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let numbers = numbers(machine, options)?;
     let teams = teams(&numbers, options);
     let available_teams = teams.iter().filter(|team| unavailable(**team, machine).is_none()).count();
@@ -189,8 +189,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "alloc.load",
-        setup: serde_json::to_value(Setup { machine: machine.clone(), available: available * 0.9, tasks })
-            .unwrap_or_default(),
+        setup: Setup { machine: machine.clone(), available: available * 0.9, tasks },
         figures,
         rules: options.rules,
         preparing: "who serves with each library".to_owned(),

@@ -53,7 +53,7 @@ pub struct Task {
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let cpus = machine.topology.usable();
     let rules = options.rules;
     let is_bounded = rules.max_time < f64::MAX;
@@ -75,7 +75,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "system.cores",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup,
         figures,
         rules,
         preparing: "one line for every two CPUs".to_owned(),
@@ -160,11 +160,11 @@ mod unit {
     use lab::schedule::Rules;
     use machine::{Overrides, Tree, synthetic};
 
-    fn on(cpus: &str, max_time: f64) -> Planned {
+    fn on(cpus: &str, max_time: f64) -> Planned<Setup> {
         on_machine(choose::unit::server(), cpus, max_time)
     }
 
-    fn on_machine(mut machine: Machine, cpus: &str, max_time: f64) -> Planned {
+    fn on_machine(mut machine: Machine, cpus: &str, max_time: f64) -> Planned<Setup> {
         if !cpus.is_empty() {
             machine.topology.allowed = cpus.parse().unwrap();
         }
@@ -173,11 +173,7 @@ mod unit {
         plan(&machine, &options).unwrap()
     }
 
-    fn setup(plan: &Planned) -> Setup {
-        serde_json::from_value(plan.suite.setup.clone()).unwrap()
-    }
-
-    fn note<'a>(plan: &'a Planned, name: &str) -> &'a str {
+    fn note<'a>(plan: &'a Planned<Setup>, name: &str) -> &'a str {
         plan.notes.iter().find(|(note, _)| *note == name).map_or("", |(_, text)| text)
     }
 
@@ -195,7 +191,7 @@ mod unit {
         let at: Vec<_> = figures[1].at.iter().map(|(axis, at)| (axis.as_str(), at.value.clone())).collect();
         let name = |text: &str| CoordinateValue::Name(text.to_owned());
         assert_eq!(at, [("cpu_a", name("0")), ("cpu_b", name("24"))]);
-        let setup = setup(&plan);
+        let setup = &plan.suite.setup;
         assert_eq!(setup.tasks.len(), 6);
         assert!(setup.tasks.iter().zip(ids).all(|(task, id)| task.id == id));
         assert_eq!((note(&plan, "pairs"), note(&plan, "left out")), ("all 6", ""));
@@ -205,14 +201,15 @@ mod unit {
     fn the_least_rounds_fit_into_the_time() {
         for (time, all) in [(1.0, false), (20.0, false), (200.0, false), (1000.0, false), (20.0, true)] {
             let plan = on(if all { "0-7" } else { "" }, time);
-            let setup = setup(&plan);
+            let setup = &plan.suite.setup;
             let pairs = setup.tasks.len();
             assert!(pairs as f64 * 8.0 * (setup.round + OVERHEAD) <= time, "{pairs} pairs in {time} s");
             assert_eq!(all, note(&plan, "pairs") == "all 28", "{}", note(&plan, "pairs"));
             assert_eq!(time < 5.0, note(&plan, "left out").contains("in no pair"));
         }
         let unbounded = on("", f64::MAX);
-        assert_eq!((setup(&unbounded).tasks.len(), setup(&unbounded).round), (MOST_PAIRS, UNBOUNDED));
+        let setup = unbounded.suite.setup;
+        assert_eq!((setup.tasks.len(), setup.round), (MOST_PAIRS, UNBOUNDED));
     }
 
     #[test]

@@ -75,7 +75,7 @@ impl Setup {
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let tests = catalogue::select(&options.tests)?;
     let directory = options.directory.clone().unwrap_or_else(std::env::temp_dir);
     let free = machine.topology.usable();
@@ -125,7 +125,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "system.cross-check",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup,
         figures,
         // Rounds are not repeated: the value is a median of pairs, and a repeated round would have another
         // partner.

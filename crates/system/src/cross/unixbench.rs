@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use lab::failure::Failure;
+
 /// Name of this instrument in figures.
 pub const NAME: &str = "UnixBench";
 /// The directory of the programs in UnixBench's directory.
@@ -65,7 +67,7 @@ pub fn call(unixbench: &Path, test: &str, seconds: u32, directory: &Path) -> Opt
 ///
 /// # Errors
 /// There is no valid count; with the program's output.
-pub fn read(errors: &str, elapsed: f64) -> Result<f64, String> {
+pub fn read(errors: &str, elapsed: f64) -> Result<f64, Failure> {
     let (mut count, mut time) = (None, None);
     for line in errors.lines() {
         let mut fields = line.trim().split('|');
@@ -87,8 +89,11 @@ pub fn read(errors: &str, elapsed: f64) -> Result<f64, String> {
     match result {
         // JSON has no infinite numbers.
         Some(result) if result > 0.0 && result.is_finite() => Ok(result),
-        Some(_) => Err("it counted nothing, or what is no number".to_owned()),
-        None => Err(format!("it gave no count; it said: {}", figure::format::plain_to(errors.trim(), 160))),
+        Some(_) => Err(Failure::new("it counted nothing, or what is no number")),
+        None => {
+            Err(Failure::new("it gave no count; its output")
+                .answer(figure::format::plain_to(errors.trim(), 160)))
+        }
     }
 }
 
@@ -128,6 +133,6 @@ mod unit {
         }
         assert!(read("COUNT|5|1|x\nTIME|inf\n", 1.0).is_err());
         assert!(read("COUNT|5|1|x\nTIME|0\n", 1.0).is_err());
-        assert!(read("sh: 1: looper: not found\n", 1.0).unwrap_err().contains("not found"));
+        assert!(read("sh: 1: looper: not found\n", 1.0).unwrap_err().to_string().contains("not found"));
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use figure::evidence::*;
 use figure::{CpuList, Evidence, Machine, Reading, Round};
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::measure;
 use lab::pool::Pool;
 use lab::thread_counters::children_cpu_time;
@@ -59,7 +60,7 @@ impl PassRunner {
         cpus: &CpuList,
         directory: &Path,
         session: u32,
-    ) -> Result<PassRunner, String> {
+    ) -> Result<PassRunner, Failure> {
         let helper = find_helper()?;
         lab::scratch::sweep_abandoned(directory);
         Ok(PassRunner {
@@ -68,7 +69,7 @@ impl PassRunner {
             cpus: cpus.clone(),
             directory: directory.to_owned(),
             session,
-            pool: Pool::on_each(cpus, Clock::for_machine(machine)).map_err(|error| error.to_string())?,
+            pool: Pool::on_each(cpus, Clock::for_machine(machine))?,
             watch: Watch::new(&Tree::live(), machine, cpus),
         })
     }
@@ -97,22 +98,22 @@ impl PassRunner {
     }
 
     /// Adds the mount option that explains a failure.
-    fn explain(&self, test: &Test, reason: String) -> String {
+    fn explain(&self, test: &Test, failure: Failure) -> Failure {
         let options = lab::mount::evidence(&self.directory).get(FS_OPTIONS).into_value();
         let is_noexec = options.is_some_and(|options| options.split(',').any(|option| option == "noexec"));
         if test.needs == Needs::Scripts && is_noexec {
             let directory = self.directory.display();
-            return format!("{reason} ({directory} is mounted noexec: --dir gives another)");
+            return failure.advice(format!("{directory} is mounted noexec: --dir gives another"));
         }
-        reason
+        failure
     }
 
     /// Runs one pass of a test's copies.
     ///
     /// # Errors
     /// Why it has no result, for the user.
-    pub fn pass(&self, task: &Task) -> Result<Round, String> {
-        let test = catalogue::find(&task.test).ok_or_else(|| format!("no test {}", task.test))?;
+    pub fn pass(&self, task: &Task) -> Result<Round, Failure> {
+        let test = catalogue::find(&task.test).ok_or_else(|| Failure::new("no test").on(&task.test))?;
         let workdir = WorkDir::create(test.needs, &self.helper, &self.directory, self.session)?;
         let ask = CopiesSpec {
             name: test.name,
@@ -133,9 +134,8 @@ impl PassRunner {
             // foreign load.
             (result, (children_cpu_time() - before - ready).max(0.0))
         };
-        let (copies, around) =
-            measure::around(&self.pool, &self.watch, body).map_err(|error| error.to_string())?;
-        let copies = copies.map_err(|reason| self.explain(test, reason))?;
+        let (copies, around) = measure::around(&self.pool, &self.watch, body)?;
+        let copies = copies.map_err(|failure| self.explain(test, failure))?;
         let mut evidence = around.evidence;
         write(&mut evidence, test, &copies);
         evidence.put_reading(COPY_RESIDENT, resident);

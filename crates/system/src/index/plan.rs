@@ -64,7 +64,7 @@ pub struct Task {
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let cpus = machine.topology.usable();
     let mode = ModeInfo { worker: "system.index", series: None };
     plan_passes(machine, options, mode, &[1, cpus.len() as u32])
@@ -88,7 +88,7 @@ pub fn plan_passes(
     options: &Options,
     mode: ModeInfo,
     default_copies: &[u32],
-) -> Result<Planned, PlanError> {
+) -> Result<Planned<Setup>, PlanError> {
     let tests = catalogue::select(&options.tests)?;
     let cpus = machine.topology.usable();
     let copies = copies(options, default_copies)?;
@@ -130,7 +130,7 @@ pub fn plan_passes(
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: mode.worker,
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup,
         figures,
         rules,
         preparing: "what surrounds the tests: libraries, file system, shell".to_owned(),
@@ -197,7 +197,7 @@ mod unit {
     use super::*;
     use machine::{Overrides, Tree, synthetic};
 
-    fn on_server(change: impl FnOnce(&mut Options)) -> Result<Planned, PlanError> {
+    fn on_server(change: impl FnOnce(&mut Options)) -> Result<Planned<Setup>, PlanError> {
         let root = tempfile::tempdir().unwrap();
         synthetic::two_socket_smt_server(root.path()).unwrap();
         let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
@@ -213,7 +213,7 @@ mod unit {
         let ids: Vec<&str> = plan.suite.figures.iter().map(|figure| figure.id.as_str()).collect();
         assert_eq!(ids.len(), 2 * catalogue::names().len());
         assert!(ids.contains(&"system.pipe") && ids.contains(&"system.pipe.x96"), "{ids:?}");
-        let setup: Setup = serde_json::from_value(plan.suite.setup).unwrap();
+        let setup = plan.suite.setup;
         let time: f64 = setup.tasks.iter().map(|task| 6.0 * (task.seconds + OVERHEAD)).sum();
         assert!(time <= 110.0, "{time}");
     }
@@ -237,7 +237,7 @@ mod unit {
             options.copies = vec![1, 4, 8];
             options.duration = Some(2.0);
         });
-        let setup: Setup = serde_json::from_value(plan.unwrap().suite.setup).unwrap();
+        let setup = plan.unwrap().suite.setup;
         let tasks: Vec<_> = setup.tasks.iter().map(|task| (task.id.as_str(), task.seconds)).collect();
         assert_eq!(tasks, [("system.syscall", 2.0), ("system.syscall.x4", 2.0), ("system.syscall.x8", 2.0)]);
         let error = on_server(|options| options.copies = vec![0]).unwrap_err().to_string();

@@ -43,7 +43,7 @@ pub struct Setup {
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let cpus = machine.topology.usable();
     if cpus.is_empty() {
         return Err(PlanError::Wrong("no CPU that may be used is online".to_owned()));
@@ -54,7 +54,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "system.noise",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup,
         figures: vec![planned(&cpus, seconds)],
         // Disturbed rounds are not repeated, because disturbances are measured here.
         rules: Rules { repeats: 0, ..options.rules },
@@ -88,7 +88,7 @@ mod unit {
     use super::*;
     use machine::{Overrides, Tree, synthetic};
 
-    fn on(write: fn(&std::path::Path) -> std::io::Result<()>, least: usize, max_time: f64) -> Planned {
+    fn on(write: fn(&std::path::Path) -> std::io::Result<()>, least: usize, max_time: f64) -> Planned<Setup> {
         let root = tempfile::tempdir().unwrap();
         write(root.path()).unwrap();
         let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
@@ -99,7 +99,7 @@ mod unit {
     #[test]
     fn every_cpu_is_observed_and_no_round_is_repeated() {
         let plan = on(synthetic::two_socket_smt_server, 8, 20.0);
-        let setup: Setup = serde_json::from_value(plan.suite.setup.clone()).unwrap();
+        let setup = &plan.suite.setup;
         let figure = &plan.suite.figures[0];
         let cpus = figure.conditions.get(key::CPUS).unwrap();
         assert!(cpus.len() > 90, "{cpus:?}");
@@ -112,7 +112,7 @@ mod unit {
     fn the_least_rounds_fit_into_the_time() {
         for (least, time) in [(6, 7.5), (8, 20.0), (12, 80.0)] {
             let plan = on(synthetic::two_socket_smt_server, least, time);
-            let setup: Setup = serde_json::from_value(plan.suite.setup).unwrap();
+            let setup = plan.suite.setup;
             assert!(least as f64 * (setup.seconds + OVERHEAD) <= time && setup.seconds >= 0.4, "{time}");
         }
     }

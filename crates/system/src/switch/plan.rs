@@ -129,7 +129,7 @@ struct PlacementRow<'a> {
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let cpus = machine.topology.usable();
     let Some(first) = cpus.first() else {
         return Err(PlanError::Wrong("no CPU that may be used is online".to_owned()));
@@ -182,7 +182,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "system.switch",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup,
         figures,
         rules: options.rules,
         preparing,
@@ -340,7 +340,7 @@ mod unit {
     use lab::schedule::Rules;
     use machine::{Overrides, Tree, synthetic};
 
-    fn on(write: fn(&std::path::Path) -> std::io::Result<()>, max_time: f64) -> Planned {
+    fn on(write: fn(&std::path::Path) -> std::io::Result<()>, max_time: f64) -> Planned<Setup> {
         let root = tempfile::tempdir().unwrap();
         write(root.path()).unwrap();
         let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
@@ -349,7 +349,7 @@ mod unit {
         plan(&machine, &options).unwrap()
     }
 
-    fn figure<'a>(plan: &'a Planned, id: &str) -> &'a Figure {
+    fn figure<'a>(plan: &'a Planned<Setup>, id: &str) -> &'a Figure {
         plan.suite.figures.iter().find(|figure| figure.id == id).unwrap_or_else(|| panic!("no {id}"))
     }
 
@@ -378,7 +378,7 @@ mod unit {
     #[test]
     fn free_pairs_settle_if_a_cpu_has_its_own_last_level_cache() {
         let plan = on(synthetic::vm_hidden_l3, 150.0);
-        let setup: Setup = serde_json::from_value(plan.suite.setup.clone()).unwrap();
+        let setup = &plan.suite.setup;
         for task in &setup.tasks {
             let is_free = figure(&plan, &task.id).conditions.get(key::PLACEMENT).as_deref() == Some(FREE);
             let is_young = task.id.ends_with(YOUNG);
@@ -415,7 +415,7 @@ mod unit {
     fn the_least_rounds_fit_into_the_time() {
         for time in [60.0, 150.0, 600.0] {
             let plan = on(synthetic::two_socket_smt_server, time);
-            let setup: Setup = serde_json::from_value(plan.suite.setup).unwrap();
+            let setup = plan.suite.setup;
             assert!(setup.tasks.len() as f64 * 8.0 * (setup.seconds + OVERHEAD) <= time, "{time}");
             assert_eq!(setup.places.len() > 5, time >= 600.0, "more pairs when there is time: {time}");
         }
@@ -424,7 +424,7 @@ mod unit {
     #[test]
     fn ids_are_distinct_and_tasks_have_figures() {
         let plan = on(synthetic::two_socket_smt_server, 600.0);
-        let setup: Setup = serde_json::from_value(plan.suite.setup.clone()).unwrap();
+        let setup = &plan.suite.setup;
         let mut ids: Vec<_> = plan.suite.figures.iter().map(|figure| figure.id.clone()).collect();
         for task in &setup.tasks {
             let figure = figure(&plan, &task.id);

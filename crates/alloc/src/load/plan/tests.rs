@@ -48,7 +48,7 @@ fn the_memory_of_a_control_group_bounds_the_load_and_its_stop() {
     assert_eq!(available(&machine), room);
     assert!(scaled(&machine, &options, 1, 1).0.bytes() <= MEMORY_SHARE * room);
     let planned = plan(&machine, &options).unwrap();
-    assert_eq!(planned.suite.setup["available"], 0.9 * room);
+    assert_eq!(planned.suite.setup.available, 0.9 * room);
 }
 
 /// Slots of the plan, and their limit.

@@ -3,7 +3,7 @@
 use figure::evidence as key;
 use figure::{Conditions, Figure, Machine};
 use lab::trial::plan::{environment, notes};
-use lab::trial::{Axis, Trial, Variant};
+use lab::trial::{Axis, Setup, Trial, Variant};
 
 use super::{MODE, Options};
 use crate::mode::{PlanError, Planned};
@@ -16,7 +16,7 @@ pub const AXIS: Axis =
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let planned = |allocator: &str| AXIS.planned(allocator, &options.program, None, Conditions::default());
     let installed = &options.allocators.installed;
     let variants: Vec<Variant> = installed

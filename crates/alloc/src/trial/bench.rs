@@ -5,6 +5,7 @@ use std::time::Instant;
 use figure::check::MIN_ROUNDS;
 use figure::format::seconds;
 use figure::{Event, Evidence};
+use lab::failure::Failure;
 use lab::preload::Proof;
 use lab::session::with_finishing_time;
 use lab::trial::{self, Runner, Setup, VariantProof};
@@ -15,13 +16,13 @@ use lab::worker::{Bench, WorkerReport};
 /// # Errors
 /// What could not be had, in words for the user.
 pub fn prepare(
-    plan: serde_json::Value,
+    setup: Setup,
     event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    trial::prepare(plan, event, prove)
+) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
+    trial::prepare(setup, event, prove)
 }
 
-fn prove(runner: &Runner, event: &mut dyn FnMut(Event)) -> Result<Vec<VariantProof>, String> {
+fn prove(runner: &Runner, event: &mut dyn FnMut(Event)) -> Result<Vec<VariantProof>, Failure> {
     let setup = runner.setup();
     let mut proofs = Vec::new();
     for (number, variant) in setup.variants.iter().enumerate() {
@@ -71,7 +72,7 @@ fn estimate(setup: &Setup, start: f64) -> String {
 }
 
 /// Why an allocator's row is void. `plain_failure` is how the program fails with nothing preloaded.
-fn void(proof: &Result<Proof, String>, plain_failure: Option<&str>) -> Option<String> {
+fn void(proof: &Result<Proof, Failure>, plain_failure: Option<&str>) -> Option<String> {
     match (proof, plain_failure) {
         (Ok(Proof::Served(_) | Proof::Unknown(_)), _) => None,
         (Ok(Proof::Failed(_)), Some(how)) => {
@@ -80,12 +81,13 @@ fn void(proof: &Result<Proof, String>, plain_failure: Option<&str>) -> Option<St
         (Ok(Proof::Failed(how)), None) => {
             Some(format!("the program fails with it, and without it does not: {how}"))
         }
-        (Ok(Proof::ServedByOther(cause)) | Err(cause), _) => Some(cause.clone()),
+        (Ok(Proof::ServedByOther(cause)), _) => Some(cause.clone()),
+        (Err(failure), _) => Some(failure.to_string()),
     }
 }
 
 /// How the program fails with nothing preloaded, if it failed with anything.
-fn plain_failure(runner: &Runner, proofs: &[Result<Proof, String>]) -> Result<Option<String>, String> {
+fn plain_failure(runner: &Runner, proofs: &[Result<Proof, Failure>]) -> Result<Option<String>, Failure> {
     if !proofs.iter().any(|proof| matches!(proof, Ok(Proof::Failed(_)))) {
         return Ok(None);
     }

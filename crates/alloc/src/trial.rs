@@ -20,7 +20,7 @@ use crate::find::Chosen;
 use crate::mode::PlanError;
 
 /// The mode.
-pub const MODE: lab::mode::Mode<Options, PlanError> = lab::mode::Mode {
+pub const MODE: lab::mode::Mode<Options, PlanError, lab::trial::Setup> = lab::mode::Mode {
     name: "try",
     title: "a program of yours under each allocator",
     seconds: 120.0,
