@@ -18,26 +18,19 @@ pub use histogram::Histogram;
 
 pub mod histogram;
 
-/// Why a program was not recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// The recorder cannot be used.
     #[error(transparent)]
     Recorder(#[from] RecorderError),
-    /// The program could not be started.
     #[error("{0} could not be started: {1}")]
     Start(String, std::io::Error),
-    /// Waiting for the program failed.
     #[error("waiting for the program: {0}")]
     Wait(std::io::Error),
 }
 
-/// A recorded program that has ended.
 #[derive(Debug)]
 pub struct Recorded {
-    /// Its exit status.
     pub status: ExitStatus,
-    /// Its allocations.
     pub histogram: Histogram,
 }
 

@@ -23,16 +23,13 @@ const PROCESS_BYTES: f64 = 512e6;
 /// Resident per requested bytes at which an allocator is stopped: the worst published ratio is 4.
 const RUNAWAY: f64 = 8.0;
 
-/// The configuration of a run.
 #[derive(Clone, Debug)]
 pub struct Config<'a> {
-    /// The allocator; `None` for a control.
     pub allocator: Option<&'a Installed>,
     /// The load of each thread.
     pub parameters: Parameters,
     /// The CPU of each thread, over all processes; empty for any.
     pub cpus: &'a [u32],
-    /// All CPUs that the processes may use.
     pub allowed: &'a CpuList,
     /// Processes, of [`Parameters::threads`] threads each.
     pub processes: usize,
@@ -44,7 +41,6 @@ pub struct Config<'a> {
     pub available: f64,
 }
 
-/// Counters of a phase of one thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
     /// Nanoseconds in which steps were executed.
@@ -57,23 +53,18 @@ pub struct Phase {
     pub cpu: f64,
     /// Nanoseconds of CPU time in the kernel.
     pub system: f64,
-    /// Minor faults.
     pub minor: f64,
-    /// Major faults.
     pub major: f64,
     /// Nanoseconds on a run queue, if known.
     pub run_delay: Option<f64>,
     /// Voluntary and involuntary context switches.
     pub switches: (f64, f64),
-    /// Blocks allocated.
     pub allocated: f64,
-    /// Blocks freed.
     pub freed: f64,
     /// Begin and end, in nanoseconds of CLOCK_MONOTONIC.
     pub window: (u64, u64),
 }
 
-/// The results of a thread.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreadResult {
     /// Setup, steady, exit.
@@ -98,12 +89,9 @@ pub struct ThreadResult {
 /// free.
 pub type MemoryByPhase = [Reading<Resident>; PHASES.len() + 1];
 
-/// The results of a run.
 #[derive(Clone, Debug)]
 pub struct RunResult {
-    /// By thread.
     pub threads: Vec<ThreadResult>,
-    /// Resident memory.
     pub resident: MemoryByPhase,
     /// Sum of the peak RSS of all processes, in bytes.
     pub peak: Reading<f64>,
@@ -111,7 +99,6 @@ pub struct RunResult {
     pub served: Option<PathBuf>,
 }
 
-/// A running load, between its phases.
 #[derive(Debug)]
 pub struct Run<'a> {
     config: Config<'a>,
@@ -123,9 +110,6 @@ pub struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// Starts the processes, proves which library serves, and runs the setup phase.
-    ///
-    /// # Errors
-    /// Why the row is void, in words for the user.
     pub fn begin(workload: &Path, config: Config<'a>) -> Result<Run<'a>, Failure> {
         let mut environment = Vec::new();
         if let Some(allocator) = config.allocator {
@@ -134,7 +118,7 @@ impl<'a> Run<'a> {
                 environment.push(("LD_PRELOAD".to_owned(), library.to_string_lossy().into_owned()));
             }
         }
-        let ask = CopiesSpec {
+        let spec = CopiesSpec {
             name: workload::alloc_load::NAME,
             copies: config.processes,
             threads: config.parameters.threads as usize,
@@ -144,7 +128,7 @@ impl<'a> Run<'a> {
             cpus: config.allowed.clone(),
             environment,
         };
-        let copies = Copies::begin(workload, &ask, |shared| {
+        let copies = Copies::begin(workload, &spec, |shared| {
             // SAFETY: no process is started yet.
             unsafe { *Parameters::in_memory(shared) = config.parameters };
             for (thread, cpu) in config.cpus.iter().enumerate() {
@@ -164,10 +148,6 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
-    /// Runs the steady phase.
-    ///
-    /// # Errors
-    /// Why the row is void, in words for the user.
     pub fn steady(&mut self) -> Result<(), Failure> {
         self.copies.release();
         self.wait_for_threads()
@@ -179,9 +159,6 @@ impl<'a> Run<'a> {
     }
 
     /// Runs the exit phase and collects the results.
-    ///
-    /// # Errors
-    /// Why the row is void, in words for the user.
     pub fn end(mut self) -> Result<RunResult, Failure> {
         self.read_memory();
         let peak = self.peak();
@@ -197,7 +174,6 @@ impl<'a> Run<'a> {
         Ok(RunResult { threads, resident, peak, served: self.served })
     }
 
-    /// Sum of the peak RSS of all processes, in bytes.
     fn peak(&self) -> Reading<f64> {
         if !self.is_peak_reset {
             return Reading::unknown("/proc/PID/clear_refs: the peak could not be reset");
@@ -249,7 +225,6 @@ impl<'a> Run<'a> {
         Ok(owners.into_iter().next().flatten())
     }
 
-    /// Reads the resident memory of all processes.
     fn read_memory(&mut self) {
         let readings = self.copies.processes().map(|process| memory::resident(&directory(process)));
         let sum = readings.reduce(|one, other| one.and(other).map(|(one, other)| one.and(other)));

@@ -12,7 +12,6 @@ use workload::alloc_load::parameters::FUNCTIONS;
 const PROVED: usize = 8;
 /// Index of the first C++ function.
 const CPLUSPLUS: usize = 6;
-/// Names of the C++ functions for people.
 const OPERATORS: [&str; 2] = ["operator new", "operator delete"];
 
 /// The mapped file that holds each address; `None` for address 0, or without a file.
@@ -25,9 +24,6 @@ pub fn owners(addresses: &[u64], maps: &MemoryMaps) -> Vec<Option<PathBuf>> {
 }
 
 /// Verifies that the requested library (`None`: the C library) serves all functions.
-///
-/// # Errors
-/// What serves instead and why, in words for the user.
 pub fn verify(requested: Option<&Path>, owners: &[Option<PathBuf>]) -> Result<(), Failure> {
     let Some(malloc) = owners.first().and_then(Option::as_deref) else {
         return Err(Failure::new("no mapped file holds malloc"));
@@ -56,7 +52,6 @@ pub fn verify(requested: Option<&Path>, owners: &[Option<PathBuf>]) -> Result<()
     all_of(malloc, &owners[..PROVED.min(owners.len())])
 }
 
-/// Verifies that one file defines all functions.
 fn all_of(file: &Path, owners: &[Option<PathBuf>]) -> Result<(), Failure> {
     for (function, owner) in owners.iter().enumerate() {
         if owner.as_deref() == Some(file) {

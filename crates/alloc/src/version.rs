@@ -12,7 +12,6 @@ use crate::packages::Packages;
 /// Larger files are not read: no allocator is as large.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// A version and its source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
     /// As released or packaged: `5.3.0-1`.

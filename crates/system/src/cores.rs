@@ -18,7 +18,6 @@ pub const SERIES: &str = "system.cores";
 /// `kernel` of the pairs.
 pub const KERNEL: &str = "ping-pong";
 
-/// The mode.
 pub const MODE: Mode<plan::Setup> = Mode {
     name: "cores",
     title: "a line between every two CPUs",

@@ -12,7 +12,6 @@ pub mod unixbench;
 
 use crate::mode::Mode;
 
-/// The mode.
 pub const MODE: Mode<plan::Setup> = Mode {
     name: "cross-check",
     title: "cross-check: UnixBench's own programs beside ours",

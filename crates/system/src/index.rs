@@ -10,7 +10,6 @@ pub mod workdir;
 
 use crate::mode::Mode;
 
-/// The mode.
 pub const MODE: Mode<plan::Setup> = Mode {
     name: "index",
     title: "UnixBench's tests",

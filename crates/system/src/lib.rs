@@ -29,14 +29,12 @@ use lab::mode::AnyMode;
 use lab::worker::Body;
 use mode::{Options, PlanError};
 
-/// The suite's name.
 pub const SUITE: &str = "system";
 
 /// The modes, in the order in which they run and are reported.
 pub static MODES: &[&dyn AnyMode<Options, PlanError>] =
     &[&index::MODE, &switch::MODE, &cores::MODE, &noise::MODE, &scaling::MODE, &cross::MODE];
 
-/// The worker of the mode of this name.
 pub fn worker(name: &str) -> Option<&'static dyn Body> {
     MODES.iter().find(|mode| mode.name() == name).map(|mode| mode.body())
 }

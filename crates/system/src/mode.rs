@@ -8,7 +8,6 @@ use lab::schedule::Rules;
 /// One way of measuring the operating system. To add one, add a file and a line in [`MODES`](crate::MODES).
 pub type Mode<S> = lab::mode::Mode<Options, PlanError, S>;
 
-/// The user's options. Each mode uses those that apply to it.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Tests and groups by UnixBench's names; empty for all twelve.
@@ -19,7 +18,6 @@ pub struct Options {
     pub unixbench: bool,
     /// Passes of a long test, as in UnixBench's `-i`.
     pub passes: Option<u32>,
-    /// Seconds of one pass.
     pub duration: Option<f64>,
     /// Directory for files and scripts of the tests; `None` for the system's temporary directory.
     pub directory: Option<PathBuf>,
@@ -27,13 +25,11 @@ pub struct Options {
     pub with: Option<PathBuf>,
     /// truebench's process id, which identifies the directories that this run creates there.
     pub session: u32,
-    /// Number of rounds and time.
     pub rules: Rules,
 }
 
 #[cfg(test)]
 impl Options {
-    /// Default options with these rules.
     pub fn with_rules(rules: Rules) -> Options {
         Options {
             tests: Vec::new(),
@@ -49,19 +45,14 @@ impl Options {
     }
 }
 
-/// A request that cannot be planned: wrong usage.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// There is no test or group of this name.
     #[error("'{word}': there are the tests {tests}, the groups {groups}, and besides {modes}")]
     NoSuchTest {
         /// The word; untrusted, without control characters.
         word: String,
-        /// Names of the tests.
         tests: String,
-        /// Names of the groups.
         groups: String,
-        /// Names of the other modes.
         modes: String,
     },
     /// An error in the options of a mode: the option, the problem, and what to do.

@@ -12,7 +12,6 @@ pub mod plan;
 
 use crate::mode::Mode;
 
-/// The mode.
 pub const MODE: Mode<plan::Setup> = Mode {
     name: "noise",
     title: "how quiet the CPUs are",

@@ -12,7 +12,6 @@ use crate::index::{bench, complete};
 use crate::mode::{Mode, Options, PlanError, Planned};
 use crate::ratio;
 
-/// The mode.
 pub const MODE: Mode<Setup> = Mode {
     name: "copies",
     title: "UnixBench's tests by number of copies",
@@ -25,7 +24,6 @@ pub const MODE: Mode<Setup> = Mode {
     },
 };
 
-/// The series of the tests' figures.
 const SERIES: &str = "system.copies";
 /// The series of the rates of several copies relative to one.
 const RELATIVE: &str = "system.copies.times";

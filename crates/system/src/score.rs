@@ -9,7 +9,6 @@ use workload::unixbench::Test;
 /// The index of the reference machine in every test.
 pub const REFERENCE: f64 = 10.0;
 
-/// One pass of all copies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pass {
     /// The sum of the copies' counts in the unit of the test, not yet divided by time.

@@ -14,7 +14,6 @@ pub mod task_evidence;
 
 use crate::mode::Mode;
 
-/// The mode.
 pub const MODE: Mode<plan::Setup> = Mode {
     name: "switch",
     title: "switches by placement",

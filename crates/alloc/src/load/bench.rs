@@ -29,25 +29,18 @@ struct LoadBench {
     preload: Result<(), Failure>,
     /// One thread for each CPU of a set, for the frequency canary. They sleep while the load runs.
     pools: Vec<(figure::CpuList, Pool, Watch)>,
-    /// The library that served each figure.
     served: BTreeMap<String, PathBuf>,
 }
 
 /// Finds the workload program, and starts a thread on each CPU that is used.
-///
-/// # Errors
-/// What is missing, in words for the user.
 pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let workload = find_helper()?;
-    let preload = match image::read(&workload) {
-        Ok(image) if !image.is_dynamic => {
-            Err(Failure::new("nothing can be preloaded into truebench-workload")
-                .answer("it is linked statically")
-                .advice("build it for a dynamic C library"))
-        }
-        Ok(_) => Ok(()),
-        Err(failure) => Err(failure),
-    };
+    let preload = image::read(&workload).and_then(|image| match image.is_dynamic {
+        true => Ok(()),
+        false => Err(Failure::new("nothing can be preloaded into truebench-workload")
+            .answer("it is linked statically")
+            .advice("build it for a dynamic C library")),
+    });
     let clock = Clock::for_machine(&setup.machine);
     let mut pools: Vec<(figure::CpuList, Pool, Watch)> = Vec::new();
     for task in &setup.tasks {
@@ -66,11 +59,8 @@ pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>
 
 impl LoadBench {
     fn run(&self, task: &Task) -> Result<(Round, Option<PathBuf>), Failure> {
-        let (_, pool, watch) = self
-            .pools
-            .iter()
-            .find(|(cpus, ..)| *cpus == task.allowed)
-            .ok_or_else(|| Failure::new("no CPUs of").on(&task.id))?;
+        let pool = self.pools.iter().find(|(cpus, ..)| *cpus == task.allowed);
+        let (_, pool, watch) = pool.ok_or_else(|| Failure::new("no CPUs of").on(&task.id))?;
         if task.allocator.is_some() {
             self.preload.clone()?;
         }
@@ -131,8 +121,11 @@ fn write(evidence: &mut Evidence, result: &RunResult, task: &Task) -> f64 {
     let mean = |value: &dyn Fn(&ThreadResult) -> f64| sum(value) / threads.len() as f64;
     let steady = |thread: &ThreadResult| thread.phases[1];
     evidence.put(PAIR_TICKS, mean(&|thread| steady(thread).ticks / pairs));
-    let cycles: Option<Vec<f64>> = threads.iter().map(|thread| steady(thread).cycles).collect();
-    let cycles = cycles.map(|cycles| cycles.iter().sum::<f64>() / cycles.len() as f64 / pairs);
+    let mean_if_known = |value: &dyn Fn(&ThreadResult) -> Option<f64>| {
+        let sum: Option<f64> = threads.iter().map(value).sum();
+        sum.map(|sum| sum / threads.len() as f64)
+    };
+    let cycles = mean_if_known(&|thread| steady(thread).cycles).map(|cycles| cycles / pairs);
     evidence.put_reading(PAIR_CYCLES, Reading::or_unknown(cycles, "no counter of cycles (perf_event_open)"));
     evidence.put(PAIR_CPU, mean(&|thread| steady(thread).cpu / pairs));
     evidence.put(PAIR_SYSTEM, mean(&|thread| steady(thread).system / pairs));
@@ -148,22 +141,18 @@ fn write(evidence: &mut Evidence, result: &RunResult, task: &Task) -> f64 {
     evidence.put(LIVE_BYTES, sum(&|thread| thread.live));
     evidence.put(LIVE_END_BYTES, sum(&|thread| thread.live_end));
     evidence.put(PEAK_BYTES, sum(&|thread| thread.peak));
-    let usable: Option<Vec<f64>> = threads.iter().map(|thread| thread.usable).collect();
-    let usable = usable.map(|usable| usable.iter().sum::<f64>() / usable.len() as f64);
-    evidence.put_reading(
-        USABLE,
-        Reading::or_unknown(usable, "the allocator has no malloc_usable_size of its own"),
-    );
+    let usable = mean_if_known(&|thread| thread.usable);
+    let unknown = "the allocator has no malloc_usable_size of its own";
+    evidence.put_reading(USABLE, Reading::or_unknown(usable, unknown));
     write_memory(evidence, result);
     write_calls(evidence, result);
     let freed = sum(&|thread| steady(thread).freed).max(1.0);
-    evidence.put(REMOTE_FREED, sum(&|thread| thread.remote.0 + thread.remote.1) / freed);
-    let passed_on = sum(&|thread| thread.remote.0 + thread.remote.1).max(1.0);
-    evidence.put(REMOTE_REFUSED, sum(&|thread| thread.remote.1) / passed_on);
+    let passed_on = sum(&|thread| thread.remote.0 + thread.remote.1);
+    evidence.put(REMOTE_FREED, passed_on / freed);
+    evidence.put(REMOTE_REFUSED, sum(&|thread| thread.remote.1) / passed_on.max(1.0));
     mean(&|thread| steady(thread).wall / pairs)
 }
 
-/// Writes the counters of the threads in their steady phase.
 fn write_threads(evidence: &mut Evidence, result: &RunResult) {
     let threads = &result.threads;
     let sum = |value: fn(&ThreadResult) -> f64| threads.iter().map(value).sum::<f64>();
@@ -182,7 +171,6 @@ fn write_threads(evidence: &mut Evidence, result: &RunResult) {
     evidence.put(SAMPLE_SHORTEST, seconds(shortest));
 }
 
-/// Writes when each thread was in its steady phase.
 fn write_windows(evidence: &mut Evidence, result: &RunResult) {
     let windows = || result.threads.iter().map(|thread| thread.phases[1].window);
     let (begins, ends) = (windows().map(|(begin, _)| begin), windows().map(|(_, end)| end));

@@ -9,28 +9,16 @@ use lab::failure::Failure;
 use lab::preload::Proof;
 use lab::session::with_finishing_time;
 use lab::trial::{self, Runner, Setup, VariantProof};
-use lab::worker::{Bench, WorkerReport};
 
-/// Proves for each allocator that it serves.
-///
-/// # Errors
-/// What could not be had, in words for the user.
-pub fn prepare(
-    setup: Setup,
-    event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
-    trial::prepare(setup, event, prove)
-}
-
-fn prove(runner: &Runner, event: &mut dyn FnMut(Event)) -> Result<Vec<VariantProof>, Failure> {
+pub fn prove(runner: &Runner, event: &mut dyn FnMut(Event)) -> Result<Vec<VariantProof>, Failure> {
     let setup = runner.setup();
     let mut proofs = Vec::new();
     for (number, variant) in setup.variants.iter().enumerate() {
         event(Event::Preparing { what: format!("one start with {}, to see who serves", variant.name) });
-        let begun = Instant::now();
+        let start = Instant::now();
         proofs.push(runner.prove_library(variant.library.as_deref(), &variant.environment));
         if number == 0 {
-            event(Event::Note { text: estimate(setup, begun.elapsed().as_secs_f64()) });
+            event(Event::Note { text: estimate(setup, start.elapsed().as_secs_f64()) });
         }
     }
     let plain_failure = plain_failure(runner, &proofs)?;

@@ -8,14 +8,9 @@ use lab::trial::{Axis, Setup, Trial, Variant};
 use super::{MODE, Options};
 use crate::mode::{PlanError, Planned};
 
-/// What is compared.
 pub const AXIS: Axis =
     Axis { suite: crate::SUITE, cpu: "alloc.try.cpu", name: "allocator", variant: key::ALLOCATOR };
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let planned = |allocator: &str| AXIS.planned(allocator, &options.program, None, Conditions::default());
     let installed = &options.allocators.installed;

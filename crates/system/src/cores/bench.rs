@@ -20,7 +20,6 @@ use super::plan::{Setup, TRIPS};
 
 /// Untimed round trips before each sample, because the threads leave the barrier one after the other.
 const UNTIMED: u64 = 50;
-/// Hand-overs of a sample.
 const HAND_OVERS: u64 = 2 * (UNTIMED + TRIPS);
 /// Samples that determine the number of samples of a round.
 const CALIBRATION_SAMPLES: usize = 5;
@@ -33,16 +32,10 @@ struct CoresBench {
     line: Arc<Line>,
     /// Samples of a round, by figure.
     samples: BTreeMap<String, usize>,
-    /// Whether every thread read back its affinity mask.
     readback: bool,
-    /// Whether the line held the right count after every round.
     verified: bool,
 }
 
-/// Chooses the clock.
-///
-/// # Errors
-/// The setup is not valid.
 pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let clock = Clock::for_machine(&setup.machine);
     let mut facts = WorkerReport::default();

@@ -29,30 +29,20 @@ const MOST_PAIRS: usize = 1024;
 /// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
 const GRACE: f64 = 60.0;
 
-/// The setup of the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine.
     pub machine: Machine,
     /// Approximate seconds of a round.
     pub round: f64,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
-    /// The two CPUs.
     pub cpus: [u32; 2],
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let cpus = machine.topology.usable();
     let rules = options.rules;
@@ -106,7 +96,6 @@ fn planned(pair: &Pair) -> Figure {
     figure
 }
 
-/// The figure of a machine without two CPUs.
 fn no_pairs(machine: &Machine, cpus: &CpuList) -> Figure {
     let absent = pairs::find_by_class(machine, cpus, 1).into_iter().find_map(|class| class.absent);
     let mut figure = figure("pairs", "A line between two CPUs, one way");
@@ -130,7 +119,6 @@ fn coordinates(one: String, other: String) -> At {
     At::from([("cpu_a".to_owned(), name(one)), ("cpu_b".to_owned(), name(other))])
 }
 
-/// Resolved options for the user.
 fn notes(cpus: &CpuList, pairs: &[Pair], round: f64) -> Vec<(&'static str, String)> {
     let existing = cpus.len() * cpus.len().saturating_sub(1) / 2;
     let count = if pairs.len() < existing {

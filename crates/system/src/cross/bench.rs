@@ -21,9 +21,6 @@ struct CrossBench {
 }
 
 /// Finds the helper, and starts threads on the CPUs of every placement.
-///
-/// # Errors
-/// What is missing, for the user.
 pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let runner = |cpus| PassRunner::new(&setup.machine, cpus, &setup.directory, setup.session);
     let runners = setup.places.iter().map(runner).collect::<Result<Vec<_>, _>>()?;
@@ -40,7 +37,6 @@ pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>
 }
 
 impl CrossBench {
-    /// Runs UnixBench's program once.
     fn run_unixbench(&self, pair: &Pair, runner: &PassRunner) -> Result<Round, Failure> {
         let workdir = WorkDir::create(Needs::Directory, &runner.helper, &runner.directory, runner.session)?;
         let text = unixbench::text(&self.setup.unixbench_dir);

@@ -17,7 +17,6 @@ use crate::index::plan::Task;
 use crate::mode::{Options, PlanError, Planned};
 use crate::ratio;
 
-/// The series of all figures.
 const SERIES: &str = "system.cross";
 /// `instrument` of truebench's figures.
 const TRUEBENCH: &str = "truebench";
@@ -28,38 +27,30 @@ const SECONDS: f64 = 1.0;
 /// a second less. Scripts count when they end, so those that are unfinished at the end take time and do not
 /// count.
 const COARSE_SECONDS: f64 = 2.0;
-/// Seconds of Whetstone, which has a fixed duration.
 const WHETSTONE_SECONDS: f64 = 10.0;
 /// Seconds that UnixBench's file copies may take before they copy, or Whetstone in total.
 const PREPARATION: f64 = 60.0;
 /// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
 const GRACE: f64 = 120.0;
 
-/// The setup of the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine.
     pub machine: Machine,
     /// Directory in which working directories of both instruments are created.
     pub directory: PathBuf,
     /// truebench's process id, which identifies the directories of this run.
     pub session: u32,
-    /// UnixBench's directory.
     pub unixbench_dir: PathBuf,
-    /// The CPUs of each placement.
     pub places: Vec<CpuList>,
-    /// Tests to compare.
     pub pairs: Vec<Pair>,
 }
 
 /// A test in a placement, with a figure of each instrument.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pair {
-    /// Id of UnixBench's figure.
     pub unixbench: String,
     /// Index into [`Setup::places`].
     pub place: usize,
-    /// truebench's figure and pass.
     pub truebench: Task,
 }
 
@@ -71,10 +62,6 @@ impl Setup {
     }
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let tests = catalogue::select(&options.tests)?;
     let directory = options.directory.clone().unwrap_or_else(std::env::temp_dir);
@@ -138,7 +125,6 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     Ok(Planned { suite, notes })
 }
 
-/// Seconds of a pass.
 fn seconds(test: &Test, requested: Option<f64>) -> f64 {
     match test.name {
         "whetstone-double" => WHETSTONE_SECONDS,
@@ -153,7 +139,6 @@ fn unixbench_dir(options: &Options) -> Result<PathBuf, PlanError> {
     std::path::absolute(with).map_err(|error| PlanError::Wrong(format!("--with {}: {error}", with.display())))
 }
 
-/// Checks that all needed programs exist.
 fn check_programs(unixbench: &Path, tests: &[&Test]) -> Result<(), PlanError> {
     let programs = tests.iter().filter_map(|test| unixbench::call(unixbench, test.name, 1, Path::new("/")));
     let mut needed = programs.map(|call| call.program).chain([unixbench::text(unixbench)]);

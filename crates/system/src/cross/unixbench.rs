@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 
 use lab::failure::Failure;
 
-/// Name of this instrument in figures.
 pub const NAME: &str = "UnixBench";
-/// The directory of the programs in UnixBench's directory.
 const PROGRAMS: &str = "pgms";
 /// The input text of its scripts in UnixBench's directory.
 const TEXT: &str = "testdir/sort.src";
@@ -16,21 +14,16 @@ pub const TEXT_NAME: &str = "sort.src";
 /// The environment variable by which `execl` finds its own file.
 pub const BINARIES: &str = "UB_BINDIR";
 
-/// A command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// The executable file.
     pub program: PathBuf,
-    /// Its arguments.
     pub arguments: Vec<String>,
 }
 
-/// The directory of the programs.
 pub fn programs(unixbench: &Path) -> PathBuf {
     unixbench.join(PROGRAMS)
 }
 
-/// The input text of the scripts.
 pub fn text(unixbench: &Path) -> PathBuf {
     unixbench.join(TEXT)
 }
@@ -64,9 +57,6 @@ pub fn call(unixbench: &Path, test: &str, seconds: u32, directory: &Path) -> Opt
 
 /// Parses the result of a program, in the unit of its test, from its standard error. The last
 /// `COUNT|value|timebase|label` counts, as in UnixBench. `elapsed` seconds replace a missing `TIME|seconds`.
-///
-/// # Errors
-/// There is no valid count; with the program's output.
 pub fn read(errors: &str, elapsed: f64) -> Result<f64, Failure> {
     let (mut count, mut time) = (None, None);
     for line in errors.lines() {

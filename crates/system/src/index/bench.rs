@@ -13,10 +13,6 @@ struct IndexBench {
     runner: PassRunner,
 }
 
-/// Finds the helper, and records what else affects the figures.
-///
-/// # Errors
-/// What is missing, for the user.
 pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let runner = PassRunner::new(&setup.machine, &setup.cpus, &setup.directory, setup.session)?;
     let facts = runner.facts(&setup.tasks);

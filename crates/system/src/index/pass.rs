@@ -34,11 +34,8 @@ fn environment(needs: Needs) -> Vec<(String, String)> {
     variables
 }
 
-/// Runs passes on some CPUs.
 pub struct PassRunner {
-    /// `truebench-workload`.
     pub helper: PathBuf,
-    /// CPUs that the copies may use.
     pub cpus: CpuList,
     /// Directory in which working directories are created.
     pub directory: PathBuf,
@@ -46,15 +43,11 @@ pub struct PassRunner {
     pub session: u32,
     /// One thread per CPU for the canary before and after. The threads sleep while copies run.
     pub pool: Pool,
-    /// The counters of these CPUs.
     pub watch: Watch,
 }
 
 impl PassRunner {
     /// Finds the helper, and starts a thread on each of these CPUs.
-    ///
-    /// # Errors
-    /// What is missing, for the user.
     pub fn new(
         machine: &Machine,
         cpus: &CpuList,
@@ -109,9 +102,6 @@ impl PassRunner {
     }
 
     /// Runs one pass of a test's copies.
-    ///
-    /// # Errors
-    /// Why it has no result, for the user.
     pub fn pass(&self, task: &Task) -> Result<Round, Failure> {
         let test = catalogue::find(&task.test).ok_or_else(|| Failure::new("no test").on(&task.test))?;
         let workdir = WorkDir::create(test.needs, &self.helper, &self.directory, self.session)?;
@@ -152,18 +142,15 @@ pub fn settle() {
     std::thread::sleep(Duration::from_secs(2));
 }
 
-/// The result of a copy in the unit of its test.
 fn value(copy: &Copy, test: &Test) -> f64 {
     let count = count(copy, test);
     if test.timebase > 0.0 { count * test.timebase / copy.seconds } else { count }
 }
 
-/// The count of a copy in the unit of its test.
 fn count(copy: &Copy, test: &Test) -> f64 {
     copy.count as f64 / test.scale
 }
 
-/// Writes the evidence of the copies.
 fn write(evidence: &mut Evidence, test: &Test, copies: &[Copy]) {
     let sum = |number: fn(&Copy) -> f64| copies.iter().map(number).sum::<f64>();
     evidence.put(COPY_COUNTS, copies.iter().map(|copy| count(copy, test)).collect());

@@ -30,12 +30,9 @@ const FILLED: f64 = 0.9;
 /// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
 const GRACE: f64 = 120.0;
 
-/// The setup of the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine.
     pub machine: Machine,
-    /// CPUs that the copies may use.
     pub cpus: CpuList,
     /// Directory in which working directories are created.
     pub directory: std::path::PathBuf,
@@ -43,46 +40,31 @@ pub struct Setup {
     pub unixbench: bool,
     /// truebench's process id, which identifies the directories of this run.
     pub session: u32,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
-/// One figure.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
-    /// The test's name.
     pub test: String,
-    /// Number of concurrent copies.
     pub copies: u32,
-    /// Seconds of a pass.
     pub seconds: f64,
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let cpus = machine.topology.usable();
     let mode = ModeInfo { worker: "system.index", series: None };
     plan_passes(machine, options, mode, &[1, cpus.len() as u32])
 }
 
-/// The mode of a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct ModeInfo {
-    /// The name of its worker.
     pub worker: &'static str,
     /// The series of its figures, if they are points of a curve.
     pub series: Option<&'static str>,
 }
 
 /// Plans the selected tests, each with the numbers of copies of the options, or with `default_copies`.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
 pub fn plan_passes(
     machine: &Machine,
     options: &Options,
@@ -184,7 +166,6 @@ fn planned(test: &'static Test, copies: u32, seconds: f64, series: Option<&str>)
     figure
 }
 
-/// Makes a figure a point of a test's curve over copies.
 pub fn set_coordinates(figure: &mut Figure, series: &str, test: &str, copies: f64) {
     figure.series = Some(series.to_owned());
     let coordinate = |value| Coordinate { value, unit: None };

@@ -5,7 +5,6 @@
 pub const TOGETHER: (&str, &str) = ("together.sh", TOGETHER_TEXT);
 /// The work script: eight programs, as in UnixBench.
 pub const WORK: (&str, &str) = ("work.sh", WORK_TEXT);
-/// File name of the text.
 pub const TEXT: &str = "text";
 
 /// Waits for each process, because `wait` without arguments loses the exit codes.
@@ -40,9 +39,7 @@ fi
 rm $sorted $dumped $found $counted
 ";
 
-/// Lines of the text.
 const LINES: usize = 362;
-/// Words of the text.
 const WORDS: usize = 1200;
 
 /// The words of the text. "the" is on about one line in ten.
@@ -113,10 +110,8 @@ const VOCABULARY: [&str; 64] = [
     "Baseline",
 ];
 
-/// Seed of the random sequence.
 const SEED: u64 = 0x5EED;
 
-/// Generates the text.
 pub fn text() -> String {
     let mut state = SEED;
     // Knuth's constants (MMIX). The high bits are the most random.

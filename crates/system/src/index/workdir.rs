@@ -16,7 +16,6 @@ use super::scripts::{TEXT, TOGETHER, WORK, text};
 pub struct WorkDir {
     /// Its path; `/` for a test that needs no directory.
     pub directory: PathBuf,
-    /// Arguments of the test.
     pub arguments: Vec<OsString>,
     // Removes the directory when dropped.
     _scratch: Option<scratch::Directory>,
@@ -24,9 +23,6 @@ pub struct WorkDir {
 
 impl WorkDir {
     /// Creates what a test with these needs requires, in a new directory in `parent` if it writes files.
-    ///
-    /// # Errors
-    /// What could not be created, where, and why.
     pub fn create(needs: Needs, helper: &Path, parent: &Path, session: u32) -> Result<WorkDir, Failure> {
         let (scratch, arguments) = match needs {
             Needs::Nothing => (None, Vec::new()),

@@ -23,9 +23,6 @@ struct NoiseBench {
 }
 
 /// Starts a thread on each CPU, and measures an undisturbed beat.
-///
-/// # Errors
-/// What is missing, for the user.
 pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let clock = Clock::for_machine(&setup.machine);
     let watch = Watch::new(&Tree::live(), &setup.machine, &setup.cpus).by_cpu();
@@ -67,7 +64,6 @@ fn share(heartbeats: &[(u32, Heartbeat)]) -> Option<f64> {
     (observed > 0).then(|| 100.0 * lost as f64 / observed as f64)
 }
 
-/// Writes the evidence of the heartbeats by CPU.
 fn write(evidence: &mut Evidence, heartbeats: &[(u32, Heartbeat)]) {
     let count = |number: fn(&Heartbeat) -> u64| {
         heartbeats.iter().map(|(_, heartbeat)| number(heartbeat) as f64).collect::<Vec<_>>()

@@ -9,13 +9,10 @@ use figure::{Better, Figure, Status, Unit, stats};
 use super::gaps;
 use super::plan::{ID, LONGEST};
 
-/// The axis over the CPUs.
 const AXIS: &str = "logical_cpu";
 /// The coordinate of all CPUs on that axis.
 const ALL: &str = "all";
-/// Quantiles of the distributions.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
-/// Unit of gap lengths.
 const MICROSECONDS: Unit = Unit::of("us");
 
 /// Adds the derived figures after the measured one.
@@ -112,7 +109,6 @@ fn set_coordinate(figure: &mut Figure, series: &str, cpu: Option<f64>) {
     figure.at.insert(AXIS.to_owned(), Coordinate { value, unit: None });
 }
 
-/// Sets the median of these values, and its interval.
 fn summarise(figure: &mut Figure, values: &[f64]) {
     figure.value = stats::median(values);
     figure.interval = stats::median_interval(values);

@@ -28,21 +28,14 @@ const FILLED: f64 = 0.5;
 /// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
 const GRACE: f64 = 120.0;
 
-/// The setup of the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine.
     pub machine: Machine,
     /// The CPUs, which are observed at the same time.
     pub cpus: CpuList,
-    /// Seconds of a pass.
     pub seconds: f64,
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let cpus = machine.topology.usable();
     if cpus.is_empty() {

@@ -31,7 +31,6 @@ struct SwitchBench {
     persistent: Vec<Option<Copies>>,
 }
 
-/// Collects the evidence around passes of a placement.
 struct Observer {
     /// One thread per CPU for the canary before and after. The threads sleep while the two tasks run.
     pool: Pool,
@@ -41,9 +40,6 @@ struct Observer {
 
 /// Finds the helper, and starts threads on the CPUs of every placement and the persistent pairs. All pairs
 /// settle at the same time, because each hops only about once a second.
-///
-/// # Errors
-/// What is missing, for the user.
 pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let helper = find_helper()?;
     let observers = setup.places.iter().map(|place| Observer::new(place, &setup));
@@ -131,7 +127,6 @@ fn failed(task: &Task, answer: impl Display) -> Failure {
     Failure::new("").on(&task.id).answer(answer)
 }
 
-/// The request to the helper.
 fn ask(place: &Place, task: &Task, seconds: f64) -> Result<CopiesSpec, Failure> {
     let hop = workload::ping_pong::PingPong::find(task.hop.as_bytes());
     let name = hop.ok_or_else(|| failed(task, format!("no way {}", task.hop)))?.name;

@@ -9,7 +9,6 @@ use workload::ping_pong::fields;
 
 use super::task_evidence::quantile;
 
-/// Quantiles of the distribution.
 const QUANTILES: [f64; 5] = [0.01, 0.5, 0.9, 0.99, 0.999];
 
 /// Adds the distribution to every figure of latencies.

@@ -12,7 +12,6 @@ use crate::mode::{Options, PlanError, Planned};
 
 /// The placement that is left to the scheduler.
 pub const FREE: &str = "free";
-/// The placement of both tasks on one CPU.
 pub const SAME_CPU: &str = "same-cpu";
 /// The transport that is measured in every placement: UnixBench's.
 const PIPE: &str = "pipe";
@@ -45,9 +44,7 @@ const GRACE: f64 = 120.0;
 pub enum Place {
     /// On any of these CPUs, as the scheduler decides.
     Free(CpuList),
-    /// Both on this CPU.
     SameCpu(u32),
-    /// One on each CPU of a pair.
     Pair(Pair),
 }
 
@@ -70,7 +67,6 @@ impl Place {
         }
     }
 
-    /// The placement in words.
     fn describe(&self) -> String {
         match self {
             Place::Free(_) => "free (placement-dependent)".to_owned(),
@@ -82,23 +78,16 @@ impl Place {
     }
 }
 
-/// The setup of the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine.
     pub machine: Machine,
-    /// The placements.
     pub places: Vec<Place>,
-    /// Seconds of a pass.
     pub seconds: f64,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
     /// Index into [`Setup::places`].
     pub place: usize,
@@ -121,14 +110,9 @@ struct PlacementRow<'a> {
     all_transports: bool,
     /// Whether wake-up latencies are measured, too.
     latencies: bool,
-    /// As [`Task::settling_hops`].
     settling_hops: Option<u64>,
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let cpus = machine.topology.usable();
     let Some(first) = cpus.first() else {
@@ -210,7 +194,6 @@ fn settling_hops(machine: &Machine, cpus: &CpuList, max_time: f64) -> Option<u64
     (is_needed && has_time).then_some(SETTLING_HOPS)
 }
 
-/// Seconds that these hops take.
 fn settling_seconds(hops: u64) -> f64 {
     (hops * workload::ping_pong::IDLE_MS) as f64 * 1e-3
 }
@@ -254,12 +237,10 @@ fn rows(classes: &[ClassPairs], settling_hops: Option<u64>) -> (Vec<PlacementRow
 /// busy.
 type FigureSpec<'s, 'a> = (&'s PlacementRow<'a>, &'static PingPong, Option<u64>);
 
-/// The figures of round trips in a placement.
 fn round_trips<'s, 'a>(row: &'s PlacementRow<'a>) -> impl Iterator<Item = FigureSpec<'s, 'a>> {
     PING_PONGS.iter().filter(|hop| row.all_transports || hop.variant == PIPE).map(move |hop| (row, hop, None))
 }
 
-/// The figures of wake-up latencies in a placement.
 fn latencies<'s, 'a>(row: &'s PlacementRow<'a>) -> impl Iterator<Item = FigureSpec<'s, 'a>> {
     let pipe = PING_PONGS.iter().filter(|hop| row.latencies && hop.variant == PIPE);
     pipe.flat_map(move |hop| BUSY.map(|busy| (row, hop, Some(busy))))
@@ -320,7 +301,6 @@ fn planned(row: &PlacementRow, hop: &PingPong, busy: Option<u64>, places: &[Plac
     }
 }
 
-/// Resolved options for the user.
 fn notes(cpus: &CpuList, places: &[Place], seconds: f64) -> Vec<(&'static str, String)> {
     let placements = places.iter().map(|place| match place {
         Place::Free(_) => format!("free on CPUs {cpus}"),

@@ -95,12 +95,10 @@ fn pairs(copy: &Copy) -> Vec<((u32, u32), u64)> {
     pairs
 }
 
-/// A note of the two tasks.
 fn note_of(copy: &Copy, index: usize) -> u64 {
     copy.notes.get(index).copied().unwrap_or(0)
 }
 
-/// The notes of each task.
 fn notes_of_both(copy: &Copy, index: usize) -> [u64; 2] {
     [note_of(copy, index), note_of(copy, index + 1)]
 }
