@@ -1,9 +1,5 @@
 //! The measured topology: the time of a cache-line transfer between every two CPUs, next to what the machine,
 //! or a hypervisor, reports that they share.
-//!
-//! - [`choose`] selects the pairs if there is no time for all; [`plan`] makes figures of them.
-//! - [`line`] is the transferred cache line; [`bench`] is the worker; [`classes`] summarises the pairs of
-//!   each class.
 
 pub mod bench;
 pub mod choose;

@@ -2,9 +2,6 @@
 //!
 //! A test with UnixBench's name must give UnixBench's result on every machine. The user's build of UnixBench
 //! runs with the same schedule, duration, CPUs and file system. Each test gets a ratio with its interval.
-//!
-//! - [`unixbench`] holds the command lines and the output format of its programs. Pure.
-//! - [`plan`] makes pairs of figures and their ratios; [`bench`] is the worker that runs both.
 
 mod bench;
 mod plan;

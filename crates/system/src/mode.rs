@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
+use figure::Figure;
+use lab::failure::Failure;
 pub use lab::mode::Planned;
 use lab::schedule::Rules;
+use lab::session::SuitePlan;
 
 /// One way of measuring the operating system. To add one, add a file and a line in [`MODES`](crate::MODES).
 pub type Mode<S> = lab::mode::Mode<Options, PlanError, S>;
@@ -26,6 +29,31 @@ pub struct Options {
     /// truebench's process id, which identifies the directories that this run creates there.
     pub session: u32,
     pub rules: Rules,
+}
+
+/// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
+pub const GRACE: f64 = 120.0;
+
+/// The plan of a mode whose rounds take `round_seconds` at most.
+pub fn suite_plan<S>(
+    worker: &'static str,
+    preparing: impl Into<String>,
+    setup: S,
+    figures: Vec<Figure>,
+    rules: Rules,
+    round_seconds: f64,
+) -> SuitePlan<S> {
+    SuitePlan {
+        suite: crate::SUITE,
+        worker,
+        setup,
+        figures,
+        rules,
+        preparing: preparing.into(),
+        least_seconds: 0.0,
+        prepare_deadline: GRACE,
+        round_deadline: GRACE + round_seconds,
+    }
 }
 
 #[cfg(test)]
@@ -56,8 +84,8 @@ pub enum PlanError {
         modes: String,
     },
     /// An error in the options of a mode: the option, the problem, and what to do.
-    #[error("{0}")]
-    Wrong(String),
+    #[error(transparent)]
+    Wrong(#[from] Failure),
     #[error("the plan cannot be written for its worker: {0}")]
     Setup(#[from] serde_json::Error),
 }

@@ -1,8 +1,4 @@
 //! Noise: a heartbeat loop on every CPU at the same time, the gaps in it, and their causes.
-//!
-//! - [`gaps`] sums the gaps of one heartbeat by number, length and cause. Pure.
-//! - [`heartbeat`] is the loop that reads the clock; [`bench`] is the worker; [`plan`] makes the figure of
-//!   all CPUs; [`complete`] adds the figures of each CPU.
 
 pub mod bench;
 pub mod complete;

@@ -41,7 +41,7 @@ pub fn of_shell(cpus: &CpuList, language: &str) -> Evidence {
     evidence.put(LOCALE_COLLATE, locale.collate);
     evidence.put_reading(
         LOCALE_CHARMAP,
-        Reading::or_unknown(locale.charmap, "nl_langinfo(CODESET) told nothing"),
+        Reading::or_unknown(locale.charmap, "nl_langinfo(CODESET) gave nothing"),
     );
     evidence
 }

@@ -3,9 +3,6 @@
 //!
 //! UnixBench's test does not pin its tasks, so it measures the scheduler's placement. Here the pinned figures
 //! explain the free one.
-//!
-//! - [`plan`] makes figures of placements and transports; [`bench`] is the worker; [`task_evidence`] writes
-//!   what the two tasks recorded; [`latency`] makes one distribution of the wake-up latencies of all rounds.
 
 pub mod bench;
 pub mod latency;

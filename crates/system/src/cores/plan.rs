@@ -4,11 +4,10 @@ use figure::evidence as key;
 use figure::series::{At, Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit, format};
 use lab::pairs::{self, Class, Pair};
-use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
 use super::{KERNEL, SERIES, choose};
-use crate::mode::{Options, PlanError, Planned};
+use crate::mode::{Options, PlanError, Planned, suite_plan};
 
 /// Round trips of a sample, as in core-to-core-latency. A sample takes about 0.1 ms, so that interrupts
 /// disturb few samples.
@@ -26,8 +25,6 @@ const OVERHEAD: f64 = 0.01;
 const FILLED: f64 = 0.9;
 /// Pairs at most. A record with eight rounds then has about 30 MB.
 const MOST_PAIRS: usize = 1024;
-/// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
-const GRACE: f64 = 60.0;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
@@ -53,26 +50,15 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let room = each / pairs.len().max(1) as f64 - OVERHEAD;
     let round = if is_bounded { room.clamp(SHORTEST, LONGEST) } else { UNBOUNDED };
     let mut figures: Vec<Figure> = pairs.iter().map(planned).collect();
-    let tasks = figures.iter().zip(&pairs);
-    let tasks =
-        tasks.map(|(figure, pair)| Task { id: figure.id.clone(), cpus: [pair.owner, pair.requester] });
-    let tasks = tasks.collect();
+    let task =
+        |(figure, pair): (&Figure, &Pair)| Task { id: figure.id.clone(), cpus: [pair.owner, pair.requester] };
+    let tasks = figures.iter().zip(&pairs).map(task).collect();
     if pairs.is_empty() {
         figures.push(no_pairs(machine, &cpus));
     }
     let notes = notes(&cpus, &pairs, round);
     let setup = Setup { machine: machine.clone(), round, tasks };
-    let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "system.cores",
-        setup,
-        figures,
-        rules,
-        preparing: "one line for every two CPUs".to_owned(),
-        least_seconds: 0.0,
-        prepare_deadline: GRACE,
-        round_deadline: GRACE,
-    };
+    let suite = suite_plan("system.cores", "one line for every two CPUs", setup, figures, rules, round);
     Ok(Planned { suite, notes })
 }
 

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
+use lab::failure::{Attempt, Failure};
 use lab::schedule::Rules;
-use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 use workload::unixbench::{Class, Test};
 
 use super::unixbench;
 use crate::catalogue;
 use crate::index::plan::Task;
-use crate::mode::{Options, PlanError, Planned};
+use crate::mode::{GRACE, Options, PlanError, Planned, suite_plan};
 use crate::ratio;
 
 const SERIES: &str = "system.cross";
@@ -30,8 +30,6 @@ const COARSE_SECONDS: f64 = 2.0;
 const WHETSTONE_SECONDS: f64 = 10.0;
 /// Seconds that UnixBench's file copies may take before they copy, or Whetstone in total.
 const PREPARATION: f64 = 60.0;
-/// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
-const GRACE: f64 = 120.0;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
@@ -97,31 +95,17 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         let figure = new_figure(SERIES.to_owned(), "UnixBench against ours", Unit::ONE);
         figures.push(figure.not_available(reason));
     }
+    let with = options.with.as_ref().map(|with| with.display().to_string());
     let notes = vec![
         ("tests", setup.pairs.iter().map(|pair| pair.unixbench.as_str()).collect::<Vec<_>>().join(", ")),
-        (
-            "UnixBench",
-            options
-                .with
-                .as_ref()
-                .map_or_else(|| "not given (--with DIR)".to_owned(), |with| with.display().to_string()),
-        ),
+        ("UnixBench", with.unwrap_or_else(|| "not given (--with DIR)".to_owned())),
         ("directory", setup.directory.display().to_string()),
     ];
     let deadline = setup.deadline();
-    let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "system.cross-check",
-        setup,
-        figures,
-        // Rounds are not repeated: the value is a median of pairs, and a repeated round would have another
-        // partner.
-        rules: Rules { repeats: 0, ..options.rules },
-        preparing: "what surrounds the tests".to_owned(),
-        least_seconds: 0.0,
-        prepare_deadline: GRACE,
-        round_deadline: GRACE + deadline,
-    };
+    // Rounds are not repeated: the value is a median of pairs, and a repeated round would have another partner.
+    let rules = Rules { repeats: 0, ..options.rules };
+    let preparing = "what surrounds the tests";
+    let suite = suite_plan("system.cross-check", preparing, setup, figures, rules, deadline);
     Ok(Planned { suite, notes })
 }
 
@@ -136,18 +120,18 @@ fn seconds(test: &Test, requested: Option<f64>) -> f64 {
 /// UnixBench's directory as an absolute path, because its programs run in other directories.
 fn unixbench_dir(options: &Options) -> Result<PathBuf, PlanError> {
     let Some(with) = &options.with else { return Ok(PathBuf::new()) };
-    std::path::absolute(with).map_err(|error| PlanError::Wrong(format!("--with {}: {error}", with.display())))
+    Ok(std::path::absolute(with).attempt_on("--with", with.display())?)
 }
 
 fn check_programs(unixbench: &Path, tests: &[&Test]) -> Result<(), PlanError> {
     let programs = tests.iter().filter_map(|test| unixbench::call(unixbench, test.name, 1, Path::new("/")));
     let mut needed = programs.map(|call| call.program).chain([unixbench::text(unixbench)]);
     match needed.find(|file| !file.is_file()) {
-        Some(missing) => Err(PlanError::Wrong(format!(
-            "--with {}: no {} there: give the directory of UnixBench that holds its Run, after its make",
-            unixbench.display(),
-            missing.display()
-        ))),
+        Some(missing) => Err(Failure::new("--with")
+            .on(unixbench.display())
+            .answer(format!("no {} there", missing.display()))
+            .advice("give the directory of UnixBench that holds its Run, after its make")
+            .into()),
         None => Ok(()),
     }
 }

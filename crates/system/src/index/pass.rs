@@ -6,10 +6,13 @@ use std::time::Duration;
 use figure::evidence::*;
 use figure::{CpuList, Evidence, Machine, Reading, Round};
 use lab::clock::Clock;
+use lab::copies::{Copies, CopiesSpec, Copy};
 use lab::failure::Failure;
+use lab::install::find_helper;
 use lab::measure;
 use lab::pool::Pool;
 use lab::thread_counters::children_cpu_time;
+use lab::trust::search_path;
 use lab::worker::WorkerReport;
 use machine::Tree;
 use machine::counters::Watch;
@@ -18,9 +21,6 @@ use workload::unixbench::{Needs, Test};
 use super::plan::Task;
 use super::workdir::WorkDir;
 use crate::{catalogue, surroundings};
-use lab::copies::{Copies, CopiesSpec, Copy};
-use lab::install::find_helper;
-use lab::trust::search_path;
 
 /// LANG as UnixBench sets it, whether this locale exists or not.
 pub const LANGUAGE: &str = "en_US.utf8";
@@ -81,9 +81,8 @@ impl PassRunner {
                 evidence.merge(files.get_or_insert_with(|| lab::mount::evidence(&self.directory)).clone());
             }
             if needs == Needs::Scripts {
-                evidence.merge(
-                    scripts.get_or_insert_with(|| surroundings::of_shell(&self.cpus, LANGUAGE)).clone(),
-                );
+                let shell = scripts.get_or_insert_with(|| surroundings::of_shell(&self.cpus, LANGUAGE));
+                evidence.merge(shell.clone());
             }
             facts.figures.push((task.id.clone(), evidence));
         }
@@ -105,7 +104,7 @@ impl PassRunner {
     pub fn pass(&self, task: &Task) -> Result<Round, Failure> {
         let test = catalogue::find(&task.test).ok_or_else(|| Failure::new("no test").on(&task.test))?;
         let workdir = WorkDir::create(test.needs, &self.helper, &self.directory, self.session)?;
-        let ask = CopiesSpec {
+        let spec = CopiesSpec {
             name: test.name,
             copies: task.copies as usize,
             threads: 1,
@@ -115,7 +114,7 @@ impl PassRunner {
             cpus: self.cpus.clone(),
             environment: environment(test.needs),
         };
-        let copies = Copies::start(&self.helper, &ask)?;
+        let copies = Copies::start(&self.helper, &spec)?;
         let resident = Reading::or_unknown(copies.resident(), "/proc/PID/statm: not there");
         let (ready, before) = (copies.cpu_seconds(), children_cpu_time());
         let body = || {

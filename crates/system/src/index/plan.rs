@@ -3,13 +3,13 @@
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit, format};
+use lab::failure::Failure;
 use lab::schedule::Rules;
-use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 use workload::unixbench::Test;
 
 use crate::catalogue;
-use crate::mode::{Options, PlanError, Planned};
+use crate::mode::{Options, PlanError, Planned, suite_plan};
 
 /// Copies at most. Each is a process, and more show nothing new.
 const MOST_COPIES: u32 = 4096;
@@ -27,8 +27,6 @@ const OVERHEAD: f64 = 0.12;
 const SHORTEST: f64 = 0.25;
 /// Share of the time that the least rounds may fill; the rest is for repeated rounds.
 const FILLED: f64 = 0.9;
-/// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
-const GRACE: f64 = 120.0;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
@@ -109,17 +107,8 @@ pub fn plan_passes(
     let rules = if unixbench { Rules::exactly(LONG_PASSES as usize, f64::MAX) } else { options.rules };
     let setup =
         Setup { machine: machine.clone(), cpus, directory, unixbench, session: options.session, tasks };
-    let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: mode.worker,
-        setup,
-        figures,
-        rules,
-        preparing: "what surrounds the tests: libraries, file system, shell".to_owned(),
-        least_seconds: 0.0,
-        prepare_deadline: GRACE,
-        round_deadline: GRACE + longest,
-    };
+    let preparing = "what surrounds the tests: libraries, file system, shell";
+    let suite = suite_plan(mode.worker, preparing, setup, figures, rules, longest);
     Ok(Planned { suite, notes })
 }
 
@@ -137,7 +126,8 @@ fn passes(test: &Test, requested: Option<u32>) -> u32 {
 fn copies(options: &Options, default_copies: &[u32]) -> Result<Vec<u32>, PlanError> {
     let mut copies = options.copies.clone();
     if let Some(invalid) = copies.iter().find(|copies| !(1..=MOST_COPIES).contains(*copies)) {
-        return Err(PlanError::Wrong(format!("-c {invalid}: give 1 to {MOST_COPIES} copies")));
+        let answer = format!("give 1 to {MOST_COPIES} copies");
+        return Err(Failure::new("-c").on(invalid).answer(answer).into());
     }
     if copies.is_empty() {
         copies = default_copies.to_vec();

@@ -43,72 +43,12 @@ const LINES: usize = 362;
 const WORDS: usize = 1200;
 
 /// The words of the text. "the" is on about one line in ten.
-const VOCABULARY: [&str; 64] = [
-    "the",
-    "cache",
-    "memory",
-    "processor",
-    "bandwidth",
-    "interrupt",
-    "a",
-    "scheduler",
-    "of",
-    "kernel",
-    "pipe",
-    "descriptor",
-    "and",
-    "page",
-    "table",
-    "translation",
-    "by",
-    "latency",
-    "between",
-    "socket",
-    "in",
-    "node",
-    "interconnect",
-    "other",
-    "measured",
-    "clock",
-    "frequency",
-    "governor",
-    "to",
-    "throughput",
-    "at",
-    "process",
-    "image",
-    "library",
-    "linker",
-    "for",
-    "signal",
-    "handler",
-    "timer",
-    "alarm",
-    "with",
-    "buffer",
-    "block",
-    "device",
-    "on",
-    "queue",
-    "barrier",
-    "sequence",
-    "from",
-    "channel",
-    "controller",
-    "prefetcher",
-    "one",
-    "copy",
-    "directory",
-    "counter",
-    "instruction",
-    "vector",
-    "register",
-    "Median",
-    "Interval",
-    "Sample",
-    "Round",
-    "Baseline",
-];
+const VOCABULARY: &str = "\
+    the cache memory processor bandwidth interrupt a scheduler of kernel pipe descriptor and page table \
+    translation by latency between socket in node interconnect other measured clock frequency governor to \
+    throughput at process image library linker for signal handler timer alarm with buffer block device on \
+    queue barrier sequence from channel controller prefetcher one copy directory counter instruction vector \
+    register Median Interval Sample Round Baseline";
 
 const SEED: u64 = 0x5EED;
 
@@ -125,10 +65,11 @@ pub fn text() -> String {
         let line = below(LINES).min(below(LINES));
         lengths[line * 101 % LINES] += 1;
     }
+    let words: Vec<&str> = VOCABULARY.split_whitespace().collect();
     let mut text = String::new();
     for length in lengths {
         for word in 0..length {
-            text.push_str(VOCABULARY[below(VOCABULARY.len())]);
+            text.push_str(words[below(words.len())]);
             text.push(if word + 1 == length { '\n' } else { ' ' });
         }
     }

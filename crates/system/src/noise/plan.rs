@@ -2,11 +2,11 @@
 
 use figure::evidence as key;
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit, format};
+use lab::failure::Failure;
 use lab::schedule::Rules;
-use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
-use crate::mode::{Options, PlanError, Planned};
+use crate::mode::{Options, PlanError, Planned, suite_plan};
 
 /// Id of the measured figure. The other figures are derived from its rounds.
 pub const ID: &str = "system.noise";
@@ -25,8 +25,6 @@ const LONGEST_PASS: f64 = 1.0;
 const SHORTEST_PASS: f64 = 0.1;
 /// Share of the time that the least rounds may fill. On busy CPUs a pass ends late.
 const FILLED: f64 = 0.5;
-/// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
-const GRACE: f64 = 120.0;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
@@ -39,23 +37,15 @@ pub struct Setup {
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let cpus = machine.topology.usable();
     if cpus.is_empty() {
-        return Err(PlanError::Wrong("no CPU that may be used is online".to_owned()));
+        return Err(Failure::new("no CPU that may be used is online").into());
     }
     let room = options.rules.max_time * FILLED / options.rules.least.max(1) as f64 - OVERHEAD;
     let seconds = options.duration.unwrap_or_else(|| room.clamp(SHORTEST_PASS, LONGEST_PASS));
     let setup = Setup { machine: machine.clone(), cpus: cpus.clone(), seconds };
-    let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "system.noise",
-        setup,
-        figures: vec![planned(&cpus, seconds)],
-        // Disturbed rounds are not repeated, because disturbances are measured here.
-        rules: Rules { repeats: 0, ..options.rules },
-        preparing: "a heartbeat on every CPU".to_owned(),
-        least_seconds: 0.0,
-        prepare_deadline: GRACE,
-        round_deadline: GRACE + seconds,
-    };
+    let figures = vec![planned(&cpus, seconds)];
+    // Disturbed rounds are not repeated, because disturbances are measured here.
+    let rules = Rules { repeats: 0, ..options.rules };
+    let suite = suite_plan("system.noise", "a heartbeat on every CPU", setup, figures, rules, seconds);
     let forbidden = machine.topology.online.difference(&cpus);
     let heartbeats = match forbidden.is_empty() {
         true => format!("a heartbeat on each of CPUs {cpus}, all at once"),

@@ -48,7 +48,7 @@ pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>
         let Some(place) = setup.places.get(task.place).filter(|_| task.settling_hops.is_some()) else {
             return Ok(None);
         };
-        Copies::start(&helper, &ask(place, task, setup.seconds)?).map(Some)
+        Copies::start(&helper, &spec(place, task, setup.seconds)?).map(Some)
     };
     let persistent = std::thread::scope(|scope| {
         let handles: Vec<_> = setup.tasks.iter().map(|task| scope.spawn(|| start(task))).collect();
@@ -87,7 +87,7 @@ impl SwitchBench {
         let persistent = self.persistent.get_mut(index).and_then(Option::as_mut);
         let fresh = match persistent {
             Some(_) => None,
-            None => Some(Copies::start(&self.helper, &ask(place, task, self.setup.seconds)?)?),
+            None => Some(Copies::start(&self.helper, &spec(place, task, self.setup.seconds)?)?),
         };
         let body = || {
             let before = observer.idle.read();
@@ -127,7 +127,7 @@ fn failed(task: &Task, answer: impl Display) -> Failure {
     Failure::new("").on(&task.id).answer(answer)
 }
 
-fn ask(place: &Place, task: &Task, seconds: f64) -> Result<CopiesSpec, Failure> {
+fn spec(place: &Place, task: &Task, seconds: f64) -> Result<CopiesSpec, Failure> {
     let hop = workload::ping_pong::PingPong::find(task.hop.as_bytes());
     let name = hop.ok_or_else(|| failed(task, format!("no way {}", task.hop)))?.name;
     let word = |number: Option<u64>| match number {

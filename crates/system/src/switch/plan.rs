@@ -3,12 +3,12 @@
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
+use lab::failure::Failure;
 use lab::pairs::{self, ClassPairs, Pair};
-use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 use workload::ping_pong::{PING_PONGS, PingPong};
 
-use crate::mode::{Options, PlanError, Planned};
+use crate::mode::{Options, PlanError, Planned, suite_plan};
 
 /// The placement that is left to the scheduler.
 pub const FREE: &str = "free";
@@ -36,8 +36,6 @@ const SHORTEST: f64 = 0.1;
 const LONGEST: f64 = 0.5;
 /// Share of the time that the least rounds may fill; the rest is for repeated rounds.
 const FILLED: f64 = 0.9;
-/// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
-const GRACE: f64 = 120.0;
 
 /// The placement of the two tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -116,7 +114,7 @@ struct PlacementRow<'a> {
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let cpus = machine.topology.usable();
     let Some(first) = cpus.first() else {
-        return Err(PlanError::Wrong("no CPU that may be used is online".to_owned()));
+        return Err(Failure::new("no CPU that may be used is online").into());
     };
     let settling_hops = settling_hops(machine, &cpus, options.rules.max_time);
     let settling = settling_hops.map_or(0.0, settling_seconds);
@@ -145,10 +143,13 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         let mut figure = planned(row, hop, busy, &places);
         figure.conditions.set(key::PASS_SECONDS, seconds);
         if let Ok(place) = row.place {
-            let busy = busy.map(|us| us * 1000);
-            let hop = hop.name.to_owned();
-            let settling_hops = row.settling_hops;
-            tasks.push(Task { id: figure.id.clone(), place, hop, busy, settling_hops });
+            tasks.push(Task {
+                id: figure.id.clone(),
+                place,
+                hop: hop.name.to_owned(),
+                busy: busy.map(|us| us * 1000),
+                settling_hops: row.settling_hops,
+            });
         }
         figures.push(figure);
     }
@@ -163,17 +164,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         ));
     }
     let setup = Setup { machine: machine.clone(), places, seconds, tasks };
-    let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "system.switch",
-        setup,
-        figures,
-        rules: options.rules,
-        preparing,
-        least_seconds: 0.0,
-        prepare_deadline: GRACE,
-        round_deadline: GRACE + seconds,
-    };
+    let suite = suite_plan("system.switch", preparing, setup, figures, options.rules, seconds);
     Ok(Planned { suite, notes })
 }
 
