@@ -93,8 +93,9 @@ pub const ALLOCATORS: &[Allocator] = &[
         origin: Origin::Crate("rpmalloc-sys"),
         ..PLAIN
     },
-    // Google's tcmalloc: the new one, with a cache for each CPU. It needs the rseq area of each thread for that. If glibc
-    // has registered it, tcmalloc silently falls back to per-thread caches (google/tcmalloc#144).
+    // Google's tcmalloc: the new one, with a cache for each CPU. It needs the rseq area of each thread for
+    // that. If glibc has registered it, tcmalloc silently falls back to per-thread caches
+    // (google/tcmalloc#144).
     Allocator {
         name: "tcmalloc-google",
         files: &["libtcmalloc-google.so"],

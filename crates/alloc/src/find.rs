@@ -155,25 +155,25 @@ fn wrong(word: &str, answer: impl Display) -> Failure {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Chosen {
+pub struct Selection {
     pub installed: Vec<Installed>,
     /// Known allocators that are not installed: name, and how to install it.
     pub missing: Vec<(String, String)>,
 }
 
 /// The allocators that the arguments name; without arguments all installed ones.
-pub fn chosen(words: &[String], places: &Places) -> Result<Chosen, Failure> {
-    let mut chosen = Chosen::default();
+pub fn chosen(words: &[String], places: &Places) -> Result<Selection, Failure> {
+    let mut selection = Selection::default();
     for word in words {
-        chosen.installed.push(named(word, places)?);
+        selection.installed.push(named(word, places)?);
     }
     for allocator in ALLOCATORS.iter().filter(|_| words.is_empty()) {
         match installed(allocator, places) {
-            Some(installed) => chosen.installed.push(installed),
-            None => chosen.missing.push((allocator.name.to_owned(), places.missing(allocator))),
+            Some(installed) => selection.installed.push(installed),
+            None => selection.missing.push((allocator.name.to_owned(), places.missing(allocator))),
         }
     }
-    Ok(chosen)
+    Ok(selection)
 }
 
 pub fn installed(allocator: &Allocator, places: &Places) -> Option<Installed> {

@@ -6,7 +6,7 @@ use lab::placement::{PlacementError, Places};
 use lab::schedule::Rules;
 use workload::alloc_load::Access;
 
-use crate::find::Chosen;
+use crate::find::Selection;
 use crate::profile::Profile;
 
 /// A mode of the suite. A new one is a file, and a line in [`MODES`](crate::MODES).
@@ -14,7 +14,7 @@ pub type Mode<S> = lab::mode::Mode<Options, PlanError, S>;
 
 #[derive(Clone, Debug)]
 pub struct Options {
-    pub allocators: Chosen,
+    pub allocators: Selection,
     /// The load, in its original size or in the size that the user gave.
     pub profile: Profile,
     /// Whether the user gave the size, so that it is not scaled.

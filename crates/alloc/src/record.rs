@@ -29,7 +29,7 @@ pub enum RecordError {
 }
 
 #[derive(Debug)]
-pub struct Recorded {
+pub struct Outcome {
     pub status: ExitStatus,
     pub histogram: Histogram,
 }
@@ -42,7 +42,7 @@ pub struct Recorded {
 ///
 /// # Errors
 /// [`RecordError`]. A command that fails is no error: see its status.
-pub fn record(command: &[OsString], interrupt: &Interrupt) -> Result<Recorded, RecordError> {
+pub fn record(command: &[OsString], interrupt: &Interrupt) -> Result<Outcome, RecordError> {
     let recorder = Recorder::new(BYTES)?;
     let recording = Recording::map(recorder.memory().as_raw_fd())
         .ok_or_else(|| RecorderError::Memory(std::io::Error::last_os_error()))?;
@@ -51,7 +51,7 @@ pub fn record(command: &[OsString], interrupt: &Interrupt) -> Result<Recorded, R
     let mut child = start(command, &recorder)?;
     let status = wait(&mut child, interrupt).map_err(RecordError::Wait)?;
     let end_time = shm::sys::now();
-    Ok(Recorded { status, histogram: Histogram::read(&recording, start_time, end_time) })
+    Ok(Outcome { status, histogram: Histogram::read(&recording, start_time, end_time) })
 }
 
 fn start(command: &[OsString], recorder: &Recorder) -> Result<Child, RecordError> {

@@ -7,7 +7,7 @@ use std::process::Child;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use figure::{CpuList, Reading};
+use figure::{CpuList, Reading, format};
 use lab::copies::{Copies, CopiesSpec};
 use lab::failure::Failure;
 use serde::{Deserialize, Serialize};
@@ -96,7 +96,7 @@ pub struct RunResult {
     /// Sum of the peak RSS of all processes, in bytes.
     pub peak: Reading<f64>,
     /// The library that served; `None` for a control.
-    pub served: Option<PathBuf>,
+    pub library: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -105,7 +105,7 @@ pub struct Run<'a> {
     copies: Copies,
     resident: Vec<Reading<Resident>>,
     is_peak_reset: bool,
-    served: Option<PathBuf>,
+    library: Option<PathBuf>,
 }
 
 impl<'a> Run<'a> {
@@ -137,9 +137,9 @@ impl<'a> Run<'a> {
                 }
             }
         })?;
-        let mut run = Run { config, copies, resident: Vec::new(), is_peak_reset: false, served: None };
+        let mut run = Run { config, copies, resident: Vec::new(), is_peak_reset: false, library: None };
         run.wait_for_threads()?;
-        run.served = run.prove_library()?;
+        run.library = run.prove_library()?;
         run.is_peak_reset = run.copies.processes().all(|process| memory::reset_peak(&directory(process)));
         run.read_memory();
         run.copies.release();
@@ -171,7 +171,7 @@ impl<'a> Run<'a> {
         self.copies.wait_for_end()?;
         let resident =
             self.resident.try_into().map_err(|_| Failure::new("the memory of a phase was not read"))?;
-        Ok(RunResult { threads, resident, peak, served: self.served })
+        Ok(RunResult { threads, resident, peak, library: self.library })
     }
 
     fn peak(&self) -> Reading<f64> {
@@ -197,12 +197,9 @@ impl<'a> Run<'a> {
             if resident <= limit {
                 return Ok(());
             }
-            let bytes = |bytes: f64| figure::format::bytes(bytes);
+            let [resident, requested, limit] = [resident, requested, limit].map(format::bytes);
             Err(Failure::new(format!(
-                "it had {} in memory for a load of {}, and was stopped (the limit is {})",
-                bytes(resident),
-                bytes(requested),
-                bytes(limit)
+                "it had {resident} in memory for a load of {requested}, and was stopped (the limit is {limit})"
             )))
         })
     }

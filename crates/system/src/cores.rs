@@ -9,11 +9,6 @@ pub mod plan;
 
 use crate::mode::Mode;
 
-/// The series of pairs, and the prefix of all ids.
-pub const SERIES: &str = "system.cores";
-/// `kernel` of the pairs.
-pub const KERNEL: &str = "ping-pong";
-
 pub const MODE: Mode<plan::Setup> = Mode {
     name: "cores",
     title: "a line between every two CPUs",

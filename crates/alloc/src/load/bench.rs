@@ -29,7 +29,7 @@ struct LoadBench {
     preload: Result<(), Failure>,
     /// One thread for each CPU of a set, for the frequency canary. They sleep while the load runs.
     pools: Vec<(figure::CpuList, Pool, Watch)>,
-    served: BTreeMap<String, PathBuf>,
+    libraries: BTreeMap<String, PathBuf>,
 }
 
 /// Finds the workload program, and starts a thread on each CPU that is used.
@@ -50,11 +50,11 @@ pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>
             pools.push((task.allowed.clone(), pool, watch));
         }
     }
-    let mut facts = WorkerReport::default();
-    clock.write(&mut facts.evidence);
+    let mut report = WorkerReport::default();
+    clock.write(&mut report.evidence);
     // A thread that cannot bind to its CPU fails its run, so this holds for every round.
-    facts.evidence.put(PLACE_READBACK, true);
-    Ok((Box::new(LoadBench { setup, workload, preload, pools, served: BTreeMap::new() }), facts))
+    report.evidence.put(PLACE_READBACK, true);
+    Ok((Box::new(LoadBench { setup, workload, preload, pools, libraries: BTreeMap::new() }), report))
 }
 
 impl LoadBench {
@@ -84,7 +84,7 @@ impl LoadBench {
         let result = run.end()?;
         let mut evidence = around.evidence;
         let value = write(&mut evidence, &result, task);
-        Ok((Round::new(around.started, around.duration, vec![value], evidence), result.served))
+        Ok((Round::new(around.started, around.duration, vec![value], evidence), result.library))
     }
 }
 
@@ -219,22 +219,22 @@ fn write_calls(evidence: &mut Evidence, result: &RunResult) {
 impl Bench for LoadBench {
     fn round(&mut self, figure: &str) -> Result<Round, Failure> {
         let task = self.setup.tasks.iter().find(|task| task.id == figure);
-        let (round, served) = self.run(task.ok_or_else(|| Failure::new("no figure").on(figure))?)?;
-        self.served.extend(served.map(|library| (figure.to_owned(), library)));
+        let (round, library) = self.run(task.ok_or_else(|| Failure::new("no figure").on(figure))?)?;
+        self.libraries.extend(library.map(|library| (figure.to_owned(), library)));
         Ok(round)
     }
 
     /// A run with another allocator, or with blocks that did not hold what was written, gives no round.
     fn finish(&mut self) -> Result<WorkerReport, Failure> {
-        let mut facts = WorkerReport::default();
-        facts.evidence.put(VERIFIED, true);
-        for (figure, library) in &self.served {
+        let mut report = WorkerReport::default();
+        report.evidence.put(VERIFIED, true);
+        for (figure, library) in &self.libraries {
             let mut evidence = Evidence::default();
             evidence.put(LIBRARY, library.display().to_string());
             let build = Reading::or_unknown(version::build_id(library), "the library has no build ID");
             evidence.put_reading(LIBRARY_BUILD, build);
-            facts.figures.push((figure.clone(), evidence));
+            report.figures.push((figure.clone(), evidence));
         }
-        Ok(facts)
+        Ok(report)
     }
 }

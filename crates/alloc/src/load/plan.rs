@@ -97,7 +97,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     // A replayed run counts twice: drawing takes as long as executing.
     let runs = available_teams * (allocators + CONTROLS) + if replays { 2 * allocators } else { 0 };
     let most_threads = numbers.iter().copied().max().unwrap_or(1);
-    let (profile, limited_by) = scaled(machine, options, runs, most_threads);
+    let (profile, limited_by) = scale(machine, options, runs, most_threads);
     let available = available(machine);
     if profile.bytes() > available * 0.8 {
         let (load, available) = (format::bytes(profile.bytes()), format::bytes(available));
@@ -108,7 +108,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let access = Access::ALL.iter().position(|(_, access)| *access == options.access).unwrap_or(0) as u32;
     for team in &teams {
         if let Some(reason) = unavailable(*team, machine) {
-            let figure = |arm: &Arm| planned(arm, StepMode::Direct, *team, &profile, options);
+            let figure = |arm: &Arm| new_figure(arm, StepMode::Direct, *team, &profile, options);
             figures.extend(arms.iter().map(|arm| figure(arm).not_available(reason.clone())));
             continue;
         }
@@ -119,7 +119,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         for arm in &arms {
             let is_replayed = replays && team.number == 1 && arm.allocator.is_some();
             for mode in [StepMode::Direct, StepMode::Replay].into_iter().take(1 + usize::from(is_replayed)) {
-                let mut figure = planned(arm, mode, *team, &profile, options);
+                let mut figure = new_figure(arm, mode, *team, &profile, options);
                 let cpus = placement.first_cpus();
                 figure.conditions.set(key::CPUS, cpus.iter().copied().map(f64::from).collect());
                 figure.conditions.set(key::PLACES, placement.places.to_owned());
@@ -155,7 +155,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     }
     for (name, reason) in &options.allocators.missing {
         let arm = Arm { name, block_source: BlockSource::Real, allocator: None };
-        let figure = planned(&arm, StepMode::Direct, teams[0], &profile, options);
+        let figure = new_figure(&arm, StepMode::Direct, teams[0], &profile, options);
         figures.push(figure.not_available(reason.clone()));
     }
     if let Some(limit) = &limited_by {
@@ -242,11 +242,11 @@ fn numbers(machine: &Machine, options: &Options) -> Result<Vec<u32>, PlanError> 
 
 /// The load, scaled to the time of the preset and the memory of the machine unless the user gave its size.
 /// The text says why it is smaller still, if too little memory is free now.
-fn scaled(machine: &Machine, options: &Options, runs: usize, most_threads: u32) -> (Profile, Option<String>) {
+fn scale(machine: &Machine, options: &Options, runs: usize, most_threads: u32) -> (Profile, Option<String>) {
     if options.is_sized {
         return (options.profile.clone(), None);
     }
-    let timed = timed(options, runs, most_threads);
+    let timed = fit_time(options, runs, most_threads);
     let Reading::Value(room) = room(machine) else { return (timed, None) };
     let fitting = timed.within(room.bytes as f64 * MEMORY_SHARE);
     let limit = (room.is_momentary && fitting.slots < timed.slots).then(|| {
@@ -259,7 +259,7 @@ fn scaled(machine: &Machine, options: &Options, runs: usize, most_threads: u32) 
 }
 
 /// The load, as large as the time allows, but with enough slots for the most threads.
-fn timed(options: &Options, runs: usize, most_threads: u32) -> Profile {
+fn fit_time(options: &Options, runs: usize, most_threads: u32) -> Profile {
     if options.rules.max_time == f64::MAX {
         return options.profile.clone();
     }
@@ -279,7 +279,7 @@ fn timed(options: &Options, runs: usize, most_threads: u32) -> Profile {
     options.profile.within(slots / options.profile.slots as f64 * options.profile.bytes())
 }
 
-fn planned(arm: &Arm, mode: StepMode, team: Team, profile: &Profile, options: &Options) -> Figure {
+fn new_figure(arm: &Arm, mode: StepMode, team: Team, profile: &Profile, options: &Options) -> Figure {
     let (series, suffix, harness) = match mode {
         StepMode::Replay => (REPLAY, ", drawn beforehand", allocators::REPLAY),
         StepMode::Direct => (STEADY, "", allocators::DIRECT),

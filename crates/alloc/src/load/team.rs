@@ -58,7 +58,7 @@ mod unit {
     use lab::schedule::Rules;
 
     use super::*;
-    use crate::find::Chosen;
+    use crate::find::Selection;
     use crate::profile::Profile;
 
     /// A machine whose SMT siblings are `cores` apart.
@@ -77,7 +77,7 @@ mod unit {
 
     fn options(processes: bool, siblings: bool) -> Options {
         Options {
-            allocators: Chosen::default(),
+            allocators: Selection::default(),
             profile: Profile::known("ithare").unwrap(),
             is_sized: false,
             access: workload::alloc_load::Access::Full,

@@ -38,10 +38,10 @@ struct CoresBench {
 
 pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let clock = Clock::for_machine(&setup.machine);
-    let mut facts = WorkerReport::default();
-    clock.write(&mut facts.evidence);
+    let mut report = WorkerReport::default();
+    clock.write(&mut report.evidence);
     let (line, samples) = (Arc::default(), BTreeMap::new());
-    Ok((Box::new(CoresBench { setup, clock, line, samples, readback: true, verified: true }), facts))
+    Ok((Box::new(CoresBench { setup, clock, line, samples, readback: true, verified: true }), report))
 }
 
 /// One thread's part of a sample. The first thread returns the seconds of the timed round trips.
@@ -121,9 +121,9 @@ impl Bench for CoresBench {
     }
 
     fn finish(&mut self) -> Result<WorkerReport, Failure> {
-        let mut facts = WorkerReport::default();
-        facts.evidence.put(PLACE_READBACK, self.readback);
-        facts.evidence.put(VERIFIED, self.verified);
-        Ok(facts)
+        let mut report = WorkerReport::default();
+        report.evidence.put(PLACE_READBACK, self.readback);
+        report.evidence.put(VERIFIED, self.verified);
+        Ok(report)
     }
 }

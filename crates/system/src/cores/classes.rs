@@ -4,7 +4,7 @@ use figure::evidence::{KERNEL as KERNEL_KEY, PAIR};
 use figure::{Better, Conditions, Figure, Status, Unit, stats};
 use lab::pairs::CLASSES;
 
-use super::{KERNEL, SERIES};
+use super::plan::{KERNEL, SERIES};
 
 /// Adds for each class the median of its pairs. A single pair needs none.
 pub fn complete(figures: &mut Vec<Figure>) {

@@ -41,8 +41,8 @@ impl Line {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// One thread's part of `trips` round trips: increments the count at `first`, `first` + 2, … The other thread does the
-    /// same from `first` + 1. Gives up after ten seconds without the other thread.
+    /// One thread's part of `trips` round trips: increments the count at `first`, `first` + 2, … The other
+    /// thread does the same from `first` + 1. Gives up after ten seconds without the other thread.
     #[inline]
     pub fn bounce(&self, first: u64, trips: u64) -> Result<(), NoAnswer> {
         for trip in 0..trips {

@@ -6,9 +6,13 @@ use figure::{Better, Conditions, CpuList, Figure, Machine, Unit, format};
 use lab::pairs::{self, Class, Pair};
 use serde::{Deserialize, Serialize};
 
-use super::{KERNEL, SERIES, choose};
+use super::choose;
 use crate::mode::{Options, PlanError, Planned, suite_plan};
 
+/// The series of pairs, and the prefix of all ids.
+pub const SERIES: &str = "system.cores";
+/// `kernel` of the pairs.
+pub const KERNEL: &str = "ping-pong";
 /// Round trips of a sample, as in core-to-core-latency. A sample takes about 0.1 ms, so that interrupts
 /// disturb few samples.
 pub const TRIPS: u64 = 1000;
@@ -49,7 +53,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let pairs = choose::choose(machine, &cpus, fits.clamp(1, MOST_PAIRS));
     let room = each / pairs.len().max(1) as f64 - OVERHEAD;
     let round = if is_bounded { room.clamp(SHORTEST, LONGEST) } else { UNBOUNDED };
-    let mut figures: Vec<Figure> = pairs.iter().map(planned).collect();
+    let mut figures: Vec<Figure> = pairs.iter().map(pair_figure).collect();
     let task =
         |(figure, pair): (&Figure, &Pair)| Task { id: figure.id.clone(), cpus: [pair.owner, pair.requester] };
     let tasks = figures.iter().zip(&pairs).map(task).collect();
@@ -63,11 +67,11 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
 }
 
 /// The figure of a pair, in one direction: both threads do the same, and the time includes both directions.
-fn planned(pair: &Pair) -> Figure {
+fn pair_figure(pair: &Pair) -> Figure {
     let Pair { owner, requester, class, basis } = pair;
     let class = class.word();
     let name = format!("A line between CPUs {owner} and {requester} ({class}), one way");
-    let mut figure = figure(&format!("{owner}-{requester}"), &name);
+    let mut figure = new_figure(&format!("{owner}-{requester}"), &name);
     figure.at = coordinates(owner.to_string(), requester.to_string());
     figure.conditions = Conditions::default()
         .with(key::KERNEL, KERNEL.to_owned())
@@ -84,7 +88,7 @@ fn planned(pair: &Pair) -> Figure {
 
 fn no_pairs(machine: &Machine, cpus: &CpuList) -> Figure {
     let absent = pairs::find_by_class(machine, cpus, 1).into_iter().find_map(|class| class.absent);
-    let mut figure = figure("pairs", "A line between two CPUs, one way");
+    let mut figure = new_figure("pairs", "A line between two CPUs, one way");
     figure.at = coordinates("any".to_owned(), "another".to_owned());
     figure.not_available(match cpus.len() {
         0 => "no CPU that may be used is online".to_owned(),
@@ -93,7 +97,7 @@ fn no_pairs(machine: &Machine, cpus: &CpuList) -> Figure {
     })
 }
 
-fn figure(id: &str, name: &str) -> Figure {
+fn new_figure(id: &str, name: &str) -> Figure {
     let id = format!("{SERIES}.{id}");
     let mut figure = Figure::planned(id, crate::SUITE, name, Unit::NANOSECONDS, Better::Lower);
     figure.series = Some(SERIES.to_owned());

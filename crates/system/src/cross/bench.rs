@@ -24,16 +24,16 @@ struct CrossBench {
 pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let runner = |cpus| PassRunner::new(&setup.machine, cpus, &setup.directory, setup.session);
     let runners = setup.places.iter().map(runner).collect::<Result<Vec<_>, _>>()?;
-    let mut facts = WorkerReport::default();
+    let mut report = WorkerReport::default();
     for (place, runner) in runners.iter().enumerate() {
         let pairs = setup.pairs.iter().filter(|pair| pair.place == place);
         let tasks: Vec<_> = pairs.map(|pair| pair.truebench.clone()).collect();
         // Evidence of all figures of the index applies only to truebench's figures here.
-        let WorkerReport { evidence, figures, .. } = runner.facts(&tasks);
-        facts.figures.extend(tasks.into_iter().map(|task| (task.id, evidence.clone())));
-        facts.figures.extend(figures);
+        let WorkerReport { evidence, figures, .. } = runner.report(&tasks);
+        report.figures.extend(tasks.into_iter().map(|task| (task.id, evidence.clone())));
+        report.figures.extend(figures);
     }
-    Ok((Box::new(CrossBench { setup, runners }), facts))
+    Ok((Box::new(CrossBench { setup, runners }), report))
 }
 
 impl CrossBench {
@@ -89,17 +89,17 @@ impl Bench for CrossBench {
 
     /// A truebench copy with wrong results fails its round. UnixBench does not verify its results.
     fn finish(&mut self) -> Result<WorkerReport, Failure> {
-        let mut facts = WorkerReport::default();
+        let mut report = WorkerReport::default();
         for pair in &self.setup.pairs {
             let mut truebench = figure::Evidence::default();
             truebench.put(VERIFIED, true);
-            facts.figures.push((pair.truebench.id.clone(), truebench));
+            report.figures.push((pair.truebench.id.clone(), truebench));
             let mut unixbench = figure::Evidence::default();
             unixbench.put_unknown(VERIFIED, "UnixBench does not verify what its tests did");
             let reason = "UnixBench times by alarms, and by clocks of several sorts";
             unixbench.put_unknown(CLOCK_GRANULARITY, reason);
-            facts.figures.push((pair.unixbench.clone(), unixbench));
+            report.figures.push((pair.unixbench.clone(), unixbench));
         }
-        Ok(facts)
+        Ok(report)
     }
 }

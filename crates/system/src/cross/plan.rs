@@ -84,8 +84,10 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
             for place in 0..setup.places.len() {
                 if place == 0 || depends_on_placement(test) {
                     let pair = pair(test, place, &setup.places, seconds);
-                    figures.push(unixbench_figure(test, &pair, &setup.places));
-                    figures.push(truebench_figure(test, &pair, &setup.places));
+                    let (theirs, ours) = (pair.unixbench.clone(), pair.truebench.id.clone());
+                    let places = &setup.places;
+                    figures.push(pass_figure(theirs, test, &pair, places, unixbench::NAME, unixbench::NAME));
+                    figures.push(pass_figure(ours, test, &pair, places, TRUEBENCH, "ours"));
                     setup.pairs.push(pair);
                 }
             }
@@ -102,7 +104,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         ("directory", setup.directory.display().to_string()),
     ];
     let deadline = setup.deadline();
-    // Rounds are not repeated: the value is a median of pairs, and a repeated round would have another partner.
+    // Rounds are not repeated: the value is a median of pairs; a repeated round would have another partner.
     let rules = Rules { repeats: 0, ..options.rules };
     let preparing = "what surrounds the tests";
     let suite = suite_plan("system.cross-check", preparing, setup, figures, rules, deadline);
@@ -150,23 +152,13 @@ fn pair(test: &Test, place: usize, places: &[CpuList], seconds: f64) -> Pair {
     Pair { unixbench: format!("{base}.unixbench"), place, truebench }
 }
 
-fn unixbench_figure(test: &Test, pair: &Pair, places: &[CpuList]) -> Figure {
-    let figure = new_figure(pair.unixbench.clone(), test.title, Unit::of(test.unit));
-    describe(figure, test, pair, places, unixbench::NAME, unixbench::NAME)
-}
-
-fn truebench_figure(test: &Test, pair: &Pair, places: &[CpuList]) -> Figure {
-    let figure = new_figure(pair.truebench.id.clone(), test.title, Unit::of(test.unit));
-    describe(figure, test, pair, places, TRUEBENCH, "ours")
-}
-
 fn new_figure(id: String, name: &str, unit: Unit) -> Figure {
     Figure::planned(id, crate::SUITE, name, unit, Better::Higher)
 }
 
-/// Sets the instrument, the conditions, and the row and column in the table.
-fn describe(
-    mut figure: Figure,
+/// The figure of an instrument, with its row and column in the table.
+fn pass_figure(
+    id: String,
     test: &Test,
     pair: &Pair,
     places: &[CpuList],
@@ -179,7 +171,8 @@ fn describe(
         _ => format!("{} on CPU {place}", test.name),
     };
     let place_suffix = row.strip_prefix(test.name).unwrap_or_default();
-    figure.name = format!("{}{place_suffix}, by {instrument}", test.title);
+    let name = format!("{}{place_suffix}, by {instrument}", test.title);
+    let mut figure = new_figure(id, &name, Unit::of(test.unit));
     figure.series = Some(SERIES.to_owned());
     let name = |name: &str| Coordinate { value: CoordinateValue::Name(name.to_owned()), unit: None };
     figure.at.insert("test".to_owned(), name(&row));

@@ -15,8 +15,8 @@ struct IndexBench {
 
 pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let runner = PassRunner::new(&setup.machine, &setup.cpus, &setup.directory, setup.session)?;
-    let facts = runner.facts(&setup.tasks);
-    Ok((Box::new(IndexBench { setup, runner }), facts))
+    let report = runner.report(&setup.tasks);
+    Ok((Box::new(IndexBench { setup, runner }), report))
 }
 
 impl Bench for IndexBench {
@@ -31,8 +31,8 @@ impl Bench for IndexBench {
 
     /// All rounds are verified: a copy with wrong results fails its round (see [`lab::copies::Copies::run`]).
     fn finish(&mut self) -> Result<WorkerReport, Failure> {
-        let mut facts = WorkerReport::default();
-        facts.evidence.put(VERIFIED, true);
-        Ok(facts)
+        let mut report = WorkerReport::default();
+        report.evidence.put(VERIFIED, true);
+        Ok(report)
     }
 }

@@ -69,10 +69,10 @@ impl PassRunner {
 
     /// Libraries and the helper for all figures; file system, shell and tools for the figures of tests that
     /// use them.
-    pub fn facts(&self, tasks: &[Task]) -> WorkerReport {
-        let mut facts =
+    pub fn report(&self, tasks: &[Task]) -> WorkerReport {
+        let mut report =
             WorkerReport { evidence: surroundings::of_helper(&self.helper), ..WorkerReport::default() };
-        facts.evidence.merge(lab::clock::monotonic_evidence());
+        report.evidence.merge(lab::clock::monotonic_evidence());
         let (mut files, mut scripts) = (None, None);
         for task in tasks {
             let needs = catalogue::find(&task.test).map_or(Needs::Nothing, |test| test.needs);
@@ -84,9 +84,9 @@ impl PassRunner {
                 let shell = scripts.get_or_insert_with(|| surroundings::of_shell(&self.cpus, LANGUAGE));
                 evidence.merge(shell.clone());
             }
-            facts.figures.push((task.id.clone(), evidence));
+            report.figures.push((task.id.clone(), evidence));
         }
-        facts
+        report
     }
 
     /// Adds the mount option that explains a failure.

@@ -83,7 +83,7 @@ pub fn plan_passes(
                 true => test.seconds,
                 false => options.duration.unwrap_or_else(|| room.clamp(SHORTEST, test.seconds)),
             };
-            let mut figure = planned(test, number, seconds, mode.series);
+            let mut figure = new_figure(test, number, seconds, mode.series);
             let passes = options.unixbench.then(|| passes(test, options.passes));
             if let Some(passes) = passes {
                 figure.conditions.set(key::PASSES, f64::from(passes));
@@ -136,7 +136,7 @@ fn copies(options: &Options, default_copies: &[u32]) -> Result<Vec<u32>, PlanErr
     Ok(copies)
 }
 
-fn planned(test: &'static Test, copies: u32, seconds: f64, series: Option<&str>) -> Figure {
+fn new_figure(test: &'static Test, copies: u32, seconds: f64, series: Option<&str>) -> Figure {
     let base = format!("{}.{}", series.unwrap_or(crate::SUITE), test.name);
     let name = match copies {
         1 => test.title.to_owned(),

@@ -26,16 +26,16 @@ struct NoiseBench {
 pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let clock = Clock::for_machine(&setup.machine);
     let watch = Watch::new(&Tree::live(), &setup.machine, &setup.cpus).by_cpu();
-    let mut facts = WorkerReport::default();
-    clock.write(&mut facts.evidence);
+    let mut report = WorkerReport::default();
+    clock.write(&mut report.evidence);
     let pool = Pool::on_each(&setup.cpus, clock)?;
-    facts.evidence.put(PLACE_READBACK, pool.readback);
+    report.evidence.put(PLACE_READBACK, pool.readback);
     let beats = pool.run(|thread| heartbeat::beat(&thread.clock))?;
     // The values of the slowest CPU apply to all, so that the CPUs are comparable.
     let beat = beats.into_iter().fold((0.0, 0.0), |a: (f64, f64), b| (a.0.max(b.0), a.1.max(b.1)));
-    facts.evidence.put(NOISE_BEAT, beat.0);
-    facts.evidence.put(NOISE_THRESHOLD, beat.1);
-    Ok((Box::new(NoiseBench { setup, pool, watch, beat }), facts))
+    report.evidence.put(NOISE_BEAT, beat.0);
+    report.evidence.put(NOISE_THRESHOLD, beat.1);
+    Ok((Box::new(NoiseBench { setup, pool, watch, beat }), report))
 }
 
 impl Bench for NoiseBench {

@@ -42,7 +42,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let room = options.rules.max_time * FILLED / options.rules.least.max(1) as f64 - OVERHEAD;
     let seconds = options.duration.unwrap_or_else(|| room.clamp(SHORTEST_PASS, LONGEST_PASS));
     let setup = Setup { machine: machine.clone(), cpus: cpus.clone(), seconds };
-    let figures = vec![planned(&cpus, seconds)];
+    let figures = vec![new_figure(&cpus, seconds)];
     // Disturbed rounds are not repeated, because disturbances are measured here.
     let rules = Rules { repeats: 0, ..options.rules };
     let suite = suite_plan("system.noise", "a heartbeat on every CPU", setup, figures, rules, seconds);
@@ -55,7 +55,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     Ok(Planned { suite, notes })
 }
 
-fn planned(cpus: &CpuList, seconds: f64) -> Figure {
+fn new_figure(cpus: &CpuList, seconds: f64) -> Figure {
     let mut figure = Figure::planned(ID, crate::SUITE, "Time lost, all CPUs", PERCENT, Better::Lower);
     figure.conditions = Conditions::default()
         .with(key::NOISE, LOST.to_owned())

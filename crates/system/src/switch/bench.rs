@@ -58,10 +58,10 @@ pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>
         };
         handles.into_iter().map(pair).collect::<Result<Vec<_>, _>>()
     })?;
-    let mut facts = WorkerReport { evidence: lab::clock::monotonic_evidence(), ..WorkerReport::default() };
+    let mut report = WorkerReport { evidence: lab::clock::monotonic_evidence(), ..WorkerReport::default() };
     // A task that reads back a different mask ends its pass, so every round has the right masks.
-    facts.evidence.put(PLACE_READBACK, true);
-    Ok((Box::new(SwitchBench { setup, helper, observers, persistent }), facts))
+    report.evidence.put(PLACE_READBACK, true);
+    Ok((Box::new(SwitchBench { setup, helper, observers, persistent }), report))
 }
 
 impl Observer {
@@ -128,8 +128,8 @@ fn failed(task: &Task, answer: impl Display) -> Failure {
 }
 
 fn spec(place: &Place, task: &Task, seconds: f64) -> Result<CopiesSpec, Failure> {
-    let hop = workload::ping_pong::PingPong::find(task.hop.as_bytes());
-    let name = hop.ok_or_else(|| failed(task, format!("no way {}", task.hop)))?.name;
+    let ping_pong = workload::ping_pong::PingPong::find(task.ping_pong.as_bytes());
+    let name = ping_pong.ok_or_else(|| failed(task, format!("no way {}", task.ping_pong)))?.name;
     let word = |number: Option<u64>| match number {
         Some(number) => OsString::from(number.to_string()),
         None => OsString::from(FREE.to_string_lossy().as_ref()),

@@ -90,7 +90,7 @@ pub struct Task {
     /// Index into [`Setup::places`].
     pub place: usize,
     /// The helper's name of the transport.
-    pub hop: String,
+    pub ping_pong: String,
     /// Nanoseconds for which the waker stays busy; `None`: count round trips instead.
     pub busy: Option<u64>,
     /// Hops before the first round of a persistent pair; `None`: each round has a new pair.
@@ -123,7 +123,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         // Further pairs of a class only if there is time for the longest passes.
         let fits = |most: &usize| {
             let classes = pairs::find_by_class(machine, &cpus, *most);
-            measured(&rows(&classes, settling_hops).0) as f64 * (LONGEST + OVERHEAD) <= budget
+            figure_count(&rows(&classes, settling_hops).0) as f64 * (LONGEST + OVERHEAD) <= budget
         };
         (2..=MOST_PAIRS).rev().find(fits).unwrap_or(1)
     } else {
@@ -133,20 +133,20 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let (rows, pairs) = rows(&classes, settling_hops);
     let mut places = vec![Place::Free(cpus.clone()), Place::SameCpu(first)];
     places.extend(pairs.into_iter().map(Place::Pair));
-    let room = (budget / measured(&rows).max(1) as f64 - OVERHEAD).clamp(SHORTEST, LONGEST);
+    let room = (budget / figure_count(&rows).max(1) as f64 - OVERHEAD).clamp(SHORTEST, LONGEST);
     let seconds = options.duration.unwrap_or(room);
 
     let (mut figures, mut tasks) = (Vec::new(), Vec::new());
     // Round trips of all placements first, then latencies.
     let specs = rows.iter().flat_map(round_trips).chain(rows.iter().flat_map(latencies));
-    for (row, hop, busy) in specs {
-        let mut figure = planned(row, hop, busy, &places);
+    for (row, ping_pong, busy) in specs {
+        let mut figure = new_figure(row, ping_pong, busy, &places);
         figure.conditions.set(key::PASS_SECONDS, seconds);
         if let Ok(place) = row.place {
             tasks.push(Task {
                 id: figure.id.clone(),
                 place,
-                hop: hop.name.to_owned(),
+                ping_pong: ping_pong.name.to_owned(),
                 busy: busy.map(|us| us * 1000),
                 settling_hops: row.settling_hops,
             });
@@ -229,49 +229,47 @@ fn rows(classes: &[ClassPairs], settling_hops: Option<u64>) -> (Vec<PlacementRow
 type FigureSpec<'s, 'a> = (&'s PlacementRow<'a>, &'static PingPong, Option<u64>);
 
 fn round_trips<'s, 'a>(row: &'s PlacementRow<'a>) -> impl Iterator<Item = FigureSpec<'s, 'a>> {
-    PING_PONGS.iter().filter(|hop| row.all_transports || hop.variant == PIPE).map(move |hop| (row, hop, None))
+    let is_measured = |ping_pong: &&PingPong| row.all_transports || ping_pong.variant == PIPE;
+    PING_PONGS.iter().filter(is_measured).map(move |ping_pong| (row, ping_pong, None))
 }
 
 fn latencies<'s, 'a>(row: &'s PlacementRow<'a>) -> impl Iterator<Item = FigureSpec<'s, 'a>> {
-    let pipe = PING_PONGS.iter().filter(|hop| row.latencies && hop.variant == PIPE);
-    pipe.flat_map(move |hop| BUSY.map(|busy| (row, hop, Some(busy))))
+    let pipe = PING_PONGS.iter().filter(|ping_pong| row.latencies && ping_pong.variant == PIPE);
+    pipe.flat_map(move |ping_pong| BUSY.map(|busy| (row, ping_pong, Some(busy))))
 }
 
 /// The number of figures to measure.
-fn measured(rows: &[PlacementRow]) -> usize {
+fn figure_count(rows: &[PlacementRow]) -> usize {
     let figures = |row: &PlacementRow| round_trips(row).count() + latencies(row).count();
     rows.iter().filter(|row| row.place.is_ok()).map(figures).sum()
 }
 
-fn planned(row: &PlacementRow, hop: &PingPong, busy: Option<u64>, places: &[Place]) -> Figure {
+fn new_figure(row: &PlacementRow, ping_pong: &PingPong, busy: Option<u64>, places: &[Place]) -> Figure {
     let series = format!("{}.switch{}", crate::SUITE, if busy.is_some() { ".wake" } else { "" });
     let place = row.place.ok().and_then(|place| places.get(place));
     let placement = place.map_or_else(|| row.word.clone(), Place::describe);
-    let (id, name) = match busy {
-        None if hop.variant == PIPE => {
-            (format!("{series}.{}", row.word), format!("{}, {placement}", hop.title))
+    let variant = ping_pong.variant;
+    let suffix = match busy {
+        None if variant == PIPE => String::new(),
+        None => format!(".{variant}"),
+        Some(busy) => format!(".busy{busy}"),
+    };
+    let (title, unit, better, axis, position) = match busy {
+        None => (ping_pong.title.to_owned(), Unit::LPS, Better::Higher, "way", variant.to_owned()),
+        Some(busy) => {
+            let title = format!("Wake-up latency, waker busy for {busy} us");
+            (title, Unit::NANOSECONDS, Better::Lower, "busy", format!("{busy} us"))
         }
-        None => (format!("{series}.{}.{}", row.word, hop.variant), format!("{}, {placement}", hop.title)),
-        Some(busy) => (
-            format!("{series}.{}.busy{busy}", row.word),
-            format!("Wake-up latency, waker busy for {busy} us, {placement}"),
-        ),
     };
-    let (unit, better) = match busy {
-        None => (Unit::LPS, Better::Higher),
-        Some(_) => (Unit::NANOSECONDS, Better::Lower),
-    };
+    let (id, name) = (format!("{series}.{}{suffix}", row.word), format!("{title}, {placement}"));
     let mut figure = Figure::planned(id, crate::SUITE, name, unit, better);
     let coordinate = |name: String| Coordinate { value: CoordinateValue::Name(name), unit: None };
     figure.series = Some(series);
     figure.at.insert("placement".to_owned(), coordinate(row.word.replace('.', " ")));
-    match busy {
-        None => figure.at.insert("way".to_owned(), coordinate(hop.variant.to_owned())),
-        Some(busy) => figure.at.insert("busy".to_owned(), coordinate(format!("{busy} us"))),
-    };
+    figure.at.insert(axis.to_owned(), coordinate(position));
     figure.conditions = Conditions::default()
         .with(key::PLACEMENT, row.class.to_owned())
-        .with(key::HOP_WAY, hop.variant.to_owned());
+        .with(key::HOP_WAY, variant.to_owned());
     if let Some(busy) = busy {
         figure.conditions.set(key::WAKER_BUSY, busy as f64 * 1000.0);
     }
@@ -299,7 +297,7 @@ fn notes(cpus: &CpuList, places: &[Place], seconds: f64) -> Vec<(&'static str, S
     });
     vec![
         ("placements", placements.collect::<Vec<_>>().join("; ")),
-        ("ways", PING_PONGS.iter().map(|hop| hop.variant).collect::<Vec<_>>().join(", ")),
+        ("ways", PING_PONGS.iter().map(|ping_pong| ping_pong.variant).collect::<Vec<_>>().join(", ")),
         ("pass", figure::format::seconds(seconds)),
     ]
 }
