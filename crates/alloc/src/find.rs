@@ -73,6 +73,7 @@ impl Places {
         )
     }
 
+    /// `None` if the C library is not glibc.
     pub fn libc(&self) -> Option<PathBuf> {
         self.find(&[LIBC], &[]).next()
     }

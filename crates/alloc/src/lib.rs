@@ -1,7 +1,7 @@
 //! The allocator suite: which malloc is best on this machine for this load, and why.
 //!
 //! [`load`] compares allocators under a load that [`workload::alloc_load`] runs in a process that allocates
-//! nothing else. [`trial`] runs a program of the user under each. [`record`](mod@record) makes the
+//! nothing else. [`trial`] runs a user's program under each. [`record`](mod@record) makes the
 //! description of a load of a program.
 
 pub mod allocators;

@@ -1,4 +1,4 @@
-//! The mode that runs a program of the user's under each allocator (`truebench alloc try`): a [`lab::trial`]
+//! The mode that runs a user's program under each allocator (`truebench alloc try`): a [`lab::trial`]
 //! whose variants are allocators.
 //!
 //! That an allocator serves is proved by a start of its own: the dynamic linker writes down which file's

@@ -21,6 +21,7 @@ pub struct Options {
     pub unixbench: bool,
     /// Passes of a long test, as in UnixBench's `-i`.
     pub passes: Option<u32>,
+    /// Seconds of one pass.
     pub duration: Option<f64>,
     /// Directory for files and scripts of the tests; `None` for the system's temporary directory.
     pub directory: Option<PathBuf>,

@@ -8,11 +8,10 @@ use figure::evidence::*;
 use figure::{Event, Evidence, Reading, Round};
 use lab::clock::Clock;
 use lab::failure::Failure;
-use lab::image;
 use lab::install::find_helper;
-use lab::measure;
 use lab::pool::Pool;
 use lab::worker::{Bench, WorkerReport};
+use lab::{image, measure};
 use machine::Tree;
 use machine::counters::Watch;
 use workload::alloc_load::parameters::{BUCKETS, CLASSES, Class, Parameters};
@@ -183,16 +182,11 @@ fn write_windows(evidence: &mut Evidence, result: &RunResult) {
 }
 
 fn write_memory(evidence: &mut Evidence, result: &RunResult) {
-    let each = |value: fn(&Resident) -> f64| -> Reading<Vec<f64>> {
-        let mut values = Vec::new();
-        for reading in &result.resident {
-            match reading {
-                Reading::Value(resident) => values.push(value(resident)),
-                Reading::Unknown(reason) => return Reading::Unknown(reason.clone()),
-            }
-        }
-        Reading::Value(values)
+    let add = |phases: Reading<Vec<Resident>>, phase: &Reading<Resident>| {
+        phases.and(phase.clone()).map(|(phases, phase)| [phases, vec![phase]].concat())
     };
+    let phases = result.resident.iter().fold(Reading::Value(Vec::new()), add);
+    let each = |value: fn(&Resident) -> f64| phases.clone().map(|phases| phases.iter().map(value).collect());
     evidence.put_reading(RESIDENT, each(Resident::without_lazily_freed));
     evidence.put_reading(LAZILY_FREED, each(|resident| resident.lazily_freed));
     evidence.put_reading(HUGE_PAGES, each(|resident| resident.huge));

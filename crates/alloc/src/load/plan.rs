@@ -192,6 +192,7 @@ fn available(machine: &Machine) -> f64 {
 fn phase_timeout(profile: &Profile, access: Access) -> f64 {
     /// Seconds of any phase: the machine may be overloaded.
     const LEAST: f64 = 15.0;
+    /// Nanoseconds of a step.
     const STEP: f64 = 300.0;
     /// The timeout as a multiple of the expected time.
     const FACTOR: f64 = 50.0;

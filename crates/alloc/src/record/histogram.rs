@@ -23,6 +23,7 @@ pub struct Class {
     pub bytes: u64,
     /// Sum of the lifetimes up to the end of the recording, in seconds.
     pub lifetimes: f64,
+    /// In bytes, as the largest.
     pub smallest: u64,
     pub largest: u64,
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use figure::check::MIN_ROUNDS;
-use figure::format::seconds;
+use figure::format::{counted, seconds};
 use figure::{Event, Evidence};
 use lab::failure::Failure;
 use lab::preload::Proof;
@@ -23,9 +23,8 @@ pub fn prove(runner: &Runner, event: &mut dyn FnMut(Event)) -> Result<Vec<Varian
     }
     let plain_failure = plain_failure(runner, &proofs)?;
     let outcomes = setup.variants.iter().zip(&proofs).map(|(variant, proof)| {
-        let library = variant.library.as_deref();
-        let library =
-            library.map_or_else(|| "the C library's own".to_owned(), |path| path.display().to_string());
+        let library = variant.library.as_ref().map(|path| path.display().to_string());
+        let library = library.unwrap_or_else(|| "the C library's own".to_owned());
         let mut evidence = Evidence::default();
         if let Ok(proof) = proof {
             trial::write_library(&mut evidence, proof, library);
@@ -42,7 +41,7 @@ fn estimate(setup: &Setup, start: f64) -> String {
     let takes = |starts: usize| start * (variants * (starts + 1)) as f64;
     let max_time = setup.max_time.unwrap_or(f64::INFINITY);
     let each = format!("a start takes {}", seconds(start));
-    let allocators = format!("{variants} allocator{}", if variants == 1 { "" } else { "s" });
+    let allocators = counted(variants, "allocator");
     if takes(MIN_ROUNDS) > max_time {
         return format!(
             "{each}: {MIN_ROUNDS} starts with each of {allocators}, which a conclusion needs, take {}, and there are {}; \

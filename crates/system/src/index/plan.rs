@@ -46,6 +46,7 @@ pub struct Task {
     pub id: String,
     pub test: String,
     pub copies: u32,
+    /// Of a pass.
     pub seconds: f64,
 }
 

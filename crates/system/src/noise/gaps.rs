@@ -26,6 +26,7 @@ pub struct Preemption {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
     pub count: u64,
+    /// Nanoseconds lost in them.
     pub lost: u64,
 }
 

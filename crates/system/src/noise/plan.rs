@@ -31,6 +31,7 @@ pub struct Setup {
     pub machine: Machine,
     /// The CPUs, which are observed at the same time.
     pub cpus: CpuList,
+    /// Of a pass.
     pub seconds: f64,
 }
 

@@ -80,6 +80,7 @@ impl Place {
 pub struct Setup {
     pub machine: Machine,
     pub places: Vec<Place>,
+    /// Of a pass.
     pub seconds: f64,
     pub tasks: Vec<Task>,
 }
