@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use figure::{Figure, Reading, Record, Status, evidence};
 use lab::copies::{Copies, CopiesSpec};
+use lab::failure::Failure;
 use workload::ping_pong::{FREE, PING_PONGS};
 
 use crate::bench::{record, run};
@@ -113,7 +114,7 @@ fn the_free_figure_is_never_plainly_valid() {
 }
 
 /// Two tasks that last, after two hops at rest, and end with their owner.
-fn lasting(hop: &'static str, words: [&str; 3]) -> Result<Copies, String> {
+fn lasting(hop: &'static str, words: [&str; 3]) -> Result<Copies, Failure> {
     let [ping, echo, busy] = words;
     let ask = CopiesSpec {
         name: hop,
@@ -167,14 +168,14 @@ fn a_pair_that_lasts_says_what_it_could_not_do() {
     let free = FREE.to_str().unwrap();
     for hop in PING_PONGS {
         for words in [["1024", free, free], [free, "1024", free]] {
-            let error = lasting(hop.name, words).unwrap_err();
+            let error = lasting(hop.name, words).unwrap_err().to_string();
             assert!(error.contains("setting the CPU affinity"), "{}: {error}", hop.name);
         }
     }
 }
 
 /// A pass whose two tasks are asked to be on these CPUs.
-fn pass(hop: &'static str, words: [&str; 4]) -> Result<u64, String> {
+fn pass(hop: &'static str, words: [&str; 4]) -> Result<u64, Failure> {
     let ask = CopiesSpec {
         name: hop,
         copies: 1,
@@ -197,13 +198,10 @@ fn a_task_that_cannot_be_put_where_it_belongs_is_a_failure_and_no_figure() {
     for hop in PING_PONGS {
         assert!(pass(hop.name, [free; 4]).unwrap() > 0, "{}", hop.name);
         for words in [[nowhere, free, free, free], [free, nowhere, free, free]] {
-            let error = pass(hop.name, words).unwrap_err();
+            let error = pass(hop.name, words).unwrap_err().to_string();
             assert!(error.contains("setting the CPU affinity"), "{}: {error}", hop.name);
         }
-        assert!(
-            pass(hop.name, ["x", free, free, free]).unwrap_err().contains("the arguments"),
-            "{}",
-            hop.name
-        );
+        let error = pass(hop.name, ["x", free, free, free]).unwrap_err().to_string();
+        assert!(error.contains("the arguments"), "{}: {error}", hop.name);
     }
 }

@@ -1,18 +1,5 @@
-//! The known allocators: name, file to preload, and source. A new one is a file, and a line in
-//! [`ALLOCATORS`].
+//! The known allocators: name, file to preload, and source. A new one is an entry in [`ALLOCATORS`].
 
-mod glibc;
-mod google;
-mod hoard;
-mod jemalloc;
-mod mimalloc;
-mod rpmalloc;
-mod scudo;
-mod snmalloc;
-mod tbbmalloc;
-mod tcmalloc;
-
-/// A known allocator.
 #[derive(Debug)]
 pub struct Allocator {
     /// Name on the command line and in ids.
@@ -22,39 +9,103 @@ pub struct Allocator {
     pub files: &'static [&'static str],
     /// Additional directories. `*` matches any part of a path component.
     pub directories: &'static [&'static str],
-    /// Where to get it.
     pub origin: Origin,
-    /// Environment variables that it needs; each allocator's file says why.
+    /// Environment variables that it needs; its entry says why.
     pub environment: &'static [(&'static str, &'static str)],
 }
 
-/// Where to get an allocator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Part of the C library.
     Libc,
-    /// A Debian package.
     Debian(&'static str),
     /// A crate with its source, from which `.ci/allocators` builds a library.
     Crate(&'static str),
 }
 
+/// An allocator that needs no other directories and no environment.
+const PLAIN: Allocator =
+    Allocator { name: "", files: &[], directories: &[], origin: Origin::Libc, environment: &[] };
+
 /// All known allocators, in the order of tables: glibc, packages of Debian, builds from source.
-pub const ALLOCATORS: &[&Allocator] = &[
-    &glibc::ALLOCATOR,
-    &jemalloc::ALLOCATOR,
-    &tcmalloc::ALLOCATOR,
-    &mimalloc::ALLOCATOR,
-    &tbbmalloc::ALLOCATOR,
-    &scudo::ALLOCATOR,
-    &hoard::ALLOCATOR,
-    &snmalloc::ALLOCATOR,
-    &rpmalloc::ALLOCATOR,
-    &google::ALLOCATOR,
+pub const ALLOCATORS: &[Allocator] = &[
+    // After W. Gloger's ptmalloc2.
+    Allocator { name: "glibc", ..PLAIN },
+    // By J. Evans, then Facebook.
+    Allocator {
+        name: "jemalloc",
+        files: &["libjemalloc.so.2"],
+        origin: Origin::Debian("libjemalloc2"),
+        ..PLAIN
+    },
+    // As gperftools has it: the old one, with a cache for each thread.
+    Allocator {
+        name: "tcmalloc",
+        files: &["libtcmalloc_minimal.so.4", "libtcmalloc.so.4"],
+        origin: Origin::Debian("libtcmalloc-minimal4"),
+        ..PLAIN
+    },
+    // By D. Leijen.
+    Allocator {
+        name: "mimalloc",
+        files: &[
+            "libmimalloc.so.3",
+            "libmimalloc.so.2.2",
+            "libmimalloc.so.2.1",
+            "libmimalloc.so.2.0",
+            "libmimalloc.so.2",
+        ],
+        directories: &["/usr/lib/{arch}-linux-gnu/mimalloc-*"],
+        origin: Origin::Debian("libmimalloc2.0"),
+        ..PLAIN
+    },
+    // Of Intel's oneTBB. Its proxy replaces malloc and loads the allocator.
+    Allocator {
+        name: "tbbmalloc",
+        files: &["libtbbmalloc_proxy.so.2"],
+        origin: Origin::Debian("libtbbmalloc2"),
+        ..PLAIN
+    },
+    // LLVM's hardened allocator, that of Android.
+    Allocator {
+        name: "scudo",
+        files: &["libclang_rt.scudo_standalone-{arch}.so", "libclang_rt.scudo_standalone.so"],
+        directories: &[
+            "/usr/lib/llvm-*/lib/clang/*/lib/linux",
+            "/usr/lib/llvm-*/lib/clang/*/lib/{arch}-*",
+            "/usr/lib/clang/*/lib/linux",
+        ],
+        origin: Origin::Debian("libclang-rt-14-dev"),
+        ..PLAIN
+    },
+    // By E. Berger, from the source that the crate `hoard-sys` carries.
+    Allocator { name: "hoard", files: &["libhoard.so"], origin: Origin::Crate("hoard-sys"), ..PLAIN },
+    // By Microsoft Research, made for blocks that another thread frees.
+    Allocator {
+        name: "snmalloc",
+        files: &["libsnmallocshim.so"],
+        origin: Origin::Crate("snmalloc-sys"),
+        ..PLAIN
+    },
+    // By M. Jansson.
+    Allocator {
+        name: "rpmalloc",
+        files: &["librpmallocwrap.so", "librpmalloc.so"],
+        origin: Origin::Crate("rpmalloc-sys"),
+        ..PLAIN
+    },
+    // Google's tcmalloc: the new one, with a cache for each CPU. It needs the rseq area of each thread for
+    // that. If glibc has registered it, tcmalloc silently falls back to per-thread caches
+    // (google/tcmalloc#144).
+    Allocator {
+        name: "tcmalloc-google",
+        files: &["libtcmalloc-google.so"],
+        origin: Origin::Crate("libtcmalloc-sys"),
+        environment: &[("GLIBC_TUNABLES", "glibc.pthread.rseq=0")],
+        ..PLAIN
+    },
 ];
 
 impl Origin {
-    /// How to install it, for people.
     pub fn advice(self) -> String {
         match self {
             Origin::Libc => "part of the C library".to_owned(),

@@ -1,8 +1,10 @@
 //! Which allocators are installed, and where.
 
 use std::cell::OnceCell;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
+use lab::failure::Failure;
 use lab::trust::installed_file;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +12,6 @@ use crate::allocators::{ALLOCATORS, Allocator};
 use crate::packages::Packages;
 use crate::version::{self, Version};
 
-/// An installed allocator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Installed {
     /// Name of a known allocator, or the name that the user gave.
@@ -19,7 +20,6 @@ pub struct Installed {
     pub library: Option<PathBuf>,
     /// Version of that library, or of the C library; `None` if unknown.
     pub version: Option<Version>,
-    /// Environment variables that it needs.
     pub environment: Vec<(String, String)>,
 }
 
@@ -34,7 +34,6 @@ pub struct Places {
     packages: OnceCell<Packages>,
 }
 
-/// File name of the C library.
 const LIBC: &str = "libc.so.6";
 
 /// Library directories of Debian, Fedora, SUSE and Arch, and those of manual installations.
@@ -54,7 +53,6 @@ impl Places {
         Places { root: root.to_owned(), arch, extra, packages: OnceCell::new() }
     }
 
-    /// The directories of this machine and of truebench's own files.
     pub fn live() -> Places {
         Places::at(Path::new("/"), std::env::consts::ARCH, lab::install::directories())
     }
@@ -75,12 +73,11 @@ impl Places {
         )
     }
 
-    /// The C library; `None` if it is not glibc.
+    /// `None` if the C library is not glibc.
     pub fn libc(&self) -> Option<PathBuf> {
         self.find(&[LIBC], &[]).next()
     }
 
-    /// The version of a library, if known.
     pub fn version(&self, library: &Path) -> Option<Version> {
         version::detect(library, &self.root, self.packages.get_or_init(|| Packages::read(&self.root)))
     }
@@ -125,62 +122,61 @@ fn matching(directory: &Path, head: &str, tail: &str) -> Vec<PathBuf> {
 }
 
 /// The allocator that an argument names: a known one, or `NAME=/path/lib.so`.
-///
-/// # Errors
-/// What is wrong with it, and what to do, in words for the user.
-pub fn named(word: &str, places: &Places) -> Result<Installed, String> {
+pub fn named(word: &str, places: &Places) -> Result<Installed, Failure> {
     if let Some((name, path)) = word.split_once('=') {
         let is_valid = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || !name.chars().all(is_valid) {
-            return Err(format!("'{word}': a name is made of letters, digits, - and _"));
+            return Err(wrong(word, "a name is made of letters, digits, - and _"));
         }
         if ALLOCATORS.iter().any(|one| one.name == name) {
-            return Err(format!("'{word}': {name} is the name of a known allocator; take another"));
+            return Err(
+                wrong(word, format!("{name} is the name of a known allocator")).advice("take another")
+            );
         }
-        let path = std::path::absolute(path).map_err(|error| format!("'{word}': {error}"))?;
+        let path = std::path::absolute(path).map_err(|error| wrong(word, error))?;
         if !path.is_file() {
-            return Err(format!("'{word}': {}: there is no such file", path.display()));
+            return Err(wrong(word, format!("{}: there is no such file", path.display())));
         }
         let version = places.version(&path);
         let name = name.to_owned();
         return Ok(Installed { name, library: Some(path), version, environment: Vec::new() });
     }
-    let names = || ALLOCATORS.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
-    let allocator = ALLOCATORS.iter().find(|allocator| allocator.name == word);
-    let allocator =
-        allocator.ok_or_else(|| format!("'{word}': there are {}, and NAME=/path/lib.so", names()))?;
-    installed(allocator, places)
-        .ok_or_else(|| format!("{word} is {} (truebench alloc list shows all)", places.missing(allocator)))
+    let allocator = ALLOCATORS.iter().find(|allocator| allocator.name == word).ok_or_else(|| {
+        let names: Vec<&str> = ALLOCATORS.iter().map(|allocator| allocator.name).collect();
+        wrong(word, format!("there are {}, and NAME=/path/lib.so", names.join(", ")))
+    })?;
+    installed(allocator, places).ok_or_else(|| {
+        Failure::new(format!("{word} is {}", places.missing(allocator)))
+            .advice("truebench alloc list shows all")
+    })
 }
 
-/// The allocators to compare.
+fn wrong(word: &str, answer: impl Display) -> Failure {
+    Failure::new("").on(format!("'{word}'")).answer(answer)
+}
+
 #[derive(Clone, Debug, Default)]
-pub struct Chosen {
-    /// Allocators that can run.
+pub struct Selection {
     pub installed: Vec<Installed>,
     /// Known allocators that are not installed: name, and how to install it.
     pub missing: Vec<(String, String)>,
 }
 
 /// The allocators that the arguments name; without arguments all installed ones.
-///
-/// # Errors
-/// As [`named`].
-pub fn chosen(words: &[String], places: &Places) -> Result<Chosen, String> {
-    let mut chosen = Chosen::default();
+pub fn chosen(words: &[String], places: &Places) -> Result<Selection, Failure> {
+    let mut selection = Selection::default();
     for word in words {
-        chosen.installed.push(named(word, places)?);
+        selection.installed.push(named(word, places)?);
     }
     for allocator in ALLOCATORS.iter().filter(|_| words.is_empty()) {
         match installed(allocator, places) {
-            Some(installed) => chosen.installed.push(installed),
-            None => chosen.missing.push((allocator.name.to_owned(), places.missing(allocator))),
+            Some(installed) => selection.installed.push(installed),
+            None => selection.missing.push((allocator.name.to_owned(), places.missing(allocator))),
         }
     }
-    Ok(chosen)
+    Ok(selection)
 }
 
-/// An allocator, if it is installed.
 pub fn installed(allocator: &Allocator, places: &Places) -> Option<Installed> {
     let library = if allocator.files.is_empty() { None } else { Some(places.library(allocator)?) };
     let version = library.clone().or_else(|| places.libc()).and_then(|file| places.version(&file));
@@ -279,7 +275,7 @@ mod unit {
         let file = root.path().join("home/libmine.so");
         let mine = named(&format!("mine={}", file.display()), &places).unwrap();
         assert_eq!((mine.name.as_str(), mine.library), ("mine", Some(file)));
-        let error = |word| named(word, &places).unwrap_err();
+        let error = |word| named(word, &places).unwrap_err().to_string();
         assert!(error("jemalloc").contains("apt-get install libjemalloc2"));
         assert!(error("nomalloc").contains("NAME=/path/lib.so"));
         assert!(error("=x").contains("a name is made of"));

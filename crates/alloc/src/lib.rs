@@ -1,17 +1,10 @@
 //! The allocator suite: which malloc is best on this machine for this load, and why.
 //!
-//! - [`profile`]: the description of a load. [`workload::alloc_load`] runs it, in a process that allocates
-//!   nothing else.
-//! - [`allocators`]: the known allocators; [`find`]: which are installed, and where; [`version`] and
-//!   [`packages`]: which version.
-//! - [`mode`]: what the modes share; [`load`] compares allocators under the load; [`attempt`] runs a program
-//!   of the user under each.
-//! - [`record`] makes a profile of a program, with a preloaded library.
-//! - [`run`]: one run of the load; [`serving`] proves which library served; [`memory`] reads the memory of a
-//!   process.
+//! [`load`] compares allocators under a load that [`workload::alloc_load`] runs in a process that allocates
+//! nothing else. [`trial`] runs a user's program under each. [`record`](mod@record) makes the
+//! description of a load of a program.
 
 pub mod allocators;
-pub mod attempt;
 pub mod find;
 pub mod load;
 pub mod memory;
@@ -21,16 +14,18 @@ pub mod profile;
 pub mod record;
 pub mod run;
 pub mod serving;
+pub mod trial;
 pub mod version;
+
+use lab::mode::AnyMode;
+use lab::worker::Body;
 
 /// The suite's name, and the first part of its figures' ids.
 pub const SUITE: &str = "alloc";
 
-/// The modes that run the load.
-pub const MODES: &[&mode::Mode] = &[&load::MODE];
+pub static MODES: &[&dyn AnyMode<mode::Options, mode::PlanError>] = &[&load::MODE];
 
-/// The worker of the mode of this name.
-pub fn worker(name: &str) -> Option<lab::worker::Prepare> {
-    let worker = MODES.iter().find(|mode| mode.name == name).map(|mode| mode.prepare);
-    worker.or((name == attempt::MODE.name).then_some(attempt::MODE.prepare))
+pub fn worker(name: &str) -> Option<&'static dyn Body> {
+    let worker = MODES.iter().find(|mode| mode.name() == name).map(|mode| mode.body());
+    worker.or((name == trial::MODE.name).then_some(trial::MODE.body()))
 }

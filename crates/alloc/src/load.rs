@@ -3,9 +3,6 @@
 //! Each round of a figure is one process, or several, from the first block to the last. The rounds of all
 //! allocators are interleaved, with rounds of the harness alone ("void"). The cost of an allocator is the
 //! difference, round by round.
-//!
-//! - [`plan`]: the size of the load; [`team`]: threads, processes and CPUs; [`bench`](mod@bench): the worker.
-//! - [`complete`]: the derived figures. All modules but the worker are pure.
 
 mod bench;
 mod complete;
@@ -14,8 +11,7 @@ mod team;
 
 use crate::mode::Mode;
 
-/// The mode.
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "load",
     title: "allocators under the load of alloc-test",
     seconds: 240.0,

@@ -10,30 +10,21 @@ use figure::Reading;
 pub struct Resident {
     /// Private and shared pages.
     pub total: f64,
-    /// Anonymous pages.
-    pub anonymous: f64,
     /// Freed by madvise(MADV_FREE): resident until the kernel needs them.
     pub lazily_freed: f64,
-    /// Anonymous huge pages.
     pub huge: f64,
-    /// Swapped out.
-    pub swapped: f64,
 }
 
 impl Resident {
-    /// The total without lazily freed pages.
     pub fn without_lazily_freed(&self) -> f64 {
         self.total - self.lazily_freed
     }
 
-    /// The sum over two processes.
     pub fn and(self, other: Resident) -> Resident {
         Resident {
             total: self.total + other.total,
-            anonymous: self.anonymous + other.anonymous,
             lazily_freed: self.lazily_freed + other.lazily_freed,
             huge: self.huge + other.huge,
-            swapped: self.swapped + other.swapped,
         }
     }
 }
@@ -43,7 +34,7 @@ pub fn resident(process: &Path) -> Reading<Resident> {
     let path = process.join("smaps_rollup");
     let maps = match lab::maps::read(&path) {
         Ok(maps) => maps,
-        Err(reason) => return Reading::unknown(reason),
+        Err(failure) => return Reading::unknown(failure.to_string()),
     };
     let Some(map) = maps.0.first() else {
         return Reading::unknown(format!("{}: nothing is there", path.display()));
@@ -51,10 +42,8 @@ pub fn resident(process: &Path) -> Reading<Resident> {
     let bytes = |name: &str| map.extension.map.get(name).map_or(0.0, |bytes| *bytes as f64);
     Reading::Value(Resident {
         total: bytes("Rss"),
-        anonymous: bytes("Anonymous"),
         lazily_freed: bytes("LazyFree"),
         huge: bytes("AnonHugePages"),
-        swapped: bytes("Swap"),
     })
 }
 
@@ -88,10 +77,7 @@ mod unit {
         std::fs::write(directory.path().join("smaps_rollup"), text).unwrap();
         let resident = resident(directory.path()).into_value().unwrap();
         assert_eq!((resident.total, resident.without_lazily_freed()), (10240.0 * 1024.0, 8192.0 * 1024.0));
-        assert_eq!(
-            (resident.anonymous, resident.huge, resident.swapped),
-            (8192.0 * 1024.0, 4096.0 * 1024.0, 4096.0)
-        );
+        assert_eq!((resident.lazily_freed, resident.huge), (2048.0 * 1024.0, 4096.0 * 1024.0));
         assert_eq!(resident.and(resident).total, 2.0 * resident.total);
     }
 

@@ -1,10 +1,12 @@
 //! The description of a load: sizes, number and lifetimes of its blocks.
 
+use std::fmt::Display;
+
+use lab::failure::{Attempt, Failure};
 use workload::alloc_load::choice::FEWEST;
 use workload::alloc_load::parameters::{CLASSES, Class, Distribution};
 use workload::alloc_load::sizes::EXPONENTS;
 
-/// Bytes of a slot.
 pub const SLOT_BYTES: f64 = 16.0;
 
 /// A load, independent of the machine.
@@ -12,7 +14,6 @@ pub const SLOT_BYTES: f64 = 16.0;
 pub struct Profile {
     /// Name of a known profile, or the file that it was read from.
     pub name: String,
-    /// The distribution of slots and sizes.
     pub distribution: Distribution,
     /// Slots of all threads together.
     pub slots: u64,
@@ -31,16 +32,13 @@ pub struct Profile {
 const ITHARE: (u64, u32, u64) = (1 << 25, 16, 100_000_000);
 /// alloc-test with the values of mimalloc-bench.
 const MIMALLOC_BENCH: (u64, u32, u64) = (1 << 18, 10, 100_000_000);
-/// The seed of all profiles.
 const SEED: u64 = 41;
 /// t-test1's largest block.
 const UNIFORM_LARGEST: u32 = 10_000;
 
-/// Names of the known profiles.
 pub const KNOWN: [&str; 3] = ["ithare", "mimalloc-bench", "uniform"];
 
 impl Profile {
-    /// The known profile of this name.
     pub fn known(name: &str) -> Option<Profile> {
         let pareto = |(slots, exponent, steps)| Profile {
             name: name.to_owned(),
@@ -69,10 +67,7 @@ impl Profile {
     /// Parses the histogram of a program: rows of `size,rate,lifetime` below a header. A size is a number of
     /// bytes or a range (`17-32`), a rate is allocations per second, a lifetime is the mean in seconds. By
     /// Little's law `rate x lifetime` blocks are live at any time.
-    ///
-    /// # Errors
-    /// The wrong line and what is wrong with it, in words for the user.
-    pub fn of_histogram(name: &str, text: &str) -> Result<Profile, String> {
+    pub fn of_histogram(name: &str, text: &str) -> Result<Profile, Failure> {
         let rows = rows(text)?;
         let rate: f64 = rows.iter().map(|row| row.rate).sum();
         let live: f64 = rows.iter().map(|row| row.rate * row.lifetime).sum();
@@ -81,11 +76,7 @@ impl Profile {
             below += row.rate / rate;
             let slots = (2.0 * row.rate * row.lifetime).round().max(1.0);
             if slots > f64::from(u32::MAX) {
-                return Err(format!(
-                    "line {}: {} blocks live at a time, which is too many",
-                    row.line,
-                    slots / 2.0
-                ));
+                return Err(wrong(row.line, format!("{} blocks live at a time are too many", slots / 2.0)));
             }
             classes.push(Class {
                 below: (below * f64::from(u32::MAX)) as u32,
@@ -139,11 +130,9 @@ impl Profile {
     pub fn with_slots(&self, slots: u64) -> Profile {
         let factor = slots as f64 / self.slots as f64;
         let scaled = |number: u64| ((number as f64 * factor).round() as u64).max(1);
-        let classes = self.classes.iter().map(|class| Class {
-            slots: scaled(u64::from(class.slots)).min(u64::from(u32::MAX)) as u32,
-            ..*class
-        });
-        let classes: Vec<Class> = classes.collect();
+        let class_slots = |class: &Class| scaled(class.slots.into()).min(u32::MAX.into()) as u32;
+        let classes: Vec<Class> =
+            self.classes.iter().map(|class| Class { slots: class_slots(class), ..*class }).collect();
         let slots = match self.distribution {
             Distribution::Classes => classes.iter().map(|class| u64::from(class.slots)).sum(),
             _ => slots.max(1),
@@ -152,21 +141,18 @@ impl Profile {
     }
 
     /// The same load with blocks of at most this many bytes: a power of two for [`Distribution::Pareto`].
-    ///
-    /// # Errors
-    /// The wrong size, in words for the user.
-    pub fn with_largest(&self, bytes: f64) -> Result<Profile, String> {
+    pub fn with_largest(&self, bytes: f64) -> Result<Profile, Failure> {
         let largest = match self.distribution {
             Distribution::Pareto => {
                 let exponent = bytes.log2().round();
                 let is_valid = 2f64.powf(exponent) == bytes && EXPONENTS.contains(&(exponent as u32));
                 is_valid
                     .then_some(exponent as u32)
-                    .ok_or("give a power of two from 8 to 2GiB, as classes double")?
+                    .ok_or_else(|| Failure::new("give a power of two from 8 to 2GiB, as classes double"))?
             }
             Distribution::Uniform if bytes <= f64::from(1u32 << 31) => bytes as u32,
-            Distribution::Uniform => return Err("give at most 2GiB".to_owned()),
-            Distribution::Classes => return Err("a histogram has its own sizes".to_owned()),
+            Distribution::Uniform => return Err(Failure::new("give at most 2GiB")),
+            Distribution::Classes => return Err(Failure::new("a histogram has its own sizes")),
         };
         Ok(Profile { largest, ..self.clone() })
     }
@@ -189,32 +175,23 @@ impl Profile {
     }
 
     /// Slots and classes of each thread.
-    ///
-    /// # Errors
-    /// Too few slots for this many threads, in words for the user.
-    pub fn of_thread(&self, threads: u32) -> Result<(u32, Vec<Class>), String> {
+    pub fn of_thread(&self, threads: u32) -> Result<(u32, Vec<Class>), Failure> {
         let each = self.slots / u64::from(threads.max(1));
         let least = if self.distribution == Distribution::Pareto { u64::from(FEWEST) } else { 1 };
         if each < least {
-            return Err(format!(
-                "{} slots are too few for {threads} threads: at least {least} for each (--slots {})",
-                self.slots,
-                least * u64::from(threads)
-            ));
+            return Err(Failure::new(format!("{} slots are too few for {threads} threads", self.slots))
+                .answer(format!("at least {least} for each (--slots {})", least * u64::from(threads))));
         }
-        let each = u32::try_from(each)
-            .map_err(|_| format!("{} slots are too many (at most 2^32 a thread)", self.slots))?;
-        let classes: Vec<Class> = self
-            .classes
-            .iter()
-            .map(|class| Class { slots: (class.slots / threads.max(1)).max(1), ..*class })
-            .collect();
+        let each = u32::try_from(each).map_err(|_| {
+            Failure::new(format!("{} slots are too many (at most 2^32 a thread)", self.slots))
+        })?;
+        let share = |class: &Class| Class { slots: (class.slots / threads.max(1)).max(1), ..*class };
+        let classes: Vec<Class> = self.classes.iter().map(share).collect();
         let slots = if classes.is_empty() { each } else { classes.iter().map(|class| class.slots).sum() };
         Ok((slots, classes))
     }
 }
 
-/// A row of a histogram.
 struct Row {
     line: u64,
     sizes: (u32, u32),
@@ -222,32 +199,40 @@ struct Row {
     lifetime: f64,
 }
 
-fn rows(text: &str) -> Result<Vec<Row>, String> {
+fn wrong(line: u64, answer: impl Display) -> Failure {
+    Failure::new("line").on(line).answer(answer)
+}
+
+fn rows(text: &str) -> Result<Vec<Row>, Failure> {
     let mut reader =
         csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
-    let names = reader.headers().map_err(|error| error.to_string())?.clone();
+    let names = reader.headers().attempt("cannot read the histogram")?.clone();
     let column = |name: &str| {
         let index = names.iter().position(|column| column.eq_ignore_ascii_case(name));
-        index.ok_or_else(|| format!("line 1: no column '{name}'; there must be size, rate, lifetime"))
+        index.ok_or_else(|| {
+            wrong(1, format!("no column '{name}'")).advice("there must be size, rate, lifetime")
+        })
     };
     let (size, rate, lifetime) = (column("size")?, column("rate")?, column("lifetime")?);
     let mut rows = Vec::new();
     for record in reader.records() {
-        let record = record.map_err(|error| error.to_string())?;
+        let record = record.attempt("cannot read the histogram")?;
         let line = record.position().map_or(0, csv::Position::line);
         let field = |column: usize| record.get(column).unwrap_or("");
         let number = |name: &str, column: usize| {
             let value = field(column).parse::<f64>().ok().filter(|value| value.is_finite() && *value > 0.0);
-            value.ok_or_else(|| format!("line {line}: {name} '{}' is no number above 0", field(column)))
+            value.ok_or_else(|| wrong(line, format!("{name} '{}' is no number above 0", field(column))))
         };
         let sizes = parse_sizes(field(size)).ok_or_else(|| {
-            format!("line {line}: size '{}' is neither bytes nor a range such as 17-32", field(size))
+            wrong(line, format!("size '{}' is neither bytes nor a range such as 17-32", field(size)))
         })?;
         rows.push(Row { line, sizes, rate: number("rate", rate)?, lifetime: number("lifetime", lifetime)? });
     }
     match rows.len() {
-        0 => Err("no rows".to_owned()),
-        count if count >= CLASSES => Err(format!("{count} rows are too many: at most {}", CLASSES - 1)),
+        0 => Err(Failure::new("no rows")),
+        count if count >= CLASSES => {
+            Err(Failure::new(format!("{count} rows are too many")).answer(format!("at most {}", CLASSES - 1)))
+        }
         _ => Ok(rows),
     }
 }
@@ -297,7 +282,7 @@ mod unit {
         let profile = known("mimalloc-bench");
         assert_eq!(profile.of_thread(2).unwrap().0, 1 << 17);
         // Upstream divides by zero here.
-        let error = profile.of_thread(17).unwrap_err();
+        let error = profile.of_thread(17).unwrap_err().to_string();
         assert!(error.contains("at least 15625"), "{error}");
     }
 
@@ -319,7 +304,7 @@ mod unit {
 
     #[test]
     fn errors_in_a_histogram_name_the_line() {
-        let error = |text| Profile::of_histogram("x", text).unwrap_err();
+        let error = |text| Profile::of_histogram("x", text).unwrap_err().to_string();
         assert!(error("size,rate\n1,2\n").contains("no column 'lifetime'"));
         assert!(error("size,rate,lifetime\n1,2,3\nx,2,3\n").starts_with("line 3: size 'x'"));
         assert!(error("size,rate,lifetime\n32-17,2,3\n").contains("range"));

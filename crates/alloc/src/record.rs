@@ -18,26 +18,19 @@ pub use histogram::Histogram;
 
 pub mod histogram;
 
-/// Why a program was not recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// The recorder cannot be used.
     #[error(transparent)]
     Recorder(#[from] RecorderError),
-    /// The program could not be started.
     #[error("{0} could not be started: {1}")]
     Start(String, std::io::Error),
-    /// Waiting for the program failed.
     #[error("waiting for the program: {0}")]
     Wait(std::io::Error),
 }
 
-/// A recorded program that has ended.
 #[derive(Debug)]
-pub struct Recorded {
-    /// Its exit status.
+pub struct Outcome {
     pub status: ExitStatus,
-    /// Its allocations.
     pub histogram: Histogram,
 }
 
@@ -49,7 +42,7 @@ pub struct Recorded {
 ///
 /// # Errors
 /// [`RecordError`]. A command that fails is no error: see its status.
-pub fn record(command: &[OsString], interrupt: &Interrupt) -> Result<Recorded, RecordError> {
+pub fn record(command: &[OsString], interrupt: &Interrupt) -> Result<Outcome, RecordError> {
     let recorder = Recorder::new(BYTES)?;
     let recording = Recording::map(recorder.memory().as_raw_fd())
         .ok_or_else(|| RecorderError::Memory(std::io::Error::last_os_error()))?;
@@ -58,7 +51,7 @@ pub fn record(command: &[OsString], interrupt: &Interrupt) -> Result<Recorded, R
     let mut child = start(command, &recorder)?;
     let status = wait(&mut child, interrupt).map_err(RecordError::Wait)?;
     let end_time = shm::sys::now();
-    Ok(Recorded { status, histogram: Histogram::read(&recording, start_time, end_time) })
+    Ok(Outcome { status, histogram: Histogram::read(&recording, start_time, end_time) })
 }
 
 fn start(command: &[OsString], recorder: &Recorder) -> Result<Child, RecordError> {

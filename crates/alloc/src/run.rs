@@ -7,8 +7,9 @@ use std::process::Child;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use figure::{CpuList, Reading};
+use figure::{CpuList, Reading, format};
 use lab::copies::{Copies, CopiesSpec};
+use lab::failure::Failure;
 use serde::{Deserialize, Serialize};
 use workload::alloc_load::parameters::{BUCKETS, FUNCTIONS, PHASES, Parameters, fields, lowest_ticks};
 use workload::shared::Slot;
@@ -22,16 +23,13 @@ const PROCESS_BYTES: f64 = 512e6;
 /// Resident per requested bytes at which an allocator is stopped: the worst published ratio is 4.
 const RUNAWAY: f64 = 8.0;
 
-/// The configuration of a run.
 #[derive(Clone, Debug)]
 pub struct Config<'a> {
-    /// The allocator; `None` for a control.
     pub allocator: Option<&'a Installed>,
     /// The load of each thread.
     pub parameters: Parameters,
     /// The CPU of each thread, over all processes; empty for any.
     pub cpus: &'a [u32],
-    /// All CPUs that the processes may use.
     pub allowed: &'a CpuList,
     /// Processes, of [`Parameters::threads`] threads each.
     pub processes: usize,
@@ -43,7 +41,6 @@ pub struct Config<'a> {
     pub available: f64,
 }
 
-/// Counters of a phase of one thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
     /// Nanoseconds in which steps were executed.
@@ -56,23 +53,18 @@ pub struct Phase {
     pub cpu: f64,
     /// Nanoseconds of CPU time in the kernel.
     pub system: f64,
-    /// Minor faults.
     pub minor: f64,
-    /// Major faults.
     pub major: f64,
     /// Nanoseconds on a run queue, if known.
     pub run_delay: Option<f64>,
     /// Voluntary and involuntary context switches.
     pub switches: (f64, f64),
-    /// Blocks allocated.
     pub allocated: f64,
-    /// Blocks freed.
     pub freed: f64,
     /// Begin and end, in nanoseconds of CLOCK_MONOTONIC.
     pub window: (u64, u64),
 }
 
-/// The results of a thread.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreadResult {
     /// Setup, steady, exit.
@@ -97,35 +89,28 @@ pub struct ThreadResult {
 /// free.
 pub type MemoryByPhase = [Reading<Resident>; PHASES.len() + 1];
 
-/// The results of a run.
 #[derive(Clone, Debug)]
 pub struct RunResult {
-    /// By thread.
     pub threads: Vec<ThreadResult>,
-    /// Resident memory.
     pub resident: MemoryByPhase,
     /// Sum of the peak RSS of all processes, in bytes.
     pub peak: Reading<f64>,
     /// The library that served; `None` for a control.
-    pub served: Option<PathBuf>,
+    pub library: Option<PathBuf>,
 }
 
-/// A running load, between its phases.
 #[derive(Debug)]
 pub struct Run<'a> {
     config: Config<'a>,
     copies: Copies,
     resident: Vec<Reading<Resident>>,
     is_peak_reset: bool,
-    served: Option<PathBuf>,
+    library: Option<PathBuf>,
 }
 
 impl<'a> Run<'a> {
     /// Starts the processes, proves which library serves, and runs the setup phase.
-    ///
-    /// # Errors
-    /// Why the row is void, in words for the user.
-    pub fn begin(workload: &Path, config: Config<'a>) -> Result<Run<'a>, String> {
+    pub fn begin(workload: &Path, config: Config<'a>) -> Result<Run<'a>, Failure> {
         let mut environment = Vec::new();
         if let Some(allocator) = config.allocator {
             environment.extend(allocator.environment.iter().cloned());
@@ -133,7 +118,7 @@ impl<'a> Run<'a> {
                 environment.push(("LD_PRELOAD".to_owned(), library.to_string_lossy().into_owned()));
             }
         }
-        let ask = CopiesSpec {
+        let spec = CopiesSpec {
             name: workload::alloc_load::NAME,
             copies: config.processes,
             threads: config.parameters.threads as usize,
@@ -143,7 +128,7 @@ impl<'a> Run<'a> {
             cpus: config.allowed.clone(),
             environment,
         };
-        let copies = Copies::begin(workload, &ask, |shared| {
+        let copies = Copies::begin(workload, &spec, |shared| {
             // SAFETY: no process is started yet.
             unsafe { *Parameters::in_memory(shared) = config.parameters };
             for (thread, cpu) in config.cpus.iter().enumerate() {
@@ -152,9 +137,9 @@ impl<'a> Run<'a> {
                 }
             }
         })?;
-        let mut run = Run { config, copies, resident: Vec::new(), is_peak_reset: false, served: None };
+        let mut run = Run { config, copies, resident: Vec::new(), is_peak_reset: false, library: None };
         run.wait_for_threads()?;
-        run.served = run.prove_library()?;
+        run.library = run.prove_library()?;
         run.is_peak_reset = run.copies.processes().all(|process| memory::reset_peak(&directory(process)));
         run.read_memory();
         run.copies.release();
@@ -163,11 +148,7 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
-    /// Runs the steady phase.
-    ///
-    /// # Errors
-    /// Why the row is void, in words for the user.
-    pub fn steady(&mut self) -> Result<(), String> {
+    pub fn steady(&mut self) -> Result<(), Failure> {
         self.copies.release();
         self.wait_for_threads()
     }
@@ -178,10 +159,7 @@ impl<'a> Run<'a> {
     }
 
     /// Runs the exit phase and collects the results.
-    ///
-    /// # Errors
-    /// Why the row is void, in words for the user.
-    pub fn end(mut self) -> Result<RunResult, String> {
+    pub fn end(mut self) -> Result<RunResult, Failure> {
         self.read_memory();
         let peak = self.peak();
         self.copies.release();
@@ -192,11 +170,10 @@ impl<'a> Run<'a> {
         self.copies.release();
         self.copies.wait_for_end()?;
         let resident =
-            self.resident.try_into().map_err(|_| "the memory of a phase was not read".to_owned())?;
-        Ok(RunResult { threads, resident, peak, served: self.served })
+            self.resident.try_into().map_err(|_| Failure::new("the memory of a phase was not read"))?;
+        Ok(RunResult { threads, resident, peak, library: self.library })
     }
 
-    /// Sum of the peak RSS of all processes, in bytes.
     fn peak(&self) -> Reading<f64> {
         if !self.is_peak_reset {
             return Reading::unknown("/proc/PID/clear_refs: the peak could not be reset");
@@ -207,11 +184,11 @@ impl<'a> Run<'a> {
     }
 
     /// Waits until all threads have ended their phase.
-    fn wait_for_threads(&mut self) -> Result<(), String> {
+    fn wait_for_threads(&mut self) -> Result<(), Failure> {
         self.wait_for(self.config.processes * self.config.parameters.threads as usize)
     }
 
-    fn wait_for(&mut self, arrivals: usize) -> Result<(), String> {
+    fn wait_for(&mut self, arrivals: usize) -> Result<(), Failure> {
         let requested = self.config.bytes;
         let limit = (requested * RUNAWAY + PROCESS_BYTES).min(self.config.available);
         let timeout = self.config.phase_timeout;
@@ -220,35 +197,31 @@ impl<'a> Run<'a> {
             if resident <= limit {
                 return Ok(());
             }
-            let bytes = |bytes: f64| figure::format::bytes(bytes);
-            Err(format!(
-                "it had {} in memory for a load of {}, and was stopped (more than {} is not let happen here)",
-                bytes(resident),
-                bytes(requested),
-                bytes(limit)
-            ))
+            let [resident, requested, limit] = [resident, requested, limit].map(format::bytes);
+            Err(Failure::new(format!(
+                "it had {resident} in memory for a load of {requested}, and was stopped (the limit is {limit})"
+            )))
         })
     }
 
     /// Proves which library serves the first process. The others were started in the same way.
-    fn prove_library(&self) -> Result<Option<PathBuf>, String> {
+    fn prove_library(&self) -> Result<Option<PathBuf>, Failure> {
         let Some(allocator) = self.config.allocator else { return Ok(None) };
         let (slot, process) = (self.copies.slots().next(), self.copies.processes().next());
-        let (slot, process) = slot.zip(process).ok_or("no process")?;
+        let (slot, process) = slot.zip(process).ok_or_else(|| Failure::new("no process"))?;
         let maps = lab::maps::read(directory(process).join("maps"))?;
         let addresses: Vec<u64> =
             (0..FUNCTIONS.len()).map(|function| field(slot, fields::FUNCTIONS + function)).collect();
         let owners = serving::owners(&addresses, &maps);
-        serving::verify(allocator.library.as_deref(), &owners).map_err(|cause| {
+        serving::verify(allocator.library.as_deref(), &owners).map_err(|failure| {
             match self.copies.first_stderr_line() {
-                Some(output) => format!("{cause}; it said: {output}"),
-                None => cause,
+                Some(line) => failure.advice(format!("its output: {line}")),
+                None => failure,
             }
         })?;
         Ok(owners.into_iter().next().flatten())
     }
 
-    /// Reads the resident memory of all processes.
     fn read_memory(&mut self) {
         let readings = self.copies.processes().map(|process| memory::resident(&directory(process)));
         let sum = readings.reduce(|one, other| one.and(other).map(|(one, other)| one.and(other)));

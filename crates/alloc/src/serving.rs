@@ -1,7 +1,9 @@
 //! Proves which library serves malloc: by the addresses of the functions that the process calls.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use lab::failure::Failure;
 use lab::preload::{is_libc, is_same};
 use procfs_core::process::MemoryMaps;
 use workload::alloc_load::parameters::FUNCTIONS;
@@ -10,7 +12,6 @@ use workload::alloc_load::parameters::FUNCTIONS;
 const PROVED: usize = 8;
 /// Index of the first C++ function.
 const CPLUSPLUS: usize = 6;
-/// Names of the C++ functions for people.
 const OPERATORS: [&str; 2] = ["operator new", "operator delete"];
 
 /// The mapped file that holds each address; `None` for address 0, or without a file.
@@ -23,65 +24,49 @@ pub fn owners(addresses: &[u64], maps: &MemoryMaps) -> Vec<Option<PathBuf>> {
 }
 
 /// Verifies that the requested library (`None`: the C library) serves all functions.
-///
-/// # Errors
-/// What serves instead and why, in words for the user.
-pub fn verify(requested: Option<&Path>, owners: &[Option<PathBuf>]) -> Result<(), String> {
+pub fn verify(requested: Option<&Path>, owners: &[Option<PathBuf>]) -> Result<(), Failure> {
     let Some(malloc) = owners.first().and_then(Option::as_deref) else {
-        return Err("nobody can tell who defines malloc".to_owned());
+        return Err(Failure::new("no mapped file holds malloc"));
     };
     if is_workload(malloc) {
-        return Err(
-            "truebench-workload is linked statically: it has a malloc of its own, and nothing can be preloaded"
-                .to_owned(),
-        );
+        let answer = "it has a malloc of its own, and nothing can be preloaded";
+        return Err(Failure::new("truebench-workload is linked statically").answer(answer));
     }
     let Some(requested) = requested else {
         return match is_libc(malloc) {
             true => all_of(malloc, &owners[..CPLUSPLUS.min(owners.len())]),
-            false => Err(format!(
+            false => Err(Failure::new(format!(
                 "malloc is that of {}, not of the C library: is LD_PRELOAD set?",
                 malloc.display()
-            )),
+            ))),
         };
     };
     if is_libc(malloc) {
-        return Err(format!(
-            "{} was not loaded, or defines no malloc: that of the C library served",
-            requested.display()
-        ));
+        return Err(Failure::new(format!("{} was not loaded, or defines no malloc", requested.display()))
+            .answer("that of the C library served"));
     }
     if !is_same(malloc, requested) {
-        return Err(format!("malloc is that of {}, not of {}", malloc.display(), requested.display()));
+        let (malloc, requested) = (malloc.display(), requested.display());
+        return Err(Failure::new(format!("malloc is that of {malloc}, not of {requested}")));
     }
     all_of(malloc, &owners[..PROVED.min(owners.len())])
 }
 
-/// Verifies that one file defines all functions.
-fn all_of(file: &Path, owners: &[Option<PathBuf>]) -> Result<(), String> {
+fn all_of(file: &Path, owners: &[Option<PathBuf>]) -> Result<(), Failure> {
     for (function, owner) in owners.iter().enumerate() {
-        let name = match function.checked_sub(CPLUSPLUS).and_then(|index| OPERATORS.get(index)) {
-            Some(operator) => (*operator).to_owned(),
-            None => {
-                FUNCTIONS.get(function).map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-            }
-        };
-        match owner {
-            Some(owner) if owner == file => {}
-            Some(owner) => {
-                return Err(format!(
-                    "malloc is that of {}, but {name} that of {}",
-                    file.display(),
-                    owner.display()
-                ));
-            }
-            None => {
-                return Err(format!(
-                    "{} defines no {name}: a program that uses it would be served by another",
-                    file.display()
-                ));
-            }
+        if owner.as_deref() == Some(file) {
+            continue;
         }
+        let operator = function.checked_sub(CPLUSPLUS).and_then(|index| OPERATORS.get(index));
+        let name = operator.copied().map_or_else(|| FUNCTIONS[function].to_string_lossy(), Cow::Borrowed);
+        let file = file.display();
+        return Err(match owner {
+            Some(owner) => {
+                Failure::new(format!("malloc is that of {file}, but {name} that of {}", owner.display()))
+            }
+            None => Failure::new(format!("{file} defines no {name}"))
+                .answer("a program that uses it would be served by another"),
+        });
     }
     Ok(())
 }
@@ -104,7 +89,7 @@ mod unit {
     const LIBC: u64 = 0x7f00_0000_0100;
     const JEMALLOC: u64 = 0x7f00_0020_0100;
 
-    fn verdict(requested: Option<&str>, addresses: [u64; 9]) -> Result<(), String> {
+    fn verdict(requested: Option<&str>, addresses: [u64; 9]) -> Result<(), Failure> {
         let maps = lab::maps::parse(MAPS.as_bytes()).unwrap();
         verify(requested.map(Path::new), &owners(&addresses, &maps))
     }
@@ -126,7 +111,7 @@ mod unit {
     fn errors_name_what_serves_instead() {
         let jemalloc = Some("/usr/lib/libjemalloc.so.2");
         let says = |requested, addresses, words: &str| {
-            let error = verdict(requested, addresses).unwrap_err();
+            let error = verdict(requested, addresses).unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         };
         says(jemalloc, [LIBC; 9], "was not loaded");
@@ -140,6 +125,6 @@ mod unit {
         let mut mixed = [JEMALLOC; 9];
         mixed[4] = LIBC;
         says(jemalloc, mixed, "but posix_memalign that of /usr/lib/libc.so.6");
-        says(jemalloc, [0; 9], "nobody can tell");
+        says(jemalloc, [0; 9], "no mapped file");
     }
 }

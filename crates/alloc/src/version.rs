@@ -12,7 +12,6 @@ use crate::packages::Packages;
 /// Larger files are not read: no allocator is as large.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// A version and its source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
     /// As released or packaged: `5.3.0-1`.
@@ -31,8 +30,8 @@ impl fmt::Display for Version {
 /// next to `NAME.so`, the Debian package, the contents of the library, its file name. `None` if unknown.
 pub fn detect(library: &Path, root: &Path, packages: &Packages) -> Option<Version> {
     let real = library.canonicalize().unwrap_or_else(|_| library.to_owned());
-    built(library)
-        .or_else(|| [library, &real].into_iter().find_map(|path| packaged(path, root, packages)))
+    from_build(library)
+        .or_else(|| [library, &real].into_iter().find_map(|path| from_package(path, root, packages)))
         .or_else(|| inside(&read(&real)?))
         .or_else(|| from_name(&real))
 }
@@ -53,13 +52,13 @@ fn read(file: &Path) -> Option<Vec<u8>> {
 }
 
 /// The version that our build wrote: `3.13.0 (crate hoard-sys 0.1.2)`.
-fn built(library: &Path) -> Option<Version> {
+fn from_build(library: &Path) -> Option<Version> {
     let text = fs::read_to_string(library.with_extension("version")).ok()?;
     let (number, source) = text.trim().strip_suffix(')')?.split_once(" (")?;
     Some(Version { number: number.trim().to_owned(), source: source.to_owned() })
 }
 
-fn packaged(library: &Path, root: &Path, packages: &Packages) -> Option<Version> {
+fn from_package(library: &Path, root: &Path, packages: &Packages) -> Option<Version> {
     let path = PathBuf::from("/").join(library.strip_prefix(root).ok()?);
     let (package, version) = packages.of(&path)?;
     Some(Version { number: version.to_owned(), source: format!("package {package}") })
@@ -69,7 +68,7 @@ fn packaged(library: &Path, root: &Path, packages: &Packages) -> Option<Version>
 /// --abbrev=40` that jemalloc holds (`5.3.0-0-g54eaed1d8b56b1aa528be3bdd1877e59c56fa90c`).
 pub fn inside(bytes: &[u8]) -> Option<Version> {
     glibc(bytes)
-        .or_else(|| described(bytes))
+        .or_else(|| git_description(bytes))
         .map(|number| Version { number, source: "in the file".to_owned() })
 }
 
@@ -84,7 +83,7 @@ fn glibc(bytes: &[u8]) -> Option<String> {
     Some(version[..end].trim_end_matches('.').to_owned()).filter(|version| !version.is_empty())
 }
 
-fn described(bytes: &[u8]) -> Option<String> {
+fn git_description(bytes: &[u8]) -> Option<String> {
     const HASH: usize = 40;
     let is_hash = |bytes: &[u8]| {
         bytes.len() >= HASH

@@ -4,17 +4,14 @@ use workload::unixbench::{TESTS, Test};
 
 use crate::mode::PlanError;
 
-/// The group of all twelve tests, which make the index.
 const INDEX: &str = "index";
 /// Another name of that group.
 const ALL: &str = "all";
 
-/// Names of the tests, in the order in which they run.
 pub fn names() -> Vec<&'static str> {
     TESTS.iter().map(|test| test.name).collect()
 }
 
-/// Names of the groups.
 pub fn groups() -> Vec<&'static str> {
     let mut groups = vec![INDEX, ALL];
     for group in TESTS.iter().flat_map(|test| test.groups) {
@@ -27,9 +24,6 @@ pub fn groups() -> Vec<&'static str> {
 
 /// The tests with these names or groups, each once, in the order in which they run. All tests if there are no
 /// words.
-///
-/// # Errors
-/// [`PlanError::NoSuchTest`].
 pub fn select(words: &[String]) -> Result<Vec<&'static Test>, PlanError> {
     let groups = groups();
     let exists = |word: &&String| groups.contains(&word.as_str()) || find(word).is_some();
@@ -38,7 +32,7 @@ pub fn select(words: &[String]) -> Result<Vec<&'static Test>, PlanError> {
             word: figure::format::plain_to(word, 60),
             tests: names().join(", "),
             groups: groups.join(", "),
-            modes: crate::MODES.iter().skip(1).map(|mode| mode.name).collect::<Vec<_>>().join(", "),
+            modes: crate::MODES.iter().skip(1).map(|mode| mode.name()).collect::<Vec<_>>().join(", "),
         });
     }
     let is_selected = |test: &&&Test| {
@@ -52,7 +46,6 @@ pub fn select(words: &[String]) -> Result<Vec<&'static Test>, PlanError> {
     Ok(TESTS.iter().filter(is_selected).copied().collect())
 }
 
-/// The test of this name.
 pub fn find(name: &str) -> Option<&'static Test> {
     TESTS.iter().copied().find(|test| test.name == name)
 }

@@ -1,9 +1,5 @@
 //! The measured topology: the time of a cache-line transfer between every two CPUs, next to what the machine,
 //! or a hypervisor, reports that they share.
-//!
-//! - [`choose`] selects the pairs if there is no time for all; [`plan`] makes figures of them.
-//! - [`line`] is the transferred cache line; [`bench`] is the worker; [`classes`] summarises the pairs of
-//!   each class.
 
 pub mod bench;
 pub mod choose;
@@ -13,13 +9,7 @@ pub mod plan;
 
 use crate::mode::Mode;
 
-/// The series of pairs, and the prefix of all ids.
-pub const SERIES: &str = "system.cores";
-/// `kernel` of the pairs.
-pub const KERNEL: &str = "ping-pong";
-
-/// The mode.
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "cores",
     title: "a line between every two CPUs",
     seconds: 20.0,

@@ -2,9 +2,6 @@
 //!
 //! A test with UnixBench's name must give UnixBench's result on every machine. The user's build of UnixBench
 //! runs with the same schedule, duration, CPUs and file system. Each test gets a ratio with its interval.
-//!
-//! - [`unixbench`] holds the command lines and the output format of its programs. Pure.
-//! - [`plan`] makes pairs of figures and their ratios; [`bench`] is the worker that runs both.
 
 mod bench;
 mod plan;
@@ -12,8 +9,7 @@ pub mod unixbench;
 
 use crate::mode::Mode;
 
-/// The mode.
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "cross-check",
     title: "cross-check: UnixBench's own programs beside ours",
     // Twelve free tests and five on one CPU take about 105 s a round. UnixBench's file copies alone sleep for

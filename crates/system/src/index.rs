@@ -10,8 +10,7 @@ pub mod workdir;
 
 use crate::mode::Mode;
 
-/// The mode.
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "index",
     title: "UnixBench's tests",
     seconds: 300.0,

@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
+use figure::Figure;
+use lab::failure::Failure;
 pub use lab::mode::Planned;
 use lab::schedule::Rules;
+use lab::session::SuitePlan;
 
 /// One way of measuring the operating system. To add one, add a file and a line in [`MODES`](crate::MODES).
-pub type Mode = lab::mode::Mode<Options, PlanError>;
+pub type Mode<S> = lab::mode::Mode<Options, PlanError, S>;
 
-/// The user's options. Each mode uses those that apply to it.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Tests and groups by UnixBench's names; empty for all twelve.
@@ -27,13 +29,36 @@ pub struct Options {
     pub with: Option<PathBuf>,
     /// truebench's process id, which identifies the directories that this run creates there.
     pub session: u32,
-    /// Number of rounds and time.
     pub rules: Rules,
+}
+
+/// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
+pub const GRACE: f64 = 120.0;
+
+/// The plan of a mode whose rounds take `round_seconds` at most.
+pub fn suite_plan<S>(
+    worker: &'static str,
+    preparing: impl Into<String>,
+    setup: S,
+    figures: Vec<Figure>,
+    rules: Rules,
+    round_seconds: f64,
+) -> SuitePlan<S> {
+    SuitePlan {
+        suite: crate::SUITE,
+        worker,
+        setup,
+        figures,
+        rules,
+        preparing: preparing.into(),
+        least_seconds: 0.0,
+        prepare_deadline: GRACE,
+        round_deadline: GRACE + round_seconds,
+    }
 }
 
 #[cfg(test)]
 impl Options {
-    /// Default options with these rules.
     pub fn with_rules(rules: Rules) -> Options {
         Options {
             tests: Vec::new(),
@@ -49,22 +74,19 @@ impl Options {
     }
 }
 
-/// A request that cannot be planned: wrong usage.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// There is no test or group of this name.
     #[error("'{word}': there are the tests {tests}, the groups {groups}, and besides {modes}")]
     NoSuchTest {
         /// The word; untrusted, without control characters.
         word: String,
-        /// Names of the tests.
         tests: String,
-        /// Names of the groups.
         groups: String,
-        /// Names of the other modes.
         modes: String,
     },
     /// An error in the options of a mode: the option, the problem, and what to do.
-    #[error("{0}")]
-    Wrong(String),
+    #[error(transparent)]
+    Wrong(#[from] Failure),
+    #[error("the plan cannot be written for its worker: {0}")]
+    Setup(#[from] serde_json::Error),
 }

@@ -1,8 +1,4 @@
 //! Noise: a heartbeat loop on every CPU at the same time, the gaps in it, and their causes.
-//!
-//! - [`gaps`] sums the gaps of one heartbeat by number, length and cause. Pure.
-//! - [`heartbeat`] is the loop that reads the clock; [`bench`] is the worker; [`plan`] makes the figure of
-//!   all CPUs; [`complete`] adds the figures of each CPU.
 
 pub mod bench;
 pub mod complete;
@@ -12,8 +8,7 @@ pub mod plan;
 
 use crate::mode::Mode;
 
-/// The mode.
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "noise",
     title: "how quiet the CPUs are",
     seconds: 20.0,

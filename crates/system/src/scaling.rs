@@ -7,13 +7,12 @@
 use figure::evidence::{COPIES, TEST};
 use figure::{Better, Figure, Machine, Unit};
 
-use crate::index::plan::{ModeInfo, plan_passes, set_coordinates};
+use crate::index::plan::{ModeInfo, Setup, plan_passes, set_coordinates};
 use crate::index::{bench, complete};
 use crate::mode::{Mode, Options, PlanError, Planned};
 use crate::ratio;
 
-/// The mode.
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<Setup> = Mode {
     name: "copies",
     title: "UnixBench's tests by number of copies",
     seconds: 300.0,
@@ -25,7 +24,6 @@ pub const MODE: Mode = Mode {
     },
 };
 
-/// The series of the tests' figures.
 const SERIES: &str = "system.copies";
 /// The series of the rates of several copies relative to one.
 const RELATIVE: &str = "system.copies.times";
@@ -33,7 +31,7 @@ const RELATIVE: &str = "system.copies.times";
 /// Numbers of copies up to this are measured one by one, beyond it by doubling.
 const ONE_BY_ONE: u32 = 4;
 
-fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let mode = ModeInfo { worker: "system.copies", series: Some(SERIES) };
     plan_passes(machine, options, mode, &numbers(machine.topology.usable().len() as u32))
 }

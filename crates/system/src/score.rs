@@ -9,7 +9,6 @@ use workload::unixbench::Test;
 /// The index of the reference machine in every test.
 pub const REFERENCE: f64 = 10.0;
 
-/// One pass of all copies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pass {
     /// The sum of the copies' counts in the unit of the test, not yet divided by time.
@@ -39,18 +38,20 @@ pub fn best_passes(passes: &[Pass]) -> Vec<Pass> {
 /// Here it scores 0.
 pub fn score(passes: &[Pass], timebase: f64) -> Option<f64> {
     let values: Vec<f64> = best_passes(passes).iter().map(|pass| pass.value(timebase)).collect();
-    if values.is_empty() {
-        return None;
-    }
     if values.iter().any(|value| *value <= 0.0) {
         return Some(0.0);
     }
-    Some((values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp())
+    geometric_mean(&values)
 }
 
 /// The arithmetic mean; `None` if empty.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn geometric_mean(values: &[f64]) -> Option<f64> {
+    let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    mean(&logarithms).map(f64::exp)
 }
 
 /// The index of a score. The reference machine has 10.
@@ -60,8 +61,8 @@ pub fn index(score: f64, test: &Test) -> f64 {
 
 /// The total index: the geometric mean of the indices. `None` if there is none, or one is not positive.
 pub fn total(indices: &[f64]) -> Option<f64> {
-    let is_valid = !indices.is_empty() && indices.iter().all(|index| *index > 0.0);
-    is_valid.then(|| (indices.iter().map(|index| index.ln()).sum::<f64>() / indices.len() as f64).exp())
+    let is_valid = indices.iter().all(|index| *index > 0.0);
+    is_valid.then(|| geometric_mean(indices)).flatten()
 }
 
 #[cfg(test)]

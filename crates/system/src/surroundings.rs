@@ -15,19 +15,12 @@ pub fn of_helper(helper: &Path) -> Evidence {
     let mut evidence = Evidence::default();
     evidence.put(LIBC, libc());
     evidence.put_reading(LIBC_STRCMP, strcmp());
-    match lab::image::read(helper) {
-        Ok(image) => {
-            evidence.put(CELL_BYTES, image.bytes as f64);
-            evidence.put(CELL_LINKAGE, if image.is_dynamic { "dynamic" } else { "static" }.to_owned());
-            evidence.put(CELL_LIBRARIES, image.libraries.len() as f64);
-        }
-        Err(reason) => {
-            for key in [CELL_BYTES, CELL_LIBRARIES] {
-                evidence.put_unknown(key, &reason);
-            }
-            evidence.put_unknown(CELL_LINKAGE, &reason);
-        }
-    }
+    let image =
+        lab::image::read(helper).map_or_else(|failure| Reading::unknown(failure.to_string()), Reading::Value);
+    let linkage = |is_dynamic| if is_dynamic { "dynamic" } else { "static" }.to_owned();
+    evidence.put_reading(CELL_BYTES, image.clone().map(|image| image.bytes as f64));
+    evidence.put_reading(CELL_LINKAGE, image.clone().map(|image| linkage(image.is_dynamic)));
+    evidence.put_reading(CELL_LIBRARIES, image.map(|image| image.libraries.len() as f64));
     evidence
 }
 
@@ -40,7 +33,7 @@ pub fn of_shell(cpus: &CpuList, language: &str) -> Evidence {
     evidence.put(LOCALE_COLLATE, locale.collate);
     evidence.put_reading(
         LOCALE_CHARMAP,
-        Reading::or_unknown(locale.charmap, "nl_langinfo(CODESET) told nothing"),
+        Reading::or_unknown(locale.charmap, "nl_langinfo(CODESET) gave nothing"),
     );
     evidence
 }

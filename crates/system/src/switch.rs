@@ -3,9 +3,6 @@
 //!
 //! UnixBench's test does not pin its tasks, so it measures the scheduler's placement. Here the pinned figures
 //! explain the free one.
-//!
-//! - [`plan`] makes figures of placements and transports; [`bench`] is the worker; [`task_evidence`] writes
-//!   what the two tasks recorded; [`latency`] makes one distribution of the wake-up latencies of all rounds.
 
 pub mod bench;
 pub mod latency;
@@ -14,8 +11,7 @@ pub mod task_evidence;
 
 use crate::mode::Mode;
 
-/// The mode.
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "switch",
     title: "switches by placement",
     seconds: 150.0,

@@ -7,11 +7,11 @@ use std::time::Duration;
 use figure::evidence::*;
 use figure::{Event, Evidence, Reading, Round};
 use lab::clock::Clock;
-use lab::image;
+use lab::failure::Failure;
 use lab::install::find_helper;
-use lab::measure;
 use lab::pool::Pool;
 use lab::worker::{Bench, WorkerReport};
+use lab::{image, measure};
 use machine::Tree;
 use machine::counters::Watch;
 use workload::alloc_load::parameters::{BUCKETS, CLASSES, Class, Parameters};
@@ -25,53 +25,41 @@ struct LoadBench {
     setup: Setup,
     workload: PathBuf,
     /// Why nothing can be preloaded into the workload program, if so.
-    preload: Result<(), String>,
+    preload: Result<(), Failure>,
     /// One thread for each CPU of a set, for the frequency canary. They sleep while the load runs.
     pools: Vec<(figure::CpuList, Pool, Watch)>,
-    /// The library that served each figure.
-    served: BTreeMap<String, PathBuf>,
+    libraries: BTreeMap<String, PathBuf>,
 }
 
 /// Finds the workload program, and starts a thread on each CPU that is used.
-///
-/// # Errors
-/// What is missing, in words for the user.
-pub fn prepare(
-    plan: serde_json::Value,
-    _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let workload = find_helper()?;
-    let preload = match image::read(&workload) {
-        Ok(image) if !image.is_dynamic => {
-            Err("truebench-workload is linked statically: nothing can be preloaded into it (build it for a dynamic C library)".to_owned())
-        }
-        Ok(_) => Ok(()),
-        Err(reason) => Err(reason),
-    };
+    let preload = image::read(&workload).and_then(|image| match image.is_dynamic {
+        true => Ok(()),
+        false => Err(Failure::new("nothing can be preloaded into truebench-workload")
+            .answer("it is linked statically")
+            .advice("build it for a dynamic C library")),
+    });
     let clock = Clock::for_machine(&setup.machine);
     let mut pools: Vec<(figure::CpuList, Pool, Watch)> = Vec::new();
     for task in &setup.tasks {
         if pools.iter().all(|(cpus, ..)| *cpus != task.allowed) {
-            let pool = Pool::on_each(&task.allowed, clock.clone()).map_err(|error| error.to_string())?;
+            let pool = Pool::on_each(&task.allowed, clock.clone())?;
             let watch = Watch::new(&Tree::live(), &setup.machine, &task.allowed);
             pools.push((task.allowed.clone(), pool, watch));
         }
     }
-    let mut facts = WorkerReport::default();
-    clock.write(&mut facts.evidence);
+    let mut report = WorkerReport::default();
+    clock.write(&mut report.evidence);
     // A thread that cannot bind to its CPU fails its run, so this holds for every round.
-    facts.evidence.put(PLACE_READBACK, true);
-    Ok((Box::new(LoadBench { setup, workload, preload, pools, served: BTreeMap::new() }), facts))
+    report.evidence.put(PLACE_READBACK, true);
+    Ok((Box::new(LoadBench { setup, workload, preload, pools, libraries: BTreeMap::new() }), report))
 }
 
 impl LoadBench {
-    fn run(&self, task: &Task) -> Result<(Round, Option<PathBuf>), String> {
-        let (_, pool, watch) = self
-            .pools
-            .iter()
-            .find(|(cpus, ..)| *cpus == task.allowed)
-            .ok_or_else(|| format!("{}: no such CPUs", task.id))?;
+    fn run(&self, task: &Task) -> Result<(Round, Option<PathBuf>), Failure> {
+        let pool = self.pools.iter().find(|(cpus, ..)| *cpus == task.allowed);
+        let (_, pool, watch) = pool.ok_or_else(|| Failure::new("no CPUs of").on(&task.id))?;
         if task.allocator.is_some() {
             self.preload.clone()?;
         }
@@ -90,12 +78,12 @@ impl LoadBench {
             let outcome = run.steady();
             (outcome, run.cpu_seconds())
         };
-        let (outcome, around) = measure::around(pool, watch, body).map_err(|error| error.to_string())?;
+        let (outcome, around) = measure::around(pool, watch, body)?;
         outcome?;
         let result = run.end()?;
         let mut evidence = around.evidence;
         let value = write(&mut evidence, &result, task);
-        Ok((Round::new(around.started, around.duration, vec![value], evidence), result.served))
+        Ok((Round::new(around.started, around.duration, vec![value], evidence), result.library))
     }
 }
 
@@ -132,8 +120,11 @@ fn write(evidence: &mut Evidence, result: &RunResult, task: &Task) -> f64 {
     let mean = |value: &dyn Fn(&ThreadResult) -> f64| sum(value) / threads.len() as f64;
     let steady = |thread: &ThreadResult| thread.phases[1];
     evidence.put(PAIR_TICKS, mean(&|thread| steady(thread).ticks / pairs));
-    let cycles: Option<Vec<f64>> = threads.iter().map(|thread| steady(thread).cycles).collect();
-    let cycles = cycles.map(|cycles| cycles.iter().sum::<f64>() / cycles.len() as f64 / pairs);
+    let mean_if_known = |value: &dyn Fn(&ThreadResult) -> Option<f64>| {
+        let sum: Option<f64> = threads.iter().map(value).sum();
+        sum.map(|sum| sum / threads.len() as f64)
+    };
+    let cycles = mean_if_known(&|thread| steady(thread).cycles).map(|cycles| cycles / pairs);
     evidence.put_reading(PAIR_CYCLES, Reading::or_unknown(cycles, "no counter of cycles (perf_event_open)"));
     evidence.put(PAIR_CPU, mean(&|thread| steady(thread).cpu / pairs));
     evidence.put(PAIR_SYSTEM, mean(&|thread| steady(thread).system / pairs));
@@ -149,22 +140,18 @@ fn write(evidence: &mut Evidence, result: &RunResult, task: &Task) -> f64 {
     evidence.put(LIVE_BYTES, sum(&|thread| thread.live));
     evidence.put(LIVE_END_BYTES, sum(&|thread| thread.live_end));
     evidence.put(PEAK_BYTES, sum(&|thread| thread.peak));
-    let usable: Option<Vec<f64>> = threads.iter().map(|thread| thread.usable).collect();
-    let usable = usable.map(|usable| usable.iter().sum::<f64>() / usable.len() as f64);
-    evidence.put_reading(
-        USABLE,
-        Reading::or_unknown(usable, "the allocator has no malloc_usable_size of its own"),
-    );
+    let usable = mean_if_known(&|thread| thread.usable);
+    let unknown = "the allocator has no malloc_usable_size of its own";
+    evidence.put_reading(USABLE, Reading::or_unknown(usable, unknown));
     write_memory(evidence, result);
     write_calls(evidence, result);
     let freed = sum(&|thread| steady(thread).freed).max(1.0);
-    evidence.put(REMOTE_FREED, sum(&|thread| thread.remote.0 + thread.remote.1) / freed);
-    let passed_on = sum(&|thread| thread.remote.0 + thread.remote.1).max(1.0);
-    evidence.put(REMOTE_REFUSED, sum(&|thread| thread.remote.1) / passed_on);
+    let passed_on = sum(&|thread| thread.remote.0 + thread.remote.1);
+    evidence.put(REMOTE_FREED, passed_on / freed);
+    evidence.put(REMOTE_REFUSED, sum(&|thread| thread.remote.1) / passed_on.max(1.0));
     mean(&|thread| steady(thread).wall / pairs)
 }
 
-/// Writes the counters of the threads in their steady phase.
 fn write_threads(evidence: &mut Evidence, result: &RunResult) {
     let threads = &result.threads;
     let sum = |value: fn(&ThreadResult) -> f64| threads.iter().map(value).sum::<f64>();
@@ -183,7 +170,6 @@ fn write_threads(evidence: &mut Evidence, result: &RunResult) {
     evidence.put(SAMPLE_SHORTEST, seconds(shortest));
 }
 
-/// Writes when each thread was in its steady phase.
 fn write_windows(evidence: &mut Evidence, result: &RunResult) {
     let windows = || result.threads.iter().map(|thread| thread.phases[1].window);
     let (begins, ends) = (windows().map(|(begin, _)| begin), windows().map(|(_, end)| end));
@@ -196,16 +182,11 @@ fn write_windows(evidence: &mut Evidence, result: &RunResult) {
 }
 
 fn write_memory(evidence: &mut Evidence, result: &RunResult) {
-    let each = |value: fn(&Resident) -> f64| -> Reading<Vec<f64>> {
-        let mut values = Vec::new();
-        for reading in &result.resident {
-            match reading {
-                Reading::Value(resident) => values.push(value(resident)),
-                Reading::Unknown(reason) => return Reading::Unknown(reason.clone()),
-            }
-        }
-        Reading::Value(values)
+    let add = |phases: Reading<Vec<Resident>>, phase: &Reading<Resident>| {
+        phases.and(phase.clone()).map(|(phases, phase)| [phases, vec![phase]].concat())
     };
+    let phases = result.resident.iter().fold(Reading::Value(Vec::new()), add);
+    let each = |value: fn(&Resident) -> f64| phases.clone().map(|phases| phases.iter().map(value).collect());
     evidence.put_reading(RESIDENT, each(Resident::without_lazily_freed));
     evidence.put_reading(LAZILY_FREED, each(|resident| resident.lazily_freed));
     evidence.put_reading(HUGE_PAGES, each(|resident| resident.huge));
@@ -230,24 +211,24 @@ fn write_calls(evidence: &mut Evidence, result: &RunResult) {
 }
 
 impl Bench for LoadBench {
-    fn round(&mut self, figure: &str) -> Result<Round, String> {
+    fn round(&mut self, figure: &str) -> Result<Round, Failure> {
         let task = self.setup.tasks.iter().find(|task| task.id == figure);
-        let (round, served) = self.run(task.ok_or_else(|| format!("no figure {figure}"))?)?;
-        self.served.extend(served.map(|library| (figure.to_owned(), library)));
+        let (round, library) = self.run(task.ok_or_else(|| Failure::new("no figure").on(figure))?)?;
+        self.libraries.extend(library.map(|library| (figure.to_owned(), library)));
         Ok(round)
     }
 
     /// A run with another allocator, or with blocks that did not hold what was written, gives no round.
-    fn finish(&mut self) -> Result<WorkerReport, String> {
-        let mut facts = WorkerReport::default();
-        facts.evidence.put(VERIFIED, true);
-        for (figure, library) in &self.served {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
+        let mut report = WorkerReport::default();
+        report.evidence.put(VERIFIED, true);
+        for (figure, library) in &self.libraries {
             let mut evidence = Evidence::default();
             evidence.put(LIBRARY, library.display().to_string());
             let build = Reading::or_unknown(version::build_id(library), "the library has no build ID");
             evidence.put_reading(LIBRARY_BUILD, build);
-            facts.figures.push((figure.clone(), evidence));
+            report.figures.push((figure.clone(), evidence));
         }
-        Ok(facts)
+        Ok(report)
     }
 }

@@ -7,7 +7,6 @@ use figure::{Better, Figure, Reading, Round, Status, Unit, stats};
 use super::plan::STEADY;
 use crate::profile::SLOT_BYTES;
 
-/// Adds the derived figures.
 pub fn complete(figures: &mut Vec<Figure>) {
     let mut added = Vec::new();
     for figure in figures.iter().filter(|figure| figure.status == Status::Measured) {

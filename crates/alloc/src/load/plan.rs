@@ -4,7 +4,8 @@ use figure::allocators::{self, BUMP, Team, VOID};
 use figure::evidence as key;
 use figure::room::room;
 use figure::series::{Coordinate, CoordinateValue};
-use figure::{Better, Conditions, CpuList, Figure, Machine, Reading, Unit};
+use figure::{Better, Conditions, CpuList, Figure, Machine, Reading, Unit, format};
+use lab::failure::Failure;
 use lab::placement::{Bind, Places, place};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,7 @@ use super::team::{placement, teams, threads_and_processes, unavailable};
 use crate::allocators::ALLOCATORS;
 use crate::find::Installed;
 use crate::mode::{Options, PlanError, Planned};
-use crate::profile::{Profile, SLOT_BYTES};
+use crate::profile::Profile;
 
 /// The series of measured times, including the harness.
 pub const STEADY: &str = "alloc.steady";
@@ -44,45 +45,32 @@ const SAMPLE_EVERY: u32 = 1021;
 /// Seconds added to every deadline: the machine may be suspended or overloaded.
 const GRACE: f64 = 900.0;
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The description of the machine.
     pub machine: Machine,
     /// Bytes of memory at which the processes are stopped, together.
     pub available: f64,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
     /// The allocator; `None` for a control.
     pub allocator: Option<Installed>,
-    /// A [`BlockSource`].
     pub block_source: u32,
-    /// A [`StepMode`].
     pub step_mode: u32,
     /// An index into [`Access::ALL`].
     pub access: u32,
-    /// A [`Distribution`].
     pub distribution: u32,
-    /// See [`Profile::largest`].
     pub largest: u32,
-    /// Slots of each thread.
     pub slots: u32,
     /// Classes of each thread: below, smallest, largest, slots.
     pub classes: Vec<[u32; 4]>,
-    /// Steps of each thread.
     pub steps: u64,
     /// Seed of the first thread.
     pub seed: u64,
-    /// Threads of each process.
     pub threads: u32,
-    /// Processes.
     pub processes: u32,
     /// Whether the load behaves as upstream's.
     pub is_compat: bool,
@@ -94,17 +82,11 @@ pub struct Task {
     pub bytes: f64,
     /// Seconds after which a phase counts as hung.
     pub phase_timeout: f64,
-    /// The CPU of each thread.
     pub cpus: Vec<u32>,
-    /// All CPUs in use.
     pub allowed: CpuList,
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let numbers = numbers(machine, options)?;
     let teams = teams(&numbers, options);
     let available_teams = teams.iter().filter(|team| unavailable(**team, machine).is_none()).count();
@@ -115,31 +97,29 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     // A replayed run counts twice: drawing takes as long as executing.
     let runs = available_teams * (allocators + CONTROLS) + if replays { 2 * allocators } else { 0 };
     let most_threads = numbers.iter().copied().max().unwrap_or(1);
-    let (profile, limited_by) = scaled(machine, options, runs, most_threads);
+    let (profile, limited_by) = scale(machine, options, runs, most_threads);
     let available = available(machine);
     if profile.bytes() > available * 0.8 {
-        return Err(PlanError::Wrong(format!(
-            "the load takes {} and there are {}: ask for fewer slots (--slots, --ram)",
-            figure::format::bytes(profile.bytes()),
-            figure::format::bytes(available)
-        )));
+        let (load, available) = (format::bytes(profile.bytes()), format::bytes(available));
+        let failure = Failure::new(format!("the load takes {load} and there are {available}"));
+        return Err(failure.advice("ask for fewer slots (--slots, --ram)").into());
     }
     let (mut figures, mut tasks) = (Vec::new(), Vec::new());
+    let access = Access::ALL.iter().position(|(_, access)| *access == options.access).unwrap_or(0) as u32;
     for team in &teams {
         if let Some(reason) = unavailable(*team, machine) {
-            let figure = |arm: &Arm| planned(arm, StepMode::Direct, *team, &profile, options);
+            let figure = |arm: &Arm| new_figure(arm, StepMode::Direct, *team, &profile, options);
             figures.extend(arms.iter().map(|arm| figure(arm).not_available(reason.clone())));
             continue;
         }
         let placement = placement(*team, machine, options)?;
-        let (slots, classes) = profile.of_thread(team.number).map_err(PlanError::Wrong)?;
+        let (slots, classes) = profile.of_thread(team.number)?;
+        let row = |class: &Class| [class.below, class.smallest, class.largest, class.slots];
+        let classes: Vec<[u32; 4]> = classes.iter().map(row).collect();
         for arm in &arms {
-            let modes: &[StepMode] = match (replays && team.number == 1, arm.allocator) {
-                (true, Some(_)) => &[StepMode::Direct, StepMode::Replay],
-                _ => &[StepMode::Direct],
-            };
-            for mode in modes {
-                let mut figure = planned(arm, *mode, *team, &profile, options);
+            let is_replayed = replays && team.number == 1 && arm.allocator.is_some();
+            for mode in [StepMode::Direct, StepMode::Replay].into_iter().take(1 + usize::from(is_replayed)) {
+                let mut figure = new_figure(arm, mode, *team, &profile, options);
                 let cpus = placement.first_cpus();
                 figure.conditions.set(key::CPUS, cpus.iter().copied().map(f64::from).collect());
                 figure.conditions.set(key::PLACES, placement.places.to_owned());
@@ -151,20 +131,19 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
                     id: figure.id.clone(),
                     allocator: arm.allocator.cloned(),
                     block_source: arm.block_source as u32,
-                    step_mode: *mode as u32,
-                    access: Access::ALL.iter().position(|(_, access)| *access == options.access).unwrap_or(0)
-                        as u32,
+                    step_mode: mode as u32,
+                    access,
                     distribution: profile.distribution as u32,
                     largest: profile.largest,
                     slots,
-                    classes: classes.iter().map(row).collect(),
+                    classes: classes.clone(),
                     steps: profile.steps,
                     seed: profile.seed,
                     threads,
                     processes,
                     is_compat: options.is_compat,
                     remote: (options.remote * f64::from(u32::MAX)) as u32,
-                    sample_every: if *mode == StepMode::Direct { SAMPLE_EVERY } else { 0 },
+                    sample_every: if mode == StepMode::Direct { SAMPLE_EVERY } else { 0 },
                     bytes: profile.bytes(),
                     phase_timeout: phase_timeout(&profile, options.access),
                     allowed: placement.cpus(),
@@ -176,7 +155,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     }
     for (name, reason) in &options.allocators.missing {
         let arm = Arm { name, block_source: BlockSource::Real, allocator: None };
-        let figure = planned(&arm, StepMode::Direct, teams[0], &profile, options);
+        let figure = new_figure(&arm, StepMode::Direct, teams[0], &profile, options);
         figures.push(figure.not_available(reason.clone()));
     }
     if let Some(limit) = &limited_by {
@@ -189,8 +168,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "alloc.load",
-        setup: serde_json::to_value(Setup { machine: machine.clone(), available: available * 0.9, tasks })
-            .unwrap_or_default(),
+        setup: Setup { machine: machine.clone(), available: available * 0.9, tasks },
         figures,
         rules: options.rules,
         preparing: "who serves with each library".to_owned(),
@@ -256,21 +234,20 @@ fn numbers(machine: &Machine, options: &Options) -> Result<Vec<u32>, PlanError> 
     numbers.sort_unstable();
     numbers.dedup();
     if options.remote > 0.0 && (options.processes || numbers == [1]) {
-        return Err(PlanError::Wrong(
-            "--remote-free needs threads of one process that free for one another: ask for two threads or more, and not for --processes"
-                .to_owned(),
-        ));
+        return Err(Failure::new("--remote-free needs threads of one process that free for one another")
+            .advice("ask for two threads or more, and not for --processes")
+            .into());
     }
     Ok(numbers)
 }
 
 /// The load, scaled to the time of the preset and the memory of the machine unless the user gave its size.
 /// The text says why it is smaller still, if too little memory is free now.
-fn scaled(machine: &Machine, options: &Options, runs: usize, most_threads: u32) -> (Profile, Option<String>) {
+fn scale(machine: &Machine, options: &Options, runs: usize, most_threads: u32) -> (Profile, Option<String>) {
     if options.is_sized {
         return (options.profile.clone(), None);
     }
-    let timed = timed(options, runs, most_threads);
+    let timed = fit_time(options, runs, most_threads);
     let Reading::Value(room) = room(machine) else { return (timed, None) };
     let fitting = timed.within(room.bytes as f64 * MEMORY_SHARE);
     let limit = (room.is_momentary && fitting.slots < timed.slots).then(|| {
@@ -283,7 +260,7 @@ fn scaled(machine: &Machine, options: &Options, runs: usize, most_threads: u32) 
 }
 
 /// The load, as large as the time allows, but with enough slots for the most threads.
-fn timed(options: &Options, runs: usize, most_threads: u32) -> Profile {
+fn fit_time(options: &Options, runs: usize, most_threads: u32) -> Profile {
     if options.rules.max_time == f64::MAX {
         return options.profile.clone();
     }
@@ -303,13 +280,11 @@ fn timed(options: &Options, runs: usize, most_threads: u32) -> Profile {
     options.profile.within(slots / options.profile.slots as f64 * options.profile.bytes())
 }
 
-fn row(class: &Class) -> [u32; 4] {
-    [class.below, class.smallest, class.largest, class.slots]
-}
-
-fn planned(arm: &Arm, mode: StepMode, team: Team, profile: &Profile, options: &Options) -> Figure {
-    let series = if mode == StepMode::Replay { REPLAY } else { STEADY };
-    let suffix = if mode == StepMode::Replay { ", drawn beforehand" } else { "" };
+fn new_figure(arm: &Arm, mode: StepMode, team: Team, profile: &Profile, options: &Options) -> Figure {
+    let (series, suffix, harness) = match mode {
+        StepMode::Replay => (REPLAY, ", drawn beforehand", allocators::REPLAY),
+        StepMode::Direct => (STEADY, "", allocators::DIRECT),
+    };
     let mut figure = Figure::planned(
         format!("{series}.{}.{}", arm.name, team.tag()),
         crate::SUITE,
@@ -333,10 +308,7 @@ fn planned(arm: &Arm, mode: StepMode, team: Team, profile: &Profile, options: &O
         .with(key::SEED, profile.seed as f64)
         .with(key::ACCESS, access.to_owned())
         .with(key::REMOTE_FREE, options.remote)
-        .with(
-            key::HARNESS,
-            if mode == StepMode::Replay { allocators::REPLAY } else { allocators::DIRECT }.to_owned(),
-        );
+        .with(key::HARNESS, harness.to_owned());
     figure
 }
 
@@ -348,34 +320,19 @@ fn set_coordinates(figure: &mut Figure, series: &str, allocator: &str, team: Tea
     figure.at.insert("threads".to_owned(), coordinate(CoordinateValue::Number(f64::from(team.number))));
 }
 
-/// The resolved plan, for people.
 fn notes(options: &Options, profile: &Profile, teams: &[Team]) -> Vec<(&'static str, String)> {
     let names: Vec<&str> =
         options.allocators.installed.iter().map(|allocator| allocator.name.as_str()).collect();
     let teams: Vec<String> = teams.iter().map(|team| team.told()).collect();
     let whole = &options.profile;
-    let scale = match profile.slots < whole.slots {
-        true => format!(
-            ", scaled to time and memory (whole: --slots {}, {})",
-            whole.slots,
-            figure::format::bytes(whole.bytes())
-        ),
-        false => String::new(),
-    };
-    vec![
-        ("allocators", names.join(", ")),
-        (
-            "load",
-            format!(
-                "{}: {} slots, {} steps of each thread, {} in all{scale}",
-                profile.name,
-                profile.slots,
-                profile.steps,
-                figure::format::bytes(profile.slots as f64 * SLOT_BYTES + profile.live())
-            ),
-        ),
-        ("who", teams.join(", ")),
-    ]
+    let Profile { name, slots, steps, .. } = profile;
+    let bytes = format::bytes(profile.bytes());
+    let mut load = format!("{name}: {slots} slots, {steps} steps of each thread, {bytes} in all");
+    if profile.slots < whole.slots {
+        let bytes = format::bytes(whole.bytes());
+        load += &format!(", scaled to time and memory (whole: --slots {}, {bytes})", whole.slots);
+    }
+    vec![("allocators", names.join(", ")), ("load", load), ("who", teams.join(", "))]
 }
 
 #[cfg(test)]

@@ -6,15 +6,11 @@ use lab::placement::{Bind, Placement, PlacementError, Places, place};
 
 use crate::mode::Options;
 
-/// Threads of each process, and processes.
 pub fn threads_and_processes(team: Team) -> (u32, u32) {
     if team.kind == Kind::Processes { (1, team.number) } else { (team.number, 1) }
 }
 
 /// The CPU of each thread.
-///
-/// # Errors
-/// No placement meets the request.
 pub fn placement(team: Team, machine: &Machine, options: &Options) -> Result<Placement, PlacementError> {
     let number = Some(team.number as usize);
     let cores = place(machine, &Places::Cores, Bind::Close, None)?.threads.len();
@@ -62,7 +58,7 @@ mod unit {
     use lab::schedule::Rules;
 
     use super::*;
-    use crate::find::Chosen;
+    use crate::find::Selection;
     use crate::profile::Profile;
 
     /// A machine whose SMT siblings are `cores` apart.
@@ -81,7 +77,7 @@ mod unit {
 
     fn options(processes: bool, siblings: bool) -> Options {
         Options {
-            allocators: Chosen::default(),
+            allocators: Selection::default(),
             profile: Profile::known("ithare").unwrap(),
             is_sized: false,
             access: workload::alloc_load::Access::Full,

@@ -14,33 +14,26 @@ const SHORTEST: f64 = 1e-9;
 // A histogram with a row for each class is a profile that the load accepts.
 const _: () = assert!(CLASSES < workload::alloc_load::parameters::CLASSES);
 
-/// Blocks of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Class {
-    /// Blocks allocated.
     pub allocated: u64,
-    /// Blocks allocated by realloc.
     pub resized: u64,
-    /// Blocks that ended.
     pub ended: u64,
     /// Sum of the requested bytes.
     pub bytes: u64,
     /// Sum of the lifetimes up to the end of the recording, in seconds.
     pub lifetimes: f64,
-    /// Smallest block, in bytes.
+    /// In bytes, as the largest.
     pub smallest: u64,
-    /// Largest block, in bytes.
     pub largest: u64,
 }
 
 /// The allocations of a program and of all processes that it started.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
-    /// Seconds that the program ran.
     pub seconds: f64,
     /// All classes by size, including empty ones.
     pub classes: Vec<Class>,
-    /// Processes that recorded.
     pub processes: u64,
     /// Blocks that were freed without a recorded allocation.
     pub unknown: u64,
@@ -83,7 +76,6 @@ impl Histogram {
         }
     }
 
-    /// Blocks allocated.
     pub fn allocated(&self) -> u64 {
         self.sum(|class| class.allocated)
     }

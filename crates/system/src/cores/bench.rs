@@ -8,6 +8,7 @@ use std::sync::Arc;
 use figure::evidence::*;
 use figure::{CpuList, Event, Reading, Round, stats};
 use lab::clock::Clock;
+use lab::failure::{Attempt, Failure};
 use lab::measure;
 use lab::pool::{Pool, WorkerThread};
 use lab::worker::{Bench, WorkerReport};
@@ -19,7 +20,6 @@ use super::plan::{Setup, TRIPS};
 
 /// Untimed round trips before each sample, because the threads leave the barrier one after the other.
 const UNTIMED: u64 = 50;
-/// Hand-overs of a sample.
 const HAND_OVERS: u64 = 2 * (UNTIMED + TRIPS);
 /// Samples that determine the number of samples of a round.
 const CALIBRATION_SAMPLES: usize = 5;
@@ -32,26 +32,16 @@ struct CoresBench {
     line: Arc<Line>,
     /// Samples of a round, by figure.
     samples: BTreeMap<String, usize>,
-    /// Whether every thread read back its affinity mask.
     readback: bool,
-    /// Whether the line held the right count after every round.
     verified: bool,
 }
 
-/// Chooses the clock.
-///
-/// # Errors
-/// The setup is not valid.
-pub fn prepare(
-    plan: serde_json::Value,
-    _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let clock = Clock::for_machine(&setup.machine);
-    let mut facts = WorkerReport::default();
-    clock.write(&mut facts.evidence);
+    let mut report = WorkerReport::default();
+    clock.write(&mut report.evidence);
     let (line, samples) = (Arc::default(), BTreeMap::new());
-    Ok((Box::new(CoresBench { setup, clock, line, samples, readback: true, verified: true }), facts))
+    Ok((Box::new(CoresBench { setup, clock, line, samples, readback: true, verified: true }), report))
 }
 
 /// One thread's part of a sample. The first thread returns the seconds of the timed round trips.
@@ -66,7 +56,7 @@ fn run_sample(line: &Line, thread: &WorkerThread, sample: usize) -> Result<Optio
 
 impl CoresBench {
     /// Determines the number of samples of a round of this pair, once.
-    fn calibrate(&mut self, id: &str, pool: &Pool) -> Result<usize, String> {
+    fn calibrate(&mut self, id: &str, pool: &Pool) -> Result<usize, Failure> {
         if let Some(samples) = self.samples.get(id) {
             return Ok(*samples);
         }
@@ -76,38 +66,36 @@ impl CoresBench {
             let samples = (0..CALIBRATION_SAMPLES).map(|sample| run_sample(&line, thread, sample));
             samples.collect::<Result<Vec<_>, NoAnswer>>()
         });
-        let results = results.map_err(|error| error.to_string())?;
-        let results: Result<Vec<_>, NoAnswer> = results.into_iter().collect();
-        let seconds: Vec<f64> =
-            results.map_err(|error| format!("{id}: {error}"))?.into_iter().flatten().flatten().collect();
+        let results: Result<Vec<_>, NoAnswer> = results?.into_iter().collect();
+        let seconds: Vec<f64> = results.attempt_on("", id)?.into_iter().flatten().flatten().collect();
         let typical = stats::median(&seconds).unwrap_or(0.0).max(1e-9);
         let samples = ((self.setup.round / typical) as usize).clamp(SAMPLES.0, SAMPLES.1);
         self.samples.insert(id.to_owned(), samples);
         Ok(samples)
     }
 
-    fn measure(&mut self, id: &str, cpus: [u32; 2]) -> Result<Round, String> {
+    fn measure(&mut self, id: &str, cpus: [u32; 2]) -> Result<Round, Failure> {
         let cpus: CpuList = cpus.into_iter().collect();
         // Threads are started for each round, because there may be a thousand pairs.
-        let pool = Pool::on_each(&cpus, self.clock.clone()).map_err(|error| error.to_string())?;
+        let pool = Pool::on_each(&cpus, self.clock.clone())?;
         self.readback &= pool.readback;
         let watch = Watch::new(&Tree::live(), &self.setup.machine, &cpus);
         let samples = self.calibrate(id, &pool)?;
         self.line.begin(0);
         let line = self.line.clone();
         let work = move |thread: &WorkerThread, sample: usize| run_sample(&line, thread, sample);
-        let (measured, results) =
-            measure::round_with_values(&pool, &watch, samples, work).map_err(|error| error.to_string())?;
+        let (measured, results) = measure::round_with_values(&pool, &watch, samples, work)?;
         let results: Result<Vec<Option<f64>>, NoAnswer> = results.into_iter().flatten().collect();
-        let seconds: Vec<f64> =
-            results.map_err(|error| format!("{id}: {error}"))?.into_iter().flatten().collect();
+        let seconds: Vec<f64> = results.attempt_on("", id)?.into_iter().flatten().collect();
         let handed_over = self.line.count();
         self.verified &= handed_over == samples as u64 * HAND_OVERS;
 
         let one_way = |seconds: f64| seconds / (2 * TRIPS) as f64 * 1e9;
         let quartile = |q| stats::quantile(&seconds, q).map(one_way);
         let value = quartile(0.5).filter(|value| *value > 0.0);
-        let value = value.ok_or_else(|| format!("{id}: the clock ({}) gave no time", self.clock.basis))?;
+        let value = value.ok_or_else(|| {
+            Failure::new("").on(id).answer(format!("the clock ({}) gave no time", self.clock.basis))
+        })?;
         let mut evidence = measured.evidence;
         let reading = |value| Reading::or_unknown(value, "no sample was taken");
         evidence.put_reading(SAMPLE_SHORTEST, reading(stats::quantile(&seconds, 0.0)));
@@ -126,16 +114,16 @@ impl CoresBench {
 }
 
 impl Bench for CoresBench {
-    fn round(&mut self, figure: &str) -> Result<Round, String> {
+    fn round(&mut self, figure: &str) -> Result<Round, Failure> {
         let task = self.setup.tasks.iter().find(|task| task.id == figure);
-        let cpus = task.ok_or_else(|| format!("no figure {figure}"))?.cpus;
+        let cpus = task.ok_or_else(|| Failure::new("no figure").on(figure))?.cpus;
         self.measure(figure, cpus)
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
-        let mut facts = WorkerReport::default();
-        facts.evidence.put(PLACE_READBACK, self.readback);
-        facts.evidence.put(VERIFIED, self.verified);
-        Ok(facts)
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
+        let mut report = WorkerReport::default();
+        report.evidence.put(PLACE_READBACK, self.readback);
+        report.evidence.put(VERIFIED, self.verified);
+        Ok(report)
     }
 }

@@ -1,10 +1,11 @@
 //! Summarises the pairs of each advertised class as one figure. Pure.
 
 use figure::evidence::{KERNEL as KERNEL_KEY, PAIR};
+use figure::format::counted;
 use figure::{Better, Conditions, Figure, Status, Unit, stats};
 use lab::pairs::CLASSES;
 
-use super::{KERNEL, SERIES};
+use super::plan::{KERNEL, SERIES};
 
 /// Adds for each class the median of its pairs. A single pair needs none.
 pub fn complete(figures: &mut Vec<Figure>) {
@@ -27,8 +28,8 @@ pub fn complete(figures: &mut Vec<Figure>) {
 
 fn median_figure(class: &str, pairs: Vec<(String, f64)>) -> Figure {
     let values: Vec<f64> = pairs.iter().map(|(_, value)| *value).collect();
-    let plural = if pairs.len() == 1 { "" } else { "s" };
-    let name = format!("A line between two CPUs ({class}), one way, median of {} pair{plural}", pairs.len());
+    let count = counted(pairs.len(), "pair");
+    let name = format!("A line between two CPUs ({class}), one way, median of {count}");
     let id = format!("{SERIES}.{class}");
     let mut figure = Figure::planned(id, crate::SUITE, name, Unit::NANOSECONDS, Better::Lower);
     figure.value = stats::median(&values);

@@ -26,7 +26,6 @@ pub struct Line {
 #[repr(align(256))]
 struct Stop(AtomicBool);
 
-/// The other thread did not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the other CPU did not answer in {} s", LONGEST_WAIT.as_secs())]
 pub struct NoAnswer;
@@ -38,16 +37,12 @@ impl Line {
         self.count.store(count, Ordering::Relaxed);
     }
 
-    /// The current count.
     pub fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }
 
     /// One thread's part of `trips` round trips: increments the count at `first`, `first` + 2, … The other
-    /// thread does the same from `first` + 1.
-    ///
-    /// # Errors
-    /// [`NoAnswer`] after ten seconds without the other thread.
+    /// thread does the same from `first` + 1. Gives up after ten seconds without the other thread.
     #[inline]
     pub fn bounce(&self, first: u64, trips: u64) -> Result<(), NoAnswer> {
         for trip in 0..trips {

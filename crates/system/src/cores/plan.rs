@@ -4,12 +4,15 @@ use figure::evidence as key;
 use figure::series::{At, Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit, format};
 use lab::pairs::{self, Class, Pair};
-use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
-use super::{KERNEL, SERIES, choose};
-use crate::mode::{Options, PlanError, Planned};
+use super::choose;
+use crate::mode::{Options, PlanError, Planned, suite_plan};
 
+/// The series of pairs, and the prefix of all ids.
+pub const SERIES: &str = "system.cores";
+/// `kernel` of the pairs.
+pub const KERNEL: &str = "ping-pong";
 /// Round trips of a sample, as in core-to-core-latency. A sample takes about 0.1 ms, so that interrupts
 /// disturb few samples.
 pub const TRIPS: u64 = 1000;
@@ -26,34 +29,22 @@ const OVERHEAD: f64 = 0.01;
 const FILLED: f64 = 0.9;
 /// Pairs at most. A record with eight rounds then has about 30 MB.
 const MOST_PAIRS: usize = 1024;
-/// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
-const GRACE: f64 = 60.0;
 
-/// The setup of the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine.
     pub machine: Machine,
     /// Approximate seconds of a round.
     pub round: f64,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
-    /// The two CPUs.
     pub cpus: [u32; 2],
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let cpus = machine.topology.usable();
     let rules = options.rules;
     let is_bounded = rules.max_time < f64::MAX;
@@ -62,36 +53,25 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let pairs = choose::choose(machine, &cpus, fits.clamp(1, MOST_PAIRS));
     let room = each / pairs.len().max(1) as f64 - OVERHEAD;
     let round = if is_bounded { room.clamp(SHORTEST, LONGEST) } else { UNBOUNDED };
-    let mut figures: Vec<Figure> = pairs.iter().map(planned).collect();
-    let tasks = figures.iter().zip(&pairs);
-    let tasks =
-        tasks.map(|(figure, pair)| Task { id: figure.id.clone(), cpus: [pair.owner, pair.requester] });
-    let tasks = tasks.collect();
+    let mut figures: Vec<Figure> = pairs.iter().map(pair_figure).collect();
+    let task =
+        |(figure, pair): (&Figure, &Pair)| Task { id: figure.id.clone(), cpus: [pair.owner, pair.requester] };
+    let tasks = figures.iter().zip(&pairs).map(task).collect();
     if pairs.is_empty() {
         figures.push(no_pairs(machine, &cpus));
     }
     let notes = notes(&cpus, &pairs, round);
     let setup = Setup { machine: machine.clone(), round, tasks };
-    let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "system.cores",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
-        figures,
-        rules,
-        preparing: "one line for every two CPUs".to_owned(),
-        least_seconds: 0.0,
-        prepare_deadline: GRACE,
-        round_deadline: GRACE,
-    };
+    let suite = suite_plan("system.cores", "one line for every two CPUs", setup, figures, rules, round);
     Ok(Planned { suite, notes })
 }
 
 /// The figure of a pair, in one direction: both threads do the same, and the time includes both directions.
-fn planned(pair: &Pair) -> Figure {
+fn pair_figure(pair: &Pair) -> Figure {
     let Pair { owner, requester, class, basis } = pair;
     let class = class.word();
     let name = format!("A line between CPUs {owner} and {requester} ({class}), one way");
-    let mut figure = figure(&format!("{owner}-{requester}"), &name);
+    let mut figure = new_figure(&format!("{owner}-{requester}"), &name);
     figure.at = coordinates(owner.to_string(), requester.to_string());
     figure.conditions = Conditions::default()
         .with(key::KERNEL, KERNEL.to_owned())
@@ -106,10 +86,9 @@ fn planned(pair: &Pair) -> Figure {
     figure
 }
 
-/// The figure of a machine without two CPUs.
 fn no_pairs(machine: &Machine, cpus: &CpuList) -> Figure {
     let absent = pairs::find_by_class(machine, cpus, 1).into_iter().find_map(|class| class.absent);
-    let mut figure = figure("pairs", "A line between two CPUs, one way");
+    let mut figure = new_figure("pairs", "A line between two CPUs, one way");
     figure.at = coordinates("any".to_owned(), "another".to_owned());
     figure.not_available(match cpus.len() {
         0 => "no CPU that may be used is online".to_owned(),
@@ -118,7 +97,7 @@ fn no_pairs(machine: &Machine, cpus: &CpuList) -> Figure {
     })
 }
 
-fn figure(id: &str, name: &str) -> Figure {
+fn new_figure(id: &str, name: &str) -> Figure {
     let id = format!("{SERIES}.{id}");
     let mut figure = Figure::planned(id, crate::SUITE, name, Unit::NANOSECONDS, Better::Lower);
     figure.series = Some(SERIES.to_owned());
@@ -130,7 +109,6 @@ fn coordinates(one: String, other: String) -> At {
     At::from([("cpu_a".to_owned(), name(one)), ("cpu_b".to_owned(), name(other))])
 }
 
-/// Resolved options for the user.
 fn notes(cpus: &CpuList, pairs: &[Pair], round: f64) -> Vec<(&'static str, String)> {
     let existing = cpus.len() * cpus.len().saturating_sub(1) / 2;
     let count = if pairs.len() < existing {
@@ -160,11 +138,11 @@ mod unit {
     use lab::schedule::Rules;
     use machine::{Overrides, Tree, synthetic};
 
-    fn on(cpus: &str, max_time: f64) -> Planned {
+    fn on(cpus: &str, max_time: f64) -> Planned<Setup> {
         on_machine(choose::unit::server(), cpus, max_time)
     }
 
-    fn on_machine(mut machine: Machine, cpus: &str, max_time: f64) -> Planned {
+    fn on_machine(mut machine: Machine, cpus: &str, max_time: f64) -> Planned<Setup> {
         if !cpus.is_empty() {
             machine.topology.allowed = cpus.parse().unwrap();
         }
@@ -173,11 +151,7 @@ mod unit {
         plan(&machine, &options).unwrap()
     }
 
-    fn setup(plan: &Planned) -> Setup {
-        serde_json::from_value(plan.suite.setup.clone()).unwrap()
-    }
-
-    fn note<'a>(plan: &'a Planned, name: &str) -> &'a str {
+    fn note<'a>(plan: &'a Planned<Setup>, name: &str) -> &'a str {
         plan.notes.iter().find(|(note, _)| *note == name).map_or("", |(_, text)| text)
     }
 
@@ -195,7 +169,7 @@ mod unit {
         let at: Vec<_> = figures[1].at.iter().map(|(axis, at)| (axis.as_str(), at.value.clone())).collect();
         let name = |text: &str| CoordinateValue::Name(text.to_owned());
         assert_eq!(at, [("cpu_a", name("0")), ("cpu_b", name("24"))]);
-        let setup = setup(&plan);
+        let setup = &plan.suite.setup;
         assert_eq!(setup.tasks.len(), 6);
         assert!(setup.tasks.iter().zip(ids).all(|(task, id)| task.id == id));
         assert_eq!((note(&plan, "pairs"), note(&plan, "left out")), ("all 6", ""));
@@ -205,14 +179,15 @@ mod unit {
     fn the_least_rounds_fit_into_the_time() {
         for (time, all) in [(1.0, false), (20.0, false), (200.0, false), (1000.0, false), (20.0, true)] {
             let plan = on(if all { "0-7" } else { "" }, time);
-            let setup = setup(&plan);
+            let setup = &plan.suite.setup;
             let pairs = setup.tasks.len();
             assert!(pairs as f64 * 8.0 * (setup.round + OVERHEAD) <= time, "{pairs} pairs in {time} s");
             assert_eq!(all, note(&plan, "pairs") == "all 28", "{}", note(&plan, "pairs"));
             assert_eq!(time < 5.0, note(&plan, "left out").contains("in no pair"));
         }
         let unbounded = on("", f64::MAX);
-        assert_eq!((setup(&unbounded).tasks.len(), setup(&unbounded).round), (MOST_PAIRS, UNBOUNDED));
+        let setup = unbounded.suite.setup;
+        assert_eq!((setup.tasks.len(), setup.round), (MOST_PAIRS, UNBOUNDED));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use figure::evidence::{CLOCK_GRANULARITY, SAMPLE_SHORTEST, VERIFIED};
 use figure::{Event, Round};
+use lab::failure::{Attempt, Failure};
 use lab::worker::{Bench, WorkerReport};
 use lab::{measure, program};
 use workload::unixbench::Needs;
@@ -20,39 +21,30 @@ struct CrossBench {
 }
 
 /// Finds the helper, and starts threads on the CPUs of every placement.
-///
-/// # Errors
-/// What is missing, for the user.
-pub fn prepare(
-    plan: serde_json::Value,
-    _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let runner = |cpus| PassRunner::new(&setup.machine, cpus, &setup.directory, setup.session);
     let runners = setup.places.iter().map(runner).collect::<Result<Vec<_>, _>>()?;
-    let mut facts = WorkerReport::default();
+    let mut report = WorkerReport::default();
     for (place, runner) in runners.iter().enumerate() {
         let pairs = setup.pairs.iter().filter(|pair| pair.place == place);
         let tasks: Vec<_> = pairs.map(|pair| pair.truebench.clone()).collect();
         // Evidence of all figures of the index applies only to truebench's figures here.
-        let WorkerReport { evidence, figures, .. } = runner.facts(&tasks);
-        facts.figures.extend(tasks.into_iter().map(|task| (task.id, evidence.clone())));
-        facts.figures.extend(figures);
+        let WorkerReport { evidence, figures, .. } = runner.report(&tasks);
+        report.figures.extend(tasks.into_iter().map(|task| (task.id, evidence.clone())));
+        report.figures.extend(figures);
     }
-    Ok((Box::new(CrossBench { setup, runners }), facts))
+    Ok((Box::new(CrossBench { setup, runners }), report))
 }
 
 impl CrossBench {
-    /// Runs UnixBench's program once.
-    fn run_unixbench(&self, pair: &Pair, runner: &PassRunner) -> Result<Round, String> {
+    fn run_unixbench(&self, pair: &Pair, runner: &PassRunner) -> Result<Round, Failure> {
         let workdir = WorkDir::create(Needs::Directory, &runner.helper, &runner.directory, runner.session)?;
         let text = unixbench::text(&self.setup.unixbench_dir);
         std::fs::copy(&text, workdir.directory.join(unixbench::TEXT_NAME))
-            .map_err(|error| format!("{} could not be copied: {error}", text.display()))?;
+            .attempt_on("cannot copy", text.display())?;
         let (test, seconds) = (&pair.truebench.test, pair.truebench.seconds as u32);
         let call = unixbench::call(&self.setup.unixbench_dir, test, seconds, &workdir.directory)
-            .ok_or_else(|| format!("UnixBench has no {test}"))?;
-        let with_program = |text: String| format!("{} {text}", call.program.display());
+            .ok_or_else(|| Failure::new("UnixBench has no").on(test))?;
         let programs = unixbench::programs(&self.setup.unixbench_dir).display().to_string();
         let program = program::Program {
             path: call.program.clone(),
@@ -71,14 +63,13 @@ impl CrossBench {
             let cpu = result.as_ref().map_or(0.0, |result| result.cpu_seconds);
             (result, cpu)
         };
-        let (result, around) =
-            measure::around(&runner.pool, &runner.watch, body).map_err(|error| error.to_string())?;
-        let result = result.map_err(|error| with_program(error.to_string()))?;
+        let (result, around) = measure::around(&runner.pool, &runner.watch, body)?;
+        let result = result.map_err(|error| Failure::new(format!("{} {error}", call.program.display())))?;
         if let Some(complaint) = result.complaint() {
-            return Err(with_program(format!("failed: {complaint}")));
+            return Err(Failure::new(format!("{} failed", call.program.display())).answer(complaint));
         }
-        let value = unixbench::read(&result.errors, around.duration)
-            .map_err(|reason| with_program(format!("was run, but {reason}")))?;
+        let value =
+            unixbench::read(&result.errors, around.duration).attempt_on("", call.program.display())?;
         let mut evidence = around.evidence;
         evidence.merge(result.evidence);
         evidence.put(SAMPLE_SHORTEST, pair.truebench.seconds);
@@ -87,26 +78,28 @@ impl CrossBench {
 }
 
 impl Bench for CrossBench {
-    fn round(&mut self, figure: &str) -> Result<Round, String> {
+    fn round(&mut self, figure: &str) -> Result<Round, Failure> {
         let is_pair = |pair: &&Pair| pair.unixbench == figure || pair.truebench.id == figure;
-        let pair = self.setup.pairs.iter().find(is_pair).ok_or_else(|| format!("no figure {figure}"))?;
-        let runner = self.runners.get(pair.place).ok_or_else(|| format!("{figure}: no such placement"))?;
+        let pair =
+            self.setup.pairs.iter().find(is_pair).ok_or_else(|| Failure::new("no figure").on(figure))?;
+        let runner =
+            self.runners.get(pair.place).ok_or_else(|| Failure::new("no placement of").on(figure))?;
         if pair.unixbench == figure { self.run_unixbench(pair, runner) } else { runner.pass(&pair.truebench) }
     }
 
     /// A truebench copy with wrong results fails its round. UnixBench does not verify its results.
-    fn finish(&mut self) -> Result<WorkerReport, String> {
-        let mut facts = WorkerReport::default();
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
+        let mut report = WorkerReport::default();
         for pair in &self.setup.pairs {
             let mut truebench = figure::Evidence::default();
             truebench.put(VERIFIED, true);
-            facts.figures.push((pair.truebench.id.clone(), truebench));
+            report.figures.push((pair.truebench.id.clone(), truebench));
             let mut unixbench = figure::Evidence::default();
             unixbench.put_unknown(VERIFIED, "UnixBench does not verify what its tests did");
             let reason = "UnixBench times by alarms, and by clocks of several sorts";
             unixbench.put_unknown(CLOCK_GRANULARITY, reason);
-            facts.figures.push((pair.unixbench.clone(), unixbench));
+            report.figures.push((pair.unixbench.clone(), unixbench));
         }
-        Ok(facts)
+        Ok(report)
     }
 }

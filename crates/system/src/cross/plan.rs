@@ -6,18 +6,17 @@ use std::path::{Path, PathBuf};
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
+use lab::failure::{Attempt, Failure};
 use lab::schedule::Rules;
-use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 use workload::unixbench::{Class, Test};
 
 use super::unixbench;
 use crate::catalogue;
 use crate::index::plan::Task;
-use crate::mode::{Options, PlanError, Planned};
+use crate::mode::{GRACE, Options, PlanError, Planned, suite_plan};
 use crate::ratio;
 
-/// The series of all figures.
 const SERIES: &str = "system.cross";
 /// `instrument` of truebench's figures.
 const TRUEBENCH: &str = "truebench";
@@ -28,38 +27,28 @@ const SECONDS: f64 = 1.0;
 /// a second less. Scripts count when they end, so those that are unfinished at the end take time and do not
 /// count.
 const COARSE_SECONDS: f64 = 2.0;
-/// Seconds of Whetstone, which has a fixed duration.
 const WHETSTONE_SECONDS: f64 = 10.0;
 /// Seconds that UnixBench's file copies may take before they copy, or Whetstone in total.
 const PREPARATION: f64 = 60.0;
-/// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
-const GRACE: f64 = 120.0;
 
-/// The setup of the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine.
     pub machine: Machine,
     /// Directory in which working directories of both instruments are created.
     pub directory: PathBuf,
     /// truebench's process id, which identifies the directories of this run.
     pub session: u32,
-    /// UnixBench's directory.
     pub unixbench_dir: PathBuf,
-    /// The CPUs of each placement.
     pub places: Vec<CpuList>,
-    /// Tests to compare.
     pub pairs: Vec<Pair>,
 }
 
 /// A test in a placement, with a figure of each instrument.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pair {
-    /// Id of UnixBench's figure.
     pub unixbench: String,
     /// Index into [`Setup::places`].
     pub place: usize,
-    /// truebench's figure and pass.
     pub truebench: Task,
 }
 
@@ -71,11 +60,7 @@ impl Setup {
     }
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let tests = catalogue::select(&options.tests)?;
     let directory = options.directory.clone().unwrap_or_else(std::env::temp_dir);
     let free = machine.topology.usable();
@@ -99,8 +84,10 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
             for place in 0..setup.places.len() {
                 if place == 0 || depends_on_placement(test) {
                     let pair = pair(test, place, &setup.places, seconds);
-                    figures.push(unixbench_figure(test, &pair, &setup.places));
-                    figures.push(truebench_figure(test, &pair, &setup.places));
+                    let (theirs, ours) = (pair.unixbench.clone(), pair.truebench.id.clone());
+                    let places = &setup.places;
+                    figures.push(pass_figure(theirs, test, &pair, places, unixbench::NAME, unixbench::NAME));
+                    figures.push(pass_figure(ours, test, &pair, places, TRUEBENCH, "ours"));
                     setup.pairs.push(pair);
                 }
             }
@@ -110,35 +97,20 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         let figure = new_figure(SERIES.to_owned(), "UnixBench against ours", Unit::ONE);
         figures.push(figure.not_available(reason));
     }
+    let with = options.with.as_ref().map(|with| with.display().to_string());
     let notes = vec![
         ("tests", setup.pairs.iter().map(|pair| pair.unixbench.as_str()).collect::<Vec<_>>().join(", ")),
-        (
-            "UnixBench",
-            options
-                .with
-                .as_ref()
-                .map_or_else(|| "not given (--with DIR)".to_owned(), |with| with.display().to_string()),
-        ),
+        ("UnixBench", with.unwrap_or_else(|| "not given (--with DIR)".to_owned())),
         ("directory", setup.directory.display().to_string()),
     ];
     let deadline = setup.deadline();
-    let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "system.cross-check",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
-        figures,
-        // Rounds are not repeated: the value is a median of pairs, and a repeated round would have another
-        // partner.
-        rules: Rules { repeats: 0, ..options.rules },
-        preparing: "what surrounds the tests".to_owned(),
-        least_seconds: 0.0,
-        prepare_deadline: GRACE,
-        round_deadline: GRACE + deadline,
-    };
+    // Rounds are not repeated: the value is a median of pairs; a repeated round would have another partner.
+    let rules = Rules { repeats: 0, ..options.rules };
+    let preparing = "what surrounds the tests";
+    let suite = suite_plan("system.cross-check", preparing, setup, figures, rules, deadline);
     Ok(Planned { suite, notes })
 }
 
-/// Seconds of a pass.
 fn seconds(test: &Test, requested: Option<f64>) -> f64 {
     match test.name {
         "whetstone-double" => WHETSTONE_SECONDS,
@@ -150,19 +122,18 @@ fn seconds(test: &Test, requested: Option<f64>) -> f64 {
 /// UnixBench's directory as an absolute path, because its programs run in other directories.
 fn unixbench_dir(options: &Options) -> Result<PathBuf, PlanError> {
     let Some(with) = &options.with else { return Ok(PathBuf::new()) };
-    std::path::absolute(with).map_err(|error| PlanError::Wrong(format!("--with {}: {error}", with.display())))
+    Ok(std::path::absolute(with).attempt_on("--with", with.display())?)
 }
 
-/// Checks that all needed programs exist.
 fn check_programs(unixbench: &Path, tests: &[&Test]) -> Result<(), PlanError> {
     let programs = tests.iter().filter_map(|test| unixbench::call(unixbench, test.name, 1, Path::new("/")));
     let mut needed = programs.map(|call| call.program).chain([unixbench::text(unixbench)]);
     match needed.find(|file| !file.is_file()) {
-        Some(missing) => Err(PlanError::Wrong(format!(
-            "--with {}: no {} there: give the directory of UnixBench that holds its Run, after its make",
-            unixbench.display(),
-            missing.display()
-        ))),
+        Some(missing) => Err(Failure::new("--with")
+            .on(unixbench.display())
+            .answer(format!("no {} there", missing.display()))
+            .advice("give the directory of UnixBench that holds its Run, after its make")
+            .into()),
         None => Ok(()),
     }
 }
@@ -181,23 +152,13 @@ fn pair(test: &Test, place: usize, places: &[CpuList], seconds: f64) -> Pair {
     Pair { unixbench: format!("{base}.unixbench"), place, truebench }
 }
 
-fn unixbench_figure(test: &Test, pair: &Pair, places: &[CpuList]) -> Figure {
-    let figure = new_figure(pair.unixbench.clone(), test.title, Unit::of(test.unit));
-    describe(figure, test, pair, places, unixbench::NAME, unixbench::NAME)
-}
-
-fn truebench_figure(test: &Test, pair: &Pair, places: &[CpuList]) -> Figure {
-    let figure = new_figure(pair.truebench.id.clone(), test.title, Unit::of(test.unit));
-    describe(figure, test, pair, places, TRUEBENCH, "ours")
-}
-
 fn new_figure(id: String, name: &str, unit: Unit) -> Figure {
     Figure::planned(id, crate::SUITE, name, unit, Better::Higher)
 }
 
-/// Sets the instrument, the conditions, and the row and column in the table.
-fn describe(
-    mut figure: Figure,
+/// The figure of an instrument, with its row and column in the table.
+fn pass_figure(
+    id: String,
     test: &Test,
     pair: &Pair,
     places: &[CpuList],
@@ -210,7 +171,8 @@ fn describe(
         _ => format!("{} on CPU {place}", test.name),
     };
     let place_suffix = row.strip_prefix(test.name).unwrap_or_default();
-    figure.name = format!("{}{place_suffix}, by {instrument}", test.title);
+    let name = format!("{}{place_suffix}, by {instrument}", test.title);
+    let mut figure = new_figure(id, &name, Unit::of(test.unit));
     figure.series = Some(SERIES.to_owned());
     let name = |name: &str| Coordinate { value: CoordinateValue::Name(name.to_owned()), unit: None };
     figure.at.insert("test".to_owned(), name(&row));

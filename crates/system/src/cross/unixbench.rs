@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-/// Name of this instrument in figures.
+use lab::failure::Failure;
+
 pub const NAME: &str = "UnixBench";
-/// The directory of the programs in UnixBench's directory.
 const PROGRAMS: &str = "pgms";
 /// The input text of its scripts in UnixBench's directory.
 const TEXT: &str = "testdir/sort.src";
@@ -14,21 +14,16 @@ pub const TEXT_NAME: &str = "sort.src";
 /// The environment variable by which `execl` finds its own file.
 pub const BINARIES: &str = "UB_BINDIR";
 
-/// A command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// The executable file.
     pub program: PathBuf,
-    /// Its arguments.
     pub arguments: Vec<String>,
 }
 
-/// The directory of the programs.
 pub fn programs(unixbench: &Path) -> PathBuf {
     unixbench.join(PROGRAMS)
 }
 
-/// The input text of the scripts.
 pub fn text(unixbench: &Path) -> PathBuf {
     unixbench.join(TEXT)
 }
@@ -62,10 +57,7 @@ pub fn call(unixbench: &Path, test: &str, seconds: u32, directory: &Path) -> Opt
 
 /// Parses the result of a program, in the unit of its test, from its standard error. The last
 /// `COUNT|value|timebase|label` counts, as in UnixBench. `elapsed` seconds replace a missing `TIME|seconds`.
-///
-/// # Errors
-/// There is no valid count; with the program's output.
-pub fn read(errors: &str, elapsed: f64) -> Result<f64, String> {
+pub fn read(errors: &str, elapsed: f64) -> Result<f64, Failure> {
     let (mut count, mut time) = (None, None);
     for line in errors.lines() {
         let mut fields = line.trim().split('|');
@@ -87,8 +79,11 @@ pub fn read(errors: &str, elapsed: f64) -> Result<f64, String> {
     match result {
         // JSON has no infinite numbers.
         Some(result) if result > 0.0 && result.is_finite() => Ok(result),
-        Some(_) => Err("it counted nothing, or what is no number".to_owned()),
-        None => Err(format!("it gave no count; it said: {}", figure::format::plain_to(errors.trim(), 160))),
+        Some(_) => Err(Failure::new("it counted nothing, or what is no number")),
+        None => {
+            Err(Failure::new("it gave no count; its output")
+                .answer(figure::format::plain_to(errors.trim(), 160)))
+        }
     }
 }
 
@@ -128,6 +123,6 @@ mod unit {
         }
         assert!(read("COUNT|5|1|x\nTIME|inf\n", 1.0).is_err());
         assert!(read("COUNT|5|1|x\nTIME|0\n", 1.0).is_err());
-        assert!(read("sh: 1: looper: not found\n", 1.0).unwrap_err().contains("not found"));
+        assert!(read("sh: 1: looper: not found\n", 1.0).unwrap_err().to_string().contains("not found"));
     }
 }

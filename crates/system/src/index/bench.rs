@@ -2,6 +2,7 @@
 
 use figure::evidence::VERIFIED;
 use figure::{Event, Round};
+use lab::failure::Failure;
 use lab::worker::{Bench, WorkerReport};
 
 use super::pass::{self, PassRunner};
@@ -12,24 +13,16 @@ struct IndexBench {
     runner: PassRunner,
 }
 
-/// Finds the helper, and records what else affects the figures.
-///
-/// # Errors
-/// What is missing, for the user.
-pub fn prepare(
-    plan: serde_json::Value,
-    _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let runner = PassRunner::new(&setup.machine, &setup.cpus, &setup.directory, setup.session)?;
-    let facts = runner.facts(&setup.tasks);
-    Ok((Box::new(IndexBench { setup, runner }), facts))
+    let report = runner.report(&setup.tasks);
+    Ok((Box::new(IndexBench { setup, runner }), report))
 }
 
 impl Bench for IndexBench {
-    fn round(&mut self, figure: &str) -> Result<Round, String> {
+    fn round(&mut self, figure: &str) -> Result<Round, Failure> {
         let task = self.setup.tasks.iter().find(|task| task.id == figure);
-        let task = task.ok_or_else(|| format!("no figure {figure}"))?;
+        let task = task.ok_or_else(|| Failure::new("no figure").on(figure))?;
         if self.setup.unixbench {
             pass::settle();
         }
@@ -37,9 +30,9 @@ impl Bench for IndexBench {
     }
 
     /// All rounds are verified: a copy with wrong results fails its round (see [`lab::copies::Copies::run`]).
-    fn finish(&mut self) -> Result<WorkerReport, String> {
-        let mut facts = WorkerReport::default();
-        facts.evidence.put(VERIFIED, true);
-        Ok(facts)
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
+        let mut report = WorkerReport::default();
+        report.evidence.put(VERIFIED, true);
+        Ok(report)
     }
 }

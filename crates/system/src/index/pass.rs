@@ -6,9 +6,13 @@ use std::time::Duration;
 use figure::evidence::*;
 use figure::{CpuList, Evidence, Machine, Reading, Round};
 use lab::clock::Clock;
+use lab::copies::{Copies, CopiesSpec, Copy};
+use lab::failure::Failure;
+use lab::install::find_helper;
 use lab::measure;
 use lab::pool::Pool;
 use lab::thread_counters::children_cpu_time;
+use lab::trust::search_path;
 use lab::worker::WorkerReport;
 use machine::Tree;
 use machine::counters::Watch;
@@ -17,9 +21,6 @@ use workload::unixbench::{Needs, Test};
 use super::plan::Task;
 use super::workdir::WorkDir;
 use crate::{catalogue, surroundings};
-use lab::copies::{Copies, CopiesSpec, Copy};
-use lab::install::find_helper;
-use lab::trust::search_path;
 
 /// LANG as UnixBench sets it, whether this locale exists or not.
 pub const LANGUAGE: &str = "en_US.utf8";
@@ -33,11 +34,8 @@ fn environment(needs: Needs) -> Vec<(String, String)> {
     variables
 }
 
-/// Runs passes on some CPUs.
 pub struct PassRunner {
-    /// `truebench-workload`.
     pub helper: PathBuf,
-    /// CPUs that the copies may use.
     pub cpus: CpuList,
     /// Directory in which working directories are created.
     pub directory: PathBuf,
@@ -45,21 +43,17 @@ pub struct PassRunner {
     pub session: u32,
     /// One thread per CPU for the canary before and after. The threads sleep while copies run.
     pub pool: Pool,
-    /// The counters of these CPUs.
     pub watch: Watch,
 }
 
 impl PassRunner {
     /// Finds the helper, and starts a thread on each of these CPUs.
-    ///
-    /// # Errors
-    /// What is missing, for the user.
     pub fn new(
         machine: &Machine,
         cpus: &CpuList,
         directory: &Path,
         session: u32,
-    ) -> Result<PassRunner, String> {
+    ) -> Result<PassRunner, Failure> {
         let helper = find_helper()?;
         lab::scratch::sweep_abandoned(directory);
         Ok(PassRunner {
@@ -68,17 +62,17 @@ impl PassRunner {
             cpus: cpus.clone(),
             directory: directory.to_owned(),
             session,
-            pool: Pool::on_each(cpus, Clock::for_machine(machine)).map_err(|error| error.to_string())?,
+            pool: Pool::on_each(cpus, Clock::for_machine(machine))?,
             watch: Watch::new(&Tree::live(), machine, cpus),
         })
     }
 
     /// Libraries and the helper for all figures; file system, shell and tools for the figures of tests that
     /// use them.
-    pub fn facts(&self, tasks: &[Task]) -> WorkerReport {
-        let mut facts =
+    pub fn report(&self, tasks: &[Task]) -> WorkerReport {
+        let mut report =
             WorkerReport { evidence: surroundings::of_helper(&self.helper), ..WorkerReport::default() };
-        facts.evidence.merge(lab::clock::monotonic_evidence());
+        report.evidence.merge(lab::clock::monotonic_evidence());
         let (mut files, mut scripts) = (None, None);
         for task in tasks {
             let needs = catalogue::find(&task.test).map_or(Needs::Nothing, |test| test.needs);
@@ -87,34 +81,30 @@ impl PassRunner {
                 evidence.merge(files.get_or_insert_with(|| lab::mount::evidence(&self.directory)).clone());
             }
             if needs == Needs::Scripts {
-                evidence.merge(
-                    scripts.get_or_insert_with(|| surroundings::of_shell(&self.cpus, LANGUAGE)).clone(),
-                );
+                let shell = scripts.get_or_insert_with(|| surroundings::of_shell(&self.cpus, LANGUAGE));
+                evidence.merge(shell.clone());
             }
-            facts.figures.push((task.id.clone(), evidence));
+            report.figures.push((task.id.clone(), evidence));
         }
-        facts
+        report
     }
 
     /// Adds the mount option that explains a failure.
-    fn explain(&self, test: &Test, reason: String) -> String {
+    fn explain(&self, test: &Test, failure: Failure) -> Failure {
         let options = lab::mount::evidence(&self.directory).get(FS_OPTIONS).into_value();
         let is_noexec = options.is_some_and(|options| options.split(',').any(|option| option == "noexec"));
         if test.needs == Needs::Scripts && is_noexec {
             let directory = self.directory.display();
-            return format!("{reason} ({directory} is mounted noexec: --dir gives another)");
+            return failure.advice(format!("{directory} is mounted noexec: --dir gives another"));
         }
-        reason
+        failure
     }
 
     /// Runs one pass of a test's copies.
-    ///
-    /// # Errors
-    /// Why it has no result, for the user.
-    pub fn pass(&self, task: &Task) -> Result<Round, String> {
-        let test = catalogue::find(&task.test).ok_or_else(|| format!("no test {}", task.test))?;
+    pub fn pass(&self, task: &Task) -> Result<Round, Failure> {
+        let test = catalogue::find(&task.test).ok_or_else(|| Failure::new("no test").on(&task.test))?;
         let workdir = WorkDir::create(test.needs, &self.helper, &self.directory, self.session)?;
-        let ask = CopiesSpec {
+        let spec = CopiesSpec {
             name: test.name,
             copies: task.copies as usize,
             threads: 1,
@@ -124,7 +114,7 @@ impl PassRunner {
             cpus: self.cpus.clone(),
             environment: environment(test.needs),
         };
-        let copies = Copies::start(&self.helper, &ask)?;
+        let copies = Copies::start(&self.helper, &spec)?;
         let resident = Reading::or_unknown(copies.resident(), "/proc/PID/statm: not there");
         let (ready, before) = (copies.cpu_seconds(), children_cpu_time());
         let body = || {
@@ -133,9 +123,8 @@ impl PassRunner {
             // foreign load.
             (result, (children_cpu_time() - before - ready).max(0.0))
         };
-        let (copies, around) =
-            measure::around(&self.pool, &self.watch, body).map_err(|error| error.to_string())?;
-        let copies = copies.map_err(|reason| self.explain(test, reason))?;
+        let (copies, around) = measure::around(&self.pool, &self.watch, body)?;
+        let copies = copies.map_err(|failure| self.explain(test, failure))?;
         let mut evidence = around.evidence;
         write(&mut evidence, test, &copies);
         evidence.put_reading(COPY_RESIDENT, resident);
@@ -152,18 +141,15 @@ pub fn settle() {
     std::thread::sleep(Duration::from_secs(2));
 }
 
-/// The result of a copy in the unit of its test.
 fn value(copy: &Copy, test: &Test) -> f64 {
     let count = count(copy, test);
     if test.timebase > 0.0 { count * test.timebase / copy.seconds } else { count }
 }
 
-/// The count of a copy in the unit of its test.
 fn count(copy: &Copy, test: &Test) -> f64 {
     copy.count as f64 / test.scale
 }
 
-/// Writes the evidence of the copies.
 fn write(evidence: &mut Evidence, test: &Test, copies: &[Copy]) {
     let sum = |number: fn(&Copy) -> f64| copies.iter().map(number).sum::<f64>();
     evidence.put(COPY_COUNTS, copies.iter().map(|copy| count(copy, test)).collect());

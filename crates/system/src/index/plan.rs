@@ -3,13 +3,13 @@
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit, format};
+use lab::failure::Failure;
 use lab::schedule::Rules;
-use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 use workload::unixbench::Test;
 
 use crate::catalogue;
-use crate::mode::{Options, PlanError, Planned};
+use crate::mode::{Options, PlanError, Planned, suite_plan};
 
 /// Copies at most. Each is a process, and more show nothing new.
 const MOST_COPIES: u32 = 4096;
@@ -27,15 +27,10 @@ const OVERHEAD: f64 = 0.12;
 const SHORTEST: f64 = 0.25;
 /// Share of the time that the least rounds may fill; the rest is for repeated rounds.
 const FILLED: f64 = 0.9;
-/// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
-const GRACE: f64 = 120.0;
 
-/// The setup of the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine.
     pub machine: Machine,
-    /// CPUs that the copies may use.
     pub cpus: CpuList,
     /// Directory in which working directories are created.
     pub directory: std::path::PathBuf,
@@ -43,52 +38,38 @@ pub struct Setup {
     pub unixbench: bool,
     /// truebench's process id, which identifies the directories of this run.
     pub session: u32,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
-/// One figure.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
-    /// The test's name.
     pub test: String,
-    /// Number of concurrent copies.
     pub copies: u32,
-    /// Seconds of a pass.
+    /// Of a pass.
     pub seconds: f64,
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let cpus = machine.topology.usable();
     let mode = ModeInfo { worker: "system.index", series: None };
     plan_passes(machine, options, mode, &[1, cpus.len() as u32])
 }
 
-/// The mode of a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct ModeInfo {
-    /// The name of its worker.
     pub worker: &'static str,
     /// The series of its figures, if they are points of a curve.
     pub series: Option<&'static str>,
 }
 
 /// Plans the selected tests, each with the numbers of copies of the options, or with `default_copies`.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
 pub fn plan_passes(
     machine: &Machine,
     options: &Options,
     mode: ModeInfo,
     default_copies: &[u32],
-) -> Result<Planned, PlanError> {
+) -> Result<Planned<Setup>, PlanError> {
     let tests = catalogue::select(&options.tests)?;
     let cpus = machine.topology.usable();
     let copies = copies(options, default_copies)?;
@@ -103,7 +84,7 @@ pub fn plan_passes(
                 true => test.seconds,
                 false => options.duration.unwrap_or_else(|| room.clamp(SHORTEST, test.seconds)),
             };
-            let mut figure = planned(test, number, seconds, mode.series);
+            let mut figure = new_figure(test, number, seconds, mode.series);
             let passes = options.unixbench.then(|| passes(test, options.passes));
             if let Some(passes) = passes {
                 figure.conditions.set(key::PASSES, f64::from(passes));
@@ -127,17 +108,8 @@ pub fn plan_passes(
     let rules = if unixbench { Rules::exactly(LONG_PASSES as usize, f64::MAX) } else { options.rules };
     let setup =
         Setup { machine: machine.clone(), cpus, directory, unixbench, session: options.session, tasks };
-    let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: mode.worker,
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
-        figures,
-        rules,
-        preparing: "what surrounds the tests: libraries, file system, shell".to_owned(),
-        least_seconds: 0.0,
-        prepare_deadline: GRACE,
-        round_deadline: GRACE + longest,
-    };
+    let preparing = "what surrounds the tests: libraries, file system, shell";
+    let suite = suite_plan(mode.worker, preparing, setup, figures, rules, longest);
     Ok(Planned { suite, notes })
 }
 
@@ -155,7 +127,8 @@ fn passes(test: &Test, requested: Option<u32>) -> u32 {
 fn copies(options: &Options, default_copies: &[u32]) -> Result<Vec<u32>, PlanError> {
     let mut copies = options.copies.clone();
     if let Some(invalid) = copies.iter().find(|copies| !(1..=MOST_COPIES).contains(*copies)) {
-        return Err(PlanError::Wrong(format!("-c {invalid}: give 1 to {MOST_COPIES} copies")));
+        let answer = format!("give 1 to {MOST_COPIES} copies");
+        return Err(Failure::new("-c").on(invalid).answer(answer).into());
     }
     if copies.is_empty() {
         copies = default_copies.to_vec();
@@ -164,7 +137,7 @@ fn copies(options: &Options, default_copies: &[u32]) -> Result<Vec<u32>, PlanErr
     Ok(copies)
 }
 
-fn planned(test: &'static Test, copies: u32, seconds: f64, series: Option<&str>) -> Figure {
+fn new_figure(test: &'static Test, copies: u32, seconds: f64, series: Option<&str>) -> Figure {
     let base = format!("{}.{}", series.unwrap_or(crate::SUITE), test.name);
     let name = match copies {
         1 => test.title.to_owned(),
@@ -184,7 +157,6 @@ fn planned(test: &'static Test, copies: u32, seconds: f64, series: Option<&str>)
     figure
 }
 
-/// Makes a figure a point of a test's curve over copies.
 pub fn set_coordinates(figure: &mut Figure, series: &str, test: &str, copies: f64) {
     figure.series = Some(series.to_owned());
     let coordinate = |value| Coordinate { value, unit: None };
@@ -197,7 +169,7 @@ mod unit {
     use super::*;
     use machine::{Overrides, Tree, synthetic};
 
-    fn on_server(change: impl FnOnce(&mut Options)) -> Result<Planned, PlanError> {
+    fn on_server(change: impl FnOnce(&mut Options)) -> Result<Planned<Setup>, PlanError> {
         let root = tempfile::tempdir().unwrap();
         synthetic::two_socket_smt_server(root.path()).unwrap();
         let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
@@ -213,7 +185,7 @@ mod unit {
         let ids: Vec<&str> = plan.suite.figures.iter().map(|figure| figure.id.as_str()).collect();
         assert_eq!(ids.len(), 2 * catalogue::names().len());
         assert!(ids.contains(&"system.pipe") && ids.contains(&"system.pipe.x96"), "{ids:?}");
-        let setup: Setup = serde_json::from_value(plan.suite.setup).unwrap();
+        let setup = plan.suite.setup;
         let time: f64 = setup.tasks.iter().map(|task| 6.0 * (task.seconds + OVERHEAD)).sum();
         assert!(time <= 110.0, "{time}");
     }
@@ -237,7 +209,7 @@ mod unit {
             options.copies = vec![1, 4, 8];
             options.duration = Some(2.0);
         });
-        let setup: Setup = serde_json::from_value(plan.unwrap().suite.setup).unwrap();
+        let setup = plan.unwrap().suite.setup;
         let tasks: Vec<_> = setup.tasks.iter().map(|task| (task.id.as_str(), task.seconds)).collect();
         assert_eq!(tasks, [("system.syscall", 2.0), ("system.syscall.x4", 2.0), ("system.syscall.x8", 2.0)]);
         let error = on_server(|options| options.copies = vec![0]).unwrap_err().to_string();

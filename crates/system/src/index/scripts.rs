@@ -5,7 +5,6 @@
 pub const TOGETHER: (&str, &str) = ("together.sh", TOGETHER_TEXT);
 /// The work script: eight programs, as in UnixBench.
 pub const WORK: (&str, &str) = ("work.sh", WORK_TEXT);
-/// File name of the text.
 pub const TEXT: &str = "text";
 
 /// Waits for each process, because `wait` without arguments loses the exit codes.
@@ -40,83 +39,19 @@ fi
 rm $sorted $dumped $found $counted
 ";
 
-/// Lines of the text.
 const LINES: usize = 362;
-/// Words of the text.
 const WORDS: usize = 1200;
 
 /// The words of the text. "the" is on about one line in ten.
-const VOCABULARY: [&str; 64] = [
-    "the",
-    "cache",
-    "memory",
-    "processor",
-    "bandwidth",
-    "interrupt",
-    "a",
-    "scheduler",
-    "of",
-    "kernel",
-    "pipe",
-    "descriptor",
-    "and",
-    "page",
-    "table",
-    "translation",
-    "by",
-    "latency",
-    "between",
-    "socket",
-    "in",
-    "node",
-    "interconnect",
-    "other",
-    "measured",
-    "clock",
-    "frequency",
-    "governor",
-    "to",
-    "throughput",
-    "at",
-    "process",
-    "image",
-    "library",
-    "linker",
-    "for",
-    "signal",
-    "handler",
-    "timer",
-    "alarm",
-    "with",
-    "buffer",
-    "block",
-    "device",
-    "on",
-    "queue",
-    "barrier",
-    "sequence",
-    "from",
-    "channel",
-    "controller",
-    "prefetcher",
-    "one",
-    "copy",
-    "directory",
-    "counter",
-    "instruction",
-    "vector",
-    "register",
-    "Median",
-    "Interval",
-    "Sample",
-    "Round",
-    "Baseline",
-];
+const VOCABULARY: &str = "\
+    the cache memory processor bandwidth interrupt a scheduler of kernel pipe descriptor and page table \
+    translation by latency between socket in node interconnect other measured clock frequency governor to \
+    throughput at process image library linker for signal handler timer alarm with buffer block device on \
+    queue barrier sequence from channel controller prefetcher one copy directory counter instruction vector \
+    register Median Interval Sample Round Baseline";
 
-/// Seed of the random sequence.
 const SEED: u64 = 0x5EED;
 
-/// Generates the text.
 pub fn text() -> String {
     let mut state = SEED;
     // Knuth's constants (MMIX). The high bits are the most random.
@@ -130,10 +65,11 @@ pub fn text() -> String {
         let line = below(LINES).min(below(LINES));
         lengths[line * 101 % LINES] += 1;
     }
+    let words: Vec<&str> = VOCABULARY.split_whitespace().collect();
     let mut text = String::new();
     for length in lengths {
         for word in 0..length {
-            text.push_str(VOCABULARY[below(VOCABULARY.len())]);
+            text.push_str(words[below(words.len())]);
             text.push(if word + 1 == length { '\n' } else { ' ' });
         }
     }

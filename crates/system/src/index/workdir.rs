@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use lab::failure::{Attempt, Failure};
 use lab::scratch;
 use workload::unixbench::Needs;
 
@@ -15,7 +16,6 @@ use super::scripts::{TEXT, TOGETHER, WORK, text};
 pub struct WorkDir {
     /// Its path; `/` for a test that needs no directory.
     pub directory: PathBuf,
-    /// Arguments of the test.
     pub arguments: Vec<OsString>,
     // Removes the directory when dropped.
     _scratch: Option<scratch::Directory>,
@@ -23,19 +23,15 @@ pub struct WorkDir {
 
 impl WorkDir {
     /// Creates what a test with these needs requires, in a new directory in `parent` if it writes files.
-    ///
-    /// # Errors
-    /// What could not be created, where, and why.
-    pub fn create(needs: Needs, helper: &Path, parent: &Path, session: u32) -> Result<WorkDir, String> {
+    pub fn create(needs: Needs, helper: &Path, parent: &Path, session: u32) -> Result<WorkDir, Failure> {
         let (scratch, arguments) = match needs {
             Needs::Nothing => (None, Vec::new()),
             Needs::Program => (None, vec![helper.into()]),
             Needs::Directory => (Some(scratch_directory(parent, session)?), Vec::new()),
             Needs::Scripts => {
                 let scratch = scratch_directory(parent, session)?;
-                write_scripts(scratch.path()).map_err(|error| {
-                    format!("the scripts could not be written below {}: {error}", parent.display())
-                })?;
+                write_scripts(scratch.path())
+                    .attempt_on("cannot write the scripts below", parent.display())?;
                 (Some(scratch), vec![format!("./{}", TOGETHER.0).into()])
             }
         };
@@ -46,10 +42,10 @@ impl WorkDir {
     }
 }
 
-fn scratch_directory(parent: &Path, session: u32) -> Result<scratch::Directory, String> {
-    scratch::Directory::new(parent, session).map_err(|error| {
-        format!("no directory to work in below {}: {error}; --dir gives another", parent.display())
-    })
+fn scratch_directory(parent: &Path, session: u32) -> Result<scratch::Directory, Failure> {
+    scratch::Directory::new(parent, session)
+        .attempt_on("no directory to work in below", parent.display())
+        .map_err(|failure| failure.advice("--dir gives another"))
 }
 
 fn write_scripts(directory: &Path) -> std::io::Result<()> {
@@ -86,7 +82,8 @@ mod unit {
             (workdir.directory.as_path(), workdir.arguments),
             (Path::new("/"), vec![OsString::from("/helper")])
         );
-        let error = WorkDir::create(Needs::Directory, Path::new("/helper"), nowhere, 7).unwrap_err();
+        let error =
+            WorkDir::create(Needs::Directory, Path::new("/helper"), nowhere, 7).unwrap_err().to_string();
         assert!(error.contains("/nonexistent") && error.contains("--dir"), "{error}");
     }
 }

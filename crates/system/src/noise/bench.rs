@@ -3,6 +3,7 @@
 use figure::evidence::*;
 use figure::{Event, Evidence, Reading, Round};
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::measure;
 use lab::pool::Pool;
 use lab::worker::{Bench, WorkerReport};
@@ -22,43 +23,36 @@ struct NoiseBench {
 }
 
 /// Starts a thread on each CPU, and measures an undisturbed beat.
-///
-/// # Errors
-/// What is missing, for the user.
-pub fn prepare(
-    plan: serde_json::Value,
-    _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let clock = Clock::for_machine(&setup.machine);
     let watch = Watch::new(&Tree::live(), &setup.machine, &setup.cpus).by_cpu();
-    let mut facts = WorkerReport::default();
-    clock.write(&mut facts.evidence);
-    let pool = Pool::on_each(&setup.cpus, clock).map_err(|error| error.to_string())?;
-    facts.evidence.put(PLACE_READBACK, pool.readback);
-    let beats = pool.run(|thread| heartbeat::beat(&thread.clock)).map_err(|error| error.to_string())?;
+    let mut report = WorkerReport::default();
+    clock.write(&mut report.evidence);
+    let pool = Pool::on_each(&setup.cpus, clock)?;
+    report.evidence.put(PLACE_READBACK, pool.readback);
+    let beats = pool.run(|thread| heartbeat::beat(&thread.clock))?;
     // The values of the slowest CPU apply to all, so that the CPUs are comparable.
     let beat = beats.into_iter().fold((0.0, 0.0), |a: (f64, f64), b| (a.0.max(b.0), a.1.max(b.1)));
-    facts.evidence.put(NOISE_BEAT, beat.0);
-    facts.evidence.put(NOISE_THRESHOLD, beat.1);
-    Ok((Box::new(NoiseBench { setup, pool, watch, beat }), facts))
+    report.evidence.put(NOISE_BEAT, beat.0);
+    report.evidence.put(NOISE_THRESHOLD, beat.1);
+    Ok((Box::new(NoiseBench { setup, pool, watch, beat }), report))
 }
 
 impl Bench for NoiseBench {
-    fn round(&mut self, figure: &str) -> Result<Round, String> {
+    fn round(&mut self, figure: &str) -> Result<Round, Failure> {
         let (seconds, (beat, threshold)) = (self.setup.seconds, self.beat);
         let run = move |thread: &lab::pool::WorkerThread, _| heartbeat::run(thread, seconds, beat, threshold);
-        let (measured, results) =
-            measure::round_with_values(&self.pool, &self.watch, 1, run).map_err(|error| error.to_string())?;
+        let (measured, results) = measure::round_with_values(&self.pool, &self.watch, 1, run)?;
         let heartbeats = results.into_iter().filter_map(|mut rounds| rounds.pop());
         let heartbeats: Vec<(u32, Heartbeat)> = self.setup.cpus.iter().zip(heartbeats).collect();
         let mut evidence = measured.evidence;
         write(&mut evidence, &heartbeats);
-        let share = share(&heartbeats).ok_or_else(|| format!("{figure}: no heartbeat was heard"))?;
+        let share =
+            share(&heartbeats).ok_or_else(|| Failure::new(format!("{figure}: no heartbeat was heard")))?;
         Ok(Round::new(measured.started, measured.duration, vec![share], evidence))
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
         Ok(WorkerReport::default())
     }
 }
@@ -70,7 +64,6 @@ fn share(heartbeats: &[(u32, Heartbeat)]) -> Option<f64> {
     (observed > 0).then(|| 100.0 * lost as f64 / observed as f64)
 }
 
-/// Writes the evidence of the heartbeats by CPU.
 fn write(evidence: &mut Evidence, heartbeats: &[(u32, Heartbeat)]) {
     let count = |number: fn(&Heartbeat) -> u64| {
         heartbeats.iter().map(|(_, heartbeat)| number(heartbeat) as f64).collect::<Vec<_>>()

@@ -3,19 +3,17 @@
 use std::collections::BTreeMap;
 
 use figure::evidence as key;
-use figure::series::{Bucket, Coordinate, CoordinateValue, Distribution, Part, Quantile};
+use figure::series::{Bucket, Coordinate, CoordinateValue, Distribution, Part};
 use figure::{Better, Figure, Status, Unit, stats};
 
 use super::gaps;
 use super::plan::{ID, LONGEST};
+use crate::histogram;
 
-/// The axis over the CPUs.
 const AXIS: &str = "logical_cpu";
 /// The coordinate of all CPUs on that axis.
 const ALL: &str = "all";
-/// Quantiles of the distributions.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
-/// Unit of gap lengths.
 const MICROSECONDS: Unit = Unit::of("us");
 
 /// Adds the derived figures after the measured one.
@@ -112,7 +110,6 @@ fn set_coordinate(figure: &mut Figure, series: &str, cpu: Option<f64>) {
     figure.at.insert(AXIS.to_owned(), Coordinate { value, unit: None });
 }
 
-/// Sets the median of these values, and its interval.
 fn summarise(figure: &mut Figure, values: &[f64]) {
     figure.value = stats::median(values);
     figure.interval = stats::median_interval(values);
@@ -157,37 +154,13 @@ fn longest(measured: &Figure, rounds: &RoundData, column: Option<(usize, f64)>) 
 
 /// The distribution of gap lengths in µs.
 fn distribution(histogram: &Buckets, most: f64) -> Option<Distribution> {
-    let count: u64 = histogram.values().map(|(count, _)| count).sum();
     let lost: f64 = histogram.values().map(|(_, lost)| lost).sum();
     let buckets = histogram.iter().map(|(bucket, (count, _))| {
         let (low, next) = gaps::bounds(*bucket);
         let high = if *bucket + 1 == gaps::BUCKETS { most } else { ((next - 1) as f64 * 1e-3).min(most) };
         Bucket { low: low as f64 * 1e-3, high: high.max(low as f64 * 1e-3), count: *count }
     });
-    let buckets: Vec<Bucket> = buckets.collect();
-    let quantiles = QUANTILES.iter().filter_map(|&q| Some(Quantile { q, value: quantile(&buckets, q)? }));
-    Some(Distribution {
-        count,
-        min: buckets.first()?.low,
-        max: most,
-        mean: lost / count as f64,
-        quantiles: quantiles.collect(),
-        buckets,
-    })
-}
-
-/// The quantile `q`, interpolated linearly within its bucket.
-fn quantile(buckets: &[Bucket], q: f64) -> Option<f64> {
-    let rank = q * buckets.iter().map(|bucket| bucket.count as f64).sum::<f64>();
-    let mut below = 0.0;
-    for bucket in buckets {
-        let count = bucket.count as f64;
-        if below + count >= rank {
-            return Some(bucket.low + (bucket.high - bucket.low) * ((rank - below) / count).clamp(0.0, 1.0));
-        }
-        below += count;
-    }
-    None
+    histogram::distribution(buckets.collect(), &QUANTILES, lost, most)
 }
 
 /// The time lost in all rounds by cause: run queue, brief gaps without a context switch, other. Empty if the

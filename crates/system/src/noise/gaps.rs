@@ -23,10 +23,8 @@ pub struct Preemption {
     pub switched: bool,
 }
 
-/// A bucket of the histogram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
-    /// Number of gaps.
     pub count: u64,
     /// Nanoseconds lost in them.
     pub lost: u64,
@@ -37,13 +35,10 @@ pub struct Bucket {
 pub struct Gaps {
     /// One undisturbed beat, which is part of every gap.
     beat: u64,
-    /// Number of gaps.
     pub count: u64,
     /// Time lost in them: their length minus one beat each.
     pub lost: u64,
-    /// Length of the longest gap.
     pub longest: u64,
-    /// Run-queue time in the longest gap.
     pub longest_waited: u64,
     /// Gaps in which another task ran on the CPU.
     pub switched: u64,
@@ -51,7 +46,6 @@ pub struct Gaps {
     pub waited: u64,
     /// Gaps without a context switch that are shorter than [`BRIEF`].
     pub brief: Bucket,
-    /// Gaps by length.
     pub buckets: Box<[Bucket; BUCKETS]>,
     /// The window in which the latest gap ended, and the time lost in it.
     window: (u64, u64),

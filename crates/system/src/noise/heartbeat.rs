@@ -22,10 +22,8 @@ const RECORDING: f64 = 20e-6;
 /// Beats from which the undisturbed beat is computed.
 const PROBES: usize = 20_000;
 
-/// The result of one heartbeat.
 #[derive(Clone, Debug)]
 pub struct Heartbeat {
-    /// Its gaps.
     pub gaps: Gaps,
     /// Observed time in ns, without the time for recording gaps.
     pub observed: u64,

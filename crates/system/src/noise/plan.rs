@@ -2,11 +2,11 @@
 
 use figure::evidence as key;
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit, format};
+use lab::failure::Failure;
 use lab::schedule::Rules;
-use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
-use crate::mode::{Options, PlanError, Planned};
+use crate::mode::{Options, PlanError, Planned, suite_plan};
 
 /// Id of the measured figure. The other figures are derived from its rounds.
 pub const ID: &str = "system.noise";
@@ -25,44 +25,28 @@ const LONGEST_PASS: f64 = 1.0;
 const SHORTEST_PASS: f64 = 0.1;
 /// Share of the time that the least rounds may fill. On busy CPUs a pass ends late.
 const FILLED: f64 = 0.5;
-/// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
-const GRACE: f64 = 120.0;
 
-/// The setup of the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine.
     pub machine: Machine,
     /// The CPUs, which are observed at the same time.
     pub cpus: CpuList,
-    /// Seconds of a pass.
+    /// Of a pass.
     pub seconds: f64,
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let cpus = machine.topology.usable();
     if cpus.is_empty() {
-        return Err(PlanError::Wrong("no CPU that may be used is online".to_owned()));
+        return Err(Failure::new("no CPU that may be used is online").into());
     }
     let room = options.rules.max_time * FILLED / options.rules.least.max(1) as f64 - OVERHEAD;
     let seconds = options.duration.unwrap_or_else(|| room.clamp(SHORTEST_PASS, LONGEST_PASS));
     let setup = Setup { machine: machine.clone(), cpus: cpus.clone(), seconds };
-    let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "system.noise",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
-        figures: vec![planned(&cpus, seconds)],
-        // Disturbed rounds are not repeated, because disturbances are measured here.
-        rules: Rules { repeats: 0, ..options.rules },
-        preparing: "a heartbeat on every CPU".to_owned(),
-        least_seconds: 0.0,
-        prepare_deadline: GRACE,
-        round_deadline: GRACE + seconds,
-    };
+    let figures = vec![new_figure(&cpus, seconds)];
+    // Disturbed rounds are not repeated, because disturbances are measured here.
+    let rules = Rules { repeats: 0, ..options.rules };
+    let suite = suite_plan("system.noise", "a heartbeat on every CPU", setup, figures, rules, seconds);
     let forbidden = machine.topology.online.difference(&cpus);
     let heartbeats = match forbidden.is_empty() {
         true => format!("a heartbeat on each of CPUs {cpus}, all at once"),
@@ -72,7 +56,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     Ok(Planned { suite, notes })
 }
 
-fn planned(cpus: &CpuList, seconds: f64) -> Figure {
+fn new_figure(cpus: &CpuList, seconds: f64) -> Figure {
     let mut figure = Figure::planned(ID, crate::SUITE, "Time lost, all CPUs", PERCENT, Better::Lower);
     figure.conditions = Conditions::default()
         .with(key::NOISE, LOST.to_owned())
@@ -88,7 +72,7 @@ mod unit {
     use super::*;
     use machine::{Overrides, Tree, synthetic};
 
-    fn on(write: fn(&std::path::Path) -> std::io::Result<()>, least: usize, max_time: f64) -> Planned {
+    fn on(write: fn(&std::path::Path) -> std::io::Result<()>, least: usize, max_time: f64) -> Planned<Setup> {
         let root = tempfile::tempdir().unwrap();
         write(root.path()).unwrap();
         let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
@@ -99,7 +83,7 @@ mod unit {
     #[test]
     fn every_cpu_is_observed_and_no_round_is_repeated() {
         let plan = on(synthetic::two_socket_smt_server, 8, 20.0);
-        let setup: Setup = serde_json::from_value(plan.suite.setup.clone()).unwrap();
+        let setup = &plan.suite.setup;
         let figure = &plan.suite.figures[0];
         let cpus = figure.conditions.get(key::CPUS).unwrap();
         assert!(cpus.len() > 90, "{cpus:?}");
@@ -112,7 +96,7 @@ mod unit {
     fn the_least_rounds_fit_into_the_time() {
         for (least, time) in [(6, 7.5), (8, 20.0), (12, 80.0)] {
             let plan = on(synthetic::two_socket_smt_server, least, time);
-            let setup: Setup = serde_json::from_value(plan.suite.setup).unwrap();
+            let setup = plan.suite.setup;
             assert!(least as f64 * (setup.seconds + OVERHEAD) <= time && setup.seconds >= 0.4, "{time}");
         }
     }

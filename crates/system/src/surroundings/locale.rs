@@ -17,12 +17,10 @@ const CATEGORIES: [(&str, i32); 6] = [
 /// Characters of a locale's name that are recorded.
 const MAX_NAME: usize = 60;
 
-/// An effective locale.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Locale {
     /// Its name, and why it is "C" if another was requested.
     pub collate: String,
-    /// The character set.
     pub charmap: Option<String>,
 }
 

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use figure::Figure;
 use figure::evidence::{WAKE_BUCKETS, WAKE_COUNTS, WAKE_MAX, WAKE_MEAN};
-use figure::series::{Bucket, Distribution, Quantile};
+use figure::series::{Bucket, Distribution};
 use workload::ping_pong::fields;
 
-use super::task_evidence::quantile;
+use crate::histogram;
 
-/// Quantiles of the distribution.
 const QUANTILES: [f64; 5] = [0.01, 0.5, 0.9, 0.99, 0.999];
 
 /// Adds the distribution to every figure of latencies.
@@ -24,34 +23,19 @@ fn distribution(figure: &Figure) -> Option<Distribution> {
     let counts = figure.over_rounds(WAKE_COUNTS).into_value()?;
     let most = figure.largest(WAKE_MAX).into_value()?;
     let means = figure.over_rounds(WAKE_MEAN).into_value()?;
-    let mut histogram: BTreeMap<usize, u64> = BTreeMap::new();
+    let mut filled: BTreeMap<usize, u64> = BTreeMap::new();
     for (low, count) in buckets.iter().flatten().zip(counts.iter().flatten()) {
-        *histogram.entry(fields::bucket(*low as u64)).or_default() += *count as u64;
+        *filled.entry(fields::bucket(*low as u64)).or_default() += *count as u64;
     }
-    let count: u64 = histogram.values().sum();
-    let mut dense = vec![0; fields::BUCKETS];
-    histogram.iter().for_each(|(bucket, count)| dense[*bucket] = *count);
     let weights = counts.iter().map(|round| round.iter().sum::<f64>());
     let sum: f64 = means.iter().zip(weights).map(|(mean, weight)| mean * weight).sum();
-    let buckets = histogram.iter().map(|(bucket, count)| {
+    let buckets = filled.iter().map(|(bucket, count)| {
         let (low, next) = fields::bounds(*bucket);
         // The last bucket has no upper bound.
         let high = if *bucket + 1 == fields::BUCKETS { most.max(low as f64) } else { (next - 1) as f64 };
         Bucket { low: low as f64, high, count: *count }
     });
-    let buckets: Vec<Bucket> = buckets.collect();
-    let quantiles = QUANTILES.iter().filter_map(|&q| {
-        let value = quantile(&dense, q)?.min(most);
-        Some(Quantile { q, value })
-    });
-    Some(Distribution {
-        count,
-        min: buckets.first()?.low,
-        max: most,
-        mean: sum / count as f64,
-        quantiles: quantiles.collect(),
-        buckets,
-    })
+    histogram::distribution(buckets.collect(), &QUANTILES, sum, most)
 }
 
 #[cfg(test)]

@@ -3,16 +3,15 @@
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
+use lab::failure::Failure;
 use lab::pairs::{self, ClassPairs, Pair};
-use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 use workload::ping_pong::{PING_PONGS, PingPong};
 
-use crate::mode::{Options, PlanError, Planned};
+use crate::mode::{Options, PlanError, Planned, suite_plan};
 
 /// The placement that is left to the scheduler.
 pub const FREE: &str = "free";
-/// The placement of both tasks on one CPU.
 pub const SAME_CPU: &str = "same-cpu";
 /// The transport that is measured in every placement: UnixBench's.
 const PIPE: &str = "pipe";
@@ -37,17 +36,13 @@ const SHORTEST: f64 = 0.1;
 const LONGEST: f64 = 0.5;
 /// Share of the time that the least rounds may fill; the rest is for repeated rounds.
 const FILLED: f64 = 0.9;
-/// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
-const GRACE: f64 = 120.0;
 
 /// The placement of the two tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Place {
     /// On any of these CPUs, as the scheduler decides.
     Free(CpuList),
-    /// Both on this CPU.
     SameCpu(u32),
-    /// One on each CPU of a pair.
     Pair(Pair),
 }
 
@@ -70,7 +65,6 @@ impl Place {
         }
     }
 
-    /// The placement in words.
     fn describe(&self) -> String {
         match self {
             Place::Free(_) => "free (placement-dependent)".to_owned(),
@@ -82,28 +76,22 @@ impl Place {
     }
 }
 
-/// The setup of the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine.
     pub machine: Machine,
-    /// The placements.
     pub places: Vec<Place>,
-    /// Seconds of a pass.
+    /// Of a pass.
     pub seconds: f64,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
     /// Index into [`Setup::places`].
     pub place: usize,
     /// The helper's name of the transport.
-    pub hop: String,
+    pub ping_pong: String,
     /// Nanoseconds for which the waker stays busy; `None`: count round trips instead.
     pub busy: Option<u64>,
     /// Hops before the first round of a persistent pair; `None`: each round has a new pair.
@@ -121,18 +109,13 @@ struct PlacementRow<'a> {
     all_transports: bool,
     /// Whether wake-up latencies are measured, too.
     latencies: bool,
-    /// As [`Task::settling_hops`].
     settling_hops: Option<u64>,
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let cpus = machine.topology.usable();
     let Some(first) = cpus.first() else {
-        return Err(PlanError::Wrong("no CPU that may be used is online".to_owned()));
+        return Err(Failure::new("no CPU that may be used is online").into());
     };
     let settling_hops = settling_hops(machine, &cpus, options.rules.max_time);
     let settling = settling_hops.map_or(0.0, settling_seconds);
@@ -141,7 +124,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         // Further pairs of a class only if there is time for the longest passes.
         let fits = |most: &usize| {
             let classes = pairs::find_by_class(machine, &cpus, *most);
-            measured(&rows(&classes, settling_hops).0) as f64 * (LONGEST + OVERHEAD) <= budget
+            figure_count(&rows(&classes, settling_hops).0) as f64 * (LONGEST + OVERHEAD) <= budget
         };
         (2..=MOST_PAIRS).rev().find(fits).unwrap_or(1)
     } else {
@@ -151,20 +134,23 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let (rows, pairs) = rows(&classes, settling_hops);
     let mut places = vec![Place::Free(cpus.clone()), Place::SameCpu(first)];
     places.extend(pairs.into_iter().map(Place::Pair));
-    let room = (budget / measured(&rows).max(1) as f64 - OVERHEAD).clamp(SHORTEST, LONGEST);
+    let room = (budget / figure_count(&rows).max(1) as f64 - OVERHEAD).clamp(SHORTEST, LONGEST);
     let seconds = options.duration.unwrap_or(room);
 
     let (mut figures, mut tasks) = (Vec::new(), Vec::new());
     // Round trips of all placements first, then latencies.
     let specs = rows.iter().flat_map(round_trips).chain(rows.iter().flat_map(latencies));
-    for (row, hop, busy) in specs {
-        let mut figure = planned(row, hop, busy, &places);
+    for (row, ping_pong, busy) in specs {
+        let mut figure = new_figure(row, ping_pong, busy, &places);
         figure.conditions.set(key::PASS_SECONDS, seconds);
         if let Ok(place) = row.place {
-            let busy = busy.map(|us| us * 1000);
-            let hop = hop.name.to_owned();
-            let settling_hops = row.settling_hops;
-            tasks.push(Task { id: figure.id.clone(), place, hop, busy, settling_hops });
+            tasks.push(Task {
+                id: figure.id.clone(),
+                place,
+                ping_pong: ping_pong.name.to_owned(),
+                busy: busy.map(|us| us * 1000),
+                settling_hops: row.settling_hops,
+            });
         }
         figures.push(figure);
     }
@@ -179,17 +165,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         ));
     }
     let setup = Setup { machine: machine.clone(), places, seconds, tasks };
-    let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "system.switch",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
-        figures,
-        rules: options.rules,
-        preparing,
-        least_seconds: 0.0,
-        prepare_deadline: GRACE,
-        round_deadline: GRACE + seconds,
-    };
+    let suite = suite_plan("system.switch", preparing, setup, figures, options.rules, seconds);
     Ok(Planned { suite, notes })
 }
 
@@ -210,7 +186,6 @@ fn settling_hops(machine: &Machine, cpus: &CpuList, max_time: f64) -> Option<u64
     (is_needed && has_time).then_some(SETTLING_HOPS)
 }
 
-/// Seconds that these hops take.
 fn settling_seconds(hops: u64) -> f64 {
     (hops * workload::ping_pong::IDLE_MS) as f64 * 1e-3
 }
@@ -254,52 +229,48 @@ fn rows(classes: &[ClassPairs], settling_hops: Option<u64>) -> (Vec<PlacementRow
 /// busy.
 type FigureSpec<'s, 'a> = (&'s PlacementRow<'a>, &'static PingPong, Option<u64>);
 
-/// The figures of round trips in a placement.
 fn round_trips<'s, 'a>(row: &'s PlacementRow<'a>) -> impl Iterator<Item = FigureSpec<'s, 'a>> {
-    PING_PONGS.iter().filter(|hop| row.all_transports || hop.variant == PIPE).map(move |hop| (row, hop, None))
+    let is_measured = |ping_pong: &&PingPong| row.all_transports || ping_pong.variant == PIPE;
+    PING_PONGS.iter().filter(is_measured).map(move |ping_pong| (row, ping_pong, None))
 }
 
-/// The figures of wake-up latencies in a placement.
 fn latencies<'s, 'a>(row: &'s PlacementRow<'a>) -> impl Iterator<Item = FigureSpec<'s, 'a>> {
-    let pipe = PING_PONGS.iter().filter(|hop| row.latencies && hop.variant == PIPE);
-    pipe.flat_map(move |hop| BUSY.map(|busy| (row, hop, Some(busy))))
+    let pipe = PING_PONGS.iter().filter(|ping_pong| row.latencies && ping_pong.variant == PIPE);
+    pipe.flat_map(move |ping_pong| BUSY.map(|busy| (row, ping_pong, Some(busy))))
 }
 
 /// The number of figures to measure.
-fn measured(rows: &[PlacementRow]) -> usize {
+fn figure_count(rows: &[PlacementRow]) -> usize {
     let figures = |row: &PlacementRow| round_trips(row).count() + latencies(row).count();
     rows.iter().filter(|row| row.place.is_ok()).map(figures).sum()
 }
 
-fn planned(row: &PlacementRow, hop: &PingPong, busy: Option<u64>, places: &[Place]) -> Figure {
+fn new_figure(row: &PlacementRow, ping_pong: &PingPong, busy: Option<u64>, places: &[Place]) -> Figure {
     let series = format!("{}.switch{}", crate::SUITE, if busy.is_some() { ".wake" } else { "" });
     let place = row.place.ok().and_then(|place| places.get(place));
     let placement = place.map_or_else(|| row.word.clone(), Place::describe);
-    let (id, name) = match busy {
-        None if hop.variant == PIPE => {
-            (format!("{series}.{}", row.word), format!("{}, {placement}", hop.title))
+    let variant = ping_pong.variant;
+    let suffix = match busy {
+        None if variant == PIPE => String::new(),
+        None => format!(".{variant}"),
+        Some(busy) => format!(".busy{busy}"),
+    };
+    let (title, unit, better, axis, position) = match busy {
+        None => (ping_pong.title.to_owned(), Unit::LPS, Better::Higher, "way", variant.to_owned()),
+        Some(busy) => {
+            let title = format!("Wake-up latency, waker busy for {busy} us");
+            (title, Unit::NANOSECONDS, Better::Lower, "busy", format!("{busy} us"))
         }
-        None => (format!("{series}.{}.{}", row.word, hop.variant), format!("{}, {placement}", hop.title)),
-        Some(busy) => (
-            format!("{series}.{}.busy{busy}", row.word),
-            format!("Wake-up latency, waker busy for {busy} us, {placement}"),
-        ),
     };
-    let (unit, better) = match busy {
-        None => (Unit::LPS, Better::Higher),
-        Some(_) => (Unit::NANOSECONDS, Better::Lower),
-    };
+    let (id, name) = (format!("{series}.{}{suffix}", row.word), format!("{title}, {placement}"));
     let mut figure = Figure::planned(id, crate::SUITE, name, unit, better);
     let coordinate = |name: String| Coordinate { value: CoordinateValue::Name(name), unit: None };
     figure.series = Some(series);
     figure.at.insert("placement".to_owned(), coordinate(row.word.replace('.', " ")));
-    match busy {
-        None => figure.at.insert("way".to_owned(), coordinate(hop.variant.to_owned())),
-        Some(busy) => figure.at.insert("busy".to_owned(), coordinate(format!("{busy} us"))),
-    };
+    figure.at.insert(axis.to_owned(), coordinate(position));
     figure.conditions = Conditions::default()
         .with(key::PLACEMENT, row.class.to_owned())
-        .with(key::HOP_WAY, hop.variant.to_owned());
+        .with(key::HOP_WAY, variant.to_owned());
     if let Some(busy) = busy {
         figure.conditions.set(key::WAKER_BUSY, busy as f64 * 1000.0);
     }
@@ -320,7 +291,6 @@ fn planned(row: &PlacementRow, hop: &PingPong, busy: Option<u64>, places: &[Plac
     }
 }
 
-/// Resolved options for the user.
 fn notes(cpus: &CpuList, places: &[Place], seconds: f64) -> Vec<(&'static str, String)> {
     let placements = places.iter().map(|place| match place {
         Place::Free(_) => format!("free on CPUs {cpus}"),
@@ -328,7 +298,7 @@ fn notes(cpus: &CpuList, places: &[Place], seconds: f64) -> Vec<(&'static str, S
     });
     vec![
         ("placements", placements.collect::<Vec<_>>().join("; ")),
-        ("ways", PING_PONGS.iter().map(|hop| hop.variant).collect::<Vec<_>>().join(", ")),
+        ("ways", PING_PONGS.iter().map(|ping_pong| ping_pong.variant).collect::<Vec<_>>().join(", ")),
         ("pass", figure::format::seconds(seconds)),
     ]
 }
@@ -340,7 +310,7 @@ mod unit {
     use lab::schedule::Rules;
     use machine::{Overrides, Tree, synthetic};
 
-    fn on(write: fn(&std::path::Path) -> std::io::Result<()>, max_time: f64) -> Planned {
+    fn on(write: fn(&std::path::Path) -> std::io::Result<()>, max_time: f64) -> Planned<Setup> {
         let root = tempfile::tempdir().unwrap();
         write(root.path()).unwrap();
         let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
@@ -349,7 +319,7 @@ mod unit {
         plan(&machine, &options).unwrap()
     }
 
-    fn figure<'a>(plan: &'a Planned, id: &str) -> &'a Figure {
+    fn figure<'a>(plan: &'a Planned<Setup>, id: &str) -> &'a Figure {
         plan.suite.figures.iter().find(|figure| figure.id == id).unwrap_or_else(|| panic!("no {id}"))
     }
 
@@ -378,7 +348,7 @@ mod unit {
     #[test]
     fn free_pairs_settle_if_a_cpu_has_its_own_last_level_cache() {
         let plan = on(synthetic::vm_hidden_l3, 150.0);
-        let setup: Setup = serde_json::from_value(plan.suite.setup.clone()).unwrap();
+        let setup = &plan.suite.setup;
         for task in &setup.tasks {
             let is_free = figure(&plan, &task.id).conditions.get(key::PLACEMENT).as_deref() == Some(FREE);
             let is_young = task.id.ends_with(YOUNG);
@@ -415,7 +385,7 @@ mod unit {
     fn the_least_rounds_fit_into_the_time() {
         for time in [60.0, 150.0, 600.0] {
             let plan = on(synthetic::two_socket_smt_server, time);
-            let setup: Setup = serde_json::from_value(plan.suite.setup).unwrap();
+            let setup = plan.suite.setup;
             assert!(setup.tasks.len() as f64 * 8.0 * (setup.seconds + OVERHEAD) <= time, "{time}");
             assert_eq!(setup.places.len() > 5, time >= 600.0, "more pairs when there is time: {time}");
         }
@@ -424,7 +394,7 @@ mod unit {
     #[test]
     fn ids_are_distinct_and_tasks_have_figures() {
         let plan = on(synthetic::two_socket_smt_server, 600.0);
-        let setup: Setup = serde_json::from_value(plan.suite.setup.clone()).unwrap();
+        let setup = &plan.suite.setup;
         let mut ids: Vec<_> = plan.suite.figures.iter().map(|figure| figure.id.clone()).collect();
         for task in &setup.tasks {
             let figure = figure(&plan, &task.id);

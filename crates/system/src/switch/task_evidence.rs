@@ -1,10 +1,12 @@
 //! Converts what the two tasks recorded into evidence. Pure.
 
 use figure::evidence::*;
+use figure::series::Bucket;
 use figure::{Evidence, Reading};
+use lab::copies::Copy;
 use workload::ping_pong::fields;
 
-use lab::copies::Copy;
+use crate::histogram::quantile;
 
 /// Writes the evidence of a pass. `pinned` are the CPUs of the two tasks, if they are pinned.
 pub fn write(evidence: &mut Evidence, copy: &Copy, pinned: Option<[u32; 2]>) {
@@ -27,7 +29,7 @@ pub fn write(evidence: &mut Evidence, copy: &Copy, pinned: Option<[u32; 2]>) {
     evidence.put(HOP_SAMPLES, samples as f64);
     evidence.put_reading(
         HOP_TOGETHER,
-        Reading::or_unknown(together, "too few round trips: the tasks never looked where they were"),
+        Reading::or_unknown(together, "too few round trips: the tasks sampled no CPU"),
     );
     let flat = pairs.iter().flat_map(|(cpus, count)| [f64::from(cpus.0), f64::from(cpus.1), *count as f64]);
     evidence.put(HOP_PAIRS, flat.collect());
@@ -54,33 +56,21 @@ pub fn cpu_seconds(copy: &Copy) -> f64 {
 
 /// Writes the wake-up latencies. Returns their median in ns; `None` if there are none.
 pub fn write_latencies(evidence: &mut Evidence, copy: &Copy) -> Option<f64> {
-    let bucket_count = |bucket| note_of(copy, fields::WAKE_BUCKETS + bucket);
-    let counts: Vec<u64> = (0..fields::BUCKETS).map(bucket_count).collect();
+    let bucket = |bucket: usize| {
+        let count = note_of(copy, fields::WAKE_BUCKETS + bucket);
+        let (low, next) = fields::bounds(bucket);
+        (count > 0).then_some(Bucket { low: low as f64, high: next as f64, count })
+    };
+    let buckets: Vec<Bucket> = (0..fields::BUCKETS).filter_map(bucket).collect();
     let (count, most) = (note_of(copy, fields::WAKES), note_of(copy, fields::WAKE_MOST));
-    let limited = |q| quantile(&counts, q).map(|value| value.min(most as f64));
+    let limited = |q| quantile(&buckets, q).map(|value| value.min(most as f64));
     let (median, p99) = (limited(0.5)?, limited(0.99)?);
     evidence.put(WAKE_P99, p99);
     evidence.put(WAKE_MAX, most as f64);
     evidence.put(WAKE_MEAN, note_of(copy, fields::WAKE_SUM) as f64 / count.max(1) as f64);
-    let filled = || counts.iter().enumerate().filter(|(_, count)| **count > 0);
-    evidence.put(WAKE_BUCKETS, filled().map(|(bucket, _)| fields::bounds(bucket).0 as f64).collect());
-    evidence.put(WAKE_COUNTS, filled().map(|(_, count)| *count as f64).collect());
+    evidence.put(WAKE_BUCKETS, buckets.iter().map(|bucket| bucket.low).collect());
+    evidence.put(WAKE_COUNTS, buckets.iter().map(|bucket| bucket.count as f64).collect());
     Some(median)
-}
-
-/// The quantile `q` of a histogram, interpolated linearly within its bucket.
-pub fn quantile(counts: &[u64], q: f64) -> Option<f64> {
-    let total: u64 = counts.iter().sum();
-    let rank = q * total as f64;
-    let mut below = 0.0;
-    for (bucket, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-        let (low, next) = fields::bounds(bucket);
-        if below + count as f64 >= rank {
-            return Some(low as f64 + (next - low) as f64 * ((rank - below) / count as f64).clamp(0.0, 1.0));
-        }
-        below += count as f64;
-    }
-    None
 }
 
 /// Pairs of CPUs on which the tasks were sampled, with counts, most frequent first.
@@ -95,12 +85,10 @@ fn pairs(copy: &Copy) -> Vec<((u32, u32), u64)> {
     pairs
 }
 
-/// A note of the two tasks.
 fn note_of(copy: &Copy, index: usize) -> u64 {
     copy.notes.get(index).copied().unwrap_or(0)
 }
 
-/// The notes of each task.
 fn notes_of_both(copy: &Copy, index: usize) -> [u64; 2] {
     [note_of(copy, index), note_of(copy, index + 1)]
 }

@@ -3,11 +3,11 @@ use figure::host::CgroupLevel;
 use lab::schedule::Rules;
 
 use super::*;
-use crate::find::Chosen;
+use crate::find::Selection;
 
 fn options(rules: Rules) -> Options {
     Options {
-        allocators: Chosen::default(),
+        allocators: Selection::default(),
         profile: Profile::known("ithare").unwrap(),
         is_sized: false,
         access: Access::Full,
@@ -46,9 +46,9 @@ fn the_memory_of_a_control_group_bounds_the_load_and_its_stop() {
     machine.cgroup.levels = vec![level(512 << 20, 112 << 20), level(2 << 30, 0)];
     let room = (400 << 20) as f64;
     assert_eq!(available(&machine), room);
-    assert!(scaled(&machine, &options, 1, 1).0.bytes() <= MEMORY_SHARE * room);
+    assert!(scale(&machine, &options, 1, 1).0.bytes() <= MEMORY_SHARE * room);
     let planned = plan(&machine, &options).unwrap();
-    assert_eq!(planned.suite.setup["available"], 0.9 * room);
+    assert_eq!(planned.suite.setup.available, 0.9 * room);
 }
 
 /// Slots of the plan, and their limit.
@@ -85,7 +85,7 @@ fn the_load_is_decided_by_the_machine() {
 fn a_preset_has_slots_for_every_thread_of_a_large_machine() {
     let quick = options(Rules { least: 6, most: 12, target: 0.02, max_time: 30.0, repeats: 2 });
     for threads in [1, 2, 4, 96, 1536] {
-        let profile = timed(&quick, 30, threads);
+        let profile = fit_time(&quick, 30, threads);
         assert!(profile.of_thread(threads).is_ok(), "{threads} threads: {} slots", profile.slots);
     }
 }

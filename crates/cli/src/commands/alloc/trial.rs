@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use alloc::attempt::{MODE, Options};
 use alloc::find::{self, Places};
+use alloc::trial::{MODE, Options};
 use lab::schedule::Rules;
 use machine::{Overrides, Tree};
 

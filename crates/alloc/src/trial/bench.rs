@@ -3,40 +3,28 @@
 use std::time::Instant;
 
 use figure::check::MIN_ROUNDS;
-use figure::format::seconds;
+use figure::format::{counted, seconds};
 use figure::{Event, Evidence};
+use lab::failure::Failure;
 use lab::preload::Proof;
 use lab::session::with_finishing_time;
 use lab::trial::{self, Runner, Setup, VariantProof};
-use lab::worker::{Bench, WorkerReport};
 
-/// Proves for each allocator that it serves.
-///
-/// # Errors
-/// What could not be had, in words for the user.
-pub fn prepare(
-    plan: serde_json::Value,
-    event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    trial::prepare(plan, event, prove)
-}
-
-fn prove(runner: &Runner, event: &mut dyn FnMut(Event)) -> Result<Vec<VariantProof>, String> {
+pub fn prove(runner: &Runner, event: &mut dyn FnMut(Event)) -> Result<Vec<VariantProof>, Failure> {
     let setup = runner.setup();
     let mut proofs = Vec::new();
     for (number, variant) in setup.variants.iter().enumerate() {
         event(Event::Preparing { what: format!("one start with {}, to see who serves", variant.name) });
-        let begun = Instant::now();
+        let start = Instant::now();
         proofs.push(runner.prove_library(variant.library.as_deref(), &variant.environment));
         if number == 0 {
-            event(Event::Note { text: estimate(setup, begun.elapsed().as_secs_f64()) });
+            event(Event::Note { text: estimate(setup, start.elapsed().as_secs_f64()) });
         }
     }
     let plain_failure = plain_failure(runner, &proofs)?;
     let outcomes = setup.variants.iter().zip(&proofs).map(|(variant, proof)| {
-        let library = variant.library.as_deref();
-        let library =
-            library.map_or_else(|| "the C library's own".to_owned(), |path| path.display().to_string());
+        let library = variant.library.as_ref().map(|path| path.display().to_string());
+        let library = library.unwrap_or_else(|| "the C library's own".to_owned());
         let mut evidence = Evidence::default();
         if let Ok(proof) = proof {
             trial::write_library(&mut evidence, proof, library);
@@ -53,7 +41,7 @@ fn estimate(setup: &Setup, start: f64) -> String {
     let takes = |starts: usize| start * (variants * (starts + 1)) as f64;
     let max_time = setup.max_time.unwrap_or(f64::INFINITY);
     let each = format!("a start takes {}", seconds(start));
-    let allocators = format!("{variants} allocator{}", if variants == 1 { "" } else { "s" });
+    let allocators = counted(variants, "allocator");
     if takes(MIN_ROUNDS) > max_time {
         return format!(
             "{each}: {MIN_ROUNDS} starts with each of {allocators}, which a conclusion needs, take {}, and there are {}; \
@@ -71,7 +59,7 @@ fn estimate(setup: &Setup, start: f64) -> String {
 }
 
 /// Why an allocator's row is void. `plain_failure` is how the program fails with nothing preloaded.
-fn void(proof: &Result<Proof, String>, plain_failure: Option<&str>) -> Option<String> {
+fn void(proof: &Result<Proof, Failure>, plain_failure: Option<&str>) -> Option<String> {
     match (proof, plain_failure) {
         (Ok(Proof::Served(_) | Proof::Unknown(_)), _) => None,
         (Ok(Proof::Failed(_)), Some(how)) => {
@@ -80,12 +68,13 @@ fn void(proof: &Result<Proof, String>, plain_failure: Option<&str>) -> Option<St
         (Ok(Proof::Failed(how)), None) => {
             Some(format!("the program fails with it, and without it does not: {how}"))
         }
-        (Ok(Proof::ServedByOther(cause)) | Err(cause), _) => Some(cause.clone()),
+        (Ok(Proof::ServedByOther(cause)), _) => Some(cause.clone()),
+        (Err(failure), _) => Some(failure.to_string()),
     }
 }
 
 /// How the program fails with nothing preloaded, if it failed with anything.
-fn plain_failure(runner: &Runner, proofs: &[Result<Proof, String>]) -> Result<Option<String>, String> {
+fn plain_failure(runner: &Runner, proofs: &[Result<Proof, Failure>]) -> Result<Option<String>, Failure> {
     if !proofs.iter().any(|proof| matches!(proof, Ok(Proof::Failed(_)))) {
         return Ok(None);
     }

@@ -1,22 +1,33 @@
 //! What is run under which allocator. Pure, but for the variables that are already set.
 
+use std::path::PathBuf;
+
 use figure::evidence as key;
 use figure::{Conditions, Figure, Machine};
+use lab::schedule::Rules;
+use lab::start::Program;
 use lab::trial::plan::{environment, notes};
-use lab::trial::{Axis, Trial, Variant};
+use lab::trial::{Axis, Setup, Trial, Variant};
 
-use super::{MODE, Options};
+use crate::find::Selection;
 use crate::mode::{PlanError, Planned};
 
-/// What is compared.
+/// The word of the mode on the command line.
+pub const NAME: &str = "try";
+
 pub const AXIS: Axis =
     Axis { suite: crate::SUITE, cpu: "alloc.try.cpu", name: "allocator", variant: key::ALLOCATOR };
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub allocators: Selection,
+    pub program: Program,
+    /// An empty directory for the output of the dynamic linker.
+    pub directory: PathBuf,
+    pub rules: Rules,
+}
+
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let planned = |allocator: &str| AXIS.planned(allocator, &options.program, None, Conditions::default());
     let installed = &options.allocators.installed;
     let variants: Vec<Variant> = installed
@@ -51,6 +62,6 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
             options.program.name()
         ),
     };
-    debug_assert_eq!(trial.worker, format!("{}.{}", crate::SUITE, MODE.name));
+    debug_assert_eq!(trial.worker, format!("{}.{}", crate::SUITE, NAME));
     Ok(Planned { suite: trial.suite_plan(machine), notes: resolved })
 }

@@ -9,14 +9,12 @@ use super::plan::AXIS;
 /// The series of ratios of CPU time, start by start.
 const RATIO: &str = "alloc.try.ratio";
 
-/// Quantities that follow from the rounds, and their series.
 const QUANTITIES: [(Quantity, &str); 3] = [
     (Quantity::Wall, "alloc.try.wall"),
     (Quantity::Memory, "alloc.try.peak"),
     (Quantity::Faults, "alloc.try.faults"),
 ];
 
-/// Adds them.
 pub fn complete(figures: &mut Vec<Figure>) {
     let measured = AXIS.measured(figures);
     let mut added = Vec::new();
