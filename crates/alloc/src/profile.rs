@@ -39,7 +39,7 @@ const UNIFORM_LARGEST: u32 = 10_000;
 pub const KNOWN: [&str; 3] = ["ithare", "mimalloc-bench", "uniform"];
 
 impl Profile {
-    pub fn known(name: &str) -> Option<Profile> {
+    pub fn named(name: &str) -> Option<Profile> {
         let pareto = |(slots, exponent, steps)| Profile {
             name: name.to_owned(),
             distribution: Distribution::Pareto,
@@ -249,7 +249,7 @@ mod unit {
     use super::*;
 
     fn known(name: &str) -> Profile {
-        Profile::known(name).unwrap()
+        Profile::named(name).unwrap()
     }
 
     #[test]
@@ -264,7 +264,7 @@ mod unit {
         assert!((small.live() / 3.6e6 - 1.0).abs() < 0.01, "{}", small.live());
         // The uniform profile has as many bytes, in other blocks.
         assert!((known("uniform").live() / ithare.live() - 1.0).abs() < 0.01);
-        assert!(KNOWN.iter().all(|name| Profile::known(name).is_some()) && Profile::known("x").is_none());
+        assert!(KNOWN.iter().all(|name| Profile::named(name).is_some()) && Profile::named("x").is_none());
     }
 
     #[test]

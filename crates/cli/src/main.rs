@@ -35,7 +35,7 @@ fn worker_of(name: &str) -> Option<&'static dyn lab::worker::Body> {
         (alloc::SUITE, mode) => alloc::worker(mode),
         (faults::SUITE, mode) => faults::worker(mode),
         (http::SUITE, mode) => http::modes::worker(mode),
-        (system::SUITE, mode) => system::mode(mode).map(AnyMode::body),
+        (system::SUITE, mode) => system::worker(mode),
         _ => None,
     }
 }

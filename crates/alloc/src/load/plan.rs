@@ -288,7 +288,7 @@ fn new_figure(arm: &Arm, mode: StepMode, team: Team, profile: &Profile, options:
     let mut figure = Figure::planned(
         format!("{series}.{}.{}", arm.name, team.tag()),
         crate::SUITE,
-        format!("{}, {}, harness included{suffix}", arm.name, team.told()),
+        format!("{}, {}, harness included{suffix}", arm.name, team.description()),
         Unit::of("ns/pair"),
         Better::Lower,
     );
@@ -323,7 +323,7 @@ fn set_coordinates(figure: &mut Figure, series: &str, allocator: &str, team: Tea
 fn notes(options: &Options, profile: &Profile, teams: &[Team]) -> Vec<(&'static str, String)> {
     let names: Vec<&str> =
         options.allocators.installed.iter().map(|allocator| allocator.name.as_str()).collect();
-    let teams: Vec<String> = teams.iter().map(|team| team.told()).collect();
+    let teams: Vec<String> = teams.iter().map(|team| team.description()).collect();
     let whole = &options.profile;
     let Profile { name, slots, steps, .. } = profile;
     let bytes = format::bytes(profile.bytes());

@@ -78,7 +78,7 @@ mod unit {
     fn options(processes: bool, siblings: bool) -> Options {
         Options {
             allocators: Selection::default(),
-            profile: Profile::known("ithare").unwrap(),
+            profile: Profile::named("ithare").unwrap(),
             is_sized: false,
             access: workload::alloc_load::Access::Full,
             threads: Vec::new(),

@@ -100,7 +100,7 @@ impl Histogram {
     }
 
     /// The recording and its cost: sentences for people.
-    pub fn told(&self) -> Vec<String> {
+    pub fn sentences(&self) -> Vec<String> {
         let bytes = self.sum(|class| class.bytes);
         let resized = self.sum(|class| class.resized);
         let allocated = self.allocated();
@@ -148,7 +148,7 @@ impl Histogram {
     /// The file: comments, then a row for each class that is not empty.
     pub fn csv(&self, command: &str) -> String {
         let mut text = format!("# Recorded by truebench alloc record: {}\n", format::plain(command));
-        for sentence in self.told() {
+        for sentence in self.sentences() {
             let _ = writeln!(text, "# {sentence}");
         }
         text += "# size in bytes; allocations a second, of all threads and processes; mean lifetime in seconds; and how many there were\n";
@@ -282,7 +282,7 @@ mod unit {
 
     #[test]
     fn the_sentences_hold_the_counts() {
-        let lines = histogram().told();
+        let lines = histogram().sentences();
         assert!(
             lines[0].starts_with("1501 allocations (0.67 % by realloc) of 3.0 GiB in 10.0 s by 1 process: "),
             "{lines:?}"

@@ -8,7 +8,7 @@ use crate::find::Selection;
 fn options(rules: Rules) -> Options {
     Options {
         allocators: Selection::default(),
-        profile: Profile::known("ithare").unwrap(),
+        profile: Profile::named("ithare").unwrap(),
         is_sized: false,
         access: Access::Full,
         threads: vec![1],

@@ -53,7 +53,7 @@ pub fn planned(arguments: &Load, machine: &Machine) -> Result<Vec<Part>, Command
 fn profile(arguments: &Load) -> Result<Profile, CommandError> {
     let word = &arguments.profile;
     let wrong = |reason: String| CommandError::usage(format!("--profile {word}: {reason}"));
-    let mut profile = match Profile::known(word) {
+    let mut profile = match Profile::named(word) {
         Some(profile) => profile,
         None => {
             let text = std::fs::read_to_string(Path::new(word)).map_err(|error| {

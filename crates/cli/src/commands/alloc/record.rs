@@ -86,7 +86,7 @@ fn nothing(program: &OsStr, histogram: &Histogram, status: ExitStatus) -> String
 fn print_summary(histogram: &Histogram, path: &Path) {
     let path = format::plain(&path.to_string_lossy());
     let mut text: String =
-        histogram.told().into_iter().map(|sentence| format!("truebench: {sentence}\n")).collect();
+        histogram.sentences().into_iter().map(|sentence| format!("truebench: {sentence}\n")).collect();
     text += &format!("truebench: written to {path}; next: truebench alloc --profile {path}\n");
     // Nothing can be done where even stderr is closed.
     let _ = std::io::stderr().write_all(text.as_bytes());
