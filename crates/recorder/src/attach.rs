@@ -16,10 +16,8 @@ use crate::sink::Sink;
 static STATE: AtomicU32 = AtomicU32::new(BEFORE);
 const BEFORE: u32 = 0;
 const STARTING: u32 = 1;
-/// All blocks are counted.
 const ALL: u32 = 2;
 const OFF: u32 = 3;
-/// Events of large blocks are recorded.
 const LARGE: u32 = 4;
 
 /// Size of the smallest recorded block, in bytes; 0 before it is known.
