@@ -3,13 +3,7 @@
 //!
 //! The process allocates nothing else, so its allocator calls and its memory are those of the load.
 //! LD_PRELOAD decides which allocator serves; the process writes the addresses of its functions as a proof.
-//!
-//! - [`parameters`]: what truebench asks for, and where the results are.
-//! - [`random`], [`choice`] and [`sizes`]: numbers, slots and sizes, bit for bit those of alloc-test;
-//!   [`draw`]: the next step.
-//! - [`heap`]: where blocks come from; [`access`]: what is done with a block.
-//! - [`thread`]: one thread of the load; [`meter`]: what it uses; [`mailbox`]: how it passes blocks to
-//!   another thread; [`usable`]: usable sizes of blocks.
+//! Random numbers, slots and sizes are bit for bit those of alloc-test.
 
 pub mod access;
 pub mod choice;
@@ -33,15 +27,10 @@ use mailbox::Mailbox;
 use parameters::{FUNCTIONS, Parameters, fields};
 use thread::Thread;
 
-/// The name of this workload.
 pub const NAME: &str = "load";
-/// Most threads of a process.
 const MOST_THREADS: u32 = 4096;
 
 /// Starts the threads and waits for them.
-///
-/// # Errors
-/// The first failure.
 ///
 /// # Safety
 /// Called once in a process of one thread.
@@ -118,13 +107,10 @@ extern "C" fn body(thread: *mut c_void) -> *mut c_void {
 
 fn write_function_addresses(job: &Job) {
     for (index, name) in FUNCTIONS.iter().enumerate() {
-        // SAFETY: a name that lives.
-        let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as u64;
-        job.slot.set(fields::FUNCTIONS.wrapping_add(index), address);
+        job.slot.set(fields::FUNCTIONS.wrapping_add(index), sys::symbol(name) as u64);
     }
 }
 
-/// Maps a zeroed array.
 fn array<T>(count: usize) -> Result<&'static mut [core::mem::MaybeUninit<T>], Cause> {
     let base = sys::fresh(count.wrapping_mul(size_of::<T>())).ok_or_else(|| Cause::now(step::MEMORY))?;
     // SAFETY: fresh, aligned to a page, large enough, and never unmapped.

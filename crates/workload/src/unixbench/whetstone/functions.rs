@@ -7,7 +7,6 @@ use crate::shared::{Cause, step};
 type Function = unsafe extern "C" fn(f64) -> f64;
 type SinCos = unsafe extern "C" fn(f64, *mut f64, *mut f64);
 
-/// Functions of the mathematical library.
 pub struct Functions {
     sincos: SinCos,
     cos: Function,
@@ -17,10 +16,6 @@ pub struct Functions {
 }
 
 impl Functions {
-    /// Loads the library.
-    ///
-    /// # Errors
-    /// The library or a function is missing.
     pub fn load() -> Result<Functions, Cause> {
         let failed = Cause { step: step::LIBRARY, errno: libc::ENOENT, detail: 0 };
         // SAFETY: the library has no constructors.
@@ -67,7 +62,6 @@ impl Functions {
         unsafe { (self.log)(x) }
     }
 
-    /// The product of sine and cosine.
     pub fn sin_times_cos(&self, x: f64) -> f64 {
         let (mut sin, mut cos) = (0.0, 0.0);
         // SAFETY: two places.
