@@ -39,8 +39,7 @@ impl LargeBlocks {
             PROCESS_ID.store(memory.cast(), Relaxed);
         }
         self.shared.head().programs.fetch_add(1, Relaxed);
-        let time = sys::now();
-        self.write(Entry { kind: Kind::Hello, process: 0, address: 0, size: 0, begun: time, time, stack: 0 });
+        self.shared.write(&entry(Kind::Hello, 0, sys::now()));
     }
 
     /// Records an allocation. `begun` is its start time, or 0 if that is unknown.
@@ -52,7 +51,7 @@ impl LargeBlocks {
         let (size, time) = (size as u64, sys::now());
         let stack = SAMPLER.sample(size, time).map_or(0, |chance| self.stack(chance));
         let begun = if begun == 0 { time } else { begun };
-        self.write(Entry { kind: Kind::Born, process: 0, address: address as u64, size, begun, time, stack });
+        self.shared.write(&Entry { size, begun, stack, ..entry(Kind::Born, address, time) });
     }
 
     #[inline]
@@ -69,16 +68,7 @@ impl LargeBlocks {
     #[inline]
     pub fn confirm(&self, removed: Removed) {
         if let Some(time) = removed.time {
-            let address = removed.address as u64;
-            self.write(Entry {
-                kind: Kind::Ended,
-                process: 0,
-                address,
-                size: 0,
-                begun: time,
-                time,
-                stack: 0,
-            });
+            self.shared.write(&entry(Kind::Ended, removed.address, time));
         }
     }
 
@@ -86,10 +76,6 @@ impl LargeBlocks {
         if removed.time.is_some() {
             LIVE.insert(removed.address);
         }
-    }
-
-    fn write(&self, entry: Entry) {
-        self.shared.write(&Entry { process: process_id(), ..entry });
     }
 
     #[inline(never)]
@@ -102,6 +88,10 @@ impl LargeBlocks {
         unsafe { *libc::__errno_location() = errno };
         number
     }
+}
+
+fn entry(kind: Kind, address: usize, time: u64) -> Entry {
+    Entry { kind, process: process_id(), address: address as u64, size: 0, begun: time, time, stack: 0 }
 }
 
 /// The cached process ID. A vfork child gets that of its parent, whose memory it shares.
