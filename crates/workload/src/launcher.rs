@@ -128,26 +128,23 @@ fn fork(is_counted: bool) -> c_int {
 
 /// In the child: lets the launcher count its calls, or writes why it cannot.
 fn report_calls(job: &Job) {
-    match calls::report() {
+    let listener = match calls::report() {
         Ok(descriptor) => {
             job.slot.set(fields::COUNTED, 1);
-            set_listener(job, (descriptor as u64).wrapping_add(1));
+            (descriptor as u64).wrapping_add(1)
         }
         Err(errno) => {
             job.slot.set(fields::REFUSED, errno as u64);
-            set_listener(job, NONE);
+            NONE
         }
+    };
+    if let Some(field) = job.slot.field(fields::LISTENER) {
+        field.store(listener, Ordering::Release);
     }
 }
 
 /// Value of [`fields::LISTENER`] if the child could not open a descriptor.
 const NONE: u64 = u64::MAX;
-
-fn set_listener(job: &Job, listener: u64) {
-    if let Some(field) = job.slot.field(fields::LISTENER) {
-        field.store(listener, Ordering::Release);
-    }
-}
 
 /// Waits for the descriptor that the child opens. `None` if it could not, or was killed.
 fn listener(job: &Job) -> Option<c_int> {

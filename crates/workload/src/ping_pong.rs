@@ -105,7 +105,8 @@ impl PingPong {
         let ping = task(Role::Ping, ping_end, ping_cpu);
         // SAFETY: one thread so far. `echo` outlives the task: it is waited for, or the process ends.
         let echo_task = unsafe { if self.threads { echo.start_thread()? } else { echo.start_process()? } };
-        if !crate::sys::on_alarm(set_over) {
+        // SAFETY: the handler only stores.
+        if !unsafe { crate::sys::on_alarm(set_over) } {
             return Err(Cause::now(step::TIMER));
         }
         if let Some(idle_trips) = idle_trips {

@@ -100,9 +100,11 @@ pub unsafe fn touch(base: *mut u8, bytes: usize, step: usize) {
     }
 }
 
-/// Lets SIGALRM call a handler, with SA_RESTART as signal(3) sets it. The handler must do only what a handler
-/// may. Whether that succeeded.
-pub fn on_alarm(handler: extern "C" fn(c_int)) -> bool {
+/// Lets SIGALRM call a handler, with SA_RESTART as signal(3) sets it. Whether that succeeded.
+///
+/// # Safety
+/// The handler does only what a handler may (signal-safety(7)).
+pub unsafe fn on_alarm(handler: extern "C" fn(c_int)) -> bool {
     // SAFETY: all zero is an empty mask and no flags.
     let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
     action.sa_sigaction = handler as *const () as usize;
@@ -113,17 +115,10 @@ pub fn on_alarm(handler: extern "C" fn(c_int)) -> bool {
 
 /// Sleeps until the word is no longer `value`.
 pub fn wait_while(word: &AtomicU32, value: u32) {
+    let timeout = core::ptr::null::<libc::timespec>();
     while word.load(Ordering::Acquire) == value {
         // SAFETY: a word that lives; no timeout.
-        unsafe {
-            libc::syscall(
-                libc::SYS_futex,
-                word.as_ptr(),
-                libc::FUTEX_WAIT,
-                value,
-                core::ptr::null::<c_void>(),
-            )
-        };
+        unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, timeout) };
     }
 }
 
@@ -199,17 +194,13 @@ pub fn cpu() -> u32 {
     unsafe { libc::sched_getcpu() as u32 }
 }
 
-pub fn parent() -> libc::pid_t {
-    // SAFETY: always allowed.
-    unsafe { libc::getppid() }
-}
-
 /// Lets the kernel kill this process when its parent ends. Exits if the parent is no longer `parent_process`.
 pub fn end_with(parent_process: libc::pid_t) {
     // SAFETY: a setting of this process.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     // The kernel sends no signal for a parent that ended before.
-    if parent() != parent_process {
+    // SAFETY: always allowed.
+    if unsafe { libc::getppid() } != parent_process {
         // SAFETY: ends the process.
         unsafe { libc::_exit(crate::exit::FAILED) };
     }

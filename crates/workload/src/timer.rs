@@ -50,7 +50,8 @@ pub fn is_over() -> bool {
 
 fn arm(job: &Job, handler: extern "C" fn(c_int)) -> Outcome {
     SLOT.store(core::ptr::from_ref(job.slot).cast_mut(), Ordering::Relaxed);
-    if !sys::on_alarm(handler) {
+    // SAFETY: the handlers store, and make calls that a handler may.
+    if !unsafe { sys::on_alarm(handler) } {
         return Err(Cause::now(step::TIMER));
     }
     wait_for_start(job);

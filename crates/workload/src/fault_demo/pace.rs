@@ -51,17 +51,10 @@ fn sleep_until(nanoseconds: u64) {
         tv_sec: (nanoseconds / SECOND) as libc::time_t,
         tv_nsec: (nanoseconds % SECOND) as core::ffi::c_long,
     };
+    let (clock, flags) = (libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME);
     // A signal handler ends the sleep early.
     // SAFETY: a time that lives.
-    while unsafe {
-        libc::clock_nanosleep(
-            libc::CLOCK_MONOTONIC,
-            libc::TIMER_ABSTIME,
-            &raw const due,
-            core::ptr::null_mut(),
-        )
-    } == libc::EINTR
-    {}
+    while unsafe { libc::clock_nanosleep(clock, flags, &due, core::ptr::null_mut()) } == libc::EINTR {}
 }
 
 #[cfg(test)]

@@ -15,6 +15,15 @@ pub struct Functions {
     log: Function,
 }
 
+macro_rules! functions {
+    ($($name:ident)*) => {$(
+        pub fn $name(&self, x: f64) -> f64 {
+            // SAFETY: takes any number.
+            unsafe { (self.$name)(x) }
+        }
+    )*};
+}
+
 impl Functions {
     pub fn load() -> Result<Functions, Cause> {
         let failed = Cause { step: step::LIBRARY, errno: libc::ENOENT, detail: 0 };
@@ -42,25 +51,7 @@ impl Functions {
         }
     }
 
-    pub fn cos(&self, x: f64) -> f64 {
-        // SAFETY: takes any number.
-        unsafe { (self.cos)(x) }
-    }
-
-    pub fn atan(&self, x: f64) -> f64 {
-        // SAFETY: likewise.
-        unsafe { (self.atan)(x) }
-    }
-
-    pub fn exp(&self, x: f64) -> f64 {
-        // SAFETY: likewise.
-        unsafe { (self.exp)(x) }
-    }
-
-    pub fn log(&self, x: f64) -> f64 {
-        // SAFETY: likewise.
-        unsafe { (self.log)(x) }
-    }
+    functions!(cos atan exp log);
 
     pub fn sin_times_cos(&self, x: f64) -> f64 {
         let (mut sin, mut cos) = (0.0, 0.0);
