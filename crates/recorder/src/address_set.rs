@@ -6,7 +6,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU8, AtomicUsize};
 
-use crate::table::hash;
+use crate::table::{MASK, hash};
 
 /// Counters by page, which are tested first: as many as fit in the L1 cache.
 const PAGE_COUNTERS: usize = 1 << 13;
@@ -15,13 +15,10 @@ const SETS: usize = 1 << 12;
 const WAYS: usize = 8;
 /// Bits of an address within the smallest page.
 const PAGE_BITS: u32 = 12;
-/// Bits of an address. Bits above may hold a tag (aarch64).
-const ADDRESS_MASK: usize = (1 << 56) - 1;
 
 #[repr(C, align(64))]
 struct Set([AtomicUsize; WAYS]);
 
-/// A set of addresses.
 pub struct AddressSet {
     /// Addresses by page, or by pages of the same hash. A counter that reaches the maximum stays there.
     page_counters: [AtomicU8; PAGE_COUNTERS],
@@ -29,7 +26,6 @@ pub struct AddressSet {
 }
 
 impl AddressSet {
-    /// Empty.
     pub const fn new() -> AddressSet {
         AddressSet {
             page_counters: [const { AtomicU8::new(0) }; PAGE_COUNTERS],
@@ -40,12 +36,12 @@ impl AddressSet {
     /// Whether the set may hold the address. False for most addresses that it does not hold.
     #[inline]
     pub fn may_hold(&self, address: usize) -> bool {
-        self.page_counter(address & ADDRESS_MASK).load(Relaxed) != 0
+        self.page_counter(address & MASK as usize).load(Relaxed) != 0
     }
 
     /// Inserts an address. False if there is no room.
     pub fn insert(&self, address: usize) -> bool {
-        let address = address & ADDRESS_MASK;
+        let address = address & MASK as usize;
         let set = self.set(address);
         if set.iter().any(|way| way.load(Relaxed) == address) {
             return true;
@@ -64,7 +60,7 @@ impl AddressSet {
     /// Removes an address. Whether it was there.
     #[inline]
     pub fn remove(&self, address: usize) -> bool {
-        self.may_hold(address) && self.remove_from_set(address & ADDRESS_MASK)
+        self.may_hold(address) && self.remove_from_set(address & MASK as usize)
     }
 
     fn remove_from_set(&self, address: usize) -> bool {

@@ -16,10 +16,8 @@ use crate::sink::Sink;
 static STATE: AtomicU32 = AtomicU32::new(BEFORE);
 const BEFORE: u32 = 0;
 const STARTING: u32 = 1;
-/// All blocks are counted.
 const ALL: u32 = 2;
 const OFF: u32 = 3;
-/// Events of large blocks are recorded.
 const LARGE: u32 = 4;
 
 /// Size of the smallest recorded block, in bytes; 0 before it is known.
@@ -79,12 +77,7 @@ fn attach() -> Option<Sink> {
     }
     let errno = sys::errno();
     // SAFETY: as the C library keeps it.
-    let shared = unsafe { path(environment) }.and_then(map);
-    let state = match shared {
-        Some(Shared::All(shared)) => count_all(shared),
-        Some(Shared::Large(shared)) => record_large(shared),
-        None => OFF,
-    };
+    let state = unsafe { path(environment) }.and_then(record_to).unwrap_or(OFF);
     if state == OFF {
         LEAST.store(usize::MAX, Ordering::Relaxed);
     }
@@ -134,32 +127,26 @@ unsafe fn path(mut environment: *const *const c_char) -> Option<&'static CStr> {
     }
 }
 
-/// The shared memory, whose kind says what to record.
-enum Shared {
-    All(Recording),
-    Large(Blocks),
-}
-
-/// Maps the file at this path, if size and magic number are right: the path may be that of another file by
-/// now.
-fn map(path: &CStr) -> Option<Shared> {
+/// Prepares to record to the file at this path, if size and magic number are right: the path may be that of
+/// another file by now. The size says what to record. Returns the new state.
+fn record_to(path: &CStr) -> Option<u32> {
     // SAFETY: a string.
     let descriptor = unsafe { libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC | libc::O_NOCTTY) };
     if descriptor < 0 {
         return None;
     }
-    let shared = match size(descriptor) {
+    let state = match size(descriptor) {
         Some(recording::BYTES) => Recording::map(descriptor)
             .filter(|shared| shared.head().magic.load(Ordering::Relaxed) == recording::MAGIC)
-            .map(Shared::All),
+            .map(count_all),
         Some(blocks::BYTES) => Blocks::map(descriptor)
             .filter(|shared| shared.head().magic.load(Ordering::Relaxed) == blocks::MAGIC)
-            .map(Shared::Large),
+            .map(record_large),
         _ => None,
     };
     // SAFETY: a descriptor of this function.
     unsafe { libc::close(descriptor) };
-    shared
+    state
 }
 
 fn size(descriptor: c_int) -> Option<usize> {
@@ -186,7 +173,7 @@ mod unit {
 
     #[test]
     fn other_files_are_not_mapped() {
-        assert!(map(c"/proc/self/exe").is_none() && map(c"/dev/null").is_none());
-        assert!(map(c"/nowhere").is_none());
+        let missing = [c"/proc/self/exe", c"/dev/null", c"/nowhere"];
+        assert_eq!(missing.map(record_to), [None; 3]);
     }
 }

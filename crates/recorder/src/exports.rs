@@ -30,7 +30,6 @@ fn out_of_memory() -> *mut c_void {
     core::ptr::null_mut()
 }
 
-/// malloc(3).
 #[unsafe(no_mangle)]
 pub extern "C" fn malloc(size: usize) -> *mut c_void {
     match next::malloc() {
@@ -40,7 +39,6 @@ pub extern "C" fn malloc(size: usize) -> *mut c_void {
     }
 }
 
-/// calloc(3).
 #[unsafe(no_mangle)]
 pub extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     match (next::calloc(), count.checked_mul(size)) {
@@ -55,10 +53,6 @@ pub extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     }
 }
 
-/// free(3).
-///
-/// # Safety
-/// As there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free(block: *mut c_void) {
     if block.is_null() || bootstrap::size_of(block).is_some() {
@@ -73,30 +67,21 @@ pub unsafe extern "C" fn free(block: *mut c_void) {
     unsafe { next(block) };
 }
 
-/// free_sized of C23.
-///
-/// # Safety
-/// As there.
+// C23.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free_sized(block: *mut c_void, _: usize) {
     // SAFETY: the caller's.
     unsafe { free(block) };
 }
 
-/// free_aligned_sized of C23.
-///
-/// # Safety
-/// As there.
+// C23.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free_aligned_sized(block: *mut c_void, _: usize, _: usize) {
     // SAFETY: the caller's.
     unsafe { free(block) };
 }
 
-/// realloc(3). Recorded as the end of one block and the allocation of another, even at the same address.
-///
-/// # Safety
-/// As there.
+/// Recorded as the end of one block and the allocation of another, even at the same address.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
     if block.is_null() {
@@ -130,10 +115,6 @@ pub unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void
     moved
 }
 
-/// reallocarray(3).
-///
-/// # Safety
-/// As there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reallocarray(block: *mut c_void, count: usize, size: usize) -> *mut c_void {
     match count.checked_mul(size) {
@@ -143,10 +124,6 @@ pub unsafe extern "C" fn reallocarray(block: *mut c_void, count: usize, size: us
     }
 }
 
-/// posix_memalign(3).
-///
-/// # Safety
-/// As there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
     let Some(next) = next::posix_memalign() else { return libc::ENOMEM };
@@ -161,7 +138,6 @@ pub unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, alignment: usize, 
 
 macro_rules! aligned {
     ($($name:ident)*) => {$(
-        #[doc = concat!(stringify!($name), "(3).")]
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(alignment: usize, size: usize) -> *mut c_void {
             // SAFETY: the caller's arguments.
@@ -174,7 +150,6 @@ aligned!(aligned_alloc memalign);
 
 macro_rules! paged {
     ($($name:ident)*) => {$(
-        #[doc = concat!(stringify!($name), "(3).")]
         #[unsafe(no_mangle)]
         pub extern "C" fn $name(size: usize) -> *mut c_void {
             // SAFETY: the caller's arguments.

@@ -9,7 +9,6 @@ use shm::sys;
 use crate::address_set::AddressSet;
 use crate::stack_sampler::StackSampler;
 
-/// The live large blocks of this process.
 static LIVE: AddressSet = AddressSet::new();
 static SAMPLER: StackSampler = StackSampler::new();
 /// The process ID, in memory that fork clears in the child; null before Linux 4.14.
@@ -17,13 +16,11 @@ static PROCESS_ID: AtomicPtr<AtomicI32> = AtomicPtr::new(core::ptr::null_mut());
 /// Whether process_vm_readv(2) works.
 static CAN_READ: AtomicBool = AtomicBool::new(true);
 
-/// Writes events of large blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct LargeBlocks {
     shared: Blocks,
 }
 
-/// A block that a realloc may end.
 #[must_use]
 #[derive(Clone, Copy, Debug)]
 pub struct Removed {
@@ -37,19 +34,12 @@ impl LargeBlocks {
         LargeBlocks { shared }
     }
 
-    /// Records that this program has mapped the memory.
     pub fn hello(&self) {
-        let page = sys::page();
-        if let Some(memory) = sys::fresh(page) {
-            // SAFETY: just mapped, of this size.
-            let is_wiped = unsafe { libc::madvise(memory.cast(), page, libc::MADV_WIPEONFORK) } == 0;
-            if is_wiped {
-                PROCESS_ID.store(memory.cast(), Relaxed);
-            }
+        if let Some(memory) = sys::fresh_wiped_on_fork(sys::page()) {
+            PROCESS_ID.store(memory.cast(), Relaxed);
         }
         self.shared.head().programs.fetch_add(1, Relaxed);
-        let time = sys::now();
-        self.write(Entry { kind: Kind::Hello, process: 0, address: 0, size: 0, begun: time, time, stack: 0 });
+        self.shared.write(&entry(Kind::Hello, 0, sys::now()));
     }
 
     /// Records an allocation. `begun` is its start time, or 0 if that is unknown.
@@ -61,51 +51,33 @@ impl LargeBlocks {
         let (size, time) = (size as u64, sys::now());
         let stack = SAMPLER.sample(size, time).map_or(0, |chance| self.stack(chance));
         let begun = if begun == 0 { time } else { begun };
-        self.write(Entry { kind: Kind::Born, process: 0, address: address as u64, size, begun, time, stack });
+        self.shared.write(&Entry { size, begun, stack, ..entry(Kind::Born, address, time) });
     }
 
-    /// Records a free. Called before the free: afterwards another thread may get the address.
     #[inline]
     pub fn freed(&self, address: usize) {
         let removed = self.remove(address);
         self.confirm(removed);
     }
 
-    /// Before a realloc: removes the block, and records nothing yet.
     #[inline]
     pub fn remove(&self, address: usize) -> Removed {
         Removed { address, time: if LIVE.remove(address) { Some(sys::now()) } else { None } }
     }
 
-    /// After a realloc: records the removed block as freed.
     #[inline]
     pub fn confirm(&self, removed: Removed) {
         if let Some(time) = removed.time {
-            let address = removed.address as u64;
-            self.write(Entry {
-                kind: Kind::Ended,
-                process: 0,
-                address,
-                size: 0,
-                begun: time,
-                time,
-                stack: 0,
-            });
+            self.shared.write(&entry(Kind::Ended, removed.address, time));
         }
     }
 
-    /// After a realloc that failed: inserts the block again.
     pub fn restore(&self, removed: Removed) {
         if removed.time.is_some() {
             LIVE.insert(removed.address);
         }
     }
 
-    fn write(&self, entry: Entry) {
-        self.shared.write(&Entry { process: process_id(), ..entry });
-    }
-
-    /// Copies the stack of the caller. Returns its number.
     #[inline(never)]
     fn stack(&self, chance: f64) -> u64 {
         let errno = sys::errno();
@@ -116,6 +88,10 @@ impl LargeBlocks {
         unsafe { *libc::__errno_location() = errno };
         number
     }
+}
+
+fn entry(kind: Kind, address: usize, time: u64) -> Entry {
+    Entry { kind, process: process_id(), address: address as u64, size: 0, begun: time, time, stack: 0 }
 }
 
 /// The cached process ID. A vfork child gets that of its parent, whose memory it shares.
@@ -132,7 +108,6 @@ fn process_id() -> u32 {
     cached.load(Relaxed) as u32
 }
 
-/// The registers that unwinding needs.
 #[inline(always)]
 fn registers() -> Regs {
     let (pc, sp, fp): (u64, u64, u64);

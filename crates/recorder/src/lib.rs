@@ -10,15 +10,6 @@
 //! - It writes results to shared memory at once, so a program that is killed loses none.
 //! - The state of a process ([`live_blocks`]) is in memory that fork clears in the child (MADV_WIPEONFORK).
 //!   So no lock is held there, and blocks of the parent, which the parent counts, are unknown.
-//!
-//! Modules:
-//!
-//! - [`exports`]: the functions that programs call; [`next`]: the functions of the next library;
-//!   [`bootstrap`]: memory for calls before these are known.
-//! - [`attach`]: maps the shared memory, which says what to record; [`sink`]: all blocks or large ones.
-//! - [`live_blocks`]: all live blocks, in a [`table`] and a [`lock`] for each shard.
-//! - [`large_blocks`]: events of large blocks; [`address_set`]: the live ones; [`stack_sampler`]: which
-//!   stacks to copy.
 
 #![cfg_attr(all(not(test), panic = "abort"), no_std)]
 

@@ -16,12 +16,10 @@ const LONGEST_CALL: u64 = 10_000;
 /// Bits of the hash that choose a shard.
 const SHARD_BITS: u32 = SHARDS.trailing_zeros();
 
-/// A part of the live blocks.
 #[repr(C, align(64))]
 #[derive(Debug)]
 struct Shard {
     lock: Lock,
-    /// Calls so far.
     calls: AtomicU32,
     table: UnsafeCell<Table>,
 }
@@ -39,18 +37,13 @@ pub struct ProcessState {
 unsafe impl Sync for ProcessState {}
 
 impl ProcessState {
-    /// Maps it. `None`, with errno, before Linux 4.14, which has no MADV_WIPEONFORK.
+    /// Maps it. `None`, with errno, before Linux 4.14.
     pub fn map() -> Option<&'static ProcessState> {
-        let bytes = size_of::<ProcessState>();
-        let state = sys::fresh(bytes)?;
-        // SAFETY: just mapped, of this size.
-        let is_wiped = unsafe { libc::madvise(state.cast(), bytes, libc::MADV_WIPEONFORK) } == 0;
         // SAFETY: zeros are a valid state; it stays mapped.
-        is_wiped.then(|| unsafe { &*state.cast::<ProcessState>() })
+        sys::fresh_wiped_on_fork(size_of::<ProcessState>()).map(|state| unsafe { &*state.cast() })
     }
 }
 
-/// The live blocks of this process and the shared counters.
 #[derive(Clone, Copy, Debug)]
 pub struct LiveBlocks {
     shared: Recording,
@@ -75,21 +68,19 @@ impl LiveBlocks {
         }
     }
 
-    /// Whether they belong to this process.
     pub fn belongs_to(&self, process: libc::pid_t) -> bool {
         self.state.process.load(Relaxed) == process
     }
 
-    /// Records an allocation.
     pub fn allocated(&self, address: usize, size: usize, is_resized: bool) {
         let (now, size) = (sys::now(), size as u64);
         let class = class_of(size);
         self.with_table(address, now, |shard, table| match table.insert(address, class) {
-            Inserted::Lost => {
+            Inserted::NoMemory => {
                 self.shared.head().lost.fetch_add(1, Relaxed);
             }
             inserted => {
-                if let Inserted::Twice(previous) = inserted {
+                if let Inserted::Replaced(previous) = inserted {
                     self.shared.head().twice.fetch_add(1, Relaxed);
                     self.shared.counter(shard, previous).add_ended(1, now);
                 }
@@ -101,7 +92,6 @@ impl LiveBlocks {
         }
     }
 
-    /// Records a free. Called before the free: afterwards another thread may get the address.
     pub fn freed(&self, address: usize) {
         let now = sys::now();
         let class = self.with_table(address, now, |shard, table| {
@@ -114,14 +104,12 @@ impl LiveBlocks {
         }
     }
 
-    /// Before a realloc: removes the block, and counts nothing yet.
     pub fn remove(&self, address: usize) -> Removed {
         let now = sys::now();
         let class = self.with_table(address, now, |_, table| table.remove(address));
         Removed { address, now, class }
     }
 
-    /// After a realloc: counts the removed block as ended.
     pub fn confirm(&self, removed: Removed) {
         match removed.class {
             Some(class) => self.shared.counter(shard_of(removed.address), class).add_ended(1, removed.now),
@@ -131,7 +119,6 @@ impl LiveBlocks {
         }
     }
 
-    /// After a realloc that failed: inserts the block again.
     pub fn restore(&self, removed: Removed) {
         if let Some(class) = removed.class {
             self.with_table(removed.address, removed.now, |_, table| table.insert(removed.address, class));
@@ -187,7 +174,6 @@ impl LiveBlocks {
     }
 }
 
-/// A block that a realloc may end.
 #[must_use]
 #[derive(Clone, Copy, Debug)]
 pub struct Removed {

@@ -15,7 +15,6 @@ const SLEEP: libc::c_long = 50_000;
 pub struct Lock(AtomicU32);
 
 impl Lock {
-    /// Locks it, however long that takes.
     pub fn lock(&self) {
         let mut attempts = 0u32;
         while !self.try_lock() {
@@ -42,7 +41,6 @@ impl Lock {
         })
     }
 
-    /// Unlocks it.
     pub fn unlock(&self) {
         self.0.store(0, Ordering::Release);
     }

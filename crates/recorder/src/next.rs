@@ -4,18 +4,12 @@
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// malloc(3), valloc(3), pvalloc(3).
 pub type Malloc = unsafe extern "C" fn(usize) -> *mut c_void;
-/// calloc(3), aligned_alloc(3), memalign(3).
 pub type Pair = unsafe extern "C" fn(usize, usize) -> *mut c_void;
-/// realloc(3).
 pub type Realloc = unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void;
-/// free(3).
 pub type Free = unsafe extern "C" fn(*mut c_void);
-/// posix_memalign(3).
 pub type Posix = unsafe extern "C" fn(*mut *mut c_void, usize, usize) -> c_int;
 
-/// Whether the addresses are known.
 static STATE: AtomicU32 = AtomicU32::new(UNKNOWN);
 const UNKNOWN: u32 = 0;
 const RESOLVING: u32 = 1;
@@ -63,7 +57,6 @@ functions! {
     pvalloc PVALLOC c"pvalloc" Malloc;
 }
 
-/// Whether all are resolved.
 pub fn are_known() -> bool {
     STATE.load(Ordering::Acquire) == KNOWN
 }

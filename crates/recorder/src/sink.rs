@@ -6,12 +6,9 @@ use shm::sys;
 use crate::large_blocks::{self, LargeBlocks};
 use crate::live_blocks::{self, LiveBlocks};
 
-/// Where allocations are recorded.
 #[derive(Clone, Copy, Debug)]
 pub enum Sink {
-    /// Counters of all blocks.
     All(LiveBlocks),
-    /// Events of large blocks.
     Large(LargeBlocks),
 }
 

@@ -1,4 +1,4 @@
-//! Samples the blocks whose stack is copied: about [`TARGET`] per window, at random, with a probability that
+//! Samples the blocks whose stack is copied: about [`TARGET_STACKS`] per window, at random, with a probability that
 //! grows with the size of the block, because larger blocks have more page faults.
 
 use core::sync::atomic::Ordering::Relaxed;
@@ -7,9 +7,9 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 /// Nanoseconds of a window. Each window sets the probabilities for the next.
 const WINDOW: u64 = 50_000_000;
 /// Stacks per window: 2000 a second, each of which takes about a microsecond.
-const TARGET: u32 = 100;
+const TARGET_STACKS: u32 = 100;
 /// Stacks that end a window early.
-const MOST: u32 = 256;
+const MOST_STACKS: u32 = 256;
 
 /// The sampler of this process. Races between threads make it less exact, and nothing else.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl StackSampler {
         let bytes = self.bytes.fetch_add(size, Relaxed).wrapping_add(size);
         let start = self.window_start.load(Relaxed);
         let elapsed = now.saturating_sub(start);
-        if (elapsed >= WINDOW || self.sampled.load(Relaxed) >= MOST)
+        if (elapsed >= WINDOW || self.sampled.load(Relaxed) >= MOST_STACKS)
             && self.window_start.compare_exchange(start, now, Relaxed, Relaxed).is_ok()
         {
             self.next_window(elapsed.max(1), blocks, bytes);
@@ -61,8 +61,9 @@ impl StackSampler {
     /// Begins the next window, with probabilities from the last.
     fn next_window(&self, elapsed: u64, blocks: u32, bytes: u64) {
         let windows = elapsed as f64 / WINDOW as f64;
-        let is_quiet = f64::from(blocks) <= f64::from(TARGET) * windows;
-        let bytes_per_stack = if is_quiet { 0 } else { (bytes as f64 / windows / f64::from(TARGET)) as u64 };
+        let is_quiet = f64::from(blocks) <= f64::from(TARGET_STACKS) * windows;
+        let bytes_per_stack =
+            if is_quiet { 0 } else { (bytes as f64 / windows / f64::from(TARGET_STACKS)) as u64 };
         self.bytes_per_stack.store(bytes_per_stack, Relaxed);
         self.blocks.store(0, Relaxed);
         self.bytes.store(0, Relaxed);

@@ -16,17 +16,14 @@ pub fn hash(address: usize) -> u64 {
     ((address as u64 & MASK) >> 3).wrapping_mul(GOLDEN)
 }
 
-const MASK: u64 = (1 << ADDRESS) - 1;
+pub const MASK: u64 = (1 << ADDRESS) - 1;
 
-/// The outcome of an insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inserted {
-    /// The address was new.
     New,
-    /// The address was there, with this class, which was replaced.
-    Twice(usize),
-    /// There is no memory for the entry.
-    Lost,
+    /// The address was there, with this class.
+    Replaced(usize),
+    NoMemory,
 }
 
 /// Zeros are an empty table.
@@ -59,7 +56,7 @@ impl Table {
     pub fn insert(&mut self, address: usize, class: usize) -> Inserted {
         // At most half full.
         if self.used.wrapping_mul(2) >= self.capacity && !self.grow() {
-            return Inserted::Lost;
+            return Inserted::NoMemory;
         }
         let index = self.find(address);
         let previous = self.get(index);
@@ -68,10 +65,9 @@ impl Table {
             self.used = self.used.wrapping_add(1);
             return Inserted::New;
         }
-        Inserted::Twice((previous >> ADDRESS) as usize)
+        Inserted::Replaced((previous >> ADDRESS) as usize)
     }
 
-    /// Removes a block, and returns its class.
     pub fn remove(&mut self, address: usize) -> Option<usize> {
         if self.capacity == 0 {
             return None;
@@ -183,7 +179,7 @@ mod unit {
             let address = 0x7f12_3456_0000 + ((state >> 33) % 5000) as usize * 16;
             let class = (state >> 20) as usize % 116;
             if step % 5 < 3 {
-                let expected = map.insert(address, class).map_or(Inserted::New, Inserted::Twice);
+                let expected = map.insert(address, class).map_or(Inserted::New, Inserted::Replaced);
                 assert_eq!(table.insert(address, class), expected);
             } else {
                 assert_eq!(table.remove(address), map.remove(&address));

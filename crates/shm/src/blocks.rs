@@ -6,26 +6,22 @@
 //! is killed halfway leaves one entry without its number or with a wrong checksum: only that entry is lost.
 
 use core::cell::UnsafeCell;
-use core::ffi::c_int;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU64, fence};
 
+use crate::memory::Memory;
+
 /// Default size of the smallest recorded block, in bytes.
 pub const LEAST: u64 = 64 << 10;
-/// Entries in the ring.
 pub const ENTRIES: u64 = 1 << 15;
-/// Stacks in their ring.
 pub const STACKS: u64 = 256;
 /// Most bytes of a stack, as with a page fault.
 pub const STACK: usize = 8 << 10;
 /// First word of the memory once it is set up. Its last byte is the version of the format.
 pub const MAGIC: u64 = u64::from_be_bytes(*b"trueblk\x01");
 
-/// Bytes before the first entry.
 const HEAD_BYTES: usize = 4096;
-/// Bytes before the first stack.
 const STACKS_AT: usize = HEAD_BYTES + ENTRIES as usize * size_of::<Slot>();
-/// Bytes of the memory.
 pub const BYTES: usize = STACKS_AT + STACKS as usize * size_of::<StackSlot>();
 
 const _: () = assert!(size_of::<Head>() <= HEAD_BYTES && size_of::<Slot>() == 64);
@@ -33,17 +29,14 @@ const _: () = assert!(ENTRIES.is_power_of_two() && STACKS.is_power_of_two());
 // The recorder tells the two kinds of memory apart by their size.
 const _: () = assert!(BYTES != crate::recording::BYTES);
 
-/// The head of the memory.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Head {
-    /// [`MAGIC`].
     pub magic: AtomicU64,
     /// Size of the smallest recorded block, in bytes; written before the program starts.
     pub least: AtomicU64,
     /// Entries written so far, which is the position of the next.
     pub entries: AtomicU64,
-    /// Stacks written so far.
     pub stacks: AtomicU64,
     /// Executed programs that mapped this memory.
     pub programs: AtomicU64,
@@ -51,13 +44,11 @@ pub struct Head {
     pub unrecorded: AtomicU64,
 }
 
-/// The event of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Kind {
     /// A program has mapped this memory and records from now on.
     Hello = 1,
-    /// A block was allocated.
     Born = 2,
     /// A block is about to be freed.
     Ended = 3,
@@ -66,11 +57,9 @@ pub enum Kind {
 /// An entry. Times are nanoseconds of CLOCK_MONOTONIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The event.
     pub kind: Kind,
     /// Process ID in its own PID namespace.
     pub process: u32,
-    /// Address of the block.
     pub address: u64,
     /// Requested bytes.
     pub size: u64,
@@ -99,7 +88,6 @@ impl Entry {
     }
 }
 
-/// Words of an entry.
 const WORDS: usize = 6;
 
 #[repr(C, align(64))]
@@ -118,22 +106,17 @@ fn sum(number: u64, words: &[u64; WORDS]) -> u64 {
 /// Registers at the begin of unwinding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Regs {
-    /// Instruction pointer.
     pub pc: u64,
     /// Stack pointer: address of the first copied byte.
     pub sp: u64,
-    /// Frame pointer.
     pub fp: u64,
     /// Link register; 0 on x86-64.
     pub lr: u64,
 }
 
-/// Metadata of a stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stack {
-    /// The registers.
     pub regs: Regs,
-    /// Copied bytes.
     pub length: usize,
     /// Probability that the stack of this block was sampled, in (0, 1]: it stands for `1 / chance` blocks.
     pub chance: f64,
@@ -146,66 +129,29 @@ struct StackSlot {
     bytes: UnsafeCell<[u8; STACK]>,
 }
 
-/// Why there is no entry at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absent {
-    /// Not written yet.
     Unwritten,
-    /// Overwritten by a later entry.
     Overwritten,
     /// Two writers at once.
     Torn,
 }
 
-/// The memory.
-#[derive(Clone, Copy, Debug)]
-pub struct Blocks {
-    base: *mut u8,
-}
-
-// SAFETY: everything is atomic, except the bytes of stacks, which are copied and then verified.
-unsafe impl Send for Blocks {}
-// SAFETY: likewise.
-unsafe impl Sync for Blocks {}
+pub type Blocks = Memory<Head, BYTES>;
 
 impl Blocks {
-    /// Maps a file of [`BYTES`] bytes for the rest of the process.
-    pub fn map(descriptor: c_int) -> Option<Blocks> {
-        crate::sys::map(descriptor, BYTES).map(|base| Blocks { base })
-    }
-
-    /// Wraps memory that is mapped already.
-    ///
-    /// # Safety
-    /// `base` is [`base`](Self::base) of another one.
-    pub unsafe fn over(base: *mut u8) -> Blocks {
-        Blocks { base }
-    }
-
-    /// Address of the memory.
-    pub fn base(&self) -> *mut u8 {
-        self.base
-    }
-
-    /// The head.
-    pub fn head(&self) -> &'static Head {
-        // SAFETY: mapped for the rest of the process; all fields are atomic.
-        unsafe { &*self.base.cast::<Head>() }
-    }
-
     fn slot(&self, position: u64) -> &'static Slot {
         let at = (position & (ENTRIES - 1)) as usize;
         // SAFETY: inside the mapping, by the line above; all fields are atomic.
-        unsafe { &*self.base.add(HEAD_BYTES).cast::<Slot>().add(at) }
+        unsafe { &*self.base().add(HEAD_BYTES).cast::<Slot>().add(at) }
     }
 
     fn stack_slot(&self, position: u64) -> &'static StackSlot {
         let at = (position & (STACKS - 1)) as usize;
         // SAFETY: inside the mapping, by the line above; the bytes are accessed through raw pointers only.
-        unsafe { &*self.base.add(STACKS_AT).cast::<StackSlot>().add(at) }
+        unsafe { &*self.base().add(STACKS_AT).cast::<StackSlot>().add(at) }
     }
 
-    /// Writes an entry.
     pub fn write(&self, entry: &Entry) {
         let position = self.head().entries.fetch_add(1, Relaxed);
         let (slot, words, number) = (self.slot(position), entry.words(), position.wrapping_add(1));
@@ -221,9 +167,6 @@ impl Blocks {
     }
 
     /// The entry at a position.
-    ///
-    /// # Errors
-    /// Why there is none.
     pub fn read(&self, position: u64) -> Result<Entry, Absent> {
         let (slot, number) = (self.slot(position), position.wrapping_add(1));
         let before = slot.number.load(Acquire);
@@ -320,7 +263,7 @@ mod unit {
         blocks.slot(5).number.store(5 + ENTRIES * 2 + 1, Relaxed);
         blocks.write(&entry(5));
         assert_eq!(blocks.read(5), Err(Absent::Overwritten));
-        crate::sys::unmap(blocks.base, BYTES);
+        crate::sys::unmap(blocks.base(), BYTES);
     }
 
     #[test]
@@ -343,7 +286,7 @@ mod unit {
         let later = (0..STACKS).map(|_| write(8)).fold(0, |_, number| number);
         assert_eq!(blocks.read_stack(first, &mut bytes), None, "overwritten");
         assert!(blocks.read_stack(later, &mut bytes).is_some() && bytes[0] == 8);
-        crate::sys::unmap(blocks.base, BYTES);
+        crate::sys::unmap(blocks.base(), BYTES);
     }
 
     #[test]
@@ -362,6 +305,6 @@ mod unit {
             .collect();
         all.sort_unstable();
         assert!(all.into_iter().eq(0..4 * EACH));
-        crate::sys::unmap(blocks.base, BYTES);
+        crate::sys::unmap(blocks.base(), BYTES);
     }
 }

@@ -5,12 +5,12 @@
 //! adds it. So with `live` blocks at the time `t`, `span + live x t` is the sum of all lifetimes up to then.
 //! It is computed modulo 2^64.
 
-use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::memory::Memory;
 
 /// The environment variable that holds the path of the memory.
 pub const VARIABLE: &str = "TRUEBENCH_RECORDING";
-/// File name of the recorder.
 pub const LIBRARY: &str = "libtruebench_recorder.so";
 /// Size classes. See [`class_of`].
 pub const CLASSES: usize = 116;
@@ -21,18 +21,14 @@ pub const LARGEST: u64 = 1 << 31;
 /// First word of the memory once it is set up. Its last byte is the version of the format.
 pub const MAGIC: u64 = u64::from_be_bytes(*b"trueben\x01");
 
-/// Bytes before the first counter.
 const HEAD_BYTES: usize = 4096;
-/// Bytes of the memory.
 pub const BYTES: usize = HEAD_BYTES + SHARDS * CLASSES * size_of::<Counter>();
 
 const _: () = assert!(size_of::<Head>() <= HEAD_BYTES);
 
-/// Counts over all classes.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Head {
-    /// [`MAGIC`].
     pub magic: AtomicU64,
     /// Processes that recorded: executed programs, and forked children that called malloc or free.
     pub processes: AtomicU64,
@@ -41,15 +37,12 @@ pub struct Head {
     pub unknown: AtomicU64,
     /// Addresses that were allocated twice without a recorded free.
     pub twice: AtomicU64,
-    /// Blocks that were live when their process called exit.
     pub live_at_exit: AtomicU64,
     /// Blocks that were not counted, because the recorder had no memory for them.
     pub lost: AtomicU64,
-    /// Blocks larger than [`LARGEST`].
     pub huge: AtomicU64,
     /// Nanoseconds that the recorder took for the timed calls.
     pub cost: AtomicU64,
-    /// Timed calls.
     pub timed: AtomicU64,
     /// errno of a process that could not record; 0 for none.
     pub refused: AtomicU64,
@@ -59,9 +52,7 @@ pub struct Head {
 #[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub struct Counter {
-    /// Blocks allocated.
     pub allocated: AtomicU64,
-    /// Blocks allocated by realloc.
     pub resized: AtomicU64,
     /// Blocks that ended: freed, moved by realloc, or live when their process called exit.
     pub ended: AtomicU64,
@@ -71,12 +62,10 @@ pub struct Counter {
     pub span: AtomicU64,
     /// Bitwise complement of the smallest size, so that zero means no size.
     pub smallest: AtomicU64,
-    /// The largest size.
     pub largest: AtomicU64,
 }
 
 impl Counter {
-    /// Counts an allocation.
     pub fn add_allocation(&self, size: u64, now: u64, is_resized: bool) {
         self.allocated.fetch_add(1, Relaxed);
         self.span.fetch_sub(now, Relaxed);
@@ -93,7 +82,6 @@ impl Counter {
         }
     }
 
-    /// Counts blocks that ended.
     pub fn add_ended(&self, blocks: u64, now: u64) {
         self.ended.fetch_add(blocks, Relaxed);
         self.span.fetch_add(now.wrapping_mul(blocks), Relaxed);
@@ -114,47 +102,14 @@ pub fn class_of(size: u64) -> usize {
     }
 }
 
-/// The memory.
-#[derive(Clone, Copy, Debug)]
-pub struct Recording {
-    base: *mut u8,
-}
-
-// SAFETY: all that is reached through it is atomic.
-unsafe impl Send for Recording {}
-// SAFETY: likewise.
-unsafe impl Sync for Recording {}
+pub type Recording = Memory<Head, BYTES>;
 
 impl Recording {
-    /// Maps a file of [`BYTES`] bytes for the rest of the process.
-    pub fn map(descriptor: c_int) -> Option<Recording> {
-        crate::sys::map(descriptor, BYTES).map(|base| Recording { base })
-    }
-
-    /// Wraps memory that is mapped already.
-    ///
-    /// # Safety
-    /// `base` is [`base`](Self::base) of another one.
-    pub unsafe fn over(base: *mut u8) -> Recording {
-        Recording { base }
-    }
-
-    /// Address of the memory.
-    pub fn base(&self) -> *mut u8 {
-        self.base
-    }
-
-    /// The head.
-    pub fn head(&self) -> &'static Head {
-        // SAFETY: mapped for the rest of the process; all fields are atomic.
-        unsafe { &*self.base.cast::<Head>() }
-    }
-
     /// The counter of a class in a shard. An index that is too large means the last.
     pub fn counter(&self, shard: usize, class: usize) -> &'static Counter {
         let at = shard.min(SHARDS - 1) * CLASSES + class.min(CLASSES - 1);
         // SAFETY: inside the mapping, by the line above; all fields are atomic.
-        unsafe { &*self.base.add(HEAD_BYTES).cast::<Counter>().add(at) }
+        unsafe { &*self.base().add(HEAD_BYTES).cast::<Counter>().add(at) }
     }
 }
 

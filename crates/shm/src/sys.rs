@@ -6,14 +6,12 @@ use core::ffi::c_int;
 #[link(name = "c")]
 unsafe extern "C" {}
 
-/// errno.
 #[inline]
 pub fn errno() -> c_int {
     // SAFETY: always a valid location.
     unsafe { *libc::__errno_location() }
 }
 
-/// Sends SIGABRT to this process.
 pub fn abort() -> ! {
     // SAFETY: always allowed.
     unsafe { libc::abort() }
@@ -25,7 +23,6 @@ pub fn now() -> u64 {
     clock(libc::CLOCK_MONOTONIC)
 }
 
-/// Nanoseconds of a clock.
 #[inline]
 pub fn clock(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -49,6 +46,12 @@ pub fn fresh(bytes: usize) -> Option<*mut u8> {
     map_with(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, bytes)
 }
 
+/// As [`fresh`]; a forked child gets zeroes. `None` also before Linux 4.14, which has no MADV_WIPEONFORK.
+pub fn fresh_wiped_on_fork(bytes: usize) -> Option<*mut u8> {
+    // SAFETY: just mapped, of this size.
+    fresh(bytes).filter(|base| unsafe { libc::madvise(base.cast(), bytes, libc::MADV_WIPEONFORK) } == 0)
+}
+
 fn map_with(flags: c_int, descriptor: c_int, bytes: usize) -> Option<*mut u8> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: a new mapping at an address that the kernel chooses.
@@ -62,13 +65,11 @@ pub fn unmap(base: *mut u8, bytes: usize) {
     unsafe { libc::munmap(base.cast(), bytes) };
 }
 
-/// Bytes of a page.
 pub fn page() -> usize {
     // SAFETY: a constant of the system.
     unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1) as usize
 }
 
-/// This process.
 pub fn process() -> libc::pid_t {
     // SAFETY: always allowed.
     unsafe { libc::getpid() }

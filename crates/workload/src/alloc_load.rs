@@ -3,13 +3,7 @@
 //!
 //! The process allocates nothing else, so its allocator calls and its memory are those of the load.
 //! LD_PRELOAD decides which allocator serves; the process writes the addresses of its functions as a proof.
-//!
-//! - [`parameters`]: what truebench asks for, and where the results are.
-//! - [`random`], [`choice`] and [`sizes`]: numbers, slots and sizes, bit for bit those of alloc-test;
-//!   [`draw`]: the next step.
-//! - [`heap`]: where blocks come from; [`access`]: what is done with a block.
-//! - [`thread`]: one thread of the load; [`meter`]: what it uses; [`mailbox`]: how it passes blocks to
-//!   another thread; [`usable`]: usable sizes of blocks.
+//! Random numbers, slots and sizes are bit for bit those of alloc-test.
 
 pub mod access;
 pub mod choice;
@@ -24,6 +18,7 @@ mod thread;
 mod usable;
 
 use core::ffi::c_void;
+use core::mem::MaybeUninit;
 
 use crate::job::Job;
 use crate::shared::{Cause, step};
@@ -33,15 +28,10 @@ use mailbox::Mailbox;
 use parameters::{FUNCTIONS, Parameters, fields};
 use thread::Thread;
 
-/// The name of this workload.
 pub const NAME: &str = "load";
-/// Most threads of a process.
 const MOST_THREADS: u32 = 4096;
 
 /// Starts the threads and waits for them.
-///
-/// # Errors
-/// The first failure.
 ///
 /// # Safety
 /// Called once in a process of one thread.
@@ -55,8 +45,11 @@ pub unsafe fn run(job: &Job) -> Outcome {
     write_function_addresses(job);
     let count = parameters.threads as usize;
     // Mapped, not allocated: memory of the harness must not be part of the load.
-    let threads = array::<Thread>(count)?;
-    let mailboxes = array::<Mailbox>(count)?;
+    // SAFETY: zeros are valid: threads that are not initialised, empty mailboxes, handles of no thread.
+    let (threads, mailboxes, handles) = unsafe {
+        (array::<MaybeUninit<Thread>>(count)?, array::<Mailbox>(count)?, array::<libc::pthread_t>(count)?)
+    };
+    let mailbox = |index| mailboxes.get(index).ok_or(Cause::wrong(step::ARGUMENTS, 0));
     for (index, thread) in threads.iter_mut().enumerate() {
         let slot = job.shared.slot((first as usize).wrapping_add(index));
         let slot = slot.ok_or(Cause::wrong(step::ARGUMENTS, index as u64))?;
@@ -65,35 +58,23 @@ pub unsafe fn run(job: &Job) -> Outcome {
             shared: job.shared,
             slot,
             number: first.wrapping_add(index as u64),
-            // SAFETY: each is initialised by being zero.
-            inbox: unsafe { mailboxes.get(index).ok_or(Cause::wrong(step::ARGUMENTS, 0))?.assume_init_ref() },
-            // SAFETY: likewise.
-            outbox: unsafe {
-                let next = mailboxes.get(index.wrapping_add(1) % count);
-                next.ok_or(Cause::wrong(step::ARGUMENTS, 0))?.assume_init_ref()
-            },
+            inbox: mailbox(index)?,
+            outbox: mailbox(index.wrapping_add(1) % count)?,
             phase: 0,
         });
     }
-    let handles = array::<libc::pthread_t>(count)?;
     for (thread, handle) in threads.iter_mut().zip(handles.iter_mut()) {
         // A single thread too: upstream never measures the main thread, which has its own arena in glibc.
         // SAFETY: a body that takes a `Thread`, which outlives it; default attributes.
-        let failed = unsafe {
-            libc::pthread_create(
-                handle.as_mut_ptr(),
-                core::ptr::null(),
-                body,
-                thread.as_mut_ptr().cast::<c_void>(),
-            )
-        };
+        let failed =
+            unsafe { libc::pthread_create(handle, core::ptr::null(), body, thread.as_mut_ptr().cast()) };
         if failed != 0 {
             return Err(Cause { step: step::THREAD, errno: failed, detail: 0 });
         }
     }
     for handle in handles.iter() {
         // SAFETY: a thread that was created joinable.
-        let failed = unsafe { libc::pthread_join(handle.assume_init(), core::ptr::null_mut()) };
+        let failed = unsafe { libc::pthread_join(*handle, core::ptr::null_mut()) };
         if failed != 0 {
             return Err(Cause { step: step::THREAD, errno: failed, detail: 1 });
         }
@@ -118,16 +99,17 @@ extern "C" fn body(thread: *mut c_void) -> *mut c_void {
 
 fn write_function_addresses(job: &Job) {
     for (index, name) in FUNCTIONS.iter().enumerate() {
-        // SAFETY: a name that lives.
-        let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) } as u64;
-        job.slot.set(fields::FUNCTIONS.wrapping_add(index), address);
+        job.slot.set(fields::FUNCTIONS.wrapping_add(index), sys::symbol(name) as u64);
     }
 }
 
-/// Maps a zeroed array.
-fn array<T>(count: usize) -> Result<&'static mut [core::mem::MaybeUninit<T>], Cause> {
+/// Maps an array of zeros.
+///
+/// # Safety
+/// Zeros are a valid element.
+unsafe fn array<T>(count: usize) -> Result<&'static mut [T], Cause> {
     let base = sys::fresh(count.wrapping_mul(size_of::<T>())).ok_or_else(|| Cause::now(step::MEMORY))?;
-    // SAFETY: fresh, aligned to a page, large enough, and never unmapped.
+    // SAFETY: the caller's; fresh, aligned to a page, large enough, and never unmapped.
     Ok(unsafe { core::slice::from_raw_parts_mut(base.cast(), count) })
 }
 

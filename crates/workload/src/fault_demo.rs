@@ -6,11 +6,6 @@
 //!
 //! The C library or a preloaded allocator serves its malloc(3), so a shape faults differently under each.
 //! [`SHAPES`] describes the GNU C library with its default settings.
-//!
-//! - [`shapes`]: the list.
-//! - [`blocks`]: shapes that use malloc; [`pages`]: shapes that call the kernel themselves;
-//!   [`file`](mod@file): mapped files.
-//! - [`pace`]: when an iteration begins.
 
 pub mod blocks;
 mod file;
@@ -24,13 +19,10 @@ use crate::{exit, opaque, sys};
 pub use pace::Pace;
 pub use shapes::{SHAPE_INFO, SHAPES, Shape, ShapeInfo, Work};
 
-/// The name of this workload.
 pub const NAME: &str = "demo";
 const USAGE: &CStr =
     c"truebench-workload: demo SHAPE [ITERATIONS | RATE SECONDS]; truebench faults demo lists the shapes\n";
-/// Most iterations per second.
 const MOST_RATE: u64 = 1_000_000;
-/// Most seconds: a day.
 const MOST_SECONDS: u64 = 86_400;
 
 /// Why a shape cannot run on this machine: a line for standard error.
@@ -79,15 +71,27 @@ unsafe fn run(shape: &'static Shape, pace: Pace) -> Result<(), Failure> {
     if !matches!(shape.work, Work::Blocks(blocks) if blocks.thread) {
         return shape.work.run(pace);
     }
+    // SAFETY: the arguments outlive the call.
+    unsafe { in_thread(body, (&raw mut arguments).cast()) }?;
+    opaque::memory();
+    arguments.outcome
+}
+
+/// Runs a body in a thread, and waits for its end.
+///
+/// # Safety
+/// The body takes this argument.
+unsafe fn in_thread(
+    body: extern "C" fn(*mut c_void) -> *mut c_void,
+    argument: *mut c_void,
+) -> Result<(), Failure> {
     let mut thread = core::mem::MaybeUninit::<libc::pthread_t>::uninit();
-    // SAFETY: the arguments outlive the thread, which is joined here; default attributes.
+    // SAFETY: the caller's; default attributes; joined once.
     let failed = unsafe {
-        let arguments = (&raw mut arguments).cast::<c_void>();
-        libc::pthread_create(thread.as_mut_ptr(), core::ptr::null(), body, arguments) != 0
+        libc::pthread_create(thread.as_mut_ptr(), core::ptr::null(), body, argument) != 0
             || libc::pthread_join(thread.assume_init(), core::ptr::null_mut()) != 0
     };
-    opaque::memory();
-    if failed { Err(c"truebench-workload: no thread could be started\n") } else { arguments.outcome }
+    if failed { Err(c"truebench-workload: no thread could be started\n") } else { Ok(()) }
 }
 
 struct ThreadArguments {
@@ -109,6 +113,7 @@ fn report(shape: &Shape, pace: Pace, before: &libc::rusage) {
     let children = sys::usage(libc::RUSAGE_CHILDREN);
     let faults =
         |count: fn(&libc::rusage) -> c_long| (count(&after) as u64).wrapping_sub(count(before) as u64);
+    let milliseconds = |time: libc::timeval| sys::microseconds(time) / 1000;
     let cpu = |time: fn(&libc::rusage) -> libc::timeval| {
         let total = milliseconds(time(&after)).wrapping_add(milliseconds(time(&children)));
         total.wrapping_sub(milliseconds(time(before)))
@@ -135,10 +140,6 @@ fn report(shape: &Shape, pace: Pace, before: &libc::rusage) {
     }
 }
 
-fn milliseconds(time: libc::timeval) -> u64 {
-    (time.tv_sec as u64).wrapping_mul(1000).wrapping_add(time.tv_usec as u64 / 1000)
-}
-
 impl<const N: usize> sys::Text<N> {
     /// Appends a quotient with two decimals.
     fn and_quotient(self, dividend: u64, divisor: u64) -> Option<Self> {
@@ -146,20 +147,6 @@ impl<const N: usize> sys::Text<N> {
         let decimals = hundredths % 100;
         let zero: &[u8] = if decimals < 10 { b"0" } else { b"" };
         self.and_number(hundredths / 100)?.and(b".")?.and(zero)?.and_number(decimals)
-    }
-}
-
-/// Writes one byte to every `step`th page. The compiler cannot remove the writes.
-///
-/// # Safety
-/// `base` begins `bytes` bytes that may be written.
-unsafe fn touch(base: *mut u8, bytes: usize, step: usize) {
-    let step = sys::page().wrapping_mul(step.max(1));
-    let mut at = 0;
-    while at < bytes {
-        // SAFETY: within the memory.
-        unsafe { base.wrapping_add(at).write_volatile(1) };
-        at = at.wrapping_add(step);
     }
 }
 

@@ -14,14 +14,10 @@ pub const NAME: &str = "walk";
 /// Names and sizes of the blocks, in bytes.
 pub const BLOCKS: [(&str, usize); 4] = [("a", 30 << 10), ("b", 40 << 10), ("c", 200 << 10), ("d", 100 << 10)];
 
-/// What a step does with a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
-    /// Allocates it.
     Malloc,
-    /// Writes to every page of it.
     Touch,
-    /// Frees it.
     Free,
 }
 
@@ -49,7 +45,6 @@ pub const STEPS: [(Deed, usize); 13] = [
 pub mod fields {
     /// End of the heap: the break of brk(2).
     pub const BREAK: usize = 0;
-    /// Minor faults of the step.
     pub const FAULTS: usize = 1;
     /// Address of malloc(3), which shows the library that serves.
     pub const MALLOC: usize = 2;
@@ -66,12 +61,9 @@ pub mod fields {
 pub const IS_MMAPPED: u64 = 2;
 
 /// Runs the steps.
-///
-/// # Errors
-/// malloc returned null.
 pub fn run(job: &Job) -> Outcome {
     let mut blocks = [core::ptr::null_mut::<u8>(); BLOCKS.len()];
-    job.slot.set(fields::MALLOC, address(c"malloc"));
+    job.slot.set(fields::MALLOC, sys::symbol(c"malloc") as u64);
     job.slot.set(fields::VERSION, version());
     write(job, &blocks, 0);
     for (number, (deed, index)) in STEPS.iter().enumerate() {
@@ -110,17 +102,13 @@ pub fn run(job: &Job) -> Outcome {
 /// # Safety
 /// `block` has `size` bytes, at least 1.
 unsafe fn touch(block: *mut u8, size: usize) {
-    let mut at = 0;
-    while at < size {
-        // SAFETY: within the block.
-        unsafe { block.wrapping_add(at).write_volatile(1) };
-        at = at.wrapping_add(sys::page());
+    // SAFETY: within the block. Its last byte may be on one more page.
+    unsafe {
+        sys::touch(block, size, 1);
+        block.wrapping_add(size).wrapping_sub(1).write_volatile(1);
     }
-    // SAFETY: its last byte, which may be on one more page.
-    unsafe { block.wrapping_add(size).wrapping_sub(1).write_volatile(1) };
 }
 
-/// Writes the fields of a step.
 fn write(job: &Job, blocks: &[*mut u8], faults: u64) {
     let slot = job.slot;
     // The system call, because C libraries differ in what sbrk(3) allows.
@@ -139,16 +127,8 @@ fn write(job: &Job, blocks: &[*mut u8], faults: u64) {
     }
 }
 
-/// The address of a function; 0 if there is none of this name.
-fn address(name: &CStr) -> u64 {
-    // SAFETY: a name that lives.
-    unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as u64 }
-}
-
-/// The value of [`fields::VERSION`].
 fn version() -> u64 {
-    // SAFETY: a name that lives.
-    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"gnu_get_libc_version".as_ptr()) };
+    let address = sys::symbol(c"gnu_get_libc_version");
     if address.is_null() {
         return 0;
     }

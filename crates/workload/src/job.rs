@@ -4,20 +4,15 @@ use core::ffi::{CStr, c_char};
 
 use crate::shared::{Shared, Slot};
 
-/// The parsed arguments of this process.
 #[derive(Debug)]
 pub struct Job {
-    /// The slot for results.
     pub slot: &'static Slot,
     /// The shared memory, whose head gives the start.
     pub shared: Shared,
-    /// How long to count.
     pub milliseconds: u64,
-    /// All arguments of the process.
     pub argv: *const *const c_char,
     /// Index of the workload's first argument in `argv`.
     pub first: usize,
-    /// Number of arguments in `argv`.
     pub argc: usize,
 }
 
@@ -31,7 +26,6 @@ impl Job {
         Some((number(3)?, number(2)?))
     }
 
-    /// The n-th argument of the workload.
     pub fn argument(&self, index: usize) -> Option<&'static CStr> {
         let index = self.first + index;
         if index >= self.argc {

@@ -17,9 +17,7 @@ use crate::{Outcome, sys, timer};
 /// from its name on.
 pub const NAME: &str = "try";
 
-/// Fields of the slot.
 pub mod fields {
-    /// Process ID of the program.
     pub const PROCESS: usize = 0;
     /// Exit status, as wait(2) gives it.
     pub const STATUS: usize = 1;
@@ -27,7 +25,6 @@ pub mod fields {
     pub const PEAK: usize = 2;
     /// Minor faults of the program and of the processes that it waited for.
     pub const MINOR: usize = 3;
-    /// Major faults of the same.
     pub const MAJOR: usize = 4;
     /// 1 if processes that it started were alive after its end.
     pub const LEFT: usize = 5;
@@ -37,17 +34,13 @@ pub mod fields {
     pub const REFUSED: usize = 7;
     /// Calls of mmap for anonymous memory.
     pub const MAPPED: usize = 8;
-    /// Calls of munmap.
     pub const UNMAPPED: usize = 9;
-    /// Calls of mremap.
     pub const REMAPPED: usize = 10;
-    /// Calls of brk.
     pub const MOVED_BREAK: usize = 11;
     /// Calls of madvise with MADV_DONTNEED or MADV_FREE.
     pub const GIVEN_BACK: usize = 12;
     /// Calls of madvise with MADV_HUGEPAGE.
     pub const MADE_HUGE: usize = 13;
-    /// Calls of mprotect.
     pub const PROTECTED: usize = 14;
     /// The descriptor that reports calls, plus 1; 0 before the child has opened it.
     pub const LISTENER: usize = 15;
@@ -102,13 +95,11 @@ pub fn run(job: &Job) -> Outcome {
     if job.slot.failed.load(Ordering::Acquire) != 0 {
         return Err(missing(4));
     }
-    let microseconds =
-        |time: libc::timeval| (time.tv_sec as u64).wrapping_mul(1_000_000).wrapping_add(time.tv_usec as u64);
     // With the orphans of the program that have ended.
     let usage = sys::usage(libc::RUSAGE_CHILDREN);
     let slot = job.slot;
-    slot.user.store(microseconds(usage.ru_utime), Ordering::Relaxed);
-    slot.system.store(microseconds(usage.ru_stime), Ordering::Relaxed);
+    slot.user.store(sys::microseconds(usage.ru_utime), Ordering::Relaxed);
+    slot.system.store(sys::microseconds(usage.ru_stime), Ordering::Relaxed);
     slot.voluntary.store(usage.ru_nvcsw as u64, Ordering::Relaxed);
     slot.involuntary.store(usage.ru_nivcsw as u64, Ordering::Relaxed);
     slot.set(fields::STATUS, status as u64);
@@ -137,26 +128,23 @@ fn fork(is_counted: bool) -> c_int {
 
 /// In the child: lets the launcher count its calls, or writes why it cannot.
 fn report_calls(job: &Job) {
-    match calls::report() {
+    let listener = match calls::report() {
         Ok(descriptor) => {
             job.slot.set(fields::COUNTED, 1);
-            set_listener(job, (descriptor as u64).wrapping_add(1));
+            (descriptor as u64).wrapping_add(1)
         }
         Err(errno) => {
             job.slot.set(fields::REFUSED, errno as u64);
-            set_listener(job, NONE);
+            NONE
         }
+    };
+    if let Some(field) = job.slot.field(fields::LISTENER) {
+        field.store(listener, Ordering::Release);
     }
 }
 
 /// Value of [`fields::LISTENER`] if the child could not open a descriptor.
 const NONE: u64 = u64::MAX;
-
-fn set_listener(job: &Job, listener: u64) {
-    if let Some(field) = job.slot.field(fields::LISTENER) {
-        field.store(listener, Ordering::Release);
-    }
-}
 
 /// Waits for the descriptor that the child opens. `None` if it could not, or was killed.
 fn listener(job: &Job) -> Option<c_int> {

@@ -1,12 +1,5 @@
 //! The body of `truebench-workload`, the second binary: programs that truebench starts and measures.
 //!
-//! - [`unixbench`]: the twelve tests of UnixBench.
-//! - [`ping_pong`]: two tasks that wake each other in turn.
-//! - [`alloc_load`]: the load of alloc-test on malloc(3).
-//! - [`launcher`]: starts a program of the user and counts what it uses.
-//! - [`fault_demo`]: programs that fault, each in one way.
-//! - [`heap_walk`]: malloc, touch and free, one step at a time.
-//!
 //! A process that forks or executes itself thousands of times a second must be as small as the C program that
 //! it replaces. So the binary has no Rust runtime, needs libc alone, and never allocates. Its arguments say
 //! what to do ([`main`]). It answers in shared memory ([`shared`]), which survives a crash of the process.
@@ -19,8 +12,6 @@
 pub mod alloc_load;
 mod cache_padded;
 pub mod fault_demo;
-#[cfg(test)]
-mod harness;
 pub mod heap_walk;
 pub mod job;
 pub mod launcher;
@@ -28,6 +19,8 @@ mod opaque;
 pub mod ping_pong;
 pub mod shared;
 pub mod sys;
+#[cfg(test)]
+mod testing;
 mod timer;
 pub mod unixbench;
 
@@ -39,15 +32,12 @@ use ping_pong::PingPong;
 use shared::{Cause, Shared, Slot};
 use unixbench::Test;
 
-/// The binary's file name.
 pub const NAME: &str = "truebench-workload";
 
-/// Exit codes.
 pub mod exit {
     use core::ffi::c_int;
     /// Done; the slot has the result.
     pub const DONE: c_int = 0;
-    /// Wrong arguments.
     pub const USAGE: c_int = 2;
     /// Failed; the slot has the cause.
     pub const FAILED: c_int = 1;
@@ -71,9 +61,9 @@ pub unsafe fn main(argc: c_int, argv: *const *const c_char) -> c_int {
         (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
     };
     let number = |index: usize| argument(index).and_then(sys::number);
-    if argument(1) == Some(unixbench::execl::AGAIN) {
+    if argument(1) == Some(unixbench::execl::NEXT_IMAGE) {
         // SAFETY: the caller's.
-        return unsafe { unixbench::execl::again(argv, argument(2), argument(3), argument(4)) };
+        return unsafe { unixbench::execl::next_image(argv, argument(2), argument(3), argument(4)) };
     }
     if argument(1).is_some_and(|name| name.to_bytes() == fault_demo::NAME.as_bytes()) {
         // SAFETY: the caller's.
@@ -102,7 +92,6 @@ pub unsafe fn main(argc: c_int, argv: *const *const c_char) -> c_int {
     }
 }
 
-/// The workloads that run on a slot of shared memory.
 enum Workload {
     UnixBench(&'static Test),
     PingPong(&'static PingPong),
@@ -128,7 +117,6 @@ impl Workload {
     }
 }
 
-/// The workload of this name.
 fn find(name: &CStr) -> Option<Workload> {
     let name = name.to_bytes();
     if let Some(test) = unixbench::TESTS.iter().copied().find(|test| test.name.as_bytes() == name) {

@@ -46,7 +46,6 @@ pub fn memory() {
     unsafe { asm!("", options(nostack, preserves_flags)) };
 }
 
-/// Lets an address escape.
 #[inline(always)]
 pub fn address<T>(pointer: *mut T) -> *mut T {
     let mut pointer = pointer;

@@ -3,10 +3,6 @@
 //! In UnixBench's [`context1`](crate::unixbench) the scheduler places the two tasks and nothing records
 //! where. Here both are pinned before the first round trip, or free. Both sample their CPU. Each reports its
 //! context switches, CPU time and time on a run queue.
-//!
-//! - [`transport`]: pipes, a socket pair, event descriptors or futexes.
-//! - [`shared_state`]: memory that the two tasks share; [`fields`]: results in the slot.
-//! - [`task`]: the two tasks.
 
 pub mod fields;
 mod shared_state;
@@ -28,7 +24,6 @@ use transport::Transport;
 pub struct PingPong {
     /// The workload's name, `hop.` and [`variant`](Self::variant).
     pub name: &'static str,
-    /// For people.
     pub title: &'static str,
     /// In records and ids: the transport, or `threads`.
     pub variant: &'static str,
@@ -37,44 +32,25 @@ pub struct PingPong {
     threads: bool,
 }
 
-/// All kinds. A new one is an entry here, and its transport in [`transport`].
-pub static PING_PONGS: &[PingPong] = &[
-    PingPong {
-        name: "hop.pipe",
-        title: "Two processes, pipes",
-        variant: "pipe",
-        transport: Transport::Pipes,
-        threads: false,
-    },
-    PingPong {
-        name: "hop.threads",
-        title: "Two threads, pipes",
-        variant: "threads",
-        transport: Transport::Pipes,
-        threads: true,
-    },
-    PingPong {
-        name: "hop.eventfd",
-        title: "Two processes, eventfd",
-        variant: "eventfd",
-        transport: Transport::Events,
-        threads: false,
-    },
-    PingPong {
-        name: "hop.futex",
-        title: "Two processes, futex",
-        variant: "futex",
-        transport: Transport::Futexes,
-        threads: false,
-    },
-    PingPong {
-        name: "hop.socket",
-        title: "Two processes, Unix socket pair",
-        variant: "socket",
-        transport: Transport::Sockets,
-        threads: false,
-    },
-];
+macro_rules! ping_pongs {
+    ($($variant:literal: $title:literal, $transport:ident, threads $threads:literal;)*) => {
+        /// All kinds. A new one is an entry here, and its transport in [`transport`].
+        pub static PING_PONGS: &[PingPong] = &[$(PingPong {
+            name: concat!("hop.", $variant),
+            title: $title,
+            variant: $variant,
+            transport: Transport::$transport,
+            threads: $threads,
+        }),*];
+    };
+}
+ping_pongs! {
+    "pipe": "Two processes, pipes", Pipes, threads false;
+    "threads": "Two threads, pipes", Pipes, threads true;
+    "eventfd": "Two processes, eventfd", Events, threads false;
+    "futex": "Two processes, futex", Futexes, threads false;
+    "socket": "Two processes, Unix socket pair", Sockets, threads false;
+}
 
 /// The argument for "none" of [`PingPong::run`].
 pub const FREE: &core::ffi::CStr = c"-";
@@ -91,7 +67,6 @@ pub const IDLE_MS: u64 = 1050;
 /// interrupts. So they are rare here.
 pub const BETWEEN_MS: u64 = 3 * IDLE_MS;
 
-/// Whether the time of the pass is over.
 static OVER: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn set_over(_: c_int) {
@@ -99,7 +74,6 @@ extern "C" fn set_over(_: c_int) {
 }
 
 impl PingPong {
-    /// The kind of this name.
     pub fn find(name: &[u8]) -> Option<&'static PingPong> {
         PING_PONGS.iter().find(|ping_pong| ping_pong.name.as_bytes() == name)
     }
@@ -111,9 +85,6 @@ impl PingPong {
     /// 3. Nanoseconds that the ping task spins after each wake-up. [`FREE`]: wake-ups are not timed.
     /// 4. Idle round trips, [`IDLE_MS`] apart, before the first pass of a lasting pair. [`FREE`]: one pass,
     ///    then end.
-    ///
-    /// # Errors
-    /// The step that failed.
     ///
     /// # Safety
     /// Called once in a process of one thread.
@@ -134,7 +105,10 @@ impl PingPong {
         let ping = task(Role::Ping, ping_end, ping_cpu);
         // SAFETY: one thread so far. `echo` outlives the task: it is waited for, or the process ends.
         let echo_task = unsafe { if self.threads { echo.start_thread()? } else { echo.start_process()? } };
-        catch_alarm()?;
+        // SAFETY: the handler only stores.
+        if !unsafe { crate::sys::on_alarm(set_over) } {
+            return Err(Cause::now(step::TIMER));
+        }
         if let Some(idle_trips) = idle_trips {
             // Runs until both tasks are killed.
             return ping.run_passes(job, &OVER, idle_trips);
@@ -142,19 +116,5 @@ impl PingPong {
         // On failure the echo task ends with this process, if it is a thread, or with its process group.
         ping.run(job, &OVER)?;
         echo_task.end(&ping)
-    }
-}
-
-/// Lets SIGALRM set [`OVER`].
-fn catch_alarm() -> Outcome {
-    // SAFETY: all zero is an empty mask and no flags.
-    let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
-    action.sa_sigaction = set_over as *const () as usize;
-    action.sa_flags = libc::SA_RESTART;
-    // SAFETY: a handler that only stores.
-    if unsafe { libc::sigaction(libc::SIGALRM, &action, core::ptr::null_mut()) } == 0 {
-        Ok(())
-    } else {
-        Err(Cause::now(step::TIMER))
     }
 }

@@ -6,16 +6,13 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Bytes of a slot: a page, so that no process writes where another does, with room for a histogram.
 pub const SLOT_BYTES: usize = 4096;
-/// Bytes before the first slot.
 pub const HEAD_BYTES: usize = 4096;
 /// Fields in a slot that each workload defines for itself.
 pub const FIELDS: usize = 480;
 
-/// The head of the mapping.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Head {
-    /// How many slots follow.
     pub slots: AtomicU32,
     /// How often processes were ready to start: each once, and a process of several passes once more after
     /// each pass.
@@ -27,11 +24,9 @@ pub struct Head {
     pub parent: AtomicU32,
 }
 
-/// What one process writes.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Slot {
-    /// The count.
     pub count: AtomicU64,
     /// Nanoseconds of CLOCK_MONOTONIC when counting began.
     pub started: AtomicU64,
@@ -42,43 +37,35 @@ pub struct Slot {
     pub whole: AtomicU64,
     /// [`Cause::step`]; 0 for no failure.
     pub failed: AtomicU32,
-    /// [`Cause::errno`].
     pub errno: AtomicU32,
     /// A number about the failed step, such as a child's status or a wrong sequence number.
     pub detail: AtomicU64,
     /// Microseconds of CPU time in user code while counting, of the process and of its children that it
     /// waited for.
     pub user: AtomicU64,
-    /// Microseconds of CPU time in the kernel, of the same.
     pub system: AtomicU64,
     /// Voluntary context switches of the process while counting, without its children.
     pub voluntary: AtomicU64,
-    /// Involuntary context switches, of the same.
     pub involuntary: AtomicU64,
     /// Nanoseconds on a run queue while counting; `u64::MAX` if unknown.
     pub run_delay: AtomicU64,
-    /// Each workload names its fields.
     pub fields: [AtomicU64; FIELDS],
 }
 
-/// What failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cause {
     /// Which step: one of [`step`].
     pub step: u32,
     /// errno; 0 for a wrong result.
     pub errno: c_int,
-    /// See [`Slot::detail`].
     pub detail: u64,
 }
 
 impl Cause {
-    /// A step that failed with the current errno.
     pub fn now(step: u32) -> Self {
         Cause { step, errno: crate::sys::errno(), detail: 0 }
     }
 
-    /// A step that gave a wrong result.
     pub fn wrong(step: u32, detail: u64) -> Self {
         Cause { step, errno: 0, detail }
     }
@@ -89,7 +76,6 @@ pub mod step {
     macro_rules! steps {
         ($($name:ident = $number:literal, $about:literal;)*) => {
             $(#[doc = $about] pub const $name: u32 = $number;)*
-            /// Every step.
             pub const ALL: &[(u32, &str)] = &[$(($number, $about),)*];
         };
     }
@@ -120,7 +106,6 @@ pub mod step {
     }
 }
 
-/// The mapping.
 #[derive(Clone, Copy, Debug)]
 pub struct Shared {
     base: *mut u8,
@@ -132,7 +117,6 @@ unsafe impl Send for Shared {}
 unsafe impl Sync for Shared {}
 
 impl Shared {
-    /// Bytes for this many slots.
     pub const fn bytes(slots: usize) -> usize {
         HEAD_BYTES + slots * SLOT_BYTES
     }
@@ -158,13 +142,11 @@ impl Shared {
         Shared { base }
     }
 
-    /// The head.
     pub fn head(&self) -> &'static Head {
         // SAFETY: mapped for the rest of the process; all fields are atomic.
         unsafe { &*self.base.cast::<Head>() }
     }
 
-    /// The slot of this index.
     pub fn slot(&self, index: usize) -> Option<&'static Slot> {
         if index >= self.head().slots.load(Ordering::Relaxed) as usize {
             return None;
@@ -193,18 +175,15 @@ impl Slot {
         [failed, errno].into_iter().for_each(|word| word.store(0, Ordering::Relaxed));
     }
 
-    /// A field of the workload.
     pub fn field(&self, index: usize) -> Option<&AtomicU64> {
         self.fields.get(index)
     }
 
-    /// The value of a field; 0 if there is no such field.
     #[inline]
     pub fn get(&self, index: usize) -> u64 {
         self.field(index).map_or(0, |field| field.load(Ordering::Relaxed))
     }
 
-    /// Stores a value in a field.
     #[inline]
     pub fn set(&self, index: usize, value: u64) {
         if let Some(field) = self.field(index) {

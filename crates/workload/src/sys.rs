@@ -21,14 +21,13 @@ pub fn number(text: &CStr) -> Option<u64> {
 
 /// A C string built in a buffer of `N` bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Text<const N: usize> {
+pub(crate) struct Text<const N: usize> {
     // The byte after the string is always zero.
     bytes: [u8; N],
     length: usize,
 }
 
 impl<const N: usize> Text<N> {
-    /// Empty.
     pub const fn new() -> Self {
         Text { bytes: [0; N], length: 0 }
     }
@@ -58,26 +57,17 @@ impl<const N: usize> Text<N> {
         self.and(digits.get(digits.len().wrapping_sub(count)..)?)
     }
 
-    /// The string with its terminating zero.
     pub fn as_ptr(&self) -> *const core::ffi::c_char {
         self.bytes.as_ptr().cast()
     }
 }
 
-impl<const N: usize> Default for Text<N> {
-    fn default() -> Self {
-        Text::new()
-    }
-}
-
-/// Writes to standard error.
 pub fn print_error(text: &CStr) {
     let bytes = text.to_bytes();
     // SAFETY: the bytes live for the call.
     unsafe { libc::write(2, bytes.as_ptr().cast::<c_void>(), bytes.len()) };
 }
 
-/// getrusage(2) of `who`.
 pub fn usage(who: c_int) -> libc::rusage {
     // SAFETY: all zero is a valid usage.
     let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
@@ -86,19 +76,49 @@ pub fn usage(who: c_int) -> libc::rusage {
     usage
 }
 
+pub fn microseconds(time: libc::timeval) -> u64 {
+    (time.tv_sec as u64).wrapping_mul(1_000_000).wrapping_add(time.tv_usec as u64)
+}
+
+/// The address of a function or variable of a loaded library; null if there is none of this name.
+pub fn symbol(name: &CStr) -> *mut c_void {
+    // SAFETY: a string that lives.
+    unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }
+}
+
+/// Writes one byte to every `step`th page. The compiler cannot remove the writes.
+///
+/// # Safety
+/// `base` begins `bytes` bytes that may be written.
+pub unsafe fn touch(base: *mut u8, bytes: usize, step: usize) {
+    let step = page().wrapping_mul(step.max(1));
+    let mut at = 0;
+    while at < bytes {
+        // SAFETY: within the memory.
+        unsafe { base.wrapping_add(at).write_volatile(1) };
+        at = at.wrapping_add(step);
+    }
+}
+
+/// Lets SIGALRM call a handler, with SA_RESTART as signal(3) sets it. Whether that succeeded.
+///
+/// # Safety
+/// The handler does only what a handler may (signal-safety(7)).
+pub unsafe fn on_alarm(handler: extern "C" fn(c_int)) -> bool {
+    // SAFETY: all zero is an empty mask and no flags.
+    let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
+    action.sa_sigaction = handler as *const () as usize;
+    action.sa_flags = libc::SA_RESTART;
+    // SAFETY: a handler that lives.
+    unsafe { libc::sigaction(libc::SIGALRM, &action, core::ptr::null_mut()) == 0 }
+}
+
 /// Sleeps until the word is no longer `value`.
 pub fn wait_while(word: &AtomicU32, value: u32) {
+    let timeout = core::ptr::null::<libc::timespec>();
     while word.load(Ordering::Acquire) == value {
         // SAFETY: a word that lives; no timeout.
-        unsafe {
-            libc::syscall(
-                libc::SYS_futex,
-                word.as_ptr(),
-                libc::FUTEX_WAIT,
-                value,
-                core::ptr::null::<c_void>(),
-            )
-        };
+        unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, timeout) };
     }
 }
 
@@ -127,7 +147,6 @@ pub fn wait_for(word: &AtomicU32, value: u32, milliseconds: u64) -> bool {
     !is_unchanged()
 }
 
-/// Wakes all tasks that sleep on the word.
 pub fn wake_all(word: &AtomicU32) {
     // SAFETY: a word that lives.
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, c_int::MAX) };
@@ -170,16 +189,9 @@ pub fn ordered_ticks() -> u64 {
     }
 }
 
-/// The CPU that the calling thread runs on.
 pub fn cpu() -> u32 {
     // SAFETY: no memory is touched.
     unsafe { libc::sched_getcpu() as u32 }
-}
-
-/// The parent process.
-pub fn parent() -> libc::pid_t {
-    // SAFETY: always allowed.
-    unsafe { libc::getppid() }
 }
 
 /// Lets the kernel kill this process when its parent ends. Exits if the parent is no longer `parent_process`.
@@ -187,7 +199,8 @@ pub fn end_with(parent_process: libc::pid_t) {
     // SAFETY: a setting of this process.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     // The kernel sends no signal for a parent that ended before.
-    if parent() != parent_process {
+    // SAFETY: always allowed.
+    if unsafe { libc::getppid() } != parent_process {
         // SAFETY: ends the process.
         unsafe { libc::_exit(crate::exit::FAILED) };
     }

@@ -9,7 +9,6 @@ use crate::job::Job;
 use crate::shared::{Cause, Slot, step};
 use crate::sys;
 
-/// The slot that the handler writes to.
 static SLOT: AtomicPtr<Slot> = AtomicPtr::new(core::ptr::null_mut());
 /// The count. Volatile in UnixBench, so each iteration writes it to memory.
 pub static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -20,7 +19,6 @@ static OVER: AtomicU32 = AtomicU32::new(0);
 /// Takes the count, verifies the results when the time is over, and ends children. It runs in the signal
 /// handler, in the middle of an iteration: it must accept every state that an iteration passes through.
 pub type Check = fn(u64) -> Outcome;
-/// The check of the test, or null.
 static CHECK: AtomicPtr<()> = AtomicPtr::new(core::ptr::null_mut());
 
 /// Sets the check. Call it before [`start`].
@@ -28,7 +26,6 @@ pub fn check(check: Check) {
     CHECK.store(check as *mut (), Ordering::Relaxed);
 }
 
-/// Counts one more.
 #[inline(always)]
 pub fn count() {
     COUNT.store(COUNT.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
@@ -46,7 +43,6 @@ pub fn start_and_return(job: &Job) -> Outcome {
     arm(job, write_and_return)
 }
 
-/// Whether the time is over.
 #[inline(always)]
 pub fn is_over() -> bool {
     OVER.load(Ordering::Relaxed) != 0
@@ -54,12 +50,8 @@ pub fn is_over() -> bool {
 
 fn arm(job: &Job, handler: extern "C" fn(c_int)) -> Outcome {
     SLOT.store(core::ptr::from_ref(job.slot).cast_mut(), Ordering::Relaxed);
-    // SAFETY: all zero is an empty mask and no flags; SA_RESTART, as signal(3) sets it.
-    let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
-    action.sa_sigaction = handler as *const () as usize;
-    action.sa_flags = libc::SA_RESTART;
-    // SAFETY: a handler that calls what a handler may.
-    if unsafe { libc::sigaction(libc::SIGALRM, &action, core::ptr::null_mut()) } != 0 {
+    // SAFETY: the handlers store, and make calls that a handler may.
+    if !unsafe { sys::on_alarm(handler) } {
         return Err(Cause::now(step::TIMER));
     }
     wait_for_start(job);
@@ -67,7 +59,6 @@ fn arm(job: &Job, handler: extern "C" fn(c_int)) -> Outcome {
     alarm(job.milliseconds)
 }
 
-/// Reports this process ready, and waits for the start.
 pub fn wait_for_start(job: &Job) {
     signal_ready(job);
     sys::wait_while(&job.shared.head().go, 0);
@@ -87,7 +78,6 @@ pub fn begin(slot: &Slot) {
     slot.started.store(sys::now(), Ordering::Relaxed);
 }
 
-/// Sends SIGALRM to this process after this time.
 pub fn alarm(milliseconds: u64) -> Outcome {
     let value = libc::timeval {
         tv_sec: (milliseconds / 1000) as libc::time_t,
@@ -151,13 +141,11 @@ fn write_result(slot: &Slot) {
 /// Writes the usage of the process, and of children that it waited for, since the last call, or else since
 /// they began.
 pub fn usage(slot: &Slot) {
-    let microseconds =
-        |time: libc::timeval| (time.tv_sec as u64).wrapping_mul(1_000_000).wrapping_add(time.tv_usec as u64);
     let (mut user, mut system, mut voluntary, mut involuntary) = (0u64, 0u64, 0, 0);
     for who in [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN] {
         let usage = sys::usage(who);
-        user = user.wrapping_add(microseconds(usage.ru_utime));
-        system = system.wrapping_add(microseconds(usage.ru_stime));
+        user = user.wrapping_add(sys::microseconds(usage.ru_utime));
+        system = system.wrapping_add(sys::microseconds(usage.ru_stime));
         if who == libc::RUSAGE_SELF {
             (voluntary, involuntary) = (usage.ru_nvcsw as u64, usage.ru_nivcsw as u64);
         }

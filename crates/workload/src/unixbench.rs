@@ -4,13 +4,8 @@ mod context1;
 mod dhrystone;
 pub(crate) mod execl;
 mod file_copy;
-mod fsbuffer;
-mod fsdisk;
-mod fstime;
 mod pipe;
 mod scripts;
-mod shell1;
-mod shell8;
 mod spawn;
 mod syscall;
 pub mod whetstone;
@@ -23,15 +18,15 @@ pub static TESTS: &[&Test] = &[
     &dhrystone::TEST,
     &whetstone::TEST,
     &execl::TEST,
-    &fstime::TEST,
-    &fsbuffer::TEST,
-    &fsdisk::TEST,
+    &file_copy::FSTIME,
+    &file_copy::FSBUFFER,
+    &file_copy::FSDISK,
     &pipe::TEST,
     &context1::TEST,
     &spawn::TEST,
     &syscall::TEST,
-    &shell1::TEST,
-    &shell8::TEST,
+    &scripts::SHELL1,
+    &scripts::SHELL8,
 ];
 
 /// One of UnixBench's tests. Durations, passes and baselines are those of UnixBench 6.0.0.
@@ -39,7 +34,6 @@ pub static TESTS: &[&Test] = &[
 pub struct Test {
     /// UnixBench's name on the command line; part of ids.
     pub name: &'static str,
-    /// UnixBench's name for people.
     pub title: &'static str,
     /// Unit of the result: `lps`, `MWIPS`, `KBps`, `lpm`.
     pub unit: &'static str,
@@ -54,7 +48,6 @@ pub struct Test {
     pub seconds: f64,
     /// Whether UnixBench makes 10 passes of it; else 3.
     pub is_long: bool,
-    /// What it exercises.
     pub class: Class,
     /// What is counted once, in words.
     pub counts: &'static str,
@@ -72,15 +65,11 @@ pub struct Test {
 /// What a test exercises: tests of one class move together when a machine changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// User code.
     Compute,
-    /// Entering and leaving the kernel.
     Syscall,
-    /// Making and ending processes.
     Process,
     /// The file system; here, its page cache.
     Files,
-    /// One task waking another.
     Switching,
     /// All of it: a shell and its tools.
     Shell,
@@ -89,7 +78,6 @@ pub enum Class {
 /// What a test must be given besides the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// Nothing.
     Nothing,
     /// An empty working directory, to which it writes.
     Directory,
@@ -98,6 +86,27 @@ pub enum Needs {
     /// A working directory with the scripts and their input, and the path of the script to execute as an
     /// argument.
     Scripts,
+}
+
+impl Test {
+    /// What most tests have: a count of loops by the second, in 3 passes of 30 s, that needs nothing.
+    const LPS: Test = Test {
+        name: "",
+        title: "",
+        unit: "lps",
+        baseline: 0.0,
+        timebase: 1.0,
+        scale: 1.0,
+        seconds: 30.0,
+        is_long: false,
+        class: Class::Syscall,
+        counts: "",
+        groups: &["system", "oldsystem"],
+        needs: Needs::Nothing,
+        run: |_| Ok(()),
+    };
+    /// The same, in 10 passes of 10 s.
+    const LONG: Test = Test { seconds: 10.0, is_long: true, ..Test::LPS };
 }
 
 impl Class {

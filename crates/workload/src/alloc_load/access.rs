@@ -5,11 +5,8 @@ use super::random::Random;
 /// How much of a block is written after malloc and read before free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Nothing.
     None,
-    /// The byte in its middle.
     Single,
-    /// All of it.
     Full,
     /// All of it, with numbers that differ from block to block and are verified.
     Check,

@@ -11,7 +11,6 @@ pub struct Divisor {
 }
 
 impl Divisor {
-    /// `None` for 0.
     pub const fn new(number: u32) -> Option<Divisor> {
         match (u64::MAX).checked_div(number as u64) {
             Some(quotient) => Some(Divisor { number, inverse: quotient.wrapping_add(1) }),
@@ -19,7 +18,6 @@ impl Divisor {
         }
     }
 
-    /// The divisor.
     pub const fn number(self) -> u32 {
         self.number
     }
@@ -39,7 +37,6 @@ const SHARES: [f64; 7] = [0.262144, 0.393216, 0.24576, 0.08192, 0.01536, 0.00153
 /// Fewest slots: with fewer a range is empty, and upstream divides by zero.
 pub const FEWEST: u32 = 15_625;
 
-/// One range of slots.
 #[derive(Clone, Copy, Debug, Default)]
 struct Range {
     offset: u32,
@@ -77,7 +74,6 @@ impl Pareto {
         Some(pareto)
     }
 
-    /// The next slot.
     #[inline(always)]
     pub fn next(&self, random: &mut Random) -> u32 {
         let (range, within) = (random.next32(), random.next32());

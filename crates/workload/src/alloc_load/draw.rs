@@ -13,7 +13,6 @@ pub enum Draw {
     AllocTest(Pareto, u32),
     /// All slots and all sizes are equally likely, as in t-test1.
     Uniform {
-        /// Number of slots.
         slots: Divisor,
         /// Bytes of the largest block.
         largest: Divisor,
@@ -39,7 +38,6 @@ impl Draw {
         }
     }
 
-    /// The next slot.
     #[inline(always)]
     pub fn slot(&self, random: &mut Random) -> u32 {
         match self {
@@ -52,7 +50,6 @@ impl Draw {
         }
     }
 
-    /// The size of the block for a slot.
     #[inline(always)]
     pub fn size(&self, slot: u32, random: &mut Random) -> u32 {
         match self {
@@ -63,7 +60,6 @@ impl Draw {
     }
 }
 
-/// The classes of a histogram.
 #[derive(Debug)]
 pub struct Classes {
     /// Ascending; [`u32::MAX`] after the last class.

@@ -19,9 +19,7 @@ pub enum Heap {
     /// bookkeeping. It costs more than [`Heap::Void`] by the cache misses of the blocks. An allocator costs
     /// more than this by its own work.
     Bump {
-        /// Begin of the ring.
         base: *mut u8,
-        /// Bytes of the ring.
         bytes: usize,
         /// Offset of the next block.
         next: usize,
@@ -33,9 +31,6 @@ const ALIGN: usize = 16;
 
 impl Heap {
     /// The source that the parameters name, for blocks of at most `largest` bytes.
-    ///
-    /// # Errors
-    /// No memory, or an unknown source.
     pub fn new(parameters: &Parameters, largest: usize) -> Result<Heap, Cause> {
         let fresh = |bytes| sys::fresh(bytes).ok_or_else(|| Cause::now(step::MEMORY));
         if parameters.block_source == BlockSource::Real as u32 {

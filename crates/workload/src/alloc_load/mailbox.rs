@@ -4,7 +4,6 @@ use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use crate::cache_padded::CachePadded;
 
-/// Most blocks in a mailbox.
 const CAPACITY: usize = 1024;
 
 /// A ring with one writer and one reader. Zero is empty.
@@ -30,7 +29,6 @@ impl Mailbox {
         true
     }
 
-    /// Takes the oldest block.
     pub fn take(&self) -> Option<*mut u8> {
         let read = self.read.0.load(Ordering::Relaxed);
         if self.written.0.load(Ordering::Acquire) == read {

@@ -6,14 +6,12 @@ use super::parameters::fields;
 use crate::shared::Slot;
 use crate::{sys, timer};
 
-/// The counters of a thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Meter {
     /// Descriptor of the cycle counter; negative if there is none.
     cycles: c_int,
 }
 
-/// Counters at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
     cpu_time: u64,
@@ -39,6 +37,7 @@ pub struct Busy {
 
 /// perf_event_attr of perf_event_open(2) in its first version (PERF_ATTR_SIZE_VER0).
 #[repr(C)]
+#[derive(Default)]
 struct Attributes {
     kind: u32,
     size: u32,
@@ -58,21 +57,10 @@ const _: () = assert!(size_of::<Attributes>() == 64);
 const USER_ONLY: u64 = 1 << 5 | 1 << 6;
 
 impl Meter {
-    /// For the calling thread.
     pub fn new() -> Meter {
-        // PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES.
-        let attributes = Attributes {
-            kind: 0,
-            size: size_of::<Attributes>() as u32,
-            config: 0,
-            period: 0,
-            sample: 0,
-            read: 0,
-            flags: USER_ONLY,
-            wakeup: 0,
-            breakpoint: 0,
-            config1: 0,
-        };
+        // Zero is PERF_TYPE_HARDWARE and PERF_COUNT_HW_CPU_CYCLES.
+        let attributes =
+            Attributes { size: size_of::<Attributes>() as u32, flags: USER_ONLY, ..Attributes::default() };
         let cloexec: c_ulong = 1 << 3;
         // SAFETY: attributes of the size that they state; this thread, any CPU, no group.
         let descriptor =
@@ -91,15 +79,13 @@ impl Meter {
         if read == 8 { value } else { u64::MAX }
     }
 
-    /// Reads the counters.
     pub fn read(&self) -> Reading {
         let usage = sys::usage(libc::RUSAGE_THREAD);
-        let system = (usage.ru_stime.tv_sec as u64).wrapping_mul(1_000_000);
         Reading {
             cpu_time: sys::clock(libc::CLOCK_THREAD_CPUTIME_ID),
             minor: usage.ru_minflt as u64,
             major: usage.ru_majflt as u64,
-            system: system.wrapping_add(usage.ru_stime.tv_usec as u64),
+            system: sys::microseconds(usage.ru_stime),
             run_delay: timer::run_delay(c"/proc/thread-self/schedstat"),
             voluntary: usage.ru_nvcsw as u64,
             involuntary: usage.ru_nivcsw as u64,

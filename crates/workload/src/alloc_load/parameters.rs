@@ -3,29 +3,24 @@
 use super::access::Access;
 use crate::shared::{HEAD_BYTES, Shared};
 
-/// Room for classes of a histogram.
 pub const CLASSES: usize = 128;
 /// Offset of the parameters in the head of the shared memory, in bytes.
 const OFFSET: usize = 512;
 
-/// The distribution of slots and sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Distribution {
     /// alloc-test: Pareto distribution of slots, size classes of which each is half as frequent as the one
     /// before.
     Pareto = 0,
-    /// All slots and all sizes are equally likely.
     Uniform = 1,
     /// Classes of a histogram, each with its own slots.
     Classes = 2,
 }
 
-/// Where blocks come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum BlockSource {
-    /// malloc(3) and free(3).
     Real = 0,
     /// No allocator: one block for all.
     Void = 1,
@@ -33,7 +28,6 @@ pub enum BlockSource {
     Bump = 2,
 }
 
-/// How the steady phase is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum StepMode {
@@ -50,11 +44,9 @@ pub enum StepMode {
 pub struct Class {
     /// Random numbers of 32 bits below this, and not below that of the class before, choose this class.
     pub below: u32,
-    /// Smallest block, in bytes.
+    /// Smallest and largest block, in bytes.
     pub smallest: u32,
-    /// Largest block, in bytes.
     pub largest: u32,
-    /// Slots.
     pub slots: u32,
 }
 
@@ -64,13 +56,9 @@ pub struct Class {
 pub struct Parameters {
     /// Steps of the steady phase, of each thread. A step allocates or frees.
     pub steps: u64,
-    /// Seed of the first thread.
     pub seed: u64,
-    /// A [`Distribution`].
     pub distribution: u32,
-    /// A [`BlockSource`].
     pub block_source: u32,
-    /// A [`StepMode`].
     pub step_mode: u32,
     /// An index into [`Access::ALL`].
     pub access: u32,
@@ -91,7 +79,6 @@ pub struct Parameters {
     pub bump_bytes: u64,
     /// Used entries of `classes`.
     pub class_count: u32,
-    /// For [`Distribution::Classes`].
     pub classes: [Class; CLASSES],
 }
 
@@ -118,7 +105,6 @@ impl Parameters {
         }
     }
 
-    /// The access; `None` if the index is out of range.
     pub fn access(&self) -> Option<Access> {
         Access::ALL.get(self.access as usize).map(|(_, access)| *access)
     }
@@ -128,7 +114,6 @@ impl Parameters {
 /// their memory.
 pub const PHASES: [&str; 3] = ["setup", "steady", "exit"];
 
-/// Fields of a thread's slot.
 pub mod fields {
     /// Input: the CPU of the thread, plus 1; 0 for any.
     pub const CPU: usize = 0;
@@ -154,7 +139,6 @@ pub mod fields {
     pub const REMOTE_FULL: usize = 16;
     /// As [`LIVE`], after the steady phase.
     pub const LIVE_END: usize = 19;
-    /// Sum of all words read.
     pub const SUM: usize = 17;
     /// First field of the first phase; each phase has [`PHASE`] fields.
     pub const PHASES: usize = 20;
@@ -162,31 +146,23 @@ pub mod fields {
     pub const PHASE: usize = 14;
     /// Nanoseconds of CLOCK_MONOTONIC in which steps were executed.
     pub const WALL: usize = 0;
-    /// Ticks of the time stamp counter.
     pub const TICKS: usize = 1;
     /// CPU cycles in user code; `u64::MAX` without a counter.
     pub const CYCLES: usize = 2;
-    /// Nanoseconds of CPU time.
+    /// Nanoseconds.
     pub const CPU_TIME: usize = 3;
-    /// Minor faults.
     pub const MINOR: usize = 4;
-    /// Major faults.
     pub const MAJOR: usize = 5;
-    /// Blocks allocated.
     pub const ALLOCATED: usize = 6;
-    /// Blocks freed.
     pub const FREED: usize = 7;
     /// Begin of the phase, in nanoseconds of CLOCK_MONOTONIC.
     pub const BEGIN: usize = 8;
-    /// End of the phase.
     pub const END: usize = 9;
     /// Microseconds of CPU time in the kernel.
     pub const SYSTEM: usize = 10;
     /// Nanoseconds on a run queue; `u64::MAX` if unknown.
     pub const RUN_DELAY: usize = 11;
-    /// Voluntary context switches.
     pub const VOLUNTARY: usize = 12;
-    /// Involuntary context switches.
     pub const INVOLUNTARY: usize = 13;
     /// Histograms of the durations of timed calls: malloc, then free. See [`super::bucket`].
     pub const CALLS: usize = 64;
@@ -208,7 +184,6 @@ pub const FUNCTIONS: [&core::ffi::CStr; 9] = [
 /// Buckets of a histogram: eight for each power of two, from 16 ticks on.
 pub const BUCKETS: usize = 192;
 
-/// The bucket of a duration in ticks.
 pub fn bucket(ticks: u64) -> usize {
     let ticks = ticks.max(16);
     let octave = ticks.ilog2();
@@ -217,7 +192,6 @@ pub fn bucket(ticks: u64) -> usize {
     (index as usize).min(BUCKETS - 1)
 }
 
-/// The lowest ticks of a bucket.
 pub fn lowest_ticks(bucket: usize) -> u64 {
     let (octave, within) = (bucket / 8 + 4, bucket % 8);
     (8 + within as u64) << (octave - 3)

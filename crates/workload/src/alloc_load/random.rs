@@ -25,7 +25,6 @@ impl Random {
         Random::new(if z == 0 { 1 } else { z })
     }
 
-    /// The next number.
     #[inline(always)]
     pub fn next32(&mut self) -> u32 {
         let number = self.0.wrapping_mul(0xd989_bcac_c137_dcd5);

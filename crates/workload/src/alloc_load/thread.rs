@@ -16,10 +16,8 @@ use crate::sys;
 
 /// Steps of a window, which is drawn before it is executed, as in google/fleetbench's driver.
 const WINDOW: u64 = 1 << 20;
-/// Most slots whose usable size is read.
 const USABLE_SLOTS: u32 = 1 << 18;
 
-/// One thread of the load.
 #[derive(Clone, Copy, Debug)]
 pub struct Thread {
     pub parameters: &'static Parameters,
@@ -31,7 +29,6 @@ pub struct Thread {
     pub inbox: &'static Mailbox,
     /// Blocks that the next thread frees for this one.
     pub outbox: &'static Mailbox,
-    /// Phases begun.
     pub phase: u32,
 }
 
@@ -46,7 +43,6 @@ struct BlockSlot {
 }
 
 impl Thread {
-    /// Runs all phases.
     pub fn run(&mut self) -> Outcome {
         let cpu = self.slot.field(fields::CPU).map_or(0, |field| field.load(Ordering::Acquire));
         if let Some(cpu) = cpu.checked_sub(1)
@@ -130,9 +126,7 @@ impl Thread {
 #[derive(Clone, Copy, Debug)]
 struct HotState {
     random: Random,
-    /// Blocks allocated so far.
     counter: u64,
-    /// Blocks freed so far.
     freed: u64,
     /// Requested bytes that are live, and their peak.
     live: u64,
@@ -141,7 +135,6 @@ struct HotState {
     sum: u64,
 }
 
-/// The load of one thread.
 struct Load {
     draw: Draw,
     heap: Heap,
@@ -206,7 +199,6 @@ impl Load {
         self.parameters.is_compat == 0 || self.parameters.block_source != BlockSource::Real as u32
     }
 
-    /// Writes the usable and the requested bytes of some blocks.
     fn write_usable(&self) {
         let is_real = self.parameters.block_source == BlockSource::Real as u32;
         let (mut usable, mut requested) = (u64::MAX, 0u64);
@@ -227,7 +219,6 @@ impl Load {
         self.result.set(fields::USABLE_REQUESTED, requested);
     }
 
-    /// The steps of the steady phase, one after the other.
     fn steps(&mut self) -> Outcome {
         if self.parameters.remote != 0 { self.direct::<true>() } else { self.direct::<false>() }
     }
@@ -402,7 +393,6 @@ impl Load {
         Ok(())
     }
 
-    /// Frees all blocks and the slots.
     fn exit(&mut self) -> Outcome {
         self.free_inbox();
         let mut hot = self.hot;

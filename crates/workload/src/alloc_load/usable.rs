@@ -1,23 +1,21 @@
 //! malloc_usable_size(3) of the allocator under test.
 
-use core::ffi::{CStr, c_void};
+use core::ffi::c_void;
 
-/// malloc_usable_size(3).
+use crate::sys;
+
 pub type UsableSize = unsafe extern "C" fn(*mut c_void) -> usize;
 
 /// The function of the library that defines malloc(3). `None` if that library does not define it: the
 /// function of another library must not be called on these blocks.
 pub fn usable_size() -> Option<UsableSize> {
-    // SAFETY: names that live.
-    let address = |name: &CStr| unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-    let (usable_size, malloc) = (address(c"malloc_usable_size"), address(c"malloc"));
+    let (usable_size, malloc) = (sys::symbol(c"malloc_usable_size"), sys::symbol(c"malloc"));
     let is_of_malloc =
         !usable_size.is_null() && library(usable_size).is_some_and(|base| library(malloc) == Some(base));
     // SAFETY: the function of this name, as malloc.h declares it.
     is_of_malloc.then(|| unsafe { core::mem::transmute::<*mut c_void, UsableSize>(usable_size) })
 }
 
-/// Base address of the library that holds an address.
 fn library(address: *mut c_void) -> Option<*mut c_void> {
     // SAFETY: all zero is a valid value of a local variable.
     unsafe {

@@ -1,21 +1,19 @@
 //! Blocks of malloc(3): allocated, touched, and freed or leaked.
 
-use core::ffi::{CStr, c_int, c_void};
+use core::ffi::{c_int, c_void};
 
+use super::Failure;
 use super::pace::Pace;
-use super::{Failure, touch};
-use crate::{opaque, sys};
+use crate::opaque;
+use crate::sys::{self, touch};
 
 /// An iteration: allocates and touches the blocks, then frees them in reverse order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocks {
-    /// Bytes of each block.
     pub size: usize,
-    /// Blocks that live at the same time, at most [`MOST`].
+    /// Blocks that live at the same time, at most [`MOST_LIVE`].
     pub live: usize,
-    /// The pages of a block that are written to.
     pub touch: Touch,
-    /// Whether calloc(3) allocates them.
     pub zeroed: bool,
     /// Whether a thread allocates, which has its own arena in the GNU C library.
     pub thread: bool,
@@ -24,19 +22,14 @@ pub struct Blocks {
     pub frozen: bool,
     /// Steps of a computation in each iteration.
     pub compute: u64,
-    /// Whether blocks are never freed.
     pub leaked: bool,
 }
 
-/// Most blocks that live at the same time.
-pub const MOST: usize = 8;
+pub const MOST_LIVE: usize = 8;
 
-/// The pages of a block that are written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
-    /// All.
     All,
-    /// Every n-th page.
     OneOf(usize),
     /// This many, at equal distances.
     Few(usize),
@@ -45,22 +38,11 @@ pub enum Touch {
 impl Blocks {
     /// Blocks that the main thread touches on all pages, with no other option.
     pub const fn new(live: usize, size: usize) -> Blocks {
-        Blocks {
-            size,
-            live,
-            touch: Touch::All,
-            zeroed: false,
-            thread: false,
-            frozen: false,
-            compute: 0,
-            leaked: false,
-        }
+        let (zeroed, thread, frozen, leaked) = (false, false, false, false);
+        Blocks { size, live, touch: Touch::All, zeroed, thread, frozen, compute: 0, leaked }
     }
 
     /// Runs the iterations.
-    ///
-    /// # Errors
-    /// No mallopt, no memory.
     pub fn run(&self, pace: Pace) -> Result<(), Failure> {
         if self.frozen {
             freeze()?;
@@ -75,7 +57,7 @@ impl Blocks {
             _ => self.size,
         };
         pace.each(|| {
-            let mut blocks = [core::ptr::null_mut::<u8>(); MOST];
+            let mut blocks = [core::ptr::null_mut::<u8>(); MOST_LIVE];
             for block in blocks.iter_mut().take(self.live) {
                 // SAFETY: any size may be asked for.
                 let allocated =
@@ -99,25 +81,19 @@ impl Blocks {
     }
 }
 
-/// mallopt(M_TOP_PAD, 64 KiB).
 fn freeze() -> Result<(), Failure> {
     /// As malloc.h of the GNU C library has it.
     const M_TOP_PAD: c_int = -2;
-    const NAME: &CStr = c"mallopt";
     // Looked up at run time: other C libraries lack it.
-    // SAFETY: a name that lives.
-    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, NAME.as_ptr()) };
+    let address = sys::symbol(c"mallopt");
     if address.is_null() {
         return Err(c"truebench-workload: this C library has no mallopt: there is no threshold to freeze\n");
     }
     // SAFETY: mallopt(3) has this type.
     let mallopt =
         unsafe { core::mem::transmute::<*mut c_void, extern "C" fn(c_int, c_int) -> c_int>(address) };
-    if mallopt(M_TOP_PAD, 64 << 10) == 1 {
-        Ok(())
-    } else {
-        Err(c"truebench-workload: mallopt(M_TOP_PAD) was refused\n")
-    }
+    let is_set = mallopt(M_TOP_PAD, 64 << 10) == 1;
+    if is_set { Ok(()) } else { Err(c"truebench-workload: mallopt(M_TOP_PAD) was refused\n") }
 }
 
 /// Computes steps of which each depends on the one before.

@@ -6,7 +6,6 @@ use super::Failure;
 use super::pace::Pace;
 use crate::sys;
 
-/// The environment variable of the directory for temporary files.
 const VARIABLE: &CStr = c"TMPDIR";
 const DEFAULT: &CStr = c"/tmp";
 /// File systems without a disk, as statfs(2) numbers them.
@@ -17,9 +16,6 @@ const WRITING: Failure =
 
 /// Maps a file, reads a byte of every page, and unmaps it. If `is_dropped`, drops its pages from the page
 /// cache first and turns read-ahead off, so that each page is read from the disk.
-///
-/// # Errors
-/// The directory for temporary files is not writable, or is in memory.
 pub fn run(pace: Pace, bytes: usize, is_dropped: bool) -> Result<(), Failure> {
     let file = make(bytes)?;
     if is_dropped && is_memory(file) {
@@ -94,7 +90,6 @@ fn make_and_unlink(directory: *const core::ffi::c_char) -> Option<c_int> {
     }
 }
 
-/// Whether the file system of a file is in memory.
 fn is_memory(file: c_int) -> bool {
     // SAFETY: all zero is a valid value.
     let mut status: libc::statfs = unsafe { core::mem::zeroed() };

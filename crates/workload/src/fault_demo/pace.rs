@@ -2,16 +2,13 @@
 
 use crate::sys;
 
-/// The number of iterations, and when they begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// Number of iterations.
     pub iterations: u64,
     /// Iterations that begin per second; 0 for as fast as possible.
     pub rate: u64,
 }
 
-/// Nanoseconds.
 const SECOND: u64 = 1_000_000_000;
 
 impl Pace {
@@ -20,15 +17,11 @@ impl Pace {
         Pace { iterations, rate: 0 }
     }
 
-    /// `rate` iterations per second for `seconds`.
     pub const fn rate(rate: u64, seconds: u64) -> Pace {
         Pace { iterations: rate.saturating_mul(seconds), rate }
     }
 
     /// Runs all iterations. An iteration that is late begins at once: none is left out.
-    ///
-    /// # Errors
-    /// The error of the first iteration that failed.
     pub fn each<E>(self, mut iteration: impl FnMut() -> Result<(), E>) -> Result<(), E> {
         let start = sys::now();
         for number in 0..self.iterations {
@@ -53,23 +46,15 @@ const fn offset(number: u64, period: u64) -> u64 {
     ((number.wrapping_mul(GOLDEN) & 0xffff_ffff) * period) >> 32
 }
 
-/// Sleeps until this time of CLOCK_MONOTONIC.
 fn sleep_until(nanoseconds: u64) {
     let due = libc::timespec {
         tv_sec: (nanoseconds / SECOND) as libc::time_t,
         tv_nsec: (nanoseconds % SECOND) as core::ffi::c_long,
     };
+    let (clock, flags) = (libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME);
     // A signal handler ends the sleep early.
     // SAFETY: a time that lives.
-    while unsafe {
-        libc::clock_nanosleep(
-            libc::CLOCK_MONOTONIC,
-            libc::TIMER_ABSTIME,
-            &raw const due,
-            core::ptr::null_mut(),
-        )
-    } == libc::EINTR
-    {}
+    while unsafe { libc::clock_nanosleep(clock, flags, &due, core::ptr::null_mut()) } == libc::EINTR {}
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 
 use super::pace::Pace;
-use super::{Failure, touch};
-use crate::{opaque, sys};
+use super::{Failure, in_thread};
+use crate::opaque;
+use crate::sys::{self, touch};
 
 const MEMORY: Failure = c"truebench-workload: no memory could be mapped\n";
 /// Alignment of a mapping of huge pages: the smallest huge page of all kernels with pages of 4 KiB.
@@ -14,16 +15,12 @@ const HUGE: usize = 2 << 20;
 /// What the program does with a mapping once it has touched all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum After {
-    /// Unmaps it, and maps a new one in the next iteration.
     Unmap,
     /// Keeps the mapping and frees its pages: madvise(MADV_DONTNEED).
     Purge,
 }
 
 /// Maps and touches memory, of huge pages if asked.
-///
-/// # Errors
-/// No memory, or no huge pages.
 pub fn mappings(pace: Pace, bytes: usize, after: After, huge: bool) -> Result<(), Failure> {
     let mapped = bytes.wrapping_add(if huge { HUGE } else { 0 });
     let map = || {
@@ -59,9 +56,6 @@ pub fn mappings(pace: Pace, bytes: usize, after: After, huge: bool) -> Result<()
 }
 
 /// Writes to memory that a forked child shares, as a database does that forks to save a snapshot.
-///
-/// # Errors
-/// No memory, no pipe, no child.
 pub fn fork(pace: Pace, bytes: usize) -> Result<(), Failure> {
     let base = sys::fresh(bytes).ok_or(MEMORY)?;
     // SAFETY: just mapped.
@@ -101,23 +95,13 @@ pub fn fork(pace: Pace, bytes: usize) -> Result<(), Failure> {
     })
 }
 
-/// Bytes of the stack that a thread touches.
 pub const STACK: usize = 256 << 10;
 
 /// Starts a thread for each iteration, as a server with a thread per connection does.
-///
-/// # Errors
-/// No thread.
 pub fn stacks(pace: Pace) -> Result<(), Failure> {
     pace.each(|| {
-        let mut thread = MaybeUninit::<libc::pthread_t>::uninit();
-        // SAFETY: a body that takes nothing; default attributes; joined once.
-        let failed = unsafe {
-            let argument = core::ptr::null_mut();
-            libc::pthread_create(thread.as_mut_ptr(), core::ptr::null(), touch_stack, argument) != 0
-                || libc::pthread_join(thread.assume_init(), core::ptr::null_mut()) != 0
-        };
-        if failed { Err(c"truebench-workload: no thread could be started\n") } else { Ok(()) }
+        // SAFETY: a body that takes nothing.
+        unsafe { in_thread(touch_stack, core::ptr::null_mut()) }
     })
 }
 

@@ -11,18 +11,14 @@ use super::{Failure, file};
 /// A program that faults in one way.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Name on the command line.
     pub name: &'static str,
-    /// What an iteration does.
     pub work: Work,
     /// Default iterations: some seconds.
     pub pace: Pace,
 }
 
-/// The description of a shape.
 #[derive(Clone, Copy, Debug)]
 pub struct ShapeInfo {
-    /// Name of the shape.
     pub name: &'static str,
     /// What it does and why that matters: one sentence without its full stop.
     pub about: &'static str,
@@ -30,16 +26,13 @@ pub struct ShapeInfo {
     pub mechanism: &'static str,
 }
 
-/// What an iteration does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// Blocks of malloc.
     Blocks(Blocks),
     /// Maps memory: bytes, and whether of huge pages.
     Mapping(usize, After, bool),
     /// Writes to this many bytes that a forked child shares.
     Fork(usize),
-    /// Starts a thread.
     Stacks,
     /// Maps a file: bytes, and whether it is dropped from the page cache.
     File(usize, bool),
@@ -47,9 +40,6 @@ pub enum Work {
 
 impl Work {
     /// Runs the iterations.
-    ///
-    /// # Errors
-    /// Why the shape cannot run on this machine.
     pub fn run(&self, pace: Pace) -> Result<(), Failure> {
         match *self {
             Work::Blocks(blocks) => blocks.run(pace),
@@ -69,7 +59,6 @@ const FROZEN: Blocks = Blocks { frozen: true, ..Blocks::new(1, 2 * MIB) };
 
 macro_rules! shapes {
     ($($name:literal, by $mechanism:literal, $about:literal: $pace:expr, $work:expr;)*) => {
-        /// All shapes.
         pub const SHAPES: &[Shape] = &[$(Shape { name: $name, work: $work, pace: $pace },)*];
         /// Their descriptions, in the same order.
         pub const SHAPE_INFO: &[ShapeInfo] = &[$(ShapeInfo { name: $name, about: $about, mechanism: $mechanism },)*];
@@ -164,7 +153,7 @@ shapes! {
 #[cfg(test)]
 mod unit {
     use super::*;
-    use crate::fault_demo::blocks::MOST;
+    use crate::fault_demo::blocks::MOST_LIVE;
 
     #[test]
     fn each_shape_has_a_name_of_its_own_and_can_be_run() {
@@ -175,7 +164,7 @@ mod unit {
         for shape in SHAPES {
             assert!(shape.pace.iterations > 0, "{}", shape.name);
             if let Work::Blocks(blocks) = shape.work {
-                assert!((1..=MOST).contains(&blocks.live) && blocks.size > 0, "{}", shape.name);
+                assert!((1..=MOST_LIVE).contains(&blocks.live) && blocks.size > 0, "{}", shape.name);
             }
         }
         for info in SHAPE_INFO {

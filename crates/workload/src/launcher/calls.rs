@@ -18,7 +18,6 @@ const ARCHITECTURE: u32 = 0xC000_003E;
 #[cfg(target_arch = "aarch64")]
 const ARCHITECTURE: u32 = 0xC000_00B7;
 
-/// The counted system calls.
 const CALLS: [c_long; 6] = [
     libc::SYS_mmap,
     libc::SYS_munmap,
@@ -46,9 +45,7 @@ fn jump_if_equal(k: u32, jt: usize, jf: usize) -> libc::sock_filter {
 }
 
 /// From now on the kernel reports calls of this process and its children to the descriptor that is returned.
-///
-/// # Errors
-/// errno.
+/// The error is errno.
 pub fn report() -> Result<c_int, c_int> {
     let load = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
     let answer = libc::BPF_RET | libc::BPF_K;
@@ -109,7 +106,6 @@ pub fn count(slot: &Slot, listener: c_int, child: c_int) -> Option<c_int> {
     }
 }
 
-/// Counts one call, and lets it continue.
 fn count_call(slot: &Slot, listener: c_int) {
     // SAFETY: all zero is valid, and required by the kernel.
     let mut call: libc::seccomp_notif = unsafe { core::mem::zeroed() };

@@ -17,7 +17,6 @@ pub const INVOLUNTARY: usize = 7;
 pub const RAN: usize = 9;
 /// Nanoseconds on a run queue; `u64::MAX` if unknown. Two values.
 pub const WAITED: usize = 11;
-/// Timed wake-ups.
 pub const WAKES: usize = 13;
 /// Sum of their latencies, in ns.
 pub const WAKE_SUM: usize = 14;
@@ -48,7 +47,6 @@ pub const fn cpus(pair: u64) -> (u32, u32) {
     ((pair >> 32) as u32, pair as u32)
 }
 
-/// The bucket of a latency.
 pub const fn bucket(ns: u64) -> usize {
     let octave = 63 - (ns | 1).leading_zeros();
     if octave < OCTAVE_BITS {

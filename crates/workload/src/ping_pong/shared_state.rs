@@ -6,7 +6,6 @@ use crate::cache_padded::CachePadded;
 use crate::shared::{Cause, step};
 use crate::sys;
 
-/// The shared memory of one pair of tasks.
 #[derive(Debug)]
 #[repr(C)]
 pub struct SharedState {
@@ -14,26 +13,19 @@ pub struct SharedState {
     pub echo_pinned: CachePadded<AtomicU32>,
     /// The number on its way to the echo task, for futexes.
     pub out: CachePadded<AtomicU32>,
-    /// The number on its way back.
     pub back: CachePadded<AtomicU32>,
     /// When the ping task sent its last timed wake-up, in ns of CLOCK_MONOTONIC.
     pub woken_at: CachePadded<AtomicU64>,
-    /// The CPU that the echo task sampled last.
     pub echo_cpu: CachePadded<AtomicU32>,
 }
 
-/// The echo task has not set its affinity yet.
 pub const PINNING: u32 = 0;
-/// The echo task runs where it was asked to.
 pub const PINNED: u32 = 1;
 /// The echo task could not set its affinity; the slot has the cause.
 pub const PIN_FAILED: u32 = 2;
 
 impl SharedState {
     /// Maps a zeroed one for the rest of the process.
-    ///
-    /// # Errors
-    /// [`step::SHARE`].
     pub fn map() -> Result<&'static SharedState, Cause> {
         let base = sys::share(size_of::<SharedState>()).ok_or_else(|| Cause::now(step::SHARE))?;
         // SAFETY: page-aligned, of this size, zeroed, never unmapped; all fields are atomic.

@@ -19,25 +19,21 @@ const IDLE: [u64; 2] = [0xFFFF_FFFC, 0xFFFF_FFFB];
 /// Round trips per sample of the CPUs; a power of two. A sample costs a hundredth of a one-way wake-up.
 const SAMPLE_EVERY: u64 = 64;
 
-/// Which of the two tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Sends first, and counts.
     Ping = 0,
-    /// Answers.
     Echo = 1,
 }
 
 /// The position of a task in the sequence of numbers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sequence {
-    /// The last number of the sequence.
     last: u64,
     /// The last word received: that number, [`PAUSE`], or one of [`IDLE`].
     received: u64,
 }
 
-/// One of the two tasks.
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
     pub slot: &'static Slot,
@@ -50,12 +46,9 @@ pub struct Task {
     pub busy: Option<u64>,
 }
 
-/// A running echo task.
 #[derive(Debug)]
 pub enum EchoTask {
-    /// A child process.
     Process(libc::pid_t),
-    /// A thread of this process.
     Thread(libc::pthread_t),
 }
 
@@ -108,14 +101,12 @@ impl Task {
         self.wait_until_pinned().map(|()| EchoTask::Thread(thread))
     }
 
-    /// Waits until the echo task has set its affinity.
     fn wait_until_pinned(&self) -> Outcome {
         sys::wait_while(&self.state.echo_pinned.0, PINNING);
         // On failure the slot has the cause already, and keeps the first.
         if self.is_pinned() { Ok(()) } else { Err(Cause::wrong(step::AFFINITY, 0)) }
     }
 
-    /// Whether the echo task has set its affinity.
     fn is_pinned(&self) -> bool {
         self.state.echo_pinned.0.load(Ordering::Acquire) == PINNED
     }
@@ -198,7 +189,6 @@ impl Task {
         Ok(())
     }
 
-    /// A round trip between passes, which is not counted.
     fn idle_trip(&self, sequence: &mut Sequence) -> Outcome {
         let [first, second] = IDLE;
         self.exchange(sequence, if sequence.received == first { second } else { first })
@@ -224,7 +214,6 @@ impl Task {
         Ok(())
     }
 
-    /// The body of the echo task.
     fn answer(&self) -> Outcome {
         let bound = self.bind();
         if let Err(cause) = bound {
@@ -310,7 +299,6 @@ impl EchoTask {
     }
 }
 
-/// CPU usage of a task.
 #[derive(Clone, Copy, Debug)]
 struct Usage {
     voluntary: u64,
@@ -320,7 +308,6 @@ struct Usage {
 }
 
 impl Usage {
-    /// Of the calling thread so far.
     fn now() -> Usage {
         let usage = sys::usage(libc::RUSAGE_THREAD);
         Usage {
@@ -331,7 +318,6 @@ impl Usage {
         }
     }
 
-    /// Writes the usage since then.
     fn write(&self, slot: &Slot, role: Role) {
         let now = Usage::now();
         let set = |field: usize, value: u64| slot.set(field.wrapping_add(role as usize), value);
@@ -343,7 +329,6 @@ impl Usage {
     }
 }
 
-/// Samples the CPUs that the two tasks run on.
 #[derive(Debug, Default)]
 struct CpuSampler {
     /// The CPUs of ping and echo in the sample before.
@@ -381,7 +366,6 @@ impl CpuSampler {
     }
 }
 
-/// Wake-up latencies.
 #[derive(Debug, Default)]
 struct WakeLatencies {
     count: u64,

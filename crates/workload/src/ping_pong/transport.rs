@@ -8,10 +8,8 @@ use crate::Outcome;
 use crate::shared::{Cause, step};
 use crate::sys;
 
-/// Bytes of a number.
 const BYTES: usize = size_of::<u64>();
 
-/// How the number travels.
 #[derive(Clone, Copy, Debug)]
 pub enum Transport {
     /// Two pipes, as UnixBench's context1.
@@ -25,30 +23,14 @@ pub enum Transport {
     Futexes,
 }
 
-/// One end of the link.
 #[derive(Clone, Copy, Debug)]
 pub enum End {
-    /// Numbers are written to one descriptor and read from another.
-    Descriptors {
-        /// Written to.
-        to: c_int,
-        /// Read from.
-        from: c_int,
-    },
-    /// Numbers are stored in one word and awaited in another.
-    Words {
-        /// Stored to.
-        to: &'static AtomicU32,
-        /// Waited on.
-        from: &'static AtomicU32,
-    },
+    Descriptors { to: c_int, from: c_int },
+    Words { to: &'static AtomicU32, from: &'static AtomicU32 },
 }
 
 impl Transport {
     /// Opens the link: the ends of the ping and of the echo task.
-    ///
-    /// # Errors
-    /// [`step::PIPE`], [`step::SOCKET`] or [`step::EVENT`].
     pub fn open(self, state: &'static SharedState) -> Result<(End, End), Cause> {
         let (mut out, mut back): ([c_int; 2], [c_int; 2]) = ([-1; 2], [-1; 2]);
         match self {
@@ -92,9 +74,6 @@ impl Transport {
 
 impl End {
     /// Sends a number, never 0, and wakes the other task.
-    ///
-    /// # Errors
-    /// [`step::WRITE`].
     #[inline(always)]
     pub fn send(self, number: u64) -> Outcome {
         match self {
@@ -112,9 +91,6 @@ impl End {
     }
 
     /// Waits for a number that is not `last`.
-    ///
-    /// # Errors
-    /// [`step::READ`], also if the other end is closed.
     #[inline(always)]
     pub fn receive(self, last: u64) -> Result<u64, Cause> {
         match self {

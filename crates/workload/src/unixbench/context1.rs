@@ -5,27 +5,19 @@ use core::sync::atomic::{AtomicI32, Ordering};
 
 use crate::job::Job;
 use crate::shared::{Cause, step};
-use crate::unixbench::{Class, Needs, Test};
+use crate::unixbench::{Class, Test};
 use crate::{Outcome, sys, timer};
 
-/// The test.
 pub const TEST: Test = Test {
     name: "context1",
     title: "Pipe-based Context Switching",
-    unit: "lps",
     baseline: 4000.0,
-    timebase: 1.0,
-    scale: 1.0,
-    seconds: 10.0,
-    is_long: true,
     class: Class::Switching,
     counts: "a round trip of 8 B to another process and back: four system calls, two switches as a rule",
-    groups: &["system", "oldsystem"],
-    needs: Needs::Nothing,
     run,
+    ..Test::LONG
 };
 
-/// Bytes of a number.
 const BYTES: usize = size_of::<u64>();
 
 unsafe fn run(job: &Job) -> Outcome {
@@ -51,7 +43,7 @@ unsafe fn run(job: &Job) -> Outcome {
         _ => {
             // SAFETY: as above.
             unsafe { (libc::close(there_from), libc::close(back_to)) };
-            TO.store(there_to, Ordering::Relaxed);
+            ECHO_PIPE.store(there_to, Ordering::Relaxed);
             timer::check(end_child);
             timer::start(job)?;
             ping(there_to, back_from)
@@ -60,14 +52,14 @@ unsafe fn run(job: &Job) -> Outcome {
 }
 
 /// The end of the pipe that the other process reads from.
-static TO: AtomicI32 = AtomicI32::new(-1);
+static ECHO_PIPE: AtomicI32 = AtomicI32::new(-1);
 
 /// Ends the other process and waits for it, so that its CPU time is counted. It writes its own failure to the
 /// slot.
 fn end_child(_: u64) -> Outcome {
     // SAFETY: a descriptor that is not used any more, and a wait for the only child.
     unsafe {
-        libc::close(TO.load(Ordering::Relaxed));
+        libc::close(ECHO_PIPE.load(Ordering::Relaxed));
         while libc::waitpid(-1, core::ptr::null_mut(), 0) < 0 && sys::errno() == libc::EINTR {}
     }
     Ok(())

@@ -7,27 +7,21 @@ mod second;
 mod variables;
 
 use crate::job::Job;
-use crate::unixbench::{Class, Needs, Test};
+use crate::unixbench::{Class, Test};
 use crate::{Outcome, timer};
 use check::check;
 use first::iteration;
 use variables::{LOCALS, set_up};
 
-/// The test.
 pub const TEST: Test = Test {
     name: "dhry2reg",
     title: "Dhrystone 2 using register variables",
-    unit: "lps",
     baseline: 116_700.0,
-    timebase: 1.0,
-    scale: 1.0,
-    seconds: 10.0,
-    is_long: true,
     class: Class::Compute,
     counts: "one loop of Dhrystone 2.1: assignments, comparisons, calls, a copied string and a compared one",
     groups: &["dhry"],
-    needs: Needs::Nothing,
     run,
+    ..Test::LONG
 };
 
 unsafe fn run(job: &Job) -> Outcome {

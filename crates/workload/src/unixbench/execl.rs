@@ -15,29 +15,22 @@ use crate::sys::{self, Text};
 use crate::unixbench::{Class, Needs, Test};
 use crate::{Outcome, exit, timer};
 
-/// The test.
 pub const TEST: Test = Test {
     name: "execl",
     title: "Execl Throughput",
-    unit: "lps",
     baseline: 43.0,
-    timebase: 1.0,
-    scale: 1.0,
-    seconds: 30.0,
-    is_long: false,
     class: Class::Process,
     counts: "a process replaced by the same program",
-    groups: &["system", "oldsystem"],
     needs: Needs::Program,
     run,
+    ..Test::LPS
 };
 
 /// First argument of every image but the first.
-pub const AGAIN: &CStr = c"0";
+pub const NEXT_IMAGE: &CStr = c"0";
 /// Low bits of a packed descriptor and slot that hold the slot.
 const SLOT_BITS: u32 = 17;
 
-/// A number as an argument.
 type Argument = Text<24>;
 
 unsafe fn run(job: &Job) -> Outcome {
@@ -63,7 +56,7 @@ fn execute(path: *const c_char, packed: u64, count: u64, end: u64) -> Cause {
         libc::execl(
             path,
             path,
-            AGAIN.as_ptr(),
+            NEXT_IMAGE.as_ptr(),
             packed.as_ptr(),
             count.as_ptr(),
             end.as_ptr(),
@@ -77,7 +70,7 @@ fn execute(path: *const c_char, packed: u64, count: u64, end: u64) -> Cause {
 ///
 /// # Safety
 /// `argv` begins with the path of this program.
-pub unsafe fn again(
+pub unsafe fn next_image(
     argv: *const *const c_char,
     packed: Option<&CStr>,
     count: Option<&CStr>,

@@ -1,4 +1,4 @@
-//! Copies a file by read and write: the body of the three file tests.
+//! File Copy: the three tests that copy a file by read and write, each with sizes of its own.
 //!
 //! The files are small and stay in the page cache; nothing is synchronised. So the tests measure the page
 //! cache and the file system's path to it. Both files exist in full before the start, so that short passes
@@ -11,15 +11,50 @@ use core::ffi::c_int;
 use crate::job::Job;
 use crate::shared::{Cause, step};
 use crate::sys::Text;
+use crate::unixbench::{Class, Needs, Test};
 use crate::{Outcome, sys, timer};
 
-/// The sizes of a copy.
+pub const FSTIME: Test = Test {
+    name: "fstime",
+    title: "File Copy 1024 bufsize 2000 maxblocks",
+    baseline: 3960.0,
+    counts: "1 KiB copied within the page cache, by read and write of 1024 B",
+    run: |job| copy(job, Sizes { buffer: 1024, blocks: 2000 }),
+    ..FILE_COPY
+};
+
+pub const FSBUFFER: Test = Test {
+    name: "fsbuffer",
+    title: "File Copy 256 bufsize 500 maxblocks",
+    baseline: 1655.0,
+    counts: "1 KiB copied within the page cache, by read and write of 256 B",
+    run: |job| copy(job, Sizes { buffer: 256, blocks: 500 }),
+    ..FILE_COPY
+};
+
+pub const FSDISK: Test = Test {
+    name: "fsdisk",
+    title: "File Copy 4096 bufsize 8000 maxblocks",
+    baseline: 5800.0,
+    counts: "1 KiB copied within the page cache, by read and write of 4096 B",
+    run: |job| copy(job, Sizes { buffer: 4096, blocks: 8000 }),
+    ..FILE_COPY
+};
+
+const FILE_COPY: Test = Test {
+    unit: "KBps",
+    class: Class::Files,
+    groups: &["system", "oldsystem", "fs"],
+    needs: Needs::Directory,
+    ..Test::LPS
+};
+
 #[derive(Clone, Copy, Debug)]
-pub struct Sizes {
+struct Sizes {
     /// Bytes of one read and one write, at most [`BUFFER_BYTES`].
-    pub buffer: usize,
+    buffer: usize,
     /// KiB of the file.
-    pub blocks: u64,
+    blocks: u64,
 }
 
 /// Bytes of the buffer. Tests use a part of it.
@@ -35,15 +70,14 @@ struct Buffer(UnsafeCell<[u8; BUFFER_BYTES]>);
 unsafe impl Sync for Buffer {}
 static BUFFER: Buffer = Buffer(UnsafeCell::new([0; BUFFER_BYTES]));
 
-/// Contents of the source.
+/// Contents of the source, and of the destination before the copy.
 const SOURCE: u64 = 1;
-/// Contents of the destination before the copy.
 const BLANK: u64 = 2;
 
 type Name = Text<64>;
 
 /// Copies in the working directory until the time is over, then removes both files.
-pub fn copy(job: &Job, sizes: Sizes) -> Outcome {
+fn copy(job: &Job, sizes: Sizes) -> Outcome {
     let process = sys::process() as u64;
     let name = |suffix: &[u8]| Name::new().and(b"truebench-")?.and_number(process)?.and(suffix);
     let (Some(from), Some(to)) = (name(b".from"), name(b".to")) else {

@@ -4,27 +4,19 @@ use core::ffi::c_int;
 
 use crate::job::Job;
 use crate::shared::{Cause, step};
-use crate::unixbench::{Class, Needs, Test};
+use crate::unixbench::{Class, Test};
 use crate::{Outcome, timer};
 
-/// The test.
 pub const TEST: Test = Test {
     name: "pipe",
     title: "Pipe Throughput",
-    unit: "lps",
     baseline: 12440.0,
-    timebase: 1.0,
-    scale: 1.0,
-    seconds: 10.0,
-    is_long: true,
     class: Class::Syscall,
     counts: "512 B written to a pipe and read again by the same process",
-    groups: &["system", "oldsystem"],
-    needs: Needs::Nothing,
     run,
+    ..Test::LONG
 };
 
-/// Bytes of one message.
 const MESSAGE: usize = 512;
 
 unsafe fn run(job: &Job) -> Outcome {

@@ -1,4 +1,4 @@
-//! Executes a script again and again: the body of the shell tests.
+//! Shell Scripts: executes a script again and again, which sorts, dumps, filters and counts a text.
 //!
 //! Only scripts that ended in time count. The script that runs when the time is over may end, as in
 //! UnixBench, so that no process remains; it does not count, unless it is the only one. A pass holds about
@@ -10,10 +10,39 @@ use core::sync::atomic::Ordering;
 
 use crate::job::Job;
 use crate::shared::{Cause, step};
+use crate::unixbench::{Class, Needs, Test};
 use crate::{Outcome, sys, timer};
 
+pub const SHELL1: Test = Test {
+    name: "shell1",
+    title: "Shell Scripts (1 concurrent)",
+    baseline: 42.4,
+    counts: "a script that runs another once and waits: nine programs executed",
+    run: |job| repeat(job, c"1"),
+    ..SHELL
+};
+
+pub const SHELL8: Test = Test {
+    name: "shell8",
+    title: "Shell Scripts (8 concurrent)",
+    baseline: 6.0,
+    counts: "a script that runs another eight times at once and waits: 65 programs executed",
+    run: |job| repeat(job, c"8"),
+    ..SHELL
+};
+
+const SHELL: Test = Test {
+    unit: "lpm",
+    timebase: 60.0,
+    seconds: 60.0,
+    class: Class::Shell,
+    groups: &["system", "shell"],
+    needs: Needs::Scripts,
+    ..Test::LPS
+};
+
 /// Forks, executes the script of the job with this argument, and waits, until the time is over.
-pub fn repeat(job: &Job, instances: &CStr) -> Outcome {
+fn repeat(job: &Job, instances: &CStr) -> Outcome {
     let script = job.argument(0).ok_or(Cause::wrong(step::ARGUMENTS, 0))?;
     let arguments = [script.as_ptr(), instances.as_ptr(), core::ptr::null()];
     // Scripts inherit the same descriptors as UnixBench's.

@@ -4,24 +4,17 @@ use core::ffi::c_int;
 
 use crate::job::Job;
 use crate::shared::{Cause, step};
-use crate::unixbench::{Class, Needs, Test};
+use crate::unixbench::{Class, Test};
 use crate::{Outcome, timer};
 
-/// The test.
 pub const TEST: Test = Test {
     name: "spawn",
     title: "Process Creation",
-    unit: "lps",
     baseline: 126.0,
-    timebase: 1.0,
-    scale: 1.0,
-    seconds: 30.0,
-    is_long: false,
     class: Class::Process,
     counts: "a child forked, ended by exit(0) and waited for",
-    groups: &["system", "oldsystem"],
-    needs: Needs::Nothing,
     run,
+    ..Test::LPS
 };
 
 unsafe fn run(job: &Job) -> Outcome {

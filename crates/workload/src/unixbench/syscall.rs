@@ -4,24 +4,17 @@ use core::ffi::c_int;
 
 use crate::job::Job;
 use crate::shared::{Cause, step};
-use crate::unixbench::{Class, Needs, Test};
+use crate::unixbench::{Class, Test};
 use crate::{Outcome, timer};
 
-/// The test.
 pub const TEST: Test = Test {
     name: "syscall",
     title: "System Call Overhead",
-    unit: "lps",
     baseline: 15000.0,
-    timebase: 1.0,
-    scale: 1.0,
-    seconds: 10.0,
-    is_long: true,
     class: Class::Syscall,
     counts: "five system calls: dup, close, getpid, getuid, umask",
-    groups: &["system", "oldsystem"],
-    needs: Needs::Nothing,
     run,
+    ..Test::LONG
 };
 
 /// The duplicated descriptor is a pipe of this process: copies that share a file contend for it (UnixBench

@@ -10,13 +10,12 @@ use core::sync::atomic::Ordering;
 
 use crate::job::Job;
 use crate::shared::Slot;
-use crate::unixbench::{Class, Needs, Test};
+use crate::unixbench::{Class, Test};
 use crate::{Outcome, sys, timer};
 use check::verify;
 use functions::Functions;
 use sections::*;
 
-/// The test.
 pub const TEST: Test = Test {
     name: "whetstone-double",
     title: "Double-Precision Whetstone",
@@ -24,20 +23,16 @@ pub const TEST: Test = Test {
     baseline: 55.0,
     timebase: 0.0,
     scale: 1e6,
-    seconds: 10.0,
-    is_long: true,
     class: Class::Compute,
     counts: "a million Whetstone instructions",
     groups: &["arithmetic", "whets"],
-    needs: Needs::Nothing,
     run,
+    ..Test::LONG
 };
 
-/// Sections.
 pub const SECTIONS: usize = 8;
 /// Field of the first section; the others follow: counted nanoseconds. Of section 1 a tenth is counted.
 pub const FIELD_SECTION: usize = 0;
-/// Field of the number of passes.
 pub const FIELD_PASSES: usize = SECTIONS;
 
 /// A pass is a hundred times the classic unit.
@@ -45,7 +40,7 @@ const HUNDRED: u64 = 100;
 /// Whetstone instructions of a pass.
 const INSTRUCTIONS: f64 = 100_000.0 * HUNDRED as f64;
 /// Section 1 is short: it runs this many times for each time that is counted.
-const SECTION_1_MORE: u64 = 10;
+const SECTION_1_REPEATS: u64 = 10;
 /// The calibration ends once a pass takes more than 1/40 of the requested time. (UnixBench: 0.5 s of 10 s, in
 /// steps of five.)
 const CALIBRATION: u64 = 40;
@@ -55,20 +50,17 @@ const T: f64 = 0.499_999_75;
 const T1: f64 = 0.500_000_25;
 const T2: f64 = 2.0;
 
-/// Times and results of all sections.
 struct Sections {
     nanoseconds: [u64; SECTIONS],
     results: [f64; SECTIONS],
 }
 
 impl Sections {
-    /// Counted nanoseconds.
     fn counted(&self) -> f64 {
         let [first, rest @ ..] = &self.nanoseconds;
-        *first as f64 / SECTION_1_MORE as f64 + rest.iter().sum::<u64>() as f64
+        *first as f64 / SECTION_1_REPEATS as f64 + rest.iter().sum::<u64>() as f64
     }
 
-    /// Elapsed nanoseconds.
     fn elapsed(&self) -> u64 {
         self.nanoseconds.iter().fold(0, |sum, one| sum.wrapping_add(*one))
     }
@@ -101,13 +93,12 @@ fn write_result(slot: &Slot, passes: u64, sections: &Sections) {
     timer::COUNT.store((passes as f64 * INSTRUCTIONS / seconds) as u64, Ordering::Relaxed);
     timer::done(slot);
     for (index, nanoseconds) in sections.nanoseconds.iter().enumerate() {
-        let counted = if index == 0 { nanoseconds / SECTION_1_MORE } else { *nanoseconds };
+        let counted = if index == 0 { nanoseconds / SECTION_1_REPEATS } else { *nanoseconds };
         slot.set(FIELD_SECTION + index, counted);
     }
     slot.set(FIELD_PASSES, passes);
 }
 
-/// Runs all sections, one after another.
 fn run_sections(passes: u64, functions: &Functions) -> Sections {
     let mut sections = Sections { nanoseconds: [0; SECTIONS], results: [0.0; SECTIONS] };
     // Section 2 continues with the elements of section 1.

@@ -51,7 +51,6 @@ unsafe fn first_wrong(count: c_int) -> Option<u64> {
     }
 }
 
-/// An element of the square.
 unsafe fn at(square: *const [[c_int; SIDE]; SIDE], row: usize, column: usize) -> c_int {
     unsafe { *square.cast::<[c_int; SIDE]>().wrapping_add(row).cast::<c_int>().wrapping_add(column) }
 }
@@ -64,7 +63,7 @@ mod unit {
     use super::super::TEST;
     use super::super::first::iteration;
     use super::*;
-    use crate::harness::in_a_child;
+    use crate::testing::in_a_child;
     use crate::timer;
 
     /// The variables are global: one test at a time.

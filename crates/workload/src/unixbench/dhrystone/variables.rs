@@ -6,7 +6,6 @@ use crate::opaque;
 
 /// Bytes of a string: thirty characters and a zero.
 pub const STRING: usize = 31;
-/// Sides of the arrays.
 pub const SIDE: usize = 50;
 
 /// The three strings. The test needs: thirty characters, of which the first nineteen are equal; the first
@@ -52,7 +51,6 @@ pub struct Locals {
     pub enumeration: c_int,
 }
 
-/// The global variables.
 #[repr(C)]
 pub struct Globals {
     pub pointer: *mut Record,
@@ -72,26 +70,8 @@ pub struct Globals {
 #[repr(C, align(16))]
 pub struct Aligned(pub Record);
 
-pub const BLANK: Aligned = Aligned(Record {
-    next: core::ptr::null_mut(),
-    discriminant: 0,
-    enumeration: 0,
-    integer: 0,
-    text: [0; STRING],
-});
-
-pub static mut GLOBALS: Globals = Globals {
-    pointer: core::ptr::null_mut(),
-    next: core::ptr::null_mut(),
-    integer: 0,
-    boolean: 0,
-    first: 0,
-    second: 0,
-    line: [0; SIDE],
-    square: [[0; SIDE]; SIDE],
-    records: [BLANK, BLANK],
-    locals: core::ptr::null_mut(),
-};
+// SAFETY: zeros are valid integers and pointers.
+pub static mut GLOBALS: Globals = unsafe { core::mem::zeroed() };
 
 /// The address of a global variable.
 macro_rules! global {

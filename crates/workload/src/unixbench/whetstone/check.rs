@@ -55,9 +55,9 @@ pub fn verify(results: &[f64; SECTIONS], passes: u64, functions: &Functions) -> 
 mod unit {
     use std::sync::atomic::Ordering;
 
-    use super::super::{FIELD_PASSES, FIELD_SECTION, SECTION_1_MORE, TEST, run_sections};
+    use super::super::{FIELD_PASSES, FIELD_SECTION, SECTION_1_REPEATS, TEST, run_sections};
     use super::*;
-    use crate::harness::in_a_child;
+    use crate::testing::in_a_child;
 
     #[test]
     fn the_sections_give_the_expected_results() {
@@ -108,7 +108,7 @@ mod unit {
         let expected = passes as f64 * 100.0 / (10.0 * times as f64 * 1e-9);
         assert!(passes > 0 && (mwips / expected - 1.0).abs() < 1e-3, "{mwips} {expected}");
         let window = slot.ended.load(Ordering::Relaxed) - slot.started.load(Ordering::Relaxed);
-        let elapsed = times + (SECTION_1_MORE - 1) * slot.get(FIELD_SECTION);
+        let elapsed = times + (SECTION_1_REPEATS - 1) * slot.get(FIELD_SECTION);
         assert!(elapsed <= window, "the sections are within the window: {elapsed} {window}");
     }
 }

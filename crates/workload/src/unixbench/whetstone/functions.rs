@@ -7,7 +7,6 @@ use crate::shared::{Cause, step};
 type Function = unsafe extern "C" fn(f64) -> f64;
 type SinCos = unsafe extern "C" fn(f64, *mut f64, *mut f64);
 
-/// Functions of the mathematical library.
 pub struct Functions {
     sincos: SinCos,
     cos: Function,
@@ -16,11 +15,16 @@ pub struct Functions {
     log: Function,
 }
 
+macro_rules! functions {
+    ($($name:ident)*) => {$(
+        pub fn $name(&self, x: f64) -> f64 {
+            // SAFETY: takes any number.
+            unsafe { (self.$name)(x) }
+        }
+    )*};
+}
+
 impl Functions {
-    /// Loads the library.
-    ///
-    /// # Errors
-    /// The library or a function is missing.
     pub fn load() -> Result<Functions, Cause> {
         let failed = Cause { step: step::LIBRARY, errno: libc::ENOENT, detail: 0 };
         // SAFETY: the library has no constructors.
@@ -47,27 +51,8 @@ impl Functions {
         }
     }
 
-    pub fn cos(&self, x: f64) -> f64 {
-        // SAFETY: takes any number.
-        unsafe { (self.cos)(x) }
-    }
+    functions!(cos atan exp log);
 
-    pub fn atan(&self, x: f64) -> f64 {
-        // SAFETY: likewise.
-        unsafe { (self.atan)(x) }
-    }
-
-    pub fn exp(&self, x: f64) -> f64 {
-        // SAFETY: likewise.
-        unsafe { (self.exp)(x) }
-    }
-
-    pub fn log(&self, x: f64) -> f64 {
-        // SAFETY: likewise.
-        unsafe { (self.log)(x) }
-    }
-
-    /// The product of sine and cosine.
     pub fn sin_times_cos(&self, x: f64) -> f64 {
         let (mut sin, mut cos) = (0.0, 0.0);
         // SAFETY: two places.

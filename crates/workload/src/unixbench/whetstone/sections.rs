@@ -3,7 +3,7 @@
 use core::cell::Cell;
 
 use super::functions::Functions;
-use super::{HUNDRED, SECTION_1_MORE, T, T1, T2};
+use super::{HUNDRED, SECTION_1_REPEATS, T, T1, T2};
 use crate::opaque;
 
 /// Updates four elements. The order of the additions is one that C compilers choose with -ffast-math.
@@ -16,7 +16,6 @@ fn update([a, b, c, d]: [f64; 4], factor: f64, last: f64) -> [f64; 4] {
     [a, b, c, d]
 }
 
-/// The last of four elements.
 pub fn last([.., last]: [f64; 4]) -> f64 {
     last
 }
@@ -26,7 +25,7 @@ pub fn last([.., last]: [f64; 4]) -> f64 {
 pub fn elements(passes: u64, elements: &Cell<[f64; 4]>) -> [f64; 4] {
     let (mut e, mut t) = (elements.get(), T);
     for _ in 0..passes {
-        for _ in 0..12 * HUNDRED * SECTION_1_MORE {
+        for _ in 0..12 * HUNDRED * SECTION_1_REPEATS {
             e = update(e, t, t);
         }
         t = 1.0 - t;
