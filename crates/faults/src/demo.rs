@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use figure::faults::Mechanism;
+use lab::failure::Failure;
 use workload::fault_demo::{NAME, Pace, SHAPE_INFO, SHAPES, Work};
 
 /// A program that faults by one mechanism.
@@ -50,10 +51,11 @@ pub fn shapes() -> impl Iterator<Item = Shape> {
 ///
 /// # Errors
 /// The names of all shapes, for the user.
-pub fn find(name: &str) -> Result<Shape, String> {
+pub fn find(name: &str) -> Result<Shape, Failure> {
     shapes().find(|shape| shape.name == name).ok_or_else(|| {
         let names: Vec<&str> = shapes().map(|shape| shape.name).collect();
-        format!("'{}': there are {}", figure::format::plain_to(name, 40), names.join(", "))
+        Failure::new(format!("'{}'", figure::format::plain_to(name, 40)))
+            .answer(format!("there are {}", names.join(", ")))
     })
 }
 
@@ -61,7 +63,7 @@ pub fn find(name: &str) -> Result<Shape, String> {
 ///
 /// # Errors
 /// Where `truebench-workload` was looked for.
-pub fn command(shape: &Shape, amount: Amount) -> Result<(PathBuf, Vec<OsString>), String> {
+pub fn command(shape: &Shape, amount: Amount) -> Result<(PathBuf, Vec<OsString>), Failure> {
     Ok((lab::install::find_helper()?, arguments(shape, amount)))
 }
 
@@ -103,7 +105,7 @@ mod unit {
         assert_eq!(words(Amount::Usual), "truebench-workload demo server");
         assert_eq!(words(Amount::Iterations(7)), "truebench-workload demo server 7");
         assert_eq!(words(Amount::Rate(2000, 3)), "truebench-workload demo server 2000 3");
-        let error = find("no\u{1b}[31m").unwrap_err();
+        let error = find("no\u{1b}[31m").unwrap_err().to_string();
         assert!(error.contains("two-blocks") && !error.contains('\u{1b}'), "{error}");
     }
 }

@@ -48,13 +48,13 @@ pub const CALLS: &str = "faults.calls";
 /// What page faults cost, as a share of the program's CPU time.
 pub const GAIN: &str = "faults.gain";
 
-/// The worker of the mode of this word.
-pub fn worker(name: &str) -> Option<lab::worker::Prepare> {
+/// The worker of this name.
+pub fn worker(name: &str) -> Option<&'static dyn lab::worker::Body> {
     match name {
-        observe::NAME => Some(observe::prepare),
-        "prices" => Some(prices::MODE.prepare),
-        word if word == walk::MODE.name => Some(walk::MODE.prepare),
-        word if word == prove::MODE.name => Some(prove::MODE.prepare),
+        observe::NAME => Some(&observe::PREPARE),
+        "prices" => Some(&prices::MODE.prepare),
+        "walk" => Some(&walk::MODE.prepare),
+        "prove" => Some(&prove::MODE.prepare),
         _ => None,
     }
 }

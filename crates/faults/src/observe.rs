@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use figure::evidence::*;
 use figure::format::plain_to;
 use figure::{CpuList, Event, Evidence, Figure, Round};
-use lab::worker::{Bench, WorkerReport};
+use lab::failure::{Attempt, Failure};
+use lab::worker::{Bench, PrepareFn, WorkerReport};
 use serde::{Deserialize, Serialize};
 
 use crate::trace::collect::{Collector, SampleTotals};
@@ -61,39 +62,34 @@ pub struct Observation {
 
 struct Observer(Option<Trace<Observation>>);
 
-/// Begins to trace.
-///
-/// # Errors
-/// Why it cannot, in words for the user.
-pub fn prepare(
-    plan: serde_json::Value,
-    _: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+/// The body of the worker.
+pub const PREPARE: PrepareFn<Setup> = prepare;
+
+fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let target = match setup.processes.as_slice() {
         [process] if setup.is_starting => Target::Starting(*process),
         processes => Target::Running(processes.iter().copied().flat_map(tasks_of).collect()),
     };
     let page = rustix::param::page_size() as u64;
-    let create =
-        |path: PathBuf| Writer::create(&path, page).map_err(|error| format!("{}: {error}", path.display()));
+    let create = |path: PathBuf| Writer::create(&path, page).attempt_on("", path.display());
     let options = TraceOptions {
-        ring: setup.blocks.as_deref().map(Ring::open).transpose()?,
+        ring: setup.blocks.as_deref().map(Ring::open).transpose().map_err(Failure::new)?,
         all_calls: setup.all_calls,
         event_log: setup.event_log.map(create).transpose()?,
         running: if setup.is_starting { Vec::new() } else { setup.processes },
     };
-    let trace = Trace::begin(&target, &setup.cpus, options, conclude)?;
+    let trace = Trace::begin(&target, &setup.cpus, options, conclude).map_err(Failure::new)?;
     Ok((Box::new(Observer(Some(trace))), WorkerReport::default()))
 }
 
 impl Bench for Observer {
-    fn round(&mut self, figure: &str) -> Result<Round, String> {
-        Err(format!("{figure}: this worker looks, and measures no rounds"))
+    fn round(&mut self, figure: &str) -> Result<Round, Failure> {
+        Err(Failure::new("").on(figure).answer("this worker traces, and measures no rounds"))
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
-        let Observation { evidence, figures } = self.0.take().ok_or("it has ended already")?.end()?;
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
+        let trace = self.0.take().ok_or(Failure::new("the trace has ended already"))?;
+        let Observation { evidence, figures } = trace.end().map_err(Failure::new)?;
         Ok(WorkerReport { evidence, discovered: figures, ..WorkerReport::default() })
     }
 }

@@ -38,16 +38,16 @@ pub struct Options {
 /// A request that cannot be planned: wrong usage.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// No CPU can be used.
     #[error("no CPU that may be used is online")]
     NoCpu,
     /// No price has this word.
     #[error("there is no price '{0}'; there are {all}", all = catalogue::words().join(", "))]
     NoPrice(String),
+    #[error(transparent)]
+    Setup(#[from] serde_json::Error),
 }
 
-/// The mode.
-pub const MODE: lab::mode::Mode<Options, PlanError> = lab::mode::Mode {
+pub const MODE: lab::mode::Mode<Options, PlanError, plan::Setup> = lab::mode::Mode {
     name: "prices",
     title: "what page faults cost",
     seconds: 90.0,

@@ -22,8 +22,7 @@ use lab::start::Program;
 
 use crate::levers::Version;
 
-/// The mode.
-pub const MODE: lab::mode::Mode<Options, PlanError> = lab::mode::Mode {
+pub const MODE: lab::mode::Mode<Options, PlanError, lab::trial::Setup> = lab::mode::Mode {
     name: "prove",
     title: "a program of yours with each lever",
     seconds: 600.0,
@@ -58,9 +57,15 @@ pub struct Options {
 /// A request that cannot be planned: wrong usage.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// What, where, what to do.
-    #[error("{0}")]
-    Wrong(String),
+    #[error("--lever {lever}: of {manager} there are {available}")]
+    Lever { lever: String, manager: &'static str, available: String },
+    #[error(
+        "nothing can be tried from outside: {0} has no setting that would help; another allocator can be tried \
+         (--allocator jemalloc), and --manager says who manages the memory if it is not {0}"
+    )]
+    Nothing(&'static str),
+    #[error(transparent)]
+    Setup(#[from] serde_json::Error),
 }
 
 /// Another allocator.

@@ -14,8 +14,7 @@ mod plan;
 use lab::schedule::Rules;
 use workload::heap_walk::{BLOCKS, Deed, STEPS};
 
-/// The mode.
-pub const MODE: lab::mode::Mode<Options, WalkError> = lab::mode::Mode {
+pub const MODE: lab::mode::Mode<Options, WalkError, plan::Setup> = lab::mode::Mode {
     name: "walk",
     title: "what malloc does with four blocks, step by step",
     seconds: 20.0,
@@ -34,9 +33,10 @@ pub struct Options {
 /// A walk that cannot be planned.
 #[derive(Debug, thiserror::Error)]
 pub enum WalkError {
-    /// No CPU can be used.
     #[error("no CPU that may be used is online")]
     NoCpu,
+    #[error(transparent)]
+    Setup(#[from] serde_json::Error),
 }
 
 /// Thresholds under which the walk is made.

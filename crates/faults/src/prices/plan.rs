@@ -52,10 +52,7 @@ pub struct Setup {
 }
 
 /// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let capabilities = &options.capabilities;
     let (fixture, cpus) = (Fixture::new(machine, capabilities), order(machine));
     let first = *cpus.first().ok_or(PlanError::NoCpu)?;
@@ -89,7 +86,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: SUITE,
         worker: "faults.prices",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup: setup,
         figures,
         rules: options.rules,
         preparing: if has_files { "files in the page cache and on disk" } else { "threads on their CPUs" }
@@ -102,16 +99,12 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
 }
 
 /// The prices for a watched program: a minor fault, and what watching adds; 6 rounds, two seconds.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
 pub fn minor_fault_plan(machine: &Machine) -> Result<SuitePlan, PlanError> {
     let rules = Rules::exactly(6, PATIENCE);
     let words = [catalogue::WRITE, catalogue::WATCHING].map(str::to_owned).to_vec();
     let options = Options { capabilities: Capabilities::without_files(), words, rules };
-    let mut suite = plan(machine, &options)?.suite;
-    suite.preparing = "the price of a page fault".to_owned();
-    Ok(suite)
+    let suite = plan(machine, &options)?.suite;
+    Ok(SuitePlan { preparing: "the price of a page fault".to_owned(), ..suite.for_worker()? })
 }
 
 /// The CPUs that may be used: one of each core before the second of any.
@@ -232,7 +225,10 @@ mod unit {
     use super::*;
     use crate::prices::fixture::FILE;
 
-    fn planned(write: fn(&Path) -> std::io::Result<()>, change: fn(&mut Capabilities)) -> (Planned, Setup) {
+    fn planned(
+        write: fn(&Path) -> std::io::Result<()>,
+        change: fn(&mut Capabilities),
+    ) -> (Planned<Setup>, Setup) {
         let root = tempfile::tempdir().unwrap();
         write(root.path()).unwrap();
         let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
@@ -248,7 +244,7 @@ mod unit {
         change(&mut capabilities);
         let rules = Rules { least: 8, most: 60, target: 0.01, max_time: 60.0, repeats: 2 };
         let planned = plan(&machine, &Options { capabilities, words: Vec::new(), rules }).unwrap();
-        let setup = serde_json::from_value(planned.suite.setup.clone()).unwrap();
+        let setup = planned.suite.setup.clone();
         (planned, setup)
     }
 

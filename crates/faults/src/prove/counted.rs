@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use figure::{Evidence, Reading, evidence as key};
+use lab::failure::Failure;
 use lab::start::{LaunchSettings, Programs, Start, StartResult};
 
 use crate::allocator;
@@ -23,14 +24,11 @@ pub struct CountedStart {
 
 impl CountedStart {
     /// Starts the program with these variables. One that does not end by itself is stopped after `time`.
-    ///
-    /// # Errors
-    /// Why it could not be started, in words for the user.
     pub fn run(
         stage: &LaunchSettings,
         environment: &[OsString],
         time: Option<Duration>,
-    ) -> Result<CountedStart, String> {
+    ) -> Result<CountedStart, Failure> {
         let (mut without_variables, mut allocators) = (None, BTreeSet::new());
         let mut programs = Programs::default();
         let start = Start::counting_calls(stage, environment.to_vec())?;

@@ -9,7 +9,7 @@ use figure::{Conditions, Machine};
 use lab::mode::Planned;
 use lab::start::assignment;
 use lab::trial::plan::{environment, notes};
-use lab::trial::{Axis, Trial, Variant};
+use lab::trial::{Axis, Setup, Trial, Variant};
 
 use super::{MODE, Options, PlanError};
 use crate::levers;
@@ -22,10 +22,7 @@ pub const AXIS: Axis =
 const MORE_PROOF_STARTS: usize = 3;
 
 /// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let (mut variants, mut figures) = (Vec::new(), Vec::new());
     let mut add = |name: &str, environment: Vec<OsString>, library: Option<PathBuf>, conditions| {
         figures.push(AXIS.planned(name, &options.program, options.until_rate, conditions));
@@ -58,7 +55,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         add(&allocator.name, environment, Some(allocator.library.clone()), conditions);
     }
     if variants.len() < 2 {
-        return Err(PlanError::Wrong(nothing(options)));
+        return Err(PlanError::Nothing(options.manager.told()));
     }
     let names: Vec<&str> = variants.iter().skip(1).map(|variant| variant.name.as_str()).collect();
     let mut resolved = Vec::from(notes(&options.program));
@@ -94,27 +91,17 @@ fn chosen(options: &Options) -> Result<Vec<(&'static levers::Lever, &'static lev
     let exists = |name: &String| all.iter().any(|(lever, _)| lever.word == name);
     if let Some(unknown) = options.only.iter().find(|name| !exists(name)) {
         let names: Vec<&str> = all.iter().map(|(lever, _)| lever.word).collect();
-        let available = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-        return Err(PlanError::Wrong(format!(
-            "--lever {}: of {} there are {available}",
-            figure::format::plain_to(unknown, 40),
-            options.manager.told()
-        )));
+        return Err(PlanError::Lever {
+            lever: figure::format::plain_to(unknown, 40),
+            manager: options.manager.told(),
+            available: if names.is_empty() { "none".to_owned() } else { names.join(", ") },
+        });
     }
     if !options.only.is_empty() {
         let is_asked = |word: &str| options.only.iter().any(|name| name == word);
         return Ok(all.into_iter().filter(|(lever, _)| is_asked(lever.word)).collect());
     }
     Ok(levers::to_try(options.manager, &options.mechanisms, options.version))
-}
-
-/// Why there is nothing to try.
-fn nothing(options: &Options) -> String {
-    let manager = options.manager.told();
-    format!(
-        "nothing can be tried from outside: {manager} has no setting that would help; another allocator can be tried \
-         (--allocator jemalloc), and --manager says who manages the memory if it is not {manager}"
-    )
 }
 
 /// Variables as words of a shell command.

@@ -3,6 +3,7 @@
 
 use figure::Evidence;
 use figure::evidence::*;
+use lab::failure::Failure;
 use procfs_core::process::{MMPermissions, MMapPath, MemoryMap};
 use workload::heap_walk::{BLOCKS, IS_MMAPPED};
 
@@ -78,14 +79,11 @@ pub fn anonymous(maps: &[MemoryMap]) -> Vec<Extent> {
 
 impl HeapLayout {
     /// The layout; `resident` returns for each page of a range whether it is in memory.
-    ///
-    /// # Errors
-    /// Those of `resident`.
     pub fn new(
         baseline: &mut Baseline,
         after: &Snapshot,
-        mut resident: impl FnMut(Extent) -> Result<Vec<bool>, String>,
-    ) -> Result<HeapLayout, String> {
+        mut resident: impl FnMut(Extent) -> Result<Vec<bool>, Failure>,
+    ) -> Result<HeapLayout, Failure> {
         let heap = (baseline.heap, after.end.max(baseline.heap));
         let heap_pages = resident(heap)?;
         let new = without(&after.anonymous, &baseline.anonymous);
@@ -231,7 +229,7 @@ mod unit {
     }
 
     /// Every page below this address is in memory.
-    fn below(limit: u64) -> impl FnMut(Extent) -> Result<Vec<bool>, String> {
+    fn below(limit: u64) -> impl FnMut(Extent) -> Result<Vec<bool>, Failure> {
         move |(from, to)| Ok((from / PAGE..to.div_ceil(PAGE)).map(|page| page * PAGE < limit).collect())
     }
 
