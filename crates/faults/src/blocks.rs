@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use figure::evidence::*;
 use figure::format::{bytes, plain_to};
 use figure::{Better, Figure, Unit};
+use lab::failure::Failure;
 use lab::image::Image;
 use lab::preload::recorder::{Recorder, RecorderError};
 use shm::blocks::{BYTES, Blocks, MAGIC};
@@ -61,7 +62,7 @@ impl Recording {
     }
 
     /// Adds their common conditions to the figures of blocks, or a figure with the reason why there are none.
-    pub fn complete(&self, figures: &mut Vec<Figure>, trouble: Option<&str>) {
+    pub fn complete(&self, figures: &mut Vec<Figure>, trouble: Option<&Failure>) {
         for figure in figures.iter_mut().filter(|figure| is_of_blocks(figure)) {
             figure.conditions.set(BLOCKS_LEAST, self.least);
             if let (Some(other), IN_BLOCKS) = (&self.other_allocator, figure.id.as_str()) {
@@ -107,9 +108,9 @@ mod unit {
 
     #[test]
     fn a_missing_figure_has_a_reason() {
-        let reason = |refusal, trouble| {
+        let reason = |refusal, trouble: Option<&'static str>| {
             let mut figures = Vec::new();
-            recording(refusal).complete(&mut figures, trouble);
+            recording(refusal).complete(&mut figures, trouble.map(Failure::new).as_ref());
             let figure = figures.pop().unwrap();
             assert_eq!((figure.status, figures.len()), (Status::NotAvailable, 0));
             figure.reason.unwrap()

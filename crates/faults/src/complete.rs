@@ -39,7 +39,7 @@ pub fn figures(watched: Watched, program: &str, prices: Vec<Figure>) -> Vec<Figu
         figures.extend(facts.discovered);
     }
     if let Some(blocks) = &watched.blocks {
-        blocks.complete(&mut figures, trouble.as_deref());
+        blocks.complete(&mut figures, trouble.as_ref());
     }
     figures.iter_mut().for_each(advise);
     for figure in &mut figures {

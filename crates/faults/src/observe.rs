@@ -73,12 +73,12 @@ fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, Wo
     let page = rustix::param::page_size() as u64;
     let create = |path: PathBuf| Writer::create(&path, page).attempt_on("", path.display());
     let options = TraceOptions {
-        ring: setup.blocks.as_deref().map(Ring::open).transpose().map_err(Failure::new)?,
+        ring: setup.blocks.as_deref().map(Ring::open).transpose()?,
         all_calls: setup.all_calls,
         event_log: setup.event_log.map(create).transpose()?,
         running: if setup.is_starting { Vec::new() } else { setup.processes },
     };
-    let trace = Trace::begin(&target, &setup.cpus, options, conclude).map_err(Failure::new)?;
+    let trace = Trace::begin(&target, &setup.cpus, options, conclude)?;
     Ok((Box::new(Observer(Some(trace))), WorkerReport::default()))
 }
 
@@ -89,7 +89,7 @@ impl Bench for Observer {
 
     fn finish(&mut self) -> Result<WorkerReport, Failure> {
         let trace = self.0.take().ok_or(Failure::new("the trace has ended already"))?;
-        let Observation { evidence, figures } = trace.end().map_err(Failure::new)?;
+        let Observation { evidence, figures } = trace.end()?;
         Ok(WorkerReport { evidence, discovered: figures, ..WorkerReport::default() })
     }
 }
@@ -98,19 +98,13 @@ impl Bench for Observer {
 fn conclude(mut traced: Traced) -> Observation {
     let event_log = traced.collector.event_log.take();
     if let Some(Err(error)) = event_log.map(|writer| writer.end(trailer(&traced))) {
-        traced.trouble = Some(format!("what was seen is not kept: {error}"));
+        traced.trouble = Some(Failure::new("cannot write the event log").answer(error));
     }
     observation(traced)
 }
 
-/// Why a replay has neither calls nor error codes.
-const NOT_LOGGED: &str = "not kept";
-
 /// What the events of a file show. Nothing is read from this machine.
-///
-/// # Errors
-/// Why the file cannot be read.
-pub fn replay_file(path: &Path) -> Result<Observation, String> {
+pub fn replay_file(path: &Path) -> Result<Observation, Failure> {
     event_log::read(path).map(replay)
 }
 
@@ -123,13 +117,14 @@ pub fn replay(log: EventLog) -> Observation {
     for program in &mut collector.tasks.programs {
         program.hints = trailer.programs.get(&program.name).cloned();
     }
+    let not_logged = Failure::new("an event log does not hold them");
     observation(Traced {
         collector,
         totals: trailer.totals,
         trouble: None,
         unseen: BTreeSet::new(),
-        calls: Err(NOT_LOGGED.to_owned()),
-        codes: Err(NOT_LOGGED.to_owned()),
+        calls: Err(not_logged.clone()),
+        codes: Err(not_logged),
     })
 }
 

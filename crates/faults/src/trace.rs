@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use figure::CpuList;
+use lab::failure::{Attempt, Failure};
 
 use calls::Calls;
 use control::FIRST;
@@ -65,15 +66,12 @@ pub struct Trace<R> {
 
 impl<R: Send + 'static> Trace<R> {
     /// Begins to trace a target. `conclude` runs on the tracing thread, as the collected events stay there.
-    ///
-    /// # Errors
-    /// What the kernel said, in words for the user.
     pub fn begin(
         target: &Target,
         cpus: &CpuList,
         options: TraceOptions,
         conclude: fn(Traced) -> R,
-    ) -> Result<Trace<R>, String> {
+    ) -> Result<Trace<R>, Failure> {
         let tasks = match target {
             Target::Starting(_) => 1,
             Target::Running(tasks) => tasks.len(),
@@ -90,16 +88,13 @@ impl<R: Send + 'static> Trace<R> {
         let thread = std::thread::Builder::new()
             .name("trace".to_owned())
             .spawn(move || conclude(EventLoop::new(events, first, calls, watched, options).run(&stop_time)))
-            .map_err(|error| format!("no thread to look from: {error}"))?;
+            .attempt("cannot start the tracing thread")?;
         Ok(Trace { stop, thread })
     }
 
     /// Ends it, after a last reading of the rings.
-    ///
-    /// # Errors
-    /// Its thread is gone.
-    pub fn end(self) -> Result<R, String> {
+    pub fn end(self) -> Result<R, Failure> {
         self.stop.store(now(), Ordering::Release);
-        self.thread.join().map_err(|_| "the thread that looked is gone".to_owned())
+        self.thread.join().map_err(|_| Failure::new("the tracing thread is gone"))
     }
 }

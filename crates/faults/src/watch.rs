@@ -13,11 +13,12 @@ use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
 use figure::CpuList;
+use lab::failure::{Attempt, Failure};
 use lab::interrupt::Interrupt;
 use lab::preload::recorder::RecorderError;
 use lab::process_tree::{Identity, Usage};
 use lab::thread_counters::children_switches;
-use lab::worker::{Reply, Request, Worker, WorkerReport};
+use lab::worker::{Reply, Request, Trouble, Worker, WorkerReport};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
@@ -104,7 +105,7 @@ pub struct Watched {
     /// How it failed, in words: its exit code, or the signal and its cause.
     pub ended: Option<String>,
     /// What the worker reported, or why it reported nothing.
-    pub facts: Result<WorkerReport, String>,
+    pub facts: Result<WorkerReport, Failure>,
     /// Every process that was read.
     pub rows: Vec<Row>,
     /// The recorder of large blocks, if that was asked for.
@@ -128,9 +129,8 @@ pub enum WatchError {
     /// There is no recorder of large blocks.
     #[error(transparent)]
     Recorder(#[from] RecorderError),
-    /// The system would not have it.
-    #[error("{0}")]
-    System(#[from] io::Error),
+    #[error(transparent)]
+    System(#[from] Failure),
 }
 
 /// Watches. `second` gets each second that has passed.
@@ -143,7 +143,7 @@ pub fn watch(
     second: &mut dyn FnMut(&Window),
 ) -> Result<Watched, WatchError> {
     let started = lab::timestamp();
-    let mut worker = options.traces.then(|| Worker::spawn(WORKER).map_err(|error| error.to_string()));
+    let mut worker = options.traces.then(|| Worker::spawn(WORKER).attempt("cannot start the worker"));
     let blocks = match (&options.target, options.blocks) {
         (Target::Command { file, .. }, Some(least)) => Some(Recording::new(file, least)?),
         _ => None,
@@ -180,7 +180,7 @@ pub fn watch(
     let (status, switches) = match child {
         Some(mut child) => {
             let (before, switches) = (Usage::of_children(), children_switches());
-            let status = child.wait()?;
+            let status = child.wait().attempt("cannot wait for the program")?;
             // A trial that takes too long is ended here.
             ended = (!status.success() && !options.is_trial).then(|| lab::exit_status::describe(status));
             // wait4(2) covers the children that it waited for; the readings cover others.
@@ -219,41 +219,41 @@ fn switches_since(before: &BTreeMap<Identity, f64>, now: &BTreeMap<Identity, f64
 const WORKER: &str = "faults.observe";
 
 /// Lets the worker begin.
-///
-/// # Errors
-/// Why it could not.
 fn begin(
-    worker: &mut Option<Result<Worker, String>>,
+    worker: &mut Option<Result<Worker, Failure>>,
     processes: Vec<u32>,
     is_starting: bool,
     blocks: Option<PathBuf>,
     options: &Options,
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     let (cpus, event_log) = (options.cpus.clone(), options.event_log.clone());
     let setup = Setup { processes, is_starting, cpus, blocks, all_calls: options.all_calls, event_log };
-    let plan = serde_json::to_value(setup).map_err(|error| error.to_string())?;
+    let plan = serde_json::to_value(setup).attempt("cannot write the setup of the worker")?;
     ask(worker, &Request::Prepare(plan), READY).map(drop)
 }
 
-fn finish(worker: &mut Option<Result<Worker, String>>) -> Result<WorkerReport, String> {
+fn finish(worker: &mut Option<Result<Worker, Failure>>) -> Result<WorkerReport, Failure> {
     match ask(worker, &Request::Finish, NAMES)? {
         Reply::Finished(facts) => Ok(facts),
-        other => Err(format!("the worker answered out of turn: {other:?}")),
+        other => Err(Failure::new("the worker answered out of turn").answer(format!("{other:?}"))),
     }
 }
 
 fn ask(
-    worker: &mut Option<Result<Worker, String>>,
+    worker: &mut Option<Result<Worker, Failure>>,
     request: &Request,
     deadline: Duration,
-) -> Result<Reply, String> {
+) -> Result<Reply, Failure> {
     let worker = match worker {
         Some(Ok(worker)) => worker,
         Some(Err(reason)) => return Err(reason.clone()),
-        None => return Err("not asked for".to_owned()),
+        None => return Err(Failure::new("not requested")),
     };
-    let never = Interrupt::never().map_err(|error| error.to_string())?;
-    worker.ask(request, deadline, &never, &mut |_| {}).map_err(|trouble| trouble.to_string())
+    let never = Interrupt::never().attempt("cannot wait for the worker")?;
+    worker.ask(request, deadline, &never, &mut |_| {}).map_err(|trouble| match trouble {
+        Trouble::Refused(failure) => failure,
+        other => Failure::new(other.to_string()),
+    })
 }
 
 struct Session<'a> {
@@ -288,7 +288,7 @@ impl Session<'_> {
     ) -> Result<(), WatchError> {
         let is_child = child.is_some();
         let pid = Pid::from_raw(process as i32).ok_or(WatchError::NoProcess(process))?;
-        let ended = pidfd_open(pid, PidfdFlags::empty()).map_err(io::Error::from)?;
+        let ended = pidfd_open(pid, PidfdFlags::empty()).attempt_on("cannot watch process", process)?;
         // Descendants are found first, so that what they used before does not count now.
         self.tree.grow();
         let mut before = (0.0, self.tree.read());
@@ -339,7 +339,7 @@ impl Session<'_> {
             let count = if self.was_asked { 1 } else { 2 };
             match poll(&mut sources[..count], left.try_into().ok().as_ref()) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(io::Error::from(error).into()),
+                Err(error) => return Err(Failure::new("cannot wait for the program").answer(error).into()),
             }
             if !sources[0].revents().is_empty() {
                 return Ok(true);

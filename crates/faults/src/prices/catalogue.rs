@@ -2,6 +2,7 @@
 
 use std::io;
 
+use lab::failure::Failure;
 use lab::pool::WorkerThread;
 
 use super::capabilities::Capabilities;
@@ -64,7 +65,7 @@ impl Needs {
     }
 
     /// Why it is missing, if it is.
-    pub fn missing(self, capabilities: &Capabilities, fixture: &Fixture) -> Option<String> {
+    pub fn missing(self, capabilities: &Capabilities, fixture: &Fixture) -> Option<Failure> {
         match self {
             Needs::Nothing => None,
             Needs::Huge => capabilities.huge.clone().err().or_else(|| fixture.too_large()),

@@ -3,6 +3,7 @@
 use std::io;
 
 use figure::Machine;
+use lab::failure::{Attempt, Failure};
 
 use super::capabilities::Capabilities;
 use super::test_files::TestFiles;
@@ -42,7 +43,7 @@ pub struct Fixture {
     /// Huge pages of a lap.
     pub huges: usize,
     room: usize,
-    files: Result<TestFiles, String>,
+    files: Result<TestFiles, Failure>,
 }
 
 impl Fixture {
@@ -64,19 +65,21 @@ impl Fixture {
             huge,
             huges: HUGE.checked_div(huge).unwrap_or(0).max(1),
             room,
-            files: Err("no files were made".to_owned()),
+            files: Err(Failure::new("no files were created")),
         }
     }
 
     /// Creates the files.
     pub fn with_files(self, capabilities: &Capabilities) -> Fixture {
-        Fixture { files: TestFiles::create(capabilities, self.region), ..self }
+        let files = TestFiles::create(capabilities, self.region);
+        Fixture { files: files.attempt_on("", capabilities.directory.display()), ..self }
     }
 
     /// Why there is no room for a huge page, if so.
-    pub fn too_large(&self) -> Option<String> {
+    pub fn too_large(&self) -> Option<Failure> {
+        let bytes = figure::format::bytes(self.huge as f64);
         (self.huges * self.huge > self.room)
-            .then(|| format!("a huge page has {} here: too much", figure::format::bytes(self.huge as f64)))
+            .then(|| Failure::new(format!("a huge page has {bytes} here")).answer("too much for this memory"))
     }
 
     /// Bytes of the region of each of so many threads.
@@ -89,6 +92,6 @@ impl Fixture {
     /// # Errors
     /// Why there are none.
     pub fn files(&self) -> io::Result<&TestFiles> {
-        self.files.as_ref().map_err(|reason| io::Error::other(reason.clone()))
+        self.files.as_ref().map_err(|failure| io::Error::other(failure.clone()))
     }
 }

@@ -66,7 +66,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     for price in SINGLE.iter().filter(|price| is_asked(price.word)) {
         let figure = single(price, &fixture, first);
         match price.needs.missing(capabilities, &fixture) {
-            Some(reason) => figures.push(figure.not_available(reason)),
+            Some(reason) => figures.push(figure.not_available(reason.to_string())),
             None => {
                 tasks.push(Task { id: figure.id.clone(), word: price.word.to_owned(), threads: 0 });
                 figures.push(figure);
@@ -219,6 +219,7 @@ mod unit {
     use std::path::Path;
 
     use figure::Status;
+    use lab::failure::Failure;
     use lab::schedule::Rules;
     use machine::{Overrides, Tree, synthetic};
 
@@ -293,8 +294,8 @@ mod unit {
     #[test]
     fn a_missing_feature_has_a_reason_and_no_task() {
         let (planned, setup) = planned(synthetic::microvm_2cpu, |capabilities| {
-            capabilities.huge = Err("switched off".to_owned());
-            capabilities.disk = Err("on tmpfs, which has no disk".to_owned());
+            capabilities.huge = Err(Failure::new("switched off"));
+            capabilities.disk = Err(Failure::new("on tmpfs, which has no disk"));
         });
         let none: Vec<&Figure> =
             planned.suite.figures.iter().filter(|figure| figure.status == Status::NotAvailable).collect();

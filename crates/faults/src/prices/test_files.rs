@@ -40,28 +40,24 @@ pub struct LargeFile {
 
 impl TestFiles {
     /// Writes them; `region` bytes of the cached one.
-    ///
-    /// # Errors
-    /// The directory, and what the system answered.
-    pub fn create(capabilities: &Capabilities, region: usize) -> Result<TestFiles, String> {
+    pub fn create(capabilities: &Capabilities, region: usize) -> io::Result<TestFiles> {
         let Capabilities { directory, page, .. } = capabilities;
-        let failed = |error: io::Error| format!("{}: {error}", directory.display());
         // Without a large file where its pages cannot be dropped from memory.
         let large = match &capabilities.disk {
-            Ok(bytes) => Some(LargeFile::create(directory, *bytes, *page).map_err(failed)?),
+            Ok(bytes) => Some(LargeFile::create(directory, *bytes, *page)?),
             Err(_) => None,
         };
-        let mut cached = unlinked_file(directory).map_err(failed)?;
-        write_random(&mut cached, region).map_err(failed)?;
+        let mut cached = unlinked_file(directory)?;
+        write_random(&mut cached, region)?;
         // Farther apart than fault-around reaches.
         let around = capabilities.around.as_ref().map_or(1.0, |pages| *pages);
         let stride = 2 * (around.ceil() as usize).max(1).next_power_of_two();
-        let singles = unlinked_file(directory).map_err(failed)?;
-        singles.set_len((SINGLES * stride * page) as u64).map_err(failed)?;
+        let singles = unlinked_file(directory)?;
+        singles.set_len((SINGLES * stride * page) as u64)?;
         for nth in 0..SINGLES {
-            singles.write_all_at(&[1], (nth * stride * page) as u64).map_err(failed)?;
+            singles.write_all_at(&[1], (nth * stride * page) as u64)?;
         }
-        singles.sync_all().map_err(failed)?;
+        singles.sync_all()?;
         Ok(TestFiles { cached, singles, stride, large })
     }
 

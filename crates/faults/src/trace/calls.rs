@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use std::{io, mem};
 
 use figure::CpuList;
+use lab::failure::Failure;
 use perf_event::data::endian::Native;
 use perf_event::data::parse::ParseConfig;
 use perf_event::events::Tracepoint;
@@ -56,7 +57,7 @@ pub struct Calls {
     cpus: CpuList,
     formats: Vec<Format>,
     /// The format of page_fault_user.
-    codes: Result<Format, String>,
+    codes: Result<Format, Failure>,
     is_always: bool,
     stop: Arc<AtomicU64>,
     open: Option<Moment>,
@@ -89,17 +90,14 @@ struct Ring {
 impl Calls {
     /// Begins to count at once. `is_always`: all the time, and not in moments. `stop`: the time at which counting
     /// ends, in nanoseconds of CLOCK_MONOTONIC; the largest number until that is known.
-    ///
-    /// # Errors
-    /// Why it cannot, in words for the user.
-    pub fn open(cpus: &CpuList, is_always: bool, stop: Arc<AtomicU64>) -> Result<Calls, String> {
+    pub fn open(cpus: &CpuList, is_always: bool, stop: Arc<AtomicU64>) -> Result<Calls, Failure> {
         let tracefs = Tracefs::open()?;
-        let formats: Result<Vec<Format>, String> =
+        let formats: Result<Vec<Format>, Failure> =
             TRACED.iter().map(|name| tracefs.format(&format!("syscalls/{name}"))).collect();
         let codes = if KNOWS_CODES {
             tracefs.format("exceptions/page_fault_user")
         } else {
-            Err("what a fault's error code says is known of x86 alone".to_owned())
+            Err(Failure::new("the error codes of faults are known on x86 only"))
         };
         let mut calls = Calls {
             cpus: cpus.clone(),
@@ -126,15 +124,12 @@ impl Calls {
     }
 
     /// Why error codes of faults are missing, if so.
-    pub fn codes(&self) -> Result<(), String> {
+    pub fn codes(&self) -> Result<(), Failure> {
         self.codes.as_ref().map(drop).map_err(Clone::clone)
     }
 
-    /// Reads the rings, and begins or ends a moment.
-    ///
-    /// # Errors
-    /// Why no more is counted, in words for the user.
-    pub fn pass(&mut self, entries: &mut Vec<Entry>) -> Result<(), String> {
+    /// Reads the rings, and begins or ends a moment. After a failure nothing more is counted.
+    pub fn pass(&mut self, entries: &mut Vec<Entry>) -> Result<(), Failure> {
         self.drain(entries);
         self.adapt();
         let at = Instant::now();
@@ -323,16 +318,17 @@ pub fn config(set: Set) -> ParseConfig<Native> {
     ParseConfig::from(*builder(set, 0, 1, 0).attrs())
 }
 
-/// Why there are no events, in words for the user.
-fn explain(error: &io::Error) -> String {
+/// Why there are no events.
+fn explain(error: &io::Error) -> Failure {
     match error.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => {
-            "the kernel lets only the privileged trace calls (CAP_PERFMON): run truebench as root".to_owned()
+            Failure::new("the kernel lets only privileged processes trace calls (CAP_PERFMON)")
+                .advice("run truebench as root")
         }
         Some(libc::EMFILE | libc::ENFILE) => {
-            "so many open files there may not be: raise ulimit -n".to_owned()
+            Failure::new("cannot open so many files").advice("raise ulimit -n")
         }
-        _ => format!("perf_event_open: {error}"),
+        _ => Failure::new("perf_event_open").answer(error),
     }
 }
 
@@ -349,7 +345,8 @@ mod unit {
         let cpus: CpuList = online.trim().parse().unwrap();
         let mut calls = match Calls::open(&cpus, true, Arc::new(AtomicU64::new(NEVER))) {
             Ok(calls) => calls,
-            Err(reason) => {
+            Err(failure) => {
+                let reason = failure.to_string();
                 assert!(reason.contains("root") || reason.contains("kernel"), "{reason}");
                 return;
             }

@@ -14,6 +14,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use lab::failure::{Attempt, Failure};
 use serde::{Deserialize, Serialize};
 
 use super::procfs::ProcessSnapshot;
@@ -224,7 +225,7 @@ impl Writer {
         self.entries += line.entries();
         if self.bytes > MOST_BYTES || self.entries > MOST_ENTRIES {
             return Err(std::io::Error::other(format!(
-                "there was more than {} MiB to keep, or {MOST_ENTRIES} entries",
+                "there are more than {} MiB of events, or {MOST_ENTRIES} entries",
                 MOST_BYTES >> 20
             )));
         }
@@ -252,26 +253,18 @@ fn map_of(MapLine(process, start, bytes, offset, protection, is_private, name): 
     Map { process, start, end: start.saturating_add(bytes), offset, protection, is_private, name }
 }
 
-/// Reads a file.
-///
-/// # Errors
-/// The file, the line, and what is wrong with it.
-pub fn read(path: &Path) -> Result<EventLog, String> {
-    let in_file = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let file = File::open(path).map_err(|error| in_file(&error))?;
-    EventLog::parse(BufReader::new(GzDecoder::new(file))).map_err(|error| in_file(&error))
+pub fn read(path: &Path) -> Result<EventLog, Failure> {
+    let file = File::open(path).attempt_on("", path.display())?;
+    EventLog::parse(BufReader::new(GzDecoder::new(file))).attempt_on("", path.display())
 }
 
 impl EventLog {
     /// Reads the unpacked lines of a file.
-    ///
-    /// # Errors
-    /// The line, and what is wrong with it.
-    pub fn parse(lines: impl BufRead) -> Result<EventLog, String> {
+    pub fn parse(lines: impl BufRead) -> Result<EventLog, Failure> {
         EventLog::parse_up_to(lines, MOST_ENTRIES)
     }
 
-    fn parse_up_to(lines: impl BufRead, most: usize) -> Result<EventLog, String> {
+    fn parse_up_to(lines: impl BufRead, most: usize) -> Result<EventLog, Failure> {
         let mut log = EventLog::default();
         let (mut last, mut is_whole) = (Previous::default(), false);
         // One byte more than may be read: to reach it is an error.
@@ -279,26 +272,26 @@ impl EventLog {
         let (mut number, mut line, mut entries) = (0, Vec::new(), 0);
         loop {
             number += 1;
-            let in_line = |error: &dyn std::fmt::Display| format!("line {number}: {error}");
+            let wrong = |answer: String| Failure::new("line").on(number).answer(answer);
             line.clear();
-            if lines.read_until(b'\n', &mut line).map_err(|error| in_line(&error))? == 0 {
+            if lines.read_until(b'\n', &mut line).attempt_on("line", number)? == 0 {
                 break;
             }
             if lines.limit() == 0 {
-                return Err(format!("unpacked it has more than {} MiB", MOST_BYTES >> 20));
+                return Err(Failure::new(format!("unpacked it has more than {} MiB", MOST_BYTES >> 20)));
             }
-            let read: Line = serde_json::from_slice(&line).map_err(|error| in_line(&error))?;
+            let read: Line = serde_json::from_slice(&line).attempt_on("line", number)?;
             entries += read.entries();
             if entries > most {
-                return Err(in_line(&format!("there are more than {most} entries and mappings")));
+                return Err(wrong(format!("there are more than {most} entries and mappings")));
             }
             match read {
-                Line::Header { format: FORMAT, page: 0 } => return Err(in_line(&"pages of no bytes")),
+                Line::Header { format: FORMAT, page: 0 } => return Err(wrong("pages of 0 bytes".to_owned())),
                 Line::Header { format: FORMAT, page } => log.page = page,
-                Line::Header { format, .. } => {
-                    return Err(in_line(&format!("format {format} is not known here")));
+                Line::Header { format, .. } => return Err(wrong(format!("format {format} is unknown"))),
+                _ if log.page == 0 => {
+                    return Err(wrong("no header: these are no events of truebench".to_owned()));
                 }
-                _ if log.page == 0 => return Err(in_line(&"no head: these are no events of truebench")),
                 Line::Trailer(trailer) => (log.trailer, is_whole) = (trailer, true),
                 Line::Snapshot { time, process, name, maps } => {
                     let maps = maps.into_iter().map(map_of).collect();
@@ -309,7 +302,8 @@ impl EventLog {
                 line => log.entries.extend(entry(line, &mut last)),
             }
         }
-        if is_whole { Ok(log) } else { Err("it is cut short: its end is missing".to_owned()) }
+        let cut_short = || Failure::new("it is cut short").answer("its end is missing");
+        is_whole.then_some(log).ok_or_else(cut_short)
     }
 }
 
@@ -416,9 +410,9 @@ mod unit {
         let mut writer = Writer::create(&file, 4096).unwrap();
         entries().iter().for_each(|entry| writer.entry(entry));
         drop(writer);
-        assert!(read(&file).unwrap_err().contains("cut short"));
+        assert!(read(&file).unwrap_err().to_string().contains("cut short"));
         std::fs::write(&file, "no gzip").unwrap();
-        assert!(read(&file).unwrap_err().contains("line 1"));
+        assert!(read(&file).unwrap_err().to_string().contains("line 1"));
         assert!(read(&directory.path().join("none")).is_err());
     }
 
@@ -427,7 +421,7 @@ mod unit {
         let head = "{\"truebench-events\":{\"format\":1,\"page\":4096}}\n";
         let text = |lines: &str| format!("{head}{lines}{{\"end\":null}}\n");
         let exits = text(&"{\"x\":[0,0,0]}\n".repeat(5));
-        let why = |text: &str, most| EventLog::parse_up_to(text.as_bytes(), most).unwrap_err();
+        let why = |text: &str, most| EventLog::parse_up_to(text.as_bytes(), most).unwrap_err().to_string();
         assert!(why(&exits, 5).contains("line 6: there are more than 5 entries"), "{}", why(&exits, 5));
         assert!(!why(&exits, 100).contains("more than"), "{}", why(&exits, 100));
         let maps = ["[1,0,0,0,0,true,\"\"]"; 8].join(",");

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use lab::failure::Failure;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::block_faults::BlockFaults;
@@ -80,9 +81,9 @@ pub struct EventLoop {
     sees_all_maps: bool,
     /// Names of programs that this process may not trace.
     unseen: BTreeSet<String>,
-    trouble: Option<String>,
+    trouble: Option<Failure>,
     /// Calls for memory, or why there are none.
-    calls: Result<Calls, String>,
+    calls: Result<Calls, Failure>,
     /// Events of the machine when the trace began.
     machine_events: [u64; 2],
     /// The process that was about to begin.
@@ -104,7 +105,7 @@ impl EventLoop {
     pub fn new(
         events: Events,
         first: Option<u32>,
-        calls: Result<Calls, String>,
+        calls: Result<Calls, Failure>,
         watched: Vec<u32>,
         options: TraceOptions,
     ) -> EventLoop {

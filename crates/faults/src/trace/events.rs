@@ -17,6 +17,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 
 use figure::CpuList;
+use lab::failure::Failure;
 use machine::Tree;
 use machine::perf::{PARANOID_OWN_PROCESSES, refusal};
 use perf_event::data::Visitor;
@@ -418,31 +419,25 @@ pub fn this_thread() -> u32 {
 }
 
 /// Whether a program can be watched by these events.
-///
-/// # Errors
-/// Why not, in words for the user.
-pub fn available() -> Result<(), String> {
+pub fn available() -> Result<(), Failure> {
     open_this_thread(1_000_003).map(drop).map_err(|error| explain(&error, 1, 1))
 }
 
-/// Why there are no events, in words for the user.
-pub fn explain(error: &io::Error, tasks: usize, cpus: usize) -> String {
+/// Why there are no events.
+pub fn explain(error: &io::Error, tasks: usize, cpus: usize) -> Failure {
     match error.raw_os_error() {
-        Some(libc::EACCES | libc::EPERM) => {
-            format!(
-                "the kernel forbids it (perf_event_open): {}",
-                refusal(&Tree::live(), PARANOID_OWN_PROCESSES)
-            )
+        Some(libc::EACCES | libc::EPERM) => Failure::new("the kernel forbids it (perf_event_open)")
+            .answer(refusal(&Tree::live(), PARANOID_OWN_PROCESSES)),
+        Some(libc::EMFILE | libc::ENFILE) => {
+            let files = tasks * cpus * PAGES.len();
+            Failure::new(format!("cannot open {files} files, for {tasks} threads on {cpus} CPUs"))
+                .advice("raise ulimit -n")
         }
-        Some(libc::EMFILE | libc::ENFILE) => format!(
-            "{tasks} threads on {cpus} CPUs need {} open files and there may not be so many: raise ulimit -n",
-            tasks * cpus * 4
-        ),
-        Some(libc::ESRCH) => "it has ended".to_owned(),
+        Some(libc::ESRCH) => Failure::new("it has ended"),
         Some(libc::ENOSYS | libc::ENOENT | libc::EOPNOTSUPP) => {
-            "this kernel has no such events (perf_event_open)".to_owned()
+            Failure::new("this kernel has no such events (perf_event_open)")
         }
-        _ => format!("perf_event_open: {error}"),
+        _ => Failure::new("perf_event_open").answer(error),
     }
 }
 

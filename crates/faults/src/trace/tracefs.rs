@@ -7,12 +7,15 @@ use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
 
+use lab::failure::Failure;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 
 /// Where it is mounted, if it is.
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+
+const AS_ROOT: &str = "run truebench as root";
 
 /// Tracefs, as a directory.
 #[derive(Debug)]
@@ -35,10 +38,7 @@ struct Field {
 
 impl Tracefs {
     /// Opens it where it is mounted, or without mounting it.
-    ///
-    /// # Errors
-    /// Why it cannot be opened, and what to do, in words for the user.
-    pub fn open() -> Result<Tracefs, String> {
+    pub fn open() -> Result<Tracefs, Failure> {
         let mut forbidden = None;
         for place in PLACES {
             match openat(CWD, format!("{place}/events"), directory(), Mode::empty()) {
@@ -52,38 +52,31 @@ impl Tracefs {
         }
         match (unmounted(), forbidden) {
             (Ok(directory), _) => Ok(Tracefs(directory)),
-            (Err(_), Some((place, error))) => {
-                Err(format!("{place}: {}: run truebench as root", std::io::Error::from(error)))
-            }
+            (Err(_), Some((place, error))) => Err(Failure::new("").on(place).answer(error).advice(AS_ROOT)),
             (Err(Errno::PERM | Errno::ACCESS), None) => {
-                Err("tracefs is not mounted, and only root may: run truebench as root".to_owned())
+                Err(Failure::new("tracefs is not mounted, and only root can mount it").advice(AS_ROOT))
             }
-            (Err(Errno::NODEV), None) => Err("this kernel has no tracefs".to_owned()),
-            (Err(error), None) => Err(format!(
-                "tracefs is not mounted ({}): mount -t tracefs tracefs /sys/kernel/tracing, as root",
-                std::io::Error::from(error)
-            )),
+            (Err(Errno::NODEV), None) => Err(Failure::new("this kernel has no tracefs")),
+            (Err(error), None) => Err(Failure::new("tracefs is not mounted")
+                .answer(error)
+                .advice("mount -t tracefs tracefs /sys/kernel/tracing, as root")),
         }
     }
 
     /// The tracepoint of this name, such as `syscalls/sys_enter_brk`.
-    ///
-    /// # Errors
-    /// Why there is none, in words for the user.
-    pub fn format(&self, name: &str) -> Result<Format, String> {
+    pub fn format(&self, name: &str) -> Result<Format, Failure> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let mut text = String::new();
         let read = openat(&self.0, format!("events/{name}/format"), flags, Mode::empty())
             .map_err(std::io::Error::from)
             .and_then(|file| File::from(file).read_to_string(&mut text));
+        let unreadable = || Failure::new("cannot read tracepoint").on(name);
         match read {
-            Ok(_) => {
-                Format::parse(&text).ok_or_else(|| format!("tracepoint {name}: a format that nobody knows"))
-            }
+            Ok(_) => Format::parse(&text).ok_or_else(|| unreadable().answer("its format is unknown")),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Err(format!("this kernel has no tracepoint {name}"))
+                Err(Failure::new("this kernel has no tracepoint").on(name))
             }
-            Err(error) => Err(format!("tracepoint {name}: {error}: run truebench as root")),
+            Err(error) => Err(unreadable().answer(error).advice(AS_ROOT)),
         }
     }
 }
@@ -171,16 +164,19 @@ print fmt: \"start: 0x%08lx\", ((unsigned long)(REC->start))
         let before = std::fs::read_to_string("/proc/self/mounts").unwrap();
         match Tracefs::open() {
             Ok(tracefs) => {
-                let none = tracefs.format("syscalls/none").unwrap_err();
+                let none = tracefs.format("syscalls/none").unwrap_err().to_string();
                 assert!(none.contains("no tracepoint syscalls/none"), "{none}");
                 match tracefs.format("syscalls/sys_enter_munmap") {
                     Ok(format) => assert!(format.id > 0 && format.fields.len() > 5, "{format:?}"),
-                    Err(reason) => assert!(reason.contains("no tracepoint"), "{reason}"),
+                    Err(failure) => assert!(failure.to_string().contains("no tracepoint"), "{failure}"),
                 }
                 let after = std::fs::read_to_string("/proc/self/mounts").unwrap();
                 assert_eq!(before, after, "nothing is mounted");
             }
-            Err(reason) => assert!(reason.contains("tracefs") || reason.contains("tracing"), "{reason}"),
+            Err(failure) => {
+                let reason = failure.to_string();
+                assert!(reason.contains("tracefs") || reason.contains("tracing"), "{reason}");
+            }
         }
     }
 }
