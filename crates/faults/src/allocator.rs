@@ -86,13 +86,10 @@ pub fn of_program(path: &Path, preloaded: Option<&OsStr>) -> Option<Manager> {
 /// What a program's file says about its allocator.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AllocatorHints {
-    /// Whether it asks for a dynamic linker.
     pub is_dynamic: bool,
-    /// Whether it is a Go program.
     pub is_go: bool,
     /// A function of an allocator that is built in.
     pub built_in: Option<String>,
-    /// Whether glibc is linked into it.
     pub has_glibc: bool,
 }
 
@@ -185,7 +182,6 @@ fn find(text: &[u8], words: &[u8]) -> Option<usize> {
     text.windows(words.len()).position(|window| window == words)
 }
 
-/// Whether a file holds a text anywhere.
 fn holds(path: &Path, words: &[u8]) -> bool {
     const STEP: usize = 1 << 20;
     let Ok(mut file) = File::open(path) else { return false };

@@ -14,15 +14,12 @@ use shm::blocks::{BYTES, Blocks, MAGIC};
 
 use crate::SUITE;
 
-/// The share of the faults that is in large blocks.
 pub const IN_BLOCKS: &str = "faults.in_blocks";
 /// The kinds of blocks with most faults.
 pub const SERIES: &str = "faults.blocks";
 
-/// The recorder, and what the program's file shows about it.
 #[derive(Debug)]
 pub struct Recording {
-    /// The preloaded library and its memory.
     pub recorder: Recorder,
     /// Bytes of the smallest block that is recorded.
     least: f64,
@@ -34,9 +31,6 @@ pub struct Recording {
 
 impl Recording {
     /// Prepares a recorder for a program: blocks from so many bytes on.
-    ///
-    /// # Errors
-    /// [`RecorderError`].
     pub fn new(program: &Path, least: f64) -> Result<Recording, RecorderError> {
         let recorder = Recorder::new(BYTES)?;
         let memory = recorder.memory();

@@ -42,13 +42,10 @@ const MOST: f64 = 0.8;
 /// The evidence about the faults of one program at one kind of memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facts {
-    /// The program's allocator.
     pub manager: Option<Manager>,
-    /// The kind.
     pub memory: Memory,
     /// Whether the process inherited it from the one that it was forked from.
     pub is_inherited: bool,
-    /// Minor faults.
     pub minor: f64,
     /// The share of them at pages that had been faulted in before, 0 to 1.
     pub refault_share: f64,
@@ -65,11 +62,9 @@ pub struct Facts {
     pub huge: f64,
     /// The share of NUMA hinting faults, 0 to 1.
     pub hinting: f64,
-    /// The evidence of the kernel's tracepoints.
     pub calls: CallEvidence,
 }
 
-/// The evidence of tracepoints, if they are available.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CallEvidence {
     /// The owners of munmap calls; `None` with too few samples.
@@ -87,12 +82,10 @@ pub struct Owners {
     pub malloc: f64,
     /// Another allocator, or a runtime.
     pub allocator: f64,
-    /// The program.
     pub program: f64,
 }
 
 impl Owners {
-    /// Shares of the whole.
     pub fn shares(self) -> Owners {
         let Owners { malloc, allocator, program } = self;
         let all = (malloc + allocator + program).max(f64::MIN_POSITIVE);
@@ -115,7 +108,6 @@ impl Owners {
     }
 }
 
-/// A mechanism and its owner.
 pub type Cause = (Mechanism, Option<Manager>);
 
 /// How many of these faults each mechanism caused. The sum is that of the faults.

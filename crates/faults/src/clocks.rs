@@ -9,13 +9,10 @@ pub struct Used {
     pub cpu: f64,
     /// Wall time, in nanoseconds (CLOCK_MONOTONIC_RAW).
     pub wall: f64,
-    /// Minor faults (ru_minflt).
     pub minor: f64,
-    /// Major faults (ru_majflt).
     pub major: f64,
 }
 
-/// Nanoseconds of a clock.
 pub fn nanoseconds(clock: ClockId) -> f64 {
     let now = clock_gettime(clock);
     now.tv_sec as f64 * 1e9 + now.tv_nsec as f64
@@ -47,7 +44,6 @@ impl Used {
         }
     }
 
-    /// The sum.
     pub fn and(&self, other: &Used) -> Used {
         Used {
             cpu: self.cpu + other.cpu,
@@ -58,7 +54,6 @@ impl Used {
     }
 }
 
-/// Minor and major faults of the calling thread so far.
 fn faults() -> (f64, f64) {
     // SAFETY: all zeros is a valid rusage, and the call only writes to it.
     let usage = unsafe {

@@ -17,7 +17,6 @@ const USUAL: f64 = 1.0;
 /// Windows that are aimed at: an interval needs 6.
 const WANTED: f64 = 8.0;
 
-/// Processes that are reported.
 const MOST_ROWS: usize = 20;
 
 /// The figures: the cost of page faults, rates, coverage, what the worker observed; and `prices`, which are

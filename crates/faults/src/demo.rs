@@ -9,10 +9,8 @@ use figure::faults::Mechanism;
 use lab::failure::Failure;
 use workload::fault_demo::{NAME, Pace, SHAPE_INFO, SHAPES, Work};
 
-/// A program that faults by one mechanism.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Its word.
     pub name: &'static str,
     /// What it does and why that faults, in one sentence without its full stop.
     pub about: &'static str,
@@ -27,7 +25,6 @@ pub struct Shape {
 /// How long it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// The default of the shape: some seconds.
     Usual,
     /// So many iterations without a pause: fixed work, for comparisons.
     Iterations(u64),
@@ -35,7 +32,6 @@ pub enum Amount {
     Rate(u64, u64),
 }
 
-/// All shapes, in the order in which they are listed.
 pub fn shapes() -> impl Iterator<Item = Shape> {
     SHAPES.iter().zip(SHAPE_INFO).map(|(shape, info)| Shape {
         name: shape.name,
@@ -47,10 +43,6 @@ pub fn shapes() -> impl Iterator<Item = Shape> {
     })
 }
 
-/// The shape of this word.
-///
-/// # Errors
-/// The names of all shapes, for the user.
 pub fn find(name: &str) -> Result<Shape, Failure> {
     shapes().find(|shape| shape.name == name).ok_or_else(|| {
         let names: Vec<&str> = shapes().map(|shape| shape.name).collect();
@@ -60,9 +52,6 @@ pub fn find(name: &str) -> Result<Shape, Failure> {
 }
 
 /// The program's file, and its arguments from its own name on.
-///
-/// # Errors
-/// Where `truebench-workload` was looked for.
 pub fn command(shape: &Shape, amount: Amount) -> Result<(PathBuf, Vec<OsString>), Failure> {
     Ok((lab::install::find_helper()?, arguments(shape, amount)))
 }

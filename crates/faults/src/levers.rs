@@ -20,55 +20,42 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use figure::faults::{Manager, Mechanism};
 
-/// A version: major and minor.
 pub type Version = (u32, u32);
-/// Later than any.
 const NEVER: Version = (u32::MAX, u32::MAX);
 
-/// One lever.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Lever {
     /// Its word on the command line, in ids and conditions; unique for an allocator.
     pub word: &'static str,
-    /// What it does.
     pub about: &'static str,
     /// How it is set for one run, by version; the first that fits is taken. Empty if only code sets it.
     pub ways: &'static [Way],
     /// What to write into the program for good; empty if there is nothing but [`ways`](Self::ways).
     pub code: &'static str,
-    /// What it costs.
     pub price: &'static str,
     /// Whether what it keeps from the kernel has a bound, in bytes or in time.
     pub is_bounded: bool,
     /// Whether it is meant to be used with others, and is there to show its effect alone.
     pub is_part: bool,
-    /// Mechanisms against which it may help.
     pub against: &'static [Mechanism],
 }
 
-/// How a lever is set in a range of versions.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Way {
-    /// The first version that has it.
     pub since: Version,
     /// The first later version that does not have it.
     pub until: Version,
-    /// What is set.
     pub settings: &'static [Setting],
 }
 
-/// One option of a variable.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// The environment variable.
     pub variable: &'static str,
     /// The option in it; empty if the variable holds one value.
     pub option: &'static str,
-    /// What it is set to.
     pub value: &'static str,
 }
 
-/// The syntax of options in a variable.
 struct Syntax {
     variable: &'static str,
     /// Between two options.
@@ -86,7 +73,6 @@ const LISTS: &[Syntax] = &[
     Syntax { variable: jvm::OPTIONS, between: b' ', assigns: "" },
 ];
 
-/// Levers against a mechanism.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Advice {
     /// Levers, those with a bound first.
@@ -105,7 +91,6 @@ impl Lever {
         }
     }
 
-    /// Whether it can be tried without a change of the program.
     pub fn is_set_from_outside(&self) -> bool {
         !self.ways.is_empty()
     }

@@ -30,7 +30,6 @@ pub mod trace;
 pub mod walk;
 pub mod watch;
 
-/// The suite's name, and the first part of its figures' ids.
 pub const SUITE: &str = "faults";
 
 /// Minor faults per second of the watched program.
@@ -48,7 +47,6 @@ pub const CALLS: &str = "faults.calls";
 /// What page faults cost, as a share of the program's CPU time.
 pub const GAIN: &str = "faults.gain";
 
-/// The worker of this name.
 pub fn worker(name: &str) -> Option<&'static dyn lab::worker::Body> {
     match name {
         observe::NAME => Some(&observe::PREPARE),

@@ -30,10 +30,8 @@ mod stacks;
 /// Names of programs that could not be watched, at most.
 const MOST_UNSEEN: usize = 5;
 
-/// The name of the worker.
 pub const NAME: &str = "observe";
 
-/// What to trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
     /// Processes; one alone if it is about to execute its program.
@@ -51,18 +49,14 @@ pub struct Setup {
     pub event_log: Option<PathBuf>,
 }
 
-/// What a trace shows.
 #[derive(Debug)]
 pub struct Observation {
-    /// Evidence about the whole trace.
     pub evidence: Evidence,
-    /// Figures of what was observed.
     pub figures: Vec<Figure>,
 }
 
 struct Observer(Option<Trace<Observation>>);
 
-/// The body of the worker.
 pub const PREPARE: PrepareFn<Setup> = prepare;
 
 fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
@@ -108,7 +102,6 @@ pub fn replay_file(path: &Path) -> Result<Observation, Failure> {
     event_log::read(path).map(replay)
 }
 
-/// What the events of a log show.
 pub fn replay(log: EventLog) -> Observation {
     let trailer = log.trailer;
     let mut collector = Collector::for_replay(log.page, log.snapshots);
@@ -134,7 +127,6 @@ fn trailer(traced: &Traced) -> Trailer {
     Trailer { totals: traced.totals.clone(), programs }
 }
 
-/// What a trace shows.
 pub fn observation(traced: Traced) -> Observation {
     let mut evidence = Evidence::default();
     let SampleTotals { samples, faults, lost } = traced.collector.minor;

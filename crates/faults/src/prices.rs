@@ -24,23 +24,18 @@ pub mod test_files;
 pub mod threads;
 pub mod watching;
 
-/// What the user asked for, and the features of this machine.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The features of this machine.
     pub capabilities: capabilities::Capabilities,
     /// Words of prices, or of kinds of them; all prices if there are none.
     pub words: Vec<String>,
-    /// When there are enough rounds.
     pub rules: lab::schedule::Rules,
 }
 
-/// A request that cannot be planned: wrong usage.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     #[error("no CPU that may be used is online")]
     NoCpu,
-    /// No price has this word.
     #[error("there is no price '{0}'; there are {all}", all = catalogue::words().join(", "))]
     NoPrice(String),
     #[error(transparent)]

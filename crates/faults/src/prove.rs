@@ -31,12 +31,9 @@ pub const MODE: lab::mode::Mode<Options, PlanError, lab::trial::Setup> = lab::mo
     complete: |figures, _| complete::complete(figures),
 };
 
-/// What the user asked for, and the allocator that the program has.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What is run.
     pub program: Program,
-    /// Who manages its memory.
     pub manager: Manager,
     /// Which version of it; `None` if that is not known.
     pub version: Option<Version>,
@@ -44,17 +41,14 @@ pub struct Options {
     pub mechanisms: Vec<Mechanism>,
     /// The levers that are asked for by name; none for all.
     pub only: Vec<String>,
-    /// Other allocators that are tried as levers.
     pub allocators: Vec<Preloaded>,
     /// Seconds that a program gets until its rates are steady, if it does not end by itself.
     pub until_rate: Option<f64>,
     /// An empty directory for the output of the dynamic linker.
     pub directory: PathBuf,
-    /// When there are enough rounds.
     pub rules: Rules,
 }
 
-/// A request that cannot be planned: wrong usage.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     #[error("--lever {lever}: of {manager} there are {available}")]
@@ -68,13 +62,9 @@ pub enum PlanError {
     Setup(#[from] serde_json::Error),
 }
 
-/// Another allocator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preloaded {
-    /// Its word.
     pub name: String,
-    /// Its library.
     pub library: PathBuf,
-    /// Variables that it is run with.
     pub environment: Vec<(String, String)>,
 }

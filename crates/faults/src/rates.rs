@@ -9,30 +9,21 @@ use procfs_core::process::Stat;
 /// One process of the tree, as `ps -o majflt,minflt` shows it: its own faults, without its children's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Its number.
     pub process: u32,
     /// Its name; untrusted.
     pub name: String,
-    /// Minor faults.
     pub minor: f64,
-    /// Major faults.
     pub major: f64,
 }
 
-/// One reading of the tree.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TreeReading {
-    /// Sums.
     pub totals: Usage,
-    /// Processes.
     pub processes: usize,
-    /// Threads.
     pub threads: usize,
-    /// Each process.
     pub rows: Vec<Row>,
 }
 
-/// A tree of processes.
 #[derive(Debug)]
 pub struct Tree {
     root: u32,
@@ -43,7 +34,6 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The tree below a process.
     pub fn new(root: u32) -> Tree {
         Tree { root, processes: vec![root], account: UsageTotals::default(), rows: BTreeMap::new() }
     }
@@ -57,12 +47,10 @@ impl Tree {
         self.processes = with_descendants(std::iter::once(self.root).chain(left));
     }
 
-    /// The processes of the tree.
     pub fn processes(&self) -> &[u32] {
         &self.processes
     }
 
-    /// Reads all processes of the tree.
     pub fn read(&mut self) -> TreeReading {
         let mut reading = TreeReading::default();
         let stats: Vec<Stat> = self.processes.iter().filter_map(|process| stat(*process)).collect();

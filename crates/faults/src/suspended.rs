@@ -25,9 +25,6 @@ impl SuspendedProgram {
     /// Starts the process with the standard streams, the directory and the environment of this one, and more
     /// variables. With `is_quiet` its input is empty, and its output is dropped. It ends when this process
     /// does.
-    ///
-    /// # Errors
-    /// What the system said.
     pub fn start(
         file: &Path,
         arguments: &[OsString],
@@ -85,15 +82,10 @@ impl SuspendedProgram {
         }
     }
 
-    /// The number of the process.
     pub fn process(&self) -> u32 {
         self.process
     }
 
-    /// Executes the program.
-    ///
-    /// # Errors
-    /// Why the system could not execute it.
     pub fn resume(mut self) -> io::Result<Child> {
         self.go.write_all(&[1])?;
         self.starting.recv().map_err(io::Error::other)?

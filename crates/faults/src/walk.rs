@@ -23,14 +23,11 @@ pub const MODE: lab::mode::Mode<Options, WalkError, plan::Setup> = lab::mode::Mo
     complete: |_, _| {},
 };
 
-/// What the user asked for.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// When there are enough rounds.
     pub rules: Rules,
 }
 
-/// A walk that cannot be planned.
 #[derive(Debug, thiserror::Error)]
 pub enum WalkError {
     #[error("no CPU that may be used is online")]
@@ -39,12 +36,9 @@ pub enum WalkError {
     Setup(#[from] serde_json::Error),
 }
 
-/// Thresholds under which the walk is made.
 #[derive(Debug, PartialEq, Eq)]
 struct Arm {
-    /// Its word in ids and conditions.
     word: &'static str,
-    /// For people.
     about: &'static str,
     /// Variables that are added to the environment.
     variables: &'static [(&'static str, &'static str)],

@@ -37,24 +37,14 @@ const NAMES: Duration = Duration::from_secs(120);
 /// Seconds that a program gets to end after SIGTERM.
 const ENDING: i64 = 5;
 
-/// What to watch.
 #[derive(Clone, Debug)]
 pub enum Target {
-    /// A program that is started.
-    Command {
-        /// Its file.
-        file: PathBuf,
-        /// Its arguments, from its own name on.
-        arguments: Vec<OsString>,
-    },
-    /// A process that runs, and its descendants.
+    Command { file: PathBuf, arguments: Vec<OsString> },
     Process(u32),
 }
 
-/// What the user asked for.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What to watch.
     pub target: Target,
     /// The online CPUs.
     pub cpus: CpuList,
@@ -74,27 +64,20 @@ pub struct Options {
     pub event_log: Option<PathBuf>,
 }
 
-/// What happened between two readings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Window {
     /// Seconds from the beginning to its end.
     pub end: f64,
-    /// Seconds that it lasted.
     pub seconds: f64,
-    /// What was used in it.
     pub used: Usage,
-    /// The reading at its end.
     pub reading: TreeReading,
 }
 
-/// The result of watching.
 #[derive(Debug)]
 pub struct Watched {
     /// When it began: RFC 3339.
     pub started: String,
-    /// Seconds that it lasted.
     pub seconds: f64,
-    /// What was used from one reading to the next.
     pub windows: Vec<Window>,
     /// What was used in all.
     pub totals: Usage,
@@ -106,27 +89,20 @@ pub struct Watched {
     pub ended: Option<String>,
     /// What the worker reported, or why it reported nothing.
     pub facts: Result<WorkerReport, Failure>,
-    /// Every process that was read.
     pub rows: Vec<Row>,
-    /// The recorder of large blocks, if that was asked for.
     pub blocks: Option<Recording>,
     /// The signal by which the user ended it.
     pub interrupted: Option<&'static str>,
 }
 
-/// Why nothing was watched.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
-    /// The program could not be started.
     #[error("{0}: cannot be started: {1}")]
     Start(String, io::Error),
-    /// There is no such process.
     #[error("no process {0}: it has ended, or never was")]
     NoProcess(u32),
-    /// It has no memory of its own.
     #[error("process {0} is the kernel's own: it has no memory that could be faulted in")]
     Kernel(u32),
-    /// There is no recorder of large blocks.
     #[error(transparent)]
     Recorder(#[from] RecorderError),
     #[error(transparent)]
@@ -134,9 +110,6 @@ pub enum WatchError {
 }
 
 /// Watches. `second` gets each second that has passed.
-///
-/// # Errors
-/// Wrong usage, or what the system said.
 pub fn watch(
     options: &Options,
     interrupt: &Interrupt,
@@ -204,7 +177,6 @@ pub fn watch(
     })
 }
 
-/// How often each task of these processes had left its CPU.
 fn switches(processes: &[u32]) -> BTreeMap<Identity, f64> {
     processes.iter().flat_map(|process| lab::process_tree::switches(*process)).collect()
 }
@@ -215,10 +187,8 @@ fn switches_since(before: &BTreeMap<Identity, f64>, now: &BTreeMap<Identity, f64
     (!now.is_empty()).then(|| now.iter().map(|(task, count)| count - then(task)).sum())
 }
 
-/// The worker: suite and name.
 const WORKER: &str = "faults.observe";
 
-/// Lets the worker begin.
 fn begin(
     worker: &mut Option<Result<Worker, Failure>>,
     processes: Vec<u32>,
@@ -279,7 +249,6 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Reads until the process has ended, or the time is over.
     fn run(
         &mut self,
         process: u32,

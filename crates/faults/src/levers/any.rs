@@ -7,7 +7,6 @@ use figure::faults::Mechanism::{
 
 use super::Lever;
 
-/// A lever that is code.
 const fn code(
     word: &'static str,
     about: &'static str,
@@ -96,7 +95,6 @@ pub(super) const LEVERS: &[Lever] = &[
     ),
 ];
 
-/// Whether a lever can be used with an allocator.
 pub(super) fn is_for(lever: &Lever, manager: Manager) -> bool {
     match manager {
         Manager::Go | Manager::Jvm => !NOT_FOR_RUNTIMES.contains(&lever.word),
@@ -105,7 +103,6 @@ pub(super) fn is_for(lever: &Lever, manager: Manager) -> bool {
     }
 }
 
-/// Why there is no lever against a mechanism.
 pub(super) fn why_none(mechanism: Mechanism) -> &'static str {
     match mechanism {
         Mechanism::Unexplained => {

@@ -33,7 +33,6 @@ const fn since(since: Version, settings: &'static [Setting]) -> Way {
     Way { since, until: NEVER, settings }
 }
 
-/// Variables for versions without tunables.
 const fn before_tunables(settings: &'static [Setting]) -> Way {
     Way { since: (2, 0), until: WITH_TUNABLES, settings }
 }

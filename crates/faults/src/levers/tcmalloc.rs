@@ -36,7 +36,6 @@ pub(super) const LEVERS: &[Lever] = &[
     },
 ];
 
-/// Google's has no variable for the rate.
 pub(super) const GOOGLE: &[Lever] = &[Lever {
     word: "release-rate",
     about: "free pages are given back in the background at a rate that the program sets",

@@ -55,7 +55,6 @@ struct Origin {
     site: String,
 }
 
-/// A row of the table.
 #[derive(Clone, Debug, Default)]
 struct BlockRow {
     faults: f64,
@@ -156,7 +155,6 @@ fn rows(
     table.into_iter().take(MOST).enumerate().map(row_figure).collect()
 }
 
-/// Names of all frames that are shown.
 fn names(collector: &Collector, blocks: &BlockFaults) -> Names {
     let mut rows: Vec<_> = blocks.rows.iter().collect();
     rows.sort_by(|a, b| b.1.faults.total_cmp(&a.1.faults));
@@ -217,7 +215,6 @@ fn origin(frames: &[Frame], names: &Names, collector: &Collector) -> Origin {
 }
 
 impl BlockRow {
-    /// Adds the faults of a row, of which `part` count.
     fn add(&mut self, row: &Row, part: f64, names: &Names) {
         self.faults += part;
         self.samples += row.samples;

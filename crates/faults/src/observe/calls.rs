@@ -24,7 +24,6 @@ const LEAST: f64 = 0.02;
 /// A kind with fewer calls has no figure of its own: so few show nothing. It is a part of the whole.
 const SOME: f64 = 6.0;
 
-/// Why there are no bytes of calls.
 const NO_SIZE: &str = "the size of none of these calls is known";
 
 /// The figures of all calls; one with the reason if there are none.
@@ -83,7 +82,6 @@ fn rate(mut figure: Figure, counts: &CallCounts, sum: Sum) -> Figure {
     figure
 }
 
-/// The functions that make most of the calls of each kind.
 fn callers(traced: &Traced, names: &Names) -> Vec<Figure> {
     /// A caller: kind of call, program, functions of the program.
     type Place<'a> = (Call, u32, Vec<&'a str>);
@@ -148,7 +146,6 @@ fn callers(traced: &Traced, names: &Names) -> Vec<Figure> {
     figures
 }
 
-/// The names of the innermost functions, as many as are reported.
 fn first_names<'a>(functions: &[&'a Function]) -> Vec<&'a str> {
     functions.iter().take(FUNCTIONS).map(|function| function.name.as_str()).collect()
 }

@@ -19,14 +19,12 @@ pub enum Owner {
     Malloc,
     /// Another allocator or a runtime.
     Allocator,
-    /// The program.
     Program,
 }
 
 /// The functions of a call, the innermost first, divided.
 #[derive(Clone, Debug)]
 pub struct Divided<'a> {
-    /// What called the kernel.
     pub owner: Owner,
     /// Functions of the C library and of allocators, from the system call on.
     pub via: Vec<&'a Function>,
@@ -115,7 +113,6 @@ fn plain(name: &str) -> &str {
     name.trim_start_matches("__")
 }
 
-/// Divides the functions of a call.
 pub fn divided<'a>(caller: &Caller, names: &'a Names, collector: &Collector) -> Divided<'a> {
     let (mut via, mut program): (Vec<&Function>, Vec<&Function>) = (Vec::new(), Vec::new());
     let mut owner = Owner::Program;
@@ -140,7 +137,6 @@ pub fn divided<'a>(caller: &Caller, names: &'a Names, collector: &Collector) -> 
     Divided { owner, via, program }
 }
 
-/// The role of a function in a call for memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Wrapper,
@@ -174,7 +170,6 @@ fn role(name: &str, file: &str) -> Role {
 
 /// The owners of these calls, for each program with enough samples.
 pub fn owners(collector: &Collector, names: &Names, calls: &[Call]) -> HashMap<u32, Owners> {
-    /// Fewest samples.
     const ENOUGH: f64 = 8.0;
     let CallCounts { callers, .. } = &collector.call_counts;
     let mut sums: HashMap<u32, (Owners, f64)> = HashMap::new();

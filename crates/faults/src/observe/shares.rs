@@ -24,10 +24,8 @@ const ENOUGH: f64 = 1000.0;
 /// The tolerance for the error of the samples and of the kernel's count of memory.
 const SLACK: f64 = 1.1;
 
-/// A group with its mechanisms.
 #[derive(Clone, Debug)]
 pub struct ClassifiedGroup {
-    /// The evidence.
     pub facts: Facts,
     /// The mechanisms, and how many faults each of them caused.
     pub causes: BTreeMap<Cause, f64>,
@@ -37,13 +35,10 @@ pub struct ClassifiedGroup {
     pub mapped: Option<f64>,
     /// The program's name; untrusted.
     pub program: String,
-    /// Times that it forked.
     pub forks: f64,
-    /// Samples.
     pub samples: f64,
 }
 
-/// Classifies all groups, in their order.
 pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
     let collector = &traced.collector;
     let SampleTotals { samples, faults, .. } = collector.minor;
@@ -284,7 +279,6 @@ pub fn files(traced: &Traced) -> Vec<Figure> {
     files.into_iter().take(MOST).enumerate().map(file_figure).collect()
 }
 
-/// A rank, from 0, as a coordinate.
 pub fn rank(place: usize) -> At {
     let coordinate = Coordinate { value: CoordinateValue::Number(place as f64 + 1.0), unit: None };
     [("rank".to_owned(), coordinate)].into()

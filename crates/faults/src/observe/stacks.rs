@@ -19,7 +19,6 @@ const MOST: usize = 1000;
 /// Characters of a stack at most.
 const MOST_CHARACTERS: usize = 4000;
 
-/// Names of the frames of the stacks that are kept.
 pub fn names(collector: &Collector) -> Names {
     let mut frames: std::collections::HashSet<Frame> =
         heaviest(collector).iter().flat_map(|(site, _)| site.frames.iter().copied()).collect();

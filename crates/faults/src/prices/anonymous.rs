@@ -20,7 +20,6 @@ pub fn read(fixture: &Fixture) -> io::Result<Lap> {
     Ok(touched(&Mapping::anonymous(fixture.region)?, 1, Mapping::read))
 }
 
-/// First writes in a region that fits in no cache.
 pub fn large(fixture: &Fixture) -> io::Result<Lap> {
     Ok(touched(&Mapping::anonymous(fixture.large)?, 1, Mapping::write))
 }
@@ -51,7 +50,6 @@ pub fn reused(fixture: &Fixture) -> io::Result<Lap> {
     Ok(touched(&region, 1, Mapping::write))
 }
 
-/// Forks of this process with a touched region.
 pub fn forked(fixture: &Fixture) -> io::Result<Lap> {
     let region = Mapping::anonymous(fixture.forked)?;
     fill(&region);

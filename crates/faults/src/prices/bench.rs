@@ -33,10 +33,8 @@ const MOST_SAMPLES: usize = 60;
 /// The part of one thread in a sample.
 type Work = Arc<dyn Fn(&WorkerThread, usize) -> io::Result<Lap> + Send + Sync>;
 
-/// A sample's value.
 type Value = Box<dyn Fn(&Lap) -> f64>;
 
-/// Threads, and the counters of their CPUs.
 struct Team {
     pool: Pool,
     watch: Watch,
@@ -51,7 +49,6 @@ struct PriceBench {
     samples: BTreeMap<String, usize>,
 }
 
-/// Starts the threads and makes the files.
 pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let machine = &setup.machine;
     let clock = Clock::for_machine(machine);
@@ -94,7 +91,6 @@ fn single_work(price: &'static Price, fixture: Arc<Fixture>) -> Work {
     })
 }
 
-/// The parts of several threads.
 fn threaded_work(price: &'static ThreadedPrice, fixture: Arc<Fixture>) -> Work {
     let end = SampleEnd::default();
     Arc::new(move |worker, sample| (price.lap)(&fixture, worker, sample, &end))
@@ -138,7 +134,6 @@ impl PriceBench {
     }
 }
 
-/// Adds up the laps of all threads, sample by sample.
 fn sum_laps(by_thread: Vec<Vec<io::Result<Lap>>>) -> io::Result<Vec<Lap>> {
     let samples = by_thread.iter().map(Vec::len).min().unwrap_or(0);
     let mut laps = vec![Lap::default(); samples];
@@ -178,7 +173,6 @@ impl Bench for PriceBench {
     }
 }
 
-/// Writes what the laps of a round used.
 fn write(evidence: &mut figure::Evidence, laps: &[Lap]) {
     let all: Lap = laps.iter().copied().sum();
     evidence.put(PRICE_UNITS, all.units);

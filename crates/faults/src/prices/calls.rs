@@ -17,7 +17,6 @@ fn filled(fixture: &Fixture) -> io::Result<Mapping> {
     Ok(region)
 }
 
-/// munmap of a touched region, by the page.
 pub fn unmapped(fixture: &Fixture) -> io::Result<Lap> {
     let region = filled(fixture)?;
     let pages = region.pages();
@@ -26,12 +25,10 @@ pub fn unmapped(fixture: &Fixture) -> io::Result<Lap> {
     Ok(Lap::new(pages, used))
 }
 
-/// MADV_DONTNEED of a touched region, by the page.
 pub fn dontneed(fixture: &Fixture) -> io::Result<Lap> {
     advised(fixture, Advice::LinuxDontNeed)
 }
 
-/// MADV_FREE of a touched region, by the page.
 pub fn freed(fixture: &Fixture) -> io::Result<Lap> {
     advised(fixture, Advice::LinuxFree)
 }
@@ -43,7 +40,6 @@ fn advised(fixture: &Fixture, advice: Advice) -> io::Result<Lap> {
     Ok(Lap::new(region.pages(), used))
 }
 
-/// mmap and munmap of an untouched region.
 pub fn mapped(fixture: &Fixture) -> io::Result<Lap> {
     let calls = || (0..CALLS).try_for_each(|_| Mapping::plain(fixture.region)?.unmap());
     let (result, used) = timed(calls);

@@ -25,12 +25,10 @@ const IN_MEMORY: [(u64, &str); 2] = [(0x0102_1994, "tmpfs"), (0x8584_58f6, "ramf
 /// A feature, or why it is missing.
 pub type Capability<T> = Result<T, Failure>;
 
-/// The features of this machine that prices need.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Capabilities {
     /// Where files are created.
     pub directory: PathBuf,
-    /// Bytes of a page.
     pub page: usize,
     /// Bytes of a transparent huge page, if one was obtained.
     pub huge: Capability<usize>,
@@ -38,9 +36,7 @@ pub struct Capabilities {
     pub around: Capability<f64>,
     /// Bytes that a file in the directory may have whose pages can be dropped from memory.
     pub disk: Capability<usize>,
-    /// Whether madvise knows MADV_FREE.
     pub free: Capability<()>,
-    /// Whether a program can be watched by the kernel's events.
     pub events: Capability<()>,
 }
 
@@ -115,7 +111,6 @@ fn around(directory: &Path) -> Capability<f64> {
     probe().attempt_on("", shown(directory))
 }
 
-/// The bytes of a large file in the directory.
 fn disk(directory: &Path, largest: usize) -> Capability<usize> {
     let elsewhere = |failure: Failure| failure.advice("give another --dir");
     let mut file = unlinked_file(directory).attempt_on("", shown(directory))?;

@@ -11,7 +11,6 @@ use super::lap::Lap;
 use super::threads::SampleEnd;
 use super::{anonymous, calls, files, threads, watching};
 
-/// The clock of a price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// The thread's CPU time: it leaves out what other threads do.
@@ -23,7 +22,6 @@ pub enum Clock {
 }
 
 impl Clock {
-    /// Its word in conditions.
     pub fn word(self) -> &'static str {
         match self {
             Clock::Cpu => "cpu",
@@ -44,27 +42,21 @@ impl Clock {
 /// What a price needs beyond memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// Nothing.
     Nothing,
-    /// Transparent huge pages.
     Huge,
-    /// MADV_FREE.
     Free,
     /// Files in the page cache.
     Files,
     /// A file whose pages can be dropped from memory.
     Disk,
-    /// The kernel's events.
     Events,
 }
 
 impl Needs {
-    /// Whether it needs files.
     pub fn is_of_files(self) -> bool {
         matches!(self, Needs::Files | Needs::Disk)
     }
 
-    /// Why it is missing, if it is.
     pub fn missing(self, capabilities: &Capabilities, fixture: &Fixture) -> Option<Failure> {
         match self {
             Needs::Nothing => None,
@@ -84,24 +76,19 @@ pub enum ExpectedFaults {
     Minor(f64),
     /// No major fault. The kernel decides how many neighbours a minor one maps.
     Cached,
-    /// One major fault.
     Major,
     /// Unknown beforehand: read-ahead decides, or the price is not one of faults.
     Any,
 }
 
-/// What one unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// A page of the base size.
     Page,
-    /// A huge page.
     Huge,
     /// A call for a whole region.
     Call,
 }
 
-/// A price that one thread measures.
 #[derive(Debug)]
 pub struct Price {
     /// What follows the mode in its id.
@@ -110,17 +97,12 @@ pub struct Price {
     pub row: &'static str,
     /// The series, and its axis.
     pub series: &'static str,
-    /// What one unit is.
     pub unit: Unit,
-    /// The clock.
     pub clock: Clock,
-    /// What it needs.
     pub needs: Needs,
-    /// The faults that each unit must take.
     pub expected: ExpectedFaults,
     /// Bytes that are touched or mapped at a time.
     pub region: fn(&Fixture) -> usize,
-    /// One lap.
     pub lap: fn(&Fixture) -> io::Result<Lap>,
     /// Seconds that a round lasts, approximately.
     pub round: f64,
@@ -181,9 +163,7 @@ const fn watching(word: &'static str, row: &'static str, lap: fn(&Fixture) -> io
     Price { series: WATCHING, needs: Needs::Events, round: SHORT_ROUND, ..minor(word, row, lap) }
 }
 
-/// The first write to a page.
 pub const WRITE: &str = "minor.write";
-/// A fault of a huge page.
 pub const HUGE: &str = "huge";
 /// A file read cold, page by page.
 pub const COLD: &str = "scan.cold";
@@ -254,19 +234,15 @@ pub static SINGLE: &[Price] = &[
 pub struct ThreadedPrice {
     /// What follows the mode in its series and ids.
     pub word: &'static str,
-    /// Its name for people.
     pub name: &'static str,
     /// Whether one thread is measured while the others run; otherwise all are.
     pub is_one: bool,
-    /// The clock.
     pub clock: Clock,
     /// Minor faults that each unit must take.
     pub expected: f64,
-    /// The part of one thread in a sample.
     pub lap: fn(&Fixture, &WorkerThread, usize, &SampleEnd) -> io::Result<Lap>,
 }
 
-/// The prices by number of threads.
 pub static THREADED: &[ThreadedPrice] = &[
     ThreadedPrice {
         word: "madvise",
@@ -307,12 +283,10 @@ pub fn matches(price: &str, word: &str) -> bool {
     price.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// The price of one thread with this word.
 pub fn single(word: &str) -> Option<&'static Price> {
     SINGLE.iter().find(|price| price.word == word)
 }
 
-/// The price by the number of threads with this word.
 pub fn threaded(word: &str) -> Option<&'static ThreadedPrice> {
     THREADED.iter().find(|price| price.word == word)
 }

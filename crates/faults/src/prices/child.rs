@@ -19,9 +19,6 @@ pub struct Child {
 impl Child {
     /// Forks, and waits until the child sleeps, on the CPUs that the calling thread may use. Also returns
     /// what the call took.
-    ///
-    /// # Errors
-    /// What the system answered.
     pub fn fork() -> io::Result<(Child, Used)> {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
         let (ready, sleeps) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -49,10 +46,6 @@ impl Child {
         }
     }
 
-    /// Ends it, and waits for that.
-    ///
-    /// # Errors
-    /// What the system answered.
     pub fn end(mut self) -> io::Result<()> {
         self.finish()
     }

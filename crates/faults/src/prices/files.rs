@@ -16,7 +16,6 @@ use crate::mapping::Mapping;
 const DISK_PAGES: usize = 128;
 const DISK_SECONDS: f64 = 0.15;
 
-/// First reads of single pages of the cache.
 pub fn single(fixture: &Fixture) -> io::Result<Lap> {
     singles(fixture, MapFlags::PRIVATE, false, Mapping::read)
 }

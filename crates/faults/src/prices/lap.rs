@@ -8,9 +8,7 @@ use crate::mapping::Mapping;
 /// What one lap took, or several together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Lap {
-    /// Units.
     pub units: f64,
-    /// What they took.
     pub used: Used,
     /// What the same touches took when all pages were present.
     pub again: Used,
@@ -43,7 +41,6 @@ impl Sum for Lap {
     }
 }
 
-/// Measures a function.
 #[inline]
 pub fn timed<T>(body: impl FnOnce() -> T) -> (T, Used) {
     let before = Used::before();

@@ -20,38 +20,29 @@ const GRACE: f64 = 120.0;
 /// Seconds for the price of a minor fault alone.
 const PATIENCE: f64 = 10.0;
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
-    /// The price's word.
     pub word: String,
     /// Threads; 0 for a price that one thread measures.
     pub threads: usize,
 }
 
 impl Task {
-    /// Whether its price needs files.
     pub fn is_of_files(&self) -> bool {
         self.threads == 0 && catalogue::single(&self.word).is_some_and(|price| price.needs.is_of_files())
     }
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
-    /// The features of the machine.
     pub capabilities: Capabilities,
     /// The CPUs that threads are put on, in this order.
     pub cpus: Vec<u32>,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
-/// Resolves options against a machine.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let capabilities = &options.capabilities;
     let (fixture, cpus) = (Fixture::new(machine, capabilities), order(machine));
@@ -181,17 +172,14 @@ fn conditions(word: &str, clock: Clock, cpus: &[u32]) -> Conditions {
         .with(key::CPUS, cpus.iter().map(|cpu| f64::from(*cpu)).collect())
 }
 
-/// The id of a series of this mode.
 pub fn series_id(series: &str) -> String {
     format!("{SUITE}.{}.{series}", MODE.name)
 }
 
-/// A coordinate on an axis of names.
 pub fn coordinate(text: &str) -> Coordinate {
     Coordinate { value: CoordinateValue::Name(text.to_owned()), unit: None }
 }
 
-/// What was resolved, for people.
 fn notes(capabilities: &Capabilities, fixture: &Fixture, cpus: &[u32]) -> Vec<(&'static str, String)> {
     let size = |size: usize| bytes(size as f64);
     let pages = match &capabilities.huge {

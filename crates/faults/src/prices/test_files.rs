@@ -15,7 +15,6 @@ use crate::mapping::Mapping;
 /// Pages of the file of single pages.
 pub const SINGLES: usize = 512;
 
-/// The files, all unlinked.
 #[derive(Debug)]
 pub struct TestFiles {
     /// A file in the page cache.
@@ -34,7 +33,6 @@ pub struct LargeFile {
     bytes: usize,
     /// Its pages in random order.
     order: Vec<usize>,
-    /// The next index into that order.
     next: AtomicUsize,
 }
 
@@ -61,10 +59,6 @@ impl TestFiles {
         Ok(TestFiles { cached, singles, stride, large })
     }
 
-    /// The large file.
-    ///
-    /// # Errors
-    /// There is none.
     pub fn large(&self) -> io::Result<&LargeFile> {
         self.large.as_ref().ok_or_else(|| io::Error::other("there is no large file"))
     }
@@ -84,18 +78,11 @@ impl LargeFile {
         Ok(LargeFile { file, bytes, order, next: AtomicUsize::new(0) })
     }
 
-    /// Maps it, private and read-only.
-    ///
-    /// # Errors
-    /// What the system answered.
     pub fn map(&self) -> io::Result<Mapping> {
         Mapping::file(&self.file, self.bytes, MapFlags::PRIVATE, false)
     }
 
     /// Drops its pages from the page cache; `region` is an untouched mapping of it.
-    ///
-    /// # Errors
-    /// What the system answered; or that pages stay.
     pub fn drop_cache(&self, region: &Mapping) -> io::Result<()> {
         drop_cache(&self.file, region)
     }

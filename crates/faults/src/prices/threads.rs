@@ -16,7 +16,6 @@ use crate::mapping::{Mapping, page_size};
 const PAGES: usize = 256;
 /// Pages that stay, so that no page table becomes empty: freeing one interrupts even idle CPUs.
 const STAYING: usize = 8;
-/// Laps of a sample.
 const LAPS: usize = 4;
 
 /// A call that gives the last page back; its number is the second argument.
@@ -25,7 +24,6 @@ type Release = fn(&mut Mapping, usize) -> io::Result<()>;
 /// The signal to the other threads that a sample is over.
 #[derive(Debug, Default)]
 pub struct SampleEnd {
-    /// Samples that are over.
     samples: AtomicUsize,
 }
 

@@ -51,7 +51,6 @@ fn close() {
     EVENTS.with_borrow_mut(|events| *events = None);
 }
 
-/// First writes to a fresh region.
 fn touch(fixture: &Fixture) -> io::Result<Used> {
     let region = Mapping::anonymous(fixture.region)?;
     Ok(timed(|| (0..region.pages()).for_each(|page| region.write(page))).1)
@@ -61,7 +60,6 @@ fn pages(fixture: &Fixture) -> f64 {
     (fixture.region / fixture.page) as f64
 }
 
-/// What counting adds to each fault.
 pub fn counted(fixture: &Fixture) -> io::Result<Lap> {
     // Each measurement follows a lap that is not measured, as opening and closing events change caches.
     let twice = || touch(fixture).and_then(|_| touch(fixture));
@@ -70,7 +68,6 @@ pub fn counted(fixture: &Fixture) -> io::Result<Lap> {
     Ok(Lap { units: pages(fixture), used, again: twice()? })
 }
 
-/// What a sample with its stack adds to counting.
 pub fn sampled(fixture: &Fixture) -> io::Result<Lap> {
     let used = with_events(SAMPLED, false, || touch(fixture))?;
     let again = with_events(COUNTED, false, || touch(fixture))?;
@@ -84,7 +81,6 @@ pub fn burst(fixture: &Fixture) -> io::Result<Lap> {
     Ok(Lap { units: pages(fixture), used, again })
 }
 
-/// What events add to a switch of a task off its CPU and back.
 pub fn switched(_: &Fixture) -> io::Result<Lap> {
     let sleep = || timed(|| (0..SWITCHES).for_each(|_| std::thread::sleep(SLEEP))).1;
     let used = with_events(COUNTED, false, || Ok(sleep()))?;

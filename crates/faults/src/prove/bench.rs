@@ -10,7 +10,6 @@ use lab::worker::{Bench, WorkerReport};
 
 use super::counted::CountedStart;
 
-/// Starts the program once with each lever, for the proof that it takes.
 pub fn prepare(
     setup: Setup,
     event: &mut dyn FnMut(Event),

@@ -6,7 +6,6 @@ use figure::levers::{BASE, Quantity};
 
 use super::plan::AXIS;
 
-/// Adds them.
 pub fn complete(figures: &mut Vec<Figure>) {
     let (base, levers): (Vec<&Figure>, Vec<&Figure>) =
         AXIS.measured(figures).into_iter().partition(|figure| AXIS.variant_of(figure) == BASE);

@@ -12,10 +12,8 @@ use lab::start::{LaunchSettings, Programs, Start, StartResult};
 
 use crate::allocator;
 
-/// A start whose calls for memory were counted.
 #[derive(Debug)]
 pub struct CountedStart {
-    /// What it used, its calls, and whether it failed.
     pub ended: StartResult,
     /// The first program that ran without the variables.
     without_variables: Option<String>,
@@ -59,7 +57,6 @@ impl CountedStart {
         self.ended.calls.clone().map(|calls| calls.iter().map(|count| count / seconds).collect())
     }
 
-    /// Writes the calls and what was observed.
     pub fn write(&self, evidence: &mut Evidence, is_rate: bool) {
         evidence.put_reading(key::LEVER_CALLS, self.calls(is_rate));
         if self.allocators.is_empty() {

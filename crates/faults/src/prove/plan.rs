@@ -14,14 +14,12 @@ use lab::trial::{Axis, Setup, Trial, Variant};
 use super::{MODE, Options, PlanError};
 use crate::levers;
 
-/// What is compared.
 pub const AXIS: Axis =
     Axis { suite: crate::SUITE, cpu: "faults.prove.cpu", name: "lever", variant: key::LEVER };
 /// Starts for the proof in addition to one for each variant: the base once more, and some where another
 /// allocator is preloaded or a count of calls failed.
 const MORE_PROOF_STARTS: usize = 3;
 
-/// Resolves options against a machine.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let (mut variants, mut figures) = (Vec::new(), Vec::new());
     let mut add = |name: &str, environment: Vec<OsString>, library: Option<PathBuf>, conditions| {
@@ -85,7 +83,6 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     Ok(Planned { suite: trial.suite_plan(machine), notes: resolved })
 }
 
-/// The levers that are tried.
 fn chosen(options: &Options) -> Result<Vec<(&'static levers::Lever, &'static levers::Way)>, PlanError> {
     let all = levers::to_try(options.manager, &[], options.version);
     let exists = |name: &String| all.iter().any(|(lever, _)| lever.word == name);

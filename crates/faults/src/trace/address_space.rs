@@ -18,16 +18,13 @@ const ARENA: u64 = 64 << 20;
 const WRITE: u32 = 2;
 const EXEC: u32 = 4;
 
-/// A mapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Area {
     /// Behind its last byte.
     pub end: u64,
-    /// Where in its file it starts.
     pub offset: u64,
     /// The file, or a name such as `[heap]`; untrusted. Empty where there is none.
     pub name: Rc<str>,
-    /// Whether code may run there.
     pub is_code: bool,
     /// Whether it may be written, and writes stay private.
     pub is_private: bool,
@@ -36,14 +33,12 @@ pub struct Area {
     /// When another mapping merged with it last. It may have been unmapped and mapped again before that: no
     /// record shows it.
     pub joined: u64,
-    /// PROT_READ and so on.
     protection: u32,
     /// Whether it is known to have been unmapped since.
     is_gone: bool,
 }
 
 impl Area {
-    /// The file that it maps.
     pub fn file(&self) -> Option<&str> {
         (self.name.starts_with('/') && !self.name.starts_with("//") && !self.is_anonymous())
             .then_some(&self.name)
@@ -56,7 +51,6 @@ impl Area {
     }
 }
 
-/// A process's mappings, by their first byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AddressSpace {
     areas: BTreeMap<u64, Area>,
@@ -67,10 +61,8 @@ pub struct AddressSpace {
     heap_end: u64,
 }
 
-/// The result of a new mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Added {
-    /// Whether it maps code.
     pub is_code: bool,
     /// Bytes that were not mapped before.
     pub fresh: u64,
@@ -154,7 +146,6 @@ impl AddressSpace {
         }
     }
 
-    /// Puts an area where it belongs, cutting others.
     fn put(&mut self, start: u64, area: Area) {
         let end = area.end;
         if start >= end {
@@ -186,7 +177,6 @@ impl AddressSpace {
         (address < area.end).then_some((*start, area))
     }
 
-    /// All mappings.
     pub fn areas(&self) -> impl Iterator<Item = (u64, &Area)> {
         self.areas.iter().map(|(start, area)| (*start, area))
     }

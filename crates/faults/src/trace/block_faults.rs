@@ -22,7 +22,6 @@ const MOST_ORIGINS: usize = 50_000;
 const MOST_AGES: usize = 2000;
 const MOST_TOUCHES: usize = 1000;
 
-/// A step in the life of a process and its blocks.
 #[derive(Clone, Debug)]
 enum Step {
     /// The recorder is loaded in this process.
@@ -31,7 +30,6 @@ enum Step {
     Ended(u64),
     /// It begins with the blocks of this parent.
     Fork(u32),
-    /// It executes another program.
     Exec,
     Exit,
     Fault {
@@ -41,7 +39,6 @@ enum Step {
     },
 }
 
-/// A block that exists.
 #[derive(Clone, Copy, Debug)]
 struct Live {
     end: u64,
@@ -52,7 +49,6 @@ struct Live {
     origin: Option<(u32, f64)>,
 }
 
-/// A process.
 #[derive(Clone, Debug, Default)]
 struct Process {
     has_recorder: bool,
@@ -69,7 +65,6 @@ impl Process {
     }
 }
 
-/// What faults are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     /// The group of the place that touched the block: its program and kind of memory.
@@ -83,11 +78,9 @@ pub struct Key {
 /// Faults in blocks of one kind.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
-    /// Faults.
     pub faults: f64,
     /// Faults, divided by the probability with which the stack of their block was taken.
     pub scaled: f64,
-    /// Samples.
     pub samples: f64,
     /// Sizes of the smallest and the largest, in bytes.
     pub sizes: Option<(u64, u64)>,
@@ -97,7 +90,6 @@ pub struct Row {
     pub touches: HashMap<Site, f64>,
 }
 
-/// The faults of a trace, joined to blocks.
 #[derive(Debug, Default)]
 pub struct BlockFaults {
     waiting: BTreeMap<(u64, u64), (u32, Step)>,
@@ -107,7 +99,6 @@ pub struct BlockFaults {
     by_frames: HashMap<Box<[Frame]>, u32>,
     /// Stacks of allocations, by number.
     pub origins: Vec<Box<[Frame]>>,
-    /// Faults in blocks.
     pub rows: HashMap<Key, Row>,
     /// Blocks whose stack was taken, by that stack and by the exponent of their size: how many there were,
     /// and how many of them were freed.
@@ -116,7 +107,6 @@ pub struct BlockFaults {
     pub outside: f64,
     /// Faults of processes without the recorder.
     pub without_recorder: f64,
-    /// Programs that were started with it.
     pub programs: u64,
     /// Blocks that were recorded, and those of them whose stack was taken.
     pub born: (u64, u64),
@@ -174,7 +164,6 @@ impl BlockFaults {
         self.outside + self.without_recorder + self.sum(|row| row.faults)
     }
 
-    /// The sum of a field over all rows.
     pub fn sum(&self, field: fn(&Row) -> f64) -> f64 {
         self.rows.values().map(field).fold(0.0, |sum, one| sum + one)
     }

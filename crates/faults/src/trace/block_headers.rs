@@ -21,9 +21,7 @@ type Sums = [f64; 2];
 /// First faults of one program at one kind of memory.
 #[derive(Clone, Debug, Default)]
 pub struct BlockHeaders {
-    /// Mappings.
     mappings: Sums,
-    /// Their pages.
     pages: Sums,
     /// By instruction of the C library that wrote to the beginning of a fresh mapping, where malloc keeps a
     /// block's size.
@@ -46,7 +44,6 @@ impl BlockHeaders {
         }
     }
 
-    /// Adds any other fault.
     pub fn other(&mut self, instruction: u64) {
         if self.others.len() < MOST_PLACES || self.others.contains_key(&instruction) {
             *self.others.entry(instruction).or_default() += 1.0;

@@ -40,7 +40,6 @@ const AIM: (f64, f64) = (1000.0, 60.0);
 /// Up to so many of each call in a second every one is recorded; beyond that one in so many. More for brk:
 /// its bytes are a difference to the call before.
 const ALL: [f64; TRACED.len()] = [5000.0, 5000.0, 5000.0, 50_000.0, 5000.0];
-/// The first period of stacks.
 const FIRST_PERIOD: u64 = 7;
 /// A CPU records at least so many stacks, and calls, of each moment, however long the period should be.
 const LEAST: (f64, f64) = (4.0, 20.0);
@@ -80,7 +79,6 @@ struct Moment {
     adapted: Instant,
 }
 
-/// The ring of one CPU.
 struct Ring {
     ring: Sampler,
     /// Other counters that write into it.
@@ -152,7 +150,6 @@ impl Calls {
         Ok(())
     }
 
-    /// Ends the current moment.
     pub fn close(&mut self, entries: &mut Vec<Entry>) {
         self.drain(entries);
         if let Some(moment) = self.open.take() {
@@ -313,12 +310,10 @@ fn builder(set: Set, id: u64, period: u64, cpu: u32) -> Builder<'static> {
     builder
 }
 
-/// How records of a set are to be read.
 pub fn config(set: Set) -> ParseConfig<Native> {
     ParseConfig::from(*builder(set, 0, 1, 0).attrs())
 }
 
-/// Why there are no events.
 fn explain(error: &io::Error) -> Failure {
     match error.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => {

@@ -25,12 +25,9 @@ const MOST_STACKS: usize = 50_000;
 /// and the size).
 const HEADER: u64 = 16;
 
-/// What faults are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// The program.
     pub program: u32,
-    /// The kind of memory.
     pub memory: Memory,
     /// Whether the process inherited the memory from the one that it was forked from.
     pub is_inherited: bool,
@@ -43,16 +40,13 @@ pub struct Refaults {
     pub mapped: f64,
     /// They are in a mapping that merged with another: perhaps in the new one.
     pub maybe_mapped: f64,
-    /// The heap shrank and grew again.
     pub heap_cut: f64,
-    /// The process forked.
     pub forked: f64,
     /// No event: given back by madvise, or taken away by the kernel.
     pub no_event: f64,
 }
 
 impl Refaults {
-    /// All of them.
     pub fn sum(&self) -> f64 {
         self.mapped + self.maybe_mapped + self.heap_cut + self.forked + self.no_event
     }
@@ -74,13 +68,10 @@ impl Refaults {
 pub struct Group {
     /// Minor faults, by the weights of the samples.
     pub minor: f64,
-    /// Samples of minor faults.
     pub samples: f64,
-    /// Major faults.
     pub major: f64,
     /// Faults that the kernel took for the program, by weight.
     pub in_kernel: f64,
-    /// What happened to pages that were faulted in again.
     pub refaults: Refaults,
     /// First faults at fresh mappings.
     pub headers: BlockHeaders,
@@ -90,10 +81,8 @@ pub struct Group {
     pub files: HashMap<Rc<str>, (f64, f64)>,
 }
 
-/// Sampled faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SampleTotals {
-    /// Samples.
     pub samples: f64,
     /// Faults that they represent.
     pub faults: f64,
@@ -101,14 +90,11 @@ pub struct SampleTotals {
     pub lost: f64,
 }
 
-/// Everything that was collected.
 #[derive(Default)]
 pub struct Collector {
-    /// Processes and programs.
     pub tasks: Tasks,
     /// Keys of the groups, in their order.
     pub keys: Vec<Key>,
-    /// Groups.
     pub groups: Vec<Group>,
     /// Images, by number.
     pub images: Vec<(Rc<str>, Arc<Image>)>,
@@ -116,13 +102,10 @@ pub struct Collector {
     pub sites: HashMap<Site, (f64, f64)>,
     /// Faults at sites that found no room.
     pub other_sites: f64,
-    /// Pages.
     pub pages: Pages,
-    /// Runs, of bursts.
     pub runs: Runs,
     /// Faults in large blocks, if a recorder is preloaded.
     pub blocks: Option<BlockFaults>,
-    /// Minor faults.
     pub minor: SampleTotals,
     /// Records of tasks and mappings: those that were read, and those that were lost.
     pub task_records: (f64, f64),
@@ -130,9 +113,7 @@ pub struct Collector {
     misses_mappings: bool,
     /// Faults in bursts.
     pub burst: f64,
-    /// Calls for memory.
     pub call_counts: CallCounts,
-    /// Writes the events to a file, if so.
     pub event_log: Option<Writer>,
     files: Images,
     rules: Rules,
@@ -142,12 +123,10 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// A collector without events, on a machine with pages of so many bytes.
     pub fn new(page: u64) -> Collector {
         Collector { page, ..Collector::default() }
     }
 
-    /// Bytes of a page.
     pub fn page(&self) -> u64 {
         self.page
     }
@@ -165,7 +144,6 @@ impl Collector {
         collector
     }
 
-    /// Adds an event.
     pub fn take(&mut self, entry: Entry) {
         if let Some(writer) = &mut self.event_log {
             writer.entry(&entry);
@@ -266,7 +244,6 @@ impl Collector {
         frames.into_iter().map(|address| self.frame(fault.process, process, address)).collect()
     }
 
-    /// Adds a fault to its group.
     fn count(&mut self, number: u32, process: &Process, fault: &Fault, time: u64) {
         let Some(group) = self.groups.get_mut(number as usize) else { return };
         let weight = fault.weight as f64;

@@ -27,7 +27,6 @@ pub struct Control {
 }
 
 impl Control {
-    /// A control that has adapted nothing yet.
     pub fn new() -> Control {
         Control { is_first: true, longest: u64::MAX }
     }
@@ -55,7 +54,6 @@ impl Control {
 pub struct Maps(f64);
 
 impl Maps {
-    /// Adds a record.
     pub fn count(&mut self, kind: &EventKind) {
         match kind {
             EventKind::Map(map) if map.name == "//anon" => self.0 += 1.0,

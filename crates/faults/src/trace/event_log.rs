@@ -22,7 +22,6 @@ use super::record::{Entry, EventKind, Fault, Map, Regs, Set};
 use super::totals::Totals;
 use crate::allocator::AllocatorHints;
 
-/// The format's number.
 const FORMAT: u32 = 1;
 /// Directories whose files are named in full: they belong to the distribution, and their names reveal nothing
 /// about a person.
@@ -86,32 +85,25 @@ struct MapLine(u32, u64, u64, u64, u32, bool, String);
 /// What is known only at the end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trailer {
-    /// Totals of the trace.
     #[serde(flatten)]
     pub totals: Totals,
     /// What each program's file says about its allocator, by the program's name.
     pub programs: BTreeMap<String, AllocatorHints>,
 }
 
-/// The contents of a file.
 #[derive(Debug, Default)]
 pub struct EventLog {
-    /// Bytes of a page.
     pub page: u64,
     /// The events, in the order in which they were collected.
     pub entries: Vec<Entry>,
     /// Snapshots by process, each with its time in nanoseconds, in order.
     pub snapshots: HashMap<u32, Vec<(u64, ProcessSnapshot)>>,
-    /// The end.
     pub trailer: Trailer,
 }
 
-/// Writes a file.
 pub struct Writer {
     file: GzEncoder<BufWriter<File>>,
-    /// Bytes written so far, before compression.
     bytes: u64,
-    /// Entries and mappings written so far.
     entries: usize,
     last: Previous,
     /// Why nothing more is written.
@@ -126,7 +118,6 @@ struct Previous {
     ip: u64,
 }
 
-/// A difference of any two numbers.
 fn minus(a: u64, b: u64) -> i64 {
     a.wrapping_sub(b) as i64
 }
@@ -136,10 +127,6 @@ fn plus(a: u64, difference: i64) -> u64 {
 }
 
 impl Writer {
-    /// Begins a file.
-    ///
-    /// # Errors
-    /// What the system said.
     pub fn create(path: &Path, page: u64) -> std::io::Result<Writer> {
         let file = GzEncoder::new(BufWriter::new(File::create(path)?), Compression::best());
         let mut writer = Writer { file, bytes: 0, entries: 0, last: Previous::default(), trouble: None };
@@ -147,7 +134,6 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Adds an event.
     pub fn entry(&mut self, entry: &Entry) {
         let micros = entry.time / 1000;
         let time = minus(micros, self.last.time);
@@ -193,17 +179,13 @@ impl Writer {
         line
     }
 
-    /// Adds a snapshot of a process; `time` in nanoseconds.
     pub fn snapshot(&mut self, time: u64, snapshot: &ProcessSnapshot) {
         let maps = snapshot.maps.iter().map(map_line).collect();
         let time = minus(time / 1000, self.last.time);
         self.line(&Line::Snapshot { time, process: snapshot.process, name: snapshot.name.clone(), maps });
     }
 
-    /// Ends the file.
-    ///
-    /// # Errors
-    /// What the system said, now or earlier.
+    /// Ends the file; reports the first error, of now or earlier.
     pub fn end(mut self, trailer: Trailer) -> std::io::Result<()> {
         self.line(&Line::Trailer(trailer));
         match self.trouble {
@@ -259,7 +241,6 @@ pub fn read(path: &Path) -> Result<EventLog, Failure> {
 }
 
 impl EventLog {
-    /// Reads the unpacked lines of a file.
     pub fn parse(lines: impl BufRead) -> Result<EventLog, Failure> {
         EventLog::parse_up_to(lines, MOST_ENTRIES)
     }

@@ -55,11 +55,9 @@ pub struct TraceOptions {
     pub ring: Option<Ring>,
     /// Whether calls for memory are counted all the time, and not in moments.
     pub all_calls: bool,
-    /// Writes the events to a file, if so.
     pub event_log: Option<Writer>,
 }
 
-/// A trace that runs.
 pub struct EventLoop {
     events: Events,
     ring: Option<Ring>,
@@ -67,7 +65,6 @@ pub struct EventLoop {
     sorter: EventSorter,
     begun: Instant,
     control: Control,
-    /// Minor faults that were counted at the last adjustment.
     counted: u64,
     /// Samples (lost ones included) and new mappings since the last adjustment; when that was.
     samples: f64,
@@ -82,7 +79,6 @@ pub struct EventLoop {
     /// Names of programs that this process may not trace.
     unseen: BTreeSet<String>,
     trouble: Option<Failure>,
-    /// Calls for memory, or why there are none.
     calls: Result<Calls, Failure>,
     /// Events of the machine when the trace began.
     machine_events: [u64; 2],
@@ -90,7 +86,6 @@ pub struct EventLoop {
     first: Option<u32>,
 }
 
-/// When bursts begin and end.
 struct Bursts {
     /// When the burst that is on ends.
     ends: Option<Instant>,
@@ -101,7 +96,6 @@ struct Bursts {
 }
 
 impl EventLoop {
-    /// A trace that has read nothing yet.
     pub fn new(
         events: Events,
         first: Option<u32>,
@@ -148,7 +142,6 @@ impl EventLoop {
         }
     }
 
-    /// Runs until `stop` is set.
     pub fn run(mut self, stop: &AtomicU64) -> Traced {
         while stop.load(Ordering::Acquire) == NEVER {
             let rest = |ends: Instant| ends.saturating_duration_since(Instant::now()).min(DRAIN_IN_BURST);
@@ -257,7 +250,6 @@ impl EventLoop {
         }
     }
 
-    /// Reads the recorder's last entries, and joins what waits.
     fn end_blocks(&mut self) {
         let Some(mut ring) = self.ring.take() else { return };
         let mut rest = Vec::new();
@@ -304,7 +296,6 @@ impl EventLoop {
         self.sorter.unsorted().push(Entry { time: now(), kind: EventKind::Mappings(on) });
     }
 
-    /// Turns error codes of faults on or off.
     fn watch_codes(&mut self, on: bool) {
         if let Ok(calls) = &mut self.calls {
             calls.watch_codes(on, self.sorter.unsorted());

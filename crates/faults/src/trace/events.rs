@@ -53,7 +53,6 @@ const OF_MEMORY: usize = 128;
 pub enum Target {
     /// A process that is about to execute its program: counting begins then.
     Starting(u32),
-    /// Tasks that run.
     Running(Vec<u32>),
 }
 
@@ -66,14 +65,12 @@ impl Target {
     }
 }
 
-/// One set, opened.
 #[derive(Debug)]
 struct Opened {
     set: Set,
     /// One event in so many is sampled.
     period: u64,
     rings: Vec<Ring>,
-    /// Bytes of each ring.
     bytes: usize,
     /// Counters that write into the ring of another one.
     others: Vec<Counter>,
@@ -120,7 +117,6 @@ impl Opened {
     }
 }
 
-/// The events of a target.
 #[derive(Debug)]
 pub struct Events {
     cpus: CpuList,
@@ -140,9 +136,6 @@ pub struct Events {
 
 impl Events {
     /// Opens them; `period` is that of minor faults. Bursts are off.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn open(target: &Target, cpus: &CpuList, period: u64) -> io::Result<Events> {
         let (cpus, sets) = (cpus.clone(), Vec::new());
         let room = room(cpus.len());
@@ -178,9 +171,7 @@ impl Events {
     }
 
     /// Samples minor faults of these tasks, and of all that they start, by another period from now on.
-    ///
-    /// # Errors
-    /// What the kernel said; then nothing is sampled any more.
+    /// After an error nothing is sampled any more.
     pub fn set_period(&mut self, period: u64, tasks: &[u32], entries: &mut Vec<Entry>) -> io::Result<()> {
         self.counted = self.minor_faults();
         if let Some(place) = self.sets.iter().position(|opened| opened.set == Set::Minor) {
@@ -199,9 +190,6 @@ impl Events {
 
     /// Watches these tasks too, and all that they start, into the rings that are there. Bursts are off for
     /// them.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn follow(&mut self, tasks: &[u32]) -> io::Result<()> {
         let mut followed = Vec::new();
         for (place, opened) in self.sets.iter().enumerate() {
@@ -290,7 +278,6 @@ impl Events {
         Ok(opened)
     }
 
-    /// An event of a set on a CPU, of no task as yet.
     fn builder(&self, set: Set, cpu: u32) -> Builder<'static> {
         let mut builder = builder(set, self.sees_kernel, self.period_of(set));
         if self.counts_lost {
@@ -368,7 +355,6 @@ fn builder(set: Set, sees_kernel: bool, period: u64) -> Builder<'static> {
     builder
 }
 
-/// How records of a set are to be read.
 pub fn config(set: Set) -> ParseConfig<Native> {
     ParseConfig::from(*builder(set, true, 1).attrs())
 }
@@ -399,21 +385,16 @@ where
     all
 }
 
-/// Whether rights are missing.
 pub fn is_forbidden(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM))
 }
 
 /// Opens the events of the calling thread, which is pinned to its CPU.
-///
-/// # Errors
-/// What the kernel said.
 pub fn open_this_thread(period: u64) -> io::Result<Events> {
     let cpu = u32::try_from(rustix::thread::sched_getcpu()).unwrap_or_default();
     Events::open(&Target::Running(vec![this_thread()]), &CpuList::from_iter([cpu]), period)
 }
 
-/// The calling thread's number.
 pub fn this_thread() -> u32 {
     gettid().as_raw_nonzero().get().unsigned_abs()
 }
@@ -423,7 +404,6 @@ pub fn available() -> Result<(), Failure> {
     open_this_thread(1_000_003).map(drop).map_err(|error| explain(&error, 1, 1))
 }
 
-/// Why there are no events.
 pub fn explain(error: &io::Error, tasks: usize, cpus: usize) -> Failure {
     match error.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => Failure::new("the kernel forbids it (perf_event_open)")

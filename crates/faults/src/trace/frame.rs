@@ -8,7 +8,6 @@ pub type Frame = (Option<u32>, u64);
 /// Where faults came from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Site {
-    /// The group.
     pub group: u32,
     /// The task's name.
     pub thread: Rc<str>,

@@ -16,7 +16,6 @@ const TOGETHER: u64 = 5_000;
 /// A page with so many faults after it was marked is faulted in again and again.
 const OFTEN: f64 = 3.0;
 
-/// The faults of a page.
 #[derive(Clone, Copy, Debug)]
 struct Page {
     group: u32,
@@ -76,7 +75,6 @@ struct Tally {
     often: f64,
     /// Faults of bursts at other pages.
     others: f64,
-    /// The number of other pages.
     others_pages: f64,
     /// Further faults of other pages: within bursts, and as samples.
     others_again: (f64, f64),

@@ -10,11 +10,9 @@ use super::record::Map;
 /// A process as /proc shows it at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProcessSnapshot {
-    /// The process.
     pub process: u32,
     /// Its name; untrusted.
     pub name: String,
-    /// Its mappings.
     pub maps: Vec<Map>,
 }
 
@@ -43,10 +41,8 @@ impl ProcessSnapshot {
     }
 }
 
-/// Where snapshots come from.
 #[derive(Debug, Default)]
 pub enum SnapshotSource {
-    /// This machine.
     #[default]
     Live,
     /// This machine; each is also recorded, with its time.

@@ -7,11 +7,8 @@ use lab::failure::Failure;
 use super::collect::Collector;
 use super::totals::Totals;
 
-/// What a trace gave.
 pub struct Traced {
-    /// The collected events.
     pub collector: Collector,
-    /// What is known only at the end.
     pub totals: Totals,
     /// Names of programs that could not be traced, as they have rights that this process lacks; untrusted.
     pub unseen: BTreeSet<String>,

@@ -15,7 +15,6 @@ use super::record::{BlockRecord, Entry, EventKind, Fault};
 /// Nanoseconds after which an unfinished entry is given up: its writer was killed.
 const PATIENCE: u64 = 100_000_000;
 
-/// The ring, from the first entry on.
 #[derive(Debug)]
 pub struct Ring {
     blocks: Blocks,

@@ -36,7 +36,6 @@ impl EventSorter {
         self.settled.extend(self.unsorted.drain(..));
     }
 
-    /// How many are in order and wait.
     pub fn waiting(&self) -> usize {
         self.settled.len()
     }

@@ -14,19 +14,16 @@ use super::frame::Frame;
 /// Characters of a name at most: C++ has names of thousands.
 const MOST: usize = 120;
 
-/// A function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     /// Its name, or the file that it is in.
     pub name: String,
-    /// The file and line in the source.
     pub line: Option<String>,
 }
 
 /// Functions of each frame, the innermost first; an inlined call is a function of its own.
 pub type Names = HashMap<Frame, Vec<Function>>;
 
-/// Looks up the functions of these frames.
 pub fn names(frames: impl IntoIterator<Item = Frame>, collector: &Collector) -> Names {
     let mut by_image: HashMap<u32, Vec<u64>> = HashMap::new();
     let mut names = Names::new();

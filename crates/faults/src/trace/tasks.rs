@@ -18,21 +18,17 @@ const AGAIN: u64 = 200_000_000;
 /// Nanoseconds between two readings of its VmPeak because a call is about more.
 const AGAIN_MAPPED: u64 = 20_000_000;
 
-/// A process.
 #[derive(Clone)]
 pub struct Process {
     /// Its mappings; shared with the process that it was forked from until one of them maps something.
     pub space: Rc<AddressSpace>,
-    /// Unwinds its stacks.
     pub stacks: Rc<RefCell<Stacks>>,
     /// The unique number of its address space.
     pub id: u32,
-    /// The number of the program that it runs.
     pub program: u32,
     /// Since when it has pages in common with the process that it was forked from: until it executes a
     /// program.
     pub child_since: Option<u64>,
-    /// When it last forked.
     pub parent_since: Option<u64>,
     /// The end of its heap; shared by processes that share the address space.
     pub heap: Rc<Cell<Heap>>,
@@ -40,7 +36,6 @@ pub struct Process {
     most_mapped: (u64, u64),
     /// The process that it forked last.
     forked: Option<u32>,
-    /// When its mappings were read last.
     read: u64,
     /// Faults by which it took memory of its own, by weight.
     touched: f64,
@@ -63,13 +58,10 @@ pub struct Program {
     pub hints: Option<AllocatorHints>,
     /// Names of the files that it has mapped as code.
     pub code: Vec<Rc<str>>,
-    /// Processes that ran it.
     pub processes: u64,
-    /// Threads that it started.
     pub threads: u64,
     /// Threads that began after others of the same process had ended: so many stacks came and went.
     pub threads_replaced: u64,
-    /// Times that it forked.
     pub forks: u64,
     /// Mappings of no file that it made, by their bytes.
     pub mappings: HashMap<u64, u64>,
@@ -83,10 +75,8 @@ pub struct Program {
     pub shared: f64,
 }
 
-/// All processes.
 #[derive(Default)]
 pub struct Tasks {
-    /// Where snapshots of processes come from.
     pub source: SnapshotSource,
     processes: HashMap<u32, Process>,
     /// All programs; a process has the number of its own.
@@ -110,12 +100,10 @@ impl Tasks {
         })
     }
 
-    /// Whether a process is known.
     pub fn knows(&self, process: u32) -> bool {
         self.processes.contains_key(&process)
     }
 
-    /// Processes that are known.
     pub fn processes(&self) -> impl Iterator<Item = u32> {
         self.processes.keys().copied()
     }
@@ -127,7 +115,6 @@ impl Tasks {
         }
     }
 
-    /// The program of a known process.
     pub fn program(&mut self, process: u32) -> Option<&mut Program> {
         let number = self.processes.get(&process)?.program;
         self.programs.get_mut(number as usize)
@@ -144,7 +131,6 @@ impl Tasks {
         }
     }
 
-    /// A new mapping.
     pub fn map(&mut self, map: &Map, time: u64) {
         let process = self.get(map.process, time);
         let number = process.program;
@@ -164,7 +150,6 @@ impl Tasks {
         }
     }
 
-    /// A new task.
     pub fn fork(&mut self, process: u32, parent: u32, time: u64) {
         if process == parent {
             let ended = self.ended.get_mut(&process).filter(|ended| **ended > 0);
@@ -241,7 +226,6 @@ impl Tasks {
         }
     }
 
-    /// A task has ended.
     pub fn exit(&mut self, process: u32, thread: u32) {
         self.names.remove(&thread);
         if thread == process {
@@ -315,7 +299,6 @@ impl Process {
         }
     }
 
-    /// Adds the mappings of a snapshot.
     fn add_mappings(&mut self, snapshot: ProcessSnapshot, program: &mut Program, time: u64) {
         self.read = time;
         let space = Rc::make_mut(&mut self.space);

@@ -17,11 +17,9 @@ const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
 const AS_ROOT: &str = "run truebench as root";
 
-/// Tracefs, as a directory.
 #[derive(Debug)]
 pub struct Tracefs(OwnedFd);
 
-/// A tracepoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Format {
     /// Its number (perf_event_open(2)).
@@ -94,7 +92,6 @@ fn unmounted() -> Result<OwnedFd, Errno> {
 }
 
 impl Format {
-    /// Reads a format file; `None` if it is malformed.
     pub fn parse(text: &str) -> Option<Format> {
         let id = text.lines().find_map(|line| line.strip_prefix("ID:"))?.trim().parse().ok()?;
         let fields = text.lines().filter_map(|line| field(line.trim_start().strip_prefix("field:")?));

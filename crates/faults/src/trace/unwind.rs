@@ -22,9 +22,7 @@ use framehop::aarch64::{CacheAarch64 as Cache, UnwindRegsAarch64, UnwinderAarch6
 #[cfg(target_arch = "x86_64")]
 use framehop::x86_64::{CacheX86_64 as Cache, UnwindRegsX86_64, UnwinderX86_64 as Unwinder};
 
-/// Frames at most.
 const MOST_FRAMES: usize = 127;
-/// Files kept open at most.
 const MOST_FILES: usize = 1024;
 /// The highest compression ratio of zlib: 258 bytes from a match of two bits (zlib_tech.html, "maximum
 /// compression factor"). zstd can do more, but not with debug information, and the symbolizer has no zstd.
@@ -46,7 +44,6 @@ impl Deref for Part {
     }
 }
 
-/// A program or library.
 pub struct Image {
     /// A path that leads to it as long as this process lives, even if the file is renamed or removed.
     pub path: PathBuf,
@@ -178,7 +175,6 @@ impl Images {
     }
 }
 
-/// Unwinds stacks of one address space.
 #[derive(Default)]
 pub struct Stacks {
     unwinder: Option<Unwinder<Part>>,

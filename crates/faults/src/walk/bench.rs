@@ -42,7 +42,6 @@ struct WalkBench {
     malloc: Evidence,
 }
 
-/// The result of a start.
 struct Walk {
     started: String,
     duration: f64,
@@ -110,7 +109,6 @@ impl Bench for WalkBench {
 }
 
 impl WalkBench {
-    /// One start.
     fn walk(&mut self, arm: &Arm) -> Result<Walk, Failure> {
         let variables = arm.variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let ask = CopiesSpec {
@@ -163,7 +161,6 @@ fn note_of(copies: &Copies, index: usize) -> Result<u64, Failure> {
     note.map(|note| note.load(Ordering::Acquire)).ok_or(Failure::new("the helper has no place for results"))
 }
 
-/// The state of the process now.
 fn snapshot(copies: &Copies, maps: &[MemoryMap]) -> Result<Snapshot, Failure> {
     let mut snapshot = Snapshot {
         end: note_of(copies, fields::BREAK)?,
@@ -199,7 +196,6 @@ fn malloc_library(copies: &Copies, maps: &[MemoryMap]) -> Result<Evidence, Failu
     Ok(evidence)
 }
 
-/// Reads the memory of a sleeping process.
 struct MemoryReader {
     directory: PathBuf,
     pagemap: File,

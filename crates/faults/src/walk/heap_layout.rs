@@ -10,7 +10,6 @@ use workload::heap_walk::{BLOCKS, IS_MMAPPED};
 /// A range of addresses: the first, and the one behind the last.
 pub type Extent = (u64, u64);
 
-/// What the process and the kernel report.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
     /// Where the heap ends.
@@ -25,23 +24,19 @@ pub struct Snapshot {
     pub anonymous: Vec<Extent>,
 }
 
-/// The state before the first step.
 #[derive(Clone, Debug)]
 pub struct Baseline {
     /// Where the heap ended: the steps use what is above.
     pub heap: u64,
-    /// Its private anonymous memory.
     pub anonymous: Vec<Extent>,
     /// Whole pages of it in which blocks have been so far, each once: an allocator may use memory that it had
     /// before.
     pub block_pages: Vec<Extent>,
-    /// Bytes of a page.
     pub page: u64,
     /// Whether malloc is that of the GNU C library, whose headers can be read.
     pub is_glibc: bool,
 }
 
-/// The layout after a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeapLayout {
     /// Bytes from the heap's start to its end.
@@ -54,7 +49,6 @@ pub struct HeapLayout {
     pub mapped: u64,
     /// Bytes in memory of these, and of all pages outside of the heap in which blocks have been.
     pub mapped_resident: u64,
-    /// Minor faults in the step.
     pub faults: u64,
     /// The blocks, in the format of [`WALK_BLOCKS`].
     pub blocks: String,
@@ -123,12 +117,10 @@ impl HeapLayout {
         })
     }
 
-    /// Bytes in memory, of the heap and of mappings.
     pub fn resident(&self) -> u64 {
         self.heap_resident + self.mapped_resident
     }
 
-    /// Writes the layout.
     pub fn write(&self, evidence: &mut Evidence) {
         evidence.put(WALK_BREAK, self.end as f64);
         evidence.put(WALK_HEAP_PAGES, self.heap_pages.clone());

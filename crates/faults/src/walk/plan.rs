@@ -14,21 +14,15 @@ use super::{ARMS, Arm, MODE, Options, WalkError, name};
 /// Seconds after which a start counts as hung; a machine may be suspended or overloaded.
 const GRACE: f64 = 120.0;
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
-    /// The CPUs that may be used.
     pub allowed: CpuList,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// Its id.
     pub id: String,
     /// Its arm, an index into [`ARMS`].
     pub arm: usize,
@@ -36,7 +30,6 @@ pub struct Task {
     pub step: usize,
 }
 
-/// Resolves options against a machine.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, WalkError> {
     let allowed = machine.topology.usable();
     if allowed.is_empty() {

@@ -10,23 +10,19 @@ use super::super::tracefs::Format;
 pub const TRACED: [&str; 5] =
     ["sys_enter_mmap", "sys_enter_munmap", "sys_enter_mremap", "sys_exit_brk", "sys_enter_madvise"];
 
-/// A set of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Set {
     /// One call in so many, with its stack.
     Stacks,
     /// Every call.
     Counts,
-    /// Error codes of faults.
     Codes,
     /// New processes that share their parent's address space.
     Forks,
 }
 
-/// Reads records.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
-    /// The set.
     pub set: Set,
     /// Tracepoints, in the order of [`TRACED`].
     pub formats: &'a [Format],
