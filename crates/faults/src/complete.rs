@@ -5,7 +5,7 @@ use figure::faults::{Manager, Mechanism};
 use figure::series::{Column, MAX_TIMELINE_POINTS, Part, Timeline};
 use figure::{Basis, Better, Evidence, Figure, Reading, Round, Status, Unit, stats};
 
-use crate::levers::{self, Advice};
+use crate::levers;
 use crate::prices::catalogue;
 use crate::prices::plan::series_id;
 use crate::rates::Row;
@@ -56,9 +56,7 @@ fn advise(figure: &mut Figure) {
     let mechanism = figure.conditions.get(MECHANISM).and_then(|word| Mechanism::of(&word));
     let Some(mechanism) = mechanism.filter(|_| figure.series.is_none()) else { return };
     let manager = figure.conditions.get(MANAGER).and_then(|word| Manager::of(&word));
-    let Advice::Levers(levers) = levers::against(manager.unwrap_or(Manager::Program), mechanism, None) else {
-        return;
-    };
+    let levers = levers::against(manager.unwrap_or(Manager::Program), mechanism);
     let outside = levers.iter().find(|lever| lever.is_set_from_outside() && lever.is_bounded);
     let Some(lever) = outside.or(levers.first()) else { return };
     let variables: Vec<String> = lever

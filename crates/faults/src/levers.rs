@@ -73,12 +73,24 @@ const LISTS: &[Syntax] = &[
     Syntax { variable: jvm::OPTIONS, between: b' ', assigns: "" },
 ];
 
-#[derive(Debug, PartialEq, Eq)]
-pub enum Advice {
-    /// Levers, those with a bound first.
-    Levers(Vec<&'static Lever>),
-    /// None, and why.
-    None(&'static str),
+/// A lever that is bounded, and of use without others.
+const BOUNDED: Lever = Lever {
+    word: "",
+    about: "",
+    ways: &[],
+    code: "",
+    price: "",
+    is_bounded: true,
+    is_part: false,
+    against: &[],
+};
+
+const fn variable(variable: &'static str, value: &'static str) -> Setting {
+    Setting { variable, option: "", value }
+}
+
+const fn since(since: Version, settings: &'static [Setting]) -> Way {
+    Way { since, until: NEVER, settings }
 }
 
 impl Lever {
@@ -114,20 +126,18 @@ pub fn of_manager(manager: Manager) -> &'static [Lever] {
     }
 }
 
-/// Levers against a mechanism for an allocator in this version: its own, then those that work with any
-/// allocator; bounded ones first, parts of others last.
-pub fn against(manager: Manager, mechanism: Mechanism, version: Option<Version>) -> Advice {
-    let exists = |lever: &&Lever| !lever.is_set_from_outside() || lever.way(version).is_some();
+/// Levers against a mechanism for an allocator: its own, then those that work with any allocator; bounded ones
+/// first, parts of others last.
+pub fn against(manager: Manager, mechanism: Mechanism) -> Vec<&'static Lever> {
     let general = any::LEVERS.iter().filter(|lever| any::is_for(lever, manager));
     let mut levers: Vec<&'static Lever> = of_manager(manager)
         .iter()
         .chain(general)
         .filter(|lever| lever.against.contains(&mechanism))
-        .filter(exists)
         .collect();
     // Stable: within these the tables' order stays.
     levers.sort_by_key(|lever| (lever.is_part, !lever.is_bounded));
-    if levers.is_empty() { Advice::None(any::why_none(mechanism)) } else { Advice::Levers(levers) }
+    levers
 }
 
 /// Levers of an allocator that can be tried from outside, against any of these mechanisms; against all if
@@ -186,20 +196,16 @@ mod unit {
     }
 
     #[test]
-    fn there_is_a_lever_against_everything_or_a_reason() {
+    fn there_is_a_lever_against_what_is_explained() {
         for manager in Manager::ALL {
             for mechanism in Mechanism::ALL {
-                match against(*manager, *mechanism, None) {
-                    Advice::Levers(levers) => {
-                        assert!(!levers.is_empty());
-                        assert!(levers.iter().all(|lever| lever.against.contains(mechanism)));
-                        let order: Vec<_> =
-                            levers.iter().map(|lever| (lever.is_part, !lever.is_bounded)).collect();
-                        assert!(order.is_sorted(), "{manager} {mechanism}: bounded ones first");
-                    }
-                    Advice::None(reason) => assert!(reason.len() > 20, "{manager} {mechanism}"),
-                }
+                let levers = against(*manager, *mechanism);
+                assert!(levers.iter().all(|lever| lever.against.contains(mechanism)));
+                let order: Vec<_> = levers.iter().map(|lever| (lever.is_part, !lever.is_bounded)).collect();
+                assert!(order.is_sorted(), "{manager} {mechanism}: bounded ones first");
+                assert!(*mechanism != Mechanism::Unexplained || levers.is_empty());
             }
+            assert!(!against(*manager, Mechanism::Stacks).is_empty(), "{manager}");
         }
     }
 

@@ -1,12 +1,6 @@
 //! What page faults, and the calls around them, cost on this machine: the prices that put a program's faults
 //! in relation to its CPU time.
-//!
-//! - [`catalogue`] lists the prices; [`anonymous`], [`files`], [`calls`] and [`watching`] are their laps,
-//!   [`threads`] those of several threads.
-//! - [`capabilities`] tries which features this machine has; [`fixture`] holds sizes and [`test_files`];
-//!   [`child`] is a process that shares pages after a fork.
-//! - [`plan`] makes figures of the prices; [`bench`] is the worker; [`complete`] adds figures that follow
-//!   from others.
+//! [`catalogue`] lists them.
 
 pub mod anonymous;
 pub mod bench;

@@ -4,10 +4,6 @@
 //! CPU time decides, as wait4(2) reports it; time, memory and faults are reported next to it. That a lever
 //! took is proved by a start of its own, in which the calls for memory of the program and all that it starts
 //! are counted ([`lab::start`]): a variable that is set proves nothing.
-//!
-//! - [`plan`] is what is tried; [`bench`](mod@bench) makes the proofs; [`complete`] makes the figures that
-//!   follow.
-//! - [`counted`] is a start whose calls are counted.
 
 mod bench;
 mod complete;

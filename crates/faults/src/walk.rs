@@ -3,9 +3,6 @@
 //!
 //! [`workload::heap_walk`] makes the steps, and sleeps after each; its memory is then read from outside. A start of it
 //! gives one round to each figure of its arm. Everything is counted, and nothing is timed.
-//!
-//! - [`plan`](mod@plan) has the figures; [`bench`](mod@bench) is the worker; [`heap_layout`] is the heap
-//!   after a step. Pure but for the worker.
 
 mod bench;
 mod heap_layout;

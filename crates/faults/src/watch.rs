@@ -238,7 +238,7 @@ struct Session<'a> {
 
 impl Session<'_> {
     /// Stops a program and all that it started.
-    fn end(&self, ended: &impl AsFd, pid: Pid) -> Result<(), WatchError> {
+    fn end(&self, ended: &impl AsFd, pid: Pid) {
         let _ = kill_process(pid, Signal::TERM);
         let patience = Timespec { tv_sec: ENDING, tv_nsec: 0 };
         let has_ended = poll(&mut [PollFd::new(ended, PollFlags::IN)], Some(&patience)).is_ok_and(|n| n > 0);
@@ -246,7 +246,6 @@ impl Session<'_> {
         if !has_ended {
             let _ = kill_process(pid, Signal::KILL);
         }
-        Ok(())
     }
 
     fn run(
@@ -283,7 +282,8 @@ impl Session<'_> {
                 return Ok(());
             }
             if self.options.is_trial && (is_over || self.interrupt.requested().is_some()) {
-                return self.end(&ended, pid);
+                self.end(&ended, pid);
+                return Ok(());
             }
             before = now;
         }
@@ -292,13 +292,7 @@ impl Session<'_> {
 
     /// Sleeps to the next turn; returns whether the process has ended. A signal that asks for the end is
     /// passed on, once.
-    fn sleep(
-        &mut self,
-        ended: &impl std::os::fd::AsFd,
-        turn: u32,
-        pid: Pid,
-        is_child: bool,
-    ) -> Result<bool, WatchError> {
+    fn sleep(&mut self, ended: &impl AsFd, turn: u32, pid: Pid, is_child: bool) -> Result<bool, WatchError> {
         let next = self.begun + INTERVAL * turn;
         loop {
             let left = next.saturating_duration_since(Instant::now());
@@ -353,7 +347,7 @@ mod unit {
 
     #[test]
     fn a_process_is_known_whatever_its_name() {
-        let odd = crate::trace::procfs::unit::OddlyNamed::new();
+        let odd = crate::testing::OddlyNamed::new();
         let number = process_of(odd.process());
         assert!(matches!(number, Ok(process) if process == odd.process()), "{number:?}");
         assert!(matches!(process_of(u32::MAX), Err(WatchError::NoProcess(u32::MAX))));

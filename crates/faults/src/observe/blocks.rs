@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, HashMap};
 
 use figure::evidence::*;
 use figure::series::Part;
-use figure::{Better, Figure, Unit, stats};
+use figure::{Better, Figure, Reading, Unit, stats};
 use shm::recording::LIBRARY;
 
-use super::shares::{ClassifiedGroup, rank, set_observed, share};
+use super::shares::{ClassifiedGroup, ranked, set_observed, share};
 use crate::SUITE;
-use crate::blocks::{IN_BLOCKS, SERIES};
+use crate::blocks::IN_BLOCKS;
 use crate::trace::Traced;
 use crate::trace::block_faults::{BlockFaults, Row};
 use crate::trace::collect::{Collector, SampleTotals};
 use crate::trace::frame::Frame;
-use crate::trace::symbols::{self, Function, Names};
+use crate::trace::symbols::{self, Function, Names, functions};
 
 /// Rows that are shown, and the smallest share of one.
 const MOST: usize = 12;
@@ -164,13 +164,6 @@ fn names(collector: &Collector, blocks: &BlockFaults) -> Names {
     symbols::names(touches.chain(origins.flat_map(|frames| frames.iter())).copied(), collector)
 }
 
-/// Functions of these frames, the innermost first; recursive functions appear once.
-fn functions<'a>(frames: &[Frame], names: &'a Names) -> Vec<&'a Function> {
-    let mut all: Vec<&Function> = frames.iter().filter_map(|frame| names.get(frame)).flatten().collect();
-    all.dedup_by(|a, b| a.name == b.name);
-    all
-}
-
 /// The innermost function, then those that are no wrappers; callers of main are left out.
 fn calls(functions: &[&Function]) -> String {
     let names = functions.iter().map(|function| function.name.as_str()).take_while(|name| !is_start(name));
@@ -235,14 +228,11 @@ impl BlockRow {
     fn figure(mut self, place: usize, origin: &Origin, program: Option<&str>, all: SampleTotals) -> Figure {
         let is_known = !origin.calls.is_empty();
         let name = if is_known { origin.calls.as_str() } else { "allocated by whom is not known" };
-        let id = format!("{SUITE}.block.{}", place + 1);
-        let mut figure = Figure::planned(id, SUITE, name.to_owned(), Unit::ONE, Better::Neither);
         // The interval is that of the samples in blocks whose allocation is known.
         let (value, _) = share(self.faults, all);
         let samples = (self.samples / value.max(1e-9)).min(all.samples);
-        let (value, interval) = share(self.faults, SampleTotals { samples, ..all });
-        set_observed(&mut figure, value, interval);
-        (figure.series, figure.at) = (Some(SERIES.to_owned()), rank(place));
+        let share = share(self.faults, SampleTotals { samples, ..all });
+        let mut figure = ranked("block", place, name.to_owned(), share);
         let conditions = &mut figure.conditions;
         if is_known {
             conditions.set(BLOCK_CALLS, origin.calls.clone());
@@ -269,14 +259,11 @@ impl BlockRow {
         evidence.put(FAULT_SAMPLES, self.samples);
         evidence.put(BLOCK_LEAST, self.least as f64);
         evidence.put(BLOCK_MOST, self.most as f64);
-        match self.lives {
-            (0, _) => evidence.put_unknown(BLOCK_FREED, "of no such block the stack was taken"),
-            (born, ended) => evidence.put(BLOCK_FREED, (ended as f64 / born as f64).min(1.0)),
-        }
-        match stats::median(&self.ages) {
-            Some(age) => evidence.put(BLOCK_AGE, age),
-            None => evidence.put_unknown(BLOCK_AGE, "no sample"),
-        }
+        let (born, ended) = self.lives;
+        let freed = (born > 0).then(|| (ended as f64 / born as f64).min(1.0));
+        let no_stack = "no stack of such a block was recorded";
+        evidence.put_reading(BLOCK_FREED, Reading::or_unknown(freed, no_stack));
+        evidence.put_reading(BLOCK_AGE, Reading::or_unknown(stats::median(&self.ages), "no sample"));
         figure
     }
 }

@@ -6,7 +6,7 @@ use figure::evidence::*;
 use figure::faults::{Call, Manager, Mechanism, Memory};
 use figure::format::plain_to;
 use figure::series::{At, Coordinate, CoordinateValue};
-use figure::{Basis, Better, Evidence, Figure, Interval, Status, Unit, stats};
+use figure::{Basis, Better, Evidence, Figure, Interval, Reading, Status, Unit, stats};
 
 use super::owners::owners;
 use crate::allocator;
@@ -214,19 +214,12 @@ fn mechanism_figure(
         ];
         parts.into_iter().for_each(|(key, part)| evidence.put(key, part / refaults.sum()));
     }
-    match main.facts.headers {
-        Some(headers) => evidence.put(BLOCK_HEADERS, headers),
-        None => evidence.put_unknown(BLOCK_HEADERS, "hardly a first fault at a fresh mapping was seen"),
-    }
-    match main.block {
-        Some(block) => evidence.put(FAULT_BLOCK, block),
-        None => evidence.put_unknown(FAULT_BLOCK, "no burst saw such a fault"),
-    }
+    let too_few = "too few first faults at fresh mappings were sampled";
+    evidence.put_reading(BLOCK_HEADERS, Reading::or_unknown(main.facts.headers, too_few));
+    evidence.put_reading(FAULT_BLOCK, Reading::or_unknown(main.block, "no burst recorded such a fault"));
     if mechanism == Mechanism::MapChurn {
-        match main.mapped {
-            Some(bytes) => evidence.put(BLOCK_MAPPED, bytes),
-            None => evidence.put_unknown(BLOCK_MAPPED, "the kernel told of no mapping of data"),
-        }
+        let none = "the kernel recorded no mapping of data";
+        evidence.put_reading(BLOCK_MAPPED, Reading::or_unknown(main.mapped, none));
     }
     put_calls(evidence, mechanism, main);
     evidence.put(THREADS_ENDED, main.facts.threads.1 as f64);
@@ -267,11 +260,7 @@ pub fn files(traced: &Traced) -> Vec<Figure> {
     files.sort_by(|a, b| b.1.1.total_cmp(&a.1.1).then(b.1.0.total_cmp(&a.1.0)));
     let file_figure = |(place, (name, (minor, major))): (usize, (&str, (f64, f64)))| {
         let name = plain_to(name, 200);
-        let id = format!("{SUITE}.file.{}", place + 1);
-        let mut figure = Figure::planned(id, SUITE, name.clone(), Unit::ONE, Better::Neither);
-        let (value, interval) = share(minor, all);
-        set_observed(&mut figure, value, interval);
-        (figure.series, figure.at) = (Some(format!("{SUITE}.files")), rank(place));
+        let mut figure = ranked("file", place, name.clone(), share(minor, all));
         figure.conditions.set(FAULT_FILE, name);
         figure.evidence.put(FAULT_MAJORS, major);
         figure
@@ -282,6 +271,15 @@ pub fn files(traced: &Traced) -> Vec<Figure> {
 pub fn rank(place: usize) -> At {
     let coordinate = Coordinate { value: CoordinateValue::Number(place as f64 + 1.0), unit: None };
     [("rank".to_owned(), coordinate)].into()
+}
+
+/// A figure of a series by rank, from 0: a share of the faults.
+pub fn ranked(kind: &str, place: usize, name: String, share: (f64, Option<Interval>)) -> Figure {
+    let id = format!("{SUITE}.{kind}.{}", place + 1);
+    let mut figure = Figure::planned(id, SUITE, name, Unit::ONE, Better::Neither);
+    set_observed(&mut figure, share.0, share.1);
+    (figure.series, figure.at) = (Some(format!("{SUITE}.{kind}s")), rank(place));
+    figure
 }
 
 /// Sets an observed value, which follows from the samples and is as good as they are.

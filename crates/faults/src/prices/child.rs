@@ -3,7 +3,9 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
+use rustix::io::retry_on_intr;
 use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, WaitOptions, waitpid};
 
 use super::lap::timed;
 use crate::clocks::Used;
@@ -11,7 +13,7 @@ use crate::clocks::Used;
 /// A forked child that waits. Dropping it ends it.
 #[derive(Debug)]
 pub struct Child {
-    process: libc::pid_t,
+    process: Pid,
     /// The child waits until this is closed, by this process or by its end.
     lifeline: Option<OwnedFd>,
 }
@@ -35,10 +37,11 @@ impl Child {
                 libc::_exit(0)
             },
             (process, used) => {
+                let process = Pid::from_raw(process).ok_or_else(io::Error::last_os_error)?;
                 let child = Child { process, lifeline: Some(write) };
                 drop(sleeps);
                 let mut byte = [0];
-                match rustix::io::retry_on_intr(|| rustix::io::read(&ready, &mut byte))? {
+                match retry_on_intr(|| rustix::io::read(&ready, &mut byte))? {
                     1 => Ok((child, used)),
                     _ => Err(io::Error::other("the forked child ended at once")),
                 }
@@ -51,20 +54,10 @@ impl Child {
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        if self.lifeline.take().is_none() {
-            return Ok(());
+        if self.lifeline.take().is_some() {
+            retry_on_intr(|| waitpid(Some(self.process), WaitOptions::empty()))?;
         }
-        loop {
-            // SAFETY: waits for a child of this process, and takes no status.
-            let ended = unsafe { libc::waitpid(self.process, std::ptr::null_mut(), 0) };
-            if ended == self.process {
-                return Ok(());
-            }
-            let error = io::Error::last_os_error();
-            if error.kind() != io::ErrorKind::Interrupted {
-                return Err(error);
-            }
-        }
+        Ok(())
     }
 }
 
@@ -76,16 +69,15 @@ impl Drop for Child {
 
 #[cfg(test)]
 mod unit {
-    use super::super::lap::unit::FORKING;
     use super::*;
+    use crate::testing::FORKING;
 
     #[test]
     fn a_child_lives_until_it_is_ended() {
         let _alone = FORKING.write();
         let (child, used) = Child::fork().unwrap();
         let process = child.process;
-        // SAFETY: signal 0 only asks.
-        let lives = || unsafe { libc::kill(process, 0) } == 0;
+        let lives = || rustix::process::test_kill_process(process).is_ok();
         assert!(lives() && used.cpu > 0.0);
         child.end().unwrap();
         assert!(!lives());

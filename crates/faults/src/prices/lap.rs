@@ -63,12 +63,9 @@ pub fn fill(region: &Mapping) {
 }
 
 #[cfg(test)]
-pub(super) mod unit {
+mod unit {
     use super::*;
-
-    /// A fork write-protects the pages of the whole process. A test that counts its own faults holds this for
-    /// reading, one that forks for writing.
-    pub static FORKING: std::sync::RwLock<()> = std::sync::RwLock::new(());
+    use crate::testing::FORKING;
 
     #[test]
     fn laps_add_up_and_the_cost_of_a_touch_is_subtracted() {

@@ -23,7 +23,7 @@ use perf_event_open_sys::ioctls;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 use super::control::prime_from;
-use super::events::drain;
+use super::events::{drain, join};
 use super::record::{Entry, EventKind, registers};
 use super::time::now;
 use super::tracefs::{Format, Tracefs};
@@ -195,11 +195,7 @@ impl Calls {
             let first = counters.next().ok_or_else(|| io::Error::from_raw_os_error(libc::ENOENT))?;
             let mut ring = Ring { ring: first.sampled(bytes)?, others: counters.collect() };
             for other in &ring.others {
-                // SAFETY: two open events; no memory is passed.
-                let done = unsafe { ioctls::SET_OUTPUT(other.as_raw_fd(), ring.ring.as_raw_fd()) };
-                if done < 0 {
-                    return Err(io::Error::last_os_error());
-                }
+                join(other, &ring.ring)?;
             }
             ring.counters().try_for_each(Counter::enable)?;
             Ok(ring)

@@ -70,8 +70,6 @@ pub struct Group {
     pub minor: f64,
     pub samples: f64,
     pub major: f64,
-    /// Faults that the kernel took for the program, by weight.
-    pub in_kernel: f64,
     pub refaults: Refaults,
     /// First faults at fresh mappings.
     pub headers: BlockHeaders,
@@ -100,8 +98,6 @@ pub struct Collector {
     pub images: Vec<(Rc<str>, Arc<Image>)>,
     /// Sites with their minor and major faults.
     pub sites: HashMap<Site, (f64, f64)>,
-    /// Faults at sites that found no room.
-    pub other_sites: f64,
     pub pages: Pages,
     pub runs: Runs,
     /// Faults in large blocks, if a recorder is preloaded.
@@ -222,8 +218,6 @@ impl Collector {
         if self.sites.len() < MOST_STACKS || self.sites.contains_key(&site) {
             let sum = self.sites.entry(site).or_default();
             *sum = (sum.0 + minor, sum.1 + major);
-        } else {
-            self.other_sites += minor + major;
         }
     }
 
@@ -264,7 +258,6 @@ impl Collector {
             group.samples += 1.0;
             self.minor.samples += 1.0;
             self.minor.faults += weight;
-            group.in_kernel += if fault.in_kernel { weight } else { 0.0 };
         }
         // A page that was swapped out is not a first touch.
         if fault.is_major {
@@ -331,9 +324,7 @@ impl Collector {
         if !call.has_stack {
             return self.call_counts.count(kind, bytes, weight);
         }
-        let frames =
-            process.stacks.borrow_mut().unwind(&call.by, &process.space, &mut self.files, &mut self.rules);
-        let frames = frames.into_iter().map(|address| self.frame(number, &process, address)).collect();
+        let frames = self.frames(&call.by, &process);
         let caller = Caller { program: process.program, call: kind, frames };
         self.call_counts.caller(caller, bytes, weight);
     }

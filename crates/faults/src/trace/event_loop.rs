@@ -156,9 +156,9 @@ impl EventLoop {
         }
         self.events.turn(Set::Burst, false);
         self.pass();
-        self.events.conclude(self.sorter.unsorted());
+        self.events.conclude(&mut self.sorter.unsorted);
         if let Ok(calls) = &mut self.calls {
-            calls.close(self.sorter.unsorted());
+            calls.close(&mut self.sorter.unsorted);
         }
         self.sorter.conclude();
         self.collect(Duration::MAX);
@@ -193,7 +193,7 @@ impl EventLoop {
     /// Reads the rings and collects, for a while, what no unread record can precede.
     fn pass(&mut self) {
         let begins = now();
-        let read = self.sorter.unsorted();
+        let read = &mut self.sorter.unsorted;
         let before = read.len();
         self.is_whole &= !self.events.drain(read);
         if let Some(ring) = &mut self.ring {
@@ -221,7 +221,7 @@ impl EventLoop {
         }
         ended.into_iter().for_each(|process| self.follow(process));
         self.sorter.settle(begins);
-        self.collect(if self.sorter.waiting() > MOST_WAITING { Duration::MAX } else { COLLECTING });
+        self.collect(if self.sorter.settled.len() > MOST_WAITING { Duration::MAX } else { COLLECTING });
     }
 
     /// Opens the events of a process again if the kernel closed them, or notes that this process may not.
@@ -242,7 +242,7 @@ impl EventLoop {
     /// Collects what is in order, for so long.
     fn collect(&mut self, most: Duration) {
         let begun = Instant::now();
-        for entry in self.sorter.by_ref() {
+        while let Some(entry) = self.sorter.settled.pop_front() {
             self.collector.take(entry);
             if begun.elapsed() >= most {
                 break;
@@ -270,7 +270,7 @@ impl EventLoop {
                 self.watch_codes(false);
                 self.pass();
                 let end = Entry { time: self::now(), kind: EventKind::lost(Set::Burst, 0, 1) };
-                self.sorter.unsorted().push(end);
+                self.sorter.unsorted.push(end);
                 if !self.sees_all_maps {
                     self.watch_maps(false);
                 }
@@ -293,12 +293,12 @@ impl EventLoop {
     /// Turns records of new mappings of data on or off.
     fn watch_maps(&mut self, on: bool) {
         self.events.turn(Set::Maps, on);
-        self.sorter.unsorted().push(Entry { time: now(), kind: EventKind::Mappings(on) });
+        self.sorter.unsorted.push(Entry { time: now(), kind: EventKind::Mappings(on) });
     }
 
     fn watch_codes(&mut self, on: bool) {
         if let Ok(calls) = &mut self.calls {
-            calls.watch_codes(on, self.sorter.unsorted());
+            calls.watch_codes(on, &mut self.sorter.unsorted);
         }
     }
 
@@ -323,7 +323,7 @@ impl EventLoop {
         let period = self.control.adapted(self.events.period(), samples, self.rate, is_whole);
         let Some(period) = period else { return };
         let tasks = self.tasks();
-        if let Err(error) = self.events.set_period(period, &tasks, self.sorter.unsorted()) {
+        if let Err(error) = self.events.set_period(period, &tasks, &mut self.sorter.unsorted) {
             // All of its tasks may just have ended.
             if error.raw_os_error() != Some(libc::ESRCH) {
                 self.trouble = Some(explain(&error, tasks.len(), 1));
@@ -345,7 +345,7 @@ impl EventLoop {
         let processes: Vec<u32> = self.collector.tasks.processes().take(MOST_PEAKS).collect();
         for process in processes {
             if let Some(bytes) = procfs::peak_resident(process) {
-                self.sorter.unsorted().push(Entry { time: now(), kind: EventKind::Peak { process, bytes } });
+                self.sorter.unsorted.push(Entry { time: now(), kind: EventKind::Peak { process, bytes } });
             }
         }
     }

@@ -65,12 +65,11 @@ impl Target {
     }
 }
 
-#[derive(Debug)]
 struct Opened {
     set: Set,
     /// One event in so many is sampled.
     period: u64,
-    rings: Vec<Ring>,
+    rings: Vec<Sampler>,
     bytes: usize,
     /// Counters that write into the ring of another one.
     others: Vec<Counter>,
@@ -78,24 +77,16 @@ struct Opened {
     reported: u64,
 }
 
-struct Ring(Sampler);
-
-impl std::fmt::Debug for Ring {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Ring")
-    }
-}
-
 impl Opened {
     fn counters(&mut self) -> impl Iterator<Item = &mut Counter> {
-        self.rings.iter_mut().map(|ring| ring.0.as_counter_mut()).chain(&mut self.others)
+        self.rings.iter_mut().map(Sampler::as_counter_mut).chain(&mut self.others)
     }
 
     /// Reads its rings; returns whether one of them had no room left, so that records may be missing.
     fn drain(&mut self, entries: &mut Vec<Entry>) -> bool {
         let (set, period) = (self.set, self.period);
         let (mut was_full, before) = (false, entries.len());
-        for Ring(ring) in &mut self.rings {
+        for ring in &mut self.rings {
             let bytes = drain(ring, Reader { set, period }, entries);
             was_full |= bytes + LARGEST > self.bytes;
         }
@@ -117,7 +108,6 @@ impl Opened {
     }
 }
 
-#[derive(Debug)]
 pub struct Events {
     cpus: CpuList,
     sees_kernel: bool,
@@ -193,7 +183,7 @@ impl Events {
     pub fn follow(&mut self, tasks: &[u32]) -> io::Result<()> {
         let mut followed = Vec::new();
         for (place, opened) in self.sets.iter().enumerate() {
-            for (cpu, Ring(ring)) in self.cpus.iter().zip(&opened.rings) {
+            for (cpu, ring) in self.cpus.iter().zip(&opened.rings) {
                 let mut builder = self.builder(opened.set, cpu);
                 for task in tasks {
                     let mut counter = builder.observe_pid(*task as i32).build()?;
@@ -242,7 +232,7 @@ impl Events {
 
     /// Opens a set: a ring for each CPU, into which the events of all tasks go there.
     fn open_set(&self, set: Set, target: &Target) -> io::Result<Opened> {
-        let (mut rings, mut others): (Vec<Ring>, Vec<Counter>) = (Vec::new(), Vec::new());
+        let (mut rings, mut others): (Vec<Sampler>, Vec<Counter>) = (Vec::new(), Vec::new());
         for cpu in self.cpus.iter() {
             let mut builder = self.builder(set, cpu);
             builder.enable_on_exec(matches!(target, Target::Starting(_)) && set != Set::Burst);
@@ -263,7 +253,7 @@ impl Events {
                     }
                 }
             }
-            rings.extend(ring.map(Ring));
+            rings.extend(ring);
         }
         if rings.is_empty() {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
@@ -300,7 +290,7 @@ impl Events {
 }
 
 /// Lets an event write into the ring of another one.
-fn join(counter: &Counter, ring: &Sampler) -> io::Result<()> {
+pub fn join(counter: &Counter, ring: &Sampler) -> io::Result<()> {
     // SAFETY: two open events; no memory is passed.
     let done = unsafe { ioctls::SET_OUTPUT(counter.as_raw_fd(), ring.as_raw_fd()) };
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }

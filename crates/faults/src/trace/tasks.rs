@@ -18,7 +18,7 @@ const AGAIN: u64 = 200_000_000;
 /// Nanoseconds between two readings of its VmPeak because a call is about more.
 const AGAIN_MAPPED: u64 = 20_000_000;
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Process {
     /// Its mappings; shared with the process that it was forked from until one of them maps something.
     pub space: Rc<AddressSpace>,
@@ -94,7 +94,11 @@ impl Tasks {
         let Tasks { processes, programs, spaces, source, .. } = self;
         processes.entry(process).or_insert_with(|| {
             let snapshot = source.take(process, time);
-            let mut process = Process::new(next(spaces), program(programs, process, &snapshot.name));
+            let mut process = Process {
+                id: next(spaces),
+                program: program(programs, process, &snapshot.name),
+                ..Process::default()
+            };
             process.add_mappings(snapshot, &mut programs[process.program as usize], time);
             process
         })
@@ -221,8 +225,8 @@ impl Tasks {
         self.names.insert(thread, name.into());
         if exec {
             self.end_sharing(process);
-            let number = program(&mut self.programs, process, name);
-            self.processes.insert(process, Process::new(next(&mut self.spaces), number));
+            let (id, program) = (next(&mut self.spaces), program(&mut self.programs, process, name));
+            self.processes.insert(process, Process { id, program, ..Process::default() });
         }
     }
 
@@ -280,25 +284,6 @@ impl Tasks {
 }
 
 impl Process {
-    fn new(id: u32, program: u32) -> Process {
-        Process {
-            space: Rc::default(),
-            stacks: Rc::default(),
-            id,
-            program,
-            child_since: None,
-            parent_since: None,
-            heap: Rc::default(),
-            most_mapped: (0, 0),
-            forked: None,
-            read: 0,
-            touched: 0.0,
-            at_last_peak: Default::default(),
-            shares_with: None,
-            sharers: (0, false),
-        }
-    }
-
     fn add_mappings(&mut self, snapshot: ProcessSnapshot, program: &mut Program, time: u64) {
         self.read = time;
         let space = Rc::make_mut(&mut self.space);

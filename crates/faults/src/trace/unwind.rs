@@ -185,11 +185,6 @@ pub struct Stacks {
 pub struct Rules(Cache);
 
 impl Stacks {
-    /// Forgets the mappings: code was mapped.
-    pub fn forget(&mut self) {
-        self.unwinder = None;
-    }
-
     /// Addresses of the calls that led to a fault, the innermost first.
     pub fn unwind(
         &mut self,

@@ -1,8 +1,8 @@
 //! The memory of a process after a step: its heap, its new mappings, and the places of the blocks. Pure: the
 //! caller reports which pages are in memory.
 
-use figure::Evidence;
 use figure::evidence::*;
+use figure::{Evidence, Reading};
 use lab::failure::Failure;
 use procfs_core::process::{MMPermissions, MMapPath, MemoryMap};
 use workload::heap_walk::{BLOCKS, IS_MMAPPED};
@@ -129,10 +129,8 @@ impl HeapLayout {
         evidence.put(WALK_MAPPED_RESIDENT, self.mapped_resident as f64);
         evidence.put(WALK_FAULTS, self.faults as f64);
         evidence.put(WALK_BLOCKS, self.blocks.clone());
-        match &self.flagged {
-            Some(flagged) => evidence.put(WALK_FLAGGED, flagged.clone()),
-            None => evidence.put_unknown(WALK_FLAGGED, "malloc is not that of the GNU C library"),
-        }
+        let other_malloc = "malloc is not that of the GNU C library";
+        evidence.put_reading(WALK_FLAGGED, Reading::or_unknown(self.flagged.clone(), other_malloc));
     }
 }
 
