@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::levers::Version;
 
-/// Libraries by the beginnings of their names. If several are loaded, the first of this list is the
-/// allocator.
+/// Libraries by the beginnings of their names. If several are loaded, the first one here is the allocator.
 const LIBRARIES: &[(&str, Manager)] = &[
     // A virtual machine manages its own heap, whatever malloc is below it; its launcher loads it by libjli.
     ("libjvm.so", Manager::Jvm),
@@ -94,8 +93,7 @@ impl AllocatorHints {
         !self.is_dynamic && !self.is_go && self.built_in.is_none()
     }
 
-    /// The allocator, with the names of the libraries that the program has loaded, or will load; `None` if they do not
-    /// show it.
+    /// The allocator, by the names of the libraries that the program loads; `None` if they do not show it.
     fn manager<'a>(&self, libraries: impl Iterator<Item = &'a str>) -> Option<Manager> {
         if self.is_go {
             return Some(Manager::Go);
@@ -113,8 +111,8 @@ impl AllocatorHints {
     }
 }
 
-/// The allocator of a program that was watched, by its file and the paths of the code that it mapped; `None`
-/// if these do not show it.
+/// The allocator of a watched program, by its file and the code that it mapped; `None` if these do not show
+/// it.
 pub fn of_watched<'a>(
     hints: Option<&AllocatorHints>,
     code: impl Iterator<Item = &'a str>,
@@ -140,8 +138,7 @@ pub fn of_process(process: u32) -> Option<Manager> {
     hints.manager(maps.0.iter().filter_map(|map| lab::maps::file(map)?.file_name()?.to_str()))
 }
 
-/// The version of glibc in a program: its own if it is static, else that of this process. `None` if it is
-/// unknown.
+/// The version of glibc in a program: its own if it is static, else that of this process.
 pub fn glibc_version(program: &Path) -> Option<Version> {
     let image = Image::of_program(program)?;
     if !image.is_dynamic {

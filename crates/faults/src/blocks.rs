@@ -34,8 +34,7 @@ impl Recording {
     pub fn new(program: &Path, least: f64) -> Result<Recording, RecorderError> {
         let recorder = Recorder::new(BYTES)?;
         let memory = recorder.memory();
-        // The memory is allocated before the program starts, so that its first touch of each page costs the
-        // least.
+        // Allocated before the program starts, so that its first touch of each page costs the least.
         rustix::fs::fallocate(memory, rustix::fs::FallocateFlags::empty(), 0, BYTES as u64)
             .map_err(|error| RecorderError::Memory(error.into()))?;
         let blocks = Blocks::map(memory.as_raw_fd())

@@ -31,12 +31,10 @@ use crate::trace::collect::Refaults;
 
 /// Threads that must have ended before their stacks are called short-lived.
 const ENDED: u64 = 8;
-/// If glibc's malloc made the mappings, at least this share of their pages has the first fault at a block's
-/// size field.
+/// The least share of the pages of mappings of glibc's malloc whose first fault is at a block's size field.
 const HEADERS: f64 = 0.3;
 
-/// At least this share of a program's calls must have the same owner, as calls do not show which memory they
-/// are about.
+/// The share of calls that must have the same owner, as calls do not show which memory they are about.
 const MOST: f64 = 0.8;
 
 /// The evidence about the faults of one program at one kind of memory.
@@ -53,8 +51,7 @@ pub struct Facts {
     pub refaults: Refaults,
     /// Shares of the other faults that must be refaults too, though no page was observed twice.
     pub hidden_refaults: Refaults,
-    /// The share of the pages of fresh mappings whose first fault is at the size field of a glibc block;
-    /// `None` without any.
+    /// The share of pages of fresh mappings whose first fault is at the size field of a glibc block.
     pub headers: Option<f64>,
     /// Threads of the program that began, and those among them that took the place of one that had ended.
     pub threads: (u64, u64),
@@ -92,8 +89,7 @@ impl Owners {
         Owners { malloc: malloc / all, allocator: allocator / all, program: program / all }
     }
 
-    /// The owner of nearly all of them; calls of the C library and of allocators belong to the program's
-    /// allocator.
+    /// The owner of nearly all; calls of the C library and of allocators belong to the program's allocator.
     fn most(self, manager: Option<Manager>) -> Option<Manager> {
         let allocator = manager.filter(|manager| *manager != Manager::Program);
         if self.program > MOST {

@@ -1,5 +1,4 @@
-//! Levers: settings or code that make a program take fewer page faults; by its allocator, and by the
-//! mechanism. Pure.
+//! Settings or code that make a program take fewer page faults, by its allocator and the mechanism. Pure.
 //!
 //! The tables say what a lever is, what it costs, and whether the memory that it keeps has a bound. Whether
 //! it helps a program is proved by running it ([`prove`](crate::prove)), never assumed. An allocator is a
@@ -94,8 +93,7 @@ const fn since(since: Version, settings: &'static [Setting]) -> Way {
 }
 
 impl Lever {
-    /// How it is set in this version, or in the newest if the version is unknown. `None` if the version does
-    /// not have it.
+    /// How it is set in this version, or in the newest; `None` if the version does not have it.
     pub fn way(&self, version: Option<Version>) -> Option<&'static Way> {
         match version {
             Some(version) => self.ways.iter().find(|way| way.since <= version && version < way.until),
@@ -120,14 +118,12 @@ pub fn of_manager(manager: Manager) -> &'static [Lever] {
         Manager::Scudo => scudo::LEVERS,
         Manager::Go => go::LEVERS,
         Manager::Jvm => jvm::LEVERS,
-        // None of these has a setting that keeps free memory: only the program, or another allocator, can
-        // help.
+        // None of these has a setting that keeps free memory: only the program or another allocator can help.
         Manager::Musl | Manager::Hoard | Manager::Snmalloc | Manager::Rpmalloc | Manager::Program => &[],
     }
 }
 
-/// Levers against a mechanism for an allocator: its own, then those that work with any allocator; bounded ones
-/// first, parts of others last.
+/// Levers against a mechanism: the allocator's, then those for any; bounded ones first, parts of others last.
 pub fn against(manager: Manager, mechanism: Mechanism) -> Vec<&'static Lever> {
     let general = any::LEVERS.iter().filter(|lever| any::is_for(lever, manager));
     let mut levers: Vec<&'static Lever> = of_manager(manager)
@@ -140,8 +136,7 @@ pub fn against(manager: Manager, mechanism: Mechanism) -> Vec<&'static Lever> {
     levers
 }
 
-/// Levers of an allocator that can be tried from outside, against any of these mechanisms; against all if
-/// there are none.
+/// Levers that can be tried from outside, against any of these mechanisms; against all if there are none.
 pub fn to_try(
     manager: Manager,
     mechanisms: &[Mechanism],

@@ -1,6 +1,4 @@
-//! What page faults, and the calls around them, cost on this machine: the prices that put a program's faults
-//! in relation to its CPU time.
-//! [`catalogue`] lists them.
+//! What page faults, and the calls around them, cost on this machine. [`catalogue`] lists the prices.
 
 pub mod anonymous;
 pub mod bench;

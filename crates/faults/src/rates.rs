@@ -38,8 +38,7 @@ impl Tree {
         Tree { root, processes: vec![root], account: UsageTotals::default(), rows: BTreeMap::new() }
     }
 
-    /// Searches for new processes: all descendants by /proc/PID/task/TID/children. One whose parent has ended
-    /// stays.
+    /// Searches for new descendants (/proc/PID/task/TID/children). One whose parent has ended stays.
     pub fn grow(&mut self) {
         let is_same =
             |process: &u32| stat(*process).is_some_and(|stat| self.rows.contains_key(&identity(&stat)));

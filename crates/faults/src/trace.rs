@@ -1,5 +1,4 @@
-//! Where the faults of a program come from: every process of it, sampled by the kernel's events, in a worker
-//! of its own.
+//! Where the faults of a program come from: all its processes, sampled by the kernel's events, in a worker.
 //!
 //! - `event_loop` is the loop that reads the rings; `control` finds the sampling period.
 //! - [`events`] opens and reads the kernel's events, [`record`] is what they hold, `sorter` puts them in the

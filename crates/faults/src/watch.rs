@@ -48,15 +48,13 @@ pub struct Options {
     pub target: Target,
     /// The online CPUs.
     pub cpus: CpuList,
-    /// Seconds after which watching ends. A program that was started here is watched to its end, unless it is
-    /// a trial.
+    /// Seconds after which watching ends; a program that was started, unless it is a trial, runs to its end.
     pub duration: Option<f64>,
     /// Whether the program is one of many starts: it has no terminal, and gets SIGTERM when the time is over.
     pub is_trial: bool,
     /// Whether the worker finds where faults come from.
     pub traces: bool,
-    /// Bytes from which on a block counts as large, and faults are joined to it; only for a program that is
-    /// started.
+    /// Bytes from which on a block is large, and faults are joined to it; only for a program that is started.
     pub blocks: Option<f64>,
     /// Whether calls for memory are counted all the time, and not in moments.
     pub all_calls: bool,
@@ -290,8 +288,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Sleeps to the next turn; returns whether the process has ended. A signal that asks for the end is
-    /// passed on, once.
+    /// Sleeps to the next turn; returns whether the process has ended. Passes a signal on, once.
     fn sleep(&mut self, ended: &impl AsFd, turn: u32, pid: Pid, is_child: bool) -> Result<bool, WatchError> {
         let next = self.begun + INTERVAL * turn;
         loop {

@@ -1,5 +1,4 @@
-//! mimalloc: the delay after which free pages are given back has another name and another default in each
-//! version.
+//! mimalloc: the delay after which free pages are given back has another name and default in each version.
 //!
 //! By src/options.c of its tags: reset_delay, 100 ms, until 1.8.1 and (500 ms) 2.0.5; decommit_delay, 25 ms,
 //! from 2.0.6 to 2.1.1, with segment_decommit_delay, 500 ms, for what lies in no segment; purge_delay, 10 ms,

@@ -44,8 +44,7 @@ const WRAPPERS: &[&str] = &[
     "memalign",
     "valloc",
 ];
-/// Parts of the names of such functions in programs and other libraries, such as xmalloc, g_malloc or
-/// zcalloc.
+/// Parts of the names of such functions elsewhere, such as xmalloc, g_malloc or zcalloc.
 const WRAPPER_PARTS: &[&str] = &["malloc", "calloc", "realloc", "palloc"];
 
 /// An allocation: its calls, and the function that allocates with its line.
@@ -114,8 +113,7 @@ fn rows(
     let origins: Vec<Origin> =
         blocks.origins.iter().map(|frames| origin(frames, &names, collector)).collect();
     let program = |group: u32| collector.keys.get(group as usize).map_or(0, |key| key.program);
-    // For each program and class all faults, and those whose allocation is known, scaled by their
-    // probability.
+    // By program and class: all faults, and those whose allocation is known, scaled by their probability.
     let mut sums: HashMap<(u32, u32), (f64, f64)> = HashMap::new();
     for (key, row) in &blocks.rows {
         let sum = sums.entry((program(key.group), key.class)).or_default();
@@ -174,8 +172,7 @@ fn calls(functions: &[&Function]) -> String {
 
 /// Whether a function passes its request on: its caller is what allocates, or touches.
 fn is_wrapper(name: &str) -> bool {
-    // For a trait's function its type; without arguments of templates and functions, and without the type of
-    // the result.
+    // A trait's function has its type. Arguments of templates and functions, and the result's type, go.
     let path = name.strip_prefix('<').and_then(|name| Some(name.split_once(" as ")?.0)).unwrap_or(name);
     let head = path.split(['<', '(']).next().unwrap_or_default();
     let last = head.rsplit(' ').next().unwrap_or_default();

@@ -35,8 +35,7 @@ pub fn heaviest(collector: &Collector) -> Vec<(&Site, f64)> {
     sites
 }
 
-/// The share of the faults whose stacks are kept, split up by stack: `thread;outermost;…;innermost`, as flame
-/// graphs have it.
+/// The share of the faults whose stacks are kept, by stack: `thread;outermost;…;innermost`, for flame graphs.
 pub fn stacks(traced: &Traced, names: &Names) -> Option<Figure> {
     let collector = &traced.collector;
     let mut folded: HashMap<String, f64> = HashMap::new();

@@ -24,8 +24,7 @@ pub fn large(fixture: &Fixture) -> io::Result<Lap> {
     Ok(touched(&Mapping::anonymous(fixture.large)?, 1, Mapping::write))
 }
 
-/// First writes to huge pages: each is one fault. All pages are touched, so that a missing huge page shows as
-/// many faults.
+/// First writes to huge pages. All small pages are touched: a missing huge page shows as many faults.
 pub fn huge(fixture: &Fixture) -> io::Result<Lap> {
     let region = Mapping::huge(fixture.huges * fixture.huge, fixture.huge)?;
     let lap = touched(&region, 1, Mapping::write);

@@ -19,13 +19,12 @@ pub struct Child {
 }
 
 impl Child {
-    /// Forks, and waits until the child sleeps, on the CPUs that the calling thread may use. Also returns
-    /// what the call took.
+    /// Forks, waits until the child sleeps on the CPUs of this thread, and returns what the call took.
     pub fn fork() -> io::Result<(Child, Used)> {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
         let (ready, sleeps) = pipe_with(PipeFlags::CLOEXEC)?;
-        // SAFETY: the child calls nothing but close, write, read and _exit, which are allowed after a fork of
-        // a process with threads.
+        // SAFETY: the child calls only close, write, read and _exit, which are safe after a fork with
+        // threads.
         match timed(|| unsafe { libc::fork() }) {
             (-1, _) => Err(io::Error::last_os_error()),
             // SAFETY: as above; the descriptors are the child's own copies.

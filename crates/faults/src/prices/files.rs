@@ -11,8 +11,7 @@ use super::test_files::SINGLES;
 use crate::clocks::Used;
 use crate::mapping::Mapping;
 
-/// Pages that a lap reads from disk at most, and the seconds after which it ends: rotating disks take 10 ms
-/// for each.
+/// Pages that a lap reads from disk, and its seconds, at most: rotating disks take 10 ms for each.
 const DISK_PAGES: usize = 128;
 const DISK_SECONDS: f64 = 0.15;
 
@@ -20,8 +19,7 @@ pub fn single(fixture: &Fixture) -> io::Result<Lap> {
     singles(fixture, MapFlags::PRIVATE, false, Mapping::read)
 }
 
-/// First writes to single pages of a shared mapping: the kernel asks the file system, and the page becomes
-/// dirty.
+/// First writes to a shared mapping: the kernel asks the file system, and the page becomes dirty.
 pub fn shared(fixture: &Fixture) -> io::Result<Lap> {
     singles(fixture, MapFlags::SHARED, true, Mapping::write)
 }

@@ -45,8 +45,7 @@ pub fn write_random(file: &mut File, bytes: usize) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Drops a file's pages from the page cache, until none is left of the mapping, which must be untouched.
-/// It is an error if pages stay.
+/// Drops a file from the page cache; `mapping` must be untouched. It is an error if pages stay.
 pub fn drop_cache(file: &File, mapping: &Mapping) -> io::Result<()> {
     let mut left = 0;
     for _ in 0..DROPS {

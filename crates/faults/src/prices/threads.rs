@@ -1,5 +1,4 @@
-//! Laps of several threads of one process: a change of the page table while others run, and faults while
-//! others fault.
+//! Laps of several threads: a change of the page table while others run, and faults while others fault.
 
 use std::hint::spin_loop;
 use std::io;

@@ -1,5 +1,4 @@
-//! What follows from the starts: the other quantities of each, and its ratios to the starts without a lever.
-//! Pure.
+//! What follows from the starts: other quantities, and ratios to the starts without a lever. Pure.
 
 use figure::Figure;
 use figure::levers::{BASE, Quantity};

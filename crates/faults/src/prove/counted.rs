@@ -1,5 +1,4 @@
-//! The start that proves that a lever took: the calls for memory are counted, and the processes are observed
-//! while they run.
+//! The start that proves that a lever took: calls for memory are counted, and its processes observed.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

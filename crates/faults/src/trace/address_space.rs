@@ -11,8 +11,7 @@ use figure::faults::Memory;
 
 use super::record::Map;
 
-/// Bytes of a heap of a thread's arena, and what it is aligned to (glibc, HEAP_MAX_SIZE where addresses have
-/// 64 bits).
+/// Bytes and alignment of a heap of a thread's arena (glibc, HEAP_MAX_SIZE where addresses have 64 bits).
 const ARENA: u64 = 64 << 20;
 /// PROT_READ, PROT_WRITE, PROT_EXEC.
 const WRITE: u32 = 2;
@@ -30,8 +29,7 @@ pub struct Area {
     pub is_private: bool,
     /// When it was mapped, or grew, last; 0: before the trace.
     pub since: u64,
-    /// When another mapping merged with it last. It may have been unmapped and mapped again before that: no
-    /// record shows it.
+    /// When another mapping merged with it last. Before that, it may have been unmapped and mapped again.
     pub joined: u64,
     protection: u32,
     /// Whether it is known to have been unmapped since.
@@ -44,8 +42,7 @@ impl Area {
             .then_some(&self.name)
     }
 
-    /// Whether its name is one of the kernel's for shared anonymous memory (shmem_zero_setup, memfd, huge
-    /// pages).
+    /// Whether it is the kernel's name for shared anonymous memory (shmem_zero_setup, memfd, huge pages).
     fn is_anonymous(&self) -> bool {
         ["/dev/zero", "/anon_hugepage", "/SYSV"].iter().any(|name| self.name.starts_with(name))
     }
@@ -90,8 +87,7 @@ impl AddressSpace {
             }
             self.heap_end = self.heap_end.max(map.end);
         }
-        // A heap or an arena that has grown, or has other rights now, is as old as it was (brk(2), thread
-        // arenas).
+        // A heap or an arena that grew, or got other rights, is as old as it was (brk(2), thread arenas).
         if name == "[heap]" || is_arena(map.start, map.end) {
             area.since = self.areas.get(&map.start).map_or(time, |old| old.since);
         } else if name.is_empty() {

@@ -1,5 +1,4 @@
-//! First faults at fresh mappings: which of them malloc made, by what wrote to a block's header at their
-//! beginning. Pure.
+//! First faults at fresh mappings: which of them malloc made, by what wrote to a block's header. Pure.
 //!
 //! A mapping where another one had been is made again and again; one at a new place may stay, as those that a
 //! program makes while it starts. If there are enough of the former, they decide alone. A mapping counts by
@@ -23,8 +22,7 @@ type Sums = [f64; 2];
 pub struct BlockHeaders {
     mappings: Sums,
     pages: Sums,
-    /// By instruction of the C library that wrote to the beginning of a fresh mapping, where malloc keeps a
-    /// block's size.
+    /// By instruction of the C library that wrote to a fresh mapping where malloc keeps a block's size.
     headers: HashMap<u64, (f64, Sums)>,
     /// Instructions that touched other pages: those of memset and memcpy mostly do, those of malloc hardly.
     others: HashMap<u64, f64>,

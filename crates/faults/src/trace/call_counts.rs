@@ -1,5 +1,4 @@
-//! Calls for memory: how many of each kind there were while they were counted, of how many bytes, and from
-//! where. Pure.
+//! Calls for memory: how many of each kind were counted, of how many bytes, and from where. Pure.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,8 +10,7 @@ use super::record::CallArguments;
 
 /// Different stacks that are kept at most.
 const MOST_STACKS: usize = 20_000;
-/// MADV_FREE, MADV_DONTNEED, and the two others that give pages back at once (MADV_DONTNEED_LOCKED,
-/// MADV_PAGEOUT).
+/// MADV_FREE; MADV_DONTNEED, and two that give pages back at once (MADV_DONTNEED_LOCKED, MADV_PAGEOUT).
 const FREE: i32 = 8;
 const DONTNEED: [i32; 3] = [4, 24, 21];
 

@@ -260,8 +260,7 @@ impl Calls {
 
 /// Sets the period of an event that no task inherits; returns whether it worked.
 fn set_period(counter: &Counter, period: u64) -> bool {
-    // SAFETY: an open event; the kernel reads the number at this address (perf_event_open_sys passes it on as
-    // it is).
+    // SAFETY: an open event; the kernel reads the number at this address (it is passed on as it is).
     unsafe { ioctls::PERIOD(counter.as_raw_fd(), (&raw const period).addr() as u64) == 0 }
 }
 

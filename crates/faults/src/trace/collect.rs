@@ -1,5 +1,4 @@
-//! Collects faults by program and kind of memory, with evidence of how they came about, from [`Entry`]s in
-//! the order of their times.
+//! Collects faults by program and kind of memory, with evidence of their causes, from [`Entry`]s in order.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -21,8 +20,7 @@ use super::unwind::{Image, Images, Rules};
 
 /// Different stacks that are kept at most.
 const MOST_STACKS: usize = 50_000;
-/// Bytes of the header at the beginning of a mapping of glibc's malloc (struct malloc_chunk: the size before,
-/// and the size).
+/// Bytes of the header of a mapping of glibc's malloc (struct malloc_chunk: the size before, and the size).
 const HEADER: u64 = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

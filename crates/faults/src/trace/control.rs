@@ -1,13 +1,10 @@
-//! The sampling period: enough samples, without slowing the program down; and whether all new mappings are
-//! recorded.
+//! The sampling period: enough samples at little cost; and whether all new mappings are recorded.
 
 use super::record::EventKind;
 
-/// Samples per second that are aimed at. One costs the program some microseconds: a page fault with a copy of
-/// 8 KB of stack.
+/// Samples per second that are aimed at. One costs microseconds: a fault with a copy of 8 KB of stack.
 pub const AIM: f64 = 250.0;
-/// The first period: short enough for the start of a program, long enough for a storm of faults until it is
-/// raised.
+/// The first period: short enough for the start of a program, long enough for a storm of faults.
 pub const FIRST: u64 = 23;
 /// New mappings per second above which they are recorded in bursts only.
 const MANY_MAPS: f64 = 5000.0;

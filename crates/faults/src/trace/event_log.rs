@@ -23,12 +23,10 @@ use super::totals::Totals;
 use crate::allocator::AllocatorHints;
 
 const FORMAT: u32 = 1;
-/// Directories whose files are named in full: they belong to the distribution, and their names reveal nothing
-/// about a person.
+/// Directories of the distribution, whose files are named in full: they reveal nothing about a person.
 const SYSTEM: &[&str] =
     &["/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/", "/dev/", "/SYSV", "/anon_hugepage", "/memfd:"];
-/// Bytes of a file at most, unpacked: half an hour at the highest sampling rate. A small file may unpack to
-/// any length.
+/// Unpacked bytes at most: half an hour at the highest rate. A small file may unpack to any length.
 const MOST_BYTES: u64 = 512 << 20;
 /// Entries and mappings of a file at most. Each takes some hundred bytes of memory, and as few as 12 in the
 /// file. The longest file in tests/data has 48 000.

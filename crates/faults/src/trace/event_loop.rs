@@ -1,5 +1,4 @@
-//! The loop of a trace: reads the rings, collects what is in order, adjusts the sampling period, and records
-//! every fault in short bursts.
+//! The loop of a trace: reads the rings, collects what is in order, adjusts the period, and makes bursts.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -339,8 +338,7 @@ impl EventLoop {
         all.into_iter().collect()
     }
 
-    /// Adds an event for the most memory that each process has had so far: it is sorted behind the faults
-    /// that took it.
+    /// Adds an event for the peak memory of each process: it is sorted behind the faults that took it.
     fn record_peaks(&mut self) {
         let processes: Vec<u32> = self.collector.tasks.processes().take(MOST_PEAKS).collect();
         for process in processes {

@@ -1,5 +1,4 @@
-//! The kernel's events of a program and all that it starts: opened for each CPU, read from rings
-//! (perf_event_open(2)).
+//! The kernel's events of a program and all that it starts, by CPU and ring (perf_event_open(2)).
 //!
 //! Each of the four sets has a ring of its own for each CPU, so that a flood of one set loses nothing of
 //! another:
@@ -43,8 +42,7 @@ const PAGES: [(Set, usize); 4] = [(Set::Rare, 16), (Set::Minor, 64), (Set::Burst
 /// million faults a second fills the least in 6 ms and the most in 45 ms. A hypervisor may keep the reader
 /// from its CPU for as long.
 const PRIVILEGED: [usize; 2] = [8, 64];
-/// Beyond that least, all rings together take at most so many bytes, and at most this part of the machine's
-/// memory.
+/// Beyond that least, all rings together take at most so many bytes, and this part of the memory.
 const MOST_BYTES: usize = 128 << 20;
 const OF_MEMORY: usize = 128;
 
@@ -98,8 +96,7 @@ impl Opened {
         was_full
     }
 
-    /// Lost records that no record reported, as none came after them; from the counters themselves (Linux
-    /// 6.0).
+    /// Lost records that no record reported, as none came after them; from the counters (Linux 6.0).
     fn unreported(&mut self) -> Option<Entry> {
         let lost = self.counters().filter_map(|counter| counter.read_full().ok()?.lost()).sum::<u64>();
         let records = lost.checked_sub(self.reported).filter(|records| *records > 0)?;
@@ -115,8 +112,7 @@ pub struct Events {
     room: usize,
     /// Whether counters report how many of their records were lost.
     counts_lost: bool,
-    /// Whether opening has succeeded once: a task that is refused after that has other rights than this
-    /// process.
+    /// Whether opening has succeeded once: a task that is refused later has other rights than this process.
     is_open: bool,
     sets: Vec<Opened>,
     period: u64,
@@ -134,8 +130,7 @@ impl Events {
         for (set, _) in PAGES {
             let opened = loop {
                 match events.open_set(set, target) {
-                    // Larger rings and faults in the kernel are for privileged processes
-                    // (perf_event_paranoid).
+                    // Larger rings and faults in the kernel need privileges (perf_event_paranoid).
                     Err(error) if events.room > 1 && is_forbidden(&error) => events.room = 1,
                     Err(error) if events.sees_kernel && is_forbidden(&error) => events.sees_kernel = false,
                     Err(error) if events.counts_lost && error.raw_os_error() == Some(libc::EINVAL) => {
@@ -178,8 +173,7 @@ impl Events {
         Ok(())
     }
 
-    /// Watches these tasks too, and all that they start, into the rings that are there. Bursts are off for
-    /// them.
+    /// Watches these tasks and all that they start, into the same rings. Bursts are off for them.
     pub fn follow(&mut self, tasks: &[u32]) -> io::Result<()> {
         let mut followed = Vec::new();
         for (place, opened) in self.sets.iter().enumerate() {
@@ -349,8 +343,7 @@ pub fn config(set: Set) -> ParseConfig<Native> {
     ParseConfig::from(*builder(set, true, 1).attrs())
 }
 
-/// The entry of a record, by its type, its `misc`, and its bytes behind the header. `None` if the reader
-/// ignores it, or it is damaged.
+/// The entry of a record without its header; `None` if the reader ignores it, or it is damaged.
 pub fn entry<R>(kind: u32, misc: u16, bytes: &[u8], config: ParseConfig<Native>, reader: R) -> Option<Entry>
 where
     R: for<'r> Visitor<'r, Output = Option<Entry>>,

@@ -36,8 +36,8 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Adds a fault; returns the time of the page's fault before. `is_burst`: it is one of a burst, which has
-    /// every fault.
+    /// Adds a fault; returns the time of the page's fault before. `is_burst`: of a burst, which has every
+    /// fault.
     pub fn note(&mut self, space: u32, page: u64, group: u32, time: u64, is_burst: bool) -> Option<u64> {
         let (mark, sample) = (u32::from(is_burst), u32::from(!is_burst));
         if let Some(page) = self.pages.get_mut(&(space, page)) {
@@ -56,8 +56,7 @@ impl Pages {
         None
     }
 
-    /// The share (0 to 1) of each group's faults at pages that had been faulted in before, where a share `q`
-    /// of the faults was sampled.
+    /// The share (0 to 1) of refaults by group, where a share `q` of the faults was sampled.
     pub fn refaults(&self, q: f64) -> HashMap<u32, f64> {
         let q = q.clamp(1e-9, 1.0);
         let mut tallies: HashMap<u32, Tally> = HashMap::new();

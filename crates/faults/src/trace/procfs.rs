@@ -52,8 +52,7 @@ pub enum SnapshotSource {
 }
 
 impl SnapshotSource {
-    /// The most bytes that a process has had mapped at once (VmPeak); `None` if it has ended, and in a
-    /// replay.
+    /// The most bytes that a process had mapped (VmPeak); `None` if it has ended, and in a replay.
     pub fn most_mapped(&self, process: u32) -> Option<u64> {
         match self {
             SnapshotSource::Live | SnapshotSource::Recording(_) => {
@@ -72,8 +71,7 @@ impl SnapshotSource {
                 all.push((time, snapshot.clone()));
                 snapshot
             }
-            // A replay asks for no more snapshots than were recorded: the first from this time on, or the
-            // last.
+            // A replay asks for no more than was recorded: the first from this time on, or the last.
             SnapshotSource::Replay(all) => {
                 let recorded = all.get(&process).map_or(&[][..], Vec::as_slice);
                 let later = recorded.iter().find(|(then, _)| then / 1000 >= time / 1000);

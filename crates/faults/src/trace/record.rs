@@ -136,8 +136,7 @@ pub struct Call {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockRecord {
     pub entry: shm::blocks::Entry,
-    /// The stack of its allocation, if it was taken, and the probability with which stacks of such blocks are
-    /// taken.
+    /// The stack of its allocation, and the probability with which stacks of such blocks are taken.
     pub stack: Option<(Fault, f64)>,
 }
 
@@ -231,8 +230,7 @@ impl<'a> Visitor<'a> for Reader {
         Some(Entry { time: time(&metadata)?, kind: EventKind::Map(map) })
     }
 
-    // A set that asks for mappings gets records of tasks as well (perf_event_task_match): one set's are
-    // enough.
+    // A set that asks for mappings gets tasks as well (perf_event_task_match): one set's are enough.
     fn visit_fork(self, fork: Fork, _: RecordMetadata) -> Option<Entry> {
         if self.set != Set::Rare {
             return None;

@@ -1,5 +1,4 @@
-//! Reads the large blocks from the memory of the preloaded recorder, while the program runs
-//! ([`shm::blocks`]).
+//! Reads large blocks from the memory of the preloaded recorder, while the program runs ([`shm::blocks`]).
 
 use std::fs::File;
 use std::io;
@@ -44,8 +43,7 @@ impl Ring {
         Ring { blocks, next: 0, waiting: None, lost: 0 }
     }
 
-    /// Reads the entries. `now` in nanoseconds of CLOCK_MONOTONIC; `is_last`: it does not wait for unfinished
-    /// ones.
+    /// Reads the entries. `now`: CLOCK_MONOTONIC in ns; `is_last`: it does not wait for unfinished ones.
     pub fn drain(&mut self, now: u64, is_last: bool, entries: &mut Vec<Entry>) {
         let written = self.blocks.head().entries.load(Ordering::Acquire);
         if written.saturating_sub(self.next) > ENTRIES {

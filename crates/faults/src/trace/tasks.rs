@@ -1,5 +1,4 @@
-//! Processes as they begin and end: the mappings of each, the program that it runs, and since when it shares
-//! pages with another.
+//! Processes as they begin and end: their mappings and programs, and since when they share pages.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -26,8 +25,7 @@ pub struct Process {
     /// The unique number of its address space.
     pub id: u32,
     pub program: u32,
-    /// Since when it has pages in common with the process that it was forked from: until it executes a
-    /// program.
+    /// Since when it shares pages with the process that it was forked from; until an exec.
     pub child_since: Option<u64>,
     pub parent_since: Option<u64>,
     /// The end of its heap; shared by processes that share the address space.
@@ -124,8 +122,7 @@ impl Tasks {
         self.programs.get_mut(number as usize)
     }
 
-    /// Reads the mappings of a process again, as an address is in none of them; not more often than every
-    /// [`AGAIN`].
+    /// Reads the mappings of a process again, as an address is in none of them; at most every [`AGAIN`].
     pub fn read_again(&mut self, number: u32, time: u64) {
         let Some(process) = self.processes.get_mut(&number) else { return };
         if time >= process.read.saturating_add(AGAIN)

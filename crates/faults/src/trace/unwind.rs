@@ -59,8 +59,8 @@ pub struct Image {
 impl Image {
     fn open(path: &Path) -> Option<Image> {
         let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|about| about.is_file()))?;
-        // SAFETY: only read. If the file is truncated meanwhile, this process gets SIGBUS: it is a worker,
-        // and costs its own figures.
+        // SAFETY: only read. A truncated file ends this process by SIGBUS: a worker, which costs its own
+        // figures.
         let mapped = Arc::new(unsafe { Mmap::map(&file) }.ok()?);
         let object = object::File::parse(&mapped[..]).ok()?;
         let range = |name: &str| {
@@ -102,8 +102,7 @@ impl Image {
         Some(Image { path, is_sound, _file: file, sections, segments })
     }
 
-    /// The load bias: for a mapping of a range of its bytes that begins at `start`, what is added to the
-    /// file's addresses.
+    /// The load bias of a mapping of this range of its bytes that begins at `start`.
     pub fn base(&self, start: u64, range: Range<u64>) -> Option<u64> {
         base(&self.segments, start, range)
     }
@@ -133,8 +132,7 @@ fn unpacks(object: &object::File) -> bool {
     object.is_little_endian() == cfg!(target_endian = "little") && object.sections().all(&mut can_be)
 }
 
-/// Takes the part that most of the range belongs to: the first page may also hold the end of the part before,
-/// as linkers save room.
+/// Takes the part with most of the range: the first page may also hold the end of the part before.
 fn base(segments: &[(u64, u64, u64)], start: u64, range: Range<u64>) -> Option<u64> {
     let common = |(from, size, _): &&(u64, u64, u64)| {
         from.saturating_add(*size).min(range.end).saturating_sub(*from.max(&range.start))

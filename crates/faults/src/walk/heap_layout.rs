@@ -29,8 +29,7 @@ pub struct Baseline {
     /// Where the heap ended: the steps use what is above.
     pub heap: u64,
     pub anonymous: Vec<Extent>,
-    /// Whole pages of it in which blocks have been so far, each once: an allocator may use memory that it had
-    /// before.
+    /// Whole pages of it in which blocks were, each once: an allocator may use memory that it had before.
     pub block_pages: Vec<Extent>,
     pub page: u64,
     /// Whether malloc is that of the GNU C library, whose headers can be read.
@@ -149,8 +148,7 @@ fn bytes(pages: &[bool], page: u64) -> u64 {
     pages.iter().filter(|present| **present).count() as u64 * page
 }
 
-/// The parts of the first ranges that are in none of the others. The kernel merges similar neighbours, so
-/// existing ranges may have grown.
+/// The parts of the ranges that are in none of the others. The kernel merges neighbours: ranges may grow.
 fn without(ranges: &[Extent], others: &[Extent]) -> Vec<Extent> {
     let mut left = ranges.to_vec();
     for (from, to) in others {
