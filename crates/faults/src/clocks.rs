@@ -4,7 +4,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// The calling thread's clocks and fault counters at one moment, or their change.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Used {
+pub struct ThreadUsage {
     /// CPU time in user code and in the kernel, in nanoseconds (CLOCK_THREAD_CPUTIME_ID).
     pub cpu: f64,
     /// Wall time, in nanoseconds (CLOCK_MONOTONIC_RAW).
@@ -18,12 +18,12 @@ pub fn nanoseconds(clock: ClockId) -> f64 {
     now.tv_sec as f64 * 1e9 + now.tv_nsec as f64
 }
 
-impl Used {
+impl ThreadUsage {
     /// Reads before the measured code: the clocks last.
     #[inline]
-    pub fn before() -> Used {
+    pub fn before() -> ThreadUsage {
         let (minor, major) = faults();
-        Used {
+        ThreadUsage {
             wall: nanoseconds(ClockId::MonotonicRaw),
             cpu: nanoseconds(ClockId::ThreadCPUTime),
             minor,
@@ -33,10 +33,10 @@ impl Used {
 
     /// What was used since: the clocks are read first.
     #[inline]
-    pub fn since(&self) -> Used {
+    pub fn since(&self) -> ThreadUsage {
         let (cpu, wall) = (nanoseconds(ClockId::ThreadCPUTime), nanoseconds(ClockId::MonotonicRaw));
         let (minor, major) = faults();
-        Used {
+        ThreadUsage {
             cpu: cpu - self.cpu,
             wall: wall - self.wall,
             minor: minor - self.minor,
@@ -44,8 +44,8 @@ impl Used {
         }
     }
 
-    pub fn and(&self, other: &Used) -> Used {
-        Used {
+    pub fn and(&self, other: &ThreadUsage) -> ThreadUsage {
+        ThreadUsage {
             cpu: self.cpu + other.cpu,
             wall: self.wall + other.wall,
             minor: self.minor + other.minor,

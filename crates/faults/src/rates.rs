@@ -27,7 +27,7 @@ pub struct TreeReading {
 #[derive(Debug)]
 pub struct Tree {
     root: u32,
-    processes: Vec<u32>,
+    pub processes: Vec<u32>,
     account: UsageTotals,
     /// The last values of each process, also of those that have ended.
     rows: BTreeMap<Identity, Row>,
@@ -44,10 +44,6 @@ impl Tree {
             |process: &u32| stat(*process).is_some_and(|stat| self.rows.contains_key(&identity(&stat)));
         let left = self.processes.iter().copied().filter(|process| *process != self.root && is_same(process));
         self.processes = with_descendants(std::iter::once(self.root).chain(left));
-    }
-
-    pub fn processes(&self) -> &[u32] {
-        &self.processes
     }
 
     pub fn read(&mut self) -> TreeReading {
@@ -148,12 +144,12 @@ mod unit {
             for _ in 0..2000 {
                 tree.grow();
                 tree.read();
-                if tree.processes().len() == count {
+                if tree.processes.len() == count {
                     break;
                 }
                 std::thread::sleep(std::time::Duration::from_millis(5));
             }
-            tree.processes().to_vec()
+            tree.processes.to_vec()
         };
         let before = until(3);
         let last = *before.last().unwrap();
@@ -172,12 +168,12 @@ mod unit {
         let mut tree = Tree::new(child.id());
         for _ in 0..2000 {
             tree.grow();
-            if tree.processes().len() == 3 {
+            if tree.processes.len() == 3 {
                 break;
             }
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
-        let processes = tree.processes().to_vec();
+        let processes = tree.processes.to_vec();
         for process in processes.iter().skip(1) {
             let process = rustix::process::Pid::from_raw(*process as i32).unwrap();
             let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);

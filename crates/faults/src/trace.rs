@@ -1,17 +1,7 @@
 //! Where the faults of a program come from: all its processes, sampled by the kernel's events, in a worker.
 //!
-//! - `event_loop` is the loop that reads the rings; `control` finds the sampling period.
-//! - [`events`] opens and reads the kernel's events, [`record`] is what they hold, `sorter` puts them in the
-//!   order of their times.
-//! - [`collect`] puts them together, by [`tasks`] (processes, and in [`address_space`] their mappings),
-//!   [`pages`] (which are faulted in again), `block_headers` (what wrote first to a mapping), [`runs`] (how
-//!   large blocks are) and [`unwind`] (who called); [`symbols`] gives names to it all.
-//! - [`calls`] are the calls for memory, by the tracepoints of [`tracefs`]; [`call_counts`] counts them, with
-//!   the [`heap`] of each address space.
-//! - If a recorder is preloaded, its [`ring`] holds large blocks, and [`block_faults`] joins each fault to
-//!   its block.
-//! - [`procfs`] reads processes in /proc. [`event_log`] writes everything to a file, to be judged again
-//!   elsewhere.
+//! [`event_loop`] reads the rings of [`events`], [`calls`] and the preloaded recorder ([`ring`]), sorts what it read,
+//! and gives it to [`collect`], or to an [`event_log`] as well, to be judged again elsewhere.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -71,12 +61,8 @@ impl<R: Send + 'static> Trace<R> {
         options: TraceOptions,
         conclude: fn(Traced) -> R,
     ) -> Result<Trace<R>, Failure> {
-        let tasks = match target {
-            Target::Starting(_) => 1,
-            Target::Running(tasks) => tasks.len(),
-        };
-        let events =
-            Events::open(target, cpus, FIRST).map_err(|error| events::explain(&error, tasks, cpus.len()))?;
+        let explain = |error| events::explain(&error, target.tasks().len(), cpus.len());
+        let events = Events::open(target, cpus, FIRST).map_err(explain)?;
         let stop = Arc::new(AtomicU64::new(NEVER));
         let calls = Calls::open(cpus, options.all_calls, stop.clone());
         let (first, watched) = match target {

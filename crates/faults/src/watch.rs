@@ -114,7 +114,10 @@ pub fn watch(
     second: &mut dyn FnMut(&Window),
 ) -> Result<Watched, WatchError> {
     let started = lab::timestamp();
-    let mut worker = options.traces.then(|| Worker::spawn(WORKER).attempt("cannot start the worker"));
+    let mut worker = match options.traces {
+        true => Worker::spawn(WORKER).attempt("cannot start the worker"),
+        false => Err(Failure::new("not requested")),
+    };
     let blocks = match (&options.target, options.blocks) {
         (Target::Command { file, .. }, Some(least)) => Some(Recording::new(file, least)?),
         _ => None,
@@ -126,7 +129,7 @@ pub fn watch(
             let variables = blocks.as_ref().map_or_else(Vec::new, |blocks| blocks.recorder.environment());
             let suspended = SuspendedProgram::start(file, arguments, variables, options.is_trial);
             let suspended = suspended.map_err(failed)?;
-            let process = suspended.process();
+            let process = suspended.process;
             let recorder = blocks.as_ref().map(|blocks| blocks.recorder.path());
             let facts = begin(&mut worker, vec![process], true, recorder, options);
             (process, Some(suspended.resume().map_err(failed)?), facts)
@@ -135,8 +138,8 @@ pub fn watch(
             let process = process_of(*process)?;
             let mut tree = Tree::new(process);
             tree.grow();
-            let facts = begin(&mut worker, tree.processes().to_vec(), false, None, options);
-            before = switches(tree.processes());
+            let facts = begin(&mut worker, tree.processes.clone(), false, None, options);
+            before = switches(&tree.processes);
             (process, None, facts)
         }
     };
@@ -158,7 +161,7 @@ pub fn watch(
             totals = Usage::of_children().since(&before).at_least(&totals);
             (Some(status), Some(children_switches() - switches))
         }
-        None => (None, switches_since(&before, &switches(session.tree.processes()))),
+        None => (None, switches_since(&before, &switches(&session.tree.processes))),
     };
     Ok(Watched {
         started,
@@ -188,7 +191,7 @@ fn switches_since(before: &BTreeMap<Identity, f64>, now: &BTreeMap<Identity, f64
 const WORKER: &str = "faults.observe";
 
 fn begin(
-    worker: &mut Option<Result<Worker, Failure>>,
+    worker: &mut Result<Worker, Failure>,
     processes: Vec<u32>,
     is_starting: bool,
     blocks: Option<PathBuf>,
@@ -200,7 +203,7 @@ fn begin(
     ask(worker, &Request::Prepare(plan), READY).map(drop)
 }
 
-fn finish(worker: &mut Option<Result<Worker, Failure>>) -> Result<WorkerReport, Failure> {
+fn finish(worker: &mut Result<Worker, Failure>) -> Result<WorkerReport, Failure> {
     match ask(worker, &Request::Finish, NAMES)? {
         Reply::Finished(facts) => Ok(facts),
         other => Err(Failure::new("the worker answered out of turn").answer(format!("{other:?}"))),
@@ -208,15 +211,11 @@ fn finish(worker: &mut Option<Result<Worker, Failure>>) -> Result<WorkerReport, 
 }
 
 fn ask(
-    worker: &mut Option<Result<Worker, Failure>>,
+    worker: &mut Result<Worker, Failure>,
     request: &Request,
     deadline: Duration,
 ) -> Result<Reply, Failure> {
-    let worker = match worker {
-        Some(Ok(worker)) => worker,
-        Some(Err(reason)) => return Err(reason.clone()),
-        None => return Err(Failure::new("not requested")),
-    };
+    let worker = worker.as_mut().map_err(|failure| failure.clone())?;
     let never = Interrupt::never().attempt("cannot wait for the worker")?;
     worker.ask(request, deadline, &never, &mut |_| {}).map_err(|trouble| match trouble {
         Trouble::Refused(failure) => failure,

@@ -8,7 +8,7 @@ use figure::format::plain_to;
 use figure::series::Part;
 use figure::{Basis, Better, Figure, Interval, Reading, Status, Unit, stats};
 
-use super::owners::divided;
+use super::owners::call_path;
 use super::shares::{rank, set_observed};
 use crate::trace::Traced;
 use crate::trace::call_counts::{CallCounts, Sum};
@@ -95,16 +95,16 @@ fn callers(traced: &Traced, names: &Names) -> Vec<Figure> {
     let mut places: HashMap<Place, CallerSum> = HashMap::new();
     let mut sums: HashMap<Call, (f64, f64)> = HashMap::new();
     for (caller, (sum, samples)) in &collector.call_counts.callers {
-        let divided = divided(caller, names, collector);
-        let program_functions = first_names(&divided.program);
+        let call_path = call_path(caller, names, collector);
+        let program_functions = first_names(&call_path.program);
         let all = sums.entry(caller.call).or_default();
         *all = (all.0 + sum.calls, all.1 + samples);
         let key = (caller.call, caller.program, program_functions);
         let place = places.entry(key).or_insert_with(|| CallerSum {
             sum: Sum::default(),
             samples: 0.0,
-            via: first_names(&divided.via),
-            line: divided.program.iter().find_map(|function| function.line.as_deref()),
+            via: first_names(&call_path.via),
+            line: call_path.program.iter().find_map(|function| function.line.as_deref()),
         });
         place.sum.calls += sum.calls;
         place.sum.bytes += sum.bytes;

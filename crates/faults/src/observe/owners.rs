@@ -22,9 +22,9 @@ pub enum Owner {
     Program,
 }
 
-/// The functions of a call, the innermost first, divided.
+/// The functions of a call, the innermost first, call_path.
 #[derive(Clone, Debug)]
-pub struct Divided<'a> {
+pub struct CallPath<'a> {
     pub owner: Owner,
     /// Functions of the C library and of allocators, from the system call on.
     pub via: Vec<&'a Function>,
@@ -113,7 +113,7 @@ fn plain(name: &str) -> &str {
     name.trim_start_matches("__")
 }
 
-pub fn divided<'a>(caller: &Caller, names: &'a Names, collector: &Collector) -> Divided<'a> {
+pub fn call_path<'a>(caller: &Caller, names: &'a Names, collector: &Collector) -> CallPath<'a> {
     let (mut via, mut program): (Vec<&Function>, Vec<&Function>) = (Vec::new(), Vec::new());
     let mut owner = Owner::Program;
     for frame in &caller.frames {
@@ -134,7 +134,7 @@ pub fn divided<'a>(caller: &Caller, names: &'a Names, collector: &Collector) -> 
     }
     via.dedup_by(|a, b| a.name == b.name);
     program.dedup_by(|a, b| a.name == b.name);
-    Divided { owner, via, program }
+    CallPath { owner, via, program }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,7 +176,7 @@ pub fn owners(collector: &Collector, names: &Names, calls: &[Call]) -> HashMap<u
     for (caller, (sum, samples)) in callers.iter().filter(|(caller, _)| calls.contains(&caller.call)) {
         let (owners, sum_of_samples) = sums.entry(caller.program).or_default();
         *sum_of_samples += samples;
-        match divided(caller, names, collector).owner {
+        match call_path(caller, names, collector).owner {
             Owner::Malloc => owners.malloc += sum.calls,
             Owner::Allocator => owners.allocator += sum.calls,
             Owner::Program => owners.program += sum.calls,
@@ -199,9 +199,9 @@ mod unit {
             frames.push((None, address as u64));
         }
         let caller = Caller { program: 0, call: Call::Munmap, frames: frames.into() };
-        let divided = divided(&caller, &names, &Collector::new(4096));
+        let call_path = call_path(&caller, &names, &Collector::new(4096));
         let names = |all: &[&Function]| all.iter().map(|function| function.name.clone()).collect();
-        (divided.owner, names(&divided.via), names(&divided.program))
+        (call_path.owner, names(&call_path.via), names(&call_path.program))
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
     let SampleTotals { samples, faults, .. } = collector.minor;
     let share = if faults > 0.0 { samples / faults } else { 1.0 };
     let refaults = collector.pages.refaults(share);
-    let page = collector.page() as f64;
+    let page = collector.page as f64;
     let unmapped = owners(collector, names, &[Call::Munmap]);
     let advised = owners(collector, names, &[Call::Dontneed, Call::Free]);
     let firsts = firsts(collector, &refaults);
@@ -52,19 +52,14 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
         let number = number as u32;
         let program = collector.tasks.programs.get(key.program as usize).cloned().unwrap_or_default();
         let manager = allocator::of_watched(program.hints.as_ref(), program.code.iter().map(|path| &**path));
+        let first = firsts.get(&key.program).copied().unwrap_or(0.0);
         let facts = Facts {
             manager,
             memory: memory_of(key.memory, manager),
             is_inherited: key.is_inherited,
             minor: group.minor,
             refault_share: refaults.get(&number).copied().unwrap_or(0.0),
-            hidden_refaults: hidden_refaults(
-                &program,
-                key,
-                manager,
-                firsts.get(&key.program).copied().unwrap_or(0.0),
-                page,
-            ),
+            hidden_refaults: hidden_refaults(&program, key, manager, first, page),
             refaults: group.refaults.decided(!manager.is_some_and(allocator::advises)),
             headers: group.headers.malloc_share(),
             threads: (program.threads, program.threads_replaced),

@@ -20,7 +20,7 @@ use super::fixture::Fixture;
 use super::lap::{Lap, timed};
 use super::plan::{Setup, Task};
 use super::threads::SampleEnd;
-use crate::clocks::Used;
+use crate::clocks::ThreadUsage;
 
 /// A sample lasts at least this long, in seconds, by as many laps as that takes.
 const SAMPLE: f64 = 0.01;
@@ -180,7 +180,7 @@ fn write(evidence: &mut figure::Evidence, laps: &[Lap]) {
     evidence.put(PRICE_MAJOR, all.used.major);
     evidence.put(PRICE_CPU, all.cpu());
     evidence.put(PRICE_WALL, all.wall());
-    evidence.put(PRICE_AGAIN, Lap { used: all.again, again: Used::default(), ..all }.cpu());
+    evidence.put(PRICE_AGAIN, Lap { used: all.again, again: ThreadUsage::default(), ..all }.cpu());
     // The value comes from the timed part of a lap, not from its preparation.
     let shortest = laps.iter().map(|lap| lap.used.wall * 1e-9).reduce(f64::min);
     evidence.put_reading(SAMPLE_SHORTEST, Reading::or_unknown(shortest, "no lap was timed"));
@@ -193,7 +193,7 @@ mod unit {
     #[test]
     fn laps_of_all_threads_add_up_and_one_failure_fails_all() {
         let lap = |units: usize, cpu: f64| {
-            Lap::new(units, Used { cpu, wall: 2.0 * cpu, minor: units as f64, major: 0.0 })
+            Lap::new(units, ThreadUsage { cpu, wall: 2.0 * cpu, minor: units as f64, major: 0.0 })
         };
         let by_thread = vec![
             vec![Ok(lap(10, 1000.0)), Ok(lap(10, 3000.0))],

@@ -17,7 +17,7 @@ fn filled(fixture: &Fixture) -> io::Result<Mapping> {
     Ok(region)
 }
 
-pub fn unmapped(fixture: &Fixture) -> io::Result<Lap> {
+pub fn munmap(fixture: &Fixture) -> io::Result<Lap> {
     let region = filled(fixture)?;
     let pages = region.pages();
     let (result, used) = timed(|| region.unmap());
@@ -29,7 +29,7 @@ pub fn dontneed(fixture: &Fixture) -> io::Result<Lap> {
     advised(fixture, Advice::LinuxDontNeed)
 }
 
-pub fn freed(fixture: &Fixture) -> io::Result<Lap> {
+pub fn free(fixture: &Fixture) -> io::Result<Lap> {
     advised(fixture, Advice::LinuxFree)
 }
 
@@ -40,7 +40,7 @@ fn advised(fixture: &Fixture, advice: Advice) -> io::Result<Lap> {
     Ok(Lap::new(region.pages(), used))
 }
 
-pub fn mapped(fixture: &Fixture) -> io::Result<Lap> {
+pub fn map_unmap(fixture: &Fixture) -> io::Result<Lap> {
     let calls = || (0..CALLS).try_for_each(|_| Mapping::plain(fixture.region)?.unmap());
     let (result, used) = timed(calls);
     result?;
@@ -48,7 +48,7 @@ pub fn mapped(fixture: &Fixture) -> io::Result<Lap> {
 }
 
 /// brk up and down again, without a touch.
-pub fn moved(fixture: &Fixture) -> io::Result<Lap> {
+pub fn brk_up_down(fixture: &Fixture) -> io::Result<Lap> {
     let heap = Heap::current()?;
     let (result, used) = timed(|| (0..CALLS).try_for_each(|_| heap.up_and_down(fixture.region)));
     result?;

@@ -53,10 +53,6 @@ pub enum Needs {
 }
 
 impl Needs {
-    pub fn is_of_files(self) -> bool {
-        matches!(self, Needs::Files | Needs::Disk)
-    }
-
     pub fn missing(self, capabilities: &Capabilities, fixture: &Fixture) -> Option<Failure> {
         match self {
             Needs::Nothing => None,
@@ -174,60 +170,66 @@ pub const WATCHED: [&str; 4] = ["watching.fault", "watching.sample", "watching.b
 
 /// All prices that one thread measures, in the order in which they are shown.
 pub static SINGLE: &[Price] = &[
-    minor(WRITE, "first write", anonymous::written),
+    minor(WRITE, "first write", anonymous::first_write),
     Price {
         region: |fixture| fixture.large,
-        ..minor("minor.large", "first write, {} at a time", anonymous::large)
+        ..minor("minor.large", "first write, {} at a time", anonymous::large_write)
     },
-    minor("minor.read", "first read (page of zeros)", anonymous::read),
-    minor("cow.copy", "first write after fork (copied)", anonymous::copied),
-    minor("cow.reuse", "the same, the child gone (not copied)", anonymous::reused),
-    file("file.read", "first read, alone", files::single),
+    minor("minor.read", "first read (page of zeros)", anonymous::first_read),
+    minor("cow.copy", "first write after fork (copied)", anonymous::copy_on_write),
+    minor("cow.reuse", "the same, the child gone (not copied)", anonymous::write_after_child),
+    file("file.read", "first read, alone", files::single_page),
     Price {
         expected: ExpectedFaults::Cached,
-        ..file("file.around", "first read, with its neighbours", files::around)
+        ..file("file.around", "first read, with its neighbours", files::fault_around)
     },
-    file("file.shared", "first write, shared", files::shared),
-    file("file.private", "first write, private (copied)", files::private),
-    call("munmap", "munmap, for each touched page", calls::unmapped),
+    file("file.shared", "first write, shared", files::shared_write),
+    file("file.private", "first write, private (copied)", files::private_write),
+    call("munmap", "munmap, for each touched page", calls::munmap),
     call("dontneed", "MADV_DONTNEED, for each touched page", calls::dontneed),
-    Price { needs: Needs::Free, ..call("free", "MADV_FREE, for each touched page", calls::freed) },
-    Price { unit: Unit::Call, ..call("mmap", "mmap and munmap of {}, untouched", calls::mapped) },
-    Price { unit: Unit::Call, ..call("brk", "brk up and down by {}, untouched", calls::moved) },
+    Price { needs: Needs::Free, ..call("free", "MADV_FREE, for each touched page", calls::free) },
+    Price { unit: Unit::Call, ..call("mmap", "mmap and munmap of {}, untouched", calls::map_unmap) },
+    Price { unit: Unit::Call, ..call("brk", "brk up and down by {}, untouched", calls::brk_up_down) },
     Price {
         series: WHOLE,
         unit: Unit::Huge,
         needs: Needs::Huge,
         region: |fixture| fixture.huges * fixture.huge,
-        ..minor(HUGE, "fault of a huge page", anonymous::huge)
+        ..minor(HUGE, "fault of a huge page", anonymous::huge_page)
     },
     Price {
         series: WHOLE,
         unit: Unit::Call,
         expected: ExpectedFaults::Any,
         region: |fixture| fixture.forked,
-        ..minor("fork", "fork with {} touched", anonymous::forked)
+        ..minor("fork", "fork with {} touched", anonymous::fork)
     },
-    Price { expected: ExpectedFaults::Major, ..disk("major", "random page (major fault)", files::fetched) },
+    Price {
+        expected: ExpectedFaults::Major,
+        ..disk("major", "random page (major fault)", files::random_pages)
+    },
     disk(COLD, "page by page, from disk", files::cold),
     Price {
         expected: ExpectedFaults::Cached,
         clock: Clock::Wall,
         ..disk(WARM, "page by page, in the page cache", files::warm)
     },
-    Price { round: ROUND, ..watching(WATCHED[0], "a fault is counted", watching::counted) },
+    Price { round: ROUND, ..watching(WATCHED[0], "a fault is counted", watching::counting) },
     Price {
         unit: Unit::Call,
         expected: ExpectedFaults::Minor(watching::SAMPLED as f64),
-        ..watching(WATCHED[1], "a fault is sampled, with its stack", watching::sampled)
+        ..watching(WATCHED[1], "a fault is sampled, with its stack", watching::sampling)
     },
     watching(WATCHED[2], "a fault is seen in a burst", watching::burst),
     Price {
         unit: Unit::Call,
         expected: ExpectedFaults::Any,
-        ..watching(WATCHED[3], "the task leaves its CPU and comes back", watching::switched)
+        ..watching(WATCHED[3], "the task leaves its CPU and comes back", watching::task_switch)
     },
 ];
+
+/// The part of one thread in a sample of this number.
+type ThreadedLap = fn(&Fixture, &WorkerThread, usize, &SampleEnd) -> io::Result<Lap>;
 
 /// A price by the number of threads.
 #[derive(Debug)]
@@ -240,35 +242,23 @@ pub struct ThreadedPrice {
     pub clock: Clock,
     /// Minor faults that each unit must take.
     pub expected: f64,
-    pub lap: fn(&Fixture, &WorkerThread, usize, &SampleEnd) -> io::Result<Lap>,
+    pub lap: ThreadedLap,
 }
 
 pub static THREADED: &[ThreadedPrice] = &[
+    one_thread("madvise", "MADV_DONTNEED of one page", threads::dontneed),
+    one_thread("munmap", "munmap of one page", threads::munmap),
     ThreadedPrice {
-        word: "madvise",
-        name: "MADV_DONTNEED of one page",
-        is_one: true,
-        clock: Clock::Cpu,
-        expected: 0.0,
-        lap: threads::dontneed,
-    },
-    ThreadedPrice {
-        word: "munmap",
-        name: "munmap of one page",
-        is_one: true,
-        clock: Clock::Cpu,
-        expected: 0.0,
-        lap: threads::unmapped,
-    },
-    ThreadedPrice {
-        word: "concurrent",
-        name: "first write",
         is_one: false,
         clock: Clock::Wall,
         expected: 1.0,
-        lap: threads::written,
+        ..one_thread("concurrent", "first write", threads::first_write)
     },
 ];
+
+const fn one_thread(word: &'static str, name: &'static str, lap: ThreadedLap) -> ThreadedPrice {
+    ThreadedPrice { word, name, is_one: true, clock: Clock::Cpu, expected: 0.0, lap }
+}
 
 /// Words of all prices. The part before the dot, such as `minor`, is their kind.
 pub fn words() -> Vec<&'static str> {

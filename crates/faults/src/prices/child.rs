@@ -8,7 +8,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, WaitOptions, waitpid};
 
 use super::lap::timed;
-use crate::clocks::Used;
+use crate::clocks::ThreadUsage;
 
 /// A forked child that waits. Dropping it ends it.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct Child {
 
 impl Child {
     /// Forks, waits until the child sleeps on the CPUs of this thread, and returns what the call took.
-    pub fn fork() -> io::Result<(Child, Used)> {
+    pub fn fork() -> io::Result<(Child, ThreadUsage)> {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
         let (ready, sleeps) = pipe_with(PipeFlags::CLOEXEC)?;
         // SAFETY: the child calls only close, write, read and _exit, which are safe after a fork with

@@ -2,22 +2,22 @@
 
 use std::iter::Sum;
 
-use crate::clocks::Used;
+use crate::clocks::ThreadUsage;
 use crate::mapping::Mapping;
 
 /// What one lap took, or several together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Lap {
     pub units: f64,
-    pub used: Used,
+    pub used: ThreadUsage,
     /// What the same touches took when all pages were present.
-    pub again: Used,
+    pub again: ThreadUsage,
 }
 
 impl Lap {
     /// A lap of calls, or of touches that cost little compared with their faults.
-    pub fn new(units: usize, used: Used) -> Lap {
-        Lap { units: units as f64, used, again: Used::default() }
+    pub fn new(units: usize, used: ThreadUsage) -> Lap {
+        Lap { units: units as f64, used, again: ThreadUsage::default() }
     }
 
     /// CPU time of a unit, in nanoseconds.
@@ -42,8 +42,8 @@ impl Sum for Lap {
 }
 
 #[inline]
-pub fn timed<T>(body: impl FnOnce() -> T) -> (T, Used) {
-    let before = Used::before();
+pub fn timed<T>(body: impl FnOnce() -> T) -> (T, ThreadUsage) {
+    let before = ThreadUsage::before();
     let result = body();
     (result, before.since())
 }
@@ -69,7 +69,7 @@ mod unit {
 
     #[test]
     fn laps_add_up_and_the_cost_of_a_touch_is_subtracted() {
-        let used = |ns: f64| Used { cpu: ns, wall: 2.0 * ns, minor: 10.0, major: 1.0 };
+        let used = |ns: f64| ThreadUsage { cpu: ns, wall: 2.0 * ns, minor: 10.0, major: 1.0 };
         let lap = Lap { units: 10.0, used: used(5000.0), again: used(1000.0) };
         assert_eq!((lap.cpu(), lap.wall()), (400.0, 800.0));
         let all: Lap = [lap, Lap::new(10, used(2000.0))].into_iter().sum();

@@ -10,7 +10,7 @@ use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
 use super::capabilities::Capabilities;
-use super::catalogue::{self, Clock, ExpectedFaults, Price, SINGLE, THREADED, ThreadedPrice, matches};
+use super::catalogue::{self, Clock, ExpectedFaults, Needs, Price, SINGLE, THREADED, ThreadedPrice, matches};
 use super::fixture::Fixture;
 use super::{MODE, Options, PlanError};
 use crate::SUITE;
@@ -30,7 +30,8 @@ pub struct Task {
 
 impl Task {
     pub fn is_of_files(&self) -> bool {
-        self.threads == 0 && catalogue::single(&self.word).is_some_and(|price| price.needs.is_of_files())
+        let needs_files = |price: &Price| matches!(price.needs, Needs::Files | Needs::Disk);
+        self.threads == 0 && catalogue::single(&self.word).is_some_and(needs_files)
     }
 }
 

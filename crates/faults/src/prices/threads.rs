@@ -43,7 +43,7 @@ pub fn dontneed(fixture: &Fixture, thread: &WorkerThread, sample: usize, end: &S
 }
 
 /// munmap of one page after the other, from the end of the region, so that no mapping is split.
-pub fn unmapped(fixture: &Fixture, thread: &WorkerThread, sample: usize, end: &SampleEnd) -> io::Result<Lap> {
+pub fn munmap(fixture: &Fixture, thread: &WorkerThread, sample: usize, end: &SampleEnd) -> io::Result<Lap> {
     release_pages(fixture, thread, sample, end, |region, _| region.cut(1))
 }
 
@@ -75,7 +75,7 @@ fn release_pages(
 }
 
 /// First writes of all threads at once, each in a region of its own.
-pub fn written(fixture: &Fixture, thread: &WorkerThread, _: usize, _: &SampleEnd) -> io::Result<Lap> {
+pub fn first_write(fixture: &Fixture, thread: &WorkerThread, _: usize, _: &SampleEnd) -> io::Result<Lap> {
     let region = Mapping::anonymous(fixture.each(thread.threads));
     // A thread without a region comes to the barrier too: the others wait there.
     if thread.wait().is_err() {

@@ -29,9 +29,9 @@ impl CountedStart {
         let (mut without_variables, mut allocators) = (None, BTreeSet::new());
         let mut programs = Programs::default();
         let start = Start::counting_calls(stage, environment.to_vec())?;
-        let look = |cell: u32| {
+        let observe = |helper: u32| {
             // A process that is just being executed has neither libraries nor variables yet.
-            let observed = programs.observe(cell, |process, program| {
+            let observed = programs.observe(helper, |process, program| {
                 let allocator = allocator::of_process(process)?;
                 let lacks_variables = has_all(process, environment) == Some(false);
                 let name = || figure::format::plain_to(&program.to_string_lossy(), 120);
@@ -44,8 +44,8 @@ impl CountedStart {
             Ok(())
         };
         let ended = match time {
-            Some(time) => start.run_for(time, look),
-            None => start.run(look),
+            Some(time) => start.run_for(time, observe),
+            None => start.run(observe),
         }?;
         Ok(CountedStart { ended, without_variables, allocators })
     }

@@ -59,7 +59,7 @@ pub struct AddressSpace {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Added {
+pub struct NewMapping {
     pub is_code: bool,
     /// Bytes that were not mapped before.
     pub fresh: u64,
@@ -67,7 +67,7 @@ pub struct Added {
 
 impl AddressSpace {
     /// Adds a mapping, in place of what was mapped there.
-    pub fn add(&mut self, map: &Map, time: u64) -> Added {
+    pub fn add(&mut self, map: &Map, time: u64) -> NewMapping {
         let name = if map.name == "//anon" { "" } else { &map.name };
         let mut area = Area {
             end: map.end,
@@ -80,7 +80,7 @@ impl AddressSpace {
             protection: map.protection,
             is_gone: false,
         };
-        let added = Added { is_code: area.is_code, fresh: map.end.saturating_sub(map.start) };
+        let added = NewMapping { is_code: area.is_code, fresh: map.end.saturating_sub(map.start) };
         if name == "[heap]" {
             if time > 0 && map.end <= self.heap_end {
                 (self.regrown, self.regrown_at) = (self.regrown + 1, time);
@@ -91,7 +91,7 @@ impl AddressSpace {
         if name == "[heap]" || is_arena(map.start, map.end) {
             area.since = self.areas.get(&map.start).map_or(time, |old| old.since);
         } else if name.is_empty() {
-            return Added { fresh: self.merge(map, area), ..added };
+            return NewMapping { fresh: self.merge(map, area), ..added };
         }
         self.put(map.start, area);
         added

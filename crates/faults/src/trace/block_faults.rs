@@ -26,7 +26,7 @@ const MOST_TOUCHES: usize = 1000;
 enum Step {
     /// The recorder is loaded in this process.
     Hello,
-    Born(u64, Live),
+    Born(u64, LiveBlock),
     Ended(u64),
     /// It begins with the blocks of this parent.
     Fork(u32),
@@ -40,7 +40,7 @@ enum Step {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Live {
+struct LiveBlock {
     end: u64,
     /// When it was requested, and when it was allocated.
     begun: u64,
@@ -52,7 +52,7 @@ struct Live {
 #[derive(Clone, Debug, Default)]
 struct Process {
     has_recorder: bool,
-    blocks: Rc<BTreeMap<u64, Live>>,
+    blocks: Rc<BTreeMap<u64, LiveBlock>>,
     /// Faults before the recorder was loaded.
     before: f64,
 }
@@ -139,7 +139,7 @@ impl BlockFaults {
                 self.born = (self.born.0 + 1, self.born.1 + u64::from(stack.is_some()));
                 let origin = stack.and_then(|(frames, chance)| Some((self.origin(frames)?, chance)));
                 let end = entry.address.saturating_add(entry.size);
-                Step::Born(entry.address, Live { end, begun: entry.begun, since: entry.time, origin })
+                Step::Born(entry.address, LiveBlock { end, begun: entry.begun, since: entry.time, origin })
             }
         };
         self.put(entry.begun, entry.process, step);
@@ -264,7 +264,7 @@ fn class(size: u64) -> u32 {
 }
 
 /// Inserts a block. Blocks that it overlaps have been freed, and the record of that was lost.
-fn insert(blocks: &mut BTreeMap<u64, Live>, address: u64, live: Live) {
+fn insert(blocks: &mut BTreeMap<u64, LiveBlock>, address: u64, live: LiveBlock) {
     let below = blocks.range(..live.end).rev();
     let gone: Vec<u64> = below.take_while(|(_, old)| old.end > address).map(|(start, _)| *start).collect();
     for start in gone {

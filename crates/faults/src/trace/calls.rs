@@ -23,8 +23,8 @@ use perf_event_open_sys::ioctls;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 use super::control::prime_from;
-use super::events::{drain, join};
-use super::record::{Entry, EventKind, registers};
+use super::events::{drain, join, sample_stacks};
+use super::record::{Entry, EventKind};
 use super::time::now;
 use super::tracefs::{Format, Tracefs};
 use reader::{Reader, Set, TRACED};
@@ -45,9 +45,8 @@ const FIRST_PERIOD: u64 = 7;
 const LEAST: (f64, f64) = (4.0, 20.0);
 /// Time between two adjustments of the periods.
 const CONTROL: Duration = Duration::from_millis(20);
-/// Pages of a CPU's rings, by set; and bytes of stack that are copied.
+/// Pages of a CPU's rings, by set.
 const PAGES: [usize; 4] = [64, 64, 64, 8];
-const STACK: u32 = 8 << 10;
 /// Whether the bits of a fault's error code are known: those of x86.
 const KNOWS_CODES: bool = cfg!(target_arch = "x86_64");
 
@@ -114,10 +113,9 @@ impl Calls {
         files.current = files.maximum;
         let _ = setrlimit(Resource::Nofile, files);
         if let Some(format) = &calls.forks.0 {
-            calls.forks.1 =
-                calls.rings(Set::Forks, std::slice::from_ref(format)).map_err(|error| explain(&error))?;
+            calls.forks.1 = calls.rings(Set::Forks, std::slice::from_ref(format))?;
         }
-        calls.open = Some(calls.moment().map_err(|error| explain(&error))?);
+        calls.open = Some(calls.moment()?);
         Ok(calls)
     }
 
@@ -143,7 +141,7 @@ impl Calls {
             self.close(entries);
             self.next = at + EVERY - MOMENT;
         } else {
-            self.open = Some(self.moment().map_err(|error| explain(&error))?);
+            self.open = Some(self.moment()?);
             entries.push(Entry { time: self.time(), kind: EventKind::Counting(true) });
             self.next = at + MOMENT;
         }
@@ -166,7 +164,7 @@ impl Calls {
         } else if let Ok(format) = self.codes.clone() {
             match self.rings(Set::Codes, &[format]) {
                 Ok(rings) => self.faults = rings,
-                Err(error) => self.codes = Err(explain(&error)),
+                Err(failure) => self.codes = Err(failure),
             }
         }
     }
@@ -176,16 +174,16 @@ impl Calls {
         now().min(self.stop.load(Ordering::Acquire))
     }
 
-    fn moment(&self) -> io::Result<Moment> {
+    fn moment(&self) -> Result<Moment, Failure> {
         let (stacks, counts) =
             (self.rings(Set::Stacks, &self.formats)?, self.rings(Set::Counts, &self.formats)?);
         Ok(Moment { stacks, counts, calls: [0.0; TRACED.len()], adapted: Instant::now() })
     }
 
     /// Opens a ring for each CPU, into which all of these tracepoints write.
-    fn rings(&self, set: Set, formats: &[Format]) -> io::Result<Vec<Ring>> {
+    fn rings(&self, set: Set, formats: &[Format]) -> Result<Vec<Ring>, Failure> {
         let bytes = PAGES[set as usize] * rustix::param::page_size();
-        let open = |cpu: u32| {
+        let open = |cpu: u32| -> io::Result<Ring> {
             let mut counters = Vec::new();
             for (call, format) in formats.iter().enumerate() {
                 let period = self.periods.get(set as usize).map_or(1, |periods| periods[call]);
@@ -200,7 +198,7 @@ impl Calls {
             ring.counters().try_for_each(Counter::enable)?;
             Ok(ring)
         };
-        self.cpus.iter().map(open).collect()
+        self.cpus.iter().map(open).collect::<io::Result<_>>().map_err(|error| explain(&error))
     }
 
     fn drain(&mut self, entries: &mut Vec<Entry>) {
@@ -298,9 +296,7 @@ fn builder(set: Set, id: u64, period: u64, cpu: u32) -> Builder<'static> {
     builder.sample_id_all(true).clockid(Clock::MONOTONIC).sample_period(period);
     builder.sample(SampleFlag::TID | SampleFlag::TIME | SampleFlag::IP | SampleFlag::RAW);
     if set == Set::Stacks {
-        builder.sample(SampleFlag::CALLCHAIN | SampleFlag::REGS_USER | SampleFlag::STACK_USER);
-        builder.exclude_callchain_kernel(true);
-        builder.sample_regs_user(registers::MASK).sample_stack_user(STACK);
+        sample_stacks(&mut builder);
     }
     builder
 }

@@ -113,16 +113,13 @@ pub struct Collector {
     rules: Rules,
     by_key: HashMap<Key, u32>,
     by_name: HashMap<Rc<str>, Option<u32>>,
-    page: u64,
+    /// Bytes of a page.
+    pub page: u64,
 }
 
 impl Collector {
     pub fn new(page: u64) -> Collector {
         Collector { page, ..Collector::default() }
-    }
-
-    pub fn page(&self) -> u64 {
-        self.page
     }
 
     /// Writes all events from now on to a file.

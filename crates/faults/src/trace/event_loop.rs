@@ -176,8 +176,8 @@ impl EventLoop {
                 counted,
                 hinting: share(0),
                 huge: share(1),
-                sees_kernel: self.events.sees_kernel(),
-                period: self.events.period(),
+                sees_kernel: self.events.sees_kernel,
+                period: self.events.period,
                 cpu_seconds: nanoseconds(used) as f64 * 1e-9,
                 seconds: self.begun.elapsed().as_secs_f64(),
             },
@@ -319,7 +319,7 @@ impl EventLoop {
             }
         }
         let is_whole = std::mem::replace(&mut self.is_whole, true);
-        let period = self.control.adapted(self.events.period(), samples, self.rate, is_whole);
+        let period = self.control.adapted(self.events.period, samples, self.rate, is_whole);
         let Some(period) = period else { return };
         let tasks = self.tasks();
         if let Err(error) = self.events.set_period(period, &tasks, &mut self.sorter.unsorted) {

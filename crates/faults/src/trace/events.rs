@@ -55,7 +55,7 @@ pub enum Target {
 }
 
 impl Target {
-    fn tasks(&self) -> &[u32] {
+    pub fn tasks(&self) -> &[u32] {
         match self {
             Target::Starting(task) => std::slice::from_ref(task),
             Target::Running(tasks) => tasks,
@@ -63,7 +63,7 @@ impl Target {
     }
 }
 
-struct Opened {
+struct EventSet {
     set: Set,
     /// One event in so many is sampled.
     period: u64,
@@ -75,7 +75,7 @@ struct Opened {
     reported: u64,
 }
 
-impl Opened {
+impl EventSet {
     fn counters(&mut self) -> impl Iterator<Item = &mut Counter> {
         self.rings.iter_mut().map(Sampler::as_counter_mut).chain(&mut self.others)
     }
@@ -107,15 +107,17 @@ impl Opened {
 
 pub struct Events {
     cpus: CpuList,
-    sees_kernel: bool,
+    /// Whether faults that the kernel takes for the program, in a system call, are counted.
+    pub sees_kernel: bool,
     /// Rings have so many times the pages that an unprivileged process may have.
     room: usize,
     /// Whether counters report how many of their records were lost.
     counts_lost: bool,
     /// Whether opening has succeeded once: a task that is refused later has other rights than this process.
     is_open: bool,
-    sets: Vec<Opened>,
-    period: u64,
+    sets: Vec<EventSet>,
+    /// One minor fault in so many is sampled.
+    pub period: u64,
     /// Minor faults counted by events that have been closed.
     counted: u64,
 }
@@ -143,16 +145,6 @@ impl Events {
         }
         events.is_open = true;
         Ok(events)
-    }
-
-    /// Whether faults that the kernel takes for the program, in a system call, are counted.
-    pub fn sees_kernel(&self) -> bool {
-        self.sees_kernel
-    }
-
-    /// One minor fault in so many is sampled.
-    pub fn period(&self) -> u64 {
-        self.period
     }
 
     /// Samples minor faults of these tasks, and of all that they start, by another period from now on.
@@ -197,7 +189,7 @@ impl Events {
 
     /// Turns bursts, or mappings of data, on or off.
     pub fn turn(&mut self, set: Set, on: bool) {
-        for counter in self.sets.iter_mut().filter(|opened| opened.set == set).flat_map(Opened::counters) {
+        for counter in self.sets.iter_mut().filter(|opened| opened.set == set).flat_map(EventSet::counters) {
             let _ = if on { counter.enable() } else { counter.disable() };
         }
     }
@@ -214,18 +206,18 @@ impl Events {
 
     /// The last records: the lost ones that were not reported yet.
     pub fn conclude(&mut self, entries: &mut Vec<Entry>) {
-        entries.extend(self.sets.iter_mut().filter_map(Opened::unreported));
+        entries.extend(self.sets.iter_mut().filter_map(EventSet::unreported));
     }
 
     /// Minor faults that were counted, sampled or not.
     pub fn minor_faults(&mut self) -> u64 {
         let minor = self.sets.iter_mut().filter(|opened| opened.set == Set::Minor);
-        let counts = minor.flat_map(Opened::counters).map(|counter| counter.read().unwrap_or(0));
+        let counts = minor.flat_map(EventSet::counters).map(|counter| counter.read().unwrap_or(0));
         self.counted + counts.sum::<u64>()
     }
 
     /// Opens a set: a ring for each CPU, into which the events of all tasks go there.
-    fn open_set(&self, set: Set, target: &Target) -> io::Result<Opened> {
+    fn open_set(&self, set: Set, target: &Target) -> io::Result<EventSet> {
         let (mut rings, mut others): (Vec<Sampler>, Vec<Counter>) = (Vec::new(), Vec::new());
         for cpu in self.cpus.iter() {
             let mut builder = self.builder(set, cpu);
@@ -253,7 +245,7 @@ impl Events {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
         let (period, bytes) = (self.period_of(set), self.bytes(set));
-        let mut opened = Opened { set, period, rings, bytes, others, reported: 0 };
+        let mut opened = EventSet { set, period, rings, bytes, others, reported: 0 };
         if !matches!(target, Target::Starting(_)) && set != Set::Burst {
             for counter in opened.counters() {
                 counter.enable()?;
@@ -323,9 +315,7 @@ fn builder(set: Set, sees_kernel: bool, period: u64) -> Builder<'static> {
         builder.sample(SampleFlag::IP | SampleFlag::ADDR);
     }
     if matches!(set, Set::Rare | Set::Minor) {
-        builder.sample(SampleFlag::CALLCHAIN | SampleFlag::REGS_USER | SampleFlag::STACK_USER);
-        builder.exclude_callchain_kernel(true);
-        builder.sample_regs_user(registers::MASK).sample_stack_user(STACK);
+        sample_stacks(&mut builder);
     }
     match set {
         Set::Rare => {
@@ -337,6 +327,12 @@ fn builder(set: Set, sees_kernel: bool, period: u64) -> Builder<'static> {
         Set::Minor | Set::Burst => {}
     }
     builder
+}
+
+/// Adds to each sample what unwinding needs.
+pub fn sample_stacks(builder: &mut Builder) {
+    builder.sample(SampleFlag::CALLCHAIN | SampleFlag::REGS_USER | SampleFlag::STACK_USER);
+    builder.exclude_callchain_kernel(true).sample_regs_user(registers::MASK).sample_stack_user(STACK);
 }
 
 pub fn config(set: Set) -> ParseConfig<Native> {

@@ -117,11 +117,6 @@ impl Tasks {
         }
     }
 
-    pub fn program(&mut self, process: u32) -> Option<&mut Program> {
-        let number = self.processes.get(&process)?.program;
-        self.programs.get_mut(number as usize)
-    }
-
     /// Reads the mappings of a process again, as an address is in none of them; at most every [`AGAIN`].
     pub fn read_again(&mut self, number: u32, time: u64) {
         let Some(process) = self.processes.get_mut(&number) else { return };
@@ -155,7 +150,8 @@ impl Tasks {
         if process == parent {
             let ended = self.ended.get_mut(&process).filter(|ended| **ended > 0);
             let is_new = ended.map(|ended| *ended -= 1).is_none();
-            if let Some(program) = self.program(process) {
+            let number = self.processes.get(&process).map(|process| process.program as usize);
+            if let Some(program) = number.and_then(|number| self.programs.get_mut(number)) {
                 program.threads += 1;
                 program.threads_replaced += u64::from(!is_new);
             }

@@ -102,11 +102,6 @@ impl Image {
         Some(Image { path, is_sound, _file: file, sections, segments })
     }
 
-    /// The load bias of a mapping of this range of its bytes that begins at `start`.
-    pub fn base(&self, start: u64, range: Range<u64>) -> Option<u64> {
-        base(&self.segments, start, range)
-    }
-
     /// The file's address of the byte at an offset in it.
     pub fn stated(&self, offset: u64) -> Option<u64> {
         let holds =
@@ -132,7 +127,7 @@ fn unpacks(object: &object::File) -> bool {
     object.is_little_endian() == cfg!(target_endian = "little") && object.sections().all(&mut can_be)
 }
 
-/// Takes the part with most of the range: the first page may also hold the end of the part before.
+/// The load bias of a mapping of this range of a file's bytes that begins at `start`. Takes the part with most of the range: the first page may also hold the end of the part before.
 fn base(segments: &[(u64, u64, u64)], start: u64, range: Range<u64>) -> Option<u64> {
     let common = |(from, size, _): &&(u64, u64, u64)| {
         from.saturating_add(*size).min(range.end).saturating_sub(*from.max(&range.start))
@@ -210,7 +205,7 @@ fn build(process: u32, space: &AddressSpace, images: &mut Images) -> Unwinder<Pa
     for (start, area) in space.areas().filter(|(_, area)| area.is_code) {
         let Some(image) = area.file().and_then(|name| images.get(process, name)) else { continue };
         let range = area.offset..area.offset.saturating_add(area.end - start);
-        let Some(base) = image.base(start, range) else { continue };
+        let Some(base) = base(&image.segments, start, range) else { continue };
         let module = Module::new(area.name.to_string(), start..area.end, base, image.sections.clone());
         unwinder.add_module(module);
     }

@@ -24,7 +24,7 @@ use super::heap_layout::{Baseline, Extent, HeapLayout, Snapshot, anonymous};
 use super::plan::Setup;
 use super::{ARMS, Arm};
 
-/// How long the cell may take for a step: a page fault takes a microsecond, but a machine may be overloaded.
+/// How long the helper may take for a step: a page fault takes a microsecond, but a machine may be overloaded.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The bit of an entry of /proc/PID/pagemap for a page in memory (Documentation/admin-guide/mm/pagemap.rst).
 const PRESENT: u64 = 1 << 63;
@@ -33,7 +33,7 @@ const MOST_PAGES: u64 = 1 << 20;
 
 struct WalkBench {
     setup: Setup,
-    cell: PathBuf,
+    helper: PathBuf,
     pool: Pool,
     watch: Watch,
     /// The last start of each arm: each step serves for one round of its figure.
@@ -50,7 +50,7 @@ struct Walk {
 }
 
 pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
-    let cell = find_helper()?;
+    let helper = find_helper()?;
     let clock = Clock::for_machine(&setup.machine);
     let watch = Watch::new(&Tree::live(), &setup.machine, &setup.allowed);
     let mut facts = WorkerReport::default();
@@ -59,7 +59,7 @@ pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>
     let pool = Pool::on_each(&setup.allowed, clock)?;
     let bench = WalkBench {
         setup,
-        cell,
+        helper,
         pool,
         watch,
         walks: [const { None }; ARMS.len()],
@@ -121,7 +121,7 @@ impl WalkBench {
             cpus: self.setup.allowed.clone(),
             environment: variables.collect(),
         };
-        let body = || (steps(&self.cell, &ask), 0.0);
+        let body = || (steps(&self.helper, &ask), 0.0);
         let (result, around) = measure::around(&self.pool, &self.watch, body)?;
         let (steps, malloc) = result?;
         self.malloc = malloc;
@@ -131,8 +131,8 @@ impl WalkBench {
 }
 
 /// Makes the steps: the layout after each, and the library that served malloc.
-fn steps(cell: &Path, ask: &CopiesSpec) -> Result<(Vec<HeapLayout>, Evidence), Failure> {
-    let mut copies = Copies::begin(cell, ask, |_| {})?;
+fn steps(helper: &Path, ask: &CopiesSpec) -> Result<(Vec<HeapLayout>, Evidence), Failure> {
+    let mut copies = Copies::begin(helper, ask, |_| {})?;
     copies.ready(1, PATIENCE, |_| Ok(()))?;
     let process = copies.processes().next().ok_or(Failure::new("the helper has no process"))?;
     let reader = MemoryReader::open(process)?;
@@ -155,7 +155,7 @@ fn steps(cell: &Path, ask: &CopiesSpec) -> Result<(Vec<HeapLayout>, Evidence), F
     Ok((layouts, malloc))
 }
 
-/// A note of the cell.
+/// A note of the helper.
 fn note_of(copies: &Copies, index: usize) -> Result<u64, Failure> {
     let note = copies.slots().next().and_then(|slot| slot.field(index));
     note.map(|note| note.load(Ordering::Acquire)).ok_or(Failure::new("the helper has no place for results"))
