@@ -56,7 +56,9 @@ impl Recording {
 
     /// Adds their common conditions to the figures of blocks, or a figure with the reason why there are none.
     pub fn complete(&self, figures: &mut Vec<Figure>, trouble: Option<&Failure>) {
-        for figure in figures.iter_mut().filter(|figure| is_of_blocks(figure)) {
+        let is_of_blocks =
+            |figure: &&mut Figure| figure.id == IN_BLOCKS || figure.series.as_deref() == Some(SERIES);
+        for figure in figures.iter_mut().filter(is_of_blocks) {
             figure.conditions.set(BLOCKS_LEAST, self.least);
             if let (Some(other), IN_BLOCKS) = (&self.other_allocator, figure.id.as_str()) {
                 figure.conditions.set(BLOCKS_BESIDES, other.clone());
@@ -78,10 +80,6 @@ impl Recording {
             ),
         }));
     }
-}
-
-fn is_of_blocks(figure: &Figure) -> bool {
-    figure.id == IN_BLOCKS || figure.series.as_deref() == Some(SERIES)
 }
 
 #[cfg(test)]

@@ -66,12 +66,7 @@ fn advise(figure: &mut Figure) {
         .into_iter()
         .map(|(name, value)| format!("{name}={}", value.to_string_lossy()))
         .collect();
-    let conditions = &mut figure.conditions;
-    conditions.set(LEVER_ABOUT, lever.about.to_owned());
-    conditions.set(LEVER_ENVIRONMENT, variables.join(" "));
-    conditions.set(LEVER_CODE, lever.code.to_owned());
-    conditions.set(LEVER_PRICE, lever.price.to_owned());
-    conditions.set(LEVER_BOUNDED, lever.is_bounded);
+    figure.conditions.merge(lever.conditions(variables.join(" ")));
 }
 
 /// Merges windows to the usual length: shorter if the whole is short, longer if there would be too many.

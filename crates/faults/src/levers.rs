@@ -17,6 +17,8 @@ mod tcmalloc;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
+use figure::Conditions;
+use figure::evidence::{LEVER_ABOUT, LEVER_BOUNDED, LEVER_CODE, LEVER_ENVIRONMENT, LEVER_PRICE};
 use figure::faults::{Manager, Mechanism};
 
 pub type Version = (u32, u32);
@@ -99,6 +101,16 @@ impl Lever {
             Some(version) => self.ways.iter().find(|way| way.since <= version && version < way.until),
             None => self.ways.first(),
         }
+    }
+
+    /// Conditions of a figure about it; `environment` are its variables.
+    pub fn conditions(&self, environment: String) -> Conditions {
+        Conditions::default()
+            .with(LEVER_ABOUT, self.about.to_owned())
+            .with(LEVER_ENVIRONMENT, environment)
+            .with(LEVER_CODE, self.code.to_owned())
+            .with(LEVER_PRICE, self.price.to_owned())
+            .with(LEVER_BOUNDED, self.is_bounded)
     }
 
     pub fn is_set_from_outside(&self) -> bool {

@@ -6,7 +6,7 @@ use figure::evidence::*;
 use figure::faults::Call;
 use figure::format::plain_to;
 use figure::series::Part;
-use figure::{Basis, Better, Figure, Interval, Reading, Status, Unit, stats};
+use figure::{Better, Figure, Interval, Reading, Unit, stats};
 
 use super::owners::call_path;
 use super::shares::{rank, set_observed};
@@ -126,9 +126,8 @@ fn callers(traced: &Traced, names: &Names) -> Vec<Figure> {
         let name = if functions.is_empty() { "[unknown]".to_owned() } else { functions.join(" < ") };
         let id = format!("{SUITE}.caller.{call}.{}", of_kind + 1);
         let mut figure = Figure::planned(id, SUITE, name.clone(), Unit::ONE, Better::Neither);
-        (figure.value, figure.interval) = (Some(share), stats::share_interval(share, samples as usize));
-        (figure.status, figure.reason) = (Status::Measured, None);
-        (figure.basis, figure.derived_from) = (Basis::Observations, vec![format!("{CALLS}.{call}")]);
+        set_observed(&mut figure, share, stats::share_interval(share, samples as usize));
+        figure.derived_from = vec![format!("{CALLS}.{call}")];
         (figure.series, figure.at) = (Some(format!("{SUITE}.callers.{call}")), rank(of_kind));
         figure.conditions.set(CALL, call.word().to_owned());
         figure.conditions.set(SITE_CALLS, name);

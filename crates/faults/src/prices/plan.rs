@@ -78,7 +78,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let suite = SuitePlan {
         suite: SUITE,
         worker: "faults.prices",
-        setup: setup,
+        setup,
         figures,
         rules: options.rules,
         preparing: if has_files { "files in the page cache and on disk" } else { "threads on their CPUs" }

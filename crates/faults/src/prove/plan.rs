@@ -33,12 +33,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
             .iter()
             .map(|(name, value)| assignment(name, value))
             .collect();
-        let conditions = Conditions::default()
-            .with(key::LEVER_ABOUT, lever.about.to_owned())
-            .with(key::LEVER_ENVIRONMENT, shell_words(&environment))
-            .with(key::LEVER_CODE, lever.code.to_owned())
-            .with(key::LEVER_PRICE, lever.price.to_owned())
-            .with(key::LEVER_BOUNDED, lever.is_bounded)
+        let conditions = lever
+            .conditions(shell_words(&environment))
             .with(key::LEVER_MANAGER, options.manager.word().to_owned());
         add(lever.word, environment, None, conditions);
     }

@@ -22,21 +22,16 @@ const MOST_ORIGINS: usize = 50_000;
 const MOST_AGES: usize = 2000;
 const MOST_TOUCHES: usize = 1000;
 
+/// A step in the life of a process and its blocks. After a fork it has the blocks of its parent.
 #[derive(Clone, Debug)]
 enum Step {
-    /// The recorder is loaded in this process.
-    Hello,
+    RecorderLoaded,
     Born(u64, LiveBlock),
     Ended(u64),
-    /// It begins with the blocks of this parent.
     Fork(u32),
     Exec,
     Exit,
-    Fault {
-        address: u64,
-        weight: f64,
-        touch: Box<Site>,
-    },
+    Fault { address: u64, weight: f64, touch: Box<Site> },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -133,7 +128,7 @@ impl BlockFaults {
     /// probability with which stacks are taken.
     pub fn record(&mut self, entry: &shm::blocks::Entry, stack: Option<(Box<[Frame]>, f64)>) {
         let step = match entry.kind {
-            Kind::Hello => Step::Hello,
+            Kind::Hello => Step::RecorderLoaded,
             Kind::Ended => Step::Ended(entry.address),
             Kind::Born => {
                 self.born = (self.born.0 + 1, self.born.1 + u64::from(stack.is_some()));
@@ -199,7 +194,7 @@ impl BlockFaults {
     fn join(&mut self, time: u64, number: u32, step: Step) {
         let process = self.processes.entry(number).or_default();
         match step {
-            Step::Hello => self.outside += process.recorder_loaded(),
+            Step::RecorderLoaded => self.outside += process.recorder_loaded(),
             Step::Born(address, live) => {
                 // The record of the loading may have been lost.
                 self.outside += process.recorder_loaded();

@@ -53,7 +53,7 @@ enum Line {
     #[serde(rename = "x")]
     Exit(i64, u32, u32),
     #[serde(rename = "l")]
-    Lost(i64, String, u64, u64),
+    Lost(i64, Set, u64, u64),
     #[serde(rename = "p")]
     Peak(i64, u32, u64),
     /// Whether mappings of data are recorded from now on.
@@ -152,9 +152,7 @@ impl Writer {
                 Line::Name(time, *process, *thread, name.clone(), *exec)
             }
             EventKind::Exit { process, thread } => Line::Exit(time, *process, *thread),
-            EventKind::Lost { set, records, events } => {
-                Line::Lost(time, format!("{set:?}"), *records, *events)
-            }
+            EventKind::Lost { set, records, events } => Line::Lost(time, *set, *records, *events),
             EventKind::Peak { process, bytes } => Line::Peak(time, *process, *bytes),
             EventKind::Mappings(on) => Line::Mappings(time, *on),
         };
@@ -310,12 +308,7 @@ fn entry(line: Line, last: &mut Previous) -> Option<Entry> {
             (time, EventKind::Name { process, thread, name, exec })
         }
         Line::Exit(time, process, thread) => (time, EventKind::Exit { process, thread }),
-        Line::Lost(time, set, records, events) => {
-            let set = [Set::Rare, Set::Minor, Set::Burst, Set::Maps]
-                .into_iter()
-                .find(|candidate| format!("{candidate:?}") == set)?;
-            (time, EventKind::Lost { set, records, events })
-        }
+        Line::Lost(time, set, records, events) => (time, EventKind::Lost { set, records, events }),
         Line::Peak(time, process, bytes) => (time, EventKind::Peak { process, bytes }),
         Line::Mappings(time, on) => (time, EventKind::Mappings(on)),
         Line::Header { .. } | Line::Snapshot { .. } | Line::Trailer(_) => return None,

@@ -3,6 +3,7 @@
 use perf_event::data::{
     Comm, Exit, Fork, Lost, LostSamples, Mmap2, RecordMetadata, Registers, Sample, SampleRegsAbi, Visitor,
 };
+use serde::{Deserialize, Serialize};
 
 pub use shm::blocks::Regs;
 
@@ -16,7 +17,7 @@ pub mod registers {
     pub const MASK: u64 = 1 << 29 | 1 << 30 | 1 << 31 | 1 << 32;
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Set {
     /// Major faults; forks, names and ends of tasks; mappings of code.
     Rare,
@@ -35,58 +36,31 @@ pub struct Entry {
     pub kind: EventKind,
 }
 
+/// What happened.
+///
+/// - `Fork`: a new task, a thread if both processes are the same. `Name`: a task got a name (untrusted); with
+///   `exec` it also executed another program.
+/// - `Counting`, `Mappings`: whether calls, or new mappings of data, are recorded from now on.
+/// - `Uncounted`: calls whose records found no room.
+/// - `Shares`: the last process that this one forked shares its address space, as after vfork (CLONE_VM).
+/// - `Code`: the error code of a fault, of x86: bit 0 a page was there, bit 1 it was to be written.
+/// - `Peak`: the most memory that a process had at once so far; read from /proc.
+/// - `Lost`: records that found no room, and the events that they stand for; or 0 records of a burst: it has ended.
 #[derive(Clone, Debug)]
 pub enum EventKind {
     Fault(Box<Fault>),
-    /// A new mapping, or one that grew.
     Map(Map),
-    /// A new task: a thread where both processes are the same.
-    Fork {
-        process: u32,
-        parent: u32,
-        thread: u32,
-    },
-    /// A task has a name; with `exec` also another program.
-    Name {
-        process: u32,
-        thread: u32,
-        /// Untrusted.
-        name: String,
-        exec: bool,
-    },
-    Exit {
-        process: u32,
-        thread: u32,
-    },
+    Fork { process: u32, parent: u32, thread: u32 },
+    Name { process: u32, thread: u32, name: String, exec: bool },
+    Exit { process: u32, thread: u32 },
     Call(Box<Call>),
-    /// Whether calls are counted from now on.
     Counting(bool),
-    /// Calls that were not counted: their records found no room.
     Uncounted(u64),
-    /// The last process that this one forked shares its address space, as after vfork (CLONE_VM).
     Shares(u32),
-    /// The error code of a fault, which shows what page it met.
-    Code {
-        process: u32,
-        address: u64,
-        /// The error code of x86: bit 0 a page was there, bit 1 it was to be written.
-        code: u64,
-    },
-    /// The most memory that a process has had at once so far; read from /proc.
-    Peak {
-        process: u32,
-        bytes: u64,
-    },
-    /// Whether new mappings of data are recorded from now on.
+    Code { process: u32, address: u64, code: u64 },
+    Peak { process: u32, bytes: u64 },
     Mappings(bool),
-    /// Records that found no room in a ring; or 0 records of a burst: it has ended.
-    Lost {
-        set: Set,
-        records: u64,
-        /// How many events they stand for.
-        events: u64,
-    },
-    /// A large block, from the preloaded recorder.
+    Lost { set: Set, records: u64, events: u64 },
     Block(Box<BlockRecord>),
 }
 
@@ -232,18 +206,13 @@ impl<'a> Visitor<'a> for Reader {
 
     // A set that asks for mappings gets tasks as well (perf_event_task_match): one set's are enough.
     fn visit_fork(self, fork: Fork, _: RecordMetadata) -> Option<Entry> {
-        if self.set != Set::Rare {
-            return None;
-        }
         let kind = EventKind::Fork { process: fork.pid, parent: fork.ppid, thread: fork.tid };
-        Some(Entry { time: fork.time, kind })
+        (self.set == Set::Rare).then_some(Entry { time: fork.time, kind })
     }
 
     fn visit_exit(self, exit: Exit, _: RecordMetadata) -> Option<Entry> {
-        if self.set != Set::Rare {
-            return None;
-        }
-        Some(Entry { time: exit.time, kind: EventKind::Exit { process: exit.pid, thread: exit.tid } })
+        let kind = EventKind::Exit { process: exit.pid, thread: exit.tid };
+        (self.set == Set::Rare).then_some(Entry { time: exit.time, kind })
     }
 
     fn visit_comm(self, comm: Comm<'a>, metadata: RecordMetadata) -> Option<Entry> {

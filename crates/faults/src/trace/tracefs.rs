@@ -15,6 +15,7 @@ use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, 
 /// Where it is mounted, if it is.
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 const AS_ROOT: &str = "run truebench as root";
 
 #[derive(Debug)]
@@ -39,11 +40,9 @@ impl Tracefs {
     pub fn open() -> Result<Tracefs, Failure> {
         let mut forbidden = None;
         for place in PLACES {
-            match openat(CWD, format!("{place}/events"), directory(), Mode::empty()) {
-                Ok(_) => match openat(CWD, place, directory(), Mode::empty()) {
-                    Ok(directory) => return Ok(Tracefs(directory)),
-                    Err(error) => forbidden = Some((place, error)),
-                },
+            let events = openat(CWD, format!("{place}/events"), DIRECTORY, Mode::empty());
+            match events.and_then(|_| openat(CWD, place, DIRECTORY, Mode::empty())) {
+                Ok(directory) => return Ok(Tracefs(directory)),
                 Err(error @ (Errno::ACCESS | Errno::PERM)) => forbidden = forbidden.or(Some((place, error))),
                 Err(_) => {}
             }
@@ -77,10 +76,6 @@ impl Tracefs {
             Err(error) => Err(unreadable().answer(error).advice(AS_ROOT)),
         }
     }
-}
-
-fn directory() -> OFlags {
-    OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC
 }
 
 /// Tracefs, mounted nowhere (Linux 5.2 and later).

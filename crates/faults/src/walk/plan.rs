@@ -49,7 +49,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Walk
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "faults.walk",
-        setup: setup,
+        setup,
         figures,
         // Nothing is timed, and so no round is disturbed.
         rules: Rules { repeats: 0, ..options.rules },
