@@ -111,8 +111,7 @@ impl AllocatorHints {
     }
 }
 
-/// The allocator of a watched program, by its file and the code that it mapped; `None` if these do not show
-/// it.
+/// The allocator of a watched program, by its file and the code that it mapped.
 pub fn of_watched<'a>(
     hints: Option<&AllocatorHints>,
     code: impl Iterator<Item = &'a str>,

@@ -22,7 +22,6 @@ pub struct Shape {
     pub pace: Pace,
 }
 
-/// How long it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
     Usual,

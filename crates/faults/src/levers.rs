@@ -14,7 +14,7 @@ mod scudo;
 mod tbbmalloc;
 mod tcmalloc;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use figure::Conditions;
@@ -165,28 +165,22 @@ pub fn to_try(
 pub fn environment(way: &Way, present: impl Fn(&str) -> Option<OsString>) -> Vec<(String, OsString)> {
     let mut all: Vec<(String, OsString)> = Vec::new();
     for setting in way.settings {
-        let syntax = LISTS.iter().find(|syntax| syntax.variable == setting.variable);
-        let index = all.iter().position(|(name, _)| name == setting.variable);
-        let before = match index {
-            Some(index) => Some(all[index].1.clone()),
-            None => present(setting.variable),
-        };
-        let value = match syntax {
-            Some(syntax) => merged(syntax, before, setting),
+        let index = all.iter().position(|(name, _)| name == setting.variable).unwrap_or_else(|| {
+            all.push((setting.variable.to_owned(), present(setting.variable).unwrap_or_default()));
+            all.len() - 1
+        });
+        let value = &mut all[index].1;
+        *value = match LISTS.iter().find(|syntax| syntax.variable == setting.variable) {
+            Some(syntax) => merged(syntax, value, setting),
             None => OsString::from(setting.value),
         };
-        match index {
-            Some(index) => all[index].1 = value,
-            None => all.push((setting.variable.to_owned(), value)),
-        }
     }
     all
 }
 
 /// The options that a variable has already, with one added or replaced.
-fn merged(syntax: &Syntax, before: Option<OsString>, setting: &Setting) -> OsString {
+fn merged(syntax: &Syntax, before: &OsStr, setting: &Setting) -> OsString {
     let name = format!("{}{}", setting.option, syntax.assigns);
-    let before = before.unwrap_or_default();
     let others = before.as_bytes().split(|byte| *byte == syntax.between);
     let others = others.filter(|option| !option.is_empty() && !option.starts_with(name.as_bytes()));
     let option = format!("{name}{}", setting.value);

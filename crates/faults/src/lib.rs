@@ -1,8 +1,8 @@
 //! The page-fault doctor: how many faults a program takes, where they come from, what they cost, which
 //! mechanism causes them, and which lever helps, with proof.
 //!
-//! [`watch`] takes the rates from /proc, and in a worker, [`observe`], finds where the faults come from ([`trace`]).
-//! [`complete`] makes figures of both. The modes are [`prices`], [`prove`] and [`walk`].
+//! [`watch`] takes the rates from /proc, and a worker, [`observe`], finds where the faults come from
+//! ([`trace`]). [`complete`] makes figures of both. The modes are [`prices`], [`prove`] and [`walk`].
 
 pub mod allocator;
 pub mod blocks;

@@ -36,16 +36,12 @@ pub const NAME: &str = "observe";
 pub struct Setup {
     /// Processes; one alone if it is about to execute its program.
     pub processes: Vec<u32>,
-    /// Whether it is about to execute its program.
     pub is_starting: bool,
     /// The online CPUs.
     pub cpus: CpuList,
-    /// The memory of a preloaded recorder of large blocks.
     pub blocks: Option<PathBuf>,
-    /// Whether calls for memory are counted all the time, and not in moments.
     #[serde(default)]
     pub all_calls: bool,
-    /// The file to which the events are written, if so.
     pub event_log: Option<PathBuf>,
 }
 

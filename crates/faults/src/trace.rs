@@ -1,7 +1,7 @@
 //! Where the faults of a program come from: all its processes, sampled by the kernel's events, in a worker.
 //!
-//! [`event_loop`] reads the rings of [`events`], [`calls`] and the preloaded recorder ([`ring`]), sorts what it read,
-//! and gives it to [`collect`], or to an [`event_log`] as well, to be judged again elsewhere.
+//! [`event_loop`] reads the rings of [`events`], [`calls`] and the preloaded recorder ([`ring`]), sorts the
+//! records, and gives them to [`collect`]; an [`event_log`] keeps them, to be judged again elsewhere.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

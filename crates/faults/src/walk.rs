@@ -1,8 +1,8 @@
 //! The mode that shows what malloc does with four blocks (`truebench faults walk`), step by step, with
 //! thresholds that adapt and with thresholds that are frozen.
 //!
-//! [`workload::heap_walk`] makes the steps, and sleeps after each; its memory is then read from outside. A start of it
-//! gives one round to each figure of its arm. Everything is counted, and nothing is timed.
+//! [`workload::heap_walk`] makes the steps, and sleeps after each; its memory is then read from outside. A
+//! start gives one round to each figure of its arm. Everything is counted, and nothing is timed.
 
 mod bench;
 mod heap_layout;

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
-use std::process::{Child, ExitStatus};
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use figure::CpuList;
@@ -77,7 +77,6 @@ pub struct Watched {
     pub started: String,
     pub seconds: f64,
     pub windows: Vec<Window>,
-    /// What was used in all.
     pub totals: Usage,
     /// Times that its tasks left their CPU, if known.
     pub switches: Option<f64>,
@@ -123,7 +122,7 @@ pub fn watch(
         _ => None,
     };
     let mut before = BTreeMap::new();
-    let (process, mut child, facts) = match &options.target {
+    let (process, child, facts) = match &options.target {
         Target::Command { file, arguments } => {
             let failed = |error| WatchError::Start(figure::format::plain(&file.to_string_lossy()), error);
             let variables = blocks.as_ref().map_or_else(Vec::new, |blocks| blocks.recorder.environment());
@@ -145,8 +144,9 @@ pub fn watch(
     };
     let begun = Instant::now();
     let tree = Tree::new(process);
-    let mut session = Session { options, interrupt, begun, tree, windows: Vec::new(), was_asked: false };
-    session.run(process, child.as_mut(), second)?;
+    let mut session =
+        Session { options, interrupt, begun, tree, windows: Vec::new(), was_interrupted: false };
+    session.run(process, child.is_some(), second)?;
     let seconds = begun.elapsed().as_secs_f64();
     let facts = facts.and_then(|()| finish(&mut worker));
     let mut totals = session.windows.iter().fold(Usage::default(), |sum, window| sum.plus(&window.used));
@@ -229,12 +229,10 @@ struct Session<'a> {
     begun: Instant,
     tree: Tree,
     windows: Vec<Window>,
-    /// Whether the user has asked for the end.
-    was_asked: bool,
+    was_interrupted: bool,
 }
 
 impl Session<'_> {
-    /// Stops a program and all that it started.
     fn end(&self, ended: &impl AsFd, pid: Pid) {
         let _ = kill_process(pid, Signal::TERM);
         let patience = Timespec { tv_sec: ENDING, tv_nsec: 0 };
@@ -248,10 +246,9 @@ impl Session<'_> {
     fn run(
         &mut self,
         process: u32,
-        child: Option<&mut Child>,
+        is_child: bool,
         second: &mut dyn FnMut(&Window),
     ) -> Result<(), WatchError> {
-        let is_child = child.is_some();
         let pid = Pid::from_raw(process as i32).ok_or(WatchError::NoProcess(process))?;
         let ended = pidfd_open(pid, PidfdFlags::empty()).attempt_on("cannot watch process", process)?;
         // Descendants are found first, so that what they used before does not count now.
@@ -295,7 +292,7 @@ impl Session<'_> {
             let signal = PollFd::from_borrowed_fd(self.interrupt.descriptor(), PollFlags::IN);
             let mut sources = [PollFd::new(ended, PollFlags::IN), signal];
             // After a signal, its descriptor stays readable.
-            let count = if self.was_asked { 1 } else { 2 };
+            let count = if self.was_interrupted { 1 } else { 2 };
             match poll(&mut sources[..count], left.try_into().ok().as_ref()) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(Failure::new("cannot wait for the program").answer(error).into()),
@@ -303,8 +300,8 @@ impl Session<'_> {
             if !sources[0].revents().is_empty() {
                 return Ok(true);
             }
-            if !self.was_asked && self.interrupt.requested().is_some() {
-                self.was_asked = true;
+            if !self.was_interrupted && self.interrupt.requested().is_some() {
+                self.was_interrupted = true;
                 if !is_child || self.options.is_trial {
                     return Ok(false);
                 }

@@ -121,6 +121,5 @@ pub(super) const LEVERS: &[Lever] = &[
         is_bounded: false,
         is_part: true,
         against: CHURN,
-        ..BOUNDED
     },
 ];

@@ -22,7 +22,7 @@ pub enum Owner {
     Program,
 }
 
-/// The functions of a call, the innermost first, call_path.
+/// The functions of a call, the innermost first.
 #[derive(Clone, Debug)]
 pub struct CallPath<'a> {
     pub owner: Owner,

@@ -20,7 +20,6 @@ const CALLS: usize = 6;
 /// A place: its group, and the functions that are shown.
 type Place<'a> = (u32, Vec<&'a str>);
 
-/// A figure for each place: its share of all minor faults.
 pub fn sites(groups: &[ClassifiedGroup], traced: &Traced, names: &Names) -> Vec<Figure> {
     let all = traced.collector.minor;
     let mut places: HashMap<Place, (f64, Option<&str>)> = HashMap::new();

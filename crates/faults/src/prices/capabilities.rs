@@ -27,7 +27,6 @@ pub type Capability<T> = Result<T, Failure>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Capabilities {
-    /// Where files are created.
     pub directory: PathBuf,
     pub page: usize,
     /// Bytes of a transparent huge page, if one was obtained.

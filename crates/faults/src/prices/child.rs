@@ -23,8 +23,7 @@ impl Child {
     pub fn fork() -> io::Result<(Child, ThreadUsage)> {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
         let (ready, sleeps) = pipe_with(PipeFlags::CLOEXEC)?;
-        // SAFETY: the child calls only close, write, read and _exit, which are safe after a fork with
-        // threads.
+        // SAFETY: the child only calls close, write, read and _exit: safe after a fork with threads.
         match timed(|| unsafe { libc::fork() }) {
             (-1, _) => Err(io::Error::last_os_error()),
             // SAFETY: as above; the descriptors are the child's own copies.

@@ -64,7 +64,6 @@ impl Fixture {
         Fixture { files: files.attempt_on("", capabilities.directory.display()), ..self }
     }
 
-    /// Why there is no room for a huge page, if so.
     pub fn too_large(&self) -> Option<Failure> {
         let bytes = figure::format::bytes(self.huge as f64);
         (self.huges * self.huge > self.room)

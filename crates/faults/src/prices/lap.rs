@@ -1,11 +1,11 @@
 //! One lap: so many units, touched or called, timed on one thread.
 
+use std::io;
 use std::iter::Sum;
 
 use crate::clocks::ThreadUsage;
 use crate::mapping::Mapping;
 
-/// What one lap took, or several together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Lap {
     pub units: f64,
@@ -48,6 +48,13 @@ pub fn timed<T>(body: impl FnOnce() -> T) -> (T, ThreadUsage) {
     (result, before.since())
 }
 
+/// A lap of calls that may fail.
+#[inline]
+pub fn timed_calls(units: usize, body: impl FnOnce() -> io::Result<()>) -> io::Result<Lap> {
+    let (result, used) = timed(body);
+    result.map(|()| Lap::new(units, used))
+}
+
 /// Touches every `step`th page of a mapping, and then again to measure a touch without a fault.
 #[inline]
 pub fn touched(region: &Mapping, step: usize, touch: impl Fn(&Mapping, usize)) -> Lap {
@@ -57,7 +64,6 @@ pub fn touched(region: &Mapping, step: usize, touch: impl Fn(&Mapping, usize)) -
     Lap { again, ..Lap::new(region.pages().div_ceil(step), used) }
 }
 
-/// Writes to every page, so that all are present.
 pub fn fill(region: &Mapping) {
     (0..region.pages()).for_each(|page| region.write(page));
 }

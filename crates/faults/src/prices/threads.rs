@@ -8,7 +8,7 @@ use lab::pool::WorkerThread;
 use rustix::mm::Advice;
 
 use super::fixture::Fixture;
-use super::lap::{Lap, fill, timed};
+use super::lap::{Lap, fill, timed, timed_calls};
 use crate::mapping::{Mapping, page_size};
 
 /// Pages that a lap gives back one by one.
@@ -67,9 +67,7 @@ fn release_pages(
         let mut region = Mapping::anonymous_at((PAGES + STAYING) * page_size(), fixture.table)?;
         fill(&region);
         let last = region.pages();
-        let (result, used) = timed(|| (1..=PAGES).try_for_each(|nth| release(&mut region, last - nth)));
-        result?;
-        all.push(Lap::new(PAGES, used));
+        all.push(timed_calls(PAGES, || (1..=PAGES).try_for_each(|nth| release(&mut region, last - nth)))?);
     }
     Ok(all.into_iter().sum())
 }

@@ -70,8 +70,7 @@ impl CountedStart {
     }
 }
 
-/// Whether a process was started with all these variables; `None` if its environment cannot be read. Names
-/// are compared alone: the dynamic linker overwrites the value of GLIBC_TUNABLES as it reads it.
+/// Whether a process has all these variables, by name: the dynamic linker overwrites values (GLIBC_TUNABLES).
 fn has_all(process: u32, environment: &[OsString]) -> Option<bool> {
     let text = std::fs::read(format!("/proc/{process}/environ")).ok()?;
     let name = |variable: &[u8]| variable.split(|byte| *byte == b'=').next().map(<[u8]>::to_vec);

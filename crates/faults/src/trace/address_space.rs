@@ -177,7 +177,6 @@ impl AddressSpace {
         self.areas.iter().map(|(start, area)| (*start, area))
     }
 
-    /// Bytes that are mapped.
     pub fn mapped(&self) -> u64 {
         self.areas.iter().fold(0, |sum, (start, area)| sum.saturating_add(area.end.saturating_sub(*start)))
     }

@@ -140,7 +140,6 @@ impl BlockFaults {
         self.put(entry.begun, entry.process, step);
     }
 
-    /// Adds a minor fault at a place.
     pub fn fault(&mut self, fault: &Fault, time: u64, touch: &Site) {
         let (address, weight) = (fault.address, fault.weight as f64);
         self.put(time, fault.process, Step::Fault { address, weight, touch: Box::new(touch.clone()) });

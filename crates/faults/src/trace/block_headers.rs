@@ -17,7 +17,6 @@ const MOST_PAGES: u64 = 1024;
 /// Sums over mappings at new places, and over those where another one had been: their number, or their pages.
 type Sums = [f64; 2];
 
-/// First faults of one program at one kind of memory.
 #[derive(Clone, Debug, Default)]
 pub struct BlockHeaders {
     mappings: Sums,

@@ -8,7 +8,6 @@ use figure::faults::Call;
 use super::frame::Frame;
 use super::record::CallArguments;
 
-/// Different stacks that are kept at most.
 const MOST_STACKS: usize = 20_000;
 /// MADV_FREE; MADV_DONTNEED, and two that give pages back at once (MADV_DONTNEED_LOCKED, MADV_PAGEOUT).
 const FREE: i32 = 8;
@@ -65,16 +64,13 @@ pub struct Caller {
 pub struct CallCounts {
     /// Processes that are watched from the beginning, if they ran before.
     pub watched: Vec<u32>,
-    /// Times in which calls were counted, one after the other.
     pub windows: Vec<Window>,
     /// Callers, with the calls that their samples stand for, and how many these are.
     pub callers: HashMap<Rc<Caller>, (Sum, f64)>,
     /// Calls that were not counted, as their ring was full.
     pub lost: f64,
-    /// When the current window began.
     begun: Option<u64>,
     counted: HashMap<Call, Sum>,
-    /// When the last window ended.
     ended: Option<u64>,
 }
 

@@ -85,8 +85,8 @@ struct Ring {
 }
 
 impl Calls {
-    /// Begins to count at once. `is_always`: all the time, and not in moments. `stop`: the time at which counting
-    /// ends, in nanoseconds of CLOCK_MONOTONIC; the largest number until that is known.
+    /// Begins to count at once. `is_always`: all the time, and not in moments. `stop`: when counting ends, in
+    /// ns of CLOCK_MONOTONIC; the largest number until that is known.
     pub fn open(cpus: &CpuList, is_always: bool, stop: Arc<AtomicU64>) -> Result<Calls, Failure> {
         let tracefs = Tracefs::open()?;
         let formats: Result<Vec<Format>, Failure> =
@@ -119,7 +119,6 @@ impl Calls {
         Ok(calls)
     }
 
-    /// Why error codes of faults are missing, if so.
     pub fn codes(&self) -> Result<(), Failure> {
         self.codes.as_ref().map(drop).map_err(Clone::clone)
     }
@@ -156,7 +155,6 @@ impl Calls {
         }
     }
 
-    /// Turns error codes of faults on or off.
     pub fn watch_codes(&mut self, on: bool, entries: &mut Vec<Entry>) {
         if !on {
             self.drain(entries);
@@ -169,7 +167,7 @@ impl Calls {
         }
     }
 
-    /// Nanoseconds of CLOCK_MONOTONIC, at most the time of `stop`: a reader that is behind goes on after the program has ended.
+    /// Nanoseconds of CLOCK_MONOTONIC, at most `stop`: a late reader goes on after the program has ended.
     fn time(&self) -> u64 {
         now().min(self.stop.load(Ordering::Acquire))
     }
@@ -263,7 +261,6 @@ fn set_period(counter: &Counter, period: u64) -> bool {
 }
 
 impl Ring {
-    /// Its events, in the order of their calls.
     fn counters(&mut self) -> impl Iterator<Item = &mut Counter> {
         std::iter::once(self.ring.as_counter_mut()).chain(&mut self.others)
     }

@@ -18,7 +18,6 @@ use super::runs::Runs;
 use super::tasks::{Process, Tasks};
 use super::unwind::{Image, Images, Rules};
 
-/// Different stacks that are kept at most.
 const MOST_STACKS: usize = 50_000;
 /// Bytes of the header of a mapping of glibc's malloc (struct malloc_chunk: the size before, and the size).
 const HEADER: u64 = 16;
@@ -73,7 +72,6 @@ pub struct Group {
     pub headers: BlockHeaders,
     /// Faults with an error code; those of them that wrote to a present page, which must be copied.
     pub codes: (f64, f64),
-    /// Files, with minor and major faults.
     pub files: HashMap<Rc<str>, (f64, f64)>,
 }
 
@@ -98,7 +96,6 @@ pub struct Collector {
     pub sites: HashMap<Site, (f64, f64)>,
     pub pages: Pages,
     pub runs: Runs,
-    /// Faults in large blocks, if a recorder is preloaded.
     pub blocks: Option<BlockFaults>,
     pub minor: SampleTotals,
     /// Records of tasks and mappings: those that were read, and those that were lost.
@@ -113,7 +110,6 @@ pub struct Collector {
     rules: Rules,
     by_key: HashMap<Key, u32>,
     by_name: HashMap<Rc<str>, Option<u32>>,
-    /// Bytes of a page.
     pub page: u64,
 }
 

@@ -31,10 +31,8 @@ const MOST_BYTES: u64 = 512 << 20;
 /// Entries and mappings of a file at most. Each takes some hundred bytes of memory, and as few as 12 in the
 /// file. The longest file in tests/data has 48 000.
 const MOST_ENTRIES: usize = 4 << 20;
-/// The placeholder for any other directory.
 const ELSEWHERE: &str = "/…/";
 
-/// A line of the file.
 #[derive(Serialize, Deserialize)]
 enum Line {
     /// The first: the format's number, bytes of a page.
@@ -80,7 +78,6 @@ impl Line {
 #[derive(Serialize, Deserialize)]
 struct MapLine(u32, u64, u64, u64, u32, bool, String);
 
-/// What is known only at the end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trailer {
     #[serde(flatten)]
@@ -92,7 +89,6 @@ pub struct Trailer {
 #[derive(Debug, Default)]
 pub struct EventLog {
     pub page: u64,
-    /// The events, in the order in which they were collected.
     pub entries: Vec<Entry>,
     /// Snapshots by process, each with its time in nanoseconds, in order.
     pub snapshots: HashMap<u32, Vec<(u64, ProcessSnapshot)>>,

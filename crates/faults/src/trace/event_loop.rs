@@ -42,7 +42,6 @@ const BURST_FAULTS: f64 = 2000.0;
 const FIRST_BURST: Duration = Duration::from_millis(20);
 const BURST_LATER: u32 = 3;
 const BURST_EVERY: Duration = Duration::from_secs(1);
-/// Processes whose memory is read at one adjustment.
 const MOST_PEAKS: usize = 64;
 
 /// What a trace records besides faults.
@@ -50,9 +49,7 @@ const MOST_PEAKS: usize = 64;
 pub struct TraceOptions {
     /// The processes of a target that already runs.
     pub running: Vec<u32>,
-    /// The memory of a preloaded recorder of large blocks.
     pub ring: Option<Ring>,
-    /// Whether calls for memory are counted all the time, and not in moments.
     pub all_calls: bool,
     pub event_log: Option<Writer>,
 }
@@ -86,7 +83,6 @@ pub struct EventLoop {
 }
 
 struct Bursts {
-    /// When the burst that is on ends.
     ends: Option<Instant>,
     next: Instant,
     pause: Duration,
@@ -238,7 +234,6 @@ impl EventLoop {
         }
     }
 
-    /// Collects what is in order, for so long.
     fn collect(&mut self, most: Duration) {
         let begun = Instant::now();
         while let Some(entry) = self.sorter.settled.pop_front() {
@@ -289,7 +284,6 @@ impl EventLoop {
         }
     }
 
-    /// Turns records of new mappings of data on or off.
     fn watch_maps(&mut self, on: bool) {
         self.events.turn(Set::Maps, on);
         self.sorter.unsorted.push(Entry { time: now(), kind: EventKind::Mappings(on) });

@@ -46,7 +46,6 @@ const PRIVILEGED: [usize; 2] = [8, 64];
 const MOST_BYTES: usize = 128 << 20;
 const OF_MEMORY: usize = 128;
 
-/// The tasks whose events are opened.
 #[derive(Clone, Debug)]
 pub enum Target {
     /// A process that is about to execute its program: counting begins then.
@@ -65,7 +64,6 @@ impl Target {
 
 struct EventSet {
     set: Set,
-    /// One event in so many is sampled.
     period: u64,
     rings: Vec<Sampler>,
     bytes: usize,
@@ -364,7 +362,7 @@ where
     all
 }
 
-pub fn is_forbidden(error: &io::Error) -> bool {
+fn is_forbidden(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM))
 }
 
@@ -378,7 +376,6 @@ pub fn this_thread() -> u32 {
     gettid().as_raw_nonzero().get().unsigned_abs()
 }
 
-/// Whether a program can be watched by these events.
 pub fn available() -> Result<(), Failure> {
     open_this_thread(1_000_003).map(drop).map_err(|error| explain(&error, 1, 1))
 }

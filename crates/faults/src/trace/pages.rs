@@ -25,7 +25,6 @@ struct Page {
     hits: u32,
     /// Samples.
     count: u32,
-    /// The time of the last fault.
     last: u64,
 }
 
@@ -36,8 +35,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Adds a fault; returns the time of the page's fault before. `is_burst`: of a burst, which has every
-    /// fault.
+    /// Adds a fault, of a burst or sampled; returns the time of the page's fault before.
     pub fn note(&mut self, space: u32, page: u64, group: u32, time: u64, is_burst: bool) -> Option<u64> {
         let (mark, sample) = (u32::from(is_burst), u32::from(!is_burst));
         if let Some(page) = self.pages.get_mut(&(space, page)) {
@@ -67,7 +65,6 @@ impl Pages {
     }
 }
 
-/// Sums over the pages of a group.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     /// Faults of bursts at pages that are faulted in again and again.

@@ -54,12 +54,8 @@ pub enum SnapshotSource {
 impl SnapshotSource {
     /// The most bytes that a process had mapped (VmPeak); `None` if it has ended, and in a replay.
     pub fn most_mapped(&self, process: u32) -> Option<u64> {
-        match self {
-            SnapshotSource::Live | SnapshotSource::Recording(_) => {
-                lab::proc::memory(&lab::proc::text(format!("/proc/{process}/status")).ok()?, "VmPeak")
-            }
-            SnapshotSource::Replay(_) => None,
-        }
+        let is_live = !matches!(self, SnapshotSource::Replay(_));
+        if is_live { status_bytes(process, "VmPeak") } else { None }
     }
 
     /// Takes a snapshot of a process at this time; it is empty if the process has ended.
@@ -83,7 +79,11 @@ impl SnapshotSource {
 
 /// The most bytes that a process has had in memory (VmHWM); `None` if it has ended.
 pub fn peak_resident(process: u32) -> Option<u64> {
-    lab::proc::memory(&lab::proc::text(format!("/proc/{process}/status")).ok()?, "VmHWM")
+    status_bytes(process, "VmHWM")
+}
+
+fn status_bytes(process: u32, name: &str) -> Option<u64> {
+    lab::proc::memory(&lab::proc::text(format!("/proc/{process}/status")).ok()?, name)
 }
 
 /// The name of a process whose events ended, if it still runs: it executed a program with other rights than
@@ -118,7 +118,6 @@ pub fn machine_events() -> [u64; 2] {
     ["numa_hint_faults", "thp_fault_alloc"].map(count)
 }
 
-/// Tasks of a process; empty if it has ended.
 pub fn tasks_of(process: u32) -> Vec<u32> {
     let entries = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()

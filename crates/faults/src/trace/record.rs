@@ -25,7 +25,6 @@ pub enum Set {
     Minor,
     /// Minor faults, every one of a moment.
     Burst,
-    /// New mappings of data.
     Maps,
 }
 
@@ -45,7 +44,7 @@ pub struct Entry {
 /// - `Shares`: the last process that this one forked shares its address space, as after vfork (CLONE_VM).
 /// - `Code`: the error code of a fault, of x86: bit 0 a page was there, bit 1 it was to be written.
 /// - `Peak`: the most memory that a process had at once so far; read from /proc.
-/// - `Lost`: records that found no room, and the events that they stand for; or 0 records of a burst: it has ended.
+/// - `Lost`: records that found no room, and the events that they stand for; 0 records of a burst: it has ended.
 #[derive(Clone, Debug)]
 pub enum EventKind {
     Fault(Box<Fault>),

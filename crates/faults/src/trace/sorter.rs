@@ -12,7 +12,6 @@ use super::record::Entry;
 pub struct EventSorter {
     /// New records, in any order.
     pub unsorted: Vec<Entry>,
-    /// Records in order.
     pub settled: VecDeque<Entry>,
     /// When the last drain began.
     drained: u64,

@@ -59,8 +59,8 @@ pub struct Image {
 impl Image {
     fn open(path: &Path) -> Option<Image> {
         let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|about| about.is_file()))?;
-        // SAFETY: only read. A truncated file ends this process by SIGBUS: a worker, which costs its own
-        // figures.
+        // SAFETY: only read. A truncated file ends this process by SIGBUS: a worker, at its own figures'
+        // cost.
         let mapped = Arc::new(unsafe { Mmap::map(&file) }.ok()?);
         let object = object::File::parse(&mapped[..]).ok()?;
         let range = |name: &str| {
@@ -127,7 +127,8 @@ fn unpacks(object: &object::File) -> bool {
     object.is_little_endian() == cfg!(target_endian = "little") && object.sections().all(&mut can_be)
 }
 
-/// The load bias of a mapping of this range of a file's bytes that begins at `start`. Takes the part with most of the range: the first page may also hold the end of the part before.
+/// The load bias of a mapping of this range of a file that begins at `start`, by the part with most of the
+/// range: the first page may also hold the end of the part before.
 fn base(segments: &[(u64, u64, u64)], start: u64, range: Range<u64>) -> Option<u64> {
     let common = |(from, size, _): &&(u64, u64, u64)| {
         from.saturating_add(*size).min(range.end).saturating_sub(*from.max(&range.start))
@@ -145,7 +146,6 @@ pub struct Images {
 }
 
 impl Images {
-    /// No files: the events are from another machine.
     pub fn none() -> Images {
         Images { is_none: true, ..Images::default() }
     }

@@ -24,7 +24,7 @@ use super::heap_layout::{Baseline, Extent, HeapLayout, Snapshot, anonymous};
 use super::plan::Setup;
 use super::{ARMS, Arm};
 
-/// How long the helper may take for a step: a page fault takes a microsecond, but a machine may be overloaded.
+/// How long the helper may take for a step: a fault takes a microsecond, but a machine may be overloaded.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The bit of an entry of /proc/PID/pagemap for a page in memory (Documentation/admin-guide/mm/pagemap.rst).
 const PRESENT: u64 = 1 << 63;
@@ -155,7 +155,6 @@ fn steps(helper: &Path, ask: &CopiesSpec) -> Result<(Vec<HeapLayout>, Evidence),
     Ok((layouts, malloc))
 }
 
-/// A note of the helper.
 fn note_of(copies: &Copies, index: usize) -> Result<u64, Failure> {
     let note = copies.slots().next().and_then(|slot| slot.field(index));
     note.map(|note| note.load(Ordering::Acquire)).ok_or(Failure::new("the helper has no place for results"))

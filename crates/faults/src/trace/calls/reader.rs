@@ -38,7 +38,6 @@ impl Reader<'_> {
     }
 }
 
-/// The arguments of a call, by the fields of a tracepoint.
 fn arguments(tracepoint: &str, field: impl Fn(&str) -> Option<u64>) -> Option<CallArguments> {
     Some(match tracepoint {
         "sys_enter_mmap" => CallArguments::Map {
