@@ -49,10 +49,10 @@ const BANNER: &[u8] = b"GNU C Library";
 /// Whether a file is an allocator, or a runtime that has one, by its name. The C libraries are not.
 pub fn is_allocator(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
-    let is_of = |(beginning, manager): &(&str, Manager)| {
+    let matches_name = |(beginning, manager): &(&str, Manager)| {
         name.starts_with(beginning) && !matches!(manager, Manager::Glibc | Manager::Musl)
     };
-    LIBRARIES.iter().any(is_of)
+    LIBRARIES.iter().any(matches_name)
 }
 
 /// The allocator of a program file, with these libraries preloaded (LD_PRELOAD). `None` if the file does not

@@ -254,11 +254,11 @@ impl Session<'_> {
         // Descendants are found first, so that what they used before does not count now.
         self.tree.grow();
         let mut before = (0.0, self.tree.read());
-        let mut of_second = before.clone();
+        let mut second_start = before.clone();
         // A program that is started here has used nothing yet.
         if is_child {
             before.1.totals = Usage::default();
-            of_second = before.clone();
+            second_start = before.clone();
         }
         for turn in 1u32.. {
             let has_ended = self.sleep(&ended, turn, pid, is_child)?;
@@ -267,9 +267,9 @@ impl Session<'_> {
             }
             let now = (self.begun.elapsed().as_secs_f64(), self.tree.read());
             self.windows.push(window(&before, &now));
-            if now.0 - of_second.0 >= 1.0 - INTERVAL.as_secs_f64() / 2.0 {
-                second(&window(&of_second, &now));
-                of_second = now.clone();
+            if now.0 - second_start.0 >= 1.0 - INTERVAL.as_secs_f64() / 2.0 {
+                second(&window(&second_start, &now));
+                second_start = now.clone();
             }
             let is_over = self.options.duration.is_some_and(|duration| now.0 >= duration);
             if has_ended || (!is_child && (is_over || self.interrupt.requested().is_some())) {

@@ -224,7 +224,7 @@ impl BlockRow {
 
     fn figure(mut self, place: usize, origin: &Origin, program: Option<&str>, all: SampleTotals) -> Figure {
         let is_known = !origin.calls.is_empty();
-        let name = if is_known { origin.calls.as_str() } else { "allocated by whom is not known" };
+        let name = if is_known { origin.calls.as_str() } else { "the allocating function is unknown" };
         // The interval is that of the samples in blocks whose allocation is known.
         let (value, _) = share(self.faults, all);
         let samples = (self.samples / value.max(1e-9)).min(all.samples);

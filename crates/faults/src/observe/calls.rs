@@ -115,20 +115,20 @@ fn callers(traced: &Traced, names: &Names) -> Vec<Figure> {
         (a.0.0.cmp(&b.0.0)).then(b.1.sum.calls.total_cmp(&a.1.sum.calls)).then_with(|| a.0.cmp(&b.0))
     });
     let mut figures: Vec<Figure> = Vec::new();
-    let mut of_kind = 0;
+    let mut rank_in_kind = 0;
     for (index, ((call, program, functions), caller)) in places.iter().enumerate() {
-        of_kind = if index > 0 && places[index - 1].0.0 == *call { of_kind + 1 } else { 0 };
+        rank_in_kind = if index > 0 && places[index - 1].0.0 == *call { rank_in_kind + 1 } else { 0 };
         let (all, samples) = sums.get(call).copied().unwrap_or_default();
         let share = caller.sum.calls / all;
-        if of_kind >= MOST || share < LEAST {
+        if rank_in_kind >= MOST || share < LEAST {
             continue;
         }
         let name = if functions.is_empty() { "[unknown]".to_owned() } else { functions.join(" < ") };
-        let id = format!("{SUITE}.caller.{call}.{}", of_kind + 1);
+        let id = format!("{SUITE}.caller.{call}.{}", rank_in_kind + 1);
         let mut figure = Figure::planned(id, SUITE, name.clone(), Unit::ONE, Better::Neither);
         set_observed(&mut figure, share, stats::share_interval(share, samples as usize));
         figure.derived_from = vec![format!("{CALLS}.{call}")];
-        (figure.series, figure.at) = (Some(format!("{SUITE}.callers.{call}")), rank(of_kind));
+        (figure.series, figure.at) = (Some(format!("{SUITE}.callers.{call}")), rank(rank_in_kind));
         figure.conditions.set(CALL, call.word().to_owned());
         figure.conditions.set(SITE_CALLS, name);
         figure.conditions.set(CALL_VIA, caller.via.join(" < "));

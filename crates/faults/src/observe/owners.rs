@@ -35,7 +35,7 @@ pub struct CallPath<'a> {
 /// Functions that do nothing but make the call.
 const WRAPPERS: &[&str] = &["mmap", "mmap64", "munmap", "mremap", "madvise", "brk", "sbrk", "syscall"];
 /// Functions of malloc, in programs that are linked statically.
-const OF_MALLOC: &[&str] = &[
+const MALLOC_FUNCTIONS: &[&str] = &[
     "malloc",
     "free",
     "cfree",
@@ -62,9 +62,9 @@ const OF_MALLOC: &[&str] = &[
     "default_morecore",
     "malloc_consolidate",
 ];
-const OF_MALLOC_BEGIN: &[&str] = &["_int_", "tcache_", "arena_get", "ptmalloc_"];
+const MALLOC_PREFIXES: &[&str] = &["_int_", "tcache_", "arena_get", "ptmalloc_"];
 /// Functions of languages and their libraries between malloc and the program.
-const OF_LANGUAGES: &[&str] = &[
+const LANGUAGE_PREFIXES: &[&str] = &[
     "operator new",
     "operator delete",
     "__rust_",
@@ -89,7 +89,7 @@ const OF_LANGUAGES: &[&str] = &[
     "__gnu_cxx::",
 ];
 /// Functions of allocators and runtimes that are built in.
-const OF_ALLOCATORS: &[&str] = &[
+const ALLOCATOR_PREFIXES: &[&str] = &[
     "je_",
     "_rjem_",
     "mi_",
@@ -148,11 +148,11 @@ enum Role {
 
 fn role(name: &str, file: &str) -> Role {
     let short = plain(name);
-    if is_allocator(file) || begins(name, OF_ALLOCATORS) {
+    if is_allocator(file) || begins(name, ALLOCATOR_PREFIXES) {
         Role::Allocator
     } else if WRAPPERS.contains(&short) {
         Role::Wrapper
-    } else if OF_MALLOC.contains(&short) || begins(name, OF_MALLOC_BEGIN) {
+    } else if MALLOC_FUNCTIONS.contains(&short) || begins(name, MALLOC_PREFIXES) {
         Role::Malloc
     } else if is_c_library(file) {
         // The C library maps stacks of threads too: these are not malloc's.
@@ -161,7 +161,7 @@ fn role(name: &str, file: &str) -> Role {
         } else {
             Role::Malloc
         }
-    } else if begins(name, OF_LANGUAGES) {
+    } else if begins(name, LANGUAGE_PREFIXES) {
         Role::Language
     } else {
         Role::Program

@@ -61,7 +61,7 @@ pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>
     facts.evidence.put(PLACE_READBACK, teams.values().all(|team| team.pool.readback));
     let fixture = Fixture::new(machine, &setup.capabilities);
     let mount = lab::mount::evidence(&setup.capabilities.directory);
-    let file_tasks = setup.tasks.iter().filter(|task| task.is_of_files());
+    let file_tasks = setup.tasks.iter().filter(|task| task.needs_files());
     facts.figures = file_tasks.map(|task| (task.id.clone(), mount.clone())).collect();
     let has_files = !facts.figures.is_empty();
     let fixture = Arc::new(if has_files { fixture.with_files(&setup.capabilities) } else { fixture });

@@ -29,9 +29,9 @@ pub struct Task {
 }
 
 impl Task {
-    pub fn is_of_files(&self) -> bool {
-        let needs_files = |price: &Price| matches!(price.needs, Needs::Files | Needs::Disk);
-        self.threads == 0 && catalogue::single(&self.word).is_some_and(needs_files)
+    pub fn needs_files(&self) -> bool {
+        let uses_files = |price: &Price| matches!(price.needs, Needs::Files | Needs::Disk);
+        self.threads == 0 && catalogue::single(&self.word).is_some_and(uses_files)
     }
 }
 
@@ -52,10 +52,10 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     if let Some(word) = options.words.iter().find(wrong) {
         return Err(PlanError::NoPrice(plain_to(word, 40)));
     }
-    let is_asked =
+    let is_requested =
         |price: &str| options.words.is_empty() || options.words.iter().any(|word| matches(price, word));
     let (mut figures, mut tasks) = (Vec::new(), Vec::new());
-    for price in SINGLE.iter().filter(|price| is_asked(price.word)) {
+    for price in SINGLE.iter().filter(|price| is_requested(price.word)) {
         let figure = single(price, &fixture, first);
         match price.needs.missing(capabilities, &fixture) {
             Some(reason) => figures.push(figure.not_available(reason.to_string())),
@@ -65,14 +65,14 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
             }
         }
     }
-    for price in THREADED.iter().filter(|price| is_asked(price.word)) {
+    for price in THREADED.iter().filter(|price| is_requested(price.word)) {
         for threads in counts(cpus.len()) {
             let figure = threaded(price, &fixture, &cpus[..threads]);
             tasks.push(Task { id: figure.id.clone(), word: price.word.to_owned(), threads });
             figures.push(figure);
         }
     }
-    let has_files = tasks.iter().any(Task::is_of_files);
+    let has_files = tasks.iter().any(Task::needs_files);
     let setup =
         Setup { machine: machine.clone(), capabilities: capabilities.clone(), cpus: cpus.clone(), tasks };
     let suite = SuitePlan {

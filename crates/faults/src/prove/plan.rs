@@ -91,8 +91,8 @@ fn chosen(options: &Options) -> Result<Vec<(&'static levers::Lever, &'static lev
         });
     }
     if !options.only.is_empty() {
-        let is_asked = |word: &str| options.only.iter().any(|name| name == word);
-        return Ok(all.into_iter().filter(|(lever, _)| is_asked(lever.word)).collect());
+        let is_requested = |word: &str| options.only.iter().any(|name| name == word);
+        return Ok(all.into_iter().filter(|(lever, _)| is_requested(lever.word)).collect());
     }
     Ok(levers::to_try(options.manager, &options.mechanisms, options.version))
 }

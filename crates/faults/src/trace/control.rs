@@ -10,7 +10,7 @@ pub const FIRST: u64 = 23;
 const MANY_MAPS: f64 = 5000.0;
 /// New mappings of each program that do not count: its loader makes them, and they cost little compared with
 /// an exec. A program that ends soon shows nothing else.
-const OF_A_LOADER: f64 = 16.0;
+const LOADER_MAPS: f64 = 16.0;
 /// At least this share of the expected samples arrives if tasks live long enough for the period.
 const LEAST_SHARE: f64 = 0.25;
 
@@ -54,7 +54,7 @@ impl Maps {
     pub fn count(&mut self, kind: &EventKind) {
         match kind {
             EventKind::Map(map) if map.name == "//anon" => self.0 += 1.0,
-            EventKind::Name { exec: true, .. } => self.0 -= OF_A_LOADER,
+            EventKind::Name { exec: true, .. } => self.0 -= LOADER_MAPS,
             _ => {}
         }
     }

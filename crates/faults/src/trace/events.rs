@@ -44,7 +44,7 @@ const PAGES: [(Set, usize); 4] = [(Set::Rare, 16), (Set::Minor, 64), (Set::Burst
 const PRIVILEGED: [usize; 2] = [8, 64];
 /// Beyond that least, all rings together take at most so many bytes, and this part of the memory.
 const MOST_BYTES: usize = 128 << 20;
-const OF_MEMORY: usize = 128;
+const MEMORY_DIVISOR: usize = 128;
 
 #[derive(Clone, Debug)]
 pub enum Target {
@@ -284,7 +284,7 @@ pub fn join(counter: &Counter, ring: &Sampler) -> io::Result<()> {
 fn room(cpus: usize) -> usize {
     let memory = rustix::system::sysinfo();
     let bytes = (memory.totalram as usize).saturating_mul(memory.mem_unit as usize);
-    within(MOST_BYTES.min(bytes / OF_MEMORY), cpus)
+    within(MOST_BYTES.min(bytes / MEMORY_DIVISOR), cpus)
 }
 
 fn within(bytes: usize, cpus: usize) -> usize {

@@ -187,7 +187,7 @@ fn malloc_library(copies: &Copies, maps: &[MemoryMap]) -> Result<Evidence, Failu
             evidence.put(WALK_GLIBC, if is_libc { version as f64 } else { 0.0 });
         }
         _ => {
-            let reason = "nobody knows which file malloc is of";
+            let reason = "the file that malloc belongs to is unknown";
             evidence.put_unknown(LIBRARY, reason);
             evidence.put_unknown(WALK_GLIBC, reason);
         }
