@@ -117,7 +117,7 @@ impl Tasks {
         }
     }
 
-    /// Reads the mappings of a process again, as an address is in none of them; at most every [`AGAIN`].
+    /// Reads the mappings of a process again, as an address is in none of them; at most every `AGAIN`.
     pub fn read_again(&mut self, number: u32, time: u64) {
         let Some(process) = self.processes.get_mut(&number) else { return };
         if time >= process.read.saturating_add(AGAIN)
