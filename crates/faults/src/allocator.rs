@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::levers::Version;
 
-/// Libraries by the beginnings of their names. If several are loaded, the first of this list is the
-/// allocator.
+/// Libraries by the beginnings of their names. If several are loaded, the first one here is the allocator.
 const LIBRARIES: &[(&str, Manager)] = &[
     // A virtual machine manages its own heap, whatever malloc is below it; its launcher loads it by libjli.
     ("libjvm.so", Manager::Jvm),
@@ -50,80 +49,75 @@ const BANNER: &[u8] = b"GNU C Library";
 /// Whether a file is an allocator, or a runtime that has one, by its name. The C libraries are not.
 pub fn is_allocator(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
-    let is_of = |(beginning, manager): &(&str, Manager)| {
+    let matches_name = |(beginning, manager): &(&str, Manager)| {
         name.starts_with(beginning) && !matches!(manager, Manager::Glibc | Manager::Musl)
     };
-    LIBRARIES.iter().any(is_of)
-}
-
-/// The allocator of an image and the libraries that it has loaded, or will load; `None` if they do not show
-/// it.
-fn detect<'a>(image: &Image, libraries: impl Iterator<Item = &'a str>) -> Option<Manager> {
-    if image.is_go {
-        return Some(Manager::Go);
-    }
-    let built_in = image.built_in.and_then(|name| BUILT_IN.iter().find(|(function, _)| *function == name));
-    if let Some((_, manager)) = built_in {
-        return Some(*manager);
-    }
-    let libraries: Vec<&str> = libraries.collect();
-    let is_loaded = |beginning: &str| libraries.iter().any(|library| library.starts_with(beginning));
-    LIBRARIES.iter().find(|(beginning, _)| is_loaded(beginning)).map(|(_, manager)| *manager)
+    LIBRARIES.iter().any(matches_name)
 }
 
 /// The allocator of a program file, with these libraries preloaded (LD_PRELOAD). `None` if the file does not
 /// show it, such as one that is linked statically with an unknown allocator.
 pub fn of_program(path: &Path, preloaded: Option<&OsStr>) -> Option<Manager> {
-    let image = Image::of_program(path)?;
-    if !image.is_dynamic && !image.is_go && image.built_in.is_none() {
-        return holds(&image::program(path), STATIC_GLIBC).then_some(Manager::Glibc);
-    }
+    let file = image::program(path);
+    let image = image::read(&file).ok()?;
     let preloaded = preloaded.unwrap_or_default().to_string_lossy().into_owned();
     let names = preloaded.split([':', ' ']).filter_map(|path| Path::new(path).file_name()?.to_str());
-    detect(&image, names.chain(image.libraries.iter().map(String::as_str)))
+    AllocatorHints::new(&image, &file).manager(names.chain(image.libraries.iter().map(String::as_str)))
 }
 
 /// What a program's file says about its allocator.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AllocatorHints {
-    /// Whether it asks for a dynamic linker.
     pub is_dynamic: bool,
-    /// Whether it is a Go program.
     pub is_go: bool,
     /// A function of an allocator that is built in.
     pub built_in: Option<String>,
-    /// Whether glibc is linked into it.
     pub has_glibc: bool,
 }
 
 impl AllocatorHints {
     /// Reads a file; `None` if it cannot be read, or is no program.
     pub fn read(file: &Path) -> Option<AllocatorHints> {
-        let image = image::read(file).ok()?;
-        let is_plain = !image.is_dynamic && !image.is_go && image.built_in.is_none();
-        Some(AllocatorHints {
-            is_dynamic: image.is_dynamic,
-            is_go: image.is_go,
-            built_in: image.built_in.map(str::to_owned),
-            has_glibc: is_plain && holds(file, STATIC_GLIBC),
-        })
+        Some(AllocatorHints::new(&image::read(file).ok()?, file))
+    }
+
+    fn new(image: &Image, file: &Path) -> AllocatorHints {
+        let Image { is_dynamic, is_go, built_in, .. } = *image;
+        let built_in = built_in.map(str::to_owned);
+        let hints = AllocatorHints { is_dynamic, is_go, built_in, has_glibc: false };
+        AllocatorHints { has_glibc: hints.is_plain() && holds(file, STATIC_GLIBC), ..hints }
+    }
+
+    /// Whether it is linked statically, and shows no allocator but perhaps glibc's.
+    fn is_plain(&self) -> bool {
+        !self.is_dynamic && !self.is_go && self.built_in.is_none()
+    }
+
+    /// The allocator, by the names of the libraries that the program loads; `None` if they do not show it.
+    fn manager<'a>(&self, libraries: impl Iterator<Item = &'a str>) -> Option<Manager> {
+        if self.is_go {
+            return Some(Manager::Go);
+        }
+        let is_built_in = |(function, _): &&(&str, Manager)| self.built_in.as_deref() == Some(*function);
+        if let Some((_, manager)) = BUILT_IN.iter().find(is_built_in) {
+            return Some(*manager);
+        }
+        if !self.is_dynamic {
+            return self.has_glibc.then_some(Manager::Glibc);
+        }
+        let libraries: Vec<&str> = libraries.collect();
+        let is_loaded = |beginning: &str| libraries.iter().any(|library| library.starts_with(beginning));
+        LIBRARIES.iter().find(|(beginning, _)| is_loaded(beginning)).map(|(_, manager)| *manager)
     }
 }
 
-/// The allocator of a program that was watched, by its file and the paths of the code that it mapped; `None`
-/// if these do not show it.
+/// The allocator of a watched program, by its file and the code that it mapped.
 pub fn of_watched<'a>(
     hints: Option<&AllocatorHints>,
     code: impl Iterator<Item = &'a str>,
 ) -> Option<Manager> {
-    let hints = hints.cloned().unwrap_or(AllocatorHints { is_dynamic: true, ..AllocatorHints::default() });
-    let mut functions = BUILT_IN.iter().map(|(function, _)| *function);
-    let built_in = functions.find(|function| hints.built_in.as_deref() == Some(*function));
-    if !hints.is_dynamic && !hints.is_go && built_in.is_none() {
-        return hints.has_glibc.then_some(Manager::Glibc);
-    }
-    let image = Image { is_dynamic: hints.is_dynamic, is_go: hints.is_go, built_in, ..Image::default() };
-    detect(&image, code.filter_map(|path| path.rsplit('/').next()))
+    let unknown = AllocatorHints { is_dynamic: true, ..AllocatorHints::default() };
+    hints.unwrap_or(&unknown).manager(code.filter_map(|path| path.rsplit('/').next()))
 }
 
 /// Whether an allocator gives pages of its mappings back by madvise and keeps the mappings, by its source.
@@ -136,17 +130,14 @@ pub fn advises(manager: Manager) -> bool {
 pub fn of_process(process: u32) -> Option<Manager> {
     let maps = lab::maps::read(format!("/proc/{process}/maps")).ok()?;
     // Through /proc: the file itself, whatever has become of its name.
-    let exe = format!("/proc/{process}/exe");
-    let image = image::read(Path::new(&exe)).ok()?;
-    if !image.is_dynamic && !image.is_go && image.built_in.is_none() {
-        return Some(if holds(Path::new(&exe), STATIC_GLIBC) { Manager::Glibc } else { Manager::Program });
+    let hints = AllocatorHints::read(format!("/proc/{process}/exe").as_ref())?;
+    if hints.is_plain() && !hints.has_glibc {
+        return Some(Manager::Program);
     }
-    let names = maps.0.iter().filter_map(|map| lab::maps::file(map)?.file_name()?.to_str());
-    detect(&image, names)
+    hints.manager(maps.0.iter().filter_map(|map| lab::maps::file(map)?.file_name()?.to_str()))
 }
 
-/// The version of glibc in a program: its own if it is static, else that of this process. `None` if it is
-/// unknown.
+/// The version of glibc in a program: its own if it is static, else that of this process.
 pub fn glibc_version(program: &Path) -> Option<Version> {
     let image = Image::of_program(program)?;
     if !image.is_dynamic {
@@ -185,7 +176,6 @@ fn find(text: &[u8], words: &[u8]) -> Option<usize> {
     text.windows(words.len()).position(|window| window == words)
 }
 
-/// Whether a file holds a text anywhere.
 fn holds(path: &Path, words: &[u8]) -> bool {
     const STEP: usize = 1 << 20;
     let Ok(mut file) = File::open(path) else { return false };
@@ -206,21 +196,24 @@ fn holds(path: &Path, words: &[u8]) -> bool {
 mod unit {
     use super::*;
 
-    fn dynamic() -> Image {
-        Image { is_dynamic: true, ..Image::default() }
+    fn dynamic() -> AllocatorHints {
+        AllocatorHints { is_dynamic: true, ..AllocatorHints::default() }
     }
 
     #[test]
     fn the_allocator_that_serves_is_detected() {
-        let detect = |image: &Image, names: &[&str]| super::detect(image, names.iter().copied());
+        let detect = |hints: &AllocatorHints, names: &[&str]| hints.manager(names.iter().copied());
         assert_eq!(detect(&dynamic(), &["libm.so.6", "libc.so.6"]), Some(Manager::Glibc));
         assert_eq!(detect(&dynamic(), &["libc.so.6", "libjemalloc.so.2"]), Some(Manager::Jemalloc));
         assert_eq!(detect(&dynamic(), &["libc.so.6", "libjli.so"]), Some(Manager::Jvm));
         assert_eq!(detect(&dynamic(), &["ld-musl-x86_64.so.1"]), Some(Manager::Musl));
         assert_eq!(detect(&dynamic(), &["libother.so"]), None);
-        let rust = Image { built_in: Some("mi_malloc"), ..dynamic() };
+        let rust = AllocatorHints { built_in: Some("mi_malloc".to_owned()), ..dynamic() };
         assert_eq!(detect(&rust, &["libc.so.6"]), Some(Manager::Mimalloc));
-        assert_eq!(detect(&Image { is_go: true, ..Image::default() }, &[]), Some(Manager::Go));
+        assert_eq!(
+            detect(&AllocatorHints { is_go: true, ..AllocatorHints::default() }, &[]),
+            Some(Manager::Go)
+        );
     }
 
     #[test]

@@ -7,21 +7,19 @@ use std::sync::atomic::Ordering;
 use figure::evidence::*;
 use figure::format::{bytes, plain_to};
 use figure::{Better, Figure, Unit};
+use lab::failure::Failure;
 use lab::image::Image;
 use lab::preload::recorder::{Recorder, RecorderError};
 use shm::blocks::{BYTES, Blocks, MAGIC};
 
 use crate::SUITE;
 
-/// The share of the faults that is in large blocks.
 pub const IN_BLOCKS: &str = "faults.in_blocks";
 /// The kinds of blocks with most faults.
 pub const SERIES: &str = "faults.blocks";
 
-/// The recorder, and what the program's file shows about it.
 #[derive(Debug)]
 pub struct Recording {
-    /// The preloaded library and its memory.
     pub recorder: Recorder,
     /// Bytes of the smallest block that is recorded.
     least: f64,
@@ -33,14 +31,10 @@ pub struct Recording {
 
 impl Recording {
     /// Prepares a recorder for a program: blocks from so many bytes on.
-    ///
-    /// # Errors
-    /// [`RecorderError`].
     pub fn new(program: &Path, least: f64) -> Result<Recording, RecorderError> {
         let recorder = Recorder::new(BYTES)?;
         let memory = recorder.memory();
-        // The memory is allocated before the program starts, so that its first touch of each page costs the
-        // least.
+        // Allocated before the program starts, so that its first touch of each page costs the least.
         rustix::fs::fallocate(memory, rustix::fs::FallocateFlags::empty(), 0, BYTES as u64)
             .map_err(|error| RecorderError::Memory(error.into()))?;
         let blocks = Blocks::map(memory.as_raw_fd())
@@ -61,8 +55,10 @@ impl Recording {
     }
 
     /// Adds their common conditions to the figures of blocks, or a figure with the reason why there are none.
-    pub fn complete(&self, figures: &mut Vec<Figure>, trouble: Option<&str>) {
-        for figure in figures.iter_mut().filter(|figure| is_of_blocks(figure)) {
+    pub fn complete(&self, figures: &mut Vec<Figure>, trouble: Option<&Failure>) {
+        let is_of_blocks =
+            |figure: &&mut Figure| figure.id == IN_BLOCKS || figure.series.as_deref() == Some(SERIES);
+        for figure in figures.iter_mut().filter(is_of_blocks) {
             figure.conditions.set(BLOCKS_LEAST, self.least);
             if let (Some(other), IN_BLOCKS) = (&self.other_allocator, figure.id.as_str()) {
                 figure.conditions.set(BLOCKS_BESIDES, other.clone());
@@ -86,10 +82,6 @@ impl Recording {
     }
 }
 
-fn is_of_blocks(figure: &Figure) -> bool {
-    figure.id == IN_BLOCKS || figure.series.as_deref() == Some(SERIES)
-}
-
 #[cfg(test)]
 mod unit {
     use super::*;
@@ -107,9 +99,9 @@ mod unit {
 
     #[test]
     fn a_missing_figure_has_a_reason() {
-        let reason = |refusal, trouble| {
+        let reason = |refusal, trouble: Option<&'static str>| {
             let mut figures = Vec::new();
-            recording(refusal).complete(&mut figures, trouble);
+            recording(refusal).complete(&mut figures, trouble.map(Failure::new).as_ref());
             let figure = figures.pop().unwrap();
             assert_eq!((figure.status, figures.len()), (Status::NotAvailable, 0));
             figure.reason.unwrap()

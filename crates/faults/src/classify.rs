@@ -31,24 +31,19 @@ use crate::trace::collect::Refaults;
 
 /// Threads that must have ended before their stacks are called short-lived.
 const ENDED: u64 = 8;
-/// If glibc's malloc made the mappings, at least this share of their pages has the first fault at a block's
-/// size field.
+/// The least share of the pages of mappings of glibc's malloc whose first fault is at a block's size field.
 const HEADERS: f64 = 0.3;
 
-/// At least this share of a program's calls must have the same owner, as calls do not show which memory they
-/// are about.
+/// The share of calls that must have the same owner, as calls do not show which memory they are about.
 const MOST: f64 = 0.8;
 
 /// The evidence about the faults of one program at one kind of memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facts {
-    /// The program's allocator.
     pub manager: Option<Manager>,
-    /// The kind.
     pub memory: Memory,
     /// Whether the process inherited it from the one that it was forked from.
     pub is_inherited: bool,
-    /// Minor faults.
     pub minor: f64,
     /// The share of them at pages that had been faulted in before, 0 to 1.
     pub refault_share: f64,
@@ -56,8 +51,7 @@ pub struct Facts {
     pub refaults: Refaults,
     /// Shares of the other faults that must be refaults too, though no page was observed twice.
     pub hidden_refaults: Refaults,
-    /// The share of the pages of fresh mappings whose first fault is at the size field of a glibc block;
-    /// `None` without any.
+    /// The share of pages of fresh mappings whose first fault is at the size field of a glibc block.
     pub headers: Option<f64>,
     /// Threads of the program that began, and those among them that took the place of one that had ended.
     pub threads: (u64, u64),
@@ -65,11 +59,9 @@ pub struct Facts {
     pub huge: f64,
     /// The share of NUMA hinting faults, 0 to 1.
     pub hinting: f64,
-    /// The evidence of the kernel's tracepoints.
     pub calls: CallEvidence,
 }
 
-/// The evidence of tracepoints, if they are available.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CallEvidence {
     /// The owners of munmap calls; `None` with too few samples.
@@ -87,20 +79,17 @@ pub struct Owners {
     pub malloc: f64,
     /// Another allocator, or a runtime.
     pub allocator: f64,
-    /// The program.
     pub program: f64,
 }
 
 impl Owners {
-    /// Shares of the whole.
     pub fn shares(self) -> Owners {
         let Owners { malloc, allocator, program } = self;
         let all = (malloc + allocator + program).max(f64::MIN_POSITIVE);
         Owners { malloc: malloc / all, allocator: allocator / all, program: program / all }
     }
 
-    /// The owner of nearly all of them; calls of the C library and of allocators belong to the program's
-    /// allocator.
+    /// The owner of nearly all; calls of the C library and of allocators belong to the program's allocator.
     fn most(self, manager: Option<Manager>) -> Option<Manager> {
         let allocator = manager.filter(|manager| *manager != Manager::Program);
         if self.program > MOST {
@@ -115,7 +104,6 @@ impl Owners {
     }
 }
 
-/// A mechanism and its owner.
 pub type Cause = (Mechanism, Option<Manager>);
 
 /// How many of these faults each mechanism caused. The sum is that of the faults.
@@ -151,17 +139,17 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
             let observed = Refaults { forked: forked(&facts.refaults), ..facts.refaults };
             let hidden = Refaults { forked: forked(&facts.hidden_refaults), ..facts.hidden_refaults };
             add(first, growth_owner(facts), (small - again) * (1.0 - hidden.sum()));
-            let of_hidden = |share: f64| (small - again) * share;
+            let hidden_faults = |share: f64| (small - again) * share;
             let sum = observed.sum();
-            let of_observed = |pages: f64| if sum > 0.0 { again * pages / sum } else { 0.0 };
-            let mapped = of_observed(observed.mapped) + of_hidden(hidden.mapped);
+            let observed_faults = |pages: f64| if sum > 0.0 { again * pages / sum } else { 0.0 };
+            let mapped = observed_faults(observed.mapped) + hidden_faults(hidden.mapped);
             add(Mechanism::MapChurn, mapping_owner(facts), mapped);
-            let heap_cut = of_observed(observed.heap_cut) + of_hidden(hidden.heap_cut);
+            let heap_cut = observed_faults(observed.heap_cut) + hidden_faults(hidden.heap_cut);
             add(Mechanism::HeapTrim, manager, heap_cut);
-            let forked = of_observed(observed.forked) + of_hidden(hidden.forked);
+            let forked = observed_faults(observed.forked) + hidden_faults(hidden.forked);
             add(Mechanism::CopyOnWrite, None, forked);
-            let no_event = if sum > 0.0 { of_observed(observed.no_event) } else { again };
-            let no_event = no_event + of_hidden(hidden.no_event);
+            let no_event = if sum > 0.0 { observed_faults(observed.no_event) } else { again };
+            let no_event = no_event + hidden_faults(hidden.no_event);
             let hinted = no_event * facts.hinting.clamp(0.0, 1.0);
             add(Mechanism::NumaHinting, None, hinted);
             let (mechanism, owner) = release_cause(facts);

@@ -4,29 +4,26 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// The calling thread's clocks and fault counters at one moment, or their change.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Used {
+pub struct ThreadUsage {
     /// CPU time in user code and in the kernel, in nanoseconds (CLOCK_THREAD_CPUTIME_ID).
     pub cpu: f64,
     /// Wall time, in nanoseconds (CLOCK_MONOTONIC_RAW).
     pub wall: f64,
-    /// Minor faults (ru_minflt).
     pub minor: f64,
-    /// Major faults (ru_majflt).
     pub major: f64,
 }
 
-/// Nanoseconds of a clock.
 pub fn nanoseconds(clock: ClockId) -> f64 {
     let now = clock_gettime(clock);
     now.tv_sec as f64 * 1e9 + now.tv_nsec as f64
 }
 
-impl Used {
+impl ThreadUsage {
     /// Reads before the measured code: the clocks last.
     #[inline]
-    pub fn before() -> Used {
+    pub fn before() -> ThreadUsage {
         let (minor, major) = faults();
-        Used {
+        ThreadUsage {
             wall: nanoseconds(ClockId::MonotonicRaw),
             cpu: nanoseconds(ClockId::ThreadCPUTime),
             minor,
@@ -36,10 +33,10 @@ impl Used {
 
     /// What was used since: the clocks are read first.
     #[inline]
-    pub fn since(&self) -> Used {
+    pub fn since(&self) -> ThreadUsage {
         let (cpu, wall) = (nanoseconds(ClockId::ThreadCPUTime), nanoseconds(ClockId::MonotonicRaw));
         let (minor, major) = faults();
-        Used {
+        ThreadUsage {
             cpu: cpu - self.cpu,
             wall: wall - self.wall,
             minor: minor - self.minor,
@@ -47,9 +44,8 @@ impl Used {
         }
     }
 
-    /// The sum.
-    pub fn and(&self, other: &Used) -> Used {
-        Used {
+    pub fn and(&self, other: &ThreadUsage) -> ThreadUsage {
+        ThreadUsage {
             cpu: self.cpu + other.cpu,
             wall: self.wall + other.wall,
             minor: self.minor + other.minor,
@@ -58,7 +54,6 @@ impl Used {
     }
 }
 
-/// Minor and major faults of the calling thread so far.
 fn faults() -> (f64, f64) {
     // SAFETY: all zeros is a valid rusage, and the call only writes to it.
     let usage = unsafe {

@@ -5,7 +5,7 @@ use figure::faults::{Manager, Mechanism};
 use figure::series::{Column, MAX_TIMELINE_POINTS, Part, Timeline};
 use figure::{Basis, Better, Evidence, Figure, Reading, Round, Status, Unit, stats};
 
-use crate::levers::{self, Advice};
+use crate::levers;
 use crate::prices::catalogue;
 use crate::prices::plan::series_id;
 use crate::rates::Row;
@@ -17,7 +17,6 @@ const USUAL: f64 = 1.0;
 /// Windows that are aimed at: an interval needs 6.
 const WANTED: f64 = 8.0;
 
-/// Processes that are reported.
 const MOST_ROWS: usize = 20;
 
 /// The figures: the cost of page faults, rates, coverage, what the worker observed; and `prices`, which are
@@ -39,7 +38,7 @@ pub fn figures(watched: Watched, program: &str, prices: Vec<Figure>) -> Vec<Figu
         figures.extend(facts.discovered);
     }
     if let Some(blocks) = &watched.blocks {
-        blocks.complete(&mut figures, trouble.as_deref());
+        blocks.complete(&mut figures, trouble.as_ref());
     }
     figures.iter_mut().for_each(advise);
     for figure in &mut figures {
@@ -57,9 +56,7 @@ fn advise(figure: &mut Figure) {
     let mechanism = figure.conditions.get(MECHANISM).and_then(|word| Mechanism::of(&word));
     let Some(mechanism) = mechanism.filter(|_| figure.series.is_none()) else { return };
     let manager = figure.conditions.get(MANAGER).and_then(|word| Manager::of(&word));
-    let Advice::Levers(levers) = levers::against(manager.unwrap_or(Manager::Program), mechanism, None) else {
-        return;
-    };
+    let levers = levers::against(manager.unwrap_or(Manager::Program), mechanism);
     let outside = levers.iter().find(|lever| lever.is_set_from_outside() && lever.is_bounded);
     let Some(lever) = outside.or(levers.first()) else { return };
     let variables: Vec<String> = lever
@@ -69,12 +66,7 @@ fn advise(figure: &mut Figure) {
         .into_iter()
         .map(|(name, value)| format!("{name}={}", value.to_string_lossy()))
         .collect();
-    let conditions = &mut figure.conditions;
-    conditions.set(LEVER_ABOUT, lever.about.to_owned());
-    conditions.set(LEVER_ENVIRONMENT, variables.join(" "));
-    conditions.set(LEVER_CODE, lever.code.to_owned());
-    conditions.set(LEVER_PRICE, lever.price.to_owned());
-    conditions.set(LEVER_BOUNDED, lever.is_bounded);
+    figure.conditions.merge(lever.conditions(variables.join(" ")));
 }
 
 /// Merges windows to the usual length: shorter if the whole is short, longer if there would be too many.

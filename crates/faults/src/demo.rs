@@ -6,12 +6,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use figure::faults::Mechanism;
+use lab::failure::Failure;
 use workload::fault_demo::{NAME, Pace, SHAPE_INFO, SHAPES, Work};
 
-/// A program that faults by one mechanism.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Its word.
     pub name: &'static str,
     /// What it does and why that faults, in one sentence without its full stop.
     pub about: &'static str,
@@ -23,10 +22,8 @@ pub struct Shape {
     pub pace: Pace,
 }
 
-/// How long it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// The default of the shape: some seconds.
     Usual,
     /// So many iterations without a pause: fixed work, for comparisons.
     Iterations(u64),
@@ -34,7 +31,6 @@ pub enum Amount {
     Rate(u64, u64),
 }
 
-/// All shapes, in the order in which they are listed.
 pub fn shapes() -> impl Iterator<Item = Shape> {
     SHAPES.iter().zip(SHAPE_INFO).map(|(shape, info)| Shape {
         name: shape.name,
@@ -46,22 +42,16 @@ pub fn shapes() -> impl Iterator<Item = Shape> {
     })
 }
 
-/// The shape of this word.
-///
-/// # Errors
-/// The names of all shapes, for the user.
-pub fn find(name: &str) -> Result<Shape, String> {
+pub fn find(name: &str) -> Result<Shape, Failure> {
     shapes().find(|shape| shape.name == name).ok_or_else(|| {
         let names: Vec<&str> = shapes().map(|shape| shape.name).collect();
-        format!("'{}': there are {}", figure::format::plain_to(name, 40), names.join(", "))
+        Failure::new(format!("'{}'", figure::format::plain_to(name, 40)))
+            .answer(format!("there are {}", names.join(", ")))
     })
 }
 
 /// The program's file, and its arguments from its own name on.
-///
-/// # Errors
-/// Where `truebench-workload` was looked for.
-pub fn command(shape: &Shape, amount: Amount) -> Result<(PathBuf, Vec<OsString>), String> {
+pub fn command(shape: &Shape, amount: Amount) -> Result<(PathBuf, Vec<OsString>), Failure> {
     Ok((lab::install::find_helper()?, arguments(shape, amount)))
 }
 
@@ -103,7 +93,7 @@ mod unit {
         assert_eq!(words(Amount::Usual), "truebench-workload demo server");
         assert_eq!(words(Amount::Iterations(7)), "truebench-workload demo server 7");
         assert_eq!(words(Amount::Rate(2000, 3)), "truebench-workload demo server 2000 3");
-        let error = find("no\u{1b}[31m").unwrap_err();
+        let error = find("no\u{1b}[31m").unwrap_err().to_string();
         assert!(error.contains("two-blocks") && !error.contains('\u{1b}'), "{error}");
     }
 }

@@ -1,5 +1,4 @@
-//! Levers: settings or code that make a program take fewer page faults; by its allocator, and by the
-//! mechanism. Pure.
+//! Settings or code that make a program take fewer page faults, by its allocator and the mechanism. Pure.
 //!
 //! The tables say what a lever is, what it costs, and whether the memory that it keeps has a bound. Whether
 //! it helps a program is proved by running it ([`prove`](crate::prove)), never assumed. An allocator is a
@@ -15,60 +14,49 @@ mod scudo;
 mod tbbmalloc;
 mod tcmalloc;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
+use figure::Conditions;
+use figure::evidence::{LEVER_ABOUT, LEVER_BOUNDED, LEVER_CODE, LEVER_ENVIRONMENT, LEVER_PRICE};
 use figure::faults::{Manager, Mechanism};
 
-/// A version: major and minor.
 pub type Version = (u32, u32);
-/// Later than any.
 const NEVER: Version = (u32::MAX, u32::MAX);
 
-/// One lever.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Lever {
     /// Its word on the command line, in ids and conditions; unique for an allocator.
     pub word: &'static str,
-    /// What it does.
     pub about: &'static str,
     /// How it is set for one run, by version; the first that fits is taken. Empty if only code sets it.
     pub ways: &'static [Way],
     /// What to write into the program for good; empty if there is nothing but [`ways`](Self::ways).
     pub code: &'static str,
-    /// What it costs.
     pub price: &'static str,
     /// Whether what it keeps from the kernel has a bound, in bytes or in time.
     pub is_bounded: bool,
     /// Whether it is meant to be used with others, and is there to show its effect alone.
     pub is_part: bool,
-    /// Mechanisms against which it may help.
     pub against: &'static [Mechanism],
 }
 
-/// How a lever is set in a range of versions.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Way {
-    /// The first version that has it.
     pub since: Version,
     /// The first later version that does not have it.
     pub until: Version,
-    /// What is set.
     pub settings: &'static [Setting],
 }
 
-/// One option of a variable.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// The environment variable.
     pub variable: &'static str,
     /// The option in it; empty if the variable holds one value.
     pub option: &'static str,
-    /// What it is set to.
     pub value: &'static str,
 }
 
-/// The syntax of options in a variable.
 struct Syntax {
     variable: &'static str,
     /// Between two options.
@@ -86,18 +74,28 @@ const LISTS: &[Syntax] = &[
     Syntax { variable: jvm::OPTIONS, between: b' ', assigns: "" },
 ];
 
-/// Levers against a mechanism.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Advice {
-    /// Levers, those with a bound first.
-    Levers(Vec<&'static Lever>),
-    /// None, and why.
-    None(&'static str),
+/// A lever that is bounded, and of use without others.
+const BOUNDED: Lever = Lever {
+    word: "",
+    about: "",
+    ways: &[],
+    code: "",
+    price: "",
+    is_bounded: true,
+    is_part: false,
+    against: &[],
+};
+
+const fn variable(variable: &'static str, value: &'static str) -> Setting {
+    Setting { variable, option: "", value }
+}
+
+const fn since(since: Version, settings: &'static [Setting]) -> Way {
+    Way { since, until: NEVER, settings }
 }
 
 impl Lever {
-    /// How it is set in this version, or in the newest if the version is unknown. `None` if the version does
-    /// not have it.
+    /// How it is set in this version, or in the newest; `None` if the version does not have it.
     pub fn way(&self, version: Option<Version>) -> Option<&'static Way> {
         match version {
             Some(version) => self.ways.iter().find(|way| way.since <= version && version < way.until),
@@ -105,7 +103,16 @@ impl Lever {
         }
     }
 
-    /// Whether it can be tried without a change of the program.
+    /// Conditions of a figure about it; `environment` are its variables.
+    pub fn conditions(&self, environment: String) -> Conditions {
+        Conditions::default()
+            .with(LEVER_ABOUT, self.about.to_owned())
+            .with(LEVER_ENVIRONMENT, environment)
+            .with(LEVER_CODE, self.code.to_owned())
+            .with(LEVER_PRICE, self.price.to_owned())
+            .with(LEVER_BOUNDED, self.is_bounded)
+    }
+
     pub fn is_set_from_outside(&self) -> bool {
         !self.ways.is_empty()
     }
@@ -123,30 +130,25 @@ pub fn of_manager(manager: Manager) -> &'static [Lever] {
         Manager::Scudo => scudo::LEVERS,
         Manager::Go => go::LEVERS,
         Manager::Jvm => jvm::LEVERS,
-        // None of these has a setting that keeps free memory: only the program, or another allocator, can
-        // help.
+        // None of these has a setting that keeps free memory: only the program or another allocator can help.
         Manager::Musl | Manager::Hoard | Manager::Snmalloc | Manager::Rpmalloc | Manager::Program => &[],
     }
 }
 
-/// Levers against a mechanism for an allocator in this version: its own, then those that work with any
-/// allocator; bounded ones first, parts of others last.
-pub fn against(manager: Manager, mechanism: Mechanism, version: Option<Version>) -> Advice {
-    let exists = |lever: &&Lever| !lever.is_set_from_outside() || lever.way(version).is_some();
+/// Levers against a mechanism: the allocator's, then those for any; bounded ones first, parts of others last.
+pub fn against(manager: Manager, mechanism: Mechanism) -> Vec<&'static Lever> {
     let general = any::LEVERS.iter().filter(|lever| any::is_for(lever, manager));
     let mut levers: Vec<&'static Lever> = of_manager(manager)
         .iter()
         .chain(general)
         .filter(|lever| lever.against.contains(&mechanism))
-        .filter(exists)
         .collect();
     // Stable: within these the tables' order stays.
     levers.sort_by_key(|lever| (lever.is_part, !lever.is_bounded));
-    if levers.is_empty() { Advice::None(any::why_none(mechanism)) } else { Advice::Levers(levers) }
+    levers
 }
 
-/// Levers of an allocator that can be tried from outside, against any of these mechanisms; against all if
-/// there are none.
+/// Levers that can be tried from outside, against any of these mechanisms; against all if there are none.
 pub fn to_try(
     manager: Manager,
     mechanisms: &[Mechanism],
@@ -163,28 +165,22 @@ pub fn to_try(
 pub fn environment(way: &Way, present: impl Fn(&str) -> Option<OsString>) -> Vec<(String, OsString)> {
     let mut all: Vec<(String, OsString)> = Vec::new();
     for setting in way.settings {
-        let syntax = LISTS.iter().find(|syntax| syntax.variable == setting.variable);
-        let index = all.iter().position(|(name, _)| name == setting.variable);
-        let before = match index {
-            Some(index) => Some(all[index].1.clone()),
-            None => present(setting.variable),
-        };
-        let value = match syntax {
-            Some(syntax) => merged(syntax, before, setting),
+        let index = all.iter().position(|(name, _)| name == setting.variable).unwrap_or_else(|| {
+            all.push((setting.variable.to_owned(), present(setting.variable).unwrap_or_default()));
+            all.len() - 1
+        });
+        let value = &mut all[index].1;
+        *value = match LISTS.iter().find(|syntax| syntax.variable == setting.variable) {
+            Some(syntax) => merged(syntax, value, setting),
             None => OsString::from(setting.value),
         };
-        match index {
-            Some(index) => all[index].1 = value,
-            None => all.push((setting.variable.to_owned(), value)),
-        }
     }
     all
 }
 
 /// The options that a variable has already, with one added or replaced.
-fn merged(syntax: &Syntax, before: Option<OsString>, setting: &Setting) -> OsString {
+fn merged(syntax: &Syntax, before: &OsStr, setting: &Setting) -> OsString {
     let name = format!("{}{}", setting.option, syntax.assigns);
-    let before = before.unwrap_or_default();
     let others = before.as_bytes().split(|byte| *byte == syntax.between);
     let others = others.filter(|option| !option.is_empty() && !option.starts_with(name.as_bytes()));
     let option = format!("{name}{}", setting.value);
@@ -201,20 +197,16 @@ mod unit {
     }
 
     #[test]
-    fn there_is_a_lever_against_everything_or_a_reason() {
+    fn there_is_a_lever_against_what_is_explained() {
         for manager in Manager::ALL {
             for mechanism in Mechanism::ALL {
-                match against(*manager, *mechanism, None) {
-                    Advice::Levers(levers) => {
-                        assert!(!levers.is_empty());
-                        assert!(levers.iter().all(|lever| lever.against.contains(mechanism)));
-                        let order: Vec<_> =
-                            levers.iter().map(|lever| (lever.is_part, !lever.is_bounded)).collect();
-                        assert!(order.is_sorted(), "{manager} {mechanism}: bounded ones first");
-                    }
-                    Advice::None(reason) => assert!(reason.len() > 20, "{manager} {mechanism}"),
-                }
+                let levers = against(*manager, *mechanism);
+                assert!(levers.iter().all(|lever| lever.against.contains(mechanism)));
+                let order: Vec<_> = levers.iter().map(|lever| (lever.is_part, !lever.is_bounded)).collect();
+                assert!(order.is_sorted(), "{manager} {mechanism}: bounded ones first");
+                assert!(*mechanism != Mechanism::Unexplained || levers.is_empty());
             }
+            assert!(!against(*manager, Mechanism::Stacks).is_empty(), "{manager}");
         }
     }
 

@@ -1,17 +1,8 @@
 //! The page-fault doctor: how many faults a program takes, where they come from, what they cost, which
 //! mechanism causes them, and which lever helps, with proof.
 //!
-//! - [`watch`] watches a program from its start ([`suspended`]) to its end: [`rates`] from /proc, and in a
-//!   worker, [`observe`], where the faults come from ([`trace`]).
-//! - [`classify`] finds the mechanisms, [`allocator`] the program's allocator. Pure. [`complete`] makes
-//!   figures of it all.
-//! - [`blocks`] is the preloaded recorder of large blocks, to which faults are joined.
-//! - [`prices`] is the mode of what faults, and the calls around them, cost here.
-//! - [`levers`] are settings and code against faults, [`prove`] is the mode that runs a program with each
-//!   lever and without.
-//! - [`demo`] are programs that fault, each by one mechanism.
-//! - [`walk`] is the mode that shows what malloc does with four blocks.
-//! - [`mapping`] and [`clocks`] serve the prices.
+//! [`watch`] takes the rates from /proc, and a worker, [`observe`], finds where the faults come from
+//! ([`trace`]). [`complete`] makes figures of both. The modes are [`prices`], [`prove`] and [`walk`].
 
 pub mod allocator;
 pub mod blocks;
@@ -26,11 +17,12 @@ pub mod prices;
 pub mod prove;
 pub mod rates;
 pub mod suspended;
+#[cfg(test)]
+mod testing;
 pub mod trace;
 pub mod walk;
 pub mod watch;
 
-/// The suite's name, and the first part of its figures' ids.
 pub const SUITE: &str = "faults";
 
 /// Minor faults per second of the watched program.
@@ -48,13 +40,12 @@ pub const CALLS: &str = "faults.calls";
 /// What page faults cost, as a share of the program's CPU time.
 pub const GAIN: &str = "faults.gain";
 
-/// The worker of the mode of this word.
-pub fn worker(name: &str) -> Option<lab::worker::Prepare> {
+pub fn worker(name: &str) -> Option<&'static dyn lab::worker::Body> {
     match name {
-        observe::NAME => Some(observe::prepare),
-        "prices" => Some(prices::MODE.prepare),
-        word if word == walk::MODE.name => Some(walk::MODE.prepare),
-        word if word == prove::MODE.name => Some(prove::MODE.prepare),
+        observe::NAME => Some(&observe::PREPARE),
+        "prices" => Some(&prices::MODE.prepare),
+        "walk" => Some(&walk::MODE.prepare),
+        "prove" => Some(&prove::MODE.prepare),
         _ => None,
     }
 }

@@ -9,7 +9,6 @@ use std::ptr::NonNull;
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
 
-/// Bytes of the system's base page.
 pub fn page_size() -> usize {
     // SAFETY: asks for a constant.
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
@@ -32,9 +31,6 @@ unsafe impl Sync for Mapping {}
 
 impl Mapping {
     /// Private anonymous memory of pages of the base size. `bytes` are rounded up to whole pages.
-    ///
-    /// # Errors
-    /// What the system answered.
     pub fn anonymous(bytes: usize) -> io::Result<Mapping> {
         let mapping = Mapping::plain(bytes)?;
         // Kernels without huge pages or KSM refuse the advice, and need none.
@@ -44,9 +40,7 @@ impl Mapping {
     }
 
     /// Private anonymous memory that begins on a multiple of `huge` bytes and asks for huge pages.
-    ///
-    /// # Errors
-    /// What the system answered; EINVAL where the kernel has no transparent huge pages.
+    /// EINVAL where the kernel has no transparent huge pages.
     pub fn huge(bytes: usize, huge: usize) -> io::Result<Mapping> {
         let mapping = Mapping::plain(bytes.next_multiple_of(huge) + huge)?.aligned(huge)?;
         mapping.advise(Advice::LinuxHugepage)?;
@@ -54,18 +48,12 @@ impl Mapping {
     }
 
     /// Private anonymous memory of pages of the base size that begins on a multiple of `boundary` bytes.
-    ///
-    /// # Errors
-    /// What the system answered.
     pub fn anonymous_at(bytes: usize, boundary: usize) -> io::Result<Mapping> {
         let mapping = Mapping::anonymous(bytes.next_multiple_of(page_size()) + boundary)?;
         mapping.aligned(boundary)
     }
 
     /// The first bytes of a file, private or shared, to read and, with `write`, to write.
-    ///
-    /// # Errors
-    /// What the system answered.
     pub fn file(file: &File, bytes: usize, flags: MapFlags, write: bool) -> io::Result<Mapping> {
         let access = if write { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
         // SAFETY: a new mapping at an address of the kernel's choice; the file is ours and is not cut short.
@@ -74,9 +62,6 @@ impl Mapping {
     }
 
     /// Private anonymous memory, without any advice.
-    ///
-    /// # Errors
-    /// What the system answered.
     pub fn plain(bytes: usize) -> io::Result<Mapping> {
         let bytes = bytes.max(1).next_multiple_of(page_size());
         let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
@@ -108,12 +93,10 @@ impl Mapping {
         }
     }
 
-    /// The first byte.
     pub fn start(&self) -> *mut u8 {
         self.start.as_ptr()
     }
 
-    /// How many bytes are mapped.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -123,20 +106,17 @@ impl Mapping {
         self.bytes / self.page
     }
 
-    /// The first byte of a page.
     fn page(&self, number: usize) -> *mut u8 {
         assert!(number < self.pages(), "page {number} of {}", self.pages());
         self.start().wrapping_add(number * self.page)
     }
 
-    /// Writes to a page.
     #[inline]
     pub fn write(&self, page: usize) {
         // SAFETY: inside the mapping, to which there are no references.
         unsafe { self.page(page).write_volatile(1) };
     }
 
-    /// Reads from a page.
     #[inline]
     pub fn read(&self, page: usize) {
         // SAFETY: inside the mapping.
@@ -144,9 +124,6 @@ impl Mapping {
     }
 
     /// How many pages of a mapped file are in the page cache (mincore(2)).
-    ///
-    /// # Errors
-    /// What the system answered.
     pub fn cached(&self) -> io::Result<usize> {
         let mut pages = vec![0u8; self.pages()];
         // SAFETY: this mapping; there is a byte for each of its pages.
@@ -156,18 +133,11 @@ impl Mapping {
         Ok(pages.into_iter().filter(|page| page & 1 == 1).count())
     }
 
-    /// Gives advice about all of it.
-    ///
-    /// # Errors
-    /// What the system answered.
     pub fn advise(&self, advice: Advice) -> io::Result<()> {
         self.advise_pages(0, self.pages(), advice)
     }
 
     /// Gives advice about `count` pages from the page `first` on.
-    ///
-    /// # Errors
-    /// What the system answered.
     #[inline]
     pub fn advise_pages(&self, first: usize, count: usize, advice: Advice) -> io::Result<()> {
         assert!(first + count <= self.pages());
@@ -184,9 +154,6 @@ impl Mapping {
     }
 
     /// Unmaps the last pages.
-    ///
-    /// # Errors
-    /// What the system answered.
     #[inline]
     pub fn cut(&mut self, pages: usize) -> io::Result<()> {
         assert!(pages < self.pages());
@@ -197,10 +164,6 @@ impl Mapping {
         Ok(())
     }
 
-    /// Unmaps it.
-    ///
-    /// # Errors
-    /// What the system answered.
     pub fn unmap(self) -> io::Result<()> {
         let (start, bytes) = (self.start, self.bytes);
         std::mem::forget(self);

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use figure::evidence::*;
 use figure::format::plain_to;
 use figure::{CpuList, Event, Evidence, Figure, Round};
-use lab::worker::{Bench, WorkerReport};
+use lab::failure::{Attempt, Failure};
+use lab::worker::{Bench, PrepareFn, WorkerReport};
 use serde::{Deserialize, Serialize};
 
 use crate::trace::collect::{Collector, SampleTotals};
@@ -29,54 +30,38 @@ mod stacks;
 /// Names of programs that could not be watched, at most.
 const MOST_UNSEEN: usize = 5;
 
-/// The name of the worker.
 pub const NAME: &str = "observe";
 
-/// What to trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
     /// Processes; one alone if it is about to execute its program.
     pub processes: Vec<u32>,
-    /// Whether it is about to execute its program.
     pub is_starting: bool,
     /// The online CPUs.
     pub cpus: CpuList,
-    /// The memory of a preloaded recorder of large blocks.
     pub blocks: Option<PathBuf>,
-    /// Whether calls for memory are counted all the time, and not in moments.
     #[serde(default)]
     pub all_calls: bool,
-    /// The file to which the events are written, if so.
     pub event_log: Option<PathBuf>,
 }
 
-/// What a trace shows.
 #[derive(Debug)]
 pub struct Observation {
-    /// Evidence about the whole trace.
     pub evidence: Evidence,
-    /// Figures of what was observed.
     pub figures: Vec<Figure>,
 }
 
 struct Observer(Option<Trace<Observation>>);
 
-/// Begins to trace.
-///
-/// # Errors
-/// Why it cannot, in words for the user.
-pub fn prepare(
-    plan: serde_json::Value,
-    _: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+pub const PREPARE: PrepareFn<Setup> = prepare;
+
+fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let target = match setup.processes.as_slice() {
         [process] if setup.is_starting => Target::Starting(*process),
         processes => Target::Running(processes.iter().copied().flat_map(tasks_of).collect()),
     };
     let page = rustix::param::page_size() as u64;
-    let create =
-        |path: PathBuf| Writer::create(&path, page).map_err(|error| format!("{}: {error}", path.display()));
+    let create = |path: PathBuf| Writer::create(&path, page).attempt_on("", path.display());
     let options = TraceOptions {
         ring: setup.blocks.as_deref().map(Ring::open).transpose()?,
         all_calls: setup.all_calls,
@@ -88,12 +73,13 @@ pub fn prepare(
 }
 
 impl Bench for Observer {
-    fn round(&mut self, figure: &str) -> Result<Round, String> {
-        Err(format!("{figure}: this worker looks, and measures no rounds"))
+    fn round(&mut self, figure: &str) -> Result<Round, Failure> {
+        Err(Failure::new("").on(figure).answer("this worker traces, and measures no rounds"))
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
-        let Observation { evidence, figures } = self.0.take().ok_or("it has ended already")?.end()?;
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
+        let trace = self.0.take().ok_or(Failure::new("the trace has ended already"))?;
+        let Observation { evidence, figures } = trace.end()?;
         Ok(WorkerReport { evidence, discovered: figures, ..WorkerReport::default() })
     }
 }
@@ -102,23 +88,16 @@ impl Bench for Observer {
 fn conclude(mut traced: Traced) -> Observation {
     let event_log = traced.collector.event_log.take();
     if let Some(Err(error)) = event_log.map(|writer| writer.end(trailer(&traced))) {
-        traced.trouble = Some(format!("what was seen is not kept: {error}"));
+        traced.trouble = Some(Failure::new("cannot write the event log").answer(error));
     }
     observation(traced)
 }
 
-/// Why a replay has neither calls nor error codes.
-const NOT_LOGGED: &str = "not kept";
-
 /// What the events of a file show. Nothing is read from this machine.
-///
-/// # Errors
-/// Why the file cannot be read.
-pub fn replay_file(path: &Path) -> Result<Observation, String> {
+pub fn replay_file(path: &Path) -> Result<Observation, Failure> {
     event_log::read(path).map(replay)
 }
 
-/// What the events of a log show.
 pub fn replay(log: EventLog) -> Observation {
     let trailer = log.trailer;
     let mut collector = Collector::for_replay(log.page, log.snapshots);
@@ -127,13 +106,14 @@ pub fn replay(log: EventLog) -> Observation {
     for program in &mut collector.tasks.programs {
         program.hints = trailer.programs.get(&program.name).cloned();
     }
+    let not_logged = Failure::new("an event log does not hold them");
     observation(Traced {
         collector,
         totals: trailer.totals,
         trouble: None,
         unseen: BTreeSet::new(),
-        calls: Err(NOT_LOGGED.to_owned()),
-        codes: Err(NOT_LOGGED.to_owned()),
+        calls: Err(not_logged.clone()),
+        codes: Err(not_logged),
     })
 }
 
@@ -143,7 +123,6 @@ fn trailer(traced: &Traced) -> Trailer {
     Trailer { totals: traced.totals.clone(), programs }
 }
 
-/// What a trace shows.
 pub fn observation(traced: Traced) -> Observation {
     let mut evidence = Evidence::default();
     let SampleTotals { samples, faults, lost } = traced.collector.minor;

@@ -1,12 +1,4 @@
-//! What page faults, and the calls around them, cost on this machine: the prices that put a program's faults
-//! in relation to its CPU time.
-//!
-//! - [`catalogue`] lists the prices; [`anonymous`], [`files`], [`calls`] and [`watching`] are their laps,
-//!   [`threads`] those of several threads.
-//! - [`capabilities`] tries which features this machine has; [`fixture`] holds sizes and [`test_files`];
-//!   [`child`] is a process that shares pages after a fork.
-//! - [`plan`] makes figures of the prices; [`bench`] is the worker; [`complete`] adds figures that follow
-//!   from others.
+//! What page faults, and the calls around them, cost on this machine. [`catalogue`] lists the prices.
 
 pub mod anonymous;
 pub mod bench;
@@ -24,30 +16,25 @@ pub mod test_files;
 pub mod threads;
 pub mod watching;
 
-/// What the user asked for, and the features of this machine.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The features of this machine.
     pub capabilities: capabilities::Capabilities,
     /// Words of prices, or of kinds of them; all prices if there are none.
     pub words: Vec<String>,
-    /// When there are enough rounds.
     pub rules: lab::schedule::Rules,
 }
 
-/// A request that cannot be planned: wrong usage.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// No CPU can be used.
     #[error("no CPU that may be used is online")]
     NoCpu,
-    /// No price has this word.
     #[error("there is no price '{0}'; there are {all}", all = catalogue::words().join(", "))]
     NoPrice(String),
+    #[error(transparent)]
+    Setup(#[from] serde_json::Error),
 }
 
-/// The mode.
-pub const MODE: lab::mode::Mode<Options, PlanError> = lab::mode::Mode {
+pub const MODE: lab::mode::Mode<Options, PlanError, plan::Setup> = lab::mode::Mode {
     name: "prices",
     title: "what page faults cost",
     seconds: 90.0,

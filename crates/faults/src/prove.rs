@@ -4,10 +4,6 @@
 //! CPU time decides, as wait4(2) reports it; time, memory and faults are reported next to it. That a lever
 //! took is proved by a start of its own, in which the calls for memory of the program and all that it starts
 //! are counted ([`lab::start`]): a variable that is set proves nothing.
-//!
-//! - [`plan`] is what is tried; [`bench`](mod@bench) makes the proofs; [`complete`] makes the figures that
-//!   follow.
-//! - [`counted`] is a start whose calls are counted.
 
 mod bench;
 mod complete;
@@ -22,8 +18,7 @@ use lab::start::Program;
 
 use crate::levers::Version;
 
-/// The mode.
-pub const MODE: lab::mode::Mode<Options, PlanError> = lab::mode::Mode {
+pub const MODE: lab::mode::Mode<Options, PlanError, lab::trial::Setup> = lab::mode::Mode {
     name: "prove",
     title: "a program of yours with each lever",
     seconds: 600.0,
@@ -32,12 +27,9 @@ pub const MODE: lab::mode::Mode<Options, PlanError> = lab::mode::Mode {
     complete: |figures, _| complete::complete(figures),
 };
 
-/// What the user asked for, and the allocator that the program has.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What is run.
     pub program: Program,
-    /// Who manages its memory.
     pub manager: Manager,
     /// Which version of it; `None` if that is not known.
     pub version: Option<Version>,
@@ -45,31 +37,30 @@ pub struct Options {
     pub mechanisms: Vec<Mechanism>,
     /// The levers that are asked for by name; none for all.
     pub only: Vec<String>,
-    /// Other allocators that are tried as levers.
     pub allocators: Vec<Preloaded>,
     /// Seconds that a program gets until its rates are steady, if it does not end by itself.
     pub until_rate: Option<f64>,
     /// An empty directory for the output of the dynamic linker.
     pub directory: PathBuf,
-    /// When there are enough rounds.
     pub rules: Rules,
 }
 
-/// A request that cannot be planned: wrong usage.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// What, where, what to do.
-    #[error("{0}")]
-    Wrong(String),
+    #[error("--lever {lever}: of {manager} there are {available}")]
+    Lever { lever: String, manager: &'static str, available: String },
+    #[error(
+        "nothing can be tried from outside: {0} has no setting that would help; another allocator can be tried \
+         (--allocator jemalloc), and --manager says who manages the memory if it is not {0}"
+    )]
+    Nothing(&'static str),
+    #[error(transparent)]
+    Setup(#[from] serde_json::Error),
 }
 
-/// Another allocator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preloaded {
-    /// Its word.
     pub name: String,
-    /// Its library.
     pub library: PathBuf,
-    /// Variables that it is run with.
     pub environment: Vec<(String, String)>,
 }

@@ -9,47 +9,36 @@ use procfs_core::process::Stat;
 /// One process of the tree, as `ps -o majflt,minflt` shows it: its own faults, without its children's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Its number.
     pub process: u32,
     /// Its name; untrusted.
     pub name: String,
-    /// Minor faults.
     pub minor: f64,
-    /// Major faults.
     pub major: f64,
 }
 
-/// One reading of the tree.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TreeReading {
-    /// Sums.
     pub totals: Usage,
-    /// Processes.
     pub processes: usize,
-    /// Threads.
     pub threads: usize,
-    /// Each process.
     pub rows: Vec<Row>,
 }
 
-/// A tree of processes.
 #[derive(Debug)]
 pub struct Tree {
     root: u32,
-    processes: Vec<u32>,
+    pub processes: Vec<u32>,
     account: UsageTotals,
     /// The last values of each process, also of those that have ended.
     rows: BTreeMap<Identity, Row>,
 }
 
 impl Tree {
-    /// The tree below a process.
     pub fn new(root: u32) -> Tree {
         Tree { root, processes: vec![root], account: UsageTotals::default(), rows: BTreeMap::new() }
     }
 
-    /// Searches for new processes: all descendants by /proc/PID/task/TID/children. One whose parent has ended
-    /// stays.
+    /// Searches for new descendants (/proc/PID/task/TID/children). One whose parent has ended stays.
     pub fn grow(&mut self) {
         let is_same =
             |process: &u32| stat(*process).is_some_and(|stat| self.rows.contains_key(&identity(&stat)));
@@ -57,12 +46,6 @@ impl Tree {
         self.processes = with_descendants(std::iter::once(self.root).chain(left));
     }
 
-    /// The processes of the tree.
-    pub fn processes(&self) -> &[u32] {
-        &self.processes
-    }
-
-    /// Reads all processes of the tree.
     pub fn read(&mut self) -> TreeReading {
         let mut reading = TreeReading::default();
         let stats: Vec<Stat> = self.processes.iter().filter_map(|process| stat(*process)).collect();
@@ -161,12 +144,12 @@ mod unit {
             for _ in 0..2000 {
                 tree.grow();
                 tree.read();
-                if tree.processes().len() == count {
+                if tree.processes.len() == count {
                     break;
                 }
                 std::thread::sleep(std::time::Duration::from_millis(5));
             }
-            tree.processes().to_vec()
+            tree.processes.to_vec()
         };
         let before = until(3);
         let last = *before.last().unwrap();
@@ -185,12 +168,12 @@ mod unit {
         let mut tree = Tree::new(child.id());
         for _ in 0..2000 {
             tree.grow();
-            if tree.processes().len() == 3 {
+            if tree.processes.len() == 3 {
                 break;
             }
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
-        let processes = tree.processes().to_vec();
+        let processes = tree.processes.to_vec();
         for process in processes.iter().skip(1) {
             let process = rustix::process::Pid::from_raw(*process as i32).unwrap();
             let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);

@@ -15,7 +15,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 /// A process that waits before it executes the program.
 #[derive(Debug)]
 pub struct SuspendedProgram {
-    process: u32,
+    pub process: u32,
     go: std::fs::File,
     /// [`Command::spawn`] does not return before the program is executed: it runs on another thread.
     starting: Receiver<io::Result<Child>>,
@@ -25,9 +25,6 @@ impl SuspendedProgram {
     /// Starts the process with the standard streams, the directory and the environment of this one, and more
     /// variables. With `is_quiet` its input is empty, and its output is dropped. It ends when this process
     /// does.
-    ///
-    /// # Errors
-    /// What the system said.
     pub fn start(
         file: &Path,
         arguments: &[OsString],
@@ -85,15 +82,6 @@ impl SuspendedProgram {
         }
     }
 
-    /// The number of the process.
-    pub fn process(&self) -> u32 {
-        self.process
-    }
-
-    /// Executes the program.
-    ///
-    /// # Errors
-    /// Why the system could not execute it.
     pub fn resume(mut self) -> io::Result<Child> {
         self.go.write_all(&[1])?;
         self.starting.recv().map_err(io::Error::other)?
@@ -108,7 +96,7 @@ mod unit {
     fn it_waits_and_then_runs_in_the_same_process() {
         let arguments = ["sh", "-c", "exit $(( $$ == $0 ? 7 : 1 ))"].map(OsString::from);
         let suspended = SuspendedProgram::start(Path::new("/bin/sh"), &arguments, Vec::new(), false).unwrap();
-        let process = suspended.process();
+        let process = suspended.process;
         let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap();
         assert_ne!(name.trim(), "sh", "it has not begun");
         let mut child = suspended.resume().unwrap();

@@ -1,24 +1,14 @@
-//! Where the faults of a program come from: every process of it, sampled by the kernel's events, in a worker
-//! of its own.
+//! Where the faults of a program come from: all its processes, sampled by the kernel's events, in a worker.
 //!
-//! - `event_loop` is the loop that reads the rings; `control` finds the sampling period.
-//! - [`events`] opens and reads the kernel's events, [`record`] is what they hold, `sorter` puts them in the
-//!   order of their times.
-//! - [`collect`] puts them together, by [`tasks`] (processes, and in [`address_space`] their mappings),
-//!   [`pages`] (which are faulted in again), `block_headers` (what wrote first to a mapping), [`runs`] (how
-//!   large blocks are) and [`unwind`] (who called); [`symbols`] gives names to it all.
-//! - [`calls`] are the calls for memory, by the tracepoints of [`tracefs`]; [`call_counts`] counts them, with
-//!   the [`heap`] of each address space.
-//! - If a recorder is preloaded, its [`ring`] holds large blocks, and [`block_faults`] joins each fault to
-//!   its block.
-//! - [`procfs`] reads processes in /proc. [`event_log`] writes everything to a file, to be judged again
-//!   elsewhere.
+//! [`event_loop`] reads the rings of [`events`], [`calls`] and the preloaded recorder ([`ring`]), sorts the
+//! records, and gives them to [`collect`]; an [`event_log`] keeps them, to be judged again elsewhere.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use figure::CpuList;
+use lab::failure::{Attempt, Failure};
 
 use calls::Calls;
 use control::FIRST;
@@ -65,21 +55,14 @@ pub struct Trace<R> {
 
 impl<R: Send + 'static> Trace<R> {
     /// Begins to trace a target. `conclude` runs on the tracing thread, as the collected events stay there.
-    ///
-    /// # Errors
-    /// What the kernel said, in words for the user.
     pub fn begin(
         target: &Target,
         cpus: &CpuList,
         options: TraceOptions,
         conclude: fn(Traced) -> R,
-    ) -> Result<Trace<R>, String> {
-        let tasks = match target {
-            Target::Starting(_) => 1,
-            Target::Running(tasks) => tasks.len(),
-        };
-        let events =
-            Events::open(target, cpus, FIRST).map_err(|error| events::explain(&error, tasks, cpus.len()))?;
+    ) -> Result<Trace<R>, Failure> {
+        let explain = |error| events::explain(&error, target.tasks().len(), cpus.len());
+        let events = Events::open(target, cpus, FIRST).map_err(explain)?;
         let stop = Arc::new(AtomicU64::new(NEVER));
         let calls = Calls::open(cpus, options.all_calls, stop.clone());
         let (first, watched) = match target {
@@ -90,16 +73,13 @@ impl<R: Send + 'static> Trace<R> {
         let thread = std::thread::Builder::new()
             .name("trace".to_owned())
             .spawn(move || conclude(EventLoop::new(events, first, calls, watched, options).run(&stop_time)))
-            .map_err(|error| format!("no thread to look from: {error}"))?;
+            .attempt("cannot start the tracing thread")?;
         Ok(Trace { stop, thread })
     }
 
     /// Ends it, after a last reading of the rings.
-    ///
-    /// # Errors
-    /// Its thread is gone.
-    pub fn end(self) -> Result<R, String> {
+    pub fn end(self) -> Result<R, Failure> {
         self.stop.store(now(), Ordering::Release);
-        self.thread.join().map_err(|_| "the thread that looked is gone".to_owned())
+        self.thread.join().map_err(|_| Failure::new("the tracing thread is gone"))
     }
 }

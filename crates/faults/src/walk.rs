@@ -1,11 +1,8 @@
 //! The mode that shows what malloc does with four blocks (`truebench faults walk`), step by step, with
 //! thresholds that adapt and with thresholds that are frozen.
 //!
-//! [`workload::heap_walk`] makes the steps, and sleeps after each; its memory is then read from outside. A start of it
-//! gives one round to each figure of its arm. Everything is counted, and nothing is timed.
-//!
-//! - [`plan`](mod@plan) has the figures; [`bench`](mod@bench) is the worker; [`heap_layout`] is the heap
-//!   after a step. Pure but for the worker.
+//! [`workload::heap_walk`] makes the steps, and sleeps after each; its memory is then read from outside. A
+//! start gives one round to each figure of its arm. Everything is counted, and nothing is timed.
 
 mod bench;
 mod heap_layout;
@@ -14,8 +11,7 @@ mod plan;
 use lab::schedule::Rules;
 use workload::heap_walk::{BLOCKS, Deed, STEPS};
 
-/// The mode.
-pub const MODE: lab::mode::Mode<Options, WalkError> = lab::mode::Mode {
+pub const MODE: lab::mode::Mode<Options, WalkError, plan::Setup> = lab::mode::Mode {
     name: "walk",
     title: "what malloc does with four blocks, step by step",
     seconds: 20.0,
@@ -24,27 +20,22 @@ pub const MODE: lab::mode::Mode<Options, WalkError> = lab::mode::Mode {
     complete: |_, _| {},
 };
 
-/// What the user asked for.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// When there are enough rounds.
     pub rules: Rules,
 }
 
-/// A walk that cannot be planned.
 #[derive(Debug, thiserror::Error)]
 pub enum WalkError {
-    /// No CPU can be used.
     #[error("no CPU that may be used is online")]
     NoCpu,
+    #[error(transparent)]
+    Setup(#[from] serde_json::Error),
 }
 
-/// Thresholds under which the walk is made.
 #[derive(Debug, PartialEq, Eq)]
 struct Arm {
-    /// Its word in ids and conditions.
     word: &'static str,
-    /// For people.
     about: &'static str,
     /// Variables that are added to the environment.
     variables: &'static [(&'static str, &'static str)],

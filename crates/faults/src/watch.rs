@@ -9,15 +9,16 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
-use std::process::{Child, ExitStatus};
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use figure::CpuList;
+use lab::failure::{Attempt, Failure};
 use lab::interrupt::Interrupt;
 use lab::preload::recorder::RecorderError;
 use lab::process_tree::{Identity, Usage};
 use lab::thread_counters::children_switches;
-use lab::worker::{Reply, Request, Worker, WorkerReport};
+use lab::worker::{Reply, Request, Trouble, Worker, WorkerReport};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
@@ -36,36 +37,24 @@ const NAMES: Duration = Duration::from_secs(120);
 /// Seconds that a program gets to end after SIGTERM.
 const ENDING: i64 = 5;
 
-/// What to watch.
 #[derive(Clone, Debug)]
 pub enum Target {
-    /// A program that is started.
-    Command {
-        /// Its file.
-        file: PathBuf,
-        /// Its arguments, from its own name on.
-        arguments: Vec<OsString>,
-    },
-    /// A process that runs, and its descendants.
+    Command { file: PathBuf, arguments: Vec<OsString> },
     Process(u32),
 }
 
-/// What the user asked for.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What to watch.
     pub target: Target,
     /// The online CPUs.
     pub cpus: CpuList,
-    /// Seconds after which watching ends. A program that was started here is watched to its end, unless it is
-    /// a trial.
+    /// Seconds after which watching ends; a program that was started, unless it is a trial, runs to its end.
     pub duration: Option<f64>,
     /// Whether the program is one of many starts: it has no terminal, and gets SIGTERM when the time is over.
     pub is_trial: bool,
     /// Whether the worker finds where faults come from.
     pub traces: bool,
-    /// Bytes from which on a block counts as large, and faults are joined to it; only for a program that is
-    /// started.
+    /// Bytes from which on a block is large, and faults are joined to it; only for a program that is started.
     pub blocks: Option<f64>,
     /// Whether calls for memory are counted all the time, and not in moments.
     pub all_calls: bool,
@@ -73,29 +62,21 @@ pub struct Options {
     pub event_log: Option<PathBuf>,
 }
 
-/// What happened between two readings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Window {
     /// Seconds from the beginning to its end.
     pub end: f64,
-    /// Seconds that it lasted.
     pub seconds: f64,
-    /// What was used in it.
     pub used: Usage,
-    /// The reading at its end.
     pub reading: TreeReading,
 }
 
-/// The result of watching.
 #[derive(Debug)]
 pub struct Watched {
     /// When it began: RFC 3339.
     pub started: String,
-    /// Seconds that it lasted.
     pub seconds: f64,
-    /// What was used from one reading to the next.
     pub windows: Vec<Window>,
-    /// What was used in all.
     pub totals: Usage,
     /// Times that its tasks left their CPU, if known.
     pub switches: Option<f64>,
@@ -104,58 +85,50 @@ pub struct Watched {
     /// How it failed, in words: its exit code, or the signal and its cause.
     pub ended: Option<String>,
     /// What the worker reported, or why it reported nothing.
-    pub facts: Result<WorkerReport, String>,
-    /// Every process that was read.
+    pub facts: Result<WorkerReport, Failure>,
     pub rows: Vec<Row>,
-    /// The recorder of large blocks, if that was asked for.
     pub blocks: Option<Recording>,
     /// The signal by which the user ended it.
     pub interrupted: Option<&'static str>,
 }
 
-/// Why nothing was watched.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
-    /// The program could not be started.
     #[error("{0}: cannot be started: {1}")]
     Start(String, io::Error),
-    /// There is no such process.
     #[error("no process {0}: it has ended, or never was")]
     NoProcess(u32),
-    /// It has no memory of its own.
     #[error("process {0} is the kernel's own: it has no memory that could be faulted in")]
     Kernel(u32),
-    /// There is no recorder of large blocks.
     #[error(transparent)]
     Recorder(#[from] RecorderError),
-    /// The system would not have it.
-    #[error("{0}")]
-    System(#[from] io::Error),
+    #[error(transparent)]
+    System(#[from] Failure),
 }
 
 /// Watches. `second` gets each second that has passed.
-///
-/// # Errors
-/// Wrong usage, or what the system said.
 pub fn watch(
     options: &Options,
     interrupt: &Interrupt,
     second: &mut dyn FnMut(&Window),
 ) -> Result<Watched, WatchError> {
     let started = lab::timestamp();
-    let mut worker = options.traces.then(|| Worker::spawn(WORKER).map_err(|error| error.to_string()));
+    let mut worker = match options.traces {
+        true => Worker::spawn(WORKER).attempt("cannot start the worker"),
+        false => Err(Failure::new("not requested")),
+    };
     let blocks = match (&options.target, options.blocks) {
         (Target::Command { file, .. }, Some(least)) => Some(Recording::new(file, least)?),
         _ => None,
     };
     let mut before = BTreeMap::new();
-    let (process, mut child, facts) = match &options.target {
+    let (process, child, facts) = match &options.target {
         Target::Command { file, arguments } => {
             let failed = |error| WatchError::Start(figure::format::plain(&file.to_string_lossy()), error);
             let variables = blocks.as_ref().map_or_else(Vec::new, |blocks| blocks.recorder.environment());
             let suspended = SuspendedProgram::start(file, arguments, variables, options.is_trial);
             let suspended = suspended.map_err(failed)?;
-            let process = suspended.process();
+            let process = suspended.process;
             let recorder = blocks.as_ref().map(|blocks| blocks.recorder.path());
             let facts = begin(&mut worker, vec![process], true, recorder, options);
             (process, Some(suspended.resume().map_err(failed)?), facts)
@@ -164,15 +137,16 @@ pub fn watch(
             let process = process_of(*process)?;
             let mut tree = Tree::new(process);
             tree.grow();
-            let facts = begin(&mut worker, tree.processes().to_vec(), false, None, options);
-            before = switches(tree.processes());
+            let facts = begin(&mut worker, tree.processes.clone(), false, None, options);
+            before = switches(&tree.processes);
             (process, None, facts)
         }
     };
     let begun = Instant::now();
     let tree = Tree::new(process);
-    let mut session = Session { options, interrupt, begun, tree, windows: Vec::new(), was_asked: false };
-    session.run(process, child.as_mut(), second)?;
+    let mut session =
+        Session { options, interrupt, begun, tree, windows: Vec::new(), was_interrupted: false };
+    session.run(process, child.is_some(), second)?;
     let seconds = begun.elapsed().as_secs_f64();
     let facts = facts.and_then(|()| finish(&mut worker));
     let mut totals = session.windows.iter().fold(Usage::default(), |sum, window| sum.plus(&window.used));
@@ -180,14 +154,14 @@ pub fn watch(
     let (status, switches) = match child {
         Some(mut child) => {
             let (before, switches) = (Usage::of_children(), children_switches());
-            let status = child.wait()?;
+            let status = child.wait().attempt("cannot wait for the program")?;
             // A trial that takes too long is ended here.
             ended = (!status.success() && !options.is_trial).then(|| lab::exit_status::describe(status));
             // wait4(2) covers the children that it waited for; the readings cover others.
             totals = Usage::of_children().since(&before).at_least(&totals);
             (Some(status), Some(children_switches() - switches))
         }
-        None => (None, switches_since(&before, &switches(session.tree.processes()))),
+        None => (None, switches_since(&before, &switches(&session.tree.processes))),
     };
     Ok(Watched {
         started,
@@ -204,7 +178,6 @@ pub fn watch(
     })
 }
 
-/// How often each task of these processes had left its CPU.
 fn switches(processes: &[u32]) -> BTreeMap<Identity, f64> {
     processes.iter().flat_map(|process| lab::process_tree::switches(*process)).collect()
 }
@@ -215,45 +188,39 @@ fn switches_since(before: &BTreeMap<Identity, f64>, now: &BTreeMap<Identity, f64
     (!now.is_empty()).then(|| now.iter().map(|(task, count)| count - then(task)).sum())
 }
 
-/// The worker: suite and name.
 const WORKER: &str = "faults.observe";
 
-/// Lets the worker begin.
-///
-/// # Errors
-/// Why it could not.
 fn begin(
-    worker: &mut Option<Result<Worker, String>>,
+    worker: &mut Result<Worker, Failure>,
     processes: Vec<u32>,
     is_starting: bool,
     blocks: Option<PathBuf>,
     options: &Options,
-) -> Result<(), String> {
+) -> Result<(), Failure> {
     let (cpus, event_log) = (options.cpus.clone(), options.event_log.clone());
     let setup = Setup { processes, is_starting, cpus, blocks, all_calls: options.all_calls, event_log };
-    let plan = serde_json::to_value(setup).map_err(|error| error.to_string())?;
+    let plan = serde_json::to_value(setup).attempt("cannot write the setup of the worker")?;
     ask(worker, &Request::Prepare(plan), READY).map(drop)
 }
 
-fn finish(worker: &mut Option<Result<Worker, String>>) -> Result<WorkerReport, String> {
+fn finish(worker: &mut Result<Worker, Failure>) -> Result<WorkerReport, Failure> {
     match ask(worker, &Request::Finish, NAMES)? {
         Reply::Finished(facts) => Ok(facts),
-        other => Err(format!("the worker answered out of turn: {other:?}")),
+        other => Err(Failure::new("the worker answered out of turn").answer(format!("{other:?}"))),
     }
 }
 
 fn ask(
-    worker: &mut Option<Result<Worker, String>>,
+    worker: &mut Result<Worker, Failure>,
     request: &Request,
     deadline: Duration,
-) -> Result<Reply, String> {
-    let worker = match worker {
-        Some(Ok(worker)) => worker,
-        Some(Err(reason)) => return Err(reason.clone()),
-        None => return Err("not asked for".to_owned()),
-    };
-    let never = Interrupt::never().map_err(|error| error.to_string())?;
-    worker.ask(request, deadline, &never, &mut |_| {}).map_err(|trouble| trouble.to_string())
+) -> Result<Reply, Failure> {
+    let worker = worker.as_mut().map_err(|failure| failure.clone())?;
+    let never = Interrupt::never().attempt("cannot wait for the worker")?;
+    worker.ask(request, deadline, &never, &mut |_| {}).map_err(|trouble| match trouble {
+        Trouble::Refused(failure) => failure,
+        other => Failure::new(other.to_string()),
+    })
 }
 
 struct Session<'a> {
@@ -262,13 +229,11 @@ struct Session<'a> {
     begun: Instant,
     tree: Tree,
     windows: Vec<Window>,
-    /// Whether the user has asked for the end.
-    was_asked: bool,
+    was_interrupted: bool,
 }
 
 impl Session<'_> {
-    /// Stops a program and all that it started.
-    fn end(&self, ended: &impl AsFd, pid: Pid) -> Result<(), WatchError> {
+    fn end(&self, ended: &impl AsFd, pid: Pid) {
         let _ = kill_process(pid, Signal::TERM);
         let patience = Timespec { tv_sec: ENDING, tv_nsec: 0 };
         let has_ended = poll(&mut [PollFd::new(ended, PollFlags::IN)], Some(&patience)).is_ok_and(|n| n > 0);
@@ -276,27 +241,24 @@ impl Session<'_> {
         if !has_ended {
             let _ = kill_process(pid, Signal::KILL);
         }
-        Ok(())
     }
 
-    /// Reads until the process has ended, or the time is over.
     fn run(
         &mut self,
         process: u32,
-        child: Option<&mut Child>,
+        is_child: bool,
         second: &mut dyn FnMut(&Window),
     ) -> Result<(), WatchError> {
-        let is_child = child.is_some();
         let pid = Pid::from_raw(process as i32).ok_or(WatchError::NoProcess(process))?;
-        let ended = pidfd_open(pid, PidfdFlags::empty()).map_err(io::Error::from)?;
+        let ended = pidfd_open(pid, PidfdFlags::empty()).attempt_on("cannot watch process", process)?;
         // Descendants are found first, so that what they used before does not count now.
         self.tree.grow();
         let mut before = (0.0, self.tree.read());
-        let mut of_second = before.clone();
+        let mut second_start = before.clone();
         // A program that is started here has used nothing yet.
         if is_child {
             before.1.totals = Usage::default();
-            of_second = before.clone();
+            second_start = before.clone();
         }
         for turn in 1u32.. {
             let has_ended = self.sleep(&ended, turn, pid, is_child)?;
@@ -305,47 +267,41 @@ impl Session<'_> {
             }
             let now = (self.begun.elapsed().as_secs_f64(), self.tree.read());
             self.windows.push(window(&before, &now));
-            if now.0 - of_second.0 >= 1.0 - INTERVAL.as_secs_f64() / 2.0 {
-                second(&window(&of_second, &now));
-                of_second = now.clone();
+            if now.0 - second_start.0 >= 1.0 - INTERVAL.as_secs_f64() / 2.0 {
+                second(&window(&second_start, &now));
+                second_start = now.clone();
             }
             let is_over = self.options.duration.is_some_and(|duration| now.0 >= duration);
             if has_ended || (!is_child && (is_over || self.interrupt.requested().is_some())) {
                 return Ok(());
             }
             if self.options.is_trial && (is_over || self.interrupt.requested().is_some()) {
-                return self.end(&ended, pid);
+                self.end(&ended, pid);
+                return Ok(());
             }
             before = now;
         }
         Ok(())
     }
 
-    /// Sleeps to the next turn; returns whether the process has ended. A signal that asks for the end is
-    /// passed on, once.
-    fn sleep(
-        &mut self,
-        ended: &impl std::os::fd::AsFd,
-        turn: u32,
-        pid: Pid,
-        is_child: bool,
-    ) -> Result<bool, WatchError> {
+    /// Sleeps to the next turn; returns whether the process has ended. Passes a signal on, once.
+    fn sleep(&mut self, ended: &impl AsFd, turn: u32, pid: Pid, is_child: bool) -> Result<bool, WatchError> {
         let next = self.begun + INTERVAL * turn;
         loop {
             let left = next.saturating_duration_since(Instant::now());
             let signal = PollFd::from_borrowed_fd(self.interrupt.descriptor(), PollFlags::IN);
             let mut sources = [PollFd::new(ended, PollFlags::IN), signal];
             // After a signal, its descriptor stays readable.
-            let count = if self.was_asked { 1 } else { 2 };
+            let count = if self.was_interrupted { 1 } else { 2 };
             match poll(&mut sources[..count], left.try_into().ok().as_ref()) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(io::Error::from(error).into()),
+                Err(error) => return Err(Failure::new("cannot wait for the program").answer(error).into()),
             }
             if !sources[0].revents().is_empty() {
                 return Ok(true);
             }
-            if !self.was_asked && self.interrupt.requested().is_some() {
-                self.was_asked = true;
+            if !self.was_interrupted && self.interrupt.requested().is_some() {
+                self.was_interrupted = true;
                 if !is_child || self.options.is_trial {
                     return Ok(false);
                 }
@@ -384,7 +340,7 @@ mod unit {
 
     #[test]
     fn a_process_is_known_whatever_its_name() {
-        let odd = crate::trace::procfs::unit::OddlyNamed::new();
+        let odd = crate::testing::OddlyNamed::new();
         let number = process_of(odd.process());
         assert!(matches!(number, Ok(process) if process == odd.process()), "{number:?}");
         assert!(matches!(process_of(u32::MAX), Err(WatchError::NoProcess(u32::MAX))));

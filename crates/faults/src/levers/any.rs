@@ -5,9 +5,8 @@ use figure::faults::Mechanism::{
     self, ArenaTrim, CopyOnWrite, File, Growth, HeapTrim, HugePages, MapChurn, NumaHinting, Purge, Stacks,
 };
 
-use super::Lever;
+use super::{BOUNDED, Lever};
 
-/// A lever that is code.
 const fn code(
     word: &'static str,
     about: &'static str,
@@ -15,7 +14,7 @@ const fn code(
     price: &'static str,
     against: &'static [Mechanism],
 ) -> Lever {
-    Lever { word, about, ways: &[], code, price, is_bounded: true, is_part: false, against }
+    Lever { word, about, code, price, against, ..BOUNDED }
 }
 
 /// Levers that runtimes with a heap of their own cannot use.
@@ -96,21 +95,10 @@ pub(super) const LEVERS: &[Lever] = &[
     ),
 ];
 
-/// Whether a lever can be used with an allocator.
 pub(super) fn is_for(lever: &Lever, manager: Manager) -> bool {
     match manager {
         Manager::Go | Manager::Jvm => !NOT_FOR_RUNTIMES.contains(&lever.word),
         Manager::Program => !NOT_FOR_RUNTIMES.contains(&lever.word) || FOR_PROGRAMS.contains(&lever.word),
         _ => true,
-    }
-}
-
-/// Why there is no lever against a mechanism.
-pub(super) fn why_none(mechanism: Mechanism) -> &'static str {
-    match mechanism {
-        Mechanism::Unexplained => {
-            "no lever is named for what is not explained: a guess would have to be proved first"
-        }
-        _ => "nothing is known that helps against it without a change of what the program does",
     }
 }

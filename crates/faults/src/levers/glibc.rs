@@ -9,7 +9,7 @@
 
 use figure::faults::Mechanism::{self, ArenaTrim, Growth, HeapTrim, MapChurn};
 
-use super::{Lever, NEVER, Setting, Version, Way};
+use super::{BOUNDED, Lever, Setting, Version, Way, since, variable};
 
 /// ld.so(8).
 pub const TUNABLES: &str = "GLIBC_TUNABLES";
@@ -25,15 +25,6 @@ const fn tunable(option: &'static str, value: &'static str) -> Setting {
     Setting { variable: TUNABLES, option, value }
 }
 
-const fn alias(variable: &'static str, value: &'static str) -> Setting {
-    Setting { variable, option: "", value }
-}
-
-const fn since(since: Version, settings: &'static [Setting]) -> Way {
-    Way { since, until: NEVER, settings }
-}
-
-/// Variables for versions without tunables.
 const fn before_tunables(settings: &'static [Setting]) -> Way {
     Way { since: (2, 0), until: WITH_TUNABLES, settings }
 }
@@ -59,29 +50,27 @@ pub(super) const LEVERS: &[Lever] = &[
                 ],
             },
             before_tunables(&[
-                alias("MALLOC_MMAP_THRESHOLD_", "33554432"),
-                alias("MALLOC_TRIM_THRESHOLD_", "134217728"),
+                variable("MALLOC_MMAP_THRESHOLD_", "33554432"),
+                variable("MALLOC_TRIM_THRESHOLD_", "134217728"),
             ]),
         ],
         code: "#include <malloc.h>, and first in main: if ((!mallopt(M_MMAP_THRESHOLD, 64 << 20) && !mallopt(M_MMAP_THRESHOLD, \
                32 << 20)) || !mallopt(M_TRIM_THRESHOLD, 128 << 20)) abort();",
         price: "up to 128 MiB of free memory at the end of each heap stay with the program; what calloc gives again must be zeroed",
-        is_bounded: true,
-        is_part: false,
         against: CHURN,
+        ..BOUNDED
     },
     Lever {
         word: "top-pad",
         about: "the heap grows and shrinks in steps of 64 MiB",
         ways: &[
             since(WITH_TUNABLES, &[tunable("glibc.malloc.top_pad", "67108864")]),
-            before_tunables(&[alias("MALLOC_TOP_PAD_", "67108864")]),
+            before_tunables(&[variable("MALLOC_TOP_PAD_", "67108864")]),
         ],
         code: "#include <malloc.h>, and first in main: if (!mallopt(M_TOP_PAD, 64 << 20)) abort();",
         price: "up to 64 MiB of free memory stay with the program; the thresholds are frozen as they are then",
-        is_bounded: true,
-        is_part: false,
         against: &[MapChurn, HeapTrim, ArenaTrim, Growth],
+        ..BOUNDED
     },
     Lever {
         word: "both",
@@ -91,43 +80,41 @@ pub(super) const LEVERS: &[Lever] = &[
                 WITH_TUNABLES,
                 &[tunable("glibc.malloc.mmap_max", "0"), tunable("glibc.malloc.trim_threshold", "-1")],
             ),
-            before_tunables(&[alias("MALLOC_MMAP_MAX_", "0"), alias("MALLOC_TRIM_THRESHOLD_", "-1")]),
+            before_tunables(&[variable("MALLOC_MMAP_MAX_", "0"), variable("MALLOC_TRIM_THRESHOLD_", "-1")]),
         ],
         code: "#include <malloc.h>, and first in main: if (!mallopt(M_MMAP_MAX, 0) || !mallopt(M_TRIM_THRESHOLD, -1)) abort();",
         price: "what was once used stays with the program for ever, without a bound; what calloc gives again must be zeroed",
         is_bounded: false,
-        is_part: false,
         against: CHURN,
+        ..BOUNDED
     },
     Lever {
         word: "hugetlb",
         about: "malloc asks for transparent huge pages, of which one fault brings 2 MiB",
         ways: &[since(WITH_HUGE, &[tunable("glibc.malloc.hugetlb", "1")])],
-        code: "",
         price: "memory in steps of the huge page; pages are zeroed all the same, and small blocks may take whole huge pages",
-        is_bounded: true,
-        is_part: false,
         against: &[MapChurn, HeapTrim, ArenaTrim, Growth],
+        ..BOUNDED
     },
     Lever {
         word: "mmap-max",
         about: "no block comes from mmap",
         ways: &[
             since(WITH_TUNABLES, &[tunable("glibc.malloc.mmap_max", "0")]),
-            before_tunables(&[alias("MALLOC_MMAP_MAX_", "0")]),
+            before_tunables(&[variable("MALLOC_MMAP_MAX_", "0")]),
         ],
         code: "#include <malloc.h>, and first in main: if (!mallopt(M_MMAP_MAX, 0)) abort();",
         price: "the heap still shrinks, at a threshold that no longer adapts; large blocks may split it up",
-        is_bounded: true,
         is_part: true,
         against: CHURN,
+        ..BOUNDED
     },
     Lever {
         word: "trim",
         about: "the heap never shrinks",
         ways: &[
             since(WITH_TUNABLES, &[tunable("glibc.malloc.trim_threshold", "-1")]),
-            before_tunables(&[alias("MALLOC_TRIM_THRESHOLD_", "-1")]),
+            before_tunables(&[variable("MALLOC_TRIM_THRESHOLD_", "-1")]),
         ],
         code: "#include <malloc.h>, and first in main: if (!mallopt(M_TRIM_THRESHOLD, -1)) abort();",
         price: "the heap keeps what was once used; large blocks still come from mmap, at a threshold that no longer adapts",

@@ -4,43 +4,30 @@
 //! default from 1.12 to 1.15 (release notes); since then it is MADV_DONTNEED (runtime1.go). With madvdontneed
 //! in `//go:debug` the build fails.
 
-use figure::faults::Mechanism::{self, Purge};
+use figure::faults::Mechanism::Purge;
 
-use super::{Lever, NEVER, Setting, Way};
+use super::{BOUNDED, Lever, Setting, since, variable};
 
 /// The runtime's package documentation.
 pub const DEBUG: &str = "GODEBUG";
-
-/// A heap that may grow more has more first touches, not fewer: Growth is not among these.
-const HEAP: &[Mechanism] = &[Purge];
 
 pub(super) const LEVERS: &[Lever] = &[
     Lever {
         word: "gogc",
         about: "the heap may grow to five times what is live before it is collected (GOGC=400), so that it is used again less often",
-        ways: &[Way {
-            since: (1, 0),
-            until: NEVER,
-            settings: &[Setting { variable: "GOGC", option: "", value: "400" }],
-        }],
+        ways: &[since((1, 0), &[variable("GOGC", "400")])],
         code: "debug.SetGCPercent(400) // runtime/debug; with debug.SetMemoryLimit (GOMEMLIMIT) as the bound",
         price: "up to two and a half times the memory of before; set GOMEMLIMIT as well, to what may be used",
-        is_bounded: true,
-        is_part: false,
-        against: HEAP,
+        // A heap that may grow more has more first touches, not fewer: Growth is not among these.
+        against: &[Purge],
+        ..BOUNDED
     },
     Lever {
         word: "lazy",
         about: "free pages are given back lazily (MADV_FREE): they come back without a fault until the kernel needs them",
-        ways: &[Way {
-            since: (1, 16),
-            until: NEVER,
-            settings: &[Setting { variable: DEBUG, option: "madvdontneed", value: "0" }],
-        }],
-        code: "",
+        ways: &[since((1, 16), &[Setting { variable: DEBUG, option: "madvdontneed", value: "0" }])],
         price: "what was freed counts as resident until the kernel takes it",
-        is_bounded: true,
-        is_part: false,
         against: &[Purge],
+        ..BOUNDED
     },
 ];

@@ -6,7 +6,7 @@
 
 use figure::faults::Mechanism::{self, MapChurn, Purge};
 
-use super::{Lever, NEVER, Setting, Version, Way};
+use super::{BOUNDED, Lever, Setting, since};
 
 /// Its manual, TUNING.
 pub const CONF: &str = "MALLOC_CONF";
@@ -17,24 +17,15 @@ const fn set(option: &'static str, value: &'static str) -> Setting {
     Setting { variable: CONF, option, value }
 }
 
-const fn since_five(settings: &'static [Setting]) -> Way {
-    since((5, 0), settings)
-}
-
-const fn since(since: Version, settings: &'static [Setting]) -> Way {
-    Way { since, until: NEVER, settings }
-}
-
 pub(super) const LEVERS: &[Lever] = &[
     Lever {
         word: "decay",
         about: "free pages stay for 30 s instead of 10 s, and are then given back lazily",
-        ways: &[since_five(&[set("dirty_decay_ms", "30000"), set("muzzy_decay_ms", "30000")])],
+        ways: &[since((5, 0), &[set("dirty_decay_ms", "30000"), set("muzzy_decay_ms", "30000")])],
         code: "const char *malloc_conf = \"dirty_decay_ms:30000,muzzy_decay_ms:30000\";",
         price: "memory of a peak goes back to the kernel up to a minute later; blocks of 8 MiB and more are not affected",
-        is_bounded: true,
-        is_part: false,
         against: CHURN,
+        ..BOUNDED
     },
     Lever {
         word: "decay-large",
@@ -45,29 +36,27 @@ pub(super) const LEVERS: &[Lever] = &[
         )],
         code: "const char *malloc_conf = \"dirty_decay_ms:30000,muzzy_decay_ms:30000,oversize_threshold:0\";",
         price: "memory of a peak goes back to the kernel up to a minute later; large blocks may split up what small ones use",
-        is_bounded: true,
-        is_part: false,
         against: CHURN,
+        ..BOUNDED
     },
     Lever {
         word: "background",
         about: "free pages are given back by threads of the allocator's own",
-        ways: &[since_five(&[set("background_thread", "true")])],
+        ways: &[since((5, 0), &[set("background_thread", "true")])],
         code: "const char *malloc_conf = \"background_thread:true\";",
         price: "up to a thread for each CPU; pages that come back fault as before",
-        is_bounded: true,
-        is_part: false,
         against: &[Purge],
+        ..BOUNDED
     },
     Lever {
         word: "no-decay",
         about: "free pages are never given back",
-        ways: &[since_five(&[set("dirty_decay_ms", "-1"), set("muzzy_decay_ms", "-1")])],
+        ways: &[since((5, 0), &[set("dirty_decay_ms", "-1"), set("muzzy_decay_ms", "-1")])],
         code: "const char *malloc_conf = \"dirty_decay_ms:-1,muzzy_decay_ms:-1\";",
         price: "what was once used stays with the program for ever, without a bound",
         is_bounded: false,
-        is_part: false,
         against: CHURN,
+        ..BOUNDED
     },
     Lever {
         word: "thp",
@@ -75,8 +64,7 @@ pub(super) const LEVERS: &[Lever] = &[
         ways: &[since((5, 1), &[set("thp", "always")])],
         code: "const char *malloc_conf = \"thp:always\";",
         price: "memory in steps of the huge page, zeroed whole",
-        is_bounded: true,
-        is_part: false,
         against: &[Purge, MapChurn, Mechanism::Growth],
+        ..BOUNDED
     },
 ];

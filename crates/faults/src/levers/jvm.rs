@@ -6,7 +6,7 @@
 
 use figure::faults::Mechanism::{Growth, Purge};
 
-use super::{Lever, NEVER, Setting, Way};
+use super::{BOUNDED, Lever, Setting, since};
 
 /// Every virtual machine reads it, also one that is embedded in a program, and reports it on standard error.
 pub const OPTIONS: &str = "JAVA_TOOL_OPTIONS";
@@ -18,19 +18,17 @@ const fn set(option: &'static str, value: &'static str) -> Setting {
 pub(super) const LEVERS: &[Lever] = &[Lever {
     word: "pretouch",
     about: "the whole heap is touched at the start and never shrinks (it begins as large as it may become)",
-    ways: &[Way {
-        since: (10, 0),
-        until: NEVER,
-        settings: &[
+    ways: &[since(
+        (10, 0),
+        &[
             set("-XX:+AlwaysPreTouch", ""),
             set("-XX:InitialRAMPercentage=", "25"),
             set("-XX:MaxRAMPercentage=", "25"),
             set("-XX:MaxHeapFreeRatio=", "100"),
         ],
-    }],
+    )],
     code: "java -XX:+AlwaysPreTouch -Xms4g -Xmx4g … (both the same, as large as the service needs)",
     price: "a longer start, and the whole heap is resident from then on",
-    is_bounded: true,
-    is_part: false,
     against: &[Purge, Growth],
+    ..BOUNDED
 }];

@@ -1,5 +1,4 @@
-//! mimalloc: the delay after which free pages are given back has another name and another default in each
-//! version.
+//! mimalloc: the delay after which free pages are given back has another name and default in each version.
 //!
 //! By src/options.c of its tags: reset_delay, 100 ms, until 1.8.1 and (500 ms) 2.0.5; decommit_delay, 25 ms,
 //! from 2.0.6 to 2.1.1, with segment_decommit_delay, 500 ms, for what lies in no segment; purge_delay, 10 ms,
@@ -9,52 +8,51 @@
 
 use figure::faults::Mechanism::{self, MapChurn, Purge};
 
-use super::{Lever, NEVER, Setting, Version, Way};
+use super::{BOUNDED, Lever, Setting, Version, Way, since, variable};
 
 const CHURN: &[Mechanism] = &[Purge, MapChurn];
 /// The first version that calls it purge, from its third release on.
 const PURGES: Version = (2, 1);
 
-const fn set(variable: &'static str, value: &'static str) -> Setting {
-    Setting { variable, option: "", value }
-}
-
-const DELAY: Setting = set("MIMALLOC_PURGE_DELAY", "30000");
+const DELAY: Setting = variable("MIMALLOC_PURGE_DELAY", "30000");
 /// The same delay for arenas.
-const PLAIN: Setting = set("MIMALLOC_ARENA_PURGE_MULT", "1");
-const DECOMMIT: Setting = set("MIMALLOC_DECOMMIT_DELAY", "30000");
-const SEGMENT_DECOMMIT: Setting = set("MIMALLOC_SEGMENT_DECOMMIT_DELAY", "30000");
-const RESET: Setting = set("MIMALLOC_RESET_DELAY", "30000");
-const NO_PURGE: Setting = set("MIMALLOC_PURGE_DELAY", "-1");
+const PLAIN: Setting = variable("MIMALLOC_ARENA_PURGE_MULT", "1");
+const DECOMMIT: Setting = variable("MIMALLOC_DECOMMIT_DELAY", "30000");
+const SEGMENT_DECOMMIT: Setting = variable("MIMALLOC_SEGMENT_DECOMMIT_DELAY", "30000");
+const RESET: Setting = variable("MIMALLOC_RESET_DELAY", "30000");
+const NO_PURGE: Setting = variable("MIMALLOC_PURGE_DELAY", "-1");
 
 pub(super) const LEVERS: &[Lever] = &[
     Lever {
         word: "purge-delay",
         about: "free pages stay for 30 s",
         ways: &[
-            Way { since: (2, 2), until: NEVER, settings: &[DELAY, PLAIN] },
+            since((2, 2), &[DELAY, PLAIN]),
             Way { since: PURGES, until: (2, 2), settings: &[DELAY, PLAIN, DECOMMIT, SEGMENT_DECOMMIT] },
             Way { since: (2, 0), until: PURGES, settings: &[DECOMMIT, SEGMENT_DECOMMIT, RESET] },
             Way { since: (1, 0), until: (2, 0), settings: &[RESET, PLAIN] },
         ],
         code: "mi_option_set(mi_option_purge_delay, 30000); /* first in main; until 2.0 mi_option_decommit_delay */",
         price: "memory of a peak goes back to the kernel half a minute later",
-        is_bounded: true,
-        is_part: false,
         against: CHURN,
+        ..BOUNDED
     },
     Lever {
         word: "no-purge",
         about: "free pages are never given back",
         ways: &[
-            Way { since: (2, 2), until: NEVER, settings: &[NO_PURGE] },
-            Way { since: PURGES, until: (2, 2), settings: &[NO_PURGE, set("MIMALLOC_ALLOW_DECOMMIT", "0")] },
-            Way { since: (2, 0), until: PURGES, settings: &[set("MIMALLOC_ALLOW_DECOMMIT", "0")] },
+            since((2, 2), &[NO_PURGE]),
+            Way {
+                since: PURGES,
+                until: (2, 2),
+                settings: &[NO_PURGE, variable("MIMALLOC_ALLOW_DECOMMIT", "0")],
+            },
+            Way { since: (2, 0), until: PURGES, settings: &[variable("MIMALLOC_ALLOW_DECOMMIT", "0")] },
         ],
         code: "mi_option_set(mi_option_purge_delay, -1); /* first in main; until 2.0 mi_option_allow_decommit, 0 */",
         price: "what was once used stays with the program for ever, without a bound",
         is_bounded: false,
-        is_part: false,
         against: CHURN,
+        ..BOUNDED
     },
 ];

@@ -3,38 +3,33 @@
 
 use figure::faults::Mechanism::{MapChurn, Purge};
 
-use super::{Lever, NEVER, Setting, Way};
+use super::{BOUNDED, Lever, Setting, since};
 
 /// Its documentation, Options.
 pub const OPTIONS: &str = "SCUDO_OPTIONS";
 
-const fn always(settings: &'static [Setting]) -> Way {
-    Way { since: (0, 0), until: NEVER, settings }
+const fn release(milliseconds: &'static str) -> Setting {
+    Setting { variable: OPTIONS, option: "release_to_os_interval_ms", value: milliseconds }
 }
 
 pub(super) const LEVERS: &[Lever] = &[
     Lever {
         word: "release-interval",
         about: "free pages are given back after 30 s",
-        ways: &[always(&[Setting {
-            variable: OPTIONS,
-            option: "release_to_os_interval_ms",
-            value: "30000",
-        }])],
+        ways: &[since((0, 0), &[release("30000")])],
         code: "const char *__scudo_default_options(void) { return \"release_to_os_interval_ms=30000\"; }",
         price: "memory of a peak goes back to the kernel half a minute later",
-        is_bounded: true,
-        is_part: false,
         against: &[Purge, MapChurn],
+        ..BOUNDED
     },
     Lever {
         word: "no-release",
         about: "free pages are never given back",
-        ways: &[always(&[Setting { variable: OPTIONS, option: "release_to_os_interval_ms", value: "-1" }])],
+        ways: &[since((0, 0), &[release("-1")])],
         code: "const char *__scudo_default_options(void) { return \"release_to_os_interval_ms=-1\"; }",
         price: "what was once used stays with the program for ever, without a bound",
         is_bounded: false,
-        is_part: false,
         against: &[Purge, MapChurn],
+        ..BOUNDED
     },
 ];

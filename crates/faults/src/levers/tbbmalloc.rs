@@ -6,7 +6,7 @@
 
 use figure::faults::Mechanism::{self, MapChurn, Purge};
 
-use super::{Lever, NEVER, Setting, Way};
+use super::{BOUNDED, Lever, since, variable};
 
 const CHURN: &[Mechanism] = &[Purge, MapChurn];
 
@@ -14,30 +14,20 @@ pub(super) const LEVERS: &[Lever] = &[
     Lever {
         word: "soft-limit",
         about: "caches are emptied only above a limit that the program sets",
-        ways: &[],
         code: "scalable_allocation_mode(TBBMALLOC_SET_SOFT_HEAP_LIMIT, 512 << 20); with the next line \
                scalable_allocation_mode(TBBMALLOC_SET_HUGE_SIZE_THRESHOLD, 8 << 20);",
         price: "up to the limit stays with the program",
-        is_bounded: true,
-        is_part: false,
         against: CHURN,
+        ..BOUNDED
     },
     Lever {
         word: "huge-size",
         about: "objects of 8 MiB and more are cached whatever their size, and take no part in the periodic cleanup",
-        ways: &[Way {
-            since: (0, 0),
-            until: NEVER,
-            settings: &[Setting {
-                variable: "TBB_MALLOC_SET_HUGE_SIZE_THRESHOLD",
-                option: "",
-                value: "8388608",
-            }],
-        }],
+        ways: &[since((0, 0), &[variable("TBB_MALLOC_SET_HUGE_SIZE_THRESHOLD", "8388608")])],
         code: "scalable_allocation_mode(TBBMALLOC_SET_HUGE_SIZE_THRESHOLD, 8 << 20);",
         price: "large objects that were once used stay with the program, without a bound",
         is_bounded: false,
-        is_part: false,
         against: CHURN,
+        ..BOUNDED
     },
 ];

@@ -4,46 +4,39 @@
 
 use figure::faults::Mechanism::{self, MapChurn, Purge};
 
-use super::{Lever, NEVER, Setting, Way};
+use super::{BOUNDED, Lever, since, variable};
 
 const CHURN: &[Mechanism] = &[Purge, MapChurn];
-
-const fn always(settings: &'static [Setting]) -> Way {
-    Way { since: (0, 0), until: NEVER, settings }
-}
 
 /// Of gperftools.
 pub(super) const LEVERS: &[Lever] = &[
     Lever {
         word: "slow-release",
         about: "free pages are given back at a tenth of the usual rate",
-        ways: &[always(&[Setting { variable: "TCMALLOC_RELEASE_RATE", option: "", value: "0.1" }])],
+        ways: &[since((0, 0), &[variable("TCMALLOC_RELEASE_RATE", "0.1")])],
         code: "MallocExtension::instance()->SetMemoryReleaseRate(0.1);",
         price: "memory of a peak goes back to the kernel ten times later",
-        is_bounded: true,
-        is_part: false,
         against: CHURN,
+        ..BOUNDED
     },
     Lever {
         word: "no-release",
         about: "free pages are never given back",
-        ways: &[always(&[Setting { variable: "TCMALLOC_RELEASE_RATE", option: "", value: "0" }])],
+        ways: &[since((0, 0), &[variable("TCMALLOC_RELEASE_RATE", "0")])],
         code: "MallocExtension::instance()->SetMemoryReleaseRate(0);",
         price: "what was once used stays with the program for ever, without a bound",
         is_bounded: false,
-        is_part: false,
         against: CHURN,
+        ..BOUNDED
     },
 ];
 
-/// Google's has no variable for the rate.
 pub(super) const GOOGLE: &[Lever] = &[Lever {
     word: "release-rate",
     about: "free pages are given back in the background at a rate that the program sets",
-    ways: &[],
     code: "tcmalloc::MallocExtension::SetBackgroundReleaseRate(tcmalloc::MallocExtension::BytesPerSecond{0});",
     price: "with rate 0 what was once used stays with the program",
     is_bounded: false,
-    is_part: false,
     against: CHURN,
+    ..BOUNDED
 }];

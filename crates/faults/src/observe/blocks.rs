@@ -4,17 +4,17 @@ use std::collections::{BTreeMap, HashMap};
 
 use figure::evidence::*;
 use figure::series::Part;
-use figure::{Better, Figure, Unit, stats};
+use figure::{Better, Figure, Reading, Unit, stats};
 use shm::recording::LIBRARY;
 
-use super::shares::{ClassifiedGroup, rank, set_observed, share};
+use super::shares::{ClassifiedGroup, ranked, set_observed, share};
 use crate::SUITE;
-use crate::blocks::{IN_BLOCKS, SERIES};
+use crate::blocks::IN_BLOCKS;
 use crate::trace::Traced;
 use crate::trace::block_faults::{BlockFaults, Row};
 use crate::trace::collect::{Collector, SampleTotals};
 use crate::trace::frame::Frame;
-use crate::trace::symbols::{self, Function, Names};
+use crate::trace::symbols::{self, Function, Names, functions};
 
 /// Rows that are shown, and the smallest share of one.
 const MOST: usize = 12;
@@ -44,8 +44,7 @@ const WRAPPERS: &[&str] = &[
     "memalign",
     "valloc",
 ];
-/// Parts of the names of such functions in programs and other libraries, such as xmalloc, g_malloc or
-/// zcalloc.
+/// Parts of the names of such functions elsewhere, such as xmalloc, g_malloc or zcalloc.
 const WRAPPER_PARTS: &[&str] = &["malloc", "calloc", "realloc", "palloc"];
 
 /// An allocation: its calls, and the function that allocates with its line.
@@ -55,7 +54,6 @@ struct Origin {
     site: String,
 }
 
-/// A row of the table.
 #[derive(Clone, Debug, Default)]
 struct BlockRow {
     faults: f64,
@@ -115,8 +113,7 @@ fn rows(
     let origins: Vec<Origin> =
         blocks.origins.iter().map(|frames| origin(frames, &names, collector)).collect();
     let program = |group: u32| collector.keys.get(group as usize).map_or(0, |key| key.program);
-    // For each program and class all faults, and those whose allocation is known, scaled by their
-    // probability.
+    // By program and class: all faults, and those whose allocation is known, scaled by their probability.
     let mut sums: HashMap<(u32, u32), (f64, f64)> = HashMap::new();
     for (key, row) in &blocks.rows {
         let sum = sums.entry((program(key.group), key.class)).or_default();
@@ -156,7 +153,6 @@ fn rows(
     table.into_iter().take(MOST).enumerate().map(row_figure).collect()
 }
 
-/// Names of all frames that are shown.
 fn names(collector: &Collector, blocks: &BlockFaults) -> Names {
     let mut rows: Vec<_> = blocks.rows.iter().collect();
     rows.sort_by(|a, b| b.1.faults.total_cmp(&a.1.faults));
@@ -164,13 +160,6 @@ fn names(collector: &Collector, blocks: &BlockFaults) -> Names {
     let touches = rows.iter().flat_map(|(_, row)| row.touches.keys().flat_map(|site| site.frames.iter()));
     let origins = rows.iter().filter_map(|(key, _)| blocks.origins.get(key.origin? as usize));
     symbols::names(touches.chain(origins.flat_map(|frames| frames.iter())).copied(), collector)
-}
-
-/// Functions of these frames, the innermost first; recursive functions appear once.
-fn functions<'a>(frames: &[Frame], names: &'a Names) -> Vec<&'a Function> {
-    let mut all: Vec<&Function> = frames.iter().filter_map(|frame| names.get(frame)).flatten().collect();
-    all.dedup_by(|a, b| a.name == b.name);
-    all
 }
 
 /// The innermost function, then those that are no wrappers; callers of main are left out.
@@ -183,8 +172,7 @@ fn calls(functions: &[&Function]) -> String {
 
 /// Whether a function passes its request on: its caller is what allocates, or touches.
 fn is_wrapper(name: &str) -> bool {
-    // For a trait's function its type; without arguments of templates and functions, and without the type of
-    // the result.
+    // A trait's function has its type. Arguments of templates and functions, and the result's type, go.
     let path = name.strip_prefix('<').and_then(|name| Some(name.split_once(" as ")?.0)).unwrap_or(name);
     let head = path.split(['<', '(']).next().unwrap_or_default();
     let last = head.rsplit(' ').next().unwrap_or_default();
@@ -217,7 +205,6 @@ fn origin(frames: &[Frame], names: &Names, collector: &Collector) -> Origin {
 }
 
 impl BlockRow {
-    /// Adds the faults of a row, of which `part` count.
     fn add(&mut self, row: &Row, part: f64, names: &Names) {
         self.faults += part;
         self.samples += row.samples;
@@ -237,15 +224,12 @@ impl BlockRow {
 
     fn figure(mut self, place: usize, origin: &Origin, program: Option<&str>, all: SampleTotals) -> Figure {
         let is_known = !origin.calls.is_empty();
-        let name = if is_known { origin.calls.as_str() } else { "allocated by whom is not known" };
-        let id = format!("{SUITE}.block.{}", place + 1);
-        let mut figure = Figure::planned(id, SUITE, name.to_owned(), Unit::ONE, Better::Neither);
+        let name = if is_known { origin.calls.as_str() } else { "the allocating function is unknown" };
         // The interval is that of the samples in blocks whose allocation is known.
         let (value, _) = share(self.faults, all);
         let samples = (self.samples / value.max(1e-9)).min(all.samples);
-        let (value, interval) = share(self.faults, SampleTotals { samples, ..all });
-        set_observed(&mut figure, value, interval);
-        (figure.series, figure.at) = (Some(SERIES.to_owned()), rank(place));
+        let share = share(self.faults, SampleTotals { samples, ..all });
+        let mut figure = ranked("block", place, name.to_owned(), share);
         let conditions = &mut figure.conditions;
         if is_known {
             conditions.set(BLOCK_CALLS, origin.calls.clone());
@@ -272,14 +256,11 @@ impl BlockRow {
         evidence.put(FAULT_SAMPLES, self.samples);
         evidence.put(BLOCK_LEAST, self.least as f64);
         evidence.put(BLOCK_MOST, self.most as f64);
-        match self.lives {
-            (0, _) => evidence.put_unknown(BLOCK_FREED, "of no such block the stack was taken"),
-            (born, ended) => evidence.put(BLOCK_FREED, (ended as f64 / born as f64).min(1.0)),
-        }
-        match stats::median(&self.ages) {
-            Some(age) => evidence.put(BLOCK_AGE, age),
-            None => evidence.put_unknown(BLOCK_AGE, "no sample"),
-        }
+        let (born, ended) = self.lives;
+        let freed = (born > 0).then(|| (ended as f64 / born as f64).min(1.0));
+        let no_stack = "no stack of such a block was recorded";
+        evidence.put_reading(BLOCK_FREED, Reading::or_unknown(freed, no_stack));
+        evidence.put_reading(BLOCK_AGE, Reading::or_unknown(stats::median(&self.ages), "no sample"));
         figure
     }
 }

@@ -6,9 +6,9 @@ use figure::evidence::*;
 use figure::faults::Call;
 use figure::format::plain_to;
 use figure::series::Part;
-use figure::{Basis, Better, Figure, Interval, Reading, Status, Unit, stats};
+use figure::{Better, Figure, Interval, Reading, Unit, stats};
 
-use super::owners::divided;
+use super::owners::call_path;
 use super::shares::{rank, set_observed};
 use crate::trace::Traced;
 use crate::trace::call_counts::{CallCounts, Sum};
@@ -24,7 +24,6 @@ const LEAST: f64 = 0.02;
 /// A kind with fewer calls has no figure of its own: so few show nothing. It is a part of the whole.
 const SOME: f64 = 6.0;
 
-/// Why there are no bytes of calls.
 const NO_SIZE: &str = "the size of none of these calls is known";
 
 /// The figures of all calls; one with the reason if there are none.
@@ -83,7 +82,6 @@ fn rate(mut figure: Figure, counts: &CallCounts, sum: Sum) -> Figure {
     figure
 }
 
-/// The functions that make most of the calls of each kind.
 fn callers(traced: &Traced, names: &Names) -> Vec<Figure> {
     /// A caller: kind of call, program, functions of the program.
     type Place<'a> = (Call, u32, Vec<&'a str>);
@@ -97,16 +95,16 @@ fn callers(traced: &Traced, names: &Names) -> Vec<Figure> {
     let mut places: HashMap<Place, CallerSum> = HashMap::new();
     let mut sums: HashMap<Call, (f64, f64)> = HashMap::new();
     for (caller, (sum, samples)) in &collector.call_counts.callers {
-        let divided = divided(caller, names, collector);
-        let program_functions = first_names(&divided.program);
+        let call_path = call_path(caller, names, collector);
+        let program_functions = first_names(&call_path.program);
         let all = sums.entry(caller.call).or_default();
         *all = (all.0 + sum.calls, all.1 + samples);
         let key = (caller.call, caller.program, program_functions);
         let place = places.entry(key).or_insert_with(|| CallerSum {
             sum: Sum::default(),
             samples: 0.0,
-            via: first_names(&divided.via),
-            line: divided.program.iter().find_map(|function| function.line.as_deref()),
+            via: first_names(&call_path.via),
+            line: call_path.program.iter().find_map(|function| function.line.as_deref()),
         });
         place.sum.calls += sum.calls;
         place.sum.bytes += sum.bytes;
@@ -117,21 +115,20 @@ fn callers(traced: &Traced, names: &Names) -> Vec<Figure> {
         (a.0.0.cmp(&b.0.0)).then(b.1.sum.calls.total_cmp(&a.1.sum.calls)).then_with(|| a.0.cmp(&b.0))
     });
     let mut figures: Vec<Figure> = Vec::new();
-    let mut of_kind = 0;
+    let mut rank_in_kind = 0;
     for (index, ((call, program, functions), caller)) in places.iter().enumerate() {
-        of_kind = if index > 0 && places[index - 1].0.0 == *call { of_kind + 1 } else { 0 };
+        rank_in_kind = if index > 0 && places[index - 1].0.0 == *call { rank_in_kind + 1 } else { 0 };
         let (all, samples) = sums.get(call).copied().unwrap_or_default();
         let share = caller.sum.calls / all;
-        if of_kind >= MOST || share < LEAST {
+        if rank_in_kind >= MOST || share < LEAST {
             continue;
         }
         let name = if functions.is_empty() { "[unknown]".to_owned() } else { functions.join(" < ") };
-        let id = format!("{SUITE}.caller.{call}.{}", of_kind + 1);
+        let id = format!("{SUITE}.caller.{call}.{}", rank_in_kind + 1);
         let mut figure = Figure::planned(id, SUITE, name.clone(), Unit::ONE, Better::Neither);
-        (figure.value, figure.interval) = (Some(share), stats::share_interval(share, samples as usize));
-        (figure.status, figure.reason) = (Status::Measured, None);
-        (figure.basis, figure.derived_from) = (Basis::Observations, vec![format!("{CALLS}.{call}")]);
-        (figure.series, figure.at) = (Some(format!("{SUITE}.callers.{call}")), rank(of_kind));
+        set_observed(&mut figure, share, stats::share_interval(share, samples as usize));
+        figure.derived_from = vec![format!("{CALLS}.{call}")];
+        (figure.series, figure.at) = (Some(format!("{SUITE}.callers.{call}")), rank(rank_in_kind));
         figure.conditions.set(CALL, call.word().to_owned());
         figure.conditions.set(SITE_CALLS, name);
         figure.conditions.set(CALL_VIA, caller.via.join(" < "));
@@ -148,7 +145,6 @@ fn callers(traced: &Traced, names: &Names) -> Vec<Figure> {
     figures
 }
 
-/// The names of the innermost functions, as many as are reported.
 fn first_names<'a>(functions: &[&'a Function]) -> Vec<&'a str> {
     functions.iter().take(FUNCTIONS).map(|function| function.name.as_str()).collect()
 }

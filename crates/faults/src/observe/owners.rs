@@ -19,14 +19,12 @@ pub enum Owner {
     Malloc,
     /// Another allocator or a runtime.
     Allocator,
-    /// The program.
     Program,
 }
 
-/// The functions of a call, the innermost first, divided.
+/// The functions of a call, the innermost first.
 #[derive(Clone, Debug)]
-pub struct Divided<'a> {
-    /// What called the kernel.
+pub struct CallPath<'a> {
     pub owner: Owner,
     /// Functions of the C library and of allocators, from the system call on.
     pub via: Vec<&'a Function>,
@@ -37,7 +35,7 @@ pub struct Divided<'a> {
 /// Functions that do nothing but make the call.
 const WRAPPERS: &[&str] = &["mmap", "mmap64", "munmap", "mremap", "madvise", "brk", "sbrk", "syscall"];
 /// Functions of malloc, in programs that are linked statically.
-const OF_MALLOC: &[&str] = &[
+const MALLOC_FUNCTIONS: &[&str] = &[
     "malloc",
     "free",
     "cfree",
@@ -64,9 +62,9 @@ const OF_MALLOC: &[&str] = &[
     "default_morecore",
     "malloc_consolidate",
 ];
-const OF_MALLOC_BEGIN: &[&str] = &["_int_", "tcache_", "arena_get", "ptmalloc_"];
+const MALLOC_PREFIXES: &[&str] = &["_int_", "tcache_", "arena_get", "ptmalloc_"];
 /// Functions of languages and their libraries between malloc and the program.
-const OF_LANGUAGES: &[&str] = &[
+const LANGUAGE_PREFIXES: &[&str] = &[
     "operator new",
     "operator delete",
     "__rust_",
@@ -91,7 +89,7 @@ const OF_LANGUAGES: &[&str] = &[
     "__gnu_cxx::",
 ];
 /// Functions of allocators and runtimes that are built in.
-const OF_ALLOCATORS: &[&str] = &[
+const ALLOCATOR_PREFIXES: &[&str] = &[
     "je_",
     "_rjem_",
     "mi_",
@@ -115,8 +113,7 @@ fn plain(name: &str) -> &str {
     name.trim_start_matches("__")
 }
 
-/// Divides the functions of a call.
-pub fn divided<'a>(caller: &Caller, names: &'a Names, collector: &Collector) -> Divided<'a> {
+pub fn call_path<'a>(caller: &Caller, names: &'a Names, collector: &Collector) -> CallPath<'a> {
     let (mut via, mut program): (Vec<&Function>, Vec<&Function>) = (Vec::new(), Vec::new());
     let mut owner = Owner::Program;
     for frame in &caller.frames {
@@ -137,10 +134,9 @@ pub fn divided<'a>(caller: &Caller, names: &'a Names, collector: &Collector) -> 
     }
     via.dedup_by(|a, b| a.name == b.name);
     program.dedup_by(|a, b| a.name == b.name);
-    Divided { owner, via, program }
+    CallPath { owner, via, program }
 }
 
-/// The role of a function in a call for memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Wrapper,
@@ -152,11 +148,11 @@ enum Role {
 
 fn role(name: &str, file: &str) -> Role {
     let short = plain(name);
-    if is_allocator(file) || begins(name, OF_ALLOCATORS) {
+    if is_allocator(file) || begins(name, ALLOCATOR_PREFIXES) {
         Role::Allocator
     } else if WRAPPERS.contains(&short) {
         Role::Wrapper
-    } else if OF_MALLOC.contains(&short) || begins(name, OF_MALLOC_BEGIN) {
+    } else if MALLOC_FUNCTIONS.contains(&short) || begins(name, MALLOC_PREFIXES) {
         Role::Malloc
     } else if is_c_library(file) {
         // The C library maps stacks of threads too: these are not malloc's.
@@ -165,7 +161,7 @@ fn role(name: &str, file: &str) -> Role {
         } else {
             Role::Malloc
         }
-    } else if begins(name, OF_LANGUAGES) {
+    } else if begins(name, LANGUAGE_PREFIXES) {
         Role::Language
     } else {
         Role::Program
@@ -174,14 +170,13 @@ fn role(name: &str, file: &str) -> Role {
 
 /// The owners of these calls, for each program with enough samples.
 pub fn owners(collector: &Collector, names: &Names, calls: &[Call]) -> HashMap<u32, Owners> {
-    /// Fewest samples.
     const ENOUGH: f64 = 8.0;
     let CallCounts { callers, .. } = &collector.call_counts;
     let mut sums: HashMap<u32, (Owners, f64)> = HashMap::new();
     for (caller, (sum, samples)) in callers.iter().filter(|(caller, _)| calls.contains(&caller.call)) {
         let (owners, sum_of_samples) = sums.entry(caller.program).or_default();
         *sum_of_samples += samples;
-        match divided(caller, names, collector).owner {
+        match call_path(caller, names, collector).owner {
             Owner::Malloc => owners.malloc += sum.calls,
             Owner::Allocator => owners.allocator += sum.calls,
             Owner::Program => owners.program += sum.calls,
@@ -204,9 +199,9 @@ mod unit {
             frames.push((None, address as u64));
         }
         let caller = Caller { program: 0, call: Call::Munmap, frames: frames.into() };
-        let divided = divided(&caller, &names, &Collector::new(4096));
+        let call_path = call_path(&caller, &names, &Collector::new(4096));
         let names = |all: &[&Function]| all.iter().map(|function| function.name.clone()).collect();
-        (divided.owner, names(&divided.via), names(&divided.program))
+        (call_path.owner, names(&call_path.via), names(&call_path.program))
     }
 
     #[test]

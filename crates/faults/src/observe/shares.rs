@@ -6,7 +6,7 @@ use figure::evidence::*;
 use figure::faults::{Call, Manager, Mechanism, Memory};
 use figure::format::plain_to;
 use figure::series::{At, Coordinate, CoordinateValue};
-use figure::{Basis, Better, Evidence, Figure, Interval, Status, Unit, stats};
+use figure::{Basis, Better, Evidence, Figure, Interval, Reading, Status, Unit, stats};
 
 use super::owners::owners;
 use crate::allocator;
@@ -24,10 +24,8 @@ const ENOUGH: f64 = 1000.0;
 /// The tolerance for the error of the samples and of the kernel's count of memory.
 const SLACK: f64 = 1.1;
 
-/// A group with its mechanisms.
 #[derive(Clone, Debug)]
 pub struct ClassifiedGroup {
-    /// The evidence.
     pub facts: Facts,
     /// The mechanisms, and how many faults each of them caused.
     pub causes: BTreeMap<Cause, f64>,
@@ -37,19 +35,16 @@ pub struct ClassifiedGroup {
     pub mapped: Option<f64>,
     /// The program's name; untrusted.
     pub program: String,
-    /// Times that it forked.
     pub forks: f64,
-    /// Samples.
     pub samples: f64,
 }
 
-/// Classifies all groups, in their order.
 pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
     let collector = &traced.collector;
     let SampleTotals { samples, faults, .. } = collector.minor;
     let share = if faults > 0.0 { samples / faults } else { 1.0 };
     let refaults = collector.pages.refaults(share);
-    let page = collector.page() as f64;
+    let page = collector.page as f64;
     let unmapped = owners(collector, names, &[Call::Munmap]);
     let advised = owners(collector, names, &[Call::Dontneed, Call::Free]);
     let firsts = firsts(collector, &refaults);
@@ -57,19 +52,14 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
         let number = number as u32;
         let program = collector.tasks.programs.get(key.program as usize).cloned().unwrap_or_default();
         let manager = allocator::of_watched(program.hints.as_ref(), program.code.iter().map(|path| &**path));
+        let first = firsts.get(&key.program).copied().unwrap_or(0.0);
         let facts = Facts {
             manager,
             memory: memory_of(key.memory, manager),
             is_inherited: key.is_inherited,
             minor: group.minor,
             refault_share: refaults.get(&number).copied().unwrap_or(0.0),
-            hidden_refaults: hidden_refaults(
-                &program,
-                key,
-                manager,
-                firsts.get(&key.program).copied().unwrap_or(0.0),
-                page,
-            ),
+            hidden_refaults: hidden_refaults(&program, key, manager, first, page),
             refaults: group.refaults.decided(!manager.is_some_and(allocator::advises)),
             headers: group.headers.malloc_share(),
             threads: (program.threads, program.threads_replaced),
@@ -219,19 +209,12 @@ fn mechanism_figure(
         ];
         parts.into_iter().for_each(|(key, part)| evidence.put(key, part / refaults.sum()));
     }
-    match main.facts.headers {
-        Some(headers) => evidence.put(BLOCK_HEADERS, headers),
-        None => evidence.put_unknown(BLOCK_HEADERS, "hardly a first fault at a fresh mapping was seen"),
-    }
-    match main.block {
-        Some(block) => evidence.put(FAULT_BLOCK, block),
-        None => evidence.put_unknown(FAULT_BLOCK, "no burst saw such a fault"),
-    }
+    let too_few = "too few first faults at fresh mappings were sampled";
+    evidence.put_reading(BLOCK_HEADERS, Reading::or_unknown(main.facts.headers, too_few));
+    evidence.put_reading(FAULT_BLOCK, Reading::or_unknown(main.block, "no burst recorded such a fault"));
     if mechanism == Mechanism::MapChurn {
-        match main.mapped {
-            Some(bytes) => evidence.put(BLOCK_MAPPED, bytes),
-            None => evidence.put_unknown(BLOCK_MAPPED, "the kernel told of no mapping of data"),
-        }
+        let none = "the kernel recorded no mapping of data";
+        evidence.put_reading(BLOCK_MAPPED, Reading::or_unknown(main.mapped, none));
     }
     put_calls(evidence, mechanism, main);
     evidence.put(THREADS_ENDED, main.facts.threads.1 as f64);
@@ -272,11 +255,7 @@ pub fn files(traced: &Traced) -> Vec<Figure> {
     files.sort_by(|a, b| b.1.1.total_cmp(&a.1.1).then(b.1.0.total_cmp(&a.1.0)));
     let file_figure = |(place, (name, (minor, major))): (usize, (&str, (f64, f64)))| {
         let name = plain_to(name, 200);
-        let id = format!("{SUITE}.file.{}", place + 1);
-        let mut figure = Figure::planned(id, SUITE, name.clone(), Unit::ONE, Better::Neither);
-        let (value, interval) = share(minor, all);
-        set_observed(&mut figure, value, interval);
-        (figure.series, figure.at) = (Some(format!("{SUITE}.files")), rank(place));
+        let mut figure = ranked("file", place, name.clone(), share(minor, all));
         figure.conditions.set(FAULT_FILE, name);
         figure.evidence.put(FAULT_MAJORS, major);
         figure
@@ -284,10 +263,18 @@ pub fn files(traced: &Traced) -> Vec<Figure> {
     files.into_iter().take(MOST).enumerate().map(file_figure).collect()
 }
 
-/// A rank, from 0, as a coordinate.
 pub fn rank(place: usize) -> At {
     let coordinate = Coordinate { value: CoordinateValue::Number(place as f64 + 1.0), unit: None };
     [("rank".to_owned(), coordinate)].into()
+}
+
+/// A figure of a series by rank, from 0: a share of the faults.
+pub fn ranked(kind: &str, place: usize, name: String, share: (f64, Option<Interval>)) -> Figure {
+    let id = format!("{SUITE}.{kind}.{}", place + 1);
+    let mut figure = Figure::planned(id, SUITE, name, Unit::ONE, Better::Neither);
+    set_observed(&mut figure, share.0, share.1);
+    (figure.series, figure.at) = (Some(format!("{SUITE}.{kind}s")), rank(place));
+    figure
 }
 
 /// Sets an observed value, which follows from the samples and is as good as they are.

@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
+use figure::Figure;
 use figure::evidence::*;
-use figure::{Better, Figure, Unit};
 
-use super::shares::{ClassifiedGroup, rank, set_observed, share};
-use super::stacks::{functions, heaviest};
-use crate::SUITE;
+use super::shares::{ClassifiedGroup, ranked, share};
+use super::stacks::heaviest;
 use crate::trace::Traced;
-use crate::trace::symbols::{Function, Names};
+use crate::trace::symbols::{Names, functions};
 
 /// Places that are shown.
 const MOST: usize = 12;
@@ -21,28 +20,23 @@ const CALLS: usize = 6;
 /// A place: its group, and the functions that are shown.
 type Place<'a> = (u32, Vec<&'a str>);
 
-/// A figure for each place: its share of all minor faults.
 pub fn sites(groups: &[ClassifiedGroup], traced: &Traced, names: &Names) -> Vec<Figure> {
     let all = traced.collector.minor;
     let mut places: HashMap<Place, (f64, Option<&str>)> = HashMap::new();
     for (site, _) in heaviest(&traced.collector) {
         let (minor, _) = traced.collector.sites.get(site).copied().unwrap_or_default();
-        let functions = functions(site, names);
+        let functions = functions(&site.frames, names);
         let calls = functions.iter().take(CALLS).map(|function| function.name.as_str()).collect();
         let place = places.entry((site.group, calls)).or_default();
         place.0 += minor;
-        place.1 = place.1.or_else(|| functions.iter().find_map(|function| line(function)));
+        place.1 = place.1.or_else(|| functions.iter().find_map(|function| function.line.as_deref()));
     }
     let mut places: Vec<_> = places.into_iter().collect();
     places.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then_with(|| a.0.cmp(&b.0)));
     let site_figure = |(place, site): (usize, (Place, (f64, Option<&str>)))| {
         let ((group, calls), (faults, line)) = site;
         let name = calls.join(" < ");
-        let id = format!("{SUITE}.site.{}", place + 1);
-        let mut figure = Figure::planned(id, SUITE, name.clone(), Unit::ONE, Better::Neither);
-        let (value, interval) = share(faults, all);
-        set_observed(&mut figure, value, interval);
-        (figure.series, figure.at) = (Some(format!("{SUITE}.sites")), rank(place));
+        let mut figure = ranked("site", place, name.clone(), share(faults, all));
         figure.conditions.set(SITE_CALLS, name);
         if let Some(line) = line {
             figure.conditions.set(SITE_LINE, line.to_owned());
@@ -67,8 +61,4 @@ pub fn sites(groups: &[ClassifiedGroup], traced: &Traced, names: &Names) -> Vec<
         .enumerate()
         .map(site_figure)
         .collect()
-}
-
-fn line(function: &Function) -> Option<&str> {
-    function.line.as_deref()
 }

@@ -12,14 +12,13 @@ use crate::SUITE;
 use crate::trace::Traced;
 use crate::trace::collect::{Collector, SampleTotals};
 use crate::trace::frame::{Frame, Site};
-use crate::trace::symbols::{self, Function, Names};
+use crate::trace::symbols::{self, Names, functions};
 
 /// Stacks that are kept at most.
 const MOST: usize = 1000;
 /// Characters of a stack at most.
 const MOST_CHARACTERS: usize = 4000;
 
-/// Names of the frames of the stacks that are kept.
 pub fn names(collector: &Collector) -> Names {
     let mut frames: std::collections::HashSet<Frame> =
         heaviest(collector).iter().flat_map(|(site, _)| site.frames.iter().copied()).collect();
@@ -36,16 +35,7 @@ pub fn heaviest(collector: &Collector) -> Vec<(&Site, f64)> {
     sites
 }
 
-/// The functions of a site, the innermost first.
-pub fn functions<'a>(site: &Site, names: &'a Names) -> Vec<&'a Function> {
-    let mut all: Vec<&Function> = site.frames.iter().filter_map(|frame| names.get(frame)).flatten().collect();
-    // Recursive and unnamed functions appear once.
-    all.dedup_by(|a, b| a.name == b.name);
-    all
-}
-
-/// The share of the faults whose stacks are kept, split up by stack: `thread;outermost;…;innermost`, as flame
-/// graphs have it.
+/// The share of the faults whose stacks are kept, by stack: `thread;outermost;…;innermost`, for flame graphs.
 pub fn stacks(traced: &Traced, names: &Names) -> Option<Figure> {
     let collector = &traced.collector;
     let mut folded: HashMap<String, f64> = HashMap::new();
@@ -53,7 +43,7 @@ pub fn stacks(traced: &Traced, names: &Names) -> Option<Figure> {
     for (site, faults) in heaviest(collector) {
         let frame = |name: &str| name.replace([';', '\n'], ":");
         let mut line = frame(&plain_to(&site.thread, 60));
-        for function in functions(site, names).into_iter().rev() {
+        for function in functions(&site.frames, names).into_iter().rev() {
             if line.len() + function.name.len() < MOST_CHARACTERS {
                 line.push(';');
                 line.push_str(&frame(&function.name));

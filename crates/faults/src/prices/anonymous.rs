@@ -11,30 +11,28 @@ use crate::mapping::Mapping;
 const FORKS: usize = 4;
 
 /// First writes in a region of the block size of the study's program.
-pub fn written(fixture: &Fixture) -> io::Result<Lap> {
+pub fn first_write(fixture: &Fixture) -> io::Result<Lap> {
     Ok(touched(&Mapping::anonymous(fixture.region)?, 1, Mapping::write))
 }
 
 /// First reads: the kernel maps the zero page.
-pub fn read(fixture: &Fixture) -> io::Result<Lap> {
+pub fn first_read(fixture: &Fixture) -> io::Result<Lap> {
     Ok(touched(&Mapping::anonymous(fixture.region)?, 1, Mapping::read))
 }
 
-/// First writes in a region that fits in no cache.
-pub fn large(fixture: &Fixture) -> io::Result<Lap> {
+pub fn large_write(fixture: &Fixture) -> io::Result<Lap> {
     Ok(touched(&Mapping::anonymous(fixture.large)?, 1, Mapping::write))
 }
 
-/// First writes to huge pages: each is one fault. All pages are touched, so that a missing huge page shows as
-/// many faults.
-pub fn huge(fixture: &Fixture) -> io::Result<Lap> {
+/// First writes to huge pages. All small pages are touched: a missing huge page shows as many faults.
+pub fn huge_page(fixture: &Fixture) -> io::Result<Lap> {
     let region = Mapping::huge(fixture.huges * fixture.huge, fixture.huge)?;
     let lap = touched(&region, 1, Mapping::write);
     Ok(Lap { units: (region.bytes() / fixture.huge) as f64, ..lap })
 }
 
 /// First writes after a fork, while a child still has the pages: each is copied.
-pub fn copied(fixture: &Fixture) -> io::Result<Lap> {
+pub fn copy_on_write(fixture: &Fixture) -> io::Result<Lap> {
     let region = Mapping::anonymous(fixture.region)?;
     fill(&region);
     let (child, _) = Child::fork()?;
@@ -44,15 +42,14 @@ pub fn copied(fixture: &Fixture) -> io::Result<Lap> {
 }
 
 /// First writes after a fork whose child has ended: the page only becomes writable again.
-pub fn reused(fixture: &Fixture) -> io::Result<Lap> {
+pub fn write_after_child(fixture: &Fixture) -> io::Result<Lap> {
     let region = Mapping::anonymous(fixture.region)?;
     fill(&region);
     Child::fork()?.0.end()?;
     Ok(touched(&region, 1, Mapping::write))
 }
 
-/// Forks of this process with a touched region.
-pub fn forked(fixture: &Fixture) -> io::Result<Lap> {
+pub fn fork(fixture: &Fixture) -> io::Result<Lap> {
     let region = Mapping::anonymous(fixture.forked)?;
     fill(&region);
     let mut laps = Vec::with_capacity(FORKS);

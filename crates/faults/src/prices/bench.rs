@@ -7,6 +7,7 @@ use std::sync::Arc;
 use figure::evidence::*;
 use figure::{CpuList, Event, Reading, Round};
 use lab::clock::Clock;
+use lab::failure::{Attempt, Failure};
 use lab::measure;
 use lab::placement::Placement;
 use lab::pool::{Pool, WorkerThread};
@@ -19,7 +20,7 @@ use super::fixture::Fixture;
 use super::lap::{Lap, timed};
 use super::plan::{Setup, Task};
 use super::threads::SampleEnd;
-use crate::clocks::Used;
+use crate::clocks::ThreadUsage;
 
 /// A sample lasts at least this long, in seconds, by as many laps as that takes.
 const SAMPLE: f64 = 0.01;
@@ -32,10 +33,8 @@ const MOST_SAMPLES: usize = 60;
 /// The part of one thread in a sample.
 type Work = Arc<dyn Fn(&WorkerThread, usize) -> io::Result<Lap> + Send + Sync>;
 
-/// A sample's value.
 type Value = Box<dyn Fn(&Lap) -> f64>;
 
-/// Threads, and the counters of their CPUs.
 struct Team {
     pool: Pool,
     watch: Watch,
@@ -50,15 +49,7 @@ struct PriceBench {
     samples: BTreeMap<String, usize>,
 }
 
-/// Starts the threads and makes the files.
-///
-/// # Errors
-/// What could not be had, in words for the user.
-pub fn prepare(
-    plan: serde_json::Value,
-    _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let machine = &setup.machine;
     let clock = Clock::for_machine(machine);
     // A few processes have another price of a fault for all their time (docs/methods/faults.md).
@@ -66,11 +57,11 @@ pub fn prepare(
     clock.write(&mut facts.evidence);
     let sizes: BTreeSet<usize> = setup.tasks.iter().map(|task| task.threads.max(1)).collect();
     let team = |threads: usize| Ok((threads, Team::new(&setup, threads, clock.clone())?));
-    let teams = sizes.into_iter().map(team).collect::<Result<BTreeMap<_, _>, String>>()?;
+    let teams = sizes.into_iter().map(team).collect::<Result<BTreeMap<_, _>, Failure>>()?;
     facts.evidence.put(PLACE_READBACK, teams.values().all(|team| team.pool.readback));
     let fixture = Fixture::new(machine, &setup.capabilities);
     let mount = lab::mount::evidence(&setup.capabilities.directory);
-    let file_tasks = setup.tasks.iter().filter(|task| task.is_of_files());
+    let file_tasks = setup.tasks.iter().filter(|task| task.needs_files());
     facts.figures = file_tasks.map(|task| (task.id.clone(), mount.clone())).collect();
     let has_files = !facts.figures.is_empty();
     let fixture = Arc::new(if has_files { fixture.with_files(&setup.capabilities) } else { fixture });
@@ -78,13 +69,12 @@ pub fn prepare(
 }
 
 impl Team {
-    fn new(setup: &Setup, threads: usize, clock: Clock) -> Result<Team, String> {
+    fn new(setup: &Setup, threads: usize, clock: Clock) -> Result<Team, Failure> {
         let cpus = setup.cpus.iter().take(threads);
         let threads: Vec<CpuList> = cpus.map(|cpu| CpuList::from_iter([*cpu])).collect();
         let placement = Placement { places: "threads", bind: "close", threads };
         let watch = Watch::new(&Tree::live(), &setup.machine, &placement.cpus());
-        let pool = Pool::new(&placement, clock).map_err(|error| error.to_string())?;
-        Ok(Team { pool, watch })
+        Ok(Team { pool: Pool::new(&placement, clock)?, watch })
     }
 }
 
@@ -101,7 +91,6 @@ fn single_work(price: &'static Price, fixture: Arc<Fixture>) -> Work {
     })
 }
 
-/// The parts of several threads.
 fn threaded_work(price: &'static ThreadedPrice, fixture: Arc<Fixture>) -> Work {
     let end = SampleEnd::default();
     Arc::new(move |worker, sample| (price.lap)(&fixture, worker, sample, &end))
@@ -109,8 +98,8 @@ fn threaded_work(price: &'static ThreadedPrice, fixture: Arc<Fixture>) -> Work {
 
 impl PriceBench {
     /// The work of a figure, and what one of its laps amounts to in the figure's unit.
-    fn work(&self, task: &Task) -> Result<(Work, Value), String> {
-        let none = || format!("no price {}", task.word);
+    fn work(&self, task: &Task) -> Result<(Work, Value), Failure> {
+        let none = || Failure::new("no price").on(&task.word);
         let fixture = self.fixture.clone();
         Ok(match task.threads {
             0 => {
@@ -124,17 +113,17 @@ impl PriceBench {
         })
     }
 
-    fn team(&self, task: &Task) -> Result<&Team, String> {
-        self.teams.get(&task.threads.max(1)).ok_or_else(|| format!("no threads for {}", task.id))
+    fn team(&self, task: &Task) -> Result<&Team, Failure> {
+        self.teams.get(&task.threads.max(1)).ok_or_else(|| Failure::new("no threads for").on(&task.id))
     }
 
     /// How many samples make a round, by a sample that is not counted.
-    fn samples_per_round(&self, task: &Task) -> Result<usize, String> {
+    fn samples_per_round(&self, task: &Task) -> Result<usize, Failure> {
         let (work, _) = self.work(task)?;
         let laps = self.team(task)?.pool.run(move |worker| timed(|| work(worker, 0)));
         let mut longest = 0.0_f64;
-        for (lap, used) in laps.map_err(|error| error.to_string())? {
-            lap.map_err(|error| error.to_string())?;
+        for (lap, used) in laps? {
+            lap.attempt_on("cannot measure", &task.id)?;
             longest = longest.max(used.wall * 1e-9);
         }
         let round = match task.threads {
@@ -145,35 +134,33 @@ impl PriceBench {
     }
 }
 
-/// Adds up the laps of all threads, sample by sample.
-fn sum_laps(by_thread: Vec<Vec<io::Result<Lap>>>) -> Result<Vec<Lap>, String> {
+fn sum_laps(by_thread: Vec<Vec<io::Result<Lap>>>) -> io::Result<Vec<Lap>> {
     let samples = by_thread.iter().map(Vec::len).min().unwrap_or(0);
     let mut laps = vec![Lap::default(); samples];
     for thread in by_thread {
         for (all, lap) in laps.iter_mut().zip(thread) {
-            *all = [*all, lap.map_err(|error| error.to_string())?].into_iter().sum();
+            *all = [*all, lap?].into_iter().sum();
         }
     }
     Ok(laps)
 }
 
 impl Bench for PriceBench {
-    fn round(&mut self, id: &str) -> Result<Round, String> {
-        let task =
-            self.setup.tasks.iter().find(|task| task.id == id).ok_or_else(|| format!("no figure {id}"))?;
+    fn round(&mut self, id: &str) -> Result<Round, Failure> {
+        let task = self.setup.tasks.iter().find(|task| task.id == id);
+        let task = task.ok_or_else(|| Failure::new("no figure").on(id))?;
         let samples = match self.samples.get(id) {
             Some(samples) => *samples,
             None => self.samples_per_round(task)?,
         };
         let (team, (work, value)) = (self.team(task)?, self.work(task)?);
         let work = move |worker: &WorkerThread, sample| work(worker, sample);
-        let (measured, by_thread) = measure::round_with_values(&team.pool, &team.watch, samples, work)
-            .map_err(|error| error.to_string())?;
-        let laps = sum_laps(by_thread)?;
+        let (measured, by_thread) = measure::round_with_values(&team.pool, &team.watch, samples, work)?;
+        let laps = sum_laps(by_thread).attempt_on("cannot measure", &task.id)?;
         let prices: Vec<f64> = laps.iter().map(value).collect();
         // A price can be below zero if pages were already present: the missing faults show that.
         if prices.iter().any(|price| !price.is_finite()) {
-            return Err("nothing was priced".to_owned());
+            return Err(Failure::new("nothing was priced"));
         }
         let mut evidence = measured.evidence;
         write(&mut evidence, &laps);
@@ -181,12 +168,11 @@ impl Bench for PriceBench {
         Ok(Round::new(measured.started, measured.duration, prices, evidence))
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
         Ok(WorkerReport::default())
     }
 }
 
-/// Writes what the laps of a round used.
 fn write(evidence: &mut figure::Evidence, laps: &[Lap]) {
     let all: Lap = laps.iter().copied().sum();
     evidence.put(PRICE_UNITS, all.units);
@@ -194,7 +180,7 @@ fn write(evidence: &mut figure::Evidence, laps: &[Lap]) {
     evidence.put(PRICE_MAJOR, all.used.major);
     evidence.put(PRICE_CPU, all.cpu());
     evidence.put(PRICE_WALL, all.wall());
-    evidence.put(PRICE_AGAIN, Lap { used: all.again, again: Used::default(), ..all }.cpu());
+    evidence.put(PRICE_AGAIN, Lap { used: all.again, again: ThreadUsage::default(), ..all }.cpu());
     // The value comes from the timed part of a lap, not from its preparation.
     let shortest = laps.iter().map(|lap| lap.used.wall * 1e-9).reduce(f64::min);
     evidence.put_reading(SAMPLE_SHORTEST, Reading::or_unknown(shortest, "no lap was timed"));
@@ -207,7 +193,7 @@ mod unit {
     #[test]
     fn laps_of_all_threads_add_up_and_one_failure_fails_all() {
         let lap = |units: usize, cpu: f64| {
-            Lap::new(units, Used { cpu, wall: 2.0 * cpu, minor: units as f64, major: 0.0 })
+            Lap::new(units, ThreadUsage { cpu, wall: 2.0 * cpu, minor: units as f64, major: 0.0 })
         };
         let by_thread = vec![
             vec![Ok(lap(10, 1000.0)), Ok(lap(10, 3000.0))],
@@ -221,6 +207,6 @@ mod unit {
         assert_eq!(evidence.get(PRICE_MINOR), Reading::Value(30.0));
         assert_eq!(evidence.get(PRICE_CPU), Reading::Value(200.0));
         let failed = vec![vec![Ok(lap(1, 1.0))], vec![Err(io::Error::other("no memory"))]];
-        assert_eq!(sum_laps(failed), Err("no memory".to_owned()));
+        assert_eq!(sum_laps(failed).unwrap_err().to_string(), "no memory");
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use rustix::mm::Advice;
 
 use super::fixture::Fixture;
-use super::lap::{Lap, fill, timed};
+use super::lap::{Lap, fill, timed_calls};
 use crate::mapping::Mapping;
 
 /// Calls of a lap, where one is too short to be timed.
@@ -17,46 +17,32 @@ fn filled(fixture: &Fixture) -> io::Result<Mapping> {
     Ok(region)
 }
 
-/// munmap of a touched region, by the page.
-pub fn unmapped(fixture: &Fixture) -> io::Result<Lap> {
+pub fn munmap(fixture: &Fixture) -> io::Result<Lap> {
     let region = filled(fixture)?;
-    let pages = region.pages();
-    let (result, used) = timed(|| region.unmap());
-    result?;
-    Ok(Lap::new(pages, used))
+    timed_calls(region.pages(), || region.unmap())
 }
 
-/// MADV_DONTNEED of a touched region, by the page.
 pub fn dontneed(fixture: &Fixture) -> io::Result<Lap> {
     advised(fixture, Advice::LinuxDontNeed)
 }
 
-/// MADV_FREE of a touched region, by the page.
-pub fn freed(fixture: &Fixture) -> io::Result<Lap> {
+pub fn free(fixture: &Fixture) -> io::Result<Lap> {
     advised(fixture, Advice::LinuxFree)
 }
 
 fn advised(fixture: &Fixture, advice: Advice) -> io::Result<Lap> {
     let region = filled(fixture)?;
-    let (result, used) = timed(|| region.advise(advice));
-    result?;
-    Ok(Lap::new(region.pages(), used))
+    timed_calls(region.pages(), || region.advise(advice))
 }
 
-/// mmap and munmap of an untouched region.
-pub fn mapped(fixture: &Fixture) -> io::Result<Lap> {
-    let calls = || (0..CALLS).try_for_each(|_| Mapping::plain(fixture.region)?.unmap());
-    let (result, used) = timed(calls);
-    result?;
-    Ok(Lap::new(CALLS, used))
+pub fn map_unmap(fixture: &Fixture) -> io::Result<Lap> {
+    timed_calls(CALLS, || (0..CALLS).try_for_each(|_| Mapping::plain(fixture.region)?.unmap()))
 }
 
 /// brk up and down again, without a touch.
-pub fn moved(fixture: &Fixture) -> io::Result<Lap> {
+pub fn brk_up_down(fixture: &Fixture) -> io::Result<Lap> {
     let heap = Heap::current()?;
-    let (result, used) = timed(|| (0..CALLS).try_for_each(|_| heap.up_and_down(fixture.region)));
-    result?;
-    Ok(Lap::new(CALLS, used))
+    timed_calls(CALLS, || (0..CALLS).try_for_each(|_| heap.up_and_down(fixture.region)))
 }
 
 /// The end of this process's heap. The C library does not know that it moves: nothing may be allocated from

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use figure::Reading;
 use figure::format::plain;
+use lab::failure::{Attempt, Failure};
 use machine::Tree;
 use rustix::fs::fstatfs;
 use rustix::mm::{Advice, MapFlags};
@@ -22,14 +23,11 @@ const TRIED: usize = 2;
 const IN_MEMORY: [(u64, &str); 2] = [(0x0102_1994, "tmpfs"), (0x8584_58f6, "ramfs")];
 
 /// A feature, or why it is missing.
-pub type Capability<T> = Result<T, String>;
+pub type Capability<T> = Result<T, Failure>;
 
-/// The features of this machine that prices need.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Capabilities {
-    /// Where files are created.
     pub directory: PathBuf,
-    /// Bytes of a page.
     pub page: usize,
     /// Bytes of a transparent huge page, if one was obtained.
     pub huge: Capability<usize>,
@@ -37,9 +35,7 @@ pub struct Capabilities {
     pub around: Capability<f64>,
     /// Bytes that a file in the directory may have whose pages can be dropped from memory.
     pub disk: Capability<usize>,
-    /// Whether madvise knows MADV_FREE.
     pub free: Capability<()>,
-    /// Whether a program can be watched by the kernel's events.
     pub events: Capability<()>,
 }
 
@@ -59,7 +55,7 @@ impl Capabilities {
 
     /// The features for prices of anonymous memory. It creates no files.
     pub fn without_files() -> Capabilities {
-        let none = || "not asked for".to_owned();
+        let none = || Failure::new("not requested");
         Capabilities {
             directory: PathBuf::new(),
             page: page_size(),
@@ -72,8 +68,8 @@ impl Capabilities {
     }
 }
 
-fn in_directory(directory: &Path, error: &dyn std::fmt::Display) -> String {
-    plain(&format!("{}: {error}", directory.display()))
+fn shown(directory: &Path) -> String {
+    plain(&directory.display().to_string())
 }
 
 fn huge(tree: &Tree) -> Capability<usize> {
@@ -81,25 +77,23 @@ fn huge(tree: &Tree) -> Capability<usize> {
     let bytes = match tree.number::<usize>(format!("{setting}/hpage_pmd_size")) {
         Reading::Value(bytes) => bytes,
         Reading::Unknown(reason) => {
-            return Err(format!("transparent huge pages are not in this kernel, or hidden here ({reason})"));
+            let attempt = "transparent huge pages are not in this kernel, or hidden here";
+            return Err(Failure::new(attempt).answer(reason));
         }
     };
     let enabled = tree.line(format!("{setting}/enabled")).into_value().unwrap_or_default();
     if enabled.contains("[never]") {
-        return Err("transparent huge pages are switched off: echo madvise > \
-                    /sys/kernel/mm/transparent_hugepage/enabled (as root)"
-            .to_owned());
+        return Err(Failure::new("transparent huge pages are switched off")
+            .advice("echo madvise > /sys/kernel/mm/transparent_hugepage/enabled, as root"));
     }
-    let failed = |error: io::Error| format!("a huge page could not be asked for: {error}");
-    let region = Mapping::huge(TRIED * bytes, bytes).map_err(failed)?;
+    let region = Mapping::huge(TRIED * bytes, bytes).attempt("cannot ask for huge pages")?;
     let faults = touched(&region, 1, Mapping::write).used.minor;
     // Code that runs for the first time may fault too.
     if faults > 2.0 * TRIED as f64 {
-        return Err(format!(
-            "no huge page is obtained where one is asked for: {TRIED} of {} took {faults} faults (memory may be in too \
-             small pieces, or prctl(PR_SET_THP_DISABLE) is set)",
+        return Err(Failure::new("no huge page is obtained where one is asked for").answer(format!(
+            "{TRIED} of {} took {faults} faults (memory may be in too small pieces, or prctl(PR_SET_THP_DISABLE) is set)",
             figure::format::bytes(bytes as f64)
-        ));
+        )));
     }
     Ok(bytes)
 }
@@ -113,39 +107,26 @@ fn around(directory: &Path) -> Capability<f64> {
         let lap = touched(&region, 1, Mapping::read);
         Ok(lap.units / lap.used.minor.max(1.0))
     };
-    probe().map_err(|error| in_directory(directory, &error))
+    probe().attempt_on("", shown(directory))
 }
 
-/// The bytes of a large file in the directory.
 fn disk(directory: &Path, largest: usize) -> Capability<usize> {
-    let probe = || -> io::Result<Capability<usize>> {
-        let mut file = unlinked_file(directory)?;
-        let system = fstatfs(file.as_fd())?;
-        if let Some((_, name)) = IN_MEMORY.iter().find(|(magic, _)| *magic == system.f_type as u64) {
-            return Ok(Err(format!(
-                "{} is on {name}, which has no disk: give another --dir",
-                shown(directory)
-            )));
-        }
-        write_random(&mut file, CHUNK)?;
-        let region = Mapping::file(&file, CHUNK, MapFlags::PRIVATE, false)?;
-        if let Err(error) = drop_cache(&file, &region) {
-            return Ok(Err(format!("{}: {error}: give another --dir", shown(directory))));
-        }
-        // Disks are shared: the file takes at most an eighth of the free space.
-        let room = (system.f_bavail as u64).saturating_mul(system.f_bsize as u64) / 8;
-        let bytes = largest.min(usize::try_from(room).unwrap_or(usize::MAX)) / CHUNK * CHUNK;
-        let least = 8 * CHUNK;
-        if bytes < least {
-            return Ok(Err(format!("{} has too little room: give another --dir", shown(directory))));
-        }
-        Ok(Ok(bytes))
-    };
-    probe().map_err(|error| in_directory(directory, &error))?
-}
-
-fn shown(directory: &Path) -> String {
-    plain(&directory.display().to_string())
+    let elsewhere = |failure: Failure| failure.advice("give another --dir");
+    let mut file = unlinked_file(directory).attempt_on("", shown(directory))?;
+    let system = fstatfs(file.as_fd()).attempt_on("", shown(directory))?;
+    if let Some((_, name)) = IN_MEMORY.iter().find(|(magic, _)| *magic == system.f_type as u64) {
+        return Err(elsewhere(Failure::new(format!("{} is on {name}, which has no disk", shown(directory)))));
+    }
+    write_random(&mut file, CHUNK).attempt_on("", shown(directory))?;
+    let region = Mapping::file(&file, CHUNK, MapFlags::PRIVATE, false).attempt_on("", shown(directory))?;
+    drop_cache(&file, &region).attempt_on("", shown(directory)).map_err(elsewhere)?;
+    // Disks are shared: the file takes at most an eighth of the free space.
+    let room = (system.f_bavail as u64).saturating_mul(system.f_bsize as u64) / 8;
+    let bytes = largest.min(usize::try_from(room).unwrap_or(usize::MAX)) / CHUNK * CHUNK;
+    if bytes < 8 * CHUNK {
+        return Err(elsewhere(Failure::new("too little room in").on(shown(directory))));
+    }
+    Ok(bytes)
 }
 
 fn free() -> Capability<()> {
@@ -154,7 +135,7 @@ fn free() -> Capability<()> {
         fill(&region);
         timed(|| region.advise(Advice::LinuxFree)).0
     };
-    probe().map_err(|error| format!("madvise(MADV_FREE): {error}"))
+    probe().attempt("madvise(MADV_FREE)")
 }
 
 #[cfg(test)]
@@ -169,7 +150,7 @@ mod unit {
         assert!(capabilities.page.is_power_of_two());
         match &capabilities.disk {
             Ok(bytes) => assert!((8 << 20..=16 << 20).contains(bytes)),
-            Err(reason) => assert!(reason.contains("--dir"), "{reason}"),
+            Err(failure) => assert!(failure.to_string().contains("--dir"), "{failure}"),
         }
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is left");
     }
@@ -179,7 +160,11 @@ mod unit {
         let shm = Path::new("/dev/shm");
         if lab::mount::find(shm).is_ok_and(|mount| mount.kind == "tmpfs") {
             let capabilities = Capabilities::probe(shm, 16 << 20);
-            assert!(capabilities.disk.is_err_and(|reason| reason.contains("tmpfs, which has no disk")));
+            assert!(
+                capabilities
+                    .disk
+                    .is_err_and(|failure| failure.to_string().contains("tmpfs, which has no disk"))
+            );
         }
     }
 
@@ -187,7 +172,7 @@ mod unit {
     fn a_missing_directory_is_named() {
         let capabilities = Capabilities::probe(Path::new("/nonexistent/place"), 16 << 20);
         for reason in [capabilities.around.err().unwrap(), capabilities.disk.err().unwrap()] {
-            assert!(reason.contains("/nonexistent/place"), "{reason}");
+            assert!(reason.to_string().contains("/nonexistent/place"), "{reason}");
         }
     }
 }

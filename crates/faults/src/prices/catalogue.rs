@@ -2,6 +2,7 @@
 
 use std::io;
 
+use lab::failure::Failure;
 use lab::pool::WorkerThread;
 
 use super::capabilities::Capabilities;
@@ -10,7 +11,6 @@ use super::lap::Lap;
 use super::threads::SampleEnd;
 use super::{anonymous, calls, files, threads, watching};
 
-/// The clock of a price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// The thread's CPU time: it leaves out what other threads do.
@@ -22,7 +22,6 @@ pub enum Clock {
 }
 
 impl Clock {
-    /// Its word in conditions.
     pub fn word(self) -> &'static str {
         match self {
             Clock::Cpu => "cpu",
@@ -43,28 +42,18 @@ impl Clock {
 /// What a price needs beyond memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// Nothing.
     Nothing,
-    /// Transparent huge pages.
     Huge,
-    /// MADV_FREE.
     Free,
     /// Files in the page cache.
     Files,
     /// A file whose pages can be dropped from memory.
     Disk,
-    /// The kernel's events.
     Events,
 }
 
 impl Needs {
-    /// Whether it needs files.
-    pub fn is_of_files(self) -> bool {
-        matches!(self, Needs::Files | Needs::Disk)
-    }
-
-    /// Why it is missing, if it is.
-    pub fn missing(self, capabilities: &Capabilities, fixture: &Fixture) -> Option<String> {
+    pub fn missing(self, capabilities: &Capabilities, fixture: &Fixture) -> Option<Failure> {
         match self {
             Needs::Nothing => None,
             Needs::Huge => capabilities.huge.clone().err().or_else(|| fixture.too_large()),
@@ -83,24 +72,19 @@ pub enum ExpectedFaults {
     Minor(f64),
     /// No major fault. The kernel decides how many neighbours a minor one maps.
     Cached,
-    /// One major fault.
     Major,
     /// Unknown beforehand: read-ahead decides, or the price is not one of faults.
     Any,
 }
 
-/// What one unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// A page of the base size.
     Page,
-    /// A huge page.
     Huge,
     /// A call for a whole region.
     Call,
 }
 
-/// A price that one thread measures.
 #[derive(Debug)]
 pub struct Price {
     /// What follows the mode in its id.
@@ -109,17 +93,12 @@ pub struct Price {
     pub row: &'static str,
     /// The series, and its axis.
     pub series: &'static str,
-    /// What one unit is.
     pub unit: Unit,
-    /// The clock.
     pub clock: Clock,
-    /// What it needs.
     pub needs: Needs,
-    /// The faults that each unit must take.
     pub expected: ExpectedFaults,
     /// Bytes that are touched or mapped at a time.
     pub region: fn(&Fixture) -> usize,
-    /// One lap.
     pub lap: fn(&Fixture) -> io::Result<Lap>,
     /// Seconds that a round lasts, approximately.
     pub round: f64,
@@ -180,9 +159,7 @@ const fn watching(word: &'static str, row: &'static str, lap: fn(&Fixture) -> io
     Price { series: WATCHING, needs: Needs::Events, round: SHORT_ROUND, ..minor(word, row, lap) }
 }
 
-/// The first write to a page.
 pub const WRITE: &str = "minor.write";
-/// A fault of a huge page.
 pub const HUGE: &str = "huge";
 /// A file read cold, page by page.
 pub const COLD: &str = "scan.cold";
@@ -193,105 +170,95 @@ pub const WATCHED: [&str; 4] = ["watching.fault", "watching.sample", "watching.b
 
 /// All prices that one thread measures, in the order in which they are shown.
 pub static SINGLE: &[Price] = &[
-    minor(WRITE, "first write", anonymous::written),
+    minor(WRITE, "first write", anonymous::first_write),
     Price {
         region: |fixture| fixture.large,
-        ..minor("minor.large", "first write, {} at a time", anonymous::large)
+        ..minor("minor.large", "first write, {} at a time", anonymous::large_write)
     },
-    minor("minor.read", "first read (page of zeros)", anonymous::read),
-    minor("cow.copy", "first write after fork (copied)", anonymous::copied),
-    minor("cow.reuse", "the same, the child gone (not copied)", anonymous::reused),
-    file("file.read", "first read, alone", files::single),
+    minor("minor.read", "first read (page of zeros)", anonymous::first_read),
+    minor("cow.copy", "first write after fork (copied)", anonymous::copy_on_write),
+    minor("cow.reuse", "the same, the child gone (not copied)", anonymous::write_after_child),
+    file("file.read", "first read, alone", files::single_page),
     Price {
         expected: ExpectedFaults::Cached,
-        ..file("file.around", "first read, with its neighbours", files::around)
+        ..file("file.around", "first read, with its neighbours", files::fault_around)
     },
-    file("file.shared", "first write, shared", files::shared),
-    file("file.private", "first write, private (copied)", files::private),
-    call("munmap", "munmap, for each touched page", calls::unmapped),
+    file("file.shared", "first write, shared", files::shared_write),
+    file("file.private", "first write, private (copied)", files::private_write),
+    call("munmap", "munmap, for each touched page", calls::munmap),
     call("dontneed", "MADV_DONTNEED, for each touched page", calls::dontneed),
-    Price { needs: Needs::Free, ..call("free", "MADV_FREE, for each touched page", calls::freed) },
-    Price { unit: Unit::Call, ..call("mmap", "mmap and munmap of {}, untouched", calls::mapped) },
-    Price { unit: Unit::Call, ..call("brk", "brk up and down by {}, untouched", calls::moved) },
+    Price { needs: Needs::Free, ..call("free", "MADV_FREE, for each touched page", calls::free) },
+    Price { unit: Unit::Call, ..call("mmap", "mmap and munmap of {}, untouched", calls::map_unmap) },
+    Price { unit: Unit::Call, ..call("brk", "brk up and down by {}, untouched", calls::brk_up_down) },
     Price {
         series: WHOLE,
         unit: Unit::Huge,
         needs: Needs::Huge,
         region: |fixture| fixture.huges * fixture.huge,
-        ..minor(HUGE, "fault of a huge page", anonymous::huge)
+        ..minor(HUGE, "fault of a huge page", anonymous::huge_page)
     },
     Price {
         series: WHOLE,
         unit: Unit::Call,
         expected: ExpectedFaults::Any,
         region: |fixture| fixture.forked,
-        ..minor("fork", "fork with {} touched", anonymous::forked)
+        ..minor("fork", "fork with {} touched", anonymous::fork)
     },
-    Price { expected: ExpectedFaults::Major, ..disk("major", "random page (major fault)", files::fetched) },
+    Price {
+        expected: ExpectedFaults::Major,
+        ..disk("major", "random page (major fault)", files::random_pages)
+    },
     disk(COLD, "page by page, from disk", files::cold),
     Price {
         expected: ExpectedFaults::Cached,
         clock: Clock::Wall,
         ..disk(WARM, "page by page, in the page cache", files::warm)
     },
-    Price { round: ROUND, ..watching(WATCHED[0], "a fault is counted", watching::counted) },
+    Price { round: ROUND, ..watching(WATCHED[0], "a fault is counted", watching::counting) },
     Price {
         unit: Unit::Call,
         expected: ExpectedFaults::Minor(watching::SAMPLED as f64),
-        ..watching(WATCHED[1], "a fault is sampled, with its stack", watching::sampled)
+        ..watching(WATCHED[1], "a fault is sampled, with its stack", watching::sampling)
     },
     watching(WATCHED[2], "a fault is seen in a burst", watching::burst),
     Price {
         unit: Unit::Call,
         expected: ExpectedFaults::Any,
-        ..watching(WATCHED[3], "the task leaves its CPU and comes back", watching::switched)
+        ..watching(WATCHED[3], "the task leaves its CPU and comes back", watching::task_switch)
     },
 ];
+
+/// The part of one thread in a sample of this number.
+type ThreadedLap = fn(&Fixture, &WorkerThread, usize, &SampleEnd) -> io::Result<Lap>;
 
 /// A price by the number of threads.
 #[derive(Debug)]
 pub struct ThreadedPrice {
     /// What follows the mode in its series and ids.
     pub word: &'static str,
-    /// Its name for people.
     pub name: &'static str,
     /// Whether one thread is measured while the others run; otherwise all are.
     pub is_one: bool,
-    /// The clock.
     pub clock: Clock,
     /// Minor faults that each unit must take.
     pub expected: f64,
-    /// The part of one thread in a sample.
-    pub lap: fn(&Fixture, &WorkerThread, usize, &SampleEnd) -> io::Result<Lap>,
+    pub lap: ThreadedLap,
 }
 
-/// The prices by number of threads.
 pub static THREADED: &[ThreadedPrice] = &[
+    one_thread("madvise", "MADV_DONTNEED of one page", threads::dontneed),
+    one_thread("munmap", "munmap of one page", threads::munmap),
     ThreadedPrice {
-        word: "madvise",
-        name: "MADV_DONTNEED of one page",
-        is_one: true,
-        clock: Clock::Cpu,
-        expected: 0.0,
-        lap: threads::dontneed,
-    },
-    ThreadedPrice {
-        word: "munmap",
-        name: "munmap of one page",
-        is_one: true,
-        clock: Clock::Cpu,
-        expected: 0.0,
-        lap: threads::unmapped,
-    },
-    ThreadedPrice {
-        word: "concurrent",
-        name: "first write",
         is_one: false,
         clock: Clock::Wall,
         expected: 1.0,
-        lap: threads::written,
+        ..one_thread("concurrent", "first write", threads::first_write)
     },
 ];
+
+const fn one_thread(word: &'static str, name: &'static str, lap: ThreadedLap) -> ThreadedPrice {
+    ThreadedPrice { word, name, is_one: true, clock: Clock::Cpu, expected: 0.0, lap }
+}
 
 /// Words of all prices. The part before the dot, such as `minor`, is their kind.
 pub fn words() -> Vec<&'static str> {
@@ -306,12 +273,10 @@ pub fn matches(price: &str, word: &str) -> bool {
     price.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// The price of one thread with this word.
 pub fn single(word: &str) -> Option<&'static Price> {
     SINGLE.iter().find(|price| price.word == word)
 }
 
-/// The price by the number of threads with this word.
 pub fn threaded(word: &str) -> Option<&'static ThreadedPrice> {
     THREADED.iter().find(|price| price.word == word)
 }

@@ -3,30 +3,27 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
+use rustix::io::retry_on_intr;
 use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, WaitOptions, waitpid};
 
 use super::lap::timed;
-use crate::clocks::Used;
+use crate::clocks::ThreadUsage;
 
 /// A forked child that waits. Dropping it ends it.
 #[derive(Debug)]
 pub struct Child {
-    process: libc::pid_t,
+    process: Pid,
     /// The child waits until this is closed, by this process or by its end.
     lifeline: Option<OwnedFd>,
 }
 
 impl Child {
-    /// Forks, and waits until the child sleeps, on the CPUs that the calling thread may use. Also returns
-    /// what the call took.
-    ///
-    /// # Errors
-    /// What the system answered.
-    pub fn fork() -> io::Result<(Child, Used)> {
+    /// Forks, waits until the child sleeps on the CPUs of this thread, and returns what the call took.
+    pub fn fork() -> io::Result<(Child, ThreadUsage)> {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
         let (ready, sleeps) = pipe_with(PipeFlags::CLOEXEC)?;
-        // SAFETY: the child calls nothing but close, write, read and _exit, which are allowed after a fork of
-        // a process with threads.
+        // SAFETY: the child only calls close, write, read and _exit: safe after a fork with threads.
         match timed(|| unsafe { libc::fork() }) {
             (-1, _) => Err(io::Error::last_os_error()),
             // SAFETY: as above; the descriptors are the child's own copies.
@@ -38,10 +35,11 @@ impl Child {
                 libc::_exit(0)
             },
             (process, used) => {
+                let process = Pid::from_raw(process).ok_or_else(io::Error::last_os_error)?;
                 let child = Child { process, lifeline: Some(write) };
                 drop(sleeps);
                 let mut byte = [0];
-                match rustix::io::retry_on_intr(|| rustix::io::read(&ready, &mut byte))? {
+                match retry_on_intr(|| rustix::io::read(&ready, &mut byte))? {
                     1 => Ok((child, used)),
                     _ => Err(io::Error::other("the forked child ended at once")),
                 }
@@ -49,29 +47,15 @@ impl Child {
         }
     }
 
-    /// Ends it, and waits for that.
-    ///
-    /// # Errors
-    /// What the system answered.
     pub fn end(mut self) -> io::Result<()> {
         self.finish()
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        if self.lifeline.take().is_none() {
-            return Ok(());
+        if self.lifeline.take().is_some() {
+            retry_on_intr(|| waitpid(Some(self.process), WaitOptions::empty()))?;
         }
-        loop {
-            // SAFETY: waits for a child of this process, and takes no status.
-            let ended = unsafe { libc::waitpid(self.process, std::ptr::null_mut(), 0) };
-            if ended == self.process {
-                return Ok(());
-            }
-            let error = io::Error::last_os_error();
-            if error.kind() != io::ErrorKind::Interrupted {
-                return Err(error);
-            }
-        }
+        Ok(())
     }
 }
 
@@ -83,16 +67,15 @@ impl Drop for Child {
 
 #[cfg(test)]
 mod unit {
-    use super::super::lap::unit::FORKING;
     use super::*;
+    use crate::testing::FORKING;
 
     #[test]
     fn a_child_lives_until_it_is_ended() {
         let _alone = FORKING.write();
         let (child, used) = Child::fork().unwrap();
         let process = child.process;
-        // SAFETY: signal 0 only asks.
-        let lives = || unsafe { libc::kill(process, 0) } == 0;
+        let lives = || rustix::process::test_kill_process(process).is_ok();
         assert!(lives() && used.cpu > 0.0);
         child.end().unwrap();
         assert!(!lives());

@@ -8,7 +8,6 @@ use super::catalogue::{COLD, HUGE, PAGE, THREADED, WARM, WRITE, single};
 use super::plan::{coordinate, series_id};
 use crate::SUITE;
 
-/// Adds them, each behind the figures of its series.
 pub fn complete(figures: &mut Vec<Figure>) {
     let mut added: Vec<Figure> = huge_by_page(figures).into_iter().collect();
     added.extend(cold_by_warm(figures));

@@ -8,27 +8,24 @@ use rustix::mm::{Advice, MapFlags};
 use super::fixture::Fixture;
 use super::lap::{Lap, timed, touched};
 use super::test_files::SINGLES;
-use crate::clocks::Used;
+use crate::clocks::ThreadUsage;
 use crate::mapping::Mapping;
 
-/// Pages that a lap reads from disk at most, and the seconds after which it ends: rotating disks take 10 ms
-/// for each.
+/// Pages that a lap reads from disk, and its seconds, at most: rotating disks take 10 ms for each.
 const DISK_PAGES: usize = 128;
 const DISK_SECONDS: f64 = 0.15;
 
-/// First reads of single pages of the cache.
-pub fn single(fixture: &Fixture) -> io::Result<Lap> {
+pub fn single_page(fixture: &Fixture) -> io::Result<Lap> {
     singles(fixture, MapFlags::PRIVATE, false, Mapping::read)
 }
 
-/// First writes to single pages of a shared mapping: the kernel asks the file system, and the page becomes
-/// dirty.
-pub fn shared(fixture: &Fixture) -> io::Result<Lap> {
+/// First writes to a shared mapping: the kernel asks the file system, and the page becomes dirty.
+pub fn shared_write(fixture: &Fixture) -> io::Result<Lap> {
     singles(fixture, MapFlags::SHARED, true, Mapping::write)
 }
 
 /// First writes to single pages of a private mapping: each is copied.
-pub fn private(fixture: &Fixture) -> io::Result<Lap> {
+pub fn private_write(fixture: &Fixture) -> io::Result<Lap> {
     singles(fixture, MapFlags::PRIVATE, true, Mapping::write)
 }
 
@@ -42,13 +39,13 @@ fn singles(fixture: &Fixture, flags: MapFlags, write: bool, touch: fn(&Mapping, 
 }
 
 /// First reads in order: each fault also maps the neighbours (fault-around).
-pub fn around(fixture: &Fixture) -> io::Result<Lap> {
+pub fn fault_around(fixture: &Fixture) -> io::Result<Lap> {
     let region = Mapping::file(&fixture.files()?.cached, fixture.region, MapFlags::PRIVATE, false)?;
     Ok(touched(&region, 1, Mapping::read))
 }
 
 /// Random pages from disk, without read-ahead.
-pub fn fetched(fixture: &Fixture) -> io::Result<Lap> {
+pub fn random_pages(fixture: &Fixture) -> io::Result<Lap> {
     let large = fixture.files()?.large()?;
     let region = large.map()?;
     region.advise(Advice::Random)?;
@@ -56,7 +53,7 @@ pub fn fetched(fixture: &Fixture) -> io::Result<Lap> {
     let pages = large.next_pages(DISK_PAGES);
     let begun = Instant::now();
     let mut count = 0;
-    let before = Used::before();
+    let before = ThreadUsage::before();
     for page in pages {
         region.read(page);
         count += 1;

@@ -3,37 +3,29 @@
 use std::io;
 
 use figure::Machine;
+use lab::failure::{Attempt, Failure};
 
 use super::capabilities::Capabilities;
 use super::test_files::TestFiles;
 
-/// Bytes of a region: the block size of the study's program.
 pub const REGION: usize = 2 << 20;
-/// Bytes of a region that fits in no cache.
 const LARGE: usize = 128 << 20;
-/// Touched bytes whose page tables a fork copies.
 const FORKED: usize = 64 << 20;
 /// Bytes of huge pages of a lap; a single page if one is larger.
 const HUGE: usize = 8 << 20;
-/// Bytes of the region of each of several threads.
 const EACH: usize = 8 << 20;
-/// Bytes of the large file at most.
 pub const FILE: usize = 64 << 20;
 /// The divisor of the available memory that gives the largest region.
 const SHARE: usize = 8;
 
-/// Sizes, and the files once they are created.
 #[derive(Debug)]
 pub struct Fixture {
-    /// Bytes of a page.
     pub page: usize,
     /// Bytes that one page table maps.
     pub table: usize,
     /// Bytes of most regions.
     pub region: usize,
-    /// Bytes of the region that fits in no cache.
     pub large: usize,
-    /// Bytes that are touched before a fork.
     pub forked: usize,
     /// Bytes of the large file; 0 if there is none.
     pub file: usize,
@@ -42,11 +34,10 @@ pub struct Fixture {
     /// Huge pages of a lap.
     pub huges: usize,
     room: usize,
-    files: Result<TestFiles, String>,
+    files: Result<TestFiles, Failure>,
 }
 
 impl Fixture {
-    /// The sizes, without files.
     pub fn new(machine: &Machine, capabilities: &Capabilities) -> Fixture {
         let room = figure::room::room(machine).into_value().map_or(1 << 30, |room| room.bytes);
         let room = usize::try_from(room).unwrap_or(usize::MAX) / SHARE;
@@ -64,19 +55,19 @@ impl Fixture {
             huge,
             huges: HUGE.checked_div(huge).unwrap_or(0).max(1),
             room,
-            files: Err("no files were made".to_owned()),
+            files: Err(Failure::new("no files were created")),
         }
     }
 
-    /// Creates the files.
     pub fn with_files(self, capabilities: &Capabilities) -> Fixture {
-        Fixture { files: TestFiles::create(capabilities, self.region), ..self }
+        let files = TestFiles::create(capabilities, self.region);
+        Fixture { files: files.attempt_on("", capabilities.directory.display()), ..self }
     }
 
-    /// Why there is no room for a huge page, if so.
-    pub fn too_large(&self) -> Option<String> {
+    pub fn too_large(&self) -> Option<Failure> {
+        let bytes = figure::format::bytes(self.huge as f64);
         (self.huges * self.huge > self.room)
-            .then(|| format!("a huge page has {} here: too much", figure::format::bytes(self.huge as f64)))
+            .then(|| Failure::new(format!("a huge page has {bytes} here")).answer("too much for this memory"))
     }
 
     /// Bytes of the region of each of so many threads.
@@ -84,11 +75,7 @@ impl Fixture {
         (EACH.min(self.room / threads.max(1)) / self.page).max(16) * self.page
     }
 
-    /// The files.
-    ///
-    /// # Errors
-    /// Why there are none.
     pub fn files(&self) -> io::Result<&TestFiles> {
-        self.files.as_ref().map_err(|reason| io::Error::other(reason.clone()))
+        self.files.as_ref().map_err(|failure| io::Error::other(failure.clone()))
     }
 }

@@ -1,25 +1,23 @@
 //! One lap: so many units, touched or called, timed on one thread.
 
+use std::io;
 use std::iter::Sum;
 
-use crate::clocks::Used;
+use crate::clocks::ThreadUsage;
 use crate::mapping::Mapping;
 
-/// What one lap took, or several together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Lap {
-    /// Units.
     pub units: f64,
-    /// What they took.
-    pub used: Used,
+    pub used: ThreadUsage,
     /// What the same touches took when all pages were present.
-    pub again: Used,
+    pub again: ThreadUsage,
 }
 
 impl Lap {
     /// A lap of calls, or of touches that cost little compared with their faults.
-    pub fn new(units: usize, used: Used) -> Lap {
-        Lap { units: units as f64, used, again: Used::default() }
+    pub fn new(units: usize, used: ThreadUsage) -> Lap {
+        Lap { units: units as f64, used, again: ThreadUsage::default() }
     }
 
     /// CPU time of a unit, in nanoseconds.
@@ -43,12 +41,18 @@ impl Sum for Lap {
     }
 }
 
-/// Measures a function.
 #[inline]
-pub fn timed<T>(body: impl FnOnce() -> T) -> (T, Used) {
-    let before = Used::before();
+pub fn timed<T>(body: impl FnOnce() -> T) -> (T, ThreadUsage) {
+    let before = ThreadUsage::before();
     let result = body();
     (result, before.since())
+}
+
+/// A lap of calls that may fail.
+#[inline]
+pub fn timed_calls(units: usize, body: impl FnOnce() -> io::Result<()>) -> io::Result<Lap> {
+    let (result, used) = timed(body);
+    result.map(|()| Lap::new(units, used))
 }
 
 /// Touches every `step`th page of a mapping, and then again to measure a touch without a fault.
@@ -60,22 +64,18 @@ pub fn touched(region: &Mapping, step: usize, touch: impl Fn(&Mapping, usize)) -
     Lap { again, ..Lap::new(region.pages().div_ceil(step), used) }
 }
 
-/// Writes to every page, so that all are present.
 pub fn fill(region: &Mapping) {
     (0..region.pages()).for_each(|page| region.write(page));
 }
 
 #[cfg(test)]
-pub(super) mod unit {
+mod unit {
     use super::*;
-
-    /// A fork write-protects the pages of the whole process. A test that counts its own faults holds this for
-    /// reading, one that forks for writing.
-    pub static FORKING: std::sync::RwLock<()> = std::sync::RwLock::new(());
+    use crate::testing::FORKING;
 
     #[test]
     fn laps_add_up_and_the_cost_of_a_touch_is_subtracted() {
-        let used = |ns: f64| Used { cpu: ns, wall: 2.0 * ns, minor: 10.0, major: 1.0 };
+        let used = |ns: f64| ThreadUsage { cpu: ns, wall: 2.0 * ns, minor: 10.0, major: 1.0 };
         let lap = Lap { units: 10.0, used: used(5000.0), again: used(1000.0) };
         assert_eq!((lap.cpu(), lap.wall()), (400.0, 800.0));
         let all: Lap = [lap, Lap::new(10, used(2000.0))].into_iter().sum();

@@ -10,7 +10,7 @@ use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
 use super::capabilities::Capabilities;
-use super::catalogue::{self, Clock, ExpectedFaults, Price, SINGLE, THREADED, ThreadedPrice, matches};
+use super::catalogue::{self, Clock, ExpectedFaults, Needs, Price, SINGLE, THREADED, ThreadedPrice, matches};
 use super::fixture::Fixture;
 use super::{MODE, Options, PlanError};
 use crate::SUITE;
@@ -20,42 +20,31 @@ const GRACE: f64 = 120.0;
 /// Seconds for the price of a minor fault alone.
 const PATIENCE: f64 = 10.0;
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
-    /// The figure's id.
     pub id: String,
-    /// The price's word.
     pub word: String,
     /// Threads; 0 for a price that one thread measures.
     pub threads: usize,
 }
 
 impl Task {
-    /// Whether its price needs files.
-    pub fn is_of_files(&self) -> bool {
-        self.threads == 0 && catalogue::single(&self.word).is_some_and(|price| price.needs.is_of_files())
+    pub fn needs_files(&self) -> bool {
+        let uses_files = |price: &Price| matches!(price.needs, Needs::Files | Needs::Disk);
+        self.threads == 0 && catalogue::single(&self.word).is_some_and(uses_files)
     }
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
-    /// The features of the machine.
     pub capabilities: Capabilities,
     /// The CPUs that threads are put on, in this order.
     pub cpus: Vec<u32>,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let capabilities = &options.capabilities;
     let (fixture, cpus) = (Fixture::new(machine, capabilities), order(machine));
     let first = *cpus.first().ok_or(PlanError::NoCpu)?;
@@ -63,33 +52,33 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     if let Some(word) = options.words.iter().find(wrong) {
         return Err(PlanError::NoPrice(plain_to(word, 40)));
     }
-    let is_asked =
+    let is_requested =
         |price: &str| options.words.is_empty() || options.words.iter().any(|word| matches(price, word));
     let (mut figures, mut tasks) = (Vec::new(), Vec::new());
-    for price in SINGLE.iter().filter(|price| is_asked(price.word)) {
+    for price in SINGLE.iter().filter(|price| is_requested(price.word)) {
         let figure = single(price, &fixture, first);
         match price.needs.missing(capabilities, &fixture) {
-            Some(reason) => figures.push(figure.not_available(reason)),
+            Some(reason) => figures.push(figure.not_available(reason.to_string())),
             None => {
                 tasks.push(Task { id: figure.id.clone(), word: price.word.to_owned(), threads: 0 });
                 figures.push(figure);
             }
         }
     }
-    for price in THREADED.iter().filter(|price| is_asked(price.word)) {
+    for price in THREADED.iter().filter(|price| is_requested(price.word)) {
         for threads in counts(cpus.len()) {
             let figure = threaded(price, &fixture, &cpus[..threads]);
             tasks.push(Task { id: figure.id.clone(), word: price.word.to_owned(), threads });
             figures.push(figure);
         }
     }
-    let has_files = tasks.iter().any(Task::is_of_files);
+    let has_files = tasks.iter().any(Task::needs_files);
     let setup =
         Setup { machine: machine.clone(), capabilities: capabilities.clone(), cpus: cpus.clone(), tasks };
     let suite = SuitePlan {
         suite: SUITE,
         worker: "faults.prices",
-        setup: serde_json::to_value(&setup).unwrap_or_default(),
+        setup,
         figures,
         rules: options.rules,
         preparing: if has_files { "files in the page cache and on disk" } else { "threads on their CPUs" }
@@ -102,16 +91,12 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
 }
 
 /// The prices for a watched program: a minor fault, and what watching adds; 6 rounds, two seconds.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
 pub fn minor_fault_plan(machine: &Machine) -> Result<SuitePlan, PlanError> {
     let rules = Rules::exactly(6, PATIENCE);
     let words = [catalogue::WRITE, catalogue::WATCHING].map(str::to_owned).to_vec();
     let options = Options { capabilities: Capabilities::without_files(), words, rules };
-    let mut suite = plan(machine, &options)?.suite;
-    suite.preparing = "the price of a page fault".to_owned();
-    Ok(suite)
+    let suite = plan(machine, &options)?.suite;
+    Ok(SuitePlan { preparing: "the price of a page fault".to_owned(), ..suite.for_worker()? })
 }
 
 /// The CPUs that may be used: one of each core before the second of any.
@@ -188,17 +173,14 @@ fn conditions(word: &str, clock: Clock, cpus: &[u32]) -> Conditions {
         .with(key::CPUS, cpus.iter().map(|cpu| f64::from(*cpu)).collect())
 }
 
-/// The id of a series of this mode.
 pub fn series_id(series: &str) -> String {
     format!("{SUITE}.{}.{series}", MODE.name)
 }
 
-/// A coordinate on an axis of names.
 pub fn coordinate(text: &str) -> Coordinate {
     Coordinate { value: CoordinateValue::Name(text.to_owned()), unit: None }
 }
 
-/// What was resolved, for people.
 fn notes(capabilities: &Capabilities, fixture: &Fixture, cpus: &[u32]) -> Vec<(&'static str, String)> {
     let size = |size: usize| bytes(size as f64);
     let pages = match &capabilities.huge {
@@ -226,13 +208,17 @@ mod unit {
     use std::path::Path;
 
     use figure::Status;
+    use lab::failure::Failure;
     use lab::schedule::Rules;
     use machine::{Overrides, Tree, synthetic};
 
     use super::*;
     use crate::prices::fixture::FILE;
 
-    fn planned(write: fn(&Path) -> std::io::Result<()>, change: fn(&mut Capabilities)) -> (Planned, Setup) {
+    fn planned(
+        write: fn(&Path) -> std::io::Result<()>,
+        change: fn(&mut Capabilities),
+    ) -> (Planned<Setup>, Setup) {
         let root = tempfile::tempdir().unwrap();
         write(root.path()).unwrap();
         let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
@@ -248,7 +234,7 @@ mod unit {
         change(&mut capabilities);
         let rules = Rules { least: 8, most: 60, target: 0.01, max_time: 60.0, repeats: 2 };
         let planned = plan(&machine, &Options { capabilities, words: Vec::new(), rules }).unwrap();
-        let setup = serde_json::from_value(planned.suite.setup.clone()).unwrap();
+        let setup = planned.suite.setup.clone();
         (planned, setup)
     }
 
@@ -297,8 +283,8 @@ mod unit {
     #[test]
     fn a_missing_feature_has_a_reason_and_no_task() {
         let (planned, setup) = planned(synthetic::microvm_2cpu, |capabilities| {
-            capabilities.huge = Err("switched off".to_owned());
-            capabilities.disk = Err("on tmpfs, which has no disk".to_owned());
+            capabilities.huge = Err(Failure::new("switched off"));
+            capabilities.disk = Err(Failure::new("on tmpfs, which has no disk"));
         });
         let none: Vec<&Figure> =
             planned.suite.figures.iter().filter(|figure| figure.status == Status::NotAvailable).collect();

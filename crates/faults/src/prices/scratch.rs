@@ -16,9 +16,6 @@ pub const CHUNK: usize = 1 << 20;
 const DROPS: usize = 20;
 
 /// A new file that is already unlinked: nothing is left of it, however this process ends.
-///
-/// # Errors
-/// What the system answered.
 pub fn unlinked_file(directory: &Path) -> io::Result<File> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -29,9 +26,6 @@ pub fn unlinked_file(directory: &Path) -> io::Result<File> {
 }
 
 /// Writes so many random bytes, which no file system can compress, and waits until the disk has them.
-///
-/// # Errors
-/// What the system answered.
 pub fn write_random(file: &mut File, bytes: usize) -> io::Result<()> {
     let mut words = vec![0u64; CHUNK / size_of::<u64>()];
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
@@ -51,10 +45,7 @@ pub fn write_random(file: &mut File, bytes: usize) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Drops a file's pages from the page cache, until none is left of the mapping, which must be untouched.
-///
-/// # Errors
-/// What the system answered; or that pages stay.
+/// Drops a file from the page cache; `mapping` must be untouched. It is an error if pages stay.
 pub fn drop_cache(file: &File, mapping: &Mapping) -> io::Result<()> {
     let mut left = 0;
     for _ in 0..DROPS {

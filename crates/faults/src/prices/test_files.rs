@@ -15,7 +15,6 @@ use crate::mapping::Mapping;
 /// Pages of the file of single pages.
 pub const SINGLES: usize = 512;
 
-/// The files, all unlinked.
 #[derive(Debug)]
 pub struct TestFiles {
     /// A file in the page cache.
@@ -34,41 +33,32 @@ pub struct LargeFile {
     bytes: usize,
     /// Its pages in random order.
     order: Vec<usize>,
-    /// The next index into that order.
     next: AtomicUsize,
 }
 
 impl TestFiles {
     /// Writes them; `region` bytes of the cached one.
-    ///
-    /// # Errors
-    /// The directory, and what the system answered.
-    pub fn create(capabilities: &Capabilities, region: usize) -> Result<TestFiles, String> {
+    pub fn create(capabilities: &Capabilities, region: usize) -> io::Result<TestFiles> {
         let Capabilities { directory, page, .. } = capabilities;
-        let failed = |error: io::Error| format!("{}: {error}", directory.display());
         // Without a large file where its pages cannot be dropped from memory.
         let large = match &capabilities.disk {
-            Ok(bytes) => Some(LargeFile::create(directory, *bytes, *page).map_err(failed)?),
+            Ok(bytes) => Some(LargeFile::create(directory, *bytes, *page)?),
             Err(_) => None,
         };
-        let mut cached = unlinked_file(directory).map_err(failed)?;
-        write_random(&mut cached, region).map_err(failed)?;
+        let mut cached = unlinked_file(directory)?;
+        write_random(&mut cached, region)?;
         // Farther apart than fault-around reaches.
         let around = capabilities.around.as_ref().map_or(1.0, |pages| *pages);
         let stride = 2 * (around.ceil() as usize).max(1).next_power_of_two();
-        let singles = unlinked_file(directory).map_err(failed)?;
-        singles.set_len((SINGLES * stride * page) as u64).map_err(failed)?;
+        let singles = unlinked_file(directory)?;
+        singles.set_len((SINGLES * stride * page) as u64)?;
         for nth in 0..SINGLES {
-            singles.write_all_at(&[1], (nth * stride * page) as u64).map_err(failed)?;
+            singles.write_all_at(&[1], (nth * stride * page) as u64)?;
         }
-        singles.sync_all().map_err(failed)?;
+        singles.sync_all()?;
         Ok(TestFiles { cached, singles, stride, large })
     }
 
-    /// The large file.
-    ///
-    /// # Errors
-    /// There is none.
     pub fn large(&self) -> io::Result<&LargeFile> {
         self.large.as_ref().ok_or_else(|| io::Error::other("there is no large file"))
     }
@@ -88,18 +78,11 @@ impl LargeFile {
         Ok(LargeFile { file, bytes, order, next: AtomicUsize::new(0) })
     }
 
-    /// Maps it, private and read-only.
-    ///
-    /// # Errors
-    /// What the system answered.
     pub fn map(&self) -> io::Result<Mapping> {
         Mapping::file(&self.file, self.bytes, MapFlags::PRIVATE, false)
     }
 
     /// Drops its pages from the page cache; `region` is an untouched mapping of it.
-    ///
-    /// # Errors
-    /// What the system answered; or that pages stay.
     pub fn drop_cache(&self, region: &Mapping) -> io::Result<()> {
         drop_cache(&self.file, region)
     }

@@ -1,5 +1,4 @@
-//! Laps of several threads of one process: a change of the page table while others run, and faults while
-//! others fault.
+//! Laps of several threads: a change of the page table while others run, and faults while others fault.
 
 use std::hint::spin_loop;
 use std::io;
@@ -9,14 +8,13 @@ use lab::pool::WorkerThread;
 use rustix::mm::Advice;
 
 use super::fixture::Fixture;
-use super::lap::{Lap, fill, timed};
+use super::lap::{Lap, fill, timed, timed_calls};
 use crate::mapping::{Mapping, page_size};
 
 /// Pages that a lap gives back one by one.
 const PAGES: usize = 256;
 /// Pages that stay, so that no page table becomes empty: freeing one interrupts even idle CPUs.
 const STAYING: usize = 8;
-/// Laps of a sample.
 const LAPS: usize = 4;
 
 /// A call that gives the last page back; its number is the second argument.
@@ -25,7 +23,6 @@ type Release = fn(&mut Mapping, usize) -> io::Result<()>;
 /// The signal to the other threads that a sample is over.
 #[derive(Debug, Default)]
 pub struct SampleEnd {
-    /// Samples that are over.
     samples: AtomicUsize,
 }
 
@@ -46,7 +43,7 @@ pub fn dontneed(fixture: &Fixture, thread: &WorkerThread, sample: usize, end: &S
 }
 
 /// munmap of one page after the other, from the end of the region, so that no mapping is split.
-pub fn unmapped(fixture: &Fixture, thread: &WorkerThread, sample: usize, end: &SampleEnd) -> io::Result<Lap> {
+pub fn munmap(fixture: &Fixture, thread: &WorkerThread, sample: usize, end: &SampleEnd) -> io::Result<Lap> {
     release_pages(fixture, thread, sample, end, |region, _| region.cut(1))
 }
 
@@ -70,15 +67,13 @@ fn release_pages(
         let mut region = Mapping::anonymous_at((PAGES + STAYING) * page_size(), fixture.table)?;
         fill(&region);
         let last = region.pages();
-        let (result, used) = timed(|| (1..=PAGES).try_for_each(|nth| release(&mut region, last - nth)));
-        result?;
-        all.push(Lap::new(PAGES, used));
+        all.push(timed_calls(PAGES, || (1..=PAGES).try_for_each(|nth| release(&mut region, last - nth)))?);
     }
     Ok(all.into_iter().sum())
 }
 
 /// First writes of all threads at once, each in a region of its own.
-pub fn written(fixture: &Fixture, thread: &WorkerThread, _: usize, _: &SampleEnd) -> io::Result<Lap> {
+pub fn first_write(fixture: &Fixture, thread: &WorkerThread, _: usize, _: &SampleEnd) -> io::Result<Lap> {
     let region = Mapping::anonymous(fixture.each(thread.threads));
     // A thread without a region comes to the barrier too: the others wait there.
     if thread.wait().is_err() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::fixture::Fixture;
 use super::lap::{Lap, timed};
-use crate::clocks::Used;
+use crate::clocks::ThreadUsage;
 use crate::mapping::Mapping;
 use crate::trace::events::{Events, open_this_thread, this_thread};
 use crate::trace::record::Set;
@@ -33,7 +33,7 @@ fn with_events<T>(period: u64, burst: bool, body: impl FnOnce() -> io::Result<T>
             Some(events) => events,
             none => none.insert(open_this_thread(period)?),
         };
-        if events.period() != period {
+        if events.period != period {
             events.set_period(period, &[this_thread()], &mut entries)?;
         }
         events.turn(Set::Minor, true);
@@ -51,8 +51,7 @@ fn close() {
     EVENTS.with_borrow_mut(|events| *events = None);
 }
 
-/// First writes to a fresh region.
-fn touch(fixture: &Fixture) -> io::Result<Used> {
+fn touch(fixture: &Fixture) -> io::Result<ThreadUsage> {
     let region = Mapping::anonymous(fixture.region)?;
     Ok(timed(|| (0..region.pages()).for_each(|page| region.write(page))).1)
 }
@@ -61,8 +60,7 @@ fn pages(fixture: &Fixture) -> f64 {
     (fixture.region / fixture.page) as f64
 }
 
-/// What counting adds to each fault.
-pub fn counted(fixture: &Fixture) -> io::Result<Lap> {
+pub fn counting(fixture: &Fixture) -> io::Result<Lap> {
     // Each measurement follows a lap that is not measured, as opening and closing events change caches.
     let twice = || touch(fixture).and_then(|_| touch(fixture));
     let used = with_events(COUNTED, false, twice)?;
@@ -70,8 +68,7 @@ pub fn counted(fixture: &Fixture) -> io::Result<Lap> {
     Ok(Lap { units: pages(fixture), used, again: twice()? })
 }
 
-/// What a sample with its stack adds to counting.
-pub fn sampled(fixture: &Fixture) -> io::Result<Lap> {
+pub fn sampling(fixture: &Fixture) -> io::Result<Lap> {
     let used = with_events(SAMPLED, false, || touch(fixture))?;
     let again = with_events(COUNTED, false, || touch(fixture))?;
     Ok(Lap { units: pages(fixture) / SAMPLED as f64, used, again })
@@ -84,8 +81,7 @@ pub fn burst(fixture: &Fixture) -> io::Result<Lap> {
     Ok(Lap { units: pages(fixture), used, again })
 }
 
-/// What events add to a switch of a task off its CPU and back.
-pub fn switched(_: &Fixture) -> io::Result<Lap> {
+pub fn task_switch(_: &Fixture) -> io::Result<Lap> {
     let sleep = || timed(|| (0..SWITCHES).for_each(|_| std::thread::sleep(SLEEP))).1;
     let used = with_events(COUNTED, false, || Ok(sleep()))?;
     close();

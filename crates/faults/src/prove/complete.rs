@@ -1,12 +1,10 @@
-//! What follows from the starts: the other quantities of each, and its ratios to the starts without a lever.
-//! Pure.
+//! What follows from the starts: other quantities, and ratios to the starts without a lever. Pure.
 
 use figure::Figure;
 use figure::levers::{BASE, Quantity};
 
 use super::plan::AXIS;
 
-/// Adds them.
 pub fn complete(figures: &mut Vec<Figure>) {
     let (base, levers): (Vec<&Figure>, Vec<&Figure>) =
         AXIS.measured(figures).into_iter().partition(|figure| AXIS.variant_of(figure) == BASE);

@@ -1,5 +1,4 @@
-//! The start that proves that a lever took: the calls for memory are counted, and the processes are observed
-//! while they run.
+//! The start that proves that a lever took: calls for memory are counted, and its processes observed.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -7,14 +6,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use figure::{Evidence, Reading, evidence as key};
+use lab::failure::Failure;
 use lab::start::{LaunchSettings, Programs, Start, StartResult};
 
 use crate::allocator;
 
-/// A start whose calls for memory were counted.
 #[derive(Debug)]
 pub struct CountedStart {
-    /// What it used, its calls, and whether it failed.
     pub ended: StartResult,
     /// The first program that ran without the variables.
     without_variables: Option<String>,
@@ -23,20 +21,17 @@ pub struct CountedStart {
 
 impl CountedStart {
     /// Starts the program with these variables. One that does not end by itself is stopped after `time`.
-    ///
-    /// # Errors
-    /// Why it could not be started, in words for the user.
     pub fn run(
         stage: &LaunchSettings,
         environment: &[OsString],
         time: Option<Duration>,
-    ) -> Result<CountedStart, String> {
+    ) -> Result<CountedStart, Failure> {
         let (mut without_variables, mut allocators) = (None, BTreeSet::new());
         let mut programs = Programs::default();
         let start = Start::counting_calls(stage, environment.to_vec())?;
-        let look = |cell: u32| {
+        let observe = |helper: u32| {
             // A process that is just being executed has neither libraries nor variables yet.
-            let observed = programs.observe(cell, |process, program| {
+            let observed = programs.observe(helper, |process, program| {
                 let allocator = allocator::of_process(process)?;
                 let lacks_variables = has_all(process, environment) == Some(false);
                 let name = || figure::format::plain_to(&program.to_string_lossy(), 120);
@@ -49,8 +44,8 @@ impl CountedStart {
             Ok(())
         };
         let ended = match time {
-            Some(time) => start.run_for(time, look),
-            None => start.run(look),
+            Some(time) => start.run_for(time, observe),
+            None => start.run(observe),
         }?;
         Ok(CountedStart { ended, without_variables, allocators })
     }
@@ -61,7 +56,6 @@ impl CountedStart {
         self.ended.calls.clone().map(|calls| calls.iter().map(|count| count / seconds).collect())
     }
 
-    /// Writes the calls and what was observed.
     pub fn write(&self, evidence: &mut Evidence, is_rate: bool) {
         evidence.put_reading(key::LEVER_CALLS, self.calls(is_rate));
         if self.allocators.is_empty() {
@@ -76,8 +70,7 @@ impl CountedStart {
     }
 }
 
-/// Whether a process was started with all these variables; `None` if its environment cannot be read. Names
-/// are compared alone: the dynamic linker overwrites the value of GLIBC_TUNABLES as it reads it.
+/// Whether a process has all these variables, by name: the dynamic linker overwrites values (GLIBC_TUNABLES).
 fn has_all(process: u32, environment: &[OsString]) -> Option<bool> {
     let text = std::fs::read(format!("/proc/{process}/environ")).ok()?;
     let name = |variable: &[u8]| variable.split(|byte| *byte == b'=').next().map(<[u8]>::to_vec);

@@ -9,23 +9,18 @@ use figure::{Conditions, Machine};
 use lab::mode::Planned;
 use lab::start::assignment;
 use lab::trial::plan::{environment, notes};
-use lab::trial::{Axis, Trial, Variant};
+use lab::trial::{Axis, Setup, Trial, Variant};
 
 use super::{MODE, Options, PlanError};
 use crate::levers;
 
-/// What is compared.
 pub const AXIS: Axis =
     Axis { suite: crate::SUITE, cpu: "faults.prove.cpu", name: "lever", variant: key::LEVER };
 /// Starts for the proof in addition to one for each variant: the base once more, and some where another
 /// allocator is preloaded or a count of calls failed.
 const MORE_PROOF_STARTS: usize = 3;
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let (mut variants, mut figures) = (Vec::new(), Vec::new());
     let mut add = |name: &str, environment: Vec<OsString>, library: Option<PathBuf>, conditions| {
         figures.push(AXIS.planned(name, &options.program, options.until_rate, conditions));
@@ -38,12 +33,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
             .iter()
             .map(|(name, value)| assignment(name, value))
             .collect();
-        let conditions = Conditions::default()
-            .with(key::LEVER_ABOUT, lever.about.to_owned())
-            .with(key::LEVER_ENVIRONMENT, shell_words(&environment))
-            .with(key::LEVER_CODE, lever.code.to_owned())
-            .with(key::LEVER_PRICE, lever.price.to_owned())
-            .with(key::LEVER_BOUNDED, lever.is_bounded)
+        let conditions = lever
+            .conditions(shell_words(&environment))
             .with(key::LEVER_MANAGER, options.manager.word().to_owned());
         add(lever.word, environment, None, conditions);
     }
@@ -58,7 +49,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         add(&allocator.name, environment, Some(allocator.library.clone()), conditions);
     }
     if variants.len() < 2 {
-        return Err(PlanError::Wrong(nothing(options)));
+        return Err(PlanError::Nothing(options.manager.told()));
     }
     let names: Vec<&str> = variants.iter().skip(1).map(|variant| variant.name.as_str()).collect();
     let mut resolved = Vec::from(notes(&options.program));
@@ -88,33 +79,22 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     Ok(Planned { suite: trial.suite_plan(machine), notes: resolved })
 }
 
-/// The levers that are tried.
 fn chosen(options: &Options) -> Result<Vec<(&'static levers::Lever, &'static levers::Way)>, PlanError> {
     let all = levers::to_try(options.manager, &[], options.version);
     let exists = |name: &String| all.iter().any(|(lever, _)| lever.word == name);
     if let Some(unknown) = options.only.iter().find(|name| !exists(name)) {
         let names: Vec<&str> = all.iter().map(|(lever, _)| lever.word).collect();
-        let available = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-        return Err(PlanError::Wrong(format!(
-            "--lever {}: of {} there are {available}",
-            figure::format::plain_to(unknown, 40),
-            options.manager.told()
-        )));
+        return Err(PlanError::Lever {
+            lever: figure::format::plain_to(unknown, 40),
+            manager: options.manager.told(),
+            available: if names.is_empty() { "none".to_owned() } else { names.join(", ") },
+        });
     }
     if !options.only.is_empty() {
-        let is_asked = |word: &str| options.only.iter().any(|name| name == word);
-        return Ok(all.into_iter().filter(|(lever, _)| is_asked(lever.word)).collect());
+        let is_requested = |word: &str| options.only.iter().any(|name| name == word);
+        return Ok(all.into_iter().filter(|(lever, _)| is_requested(lever.word)).collect());
     }
     Ok(levers::to_try(options.manager, &options.mechanisms, options.version))
-}
-
-/// Why there is nothing to try.
-fn nothing(options: &Options) -> String {
-    let manager = options.manager.told();
-    format!(
-        "nothing can be tried from outside: {manager} has no setting that would help; another allocator can be tried \
-         (--allocator jemalloc), and --manager says who manages the memory if it is not {manager}"
-    )
 }
 
 /// Variables as words of a shell command.

@@ -11,52 +11,43 @@ use figure::faults::Memory;
 
 use super::record::Map;
 
-/// Bytes of a heap of a thread's arena, and what it is aligned to (glibc, HEAP_MAX_SIZE where addresses have
-/// 64 bits).
+/// Bytes and alignment of a heap of a thread's arena (glibc, HEAP_MAX_SIZE where addresses have 64 bits).
 const ARENA: u64 = 64 << 20;
 /// PROT_READ, PROT_WRITE, PROT_EXEC.
 const WRITE: u32 = 2;
 const EXEC: u32 = 4;
 
-/// A mapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Area {
     /// Behind its last byte.
     pub end: u64,
-    /// Where in its file it starts.
     pub offset: u64,
     /// The file, or a name such as `[heap]`; untrusted. Empty where there is none.
     pub name: Rc<str>,
-    /// Whether code may run there.
     pub is_code: bool,
     /// Whether it may be written, and writes stay private.
     pub is_private: bool,
     /// When it was mapped, or grew, last; 0: before the trace.
     pub since: u64,
-    /// When another mapping merged with it last. It may have been unmapped and mapped again before that: no
-    /// record shows it.
+    /// When another mapping merged with it last. Before that, it may have been unmapped and mapped again.
     pub joined: u64,
-    /// PROT_READ and so on.
     protection: u32,
     /// Whether it is known to have been unmapped since.
     is_gone: bool,
 }
 
 impl Area {
-    /// The file that it maps.
     pub fn file(&self) -> Option<&str> {
         (self.name.starts_with('/') && !self.name.starts_with("//") && !self.is_anonymous())
             .then_some(&self.name)
     }
 
-    /// Whether its name is one of the kernel's for shared anonymous memory (shmem_zero_setup, memfd, huge
-    /// pages).
+    /// Whether it is the kernel's name for shared anonymous memory (shmem_zero_setup, memfd, huge pages).
     fn is_anonymous(&self) -> bool {
         ["/dev/zero", "/anon_hugepage", "/SYSV"].iter().any(|name| self.name.starts_with(name))
     }
 }
 
-/// A process's mappings, by their first byte.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AddressSpace {
     areas: BTreeMap<u64, Area>,
@@ -67,10 +58,8 @@ pub struct AddressSpace {
     heap_end: u64,
 }
 
-/// The result of a new mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Added {
-    /// Whether it maps code.
+pub struct NewMapping {
     pub is_code: bool,
     /// Bytes that were not mapped before.
     pub fresh: u64,
@@ -78,7 +67,7 @@ pub struct Added {
 
 impl AddressSpace {
     /// Adds a mapping, in place of what was mapped there.
-    pub fn add(&mut self, map: &Map, time: u64) -> Added {
+    pub fn add(&mut self, map: &Map, time: u64) -> NewMapping {
         let name = if map.name == "//anon" { "" } else { &map.name };
         let mut area = Area {
             end: map.end,
@@ -91,19 +80,18 @@ impl AddressSpace {
             protection: map.protection,
             is_gone: false,
         };
-        let added = Added { is_code: area.is_code, fresh: map.end.saturating_sub(map.start) };
+        let added = NewMapping { is_code: area.is_code, fresh: map.end.saturating_sub(map.start) };
         if name == "[heap]" {
             if time > 0 && map.end <= self.heap_end {
                 (self.regrown, self.regrown_at) = (self.regrown + 1, time);
             }
             self.heap_end = self.heap_end.max(map.end);
         }
-        // A heap or an arena that has grown, or has other rights now, is as old as it was (brk(2), thread
-        // arenas).
+        // A heap or an arena that grew, or got other rights, is as old as it was (brk(2), thread arenas).
         if name == "[heap]" || is_arena(map.start, map.end) {
             area.since = self.areas.get(&map.start).map_or(time, |old| old.since);
         } else if name.is_empty() {
-            return Added { fresh: self.merge(map, area), ..added };
+            return NewMapping { fresh: self.merge(map, area), ..added };
         }
         self.put(map.start, area);
         added
@@ -154,7 +142,6 @@ impl AddressSpace {
         }
     }
 
-    /// Puts an area where it belongs, cutting others.
     fn put(&mut self, start: u64, area: Area) {
         let end = area.end;
         if start >= end {
@@ -186,12 +173,10 @@ impl AddressSpace {
         (address < area.end).then_some((*start, area))
     }
 
-    /// All mappings.
     pub fn areas(&self) -> impl Iterator<Item = (u64, &Area)> {
         self.areas.iter().map(|(start, area)| (*start, area))
     }
 
-    /// Bytes that are mapped.
     pub fn mapped(&self) -> u64 {
         self.areas.iter().fold(0, |sum, (start, area)| sum.saturating_add(area.end.saturating_sub(*start)))
     }

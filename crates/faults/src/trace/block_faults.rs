@@ -22,28 +22,20 @@ const MOST_ORIGINS: usize = 50_000;
 const MOST_AGES: usize = 2000;
 const MOST_TOUCHES: usize = 1000;
 
-/// A step in the life of a process and its blocks.
+/// A step in the life of a process and its blocks. After a fork it has the blocks of its parent.
 #[derive(Clone, Debug)]
 enum Step {
-    /// The recorder is loaded in this process.
-    Hello,
-    Born(u64, Live),
+    RecorderLoaded,
+    Born(u64, LiveBlock),
     Ended(u64),
-    /// It begins with the blocks of this parent.
     Fork(u32),
-    /// It executes another program.
     Exec,
     Exit,
-    Fault {
-        address: u64,
-        weight: f64,
-        touch: Box<Site>,
-    },
+    Fault { address: u64, weight: f64, touch: Box<Site> },
 }
 
-/// A block that exists.
 #[derive(Clone, Copy, Debug)]
-struct Live {
+struct LiveBlock {
     end: u64,
     /// When it was requested, and when it was allocated.
     begun: u64,
@@ -52,11 +44,10 @@ struct Live {
     origin: Option<(u32, f64)>,
 }
 
-/// A process.
 #[derive(Clone, Debug, Default)]
 struct Process {
     has_recorder: bool,
-    blocks: Rc<BTreeMap<u64, Live>>,
+    blocks: Rc<BTreeMap<u64, LiveBlock>>,
     /// Faults before the recorder was loaded.
     before: f64,
 }
@@ -69,7 +60,6 @@ impl Process {
     }
 }
 
-/// What faults are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     /// The group of the place that touched the block: its program and kind of memory.
@@ -83,11 +73,9 @@ pub struct Key {
 /// Faults in blocks of one kind.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
-    /// Faults.
     pub faults: f64,
     /// Faults, divided by the probability with which the stack of their block was taken.
     pub scaled: f64,
-    /// Samples.
     pub samples: f64,
     /// Sizes of the smallest and the largest, in bytes.
     pub sizes: Option<(u64, u64)>,
@@ -97,7 +85,6 @@ pub struct Row {
     pub touches: HashMap<Site, f64>,
 }
 
-/// The faults of a trace, joined to blocks.
 #[derive(Debug, Default)]
 pub struct BlockFaults {
     waiting: BTreeMap<(u64, u64), (u32, Step)>,
@@ -107,7 +94,6 @@ pub struct BlockFaults {
     by_frames: HashMap<Box<[Frame]>, u32>,
     /// Stacks of allocations, by number.
     pub origins: Vec<Box<[Frame]>>,
-    /// Faults in blocks.
     pub rows: HashMap<Key, Row>,
     /// Blocks whose stack was taken, by that stack and by the exponent of their size: how many there were,
     /// and how many of them were freed.
@@ -116,7 +102,6 @@ pub struct BlockFaults {
     pub outside: f64,
     /// Faults of processes without the recorder.
     pub without_recorder: f64,
-    /// Programs that were started with it.
     pub programs: u64,
     /// Blocks that were recorded, and those of them whose stack was taken.
     pub born: (u64, u64),
@@ -143,19 +128,18 @@ impl BlockFaults {
     /// probability with which stacks are taken.
     pub fn record(&mut self, entry: &shm::blocks::Entry, stack: Option<(Box<[Frame]>, f64)>) {
         let step = match entry.kind {
-            Kind::Hello => Step::Hello,
+            Kind::Hello => Step::RecorderLoaded,
             Kind::Ended => Step::Ended(entry.address),
             Kind::Born => {
                 self.born = (self.born.0 + 1, self.born.1 + u64::from(stack.is_some()));
                 let origin = stack.and_then(|(frames, chance)| Some((self.origin(frames)?, chance)));
                 let end = entry.address.saturating_add(entry.size);
-                Step::Born(entry.address, Live { end, begun: entry.begun, since: entry.time, origin })
+                Step::Born(entry.address, LiveBlock { end, begun: entry.begun, since: entry.time, origin })
             }
         };
         self.put(entry.begun, entry.process, step);
     }
 
-    /// Adds a minor fault at a place.
     pub fn fault(&mut self, fault: &Fault, time: u64, touch: &Site) {
         let (address, weight) = (fault.address, fault.weight as f64);
         self.put(time, fault.process, Step::Fault { address, weight, touch: Box::new(touch.clone()) });
@@ -174,7 +158,6 @@ impl BlockFaults {
         self.outside + self.without_recorder + self.sum(|row| row.faults)
     }
 
-    /// The sum of a field over all rows.
     pub fn sum(&self, field: fn(&Row) -> f64) -> f64 {
         self.rows.values().map(field).fold(0.0, |sum, one| sum + one)
     }
@@ -210,7 +193,7 @@ impl BlockFaults {
     fn join(&mut self, time: u64, number: u32, step: Step) {
         let process = self.processes.entry(number).or_default();
         match step {
-            Step::Hello => self.outside += process.recorder_loaded(),
+            Step::RecorderLoaded => self.outside += process.recorder_loaded(),
             Step::Born(address, live) => {
                 // The record of the loading may have been lost.
                 self.outside += process.recorder_loaded();
@@ -275,7 +258,7 @@ fn class(size: u64) -> u32 {
 }
 
 /// Inserts a block. Blocks that it overlaps have been freed, and the record of that was lost.
-fn insert(blocks: &mut BTreeMap<u64, Live>, address: u64, live: Live) {
+fn insert(blocks: &mut BTreeMap<u64, LiveBlock>, address: u64, live: LiveBlock) {
     let below = blocks.range(..live.end).rev();
     let gone: Vec<u64> = below.take_while(|(_, old)| old.end > address).map(|(start, _)| *start).collect();
     for start in gone {

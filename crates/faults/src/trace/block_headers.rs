@@ -1,5 +1,4 @@
-//! First faults at fresh mappings: which of them malloc made, by what wrote to a block's header at their
-//! beginning. Pure.
+//! First faults at fresh mappings: which of them malloc made, by what wrote to a block's header. Pure.
 //!
 //! A mapping where another one had been is made again and again; one at a new place may stay, as those that a
 //! program makes while it starts. If there are enough of the former, they decide alone. A mapping counts by
@@ -18,15 +17,11 @@ const MOST_PAGES: u64 = 1024;
 /// Sums over mappings at new places, and over those where another one had been: their number, or their pages.
 type Sums = [f64; 2];
 
-/// First faults of one program at one kind of memory.
 #[derive(Clone, Debug, Default)]
 pub struct BlockHeaders {
-    /// Mappings.
     mappings: Sums,
-    /// Their pages.
     pages: Sums,
-    /// By instruction of the C library that wrote to the beginning of a fresh mapping, where malloc keeps a
-    /// block's size.
+    /// By instruction of the C library that wrote to a fresh mapping where malloc keeps a block's size.
     headers: HashMap<u64, (f64, Sums)>,
     /// Instructions that touched other pages: those of memset and memcpy mostly do, those of malloc hardly.
     others: HashMap<u64, f64>,
@@ -46,7 +41,6 @@ impl BlockHeaders {
         }
     }
 
-    /// Adds any other fault.
     pub fn other(&mut self, instruction: u64) {
         if self.others.len() < MOST_PLACES || self.others.contains_key(&instruction) {
             *self.others.entry(instruction).or_default() += 1.0;

@@ -1,5 +1,4 @@
-//! Calls for memory: how many of each kind there were while they were counted, of how many bytes, and from
-//! where. Pure.
+//! Calls for memory: how many of each kind were counted, of how many bytes, and from where. Pure.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -9,17 +8,13 @@ use figure::faults::Call;
 use super::frame::Frame;
 use super::record::CallArguments;
 
-/// Different stacks that are kept at most.
 const MOST_STACKS: usize = 20_000;
-/// MADV_FREE, MADV_DONTNEED, and the two others that give pages back at once (MADV_DONTNEED_LOCKED,
-/// MADV_PAGEOUT).
+/// MADV_FREE; MADV_DONTNEED, and two that give pages back at once (MADV_DONTNEED_LOCKED, MADV_PAGEOUT).
 const FREE: i32 = 8;
 const DONTNEED: [i32; 3] = [4, 24, 21];
 
-/// Calls of a kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sum {
-    /// How many.
     pub calls: f64,
     /// Their bytes, as far as these are known.
     pub bytes: f64,
@@ -28,7 +23,6 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// Both together.
     pub fn plus(self, other: Sum) -> Sum {
         Sum {
             calls: self.calls + other.calls,
@@ -52,41 +46,31 @@ impl Sum {
     }
 }
 
-/// A time in which calls were counted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Window {
-    /// Its length.
     pub seconds: f64,
-    /// Calls, by kind.
     pub calls: HashMap<Call, Sum>,
 }
 
-/// Where calls came from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Caller {
-    /// The program.
     pub program: u32,
-    /// The kind.
     pub call: Call,
     /// Calls that led to it, the innermost first.
     pub frames: Box<[Frame]>,
 }
 
-/// All calls of a trace.
 #[derive(Debug, Default)]
 pub struct CallCounts {
     /// Processes that are watched from the beginning, if they ran before.
     pub watched: Vec<u32>,
-    /// Times in which calls were counted, one after the other.
     pub windows: Vec<Window>,
     /// Callers, with the calls that their samples stand for, and how many these are.
     pub callers: HashMap<Rc<Caller>, (Sum, f64)>,
     /// Calls that were not counted, as their ring was full.
     pub lost: f64,
-    /// When the current window began.
     begun: Option<u64>,
     counted: HashMap<Call, Sum>,
-    /// When the last window ended.
     ended: Option<u64>,
 }
 
@@ -118,14 +102,12 @@ impl CallCounts {
         is_gap
     }
 
-    /// Counts a call.
     pub fn count(&mut self, call: Call, bytes: Option<u64>, weight: f64) {
         if self.begun.is_some() {
             self.counted.entry(call).or_default().add(weight, bytes);
         }
     }
 
-    /// Adds the caller of a sampled call.
     pub fn caller(&mut self, caller: Caller, bytes: Option<u64>, weight: f64) {
         if self.callers.len() < MOST_STACKS || self.callers.contains_key(&caller) {
             let (sum, samples) = self.callers.entry(Rc::new(caller)).or_default();
@@ -134,13 +116,11 @@ impl CallCounts {
         }
     }
 
-    /// Calls of a kind while they were counted.
     pub fn sum(&self, call: Call) -> Sum {
         let sums = self.windows.iter().filter_map(|window| window.calls.get(&call));
         sums.fold(Sum::default(), |sum, more| sum.plus(*more))
     }
 
-    /// Seconds in which calls were counted.
     pub fn seconds(&self) -> f64 {
         self.windows.iter().map(|window| window.seconds).sum()
     }

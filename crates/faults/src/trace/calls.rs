@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use std::{io, mem};
 
 use figure::CpuList;
+use lab::failure::Failure;
 use perf_event::data::endian::Native;
 use perf_event::data::parse::ParseConfig;
 use perf_event::events::Tracepoint;
@@ -22,8 +23,8 @@ use perf_event_open_sys::ioctls;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 use super::control::prime_from;
-use super::events::drain;
-use super::record::{Entry, EventKind, registers};
+use super::events::{drain, join, sample_stacks};
+use super::record::{Entry, EventKind};
 use super::time::now;
 use super::tracefs::{Format, Tracefs};
 use reader::{Reader, Set, TRACED};
@@ -39,15 +40,13 @@ const AIM: (f64, f64) = (1000.0, 60.0);
 /// Up to so many of each call in a second every one is recorded; beyond that one in so many. More for brk:
 /// its bytes are a difference to the call before.
 const ALL: [f64; TRACED.len()] = [5000.0, 5000.0, 5000.0, 50_000.0, 5000.0];
-/// The first period of stacks.
 const FIRST_PERIOD: u64 = 7;
 /// A CPU records at least so many stacks, and calls, of each moment, however long the period should be.
 const LEAST: (f64, f64) = (4.0, 20.0);
 /// Time between two adjustments of the periods.
 const CONTROL: Duration = Duration::from_millis(20);
-/// Pages of a CPU's rings, by set; and bytes of stack that are copied.
+/// Pages of a CPU's rings, by set.
 const PAGES: [usize; 4] = [64, 64, 64, 8];
-const STACK: u32 = 8 << 10;
 /// Whether the bits of a fault's error code are known: those of x86.
 const KNOWS_CODES: bool = cfg!(target_arch = "x86_64");
 
@@ -56,7 +55,7 @@ pub struct Calls {
     cpus: CpuList,
     formats: Vec<Format>,
     /// The format of page_fault_user.
-    codes: Result<Format, String>,
+    codes: Result<Format, Failure>,
     is_always: bool,
     stop: Arc<AtomicU64>,
     open: Option<Moment>,
@@ -79,7 +78,6 @@ struct Moment {
     adapted: Instant,
 }
 
-/// The ring of one CPU.
 struct Ring {
     ring: Sampler,
     /// Other counters that write into it.
@@ -87,19 +85,16 @@ struct Ring {
 }
 
 impl Calls {
-    /// Begins to count at once. `is_always`: all the time, and not in moments. `stop`: the time at which counting
-    /// ends, in nanoseconds of CLOCK_MONOTONIC; the largest number until that is known.
-    ///
-    /// # Errors
-    /// Why it cannot, in words for the user.
-    pub fn open(cpus: &CpuList, is_always: bool, stop: Arc<AtomicU64>) -> Result<Calls, String> {
+    /// Begins to count at once. `is_always`: all the time, and not in moments. `stop`: when counting ends, in
+    /// ns of CLOCK_MONOTONIC; the largest number until that is known.
+    pub fn open(cpus: &CpuList, is_always: bool, stop: Arc<AtomicU64>) -> Result<Calls, Failure> {
         let tracefs = Tracefs::open()?;
-        let formats: Result<Vec<Format>, String> =
+        let formats: Result<Vec<Format>, Failure> =
             TRACED.iter().map(|name| tracefs.format(&format!("syscalls/{name}"))).collect();
         let codes = if KNOWS_CODES {
             tracefs.format("exceptions/page_fault_user")
         } else {
-            Err("what a fault's error code says is known of x86 alone".to_owned())
+            Err(Failure::new("the error codes of faults are known on x86 only"))
         };
         let mut calls = Calls {
             cpus: cpus.clone(),
@@ -118,23 +113,18 @@ impl Calls {
         files.current = files.maximum;
         let _ = setrlimit(Resource::Nofile, files);
         if let Some(format) = &calls.forks.0 {
-            calls.forks.1 =
-                calls.rings(Set::Forks, std::slice::from_ref(format)).map_err(|error| explain(&error))?;
+            calls.forks.1 = calls.rings(Set::Forks, std::slice::from_ref(format))?;
         }
-        calls.open = Some(calls.moment().map_err(|error| explain(&error))?);
+        calls.open = Some(calls.moment()?);
         Ok(calls)
     }
 
-    /// Why error codes of faults are missing, if so.
-    pub fn codes(&self) -> Result<(), String> {
+    pub fn codes(&self) -> Result<(), Failure> {
         self.codes.as_ref().map(drop).map_err(Clone::clone)
     }
 
-    /// Reads the rings, and begins or ends a moment.
-    ///
-    /// # Errors
-    /// Why no more is counted, in words for the user.
-    pub fn pass(&mut self, entries: &mut Vec<Entry>) -> Result<(), String> {
+    /// Reads the rings, and begins or ends a moment. After a failure nothing more is counted.
+    pub fn pass(&mut self, entries: &mut Vec<Entry>) -> Result<(), Failure> {
         self.drain(entries);
         self.adapt();
         let at = Instant::now();
@@ -150,14 +140,13 @@ impl Calls {
             self.close(entries);
             self.next = at + EVERY - MOMENT;
         } else {
-            self.open = Some(self.moment().map_err(|error| explain(&error))?);
+            self.open = Some(self.moment()?);
             entries.push(Entry { time: self.time(), kind: EventKind::Counting(true) });
             self.next = at + MOMENT;
         }
         Ok(())
     }
 
-    /// Ends the current moment.
     pub fn close(&mut self, entries: &mut Vec<Entry>) {
         self.drain(entries);
         if let Some(moment) = self.open.take() {
@@ -166,7 +155,6 @@ impl Calls {
         }
     }
 
-    /// Turns error codes of faults on or off.
     pub fn watch_codes(&mut self, on: bool, entries: &mut Vec<Entry>) {
         if !on {
             self.drain(entries);
@@ -174,26 +162,26 @@ impl Calls {
         } else if let Ok(format) = self.codes.clone() {
             match self.rings(Set::Codes, &[format]) {
                 Ok(rings) => self.faults = rings,
-                Err(error) => self.codes = Err(explain(&error)),
+                Err(failure) => self.codes = Err(failure),
             }
         }
     }
 
-    /// Nanoseconds of CLOCK_MONOTONIC, at most the time of `stop`: a reader that is behind goes on after the program has ended.
+    /// Nanoseconds of CLOCK_MONOTONIC, at most `stop`: a late reader goes on after the program has ended.
     fn time(&self) -> u64 {
         now().min(self.stop.load(Ordering::Acquire))
     }
 
-    fn moment(&self) -> io::Result<Moment> {
+    fn moment(&self) -> Result<Moment, Failure> {
         let (stacks, counts) =
             (self.rings(Set::Stacks, &self.formats)?, self.rings(Set::Counts, &self.formats)?);
         Ok(Moment { stacks, counts, calls: [0.0; TRACED.len()], adapted: Instant::now() })
     }
 
     /// Opens a ring for each CPU, into which all of these tracepoints write.
-    fn rings(&self, set: Set, formats: &[Format]) -> io::Result<Vec<Ring>> {
+    fn rings(&self, set: Set, formats: &[Format]) -> Result<Vec<Ring>, Failure> {
         let bytes = PAGES[set as usize] * rustix::param::page_size();
-        let open = |cpu: u32| {
+        let open = |cpu: u32| -> io::Result<Ring> {
             let mut counters = Vec::new();
             for (call, format) in formats.iter().enumerate() {
                 let period = self.periods.get(set as usize).map_or(1, |periods| periods[call]);
@@ -203,16 +191,12 @@ impl Calls {
             let first = counters.next().ok_or_else(|| io::Error::from_raw_os_error(libc::ENOENT))?;
             let mut ring = Ring { ring: first.sampled(bytes)?, others: counters.collect() };
             for other in &ring.others {
-                // SAFETY: two open events; no memory is passed.
-                let done = unsafe { ioctls::SET_OUTPUT(other.as_raw_fd(), ring.ring.as_raw_fd()) };
-                if done < 0 {
-                    return Err(io::Error::last_os_error());
-                }
+                join(other, &ring.ring)?;
             }
             ring.counters().try_for_each(Counter::enable)?;
             Ok(ring)
         };
-        self.cpus.iter().map(open).collect()
+        self.cpus.iter().map(open).collect::<io::Result<_>>().map_err(|error| explain(&error))
     }
 
     fn drain(&mut self, entries: &mut Vec<Entry>) {
@@ -272,13 +256,11 @@ impl Calls {
 
 /// Sets the period of an event that no task inherits; returns whether it worked.
 fn set_period(counter: &Counter, period: u64) -> bool {
-    // SAFETY: an open event; the kernel reads the number at this address (perf_event_open_sys passes it on as
-    // it is).
+    // SAFETY: an open event; the kernel reads the number at this address (it is passed on as it is).
     unsafe { ioctls::PERIOD(counter.as_raw_fd(), (&raw const period).addr() as u64) == 0 }
 }
 
 impl Ring {
-    /// Its events, in the order of their calls.
     fn counters(&mut self) -> impl Iterator<Item = &mut Counter> {
         std::iter::once(self.ring.as_counter_mut()).chain(&mut self.others)
     }
@@ -311,28 +293,25 @@ fn builder(set: Set, id: u64, period: u64, cpu: u32) -> Builder<'static> {
     builder.sample_id_all(true).clockid(Clock::MONOTONIC).sample_period(period);
     builder.sample(SampleFlag::TID | SampleFlag::TIME | SampleFlag::IP | SampleFlag::RAW);
     if set == Set::Stacks {
-        builder.sample(SampleFlag::CALLCHAIN | SampleFlag::REGS_USER | SampleFlag::STACK_USER);
-        builder.exclude_callchain_kernel(true);
-        builder.sample_regs_user(registers::MASK).sample_stack_user(STACK);
+        sample_stacks(&mut builder);
     }
     builder
 }
 
-/// How records of a set are to be read.
 pub fn config(set: Set) -> ParseConfig<Native> {
     ParseConfig::from(*builder(set, 0, 1, 0).attrs())
 }
 
-/// Why there are no events, in words for the user.
-fn explain(error: &io::Error) -> String {
+fn explain(error: &io::Error) -> Failure {
     match error.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => {
-            "the kernel lets only the privileged trace calls (CAP_PERFMON): run truebench as root".to_owned()
+            Failure::new("the kernel lets only privileged processes trace calls (CAP_PERFMON)")
+                .advice("run truebench as root")
         }
         Some(libc::EMFILE | libc::ENFILE) => {
-            "so many open files there may not be: raise ulimit -n".to_owned()
+            Failure::new("cannot open so many files").advice("raise ulimit -n")
         }
-        _ => format!("perf_event_open: {error}"),
+        _ => Failure::new("perf_event_open").answer(error),
     }
 }
 
@@ -349,7 +328,8 @@ mod unit {
         let cpus: CpuList = online.trim().parse().unwrap();
         let mut calls = match Calls::open(&cpus, true, Arc::new(AtomicU64::new(NEVER))) {
             Ok(calls) => calls,
-            Err(reason) => {
+            Err(failure) => {
+                let reason = failure.to_string();
                 assert!(reason.contains("root") || reason.contains("kernel"), "{reason}");
                 return;
             }

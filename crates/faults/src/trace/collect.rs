@@ -1,5 +1,4 @@
-//! Collects faults by program and kind of memory, with evidence of how they came about, from [`Entry`]s in
-//! the order of their times.
+//! Collects faults by program and kind of memory, with evidence of their causes, from [`Entry`]s in order.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -19,18 +18,13 @@ use super::runs::Runs;
 use super::tasks::{Process, Tasks};
 use super::unwind::{Image, Images, Rules};
 
-/// Different stacks that are kept at most.
 const MOST_STACKS: usize = 50_000;
-/// Bytes of the header at the beginning of a mapping of glibc's malloc (struct malloc_chunk: the size before,
-/// and the size).
+/// Bytes of the header of a mapping of glibc's malloc (struct malloc_chunk: the size before, and the size).
 const HEADER: u64 = 16;
 
-/// What faults are grouped by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// The program.
     pub program: u32,
-    /// The kind of memory.
     pub memory: Memory,
     /// Whether the process inherited the memory from the one that it was forked from.
     pub is_inherited: bool,
@@ -43,16 +37,13 @@ pub struct Refaults {
     pub mapped: f64,
     /// They are in a mapping that merged with another: perhaps in the new one.
     pub maybe_mapped: f64,
-    /// The heap shrank and grew again.
     pub heap_cut: f64,
-    /// The process forked.
     pub forked: f64,
     /// No event: given back by madvise, or taken away by the kernel.
     pub no_event: f64,
 }
 
 impl Refaults {
-    /// All of them.
     pub fn sum(&self) -> f64 {
         self.mapped + self.maybe_mapped + self.heap_cut + self.forked + self.no_event
     }
@@ -74,26 +65,18 @@ impl Refaults {
 pub struct Group {
     /// Minor faults, by the weights of the samples.
     pub minor: f64,
-    /// Samples of minor faults.
     pub samples: f64,
-    /// Major faults.
     pub major: f64,
-    /// Faults that the kernel took for the program, by weight.
-    pub in_kernel: f64,
-    /// What happened to pages that were faulted in again.
     pub refaults: Refaults,
     /// First faults at fresh mappings.
     pub headers: BlockHeaders,
     /// Faults with an error code; those of them that wrote to a present page, which must be copied.
     pub codes: (f64, f64),
-    /// Files, with minor and major faults.
     pub files: HashMap<Rc<str>, (f64, f64)>,
 }
 
-/// Sampled faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SampleTotals {
-    /// Samples.
     pub samples: f64,
     /// Faults that they represent.
     pub faults: f64,
@@ -101,28 +84,19 @@ pub struct SampleTotals {
     pub lost: f64,
 }
 
-/// Everything that was collected.
 #[derive(Default)]
 pub struct Collector {
-    /// Processes and programs.
     pub tasks: Tasks,
     /// Keys of the groups, in their order.
     pub keys: Vec<Key>,
-    /// Groups.
     pub groups: Vec<Group>,
     /// Images, by number.
     pub images: Vec<(Rc<str>, Arc<Image>)>,
     /// Sites with their minor and major faults.
     pub sites: HashMap<Site, (f64, f64)>,
-    /// Faults at sites that found no room.
-    pub other_sites: f64,
-    /// Pages.
     pub pages: Pages,
-    /// Runs, of bursts.
     pub runs: Runs,
-    /// Faults in large blocks, if a recorder is preloaded.
     pub blocks: Option<BlockFaults>,
-    /// Minor faults.
     pub minor: SampleTotals,
     /// Records of tasks and mappings: those that were read, and those that were lost.
     pub task_records: (f64, f64),
@@ -130,26 +104,18 @@ pub struct Collector {
     misses_mappings: bool,
     /// Faults in bursts.
     pub burst: f64,
-    /// Calls for memory.
     pub call_counts: CallCounts,
-    /// Writes the events to a file, if so.
     pub event_log: Option<Writer>,
     files: Images,
     rules: Rules,
     by_key: HashMap<Key, u32>,
     by_name: HashMap<Rc<str>, Option<u32>>,
-    page: u64,
+    pub page: u64,
 }
 
 impl Collector {
-    /// A collector without events, on a machine with pages of so many bytes.
     pub fn new(page: u64) -> Collector {
         Collector { page, ..Collector::default() }
-    }
-
-    /// Bytes of a page.
-    pub fn page(&self) -> u64 {
-        self.page
     }
 
     /// Writes all events from now on to a file.
@@ -165,7 +131,6 @@ impl Collector {
         collector
     }
 
-    /// Adds an event.
     pub fn take(&mut self, entry: Entry) {
         if let Some(writer) = &mut self.event_log {
             writer.entry(&entry);
@@ -244,8 +209,6 @@ impl Collector {
         if self.sites.len() < MOST_STACKS || self.sites.contains_key(&site) {
             let sum = self.sites.entry(site).or_default();
             *sum = (sum.0 + minor, sum.1 + major);
-        } else {
-            self.other_sites += minor + major;
         }
     }
 
@@ -266,7 +229,6 @@ impl Collector {
         frames.into_iter().map(|address| self.frame(fault.process, process, address)).collect()
     }
 
-    /// Adds a fault to its group.
     fn count(&mut self, number: u32, process: &Process, fault: &Fault, time: u64) {
         let Some(group) = self.groups.get_mut(number as usize) else { return };
         let weight = fault.weight as f64;
@@ -287,7 +249,6 @@ impl Collector {
             group.samples += 1.0;
             self.minor.samples += 1.0;
             self.minor.faults += weight;
-            group.in_kernel += if fault.in_kernel { weight } else { 0.0 };
         }
         // A page that was swapped out is not a first touch.
         if fault.is_major {
@@ -354,9 +315,7 @@ impl Collector {
         if !call.has_stack {
             return self.call_counts.count(kind, bytes, weight);
         }
-        let frames =
-            process.stacks.borrow_mut().unwind(&call.by, &process.space, &mut self.files, &mut self.rules);
-        let frames = frames.into_iter().map(|address| self.frame(number, &process, address)).collect();
+        let frames = self.frames(&call.by, &process);
         let caller = Caller { program: process.program, call: kind, frames };
         self.call_counts.caller(caller, bytes, weight);
     }

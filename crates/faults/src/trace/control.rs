@@ -1,19 +1,16 @@
-//! The sampling period: enough samples, without slowing the program down; and whether all new mappings are
-//! recorded.
+//! The sampling period: enough samples at little cost; and whether all new mappings are recorded.
 
 use super::record::EventKind;
 
-/// Samples per second that are aimed at. One costs the program some microseconds: a page fault with a copy of
-/// 8 KB of stack.
+/// Samples per second that are aimed at. One costs microseconds: a fault with a copy of 8 KB of stack.
 pub const AIM: f64 = 250.0;
-/// The first period: short enough for the start of a program, long enough for a storm of faults until it is
-/// raised.
+/// The first period: short enough for the start of a program, long enough for a storm of faults.
 pub const FIRST: u64 = 23;
 /// New mappings per second above which they are recorded in bursts only.
 const MANY_MAPS: f64 = 5000.0;
 /// New mappings of each program that do not count: its loader makes them, and they cost little compared with
 /// an exec. A program that ends soon shows nothing else.
-const OF_A_LOADER: f64 = 16.0;
+const LOADER_MAPS: f64 = 16.0;
 /// At least this share of the expected samples arrives if tasks live long enough for the period.
 const LEAST_SHARE: f64 = 0.25;
 
@@ -27,7 +24,6 @@ pub struct Control {
 }
 
 impl Control {
-    /// A control that has adapted nothing yet.
     pub fn new() -> Control {
         Control { is_first: true, longest: u64::MAX }
     }
@@ -55,11 +51,10 @@ impl Control {
 pub struct Maps(f64);
 
 impl Maps {
-    /// Adds a record.
     pub fn count(&mut self, kind: &EventKind) {
         match kind {
             EventKind::Map(map) if map.name == "//anon" => self.0 += 1.0,
-            EventKind::Name { exec: true, .. } => self.0 -= OF_A_LOADER,
+            EventKind::Name { exec: true, .. } => self.0 -= LOADER_MAPS,
             _ => {}
         }
     }

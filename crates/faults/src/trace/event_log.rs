@@ -14,6 +14,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use lab::failure::{Attempt, Failure};
 use serde::{Deserialize, Serialize};
 
 use super::procfs::ProcessSnapshot;
@@ -21,22 +22,17 @@ use super::record::{Entry, EventKind, Fault, Map, Regs, Set};
 use super::totals::Totals;
 use crate::allocator::AllocatorHints;
 
-/// The format's number.
 const FORMAT: u32 = 1;
-/// Directories whose files are named in full: they belong to the distribution, and their names reveal nothing
-/// about a person.
+/// Directories of the distribution, whose files are named in full: they reveal nothing about a person.
 const SYSTEM: &[&str] =
     &["/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/", "/dev/", "/SYSV", "/anon_hugepage", "/memfd:"];
-/// Bytes of a file at most, unpacked: half an hour at the highest sampling rate. A small file may unpack to
-/// any length.
+/// Unpacked bytes at most: half an hour at the highest rate. A small file may unpack to any length.
 const MOST_BYTES: u64 = 512 << 20;
 /// Entries and mappings of a file at most. Each takes some hundred bytes of memory, and as few as 12 in the
 /// file. The longest file in tests/data has 48 000.
 const MOST_ENTRIES: usize = 4 << 20;
-/// The placeholder for any other directory.
 const ELSEWHERE: &str = "/…/";
 
-/// A line of the file.
 #[derive(Serialize, Deserialize)]
 enum Line {
     /// The first: the format's number, bytes of a page.
@@ -55,7 +51,7 @@ enum Line {
     #[serde(rename = "x")]
     Exit(i64, u32, u32),
     #[serde(rename = "l")]
-    Lost(i64, String, u64, u64),
+    Lost(i64, Set, u64, u64),
     #[serde(rename = "p")]
     Peak(i64, u32, u64),
     /// Whether mappings of data are recorded from now on.
@@ -82,35 +78,26 @@ impl Line {
 #[derive(Serialize, Deserialize)]
 struct MapLine(u32, u64, u64, u64, u32, bool, String);
 
-/// What is known only at the end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trailer {
-    /// Totals of the trace.
     #[serde(flatten)]
     pub totals: Totals,
     /// What each program's file says about its allocator, by the program's name.
     pub programs: BTreeMap<String, AllocatorHints>,
 }
 
-/// The contents of a file.
 #[derive(Debug, Default)]
 pub struct EventLog {
-    /// Bytes of a page.
     pub page: u64,
-    /// The events, in the order in which they were collected.
     pub entries: Vec<Entry>,
     /// Snapshots by process, each with its time in nanoseconds, in order.
     pub snapshots: HashMap<u32, Vec<(u64, ProcessSnapshot)>>,
-    /// The end.
     pub trailer: Trailer,
 }
 
-/// Writes a file.
 pub struct Writer {
     file: GzEncoder<BufWriter<File>>,
-    /// Bytes written so far, before compression.
     bytes: u64,
-    /// Entries and mappings written so far.
     entries: usize,
     last: Previous,
     /// Why nothing more is written.
@@ -125,7 +112,6 @@ struct Previous {
     ip: u64,
 }
 
-/// A difference of any two numbers.
 fn minus(a: u64, b: u64) -> i64 {
     a.wrapping_sub(b) as i64
 }
@@ -135,10 +121,6 @@ fn plus(a: u64, difference: i64) -> u64 {
 }
 
 impl Writer {
-    /// Begins a file.
-    ///
-    /// # Errors
-    /// What the system said.
     pub fn create(path: &Path, page: u64) -> std::io::Result<Writer> {
         let file = GzEncoder::new(BufWriter::new(File::create(path)?), Compression::best());
         let mut writer = Writer { file, bytes: 0, entries: 0, last: Previous::default(), trouble: None };
@@ -146,7 +128,6 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Adds an event.
     pub fn entry(&mut self, entry: &Entry) {
         let micros = entry.time / 1000;
         let time = minus(micros, self.last.time);
@@ -167,9 +148,7 @@ impl Writer {
                 Line::Name(time, *process, *thread, name.clone(), *exec)
             }
             EventKind::Exit { process, thread } => Line::Exit(time, *process, *thread),
-            EventKind::Lost { set, records, events } => {
-                Line::Lost(time, format!("{set:?}"), *records, *events)
-            }
+            EventKind::Lost { set, records, events } => Line::Lost(time, *set, *records, *events),
             EventKind::Peak { process, bytes } => Line::Peak(time, *process, *bytes),
             EventKind::Mappings(on) => Line::Mappings(time, *on),
         };
@@ -192,17 +171,13 @@ impl Writer {
         line
     }
 
-    /// Adds a snapshot of a process; `time` in nanoseconds.
     pub fn snapshot(&mut self, time: u64, snapshot: &ProcessSnapshot) {
         let maps = snapshot.maps.iter().map(map_line).collect();
         let time = minus(time / 1000, self.last.time);
         self.line(&Line::Snapshot { time, process: snapshot.process, name: snapshot.name.clone(), maps });
     }
 
-    /// Ends the file.
-    ///
-    /// # Errors
-    /// What the system said, now or earlier.
+    /// Ends the file; reports the first error, of now or earlier.
     pub fn end(mut self, trailer: Trailer) -> std::io::Result<()> {
         self.line(&Line::Trailer(trailer));
         match self.trouble {
@@ -224,7 +199,7 @@ impl Writer {
         self.entries += line.entries();
         if self.bytes > MOST_BYTES || self.entries > MOST_ENTRIES {
             return Err(std::io::Error::other(format!(
-                "there was more than {} MiB to keep, or {MOST_ENTRIES} entries",
+                "there are more than {} MiB of events, or {MOST_ENTRIES} entries",
                 MOST_BYTES >> 20
             )));
         }
@@ -252,26 +227,17 @@ fn map_of(MapLine(process, start, bytes, offset, protection, is_private, name): 
     Map { process, start, end: start.saturating_add(bytes), offset, protection, is_private, name }
 }
 
-/// Reads a file.
-///
-/// # Errors
-/// The file, the line, and what is wrong with it.
-pub fn read(path: &Path) -> Result<EventLog, String> {
-    let in_file = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let file = File::open(path).map_err(|error| in_file(&error))?;
-    EventLog::parse(BufReader::new(GzDecoder::new(file))).map_err(|error| in_file(&error))
+pub fn read(path: &Path) -> Result<EventLog, Failure> {
+    let file = File::open(path).attempt_on("", path.display())?;
+    EventLog::parse(BufReader::new(GzDecoder::new(file))).attempt_on("", path.display())
 }
 
 impl EventLog {
-    /// Reads the unpacked lines of a file.
-    ///
-    /// # Errors
-    /// The line, and what is wrong with it.
-    pub fn parse(lines: impl BufRead) -> Result<EventLog, String> {
+    pub fn parse(lines: impl BufRead) -> Result<EventLog, Failure> {
         EventLog::parse_up_to(lines, MOST_ENTRIES)
     }
 
-    fn parse_up_to(lines: impl BufRead, most: usize) -> Result<EventLog, String> {
+    fn parse_up_to(lines: impl BufRead, most: usize) -> Result<EventLog, Failure> {
         let mut log = EventLog::default();
         let (mut last, mut is_whole) = (Previous::default(), false);
         // One byte more than may be read: to reach it is an error.
@@ -279,26 +245,26 @@ impl EventLog {
         let (mut number, mut line, mut entries) = (0, Vec::new(), 0);
         loop {
             number += 1;
-            let in_line = |error: &dyn std::fmt::Display| format!("line {number}: {error}");
+            let wrong = |answer: String| Failure::new("line").on(number).answer(answer);
             line.clear();
-            if lines.read_until(b'\n', &mut line).map_err(|error| in_line(&error))? == 0 {
+            if lines.read_until(b'\n', &mut line).attempt_on("line", number)? == 0 {
                 break;
             }
             if lines.limit() == 0 {
-                return Err(format!("unpacked it has more than {} MiB", MOST_BYTES >> 20));
+                return Err(Failure::new(format!("unpacked it has more than {} MiB", MOST_BYTES >> 20)));
             }
-            let read: Line = serde_json::from_slice(&line).map_err(|error| in_line(&error))?;
+            let read: Line = serde_json::from_slice(&line).attempt_on("line", number)?;
             entries += read.entries();
             if entries > most {
-                return Err(in_line(&format!("there are more than {most} entries and mappings")));
+                return Err(wrong(format!("there are more than {most} entries and mappings")));
             }
             match read {
-                Line::Header { format: FORMAT, page: 0 } => return Err(in_line(&"pages of no bytes")),
+                Line::Header { format: FORMAT, page: 0 } => return Err(wrong("pages of 0 bytes".to_owned())),
                 Line::Header { format: FORMAT, page } => log.page = page,
-                Line::Header { format, .. } => {
-                    return Err(in_line(&format!("format {format} is not known here")));
+                Line::Header { format, .. } => return Err(wrong(format!("format {format} is unknown"))),
+                _ if log.page == 0 => {
+                    return Err(wrong("no header: these are no events of truebench".to_owned()));
                 }
-                _ if log.page == 0 => return Err(in_line(&"no head: these are no events of truebench")),
                 Line::Trailer(trailer) => (log.trailer, is_whole) = (trailer, true),
                 Line::Snapshot { time, process, name, maps } => {
                     let maps = maps.into_iter().map(map_of).collect();
@@ -309,7 +275,8 @@ impl EventLog {
                 line => log.entries.extend(entry(line, &mut last)),
             }
         }
-        if is_whole { Ok(log) } else { Err("it is cut short: its end is missing".to_owned()) }
+        let cut_short = || Failure::new("it is cut short").answer("its end is missing");
+        is_whole.then_some(log).ok_or_else(cut_short)
     }
 }
 
@@ -337,12 +304,7 @@ fn entry(line: Line, last: &mut Previous) -> Option<Entry> {
             (time, EventKind::Name { process, thread, name, exec })
         }
         Line::Exit(time, process, thread) => (time, EventKind::Exit { process, thread }),
-        Line::Lost(time, set, records, events) => {
-            let set = [Set::Rare, Set::Minor, Set::Burst, Set::Maps]
-                .into_iter()
-                .find(|candidate| format!("{candidate:?}") == set)?;
-            (time, EventKind::Lost { set, records, events })
-        }
+        Line::Lost(time, set, records, events) => (time, EventKind::Lost { set, records, events }),
         Line::Peak(time, process, bytes) => (time, EventKind::Peak { process, bytes }),
         Line::Mappings(time, on) => (time, EventKind::Mappings(on)),
         Line::Header { .. } | Line::Snapshot { .. } | Line::Trailer(_) => return None,
@@ -416,9 +378,9 @@ mod unit {
         let mut writer = Writer::create(&file, 4096).unwrap();
         entries().iter().for_each(|entry| writer.entry(entry));
         drop(writer);
-        assert!(read(&file).unwrap_err().contains("cut short"));
+        assert!(read(&file).unwrap_err().to_string().contains("cut short"));
         std::fs::write(&file, "no gzip").unwrap();
-        assert!(read(&file).unwrap_err().contains("line 1"));
+        assert!(read(&file).unwrap_err().to_string().contains("line 1"));
         assert!(read(&directory.path().join("none")).is_err());
     }
 
@@ -427,7 +389,7 @@ mod unit {
         let head = "{\"truebench-events\":{\"format\":1,\"page\":4096}}\n";
         let text = |lines: &str| format!("{head}{lines}{{\"end\":null}}\n");
         let exits = text(&"{\"x\":[0,0,0]}\n".repeat(5));
-        let why = |text: &str, most| EventLog::parse_up_to(text.as_bytes(), most).unwrap_err();
+        let why = |text: &str, most| EventLog::parse_up_to(text.as_bytes(), most).unwrap_err().to_string();
         assert!(why(&exits, 5).contains("line 6: there are more than 5 entries"), "{}", why(&exits, 5));
         assert!(!why(&exits, 100).contains("more than"), "{}", why(&exits, 100));
         let maps = ["[1,0,0,0,0,true,\"\"]"; 8].join(",");

@@ -1,10 +1,10 @@
-//! The loop of a trace: reads the rings, collects what is in order, adjusts the sampling period, and records
-//! every fault in short bursts.
+//! The loop of a trace: reads the rings, collects what is in order, adjusts the period, and makes bursts.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use lab::failure::Failure;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::block_faults::BlockFaults;
@@ -42,7 +42,6 @@ const BURST_FAULTS: f64 = 2000.0;
 const FIRST_BURST: Duration = Duration::from_millis(20);
 const BURST_LATER: u32 = 3;
 const BURST_EVERY: Duration = Duration::from_secs(1);
-/// Processes whose memory is read at one adjustment.
 const MOST_PEAKS: usize = 64;
 
 /// What a trace records besides faults.
@@ -50,15 +49,11 @@ const MOST_PEAKS: usize = 64;
 pub struct TraceOptions {
     /// The processes of a target that already runs.
     pub running: Vec<u32>,
-    /// The memory of a preloaded recorder of large blocks.
     pub ring: Option<Ring>,
-    /// Whether calls for memory are counted all the time, and not in moments.
     pub all_calls: bool,
-    /// Writes the events to a file, if so.
     pub event_log: Option<Writer>,
 }
 
-/// A trace that runs.
 pub struct EventLoop {
     events: Events,
     ring: Option<Ring>,
@@ -66,7 +61,6 @@ pub struct EventLoop {
     sorter: EventSorter,
     begun: Instant,
     control: Control,
-    /// Minor faults that were counted at the last adjustment.
     counted: u64,
     /// Samples (lost ones included) and new mappings since the last adjustment; when that was.
     samples: f64,
@@ -80,18 +74,15 @@ pub struct EventLoop {
     sees_all_maps: bool,
     /// Names of programs that this process may not trace.
     unseen: BTreeSet<String>,
-    trouble: Option<String>,
-    /// Calls for memory, or why there are none.
-    calls: Result<Calls, String>,
+    trouble: Option<Failure>,
+    calls: Result<Calls, Failure>,
     /// Events of the machine when the trace began.
     machine_events: [u64; 2],
     /// The process that was about to begin.
     first: Option<u32>,
 }
 
-/// When bursts begin and end.
 struct Bursts {
-    /// When the burst that is on ends.
     ends: Option<Instant>,
     next: Instant,
     pause: Duration,
@@ -100,11 +91,10 @@ struct Bursts {
 }
 
 impl EventLoop {
-    /// A trace that has read nothing yet.
     pub fn new(
         events: Events,
         first: Option<u32>,
-        calls: Result<Calls, String>,
+        calls: Result<Calls, Failure>,
         watched: Vec<u32>,
         options: TraceOptions,
     ) -> EventLoop {
@@ -147,7 +137,6 @@ impl EventLoop {
         }
     }
 
-    /// Runs until `stop` is set.
     pub fn run(mut self, stop: &AtomicU64) -> Traced {
         while stop.load(Ordering::Acquire) == NEVER {
             let rest = |ends: Instant| ends.saturating_duration_since(Instant::now()).min(DRAIN_IN_BURST);
@@ -162,9 +151,9 @@ impl EventLoop {
         }
         self.events.turn(Set::Burst, false);
         self.pass();
-        self.events.conclude(self.sorter.unsorted());
+        self.events.conclude(&mut self.sorter.unsorted);
         if let Ok(calls) = &mut self.calls {
-            calls.close(self.sorter.unsorted());
+            calls.close(&mut self.sorter.unsorted);
         }
         self.sorter.conclude();
         self.collect(Duration::MAX);
@@ -183,8 +172,8 @@ impl EventLoop {
                 counted,
                 hinting: share(0),
                 huge: share(1),
-                sees_kernel: self.events.sees_kernel(),
-                period: self.events.period(),
+                sees_kernel: self.events.sees_kernel,
+                period: self.events.period,
                 cpu_seconds: nanoseconds(used) as f64 * 1e-9,
                 seconds: self.begun.elapsed().as_secs_f64(),
             },
@@ -199,7 +188,7 @@ impl EventLoop {
     /// Reads the rings and collects, for a while, what no unread record can precede.
     fn pass(&mut self) {
         let begins = now();
-        let read = self.sorter.unsorted();
+        let read = &mut self.sorter.unsorted;
         let before = read.len();
         self.is_whole &= !self.events.drain(read);
         if let Some(ring) = &mut self.ring {
@@ -227,7 +216,7 @@ impl EventLoop {
         }
         ended.into_iter().for_each(|process| self.follow(process));
         self.sorter.settle(begins);
-        self.collect(if self.sorter.waiting() > MOST_WAITING { Duration::MAX } else { COLLECTING });
+        self.collect(if self.sorter.settled.len() > MOST_WAITING { Duration::MAX } else { COLLECTING });
     }
 
     /// Opens the events of a process again if the kernel closed them, or notes that this process may not.
@@ -245,10 +234,9 @@ impl EventLoop {
         }
     }
 
-    /// Collects what is in order, for so long.
     fn collect(&mut self, most: Duration) {
         let begun = Instant::now();
-        for entry in self.sorter.by_ref() {
+        while let Some(entry) = self.sorter.settled.pop_front() {
             self.collector.take(entry);
             if begun.elapsed() >= most {
                 break;
@@ -256,7 +244,6 @@ impl EventLoop {
         }
     }
 
-    /// Reads the recorder's last entries, and joins what waits.
     fn end_blocks(&mut self) {
         let Some(mut ring) = self.ring.take() else { return };
         let mut rest = Vec::new();
@@ -277,7 +264,7 @@ impl EventLoop {
                 self.watch_codes(false);
                 self.pass();
                 let end = Entry { time: self::now(), kind: EventKind::lost(Set::Burst, 0, 1) };
-                self.sorter.unsorted().push(end);
+                self.sorter.unsorted.push(end);
                 if !self.sees_all_maps {
                     self.watch_maps(false);
                 }
@@ -297,16 +284,14 @@ impl EventLoop {
         }
     }
 
-    /// Turns records of new mappings of data on or off.
     fn watch_maps(&mut self, on: bool) {
         self.events.turn(Set::Maps, on);
-        self.sorter.unsorted().push(Entry { time: now(), kind: EventKind::Mappings(on) });
+        self.sorter.unsorted.push(Entry { time: now(), kind: EventKind::Mappings(on) });
     }
 
-    /// Turns error codes of faults on or off.
     fn watch_codes(&mut self, on: bool) {
         if let Ok(calls) = &mut self.calls {
-            calls.watch_codes(on, self.sorter.unsorted());
+            calls.watch_codes(on, &mut self.sorter.unsorted);
         }
     }
 
@@ -328,10 +313,10 @@ impl EventLoop {
             }
         }
         let is_whole = std::mem::replace(&mut self.is_whole, true);
-        let period = self.control.adapted(self.events.period(), samples, self.rate, is_whole);
+        let period = self.control.adapted(self.events.period, samples, self.rate, is_whole);
         let Some(period) = period else { return };
         let tasks = self.tasks();
-        if let Err(error) = self.events.set_period(period, &tasks, self.sorter.unsorted()) {
+        if let Err(error) = self.events.set_period(period, &tasks, &mut self.sorter.unsorted) {
             // All of its tasks may just have ended.
             if error.raw_os_error() != Some(libc::ESRCH) {
                 self.trouble = Some(explain(&error, tasks.len(), 1));
@@ -347,13 +332,12 @@ impl EventLoop {
         all.into_iter().collect()
     }
 
-    /// Adds an event for the most memory that each process has had so far: it is sorted behind the faults
-    /// that took it.
+    /// Adds an event for the peak memory of each process: it is sorted behind the faults that took it.
     fn record_peaks(&mut self) {
         let processes: Vec<u32> = self.collector.tasks.processes().take(MOST_PEAKS).collect();
         for process in processes {
             if let Some(bytes) = procfs::peak_resident(process) {
-                self.sorter.unsorted().push(Entry { time: now(), kind: EventKind::Peak { process, bytes } });
+                self.sorter.unsorted.push(Entry { time: now(), kind: EventKind::Peak { process, bytes } });
             }
         }
     }

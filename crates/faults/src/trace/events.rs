@@ -1,5 +1,4 @@
-//! The kernel's events of a program and all that it starts: opened for each CPU, read from rings
-//! (perf_event_open(2)).
+//! The kernel's events of a program and all that it starts, by CPU and ring (perf_event_open(2)).
 //!
 //! Each of the four sets has a ring of its own for each CPU, so that a flood of one set loses nothing of
 //! another:
@@ -17,6 +16,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 
 use figure::CpuList;
+use lab::failure::Failure;
 use machine::Tree;
 use machine::perf::{PARANOID_OWN_PROCESSES, refusal};
 use perf_event::data::Visitor;
@@ -42,22 +42,19 @@ const PAGES: [(Set, usize); 4] = [(Set::Rare, 16), (Set::Minor, 64), (Set::Burst
 /// million faults a second fills the least in 6 ms and the most in 45 ms. A hypervisor may keep the reader
 /// from its CPU for as long.
 const PRIVILEGED: [usize; 2] = [8, 64];
-/// Beyond that least, all rings together take at most so many bytes, and at most this part of the machine's
-/// memory.
+/// Beyond that least, all rings together take at most so many bytes, and this part of the memory.
 const MOST_BYTES: usize = 128 << 20;
-const OF_MEMORY: usize = 128;
+const MEMORY_DIVISOR: usize = 128;
 
-/// The tasks whose events are opened.
 #[derive(Clone, Debug)]
 pub enum Target {
     /// A process that is about to execute its program: counting begins then.
     Starting(u32),
-    /// Tasks that run.
     Running(Vec<u32>),
 }
 
 impl Target {
-    fn tasks(&self) -> &[u32] {
+    pub fn tasks(&self) -> &[u32] {
         match self {
             Target::Starting(task) => std::slice::from_ref(task),
             Target::Running(tasks) => tasks,
@@ -65,14 +62,10 @@ impl Target {
     }
 }
 
-/// One set, opened.
-#[derive(Debug)]
-struct Opened {
+struct EventSet {
     set: Set,
-    /// One event in so many is sampled.
     period: u64,
-    rings: Vec<Ring>,
-    /// Bytes of each ring.
+    rings: Vec<Sampler>,
     bytes: usize,
     /// Counters that write into the ring of another one.
     others: Vec<Counter>,
@@ -80,24 +73,16 @@ struct Opened {
     reported: u64,
 }
 
-struct Ring(Sampler);
-
-impl std::fmt::Debug for Ring {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Ring")
-    }
-}
-
-impl Opened {
+impl EventSet {
     fn counters(&mut self) -> impl Iterator<Item = &mut Counter> {
-        self.rings.iter_mut().map(|ring| ring.0.as_counter_mut()).chain(&mut self.others)
+        self.rings.iter_mut().map(Sampler::as_counter_mut).chain(&mut self.others)
     }
 
     /// Reads its rings; returns whether one of them had no room left, so that records may be missing.
     fn drain(&mut self, entries: &mut Vec<Entry>) -> bool {
         let (set, period) = (self.set, self.period);
         let (mut was_full, before) = (false, entries.len());
-        for Ring(ring) in &mut self.rings {
+        for ring in &mut self.rings {
             let bytes = drain(ring, Reader { set, period }, entries);
             was_full |= bytes + LARGEST > self.bytes;
         }
@@ -109,8 +94,7 @@ impl Opened {
         was_full
     }
 
-    /// Lost records that no record reported, as none came after them; from the counters themselves (Linux
-    /// 6.0).
+    /// Lost records that no record reported, as none came after them; from the counters (Linux 6.0).
     fn unreported(&mut self) -> Option<Entry> {
         let lost = self.counters().filter_map(|counter| counter.read_full().ok()?.lost()).sum::<u64>();
         let records = lost.checked_sub(self.reported).filter(|records| *records > 0)?;
@@ -119,29 +103,25 @@ impl Opened {
     }
 }
 
-/// The events of a target.
-#[derive(Debug)]
 pub struct Events {
     cpus: CpuList,
-    sees_kernel: bool,
+    /// Whether faults that the kernel takes for the program, in a system call, are counted.
+    pub sees_kernel: bool,
     /// Rings have so many times the pages that an unprivileged process may have.
     room: usize,
     /// Whether counters report how many of their records were lost.
     counts_lost: bool,
-    /// Whether opening has succeeded once: a task that is refused after that has other rights than this
-    /// process.
+    /// Whether opening has succeeded once: a task that is refused later has other rights than this process.
     is_open: bool,
-    sets: Vec<Opened>,
-    period: u64,
+    sets: Vec<EventSet>,
+    /// One minor fault in so many is sampled.
+    pub period: u64,
     /// Minor faults counted by events that have been closed.
     counted: u64,
 }
 
 impl Events {
     /// Opens them; `period` is that of minor faults. Bursts are off.
-    ///
-    /// # Errors
-    /// What the kernel said.
     pub fn open(target: &Target, cpus: &CpuList, period: u64) -> io::Result<Events> {
         let (cpus, sets) = (cpus.clone(), Vec::new());
         let room = room(cpus.len());
@@ -150,8 +130,7 @@ impl Events {
         for (set, _) in PAGES {
             let opened = loop {
                 match events.open_set(set, target) {
-                    // Larger rings and faults in the kernel are for privileged processes
-                    // (perf_event_paranoid).
+                    // Larger rings and faults in the kernel need privileges (perf_event_paranoid).
                     Err(error) if events.room > 1 && is_forbidden(&error) => events.room = 1,
                     Err(error) if events.sees_kernel && is_forbidden(&error) => events.sees_kernel = false,
                     Err(error) if events.counts_lost && error.raw_os_error() == Some(libc::EINVAL) => {
@@ -166,20 +145,8 @@ impl Events {
         Ok(events)
     }
 
-    /// Whether faults that the kernel takes for the program, in a system call, are counted.
-    pub fn sees_kernel(&self) -> bool {
-        self.sees_kernel
-    }
-
-    /// One minor fault in so many is sampled.
-    pub fn period(&self) -> u64 {
-        self.period
-    }
-
     /// Samples minor faults of these tasks, and of all that they start, by another period from now on.
-    ///
-    /// # Errors
-    /// What the kernel said; then nothing is sampled any more.
+    /// After an error nothing is sampled any more.
     pub fn set_period(&mut self, period: u64, tasks: &[u32], entries: &mut Vec<Entry>) -> io::Result<()> {
         self.counted = self.minor_faults();
         if let Some(place) = self.sets.iter().position(|opened| opened.set == Set::Minor) {
@@ -196,15 +163,11 @@ impl Events {
         Ok(())
     }
 
-    /// Watches these tasks too, and all that they start, into the rings that are there. Bursts are off for
-    /// them.
-    ///
-    /// # Errors
-    /// What the kernel said.
+    /// Watches these tasks and all that they start, into the same rings. Bursts are off for them.
     pub fn follow(&mut self, tasks: &[u32]) -> io::Result<()> {
         let mut followed = Vec::new();
         for (place, opened) in self.sets.iter().enumerate() {
-            for (cpu, Ring(ring)) in self.cpus.iter().zip(&opened.rings) {
+            for (cpu, ring) in self.cpus.iter().zip(&opened.rings) {
                 let mut builder = self.builder(opened.set, cpu);
                 for task in tasks {
                     let mut counter = builder.observe_pid(*task as i32).build()?;
@@ -224,7 +187,7 @@ impl Events {
 
     /// Turns bursts, or mappings of data, on or off.
     pub fn turn(&mut self, set: Set, on: bool) {
-        for counter in self.sets.iter_mut().filter(|opened| opened.set == set).flat_map(Opened::counters) {
+        for counter in self.sets.iter_mut().filter(|opened| opened.set == set).flat_map(EventSet::counters) {
             let _ = if on { counter.enable() } else { counter.disable() };
         }
     }
@@ -241,19 +204,19 @@ impl Events {
 
     /// The last records: the lost ones that were not reported yet.
     pub fn conclude(&mut self, entries: &mut Vec<Entry>) {
-        entries.extend(self.sets.iter_mut().filter_map(Opened::unreported));
+        entries.extend(self.sets.iter_mut().filter_map(EventSet::unreported));
     }
 
     /// Minor faults that were counted, sampled or not.
     pub fn minor_faults(&mut self) -> u64 {
         let minor = self.sets.iter_mut().filter(|opened| opened.set == Set::Minor);
-        let counts = minor.flat_map(Opened::counters).map(|counter| counter.read().unwrap_or(0));
+        let counts = minor.flat_map(EventSet::counters).map(|counter| counter.read().unwrap_or(0));
         self.counted + counts.sum::<u64>()
     }
 
     /// Opens a set: a ring for each CPU, into which the events of all tasks go there.
-    fn open_set(&self, set: Set, target: &Target) -> io::Result<Opened> {
-        let (mut rings, mut others): (Vec<Ring>, Vec<Counter>) = (Vec::new(), Vec::new());
+    fn open_set(&self, set: Set, target: &Target) -> io::Result<EventSet> {
+        let (mut rings, mut others): (Vec<Sampler>, Vec<Counter>) = (Vec::new(), Vec::new());
         for cpu in self.cpus.iter() {
             let mut builder = self.builder(set, cpu);
             builder.enable_on_exec(matches!(target, Target::Starting(_)) && set != Set::Burst);
@@ -274,13 +237,13 @@ impl Events {
                     }
                 }
             }
-            rings.extend(ring.map(Ring));
+            rings.extend(ring);
         }
         if rings.is_empty() {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
         let (period, bytes) = (self.period_of(set), self.bytes(set));
-        let mut opened = Opened { set, period, rings, bytes, others, reported: 0 };
+        let mut opened = EventSet { set, period, rings, bytes, others, reported: 0 };
         if !matches!(target, Target::Starting(_)) && set != Set::Burst {
             for counter in opened.counters() {
                 counter.enable()?;
@@ -289,7 +252,6 @@ impl Events {
         Ok(opened)
     }
 
-    /// An event of a set on a CPU, of no task as yet.
     fn builder(&self, set: Set, cpu: u32) -> Builder<'static> {
         let mut builder = builder(set, self.sees_kernel, self.period_of(set));
         if self.counts_lost {
@@ -312,7 +274,7 @@ impl Events {
 }
 
 /// Lets an event write into the ring of another one.
-fn join(counter: &Counter, ring: &Sampler) -> io::Result<()> {
+pub fn join(counter: &Counter, ring: &Sampler) -> io::Result<()> {
     // SAFETY: two open events; no memory is passed.
     let done = unsafe { ioctls::SET_OUTPUT(counter.as_raw_fd(), ring.as_raw_fd()) };
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
@@ -322,7 +284,7 @@ fn join(counter: &Counter, ring: &Sampler) -> io::Result<()> {
 fn room(cpus: usize) -> usize {
     let memory = rustix::system::sysinfo();
     let bytes = (memory.totalram as usize).saturating_mul(memory.mem_unit as usize);
-    within(MOST_BYTES.min(bytes / OF_MEMORY), cpus)
+    within(MOST_BYTES.min(bytes / MEMORY_DIVISOR), cpus)
 }
 
 fn within(bytes: usize, cpus: usize) -> usize {
@@ -351,9 +313,7 @@ fn builder(set: Set, sees_kernel: bool, period: u64) -> Builder<'static> {
         builder.sample(SampleFlag::IP | SampleFlag::ADDR);
     }
     if matches!(set, Set::Rare | Set::Minor) {
-        builder.sample(SampleFlag::CALLCHAIN | SampleFlag::REGS_USER | SampleFlag::STACK_USER);
-        builder.exclude_callchain_kernel(true);
-        builder.sample_regs_user(registers::MASK).sample_stack_user(STACK);
+        sample_stacks(&mut builder);
     }
     match set {
         Set::Rare => {
@@ -367,13 +327,17 @@ fn builder(set: Set, sees_kernel: bool, period: u64) -> Builder<'static> {
     builder
 }
 
-/// How records of a set are to be read.
+/// Adds to each sample what unwinding needs.
+pub fn sample_stacks(builder: &mut Builder) {
+    builder.sample(SampleFlag::CALLCHAIN | SampleFlag::REGS_USER | SampleFlag::STACK_USER);
+    builder.exclude_callchain_kernel(true).sample_regs_user(registers::MASK).sample_stack_user(STACK);
+}
+
 pub fn config(set: Set) -> ParseConfig<Native> {
     ParseConfig::from(*builder(set, true, 1).attrs())
 }
 
-/// The entry of a record, by its type, its `misc`, and its bytes behind the header. `None` if the reader
-/// ignores it, or it is damaged.
+/// The entry of a record without its header; `None` if the reader ignores it, or it is damaged.
 pub fn entry<R>(kind: u32, misc: u16, bytes: &[u8], config: ParseConfig<Native>, reader: R) -> Option<Entry>
 where
     R: for<'r> Visitor<'r, Output = Option<Entry>>,
@@ -398,51 +362,38 @@ where
     all
 }
 
-/// Whether rights are missing.
-pub fn is_forbidden(error: &io::Error) -> bool {
+fn is_forbidden(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM))
 }
 
 /// Opens the events of the calling thread, which is pinned to its CPU.
-///
-/// # Errors
-/// What the kernel said.
 pub fn open_this_thread(period: u64) -> io::Result<Events> {
     let cpu = u32::try_from(rustix::thread::sched_getcpu()).unwrap_or_default();
     Events::open(&Target::Running(vec![this_thread()]), &CpuList::from_iter([cpu]), period)
 }
 
-/// The calling thread's number.
 pub fn this_thread() -> u32 {
     gettid().as_raw_nonzero().get().unsigned_abs()
 }
 
-/// Whether a program can be watched by these events.
-///
-/// # Errors
-/// Why not, in words for the user.
-pub fn available() -> Result<(), String> {
+pub fn available() -> Result<(), Failure> {
     open_this_thread(1_000_003).map(drop).map_err(|error| explain(&error, 1, 1))
 }
 
-/// Why there are no events, in words for the user.
-pub fn explain(error: &io::Error, tasks: usize, cpus: usize) -> String {
+pub fn explain(error: &io::Error, tasks: usize, cpus: usize) -> Failure {
     match error.raw_os_error() {
-        Some(libc::EACCES | libc::EPERM) => {
-            format!(
-                "the kernel forbids it (perf_event_open): {}",
-                refusal(&Tree::live(), PARANOID_OWN_PROCESSES)
-            )
+        Some(libc::EACCES | libc::EPERM) => Failure::new("the kernel forbids it (perf_event_open)")
+            .answer(refusal(&Tree::live(), PARANOID_OWN_PROCESSES)),
+        Some(libc::EMFILE | libc::ENFILE) => {
+            let files = tasks * cpus * PAGES.len();
+            Failure::new(format!("cannot open {files} files, for {tasks} threads on {cpus} CPUs"))
+                .advice("raise ulimit -n")
         }
-        Some(libc::EMFILE | libc::ENFILE) => format!(
-            "{tasks} threads on {cpus} CPUs need {} open files and there may not be so many: raise ulimit -n",
-            tasks * cpus * 4
-        ),
-        Some(libc::ESRCH) => "it has ended".to_owned(),
+        Some(libc::ESRCH) => Failure::new("it has ended"),
         Some(libc::ENOSYS | libc::ENOENT | libc::EOPNOTSUPP) => {
-            "this kernel has no such events (perf_event_open)".to_owned()
+            Failure::new("this kernel has no such events (perf_event_open)")
         }
-        _ => format!("perf_event_open: {error}"),
+        _ => Failure::new("perf_event_open").answer(error),
     }
 }
 

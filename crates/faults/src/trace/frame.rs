@@ -5,12 +5,9 @@ use std::rc::Rc;
 /// A place in code: the number of its image, or none, and the address as the file states it, or as it was.
 pub type Frame = (Option<u32>, u64);
 
-/// Where faults came from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Site {
-    /// The group.
     pub group: u32,
-    /// The task's name.
     pub thread: Rc<str>,
     /// Calls, the innermost first.
     pub frames: Box<[Frame]>,

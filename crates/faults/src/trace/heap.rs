@@ -15,7 +15,6 @@ pub struct Heap {
     end: Option<u64>,
     /// Whether no call since that one was missed.
     is_current: bool,
-    /// What the last call did.
     last: Option<Step>,
 }
 

@@ -16,7 +16,6 @@ const TOGETHER: u64 = 5_000;
 /// A page with so many faults after it was marked is faulted in again and again.
 const OFTEN: f64 = 3.0;
 
-/// The faults of a page.
 #[derive(Clone, Copy, Debug)]
 struct Page {
     group: u32,
@@ -26,7 +25,6 @@ struct Page {
     hits: u32,
     /// Samples.
     count: u32,
-    /// The time of the last fault.
     last: u64,
 }
 
@@ -37,8 +35,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Adds a fault; returns the time of the page's fault before. `is_burst`: it is one of a burst, which has
-    /// every fault.
+    /// Adds a fault, of a burst or sampled; returns the time of the page's fault before.
     pub fn note(&mut self, space: u32, page: u64, group: u32, time: u64, is_burst: bool) -> Option<u64> {
         let (mark, sample) = (u32::from(is_burst), u32::from(!is_burst));
         if let Some(page) = self.pages.get_mut(&(space, page)) {
@@ -57,8 +54,7 @@ impl Pages {
         None
     }
 
-    /// The share (0 to 1) of each group's faults at pages that had been faulted in before, where a share `q`
-    /// of the faults was sampled.
+    /// The share (0 to 1) of refaults by group, where a share `q` of the faults was sampled.
     pub fn refaults(&self, q: f64) -> HashMap<u32, f64> {
         let q = q.clamp(1e-9, 1.0);
         let mut tallies: HashMap<u32, Tally> = HashMap::new();
@@ -69,14 +65,12 @@ impl Pages {
     }
 }
 
-/// Sums over the pages of a group.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     /// Faults of bursts at pages that are faulted in again and again.
     often: f64,
     /// Faults of bursts at other pages.
     others: f64,
-    /// The number of other pages.
     others_pages: f64,
     /// Further faults of other pages: within bursts, and as samples.
     others_again: (f64, f64),

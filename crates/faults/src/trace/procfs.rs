@@ -10,11 +10,9 @@ use super::record::Map;
 /// A process as /proc shows it at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProcessSnapshot {
-    /// The process.
     pub process: u32,
     /// Its name; untrusted.
     pub name: String,
-    /// Its mappings.
     pub maps: Vec<Map>,
 }
 
@@ -43,10 +41,8 @@ impl ProcessSnapshot {
     }
 }
 
-/// Where snapshots come from.
 #[derive(Debug, Default)]
 pub enum SnapshotSource {
-    /// This machine.
     #[default]
     Live,
     /// This machine; each is also recorded, with its time.
@@ -56,15 +52,10 @@ pub enum SnapshotSource {
 }
 
 impl SnapshotSource {
-    /// The most bytes that a process has had mapped at once (VmPeak); `None` if it has ended, and in a
-    /// replay.
+    /// The most bytes that a process had mapped (VmPeak); `None` if it has ended, and in a replay.
     pub fn most_mapped(&self, process: u32) -> Option<u64> {
-        match self {
-            SnapshotSource::Live | SnapshotSource::Recording(_) => {
-                lab::proc::memory(&lab::proc::text(format!("/proc/{process}/status")).ok()?, "VmPeak")
-            }
-            SnapshotSource::Replay(_) => None,
-        }
+        let is_live = !matches!(self, SnapshotSource::Replay(_));
+        if is_live { status_bytes(process, "VmPeak") } else { None }
     }
 
     /// Takes a snapshot of a process at this time; it is empty if the process has ended.
@@ -76,8 +67,7 @@ impl SnapshotSource {
                 all.push((time, snapshot.clone()));
                 snapshot
             }
-            // A replay asks for no more snapshots than were recorded: the first from this time on, or the
-            // last.
+            // A replay asks for no more than was recorded: the first from this time on, or the last.
             SnapshotSource::Replay(all) => {
                 let recorded = all.get(&process).map_or(&[][..], Vec::as_slice);
                 let later = recorded.iter().find(|(then, _)| then / 1000 >= time / 1000);
@@ -89,7 +79,11 @@ impl SnapshotSource {
 
 /// The most bytes that a process has had in memory (VmHWM); `None` if it has ended.
 pub fn peak_resident(process: u32) -> Option<u64> {
-    lab::proc::memory(&lab::proc::text(format!("/proc/{process}/status")).ok()?, "VmHWM")
+    status_bytes(process, "VmHWM")
+}
+
+fn status_bytes(process: u32, name: &str) -> Option<u64> {
+    lab::proc::memory(&lab::proc::text(format!("/proc/{process}/status")).ok()?, name)
 }
 
 /// The name of a process whose events ended, if it still runs: it executed a program with other rights than
@@ -124,69 +118,15 @@ pub fn machine_events() -> [u64; 2] {
     ["numa_hint_faults", "thp_fault_alloc"].map(count)
 }
 
-/// Tasks of a process; empty if it has ended.
 pub fn tasks_of(process: u32) -> Vec<u32> {
     let entries = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
 #[cfg(test)]
-pub(crate) mod unit {
-    use std::ffi::OsStr;
-    use std::os::unix::ffi::OsStrExt;
-    use std::os::unix::process::CommandExt;
-    use std::process::{Child, Command, Stdio};
-
+mod unit {
     use super::*;
-
-    /// A process whose name was cut within a character, and whose program has a path that is not UTF-8. It
-    /// sleeps until it is dropped.
-    pub(crate) struct OddlyNamed {
-        child: Child,
-        _directory: tempfile::TempDir,
-    }
-
-    impl OddlyNamed {
-        pub(crate) fn new() -> OddlyNamed {
-            let directory = tempfile::tempdir().unwrap();
-            let inner = directory.path().join(OsStr::from_bytes(b"\xff\xfe"));
-            std::fs::create_dir(&inner).unwrap();
-            let program = inner.join("ééééééééé");
-            std::fs::copy("/bin/sleep", &program).unwrap();
-            let mut command = Command::new(&program);
-            command.arg0("sleep").arg("600").stdout(Stdio::null()).stderr(Stdio::null());
-            let mut spawned = command.spawn();
-            // A concurrent test forked while the copy was open for writing.
-            while spawned.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::ExecutableFileBusy)
-            {
-                std::thread::yield_now();
-                spawned = command.spawn();
-            }
-            let mut process = OddlyNamed { child: spawned.unwrap(), _directory: directory };
-            while !process.is_loaded() {
-                assert_eq!(process.child.try_wait().unwrap(), None, "it sleeps");
-                std::thread::yield_now();
-            }
-            process
-        }
-
-        /// The process exists before it has its name, and has that before its program is mapped.
-        fn is_loaded(&self) -> bool {
-            let maps = std::fs::read(format!("/proc/{}/maps", self.child.id())).unwrap();
-            maps.windows(4).any(|bytes| bytes == b"/\xff\xfe/")
-        }
-
-        pub(crate) fn process(&self) -> u32 {
-            self.child.id()
-        }
-    }
-
-    impl Drop for OddlyNamed {
-        fn drop(&mut self) {
-            let _ = self.child.kill();
-            let _ = self.child.wait();
-        }
-    }
+    use crate::testing::OddlyNamed;
 
     #[test]
     fn a_process_is_read_whatever_its_name() {

@@ -3,6 +3,7 @@
 use perf_event::data::{
     Comm, Exit, Fork, Lost, LostSamples, Mmap2, RecordMetadata, Registers, Sample, SampleRegsAbi, Visitor,
 };
+use serde::{Deserialize, Serialize};
 
 pub use shm::blocks::Regs;
 
@@ -16,8 +17,7 @@ pub mod registers {
     pub const MASK: u64 = 1 << 29 | 1 << 30 | 1 << 31 | 1 << 32;
 }
 
-/// A set of the kernel's events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Set {
     /// Major faults; forks, names and ends of tasks; mappings of code.
     Rare,
@@ -25,94 +25,45 @@ pub enum Set {
     Minor,
     /// Minor faults, every one of a moment.
     Burst,
-    /// New mappings of data.
     Maps,
 }
 
-/// An event.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Nanoseconds of CLOCK_MONOTONIC.
     pub time: u64,
-    /// What happened.
     pub kind: EventKind,
 }
 
 /// What happened.
+///
+/// - `Fork`: a new task, a thread if both processes are the same. `Name`: a task got a name (untrusted); with
+///   `exec` it also executed another program.
+/// - `Counting`, `Mappings`: whether calls, or new mappings of data, are recorded from now on.
+/// - `Uncounted`: calls whose records found no room.
+/// - `Shares`: the last process that this one forked shares its address space, as after vfork (CLONE_VM).
+/// - `Code`: the error code of a fault, of x86: bit 0 a page was there, bit 1 it was to be written.
+/// - `Peak`: the most memory that a process had at once so far; read from /proc.
+/// - `Lost`: records that found no room, and the events that they stand for; 0 records of a burst: it has ended.
 #[derive(Clone, Debug)]
 pub enum EventKind {
-    /// A fault.
     Fault(Box<Fault>),
-    /// A new mapping, or one that grew.
     Map(Map),
-    /// A new task: a thread where both processes are the same.
-    Fork {
-        /// The new task's process.
-        process: u32,
-        /// The process that it comes from.
-        parent: u32,
-        /// The new task.
-        thread: u32,
-    },
-    /// A task has a name; with `exec` also another program.
-    Name {
-        /// Its process.
-        process: u32,
-        /// The task.
-        thread: u32,
-        /// Untrusted.
-        name: String,
-        /// Whether it executes another program since.
-        exec: bool,
-    },
-    /// A task has ended.
-    Exit {
-        /// Its process.
-        process: u32,
-        /// The task.
-        thread: u32,
-    },
-    /// A call for memory.
+    Fork { process: u32, parent: u32, thread: u32 },
+    Name { process: u32, thread: u32, name: String, exec: bool },
+    Exit { process: u32, thread: u32 },
     Call(Box<Call>),
-    /// Whether calls are counted from now on.
     Counting(bool),
-    /// Calls that were not counted: their records found no room.
     Uncounted(u64),
-    /// The last process that this one forked shares its address space, as after vfork (CLONE_VM).
     Shares(u32),
-    /// The error code of a fault, which shows what page it met.
-    Code {
-        /// The process.
-        process: u32,
-        /// The address that was touched.
-        address: u64,
-        /// The error code of x86: bit 0 a page was there, bit 1 it was to be written.
-        code: u64,
-    },
-    /// The most memory that a process has had at once so far; read from /proc.
-    Peak {
-        /// The process.
-        process: u32,
-        /// Bytes.
-        bytes: u64,
-    },
-    /// Whether new mappings of data are recorded from now on.
+    Code { process: u32, address: u64, code: u64 },
+    Peak { process: u32, bytes: u64 },
     Mappings(bool),
-    /// Records that found no room in a ring; or 0 records of a burst: it has ended.
-    Lost {
-        /// The set whose ring was full.
-        set: Set,
-        /// How many.
-        records: u64,
-        /// How many events they stand for.
-        events: u64,
-    },
-    /// A large block, from the preloaded recorder.
+    Lost { set: Set, records: u64, events: u64 },
     Block(Box<BlockRecord>),
 }
 
 impl EventKind {
-    /// Whether it is a record of a task or of a mapping.
     pub fn is_task_record(&self) -> bool {
         use EventKind::{Exit, Fork, Map, Name};
         matches!(self, Map(_) | Fork { .. } | Name { .. } | Exit { .. })
@@ -124,14 +75,10 @@ impl EventKind {
     }
 }
 
-/// A fault.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fault {
-    /// The process.
     pub process: u32,
-    /// The task.
     pub thread: u32,
-    /// The address that was touched.
     pub address: u64,
     /// The instruction that touched it.
     pub ip: u64,
@@ -145,65 +92,35 @@ pub struct Fault {
     pub in_kernel: bool,
     /// Return addresses by frame pointers, as the kernel found them.
     pub chain: Vec<u64>,
-    /// Registers in user mode.
     pub regs: Option<Regs>,
     /// The stack from the stack pointer on.
     pub stack: Vec<u8>,
 }
 
-/// A call for memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Who called, and where: a fault at no address, with the stack of one that was sampled.
     pub by: Fault,
-    /// What for.
     pub arguments: CallArguments,
     /// Whether it is a sample, with a stack; else it is one of those that are counted.
     pub has_stack: bool,
 }
 
-/// A large block of malloc, from the preloaded recorder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockRecord {
-    /// The block.
     pub entry: shm::blocks::Entry,
-    /// The stack of its allocation, if it was taken, and the probability with which stacks of such blocks are
-    /// taken.
+    /// The stack of its allocation, and the probability with which stacks of such blocks are taken.
     pub stack: Option<(Fault, f64)>,
 }
 
-/// The arguments of a call for memory.
+/// The arguments of a call for memory: of mremap the new size, of brk the end of the heap, moved or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallArguments {
-    /// A mapping (mmap).
-    Map {
-        /// How many bytes.
-        bytes: u64,
-        /// Whether of a file.
-        is_file: bool,
-    },
-    /// That a mapping goes (munmap).
-    Unmap {
-        /// How many bytes.
-        bytes: u64,
-    },
-    /// That a mapping moves or has another size (mremap).
-    Remap {
-        /// How many bytes it is to have.
-        bytes: u64,
-    },
-    /// That the heap ends elsewhere (brk).
-    Break {
-        /// Where it ends now, moved or not.
-        end: u64,
-    },
-    /// That the kernel knows how pages are used (madvise).
-    Advise {
-        /// How many bytes.
-        bytes: u64,
-        /// MADV_DONTNEED and so on.
-        advice: i32,
-    },
+    Map { bytes: u64, is_file: bool },
+    Unmap { bytes: u64 },
+    Remap { bytes: u64 },
+    Break { end: u64 },
+    Advise { bytes: u64, advice: i32 },
 }
 
 impl CallArguments {
@@ -219,29 +136,22 @@ impl CallArguments {
     }
 }
 
-/// A mapping.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Map {
-    /// The process.
     pub process: u32,
-    /// Its first byte.
     pub start: u64,
     /// Behind its last byte.
     pub end: u64,
-    /// Where in the file it starts.
     pub offset: u64,
     /// PROT_READ and so on (mmap(2)).
     pub protection: u32,
-    /// Whether writes stay private.
     pub is_private: bool,
     /// The file, or a name such as `[heap]`; untrusted.
     pub name: String,
 }
 
-/// Reads records of one set.
 #[derive(Clone, Copy)]
 pub struct Reader {
-    /// The set.
     pub set: Set,
     /// One event in so many is sampled.
     pub period: u64,
@@ -293,21 +203,15 @@ impl<'a> Visitor<'a> for Reader {
         Some(Entry { time: time(&metadata)?, kind: EventKind::Map(map) })
     }
 
-    // A set that asks for mappings gets records of tasks as well (perf_event_task_match): one set's are
-    // enough.
+    // A set that asks for mappings gets tasks as well (perf_event_task_match): one set's are enough.
     fn visit_fork(self, fork: Fork, _: RecordMetadata) -> Option<Entry> {
-        if self.set != Set::Rare {
-            return None;
-        }
         let kind = EventKind::Fork { process: fork.pid, parent: fork.ppid, thread: fork.tid };
-        Some(Entry { time: fork.time, kind })
+        (self.set == Set::Rare).then_some(Entry { time: fork.time, kind })
     }
 
     fn visit_exit(self, exit: Exit, _: RecordMetadata) -> Option<Entry> {
-        if self.set != Set::Rare {
-            return None;
-        }
-        Some(Entry { time: exit.time, kind: EventKind::Exit { process: exit.pid, thread: exit.tid } })
+        let kind = EventKind::Exit { process: exit.pid, thread: exit.tid };
+        (self.set == Set::Rare).then_some(Entry { time: exit.time, kind })
     }
 
     fn visit_comm(self, comm: Comm<'a>, metadata: RecordMetadata) -> Option<Entry> {
@@ -325,7 +229,6 @@ impl<'a> Visitor<'a> for Reader {
     }
 }
 
-/// Return addresses of a chain, without its marks.
 pub(super) fn addresses(chain: &[u64]) -> Vec<u64> {
     chain.iter().copied().filter(|address| *address < CONTEXT).collect()
 }

@@ -2,21 +2,20 @@
 
 use std::collections::BTreeSet;
 
+use lab::failure::Failure;
+
 use super::collect::Collector;
 use super::totals::Totals;
 
-/// What a trace gave.
 pub struct Traced {
-    /// The collected events.
     pub collector: Collector,
-    /// What is known only at the end.
     pub totals: Totals,
     /// Names of programs that could not be traced, as they have rights that this process lacks; untrusted.
     pub unseen: BTreeSet<String>,
     /// Why it ended early.
-    pub trouble: Option<String>,
+    pub trouble: Option<Failure>,
     /// Why calls for memory were not counted, if so.
-    pub calls: Result<(), String>,
+    pub calls: Result<(), Failure>,
     /// Why faults did not report the page that they met, if so.
-    pub codes: Result<(), String>,
+    pub codes: Result<(), Failure>,
 }

@@ -1,11 +1,12 @@
-//! Reads the large blocks from the memory of the preloaded recorder, while the program runs
-//! ([`shm::blocks`]).
+//! Reads large blocks from the memory of the preloaded recorder, while the program runs ([`shm::blocks`]).
 
 use std::fs::File;
+use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
+use lab::failure::{Attempt, Failure};
 use shm::blocks::{Absent, BYTES, Blocks, ENTRIES, MAGIC, STACK, Stack};
 
 use super::record::{BlockRecord, Entry, EventKind, Fault};
@@ -13,7 +14,6 @@ use super::record::{BlockRecord, Entry, EventKind, Fault};
 /// Nanoseconds after which an unfinished entry is given up: its writer was killed.
 const PATIENCE: u64 = 100_000_000;
 
-/// The ring, from the first entry on.
 #[derive(Debug)]
 pub struct Ring {
     blocks: Blocks,
@@ -25,27 +25,25 @@ pub struct Ring {
 
 impl Ring {
     /// Opens the file that the recorder writes to.
-    ///
-    /// # Errors
-    /// What the system said.
-    pub fn open(path: &Path) -> Result<Ring, String> {
-        let failed = |error: std::io::Error| format!("memory of the recorder: {error}");
-        let file = File::options().read(true).write(true).open(path).map_err(failed)?;
-        let is_whole = file.metadata().map_err(failed)?.len() == BYTES as u64;
-        let blocks = Blocks::map(file.as_raw_fd()).ok_or_else(|| failed(std::io::Error::last_os_error()))?;
+    pub fn open(path: &Path) -> Result<Ring, Failure> {
+        Ring::map(path).attempt_on("cannot read the memory of the recorder", path.display())
+    }
+
+    fn map(path: &Path) -> io::Result<Ring> {
+        let file = File::options().read(true).write(true).open(path)?;
+        let is_whole = file.metadata()?.len() == BYTES as u64;
+        let blocks = Blocks::map(file.as_raw_fd()).ok_or_else(io::Error::last_os_error)?;
         if !is_whole || blocks.head().magic.load(Ordering::Acquire) != MAGIC {
-            return Err("memory of the recorder: it is none".to_owned());
+            return Err(io::Error::other("it has another format"));
         }
         Ok(Ring::over(blocks))
     }
 
-    /// Of memory that is mapped.
     pub fn over(blocks: Blocks) -> Ring {
         Ring { blocks, next: 0, waiting: None, lost: 0 }
     }
 
-    /// Reads the entries. `now` in nanoseconds of CLOCK_MONOTONIC; `is_last`: it does not wait for unfinished
-    /// ones.
+    /// Reads the entries. `now`: CLOCK_MONOTONIC in ns; `is_last`: it does not wait for unfinished ones.
     pub fn drain(&mut self, now: u64, is_last: bool, entries: &mut Vec<Entry>) {
         let written = self.blocks.head().entries.load(Ordering::Acquire);
         if written.saturating_sub(self.next) > ENTRIES {
@@ -168,7 +166,7 @@ mod unit {
     #[test]
     fn a_foreign_file_is_refused() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        assert!(Ring::open(file.path()).unwrap_err().contains("memory of the recorder"));
+        assert!(Ring::open(file.path()).unwrap_err().to_string().contains("memory of the recorder"));
         assert!(Ring::open(Path::new("/nonexistent")).is_err());
     }
 }

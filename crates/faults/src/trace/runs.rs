@@ -1,5 +1,4 @@
-//! Contiguous runs of faults: if a task goes through a block from end to end, the run shows how large the
-//! block is. Pure.
+//! Contiguous runs of faults: a task that goes through a block shows how large the block is. Pure.
 
 use std::collections::{BTreeMap, HashMap};
 

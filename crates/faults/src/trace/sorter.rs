@@ -7,21 +7,17 @@ use std::collections::VecDeque;
 
 use super::record::Entry;
 
-/// Records between the rings and the collector; iterates over those that are in order.
+/// Records between the rings and the collector.
 #[derive(Debug, Default)]
 pub struct EventSorter {
-    unsorted: Vec<Entry>,
-    settled: VecDeque<Entry>,
+    /// New records, in any order.
+    pub unsorted: Vec<Entry>,
+    pub settled: VecDeque<Entry>,
     /// When the last drain began.
     drained: u64,
 }
 
 impl EventSorter {
-    /// Where new records go, in any order.
-    pub fn unsorted(&mut self) -> &mut Vec<Entry> {
-        &mut self.unsorted
-    }
-
     /// Sorts, after a drain that began at that time, what no unread record can precede.
     pub fn settle(&mut self, began: u64) {
         self.unsorted.sort_by_key(|entry| entry.time);
@@ -35,19 +31,6 @@ impl EventSorter {
         self.unsorted.sort_by_key(|entry| entry.time);
         self.settled.extend(self.unsorted.drain(..));
     }
-
-    /// How many are in order and wait.
-    pub fn waiting(&self) -> usize {
-        self.settled.len()
-    }
-}
-
-impl Iterator for EventSorter {
-    type Item = Entry;
-
-    fn next(&mut self) -> Option<Entry> {
-        self.settled.pop_front()
-    }
 }
 
 #[cfg(test)]
@@ -57,11 +40,11 @@ mod unit {
 
     fn read(sorter: &mut EventSorter, times: &[u64]) {
         let at = |time: &u64| Entry { time: *time, kind: EventKind::Peak { process: 1, bytes: 0 } };
-        sorter.unsorted().extend(times.iter().map(at));
+        sorter.unsorted.extend(times.iter().map(at));
     }
 
     fn sorted(sorter: &mut EventSorter) -> Vec<u64> {
-        sorter.map(|entry| entry.time).collect()
+        sorter.settled.drain(..).map(|entry| entry.time).collect()
     }
 
     #[test]
@@ -73,7 +56,7 @@ mod unit {
         assert_eq!(sorted(&mut sorter), [0; 0], "nothing is known of what the first drain missed");
         read(&mut sorter, &[15, 22, 21]);
         sorter.settle(20);
-        assert_eq!((sorter.waiting(), sorted(&mut sorter)), (3, vec![3, 5, 9]));
+        assert_eq!((sorter.settled.len(), sorted(&mut sorter)), (3, vec![3, 5, 9]));
         sorter.settle(30);
         assert_eq!(sorted(&mut sorter), [15, 16]);
         read(&mut sorter, &[40, 31]);

@@ -14,19 +14,16 @@ use super::frame::Frame;
 /// Characters of a name at most: C++ has names of thousands.
 const MOST: usize = 120;
 
-/// A function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     /// Its name, or the file that it is in.
     pub name: String,
-    /// The file and line in the source.
     pub line: Option<String>,
 }
 
 /// Functions of each frame, the innermost first; an inlined call is a function of its own.
 pub type Names = HashMap<Frame, Vec<Function>>;
 
-/// Looks up the functions of these frames.
 pub fn names(frames: impl IntoIterator<Item = Frame>, collector: &Collector) -> Names {
     let mut by_image: HashMap<u32, Vec<u64>> = HashMap::new();
     let mut names = Names::new();
@@ -50,7 +47,7 @@ pub fn names(frames: impl IntoIterator<Item = Frame>, collector: &Collector) -> 
             .file_name()
             .map_or_else(|| name.to_string(), |name| name.to_string_lossy().into());
         for (place, address) in addresses.iter().enumerate() {
-            let mut functions = symbols.get(place).map(functions).unwrap_or_default();
+            let mut functions = symbols.get(place).map(functions_of_symbol).unwrap_or_default();
             if short == LIBRARY {
                 // The recorder's own functions are of no interest, only the one that the program called.
                 functions.drain(..functions.len().saturating_sub(1));
@@ -63,7 +60,14 @@ pub fn names(frames: impl IntoIterator<Item = Frame>, collector: &Collector) -> 
     names
 }
 
-fn functions(symbolized: &Symbolized) -> Vec<Function> {
+/// The functions of these frames, the innermost first; recursive and unnamed functions appear once.
+pub fn functions<'a>(frames: &[Frame], names: &'a Names) -> Vec<&'a Function> {
+    let mut all: Vec<&Function> = frames.iter().filter_map(|frame| names.get(frame)).flatten().collect();
+    all.dedup_by(|a, b| a.name == b.name);
+    all
+}
+
+fn functions_of_symbol(symbolized: &Symbolized) -> Vec<Function> {
     let Symbolized::Sym(symbol) = symbolized else { return Vec::new() };
     let function =
         |name: &str, code: Option<&CodeInfo>| Function { name: plain_to(name, MOST), line: code.map(line) };

@@ -1,5 +1,4 @@
-//! Processes as they begin and end: the mappings of each, the program that it runs, and since when it shares
-//! pages with another.
+//! Processes as they begin and end: their mappings and programs, and since when they share pages.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -18,21 +17,16 @@ const AGAIN: u64 = 200_000_000;
 /// Nanoseconds between two readings of its VmPeak because a call is about more.
 const AGAIN_MAPPED: u64 = 20_000_000;
 
-/// A process.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Process {
     /// Its mappings; shared with the process that it was forked from until one of them maps something.
     pub space: Rc<AddressSpace>,
-    /// Unwinds its stacks.
     pub stacks: Rc<RefCell<Stacks>>,
     /// The unique number of its address space.
     pub id: u32,
-    /// The number of the program that it runs.
     pub program: u32,
-    /// Since when it has pages in common with the process that it was forked from: until it executes a
-    /// program.
+    /// Since when it shares pages with the process that it was forked from; until an exec.
     pub child_since: Option<u64>,
-    /// When it last forked.
     pub parent_since: Option<u64>,
     /// The end of its heap; shared by processes that share the address space.
     pub heap: Rc<Cell<Heap>>,
@@ -40,7 +34,6 @@ pub struct Process {
     most_mapped: (u64, u64),
     /// The process that it forked last.
     forked: Option<u32>,
-    /// When its mappings were read last.
     read: u64,
     /// Faults by which it took memory of its own, by weight.
     touched: f64,
@@ -63,13 +56,10 @@ pub struct Program {
     pub hints: Option<AllocatorHints>,
     /// Names of the files that it has mapped as code.
     pub code: Vec<Rc<str>>,
-    /// Processes that ran it.
     pub processes: u64,
-    /// Threads that it started.
     pub threads: u64,
     /// Threads that began after others of the same process had ended: so many stacks came and went.
     pub threads_replaced: u64,
-    /// Times that it forked.
     pub forks: u64,
     /// Mappings of no file that it made, by their bytes.
     pub mappings: HashMap<u64, u64>,
@@ -83,10 +73,8 @@ pub struct Program {
     pub shared: f64,
 }
 
-/// All processes.
 #[derive(Default)]
 pub struct Tasks {
-    /// Where snapshots of processes come from.
     pub source: SnapshotSource,
     processes: HashMap<u32, Process>,
     /// All programs; a process has the number of its own.
@@ -104,18 +92,20 @@ impl Tasks {
         let Tasks { processes, programs, spaces, source, .. } = self;
         processes.entry(process).or_insert_with(|| {
             let snapshot = source.take(process, time);
-            let mut process = Process::new(next(spaces), program(programs, process, &snapshot.name));
+            let mut process = Process {
+                id: next(spaces),
+                program: program(programs, process, &snapshot.name),
+                ..Process::default()
+            };
             process.add_mappings(snapshot, &mut programs[process.program as usize], time);
             process
         })
     }
 
-    /// Whether a process is known.
     pub fn knows(&self, process: u32) -> bool {
         self.processes.contains_key(&process)
     }
 
-    /// Processes that are known.
     pub fn processes(&self) -> impl Iterator<Item = u32> {
         self.processes.keys().copied()
     }
@@ -127,14 +117,7 @@ impl Tasks {
         }
     }
 
-    /// The program of a known process.
-    pub fn program(&mut self, process: u32) -> Option<&mut Program> {
-        let number = self.processes.get(&process)?.program;
-        self.programs.get_mut(number as usize)
-    }
-
-    /// Reads the mappings of a process again, as an address is in none of them; not more often than every
-    /// [`AGAIN`].
+    /// Reads the mappings of a process again, as an address is in none of them; at most every `AGAIN`.
     pub fn read_again(&mut self, number: u32, time: u64) {
         let Some(process) = self.processes.get_mut(&number) else { return };
         if time >= process.read.saturating_add(AGAIN)
@@ -144,7 +127,6 @@ impl Tasks {
         }
     }
 
-    /// A new mapping.
     pub fn map(&mut self, map: &Map, time: u64) {
         let process = self.get(map.process, time);
         let number = process.program;
@@ -164,12 +146,12 @@ impl Tasks {
         }
     }
 
-    /// A new task.
     pub fn fork(&mut self, process: u32, parent: u32, time: u64) {
         if process == parent {
             let ended = self.ended.get_mut(&process).filter(|ended| **ended > 0);
             let is_new = ended.map(|ended| *ended -= 1).is_none();
-            if let Some(program) = self.program(process) {
+            let number = self.processes.get(&process).map(|process| process.program as usize);
+            if let Some(program) = number.and_then(|number| self.programs.get_mut(number)) {
                 program.threads += 1;
                 program.threads_replaced += u64::from(!is_new);
             }
@@ -236,12 +218,11 @@ impl Tasks {
         self.names.insert(thread, name.into());
         if exec {
             self.end_sharing(process);
-            let number = program(&mut self.programs, process, name);
-            self.processes.insert(process, Process::new(next(&mut self.spaces), number));
+            let (id, program) = (next(&mut self.spaces), program(&mut self.programs, process, name));
+            self.processes.insert(process, Process { id, program, ..Process::default() });
         }
     }
 
-    /// A task has ended.
     pub fn exit(&mut self, process: u32, thread: u32) {
         self.names.remove(&thread);
         if thread == process {
@@ -296,26 +277,6 @@ impl Tasks {
 }
 
 impl Process {
-    fn new(id: u32, program: u32) -> Process {
-        Process {
-            space: Rc::default(),
-            stacks: Rc::default(),
-            id,
-            program,
-            child_since: None,
-            parent_since: None,
-            heap: Rc::default(),
-            most_mapped: (0, 0),
-            forked: None,
-            read: 0,
-            touched: 0.0,
-            at_last_peak: Default::default(),
-            shares_with: None,
-            sharers: (0, false),
-        }
-    }
-
-    /// Adds the mappings of a snapshot.
     fn add_mappings(&mut self, snapshot: ProcessSnapshot, program: &mut Program, time: u64) {
         self.read = time;
         let space = Rc::make_mut(&mut self.space);

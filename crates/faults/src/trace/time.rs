@@ -10,7 +10,6 @@ pub fn now() -> u64 {
     nanoseconds(clock_gettime(ClockId::Monotonic))
 }
 
-/// A time in nanoseconds.
 pub fn nanoseconds(time: rustix::time::Timespec) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

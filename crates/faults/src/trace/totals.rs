@@ -9,7 +9,6 @@ pub struct Totals {
     pub counted: u64,
     /// Whether they include faults that the kernel takes for the program.
     pub sees_kernel: bool,
-    /// The last period.
     pub period: u64,
     /// The share of NUMA hinting faults among the faults, by the whole machine's counter.
     pub hinting: f64,

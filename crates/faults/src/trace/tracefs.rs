@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
 
+use lab::failure::Failure;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
@@ -14,11 +15,12 @@ use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, 
 /// Where it is mounted, if it is.
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
-/// Tracefs, as a directory.
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+const AS_ROOT: &str = "run truebench as root";
+
 #[derive(Debug)]
 pub struct Tracefs(OwnedFd);
 
-/// A tracepoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Format {
     /// Its number (perf_event_open(2)).
@@ -35,61 +37,45 @@ struct Field {
 
 impl Tracefs {
     /// Opens it where it is mounted, or without mounting it.
-    ///
-    /// # Errors
-    /// Why it cannot be opened, and what to do, in words for the user.
-    pub fn open() -> Result<Tracefs, String> {
+    pub fn open() -> Result<Tracefs, Failure> {
         let mut forbidden = None;
         for place in PLACES {
-            match openat(CWD, format!("{place}/events"), directory(), Mode::empty()) {
-                Ok(_) => match openat(CWD, place, directory(), Mode::empty()) {
-                    Ok(directory) => return Ok(Tracefs(directory)),
-                    Err(error) => forbidden = Some((place, error)),
-                },
+            let events = openat(CWD, format!("{place}/events"), DIRECTORY, Mode::empty());
+            match events.and_then(|_| openat(CWD, place, DIRECTORY, Mode::empty())) {
+                Ok(directory) => return Ok(Tracefs(directory)),
                 Err(error @ (Errno::ACCESS | Errno::PERM)) => forbidden = forbidden.or(Some((place, error))),
                 Err(_) => {}
             }
         }
         match (unmounted(), forbidden) {
             (Ok(directory), _) => Ok(Tracefs(directory)),
-            (Err(_), Some((place, error))) => {
-                Err(format!("{place}: {}: run truebench as root", std::io::Error::from(error)))
-            }
+            (Err(_), Some((place, error))) => Err(Failure::new("").on(place).answer(error).advice(AS_ROOT)),
             (Err(Errno::PERM | Errno::ACCESS), None) => {
-                Err("tracefs is not mounted, and only root may: run truebench as root".to_owned())
+                Err(Failure::new("tracefs is not mounted, and only root can mount it").advice(AS_ROOT))
             }
-            (Err(Errno::NODEV), None) => Err("this kernel has no tracefs".to_owned()),
-            (Err(error), None) => Err(format!(
-                "tracefs is not mounted ({}): mount -t tracefs tracefs /sys/kernel/tracing, as root",
-                std::io::Error::from(error)
-            )),
+            (Err(Errno::NODEV), None) => Err(Failure::new("this kernel has no tracefs")),
+            (Err(error), None) => Err(Failure::new("tracefs is not mounted")
+                .answer(error)
+                .advice("mount -t tracefs tracefs /sys/kernel/tracing, as root")),
         }
     }
 
     /// The tracepoint of this name, such as `syscalls/sys_enter_brk`.
-    ///
-    /// # Errors
-    /// Why there is none, in words for the user.
-    pub fn format(&self, name: &str) -> Result<Format, String> {
+    pub fn format(&self, name: &str) -> Result<Format, Failure> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let mut text = String::new();
         let read = openat(&self.0, format!("events/{name}/format"), flags, Mode::empty())
             .map_err(std::io::Error::from)
             .and_then(|file| File::from(file).read_to_string(&mut text));
+        let unreadable = || Failure::new("cannot read tracepoint").on(name);
         match read {
-            Ok(_) => {
-                Format::parse(&text).ok_or_else(|| format!("tracepoint {name}: a format that nobody knows"))
-            }
+            Ok(_) => Format::parse(&text).ok_or_else(|| unreadable().answer("its format is unknown")),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Err(format!("this kernel has no tracepoint {name}"))
+                Err(Failure::new("this kernel has no tracepoint").on(name))
             }
-            Err(error) => Err(format!("tracepoint {name}: {error}: run truebench as root")),
+            Err(error) => Err(unreadable().answer(error).advice(AS_ROOT)),
         }
     }
-}
-
-fn directory() -> OFlags {
-    OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC
 }
 
 /// Tracefs, mounted nowhere (Linux 5.2 and later).
@@ -101,7 +87,6 @@ fn unmounted() -> Result<OwnedFd, Errno> {
 }
 
 impl Format {
-    /// Reads a format file; `None` if it is malformed.
     pub fn parse(text: &str) -> Option<Format> {
         let id = text.lines().find_map(|line| line.strip_prefix("ID:"))?.trim().parse().ok()?;
         let fields = text.lines().filter_map(|line| field(line.trim_start().strip_prefix("field:")?));
@@ -171,16 +156,19 @@ print fmt: \"start: 0x%08lx\", ((unsigned long)(REC->start))
         let before = std::fs::read_to_string("/proc/self/mounts").unwrap();
         match Tracefs::open() {
             Ok(tracefs) => {
-                let none = tracefs.format("syscalls/none").unwrap_err();
+                let none = tracefs.format("syscalls/none").unwrap_err().to_string();
                 assert!(none.contains("no tracepoint syscalls/none"), "{none}");
                 match tracefs.format("syscalls/sys_enter_munmap") {
                     Ok(format) => assert!(format.id > 0 && format.fields.len() > 5, "{format:?}"),
-                    Err(reason) => assert!(reason.contains("no tracepoint"), "{reason}"),
+                    Err(failure) => assert!(failure.to_string().contains("no tracepoint"), "{failure}"),
                 }
                 let after = std::fs::read_to_string("/proc/self/mounts").unwrap();
                 assert_eq!(before, after, "nothing is mounted");
             }
-            Err(reason) => assert!(reason.contains("tracefs") || reason.contains("tracing"), "{reason}"),
+            Err(failure) => {
+                let reason = failure.to_string();
+                assert!(reason.contains("tracefs") || reason.contains("tracing"), "{reason}");
+            }
         }
     }
 }

@@ -22,9 +22,7 @@ use framehop::aarch64::{CacheAarch64 as Cache, UnwindRegsAarch64, UnwinderAarch6
 #[cfg(target_arch = "x86_64")]
 use framehop::x86_64::{CacheX86_64 as Cache, UnwindRegsX86_64, UnwinderX86_64 as Unwinder};
 
-/// Frames at most.
 const MOST_FRAMES: usize = 127;
-/// Files kept open at most.
 const MOST_FILES: usize = 1024;
 /// The highest compression ratio of zlib: 258 bytes from a match of two bits (zlib_tech.html, "maximum
 /// compression factor"). zstd can do more, but not with debug information, and the symbolizer has no zstd.
@@ -46,7 +44,6 @@ impl Deref for Part {
     }
 }
 
-/// A program or library.
 pub struct Image {
     /// A path that leads to it as long as this process lives, even if the file is renamed or removed.
     pub path: PathBuf,
@@ -62,8 +59,8 @@ pub struct Image {
 impl Image {
     fn open(path: &Path) -> Option<Image> {
         let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|about| about.is_file()))?;
-        // SAFETY: only read. If the file is truncated meanwhile, this process gets SIGBUS: it is a worker,
-        // and costs its own figures.
+        // SAFETY: only read. A truncated file ends this process by SIGBUS: a worker, at its own figures'
+        // cost.
         let mapped = Arc::new(unsafe { Mmap::map(&file) }.ok()?);
         let object = object::File::parse(&mapped[..]).ok()?;
         let range = |name: &str| {
@@ -105,12 +102,6 @@ impl Image {
         Some(Image { path, is_sound, _file: file, sections, segments })
     }
 
-    /// The load bias: for a mapping of a range of its bytes that begins at `start`, what is added to the
-    /// file's addresses.
-    pub fn base(&self, start: u64, range: Range<u64>) -> Option<u64> {
-        base(&self.segments, start, range)
-    }
-
     /// The file's address of the byte at an offset in it.
     pub fn stated(&self, offset: u64) -> Option<u64> {
         let holds =
@@ -136,8 +127,8 @@ fn unpacks(object: &object::File) -> bool {
     object.is_little_endian() == cfg!(target_endian = "little") && object.sections().all(&mut can_be)
 }
 
-/// Takes the part that most of the range belongs to: the first page may also hold the end of the part before,
-/// as linkers save room.
+/// The load bias of a mapping of this range of a file that begins at `start`, by the part with most of the
+/// range: the first page may also hold the end of the part before.
 fn base(segments: &[(u64, u64, u64)], start: u64, range: Range<u64>) -> Option<u64> {
     let common = |(from, size, _): &&(u64, u64, u64)| {
         from.saturating_add(*size).min(range.end).saturating_sub(*from.max(&range.start))
@@ -155,7 +146,6 @@ pub struct Images {
 }
 
 impl Images {
-    /// No files: the events are from another machine.
     pub fn none() -> Images {
         Images { is_none: true, ..Images::default() }
     }
@@ -178,7 +168,6 @@ impl Images {
     }
 }
 
-/// Unwinds stacks of one address space.
 #[derive(Default)]
 pub struct Stacks {
     unwinder: Option<Unwinder<Part>>,
@@ -189,11 +178,6 @@ pub struct Stacks {
 pub struct Rules(Cache);
 
 impl Stacks {
-    /// Forgets the mappings: code was mapped.
-    pub fn forget(&mut self) {
-        self.unwinder = None;
-    }
-
     /// Addresses of the calls that led to a fault, the innermost first.
     pub fn unwind(
         &mut self,
@@ -221,7 +205,7 @@ fn build(process: u32, space: &AddressSpace, images: &mut Images) -> Unwinder<Pa
     for (start, area) in space.areas().filter(|(_, area)| area.is_code) {
         let Some(image) = area.file().and_then(|name| images.get(process, name)) else { continue };
         let range = area.offset..area.offset.saturating_add(area.end - start);
-        let Some(base) = image.base(start, range) else { continue };
+        let Some(base) = base(&image.segments, start, range) else { continue };
         let module = Module::new(area.name.to_string(), start..area.end, base, image.sections.clone());
         unwinder.add_module(module);
     }

@@ -10,6 +10,7 @@ use figure::evidence::*;
 use figure::{Event, Evidence, Round};
 use lab::clock::Clock;
 use lab::copies::{Copies, CopiesSpec};
+use lab::failure::{Attempt, Failure};
 use lab::install::find_helper;
 use lab::measure;
 use lab::pool::Pool;
@@ -23,7 +24,7 @@ use super::heap_layout::{Baseline, Extent, HeapLayout, Snapshot, anonymous};
 use super::plan::Setup;
 use super::{ARMS, Arm};
 
-/// How long the cell may take for a step: a page fault takes a microsecond, but a machine may be overloaded.
+/// How long the helper may take for a step: a fault takes a microsecond, but a machine may be overloaded.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The bit of an entry of /proc/PID/pagemap for a page in memory (Documentation/admin-guide/mm/pagemap.rst).
 const PRESENT: u64 = 1 << 63;
@@ -32,7 +33,7 @@ const MOST_PAGES: u64 = 1 << 20;
 
 struct WalkBench {
     setup: Setup,
-    cell: PathBuf,
+    helper: PathBuf,
     pool: Pool,
     watch: Watch,
     /// The last start of each arm: each step serves for one round of its figure.
@@ -41,7 +42,6 @@ struct WalkBench {
     malloc: Evidence,
 }
 
-/// The result of a start.
 struct Walk {
     started: String,
     duration: f64,
@@ -49,25 +49,17 @@ struct Walk {
     steps: Vec<Option<HeapLayout>>,
 }
 
-/// Prepares the worker.
-///
-/// # Errors
-/// What could not be had, in words for the user.
-pub fn prepare(
-    plan: serde_json::Value,
-    _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
-    let cell = find_helper()?;
+pub fn prepare(setup: Setup, _: &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
+    let helper = find_helper()?;
     let clock = Clock::for_machine(&setup.machine);
     let watch = Watch::new(&Tree::live(), &setup.machine, &setup.allowed);
     let mut facts = WorkerReport::default();
     clock.write(&mut facts.evidence);
     facts.evidence.put(WALK_ENVIRONMENT, environment());
-    let pool = Pool::on_each(&setup.allowed, clock).map_err(|error| error.to_string())?;
+    let pool = Pool::on_each(&setup.allowed, clock)?;
     let bench = WalkBench {
         setup,
-        cell,
+        helper,
         pool,
         watch,
         walks: [const { None }; ARMS.len()],
@@ -93,32 +85,31 @@ fn environment() -> String {
 }
 
 impl Bench for WalkBench {
-    fn round(&mut self, figure: &str) -> Result<Round, String> {
-        let task = self.setup.tasks.iter().find(|task| task.id == figure);
-        let (arm, step) =
-            task.map(|task| (task.arm, task.step)).ok_or_else(|| format!("no figure {figure}"))?;
-        let about = ARMS.get(arm).ok_or("no such arm")?;
+    fn round(&mut self, figure: &str) -> Result<Round, Failure> {
+        let no_figure = || Failure::new("no figure").on(figure);
+        let task = self.setup.tasks.iter().find(|task| task.id == figure).ok_or_else(no_figure)?;
+        let (arm, step) = (task.arm, task.step);
+        let about = ARMS.get(arm).ok_or_else(no_figure)?;
         let has_step = |walk: &Option<Walk>| {
             walk.as_ref().is_some_and(|walk| matches!(walk.steps.get(step), Some(Some(_))))
         };
         if !has_step(&self.walks[arm]) {
             self.walks[arm] = Some(self.walk(about)?);
         }
-        let walk = self.walks[arm].as_mut().ok_or("no walk")?;
-        let layout = walk.steps.get_mut(step).and_then(Option::take).ok_or("no such step")?;
+        let walk = self.walks[arm].as_mut().ok_or_else(no_figure)?;
+        let layout = walk.steps.get_mut(step).and_then(Option::take).ok_or_else(no_figure)?;
         let mut evidence = walk.around.clone();
         layout.write(&mut evidence);
         Ok(Round::new(walk.started.clone(), walk.duration, vec![layout.resident() as f64], evidence))
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
         Ok(WorkerReport { evidence: self.malloc.clone(), ..WorkerReport::default() })
     }
 }
 
 impl WalkBench {
-    /// One start.
-    fn walk(&mut self, arm: &Arm) -> Result<Walk, String> {
+    fn walk(&mut self, arm: &Arm) -> Result<Walk, Failure> {
         let variables = arm.variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let ask = CopiesSpec {
             name: workload::heap_walk::NAME,
@@ -130,9 +121,8 @@ impl WalkBench {
             cpus: self.setup.allowed.clone(),
             environment: variables.collect(),
         };
-        let body = || (steps(&self.cell, &ask), 0.0);
-        let (result, around) =
-            measure::around(&self.pool, &self.watch, body).map_err(|error| error.to_string())?;
+        let body = || (steps(&self.helper, &ask), 0.0);
+        let (result, around) = measure::around(&self.pool, &self.watch, body)?;
         let (steps, malloc) = result?;
         self.malloc = malloc;
         let steps = steps.into_iter().map(Some).collect();
@@ -141,10 +131,10 @@ impl WalkBench {
 }
 
 /// Makes the steps: the layout after each, and the library that served malloc.
-fn steps(cell: &Path, ask: &CopiesSpec) -> Result<(Vec<HeapLayout>, Evidence), String> {
-    let mut copies = Copies::begin(cell, ask, |_| {})?;
+fn steps(helper: &Path, ask: &CopiesSpec) -> Result<(Vec<HeapLayout>, Evidence), Failure> {
+    let mut copies = Copies::begin(helper, ask, |_| {})?;
     copies.ready(1, PATIENCE, |_| Ok(()))?;
-    let process = copies.processes().next().ok_or("no process")?;
+    let process = copies.processes().next().ok_or(Failure::new("the helper has no process"))?;
     let reader = MemoryReader::open(process)?;
     let maps = reader.maps()?;
     let malloc = malloc_library(&copies, &maps)?;
@@ -165,14 +155,12 @@ fn steps(cell: &Path, ask: &CopiesSpec) -> Result<(Vec<HeapLayout>, Evidence), S
     Ok((layouts, malloc))
 }
 
-/// A note of the cell.
-fn note_of(copies: &Copies, index: usize) -> Result<u64, String> {
-    let slot = copies.slots().next().ok_or("no results")?;
-    slot.field(index).map(|note| note.load(Ordering::Acquire)).ok_or_else(|| "no such note".to_owned())
+fn note_of(copies: &Copies, index: usize) -> Result<u64, Failure> {
+    let note = copies.slots().next().and_then(|slot| slot.field(index));
+    note.map(|note| note.load(Ordering::Acquire)).ok_or(Failure::new("the helper has no place for results"))
 }
 
-/// The state of the process now.
-fn snapshot(copies: &Copies, maps: &[MemoryMap]) -> Result<Snapshot, String> {
+fn snapshot(copies: &Copies, maps: &[MemoryMap]) -> Result<Snapshot, Failure> {
     let mut snapshot = Snapshot {
         end: note_of(copies, fields::BREAK)?,
         faults: note_of(copies, fields::FAULTS)?,
@@ -187,7 +175,7 @@ fn snapshot(copies: &Copies, maps: &[MemoryMap]) -> Result<Snapshot, String> {
 }
 
 /// The library that malloc is in, by its address.
-fn malloc_library(copies: &Copies, maps: &[MemoryMap]) -> Result<Evidence, String> {
+fn malloc_library(copies: &Copies, maps: &[MemoryMap]) -> Result<Evidence, Failure> {
     let (malloc, version) = (note_of(copies, fields::MALLOC)?, note_of(copies, fields::VERSION)?);
     let map = maps.iter().find(|map| (map.address.0..map.address.1).contains(&malloc));
     let mut evidence = Evidence::default();
@@ -199,7 +187,7 @@ fn malloc_library(copies: &Copies, maps: &[MemoryMap]) -> Result<Evidence, Strin
             evidence.put(WALK_GLIBC, if is_libc { version as f64 } else { 0.0 });
         }
         _ => {
-            let reason = "nobody knows which file malloc is of";
+            let reason = "the file that malloc belongs to is unknown";
             evidence.put_unknown(LIBRARY, reason);
             evidence.put_unknown(WALK_GLIBC, reason);
         }
@@ -207,7 +195,6 @@ fn malloc_library(copies: &Copies, maps: &[MemoryMap]) -> Result<Evidence, Strin
     Ok(evidence)
 }
 
-/// Reads the memory of a sleeping process.
 struct MemoryReader {
     directory: PathBuf,
     pagemap: File,
@@ -215,29 +202,28 @@ struct MemoryReader {
 }
 
 impl MemoryReader {
-    fn open(process: u32) -> Result<MemoryReader, String> {
+    fn open(process: u32) -> Result<MemoryReader, Failure> {
         let directory = PathBuf::from(format!("/proc/{process}"));
         let path = directory.join("pagemap");
-        let pagemap = File::open(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let pagemap = File::open(&path).attempt_on("", path.display())?;
         Ok(MemoryReader { directory, pagemap, page: workload::sys::page() as u64 })
     }
 
-    fn maps(&self) -> Result<Vec<MemoryMap>, String> {
+    fn maps(&self) -> Result<Vec<MemoryMap>, Failure> {
         lab::maps::read(self.directory.join("maps")).map(|maps| maps.0)
     }
 
     /// Whether each page of a range is in memory.
-    fn resident(&self, (from, to): Extent) -> Result<Vec<bool>, String> {
+    fn resident(&self, (from, to): Extent) -> Result<Vec<bool>, Failure> {
         let first = from / self.page;
         let pages = to.div_ceil(self.page).saturating_sub(first);
         if pages > MOST_PAGES {
-            return Err(format!("{pages} pages where some hundreds were expected"));
+            return Err(Failure::new(format!("{pages} pages where some hundreds were expected")));
         }
         let mut entries = vec![0; pages as usize * size_of::<u64>()];
         let at = first * size_of::<u64>() as u64;
-        self.pagemap
-            .read_exact_at(&mut entries, at)
-            .map_err(|error| format!("{}/pagemap: {error}", self.directory.display()))?;
+        let path = self.directory.join("pagemap");
+        self.pagemap.read_exact_at(&mut entries, at).attempt_on("", path.display())?;
         let entries = entries.as_chunks::<8>().0.iter().map(|entry| u64::from_ne_bytes(*entry));
         Ok(entries.map(|entry| entry & PRESENT != 0).collect())
     }

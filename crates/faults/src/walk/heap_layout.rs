@@ -1,15 +1,15 @@
 //! The memory of a process after a step: its heap, its new mappings, and the places of the blocks. Pure: the
 //! caller reports which pages are in memory.
 
-use figure::Evidence;
 use figure::evidence::*;
+use figure::{Evidence, Reading};
+use lab::failure::Failure;
 use procfs_core::process::{MMPermissions, MMapPath, MemoryMap};
 use workload::heap_walk::{BLOCKS, IS_MMAPPED};
 
 /// A range of addresses: the first, and the one behind the last.
 pub type Extent = (u64, u64);
 
-/// What the process and the kernel report.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
     /// Where the heap ends.
@@ -24,23 +24,18 @@ pub struct Snapshot {
     pub anonymous: Vec<Extent>,
 }
 
-/// The state before the first step.
 #[derive(Clone, Debug)]
 pub struct Baseline {
     /// Where the heap ended: the steps use what is above.
     pub heap: u64,
-    /// Its private anonymous memory.
     pub anonymous: Vec<Extent>,
-    /// Whole pages of it in which blocks have been so far, each once: an allocator may use memory that it had
-    /// before.
+    /// Whole pages of it in which blocks were, each once: an allocator may use memory that it had before.
     pub block_pages: Vec<Extent>,
-    /// Bytes of a page.
     pub page: u64,
     /// Whether malloc is that of the GNU C library, whose headers can be read.
     pub is_glibc: bool,
 }
 
-/// The layout after a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeapLayout {
     /// Bytes from the heap's start to its end.
@@ -53,7 +48,6 @@ pub struct HeapLayout {
     pub mapped: u64,
     /// Bytes in memory of these, and of all pages outside of the heap in which blocks have been.
     pub mapped_resident: u64,
-    /// Minor faults in the step.
     pub faults: u64,
     /// The blocks, in the format of [`WALK_BLOCKS`].
     pub blocks: String,
@@ -78,14 +72,11 @@ pub fn anonymous(maps: &[MemoryMap]) -> Vec<Extent> {
 
 impl HeapLayout {
     /// The layout; `resident` returns for each page of a range whether it is in memory.
-    ///
-    /// # Errors
-    /// Those of `resident`.
     pub fn new(
         baseline: &mut Baseline,
         after: &Snapshot,
-        mut resident: impl FnMut(Extent) -> Result<Vec<bool>, String>,
-    ) -> Result<HeapLayout, String> {
+        mut resident: impl FnMut(Extent) -> Result<Vec<bool>, Failure>,
+    ) -> Result<HeapLayout, Failure> {
         let heap = (baseline.heap, after.end.max(baseline.heap));
         let heap_pages = resident(heap)?;
         let new = without(&after.anonymous, &baseline.anonymous);
@@ -125,12 +116,10 @@ impl HeapLayout {
         })
     }
 
-    /// Bytes in memory, of the heap and of mappings.
     pub fn resident(&self) -> u64 {
         self.heap_resident + self.mapped_resident
     }
 
-    /// Writes the layout.
     pub fn write(&self, evidence: &mut Evidence) {
         evidence.put(WALK_BREAK, self.end as f64);
         evidence.put(WALK_HEAP_PAGES, self.heap_pages.clone());
@@ -139,10 +128,8 @@ impl HeapLayout {
         evidence.put(WALK_MAPPED_RESIDENT, self.mapped_resident as f64);
         evidence.put(WALK_FAULTS, self.faults as f64);
         evidence.put(WALK_BLOCKS, self.blocks.clone());
-        match &self.flagged {
-            Some(flagged) => evidence.put(WALK_FLAGGED, flagged.clone()),
-            None => evidence.put_unknown(WALK_FLAGGED, "malloc is not that of the GNU C library"),
-        }
+        let other_malloc = "malloc is not that of the GNU C library";
+        evidence.put_reading(WALK_FLAGGED, Reading::or_unknown(self.flagged.clone(), other_malloc));
     }
 }
 
@@ -161,8 +148,7 @@ fn bytes(pages: &[bool], page: u64) -> u64 {
     pages.iter().filter(|present| **present).count() as u64 * page
 }
 
-/// The parts of the first ranges that are in none of the others. The kernel merges similar neighbours, so
-/// existing ranges may have grown.
+/// The parts of the ranges that are in none of the others. The kernel merges neighbours: ranges may grow.
 fn without(ranges: &[Extent], others: &[Extent]) -> Vec<Extent> {
     let mut left = ranges.to_vec();
     for (from, to) in others {
@@ -231,7 +217,7 @@ mod unit {
     }
 
     /// Every page below this address is in memory.
-    fn below(limit: u64) -> impl FnMut(Extent) -> Result<Vec<bool>, String> {
+    fn below(limit: u64) -> impl FnMut(Extent) -> Result<Vec<bool>, Failure> {
         move |(from, to)| Ok((from / PAGE..to.div_ceil(PAGE)).map(|page| page * PAGE < limit).collect())
     }
 

@@ -14,21 +14,15 @@ use super::{ARMS, Arm, MODE, Options, WalkError, name};
 /// Seconds after which a start counts as hung; a machine may be suspended or overloaded.
 const GRACE: f64 = 120.0;
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
-    /// The CPUs that may be used.
     pub allowed: CpuList,
-    /// Figures to measure.
     pub tasks: Vec<Task>,
 }
 
-/// One figure, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// Its id.
     pub id: String,
     /// Its arm, an index into [`ARMS`].
     pub arm: usize,
@@ -36,11 +30,7 @@ pub struct Task {
     pub step: usize,
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// No CPU.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, WalkError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, WalkError> {
     let allowed = machine.topology.usable();
     if allowed.is_empty() {
         return Err(WalkError::NoCpu);
@@ -59,7 +49,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, WalkError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "faults.walk",
-        setup: serde_json::to_value(setup).unwrap_or_default(),
+        setup,
         figures,
         // Nothing is timed, and so no round is disturbed.
         rules: Rules { repeats: 0, ..options.rules },
@@ -112,7 +102,7 @@ mod unit {
         let plan = plan(&machine, &Options { rules }).unwrap();
         assert_eq!(plan.suite.figures.len(), ARMS.len() * STEPS.len());
         assert_eq!(plan.suite.rules.repeats, 0);
-        let setup: Setup = serde_json::from_value(plan.suite.setup).unwrap();
+        let setup = plan.suite.setup;
         for (task, figure) in setup.tasks.iter().zip(&plan.suite.figures) {
             assert_eq!(task.id, figure.id);
             assert_eq!(figure.conditions.get(key::WALK_ARM).as_deref(), Some(ARMS[task.arm].word));

@@ -5,28 +5,23 @@ use perf_event::data::{Lost, LostSamples, RecordMetadata, Sample, Visitor};
 use super::super::record::{Call, CallArguments, Entry, EventKind, Fault, addresses, regs};
 use super::super::tracefs::Format;
 
-/// Where each call is traced: at its beginning, which has the number of bytes; brk at its end, which has the
-/// end of the heap.
+/// Where each call is traced: at its beginning, with its bytes; brk at its end, with the end of the heap.
 pub const TRACED: [&str; 5] =
     ["sys_enter_mmap", "sys_enter_munmap", "sys_enter_mremap", "sys_exit_brk", "sys_enter_madvise"];
 
-/// A set of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Set {
     /// One call in so many, with its stack.
     Stacks,
     /// Every call.
     Counts,
-    /// Error codes of faults.
     Codes,
     /// New processes that share their parent's address space.
     Forks,
 }
 
-/// Reads records.
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
-    /// The set.
     pub set: Set,
     /// Tracepoints, in the order of [`TRACED`].
     pub formats: &'a [Format],
@@ -43,7 +38,6 @@ impl Reader<'_> {
     }
 }
 
-/// The arguments of a call, by the fields of a tracepoint.
 fn arguments(tracepoint: &str, field: impl Fn(&str) -> Option<u64>) -> Option<CallArguments> {
     Some(match tracepoint {
         "sys_enter_mmap" => CallArguments::Map {
@@ -52,8 +46,7 @@ fn arguments(tracepoint: &str, field: impl Fn(&str) -> Option<u64>) -> Option<Ca
         },
         "sys_enter_munmap" => CallArguments::Unmap { bytes: field("len")? },
         "sys_enter_mremap" => CallArguments::Remap { bytes: field("new_len")? },
-        // brk returns the end of the heap, also if it could not be moved; but an error if a signal
-        // interrupted it.
+        // brk returns the end of the heap, also if it did not move; an error only after a signal.
         "sys_exit_brk" => CallArguments::Break { end: field("ret").filter(|end| *end <= i64::MAX as u64)? },
         // Older kernels call the length `len`.
         "sys_enter_madvise" => CallArguments::Advise {
