@@ -149,7 +149,11 @@ impl Target {
             return Err(CommandError::usage(format!("-o {}: is a directory; name a file", asked.display())));
         }
         let unusable = |error: io::Error| {
-            CommandError::usage(format!("-o {}: cannot be written: {}", asked.display(), system_error(&error)))
+            CommandError::usage(format!(
+                "-o {}: cannot be written: {}",
+                asked.display(),
+                system_error(&error)
+            ))
         };
         let existing = match std::fs::metadata(asked) {
             Ok(metadata) => Some(metadata),

@@ -79,7 +79,10 @@ pub fn plans<O: 'static, E: Error + 'static>(
 ///
 /// # Errors
 /// Wrong usage: the mode that needs more time, and how much is enough.
-fn in_time<O: 'static, E: 'static>(plans: Vec<Ready<O, E>>, measuring: &Measuring) -> Result<Vec<Ready<O, E>>, CommandError> {
+fn in_time<O: 'static, E: 'static>(
+    plans: Vec<Ready<O, E>>,
+    measuring: &Measuring,
+) -> Result<Vec<Ready<O, E>>, CommandError> {
     let works =
         |plan: &Planned| plan.suite.figures.iter().any(|figure| figure.status != Status::NotAvailable);
     // The needed time over the time that the plan has.

@@ -101,8 +101,9 @@ pub fn measure(
         }
         live.finish()
     });
-    let watching = watching
-        .map_err(|error| CommandError::measuring(format!("no thread could be started for the view: {error}")))?;
+    let watching = watching.map_err(|error| {
+        CommandError::measuring(format!("no thread could be started for the view: {error}"))
+    })?;
     let mut interrupted = None;
     let unfinished = |figures: Vec<Figure>| {
         let end = Some("the run has not ended, or nobody could say how".to_owned());

@@ -94,7 +94,7 @@ impl Team {
     }
 
     /// For people.
-    pub fn told(self) -> String {
+    pub fn description(self) -> String {
         let number = self.number;
         match self.kind {
             _ if number == 1 => "1 thread".to_owned(),

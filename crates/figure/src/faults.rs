@@ -18,7 +18,7 @@ macro_rules! words {
             }
 
             /// For people.
-            pub fn told(self) -> &'static str {
+            pub fn description(self) -> &'static str {
                 match self { $($name::$variant => $told,)* }
             }
 

@@ -129,7 +129,7 @@ pub enum Effect {
 
 impl Effect {
     /// In words.
-    pub fn told(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Effect::Helps => "helps",
             Effect::Mixed => "less of one, more of the other",
@@ -290,7 +290,7 @@ pub fn took(figure: &Figure, base: &Figure) -> Took {
 fn managed_by_another(figure: &Figure) -> Option<String> {
     let manager = figure.conditions.get(LEVER_MANAGER)?;
     let seen = figure.evidence.get(LEVER_MANAGERS).into_value().filter(|seen| !seen.is_empty())?;
-    let told = |word: &str| Manager::of(word).map_or("something unknown", Manager::told);
+    let told = |word: &str| Manager::of(word).map_or("something unknown", Manager::description);
     let others: Vec<&str> = seen.split(", ").collect();
     (!others.contains(&manager.as_str())).then(|| {
         let names: Vec<&str> = others.iter().map(|word| told(word)).collect();

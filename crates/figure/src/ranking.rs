@@ -102,12 +102,12 @@ impl<'a> Ranking<'a> {
     }
 
     /// Its team in words.
-    pub fn told(&self) -> String {
+    pub fn description(&self) -> String {
         match self.team {
             Team { kind: Kind::Processes, number } if number > 1 => {
-                format!("{} of one thread", self.team.told())
+                format!("{} of one thread", self.team.description())
             }
-            team => team.told(),
+            team => team.description(),
         }
     }
 

@@ -73,8 +73,8 @@ fn known(options: &Audit, machine: &Machine) -> Known {
 fn texts(options: &Audit) -> Result<Vec<(String, String)>, CommandError> {
     let open = |path: &Path| {
         let name = input::name(path);
-        let text =
-            input::contents(path, input::TEXT).map_err(|why| CommandError::usage(format!("{name}: {why}")))?;
+        let text = input::contents(path, input::TEXT)
+            .map_err(|why| CommandError::usage(format!("{name}: {why}")))?;
         Ok((name, String::from_utf8_lossy(&text).into_owned()))
     };
     if options.files.is_empty() {

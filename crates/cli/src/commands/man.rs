@@ -41,7 +41,9 @@ fn find<'a>(all: &'a Command, words: &[String]) -> Result<&'a Command, CommandEr
             let word = figure::format::plain_to(word, 40);
             match names.is_empty() {
                 true => CommandError::usage(format!("{word}: {} has no commands", command.get_name())),
-                false => CommandError::usage(format!("{word}: no such command; there are {}", names.join(", "))),
+                false => {
+                    CommandError::usage(format!("{word}: no such command; there are {}", names.join(", ")))
+                }
             }
         })
     })
@@ -76,5 +78,6 @@ fn write(command: &Command, path: &str, directory: &Path) -> Result<(), CommandE
     let written = std::fs::create_dir_all(directory)
         .and_then(|()| page(command, path))
         .and_then(|(name, page)| std::fs::write(directory.join(name), page));
-    written.map_err(|error| CommandError::usage(format!("{}: cannot be written: {error}", directory.display())))
+    written
+        .map_err(|error| CommandError::usage(format!("{}: cannot be written: {error}", directory.display())))
 }

@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 
 use figure::Machine;
+use lab::mode::{AnyMode, Planned};
 use lab::schedule::Rules;
 use machine::{Overrides, Tree};
 use memory::kernels::ELEMENT;
-use lab::mode::{AnyMode, Planned};
 use memory::mode::{Options, PlanError};
 
 use crate::args::memory::{self as args, Chosen, Memory};
@@ -37,7 +37,11 @@ pub fn run(arguments: &Memory) -> Result<ExitCode, CommandError> {
 ///
 /// # Errors
 /// Wrong usage.
-pub fn planned(names: &[&str], arguments: &args::Options, machine: &Machine) -> Result<Vec<Part>, CommandError> {
+pub fn planned(
+    names: &[&str],
+    arguments: &args::Options,
+    machine: &Machine,
+) -> Result<Vec<Part>, CommandError> {
     let modes = memory::MODES.iter().copied().filter(|mode| names.contains(&mode.name())).collect();
     let plans = plans(modes, machine, &arguments.measuring, TIMES, &|rules| options(arguments, rules))?;
     can_show(arguments, &plans)?;
@@ -45,7 +49,10 @@ pub fn planned(names: &[&str], arguments: &args::Options, machine: &Machine) -> 
 }
 
 /// Whether the format can show the planned figures. Checked before anything is measured.
-fn can_show(arguments: &args::Options, plans: &[(&dyn AnyMode<Options, PlanError>, Planned)]) -> Result<(), CommandError> {
+fn can_show(
+    arguments: &args::Options,
+    plans: &[(&dyn AnyMode<Options, PlanError>, Planned)],
+) -> Result<(), CommandError> {
     let format = arguments.output.format.map_or("", |format| format.name);
     let lacks = |kernel: &str| !arguments.kernel.is_empty() && !arguments.kernel.iter().any(|k| k == kernel);
     let curves =

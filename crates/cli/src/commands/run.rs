@@ -112,7 +112,10 @@ fn dry(request: &RunRequest, machine: &Machine) -> Result<ExitCode, CommandError
 }
 
 /// What each of the chosen suites measures, or why it cannot.
-fn planned(request: &RunRequest, machine: &Machine) -> Vec<(&'static Preset, Result<Vec<Part>, CommandError>)> {
+fn planned(
+    request: &RunRequest,
+    machine: &Machine,
+) -> Vec<(&'static Preset, Result<Vec<Part>, CommandError>)> {
     chosen(request).map(|preset| (preset, preset.planned(request, machine))).collect()
 }
 

@@ -38,7 +38,11 @@ pub fn run(arguments: &System) -> Result<ExitCode, CommandError> {
 ///
 /// # Errors
 /// Wrong usage.
-pub fn planned(names: &[&str], arguments: &args::Options, machine: &Machine) -> Result<Vec<Part>, CommandError> {
+pub fn planned(
+    names: &[&str],
+    arguments: &args::Options,
+    machine: &Machine,
+) -> Result<Vec<Part>, CommandError> {
     // Among all modes, a missing UnixBench makes its figures not available and costs no other mode.
     let is_named = names.contains(&CROSS.name) && names.len() < system::MODES.len();
     if arguments.with.is_none() && is_named {
@@ -46,8 +50,7 @@ pub fn planned(names: &[&str], arguments: &args::Options, machine: &Machine) -> 
             "cross-check compares with your UnixBench: add --with DIR, the directory that holds its Run, after its make",
         ));
     }
-    let modes =
-        system::MODES.iter().copied().filter(|mode| names.contains(&mode.name())).collect();
+    let modes = system::MODES.iter().copied().filter(|mode| names.contains(&mode.name())).collect();
     plans(modes, machine, &arguments.measuring, TIMES, &|rules| options(arguments, rules)).map(parts)
 }
 

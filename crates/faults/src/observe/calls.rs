@@ -44,7 +44,7 @@ pub fn calls(traced: &Traced, names: &Names) -> Vec<Figure> {
         .iter()
         .filter(|(_, part)| part.calls > 0.0)
         .map(|(call, part)| Part {
-            name: call.told().to_owned(),
+            name: call.description().to_owned(),
             value: part.calls / counts.seconds(),
             share: part.calls / sum.calls,
         })
@@ -52,7 +52,7 @@ pub fn calls(traced: &Traced, names: &Names) -> Vec<Figure> {
     let mut figures = vec![rate(all, counts, sum)];
     for (call, sum) in kinds.into_iter().filter(|(_, sum)| sum.calls >= SOME) {
         let id = format!("{CALLS}.{call}");
-        let mut figure = Figure::planned(id, SUITE, call.told(), Unit::PER_S, Better::Lower);
+        let mut figure = Figure::planned(id, SUITE, call.description(), Unit::PER_S, Better::Lower);
         figure.conditions.set(CALL, call.word().to_owned());
         figures.push(rate(figure, counts, sum));
     }

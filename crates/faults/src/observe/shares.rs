@@ -181,12 +181,12 @@ fn mechanism_figure(
     main: &ClassifiedGroup,
 ) -> Figure {
     let (suffix, owner) = match manager {
-        Some(manager) => (format!(".{manager}"), format!(" ({})", manager.told())),
+        Some(manager) => (format!(".{manager}"), format!(" ({})", manager.description())),
         None => Default::default(),
     };
     let id = format!("{SUITE}.mechanism.{mechanism}{suffix}");
     let mut figure =
-        Figure::planned(id, SUITE, format!("{}{owner}", mechanism.told()), Unit::ONE, Better::Neither);
+        Figure::planned(id, SUITE, format!("{}{owner}", mechanism.description()), Unit::ONE, Better::Neither);
     set_observed(&mut figure, value, interval);
     let conditions = &mut figure.conditions;
     conditions.set(MECHANISM, mechanism.word().to_owned());

@@ -41,7 +41,10 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     for allocator in &options.allocators {
         let environment = environment(&allocator.environment, Some(&allocator.library));
         let conditions = Conditions::default()
-            .with(key::LEVER_ABOUT, format!("{} instead of {}", allocator.name, options.manager.told()))
+            .with(
+                key::LEVER_ABOUT,
+                format!("{} instead of {}", allocator.name, options.manager.description()),
+            )
             .with(key::LEVER_ENVIRONMENT, shell_words(&environment))
             .with(key::LEVER_CODE, format!("link the program with {}", allocator.name))
             .with(key::LEVER_PRICE, "another allocator's memory, and its habits".to_owned())
@@ -49,12 +52,14 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         add(&allocator.name, environment, Some(allocator.library.clone()), conditions);
     }
     if variants.len() < 2 {
-        return Err(PlanError::Nothing(options.manager.told()));
+        return Err(PlanError::Nothing(options.manager.description()));
     }
     let names: Vec<&str> = variants.iter().skip(1).map(|variant| variant.name.as_str()).collect();
     let mut resolved = Vec::from(notes(&options.program));
-    resolved
-        .extend([("memory", format!("managed by {}", options.manager.told())), ("levers", names.join(", "))]);
+    resolved.extend([
+        ("memory", format!("managed by {}", options.manager.description())),
+        ("levers", names.join(", ")),
+    ]);
     resolved.extend(
         options
             .until_rate
@@ -86,7 +91,7 @@ fn chosen(options: &Options) -> Result<Vec<(&'static levers::Lever, &'static lev
         let names: Vec<&str> = all.iter().map(|(lever, _)| lever.word).collect();
         return Err(PlanError::Lever {
             lever: figure::format::plain_to(unknown, 40),
-            manager: options.manager.told(),
+            manager: options.manager.description(),
             available: if names.is_empty() { "none".to_owned() } else { names.join(", ") },
         });
     }

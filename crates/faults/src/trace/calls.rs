@@ -119,10 +119,6 @@ impl Calls {
         Ok(calls)
     }
 
-    pub fn codes(&self) -> Result<(), Failure> {
-        self.codes.as_ref().map(drop).map_err(Clone::clone)
-    }
-
     /// Reads the rings, and begins or ends a moment. After a failure nothing more is counted.
     pub fn pass(&mut self, entries: &mut Vec<Entry>) -> Result<(), Failure> {
         self.drain(entries);

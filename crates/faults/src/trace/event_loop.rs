@@ -12,7 +12,7 @@ use super::calls::Calls;
 use super::collect::Collector;
 use super::control::{AIM, Control, Maps};
 use super::event_log::Writer;
-use super::events::{Events, explain};
+use super::events::Events;
 use super::procfs;
 use super::record::{Entry, EventKind, Set};
 use super::result::Traced;
@@ -74,7 +74,6 @@ pub struct EventLoop {
     sees_all_maps: bool,
     /// Names of programs that this process may not trace.
     unseen: BTreeSet<String>,
-    trouble: Option<Failure>,
     calls: Result<Calls, Failure>,
     /// Events of the machine when the trace began.
     machine_events: [u64; 2],
@@ -131,7 +130,6 @@ impl EventLoop {
             bursts: Bursts { ends: None, next: now + FIRST_BURST, pause: FIRST_BURST, faults: 0.0 },
             sees_all_maps: true,
             unseen: BTreeSet::new(),
-            trouble: None,
             machine_events: procfs::machine_events(),
             first,
         }
@@ -178,8 +176,6 @@ impl EventLoop {
                 seconds: self.begun.elapsed().as_secs_f64(),
             },
             unseen: self.unseen,
-            trouble: self.trouble,
-            codes: self.calls.as_ref().map_err(Clone::clone).and_then(Calls::codes),
             calls: self.calls.map(drop),
             collector: self.collector,
         }
@@ -316,12 +312,8 @@ impl EventLoop {
         let period = self.control.adapted(self.events.period, samples, self.rate, is_whole);
         let Some(period) = period else { return };
         let tasks = self.tasks();
-        if let Err(error) = self.events.set_period(period, &tasks, &mut self.sorter.unsorted) {
-            // All of its tasks may just have ended.
-            if error.raw_os_error() != Some(libc::ESRCH) {
-                self.trouble = Some(explain(&error, tasks.len(), 1));
-            }
-        }
+        // A failure leaves the period as it is: samples are right, and fewer or more than wanted.
+        let _ = self.events.set_period(period, &tasks, &mut self.sorter.unsorted);
     }
 
     /// All tasks, also of processes of which no record has been read yet.

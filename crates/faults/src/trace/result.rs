@@ -12,10 +12,6 @@ pub struct Traced {
     pub totals: Totals,
     /// Names of programs that could not be traced, as they have rights that this process lacks; untrusted.
     pub unseen: BTreeSet<String>,
-    /// Why it ended early.
-    pub trouble: Option<Failure>,
     /// Why calls for memory were not counted, if so.
     pub calls: Result<(), Failure>,
-    /// Why faults did not report the page that they met, if so.
-    pub codes: Result<(), Failure>,
 }

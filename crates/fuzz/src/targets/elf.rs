@@ -72,14 +72,7 @@ fn unwound(bytes: &[u8]) {
     }
     let totals = Totals { counted: 4, period: 1, seconds: 1.0, ..Totals::default() };
     let none = || Err("not counted".to_owned());
-    let found = observation(Traced {
-        collector,
-        totals,
-        trouble: None,
-        unseen: Default::default(),
-        calls: none(),
-        codes: none(),
-    });
+    let found = observation(Traced { collector, totals, unseen: Default::default(), calls: none() });
     looks::judged(found.figures, Machine::default());
 }
 

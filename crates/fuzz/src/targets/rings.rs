@@ -138,14 +138,7 @@ fn traced(entries: Vec<Entry>) {
         blocks.end();
     }
     let totals = Totals { counted: 1000, period: 101, seconds: 1.0, ..Totals::default() };
-    let found = observation(Traced {
-        collector,
-        totals,
-        trouble: None,
-        unseen: Default::default(),
-        calls: Ok(()),
-        codes: Ok(()),
-    });
+    let found = observation(Traced { collector, totals, unseen: Default::default(), calls: Ok(()) });
     looks::judged(found.figures, Machine::default());
 }
 
@@ -157,7 +150,10 @@ fn recorded(recording: &Recording) {
     if histogram.allocated() > 0 {
         // Too many blocks for any load is the one thing that may be wrong with it.
         let read = Profile::of_histogram("fuzz", &file);
-        assert!(read.as_ref().map_or_else(|why| why.to_string().contains("too many"), |_| true), "{read:?}\n{file}");
+        assert!(
+            read.as_ref().map_or_else(|why| why.to_string().contains("too many"), |_| true),
+            "{read:?}\n{file}"
+        );
     }
 }
 

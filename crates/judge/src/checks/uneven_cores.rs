@@ -108,7 +108,7 @@ impl Sharing {
     }
 
     /// "1 of 48 cores runs 2 threads (CPUs 0,48), 47 run 1".
-    fn told(&self) -> String {
+    fn description(&self) -> String {
         let noun =
             if self.in_turns() && self.cores.iter().all(|core| core.offered == 1) { "CPU" } else { "core" };
         let mut counts: BTreeMap<usize, Vec<&Core>> = BTreeMap::new();
@@ -157,7 +157,7 @@ fn rule(subject: &Subject) -> Answer {
         let most = sharing.most();
         return Answer::pass(match most {
             0 | 1 => "each thread has a core of its own".to_owned(),
-            _ => format!("evenly: {}", sharing.told()),
+            _ => format!("evenly: {}", sharing.description()),
         });
     }
     if subject.condition(SCHEDULE).as_deref() == Some(STATIC) {
@@ -169,7 +169,7 @@ fn rule(subject: &Subject) -> Answer {
 
 /// Equal shares on unequal parts of cores.
 fn fixed(subject: &Subject, sharing: &Sharing) -> Answer {
-    let mut detail = sharing.told();
+    let mut detail = sharing.description();
     let fix = format!(
         "use one thread for each of the {} cores, or equally many on each; or blocks taken as threads come free: \
          --schedule dynamic",
@@ -198,7 +198,7 @@ fn fixed(subject: &Subject, sharing: &Sharing) -> Answer {
 
 /// Blocks taken as threads come free: whoever has less of a core takes fewer.
 fn taken(subject: &Subject, sharing: &Sharing) -> Answer {
-    let mut detail = sharing.told();
+    let mut detail = sharing.description();
     if let Some(elements) = subject.figure.evidence.get(THREAD_ELEMENTS).into_value() {
         detail += &format!("; each took what it could, {}", range(&elements));
     }

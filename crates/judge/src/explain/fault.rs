@@ -18,7 +18,7 @@ pub(crate) fn evidence(figure: &Figure) -> Option<String> {
     let mechanism = Mechanism::of(&figure.conditions.get(MECHANISM)?).filter(|_| figure.series.is_none())?;
     let fact = |key| figure.evidence.get(key).into_value();
     let manager = figure.conditions.get(MANAGER).and_then(|word| Manager::of(&word));
-    let memory = Memory::of(&figure.conditions.get(MEMORY_KIND)?)?.told();
+    let memory = Memory::of(&figure.conditions.get(MEMORY_KIND)?)?.description();
     let again = |key| format::percent(fact(key).unwrap_or(0.0));
     let refaults = format::percent(fact(FAULT_REFAULTS)?);
     let blocks = fact(FAULT_BLOCK).filter(|bytes| *bytes > 0.0).map(format::bytes);

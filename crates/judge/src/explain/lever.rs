@@ -29,10 +29,10 @@ fn told(arm: &Arm) -> Option<String> {
     Some(match (&arm.took, arm.effect) {
         (Took::No(cause) | Took::Unchanged(cause), _) => format!("Void: {cause}."),
         (Took::Yes(changed), Some(effect)) => {
-            format!("{}: {cpu} the CPU time{memory}{faults} ({changed}).", capital(effect.told()))
+            format!("{}: {cpu} the CPU time{memory}{faults} ({changed}).", capital(effect.description()))
         }
         (Took::Unknown(_), Some(effect)) => {
-            format!("{}: {cpu} the CPU time{memory}{faults}.", capital(effect.told()))
+            format!("{}: {cpu} the CPU time{memory}{faults}.", capital(effect.description()))
         }
         (_, None) => return None,
     })

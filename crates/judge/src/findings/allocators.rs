@@ -48,14 +48,14 @@ fn advice(rankings: &[&Ranking]) -> Finding {
     let own = "Measure with your own program (truebench alloc try -- COMMAND)";
     let told = match picks.as_slice() {
         [(first, one), (last, other)] if one.name == other.name && first.team != last.team => {
-            format!("{}, for {} as for {}", one.name, first.told(), last.told())
+            format!("{}, for {} as for {}", one.name, first.description(), last.description())
         }
         [(first, one), (last, other)] if first.team != last.team => {
-            format!("{} for {}, {} for {}", one.name, first.told(), other.name, last.told())
+            format!("{} for {}, {} for {}", one.name, first.description(), other.name, last.description())
         }
-        _ => picks
-            .first()
-            .map_or_else(String::new, |(ranking, place)| format!("{} for {}", place.name, ranking.told())),
+        _ => picks.first().map_or_else(String::new, |(ranking, place)| {
+            format!("{} for {}", place.name, ranking.description())
+        }),
     };
     let all_round = overall(rankings).map_or_else(String::new, |name| {
         format!("; {name} over all, a share of memory counted as much as one of time")
@@ -103,7 +103,7 @@ fn order(ranking: &Ranking) -> Finding {
         .collect();
     let rest = if rest.is_empty() { String::new() } else { format!(", then {}", rest.join(", ")) };
     let figures: Vec<&Figure> = ranking.places.iter().map(|place| place.pair).collect();
-    note(format!("With {}: {head}{rest}.", ranking.told()), &figures)
+    note(format!("With {}: {head}{rest}.", ranking.description()), &figures)
 }
 
 /// Who overtakes whom between the fewest threads and more.
@@ -118,7 +118,7 @@ fn overtaking(rankings: &[&Ranking]) -> Option<Finding> {
                 (slow.is_faster(fast) == Some(true)).then_some((ranking, fast.pair, slow.pair))
             });
             if let Some((ranking, fast_pair, slow_pair)) = passed {
-                told.push(format!("{} overtakes {} with {}", slow.name, fast.name, ranking.told()));
+                told.push(format!("{} overtakes {} with {}", slow.name, fast.name, ranking.description()));
                 figures.extend([fast_pair, slow_pair]);
             }
         }
@@ -130,7 +130,7 @@ fn overtaking(rankings: &[&Ranking]) -> Option<Finding> {
 fn memory(ranking: &Ranking) -> Option<Finding> {
     let (least, most) = (ranking.smallest()?, ranking.largest()?);
     let of = |place: &Place| place.overhead.and_then(|overhead| overhead.value).unwrap_or(1.0);
-    let head = format!("Memory, with {}", ranking.told());
+    let head = format!("Memory, with {}", ranking.description());
     if least.is_smaller(most) != Some(true) {
         return Some(note(format!("{head}: none is known to take less than another."), &[least.overhead?]));
     }

@@ -25,9 +25,9 @@ pub(super) fn told(record: &Record, mechanism: &Figure) -> Option<Finding> {
     let most = kinds.iter().filter_map(of).max_by(|a, b| counted(a.1).total_cmp(&counted(b.1)));
     // Few have no figure of their own.
     let Some((call, figure)) = most else {
-        let were_some = all.parts.iter().any(|part| kinds.iter().any(|call| call.told() == part.name));
+        let were_some = all.parts.iter().any(|part| kinds.iter().any(|call| call.description() == part.name));
         let lost = all.evidence.get(CALL_LOST).into_value().is_none_or(|lost| lost > 0.0);
-        let words: Vec<&str> = kinds.iter().map(|call| call.told()).collect();
+        let words: Vec<&str> = kinds.iter().map(|call| call.description()).collect();
         let text = format!(
             "The calls do not bear that out: no {} in the {} that they were counted.",
             words.join(", no "),
@@ -44,7 +44,8 @@ pub(super) fn told(record: &Record, mechanism: &Figure) -> Option<Finding> {
         volume.map_or_else(String::new, |bytes| format!(" ({least}{} a second)", format::bytes(bytes)));
     let by = caller(record, call).map_or_else(String::new, |by| format!(", {by}"));
     let whose = whose(mechanism).map_or_else(String::new, |whose| format!("; {whose}"));
-    let text = format!("The calls bear that out: {} {rate} times a second{volume}{by}{whose}.", call.told());
+    let text =
+        format!("The calls bear that out: {} {rate} times a second{volume}{by}{whose}.", call.description());
     Some(finding(Severity::Note, text, &[figure, mechanism]))
 }
 

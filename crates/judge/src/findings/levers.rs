@@ -149,7 +149,12 @@ fn disappointing(trial: &Trial) -> Option<Finding> {
             let faults = arm.ratio(Quantity::Faults).filter(|ratio| ratio.high < 1.0 && ratio.value < 0.9);
             let faults = faults
                 .map_or_else(String::new, |ratio| format!(", with {:.3}x the page faults", ratio.value));
-            Some(format!("{} is {} ({:.3}x the CPU time{faults})", arm.name, arm.effect?.told(), cpu.value))
+            Some(format!(
+                "{} is {} ({:.3}x the CPU time{faults})",
+                arm.name,
+                arm.effect?.description(),
+                cpu.value
+            ))
         })
         .collect();
     let is_saving =

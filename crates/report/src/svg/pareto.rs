@@ -27,7 +27,7 @@ fn chart(ranking: &Ranking) -> Option<Chart> {
     let names: Vec<String> = front.iter().map(|place| plain_to(&place.name, MAX_NAME)).collect();
     let each: Vec<String> = ranking.places.iter().filter_map(told).collect();
     Some(Chart {
-        title: format!("Allocators, time against memory, {}", ranking.told()),
+        title: format!("Allocators, time against memory, {}", ranking.description()),
         description: format!(
             "Left and low is good. {}. No other one is better in time or memory without being worse in the other than: {}.",
             each.join("; "),

@@ -57,7 +57,7 @@ pub(super) fn calls(page: &mut Page, record: &Record) {
     for (call, figure) in &kinds {
         let rate = mean(figure).unwrap_or(0.0);
         let volume = figure.evidence.get(CALL_BYTES).into_value().map_or_else(String::new, bytes);
-        let mut row = vec![Cell::new(call.told()), Cell::new(number(rate)), Cell::new(volume)];
+        let mut row = vec![Cell::new(call.description()), Cell::new(number(rate)), Cell::new(volume)];
         row.extend(is_wide.then(|| Cell::new(callers(record, *call).next().map_or_else(String::new, first))));
         table.add_row(row);
     }
@@ -80,7 +80,7 @@ fn places(page: &mut Page, record: &Record, kinds: &[(Call, &Figure)]) {
     page.title("Who gives memory back (the function nearest to the allocator first)");
     for (call, figure) in places {
         let condition = |key| figure.conditions.get(key).filter(|text: &String| !text.is_empty());
-        let mut about = vec![format!("of {}", call.told())];
+        let mut about = vec![format!("of {}", call.description())];
         about.extend(figure.evidence.get(CALL_EACH).into_value().map(|each| format!("{} each", bytes(each))));
         about.extend(condition(CALL_VIA).map(|via| format!("by {}", plain_to(&via, 80))));
         about.extend(condition(SITE_LINE).map(|line| plain_to(&line, 60)));

@@ -103,7 +103,7 @@ fn found<'a>(record: &'a Record, series: Option<&'a str>) -> impl Iterator<Item 
 
 fn kind(figure: &Figure) -> String {
     let memory = figure.conditions.get(MEMORY_KIND).and_then(|word| Memory::of(&word));
-    memory.map_or_else(String::new, |memory| memory.told().to_owned())
+    memory.map_or_else(String::new, |memory| memory.description().to_owned())
 }
 
 /// Interval of a share, and its verdict.

@@ -106,8 +106,10 @@ fn effect(arm: &Arm, width: usize) -> Cell {
         }
         (Took::No(_) | Took::Unchanged(_), _) => "void".to_owned(),
         (_, None) => "too few rounds".to_owned(),
-        (_, Some(effect)) if is_sure && WIDE.contains(&width) => format!("{}, direction sure", effect.told()),
-        (_, Some(effect)) => effect.told().to_owned(),
+        (_, Some(effect)) if is_sure && WIDE.contains(&width) => {
+            format!("{}, direction sure", effect.description())
+        }
+        (_, Some(effect)) => effect.description().to_owned(),
     };
     let cell = Cell::new(format!("{verdict} {told}"));
     match arm.effect {

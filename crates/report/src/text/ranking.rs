@@ -96,7 +96,7 @@ const COLUMNS: &[Column] = &[
 ];
 
 fn table(page: &mut Page, ranking: &Ranking) {
-    page.title(&format!("Allocators, {}", ranking.told()));
+    page.title(&format!("Allocators, {}", ranking.description()));
     let width = page.width();
     let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.widths.contains(&width)).collect();
     let mut table = cells::empty(page);

@@ -63,8 +63,9 @@ fn profile(arguments: &Load) -> Result<Profile, CommandError> {
         }
     };
     if let Some(bytes) = arguments.max_size {
-        profile =
-            profile.with_largest(bytes).map_err(|reason| CommandError::usage(format!("--max-size {reason}")))?;
+        profile = profile
+            .with_largest(bytes)
+            .map_err(|reason| CommandError::usage(format!("--max-size {reason}")))?;
     }
     if let Some(bytes) = arguments.ram {
         profile = profile.in_about(bytes);

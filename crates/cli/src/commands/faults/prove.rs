@@ -176,7 +176,8 @@ fn version(manager: Manager, program: &Program) -> Option<faults::levers::Versio
 fn allocators(words: &[String]) -> Result<Vec<Preloaded>, CommandError> {
     let places = Places::live();
     let preloaded = |word: &String| {
-        let one = find::named(word, &places).map_err(|why| CommandError::usage(format!("--allocator {why}")))?;
+        let one =
+            find::named(word, &places).map_err(|why| CommandError::usage(format!("--allocator {why}")))?;
         let library = one.library.ok_or_else(|| {
             CommandError::usage(format!(
                 "--allocator {word}: the C library's own is what the program has without it"

@@ -47,7 +47,11 @@ impl Stream {
         };
         let out: Box<dyn Write> = match (&output.output, kind) {
             (Some(path), Kind::Json | Kind::Csv) => Box::new(File::create(path).map_err(|error| {
-                CommandError::usage(format!("-o {}: cannot be written: {}", path.display(), system_error(&error)))
+                CommandError::usage(format!(
+                    "-o {}: cannot be written: {}",
+                    path.display(),
+                    system_error(&error)
+                ))
             })?),
             (None, Kind::Json | Kind::Csv) if owns_stdout => Box::new(io::stdout()),
             _ => Box::new(io::stderr()),

@@ -43,9 +43,9 @@ pub(super) fn run(arguments: &Asked) -> Result<ExitCode, CommandError> {
             is_endless: faults.endless,
         },
     };
-    let responder = null
-        .start()
-        .map_err(|error| CommandError::usage(format!("--bind {}: {}", arguments.bind, system_error(&error))))?;
+    let responder = null.start().map_err(|error| {
+        CommandError::usage(format!("--bind {}: {}", arguments.bind, system_error(&error)))
+    })?;
     output::print(format!("http://{}/\n", responder.address()).as_bytes())?;
     let signal = interrupt.descriptor();
     let input = std::io::stdin();

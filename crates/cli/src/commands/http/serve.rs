@@ -29,18 +29,21 @@ pub(super) fn run(arguments: &Serve) -> Result<ExitCode, CommandError> {
         Some(name) if all.contains(name) => vec![name.clone()],
         Some(name) => {
             let all = all.join(", ");
-            return Err(CommandError::usage(format!("there is no server '{}'; there are {all}", plain(name))));
+            return Err(CommandError::usage(format!(
+                "there is no server '{}'; there are {all}",
+                plain(name)
+            )));
         }
         None => all,
     };
-    let token = match (&arguments.token, arguments.no_token) {
-        (_, true) => None,
-        (Some(token), false) => Some(token.clone()),
-        (None, false) => Some(
-            random_token()
-                .map_err(|error| CommandError::measuring(format!("/dev/urandom: {}", system_error(&error))))?,
-        ),
-    };
+    let token =
+        match (&arguments.token, arguments.no_token) {
+            (_, true) => None,
+            (Some(token), false) => Some(token.clone()),
+            (None, false) => Some(random_token().map_err(|error| {
+                CommandError::measuring(format!("/dev/urandom: {}", system_error(&error)))
+            })?),
+        };
     // The null responder takes a descriptor for each connection, as the servers do.
     lab::worker::raise_descriptor_limit();
     let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });

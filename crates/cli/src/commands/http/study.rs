@@ -97,7 +97,10 @@ fn existing(asked: &[String], names: &[String]) -> Result<Vec<String>, CommandEr
     match asked.iter().find(|name| !names.contains(name)) {
         Some(name) => {
             let all = plain(&names.join(", "));
-            Err(CommandError::usage(format!("--servers: there is no server '{}'; there are {all}", plain(name))))
+            Err(CommandError::usage(format!(
+                "--servers: there is no server '{}'; there are {all}",
+                plain(name)
+            )))
         }
         None => Ok(asked.to_vec()),
     }
