@@ -55,11 +55,11 @@ pub enum PlacementError {
     NoThreads,
     /// Absurdly many threads.
     #[error(
-        "--threads {asked}: at most {most} threads are started ({per_cpu} for each of the {allowed} allowed CPUs); ask for fewer"
+        "--threads {requested}: at most {most} threads are started ({per_cpu} for each of the {allowed} allowed CPUs); ask for fewer"
     )]
     TooManyThreads {
         /// Requested threads.
-        asked: usize,
+        requested: usize,
         /// The limit.
         most: usize,
         /// [`MOST_THREADS_PER_CPU`].
@@ -221,7 +221,7 @@ pub fn place(
     let most = allowed * MOST_THREADS_PER_CPU;
     if count > most {
         let per_cpu = MOST_THREADS_PER_CPU;
-        return Err(PlacementError::TooManyThreads { asked: count, most, per_cpu, allowed });
+        return Err(PlacementError::TooManyThreads { requested: count, most, per_cpu, allowed });
     }
     let index = |thread: usize| match bind {
         Bind::Primary => 0,

@@ -11,7 +11,7 @@ use crate::events::Events;
 use crate::interrupt::Interrupt;
 use crate::others::Others;
 use crate::schedule::{Rules, Schedule, Stop};
-use crate::worker::{Reply, Request, Trouble, Worker, WorkerReport};
+use crate::worker::{Reply, Request, RequestError, Worker, WorkerReport};
 
 /// Restarts after a worker died. A figure that kills its worker is dropped, so more deaths have another cause.
 const RESTARTS: usize = 2;
@@ -166,13 +166,13 @@ impl Session<'_> {
             self.schedule.add_duration(index, start.elapsed().as_secs_f64());
             match reply {
                 Ok(Reply::Round(round)) => self.accept(index, *round, gate),
-                Ok(other) => self.fail(index, &format!("the worker answered out of turn: {other:?}")),
-                Err(Trouble::Interrupted) => return,
-                Err(trouble @ Trouble::Refused(_)) => self.fail(index, &trouble.to_string()),
-                Err(trouble) => {
+                Ok(other) => self.fail(index, &out_of_turn(&other)),
+                Err(RequestError::Interrupted) => return,
+                Err(RequestError::Refused(failure)) => self.fail(index, &failure.to_string()),
+                Err(error) => {
                     self.worker = None;
                     self.restarts += 1;
-                    self.fail(index, &trouble.to_string());
+                    self.fail(index, &error.to_string());
                 }
             }
             after_round(&self.figures);
@@ -196,42 +196,32 @@ impl Session<'_> {
                 let left = (self.plan.rules.max_time - self.elapsed()).max(0.0);
                 let patience = self.plan.prepare_deadline.min(left);
                 match self.ask(&Request::Prepare(self.plan.setup.clone()), patience) {
-                    Err(Trouble::Deadline(_))
-                        if patience < self.plan.prepare_deadline && self.worker_cycle.is_some() =>
-                    {
-                        self.schedule.expire();
-                        self.worker = None;
-                        return false;
-                    }
-                    Err(Trouble::Deadline(_)) if patience < self.plan.prepare_deadline => {
-                        Err(Trouble::Died(format!(
-                            "{} took more than the time there was ({}): raise --max-time",
-                            self.plan.preparing,
-                            seconds(patience)
-                        )))
+                    Err(RequestError::Deadline(_)) if patience < self.plan.prepare_deadline => {
+                        if self.worker_cycle.is_some() {
+                            self.schedule.expire();
+                            self.worker = None;
+                            return false;
+                        }
+                        Err(RequestError::NoTime(self.plan.preparing.clone(), patience))
                     }
                     reply => reply,
                 }
             }
-            Err(error) => Err(Trouble::Died(format!("the worker could not be started: {error}"))),
+            Err(error) => Err(RequestError::Start(error)),
         };
         self.prepare_seconds += start.elapsed().as_secs_f64();
-        match reply {
-            Ok(Reply::Ready(facts)) => {
-                self.worker_cycle = facts.restart_each_cycle.then(|| self.schedule.cycle());
-                self.merge(facts);
-                true
+        let reason = match reply {
+            Ok(Reply::Ready(report)) => {
+                self.worker_cycle = report.restart_each_cycle.then(|| self.schedule.cycle());
+                self.merge(report);
+                return true;
             }
-            Ok(other) => {
-                self.fail_all(&format!("the worker answered out of turn: {other:?}"));
-                false
-            }
-            Err(Trouble::Interrupted) => false,
-            Err(trouble) => {
-                self.fail_all(&trouble.to_string());
-                false
-            }
-        }
+            Err(RequestError::Interrupted) => return false,
+            Ok(other) => out_of_turn(&other),
+            Err(error) => error.to_string(),
+        };
+        self.fail_all(&reason);
+        false
     }
 
     fn accept(&mut self, index: usize, mut round: Round, gate: Gate) {
@@ -262,7 +252,7 @@ impl Session<'_> {
     }
 
     fn record(&mut self, index: usize, round: Round) {
-        let (value, kept) = (round.value(), round.kept);
+        let (value, counts) = (round.value(), round.kept);
         let figure = &mut self.figures[index];
         figure.rounds.push(round);
         let (done, seconds_left) = self.schedule.progress(self.start.elapsed().as_secs_f64());
@@ -270,7 +260,7 @@ impl Session<'_> {
             figure: figure.id.clone(),
             value,
             unit: figure.unit.symbol().to_owned(),
-            kept,
+            kept: counts,
             done,
             seconds_left,
         });
@@ -282,9 +272,9 @@ impl Session<'_> {
         if self.worker.is_some() && self.interrupt.requested().is_none() {
             self.events.send(Event::Preparing { what: "checking the results".to_owned() });
             match self.ask(&Request::Finish, self.plan.prepare_deadline) {
-                Ok(Reply::Finished(facts)) => self.merge(facts),
-                Ok(other) => self.unfinished(&format!("the worker answered out of turn: {other:?}")),
-                Err(trouble) => self.unfinished(&trouble.to_string()),
+                Ok(Reply::Finished(report)) => self.merge(report),
+                Ok(other) => self.unfinished(&out_of_turn(&other)),
+                Err(error) => self.unfinished(&error.to_string()),
             }
         }
         self.worker = None;
@@ -317,25 +307,25 @@ impl Session<'_> {
         }
     }
 
-    fn ask(&mut self, request: &Request, deadline: f64) -> Result<Reply, Trouble> {
+    fn ask(&mut self, request: &Request, deadline: f64) -> Result<Reply, RequestError> {
         let events = self.events;
         let mut event = |event| events.send(event);
         match &mut self.worker {
             Some(worker) => {
                 worker.ask(request, Duration::from_secs_f64(deadline), self.interrupt, &mut event)
             }
-            None => Err(Trouble::Died("there is no worker".to_owned())),
+            None => Err(RequestError::NoWorker),
         }
     }
 
-    fn merge(&mut self, facts: WorkerReport) {
-        facts.processes.iter().for_each(|process| self.others.exclude(*process));
+    fn merge(&mut self, report: WorkerReport) {
+        report.processes.iter().for_each(|process| self.others.exclude(*process));
         for figure in self.figures.iter_mut().filter(|figure| figure.status != Status::NotAvailable) {
-            figure.evidence.merge(facts.evidence.clone());
-            figure.conditions.merge(facts.conditions.clone());
+            figure.evidence.merge(report.evidence.clone());
+            figure.conditions.merge(report.conditions.clone());
         }
-        self.figures.extend(facts.discovered);
-        for (id, evidence) in facts.figures {
+        self.figures.extend(report.discovered);
+        for (id, evidence) in report.figures {
             if let Some(figure) = self.figures.iter_mut().find(|figure| figure.id == id) {
                 figure.evidence.merge(evidence);
             }
@@ -362,4 +352,8 @@ impl Session<'_> {
     fn elapsed(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
     }
+}
+
+fn out_of_turn(reply: &Reply) -> String {
+    format!("the worker answered out of turn: {reply:?}")
 }

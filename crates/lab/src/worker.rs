@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use figure::{Conditions, Event, Evidence, Figure, Round};
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -185,19 +186,39 @@ pub fn raise_descriptor_limit() {
     let _ = setrlimit(Resource::Nofile, rustix::process::Rlimit { current: limit.maximum, ..limit });
 }
 
-/// Why a request failed.
+/// Why a request has no reply. After anything but `Refused` the worker is gone.
 #[derive(Debug, thiserror::Error)]
-pub enum Trouble {
-    /// The worker refused, and goes on.
+pub enum RequestError {
+    /// The worker goes on.
     #[error(transparent)]
     Refused(Failure),
-    /// The worker is gone.
-    #[error("{0}")]
-    Died(String),
-    /// The worker missed its deadline and was ended.
+    #[error("there is no worker")]
+    NoWorker,
+    #[error("the worker could not be started: {0}")]
+    Start(std::io::Error),
+    #[error("the request cannot be written: {0}")]
+    Request(serde_json::Error),
+    #[error("waiting for the worker: {0}")]
+    Wait(Errno),
+    #[error("the worker sent what is no answer: {0}")]
+    Reply(serde_json::Error),
+    #[error("the worker sent a line without end")]
+    EndlessLine,
+    #[error("the worker closed its pipe, and was ended")]
+    ClosedPipe,
+    /// How it ended, by [`exit_status::describe`].
+    #[error("the worker {0}")]
+    Ended(String),
+    #[error("the worker's guardian {0}")]
+    GuardianEnded(String),
+    #[error("the worker's guardian cannot be waited for")]
+    LostGuardian,
+    /// Seconds. The worker was ended.
     #[error("no answer within {0:.0} s: stopped")]
     Deadline(f64),
-    /// The user interrupted the run.
+    /// What the worker prepared, and the seconds that were left of the suite's time.
+    #[error("{0} took more than the time there was ({time}): raise --max-time", time = figure::format::seconds(*.1))]
+    NoTime(String, f64),
     #[error("interrupted")]
     Interrupted,
 }
@@ -212,23 +233,23 @@ struct Wait<'a> {
 
 impl Wait<'_> {
     /// Sleeps until the pipe is ready, the time is over, or the user interrupts.
-    fn for_pipe(&self, pipe: &PollFd) -> Result<(), Trouble> {
+    fn for_pipe(&self, pipe: &PollFd) -> Result<(), RequestError> {
         loop {
             let left = self.end.saturating_duration_since(Instant::now());
             let signal = PollFd::from_borrowed_fd(self.interrupt.descriptor(), PollFlags::IN);
             let mut sources = [pipe.clone(), signal];
             match poll(&mut sources, left.try_into().ok().as_ref()) {
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(Trouble::Died(format!("waiting for the worker: {error}"))),
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(RequestError::Wait(error)),
             }
             if self.interrupt.requested().is_some() {
-                return Err(Trouble::Interrupted);
+                return Err(RequestError::Interrupted);
             }
             if !sources[0].revents().is_empty() {
                 return Ok(());
             }
             if left.is_zero() {
-                return Err(Trouble::Deadline(self.seconds));
+                return Err(RequestError::Deadline(self.seconds));
             }
         }
     }
@@ -286,17 +307,14 @@ impl Worker {
 
     /// Sends a request and waits for the reply. Events before the reply go to `event`. The calling thread
     /// sleeps.
-    ///
-    /// # Errors
-    /// [`Trouble`]. After anything but `Refused` the worker is gone.
     pub fn ask(
         &mut self,
         request: &Request,
         deadline: Duration,
         interrupt: &Interrupt,
         event: &mut dyn FnMut(Event),
-    ) -> Result<Reply, Trouble> {
-        let mut line = serde_json::to_vec(request).map_err(|error| Trouble::Died(error.to_string()))?;
+    ) -> Result<Reply, RequestError> {
+        let mut line = serde_json::to_vec(request).map_err(RequestError::Request)?;
         line.push(b'\n');
         let wait = Wait { end: Instant::now() + deadline, seconds: deadline.as_secs_f64(), interrupt };
         self.send(&line, &wait)?;
@@ -304,25 +322,25 @@ impl Worker {
             let line = self.line(&wait)?;
             match serde_json::from_slice(&line) {
                 Ok(Reply::Event(progress)) => event(progress),
-                Ok(Reply::Failed(reason)) => return Err(Trouble::Refused(reason)),
+                Ok(Reply::Failed(reason)) => return Err(RequestError::Refused(reason)),
                 Ok(reply) => return Ok(reply),
                 Err(error) => {
                     self.end();
-                    return Err(Trouble::Died(format!("the worker sent what is no answer: {error}")));
+                    return Err(RequestError::Reply(error));
                 }
             }
         }
     }
 
     /// Writes a request as fast as the worker reads it.
-    fn send(&mut self, mut line: &[u8], wait: &Wait) -> Result<(), Trouble> {
+    fn send(&mut self, mut line: &[u8], wait: &Wait) -> Result<(), RequestError> {
         while !line.is_empty() {
             let Some(pipe) = &mut self.requests else { return Err(self.died()) };
             match pipe.write(line) {
                 Ok(length) => line = &line[length..],
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
                     let ready = wait.for_pipe(&PollFd::new(pipe, PollFlags::OUT));
-                    self.end_on_trouble(ready)?;
+                    self.end_on_error(ready)?;
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(_) => return Err(self.died()),
@@ -333,17 +351,17 @@ impl Worker {
 
     /// The next whole line from the worker. Sent data is read before the deadline applies: if truebench
     /// itself was frozen past the deadline, no finished work is lost.
-    fn line(&mut self, wait: &Wait) -> Result<Vec<u8>, Trouble> {
+    fn line(&mut self, wait: &Wait) -> Result<Vec<u8>, RequestError> {
         loop {
             if let Some(newline) = self.received.iter().position(|&byte| byte == b'\n') {
                 return Ok(self.received.drain(..=newline).collect());
             }
             if self.received.len() > MAX_LINE_BYTES {
                 self.end();
-                return Err(Trouble::Died("the worker sent a line without end".to_owned()));
+                return Err(RequestError::EndlessLine);
             }
             let ready = wait.for_pipe(&PollFd::new(&self.replies, PollFlags::IN));
-            self.end_on_trouble(ready)?;
+            self.end_on_error(ready)?;
             let mut buffer = [0; 1 << 16];
             match self.replies.read(&mut buffer) {
                 Ok(0) | Err(_) => return Err(self.died()),
@@ -353,7 +371,7 @@ impl Worker {
     }
 
     /// Ends the worker if waiting for it failed.
-    fn end_on_trouble(&mut self, ready: Result<(), Trouble>) -> Result<(), Trouble> {
+    fn end_on_error(&mut self, ready: Result<(), RequestError>) -> Result<(), RequestError> {
         if ready.is_err() {
             self.end();
         }
@@ -361,7 +379,7 @@ impl Worker {
     }
 
     /// Why the pipe of the worker broke.
-    fn died(&mut self) -> Trouble {
+    fn died(&mut self) -> RequestError {
         self.requests = None;
         // The guardian exits with the worker's status. A worker that closed its pipe and still runs is ended.
         let start = Instant::now();
@@ -372,17 +390,17 @@ impl Worker {
         }
         if matches!(status, Ok(None)) {
             self.end();
-            return Trouble::Died("the worker closed its pipe, and was ended".to_owned());
+            return RequestError::ClosedPipe;
         }
         // Ends what a guardian that was killed could not end.
         self.end();
-        Trouble::Died(match status.ok().flatten() {
+        match status.ok().flatten() {
             Some(status) if status.code().is_some() => {
-                format!("the worker {}", exit_status::describe(guardian::status(status)))
+                RequestError::Ended(exit_status::describe(guardian::status(status)))
             }
-            Some(status) => format!("the worker's guardian {}", exit_status::describe(status)),
-            None => "the worker's guardian cannot be waited for".to_owned(),
-        })
+            Some(status) => RequestError::GuardianEnded(exit_status::describe(status)),
+            None => RequestError::LostGuardian,
+        }
     }
 
     /// Ends the worker and all its descendants, and waits until they are gone.

@@ -9,6 +9,7 @@ use std::io::{BufRead, Error};
 use std::path::Path;
 
 use super::{is_libc, is_same};
+use crate::failure::Failure;
 
 /// Allocator functions. All must come from the same library, because a block of one is freed by another.
 const FUNCTIONS: &[&str] = &[
@@ -63,7 +64,7 @@ fn parse(line: &str) -> Option<Binding> {
 ///
 /// # Errors
 /// Why it does not, for the user.
-pub fn served(library: Option<&Path>, bindings: &BTreeSet<Binding>) -> Result<(), String> {
+pub fn served(library: Option<&Path>, bindings: &BTreeSet<Binding>) -> Result<(), Failure> {
     let is_requested = |file: &str| match library {
         Some(library) => is_same(Path::new(file), library),
         None => is_libc(Path::new(file)),
@@ -89,10 +90,12 @@ pub fn served(library: Option<&Path>, bindings: &BTreeSet<Binding>) -> Result<()
     };
     let (name, caller, owner) = (FUNCTIONS[first.function], &first.from, &first.to);
     if !is_library(owner) {
-        return Err(format!("{owner} defines {name} itself, and nothing that is preloaded takes its place"));
+        return Err(Failure::new(format!(
+            "{owner} defines {name} itself, and nothing that is preloaded takes its place"
+        )));
     }
     let is_served = bindings.iter().any(|binding| is_malloc(binding) && is_requested(&binding.to));
-    Err(match library {
+    let reason = match library {
         Some(library) if is_libc(Path::new(owner)) && !is_served => {
             let library = library.display();
             format!("{library} was not loaded, or defines no malloc: that of the C library served")
@@ -108,7 +111,8 @@ pub fn served(library: Option<&Path>, bindings: &BTreeSet<Binding>) -> Result<()
             "{name} as {caller} calls it is that of {owner}, not of the C library: the program is linked with it, or \
              LD_PRELOAD is set"
         ),
-    })
+    };
+    Err(Failure::new(reason))
 }
 
 /// Whether a file is a library, by its name.
@@ -141,7 +145,7 @@ mod unit {
     }
 
     fn fails(library: Option<&str>, text: &str, words: &str) {
-        let error = served(library.map(Path::new), &bindings(text)).unwrap_err();
+        let error = served(library.map(Path::new), &bindings(text)).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     }
 

@@ -90,9 +90,9 @@ fn judge(
     files: &[PathBuf],
     watch: &Watch,
 ) -> Result<Proof, Failure> {
-    let with_linker_error = |cause: String| match &ended.stderr_line {
+    let with_linker_error = |cause: Failure| match &ended.stderr_line {
         Some(line) if line.contains("ld.so") => format!("{cause}; it said: {line}"),
-        _ => cause,
+        _ => cause.to_string(),
     };
     if let Some(failure) = &ended.failure {
         return Ok(Proof::Failed(failure.clone()));
