@@ -14,9 +14,10 @@ const CHAIN: u64 = 20_000;
 const CHAINS: usize = 12;
 /// Multiplications in the loop body; CHAIN is a multiple.
 const BODY: u64 = 20;
-/// Cycles from one multiplication to the next. 32-bit IMUL: 3 on Intel since Nehalem, its E-cores included, and on AMD
-/// Jaguar and since Zen (Fog, *Instruction tables*; uops.info). The 64-bit one takes 5 or 6 on small cores. On Arm it differs by
-/// core (2 to 4), so there the reading is a rate in units of one's own, and only its changes mean something.
+/// Cycles from one multiplication to the next. 32-bit IMUL: 3 on Intel since Nehalem, its E-cores included,
+/// and on AMD Jaguar and since Zen (Fog, *Instruction tables*; uops.info). The 64-bit one takes 5 or 6 on
+/// small cores. On Arm it differs by core (2 to 4), so there the reading is a rate in units of one's own, and
+/// only its changes mean something.
 pub const CYCLES_PER_MULTIPLICATION: f64 = 3.0;
 
 /// The clock of the CPU that the calling thread is pinned to, in GHz, as the canary sees it.

@@ -35,7 +35,6 @@ enum Kind {
     MonotonicRaw,
 }
 
-/// Cost and granularity of reading a clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
     /// Smallest positive difference between two successive readings, in seconds.
@@ -45,7 +44,6 @@ pub struct Precision {
 }
 
 impl Clock {
-    /// CLOCK_MONOTONIC_RAW.
     pub fn monotonic_raw() -> Self {
         Clock { kind: Kind::MonotonicRaw, nanoseconds_per_tick: 1.0, basis: "CLOCK_MONOTONIC_RAW".to_owned() }
     }
@@ -115,7 +113,6 @@ impl Clock {
         evidence.put(CLOCK_SOURCE, self.basis.clone());
     }
 
-    /// Measures granularity and cost on the calling thread.
     pub fn precision(&self) -> Precision {
         let readings: Vec<Ticks> = (0..PROBES).map(|_| self.now()).collect();
         let steps: Vec<f64> = readings.windows(2).map(|pair| self.seconds(pair[0], pair[1])).collect();
@@ -123,6 +120,12 @@ impl Clock {
         let total = self.seconds(readings[0], readings[PROBES - 1]);
         Precision { granularity, cost: total / (PROBES - 1) as f64 }
     }
+}
+
+/// Seconds by a clock of the system.
+pub(crate) fn system_seconds(clock: ClockId) -> f64 {
+    let now = clock_gettime(clock);
+    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }
 
 /// Name, cost and granularity of CLOCK_MONOTONIC, for programs that use it. The kernel reads it like

@@ -17,7 +17,6 @@ pub struct Events {
 }
 
 impl Events {
-    /// A bounded channel.
     pub fn channel() -> (Events, Receiver<Event>) {
         let (sender, receiver) = sync_channel(DEPTH);
         (Events { sender, dropped: Arc::default() }, receiver)
@@ -30,7 +29,6 @@ impl Events {
         }
     }
 
-    /// Number of dropped events so far.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }

@@ -42,13 +42,10 @@ impl Counts {
 /// The limits of this process, which its children inherit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Limits {
-    /// Seconds of CPU time until SIGXCPU, and until SIGKILL.
+    /// Seconds of CPU time until SIGXCPU, and until SIGKILL. The others are bytes.
     cpu: (Option<u64>, Option<u64>),
-    /// Bytes of a file.
     file: Option<u64>,
-    /// Bytes of all mappings.
     address_space: Option<u64>,
-    /// Bytes of the stack.
     stack: Option<u64>,
 }
 
@@ -73,9 +70,6 @@ pub fn record_baseline() {
 
 /// Makes this process survive the file-size limit: a write beyond it fails with EFBIG instead of SIGXFSZ.
 /// Programs that it executes keep the default action.
-///
-/// # Errors
-/// The system's error.
 pub fn survive_file_limit() -> std::io::Result<()> {
     // SAFETY: the handler does nothing. An ignored signal would stay ignored in executed programs; a handler
     // does not.

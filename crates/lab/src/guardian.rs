@@ -14,7 +14,8 @@ use std::process::{Command, ExitStatus, exit};
 
 use rustix::process::{Pid, Signal, kill_process, set_child_subreaper, set_parent_process_death_signal};
 
-/// First argument of a guardian process.
+use crate::proc;
+
 pub const MARKER: &str = "__guardian";
 
 /// The body of a guardian process. Runs this program with `command`, and the guardian's process id as last
@@ -100,18 +101,15 @@ fn kill_descendants() {
 /// The children of this process, by /proc/PID/stat (the `children` file needs CONFIG_PROC_CHILDREN).
 fn children() -> Vec<Pid> {
     let guardian = rustix::process::getpid().as_raw_nonzero().get();
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    let children = pids.filter(|pid| {
-        let stat = crate::proc::text(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let children = proc::processes().filter(|process| {
+        let stat = proc::text(format!("/proc/{process}/stat")).unwrap_or_default();
         parent(&stat) == Some(guardian)
     });
-    children.filter_map(Pid::from_raw).collect()
+    children.filter_map(|process| Pid::from_raw(process as i32)).collect()
 }
 
-/// Field 4 of /proc/PID/stat.
 fn parent(stat: &str) -> Option<i32> {
-    crate::proc::fields_after_name(stat).nth(1)?.parse().ok()
+    proc::fields_after_name(stat).nth(1)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -33,18 +33,13 @@ impl Interrupt {
     /// Handles SIGINT, SIGTERM and SIGHUP, except those that were ignored when this process started (nohup,
     /// or the background of a shell without job control). A second request exits at once with 128 + the
     /// signal's number. SIGXCPU, the limit of CPU time, counts once.
-    ///
-    /// # Errors
-    /// The system's error.
     pub fn install() -> io::Result<Interrupt> {
         Interrupt::with_handlers(false)
     }
 
     /// As [`install`](Self::install), for a run whose program shares the terminal. Until
-    /// [`stop_sharing_terminal`](Self::stop_sharing_terminal) is called, signals from the terminal are left to that program.
-    ///
-    /// # Errors
-    /// The system's error.
+    /// [`stop_sharing_terminal`](Self::stop_sharing_terminal) is called, signals from the terminal are left
+    /// to that program.
     pub fn with_shared_terminal() -> io::Result<Interrupt> {
         Interrupt::with_handlers(true)
     }
@@ -85,9 +80,6 @@ impl Interrupt {
     }
 
     /// An interrupt that never comes, for work that must be finished.
-    ///
-    /// # Errors
-    /// The system's error.
     pub fn never() -> io::Result<Interrupt> {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
         // A pipe whose writing end is closed would be readable.

@@ -14,20 +14,12 @@ use procfs_core::{FromBufRead, ProcError};
 
 use crate::failure::{Attempt, Failure};
 
-/// Reads one of these files.
-///
-/// # Errors
-/// The path, and the system's error or what is wrong in the file.
 pub fn read(path: impl AsRef<Path>) -> Result<MemoryMaps, Failure> {
     let path = path.as_ref();
     let text = crate::proc::bytes(path).attempt_on("", path.display())?;
     parse(&text).attempt_on("", path.display())
 }
 
-/// Parses one of these files.
-///
-/// # Errors
-/// The text has another format.
 pub fn parse(text: &[u8]) -> Result<MemoryMaps, ProcError> {
     let (mut shown, mut names) = (String::with_capacity(text.len()), Vec::new());
     for line in text.split_inclusive(|byte| *byte == b'\n') {

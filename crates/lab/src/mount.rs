@@ -47,10 +47,6 @@ pub fn evidence(directory: &Path) -> Evidence {
     evidence
 }
 
-/// The mount that holds a directory.
-///
-/// # Errors
-/// The path, and why its mount is unknown.
 pub fn find(directory: &Path) -> Result<Mount, Failure> {
     let real = directory.canonicalize().attempt_on("", directory.display())?;
     let text = crate::proc::text(MOUNTS).attempt_on("", MOUNTS)?;

@@ -1,7 +1,8 @@
 //! Other processes that used CPU time during rounds, as evidence of these rounds.
 //!
-//! All processes are read between rounds: before the first, and then about once a second. Their CPU time in between is
-//! written to every round of that interval. This costs the run some milliseconds per second, but no round any time.
+//! All processes are read between rounds: before the first, and then about once a second. Their CPU time in
+//! between is written to every round of that interval. This costs the run some milliseconds per second, but
+//! no round any time.
 
 use std::time::{Duration, Instant};
 
@@ -12,18 +13,16 @@ use machine::processes::{self, Snapshot};
 
 /// Shortest interval: clock ticks resolve 1 % of a second.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// An interval is at least this many times as long as reading the processes takes, which then costs at most 2 %.
+/// An interval is at least this many times as long as reading the processes takes, which then costs at most 2
+/// %.
 const COST_FACTOR: u32 = 50;
 /// An older snapshot is retaken before a round, so that the interval does not include preparing.
 const FRESH: Duration = Duration::from_millis(100);
-/// Processes that are examined for an interval.
 const CANDIDATES: usize = 24;
-/// Processes that are recorded.
 const MAX_RECORDED: usize = 8;
 /// CPUs that a recorded process kept busy at least.
 const MIN_CPUS: f64 = 0.01;
 
-/// Watches the other processes during a run.
 #[derive(Debug)]
 pub struct Others {
     tree: Tree,
@@ -42,12 +41,12 @@ impl Others {
         Others { tree, excluded, last: None, cost: Duration::ZERO, rounds: Vec::new() }
     }
 
-    /// Excludes a process of the run that is not a descendant of truebench, such as a server that was already running.
+    /// Excludes a process of the run that is not a descendant of truebench, such as a server that was already
+    /// running.
     pub fn exclude(&mut self, process: u32) {
         self.excluded.push(process);
     }
 
-    /// Call this before each round.
     pub fn before(&mut self) {
         let is_fresh = self.last.as_ref().is_some_and(|(at, _)| at.elapsed() < FRESH);
         if self.rounds.is_empty() && !is_fresh {
@@ -106,7 +105,6 @@ impl Others {
     }
 }
 
-/// Processes that used CPU time in an interval.
 struct Change {
     busy: Vec<Busy>,
     hidden: String,
@@ -124,8 +122,8 @@ struct Busy {
 }
 
 impl Busy {
-    /// How many of these CPUs it kept busy. All of its CPU time counts if it ran there last or may run nowhere else.
-    /// Otherwise it counts by the share of its allowed CPUs that are among these.
+    /// How many of these CPUs it kept busy. All of its CPU time counts if it ran there last or may run
+    /// nowhere else. Otherwise it counts by the share of its allowed CPUs that are among these.
     fn on(&self, cpus: &CpuList) -> f64 {
         let ran_there = self.last.is_some_and(|last| cpus.contains(last));
         let share = self.allowed.as_ref().filter(|allowed| !allowed.is_empty()).map_or(1.0, |allowed| {

@@ -9,7 +9,6 @@ use figure::{CpuList, Machine};
 /// How the CPUs are divided into places.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Places {
-    /// Each hardware thread.
     Threads,
     /// Each core, with all its hardware threads.
     #[default]
@@ -18,7 +17,6 @@ pub enum Places {
     LlCaches,
     /// Each NUMA node that has CPUs.
     NumaDomains,
-    /// Each package.
     Sockets,
     /// These places, in this order.
     List(Vec<CpuList>),
@@ -41,53 +39,32 @@ pub enum Bind {
 pub struct Placement {
     /// OpenMP's word for the places, or `list`.
     pub places: &'static str,
-    /// OpenMP's word for the binding.
     pub bind: &'static str,
-    /// The place of each thread.
     pub threads: Vec<CpuList>,
 }
 
-/// A request that cannot be met.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlacementError {
-    /// Zero threads.
     #[error("--threads 0: at least one thread must work")]
     NoThreads,
-    /// Absurdly many threads.
     #[error(
         "--threads {requested}: at most {most} threads are started ({per_cpu} for each of the {allowed} allowed CPUs); ask for fewer"
     )]
-    TooManyThreads {
-        /// Requested threads.
-        requested: usize,
-        /// The limit.
-        most: usize,
-        /// [`MOST_THREADS_PER_CPU`].
-        per_cpu: usize,
-        /// Number of CPUs in the affinity mask.
-        allowed: usize,
-    },
-    /// A CPU of the list does not exist or may not be used.
+    TooManyThreads { requested: usize, most: usize, per_cpu: usize, allowed: usize },
     #[error("--places {list}: CPU {cpu} {problem}; CPUs that may be used: {allowed}")]
     ForbiddenCpu {
         /// The requested places, as [`describe`] formats them.
         list: String,
-        /// The first CPU that is wrong.
         cpu: u32,
-        /// What is wrong with it.
         problem: &'static str,
-        /// The affinity mask.
         allowed: String,
     },
-    /// No CPU at all.
     #[error("no CPU may be used: the affinity mask of this process is empty or unreadable")]
     NoCpus,
-    /// The text is not a word of OMP_PLACES and no list.
     #[error(
         "--places '{0}': write threads, cores, ll_caches, numa_domains, sockets, or CPUs such as 0-3,8 or {{0,1}},{{2,3}}"
     )]
     NotPlaces(String),
-    /// The text is not a word of OMP_PROC_BIND.
     #[error("--bind '{0}': write close, spread or primary")]
     NotBind(String),
 }
@@ -142,7 +119,6 @@ impl FromStr for Bind {
 }
 
 impl Places {
-    /// OpenMP's word.
     pub fn word(&self) -> &'static str {
         match self {
             Places::Threads => "threads",
@@ -193,9 +169,6 @@ impl Places {
 
 /// Places threads on a machine. Without `threads`: one thread for each place of a list or of hardware
 /// threads, else one for each usable core.
-///
-/// # Errors
-/// The request cannot be met; the message names the option.
 pub fn place(
     machine: &Machine,
     places: &Places,
@@ -262,7 +235,6 @@ pub fn describe(places: &[CpuList]) -> String {
 }
 
 impl Placement {
-    /// The CPUs of all threads.
     pub fn cpus(&self) -> CpuList {
         self.threads.iter().flat_map(CpuList::iter).collect()
     }

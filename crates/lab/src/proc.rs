@@ -11,10 +11,6 @@ use std::path::Path;
 /// at most 65530 of them by default (vm.max_map_count).
 const MAX_BYTES: u64 = 64 << 20;
 
-/// A file's bytes.
-///
-/// # Errors
-/// The system's error, or `FileTooLarge`.
 pub fn bytes(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
@@ -25,9 +21,6 @@ pub fn bytes(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 }
 
 /// A file's text; bytes that are not UTF-8 are replaced.
-///
-/// # Errors
-/// As [`bytes`].
 pub fn text(path: impl AsRef<Path>) -> io::Result<String> {
     bytes(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -40,6 +33,12 @@ pub fn explain_missing_proc(error: io::Error) -> io::Error {
         }
         _ => error,
     }
+}
+
+/// The ids of all processes.
+pub fn processes() -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 /// The value of a line of /proc/PID/status. (The kernel escapes a newline in a process name.)

@@ -8,7 +8,7 @@ use procfs_core::process::Stat;
 use rustix::param::{clock_ticks_per_second, page_size};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::proc::{field, text};
+use crate::proc::{self, field, text};
 use crate::thread_counters::{seconds, usage};
 pub use account::{Identity, UsageTotals, identity};
 
@@ -22,9 +22,7 @@ pub struct Usage {
     pub user: f64,
     /// CPU seconds in the kernel, in clock ticks.
     pub system: f64,
-    /// Minor page faults.
     pub minor: f64,
-    /// Major page faults.
     pub major: f64,
     /// Bytes of RSS now. A shared page counts once for each process.
     pub resident: f64,
@@ -56,10 +54,6 @@ impl Usage {
         }
     }
 
-    fn without_memory(self) -> Usage {
-        Usage { resident: 0.0, ..self }
-    }
-
     /// Usage of the children that this process waited for. Their RSS is 0.
     pub fn of_children() -> Usage {
         let usage = usage(libc::RUSAGE_CHILDREN);
@@ -72,12 +66,10 @@ impl Usage {
         }
     }
 
-    /// CPU seconds in user code and in the kernel.
     pub fn cpu(&self) -> f64 {
         self.user + self.system
     }
 
-    /// The sum of both.
     pub fn plus(&self, other: &Usage) -> Usage {
         self.with(other, |a, b| a + b, self.resident + other.resident)
     }
@@ -124,10 +116,7 @@ pub fn switches(process: u32) -> BTreeMap<Identity, f64> {
 /// Usage of all descendants of `root` since the account was opened.
 pub fn usage_below(root: u32, account: &mut UsageTotals) -> Reading<Usage> {
     let stats = descendants(root);
-    if stats.is_empty() {
-        return Reading::unknown("no process is there");
-    }
-    Reading::Value(account.take(&stats))
+    Reading::or_unknown((!stats.is_empty()).then(|| account.take(&stats)), "no process is there")
 }
 
 /// Kills all descendants of `root`, but not `root`.
@@ -139,17 +128,13 @@ pub fn kill_below(root: u32) {
     }
 }
 
-/// The ids of all descendants of `root`.
 pub fn processes_below(root: u32) -> Vec<u32> {
     descendants(root).into_iter().filter_map(|stat| u32::try_from(stat.pid).ok()).collect()
 }
 
 fn descendants(root: u32) -> Vec<Stat> {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let stats = pids.filter_map(stat);
     let mut children: BTreeMap<i32, Vec<Stat>> = BTreeMap::new();
-    for stat in stats {
+    for stat in proc::processes().filter_map(stat) {
         children.entry(stat.ppid).or_default().push(stat);
     }
     let mut descendants = Vec::new();

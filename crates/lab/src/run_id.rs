@@ -9,13 +9,11 @@ use rustix::process::{Pid, Signal, getpid, kill_process};
 
 use crate::{guardian, proc};
 
-/// The environment variable that holds the id of the run.
 pub const VARIABLE: &str = "TRUEBENCH_RUN";
 
 /// How long killed processes may take to disappear, and how long guardians may take to end by themselves.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GUARDIANS: Duration = Duration::from_secs(2);
-/// Time between two searches.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// The run id: process id and start time (clock ticks since boot) of truebench. The pair is unique until
@@ -47,8 +45,7 @@ pub fn kill(id: &str) {
 
 /// Processes with the id, except this one. A zombie has no environment, so it is not listed.
 fn processes(id: &str) -> Vec<Pid> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let processes = entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
+    let processes = proc::processes().filter_map(|process| Pid::from_raw(process as i32));
     let has = |process: &Pid| {
         let environment = proc::bytes(format!("/proc/{}/environ", process.as_raw_nonzero()));
         *process != getpid() && environment.is_ok_and(|environment| has_id(&environment, id))

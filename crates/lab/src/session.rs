@@ -13,7 +13,8 @@ use crate::others::Others;
 use crate::schedule::{Rules, Schedule, Stop};
 use crate::worker::{Reply, Request, RequestError, Worker, WorkerReport};
 
-/// Restarts after a worker died. A figure that kills its worker is dropped, so more deaths have another cause.
+/// Restarts after a worker died. A figure that kills its worker is dropped, so more deaths have another
+/// cause.
 const RESTARTS: usize = 2;
 /// Share of the time that is reserved for finishing.
 pub const FINISHING_SHARE: f64 = 0.05;
@@ -26,22 +27,18 @@ pub fn with_finishing_time(seconds: f64) -> f64 {
 /// Judges one round during the run: the reason to repeat it, if there is one. Pure.
 pub type Gate = fn(&Round) -> Option<String>;
 
-/// The plan of a suite: what to measure, and for how long. `S` is the type of the worker's setup, or JSON for the
-/// session.
+/// The plan of a suite: what to measure, and for how long. `S` is the type of the worker's setup, or JSON for
+/// the session.
 #[derive(Clone, Debug)]
 pub struct SuitePlan<S = serde_json::Value> {
-    /// The suite's name.
     pub suite: &'static str,
-    /// The name of its worker.
     pub worker: &'static str,
-    /// The setup for the worker.
     pub setup: S,
     /// Figures before their first round. Figures that are not available stay as they are.
     pub figures: Vec<Figure>,
-    /// Number of rounds and time.
     pub rules: Rules,
-    /// Seconds for preparing and the least that must follow, by a cautious estimate: with less time there is no figure. 0
-    /// if negligible or unknown.
+    /// Seconds for preparing and the least that must follow, by a cautious estimate: with less time there is
+    /// no figure. 0 if negligible or unknown.
     pub least_seconds: f64,
     /// What preparing does, for the user.
     pub preparing: String,
@@ -53,9 +50,6 @@ pub struct SuitePlan<S = serde_json::Value> {
 
 impl<S: Serialize> SuitePlan<S> {
     /// The plan that a session can run.
-    ///
-    /// # Errors
-    /// A setup that cannot be written as JSON.
     pub fn for_worker(self) -> Result<SuitePlan, serde_json::Error> {
         Ok(SuitePlan {
             setup: serde_json::to_value(self.setup)?,
@@ -71,16 +65,12 @@ impl<S: Serialize> SuitePlan<S> {
     }
 }
 
-/// The result of a suite.
 #[derive(Debug)]
 pub struct Outcome {
-    /// All figures of the plan, as far as they were measured.
     pub figures: Vec<Figure>,
-    /// Why the run ended early, if it did.
     pub interrupted: Option<String>,
 }
 
-/// A running suite.
 struct Session<'a> {
     plan: &'a SuitePlan,
     figures: Vec<Figure>,
@@ -89,7 +79,8 @@ struct Session<'a> {
     events: &'a Events,
     interrupt: &'a Interrupt,
     worker: Option<Worker>,
-    /// The only cycle that this worker serves, if it must be restarted after each ([`WorkerReport::restart_each_cycle`]).
+    /// The only cycle that this worker serves, if it must be restarted after each
+    /// ([`WorkerReport::restart_each_cycle`]).
     worker_cycle: Option<usize>,
     restarts: usize,
     others: Others,

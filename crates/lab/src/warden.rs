@@ -17,7 +17,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{proc, run_id, scratch};
 
-/// First argument of a warden process.
 pub const MARKER: &str = "__warden";
 /// The last bytes that truebench sends if it ends by itself.
 const DISMISSED: &[u8] = b"\0";
@@ -37,9 +36,6 @@ fn connection() -> MutexGuard<'static, Connection> {
 }
 
 /// Starts this process's warden, unless it has one.
-///
-/// # Errors
-/// What the system answered.
 pub fn start() -> std::io::Result<()> {
     let mut connection = connection();
     if connection.socket.is_some() {

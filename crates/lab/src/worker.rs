@@ -31,13 +31,11 @@ const MAX_LINE_BYTES: usize = 64 << 20;
 /// How long a worker that closed its pipe may take to exit.
 const EXIT_TIME: Duration = Duration::from_secs(10);
 
-/// A request to a worker.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
     /// Prepare; the value is the suite's setup.
     Prepare(serde_json::Value),
-    /// Measure one round of this figure.
     Round(String),
     /// Finish, for example verify results.
     Finish,
@@ -47,13 +45,9 @@ pub enum Request {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
-    /// Progress.
     Event(Event),
-    /// Prepared.
     Ready(WorkerReport),
-    /// One measured round.
     Round(Box<Round>),
-    /// Finished.
     Finished(WorkerReport),
     /// The request failed; the worker goes on.
     Failed(Failure),
@@ -62,9 +56,8 @@ pub enum Reply {
 /// What a worker reports about its figures besides rounds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkerReport {
-    /// Evidence of all figures of the suite.
+    /// Of all figures of the suite, as `conditions`.
     pub evidence: Evidence,
-    /// Obtained conditions of all figures of the suite.
     pub conditions: Conditions,
     /// Evidence of single figures, by id.
     pub figures: Vec<(String, Evidence)>,
@@ -82,13 +75,10 @@ pub struct WorkerReport {
     pub processes: Vec<u32>,
 }
 
-/// The body of a suite's worker.
 pub trait Bench {
     /// Measures one round of a figure. A round with `kept` false has a reason and no value. It is repeated as
-    /// often as a disturbed round; if none succeeds, the figure fails with its reason.
-    ///
-    /// # Errors
-    /// Why this figure could not be measured; others may still work.
+    /// often as a disturbed round; if none succeeds, the figure fails with its reason. An error fails this
+    /// figure alone.
     fn round(&mut self, figure: &str) -> Result<Round, Failure>;
 
     /// A short note on the last round for the live view. Called once after each round.
@@ -96,43 +86,28 @@ pub trait Bench {
         None
     }
 
-    /// Finishes after the last round.
-    ///
-    /// # Errors
-    /// Why the results could not be checked.
     fn finish(&mut self) -> Result<WorkerReport, Failure>;
 }
 
-/// Prepares a suite from its setup, and reports progress. Returns what measures, and what is known before the first
-/// round.
-pub type PrepareFn<S> = fn(S, &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure>;
+/// A bench, and what is known before its first round.
+pub type Prepared = Result<(Box<dyn Bench>, WorkerReport), Failure>;
+
+/// Prepares a suite from its setup, and reports progress.
+pub type PrepareFn<S> = fn(S, &mut dyn FnMut(Event)) -> Prepared;
 
 /// The body of a worker, whatever the type of its setup.
 pub trait Body: Sync {
-    /// # Errors
-    /// A setup of another version, or what the machine refused.
-    fn prepare(
-        &self,
-        setup: serde_json::Value,
-        event: &mut dyn FnMut(Event),
-    ) -> Result<(Box<dyn Bench>, WorkerReport), Failure>;
+    fn prepare(&self, setup: serde_json::Value, event: &mut dyn FnMut(Event)) -> Prepared;
 }
 
 impl<S: DeserializeOwned> Body for PrepareFn<S> {
-    fn prepare(
-        &self,
-        setup: serde_json::Value,
-        event: &mut dyn FnMut(Event),
-    ) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
+    fn prepare(&self, setup: serde_json::Value, event: &mut dyn FnMut(Event)) -> Prepared {
         self(serde_json::from_value(setup).attempt("the worker cannot read its setup")?, event)
     }
 }
 
 /// The body of a worker process: serves requests from standard input until it ends. `guardian` is the third
 /// argument.
-///
-/// # Errors
-/// The pipes broke, or a line is not a request.
 pub fn serve(body: &dyn Body, guardian: u32) -> std::io::Result<()> {
     guardian::die_with(guardian);
     raise_descriptor_limit();
@@ -150,14 +125,14 @@ pub fn serve(body: &dyn Body, guardian: u32) -> std::io::Result<()> {
     let mut bench: Option<Box<dyn Bench>> = None;
     while let Some(line) = input.next().transpose()? {
         let reply = match (serde_json::from_str(&line)?, &mut bench) {
-            (Request::Prepare(plan), _) => {
+            (Request::Prepare(setup), _) => {
                 let mut event = |event| {
                     let _ = send(&Reply::Event(event));
                 };
-                match body.prepare(plan, &mut event) {
-                    Ok((ready, facts)) => {
+                match body.prepare(setup, &mut event) {
+                    Ok((ready, report)) => {
                         bench = Some(ready);
-                        Reply::Ready(facts)
+                        Reply::Ready(report)
                     }
                     Err(failure) => Reply::Failed(failure),
                 }
@@ -223,7 +198,6 @@ pub enum RequestError {
     Interrupted,
 }
 
-/// How long truebench waits for a worker.
 struct Wait<'a> {
     end: Instant,
     /// The whole time in seconds, for the message.
@@ -270,9 +244,6 @@ pub struct Worker {
 
 impl Worker {
     /// Starts the worker of this name below its own guardian.
-    ///
-    /// # Errors
-    /// The system's error, or that /proc is not mounted.
     pub fn spawn(name: &str) -> std::io::Result<Worker> {
         exit_status::record_baseline();
         static WORKERS: AtomicUsize = AtomicUsize::new(0);
@@ -289,8 +260,7 @@ impl Worker {
             .process_group(0)
             .spawn()
             .map_err(proc::explain_missing_proc)?;
-        let (requests, replies) = (guardian.stdin.take(), guardian.stdout.take());
-        let (Some(requests), Some(replies)) = (requests, replies) else {
+        let (Some(requests), Some(replies)) = (guardian.stdin.take(), guardian.stdout.take()) else {
             return Err(std::io::Error::other("no pipe to the worker"));
         };
         // So that a worker that does not read cannot block `send`.
@@ -332,7 +302,6 @@ impl Worker {
         }
     }
 
-    /// Writes a request as fast as the worker reads it.
     fn send(&mut self, mut line: &[u8], wait: &Wait) -> Result<(), RequestError> {
         while !line.is_empty() {
             let Some(pipe) = &mut self.requests else { return Err(self.died()) };
@@ -370,7 +339,6 @@ impl Worker {
         }
     }
 
-    /// Ends the worker if waiting for it failed.
     fn end_on_error(&mut self, ready: Result<(), RequestError>) -> Result<(), RequestError> {
         if ready.is_err() {
             self.end();

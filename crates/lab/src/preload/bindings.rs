@@ -24,21 +24,15 @@ const FUNCTIONS: &[&str] = &[
     "malloc_usable_size",
 ];
 
-/// A function that one file calls and another defines.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Binding {
-    /// The file that calls it.
     pub from: String,
-    /// The file that defines it.
     pub to: String,
     /// Index into [`FUNCTIONS`].
     function: usize,
 }
 
 /// The bindings of allocator functions, each once.
-///
-/// # Errors
-/// The text could not be read.
 pub fn read(text: impl BufRead) -> Result<BTreeSet<Binding>, Error> {
     let mut bindings = BTreeSet::new();
     for line in text.split(b'\n') {
@@ -61,9 +55,6 @@ fn parse(line: &str) -> Option<Binding> {
 
 /// Whether the requested library (`None`: the C library) defines all allocator functions that the files of a
 /// process call.
-///
-/// # Errors
-/// Why it does not, for the user.
 pub fn served(library: Option<&Path>, bindings: &BTreeSet<Binding>) -> Result<(), Failure> {
     let is_requested = |file: &str| match library {
         Some(library) => is_same(Path::new(file), library),

@@ -23,7 +23,6 @@ const SIZE_CHECK_INTERVAL: u32 = 25;
 /// Prefix of its file names; a dot and the process id follow.
 const PREFIX: &str = "bound";
 
-/// The result of the start.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Proof {
     /// The requested library served, in this number of processes.
@@ -39,9 +38,6 @@ pub enum Proof {
 /// Proves that a library that `environment` preloads serves, or the C library if `library` is `None`.
 /// `directory` is empty and takes the files of the dynamic linker. `time` ends a program that does not end by
 /// itself.
-///
-/// # Errors
-/// Why the program could not be started, for the user.
 pub fn prove(
     stage: &LaunchSettings,
     library: Option<&Path>,
@@ -49,13 +45,10 @@ pub fn prove(
     directory: &Path,
     time: Option<Duration>,
 ) -> Result<Proof, Failure> {
-    let mut prefix = OsString::from(directory);
-    prefix.push("/");
-    prefix.push(PREFIX);
     let mut environment = environment.to_vec();
     environment.extend([
         assignment("LD_DEBUG", "bindings".as_ref()),
-        assignment("LD_DEBUG_OUTPUT", &prefix),
+        assignment("LD_DEBUG_OUTPUT", directory.join(PREFIX).as_ref()),
         assignment("LD_BIND_NOW", "1".as_ref()),
     ]);
     let mut watch = Watch::default();
@@ -141,6 +134,6 @@ fn linker_files(directory: &Path) -> Vec<PathBuf> {
 }
 
 fn total_bytes(directory: &Path) -> u64 {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
+    let sizes = linker_files(directory).into_iter().filter_map(|file| file.symlink_metadata().ok());
+    sizes.map(|metadata| metadata.len()).sum()
 }

@@ -14,21 +14,17 @@ use crate::failure::Failure;
 /// The variable of the dynamic linker, whose entries are separated by colons or spaces.
 const PRELOAD: &str = "LD_PRELOAD";
 
-/// Why nothing can be recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecorderError {
-    /// The recorder is not installed.
     #[error(
         "{0}; make install puts it in place, where cargo install puts programs alone; TRUEBENCH_LIB names another directory"
     )]
     None(Failure),
-    /// LD_PRELOAD cannot hold its path.
     #[error(
         "{} cannot be preloaded, as there is a space or a colon in its path: copy it elsewhere and name the directory \
          in TRUEBENCH_LIB", .0.display()
     )]
     Path(PathBuf),
-    /// No memory for the results.
     #[error("memory for the results: {0}")]
     Memory(std::io::Error),
 }
@@ -42,9 +38,6 @@ pub struct Recorder {
 
 impl Recorder {
     /// Creates a recorder with `bytes` of zeroed shared memory. The caller writes there what to record.
-    ///
-    /// # Errors
-    /// [`RecorderError`].
     pub fn new(bytes: usize) -> Result<Recorder, RecorderError> {
         let library = crate::install::find_library(LIBRARY).map_err(RecorderError::None)?;
         if library.as_os_str().as_bytes().iter().any(|byte| b": ".contains(byte)) {
@@ -54,7 +47,6 @@ impl Recorder {
         Ok(Recorder { library, memory })
     }
 
-    /// The shared memory.
     pub fn memory(&self) -> &OwnedFd {
         &self.memory
     }

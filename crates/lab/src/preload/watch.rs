@@ -9,7 +9,6 @@ use super::{is_libc, is_same};
 use crate::image::Image;
 use crate::start::Programs;
 
-/// Programs that were examined, and their problems.
 #[derive(Debug, Default)]
 pub struct Watch {
     programs: Programs,

@@ -18,7 +18,6 @@ pub fn identity(stat: &Stat) -> Identity {
     (stat.pid, stat.starttime)
 }
 
-/// Usage of a changing set of processes.
 #[derive(Clone, Debug, Default)]
 pub struct UsageTotals {
     /// Usage of each process at the last reading: with the children that it waited for, and of these children
@@ -44,7 +43,8 @@ impl UsageTotals {
             sum.plus(&waited.since(&before))
         });
         let gone = self.live.iter().filter(|(process, _)| !now.contains_key(*process));
-        let gone = gone.fold(Usage::default(), |sum, (_, (used, _))| sum.plus(&used.without_memory()));
+        let gone =
+            gone.fold(Usage::default(), |sum, (_, (used, _))| sum.plus(&Usage { resident: 0.0, ..*used }));
         self.lost = self.lost.plus(&self.pending.since(&waited));
         self.pending = gone.since(&waited.since(&self.pending));
         let present = now.values().fold(Usage::default(), |sum, (used, _)| sum.plus(used));

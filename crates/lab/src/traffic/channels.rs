@@ -14,7 +14,6 @@ const COMPARABLE: f64 = 10_000.0;
 /// Channels by kind, as indices into the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Distinct {
-    /// Channels to be summed.
     pub channels: Vec<usize>,
     /// Channels that never counted.
     pub silent: Vec<usize>,

@@ -20,38 +20,26 @@ const OVERHEAD: f64 = 120.0;
 /// What a front asks for.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// The suite's name.
     pub suite: &'static str,
-    /// The name of its worker.
     pub worker: &'static str,
-    /// What is run.
     pub program: Program,
-    /// An empty directory for the output of the dynamic linker.
     pub directory: PathBuf,
     /// Seconds that a start gets until its rates are steady, if it does not end by itself.
     pub until_rate: Option<f64>,
-    /// When there are enough rounds.
     pub rules: Rules,
-    /// The variants that are measured, in order.
     pub variants: Vec<Variant>,
     /// Figures before their first round: one for each variant, and those that are not available.
     pub figures: Vec<Figure>,
-    /// Starts that the proofs take at most.
     pub proof_starts: usize,
-    /// What preparing is, in words.
     pub preparing: String,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
-    /// What is run.
     pub program: Program,
     /// An empty directory for the output of the dynamic linker.
     pub directory: PathBuf,
-    /// The CPUs that it may use.
     pub allowed: CpuList,
     /// Seconds that a start may take.
     pub patience: f64,
@@ -61,16 +49,13 @@ pub struct Setup {
     pub starts: (usize, usize),
     /// Seconds for all of them, if there is a bound.
     pub max_time: Option<f64>,
-    /// The variants that are measured, in order.
     pub variants: Vec<Variant>,
 }
 
 /// One way to run the program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Variant {
-    /// Its word.
     pub name: String,
-    /// The id of its figure.
     pub figure: String,
     /// The variables that make it, as NAME=VALUE; none for the program as it is.
     pub environment: Vec<OsString>,
@@ -86,7 +71,6 @@ impl Variant {
 }
 
 impl Trial {
-    /// The plan for the session.
     pub fn suite_plan(self, machine: &Machine) -> SuitePlan<Setup> {
         let max_time = Some(self.rules.max_time).filter(|seconds| *seconds < f64::MAX);
         let patience = max_time.map_or(PATIENCE, |seconds| seconds.max(PATIENCE));

@@ -24,7 +24,6 @@ struct Sample {
     used: Usage,
 }
 
-/// Readings of one start.
 #[derive(Debug, Default)]
 pub struct RateWatch {
     /// Boundaries of blocks.
@@ -34,12 +33,9 @@ pub struct RateWatch {
 /// One of the counters.
 type Field = fn(&Usage) -> f64;
 
-/// The rates of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
-    /// Seconds.
     pub seconds: f64,
-    /// Whether they were steady.
     pub is_steady: bool,
     /// CPU seconds per second, in user code and in the kernel.
     pub cpu: (f64, f64),
@@ -93,12 +89,10 @@ fn is_narrow(rates: &[f64], negligible: f64) -> bool {
 }
 
 impl Rates {
-    /// CPUs kept busy.
     pub fn busy(&self) -> f64 {
         self.cpu.0 + self.cpu.1
     }
 
-    /// Writes the rates of a round.
     pub fn write(&self, evidence: &mut Evidence) {
         evidence.put(key::RATE_SECONDS, self.seconds);
         evidence.put(key::RATE_STEADY, self.is_steady);
