@@ -12,7 +12,6 @@ const WORD_BITS: u32 = usize::BITS;
 /// above the largest NR_CPUS (8192 on x86-64).
 const MOST_CPUS: u32 = 65_536;
 
-/// The CPUs that the calling thread may run on.
 pub fn get() -> io::Result<CpuList> {
     let mut cpus = 1024;
     loop {
@@ -32,7 +31,7 @@ pub fn get() -> io::Result<CpuList> {
     }
 }
 
-/// Allows the calling thread exactly these CPUs (the kernel drops those it does not have). EINVAL if none is
+/// Allows the calling thread exactly these CPUs. The kernel drops those it does not have; EINVAL if none is
 /// left.
 pub fn set(cpus: &CpuList) -> io::Result<()> {
     let mask = to_words(cpus);
@@ -55,7 +54,6 @@ pub fn set(cpus: &CpuList) -> io::Result<()> {
 const FILTERED: &str = "a filter of system calls (seccomp) forbids sched_setaffinity; run truebench outside of it, or let that call \
      through (SystemCallFilter=@resources of a service, --security-opt seccomp=unconfined of a container)";
 
-/// The CPU that the calling thread runs on at this moment.
 pub fn current_cpu() -> u32 {
     rustix::thread::sched_getcpu() as u32
 }

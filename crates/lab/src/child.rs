@@ -60,8 +60,7 @@ fn starter() -> io::Result<Sender<Job>> {
 }
 
 /// Kills the child (SIGKILL) when the thread that started it ends, so use [`spawn`]. Set-user-ID programs are
-/// not affected. The child is forked, which copies the page tables: unsuitable for a process with much
-/// memory.
+/// not affected. The fork copies the page tables: unsuitable for a process with much memory.
 pub fn end_with_parent(command: &mut Command) {
     let parent = getpid();
     // SAFETY: between fork and exec it only makes system calls.

@@ -48,7 +48,6 @@ impl Clock {
         Clock { kind: Kind::MonotonicRaw, nanoseconds_per_tick: 1.0, basis: "CLOCK_MONOTONIC_RAW".to_owned() }
     }
 
-    /// The best clock for this machine, by its description.
     pub fn for_machine(machine: &Machine) -> Self {
         let invariant = machine.cpu.invariant_counter.value().copied().unwrap_or(false);
         let clocksource = machine.kernel.setting("clocksource").and_then(|setting| setting.value.value());
@@ -80,8 +79,7 @@ impl Clock {
         Clock::monotonic_raw()
     }
 
-    /// The current time. Earlier loads and stores of the calling thread are complete, later ones have not
-    /// begun.
+    /// The current time. Earlier loads and stores of the calling thread are complete, later ones not begun.
     #[inline]
     pub fn now(&self) -> Ticks {
         match self.kind {
@@ -99,8 +97,7 @@ impl Clock {
         to.wrapping_sub(from) as i64 as f64 * self.nanoseconds_per_tick * 1e-9
     }
 
-    /// Ticks per second of the time stamp counter, if it is the clock. Converts cycles that other code
-    /// counted with it.
+    /// Ticks per second of the time stamp counter, if it is the clock, for cycles that other code counted.
     pub fn counter_rate(&self) -> Option<f64> {
         (self.kind != Kind::MonotonicRaw).then(|| 1e9 / self.nanoseconds_per_tick)
     }
@@ -122,7 +119,6 @@ impl Clock {
     }
 }
 
-/// Seconds by a clock of the system.
 pub(crate) fn system_seconds(clock: ClockId) -> f64 {
     let now = clock_gettime(clock);
     now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
@@ -148,8 +144,7 @@ fn calibrate(raw: &Clock) -> f64 {
     }
 }
 
-/// RDTSCP waits for earlier instructions, and the LFENCE after it delays later ones (Intel SDM 3, section
-/// 19.17.1).
+/// RDTSCP waits for earlier instructions, and the LFENCE delays later ones (Intel SDM 3, section 19.17.1).
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn counter() -> u64 {

@@ -1,5 +1,5 @@
-//! Copies of `truebench-workload`: started asleep, released together, and collected. Persistent copies are
-//! released repeatedly.
+//! Copies of `truebench-workload`: started asleep, released together (persistent ones repeatedly), and
+//! collected.
 //!
 //! Each copy has its own process group, so that its children can be killed with it. The copies share a
 //! mapping ([`workload::shared`]) in which they wait for the start and write their results. A result is
@@ -35,8 +35,7 @@ const STARTING: Duration = Duration::from_secs(20);
 const FIRST_CHECK: Duration = Duration::from_millis(20);
 /// Longest time between two checks: each takes CPU time from a copy.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
-/// How long copies may take to end after their time: a script that has begun runs to its end, as in
-/// UnixBench.
+/// How long copies may take to end after their time: a script runs to its end, as in UnixBench.
 const ENDING: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Debug)]
@@ -50,7 +49,6 @@ pub struct CopiesSpec {
     pub duration: Duration,
     pub arguments: Vec<OsString>,
     pub directory: PathBuf,
-    /// CPUs that the copies may use.
     pub cpus: CpuList,
     pub environment: Vec<(String, String)>,
 }
@@ -95,8 +93,8 @@ impl Copies {
         Ok(copies)
     }
 
-    /// Starts copies after `prepare` has written their input to the shared mapping. [`ready`](Self::ready)
-    /// waits for them.
+    /// Starts copies after `prepare` wrote their input to the shared mapping. Then call
+    /// [`ready`](Self::ready).
     pub fn begin(helper: &Path, spec: &CopiesSpec, prepare: impl FnOnce(&Shared)) -> Result<Copies, Failure> {
         let (memory, shared) = map(spec.copies * spec.threads).map_err(|error| {
             let note = exit_status::file_limit_note(&error);
@@ -124,9 +122,8 @@ impl Copies {
         Ok(copies)
     }
 
-    /// Waits until `arrivals` more threads are ready. For the time `undisturbed` nothing is checked, because
-    /// a check disturbs. After that, this checks at least every `interval` that the copies are alive, and
-    /// calls `check`.
+    /// Waits until `arrivals` more threads are ready. For the time `undisturbed` nothing is checked: a check
+    /// disturbs. After that, checks at least every `interval` that the copies are alive, and calls `check`.
     fn await_ready(
         &mut self,
         arrivals: usize,
@@ -168,8 +165,7 @@ impl Copies {
         resident(self.children.first()?.id())
     }
 
-    /// CPU seconds that the copies used so far (/proc/PID/schedstat, field 1; 0 if the kernel does not report
-    /// it).
+    /// CPU seconds of the copies so far (/proc/PID/schedstat, field 1; 0 if the kernel does not report it).
     pub fn cpu_seconds(&self) -> f64 {
         let cpu_time = |child: &Child| {
             let schedstat = std::fs::read_to_string(format!("/proc/{}/schedstat", child.id())).ok()?;
@@ -300,7 +296,6 @@ impl Copies {
         self.stderr.first_line()
     }
 
-    /// The last line on standard error; untrusted.
     pub fn last_stderr_line(&self) -> Option<String> {
         self.stderr.last_line()
     }

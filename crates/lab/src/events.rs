@@ -22,7 +22,6 @@ impl Events {
         (Events { sender, dropped: Arc::default() }, receiver)
     }
 
-    /// Sends the event, or drops it if the channel is full.
     pub fn send(&self, event: Event) {
         if self.sender.try_send(event).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);

@@ -5,8 +5,7 @@ use std::fmt::{self, Display, Formatter};
 
 use serde::{Deserialize, Serialize};
 
-/// Something that could not be done. Printed as "ATTEMPT OBJECT: ANSWER; ADVICE", without the parts that are
-/// missing.
+/// Something that could not be done. Printed as "ATTEMPT OBJECT: ANSWER; ADVICE", without missing parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub struct Failure {
     attempt: Cow<'static, str>,

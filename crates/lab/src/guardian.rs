@@ -2,9 +2,8 @@
 //!
 //! PR_SET_PDEATHSIG alone follows the *thread* that forked and misses grandchildren. The guardian is a
 //! subreaper (prctl(2), PR_SET_CHILD_SUBREAPER): orphans of a worker become its children. It holds the
-//! reading end of a pipe; only truebench has the writing end. When that closes, because truebench ended or
-//! was killed, or when the worker ends, the guardian kills and reaps all its descendants and exits with the
-//! worker's status.
+//! reading end of a pipe; only truebench has the writing end. When that closes, because truebench is gone, or
+//! when the worker ends, the guardian kills and reaps all its descendants and exits with the worker's status.
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -83,16 +82,14 @@ fn close_data_pipes() {
     }
 }
 
-/// Kills children until none is left. The children of a killed child become children of the guardian, a
-/// subreaper.
+/// Kills children until none is left. Children of a killed child become children of the guardian.
 fn kill_descendants() {
     loop {
         for child in children() {
             let _ = kill_process(child, Signal::KILL);
         }
         match rustix::process::wait(rustix::process::WaitOptions::empty()) {
-            Ok(_) => {}
-            Err(rustix::io::Errno::INTR) => {}
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(_) => return,
         }
     }

@@ -1,5 +1,4 @@
-//! The ELF image of a program: size, linkage, whether a library can be preloaded, and whether it has a
-//! built-in allocator.
+//! The ELF image of a program: size, linkage, whether a library can be preloaded, built-in allocator.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -16,7 +15,6 @@ use crate::failure::{Attempt, Failure};
 /// Names of malloc in allocators that are linked into a program in addition to the C library's.
 const BUILT_IN: &[&str] =
     &["_rjem_malloc", "je_malloc", "mi_malloc", "tc_malloc", "rpmalloc", "sn_malloc", "scudo_malloc"];
-/// A section that every Go program has.
 const GO: &str = ".go.buildinfo";
 /// Bytes that the kernel searches for the first line of a script (BINPRM_BUF_SIZE).
 const LINE: u64 = 256;
@@ -27,8 +25,7 @@ pub struct Image {
     pub is_dynamic: bool,
     /// Libraries that it needs (DT_NEEDED).
     pub libraries: Vec<String>,
-    /// Whether it is set-user-ID or set-group-ID: then nothing is preloaded (ld.so(8), secure-execution
-    /// mode).
+    /// Set-user-ID or set-group-ID: then nothing is preloaded (ld.so(8), secure-execution mode).
     pub is_privileged: bool,
     pub is_go: bool,
     pub built_in: Option<&'static str>,

@@ -1,5 +1,4 @@
-//! The files that are installed with truebench: the helper program `truebench-workload`, and the libraries
-//! that are preloaded.
+//! The files that are installed with truebench: `truebench-workload`, and the libraries that are preloaded.
 //!
 //! The first file that exists is used. It is an error if other users can change it
 //! ([`trust::installed_file`](crate::trust::installed_file)).

@@ -19,8 +19,7 @@ use signal_hook_registry::register_sigaction;
 /// then the whole group, and a closing terminal sends a SIGHUP in addition to the shell's.
 const REQUEST_WINDOW: i64 = 300;
 
-/// Whether the user wants the run to end. A descriptor becomes readable at the same time, so that nothing
-/// needs to poll.
+/// Whether the user wants the run to end. A descriptor becomes readable then, so that nothing needs to poll.
 #[derive(Clone, Debug)]
 pub struct Interrupt {
     signal: Arc<AtomicUsize>,
@@ -37,14 +36,12 @@ impl Interrupt {
         Interrupt::with_handlers(false)
     }
 
-    /// As [`install`](Self::install), for a run whose program shares the terminal. Until
-    /// [`stop_sharing_terminal`](Self::stop_sharing_terminal) is called, signals from the terminal are left
-    /// to that program.
+    /// As [`install`](Self::install), but leaves signals from the terminal to a program that shares it, until
+    /// [`stop_sharing_terminal`](Self::stop_sharing_terminal).
     pub fn with_shared_terminal() -> io::Result<Interrupt> {
         Interrupt::with_handlers(true)
     }
 
-    /// The program that shared the terminal has ended.
     pub fn stop_sharing_terminal(&self) {
         self.is_terminal_shared.store(false, Ordering::Relaxed);
     }
@@ -87,7 +84,6 @@ impl Interrupt {
         Ok(Interrupt { signal: Arc::default(), is_terminal_shared: Arc::default(), reader: Arc::new(reader) })
     }
 
-    /// The name of the signal that arrived, if any.
     pub fn requested(&self) -> Option<&'static str> {
         match self.signal.load(Ordering::Relaxed) as i32 {
             SIGINT => Some("Ctrl-C (SIGINT)"),

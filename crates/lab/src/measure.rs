@@ -71,10 +71,9 @@ where
         (results, children_cpu_time() - children)
     })?;
     let (threads, values): (Vec<ThreadResult>, Vec<Vec<T>>) = results?.into_iter().unzip();
-    let mut evidence = around.evidence;
+    let Around { started, duration, mut evidence } = around;
     write_counters(&mut evidence, &threads);
     let (samples, thread_seconds) = write_times(&mut evidence, &pool.clock, &threads);
-    let (started, duration) = (around.started, around.duration);
     Ok((Measured { started, duration, samples, thread_seconds, evidence }, values))
 }
 
@@ -89,8 +88,7 @@ pub struct Around {
 }
 
 /// Runs work that keeps the pool's CPUs busy, and collects the evidence around it. `body` also returns the
-/// CPU seconds that other processes used for truebench (a program that it started); these are not foreign
-/// load.
+/// CPU seconds of programs that it started, which are not foreign load.
 pub fn around<T>(
     pool: &Pool,
     watch: &Watch,
@@ -191,8 +189,7 @@ fn write_counters(evidence: &mut Evidence, threads: &[ThreadResult]) {
     evidence.put(FAULT_MINOR, sum(|counters| counters.minor_faults));
     evidence.put(FAULT_MAJOR, sum(|counters| counters.major_faults));
     let delays = all(threads.iter().map(|thread| &thread.counters.run_delay));
-    // Threads spin or yield until all are done. So time that is neither CPU time nor run delay is time off
-    // the CPU.
+    // Threads spin or yield until all are done: time that is neither CPU time nor run delay is off the CPU.
     let off_cpu = delays.clone().map(|delays| {
         let pairs = delays.iter().zip(threads);
         let off_cpu = pairs.map(|(delay, thread)| thread.seconds - thread.counters.cpu_time - delay);
@@ -220,8 +217,7 @@ fn all<'a>(readings: impl Iterator<Item = &'a Reading<f64>>) -> Reading<Vec<f64>
     })
 }
 
-/// Seconds of each sample, and of each thread in the median sample. Writes the spread of the threads in that
-/// sample.
+/// Seconds of each sample, and of each thread in the median sample, whose spread becomes evidence.
 fn write_times(evidence: &mut Evidence, clock: &Clock, threads: &[ThreadResult]) -> (Vec<f64>, Vec<f64>) {
     let count = threads.iter().map(|thread| thread.stamps.len()).min().unwrap_or(0);
     let stamps = |sample: usize| threads.iter().map(move |thread| thread.stamps[sample]);

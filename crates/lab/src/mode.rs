@@ -7,8 +7,7 @@ use serde::de::DeserializeOwned;
 use crate::session::SuitePlan;
 use crate::worker::{Body, PrepareFn};
 
-/// One way of measuring. `O` are the options of its suite, `E` the errors in them, `S` is what its plan gives
-/// its worker.
+/// One way of measuring. `O`: the options of its suite. `E`: errors in them. `S`: what it gives its worker.
 #[derive(Debug)]
 pub struct Mode<O: 'static, E: 'static, S: 'static> {
     /// Its word on the command line. Its worker is `SUITE.NAME`.
@@ -16,7 +15,6 @@ pub struct Mode<O: 'static, E: 'static, S: 'static> {
     pub title: &'static str,
     /// Seconds that it may take by default. `--thorough` distributes its time in proportion.
     pub seconds: f64,
-    /// Pure.
     pub plan: fn(&Machine, &O) -> Result<Planned<S>, E>,
     pub prepare: PrepareFn<S>,
     /// Adds limits and derived figures to the measured ones. Pure.

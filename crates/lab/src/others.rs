@@ -1,8 +1,7 @@
 //! Other processes that used CPU time during rounds, as evidence of these rounds.
 //!
 //! All processes are read between rounds: before the first, and then about once a second. Their CPU time in
-//! between is written to every round of that interval. This costs the run some milliseconds per second, but
-//! no round any time.
+//! between is written to every round of that interval. This costs no round any time.
 
 use std::time::{Duration, Instant};
 
@@ -13,8 +12,7 @@ use machine::processes::{self, Snapshot};
 
 /// Shortest interval: clock ticks resolve 1 % of a second.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// An interval is at least this many times as long as reading the processes takes, which then costs at most 2
-/// %.
+/// An interval is at least this many times as long as reading the processes, which then costs at most 2 %.
 const COST_FACTOR: u32 = 50;
 /// An older snapshot is retaken before a round, so that the interval does not include preparing.
 const FRESH: Duration = Duration::from_millis(100);
@@ -36,13 +34,11 @@ pub struct Others {
 }
 
 impl Others {
-    /// Watches the processes of `tree`, except `excluded` and their descendants.
     pub fn new(tree: Tree, excluded: Vec<u32>) -> Self {
         Others { tree, excluded, last: None, cost: Duration::ZERO, rounds: Vec::new() }
     }
 
-    /// Excludes a process of the run that is not a descendant of truebench, such as a server that was already
-    /// running.
+    /// Excludes a process that is not a descendant of truebench, such as a server that already ran.
     pub fn exclude(&mut self, process: u32) {
         self.excluded.push(process);
     }
@@ -115,9 +111,7 @@ struct Busy {
     pid: u32,
     /// CPUs that it kept busy on average.
     cpus: f64,
-    /// CPUs that it may run on, if known.
     allowed: Option<CpuList>,
-    /// The CPU on which it ran last, if known.
     last: Option<u32>,
 }
 
@@ -147,7 +141,6 @@ fn cpus(figure: &Figure) -> CpuList {
     lists.flatten().filter(|cpu| *cpu >= 0.0).map(|cpu| cpu as u32).collect()
 }
 
-/// Writes the processes that used most of these CPUs.
 fn write(evidence: &mut Evidence, change: &Reading<Change>, cpus: &CpuList) {
     match change {
         Reading::Value(change) => {

@@ -6,21 +6,16 @@ use figure::host::{Cache, CacheKind, LogicalCpu};
 use figure::{CpuList, Machine, format};
 use serde::{Deserialize, Serialize};
 
-/// What two CPUs share, nearest first.
+/// What two CPUs share, nearest first, as [`absence`](Self::absence) describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
-    /// Hardware threads of one core.
     Smt,
-    /// Cores that share an L2 or a cluster.
     Cluster,
-    /// Cores of one node that share a last-level cache beyond L2.
     Llc,
-    /// Cores of one package and node that share no cache.
     Package,
-    /// Cores of one package, on different NUMA nodes (sub-NUMA clustering).
+    /// Sub-NUMA clustering.
     Node,
-    /// Cores of different packages.
     Socket,
     /// The machine does not expose which CPUs are one core.
     Unknown,
@@ -159,7 +154,6 @@ impl<'a> CpuCaches<'a> {
     }
 }
 
-/// The part of the topology that decides the class of a pair, for the user.
 fn basis(machine: &Machine, class: Class, a: &CpuCaches, b: &CpuCaches) -> String {
     let share = |cache: &Cache| format!("share an L{} of {}", cache.level, format::bytes(cache.size as f64));
     let node = |cpu: &LogicalCpu| cpu.node.map_or("?".to_owned(), |node| node.to_string());

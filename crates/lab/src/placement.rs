@@ -6,7 +6,6 @@ use std::str::FromStr;
 
 use figure::{CpuList, Machine};
 
-/// How the CPUs are divided into places.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Places {
     Threads,
@@ -22,7 +21,6 @@ pub enum Places {
     List(Vec<CpuList>),
 }
 
-/// How threads are bound to places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bind {
     /// Consecutive threads on consecutive places.
@@ -34,7 +32,6 @@ pub enum Bind {
     Primary,
 }
 
-/// Threads and the CPUs that each may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     /// OpenMP's word for the places, or `list`.
@@ -69,8 +66,7 @@ pub enum PlacementError {
     NotBind(String),
 }
 
-/// Threads per CPU at most. More threads than CPUs are allowed and judged; beyond this they only exhaust
-/// memory.
+/// More threads than CPUs are allowed and judged; beyond this number they only exhaust memory.
 pub const MOST_THREADS_PER_CPU: usize = 64;
 
 impl FromStr for Places {
@@ -130,8 +126,7 @@ impl Places {
         }
     }
 
-    /// The places of a machine within the affinity mask. The order is that of libgomp: core by core, with the
-    /// hardware threads of a core next to one another.
+    /// Places within the affinity mask, in the order of libgomp: core by core, with its hardware threads.
     fn on(&self, machine: &Machine) -> Result<Vec<CpuList>, PlacementError> {
         let topology = &machine.topology;
         let allowed = machine.topology.usable();
@@ -167,8 +162,7 @@ impl Places {
     }
 }
 
-/// Places threads on a machine. Without `threads`: one thread for each place of a list or of hardware
-/// threads, else one for each usable core.
+/// Without `threads`: one for each place of a list or of hardware threads, else one for each usable core.
 pub fn place(
     machine: &Machine,
     places: &Places,
@@ -199,8 +193,7 @@ pub fn place(
     let index = |thread: usize| match bind {
         Bind::Primary => 0,
         Bind::Close if count <= sets.len() => thread,
-        // Spread uses sub-partitions. If threads outnumber places, both put consecutive threads on each
-        // place.
+        // Spread uses sub-partitions. More threads than places: both put consecutive threads on each.
         Bind::Close | Bind::Spread => thread * sets.len() / count,
     };
     let bind = match bind {
@@ -212,8 +205,7 @@ pub fn place(
     Ok(Placement { places: places.word(), bind, threads })
 }
 
-/// Formats places for the user in OpenMP's braces: `{0},{1,3}`. `{0} to {63}` are places one CPU apart,
-/// `4 x {0}` are equal places.
+/// In OpenMP's braces: `{0},{1,3}`; `{0} to {63}` one CPU apart; `4 x {0}` for equal places.
 pub fn describe(places: &[CpuList]) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut rest = places;
@@ -239,7 +231,6 @@ impl Placement {
         self.threads.iter().flat_map(CpuList::iter).collect()
     }
 
-    /// The first CPU of each thread's place, in thread order.
     pub fn first_cpus(&self) -> Vec<u32> {
         self.threads.iter().filter_map(CpuList::first).collect()
     }

@@ -39,7 +39,6 @@ impl Meter {
         Meter(opened.map(RefCell::new).map_err(|error| reason(&error)))
     }
 
-    /// Reads the counters; call it on the thread that opened them.
     pub fn read(&self) -> Reading<Counts> {
         match &self.0 {
             Ok(read) => {

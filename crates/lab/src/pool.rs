@@ -1,8 +1,7 @@
 //! A persistent pool of pinned threads.
 //!
 //! Threads live as long as the pool, so that no timed region includes their start. Between jobs they sleep.
-//! Affinity is set once and read back. While a job runs, [`WorkerThread::sample_cpu`] samples the CPU that
-//! the thread runs on.
+//! Affinity is set once and read back; during a job, threads sample the CPU that they run on.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -96,7 +95,6 @@ impl Pool {
         Pool::new(&Placement { places: "threads", bind: "close", threads }, clock)
     }
 
-    /// Starts a thread for each entry of the placement and pins it.
     pub fn new(placement: &Placement, clock: Clock) -> Result<Pool, PoolError> {
         let count = placement.threads.len();
         let (clock, barrier) = (Arc::new(clock), Arc::new(Barrier::new(count)));
@@ -146,8 +144,7 @@ impl Pool {
         self.threads.len()
     }
 
-    /// Runs `job` on every thread; results in thread order. The calling thread sleeps until all are done,
-    /// also where one panicked.
+    /// Runs `job` on every thread; results in thread order. The calling thread sleeps until all are done.
     pub fn run<T, F>(&self, job: F) -> Result<Vec<T>, PoolError>
     where
         T: Send + 'static,

@@ -28,7 +28,6 @@ fn preload_list(library: &Path, preloaded: Option<OsString>) -> OsString {
     value
 }
 
-/// Whether a file is the C library, by its name.
 pub fn is_libc(path: &Path) -> bool {
     let name = path.file_name().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
     ["libc.so", "libc-", "ld-musl", "libc.musl"].iter().any(|prefix| name.starts_with(prefix))

@@ -35,7 +35,6 @@ pub fn explain_missing_proc(error: io::Error) -> io::Error {
     }
 }
 
-/// The ids of all processes.
 pub fn processes() -> impl Iterator<Item = u32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
@@ -51,8 +50,7 @@ pub fn memory(status: &str, name: &str) -> Option<u64> {
     field(status, name)?.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The fields of /proc/PID/stat from the third, the state, on. The second, the process name, may contain
-/// spaces and parentheses.
+/// The fields of /proc/PID/stat from the third, the state. The second, the name, may contain spaces and `)`.
 pub fn fields_after_name(stat: &str) -> impl Iterator<Item = &str> {
     stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace()
 }

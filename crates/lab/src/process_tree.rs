@@ -14,8 +14,7 @@ pub use account::{Identity, UsageTotals, identity};
 
 mod account;
 
-/// Resources that processes used so far, as a sum. Processes that have ended count if a descendant waited for
-/// them.
+/// Resources that processes used so far, as a sum, with the children that they waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
     /// CPU seconds in user code, in clock ticks.
@@ -121,10 +120,8 @@ pub fn usage_below(root: u32, account: &mut UsageTotals) -> Reading<Usage> {
 
 /// Kills all descendants of `root`, but not `root`.
 pub fn kill_below(root: u32) {
-    for stat in descendants(root) {
-        if let Some(process) = Pid::from_raw(stat.pid) {
-            let _ = kill_process(process, Signal::KILL);
-        }
+    for process in descendants(root).into_iter().filter_map(|stat| Pid::from_raw(stat.pid)) {
+        let _ = kill_process(process, Signal::KILL);
     }
 }
 

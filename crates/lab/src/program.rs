@@ -2,8 +2,7 @@
 //!
 //! Call it in a worker, whose guardian kills what the program leaves behind. The program gets the affinity
 //! mask of the CPUs in use, no input, and a deadline after which its process group is killed. Its output is
-//! untrusted and limited in size. While it runs, its threads are sampled about ten times a second: CPU,
-//! affinity mask and run delay.
+//! untrusted and limited in size. About ten times a second its threads are sampled.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -26,7 +25,6 @@ mod threads;
 
 /// Bytes of each output that are stored. The rest is read and dropped, so that the program does not block.
 pub const MOST_OUTPUT: usize = 64 << 10;
-/// Time between two scans of the threads.
 const SCAN_INTERVAL: Duration = Duration::from_millis(100);
 /// Added for each thread: reading its three files takes about 40 µs, so scanning takes 1 % of a CPU.
 const SCAN_INTERVAL_PER_THREAD: Duration = Duration::from_millis(4);
@@ -57,8 +55,7 @@ pub struct ProgramResult {
     pub status: ExitStatus,
     /// CPU seconds of the program and of the children that it waited for.
     pub cpu_seconds: f64,
-    /// Evidence of its threads: `place.samples`, `place.strayed`, `sched.run_delay` and its worst,
-    /// `sched.involuntary_switches`.
+    /// Of its threads: CPU samples, run delay and involuntary switches.
     pub evidence: Evidence,
     /// Whether each place had a bound thread, once all threads existed.
     pub bound: Reading<bool>,
@@ -107,21 +104,20 @@ pub fn run(program: &Program) -> Result<ProgramResult, ProgramError> {
     let status = loop {
         let left = end.saturating_duration_since(Instant::now());
         match receiver.recv_timeout(left.min(interval)) {
-            Ok(Progress::Ended(status)) => break status.map_err(ProgramError::Wait)?,
+            Ok(Progress::Ended(status)) => break status.map_err(ProgramError::Wait),
             Ok(Progress::Closed) => open -= 1,
             Err(RecvTimeoutError::Timeout) if left.is_zero() => {
-                kill(process);
-                return Err(ProgramError::Deadline(program.deadline.as_secs_f64()));
+                break Err(ProgramError::Deadline(program.deadline.as_secs_f64()));
             }
             Err(RecvTimeoutError::Timeout) => sampler.scan(process, &program.places, &cpus),
             Err(RecvTimeoutError::Disconnected) => {
-                kill(process);
-                return Err(ProgramError::Wait(std::io::Error::other("no news of it")));
+                break Err(ProgramError::Wait(std::io::Error::other("no news of it")));
             }
         }
     };
     // Processes that it left behind must not hold the pipes or use the CPUs.
     kill(process);
+    let status = status?;
     let closing = Instant::now() + CLOSING;
     let left = || closing.saturating_duration_since(Instant::now());
     while open > 0 && receiver.recv_timeout(left()).is_ok() {

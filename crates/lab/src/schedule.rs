@@ -10,7 +10,6 @@ use figure::stats;
 pub struct Rules {
     /// Rounds that every figure gets, if the time allows.
     pub least: usize,
-    /// Rounds that a figure gets at most.
     pub most: usize,
     /// Half-width of the 95 % interval, as a share of the value, at which a figure is finished.
     pub target: f64,
@@ -131,7 +130,6 @@ impl Schedule {
         }
     }
 
-    /// Gives a figure an exact number of rounds, if the time allows.
     pub fn exactly(&mut self, index: usize, rounds: usize) {
         self.figures[index].exact_rounds = Some(rounds);
     }
@@ -156,8 +154,7 @@ impl Schedule {
         self.figures[index].stopped
     }
 
-    /// The share of the least work that is done, 0 to 1, and the seconds left, estimated from the rounds so
-    /// far.
+    /// The share of the least work that is done, 0 to 1, and the seconds left by the rounds so far.
     pub fn progress(&self, elapsed: f64) -> (f64, f64) {
         let least = |figure: &Progress| figure.exact_rounds.unwrap_or(self.rules.least).max(1);
         let whole = self.figures.iter().map(least).sum::<usize>() as f64;
@@ -175,7 +172,6 @@ impl Schedule {
 }
 
 impl Rules {
-    /// An exact number of rounds, whatever the interval.
     pub fn exactly(rounds: usize, max_time: f64) -> Rules {
         Rules { least: rounds, most: rounds, target: 0.0, max_time, repeats: 0 }
     }

@@ -1,6 +1,5 @@
-//! Private files and directories of a run. Their names begin with `truebench-PID-`, where PID is truebench's
-//! process id. The creator holds a lock on each as long as it lives, so the remains of a killed run can be
-//! found and removed.
+//! Private files and directories of a run, named `truebench-PID-…` after truebench's process id. The creator
+//! holds a lock on each as long as it lives, so the remains of a killed run can be removed.
 
 use std::fs::{File, Permissions};
 use std::io;
@@ -64,8 +63,7 @@ pub fn sweep(parent: &Path, session: u32) {
     }
 }
 
-/// Removes the unlocked entries of the run. Returns the number of its entries, removed ones included: a
-/// process may create them again.
+/// Returns the number of the run's entries, removed ones included: a process may create them again.
 fn remove_unlocked(parent: &Path, session: u32) -> usize {
     let prefix = prefix(session);
     let mut count = 0;

@@ -13,8 +13,7 @@ use crate::others::Others;
 use crate::schedule::{Rules, Schedule, Stop};
 use crate::worker::{Reply, Request, RequestError, Worker, WorkerReport};
 
-/// Restarts after a worker died. A figure that kills its worker is dropped, so more deaths have another
-/// cause.
+/// Restarts after a worker died. A figure that kills its worker is dropped: more deaths have another cause.
 const RESTARTS: usize = 2;
 /// Share of the time that is reserved for finishing.
 pub const FINISHING_SHARE: f64 = 0.05;
@@ -27,8 +26,7 @@ pub fn with_finishing_time(seconds: f64) -> f64 {
 /// Judges one round during the run: the reason to repeat it, if there is one. Pure.
 pub type Gate = fn(&Round) -> Option<String>;
 
-/// The plan of a suite: what to measure, and for how long. `S` is the type of the worker's setup, or JSON for
-/// the session.
+/// What to measure, and for how long. `S` is the type of the worker's setup, or JSON for the session.
 #[derive(Clone, Debug)]
 pub struct SuitePlan<S = serde_json::Value> {
     pub suite: &'static str,
@@ -42,14 +40,12 @@ pub struct SuitePlan<S = serde_json::Value> {
     pub least_seconds: f64,
     /// What preparing does, for the user.
     pub preparing: String,
-    /// Seconds after which preparing counts as hung.
+    /// Seconds after which preparing, or a round, counts as hung.
     pub prepare_deadline: f64,
-    /// Seconds after which a round counts as hung.
     pub round_deadline: f64,
 }
 
 impl<S: Serialize> SuitePlan<S> {
-    /// The plan that a session can run.
     pub fn for_worker(self) -> Result<SuitePlan, serde_json::Error> {
         Ok(SuitePlan {
             setup: serde_json::to_value(self.setup)?,

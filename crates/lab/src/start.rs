@@ -66,8 +66,8 @@ impl Program {
 /// Everything that all starts of a program have in common.
 #[derive(Clone, Debug)]
 pub struct LaunchSettings<'a> {
-    /// `truebench-workload`, which starts the program. It is tiny, because a process inherits the peak RSS of
-    /// its parent.
+    /// `truebench-workload`, which starts the program: tiny, because a process inherits its parent's peak
+    /// RSS.
     pub helper: &'a Path,
     pub program: &'a Program,
     pub files: u64,
@@ -110,8 +110,7 @@ impl Start {
         Start::prepare(settings, environment, false)
     }
 
-    /// As [`begin`](Self::begin), and counts the program's memory calls. It is slower, and a set-user-ID
-    /// program gets no rights.
+    /// Also counts memory calls. That is slower, and a set-user-ID program gets no rights.
     pub fn counting_calls(settings: &LaunchSettings, environment: Vec<OsString>) -> Result<Start, Failure> {
         Start::prepare(settings, environment, true)
     }
@@ -143,8 +142,7 @@ impl Start {
         Ok(Start { copies, patience: settings.patience })
     }
 
-    /// Starts the program and waits for its end. `check` is called now and then with the process id of its
-    /// parent.
+    /// Runs the program to its end. `check` is called now and then with the process id of its parent.
     pub fn run(mut self, mut check: impl FnMut(u32) -> Result<(), Failure>) -> Result<StartResult, Failure> {
         let start = Instant::now();
         let patience = self.patience;
@@ -163,9 +161,8 @@ impl Start {
         Ok(result)
     }
 
-    /// Starts the program and runs it until `is_done` returns true. Then it gets SIGTERM, and later SIGKILL
-    /// with its descendants. `is_done` is called at least every `interval` with the process id of the
-    /// program's parent.
+    /// Runs the program until `is_done` returns true. Then it gets SIGTERM, and later SIGKILL with its
+    /// descendants. `is_done` is called at least every `interval` with the process id of its parent.
     pub fn run_until(
         mut self,
         interval: Duration,
@@ -276,13 +273,13 @@ pub fn assignment(name: &str, value: &OsStr) -> OsString {
     text
 }
 
-/// The limit of open files with which truebench was started. A worker raises its own limit, its parent does
-/// not.
+/// The limit of open files with which truebench was started: that of a worker's parent, which does not raise
+/// it.
 pub fn open_files() -> u64 {
     let parent = std::os::unix::process::parent_id();
-    let limits = std::fs::File::open(format!("/proc/{parent}/limits")).ok();
-    match limits.and_then(|file| Limits::from_read(file).ok()).map(|limits| limits.max_open_files.soft_limit)
-    {
+    let file = std::fs::File::open(format!("/proc/{parent}/limits")).ok();
+    let limits = file.and_then(|file| Limits::from_read(file).ok());
+    match limits.map(|limits| limits.max_open_files.soft_limit) {
         Some(LimitValue::Value(files)) => files,
         Some(LimitValue::Unlimited) | None => u64::MAX,
     }

@@ -1,8 +1,6 @@
-//! Counters of a thread: CPU time, context switches, page faults, run delay, migrations, instructions and
-//! cycles.
+//! Counters of a thread: CPU time, switches, page faults, run delay, migrations, instructions and cycles.
 
 use std::fs::File;
-use std::io;
 use std::os::unix::fs::FileExt;
 
 use figure::Reading;
@@ -45,7 +43,6 @@ pub struct Source {
 }
 
 impl Source {
-    /// Opens the calling thread's files below /proc/thread-self.
     pub fn of_this_thread() -> Self {
         let open = |name: &str| {
             let path = format!("/proc/thread-self/{name}");
@@ -100,17 +97,14 @@ impl Counters {
     }
 }
 
-/// CPU seconds (user and system) of the whole process so far.
 pub fn process_cpu_time() -> f64 {
     system_seconds(ClockId::ProcessCPUTime)
 }
 
-/// CPU seconds (user and system) of the children that this process has waited for.
 pub fn children_cpu_time() -> f64 {
     cpu_seconds(&usage(libc::RUSAGE_CHILDREN))
 }
 
-/// Context switches of the children that this process has waited for.
 pub fn children_switches() -> f64 {
     let usage = usage(libc::RUSAGE_CHILDREN);
     (usage.ru_nvcsw + usage.ru_nivcsw) as f64
@@ -135,22 +129,18 @@ pub(crate) fn seconds(time: libc::timeval) -> f64 {
 }
 
 fn read(file: &Result<File, String>, parse: fn(&str) -> Option<f64>) -> Reading<f64> {
-    let text = |file: &File| -> io::Result<String> {
-        let mut buffer = vec![0; 16 << 10];
-        let length = file.read_at(&mut buffer, 0)?;
-        Ok(String::from_utf8_lossy(&buffer[..length]).into_owned())
-    };
-    match file {
-        Ok(file) => match text(file) {
-            Ok(text) => Reading::or_unknown(parse(&text), "/proc/thread-self: not in the known format"),
-            Err(error) => Reading::unknown(format!("/proc/thread-self: {error}")),
-        },
+    let mut buffer = vec![0; 16 << 10];
+    match file.as_ref().map(|file| file.read_at(&mut buffer, 0)) {
+        Ok(Ok(length)) => {
+            let text = String::from_utf8_lossy(&buffer[..length]);
+            Reading::or_unknown(parse(&text), "/proc/thread-self: not in the known format")
+        }
+        Ok(Err(error)) => Reading::unknown(format!("/proc/thread-self: {error}")),
         Err(reason) => Reading::unknown(reason),
     }
 }
 
-/// Fields 2 and 3 of schedstat (Documentation/scheduler/sched-stats.rst). Kernels without CONFIG_SCHED_INFO
-/// print three zeros.
+/// Fields 2 and 3 of schedstat (Documentation/scheduler/sched-stats.rst).
 fn sched_stat(text: &[u8]) -> Option<SchedStat> {
     let mut fields = text
         .split(|byte| byte.is_ascii_whitespace())

@@ -47,14 +47,6 @@ impl Moved {
     }
 }
 
-impl std::ops::Add for Moved {
-    type Output = Moved;
-
-    fn add(self, other: Moved) -> Moved {
-        Moved { read: self.read + other.read, write: self.write + other.write, both: self.both + other.both }
-    }
-}
-
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traffic {
     /// Bytes of each channel, extrapolated where a counter was multiplexed.
@@ -89,7 +81,12 @@ impl Traffic {
     }
 
     pub fn sum(&self, channels: &[usize]) -> Moved {
-        channels.iter().filter_map(|&at| self.channels.get(at).copied()).fold(Moved::default(), |a, b| a + b)
+        let moved = channels.iter().filter_map(|&at| self.channels.get(at));
+        moved.fold(Moved::default(), |sum, moved| Moved {
+            read: sum.read + moved.read,
+            write: sum.write + moved.write,
+            both: sum.both + moved.both,
+        })
     }
 }
 

@@ -73,13 +73,11 @@ pub fn file(path: &Path) -> Result<(), Untrusted> {
     check(path, is_owner)
 }
 
-/// Checks that only root and the effective user can change a directory.
 pub fn directory(path: &Path) -> Result<(), Untrusted> {
     check(path, is_owner)
 }
 
-/// Checks that only root, the effective user, and users who can change truebench's own binary can change a
-/// file. The last gain nothing by it.
+/// As [`file`], and trusts users who can change truebench's own binary: they gain nothing by it.
 pub fn installed_file(path: &Path) -> Result<(), Untrusted> {
     regular(path)?;
     let mut trusted = Vec::new();
@@ -95,8 +93,7 @@ pub fn installed_file(path: &Path) -> Result<(), Untrusted> {
 }
 
 /// Opens a file that truebench wrote. It must belong to root or the effective user, and must not be
-/// world-writable. Its directory may belong to other users: they can replace the file, but not by one of this
-/// owner.
+/// world-writable. Its directory may belong to others: they cannot create a file of this owner.
 pub fn open_saved(path: &Path) -> Result<File, Untrusted> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
     let file =
@@ -113,7 +110,7 @@ pub fn open_saved(path: &Path) -> Result<File, Untrusted> {
     }
 }
 
-/// Creates a directory and its missing parents for the effective user alone. An existing one must pass
+/// Creates a directory and its missing parents for the effective user. An existing one must pass
 /// [`directory`].
 pub fn make_directory(path: &Path) -> Result<(), Untrusted> {
     let existing = path.ancestors().find(|parent| parent.symlink_metadata().is_ok()).unwrap_or(path);
@@ -123,7 +120,6 @@ pub fn make_directory(path: &Path) -> Result<(), Untrusted> {
     directory(path)
 }
 
-/// A program on PATH.
 #[derive(Debug, Default)]
 pub struct OnPath {
     /// The first trusted file.
@@ -287,8 +283,8 @@ fn has_members(gid: u32) -> bool {
     }
 }
 
-/// Whether users other than root and `uid` are in a group, by passwd(5) and group(5). An unlisted group
-/// counts as shared.
+/// Whether users other than root and `uid` are in a group (passwd(5), group(5)). An unlisted one counts as
+/// shared.
 fn is_shared(gid: u32, uid: u32, users: &str, groups: &str) -> bool {
     let is_trusted = |number: &str| number == "0" || number == uid.to_string();
     let users: Vec<Vec<&str>> = users.lines().map(|line| line.split(':').collect()).collect();

@@ -1,8 +1,7 @@
 //! A worker: this binary executed again, to measure for one suite.
 //!
 //! A crash, a hang or an OOM kill happens there and costs one figure. Requests and replies are lines of JSON
-//! on the worker's standard input and output. Every request has a deadline. A [`guardian`](crate::guardian)
-//! process in between cleans up.
+//! on its standard input and output. Every request has a deadline. A [`guardian`] in between cleans up.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, Read, Write};
@@ -65,20 +64,17 @@ pub struct WorkerReport {
     #[serde(default)]
     pub discovered: Vec<Figure>,
     /// Restart the worker after each cycle of rounds, because results depend on the address-space layout,
-    /// which differs between processes. Only the last worker gets [`Request::Finish`]. Set in
-    /// [`Reply::Ready`].
+    /// which differs between processes. Only the last worker gets [`Request::Finish`].
     #[serde(default)]
     pub restart_each_cycle: bool,
-    /// Measured processes that the run did not start. They and their children do not count as other
-    /// processes.
+    /// Measured processes that the run did not start. With their children, they are no other processes.
     #[serde(default)]
     pub processes: Vec<u32>,
 }
 
 pub trait Bench {
-    /// Measures one round of a figure. A round with `kept` false has a reason and no value. It is repeated as
-    /// often as a disturbed round; if none succeeds, the figure fails with its reason. An error fails this
-    /// figure alone.
+    /// A round with `kept` false has a reason and no value. It is repeated as often as a disturbed round; if
+    /// none succeeds, the figure fails with its reason. An error fails this figure alone.
     fn round(&mut self, figure: &str) -> Result<Round, Failure>;
 
     /// A short note on the last round for the live view. Called once after each round.
@@ -106,8 +102,7 @@ impl<S: DeserializeOwned> Body for PrepareFn<S> {
     }
 }
 
-/// The body of a worker process: serves requests from standard input until it ends. `guardian` is the third
-/// argument.
+/// Serves requests from standard input until it ends. `guardian` is the third argument.
 pub fn serve(body: &dyn Body, guardian: u32) -> std::io::Result<()> {
     guardian::die_with(guardian);
     raise_descriptor_limit();
@@ -152,9 +147,8 @@ pub fn serve(body: &dyn Body, guardian: u32) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Raises the soft limit of open files to the hard limit. Each pool thread keeps two files of counters open,
-/// so 512 threads exceed the usual soft limit of 1024. That limit protects select(2), which truebench does
-/// not use.
+/// Raises the soft limit of open files to the hard limit. Each pool thread keeps two files of counters open:
+/// 512 exceed the usual soft limit of 1024, which protects select(2), which truebench does not use.
 pub fn raise_descriptor_limit() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
@@ -275,8 +269,7 @@ impl Worker {
         })
     }
 
-    /// Sends a request and waits for the reply. Events before the reply go to `event`. The calling thread
-    /// sleeps.
+    /// Sends a request and sleeps until the reply. Events before it go to `event`.
     pub fn ask(
         &mut self,
         request: &Request,

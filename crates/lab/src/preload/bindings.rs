@@ -1,5 +1,5 @@
-//! Symbol bindings that the dynamic linker reports (ld.so(8), LD_DEBUG=bindings): which malloc each file of a
-//! process calls.
+//! Symbol bindings that the dynamic linker reports (ld.so(8), LD_DEBUG=bindings): which malloc each file
+//! calls.
 //!
 //! Only the C functions matter. C++ operators use either malloc, whose binding is checked, or a built-in
 //! allocator, which [`image`](crate::image) detects.
@@ -53,8 +53,8 @@ fn parse(line: &str) -> Option<Binding> {
     Some(Binding { from: name(from)?, to: name(to)?, function })
 }
 
-/// Whether the requested library (`None`: the C library) defines all allocator functions that the files of a
-/// process call.
+/// Whether the requested library (`None`: the C library) defines all allocator functions that a process
+/// calls.
 pub fn served(library: Option<&Path>, bindings: &BTreeSet<Binding>) -> Result<(), Failure> {
     let is_requested = |file: &str| match library {
         Some(library) => is_same(Path::new(file), library),
@@ -106,7 +106,6 @@ pub fn served(library: Option<&Path>, bindings: &BTreeSet<Binding>) -> Result<()
     Err(Failure::new(reason))
 }
 
-/// Whether a file is a library, by its name.
 fn is_library(file: &str) -> bool {
     let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
     name.contains(".so")

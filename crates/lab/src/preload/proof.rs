@@ -29,17 +29,14 @@ pub enum Proof {
     Served(usize),
     /// It is not known which library served all processes, and why.
     Unknown(String),
-    /// Another library served, and why.
     ServedByOther(String),
-    /// The program failed, and how.
     Failed(String),
 }
 
 /// Proves that a library that `environment` preloads serves, or the C library if `library` is `None`.
-/// `directory` is empty and takes the files of the dynamic linker. `time` ends a program that does not end by
-/// itself.
+/// `directory` is empty and takes the files of the dynamic linker. `time` ends an endless program.
 pub fn prove(
-    stage: &LaunchSettings,
+    settings: &LaunchSettings,
     library: Option<&Path>,
     environment: &[OsString],
     directory: &Path,
@@ -53,7 +50,7 @@ pub fn prove(
     ]);
     let mut watch = Watch::default();
     let mut checks = 0u32;
-    let start = Start::begin(stage, environment)?;
+    let start = Start::begin(settings, environment)?;
     let check = |helper| {
         watch.scan(helper, library);
         checks += 1;
@@ -64,12 +61,12 @@ pub fn prove(
         }
         Ok(())
     };
-    let ended = match time {
+    let result = match time {
         Some(time) => start.run_for(time, check),
         None => start.run(check),
     };
     let files = linker_files(directory);
-    let proof = ended.and_then(|ended| judge(stage, library, &ended, &files, &watch));
+    let proof = result.and_then(|result| judge(settings, library, &result, &files, &watch));
     for file in files {
         let _ = std::fs::remove_file(file);
     }
@@ -77,22 +74,22 @@ pub fn prove(
 }
 
 fn judge(
-    stage: &LaunchSettings,
+    settings: &LaunchSettings,
     library: Option<&Path>,
-    ended: &StartResult,
+    result: &StartResult,
     files: &[PathBuf],
     watch: &Watch,
 ) -> Result<Proof, Failure> {
-    let with_linker_error = |cause: Failure| match &ended.stderr_line {
+    let with_linker_error = |cause: Failure| match &result.stderr_line {
         Some(line) if line.contains("ld.so") => format!("{cause}; it said: {line}"),
         _ => cause.to_string(),
     };
-    if let Some(failure) = &ended.failure {
+    if let Some(failure) = &result.failure {
         return Ok(Proof::Failed(failure.clone()));
     }
-    let image = Image::of_program(&stage.program.file);
-    let name = stage.program.name();
-    if !has_file_of(files, ended.process) {
+    let image = Image::of_program(&settings.program.file);
+    let name = settings.program.name();
+    if !has_file_of(files, result.process) {
         return Ok(match image.as_ref().and_then(Image::preload_obstacle) {
             Some(reason) => Proof::ServedByOther(format!("{name} is {reason}")),
             None => {
@@ -119,13 +116,11 @@ fn read(file: &Path) -> Result<BTreeSet<Binding>, Failure> {
     bindings::read(BufReader::new(opened)).attempt_on("", file.display())
 }
 
-/// Whether the dynamic linker of a process wrote a file.
 fn has_file_of(files: &[PathBuf], process: u32) -> bool {
     let name = format!("{PREFIX}.{process}");
     files.iter().any(|file| file.file_name().is_some_and(|file| file == name.as_str()))
 }
 
-/// The files that the dynamic linkers of all processes wrote.
 fn linker_files(directory: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

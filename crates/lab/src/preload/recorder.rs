@@ -1,5 +1,4 @@
-//! truebench's library that is preloaded to record a program's allocations, and the memory that it writes
-//! them to.
+//! truebench's preloaded library that records a program's allocations, and the memory for its results.
 
 use std::ffi::OsString;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -29,7 +28,6 @@ pub enum RecorderError {
     Memory(std::io::Error),
 }
 
-/// The recorder, ready for a program to be started with it.
 #[derive(Debug)]
 pub struct Recorder {
     library: PathBuf,
@@ -51,8 +49,7 @@ impl Recorder {
         &self.memory
     }
 
-    /// A path to the memory in /proc of this process. So no file is left behind, and the program inherits no
-    /// descriptor.
+    /// A path to the memory in /proc: no file is left behind, and the program inherits no descriptor.
     pub fn path(&self) -> PathBuf {
         format!("/proc/{}/fd/{}", std::process::id(), self.memory.as_raw_fd()).into()
     }

@@ -12,7 +12,6 @@ use crate::proc::{field, fields_after_name, text};
 pub(super) struct ThreadSampler {
     /// Samples of a running thread.
     samples: f64,
-    /// Samples outside of the allowed CPUs.
     off_place: f64,
     /// Seconds on a run queue, by thread.
     delays: BTreeMap<i32, f64>,
@@ -46,7 +45,6 @@ impl ThreadSampler {
             }
             masks.extend(read("status").as_deref().and_then(allowed));
         }
-        // While the program starts or ends it has fewer threads.
         if masks.len() >= places.len() {
             self.full_scans += 1;
             self.bound |= is_bound(&masks, places);

@@ -18,7 +18,6 @@ pub struct PerfReader {
 }
 
 impl PerfReader {
-    /// Opens the counters of all these channels and starts them.
     pub fn open(channels: &[UncoreChannel]) -> Result<PerfReader, Failure> {
         let open_channel = |channel: &UncoreChannel| {
             let open =

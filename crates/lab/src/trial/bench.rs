@@ -82,7 +82,6 @@ impl Runner {
         &self.setup
     }
 
-    /// What every start has in common.
     pub fn stage(&self) -> LaunchSettings<'_> {
         LaunchSettings {
             helper: &self.helper,
@@ -98,8 +97,7 @@ impl Runner {
         self.setup.until_rate.map(|time| PROOF_TIME.min(Duration::from_secs_f64(time)))
     }
 
-    /// Proves by a start of its own which library serves the program's memory: this one, or the C library
-    /// itself.
+    /// Proves by a start of its own which library serves the program's memory: this one, or the C library.
     pub fn prove_library(&self, library: Option<&Path>, environment: &[OsString]) -> Result<Proof, Failure> {
         preload::prove(&self.stage(), library, environment, &self.setup.directory, self.proof_time())
     }
@@ -118,37 +116,36 @@ impl Runner {
         let body = || {
             let result = match self.setup.until_rate {
                 Some(time) => run_until_steady(start, time),
-                None => start.run(|_| Ok(())).map(|ended| (ended, None, 0.0)),
+                None => start.run(|_| Ok(())).map(|result| (result, None, 0.0)),
             };
-            // wait4(2) leaves out processes that still ran when the program was stopped: the readings have
-            // them.
-            let used = result.as_ref().map_or(0.0, |(ended, _, read)| ended.cpu().max(*read));
+            // wait4(2) leaves out processes that still ran when the program was stopped; the readings do not.
+            let used = result.as_ref().map_or(0.0, |(result, _, cpu)| result.cpu().max(*cpu));
             (result, used)
         };
         let (result, around) = measure::around(&self.pool, &self.watch, body)?;
-        let (ended, rates, _) = result?;
-        if let Some(failure) = &ended.failure {
+        let (result, rates, _) = result?;
+        if let Some(failure) = &result.failure {
             return Err(Failure::new("one start of several failed").answer(failure));
         }
         let mut evidence = around.evidence;
-        ended.write(&mut evidence);
+        result.write(&mut evidence);
         let value = match rates {
             Some(rates) => {
                 rates.write(&mut evidence);
                 rates.busy()
             }
-            None => ended.cpu(),
+            None => result.cpu(),
         };
         Ok(Round::new(around.started, around.duration, vec![value], evidence))
     }
 }
 
-/// Runs the program until its rates are steady, or for `time` seconds. Returns also the CPU seconds that it
-/// and all that it started had used when it was stopped.
+/// Runs the program until its rates are steady, or for `time` seconds. Returns also the CPU seconds of it and
+/// its descendants until then.
 fn run_until_steady(start: Start, time: f64) -> Result<(StartResult, Option<Rates>, f64), Failure> {
     let (start_time, mut watch, mut cpu) = (Instant::now(), RateWatch::default(), 0.0);
     let mut account = UsageTotals::default();
-    let ended = start.run_until(RATE_INTERVAL, |helper| {
+    let result = start.run_until(RATE_INTERVAL, |helper| {
         let now = start_time.elapsed().as_secs_f64();
         if let Reading::Value(used) = process_tree::usage_below(helper, &mut account) {
             cpu = used.cpu();
@@ -157,14 +154,14 @@ fn run_until_steady(start: Start, time: f64) -> Result<(StartResult, Option<Rate
         Ok(now >= time || watch.rates().is_some_and(|rates| rates.is_steady))
     })?;
     let rates = watch.rates();
-    match (&ended.failure, rates) {
+    match (&result.failure, rates) {
         (Some(how), _) => {
-            let end = format!("{how} after {}, before its rates were steady", seconds(ended.wall));
+            let end = format!("{how} after {}, before its rates were steady", seconds(result.wall));
             Err(Failure::new(end).advice("leave --until-rate out where the work has an end"))
         }
         (None, None) => Err(Failure::new(format!("{} is too short for rates", seconds(time)))
             .advice("--until-rate=30s allows more")),
-        (None, rates) => Ok((ended, rates, cpu)),
+        (None, rates) => Ok((result, rates, cpu)),
     }
 }
 

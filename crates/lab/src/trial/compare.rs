@@ -1,5 +1,4 @@
-//! The figures of a trial: CPU time of each variant, what else its rounds gave, and ratios to another
-//! variant. Pure.
+//! The figures of a trial: CPU time of each variant, other quantities, and ratios to another variant. Pure.
 
 use figure::evidence::{self as key, Key};
 use figure::levers::{Quantity, is_rate};
@@ -16,8 +15,7 @@ const CLASS: &str = "program";
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
     pub suite: &'static str,
-    /// The series of CPU time, which is measured: of all quantities of a start it depends least on other
-    /// load.
+    /// The series of CPU time, which is measured: it depends least on other load.
     pub cpu: &'static str,
     pub name: &'static str,
     pub variant: Key<String>,
@@ -75,8 +73,7 @@ impl Axis {
         self.derived(figure, quantity, series, (label, unit), &quantity.values(figure)?, &[figure])
     }
 
-    /// The ratio of a quantity to that of `base`, round by round; `base_label` follows "for that" in its
-    /// name.
+    /// Round by round. `base_label` follows "for that" in its name.
     pub fn ratio(
         &self,
         figure: &Figure,

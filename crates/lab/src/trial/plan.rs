@@ -1,5 +1,4 @@
-//! The program, its variants, and how long each start may take. Pure, but for the variables that are already
-//! set.
+//! The program, its variants, and how long a start may take. Pure, but for variables that are already set.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,14 +16,12 @@ const PATIENCE: f64 = 900.0;
 /// Seconds that the deadline of a round adds for starting and for the canary.
 const OVERHEAD: f64 = 120.0;
 
-/// What a front asks for.
 #[derive(Clone, Debug)]
 pub struct Trial {
     pub suite: &'static str,
     pub worker: &'static str,
     pub program: Program,
     pub directory: PathBuf,
-    /// Seconds that a start gets until its rates are steady, if it does not end by itself.
     pub until_rate: Option<f64>,
     pub rules: Rules,
     pub variants: Vec<Variant>,
@@ -52,7 +49,6 @@ pub struct Setup {
     pub variants: Vec<Variant>,
 }
 
-/// One way to run the program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Variant {
     pub name: String,
@@ -64,7 +60,6 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Whether the program runs as it is.
     pub fn is_plain(&self) -> bool {
         self.library.is_none() && self.environment.is_empty()
     }

@@ -1,5 +1,4 @@
-//! When a program that does not end by itself runs steadily, and its CPU time and faults per second then.
-//! Pure.
+//! When an endless program runs steadily, and its CPU time and faults per second then. Pure.
 
 use figure::{Evidence, evidence as key, stats};
 
@@ -30,7 +29,6 @@ pub struct RateWatch {
     marks: Vec<Sample>,
 }
 
-/// One of the counters.
 type Field = fn(&Usage) -> f64;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,7 +44,6 @@ pub struct Rates {
 }
 
 impl RateWatch {
-    /// Adds a reading: what was used `time` seconds after the start.
     pub fn take(&mut self, time: f64, used: Usage) {
         if self.marks.last().is_none_or(|last| time - last.time >= BLOCK) {
             self.marks.push(Sample { time, used });
