@@ -77,7 +77,7 @@ pub struct Copies {
     threads: usize,
     shared: Shared,
     /// Ready signals that are expected so far.
-    due: usize,
+    expected_arrivals: usize,
     duration: Duration,
     /// Passes that persistent copies were released for.
     passes: u32,
@@ -107,7 +107,7 @@ impl Copies {
             children: Vec::new(),
             threads: spec.threads,
             shared,
-            due: 0,
+            expected_arrivals: 0,
             duration: spec.duration,
             passes: 0,
             _memory: memory,
@@ -134,8 +134,8 @@ impl Copies {
     ) -> Result<(), Failure> {
         let start = Instant::now();
         let head = self.shared.head();
-        self.due += arrivals;
-        let (due, mut pause) = (self.due, FIRST_CHECK);
+        self.expected_arrivals += arrivals;
+        let (due, mut pause) = (self.expected_arrivals, FIRST_CHECK);
         loop {
             let ready = head.ready.load(Ordering::Acquire);
             if ready as usize >= due {

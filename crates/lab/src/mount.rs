@@ -70,11 +70,11 @@ fn longest_prefix<'a>(mounts: &'a [MountInfo], path: &Path) -> Option<&'a MountI
 
 fn describe(mount: &MountInfo) -> Mount {
     let mut options = sorted(&mount.mount_options);
-    let mut of_file_system = sorted(&mount.super_options);
+    let mut super_options = sorted(&mount.super_options);
     // A mount may be read-only although its file system is not.
-    of_file_system
+    super_options
         .retain(|option| !mount.mount_options.contains_key(option) && option != "ro" && option != "rw");
-    options.extend(of_file_system);
+    options.extend(super_options);
     let source = mount.mount_source.as_deref().unwrap_or("none");
     Mount {
         kind: plain_to(&mount.fs_type, MOST_DEVICE),

@@ -43,7 +43,7 @@ impl Others {
         self.excluded.push(process);
     }
 
-    pub fn before(&mut self) {
+    pub fn before_round(&mut self) {
         let is_fresh = self.last.as_ref().is_some_and(|(at, _)| at.elapsed() < FRESH);
         if self.rounds.is_empty() && !is_fresh {
             self.last = Some(self.snapshot());
@@ -51,7 +51,7 @@ impl Others {
     }
 
     /// Call this after each round. It is the last round of the figure with this index.
-    pub fn after(&mut self, index: usize, figures: &mut [Figure]) {
+    pub fn after_round(&mut self, index: usize, figures: &mut [Figure]) {
         let Some(round) = figures.get(index).and_then(|figure| figure.rounds.len().checked_sub(1)) else {
             return;
         };
@@ -195,15 +195,15 @@ mod unit {
     fn recorded(excluded: Vec<u32>, child: &Child, cpus: Vec<f64>) -> Vec<f64> {
         let mut others = Others::new(Tree::live(), excluded);
         let mut figures = [figure(vec![]), figure(cpus)];
-        others.before();
+        others.before_round();
         add_round(&mut figures[1]);
-        others.after(1, &mut figures);
+        others.after_round(1, &mut figures);
         let start = crate::process_tree::stat(child.id()).expect("it runs").utime;
         while crate::process_tree::stat(child.id()).expect("it runs").utime < start + 20 {
             std::thread::yield_now();
         }
         add_round(&mut figures[1]);
-        others.after(1, &mut figures);
+        others.after_round(1, &mut figures);
         others.write(&mut figures);
         let pids = |round: &Round| round.evidence.get(OTHERS_PIDS).into_value().expect("recorded");
         let [first, second] = figures[1].rounds.as_slice() else { panic!("two rounds") };
@@ -256,9 +256,9 @@ mod unit {
         let empty = tempfile::tempdir().unwrap();
         let mut others = Others::new(Tree::at(empty.path()), vec![]);
         let mut figures = [figure(vec![])];
-        others.before();
+        others.before_round();
         add_round(&mut figures[0]);
-        others.after(0, &mut figures);
+        others.after_round(0, &mut figures);
         others.write(&mut figures);
         let reading = figures[0].rounds[0].evidence.get(OTHERS_NAMES);
         assert_eq!(reading.reason(), Some("/proc shows no processes"));

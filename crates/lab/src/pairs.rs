@@ -6,7 +6,7 @@ use figure::host::{Cache, CacheKind, LogicalCpu};
 use figure::{CpuList, Machine, format};
 use serde::{Deserialize, Serialize};
 
-/// What two CPUs share, nearest first, as [`absence`](Self::absence) describes it.
+/// What two CPUs share, nearest first; `absence` describes each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {

@@ -70,21 +70,21 @@ impl Usage {
     }
 
     pub fn plus(&self, other: &Usage) -> Usage {
-        self.with(other, |a, b| a + b, self.resident + other.resident)
+        self.combine(other, |a, b| a + b, self.resident + other.resident)
     }
 
     /// The growth since an earlier reading, but the RSS of now. A counter that fell counts as unchanged: a
     /// child that ends is missing from both its own and its parent's counters for a moment.
     pub fn since(&self, before: &Usage) -> Usage {
-        self.with(before, |now, then| (now - then).max(0.0), self.resident)
+        self.combine(before, |now, then| (now - then).max(0.0), self.resident)
     }
 
     /// The larger of each counter, but the RSS of now.
     pub fn at_least(&self, before: &Usage) -> Usage {
-        self.with(before, f64::max, self.resident)
+        self.combine(before, f64::max, self.resident)
     }
 
-    fn with(&self, other: &Usage, join: fn(f64, f64) -> f64, resident: f64) -> Usage {
+    fn combine(&self, other: &Usage, join: fn(f64, f64) -> f64, resident: f64) -> Usage {
         Usage {
             user: join(self.user, other.user),
             system: join(self.system, other.system),

@@ -147,7 +147,7 @@ impl Session<'_> {
             let id = self.figures[index].id.clone();
             let number = self.figures[index].kept().count() + 1;
             self.events.send(Event::RoundStarted { figure: id.clone(), round: number });
-            self.others.before();
+            self.others.before_round();
             let start = Instant::now();
             let reply = self.ask(&Request::Round(id), self.plan.round_deadline);
             self.schedule.add_duration(index, start.elapsed().as_secs_f64());
@@ -251,7 +251,7 @@ impl Session<'_> {
             done,
             seconds_left,
         });
-        self.others.after(index, &mut self.figures);
+        self.others.after_round(index, &mut self.figures);
     }
 
     fn finish(&mut self) {
@@ -260,8 +260,8 @@ impl Session<'_> {
             self.events.send(Event::Preparing { what: "checking the results".to_owned() });
             match self.ask(&Request::Finish, self.plan.prepare_deadline) {
                 Ok(Reply::Finished(report)) => self.merge(report),
-                Ok(other) => self.unfinished(&out_of_turn(&other)),
-                Err(error) => self.unfinished(&error.to_string()),
+                Ok(other) => self.mark_unverified(&out_of_turn(&other)),
+                Err(error) => self.mark_unverified(&error.to_string()),
             }
         }
         self.worker = None;
@@ -286,7 +286,7 @@ impl Session<'_> {
     }
 
     /// Writes to every figure why its results could not be checked.
-    fn unfinished(&mut self, reason: &str) {
+    fn mark_unverified(&mut self, reason: &str) {
         for figure in &mut self.figures {
             if figure.evidence.iter().any(|(name, _)| name == VERIFIED.name) {
                 figure.evidence.put_unknown(VERIFIED, format!("the check of the results failed: {reason}"));

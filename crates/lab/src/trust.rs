@@ -69,7 +69,7 @@ struct Step {
 
 /// Checks that only root and the effective user can change a file.
 pub fn file(path: &Path) -> Result<(), Untrusted> {
-    regular(path)?;
+    check_regular(path)?;
     check(path, is_owner)
 }
 
@@ -79,7 +79,7 @@ pub fn directory(path: &Path) -> Result<(), Untrusted> {
 
 /// As [`file`], and trusts users who can change truebench's own binary: they gain nothing by it.
 pub fn installed_file(path: &Path) -> Result<(), Untrusted> {
-    regular(path)?;
+    check_regular(path)?;
     let mut trusted = Vec::new();
     // /proc/self/exe leads to the running binary, even if its path has been replaced.
     if let (Ok(binary), Ok(metadata)) = (std::env::current_exe(), std::fs::metadata("/proc/self/exe")) {
@@ -147,7 +147,7 @@ pub fn on_path(names: &[&str], path: &OsStr) -> OnPath {
         if !std::fs::metadata(&file).is_ok_and(|metadata| is_program(&metadata)) {
             continue;
         }
-        match regular(&file).and_then(|()| by_user(&file)) {
+        match check_regular(&file).and_then(|()| check_user_path(&file)) {
             Ok(()) => {
                 result.file = Some(file);
                 break;
@@ -160,14 +160,14 @@ pub fn on_path(names: &[&str], path: &OsStr) -> OnPath {
 
 /// PATH without the directories that [`on_path`] refuses, for truebench's own scripts.
 pub fn search_path(path: &OsStr) -> OsString {
-    let trusted =
-        std::env::split_paths(path).filter(|directory| directory.is_absolute() && by_user(directory).is_ok());
+    let trusted = std::env::split_paths(path)
+        .filter(|directory| directory.is_absolute() && check_user_path(directory).is_ok());
     // Cannot fail: no part contains the separator at which it was split.
     std::env::join_paths(trusted).unwrap_or_default()
 }
 
 /// Checks a path from the user's environment.
-fn by_user(path: &Path) -> Result<(), Untrusted> {
+fn check_user_path(path: &Path) -> Result<(), Untrusted> {
     match geteuid().is_root() {
         true => directory(path),
         false => check(path, |writer| writer != Writer::Others),
@@ -184,7 +184,7 @@ fn is_owner(writer: Writer) -> bool {
     [0, geteuid().as_raw()].map(Writer::User).contains(&writer)
 }
 
-fn regular(path: &Path) -> Result<(), Untrusted> {
+fn check_regular(path: &Path) -> Result<(), Untrusted> {
     match std::fs::metadata(path).map_err(|error| system(path, error))?.is_file() {
         true => Ok(()),
         false => Err(Untrusted::Irregular(path.to_owned())),
@@ -204,7 +204,7 @@ fn system(path: &Path, error: io::Error) -> Untrusted {
 
 /// All users who can change the file that a path leads to.
 fn writers(path: &Path) -> io::Result<Vec<Step>> {
-    let mut left: VecDeque<OsString> = names(&std::path::absolute(path)?);
+    let mut left: VecDeque<OsString> = components(&std::path::absolute(path)?);
     let (mut at, mut links, mut steps) = (PathBuf::from("/"), 0, Vec::new());
     let mut parent = std::fs::metadata(&at)?;
     add(&mut steps, &at, &parent, false);
@@ -227,7 +227,7 @@ fn writers(path: &Path) -> io::Result<Vec<Step>> {
                 at = PathBuf::from("/");
                 parent = std::fs::metadata(&at)?;
             }
-            left = names(&target).into_iter().chain(left).collect();
+            left = components(&target).into_iter().chain(left).collect();
             continue;
         }
         (at, parent) = (next, metadata);
@@ -235,7 +235,7 @@ fn writers(path: &Path) -> io::Result<Vec<Step>> {
     Ok(steps)
 }
 
-fn names(path: &Path) -> VecDeque<OsString> {
+fn components(path: &Path) -> VecDeque<OsString> {
     path.components()
         .filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir))
         .map(|part| part.as_os_str().to_owned())

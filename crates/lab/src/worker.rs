@@ -297,7 +297,7 @@ impl Worker {
 
     fn send(&mut self, mut line: &[u8], wait: &Wait) -> Result<(), RequestError> {
         while !line.is_empty() {
-            let Some(pipe) = &mut self.requests else { return Err(self.died()) };
+            let Some(pipe) = &mut self.requests else { return Err(self.exit_error()) };
             match pipe.write(line) {
                 Ok(length) => line = &line[length..],
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
@@ -305,7 +305,7 @@ impl Worker {
                     self.end_on_error(ready)?;
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(_) => return Err(self.died()),
+                Err(_) => return Err(self.exit_error()),
             }
         }
         Ok(())
@@ -326,7 +326,7 @@ impl Worker {
             self.end_on_error(ready)?;
             let mut buffer = [0; 1 << 16];
             match self.replies.read(&mut buffer) {
-                Ok(0) | Err(_) => return Err(self.died()),
+                Ok(0) | Err(_) => return Err(self.exit_error()),
                 Ok(length) => self.received.extend(&buffer[..length]),
             }
         }
@@ -340,7 +340,7 @@ impl Worker {
     }
 
     /// Why the pipe of the worker broke.
-    fn died(&mut self) -> RequestError {
+    fn exit_error(&mut self) -> RequestError {
         self.requests = None;
         // The guardian exits with the worker's status. A worker that closed its pipe and still runs is ended.
         let start = Instant::now();

@@ -102,7 +102,7 @@ fn judge(
             return Ok(Proof::ServedByOther(with_linker_error(cause)));
         }
     }
-    Ok(match (image.and_then(|image| image.built_in_allocator()), watch.uncovered()) {
+    Ok(match (image.and_then(|image| image.built_in_allocator()), watch.first_problem()) {
         (Some(built_in), _) => {
             Proof::Unknown(format!("{name}: {built_in}, which may serve in place of what is preloaded"))
         }

@@ -23,7 +23,7 @@ impl Watch {
     }
 
     /// The first program that the requested library does not serve, and why.
-    pub fn uncovered(&self) -> Option<&str> {
+    pub fn first_problem(&self) -> Option<&str> {
         self.problems.first().map(String::as_str)
     }
 }
