@@ -7,16 +7,11 @@ use std::io;
 
 use figure::CpuList;
 
-/// Bits of one word of a mask.
 const WORD_BITS: u32 = usize::BITS;
 /// The kernel refuses (EINVAL) a mask shorter than its own. The mask here grows up to this many CPUs, well
 /// above the largest NR_CPUS (8192 on x86-64).
 const MOST_CPUS: u32 = 65_536;
 
-/// The CPUs that the calling thread may run on.
-///
-/// # Errors
-/// The system's error; a sandbox may forbid the call.
 pub fn get() -> io::Result<CpuList> {
     let mut cpus = 1024;
     loop {
@@ -36,10 +31,8 @@ pub fn get() -> io::Result<CpuList> {
     }
 }
 
-/// Allows the calling thread exactly these CPUs (the kernel drops those it does not have).
-///
-/// # Errors
-/// EINVAL if no CPU of the list may be used.
+/// Allows the calling thread exactly these CPUs. The kernel drops those it does not have; EINVAL if none is
+/// left.
 pub fn set(cpus: &CpuList) -> io::Result<()> {
     let mask = to_words(cpus);
     // SAFETY: the mask is readable and as long as stated; pid 0 is the calling thread.
@@ -58,11 +51,9 @@ pub fn set(cpus: &CpuList) -> io::Result<()> {
     })
 }
 
-/// The cause of EPERM, and what to do.
 const FILTERED: &str = "a filter of system calls (seccomp) forbids sched_setaffinity; run truebench outside of it, or let that call \
      through (SystemCallFilter=@resources of a service, --security-opt seccomp=unconfined of a container)";
 
-/// The CPU that the calling thread runs on at this moment.
 pub fn current_cpu() -> u32 {
     rustix::thread::sched_getcpu() as u32
 }

@@ -22,7 +22,6 @@ pub struct Barrier {
 pub struct Broken;
 
 impl Barrier {
-    /// A barrier for this many threads.
     pub fn new(threads: usize) -> Self {
         Barrier {
             threads,
@@ -32,10 +31,6 @@ impl Barrier {
         }
     }
 
-    /// Waits until all threads wait.
-    ///
-    /// # Errors
-    /// [`Broken`] if a thread broke it.
     pub fn wait(&self) -> Result<(), Broken> {
         let generation = self.generation.load(Ordering::Acquire);
         if self.waiting.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {

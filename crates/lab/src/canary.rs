@@ -1,8 +1,7 @@
 //! The frequency canary: how fast a chain of dependent multiplications runs on this CPU right now.
 //!
 //! It sees a change of clock in any VM, without a single file. Multiplications, because a chain of additions
-//! of an immediate is folded when registers are renamed (Golden Cove and later) and then runs several times
-//! faster than one a cycle.
+//! of an immediate is folded when registers are renamed (Golden Cove and later): several run in one cycle.
 
 use core::arch::asm;
 
@@ -14,9 +13,9 @@ const CHAIN: u64 = 20_000;
 const CHAINS: usize = 12;
 /// Multiplications in the loop body; CHAIN is a multiple.
 const BODY: u64 = 20;
-/// Cycles from one multiplication to the next. 32-bit IMUL: 3 on Intel since Nehalem, its E-cores included, and on AMD
-/// Jaguar and since Zen (Fog, *Instruction tables*; uops.info). The 64-bit one takes 5 or 6 on small cores. On Arm it differs by
-/// core (2 to 4), so there the reading is a rate in units of one's own, and only its changes mean something.
+/// Cycles from one multiplication to the next. 32-bit IMUL: 3 on Intel since Nehalem, E-cores included, and
+/// on AMD Jaguar and since Zen (Fog, *Instruction tables*; uops.info). The 64-bit one takes 5 or 6 on small
+/// cores. On Arm it differs by core (2 to 4), so there only changes of the reading mean something.
 pub const CYCLES_PER_MULTIPLICATION: f64 = 3.0;
 
 /// The clock of the CPU that the calling thread is pinned to, in GHz, as the canary sees it.
@@ -37,15 +36,14 @@ fn chain(bodies: u64) {
     unsafe {
         asm!(
             "2:",
-            "imul {x:e}, {x:e}", "imul {x:e}, {x:e}", "imul {x:e}, {x:e}", "imul {x:e}, {x:e}",
-            "imul {x:e}, {x:e}", "imul {x:e}, {x:e}", "imul {x:e}, {x:e}", "imul {x:e}, {x:e}",
-            "imul {x:e}, {x:e}", "imul {x:e}, {x:e}", "imul {x:e}, {x:e}", "imul {x:e}, {x:e}",
-            "imul {x:e}, {x:e}", "imul {x:e}, {x:e}", "imul {x:e}, {x:e}", "imul {x:e}, {x:e}",
-            "imul {x:e}, {x:e}", "imul {x:e}, {x:e}", "imul {x:e}, {x:e}", "imul {x:e}, {x:e}",
+            ".rept {body}",
+            "imul {x:e}, {x:e}",
+            ".endr",
             "dec {n}",
             "jnz 2b",
             x = inout(reg) 3u32 => _,
             n = inout(reg) bodies => _,
+            body = const BODY,
             options(nomem, nostack),
         );
     }
@@ -57,15 +55,14 @@ fn chain(bodies: u64) {
     unsafe {
         asm!(
             "2:",
-            "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}",
-            "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}",
-            "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}",
-            "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}",
-            "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}", "mul {x:w}, {x:w}, {x:w}",
+            ".rept {body}",
+            "mul {x:w}, {x:w}, {x:w}",
+            ".endr",
             "subs {n}, {n}, #1",
             "b.ne 2b",
             x = inout(reg) 3u32 => _,
             n = inout(reg) bodies => _,
+            body = const BODY,
             options(nomem, nostack),
         );
     }

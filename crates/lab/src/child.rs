@@ -14,13 +14,10 @@ use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 
 use crate::affinity;
 
-/// Why a child was not started.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
-    /// The CPUs could not be set.
     #[error("the CPUs could not be set: {0}")]
     Cpus(io::Error),
-    /// The program could not be executed.
     #[error("{0}")]
     Start(#[from] io::Error),
 }
@@ -35,13 +32,9 @@ impl From<SpawnError> for io::Error {
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Sends jobs to the thread.
 static STARTER: Mutex<Option<Sender<Job>>> = Mutex::new(None);
 
 /// Starts a child on these CPUs. `None`: the CPUs of the calling thread.
-///
-/// # Errors
-/// [`SpawnError`].
 pub fn spawn(mut command: Command, cpus: Option<&CpuList>) -> Result<Child, SpawnError> {
     let cpus = cpus.cloned().map_or_else(affinity::get, Ok).map_err(SpawnError::Cpus)?;
     let (sender, result) = channel();
@@ -67,8 +60,7 @@ fn starter() -> io::Result<Sender<Job>> {
 }
 
 /// Kills the child (SIGKILL) when the thread that started it ends, so use [`spawn`]. Set-user-ID programs are
-/// not affected. The child is forked, which copies the page tables: unsuitable for a process with much
-/// memory.
+/// not affected. The fork copies the page tables: unsuitable for a process with much memory.
 pub fn end_with_parent(command: &mut Command) {
     let parent = getpid();
     // SAFETY: between fork and exec it only makes system calls.

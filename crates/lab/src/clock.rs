@@ -35,7 +35,6 @@ enum Kind {
     MonotonicRaw,
 }
 
-/// Cost and granularity of reading a clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
     /// Smallest positive difference between two successive readings, in seconds.
@@ -45,12 +44,10 @@ pub struct Precision {
 }
 
 impl Clock {
-    /// CLOCK_MONOTONIC_RAW.
     pub fn monotonic_raw() -> Self {
         Clock { kind: Kind::MonotonicRaw, nanoseconds_per_tick: 1.0, basis: "CLOCK_MONOTONIC_RAW".to_owned() }
     }
 
-    /// The best clock for this machine, by its description.
     pub fn for_machine(machine: &Machine) -> Self {
         let invariant = machine.cpu.invariant_counter.value().copied().unwrap_or(false);
         let clocksource = machine.kernel.setting("clocksource").and_then(|setting| setting.value.value());
@@ -82,8 +79,7 @@ impl Clock {
         Clock::monotonic_raw()
     }
 
-    /// The current time. Earlier loads and stores of the calling thread are complete, later ones have not
-    /// begun.
+    /// The current time. Earlier loads and stores of the calling thread are complete, later ones not begun.
     #[inline]
     pub fn now(&self) -> Ticks {
         match self.kind {
@@ -101,8 +97,7 @@ impl Clock {
         to.wrapping_sub(from) as i64 as f64 * self.nanoseconds_per_tick * 1e-9
     }
 
-    /// Ticks per second of the time stamp counter, if it is the clock. Converts cycles that other code
-    /// counted with it.
+    /// Ticks per second of the time stamp counter, if it is the clock, for cycles that other code counted.
     pub fn counter_rate(&self) -> Option<f64> {
         (self.kind != Kind::MonotonicRaw).then(|| 1e9 / self.nanoseconds_per_tick)
     }
@@ -115,7 +110,6 @@ impl Clock {
         evidence.put(CLOCK_SOURCE, self.basis.clone());
     }
 
-    /// Measures granularity and cost on the calling thread.
     pub fn precision(&self) -> Precision {
         let readings: Vec<Ticks> = (0..PROBES).map(|_| self.now()).collect();
         let steps: Vec<f64> = readings.windows(2).map(|pair| self.seconds(pair[0], pair[1])).collect();
@@ -123,6 +117,11 @@ impl Clock {
         let total = self.seconds(readings[0], readings[PROBES - 1]);
         Precision { granularity, cost: total / (PROBES - 1) as f64 }
     }
+}
+
+pub(crate) fn system_seconds(clock: ClockId) -> f64 {
+    let now = clock_gettime(clock);
+    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }
 
 /// Name, cost and granularity of CLOCK_MONOTONIC, for programs that use it. The kernel reads it like
@@ -145,8 +144,7 @@ fn calibrate(raw: &Clock) -> f64 {
     }
 }
 
-/// RDTSCP waits for earlier instructions, and the LFENCE after it delays later ones (Intel SDM 3, section
-/// 19.17.1).
+/// RDTSCP waits for earlier instructions, and the LFENCE delays later ones (Intel SDM 3, section 19.17.1).
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn counter() -> u64 {

@@ -1,9 +1,9 @@
-//! Copies of `truebench-workload`: started asleep, released together, and collected. Persistent copies are
-//! released repeatedly.
+//! Copies of `truebench-workload`: started asleep, released together (persistent ones repeatedly), and
+//! collected.
 //!
 //! Each copy has its own process group, so that its children can be killed with it. The copies share a
-//! mapping ([`workload::shared`]) in which they wait for the start and write their results. A result is complete
-//! even if the copy was killed afterwards.
+//! mapping ([`workload::shared`]) in which they wait for the start and write their results. A result is
+//! complete even if the copy was killed afterwards.
 
 mod stderr;
 
@@ -13,14 +13,16 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use figure::CpuList;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap};
+use rustix::param::page_size;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::thread::futex;
 use stderr::StderrCapture;
 use workload::shared::{Head, Shared, Slot, step};
 
@@ -33,35 +35,26 @@ const STARTING: Duration = Duration::from_secs(20);
 const FIRST_CHECK: Duration = Duration::from_millis(20);
 /// Longest time between two checks: each takes CPU time from a copy.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
-/// How long copies may take to end after their time: a script that has begun runs to its end, as in
-/// UnixBench.
+/// How long copies may take to end after their time: a script runs to its end, as in UnixBench.
 const ENDING: Duration = Duration::from_secs(60);
 
-/// What to start.
 #[derive(Clone, Debug)]
 pub struct CopiesSpec {
     /// The name of a test, of a hop, or of the load.
     pub name: &'static str,
-    /// Number of concurrent copies.
     pub copies: usize,
     /// Threads of each copy that write results.
     pub threads: usize,
     /// How long each copy counts.
     pub duration: Duration,
-    /// Further arguments of the test.
     pub arguments: Vec<OsString>,
-    /// Working directory.
     pub directory: PathBuf,
-    /// CPUs that the copies may use.
     pub cpus: CpuList,
-    /// Environment variables that are added.
     pub environment: Vec<(String, String)>,
 }
 
-/// The result of one copy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Copy {
-    /// Operations.
     pub count: u64,
     /// Seconds from the start to the end, or to the end of the last long operation that counts.
     pub seconds: f64,
@@ -77,71 +70,60 @@ pub struct Copy {
     pub notes: Vec<u64>,
 }
 
-/// Copies that are ready to start.
 #[derive(Debug)]
 pub struct Copies {
     name: &'static str,
     children: Vec<Child>,
-    /// Slots of each copy.
     threads: usize,
     shared: Shared,
     /// Ready signals that are expected so far.
-    due: usize,
+    expected_arrivals: usize,
     duration: Duration,
     /// Passes that persistent copies were released for.
     passes: u32,
-    // Keeps the mapping alive.
     _memory: OwnedFd,
     stderr: StderrCapture,
 }
 
 impl Copies {
     /// Starts copies and waits until all are ready.
-    ///
-    /// # Errors
-    /// The copy that could not be started or failed before it was ready, and why.
-    pub fn start(helper: &Path, ask: &CopiesSpec) -> Result<Copies, Failure> {
-        let mut copies = Copies::begin(helper, ask, |_| {})?;
-        copies
-            .await_ready(copies.children.len(), Duration::ZERO, STARTING, CHECK_INTERVAL, &mut |_| Ok(()))?;
+    pub fn start(helper: &Path, spec: &CopiesSpec) -> Result<Copies, Failure> {
+        let mut copies = Copies::begin(helper, spec, |_| {})?;
+        copies.ready(copies.children.len(), STARTING, |_| Ok(()))?;
         Ok(copies)
     }
 
-    /// Starts copies after `prepare` has written their input to the shared mapping. [`ready`](Self::ready)
-    /// waits for them.
-    ///
-    /// # Errors
-    /// The copy that could not be started, and why.
-    pub fn begin(helper: &Path, ask: &CopiesSpec, prepare: impl FnOnce(&Shared)) -> Result<Copies, Failure> {
-        let (memory, shared) = map(ask.copies * ask.threads).map_err(|error| {
+    /// Starts copies after `prepare` wrote their input to the shared mapping. Then call
+    /// [`ready`](Self::ready).
+    pub fn begin(helper: &Path, spec: &CopiesSpec, prepare: impl FnOnce(&Shared)) -> Result<Copies, Failure> {
+        let (memory, shared) = map(spec.copies * spec.threads).map_err(|error| {
             let note = exit_status::file_limit_note(&error);
             Failure::new("memory to share with the copies").answer(format!("{error}{note}"))
         })?;
         prepare(&shared);
         let stderr = StderrCapture::new().attempt("memory for what the copies say")?;
         let mut copies = Copies {
-            name: ask.name,
+            name: spec.name,
             children: Vec::new(),
-            threads: ask.threads,
+            threads: spec.threads,
             shared,
-            due: 0,
-            duration: ask.duration,
+            expected_arrivals: 0,
+            duration: spec.duration,
             passes: 0,
             _memory: memory,
             stderr,
         };
-        for copy in 0..ask.copies {
-            let slot = copy * ask.threads;
-            let child = spawn(helper, ask, copies._memory.as_raw_fd(), slot, &copies.stderr);
+        for copy in 0..spec.copies {
+            let slot = copy * spec.threads;
+            let child = spawn(helper, spec, copies._memory.as_raw_fd(), slot, &copies.stderr);
             let attempt = || format!("copy {} of {} could not be started", copy + 1, helper.display());
             copies.children.push(child.map_err(|error| Failure::new(attempt()).answer(error))?);
         }
         Ok(copies)
     }
 
-    /// Waits until `arrivals` more threads are ready. For the time `undisturbed` nothing is checked, because
-    /// a check disturbs. After that, this checks at least every `interval` that the copies are alive, and
-    /// calls `check`.
+    /// Waits until `arrivals` more threads are ready. For the time `undisturbed` nothing is checked: a check
+    /// disturbs. After that, checks at least every `interval` that the copies are alive, and calls `check`.
     fn await_ready(
         &mut self,
         arrivals: usize,
@@ -152,8 +134,8 @@ impl Copies {
     ) -> Result<(), Failure> {
         let start = Instant::now();
         let head = self.shared.head();
-        self.due += arrivals;
-        let (due, mut pause) = (self.due, FIRST_CHECK);
+        self.expected_arrivals += arrivals;
+        let (due, mut pause) = (self.expected_arrivals, FIRST_CHECK);
         loop {
             let ready = head.ready.load(Ordering::Acquire);
             if ready as usize >= due {
@@ -172,7 +154,8 @@ impl Copies {
             if waited > undisturbed.saturating_add(patience) {
                 return Err(Failure::new(self.name).answer(format!("not ready after {} s", waited.as_secs())));
             }
-            wait(&head.ready, ready, undisturbed.saturating_sub(waited).max(pause));
+            let timeout = undisturbed.saturating_sub(waited).max(pause).try_into().ok();
+            let _ = futex::wait(&head.ready, futex::Flags::empty(), ready, timeout.as_ref());
             pause = (pause * 2).min(interval);
         }
     }
@@ -182,8 +165,7 @@ impl Copies {
         resident(self.children.first()?.id())
     }
 
-    /// CPU seconds that the copies used so far (/proc/PID/schedstat, field 1; 0 if the kernel does not report
-    /// it).
+    /// CPU seconds of the copies so far (/proc/PID/schedstat, field 1; 0 if the kernel does not report it).
     pub fn cpu_seconds(&self) -> f64 {
         let cpu_time = |child: &Child| {
             let schedstat = std::fs::read_to_string(format!("/proc/{}/schedstat", child.id())).ok()?;
@@ -193,9 +175,6 @@ impl Copies {
     }
 
     /// Runs one more pass of persistent copies: releases them and waits until all are ready again.
-    ///
-    /// # Errors
-    /// The first copy that failed, and why.
     pub fn pass(&mut self) -> Result<Vec<Copy>, Failure> {
         (0..self.children.len()).filter_map(|index| self.slot(index)).for_each(Slot::clear);
         self.release();
@@ -203,11 +182,8 @@ impl Copies {
         (0..self.children.len()).map(|index| self.result(index, ExitStatus::default())).collect()
     }
 
-    /// Waits until `arrivals` threads are ready and calls `check` now and then. With [`release`](Self::release)
-    /// in between, copies go from phase to phase.
-    ///
-    /// # Errors
-    /// The first copy that failed, and why; the error of `check`; or that `patience` is over.
+    /// Waits until `arrivals` threads are ready and calls `check` now and then, whose error ends the wait.
+    /// With [`release`](Self::release) in between, copies go from phase to phase.
     pub fn ready(
         &mut self,
         arrivals: usize,
@@ -218,9 +194,6 @@ impl Copies {
     }
 
     /// As [`ready`](Self::ready), with a check at least every `interval`.
-    ///
-    /// # Errors
-    /// As [`ready`](Self::ready).
     pub fn ready_with_interval(
         &mut self,
         arrivals: usize,
@@ -231,7 +204,6 @@ impl Copies {
         self.await_ready(arrivals, Duration::ZERO, patience, interval, &mut check)
     }
 
-    /// Releases the copies.
     pub fn release(&mut self) {
         let head = self.shared.head();
         self.passes += 1;
@@ -239,7 +211,6 @@ impl Copies {
         workload::sys::wake_all(&head.go);
     }
 
-    /// Process ids.
     pub fn processes(&self) -> impl Iterator<Item = u32> {
         self.children.iter().map(Child::id)
     }
@@ -250,9 +221,6 @@ impl Copies {
     }
 
     /// Releases the copies and waits until all have ended.
-    ///
-    /// # Errors
-    /// The first copy that failed, and why.
     pub fn run(mut self) -> Result<Vec<Copy>, Failure> {
         self.release();
         let statuses = self.await_ends()?;
@@ -260,9 +228,6 @@ impl Copies {
     }
 
     /// Waits until all copies have ended with success.
-    ///
-    /// # Errors
-    /// The first copy that failed, and why.
     pub fn wait_for_end(mut self) -> Result<(), Failure> {
         let statuses = self.await_ends()?;
         let failed = statuses.iter().enumerate().find(|(_, status)| !status.success());
@@ -275,57 +240,53 @@ impl Copies {
         children.map(|child| await_end(name, child, end)).collect()
     }
 
-    /// The first slot of a copy.
     fn slot(&self, copy: usize) -> Option<&'static Slot> {
         self.shared.slot(copy * self.threads)
     }
 
     fn result(&self, index: usize, status: ExitStatus) -> Result<Copy, Failure> {
         let slot = self.slot(index).ok_or_else(|| Failure::new("no such copy"))?;
-        let load = |word: &std::sync::atomic::AtomicU64| word.load(Ordering::Acquire);
+        let load = |word: &AtomicU64| word.load(Ordering::Acquire);
         let window = (load(&slot.started), load(&slot.ended));
         if !status.success() || slot.failed.load(Ordering::Acquire) != 0 || window.1 <= window.0 {
             return Err(self.complaint(index, status));
         }
-        let seconds = |microseconds: u64| microseconds as f64 * 1e-6;
+        let seconds = |microseconds: &AtomicU64| load(microseconds) as f64 * 1e-6;
+        let run_delay = Some(load(&slot.run_delay)).filter(|delay| *delay != u64::MAX);
         let whole = Some(load(&slot.whole)).filter(|whole| *whole > window.0).unwrap_or(window.1);
         Ok(Copy {
             count: load(&slot.count),
             seconds: (whole - window.0) as f64 * 1e-9,
             window,
-            cpu: (seconds(load(&slot.user)), seconds(load(&slot.system))),
+            cpu: (seconds(&slot.user), seconds(&slot.system)),
             switches: (load(&slot.voluntary), load(&slot.involuntary)),
-            run_delay: Some(load(&slot.run_delay))
-                .filter(|delay| *delay != u64::MAX)
-                .map(|ns| ns as f64 * 1e-9),
+            run_delay: run_delay.map(|nanoseconds| nanoseconds as f64 * 1e-9),
             notes: slot.fields.iter().map(load).collect(),
         })
     }
 
-    /// Why a copy has no result.
     fn complaint(&self, index: usize, status: ExitStatus) -> Failure {
         let subject = match self.children.len() {
             1 => self.name.to_owned(),
             copies => format!("{}, copy {} of {copies}", self.name, index + 1),
         };
         let slots = || (0..self.threads).filter_map(|thread| self.shared.slot(index * self.threads + thread));
-        let slot = slots().find(|slot| slot.failed.load(Ordering::Acquire) != 0).or_else(|| slots().next());
-        let failed = slot.map_or(0, |slot| slot.failed.load(Ordering::Acquire));
-        let failure = match step::ALL.iter().find(|(number, _)| *number == failed) {
-            Some((_, step)) => {
-                let errno = slot.map_or(0, |slot| slot.errno.load(Ordering::Acquire));
-                let detail = slot.map_or(0, |slot| slot.detail.load(Ordering::Acquire));
-                match (errno, failed) {
-                    (0, step::CHILD) => {
-                        format!("{step}: {}", exit_status::describe(ExitStatus::from_raw(detail as i32)))
-                    }
-                    (0, _) => format!("{step} was wrong ({detail})"),
-                    (errno, _) => format!("{step}: {}", std::io::Error::from_raw_os_error(errno as i32)),
+        let failed = slots().find(|slot| slot.failed.load(Ordering::Acquire) != 0).and_then(|slot| {
+            let number = slot.failed.load(Ordering::Acquire);
+            let (_, step) = step::ALL.iter().find(|(candidate, _)| *candidate == number)?;
+            let detail = slot.detail.load(Ordering::Acquire);
+            Some(match (slot.errno.load(Ordering::Acquire), number) {
+                (0, step::CHILD) => {
+                    format!("{step}: {}", exit_status::describe(ExitStatus::from_raw(detail as i32)))
                 }
-            }
-            None if status.success() => "ended before its time, without a result".to_owned(),
-            None => exit_status::describe(status),
-        };
+                (0, _) => format!("{step} was wrong ({detail})"),
+                (errno, _) => format!("{step}: {}", std::io::Error::from_raw_os_error(errno as i32)),
+            })
+        });
+        let failure = failed.unwrap_or_else(|| match status.success() {
+            true => "ended before its time, without a result".to_owned(),
+            false => exit_status::describe(status),
+        });
         let note = self.first_stderr_line().map_or(String::new(), |line| format!("; it said: {line}"));
         Failure::new(subject).answer(failure + &note)
     }
@@ -335,7 +296,6 @@ impl Copies {
         self.stderr.first_line()
     }
 
-    /// The last line on standard error; untrusted.
     pub fn last_stderr_line(&self) -> Option<String> {
         self.stderr.last_line()
     }
@@ -355,9 +315,7 @@ impl Drop for Copies {
 pub fn resident(process: u32) -> Option<f64> {
     let statm = std::fs::read_to_string(format!("/proc/{process}/statm")).ok()?;
     let pages: f64 = statm.split_whitespace().nth(1)?.parse().ok()?;
-    // SAFETY: reads a constant.
-    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    Some(pages * page as f64)
+    Some(pages * page_size() as f64)
 }
 
 /// A mapping with a slot for the results of each thread, which the copies inherit.
@@ -380,33 +338,23 @@ fn map(slots: usize) -> std::io::Result<(OwnedFd, Shared)> {
 
 fn spawn(
     helper: &Path,
-    ask: &CopiesSpec,
+    spec: &CopiesSpec,
     memory: i32,
     slot: usize,
     stderr: &StderrCapture,
 ) -> std::io::Result<Child> {
     let mut command = Command::new(helper);
     command
-        .arg(ask.name)
-        .args([memory.to_string(), slot.to_string(), ask.duration.as_millis().to_string()])
-        .args(&ask.arguments)
-        .envs(ask.environment.iter().map(|(name, value)| (name, value)))
-        .current_dir(&ask.directory)
+        .arg(spec.name)
+        .args([memory.to_string(), slot.to_string(), spec.duration.as_millis().to_string()])
+        .args(&spec.arguments)
+        .envs(spec.environment.iter().map(|(name, value)| (name, value)))
+        .current_dir(&spec.directory)
         .stdin(Stdio::null())
         .stdout(File::options().write(true).open("/dev/null")?)
         .stderr(stderr.stdio()?)
         .process_group(0);
-    Ok(child::spawn(command, Some(&ask.cpus))?)
-}
-
-/// Waits at most `timeout` for the word to change from `value`.
-fn wait(word: &std::sync::atomic::AtomicU32, value: u32, timeout: Duration) {
-    let timeout = libc::timespec {
-        tv_sec: timeout.as_secs() as libc::time_t,
-        tv_nsec: libc::c_long::from(timeout.subsec_nanos() as i32),
-    };
-    // SAFETY: the word and the timeout outlive the call.
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, &raw const timeout) };
+    Ok(child::spawn(command, Some(&spec.cpus))?)
 }
 
 /// Waits until a child of this name ends. At `end` its process group is killed.

@@ -17,20 +17,17 @@ pub struct Events {
 }
 
 impl Events {
-    /// A bounded channel.
     pub fn channel() -> (Events, Receiver<Event>) {
         let (sender, receiver) = sync_channel(DEPTH);
         (Events { sender, dropped: Arc::default() }, receiver)
     }
 
-    /// Sends the event, or drops it if the channel is full.
     pub fn send(&self, event: Event) {
         if self.sender.try_send(event).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Number of dropped events so far.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }

@@ -17,8 +17,8 @@ use crate::thread_counters::children_cpu_time;
 const NOT_FOUND: i32 = 127;
 /// A shell exits with this plus the number of the signal that ended its command (POSIX, 2.8.2; bash, dash).
 const SIGNAL_BASE: i32 = 128;
-/// The kernel compares the limit with CPU time in clock ticks. For short processes these exceed the CPU time
-/// that it reports by up to a quarter.
+/// The kernel compares the limit with CPU time in ticks, up to a quarter more than it reports for short
+/// processes.
 const TICKS: f64 = 0.25;
 /// Bytes of stack below which most programs cannot run.
 const SMALL_STACK: u64 = 256 << 10;
@@ -42,13 +42,10 @@ impl Counts {
 /// The limits of this process, which its children inherit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Limits {
-    /// Seconds of CPU time until SIGXCPU, and until SIGKILL.
+    /// Seconds of CPU time until SIGXCPU, and until SIGKILL. The others are bytes.
     cpu: (Option<u64>, Option<u64>),
-    /// Bytes of a file.
     file: Option<u64>,
-    /// Bytes of all mappings.
     address_space: Option<u64>,
-    /// Bytes of the stack.
     stack: Option<u64>,
 }
 
@@ -65,20 +62,15 @@ impl Limits {
     }
 }
 
-/// Takes the first counters, so that earlier events are not taken for a cause. Call it when a process that
-/// starts children begins.
+/// Call it when a process that starts children begins, so that earlier events are not taken for a cause.
 pub fn record_baseline() {
     LazyLock::force(&BEFORE);
 }
 
 /// Makes this process survive the file-size limit: a write beyond it fails with EFBIG instead of SIGXFSZ.
 /// Programs that it executes keep the default action.
-///
-/// # Errors
-/// The system's error.
 pub fn survive_file_limit() -> std::io::Result<()> {
-    // SAFETY: the handler does nothing. An ignored signal would stay ignored in executed programs; a handler
-    // does not.
+    // SAFETY: the handler does nothing. An ignored signal would stay ignored in executed programs.
     unsafe { register(SIGXFSZ, || {}) }.map(drop)
 }
 
@@ -110,8 +102,8 @@ pub fn file_limit_note(error: &std::io::Error) -> String {
     }
 }
 
-/// What a signal means. `memory` is the cause of an OOM kill since the last call, `cpu` the CPU seconds that
-/// children used since then.
+/// What a signal means. `memory` is the cause of an OOM kill, `cpu` the CPU seconds of children since the
+/// last.
 fn killed(signal: i32, limits: &Limits, memory: Option<String>, cpu: f64) -> String {
     let cpu_limit = |limit: u64| format!("the limit of CPU time is {} (ulimit -t)", seconds(limit as f64));
     let cause = match (signal, limits) {

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 
 use serde::{Deserialize, Serialize};
 
-/// Something that could not be done. Printed as "ATTEMPT OBJECT: ANSWER; ADVICE", without the parts that are missing.
+/// Something that could not be done. Printed as "ATTEMPT OBJECT: ANSWER; ADVICE", without missing parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub struct Failure {
     attempt: Cow<'static, str>,
@@ -52,14 +52,9 @@ impl Display for Failure {
 
 /// Says what was tried when something else refused.
 pub trait Attempt<T> {
-    /// # Errors
-    /// The attempt, and the error as the answer to it.
     fn attempt(self, attempt: impl Into<Cow<'static, str>>) -> Result<T, Failure>;
 
     /// As [`attempt`](Self::attempt), with the object. An empty attempt: "OBJECT: ANSWER", as for files.
-    ///
-    /// # Errors
-    /// The attempt on the object, and the error as the answer to it.
     fn attempt_on(self, attempt: &'static str, object: impl Display) -> Result<T, Failure>;
 }
 

@@ -2,9 +2,8 @@
 //!
 //! PR_SET_PDEATHSIG alone follows the *thread* that forked and misses grandchildren. The guardian is a
 //! subreaper (prctl(2), PR_SET_CHILD_SUBREAPER): orphans of a worker become its children. It holds the
-//! reading end of a pipe; only truebench has the writing end. When that closes, because truebench ended or
-//! was killed, or when the worker ends, the guardian kills and reaps all its descendants and exits with the
-//! worker's status.
+//! reading end of a pipe; only truebench has the writing end. When that closes, because truebench is gone, or
+//! when the worker ends, the guardian kills and reaps all its descendants and exits with the worker's status.
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -14,7 +13,8 @@ use std::process::{Command, ExitStatus, exit};
 
 use rustix::process::{Pid, Signal, kill_process, set_child_subreaper, set_parent_process_death_signal};
 
-/// First argument of a guardian process.
+use crate::proc;
+
 pub const MARKER: &str = "__guardian";
 
 /// The body of a guardian process. Runs this program with `command`, and the guardian's process id as last
@@ -82,16 +82,14 @@ fn close_data_pipes() {
     }
 }
 
-/// Kills children until none is left. The children of a killed child become children of the guardian, a
-/// subreaper.
+/// Kills children until none is left. Children of a killed child become children of the guardian.
 fn kill_descendants() {
     loop {
         for child in children() {
             let _ = kill_process(child, Signal::KILL);
         }
         match rustix::process::wait(rustix::process::WaitOptions::empty()) {
-            Ok(_) => {}
-            Err(rustix::io::Errno::INTR) => {}
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(_) => return,
         }
     }
@@ -100,18 +98,15 @@ fn kill_descendants() {
 /// The children of this process, by /proc/PID/stat (the `children` file needs CONFIG_PROC_CHILDREN).
 fn children() -> Vec<Pid> {
     let guardian = rustix::process::getpid().as_raw_nonzero().get();
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    let children = pids.filter(|pid| {
-        let stat = crate::proc::text(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let children = proc::processes().filter(|process| {
+        let stat = proc::text(format!("/proc/{process}/stat")).unwrap_or_default();
         parent(&stat) == Some(guardian)
     });
-    children.filter_map(Pid::from_raw).collect()
+    children.filter_map(|process| Pid::from_raw(process as i32)).collect()
 }
 
-/// Field 4 of /proc/PID/stat.
 fn parent(stat: &str) -> Option<i32> {
-    crate::proc::fields_after_name(stat).nth(1)?.parse().ok()
+    proc::fields_after_name(stat).nth(1)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! The ELF image of a program: size, linkage, whether a library can be preloaded, and whether it has a
-//! built-in allocator.
+//! The ELF image of a program: size, linkage, whether a library can be preloaded, built-in allocator.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -16,33 +15,23 @@ use crate::failure::{Attempt, Failure};
 /// Names of malloc in allocators that are linked into a program in addition to the C library's.
 const BUILT_IN: &[&str] =
     &["_rjem_malloc", "je_malloc", "mi_malloc", "tc_malloc", "rpmalloc", "sn_malloc", "scudo_malloc"];
-/// A section that every Go program has.
 const GO: &str = ".go.buildinfo";
 /// Bytes that the kernel searches for the first line of a script (BINPRM_BUF_SIZE).
 const LINE: u64 = 256;
 
-/// Properties of a program's file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Image {
-    /// Size of the file in bytes.
     pub bytes: u64,
-    /// Whether it requests a dynamic linker.
     pub is_dynamic: bool,
     /// Libraries that it needs (DT_NEEDED).
     pub libraries: Vec<String>,
-    /// Whether it is set-user-ID or set-group-ID: then nothing is preloaded (ld.so(8), secure-execution
-    /// mode).
+    /// Set-user-ID or set-group-ID: then nothing is preloaded (ld.so(8), secure-execution mode).
     pub is_privileged: bool,
-    /// Whether it is a Go program.
     pub is_go: bool,
-    /// The malloc of a built-in allocator.
     pub built_in: Option<&'static str>,
 }
 
 /// Reads this file itself; a script is not resolved.
-///
-/// # Errors
-/// The path, and why it could not be read or is not an ELF file.
 pub fn read(path: &Path) -> Result<Image, Failure> {
     let mut file = File::open(path).attempt_on("", path.display())?;
     let mode = file.metadata().attempt_on("", path.display())?.permissions().mode();
@@ -76,7 +65,6 @@ impl Image {
         }
     }
 
-    /// Its built-in allocator, as a sentence, if it has one.
     pub fn built_in_allocator(&self) -> Option<String> {
         match self.built_in {
             _ if self.is_go => Some("a Go program has an allocator of its own".to_owned()),
@@ -86,18 +74,7 @@ impl Image {
     }
 }
 
-fn is_dynamic<'data, E, R>(file: &ElfFile<'data, E, R>) -> bool
-where
-    E: FileHeader<Endian = Endianness>,
-    R: ReadRef<'data>,
-{
-    file.elf_program_headers().iter().any(|part| part.p_type(file.endian()) == PT_INTERP)
-}
-
 /// Parses the bytes of a file. Size and rights are not set.
-///
-/// # Errors
-/// The bytes are not an ELF file.
 pub fn parse<'data>(data: impl ReadRef<'data>) -> object::Result<Image> {
     match FileKind::parse(data)? {
         FileKind::Elf32 => parse_elf::<FileHeader32<Endianness>, _>(data),
@@ -111,13 +88,12 @@ where
     R: ReadRef<'data>,
 {
     let file = ElfFile::<E, R>::parse(data)?;
-    let is_dynamic = is_dynamic(&file);
+    let is_dynamic = file.elf_program_headers().iter().any(|part| part.p_type(file.endian()) == PT_INTERP);
     let table = file.elf_dynamic_table();
     let libraries = table.map_or(Vec::new(), |table| {
         let needed = table.iter().filter(|entry| entry.tag == DT_NEEDED);
-        needed
-            .map(|entry| String::from_utf8_lossy(table.string(entry).unwrap_or_default()).into_owned())
-            .collect()
+        let names = needed.map(|entry| table.string(entry).unwrap_or_default());
+        names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
     });
     let is_go = file.sections().any(|section| section.name().is_ok_and(|name| name == GO));
     let defined = file.symbols().chain(file.dynamic_symbols()).filter(ObjectSymbol::is_definition);

@@ -1,5 +1,4 @@
-//! The files that are installed with truebench: the helper program `truebench-workload`, and the libraries that
-//! are preloaded.
+//! The files that are installed with truebench: `truebench-workload`, and the libraries that are preloaded.
 //!
 //! The first file that exists is used. It is an error if other users can change it
 //! ([`trust::installed_file`](crate::trust::installed_file)).
@@ -21,25 +20,15 @@ pub fn directories() -> Vec<PathBuf> {
     places.into_iter().flatten().collect()
 }
 
-/// The path of `truebench-workload`.
-///
-/// # Errors
-/// The directories that were searched, or who else can change the file.
 pub fn find_helper() -> Result<PathBuf, Failure> {
     find(workload::NAME, &directories())
 }
 
 /// The path of a library that is preloaded. `deps` comes first: Cargo rebuilds the library there for every
 /// program, but copies it next to the program only when the library itself is built.
-///
-/// # Errors
-/// The directories that were searched, or who else can change the file.
 pub fn find_library(name: &str) -> Result<PathBuf, Failure> {
     let places = directories();
-    let (first, others) = match std::env::var_os("TRUEBENCH_LIB") {
-        Some(_) => places.split_at(places.len().min(1)),
-        None => places.split_at(0),
-    };
+    let (first, others) = places.split_at(usize::from(std::env::var_os("TRUEBENCH_LIB").is_some()));
     let built = others.iter().map(|place| place.join("deps"));
     let directories: Vec<PathBuf> =
         first.iter().cloned().chain(built).chain(others.iter().cloned()).collect();

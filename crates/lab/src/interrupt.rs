@@ -19,8 +19,7 @@ use signal_hook_registry::register_sigaction;
 /// then the whole group, and a closing terminal sends a SIGHUP in addition to the shell's.
 const REQUEST_WINDOW: i64 = 300;
 
-/// Whether the user wants the run to end. A descriptor becomes readable at the same time, so that nothing
-/// needs to poll.
+/// Whether the user wants the run to end. A descriptor becomes readable then, so that nothing needs to poll.
 #[derive(Clone, Debug)]
 pub struct Interrupt {
     signal: Arc<AtomicUsize>,
@@ -33,23 +32,16 @@ impl Interrupt {
     /// Handles SIGINT, SIGTERM and SIGHUP, except those that were ignored when this process started (nohup,
     /// or the background of a shell without job control). A second request exits at once with 128 + the
     /// signal's number. SIGXCPU, the limit of CPU time, counts once.
-    ///
-    /// # Errors
-    /// The system's error.
     pub fn install() -> io::Result<Interrupt> {
         Interrupt::with_handlers(false)
     }
 
-    /// As [`install`](Self::install), for a run whose program shares the terminal. Until
-    /// [`stop_sharing_terminal`](Self::stop_sharing_terminal) is called, signals from the terminal are left to that program.
-    ///
-    /// # Errors
-    /// The system's error.
+    /// As [`install`](Self::install), but leaves signals from the terminal to a program that shares it, until
+    /// [`stop_sharing_terminal`](Self::stop_sharing_terminal).
     pub fn with_shared_terminal() -> io::Result<Interrupt> {
         Interrupt::with_handlers(true)
     }
 
-    /// The program that shared the terminal has ended.
     pub fn stop_sharing_terminal(&self) {
         self.is_terminal_shared.store(false, Ordering::Relaxed);
     }
@@ -85,9 +77,6 @@ impl Interrupt {
     }
 
     /// An interrupt that never comes, for work that must be finished.
-    ///
-    /// # Errors
-    /// The system's error.
     pub fn never() -> io::Result<Interrupt> {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
         // A pipe whose writing end is closed would be readable.
@@ -95,7 +84,6 @@ impl Interrupt {
         Ok(Interrupt { signal: Arc::default(), is_terminal_shared: Arc::default(), reader: Arc::new(reader) })
     }
 
-    /// The name of the signal that arrived, if any.
     pub fn requested(&self) -> Option<&'static str> {
         match self.signal.load(Ordering::Relaxed) as i32 {
             SIGINT => Some("Ctrl-C (SIGINT)"),

@@ -2,8 +2,7 @@
 //!
 //! procfs-core parses these files, but two kinds of file name break it. It expects a shared-memory key after
 //! `/SYSV` and panics on `/SYSVx`; one name that is not UTF-8 makes it reject the whole file. Any user can
-//! create such names. So procfs-core sees only names that the kernel itself generates, and the others are put
-//! back afterwards.
+//! create such names. So procfs-core sees only names of the kernel, and the others are put back afterwards.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -14,37 +13,30 @@ use procfs_core::{FromBufRead, ProcError};
 
 use crate::failure::{Attempt, Failure};
 
-/// Reads one of these files.
-///
-/// # Errors
-/// The path, and the system's error or what is wrong in the file.
 pub fn read(path: impl AsRef<Path>) -> Result<MemoryMaps, Failure> {
     let path = path.as_ref();
     let text = crate::proc::bytes(path).attempt_on("", path.display())?;
     parse(&text).attempt_on("", path.display())
 }
 
-/// Parses one of these files.
-///
-/// # Errors
-/// The text has another format.
 pub fn parse(text: &[u8]) -> Result<MemoryMaps, ProcError> {
-    let (mut shown, mut names) = (String::with_capacity(text.len()), Vec::new());
+    let (mut kernel_text, mut names) = (String::with_capacity(text.len()), Vec::new());
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         if line.first().is_some_and(u8::is_ascii_uppercase) {
             // A line with an impossible number is left out, so that the other lines can be read.
-            shown.push_str(std::str::from_utf8(line).ok().filter(|line| is_sound(line)).unwrap_or_default());
+            kernel_text
+                .push_str(std::str::from_utf8(line).ok().filter(|line| is_sound(line)).unwrap_or_default());
         } else {
             let (rest, name) = split(line);
-            shown.push_str(&String::from_utf8_lossy(rest));
+            kernel_text.push_str(&String::from_utf8_lossy(rest));
             names.push(foreign(name));
             if names.last().is_some_and(Option::is_none) {
-                shown.push_str(&String::from_utf8_lossy(name));
+                kernel_text.push_str(&String::from_utf8_lossy(name));
             }
-            shown.push('\n');
+            kernel_text.push('\n');
         }
     }
-    let mut maps = MemoryMaps::from_buf_read(shown.as_bytes())?;
+    let mut maps = MemoryMaps::from_buf_read(kernel_text.as_bytes())?;
     for (map, name) in maps.0.iter_mut().zip(names) {
         map.pathname = name.unwrap_or_else(|| std::mem::replace(&mut map.pathname, MMapPath::Anonymous));
     }
@@ -86,8 +78,7 @@ fn is_parsable(inner: &[u8]) -> bool {
     thread.is_none_or(|thread| thread.is_ok_and(|thread| thread.parse::<u32>().is_ok()))
 }
 
-/// Whether the kernel gave this name to a System V shared memory segment (newseg, ipc/shm.c). A file may have
-/// a similar name.
+/// Whether this is the kernel's name of a System V shared memory segment (newseg, ipc/shm.c), not of a file.
 fn is_shared_memory(name: &[u8]) -> bool {
     let key = name.strip_prefix(b"/SYSV").and_then(<[u8]>::split_first_chunk::<8>);
     key.is_some_and(|(key, rest)| {

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use figure::evidence::*;
 use figure::{Evidence, Reading, stats};
 use machine::counters::Watch;
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::ClockId;
 
 use crate::canary;
-use crate::clock::{Clock, Ticks};
+use crate::clock::{Clock, Ticks, system_seconds};
 use crate::pmu;
 use crate::pool::{Pool, PoolError, WorkerThread};
 use crate::thread_counters::{Counters, children_cpu_time, process_cpu_time};
@@ -22,7 +22,6 @@ const NO_CLOCK: &str = "an emulated processor has no clock";
 /// A measured round in seconds. The suite converts these to its own unit.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// Start in RFC 3339.
     pub started: String,
     /// Wall-clock seconds that the evidence covers.
     pub duration: f64,
@@ -30,11 +29,9 @@ pub struct Measured {
     pub samples: Vec<f64>,
     /// Seconds that each thread worked in the median sample.
     pub thread_seconds: Vec<f64>,
-    /// Evidence of the machine and of the threads.
     pub evidence: Evidence,
 }
 
-/// The result of one thread.
 struct ThreadResult {
     stamps: Vec<(Ticks, Ticks)>,
     /// Seconds between the two readings of the counters.
@@ -48,9 +45,6 @@ struct ThreadResult {
 
 /// Runs one round of `samples` samples. `work` is called once per sample on each thread, with the index of
 /// the sample. It should call [`WorkerThread::sample_cpu`] now and then.
-///
-/// # Errors
-/// [`PoolError::Job`] when the work panics.
 pub fn round<F>(pool: &Pool, watch: &Watch, samples: usize, work: F) -> Result<Measured, PoolError>
 where
     F: Fn(&WorkerThread, usize) + Send + Sync + 'static,
@@ -60,9 +54,6 @@ where
 
 /// A round whose work returns a value for each sample, because the time from the first start to the last stop
 /// is not the result. Values are by thread, then by sample.
-///
-/// # Errors
-/// [`PoolError::Job`] when the work panics.
 pub fn round_with_values<T, F>(
     pool: &Pool,
     watch: &Watch,
@@ -80,14 +71,12 @@ where
         (results, children_cpu_time() - children)
     })?;
     let (threads, values): (Vec<ThreadResult>, Vec<Vec<T>>) = results?.into_iter().unzip();
-    let mut evidence = around.evidence;
+    let Around { started, duration, mut evidence } = around;
     write_counters(&mut evidence, &threads);
     let (samples, thread_seconds) = write_times(&mut evidence, &pool.clock, &threads);
-    let (started, duration) = (around.started, around.duration);
     Ok((Measured { started, duration, samples, thread_seconds, evidence }, values))
 }
 
-/// The evidence around some work.
 #[derive(Clone, Debug)]
 pub struct Around {
     /// Start in RFC 3339.
@@ -99,11 +88,7 @@ pub struct Around {
 }
 
 /// Runs work that keeps the pool's CPUs busy, and collects the evidence around it. `body` also returns the
-/// CPU seconds that other processes used for truebench (a program that it started); these are not foreign
-/// load.
-///
-/// # Errors
-/// [`PoolError::Job`] when the canary fails.
+/// CPU seconds of programs that it started, which are not foreign load.
 pub fn around<T>(
     pool: &Pool,
     watch: &Watch,
@@ -121,7 +106,8 @@ pub fn around<T>(
     // The busy time of these CPUs by tick accounting, minus the CPU time of truebench.
     let foreign = watch.busy(&counters, &after).map(|busy| (busy - truebench).max(0.0));
     evidence.put_reading(CPU_FOREIGN, foreign);
-    clocks.write(&mut evidence);
+    evidence.put(CLOCK_SUSPENDED, clocks.suspended);
+    evidence.put(CLOCK_STEPPED, clocks.stepped);
     if watch.is_emulated() {
         // There the time of an instruction depends on the emulator and changes all the time.
         for key in [CANARY_BEFORE, CANARY_AFTER, CANARY_CHANGE, CANARY_SPREAD] {
@@ -159,40 +145,29 @@ fn run_samples<T>(
     (ThreadResult { stamps, seconds, counters, cpu_samples: thread.take_cpu_samples(), cpu }, values)
 }
 
-/// Readings of the system's clocks, or their differences, in seconds.
+/// Seconds of CLOCK_MONOTONIC_RAW, and by how many boot time and real time are ahead of CLOCK_MONOTONIC.
 struct Clocks {
     raw: f64,
-    monotonic: f64,
-    boottime: f64,
-    realtime: f64,
+    suspended: f64,
+    stepped: f64,
 }
 
 impl Clocks {
     fn now() -> Self {
-        let seconds = |id| {
-            let now = clock_gettime(id);
-            now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
-        };
+        let monotonic = system_seconds(ClockId::Monotonic);
         Clocks {
-            raw: seconds(ClockId::MonotonicRaw),
-            monotonic: seconds(ClockId::Monotonic),
-            boottime: seconds(ClockId::Boottime),
-            realtime: seconds(ClockId::Realtime),
+            raw: system_seconds(ClockId::MonotonicRaw),
+            suspended: system_seconds(ClockId::Boottime) - monotonic,
+            stepped: system_seconds(ClockId::Realtime) - monotonic,
         }
     }
 
     fn since(&self, earlier: &Clocks) -> Clocks {
         Clocks {
             raw: self.raw - earlier.raw,
-            monotonic: self.monotonic - earlier.monotonic,
-            boottime: self.boottime - earlier.boottime,
-            realtime: self.realtime - earlier.realtime,
+            suspended: self.suspended - earlier.suspended,
+            stepped: self.stepped - earlier.stepped,
         }
-    }
-
-    fn write(&self, evidence: &mut Evidence) {
-        evidence.put(CLOCK_SUSPENDED, self.boottime - self.monotonic);
-        evidence.put(CLOCK_STEPPED, self.realtime - self.monotonic);
     }
 }
 
@@ -214,8 +189,7 @@ fn write_counters(evidence: &mut Evidence, threads: &[ThreadResult]) {
     evidence.put(FAULT_MINOR, sum(|counters| counters.minor_faults));
     evidence.put(FAULT_MAJOR, sum(|counters| counters.major_faults));
     let delays = all(threads.iter().map(|thread| &thread.counters.run_delay));
-    // Threads spin or yield until all are done. So time that is neither CPU time nor run delay is time off
-    // the CPU.
+    // Threads spin or yield until all are done: time that is neither CPU time nor run delay is off the CPU.
     let off_cpu = delays.clone().map(|delays| {
         let pairs = delays.iter().zip(threads);
         let off_cpu = pairs.map(|(delay, thread)| thread.seconds - thread.counters.cpu_time - delay);
@@ -235,18 +209,15 @@ fn write_counters(evidence: &mut Evidence, threads: &[ThreadResult]) {
 
 /// All values, or the reason of the first unknown one.
 fn all<'a>(readings: impl Iterator<Item = &'a Reading<f64>>) -> Reading<Vec<f64>> {
-    let mut values = Vec::new();
-    for reading in readings {
-        match reading {
-            Reading::Value(value) => values.push(*value),
-            Reading::Unknown(reason) => return Reading::unknown(reason),
-        }
-    }
-    Reading::Value(values)
+    readings.fold(Reading::Value(Vec::new()), |values, reading| {
+        values.and(reading.clone()).map(|(mut values, value)| {
+            values.push(value);
+            values
+        })
+    })
 }
 
-/// Seconds of each sample, and of each thread in the median sample. Writes the spread of the threads in that
-/// sample.
+/// Seconds of each sample, and of each thread in the median sample, whose spread becomes evidence.
 fn write_times(evidence: &mut Evidence, clock: &Clock, threads: &[ThreadResult]) -> (Vec<f64>, Vec<f64>) {
     let count = threads.iter().map(|thread| thread.stamps.len()).min().unwrap_or(0);
     let stamps = |sample: usize| threads.iter().map(move |thread| thread.stamps[sample]);

@@ -7,19 +7,15 @@ use serde::de::DeserializeOwned;
 use crate::session::SuitePlan;
 use crate::worker::{Body, PrepareFn};
 
-/// One way of measuring. `O` are the options of its suite, `E` the errors in them, `S` is what its plan gives its
-/// worker.
+/// One way of measuring. `O`: the options of its suite. `E`: errors in them. `S`: what it gives its worker.
 #[derive(Debug)]
 pub struct Mode<O: 'static, E: 'static, S: 'static> {
     /// Its word on the command line. Its worker is `SUITE.NAME`.
     pub name: &'static str,
-    /// What it measures, for a heading.
     pub title: &'static str,
     /// Seconds that it may take by default. `--thorough` distributes its time in proportion.
     pub seconds: f64,
-    /// Resolves options against a machine. Pure.
     pub plan: fn(&Machine, &O) -> Result<Planned<S>, E>,
-    /// Creates the body of its worker.
     pub prepare: PrepareFn<S>,
     /// Adds limits and derived figures to the measured ones. Pure.
     pub complete: Complete,
@@ -30,7 +26,6 @@ pub type Complete = fn(&mut Vec<Figure>, &Machine);
 /// A mode's plan. Without a type, the setup is what is sent to the worker.
 #[derive(Clone, Debug)]
 pub struct Planned<S = serde_json::Value> {
-    /// The plan that the session runs.
     pub suite: SuitePlan<S>,
     /// Resolved options for `--dry-run`: names and values.
     pub notes: Vec<(&'static str, String)>,
@@ -41,8 +36,6 @@ pub trait AnyMode<O, E>: Sync {
     fn name(&self) -> &'static str;
     fn title(&self) -> &'static str;
     fn seconds(&self) -> f64;
-    /// # Errors
-    /// Wrong options, or a setup that cannot be written for the worker.
     fn plan(&self, machine: &Machine, options: &O) -> Result<Planned, E>;
     fn body(&self) -> &dyn Body;
     fn complete(&self) -> Complete;

@@ -15,7 +15,6 @@ use crate::failure::{Attempt, Failure};
 const MOUNTS: &str = "/proc/self/mountinfo";
 /// Characters of the options that are recorded: an overlay's list of layers has thousands.
 const MOST_OPTIONS: usize = 300;
-/// Characters of the device name that are recorded.
 const MOST_DEVICE: usize = 100;
 
 /// One mounted file system, with untrusted names made plain and short.
@@ -29,7 +28,6 @@ pub struct Mount {
     pub device: String,
 }
 
-/// The file system that holds a directory, as evidence.
 pub fn evidence(directory: &Path) -> Evidence {
     let mut evidence = Evidence::default();
     match find(directory) {
@@ -47,10 +45,6 @@ pub fn evidence(directory: &Path) -> Evidence {
     evidence
 }
 
-/// The mount that holds a directory.
-///
-/// # Errors
-/// The path, and why its mount is unknown.
 pub fn find(directory: &Path) -> Result<Mount, Failure> {
     let real = directory.canonicalize().attempt_on("", directory.display())?;
     let text = crate::proc::text(MOUNTS).attempt_on("", MOUNTS)?;
@@ -76,18 +70,17 @@ fn longest_prefix<'a>(mounts: &'a [MountInfo], path: &Path) -> Option<&'a MountI
 
 fn describe(mount: &MountInfo) -> Mount {
     let mut options = sorted(&mount.mount_options);
-    options.extend(sorted(&mount.super_options).into_iter().filter(|option| !is_mount_option(mount, option)));
+    let mut super_options = sorted(&mount.super_options);
+    // A mount may be read-only although its file system is not.
+    super_options
+        .retain(|option| !mount.mount_options.contains_key(option) && option != "ro" && option != "rw");
+    options.extend(super_options);
     let source = mount.mount_source.as_deref().unwrap_or("none");
     Mount {
         kind: plain_to(&mount.fs_type, MOST_DEVICE),
         options: plain_to(&options.join(","), MOST_OPTIONS),
         device: plain_to(&format!("{} {source}", mount.majmin), MOST_DEVICE),
     }
-}
-
-/// Whether the mount sets this option itself. A mount may be read-only although its file system is not.
-fn is_mount_option(mount: &MountInfo, option: &str) -> bool {
-    mount.mount_options.contains_key(option) || matches!(option, "ro" | "rw")
 }
 
 /// The options by name, so that two records compare equal.

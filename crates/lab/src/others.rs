@@ -1,7 +1,7 @@
 //! Other processes that used CPU time during rounds, as evidence of these rounds.
 //!
-//! All processes are read between rounds: before the first, and then about once a second. Their CPU time in between is
-//! written to every round of that interval. This costs the run some milliseconds per second, but no round any time.
+//! All processes are read between rounds: before the first, and then about once a second. Their CPU time in
+//! between is written to every round of that interval. This costs no round any time.
 
 use std::time::{Duration, Instant};
 
@@ -12,18 +12,15 @@ use machine::processes::{self, Snapshot};
 
 /// Shortest interval: clock ticks resolve 1 % of a second.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// An interval is at least this many times as long as reading the processes takes, which then costs at most 2 %.
+/// An interval is at least this many times as long as reading the processes, which then costs at most 2 %.
 const COST_FACTOR: u32 = 50;
 /// An older snapshot is retaken before a round, so that the interval does not include preparing.
 const FRESH: Duration = Duration::from_millis(100);
-/// Processes that are examined for an interval.
 const CANDIDATES: usize = 24;
-/// Processes that are recorded.
 const MAX_RECORDED: usize = 8;
 /// CPUs that a recorded process kept busy at least.
 const MIN_CPUS: f64 = 0.01;
 
-/// Watches the other processes during a run.
 #[derive(Debug)]
 pub struct Others {
     tree: Tree,
@@ -37,18 +34,16 @@ pub struct Others {
 }
 
 impl Others {
-    /// Watches the processes of `tree`, except `excluded` and their descendants.
     pub fn new(tree: Tree, excluded: Vec<u32>) -> Self {
         Others { tree, excluded, last: None, cost: Duration::ZERO, rounds: Vec::new() }
     }
 
-    /// Excludes a process of the run that is not a descendant of truebench, such as a server that was already running.
+    /// Excludes a process that is not a descendant of truebench, such as a server that already ran.
     pub fn exclude(&mut self, process: u32) {
         self.excluded.push(process);
     }
 
-    /// Call this before each round.
-    pub fn before(&mut self) {
+    pub fn before_round(&mut self) {
         let is_fresh = self.last.as_ref().is_some_and(|(at, _)| at.elapsed() < FRESH);
         if self.rounds.is_empty() && !is_fresh {
             self.last = Some(self.snapshot());
@@ -56,7 +51,7 @@ impl Others {
     }
 
     /// Call this after each round. It is the last round of the figure with this index.
-    pub fn after(&mut self, index: usize, figures: &mut [Figure]) {
+    pub fn after_round(&mut self, index: usize, figures: &mut [Figure]) {
         let Some(round) = figures.get(index).and_then(|figure| figure.rounds.len().checked_sub(1)) else {
             return;
         };
@@ -106,7 +101,6 @@ impl Others {
     }
 }
 
-/// Processes that used CPU time in an interval.
 struct Change {
     busy: Vec<Busy>,
     hidden: String,
@@ -117,15 +111,13 @@ struct Busy {
     pid: u32,
     /// CPUs that it kept busy on average.
     cpus: f64,
-    /// CPUs that it may run on, if known.
     allowed: Option<CpuList>,
-    /// The CPU on which it ran last, if known.
     last: Option<u32>,
 }
 
 impl Busy {
-    /// How many of these CPUs it kept busy. All of its CPU time counts if it ran there last or may run nowhere else.
-    /// Otherwise it counts by the share of its allowed CPUs that are among these.
+    /// How many of these CPUs it kept busy. All of its CPU time counts if it ran there last or may run
+    /// nowhere else. Otherwise it counts by the share of its allowed CPUs that are among these.
     fn on(&self, cpus: &CpuList) -> f64 {
         let ran_there = self.last.is_some_and(|last| cpus.contains(last));
         let share = self.allowed.as_ref().filter(|allowed| !allowed.is_empty()).map_or(1.0, |allowed| {
@@ -149,7 +141,6 @@ fn cpus(figure: &Figure) -> CpuList {
     lists.flatten().filter(|cpu| *cpu >= 0.0).map(|cpu| cpu as u32).collect()
 }
 
-/// Writes the processes that used most of these CPUs.
 fn write(evidence: &mut Evidence, change: &Reading<Change>, cpus: &CpuList) {
     match change {
         Reading::Value(change) => {
@@ -204,15 +195,15 @@ mod unit {
     fn recorded(excluded: Vec<u32>, child: &Child, cpus: Vec<f64>) -> Vec<f64> {
         let mut others = Others::new(Tree::live(), excluded);
         let mut figures = [figure(vec![]), figure(cpus)];
-        others.before();
+        others.before_round();
         add_round(&mut figures[1]);
-        others.after(1, &mut figures);
+        others.after_round(1, &mut figures);
         let start = crate::process_tree::stat(child.id()).expect("it runs").utime;
         while crate::process_tree::stat(child.id()).expect("it runs").utime < start + 20 {
             std::thread::yield_now();
         }
         add_round(&mut figures[1]);
-        others.after(1, &mut figures);
+        others.after_round(1, &mut figures);
         others.write(&mut figures);
         let pids = |round: &Round| round.evidence.get(OTHERS_PIDS).into_value().expect("recorded");
         let [first, second] = figures[1].rounds.as_slice() else { panic!("two rounds") };
@@ -265,9 +256,9 @@ mod unit {
         let empty = tempfile::tempdir().unwrap();
         let mut others = Others::new(Tree::at(empty.path()), vec![]);
         let mut figures = [figure(vec![])];
-        others.before();
+        others.before_round();
         add_round(&mut figures[0]);
-        others.after(0, &mut figures);
+        others.after_round(0, &mut figures);
         others.write(&mut figures);
         let reading = figures[0].rounds[0].evidence.get(OTHERS_NAMES);
         assert_eq!(reading.reason(), Some("/proc shows no processes"));

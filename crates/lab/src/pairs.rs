@@ -1,24 +1,21 @@
 //! Classifies pairs of CPUs by what they share, and chooses the pairs to measure. Pure.
 
+use std::collections::BTreeMap;
+
 use figure::host::{Cache, CacheKind, LogicalCpu};
 use figure::{CpuList, Machine, format};
 use serde::{Deserialize, Serialize};
 
-/// What two CPUs share, nearest first.
+/// What two CPUs share, nearest first; `absence` describes each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
-    /// Hardware threads of one core.
     Smt,
-    /// Cores that share an L2 or a cluster.
     Cluster,
-    /// Cores of one node that share a last-level cache beyond L2.
     Llc,
-    /// Cores of one package and node that share no cache.
     Package,
-    /// Cores of one package, on different NUMA nodes (sub-NUMA clustering).
+    /// Sub-NUMA clustering.
     Node,
-    /// Cores of different packages.
     Socket,
     /// The machine does not expose which CPUs are one core.
     Unknown,
@@ -56,29 +53,23 @@ impl Class {
     }
 }
 
-/// A pair of CPUs for cache-line transfers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pair {
     /// The CPU that holds the lines.
     pub owner: u32,
     /// The CPU that requests them.
     pub requester: u32,
-    /// What they share.
     pub class: Class,
     /// The part of the topology that decides the class, for the user.
     pub basis: String,
 }
 
-/// The pairs of one class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassPairs {
-    /// The class.
     pub class: Class,
-    /// Pairs to measure; empty if there are none.
     pub pairs: Vec<Pair>,
-    /// Number of pairs of this class on the machine.
+    /// On the machine; `pairs` are those to measure.
     pub existing: usize,
-    /// Why there is no pair, if so.
     pub absent: Option<String>,
 }
 
@@ -95,21 +86,16 @@ struct CpuCaches<'a> {
 pub fn find_by_class(machine: &Machine, cpus: &CpuList, most: usize) -> Vec<ClassPairs> {
     let cpu_caches: Vec<CpuCaches> =
         cpus.iter().filter_map(|cpu| CpuCaches::new(machine, machine.cpu(cpu)?)).collect();
-    let classes = match machine.topology.unknown {
-        Some(_) => vec![Class::Unknown],
-        None => CLASSES.to_vec(),
-    };
-    let mut all: Vec<Vec<(usize, usize)>> = vec![Vec::new(); classes.len()];
+    let classes = if machine.topology.unknown.is_some() { &[Class::Unknown][..] } else { &CLASSES };
+    let mut by_class: BTreeMap<Class, Vec<(usize, usize)>> =
+        classes.iter().map(|class| (*class, Vec::new())).collect();
     for (i, a) in cpu_caches.iter().enumerate() {
         for (j, b) in cpu_caches.iter().enumerate().skip(i + 1) {
-            let class = if machine.topology.unknown.is_some() { Class::Unknown } else { a.class_with(b) };
-            if let Some(at) = classes.iter().position(|candidate| *candidate == class) {
-                all[at].push((i, j));
-            }
+            by_class.entry(a.class_with(b, machine)).or_default().push((i, j));
         }
     }
     let mut result: Vec<ClassPairs> = Vec::new();
-    for (class, mut pairs) in classes.into_iter().zip(all) {
+    for (class, mut pairs) in by_class {
         let is_same_kind = |(i, j): &(usize, usize)| cpu_caches[*i].cpu.kind == cpu_caches[*j].cpu.kind;
         if pairs.iter().any(is_same_kind) {
             pairs.retain(is_same_kind);
@@ -132,7 +118,7 @@ pub fn find_by_class(machine: &Machine, cpus: &CpuList, most: usize) -> Vec<Clas
 pub fn classify(machine: &Machine, owner: u32, requester: u32) -> Option<Pair> {
     let cpu_caches = |cpu| CpuCaches::new(machine, machine.cpu(cpu)?);
     let (a, b) = (cpu_caches(owner)?, cpu_caches(requester)?);
-    let class = if machine.topology.unknown.is_some() { Class::Unknown } else { a.class_with(&b) };
+    let class = a.class_with(&b, machine);
     Some(Pair { owner, requester, class, basis: basis(machine, class, &a, &b) })
 }
 
@@ -146,11 +132,13 @@ impl<'a> CpuCaches<'a> {
     }
 
     /// The nearest class that applies to a pair.
-    fn class_with(&self, other: &CpuCaches) -> Class {
+    fn class_with(&self, other: &CpuCaches, machine: &Machine) -> Class {
         let (a, b) = (self.cpu, other.cpu);
         // Compares by address: equal caches may be different instances, and there may be a million pairs.
         let shares = |x: Option<&Cache>, y: Option<&Cache>| x.zip(y).is_some_and(|(x, y)| std::ptr::eq(x, y));
-        if a.core == b.core {
+        if machine.topology.unknown.is_some() {
+            Class::Unknown
+        } else if a.core == b.core {
             Class::Smt
         } else if shares(self.l2, other.l2) || (a.cluster.is_some() && a.cluster == b.cluster) {
             Class::Cluster
@@ -166,7 +154,6 @@ impl<'a> CpuCaches<'a> {
     }
 }
 
-/// The part of the topology that decides the class of a pair, for the user.
 fn basis(machine: &Machine, class: Class, a: &CpuCaches, b: &CpuCaches) -> String {
     let share = |cache: &Cache| format!("share an L{} of {}", cache.level, format::bytes(cache.size as f64));
     let node = |cpu: &LogicalCpu| cpu.node.map_or("?".to_owned(), |node| node.to_string());
@@ -211,7 +198,6 @@ fn absence(machine: &Machine, cpus: &CpuList, class: Class) -> String {
 mod tests {
     use super::*;
     use machine::{Overrides, Tree, synthetic};
-    use std::collections::BTreeMap;
 
     fn describe(name: &str) -> Machine {
         let (_, write) =

@@ -6,10 +6,8 @@ use std::str::FromStr;
 
 use figure::{CpuList, Machine};
 
-/// How the CPUs are divided into places.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Places {
-    /// Each hardware thread.
     Threads,
     /// Each core, with all its hardware threads.
     #[default]
@@ -18,13 +16,11 @@ pub enum Places {
     LlCaches,
     /// Each NUMA node that has CPUs.
     NumaDomains,
-    /// Each package.
     Sockets,
     /// These places, in this order.
     List(Vec<CpuList>),
 }
 
-/// How threads are bound to places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bind {
     /// Consecutive threads on consecutive places.
@@ -36,64 +32,41 @@ pub enum Bind {
     Primary,
 }
 
-/// Threads and the CPUs that each may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     /// OpenMP's word for the places, or `list`.
     pub places: &'static str,
-    /// OpenMP's word for the binding.
     pub bind: &'static str,
-    /// The place of each thread.
     pub threads: Vec<CpuList>,
 }
 
-/// A request that cannot be met.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlacementError {
-    /// Zero threads.
     #[error("--threads 0: at least one thread must work")]
     NoThreads,
-    /// Absurdly many threads.
     #[error(
-        "--threads {asked}: at most {most} threads are started ({per_cpu} for each of the {allowed} allowed CPUs); ask for fewer"
+        "--threads {requested}: at most {most} threads are started ({per_cpu} for each of the {allowed} allowed CPUs); ask for fewer"
     )]
-    TooManyThreads {
-        /// Requested threads.
-        asked: usize,
-        /// The limit.
-        most: usize,
-        /// [`MOST_THREADS_PER_CPU`].
-        per_cpu: usize,
-        /// Number of CPUs in the affinity mask.
-        allowed: usize,
-    },
-    /// A CPU of the list does not exist or may not be used.
+    TooManyThreads { requested: usize, most: usize, per_cpu: usize, allowed: usize },
     #[error("--places {list}: CPU {cpu} {problem}; CPUs that may be used: {allowed}")]
     ForbiddenCpu {
         /// The requested places, as [`describe`] formats them.
         list: String,
-        /// The first CPU that is wrong.
         cpu: u32,
-        /// What is wrong with it.
         problem: &'static str,
-        /// The affinity mask.
         allowed: String,
     },
-    /// No CPU at all.
     #[error("no CPU may be used: the affinity mask of this process is empty or unreadable")]
     NoCpus,
-    /// The text is not a word of OMP_PLACES and no list.
     #[error(
         "--places '{0}': write threads, cores, ll_caches, numa_domains, sockets, or CPUs such as 0-3,8 or {{0,1}},{{2,3}}"
     )]
     NotPlaces(String),
-    /// The text is not a word of OMP_PROC_BIND.
     #[error("--bind '{0}': write close, spread or primary")]
     NotBind(String),
 }
 
-/// Threads per CPU at most. More threads than CPUs are allowed and judged; beyond this they only exhaust
-/// memory.
+/// More threads than CPUs are allowed and judged; beyond this number they only exhaust memory.
 pub const MOST_THREADS_PER_CPU: usize = 64;
 
 impl FromStr for Places {
@@ -142,7 +115,6 @@ impl FromStr for Bind {
 }
 
 impl Places {
-    /// OpenMP's word.
     pub fn word(&self) -> &'static str {
         match self {
             Places::Threads => "threads",
@@ -154,8 +126,7 @@ impl Places {
         }
     }
 
-    /// The places of a machine within the affinity mask. The order is that of libgomp: core by core, with the
-    /// hardware threads of a core next to one another.
+    /// Places within the affinity mask, in the order of libgomp: core by core, with its hardware threads.
     fn on(&self, machine: &Machine) -> Result<Vec<CpuList>, PlacementError> {
         let topology = &machine.topology;
         let allowed = machine.topology.usable();
@@ -191,11 +162,7 @@ impl Places {
     }
 }
 
-/// Places threads on a machine. Without `threads`: one thread for each place of a list or of hardware
-/// threads, else one for each usable core.
-///
-/// # Errors
-/// The request cannot be met; the message names the option.
+/// Without `threads`: one for each place of a list or of hardware threads, else one for each usable core.
 pub fn place(
     machine: &Machine,
     places: &Places,
@@ -221,13 +188,12 @@ pub fn place(
     let most = allowed * MOST_THREADS_PER_CPU;
     if count > most {
         let per_cpu = MOST_THREADS_PER_CPU;
-        return Err(PlacementError::TooManyThreads { asked: count, most, per_cpu, allowed });
+        return Err(PlacementError::TooManyThreads { requested: count, most, per_cpu, allowed });
     }
     let index = |thread: usize| match bind {
         Bind::Primary => 0,
         Bind::Close if count <= sets.len() => thread,
-        // Spread uses sub-partitions. If threads outnumber places, both put consecutive threads on each
-        // place.
+        // Spread uses sub-partitions. More threads than places: both put consecutive threads on each.
         Bind::Close | Bind::Spread => thread * sets.len() / count,
     };
     let bind = match bind {
@@ -239,8 +205,7 @@ pub fn place(
     Ok(Placement { places: places.word(), bind, threads })
 }
 
-/// Formats places for the user in OpenMP's braces: `{0},{1,3}`. `{0} to {63}` are places one CPU apart,
-/// `4 x {0}` are equal places.
+/// In OpenMP's braces: `{0},{1,3}`; `{0} to {63}` one CPU apart; `4 x {0}` for equal places.
 pub fn describe(places: &[CpuList]) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut rest = places;
@@ -262,12 +227,10 @@ pub fn describe(places: &[CpuList]) -> String {
 }
 
 impl Placement {
-    /// The CPUs of all threads.
     pub fn cpus(&self) -> CpuList {
         self.threads.iter().flat_map(CpuList::iter).collect()
     }
 
-    /// The first CPU of each thread's place, in thread order.
     pub fn first_cpus(&self) -> Vec<u32> {
         self.threads.iter().filter_map(CpuList::first).collect()
     }

@@ -5,14 +5,13 @@
 //! perf_event_paranoid may forbid them. Then the reading is unknown, with the reason.
 
 use std::cell::RefCell;
-use std::fmt::Debug;
 use std::io;
 
 use figure::Reading;
 use machine::Tree;
 use machine::perf::{PARANOID_OWN_PROCESSES, refusal};
 use perf_event::events::Hardware;
-use perf_event::{Builder, Counter, Group};
+use perf_event::{Builder, Group};
 
 /// A reading of the counters, or the difference of two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,100 +24,63 @@ pub struct Counts {
     pub running: u64,
 }
 
-/// The counters of one thread.
-pub trait Pmu: Debug {
-    /// Reads the counters of the calling thread, which must have opened them.
-    ///
-    /// # Errors
-    /// The system's error.
-    fn read(&mut self) -> io::Result<Counts>;
-}
-
-/// The kernel's counters for the thread that opened them.
-struct Perf {
-    group: Group,
-    instructions: Counter,
-    cycles: Counter,
-}
-
-impl Debug for Perf {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Perf")
-    }
-}
-
-impl Perf {
-    fn of_this_thread() -> io::Result<Perf> {
-        let mut group = Group::new()?;
-        // The builder excludes kernel and hypervisor by default, as perf_event_paranoid=2 requires.
-        let cycles = group.add(&Builder::new(Hardware::CPU_CYCLES))?;
-        let instructions = group.add(&Builder::new(Hardware::INSTRUCTIONS))?;
-        group.enable()?;
-        Ok(Perf { group, instructions, cycles })
-    }
-}
-
-impl Pmu for Perf {
-    fn read(&mut self) -> io::Result<Counts> {
-        let counts = self.group.read()?;
-        let running = counts.time_running().map_or(0, |time| time.as_nanos() as u64);
-        Ok(Counts { instructions: counts[&self.instructions], cycles: counts[&self.cycles], running })
-    }
-}
+/// Reads the counters of the thread that opened them, on that thread.
+type ReadFn = Box<dyn FnMut() -> io::Result<Counts>>;
 
 /// A thread's counters, or why it has none.
-#[derive(Debug)]
-pub struct Meter(Result<RefCell<Box<dyn Pmu>>, String>);
+pub struct Meter(Result<RefCell<ReadFn>, String>);
 
 impl Meter {
-    /// Opens the counters of the calling thread.
     pub fn of_this_thread() -> Meter {
-        Meter::with(Perf::of_this_thread().map(|perf| Box::new(perf) as Box<dyn Pmu>))
+        Meter::with(open())
     }
 
-    fn with(opened: io::Result<Box<dyn Pmu>>) -> Meter {
+    fn with(opened: io::Result<ReadFn>) -> Meter {
         Meter(opened.map(RefCell::new).map_err(|error| reason(&error)))
     }
 
-    /// Reads the counters; call it on the thread that opened them.
     pub fn read(&self) -> Reading<Counts> {
         match &self.0 {
-            Ok(pmu) => match pmu.borrow_mut().read() {
-                Ok(counts) => Reading::Value(counts),
-                Err(error) => Reading::Unknown(reason(&error)),
-            },
+            Ok(read) => {
+                (read.borrow_mut())().map_or_else(|error| Reading::Unknown(reason(&error)), Reading::Value)
+            }
             Err(reason) => Reading::unknown(reason),
         }
     }
 }
 
-/// The growth since an earlier reading.
+fn open() -> io::Result<ReadFn> {
+    let mut group = Group::new()?;
+    // The builder excludes kernel and hypervisor by default, as perf_event_paranoid=2 requires.
+    let cycles = group.add(&Builder::new(Hardware::CPU_CYCLES))?;
+    let instructions = group.add(&Builder::new(Hardware::INSTRUCTIONS))?;
+    group.enable()?;
+    Ok(Box::new(move || {
+        let counts = group.read()?;
+        let running = counts.time_running().map_or(0, |time| time.as_nanos() as u64);
+        Ok(Counts { instructions: counts[&instructions], cycles: counts[&cycles], running })
+    }))
+}
+
 pub fn since(now: &Reading<Counts>, earlier: &Reading<Counts>) -> Reading<Counts> {
-    match (now, earlier) {
-        (Reading::Value(now), Reading::Value(then)) => {
-            let grown =
-                now.instructions.checked_sub(then.instructions).zip(now.cycles.checked_sub(then.cycles));
-            let running = now.running.saturating_sub(then.running);
-            let counts = grown.map(|(instructions, cycles)| Counts { instructions, cycles, running });
-            Reading::or_unknown(counts, "a hardware counter ran backwards")
-        }
-        (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::unknown(reason),
-    }
+    now.clone().and(earlier.clone()).and_then(|(now, then)| {
+        let grown = now.instructions.checked_sub(then.instructions).zip(now.cycles.checked_sub(then.cycles));
+        let running = now.running.saturating_sub(then.running);
+        let counts = grown.map(|(instructions, cycles)| Counts { instructions, cycles, running });
+        Reading::or_unknown(counts, "a hardware counter ran backwards")
+    })
 }
 
 /// Instructions per cycle. Both counters are in one group, so the ratio holds even if they ran for a small
 /// part of the time. Unknown if they never ran.
 pub fn instructions_per_cycle(counts: &Reading<Counts>) -> Reading<f64> {
-    match counts {
-        Reading::Value(counts) if counts.running > 0 && counts.cycles > 0 => {
-            Reading::Value(counts.instructions as f64 / counts.cycles as f64)
-        }
-        Reading::Value(_) => Reading::unknown("the hardware counters were never scheduled: others hold them"),
-        Reading::Unknown(reason) => Reading::unknown(reason),
-    }
+    counts.clone().and_then(|counts| {
+        let has_run = counts.running > 0 && counts.cycles > 0;
+        let ratio = has_run.then(|| counts.instructions as f64 / counts.cycles as f64);
+        Reading::or_unknown(ratio, "the hardware counters were never scheduled: others hold them")
+    })
 }
 
-/// Why there are no counters, for the user.
 fn reason(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => {
@@ -136,18 +98,9 @@ fn reason(error: &io::Error) -> String {
 mod tests {
     use super::*;
 
-    /// Returns prepared readings in order.
-    #[derive(Debug)]
-    struct ScriptedPmu(Vec<io::Result<Counts>>);
-
-    impl Pmu for ScriptedPmu {
-        fn read(&mut self) -> io::Result<Counts> {
-            self.0.remove(0)
-        }
-    }
-
     fn between(readings: Vec<io::Result<Counts>>) -> Reading<f64> {
-        let meter = Meter::with(Ok(Box::new(ScriptedPmu(readings))));
+        let mut readings = readings.into_iter();
+        let meter = Meter::with(Ok(Box::new(move || readings.next().expect("two readings"))));
         let before = meter.read();
         instructions_per_cycle(&since(&meter.read(), &before))
     }

@@ -1,8 +1,7 @@
 //! A persistent pool of pinned threads.
 //!
 //! Threads live as long as the pool, so that no timed region includes their start. Between jobs they sleep.
-//! Affinity is set once and read back. While a job runs, [`WorkerThread::sample_cpu`] samples the CPU that the thread
-//! runs on.
+//! Affinity is set once and read back; during a job, threads sample the CPU that they run on.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,18 +21,11 @@ use crate::thread_counters::Source;
 /// Bytes of stack of a thread. Kernels need almost none, and 256 threads should not map 2 GiB.
 const STACK: usize = 256 << 10;
 
-/// The pool thread that a job runs on.
-#[derive(Debug)]
 pub struct WorkerThread {
-    /// Index of the thread, from 0.
     pub index: usize,
-    /// Number of threads in the pool.
     pub threads: usize,
-    /// CPUs that the thread is pinned to.
     pub place: CpuList,
-    /// The clock of the pool.
     pub clock: Arc<Clock>,
-    /// The thread's own counters.
     pub counters: Source,
     barrier: Arc<Barrier>,
     cpu_samples: Cell<u64>,
@@ -43,9 +35,6 @@ pub struct WorkerThread {
 
 impl WorkerThread {
     /// Waits for all threads of the pool. Every thread must call it the same number of times.
-    ///
-    /// # Errors
-    /// [`Broken`] when another thread panicked.
     pub fn wait(&self) -> Result<(), Broken> {
         self.barrier.wait()
     }
@@ -65,39 +54,17 @@ impl WorkerThread {
     }
 }
 
-/// A pool that cannot be made, or a job that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum PoolError {
-    /// Thread creation failed.
     #[error(
         "thread {index} of {threads} could not be started: {source}; ask for fewer threads, or raise the limit (ulimit -u, pids cgroup)"
     )]
-    Spawn {
-        /// Index of the thread.
-        index: usize,
-        /// Threads in the pool.
-        threads: usize,
-        /// The system's error.
-        source: std::io::Error,
-    },
-    /// Pinning failed.
-    #[error("thread {index} could not be pinned to CPUs {place}: {reason}")]
-    Pin {
-        /// Index of the thread.
-        index: usize,
-        /// The CPUs.
-        place: String,
-        /// The system's error.
-        reason: String,
-    },
-    /// A job panicked.
+    Spawn { index: usize, threads: usize, source: std::io::Error },
+    #[error("thread {index} could not be pinned to CPUs {place}: {source}")]
+    Pin { index: usize, place: CpuList, source: std::io::Error },
+    /// The job panicked with this message.
     #[error("thread {index} failed: {reason}")]
-    Job {
-        /// Index of the thread.
-        index: usize,
-        /// The message of the panic.
-        reason: String,
-    },
+    Job { index: usize, reason: String },
 }
 
 impl From<PoolError> for Failure {
@@ -116,7 +83,6 @@ pub struct Pool {
     results: Receiver<JobResult>,
     threads: Vec<JoinHandle<()>>,
     barrier: Arc<Barrier>,
-    /// The clock of all threads.
     pub clock: Arc<Clock>,
     /// Whether every thread read back exactly the mask that was set.
     pub readback: bool,
@@ -124,18 +90,11 @@ pub struct Pool {
 
 impl Pool {
     /// A pool with one thread on each of these CPUs, to observe them before and after a program runs.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
     pub fn on_each(cpus: &CpuList, clock: Clock) -> Result<Pool, PoolError> {
         let threads = cpus.iter().map(|cpu| CpuList::from_iter([cpu])).collect();
         Pool::new(&Placement { places: "threads", bind: "close", threads }, clock)
     }
 
-    /// Starts a thread for each entry of the placement and pins it.
-    ///
-    /// # Errors
-    /// [`PoolError::Spawn`] or [`PoolError::Pin`].
     pub fn new(placement: &Placement, clock: Clock) -> Result<Pool, PoolError> {
         let count = placement.threads.len();
         let (clock, barrier) = (Arc::new(clock), Arc::new(Barrier::new(count)));
@@ -175,24 +134,17 @@ impl Pool {
         for (index, place, pinned) in ready.iter().take(count) {
             match pinned {
                 Ok(mask) => pool.readback &= mask == place,
-                Err(error) => {
-                    let (place, reason) = (place.to_string(), error.to_string());
-                    return Err(PoolError::Pin { index, place, reason });
-                }
+                Err(source) => return Err(PoolError::Pin { index, place, source }),
             }
         }
         Ok(pool)
     }
 
-    /// Number of threads.
     pub fn threads(&self) -> usize {
         self.threads.len()
     }
 
     /// Runs `job` on every thread; results in thread order. The calling thread sleeps until all are done.
-    ///
-    /// # Errors
-    /// [`PoolError::Job`] for the first thread that panicked. All threads are idle again.
     pub fn run<T, F>(&self, job: F) -> Result<Vec<T>, PoolError>
     where
         T: Send + 'static,
@@ -218,9 +170,7 @@ impl Pool {
                 Ok((index, Err(reason))) => {
                     failed.get_or_insert(PoolError::Job { index, reason });
                 }
-                Err(_) => {
-                    return Err(PoolError::Job { index: 0, reason: "all threads are gone".to_owned() });
-                }
+                Err(_) => return Err(PoolError::Job { index: 0, reason: "all threads are gone".to_owned() }),
             }
         }
         if let Some(error) = failed {

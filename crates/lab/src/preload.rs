@@ -19,7 +19,6 @@ pub fn variable(library: &Path, preloaded: Option<OsString>) -> OsString {
     assignment("LD_PRELOAD", &preload_list(library, preloaded))
 }
 
-/// The value of LD_PRELOAD.
 fn preload_list(library: &Path, preloaded: Option<OsString>) -> OsString {
     let mut value = library.as_os_str().to_owned();
     if let Some(preloaded) = preloaded.filter(|preloaded| !preloaded.is_empty()) {
@@ -29,13 +28,9 @@ fn preload_list(library: &Path, preloaded: Option<OsString>) -> OsString {
     value
 }
 
-/// Whether a file is the C library, by its name.
 pub fn is_libc(path: &Path) -> bool {
     let name = path.file_name().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
-    name.starts_with("libc.so")
-        || name.starts_with("libc-")
-        || name.starts_with("ld-musl")
-        || name.starts_with("libc.musl")
+    ["libc.so", "libc-", "ld-musl", "libc.musl"].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Whether both paths lead to the same file.

@@ -11,10 +11,6 @@ use std::path::Path;
 /// at most 65530 of them by default (vm.max_map_count).
 const MAX_BYTES: u64 = 64 << 20;
 
-/// A file's bytes.
-///
-/// # Errors
-/// The system's error, or `FileTooLarge`.
 pub fn bytes(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
@@ -25,9 +21,6 @@ pub fn bytes(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 }
 
 /// A file's text; bytes that are not UTF-8 are replaced.
-///
-/// # Errors
-/// As [`bytes`].
 pub fn text(path: impl AsRef<Path>) -> io::Result<String> {
     bytes(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -42,6 +35,11 @@ pub fn explain_missing_proc(error: io::Error) -> io::Error {
     }
 }
 
+pub fn processes() -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
 /// The value of a line of /proc/PID/status. (The kernel escapes a newline in a process name.)
 pub fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
     status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
@@ -52,8 +50,7 @@ pub fn memory(status: &str, name: &str) -> Option<u64> {
     field(status, name)?.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The fields of /proc/PID/stat from the third, the state, on. The second, the process name, may contain
-/// spaces and parentheses.
+/// The fields of /proc/PID/stat from the third, the state. The second, the name, may contain spaces and `)`.
 pub fn fields_after_name(stat: &str) -> impl Iterator<Item = &str> {
     stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace()
 }

@@ -8,23 +8,20 @@ use procfs_core::process::Stat;
 use rustix::param::{clock_ticks_per_second, page_size};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::proc::{field, text};
+use crate::proc::{self, field, text};
 use crate::thread_counters::{seconds, usage};
 pub use account::{Identity, UsageTotals, identity};
 
 mod account;
 
-/// Resources that processes used so far, as a sum. Processes that have ended count if a descendant waited for
-/// them.
+/// Resources that processes used so far, as a sum, with the children that they waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
     /// CPU seconds in user code, in clock ticks.
     pub user: f64,
     /// CPU seconds in the kernel, in clock ticks.
     pub system: f64,
-    /// Minor page faults.
     pub minor: f64,
-    /// Major page faults.
     pub major: f64,
     /// Bytes of RSS now. A shared page counts once for each process.
     pub resident: f64,
@@ -56,10 +53,6 @@ impl Usage {
         }
     }
 
-    fn without_memory(self) -> Usage {
-        Usage { resident: 0.0, ..self }
-    }
-
     /// Usage of the children that this process waited for. Their RSS is 0.
     pub fn of_children() -> Usage {
         let usage = usage(libc::RUSAGE_CHILDREN);
@@ -72,28 +65,26 @@ impl Usage {
         }
     }
 
-    /// CPU seconds in user code and in the kernel.
     pub fn cpu(&self) -> f64 {
         self.user + self.system
     }
 
-    /// The sum of both.
     pub fn plus(&self, other: &Usage) -> Usage {
-        self.with(other, |a, b| a + b, self.resident + other.resident)
+        self.combine(other, |a, b| a + b, self.resident + other.resident)
     }
 
     /// The growth since an earlier reading, but the RSS of now. A counter that fell counts as unchanged: a
     /// child that ends is missing from both its own and its parent's counters for a moment.
     pub fn since(&self, before: &Usage) -> Usage {
-        self.with(before, |now, then| (now - then).max(0.0), self.resident)
+        self.combine(before, |now, then| (now - then).max(0.0), self.resident)
     }
 
     /// The larger of each counter, but the RSS of now.
     pub fn at_least(&self, before: &Usage) -> Usage {
-        self.with(before, f64::max, self.resident)
+        self.combine(before, f64::max, self.resident)
     }
 
-    fn with(&self, other: &Usage, join: fn(f64, f64) -> f64, resident: f64) -> Usage {
+    fn combine(&self, other: &Usage, join: fn(f64, f64) -> f64, resident: f64) -> Usage {
         Usage {
             user: join(self.user, other.user),
             system: join(self.system, other.system),
@@ -124,32 +115,23 @@ pub fn switches(process: u32) -> BTreeMap<Identity, f64> {
 /// Usage of all descendants of `root` since the account was opened.
 pub fn usage_below(root: u32, account: &mut UsageTotals) -> Reading<Usage> {
     let stats = descendants(root);
-    if stats.is_empty() {
-        return Reading::unknown("no process is there");
-    }
-    Reading::Value(account.take(&stats))
+    Reading::or_unknown((!stats.is_empty()).then(|| account.take(&stats)), "no process is there")
 }
 
 /// Kills all descendants of `root`, but not `root`.
 pub fn kill_below(root: u32) {
-    for stat in descendants(root) {
-        if let Some(process) = Pid::from_raw(stat.pid) {
-            let _ = kill_process(process, Signal::KILL);
-        }
+    for process in descendants(root).into_iter().filter_map(|stat| Pid::from_raw(stat.pid)) {
+        let _ = kill_process(process, Signal::KILL);
     }
 }
 
-/// The ids of all descendants of `root`.
 pub fn processes_below(root: u32) -> Vec<u32> {
     descendants(root).into_iter().filter_map(|stat| u32::try_from(stat.pid).ok()).collect()
 }
 
 fn descendants(root: u32) -> Vec<Stat> {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let stats = pids.filter_map(stat);
     let mut children: BTreeMap<i32, Vec<Stat>> = BTreeMap::new();
-    for stat in stats {
+    for stat in proc::processes().filter_map(stat) {
         children.entry(stat.ppid).or_default().push(stat);
     }
     let mut descendants = Vec::new();

@@ -2,8 +2,7 @@
 //!
 //! Call it in a worker, whose guardian kills what the program leaves behind. The program gets the affinity
 //! mask of the CPUs in use, no input, and a deadline after which its process group is killed. Its output is
-//! untrusted and limited in size. While it runs, its threads are sampled about ten times a second: CPU,
-//! affinity mask and run delay.
+//! untrusted and limited in size. About ten times a second its threads are sampled.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -19,87 +18,70 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::child::{self, SpawnError};
 use crate::exit_status;
-use crate::thread_counters::{seconds, usage};
+use crate::thread_counters::{cpu_seconds, usage};
 use threads::ThreadSampler;
 
 mod threads;
 
 /// Bytes of each output that are stored. The rest is read and dropped, so that the program does not block.
 pub const MOST_OUTPUT: usize = 64 << 10;
-/// Time between two scans of the threads.
 const SCAN_INTERVAL: Duration = Duration::from_millis(100);
 /// Added for each thread: reading its three files takes about 40 µs, so scanning takes 1 % of a CPU.
 const SCAN_INTERVAL_PER_THREAD: Duration = Duration::from_millis(4);
 /// How long outputs may stay open after the program has ended: one of its children may hold them.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// A program to run.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// The executable file.
     pub path: PathBuf,
     /// Its arguments, without argv[0].
     pub arguments: Vec<String>,
-    /// Environment variables that are added.
     pub environment: Vec<(String, String)>,
-    /// Environment variables that are removed, last.
+    /// Removed from the environment, after `environment` was added.
     pub unset: Vec<String>,
     /// Working directory; `None`: that of this process.
     pub directory: Option<PathBuf>,
     /// Places of its threads. Together they are its affinity mask.
     pub places: Vec<CpuList>,
-    /// Time after which it is killed.
     pub deadline: Duration,
 }
 
-/// The result of a program.
 #[derive(Clone, Debug)]
-pub struct Ran {
+pub struct ProgramResult {
     /// Standard output, at most [`MOST_OUTPUT`] bytes of it.
     pub output: String,
     /// Standard error, at most [`MOST_OUTPUT`] bytes of it.
     pub errors: String,
-    /// How it ended.
     pub status: ExitStatus,
     /// CPU seconds of the program and of the children that it waited for.
     pub cpu_seconds: f64,
-    /// Evidence of its threads: `place.samples`, `place.strayed`, `sched.run_delay` and its worst,
-    /// `sched.involuntary_switches`.
+    /// Of its threads: CPU samples, run delay and involuntary switches.
     pub evidence: Evidence,
     /// Whether each place had a bound thread, once all threads existed.
     pub bound: Reading<bool>,
 }
 
-/// Why a program has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
-    /// It could not be started.
     #[error("could not be started: {0}")]
     Start(std::io::Error),
-    /// The CPUs could not be set.
     #[error("could not be put on CPUs {0}: {1}")]
     Cpus(String, std::io::Error),
-    /// It missed its deadline.
     #[error("was not done after {0:.0} s and was killed")]
     Deadline(f64),
-    /// Another error of the system.
     #[error("could not be waited for: {0}")]
     Wait(std::io::Error),
 }
 
-/// Events that the caller waits for.
 enum Progress {
     Ended(std::io::Result<ExitStatus>),
     Closed,
 }
 
-/// Runs a program to its end.
-///
-/// # Errors
-/// [`ProgramError`]. A program that exits with a failure is not an error: see its status.
-pub fn run(program: &Program) -> Result<Ran, ProgramError> {
+/// Runs a program to its end. One that exits with a failure is no error: see its status.
+pub fn run(program: &Program) -> Result<ProgramResult, ProgramError> {
     let cpus: CpuList = program.places.iter().flat_map(CpuList::iter).collect();
-    let before = children_usage();
+    let before = usage(libc::RUSAGE_CHILDREN);
     let mut child = spawn(program, &cpus)?;
     let process = Pid::from_child(&child);
     let (progress, receiver) = channel();
@@ -122,36 +104,34 @@ pub fn run(program: &Program) -> Result<Ran, ProgramError> {
     let status = loop {
         let left = end.saturating_duration_since(Instant::now());
         match receiver.recv_timeout(left.min(interval)) {
-            Ok(Progress::Ended(status)) => break status.map_err(ProgramError::Wait)?,
+            Ok(Progress::Ended(status)) => break status.map_err(ProgramError::Wait),
             Ok(Progress::Closed) => open -= 1,
             Err(RecvTimeoutError::Timeout) if left.is_zero() => {
-                kill(process);
-                return Err(ProgramError::Deadline(program.deadline.as_secs_f64()));
+                break Err(ProgramError::Deadline(program.deadline.as_secs_f64()));
             }
             Err(RecvTimeoutError::Timeout) => sampler.scan(process, &program.places, &cpus),
             Err(RecvTimeoutError::Disconnected) => {
-                kill(process);
-                return Err(ProgramError::Wait(std::io::Error::other("no news of it")));
+                break Err(ProgramError::Wait(std::io::Error::other("no news of it")));
             }
         }
     };
     // Processes that it left behind must not hold the pipes or use the CPUs.
     kill(process);
+    let status = status?;
     let closing = Instant::now() + CLOSING;
-    while open > 0 {
-        match receiver.recv_timeout(closing.saturating_duration_since(Instant::now())) {
-            Ok(_) => open -= 1,
-            Err(_) => break,
-        }
+    let left = || closing.saturating_duration_since(Instant::now());
+    while open > 0 && receiver.recv_timeout(left()).is_ok() {
+        open -= 1;
     }
-    let after = children_usage();
+    let after = usage(libc::RUSAGE_CHILDREN);
     let [output, errors] = outputs.map(|output| output.map_or_else(String::new, |output| text(&output)));
     let mut evidence = sampler.evidence();
-    evidence.put(INVOLUNTARY_SWITCHES, after.switches - before.switches);
-    Ok(Ran { output, errors, status, cpu_seconds: after.cpu - before.cpu, evidence, bound: sampler.bound() })
+    evidence.put(INVOLUNTARY_SWITCHES, (after.ru_nivcsw - before.ru_nivcsw) as f64);
+    let cpu_seconds = cpu_seconds(&after) - cpu_seconds(&before);
+    Ok(ProgramResult { output, errors, status, cpu_seconds, evidence, bound: sampler.bound() })
 }
 
-impl Ran {
+impl ProgramResult {
     /// Why it failed, if it did: `ended with exit code 3: LAST LINE`.
     pub fn complaint(&self) -> Option<String> {
         if self.status.success() {
@@ -166,7 +146,6 @@ impl Ran {
     }
 }
 
-/// Starts a program on these CPUs.
 fn spawn(program: &Program, cpus: &CpuList) -> Result<std::process::Child, ProgramError> {
     let mut command = Command::new(&program.path);
     for name in &program.unset {
@@ -212,20 +191,8 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
 }
 
-/// Kills the process group of a program.
 fn kill(process: Pid) {
     let _ = kill_process_group(process, Signal::KILL);
-}
-
-/// Usage of all children that were waited for.
-struct ChildrenUsage {
-    cpu: f64,
-    switches: f64,
-}
-
-fn children_usage() -> ChildrenUsage {
-    let usage = usage(libc::RUSAGE_CHILDREN);
-    ChildrenUsage { cpu: seconds(usage.ru_utime) + seconds(usage.ru_stime), switches: usage.ru_nivcsw as f64 }
 }
 
 #[cfg(test)]
@@ -233,7 +200,7 @@ mod tests {
     use super::*;
     use crate::affinity;
 
-    fn shell(script: &str, seconds: f64) -> Result<Ran, ProgramError> {
+    fn shell(script: &str, seconds: f64) -> Result<ProgramResult, ProgramError> {
         run(&Program {
             path: "/bin/sh".into(),
             arguments: vec!["-c".into(), script.into()],

@@ -1,6 +1,5 @@
 //! Finds the processes of a run by an environment variable that they inherit. A guardian finds its
-//! descendants by their parent process ids. If the guardian itself was killed, this id is all that
-//! identifies them.
+//! descendants by parent process ids; if it was killed itself, only this id identifies them.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -9,20 +8,17 @@ use rustix::process::{Pid, Signal, getpid, kill_process};
 
 use crate::{guardian, proc};
 
-/// The environment variable that holds the id of the run.
 pub const VARIABLE: &str = "TRUEBENCH_RUN";
 
 /// How long killed processes may take to disappear, and how long guardians may take to end by themselves.
 const PATIENCE: Duration = Duration::from_secs(10);
 const GUARDIANS: Duration = Duration::from_secs(2);
-/// Time between two searches.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The run id: process id and start time (clock ticks since boot) of truebench. The pair is unique until
-/// the next boot.
+/// Process id and start time (clock ticks since boot) of truebench: unique until the next boot.
 pub static CURRENT: LazyLock<String> = LazyLock::new(|| {
     let stat = proc::text("/proc/self/stat").unwrap_or_default();
-    // Field 22; behind_name() skips the first two.
+    // Field 22; fields_after_name() skips the first two.
     let started = proc::fields_after_name(&stat).nth(19).unwrap_or("0");
     format!("{}-{started}", getpid().as_raw_nonzero())
 });
@@ -47,8 +43,7 @@ pub fn kill(id: &str) {
 
 /// Processes with the id, except this one. A zombie has no environment, so it is not listed.
 fn processes(id: &str) -> Vec<Pid> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let processes = entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
+    let processes = proc::processes().filter_map(|process| Pid::from_raw(process as i32));
     let has = |process: &Pid| {
         let environment = proc::bytes(format!("/proc/{}/environ", process.as_raw_nonzero()));
         *process != getpid() && environment.is_ok_and(|environment| has_id(&environment, id))
@@ -58,12 +53,11 @@ fn processes(id: &str) -> Vec<Pid> {
 
 /// Whether an environment contains the id, or an id below it.
 fn has_id(environment: &[u8], id: &str) -> bool {
-    let value = |variable: &'_ [u8]| {
-        let value =
-            variable.strip_prefix(VARIABLE.as_bytes())?.strip_prefix(b"=")?.strip_prefix(id.as_bytes())?;
-        Some(value.is_empty() || value.starts_with(b"."))
-    };
-    environment.split(|byte| *byte == 0).any(|variable| value(variable) == Some(true))
+    let prefix = format!("{VARIABLE}={id}");
+    environment.split(|byte| *byte == 0).any(|variable| {
+        let rest = variable.strip_prefix(prefix.as_bytes());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"."))
+    })
 }
 
 fn is_guardian(process: Pid) -> bool {

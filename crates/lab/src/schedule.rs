@@ -1,17 +1,15 @@
 //! The order of rounds, and when there are enough. Pure.
 //!
-//! Rounds are interleaved over the figures: a cycle visits once every figure that needs a round. Every other cycle
-//! runs in reverse. So a disturbance or a drift affects all figures alike, and no figure always follows the same one
-//! (see the issues of nanobench and hyperfine on interleaving).
+//! Rounds are interleaved over the figures: a cycle visits once every figure that needs a round. Every other
+//! cycle runs in reverse. So a disturbance or a drift affects all figures alike, and no figure always follows
+//! the same one (see the issues of nanobench and hyperfine on interleaving).
 
 use figure::stats;
 
-/// When to stop measuring.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rules {
     /// Rounds that every figure gets, if the time allows.
     pub least: usize,
-    /// Rounds that a figure gets at most.
     pub most: usize,
     /// Half-width of the 95 % interval, as a share of the value, at which a figure is finished.
     pub target: f64,
@@ -21,21 +19,16 @@ pub struct Rules {
     pub repeats: usize,
 }
 
-/// Why a figure gets no further rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// Its interval is narrow enough.
     Target,
-    /// It has the maximum number of rounds.
     Rounds,
-    /// The time is spent.
     Time,
     /// It failed, or its worker did.
     Failed,
 }
 
 impl Stop {
-    /// One word for the record.
     pub fn word(self) -> &'static str {
         match self {
             Stop::Target => "target",
@@ -46,7 +39,6 @@ impl Stop {
     }
 }
 
-/// The progress of one figure.
 #[derive(Clone, Debug, Default)]
 struct Progress {
     values: Vec<f64>,
@@ -58,7 +50,6 @@ struct Progress {
     stopped: Option<Stop>,
 }
 
-/// The order of rounds of one suite.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     rules: Rules,
@@ -69,13 +60,12 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A schedule for this many figures.
     pub fn new(rules: Rules, figures: usize) -> Self {
         Schedule { rules, figures: vec![Progress::default(); figures], cycle: 0, pending: Vec::new() }
     }
 
-    /// The figure to measure next, `elapsed` seconds into the suite. `None` when all is done or the time is over. A round
-    /// starts only if it would end in time, by the duration of the figure's latest round.
+    /// The figure to measure next, `elapsed` seconds into the suite. `None` when all is done or the time is
+    /// over. A round starts only if it would end in time, by the duration of the figure's latest round.
     pub fn next(&mut self, elapsed: f64) -> Option<usize> {
         loop {
             while let Some(index) = self.pending.pop() {
@@ -106,8 +96,8 @@ impl Schedule {
         self.cycle
     }
 
-    /// Whether a disturbed round of this figure may be repeated, `elapsed` seconds into the suite. Counts the repetition.
-    /// `false` when the time is over: a disturbed round is better than none.
+    /// Whether a disturbed round of this figure may be repeated, `elapsed` seconds into the suite. Counts the
+    /// repetition. `false` when the time is over: a disturbed round is better than none.
     pub fn may_repeat(&mut self, index: usize, elapsed: f64) -> bool {
         let figure = &mut self.figures[index];
         let may = figure.repeated < self.rules.repeats && elapsed + figure.latest <= self.rules.max_time;
@@ -119,7 +109,6 @@ impl Schedule {
         may
     }
 
-    /// Adds the value of a round that counts.
     pub fn add_value(&mut self, index: usize, value: f64) {
         let (rules, figure) = (self.rules, &mut self.figures[index]);
         figure.values.push(value);
@@ -141,25 +130,21 @@ impl Schedule {
         }
     }
 
-    /// Gives a figure an exact number of rounds, if the time allows.
     pub fn exactly(&mut self, index: usize, rounds: usize) {
         self.figures[index].exact_rounds = Some(rounds);
     }
 
     /// Adds the seconds of a round, whether it counts or not.
     pub fn add_duration(&mut self, index: usize, seconds: f64) {
-        let figure = &mut self.figures[index];
-        figure.latest = seconds;
+        self.figures[index].latest = seconds;
     }
 
-    /// Stops all figures because the time is over.
     pub fn expire(&mut self) {
         for figure in self.figures.iter_mut().filter(|figure| figure.stopped.is_none()) {
             figure.stopped = Some(Stop::Time);
         }
     }
 
-    /// Stops a figure that failed.
     pub fn fail(&mut self, index: usize) {
         self.figures[index].stopped = Some(Stop::Failed);
     }
@@ -169,7 +154,7 @@ impl Schedule {
         self.figures[index].stopped
     }
 
-    /// The share of the least work that is done, 0 to 1, and the seconds left, estimated from the rounds so far.
+    /// The share of the least work that is done, 0 to 1, and the seconds left by the rounds so far.
     pub fn progress(&self, elapsed: f64) -> (f64, f64) {
         let least = |figure: &Progress| figure.exact_rounds.unwrap_or(self.rules.least).max(1);
         let whole = self.figures.iter().map(least).sum::<usize>() as f64;
@@ -187,7 +172,6 @@ impl Schedule {
 }
 
 impl Rules {
-    /// An exact number of rounds, whatever the interval.
     pub fn exactly(rounds: usize, max_time: f64) -> Rules {
         Rules { least: rounds, most: rounds, target: 0.0, max_time, repeats: 0 }
     }

@@ -1,6 +1,5 @@
-//! Private files and directories of a run. Their names begin with `truebench-PID-`, where PID is truebench's
-//! process id. The creator holds a lock on each as long as it lives, so the remains of a killed run can be
-//! found and removed.
+//! Private files and directories of a run, named `truebench-PID-…` after truebench's process id. The creator
+//! holds a lock on each as long as it lives, so the remains of a killed run can be removed.
 
 use std::fs::{File, Permissions};
 use std::io;
@@ -18,7 +17,6 @@ const PREFIX: &str = "truebench-";
 const YOUNG: Duration = Duration::from_secs(60);
 /// How long killed processes may take to end.
 const ENDING: Duration = Duration::from_secs(2);
-/// Time between two attempts to remove their files.
 const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A locked temporary directory. Dropping it removes it.
@@ -30,9 +28,6 @@ pub struct Directory {
 
 impl Directory {
     /// Creates a directory in `parent`. `session` is the process id of truebench.
-    ///
-    /// # Errors
-    /// The system's error.
     pub fn new(parent: &Path, session: u32) -> io::Result<Directory> {
         let directory = tempfile::Builder::new().prefix(&prefix(session)).tempdir_in(parent)?;
         let lock = File::open(directory.path())?;
@@ -41,16 +36,12 @@ impl Directory {
         Ok(Directory { directory, _lock: lock })
     }
 
-    /// The path of the directory.
     pub fn path(&self) -> &Path {
         self.directory.path()
     }
 }
 
 /// Creates a hidden file in `parent` that is to replace another. Its mode is rw-rw-rw- without the umask.
-///
-/// # Errors
-/// The system's error.
 pub fn file(parent: &Path, session: u32) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     let prefix = format!(".{}", prefix(session));
@@ -59,13 +50,12 @@ pub fn file(parent: &Path, session: u32) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
-/// The prefix of a run's names.
 fn prefix(session: u32) -> String {
     format!("{PREFIX}{session}-")
 }
 
-/// Removes the unlocked files and directories of a killed run from `parent`. Its processes may still be ending,
-/// with locks held and files written: it scans again, for at most [`ENDING`].
+/// Removes the unlocked files and directories of a killed run from `parent`. Its processes may still be
+/// ending, with locks held and files written: it scans again, for at most [`ENDING`].
 pub fn sweep(parent: &Path, session: u32) {
     let end = Instant::now() + ENDING;
     while remove_unlocked(parent, session) > 0 && Instant::now() < end {
@@ -73,8 +63,7 @@ pub fn sweep(parent: &Path, session: u32) {
     }
 }
 
-/// Removes the unlocked entries of the run. Returns the number of its entries, removed ones included: a process
-/// may create them again.
+/// Returns the number of the run's entries, removed ones included: a process may create them again.
 fn remove_unlocked(parent: &Path, session: u32) -> usize {
     let prefix = prefix(session);
     let mut count = 0;

@@ -11,9 +11,9 @@ use crate::events::Events;
 use crate::interrupt::Interrupt;
 use crate::others::Others;
 use crate::schedule::{Rules, Schedule, Stop};
-use crate::worker::{Reply, Request, Trouble, Worker, WorkerReport};
+use crate::worker::{Reply, Request, RequestError, Worker, WorkerReport};
 
-/// Restarts after a worker died. A figure that kills its worker is dropped, so more deaths have another cause.
+/// Restarts after a worker died. A figure that kills its worker is dropped: more deaths have another cause.
 const RESTARTS: usize = 2;
 /// Share of the time that is reserved for finishing.
 pub const FINISHING_SHARE: f64 = 0.05;
@@ -26,36 +26,26 @@ pub fn with_finishing_time(seconds: f64) -> f64 {
 /// Judges one round during the run: the reason to repeat it, if there is one. Pure.
 pub type Gate = fn(&Round) -> Option<String>;
 
-/// The plan of a suite: what to measure, and for how long. `S` is the type of the worker's setup, or JSON for the
-/// session.
+/// What to measure, and for how long. `S` is the type of the worker's setup, or JSON for the session.
 #[derive(Clone, Debug)]
 pub struct SuitePlan<S = serde_json::Value> {
-    /// The suite's name.
     pub suite: &'static str,
-    /// The name of its worker.
     pub worker: &'static str,
-    /// The setup for the worker.
     pub setup: S,
     /// Figures before their first round. Figures that are not available stay as they are.
     pub figures: Vec<Figure>,
-    /// Number of rounds and time.
     pub rules: Rules,
-    /// Seconds for preparing and the least that must follow, by a cautious estimate: with less time there is no figure. 0
-    /// if negligible or unknown.
+    /// Seconds for preparing and the least that must follow, by a cautious estimate: with less time there is
+    /// no figure. 0 if negligible or unknown.
     pub least_seconds: f64,
     /// What preparing does, for the user.
     pub preparing: String,
-    /// Seconds after which preparing counts as hung.
+    /// Seconds after which preparing, or a round, counts as hung.
     pub prepare_deadline: f64,
-    /// Seconds after which a round counts as hung.
     pub round_deadline: f64,
 }
 
 impl<S: Serialize> SuitePlan<S> {
-    /// The plan that a session can run.
-    ///
-    /// # Errors
-    /// A setup that cannot be written as JSON.
     pub fn for_worker(self) -> Result<SuitePlan, serde_json::Error> {
         Ok(SuitePlan {
             setup: serde_json::to_value(self.setup)?,
@@ -71,16 +61,12 @@ impl<S: Serialize> SuitePlan<S> {
     }
 }
 
-/// The result of a suite.
 #[derive(Debug)]
 pub struct Outcome {
-    /// All figures of the plan, as far as they were measured.
     pub figures: Vec<Figure>,
-    /// Why the run ended early, if it did.
     pub interrupted: Option<String>,
 }
 
-/// A running suite.
 struct Session<'a> {
     plan: &'a SuitePlan,
     figures: Vec<Figure>,
@@ -89,7 +75,8 @@ struct Session<'a> {
     events: &'a Events,
     interrupt: &'a Interrupt,
     worker: Option<Worker>,
-    /// The only cycle that this worker serves, if it must be restarted after each ([`WorkerReport::restart_each_cycle`]).
+    /// The only cycle that this worker serves, if it must be restarted after each
+    /// ([`WorkerReport::restart_each_cycle`]).
     worker_cycle: Option<usize>,
     restarts: usize,
     others: Others,
@@ -160,19 +147,19 @@ impl Session<'_> {
             let id = self.figures[index].id.clone();
             let number = self.figures[index].kept().count() + 1;
             self.events.send(Event::RoundStarted { figure: id.clone(), round: number });
-            self.others.before();
+            self.others.before_round();
             let start = Instant::now();
             let reply = self.ask(&Request::Round(id), self.plan.round_deadline);
             self.schedule.add_duration(index, start.elapsed().as_secs_f64());
             match reply {
                 Ok(Reply::Round(round)) => self.accept(index, *round, gate),
-                Ok(other) => self.fail(index, &format!("the worker answered out of turn: {other:?}")),
-                Err(Trouble::Interrupted) => return,
-                Err(trouble @ Trouble::Refused(_)) => self.fail(index, &trouble.to_string()),
-                Err(trouble) => {
+                Ok(other) => self.fail(index, &out_of_turn(&other)),
+                Err(RequestError::Interrupted) => return,
+                Err(RequestError::Refused(failure)) => self.fail(index, &failure.to_string()),
+                Err(error) => {
                     self.worker = None;
                     self.restarts += 1;
-                    self.fail(index, &trouble.to_string());
+                    self.fail(index, &error.to_string());
                 }
             }
             after_round(&self.figures);
@@ -196,42 +183,32 @@ impl Session<'_> {
                 let left = (self.plan.rules.max_time - self.elapsed()).max(0.0);
                 let patience = self.plan.prepare_deadline.min(left);
                 match self.ask(&Request::Prepare(self.plan.setup.clone()), patience) {
-                    Err(Trouble::Deadline(_))
-                        if patience < self.plan.prepare_deadline && self.worker_cycle.is_some() =>
-                    {
-                        self.schedule.expire();
-                        self.worker = None;
-                        return false;
-                    }
-                    Err(Trouble::Deadline(_)) if patience < self.plan.prepare_deadline => {
-                        Err(Trouble::Died(format!(
-                            "{} took more than the time there was ({}): raise --max-time",
-                            self.plan.preparing,
-                            seconds(patience)
-                        )))
+                    Err(RequestError::Deadline(_)) if patience < self.plan.prepare_deadline => {
+                        if self.worker_cycle.is_some() {
+                            self.schedule.expire();
+                            self.worker = None;
+                            return false;
+                        }
+                        Err(RequestError::NoTime(self.plan.preparing.clone(), patience))
                     }
                     reply => reply,
                 }
             }
-            Err(error) => Err(Trouble::Died(format!("the worker could not be started: {error}"))),
+            Err(error) => Err(RequestError::Start(error)),
         };
         self.prepare_seconds += start.elapsed().as_secs_f64();
-        match reply {
-            Ok(Reply::Ready(facts)) => {
-                self.worker_cycle = facts.restart_each_cycle.then(|| self.schedule.cycle());
-                self.merge(facts);
-                true
+        let reason = match reply {
+            Ok(Reply::Ready(report)) => {
+                self.worker_cycle = report.restart_each_cycle.then(|| self.schedule.cycle());
+                self.merge(report);
+                return true;
             }
-            Ok(other) => {
-                self.fail_all(&format!("the worker answered out of turn: {other:?}"));
-                false
-            }
-            Err(Trouble::Interrupted) => false,
-            Err(trouble) => {
-                self.fail_all(&trouble.to_string());
-                false
-            }
-        }
+            Err(RequestError::Interrupted) => return false,
+            Ok(other) => out_of_turn(&other),
+            Err(error) => error.to_string(),
+        };
+        self.fail_all(&reason);
+        false
     }
 
     fn accept(&mut self, index: usize, mut round: Round, gate: Gate) {
@@ -262,7 +239,7 @@ impl Session<'_> {
     }
 
     fn record(&mut self, index: usize, round: Round) {
-        let (value, kept) = (round.value(), round.kept);
+        let (value, counts) = (round.value(), round.kept);
         let figure = &mut self.figures[index];
         figure.rounds.push(round);
         let (done, seconds_left) = self.schedule.progress(self.start.elapsed().as_secs_f64());
@@ -270,11 +247,11 @@ impl Session<'_> {
             figure: figure.id.clone(),
             value,
             unit: figure.unit.symbol().to_owned(),
-            kept,
+            kept: counts,
             done,
             seconds_left,
         });
-        self.others.after(index, &mut self.figures);
+        self.others.after_round(index, &mut self.figures);
     }
 
     fn finish(&mut self) {
@@ -282,9 +259,9 @@ impl Session<'_> {
         if self.worker.is_some() && self.interrupt.requested().is_none() {
             self.events.send(Event::Preparing { what: "checking the results".to_owned() });
             match self.ask(&Request::Finish, self.plan.prepare_deadline) {
-                Ok(Reply::Finished(facts)) => self.merge(facts),
-                Ok(other) => self.unfinished(&format!("the worker answered out of turn: {other:?}")),
-                Err(trouble) => self.unfinished(&trouble.to_string()),
+                Ok(Reply::Finished(report)) => self.merge(report),
+                Ok(other) => self.mark_unverified(&out_of_turn(&other)),
+                Err(error) => self.mark_unverified(&error.to_string()),
             }
         }
         self.worker = None;
@@ -309,7 +286,7 @@ impl Session<'_> {
     }
 
     /// Writes to every figure why its results could not be checked.
-    fn unfinished(&mut self, reason: &str) {
+    fn mark_unverified(&mut self, reason: &str) {
         for figure in &mut self.figures {
             if figure.evidence.iter().any(|(name, _)| name == VERIFIED.name) {
                 figure.evidence.put_unknown(VERIFIED, format!("the check of the results failed: {reason}"));
@@ -317,25 +294,25 @@ impl Session<'_> {
         }
     }
 
-    fn ask(&mut self, request: &Request, deadline: f64) -> Result<Reply, Trouble> {
+    fn ask(&mut self, request: &Request, deadline: f64) -> Result<Reply, RequestError> {
         let events = self.events;
         let mut event = |event| events.send(event);
         match &mut self.worker {
             Some(worker) => {
                 worker.ask(request, Duration::from_secs_f64(deadline), self.interrupt, &mut event)
             }
-            None => Err(Trouble::Died("there is no worker".to_owned())),
+            None => Err(RequestError::NoWorker),
         }
     }
 
-    fn merge(&mut self, facts: WorkerReport) {
-        facts.processes.iter().for_each(|process| self.others.exclude(*process));
+    fn merge(&mut self, report: WorkerReport) {
+        report.processes.iter().for_each(|process| self.others.exclude(*process));
         for figure in self.figures.iter_mut().filter(|figure| figure.status != Status::NotAvailable) {
-            figure.evidence.merge(facts.evidence.clone());
-            figure.conditions.merge(facts.conditions.clone());
+            figure.evidence.merge(report.evidence.clone());
+            figure.conditions.merge(report.conditions.clone());
         }
-        self.figures.extend(facts.discovered);
-        for (id, evidence) in facts.figures {
+        self.figures.extend(report.discovered);
+        for (id, evidence) in report.figures {
             if let Some(figure) = self.figures.iter_mut().find(|figure| figure.id == id) {
                 figure.evidence.merge(evidence);
             }
@@ -362,4 +339,8 @@ impl Session<'_> {
     fn elapsed(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
     }
+}
+
+fn out_of_turn(reply: &Reply) -> String {
+    format!("the worker answered out of turn: {reply:?}")
 }

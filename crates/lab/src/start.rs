@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use figure::evidence::*;
@@ -41,10 +41,8 @@ const CALLS: [usize; figure::levers::CALLS.len()] = [
     fields::PROTECTED,
 ];
 
-/// The user's program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
-    /// The executable file.
     pub file: PathBuf,
     /// Its arguments, beginning with argv[0].
     pub arguments: Vec<OsString>,
@@ -68,20 +66,15 @@ impl Program {
 /// Everything that all starts of a program have in common.
 #[derive(Clone, Debug)]
 pub struct LaunchSettings<'a> {
-    /// `truebench-workload`, which starts the program. It is tiny, because a process inherits the peak RSS of its
-    /// parent.
+    /// `truebench-workload`, which starts the program: tiny, because a process inherits its parent's peak
+    /// RSS.
     pub helper: &'a Path,
-    /// The program to start.
     pub program: &'a Program,
-    /// Its limit of open files.
     pub files: u64,
-    /// The CPUs that it may use.
     pub allowed: &'a CpuList,
-    /// Time after which it is stopped.
     pub patience: Duration,
 }
 
-/// A program that is ready to be started.
 #[derive(Debug)]
 pub struct Start {
     copies: Copies,
@@ -91,13 +84,11 @@ pub struct Start {
 /// Resources of a start: the program and the children that it waited for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StartResult {
-    /// Its process id.
     pub process: u32,
     /// Seconds from fork to end.
     pub wall: f64,
-    /// CPU seconds in user code.
+    /// CPU seconds in user code, and in the kernel.
     pub user: f64,
-    /// CPU seconds in the kernel.
     pub system: f64,
     /// Largest peak RSS of one of the processes, in bytes.
     pub peak: f64,
@@ -115,54 +106,43 @@ pub struct StartResult {
 
 impl Start {
     /// Prepares a start. `environment` (NAME=VALUE) is added to the program's environment.
-    ///
-    /// # Errors
-    /// Why the helper could not be started, for the user.
-    pub fn begin(stage: &LaunchSettings, environment: Vec<OsString>) -> Result<Start, Failure> {
-        Start::prepare(stage, environment, false)
+    pub fn begin(settings: &LaunchSettings, environment: Vec<OsString>) -> Result<Start, Failure> {
+        Start::prepare(settings, environment, false)
     }
 
-    /// As [`begin`](Self::begin), and counts the program's memory calls. It is slower, and a set-user-ID
-    /// program gets no rights.
-    ///
-    /// # Errors
-    /// As [`begin`](Self::begin).
-    pub fn counting_calls(stage: &LaunchSettings, environment: Vec<OsString>) -> Result<Start, Failure> {
-        Start::prepare(stage, environment, true)
+    /// Also counts memory calls. That is slower, and a set-user-ID program gets no rights.
+    pub fn counting_calls(settings: &LaunchSettings, environment: Vec<OsString>) -> Result<Start, Failure> {
+        Start::prepare(settings, environment, true)
     }
 
     fn prepare(
-        stage: &LaunchSettings,
+        settings: &LaunchSettings,
         environment: Vec<OsString>,
         is_counted: bool,
     ) -> Result<Start, Failure> {
         let directory = std::env::current_dir().attempt("the current directory")?;
-        let numbers = [stage.files, u64::from(is_counted), environment.len() as u64];
+        let numbers = [settings.files, u64::from(is_counted), environment.len() as u64];
         let mut arguments: Vec<OsString> =
             numbers.into_iter().map(|number| number.to_string().into()).collect();
         arguments.extend(environment);
-        arguments.push(stage.program.file.clone().into());
-        arguments.extend(stage.program.arguments.iter().cloned());
-        let ask = CopiesSpec {
+        arguments.push(settings.program.file.clone().into());
+        arguments.extend(settings.program.arguments.iter().cloned());
+        let spec = CopiesSpec {
             name: workload::launcher::NAME,
             copies: 1,
             threads: 1,
             duration: Duration::ZERO,
             arguments,
             directory,
-            cpus: stage.allowed.clone(),
+            cpus: settings.allowed.clone(),
             environment: Vec::new(),
         };
-        let mut copies = Copies::begin(stage.helper, &ask, |_| {})?;
+        let mut copies = Copies::begin(settings.helper, &spec, |_| {})?;
         copies.ready(1, STARTING, |_| Ok(()))?;
-        Ok(Start { copies, patience: stage.patience })
+        Ok(Start { copies, patience: settings.patience })
     }
 
-    /// Starts the program and waits for its end. `check` is called now and then with the process id of its
-    /// parent.
-    ///
-    /// # Errors
-    /// The error of `check`, or why the program could not be started or did not end, for the user.
+    /// Runs the program to its end. `check` is called now and then with the process id of its parent.
     pub fn run(mut self, mut check: impl FnMut(u32) -> Result<(), Failure>) -> Result<StartResult, Failure> {
         let start = Instant::now();
         let patience = self.patience;
@@ -175,18 +155,14 @@ impl Start {
             }
             children.first().map_or(Ok(()), |helper| check(helper.id()))
         })?;
-        let ended = self.ended()?;
+        let result = self.result()?;
         self.copies.release();
         self.copies.wait_for_end()?;
-        Ok(ended)
+        Ok(result)
     }
 
-    /// Starts the program and runs it until `is_done` returns true. Then it gets SIGTERM, and later SIGKILL
-    /// with its descendants. `is_done` is called at least every `interval` with the process id of the
-    /// program's parent.
-    ///
-    /// # Errors
-    /// The error of `is_done`, or why the program could not be started, for the user.
+    /// Runs the program until `is_done` returns true. Then it gets SIGTERM, and later SIGKILL with its
+    /// descendants. `is_done` is called at least every `interval` with the process id of its parent.
     pub fn run_until(
         mut self,
         interval: Duration,
@@ -210,25 +186,19 @@ impl Start {
             }
             Ok(())
         })?;
-        let mut ended = self.ended()?;
-        ended.failure = match terminated {
+        let mut result = self.result()?;
+        result.failure = match terminated {
             // Any end after SIGTERM is as intended.
             Some(_) => None,
-            None => Some(match ended.failure {
-                Some(failure) => failure,
-                None => "it ended by itself".to_owned(),
-            }),
+            None => result.failure.or_else(|| Some("it ended by itself".to_owned())),
         };
         self.copies.processes().for_each(process_tree::kill_below);
         self.copies.release();
         self.copies.wait_for_end()?;
-        Ok(ended)
+        Ok(result)
     }
 
     /// As [`run`](Self::run), and ends the program after `time`.
-    ///
-    /// # Errors
-    /// As [`run_until`](Self::run_until).
     pub fn run_for(
         self,
         time: Duration,
@@ -238,9 +208,9 @@ impl Start {
         self.run_until(CHECK_INTERVAL, |helper| check(helper).map(|()| start.elapsed() >= time))
     }
 
-    fn ended(&self) -> Result<StartResult, Failure> {
+    fn result(&self) -> Result<StartResult, Failure> {
         let slot = self.copies.slots().next().ok_or_else(no_results)?;
-        let load = |word: &std::sync::atomic::AtomicU64| word.load(Ordering::Acquire) as f64;
+        let load = |word: &AtomicU64| word.load(Ordering::Acquire) as f64;
         let note = |index: usize| slot.field(index).map_or(0.0, load);
         let status = ExitStatus::from_raw(note(fields::STATUS) as i32);
         let failure = if !status.success() {
@@ -276,12 +246,10 @@ impl Start {
 }
 
 impl StartResult {
-    /// CPU seconds in user code and in the kernel.
     pub fn cpu(&self) -> f64 {
         self.user + self.system
     }
 
-    /// Writes the evidence of a round.
     pub fn write(&self, evidence: &mut Evidence) {
         evidence.put(PROGRAM_WALL, self.wall);
         evidence.put(PROGRAM_PEAK, self.peak);
@@ -300,19 +268,18 @@ fn no_results() -> Failure {
 
 /// `NAME=VALUE`.
 pub fn assignment(name: &str, value: &OsStr) -> OsString {
-    let mut text = OsString::from(name);
-    text.push("=");
+    let mut text = OsString::from(format!("{name}="));
     text.push(value);
     text
 }
 
-/// The limit of open files with which truebench was started. A worker raises its own limit, its parent does
-/// not.
+/// The limit of open files with which truebench was started: that of a worker's parent, which does not raise
+/// it.
 pub fn open_files() -> u64 {
     let parent = std::os::unix::process::parent_id();
-    let limits = std::fs::File::open(format!("/proc/{parent}/limits")).ok();
-    match limits.and_then(|file| Limits::from_read(file).ok()).map(|limits| limits.max_open_files.soft_limit)
-    {
+    let file = std::fs::File::open(format!("/proc/{parent}/limits")).ok();
+    let limits = file.and_then(|file| Limits::from_read(file).ok());
+    match limits.map(|limits| limits.max_open_files.soft_limit) {
         Some(LimitValue::Value(files)) => files,
         Some(LimitValue::Unlimited) | None => u64::MAX,
     }

@@ -1,13 +1,12 @@
-//! Counters of a thread: CPU time, context switches, page faults, run delay, migrations, instructions and
-//! cycles.
+//! Counters of a thread: CPU time, switches, page faults, run delay, migrations, instructions and cycles.
 
 use std::fs::File;
-use std::io;
 use std::os::unix::fs::FileExt;
 
 use figure::Reading;
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::ClockId;
 
+use crate::clock::system_seconds;
 use crate::pmu::{self, Meter};
 
 /// A reading of one thread's counters, or the difference of two.
@@ -19,13 +18,10 @@ pub struct Counters {
     pub voluntary_switches: f64,
     /// Involuntary context switches (ru_nivcsw).
     pub involuntary_switches: f64,
-    /// Minor page faults.
     pub minor_faults: f64,
-    /// Major page faults.
     pub major_faults: f64,
     /// Seconds on a run queue without a CPU.
     pub run_delay: Reading<f64>,
-    /// Moves from one CPU to another.
     pub migrations: Reading<f64>,
     /// Instructions and cycles in user mode.
     pub pmu: Reading<pmu::Counts>,
@@ -36,12 +32,10 @@ pub struct Counters {
 pub struct SchedStat {
     /// Nanoseconds on a run queue without a CPU.
     pub run_delay: u64,
-    /// Number of time slices.
     pub slices: u64,
 }
 
 /// The open counter files of a thread. Create it on that thread.
-#[derive(Debug)]
 pub struct Source {
     schedstat: Result<File, String>,
     sched: Result<File, String>,
@@ -49,7 +43,6 @@ pub struct Source {
 }
 
 impl Source {
-    /// Opens the calling thread's files below /proc/thread-self.
     pub fn of_this_thread() -> Self {
         let open = |name: &str| {
             let path = format!("/proc/thread-self/{name}");
@@ -62,7 +55,8 @@ impl Source {
     pub fn read(&self) -> Counters {
         let usage = usage(libc::RUSAGE_THREAD);
         Counters {
-            cpu_time: cpu_time(ClockId::ThreadCPUTime),
+            // getrusage may round to clock ticks, and lags up to one tick for a running thread.
+            cpu_time: system_seconds(ClockId::ThreadCPUTime),
             voluntary_switches: usage.ru_nvcsw as f64,
             involuntary_switches: usage.ru_nivcsw as f64,
             minor_faults: usage.ru_minflt as f64,
@@ -72,9 +66,7 @@ impl Source {
             pmu: self.meter.read(),
         }
     }
-}
 
-impl Source {
     /// Reads only the run-queue statistics; `None` if the kernel has none (CONFIG_SCHED_INFO). One system
     /// call of about a microsecond, without allocation.
     pub fn sched_stat(&self) -> Option<SchedStat> {
@@ -87,10 +79,10 @@ impl Source {
 impl Counters {
     /// The growth since an earlier reading. A counter that fell is unknown.
     pub fn since(&self, earlier: &Counters) -> Counters {
-        let grown = |now: &Reading<f64>, then: &Reading<f64>| match (now, then) {
-            (Reading::Value(now), Reading::Value(then)) if now >= then => Reading::Value(now - then),
-            (Reading::Value(_), Reading::Value(_)) => Reading::unknown("the counter ran backwards"),
-            (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::unknown(reason),
+        let grown = |now: &Reading<f64>, then: &Reading<f64>| {
+            now.clone().and(then.clone()).and_then(|(now, then)| {
+                Reading::or_unknown((now >= then).then_some(now - then), "the counter ran backwards")
+            })
         };
         Counters {
             cpu_time: self.cpu_time - earlier.cpu_time,
@@ -105,24 +97,14 @@ impl Counters {
     }
 }
 
-/// CPU seconds (user and system) of the whole process so far.
 pub fn process_cpu_time() -> f64 {
-    cpu_time(ClockId::ProcessCPUTime)
+    system_seconds(ClockId::ProcessCPUTime)
 }
 
-/// CPU seconds by a clock. getrusage may round to clock ticks, and lags up to one tick for a running thread.
-fn cpu_time(clock: ClockId) -> f64 {
-    let now = clock_gettime(clock);
-    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
-}
-
-/// CPU seconds (user and system) of the children that this process has waited for.
 pub fn children_cpu_time() -> f64 {
-    let usage = usage(libc::RUSAGE_CHILDREN);
-    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    cpu_seconds(&usage(libc::RUSAGE_CHILDREN))
 }
 
-/// Context switches of the children that this process has waited for.
 pub fn children_switches() -> f64 {
     let usage = usage(libc::RUSAGE_CHILDREN);
     (usage.ru_nvcsw + usage.ru_nivcsw) as f64
@@ -138,27 +120,27 @@ pub(crate) fn usage(who: libc::c_int) -> libc::rusage {
     }
 }
 
-/// Seconds of a `timeval`.
+pub(crate) fn cpu_seconds(usage: &libc::rusage) -> f64 {
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}
+
 pub(crate) fn seconds(time: libc::timeval) -> f64 {
     time.tv_sec as f64 + time.tv_usec as f64 * 1e-6
 }
 
 fn read(file: &Result<File, String>, parse: fn(&str) -> Option<f64>) -> Reading<f64> {
-    let text = |file: &File| -> io::Result<String> {
-        let mut buffer = vec![0; 16 << 10];
-        let length = file.read_at(&mut buffer, 0)?;
-        Ok(String::from_utf8_lossy(&buffer[..length]).into_owned())
-    };
-    match file {
-        Ok(file) => match text(file) {
-            Ok(text) => Reading::or_unknown(parse(&text), "/proc/thread-self: not in the known format"),
-            Err(error) => Reading::unknown(format!("/proc/thread-self: {error}")),
-        },
+    let mut buffer = vec![0; 16 << 10];
+    match file.as_ref().map(|file| file.read_at(&mut buffer, 0)) {
+        Ok(Ok(length)) => {
+            let text = String::from_utf8_lossy(&buffer[..length]);
+            Reading::or_unknown(parse(&text), "/proc/thread-self: not in the known format")
+        }
+        Ok(Err(error)) => Reading::unknown(format!("/proc/thread-self: {error}")),
         Err(reason) => Reading::unknown(reason),
     }
 }
 
-/// Fields 2 and 3 of schedstat.
+/// Fields 2 and 3 of schedstat (Documentation/scheduler/sched-stats.rst).
 fn sched_stat(text: &[u8]) -> Option<SchedStat> {
     let mut fields = text
         .split(|byte| byte.is_ascii_whitespace())
@@ -169,13 +151,8 @@ fn sched_stat(text: &[u8]) -> Option<SchedStat> {
     (slices > 0).then_some(SchedStat { run_delay, slices })
 }
 
-/// Field 2 of schedstat, in nanoseconds (Documentation/scheduler/sched-stats.rst). Kernels without
-/// CONFIG_SCHED_INFO print three zeros.
-fn run_delay(text: &str) -> Option<f64> {
-    let mut fields = text.split_whitespace().map(str::parse::<f64>);
-    let mut next = || fields.next()?.ok();
-    let (on_cpu, delay, slices) = (next()?, next()?, next()?);
-    (on_cpu > 0.0 || slices > 0.0).then_some(delay * 1e-9)
+fn run_delay(schedstat: &str) -> Option<f64> {
+    sched_stat(schedstat.as_bytes()).map(|stat| stat.run_delay as f64 * 1e-9)
 }
 
 /// `se.nr_migrations` of /proc/PID/sched (CONFIG_SCHED_DEBUG).
@@ -203,8 +180,8 @@ mod tests {
     fn cpu_time_is_exact_between_ticks() {
         let source = Source::of_this_thread();
         for _ in 0..20 {
-            let (start, before) = (cpu_time(ClockId::ThreadCPUTime), source.read());
-            while cpu_time(ClockId::ThreadCPUTime) - start < 0.001 {}
+            let (start, before) = (system_seconds(ClockId::ThreadCPUTime), source.read());
+            while system_seconds(ClockId::ThreadCPUTime) - start < 0.001 {}
             assert!(source.read().since(&before).cpu_time > 0.0005, "resolves less than a tick");
         }
     }

@@ -14,7 +14,6 @@ use crate::failure::{Attempt, Failure};
 pub use channels::{Distinct, distinct};
 pub use perf::PerfReader;
 
-/// The reading of one counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Events since the counter was opened.
@@ -28,42 +27,26 @@ pub struct Count {
 /// Readings by channel, then by event.
 pub type Counts = Vec<Vec<Count>>;
 
-/// Reads the counters of some channels.
 pub trait TrafficReader {
     /// Reads them now, in the order of the channels and of their events.
-    ///
-    /// # Errors
-    /// The counter that could not be read, and the system's error.
     fn read(&mut self) -> Result<Counts, Failure>;
 }
 
 /// Bytes of one channel between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moved {
-    /// Read from memory.
     pub read: f64,
-    /// Written to memory.
     pub write: f64,
     /// Read or written, where one counter counts both.
     pub both: f64,
 }
 
 impl Moved {
-    /// Bytes in both directions.
     pub fn total(&self) -> f64 {
         self.read + self.write + self.both
     }
 }
 
-impl std::ops::Add for Moved {
-    type Output = Moved;
-
-    fn add(self, other: Moved) -> Moved {
-        Moved { read: self.read + other.read, write: self.write + other.write, both: self.both + other.both }
-    }
-}
-
-/// Memory traffic between two readings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traffic {
     /// Bytes of each channel, extrapolated where a counter was multiplexed.
@@ -75,10 +58,6 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// The traffic between two readings.
-    ///
-    /// # Errors
-    /// A counter ran backwards, or did not run.
     pub fn between(channels: &[UncoreChannel], before: &Counts, after: &Counts) -> Result<Traffic, Failure> {
         let mut traffic = Traffic { channels: Vec::new(), counts: Vec::new(), running: 1.0 };
         for (channel, (before, after)) in channels.iter().zip(before.iter().zip(after)) {
@@ -101,9 +80,13 @@ impl Traffic {
         Ok(traffic)
     }
 
-    /// Bytes of these channels, summed.
     pub fn sum(&self, channels: &[usize]) -> Moved {
-        channels.iter().filter_map(|&at| self.channels.get(at).copied()).fold(Moved::default(), |a, b| a + b)
+        let moved = channels.iter().filter_map(|&at| self.channels.get(at));
+        moved.fold(Moved::default(), |sum, moved| Moved {
+            read: sum.read + moved.read,
+            write: sum.write + moved.write,
+            both: sum.both + moved.both,
+        })
     }
 }
 

@@ -22,14 +22,11 @@ const MAX_LINKS: usize = 40;
 /// The uid that the kernel reports for owners outside of this user namespace (/proc/sys/kernel/overflowuid).
 const OVERFLOW_UID: u32 = 65534;
 
-/// Users who can write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
-    /// A user, by uid.
     User(u32),
     /// A group with members, by gid.
     Group(u32),
-    /// All users.
     Others,
 }
 
@@ -43,23 +40,17 @@ impl std::fmt::Display for Writer {
     }
 }
 
-/// Why a path is not trusted.
 #[derive(Debug, thiserror::Error)]
 pub enum Untrusted {
-    /// Another user can change it.
     #[error("{} is not used: {writer} can change {}", path.display(), at.display())]
     Writable {
-        /// The path.
         path: PathBuf,
-        /// Who can change it.
         writer: Writer,
         /// The part of the path that this writer can change.
         at: PathBuf,
     },
-    /// It is not a regular file.
     #[error("{} is not used: it is no regular file", .0.display())]
     Irregular(PathBuf),
-    /// Its metadata cannot be read.
     #[error("{}: {}", .0.display(), .1)]
     System(PathBuf, io::Error),
 }
@@ -77,75 +68,58 @@ struct Step {
 }
 
 /// Checks that only root and the effective user can change a file.
-///
-/// # Errors
-/// Another user can, and where.
 pub fn file(path: &Path) -> Result<(), Untrusted> {
-    regular(path)?;
-    check(path, &owners())
+    check_regular(path)?;
+    check(path, is_owner)
 }
 
-/// Checks that only root and the effective user can change a directory.
-///
-/// # Errors
-/// Another user can, and where.
 pub fn directory(path: &Path) -> Result<(), Untrusted> {
-    check(path, &owners())
+    check(path, is_owner)
 }
 
-/// Checks that only root, the effective user, and users who can change truebench's own binary can change a
-/// file. The last gain nothing by it.
-///
-/// # Errors
-/// Another user can, and where.
+/// As [`file`], and trusts users who can change truebench's own binary: they gain nothing by it.
 pub fn installed_file(path: &Path) -> Result<(), Untrusted> {
-    regular(path)?;
-    let mut trusted = owners();
+    check_regular(path)?;
+    let mut trusted = Vec::new();
     // /proc/self/exe leads to the running binary, even if its path has been replaced.
     if let (Ok(binary), Ok(metadata)) = (std::env::current_exe(), std::fs::metadata("/proc/self/exe")) {
         let mut steps = writers(binary.parent().unwrap_or(&binary)).unwrap_or_default();
         add(&mut steps, &binary, &metadata, false);
         trusted.extend(steps.into_iter().map(|step| step.writer));
     }
-    check(path, &trusted)
+    let is_trusted =
+        |writer| is_owner(writer) || trusted.contains(&writer) || trusted.contains(&Writer::Others);
+    check(path, is_trusted)
 }
 
 /// Opens a file that truebench wrote. It must belong to root or the effective user, and must not be
-/// world-writable. Its directory may belong to other users: they can replace the file, but not by one of this
-/// owner.
-///
-/// # Errors
-/// The file is not trusted, or cannot be opened.
+/// world-writable. Its directory may belong to others: they cannot create a file of this owner.
 pub fn open_saved(path: &Path) -> Result<File, Untrusted> {
-    let system = |error| Untrusted::System(path.to_owned(), error);
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
-    let file = File::options().read(true).custom_flags(flags).open(path).map_err(system)?;
-    let metadata = file.metadata().map_err(system)?;
+    let file =
+        File::options().read(true).custom_flags(flags).open(path).map_err(|error| system(path, error))?;
+    let metadata = file.metadata().map_err(|error| system(path, error))?;
     if !metadata.is_file() {
         return Err(Untrusted::Irregular(path.to_owned()));
     }
     let writable = |writer| Untrusted::Writable { path: path.to_owned(), writer, at: path.to_owned() };
     match Writer::User(metadata.uid()) {
-        owner if !owners().contains(&owner) => Err(writable(owner)),
+        owner if !is_owner(owner) => Err(writable(owner)),
         _ if metadata.mode() & 0o002 != 0 => Err(writable(Writer::Others)),
         _ => Ok(file),
     }
 }
 
-/// Creates a directory and its missing parents for the effective user alone. An existing one must pass
+/// Creates a directory and its missing parents for the effective user. An existing one must pass
 /// [`directory`].
-///
-/// # Errors
-/// It cannot be created, or another user can change it.
 pub fn make_directory(path: &Path) -> Result<(), Untrusted> {
     let existing = path.ancestors().find(|parent| parent.symlink_metadata().is_ok()).unwrap_or(path);
     directory(existing)?;
     let result = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
-    result.map_err(|error| Untrusted::System(path.to_owned(), error))?;
+    result.map_err(|error| system(path, error))?;
     directory(path)
 }
 
-/// A program on PATH.
 #[derive(Debug, Default)]
 pub struct OnPath {
     /// The first trusted file.
@@ -173,7 +147,7 @@ pub fn on_path(names: &[&str], path: &OsStr) -> OnPath {
         if !std::fs::metadata(&file).is_ok_and(|metadata| is_program(&metadata)) {
             continue;
         }
-        match regular(&file).and_then(|()| by_user(&file)) {
+        match check_regular(&file).and_then(|()| check_user_path(&file)) {
             Ok(()) => {
                 result.file = Some(file);
                 break;
@@ -186,25 +160,17 @@ pub fn on_path(names: &[&str], path: &OsStr) -> OnPath {
 
 /// PATH without the directories that [`on_path`] refuses, for truebench's own scripts.
 pub fn search_path(path: &OsStr) -> OsString {
-    let trusted =
-        std::env::split_paths(path).filter(|directory| directory.is_absolute() && by_user(directory).is_ok());
+    let trusted = std::env::split_paths(path)
+        .filter(|directory| directory.is_absolute() && check_user_path(directory).is_ok());
     // Cannot fail: no part contains the separator at which it was split.
     std::env::join_paths(trusted).unwrap_or_default()
 }
 
 /// Checks a path from the user's environment.
-fn by_user(path: &Path) -> Result<(), Untrusted> {
-    match directory(path) {
-        Err(Untrusted::Writable { writer: Writer::User(_) | Writer::Group(_), .. })
-            if !geteuid().is_root() =>
-        {
-            let steps = writers(path).map_err(|error| Untrusted::System(path.to_owned(), error))?;
-            match steps.into_iter().find(|step| step.writer == Writer::Others) {
-                Some(Step { writer, at }) => Err(Untrusted::Writable { path: path.to_owned(), writer, at }),
-                None => Ok(()),
-            }
-        }
-        other => other,
+fn check_user_path(path: &Path) -> Result<(), Untrusted> {
+    match geteuid().is_root() {
+        true => directory(path),
+        false => check(path, |writer| writer != Writer::Others),
     }
 }
 
@@ -214,30 +180,31 @@ pub fn is_set_id() -> bool {
     getuid() != geteuid() || getgid() != getegid()
 }
 
-fn owners() -> Vec<Writer> {
-    vec![Writer::User(0), Writer::User(geteuid().as_raw())]
+fn is_owner(writer: Writer) -> bool {
+    [0, geteuid().as_raw()].map(Writer::User).contains(&writer)
 }
 
-fn regular(path: &Path) -> Result<(), Untrusted> {
-    match std::fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => Ok(()),
-        Ok(_) => Err(Untrusted::Irregular(path.to_owned())),
-        Err(error) => Err(Untrusted::System(path.to_owned(), error)),
+fn check_regular(path: &Path) -> Result<(), Untrusted> {
+    match std::fs::metadata(path).map_err(|error| system(path, error))?.is_file() {
+        true => Ok(()),
+        false => Err(Untrusted::Irregular(path.to_owned())),
     }
 }
 
-fn check(path: &Path, trusted: &[Writer]) -> Result<(), Untrusted> {
-    let steps = writers(path).map_err(|error| Untrusted::System(path.to_owned(), error))?;
-    let is_trusted = |step: &Step| trusted.contains(&step.writer) || trusted.contains(&Writer::Others);
-    match steps.into_iter().find(|step| !is_trusted(step)) {
-        Some(Step { writer, at }) => Err(Untrusted::Writable { path: path.to_owned(), writer, at }),
-        None => Ok(()),
-    }
+fn check(path: &Path, is_trusted: impl Fn(Writer) -> bool) -> Result<(), Untrusted> {
+    let steps = writers(path).map_err(|error| system(path, error))?;
+    let untrusted = steps.into_iter().find(|step| !is_trusted(step.writer));
+    untrusted
+        .map_or(Ok(()), |Step { writer, at }| Err(Untrusted::Writable { path: path.to_owned(), writer, at }))
+}
+
+fn system(path: &Path, error: io::Error) -> Untrusted {
+    Untrusted::System(path.to_owned(), error)
 }
 
 /// All users who can change the file that a path leads to.
 fn writers(path: &Path) -> io::Result<Vec<Step>> {
-    let mut left: VecDeque<OsString> = names(&std::path::absolute(path)?);
+    let mut left: VecDeque<OsString> = components(&std::path::absolute(path)?);
     let (mut at, mut links, mut steps) = (PathBuf::from("/"), 0, Vec::new());
     let mut parent = std::fs::metadata(&at)?;
     add(&mut steps, &at, &parent, false);
@@ -260,7 +227,7 @@ fn writers(path: &Path) -> io::Result<Vec<Step>> {
                 at = PathBuf::from("/");
                 parent = std::fs::metadata(&at)?;
             }
-            left = names(&target).into_iter().chain(left).collect();
+            left = components(&target).into_iter().chain(left).collect();
             continue;
         }
         (at, parent) = (next, metadata);
@@ -268,7 +235,7 @@ fn writers(path: &Path) -> io::Result<Vec<Step>> {
     Ok(steps)
 }
 
-fn names(path: &Path) -> VecDeque<OsString> {
+fn components(path: &Path) -> VecDeque<OsString> {
     path.components()
         .filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir))
         .map(|part| part.as_os_str().to_owned())
@@ -316,8 +283,8 @@ fn has_members(gid: u32) -> bool {
     }
 }
 
-/// Whether users other than root and `uid` are in a group, by passwd(5) and group(5). An unlisted group
-/// counts as shared.
+/// Whether users other than root and `uid` are in a group (passwd(5), group(5)). An unlisted one counts as
+/// shared.
 fn is_shared(gid: u32, uid: u32, users: &str, groups: &str) -> bool {
     let is_trusted = |number: &str| number == "0" || number == uid.to_string();
     let users: Vec<Vec<&str>> = users.lines().map(|line| line.split(':').collect()).collect();

@@ -17,12 +17,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{proc, run_id, scratch};
 
-/// First argument of a warden process.
 pub const MARKER: &str = "__warden";
 /// The last bytes that truebench sends if it ends by itself.
 const DISMISSED: &[u8] = b"\0";
 
-/// The connection of this process to its warden.
 struct Connection {
     /// `None` until the warden runs.
     socket: Option<UnixStream>,
@@ -36,10 +34,6 @@ fn connection() -> MutexGuard<'static, Connection> {
     CONNECTION.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts this process's warden, unless it has one.
-///
-/// # Errors
-/// What the system answered.
 pub fn start() -> std::io::Result<()> {
     let mut connection = connection();
     if connection.socket.is_some() {
@@ -85,8 +79,7 @@ fn send(socket: &mut UnixStream, directory: &Path) -> std::io::Result<()> {
     socket.write_all(&[directory.as_os_str().as_bytes(), b"\0"].concat())
 }
 
-/// Ends the warden because this process ends normally. Processes that a user's program left behind keep
-/// running.
+/// Call it when this process ends normally: processes that a user's program left behind keep running.
 pub fn dismiss() {
     if let Some(mut socket) = connection().socket.take() {
         let _ = socket.write_all(DISMISSED);

@@ -1,8 +1,7 @@
 //! A worker: this binary executed again, to measure for one suite.
 //!
 //! A crash, a hang or an OOM kill happens there and costs one figure. Requests and replies are lines of JSON
-//! on the worker's standard input and output. Every request has a deadline. A [`guardian`](crate::guardian)
-//! process in between cleans up.
+//! on its standard input and output. Every request has a deadline. A [`guardian`] in between cleans up.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, Read, Write};
@@ -14,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use figure::{Conditions, Event, Evidence, Figure, Round};
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -30,13 +30,11 @@ const MAX_LINE_BYTES: usize = 64 << 20;
 /// How long a worker that closed its pipe may take to exit.
 const EXIT_TIME: Duration = Duration::from_secs(10);
 
-/// A request to a worker.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
     /// Prepare; the value is the suite's setup.
     Prepare(serde_json::Value),
-    /// Measure one round of this figure.
     Round(String),
     /// Finish, for example verify results.
     Finish,
@@ -46,13 +44,9 @@ pub enum Request {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
-    /// Progress.
     Event(Event),
-    /// Prepared.
     Ready(WorkerReport),
-    /// One measured round.
     Round(Box<Round>),
-    /// Finished.
     Finished(WorkerReport),
     /// The request failed; the worker goes on.
     Failed(Failure),
@@ -61,9 +55,8 @@ pub enum Reply {
 /// What a worker reports about its figures besides rounds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkerReport {
-    /// Evidence of all figures of the suite.
+    /// Of all figures of the suite, as `conditions`.
     pub evidence: Evidence,
-    /// Obtained conditions of all figures of the suite.
     pub conditions: Conditions,
     /// Evidence of single figures, by id.
     pub figures: Vec<(String, Evidence)>,
@@ -71,23 +64,17 @@ pub struct WorkerReport {
     #[serde(default)]
     pub discovered: Vec<Figure>,
     /// Restart the worker after each cycle of rounds, because results depend on the address-space layout,
-    /// which differs between processes. Only the last worker gets [`Request::Finish`]. Set in
-    /// [`Reply::Ready`].
+    /// which differs between processes. Only the last worker gets [`Request::Finish`].
     #[serde(default)]
     pub restart_each_cycle: bool,
-    /// Measured processes that the run did not start. They and their children do not count as other
-    /// processes.
+    /// Measured processes that the run did not start. With their children, they are no other processes.
     #[serde(default)]
     pub processes: Vec<u32>,
 }
 
-/// The body of a suite's worker.
 pub trait Bench {
-    /// Measures one round of a figure. A round with `kept` false has a reason and no value. It is repeated as
-    /// often as a disturbed round; if none succeeds, the figure fails with its reason.
-    ///
-    /// # Errors
-    /// Why this figure could not be measured; others may still work.
+    /// A round with `kept` false has a reason and no value. It is repeated as often as a disturbed round; if
+    /// none succeeds, the figure fails with its reason. An error fails this figure alone.
     fn round(&mut self, figure: &str) -> Result<Round, Failure>;
 
     /// A short note on the last round for the live view. Called once after each round.
@@ -95,43 +82,27 @@ pub trait Bench {
         None
     }
 
-    /// Finishes after the last round.
-    ///
-    /// # Errors
-    /// Why the results could not be checked.
     fn finish(&mut self) -> Result<WorkerReport, Failure>;
 }
 
-/// Prepares a suite from its setup, and reports progress. Returns what measures, and what is known before the first
-/// round.
-pub type PrepareFn<S> = fn(S, &mut dyn FnMut(Event)) -> Result<(Box<dyn Bench>, WorkerReport), Failure>;
+/// A bench, and what is known before its first round.
+pub type Prepared = Result<(Box<dyn Bench>, WorkerReport), Failure>;
+
+/// Prepares a suite from its setup, and reports progress.
+pub type PrepareFn<S> = fn(S, &mut dyn FnMut(Event)) -> Prepared;
 
 /// The body of a worker, whatever the type of its setup.
 pub trait Body: Sync {
-    /// # Errors
-    /// A setup of another version, or what the machine refused.
-    fn prepare(
-        &self,
-        setup: serde_json::Value,
-        event: &mut dyn FnMut(Event),
-    ) -> Result<(Box<dyn Bench>, WorkerReport), Failure>;
+    fn prepare(&self, setup: serde_json::Value, event: &mut dyn FnMut(Event)) -> Prepared;
 }
 
 impl<S: DeserializeOwned> Body for PrepareFn<S> {
-    fn prepare(
-        &self,
-        setup: serde_json::Value,
-        event: &mut dyn FnMut(Event),
-    ) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
+    fn prepare(&self, setup: serde_json::Value, event: &mut dyn FnMut(Event)) -> Prepared {
         self(serde_json::from_value(setup).attempt("the worker cannot read its setup")?, event)
     }
 }
 
-/// The body of a worker process: serves requests from standard input until it ends. `guardian` is the third
-/// argument.
-///
-/// # Errors
-/// The pipes broke, or a line is not a request.
+/// Serves requests from standard input until it ends. `guardian` is the third argument.
 pub fn serve(body: &dyn Body, guardian: u32) -> std::io::Result<()> {
     guardian::die_with(guardian);
     raise_descriptor_limit();
@@ -149,14 +120,14 @@ pub fn serve(body: &dyn Body, guardian: u32) -> std::io::Result<()> {
     let mut bench: Option<Box<dyn Bench>> = None;
     while let Some(line) = input.next().transpose()? {
         let reply = match (serde_json::from_str(&line)?, &mut bench) {
-            (Request::Prepare(plan), _) => {
+            (Request::Prepare(setup), _) => {
                 let mut event = |event| {
                     let _ = send(&Reply::Event(event));
                 };
-                match body.prepare(plan, &mut event) {
-                    Ok((ready, facts)) => {
+                match body.prepare(setup, &mut event) {
+                    Ok((ready, report)) => {
                         bench = Some(ready);
-                        Reply::Ready(facts)
+                        Reply::Ready(report)
                     }
                     Err(failure) => Reply::Failed(failure),
                 }
@@ -176,33 +147,51 @@ pub fn serve(body: &dyn Body, guardian: u32) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Raises the soft limit of open files to the hard limit. Each pool thread keeps two files of counters open,
-/// so 512 threads exceed the usual soft limit of 1024. That limit protects select(2), which truebench does
-/// not use.
+/// Raises the soft limit of open files to the hard limit. Each pool thread keeps two files of counters open:
+/// 512 exceed the usual soft limit of 1024, which protects select(2), which truebench does not use.
 pub fn raise_descriptor_limit() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, rustix::process::Rlimit { current: limit.maximum, ..limit });
 }
 
-/// Why a request failed.
+/// Why a request has no reply. After anything but `Refused` the worker is gone.
 #[derive(Debug, thiserror::Error)]
-pub enum Trouble {
-    /// The worker refused, and goes on.
+pub enum RequestError {
+    /// The worker goes on.
     #[error(transparent)]
     Refused(Failure),
-    /// The worker is gone.
-    #[error("{0}")]
-    Died(String),
-    /// The worker missed its deadline and was ended.
+    #[error("there is no worker")]
+    NoWorker,
+    #[error("the worker could not be started: {0}")]
+    Start(std::io::Error),
+    #[error("the request cannot be written: {0}")]
+    Request(serde_json::Error),
+    #[error("waiting for the worker: {0}")]
+    Wait(Errno),
+    #[error("the worker sent what is no answer: {0}")]
+    Reply(serde_json::Error),
+    #[error("the worker sent a line without end")]
+    EndlessLine,
+    #[error("the worker closed its pipe, and was ended")]
+    ClosedPipe,
+    /// How it ended, by [`exit_status::describe`].
+    #[error("the worker {0}")]
+    Ended(String),
+    #[error("the worker's guardian {0}")]
+    GuardianEnded(String),
+    #[error("the worker's guardian cannot be waited for")]
+    LostGuardian,
+    /// Seconds. The worker was ended.
     #[error("no answer within {0:.0} s: stopped")]
     Deadline(f64),
-    /// The user interrupted the run.
+    /// What the worker prepared, and the seconds that were left of the suite's time.
+    #[error("{0} took more than the time there was ({time}): raise --max-time", time = figure::format::seconds(*.1))]
+    NoTime(String, f64),
     #[error("interrupted")]
     Interrupted,
 }
 
-/// How long truebench waits for a worker.
 struct Wait<'a> {
     end: Instant,
     /// The whole time in seconds, for the message.
@@ -212,23 +201,23 @@ struct Wait<'a> {
 
 impl Wait<'_> {
     /// Sleeps until the pipe is ready, the time is over, or the user interrupts.
-    fn for_pipe(&self, pipe: &PollFd) -> Result<(), Trouble> {
+    fn for_pipe(&self, pipe: &PollFd) -> Result<(), RequestError> {
         loop {
             let left = self.end.saturating_duration_since(Instant::now());
             let signal = PollFd::from_borrowed_fd(self.interrupt.descriptor(), PollFlags::IN);
             let mut sources = [pipe.clone(), signal];
             match poll(&mut sources, left.try_into().ok().as_ref()) {
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(Trouble::Died(format!("waiting for the worker: {error}"))),
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(RequestError::Wait(error)),
             }
             if self.interrupt.requested().is_some() {
-                return Err(Trouble::Interrupted);
+                return Err(RequestError::Interrupted);
             }
             if !sources[0].revents().is_empty() {
                 return Ok(());
             }
             if left.is_zero() {
-                return Err(Trouble::Deadline(self.seconds));
+                return Err(RequestError::Deadline(self.seconds));
             }
         }
     }
@@ -249,9 +238,6 @@ pub struct Worker {
 
 impl Worker {
     /// Starts the worker of this name below its own guardian.
-    ///
-    /// # Errors
-    /// The system's error, or that /proc is not mounted.
     pub fn spawn(name: &str) -> std::io::Result<Worker> {
         exit_status::record_baseline();
         static WORKERS: AtomicUsize = AtomicUsize::new(0);
@@ -268,8 +254,7 @@ impl Worker {
             .process_group(0)
             .spawn()
             .map_err(proc::explain_missing_proc)?;
-        let (requests, replies) = (guardian.stdin.take(), guardian.stdout.take());
-        let (Some(requests), Some(replies)) = (requests, replies) else {
+        let (Some(requests), Some(replies)) = (guardian.stdin.take(), guardian.stdout.take()) else {
             return Err(std::io::Error::other("no pipe to the worker"));
         };
         // So that a worker that does not read cannot block `send`.
@@ -284,19 +269,15 @@ impl Worker {
         })
     }
 
-    /// Sends a request and waits for the reply. Events before the reply go to `event`. The calling thread
-    /// sleeps.
-    ///
-    /// # Errors
-    /// [`Trouble`]. After anything but `Refused` the worker is gone.
+    /// Sends a request and sleeps until the reply. Events before it go to `event`.
     pub fn ask(
         &mut self,
         request: &Request,
         deadline: Duration,
         interrupt: &Interrupt,
         event: &mut dyn FnMut(Event),
-    ) -> Result<Reply, Trouble> {
-        let mut line = serde_json::to_vec(request).map_err(|error| Trouble::Died(error.to_string()))?;
+    ) -> Result<Reply, RequestError> {
+        let mut line = serde_json::to_vec(request).map_err(RequestError::Request)?;
         line.push(b'\n');
         let wait = Wait { end: Instant::now() + deadline, seconds: deadline.as_secs_f64(), interrupt };
         self.send(&line, &wait)?;
@@ -304,28 +285,27 @@ impl Worker {
             let line = self.line(&wait)?;
             match serde_json::from_slice(&line) {
                 Ok(Reply::Event(progress)) => event(progress),
-                Ok(Reply::Failed(reason)) => return Err(Trouble::Refused(reason)),
+                Ok(Reply::Failed(reason)) => return Err(RequestError::Refused(reason)),
                 Ok(reply) => return Ok(reply),
                 Err(error) => {
                     self.end();
-                    return Err(Trouble::Died(format!("the worker sent what is no answer: {error}")));
+                    return Err(RequestError::Reply(error));
                 }
             }
         }
     }
 
-    /// Writes a request as fast as the worker reads it.
-    fn send(&mut self, mut line: &[u8], wait: &Wait) -> Result<(), Trouble> {
+    fn send(&mut self, mut line: &[u8], wait: &Wait) -> Result<(), RequestError> {
         while !line.is_empty() {
-            let Some(pipe) = &mut self.requests else { return Err(self.died()) };
+            let Some(pipe) = &mut self.requests else { return Err(self.exit_error()) };
             match pipe.write(line) {
                 Ok(length) => line = &line[length..],
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
                     let ready = wait.for_pipe(&PollFd::new(pipe, PollFlags::OUT));
-                    self.end_on_trouble(ready)?;
+                    self.end_on_error(ready)?;
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(_) => return Err(self.died()),
+                Err(_) => return Err(self.exit_error()),
             }
         }
         Ok(())
@@ -333,27 +313,26 @@ impl Worker {
 
     /// The next whole line from the worker. Sent data is read before the deadline applies: if truebench
     /// itself was frozen past the deadline, no finished work is lost.
-    fn line(&mut self, wait: &Wait) -> Result<Vec<u8>, Trouble> {
+    fn line(&mut self, wait: &Wait) -> Result<Vec<u8>, RequestError> {
         loop {
             if let Some(newline) = self.received.iter().position(|&byte| byte == b'\n') {
                 return Ok(self.received.drain(..=newline).collect());
             }
             if self.received.len() > MAX_LINE_BYTES {
                 self.end();
-                return Err(Trouble::Died("the worker sent a line without end".to_owned()));
+                return Err(RequestError::EndlessLine);
             }
             let ready = wait.for_pipe(&PollFd::new(&self.replies, PollFlags::IN));
-            self.end_on_trouble(ready)?;
+            self.end_on_error(ready)?;
             let mut buffer = [0; 1 << 16];
             match self.replies.read(&mut buffer) {
-                Ok(0) | Err(_) => return Err(self.died()),
+                Ok(0) | Err(_) => return Err(self.exit_error()),
                 Ok(length) => self.received.extend(&buffer[..length]),
             }
         }
     }
 
-    /// Ends the worker if waiting for it failed.
-    fn end_on_trouble(&mut self, ready: Result<(), Trouble>) -> Result<(), Trouble> {
+    fn end_on_error(&mut self, ready: Result<(), RequestError>) -> Result<(), RequestError> {
         if ready.is_err() {
             self.end();
         }
@@ -361,7 +340,7 @@ impl Worker {
     }
 
     /// Why the pipe of the worker broke.
-    fn died(&mut self) -> Trouble {
+    fn exit_error(&mut self) -> RequestError {
         self.requests = None;
         // The guardian exits with the worker's status. A worker that closed its pipe and still runs is ended.
         let start = Instant::now();
@@ -372,17 +351,17 @@ impl Worker {
         }
         if matches!(status, Ok(None)) {
             self.end();
-            return Trouble::Died("the worker closed its pipe, and was ended".to_owned());
+            return RequestError::ClosedPipe;
         }
         // Ends what a guardian that was killed could not end.
         self.end();
-        Trouble::Died(match status.ok().flatten() {
+        match status.ok().flatten() {
             Some(status) if status.code().is_some() => {
-                format!("the worker {}", exit_status::describe(guardian::status(status)))
+                RequestError::Ended(exit_status::describe(guardian::status(status)))
             }
-            Some(status) => format!("the worker's guardian {}", exit_status::describe(status)),
-            None => "the worker's guardian cannot be waited for".to_owned(),
-        })
+            Some(status) => RequestError::GuardianEnded(exit_status::describe(status)),
+            None => RequestError::LostGuardian,
+        }
     }
 
     /// Ends the worker and all its descendants, and waits until they are gone.

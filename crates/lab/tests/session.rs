@@ -13,7 +13,7 @@ use lab::failure::Failure;
 use lab::interrupt::Interrupt;
 use lab::schedule::Rules;
 use lab::session::{Outcome, SuitePlan, run};
-use lab::worker::{Bench, PrepareFn, Request, Trouble, Worker, WorkerReport, serve};
+use lab::worker::{Bench, PrepareFn, Request, RequestError, Worker, WorkerReport, serve};
 use lab::{guardian, worker};
 
 /// A test, given the process's signal handlers.
@@ -233,7 +233,7 @@ fn a_deaf_worker(interrupt: &Interrupt) {
     let (request, mut ignore) = (Request::Round("x".repeat(1 << 20)), |_: Event| {});
     let start = Instant::now();
     let reply = worker.ask(&request, Duration::from_millis(300), interrupt, &mut ignore);
-    assert!(matches!(reply, Err(Trouble::Deadline(_))), "{reply:?}");
+    assert!(matches!(reply, Err(RequestError::Deadline(_))), "{reply:?}");
     assert!(start.elapsed() < Duration::from_secs(30));
 }
 

@@ -14,7 +14,6 @@ const WINDOW: usize = 1024;
 /// Characters of a line that are reported.
 const MAX_LINE: usize = 200;
 
-/// Anonymous memory that the copies write to.
 #[derive(Debug)]
 pub(super) struct StderrCapture(File);
 
@@ -23,7 +22,6 @@ impl StderrCapture {
         Ok(StderrCapture(File::from(memfd_create("truebench-errors", MemfdFlags::CLOEXEC)?)))
     }
 
-    /// The standard error of a child.
     pub(super) fn stdio(&self) -> io::Result<Stdio> {
         Ok(self.0.try_clone()?.into())
     }

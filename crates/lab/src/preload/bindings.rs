@@ -1,5 +1,5 @@
-//! Symbol bindings that the dynamic linker reports (ld.so(8), LD_DEBUG=bindings): which malloc each file of a
-//! process calls.
+//! Symbol bindings that the dynamic linker reports (ld.so(8), LD_DEBUG=bindings): which malloc each file
+//! calls.
 //!
 //! Only the C functions matter. C++ operators use either malloc, whose binding is checked, or a built-in
 //! allocator, which [`image`](crate::image) detects.
@@ -9,6 +9,7 @@ use std::io::{BufRead, Error};
 use std::path::Path;
 
 use super::{is_libc, is_same};
+use crate::failure::Failure;
 
 /// Allocator functions. All must come from the same library, because a block of one is freed by another.
 const FUNCTIONS: &[&str] = &[
@@ -23,21 +24,15 @@ const FUNCTIONS: &[&str] = &[
     "malloc_usable_size",
 ];
 
-/// A function that one file calls and another defines.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Binding {
-    /// The file that calls it.
     pub from: String,
-    /// The file that defines it.
     pub to: String,
     /// Index into [`FUNCTIONS`].
     function: usize,
 }
 
 /// The bindings of allocator functions, each once.
-///
-/// # Errors
-/// The text could not be read.
 pub fn read(text: impl BufRead) -> Result<BTreeSet<Binding>, Error> {
     let mut bindings = BTreeSet::new();
     for line in text.split(b'\n') {
@@ -58,12 +53,9 @@ fn parse(line: &str) -> Option<Binding> {
     Some(Binding { from: name(from)?, to: name(to)?, function })
 }
 
-/// Whether the requested library (`None`: the C library) defines all allocator functions that the files of a
-/// process call.
-///
-/// # Errors
-/// Why it does not, for the user.
-pub fn served(library: Option<&Path>, bindings: &BTreeSet<Binding>) -> Result<(), String> {
+/// Whether the requested library (`None`: the C library) defines all allocator functions that a process
+/// calls.
+pub fn served(library: Option<&Path>, bindings: &BTreeSet<Binding>) -> Result<(), Failure> {
     let is_requested = |file: &str| match library {
         Some(library) => is_same(Path::new(file), library),
         None => is_libc(Path::new(file)),
@@ -89,10 +81,12 @@ pub fn served(library: Option<&Path>, bindings: &BTreeSet<Binding>) -> Result<()
     };
     let (name, caller, owner) = (FUNCTIONS[first.function], &first.from, &first.to);
     if !is_library(owner) {
-        return Err(format!("{owner} defines {name} itself, and nothing that is preloaded takes its place"));
+        return Err(Failure::new(format!(
+            "{owner} defines {name} itself, and nothing that is preloaded takes its place"
+        )));
     }
     let is_served = bindings.iter().any(|binding| is_malloc(binding) && is_requested(&binding.to));
-    Err(match library {
+    let reason = match library {
         Some(library) if is_libc(Path::new(owner)) && !is_served => {
             let library = library.display();
             format!("{library} was not loaded, or defines no malloc: that of the C library served")
@@ -108,10 +102,10 @@ pub fn served(library: Option<&Path>, bindings: &BTreeSet<Binding>) -> Result<()
             "{name} as {caller} calls it is that of {owner}, not of the C library: the program is linked with it, or \
              LD_PRELOAD is set"
         ),
-    })
+    };
+    Err(Failure::new(reason))
 }
 
-/// Whether a file is a library, by its name.
 fn is_library(file: &str) -> bool {
     let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
     name.contains(".so")
@@ -141,7 +135,7 @@ mod unit {
     }
 
     fn fails(library: Option<&str>, text: &str, words: &str) {
-        let error = served(library.map(Path::new), &bindings(text)).unwrap_err();
+        let error = served(library.map(Path::new), &bindings(text)).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     }
 

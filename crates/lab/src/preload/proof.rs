@@ -23,44 +23,34 @@ const SIZE_CHECK_INTERVAL: u32 = 25;
 /// Prefix of its file names; a dot and the process id follow.
 const PREFIX: &str = "bound";
 
-/// The result of the start.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Proof {
     /// The requested library served, in this number of processes.
     Served(usize),
     /// It is not known which library served all processes, and why.
     Unknown(String),
-    /// Another library served, and why.
     ServedByOther(String),
-    /// The program failed, and how.
     Failed(String),
 }
 
 /// Proves that a library that `environment` preloads serves, or the C library if `library` is `None`.
-/// `directory` is empty and takes the files of the dynamic linker. `time` ends a program that does not end by
-/// itself.
-///
-/// # Errors
-/// Why the program could not be started, for the user.
+/// `directory` is empty and takes the files of the dynamic linker. `time` ends an endless program.
 pub fn prove(
-    stage: &LaunchSettings,
+    settings: &LaunchSettings,
     library: Option<&Path>,
     environment: &[OsString],
     directory: &Path,
     time: Option<Duration>,
 ) -> Result<Proof, Failure> {
-    let mut prefix = OsString::from(directory);
-    prefix.push("/");
-    prefix.push(PREFIX);
     let mut environment = environment.to_vec();
     environment.extend([
         assignment("LD_DEBUG", "bindings".as_ref()),
-        assignment("LD_DEBUG_OUTPUT", &prefix),
+        assignment("LD_DEBUG_OUTPUT", directory.join(PREFIX).as_ref()),
         assignment("LD_BIND_NOW", "1".as_ref()),
     ]);
     let mut watch = Watch::default();
     let mut checks = 0u32;
-    let start = Start::begin(stage, environment)?;
+    let start = Start::begin(settings, environment)?;
     let check = |helper| {
         watch.scan(helper, library);
         checks += 1;
@@ -71,12 +61,12 @@ pub fn prove(
         }
         Ok(())
     };
-    let ended = match time {
+    let result = match time {
         Some(time) => start.run_for(time, check),
         None => start.run(check),
     };
     let files = linker_files(directory);
-    let proof = ended.and_then(|ended| judge(stage, library, &ended, &files, &watch));
+    let proof = result.and_then(|result| judge(settings, library, &result, &files, &watch));
     for file in files {
         let _ = std::fs::remove_file(file);
     }
@@ -84,22 +74,22 @@ pub fn prove(
 }
 
 fn judge(
-    stage: &LaunchSettings,
+    settings: &LaunchSettings,
     library: Option<&Path>,
-    ended: &StartResult,
+    result: &StartResult,
     files: &[PathBuf],
     watch: &Watch,
 ) -> Result<Proof, Failure> {
-    let with_linker_error = |cause: String| match &ended.stderr_line {
+    let with_linker_error = |cause: Failure| match &result.stderr_line {
         Some(line) if line.contains("ld.so") => format!("{cause}; it said: {line}"),
-        _ => cause,
+        _ => cause.to_string(),
     };
-    if let Some(failure) = &ended.failure {
+    if let Some(failure) = &result.failure {
         return Ok(Proof::Failed(failure.clone()));
     }
-    let image = Image::of_program(&stage.program.file);
-    let name = stage.program.name();
-    if !has_file_of(files, ended.process) {
+    let image = Image::of_program(&settings.program.file);
+    let name = settings.program.name();
+    if !has_file_of(files, result.process) {
         return Ok(match image.as_ref().and_then(Image::preload_obstacle) {
             Some(reason) => Proof::ServedByOther(format!("{name} is {reason}")),
             None => {
@@ -112,7 +102,7 @@ fn judge(
             return Ok(Proof::ServedByOther(with_linker_error(cause)));
         }
     }
-    Ok(match (image.and_then(|image| image.built_in_allocator()), watch.uncovered()) {
+    Ok(match (image.and_then(|image| image.built_in_allocator()), watch.first_problem()) {
         (Some(built_in), _) => {
             Proof::Unknown(format!("{name}: {built_in}, which may serve in place of what is preloaded"))
         }
@@ -126,13 +116,11 @@ fn read(file: &Path) -> Result<BTreeSet<Binding>, Failure> {
     bindings::read(BufReader::new(opened)).attempt_on("", file.display())
 }
 
-/// Whether the dynamic linker of a process wrote a file.
 fn has_file_of(files: &[PathBuf], process: u32) -> bool {
     let name = format!("{PREFIX}.{process}");
     files.iter().any(|file| file.file_name().is_some_and(|file| file == name.as_str()))
 }
 
-/// The files that the dynamic linkers of all processes wrote.
 fn linker_files(directory: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -141,6 +129,6 @@ fn linker_files(directory: &Path) -> Vec<PathBuf> {
 }
 
 fn total_bytes(directory: &Path) -> u64 {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
+    let sizes = linker_files(directory).into_iter().filter_map(|file| file.symlink_metadata().ok());
+    sizes.map(|metadata| metadata.len()).sum()
 }

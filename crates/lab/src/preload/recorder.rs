@@ -1,5 +1,4 @@
-//! truebench's library that is preloaded to record a program's allocations, and the memory that it writes
-//! them to.
+//! truebench's preloaded library that records a program's allocations, and the memory for its results.
 
 use std::ffi::OsString;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -14,26 +13,21 @@ use crate::failure::Failure;
 /// The variable of the dynamic linker, whose entries are separated by colons or spaces.
 const PRELOAD: &str = "LD_PRELOAD";
 
-/// Why nothing can be recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecorderError {
-    /// The recorder is not installed.
     #[error(
         "{0}; make install puts it in place, where cargo install puts programs alone; TRUEBENCH_LIB names another directory"
     )]
     None(Failure),
-    /// LD_PRELOAD cannot hold its path.
     #[error(
         "{} cannot be preloaded, as there is a space or a colon in its path: copy it elsewhere and name the directory \
          in TRUEBENCH_LIB", .0.display()
     )]
     Path(PathBuf),
-    /// No memory for the results.
     #[error("memory for the results: {0}")]
     Memory(std::io::Error),
 }
 
-/// The recorder, ready for a program to be started with it.
 #[derive(Debug)]
 pub struct Recorder {
     library: PathBuf,
@@ -42,9 +36,6 @@ pub struct Recorder {
 
 impl Recorder {
     /// Creates a recorder with `bytes` of zeroed shared memory. The caller writes there what to record.
-    ///
-    /// # Errors
-    /// [`RecorderError`].
     pub fn new(bytes: usize) -> Result<Recorder, RecorderError> {
         let library = crate::install::find_library(LIBRARY).map_err(RecorderError::None)?;
         if library.as_os_str().as_bytes().iter().any(|byte| b": ".contains(byte)) {
@@ -54,13 +45,11 @@ impl Recorder {
         Ok(Recorder { library, memory })
     }
 
-    /// The shared memory.
     pub fn memory(&self) -> &OwnedFd {
         &self.memory
     }
 
-    /// A path to the memory in /proc of this process. So no file is left behind, and the program inherits no
-    /// descriptor.
+    /// A path to the memory in /proc: no file is left behind, and the program inherits no descriptor.
     pub fn path(&self) -> PathBuf {
         format!("/proc/{}/fd/{}", std::process::id(), self.memory.as_raw_fd()).into()
     }

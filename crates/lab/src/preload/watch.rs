@@ -9,7 +9,6 @@ use super::{is_libc, is_same};
 use crate::image::Image;
 use crate::start::Programs;
 
-/// Programs that were examined, and their problems.
 #[derive(Debug, Default)]
 pub struct Watch {
     programs: Programs,
@@ -24,7 +23,7 @@ impl Watch {
     }
 
     /// The first program that the requested library does not serve, and why.
-    pub fn uncovered(&self) -> Option<&str> {
+    pub fn first_problem(&self) -> Option<&str> {
         self.problems.first().map(String::as_str)
     }
 }

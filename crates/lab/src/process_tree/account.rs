@@ -1,8 +1,8 @@
 //! Sums the usage of processes over successive readings of their counters. Pure.
 //!
 //! A process is identified by its id and start time, because ids are reused. When a parent waits for a
-//! process, the kernel adds its usage to the parent's. If nobody waits (SIGCHLD is ignored), or the parent is
-//! not read, the usage is kept here.
+//! process, the kernel adds its usage to the parent's. If nobody waits (SIGCHLD ignored) or the parent is not
+//! read, the usage is kept here.
 
 use std::collections::BTreeMap;
 
@@ -13,19 +13,15 @@ use super::Usage;
 /// A process: its id and its start time in clock ticks since boot.
 pub type Identity = (i32, u64);
 
-/// The identity of the process that these counters belong to.
 pub fn identity(stat: &Stat) -> Identity {
     (stat.pid, stat.starttime)
 }
 
-/// Usage of a changing set of processes.
 #[derive(Clone, Debug, Default)]
 pub struct UsageTotals {
-    /// Usage of each process at the last reading: with the children that it waited for, and of these children
-    /// alone.
+    /// Usage of each process at the last reading: with the children that it waited for, and of these alone.
     live: BTreeMap<Identity, (Usage, Usage)>,
-    /// Usage of processes that were gone at the last reading. A parent that was read earlier may since have
-    /// waited for them.
+    /// Usage of processes that were gone at the last reading. A parent may since have waited for them.
     pending: Usage,
     /// Usage of processes that nobody waited for.
     lost: Usage,
@@ -33,8 +29,8 @@ pub struct UsageTotals {
 }
 
 impl UsageTotals {
-    /// Takes the counters of all processes that exist now. Returns the usage so far, which never falls, and
-    /// the RSS of now.
+    /// Takes the counters of all processes of now. Returns the usage so far, which never falls, and the RSS
+    /// of now.
     pub fn take(&mut self, stats: &[Stat]) -> Usage {
         let entry =
             |stat: &Stat| (identity(stat), (Usage::of_process(stat), Usage::of_waited_children(stat)));
@@ -44,7 +40,8 @@ impl UsageTotals {
             sum.plus(&waited.since(&before))
         });
         let gone = self.live.iter().filter(|(process, _)| !now.contains_key(*process));
-        let gone = gone.fold(Usage::default(), |sum, (_, (used, _))| sum.plus(&used.without_memory()));
+        let gone =
+            gone.fold(Usage::default(), |sum, (_, (used, _))| sum.plus(&Usage { resident: 0.0, ..*used }));
         self.lost = self.lost.plus(&self.pending.since(&waited));
         self.pending = gone.since(&waited.since(&self.pending));
         let present = now.values().fold(Usage::default(), |sum, (used, _)| sum.plus(used));

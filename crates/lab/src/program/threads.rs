@@ -8,12 +8,10 @@ use rustix::process::Pid;
 
 use crate::proc::{field, fields_after_name, text};
 
-/// Observations of a program's threads.
 #[derive(Debug, Default)]
 pub(super) struct ThreadSampler {
     /// Samples of a running thread.
     samples: f64,
-    /// Samples outside of the allowed CPUs.
     off_place: f64,
     /// Seconds on a run queue, by thread.
     delays: BTreeMap<i32, f64>,
@@ -29,7 +27,6 @@ const TOO_SHORT: &str = "the program ended before its threads could be looked at
 const MIN_SCANS: usize = 3;
 
 impl ThreadSampler {
-    /// Samples every thread once.
     pub fn scan(&mut self, process: Pid, places: &[CpuList], cpus: &CpuList) {
         let directory = format!("/proc/{}/task", process.as_raw_nonzero());
         let Ok(threads) = std::fs::read_dir(&directory) else { return };
@@ -48,20 +45,17 @@ impl ThreadSampler {
             }
             masks.extend(read("status").as_deref().and_then(allowed));
         }
-        // While the program starts or ends it has fewer threads.
         if masks.len() >= places.len() {
             self.full_scans += 1;
             self.bound |= is_bound(&masks, places);
         }
     }
 
-    /// Whether each place had a thread bound to it.
     pub fn bound(&self) -> Reading<bool> {
         let is_known = self.bound || self.full_scans >= MIN_SCANS;
         Reading::or_unknown(is_known.then_some(self.bound), TOO_SHORT)
     }
 
-    /// CPU samples and run delays as evidence.
     pub fn evidence(&self) -> Evidence {
         let mut evidence = Evidence::default();
         evidence.put(PLACE_SAMPLES, self.samples);
@@ -99,7 +93,6 @@ fn run_delay(schedstat: &str) -> Option<f64> {
     Some(schedstat.split_whitespace().nth(1)?.parse::<u64>().ok()? as f64 * 1e-9)
 }
 
-/// `Cpus_allowed_list` of status.
 pub(super) fn allowed(status: &str) -> Option<CpuList> {
     field(status, "Cpus_allowed_list")?.parse().ok()
 }

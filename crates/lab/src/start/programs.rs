@@ -12,9 +12,9 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Calls `examine` with the process id and the file of each new program below the helper. If it returns
-    /// `None`, or if the process executed another program in the meantime, the program is examined again the
-    /// next time.
+    /// Calls `examine` with the process id and the file of each new program below the helper. A program for
+    /// which it returns `None`, or that executed another one in the meantime, is examined again the next
+    /// time.
     pub fn observe<T>(&mut self, helper: u32, mut examine: impl FnMut(u32, &Path) -> Option<T>) -> Vec<T> {
         let mut results = Vec::new();
         let helper_arguments = arguments(helper);

@@ -1,12 +1,10 @@
 //! Finds phantom and duplicate memory channels.
 //!
 //! likwid summed memory channels that have no slot (RRZE-HPC/likwid #262). A channel that counts nothing
-//! under memory load is such a phantom. Two channels that repeatedly count the same are one channel that is
-//! exposed twice.
+//! under memory load is such a phantom. Two that repeatedly count the same are one that is exposed twice.
 
-/// Counts by which two readings of the same counter may differ. The readings are sequential, and even a quiet
-/// machine transfers a line now and then in between. Two real channels that share a load differ by some
-/// hundred lines in 0.1 s.
+/// Counts by which two readings of the same counter may differ: they are sequential, and a quiet machine
+/// transfers a line now and then. Two real channels that share a load differ by some hundred in 0.1 s.
 const SKEW: f64 = 2.0;
 /// Counts below which two channels cannot be compared: both may be idle.
 const COMPARABLE: f64 = 10_000.0;
@@ -14,7 +12,6 @@ const COMPARABLE: f64 = 10_000.0;
 /// Channels by kind, as indices into the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Distinct {
-    /// Channels to be summed.
     pub channels: Vec<usize>,
     /// Channels that never counted.
     pub silent: Vec<usize>,

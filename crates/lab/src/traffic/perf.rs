@@ -18,19 +18,11 @@ pub struct PerfReader {
 }
 
 impl PerfReader {
-    /// Opens the counters of all these channels and starts them.
-    ///
-    /// # Errors
-    /// The counter that could not be opened, why, and what to do.
     pub fn open(channels: &[UncoreChannel]) -> Result<PerfReader, Failure> {
         let open_channel = |channel: &UncoreChannel| {
-            channel
-                .events
-                .iter()
-                .map(|event| {
-                    open(channel, event).map_err(|error| describe(&error, &event.name, &channel.label()))
-                })
-                .collect::<Result<Vec<Counter>, Failure>>()
+            let open =
+                |event| open(channel, event).map_err(|error| describe(&error, &event.name, &channel.label()));
+            channel.events.iter().map(open).collect()
         };
         Ok(PerfReader { channels: channels.iter().map(open_channel).collect::<Result<_, _>>()? })
     }
@@ -47,7 +39,6 @@ fn open(channel: &UncoreChannel, event: &UncoreEvent) -> io::Result<Counter> {
     Ok(counter)
 }
 
-/// Why a counter could not be opened, and what to do.
 fn describe(error: &io::Error, event: &str, channel: &str) -> Failure {
     let answer = match Errno::from_io_error(error) {
         Some(Errno::ACCESS | Errno::PERM) => refusal(&Tree::live(), PARANOID_ALL_CPUS),

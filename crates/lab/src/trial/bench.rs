@@ -20,17 +20,16 @@ use crate::pool::Pool;
 use crate::preload::{self, Proof};
 use crate::process_tree::{self, UsageTotals};
 use crate::start::{LaunchSettings, Start, StartResult, open_files};
-use crate::worker::{Bench, WorkerReport};
+use crate::worker::{Bench, Prepared, WorkerReport};
 
 /// How long a program that does not end by itself runs for the proof.
 const PROOF_TIME: Duration = Duration::from_secs(3);
 /// Time between two readings of the CPU time and faults of such a program.
 const RATE_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Starts the program under its variants.
 pub struct Runner {
     setup: Setup,
-    cell: PathBuf,
+    helper: PathBuf,
     files: u64,
     /// Why a variant gets no rounds; in the order of the variants.
     void: Vec<Option<String>>,
@@ -39,37 +38,31 @@ pub struct Runner {
     watch: Watch,
 }
 
-/// What the proof of a variant gave.
 #[derive(Clone, Debug, Default)]
 pub struct VariantProof {
-    /// Evidence for its figure.
     pub evidence: Evidence,
-    /// Why it gets no rounds.
     pub void: Option<String>,
 }
 
 /// Gets the worker ready. `prove` gives a proof for each variant, in order.
-///
-/// # Errors
-/// What could not be had, in words for the user.
 pub fn prepare(
     setup: Setup,
     event: &mut dyn FnMut(Event),
     prove: impl FnOnce(&Runner, &mut dyn FnMut(Event)) -> Result<Vec<VariantProof>, Failure>,
-) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
-    let cell = find_helper()?;
+) -> Prepared {
+    let helper = find_helper()?;
     let clock = Clock::for_machine(&setup.machine);
     let pool = Pool::on_each(&setup.allowed, clock.clone())?;
     let watch = Watch::new(&Tree::live(), &setup.machine, &setup.allowed);
-    let mut facts = WorkerReport::default();
-    clock.write(&mut facts.evidence);
-    let mut runner = Runner { setup, cell, files: open_files(), void: Vec::new(), pool, watch };
+    let mut report = WorkerReport::default();
+    clock.write(&mut report.evidence);
+    let mut runner = Runner { setup, helper, files: open_files(), void: Vec::new(), pool, watch };
     let proofs = prove(&runner, event)?;
     for (variant, proof) in runner.setup.variants.iter().zip(proofs) {
-        facts.figures.push((variant.figure.clone(), proof.evidence));
+        report.figures.push((variant.figure.clone(), proof.evidence));
         runner.void.push(proof.void);
     }
-    Ok((Box::new(runner), facts))
+    Ok((Box::new(runner), report))
 }
 
 /// Writes who served; `library` is the one that was asked for, in words. Nothing where the proof failed.
@@ -85,15 +78,13 @@ pub fn write_library(evidence: &mut Evidence, proof: &Proof, library: String) {
 }
 
 impl Runner {
-    /// What is run.
     pub fn setup(&self) -> &Setup {
         &self.setup
     }
 
-    /// What every start has in common.
     pub fn stage(&self) -> LaunchSettings<'_> {
         LaunchSettings {
-            helper: &self.cell,
+            helper: &self.helper,
             program: &self.setup.program,
             files: self.files,
             allowed: &self.setup.allowed,
@@ -106,19 +97,12 @@ impl Runner {
         self.setup.until_rate.map(|time| PROOF_TIME.min(Duration::from_secs_f64(time)))
     }
 
-    /// Proves by a start of its own which library serves the program's memory: this one, or the C library
-    /// itself.
-    ///
-    /// # Errors
-    /// Why the program could not be started, in words for the user.
+    /// Proves by a start of its own which library serves the program's memory: this one, or the C library.
     pub fn prove_library(&self, library: Option<&Path>, environment: &[OsString]) -> Result<Proof, Failure> {
         preload::prove(&self.stage(), library, environment, &self.setup.directory, self.proof_time())
     }
 
     /// One start, neither timed nor counted.
-    ///
-    /// # Errors
-    /// Why the program could not be started, in words for the user.
     pub fn start_untimed(&self, environment: &[OsString]) -> Result<StartResult, Failure> {
         let start = Start::begin(&self.stage(), environment.to_vec())?;
         match self.proof_time() {
@@ -132,53 +116,52 @@ impl Runner {
         let body = || {
             let result = match self.setup.until_rate {
                 Some(time) => run_until_steady(start, time),
-                None => start.run(|_| Ok(())).map(|ended| (ended, None, 0.0)),
+                None => start.run(|_| Ok(())).map(|result| (result, None, 0.0)),
             };
-            // wait4(2) leaves out processes that still ran when the program was stopped: the readings have
-            // them.
-            let used = result.as_ref().map_or(0.0, |(ended, _, read)| ended.cpu().max(*read));
+            // wait4(2) leaves out processes that still ran when the program was stopped; the readings do not.
+            let used = result.as_ref().map_or(0.0, |(result, _, cpu)| result.cpu().max(*cpu));
             (result, used)
         };
         let (result, around) = measure::around(&self.pool, &self.watch, body)?;
-        let (ended, rates, _) = result?;
-        if let Some(failure) = &ended.failure {
+        let (result, rates, _) = result?;
+        if let Some(failure) = &result.failure {
             return Err(Failure::new("one start of several failed").answer(failure));
         }
         let mut evidence = around.evidence;
-        ended.write(&mut evidence);
+        result.write(&mut evidence);
         let value = match rates {
             Some(rates) => {
                 rates.write(&mut evidence);
                 rates.busy()
             }
-            None => ended.cpu(),
+            None => result.cpu(),
         };
         Ok(Round::new(around.started, around.duration, vec![value], evidence))
     }
 }
 
-/// Runs the program until its rates are steady, or for `time` seconds. Returns also the CPU seconds that it
-/// and all that it started had used when it was stopped.
+/// Runs the program until its rates are steady, or for `time` seconds. Returns also the CPU seconds of it and
+/// its descendants until then.
 fn run_until_steady(start: Start, time: f64) -> Result<(StartResult, Option<Rates>, f64), Failure> {
-    let (begun, mut watch, mut cpu) = (Instant::now(), RateWatch::default(), 0.0);
+    let (start_time, mut watch, mut cpu) = (Instant::now(), RateWatch::default(), 0.0);
     let mut account = UsageTotals::default();
-    let ended = start.run_until(RATE_INTERVAL, |cell| {
-        let now = begun.elapsed().as_secs_f64();
-        if let Reading::Value(used) = process_tree::usage_below(cell, &mut account) {
+    let result = start.run_until(RATE_INTERVAL, |helper| {
+        let now = start_time.elapsed().as_secs_f64();
+        if let Reading::Value(used) = process_tree::usage_below(helper, &mut account) {
             cpu = used.cpu();
             watch.take(now, used);
         }
         Ok(now >= time || watch.rates().is_some_and(|rates| rates.is_steady))
     })?;
     let rates = watch.rates();
-    match (&ended.failure, rates) {
+    match (&result.failure, rates) {
         (Some(how), _) => {
-            let end = format!("{how} after {}, before its rates were steady", seconds(ended.wall));
+            let end = format!("{how} after {}, before its rates were steady", seconds(result.wall));
             Err(Failure::new(end).advice("leave --until-rate out where the work has an end"))
         }
         (None, None) => Err(Failure::new(format!("{} is too short for rates", seconds(time)))
             .advice("--until-rate=30s allows more")),
-        (None, rates) => Ok((ended, rates, cpu)),
+        (None, rates) => Ok((result, rates, cpu)),
     }
 }
 

@@ -1,5 +1,4 @@
-//! The figures of a trial: CPU time of each variant, what else its rounds gave, and ratios to another
-//! variant. Pure.
+//! The figures of a trial: CPU time of each variant, other quantities, and ratios to another variant. Pure.
 
 use figure::evidence::{self as key, Key};
 use figure::levers::{Quantity, is_rate};
@@ -15,19 +14,14 @@ const CLASS: &str = "program";
 /// What the variants of a trial are compared on.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
-    /// The suite's name.
     pub suite: &'static str,
-    /// The series of CPU time, which is measured: of all quantities of a start it depends least on other
-    /// load.
+    /// The series of CPU time, which is measured: it depends least on other load.
     pub cpu: &'static str,
-    /// The name of the coordinate.
     pub name: &'static str,
-    /// The condition that names the variant.
     pub variant: Key<String>,
 }
 
 impl Axis {
-    /// The id of a variant's measured figure.
     pub fn id(&self, variant: &str) -> String {
         format!("{}.{variant}", self.cpu)
     }
@@ -62,7 +56,6 @@ impl Axis {
         figure.at.insert(self.name.to_owned(), Coordinate { value, unit: None });
     }
 
-    /// The measured figures.
     pub fn measured<'a>(&self, figures: &'a [Figure]) -> Vec<&'a Figure> {
         let is_measured = |figure: &&Figure| {
             figure.status == Status::Measured && figure.series.as_deref() == Some(self.cpu)
@@ -70,27 +63,17 @@ impl Axis {
         figures.iter().filter(is_measured).collect()
     }
 
-    /// The variant that a figure is of.
     pub fn variant_of(&self, figure: &Figure) -> String {
         figure.conditions.get(self.variant).unwrap_or_default()
     }
 
     /// Another quantity of the rounds of a measured figure.
     pub fn quantity(&self, figure: &Figure, quantity: Quantity, series: &str) -> Option<Figure> {
-        let (is_rate, variant) = (is_rate(figure), self.variant_of(figure));
-        let (label, unit) = label(quantity, is_rate);
-        let (id, name) = (format!("{series}.{variant}"), format!("{variant}: {label}"));
-        let mut derived = Figure::planned(id, self.suite, name, unit, Better::Lower);
-        derived.derive(&quantity.values(figure)?, &[figure])?;
-        self.place(&mut derived, series, &variant);
-        if is_timeless(quantity, is_rate) {
-            derived.conditions.set(key::TIMELESS, true);
-        }
-        Some(derived)
+        let (label, unit) = label(quantity, is_rate(figure));
+        self.derived(figure, quantity, series, (label, unit), &quantity.values(figure)?, &[figure])
     }
 
-    /// The ratio of a quantity to that of `base`, round by round; `base_label` follows "for that" in its
-    /// name.
+    /// Round by round. `base_label` follows "for that" in its name.
     pub fn ratio(
         &self,
         figure: &Figure,
@@ -99,28 +82,42 @@ impl Axis {
         series: &str,
         base_label: &str,
     ) -> Option<Figure> {
-        let (is_rate, variant) = (is_rate(figure), self.variant_of(figure));
         let (values, base_values) = (quantity.values(figure)?, quantity.values(base)?);
         let ratios: Vec<f64> = values.iter().zip(&base_values).map(|(value, base)| value / base).collect();
         // A base of 0 gives no ratio.
         if !ratios.iter().all(|ratio| ratio.is_finite()) {
             return None;
         }
-        let (id, label) = (format!("{series}.{variant}"), label(quantity, is_rate).0);
-        let name = format!("{variant}: {label}, for that {base_label}");
-        let mut derived = Figure::planned(id, self.suite, name, Unit::ONE, Better::Lower);
-        derived.derive(&ratios, &[figure, base])?;
-        self.place(&mut derived, series, &variant);
+        let is_rate = is_rate(figure);
+        let label = format!("{}, for that {base_label}", label(quantity, is_rate).0);
+        let sources = [figure, base];
+        let mut derived = self.derived(figure, quantity, series, (&label, Unit::ONE), &ratios, &sources)?;
         derived.conditions.set(key::RATIO_BASE, self.variant_of(base));
         derived.conditions.set(key::RATIO_CLOCK, clock(quantity, is_rate).word().to_owned());
-        if is_timeless(quantity, is_rate) {
+        Some(derived)
+    }
+
+    fn derived(
+        &self,
+        figure: &Figure,
+        quantity: Quantity,
+        series: &str,
+        (label, unit): (&str, Unit),
+        values: &[f64],
+        sources: &[&Figure],
+    ) -> Option<Figure> {
+        let variant = self.variant_of(figure);
+        let (id, name) = (format!("{series}.{variant}"), format!("{variant}: {label}"));
+        let mut derived = Figure::planned(id, self.suite, name, unit, Better::Lower);
+        derived.derive(values, sources)?;
+        self.place(&mut derived, series, &variant);
+        if is_timeless(quantity, is_rate(figure)) {
             derived.conditions.set(key::TIMELESS, true);
         }
         Some(derived)
     }
 }
 
-/// A quantity's name, and its unit.
 fn label(quantity: Quantity, is_rate: bool) -> (&'static str, Unit) {
     match (quantity, is_rate) {
         (Quantity::Cpu, false) => ("CPU time", Unit::SECONDS),

@@ -1,5 +1,4 @@
-//! The program, its variants, and how long each start may take. Pure, but for the variables that are already
-//! set.
+//! The program, its variants, and how long a start may take. Pure, but for variables that are already set.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,41 +16,27 @@ const PATIENCE: f64 = 900.0;
 /// Seconds that the deadline of a round adds for starting and for the canary.
 const OVERHEAD: f64 = 120.0;
 
-/// What a front asks for.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// The suite's name.
     pub suite: &'static str,
-    /// The name of its worker.
     pub worker: &'static str,
-    /// What is run.
     pub program: Program,
-    /// An empty directory for the output of the dynamic linker.
     pub directory: PathBuf,
-    /// Seconds that a start gets until its rates are steady, if it does not end by itself.
     pub until_rate: Option<f64>,
-    /// When there are enough rounds.
     pub rules: Rules,
-    /// The variants that are measured, in order.
     pub variants: Vec<Variant>,
     /// Figures before their first round: one for each variant, and those that are not available.
     pub figures: Vec<Figure>,
-    /// Starts that the proofs take at most.
     pub proof_starts: usize,
-    /// What preparing is, in words.
     pub preparing: String,
 }
 
-/// All that the worker needs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
-    /// The machine, described.
     pub machine: Machine,
-    /// What is run.
     pub program: Program,
     /// An empty directory for the output of the dynamic linker.
     pub directory: PathBuf,
-    /// The CPUs that it may use.
     pub allowed: CpuList,
     /// Seconds that a start may take.
     pub patience: f64,
@@ -61,16 +46,12 @@ pub struct Setup {
     pub starts: (usize, usize),
     /// Seconds for all of them, if there is a bound.
     pub max_time: Option<f64>,
-    /// The variants that are measured, in order.
     pub variants: Vec<Variant>,
 }
 
-/// One way to run the program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Variant {
-    /// Its word.
     pub name: String,
-    /// The id of its figure.
     pub figure: String,
     /// The variables that make it, as NAME=VALUE; none for the program as it is.
     pub environment: Vec<OsString>,
@@ -79,14 +60,12 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Whether the program runs as it is.
     pub fn is_plain(&self) -> bool {
         self.library.is_none() && self.environment.is_empty()
     }
 }
 
 impl Trial {
-    /// The plan for the session.
     pub fn suite_plan(self, machine: &Machine) -> SuitePlan<Setup> {
         let max_time = Some(self.rules.max_time).filter(|seconds| *seconds < f64::MAX);
         let patience = max_time.map_or(PATIENCE, |seconds| seconds.max(PATIENCE));

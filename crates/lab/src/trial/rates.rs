@@ -1,5 +1,4 @@
-//! When a program that does not end by itself runs steadily, and its CPU time and faults per second then.
-//! Pure.
+//! When an endless program runs steadily, and its CPU time and faults per second then. Pure.
 
 use figure::{Evidence, evidence as key, stats};
 
@@ -24,22 +23,17 @@ struct Sample {
     used: Usage,
 }
 
-/// Readings of one start.
 #[derive(Debug, Default)]
 pub struct RateWatch {
     /// Boundaries of blocks.
     marks: Vec<Sample>,
 }
 
-/// One of the counters.
 type Field = fn(&Usage) -> f64;
 
-/// The rates of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
-    /// Seconds.
     pub seconds: f64,
-    /// Whether they were steady.
     pub is_steady: bool,
     /// CPU seconds per second, in user code and in the kernel.
     pub cpu: (f64, f64),
@@ -50,7 +44,6 @@ pub struct Rates {
 }
 
 impl RateWatch {
-    /// Adds a reading: what was used `time` seconds after the start.
     pub fn take(&mut self, time: f64, used: Usage) {
         if self.marks.last().is_none_or(|last| time - last.time >= BLOCK) {
             self.marks.push(Sample { time, used });
@@ -93,12 +86,10 @@ fn is_narrow(rates: &[f64], negligible: f64) -> bool {
 }
 
 impl Rates {
-    /// CPUs kept busy.
     pub fn busy(&self) -> f64 {
         self.cpu.0 + self.cpu.1
     }
 
-    /// Writes the rates of a round.
     pub fn write(&self, evidence: &mut Evidence) {
         evidence.put(key::RATE_SECONDS, self.seconds);
         evidence.put(key::RATE_STEADY, self.is_steady);
