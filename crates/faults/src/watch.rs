@@ -18,7 +18,7 @@ use lab::interrupt::Interrupt;
 use lab::preload::recorder::RecorderError;
 use lab::process_tree::{Identity, Usage};
 use lab::thread_counters::children_switches;
-use lab::worker::{Reply, Request, Trouble, Worker, WorkerReport};
+use lab::worker::{Reply, Request, RequestError, Worker, WorkerReport};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
@@ -218,7 +218,7 @@ fn ask(
     let worker = worker.as_mut().map_err(|failure| failure.clone())?;
     let never = Interrupt::never().attempt("cannot wait for the worker")?;
     worker.ask(request, deadline, &never, &mut |_| {}).map_err(|trouble| match trouble {
-        Trouble::Refused(failure) => failure,
+        RequestError::Refused(failure) => failure,
         other => Failure::new(other.to_string()),
     })
 }
