@@ -25,5 +25,4 @@ pub mod stop;
 pub mod trend;
 pub mod watch;
 
-/// The suite's name, and the first part of its figures' ids.
 pub const SUITE: &str = "http";

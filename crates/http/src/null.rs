@@ -21,7 +21,6 @@ pub use answer::Answer;
 pub use faults::{Delay, Drift, Fault, Faults, Neglect, OneIn, RequestPosition, Stall};
 pub use serve::{ParsedRequest, parse_request};
 
-/// Settings of the responder.
 #[derive(Clone, Debug)]
 pub struct Null {
     /// Port 0 chooses a free one.
@@ -43,10 +42,6 @@ impl Null {
         Null { address, threads: 1, cpus: None, backlog: 4096, answer, faults: Faults::default() }
     }
 
-    /// Starts to serve.
-    ///
-    /// # Errors
-    /// A system call failed.
     pub fn start(&self) -> io::Result<Responder> {
         let mut address = self.address;
         let stop = Arc::new(AtomicBool::new(false));
@@ -68,7 +63,6 @@ impl Null {
     }
 }
 
-/// A running responder. Dropping it ends it.
 #[derive(Debug)]
 pub struct Responder {
     address: SocketAddr,
@@ -82,9 +76,6 @@ impl Responder {
     }
 
     /// Closes all connections; returns the number of requests read.
-    ///
-    /// # Errors
-    /// A thread failed before.
     pub fn stop(mut self) -> io::Result<u64> {
         self.end()
     }
@@ -106,7 +97,6 @@ impl Drop for Responder {
     }
 }
 
-/// A listening socket.
 fn listener(address: SocketAddr, backlog: u32) -> io::Result<OwnedFd> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;

@@ -6,7 +6,6 @@ use figure::series::{Column, Timeline};
 use crate::record::Histogram;
 use crate::record::interval::{Intervals, LENGTH, Slot};
 
-/// Seconds of a slot.
 const SLOT: f64 = LENGTH as f64 * 1e-9;
 
 /// Adds answers and failures per second, and the latency of the answers (median and p99, ms). A point gets

@@ -6,6 +6,7 @@ use std::time::Duration;
 use figure::evidence::http as key;
 use figure::series::Timeline;
 use figure::{Evidence, Reading};
+use lab::failure::Failure;
 use machine::Tree;
 use machine::counters::grown;
 use rustix::io::Errno;
@@ -31,7 +32,6 @@ pub struct RunningScenario {
     driver: Box<dyn ServerDriver>,
     generators: Vec<Generator>,
     connections: u32,
-    /// Evidence for all figures of the scenario.
     pub facts: Evidence,
     /// Calibrated cost of a request, to give to other servers.
     pub cost_rounds: u64,
@@ -39,7 +39,6 @@ pub struct RunningScenario {
 
 pub struct WindowResult {
     pub outcome: Outcome,
-    /// Evidence of the round.
     pub facts: Evidence,
     /// Counters over time, one point per second.
     pub timeline: Timeline,
@@ -49,10 +48,7 @@ pub struct WindowResult {
 
 impl RunningScenario {
     /// Starts the server, here or by an agent, sends it one request, and makes the connections.
-    ///
-    /// # Errors
-    /// A sentence for the user.
-    pub fn start(scenario: &Scenario, agent: Option<&AgentClient>) -> Result<RunningScenario, String> {
+    pub fn start(scenario: &Scenario, agent: Option<&AgentClient>) -> Result<RunningScenario, Failure> {
         let request = StartRequest {
             server: scenario.server.clone(),
             cpus: scenario.server_cpus.clone(),
@@ -82,7 +78,7 @@ impl RunningScenario {
         scenario: &Scenario,
         mut driver: Box<dyn ServerDriver>,
         info: ServerInfo,
-    ) -> Result<RunningScenario, String> {
+    ) -> Result<RunningScenario, Failure> {
         let ServerInfo { address, mut facts, cost_rounds } = info;
         let mut spec = scenario.spec.clone();
         spec.target = address;
@@ -111,10 +107,8 @@ impl RunningScenario {
             // Fails with the reason if the server has ended.
             driver.prepare()?;
             let failures = total.ramp.failures(&spec.expect);
-            return Err(format!(
-                "{missing} of {} connections could not be made to {address}: {failures}",
-                spec.connections
-            ));
+            let attempt = format!("{missing} of {} connections could not be made to", spec.connections);
+            return Err(Failure::new(attempt).on(address).answer(failures));
         }
         facts.merge(facts::connection_facts(&total, spec.sources.len()));
         facts.merge(queue.since(address));
@@ -128,11 +122,7 @@ impl RunningScenario {
         Ok(RunningScenario { driver, generators, connections: spec.connections, facts, cost_rounds })
     }
 
-    /// Runs a window.
-    ///
-    /// # Errors
-    /// The server or a client is gone.
-    pub fn window(&mut self, window: &Window, profile: Option<u32>) -> Result<WindowResult, String> {
+    pub fn window(&mut self, window: &Window, profile: Option<u32>) -> Result<WindowResult, Failure> {
         self.driver.prepare()?;
         self.driver.watch_from_server_cpus(window.pacing != Pacing::Closed);
         let before = self.client_cpu();
@@ -173,7 +163,7 @@ impl RunningScenario {
         process::cpu_of(&processes).into_value().unwrap_or(0.0)
     }
 
-    fn outcome(&mut self, within: Duration) -> Result<Outcome, String> {
+    fn outcome(&mut self, within: Duration) -> Result<Outcome, Failure> {
         let mut total: Option<Outcome> = None;
         for generator in &mut self.generators {
             let part = generator.finish_window(within)?;
@@ -182,11 +172,10 @@ impl RunningScenario {
                 None => total = Some(part),
             }
         }
-        total.ok_or_else(|| "there is no client".to_owned())
+        total.ok_or_else(|| Failure::new("there is no client"))
     }
 }
 
-/// The listen queue, if the server is on this machine.
 struct ListenQueue {
     overflows: Reading<f64>,
 }
@@ -200,7 +189,6 @@ impl ListenQueue {
         ListenQueue { overflows }
     }
 
-    /// Overflows since then, and the length of the queue.
     fn since(self, address: SocketAddr) -> Evidence {
         let mut facts = Evidence::default();
         let now = ListenQueue::at(address);

@@ -18,7 +18,6 @@ const DELAYED: Range<u64> = 38_000_000..46_000_000;
 /// Bands of the same width on both sides: a queue fills them as well.
 const NEIGHBOURS: [Range<u64>; 2] = [30_000_000..38_000_000, 46_000_000..54_000_000];
 
-/// Evidence after the ramp.
 pub fn connection_facts(report: &ConnectReport, sources: usize) -> Evidence {
     let mut facts = lab::clock::monotonic_evidence();
     let ramp = &report.ramp;
@@ -34,7 +33,6 @@ pub fn connection_facts(report: &ConnectReport, sources: usize) -> Evidence {
     facts
 }
 
-/// Evidence of a window.
 pub fn window_facts(outcome: &Outcome, window: &Window, connections: u32) -> Evidence {
     let mut facts = Evidence::default();
     let stats = &outcome.stats;
@@ -66,7 +64,6 @@ pub fn window_facts(outcome: &Outcome, window: &Window, connections: u32) -> Evi
     facts
 }
 
-/// Answers per whole second.
 fn whole_seconds(stats: &RunStats) -> Vec<f64> {
     let whole = stats.seconds().unwrap_or(0.0) as usize;
     stats.intervals.slots().iter().take(whole).map(|slot| slot.answered as f64).collect()

@@ -35,7 +35,6 @@ impl AgentRules {
     }
 }
 
-/// Describes a machine in one sentence.
 fn sentence(machine: &Machine) -> String {
     let or_unknown =
         |reading: &Reading<String>| reading.value().cloned().unwrap_or_else(|| "unknown".to_owned());

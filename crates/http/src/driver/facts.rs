@@ -15,7 +15,8 @@ use crate::profile::coverage::Coverage;
 use crate::profile::pprof::CpuProfile;
 use crate::profile::{buckets, cumulative};
 use crate::watch::go::{
-    GC_CPU, GC_CYCLES, GOROUTINES, GOROUTINES_CREATED, HEAP_ALLOCATED, Histogram, LATENCIES, PAUSES, Runtime,
+    GC_CPU, GC_CYCLES, GOROUTINES, GOROUTINES_CREATED, HEAP_ALLOCATED, Histogram, LATENCIES, PAUSES,
+    ProfileError, Runtime,
 };
 use crate::watch::process_set::ProcessSet;
 use crate::watch::sample::{Sample, value};
@@ -33,10 +34,8 @@ const STEADY_INTERVAL: Duration = Duration::from_millis(100);
 const STEADY_SHARE: f64 = 0.01;
 const MAX_START: Duration = Duration::from_secs(3);
 
-/// Counters of a window.
 #[derive(Debug)]
 pub struct WindowMeasurement {
-    /// Length of the window.
     pub seconds: f64,
     /// CPU seconds of the server's processes.
     pub cpu: Reading<f64>,
@@ -56,7 +55,6 @@ pub fn memory(processes: Option<&ProcessSet>) -> [Reading<f64>; 2] {
     [sum(process::resident), sum(process::proportional)]
 }
 
-/// The server's memory before the first connection.
 pub fn memory_before(processes: Option<&ProcessSet>) -> Evidence {
     if let Some(processes) = processes {
         let state = || (processes.running(), processes.sum(process::resident).into_value().unwrap_or(0.0));
@@ -143,7 +141,7 @@ fn files_limit(tree: &Tree, pid: u32) -> Reading<f64> {
 pub fn window_facts(
     measured: WindowMeasurement,
     go: (Reading<Runtime>, Reading<Runtime>),
-    profile: Option<Result<CpuProfile, String>>,
+    profile: Option<Result<CpuProfile, ProfileError>>,
     answered: f64,
     share: f64,
 ) -> (Evidence, Timeline) {
@@ -157,7 +155,7 @@ pub fn window_facts(
         None => facts.put(key::PROFILED, false),
         Some(Err(reason)) => {
             facts.put(key::PROFILED, true);
-            put_no_profile(&mut facts, &reason);
+            put_no_profile(&mut facts, &reason.to_string());
         }
         Some(Ok(profile)) => {
             facts.put(key::PROFILED, true);

@@ -24,9 +24,7 @@ use crate::stop::{After, Either, Requests};
 /// `start` is called once all connections are made, so that several processes can wait for each other. It
 /// returns the moment of the first request, in nanoseconds of CLOCK_MONOTONIC. `None` or `abort` ends the run
 /// early; what was recorded so far is kept.
-///
-/// # Errors
-/// [`Error`]. Missing connections are no error while there is at least one: see [`RampOutcome::established`].
+/// Missing connections are no error while there is at least one: see [`RampOutcome::established`].
 pub fn run(
     load: &Load,
     abort: &Arc<AtomicBool>,
@@ -42,7 +40,6 @@ pub fn run(
 /// Threads with their connections, which persist from window to window.
 #[derive(Debug)]
 pub struct Client {
-    /// How the connections were made.
     pub ramp: RampOutcome,
     load: Load,
     threads: Vec<LoadThread>,
@@ -64,9 +61,7 @@ enum Reply {
 
 impl Client {
     /// Makes the connections. `abort` ends this early, and every window.
-    ///
-    /// # Errors
-    /// [`Error`]. Missing connections are no error while there is at least one.
+    /// Missing connections are no error while there is at least one.
     pub fn connect(load: &Load, abort: Arc<AtomicBool>) -> Result<Client, Error> {
         check_connections(load)?;
         let load = with_sources(load);
@@ -92,9 +87,6 @@ impl Client {
     }
 
     /// Sends requests from `start` on, in nanoseconds of CLOCK_MONOTONIC.
-    ///
-    /// # Errors
-    /// The window makes no sense, or a system call of a thread failed.
     pub fn window(&self, window: &Window, start: u64) -> Result<Outcome, Error> {
         window.check()?;
         for thread in &self.threads {
@@ -147,22 +139,18 @@ impl Drop for LoadThread {
     }
 }
 
-/// What one thread needs to do its part of a load.
 struct ThreadTask {
     load: Load,
     abort: Arc<AtomicBool>,
     first: Arc<FirstHash>,
-    /// From 0.
     index: u32,
     orders: Receiver<(Window, u64)>,
     reply: Sender<Result<Reply, Error>>,
 }
 
-/// The result of a window, and the connections for the next one.
 type WindowEnd<I> = std::io::Result<(WindowResult<RunStats>, ConnectionSet<I>)>;
 
 impl ThreadTask {
-    /// Makes the connections, then runs windows as ordered.
     fn serve<I: Io>(self) {
         let wait_failed = |error| Error::System { what: "waiting for events", error };
         let ramped = self.prepare::<I>().and_then(|set| {
@@ -208,7 +196,6 @@ impl ThreadTask {
         Ok(ConnectionSet::new(load, count, io, &self.first))
     }
 
-    /// Chooses the schedule.
     fn run_paced<I: Io>(&self, load: &Load, set: ConnectionSet<I>, start: u64) -> WindowEnd<I> {
         let (index, threads) = (self.index, load.threads);
         match load.pacing {
@@ -222,7 +209,6 @@ impl ThreadTask {
         }
     }
 
-    /// Chooses the end of the window.
     fn run_until<I: Io, P: Pace>(
         &self,
         load: &Load,

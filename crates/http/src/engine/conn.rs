@@ -10,14 +10,11 @@ pub enum State {
     Down,
     /// Being made, since `since`.
     Connecting {
-        /// A request waits for the connection.
         with_request: bool,
     },
     /// Its first request: the server shows that it serves the connection.
     Proving,
-    /// Waits for a request.
     Free,
-    /// Waits for an answer.
     Busy,
 }
 
@@ -33,7 +30,6 @@ pub struct Connection {
     pub served: u64,
     /// Place of a partial head.
     pub carry: Option<std::num::NonZeroU32>,
-    /// It was answered once.
     pub is_proven: bool,
     /// In the queue of free connections; stays set when a queued connection is lost.
     pub is_queued: bool,

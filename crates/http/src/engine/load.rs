@@ -9,7 +9,7 @@ use figure::CpuList;
 use serde::{Deserialize, Serialize};
 
 use super::parse::Response;
-use super::tls::Tls;
+use super::tls::{Tls, TlsError};
 use crate::record::Failure;
 
 /// Connections per source address before the kernel's search for a free port becomes slow: half of the
@@ -34,7 +34,6 @@ pub struct Load {
     /// Number of requests of the window, if a number ends it. Requests in flight at the end of the warm-up
     /// come on top.
     pub requests: Option<u64>,
-    /// Length of the warm-up before the window.
     pub warm_up: Duration,
     /// How to make connections before the warm-up.
     pub ramp: Ramp,
@@ -47,33 +46,38 @@ pub struct Load {
     /// Source addresses, taken in turn. Empty: the system's choice, on loopback as many as needed.
     pub sources: Vec<IpAddr>,
     pub carrier: Carrier,
-    /// `None`: plain HTTP.
     pub tls: Option<Tls>,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The load makes no sense.
     #[error("{0}")]
     Load(&'static str),
-    /// The limit of open files is too low.
+    #[error("{method:?} {target:?} of {host:?} is no request: no part may be empty or hold blanks")]
+    Request { method: String, host: String, target: String },
+    #[error("the header line '{0}' has a name or a value that would end it")]
+    HeaderLine(String),
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     #[error(
         "{needed} open files are needed and this process may have {limit}: ask for fewer connections, or raise the limit \
          (ulimit -n {needed})"
     )]
     Files { needed: u64, limit: u64 },
-    /// A thread could not be started or set up.
     #[error("{what}: {}", figure::format::system_error(error))]
     System { what: &'static str, error: io::Error },
-    /// No connection was answered as expected.
     #[error("no connection to {target} was answered as expected within {seconds:.1} s: {failures}")]
     Nothing { target: SocketAddr, seconds: f64, failures: String },
-    /// The caller gave up.
     #[error("given up before it began")]
     Aborted,
 }
 
-/// When requests are sent.
+impl From<Error> for lab::failure::Failure {
+    fn from(error: Error) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pacing {
@@ -94,7 +98,7 @@ pub enum Pacing {
 }
 
 /// How to make connections before the warm-up. Each must answer one request.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ramp {
     /// Most connections that are being made at the same time. A number above the server's backlog makes it
     /// drop some.
@@ -132,9 +136,6 @@ pub struct Request {
 impl Request {
     /// An HTTP/1.1 request. `host` is the value of the Host line, `target` begins with `/`, `lines` are
     /// further header lines. Adds Content-Length for a body, and `Connection: close` without keep-alive.
-    ///
-    /// # Errors
-    /// A part holds bytes that would end a line or a word.
     pub fn new(
         method: &str,
         host: &str,
@@ -142,12 +143,11 @@ impl Request {
         lines: &[(String, String)],
         body: &[u8],
         keeps_alive: bool,
-    ) -> Result<Request, String> {
+    ) -> Result<Request, Error> {
         let is_word = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_word(method) || !is_word(host) || !is_word(target) {
-            return Err(format!(
-                "{method:?} {target:?} of {host:?} is no request: no part may be empty or hold blanks"
-            ));
+            let [method, host, target] = [method, host, target].map(str::to_owned);
+            return Err(Error::Request { method, host, target });
         }
         let mut text = format!("{method} {target} HTTP/1.1\r\n");
         if !lines.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
@@ -155,7 +155,7 @@ impl Request {
         }
         for (name, value) in lines {
             if !is_word(name) || name.contains(':') || value.contains(['\r', '\n', '\0']) {
-                return Err(format!("the header line '{name}' has a name or a value that would end it"));
+                return Err(Error::HeaderLine(name.clone()));
             }
             text += &format!("{name}: {value}\r\n");
         }
@@ -198,9 +198,6 @@ impl Expect {
     }
 
     /// Checks everything except the contents of the body.
-    ///
-    /// # Errors
-    /// The first deviation.
     #[inline]
     pub fn check(&self, response: &Response) -> Result<(), Failure> {
         let is_status = match self.status {

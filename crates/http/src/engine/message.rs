@@ -1,31 +1,21 @@
 //! What the response parser and the chunk decoder share: limits, errors, framing, and where bodies go.
 
-/// Most bytes of a head.
 pub const MAX_HEAD: usize = 64 * 1024;
 /// Largest length that a body may declare, 1 PiB: more is no answer to a benchmark.
 pub const MAX_BODY: u64 = 1 << 50;
 
-/// Why bytes are no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
     Head,
-    /// More than [`MAX_HEAD`] bytes.
     HeadLong,
-    /// Too many header lines.
     Headers,
-    /// Content-Length is no number, or several differ.
     Length,
-    /// More than [`MAX_BODY`] bytes.
     LengthAbsurd,
     /// Transfer-Encoding in HTTP/1.0: the end of the body is undefined.
     Framing,
-    /// Broken framing of a chunked body.
     Chunk,
-    /// A chunk's size line, or the trailers, are too long.
     ChunkLineLong,
-    /// 101 without a request for it.
     Upgrade,
-    /// Too many 1xx responses before an answer.
     Interim,
 }
 
@@ -44,7 +34,6 @@ impl Malformed {
         Malformed::Interim,
     ];
 
-    /// For people.
     pub const fn text(self) -> &'static str {
         match self {
             Malformed::Head => "the head is not HTTP/1.x",
@@ -61,7 +50,6 @@ impl Malformed {
     }
 }
 
-/// How a body ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     /// After this number of bytes.
@@ -78,7 +66,6 @@ pub enum Framing {
     },
 }
 
-/// Where bodies go.
 pub trait Sink {
     /// The head of an answer with this framing came.
     #[inline]
@@ -86,7 +73,6 @@ pub trait Sink {
         let _ = framing;
     }
 
-    /// The next bytes of the body, without chunk framing.
     fn body(&mut self, piece: &[u8]);
 }
 

@@ -24,25 +24,24 @@ pub struct Response {
     pub keeps_alive: bool,
 }
 
-/// The effect of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// All bytes were used; the response is incomplete.
     More,
     /// A response that ended after `used` bytes. Bytes after it belong to no request.
-    Complete { response: Response, used: usize },
-    /// No response. The connection is of no more use.
+    Complete {
+        response: Response,
+        used: usize,
+    },
     Malformed(Malformed),
 }
 
-/// What the end of the connection meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// It ended a body without a length: this is the response.
     Complete(Response),
     /// No byte of an answer had come.
     NoAnswer,
-    /// The answer is incomplete.
     Truncated,
 }
 

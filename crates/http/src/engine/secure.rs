@@ -18,21 +18,18 @@ use crate::record::Failure;
 /// Room for one read: the carriers' 64 KiB, and TLS records (16 KiB) that began before.
 const PLAIN: usize = 96 * 1024;
 
-/// Connections of one thread.
 #[derive(Debug)]
 pub struct Secure<I> {
     carrier: I,
     tls: Tls,
     request: Arc<[u8]>,
     sessions: Vec<Option<Box<Session>>>,
-    /// The bytes decrypted last.
     plain: Vec<u8>,
     /// Events not yet returned, for the connection of the carrier's last event.
     events: VecDeque<(u32, IoEvent)>,
     tls_error: Option<String>,
 }
 
-/// The TLS state of a connection.
 #[derive(Debug)]
 struct Session {
     tls: ClientConnection,
@@ -45,13 +42,11 @@ struct Session {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// The TCP connection is being made.
     Connecting,
     Handshake,
     Made,
 }
 
-/// Sends what rustls encrypted.
 struct Outlet<'a, I> {
     carrier: &'a mut I,
     connection: u32,
@@ -151,7 +146,6 @@ impl<I: Raw> Secure<I> {
         self.events.push_back((connection, event));
     }
 
-    /// Encrypted bytes came.
     fn arrived(&mut self, connection: u32) {
         let Some(session) = &mut self.sessions[connection as usize] else { return };
         self.plain.clear();

@@ -10,17 +10,11 @@ use rustix::net::{
 use crate::record::Failure;
 
 /// A non-blocking socket for connections to `target`, with TCP_NODELAY, from `source` if one is given.
-///
-/// # Errors
-/// A system call failed.
 pub fn open(target: SocketAddr, source: Option<IpAddr>) -> io::Result<OwnedFd> {
     open_with(target, source, SocketFlags::NONBLOCK)
 }
 
 /// The same as a blocking socket: io_uring waits for blocking sockets itself, and fails on others.
-///
-/// # Errors
-/// A system call failed.
 pub fn open_blocking(target: SocketAddr, source: Option<IpAddr>) -> io::Result<OwnedFd> {
     open_with(target, source, SocketFlags::empty())
 }
@@ -37,9 +31,6 @@ fn open_with(target: SocketAddr, source: Option<IpAddr>, flags: SocketFlags) -> 
 }
 
 /// Begins a connection; true if it is made already.
-///
-/// # Errors
-/// Why it cannot be made.
 pub fn begin(socket: &OwnedFd, target: SocketAddr) -> Result<bool, Failure> {
     match connect(socket, &target) {
         Ok(()) => Ok(true),
@@ -49,9 +40,6 @@ pub fn begin(socket: &OwnedFd, target: SocketAddr) -> Result<bool, Failure> {
 }
 
 /// Sends bytes without blocking; returns their number.
-///
-/// # Errors
-/// A system call failed.
 pub fn write(socket: &OwnedFd, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
     let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
     Ok(rustix::io::retry_on_intr(|| sendmsg(socket, pieces, &mut SendAncillaryBuffer::default(), flags))?)

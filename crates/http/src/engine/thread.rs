@@ -40,10 +40,8 @@ enum Phase {
     Draining,
 }
 
-/// The result of a window.
 pub struct WindowResult<R> {
     pub record: R,
-    /// By connection.
     pub fairness: Fairness,
     pub usage: Usage,
 }
@@ -85,9 +83,7 @@ pub struct Thread<'a, I, P, S, R> {
     carries: Carries,
     bodies: BodyHashes,
     phase: Phase,
-    /// Start of the window.
     window: u64,
-    /// Requests in flight.
     busy: u32,
     sweep_at: u64,
     ramp: RampOutcome,
@@ -126,9 +122,6 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
     }
 
     /// Sends requests from `start` to the end of the window, and waits for their answers.
-    ///
-    /// # Errors
-    /// A wait failed.
     pub fn run(mut self, start: u64) -> io::Result<(WindowResult<R>, ConnectionSet<I>)> {
         self.phase = Phase::Running;
         self.pace.begin(start);
@@ -352,7 +345,6 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
         false
     }
 
-    /// Begins a connection.
     fn reconnect(&mut self, connection: u32, now: u64) {
         let state = &mut self.connections[connection as usize];
         (state.state, state.since) = (State::Down, u64::MAX);

@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 
 use super::errors;
 
-/// Which certificates to trust.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
@@ -33,13 +32,10 @@ pub enum Trust {
 
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// Neither a DNS name nor an address.
     #[error("'{0}' is no server name: a name of DNS or an address is needed")]
     Name(String),
-    /// This system has no CAs, or they could not be read.
     #[error("no authority's certificate was found on this system ({0}): name a PEM file by --cacert")]
     Roots(String),
-    /// The file could not be read, or holds no usable certificate.
     #[error("{0}: {1}")]
     File(PathBuf, String),
     #[error("TLS could not be set up: {}", errors::of_tls(.0))]
@@ -58,9 +54,6 @@ pub struct Tls {
 
 impl Tls {
     /// The server's certificate must hold this name, which is also sent as SNI unless it is an address.
-    ///
-    /// # Errors
-    /// [`TlsError`].
     pub fn new(server_name: &str, trust: &Trust) -> Result<Tls, TlsError> {
         let name = ServerName::try_from(server_name.to_owned())
             .map_err(|_| TlsError::Name(server_name.to_owned()))?;

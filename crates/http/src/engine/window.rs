@@ -15,12 +15,10 @@ pub struct Window {
     pub duration: Option<Duration>,
     /// Number of requests, if a number ends the window.
     pub requests: Option<u64>,
-    /// Length of the warm-up before the window.
     pub warm_up: Duration,
 }
 
 impl Window {
-    /// The window of a load.
     pub fn from_load(load: &Load) -> Window {
         let Load { pacing, duration, requests, warm_up, .. } = *load;
         Window { pacing, duration, requests, warm_up }
@@ -59,12 +57,10 @@ impl Window {
 pub struct Outcome {
     pub ramp: RampOutcome,
     pub stats: RunStats,
-    /// By thread.
     pub usage: Vec<Usage>,
 }
 
 impl Outcome {
-    /// Adds the outcome of another process.
     pub fn merge(&mut self, other: &Outcome) {
         self.ramp.merge(&other.ramp);
         self.stats.merge(&other.stats);

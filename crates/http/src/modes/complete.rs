@@ -8,7 +8,6 @@ use figure::{Basis, Better, Figure, Limit, Reading, Status, Unit};
 use crate::bench::{ALL_LATENCIES, all_latencies};
 use crate::profile::buckets;
 
-/// Adds the derived figures after their source, and sets the ceiling as limit.
 pub fn complete(figures: &mut Vec<Figure>) {
     let carriers: Vec<Figure> = {
         let (carriers, rest) = figures.drain(..).partition(|figure| figure.id.ends_with(ALL_LATENCIES));

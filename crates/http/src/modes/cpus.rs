@@ -19,9 +19,6 @@ const CLIENT_CORES: usize = 4;
 /// Assigns whole cores, so that client and server share no core: the client gets the last ones. A single core
 /// is shared. If the servers are on another machine, the client gets all of this one; without `--server-cpus`
 /// the agent chooses theirs.
-///
-/// # Errors
-/// A requested CPU is not usable, or none is.
 pub fn split(machine: &Machine, client: &Client) -> Result<Split, PlanError> {
     let usable = machine.topology.usable();
     if usable.is_empty() {

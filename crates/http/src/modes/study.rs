@@ -10,12 +10,11 @@ use lab::mode::Planned;
 
 use super::figures::{FigureSpec, PlanBuilder};
 use super::options::{Options, PlanError, Slo, Study};
-use crate::bench::setup::LoadLevel;
+use crate::bench::setup::{LoadLevel, Setup};
 use crate::client::LoadSpec;
 use crate::driver::ServerSpec;
 use crate::engine::Expect;
 
-/// Bytes of every server's body.
 const BODY: u64 = "Hello, Go!".len() as u64;
 const EXPECTED: Expect = Expect { status: Some(200), body: Some(BODY), same_body: true };
 /// The equal rate, as a share of the slowest server's capacity.
@@ -24,21 +23,14 @@ const EQUAL: f64 = 0.7;
 const DUTY: f64 = 0.01;
 /// The server's limit of connections; the load makes twice as many.
 const LIMIT: u32 = 200;
-/// How long refused connections are tried.
 const REFUSED: Duration = Duration::from_secs(2);
 /// Source addresses without keep-alive: each has about 28 000 ports, and a port stays in TIME_WAIT for a
 /// minute.
 const SHORT_SOURCES: u8 = 32;
-/// The server with a worker pool.
 const POOLED: &str = "multiplexed";
-/// The server with a limit of connections.
 const LIMITED: &str = "fasthttp";
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options<Study>) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options<Study>) -> Result<Planned<Setup>, PlanError> {
     let study = &options.mode;
     let mut plan = PlanBuilder::new(machine, &options.client)?;
     let seconds = Duration::from_secs_f64;
@@ -121,7 +113,7 @@ fn second_loads(
     }
     if let Some(limited) = server_of(loads::REFUSAL, LIMITED) {
         let mut spec = spec(plan, LIMIT * 2)?;
-        spec.patience = REFUSED;
+        spec.ramp.patience = REFUSED;
         let scenario = plan.add_scenario(go(limited, &["-concurrency", &LIMIT.to_string()]), spec, None);
         plan.scenario_mut(scenario).may_refuse = true;
         let title = "twice as many as it takes";
@@ -157,12 +149,10 @@ fn doubled(
     Ok(())
 }
 
-/// A load that expects the answer of the study's servers.
 fn spec(plan: &PlanBuilder, connections: u32) -> Result<LoadSpec, PlanError> {
     Ok(LoadSpec { expect: EXPECTED, ..plan.spec(connections)? })
 }
 
-/// A figure without suffix and profile.
 fn figure_spec<'a>(goal: &'static str, title: &'a str, level: LoadLevel, window: Duration) -> FigureSpec<'a> {
     FigureSpec { goal, title, suffix: "", level, window, requests: None, profile: false }
 }

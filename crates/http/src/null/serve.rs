@@ -22,7 +22,6 @@ use crate::engine::time;
 const LISTENER: u64 = u64::MAX;
 /// Interval of checks for the end, in nanoseconds.
 const STOP_CHECK: u64 = 20_000_000;
-/// Most bytes of a head.
 const MAX_HEAD: usize = 64 * 1024;
 /// Size of a chunk of an endless body.
 const CHUNK: usize = 16 * 1024;
@@ -54,25 +53,19 @@ struct Connection {
     /// From 1, in its thread.
     number: u64,
     answered: u64,
-    /// A partial head.
     carry: Vec<u8>,
     /// Bytes of a request's body that are still to come.
     skip: u64,
     /// Bytes being sent, from and to.
     sending: Option<(Arc<[u8]>, usize, usize)>,
-    /// Close after sending.
     ends: bool,
     is_endless: bool,
-    /// Delayed on purpose.
     is_waiting: bool,
 }
 
-/// What matters of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParsedRequest {
-    /// Length of the head.
     pub end: usize,
-    /// Length of the body.
     pub body: u64,
     pub is_head: bool,
     pub closes: bool,
@@ -134,7 +127,6 @@ impl ServeThread {
         Ok(self.requests)
     }
 
-    /// Schedules work on a socket.
     fn wait(&mut self, word: u64, length: Duration) {
         self.later.push(Reverse((time::now().saturating_add(length.as_nanos() as u64), word)));
         if word != LISTENER {
@@ -142,7 +134,6 @@ impl ServeThread {
         }
     }
 
-    /// Does scheduled work.
     fn resume(&mut self, word: u64) -> io::Result<()> {
         if word == LISTENER {
             self.accept()?;
@@ -206,7 +197,6 @@ impl ServeThread {
         self.spare.push(word as u32);
     }
 
-    /// Reads and answers until nothing is left.
     fn read(&mut self, word: u64, flags: EventFlags) {
         while self.is_live(word) {
             let connection = &self.connections[word as u32 as usize];
@@ -317,7 +307,6 @@ impl ServeThread {
         self.go_on(word);
     }
 
-    /// Sends what is due.
     fn go_on(&mut self, word: u64) {
         let mut chunks = 0;
         while self.is_live(word) {

@@ -17,7 +17,6 @@ pub struct Coverage {
     /// Length of the kernel's window in seconds.
     pub booked_seconds: f64,
     pub samples: u64,
-    /// Samples that Go reports as lost.
     pub lost: u64,
 }
 

@@ -7,7 +7,6 @@ use super::rules::KERNEL_ENTRY;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// As in the study.
     pub name: &'static str,
     /// Names in the study's Go (1.16), and in current Go.
     pub functions: &'static [&'static str],

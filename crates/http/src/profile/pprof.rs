@@ -42,20 +42,16 @@ struct Stack {
     nanoseconds: u64,
 }
 
-/// A stack and its samples.
 #[derive(Clone, Copy, Debug)]
 pub struct StackSamples<'a> {
     /// Indices into [`CpuProfile::functions`], leaf first; inlined calls are separate frames.
     pub frames: &'a [u32],
     pub samples: u64,
-    /// CPU nanoseconds of the samples.
     pub nanoseconds: u64,
 }
 
-/// Why bytes are no CPU profile.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAProfile {
-    /// Not gzip.
     #[error("CPU profile: cannot be unpacked as gzip: {0}")]
     Packed(String),
     #[error(
@@ -63,19 +59,14 @@ pub enum NotAProfile {
         MAX_BYTES >> 20, MAX_MEMORY >> 20
     )]
     Large,
-    /// Not a `profile.proto` message.
     #[error("CPU profile: not in the format of pprof's profile.proto: {0}")]
     Message(String),
-    /// Another kind of profile.
     #[error("CPU profile: no value 'cpu' in nanoseconds: it counts {0}")]
     NotCpu(String),
 }
 
 impl CpuProfile {
     /// Reads the response of `/debug/pprof/profile`.
-    ///
-    /// # Errors
-    /// Why the bytes are no CPU profile.
     pub fn read(packed: &[u8]) -> Result<CpuProfile, NotAProfile> {
         let mut bytes = Vec::new();
         let mut unpacked = GzDecoder::new(packed).take(MAX_BYTES + 1);
@@ -86,10 +77,6 @@ impl CpuProfile {
         CpuProfile::unpacked(&bytes)
     }
 
-    /// Reads a decompressed profile.
-    ///
-    /// # Errors
-    /// Why the bytes are no CPU profile.
     pub fn unpacked(bytes: &[u8]) -> Result<CpuProfile, NotAProfile> {
         if memory(bytes) > MAX_MEMORY {
             return Err(NotAProfile::Large);
@@ -134,7 +121,6 @@ impl CpuProfile {
         Ok(read)
     }
 
-    /// Names of functions, which `frames` index.
     pub fn functions(&self) -> &[String] {
         &self.functions
     }

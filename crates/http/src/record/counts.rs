@@ -21,7 +21,6 @@ pub enum Failure {
     ConnectTimeout,
     /// EADDRNOTAVAIL or EADDRINUSE.
     NoPort,
-    /// Any other reason.
     Connect,
     /// The handshake failed, or the server ended the session with an alert.
     Tls,
@@ -46,7 +45,6 @@ impl Failure {
         Failure::Body,
     ];
 
-    /// For people.
     pub const fn text(self) -> &'static str {
         match self {
             Failure::Status => "another status than expected",
@@ -66,7 +64,6 @@ impl Failure {
     }
 }
 
-/// Outcomes of one window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Answers as expected within the window: the only ones that count as work.
@@ -99,17 +96,14 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Requests that failed within the window for this reason.
     pub fn failed_by(&self, kind: Failure) -> u64 {
         self.failed[kind as usize]
     }
 
-    /// Requests that failed within the window for any reason.
     pub fn failures(&self) -> u64 {
         self.failed.iter().sum()
     }
 
-    /// Adds the counts of another thread or process.
     pub fn merge(&mut self, other: &Counts) {
         let add = |to: &mut [u64], from: &[u64]| to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
         add(&mut self.failed, &other.failed);

@@ -63,7 +63,6 @@ impl Histogram {
         self.bins.len()
     }
 
-    /// Durations longer than [`LONGEST`].
     pub fn over(&self) -> u64 {
         self.over
     }
@@ -89,7 +88,6 @@ impl Histogram {
     }
 }
 
-/// The JSON form.
 #[derive(Serialize, Deserialize)]
 struct HistogramJson {
     digits: u8,

@@ -35,7 +35,6 @@ pub struct RunStats {
     pub fairness: Fairness,
     /// Start of the window, in nanoseconds of CLOCK_MONOTONIC; `None` during warm-up.
     pub begin: Option<u64>,
-    /// End of the window.
     pub end: Option<u64>,
 }
 
@@ -62,7 +61,6 @@ impl RunStats {
         Some(self.end?.checked_sub(self.begin?)? as f64 * 1e-9)
     }
 
-    /// Answers as expected per second of the window.
     pub fn rate(&self) -> Option<f64> {
         self.seconds().filter(|seconds| *seconds > 0.0).map(|seconds| self.counts.answered as f64 / seconds)
     }

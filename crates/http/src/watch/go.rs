@@ -6,11 +6,12 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use figure::{Reading, Unit};
+use lab::failure::Failure;
 use serde_json::Value;
 
 use super::get::{Bounds, get};
 use super::sample::{Kind, Sample};
-use crate::profile::pprof::{CpuProfile, MAX_BYTES};
+use crate::profile::pprof::{CpuProfile, MAX_BYTES, NotAProfile};
 
 /// Bounds of a request for the metrics: about 10 KB within milliseconds, unless the server has no CPU left.
 pub const VARIABLES: Bounds = Bounds { time: Duration::from_secs(5), body: 1 << 20 };
@@ -21,12 +22,9 @@ const GROUP: &str = "runtime";
 /// Most buckets of a histogram; Go's have about 200.
 const MAX_BUCKETS: usize = 4096;
 
-/// A metric to sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Metric {
-    /// Name in runtime/metrics.
     name: &'static str,
-    /// Name of the sample.
     sample: &'static str,
     unit: Unit,
     kind: Kind,
@@ -64,46 +62,43 @@ const METRICS: &[Metric] = &[
 ];
 
 pub const GOROUTINES: &str = "/sched/goroutines:goroutines";
-/// Goroutines created so far.
 pub const GOROUTINES_CREATED: &str = "/sched/goroutines-created:goroutines";
 /// Bytes allocated on the heap so far.
 pub const HEAP_ALLOCATED: &str = "/gc/heap/allocs:bytes";
 /// CPU seconds of garbage collection, as estimated at the end of each.
 pub const GC_CPU: &str = "/cpu/classes/gc/total:cpu-seconds";
-/// Garbage collections.
 pub const GC_CYCLES: &str = "/gc/cycles/total:gc-cycles";
 /// Seconds that goroutines spent runnable: the queue of Go's scheduler.
 pub const LATENCIES: &str = "/sched/latencies:seconds";
 /// Stop-the-world pauses of garbage collection, in seconds.
 pub const PAUSES: &str = "/sched/pauses/total/gc:seconds";
 
-/// Metrics at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Runtime {
     metrics: BTreeMap<String, Value>,
 }
 
-/// Requests the metrics from a sidecar port.
-///
-/// # Errors
-/// Unknown if nothing answers, or the answer is not expvar's.
 pub fn ask(address: SocketAddr) -> Reading<Runtime> {
-    match get(address, "/debug/vars", VARIABLES) {
-        Ok(body) => Runtime::parse(&body),
-        Err(error) => Reading::Unknown(error.to_string()),
-    }
+    let body = get(address, "/debug/vars", VARIABLES);
+    body.map_or_else(|failure| Reading::Unknown(failure.to_string()), |body| Runtime::parse(&body))
 }
 
 /// Requests a CPU profile; returns after this time.
-///
-/// # Errors
-/// A sentence for the user.
-pub fn profile(address: SocketAddr, seconds: u32) -> Result<CpuProfile, String> {
+pub fn profile(address: SocketAddr, seconds: u32) -> Result<CpuProfile, ProfileError> {
     let time = Duration::from_secs(u64::from(seconds)) + AFTER;
     let path = format!("/debug/pprof/profile?seconds={seconds}");
     let bounds = Bounds { time, body: MAX_BYTES as usize };
-    let packed = get(address, &path, bounds).map_err(|error| error.to_string())?;
-    CpuProfile::read(&packed).map_err(|error| error.to_string())
+    Ok(CpuProfile::read(&get(address, &path, bounds)?)?)
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    #[error(transparent)]
+    Get(#[from] Failure),
+    #[error(transparent)]
+    NotAProfile(#[from] NotAProfile),
+    #[error("the profile did not come in time")]
+    Late,
 }
 
 impl Runtime {
@@ -125,26 +120,22 @@ impl Runtime {
     }
 
     pub fn number(&self, name: &str) -> Reading<f64> {
-        match self.metrics.get(name) {
-            None => Reading::Unknown(format!("{name}: this Go, or the server, does not report it")),
-            Some(value) => {
-                let number = value.as_f64().filter(|number| number.is_finite());
-                Reading::or_unknown(number, &format!("{name}: not a number"))
-            }
-        }
+        let number = |value: &Value| value.as_f64().filter(|number| number.is_finite());
+        self.metric(name, "number", number)
     }
 
     pub fn histogram(&self, name: &str) -> Reading<Histogram> {
+        self.metric(name, "histogram", Histogram::from_json)
+    }
+
+    fn metric<T>(&self, name: &str, kind: &str, parse: impl Fn(&Value) -> Option<T>) -> Reading<T> {
         match self.metrics.get(name) {
             None => Reading::Unknown(format!("{name}: this Go, or the server, does not report it")),
-            Some(value) => {
-                Reading::or_unknown(Histogram::from_json(value), &format!("{name}: not a histogram"))
-            }
+            Some(value) => Reading::or_unknown(parse(value), &format!("{name}: not a {kind}")),
         }
     }
 }
 
-/// All metrics of [`METRICS`].
 pub fn samples(runtime: &Reading<Runtime>) -> Vec<Sample> {
     let sample = |metric: &Metric| {
         let value = match runtime {
@@ -190,7 +181,6 @@ impl Histogram {
         (ascending && buckets.iter().all(|(low, high, _)| low < high)).then_some(Histogram { buckets })
     }
 
-    /// Sum of all counts.
     pub fn count(&self) -> u64 {
         self.buckets.iter().fold(0, |sum, (_, _, count)| sum.saturating_add(*count))
     }
@@ -342,6 +332,6 @@ mod unit {
         let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let reason = ask(closed).reason().map(str::to_owned).unwrap();
         assert!(reason.starts_with(&format!("http://{closed}/debug/vars: ")), "{reason}");
-        assert!(profile(closed, 1).unwrap_err().contains("/debug/pprof/profile?seconds=1"));
+        assert!(profile(closed, 1).unwrap_err().to_string().contains("/debug/pprof/profile?seconds=1"));
     }
 }

@@ -25,7 +25,6 @@ const MAX_INTERFACES: usize = 16;
 /// (Documentation/admin-guide/iostats.rst).
 const SECTOR: f64 = 512.0;
 
-/// Reads all host counters.
 pub fn read(tree: &Tree) -> Vec<Sample> {
     let mut samples = times(tree);
     samples.extend(disks(tree));

@@ -10,9 +10,7 @@ use super::sample::Sample;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// File name in /proc/net.
     pub file: &'static str,
-    /// Group in the file.
     pub group: &'static str,
     /// Name in the group, and of the sample after `tcp.`.
     pub name: &'static str,

@@ -15,7 +15,6 @@ const MAX_TASKS: usize = 10_000;
 /// CPU times and identity of a process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Times {
-    /// Parent pid.
     pub parent: u32,
     pub group: u32,
     /// Start time in ticks since boot: with the pid it identifies the process.
@@ -40,9 +39,7 @@ pub struct Process {
     pub times: Times,
     /// RSS in bytes, including shared pages.
     pub resident: Reading<f64>,
-    /// Open files and sockets.
     pub descriptors: Reading<f64>,
-    /// By thread id.
     pub tasks: Reading<BTreeMap<u32, Task>>,
 }
 
@@ -51,9 +48,7 @@ pub struct Task {
     pub allowed: Reading<CpuList>,
     /// The CPU of its last run.
     pub last: Reading<u32>,
-    /// Voluntary context switches.
     pub voluntary: Reading<f64>,
-    /// Involuntary context switches.
     pub involuntary: Reading<f64>,
     /// Run delay in seconds: runnable without a CPU.
     pub waited: Reading<f64>,
@@ -69,7 +64,6 @@ pub fn cpu_of(processes: &[u32]) -> Reading<f64> {
     Reading::or_unknown(sum, "a process is gone")
 }
 
-/// CPU seconds of a process, in ns.
 fn cpu_clock(pid: u32) -> Option<f64> {
     let mut clock = 0;
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -142,7 +136,6 @@ pub fn read(tree: &Tree, process: u32, times: Times) -> Option<Process> {
     Some(read)
 }
 
-/// RSS in bytes.
 pub fn resident(tree: &Tree, process: u32) -> Reading<f64> {
     let directory = format!("/proc/{process}");
     // kB here are 1024 bytes.
@@ -254,7 +247,6 @@ impl Process {
         self.union_of(|task| task.allowed.clone().map(|list| list.iter().collect()))
     }
 
-    /// CPUs on which its threads last ran.
     pub fn last(&self) -> Reading<CpuList> {
         self.union_of(|task| task.last.clone().map(|cpu| vec![cpu]))
     }

@@ -10,7 +10,6 @@ use super::sample::{Sample, grown};
 /// Processes at one moment, by pid.
 pub type Members = BTreeMap<u32, Process>;
 
-/// CPU times by pid.
 pub type CpuTimes = BTreeMap<u32, Times>;
 
 /// CPU seconds that processes used between two snapshots: `own_time` of a process, and `reaped_time` of the

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use figure::{Reading, Unit};
 
-/// How a number changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Only grows; its rate matters.
@@ -65,7 +64,6 @@ pub fn changes(before: &[Sample], after: &[Sample]) -> Vec<Sample> {
     after.iter().map(change).chain(before.iter().filter(is_gone).map(unknown)).collect()
 }
 
-/// The value of a sample by name; unknown if there is none.
 pub fn value(samples: &[Sample], name: &str) -> Reading<f64> {
     match samples.iter().find(|sample| sample.name == name) {
         Some(sample) => sample.value.clone(),

@@ -10,9 +10,8 @@ const MAX_COLUMNS: usize = 512;
 
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
-    /// End of each point in seconds.
+    /// End and width of each point in seconds.
     ends: Vec<f64>,
-    /// Width of each point in seconds.
     widths: Vec<f64>,
     columns: Vec<ColumnData>,
     /// Snapshots per point: 1, 2, 4, …
@@ -26,7 +25,6 @@ struct ColumnData {
     name: String,
     unit: Unit,
     values: Vec<Option<f64>>,
-    /// The first reason of a missing value.
     reason: Option<String>,
 }
 

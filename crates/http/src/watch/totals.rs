@@ -12,15 +12,12 @@ use super::sample::{Kind, Sample, changes};
 /// CPUs of the threads of a set of processes, over all snapshots.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreadCpus {
-    /// Name of the set.
     pub name: String,
-    /// CPUs that they could run on.
     pub allowed: Reading<CpuList>,
     /// CPUs on which they were last seen to run.
     pub used: Reading<CpuList>,
 }
 
-/// All sources at one moment.
 pub(super) struct Snapshot {
     pub at: Instant,
     pub sets: Vec<Reading<Members>>,
@@ -65,7 +62,6 @@ impl WatchTotals {
         WatchTotals { samples: Vec::new(), thread_cpus, first: answer(first).cloned(), last: None }
     }
 
-    /// Adds a snapshot and its changes since the previous one.
     pub fn add(&mut self, changed: &[Sample], now: &Snapshot) {
         // Go's totals come from its first and last metrics, so that a missing answer in between does not
         // matter.
@@ -88,7 +84,6 @@ impl WatchTotals {
         }
     }
 
-    /// Go's totals, from first to last metrics.
     pub fn go_totals(&self) -> Vec<Sample> {
         let (first, last) = self.answers();
         changes(&go::samples(&first), &go::samples(&last))
@@ -103,7 +98,6 @@ impl WatchTotals {
     }
 }
 
-/// Go's metrics of a snapshot.
 fn answer(snapshot: &Snapshot) -> Option<&Runtime> {
     snapshot.go.as_ref().and_then(Reading::value)
 }

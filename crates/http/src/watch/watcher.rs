@@ -34,9 +34,7 @@ pub struct WatchPlan {
     pub processes: Vec<(String, ProcessSet)>,
     /// The process whose network namespace counts; `None`: this one.
     pub network_of: Option<u32>,
-    /// Address of the server, to watch its accept queue.
     pub listener: Option<SocketAddr>,
-    /// The sidecar port of a Go server.
     pub sidecar: Option<SocketAddr>,
     /// [`SECOND`] except in tests.
     pub interval: Duration,
@@ -50,19 +48,15 @@ pub struct Watcher {
     thread: JoinHandle<WatchReport>,
 }
 
-/// Results from the first to the last snapshot.
 #[derive(Clone, Debug)]
 pub struct WatchReport {
-    /// Rates and levels over time.
     pub timeline: Timeline,
     /// Columns with a missing value, with the first reason.
     pub unknown: Vec<(String, String)>,
     /// Total growth of each counter, and last value of each level. Go's end with its last answer.
     pub totals: Vec<Sample>,
     pub thread_cpus: Vec<ThreadCpus>,
-    /// Number of snapshots, including the first.
     pub snapshots: usize,
-    /// Seconds from the first to the last snapshot.
     pub seconds: f64,
     /// CPU seconds of the watcher; without what the server spent on answering.
     pub cost: f64,
@@ -78,9 +72,6 @@ impl Watcher {
     /// Starts the watcher; the first snapshot is taken at once. `each` is called for every later one with the
     /// seconds since the first and the changes since the previous one. The watcher's thread may run where the
     /// calling thread may.
-    ///
-    /// # Errors
-    /// No thread could be started.
     pub fn start(
         plan: WatchPlan,
         each: impl FnMut(f64, &[Sample]) + Send + 'static,
@@ -142,7 +133,6 @@ struct WatchThread {
     plan: WatchPlan,
     received: Receiver<Message>,
     asking: Option<Sender<()>>,
-    /// A request is still unanswered.
     is_due: bool,
     asking_cpu: f64,
 }
@@ -193,7 +183,6 @@ impl WatchThread {
         }
     }
 
-    /// Waits; true if a stop was requested.
     fn sleep_until(&mut self, moment: Instant) -> bool {
         loop {
             let left = moment.saturating_duration_since(Instant::now());

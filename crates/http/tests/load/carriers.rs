@@ -12,7 +12,7 @@ fn has_uring() -> bool {
     match uring::available() {
         Ok(()) => true,
         Err(reason) => {
-            assert!(!reason.is_empty());
+            assert!(!reason.to_string().is_empty());
             eprintln!("not compared: {reason}");
             false
         }

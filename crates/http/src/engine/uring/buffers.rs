@@ -11,7 +11,6 @@ use io_uring::types::BufRingEntry;
 pub const GROUP: u16 = 0;
 /// Number of buffers; a power of two. Each is returned before the next event, so that few are in use.
 const COUNT: u16 = 512;
-/// Bytes of a buffer.
 const SIZE: usize = 4096;
 /// The ring must start at a page.
 const PAGE: usize = 4096;
@@ -25,10 +24,6 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// Lends all buffers to the kernel.
-    ///
-    /// # Errors
-    /// A system call failed.
     pub fn new(uring: &IoUring) -> io::Result<Buffers> {
         // SAFETY: a layout that is not empty.
         let ring = unsafe { alloc_zeroed(layout()) }.cast::<BufRingEntry>();
@@ -48,7 +43,6 @@ impl Buffers {
         &self.bytes[from..from + filled.min(SIZE)]
     }
 
-    /// Returns a buffer to the kernel.
     #[inline]
     pub fn give_back(&mut self, buffer: u16) {
         let from = SIZE * usize::from(buffer % COUNT);
