@@ -4,7 +4,6 @@
 pub mod buckets;
 pub mod coverage;
 pub mod cumulative;
-mod message;
 pub mod names;
 pub mod pprof;
 pub mod rules;

@@ -63,11 +63,12 @@ impl Tls {
         let config = match trust {
             Trust::Roots => config.with_root_certificates(system_roots()?),
             Trust::File(path) => {
-                let verifier = Arc::new(FileVerifier::from_file(path, &provider)?);
-                config.dangerous().with_custom_certificate_verifier(verifier)
+                let trusted = Some(TrustedFile::read(path, &provider)?);
+                config.dangerous().with_custom_certificate_verifier(Arc::new(Verifier { provider, trusted }))
             }
             Trust::Insecure => {
-                config.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAny(provider)))
+                let verifier = Verifier { provider, trusted: None };
+                config.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
             }
         };
         let mut config = config.with_no_client_auth();
@@ -104,13 +105,13 @@ fn system_roots() -> Result<RootCertStore, TlsError> {
 /// Trusts the CAs of a file, and servers that show a certificate of the file itself. `openssl req -x509`
 /// marks its certificate as a CA, and webpki accepts no CA certificate as a server's.
 #[derive(Debug)]
-struct FileVerifier {
+struct TrustedFile {
     authorities: Arc<WebPkiServerVerifier>,
     certificates: Vec<CertificateDer<'static>>,
 }
 
-impl FileVerifier {
-    fn from_file(path: &Path, provider: &Arc<CryptoProvider>) -> Result<FileVerifier, TlsError> {
+impl TrustedFile {
+    fn read(path: &Path, provider: &Arc<CryptoProvider>) -> Result<TrustedFile, TlsError> {
         let failed = |reason: String| TlsError::File(path.to_owned(), reason);
         let unread = |error: pem::Error| {
             failed(match error {
@@ -131,11 +132,18 @@ impl FileVerifier {
         let authorities = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone())
             .build()
             .map_err(|_| failed("it holds no certificate of an authority".to_owned()))?;
-        Ok(FileVerifier { authorities, certificates })
+        Ok(TrustedFile { authorities, certificates })
     }
 }
 
-impl ServerCertVerifier for FileVerifier {
+/// Always verifies that the server holds its key. Without a file it accepts any certificate.
+#[derive(Debug)]
+struct Verifier {
+    provider: Arc<CryptoProvider>,
+    trusted: Option<TrustedFile>,
+}
+
+impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
         server: &CertificateDer<'_>,
@@ -144,10 +152,11 @@ impl ServerCertVerifier for FileVerifier {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        match self.authorities.verify_server_cert(server, others, name, ocsp, now) {
+        let Some(trusted) = &self.trusted else { return Ok(ServerCertVerified::assertion()) };
+        match trusted.authorities.verify_server_cert(server, others, name, ocsp, now) {
             // webpki reports this after it has checked the validity period, and before it checks the name.
             Err(rustls::Error::InvalidCertificate(CertificateError::Other(reason)))
-                if errors::is_authority(&reason) && self.certificates.contains(server) =>
+                if errors::is_authority(&reason) && trusted.certificates.contains(server) =>
             {
                 verify_server_name(&ParsedCertificate::try_from(server)?, name)?;
                 Ok(ServerCertVerified::assertion())
@@ -162,7 +171,8 @@ impl ServerCertVerifier for FileVerifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.authorities.verify_tls12_signature(message, certificate, signed)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signed, algorithms)
     }
 
     fn verify_tls13_signature(
@@ -171,49 +181,11 @@ impl ServerCertVerifier for FileVerifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.authorities.verify_tls13_signature(message, certificate, signed)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signed, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.authorities.supported_verify_schemes()
-    }
-}
-
-/// Accepts any certificate; still verifies that the server holds its key.
-#[derive(Debug)]
-struct AcceptAny(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AcceptAny {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }

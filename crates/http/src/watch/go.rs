@@ -10,7 +10,7 @@ use lab::failure::Failure;
 use serde_json::Value;
 
 use super::get::{Bounds, get};
-use super::sample::{Kind, Sample};
+use super::sample::{Kind, Sample, evaluate};
 use crate::profile::pprof::{CpuProfile, MAX_BYTES, NotAProfile};
 
 /// Bounds of a request for the metrics: about 10 KB within milliseconds, unless the server has no CPU left.
@@ -138,10 +138,7 @@ impl Runtime {
 
 pub fn samples(runtime: &Reading<Runtime>) -> Vec<Sample> {
     let sample = |metric: &Metric| {
-        let value = match runtime {
-            Reading::Value(runtime) => runtime.number(metric.name),
-            Reading::Unknown(reason) => Reading::unknown(reason),
-        };
+        let value = evaluate(runtime, |runtime| runtime.number(metric.name));
         Sample { name: metric.sample.into(), unit: metric.unit.clone(), kind: metric.kind, value }
     };
     METRICS.iter().map(sample).collect()

@@ -5,9 +5,9 @@ use std::time::Instant;
 use figure::{CpuList, Reading};
 
 use super::go::{self, Runtime};
-use super::process::Process;
+use super::process::{Process, union};
 use super::process_growth::{self, Members};
-use super::sample::{Kind, Sample, changes};
+use super::sample::{Kind, Sample, changes, evaluate};
 
 /// CPUs of the threads of a set of processes, over all snapshots.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,8 +79,8 @@ impl WatchTotals {
         }
         for (thread_cpus, members) in self.thread_cpus.iter_mut().zip(&now.sets) {
             let (allowed, used) = cpus(members);
-            thread_cpus.allowed = union(&thread_cpus.allowed, &allowed);
-            thread_cpus.used = union(&thread_cpus.used, &used);
+            thread_cpus.allowed = union([thread_cpus.allowed.clone(), allowed]);
+            thread_cpus.used = union([thread_cpus.used.clone(), used]);
         }
     }
 
@@ -111,15 +111,8 @@ fn joined(kind: Kind, total: &Reading<f64>, now: &Reading<f64>) -> Reading<f64> 
 }
 
 fn cpus(members: &Reading<Members>) -> (Reading<CpuList>, Reading<CpuList>) {
-    let union_of = |cpus: fn(&Process) -> Reading<CpuList>| match members {
-        Reading::Value(members) => {
-            members.values().map(cpus).fold(Reading::Value(CpuList::new()), |list, next| union(&list, &next))
-        }
-        Reading::Unknown(reason) => Reading::unknown(reason),
+    let union_of = |cpus: fn(&Process) -> Reading<CpuList>| {
+        evaluate(members, |members| union(members.values().map(cpus)))
     };
     (union_of(Process::allowed), union_of(Process::last))
-}
-
-fn union(left: &Reading<CpuList>, right: &Reading<CpuList>) -> Reading<CpuList> {
-    left.clone().and(right.clone()).map(|(left, right)| left.iter().chain(right.iter()).collect())
 }
