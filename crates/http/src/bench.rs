@@ -80,9 +80,8 @@ pub fn prepare(
     for at in 0..count {
         let planned = &setup.scenarios[at];
         let (name, connections) = (planned.server.name(), planned.spec.connections);
-        event(Event::Preparing {
-            what: format!("{name}, {connections} connections ({} of {count})", at + 1),
-        });
+        let what = format!("{name}, {connections} connections ({} of {count})", at + 1);
+        event(Event::Preparing { what });
         // The same server already passed with other connections.
         let tested = (0..at).find(|before| setup.scenarios[*before].server == planned.server);
         let conforms = planned.conforms && tested.is_none();
@@ -100,7 +99,9 @@ pub fn prepare(
             let window =
                 Window { pacing: Pacing::Closed, duration: Some(TRIAL), requests: None, warm_up: TRIAL / 4 };
             let trial = scenario.window(&window, None)?;
-            rates.add_capacity(at, setup.scenarios[at].group.as_deref(), &trial.outcome);
+            if let Some(rate) = trial.outcome.stats.rate().filter(|rate| *rate > 0.0) {
+                rates.add(at, setup.scenarios[at].group.as_deref(), rate);
+            }
         }
         for task in setup.tasks.iter().filter(|task| task.scenario == at) {
             facts.figures.push((task.id.clone(), scenario.facts.clone()));
@@ -197,10 +198,7 @@ impl HttpBench {
             evidence.put_unknown(CPU_FOREIGN, reason);
         }
         let history = self.history.entry(task.id.clone()).or_default();
-        match &mut history.latency {
-            Some(latency) => latency.merge(&result.outcome.stats.latency),
-            None => history.latency = Some(result.outcome.stats.latency.clone()),
-        }
+        history.latency.get_or_insert_default().merge(&result.outcome.stats.latency);
         append(&mut history.timeline, &result.timeline);
         self.last_window = Some(summary(&evidence));
         Ok((Round::new(around.started, around.duration, vec![rate], evidence), result))

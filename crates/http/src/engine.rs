@@ -20,7 +20,7 @@ pub mod tls;
 pub mod uring;
 pub mod window;
 
-pub use client::{Client, run};
+pub use client::Client;
 pub use connections::sources;
 pub use load::{Carrier, Error, Expect, Load, Pacing, Ramp, Request};
 pub use thread::{RampOutcome, Usage};

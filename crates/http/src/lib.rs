@@ -15,6 +15,7 @@ pub mod bench;
 pub mod client;
 pub mod driver;
 pub mod engine;
+mod kinds;
 pub mod modes;
 pub mod null;
 pub mod pace;

@@ -27,7 +27,6 @@ pub struct Null {
     pub address: SocketAddr,
     /// At least 1. The kernel distributes connections over threads by a hash (SO_REUSEPORT).
     pub threads: u32,
-    /// CPUs to pin threads to, in turn.
     pub cpus: Option<CpuList>,
     /// Backlog of each thread's socket.
     pub backlog: u32,
@@ -36,7 +35,6 @@ pub struct Null {
 }
 
 impl Null {
-    /// One thread, on any port of loopback, without faults.
     pub fn local(answer: Answer) -> Null {
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
         Null { address, threads: 1, cpus: None, backlog: 4096, answer, faults: Faults::default() }

@@ -89,10 +89,7 @@ pub struct StartReport {
     pub modules: BTreeMap<String, String>,
     pub build: BTreeMap<String, String>,
     pub gomaxprocs: u32,
-    /// Percent; `u64::MAX`: no garbage collection.
     pub gogc: u64,
-    /// Bytes.
-    pub gomemlimit: u64,
     pub cost: Cost,
     pub options: BTreeMap<String, String>,
 }
@@ -195,20 +192,15 @@ impl Drop for Server {
 }
 
 pub fn list(program: &Path) -> Result<Vec<ServerEntry>, ServersError> {
-    let output = Command::new(program)
-        .arg("list")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| ServersError::Run(program.to_owned(), error))?;
+    let output = Command::new(program).arg("list").stdin(Stdio::null()).output();
+    let output = output.map_err(|error| ServersError::Run(program.to_owned(), error))?;
     let text = String::from_utf8_lossy(&output.stdout);
-    text.lines()
-        .map(serde_json::from_str)
-        .collect::<Result<Vec<ServerEntry>, _>>()
-        .ok()
-        .filter(|entries| output.status.success() && !entries.is_empty())
-        .ok_or_else(|| {
-            ServersError::Run(program.to_owned(), std::io::Error::other("it prints no list of servers"))
-        })
+    match text.lines().map(serde_json::from_str).collect::<Result<Vec<ServerEntry>, _>>() {
+        Ok(entries) if output.status.success() && !entries.is_empty() => Ok(entries),
+        _ => {
+            Err(ServersError::Run(program.to_owned(), std::io::Error::other("it prints no list of servers")))
+        }
+    }
 }
 
 /// Receives the first line of a reader, or an empty one, and drains the rest.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lab::failure::Failure;
 
 use super::setup::LoadLevel;
-use crate::engine::{Outcome, Pacing};
+use crate::engine::Pacing;
 
 /// Largest share of the slowest server's capacity at which mostly idle connections hardly queue.
 const MAX_IDLE_SHARE: f64 = 0.35;
@@ -30,12 +30,8 @@ pub struct Rates {
 }
 
 impl Rates {
-    pub fn add_capacity(&mut self, scenario: usize, group: Option<&str>, outcome: &Outcome) {
-        let Some(rate) = outcome.stats.rate().filter(|rate| *rate > 0.0) else { return };
-        self.add(scenario, group, rate);
-    }
-
-    fn add(&mut self, scenario: usize, group: Option<&str>, rate: f64) {
+    /// Adds the capacity of a server, above 0.
+    pub fn add(&mut self, scenario: usize, group: Option<&str>, rate: f64) {
         self.capacities.insert(scenario, rate);
         let Some(group) = group else { return };
         let slowest = self.slowest.entry(group.to_owned()).or_insert(rate);

@@ -33,14 +33,12 @@ pub struct RunningScenario {
     generators: Vec<Generator>,
     connections: u32,
     pub facts: Evidence,
-    /// Calibrated cost of a request, to give to other servers.
     pub cost_rounds: u64,
 }
 
 pub struct WindowResult {
     pub outcome: Outcome,
     pub facts: Evidence,
-    /// Counters over time, one point per second.
     pub timeline: Timeline,
     /// CPU seconds of server and client, from before the window to the last answer.
     pub cpu: f64,
@@ -91,7 +89,7 @@ impl RunningScenario {
         let answer = probe::ask(&spec)?;
         facts.put(key::ANSWER, answer.text);
         facts.put(key::ANSWER_BYTES, answer.bytes as f64);
-        let queue = ListenQueue::at(address);
+        let overflows_before = overflows(address);
         // One process after the other: each ramp fills the server's backlog.
         let mut generators = Vec::new();
         for index in 0..scenario.processes {
@@ -111,7 +109,12 @@ impl RunningScenario {
             return Err(Failure::new(attempt).on(address).answer(failures));
         }
         facts.merge(facts::connection_facts(&total, spec.sources.len()));
-        facts.merge(queue.since(address));
+        let overflowed = overflows(address)
+            .and(overflows_before)
+            .and_then(|(now, before)| grown("listen queue overflows", before, now));
+        facts.put_reading(key::RAMP_OVERFLOWS, overflowed);
+        let listening = listen::read(&Tree::live(), None, address);
+        facts.put_reading(key::BACKLOG, sample::value(&listening, "sockets.listen.backlog"));
         let ports = network::Settings::read(&Tree::live()).port_count();
         facts.put_reading(key::PORTS, ports.map(|count| count as f64));
         let name_and_pid = |(at, generator): (usize, &Generator)| {
@@ -164,43 +167,19 @@ impl RunningScenario {
     }
 
     fn outcome(&mut self, within: Duration) -> Result<Outcome, Failure> {
-        let mut total: Option<Outcome> = None;
+        let mut total = Outcome::default();
         for generator in &mut self.generators {
-            let part = generator.finish_window(within)?;
-            match &mut total {
-                Some(total) => total.merge(&part),
-                None => total = Some(part),
-            }
+            total.merge(&generator.finish_window(within)?);
         }
-        total.ok_or_else(|| Failure::new("there is no client"))
+        Ok(total)
     }
 }
 
-struct ListenQueue {
-    overflows: Reading<f64>,
-}
-
-impl ListenQueue {
-    fn at(address: SocketAddr) -> ListenQueue {
-        let overflows = match address.ip().is_loopback() {
-            true => sample::value(&network::read(&Tree::live(), None), "tcp.ListenOverflows"),
-            false => Reading::unknown("the server's listening queue is on another machine, or network"),
-        };
-        ListenQueue { overflows }
-    }
-
-    fn since(self, address: SocketAddr) -> Evidence {
-        let mut facts = Evidence::default();
-        let now = ListenQueue::at(address);
-        facts.put_reading(
-            key::RAMP_OVERFLOWS,
-            now.overflows
-                .and(self.overflows)
-                .and_then(|(now, before)| grown("listen queue overflows", before, now)),
-        );
-        let listening = listen::read(&Tree::live(), None, address);
-        facts.put_reading(key::BACKLOG, sample::value(&listening, "sockets.listen.backlog"));
-        facts
+/// Overflows of the server's listen queue so far.
+fn overflows(address: SocketAddr) -> Reading<f64> {
+    match address.ip().is_loopback() {
+        true => sample::value(&network::read(&Tree::live(), None), "tcp.ListenOverflows"),
+        false => Reading::unknown("the server's listening queue is on another machine, or network"),
     }
 }
 

@@ -15,7 +15,6 @@ pub struct Setup {
     /// All of them run from the first round to the last.
     pub scenarios: Vec<Scenario>,
     pub tasks: Vec<Task>,
-    /// Where the servers run, if on another machine.
     pub remote: Option<Remote>,
 }
 
@@ -24,7 +23,6 @@ pub struct Remote {
     pub agent: SocketAddr,
     /// The agent's token; empty if it needs none.
     pub token: String,
-    /// The local interface towards it, if known.
     pub interface: Option<String>,
     pub machine: String,
 }
@@ -33,7 +31,6 @@ pub struct Remote {
 pub struct Scenario {
     pub server: ServerSpec,
     pub server_cpus: Option<CpuList>,
-    /// Whether it must pass the conformance test first.
     pub conforms: bool,
     /// The load. Its target is set when the server listens.
     pub spec: LoadSpec,
@@ -49,7 +46,6 @@ pub struct Task {
     pub scenario: usize,
     pub level: LoadLevel,
     pub window: Duration,
-    /// Number of requests of a window, if that ends it.
     pub requests: Option<u64>,
     pub warm_up: Duration,
     /// Whether every other round is profiled. Such rounds last long enough for a profile.

@@ -21,6 +21,7 @@ use crate::watch::process;
 pub const WORKER: &str = "http.client";
 /// Time limit of an answer beyond its own time.
 const GRACE: Duration = Duration::from_secs(20);
+const OUT_OF_TURN: &str = "the client answers out of turn";
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -35,16 +36,6 @@ enum Answer {
     Connected(Box<ConnectReport>),
     Done(Box<Outcome>),
     Failed(Failure),
-}
-
-impl Answer {
-    fn out_of_turn(self) -> Failure {
-        match self {
-            Answer::Connected(_) => Failure::new("the client connected again"),
-            Answer::Done(_) => Failure::new("the client ended a window that it was not asked for"),
-            Answer::Failed(failure) => failure,
-        }
-    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -135,7 +126,7 @@ impl Generator {
         generator.send(&Order::Connect(Box::new(spec.clone())))?;
         match generator.answer(spec.ramp.patience + spec.timeout)? {
             Answer::Connected(report) => generator.report = *report,
-            other => return Err(other.out_of_turn()),
+            _ => return Err(Failure::new(OUT_OF_TURN)),
         }
         Ok(generator)
     }
@@ -152,7 +143,7 @@ impl Generator {
     pub fn finish_window(&mut self, within: Duration) -> Result<Outcome, Failure> {
         match self.answer(within)? {
             Answer::Done(outcome) => Ok(*outcome),
-            other => Err(other.out_of_turn()),
+            _ => Err(Failure::new(OUT_OF_TURN)),
         }
     }
 

@@ -17,7 +17,6 @@ const DRAIN: Duration = Duration::from_secs(3);
 pub struct LoadSpec {
     pub target: SocketAddr,
     pub host: String,
-    /// Begins with `/`.
     pub path: String,
     pub method: String,
     pub lines: Vec<(String, String)>,
@@ -25,22 +24,17 @@ pub struct LoadSpec {
     pub expect: Expect,
     pub connections: u32,
     pub threads: u32,
-    /// CPUs to pin threads to, in turn.
     pub cpus: Option<CpuList>,
     pub ramp: Ramp,
-    /// After this time a request has failed.
     pub timeout: Duration,
-    /// How long to wait for answers after a window.
     pub drain: Duration,
     pub keeps_alive: bool,
     pub sources: Vec<IpAddr>,
     pub carrier: Carrier,
-    /// Expected server name and trusted certificates, for https.
     pub tls: Option<(String, Trust)>,
 }
 
 impl LoadSpec {
-    /// GET / with keep-alive, by one thread.
     pub fn get_root(target: SocketAddr, connections: u32) -> LoadSpec {
         LoadSpec {
             target,

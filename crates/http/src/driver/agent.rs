@@ -151,7 +151,7 @@ fn serve_one(
     let address = stream.local_addr().map_err(|error| system_error(&error))?.ip();
     let connection = stream.try_clone().map_err(|error| system_error(&error))?;
     let mut wire = Wire::new(stream).map_err(|error| system_error(&error))?;
-    let hello = wire.receive_whole::<Hello>(HELLO, MAX_HELLO);
+    let hello = wire.receive_within::<Hello>(HELLO, Duration::ZERO, MAX_HELLO);
     let mut refuse = |reason: &str| {
         // If the client does not read the reason, it has gone.
         let _ = wire.send(&Answer::Refused(reason.to_owned()));

@@ -14,7 +14,6 @@ use super::wire::Host;
 pub struct AgentRules {
     /// `None`: clients need no token.
     pub token: Option<String>,
-    /// This machine and its servers, for the client's record.
     pub host: Host,
     pub watch: Watch,
     /// Held while a client is served.

@@ -27,7 +27,6 @@ const VARIABLES: [&str; 4] = ["GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"];
 /// Dropping it ends the servers.
 pub struct AgentSession<'a> {
     rules: &'a AgentRules,
-    /// Where servers listen.
     address: IpAddr,
     servers: Vec<LocalServer>,
     before: Option<Snapshot>,
@@ -85,7 +84,6 @@ impl<'a> AgentSession<'a> {
         self.servers.get_mut(number).ok_or_else(|| Failure::new(format!("no server {number} was started")))
     }
 
-    /// The request with only what the rules allow.
     fn allowed(&self, request: StartRequest) -> Result<StartRequest, Failure> {
         let refuse = |reason: String| Err(Failure::new(reason));
         let address = SocketAddr::new(self.address, 0).to_string();

@@ -85,7 +85,6 @@ pub fn memory_before(processes: Option<&ProcessSet>) -> Evidence {
 
 const NO_PROCESS: &str = "the server's process is not known: give it by --server-pid";
 
-/// Adds what is known of a server before its first request.
 pub fn server_facts(running: &RunningServer, mut facts: Evidence) -> Evidence {
     match &running.go_report {
         Some(report) => {

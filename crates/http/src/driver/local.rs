@@ -220,11 +220,8 @@ fn conformance(address: std::net::SocketAddr) -> Result<(bool, String), Failure>
         .stdin(Stdio::null())
         .output()
         .attempt_on("", program.display())?;
-    let cases: Vec<Case> = output
-        .stdout
-        .split(|byte| *byte == b'\n')
-        .filter_map(|line| serde_json::from_slice(line).ok())
-        .collect();
+    let lines = output.stdout.split(|byte| *byte == b'\n');
+    let cases: Vec<Case> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
     let failed: Vec<&str> = cases.iter().filter(|case| !case.passed).map(|case| case.case.as_str()).collect();
     let mut summary = format!("{} of {} cases passed", cases.len() - failed.len(), cases.len());
     if !failed.is_empty() {

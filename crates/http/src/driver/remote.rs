@@ -26,7 +26,6 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub struct AgentClient {
     wire: Rc<RefCell<Wire>>,
     agent: SocketAddr,
-    /// What the agent reported about its machine.
     pub host: Host,
     server_count: Rc<RefCell<usize>>,
 }

@@ -38,9 +38,7 @@ pub enum ServerSpec {
     },
     Running {
         address: SocketAddr,
-        /// Its process, if known and on this machine.
         pid: Option<u32>,
-        /// The port with pprof or expvar.
         sidecar: Option<SocketAddr>,
     },
 }
@@ -53,7 +51,6 @@ pub struct RunningServer {
     pub pid: Option<u32>,
     /// Processes that listen at its address, in addition to those below `pid`.
     pub listening_pids: Vec<u32>,
-    /// The port with pprof or expvar.
     pub sidecar: Option<SocketAddr>,
     pub go_report: Option<StartReport>,
     go_server: Option<Box<Server>>,

@@ -59,7 +59,6 @@ pub enum Order {
     FinishWindow(usize),
     Collect {
         server: usize,
-        /// Answers as expected within the window.
         answered: f64,
         /// Their share of all answers since `Prepare`.
         share: f64,
@@ -69,13 +68,11 @@ pub enum Order {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// To a hello: accepted.
     Welcome(Host),
     /// To a hello: refused for this reason. The connection ends.
     Refused(String),
     Started(Box<ServerInfo>),
     Done,
-    /// To `Collect`.
     Report(Box<WindowReport>),
     /// The order failed; others may still succeed.
     Failed(Failure),
@@ -140,20 +137,11 @@ impl Wire {
     /// The next line: starts within `patience`, and has at most `limit` bytes.
     /// After an error the connection is of no use.
     pub fn receive<T: DeserializeOwned>(&mut self, patience: Duration, limit: usize) -> Result<T, WireError> {
-        self.line(patience, WHOLE, limit)
-    }
-
-    /// The first line: complete within `patience`, and at most `limit` bytes.
-    pub fn receive_whole<T: DeserializeOwned>(
-        &mut self,
-        patience: Duration,
-        limit: usize,
-    ) -> Result<T, WireError> {
-        self.line(patience, Duration::ZERO, limit)
+        self.receive_within(patience, WHOLE, limit)
     }
 
     /// A line that starts within `patience`, and is complete then, or `more` after its first byte.
-    fn line<T: DeserializeOwned>(
+    pub fn receive_within<T: DeserializeOwned>(
         &mut self,
         patience: Duration,
         more: Duration,

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use figure::CpuList;
 
-use super::connections::{check_connections, with_sources};
+use super::connections::{check_connections, sources};
 use super::epoll::Epoll;
 use super::io::{ConnectSpec, Io};
 use super::load::{Carrier, Error, Load, Pacing};
@@ -18,24 +18,6 @@ use super::window::{Outcome, Window};
 use crate::pace::{Closed, Constant, Pace, Poisson};
 use crate::record::RunStats;
 use crate::stop::{After, Either, Requests};
-
-/// Makes the connections of a load and runs its one window.
-///
-/// `start` is called once all connections are made, so that several processes can wait for each other. It
-/// returns the moment of the first request, in nanoseconds of CLOCK_MONOTONIC. `None` or `abort` ends the run
-/// early; what was recorded so far is kept.
-/// Missing connections are no error while there is at least one: see [`RampOutcome::established`].
-pub fn run(
-    load: &Load,
-    abort: &Arc<AtomicBool>,
-    start: impl FnOnce(&RampOutcome) -> Option<u64>,
-) -> Result<Outcome, Error> {
-    let window = Window::from_load(load);
-    window.check()?;
-    let client = Client::connect(load, abort.clone())?;
-    let moment = start(&client.ramp).ok_or(Error::Aborted)?;
-    client.window(&window, moment)
-}
 
 /// Threads with their connections, which persist from window to window.
 #[derive(Debug)]
@@ -61,10 +43,14 @@ enum Reply {
 
 impl Client {
     /// Makes the connections. `abort` ends this early, and every window.
-    /// Missing connections are no error while there is at least one.
+    /// Missing connections are no error while there is
+    /// at least one: see [`RampOutcome::established`].
     pub fn connect(load: &Load, abort: Arc<AtomicBool>) -> Result<Client, Error> {
         check_connections(load)?;
-        let load = with_sources(load);
+        let mut load = load.clone();
+        if load.sources.is_empty() {
+            load.sources = sources(load.target, load.connections);
+        }
         let mut client = Client { ramp: RampOutcome::default(), threads: Vec::new(), load };
         let first = Arc::new(FirstHash::new());
         for index in 0..client.load.threads {
@@ -81,7 +67,9 @@ impl Client {
             return Err(Error::Aborted);
         }
         if client.ramp.established == 0 {
-            return Err(no_connection(&client.load, &client.ramp));
+            let (target, seconds) = (client.load.target, client.ramp.length as f64 * 1e-9);
+            let failures = client.ramp.failures(&client.load.expect);
+            return Err(Error::Nothing { target, seconds, failures });
         }
         Ok(client)
     }
@@ -242,9 +230,4 @@ fn set_up_thread(load: &Load, index: u32) -> Result<(), Error> {
     }
     rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1))
         .map_err(|error| failed("the slack of a thread's timers")(error.into()))
-}
-
-fn no_connection(load: &Load, ramp: &RampOutcome) -> Error {
-    let failures = ramp.failures(&load.expect);
-    Error::Nothing { target: load.target, seconds: ramp.length as f64 * 1e-9, failures }
 }

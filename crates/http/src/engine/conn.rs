@@ -28,12 +28,10 @@ pub struct Connection {
     pub since: u64,
     /// Answers as expected in the window.
     pub served: u64,
-    /// Place of a partial head.
     pub carry: Option<std::num::NonZeroU32>,
     pub is_proven: bool,
     /// In the queue of free connections; stays set when a queued connection is lost.
     pub is_queued: bool,
-    /// The body of the next answer is hashed.
     pub is_hashed: bool,
 }
 

@@ -49,11 +49,3 @@ pub fn sources(target: SocketAddr, connections: u32) -> Vec<IpAddr> {
         _ => Vec::new(),
     }
 }
-
-pub(super) fn with_sources(load: &Load) -> Load {
-    let mut load = load.clone();
-    if load.sources.is_empty() {
-        load.sources = sources(load.target, load.connections);
-    }
-    load
-}

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
+use rustix::net::{RecvFlags, SendFlags, SocketFlags, recv, send, sockopt};
 
 use super::io::{ConnectSpec, Io, IoEvent, Raw};
 use super::poll::{self, Poll};
@@ -135,7 +135,7 @@ impl Io for Epoll {
 
     fn connect(&mut self, connection: u32) -> Result<(), Failure> {
         self.close(connection);
-        let opened = socket::open(self.spec.target, self.spec.source(connection));
+        let opened = socket::open(self.spec.target, self.spec.source(connection), SocketFlags::NONBLOCK);
         let socket = opened.map_err(|error| socket::failure(&error))?;
         socket::begin(&socket, self.spec.target)?;
         // OUT fires when the connection is made, and later only after a send found no room: registering it

@@ -29,13 +29,11 @@ pub struct Load {
     /// CPUs to pin threads to, in turn; `None`: no pinning.
     pub cpus: Option<CpuList>,
     pub pacing: Pacing,
-    /// Length of the window, if a time ends it.
     pub duration: Option<Duration>,
     /// Number of requests of the window, if a number ends it. Requests in flight at the end of the warm-up
     /// come on top.
     pub requests: Option<u64>,
     pub warm_up: Duration,
-    /// How to make connections before the warm-up.
     pub ramp: Ramp,
     /// After this time a request, or the making of a connection, has failed.
     pub timeout: Duration,
@@ -117,7 +115,6 @@ impl Default for Ramp {
     }
 }
 
-/// The kernel interface that carries the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Carrier {
@@ -183,12 +180,8 @@ pub struct Expect {
 }
 
 impl Expect {
-    /// Describes an unexpected status, and what to do.
     pub fn deviation(&self, status: u16) -> String {
-        let expected = match self.status {
-            Some(status) => status.to_string(),
-            None => "200 to 299".to_owned(),
-        };
+        let expected = self.status.map_or_else(|| "200 to 299".to_owned(), |status| status.to_string());
         let advice = match status {
             300..=399 => "redirects are not followed: name the final URL",
             401 | 407 => "give credentials in the URL or by -H Authorization",

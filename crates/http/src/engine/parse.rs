@@ -13,7 +13,6 @@ const MAX_HEADERS: usize = 128;
 /// Most 1xx responses before one answer.
 const MAX_INTERIM: u8 = 32;
 
-/// A complete response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Response {
     /// 200 to 999.

@@ -45,15 +45,9 @@ impl Poll {
         if count < 0 {
             // Rounded down: the caller waits again if it is too early, but cannot undo a late return.
             let milliseconds = left.map_or(-1, |left| i32::try_from(left / 1_000_000).unwrap_or(i32::MAX));
+            let (epoll, events) = (self.epoll.as_raw_fd(), self.events.as_mut_ptr());
             // SAFETY: the list has room for MAX_EVENTS events.
-            count = unsafe {
-                libc::epoll_wait(
-                    self.epoll.as_raw_fd(),
-                    self.events.as_mut_ptr(),
-                    MAX_EVENTS as i32,
-                    milliseconds,
-                )
-            };
+            count = unsafe { libc::epoll_wait(epoll, events, MAX_EVENTS as i32, milliseconds) };
         }
         self.arrived(count)
     }

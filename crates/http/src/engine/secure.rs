@@ -17,6 +17,8 @@ use crate::record::Failure;
 
 /// Room for one read: the carriers' 64 KiB, and TLS records (16 KiB) that began before.
 const PLAIN: usize = 96 * 1024;
+const ENDED: &str = "the server ended the connection; if it does not speak TLS, use http:// in --url";
+const ENDED_TLS: &str = "the server ended TLS; if it does not speak it, use http:// in --url";
 
 #[derive(Debug)]
 pub struct Secure<I> {
@@ -169,11 +171,7 @@ impl<I: Raw> Secure<I> {
                 self.events.push_back((connection, IoEvent::Failed(Failure::Tls)));
             }
             Ok(true) if is_open => self.events.push_back((connection, IoEvent::Closed)),
-            Ok(true) => self.lose(
-                connection,
-                IoEvent::Closed,
-                "the server ended TLS; if it does not speak it, use http:// in --url",
-            ),
+            Ok(true) => self.lose(connection, IoEvent::Closed, ENDED_TLS),
             Ok(false) => {}
         }
     }
@@ -248,11 +246,7 @@ impl<I: Raw> Io for Secure<I> {
                         self.go_on(connection);
                     }
                 }
-                IoEvent::Closed => self.lose(
-                    connection,
-                    event,
-                    "the server ended the connection; if it does not speak TLS, use http:// in --url",
-                ),
+                IoEvent::Closed => self.lose(connection, event, ENDED),
                 IoEvent::Failed(_) => self.lose(connection, event, "the connection broke"),
             }
         }

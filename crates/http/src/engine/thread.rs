@@ -56,7 +56,6 @@ pub struct ConnectionSet<I> {
 }
 
 impl<I: Io> ConnectionSet<I> {
-    /// `count` connections, none of them made yet.
     pub fn new(load: &Load, count: u32, io: I, first: &Arc<FirstHash>) -> ConnectionSet<I> {
         ConnectionSet {
             io,
@@ -251,7 +250,6 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
         }
     }
 
-    /// Waits for events, at most until a moment, and handles them.
     fn turn(&mut self, until: u64) -> io::Result<()> {
         let count = self.io.wait(Some(until))?;
         if count == 0 {

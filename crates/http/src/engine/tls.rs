@@ -83,7 +83,6 @@ impl Tls {
         Tls { name: self.name.clone(), config: Arc::new(config) }
     }
 
-    /// A new session, ready to send its first message.
     pub(crate) fn session(&self) -> Result<ClientConnection, rustls::Error> {
         ClientConnection::new(self.config.clone(), self.name.clone())
     }

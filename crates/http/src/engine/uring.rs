@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
-use rustix::net::{Shutdown, SocketAddrAny, shutdown};
+use rustix::net::{Shutdown, SocketAddrAny, SocketFlags, shutdown};
 
 use super::io::{ConnectSpec, Io, IoEvent, Raw};
 use super::{socket, time};
@@ -91,7 +91,6 @@ impl Uring {
         self.push(&opcode::RecvMulti::new(Fd(socket), buffers::GROUP).build().user_data(word))
     }
 
-    /// The event of a completion, if it is one.
     fn event(&mut self, entry: &cqueue::Entry) -> Option<(u32, IoEvent)> {
         let (word, result) = (entry.user_data(), entry.result());
         let connection = word as u32;
@@ -144,7 +143,9 @@ impl Io for Uring {
 
     fn connect(&mut self, connection: u32) -> Result<(), Failure> {
         self.close(connection);
-        let opened = socket::open_blocking(self.spec.target, self.spec.source(connection));
+        // io_uring waits for blocking sockets itself, and fails on others.
+        let flags = SocketFlags::empty();
+        let opened = socket::open(self.spec.target, self.spec.source(connection), flags);
         let socket = opened.map_err(|error| socket::failure(&error))?;
         let descriptor = Fd(socket.as_raw_fd());
         self.slots[connection as usize].socket = Some(socket);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::load::{Error, Load, Pacing};
+use super::load::{Error, Pacing};
 use super::thread::{RampOutcome, Usage};
 use crate::record::RunStats;
 
@@ -19,11 +19,6 @@ pub struct Window {
 }
 
 impl Window {
-    pub fn from_load(load: &Load) -> Window {
-        let Load { pacing, duration, requests, warm_up, .. } = *load;
-        Window { pacing, duration, requests, warm_up }
-    }
-
     /// The part of one of several processes: its share of the rate and of the requests, with its own
     /// schedule.
     pub fn part(&self, index: u64, processes: u64) -> Window {

@@ -9,20 +9,12 @@ use crate::bench::{ALL_LATENCIES, all_latencies};
 use crate::profile::buckets;
 
 pub fn complete(figures: &mut Vec<Figure>) {
-    let carriers: Vec<Figure> = {
-        let (carriers, rest) = figures.drain(..).partition(|figure| figure.id.ends_with(ALL_LATENCIES));
-        *figures = rest;
-        carriers
-    };
-    let ceilings: Vec<(Option<f64>, f64, String)> = figures
-        .iter()
-        .filter(|figure| is_ceiling(figure))
-        .filter_map(|figure| {
-            Some((figure.conditions.get(key::CONNECTIONS), figure.value?, figure.id.clone()))
-        })
-        .collect();
-    let mut completed = Vec::new();
-    for mut head in figures.drain(..) {
+    let (carriers, heads): (Vec<Figure>, Vec<Figure>) =
+        figures.drain(..).partition(|figure| figure.id.ends_with(ALL_LATENCIES));
+    let ceiling =
+        |figure: &Figure| Some((figure.conditions.get(key::CONNECTIONS), figure.value?, figure.id.clone()));
+    let ceilings: Vec<_> = heads.iter().filter(|figure| is_ceiling(figure)).filter_map(ceiling).collect();
+    for mut head in heads {
         let is_ceiling = is_ceiling(&head);
         let carrier = carriers.iter().find(|carrier| carrier.id == all_latencies(&head.id));
         head.timeline = carrier.and_then(|carrier| carrier.timeline.clone());
@@ -36,10 +28,9 @@ pub fn complete(figures: &mut Vec<Figure>) {
         if let (Some(carrier), Some(median)) = (carrier, derived.first_mut()) {
             median.distribution = carrier.distribution.clone();
         }
-        completed.push(head);
-        completed.append(&mut derived);
+        figures.push(head);
+        figures.append(&mut derived);
     }
-    *figures = completed;
 }
 
 /// All figures derived from one; the median latency is the first.

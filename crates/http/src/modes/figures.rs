@@ -50,9 +50,7 @@ pub struct FigureSpec<'a> {
     pub suffix: &'a str,
     pub level: LoadLevel,
     pub window: Duration,
-    /// Number of requests of a window, if that ends it.
     pub requests: Option<u64>,
-    /// Whether every other round is profiled.
     pub profile: bool,
 }
 

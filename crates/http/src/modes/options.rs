@@ -27,7 +27,6 @@ pub struct Client {
     /// `None`: the CPUs that the client does not use.
     pub server_cpus: Option<CpuList>,
     pub carrier: Carrier,
-    /// After this time a request has failed.
     pub timeout: Duration,
     /// `None`: a share of the window.
     pub warm_up: Option<Duration>,
@@ -95,7 +94,6 @@ pub struct UserServer {
     pub expect: Expect,
     pub keeps_alive: bool,
     pub slo: Option<Slo>,
-    /// Whether to measure the client's ceiling with the null responder.
     pub ceiling: bool,
 }
 

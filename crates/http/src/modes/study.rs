@@ -40,16 +40,11 @@ pub fn plan(machine: &Machine, options: &Options<Study>) -> Result<Planned<Setup
         (false, Some(_)) => (seconds(1.5), seconds(1.0)),
         (false, None) => (seconds(2.5), seconds(1.5)),
     };
-    let go = |name: &String, flags: &[&str]| ServerSpec::Go {
-        name: name.clone(),
-        flags: study.cost.iter().cloned().chain(flags.iter().map(|flag| (*flag).to_owned())).collect(),
-        environment: study.environment.clone(),
-    };
     for connections in &study.connections {
         let spec = spec(&plan, *connections)?;
         let group = Some(format!("c{connections}"));
         for name in &study.servers {
-            let scenario = plan.add_scenario(go(name, &[]), spec.clone(), group.clone());
+            let scenario = plan.add_scenario(study.server(name, &[]), spec.clone(), group.clone());
             let saturation = figure_spec(loads::SATURATION, "saturated", LoadLevel::Closed, saturated);
             plan.add_figure(scenario, &FigureSpec { profile: study.profile, ..saturation });
             if study.has(loads::EQUAL_RATE) {
@@ -65,25 +60,20 @@ pub fn plan(machine: &Machine, options: &Options<Study>) -> Result<Planned<Setup
         }
         plan.add_ceiling(spec);
     }
-    second_loads(&mut plan, study, &go, saturated)?;
+    second_loads(&mut plan, study, saturated)?;
     let notes = vec![("servers", study.servers.join(", ")), ("loads", study.loads.join(", "))];
     Ok(plan.build("http.study", options, notes))
 }
 
 /// Loads that favour worker pools, pools of several sizes, and a limit that refuses.
-fn second_loads(
-    plan: &mut PlanBuilder,
-    study: &Study,
-    go: &dyn Fn(&String, &[&str]) -> ServerSpec,
-    window: Duration,
-) -> Result<(), PlanError> {
+fn second_loads(plan: &mut PlanBuilder, study: &Study, window: Duration) -> Result<(), PlanError> {
     let Some(fewest) = study.connections.iter().min() else { return Ok(()) };
     let largest = study.connections.iter().max().unwrap_or(fewest);
     let group = |name: &str| Some(format!("{name}{fewest}"));
     for name in &study.servers {
         let mut spec = spec(plan, *fewest)?;
         if study.has(loads::DUTY) {
-            let scenario = plan.add_scenario(go(name, &[]), spec.clone(), group("duty"));
+            let scenario = plan.add_scenario(study.server(name, &[]), spec.clone(), group("duty"));
             let title = "each idle for 99 % of the time or more";
             plan.add_figure(scenario, &figure_spec(loads::DUTY, title, LoadLevel::Duty(DUTY), window));
         }
@@ -94,7 +84,7 @@ fn second_loads(
         if plan.is_here() {
             spec.sources = (1..=SHORT_SOURCES).map(|last| [127, 0, 1, last].into()).collect();
         }
-        let scenario = plan.add_scenario(go(name, &[]), spec, group("short"));
+        let scenario = plan.add_scenario(study.server(name, &[]), spec, group("short"));
         let title = "a connection for each request";
         plan.add_figure(scenario, &figure_spec(loads::SHORT, title, LoadLevel::Closed, window));
     }
@@ -104,7 +94,7 @@ fn second_loads(
     if let Some(pooled) = server_of(loads::POOL, POOLED) {
         for pool in &study.pools {
             let spec = spec(plan, *largest)?;
-            let scenario = plan.add_scenario(go(pooled, &["-pool", &pool.to_string()]), spec, None);
+            let scenario = plan.add_scenario(study.server(pooled, &["-pool", &pool.to_string()]), spec, None);
             let (suffix, title) = (format!(".w{pool}"), format!("served by a pool of {pool}"));
             let pooled = figure_spec(loads::POOL, &title, LoadLevel::Closed, window);
             let figure = plan.add_figure(scenario, &FigureSpec { suffix: &suffix, ..pooled });
@@ -114,39 +104,46 @@ fn second_loads(
     if let Some(limited) = server_of(loads::REFUSAL, LIMITED) {
         let mut spec = spec(plan, LIMIT * 2)?;
         spec.ramp.patience = REFUSED;
-        let scenario = plan.add_scenario(go(limited, &["-concurrency", &LIMIT.to_string()]), spec, None);
+        let scenario =
+            plan.add_scenario(study.server(limited, &["-concurrency", &LIMIT.to_string()]), spec, None);
         plan.scenario_mut(scenario).may_refuse = true;
         let title = "twice as many as it takes";
         let refusal = figure_spec(loads::REFUSAL, title, LoadLevel::Closed, window);
         let figure = plan.add_figure(scenario, &refusal);
         figure.conditions.set(key::CONCURRENCY, f64::from(LIMIT));
     }
-    if study.has(loads::DOUBLED) { doubled(plan, study, go, window) } else { Ok(()) }
+    if study.has(loads::DOUBLED) { doubled(plan, study, window) } else { Ok(()) }
 }
 
 /// The same load with twice the threads: an equal rate shows that the client is not the limit.
-fn doubled(
-    plan: &mut PlanBuilder,
-    study: &Study,
-    go: &dyn Fn(&String, &[&str]) -> ServerSpec,
-    window: Duration,
-) -> Result<(), PlanError> {
+fn doubled(plan: &mut PlanBuilder, study: &Study, window: Duration) -> Result<(), PlanError> {
     let Some(fewest) = study.connections.iter().min() else { return Ok(()) };
     let (threads, cpus) = (plan.threads() * 2, plan.split.client.len() as u32);
     for name in &study.servers {
         let mut spec = spec(plan, *fewest)?;
         spec.threads = threads;
-        let scenario = plan.add_scenario(go(name, &[]), spec, None);
+        let scenario = plan.add_scenario(study.server(name, &[]), spec, None);
         let title = "saturated by twice the threads";
         plan.add_figure(scenario, &figure_spec(loads::DOUBLED, title, LoadLevel::Closed, window));
         if threads > cpus || threads > *fewest {
+            let half = threads / 2;
             plan.withdraw(&format!(
-                "the client has {} threads on {cpus} CPUs: twice as many have no room (fewer by -t)",
-                threads / 2
+                "the client has {half} threads on {cpus} CPUs: twice as many have no room (fewer by -t)"
             ));
         }
     }
     Ok(())
+}
+
+impl Study {
+    fn server(&self, name: &str, flags: &[&str]) -> ServerSpec {
+        let flags = flags.iter().map(|flag| (*flag).to_owned());
+        ServerSpec::Go {
+            name: name.to_owned(),
+            flags: self.cost.iter().cloned().chain(flags).collect(),
+            environment: self.environment.clone(),
+        }
+    }
 }
 
 fn spec(plan: &PlanBuilder, connections: u32) -> Result<LoadSpec, PlanError> {

@@ -52,7 +52,6 @@ pub struct Faults {
     /// A body that is one byte longer.
     pub other: Option<OneIn>,
     pub delay: Option<Delay>,
-    /// Answers are delayed by `growth` more after each `every`.
     pub drift: Option<Drift>,
     pub neglect: Option<Neglect>,
     /// Accepts one connection per interval, so that the backlog fills up.

@@ -18,7 +18,6 @@ use super::faults::{Fault, Faults, RequestPosition};
 use crate::engine::poll::Poll;
 use crate::engine::time;
 
-/// Event word of the listener.
 const LISTENER: u64 = u64::MAX;
 /// Interval of checks for the end, in nanoseconds.
 const STOP_CHECK: u64 = 20_000_000;
@@ -261,13 +260,10 @@ impl ServeThread {
         connection.ends = announces || reaches(self.faults.drop_after);
         let bytes: &Bytes = if announces { &self.answer.closing } else { &self.answer.plain };
         let end = |bytes: &Bytes| if request.is_head { bytes.head } else { bytes.whole.len() };
-        let fault = self.faults.fault(self.requests);
-        connection.sending = match fault {
-            Fault::None => Some((bytes.whole.clone(), 0, end(bytes))),
-            Fault::Unavailable => {
-                let bytes = &self.answer.unavailable;
-                Some((bytes.whole.clone(), 0, end(bytes)))
-            }
+        let all = |bytes: &Bytes| Some((bytes.whole.clone(), 0, end(bytes)));
+        connection.sending = match self.faults.fault(self.requests) {
+            Fault::None => all(bytes),
+            Fault::Unavailable => all(&self.answer.unavailable),
             Fault::Silent => None,
             Fault::Reset => {
                 if let Some(socket) = &connection.socket {
@@ -283,10 +279,7 @@ impl ServeThread {
                 connection.ends = true;
                 Some((bytes.whole.clone(), 0, end(bytes) / 2))
             }
-            Fault::Other => {
-                let bytes = &self.answer.other;
-                Some((bytes.whole.clone(), 0, end(bytes)))
-            }
+            Fault::Other => all(&self.answer.other),
         };
         if self.faults.is_endless && connection.sending.is_some() {
             let head: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";

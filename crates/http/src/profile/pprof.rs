@@ -65,7 +65,6 @@ pub enum NotAProfile {
 }
 
 impl CpuProfile {
-    /// Reads the response of `/debug/pprof/profile`.
     pub fn read(packed: &[u8]) -> Result<CpuProfile, NotAProfile> {
         let mut bytes = Vec::new();
         let mut unpacked = GzDecoder::new(packed).take(MAX_BYTES + 1);
@@ -174,7 +173,6 @@ fn memory(mut bytes: &[u8]) -> usize {
     size
 }
 
-/// Splits a varint off the start; `None` if there is none.
 fn varint(bytes: &mut &[u8]) -> Option<u64> {
     const LONGEST: usize = 10;
     let end = bytes.iter().take(LONGEST).position(|byte| *byte < 0x80)?;
@@ -358,7 +356,7 @@ pub(super) mod unit {
             let mut bytes = Vec::new();
             GzDecoder::new(recorded).read_to_end(&mut bytes).unwrap();
             let times = memory(&bytes) as f64 / bytes.len() as f64;
-            assert!((1.0..9.0).contains(&times), "{times}");
+            assert!((1.0..8.0).contains(&times), "{times}");
         }
         assert_eq!(memory(&[]), 0);
         assert_eq!(memory(&[0x12]), 0, "a length is missing");

@@ -3,64 +3,30 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::message::Malformed;
+use crate::kinds::kinds;
 
-/// Why a request had no answer as expected, or a connection was not made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Failure {
-    Status,
-    Length,
-    Malformed,
-    /// Reset while waiting for an answer, or the answer could not be read.
-    Reset,
-    ClosedBefore,
-    ClosedWithin,
-    Timeout,
-    /// ECONNREFUSED.
-    Refused,
-    ConnectTimeout,
-    /// EADDRNOTAVAIL or EADDRINUSE.
-    NoPort,
-    Connect,
-    /// The handshake failed, or the server ended the session with an alert.
-    Tls,
-    Body,
-}
-
-impl Failure {
-    /// In the order of [`Counts::failed`].
-    pub const ALL: [Failure; 13] = [
-        Failure::Status,
-        Failure::Length,
-        Failure::Malformed,
-        Failure::Reset,
-        Failure::ClosedBefore,
-        Failure::ClosedWithin,
-        Failure::Timeout,
-        Failure::Refused,
-        Failure::ConnectTimeout,
-        Failure::NoPort,
-        Failure::Connect,
-        Failure::Tls,
-        Failure::Body,
-    ];
-
-    pub const fn text(self) -> &'static str {
-        match self {
-            Failure::Status => "another status than expected",
-            Failure::Length => "another length than expected",
-            Failure::Malformed => "malformed",
-            Failure::Reset => "reset",
-            Failure::ClosedBefore => "closed before the answer",
-            Failure::ClosedWithin => "closed in the middle of the answer",
-            Failure::Timeout => "timed out",
-            Failure::Refused => "refused",
-            Failure::ConnectTimeout => "not connected in time",
-            Failure::NoPort => "no local port left",
-            Failure::Connect => "not connected",
-            Failure::Tls => "TLS handshake failed",
-            Failure::Body => "another body than the first",
-        }
+kinds! {
+    /// Why a request had no answer as expected, or a connection was not made.
+    #[derive(PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    Failure {
+        Status = "another status than expected",
+        Length = "another length than expected",
+        Malformed = "malformed",
+        /// While waiting for an answer, or the answer could not be read.
+        Reset = "reset",
+        ClosedBefore = "closed before the answer",
+        ClosedWithin = "closed in the middle of the answer",
+        Timeout = "timed out",
+        /// ECONNREFUSED.
+        Refused = "refused",
+        ConnectTimeout = "not connected in time",
+        /// EADDRNOTAVAIL or EADDRINUSE.
+        NoPort = "no local port left",
+        Connect = "not connected",
+        /// Or the server ended the session with an alert.
+        Tls = "TLS handshake failed",
+        Body = "another body than the first",
     }
 }
 

@@ -31,7 +31,6 @@ impl Intervals {
         }
     }
 
-    /// Counts a failure `at` nanoseconds after the start of the window.
     pub fn failure(&mut self, at: u64) {
         if let Some(slot) = self.at(at) {
             slot.failed += 1;

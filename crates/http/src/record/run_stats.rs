@@ -39,7 +39,6 @@ pub struct RunStats {
 }
 
 impl RunStats {
-    /// Adds the stats of another thread or process, of the same window.
     pub fn merge(&mut self, other: &RunStats) {
         self.counts.merge(&other.counts);
         self.latency.merge(&other.latency);

@@ -22,43 +22,28 @@ const GROUP: &str = "runtime";
 /// Most buckets of a histogram; Go's have about 200.
 const MAX_BUCKETS: usize = 4096;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Metric {
-    name: &'static str,
-    sample: &'static str,
-    unit: Unit,
-    kind: Kind,
-}
-
-const fn level(name: &'static str, sample: &'static str, unit: Unit) -> Metric {
-    Metric { name, sample, unit, kind: Kind::Level }
-}
-
-const fn counter(name: &'static str, sample: &'static str, unit: Unit) -> Metric {
-    Metric { name, sample, unit, kind: Kind::Counter }
-}
-
-const METRICS: &[Metric] = &[
-    level(GOROUTINES, "go.goroutines", Unit::ONE),
-    level("/sched/goroutines/runnable:goroutines", "go.goroutines.runnable", Unit::ONE),
-    level("/sched/goroutines/running:goroutines", "go.goroutines.running", Unit::ONE),
-    level("/sched/goroutines/waiting:goroutines", "go.goroutines.waiting", Unit::ONE),
-    level("/sched/goroutines/not-in-go:goroutines", "go.goroutines.not_in_go", Unit::ONE),
-    counter(GOROUTINES_CREATED, "go.goroutines.created", Unit::ONE),
-    level("/sched/threads/total:threads", "go.threads", Unit::ONE),
-    level("/sched/gomaxprocs:threads", "go.maxprocs", Unit::ONE),
-    counter(GC_CYCLES, "go.gc.cycles", Unit::ONE),
-    counter(GC_CPU, "go.gc.cpu", Unit::SECONDS),
-    counter("/cpu/classes/gc/mark/assist:cpu-seconds", "go.gc.assist", Unit::SECONDS),
-    counter("/cpu/classes/total:cpu-seconds", "go.cpu.available", Unit::SECONDS),
-    counter(HEAP_ALLOCATED, "go.heap.allocated", Unit::BYTES),
-    counter("/gc/heap/allocs:objects", "go.heap.objects_allocated", Unit::ONE),
-    level("/gc/heap/live:bytes", "go.heap.live", Unit::BYTES),
-    level("/gc/heap/goal:bytes", "go.heap.goal", Unit::BYTES),
-    level("/memory/classes/heap/objects:bytes", "go.heap.objects", Unit::BYTES),
-    level("/memory/classes/heap/stacks:bytes", "go.stacks", Unit::BYTES),
-    level("/memory/classes/total:bytes", "go.memory", Unit::BYTES),
-    counter("/sync/mutex/wait/total:seconds", "go.mutex_wait", Unit::SECONDS),
+/// Name in runtime/metrics, and that of the sample.
+const METRICS: &[(&str, &str, Unit, Kind)] = &[
+    (GOROUTINES, "go.goroutines", Unit::ONE, Kind::Level),
+    ("/sched/goroutines/runnable:goroutines", "go.goroutines.runnable", Unit::ONE, Kind::Level),
+    ("/sched/goroutines/running:goroutines", "go.goroutines.running", Unit::ONE, Kind::Level),
+    ("/sched/goroutines/waiting:goroutines", "go.goroutines.waiting", Unit::ONE, Kind::Level),
+    ("/sched/goroutines/not-in-go:goroutines", "go.goroutines.not_in_go", Unit::ONE, Kind::Level),
+    (GOROUTINES_CREATED, "go.goroutines.created", Unit::ONE, Kind::Counter),
+    ("/sched/threads/total:threads", "go.threads", Unit::ONE, Kind::Level),
+    ("/sched/gomaxprocs:threads", "go.maxprocs", Unit::ONE, Kind::Level),
+    (GC_CYCLES, "go.gc.cycles", Unit::ONE, Kind::Counter),
+    (GC_CPU, "go.gc.cpu", Unit::SECONDS, Kind::Counter),
+    ("/cpu/classes/gc/mark/assist:cpu-seconds", "go.gc.assist", Unit::SECONDS, Kind::Counter),
+    ("/cpu/classes/total:cpu-seconds", "go.cpu.available", Unit::SECONDS, Kind::Counter),
+    (HEAP_ALLOCATED, "go.heap.allocated", Unit::BYTES, Kind::Counter),
+    ("/gc/heap/allocs:objects", "go.heap.objects_allocated", Unit::ONE, Kind::Counter),
+    ("/gc/heap/live:bytes", "go.heap.live", Unit::BYTES, Kind::Level),
+    ("/gc/heap/goal:bytes", "go.heap.goal", Unit::BYTES, Kind::Level),
+    ("/memory/classes/heap/objects:bytes", "go.heap.objects", Unit::BYTES, Kind::Level),
+    ("/memory/classes/heap/stacks:bytes", "go.stacks", Unit::BYTES, Kind::Level),
+    ("/memory/classes/total:bytes", "go.memory", Unit::BYTES, Kind::Level),
+    ("/sync/mutex/wait/total:seconds", "go.mutex_wait", Unit::SECONDS, Kind::Counter),
 ];
 
 pub const GOROUTINES: &str = "/sched/goroutines:goroutines";
@@ -83,7 +68,6 @@ pub fn ask(address: SocketAddr) -> Reading<Runtime> {
     body.map_or_else(|failure| Reading::Unknown(failure.to_string()), |body| Runtime::parse(&body))
 }
 
-/// Requests a CPU profile; returns after this time.
 pub fn profile(address: SocketAddr, seconds: u32) -> Result<CpuProfile, ProfileError> {
     let time = Duration::from_secs(u64::from(seconds)) + AFTER;
     let path = format!("/debug/pprof/profile?seconds={seconds}");
@@ -102,7 +86,6 @@ pub enum ProfileError {
 }
 
 impl Runtime {
-    /// Parses the response of `/debug/vars`.
     pub fn parse(body: &[u8]) -> Reading<Runtime> {
         let Ok(Value::Object(mut variables)) = serde_json::from_slice(body) else {
             return Reading::unknown("/debug/vars: not an object of JSON");
@@ -137,9 +120,9 @@ impl Runtime {
 }
 
 pub fn samples(runtime: &Reading<Runtime>) -> Vec<Sample> {
-    let sample = |metric: &Metric| {
-        let value = evaluate(runtime, |runtime| runtime.number(metric.name));
-        Sample { name: metric.sample.into(), unit: metric.unit.clone(), kind: metric.kind, value }
+    let sample = |(metric, name, unit, kind): &(&str, &'static str, Unit, Kind)| {
+        let value = evaluate(runtime, |runtime| runtime.number(metric));
+        Sample { name: (*name).into(), unit: unit.clone(), kind: *kind, value }
     };
     METRICS.iter().map(sample).collect()
 }

@@ -31,11 +31,8 @@ pub fn towards(address: SocketAddr) -> Reading<String> {
     match route {
         Ok(local) => {
             let interface = addresses.into_iter().find(|(_, address)| *address == local.ip());
-            let reason = format!(
-                "no interface has the address {}, from which {} is reached",
-                local.ip(),
-                address.ip()
-            );
+            let (local, address) = (local.ip(), address.ip());
+            let reason = format!("no interface has the address {local}, from which {address} is reached");
             Reading::or_unknown(interface.map(|(name, _)| name), &reason)
         }
         Err(error) => Reading::Unknown(format!("no route to {}: {error}", address.ip())),

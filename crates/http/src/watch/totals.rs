@@ -67,7 +67,11 @@ impl WatchTotals {
         // matter.
         for sample in changed.iter().filter(|sample| !sample.name.starts_with("go.")) {
             match self.samples.iter_mut().find(|total| total.name == sample.name) {
-                Some(total) => total.value = joined(sample.kind, &total.value, &sample.value),
+                Some(total) if sample.kind == Kind::Counter => {
+                    let both = total.value.clone().and(sample.value.clone());
+                    total.value = both.map(|(total, growth)| total + growth);
+                }
+                Some(total) => total.value = sample.value.clone(),
                 None => self.samples.push(sample.clone()),
             }
         }
@@ -85,29 +89,16 @@ impl WatchTotals {
     }
 
     pub fn go_totals(&self) -> Vec<Sample> {
-        let (first, last) = self.answers();
+        let first =
+            Reading::or_unknown(self.first.clone(), "the sidecar port never answered, or there is none");
+        // A single answer shows no growth; that is not a growth of 0.
+        let last = Reading::or_unknown(self.last.clone(), "the sidecar port answered only once, or never");
         changes(&go::samples(&first), &go::samples(&last))
-    }
-
-    /// A single answer shows no growth; that is not a growth of 0.
-    fn answers(&self) -> (Reading<Runtime>, Reading<Runtime>) {
-        (
-            Reading::or_unknown(self.first.clone(), "the sidecar port never answered, or there is none"),
-            Reading::or_unknown(self.last.clone(), "the sidecar port answered only once, or never"),
-        )
     }
 }
 
 fn answer(snapshot: &Snapshot) -> Option<&Runtime> {
     snapshot.go.as_ref().and_then(Reading::value)
-}
-
-/// Sums growth; keeps the later level. Unknown once is unknown in total.
-fn joined(kind: Kind, total: &Reading<f64>, now: &Reading<f64>) -> Reading<f64> {
-    match kind {
-        Kind::Level => now.clone(),
-        Kind::Counter => total.clone().and(now.clone()).map(|(total, growth)| total + growth),
-    }
 }
 
 fn cpus(members: &Reading<Members>) -> (Reading<CpuList>, Reading<CpuList>) {

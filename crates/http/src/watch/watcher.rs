@@ -28,7 +28,6 @@ const NICENESS: i32 = 10;
 
 #[derive(Clone, Debug)]
 pub struct WatchPlan {
-    /// Root of /proc and /sys.
     pub tree: Tree,
     /// Process sets, with the prefix of their columns: `server`.
     pub processes: Vec<(String, ProcessSet)>,
@@ -209,12 +208,9 @@ impl WatchThread {
         let at = Instant::now();
         let sets = self.plan.processes.iter().map(|(_, set)| set.read()).collect();
         let (host, mut network) = (host::read(tree), network::read(tree, self.plan.network_of));
-        network.extend(
-            self.plan
-                .listener
-                .into_iter()
-                .flat_map(|address| listen::read(tree, self.plan.network_of, address)),
-        );
+        if let Some(address) = self.plan.listener {
+            network.extend(listen::read(tree, self.plan.network_of, address));
+        }
         let (go, stopped) = match request {
             Some(Ok(())) => self.wait_for_go(at + self.plan.interval / 2),
             Some(Err(reason)) => (Some(Reading::unknown(reason)), false),

@@ -34,7 +34,6 @@ pub struct RampOutcome {
     pub tls_error: Option<String>,
     #[serde(default)]
     pub status: Option<u16>,
-    /// Why the first malformed answer is none.
     #[serde(default)]
     pub malformed: Option<String>,
     /// Connections that wait for another attempt.
@@ -123,7 +122,6 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
         }
     }
 
-    /// Sends the first request of a connection.
     pub(super) fn prove(&mut self, connection: u32, now: u64) {
         let state = &mut self.connections[connection as usize];
         state.times = crate::record::RequestTimes { intended: now, sent: now };
