@@ -89,6 +89,7 @@ pub struct StartReport {
     pub modules: BTreeMap<String, String>,
     pub build: BTreeMap<String, String>,
     pub gomaxprocs: u32,
+    /// Percent; `u64::MAX`: no garbage collection.
     pub gogc: u64,
     pub cost: Cost,
     pub options: BTreeMap<String, String>,

@@ -44,17 +44,16 @@ impl Rates {
         group: Option<&str>,
         connections: u32,
     ) -> Result<Pacing, Failure> {
-        let slowest = || self.slowest(group);
         let rate = match level {
             LoadLevel::Closed => return Ok(Pacing::Closed),
             LoadLevel::Rate { rate, constant: true } => return Ok(Pacing::Constant { rate }),
             LoadLevel::Rate { rate, constant: false } => rate,
-            LoadLevel::Share(share) => share * slowest()?,
+            LoadLevel::Share(share) => share * self.slowest(group)?,
             LoadLevel::Duty(share) => {
                 // The slowest server takes 1 / rate per answer: a connection that is busy for `share` of the
                 // time sends at share * rate. A few CPUs cannot keep many connections that busy without a
                 // queue.
-                let slowest = slowest()?;
+                let slowest = self.slowest(group)?;
                 (share * f64::from(connections) * slowest).min(MAX_IDLE_SHARE * slowest)
             }
             LoadLevel::Slo { .. } => return Err(Failure::new("a search sets its own rates")),

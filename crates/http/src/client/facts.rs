@@ -143,7 +143,7 @@ mod unit {
     use super::*;
 
     fn share(milliseconds: impl Iterator<Item = f64>) -> f64 {
-        let mut latencies = Histogram::new();
+        let mut latencies = Histogram::default();
         milliseconds.for_each(|latency| latencies.record((latency * 1e6) as u64));
         delayed(&latencies)
     }

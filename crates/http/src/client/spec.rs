@@ -57,18 +57,18 @@ impl LoadSpec {
         }
     }
 
-    /// The part of one of several processes: its share of connections, threads and CPUs.
+    /// The part of one of several processes: its share of connections, threads (at least one) and CPUs.
     pub fn part(&self, index: u32, processes: u32) -> LoadSpec {
-        let share = |total: u32| total / processes + u32::from(index < total % processes);
+        let share = |total: u32, index: u32| total / processes + u32::from(index < total % processes);
+        let threads = |index: u32| share(self.threads, index).max(1);
         let cpus = self.cpus.as_ref().map(|cpus| {
             let cpus: Vec<u32> = cpus.iter().collect();
-            let skip = (0..index).map(|before| self.threads_of(before, processes)).sum::<u32>() as usize;
-            let count = self.threads_of(index, processes) as usize;
-            cpus.iter().cycle().skip(skip).take(count).copied().collect::<CpuList>()
+            let skip = (0..index).map(threads).sum::<u32>() as usize;
+            cpus.iter().cycle().skip(skip).take(threads(index) as usize).copied().collect::<CpuList>()
         });
         LoadSpec {
-            connections: share(self.connections),
-            threads: self.threads_of(index, processes),
+            connections: share(self.connections, index),
+            threads: threads(index),
             cpus,
             ramp: Ramp {
                 in_flight: (self.ramp.in_flight / processes).max(1),
@@ -77,10 +77,6 @@ impl LoadSpec {
             },
             ..self.clone()
         }
-    }
-
-    fn threads_of(&self, index: u32, processes: u32) -> u32 {
-        (self.threads / processes + u32::from(index < self.threads % processes)).max(1)
     }
 
     pub fn load(&self) -> Result<Load, Error> {

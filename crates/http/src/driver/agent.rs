@@ -61,6 +61,7 @@ pub fn is_long(token: &str) -> bool {
     token.len() as u32 * bits >= TOKEN_BITS
 }
 
+/// Compares two secrets in constant time.
 fn is_same(left: &str, right: &str) -> bool {
     let differences = left.bytes().zip(right.bytes()).fold(0, |bits, (left, right)| bits | (left ^ right));
     std::hint::black_box(differences) == 0 && left.len() == right.len()

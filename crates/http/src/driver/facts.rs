@@ -184,15 +184,11 @@ fn put_processes(facts: &mut Evidence, measured: &WindowMeasurement) {
 
 fn put_network(facts: &mut Evidence, totals: &[Sample], answered: f64) {
     let total = |name: &str| value(totals, name);
-    let largest = |names: &[&str]| {
-        // Not every kernel has all of them: uses those that exist.
-        let counts = names.iter().filter_map(|name| total(name).into_value());
-        Reading::or_unknown(counts.reduce(f64::max), "the kernel counts no overflows of listening queues")
-    };
-    facts.put_reading(
-        key::LISTEN_OVERFLOWS,
-        largest(&["tcp.ListenOverflows", "tcp.ListenDrops", "tcp.TCPReqQFullDrop"]),
-    );
+    // Not every kernel has all of them: uses those that exist.
+    let names = ["tcp.ListenOverflows", "tcp.ListenDrops", "tcp.TCPReqQFullDrop"];
+    let largest = names.into_iter().filter_map(|name| total(name).into_value()).reduce(f64::max);
+    let reason = "the kernel counts no overflows of listening queues";
+    facts.put_reading(key::LISTEN_OVERFLOWS, Reading::or_unknown(largest, reason));
     facts.put_reading(key::SYN_RETRANSMITS, total("tcp.TCPSynRetrans"));
     facts.put_reading(key::RETRANSMITS, total("tcp.RetransSegs"));
     facts.put_reading(key::DELAYED_ACKS, total("tcp.DelayedACKs").map(|count| count / answered.max(1.0)));

@@ -94,10 +94,8 @@ impl LocalServer {
     }
 
     fn runtime(&self) -> Reading<Runtime> {
-        match self.running.sidecar {
-            Some(address) => go::ask(address),
-            None => Reading::unknown("the server has no sidecar port that reports Go's runtime"),
-        }
+        let reason = "the server has no sidecar port that reports Go's runtime";
+        Reading::or_unknown(self.running.sidecar, reason).and_then(go::ask)
     }
 
     fn cpu_times(&self) -> CpuTimes {
@@ -105,10 +103,8 @@ impl LocalServer {
     }
 
     fn cpu_since(&self, before: &CpuTimes) -> Reading<f64> {
-        match &self.processes {
-            Some(processes) => Reading::Value(cpu_spent(before, &processes.times())),
-            None => Reading::unknown("no process is known"),
-        }
+        let processes = Reading::or_unknown(self.processes.as_ref(), "no process is known");
+        processes.map(|processes| cpu_spent(before, &processes.times()))
     }
 }
 
@@ -182,10 +178,9 @@ impl ServerDriver for LocalServer {
     fn finish_window(&mut self) -> Result<(), Failure> {
         let seconds = self.window_start.elapsed().as_secs_f64();
         let cpu = self.cpu_since(&self.cpu_at_start);
-        let throttled = match self.groups.as_ref().zip(self.group_counts.take()) {
-            Some((groups, before)) => groups.throttled(&before, &groups.read(&Tree::live())),
-            None => Reading::unknown("the server's process is not known"),
-        };
+        let groups = self.groups.as_ref().zip(self.group_counts.take());
+        let throttled = Reading::or_unknown(groups, "the server's process is not known")
+            .and_then(|(groups, before)| groups.throttled(&before, &groups.read(&Tree::live())));
         let watched = self.watcher.take().ok_or_else(|| Failure::new("the server was not watched"))?;
         let watched = watched.stop().ok_or_else(|| Failure::new("the watcher of the server was lost"))?;
         let memory = facts::memory(self.processes.as_ref());

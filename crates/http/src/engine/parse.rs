@@ -28,10 +28,8 @@ pub enum Outcome {
     /// All bytes were used; the response is incomplete.
     More,
     /// A response that ended after `used` bytes. Bytes after it belong to no request.
-    Complete {
-        response: Response,
-        used: usize,
-    },
+    Complete { response: Response, used: usize },
+    /// No response. The connection is of no more use.
     Malformed(Malformed),
 }
 

@@ -42,8 +42,6 @@ pub enum TlsError {
     Setup(#[from] rustls::Error),
 }
 
-/// TLS settings of a load.
-///
 /// Sessions are resumed as by default in rustls. This matters only without keep-alive: a handshake is resumed
 /// if the thread has an unused ticket (TLS 1.3 tickets serve once), else it is a full handshake.
 #[derive(Clone, Debug)]

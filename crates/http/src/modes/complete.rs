@@ -47,8 +47,8 @@ fn all_derived(head: &Figure) -> Vec<Figure> {
 fn is_misleading(head: &Figure, quantity: Quantity) -> bool {
     let conditions = &head.conditions;
     let is_closed = conditions.get(key::PACING).as_deref() == Some(CLOSED);
-    let is_asked = conditions.get(key::GOAL).as_deref() == Some(ASKED);
-    matches!(quantity, Quantity::P99 | Quantity::P999) && is_closed && !is_asked
+    let is_user_server = conditions.get(key::GOAL).as_deref() == Some(ASKED);
+    matches!(quantity, Quantity::P99 | Quantity::P999) && is_closed && !is_user_server
 }
 
 /// Title, unit, word of `http.what`, and the quantile if it is one.

@@ -112,13 +112,12 @@ impl PlanBuilder {
 
     /// Adds the null responder under the same load, as the ceiling. It runs on the servers' machine, so that
     /// the ceiling includes the network.
-    pub fn add_ceiling(&mut self, load: LoadSpec) {
+    pub fn add_ceiling(&mut self, mut load: LoadSpec) {
         let threads = self.split.server.len().max(1).to_string();
         let cpus = self.split.server.to_string();
         let options = ["--threads", &threads, "--cpus", &cpus].map(str::to_owned).to_vec();
         // An agent sets threads and CPUs itself.
         let options = if self.is_here() { options } else { Vec::new() };
-        let mut load = load;
         // Its answers differ from those of the servers.
         (load.expect, load.host) = (Expect::default(), String::new());
         let scenario = self.add_scenario(ServerSpec::Null(options), load, None);

@@ -12,6 +12,7 @@ use super::options::{Options, PlanError, UserServer};
 use crate::bench::setup::{LoadLevel, Setup};
 use crate::driver::ServerSpec;
 
+/// 25 ticks of the kernel's CPU accounting.
 const SHORTEST: Duration = Duration::from_millis(250);
 
 pub fn plan(machine: &Machine, options: &Options<UserServer>) -> Result<Planned<Setup>, PlanError> {

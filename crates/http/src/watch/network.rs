@@ -49,7 +49,7 @@ const LEVELS: &[(&str, &str, &str)] = &[
 
 /// Reads all counters and levels in the network namespace of a process (`None`: this one).
 pub fn read(tree: &Tree, process: Option<u32>) -> Vec<Sample> {
-    let directory = directory(process);
+    let directory = process.map_or_else(|| "/proc/net".to_owned(), |process| format!("/proc/{process}/net"));
     let counters = [("snmp", "Tcp", SNMP_COUNTERS), ("netstat", "TcpExt", NETSTAT_COUNTERS)].map(
         |(file, group, names)| {
             let file = format!("{directory}/{file}");
@@ -94,10 +94,6 @@ fn softnet(tree: &Tree, directory: &str) -> [Sample; 2] {
         });
         Sample::counter(format!("net.softnet.{name}"), Unit::ONE, value)
     })
-}
-
-fn directory(process: Option<u32>) -> String {
-    process.map_or_else(|| "/proc/net".to_owned(), |process| format!("/proc/{process}/net"))
 }
 
 /// Parses pairs of lines: names of a group, then their numbers. Negative numbers (MaxConn -1) are not

@@ -39,7 +39,6 @@ pub struct Times {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Process {
     pub times: Times,
-    /// RSS in bytes, including shared pages.
     pub resident: Reading<f64>,
     pub descriptors: Reading<f64>,
     pub tasks: Reading<BTreeMap<u32, Task>>,
@@ -66,6 +65,7 @@ pub fn cpu_of(processes: &[u32]) -> Reading<f64> {
     Reading::or_unknown(sum, "a process is gone")
 }
 
+/// CPU seconds, in ns.
 fn cpu_clock(pid: u32) -> Option<f64> {
     let mut clock = 0;
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -134,6 +134,7 @@ pub fn read(tree: &Tree, process: u32, times: Times) -> Option<Process> {
     Some(read)
 }
 
+/// RSS in bytes, including shared pages.
 pub fn resident(tree: &Tree, process: u32) -> Reading<f64> {
     kilobytes(tree, &format!("/proc/{process}/status"), "VmRSS")
 }
