@@ -1,10 +1,4 @@
 //! The worker: keeps servers and their connections, and measures windows of them in rounds.
-//!
-//! - [`setup`]: what to measure.
-//! - [`scenario`]: a server with its connections; [`probe`]: one request to it.
-//! - [`overtime`]: adds the client's columns to a timeline.
-//! - [`rates`]: turns shares of capacity into rates, and searches the largest rate that holds a latency;
-//!   [`search_steps`]: the steps of a search as evidence.
 
 pub mod overtime;
 pub mod probe;
@@ -22,6 +16,7 @@ use figure::loads;
 use figure::series::{Bucket, Distribution, Quantile, Timeline};
 use figure::{Better, CpuList, Event, Evidence, Figure, Round, Unit};
 use lab::clock::Clock;
+use lab::failure::{Attempt, Failure};
 use lab::measure;
 use lab::pool::Pool;
 use lab::worker::{Bench, WorkerReport};
@@ -43,9 +38,7 @@ const PROFILE: u32 = 1;
 const PROFILED: Duration = Duration::from_millis(1150);
 /// The window that warms up a server and measures its capacity.
 const TRIAL: Duration = Duration::from_millis(500);
-/// Quantiles of the distribution over all rounds.
 const SPECTRUM: [f64; 6] = [0.5, 0.75, 0.9, 0.99, 0.999, 0.9999];
-/// Most buckets of a distribution.
 const MAX_BUCKETS: usize = 400;
 
 struct HttpBench {
@@ -56,11 +49,9 @@ struct HttpBench {
     rates: Rates,
     /// By figure id.
     history: BTreeMap<String, TaskHistory>,
-    /// Summary of the last window, for the live view.
     last_window: Option<String>,
 }
 
-/// All rounds of a figure.
 #[derive(Default)]
 struct TaskHistory {
     rounds: usize,
@@ -68,15 +59,10 @@ struct TaskHistory {
     timeline: Option<Timeline>,
 }
 
-/// Starts the servers, makes all connections, and measures the servers' capacities.
-///
-/// # Errors
-/// A sentence for the user.
 pub fn prepare(
-    plan: serde_json::Value,
+    mut setup: Setup,
     event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let mut setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let machine = &setup.machine;
     let clock = Clock::for_machine(machine);
     let is_here = setup.remote.is_none();
@@ -86,7 +72,7 @@ pub fn prepare(
     clock.write(&mut facts.evidence);
     let cpus = cpus_of(&setup);
     let watch = Watch::new(&Tree::live(), machine, &cpus);
-    let pool = Pool::on_each(&cpus, clock).map_err(|error| error.to_string())?;
+    let pool = Pool::on_each(&cpus, clock)?;
     let connect = |remote: &Remote| AgentClient::connect(remote.agent, &remote.token);
     let agent = setup.remote.as_ref().map(connect).transpose()?;
     let (mut scenarios, mut rates) = (Vec::new(), Rates::default());
@@ -94,14 +80,13 @@ pub fn prepare(
     for at in 0..count {
         let planned = &setup.scenarios[at];
         let (name, connections) = (planned.server.name(), planned.spec.connections);
-        event(Event::Preparing {
-            what: format!("{name}, {connections} connections ({} of {count})", at + 1),
-        });
+        let what = format!("{name}, {connections} connections ({} of {count})", at + 1);
+        event(Event::Preparing { what });
         // The same server already passed with other connections.
         let tested = (0..at).find(|before| setup.scenarios[*before].server == planned.server);
         let conforms = planned.conforms && tested.is_none();
         let mut scenario = RunningScenario::start(&Scenario { conforms, ..planned.clone() }, agent.as_ref())
-            .map_err(|error| format!("{name}, {connections} connections: {error}"))?;
+            .attempt(format!("{name}, {connections} connections"))?;
         if let Some(tested) = tested.filter(|_| planned.conforms) {
             let tested: &RunningScenario = &scenarios[tested];
             scenario.facts.put_reading(key::CONFORMS, tested.facts.get(key::CONFORMS));
@@ -114,7 +99,9 @@ pub fn prepare(
             let window =
                 Window { pacing: Pacing::Closed, duration: Some(TRIAL), requests: None, warm_up: TRIAL / 4 };
             let trial = scenario.window(&window, None)?;
-            rates.add_capacity(at, setup.scenarios[at].group.as_deref(), &trial.outcome);
+            if let Some(rate) = trial.outcome.stats.rate().filter(|rate| *rate > 0.0) {
+                rates.add(at, setup.scenarios[at].group.as_deref(), rate);
+            }
         }
         for task in setup.tasks.iter().filter(|task| task.scenario == at) {
             facts.figures.push((task.id.clone(), scenario.facts.clone()));
@@ -158,9 +145,9 @@ impl Setup {
 }
 
 impl Bench for HttpBench {
-    fn round(&mut self, id: &str) -> Result<Round, String> {
+    fn round(&mut self, id: &str) -> Result<Round, Failure> {
         let task = self.setup.tasks.iter().find(|task| task.id == id);
-        let task = task.ok_or_else(|| format!("no figure {id}"))?.clone();
+        let task = task.ok_or_else(|| Failure::new("no figure").on(id))?.clone();
         let history = self.history.entry(id.to_owned()).or_default();
         let is_profiled = task.profile && history.rounds.is_multiple_of(2);
         history.rounds += 1;
@@ -176,7 +163,7 @@ impl Bench for HttpBench {
         self.last_window.take()
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
         let history = std::mem::take(&mut self.history);
         Ok(WorkerReport {
             discovered: history.into_iter().filter_map(|(id, history)| all_rounds(&id, history)).collect(),
@@ -186,13 +173,12 @@ impl Bench for HttpBench {
 }
 
 impl HttpBench {
-    /// Measures one window, as a round.
     fn measure(
         &mut self,
         task: &Task,
         pacing: Pacing,
         is_profiled: bool,
-    ) -> Result<(Round, WindowResult), String> {
+    ) -> Result<(Round, WindowResult), Failure> {
         let length = if is_profiled { task.window.max(PROFILED) } else { task.window };
         let duration = Some(length).filter(|_| task.requests.is_none());
         let window = Window { pacing, duration, requests: task.requests, warm_up: task.warm_up };
@@ -201,10 +187,9 @@ impl HttpBench {
             let result = scenario.window(&window, is_profiled.then_some(PROFILE));
             let cpu = result.as_ref().map_or(0.0, |result| result.cpu);
             (result, cpu)
-        })
-        .map_err(|error| error.to_string())?;
+        })?;
         let result = result?;
-        let rate = result.outcome.stats.rate().ok_or("the window had no end")?;
+        let rate = result.outcome.stats.rate().ok_or_else(|| Failure::new("the window had no end"))?;
         let mut evidence = around.evidence;
         evidence.merge(result.facts.clone());
         if self.setup.scenarios[task.scenario].server.is_local_without_pid() {
@@ -213,10 +198,7 @@ impl HttpBench {
             evidence.put_unknown(CPU_FOREIGN, reason);
         }
         let history = self.history.entry(task.id.clone()).or_default();
-        match &mut history.latency {
-            Some(latency) => latency.merge(&result.outcome.stats.latency),
-            None => history.latency = Some(result.outcome.stats.latency.clone()),
-        }
+        history.latency.get_or_insert_default().merge(&result.outcome.stats.latency);
         append(&mut history.timeline, &result.timeline);
         self.last_window = Some(summary(&evidence));
         Ok((Round::new(around.started, around.duration, vec![rate], evidence), result))
@@ -224,7 +206,7 @@ impl HttpBench {
 
     /// Searches the largest rate that holds a latency. The round is the last window that held, and its value
     /// that window's rate; if none held, the last window without a value. All steps are in its evidence.
-    fn search(&mut self, task: &Task, quantile: f64, limit: f64) -> Result<Round, String> {
+    fn search(&mut self, task: &Task, quantile: f64, limit: f64) -> Result<Round, Failure> {
         let mut search = self.rates.search(task.scenario)?;
         let (mut steps, mut best, mut last) = (SearchSteps::default(), None, None);
         while let Some(rate) = search.step() {
@@ -247,7 +229,8 @@ impl HttpBench {
             self.rates.set_held(task.scenario, *rate);
         }
         let no_rate_held = best.is_none();
-        let mut round = best.map(|(_, round)| round).or(last).ok_or("no rate was tried")?;
+        let mut round =
+            best.map(|(_, round)| round).or(last).ok_or_else(|| Failure::new("no rate was tried"))?;
         steps.write(&mut round.evidence);
         if no_rate_held {
             let condition = slo(quantile, limit);
@@ -265,7 +248,6 @@ pub fn slo(quantile: f64, limit: f64) -> String {
     format!("p{}<{}", quantile * 100.0, seconds(limit))
 }
 
-/// A window in one line: latency, failures, CPU of server and client, goroutines.
 fn summary(facts: &Evidence) -> String {
     let mut words = Vec::new();
     if let Some(latency) = facts.get(key::LATENCY).into_value() {
@@ -288,7 +270,6 @@ fn summary(facts: &Evidence) -> String {
     words.join(", ")
 }
 
-/// Appends a timeline to another.
 fn append(timeline: &mut Option<Timeline>, more: &Timeline) {
     let Some(timeline) = timeline else {
         *timeline = Some(more.clone());
@@ -341,7 +322,6 @@ fn all_rounds(id: &str, history: TaskHistory) -> Option<Figure> {
     Some(figure)
 }
 
-/// Suffix of its id.
 pub const ALL_LATENCIES: &str = ".latencies";
 
 pub fn all_latencies(id: &str) -> String {

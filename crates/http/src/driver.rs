@@ -1,10 +1,4 @@
 //! Drives one server under load: starts or finds it, watches it window by window, and reports what it did.
-//!
-//! - [`server_spec`]: which server, and the running one.
-//! - [`local`]: a server on this machine; [`facts`] turns its counters into evidence.
-//! - [`remote`]: a server on another machine, driven by an [`agent`] there. [`agent_session`] is one client
-//!   of the agent, [`agent_rules`] what clients may do, [`agent_connections`] their connections, [`wire`] the
-//!   protocol.
 
 pub mod agent;
 mod agent_connections;
@@ -20,15 +14,14 @@ use std::time::Duration;
 
 use figure::Evidence;
 use figure::series::Timeline;
+use lab::failure::Failure;
 use serde::{Deserialize, Serialize};
 
 pub use local::LocalServer;
 pub use server_spec::{RunningServer, ServerSpec};
 
-/// A server before its first request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ServerInfo {
-    /// Where it serves.
     pub address: std::net::SocketAddr,
     /// Evidence for all figures of this server.
     pub facts: Evidence,
@@ -37,10 +30,8 @@ pub struct ServerInfo {
     pub cost_rounds: u64,
 }
 
-/// What a driver reports about a window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WindowReport {
-    /// Evidence of the round.
     pub facts: Evidence,
     /// Counters over time, one point per second.
     pub timeline: Timeline,
@@ -59,27 +50,14 @@ pub trait ServerDriver {
     fn watch_from_server_cpus(&mut self, _enabled: bool) {}
 
     /// Takes the counters before anything is sent.
-    ///
-    /// # Errors
-    /// A sentence for the user: the server or its agent is gone.
-    fn prepare(&mut self) -> Result<(), String>;
+    fn prepare(&mut self) -> Result<(), Failure>;
 
     /// The window starts and lasts about `length`. Takes a CPU profile of `profile` seconds, if given.
-    ///
-    /// # Errors
-    /// As [`prepare`](Self::prepare).
-    fn start_window(&mut self, length: Duration, profile: Option<u32>) -> Result<(), String>;
+    fn start_window(&mut self, length: Duration, profile: Option<u32>) -> Result<(), Failure>;
 
-    /// The window has ended.
-    ///
-    /// # Errors
-    /// As [`prepare`](Self::prepare).
-    fn finish_window(&mut self) -> Result<(), String>;
+    fn finish_window(&mut self) -> Result<(), Failure>;
 
     /// All answers have come: `answered` as expected within the window, which are this share of all answers
     /// since [`prepare`](Self::prepare).
-    ///
-    /// # Errors
-    /// As [`prepare`](Self::prepare).
-    fn collect(&mut self, answered: f64, share: f64) -> Result<WindowReport, String>;
+    fn collect(&mut self, answered: f64, share: f64) -> Result<WindowReport, Failure>;
 }

@@ -1,12 +1,5 @@
 //! The load engine sends requests over many connections, as fast as answers come or at a rate, and records
-//! each outcome.
-//!
-//! - [`parse`]: finds the end of each response, in whatever pieces the bytes come; [`message`]: its limits
-//!   and errors.
-//! - [`io`]: the interface to [`epoll`] and [`uring`]; [`secure`] encrypts with [`tls`].
-//! - [`errors`]: sentences for errors of a connection.
-//! - [`load`]: what to send; [`window`]: one window of it; [`run`] runs it on threads that share nothing
-//!   ([`thread`]).
+//! each outcome. Its threads share nothing.
 
 mod chunk;
 mod client;
@@ -27,7 +20,7 @@ pub mod tls;
 pub mod uring;
 pub mod window;
 
-pub use client::{Client, run};
+pub use client::Client;
 pub use connections::sources;
 pub use load::{Carrier, Error, Expect, Load, Pacing, Ramp, Request};
 pub use thread::{RampOutcome, Usage};

@@ -15,6 +15,7 @@ pub mod bench;
 pub mod client;
 pub mod driver;
 pub mod engine;
+mod kinds;
 pub mod modes;
 pub mod null;
 pub mod pace;
@@ -25,5 +26,4 @@ pub mod stop;
 pub mod trend;
 pub mod watch;
 
-/// The suite's name, and the first part of its figures' ids.
 pub const SUITE: &str = "http";

@@ -8,12 +8,13 @@ mod study;
 mod user_server;
 
 use lab::mode::Mode;
-use lab::worker::Prepare;
+use lab::worker::Body;
 
+use crate::bench::setup::Setup;
 pub use options::{Client, Options, PlanError, Study, UserServer};
 
 /// net/http, fasthttp and the multiplexed server, at several numbers of connections.
-pub static STUDY: Mode<Options<Study>, PlanError> = Mode {
+pub static STUDY: Mode<Options<Study>, PlanError, Setup> = Mode {
     name: "study",
     title: "HTTP servers under load",
     seconds: 800.0,
@@ -22,8 +23,7 @@ pub static STUDY: Mode<Options<Study>, PlanError> = Mode {
     complete: |figures, _| complete::complete(figures),
 };
 
-/// A server of the user, by URL.
-pub static USER_SERVER: Mode<Options<UserServer>, PlanError> = Mode {
+pub static USER_SERVER: Mode<Options<UserServer>, PlanError, Setup> = Mode {
     name: "asked",
     title: "an HTTP server under load",
     seconds: 30.0,
@@ -32,6 +32,6 @@ pub static USER_SERVER: Mode<Options<UserServer>, PlanError> = Mode {
     complete: |figures, _| complete::complete(figures),
 };
 
-pub fn worker(name: &str) -> Option<Prepare> {
-    [STUDY.name, USER_SERVER.name].contains(&name).then_some(crate::bench::prepare as Prepare)
+pub fn worker(name: &str) -> Option<&'static dyn Body> {
+    [STUDY.name, USER_SERVER.name].contains(&name).then_some(&STUDY.prepare as &dyn Body)
 }

@@ -21,14 +21,12 @@ pub use answer::Answer;
 pub use faults::{Delay, Drift, Fault, Faults, Neglect, OneIn, RequestPosition, Stall};
 pub use serve::{ParsedRequest, parse_request};
 
-/// Settings of the responder.
 #[derive(Clone, Debug)]
 pub struct Null {
     /// Port 0 chooses a free one.
     pub address: SocketAddr,
     /// At least 1. The kernel distributes connections over threads by a hash (SO_REUSEPORT).
     pub threads: u32,
-    /// CPUs to pin threads to, in turn.
     pub cpus: Option<CpuList>,
     /// Backlog of each thread's socket.
     pub backlog: u32,
@@ -37,16 +35,11 @@ pub struct Null {
 }
 
 impl Null {
-    /// One thread, on any port of loopback, without faults.
     pub fn local(answer: Answer) -> Null {
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
         Null { address, threads: 1, cpus: None, backlog: 4096, answer, faults: Faults::default() }
     }
 
-    /// Starts to serve.
-    ///
-    /// # Errors
-    /// A system call failed.
     pub fn start(&self) -> io::Result<Responder> {
         let mut address = self.address;
         let stop = Arc::new(AtomicBool::new(false));
@@ -68,7 +61,6 @@ impl Null {
     }
 }
 
-/// A running responder. Dropping it ends it.
 #[derive(Debug)]
 pub struct Responder {
     address: SocketAddr,
@@ -82,9 +74,6 @@ impl Responder {
     }
 
     /// Closes all connections; returns the number of requests read.
-    ///
-    /// # Errors
-    /// A thread failed before.
     pub fn stop(mut self) -> io::Result<u64> {
         self.end()
     }
@@ -106,7 +95,6 @@ impl Drop for Responder {
     }
 }
 
-/// A listening socket.
 fn listener(address: SocketAddr, backlog: u32) -> io::Result<OwnedFd> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;

@@ -17,7 +17,6 @@ pub use poisson::Poisson;
 pub enum Due {
     /// Due since this moment, its intended start.
     Now(u64),
-    /// The next request is due at this moment.
     At(u64),
 }
 
@@ -30,6 +29,5 @@ pub trait Pace {
     /// Whether a request is due. The answer stays the same until [`take`](Pace::take).
     fn due(&self, now: u64) -> Due;
 
-    /// Marks the request that is due as sent.
     fn take(&mut self);
 }

@@ -1,11 +1,5 @@
 //! Outcomes of the requests: counts by kind, latencies, the client's lateness, fairness. Nothing is judged
 //! here.
-//!
-//! - [`counts`]: outcomes by kind.
-//! - [`histogram`]: durations. Merging adds the bins and loses no count.
-//! - [`interval`]: each second of the window.
-//! - [`fairness`]: whether all connections were served.
-//! - [`run_stats`]: all of them for one thread; merged over threads and processes.
 
 pub mod counts;
 pub mod fairness;
@@ -26,7 +20,6 @@ pub trait Record {
     /// Sets the end of the window. Answers after it are not work of the window, but their latency counts
     /// if the request was due within it.
     fn end(&mut self, window: u64);
-    /// An answer as expected.
     fn answer(&mut self, request: &RequestTimes, now: u64);
     /// A request without such an answer.
     fn failure(&mut self, kind: Failure, request: &RequestTimes, now: u64);
@@ -36,9 +29,7 @@ pub trait Record {
     fn lag(&mut self, busy: u64, late: u64);
     /// Time from the return of a wait to the handling of one of its events.
     fn residence(&mut self, nanoseconds: u64);
-    /// A connection was made in this time.
     fn connect(&mut self, nanoseconds: u64);
-    /// A connection could not be made.
     fn no_connect(&mut self, kind: Failure);
     /// The server closed a connection: after announcing it with an answer, or while the connection was idle.
     fn server_closed(&mut self, announced: bool);
@@ -50,7 +41,6 @@ pub trait Record {
     fn censored(&mut self, was_sent: bool, age: u64);
 }
 
-/// When a request was due and when it was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestTimes {
     /// When it was due; in a closed loop, when it was sent.

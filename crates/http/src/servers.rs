@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use figure::CpuList;
 use figure::format::system_error;
 use lab::child;
+use lab::failure::Failure;
 use lab::trust::Untrusted;
 use serde::Deserialize;
 
@@ -27,15 +28,12 @@ mod tests;
 const START: Duration = Duration::from_secs(20);
 /// Time limit to end after its input, before it is killed.
 const END: Duration = Duration::from_secs(5);
-/// Most bytes of a server's standard error.
 const MAX_STDERR: u64 = 4096;
 
-/// Advice for an unusable cache.
 const CACHE: &str = "set XDG_CACHE_HOME to a directory that only you can write";
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServersError {
-    /// Go is missing or too old.
     #[error(
         "the Go servers are not built, and {0}: get Go 1.26 or newer from https://go.dev/dl, or put a built \
          truebench-servers beside truebench or into TRUEBENCH_LIB"
@@ -43,44 +41,39 @@ pub enum ServersError {
     NoGo(String),
     #[error("the Go servers cannot be built: {0}")]
     Build(String),
-    /// A system call on the cache failed.
     #[error("the HTTP servers cannot be built in the cache: {}: {}; {CACHE}", .0.display(), system_error(.1))]
     Cache(PathBuf, std::io::Error),
-    /// Another user can write to the cache.
     #[error("the cache of the HTTP servers: {0}; {CACHE}")]
     Exposed(Untrusted),
-    /// Another user can write to the program.
     #[error("{0}")]
     Untrusted(Untrusted),
-    /// No directory for a cache.
     #[error("the HTTP servers cannot be built: there is no home directory for their cache; {CACHE}")]
     Homeless,
-    /// The program cannot be run.
     #[error("{} cannot be run: {}", .0.display(), system_error(.1))]
     Run(PathBuf, std::io::Error),
-    /// The server ended, or printed nothing, before it listened.
     #[error("the server {0} did not start: {1}")]
     Start(String, String),
+}
+
+impl From<ServersError> for Failure {
+    fn from(error: ServersError) -> Failure {
+        Failure::new(error.to_string())
+    }
 }
 
 /// An entry of `truebench-servers list`.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 pub struct ServerEntry {
     pub server: String,
-    /// One line about it.
     pub about: String,
-    /// Versions of its modules.
     pub modules: BTreeMap<String, String>,
 }
 
-/// Artificial cost of a request.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 pub struct Cost {
-    /// Requested CPU time, in nanoseconds.
     pub burn_ns: u64,
     /// Calibrated rounds of arithmetic, to give to other servers so that all have the same cost.
     pub rounds: u64,
-    /// Delay, in nanoseconds.
     pub sleep_ns: u64,
 }
 
@@ -92,35 +85,26 @@ pub struct StartReport {
     /// Sidecar: pprof, expvar, `POST /gc`.
     pub sidecar: SocketAddr,
     pub pid: u32,
-    /// Version of Go.
     pub go: String,
-    /// Versions of its modules.
     pub modules: BTreeMap<String, String>,
-    /// Build settings, such as GOAMD64.
     pub build: BTreeMap<String, String>,
     pub gomaxprocs: u32,
     /// Percent; `u64::MAX`: no garbage collection.
     pub gogc: u64,
-    /// Bytes.
-    pub gomemlimit: u64,
     pub cost: Cost,
-    /// All flags.
     pub options: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct ServerConfig {
-    /// Name in the list.
     pub name: String,
     /// For example `-pool`, `8`.
     pub flags: Vec<String>,
-    /// Variables of the Go runtime, such as GOGC.
     pub environment: Vec<(String, String)>,
     /// `None`: the caller's.
     pub cpus: Option<CpuList>,
 }
 
-/// A running server. Dropping it ends it.
 #[derive(Debug)]
 pub struct Server {
     pub report: StartReport,
@@ -130,13 +114,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Exit status, if it has ended.
     pub fn status(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
 
-    /// # Errors
-    /// The program cannot be run, or the server did not listen: with its standard error.
     pub fn start(program: &Path, config: &ServerConfig) -> Result<Self, ServersError> {
         let mut command = Command::new(program);
         command.arg(&config.name).args(&config.flags).envs(config.environment.iter().cloned());
@@ -176,17 +157,15 @@ impl Server {
         }
     }
 
-    /// # Errors
-    /// The server had ended by itself, or had to be killed: with its standard error.
-    pub fn stop(mut self) -> Result<(), String> {
-        let early = self.status().is_some();
-        let ended = self.end();
+    pub fn stop(mut self) -> Result<(), Failure> {
+        let is_early = self.status().is_some();
+        let end = match (is_early, self.end()) {
+            (true, _) => "ended by itself",
+            (false, false) => "had to be killed",
+            (false, true) => return Ok(()),
+        };
         let stderr = self.stderr.recv_timeout(END).unwrap_or_default();
-        match (early, ended) {
-            (true, _) => Err(format!("the server {} ended by itself: {stderr}", self.report.server)),
-            (false, false) => Err(format!("the server {} had to be killed: {stderr}", self.report.server)),
-            (false, true) => Ok(()),
-        }
+        Err(Failure::new(format!("the server {} {end}", self.report.server)).answer(stderr))
     }
 
     /// Ends the server; true if it ended on request.
@@ -213,25 +192,16 @@ impl Drop for Server {
     }
 }
 
-/// The servers of a program.
-///
-/// # Errors
-/// The program cannot be run, or does not print a list.
 pub fn list(program: &Path) -> Result<Vec<ServerEntry>, ServersError> {
-    let output = Command::new(program)
-        .arg("list")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| ServersError::Run(program.to_owned(), error))?;
+    let output = Command::new(program).arg("list").stdin(Stdio::null()).output();
+    let output = output.map_err(|error| ServersError::Run(program.to_owned(), error))?;
     let text = String::from_utf8_lossy(&output.stdout);
-    text.lines()
-        .map(serde_json::from_str)
-        .collect::<Result<Vec<ServerEntry>, _>>()
-        .ok()
-        .filter(|entries| output.status.success() && !entries.is_empty())
-        .ok_or_else(|| {
-            ServersError::Run(program.to_owned(), std::io::Error::other("it prints no list of servers"))
-        })
+    match text.lines().map(serde_json::from_str).collect::<Result<Vec<ServerEntry>, _>>() {
+        Ok(entries) if output.status.success() && !entries.is_empty() => Ok(entries),
+        _ => {
+            Err(ServersError::Run(program.to_owned(), std::io::Error::other("it prints no list of servers")))
+        }
+    }
 }
 
 /// Receives the first line of a reader, or an empty one, and drains the rest.

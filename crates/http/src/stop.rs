@@ -7,11 +7,9 @@ pub trait Stop {
     /// Whether the request that is due at this moment is sent. After the first refusal all are refused.
     fn admit(&mut self, intended: u64) -> bool;
 
-    /// End of the window, if it is known in advance.
     fn end(&self) -> Option<u64>;
 }
 
-/// Stops after a time.
 #[derive(Clone, Copy, Debug)]
 pub struct After {
     length: u64,
@@ -40,7 +38,6 @@ impl Stop for After {
     }
 }
 
-/// Stops after a number of requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Requests {
     left: u64,

@@ -3,7 +3,6 @@
 use figure::Interval;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Fewest values for a slope.
 const MIN_VALUES: usize = 6;
 
 /// 95 % interval of the slope of equidistant values, in their unit per step: least squares, Student's t with

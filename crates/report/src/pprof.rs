@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use ::pprof::{Function, Label, Line, Location, Profile, Sample, ValueType};
 use figure::Record;
 use figure::evidence::WATCHED;
 use figure::format::plain;
@@ -12,10 +13,6 @@ use prost::Message;
 
 use crate::folded;
 use crate::{Format, Options};
-
-mod profile;
-
-use profile::{Function, Label, Line, Location, Profile, Sample, ValueType};
 
 pub(crate) const FORMAT: Format =
     Format { name: "pprof", about: "for go tool pprof: the stacks of a program's page faults", write };

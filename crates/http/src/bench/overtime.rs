@@ -6,7 +6,6 @@ use figure::series::{Column, Timeline};
 use crate::record::Histogram;
 use crate::record::interval::{Intervals, LENGTH, Slot};
 
-/// Seconds of a slot.
 const SLOT: f64 = LENGTH as f64 * 1e-9;
 
 /// Adds answers and failures per second, and the latency of the answers (median and p99, ms). A point gets
@@ -30,12 +29,8 @@ pub fn add(timeline: &mut Timeline, intervals: &Intervals, seconds: f64) {
         ("load.p50", Unit::of("ms")),
         ("load.p99", Unit::of("ms")),
     ];
-    let columns = names.into_iter().zip(columns).map(|((name, unit), values)| Column {
-        name: name.to_owned(),
-        unit,
-        values,
-    });
-    timeline.columns.splice(0..0, columns);
+    let column = |((name, unit), values): ((&str, Unit), _)| Column { name: name.to_owned(), unit, values };
+    timeline.columns.splice(0..0, names.into_iter().zip(columns).map(column));
 }
 
 /// The values of consecutive slots, the first of which has index `first`.

@@ -7,47 +7,39 @@ use std::time::Duration;
 
 use figure::format::system_error;
 use figure::secrets;
+use lab::failure::{Attempt, Failure};
 
 use crate::client::LoadSpec;
 use crate::engine::parse::{End, Outcome, Parser};
 use crate::engine::{Load, errors};
 
-/// Time limit.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Most bytes of an answer.
 const MAX_ANSWER: usize = 64 << 20;
-/// Most header lines that are compared.
 const MAX_LINES: usize = 64;
 
-/// First bytes of a TLS alert.
 const ALERT: [u8; 2] = [21, 3];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// Status line, headers except Date, and a hash of the body.
     pub text: String,
-    /// Bytes of the whole answer.
     pub bytes: usize,
 }
 
-/// Sends one request.
-///
-/// # Errors
-/// A sentence for the user.
-pub fn ask(spec: &LoadSpec) -> Result<Answer, String> {
+pub fn ask(spec: &LoadSpec) -> Result<Answer, Failure> {
     let scheme = if spec.tls.is_some() { "https" } else { "http" };
-    let failed = |error: String| format!("{scheme}://{}{}: {error}", spec.target, secrets::url(&spec.path));
-    let load = spec.load().map_err(failed)?;
-    let connected = TcpStream::connect_timeout(&spec.target, PATIENCE);
-    let mut socket = connected.map_err(|error| failed(errors::of_connect(&error)))?;
-    socket.set_read_timeout(Some(PATIENCE)).map_err(|error| failed(system_error(&error)))?;
-    match &load.tls {
-        None => exchange(&mut socket, &load),
-        Some(tls) => tls.session().map_err(|error| errors::of_tls(&error)).and_then(|mut connection| {
-            exchange(&mut rustls::Stream::new(&mut connection, &mut socket), &load)
-        }),
-    }
-    .map_err(failed)
+    let url = format!("{scheme}://{}{}", spec.target, secrets::url(&spec.path));
+    let load = spec.load().attempt_on("", &url)?;
+    connect_and_exchange(&load).attempt_on("", &url)
+}
+
+fn connect_and_exchange(load: &Load) -> Result<Answer, String> {
+    let connected = TcpStream::connect_timeout(&load.target, PATIENCE);
+    let mut socket = connected.map_err(|error| errors::of_connect(&error))?;
+    socket.set_read_timeout(Some(PATIENCE)).map_err(|error| system_error(&error))?;
+    let Some(tls) = &load.tls else { return exchange(&mut socket, load) };
+    let mut connection = tls.session().map_err(|error| errors::of_tls(&error))?;
+    exchange(&mut rustls::Stream::new(&mut connection, &mut socket), load)
 }
 
 fn exchange(stream: &mut (impl Read + Write), load: &Load) -> Result<Answer, String> {
@@ -58,13 +50,10 @@ fn exchange(stream: &mut (impl Read + Write), load: &Load) -> Result<Answer, Str
     loop {
         let count = stream.read(&mut buffer).map_err(failed)?;
         if count == 0 {
+            let advice = if load.tls.is_none() { "; if it speaks TLS, use https:// in --url" } else { "" };
             return match parser.end(&mut carry) {
                 End::Complete(_) => Ok(answer(&received)),
-                End::NoAnswer if load.tls.is_none() => Err(
-                    "the server ended the connection without an answer; if it speaks TLS, use https:// in --url"
-                        .to_owned(),
-                ),
-                End::NoAnswer => Err("the server ended the connection without an answer".to_owned()),
+                End::NoAnswer => Err(format!("the server ended the connection without an answer{advice}")),
                 End::Truncated => {
                     Err("the server ended the connection in the middle of its answer".to_owned())
                 }
@@ -79,19 +68,14 @@ fn exchange(stream: &mut (impl Read + Write), load: &Load) -> Result<Answer, Str
             Outcome::Complete { .. } => return Ok(answer(&received)),
             Outcome::More if received.len() < MAX_ANSWER => {}
             Outcome::More => {
-                return Err(format!(
-                    "the answer is too long: more than {}",
-                    figure::format::bytes(MAX_ANSWER as f64)
-                ));
+                let limit = figure::format::bytes(MAX_ANSWER as f64);
+                return Err(format!("the answer is too long: more than {limit}"));
             }
-            Outcome::Malformed(kind) => {
-                return Err(format!("the answer is not HTTP/1.1: {}", kind.text()));
-            }
+            Outcome::Malformed(kind) => return Err(format!("the answer is not HTTP/1.1: {}", kind.text())),
         }
     }
 }
 
-/// The parts of an answer that are compared.
 fn answer(bytes: &[u8]) -> Answer {
     let mut lines = [httparse::EMPTY_HEADER; MAX_LINES];
     let mut response = httparse::Response::new(&mut lines);

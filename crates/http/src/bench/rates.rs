@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use lab::failure::Failure;
+
 use super::setup::LoadLevel;
-use crate::engine::{Outcome, Pacing};
+use crate::engine::Pacing;
 
 /// Largest share of the slowest server's capacity at which mostly idle connections hardly queue.
 const MAX_IDLE_SHARE: f64 = 0.35;
-/// Most windows of a search.
 const MAX_STEPS: u32 = 9;
 /// The search ends when the bounds differ by at most this share.
 const CONVERGED: f64 = 0.02;
@@ -29,56 +30,44 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Records the outcome of a saturating window.
-    pub fn add_capacity(&mut self, scenario: usize, group: Option<&str>, outcome: &Outcome) {
-        let Some(rate) = outcome.stats.rate().filter(|rate| *rate > 0.0) else { return };
-        self.add(scenario, group, rate);
-    }
-
-    fn add(&mut self, scenario: usize, group: Option<&str>, rate: f64) {
+    /// Adds the capacity of a server, above 0.
+    pub fn add(&mut self, scenario: usize, group: Option<&str>, rate: f64) {
         self.capacities.insert(scenario, rate);
         let Some(group) = group else { return };
         let slowest = self.slowest.entry(group.to_owned()).or_insert(rate);
         *slowest = slowest.min(rate);
     }
 
-    /// The schedule of a task's next window.
-    ///
-    /// # Errors
-    /// The capacity of the group is unknown.
     pub fn pacing(
         &mut self,
         level: LoadLevel,
         group: Option<&str>,
         connections: u32,
-    ) -> Result<Pacing, String> {
-        let slowest = || self.slowest(group);
+    ) -> Result<Pacing, Failure> {
         let rate = match level {
             LoadLevel::Closed => return Ok(Pacing::Closed),
             LoadLevel::Rate { rate, constant: true } => return Ok(Pacing::Constant { rate }),
             LoadLevel::Rate { rate, constant: false } => rate,
-            LoadLevel::Share(share) => share * slowest()?,
+            LoadLevel::Share(share) => share * self.slowest(group)?,
             LoadLevel::Duty(share) => {
                 // The slowest server takes 1 / rate per answer: a connection that is busy for `share` of the
                 // time sends at share * rate. A few CPUs cannot keep many connections that busy without a
                 // queue.
-                let slowest = slowest()?;
+                let slowest = self.slowest(group)?;
                 (share * f64::from(connections) * slowest).min(MAX_IDLE_SHARE * slowest)
             }
-            LoadLevel::Slo { .. } => return Err("a search sets its own rates".to_owned()),
+            LoadLevel::Slo { .. } => return Err(Failure::new("a search sets its own rates")),
         };
         Ok(Pacing::Poisson { rate, seed: self.seed() })
     }
 
     /// A search for the largest rate of a scenario that holds a latency. Later searches start around the
     /// previous result.
-    ///
-    /// # Errors
-    /// The capacity of the server is unknown.
-    pub fn search(&mut self, scenario: usize) -> Result<Search, String> {
+    pub fn search(&mut self, scenario: usize) -> Result<Search, Failure> {
         let seed = self.seed();
-        let capacity = self.capacities.get(&scenario);
-        let capacity = capacity.ok_or("the capacity of the server is not known: it was not saturated")?;
+        let unknown =
+            || Failure::new("the capacity of the server is not known").answer("it was not saturated");
+        let capacity = self.capacities.get(&scenario).ok_or_else(unknown)?;
         let max_rate = capacity * MAX_ABOVE_CAPACITY;
         let (low, high) = match self.held.get(&scenario) {
             Some(held) => (held * (1.0 - SEARCH_WIDTH), (held * (1.0 + SEARCH_WIDTH)).min(max_rate)),
@@ -87,14 +76,15 @@ impl Rates {
         Ok(Search { low, high, max_rate, steps: 0, seed, tried: 0.0, held: false, all_held: true })
     }
 
-    /// Records the result of a search.
     pub fn set_held(&mut self, scenario: usize, rate: f64) {
         self.held.insert(scenario, rate);
     }
 
-    fn slowest(&self, group: Option<&str>) -> Result<f64, String> {
+    fn slowest(&self, group: Option<&str>) -> Result<f64, Failure> {
         let capacity = group.and_then(|group| self.slowest.get(group)).copied();
-        capacity.ok_or_else(|| "the capacity of the servers is not known: none was saturated".to_owned())
+        let unknown =
+            || Failure::new("the capacity of the servers is not known").answer("none was saturated");
+        capacity.ok_or_else(unknown)
     }
 
     /// A new seed per window; the same sequence in every run.
@@ -109,19 +99,15 @@ impl Rates {
 pub struct Search {
     low: f64,
     high: f64,
-    /// Upper bound of all rates.
     max_rate: f64,
     steps: u32,
     seed: u64,
     tried: f64,
-    /// Whether any rate held.
     held: bool,
-    /// Whether every rate held.
     all_held: bool,
 }
 
 impl Search {
-    /// The next rate; `None` at the end.
     pub fn step(&mut self) -> Option<f64> {
         if self.high - self.low <= CONVERGED * self.high {
             // No rate of the initial range held: searches below. All held: searches above.
@@ -139,12 +125,10 @@ impl Search {
         Some(self.tried)
     }
 
-    /// Seed of the next window.
     pub fn seed(&self) -> u64 {
         self.seed * u64::from(MAX_STEPS + 1) + u64::from(self.steps)
     }
 
-    /// Whether the last rate held.
     pub fn record(&mut self, holds: bool) {
         if holds {
             (self.low, self.held) = (self.tried, true);

@@ -6,6 +6,7 @@ use std::time::Duration;
 use figure::evidence::http as key;
 use figure::series::Timeline;
 use figure::{Evidence, Reading};
+use lab::failure::Failure;
 use machine::Tree;
 use machine::counters::grown;
 use rustix::io::Errno;
@@ -31,17 +32,13 @@ pub struct RunningScenario {
     driver: Box<dyn ServerDriver>,
     generators: Vec<Generator>,
     connections: u32,
-    /// Evidence for all figures of the scenario.
     pub facts: Evidence,
-    /// Calibrated cost of a request, to give to other servers.
     pub cost_rounds: u64,
 }
 
 pub struct WindowResult {
     pub outcome: Outcome,
-    /// Evidence of the round.
     pub facts: Evidence,
-    /// Counters over time, one point per second.
     pub timeline: Timeline,
     /// CPU seconds of server and client, from before the window to the last answer.
     pub cpu: f64,
@@ -49,10 +46,7 @@ pub struct WindowResult {
 
 impl RunningScenario {
     /// Starts the server, here or by an agent, sends it one request, and makes the connections.
-    ///
-    /// # Errors
-    /// A sentence for the user.
-    pub fn start(scenario: &Scenario, agent: Option<&AgentClient>) -> Result<RunningScenario, String> {
+    pub fn start(scenario: &Scenario, agent: Option<&AgentClient>) -> Result<RunningScenario, Failure> {
         let request = StartRequest {
             server: scenario.server.clone(),
             cpus: scenario.server_cpus.clone(),
@@ -82,7 +76,7 @@ impl RunningScenario {
         scenario: &Scenario,
         mut driver: Box<dyn ServerDriver>,
         info: ServerInfo,
-    ) -> Result<RunningScenario, String> {
+    ) -> Result<RunningScenario, Failure> {
         let ServerInfo { address, mut facts, cost_rounds } = info;
         let mut spec = scenario.spec.clone();
         spec.target = address;
@@ -95,7 +89,7 @@ impl RunningScenario {
         let answer = probe::ask(&spec)?;
         facts.put(key::ANSWER, answer.text);
         facts.put(key::ANSWER_BYTES, answer.bytes as f64);
-        let queue = ListenQueue::at(address);
+        let overflows_before = overflows(address);
         // One process after the other: each ramp fills the server's backlog.
         let mut generators = Vec::new();
         for index in 0..scenario.processes {
@@ -111,13 +105,16 @@ impl RunningScenario {
             // Fails with the reason if the server has ended.
             driver.prepare()?;
             let failures = total.ramp.failures(&spec.expect);
-            return Err(format!(
-                "{missing} of {} connections could not be made to {address}: {failures}",
-                spec.connections
-            ));
+            let attempt = format!("{missing} of {} connections could not be made to", spec.connections);
+            return Err(Failure::new(attempt).on(address).answer(failures));
         }
         facts.merge(facts::connection_facts(&total, spec.sources.len()));
-        facts.merge(queue.since(address));
+        let overflowed = overflows(address)
+            .and(overflows_before)
+            .and_then(|(now, before)| grown("listen queue overflows", before, now));
+        facts.put_reading(key::RAMP_OVERFLOWS, overflowed);
+        let listening = listen::read(&Tree::live(), None, address);
+        facts.put_reading(key::BACKLOG, sample::value(&listening, "sockets.listen.backlog"));
         let ports = network::Settings::read(&Tree::live()).port_count();
         facts.put_reading(key::PORTS, ports.map(|count| count as f64));
         let name_and_pid = |(at, generator): (usize, &Generator)| {
@@ -128,11 +125,7 @@ impl RunningScenario {
         Ok(RunningScenario { driver, generators, connections: spec.connections, facts, cost_rounds })
     }
 
-    /// Runs a window.
-    ///
-    /// # Errors
-    /// The server or a client is gone.
-    pub fn window(&mut self, window: &Window, profile: Option<u32>) -> Result<WindowResult, String> {
+    pub fn window(&mut self, window: &Window, profile: Option<u32>) -> Result<WindowResult, Failure> {
         self.driver.prepare()?;
         self.driver.watch_from_server_cpus(window.pacing != Pacing::Closed);
         let before = self.client_cpu();
@@ -173,46 +166,20 @@ impl RunningScenario {
         process::cpu_of(&processes).into_value().unwrap_or(0.0)
     }
 
-    fn outcome(&mut self, within: Duration) -> Result<Outcome, String> {
-        let mut total: Option<Outcome> = None;
+    fn outcome(&mut self, within: Duration) -> Result<Outcome, Failure> {
+        let mut total = Outcome::default();
         for generator in &mut self.generators {
-            let part = generator.finish_window(within)?;
-            match &mut total {
-                Some(total) => total.merge(&part),
-                None => total = Some(part),
-            }
+            total.merge(&generator.finish_window(within)?);
         }
-        total.ok_or_else(|| "there is no client".to_owned())
+        Ok(total)
     }
 }
 
-/// The listen queue, if the server is on this machine.
-struct ListenQueue {
-    overflows: Reading<f64>,
-}
-
-impl ListenQueue {
-    fn at(address: SocketAddr) -> ListenQueue {
-        let overflows = match address.ip().is_loopback() {
-            true => sample::value(&network::read(&Tree::live(), None), "tcp.ListenOverflows"),
-            false => Reading::unknown("the server's listening queue is on another machine, or network"),
-        };
-        ListenQueue { overflows }
-    }
-
-    /// Overflows since then, and the length of the queue.
-    fn since(self, address: SocketAddr) -> Evidence {
-        let mut facts = Evidence::default();
-        let now = ListenQueue::at(address);
-        facts.put_reading(
-            key::RAMP_OVERFLOWS,
-            now.overflows
-                .and(self.overflows)
-                .and_then(|(now, before)| grown("listen queue overflows", before, now)),
-        );
-        let listening = listen::read(&Tree::live(), None, address);
-        facts.put_reading(key::BACKLOG, sample::value(&listening, "sockets.listen.backlog"));
-        facts
+/// Overflows of the server's listen queue so far.
+fn overflows(address: SocketAddr) -> Reading<f64> {
+    match address.ip().is_loopback() {
+        true => sample::value(&network::read(&Tree::live(), None), "tcp.ListenOverflows"),
+        false => Reading::unknown("the server's listening queue is on another machine, or network"),
     }
 }
 

@@ -15,53 +15,38 @@ pub struct Setup {
     /// All of them run from the first round to the last.
     pub scenarios: Vec<Scenario>,
     pub tasks: Vec<Task>,
-    /// Where the servers run, if on another machine.
     pub remote: Option<Remote>,
 }
 
-/// Another machine that runs the servers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Remote {
-    /// Address of its agent.
     pub agent: SocketAddr,
     /// The agent's token; empty if it needs none.
     pub token: String,
-    /// The local interface towards it, if known.
     pub interface: Option<String>,
-    /// Its description.
     pub machine: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
     pub server: ServerSpec,
-    /// CPUs for the server.
     pub server_cpus: Option<CpuList>,
-    /// Whether it must pass the conformance test first.
     pub conforms: bool,
     /// The load. Its target is set when the server listens.
     pub spec: LoadSpec,
-    /// Number of client processes.
     pub processes: u32,
     /// Servers of one group are compared: the slowest one determines the equal rate. `None`: not compared.
     pub group: Option<String>,
-    /// Whether refused connections are expected.
     pub may_refuse: bool,
 }
 
-/// A figure of a scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
-    /// Figure id.
     pub id: String,
-    /// Index of the scenario.
     pub scenario: usize,
     pub level: LoadLevel,
-    /// Length of a window.
     pub window: Duration,
-    /// Number of requests of a window, if that ends it.
     pub requests: Option<u64>,
-    /// Length of the warm-up.
     pub warm_up: Duration,
     /// Whether every other round is profiled. Such rounds last long enough for a profile.
     pub profile: bool,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use figure::evidence::{SAMPLE_SHORTEST, http as key};
+use figure::evidence::{FactType, Key, SAMPLE_SHORTEST, http as key};
 use figure::{Evidence, Reading};
 
 use super::process::ConnectReport;
@@ -18,23 +18,18 @@ const DELAYED: Range<u64> = 38_000_000..46_000_000;
 /// Bands of the same width on both sides: a queue fills them as well.
 const NEIGHBOURS: [Range<u64>; 2] = [30_000_000..38_000_000, 46_000_000..54_000_000];
 
-/// Evidence after the ramp.
 pub fn connection_facts(report: &ConnectReport, sources: usize) -> Evidence {
     let mut facts = lab::clock::monotonic_evidence();
     let ramp = &report.ramp;
     facts.put(key::ESTABLISHED, f64::from(ramp.established));
     facts.put(key::RAMP_FAILURES, ramp.failures.iter().map(|count| *count as f64).collect());
     facts.put(key::RAMP_SECONDS, ramp.length as f64 * 1e-9);
-    facts.put_reading(
-        key::RAMP_LONGEST,
-        Reading::or_unknown(seconds(ramp.connect.longest()), "no connection was made"),
-    );
+    put_option(&mut facts, key::RAMP_LONGEST, seconds(ramp.connect.longest()), "no connection was made");
     facts.put_reading(key::CLIENT_MEMORY, report.memory.clone());
     facts.put(key::SOURCES, sources.max(1) as f64);
     facts
 }
 
-/// Evidence of a window.
 pub fn window_facts(outcome: &Outcome, window: &Window, connections: u32) -> Evidence {
     let mut facts = Evidence::default();
     let stats = &outcome.stats;
@@ -43,33 +38,28 @@ pub fn window_facts(outcome: &Outcome, window: &Window, connections: u32) -> Evi
     } else {
         facts.put_unknown(key::RATE_ASKED, "a closed loop is given no rate");
     }
-    facts.put_reading(key::SECONDS, Reading::or_unknown(stats.seconds(), "the window had no end"));
+    put_option(&mut facts, key::SECONDS, stats.seconds(), "the window had no end");
     // A rate is timed by the whole window; single latencies show the clock's resolution themselves.
     facts.put_reading(SAMPLE_SHORTEST, facts.get(key::SECONDS));
     put_counts(&mut facts, stats);
     put_latency(&mut facts, stats);
     put_fairness(&mut facts, stats, connections);
     put_threads(&mut facts, outcome);
-    let rates: Vec<f64> = whole_seconds(stats);
+    let whole_seconds = stats.seconds().unwrap_or(0.0) as usize;
+    let slots = stats.intervals.slots().iter().take(whole_seconds);
+    let rates: Vec<f64> = slots.map(|slot| slot.answered as f64).collect();
     let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
     let trend = trend::slope(&rates).filter(|_| mean > 0.0).map(|slope| {
         let over = rates.len() as f64 / mean;
         vec![slope.low * over, slope.high * over]
     });
-    facts.put_reading(
-        key::TREND,
-        Reading::or_unknown(
-            trend,
-            "a window of fewer than 6 seconds shows no trend; the trend over the rounds is reported",
-        ),
-    );
+    let reason = "a window of fewer than 6 seconds shows no trend; the trend over the rounds is reported";
+    put_option(&mut facts, key::TREND, trend, reason);
     facts
 }
 
-/// Answers per whole second.
-fn whole_seconds(stats: &RunStats) -> Vec<f64> {
-    let whole = stats.seconds().unwrap_or(0.0) as usize;
-    stats.intervals.slots().iter().take(whole).map(|slot| slot.answered as f64).collect()
+fn put_option<T: FactType>(facts: &mut Evidence, key: Key<T>, value: Option<T>, reason: &str) {
+    facts.put_reading(key, Reading::or_unknown(value, reason));
 }
 
 fn put_counts(facts: &mut Evidence, stats: &RunStats) {
@@ -94,15 +84,13 @@ fn put_counts(facts: &mut Evidence, stats: &RunStats) {
 
 fn put_latency(facts: &mut Evidence, stats: &RunStats) {
     let reason = "no answer came";
-    facts.put_reading(key::LATENCY, Reading::or_unknown(quantiles(&stats.latency), reason));
-    facts.put_reading(key::UNCORRECTED, Reading::or_unknown(quantiles(&stats.uncorrected), reason));
-    let mean = stats.latency.mean().map(|mean| mean * 1e-9);
-    facts.put_reading(key::LATENCY_MEAN, Reading::or_unknown(mean, reason));
-    let late = |histogram: &Histogram| {
-        Reading::or_unknown(seconds(histogram.quantile(0.99)), "a closed loop has no schedule to be late for")
-    };
-    facts.put_reading(key::LAG_BUSY, late(&stats.lag_busy));
-    facts.put_reading(key::LAG_LATE, late(&stats.lag_late));
+    put_option(facts, key::LATENCY, quantiles(&stats.latency), reason);
+    put_option(facts, key::UNCORRECTED, quantiles(&stats.uncorrected), reason);
+    put_option(facts, key::LATENCY_MEAN, stats.latency.mean().map(|mean| mean * 1e-9), reason);
+    for (key, histogram) in [(key::LAG_BUSY, &stats.lag_busy), (key::LAG_LATE, &stats.lag_late)] {
+        let lag = seconds(histogram.quantile(0.99));
+        put_option(facts, key, lag, "a closed loop has no schedule to be late for");
+    }
     facts.put(key::MODE_40MS, delayed(&stats.uncorrected));
 }
 
@@ -120,8 +108,8 @@ fn put_fairness(facts: &mut Evidence, stats: &RunStats, connections: u32) {
     let reason = "no connection was answered";
     let rate_and_latency = stats.rate().zip(stats.latency.mean());
     let little = rate_and_latency.map(|(rate, mean)| rate * mean * 1e-9 / f64::from(connections.max(1)));
-    facts.put_reading(key::LITTLE, Reading::or_unknown(little, reason));
-    facts.put_reading(key::JAIN, Reading::or_unknown(fairness.jain(), reason));
+    put_option(facts, key::LITTLE, little, reason);
+    put_option(facts, key::JAIN, fairness.jain(), reason);
     facts.put(key::UNSERVED, fairness.starved as f64 / fairness.connections.max(1) as f64);
     facts.put(key::SERVED_LEAST, fairness.min.unwrap_or(0) as f64);
     facts.put(key::SERVED_MOST, fairness.max as f64);
@@ -131,14 +119,14 @@ fn put_threads(facts: &mut Evidence, outcome: &Outcome) {
     let usage = &outcome.usage;
     let share = |part: u64, wall: u64| part as f64 / wall.max(1) as f64;
     let busiest = usage.iter().map(|thread| share(thread.cpu, thread.wall)).reduce(f64::max);
-    facts.put_reading(key::CLIENT_BUSIEST, Reading::or_unknown(busiest, "the client had no thread"));
+    put_option(facts, key::CLIENT_BUSIEST, busiest, "the client had no thread");
     facts.put(key::CLIENT_CPU, usage.iter().map(|thread| thread.cpu as f64 * 1e-9).sum());
     let delays: Option<Vec<f64>> =
         usage.iter().map(|thread| thread.run_delay.map(|delay| share(delay, thread.wall))).collect();
     let delay = delays.and_then(|delays| delays.into_iter().reduce(f64::max));
-    facts.put_reading(key::CLIENT_DELAY, Reading::or_unknown(delay, "the kernel does not tell (schedstat)"));
+    put_option(facts, key::CLIENT_DELAY, delay, "the kernel does not tell (schedstat)");
     let residence = seconds(outcome.stats.residence.quantile(0.99));
-    facts.put_reading(key::RESIDENCE, Reading::or_unknown(residence, "nothing was received"));
+    put_option(facts, key::RESIDENCE, residence, "nothing was received");
 }
 
 fn quantiles(histogram: &Histogram) -> Option<Vec<f64>> {
@@ -155,7 +143,7 @@ mod unit {
     use super::*;
 
     fn share(milliseconds: impl Iterator<Item = f64>) -> f64 {
-        let mut latencies = Histogram::new();
+        let mut latencies = Histogram::default();
         milliseconds.for_each(|latency| latencies.record((latency * 1e6) as u64));
         delayed(&latencies)
     }

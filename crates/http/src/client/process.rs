@@ -9,18 +9,19 @@ use std::time::Duration;
 
 use figure::Reading;
 use figure::format::system_error;
+use lab::failure::{Attempt, Failure};
 use lab::proc;
 use machine::Tree;
 use serde::{Deserialize, Serialize};
 
 use super::spec::LoadSpec;
-use crate::engine::{Client, Outcome, RampOutcome, Window};
+use crate::engine::{Client, Error, Outcome, RampOutcome, Window};
 use crate::watch::process;
 
-/// Name of this worker of the binary.
 pub const WORKER: &str = "http.client";
 /// Time limit of an answer beyond its own time.
 const GRACE: Duration = Duration::from_secs(20);
+const OUT_OF_TURN: &str = "the client answers out of turn";
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -34,20 +35,9 @@ enum Order {
 enum Answer {
     Connected(Box<ConnectReport>),
     Done(Box<Outcome>),
-    Failed(String),
+    Failed(Failure),
 }
 
-impl Answer {
-    fn out_of_turn(self) -> String {
-        match self {
-            Answer::Connected(_) => "the client connected again".to_owned(),
-            Answer::Done(_) => "the client ended a window that it was not asked for".to_owned(),
-            Answer::Failed(reason) => reason,
-        }
-    }
-}
-
-/// Result of connecting.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ConnectReport {
     pub ramp: RampOutcome,
@@ -56,9 +46,6 @@ pub struct ConnectReport {
 }
 
 /// Runs in the client process: executes orders until its input ends.
-///
-/// # Errors
-/// A pipe broke, or a line is no order.
 pub fn serve(parent: u32) -> std::io::Result<()> {
     lab::guardian::die_with(parent);
     lab::exit_status::survive_file_limit()?;
@@ -82,30 +69,27 @@ pub fn serve(parent: u32) -> std::io::Result<()> {
                 Answer::Connected(Box::new(report))
             }),
             Order::Window(window, start) => match &client {
-                Some(client) => client
-                    .window(&window, start)
-                    .map(|outcome| Answer::Done(Box::new(outcome)))
-                    .map_err(|error| error.to_string()),
-                None => Err("not connected".to_owned()),
+                Some(client) => client.window(&window, start).map(|outcome| Answer::Done(Box::new(outcome))),
+                None => Err(Error::Load("the client is not connected")),
             },
         };
         let mut output = std::io::stdout().lock();
-        serde_json::to_writer(&mut output, &answer.unwrap_or_else(Answer::Failed))?;
+        let answer = answer.unwrap_or_else(|error| Answer::Failed(error.into()));
+        serde_json::to_writer(&mut output, &answer)?;
         output.write_all(b"\n")?;
         output.flush()?;
     }
     Ok(())
 }
 
-fn connect(spec: &LoadSpec, abort: &Arc<AtomicBool>) -> Result<(Client, ConnectReport), String> {
+fn connect(spec: &LoadSpec, abort: &Arc<AtomicBool>) -> Result<(Client, ConnectReport), Error> {
     let before = resident();
-    let client = Client::connect(&spec.load()?, abort.clone()).map_err(|error| error.to_string())?;
+    let client = Client::connect(&spec.load()?, abort.clone())?;
     let memory = before.and(resident()).map(|(before, after)| after - before);
     let report = ConnectReport { ramp: client.ramp.clone(), memory };
     Ok((client, report))
 }
 
-/// RSS of this process, in bytes.
 fn resident() -> Reading<f64> {
     process::resident(&Tree::live(), std::process::id())
 }
@@ -120,25 +104,17 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// Starts a client process and makes its connections.
-    ///
-    /// # Errors
-    /// A sentence for the user.
-    pub fn start(spec: &LoadSpec) -> Result<Generator, String> {
+    pub fn start(spec: &LoadSpec) -> Result<Generator, Failure> {
         let mut child = Command::new("/proc/self/exe")
             .args([lab::worker::MARKER, WORKER, &std::process::id().to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(|error| {
-                format!(
-                    "a process of the client could not be started: {}",
-                    system_error(&proc::explain_missing_proc(error))
-                )
-            })?;
+            .map_err(|error| system_error(&proc::explain_missing_proc(error)))
+            .attempt("a process of the client could not be started")?;
         let orders = child.stdin.take();
         let (sender, answers) = channel();
-        let output = child.stdout.take().ok_or("no pipe from the client")?;
+        let output = child.stdout.take().ok_or_else(|| Failure::new("no pipe from the client"))?;
         std::thread::spawn(move || {
             for line in BufReader::new(output).lines().map_while(Result::ok) {
                 if sender.send(line).is_err() {
@@ -148,9 +124,9 @@ impl Generator {
         });
         let mut generator = Generator { child, orders, answers, report: ConnectReport::default() };
         generator.send(&Order::Connect(Box::new(spec.clone())))?;
-        match generator.answer(spec.patience + spec.timeout)? {
+        match generator.answer(spec.ramp.patience + spec.timeout)? {
             Answer::Connected(report) => generator.report = *report,
-            other => return Err(other.out_of_turn()),
+            _ => return Err(Failure::new(OUT_OF_TURN)),
         }
         Ok(generator)
     }
@@ -160,52 +136,40 @@ impl Generator {
     }
 
     /// Starts a window at a moment of CLOCK_MONOTONIC, in nanoseconds.
-    ///
-    /// # Errors
-    /// The process is gone.
-    pub fn start_window(&mut self, window: &Window, start: u64) -> Result<(), String> {
+    pub fn start_window(&mut self, window: &Window, start: u64) -> Result<(), Failure> {
         self.send(&Order::Window(*window, start))
     }
 
-    /// Waits for the result of a window of this length.
-    ///
-    /// # Errors
-    /// The process is gone, too slow, or reports an error.
-    pub fn finish_window(&mut self, within: Duration) -> Result<Outcome, String> {
+    pub fn finish_window(&mut self, within: Duration) -> Result<Outcome, Failure> {
         match self.answer(within)? {
             Answer::Done(outcome) => Ok(*outcome),
-            other => Err(other.out_of_turn()),
+            _ => Err(Failure::new(OUT_OF_TURN)),
         }
     }
 
-    fn send(&mut self, order: &Order) -> Result<(), String> {
-        let mut line = serde_json::to_vec(order).map_err(|error| error.to_string())?;
+    fn send(&mut self, order: &Order) -> Result<(), Failure> {
+        let mut line = serde_json::to_vec(order).attempt("cannot write an order for the client")?;
         line.push(b'\n');
         let written = self.orders.as_mut().is_some_and(|pipe| pipe.write_all(&line).is_ok());
         if written { Ok(()) } else { Err(self.exit_reason()) }
     }
 
-    /// Why a client with a broken pipe is gone.
-    fn exit_reason(&mut self) -> String {
+    fn exit_reason(&mut self) -> Failure {
         self.orders = None;
         match self.child.wait() {
-            Ok(status) => format!("the client {}", lab::exit_status::describe(status)),
-            Err(error) => format!("the client is gone: {}", system_error(&error)),
+            Ok(status) => Failure::new(format!("the client {}", lab::exit_status::describe(status))),
+            Err(error) => Failure::new("the client is gone").answer(system_error(&error)),
         }
     }
 
-    fn answer(&mut self, within: Duration) -> Result<Answer, String> {
-        let line = match self.answers.recv_timeout(within + GRACE) {
-            Ok(line) => line,
-            Err(RecvTimeoutError::Timeout) => return Err("the client did not answer in time".to_owned()),
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(self.exit_reason());
-            }
-        };
-        match serde_json::from_str(&line) {
-            Ok(Answer::Failed(reason)) => Err(reason),
-            Ok(answer) => Ok(answer),
-            Err(error) => Err(format!("the client sent what is no answer: {error}")),
+    fn answer(&mut self, within: Duration) -> Result<Answer, Failure> {
+        let line = self.answers.recv_timeout(within + GRACE).map_err(|error| match error {
+            RecvTimeoutError::Timeout => Failure::new("the client did not answer in time"),
+            RecvTimeoutError::Disconnected => self.exit_reason(),
+        })?;
+        match serde_json::from_str(&line).attempt("the client sent what is no answer")? {
+            Answer::Failed(failure) => Err(failure),
+            answer => Ok(answer),
         }
     }
 }

@@ -7,7 +7,7 @@ use figure::CpuList;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::tls::{Tls, Trust};
-use crate::engine::{Carrier, Expect, Load, Pacing, Ramp, Request};
+use crate::engine::{Carrier, Error, Expect, Load, Pacing, Ramp, Request};
 
 /// How long to wait for answers after a window, and to send requests that are due.
 const DRAIN: Duration = Duration::from_secs(3);
@@ -16,39 +16,25 @@ const DRAIN: Duration = Duration::from_secs(3);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadSpec {
     pub target: SocketAddr,
-    /// Value of the Host line.
     pub host: String,
-    /// Begins with `/`.
     pub path: String,
     pub method: String,
-    /// Further header lines.
     pub lines: Vec<(String, String)>,
     pub body: Vec<u8>,
     pub expect: Expect,
     pub connections: u32,
     pub threads: u32,
-    /// CPUs to pin threads to, in turn.
     pub cpus: Option<CpuList>,
-    /// Most connections that are being made at the same time.
-    pub in_flight: u32,
-    /// Most connections begun per second.
-    pub ramp_rate: Option<f64>,
-    /// Time limit of the ramp.
-    pub patience: Duration,
-    /// After this time a request has failed.
+    pub ramp: Ramp,
     pub timeout: Duration,
-    /// How long to wait for answers after a window.
     pub drain: Duration,
     pub keeps_alive: bool,
-    /// Source addresses.
     pub sources: Vec<IpAddr>,
     pub carrier: Carrier,
-    /// Expected server name and trusted certificates, for https.
     pub tls: Option<(String, Trust)>,
 }
 
 impl LoadSpec {
-    /// GET / with keep-alive, by one thread.
     pub fn get_root(target: SocketAddr, connections: u32) -> LoadSpec {
         LoadSpec {
             target,
@@ -61,9 +47,7 @@ impl LoadSpec {
             connections,
             threads: 1,
             cpus: None,
-            in_flight: Ramp::default().in_flight,
-            ramp_rate: None,
-            patience: Ramp::default().patience,
+            ramp: Ramp::default(),
             timeout: Duration::from_secs(10),
             drain: DRAIN,
             keeps_alive: true,
@@ -73,41 +57,32 @@ impl LoadSpec {
         }
     }
 
-    /// The part of one of several processes: its share of connections, threads and CPUs.
+    /// The part of one of several processes: its share of connections, threads (at least one) and CPUs.
     pub fn part(&self, index: u32, processes: u32) -> LoadSpec {
-        let share = |total: u32| total / processes + u32::from(index < total % processes);
+        let share = |total: u32, index: u32| total / processes + u32::from(index < total % processes);
+        let threads = |index: u32| share(self.threads, index).max(1);
         let cpus = self.cpus.as_ref().map(|cpus| {
             let cpus: Vec<u32> = cpus.iter().collect();
-            let skip = (0..index).map(|before| self.threads_of(before, processes)).sum::<u32>() as usize;
-            let count = self.threads_of(index, processes) as usize;
-            (0..count)
-                .filter_map(|at| cpus.get((skip + at) % cpus.len().max(1)).copied())
-                .collect::<CpuList>()
+            let skip = (0..index).map(threads).sum::<u32>() as usize;
+            cpus.iter().cycle().skip(skip).take(threads(index) as usize).copied().collect::<CpuList>()
         });
         LoadSpec {
-            connections: share(self.connections),
-            threads: self.threads_of(index, processes),
+            connections: share(self.connections, index),
+            threads: threads(index),
             cpus,
-            in_flight: (self.in_flight / processes).max(1),
-            ramp_rate: self.ramp_rate.map(|rate| rate / f64::from(processes)),
+            ramp: Ramp {
+                in_flight: (self.ramp.in_flight / processes).max(1),
+                rate: self.ramp.rate.map(|rate| rate / f64::from(processes)),
+                ..self.ramp
+            },
             ..self.clone()
         }
     }
 
-    /// At least one thread per process.
-    fn threads_of(&self, index: u32, processes: u32) -> u32 {
-        (self.threads / processes + u32::from(index < self.threads % processes)).max(1)
-    }
-
-    /// The load for the engine.
-    ///
-    /// # Errors
-    /// The request is invalid, or TLS could not be set up.
-    pub fn load(&self) -> Result<Load, String> {
+    pub fn load(&self) -> Result<Load, Error> {
         let request =
             Request::new(&self.method, &self.host, &self.path, &self.lines, &self.body, self.keeps_alive)?;
-        let tls = self.tls.as_ref().map(|(name, trust)| Tls::new(name, trust)).transpose();
-        let tls = tls.map_err(|error| error.to_string())?;
+        let tls = self.tls.as_ref().map(|(name, trust)| Tls::new(name, trust)).transpose()?;
         Ok(Load {
             target: self.target,
             request,
@@ -119,7 +94,7 @@ impl LoadSpec {
             duration: None,
             requests: None,
             warm_up: Duration::ZERO,
-            ramp: Ramp { in_flight: self.in_flight, rate: self.ramp_rate, patience: self.patience },
+            ramp: self.ramp,
             timeout: self.timeout,
             drain: self.drain,
             keeps_alive: self.keeps_alive,

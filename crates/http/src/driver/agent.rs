@@ -13,6 +13,7 @@ use std::sync::{Arc, TryLockError};
 use std::time::{Duration, Instant};
 
 use figure::format::system_error;
+use lab::failure::Failure;
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::agent_connections::{self, AgentConnections, TokenProof};
@@ -20,13 +21,11 @@ use super::agent_rules::AgentRules;
 use super::agent_session::AgentSession;
 use super::wire::{Answer, Hello, MAX_HELLO, MAX_ORDER, PROTOCOL, Wire, WireError};
 
-/// Time limit for a hello.
 const HELLO: Duration = Duration::from_secs(5);
 /// Time limit for the next order: a live client sends one for every window.
 const IDLE: Duration = Duration::from_secs(24 * 3600);
 /// How long a client waits until the previous one and its servers are gone.
 const TURN: Duration = Duration::from_secs(15);
-/// Interval of retries.
 const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 /// Most clients with the token: one is served, others wait for their turn.
 const MAX_CLIENTS: usize = 8;
@@ -49,9 +48,6 @@ impl Drop for ClientSlot<'_> {
 }
 
 /// A token of 128 random bits, in hexadecimal.
-///
-/// # Errors
-/// A system call failed.
 pub fn random_token() -> std::io::Result<String> {
     let mut bytes = [0; 16];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
@@ -73,26 +69,18 @@ fn is_same(left: &str, right: &str) -> bool {
 
 impl Agent {
     /// Listens. Servers will listen at the address by which a client reached the agent.
-    ///
-    /// # Errors
-    /// A system call failed.
     pub fn bind(address: IpAddr, port: u16, rules: AgentRules) -> std::io::Result<Agent> {
         let listener = TcpListener::bind((address, port))?;
         listener.set_nonblocking(true)?;
         Ok(Agent { listener, rules: Arc::new(rules) })
     }
 
-    /// # Errors
-    /// A system call failed.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
     /// Serves clients until `stop` is readable; then everything that it started ends. `report` receives who
     /// comes and goes.
-    ///
-    /// # Errors
-    /// A wait failed.
     pub fn serve(
         &self,
         stop: BorrowedFd,
@@ -127,7 +115,6 @@ impl Agent {
     }
 }
 
-/// Starts a thread that serves a connection.
 fn spawn_session(
     stream: TcpStream,
     peer: SocketAddr,
@@ -154,9 +141,7 @@ fn spawn_session(
 }
 
 /// Serves one client, from its hello to its end.
-///
-/// # Errors
-/// Why it was refused or lost, for the log; empty if it was logged often enough.
+/// The error says why it was refused or lost, for the log; empty if it was logged often enough.
 fn serve_one(
     stream: TcpStream,
     peer: SocketAddr,
@@ -167,7 +152,7 @@ fn serve_one(
     let address = stream.local_addr().map_err(|error| system_error(&error))?.ip();
     let connection = stream.try_clone().map_err(|error| system_error(&error))?;
     let mut wire = Wire::new(stream).map_err(|error| system_error(&error))?;
-    let hello = wire.receive_whole::<Hello>(HELLO, MAX_HELLO);
+    let hello = wire.receive_within::<Hello>(HELLO, Duration::ZERO, MAX_HELLO);
     let mut refuse = |reason: &str| {
         // If the client does not read the reason, it has gone.
         let _ = wire.send(&Answer::Refused(reason.to_owned()));
@@ -205,7 +190,7 @@ fn serve_one(
             Ok(order) => order,
             Err(WireError::Ended) => break Ok(()),
             Err(error) => {
-                let _ = wire.send(&Answer::Failed(error.to_string()));
+                let _ = wire.send(&Answer::Failed(Failure::new(error.to_string())));
                 break Err(error.to_string());
             }
         };
@@ -235,11 +220,9 @@ fn log_line(reason: String, count: u32) -> String {
 
 struct Refusal {
     reason: String,
-    /// Refused because of its token.
     is_token: bool,
 }
 
-/// Checks protocol and token.
 fn check_hello(hello: &Hello, rules: &AgentRules) -> Result<(), Refusal> {
     if hello.protocol != PROTOCOL {
         let client = hello.protocol;
@@ -260,7 +243,6 @@ fn check_hello(hello: &Hello, rules: &AgentRules) -> Result<(), Refusal> {
     }
 }
 
-/// Waits until no other client is served.
 fn turn(rules: &AgentRules) -> Result<std::sync::MutexGuard<'_, ()>, String> {
     let deadline = Instant::now() + TURN;
     loop {

@@ -27,7 +27,6 @@ const MAX_PEERS: usize = 1024;
 /// Whether a connection has shown the token; shared by its thread and the agent.
 pub type TokenProof = Arc<AtomicBool>;
 
-/// A connection and the thread that serves it.
 #[derive(Debug)]
 struct AgentConnection {
     stream: TcpStream,
@@ -73,7 +72,6 @@ impl AgentConnections {
         self.0.push(AgentConnection { stream, peer: peer.ip(), proof, thread });
     }
 
-    /// Closes all connections, and waits for their threads.
     pub fn end(self) {
         for connection in self.0 {
             // A thread that waits for an order notices the end of its connection, and ends its servers.
@@ -83,7 +81,6 @@ impl AgentConnections {
     }
 }
 
-/// Wrong tokens by address.
 #[derive(Debug, Default)]
 pub struct WrongTokens(Mutex<HashMap<IpAddr, WrongTokenCount>>);
 
@@ -112,7 +109,6 @@ impl WrongTokens {
         (entry.count, delay(entry.count))
     }
 
-    /// The address has shown the token.
     pub fn forget(&self, peer: IpAddr) {
         self.lock().remove(&peer);
     }

@@ -14,7 +14,6 @@ use super::wire::Host;
 pub struct AgentRules {
     /// `None`: clients need no token.
     pub token: Option<String>,
-    /// This machine and its servers, for the client's record.
     pub host: Host,
     pub watch: Watch,
     /// Held while a client is served.
@@ -35,7 +34,6 @@ impl AgentRules {
     }
 }
 
-/// Describes a machine in one sentence.
 fn sentence(machine: &Machine) -> String {
     let or_unknown =
         |reading: &Reading<String>| reading.value().cloned().unwrap_or_else(|| "unknown".to_owned());

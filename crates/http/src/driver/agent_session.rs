@@ -6,6 +6,7 @@ use std::time::Duration;
 use figure::evidence::http as key;
 use figure::evidence::{CGROUP_THROTTLED, CPU_STEAL};
 use figure::{Evidence, Reading};
+use lab::failure::Failure;
 use machine::counters::Snapshot;
 
 use super::ServerDriver;
@@ -16,19 +17,16 @@ use super::wire::{Answer, Order};
 
 /// The study has some thirty.
 const MAX_SERVERS: usize = 256;
-/// Allowed lengths of a window.
 const LENGTHS: std::ops::RangeInclusive<Duration> = Duration::from_millis(1)..=Duration::from_secs(24 * 3600);
 /// Longest profile, in seconds.
 const MAX_PROFILE: u32 = 60;
 /// Flags of the Go servers that a client may set. Addresses and what a server exposes are up to the agent.
 const FLAGS: [&str; 5] = ["-cost", "-cost-rounds", "-sleep", "-pool", "-concurrency"];
-/// Variables of the Go runtime that a client may set.
 const VARIABLES: [&str; 4] = ["GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"];
 
 /// Dropping it ends the servers.
 pub struct AgentSession<'a> {
     rules: &'a AgentRules,
-    /// Where servers listen.
     address: IpAddr,
     servers: Vec<LocalServer>,
     before: Option<Snapshot>,
@@ -41,13 +39,11 @@ impl<'a> AgentSession<'a> {
         AgentSession { rules, address, servers: Vec::new(), before: None, host: None }
     }
 
-    /// # Errors
-    /// A sentence for the user.
-    pub fn execute(&mut self, order: Order) -> Result<Answer, String> {
+    pub fn execute(&mut self, order: Order) -> Result<Answer, Failure> {
         match order {
             Order::Start(request) => {
                 if self.servers.len() >= MAX_SERVERS {
-                    return Err(format!("the agent runs {MAX_SERVERS} servers at most"));
+                    return Err(Failure::new(format!("the agent runs {MAX_SERVERS} servers at most")));
                 }
                 let (server, info) = LocalServer::start(&self.allowed(*request)?)?;
                 self.servers.push(server);
@@ -56,9 +52,8 @@ impl<'a> AgentSession<'a> {
             Order::Prepare(server) => self.server(server)?.prepare()?,
             Order::StartWindow { server, length, profile } => {
                 if !LENGTHS.contains(&length) || profile.is_some_and(|seconds| seconds > MAX_PROFILE) {
-                    return Err(
-                        "the agent watches windows of 1 ms to 24 h, and profiles of 60 s at most".to_owned()
-                    );
+                    let limits = "the agent watches windows of 1 ms to 24 h, and profiles of 60 s at most";
+                    return Err(Failure::new(limits));
                 }
                 self.before = Some(self.rules.watch.snapshot());
                 self.server(server)?.start_window(length, profile)?;
@@ -71,7 +66,8 @@ impl<'a> AgentSession<'a> {
             }
             Order::Collect { server, answered, share } => {
                 let mut report = self.server(server)?.collect(answered, share)?;
-                let (host, busy) = self.host.take().ok_or("the window was not ended")?;
+                let (host, busy) =
+                    self.host.take().ok_or_else(|| Failure::new("the window was not ended"))?;
                 report.facts.put_reading(key::HOST_STEAL, host.get(CPU_STEAL));
                 report.facts.put_reading(key::HOST_THROTTLED, host.get(CGROUP_THROTTLED));
                 // CPU time of the window alone, as the machine's counters.
@@ -84,32 +80,29 @@ impl<'a> AgentSession<'a> {
         Ok(Answer::Done)
     }
 
-    fn server(&mut self, number: usize) -> Result<&mut LocalServer, String> {
-        self.servers.get_mut(number).ok_or_else(|| format!("no server {number} was started"))
+    fn server(&mut self, number: usize) -> Result<&mut LocalServer, Failure> {
+        self.servers.get_mut(number).ok_or_else(|| Failure::new(format!("no server {number} was started")))
     }
 
-    /// The request with only what the rules allow.
-    fn allowed(&self, request: StartRequest) -> Result<StartRequest, String> {
+    fn allowed(&self, request: StartRequest) -> Result<StartRequest, Failure> {
+        let refuse = |reason: String| Err(Failure::new(reason));
         let address = SocketAddr::new(self.address, 0).to_string();
         let server = match request.server {
             ServerSpec::Go { name, mut flags, environment } => {
                 let servers = &self.rules.host.servers;
                 if !servers.contains(&name) {
-                    return Err(format!("the agent starts {}, and no {name:?}", servers.join(", ")));
+                    return refuse(format!("the agent starts {}, and no {name:?}", servers.join(", ")));
                 }
                 let is_plain =
                     |value: &str| value.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '.');
                 let is_flag = |pair: &[String]| matches!(pair, [flag, value] if FLAGS.contains(&flag.as_str()) && is_plain(value));
                 if let Some(pair) = flags.chunks(2).find(|pair| !is_flag(pair)) {
-                    return Err(format!(
-                        "the agent starts servers with {}, and not with {pair:?}",
-                        FLAGS.join(", ")
-                    ));
+                    let flags = FLAGS.join(", ");
+                    return refuse(format!("the agent starts servers with {flags}, and not with {pair:?}"));
                 }
-                if let Some((name, _)) =
-                    environment.iter().find(|(name, _)| !VARIABLES.contains(&name.as_str()))
-                {
-                    return Err(format!("the agent sets {}, and not {name:?}", VARIABLES.join(", ")));
+                let mut names = environment.iter().map(|(name, _)| name.as_str());
+                if let Some(name) = names.find(|name| !VARIABLES.contains(name)) {
+                    return refuse(format!("the agent sets {}, and not {name:?}", VARIABLES.join(", ")));
                 }
                 flags.extend(["-addr".to_owned(), address]);
                 ServerSpec::Go { name, flags, environment }
@@ -122,10 +115,10 @@ impl<'a> AgentSession<'a> {
                 ServerSpec::Null(options.map(str::to_owned).to_vec())
             }
             ServerSpec::Null(_) => {
-                return Err("the agent starts the null responder without options".to_owned());
+                return refuse("the agent starts the null responder without options".to_owned());
             }
             ServerSpec::Command { .. } | ServerSpec::Running { .. } => {
-                return Err("the agent starts servers of its list, and no command".to_owned());
+                return refuse("the agent starts servers of its list, and no command".to_owned());
             }
         };
         // Processes of the client's machine do not exist here.
@@ -148,7 +141,7 @@ mod unit {
             other_processes: vec![("x".to_owned(), 1)],
         }) {
             Ok(request) => format!("{:?} {:?}", request.server, request.other_processes),
-            Err(reason) => reason,
+            Err(failure) => failure.to_string(),
         }
     }
 

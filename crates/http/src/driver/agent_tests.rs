@@ -112,7 +112,7 @@ fn clients_take_turns_and_failed_orders_give_reasons() {
     ] {
         first.send(&order).unwrap();
         match first.receive(PATIENCE, MAX_ORDER) {
-            Ok(Answer::Failed(reason)) => assert!(reason.contains(expected), "{reason}"),
+            Ok(Answer::Failed(failure)) => assert!(failure.to_string().contains(expected), "{failure}"),
             other => panic!("{order:?}: {other:?}"),
         }
     }
@@ -133,7 +133,7 @@ fn the_end_of_an_agent_ends_its_client() {
         other_processes: Vec::new(),
     };
     let reason = client.start(&request).map(|(_, info)| info).unwrap_err();
-    assert!(reason.contains("is lost"), "{reason}");
+    assert!(reason.to_string().contains("is lost"), "{reason}");
 }
 
 #[test]

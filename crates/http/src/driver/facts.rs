@@ -15,10 +15,11 @@ use crate::profile::coverage::Coverage;
 use crate::profile::pprof::CpuProfile;
 use crate::profile::{buckets, cumulative};
 use crate::watch::go::{
-    GC_CPU, GC_CYCLES, GOROUTINES, GOROUTINES_CREATED, HEAP_ALLOCATED, Histogram, LATENCIES, PAUSES, Runtime,
+    GC_CPU, GC_CYCLES, GOROUTINES, GOROUTINES_CREATED, HEAP_ALLOCATED, Histogram, LATENCIES, PAUSES,
+    ProfileError, Runtime,
 };
 use crate::watch::process_set::ProcessSet;
-use crate::watch::sample::{Sample, value};
+use crate::watch::sample::{Sample, evaluate, value};
 use crate::watch::watcher::{ThreadCpus, WatchReport};
 use crate::watch::{network, process, process_growth};
 
@@ -33,10 +34,8 @@ const STEADY_INTERVAL: Duration = Duration::from_millis(100);
 const STEADY_SHARE: f64 = 0.01;
 const MAX_START: Duration = Duration::from_secs(3);
 
-/// Counters of a window.
 #[derive(Debug)]
 pub struct WindowMeasurement {
-    /// Length of the window.
     pub seconds: f64,
     /// CPU seconds of the server's processes.
     pub cpu: Reading<f64>,
@@ -49,14 +48,10 @@ pub struct WindowMeasurement {
 
 /// Bytes of memory of the server's processes: RSS counts shared pages in each process, PSS once.
 pub fn memory(processes: Option<&ProcessSet>) -> [Reading<f64>; 2] {
-    let sum = |measure| match processes {
-        Some(processes) => processes.sum(measure),
-        None => Reading::unknown(NO_PROCESS),
-    };
+    let sum = |measure| processes.map_or_else(|| Reading::unknown(NO_PROCESS), |set| set.sum(measure));
     [sum(process::resident), sum(process::proportional)]
 }
 
-/// The server's memory before the first connection.
 pub fn memory_before(processes: Option<&ProcessSet>) -> Evidence {
     if let Some(processes) = processes {
         let state = || (processes.running(), processes.sum(process::resident).into_value().unwrap_or(0.0));
@@ -71,14 +66,11 @@ pub fn memory_before(processes: Option<&ProcessSet>) -> Evidence {
             }
         }
     }
-    let samples: Vec<_> = (0..if processes.is_some() { SAMPLES } else { 1 })
-        .map(|at| {
-            if at > 0 {
-                sleep(SAMPLE_INTERVAL);
-            }
-            memory(processes)
-        })
-        .collect();
+    let mut samples = vec![memory(processes)];
+    while processes.is_some() && samples.len() < SAMPLES {
+        sleep(SAMPLE_INTERVAL);
+        samples.push(memory(processes));
+    }
     let values = |measure: usize| {
         let lists = samples.iter().map(|sample| sample[measure].clone().map(|bytes| vec![bytes]));
         let joined = lists.reduce(|list, next| list.and(next).map(|(list, next)| [list, next].concat()));
@@ -93,7 +85,6 @@ pub fn memory_before(processes: Option<&ProcessSet>) -> Evidence {
 
 const NO_PROCESS: &str = "the server's process is not known: give it by --server-pid";
 
-/// Adds what is known of a server before its first request.
 pub fn server_facts(running: &RunningServer, mut facts: Evidence) -> Evidence {
     match &running.go_report {
         Some(report) => {
@@ -112,30 +103,26 @@ pub fn server_facts(running: &RunningServer, mut facts: Evidence) -> Evidence {
         }
     }
     let tree = Tree::live();
-    let arguments = running.pid.map(|pid| tree.text(format!("/proc/{pid}/cmdline")));
-    let arguments = arguments.unwrap_or_else(|| Reading::unknown(NO_PROCESS));
+    let pid = Reading::or_unknown(running.pid, NO_PROCESS);
+    let arguments = evaluate(&pid, |pid| tree.text(format!("/proc/{pid}/cmdline")));
     let words =
         |text: String| text.trim_end_matches('\0').replace('\0', " ").chars().take(400).collect::<String>();
     facts.put_reading(key::SERVER_ARGUMENTS, arguments.map(words));
-    let limit = running.pid.map(|pid| files_limit(&tree, pid));
-    let limit = limit.unwrap_or_else(|| Reading::unknown(NO_PROCESS));
-    facts.put_reading(key::FILES_LIMIT, limit);
-    let settings = network::Settings::read(&tree);
-    facts.put_reading(key::SOMAXCONN, settings.somaxconn.clone().map(|number| number as f64));
+    facts.put_reading(key::FILES_LIMIT, pid.and_then(|pid| files_limit(&tree, pid)));
+    let somaxconn = network::Settings::read(&tree).somaxconn;
+    facts.put_reading(key::SOMAXCONN, somaxconn.map(|number| number as f64));
     facts
 }
 
 /// The soft limit of open files: proc_pid_limits(5).
 fn files_limit(tree: &Tree, pid: u32) -> Reading<f64> {
     let path = format!("/proc/{pid}/limits");
-    let limit = |text: String| {
-        let line = text.lines().find_map(|line| line.strip_prefix("Max open files"))?.to_owned();
+    let limit = |text: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix("Max open files"))?;
         line.split_ascii_whitespace().next()?.parse::<f64>().ok()
     };
-    match tree.text(&path) {
-        Reading::Value(text) => Reading::or_unknown(limit(text), &format!("{path}: no limit of open files")),
-        Reading::Unknown(reason) => Reading::Unknown(reason),
-    }
+    let reason = format!("{path}: no limit of open files");
+    tree.text(&path).and_then(|text| Reading::or_unknown(limit(&text), &reason))
 }
 
 /// Evidence and timeline of a window with `answered` answers, which are this share of all answers since the
@@ -143,7 +130,7 @@ fn files_limit(tree: &Tree, pid: u32) -> Reading<f64> {
 pub fn window_facts(
     measured: WindowMeasurement,
     go: (Reading<Runtime>, Reading<Runtime>),
-    profile: Option<Result<CpuProfile, String>>,
+    profile: Option<Result<CpuProfile, ProfileError>>,
     answered: f64,
     share: f64,
 ) -> (Evidence, Timeline) {
@@ -153,16 +140,11 @@ pub fn window_facts(
     put_processes(&mut facts, &measured);
     put_network(&mut facts, totals, answered);
     put_go(&mut facts, go, watched, answered / share);
+    facts.put(key::PROFILED, profile.is_some());
     match profile {
-        None => facts.put(key::PROFILED, false),
-        Some(Err(reason)) => {
-            facts.put(key::PROFILED, true);
-            put_no_profile(&mut facts, &reason);
-        }
-        Some(Ok(profile)) => {
-            facts.put(key::PROFILED, true);
-            put_profile(&mut facts, &profile, &measured);
-        }
+        None => {}
+        Some(Err(error)) => put_no_profile(&mut facts, &error.to_string()),
+        Some(Ok(profile)) => put_profile(&mut facts, &profile, &measured),
     }
     facts.put(key::WATCH_COST, watched.cost);
     (facts, measured.watched.timeline)
@@ -191,9 +173,10 @@ fn put_processes(facts: &mut Evidence, measured: &WindowMeasurement) {
     facts.put_reading(key::SERVER_RESIDENT, resident);
     facts.put_reading(key::SERVER_PSS, proportional);
     let threads = measured.watched.thread_cpus.iter().find(|threads| threads.name == SERVER);
-    let cpus = |list: fn(&ThreadCpus) -> &Reading<CpuList>| match threads {
-        Some(threads) => list(threads).clone().map(|cpus| cpus.iter().map(f64::from).collect::<Vec<f64>>()),
-        None => Reading::unknown(NO_PROCESS),
+    let threads = Reading::or_unknown(threads, NO_PROCESS);
+    let cpus = |list: fn(&ThreadCpus) -> &Reading<CpuList>| {
+        let list = evaluate(&threads, |threads| list(threads).clone());
+        list.map(|cpus| cpus.iter().map(f64::from).collect::<Vec<f64>>())
     };
     facts.put_reading(key::SERVER_ALLOWED, cpus(|threads| &threads.allowed));
     facts.put_reading(key::SERVER_SEEN, cpus(|threads| &threads.used));
@@ -201,15 +184,11 @@ fn put_processes(facts: &mut Evidence, measured: &WindowMeasurement) {
 
 fn put_network(facts: &mut Evidence, totals: &[Sample], answered: f64) {
     let total = |name: &str| value(totals, name);
-    let largest = |names: &[&str]| {
-        // Not every kernel has all of them: uses those that exist.
-        let counts = names.iter().filter_map(|name| total(name).into_value());
-        Reading::or_unknown(counts.reduce(f64::max), "the kernel counts no overflows of listening queues")
-    };
-    facts.put_reading(
-        key::LISTEN_OVERFLOWS,
-        largest(&["tcp.ListenOverflows", "tcp.ListenDrops", "tcp.TCPReqQFullDrop"]),
-    );
+    // Not every kernel has all of them: uses those that exist.
+    let names = ["tcp.ListenOverflows", "tcp.ListenDrops", "tcp.TCPReqQFullDrop"];
+    let largest = names.into_iter().filter_map(|name| total(name).into_value()).reduce(f64::max);
+    let reason = "the kernel counts no overflows of listening queues";
+    facts.put_reading(key::LISTEN_OVERFLOWS, Reading::or_unknown(largest, reason));
     facts.put_reading(key::SYN_RETRANSMITS, total("tcp.TCPSynRetrans"));
     facts.put_reading(key::RETRANSMITS, total("tcp.RetransSegs"));
     facts.put_reading(key::DELAYED_ACKS, total("tcp.DelayedACKs").map(|count| count / answered.max(1.0)));
@@ -229,12 +208,10 @@ fn put_go(
 ) {
     let (before, after) = go;
     let ends = before.and(after);
-    let growth = |name: &str| match &ends {
-        Reading::Value((before, after)) => {
-            // A counter that fell belongs to a restarted server.
-            before.number(name).and(after.number(name)).and_then(|(before, after)| grown(name, before, after))
-        }
-        Reading::Unknown(reason) => Reading::unknown(reason),
+    let growth = |name: &str| {
+        let ends = evaluate(&ends, |(before, after)| before.number(name).and(after.number(name)));
+        // A counter that fell belongs to a restarted server.
+        ends.and_then(|(before, after)| grown(name, before, after))
     };
     let per_answer = |name: &str| growth(name).map(|growth| growth / answers.max(1.0));
     facts.put_reading(key::GOROUTINES_CREATED, per_answer(GOROUTINES_CREATED));
@@ -245,26 +222,17 @@ fn put_go(
     let column = watched.timeline.columns.iter().find(|column| column.name == "go.goroutines");
     let level = column.and_then(|column| column.values.iter().rev().find_map(|value| *value));
     // A busy server may not have answered then. A moment later its connections still exist.
-    let later = || match &ends {
-        Reading::Value((_, after)) => after.number(GOROUTINES),
-        Reading::Unknown(reason) => Reading::unknown(reason),
-    };
+    let later = || evaluate(&ends, |(_, after)| after.number(GOROUTINES));
     facts.put_reading(key::GOROUTINES, level.map_or_else(later, Reading::Value));
-    let histogram_growth = |name: &str| match &ends {
-        Reading::Value((before, after)) => match before.histogram(name).and(after.histogram(name)) {
-            Reading::Value((before, after)) => after.since(&before),
-            Reading::Unknown(reason) => Reading::Unknown(reason),
-        },
-        Reading::Unknown(reason) => Reading::unknown(reason),
+    let histogram_growth = |name: &str| {
+        let ends = evaluate(&ends, |(before, after)| before.histogram(name).and(after.histogram(name)));
+        ends.and_then(|(before, after)| after.since(&before))
     };
     let quantiles = |histogram: Histogram| -> Option<Vec<f64>> {
         [0.5, 0.99].into_iter().map(|q| histogram.quantile(q).map(middle)).collect()
     };
-    let runnable = match histogram_growth(LATENCIES) {
-        Reading::Value(histogram) => Reading::or_unknown(quantiles(histogram), "no goroutine was ever ready"),
-        Reading::Unknown(reason) => Reading::Unknown(reason),
-    };
-    facts.put_reading(key::GO_RUNNABLE, runnable);
+    let runnable = |histogram| Reading::or_unknown(quantiles(histogram), "no goroutine was ever ready");
+    facts.put_reading(key::GO_RUNNABLE, histogram_growth(LATENCIES).and_then(runnable));
     let pause = histogram_growth(PAUSES).map(|histogram| histogram.quantile(1.0).map_or(0.0, middle));
     facts.put_reading(key::GC_PAUSE, pause);
 }
@@ -297,11 +265,8 @@ fn put_profile(facts: &mut Evidence, profile: &CpuProfile, measured: &WindowMeas
     facts.put(key::PROFILE_SAMPLES, split.samples as f64);
     let coverage = measured.cpu.clone().map(|booked| Coverage::new(profile, booked, measured.seconds));
     facts.put_reading(key::PROFILE_LOST, coverage.clone().map(|coverage| coverage.lost as f64));
-    let ratio = match coverage {
-        Reading::Value(coverage) => Reading::or_unknown(coverage.ratio(), "no CPU time was booked"),
-        Reading::Unknown(reason) => Reading::Unknown(reason),
-    };
-    facts.put_reading(key::PROFILE_RATIO, ratio);
+    let ratio = |coverage: Coverage| Reading::or_unknown(coverage.ratio(), "no CPU time was booked");
+    facts.put_reading(key::PROFILE_RATIO, coverage.and_then(ratio));
 }
 
 fn put_no_profile(facts: &mut Evidence, reason: &str) {

@@ -1,12 +1,12 @@
 //! A server on this machine.
 
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use figure::evidence::http as key;
 use figure::{CpuList, Evidence, Reading};
+use lab::failure::{Attempt, Failure};
 use machine::Tree;
 use machine::counters::groups::{Groups, Numbers};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use super::server_spec::{RunningServer, ServerSpec};
 use super::{ServerDriver, ServerInfo, WindowReport};
 use crate::profile::pprof::CpuProfile;
 use crate::servers;
-use crate::watch::go::{self, Runtime};
+use crate::watch::go::{self, ProfileError, Runtime};
 use crate::watch::process_growth::{CpuTimes, cpu_spent};
 use crate::watch::process_set::ProcessSet;
 use crate::watch::watcher::{SECOND, WatchPlan, Watcher};
@@ -24,7 +24,6 @@ use crate::watch::watcher::{SECOND, WatchPlan, Watcher};
 /// How long a profile may take beyond its own time.
 const LATE: Duration = Duration::from_secs(15);
 
-/// Which server to start, and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StartRequest {
     pub server: ServerSpec,
@@ -32,14 +31,12 @@ pub struct StartRequest {
     pub cpus: Option<CpuList>,
     /// Whether it must pass the conformance test first.
     pub conforms: bool,
-    /// Other processes to add to the timeline, by name.
     pub other_processes: Vec<(String, u32)>,
 }
 
 #[derive(Debug)]
 pub struct LocalServer {
     running: RunningServer,
-    /// Other processes of the timeline.
     other_processes: Vec<(String, ProcessSet)>,
     /// The server's CPUs, and whether to watch from there.
     cpus: Option<CpuList>,
@@ -56,16 +53,12 @@ pub struct LocalServer {
     groups: Option<Groups>,
     group_counts: Option<Numbers>,
     window_start: Instant,
-    profile: Option<Receiver<Result<CpuProfile, String>>>,
+    profile: Option<Receiver<Result<CpuProfile, ProfileError>>>,
     measured: Option<WindowMeasurement>,
 }
 
 impl LocalServer {
-    /// Starts or finds the server.
-    ///
-    /// # Errors
-    /// A sentence for the user.
-    pub fn start(request: &StartRequest) -> Result<(LocalServer, ServerInfo), String> {
+    pub fn start(request: &StartRequest) -> Result<(LocalServer, ServerInfo), Failure> {
         let running = request.server.start(request.cpus.as_ref())?;
         let mut facts = Evidence::default();
         if request.conforms {
@@ -101,10 +94,8 @@ impl LocalServer {
     }
 
     fn runtime(&self) -> Reading<Runtime> {
-        match self.running.sidecar {
-            Some(address) => go::ask(address),
-            None => Reading::unknown("the server has no sidecar port that reports Go's runtime"),
-        }
+        let reason = "the server has no sidecar port that reports Go's runtime";
+        Reading::or_unknown(self.running.sidecar, reason).and_then(go::ask)
     }
 
     fn cpu_times(&self) -> CpuTimes {
@@ -112,14 +103,11 @@ impl LocalServer {
     }
 
     fn cpu_since(&self, before: &CpuTimes) -> Reading<f64> {
-        match &self.processes {
-            Some(processes) => Reading::Value(cpu_spent(before, &processes.times())),
-            None => Reading::unknown("no process is known"),
-        }
+        let processes = Reading::or_unknown(self.processes.as_ref(), "no process is known");
+        processes.map(|processes| cpu_spent(before, &processes.times()))
     }
 }
 
-/// A set for each process.
 fn single_sets(processes: &[(String, u32)]) -> Vec<(String, ProcessSet)> {
     let set_of = |(name, pid): &(String, u32)| (name.clone(), ProcessSet::new(Tree::live(), &[*pid], None));
     processes.iter().map(set_of).collect()
@@ -143,7 +131,7 @@ impl ServerDriver for LocalServer {
         self.is_watched_from_cpus = enabled;
     }
 
-    fn prepare(&mut self) -> Result<(), String> {
+    fn prepare(&mut self) -> Result<(), Failure> {
         if let Some(processes) = &self.processes {
             processes.discover();
             let pids = processes.running();
@@ -156,7 +144,7 @@ impl ServerDriver for LocalServer {
         Ok(())
     }
 
-    fn start_window(&mut self, length: Duration, profile: Option<u32>) -> Result<(), String> {
+    fn start_window(&mut self, length: Duration, profile: Option<u32>) -> Result<(), Failure> {
         let server = self.processes.iter().map(|set| (facts::SERVER.to_owned(), set.clone()));
         let plan = WatchPlan {
             tree: Tree::live(),
@@ -183,37 +171,36 @@ impl ServerDriver for LocalServer {
         self.cpu_at_start = self.cpu_times();
         self.window_start = Instant::now();
         let watcher = Watcher::start(plan, |_, _| {});
-        self.watcher = Some(watcher.map_err(|error| format!("the server cannot be watched: {error}"))?);
+        self.watcher = Some(watcher.attempt("the server cannot be watched")?);
         Ok(())
     }
 
-    fn finish_window(&mut self) -> Result<(), String> {
+    fn finish_window(&mut self) -> Result<(), Failure> {
         let seconds = self.window_start.elapsed().as_secs_f64();
         let cpu = self.cpu_since(&self.cpu_at_start);
-        let throttled = match self.groups.as_ref().zip(self.group_counts.take()) {
-            Some((groups, before)) => groups.throttled(&before, &groups.read(&Tree::live())),
-            None => Reading::unknown("the server's process is not known"),
-        };
-        let watched = self.watcher.take().ok_or("the server was not watched")?;
-        let watched = watched.stop().ok_or("what watched the server was lost")?;
+        let groups = self.groups.as_ref().zip(self.group_counts.take());
+        let throttled = Reading::or_unknown(groups, "the server's process is not known")
+            .and_then(|(groups, before)| groups.throttled(&before, &groups.read(&Tree::live())));
+        let watched = self.watcher.take().ok_or_else(|| Failure::new("the server was not watched"))?;
+        let watched = watched.stop().ok_or_else(|| Failure::new("the watcher of the server was lost"))?;
         let memory = facts::memory(self.processes.as_ref());
         self.measured = Some(WindowMeasurement { seconds, cpu, throttled, watched, memory });
         Ok(())
     }
 
-    fn collect(&mut self, answered: f64, share: f64) -> Result<WindowReport, String> {
-        let measured = self.measured.take().ok_or("the window was not ended")?;
+    fn collect(&mut self, answered: f64, share: f64) -> Result<WindowReport, Failure> {
+        let measured = self.measured.take().ok_or_else(|| Failure::new("the window was not ended"))?;
         let go = (std::mem::take(&mut self.go_before), self.runtime());
-        let profile = self.profile.take().map(|receiver| {
-            receiver.recv_timeout(LATE).unwrap_or_else(|_| Err("the profile did not come in time".to_owned()))
-        });
+        let profile = self
+            .profile
+            .take()
+            .map(|receiver| receiver.recv_timeout(LATE).unwrap_or(Err(ProfileError::Late)));
         let cpu = self.cpu_since(&self.cpu_at_prepare).into_value().unwrap_or(0.0);
         let (facts, timeline) = facts::window_facts(measured, go, profile, answered, share);
         Ok(WindowReport { facts, timeline, cpu })
     }
 }
 
-/// A line of the conformance test's output.
 #[derive(Deserialize)]
 struct Case {
     case: String,
@@ -221,18 +208,15 @@ struct Case {
 }
 
 /// Runs the conformance test against a server: whether it passed, and a summary.
-fn conformance(address: std::net::SocketAddr) -> Result<(bool, String), String> {
-    let program: PathBuf = servers::program().map_err(|error| error.to_string())?;
+fn conformance(address: std::net::SocketAddr) -> Result<(bool, String), Failure> {
+    let program = servers::program()?;
     let output = Command::new(&program)
         .args(["conformance", &address.to_string()])
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| format!("{}: {error}", program.display()))?;
-    let cases: Vec<Case> = output
-        .stdout
-        .split(|byte| *byte == b'\n')
-        .filter_map(|line| serde_json::from_slice(line).ok())
-        .collect();
+        .attempt_on("", program.display())?;
+    let lines = output.stdout.split(|byte| *byte == b'\n');
+    let cases: Vec<Case> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
     let failed: Vec<&str> = cases.iter().filter(|case| !case.passed).map(|case| case.case.as_str()).collect();
     let mut summary = format!("{} of {} cases passed", cases.len() - failed.len(), cases.len());
     if !failed.is_empty() {

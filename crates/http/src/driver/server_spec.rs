@@ -6,17 +6,16 @@ use std::time::{Duration, Instant};
 
 use figure::format::{plain_to, system_error};
 use figure::{CpuList, secrets};
+use lab::failure::{Attempt, Failure};
 use machine::Tree;
 use serde::{Deserialize, Serialize};
 
 use crate::servers::{self, Server, ServerConfig, StartReport};
 use crate::watch::process_set::{self, ENDED, ProcessSet};
 
-/// Time limit for a `--server` command to listen.
 const LISTEN: Duration = Duration::from_secs(30);
 /// Time limit for a daemon to listen, after its command has ended.
 const DAEMON: Duration = Duration::from_secs(2);
-/// Interval of attempts to connect.
 const AGAIN: Duration = Duration::from_millis(10);
 /// Time limit for a server to end after SIGTERM.
 const END: Duration = Duration::from_secs(5);
@@ -24,31 +23,22 @@ const END: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerSpec {
-    /// One of truebench's Go servers.
     Go {
-        /// Its name in the list.
         name: String,
         flags: Vec<String>,
-        /// Variables of the Go runtime.
         environment: Vec<(String, String)>,
     },
-    /// The null responder, with these options.
     Null(Vec<String>),
-    /// A command of the user.
     Command {
         /// For `sh -c`.
         command: String,
-        /// Where it will listen.
         address: SocketAddr,
         /// The port with pprof or expvar, if it is a Go server.
         sidecar: Option<SocketAddr>,
     },
-    /// A server that already runs.
     Running {
         address: SocketAddr,
-        /// Its process, if known and on this machine.
         pid: Option<u32>,
-        /// The port with pprof or expvar.
         sidecar: Option<SocketAddr>,
     },
 }
@@ -61,36 +51,24 @@ pub struct RunningServer {
     pub pid: Option<u32>,
     /// Processes that listen at its address, in addition to those below `pid`.
     pub listening_pids: Vec<u32>,
-    /// The port with pprof or expvar.
     pub sidecar: Option<SocketAddr>,
-    /// What a Go server reported when it started.
     pub go_report: Option<StartReport>,
     go_server: Option<Box<Server>>,
     child: Option<Child>,
 }
 
 impl ServerSpec {
-    /// Starts the server, or finds a running one.
-    ///
-    /// # Errors
-    /// A sentence for the user.
-    pub fn start(&self, cpus: Option<&CpuList>) -> Result<RunningServer, String> {
+    pub fn start(&self, cpus: Option<&CpuList>) -> Result<RunningServer, Failure> {
         match self {
             ServerSpec::Go { name, flags, environment } => {
-                let program = servers::program().map_err(|error| error.to_string())?;
+                let program = servers::program()?;
                 let (name, flags, environment) = (name.clone(), flags.clone(), environment.clone());
                 let config = ServerConfig { name, flags, environment, cpus: cpus.cloned() };
-                let server = Server::start(&program, &config).map_err(|error| error.to_string())?;
+                let server = Server::start(&program, &config)?;
                 let report = server.report.clone();
-                Ok(RunningServer {
-                    address: report.address,
-                    pid: Some(report.pid),
-                    listening_pids: Vec::new(),
-                    sidecar: Some(report.sidecar),
-                    go_report: Some(report),
-                    go_server: Some(Box::new(server)),
-                    child: None,
-                })
+                let mut running = RunningServer::new(report.address, Some(report.pid), Some(report.sidecar));
+                (running.go_report, running.go_server) = (Some(report), Some(Box::new(server)));
+                Ok(running)
             }
             ServerSpec::Null(options) => {
                 let mut command = Command::new("/proc/self/exe");
@@ -99,67 +77,43 @@ impl ServerSpec {
                 command.stdout(Stdio::piped()).stdin(Stdio::piped());
                 let mut child = spawn(command, cpus)?;
                 let line = child.stdout.take().map(servers::first_line);
-                let mut server = RunningServer {
-                    address: SocketAddr::from(([127, 0, 0, 1], 0)),
-                    pid: Some(child.id()),
-                    listening_pids: Vec::new(),
-                    sidecar: None,
-                    go_report: None,
-                    go_server: None,
-                    child: Some(child),
-                };
+                let mut running = RunningServer::new(([127, 0, 0, 1], 0).into(), Some(child.id()), None);
+                running.child = Some(child);
                 let line = line.and_then(|line| line.recv_timeout(LISTEN).ok()).unwrap_or_default();
                 let address = line.strip_prefix("http://").map(|rest| rest.trim_end_matches('/').parse());
-                match address {
-                    Some(Ok(address)) => server.address = address,
-                    _ => {
-                        return Err(format!(
-                            "the null responder did not start: it printed '{}'",
-                            plain_to(&line, 100)
-                        ));
-                    }
-                }
-                Ok(server)
+                let Some(Ok(address)) = address else {
+                    let answer = format!("it printed '{}'", plain_to(&line, 100));
+                    return Err(Failure::new("the null responder did not start").answer(answer));
+                };
+                running.address = address;
+                Ok(running)
             }
             ServerSpec::Command { command, address, sidecar } => {
                 if TcpStream::connect_timeout(address, AGAIN).is_ok() {
-                    return Err(format!(
-                        "something listens at {address} already: it would be measured in place of --server"
-                    ));
+                    let reason = format!("something listens at {address} already");
+                    return Err(Failure::new(reason).answer("it would be measured in place of --server"));
                 }
                 let mut shell = Command::new("/bin/sh");
                 shell.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::null());
                 let mut child = spawn(shell, cpus)?;
                 let listens = wait_for(&mut child, *address);
                 let is_daemon = !matches!(child.try_wait(), Ok(None));
-                let mut server = RunningServer {
-                    address: *address,
-                    pid: Some(child.id()),
-                    listening_pids: Vec::new(),
-                    sidecar: *sidecar,
-                    go_report: None,
-                    go_server: None,
-                    child: Some(child),
-                };
-                listens.map_err(|reason| format!("{}: {reason}", secrets::text(command)))?;
-                server.listening_pids = process_set::listening(&Tree::live(), None, *address);
+                let mut running = RunningServer::new(*address, Some(child.id()), *sidecar);
+                running.child = Some(child);
+                listens.attempt_on("", secrets::text(command))?;
+                running.listening_pids = process_set::listening(&Tree::live(), None, *address);
                 if is_daemon {
-                    server.pid = server.listening_pids.first().copied();
+                    running.pid = running.listening_pids.first().copied();
                 }
-                Ok(server)
+                Ok(running)
             }
-            ServerSpec::Running { address, pid, sidecar } => Ok(RunningServer {
-                address: *address,
-                pid: *pid,
-                listening_pids: match pid {
-                    Some(pid) => process_set::listening(&Tree::live(), Some(*pid), *address),
-                    None => Vec::new(),
-                },
-                sidecar: *sidecar,
-                go_report: None,
-                go_server: None,
-                child: None,
-            }),
+            ServerSpec::Running { address, pid, sidecar } => {
+                let mut running = RunningServer::new(*address, *pid, *sidecar);
+                if pid.is_some() {
+                    running.listening_pids = process_set::listening(&Tree::live(), *pid, *address);
+                }
+                Ok(running)
+            }
         }
     }
 
@@ -168,7 +122,6 @@ impl ServerSpec {
         matches!(self, ServerSpec::Running { address, pid: None, .. } if address.ip().is_loopback())
     }
 
-    /// The process of a running server, if known.
     pub fn running_pid(&self) -> Option<u32> {
         match self {
             ServerSpec::Running { pid, .. } => *pid,
@@ -199,16 +152,20 @@ impl ServerSpec {
 }
 
 impl RunningServer {
-    /// A sentence about how the server ended.
-    pub fn how_it_ended(&mut self) -> String {
+    fn new(address: SocketAddr, pid: Option<u32>, sidecar: Option<SocketAddr>) -> RunningServer {
+        let listening_pids = Vec::new();
+        RunningServer { address, pid, listening_pids, sidecar, go_report: None, go_server: None, child: None }
+    }
+
+    pub fn how_it_ended(&mut self) -> Failure {
         let status = match (&mut self.child, &mut self.go_server) {
             (Some(child), _) => child.try_wait().ok().flatten(),
             (None, Some(server)) => server.status(),
             (None, None) => None,
         };
         match status {
-            Some(status) => format!("the server {}", lab::exit_status::describe(status)),
-            None => ENDED.to_owned(),
+            Some(status) => Failure::new(format!("the server {}", lab::exit_status::describe(status))),
+            None => Failure::new(ENDED),
         }
     }
 
@@ -221,11 +178,11 @@ impl RunningServer {
 }
 
 /// Starts a child on these CPUs, in its own process group: all its descendants can be ended with it.
-fn spawn(mut command: Command, cpus: Option<&CpuList>) -> Result<Child, String> {
+fn spawn(mut command: Command, cpus: Option<&CpuList>) -> Result<Child, Failure> {
     use std::os::unix::process::CommandExt;
     command.process_group(0);
-    lab::child::spawn(command, cpus)
-        .map_err(|error| format!("the server could not be started: {}", system_error(&error.into())))
+    let spawned = lab::child::spawn(command, cpus).map_err(|error| system_error(&error.into()));
+    spawned.attempt("the server could not be started")
 }
 
 /// Waits until it listens. A command may end before that, and leave a daemon.
@@ -239,10 +196,8 @@ fn wait_for(child: &mut Child, address: SocketAddr) -> Result<(), String> {
         if let Some(status) = ended {
             deadline = deadline.min(Instant::now() + DAEMON);
             if !status.success() || Instant::now() > deadline {
-                return Err(format!(
-                    "it {} before it listened at {address}",
-                    lab::exit_status::describe(status)
-                ));
+                let end = lab::exit_status::describe(status);
+                return Err(format!("it {end} before it listened at {address}"));
             }
         }
         if Instant::now() > deadline {

@@ -7,6 +7,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use lab::failure::Failure;
 use rustix::net::sockopt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,6 @@ use super::{ServerInfo, WindowReport};
 
 /// Protocol version: changes with every message that either side could misunderstand.
 pub const PROTOCOL: u32 = 1;
-/// Most bytes of a hello.
 pub const MAX_HELLO: usize = 4 << 10;
 /// Most bytes of an order. Its longest part is a list of CPUs.
 pub const MAX_ORDER: usize = 512 << 10;
@@ -27,10 +27,8 @@ const WHOLE: Duration = Duration::from_secs(20);
 /// Keep-alive probes (tcp(7)): idle time, interval, number.
 const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(10), Duration::from_secs(5), 3);
 
-/// The client's first line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
-    /// Its [`PROTOCOL`].
     pub protocol: u32,
     /// Empty without a token.
     #[serde(default)]
@@ -44,7 +42,6 @@ pub struct Host {
     pub machine: String,
     /// /proc/sys/kernel/random/boot_id; empty if not readable.
     pub boot: String,
-    /// Names of the Go servers that the agent starts.
     pub servers: Vec<String>,
 }
 
@@ -53,22 +50,15 @@ pub struct Host {
 pub enum Order {
     /// Start a server. Servers are numbered from 0.
     Start(Box<StartRequest>),
-    /// [`ServerDriver::prepare`](super::ServerDriver::prepare) of this server.
     Prepare(usize),
-    /// [`ServerDriver::start_window`](super::ServerDriver::start_window).
     StartWindow {
         server: usize,
-        /// Length of the window.
         length: Duration,
-        /// Seconds of a CPU profile.
         profile: Option<u32>,
     },
-    /// [`ServerDriver::finish_window`](super::ServerDriver::finish_window).
     FinishWindow(usize),
-    /// [`ServerDriver::collect`](super::ServerDriver::collect).
     Collect {
         server: usize,
-        /// Answers as expected within the window.
         answered: f64,
         /// Their share of all answers since `Prepare`.
         share: f64,
@@ -78,20 +68,17 @@ pub enum Order {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// To a hello: accepted.
     Welcome(Host),
     /// To a hello: refused for this reason. The connection ends.
     Refused(String),
     Started(Box<ServerInfo>),
     Done,
-    /// To `Collect`.
     Report(Box<WindowReport>),
     /// The order failed; others may still succeed.
-    Failed(String),
+    Failed(Failure),
 }
 
 impl Answer {
-    /// For people.
     pub fn kind(&self) -> &'static str {
         match self {
             Answer::Welcome(_) => "a welcome",
@@ -104,21 +91,16 @@ impl Answer {
     }
 }
 
-/// Why no line was received.
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
-    /// The peer closed the connection, or it broke.
     #[error("the connection ended")]
     Ended,
-    /// No complete line in time.
     #[error("nothing came within {0} s")]
     Late(u64),
     #[error("a line has more than {0} bytes")]
     Long(usize),
-    /// A line is not the expected message.
     #[error("what came is no message of truebench's")]
     Garbage,
-    /// A system call failed.
     #[error("{}", figure::format::system_error(.0))]
     System(#[from] std::io::Error),
 }
@@ -131,9 +113,6 @@ pub struct Wire {
 
 impl Wire {
     /// Enables keep-alive, so that a vanished peer is noticed.
-    ///
-    /// # Errors
-    /// A system call failed.
     pub fn new(stream: TcpStream) -> std::io::Result<Wire> {
         let (idle, interval, count) = KEEPALIVE;
         stream.set_nodelay(true)?;
@@ -145,8 +124,6 @@ impl Wire {
         Ok(Wire { stream, received: Vec::new() })
     }
 
-    /// # Errors
-    /// The peer is gone, or does not read.
     pub fn send(&mut self, message: &impl Serialize) -> Result<(), WireError> {
         let mut line = serde_json::to_vec(message).map_err(std::io::Error::from)?;
         line.push(b'\n');
@@ -158,27 +135,13 @@ impl Wire {
     }
 
     /// The next line: starts within `patience`, and has at most `limit` bytes.
-    ///
-    /// # Errors
-    /// [`WireError`]; after any of them the connection is of no use.
+    /// After an error the connection is of no use.
     pub fn receive<T: DeserializeOwned>(&mut self, patience: Duration, limit: usize) -> Result<T, WireError> {
-        self.line(patience, WHOLE, limit)
-    }
-
-    /// The first line: complete within `patience`, and at most `limit` bytes.
-    ///
-    /// # Errors
-    /// As [`receive`](Wire::receive).
-    pub fn receive_whole<T: DeserializeOwned>(
-        &mut self,
-        patience: Duration,
-        limit: usize,
-    ) -> Result<T, WireError> {
-        self.line(patience, Duration::ZERO, limit)
+        self.receive_within(patience, WHOLE, limit)
     }
 
     /// A line that starts within `patience`, and is complete then, or `more` after its first byte.
-    fn line<T: DeserializeOwned>(
+    pub fn receive_within<T: DeserializeOwned>(
         &mut self,
         patience: Duration,
         more: Duration,

@@ -2,10 +2,8 @@
 
 use super::message::{MAX_BODY, MAX_HEAD, Malformed, Sink};
 
-/// Most bytes of a chunk's extensions.
 const MAX_EXTENSIONS: u32 = 4096;
 
-/// State of the decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunks {
     at: At,
@@ -32,7 +30,6 @@ enum At {
     LastEnd,
 }
 
-/// The effect of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// All bytes were used; the body is incomplete.
@@ -42,7 +39,6 @@ pub enum Progress {
 }
 
 impl Chunks {
-    /// At the first byte of a body.
     pub const fn new() -> Chunks {
         Chunks { at: At::FirstDigit, left: 0, body: 0, line: 0 }
     }
@@ -53,9 +49,6 @@ impl Chunks {
     }
 
     /// Consumes `bytes` and passes body data to the sink.
-    ///
-    /// # Errors
-    /// The framing is broken.
     pub fn advance<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<Progress, Malformed> {
         let mut used = 0;
         while let Some(&byte) = bytes.get(used) {

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use figure::CpuList;
 
-use super::connections::{check_connections, with_sources};
+use super::connections::{check_connections, sources};
 use super::epoll::Epoll;
 use super::io::{ConnectSpec, Io};
 use super::load::{Carrier, Error, Load, Pacing};
@@ -19,30 +19,9 @@ use crate::pace::{Closed, Constant, Pace, Poisson};
 use crate::record::RunStats;
 use crate::stop::{After, Either, Requests};
 
-/// Makes the connections of a load and runs its one window.
-///
-/// `start` is called once all connections are made, so that several processes can wait for each other. It
-/// returns the moment of the first request, in nanoseconds of CLOCK_MONOTONIC. `None` or `abort` ends the run
-/// early; what was recorded so far is kept.
-///
-/// # Errors
-/// [`Error`]. Missing connections are no error while there is at least one: see [`RampOutcome::established`].
-pub fn run(
-    load: &Load,
-    abort: &Arc<AtomicBool>,
-    start: impl FnOnce(&RampOutcome) -> Option<u64>,
-) -> Result<Outcome, Error> {
-    let window = Window::from_load(load);
-    window.check()?;
-    let client = Client::connect(load, abort.clone())?;
-    let moment = start(&client.ramp).ok_or(Error::Aborted)?;
-    client.window(&window, moment)
-}
-
 /// Threads with their connections, which persist from window to window.
 #[derive(Debug)]
 pub struct Client {
-    /// How the connections were made.
     pub ramp: RampOutcome,
     load: Load,
     threads: Vec<LoadThread>,
@@ -64,12 +43,14 @@ enum Reply {
 
 impl Client {
     /// Makes the connections. `abort` ends this early, and every window.
-    ///
-    /// # Errors
-    /// [`Error`]. Missing connections are no error while there is at least one.
+    /// Missing connections are no error while there is
+    /// at least one: see [`RampOutcome::established`].
     pub fn connect(load: &Load, abort: Arc<AtomicBool>) -> Result<Client, Error> {
         check_connections(load)?;
-        let load = with_sources(load);
+        let mut load = load.clone();
+        if load.sources.is_empty() {
+            load.sources = sources(load.target, load.connections);
+        }
         let mut client = Client { ramp: RampOutcome::default(), threads: Vec::new(), load };
         let first = Arc::new(FirstHash::new());
         for index in 0..client.load.threads {
@@ -86,15 +67,14 @@ impl Client {
             return Err(Error::Aborted);
         }
         if client.ramp.established == 0 {
-            return Err(no_connection(&client.load, &client.ramp));
+            let (target, seconds) = (client.load.target, client.ramp.length as f64 * 1e-9);
+            let failures = client.ramp.failures(&client.load.expect);
+            return Err(Error::Nothing { target, seconds, failures });
         }
         Ok(client)
     }
 
     /// Sends requests from `start` on, in nanoseconds of CLOCK_MONOTONIC.
-    ///
-    /// # Errors
-    /// The window makes no sense, or a system call of a thread failed.
     pub fn window(&self, window: &Window, start: u64) -> Result<Outcome, Error> {
         window.check()?;
         for thread in &self.threads {
@@ -147,22 +127,18 @@ impl Drop for LoadThread {
     }
 }
 
-/// What one thread needs to do its part of a load.
 struct ThreadTask {
     load: Load,
     abort: Arc<AtomicBool>,
     first: Arc<FirstHash>,
-    /// From 0.
     index: u32,
     orders: Receiver<(Window, u64)>,
     reply: Sender<Result<Reply, Error>>,
 }
 
-/// The result of a window, and the connections for the next one.
 type WindowEnd<I> = std::io::Result<(WindowResult<RunStats>, ConnectionSet<I>)>;
 
 impl ThreadTask {
-    /// Makes the connections, then runs windows as ordered.
     fn serve<I: Io>(self) {
         let wait_failed = |error| Error::System { what: "waiting for events", error };
         let ramped = self.prepare::<I>().and_then(|set| {
@@ -208,7 +184,6 @@ impl ThreadTask {
         Ok(ConnectionSet::new(load, count, io, &self.first))
     }
 
-    /// Chooses the schedule.
     fn run_paced<I: Io>(&self, load: &Load, set: ConnectionSet<I>, start: u64) -> WindowEnd<I> {
         let (index, threads) = (self.index, load.threads);
         match load.pacing {
@@ -222,7 +197,6 @@ impl ThreadTask {
         }
     }
 
-    /// Chooses the end of the window.
     fn run_until<I: Io, P: Pace>(
         &self,
         load: &Load,
@@ -256,9 +230,4 @@ fn set_up_thread(load: &Load, index: u32) -> Result<(), Error> {
     }
     rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1))
         .map_err(|error| failed("the slack of a thread's timers")(error.into()))
-}
-
-fn no_connection(load: &Load, ramp: &RampOutcome) -> Error {
-    let failures = ramp.failures(&load.expect);
-    Error::Nothing { target: load.target, seconds: ramp.length as f64 * 1e-9, failures }
 }

@@ -10,14 +10,11 @@ pub enum State {
     Down,
     /// Being made, since `since`.
     Connecting {
-        /// A request waits for the connection.
         with_request: bool,
     },
     /// Its first request: the server shows that it serves the connection.
     Proving,
-    /// Waits for a request.
     Free,
-    /// Waits for an answer.
     Busy,
 }
 
@@ -31,13 +28,10 @@ pub struct Connection {
     pub since: u64,
     /// Answers as expected in the window.
     pub served: u64,
-    /// Place of a partial head.
     pub carry: Option<std::num::NonZeroU32>,
-    /// It was answered once.
     pub is_proven: bool,
     /// In the queue of free connections; stays set when a queued connection is lost.
     pub is_queued: bool,
-    /// The body of the next answer is hashed.
     pub is_hashed: bool,
 }
 

@@ -23,7 +23,6 @@ pub(super) fn check_connections(load: &Load) -> Result<(), Error> {
     files(u64::from(load.connections) + u64::from(load.threads) + OTHER_FILES)
 }
 
-/// Raises the soft limit of open files if necessary.
 fn files(needed: u64) -> Result<(), Error> {
     let limit = getrlimit(Resource::Nofile);
     if limit.current.is_none_or(|current| current >= needed) {
@@ -49,12 +48,4 @@ pub fn sources(target: SocketAddr, connections: u32) -> Vec<IpAddr> {
         }
         _ => Vec::new(),
     }
-}
-
-pub(super) fn with_sources(load: &Load) -> Load {
-    let mut load = load.clone();
-    if load.sources.is_empty() {
-        load.sources = sources(load.target, load.connections);
-    }
-    load
 }

@@ -7,14 +7,13 @@ use std::os::fd::OwnedFd;
 
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
+use rustix::net::{RecvFlags, SendFlags, SocketFlags, recv, send, sockopt};
 
 use super::io::{ConnectSpec, Io, IoEvent, Raw};
 use super::poll::{self, Poll};
 use super::socket;
 use crate::record::Failure;
 
-/// Most bytes of one read.
 const BUFFER: usize = 64 * 1024;
 /// Most reads of a connection before others have their turn: an endless body must not block the thread.
 const READS_OF_TURN: u32 = 16;
@@ -30,7 +29,6 @@ pub struct Epoll {
     filled: usize,
     /// The connection that is being read, and its event.
     reading: Option<(u64, EventFlags)>,
-    /// Reads of this connection in this turn.
     reads: u32,
     /// Connections with more to read, for which epoll reports no further event: for the next turn, and of
     /// this one.
@@ -38,7 +36,6 @@ pub struct Epoll {
     resumed: VecDeque<(u64, EventFlags)>,
 }
 
-/// The socket of a connection.
 #[derive(Debug, Default)]
 pub struct Slot {
     socket: Option<OwnedFd>,
@@ -52,7 +49,6 @@ pub struct Slot {
 }
 
 impl Epoll {
-    /// The word of a socket's events.
     fn word(&self, connection: u32) -> u64 {
         u64::from(self.slots[connection as usize].generation) << 32 | u64::from(connection)
     }
@@ -63,7 +59,6 @@ impl Epoll {
         (slot.socket.is_some() && u64::from(slot.generation) == word >> 32).then_some(slot)
     }
 
-    /// Sends the rest of the request.
     fn flush(&mut self, connection: u32) -> Result<(), Failure> {
         let slot = &mut self.slots[connection as usize];
         let Some(socket) = &slot.socket else { return Err(Failure::Reset) };
@@ -107,7 +102,6 @@ impl Epoll {
         }
     }
 
-    /// Ends the making of a connection.
     fn finish_connect(&mut self, word: u64) -> IoEvent {
         let slot = &mut self.slots[word as u32 as usize];
         slot.is_connecting = false;
@@ -141,7 +135,7 @@ impl Io for Epoll {
 
     fn connect(&mut self, connection: u32) -> Result<(), Failure> {
         self.close(connection);
-        let opened = socket::open(self.spec.target, self.spec.source(connection));
+        let opened = socket::open(self.spec.target, self.spec.source(connection), SocketFlags::NONBLOCK);
         let socket = opened.map_err(|error| socket::failure(&error))?;
         socket::begin(&socket, self.spec.target)?;
         // OUT fires when the connection is made, and later only after a send found no room: registering it

@@ -7,9 +7,7 @@ use figure::format::{listed, plain_to, system_error};
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage};
 
 const INSECURE: &str = "--insecure accepts any certificate";
-/// Most names of a certificate in a message.
 const MAX_NAMES: usize = 3;
-/// Most characters of each name.
 const MAX_LETTERS: usize = 60;
 const DAY: u64 = 24 * 3600;
 
@@ -104,7 +102,6 @@ pub(super) fn is_authority(error: &rustls::OtherError) -> bool {
     matches!(error.0.downcast_ref::<webpki::Error>(), Some(webpki::Error::CaUsedAsEndEntity))
 }
 
-/// An error of a read or a write, with or without TLS.
 pub fn of_io(error: &io::Error, is_encrypted: bool, patience: Duration) -> String {
     if let Some(error) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         return of_tls(error);
@@ -128,7 +125,6 @@ pub fn of_io(error: &io::Error, is_encrypted: bool, patience: Duration) -> Strin
     }
 }
 
-/// An error while connecting.
 pub fn of_connect(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::ConnectionRefused => {

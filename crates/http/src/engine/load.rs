@@ -9,7 +9,7 @@ use figure::CpuList;
 use serde::{Deserialize, Serialize};
 
 use super::parse::Response;
-use super::tls::Tls;
+use super::tls::{Tls, TlsError};
 use crate::record::Failure;
 
 /// Connections per source address before the kernel's search for a free port becomes slow: half of the
@@ -29,14 +29,11 @@ pub struct Load {
     /// CPUs to pin threads to, in turn; `None`: no pinning.
     pub cpus: Option<CpuList>,
     pub pacing: Pacing,
-    /// Length of the window, if a time ends it.
     pub duration: Option<Duration>,
     /// Number of requests of the window, if a number ends it. Requests in flight at the end of the warm-up
     /// come on top.
     pub requests: Option<u64>,
-    /// Length of the warm-up before the window.
     pub warm_up: Duration,
-    /// How to make connections before the warm-up.
     pub ramp: Ramp,
     /// After this time a request, or the making of a connection, has failed.
     pub timeout: Duration,
@@ -47,33 +44,38 @@ pub struct Load {
     /// Source addresses, taken in turn. Empty: the system's choice, on loopback as many as needed.
     pub sources: Vec<IpAddr>,
     pub carrier: Carrier,
-    /// `None`: plain HTTP.
     pub tls: Option<Tls>,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The load makes no sense.
     #[error("{0}")]
     Load(&'static str),
-    /// The limit of open files is too low.
+    #[error("{method:?} {target:?} of {host:?} is no request: no part may be empty or hold blanks")]
+    Request { method: String, host: String, target: String },
+    #[error("the header line '{0}' has a name or a value that would end it")]
+    HeaderLine(String),
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     #[error(
         "{needed} open files are needed and this process may have {limit}: ask for fewer connections, or raise the limit \
          (ulimit -n {needed})"
     )]
     Files { needed: u64, limit: u64 },
-    /// A thread could not be started or set up.
     #[error("{what}: {}", figure::format::system_error(error))]
     System { what: &'static str, error: io::Error },
-    /// No connection was answered as expected.
     #[error("no connection to {target} was answered as expected within {seconds:.1} s: {failures}")]
     Nothing { target: SocketAddr, seconds: f64, failures: String },
-    /// The caller gave up.
     #[error("given up before it began")]
     Aborted,
 }
 
-/// When requests are sent.
+impl From<Error> for lab::failure::Failure {
+    fn from(error: Error) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pacing {
@@ -94,7 +96,7 @@ pub enum Pacing {
 }
 
 /// How to make connections before the warm-up. Each must answer one request.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ramp {
     /// Most connections that are being made at the same time. A number above the server's backlog makes it
     /// drop some.
@@ -113,7 +115,6 @@ impl Default for Ramp {
     }
 }
 
-/// The kernel interface that carries the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Carrier {
@@ -132,9 +133,6 @@ pub struct Request {
 impl Request {
     /// An HTTP/1.1 request. `host` is the value of the Host line, `target` begins with `/`, `lines` are
     /// further header lines. Adds Content-Length for a body, and `Connection: close` without keep-alive.
-    ///
-    /// # Errors
-    /// A part holds bytes that would end a line or a word.
     pub fn new(
         method: &str,
         host: &str,
@@ -142,12 +140,11 @@ impl Request {
         lines: &[(String, String)],
         body: &[u8],
         keeps_alive: bool,
-    ) -> Result<Request, String> {
+    ) -> Result<Request, Error> {
         let is_word = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_word(method) || !is_word(host) || !is_word(target) {
-            return Err(format!(
-                "{method:?} {target:?} of {host:?} is no request: no part may be empty or hold blanks"
-            ));
+            let [method, host, target] = [method, host, target].map(str::to_owned);
+            return Err(Error::Request { method, host, target });
         }
         let mut text = format!("{method} {target} HTTP/1.1\r\n");
         if !lines.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
@@ -155,7 +152,7 @@ impl Request {
         }
         for (name, value) in lines {
             if !is_word(name) || name.contains(':') || value.contains(['\r', '\n', '\0']) {
-                return Err(format!("the header line '{name}' has a name or a value that would end it"));
+                return Err(Error::HeaderLine(name.clone()));
             }
             text += &format!("{name}: {value}\r\n");
         }
@@ -183,12 +180,8 @@ pub struct Expect {
 }
 
 impl Expect {
-    /// Describes an unexpected status, and what to do.
     pub fn deviation(&self, status: u16) -> String {
-        let expected = match self.status {
-            Some(status) => status.to_string(),
-            None => "200 to 299".to_owned(),
-        };
+        let expected = self.status.map_or_else(|| "200 to 299".to_owned(), |status| status.to_string());
         let advice = match status {
             300..=399 => "redirects are not followed: name the final URL",
             401 | 407 => "give credentials in the URL or by -H Authorization",
@@ -198,9 +191,6 @@ impl Expect {
     }
 
     /// Checks everything except the contents of the body.
-    ///
-    /// # Errors
-    /// The first deviation.
     #[inline]
     pub fn check(&self, response: &Response) -> Result<(), Failure> {
         let is_status = match self.status {

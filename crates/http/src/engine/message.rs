@@ -1,67 +1,28 @@
 //! What the response parser and the chunk decoder share: limits, errors, framing, and where bodies go.
 
-/// Most bytes of a head.
+use crate::kinds::kinds;
+
 pub const MAX_HEAD: usize = 64 * 1024;
 /// Largest length that a body may declare, 1 PiB: more is no answer to a benchmark.
 pub const MAX_BODY: u64 = 1 << 50;
 
-/// Why bytes are no response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Malformed {
-    Head,
-    /// More than [`MAX_HEAD`] bytes.
-    HeadLong,
-    /// Too many header lines.
-    Headers,
-    /// Content-Length is no number, or several differ.
-    Length,
-    /// More than [`MAX_BODY`] bytes.
-    LengthAbsurd,
-    /// Transfer-Encoding in HTTP/1.0: the end of the body is undefined.
-    Framing,
-    /// Broken framing of a chunked body.
-    Chunk,
-    /// A chunk's size line, or the trailers, are too long.
-    ChunkLineLong,
-    /// 101 without a request for it.
-    Upgrade,
-    /// Too many 1xx responses before an answer.
-    Interim,
-}
-
-impl Malformed {
-    /// In the order of [`Counts::malformed`](crate::record::Counts::malformed).
-    pub const ALL: [Malformed; 10] = [
-        Malformed::Head,
-        Malformed::HeadLong,
-        Malformed::Headers,
-        Malformed::Length,
-        Malformed::LengthAbsurd,
-        Malformed::Framing,
-        Malformed::Chunk,
-        Malformed::ChunkLineLong,
-        Malformed::Upgrade,
-        Malformed::Interim,
-    ];
-
-    /// For people.
-    pub const fn text(self) -> &'static str {
-        match self {
-            Malformed::Head => "the head is not HTTP/1.x",
-            Malformed::HeadLong => "the head has more than 64 KiB",
-            Malformed::Headers => "more than 128 header lines",
-            Malformed::Length => "Content-Length is no number, or there are several",
-            Malformed::LengthAbsurd => "a body of more than 1 PiB",
-            Malformed::Framing => "Transfer-Encoding in HTTP/1.0",
-            Malformed::Chunk => "the framing of a chunked body is broken",
-            Malformed::ChunkLineLong => "a size line or trailers of a chunked body that do not end",
-            Malformed::Upgrade => "101, which was not requested",
-            Malformed::Interim => "responses of status 1xx, and no answer",
-        }
+kinds! {
+    /// Why bytes are no response.
+    Malformed {
+        Head = "the head is not HTTP/1.x",
+        HeadLong = "the head has more than 64 KiB",
+        Headers = "more than 128 header lines",
+        Length = "Content-Length is no number, or there are several",
+        LengthAbsurd = "a body of more than 1 PiB",
+        /// The end of such a body is undefined.
+        Framing = "Transfer-Encoding in HTTP/1.0",
+        Chunk = "the framing of a chunked body is broken",
+        ChunkLineLong = "a size line or trailers of a chunked body that do not end",
+        Upgrade = "101, which was not requested",
+        Interim = "responses of status 1xx, and no answer",
     }
 }
 
-/// How a body ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     /// After this number of bytes.
@@ -78,7 +39,6 @@ pub enum Framing {
     },
 }
 
-/// Where bodies go.
 pub trait Sink {
     /// The head of an answer with this framing came.
     #[inline]
@@ -86,7 +46,6 @@ pub trait Sink {
         let _ = framing;
     }
 
-    /// The next bytes of the body, without chunk framing.
     fn body(&mut self, piece: &[u8]);
 }
 

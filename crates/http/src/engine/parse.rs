@@ -13,7 +13,6 @@ const MAX_HEADERS: usize = 128;
 /// Most 1xx responses before one answer.
 const MAX_INTERIM: u8 = 32;
 
-/// A complete response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Response {
     /// 200 to 999.
@@ -24,7 +23,6 @@ pub struct Response {
     pub keeps_alive: bool,
 }
 
-/// The effect of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// All bytes were used; the response is incomplete.
@@ -35,14 +33,12 @@ pub enum Outcome {
     Malformed(Malformed),
 }
 
-/// What the end of the connection meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// It ended a body without a length: this is the response.
     Complete(Response),
     /// No byte of an answer had come.
     NoAnswer,
-    /// The answer is incomplete.
     Truncated,
 }
 

@@ -7,10 +7,8 @@ use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 
 use super::time;
 
-/// Most events that one wait returns.
 pub const MAX_EVENTS: usize = 512;
 
-/// An epoll descriptor and the events of its last wait.
 #[derive(Debug)]
 pub struct Poll {
     epoll: OwnedFd,
@@ -21,26 +19,17 @@ pub struct Poll {
 }
 
 impl Poll {
-    /// # Errors
-    /// A system call failed.
     pub fn new() -> io::Result<Poll> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         Ok(Poll { epoll, events: Vec::with_capacity(MAX_EVENTS), next: 0, has_nanoseconds: true })
     }
 
-    /// Registers a socket under this word.
-    ///
-    /// # Errors
-    /// A system call failed.
     pub fn add(&self, socket: impl AsFd, word: u64, flags: EventFlags) -> io::Result<()> {
         Ok(epoll::add(&self.epoll, socket, EventData::new_u64(word), flags)?)
     }
 
     /// Waits for events until a moment of CLOCK_MONOTONIC, or without limit; returns their number. A moment
     /// in the past does not block. A signal ends the wait.
-    ///
-    /// # Errors
-    /// A system call failed.
     pub fn wait(&mut self, until: Option<u64>) -> io::Result<usize> {
         (self.next, _) = (0, self.events.clear());
         let left = until.map(|until| until.saturating_sub(time::now()));
@@ -56,15 +45,9 @@ impl Poll {
         if count < 0 {
             // Rounded down: the caller waits again if it is too early, but cannot undo a late return.
             let milliseconds = left.map_or(-1, |left| i32::try_from(left / 1_000_000).unwrap_or(i32::MAX));
+            let (epoll, events) = (self.epoll.as_raw_fd(), self.events.as_mut_ptr());
             // SAFETY: the list has room for MAX_EVENTS events.
-            count = unsafe {
-                libc::epoll_wait(
-                    self.epoll.as_raw_fd(),
-                    self.events.as_mut_ptr(),
-                    MAX_EVENTS as i32,
-                    milliseconds,
-                )
-            };
+            count = unsafe { libc::epoll_wait(epoll, events, MAX_EVENTS as i32, milliseconds) };
         }
         self.arrived(count)
     }

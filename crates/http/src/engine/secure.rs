@@ -17,22 +17,21 @@ use crate::record::Failure;
 
 /// Room for one read: the carriers' 64 KiB, and TLS records (16 KiB) that began before.
 const PLAIN: usize = 96 * 1024;
+const ENDED: &str = "the server ended the connection; if it does not speak TLS, use http:// in --url";
+const ENDED_TLS: &str = "the server ended TLS; if it does not speak it, use http:// in --url";
 
-/// Connections of one thread.
 #[derive(Debug)]
 pub struct Secure<I> {
     carrier: I,
     tls: Tls,
     request: Arc<[u8]>,
     sessions: Vec<Option<Box<Session>>>,
-    /// The bytes decrypted last.
     plain: Vec<u8>,
     /// Events not yet returned, for the connection of the carrier's last event.
     events: VecDeque<(u32, IoEvent)>,
     tls_error: Option<String>,
 }
 
-/// The TLS state of a connection.
 #[derive(Debug)]
 struct Session {
     tls: ClientConnection,
@@ -45,13 +44,11 @@ struct Session {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// The TCP connection is being made.
     Connecting,
     Handshake,
     Made,
 }
 
-/// Sends what rustls encrypted.
 struct Outlet<'a, I> {
     carrier: &'a mut I,
     connection: u32,
@@ -151,7 +148,6 @@ impl<I: Raw> Secure<I> {
         self.events.push_back((connection, event));
     }
 
-    /// Encrypted bytes came.
     fn arrived(&mut self, connection: u32) {
         let Some(session) = &mut self.sessions[connection as usize] else { return };
         self.plain.clear();
@@ -175,11 +171,7 @@ impl<I: Raw> Secure<I> {
                 self.events.push_back((connection, IoEvent::Failed(Failure::Tls)));
             }
             Ok(true) if is_open => self.events.push_back((connection, IoEvent::Closed)),
-            Ok(true) => self.lose(
-                connection,
-                IoEvent::Closed,
-                "the server ended TLS; if it does not speak it, use http:// in --url",
-            ),
+            Ok(true) => self.lose(connection, IoEvent::Closed, ENDED_TLS),
             Ok(false) => {}
         }
     }
@@ -254,11 +246,7 @@ impl<I: Raw> Io for Secure<I> {
                         self.go_on(connection);
                     }
                 }
-                IoEvent::Closed => self.lose(
-                    connection,
-                    event,
-                    "the server ended the connection; if it does not speak TLS, use http:// in --url",
-                ),
+                IoEvent::Closed => self.lose(connection, event, ENDED),
                 IoEvent::Failed(_) => self.lose(connection, event, "the connection broke"),
             }
         }

@@ -9,23 +9,8 @@ use rustix::net::{
 
 use crate::record::Failure;
 
-/// A non-blocking socket for connections to `target`, with TCP_NODELAY, from `source` if one is given.
-///
-/// # Errors
-/// A system call failed.
-pub fn open(target: SocketAddr, source: Option<IpAddr>) -> io::Result<OwnedFd> {
-    open_with(target, source, SocketFlags::NONBLOCK)
-}
-
-/// The same as a blocking socket: io_uring waits for blocking sockets itself, and fails on others.
-///
-/// # Errors
-/// A system call failed.
-pub fn open_blocking(target: SocketAddr, source: Option<IpAddr>) -> io::Result<OwnedFd> {
-    open_with(target, source, SocketFlags::empty())
-}
-
-fn open_with(target: SocketAddr, source: Option<IpAddr>, flags: SocketFlags) -> io::Result<OwnedFd> {
+/// A socket for connections to `target`, with TCP_NODELAY, from `source` if one is given.
+pub fn open(target: SocketAddr, source: Option<IpAddr>, flags: SocketFlags) -> io::Result<OwnedFd> {
     let family = if target.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = socket_with(family, SocketType::STREAM, flags | SocketFlags::CLOEXEC, None)?;
     sockopt::set_tcp_nodelay(&socket, true)?;
@@ -37,9 +22,6 @@ fn open_with(target: SocketAddr, source: Option<IpAddr>, flags: SocketFlags) -> 
 }
 
 /// Begins a connection; true if it is made already.
-///
-/// # Errors
-/// Why it cannot be made.
 pub fn begin(socket: &OwnedFd, target: SocketAddr) -> Result<bool, Failure> {
     match connect(socket, &target) {
         Ok(()) => Ok(true),
@@ -49,15 +31,11 @@ pub fn begin(socket: &OwnedFd, target: SocketAddr) -> Result<bool, Failure> {
 }
 
 /// Sends bytes without blocking; returns their number.
-///
-/// # Errors
-/// A system call failed.
 pub fn write(socket: &OwnedFd, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
     let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
     Ok(rustix::io::retry_on_intr(|| sendmsg(socket, pieces, &mut SendAncillaryBuffer::default(), flags))?)
 }
 
-/// The kind of a failed connect.
 pub fn failure(error: &io::Error) -> Failure {
     match error.raw_os_error() {
         Some(libc::ECONNREFUSED) => Failure::Refused,

@@ -40,10 +40,8 @@ enum Phase {
     Draining,
 }
 
-/// The result of a window.
 pub struct WindowResult<R> {
     pub record: R,
-    /// By connection.
     pub fairness: Fairness,
     pub usage: Usage,
 }
@@ -58,7 +56,6 @@ pub struct ConnectionSet<I> {
 }
 
 impl<I: Io> ConnectionSet<I> {
-    /// `count` connections, none of them made yet.
     pub fn new(load: &Load, count: u32, io: I, first: &Arc<FirstHash>) -> ConnectionSet<I> {
         ConnectionSet {
             io,
@@ -85,9 +82,7 @@ pub struct Thread<'a, I, P, S, R> {
     carries: Carries,
     bodies: BodyHashes,
     phase: Phase,
-    /// Start of the window.
     window: u64,
-    /// Requests in flight.
     busy: u32,
     sweep_at: u64,
     ramp: RampOutcome,
@@ -126,9 +121,6 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
     }
 
     /// Sends requests from `start` to the end of the window, and waits for their answers.
-    ///
-    /// # Errors
-    /// A wait failed.
     pub fn run(mut self, start: u64) -> io::Result<(WindowResult<R>, ConnectionSet<I>)> {
         self.phase = Phase::Running;
         self.pace.begin(start);
@@ -258,7 +250,6 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
         }
     }
 
-    /// Waits for events, at most until a moment, and handles them.
     fn turn(&mut self, until: u64) -> io::Result<()> {
         let count = self.io.wait(Some(until))?;
         if count == 0 {
@@ -352,7 +343,6 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
         false
     }
 
-    /// Begins a connection.
     fn reconnect(&mut self, connection: u32, now: u64) {
         let state = &mut self.connections[connection as usize];
         (state.state, state.since) = (State::Down, u64::MAX);

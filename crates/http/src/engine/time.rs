@@ -1,8 +1,7 @@
-//! The engine's clock: CLOCK_MONOTONIC, the same in all processes of a machine, read without a system call.
+//! The engine's clock: CLOCK_MONOTONIC, the same in all processes of a machine, read without a system call. In nanoseconds.
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Now, in nanoseconds.
 #[inline]
 pub fn now() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);

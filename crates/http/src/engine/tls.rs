@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 
 use super::errors;
 
-/// Which certificates to trust.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
@@ -33,21 +32,16 @@ pub enum Trust {
 
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// Neither a DNS name nor an address.
     #[error("'{0}' is no server name: a name of DNS or an address is needed")]
     Name(String),
-    /// This system has no CAs, or they could not be read.
     #[error("no authority's certificate was found on this system ({0}): name a PEM file by --cacert")]
     Roots(String),
-    /// The file could not be read, or holds no usable certificate.
     #[error("{0}: {1}")]
     File(PathBuf, String),
     #[error("TLS could not be set up: {}", errors::of_tls(.0))]
     Setup(#[from] rustls::Error),
 }
 
-/// TLS settings of a load.
-///
 /// Sessions are resumed as by default in rustls. This matters only without keep-alive: a handshake is resumed
 /// if the thread has an unused ticket (TLS 1.3 tickets serve once), else it is a full handshake.
 #[derive(Clone, Debug)]
@@ -58,9 +52,6 @@ pub struct Tls {
 
 impl Tls {
     /// The server's certificate must hold this name, which is also sent as SNI unless it is an address.
-    ///
-    /// # Errors
-    /// [`TlsError`].
     pub fn new(server_name: &str, trust: &Trust) -> Result<Tls, TlsError> {
         let name = ServerName::try_from(server_name.to_owned())
             .map_err(|_| TlsError::Name(server_name.to_owned()))?;
@@ -70,11 +61,12 @@ impl Tls {
         let config = match trust {
             Trust::Roots => config.with_root_certificates(system_roots()?),
             Trust::File(path) => {
-                let verifier = Arc::new(FileVerifier::from_file(path, &provider)?);
-                config.dangerous().with_custom_certificate_verifier(verifier)
+                let trusted = Some(TrustedFile::read(path, &provider)?);
+                config.dangerous().with_custom_certificate_verifier(Arc::new(Verifier { provider, trusted }))
             }
             Trust::Insecure => {
-                config.dangerous().with_custom_certificate_verifier(Arc::new(AcceptAny(provider)))
+                let verifier = Verifier { provider, trusted: None };
+                config.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
             }
         };
         let mut config = config.with_no_client_auth();
@@ -89,7 +81,6 @@ impl Tls {
         Tls { name: self.name.clone(), config: Arc::new(config) }
     }
 
-    /// A new session, ready to send its first message.
     pub(crate) fn session(&self) -> Result<ClientConnection, rustls::Error> {
         ClientConnection::new(self.config.clone(), self.name.clone())
     }
@@ -111,13 +102,13 @@ fn system_roots() -> Result<RootCertStore, TlsError> {
 /// Trusts the CAs of a file, and servers that show a certificate of the file itself. `openssl req -x509`
 /// marks its certificate as a CA, and webpki accepts no CA certificate as a server's.
 #[derive(Debug)]
-struct FileVerifier {
+struct TrustedFile {
     authorities: Arc<WebPkiServerVerifier>,
     certificates: Vec<CertificateDer<'static>>,
 }
 
-impl FileVerifier {
-    fn from_file(path: &Path, provider: &Arc<CryptoProvider>) -> Result<FileVerifier, TlsError> {
+impl TrustedFile {
+    fn read(path: &Path, provider: &Arc<CryptoProvider>) -> Result<TrustedFile, TlsError> {
         let failed = |reason: String| TlsError::File(path.to_owned(), reason);
         let unread = |error: pem::Error| {
             failed(match error {
@@ -138,11 +129,18 @@ impl FileVerifier {
         let authorities = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone())
             .build()
             .map_err(|_| failed("it holds no certificate of an authority".to_owned()))?;
-        Ok(FileVerifier { authorities, certificates })
+        Ok(TrustedFile { authorities, certificates })
     }
 }
 
-impl ServerCertVerifier for FileVerifier {
+/// Always verifies that the server holds its key. Without a file it accepts any certificate.
+#[derive(Debug)]
+struct Verifier {
+    provider: Arc<CryptoProvider>,
+    trusted: Option<TrustedFile>,
+}
+
+impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
         server: &CertificateDer<'_>,
@@ -151,10 +149,11 @@ impl ServerCertVerifier for FileVerifier {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        match self.authorities.verify_server_cert(server, others, name, ocsp, now) {
+        let Some(trusted) = &self.trusted else { return Ok(ServerCertVerified::assertion()) };
+        match trusted.authorities.verify_server_cert(server, others, name, ocsp, now) {
             // webpki reports this after it has checked the validity period, and before it checks the name.
             Err(rustls::Error::InvalidCertificate(CertificateError::Other(reason)))
-                if errors::is_authority(&reason) && self.certificates.contains(server) =>
+                if errors::is_authority(&reason) && trusted.certificates.contains(server) =>
             {
                 verify_server_name(&ParsedCertificate::try_from(server)?, name)?;
                 Ok(ServerCertVerified::assertion())
@@ -169,7 +168,8 @@ impl ServerCertVerifier for FileVerifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.authorities.verify_tls12_signature(message, certificate, signed)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signed, algorithms)
     }
 
     fn verify_tls13_signature(
@@ -178,49 +178,11 @@ impl ServerCertVerifier for FileVerifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.authorities.verify_tls13_signature(message, certificate, signed)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signed, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.authorities.supported_verify_schemes()
-    }
-}
-
-/// Accepts any certificate; still verifies that the server holds its key.
-#[derive(Debug)]
-struct AcceptAny(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AcceptAny {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }

@@ -11,16 +11,14 @@ use std::time::Duration;
 
 use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
-use rustix::net::{Shutdown, SocketAddrAny, shutdown};
+use rustix::net::{Shutdown, SocketAddrAny, SocketFlags, shutdown};
 
 use super::io::{ConnectSpec, Io, IoEvent, Raw};
 use super::{socket, time};
 use crate::record::Failure;
 use buffers::Buffers;
 
-/// Size of the submission queue.
 const SUBMISSIONS: u32 = 1024;
-/// Size of the completion queue.
 const COMPLETIONS: u32 = 8192;
 
 pub struct Uring {
@@ -30,7 +28,6 @@ pub struct Uring {
     spec: ConnectSpec,
     target: Box<SocketAddrAny>,
     buffers: Buffers,
-    /// The last received buffer, and its number of bytes.
     current: Option<(u16, usize)>,
 }
 
@@ -41,7 +38,6 @@ struct Slot {
     generation: u32,
 }
 
-/// The kind of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operation {
     Connect = 1,
@@ -51,13 +47,10 @@ enum Operation {
 }
 
 /// Tries the system calls that this carrier needs.
-///
-/// # Errors
-/// Why io_uring cannot be used, for people.
-pub fn available() -> Result<(), String> {
+pub fn available() -> io::Result<()> {
     let target = ([127, 0, 0, 1], 1).into();
     let spec = ConnectSpec { target, sources: Vec::new(), request: [].into(), tls: None };
-    Uring::new(1, spec).map(drop).map_err(|error| error.to_string())
+    Uring::new(1, spec).map(drop)
 }
 
 fn explained(error: &io::Error) -> io::Error {
@@ -83,7 +76,6 @@ impl Uring {
         self.slots[connection as usize].socket.as_ref().map(AsRawFd::as_raw_fd)
     }
 
-    /// Queues an entry for the next system call.
     fn push(&mut self, entry: &squeue::Entry) -> Result<(), Failure> {
         // SAFETY: what entries point to (the request's bytes, the target, the buffers) lives as long as the
         // ring.
@@ -93,14 +85,12 @@ impl Uring {
         Ok(())
     }
 
-    /// Starts the multishot receive.
     fn receive(&mut self, connection: u32) -> Result<(), Failure> {
         let Some(socket) = self.socket(connection) else { return Err(Failure::Reset) };
         let word = self.word(connection, Operation::Receive);
         self.push(&opcode::RecvMulti::new(Fd(socket), buffers::GROUP).build().user_data(word))
     }
 
-    /// The event of a completion, if it is one.
     fn event(&mut self, entry: &cqueue::Entry) -> Option<(u32, IoEvent)> {
         let (word, result) = (entry.user_data(), entry.result());
         let connection = word as u32;
@@ -153,7 +143,9 @@ impl Io for Uring {
 
     fn connect(&mut self, connection: u32) -> Result<(), Failure> {
         self.close(connection);
-        let opened = socket::open_blocking(self.spec.target, self.spec.source(connection));
+        // io_uring waits for blocking sockets itself, and fails on others.
+        let flags = SocketFlags::empty();
+        let opened = socket::open(self.spec.target, self.spec.source(connection), flags);
         let socket = opened.map_err(|error| socket::failure(&error))?;
         let descriptor = Fd(socket.as_raw_fd());
         self.slots[connection as usize].socket = Some(socket);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::load::{Error, Load, Pacing};
+use super::load::{Error, Pacing};
 use super::thread::{RampOutcome, Usage};
 use crate::record::RunStats;
 
@@ -15,17 +15,10 @@ pub struct Window {
     pub duration: Option<Duration>,
     /// Number of requests, if a number ends the window.
     pub requests: Option<u64>,
-    /// Length of the warm-up before the window.
     pub warm_up: Duration,
 }
 
 impl Window {
-    /// The window of a load.
-    pub fn from_load(load: &Load) -> Window {
-        let Load { pacing, duration, requests, warm_up, .. } = *load;
-        Window { pacing, duration, requests, warm_up }
-    }
-
     /// The part of one of several processes: its share of the rate and of the requests, with its own
     /// schedule.
     pub fn part(&self, index: u64, processes: u64) -> Window {
@@ -59,12 +52,10 @@ impl Window {
 pub struct Outcome {
     pub ramp: RampOutcome,
     pub stats: RunStats,
-    /// By thread.
     pub usage: Vec<Usage>,
 }
 
 impl Outcome {
-    /// Adds the outcome of another process.
     pub fn merge(&mut self, other: &Outcome) {
         self.ramp.merge(&other.ramp);
         self.stats.merge(&other.stats);

@@ -8,22 +8,13 @@ use figure::{Basis, Better, Figure, Limit, Reading, Status, Unit};
 use crate::bench::{ALL_LATENCIES, all_latencies};
 use crate::profile::buckets;
 
-/// Adds the derived figures after their source, and sets the ceiling as limit.
 pub fn complete(figures: &mut Vec<Figure>) {
-    let carriers: Vec<Figure> = {
-        let (carriers, rest) = figures.drain(..).partition(|figure| figure.id.ends_with(ALL_LATENCIES));
-        *figures = rest;
-        carriers
-    };
-    let ceilings: Vec<(Option<f64>, f64, String)> = figures
-        .iter()
-        .filter(|figure| is_ceiling(figure))
-        .filter_map(|figure| {
-            Some((figure.conditions.get(key::CONNECTIONS), figure.value?, figure.id.clone()))
-        })
-        .collect();
-    let mut completed = Vec::new();
-    for mut head in figures.drain(..) {
+    let (carriers, heads): (Vec<Figure>, Vec<Figure>) =
+        figures.drain(..).partition(|figure| figure.id.ends_with(ALL_LATENCIES));
+    let ceiling =
+        |figure: &Figure| Some((figure.conditions.get(key::CONNECTIONS), figure.value?, figure.id.clone()));
+    let ceilings: Vec<_> = heads.iter().filter(|figure| is_ceiling(figure)).filter_map(ceiling).collect();
+    for mut head in heads {
         let is_ceiling = is_ceiling(&head);
         let carrier = carriers.iter().find(|carrier| carrier.id == all_latencies(&head.id));
         head.timeline = carrier.and_then(|carrier| carrier.timeline.clone());
@@ -37,10 +28,9 @@ pub fn complete(figures: &mut Vec<Figure>) {
         if let (Some(carrier), Some(median)) = (carrier, derived.first_mut()) {
             median.distribution = carrier.distribution.clone();
         }
-        completed.push(head);
-        completed.append(&mut derived);
+        figures.push(head);
+        figures.append(&mut derived);
     }
-    *figures = completed;
 }
 
 /// All figures derived from one; the median latency is the first.
@@ -57,8 +47,8 @@ fn all_derived(head: &Figure) -> Vec<Figure> {
 fn is_misleading(head: &Figure, quantity: Quantity) -> bool {
     let conditions = &head.conditions;
     let is_closed = conditions.get(key::PACING).as_deref() == Some(CLOSED);
-    let is_asked = conditions.get(key::GOAL).as_deref() == Some(ASKED);
-    matches!(quantity, Quantity::P99 | Quantity::P999) && is_closed && !is_asked
+    let is_user_server = conditions.get(key::GOAL).as_deref() == Some(ASKED);
+    matches!(quantity, Quantity::P99 | Quantity::P999) && is_closed && !is_user_server
 }
 
 /// Title, unit, word of `http.what`, and the quantile if it is one.

@@ -19,32 +19,28 @@ const CLIENT_CORES: usize = 4;
 /// Assigns whole cores, so that client and server share no core: the client gets the last ones. A single core
 /// is shared. If the servers are on another machine, the client gets all of this one; without `--server-cpus`
 /// the agent chooses theirs.
-///
-/// # Errors
-/// A requested CPU is not usable, or none is.
 pub fn split(machine: &Machine, client: &Client) -> Result<Split, PlanError> {
     let usable = machine.topology.usable();
     if usable.is_empty() {
         return Err(PlanError::NoCpu);
     }
-    let checked = |option: &'static str, cpus: &Option<CpuList>| match cpus {
-        Some(cpus) => {
-            let missing: CpuList = cpus.iter().filter(|cpu| !usable.contains(*cpu)).collect();
-            if missing.is_empty() {
-                Ok(Some(cpus.clone()))
-            } else {
-                Err(PlanError::Cpus { option, cpus: cpus.clone(), missing, usable: usable.clone() })
-            }
-        }
-        None => Ok(None),
-    };
-    if client.remote.is_some() {
-        let client_cpus = checked("--client-cpus", &client.cpus)?.unwrap_or(usable);
-        return Ok(Split { client: client_cpus, server: client.server_cpus.clone().unwrap_or_default() });
-    }
-    let client_cpus = checked("--client-cpus", &client.cpus)?;
-    let server_cpus = checked("--server-cpus", &client.server_cpus)?;
     let without = |list: &CpuList| -> CpuList { usable.iter().filter(|cpu| !list.contains(*cpu)).collect() };
+    let checked = |option: &'static str, cpus: &Option<CpuList>| {
+        let requested = cpus.iter().flat_map(CpuList::iter);
+        let missing: CpuList = requested.filter(|cpu| !usable.contains(*cpu)).collect();
+        match cpus.clone() {
+            Some(cpus) if !missing.is_empty() => {
+                Err(PlanError::Cpus { option, cpus, missing, usable: usable.clone() })
+            }
+            cpus => Ok(cpus),
+        }
+    };
+    let client_cpus = checked("--client-cpus", &client.cpus)?;
+    if client.remote.is_some() {
+        let server = client.server_cpus.clone().unwrap_or_default();
+        return Ok(Split { client: client_cpus.unwrap_or(usable), server });
+    }
+    let server_cpus = checked("--server-cpus", &client.server_cpus)?;
     let or_all = |list: CpuList| if list.is_empty() { usable.clone() } else { list };
     Ok(match (client_cpus, server_cpus) {
         (Some(client), Some(server)) => Split { client, server },

@@ -17,7 +17,7 @@ use crate::SUITE;
 use crate::bench::setup::{LoadLevel, Scenario, Setup, Task};
 use crate::client::LoadSpec;
 use crate::driver::ServerSpec;
-use crate::engine::{Carrier, Expect};
+use crate::engine::{Carrier, Expect, Ramp};
 
 /// Seconds added to every deadline.
 const GRACE: f64 = 150.0;
@@ -30,7 +30,6 @@ const USER_SERVER: &str = "yours";
 /// Seconds of window and warm-up per connection, in a closed loop: several round trips of all connections, so
 /// that requests in flight at the ends are a small part (Little's law).
 const CLOSED_CONNECTION_SECONDS: (f64, f64) = (60e-6, 20e-6);
-/// The same for open loads, which have few requests in flight.
 const OPEN_CONNECTION_SECONDS: (f64, f64) = (40e-6, 16e-6);
 
 pub struct PlanBuilder {
@@ -42,7 +41,6 @@ pub struct PlanBuilder {
     tasks: Vec<Task>,
 }
 
-/// How a figure measures its scenario.
 pub struct FigureSpec<'a> {
     /// A word of `http.goal`.
     pub goal: &'static str,
@@ -52,15 +50,11 @@ pub struct FigureSpec<'a> {
     pub suffix: &'a str,
     pub level: LoadLevel,
     pub window: Duration,
-    /// Number of requests of a window, if that ends it.
     pub requests: Option<u64>,
-    /// Whether every other round is profiled.
     pub profile: bool,
 }
 
 impl PlanBuilder {
-    /// # Errors
-    /// A requested CPU is not usable.
     pub fn new(machine: &Machine, client: &Client) -> Result<PlanBuilder, PlanError> {
         let split = super::cpus::split(machine, client)?;
         let (machine, client) = (machine.clone(), client.clone());
@@ -80,10 +74,6 @@ impl PlanBuilder {
         self.client.threads.unwrap_or(usual).max(self.client.processes).max(1)
     }
 
-    /// A load whose target is not yet known.
-    ///
-    /// # Errors
-    /// Fewer connections than threads.
     pub fn spec(&self, connections: u32) -> Result<LoadSpec, PlanError> {
         let threads = self.threads();
         if connections < threads {
@@ -94,7 +84,7 @@ impl PlanBuilder {
             host: String::new(),
             threads,
             cpus: Some(self.split.client.clone()),
-            ramp_rate: self.client.ramp,
+            ramp: Ramp { rate: self.client.ramp, ..Ramp::default() },
             timeout: self.client.timeout,
             sources: self.client.sources.clone(),
             carrier: self.client.carrier,
@@ -103,7 +93,6 @@ impl PlanBuilder {
         })
     }
 
-    /// Adds a scenario, and returns its index.
     pub fn add_scenario(&mut self, server: ServerSpec, spec: LoadSpec, group: Option<String>) -> usize {
         let server_cpus = match server {
             ServerSpec::Running { .. } => None,
@@ -123,13 +112,12 @@ impl PlanBuilder {
 
     /// Adds the null responder under the same load, as the ceiling. It runs on the servers' machine, so that
     /// the ceiling includes the network.
-    pub fn add_ceiling(&mut self, load: LoadSpec) {
+    pub fn add_ceiling(&mut self, mut load: LoadSpec) {
         let threads = self.split.server.len().max(1).to_string();
         let cpus = self.split.server.to_string();
         let options = ["--threads", &threads, "--cpus", &cpus].map(str::to_owned).to_vec();
         // An agent sets threads and CPUs itself.
         let options = if self.is_here() { options } else { Vec::new() };
-        let mut load = load;
         // Its answers differ from those of the servers.
         (load.expect, load.host) = (Expect::default(), String::new());
         let scenario = self.add_scenario(ServerSpec::Null(options), load, None);
@@ -146,7 +134,6 @@ impl PlanBuilder {
         figure.conditions.set(ROLE, "ceiling".to_owned());
     }
 
-    /// Adds a figure of a scenario.
     pub fn add_figure(&mut self, at: usize, spec: &FigureSpec) -> &mut Figure {
         let scenario = &self.scenarios[at];
         let (name, connections) = (scenario.server.name(), scenario.spec.connections);
@@ -194,7 +181,6 @@ impl PlanBuilder {
         &mut self.figures[index]
     }
 
-    /// Marks the last scenario's figure as not available.
     pub fn withdraw(&mut self, reason: &str) {
         let at = self.scenarios.len() - 1;
         self.scenarios.pop();
@@ -223,7 +209,7 @@ impl PlanBuilder {
             .with(key::CARRIER, carrier(load.carrier).to_owned())
             .with(key::KEEPS_ALIVE, load.keeps_alive)
             .with(key::TIMEOUT, load.timeout.as_secs_f64())
-            .with(key::BURST_OF_BACKLOG, f64::from(load.in_flight))
+            .with(key::BURST_OF_BACKLOG, f64::from(load.ramp.in_flight))
             .with(THREADS, f64::from(load.threads))
             .with(key::CLIENT_CPUS, load.cpus.as_ref().map(numbers).unwrap_or_default());
         // CPU numbers of another machine would be taken for local ones.
@@ -260,7 +246,7 @@ impl PlanBuilder {
         worker: &'static str,
         options: &Options<M>,
         mut notes: Vec<(&'static str, String)>,
-    ) -> Planned {
+    ) -> Planned<Setup> {
         let connections: u32 = self.scenarios.iter().map(|scenario| scenario.spec.connections).sum();
         notes.insert(0, ("client", format!("{} threads on CPU {}", self.threads(), self.split.client)));
         let server = match &self.client.remote {
@@ -281,7 +267,7 @@ impl PlanBuilder {
         let suite = SuitePlan {
             suite: SUITE,
             worker,
-            setup: serde_json::to_value(&setup).unwrap_or_default(),
+            setup,
             figures: self.figures,
             rules: options.rules,
             preparing: "servers and their connections".to_owned(),
@@ -300,7 +286,6 @@ pub fn carrier(carrier: Carrier) -> &'static str {
     }
 }
 
-/// Makes a name usable in an id.
 fn word(name: &str) -> String {
     name.chars()
         .map(|letter| if letter.is_ascii_alphanumeric() || "-_".contains(letter) { letter } else { '-' })

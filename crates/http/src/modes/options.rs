@@ -17,7 +17,6 @@ pub struct Options<M> {
     pub quick: bool,
 }
 
-/// Options of the client, in every mode.
 #[derive(Clone, Debug)]
 pub struct Client {
     /// Over all processes; `None`: one per CPU.
@@ -28,15 +27,12 @@ pub struct Client {
     /// `None`: the CPUs that the client does not use.
     pub server_cpus: Option<CpuList>,
     pub carrier: Carrier,
-    /// After this time a request has failed.
     pub timeout: Duration,
     /// `None`: a share of the window.
     pub warm_up: Option<Duration>,
     /// Most connections begun per second.
     pub ramp: Option<f64>,
-    /// Source addresses.
     pub sources: Vec<IpAddr>,
-    /// The machine of the servers, if another one.
     pub remote: Option<Remote>,
 }
 
@@ -48,10 +44,8 @@ pub struct Study {
     pub pools: Vec<u32>,
     /// Words of [`figure::loads::OF_STUDY`]. The saturating load is always included.
     pub loads: Vec<&'static str>,
-    /// Flags that add cost to every request.
     pub cost: Vec<String>,
     pub environment: Vec<(String, String)>,
-    /// The latency for which to search the largest rate.
     pub slo: Option<Slo>,
     pub profile: bool,
 }
@@ -62,7 +56,6 @@ impl Study {
     }
 }
 
-/// A bound of a latency quantile.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slo {
     /// 0 to 1.
@@ -70,21 +63,17 @@ pub struct Slo {
     pub limit: Duration,
 }
 
-/// A server of the user.
 #[derive(Clone, Debug)]
 pub struct UserServer {
     pub target: SocketAddr,
-    /// Value of the Host line.
     pub host: String,
     /// Begins with `/`.
     pub path: String,
     /// Expected server name and trusted certificates, for https.
     pub tls: Option<(String, Trust)>,
-    /// As given.
     pub url: String,
     /// The local interface towards it, if known.
     pub interface: Option<String>,
-    /// The command that starts it.
     pub command: Option<String>,
     /// Its process, if it runs here.
     pub pid: Option<u32>,
@@ -100,18 +89,14 @@ pub struct UserServer {
     /// Number of requests of all windows together, if that ends them.
     pub requests: Option<u64>,
     pub method: String,
-    /// Further header lines.
     pub lines: Vec<(String, String)>,
     pub body: Vec<u8>,
     pub expect: Expect,
     pub keeps_alive: bool,
-    /// The latency for which to search the largest rate.
     pub slo: Option<Slo>,
-    /// Whether to measure the client's ceiling with the null responder.
     pub ceiling: bool,
 }
 
-/// Wrong usage.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     #[error("no CPU that may be used is online")]
@@ -122,4 +107,6 @@ pub enum PlanError {
         "-c {connections}: each of the {threads} threads of the client needs a connection; ask for fewer by -t"
     )]
     Connections { connections: u32, threads: u32 },
+    #[error("the plan cannot be written for its worker: {0}")]
+    Setup(#[from] serde_json::Error),
 }

@@ -10,12 +10,11 @@ use lab::mode::Planned;
 
 use super::figures::{FigureSpec, PlanBuilder};
 use super::options::{Options, PlanError, Slo, Study};
-use crate::bench::setup::LoadLevel;
+use crate::bench::setup::{LoadLevel, Setup};
 use crate::client::LoadSpec;
 use crate::driver::ServerSpec;
 use crate::engine::Expect;
 
-/// Bytes of every server's body.
 const BODY: u64 = "Hello, Go!".len() as u64;
 const EXPECTED: Expect = Expect { status: Some(200), body: Some(BODY), same_body: true };
 /// The equal rate, as a share of the slowest server's capacity.
@@ -24,21 +23,14 @@ const EQUAL: f64 = 0.7;
 const DUTY: f64 = 0.01;
 /// The server's limit of connections; the load makes twice as many.
 const LIMIT: u32 = 200;
-/// How long refused connections are tried.
 const REFUSED: Duration = Duration::from_secs(2);
 /// Source addresses without keep-alive: each has about 28 000 ports, and a port stays in TIME_WAIT for a
 /// minute.
 const SHORT_SOURCES: u8 = 32;
-/// The server with a worker pool.
 const POOLED: &str = "multiplexed";
-/// The server with a limit of connections.
 const LIMITED: &str = "fasthttp";
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options<Study>) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options<Study>) -> Result<Planned<Setup>, PlanError> {
     let study = &options.mode;
     let mut plan = PlanBuilder::new(machine, &options.client)?;
     let seconds = Duration::from_secs_f64;
@@ -48,16 +40,11 @@ pub fn plan(machine: &Machine, options: &Options<Study>) -> Result<Planned, Plan
         (false, Some(_)) => (seconds(1.5), seconds(1.0)),
         (false, None) => (seconds(2.5), seconds(1.5)),
     };
-    let go = |name: &String, flags: &[&str]| ServerSpec::Go {
-        name: name.clone(),
-        flags: study.cost.iter().cloned().chain(flags.iter().map(|flag| (*flag).to_owned())).collect(),
-        environment: study.environment.clone(),
-    };
     for connections in &study.connections {
         let spec = spec(&plan, *connections)?;
         let group = Some(format!("c{connections}"));
         for name in &study.servers {
-            let scenario = plan.add_scenario(go(name, &[]), spec.clone(), group.clone());
+            let scenario = plan.add_scenario(study.server(name, &[]), spec.clone(), group.clone());
             let saturation = figure_spec(loads::SATURATION, "saturated", LoadLevel::Closed, saturated);
             plan.add_figure(scenario, &FigureSpec { profile: study.profile, ..saturation });
             if study.has(loads::EQUAL_RATE) {
@@ -73,25 +60,20 @@ pub fn plan(machine: &Machine, options: &Options<Study>) -> Result<Planned, Plan
         }
         plan.add_ceiling(spec);
     }
-    second_loads(&mut plan, study, &go, saturated)?;
+    second_loads(&mut plan, study, saturated)?;
     let notes = vec![("servers", study.servers.join(", ")), ("loads", study.loads.join(", "))];
     Ok(plan.build("http.study", options, notes))
 }
 
 /// Loads that favour worker pools, pools of several sizes, and a limit that refuses.
-fn second_loads(
-    plan: &mut PlanBuilder,
-    study: &Study,
-    go: &dyn Fn(&String, &[&str]) -> ServerSpec,
-    window: Duration,
-) -> Result<(), PlanError> {
+fn second_loads(plan: &mut PlanBuilder, study: &Study, window: Duration) -> Result<(), PlanError> {
     let Some(fewest) = study.connections.iter().min() else { return Ok(()) };
     let largest = study.connections.iter().max().unwrap_or(fewest);
     let group = |name: &str| Some(format!("{name}{fewest}"));
     for name in &study.servers {
         let mut spec = spec(plan, *fewest)?;
         if study.has(loads::DUTY) {
-            let scenario = plan.add_scenario(go(name, &[]), spec.clone(), group("duty"));
+            let scenario = plan.add_scenario(study.server(name, &[]), spec.clone(), group("duty"));
             let title = "each idle for 99 % of the time or more";
             plan.add_figure(scenario, &figure_spec(loads::DUTY, title, LoadLevel::Duty(DUTY), window));
         }
@@ -102,7 +84,7 @@ fn second_loads(
         if plan.is_here() {
             spec.sources = (1..=SHORT_SOURCES).map(|last| [127, 0, 1, last].into()).collect();
         }
-        let scenario = plan.add_scenario(go(name, &[]), spec, group("short"));
+        let scenario = plan.add_scenario(study.server(name, &[]), spec, group("short"));
         let title = "a connection for each request";
         plan.add_figure(scenario, &figure_spec(loads::SHORT, title, LoadLevel::Closed, window));
     }
@@ -112,7 +94,7 @@ fn second_loads(
     if let Some(pooled) = server_of(loads::POOL, POOLED) {
         for pool in &study.pools {
             let spec = spec(plan, *largest)?;
-            let scenario = plan.add_scenario(go(pooled, &["-pool", &pool.to_string()]), spec, None);
+            let scenario = plan.add_scenario(study.server(pooled, &["-pool", &pool.to_string()]), spec, None);
             let (suffix, title) = (format!(".w{pool}"), format!("served by a pool of {pool}"));
             let pooled = figure_spec(loads::POOL, &title, LoadLevel::Closed, window);
             let figure = plan.add_figure(scenario, &FigureSpec { suffix: &suffix, ..pooled });
@@ -121,48 +103,53 @@ fn second_loads(
     }
     if let Some(limited) = server_of(loads::REFUSAL, LIMITED) {
         let mut spec = spec(plan, LIMIT * 2)?;
-        spec.patience = REFUSED;
-        let scenario = plan.add_scenario(go(limited, &["-concurrency", &LIMIT.to_string()]), spec, None);
+        spec.ramp.patience = REFUSED;
+        let scenario =
+            plan.add_scenario(study.server(limited, &["-concurrency", &LIMIT.to_string()]), spec, None);
         plan.scenario_mut(scenario).may_refuse = true;
         let title = "twice as many as it takes";
         let refusal = figure_spec(loads::REFUSAL, title, LoadLevel::Closed, window);
         let figure = plan.add_figure(scenario, &refusal);
         figure.conditions.set(key::CONCURRENCY, f64::from(LIMIT));
     }
-    if study.has(loads::DOUBLED) { doubled(plan, study, go, window) } else { Ok(()) }
+    if study.has(loads::DOUBLED) { doubled(plan, study, window) } else { Ok(()) }
 }
 
 /// The same load with twice the threads: an equal rate shows that the client is not the limit.
-fn doubled(
-    plan: &mut PlanBuilder,
-    study: &Study,
-    go: &dyn Fn(&String, &[&str]) -> ServerSpec,
-    window: Duration,
-) -> Result<(), PlanError> {
+fn doubled(plan: &mut PlanBuilder, study: &Study, window: Duration) -> Result<(), PlanError> {
     let Some(fewest) = study.connections.iter().min() else { return Ok(()) };
     let (threads, cpus) = (plan.threads() * 2, plan.split.client.len() as u32);
     for name in &study.servers {
         let mut spec = spec(plan, *fewest)?;
         spec.threads = threads;
-        let scenario = plan.add_scenario(go(name, &[]), spec, None);
+        let scenario = plan.add_scenario(study.server(name, &[]), spec, None);
         let title = "saturated by twice the threads";
         plan.add_figure(scenario, &figure_spec(loads::DOUBLED, title, LoadLevel::Closed, window));
         if threads > cpus || threads > *fewest {
+            let half = threads / 2;
             plan.withdraw(&format!(
-                "the client has {} threads on {cpus} CPUs: twice as many have no room (fewer by -t)",
-                threads / 2
+                "the client has {half} threads on {cpus} CPUs: twice as many have no room (fewer by -t)"
             ));
         }
     }
     Ok(())
 }
 
-/// A load that expects the answer of the study's servers.
+impl Study {
+    fn server(&self, name: &str, flags: &[&str]) -> ServerSpec {
+        let flags = flags.iter().map(|flag| (*flag).to_owned());
+        ServerSpec::Go {
+            name: name.to_owned(),
+            flags: self.cost.iter().cloned().chain(flags).collect(),
+            environment: self.environment.clone(),
+        }
+    }
+}
+
 fn spec(plan: &PlanBuilder, connections: u32) -> Result<LoadSpec, PlanError> {
     Ok(LoadSpec { expect: EXPECTED, ..plan.spec(connections)? })
 }
 
-/// A figure without suffix and profile.
 fn figure_spec<'a>(goal: &'static str, title: &'a str, level: LoadLevel, window: Duration) -> FigureSpec<'a> {
     FigureSpec { goal, title, suffix: "", level, window, requests: None, profile: false }
 }

@@ -9,17 +9,13 @@ use lab::mode::Planned;
 
 use super::figures::{FigureSpec, PlanBuilder};
 use super::options::{Options, PlanError, UserServer};
-use crate::bench::setup::LoadLevel;
+use crate::bench::setup::{LoadLevel, Setup};
 use crate::driver::ServerSpec;
 
-/// The shortest window: 25 ticks of the kernel's CPU accounting.
+/// 25 ticks of the kernel's CPU accounting.
 const SHORTEST: Duration = Duration::from_millis(250);
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options<UserServer>) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options<UserServer>) -> Result<Planned<Setup>, PlanError> {
     let user = &options.mode;
     let mut plan = PlanBuilder::new(machine, &options.client)?;
     let mut spec = plan.spec(user.connections)?;

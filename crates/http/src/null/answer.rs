@@ -2,13 +2,10 @@
 
 use std::sync::Arc;
 
-/// The regular answer, and its variants.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub plain: Bytes,
-    /// With `Connection: close`.
     pub closing: Bytes,
-    /// 503 with a short body.
     pub unavailable: Bytes,
     /// With a body that is one byte longer.
     pub other: Bytes,
@@ -35,7 +32,6 @@ impl Bytes {
 }
 
 impl Answer {
-    /// 200 with this body.
     pub fn with_body(body: &[u8]) -> Answer {
         let lines = "Content-Type: text/plain; charset=utf-8\r\n";
         Answer {
@@ -46,7 +42,6 @@ impl Answer {
         }
     }
 
-    /// Arbitrary bytes.
     pub fn raw(bytes: &[u8]) -> Answer {
         let plain = Bytes::raw(bytes);
         Answer { closing: plain.clone(), plain, ..Answer::with_body(b"") }

@@ -37,25 +37,21 @@ pub struct Neglect {
     pub served: u64,
 }
 
-/// All faults; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     /// Stalls all threads at the same time.
     pub stall: Option<Stall>,
-    /// 503.
     pub unavailable: Option<OneIn>,
     /// No answer; the connection stays open.
     pub silent: Option<OneIn>,
     /// A reset instead of an answer.
     pub reset: Option<OneIn>,
-    /// Two answers.
     pub twice: Option<OneIn>,
     /// Half an answer, then the end of the connection.
     pub cut: Option<OneIn>,
     /// A body that is one byte longer.
     pub other: Option<OneIn>,
     pub delay: Option<Delay>,
-    /// Answers are delayed by `growth` more after each `every`.
     pub drift: Option<Drift>,
     pub neglect: Option<Neglect>,
     /// Accepts one connection per interval, so that the backlog fills up.
@@ -68,11 +64,9 @@ pub struct Faults {
     pub split: Option<Duration>,
     /// Sends each answer byte by byte with this delay.
     pub trickle: Option<Duration>,
-    /// Bodies never end.
     pub is_endless: bool,
 }
 
-/// The fault of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     None,
@@ -84,7 +78,6 @@ pub enum Fault {
     Other,
 }
 
-/// Which request of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestPosition {
     /// From 1, in its thread.
@@ -116,7 +109,7 @@ impl Faults {
         self.delay.is_some() || self.drift.is_some() || self.neglect.is_some()
     }
 
-    /// Delay of an answer in nanoseconds.
+    /// In nanoseconds.
     pub fn wait(&self, position: RequestPosition) -> u64 {
         let delay = self.delay.filter(|delay| position.request.is_multiple_of(delay.share.get()));
         let neglect = self.neglect.filter(|neglect| position.connection > neglect.served);

@@ -18,11 +18,9 @@ use super::faults::{Fault, Faults, RequestPosition};
 use crate::engine::poll::Poll;
 use crate::engine::time;
 
-/// Event word of the listener.
 const LISTENER: u64 = u64::MAX;
 /// Interval of checks for the end, in nanoseconds.
 const STOP_CHECK: u64 = 20_000_000;
-/// Most bytes of a head.
 const MAX_HEAD: usize = 64 * 1024;
 /// Size of a chunk of an endless body.
 const CHUNK: usize = 16 * 1024;
@@ -54,25 +52,19 @@ struct Connection {
     /// From 1, in its thread.
     number: u64,
     answered: u64,
-    /// A partial head.
     carry: Vec<u8>,
     /// Bytes of a request's body that are still to come.
     skip: u64,
     /// Bytes being sent, from and to.
     sending: Option<(Arc<[u8]>, usize, usize)>,
-    /// Close after sending.
     ends: bool,
     is_endless: bool,
-    /// Delayed on purpose.
     is_waiting: bool,
 }
 
-/// What matters of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParsedRequest {
-    /// Length of the head.
     pub end: usize,
-    /// Length of the body.
     pub body: u64,
     pub is_head: bool,
     pub closes: bool,
@@ -134,7 +126,6 @@ impl ServeThread {
         Ok(self.requests)
     }
 
-    /// Schedules work on a socket.
     fn wait(&mut self, word: u64, length: Duration) {
         self.later.push(Reverse((time::now().saturating_add(length.as_nanos() as u64), word)));
         if word != LISTENER {
@@ -142,7 +133,6 @@ impl ServeThread {
         }
     }
 
-    /// Does scheduled work.
     fn resume(&mut self, word: u64) -> io::Result<()> {
         if word == LISTENER {
             self.accept()?;
@@ -206,7 +196,6 @@ impl ServeThread {
         self.spare.push(word as u32);
     }
 
-    /// Reads and answers until nothing is left.
     fn read(&mut self, word: u64, flags: EventFlags) {
         while self.is_live(word) {
             let connection = &self.connections[word as u32 as usize];
@@ -271,13 +260,10 @@ impl ServeThread {
         connection.ends = announces || reaches(self.faults.drop_after);
         let bytes: &Bytes = if announces { &self.answer.closing } else { &self.answer.plain };
         let end = |bytes: &Bytes| if request.is_head { bytes.head } else { bytes.whole.len() };
-        let fault = self.faults.fault(self.requests);
-        connection.sending = match fault {
-            Fault::None => Some((bytes.whole.clone(), 0, end(bytes))),
-            Fault::Unavailable => {
-                let bytes = &self.answer.unavailable;
-                Some((bytes.whole.clone(), 0, end(bytes)))
-            }
+        let all = |bytes: &Bytes| Some((bytes.whole.clone(), 0, end(bytes)));
+        connection.sending = match self.faults.fault(self.requests) {
+            Fault::None => all(bytes),
+            Fault::Unavailable => all(&self.answer.unavailable),
             Fault::Silent => None,
             Fault::Reset => {
                 if let Some(socket) = &connection.socket {
@@ -293,10 +279,7 @@ impl ServeThread {
                 connection.ends = true;
                 Some((bytes.whole.clone(), 0, end(bytes) / 2))
             }
-            Fault::Other => {
-                let bytes = &self.answer.other;
-                Some((bytes.whole.clone(), 0, end(bytes)))
-            }
+            Fault::Other => all(&self.answer.other),
         };
         if self.faults.is_endless && connection.sending.is_some() {
             let head: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -317,7 +300,6 @@ impl ServeThread {
         self.go_on(word);
     }
 
-    /// Sends what is due.
     fn go_on(&mut self, word: u64) {
         let mut chunks = 0;
         while self.is_live(word) {

@@ -22,7 +22,6 @@ impl Poisson {
         Poisson { interval: 1e9 / rate * f64::from(threads), start: 0, next: 0.0, seed, state: seed }
     }
 
-    /// Draws the next distance.
     fn draw(&mut self) -> f64 {
         self.state = self.state.wrapping_add(GOLDEN);
         // 53 bits, above 0 and up to 1, so that the logarithm is finite.

@@ -22,7 +22,6 @@ pub struct Bucket {
 pub struct Split {
     /// In the order of [`RULES`], including empty ones; [`OTHER`] is the last.
     pub buckets: Vec<Bucket>,
-    /// CPU nanoseconds of all samples.
     pub nanoseconds: u64,
     pub samples: u64,
     /// Leaf functions in [`OTHER`] with their CPU nanoseconds, largest first; at most ten.

@@ -16,8 +16,6 @@ pub struct Coverage {
     pub booked: f64,
     /// Length of the kernel's window in seconds.
     pub booked_seconds: f64,
-    pub samples: u64,
-    /// Samples that Go reports as lost.
     pub lost: u64,
 }
 
@@ -31,7 +29,6 @@ impl Coverage {
             profile_seconds: profile.seconds,
             booked,
             booked_seconds,
-            samples: profile.samples(),
             lost: lost.fold(0, |sum, stack| sum.saturating_add(stack.samples)),
         }
     }
@@ -75,7 +72,7 @@ mod unit {
             profile(&[("main.f", 98), ("runtime/pprof.lostProfileEvent runtime/pprof.lostProfileEvent", 2)]);
         profile.seconds = 1.0;
         let coverage = Coverage::new(&profile, 1.0, 1.0);
-        assert_eq!((coverage.lost, coverage.samples), (2, 100));
+        assert_eq!((coverage.lost, profile.samples()), (2, 100));
     }
 
     #[test]
@@ -85,7 +82,6 @@ mod unit {
             profile_seconds: 1.0,
             booked,
             booked_seconds: 2.0,
-            samples: 100,
             lost: 0,
         };
         // The kernel's window is twice as long, with twice the CPU time.

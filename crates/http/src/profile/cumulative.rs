@@ -7,7 +7,6 @@ use super::rules::KERNEL_ENTRY;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// As in the study.
     pub name: &'static str,
     /// Names in the study's Go (1.16), and in current Go.
     pub functions: &'static [&'static str],
@@ -42,10 +41,9 @@ pub const ROWS: &[Row] = &[
 pub struct Shares {
     /// Samples with the function anywhere in the stack.
     pub cumulative: f64,
-    /// Samples with the function at the leaf.
-    ///
-    /// In Go 1.16 `syscall.Syscall` entered the kernel itself. Today it calls functions that do; they count
-    /// as part of it. Otherwise only `Syscall6` would have a flat share, of all system calls together.
+    /// Samples with the function at the leaf. In Go 1.16 `syscall.Syscall` entered the kernel itself. Today it
+    /// calls functions that do; they count as part of it. Otherwise only `Syscall6` would have a flat share, of
+    /// all system calls together.
     pub flat: f64,
 }
 

@@ -3,70 +3,33 @@
 use serde::{Deserialize, Serialize};
 
 use crate::engine::message::Malformed;
+use crate::kinds::kinds;
 
-/// Why a request had no answer as expected, or a connection was not made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Failure {
-    Status,
-    Length,
-    Malformed,
-    /// Reset while waiting for an answer, or the answer could not be read.
-    Reset,
-    ClosedBefore,
-    ClosedWithin,
-    Timeout,
-    /// ECONNREFUSED.
-    Refused,
-    ConnectTimeout,
-    /// EADDRNOTAVAIL or EADDRINUSE.
-    NoPort,
-    /// Any other reason.
-    Connect,
-    /// The handshake failed, or the server ended the session with an alert.
-    Tls,
-    Body,
-}
-
-impl Failure {
-    /// In the order of [`Counts::failed`].
-    pub const ALL: [Failure; 13] = [
-        Failure::Status,
-        Failure::Length,
-        Failure::Malformed,
-        Failure::Reset,
-        Failure::ClosedBefore,
-        Failure::ClosedWithin,
-        Failure::Timeout,
-        Failure::Refused,
-        Failure::ConnectTimeout,
-        Failure::NoPort,
-        Failure::Connect,
-        Failure::Tls,
-        Failure::Body,
-    ];
-
-    /// For people.
-    pub const fn text(self) -> &'static str {
-        match self {
-            Failure::Status => "another status than expected",
-            Failure::Length => "another length than expected",
-            Failure::Malformed => "malformed",
-            Failure::Reset => "reset",
-            Failure::ClosedBefore => "closed before the answer",
-            Failure::ClosedWithin => "closed in the middle of the answer",
-            Failure::Timeout => "timed out",
-            Failure::Refused => "refused",
-            Failure::ConnectTimeout => "not connected in time",
-            Failure::NoPort => "no local port left",
-            Failure::Connect => "not connected",
-            Failure::Tls => "TLS handshake failed",
-            Failure::Body => "another body than the first",
-        }
+kinds! {
+    /// Why a request had no answer as expected, or a connection was not made.
+    #[derive(PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    Failure {
+        Status = "another status than expected",
+        Length = "another length than expected",
+        Malformed = "malformed",
+        /// While waiting for an answer, or the answer could not be read.
+        Reset = "reset",
+        ClosedBefore = "closed before the answer",
+        ClosedWithin = "closed in the middle of the answer",
+        Timeout = "timed out",
+        /// ECONNREFUSED.
+        Refused = "refused",
+        ConnectTimeout = "not connected in time",
+        /// EADDRNOTAVAIL or EADDRINUSE.
+        NoPort = "no local port left",
+        Connect = "not connected",
+        /// Or the server ended the session with an alert.
+        Tls = "TLS handshake failed",
+        Body = "another body than the first",
     }
 }
 
-/// Outcomes of one window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Answers as expected within the window: the only ones that count as work.
@@ -99,17 +62,14 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Requests that failed within the window for this reason.
     pub fn failed_by(&self, kind: Failure) -> u64 {
         self.failed[kind as usize]
     }
 
-    /// Requests that failed within the window for any reason.
     pub fn failures(&self) -> u64 {
         self.failed.iter().sum()
     }
 
-    /// Adds the counts of another thread or process.
     pub fn merge(&mut self, other: &Counts) {
         let add = |to: &mut [u64], from: &[u64]| to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
         add(&mut self.failed, &other.failed);

@@ -6,18 +6,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fairness {
     pub connections: u64,
-    /// Connections without an answer.
     pub starved: u64,
     /// Fewest answers of a connection; `None` without connections.
     pub min: Option<u64>,
-    /// Most answers of a connection.
     pub max: u64,
     sum: u64,
     squares: f64,
 }
 
 impl Fairness {
-    /// From the number of answers of each connection.
     pub fn from_served(served: impl IntoIterator<Item = u64>) -> Fairness {
         let mut fairness = Fairness::default();
         for answers in served {

@@ -17,17 +17,13 @@ pub struct Histogram {
 }
 
 impl Default for Histogram {
+    /// Empty, with all memory allocated.
     fn default() -> Self {
-        Histogram::new()
+        Histogram::with_digits(DIGITS)
     }
 }
 
 impl Histogram {
-    /// Empty, with all memory allocated.
-    pub fn new() -> Histogram {
-        Histogram::with_digits(DIGITS)
-    }
-
     /// Bins of 1 %: small enough to keep one histogram per second.
     pub fn coarse() -> Histogram {
         Histogram::with_digits(2)
@@ -63,7 +59,6 @@ impl Histogram {
         self.bins.len()
     }
 
-    /// Durations longer than [`LONGEST`].
     pub fn over(&self) -> u64 {
         self.over
     }
@@ -89,7 +84,6 @@ impl Histogram {
     }
 }
 
-/// The JSON form.
 #[derive(Serialize, Deserialize)]
 struct HistogramJson {
     digits: u8,
@@ -129,7 +123,7 @@ mod unit {
 
     #[test]
     fn known_durations() {
-        let mut histogram = Histogram::new();
+        let mut histogram = Histogram::default();
         assert_eq!((histogram.mean(), histogram.quantile(0.5)), (None, None));
         (1..=1000).for_each(|step| histogram.record(step * 100_000));
         histogram.record(90_000_000_000);
@@ -146,7 +140,7 @@ mod unit {
             second in proptest::collection::vec(0u64..100_000_000_000, 0..200),
         ) {
             let histogram_of = |durations: &[u64]| {
-                let mut histogram = Histogram::new();
+                let mut histogram = Histogram::default();
                 durations.iter().for_each(|duration| histogram.record(*duration));
                 histogram
             };

@@ -9,10 +9,8 @@ pub const LENGTH: u64 = 1_000_000_000;
 /// An hour of slots. Later requests are in the totals and in no slot.
 const MAX_SLOTS: usize = 3600;
 
-/// One second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Slot {
-    /// Answers as expected.
     pub answered: u64,
     pub failed: u64,
     /// Latencies of the answers, from the intended start.
@@ -33,7 +31,6 @@ impl Intervals {
         }
     }
 
-    /// Counts a failure `at` nanoseconds after the start of the window.
     pub fn failure(&mut self, at: u64) {
         if let Some(slot) = self.at(at) {
             slot.failed += 1;

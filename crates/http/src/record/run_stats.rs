@@ -35,12 +35,10 @@ pub struct RunStats {
     pub fairness: Fairness,
     /// Start of the window, in nanoseconds of CLOCK_MONOTONIC; `None` during warm-up.
     pub begin: Option<u64>,
-    /// End of the window.
     pub end: Option<u64>,
 }
 
 impl RunStats {
-    /// Adds the stats of another thread or process, of the same window.
     pub fn merge(&mut self, other: &RunStats) {
         self.counts.merge(&other.counts);
         self.latency.merge(&other.latency);
@@ -62,7 +60,6 @@ impl RunStats {
         Some(self.end?.checked_sub(self.begin?)? as f64 * 1e-9)
     }
 
-    /// Answers as expected per second of the window.
     pub fn rate(&self) -> Option<f64> {
         self.seconds().filter(|seconds| *seconds > 0.0).map(|seconds| self.counts.answered as f64 / seconds)
     }

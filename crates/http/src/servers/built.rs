@@ -14,23 +14,16 @@ const NAME: &str = "truebench-servers";
 /// Sources: paths below the module's directory, and contents.
 const SOURCES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/servers.rs"));
 
-/// Where Go's installation instructions put it.
 const GO: &str = "/usr/local/go/bin/go";
 
 /// Path of `truebench-servers`: installed with truebench (in TRUEBENCH_LIB, next to the binary, or in
 /// `../lib/truebench`), else in the user's cache (`$XDG_CACHE_HOME/truebench` or `~/.cache/truebench`), else
 /// built into the cache now. A build takes seconds, the first one up to a minute.
-///
-/// # Errors
-/// Go is missing, the build fails, or the cache is not writable.
 pub fn program() -> Result<PathBuf, ServersError> {
     program_or_build(|_, _| ())
 }
 
 /// The same, but calls `building` with Go's version and the target path before a build.
-///
-/// # Errors
-/// As [`program`].
 pub fn program_or_build(building: impl FnOnce(&str, &Path)) -> Result<PathBuf, ServersError> {
     find_or_build(&lab::install::directories(), cache, go, building)
 }
@@ -43,9 +36,6 @@ fn cache() -> Result<PathBuf, ServersError> {
 }
 
 /// Go, on PATH or where its installation instructions put it.
-///
-/// # Errors
-/// Go is missing, or other users can write to it.
 pub(super) fn go() -> Result<PathBuf, ServersError> {
     let search = trust::on_path(&["go"], &std::env::var_os("PATH").unwrap_or_default());
     let reason = search.reason();
@@ -84,7 +74,6 @@ fn refused(reason: Untrusted) -> ServersError {
     }
 }
 
-/// Output of `go version`.
 fn version(go: &Path) -> Option<String> {
     let output = Command::new(go).arg("version").stdin(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())

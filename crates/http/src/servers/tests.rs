@@ -95,5 +95,5 @@ fn a_server_that_dies_is_an_error() {
     let mut server = Server::start(&PROGRAM, &config("nethttp")).unwrap();
     server.child.kill().unwrap();
     server.child.wait().unwrap();
-    assert!(server.stop().unwrap_err().contains("ended by itself"));
+    assert!(server.stop().unwrap_err().to_string().contains("ended by itself"));
 }

@@ -7,52 +7,36 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+use lab::failure::{Attempt, Failure};
+
 use crate::engine::errors;
 use crate::engine::message::{Framing, Malformed, Sink};
 use crate::engine::parse::{End, Outcome, Parser};
 
-/// Most bytes of a head.
 const MAX_HEAD: usize = 16 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// For the whole request.
     pub time: Duration,
-    /// Most bytes of the body.
     pub body: usize,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum GetError {
-    /// No connection, or no answer in time.
-    #[error("http://{}{}: {}", .0, .1, errors::of_connect(.2))]
-    System(SocketAddr, String, io::Error),
-    /// The answer is too long, or not HTTP/1.1.
-    #[error("http://{0}{1}: {2}")]
-    Answer(SocketAddr, String, &'static str),
-    /// A status other than 200.
-    #[error("http://{0}{1}: status {2}")]
-    Status(SocketAddr, String, u16),
+pub fn get(address: SocketAddr, path: &str, bounds: Bounds) -> Result<Vec<u8>, Failure> {
+    exchange(address, path, bounds).attempt_on("", format!("http://{address}{path}"))
 }
 
-/// Gets a path, such as `/debug/vars`.
-///
-/// # Errors
-/// [`GetError`].
-pub fn get(address: SocketAddr, path: &str, bounds: Bounds) -> Result<Vec<u8>, GetError> {
-    let system = |error| GetError::System(address, path.to_owned(), error);
+fn exchange(address: SocketAddr, path: &str, bounds: Bounds) -> Result<Vec<u8>, ReceiveError> {
     let deadline = Instant::now() + bounds.time;
-    let stream = TcpStream::connect_timeout(&address, bounds.time).map_err(system)?;
+    let stream = TcpStream::connect_timeout(&address, bounds.time)?;
     let mut stream = DeadlineStream { stream, deadline };
     let request = format!(
         "GET {path} HTTP/1.1\r\nHost: {address}\r\nAccept-Encoding: identity\r\nConnection: close\r\n\r\n"
     );
-    stream.send(request.as_bytes()).map_err(system)?;
-    match receive(&mut stream, bounds.body) {
-        Ok((200, body)) => Ok(body),
-        Ok((status, _)) => Err(GetError::Status(address, path.to_owned(), status)),
-        Err(ReceiveError::System(error)) => Err(system(error)),
-        Err(ReceiveError::Answer(reason)) => Err(GetError::Answer(address, path.to_owned(), reason)),
+    stream.send(request.as_bytes())?;
+    match receive(&mut stream, bounds.body)? {
+        (200, body) => Ok(body),
+        (status, _) => Err(ReceiveError::Status(status)),
     }
 }
 
@@ -92,25 +76,20 @@ impl Read for DeadlineStream {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ReceiveError {
-    /// A system call failed.
-    System(io::Error),
-    /// What is wrong with the answer.
+    #[error("{}", errors::of_connect(.0))]
+    System(#[from] io::Error),
+    #[error("{0}")]
     Answer(&'static str),
-}
-
-impl From<io::Error> for ReceiveError {
-    fn from(error: io::Error) -> ReceiveError {
-        ReceiveError::System(error)
-    }
+    #[error("status {0}")]
+    Status(u16),
 }
 
 const CUT: ReceiveError = ReceiveError::Answer("the answer ends too early");
 const LONG: ReceiveError = ReceiveError::Answer("the answer is too long");
 const NOT_HTTP: ReceiveError = ReceiveError::Answer("the answer is not HTTP/1.1");
 
-/// The body so far, and its first error.
 struct Body {
     bytes: Vec<u8>,
     limit: usize,
@@ -136,9 +115,6 @@ impl Sink for Body {
 }
 
 /// Reads status and body, of at most `limit` bytes.
-///
-/// # Errors
-/// The answer is truncated, too long, or not HTTP/1.1.
 pub fn receive(stream: &mut impl Read, limit: usize) -> Result<(u16, Vec<u8>), ReceiveError> {
     let (mut parser, mut carry) = (Parser::new(false), Vec::new());
     let mut body = Body { bytes: Vec::new(), limit, error: None };

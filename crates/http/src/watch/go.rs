@@ -6,11 +6,12 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use figure::{Reading, Unit};
+use lab::failure::Failure;
 use serde_json::Value;
 
 use super::get::{Bounds, get};
-use super::sample::{Kind, Sample};
-use crate::profile::pprof::{CpuProfile, MAX_BYTES};
+use super::sample::{Kind, Sample, evaluate};
+use crate::profile::pprof::{CpuProfile, MAX_BYTES, NotAProfile};
 
 /// Bounds of a request for the metrics: about 10 KB within milliseconds, unless the server has no CPU left.
 pub const VARIABLES: Bounds = Bounds { time: Duration::from_secs(5), body: 1 << 20 };
@@ -21,93 +22,70 @@ const GROUP: &str = "runtime";
 /// Most buckets of a histogram; Go's have about 200.
 const MAX_BUCKETS: usize = 4096;
 
-/// A metric to sample.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Metric {
-    /// Name in runtime/metrics.
-    name: &'static str,
-    /// Name of the sample.
-    sample: &'static str,
-    unit: Unit,
-    kind: Kind,
-}
-
-const fn level(name: &'static str, sample: &'static str, unit: Unit) -> Metric {
-    Metric { name, sample, unit, kind: Kind::Level }
-}
-
-const fn counter(name: &'static str, sample: &'static str, unit: Unit) -> Metric {
-    Metric { name, sample, unit, kind: Kind::Counter }
-}
-
-const METRICS: &[Metric] = &[
-    level(GOROUTINES, "go.goroutines", Unit::ONE),
-    level("/sched/goroutines/runnable:goroutines", "go.goroutines.runnable", Unit::ONE),
-    level("/sched/goroutines/running:goroutines", "go.goroutines.running", Unit::ONE),
-    level("/sched/goroutines/waiting:goroutines", "go.goroutines.waiting", Unit::ONE),
-    level("/sched/goroutines/not-in-go:goroutines", "go.goroutines.not_in_go", Unit::ONE),
-    counter(GOROUTINES_CREATED, "go.goroutines.created", Unit::ONE),
-    level("/sched/threads/total:threads", "go.threads", Unit::ONE),
-    level("/sched/gomaxprocs:threads", "go.maxprocs", Unit::ONE),
-    counter(GC_CYCLES, "go.gc.cycles", Unit::ONE),
-    counter(GC_CPU, "go.gc.cpu", Unit::SECONDS),
-    counter("/cpu/classes/gc/mark/assist:cpu-seconds", "go.gc.assist", Unit::SECONDS),
-    counter("/cpu/classes/total:cpu-seconds", "go.cpu.available", Unit::SECONDS),
-    counter(HEAP_ALLOCATED, "go.heap.allocated", Unit::BYTES),
-    counter("/gc/heap/allocs:objects", "go.heap.objects_allocated", Unit::ONE),
-    level("/gc/heap/live:bytes", "go.heap.live", Unit::BYTES),
-    level("/gc/heap/goal:bytes", "go.heap.goal", Unit::BYTES),
-    level("/memory/classes/heap/objects:bytes", "go.heap.objects", Unit::BYTES),
-    level("/memory/classes/heap/stacks:bytes", "go.stacks", Unit::BYTES),
-    level("/memory/classes/total:bytes", "go.memory", Unit::BYTES),
-    counter("/sync/mutex/wait/total:seconds", "go.mutex_wait", Unit::SECONDS),
+/// Name in runtime/metrics, and that of the sample.
+const METRICS: &[(&str, &str, Unit, Kind)] = &[
+    (GOROUTINES, "go.goroutines", Unit::ONE, Kind::Level),
+    ("/sched/goroutines/runnable:goroutines", "go.goroutines.runnable", Unit::ONE, Kind::Level),
+    ("/sched/goroutines/running:goroutines", "go.goroutines.running", Unit::ONE, Kind::Level),
+    ("/sched/goroutines/waiting:goroutines", "go.goroutines.waiting", Unit::ONE, Kind::Level),
+    ("/sched/goroutines/not-in-go:goroutines", "go.goroutines.not_in_go", Unit::ONE, Kind::Level),
+    (GOROUTINES_CREATED, "go.goroutines.created", Unit::ONE, Kind::Counter),
+    ("/sched/threads/total:threads", "go.threads", Unit::ONE, Kind::Level),
+    ("/sched/gomaxprocs:threads", "go.maxprocs", Unit::ONE, Kind::Level),
+    (GC_CYCLES, "go.gc.cycles", Unit::ONE, Kind::Counter),
+    (GC_CPU, "go.gc.cpu", Unit::SECONDS, Kind::Counter),
+    ("/cpu/classes/gc/mark/assist:cpu-seconds", "go.gc.assist", Unit::SECONDS, Kind::Counter),
+    ("/cpu/classes/total:cpu-seconds", "go.cpu.available", Unit::SECONDS, Kind::Counter),
+    (HEAP_ALLOCATED, "go.heap.allocated", Unit::BYTES, Kind::Counter),
+    ("/gc/heap/allocs:objects", "go.heap.objects_allocated", Unit::ONE, Kind::Counter),
+    ("/gc/heap/live:bytes", "go.heap.live", Unit::BYTES, Kind::Level),
+    ("/gc/heap/goal:bytes", "go.heap.goal", Unit::BYTES, Kind::Level),
+    ("/memory/classes/heap/objects:bytes", "go.heap.objects", Unit::BYTES, Kind::Level),
+    ("/memory/classes/heap/stacks:bytes", "go.stacks", Unit::BYTES, Kind::Level),
+    ("/memory/classes/total:bytes", "go.memory", Unit::BYTES, Kind::Level),
+    ("/sync/mutex/wait/total:seconds", "go.mutex_wait", Unit::SECONDS, Kind::Counter),
 ];
 
 pub const GOROUTINES: &str = "/sched/goroutines:goroutines";
-/// Goroutines created so far.
 pub const GOROUTINES_CREATED: &str = "/sched/goroutines-created:goroutines";
 /// Bytes allocated on the heap so far.
 pub const HEAP_ALLOCATED: &str = "/gc/heap/allocs:bytes";
 /// CPU seconds of garbage collection, as estimated at the end of each.
 pub const GC_CPU: &str = "/cpu/classes/gc/total:cpu-seconds";
-/// Garbage collections.
 pub const GC_CYCLES: &str = "/gc/cycles/total:gc-cycles";
 /// Seconds that goroutines spent runnable: the queue of Go's scheduler.
 pub const LATENCIES: &str = "/sched/latencies:seconds";
 /// Stop-the-world pauses of garbage collection, in seconds.
 pub const PAUSES: &str = "/sched/pauses/total/gc:seconds";
 
-/// Metrics at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Runtime {
     metrics: BTreeMap<String, Value>,
 }
 
-/// Requests the metrics from a sidecar port.
-///
-/// # Errors
-/// Unknown if nothing answers, or the answer is not expvar's.
 pub fn ask(address: SocketAddr) -> Reading<Runtime> {
-    match get(address, "/debug/vars", VARIABLES) {
-        Ok(body) => Runtime::parse(&body),
-        Err(error) => Reading::Unknown(error.to_string()),
-    }
+    let body = get(address, "/debug/vars", VARIABLES);
+    body.map_or_else(|failure| Reading::Unknown(failure.to_string()), |body| Runtime::parse(&body))
 }
 
-/// Requests a CPU profile; returns after this time.
-///
-/// # Errors
-/// A sentence for the user.
-pub fn profile(address: SocketAddr, seconds: u32) -> Result<CpuProfile, String> {
+pub fn profile(address: SocketAddr, seconds: u32) -> Result<CpuProfile, ProfileError> {
     let time = Duration::from_secs(u64::from(seconds)) + AFTER;
     let path = format!("/debug/pprof/profile?seconds={seconds}");
     let bounds = Bounds { time, body: MAX_BYTES as usize };
-    let packed = get(address, &path, bounds).map_err(|error| error.to_string())?;
-    CpuProfile::read(&packed).map_err(|error| error.to_string())
+    Ok(CpuProfile::read(&get(address, &path, bounds)?)?)
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    #[error(transparent)]
+    Get(#[from] Failure),
+    #[error(transparent)]
+    NotAProfile(#[from] NotAProfile),
+    #[error("the profile did not come in time")]
+    Late,
 }
 
 impl Runtime {
-    /// Parses the response of `/debug/vars`.
     pub fn parse(body: &[u8]) -> Reading<Runtime> {
         let Ok(Value::Object(mut variables)) = serde_json::from_slice(body) else {
             return Reading::unknown("/debug/vars: not an object of JSON");
@@ -125,33 +103,26 @@ impl Runtime {
     }
 
     pub fn number(&self, name: &str) -> Reading<f64> {
-        match self.metrics.get(name) {
-            None => Reading::Unknown(format!("{name}: this Go, or the server, does not report it")),
-            Some(value) => {
-                let number = value.as_f64().filter(|number| number.is_finite());
-                Reading::or_unknown(number, &format!("{name}: not a number"))
-            }
-        }
+        let number = |value: &Value| value.as_f64().filter(|number| number.is_finite());
+        self.metric(name, "number", number)
     }
 
     pub fn histogram(&self, name: &str) -> Reading<Histogram> {
+        self.metric(name, "histogram", Histogram::from_json)
+    }
+
+    fn metric<T>(&self, name: &str, kind: &str, parse: impl Fn(&Value) -> Option<T>) -> Reading<T> {
         match self.metrics.get(name) {
             None => Reading::Unknown(format!("{name}: this Go, or the server, does not report it")),
-            Some(value) => {
-                Reading::or_unknown(Histogram::from_json(value), &format!("{name}: not a histogram"))
-            }
+            Some(value) => Reading::or_unknown(parse(value), &format!("{name}: not a {kind}")),
         }
     }
 }
 
-/// All metrics of [`METRICS`].
 pub fn samples(runtime: &Reading<Runtime>) -> Vec<Sample> {
-    let sample = |metric: &Metric| {
-        let value = match runtime {
-            Reading::Value(runtime) => runtime.number(metric.name),
-            Reading::Unknown(reason) => Reading::unknown(reason),
-        };
-        Sample { name: metric.sample.into(), unit: metric.unit.clone(), kind: metric.kind, value }
+    let sample = |(metric, name, unit, kind): &(&str, &'static str, Unit, Kind)| {
+        let value = evaluate(runtime, |runtime| runtime.number(metric));
+        Sample { name: (*name).into(), unit: unit.clone(), kind: *kind, value }
     };
     METRICS.iter().map(sample).collect()
 }
@@ -190,7 +161,6 @@ impl Histogram {
         (ascending && buckets.iter().all(|(low, high, _)| low < high)).then_some(Histogram { buckets })
     }
 
-    /// Sum of all counts.
     pub fn count(&self) -> u64 {
         self.buckets.iter().fold(0, |sum, (_, _, count)| sum.saturating_add(*count))
     }
@@ -342,6 +312,6 @@ mod unit {
         let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let reason = ask(closed).reason().map(str::to_owned).unwrap();
         assert!(reason.starts_with(&format!("http://{closed}/debug/vars: ")), "{reason}");
-        assert!(profile(closed, 1).unwrap_err().contains("/debug/pprof/profile?seconds=1"));
+        assert!(profile(closed, 1).unwrap_err().to_string().contains("/debug/pprof/profile?seconds=1"));
     }
 }

@@ -5,7 +5,8 @@ use figure::{Reading, Unit};
 use machine::Tree;
 use rustix::param::clock_ticks_per_second;
 
-use super::sample::Sample;
+use super::process_growth::total;
+use super::sample::{Sample, evaluate};
 
 /// Columns of the `cpu` line of /proc/stat, in order. The guest columns after them are already part of user
 /// and nice.
@@ -25,30 +26,19 @@ const MAX_INTERFACES: usize = 16;
 /// (Documentation/admin-guide/iostats.rst).
 const SECTOR: f64 = 512.0;
 
-/// Reads all host counters.
 pub fn read(tree: &Tree) -> Vec<Sample> {
-    let mut samples = times(tree);
-    samples.extend(disks(tree));
-    samples.extend(interfaces(tree));
-    samples.extend(paging(tree));
-    samples.extend(pressure(tree));
-    samples
+    [times(tree), disks(tree).to_vec(), interfaces(tree), paging(tree), pressure(tree).to_vec()].concat()
 }
 
 /// Number `at` of a line `name number …`.
 fn number(text: &Reading<String>, file: &str, name: &str, at: usize) -> Reading<f64> {
-    match text {
-        Reading::Value(text) => {
-            let mut lines = text.lines().map(str::split_ascii_whitespace);
-            let words = lines.find_map(|mut words| (words.next()? == name).then_some(words));
-            let number = words.and_then(|mut words| words.nth(at)?.parse::<u64>().ok());
-            Reading::or_unknown(
-                number.map(|number| number as f64),
-                &format!("{file}: no number {} of '{name}'", at + 1),
-            )
-        }
-        Reading::Unknown(reason) => Reading::unknown(reason),
-    }
+    evaluate(text, |text| {
+        let mut lines = text.lines().map(str::split_ascii_whitespace);
+        let words = lines.find_map(|mut words| (words.next()? == name).then_some(words));
+        let number = words.and_then(|mut words| words.nth(at)?.parse::<u64>().ok());
+        let reason = format!("{file}: no number {} of '{name}'", at + 1);
+        Reading::or_unknown(number.map(|number| number as f64), &reason)
+    })
 }
 
 fn times(tree: &Tree) -> Vec<Sample> {
@@ -75,31 +65,24 @@ fn times(tree: &Tree) -> Vec<Sample> {
 /// top of others (dm, md, loop), which would count twice.
 fn disks(tree: &Tree) -> [Sample; 2] {
     const FILE: &str = "/proc/diskstats";
-    let whole: Vec<String> = tree
-        .names("/sys/block")
-        .into_iter()
-        .filter(|name| !["dm-", "md", "loop", "ram", "zram"].iter().any(|made| name.starts_with(made)))
-        .collect();
+    let mut whole = tree.names("/sys/block");
+    whole.retain(|name| !["dm-", "md", "loop", "ram", "zram"].iter().any(|made| name.starts_with(made)));
     let sum = |column: usize| {
-        let text = match tree.text(FILE) {
-            Reading::Value(text) => text,
-            Reading::Unknown(reason) => return Reading::Unknown(reason),
-        };
-        let (mut bytes, mut count) = (0.0, 0);
-        for name in &whole {
-            let line = text.lines().map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
-            let Some(line) = line.into_iter().find(|words| words.get(2) == Some(&name.as_str())) else {
-                continue;
-            };
-            match line.get(column).and_then(|word| word.parse::<u64>().ok()) {
-                Some(sectors) => (bytes, count) = (bytes + sectors as f64 * SECTOR, count + 1),
-                None => return Reading::Unknown(format!("{FILE}: no number {column} of {name}")),
+        tree.text(FILE).and_then(|text| {
+            let lines = text.lines().map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
+            let is_whole =
+                |words: &Vec<&str>| words.get(2).is_some_and(|name| whole.iter().any(|disk| disk == name));
+            let sectors = lines.filter(is_whole).map(|words| {
+                let sectors = words.get(column).and_then(|word| word.parse::<u64>().ok());
+                let reason = format!("{FILE}: no number {column} of {}", words[2]);
+                Reading::or_unknown(sectors.map(|sectors| sectors as f64 * SECTOR), &reason)
+            });
+            let disks: Vec<Reading<f64>> = sectors.collect();
+            if disks.is_empty() {
+                return Reading::Unknown(format!("{FILE}: none of the disks of /sys/block"));
             }
-        }
-        match count {
-            0 => Reading::Unknown(format!("{FILE}: none of the disks of /sys/block")),
-            _ => Reading::Value(bytes),
-        }
+            total(disks.into_iter())
+        })
     };
     [
         Sample::counter("host.disk.read", Unit::BYTES, sum(5)),
@@ -132,11 +115,8 @@ fn interfaces(tree: &Tree) -> Vec<Sample> {
             ("packets_out", Unit::ONE, 9),
         ]
         .map(|(what, unit, column)| {
-            let number = numbers.get(column).copied().flatten();
-            let value = Reading::or_unknown(
-                number.map(|number| number as f64),
-                &format!("{FILE}: no number {} of {name}", column + 1),
-            );
+            let number = numbers.get(column).copied().flatten().map(|number| number as f64);
+            let value = Reading::or_unknown(number, &format!("{FILE}: no number {} of {name}", column + 1));
             Sample::counter(format!("host.net.{name}.{what}"), unit, value)
         })
     };
@@ -157,22 +137,13 @@ fn paging(tree: &Tree) -> Vec<Sample> {
 fn pressure(tree: &Tree) -> [Sample; 3] {
     ["cpu", "memory", "io"].map(|what| {
         let file = format!("/proc/pressure/{what}");
-        let value = match tree.text(&file) {
-            Reading::Value(text) => {
-                let some = text.lines().find_map(|line| line.strip_prefix("some "));
-                let total = some.and_then(|some| {
-                    some.split_ascii_whitespace()
-                        .find_map(|word| word.strip_prefix("total="))?
-                        .parse::<u64>()
-                        .ok()
-                });
-                Reading::or_unknown(
-                    total.map(|us| us as f64 / 1e6),
-                    &format!("{file}: no number 'some … total='"),
-                )
-            }
-            Reading::Unknown(reason) => Reading::Unknown(reason),
-        };
+        let value = tree.text(&file).and_then(|text| {
+            let some = text.lines().find_map(|line| line.strip_prefix("some "));
+            let mut words = some.unwrap_or_default().split_ascii_whitespace();
+            let total = words.find_map(|word| word.strip_prefix("total=")?.parse::<u64>().ok());
+            let reason = format!("{file}: no number 'some … total='");
+            Reading::or_unknown(total.map(|us| us as f64 / 1e6), &reason)
+        });
         Sample::counter(format!("host.pressure.{what}"), Unit::SECONDS, value)
     })
 }

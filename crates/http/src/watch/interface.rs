@@ -31,11 +31,8 @@ pub fn towards(address: SocketAddr) -> Reading<String> {
     match route {
         Ok(local) => {
             let interface = addresses.into_iter().find(|(_, address)| *address == local.ip());
-            let reason = format!(
-                "no interface has the address {}, from which {} is reached",
-                local.ip(),
-                address.ip()
-            );
+            let (local, address) = (local.ip(), address.ip());
+            let reason = format!("no interface has the address {local}, from which {address} is reached");
             Reading::or_unknown(interface.map(|(name, _)| name), &reason)
         }
         Err(error) => Reading::Unknown(format!("no route to {}: {error}", address.ip())),
@@ -66,8 +63,7 @@ fn local_addresses() -> std::io::Result<Vec<(String, IpAddr)>> {
 
 /// The IP address of a socket address; `None` for another family.
 ///
-/// # Safety
-/// `address` is null, or a valid socket address of its family.
+/// # Safety `address` is null, or a valid socket address of its family.
 unsafe fn ip(address: *const libc::sockaddr) -> Option<IpAddr> {
     // SAFETY: null or a valid socket address, as the caller guarantees. It may be unaligned.
     unsafe {

@@ -19,7 +19,6 @@ use super::sample::Sample;
 const ANSWER: usize = 32 * 1024;
 /// Most messages of a dump. Each holds about a hundred sockets, and a port has one per listening thread.
 const MAX_MESSAGES: u32 = 64;
-/// Time limit of a receive.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 // linux/netlink.h, linux/sock_diag.h, net/tcp_states.h.
@@ -33,11 +32,9 @@ const HEADER: usize = 16;
 const REQUEST: usize = 56;
 const MESSAGE: usize = 72;
 
-/// A listening socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listener {
     address: SocketAddr,
-    /// Connections that wait to be accepted.
     queue: u32,
     /// Argument of listen(2), bounded by net.core.somaxconn. One more connection fits.
     backlog: u32,
@@ -105,7 +102,6 @@ fn serving(listeners: &[Listener], address: SocketAddr) -> Vec<Listener> {
     at_port().filter(|listener| distance(listener) == Some(nearest)).copied().collect()
 }
 
-/// All listening sockets of a family at a port.
 fn dump(family: u8, port: u16) -> io::Result<Vec<Listener>> {
     let socket =
         socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, Some(netlink::SOCK_DIAG))?;
@@ -136,9 +132,6 @@ fn request(family: u8, port: u16) -> Vec<u8> {
 }
 
 /// Adds the sockets of a message; true if it was the last.
-///
-/// # Errors
-/// The message is incomplete, or reports an error.
 pub fn parse_answer(mut answer: &[u8], listeners: &mut Vec<Listener>) -> io::Result<bool> {
     let damaged = || io::Error::new(io::ErrorKind::InvalidData, "an answer that is not whole");
     while !answer.is_empty() {

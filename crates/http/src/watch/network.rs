@@ -6,50 +6,36 @@ use std::collections::BTreeMap;
 use figure::{Reading, Unit};
 use machine::Tree;
 
-use super::sample::Sample;
+use super::sample::{Sample, evaluate};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counter {
-    /// File name in /proc/net.
-    pub file: &'static str,
-    /// Group in the file.
-    pub group: &'static str,
-    /// Name in the group, and of the sample after `tcp.`.
-    pub name: &'static str,
-}
+/// Counters of /proc/net/snmp, group Tcp. Not every kernel has all of these and the next (net/ipv4/proc.c).
+const SNMP_COUNTERS: &[&str] = &[
+    "ActiveOpens",
+    "PassiveOpens",
+    "AttemptFails",
+    "EstabResets",
+    "InSegs",
+    "OutSegs",
+    "RetransSegs",
+    "OutRsts",
+];
 
-const fn snmp(name: &'static str) -> Counter {
-    Counter { file: "snmp", group: "Tcp", name }
-}
-
-const fn extended(name: &'static str) -> Counter {
-    Counter { file: "netstat", group: "TcpExt", name }
-}
-
-/// Not every kernel has all of them (net/ipv4/proc.c).
-pub const COUNTERS: &[Counter] = &[
-    snmp("ActiveOpens"),
-    snmp("PassiveOpens"),
-    snmp("AttemptFails"),
-    snmp("EstabResets"),
-    snmp("InSegs"),
-    snmp("OutSegs"),
-    snmp("RetransSegs"),
-    snmp("OutRsts"),
-    extended("ListenOverflows"),
-    extended("ListenDrops"),
-    extended("TCPReqQFullDrop"),
-    extended("TCPReqQFullDoCookies"),
-    extended("SyncookiesSent"),
-    extended("TCPBacklogDrop"),
-    extended("TCPSynRetrans"),
-    extended("TCPTimeouts"),
-    extended("DelayedACKs"),
-    extended("TW"),
-    extended("TCPTimeWaitOverflow"),
-    extended("TCPAbortOnMemory"),
-    extended("TCPMemoryPressures"),
-    extended("PruneCalled"),
+/// Counters of /proc/net/netstat, group TcpExt.
+const NETSTAT_COUNTERS: &[&str] = &[
+    "ListenOverflows",
+    "ListenDrops",
+    "TCPReqQFullDrop",
+    "TCPReqQFullDoCookies",
+    "SyncookiesSent",
+    "TCPBacklogDrop",
+    "TCPSynRetrans",
+    "TCPTimeouts",
+    "DelayedACKs",
+    "TW",
+    "TCPTimeWaitOverflow",
+    "TCPAbortOnMemory",
+    "TCPMemoryPressures",
+    "PruneCalled",
 ];
 
 /// Words of /proc/net/sockstat, also the names after `sockets.`.
@@ -63,32 +49,29 @@ const LEVELS: &[(&str, &str, &str)] = &[
 
 /// Reads all counters and levels in the network namespace of a process (`None`: this one).
 pub fn read(tree: &Tree, process: Option<u32>) -> Vec<Sample> {
-    let directory = directory(process);
-    let snmp = groups(tree, &format!("{directory}/snmp"));
-    let netstat = groups(tree, &format!("{directory}/netstat"));
-    let counters = COUNTERS.iter().map(|counter| {
-        let groups = if counter.file == "snmp" { &snmp } else { &netstat };
-        let value = match groups {
-            Reading::Value(groups) => Reading::or_unknown(
-                groups.get(&(counter.group.to_owned(), counter.name.to_owned())).copied(),
-                &format!("{directory}/{}: no counter {} {}", counter.file, counter.group, counter.name),
-            ),
-            Reading::Unknown(reason) => Reading::unknown(reason),
-        };
-        Sample::counter(format!("tcp.{}", counter.name), Unit::ONE, value)
-    });
+    let directory = process.map_or_else(|| "/proc/net".to_owned(), |process| format!("/proc/{process}/net"));
+    let counters = [("snmp", "Tcp", SNMP_COUNTERS), ("netstat", "TcpExt", NETSTAT_COUNTERS)].map(
+        |(file, group, names)| {
+            let file = format!("{directory}/{file}");
+            let groups = groups(tree, &file);
+            let counter = |name: &&str| {
+                let value = evaluate(&groups, |groups| {
+                    let value = groups.get(&(group.to_owned(), (*name).to_owned())).copied();
+                    Reading::or_unknown(value, &format!("{file}: no counter {group} {name}"))
+                });
+                Sample::counter(format!("tcp.{name}"), Unit::ONE, value)
+            };
+            names.iter().map(counter).collect::<Vec<_>>()
+        },
+    );
     let sockstat = format!("{directory}/sockstat");
     let text = tree.text(&sockstat);
     let levels = LEVELS.iter().map(|(word, group, what)| {
-        let value = match &text {
-            Reading::Value(text) => {
-                Reading::or_unknown(level(text, group, word), &format!("{sockstat}: no number of {what}"))
-            }
-            Reading::Unknown(reason) => Reading::unknown(reason),
-        };
+        let reason = format!("{sockstat}: no number of {what}");
+        let value = evaluate(&text, |text| Reading::or_unknown(level(text, group, word), &reason));
         Sample::level(format!("sockets.{word}"), Unit::ONE, value)
     });
-    counters.chain(levels).chain(softnet(tree, &directory)).collect()
+    counters.concat().into_iter().chain(levels).chain(softnet(tree, &directory)).collect()
 }
 
 /// Columns of softnet_stat and their names after `net.softnet.` (softnet_seq_show, net/core/net-procfs.c):
@@ -101,25 +84,16 @@ fn softnet(tree: &Tree, directory: &str) -> [Sample; 2] {
     let file = format!("{directory}/softnet_stat");
     let text = tree.text(&file);
     SOFTNET.map(|(column, name)| {
-        let sum = |text: String| {
+        let value = evaluate(&text, |text| {
             let number =
                 |line: &str| u32::from_str_radix(line.split_ascii_whitespace().nth(column)?, 16).ok();
             let numbers: Option<Vec<u32>> = text.lines().map(number).collect();
             let numbers = numbers.filter(|numbers| !numbers.is_empty());
-            numbers.map(|numbers| numbers.into_iter().map(f64::from).sum())
-        };
-        let value = match text.clone() {
-            Reading::Value(text) => {
-                Reading::or_unknown(sum(text), &format!("{file}: no sum of packets {name}"))
-            }
-            Reading::Unknown(reason) => Reading::Unknown(reason),
-        };
+            let sum = numbers.map(|numbers| numbers.into_iter().map(f64::from).sum());
+            Reading::or_unknown(sum, &format!("{file}: no sum of packets {name}"))
+        });
         Sample::counter(format!("net.softnet.{name}"), Unit::ONE, value)
     })
-}
-
-fn directory(process: Option<u32>) -> String {
-    process.map_or_else(|| "/proc/net".to_owned(), |process| format!("/proc/{process}/net"))
 }
 
 /// Parses pairs of lines: names of a group, then their numbers. Negative numbers (MaxConn -1) are not
@@ -186,25 +160,18 @@ impl Settings {
 
     /// Number of local ports for one source and one target address.
     pub fn port_count(&self) -> Reading<u64> {
-        match &self.ports {
-            Reading::Value((first, last)) if first <= last => Reading::Value(u64::from(last - first) + 1),
-            Reading::Value((first, last)) => {
-                Reading::Unknown(format!("ip_local_port_range: {first} to {last} is no range"))
-            }
-            Reading::Unknown(reason) => Reading::unknown(reason),
-        }
+        evaluate(&self.ports, |(first, last)| {
+            let count = last.checked_sub(*first).map(|distance| u64::from(distance) + 1);
+            Reading::or_unknown(count, &format!("ip_local_port_range: {first} to {last} is no range"))
+        })
     }
 }
 
 fn numbers<const N: usize>(tree: &Tree, file: &str) -> Reading<[u64; N]> {
-    match tree.text(file) {
-        Reading::Value(text) => {
-            let numbers: Vec<u64> =
-                text.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect();
-            Reading::or_unknown(numbers.try_into().ok(), &format!("{file}: not {N} numbers"))
-        }
-        Reading::Unknown(reason) => Reading::Unknown(reason),
-    }
+    tree.text(file).and_then(|text| {
+        let numbers: Vec<u64> = text.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect();
+        Reading::or_unknown(numbers.try_into().ok(), &format!("{file}: not {N} numbers"))
+    })
 }
 
 #[cfg(test)]
@@ -234,7 +201,10 @@ mod unit {
             sample("tcp.TCPAbortOnMemory").reason(),
             Some("/proc/net/netstat: no counter TcpExt TCPAbortOnMemory")
         );
-        assert_eq!(samples.len(), COUNTERS.len() + LEVELS.len() + SOFTNET.len());
+        assert_eq!(
+            samples.len(),
+            SNMP_COUNTERS.len() + NETSTAT_COUNTERS.len() + LEVELS.len() + SOFTNET.len()
+        );
     }
 
     #[test]

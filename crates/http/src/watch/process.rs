@@ -9,13 +9,14 @@ use figure::{CpuList, Reading};
 use machine::Tree;
 use rustix::param::clock_ticks_per_second;
 
+use super::sample::evaluate;
+
 /// Most threads that are read. A Go program aborts at 10 000.
 const MAX_TASKS: usize = 10_000;
 
 /// CPU times and identity of a process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Times {
-    /// Parent pid.
     pub parent: u32,
     pub group: u32,
     /// Start time in ticks since boot: with the pid it identifies the process.
@@ -38,11 +39,8 @@ pub struct Times {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Process {
     pub times: Times,
-    /// RSS in bytes, including shared pages.
     pub resident: Reading<f64>,
-    /// Open files and sockets.
     pub descriptors: Reading<f64>,
-    /// By thread id.
     pub tasks: Reading<BTreeMap<u32, Task>>,
 }
 
@@ -51,9 +49,7 @@ pub struct Task {
     pub allowed: Reading<CpuList>,
     /// The CPU of its last run.
     pub last: Reading<u32>,
-    /// Voluntary context switches.
     pub voluntary: Reading<f64>,
-    /// Involuntary context switches.
     pub involuntary: Reading<f64>,
     /// Run delay in seconds: runnable without a CPU.
     pub waited: Reading<f64>,
@@ -69,7 +65,7 @@ pub fn cpu_of(processes: &[u32]) -> Reading<f64> {
     Reading::or_unknown(sum, "a process is gone")
 }
 
-/// CPU seconds of a process, in ns.
+/// CPU seconds, in ns.
 fn cpu_clock(pid: u32) -> Option<f64> {
     let mut clock = 0;
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -120,12 +116,8 @@ pub fn children(tree: &Tree, process: u32) -> Option<Vec<u32>> {
 pub fn read(tree: &Tree, process: u32, times: Times) -> Option<Process> {
     let directory = format!("/proc/{process}");
     if times.has_ended {
-        return Some(Process {
-            times,
-            resident: Reading::Value(0.0),
-            descriptors: Reading::Value(0.0),
-            tasks: Reading::Value(BTreeMap::new()),
-        });
+        let (resident, descriptors) = (Reading::Value(0.0), Reading::Value(0.0));
+        return Some(Process { times, resident, descriptors, tasks: Reading::Value(BTreeMap::new()) });
     }
     let read = Process {
         resident: resident(tree, process),
@@ -142,18 +134,19 @@ pub fn read(tree: &Tree, process: u32, times: Times) -> Option<Process> {
     Some(read)
 }
 
-/// RSS in bytes.
+/// RSS in bytes, including shared pages.
 pub fn resident(tree: &Tree, process: u32) -> Reading<f64> {
-    let directory = format!("/proc/{process}");
-    // kB here are 1024 bytes.
-    line(&tree.text(format!("{directory}/status")), &format!("{directory}/status"), "VmRSS")
-        .map(|kilobytes| kilobytes * 1024.0)
+    kilobytes(tree, &format!("/proc/{process}/status"), "VmRSS")
 }
 
 /// PSS in bytes: shared pages count in part. The kernel walks the page tables.
 pub fn proportional(tree: &Tree, process: u32) -> Reading<f64> {
-    let path = format!("/proc/{process}/smaps_rollup");
-    line(&tree.text(&path), &path, "Pss").map(|kilobytes| kilobytes * 1024.0)
+    kilobytes(tree, &format!("/proc/{process}/smaps_rollup"), "Pss")
+}
+
+/// In bytes: kB here are 1024 bytes.
+fn kilobytes(tree: &Tree, path: &str, name: &str) -> Reading<f64> {
+    line(&tree.text(path), path, name).map(|kilobytes| kilobytes * 1024.0)
 }
 
 /// Fields of a stat file from the third on. The second, the name, may contain anything.
@@ -167,13 +160,10 @@ fn stat(tree: &Tree, directory: &str) -> Reading<Vec<String>> {
 
 /// The number in a line such as `VmRSS:     5216 kB`.
 fn line(status: &Reading<String>, path: &str, name: &str) -> Reading<f64> {
-    match status {
-        Reading::Value(text) => {
-            let number = word(text, name).and_then(|word| word.parse::<u64>().ok());
-            Reading::or_unknown(number.map(|number| number as f64), &format!("{path}: no {name}"))
-        }
-        Reading::Unknown(reason) => Reading::unknown(reason),
-    }
+    evaluate(status, |text| {
+        let number = word(text, name).and_then(|word| word.parse::<u64>().ok());
+        Reading::or_unknown(number.map(|number| number as f64), &format!("{path}: no {name}"))
+    })
 }
 
 fn word<'a>(status: &'a str, name: &str) -> Option<&'a str> {
@@ -214,19 +204,14 @@ fn task(tree: &Tree, directory: &str, number: u32) -> Option<Task> {
     let stat = stat(tree, &directory).into_value()?;
     let path = format!("{directory}/status");
     let status = tree.text(&path);
-    let allowed = match &status {
-        Reading::Value(text) => Reading::or_unknown(
-            word(text, "Cpus_allowed_list").and_then(|list| list.parse().ok()),
-            &format!("{path}: no Cpus_allowed_list"),
-        ),
-        Reading::Unknown(reason) => Reading::unknown(reason),
-    };
+    let allowed = evaluate(&status, |text| {
+        let list = word(text, "Cpus_allowed_list").and_then(|list| list.parse().ok());
+        Reading::or_unknown(list, &format!("{path}: no Cpus_allowed_list"))
+    });
+    let last = stat.get(39 - 3).and_then(|word| word.parse().ok());
     Some(Task {
         allowed,
-        last: Reading::or_unknown(
-            stat.get(39 - 3).and_then(|word| word.parse().ok()),
-            &format!("{directory}/stat: no field 39"),
-        ),
+        last: Reading::or_unknown(last, &format!("{directory}/stat: no field 39")),
         voluntary: line(&status, &path, "voluntary_ctxt_switches"),
         involuntary: line(&status, &path, "nonvoluntary_ctxt_switches"),
         waited: waited(tree, &directory),
@@ -236,41 +221,30 @@ fn task(tree: &Tree, directory: &str, number: u32) -> Option<Task> {
 /// Second number of schedstat, in ns (CONFIG_SCHED_INFO).
 fn waited(tree: &Tree, directory: &str) -> Reading<f64> {
     let file = format!("{directory}/schedstat");
-    match tree.text(&file) {
-        Reading::Value(text) => {
-            let number = text.split_ascii_whitespace().nth(1).and_then(|word| word.parse::<u64>().ok());
-            Reading::or_unknown(
-                number.map(|number| number as f64 / 1e9),
-                &format!("{file}: not in the known format"),
-            )
-        }
-        Reading::Unknown(reason) => Reading::Unknown(reason),
-    }
+    tree.text(&file).and_then(|text| {
+        let number = text.split_ascii_whitespace().nth(1).and_then(|word| word.parse::<u64>().ok());
+        let reason = format!("{file}: not in the known format");
+        Reading::or_unknown(number.map(|number| number as f64 / 1e9), &reason)
+    })
+}
+
+/// All CPUs of the lists; unknown if one list is.
+pub fn union(lists: impl IntoIterator<Item = Reading<CpuList>>) -> Reading<CpuList> {
+    let join = |(left, right): (CpuList, CpuList)| left.iter().chain(right.iter()).collect();
+    lists.into_iter().fold(Reading::Value(CpuList::new()), |all, list| all.and(list).map(join))
 }
 
 impl Process {
     /// CPUs that its threads may run on; unknown if one thread's are.
     pub fn allowed(&self) -> Reading<CpuList> {
-        self.union_of(|task| task.allowed.clone().map(|list| list.iter().collect()))
+        self.union_of(|task| task.allowed.clone())
     }
 
-    /// CPUs on which its threads last ran.
     pub fn last(&self) -> Reading<CpuList> {
-        self.union_of(|task| task.last.clone().map(|cpu| vec![cpu]))
+        self.union_of(|task| task.last.clone().map(|cpu| CpuList::from_iter([cpu])))
     }
 
-    fn union_of(&self, cpus_of: impl Fn(&Task) -> Reading<Vec<u32>>) -> Reading<CpuList> {
-        let tasks = match &self.tasks {
-            Reading::Value(tasks) => tasks,
-            Reading::Unknown(reason) => return Reading::unknown(reason),
-        };
-        let mut cpus = CpuList::new();
-        for task in tasks.values() {
-            match cpus_of(task) {
-                Reading::Value(more) => more.into_iter().for_each(|cpu| cpus.insert(cpu)),
-                Reading::Unknown(reason) => return Reading::Unknown(reason),
-            }
-        }
-        Reading::Value(cpus)
+    fn union_of(&self, cpus_of: impl Fn(&Task) -> Reading<CpuList>) -> Reading<CpuList> {
+        evaluate(&self.tasks, |tasks| union(tasks.values().map(cpus_of)))
     }
 }

@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use figure::{Reading, Unit};
 
 use super::process::{Process, Task, Times};
-use super::sample::{Sample, grown};
+use super::sample::{Sample, evaluate, grown};
 
 /// Processes at one moment, by pid.
 pub type Members = BTreeMap<u32, Process>;
 
-/// CPU times by pid.
 pub type CpuTimes = BTreeMap<u32, Times>;
 
 /// CPU seconds that processes used between two snapshots: `own_time` of a process, and `reaped_time` of the
@@ -58,32 +57,20 @@ fn threads_grown(
     name: &str,
     counter: fn(&Task) -> &Reading<f64>,
 ) -> Reading<f64> {
-    let no_tasks = Reading::Value(BTreeMap::new());
-    let earlier = match before.map_or(&no_tasks, |before| &before.tasks) {
-        Reading::Value(earlier) => earlier,
-        Reading::Unknown(reason) => return Reading::unknown(reason),
+    let (zero, no_tasks) = (Reading::Value(0.0), Reading::Value(BTreeMap::new()));
+    let growth = |earlier: &BTreeMap<u32, Task>, now: &BTreeMap<u32, Task>| {
+        let of_task = |(number, task): (&u32, &Task)| {
+            grown(name, earlier.get(number).map_or(&zero, counter), counter(task))
+        };
+        total(now.iter().map(of_task))
     };
-    let now = match &now.tasks {
-        Reading::Value(now) => now,
-        Reading::Unknown(reason) => return Reading::unknown(reason),
-    };
-    let zero = Reading::Value(0.0);
-    total(now.iter().map(|(number, task)| {
-        let before = earlier.get(number).map_or(&zero, counter);
-        grown(name, before, counter(task))
-    }))
+    let earlier = before.map_or(&no_tasks, |before| &before.tasks);
+    evaluate(earlier, |earlier| evaluate(&now.tasks, |now| growth(earlier, now)))
 }
 
 /// A sum; unknown if one value is.
 pub fn total(values: impl Iterator<Item = Reading<f64>>) -> Reading<f64> {
-    let mut sum = 0.0;
-    for value in values {
-        match value {
-            Reading::Value(value) => sum += value,
-            Reading::Unknown(reason) => return Reading::Unknown(reason),
-        }
-    }
-    Reading::Value(sum)
+    values.fold(Reading::Value(0.0), |sum, value| sum.and(value).map(|(sum, value)| sum + value))
 }
 
 /// Names of the samples of a set, after its name: `server.user`.
@@ -103,18 +90,11 @@ pub const NAMES: [&str; 9] = [
 pub fn samples(set: &str, before: &Reading<Members>, after: &Reading<Members>) -> Vec<Sample> {
     let ends = before.clone().and(after.clone());
     let counter = |name: &str, unit: Unit, growth: &dyn Fn(&Members, &Members) -> Reading<f64>| {
-        let value = match &ends {
-            Reading::Value((before, after)) => growth(before, after),
-            Reading::Unknown(reason) => Reading::unknown(reason),
-        };
+        let value = evaluate(&ends, |(before, after)| growth(before, after));
         Sample::counter(format!("{set}.{name}"), unit, value)
     };
     let level = |name: &str, unit: Unit, value_of: &dyn Fn(&Members) -> Reading<f64>| {
-        let value = match after {
-            Reading::Value(after) => value_of(after),
-            Reading::Unknown(reason) => Reading::unknown(reason),
-        };
-        Sample::level(format!("{set}.{name}"), unit, value)
+        Sample::level(format!("{set}.{name}"), unit, evaluate(after, value_of))
     };
     let cpu = |own_time: fn(&Times) -> f64, reaped_time: fn(&Times) -> f64| {
         move |before: &Members, after: &Members| {
@@ -129,25 +109,26 @@ pub fn samples(set: &str, before: &Reading<Members>, after: &Reading<Members>) -
             }))
         }
     };
-    let running =
-        |members: &Members| members.values().filter(|process| !process.times.has_ended).count() as f64;
+    let of_running = |value_of: fn(&Process) -> f64| {
+        move |members: &Members| {
+            let running = members.values().filter(|process| !process.times.has_ended);
+            Reading::Value(running.map(value_of).sum())
+        }
+    };
     vec![
         counter(NAMES[0], Unit::SECONDS, &cpu(|times| times.user, |times| times.reaped_user)),
         counter(NAMES[1], Unit::SECONDS, &cpu(|times| times.system, |times| times.reaped_system)),
         counter(NAMES[2], Unit::ONE, &of_threads("voluntary_ctxt_switches", |task| &task.voluntary)),
         counter(NAMES[3], Unit::ONE, &of_threads("nonvoluntary_ctxt_switches", |task| &task.involuntary)),
         counter(NAMES[4], Unit::SECONDS, &of_threads("schedstat", |task| &task.waited)),
-        level(NAMES[5], Unit::ONE, &|members| {
-            let running = members.values().filter(|process| !process.times.has_ended);
-            Reading::Value(running.map(|process| process.times.threads as f64).sum())
-        }),
+        level(NAMES[5], Unit::ONE, &of_running(|process| process.times.threads as f64)),
         level(NAMES[6], Unit::BYTES, &|members| {
             total(members.values().map(|process| process.resident.clone()))
         }),
         level(NAMES[7], Unit::ONE, &|members| {
             total(members.values().map(|process| process.descriptors.clone()))
         }),
-        level(NAMES[8], Unit::ONE, &|members| Reading::Value(running(members))),
+        level(NAMES[8], Unit::ONE, &of_running(|_| 1.0)),
     ]
 }
 

@@ -76,15 +76,10 @@ impl ProcessSet {
         all_times
     }
 
-    /// Pids of members that run.
     pub fn running(&self) -> Vec<u32> {
         self.times().into_iter().filter(|(_, times)| !times.has_ended).map(|(pid, _)| pid).collect()
     }
 
-    /// All counters of the members.
-    ///
-    /// # Errors
-    /// Unknown if no member runs.
     pub fn read(&self) -> Reading<Members> {
         let members: Members = self
             .times()
@@ -95,10 +90,7 @@ impl ProcessSet {
         if runs { Reading::Value(members) } else { Reading::unknown(ENDED) }
     }
 
-    /// Sum of a memory measure in bytes, over members that run.
-    ///
-    /// # Errors
-    /// Unknown if no member runs, or one value is unknown.
+    /// Sum of a memory measure in bytes, over members that run. Unknown if no member runs, or one value is.
     pub fn sum(&self, measure: fn(&Tree, u32) -> Reading<f64>) -> Reading<f64> {
         let value_of = |pid: u32| {
             let value = measure(&self.tree, pid);
@@ -115,7 +107,6 @@ impl ProcessSet {
     }
 }
 
-/// CPU times of all processes.
 fn system_times(tree: &Tree) -> CpuTimes {
     let numbers = tree.numbered("/proc", "");
     numbers.into_iter().filter_map(|pid| Some((pid, process::times(tree, pid)?))).collect()

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use figure::{Reading, Unit};
 
-/// How a number changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Only grows; its rate matters.
@@ -33,15 +32,20 @@ impl Sample {
     }
 }
 
+/// What follows from a borrowed value, which may be unknown in turn.
+pub fn evaluate<T, U>(reading: &Reading<T>, next: impl FnOnce(&T) -> Reading<U>) -> Reading<U> {
+    match reading {
+        Reading::Value(value) => next(value),
+        Reading::Unknown(reason) => Reading::unknown(reason),
+    }
+}
+
 /// Growth of a counter. Unknown if it fell: it was reset, or belongs to another source.
 pub fn grown(name: &str, before: &Reading<f64>, after: &Reading<f64>) -> Reading<f64> {
-    match (before, after) {
-        (Reading::Value(before), Reading::Value(after)) if after >= before => Reading::Value(after - before),
-        (Reading::Value(before), Reading::Value(after)) => {
-            Reading::Unknown(format!("{name} went backwards: {before}, then {after}"))
-        }
-        (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::unknown(reason),
-    }
+    before.clone().and(after.clone()).and_then(|(before, after)| match after >= before {
+        true => Reading::Value(after - before),
+        false => Reading::Unknown(format!("{name} went backwards: {before}, then {after}")),
+    })
 }
 
 /// Changes between two reads: growth of each counter, later value of each level. Unknown for a sample that
@@ -65,7 +69,6 @@ pub fn changes(before: &[Sample], after: &[Sample]) -> Vec<Sample> {
     after.iter().map(change).chain(before.iter().filter(is_gone).map(unknown)).collect()
 }
 
-/// The value of a sample by name; unknown if there is none.
 pub fn value(samples: &[Sample], name: &str) -> Reading<f64> {
     match samples.iter().find(|sample| sample.name == name) {
         Some(sample) => sample.value.clone(),

@@ -10,24 +10,15 @@ const MAX_COLUMNS: usize = 512;
 
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
-    /// End of each point in seconds.
+    /// End and width of each point in seconds.
     ends: Vec<f64>,
-    /// Width of each point in seconds.
     widths: Vec<f64>,
-    columns: Vec<ColumnData>,
+    /// With the first reason of a missing value.
+    columns: Vec<(Column, Option<String>)>,
     /// Snapshots per point: 1, 2, 4, …
     stride: usize,
     /// Snapshots in the last point, if incomplete.
     filled: usize,
-}
-
-#[derive(Clone, Debug)]
-struct ColumnData {
-    name: String,
-    unit: Unit,
-    values: Vec<Option<f64>>,
-    /// The first reason of a missing value.
-    reason: Option<String>,
 }
 
 impl Columns {
@@ -45,19 +36,18 @@ impl Columns {
         let (points, before) =
             (self.ends.len(), if is_new { 0.0 } else { self.widths.last().copied().unwrap_or(0.0) });
         for sample in changes {
-            let is_known = self.columns.iter().any(|column| column.name == sample.name);
-            if !is_known && self.columns.len() < MAX_COLUMNS {
-                let values = vec![None; points];
-                let (name, unit) = (sample.name.to_string(), shown(sample));
-                self.columns.push(ColumnData { name, unit, values, reason: None });
+            let exists = self.columns.iter().any(|(column, _)| column.name == sample.name);
+            if !exists && self.columns.len() < MAX_COLUMNS {
+                let (name, unit, values) = (sample.name.to_string(), shown(sample), vec![None; points]);
+                self.columns.push((Column { name, unit, values }, None));
             }
         }
-        for column in &mut self.columns {
+        for (column, missing) in &mut self.columns {
             let now = match changes.iter().find(|sample| sample.name == column.name) {
                 Some(Sample { value: Reading::Value(value), kind: Kind::Counter, .. }) => Some(value / width),
                 Some(Sample { value: Reading::Value(value), kind: Kind::Level, .. }) => Some(*value),
                 Some(Sample { value: Reading::Unknown(reason), .. }) => {
-                    column.reason.get_or_insert_with(|| reason.clone());
+                    missing.get_or_insert_with(|| reason.clone());
                     None
                 }
                 None => None,
@@ -82,7 +72,7 @@ impl Columns {
         let widths = std::mem::take(&mut self.widths);
         self.ends = self.ends.chunks(2).filter_map(|pair| pair.last().copied()).collect();
         self.widths = widths.chunks(2).map(|pair| pair.iter().sum()).collect();
-        for column in &mut self.columns {
+        for (column, _) in &mut self.columns {
             let pairs = column.values.chunks(2).zip(widths.chunks(2));
             column.values = pairs
                 .map(|(values, widths)| match (values, widths) {
@@ -95,17 +85,13 @@ impl Columns {
     }
 
     pub fn timeline(&self) -> Timeline {
-        let column = |data: &ColumnData| Column {
-            name: data.name.clone(),
-            unit: data.unit.clone(),
-            values: data.values.clone(),
-        };
-        Timeline { seconds: self.ends.clone(), columns: self.columns.iter().map(column).collect() }
+        let columns = self.columns.iter().map(|(column, _)| column.clone()).collect();
+        Timeline { seconds: self.ends.clone(), columns }
     }
 
     /// Columns with a missing value, with the first reason.
     pub fn unknown(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.columns.iter().filter_map(|column| Some((column.name.as_str(), column.reason.as_deref()?)))
+        self.columns.iter().filter_map(|(column, reason)| Some((column.name.as_str(), reason.as_deref()?)))
     }
 }
 

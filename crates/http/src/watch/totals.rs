@@ -5,22 +5,19 @@ use std::time::Instant;
 use figure::{CpuList, Reading};
 
 use super::go::{self, Runtime};
-use super::process::Process;
+use super::process::{Process, union};
 use super::process_growth::{self, Members};
-use super::sample::{Kind, Sample, changes};
+use super::sample::{Kind, Sample, changes, evaluate};
 
 /// CPUs of the threads of a set of processes, over all snapshots.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreadCpus {
-    /// Name of the set.
     pub name: String,
-    /// CPUs that they could run on.
     pub allowed: Reading<CpuList>,
     /// CPUs on which they were last seen to run.
     pub used: Reading<CpuList>,
 }
 
-/// All sources at one moment.
 pub(super) struct Snapshot {
     pub at: Instant,
     pub sets: Vec<Reading<Members>>,
@@ -65,13 +62,16 @@ impl WatchTotals {
         WatchTotals { samples: Vec::new(), thread_cpus, first: answer(first).cloned(), last: None }
     }
 
-    /// Adds a snapshot and its changes since the previous one.
     pub fn add(&mut self, changed: &[Sample], now: &Snapshot) {
         // Go's totals come from its first and last metrics, so that a missing answer in between does not
         // matter.
         for sample in changed.iter().filter(|sample| !sample.name.starts_with("go.")) {
             match self.samples.iter_mut().find(|total| total.name == sample.name) {
-                Some(total) => total.value = joined(sample.kind, &total.value, &sample.value),
+                Some(total) if sample.kind == Kind::Counter => {
+                    let both = total.value.clone().and(sample.value.clone());
+                    total.value = both.map(|(total, growth)| total + growth);
+                }
+                Some(total) => total.value = sample.value.clone(),
                 None => self.samples.push(sample.clone()),
             }
         }
@@ -83,49 +83,27 @@ impl WatchTotals {
         }
         for (thread_cpus, members) in self.thread_cpus.iter_mut().zip(&now.sets) {
             let (allowed, used) = cpus(members);
-            thread_cpus.allowed = union(&thread_cpus.allowed, &allowed);
-            thread_cpus.used = union(&thread_cpus.used, &used);
+            thread_cpus.allowed = union([thread_cpus.allowed.clone(), allowed]);
+            thread_cpus.used = union([thread_cpus.used.clone(), used]);
         }
     }
 
-    /// Go's totals, from first to last metrics.
     pub fn go_totals(&self) -> Vec<Sample> {
-        let (first, last) = self.answers();
+        let first =
+            Reading::or_unknown(self.first.clone(), "the sidecar port never answered, or there is none");
+        // A single answer shows no growth; that is not a growth of 0.
+        let last = Reading::or_unknown(self.last.clone(), "the sidecar port answered only once, or never");
         changes(&go::samples(&first), &go::samples(&last))
-    }
-
-    /// A single answer shows no growth; that is not a growth of 0.
-    fn answers(&self) -> (Reading<Runtime>, Reading<Runtime>) {
-        (
-            Reading::or_unknown(self.first.clone(), "the sidecar port never answered, or there is none"),
-            Reading::or_unknown(self.last.clone(), "the sidecar port answered only once, or never"),
-        )
     }
 }
 
-/// Go's metrics of a snapshot.
 fn answer(snapshot: &Snapshot) -> Option<&Runtime> {
     snapshot.go.as_ref().and_then(Reading::value)
 }
 
-/// Sums growth; keeps the later level. Unknown once is unknown in total.
-fn joined(kind: Kind, total: &Reading<f64>, now: &Reading<f64>) -> Reading<f64> {
-    match kind {
-        Kind::Level => now.clone(),
-        Kind::Counter => total.clone().and(now.clone()).map(|(total, growth)| total + growth),
-    }
-}
-
 fn cpus(members: &Reading<Members>) -> (Reading<CpuList>, Reading<CpuList>) {
-    let union_of = |cpus: fn(&Process) -> Reading<CpuList>| match members {
-        Reading::Value(members) => {
-            members.values().map(cpus).fold(Reading::Value(CpuList::new()), |list, next| union(&list, &next))
-        }
-        Reading::Unknown(reason) => Reading::unknown(reason),
+    let union_of = |cpus: fn(&Process) -> Reading<CpuList>| {
+        evaluate(members, |members| union(members.values().map(cpus)))
     };
     (union_of(Process::allowed), union_of(Process::last))
-}
-
-fn union(left: &Reading<CpuList>, right: &Reading<CpuList>) -> Reading<CpuList> {
-    left.clone().and(right.clone()).map(|(left, right)| left.iter().chain(right.iter()).collect())
 }

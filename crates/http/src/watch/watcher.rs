@@ -28,15 +28,12 @@ const NICENESS: i32 = 10;
 
 #[derive(Clone, Debug)]
 pub struct WatchPlan {
-    /// Root of /proc and /sys.
     pub tree: Tree,
     /// Process sets, with the prefix of their columns: `server`.
     pub processes: Vec<(String, ProcessSet)>,
     /// The process whose network namespace counts; `None`: this one.
     pub network_of: Option<u32>,
-    /// Address of the server, to watch its accept queue.
     pub listener: Option<SocketAddr>,
-    /// The sidecar port of a Go server.
     pub sidecar: Option<SocketAddr>,
     /// [`SECOND`] except in tests.
     pub interval: Duration,
@@ -50,19 +47,15 @@ pub struct Watcher {
     thread: JoinHandle<WatchReport>,
 }
 
-/// Results from the first to the last snapshot.
 #[derive(Clone, Debug)]
 pub struct WatchReport {
-    /// Rates and levels over time.
     pub timeline: Timeline,
     /// Columns with a missing value, with the first reason.
     pub unknown: Vec<(String, String)>,
     /// Total growth of each counter, and last value of each level. Go's end with its last answer.
     pub totals: Vec<Sample>,
     pub thread_cpus: Vec<ThreadCpus>,
-    /// Number of snapshots, including the first.
     pub snapshots: usize,
-    /// Seconds from the first to the last snapshot.
     pub seconds: f64,
     /// CPU seconds of the watcher; without what the server spent on answering.
     pub cost: f64,
@@ -78,9 +71,6 @@ impl Watcher {
     /// Starts the watcher; the first snapshot is taken at once. `each` is called for every later one with the
     /// seconds since the first and the changes since the previous one. The watcher's thread may run where the
     /// calling thread may.
-    ///
-    /// # Errors
-    /// No thread could be started.
     pub fn start(
         plan: WatchPlan,
         each: impl FnMut(f64, &[Sample]) + Send + 'static,
@@ -142,7 +132,6 @@ struct WatchThread {
     plan: WatchPlan,
     received: Receiver<Message>,
     asking: Option<Sender<()>>,
-    /// A request is still unanswered.
     is_due: bool,
     asking_cpu: f64,
 }
@@ -193,7 +182,6 @@ impl WatchThread {
         }
     }
 
-    /// Waits; true if a stop was requested.
     fn sleep_until(&mut self, moment: Instant) -> bool {
         loop {
             let left = moment.saturating_duration_since(Instant::now());
@@ -220,12 +208,9 @@ impl WatchThread {
         let at = Instant::now();
         let sets = self.plan.processes.iter().map(|(_, set)| set.read()).collect();
         let (host, mut network) = (host::read(tree), network::read(tree, self.plan.network_of));
-        network.extend(
-            self.plan
-                .listener
-                .into_iter()
-                .flat_map(|address| listen::read(tree, self.plan.network_of, address)),
-        );
+        if let Some(address) = self.plan.listener {
+            network.extend(listen::read(tree, self.plan.network_of, address));
+        }
         let (go, stopped) = match request {
             Some(Ok(())) => self.wait_for_go(at + self.plan.interval / 2),
             Some(Err(reason)) => (Some(Reading::unknown(reason)), false),

@@ -161,7 +161,7 @@ fn bodies_of_ten_gigabytes_take_no_memory() {
                 }
                 abort.store(true, Ordering::Relaxed);
             });
-            engine::run(&load, &abort, |_| Some(engine::time::now())).unwrap()
+            crate::common::run_window(&load, &abort, |_| Some(engine::time::now())).unwrap()
         });
         let (sent, growth) = (sent.load(Ordering::Relaxed), growth(before));
         assert!(sent >= 4 * MAX_GROWTH, "{carrier:?}: {sent} bytes were taken");
@@ -277,7 +277,7 @@ fn a_server_that_dies_in_the_middle() {
             }
             drop(server);
         });
-        let outcome = engine::run(&load, &Default::default(), |_| Some(engine::time::now()));
+        let outcome = crate::common::run_window(&load, &Default::default(), |_| Some(engine::time::now()));
         killer.join().unwrap();
         let outcome = outcome.unwrap();
         holds_together(&load, &outcome);
@@ -298,7 +298,8 @@ fn refusal(target: std::net::SocketAddr, carrier: Carrier) -> String {
     let mut load = Load { timeout: TIMEOUT / 8, carrier, ..load(target, CONNECTIONS, 10) };
     load.ramp.patience = TIMEOUT * 2;
     let began = Instant::now();
-    let ended: Result<Outcome, _> = engine::run(&load, &Default::default(), |_| Some(engine::time::now()));
+    let ended: Result<Outcome, _> =
+        crate::common::run_window(&load, &Default::default(), |_| Some(engine::time::now()));
     assert!(began.elapsed() < load.ramp.patience + MARGIN);
     ended.unwrap_err().to_string()
 }

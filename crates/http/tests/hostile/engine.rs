@@ -93,7 +93,7 @@ fn case(seed: u64) -> u64 {
     let counted = Arc::clone(&inputs);
     let server = Server::start(move |peer| serve(peer, seed, is_head, &counted));
     let load = small(&mut random, server.address(), is_head);
-    match engine::run(&load, &Default::default(), |_| Some(engine::time::now())) {
+    match crate::common::run_window(&load, &Default::default(), |_| Some(engine::time::now())) {
         Ok(outcome) => holds_together(&load, &outcome),
         // This server may answer no connection as expected.
         Err(Error::Nothing { .. }) => {}

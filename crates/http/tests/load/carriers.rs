@@ -12,7 +12,7 @@ fn has_uring() -> bool {
     match uring::available() {
         Ok(()) => true,
         Err(reason) => {
-            assert!(!reason.is_empty());
+            assert!(!reason.to_string().is_empty());
             eprintln!("not compared: {reason}");
             false
         }
@@ -98,7 +98,7 @@ fn connections_stay_from_window_to_window() {
         let server = null(Faults::default());
         let load = Load { carrier, threads: 2, ..load(server.address(), 40, 1) };
         let client = Client::connect(&load, Default::default()).unwrap();
-        let window = |requests| Window { requests: Some(requests), ..Window::from_load(&load) };
+        let window = |requests| Window { requests: Some(requests), ..crate::common::window(&load) };
         for requests in [5000, 300, 7000] {
             let outcome = client.window(&window(requests), time::now()).unwrap();
             assert_eq!(outcome.stats.counts.answered, requests, "{:?}", outcome.stats.counts);
@@ -120,7 +120,7 @@ fn unanswered_requests_do_not_reach_the_next_window() {
         // Ten requests proved the connections: the hundredth falls into the first window.
         let mut in_flight = 0;
         for _ in 0..2 {
-            let counts = client.window(&Window::from_load(&load), time::now()).unwrap().stats.counts;
+            let counts = client.window(&crate::common::window(&load), time::now()).unwrap().stats.counts;
             assert_eq!(counts.answered + counts.in_flight, 180, "{counts:?}");
             assert_eq!(counts.connects, in_flight, "{counts:?}");
             in_flight = counts.in_flight;

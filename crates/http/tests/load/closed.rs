@@ -30,7 +30,8 @@ fn a_time_ends_it_too_and_littles_law_holds() {
         warm_up: Duration::from_millis(50),
         ..load(server.address(), 20, 0)
     };
-    let outcome = engine::run(&load, &Default::default(), |_| Some(engine::time::now())).unwrap();
+    let outcome =
+        crate::common::run_window(&load, &Default::default(), |_| Some(engine::time::now())).unwrap();
     let stats = outcome.stats;
     assert!((stats.seconds().unwrap() - 0.4).abs() < 1e-6);
     let in_system = stats.rate().unwrap() * stats.latency.mean().unwrap() * 1e-9;
@@ -100,7 +101,8 @@ fn sources_are_taken_in_turn() {
 #[test]
 fn impossible_loads_have_a_reason() {
     let server = null(Faults::default());
-    let run = |load: &Load| engine::run(load, &Default::default(), |_| Some(engine::time::now()));
+    let run =
+        |load: &Load| crate::common::run_window(load, &Default::default(), |_| Some(engine::time::now()));
     let many = run(&load(server.address(), 2_000_000_000, 1)).unwrap_err();
     assert!(matches!(many, Error::Files { .. }) && many.to_string().contains("ulimit -n"), "{many}");
     assert!(matches!(run(&load(server.address(), 0, 1)), Err(Error::Load(_))));
@@ -111,7 +113,7 @@ fn impossible_loads_have_a_reason() {
     let text = run(&refused).unwrap_err().to_string();
     assert!(text.contains(Failure::Refused.text()), "{text}");
     let aborted = null(Faults::default());
-    let outcome = engine::run(&load(aborted.address(), 2, 1), &Default::default(), |_| None);
+    let outcome = crate::common::run_window(&load(aborted.address(), 2, 1), &Default::default(), |_| None);
     assert!(matches!(outcome, Err(Error::Aborted)));
 }
 
@@ -121,6 +123,6 @@ fn another_length_is_no_answer() {
     let expect = Expect { status: Some(200), body: Some(BODY.len() as u64 + 1), same_body: true };
     let mut load = Load { expect, ..load(server.address(), 2, 1) };
     load.ramp.patience = Duration::from_millis(50);
-    let error = engine::run(&load, &Default::default(), |_| Some(0)).unwrap_err();
+    let error = crate::common::run_window(&load, &Default::default(), |_| Some(0)).unwrap_err();
     assert!(error.to_string().contains(Failure::Length.text()), "{error}");
 }

@@ -1,10 +1,13 @@
 //! Small loads for tests.
 
 use std::net::SocketAddr;
-
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use http::engine::{self, Carrier, Expect, Load, Outcome, Pacing, Ramp, Request};
+use http::engine::{
+    Carrier, Client, Error, Expect, Load, Outcome, Pacing, Ramp, RampOutcome, Request, Window, time,
+};
 use http::null::{Answer, Faults, Null, Responder};
 use http::record::{Counts, Failure};
 
@@ -41,9 +44,27 @@ pub fn raw(bytes: &[u8]) -> Responder {
     Null::local(Answer::raw(bytes)).start().unwrap()
 }
 
+/// The window of a load.
+pub fn window(load: &Load) -> Window {
+    let Load { pacing, duration, requests, warm_up, .. } = *load;
+    Window { pacing, duration, requests, warm_up }
+}
+
+/// Makes the connections of a load and runs its window. `start` returns the moment of the first request; `None` or
+/// `abort` ends the run early.
+pub fn run_window(
+    load: &Load,
+    abort: &Arc<AtomicBool>,
+    start: impl FnOnce(&RampOutcome) -> Option<u64>,
+) -> Result<Outcome, Error> {
+    let client = Client::connect(load, abort.clone())?;
+    let moment = start(&client.ramp).ok_or(Error::Aborted)?;
+    client.window(&window(load), moment)
+}
+
 /// Runs a load, and checks its totals.
 pub fn run(load: &Load) -> Outcome {
-    let outcome = engine::run(load, &Default::default(), |_| Some(engine::time::now())).unwrap();
+    let outcome = run_window(load, &Default::default(), |_| Some(time::now())).unwrap();
     holds_together(load, &outcome);
     let counts = &outcome.stats.counts;
     if let Some(requests) = load.requests.filter(|_| load.duration.is_none()) {

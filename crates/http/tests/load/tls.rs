@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use http::engine::{self, Carrier, Client, Error, Expect, Load, Request, Tls, TlsError, Trust, Window};
+use http::engine::{self, Carrier, Client, Error, Expect, Load, Request, Tls, TlsError, Trust};
 use http::record::Failure;
 use rustls::SupportedProtocolVersion;
 use rustls::version::{TLS12, TLS13};
@@ -37,7 +37,7 @@ fn plain() -> Server {
 /// The error if no connection was made.
 fn refused(mut load: Load) -> String {
     load.ramp.patience = Duration::from_secs(1);
-    let error = engine::run(&load, &Arc::new(AtomicBool::new(false)), |_| Some(0)).unwrap_err();
+    let error = crate::common::run_window(&load, &Arc::new(AtomicBool::new(false)), |_| Some(0)).unwrap_err();
     assert!(matches!(error, Error::Nothing { .. }), "{error}");
     error.to_string()
 }
@@ -62,7 +62,8 @@ fn sessions_stay_from_window_to_window() {
         let load = Load { carrier, ..secure(&server, 4, 100) };
         let client = Client::connect(&load, Arc::new(AtomicBool::new(false))).unwrap();
         for _ in 0..3 {
-            let counts = client.window(&Window::from_load(&load), engine::time::now()).unwrap().stats.counts;
+            let counts =
+                client.window(&crate::common::window(&load), engine::time::now()).unwrap().stats.counts;
             assert_eq!((counts.answered, counts.failures(), counts.connects), (100, 0, 0));
         }
         assert_eq!(client.ramp.connect.count(), 4);

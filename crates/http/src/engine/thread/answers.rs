@@ -132,7 +132,6 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
         self.renew(connection, now);
     }
 
-    /// The server closed the connection.
     fn closed(&mut self, connection: u32, now: u64) {
         let state = &mut self.connections[connection as usize];
         match state.state {
@@ -152,7 +151,6 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
         }
     }
 
-    /// The request of this connection failed.
     pub(super) fn fail(&mut self, connection: u32, kind: Failure, now: u64) {
         let state = &mut self.connections[connection as usize];
         let mut carry = self.carries.take(state.carry);
@@ -173,7 +171,6 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
         self.reconnect(connection, now);
     }
 
-    /// An idle connection is lost.
     fn lose(&mut self, connection: u32, now: u64) {
         if !self.load.keeps_alive {
             // Without keep-alive there is no connection between requests.

@@ -17,10 +17,8 @@ const ONE_IN: u32 = 1021;
 /// Hash of the run's first body, from whichever thread.
 pub type FirstHash = OnceLock<u64>;
 
-/// Hashes of one thread's bodies.
 #[derive(Debug)]
 pub struct BodyHashes {
-    /// `None`: no comparison.
     first: Option<Arc<FirstHash>>,
     /// Bodies until the next one that is hashed.
     left: u32,
@@ -39,7 +37,6 @@ impl Sink for BodyHash {
 }
 
 impl BodyHashes {
-    /// `None`: no comparison.
     pub fn new(first: Option<Arc<FirstHash>>) -> BodyHashes {
         BodyHashes { first, left: ONE_IN, open: HashMap::new() }
     }
@@ -65,9 +62,6 @@ impl BodyHashes {
     }
 
     /// Compares a complete body, whose answer is otherwise as expected.
-    ///
-    /// # Errors
-    /// [`Failure::Body`].
     pub fn check(&mut self, connection: u32) -> Result<(), Failure> {
         let hash = self.open.remove(&connection).unwrap_or_default().0.finish();
         let is_same = self.first.as_ref().is_none_or(|first| *first.get_or_init(|| hash) == hash);

@@ -12,7 +12,6 @@ pub struct Carries {
 }
 
 impl Carries {
-    /// Takes the partial head of a connection.
     #[inline]
     pub fn take(&mut self, slot: Option<NonZeroU32>) -> Vec<u8> {
         let Some(slot) = slot else { return std::mem::take(&mut self.empty) };

@@ -32,10 +32,8 @@ pub struct RampOutcome {
     /// The first failure of kind [`Failure::Tls`], for people.
     #[serde(default)]
     pub tls_error: Option<String>,
-    /// The first unexpected status.
     #[serde(default)]
     pub status: Option<u16>,
-    /// Why the first malformed answer is none.
     #[serde(default)]
     pub malformed: Option<String>,
     /// Connections that wait for another attempt.
@@ -55,7 +53,6 @@ impl RampOutcome {
         }
     }
 
-    /// Adds the outcome of another thread or process.
     pub fn merge(&mut self, other: &RampOutcome) {
         self.established += other.established;
         self.failures.iter_mut().zip(other.failures).for_each(|(to, from)| *to += from);
@@ -66,7 +63,6 @@ impl RampOutcome {
         self.malformed = self.malformed.take().or_else(|| other.malformed.clone());
     }
 
-    /// All failures with their counts, for people.
     pub fn failures(&self, expect: &Expect) -> String {
         let kinds = Failure::ALL.iter().zip(self.failures).filter(|(_, count)| *count > 0);
         let text = |(kind, count): (&Failure, u64)| {
@@ -86,10 +82,6 @@ impl RampOutcome {
 }
 
 impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
-    /// Makes all connections, or as many as possible in time.
-    ///
-    /// # Errors
-    /// A wait failed.
     pub fn ramp(mut self) -> io::Result<(RampOutcome, ConnectionSet<I>)> {
         let began = time::now();
         let deadline = began + self.load.ramp.patience.as_nanos() as u64;
@@ -130,7 +122,6 @@ impl<I: Io, P: Pace, S: Stop, R: Record> Thread<'_, I, P, S, R> {
         }
     }
 
-    /// Sends the first request of a connection.
     pub(super) fn prove(&mut self, connection: u32, now: u64) {
         let state = &mut self.connections[connection as usize];
         state.times = crate::record::RequestTimes { intended: now, sent: now };

@@ -5,19 +5,17 @@ use serde::{Deserialize, Serialize};
 
 use super::time;
 
-/// Of one thread: over a window, or since its start.
+/// Of one thread: over a window, or since its start. In nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Elapsed nanoseconds; since boot if not over a window.
+    /// Since boot if not over a window.
     pub wall: u64,
-    /// CPU time in nanoseconds.
     pub cpu: u64,
-    /// Nanoseconds on a run queue; `None` without schedstat.
+    /// On a run queue; `None` without schedstat.
     pub run_delay: Option<u64>,
 }
 
 impl Usage {
-    /// Of the calling thread since its start.
     pub fn now() -> Usage {
         let cpu = clock_gettime(ClockId::ThreadCPUTime);
         let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();

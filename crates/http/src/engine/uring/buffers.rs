@@ -11,10 +11,14 @@ use io_uring::types::BufRingEntry;
 pub const GROUP: u16 = 0;
 /// Number of buffers; a power of two. Each is returned before the next event, so that few are in use.
 const COUNT: u16 = 512;
-/// Bytes of a buffer.
 const SIZE: usize = 4096;
 /// The ring must start at a page.
 const PAGE: usize = 4096;
+
+const LAYOUT: Layout = match Layout::from_size_align(size_of::<BufRingEntry>() * COUNT as usize, PAGE) {
+    Ok(layout) => layout,
+    Err(_) => panic!("a page is a power of two"),
+};
 
 #[derive(Debug)]
 pub struct Buffers {
@@ -25,15 +29,11 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// Lends all buffers to the kernel.
-    ///
-    /// # Errors
-    /// A system call failed.
     pub fn new(uring: &IoUring) -> io::Result<Buffers> {
         // SAFETY: a layout that is not empty.
-        let ring = unsafe { alloc_zeroed(layout()) }.cast::<BufRingEntry>();
+        let ring = unsafe { alloc_zeroed(LAYOUT) }.cast::<BufRingEntry>();
         if ring.is_null() {
-            handle_alloc_error(layout());
+            handle_alloc_error(LAYOUT);
         }
         let mut buffers = Buffers { ring, bytes: vec![0; SIZE * COUNT as usize], tail: 0 };
         // SAFETY: the ring has COUNT entries, and lives until the io_uring is gone: its owner drops that first.
@@ -48,7 +48,6 @@ impl Buffers {
         &self.bytes[from..from + filled.min(SIZE)]
     }
 
-    /// Returns a buffer to the kernel.
     #[inline]
     pub fn give_back(&mut self, buffer: u16) {
         let from = SIZE * usize::from(buffer % COUNT);
@@ -67,17 +66,9 @@ impl Buffers {
     }
 }
 
-fn layout() -> Layout {
-    const LAYOUT: Layout = match Layout::from_size_align(size_of::<BufRingEntry>() * COUNT as usize, PAGE) {
-        Ok(layout) => layout,
-        Err(_) => panic!("a page is a power of two"),
-    };
-    LAYOUT
-}
-
 impl Drop for Buffers {
     fn drop(&mut self) {
         // SAFETY: it was allocated with this layout, and this value owns it.
-        unsafe { dealloc(self.ring.cast(), layout()) };
+        unsafe { dealloc(self.ring.cast(), LAYOUT) };
     }
 }

@@ -1,4 +1,6 @@
-//! The parts of pprof's profile.proto that are read here, with their field numbers.
+//! The messages of pprof's profile.proto that truebench reads or writes, with their field numbers.
+//!
+//! Not the `pprof` crate: that is a profiler.
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Profile {
@@ -17,6 +19,8 @@ pub struct Profile {
     pub duration_nanos: i64,
     #[prost(int64, tag = "12")]
     pub period: i64,
+    #[prost(int64, repeated, tag = "13")]
+    pub comment: Vec<i64>,
 }
 
 /// Meaning of the values of samples.
@@ -35,6 +39,16 @@ pub struct Sample {
     pub location_id: Vec<u64>,
     #[prost(int64, repeated, tag = "2")]
     pub value: Vec<i64>,
+    #[prost(message, repeated, tag = "3")]
+    pub label: Vec<Label>,
+}
+
+#[derive(Clone, Copy, PartialEq, prost::Message)]
+pub struct Label {
+    #[prost(int64, tag = "1")]
+    pub key: i64,
+    #[prost(int64, tag = "2")]
+    pub str: i64,
 }
 
 /// A code address: several lines if calls were inlined, innermost first.
@@ -58,4 +72,6 @@ pub struct Function {
     pub id: u64,
     #[prost(int64, tag = "2")]
     pub name: i64,
+    #[prost(int64, tag = "3")]
+    pub system_name: i64,
 }
