@@ -9,7 +9,7 @@ pub mod plan;
 
 use crate::mode::Mode;
 
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "alignment",
     title: "alignment",
     seconds: 100.0,

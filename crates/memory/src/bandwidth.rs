@@ -14,7 +14,7 @@ pub mod plan;
 use crate::mode::Mode;
 
 /// The mode that runs when none is named.
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "bandwidth",
     title: "bandwidth",
     seconds: 180.0,

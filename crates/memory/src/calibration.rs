@@ -1,5 +1,6 @@
 //! How many passes a sample has, and how many samples a round.
 
+use lab::failure::Failure;
 pub const MOST_SAMPLES: usize = 64;
 /// Seconds that a round lasts at least: twenty clock ticks of 10 ms, so that tick accounting (steal, foreign
 /// load) can say something.
@@ -74,7 +75,7 @@ impl Calibration {
 ///
 /// # Errors
 /// Those of `run`.
-pub fn pass_seconds(trial: Trial, mut run: impl FnMut(u64) -> Result<f64, String>) -> Result<f64, String> {
+pub fn pass_seconds(trial: Trial, mut run: impl FnMut(u64) -> Result<f64, Failure>) -> Result<f64, Failure> {
     match trial {
         Trial::Passes(passes) => Ok(run(passes)? / passes as f64),
         Trial::Seconds(least) => {
@@ -113,7 +114,7 @@ mod tests {
         let trial = Trial::Seconds(0.001);
         assert_eq!(pass_seconds(trial, |_| Ok(0.5)), Ok(0.5));
         assert!(pass_seconds(trial, |_| Ok(0.0)).unwrap() > 0.0);
-        assert_eq!(pass_seconds(trial, |_| Err("gone".to_owned())), Err("gone".to_owned()));
+        assert_eq!(pass_seconds(trial, |_| Err(Failure::new("gone"))), Err(Failure::new("gone")));
         assert_eq!(pass_seconds(Trial::Passes(4), |passes| Ok(passes as f64)), Ok(1.0));
     }
 

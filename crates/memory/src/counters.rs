@@ -16,7 +16,7 @@ use figure::{Figure, Status};
 
 use crate::mode::Mode;
 
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "counters",
     title: "traffic by the memory controllers' counters",
     seconds: 60.0,

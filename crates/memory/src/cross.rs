@@ -20,7 +20,7 @@ use tool::Tool;
 /// The programs that are known. A new one is a file, and a line here.
 pub static TOOLS: &[&Tool] = &[&mlc::TOOL, &likwid::TOOL, &stream::TOOL];
 
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "cross-check",
     title: "cross-check: other programs' figures beside ours",
     seconds: 115.0,

@@ -7,6 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use lab::failure::Failure;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of an element: a double.
@@ -235,12 +236,12 @@ impl fmt::Display for Mix {
 }
 
 impl FromStr for Mix {
-    type Err = String;
+    type Err = Failure;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         MIXES.iter().copied().find(|mix| mix.to_string() == text).ok_or_else(|| {
             let all: Vec<String> = MIXES.iter().map(Mix::to_string).collect();
-            format!("there are {}", all.join(", "))
+            Failure::new(format!("there are {}", all.join(", ")))
         })
     }
 }

@@ -11,7 +11,7 @@ use figure::{Figure, Machine};
 use crate::edges::figures::Ladder;
 use crate::mode::Mode;
 
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "ladder",
     title: "read bandwidth by size",
     seconds: 100.0,

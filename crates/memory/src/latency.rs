@@ -12,7 +12,7 @@ pub mod plan;
 
 use crate::mode::Mode;
 
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "latency",
     title: "idle latency",
     seconds: 100.0,

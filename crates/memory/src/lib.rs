@@ -50,12 +50,13 @@ pub mod team;
 pub mod thread_blocks;
 pub mod worker;
 
-use mode::Mode;
+use lab::worker::Body;
+use mode::AnyMode;
 
 pub const SUITE: &str = "memory";
 
 /// The modes, in the order in which they run and are shown.
-pub static MODES: &[&Mode] = &[
+pub static MODES: &[&AnyMode] = &[
     &bandwidth::MODE,
     &mix::MODE,
     &scaling::MODE,
@@ -69,6 +70,7 @@ pub static MODES: &[&Mode] = &[
     &cross::MODE,
 ];
 
-pub fn mode(name: &str) -> Option<&'static Mode> {
-    MODES.iter().copied().find(|mode| mode.name == name)
+/// The worker of the mode of this name.
+pub fn worker(name: &str) -> Option<&'static dyn Body> {
+    MODES.iter().find(|mode| mode.name() == name).map(|mode| mode.body())
 }

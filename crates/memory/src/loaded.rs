@@ -12,7 +12,7 @@ pub mod roles;
 
 use crate::mode::Mode;
 
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "loaded",
     title: "latency under load",
     seconds: 100.0,

@@ -10,7 +10,7 @@ pub mod plan;
 pub use crate::kernels::{MIXES, Mix};
 use crate::mode::Mode;
 
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "mix",
     title: "bandwidth by mix of reads and writes",
     seconds: 90.0,

@@ -11,7 +11,10 @@ use crate::simd::Simd;
 use crate::sizes::{self, Room, SizeError};
 
 /// One way of measuring memory. A new one is a file, and a line in [`MODES`](crate::MODES).
-pub type Mode = lab::mode::Mode<Options, PlanError>;
+pub type Mode<S> = lab::mode::Mode<Options, PlanError, S>;
+
+/// Any of them, whatever its worker needs.
+pub type AnyMode = dyn lab::mode::AnyMode<Options, PlanError>;
 
 /// What the user asked for. A mode takes what concerns it.
 #[derive(Clone, Debug)]

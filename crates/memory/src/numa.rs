@@ -18,7 +18,7 @@ pub mod traversal;
 
 use crate::mode::Mode;
 
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "numa",
     title: "from node to node",
     seconds: 80.0,

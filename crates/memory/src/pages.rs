@@ -1,7 +1,5 @@
 //! Which pages to ask for, and which were obtained: size by smaps, place by move_pages.
 
-use std::str::FromStr;
-
 use figure::{Machine, Reading};
 use procfs_core::process::MemoryMaps;
 use serde::{Deserialize, Serialize};
@@ -53,17 +51,6 @@ impl Pages {
     }
 }
 
-impl FromStr for Pages {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        [Pages::Default, Pages::Small, Pages::Thp, Pages::Huge2m, Pages::Huge1g]
-            .into_iter()
-            .find(|pages| pages.word() == text)
-            .ok_or_else(|| format!("--pages '{text}': write default, small, thp, huge2m or huge1g"))
-    }
-}
-
 /// What backs a range of addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backing {
@@ -98,7 +85,7 @@ impl Backing {
 pub fn backing(start: usize, end: usize) -> Reading<Backing> {
     match lab::maps::read("/proc/self/smaps") {
         Ok(maps) => backing_in(&maps, start as u64, end as u64),
-        Err(reason) => Reading::Unknown(reason),
+        Err(failure) => Reading::Unknown(failure.to_string()),
     }
 }
 
@@ -207,13 +194,5 @@ mod tests {
         let unknown = Backing::sum([part(3, 2), Reading::unknown("hidden"), part(1, 1)]);
         assert_eq!(unknown.reason(), Some("hidden"));
         assert!(Backing::sum([]).reason().is_some());
-    }
-
-    #[test]
-    fn words_are_read_back() {
-        for pages in [Pages::Default, Pages::Small, Pages::Thp, Pages::Huge2m, Pages::Huge1g] {
-            assert_eq!(pages.word().parse(), Ok(pages));
-        }
-        assert!("2m".parse::<Pages>().is_err());
     }
 }

@@ -17,7 +17,7 @@ pub mod sizing;
 
 use crate::mode::Mode;
 
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "scaling",
     title: "bandwidth by threads",
     seconds: 100.0,

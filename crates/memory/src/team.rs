@@ -5,6 +5,7 @@ use std::rc::Rc;
 use figure::evidence::PLACE_READBACK;
 use figure::{CpuList, Evidence, Machine};
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::measure::{self, Measured};
 use lab::placement::Placement;
 use lab::pool::{Pool, WorkerThread};
@@ -23,7 +24,7 @@ impl Team {
     ///
     /// # Errors
     /// A thread that could not be started or pinned.
-    pub fn new(machine: &Machine, places: &[CpuList], clock: Clock) -> Result<Team, String> {
+    pub fn new(machine: &Machine, places: &[CpuList], clock: Clock) -> Result<Team, Failure> {
         Team::with_watch(places, clock, Team::watch(machine, places))
     }
 
@@ -31,9 +32,9 @@ impl Team {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn with_watch(places: &[CpuList], clock: Clock, watch: Rc<Watch>) -> Result<Team, String> {
+    pub fn with_watch(places: &[CpuList], clock: Clock, watch: Rc<Watch>) -> Result<Team, Failure> {
         let placement = Placement { places: "list", bind: "close", threads: places.to_vec() };
-        let pool = Pool::new(&placement, clock).map_err(|error| error.to_string())?;
+        let pool = Pool::new(&placement, clock)?;
         Ok(Team { pool, watch })
     }
 
@@ -67,8 +68,8 @@ impl Team {
     pub fn each<T: Send + 'static>(
         &self,
         job: impl Fn(&WorkerThread) -> T + Send + Sync + 'static,
-    ) -> Result<Vec<T>, String> {
-        self.pool.run(job).map_err(|error| error.to_string())
+    ) -> Result<Vec<T>, Failure> {
+        Ok(self.pool.run(job)?)
     }
 
     /// Runs work once on every thread, outside of any round. Seconds from the first start to the last stop,
@@ -79,7 +80,7 @@ impl Team {
     pub fn untimed_seconds(
         &self,
         work: impl Fn(&WorkerThread) + Send + Sync + 'static,
-    ) -> Result<f64, String> {
+    ) -> Result<f64, Failure> {
         let stamps = self.each(move |thread| {
             let _ = thread.wait();
             let start = thread.clock.now();
@@ -99,9 +100,9 @@ impl Team {
         &self,
         samples: usize,
         work: impl Fn(&WorkerThread, usize) -> T + Send + Sync + 'static,
-    ) -> Result<(Measured, Vec<Vec<T>>), String> {
+    ) -> Result<(Measured, Vec<Vec<T>>), Failure> {
         let round = measure::round_with_values(&self.pool, &self.watch, samples, work);
-        let (measured, results) = round.map_err(|error| error.to_string())?;
+        let (measured, results) = round?;
         self.check_times(&measured.samples)?;
         Ok((measured, results))
     }
@@ -110,10 +111,10 @@ impl Team {
     ///
     /// # Errors
     /// When there is none, or one that is not positive.
-    pub fn check_times(&self, times: &[f64]) -> Result<(), String> {
+    pub fn check_times(&self, times: &[f64]) -> Result<(), Failure> {
         if !times.is_empty() && times.iter().all(|time| time.is_finite() && *time > 0.0) {
             return Ok(());
         }
-        Err(format!("the clock ({}) gave no time for a sample", self.pool.clock.basis))
+        Err(Failure::new(format!("the clock ({}) gave no time for a sample", self.pool.clock.basis)))
     }
 }

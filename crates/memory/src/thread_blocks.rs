@@ -1,8 +1,7 @@
 //! A block of memory for each thread, in whole groups of a walk's pages; each touched first by its thread.
 
-use std::io;
-
 use figure::Reading;
+use lab::failure::Failure;
 
 use crate::kernels::ELEMENT;
 use crate::pages::{self, Pages};
@@ -23,10 +22,7 @@ pub struct ThreadBlocks {
 
 impl ThreadBlocks {
     /// Maps `threads` blocks of `groups` groups. Nothing is touched yet.
-    ///
-    /// # Errors
-    /// What the system answered; for reserved huge pages, that there are too few.
-    pub fn map(threads: usize, groups: usize, pages: Pages) -> io::Result<ThreadBlocks> {
+    pub fn map(threads: usize, groups: usize, pages: Pages) -> Result<ThreadBlocks, Failure> {
         let stride = ThreadBlocks::stride(groups);
         Ok(ThreadBlocks { region: Region::map(threads * stride, pages, None)?, groups, stride })
     }

@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use figure::evidence::*;
 use figure::{Event, Evidence, Round, stats};
+use lab::failure::Failure;
 use lab::pool::WorkerThread;
 use lab::worker::{Bench, WorkerReport};
-use serde::de::DeserializeOwned;
 
 use crate::bandwidth::expected::TOLERANCE;
 use crate::calibration::{Calibration, Policy, pass_seconds};
@@ -22,10 +22,13 @@ use crate::team::Team;
 /// Elements between two calls of [`WorkerThread::sample_cpu`]: 8 MiB, a millisecond or so of memory.
 pub const GLANCE_ELEMENTS: usize = 1 << 20;
 
+/// The arrays cannot be verified.
+pub const UNKNOWN_CONTENTS: &str = "the last round failed: what the memory should hold is not known";
+
 /// What differs between modes: the memory, the code that runs over it, and how its results are verified.
 pub trait Kernel: Sized + 'static {
     /// All that the worker needs, from the plan.
-    type Setup: DeserializeOwned;
+    type Setup;
     /// What is measured for one figure.
     type Task;
     /// The work of one sample.
@@ -45,13 +48,13 @@ pub trait Kernel: Sized + 'static {
     ///
     /// # Errors
     /// What is not available, in words for the user.
-    fn set_up(setup: Self::Setup) -> Result<(Self, Vec<(String, Self::Task)>), String>;
+    fn set_up(setup: Self::Setup) -> Result<(Self, Vec<(String, Self::Task)>), Failure>;
 
     /// The threads that measure a task.
     ///
     /// # Errors
     /// Why there are none.
-    fn team(&self, task: &Self::Task) -> Result<Rc<Team>, String>;
+    fn team(&self, task: &Self::Task) -> Result<Rc<Team>, Failure>;
 
     /// How long samples and rounds are to be.
     fn policy(&self, _task: &Self::Task) -> Policy {
@@ -70,7 +73,7 @@ pub trait Kernel: Sized + 'static {
     ///
     /// # Errors
     /// A thread that failed.
-    fn prepare(&mut self, _team: &Team, _task: &Self::Task, _round: usize) -> Result<(), String> {
+    fn prepare(&mut self, _team: &Team, _task: &Self::Task, _round: usize) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -78,7 +81,7 @@ pub trait Kernel: Sized + 'static {
     ///
     /// # Errors
     /// Machine code that does not exist.
-    fn sample(&mut self, task: &Self::Task, calibration: Calibration) -> Result<Self::Sample, String>;
+    fn sample(&mut self, task: &Self::Task, calibration: Calibration) -> Result<Self::Sample, Failure>;
 
     /// Follows what so many passes leave in memory, after they ran on all threads.
     fn follow(&mut self, _task: &mut Self::Task, _passes: u64) {}
@@ -87,7 +90,7 @@ pub trait Kernel: Sized + 'static {
     ///
     /// # Errors
     /// A thread that failed.
-    fn verify(&mut self, _team: &Team, _task: &Self::Task, _round: usize) -> Result<f64, String> {
+    fn verify(&mut self, _team: &Team, _task: &Self::Task, _round: usize) -> Result<f64, Failure> {
         Ok(0.0)
     }
 
@@ -101,13 +104,13 @@ pub trait Kernel: Sized + 'static {
     ///
     /// # Errors
     /// That it is not known what the memory should hold.
-    fn verify_all(&mut self) -> Result<Vec<f64>, String>;
+    fn verify_all(&mut self) -> Result<Vec<f64>, Failure>;
 
     /// The pages behind each of the memories, as they are now.
     ///
     /// # Errors
     /// A thread that failed.
-    fn page_evidence(&self) -> Result<Vec<Evidence>, String>;
+    fn page_evidence(&self) -> Result<Vec<Evidence>, Failure>;
 
     /// The memory that a task works on, of those of [`verify_all`](Self::verify_all) and
     /// [`page_evidence`](Self::page_evidence).
@@ -119,7 +122,7 @@ pub trait Kernel: Sized + 'static {
     ///
     /// # Errors
     /// A thread that failed.
-    fn evidence(&self) -> Result<Evidence, String>;
+    fn evidence(&self) -> Result<Evidence, Failure>;
 
     /// What is true of one figure before it is measured.
     fn evidence_of(&self, _task: &Self::Task) -> Evidence {
@@ -212,10 +215,9 @@ pub struct Worker<K: Kernel> {
 /// # Errors
 /// What is not available, in words for the user.
 pub fn prepare<K: Kernel>(
-    plan: serde_json::Value,
+    setup: K::Setup,
     _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: K::Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let (kernel, tasks) = K::set_up(setup)?;
     let (worker, facts) = Worker::new(kernel, tasks)?;
     Ok((Box::new(worker), facts))
@@ -226,7 +228,7 @@ impl<K: Kernel> Worker<K> {
     ///
     /// # Errors
     /// A thread that failed.
-    pub fn new(kernel: K, tasks: Vec<(String, K::Task)>) -> Result<(Worker<K>, WorkerReport), String> {
+    pub fn new(kernel: K, tasks: Vec<(String, K::Task)>) -> Result<(Worker<K>, WorkerReport), Failure> {
         let pages = kernel.page_evidence()?;
         let mut facts = WorkerReport { evidence: kernel.evidence()?, ..WorkerReport::default() };
         facts.evidence.put_unknown(VERIFIED, "checked when all rounds are measured; the run ended before");
@@ -252,7 +254,7 @@ impl<K: Kernel> Worker<K> {
     ///
     /// # Errors
     /// As [`Bench::round`].
-    pub(crate) fn round_with_passes(&mut self, id: &str) -> Result<(Round, u64), String> {
+    pub(crate) fn round_with_passes(&mut self, id: &str) -> Result<(Round, u64), Failure> {
         self.with_task(id, Self::measure)
     }
 
@@ -261,7 +263,7 @@ impl<K: Kernel> Worker<K> {
     ///
     /// # Errors
     /// A thread that failed.
-    pub(crate) fn warm(&mut self, id: &str) -> Result<(), String> {
+    pub(crate) fn warm(&mut self, id: &str) -> Result<(), Failure> {
         self.with_task(id, |worker, task, history| {
             let team = worker.kernel.team(task)?;
             worker.calibrated(&team, task, history)?;
@@ -273,9 +275,10 @@ impl<K: Kernel> Worker<K> {
     fn with_task<T>(
         &mut self,
         id: &str,
-        job: impl FnOnce(&mut Self, &mut K::Task, &mut History) -> Result<T, String>,
-    ) -> Result<T, String> {
-        let (mut task, mut history) = self.tasks.remove(id).ok_or_else(|| format!("no figure {id}"))?;
+        job: impl FnOnce(&mut Self, &mut K::Task, &mut History) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let (mut task, mut history) =
+            self.tasks.remove(id).ok_or_else(|| Failure::new("no figure").on(id))?;
         let result = job(self, &mut task, &mut history);
         if result.is_err() {
             self.kernel.fail(&task);
@@ -284,7 +287,7 @@ impl<K: Kernel> Worker<K> {
         result
     }
 
-    fn measure(&mut self, task: &mut K::Task, history: &mut History) -> Result<(Round, u64), String> {
+    fn measure(&mut self, task: &mut K::Task, history: &mut History) -> Result<(Round, u64), Failure> {
         let team = self.kernel.team(task)?;
         history.is_pinned &= team.pool.readback;
         let Calibration { passes, samples } = self.calibrated(&team, task, history)?;
@@ -317,7 +320,7 @@ impl<K: Kernel> Worker<K> {
         team: &Team,
         task: &mut K::Task,
         history: &mut History,
-    ) -> Result<Calibration, String> {
+    ) -> Result<Calibration, Failure> {
         if let Some(calibration) = history.calibration {
             return Ok(calibration);
         }
@@ -334,7 +337,7 @@ impl<K: Kernel> Worker<K> {
     }
 
     /// Seconds of so many passes that are no sample.
-    fn untimed_seconds(&mut self, team: &Team, task: &mut K::Task, passes: u64) -> Result<f64, String> {
+    fn untimed_seconds(&mut self, team: &Team, task: &mut K::Task, passes: u64) -> Result<f64, Failure> {
         let sample = self.kernel.sample(task, Calibration { passes, samples: 1 })?;
         let seconds = team.untimed_seconds(move |thread| {
             sample.run(thread, 0);
@@ -345,11 +348,11 @@ impl<K: Kernel> Worker<K> {
 }
 
 impl<K: Kernel> Bench for Worker<K> {
-    fn round(&mut self, id: &str) -> Result<Round, String> {
+    fn round(&mut self, id: &str) -> Result<Round, Failure> {
         self.round_with_passes(id).map(|(round, _)| round)
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
         let errors = self.kernel.verify_all()?;
         let ends = self.kernel.page_evidence()?;
         let pages: Vec<Evidence> =
@@ -433,7 +436,7 @@ mod tests {
         const SAMPLE_TOLERANCE: f64 = 1e-9;
         const IS_SHARED: bool = true;
 
-        fn set_up((): ()) -> Result<(Sleeping, Vec<(String, f64)>), String> {
+        fn set_up((): ()) -> Result<(Sleeping, Vec<(String, f64)>), Failure> {
             let cpu = lab::affinity::get().unwrap().first().unwrap();
             let place = CpuList::from_iter([cpu]);
             let team = Team::new(&Machine::default(), &[place], Clock::monotonic_raw())?;
@@ -442,7 +445,7 @@ mod tests {
             Ok((Sleeping { team: Rc::new(team), passes: 0, prepared: 0 }, tasks))
         }
 
-        fn team(&self, _task: &f64) -> Result<Rc<Team>, String> {
+        fn team(&self, _task: &f64) -> Result<Rc<Team>, Failure> {
             Ok(self.team.clone())
         }
 
@@ -461,12 +464,12 @@ mod tests {
             Amount::Bytes(1e6)
         }
 
-        fn prepare(&mut self, _team: &Team, _task: &f64, _round: usize) -> Result<(), String> {
+        fn prepare(&mut self, _team: &Team, _task: &f64, _round: usize) -> Result<(), Failure> {
             self.prepared += 1;
             Ok(())
         }
 
-        fn sample(&mut self, task: &f64, calibration: Calibration) -> Result<Sleep, String> {
+        fn sample(&mut self, task: &f64, calibration: Calibration) -> Result<Sleep, Failure> {
             Ok(Sleep { passes: calibration.passes, error: *task })
         }
 
@@ -474,15 +477,15 @@ mod tests {
             self.passes += passes;
         }
 
-        fn verify_all(&mut self) -> Result<Vec<f64>, String> {
+        fn verify_all(&mut self) -> Result<Vec<f64>, Failure> {
             Ok(vec![0.0])
         }
 
-        fn page_evidence(&self) -> Result<Vec<Evidence>, String> {
+        fn page_evidence(&self) -> Result<Vec<Evidence>, Failure> {
             Ok(vec![Evidence::default()])
         }
 
-        fn evidence(&self) -> Result<Evidence, String> {
+        fn evidence(&self) -> Result<Evidence, Failure> {
             Ok(self.team.evidence())
         }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use figure::evidence::*;
 use figure::{CpuList, Evidence, Machine};
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::pool::WorkerThread;
 
 use super::layout::{ALIASING, Layout, Point};
@@ -53,20 +54,14 @@ pub(crate) struct Passes {
 }
 
 impl LevelArrays {
-    fn map(level: Level, setup: &Setup, clock: Clock) -> Result<LevelArrays, String> {
+    fn map(level: Level, setup: &Setup, clock: Clock) -> Result<LevelArrays, Failure> {
         let (places, most, boundary) = match level {
             Level::L1 => (setup.threads[..1].to_vec(), setup.l1, ALIASING as usize),
             Level::Memory => (setup.threads.clone(), setup.memory, HUGE_PAGE),
         };
         let team = Team::new(&setup.machine, &places, clock)?;
         let split = Split { threads: team.threads(), most: most as usize };
-        let layout = Layout::map(split, boundary, setup.pages).map_err(|error| {
-            format!(
-                "arrays for {} could not be mapped: {error}; a limit on address space (ulimit -v), \
-                 vm.overcommit_memory=2 or too few reserved pages may forbid them: give a smaller --array-size",
-                level.word()
-            )
-        })?;
+        let layout = Layout::map(split, boundary, setup.pages)?;
         let (team, layout) = (Rc::new(team), Arc::new(layout));
         let mut arrays = LevelArrays { level, team, layout, places, is_touched: false };
         arrays.each(|layout, thread| layout.fill(thread.index))?;
@@ -78,13 +73,13 @@ impl LevelArrays {
     fn each<T: Send + 'static>(
         &self,
         job: impl Fn(&Layout, &WorkerThread) -> T + Send + Sync + 'static,
-    ) -> Result<Vec<T>, String> {
+    ) -> Result<Vec<T>, Failure> {
         let layout = self.layout.clone();
         self.team.each(move |thread| job(&layout, thread))
     }
 
     /// Size and place of the pages, as they are now.
-    fn pages(&self, machine: &Machine) -> Result<Evidence, String> {
+    fn pages(&self, machine: &Machine) -> Result<Evidence, Failure> {
         let nodes = self.each(|layout, thread| layout.nodes(thread.index))?;
         let mut evidence = page_evidence::of_backing(self.layout.backing(), self.layout.bytes());
         evidence.put_reading(NUMA_LOCAL_SHARE, page_evidence::local_share(machine, &self.places, nodes));
@@ -93,9 +88,9 @@ impl LevelArrays {
 }
 
 impl Alignment {
-    fn level(&self, task: &Task) -> Result<&LevelArrays, String> {
+    fn level(&self, task: &Task) -> Result<&LevelArrays, Failure> {
         let arrays = self.levels.iter().find(|arrays| arrays.level == task.level);
-        arrays.ok_or_else(|| format!("{}: its level was not prepared", task.id))
+        arrays.ok_or_else(|| Failure::new(format!("{}: its level was not prepared", task.id)))
     }
 }
 
@@ -104,7 +99,7 @@ impl Kernel for Alignment {
     type Task = Task;
     type Sample = Passes;
 
-    fn set_up(setup: Setup) -> Result<(Alignment, Vec<(String, Task)>), String> {
+    fn set_up(setup: Setup) -> Result<(Alignment, Vec<(String, Task)>), Failure> {
         let clock = Clock::for_machine(&setup.machine);
         let mut levels = Vec::new();
         for level in [Level::L1, Level::Memory] {
@@ -116,7 +111,7 @@ impl Kernel for Alignment {
         Ok((Alignment { machine: setup.machine, simd: setup.simd, levels }, tasks))
     }
 
-    fn team(&self, task: &Task) -> Result<Rc<Team>, String> {
+    fn team(&self, task: &Task) -> Result<Rc<Team>, Failure> {
         Ok(self.level(task)?.team.clone())
     }
 
@@ -137,19 +132,21 @@ impl Kernel for Alignment {
 
     /// Overwrites the elements that will be checked: what a round before left there would pass for this one's
     /// work.
-    fn prepare(&mut self, _team: &Team, task: &Task, round: usize) -> Result<(), String> {
+    fn prepare(&mut self, _team: &Team, task: &Task, round: usize) -> Result<(), Failure> {
         let point = task.point;
         self.level(task)?.each(move |layout, thread| layout.spoil(thread.index, point, turn(round)))?;
         Ok(())
     }
 
-    fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Passes, String> {
+    fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Passes, Failure> {
         if task.stores == Stores::Nt && task.point.misalignment > 0 {
-            return Err(format!("{}: non-temporal stores of misaligned vectors", task.id));
+            return Err(Failure::new(format!("{}: non-temporal stores of misaligned vectors", task.id)));
         }
         let code = self.simd.kernel(task.operation, task.stores);
         Ok(Passes {
-            code: code.ok_or_else(|| format!("{}: no machine code for {}", task.id, self.simd.word()))?,
+            code: code.ok_or_else(|| {
+                Failure::new(format!("{}: no machine code for {}", task.id, self.simd.word()))
+            })?,
             operation: task.operation,
             point: task.point,
             layout: self.level(task)?.layout.clone(),
@@ -157,7 +154,7 @@ impl Kernel for Alignment {
         })
     }
 
-    fn verify(&mut self, _team: &Team, task: &Task, round: usize) -> Result<f64, String> {
+    fn verify(&mut self, _team: &Team, task: &Task, round: usize) -> Result<f64, Failure> {
         let (point, operation) = (task.point, task.operation);
         let error = move |layout: &Layout, thread: &WorkerThread| {
             layout.error(thread.index, operation, point, turn(round))
@@ -170,15 +167,15 @@ impl Kernel for Alignment {
         let _ = self.level(task).and_then(|arrays| arrays.each(|layout, thread| layout.fill(thread.index)));
     }
 
-    fn verify_all(&mut self) -> Result<Vec<f64>, String> {
-        let error = |arrays: &LevelArrays| -> Result<f64, String> {
+    fn verify_all(&mut self) -> Result<Vec<f64>, Failure> {
+        let error = |arrays: &LevelArrays| -> Result<f64, Failure> {
             let errors = arrays.each(|layout, thread| layout.full_error(thread.index))?;
             Ok(errors.into_iter().fold(0.0, f64::max))
         };
         self.levels.iter().map(error).collect()
     }
 
-    fn page_evidence(&self) -> Result<Vec<Evidence>, String> {
+    fn page_evidence(&self) -> Result<Vec<Evidence>, Failure> {
         self.levels.iter().map(|arrays| arrays.pages(&self.machine)).collect()
     }
 
@@ -186,7 +183,7 @@ impl Kernel for Alignment {
         self.levels.iter().position(|arrays| arrays.level == task.level).unwrap_or(0)
     }
 
-    fn evidence(&self) -> Result<Evidence, String> {
+    fn evidence(&self) -> Result<Evidence, Failure> {
         let mut evidence = Evidence::default();
         if let Some(arrays) = self.levels.first() {
             arrays.team.pool.clock.write(&mut evidence);

@@ -3,9 +3,8 @@
 //! One array is only ever written, two are only ever read, so that what they must hold does not depend on the
 //! point that was measured before.
 
-use std::io;
-
 use figure::Reading;
+use lab::failure::Failure;
 use serde::{Deserialize, Serialize};
 
 use crate::bandwidth::arrays::Split;
@@ -46,10 +45,7 @@ pub struct Layout {
 
 impl Layout {
     /// Maps three arrays, each beginning on a `boundary`: a multiple of 4 KiB. Nothing is touched yet.
-    ///
-    /// # Errors
-    /// What the system answered; for reserved huge pages, that there are too few.
-    pub fn map(split: Split, boundary: usize, pages: Pages) -> io::Result<Layout> {
+    pub fn map(split: Split, boundary: usize, pages: Pages) -> Result<Layout, Failure> {
         let stride = (split.most * ELEMENT as usize + SLACK).next_multiple_of(boundary);
         Ok(Layout { region: Region::map(START.len() * stride, pages, None)?, stride, split })
     }

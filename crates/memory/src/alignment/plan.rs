@@ -77,7 +77,7 @@ pub struct Setup {
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let kernels = kernels(&options.kernels)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
@@ -125,7 +125,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.alignment",
-        setup: serde_json::to_value(&setup)?,
+        setup,
         figures,
         rules: options.rules,
         preparing: format!("first touch of {}", figure::format::bytes(bytes)),
@@ -337,7 +337,7 @@ mod tests {
         let missing = ids(&plan, Status::NotAvailable);
         assert_eq!(missing.len(), 2 * 2, "{missing:?}");
         assert!(missing.contains(&"memory.alignment.copy.nt.memory.o0.m8"));
-        let setup: Setup = serde_json::from_value(plan.suite.setup.clone()).unwrap();
+        let setup: Setup = plan.suite.setup.clone();
         assert_eq!(setup.tasks.len(), planned.len());
         // Three arrays in half of 32 KiB, in whole blocks of 512 B.
         assert_eq!(setup.l1 * ELEMENT, 5120);

@@ -1,6 +1,6 @@
 //! The three arrays: one mapping, each thread's part of each array touched first by that thread.
 
-use std::io;
+use lab::failure::Failure;
 
 use crate::kernels::{Array, ELEMENT};
 use crate::pages::Pages;
@@ -40,20 +40,9 @@ pub struct Arrays {
 }
 
 impl Arrays {
-    /// Maps three arrays of `split.most` elements, `offset` bytes further apart than they need. Nothing is
-    /// touched yet.
-    ///
-    /// # Errors
-    /// What the system answered; for reserved huge pages, that there are too few.
-    pub fn map(split: Split, offset: usize, pages: Pages) -> io::Result<Arrays> {
-        Arrays::map_on(None, split, offset, pages)
-    }
-
-    /// The same, with all pages from one NUMA node, if one is given.
-    ///
-    /// # Errors
-    /// As [`map`](Self::map), and what binding to the node answered.
-    pub fn map_on(node: Option<u32>, split: Split, offset: usize, pages: Pages) -> io::Result<Arrays> {
+    /// Maps three arrays of `split.most` elements, `offset` bytes further apart than they need, on the NUMA node,
+    /// if one is given. Nothing is touched yet.
+    pub fn map(split: Split, offset: usize, pages: Pages, node: Option<u32>) -> Result<Arrays, Failure> {
         let bytes = split.most * ELEMENT as usize;
         let stride = bytes.next_multiple_of(HUGE_PAGE) + offset;
         Ok(Arrays { region: Region::map(3 * stride, pages, node)?, stride, split })
@@ -77,15 +66,6 @@ impl Arrays {
     pub fn bytes(&self) -> u64 {
         3 * self.split.most as u64 * ELEMENT
     }
-}
-
-/// The error of a mapping that failed, and what may help.
-pub fn not_mapped(bytes: f64, error: &std::io::Error) -> String {
-    format!(
-        "arrays of {} could not be mapped: {error}; a limit on address space (ulimit -v) or \
-         vm.overcommit_memory=2 may forbid them: give a smaller --array-size",
-        figure::format::bytes(bytes)
-    )
 }
 
 #[cfg(test)]
@@ -113,7 +93,7 @@ mod tests {
     #[test]
     fn arrays_are_apart_and_can_be_written() {
         let split = Split { threads: 3, most: 64 * 1000 };
-        let arrays = Arrays::map(split, 192, Pages::Default).unwrap();
+        let arrays = Arrays::map(split, 192, Pages::Default, None).unwrap();
         for array in [Array::A, Array::B, Array::C] {
             for thread in 0..3 {
                 let part = arrays.part(array, thread);

@@ -53,7 +53,7 @@ pub struct Setup {
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let kernels = mode::kernels(&options.kernels)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
@@ -115,7 +115,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.bandwidth",
-        setup: serde_json::to_value(&setup)?,
+        setup,
         figures,
         rules: options.rules,
         least_seconds: fit.least,

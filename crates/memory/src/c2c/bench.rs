@@ -16,13 +16,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use figure::evidence::*;
 use figure::{CpuList, Event, Reading, Round, stats};
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::pairs::Pair;
 use lab::pool::WorkerThread;
 use lab::worker::{Bench, WorkerReport};
 
 use super::lines::{LINES, Lines};
 use super::plan::{Setup, State, Task};
-use crate::pages::Pages;
 use crate::team::Team;
 
 /// Hand-overs of a sample; its value is the median of their walks, so that an interrupt in one of them says
@@ -98,10 +98,9 @@ struct C2cBench {
 /// # Errors
 /// What is not available, in words for the user.
 pub fn prepare(
-    plan: serde_json::Value,
+    setup: Setup,
     _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let machine = &setup.machine;
     let clock = Clock::for_machine(machine);
     let pairs = setup.pairs.iter().map(|pair| PairBench::start(pair, &setup, clock.clone()));
@@ -115,10 +114,10 @@ pub fn prepare(
 }
 
 impl PairBench {
-    fn start(pair: &Pair, setup: &Setup, clock: Clock) -> Result<PairBench, String> {
+    fn start(pair: &Pair, setup: &Setup, clock: Clock) -> Result<PairBench, Failure> {
         let threads = [pair.owner, pair.requester].map(|cpu| CpuList::from_iter([cpu])).to_vec();
         let team = Team::new(&setup.machine, &threads, clock)?;
-        let lines = Arc::new(map(setup.pages)?);
+        let lines = Arc::new(Lines::map(setup.pages)?);
         let shared = lines.clone();
         let costs = team.each(move |thread| {
             if thread.index == OWNER {
@@ -159,7 +158,7 @@ impl PairBench {
     }
 
     /// Seconds of a walk when no cache holds a line: the median of a few.
-    fn memory_walk(&self) -> Result<f64, String> {
+    fn memory_walk(&self) -> Result<f64, Failure> {
         let (lines, cost) = (self.lines.clone(), self.clock_cost);
         let walks = self.team.each(move |thread| {
             let walk = |_| {
@@ -169,7 +168,7 @@ impl PairBench {
             (thread.index == REQUESTER).then(|| (0..MEMORY_WALKS).map(walk).collect::<Vec<f64>>())
         })?;
         let walks = walks.into_iter().flatten().flatten();
-        stats::median(&walks.collect::<Vec<_>>()).ok_or_else(|| "no walk from memory".to_owned())
+        stats::median(&walks.collect::<Vec<_>>()).ok_or_else(|| Failure::new("no walk from memory"))
     }
 
     /// Makes it the owner's turn, with the number of a new hand-over.
@@ -180,14 +179,14 @@ impl PairBench {
     }
 
     /// How many samples make a round, by one that is not counted.
-    fn calibrate(&mut self, state: State) -> Result<usize, String> {
+    fn calibrate(&mut self, state: State) -> Result<usize, Failure> {
         let work = self.work(state, Arc::default());
         self.begin(1);
         let seconds = self.team.untimed_seconds(move |thread| work(thread, 0))?;
         Ok(((ROUND_SECONDS / seconds) as usize).clamp(1, MOST_SAMPLES))
     }
 
-    fn measure(&mut self, task: &Task, samples: usize) -> Result<Round, String> {
+    fn measure(&mut self, task: &Task, samples: usize) -> Result<Round, Failure> {
         let memory = self.memory_walk()?;
         let results: Arc<Mutex<Vec<RequesterWalks>>> = Arc::default();
         let work = self.work(task.state, results.clone());
@@ -262,13 +261,9 @@ fn timed_or_unknown(value: Option<f64>) -> Reading<f64> {
     Reading::or_unknown(value, "no walk was timed")
 }
 
-fn map(pages: Pages) -> Result<Lines, String> {
-    Lines::map(pages).map_err(|error| format!("the lines could not be mapped: {error}; try --pages default"))
-}
-
 impl Bench for C2cBench {
-    fn round(&mut self, id: &str) -> Result<Round, String> {
-        let (task, samples) = self.tasks.get_mut(id).ok_or_else(|| format!("no figure {id}"))?;
+    fn round(&mut self, id: &str) -> Result<Round, Failure> {
+        let (task, samples) = self.tasks.get_mut(id).ok_or_else(|| Failure::new("no figure").on(id))?;
         let pair = &mut self.pairs[task.pair];
         let samples = match samples {
             Some(samples) => *samples,
@@ -277,7 +272,7 @@ impl Bench for C2cBench {
         pair.measure(task, samples)
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
         Ok(WorkerReport::default())
     }
 }

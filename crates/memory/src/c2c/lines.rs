@@ -5,7 +5,7 @@
 //! written for. Writing the number makes the line modified in the owner's cache and takes it from any other;
 //! reading it back shows the requester that it got that very line.
 
-use std::io;
+use lab::failure::Failure;
 
 use crate::chase::{Chain, LINE, Random, UNROLL};
 use crate::pages::Pages;
@@ -38,10 +38,7 @@ pub struct Lines {
 
 impl Lines {
     /// Maps the region. Nothing is touched yet.
-    ///
-    /// # Errors
-    /// What the system answered.
-    pub fn map(pages: Pages) -> io::Result<Lines> {
+    pub fn map(pages: Pages) -> Result<Lines, Failure> {
         Ok(Lines { region: Region::map(BYTES, pages, None)?, order: order() })
     }
 

@@ -69,7 +69,7 @@ const ROUND_SECONDS: f64 = 0.25;
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let cpus = match &options.places {
         Places::List(_) => placement::place(machine, &options.places, options.bind, None)?.cpus(),
         _ => machine.topology.usable(),
@@ -101,7 +101,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.c2c",
-        setup: serde_json::to_value(&setup)?,
+        setup,
         figures,
         rules: options.rules,
         preparing: "two threads for each pair of CPUs".to_owned(),
@@ -208,7 +208,7 @@ mod tests {
                 assert_eq!(figure.status == Status::NotAvailable, absent, "{id}: {:?}", figure.reason);
             }
         }
-        let setup: Setup = serde_json::from_value(plan.suite.setup).unwrap();
+        let setup: Setup = plan.suite.setup;
         assert_eq!(setup.pairs.len(), 3 * MOST_PAIRS);
         assert_eq!(setup.tasks.len(), 2 * setup.pairs.len());
         for task in &setup.tasks {
@@ -227,7 +227,7 @@ mod tests {
     fn with_little_time_there_are_fewer_pairs() {
         let pairs = |time| {
             let setup = planned_on(synthetic::two_socket_smt_server, time).suite.setup;
-            serde_json::from_value::<Setup>(setup).unwrap().pairs.len()
+            setup.pairs.len()
         };
         assert_eq!((pairs(1.0), pairs(29.0), pairs(100.0)), (3, 6, 12));
     }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use figure::evidence::*;
 use figure::{Event, Round};
+use lab::failure::{Attempt, Failure};
 use lab::traffic::{PerfReader, Traffic, TrafficReader};
 use lab::worker::{Bench, WorkerReport};
 
@@ -28,13 +29,13 @@ pub trait Load {
     ///
     /// # Errors
     /// Why it could not.
-    fn warm(&mut self, task: &str) -> Result<f64, String>;
+    fn warm(&mut self, task: &str) -> Result<f64, Failure>;
 
     /// Measures a round of a task, in GB/s of counted bytes; gives it with the elements of all its samples.
     ///
     /// # Errors
     /// Why it could not.
-    fn round(&mut self, task: &str) -> Result<(Round, f64), String>;
+    fn round(&mut self, task: &str) -> Result<(Round, f64), Failure>;
 
     /// Lets the threads rest for a while; gives the seconds that it lasted.
     fn rest(&mut self) -> f64;
@@ -43,16 +44,16 @@ pub trait Load {
     ///
     /// # Errors
     /// Why it could not.
-    fn finish(&mut self) -> Result<WorkerReport, String>;
+    fn finish(&mut self) -> Result<WorkerReport, Failure>;
 }
 
 impl Load for Worker<Bandwidth> {
-    fn warm(&mut self, task: &str) -> Result<f64, String> {
+    fn warm(&mut self, task: &str) -> Result<f64, Failure> {
         Worker::warm(self, task)?;
         Ok(elements(self, task))
     }
 
-    fn round(&mut self, task: &str) -> Result<(Round, f64), String> {
+    fn round(&mut self, task: &str) -> Result<(Round, f64), Failure> {
         let (round, passes) = self.round_with_passes(task)?;
         Ok((round, elements(self, task) * passes as f64))
     }
@@ -63,7 +64,7 @@ impl Load for Worker<Bandwidth> {
         begun.elapsed().as_secs_f64()
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
         Bench::finish(self)
     }
 }
@@ -78,12 +79,11 @@ fn elements(worker: &Worker<Bandwidth>, task: &str) -> f64 {
 /// # Errors
 /// What is not available, in words for the user.
 pub fn prepare(
-    plan: serde_json::Value,
+    setup: Setup,
     _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let reader = PerfReader::open(&setup.load.machine.uncore.channels)
-        .map_err(|reason| format!("{NO_COUNTS}cannot be opened: {reason}"))?;
+        .attempt(format!("{NO_COUNTS}cannot be opened"))?;
     let (load, facts) = load(&setup)?;
     let (bench, facts) = CountersBench::new(setup, load, facts, Box::new(reader))?;
     Ok((Box::new(bench), facts))
@@ -93,7 +93,7 @@ pub fn prepare(
 ///
 /// # Errors
 /// What is not available.
-pub fn load(setup: &Setup) -> Result<(Box<dyn Load>, WorkerReport), String> {
+pub fn load(setup: &Setup) -> Result<(Box<dyn Load>, WorkerReport), Failure> {
     let (bench, facts) = ready(setup.load.clone(), BTreeMap::new())?;
     Ok((Box::new(bench), facts))
 }
@@ -118,7 +118,7 @@ impl CountersBench {
         mut load: Box<dyn Load>,
         facts: WorkerReport,
         mut reader: Box<dyn TrafficReader>,
-    ) -> Result<(CountersBench, WorkerReport), String> {
+    ) -> Result<(CountersBench, WorkerReport), Failure> {
         let channels = &setup.load.machine.uncore.channels;
         let mut intervals = Vec::new();
         for _ in 0..INTERVALS {
@@ -135,7 +135,7 @@ impl CountersBench {
     }
 
     /// Measures a round of a kernel: of each of its figures.
-    fn measure(&mut self, group: &Group) -> Result<Vec<(String, Round)>, String> {
+    fn measure(&mut self, group: &Group) -> Result<Vec<(String, Round)>, Failure> {
         let channels = &self.setup.load.machine.uncore.channels;
         let before = self.reader.read()?;
         let rested = self.load.rest();
@@ -179,20 +179,20 @@ impl CountersBench {
 }
 
 impl Bench for CountersBench {
-    fn round(&mut self, id: &str) -> Result<Round, String> {
+    fn round(&mut self, id: &str) -> Result<Round, Failure> {
         if let Some(round) = self.pending.remove(id) {
             return Ok(round);
         }
         let group =
             self.setup.groups.iter().find(|group| group.figures.iter().any(|(figure, _)| figure == id));
-        let group = group.cloned().ok_or_else(|| format!("no figure {id}"))?;
+        let group = group.cloned().ok_or_else(|| Failure::new("no figure").on(id))?;
         // What was not asked for in time is of an older round, and gives way.
         let rounds = self.measure(&group)?;
         self.pending.extend(rounds);
-        self.pending.remove(id).ok_or_else(|| format!("no figure {id}"))
+        self.pending.remove(id).ok_or_else(|| Failure::new("no figure").on(id))
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
         Ok(of_figures(&self.setup.groups, self.load.finish()?))
     }
 }

@@ -3,6 +3,7 @@
 use figure::Evidence;
 use figure::evidence::{TRAFFIC_CHANNELS, TRAFFIC_DISTINCT, TRAFFIC_LEFT_OUT, TRAFFIC_SOURCE};
 use figure::host::UncoreChannel;
+use lab::failure::Failure;
 use lab::traffic::{Distinct, Traffic, distinct};
 
 use super::NO_COUNTS;
@@ -27,15 +28,15 @@ pub struct ChannelSelection {
 ///
 /// # Errors
 /// When no channel counted anything.
-pub fn select(channels: &[UncoreChannel], intervals: &[Traffic]) -> Result<ChannelSelection, String> {
+pub fn select(channels: &[UncoreChannel], intervals: &[Traffic]) -> Result<ChannelSelection, Failure> {
     let counts: Vec<_> = intervals.iter().map(|traffic| traffic.counts.clone()).collect();
     let compared = distinct(&counts);
     if compared.channels.is_empty() {
-        return Err(format!(
+        return Err(Failure::new(format!(
             "{NO_COUNTS}count nothing while memory is under load: {} channels are shown and none is real, as where a \
              hypervisor shows its host's devices",
             channels.len()
-        ));
+        )));
     }
     let mut evidence = Evidence::default();
     evidence.put(TRAFFIC_CHANNELS, compared.channels.len() as f64);

@@ -75,7 +75,7 @@ pub struct Setup {
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let cache = sizes::last_level(machine, &placement.cpus());
@@ -135,7 +135,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.counters",
-        setup: serde_json::to_value(Setup { load, groups })?,
+        setup: Setup { load, groups },
         figures,
         rules: options.rules,
         preparing: format!("first touch of {}, and telling channels apart", figure::format::bytes(bytes)),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use figure::evidence::*;
 use figure::{Event, Evidence, Reading, Round};
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::measure::{self, Around};
 use lab::program;
 use lab::worker::{Bench, WorkerReport};
@@ -48,7 +49,7 @@ struct State {
     /// Whether its threads were bound as asked, in all runs.
     bound: Reading<bool>,
     /// Why it gives nothing.
-    failed: Option<String>,
+    failed: Option<Failure>,
 }
 
 struct CrossBench {
@@ -64,10 +65,9 @@ struct CrossBench {
 /// # Errors
 /// What is not available, in words for the user.
 pub fn prepare(
-    plan: serde_json::Value,
+    setup: Setup,
     event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     if setup.bandwidth.pages == Pages::Small {
         no_huge_pages();
     }
@@ -106,19 +106,19 @@ impl CrossBench {
     fn learn_size(&mut self, index: usize) {
         let size = self.run(index).and_then(|()| {
             let reported = self.programs[index].runs.first().and_then(|run| run.report.elements);
-            let reported = reported.ok_or_else(|| "it does not say how large its arrays are".to_owned())?;
+            let reported = reported.ok_or_else(|| Failure::new("it does not say how large its arrays are"))?;
             let elements = reported / BLOCK as u64 * BLOCK as u64;
             let least = (BLOCK * self.team.threads()) as u64;
             if elements < least {
-                return Err(format!("its arrays have {reported} elements, and ours need {least} at least"));
+                return Err(Failure::new(format!("its arrays have {reported} elements, and ours need {least} at least")));
             }
             let needed = 2 * ARRAYS * elements * ELEMENT;
             match self.setup.room.filter(|room| needed > *room) {
-                Some(room) => Err(format!(
+                Some(room) => Err(Failure::new(format!(
                     "its arrays and ours of the same size need {} together, and {} may be used: compile it for smaller ones",
                     figure::format::bytes(needed as f64),
                     figure::format::bytes(room as f64)
-                )),
+                ))),
                 None => Ok(elements),
             }
         });
@@ -137,7 +137,7 @@ impl CrossBench {
     }
 
     /// Maps our arrays; facts go to our figures alone.
-    fn prepare_worker(&mut self) -> Result<WorkerReport, String> {
+    fn prepare_worker(&mut self) -> Result<WorkerReport, Failure> {
         let mut setup = self.setup.bandwidth.clone();
         let failed = |task: &Task| {
             self.programs.iter().any(|state| {
@@ -192,10 +192,11 @@ impl CrossBench {
         facts
     }
 
-    fn run(&mut self, index: usize) -> Result<(), String> {
+    fn run(&mut self, index: usize) -> Result<(), Failure> {
         let state = &self.programs[index];
         let asked = &state.program;
-        let name = |text: String| format!("{} ({}) {text}", asked.tool, asked.path.display());
+        let failure =
+            |text: String| Failure::new(format!("{} ({}) {text}", asked.tool, asked.path.display()));
         let call = program::Program {
             path: asked.path.clone(),
             arguments: asked.arguments.clone(),
@@ -213,9 +214,8 @@ impl CrossBench {
                     (Ok(ran), seconds)
                 }
                 Err(error) => (Err(error.to_string()), 0.0),
-            })
-            .map_err(|error| error.to_string())?;
-        let ran = ran.map_err(name)?;
+            })?;
+        let ran = ran.map_err(failure)?;
         let kernels: Vec<&str> = asked.pairs.iter().map(|pair| pair.kernel.as_str()).collect();
         let output = Output {
             text: &ran.output,
@@ -223,14 +223,14 @@ impl CrossBench {
             counter_rate: self.team.pool.clock.counter_rate(),
         };
         let tool = TOOLS.iter().find(|tool| tool.name == asked.tool);
-        let tool = tool.ok_or_else(|| name("is no program that is known".to_owned()))?;
+        let tool = tool.ok_or_else(|| failure("is no program that is known".to_owned()))?;
         if let Some(complaint) = ran.complaint() {
-            return Err(name(format!("failed: {complaint}")));
+            return Err(failure(format!("failed: {complaint}")));
         }
-        let report = (tool.read)(&output).map_err(|reason| name(format!("was run, but {reason}")))?;
+        let report = (tool.read)(&output).map_err(|reason| failure(format!("was run, but {reason}")))?;
         let elements = asked.elements.filter(|_| tool.takes_size);
         if let Some(contradiction) = report.contradicts(&self.setup.bandwidth.threads, elements) {
-            return Err(name(format!("was run, but {contradiction}")));
+            return Err(failure(format!("was run, but {contradiction}")));
         }
         around.evidence.merge(ran.evidence);
         match report.shortest {
@@ -250,7 +250,7 @@ impl CrossBench {
 
     /// A round of a program's figure: the latest run, if this figure has not used it, else a new one. Runs
     /// that another figure had repeated in between are passed over, so that theirs stays beside ours in time.
-    fn tool_round(&mut self, index: usize, id: &str, kernel: &str) -> Result<Round, String> {
+    fn tool_round(&mut self, index: usize, id: &str, kernel: &str) -> Result<Round, Failure> {
         if let Some(reason) = &self.programs[index].failed {
             return Err(reason.clone());
         }
@@ -260,9 +260,11 @@ impl CrossBench {
         }
         let state = &mut self.programs[index];
         state.used.insert(id.to_owned(), state.runs.len());
-        let run = state.runs.last().ok_or("it was not run")?;
-        let rate =
-            run.report.rate(kernel).ok_or_else(|| format!("{}: no rate of {kernel}", state.program.tool))?;
+        let run = state.runs.last().ok_or_else(|| Failure::new("it was not run"))?;
+        let rate = run
+            .report
+            .rate(kernel)
+            .ok_or_else(|| Failure::new(format!("{}: no rate of {kernel}", state.program.tool)))?;
         Ok(Round::new(
             run.around.started.clone(),
             run.around.duration,
@@ -273,26 +275,29 @@ impl CrossBench {
 }
 
 impl Bench for CrossBench {
-    fn round(&mut self, figure: &str) -> Result<Round, String> {
+    fn round(&mut self, figure: &str) -> Result<Round, Failure> {
         let pair = self.programs.iter().enumerate().find_map(|(index, state)| {
             let pairs = state.program.pairs.iter();
             let pair = pairs.clone().find(|pair| pair.tool_id == figure || pair.own_id == figure)?;
             Some((index, pair.clone(), state.program.statistic))
         });
-        let (index, pair, statistic) = pair.ok_or_else(|| format!("no figure {figure}"))?;
+        let (index, pair, statistic) = pair.ok_or_else(|| Failure::new("no figure").on(figure))?;
         if pair.tool_id == figure {
             return self.tool_round(index, figure, &pair.kernel);
         }
         if self.programs[index].failed.is_some() {
-            return Err(format!("{} gave nothing to compare with", self.programs[index].program.tool));
+            return Err(Failure::new(format!(
+                "{} gave nothing to compare with",
+                self.programs[index].program.tool
+            )));
         }
-        let worker = self.worker.as_mut().ok_or("our arrays are not mapped")?;
+        let worker = self.worker.as_mut().ok_or_else(|| Failure::new("our arrays are not mapped"))?;
         let mut round = worker.round(figure)?;
         round.samples = statistic.value(&round.samples).map(|rate| rate * pair.factor).into_iter().collect();
         Ok(round)
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
         let mut facts = self.facts();
         if let Some(worker) = &mut self.worker {
             let finished = worker.finish()?;

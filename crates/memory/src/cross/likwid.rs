@@ -13,6 +13,7 @@ use crate::bandwidth::plan::Code;
 use crate::kernels::{ELEMENT, Kernel, Stores};
 use crate::pages::Pages;
 use crate::simd::Simd;
+use lab::failure::Failure;
 
 pub(super) static TOOL: Tool = Tool {
     name: "likwid-bench",
@@ -39,7 +40,7 @@ const TESTS: &[(&str, &str, Option<&str>)] = &[
     ("update", "update", None),
 ];
 
-fn runs(request: &RunRequest) -> Result<Vec<Run>, String> {
+fn runs(request: &RunRequest) -> Result<Vec<Run>, Failure> {
     let cpus = request.cpus()?;
     // On Arm its plain tests are scalar or NEON without a name of their own, and none has non-temporal
     // stores.
@@ -78,14 +79,17 @@ fn runs(request: &RunRequest) -> Result<Vec<Run>, String> {
         }
     }
     if runs.is_empty() {
-        return Err(format!("it has no test like these kernels and stores for {}", request.simd.word()));
+        return Err(Failure::new(format!(
+            "it has no test like these kernels and stores for {}",
+            request.simd.word()
+        )));
     }
     Ok(runs)
 }
 
-fn read(output: &Output) -> Result<ToolReport, String> {
+fn read(output: &Output) -> Result<ToolReport, Failure> {
     let text = output.text;
-    let test = behind(text, "Test:").ok_or("its output has no line 'Test:'")?;
+    let test = behind(text, "Test:").ok_or_else(|| Failure::new("its output has no line 'Test:'"))?;
     let field = |label: &str| behind(text, label).and_then(|text| text.split_whitespace().next());
     let printed = field("MByte/s:").and_then(gigabytes);
     let rate = match printed {
@@ -97,11 +101,11 @@ fn read(output: &Output) -> Result<ToolReport, String> {
             let volume = field("Data volume (Byte):").and_then(positive);
             match (volume, cycles, output.counter_rate) {
                 (Some(volume), Some(cycles), Some(ticks)) => sound(volume / (cycles / ticks) / 1e9)
-                    .ok_or("its 'Data volume (Byte):' and 'Cycles:' give no rate")?,
+                    .ok_or_else(|| Failure::new("its 'Data volume (Byte):' and 'Cycles:' give no rate"))?,
                 (_, _, None) => {
-                    return Err("it gives no rate, and the time stamp counter is not known".to_owned());
+                    return Err(Failure::new("it gives no rate, and the time stamp counter is not known"));
                 }
-                _ => return Err("its output has no rate 'MByte/s:'".to_owned()),
+                _ => return Err(Failure::new("its output has no rate 'MByte/s:'")),
             }
         }
     };
@@ -163,7 +167,7 @@ Cycles per update:\t1.360821
 --------------------------------------------------------------------------------
 ";
 
-    fn parse(clock: &str, rate: &str, counter_rate: Option<f64>) -> Result<ToolReport, String> {
+    fn parse(clock: &str, rate: &str, counter_rate: Option<f64>) -> Result<ToolReport, Failure> {
         let text = OUTPUT.replace("CLOCK", clock).replace("RATE", rate);
         read(&Output { text: &text, kernels: &["triad"], counter_rate })
     }
@@ -195,7 +199,7 @@ Cycles per update:\t1.360821
     #[test]
     fn tests_follow_kernel_stores_and_instruction_set() {
         let places: Vec<figure::CpuList> = ["0,4", "1,5"].iter().map(|list| list.parse().unwrap()).collect();
-        let unknown = Err(String::new());
+        let unknown = Err(crate::inspect::InspectError::Empty);
         let kernels =
             [Kernel::named("triad").unwrap(), Kernel::named("read").unwrap(), Kernel::named("add").unwrap()];
         let request = RunRequest {

@@ -73,12 +73,12 @@ const USABLE_SHARE: f64 = 0.85;
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     plan_with(machine, options, &std::env::var_os("PATH").unwrap_or_default())
 }
 
 /// The same with another PATH.
-fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Planned, PlanError> {
+fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     mode::kernels(&options.kernels)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
@@ -135,7 +135,7 @@ fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Plann
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.cross-check",
-        setup: serde_json::to_value(&setup)?,
+        setup,
         figures,
         rules: options.rules,
         preparing: "first runs of programs that have a size of their own, and first touch".to_owned(),
@@ -203,7 +203,7 @@ impl Builder<'_> {
             names => names.iter().any(|name| name == kernel.name),
         };
         let kernels: Vec<&'static Kernel> = KERNELS.iter().filter(asked).collect();
-        let inspection = inspect::file(path).map_err(|error| error.to_string());
+        let inspection = inspect::file(path);
         let request = RunRequest {
             kernels: &kernels,
             stores: self.options.stores,

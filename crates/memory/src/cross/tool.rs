@@ -1,10 +1,11 @@
 //! Another program: where it is, how it is asked what to measure, how its output is read. Pure.
 
 use figure::{Convention, CpuList};
+use lab::failure::Failure;
 use serde::{Deserialize, Serialize};
 
 use crate::bandwidth::plan::Code;
-use crate::inspect::Inspection;
+use crate::inspect::{InspectError, Inspection};
 use crate::kernels::{Kernel, Stores};
 use crate::pages::Pages;
 use crate::simd::Simd;
@@ -26,9 +27,9 @@ pub struct Tool {
     /// Kernels that are compared when none is asked for.
     pub kernels: &'static [&'static str],
     /// How it is run; an error says why it cannot be run so.
-    pub runs: fn(&RunRequest) -> Result<Vec<Run>, String>,
+    pub runs: fn(&RunRequest) -> Result<Vec<Run>, Failure>,
     /// Reads its output, which is untrusted; an error says what is wrong with it.
-    pub read: fn(&Output) -> Result<ToolReport, String>,
+    pub read: fn(&Output) -> Result<ToolReport, Failure>,
 }
 
 /// What a round's value is of its samples.
@@ -73,7 +74,7 @@ pub struct RunRequest<'a> {
     pub elements: u64,
     pub pages: Pages,
     /// What its binary holds, or why that is not known.
-    pub inspection: &'a Result<Inspection, String>,
+    pub inspection: &'a Result<Inspection, InspectError>,
 }
 
 impl RunRequest<'_> {
@@ -86,13 +87,12 @@ impl RunRequest<'_> {
     ///
     /// # Errors
     /// Two threads would share a CPU.
-    pub fn cpus(&self) -> Result<Vec<u32>, String> {
+    pub fn cpus(&self) -> Result<Vec<u32>, Failure> {
         let cpus: Vec<u32> = self.places.iter().filter_map(CpuList::first).collect();
         let distinct: CpuList = cpus.iter().copied().collect();
         if distinct.len() < self.places.len() {
-            return Err("it puts each thread on a CPU of its own, and here threads share CPUs: ask for fewer --threads, \
-                        or for --places threads"
-                .to_owned());
+            let shared = "it puts each thread on a CPU of its own, and here threads share CPUs";
+            return Err(Failure::new(shared).advice("ask for fewer --threads, or for --places threads"));
         }
         Ok(cpus)
     }

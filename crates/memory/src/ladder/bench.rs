@@ -6,6 +6,7 @@ use std::sync::Arc;
 use figure::Evidence;
 use figure::evidence::*;
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::pool::WorkerThread;
 
 use super::plan::Setup;
@@ -62,7 +63,7 @@ fn sums_of(bytes: u64) -> [u64; 2] {
 
 impl Ladder {
     /// Writes every word, each thread its own region: the first touch.
-    fn fill(&self) -> Result<(), String> {
+    fn fill(&self) -> Result<(), Failure> {
         let regions = self.regions.clone();
         self.team.each(move |thread| {
             let region = &regions[thread.index];
@@ -84,27 +85,18 @@ impl Kernel for Ladder {
     const WARM_UP: usize = 1;
     const IS_EXACT: bool = true;
 
-    fn set_up(setup: Setup) -> Result<(Ladder, Vec<(String, u64)>), String> {
+    fn set_up(setup: Setup) -> Result<(Ladder, Vec<(String, u64)>), Failure> {
         let team = Team::new(&setup.machine, &setup.threads, Clock::for_machine(&setup.machine))?;
         let most = setup.tasks.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0) as usize;
-        let map = |_: &_| {
-            Region::map(most, setup.pages, None).map_err(|error| {
-                format!(
-                    "{} on {} pages could not be mapped: {error}; a limit on address space (ulimit -v) or \
-                     vm.overcommit_memory=2 may forbid it: end --sizes earlier",
-                    figure::format::bytes(most as f64),
-                    setup.pages.word()
-                )
-            })
-        };
-        let regions = setup.threads.iter().map(map).collect::<Result<Vec<_>, _>>()?;
+        let regions = setup.threads.iter().map(|_| Region::map(most, setup.pages, None));
+        let regions = regions.collect::<Result<Vec<_>, _>>()?;
         let (sweep, tasks) = (sweep(setup.simd), setup.tasks.clone());
         let kernel = Ladder { setup, team: Rc::new(team), sweep, regions: Arc::new(regions) };
         kernel.fill()?;
         Ok((kernel, tasks))
     }
 
-    fn team(&self, _task: &u64) -> Result<Rc<Team>, String> {
+    fn team(&self, _task: &u64) -> Result<Rc<Team>, Failure> {
         Ok(self.team.clone())
     }
 
@@ -123,7 +115,7 @@ impl Kernel for Ladder {
         Amount::Bytes((bytes * self.team.threads() as u64) as f64)
     }
 
-    fn sample(&mut self, bytes: &u64, calibration: Calibration) -> Result<Passes, String> {
+    fn sample(&mut self, bytes: &u64, calibration: Calibration) -> Result<Passes, Failure> {
         Ok(Passes {
             sweep: self.sweep,
             regions: self.regions.clone(),
@@ -133,12 +125,12 @@ impl Kernel for Ladder {
         })
     }
 
-    fn verify_all(&mut self) -> Result<Vec<f64>, String> {
+    fn verify_all(&mut self) -> Result<Vec<f64>, Failure> {
         // Memory is never written again, and every pass checks its sum.
         Ok(vec![0.0])
     }
 
-    fn page_evidence(&self) -> Result<Vec<Evidence>, String> {
+    fn page_evidence(&self) -> Result<Vec<Evidence>, Failure> {
         let regions: Vec<&Region> = self.regions.iter().collect();
         let bytes = regions.iter().map(|region| region.bytes() as u64).sum();
         let nodes = regions.iter().map(|region| region.nodes(PAGE_SAMPLES)).collect();
@@ -146,7 +138,7 @@ impl Kernel for Ladder {
         Ok(vec![page_evidence::of_regions(&regions, bytes, local)])
     }
 
-    fn evidence(&self) -> Result<Evidence, String> {
+    fn evidence(&self) -> Result<Evidence, Failure> {
         let mut evidence = self.team.evidence();
         // A sum that is right has read every word.
         evidence.put(MEMORY_NONZERO, true);

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use figure::evidence::*;
 use figure::{CpuList, Evidence, Machine, Reading, Round};
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::pool::WorkerThread;
 
 use super::plan::{self, Setup};
@@ -62,18 +63,11 @@ pub(crate) struct Walk {
 }
 
 /// Maps a region for each sort of pages; one that no chain needs stays unmapped.
-fn map(setup: &Setup) -> Result<Vec<Arc<Region>>, String> {
+fn map(setup: &Setup) -> Result<Vec<Arc<Region>>, Failure> {
     let is_needed = |index: usize| setup.tasks.iter().any(|task| task.region == index);
     let map = |(index, (pages, bytes)): (usize, &(Pages, u64))| {
         let (pages, bytes) = if is_needed(index) { (*pages, *bytes) } else { (Pages::Default, 1) };
-        Region::map(bytes as usize, pages, None).map(Arc::new).map_err(|error| {
-            format!(
-                "{} on {} pages could not be mapped: {error}; a limit on address space (ulimit -v) or \
-                 vm.overcommit_memory=2 may forbid it: end --sizes earlier",
-                figure::format::bytes(bytes as f64),
-                pages.word()
-            )
-        })
+        Region::map(bytes as usize, pages, None).map(Arc::new)
     };
     setup.regions.iter().enumerate().map(map).collect()
 }
@@ -85,7 +79,7 @@ fn write(
     task: &plan::Task,
     stride: usize,
     seed: u64,
-) -> Result<PointerChain, String> {
+) -> Result<PointerChain, Failure> {
     let (region, task) = (region.clone(), task.clone());
     let order = if task.paged { Order::Pages(pages::base_page()) } else { Order::Random };
     let mut chains = team.each(move |_| {
@@ -94,7 +88,7 @@ fn write(
         // region.
         unsafe { PointerChain::write(region.clone(), offset, bytes, stride, order, seed) }
     })?;
-    chains.pop().ok_or_else(|| "no thread wrote the chain".to_owned())
+    chains.pop().ok_or_else(|| Failure::new("no thread wrote the chain"))
 }
 
 impl Kernel for Latency {
@@ -106,7 +100,7 @@ impl Kernel for Latency {
     const WARM_UP: usize = 1;
     const IS_EXACT: bool = true;
 
-    fn set_up(setup: Setup) -> Result<(Latency, Vec<(String, Task)>), String> {
+    fn set_up(setup: Setup) -> Result<(Latency, Vec<(String, Task)>), Failure> {
         let place = CpuList::from_iter([setup.cpu]);
         let team =
             Team::new(&setup.machine, std::slice::from_ref(&place), Clock::for_machine(&setup.machine))?;
@@ -122,7 +116,7 @@ impl Kernel for Latency {
         Ok((Latency { machine: setup.machine, place, team, regions, remembered }, tasks))
     }
 
-    fn team(&self, _task: &Task) -> Result<Rc<Team>, String> {
+    fn team(&self, _task: &Task) -> Result<Rc<Team>, Failure> {
         Ok(self.team.clone())
     }
 
@@ -147,13 +141,13 @@ impl Kernel for Latency {
         Amount::Steps(task.chain.steps(task.point + sample * segments, segments) as f64)
     }
 
-    fn prepare(&mut self, team: &Team, task: &Task, _round: usize) -> Result<(), String> {
+    fn prepare(&mut self, team: &Team, task: &Task, _round: usize) -> Result<(), Failure> {
         let (chain, point, remembered) = (task.chain.clone(), task.point, self.remembered);
         team.each(move |_| chain.warm(point, remembered))?;
         Ok(())
     }
 
-    fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Walk, String> {
+    fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Walk, Failure> {
         let segments = calibration.passes as usize;
         Ok(Walk { chain: task.chain.clone(), point: task.point, segments })
     }
@@ -168,12 +162,12 @@ impl Kernel for Latency {
         round.evidence.put_reading(LATENCY_CYCLES, cycles);
     }
 
-    fn verify_all(&mut self) -> Result<Vec<f64>, String> {
+    fn verify_all(&mut self) -> Result<Vec<f64>, Failure> {
         // Chains are never written again, and where each walk ended is checked.
         Ok(vec![0.0; self.regions.len()])
     }
 
-    fn page_evidence(&self) -> Result<Vec<Evidence>, String> {
+    fn page_evidence(&self) -> Result<Vec<Evidence>, Failure> {
         let pages = |region: &Arc<Region>| {
             let nodes = vec![region.nodes(PAGE_SAMPLES)];
             let local = page_evidence::local_share(&self.machine, std::slice::from_ref(&self.place), nodes);
@@ -186,7 +180,7 @@ impl Kernel for Latency {
         task.region
     }
 
-    fn evidence(&self) -> Result<Evidence, String> {
+    fn evidence(&self) -> Result<Evidence, Failure> {
         let mut evidence = self.team.evidence();
         evidence.merge(sizes::cache_evidence(&self.machine, &self.place));
         // Every element that was written is an address, and a walk that arrives has read them.

@@ -116,7 +116,7 @@ pub struct Setup {
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let placement = placement::place(machine, &options.places, options.bind, Some(1))?;
     let cpu = placement.first_cpus().first().copied().unwrap_or(0);
     let series: Vec<&Series> = SERIES.iter().filter(|series| kind(options.pages, series).is_some()).collect();
@@ -169,7 +169,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.latency",
-        setup: serde_json::to_value(&setup)?,
+        setup,
         figures,
         rules: options.rules,
         preparing: format!("laying chains of {} in all", format::bytes(laid)),

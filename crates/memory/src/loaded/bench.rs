@@ -6,6 +6,7 @@ use std::sync::Arc;
 use figure::evidence::*;
 use figure::{CpuList, Event, Evidence, Reading, Round};
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::measure::Measured;
 use lab::worker::{Bench, WorkerReport};
 
@@ -15,14 +16,13 @@ use super::roles::{Gate, TimedWork, Traffic, chase, inject, inject_all};
 use crate::bandwidth::expected::{TOLERANCE, relative_error};
 use crate::chase::UNROLL;
 use crate::kernels::Mix;
-use crate::mix::bench::map;
 use crate::mix::contents::value;
 use crate::page_evidence;
 use crate::region::Region;
 use crate::simd::mix::PAGE_ELEMENTS;
 use crate::sizes;
 use crate::team::Team;
-use crate::thread_blocks::GROUP_BYTES;
+use crate::thread_blocks::{GROUP_BYTES, ThreadBlocks};
 
 /// Samples of a round: their median bears one that an interrupt hit.
 const SAMPLES: usize = 4;
@@ -55,18 +55,15 @@ struct LoadedBench {
 /// # Errors
 /// What is not available, in words for the user.
 pub fn prepare(
-    plan: serde_json::Value,
+    setup: Setup,
     _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let team = |threads: &[CpuList]| Team::new(&setup.machine, threads, Clock::for_machine(&setup.machine));
     let (alone, all) = (team(&setup.threads[..1])?, team(&setup.threads)?);
-    let region = Region::map(setup.chain, setup.pages, None).map_err(|error| {
-        let bytes = figure::format::bytes(setup.chain as f64);
-        format!("a chain of {bytes} could not be mapped: {error}; give a smaller --array-size")
-    })?;
+    let region = Region::map(setup.chain, setup.pages, None)?;
     let threads = setup.threads.len();
-    let memory = Arc::new(Memory::new(region, map(threads, setup.groups, setup.pages)?, threads));
+    let blocks = ThreadBlocks::map(threads, setup.groups, setup.pages)?;
+    let memory = Arc::new(Memory::new(region, blocks, threads));
     let (shared, stride) = (memory.clone(), setup.stride);
     all.each(move |seat| {
         if seat.index == 0 {
@@ -93,7 +90,7 @@ pub fn prepare(
 }
 
 /// Steps of a sample, by an untimed walk.
-fn steps(alone: &Team, memory: &Arc<Memory>, round: f64) -> Result<u64, String> {
+fn steps(alone: &Team, memory: &Arc<Memory>, round: f64) -> Result<u64, Failure> {
     let memory = memory.clone();
     let seconds = alone.each(move |seat| {
         let start = seat.clock.now();
@@ -106,7 +103,7 @@ fn steps(alone: &Team, memory: &Arc<Memory>, round: f64) -> Result<u64, String> 
 
 impl LoadedBench {
     /// What is true of every figure.
-    fn facts(&self) -> Result<WorkerReport, String> {
+    fn facts(&self) -> Result<WorkerReport, Failure> {
         let mut facts = WorkerReport { evidence: self.all.evidence(), ..WorkerReport::default() };
         let evidence = &mut facts.evidence;
         evidence.put(PLACE_READBACK, self.all.pool.readback && self.alone.pool.readback);
@@ -141,7 +138,7 @@ impl LoadedBench {
     }
 
     /// Size and place of the pages, as they are now.
-    fn pages(&self) -> Result<Evidence, String> {
+    fn pages(&self) -> Result<Evidence, Failure> {
         let memory = self.memory.clone();
         let nodes = self.all.each(move |seat| {
             let block = memory.blocks.nodes(seat.index);
@@ -158,7 +155,7 @@ impl LoadedBench {
         Ok(page_evidence::of_regions(&[chain, blocks.region()], bytes, local))
     }
 
-    fn idle(&self) -> Result<Round, String> {
+    fn idle(&self) -> Result<Round, Failure> {
         let (memory, steps) = (self.memory.clone(), self.steps);
         let (measured, work) =
             self.alone.round(SAMPLES, move |seat, _| chase(&memory, seat, &Gate::default(), 0, steps))?;
@@ -166,7 +163,7 @@ impl LoadedBench {
         Ok(round(measured, latencies))
     }
 
-    fn loaded(&self, traffic: Traffic) -> Result<Round, String> {
+    fn loaded(&self, traffic: Traffic) -> Result<Round, Failure> {
         let (memory, steps) = (self.memory.clone(), self.steps);
         let gates: Vec<Gate> = (0..SAMPLES).map(|_| Gate::default()).collect();
         let injectors = self.setup.threads.len() - 1;
@@ -184,7 +181,7 @@ impl LoadedBench {
         Ok(round)
     }
 
-    fn all(&mut self, mix: Mix, traffic: Traffic) -> Result<Round, String> {
+    fn all(&mut self, mix: Mix, traffic: Traffic) -> Result<Round, Failure> {
         let groups = match self.groups.get(&mix.to_string()) {
             Some(groups) => *groups,
             None => {
@@ -206,9 +203,11 @@ impl LoadedBench {
         Ok(round(measured, rates))
     }
 
-    fn traffic(&self, mix: Mix, spins: u64) -> Result<Traffic, String> {
+    fn traffic(&self, mix: Mix, spins: u64) -> Result<Traffic, Failure> {
         let simd = self.setup.simd;
-        let walk = simd.walk(mix, spins > 0).ok_or_else(|| format!("no {} code for {mix}", simd.word()))?;
+        let walk = simd
+            .walk(mix, spins > 0)
+            .ok_or_else(|| Failure::new(format!("no {} code for {mix}", simd.word())))?;
         Ok(Traffic { mix, walk, spins })
     }
 }
@@ -222,8 +221,8 @@ fn round(measured: Measured, samples: Vec<f64>) -> Round {
 }
 
 impl Bench for LoadedBench {
-    fn round(&mut self, id: &str) -> Result<Round, String> {
-        let point = self.tasks.get(id).ok_or_else(|| format!("no figure {id}"))?.point;
+    fn round(&mut self, id: &str) -> Result<Round, Failure> {
+        let point = self.tasks.get(id).ok_or_else(|| Failure::new("no figure").on(id))?.point;
         let round = match point {
             Point::Idle => self.idle(),
             Point::Loaded { mix, delay } => self.loaded(self.traffic(mix, delay)?),
@@ -234,7 +233,7 @@ impl Bench for LoadedBench {
         Ok(round)
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
         let memory = self.memory.clone();
         let errors = self.all.each(move |seat| memory.worst(seat.index))?;
         let blocks = errors.into_iter().fold(0.0, f64::max);

@@ -85,7 +85,7 @@ pub struct Setup {
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     if options.mixes.contains(&Mix::TriadLike) {
         let message = "--mix triad-like under load: a triad has no delays between its lines; take 2:1, which moves the \
@@ -136,7 +136,6 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.loaded",
-        setup: serde_json::to_value(&setup)?,
         figures,
         rules: options.rules,
         preparing: format!(
@@ -153,6 +152,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
             + (setup.chain / setup.stride) as f64 * SLOWEST_STEP,
         // A round is some multiple of its seconds, unless the machine is swamped.
         round_deadline: 2.0 * deadlines::GRACE,
+        setup,
     };
     Ok(Planned { suite, notes })
 }

@@ -87,7 +87,7 @@ impl Share {
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let share = Share::of(machine, options, &placement)?;
@@ -118,7 +118,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.mix",
-        setup: serde_json::to_value(&setup)?,
+        setup,
         figures,
         rules: options.rules,
         preparing: format!("first touch of {}", figure::format::bytes(bytes)),

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use figure::evidence::*;
 use figure::{CpuList, Evidence};
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::pool::WorkerThread;
 
 use super::memory::{Mapped, NodeMemory, VALUE};
@@ -41,7 +42,7 @@ pub(crate) struct Numa {
     /// A thread near to each node's memory.
     near: Team,
     /// A node's memory, or why it is not available.
-    memories: Vec<Result<NodeMemory, String>>,
+    memories: Vec<Result<NodeMemory, Failure>>,
 }
 
 /// The work of a sample.
@@ -53,10 +54,10 @@ pub(crate) enum Work {
 }
 
 /// A team with a thread for each column, on a CPU near to it.
-fn near(setup: &Setup, clock: &Clock) -> Result<Team, String> {
+fn near(setup: &Setup, clock: &Clock) -> Result<Team, Failure> {
     let first = |near: usize| setup.rows.get(near).and_then(|row| row.threads.first().cloned());
     let threads: Option<Vec<_>> = setup.columns.iter().map(|column| first(column.near)).collect();
-    let threads = threads.ok_or("no CPU is near to some node")?;
+    let threads = threads.ok_or_else(|| Failure::new("no CPU is near to some node"))?;
     Team::new(&setup.machine, &threads, clock.clone())
 }
 
@@ -67,7 +68,7 @@ fn memories(
     teams: &[NodeTeams],
     near: &Team,
     bind: bool,
-) -> Result<Vec<Result<NodeMemory, String>>, String> {
+) -> Result<Vec<Result<NodeMemory, Failure>>, Failure> {
     let mut mapped = Vec::new();
     for column in &setup.columns {
         let memory = Mapped::map(column, setup.pages, bind);
@@ -84,16 +85,19 @@ fn memories(
 }
 
 impl NodeTeams {
-    fn new(row: &Row, setup: &Setup, clock: &Clock) -> Result<NodeTeams, String> {
+    fn new(row: &Row, setup: &Setup, clock: &Clock) -> Result<NodeTeams, Failure> {
         let team = |places: &[CpuList]| Team::new(&setup.machine, places, clock.clone()).map(Rc::new);
-        let first = row.threads.first().ok_or_else(|| format!("no CPU of node {} may be used", row.node))?;
+        let first = row
+            .threads
+            .first()
+            .ok_or_else(|| Failure::new(format!("no CPU of node {} may be used", row.node)))?;
         Ok(NodeTeams { all: team(&row.threads)?, one: team(std::slice::from_ref(first))? })
     }
 }
 
 impl Numa {
-    fn memory(&self, task: &Task) -> Result<&NodeMemory, String> {
-        self.memories[task.column].as_ref().map_err(String::clone)
+    fn memory(&self, task: &Task) -> Result<&NodeMemory, Failure> {
+        self.memories[task.column].as_ref().map_err(Failure::clone)
     }
 
     fn team_of(&self, task: &Task) -> &Rc<Team> {
@@ -116,7 +120,7 @@ impl Kernel for Numa {
     type Task = Task;
     type Sample = Work;
 
-    fn set_up(setup: Setup) -> Result<(Numa, Vec<(String, Task)>), String> {
+    fn set_up(setup: Setup) -> Result<(Numa, Vec<(String, Task)>), Failure> {
         let clock = Clock::for_machine(&setup.machine);
         let teams = setup.rows.iter().map(|row| NodeTeams::new(row, &setup, &clock));
         let teams: Vec<NodeTeams> = teams.collect::<Result<_, _>>()?;
@@ -128,7 +132,7 @@ impl Kernel for Numa {
         Ok((Numa { setup, teams, near, memories }, tasks))
     }
 
-    fn team(&self, task: &Task) -> Result<Rc<Team>, String> {
+    fn team(&self, task: &Task) -> Result<Rc<Team>, Failure> {
         self.memory(task)?;
         Ok(self.team_of(task).clone())
     }
@@ -158,13 +162,14 @@ impl Kernel for Numa {
         }
     }
 
-    fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Work, String> {
+    fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Work, Failure> {
         let (memory, passes) = (self.memory(task)?, calibration.passes);
         Ok(match task.quantity {
             Quantity::Bandwidth => {
                 let code = self.setup.simd.kernel(Operation::Read, Stores::None);
                 Work::Read {
-                    code: code.ok_or_else(|| format!("no code for {}", self.setup.simd.word()))?,
+                    code: code
+                        .ok_or_else(|| Failure::new(format!("no code for {}", self.setup.simd.word())))?,
                     array: memory.array.clone(),
                     split: self.split(task, memory),
                     passes,
@@ -176,7 +181,7 @@ impl Kernel for Numa {
 
     /// Of the arrays every round checks its sums. Of the chain of each column: whether it is whole and every
     /// step of it was taken.
-    fn verify_all(&mut self) -> Result<Vec<f64>, String> {
+    fn verify_all(&mut self) -> Result<Vec<f64>, Failure> {
         let chains: Vec<_> = self
             .memories
             .iter()
@@ -189,8 +194,8 @@ impl Kernel for Numa {
         Ok(errors.into_iter().flatten().collect())
     }
 
-    fn page_evidence(&self) -> Result<Vec<Evidence>, String> {
-        let pages = |memory: &Result<NodeMemory, String>| match memory {
+    fn page_evidence(&self) -> Result<Vec<Evidence>, Failure> {
+        let pages = |memory: &Result<NodeMemory, Failure>| match memory {
             Ok(memory) => memory.pages(),
             Err(_) => Default::default(),
         };
@@ -206,7 +211,7 @@ impl Kernel for Numa {
             }
     }
 
-    fn evidence(&self) -> Result<Evidence, String> {
+    fn evidence(&self) -> Result<Evidence, Failure> {
         let mut evidence = self.near.evidence();
         let is_pinned = |teams: &NodeTeams| teams.all.pool.readback && teams.one.pool.readback;
         evidence.put(PLACE_READBACK, self.teams.iter().all(is_pinned));

@@ -1,10 +1,10 @@
 //! The memory of one node: an array and a chain, bound to the node, and proof of where their pages lie.
 
-use std::io;
 use std::sync::Arc;
 
 use figure::Evidence;
 use figure::evidence::{MEMORY_NONZERO, NUMA_NODE_SHARE};
+use lab::failure::Failure;
 use lab::pool::WorkerThread;
 
 use super::plan::Column;
@@ -41,23 +41,9 @@ pub struct Mapped {
 
 impl Mapped {
     /// Maps both regions. With `bind` their pages will come from the node or not at all.
-    ///
-    /// # Errors
-    /// What was tried, and what the system answered.
-    pub fn map(column: &Column, pages: Pages, bind: bool) -> Result<Mapped, String> {
+    pub fn map(column: &Column, pages: Pages, bind: bool) -> Result<Mapped, Failure> {
         let (node, bytes) = (column.node, column.bytes as usize);
-        let map = || {
-            Region::map(bytes, pages, bind.then_some(node)).map_err(|error| {
-                let size = figure::format::bytes(bytes as f64);
-                let hint = match error.kind() {
-                    io::ErrorKind::PermissionDenied => {
-                        "; a container may forbid mbind: allow it, as by docker run --cap-add SYS_NICE"
-                    }
-                    _ => "",
-                };
-                format!("{size} could not be mapped on node {node}: {error}{hint}")
-            })
-        };
+        let map = || Region::map(bytes, pages, bind.then_some(node));
         Ok(Mapped { node, array: Arc::new(map()?), chain: map()? })
     }
 
@@ -65,7 +51,7 @@ impl Mapped {
     ///
     /// # Errors
     /// That a thread failed.
-    pub fn touch(&self, team: &Team) -> Result<(), String> {
+    pub fn touch(&self, team: &Team) -> Result<(), Failure> {
         let array = self.array.clone();
         let split = Split { threads: team.threads(), most: array.bytes() / ELEMENT as usize };
         let touch = move |thread: &WorkerThread| {

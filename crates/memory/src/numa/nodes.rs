@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use figure::{CpuList, Machine, Reading};
+use lab::failure::Failure;
 use lab::placement::{self, Bind, Placement, Places};
 use serde::{Deserialize, Serialize};
 
@@ -77,7 +78,7 @@ impl Relation {
 pub struct NodeUse<T> {
     pub node: u32,
     /// What is used of it, or why it cannot be.
-    pub usable: Result<T, String>,
+    pub usable: Result<T, Failure>,
 }
 
 /// What is measured: each row's CPUs against each column's memory.
@@ -131,14 +132,14 @@ fn threads(
     options: &Options,
     usable: &CpuList,
     node: u32,
-) -> Result<Result<Placement, String>, PlanError> {
+) -> Result<Result<Placement, Failure>, PlanError> {
     let cpus = machine.node(node).map(|node| node.cpus.clone()).unwrap_or_default();
     let allowed = cpus.intersection(usable);
     if allowed.is_empty() {
-        return Ok(Err(format!(
+        return Ok(Err(Failure::new(format!(
             "the CPUs of node {node} ({cpus}) are outside the affinity mask of this process (taskset, cpuset) or \
              left out by --places"
-        )));
+        ))));
     }
     let places = match &options.places {
         Places::List(places) => Places::List(
@@ -156,15 +157,15 @@ fn threads(
 }
 
 /// Whether a node's memory may be used.
-fn memory(machine: &Machine, node: u32) -> Result<(), String> {
+fn memory(machine: &Machine, node: u32) -> Result<(), Failure> {
     if machine.node(node).is_some_and(|node| node.memory == Some(0)) {
-        return Err(format!("node {node} has CPUs and no memory"));
+        return Err(Failure::new(format!("node {node} has CPUs and no memory")));
     }
     match &machine.numa.memory_allowed {
-        Reading::Value(allowed) if !allowed.contains(node) => Err(format!(
+        Reading::Value(allowed) if !allowed.contains(node) => Err(Failure::new(format!(
             "the memory of node {node} is closed to this process: its cpuset allows that of nodes {allowed} \
              (Mems_allowed)"
-        )),
+        ))),
         // Where it is not known, binding to the node will show it.
         _ => Ok(()),
     }

@@ -2,6 +2,7 @@
 
 use figure::evidence as key;
 use figure::{CpuList, Machine, Reading, format};
+use lab::failure::Failure;
 use lab::placement::Placement;
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
@@ -71,7 +72,7 @@ pub struct Setup {
 ///
 /// # Errors
 /// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let matrix = nodes::matrix(machine, options)?;
     // Page walks are not what the matrix is of, and a walk may itself go to another node.
@@ -105,7 +106,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
                         tasks.extend(places.map(|(row, column)| Task { id, quantity, row, column }));
                         cells.measured(figure, quantity, placement, share)
                     }
-                    Err(reason) => figure.not_available(reason.clone()),
+                    Err(reason) => figure.not_available(reason.to_string()),
                 });
             }
         }
@@ -125,7 +126,6 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let suite = SuitePlan {
         suite: crate::SUITE,
         worker: "memory.numa",
-        setup: serde_json::to_value(&setup)?,
         figures,
         rules: options.rules,
         preparing: format!(
@@ -137,6 +137,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         least_seconds: sizes::touch_seconds(machine, 1, bytes as f64),
         prepare_deadline: deadlines::touch(bytes as f64) + largest / LINE as f64 * SLOWEST_ELEMENT,
         round_deadline: deadlines::GRACE + largest / SLOWEST_PASS,
+        setup,
     };
     Ok(Planned { suite, notes })
 }
@@ -148,7 +149,7 @@ fn shares(
     matrix: &Matrix,
     rows: &[(u32, &Placement)],
     pages: Pages,
-) -> Result<Vec<Result<Share, String>>, PlanError> {
+) -> Result<Vec<Result<Share, Failure>>, PlanError> {
     // What one row's caches hold: rows are measured one at a time.
     let caches = rows.iter().map(|(_, placement)| sizes::last_level(machine, &placement.cpus()));
     let most = caches.reduce(|most, cache| match (&most, &cache) {
@@ -162,12 +163,14 @@ fn shares(
     let request = SizeRequest { asked: options.array_size, cache: &cache, threads, pages };
     let bytes = room::wanted_bytes(&request)?;
     let usable = matrix.columns.iter().filter(|column| column.usable.is_ok()).count();
-    let shares: Vec<Result<Share, String>> = matrix
+    let shares: Vec<Result<Share, Failure>> = matrix
         .columns
         .iter()
         .map(|column| {
             column.usable.clone()?;
-            let node = machine.node(column.node).ok_or_else(|| format!("node {} is gone", column.node))?;
+            let node = machine
+                .node(column.node)
+                .ok_or_else(|| Failure::new(format!("node {} is gone", column.node)))?;
             room::share(machine, node, usable, &request, bytes)
         })
         .collect();
@@ -186,7 +189,7 @@ fn shares(
 fn notes(
     rows: &[(u32, &Placement)],
     matrix: &Matrix,
-    shares: &[Result<Share, String>],
+    shares: &[Result<Share, Failure>],
     pages: Pages,
     simd: Simd,
 ) -> Vec<(&'static str, String)> {

@@ -12,6 +12,7 @@ use crate::simd::BLOCK;
 use crate::sizes::{
     self, CACHE_FACTOR, LastLevel, SMALLEST_DEFAULT, SizeError, UNKNOWN_CACHE_ARRAY, USABLE_SHARE,
 };
+use lab::failure::Failure;
 
 /// Sizes are multiples of this: whole blocks for the kernels, and laps of whole turns of the walking loop.
 pub const GRAIN: u64 = LINE as u64 * UNROLL;
@@ -73,17 +74,17 @@ pub fn share(
     nodes: usize,
     request: &SizeRequest,
     bytes: u64,
-) -> Result<Share, String> {
+) -> Result<Share, Failure> {
     let (most, bound) = match request.pages.reserved_size() {
         Some(page) => reserved(node, page, bytes)?,
         None => free(machine, node, nodes, request.asked.is_some()),
     };
     if bytes > most && (request.asked.is_some() || most < least(request.threads)) {
-        return Err(format!(
+        return Err(Failure::new(format!(
             "an array and a chain of {} each do not fit on node {}: {bound}",
             format::bytes(bytes as f64),
             node.node
-        ));
+        )));
     }
     let limited_by = if bytes > most {
         format!("an array and a chain of {} each do not fit: {bound}", format::bytes(bytes as f64))
@@ -94,17 +95,17 @@ pub fn share(
 }
 
 /// The most bytes of size that the node's pool of reserved pages holds.
-fn reserved(node: &Node, page: u64, bytes: u64) -> Result<(u64, String), String> {
+fn reserved(node: &Node, page: u64, bytes: u64) -> Result<(u64, String), Failure> {
     let free = node.hugetlb.iter().find(|pool: &&HugePool| pool.page == page).map_or(0, |pool| pool.free);
     let name = format::bytes(page as f64);
     if free < 2 {
         let needed = 2 * bytes.div_ceil(page);
-        return Err(format!(
+        return Err(Failure::new(format!(
             "{needed} reserved pages of {name} are needed on node {n}, {free} are free: echo {needed} > \
              /sys/devices/system/node/node{n}/hugepages/hugepages-{}kB/nr_hugepages (as root)",
             page >> 10,
             n = node.node,
-        ));
+        )));
     }
     Ok((free / 2 * page, format!("{free} reserved pages of {name} are free on node {}", node.node)))
 }

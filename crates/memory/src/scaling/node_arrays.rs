@@ -1,6 +1,6 @@
 //! The memory: three arrays on each node, and what they must hold.
 
-use std::io;
+use lab::failure::Failure;
 
 use crate::bandwidth::arrays::{Arrays, Split};
 use crate::bandwidth::expected::Expected;
@@ -15,15 +15,12 @@ pub struct NodeArrays(Vec<Arrays>);
 
 impl NodeArrays {
     /// Maps them. Nothing is touched yet.
-    ///
-    /// # Errors
-    /// What the system answered, and on which node.
-    pub fn map(nodes: &[NodeNeed], offset: usize, pages: Pages) -> io::Result<NodeArrays> {
+    pub fn map(nodes: &[NodeNeed], offset: usize, pages: Pages) -> Result<NodeArrays, Failure> {
         let map = |need: &NodeNeed| {
             let whole = Split { threads: 1, most: need.elements };
-            Arrays::map_on(need.node, whole, offset, pages)
+            Arrays::map(whole, offset, pages, need.node)
         };
-        nodes.iter().map(map).collect::<io::Result<_>>().map(NodeArrays)
+        nodes.iter().map(map).collect::<Result<_, _>>().map(NodeArrays)
     }
 
     pub fn start(&self, node: usize, array: Array) -> *mut f64 {

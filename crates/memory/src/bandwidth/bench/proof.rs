@@ -8,6 +8,7 @@ use crate::bandwidth::expected::relative_error;
 use crate::kernels::Array;
 use crate::page_evidence;
 use crate::pages;
+use lab::failure::Failure;
 
 /// Elements that each thread checks after a round.
 const SPOT_CHECKS: usize = 256;
@@ -16,7 +17,7 @@ const PAGE_SAMPLES: usize = 64;
 
 impl Bandwidth {
     /// Size and place of the pages, as they are now.
-    pub(super) fn pages(&self) -> Result<Evidence, String> {
+    pub(super) fn pages(&self) -> Result<Evidence, Failure> {
         let (start, _) = self.arrays.range(Array::A);
         let (_, end) = self.arrays.range(Array::C);
         let arrays = self.arrays.clone();
@@ -37,7 +38,7 @@ impl Bandwidth {
     }
 
     /// Largest relative error at some elements of an array, other ones for each `turn`; near region only.
-    pub(super) fn spot_checks(&self, array: Array, turn: usize) -> Result<f64, String> {
+    pub(super) fn spot_checks(&self, array: Array, turn: usize) -> Result<f64, Failure> {
         let (arrays, near, expected) = (self.arrays.clone(), self.near, self.regions[0].value(array));
         let errors = self.team.each(move |seat| {
             let share = arrays.split.share(seat.index, near);
@@ -53,7 +54,7 @@ impl Bandwidth {
     }
 
     /// Largest relative error over every element of every array.
-    pub(super) fn full_check(&self) -> Result<f64, String> {
+    pub(super) fn full_check(&self) -> Result<f64, Failure> {
         let (arrays, near, regions) = (self.arrays.clone(), self.near, self.regions);
         let errors = self.team.each(move |seat| {
             let most = arrays.split.share(seat.index, arrays.split.most);

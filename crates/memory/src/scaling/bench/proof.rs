@@ -14,6 +14,7 @@ use crate::mode::Schedule;
 use crate::page_evidence;
 use crate::pages::{self, Backing};
 use crate::team::Team;
+use lab::failure::Failure;
 
 /// Elements that each thread checks after a round.
 const SPOT_CHECKS: usize = 256;
@@ -26,7 +27,7 @@ const TURN: usize = 7919;
 
 impl Scaling {
     /// Writes the start values, each node's by threads of that node: the first touch.
-    pub(super) fn fill(&mut self) -> Result<(), String> {
+    pub(super) fn fill(&mut self) -> Result<(), Failure> {
         self.contents = self.setup.nodes.iter().map(|need| Contents::new(need.elements)).collect();
         let start = Expected::default();
         self.each_slice(move |_, array, _, slice| slice.fill(start.value(array)))?;
@@ -34,7 +35,7 @@ impl Scaling {
     }
 
     /// Largest relative error over every `step`-th element of every array.
-    pub(super) fn check(&self, step: usize) -> Result<f64, String> {
+    pub(super) fn check(&self, step: usize) -> Result<f64, Failure> {
         let contents = self.contents.clone();
         let errors = self.each_slice(move |node, array, first, slice| {
             let mut worst: f64 = 0.0;
@@ -53,7 +54,7 @@ impl Scaling {
     fn each_slice<T: Send + 'static>(
         &self,
         job: impl Fn(usize, Array, usize, &mut [f64]) -> T + Send + Sync + 'static,
-    ) -> Result<Vec<Vec<T>>, String> {
+    ) -> Result<Vec<Vec<T>>, Failure> {
         let (arrays, homes) = (self.arrays.clone(), self.homes.clone());
         let elements: Vec<usize> = self.setup.nodes.iter().map(|need| need.elements).collect();
         self.touchers.each(move |seat| {
@@ -98,7 +99,7 @@ impl Scaling {
 
     /// Overwrites, where a kernel must write and does not read, the elements that will be checked: what the
     /// round before left there would pass for this one's work.
-    pub(super) fn blank(&self, team: &Team, task: &Task, turn: usize) -> Result<(), String> {
+    pub(super) fn blank(&self, team: &Team, task: &Task, turn: usize) -> Result<(), Failure> {
         let kernel = Kernel::of(task.operation);
         let Some(target) = kernel.stores.filter(|target| !kernel.loads.contains(target)) else {
             return Ok(());
@@ -115,7 +116,7 @@ impl Scaling {
     }
 
     /// Largest relative error at those elements.
-    pub(super) fn spot_checks(&self, team: &Team, task: &Task, turn: usize) -> Result<f64, String> {
+    pub(super) fn spot_checks(&self, team: &Team, task: &Task, turn: usize) -> Result<f64, Failure> {
         let Some(target) = Kernel::of(task.operation).stores else { return Ok(0.0) };
         let (arrays, ranges) = (self.arrays.clone(), ranges(&task.layout, task.schedule));
         let contents = self.contents.clone();

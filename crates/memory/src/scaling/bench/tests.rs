@@ -28,7 +28,7 @@ fn worker(kernels: &[&str], schedule: Option<Schedule>) -> (Worker<Scaling>, Wor
     };
     let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
     let planned = plan::plan(&machine, &options).unwrap();
-    let (kernel, tasks) = Scaling::set_up(serde_json::from_value(planned.suite.setup).unwrap()).unwrap();
+    let (kernel, tasks) = Scaling::set_up(planned.suite.setup).unwrap();
     Worker::new(kernel, tasks).unwrap()
 }
 
