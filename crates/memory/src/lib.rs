@@ -47,6 +47,8 @@ pub mod scaling;
 pub mod simd;
 pub mod sizes;
 pub mod team;
+#[cfg(test)]
+mod testing;
 pub mod thread_blocks;
 pub mod worker;
 

@@ -146,13 +146,3 @@ pub fn simd(options: &Options) -> Result<Simd, PlanError> {
     let simd = options.simd.unwrap_or_else(Simd::widest);
     if Simd::available().contains(&simd) { Ok(simd) } else { Err(PlanError::NoSuchSimd(simd)) }
 }
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-
-    /// What a user asks for who gives no option, within this time.
-    pub(crate) fn options(max_time: f64) -> Options {
-        Options::new(Rules { least: 8, most: 60, target: 0.01, max_time, repeats: 4 })
-    }
-}

@@ -510,7 +510,7 @@ mod tests {
         assert_eq!((passes % 3, worker.kernel.prepared), (0, 2));
         worker.round_with_passes("exact").unwrap();
         assert_eq!((worker.kernel.passes, worker.kernel.prepared), (1 + 2 * passes, 3));
-        assert!(worker.round("other").unwrap_err().contains("no figure other"));
+        assert!(worker.round("other").unwrap_err().to_string().contains("no figure other"));
     }
 
     #[test]

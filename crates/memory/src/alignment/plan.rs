@@ -312,17 +312,11 @@ pub fn set_limits(figures: &mut [Figure], machine: &Machine) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mode::tests::options;
+    use crate::testing::{machine_of, options};
     use figure::Status;
-    use machine::{Overrides, Tree, synthetic};
+    use machine::synthetic;
 
-    fn machine_of(write: fn(&std::path::Path) -> std::io::Result<()>) -> Machine {
-        let root = tempfile::tempdir().unwrap();
-        write(root.path()).unwrap();
-        machine::describe(&Tree::at(root.path()), &Overrides { dimms: None })
-    }
-
-    fn ids(plan: &Planned, status: Status) -> Vec<&str> {
+    fn ids(plan: &Planned<Setup>, status: Status) -> Vec<&str> {
         let figures = plan.suite.figures.iter().filter(|figure| figure.status == status);
         figures.map(|figure| figure.id.as_str()).collect()
     }
@@ -337,7 +331,7 @@ mod tests {
         let missing = ids(&plan, Status::NotAvailable);
         assert_eq!(missing.len(), 2 * 2, "{missing:?}");
         assert!(missing.contains(&"memory.alignment.copy.nt.memory.o0.m8"));
-        let setup: Setup = plan.suite.setup.clone();
+        let setup = &plan.suite.setup;
         assert_eq!(setup.tasks.len(), planned.len());
         // Three arrays in half of 32 KiB, in whole blocks of 512 B.
         assert_eq!(setup.l1 * ELEMENT, 5120);

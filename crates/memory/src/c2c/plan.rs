@@ -187,14 +187,12 @@ fn notes(cpus: &CpuList, classes: &[ClassPairs]) -> Vec<(&'static str, String)> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{machine_of, options};
     use figure::Status;
-    use machine::{Overrides, Tree, synthetic};
+    use machine::synthetic;
 
-    fn planned_on(write: fn(&std::path::Path) -> std::io::Result<()>, max_time: f64) -> Planned {
-        let root = tempfile::tempdir().unwrap();
-        write(root.path()).unwrap();
-        let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
-        plan(&machine, &crate::mode::tests::options(max_time)).unwrap()
+    fn planned_on(write: fn(&std::path::Path) -> std::io::Result<()>, max_time: f64) -> Planned<Setup> {
+        plan(&machine_of(write), &options(max_time)).unwrap()
     }
 
     #[test]

@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn counters_that_stand_still_are_none() {
-        let reason = select(&channels(3), &[interval(&[0.0; 3], 1.0)]).unwrap_err();
+        let reason = select(&channels(3), &[interval(&[0.0; 3], 1.0)]).unwrap_err().to_string();
         assert!(reason.starts_with(NO_COUNTS) && reason.contains("3 channels"), "{reason}");
     }
 }

@@ -167,9 +167,10 @@ Cycles per update:\t1.360821
 --------------------------------------------------------------------------------
 ";
 
-    fn parse(clock: &str, rate: &str, counter_rate: Option<f64>) -> Result<ToolReport, Failure> {
+    fn parse(clock: &str, rate: &str, counter_rate: Option<f64>) -> Result<ToolReport, String> {
         let text = OUTPUT.replace("CLOCK", clock).replace("RATE", rate);
         read(&Output { text: &text, kernels: &["triad"], counter_rate })
+            .map_err(|failure| failure.to_string())
     }
 
     #[test]
@@ -193,7 +194,7 @@ Cycles per update:\t1.360821
         assert!(parse("0", "1e-323", None).unwrap_err().contains("gives no rate"));
         let text = "Test: a\nCycles: 1e-300\nData volume (Byte): 1e308\n";
         let output = Output { text, kernels: &["triad"], counter_rate: Some(2.7e9) };
-        assert!(read(&output).unwrap_err().contains("give no rate"));
+        assert!(read(&output).unwrap_err().to_string().contains("give no rate"));
     }
 
     #[test]
@@ -224,6 +225,11 @@ Cycles per update:\t1.360821
             );
         }
         let shared: Vec<figure::CpuList> = ["0", "0"].iter().map(|list| list.parse().unwrap()).collect();
-        assert!(runs(&RunRequest { places: &shared, ..request }).unwrap_err().contains("threads share CPUs"));
+        assert!(
+            runs(&RunRequest { places: &shared, ..request })
+                .unwrap_err()
+                .to_string()
+                .contains("threads share CPUs")
+        );
     }
 }

@@ -129,8 +129,8 @@ Delay\t(ns)\tMB/sec
  00000\t130.31\t 135655.9
 ";
 
-    fn parse(text: &str) -> Result<ToolReport, Failure> {
-        read(&Output { text, kernels: &["read"], counter_rate: None })
+    fn parse(text: &str) -> Result<ToolReport, String> {
+        read(&Output { text, kernels: &["read"], counter_rate: None }).map_err(|failure| failure.to_string())
     }
 
     #[test]

@@ -203,8 +203,9 @@ Solution Validates: avg error less than 1.000000e-13 on all three arrays
 -------------------------------------------------------------
 ";
 
-    fn parse(text: &str) -> Result<ToolReport, Failure> {
+    fn parse(text: &str) -> Result<ToolReport, String> {
         read(&Output { text, kernels: &["copy", "triad"], counter_rate: None })
+            .map_err(|failure| failure.to_string())
     }
 
     #[test]

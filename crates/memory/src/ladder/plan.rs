@@ -132,41 +132,10 @@ fn planned(bytes: u64, conditions: Conditions, room: &Reading<sizes::Room>) -> F
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
+    use crate::testing::{ladder_options as options, two_cpus as machine};
     use figure::Status;
-    use figure::host::{Cache, CacheKind, LogicalCpu};
-    use lab::schedule::Rules;
-
-    /// Two CPUs with an L2 of 1 MiB each and a shared L3 of 32 MiB, and 8 GiB of memory.
-    pub(crate) fn machine() -> Machine {
-        let mut machine = Machine::default();
-        let cache = |level, size, cpus: &str| Cache {
-            level,
-            kind: CacheKind::Unified,
-            size,
-            line: Some(64),
-            ways: None,
-            cpus: cpus.parse().unwrap(),
-        };
-        machine.caches.instances =
-            vec![cache(2, 1 << 20, "0"), cache(2, 1 << 20, "1"), cache(3, 32 << 20, "0-1")];
-        let cpu = |cpu: u32| LogicalCpu {
-            cpu,
-            core: cpu,
-            siblings: CpuList::from_iter([cpu]),
-            ..Default::default()
-        };
-        machine.topology.cpus = vec![cpu(0), cpu(1)];
-        machine.topology.online = "0-1".parse().unwrap();
-        machine.topology.allowed = "0-1".parse().unwrap();
-        machine.memory.available = Reading::Value(8 << 30);
-        machine
-    }
-
-    pub(crate) fn options(max_time: f64) -> Options {
-        Options::new(Rules { least: 6, most: 12, target: 0.02, max_time, repeats: 2 })
-    }
 
     #[test]
     fn one_thread_climbs_to_four_times_its_caches() {
