@@ -72,9 +72,6 @@ impl Calibration {
 }
 
 /// Seconds of a pass, by a trial: `run` makes so many passes and returns the seconds that they took.
-///
-/// # Errors
-/// Those of `run`.
 pub fn pass_seconds(trial: Trial, mut run: impl FnMut(u64) -> Result<f64, Failure>) -> Result<f64, Failure> {
     match trial {
         Trial::Passes(passes) => Ok(run(passes)? / passes as f64),

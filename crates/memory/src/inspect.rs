@@ -131,9 +131,6 @@ pub enum InspectError {
 }
 
 /// Inspects a file.
-///
-/// # Errors
-/// [`InspectError`].
 pub fn file(path: &Path) -> Result<Inspection, InspectError> {
     let io = |error: std::io::Error| InspectError::Io(error.to_string());
     let metadata = std::fs::metadata(path).map_err(io)?;
@@ -150,9 +147,6 @@ pub fn file(path: &Path) -> Result<Inspection, InspectError> {
 }
 
 /// Inspects the bytes of a file. Never panics, whatever they are.
-///
-/// # Errors
-/// [`InspectError`], but for those of reading.
 pub fn inspect(bytes: &[u8]) -> Result<Inspection, InspectError> {
     let image = elf::Image::of(bytes)?;
     let mut tally = tally::Tally::new(&image.functions, image.is_static);

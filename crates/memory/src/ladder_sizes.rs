@@ -83,9 +83,6 @@ pub fn thin(sizes: &[u64], octaves: u32) -> Vec<u64> {
 
 /// The first and last size of a ladder: what is asked for, else from [`FIRST`] to `default`, as far as
 /// `copies` of the last fit into memory; and what bounds the last one, if something does.
-///
-/// # Errors
-/// What is asked for is too small, or does not fit.
 pub fn ends(
     asked: Option<(u64, u64)>,
     default: u64,

@@ -127,9 +127,6 @@ pub fn room(machine: &Machine, options: &Options, is_asked: bool) -> Reading<Roo
 }
 
 /// The kernels of these names, or all without names: in the order of the list, each once.
-///
-/// # Errors
-/// [`PlanError::NoSuchKernel`].
 pub fn kernels(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
     if let Some(wrong) = names.iter().find(|name| Kernel::named(name).is_none()) {
         return Err(PlanError::NoSuchKernel(wrong.clone()));
@@ -139,9 +136,6 @@ pub fn kernels(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
 }
 
 /// The instruction set that is asked for, or the widest.
-///
-/// # Errors
-/// [`PlanError::NoSuchSimd`].
 pub fn simd(options: &Options) -> Result<Simd, PlanError> {
     let simd = options.simd.unwrap_or_else(Simd::widest);
     if Simd::available().contains(&simd) { Ok(simd) } else { Err(PlanError::NoSuchSimd(simd)) }

@@ -154,9 +154,6 @@ impl Sizes {
 
 /// Decides the sizes. `asked` are elements; without, the rule of 4 x the caches decides, as far as there is
 /// room.
-///
-/// # Errors
-/// [`SizeError`] when what is asked cannot be.
 pub fn choose(
     asked: Option<u64>,
     threads: usize,

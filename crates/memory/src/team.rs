@@ -21,17 +21,11 @@ pub struct Team {
 
 impl Team {
     /// Starts a thread on each of these places.
-    ///
-    /// # Errors
-    /// A thread that could not be started or pinned.
     pub fn new(machine: &Machine, places: &[CpuList], clock: Clock) -> Result<Team, Failure> {
         Team::with_watch(places, clock, Team::watch(machine, places))
     }
 
     /// The same with counters that are prepared already ([`watch`](Self::watch)).
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
     pub fn with_watch(places: &[CpuList], clock: Clock, watch: Rc<Watch>) -> Result<Team, Failure> {
         let placement = Placement { places: "list", bind: "close", threads: places.to_vec() };
         let pool = Pool::new(&placement, clock)?;
@@ -62,9 +56,6 @@ impl Team {
     }
 
     /// Runs a job once on every thread; results in thread order.
-    ///
-    /// # Errors
-    /// A thread that panicked.
     pub fn each<T: Send + 'static>(
         &self,
         job: impl Fn(&WorkerThread) -> T + Send + Sync + 'static,
@@ -74,9 +65,6 @@ impl Team {
 
     /// Runs work once on every thread, outside of any round. Seconds from the first start to the last stop,
     /// as a sample is timed: threads that share a CPU work one after the other. At least 1 ns.
-    ///
-    /// # Errors
-    /// A thread that panicked.
     pub fn untimed_seconds(
         &self,
         work: impl Fn(&WorkerThread) + Send + Sync + 'static,
@@ -93,9 +81,6 @@ impl Team {
     }
 
     /// Runs a round of so many samples. What the work returns, by thread and then by sample.
-    ///
-    /// # Errors
-    /// A thread that panicked, or a clock that gave no time.
     pub fn round<T: Send + 'static>(
         &self,
         samples: usize,
@@ -108,9 +93,6 @@ impl Team {
     }
 
     /// Checks the times of a round's samples, in any unit.
-    ///
-    /// # Errors
-    /// When there is none, or one that is not positive.
     pub fn check_times(&self, times: &[f64]) -> Result<(), Failure> {
         if !times.is_empty() && times.iter().all(|time| time.is_finite() && *time > 0.0) {
             return Ok(());

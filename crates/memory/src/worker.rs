@@ -45,15 +45,9 @@ pub trait Kernel: Sized + 'static {
 
     /// Maps the memory, starts the threads, and touches every page first on the thread that will use it.
     /// Returns the tasks by the ids of their figures.
-    ///
-    /// # Errors
-    /// What is not available, in words for the user.
     fn set_up(setup: Self::Setup) -> Result<(Self, Vec<(String, Self::Task)>), Failure>;
 
     /// The threads that measure a task.
-    ///
-    /// # Errors
-    /// Why there are none.
     fn team(&self, task: &Self::Task) -> Result<Rc<Team>, Failure>;
 
     /// How long samples and rounds are to be.
@@ -70,26 +64,17 @@ pub trait Kernel: Sized + 'static {
     }
 
     /// Gets the memory ready for a round; `round` is its number. Called before trials too.
-    ///
-    /// # Errors
-    /// A thread that failed.
     fn prepare(&mut self, _team: &Team, _task: &Self::Task, _round: usize) -> Result<(), Failure> {
         Ok(())
     }
 
     /// The work of a round's samples; their number includes those that do not count.
-    ///
-    /// # Errors
-    /// Machine code that does not exist.
     fn sample(&mut self, task: &Self::Task, calibration: Calibration) -> Result<Self::Sample, Failure>;
 
     /// Follows what so many passes leave in memory, after they ran on all threads.
     fn follow(&mut self, _task: &mut Self::Task, _passes: u64) {}
 
     /// Largest relative error of some of the results of a round.
-    ///
-    /// # Errors
-    /// A thread that failed.
     fn verify(&mut self, _team: &Team, _task: &Self::Task, _round: usize) -> Result<f64, Failure> {
         Ok(0.0)
     }
@@ -101,15 +86,9 @@ pub trait Kernel: Sized + 'static {
     fn fail(&mut self, _task: &Self::Task) {}
 
     /// Largest relative error of all results in each of the memories.
-    ///
-    /// # Errors
-    /// That it is not known what the memory should hold.
     fn verify_all(&mut self) -> Result<Vec<f64>, Failure>;
 
     /// The pages behind each of the memories, as they are now.
-    ///
-    /// # Errors
-    /// A thread that failed.
     fn page_evidence(&self) -> Result<Vec<Evidence>, Failure>;
 
     /// The memory that a task works on, of those of [`verify_all`](Self::verify_all) and
@@ -119,9 +98,6 @@ pub trait Kernel: Sized + 'static {
     }
 
     /// What is true of every figure before it is measured.
-    ///
-    /// # Errors
-    /// A thread that failed.
     fn evidence(&self) -> Result<Evidence, Failure>;
 
     /// What is true of one figure before it is measured.
@@ -211,9 +187,6 @@ pub struct Worker<K: Kernel> {
 }
 
 /// Gets a kernel ready from its plan: the `prepare` of its mode.
-///
-/// # Errors
-/// What is not available, in words for the user.
 pub fn prepare<K: Kernel>(
     setup: K::Setup,
     _event: &mut dyn FnMut(Event),
@@ -225,9 +198,6 @@ pub fn prepare<K: Kernel>(
 
 impl<K: Kernel> Worker<K> {
     /// A worker for these tasks, and what is true of their figures before they are measured.
-    ///
-    /// # Errors
-    /// A thread that failed.
     pub fn new(kernel: K, tasks: Vec<(String, K::Task)>) -> Result<(Worker<K>, WorkerReport), Failure> {
         let pages = kernel.page_evidence()?;
         let mut facts = WorkerReport { evidence: kernel.evidence()?, ..WorkerReport::default() };
@@ -251,18 +221,12 @@ impl<K: Kernel> Worker<K> {
     }
 
     /// Measures a round of a figure. With it the passes of all its samples.
-    ///
-    /// # Errors
-    /// As [`Bench::round`].
     pub(crate) fn round_with_passes(&mut self, id: &str) -> Result<(Round, u64), Failure> {
         self.with_task(id, Self::measure)
     }
 
     /// Makes one untimed pass, after which the caches hold what they hold during a round, and the next round
     /// does nothing but its timed passes.
-    ///
-    /// # Errors
-    /// A thread that failed.
     pub(crate) fn warm(&mut self, id: &str) -> Result<(), Failure> {
         self.with_task(id, |worker, task, history| {
             let team = worker.kernel.team(task)?;

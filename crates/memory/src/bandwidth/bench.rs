@@ -57,9 +57,6 @@ pub(crate) struct Passes {
 
 /// A worker of these kernels, for modes that measure around them or next to them. Some figures, by id, may
 /// get rounds of at least so many samples: for comparison with a program that quotes the best of as many.
-///
-/// # Errors
-/// What is not available, in words for the user.
 pub(crate) fn ready(
     setup: Setup,
     least_samples: BTreeMap<String, usize>,

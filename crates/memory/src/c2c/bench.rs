@@ -94,9 +94,6 @@ struct C2cBench {
 }
 
 /// Starts the threads of every pair and lets the owners touch their lines.
-///
-/// # Errors
-/// What is not available, in words for the user.
 pub fn prepare(
     setup: Setup,
     _event: &mut dyn FnMut(Event),

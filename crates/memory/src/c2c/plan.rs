@@ -66,9 +66,6 @@ const MOST_PAIRS: usize = 4;
 const ROUND_SECONDS: f64 = 0.25;
 
 /// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let cpus = match &options.places {
         Places::List(_) => placement::place(machine, &options.places, options.bind, None)?.cpus(),

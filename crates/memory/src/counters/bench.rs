@@ -26,24 +26,15 @@ const REST: Duration = Duration::from_millis(50);
 /// What puts memory under load: the bandwidth mode's kernels, or in tests something that only says it did.
 pub trait Load {
     /// Runs one untimed pass of a task; gives the elements that it worked on.
-    ///
-    /// # Errors
-    /// Why it could not.
     fn warm(&mut self, task: &str) -> Result<f64, Failure>;
 
     /// Measures a round of a task, in GB/s of counted bytes; gives it with the elements of all its samples.
-    ///
-    /// # Errors
-    /// Why it could not.
     fn round(&mut self, task: &str) -> Result<(Round, f64), Failure>;
 
     /// Lets the threads rest for a while; gives the seconds that it lasted.
     fn rest(&mut self) -> f64;
 
     /// Verifies the results.
-    ///
-    /// # Errors
-    /// Why it could not.
     fn finish(&mut self) -> Result<WorkerReport, Failure>;
 }
 
@@ -75,9 +66,6 @@ fn elements(worker: &Worker<Bandwidth>, task: &str) -> f64 {
 }
 
 /// Opens the counters, maps the arrays, selects channels.
-///
-/// # Errors
-/// What is not available, in words for the user.
 pub fn prepare(
     setup: Setup,
     _event: &mut dyn FnMut(Event),
@@ -90,9 +78,6 @@ pub fn prepare(
 }
 
 /// The real load of a plan, and the pages that it obtained.
-///
-/// # Errors
-/// What is not available.
 pub fn load(setup: &Setup) -> Result<(Box<dyn Load>, WorkerReport), Failure> {
     let (bench, facts) = ready(setup.load.clone(), BTreeMap::new())?;
     Ok((Box::new(bench), facts))
@@ -110,9 +95,6 @@ pub struct CountersBench {
 
 impl CountersBench {
     /// Puts memory under load and selects channels by what they count. `facts` are the load's.
-    ///
-    /// # Errors
-    /// When the counters cannot be read, or count nothing.
     pub fn new(
         setup: Setup,
         mut load: Box<dyn Load>,

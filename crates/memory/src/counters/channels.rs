@@ -25,9 +25,6 @@ pub struct ChannelSelection {
 }
 
 /// Decides by the traffic of some intervals.
-///
-/// # Errors
-/// When no channel counted anything.
 pub fn select(channels: &[UncoreChannel], intervals: &[Traffic]) -> Result<ChannelSelection, Failure> {
     let counts: Vec<_> = intervals.iter().map(|traffic| traffic.counts.clone()).collect();
     let compared = distinct(&counts);

@@ -61,9 +61,6 @@ struct CrossBench {
 }
 
 /// Runs the programs that have a size of their own once, then prepares our part with their sizes.
-///
-/// # Errors
-/// What is not available, in words for the user.
 pub fn prepare(
     setup: Setup,
     event: &mut dyn FnMut(Event),

@@ -70,9 +70,6 @@ const TRUEBENCH: &str = "truebench";
 const USABLE_SHARE: f64 = 0.85;
 
 /// Resolves options against a machine, and looks for programs on PATH.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     plan_with(machine, options, &std::env::var_os("PATH").unwrap_or_default())
 }

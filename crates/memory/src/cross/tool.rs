@@ -84,9 +84,6 @@ impl RunRequest<'_> {
     }
 
     /// The first CPU of each place, for a program that puts one thread on one CPU.
-    ///
-    /// # Errors
-    /// Two threads would share a CPU.
     pub fn cpus(&self) -> Result<Vec<u32>, Failure> {
         let cpus: Vec<u32> = self.places.iter().filter_map(CpuList::first).collect();
         let distinct: CpuList = cpus.iter().copied().collect();

@@ -113,9 +113,6 @@ pub struct Setup {
 }
 
 /// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let placement = placement::place(machine, &options.places, options.bind, Some(1))?;
     let cpu = placement.first_cpus().first().copied().unwrap_or(0);

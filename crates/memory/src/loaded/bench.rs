@@ -51,9 +51,6 @@ struct LoadedBench {
 }
 
 /// Maps and touches the memory, writes the chain, starts the threads, and records which pages were obtained.
-///
-/// # Errors
-/// What is not available, in words for the user.
 pub fn prepare(
     setup: Setup,
     _event: &mut dyn FnMut(Event),

@@ -82,9 +82,6 @@ pub struct Setup {
 }
 
 /// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     if options.mixes.contains(&Mix::TriadLike) {

@@ -52,9 +52,6 @@ pub struct Share {
 impl Share {
     /// Decides it: three arrays of 4 x the caches as for STREAM's kernels, each thread's share of an array in
     /// whole groups.
-    ///
-    /// # Errors
-    /// [`PlanError`] when what is asked cannot be.
     pub fn of(machine: &Machine, options: &Options, placement: &Placement) -> Result<Share, PlanError> {
         let threads = placement.threads.len() as u64;
         let least = threads * GROUP as u64;
@@ -84,9 +81,6 @@ impl Share {
 }
 
 /// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;

@@ -48,9 +48,6 @@ impl Mapped {
     }
 
     /// Lets the threads of a team touch the array, each its part.
-    ///
-    /// # Errors
-    /// That a thread failed.
     pub fn touch(&self, team: &Team) -> Result<(), Failure> {
         let array = self.array.clone();
         let split = Split { threads: team.threads(), most: array.bytes() / ELEMENT as usize };

@@ -92,9 +92,6 @@ pub struct Matrix {
 
 /// The matrix between the nodes that are asked for. Rows are those of them that have CPUs; where none has, as with
 /// `--nodes 2` for a memory-only node, all that have.
-///
-/// # Errors
-/// A node that does not exist; what is wrong with threads and places.
 pub fn matrix(machine: &Machine, options: &Options) -> Result<Matrix, PlanError> {
     let there: CpuList = machine.numa.nodes.iter().map(|node| node.node).collect();
     let asked = match &options.nodes {

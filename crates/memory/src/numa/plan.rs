@@ -69,9 +69,6 @@ pub struct Setup {
 }
 
 /// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let matrix = nodes::matrix(machine, options)?;

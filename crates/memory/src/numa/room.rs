@@ -44,9 +44,6 @@ pub struct SizeRequest<'a> {
 }
 
 /// The bytes wanted, before anything limits them.
-///
-/// # Errors
-/// [`SizeError::TooSmall`].
 pub fn wanted_bytes(request: &SizeRequest) -> Result<u64, PlanError> {
     let least = least(request.threads);
     let bytes = match (request.asked, request.cache) {
