@@ -18,30 +18,21 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::words::words;
+
 pub use meaning::Way;
 pub use tally::{Function, Width};
 
 /// A file larger than this is no benchmark: STREAM's arrays take no room in the file.
 pub const LARGEST: u64 = 256 << 20;
 
-/// Processors whose code can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Architecture {
-    /// 64-bit x86.
-    #[serde(rename = "x86-64")]
-    X86,
-    /// 64-bit Arm.
-    #[serde(rename = "aarch64")]
-    Arm,
-}
-
-impl Architecture {
-    pub fn word(self) -> &'static str {
-        match self {
-            Architecture::X86 => "x86-64",
-            Architecture::Arm => "aarch64",
-        }
+words! {
+    /// Processors whose code can be read.
+    pub enum Architecture {
+        /// 64-bit x86.
+        X86 = "x86-64",
+        /// 64-bit Arm.
+        Arm = "aarch64",
     }
 }
 

@@ -30,6 +30,8 @@ pub enum Array {
     C,
 }
 
+pub const ALL_ARRAYS: [Array; 3] = [Array::A, Array::B, Array::C];
+
 /// What an inner loop does with each element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -50,24 +52,14 @@ pub enum Operation {
     Update,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Stores {
-    /// Ordinary stores: a line that is not in cache is read first.
-    Regular,
-    /// Non-temporal stores: whole lines go to memory without being read.
-    Nt,
-    None,
-}
-
-impl Stores {
-    /// The word in ids and conditions.
-    pub fn word(self) -> &'static str {
-        match self {
-            Stores::Regular => "regular",
-            Stores::Nt => "nt",
-            Stores::None => "none",
-        }
+words! {
+    #[derive(Hash)]
+    pub enum Stores {
+        /// Ordinary stores: a line that is not in cache is read first.
+        Regular = "regular",
+        /// Non-temporal stores: whole lines go to memory without being read.
+        Nt = "nt",
+        None = "none",
     }
 }
 
@@ -86,6 +78,7 @@ pub struct Kernel {
     pub ways: &'static [Stores],
 }
 
+use crate::words::words;
 use Array::{A, B, C};
 use Stores::{Nt, Regular};
 

@@ -50,6 +50,7 @@ pub mod team;
 #[cfg(test)]
 mod testing;
 pub mod thread_blocks;
+mod words;
 pub mod worker;
 
 use lab::worker::Body;

@@ -1,14 +1,17 @@
 //! What the modes of this suite have in common: options, and what can be wrong with them.
 
-use figure::{CpuList, Machine, Reading};
+use figure::{CpuList, Figure, Machine, Reading, format};
 pub use lab::mode::Planned;
 use lab::placement::{self, Bind, Placement, PlacementError, Places};
 use lab::schedule::Rules;
+use lab::session::SuitePlan;
 
+use crate::deadlines;
 use crate::kernels::{KERNELS, Kernel, Mix, Stores};
 use crate::pages::Pages;
 use crate::simd::Simd;
 use crate::sizes::{self, Room, SizeError};
+use crate::words::words;
 
 /// One way of measuring memory. A new one is a file, and a line in [`MODES`](crate::MODES).
 pub type Mode<S> = lab::mode::Mode<Options, PlanError, S>;
@@ -68,23 +71,13 @@ impl Options {
     }
 }
 
-/// How a loop's elements are shared out among threads, in OpenMP's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Schedule {
-    /// Equal shares, fixed before: the slowest thread decides.
-    Static,
-    /// Small blocks, each taken by the next free thread.
-    Dynamic,
-}
-
-impl Schedule {
-    /// The word on the command line and in records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Schedule::Static => "static",
-            Schedule::Dynamic => "dynamic",
-        }
+words! {
+    /// How a loop's elements are shared out among threads, in OpenMP's words.
+    pub enum Schedule {
+        /// Equal shares, fixed before: the slowest thread decides.
+        Static = "static",
+        /// Small blocks, each taken by the next free thread.
+        Dynamic = "dynamic",
     }
 }
 
@@ -110,6 +103,28 @@ pub enum PlanError {
     Size(#[from] SizeError),
     #[error("the plan cannot be written for its worker: {0}")]
     Setup(#[from] serde_json::Error),
+}
+
+/// A suite whose worker first touches so many bytes, and then passes over them in every round.
+pub fn suite<S>(
+    worker: &'static str,
+    setup: S,
+    figures: Vec<Figure>,
+    rules: Rules,
+    least_seconds: f64,
+    bytes: f64,
+) -> SuitePlan<S> {
+    SuitePlan {
+        suite: crate::SUITE,
+        worker,
+        setup,
+        figures,
+        rules,
+        least_seconds,
+        preparing: format!("first touch of {}", format::bytes(bytes)),
+        prepare_deadline: deadlines::touch(bytes),
+        round_deadline: deadlines::pass(bytes),
+    }
 }
 
 /// A placement as `--dry-run` shows it.

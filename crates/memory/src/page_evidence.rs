@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use figure::evidence::*;
 use figure::{CpuList, Evidence, Machine, Reading};
 
-use crate::pages::Backing;
-use crate::region::Region;
+use crate::pages::{Backing, SampledNodes};
 
 /// The pages that back `bytes` of memory in use.
 pub fn of_backing(backing: Reading<Backing>, bytes: f64) -> Evidence {
@@ -20,11 +19,17 @@ pub fn of_backing(backing: Reading<Backing>, bytes: f64) -> Evidence {
     evidence
 }
 
-/// The pages of these regions, of which `bytes` are in use. `local` is the share of sampled pages on the
-/// right node.
-pub fn of_regions(regions: &[&Region], bytes: u64, local: Reading<f64>) -> Evidence {
-    let mut evidence = of_backing(Backing::sum(regions.iter().map(|region| region.backing())), bytes as f64);
-    evidence.put_reading(NUMA_LOCAL_SHARE, local);
+/// The same, and the share of sampled pages on a node of the thread that uses them: `places` and `nodes` in thread
+/// order.
+pub fn of_threads(
+    backing: Reading<Backing>,
+    bytes: f64,
+    machine: &Machine,
+    places: &[CpuList],
+    nodes: Vec<SampledNodes>,
+) -> Evidence {
+    let mut evidence = of_backing(backing, bytes);
+    evidence.put_reading(NUMA_LOCAL_SHARE, local_share(machine, places, nodes));
     evidence
 }
 
@@ -41,11 +46,7 @@ pub fn worse_of(start: &Evidence, mut end: Evidence) -> Evidence {
 
 /// Share of sampled pages that lie on a node of the thread that uses them: `places` and `nodes` in thread
 /// order.
-pub fn local_share(
-    machine: &Machine,
-    places: &[CpuList],
-    nodes: Vec<Reading<Vec<Option<u32>>>>,
-) -> Reading<f64> {
+pub fn local_share(machine: &Machine, places: &[CpuList], nodes: Vec<SampledNodes>) -> Reading<f64> {
     let (mut local, mut all) = (0usize, 0usize);
     for (place, nodes) in places.iter().zip(nodes) {
         let nodes = match nodes {

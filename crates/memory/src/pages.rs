@@ -1,37 +1,27 @@
 //! Which pages to ask for, and which were obtained: size by smaps, place by move_pages.
 
+use crate::words::words;
 use figure::{Machine, Reading};
 use procfs_core::process::MemoryMaps;
-use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Pages {
-    /// Whatever the kernel's policy gives (transparent_hugepage/enabled).
-    #[default]
-    Default,
-    /// The base page, 4 KiB on most machines, by madvise(MADV_NOHUGEPAGE).
-    Small,
-    /// Transparent huge pages, by madvise(MADV_HUGEPAGE).
-    Thp,
-    /// 2 MiB pages of the reserved pool (MAP_HUGETLB).
-    Huge2m,
-    /// 1 GiB pages of the reserved pool.
-    Huge1g,
+words! {
+    #[derive(Default)]
+    pub enum Pages {
+        /// Whatever the kernel's policy gives (transparent_hugepage/enabled).
+        #[default]
+        Default = "default",
+        /// The base page, 4 KiB on most machines, by madvise(MADV_NOHUGEPAGE).
+        Small = "small",
+        /// Transparent huge pages, by madvise(MADV_HUGEPAGE).
+        Thp = "thp",
+        /// 2 MiB pages of the reserved pool (MAP_HUGETLB).
+        Huge2m = "huge2m",
+        /// 1 GiB pages of the reserved pool.
+        Huge1g = "huge1g",
+    }
 }
 
 impl Pages {
-    /// The word on the command line and in records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Pages::Default => "default",
-            Pages::Small => "small",
-            Pages::Thp => "thp",
-            Pages::Huge2m => "huge2m",
-            Pages::Huge1g => "huge1g",
-        }
-    }
-
     /// Bytes of a reserved huge page, where one is asked for.
     pub fn reserved_size(self) -> Option<u64> {
         match self {
@@ -50,6 +40,8 @@ impl Pages {
         }
     }
 }
+
+const SMALLEST_PAGE: usize = 4096;
 
 /// What backs a range of addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -142,9 +134,21 @@ pub fn unavailable(machine: &Machine, pages: Pages, bytes: u64) -> Option<String
     })
 }
 
+/// The NUMA node of each page, in the order of the addresses; `None` for one that is not there.
+pub type SampledNodes = Reading<Vec<Option<u32>>>;
+
+/// The NUMA node of up to `samples` pages of each range (its address and its bytes), evenly spread.
+pub fn nodes_in(ranges: impl IntoIterator<Item = (usize, usize)>, samples: usize) -> SampledNodes {
+    let sampled = |(start, bytes): (usize, usize)| {
+        let step = (bytes / samples.max(1)).max(SMALLEST_PAGE);
+        (start..start + bytes).step_by(step).take(samples)
+    };
+    nodes_of(&ranges.into_iter().flat_map(sampled).collect::<Vec<_>>())
+}
+
 /// The NUMA node of each page at these addresses (move_pages(2) with no nodes moves nothing and reports). A
 /// page that is not there is `None`.
-pub fn nodes_of(addresses: &[usize]) -> Reading<Vec<Option<u32>>> {
+pub fn nodes_of(addresses: &[usize]) -> SampledNodes {
     let mut status = vec![0i32; addresses.len()];
     // SAFETY: addresses are only looked up; `status` has a place for each.
     let result = unsafe {

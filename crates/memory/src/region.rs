@@ -7,7 +7,7 @@ use figure::Reading;
 use lab::failure::Failure;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-use crate::pages::{self, Backing, Pages};
+use crate::pages::{self, Backing, Pages, SampledNodes};
 
 /// Regions begin on a boundary of a huge page, so that page size does not depend on luck.
 pub const HUGE_PAGE: usize = 2 << 20;
@@ -123,12 +123,8 @@ impl Region {
     }
 
     /// The NUMA node of up to `samples` pages, evenly spread; `None` for one that is not there.
-    pub fn nodes(&self, samples: usize) -> Reading<Vec<Option<u32>>> {
-        let step = (self.bytes / samples.max(1)).max(1);
-        let start = self.start() as usize;
-        let addresses: Vec<usize> =
-            (0..self.bytes).step_by(step).take(samples).map(|at| start + at).collect();
-        pages::nodes_of(&addresses)
+    pub fn nodes(&self, samples: usize) -> SampledNodes {
+        pages::nodes_in([(self.start() as usize, self.bytes)], samples)
     }
 }
 

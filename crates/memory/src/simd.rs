@@ -5,9 +5,8 @@
 //! or not as it likes, and non-temporal intrinsics break Rust's memory model without a fence (rust-lang/rust
 //! #114582). Each non-temporal kernel ends with the fence, inside the timed region.
 
-use serde::{Deserialize, Serialize};
-
 use crate::kernels::{Operation, Stores};
+use crate::words::words;
 
 /// The table of an instruction set's loops: each file names them alike.
 macro_rules! loops {
@@ -55,34 +54,24 @@ pub const ALIGNMENT: usize = 64;
 /// instruction set.
 pub type Loop = unsafe fn(a: *mut f64, b: *mut f64, c: *mut f64, elements: usize, scalar: f64) -> f64;
 
-/// Instruction sets, narrowest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Simd {
-    /// Plain Rust, as the compiler likes it; no non-temporal stores.
-    Portable,
-    /// x86-64: 16 B vectors.
-    Sse2,
-    /// x86-64: 32 B vectors.
-    Avx2,
-    /// x86-64: 64 B vectors, a whole line.
-    Avx512,
-    /// aarch64: 16 B vectors in pairs.
-    Neon,
+words! {
+    /// Instruction sets, narrowest first.
+    #[derive(PartialOrd, Ord)]
+    pub enum Simd {
+        /// Plain Rust, as the compiler likes it; no non-temporal stores.
+        Portable = "portable",
+        /// x86-64: 16 B vectors.
+        Sse2 = "sse2",
+        /// x86-64: 32 B vectors.
+        Avx2 = "avx2",
+        /// x86-64: 64 B vectors, a whole line.
+        Avx512 = "avx512",
+        /// aarch64: 16 B vectors in pairs.
+        Neon = "neon",
+    }
 }
 
 impl Simd {
-    /// The word on the command line and in records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Simd::Portable => "portable",
-            Simd::Sse2 => "sse2",
-            Simd::Avx2 => "avx2",
-            Simd::Avx512 => "avx512",
-            Simd::Neon => "neon",
-        }
-    }
-
     /// The instruction sets that this processor has, narrowest first.
     pub fn available() -> Vec<Simd> {
         let mut sets = vec![Simd::Portable];

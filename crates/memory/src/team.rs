@@ -63,6 +63,11 @@ impl Team {
         Ok(self.pool.run(job)?)
     }
 
+    /// The largest error that a job finds on any thread.
+    pub fn worst(&self, job: impl Fn(&WorkerThread) -> f64 + Send + Sync + 'static) -> Result<f64, Failure> {
+        Ok(self.each(job)?.into_iter().fold(0.0, f64::max))
+    }
+
     /// Runs work once on every thread, outside of any round. Seconds from the first start to the last stop,
     /// as a sample is timed: threads that share a CPU work one after the other. At least 1 ns.
     pub fn untimed_seconds(

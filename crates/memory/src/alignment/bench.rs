@@ -81,9 +81,8 @@ impl LevelArrays {
     /// Size and place of the pages, as they are now.
     fn pages(&self, machine: &Machine) -> Result<Evidence, Failure> {
         let nodes = self.each(|layout, thread| layout.nodes(thread.index))?;
-        let mut evidence = page_evidence::of_backing(self.layout.backing(), self.layout.bytes());
-        evidence.put_reading(NUMA_LOCAL_SHARE, page_evidence::local_share(machine, &self.places, nodes));
-        Ok(evidence)
+        let (backing, bytes) = (self.layout.backing(), self.layout.bytes());
+        Ok(page_evidence::of_threads(backing, bytes, machine, &self.places, nodes))
     }
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::bandwidth::arrays::Split;
 use crate::bandwidth::expected::{TOLERANCE, relative_error};
 use crate::kernels::{ELEMENT, Operation, SCALAR};
-use crate::pages::{self, Backing, Pages};
+use crate::pages::{self, Backing, Pages, SampledNodes};
 use crate::region::Region;
 use crate::simd::ALIGNMENT;
 
@@ -163,13 +163,10 @@ impl Layout {
     }
 
     /// The NUMA node of some pages of one thread's parts.
-    pub fn nodes(&self, thread: usize) -> Reading<Vec<Option<u32>>> {
-        let step = (self.touched(thread) / PAGE_SAMPLES).max(1);
-        let address = |array, element| self.part(array, thread).wrapping_add(element) as usize;
-        let addresses: Vec<usize> = (0..START.len())
-            .flat_map(|array| (0..self.touched(thread)).step_by(step).map(move |i| address(array, i)))
-            .collect();
-        pages::nodes_of(&addresses)
+    pub fn nodes(&self, thread: usize) -> SampledNodes {
+        let bytes = self.touched(thread) * ELEMENT as usize;
+        let parts = (0..START.len()).map(|array| (self.part(array, thread) as usize, bytes));
+        pages::nodes_in(parts, PAGE_SAMPLES)
     }
 }
 

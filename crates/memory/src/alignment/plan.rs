@@ -5,18 +5,17 @@ use figure::host::CacheKind;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Convention, CpuList, Figure, Limit, Machine, Reading, Unit};
 use lab::placement;
-use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
 use super::layout::{ALIASING, Point};
 use crate::conditions;
-use crate::deadlines;
 use crate::kernels::{ELEMENT, Kernel, Operation, Stores};
 use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::Pages;
 use crate::simd::{ALIGNMENT, BLOCK, Simd};
 use crate::sizes::{self, ARRAYS, CACHE_FACTOR};
+use crate::words::words;
 
 /// The kernels of the sweep: one array read, and two.
 const SWEPT: [Operation; 2] = [Operation::Copy, Operation::Triad];
@@ -32,21 +31,13 @@ const FULL_SECONDS: f64 = 60.0;
 const BRIEF_L1: [(u64, u64); 5] = [(0, 0), (0, 8), (0, 32), (64, 0), (2048, 0)];
 const BRIEF_MEMORY: [(u64, u64); 3] = [(0, 0), (0, 8), (64, 0)];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Level {
-    /// The first-level cache of one core.
-    L1,
-    /// Memory, for all threads.
-    Memory,
-}
-
-impl Level {
-    /// The word in ids and conditions.
-    pub fn word(self) -> &'static str {
-        match self {
-            Level::L1 => "L1",
-            Level::Memory => "memory",
-        }
+words! {
+    #[derive(PartialOrd, Ord)]
+    pub enum Level {
+        /// The first-level cache of one core.
+        L1 = "L1",
+        /// Memory, for all threads.
+        Memory = "memory",
     }
 }
 
@@ -119,17 +110,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         pages: options.pages,
         tasks,
     };
-    let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.alignment",
-        setup,
-        figures,
-        rules: options.rules,
-        preparing: format!("first touch of {}", figure::format::bytes(bytes)),
-        least_seconds: sizes::touch_seconds(machine, placement.threads.len(), bytes),
-        prepare_deadline: deadlines::touch(bytes),
-        round_deadline: deadlines::pass(bytes),
-    };
+    let least_seconds = sizes::touch_seconds(machine, placement.threads.len(), bytes);
+    let suite = mode::suite("memory.alignment", setup, figures, options.rules, least_seconds, bytes);
     Ok(Planned { suite, notes })
 }
 

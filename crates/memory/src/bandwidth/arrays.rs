@@ -1,11 +1,15 @@
 //! The three arrays: one mapping, each thread's part of each array touched first by that thread.
 
+use figure::Reading;
 use lab::failure::Failure;
 
-use crate::kernels::{Array, ELEMENT};
-use crate::pages::Pages;
+use crate::kernels::{ALL_ARRAYS, Array, ELEMENT};
+use crate::pages::{self, Backing, Pages, SampledNodes};
 use crate::region::{HUGE_PAGE, Region};
 use crate::simd::BLOCK;
+
+/// Pages whose node is asked for in each thread's part of an array.
+const PAGE_SAMPLES: usize = 64;
 
 /// Where the parts of an array lie: thread by thread, each with room for its share of the largest size, so
 /// that smaller sizes stay with the same threads and pages.
@@ -57,14 +61,18 @@ impl Arrays {
         self.array(array).wrapping_add(self.split.start(thread))
     }
 
-    /// The address range of an array, from its first to behind its last byte.
-    pub fn range(&self, array: Array) -> (usize, usize) {
-        let start = self.array(array) as usize;
-        (start, start + self.split.most * ELEMENT as usize)
+    pub fn backing(&self) -> Reading<Backing> {
+        self.region.backing()
     }
 
-    pub fn bytes(&self) -> u64 {
-        3 * self.split.most as u64 * ELEMENT
+    pub fn bytes(&self) -> f64 {
+        (3 * self.split.most as u64 * ELEMENT) as f64
+    }
+
+    /// The NUMA node of pages of a thread's parts, as far as it uses `elements` of each.
+    pub fn nodes(&self, thread: usize, elements: usize) -> SampledNodes {
+        let bytes = elements * ELEMENT as usize;
+        pages::nodes_in(ALL_ARRAYS.map(|array| (self.part(array, thread) as usize, bytes)), PAGE_SAMPLES)
     }
 }
 
@@ -102,10 +110,10 @@ mod tests {
                 unsafe { std::slice::from_raw_parts_mut(part, split.share(thread, split.most)) }.fill(1.5);
             }
         }
-        let ((a, a_end), (b, b_end), (c, _)) =
-            (arrays.range(Array::A), arrays.range(Array::B), arrays.range(Array::C));
-        assert!(a_end <= b && b_end <= c && (b - a) % HUGE_PAGE == 192);
-        let backing = crate::pages::backing(a, a_end).into_value().unwrap();
+        let [a, b, c] = ALL_ARRAYS.map(|array| arrays.array(array) as usize);
+        let bytes = split.most * ELEMENT as usize;
+        assert!(a + bytes <= b && b + bytes <= c && (b - a) % HUGE_PAGE == 192);
+        let backing = arrays.backing().into_value().unwrap();
         assert!(backing.resident >= 64 * 1000 * 8, "{backing:?}");
         let nodes = crate::pages::nodes_of(&[a, b, c]);
         if let figure::Reading::Value(nodes) = nodes {

@@ -1,27 +1,17 @@
 //! What a compiler and libc make of the same kernels: why one STREAM binary shows a Copy far above its Scale.
 
-use serde::{Deserialize, Serialize};
-
 use crate::kernels::Operation;
 use crate::simd::Loop;
+use crate::words::words;
 
-/// Who wrote the machine code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Origin {
-    /// libc's memcpy: what gcc and clang turn STREAM's Copy into without `-ffreestanding`.
-    Libc,
-    /// The compiler that built truebench, from a plain loop.
-    Compiler,
-}
-
-impl Origin {
-    /// The word in ids and conditions.
-    pub fn word(self) -> &'static str {
-        match self {
-            Origin::Libc => "libc",
-            Origin::Compiler => "compiler",
-        }
+words! {
+    /// Who wrote the machine code.
+    #[derive(Hash)]
+    pub enum Origin {
+        /// libc's memcpy: what gcc and clang turn STREAM's Copy into without `-ffreestanding`.
+        Libc = "libc",
+        /// The compiler that built truebench, from a plain loop.
+        Compiler = "compiler",
     }
 }
 

@@ -6,12 +6,11 @@ use figure::evidence as key;
 use figure::format::seconds;
 use figure::{Better, Conditions, Convention, Figure, Machine, Reading, Unit};
 use lab::placement::{self, Placement};
-use lab::session::{FINISHING_SHARE, SuitePlan, with_finishing_time};
+use lab::session::{FINISHING_SHARE, with_finishing_time};
 use serde::{Deserialize, Serialize};
 
 use super::baseline::{BASELINES, Origin};
 use super::fit::{self, Fit};
-use crate::deadlines;
 use crate::kernels::{ELEMENT, Kernel, Operation, Stores};
 use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
@@ -109,17 +108,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         pages: options.pages,
         tasks,
     };
-    let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.bandwidth",
-        setup,
-        figures,
-        rules: options.rules,
-        least_seconds: fit.least,
-        preparing: format!("first touch of {}", figure::format::bytes(bytes)),
-        prepare_deadline: deadlines::touch(bytes),
-        round_deadline: deadlines::pass(bytes),
-    };
+    let suite = mode::suite("memory.bandwidth", setup, figures, options.rules, fit.least, bytes);
     Ok(Planned { suite, notes: notes(&placement, &sizes, &cache, simd) })
 }
 

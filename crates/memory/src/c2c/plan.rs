@@ -13,26 +13,19 @@ use crate::chase::LINE;
 use crate::deadlines;
 use crate::mode::{Options, PlanError, Planned};
 use crate::pages::Pages;
+use crate::words::words;
 
-/// In which state the owner holds the lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// Written, put to memory, and read back: memory holds the same.
-    Clean,
-    /// Written: only the owner's cache holds what is true.
-    Modified,
+words! {
+    /// In which state the owner holds the lines.
+    pub enum State {
+        /// Written, put to memory, and read back: memory holds the same.
+        Clean = "clean",
+        /// Written: only the owner's cache holds what is true.
+        Modified = "modified",
+    }
 }
 
 impl State {
-    /// The word in conditions.
-    pub fn word(self) -> &'static str {
-        match self {
-            State::Clean => "clean",
-            State::Modified => "modified",
-        }
-    }
-
     /// MLC's word, in ids.
     fn id(self) -> &'static str {
         match self {

@@ -15,33 +15,25 @@ use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::simd::Simd;
 use crate::sizes::{self, ARRAYS};
+use crate::words::words;
 
 /// Kernels that are run unless others are named: study 1 counted these two.
 const DEFAULT: &[&str] = &["copy", "triad"];
 /// The table that all figures here are entries of: none is a headline of its kernel.
 const SERIES: &str = "memory.counters";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Part {
-    Read,
-    Write,
-    Total,
+words! {
+    pub enum Part {
+        Read = "read",
+        Write = "write",
+        Total = "total",
+    }
 }
 
 /// All parts, in the order of their figures.
 pub const PARTS: [Part; 3] = [Part::Read, Part::Write, Part::Total];
 
 impl Part {
-    /// The word in ids and conditions.
-    pub fn word(self) -> &'static str {
-        match self {
-            Part::Read => "read",
-            Part::Write => "write",
-            Part::Total => "total",
-        }
-    }
-
     /// Bytes of this part that each element should move, write-allocate included.
     pub fn bytes(self, kernel: &Kernel, stores: Stores) -> u64 {
         let total = kernel.traffic_bytes(stores);
@@ -129,16 +121,12 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let bytes = (ARRAYS * sizes.elements * ELEMENT) as f64;
     // Each round has an untimed pass before; under calibration every kernel has several.
     let passes = (super::channels::INTERVALS * load.tasks.len()) as f64;
+    let least_seconds = sizes::touch_seconds(machine, placement.threads.len(), bytes);
     let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.counters",
-        setup: Setup { load, groups },
-        figures,
-        rules: options.rules,
         preparing: format!("first touch of {}, and telling channels apart", figure::format::bytes(bytes)),
-        least_seconds: sizes::touch_seconds(machine, placement.threads.len(), bytes),
         prepare_deadline: deadlines::touch(bytes) + passes * bytes / deadlines::SLOWEST_PASS,
         round_deadline: deadlines::pass(2.0 * bytes),
+        ..mode::suite("memory.counters", Setup { load, groups }, figures, options.rules, least_seconds, bytes)
     };
     Ok(Planned { suite, notes: notes(machine, &placement, sizes.elements, simd, closed) })
 }

@@ -2,13 +2,13 @@
 
 use figure::{Convention, CpuList};
 use lab::failure::Failure;
-use serde::{Deserialize, Serialize};
 
 use crate::bandwidth::plan::Code;
 use crate::inspect::{InspectError, Inspection};
 use crate::kernels::{Kernel, Stores};
 use crate::pages::Pages;
 use crate::simd::Simd;
+use crate::words::words;
 
 /// Another program that measures memory bandwidth.
 #[derive(Debug)]
@@ -32,25 +32,17 @@ pub struct Tool {
     pub read: fn(&Output) -> Result<ToolReport, Failure>,
 }
 
-/// What a round's value is of its samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Statistic {
-    /// The best, as STREAM quotes.
-    Best,
-    /// All bytes over all time, as likwid-bench and MLC quote.
-    Mean,
+words! {
+    /// What a round's value is of its samples.
+    pub enum Statistic {
+        /// The best, as STREAM quotes.
+        Best = "best",
+        /// All bytes over all time, as likwid-bench and MLC quote.
+        Mean = "mean",
+    }
 }
 
 impl Statistic {
-    /// The word in records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Statistic::Best => "best",
-            Statistic::Mean => "mean",
-        }
-    }
-
     /// Of samples of equally many bytes each; `None` without any.
     pub fn value(self, rates: &[f64]) -> Option<f64> {
         match self {

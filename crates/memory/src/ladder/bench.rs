@@ -12,6 +12,7 @@ use lab::pool::WorkerThread;
 use super::plan::Setup;
 use crate::calibration::{Calibration, Policy, Trial};
 use crate::page_evidence;
+use crate::pages::Backing;
 use crate::region::Region;
 use crate::simd::sweep::{LINE, Sweep, sweep};
 use crate::team::Team;
@@ -131,11 +132,11 @@ impl Kernel for Ladder {
     }
 
     fn page_evidence(&self) -> Result<Vec<Evidence>, Failure> {
-        let regions: Vec<&Region> = self.regions.iter().collect();
-        let bytes = regions.iter().map(|region| region.bytes() as u64).sum();
-        let nodes = regions.iter().map(|region| region.nodes(PAGE_SAMPLES)).collect();
-        let local = page_evidence::local_share(&self.setup.machine, &self.setup.threads, nodes);
-        Ok(vec![page_evidence::of_regions(&regions, bytes, local)])
+        let backing = Backing::sum(self.regions.iter().map(Region::backing));
+        let bytes = self.regions.iter().map(|region| region.bytes() as f64).sum();
+        let nodes = self.regions.iter().map(|region| region.nodes(PAGE_SAMPLES)).collect();
+        let Setup { machine, threads, .. } = &self.setup;
+        Ok(vec![page_evidence::of_threads(backing, bytes, machine, threads, nodes)])
     }
 
     fn evidence(&self) -> Result<Evidence, Failure> {

@@ -4,11 +4,9 @@ use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, Convention, CpuList, Figure, Machine, Reading, Unit, format};
 use lab::placement;
-use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
 use crate::conditions;
-use crate::deadlines;
 use crate::edges;
 use crate::ladder_sizes::{self, Density};
 use crate::mode::{self, Options, PlanError, Planned};
@@ -101,17 +99,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     if !limited_by.is_empty() {
         notes.push(("limited", limited_by));
     }
-    let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.ladder",
-        setup,
-        figures,
-        rules: options.rules,
-        preparing: format!("first touch of {}", format::bytes(bytes)),
-        least_seconds: sizes::touch_seconds(machine, placement.threads.len(), bytes),
-        prepare_deadline: deadlines::touch(bytes),
-        round_deadline: deadlines::pass(bytes),
-    };
+    let least_seconds = sizes::touch_seconds(machine, placement.threads.len(), bytes);
+    let suite = mode::suite("memory.ladder", setup, figures, options.rules, least_seconds, bytes);
     Ok(Planned { suite, notes })
 }
 

@@ -169,9 +169,9 @@ impl Kernel for Latency {
 
     fn page_evidence(&self) -> Result<Vec<Evidence>, Failure> {
         let pages = |region: &Arc<Region>| {
-            let nodes = vec![region.nodes(PAGE_SAMPLES)];
-            let local = page_evidence::local_share(&self.machine, std::slice::from_ref(&self.place), nodes);
-            page_evidence::of_regions(&[&**region], region.bytes() as u64, local)
+            let (place, nodes) = (std::slice::from_ref(&self.place), vec![region.nodes(PAGE_SAMPLES)]);
+            let bytes = region.bytes() as f64;
+            page_evidence::of_threads(region.backing(), bytes, &self.machine, place, nodes)
         };
         Ok(self.regions.iter().map(pages).collect())
     }

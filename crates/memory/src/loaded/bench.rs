@@ -18,6 +18,7 @@ use crate::chase::UNROLL;
 use crate::kernels::Mix;
 use crate::mix::contents::value;
 use crate::page_evidence;
+use crate::pages::Backing;
 use crate::region::Region;
 use crate::simd::mix::PAGE_ELEMENTS;
 use crate::sizes;
@@ -146,10 +147,11 @@ impl LoadedBench {
                 (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::Unknown(reason),
             }
         })?;
-        let local = page_evidence::local_share(&self.setup.machine, &self.setup.threads, nodes);
         let (chain, blocks) = (&self.memory.region, &self.memory.blocks);
-        let bytes = chain.bytes() as u64 + blocks.bytes();
-        Ok(page_evidence::of_regions(&[chain, blocks.region()], bytes, local))
+        let backing = Backing::sum([chain.backing(), blocks.backing()]);
+        let bytes = chain.bytes() as f64 + blocks.bytes();
+        let Setup { machine, threads, .. } = &self.setup;
+        Ok(page_evidence::of_threads(backing, bytes, machine, threads, nodes))
     }
 
     fn idle(&self) -> Result<Round, Failure> {
@@ -232,8 +234,7 @@ impl Bench for LoadedBench {
 
     fn finish(&mut self) -> Result<WorkerReport, Failure> {
         let memory = self.memory.clone();
-        let errors = self.all.each(move |seat| memory.worst(seat.index))?;
-        let blocks = errors.into_iter().fold(0.0, f64::max);
+        let blocks = self.all.worst(move |thread| memory.worst(thread.index))?;
         let worst = if self.memory.chain_held() { blocks } else { f64::INFINITY };
         let mut verified = Evidence::default();
         verified.put(VERIFIED, worst <= TOLERANCE);

@@ -97,7 +97,7 @@ impl Mixes {
     /// Largest relative error at an element of some pages of each block, other ones for each `turn`.
     fn spot_checks(&self, turn: u64) -> Result<f64, Failure> {
         let (blocks, third, contents) = (self.blocks.clone(), self.setup.groups, self.contents()?);
-        let errors = self.team.each(move |thread| {
+        self.team.worst(move |thread| {
             let start = blocks.start(thread.index);
             // An odd step meets every page of a group; the element moves along the page.
             let step = (blocks.elements() / SPOT_CHECKS).max(PAGE_ELEMENTS) | 1;
@@ -109,8 +109,7 @@ impl Mixes {
                     relative_error(value, contents.at(element, third))
                 })
                 .fold(0.0, f64::max)
-        })?;
-        Ok(errors.into_iter().fold(0.0, f64::max))
+        })
     }
 }
 
@@ -170,19 +169,20 @@ impl Kernel for Mixes {
 
     fn verify_all(&mut self) -> Result<Vec<f64>, Failure> {
         let (blocks, contents) = (self.blocks.clone(), self.contents()?);
-        let errors = self.team.each(move |thread| {
+        let worst = self.team.worst(move |thread| {
             // SAFETY: the thread's own block, which no thread writes at the same time.
             let block = unsafe { std::slice::from_raw_parts(blocks.start(thread.index), blocks.elements()) };
             contents.worst(block)
         })?;
-        Ok(vec![errors.into_iter().fold(0.0, f64::max)])
+        Ok(vec![worst])
     }
 
     fn page_evidence(&self) -> Result<Vec<Evidence>, Failure> {
         let blocks = self.blocks.clone();
         let nodes = self.team.each(move |thread| blocks.nodes(thread.index))?;
-        let local = page_evidence::local_share(&self.setup.machine, &self.setup.threads, nodes);
-        Ok(vec![page_evidence::of_regions(&[self.blocks.region()], self.blocks.bytes(), local)])
+        let (backing, bytes) = (self.blocks.backing(), self.blocks.bytes());
+        let Setup { machine, threads, .. } = &self.setup;
+        Ok(vec![page_evidence::of_threads(backing, bytes, machine, threads, nodes)])
     }
 
     fn evidence(&self) -> Result<Evidence, Failure> {

@@ -4,10 +4,8 @@ use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, Convention, Figure, Machine, Reading, Unit};
 use lab::placement::{self, Placement};
-use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
-use crate::deadlines;
 use crate::kernels::{ELEMENT, MIXES, Mix, Operation, Stores};
 use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
@@ -109,17 +107,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         tasks,
     };
     let bytes = bytes as f64;
-    let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.mix",
-        setup,
-        figures,
-        rules: options.rules,
-        preparing: format!("first touch of {}", figure::format::bytes(bytes)),
-        least_seconds: sizes::touch_seconds(machine, placement.threads.len(), bytes),
-        prepare_deadline: deadlines::touch(bytes),
-        round_deadline: deadlines::pass(bytes),
-    };
+    let least_seconds = sizes::touch_seconds(machine, placement.threads.len(), bytes);
+    let suite = mode::suite("memory.mix", setup, figures, options.rules, least_seconds, bytes);
     let mut notes = vec![
         ("threads", mode::threads_note(&placement)),
         ("memory", format!("{ARRAYS} x {}", figure::format::bytes(share.array as f64))),

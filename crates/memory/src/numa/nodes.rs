@@ -9,6 +9,7 @@ use lab::placement::{self, Bind, Placement, Places};
 use serde::{Deserialize, Serialize};
 
 use crate::mode::{Options, PlanError};
+use crate::words::words;
 
 /// What a cell measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,17 +22,18 @@ pub enum Quantity {
     Latency,
 }
 
-/// How the memory of a node stands to CPUs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relation {
-    /// Their own node.
-    Local,
-    /// Another node of their package: sub-NUMA clustering, nodes per socket.
-    SamePackage,
-    /// A node of another package.
-    OtherPackage,
-    /// A node that has no CPUs: memory behind CXL, HBM beside DDR.
-    MemoryOnly,
+words! {
+    /// How the memory of a node stands to CPUs.
+    pub enum Relation {
+        /// Their own node.
+        Local = "local",
+        /// Another node of their package: sub-NUMA clustering, nodes per socket.
+        SamePackage = "same-package",
+        /// A node of another package.
+        OtherPackage = "other-package",
+        /// A node that has no CPUs: memory behind CXL, HBM beside DDR.
+        MemoryOnly = "memory-only",
+    }
 }
 
 impl Relation {
@@ -50,16 +52,6 @@ impl Relation {
             Relation::OtherPackage
         } else {
             Relation::SamePackage
-        }
-    }
-
-    /// The word in records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Relation::Local => "local",
-            Relation::SamePackage => "same-package",
-            Relation::OtherPackage => "other-package",
-            Relation::MemoryOnly => "memory-only",
         }
     }
 

@@ -1,11 +1,12 @@
 //! The memory: three arrays on each node, and what they must hold.
 
+use figure::Reading;
 use lab::failure::Failure;
 
 use crate::bandwidth::arrays::{Arrays, Split};
 use crate::bandwidth::expected::Expected;
 use crate::kernels::{Array, Operation};
-use crate::pages::Pages;
+use crate::pages::{Backing, Pages, SampledNodes};
 
 use super::sizing::NodeNeed;
 
@@ -27,13 +28,17 @@ impl NodeArrays {
         self.0[node].part(array, 0)
     }
 
-    /// The addresses of a node's arrays, from the first to behind the last byte.
-    pub fn range(&self, node: usize) -> (usize, usize) {
-        (self.0[node].range(Array::A).0, self.0[node].range(Array::C).1)
+    pub fn backing(&self) -> Reading<Backing> {
+        Backing::sum(self.0.iter().map(Arrays::backing))
     }
 
-    pub fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> f64 {
         self.0.iter().map(Arrays::bytes).sum()
+    }
+
+    /// The NUMA node of pages of a node's arrays, as far as `elements` of each are used.
+    pub fn nodes(&self, node: usize, elements: usize) -> SampledNodes {
+        self.0[node].nodes(0, elements)
     }
 }
 

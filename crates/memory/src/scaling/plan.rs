@@ -4,7 +4,6 @@ use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Convention, CpuList, Figure, Machine, Reading, Unit, format};
 use lab::placement::{self, Placement, Places};
-use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
 use super::bindings::{BINDINGS, Binding, Cores};
@@ -13,7 +12,6 @@ use super::points;
 use super::sizing::{Fitted, NodeNeed, Nodes, Point, fit, short};
 use crate::bandwidth::plan::unavailable;
 use crate::conditions;
-use crate::deadlines;
 use crate::kernels::{ELEMENT, Kernel, Operation, Stores};
 use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned, Schedule};
@@ -115,17 +113,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         nodes: nodes.needs(&fitted.regions),
         tasks,
     };
-    let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.scaling",
-        setup,
-        figures,
-        rules: options.rules,
-        preparing: format!("first touch of {}", format::bytes(bytes)),
-        least_seconds: sizes::touch_seconds(machine, 1, bytes),
-        prepare_deadline: deadlines::touch(bytes),
-        round_deadline: deadlines::pass(bytes),
-    };
+    let least_seconds = sizes::touch_seconds(machine, 1, bytes);
+    let suite = mode::suite("memory.scaling", setup, figures, options.rules, least_seconds, bytes);
     Ok(Planned { suite, notes })
 }
 
