@@ -1,7 +1,4 @@
 //! Alignment: what misaligned vectors and arrays at awkward distances cost, in L1 and in memory.
-//!
-//! - [`plan`] chooses the points of the sweep; [`layout`] puts arrays where each point wants them; [`bench`]
-//!   is the worker that measures.
 
 pub mod bench;
 pub mod layout;

@@ -1,8 +1,5 @@
 //! Bandwidth by STREAM's kernels and three more, with regular and non-temporal stores, and by what a compiler
 //! and libc make of them.
-//!
-//! - [`plan`] resolves options against a machine; [`bench`] is the worker that measures.
-//! - [`arrays`] maps the memory; [`expected`] follows what it must hold; [`baseline`] is the compiler's code.
 
 pub mod arrays;
 pub mod baseline;

@@ -1,7 +1,4 @@
 //! Cache to cache: the latency of a line that another core holds, clean (MLC's HIT) or modified (HITM).
-//!
-//! - [`lab::pairs`] classes the pairs of CPUs by what they share; [`plan`] makes figures of them.
-//! - [`lines`] are what is handed over; [`bench`] is the worker that measures.
 
 pub mod bench;
 pub mod lines;

@@ -11,7 +11,6 @@ pub const SHORTEST_SAMPLE: f64 = SHORTEST_ROUND / MOST_SAMPLES as f64;
 /// What a sample and a round must be at least, and at most.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policy {
-    /// Seconds of a sample at least.
     pub shortest_sample: f64,
     /// Seconds of a round at least, as far as the samples allow.
     pub shortest_round: f64,
@@ -25,10 +24,8 @@ pub struct Policy {
     pub trial: Trial,
 }
 
-/// How many passes are tried.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Trial {
-    /// So many.
     Passes(u64),
     /// As many as last this many seconds, twice.
     Seconds(f64),
@@ -48,16 +45,13 @@ impl Default for Policy {
     }
 }
 
-/// Passes of a sample and samples of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Calibration {
-    /// Passes over the data in each sample.
     pub passes: u64,
     pub samples: usize,
 }
 
 impl Calibration {
-    /// The calibration of work of which one pass takes so many seconds.
     pub fn of(seconds: f64, policy: &Policy) -> Calibration {
         // A clock that stands still must not ask for passes without end.
         let seconds = seconds.max(1e-12);

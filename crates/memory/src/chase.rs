@@ -15,7 +15,6 @@ pub const UNROLL: u64 = 16;
 /// The least stride in bytes whose elements hold their number.
 pub const NUMBERED: usize = 16;
 
-/// The order in which a chain visits its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
@@ -30,7 +29,6 @@ pub enum Order {
 #[derive(Clone, Copy, Debug)]
 pub struct Chain {
     pub start: *const u8,
-    /// Elements: steps until it comes round.
     pub elements: usize,
 }
 

@@ -1,9 +1,5 @@
 //! Traffic that the memory controllers count, against what the kernels should move.
 //!
-//! - [`plan`] decides the figures by the counters that the machine shows; [`bench`] reads the counters around
-//!   rounds of the bandwidth mode's kernels.
-//! - [`channels`] selects, under load, the channels that are summed.
-//!
 //! What is counted is the traffic of the whole machine, whatever causes it. The counters are read before and
 //! after a round and not inside: so their cost is not timed, and bytes are divided by the time of the samples
 //! alone.

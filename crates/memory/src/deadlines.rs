@@ -9,12 +9,10 @@ pub const SLOWEST_PASS: f64 = 0.05e9;
 /// Seconds that every deadline adds: a machine may be suspended or swamped.
 pub const GRACE: f64 = 60.0;
 
-/// The deadline of first touch of so many bytes.
 pub fn touch(bytes: f64) -> f64 {
     GRACE + bytes / SLOWEST_TOUCH
 }
 
-/// The deadline of a round over so many bytes.
 pub fn pass(bytes: f64) -> f64 {
     GRACE + bytes / SLOWEST_PASS
 }

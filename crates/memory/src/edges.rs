@@ -10,7 +10,6 @@ use figure::{Machine, stats};
 
 pub mod figures;
 
-/// One size of a ladder.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// Bytes of the working set.
@@ -19,7 +18,6 @@ pub struct Point {
     pub cost: f64,
 }
 
-/// The end of a plateau.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Edge {
     /// Bytes at which half of the accesses that can miss do.
@@ -28,18 +26,14 @@ pub struct Edge {
     pub from: f64,
     /// Smallest size of the ladder that is on the next level.
     pub to: f64,
-    /// Cost before.
     pub below: f64,
-    /// Cost behind.
     pub above: f64,
 }
 
 /// A cache level as the system shows it, and the edge that is its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
-    /// 1, 2, 3, 4.
     pub level: u32,
-    /// Bytes that are shown.
     pub advertised: f64,
     /// Where it ends; `None` if the ladder does not show it.
     pub edge: Option<Edge>,
@@ -87,7 +81,6 @@ const MATCHED: f64 = 10.0;
 const AWAY: f64 = 0.25;
 
 impl Edge {
-    /// How many times slower it is behind the edge.
     pub fn rise(&self) -> f64 {
         self.above / self.below
     }
@@ -171,7 +164,6 @@ fn bend(rise: &[Point]) -> Option<usize> {
     parts.iter().all(|part| *part >= LEAST_PART).then_some(corner)
 }
 
-/// Octaves from one point to another.
 fn octaves(ladder: &[Point], from: usize, to: usize) -> f64 {
     (ladder[to].bytes / ladder[from].bytes).log2()
 }
@@ -208,7 +200,6 @@ fn edge(rise: &[Point]) -> Edge {
     Edge { bytes, from: first.bytes, to: last.bytes, below: first.cost, above: last.cost }
 }
 
-/// The points with a finite positive cost, by size.
 fn sorted(points: &[Point]) -> Vec<Point> {
     let sound = |point: &&Point| {
         point.cost > 0.0 && point.cost.is_finite() && point.bytes > 0.0 && point.bytes.is_finite()

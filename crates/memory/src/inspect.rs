@@ -3,9 +3,6 @@
 //!
 //! One table of STREAM's may hold two kinds of stores, by the compiler's choice (study 1, step 7: icc's code
 //! holds seven `movnt` instructions, gcc's none; gcc makes a call of memcpy of Copy). The binary shows which.
-//!
-//! - [`elf`] finds code, symbols, imports and arrays; [`x86`] and [`arm`] read instructions; [`tally`] adds
-//!   up what matters of them, function by function; [`meaning`] says what that does to STREAM's figures.
 
 mod arm;
 mod elf;
@@ -27,25 +24,19 @@ pub use tally::{Function, Width};
 pub const LARGEST: u64 = 256 << 20;
 
 words! {
-    /// Processors whose code can be read.
     pub enum Architecture {
-        /// 64-bit x86.
         X86 = "x86-64",
-        /// 64-bit Arm.
         Arm = "aarch64",
     }
 }
 
-/// How many of something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Count {
     /// Of what: a mnemonic, or a function that is called.
     pub name: String,
-    /// How many places in the code.
     pub count: usize,
 }
 
-/// A large array of fixed size.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Array {
     pub name: String,
@@ -56,7 +47,6 @@ pub struct Array {
 /// libc chooses for memcpy, cannot be seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Inspection {
-    /// The processor that it is for.
     pub architecture: Architecture,
     /// Whether libraries are linked in and not loaded.
     pub is_static: bool,
@@ -68,7 +58,6 @@ pub struct Inspection {
     pub nontemporal: Vec<Count>,
     /// Calls of memcpy, memmove and memset outside of libc's own memory functions.
     pub calls: Vec<Count>,
-    /// The widest store of a vector register.
     pub widest: Option<Width>,
     /// Large arrays of fixed size, by address.
     pub arrays: Vec<Array>,
@@ -101,7 +90,6 @@ impl Inspection {
 pub enum InspectError {
     #[error("cannot be read: {0}")]
     Io(String),
-    /// A directory, a device.
     #[error("is no regular file")]
     NotAFile,
     #[error("is empty")]
@@ -121,7 +109,6 @@ pub enum InspectError {
     Damaged(String),
 }
 
-/// Inspects a file.
 pub fn file(path: &Path) -> Result<Inspection, InspectError> {
     let io = |error: std::io::Error| InspectError::Io(error.to_string());
     let metadata = std::fs::metadata(path).map_err(io)?;

@@ -18,15 +18,11 @@ pub const SCALAR: f64 = 0.4;
 /// `update` multiplies by this, so that any number of passes keeps the magnitude.
 pub const UPDATE_FACTOR: f64 = -1.0;
 
-/// One of the three arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Array {
-    /// STREAM's a.
     A,
-    /// STREAM's b.
     B,
-    /// STREAM's c.
     C,
 }
 
@@ -65,11 +61,9 @@ words! {
 
 #[derive(Debug)]
 pub struct Kernel {
-    /// Its name in ids and on the command line.
     pub name: &'static str,
     /// STREAM's name for it, or ours.
     pub title: &'static str,
-    /// What it does with each element, as people write it.
     pub formula: &'static str,
     pub operation: Operation,
     pub loads: &'static [Array],
@@ -183,13 +177,11 @@ impl Kernel {
 /// How many bytes are read for how many written, in Intel MLC's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mix {
-    /// Reads to writes.
     Ratio(u8, u8),
     /// Two streams read, one written past the cache, as a non-temporal triad.
     TriadLike,
 }
 
-/// The mixes that there is code for.
 pub const MIXES: &[Mix] = &[
     Mix::Ratio(1, 0),
     Mix::Ratio(3, 1),

@@ -1,7 +1,5 @@
 //! Read bandwidth by size: what each level of the memory hierarchy delivers to one thread, or to several at
 //! once, and where the levels end.
-//!
-//! - [`plan`] chooses the sizes; [`bench`] is the worker; the loop is [`simd::sweep`](crate::simd::sweep).
 
 pub mod bench;
 pub mod plan;
@@ -20,7 +18,6 @@ pub const MODE: Mode<plan::Setup> = Mode {
     complete,
 };
 
-/// Adds the edges of caches.
 fn complete(figures: &mut Vec<Figure>, machine: &Machine) {
     let points = figures.iter().filter(|figure| figure.series.as_deref() == Some(plan::SERIES)).collect();
     let ladder = Ladder { prefix: plan::SERIES, what: "read bandwidth", points, control: None };

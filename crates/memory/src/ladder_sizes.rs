@@ -16,14 +16,12 @@ pub const SMALLEST: u64 = 4 << 10;
 pub const FIRST: u64 = 16 << 10;
 /// Around the end of a cache, in sizes of it. Nice ones: of 48 KiB they make 24, 30, 36, 48, 60, 72, 96.
 const AROUND: &[f64] = &[0.5, 0.625, 0.75, 1.0, 1.25, 1.5, 2.0];
-/// The same where time is short.
 const AROUND_LEAN: &[f64] = &[0.75, 1.0, 1.5];
 /// Two sizes nearer than this factor say the same.
 const APART: f64 = 1.15;
 /// Share of the available memory that ladders may take: page tables, this program and others need the rest.
 const USABLE_SHARE: f64 = 0.85;
 
-/// How close sizes stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Density {
     /// Two an octave, seven around the end of each cache.

@@ -1,9 +1,5 @@
 //! Idle latency: one thread follows chains of pointers of ascending size, in two orders, on huge and on small
 //! pages.
-//!
-//! - [`plan`] chooses sizes, [`layout`] where the chains lie; [`bench`] is the worker that writes and walks
-//!   them.
-//! - [`derive`] computes what follows: the edges of caches, and what page walks cost.
 
 pub mod bench;
 pub mod derive;

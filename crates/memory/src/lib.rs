@@ -1,18 +1,4 @@
 //! The memory suite. Each way of measuring is a [`Mode`](mode::Mode) with a plan and a worker of its own.
-//!
-//! What modes share:
-//! - [`kernels`] declares what each kernel and each mix reads, writes and moves; [`simd`] holds their machine
-//!   code.
-//! - [`region`] maps memory on the pages and the node asked for; [`pages`] reports which pages were obtained;
-//!   [`sizes`] decides how large.
-//! - [`chase`] writes and follows chains of pointers; [`pointer_chain`] knows where a walk must end.
-//! - [`thread_blocks`] is the memory that the walks of mixes go over.
-//! - [`ladder_sizes`] chooses the sizes of ladders; [`edges`] finds in them where caches end.
-//! - [`conditions`] are those of every figure; [`limits`] and [`deadlines`] are what rates and workers are
-//!   compared with.
-//! - [`worker`] measures: every mode whose rounds are passes over memory is a [`worker::Kernel`].
-//! - [`team`] is the threads that measure; [`calibration`] decides how many passes a sample and how many
-//!   samples a round has; [`page_evidence`] writes which pages were obtained.
 
 #![allow(
     missing_docs,

@@ -4,7 +4,6 @@
 use figure::evidence as key;
 use figure::{Figure, Limit, Machine, Reading, Status};
 
-/// The memory's theoretical peak, in the figure's own convention.
 pub fn peak(figure: &Figure, machine: &Machine) -> Option<Limit> {
     match &machine.memory.peak {
         Reading::Value(peak) => Some(limit(figure, peak.bytes_per_s / 1e9, &peak.basis)),
@@ -12,7 +11,6 @@ pub fn peak(figure: &Figure, machine: &Machine) -> Option<Limit> {
     }
 }
 
-/// Sets the theoretical peak as a figure's limit, where both are available.
 pub fn set_peak(figure: &mut Figure, machine: &Machine) {
     if figure.status != Status::NotAvailable
         && let Some(peak) = peak(figure, machine)

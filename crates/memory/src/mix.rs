@@ -1,7 +1,4 @@
 //! Bandwidth by mix of reads and writes.
-//!
-//! - [`plan`] resolves options against a machine; [`bench`] is the worker that measures; [`contents`] follows
-//!   what the memory must hold.
 
 pub mod bench;
 pub mod contents;

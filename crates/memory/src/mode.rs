@@ -13,7 +13,6 @@ use crate::simd::Simd;
 use crate::sizes::{self, Room, SizeError};
 use crate::words::words;
 
-/// One way of measuring memory. A new one is a file, and a line in [`MODES`](crate::MODES).
 pub type Mode<S> = lab::mode::Mode<Options, PlanError, S>;
 
 /// Any of them, whatever its worker needs.
@@ -26,11 +25,9 @@ pub struct Options {
     pub array_size: Option<u64>,
     /// Kernels, by name; empty for a mode's own choice.
     pub kernels: Vec<String>,
-    /// Only these stores; `None` for both.
     pub stores: Option<Stores>,
     /// Instruction set; `None` for the widest.
     pub simd: Option<Simd>,
-    /// Extra bytes between arrays.
     pub offset: u64,
     pub pages: Pages,
     /// Threads; `None` for one a core.
@@ -50,7 +47,6 @@ pub struct Options {
 }
 
 impl Options {
-    /// All options at their defaults.
     pub fn new(rules: Rules) -> Options {
         Options {
             array_size: None,
@@ -127,7 +123,6 @@ pub fn suite<S>(
     }
 }
 
-/// A placement as `--dry-run` shows it.
 pub fn threads_note(placement: &Placement) -> String {
     let Placement { places, bind, threads } = placement;
     format!("{} ({places}, {bind}): {}", threads.len(), placement::describe(threads))
@@ -141,7 +136,6 @@ pub fn room(machine: &Machine, options: &Options, is_asked: bool) -> Reading<Roo
     reserved.map_or_else(unreserved, Reading::Value)
 }
 
-/// The kernels of these names, or all without names: in the order of the list, each once.
 pub fn kernels(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
     if let Some(wrong) = names.iter().find(|name| Kernel::named(name).is_none()) {
         return Err(PlanError::NoSuchKernel(wrong.clone()));

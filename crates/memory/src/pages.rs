@@ -43,10 +43,8 @@ impl Pages {
 
 const SMALLEST_PAGE: usize = 4096;
 
-/// What backs a range of addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backing {
-    /// Bytes resident, hugetlb included.
     pub resident: u64,
     /// Bytes on huge pages, transparent or reserved.
     pub huge: u64,
@@ -104,7 +102,6 @@ pub fn base_page() -> usize {
     usize::try_from(bytes).ok().filter(|bytes| bytes.is_power_of_two()).unwrap_or(4096)
 }
 
-/// Why `bytes` bytes on such pages cannot be had on this machine, if they cannot.
 pub fn unavailable(machine: &Machine, pages: Pages, bytes: u64) -> Option<String> {
     if pages == Pages::Thp {
         return match machine.kernel.setting("transparent_hugepage").map(|setting| &setting.value) {
@@ -134,7 +131,6 @@ pub fn unavailable(machine: &Machine, pages: Pages, bytes: u64) -> Option<String
     })
 }
 
-/// The NUMA node of each page, in the order of the addresses; `None` for one that is not there.
 pub type SampledNodes = Reading<Vec<Option<u32>>>;
 
 /// The NUMA node of up to `samples` pages of each range (its address and its bytes), evenly spread.

@@ -65,7 +65,6 @@ impl PointerChain {
         chain
     }
 
-    /// Elements: steps until it comes round.
     pub fn elements(&self) -> u64 {
         self.elements
     }

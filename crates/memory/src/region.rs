@@ -14,7 +14,6 @@ pub const HUGE_PAGE: usize = 2 << 20;
 const NOT_MAPPED: &str = "a limit on address space (ulimit -v), vm.overcommit_memory=2 or too few reserved pages may \
                           forbid it: take less by --array-size or --sizes";
 const NOT_BOUND: &str = "a container may forbid mbind: allow it, as by docker run --cap-add SYS_NICE";
-/// Bits in a word of the kernel's node mask.
 const WORD_BITS: usize = libc::c_ulong::BITS as usize;
 
 /// A private anonymous mapping. Nothing is touched when it is made.

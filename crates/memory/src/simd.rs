@@ -72,7 +72,6 @@ words! {
 }
 
 impl Simd {
-    /// The instruction sets that this processor has, narrowest first.
     pub fn available() -> Vec<Simd> {
         let mut sets = vec![Simd::Portable];
         #[cfg(target_arch = "x86_64")]
@@ -90,7 +89,6 @@ impl Simd {
         sets
     }
 
-    /// The widest that this processor has.
     pub fn widest() -> Simd {
         Simd::available().into_iter().max().unwrap_or(Simd::Portable)
     }

@@ -17,10 +17,8 @@ pub const UNKNOWN_CACHE_ARRAY: u64 = 512 << 20;
 pub const SMALLEST_DEFAULT: u64 = 80_000_000;
 /// Share of the available memory that arrays may take: page tables, this program and others need the rest.
 pub const USABLE_SHARE: f64 = 0.85;
-/// STREAM's three arrays.
 pub const ARRAYS: u64 = 3;
 
-/// The caches that the CPUs in use can fill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastLevel {
     /// Sum of bytes over distinct instances.

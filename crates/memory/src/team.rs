@@ -20,7 +20,6 @@ pub struct Team {
 }
 
 impl Team {
-    /// Starts a thread on each of these places.
     pub fn new(machine: &Machine, places: &[CpuList], clock: Clock) -> Result<Team, Failure> {
         Team::with_watch(places, clock, Team::watch(machine, places))
     }
@@ -32,7 +31,6 @@ impl Team {
         Ok(Team { pool, watch })
     }
 
-    /// The counters of the CPUs of these places.
     pub fn watch(machine: &Machine, places: &[CpuList]) -> Rc<Watch> {
         let cpus: CpuList = places.iter().flat_map(CpuList::iter).collect();
         Rc::new(Watch::new(&Tree::live(), machine, &cpus))
@@ -42,7 +40,6 @@ impl Team {
         self.pool.threads()
     }
 
-    /// The CPUs that the threads may use.
     pub fn cpus(&self) -> &CpuList {
         self.watch.cpus()
     }
@@ -55,7 +52,6 @@ impl Team {
         evidence
     }
 
-    /// Runs a job once on every thread; results in thread order.
     pub fn each<T: Send + 'static>(
         &self,
         job: impl Fn(&WorkerThread) -> T + Send + Sync + 'static,

@@ -9,7 +9,6 @@ use crate::region::{HUGE_PAGE, Region};
 use crate::simd::mix::GROUP;
 
 pub const GROUP_BYTES: usize = GROUP * ELEMENT as usize;
-/// Pages whose node a thread asks for.
 const PAGE_SAMPLES: usize = 192;
 
 #[derive(Debug)]
@@ -49,7 +48,6 @@ impl ThreadBlocks {
         (self.region.bytes() / self.stride.max(1) * self.groups * GROUP_BYTES) as f64
     }
 
-    /// The NUMA node of sampled pages of a thread's block.
     pub fn nodes(&self, thread: usize) -> SampledNodes {
         pages::nodes_in([(self.start(thread) as usize, self.groups * GROUP_BYTES)], PAGE_SAMPLES)
     }

@@ -22,16 +22,12 @@ use crate::team::Team;
 /// Elements between two calls of [`WorkerThread::sample_cpu`]: 8 MiB, a millisecond or so of memory.
 pub const GLANCE_ELEMENTS: usize = 1 << 20;
 
-/// The arrays cannot be verified.
 pub const UNKNOWN_CONTENTS: &str = "the last round failed: what the memory should hold is not known";
 
 /// What differs between modes: the memory, the code that runs over it, and how its results are verified.
 pub trait Kernel: Sized + 'static {
-    /// All that the worker needs, from the plan.
     type Setup;
-    /// What is measured for one figure.
     type Task;
-    /// The work of one sample.
     type Sample: Sample;
 
     /// Samples that begin each round and do not count: they bring the caches to what passes leave in them.
@@ -47,15 +43,12 @@ pub trait Kernel: Sized + 'static {
     /// Returns the tasks by the ids of their figures.
     fn set_up(setup: Self::Setup) -> Result<(Self, Vec<(String, Self::Task)>), Failure>;
 
-    /// The threads that measure a task.
     fn team(&self, task: &Self::Task) -> Result<Rc<Team>, Failure>;
 
-    /// How long samples and rounds are to be.
     fn policy(&self, _task: &Self::Task) -> Policy {
         Policy::default()
     }
 
-    /// What one pass amounts to.
     fn amount(&self, task: &Self::Task) -> Amount;
 
     /// What the passes of a round's sample of this number amount to.
@@ -119,7 +112,6 @@ pub trait Sample: Send + Sync + 'static {
     fn run(&self, thread: &WorkerThread, sample: usize) -> f64;
 }
 
-/// What passes amount to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
     /// So many bytes by the figure's convention, over all threads: values are in GB/s.
@@ -136,7 +128,6 @@ impl Amount {
         }
     }
 
-    /// The value of a sample that took so many seconds.
     fn value(self, seconds: f64) -> f64 {
         match self {
             Amount::Bytes(bytes) => bytes / seconds / 1e9,
@@ -144,7 +135,6 @@ impl Amount {
         }
     }
 
-    /// Bytes a second; 0 for steps.
     fn rate(self, seconds: f64) -> f64 {
         match self {
             Amount::Bytes(bytes) => bytes / seconds,
@@ -153,7 +143,6 @@ impl Amount {
     }
 }
 
-/// What is kept of a figure.
 #[derive(Debug)]
 struct History {
     calibration: Option<Calibration>,
@@ -176,11 +165,9 @@ impl History {
     }
 }
 
-/// Measures the figures of one kernel.
 pub struct Worker<K: Kernel> {
     pub(crate) kernel: K,
     tasks: BTreeMap<String, (K::Task, History)>,
-    /// The pages of each memory at the start.
     pages: Vec<Evidence>,
     /// Highest rate so far, in bytes a second: what certainly takes long enough needs no trial.
     fastest: f64,
@@ -197,7 +184,6 @@ pub fn prepare<K: Kernel>(
 }
 
 impl<K: Kernel> Worker<K> {
-    /// A worker for these tasks, and what is true of their figures before they are measured.
     pub fn new(kernel: K, tasks: Vec<(String, K::Task)>) -> Result<(Worker<K>, WorkerReport), Failure> {
         let pages = kernel.page_evidence()?;
         let mut facts = WorkerReport { evidence: kernel.evidence()?, ..WorkerReport::default() };

@@ -27,24 +27,20 @@ const SHORTEST_SAMPLE: f64 = 3e-3;
 /// foreign load) can say something, and there is time for many points.
 const SHORTEST_ROUND: f64 = 0.1;
 
-/// One level: its threads and its arrays.
 struct LevelArrays {
     level: Level,
     team: Rc<Team>,
     layout: Arc<Layout>,
     places: Vec<CpuList>,
-    /// Whether every thread found what first touch wrote.
     is_touched: bool,
 }
 
-/// The arrays of both levels, ready to measure.
 pub(crate) struct Alignment {
     machine: Machine,
     simd: Simd,
     levels: Vec<LevelArrays>,
 }
 
-/// Passes over each thread's share of the arrays at one point.
 pub(crate) struct Passes {
     code: Loop,
     operation: Operation,
@@ -78,7 +74,6 @@ impl LevelArrays {
         self.team.each(move |thread| job(&layout, thread))
     }
 
-    /// Size and place of the pages, as they are now.
     fn pages(&self, machine: &Machine) -> Result<Evidence, Failure> {
         let nodes = self.each(|layout, thread| layout.nodes(thread.index))?;
         let (backing, bytes) = (self.layout.backing(), self.layout.bytes());
@@ -199,7 +194,6 @@ impl Kernel for Alignment {
     }
 }
 
-/// Moves the elements that are checked from round to round.
 fn turn(round: usize) -> usize {
     round * 7919
 }

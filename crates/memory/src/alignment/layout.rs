@@ -21,12 +21,9 @@ pub const ALIASING: u64 = 4096;
 const SLACK: usize = ALIASING as usize + ALIGNMENT;
 /// What the arrays hold after first touch: the one that is written, and the two that are read.
 const START: [f64; 3] = [0.1, 0.2, 0.3];
-/// Elements that each thread checks in a round.
 const SPOTS: usize = 256;
-/// Pages whose node each thread asks for in each array.
 const PAGE_SAMPLES: usize = 64;
 
-/// Where the arrays of a figure begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Point {
     /// How far the array that is written begins behind those that are read, modulo 4 KiB, in bytes.
@@ -151,18 +148,15 @@ impl Layout {
         (0..START.len()).all(|array| self.spots(thread, 0).all(|element| holds(array, element)))
     }
 
-    /// Bytes that were touched.
     pub fn bytes(&self) -> f64 {
         let elements: usize = (0..self.split.threads).map(|thread| self.touched(thread)).sum();
         (START.len() * elements * ELEMENT as usize) as f64
     }
 
-    /// What backs the arrays now.
     pub fn backing(&self) -> Reading<Backing> {
         self.region.backing()
     }
 
-    /// The NUMA node of some pages of one thread's parts.
     pub fn nodes(&self, thread: usize) -> SampledNodes {
         let bytes = self.touched(thread) * ELEMENT as usize;
         let parts = (0..START.len()).map(|array| (self.part(array, thread) as usize, bytes));

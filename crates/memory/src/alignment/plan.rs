@@ -34,9 +34,7 @@ const BRIEF_MEMORY: [(u64, u64); 3] = [(0, 0), (0, 8), (64, 0)];
 words! {
     #[derive(PartialOrd, Ord)]
     pub enum Level {
-        /// The first-level cache of one core.
         L1 = "L1",
-        /// Memory, for all threads.
         Memory = "memory",
     }
 }
@@ -64,7 +62,6 @@ pub struct Setup {
     pub tasks: Vec<Task>,
 }
 
-/// Resolves options against a machine.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let kernels = kernels(&options.kernels)?;
@@ -115,7 +112,6 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     Ok(Planned { suite, notes })
 }
 
-/// Those of the sweep's kernels that are asked for.
 fn kernels(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
     let asked = mode::kernels(names)?;
     let chosen: Vec<_> = asked.into_iter().filter(|kernel| SWEPT.contains(&kernel.operation)).collect();
@@ -143,7 +139,6 @@ fn l1_elements(machine: &Machine, cpu: u32) -> Reading<u64> {
     Reading::or_unknown((blocks > 0).then_some(blocks * BLOCK as u64), "the first-level cache is too small")
 }
 
-/// Makes figures and tasks side by side.
 struct Builder<'a> {
     options: &'a Options,
     placement: &'a placement::Placement,
@@ -183,7 +178,6 @@ impl Builder<'_> {
         }
     }
 
-    /// Why non-temporal stores cannot be measured at a point, if they cannot.
     fn no_non_temporal(&self, kernel: &Kernel, point: Point) -> Option<String> {
         if self.simd.kernel(kernel.operation, Stores::Nt).is_none() {
             return Some(format!("{} code has no non-temporal stores", self.simd.word()));

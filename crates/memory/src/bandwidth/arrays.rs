@@ -8,7 +8,6 @@ use crate::pages::{self, Backing, Pages, SampledNodes};
 use crate::region::{HUGE_PAGE, Region};
 use crate::simd::BLOCK;
 
-/// Pages whose node is asked for in each thread's part of an array.
 const PAGE_SAMPLES: usize = 64;
 
 /// Where the parts of an array lie: thread by thread, each with room for its share of the largest size, so
@@ -16,7 +15,6 @@ const PAGE_SAMPLES: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
     pub threads: usize,
-    /// Elements of the largest size.
     pub most: usize,
 }
 
@@ -28,7 +26,6 @@ impl Split {
         (blocks / self.threads + usize::from(thread < blocks % self.threads)) * BLOCK
     }
 
-    /// First element of one thread's part.
     pub fn start(&self, thread: usize) -> usize {
         let blocks = self.most / BLOCK;
         (thread * (blocks / self.threads) + thread.min(blocks % self.threads)) * BLOCK

@@ -5,7 +5,6 @@ use crate::simd::Loop;
 use crate::words::words;
 
 words! {
-    /// Who wrote the machine code.
     #[derive(Hash)]
     pub enum Origin {
         /// libc's memcpy: what gcc and clang turn STREAM's Copy into without `-ffreestanding`.
@@ -15,7 +14,6 @@ words! {
     }
 }
 
-/// The baselines that are measured.
 pub const BASELINES: &[(Operation, Origin)] = &[
     (Operation::Copy, Origin::Libc),
     (Operation::Copy, Origin::Compiler),

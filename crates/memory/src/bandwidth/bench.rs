@@ -28,7 +28,6 @@ mod proof;
 /// the rest.
 type Regions = [Expected; 2];
 
-/// Arrays, threads and kernels, ready to measure.
 pub(crate) struct Bandwidth {
     setup: Setup,
     team: Rc<Team>,
@@ -40,7 +39,6 @@ pub(crate) struct Bandwidth {
     least_samples: BTreeMap<String, usize>,
 }
 
-/// Passes over each thread's share.
 pub(crate) struct Passes {
     code: Loop,
     operation: Operation,
@@ -50,7 +48,6 @@ pub(crate) struct Passes {
     near: usize,
     /// What every element holds that is read: in the first region, and in the doubled one.
     held: [f64; 2],
-    /// Elements of one call.
     stride: usize,
     passes: u64,
 }

@@ -14,7 +14,6 @@ pub const TOLERANCE: f64 = 1e-13;
 /// Largest relative error of a sum of millions of elements, in many partial sums.
 pub const SUM_TOLERANCE: f64 = 1e-9;
 
-/// The value of each array's elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected(pub [f64; 3]);
 
@@ -51,7 +50,6 @@ impl Expected {
         self
     }
 
-    /// Follows several passes of the same kernel.
     pub fn after_passes(self, operation: Operation, passes: u64) -> Self {
         match operation {
             // Every second pass undoes the one before.

@@ -22,7 +22,6 @@ use crate::sizes::{self, ARRAYS, LastLevel, Sizes};
 #[serde(rename_all = "lowercase")]
 pub enum Code {
     Kernel(Stores),
-    /// A compiler's or libc's.
     Baseline(Origin),
 }
 
@@ -31,7 +30,6 @@ pub struct Task {
     pub id: String,
     pub operation: Operation,
     pub code: Code,
-    /// Elements of each array.
     pub elements: u64,
 }
 
@@ -42,13 +40,11 @@ pub struct Setup {
     pub simd: Simd,
     /// Elements of the largest size that some figure uses.
     pub most: u64,
-    /// Extra bytes between arrays.
     pub offset: u64,
     pub pages: Pages,
     pub tasks: Vec<Task>,
 }
 
-/// Resolves options against a machine.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let kernels = mode::kernels(&options.kernels)?;
@@ -112,7 +108,6 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     Ok(Planned { suite, notes: notes(&placement, &sizes, &cache, simd) })
 }
 
-/// Why a figure has no time.
 fn left_out(fit: &Fit, max_time: f64) -> String {
     let measured = fit.measured.iter().filter(|is_measured| **is_measured).count();
     format!(
@@ -150,7 +145,6 @@ fn notes(
     notes
 }
 
-/// Makes figures and tasks side by side.
 struct Builder<'a> {
     options: &'a Options,
     placement: &'a Placement,
@@ -236,7 +230,6 @@ impl Builder<'_> {
     }
 }
 
-/// Conditions of a kernel on arrays, whatever its stores and code.
 pub(crate) fn conditions(
     options: &Options,
     placement: &Placement,
@@ -252,7 +245,6 @@ pub(crate) fn conditions(
         .with(key::PAGES_ASKED, options.pages.word().to_owned())
 }
 
-/// Why a figure's condition cannot be set on this machine, if it cannot.
 pub(crate) fn unavailable(
     machine: &Machine,
     options: &Options,

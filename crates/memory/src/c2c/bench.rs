@@ -32,11 +32,9 @@ const HANDOVERS: u64 = 32;
 /// accounting (steal, foreign load) can say something.
 const ROUND_SECONDS: f64 = 0.2;
 const MOST_SAMPLES: usize = 128;
-/// Walks from memory before each round.
 const MEMORY_WALKS: usize = 5;
 /// Readings of the clock to find what one costs.
 const CLOCK_READINGS: usize = 1001;
-/// Thread numbers of a pool.
 const OWNER: usize = 0;
 const REQUESTER: usize = 1;
 /// Spins before the first yield: who waits longer may be keeping the other from the CPU.
@@ -66,7 +64,6 @@ impl Turn {
     }
 }
 
-/// The requester's walks of one sample.
 #[derive(Clone, Debug, Default)]
 struct RequesterWalks {
     /// Seconds of each walk, less what reading the clock takes.
@@ -77,7 +74,6 @@ struct RequesterWalks {
     fresh: usize,
 }
 
-/// One pair: its threads and its lines.
 struct PairBench {
     team: Team,
     lines: Arc<Lines>,
@@ -93,7 +89,6 @@ struct C2cBench {
     tasks: BTreeMap<String, (Task, Option<usize>)>,
 }
 
-/// Starts the threads of every pair and lets the owners touch their lines.
 pub fn prepare(
     setup: Setup,
     _event: &mut dyn FnMut(Event),
@@ -209,7 +204,6 @@ impl PairBench {
 }
 
 impl RequesterWalks {
-    /// The requester's part of a hand-over.
     fn hand_over(&mut self, lines: &Lines, thread: &WorkerThread, number: u64, cost: f64) {
         let ((walk, came_round), (cached, again)) = (timed(lines, thread, cost), timed(lines, thread, cost));
         self.walks.push(walk);
@@ -221,7 +215,6 @@ impl RequesterWalks {
     }
 }
 
-/// The owner's part of a hand-over.
 fn hold(lines: &Lines, state: State, number: u64) {
     // SAFETY: the requester waits for its turn.
     unsafe { lines.modify(number) };

@@ -23,12 +23,10 @@ pub const BLOCK_BYTES: usize = 512;
 pub const BYTES: usize = LINES * BLOCK_BYTES;
 /// Where in a line the number of the hand-over stands; the address of the next line stands at its start.
 const NUMBER_AT: usize = 8;
-/// Seed of the order: the same in every run.
 const SEED: u64 = 0xC2C;
 
 const _: () = assert!((LINES as u64).is_multiple_of(UNROLL) && BLOCK_BYTES.is_multiple_of(LINE));
 
-/// The lines of one pair of CPUs.
 #[derive(Debug)]
 pub struct Lines {
     region: Region,
@@ -37,7 +35,6 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Maps the region. Nothing is touched yet.
     pub fn map(pages: Pages) -> Result<Lines, Failure> {
         Ok(Lines { region: Region::map(BYTES, pages, None)?, order: order() })
     }

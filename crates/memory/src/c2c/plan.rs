@@ -16,7 +16,6 @@ use crate::pages::Pages;
 use crate::words::words;
 
 words! {
-    /// In which state the owner holds the lines.
     pub enum State {
         /// Written, put to memory, and read back: memory holds the same.
         Clean = "clean",
@@ -26,7 +25,6 @@ words! {
 }
 
 impl State {
-    /// MLC's word, in ids.
     fn id(self) -> &'static str {
         match self {
             State::Clean => "hit",
@@ -40,7 +38,6 @@ const STATES: [State; 2] = [State::Clean, State::Modified];
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
     pub id: String,
-    /// Index into [`Setup::pairs`].
     pub pair: usize,
     pub state: State,
 }
@@ -58,7 +55,6 @@ const MOST_PAIRS: usize = 4;
 /// Seconds that a round takes, canary and counters included: for deciding how many pairs there is time for.
 const ROUND_SECONDS: f64 = 0.25;
 
-/// Resolves options against a machine.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let cpus = match &options.places {
         Places::List(_) => placement::place(machine, &options.places, options.bind, None)?.cpus(),

@@ -34,7 +34,6 @@ pub trait Load {
     /// Lets the threads rest for a while; gives the seconds that it lasted.
     fn rest(&mut self) -> f64;
 
-    /// Verifies the results.
     fn finish(&mut self) -> Result<WorkerReport, Failure>;
 }
 
@@ -77,13 +76,11 @@ pub fn prepare(
     Ok((Box::new(bench), facts))
 }
 
-/// The real load of a plan, and the pages that it obtained.
 pub fn load(setup: &Setup) -> Result<(Box<dyn Load>, WorkerReport), Failure> {
     let (bench, facts) = ready(setup.load.clone(), BTreeMap::new())?;
     Ok((Box::new(bench), facts))
 }
 
-/// The bench: a load, and counters that are read around it.
 pub struct CountersBench {
     setup: Setup,
     load: Box<dyn Load>,
@@ -116,7 +113,6 @@ impl CountersBench {
         Ok((CountersBench { setup, load, reader, channels, pending: BTreeMap::new() }, facts))
     }
 
-    /// Measures a round of a kernel: of each of its figures.
     fn measure(&mut self, group: &Group) -> Result<Vec<(String, Round)>, Failure> {
         let channels = &self.setup.load.machine.uncore.channels;
         let before = self.reader.read()?;

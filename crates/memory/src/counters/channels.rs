@@ -15,12 +15,9 @@ pub const ALL_THE_TIME: f64 = 0.999;
 /// Names of channels that are listed; the others are counted.
 const MOST_NAMES: usize = 8;
 
-/// The channels that are summed, and evidence about them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChannelSelection {
-    /// By their place in the list.
     pub channels: Vec<usize>,
-    /// Facts of every figure.
     pub evidence: Evidence,
 }
 

@@ -30,7 +30,6 @@ words! {
     }
 }
 
-/// All parts, in the order of their figures.
 pub const PARTS: [Part; 3] = [Part::Read, Part::Write, Part::Total];
 
 impl Part {
@@ -63,7 +62,6 @@ pub struct Setup {
     pub groups: Vec<Group>,
 }
 
-/// Resolves options against a machine.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
@@ -179,7 +177,6 @@ fn planned(id: &str, kernel: &Kernel, stores: Stores, part: Part) -> Figure {
     figure
 }
 
-/// Why nothing can be counted on this machine, if nothing can.
 fn closed(machine: &Machine) -> Option<String> {
     let Uncore { channels, unknown, refused } = &machine.uncore;
     if !channels.is_empty() {

@@ -39,7 +39,6 @@ struct Run {
     around: Around,
 }
 
-/// A program, and what became of it.
 struct State {
     program: Program,
     /// All runs so far: one run can give a round of several figures.
@@ -48,7 +47,6 @@ struct State {
     used: BTreeMap<String, usize>,
     /// Whether its threads were bound as asked, in all runs.
     bound: Reading<bool>,
-    /// Why it gives nothing.
     failed: Option<Failure>,
 }
 
@@ -99,7 +97,6 @@ fn no_huge_pages() {
 }
 
 impl CrossBench {
-    /// Runs a program whose size is its own, and gives our tasks that size.
     fn learn_size(&mut self, index: usize) {
         let size = self.run(index).and_then(|()| {
             let reported = self.programs[index].runs.first().and_then(|run| run.report.elements);

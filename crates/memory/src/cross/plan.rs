@@ -22,7 +22,6 @@ use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::sizes::{self, ARRAYS, Room};
 
-/// One way of running a program, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Program {
     pub tool: String,
@@ -32,18 +31,14 @@ pub struct Program {
     /// Elements of each array, where it takes a size; else its output reports them.
     pub elements: Option<u64>,
     pub statistic: Statistic,
-    /// What it gives, and ours.
     pub pairs: Vec<Pair>,
     /// Seconds after which it counts as hung.
     pub deadline: f64,
 }
 
-/// A figure of a program's and ours.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pair {
-    /// Id of its figure.
     pub tool_id: String,
-    /// Id of ours.
     pub own_id: String,
     pub kernel: String,
     /// By what our rate of counted bytes is multiplied to count as it does.
@@ -66,7 +61,6 @@ const SLOWEST_PROGRAM: f64 = 0.05e9;
 const UNKNOWN_SIZE: f64 = 16e9;
 /// `instrument` of our own figures.
 const TRUEBENCH: &str = "truebench";
-/// The share of the room that arrays may take.
 const USABLE_SHARE: f64 = 0.85;
 
 /// Resolves options against a machine, and looks for programs on PATH.
@@ -74,7 +68,6 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     plan_with(machine, options, &std::env::var_os("PATH").unwrap_or_default())
 }
 
-/// The same with another PATH.
 fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     mode::kernels(&options.kernels)?;
@@ -167,7 +160,6 @@ fn half(
     Ok(sizes::choose(options.array_size, placement.threads.len(), &cache, &room)?.elements)
 }
 
-/// Makes figures, tasks and programs.
 struct Builder<'a> {
     options: &'a Options,
     placement: &'a Placement,
@@ -216,7 +208,6 @@ impl Builder<'_> {
         }
     }
 
-    /// A figure that says why there are none of this tool.
     fn missing(&mut self, tool: &Tool, reason: String) {
         let name = tool.kernels.last().copied().unwrap_or("triad");
         let id = format!("{}.cross.{}.{name}", crate::SUITE, tool.name);

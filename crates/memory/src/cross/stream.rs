@@ -28,7 +28,6 @@ pub(super) static TOOL: Tool = Tool {
     read,
 };
 
-/// Kernels that STREAM has, by our names.
 const KERNELS: &[&str] = &["copy", "scale", "add", "triad"];
 /// Bytes of an element of ours.
 const DOUBLE: u64 = 8;

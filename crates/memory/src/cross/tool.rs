@@ -10,17 +10,12 @@ use crate::pages::Pages;
 use crate::simd::Simd;
 use crate::words::words;
 
-/// Another program that measures memory bandwidth.
 #[derive(Debug)]
 pub struct Tool {
-    /// Its name in ids.
     pub name: &'static str,
-    /// Names of its file, the usual one first.
     pub binaries: &'static [&'static str],
     pub convention: Convention,
-    /// What it quotes of its repetitions.
     pub statistic: Statistic,
-    /// Pages that it can be run with.
     pub pages: &'static [Pages],
     /// Whether it takes a size of array; else it has one, which ours takes.
     pub takes_size: bool,
@@ -53,13 +48,10 @@ impl Statistic {
     }
 }
 
-/// Under which conditions it is to run.
 #[derive(Debug)]
 pub struct RunRequest<'a> {
     pub kernels: &'a [&'static Kernel],
-    /// Only these stores.
     pub stores: Option<Stores>,
-    /// Instruction set of ours.
     pub simd: Simd,
     pub places: &'a [CpuList],
     /// Elements of each array, for a program that takes a size.
@@ -110,7 +102,6 @@ pub struct Point {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Output<'a> {
-    /// Standard output.
     pub text: &'a str,
     /// Kernels that this run should have measured.
     pub kernels: &'a [&'a str],
@@ -118,18 +109,13 @@ pub struct Output<'a> {
     pub counter_rate: Option<f64>,
 }
 
-/// What its output reports.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolReport {
-    /// What it calls itself.
     pub version: String,
     /// GB/s by kernel.
     pub rates: Vec<(String, f64)>,
-    /// Elements of each array, if it says.
     pub elements: Option<u64>,
-    /// Threads, if it says.
     pub threads: Option<usize>,
-    /// CPUs of its threads, if it says.
     pub cpus: Option<Vec<u32>>,
     /// Repetitions of which it quotes the best.
     pub repetitions: Option<usize>,
@@ -144,7 +130,6 @@ impl ToolReport {
         self.rates.iter().find(|(name, _)| name == kernel).map(|(_, rate)| *rate)
     }
 
-    /// What it reports that is not what was asked of it.
     pub fn contradicts(&self, places: &[CpuList], elements: Option<u64>) -> Option<String> {
         if let Some(threads) = self.threads.filter(|threads| *threads != places.len()) {
             return Some(format!("it ran {threads} threads and not {}", places.len()));

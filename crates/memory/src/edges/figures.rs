@@ -99,7 +99,6 @@ impl Ladder<'_> {
         figure
     }
 
-    /// Fills in what the ladder shows.
     fn measured(&self, mut figure: Figure, edge: &Edge) -> Figure {
         // The plateaus' ends: what is between them has two values by nature, and how certain the edge is, the
         // interval tells.
@@ -135,7 +134,6 @@ impl Ladder<'_> {
     }
 }
 
-/// Why a level's end is not known.
 fn unseen(level: &Level, what: &str, smallest: f64, largest: f64) -> String {
     let size = format::bytes(level.advertised);
     if let Some(behind) = level.blends {
@@ -153,7 +151,6 @@ fn unseen(level: &Level, what: &str, smallest: f64, largest: f64) -> String {
     }
 }
 
-/// Where on its ladder a figure stands, in bytes.
 pub fn size(figure: &Figure) -> Option<f64> {
     match figure.at.get("array")?.value {
         CoordinateValue::Number(bytes) => Some(bytes),
@@ -161,7 +158,6 @@ pub fn size(figure: &Figure) -> Option<f64> {
     }
 }
 
-/// Points of these figures by a value of each.
 fn points(figures: &[&Figure], value: impl Fn(&Figure) -> Option<f64>) -> Vec<Point> {
     let point =
         |figure: &&Figure| Some(Point { bytes: size(figure)?, cost: value_of(value(figure)?, &figure.unit) });

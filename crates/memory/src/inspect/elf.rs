@@ -37,17 +37,14 @@ const SMALLEST_ARRAY: u64 = 64 << 10;
 /// The most arrays and names that are kept: files are untrusted.
 const MOST_ARRAYS: usize = 64;
 
-/// A stretch of code.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Code<'a> {
-    /// Address of the first byte.
     pub address: u64,
     pub bytes: &'a [u8],
     /// Whether it may hold stubs that jump to other libraries' functions.
     pub stubs: bool,
 }
 
-/// A function's place in the code.
 #[derive(Clone, Debug)]
 pub(super) struct Span {
     pub start: u64,
@@ -57,16 +54,13 @@ pub(super) struct Span {
     pub name: String,
 }
 
-/// An ELF file, as far as it matters here.
 #[derive(Debug)]
 pub(super) struct Image<'a> {
     pub architecture: Architecture,
     pub code: Vec<Code<'a>>,
-    /// Functions by address.
     pub functions: Vec<Span>,
     /// Addresses of pointers that the dynamic linker sets to a memory function.
     pub slots: BTreeMap<u64, &'static str>,
-    /// Addresses of memory functions in the file itself.
     pub entries: BTreeMap<u64, &'static str>,
     /// No symbols but those that the dynamic linker needs.
     pub is_stripped: bool,
@@ -137,7 +131,6 @@ fn architecture(machine: u16) -> Result<Architecture, InspectError> {
     }
 }
 
-/// What a memory function is called, whatever version its symbol has.
 fn memory_function(name: &str) -> Option<&'static str> {
     let name = name.split('@').next().unwrap_or(name);
     MEMORY_FUNCTIONS.iter().find(|(function, _)| *function == name).map(|(_, plain)| *plain)
@@ -249,7 +242,6 @@ fn slots(file: &Elf, entries: &BTreeMap<u64, &'static str>) -> BTreeMap<u64, &'s
     slots
 }
 
-/// Names of the libraries that it loads.
 fn needed(file: &Elf) -> Vec<String> {
     let Ok(table) = file.elf_dynamic_table() else { return Vec::new() };
     table

@@ -3,14 +3,12 @@
 use super::Inspection;
 use crate::kernels::{KERNELS, Kernel, Stores};
 
-/// STREAM's kernels, in its order.
 const STREAM: [&str; 4] = ["Copy", "Scale", "Add", "Triad"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     Regular,
     Nontemporal,
-    /// By a call of memcpy or memmove.
     Memcpy,
 }
 
@@ -33,7 +31,6 @@ impl Inspection {
     }
 }
 
-/// What the figures of this binary will be.
 pub(super) fn sentences(inspection: &Inspection) -> Vec<String> {
     let ways: Vec<_> = STREAM.iter().filter_map(|kernel| Some((*kernel, inspection.way(kernel)?))).collect();
     let mut sentences = if ways.len() == STREAM.len() { by_kernel(&ways) } else { as_a_whole(inspection) };

@@ -24,7 +24,6 @@ const MOST_FUNCTIONS: usize = 64;
 /// Loads for each store from which on a loop reads two arrays and not one.
 const TWO_ARRAYS: f64 = 1.5;
 
-/// What one instruction does, as far as it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fact {
     /// Stores past the cache; the mnemonic.
@@ -40,7 +39,6 @@ pub(super) enum Fact {
     Call(&'static str),
 }
 
-/// Bytes that a vector register's store writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct Width(pub u16);
@@ -59,7 +57,6 @@ impl Width {
     }
 }
 
-/// A function that holds something worth telling.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Function {
     /// Its symbol, untrusted; empty where there are none.
@@ -69,7 +66,6 @@ pub struct Function {
     pub kernel: Option<&'static str>,
     pub nontemporal: usize,
     pub calls: Vec<&'static str>,
-    /// The widest store of a vector register.
     pub widest: Option<Width>,
     #[serde(skip)]
     loads: usize,
@@ -112,7 +108,6 @@ impl<'a> Tally<'a> {
         Tally { spans, only_own, functions, mnemonics, calls, widest: None }
     }
 
-    /// Takes a fact about the instruction at this address.
     pub fn take(&mut self, address: u64, fact: Fact) {
         let index = self.spans.partition_point(|span| span.start <= address).checked_sub(1);
         let index =
@@ -173,7 +168,6 @@ impl<'a> Tally<'a> {
     }
 }
 
-/// Whether a function is certainly the benchmark's.
 fn is_own(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     OWN.iter().any(|start| name.starts_with(start)) || is_outlined(&name)

@@ -9,7 +9,6 @@ use iced_x86::{
 use super::elf::{Code, Image};
 use super::tally::{Fact, Tally, Width};
 
-/// Bytes of an `endbr64`, with which a stub may begin.
 const ENDBR: u64 = 4;
 /// Bytes of a double: smaller pieces of a vector are no numbers of STREAM's.
 const DOUBLE: usize = 8;

@@ -24,7 +24,6 @@ const SHORTEST_SAMPLE: f64 = 0.025;
 const MOST_SAMPLES: usize = 3;
 /// Bytes of one call: some milliseconds of memory, so that a thread's current CPU is read now and then.
 const CALL_BYTES: u64 = 64 << 20;
-/// Pages of each region whose node is asked for.
 const PAGE_SAMPLES: usize = 256;
 /// Words differ, and their sum is known for any number of them: word i is i x this + 1.
 const SLOPE: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -34,11 +33,9 @@ pub(crate) struct Ladder {
     setup: Setup,
     team: Rc<Team>,
     sweep: Sweep,
-    /// One for each thread.
     regions: Arc<Vec<Region>>,
 }
 
-/// Passes over the first bytes of each region.
 pub(crate) struct Passes {
     sweep: Sweep,
     regions: Arc<Vec<Region>>,

@@ -16,7 +16,6 @@ use crate::sizes::{self, CACHE_FACTOR};
 
 /// The curve, and what the ids of its figures begin with.
 pub const SERIES: &str = "memory.ladder";
-/// `kernel` of its figures.
 pub const KERNEL: &str = "sweep";
 /// Largest size by default: 4 x the caches, at least this much, …
 const LEAST_LARGEST: u64 = 256 << 20;
@@ -39,7 +38,6 @@ pub struct Setup {
     pub tasks: Vec<(String, u64)>,
 }
 
-/// Resolves options against a machine.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let placement =

@@ -27,24 +27,20 @@ use crate::worker::{Amount, Kernel, Sample};
 /// Seconds of a sample at least: with [`SAMPLES`] of them, and one that does not count, a round lasts ten
 /// clock ticks of 10 ms, so that tick accounting (steal, foreign load) can say something.
 const SHORTEST_SAMPLE: f64 = 0.025;
-/// Timed samples of a round.
 const SAMPLES: usize = 3;
 /// Seconds of the trial that finds out how fast a chain is.
 const TRIAL: f64 = 0.002;
 /// Caches that are not shown may remember this much: more than any last level that one CPU can fill has.
 const UNKNOWN_CACHE: u64 = 1 << 30;
-/// Pages of a region whose node is asked for.
 const PAGE_SAMPLES: usize = 256;
 
 /// A chain, and how far it was walked. A pass is a segment of it.
 pub(crate) struct Task {
     chain: Arc<PointerChain>,
     region: usize,
-    /// The point where the next walk begins.
     point: usize,
 }
 
-/// The chains of all sizes, ready to measure.
 pub(crate) struct Latency {
     machine: Machine,
     place: CpuList,
@@ -54,11 +50,9 @@ pub(crate) struct Latency {
     remembered: u64,
 }
 
-/// A walk along a chain, sample after sample.
 pub(crate) struct Walk {
     chain: Arc<PointerChain>,
     point: usize,
-    /// Segments of a sample.
     segments: usize,
 }
 

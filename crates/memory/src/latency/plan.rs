@@ -29,7 +29,6 @@ pub const DRAM_SMALL: &str = "memory.latency.dram.small";
 pub struct Series {
     /// `order.pages`: what its ids and its `series` say behind `memory.latency`.
     pub word: &'static str,
-    /// Page by page, or fully random.
     pub paged: bool,
     /// On small pages, or huge ones.
     pub small: bool,
@@ -90,14 +89,12 @@ const FILLED: f64 = 0.9;
 /// Bytes a second that laying reaches at least, for the deadline.
 const SLOWEST_LAY: f64 = 0.02e9;
 
-/// One chain, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
     pub id: String,
     pub region: usize,
     pub offset: u64,
     pub bytes: u64,
-    /// Page by page, or fully random.
     pub paged: bool,
 }
 
@@ -105,14 +102,11 @@ pub struct Task {
 pub struct Setup {
     pub machine: Machine,
     pub cpu: u32,
-    /// Bytes from element to element.
     pub stride: u64,
-    /// Pages and bytes of each region.
     pub regions: Vec<(Pages, u64)>,
     pub tasks: Vec<Task>,
 }
 
-/// Resolves options against a machine.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let placement = placement::place(machine, &options.places, options.bind, Some(1))?;
     let cpu = placement.first_cpus().first().copied().unwrap_or(0);
@@ -177,7 +171,6 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     Ok(Planned { suite, notes })
 }
 
-/// Makes figures and their chains side by side.
 struct Chains {
     tasks: Vec<Task>,
     figures: Vec<Figure>,
@@ -213,7 +206,6 @@ impl Chains {
         }
     }
 
-    /// The chains with their places.
     fn laid_out(&self, layouts: &[layout::Layout]) -> Vec<Task> {
         let mut offsets: Vec<_> = layouts.iter().map(|layout| layout.offsets.iter()).collect();
         let place = |task: &Task| {
@@ -224,7 +216,6 @@ impl Chains {
     }
 }
 
-/// The pages that a series is measured on; `None` if `--pages` leaves it out.
 fn kind(asked: Pages, series: &Series) -> Option<Pages> {
     match (asked, series.small) {
         (Pages::Default | Pages::Small, true) => Some(Pages::Small),

@@ -87,7 +87,6 @@ pub fn prepare(
     Ok((Box::new(bench), facts))
 }
 
-/// Steps of a sample, by an untimed walk.
 fn steps(alone: &Team, memory: &Arc<Memory>, round: f64) -> Result<u64, Failure> {
     let memory = memory.clone();
     let seconds = alone.each(move |seat| {
@@ -100,7 +99,6 @@ fn steps(alone: &Team, memory: &Arc<Memory>, round: f64) -> Result<u64, Failure>
 }
 
 impl LoadedBench {
-    /// What is true of every figure.
     fn facts(&self) -> Result<WorkerReport, Failure> {
         let mut facts = WorkerReport { evidence: self.all.evidence(), ..WorkerReport::default() };
         let evidence = &mut facts.evidence;
@@ -135,7 +133,6 @@ impl LoadedBench {
         Ok(facts)
     }
 
-    /// Size and place of the pages, as they are now.
     fn pages(&self) -> Result<Evidence, Failure> {
         let memory = self.memory.clone();
         let nodes = self.all.each(move |seat| {

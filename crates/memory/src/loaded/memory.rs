@@ -78,7 +78,6 @@ impl Memory {
     }
 }
 
-/// Where the chase has got to.
 #[derive(Debug)]
 struct Chaser {
     chain: Chain,

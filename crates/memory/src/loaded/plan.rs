@@ -41,13 +41,11 @@ const PREPARING: f64 = 0.7e9;
 /// Seconds of one step of a chain above which preparing counts as hung.
 const SLOWEST_STEP: f64 = 5e-6;
 
-/// One point: what the threads do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Point {
     /// One thread chases, and there is no other.
     Idle,
-    /// One thread chases, the others inject.
     Loaded {
         mix: Mix,
         /// Spins after each of their lines.
@@ -68,7 +66,6 @@ pub struct Setup {
     pub machine: Machine,
     /// CPUs of each thread; the first one chases.
     pub threads: Vec<figure::CpuList>,
-    /// Instruction set of the injectors.
     pub simd: Simd,
     pub chain: usize,
     /// Bytes between its elements: a cache line.
@@ -81,7 +78,6 @@ pub struct Setup {
     pub tasks: Vec<Task>,
 }
 
-/// Resolves options against a machine.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     if options.mixes.contains(&Mix::TriadLike) {
@@ -170,7 +166,6 @@ fn effort(options: &Options, mixes: usize, bytes: f64) -> (&'static [u64], f64) 
         .unwrap_or((FEW_DELAYS, SHORT_ROUND))
 }
 
-/// Why no thread can inject, if none can.
 fn alone(machine: &Machine, placement: &Placement) -> Option<String> {
     if placement.threads.len() > 1 {
         return None;
@@ -188,7 +183,6 @@ fn alone(machine: &Machine, placement: &Placement) -> Option<String> {
     })
 }
 
-/// Makes figures and tasks side by side.
 struct Builder<'a> {
     options: &'a Options,
     placement: &'a Placement,

@@ -65,7 +65,6 @@ pub fn chase(memory: &Memory, thread: &WorkerThread, gate: &Gate, injectors: usi
 pub struct Traffic {
     pub mix: Mix,
     pub walk: Walk,
-    /// Spins after each line.
     pub spins: u64,
 }
 

@@ -33,7 +33,6 @@ enum Code {
     Triad(Loop),
 }
 
-/// Blocks, threads and code, ready to measure.
 pub(crate) struct Mixes {
     setup: Setup,
     team: Rc<Team>,
@@ -46,15 +45,11 @@ pub(crate) struct Mixes {
     turns: u64,
 }
 
-/// Passes over each thread's block.
 pub(crate) struct Passes {
     code: Code,
     blocks: Arc<ThreadBlocks>,
-    /// Groups of each third of a block.
     third: usize,
-    /// The sum of what a pass reads.
     expected: f64,
-    /// The value that is written.
     value: f64,
     passes: u64,
 }

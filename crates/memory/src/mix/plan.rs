@@ -32,7 +32,6 @@ pub struct Setup {
     pub tasks: Vec<Task>,
 }
 
-/// How much memory each thread walks over.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Share {
     /// Groups of pages in one array's worth of memory, for each thread.
@@ -43,7 +42,6 @@ pub struct Share {
     pub limited_by: String,
     /// Room for all arrays.
     pub available: Reading<u64>,
-    /// The caches that decided, for people.
     pub caches: String,
 }
 
@@ -78,7 +76,6 @@ impl Share {
     }
 }
 
-/// Resolves options against a machine.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
@@ -121,7 +118,6 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     Ok(Planned { suite, notes })
 }
 
-/// Why an instruction set cannot make a mix, if it cannot.
 pub fn lacks(simd: Simd, mix: Mix) -> Option<String> {
     let code = match mix {
         Mix::TriadLike => simd.kernel(Operation::Triad, Stores::Nt).is_some(),
@@ -161,19 +157,16 @@ fn planned(mix: Mix, options: &Options, placement: &Placement, share: &Share, si
 }
 
 impl Share {
-    /// Writes what a figure's memory was limited by.
     pub fn write(&self, figure: &mut Figure) {
         figure.evidence.put(key::MEMORY_LIMITED_BY, self.limited_by.clone());
         figure.evidence.put_reading(key::MEMORY_AVAILABLE, self.available.clone().map(|bytes| bytes as f64));
     }
 }
 
-/// One position on one axis.
 pub fn axis(name: &str, value: CoordinateValue) -> figure::series::At {
     [(name.to_owned(), Coordinate { value, unit: None })].into()
 }
 
-/// The conditions of all figures of a placement.
 pub fn conditions(options: &Options, placement: &Placement, simd: Simd) -> Conditions {
     crate::conditions::of_placement(placement)
         .with(key::SIMD, simd.word().to_owned())

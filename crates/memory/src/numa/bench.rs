@@ -35,21 +35,16 @@ struct NodeTeams {
     one: Rc<Team>,
 }
 
-/// The threads and the memory of every node, ready to measure.
 pub(crate) struct Numa {
     setup: Setup,
     teams: Vec<NodeTeams>,
     /// A thread near to each node's memory.
     near: Team,
-    /// A node's memory, or why it is not available.
     memories: Vec<Result<NodeMemory, Failure>>,
 }
 
-/// The work of a sample.
 pub(crate) enum Work {
-    /// Passes over an array, each thread its part.
     Read { code: Loop, array: Arc<Region>, split: Split, passes: u64 },
-    /// Steps along a chain.
     Walk { chain: Arc<FullTraversal>, steps: u64 },
 }
 
@@ -202,7 +197,6 @@ impl Kernel for Numa {
         Ok(self.memories.iter().flat_map(pages).collect())
     }
 
-    /// The array or the chain of a column.
     fn memory_of(&self, task: &Task) -> usize {
         2 * task.column
             + match task.quantity {

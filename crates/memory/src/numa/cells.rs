@@ -36,7 +36,6 @@ impl Cells<'_> {
         figure
     }
 
-    /// The conditions of a cell that is measured.
     pub fn measured(
         &self,
         mut figure: Figure,
@@ -89,7 +88,6 @@ fn at(cpu: String, memory: String) -> At {
     At::from([("cpu".to_owned(), name(cpu)), ("memory".to_owned(), name(memory))])
 }
 
-/// A figure of one of the two series.
 fn cell(quantity: Quantity, suffix: &str, place: &str, distance: Option<f64>) -> Figure {
     let (series, title, unit, better) = match quantity {
         Quantity::Bandwidth => (BANDWIDTH, "Read", Unit::GB_PER_S, Better::Higher),

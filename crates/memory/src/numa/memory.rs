@@ -18,12 +18,10 @@ use crate::team::Team;
 
 /// What every element of the array holds: sums of it are exact.
 pub const VALUE: f64 = 1.5;
-/// Pages of each region whose node is asked for.
 const PAGE_SAMPLES: usize = 256;
 /// Elements of the array that are read back.
 const SPOT_CHECKS: usize = 1024;
 
-/// The memory of one node.
 #[derive(Debug)]
 pub struct NodeMemory {
     pub node: u32,
@@ -31,7 +29,6 @@ pub struct NodeMemory {
     pub chain: Arc<FullTraversal>,
 }
 
-/// Both regions, mapped and not yet touched.
 #[derive(Debug)]
 pub struct Mapped {
     node: u32,
@@ -60,7 +57,6 @@ impl Mapped {
         team.each(touch).map(drop)
     }
 
-    /// Writes the chain, on the calling thread.
     pub fn write_chain(self) -> NodeMemory {
         let chain = Arc::new(FullTraversal::write(self.chain, u64::from(self.node)));
         NodeMemory { node: self.node, array: self.array, chain }

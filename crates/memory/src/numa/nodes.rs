@@ -11,14 +11,12 @@ use serde::{Deserialize, Serialize};
 use crate::mode::{Options, PlanError};
 use crate::words::words;
 
-/// What a cell measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Quantity {
     /// The kernel `read`: MLC's bandwidth matrix is of reads too, and since nothing is written all rows share
     /// an array.
     Bandwidth,
-    /// A chain of pointers.
     Latency,
 }
 
@@ -145,7 +143,6 @@ fn threads(
     Ok(Ok(placement::place(&narrowed, &places, options.bind, options.threads)?))
 }
 
-/// Whether a node's memory may be used.
 fn memory(machine: &Machine, node: u32) -> Result<(), Failure> {
     if machine.node(node).is_some_and(|node| node.memory == Some(0)) {
         return Err(Failure::new(format!("node {node} has CPUs and no memory")));

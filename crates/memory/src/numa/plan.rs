@@ -29,18 +29,15 @@ const SLOWEST_ELEMENT: f64 = 2e-6;
 /// Bandwidth to another node below which a round counts as hung, in bytes a second.
 const SLOWEST_PASS: f64 = 0.02e9;
 
-/// The CPUs of one node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
     pub node: u32,
     pub threads: Vec<CpuList>,
 }
 
-/// The memory of one node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Column {
     pub node: u32,
-    /// Bytes of the array, and of the chain.
     pub bytes: u64,
     /// The row whose CPUs are nearest: they touch it.
     pub near: usize,
@@ -57,9 +54,7 @@ pub struct Task {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
     pub machine: Machine,
-    /// Nodes by their CPUs.
     pub rows: Vec<Row>,
-    /// Nodes by their memory.
     pub columns: Vec<Column>,
     pub simd: Simd,
     pub pages: Pages,
@@ -68,7 +63,6 @@ pub struct Setup {
     pub tasks: Vec<Task>,
 }
 
-/// Resolves options against a machine.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let matrix = nodes::matrix(machine, options)?;

@@ -20,10 +20,8 @@ pub const GRAIN: u64 = LINE as u64 * UNROLL;
 /// each line).
 const COST: f64 = 2.0 + 4.0 / LINE as f64;
 
-/// What is used of one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Bytes of the array, and of the chain.
     pub bytes: u64,
     /// Bytes that the node had to spare, if that is known.
     pub available: Option<u64>,
@@ -43,7 +41,6 @@ pub struct SizeRequest<'a> {
     pub pages: Pages,
 }
 
-/// The bytes wanted, before anything limits them.
 pub fn wanted_bytes(request: &SizeRequest) -> Result<u64, PlanError> {
     let least = least(request.threads);
     let bytes = match (request.asked, request.cache) {

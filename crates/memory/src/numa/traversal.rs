@@ -30,7 +30,6 @@ impl FullTraversal {
         FullTraversal { region, chain, at, walked: AtomicU64::new(0) }
     }
 
-    /// The memory that it lies in.
     pub fn region(&self) -> &Region {
         &self.region
     }

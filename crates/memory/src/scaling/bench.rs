@@ -26,7 +26,6 @@ mod work;
 
 use work::Work;
 
-/// Seconds of a sample at least.
 const SHORTEST_SAMPLE: f64 = 0.01;
 /// Where threads take turns on a CPU: the last slice of some 3 ms (the kernel's base_slice_ns), in which one
 /// works and the others are done or have not begun, must be a small part.
@@ -36,7 +35,6 @@ const SHORTEST_SAMPLE_IN_TURNS: f64 = 0.1;
 const SHORTEST_ROUND: f64 = 0.1;
 const MOST_SAMPLES: usize = 32;
 
-/// What is measured for one figure, and what its rounds showed.
 pub(crate) struct Task {
     plan: plan::Task,
     watch: Rc<Watch>,
@@ -46,7 +44,6 @@ pub(crate) struct Task {
     local: Reading<f64>,
 }
 
-/// The nodes' arrays, ready to measure.
 pub(crate) struct Scaling {
     setup: Setup,
     clock: Clock,

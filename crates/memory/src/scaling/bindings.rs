@@ -8,7 +8,6 @@ use lab::placement::Placement;
 use crate::words::words;
 
 words! {
-    /// An order in which threads fill the machine.
     pub enum Binding {
         /// Place = core: a thread may use all hardware threads of its core. One thread on each core first, then
         /// round again.
@@ -56,7 +55,6 @@ impl Cores {
         self.0.len()
     }
 
-    /// How many CPUs they have together.
     pub fn cpus(&self) -> usize {
         self.0.iter().map(CpuList::len).sum()
     }

@@ -11,7 +11,6 @@ use crate::limits;
 /// falls by some per cent, with the mix of reads and writes and where threads lie.
 const REACHED: f64 = 0.95;
 
-/// Adds limits, and a knee for each curve.
 pub fn complete(figures: &mut Vec<Figure>, machine: &Machine) {
     limits::set_highest_traffic(figures);
     let cores = Cores::of(machine, None);

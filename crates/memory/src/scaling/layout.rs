@@ -12,9 +12,7 @@ use crate::simd::BLOCK;
 /// What a thread works on under a static schedule; under a dynamic one only the node counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// Index of its node's region.
     pub node: usize,
-    /// First element within.
     pub start: usize,
     /// Elements; 0 under a dynamic schedule.
     pub length: usize,
@@ -29,7 +27,6 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Elements of each array, over all nodes.
     pub fn elements(&self) -> usize {
         self.used.iter().sum()
     }

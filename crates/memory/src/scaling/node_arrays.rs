@@ -10,12 +10,10 @@ use crate::pages::{Backing, Pages, SampledNodes};
 
 use super::sizing::NodeNeed;
 
-/// The three arrays of each node.
 #[derive(Debug)]
 pub struct NodeArrays(Vec<Arrays>);
 
 impl NodeArrays {
-    /// Maps them. Nothing is touched yet.
     pub fn map(nodes: &[NodeNeed], offset: usize, pages: Pages) -> Result<NodeArrays, Failure> {
         let map = |need: &NodeNeed| {
             let whole = Split { threads: 1, most: need.elements };
@@ -48,7 +46,6 @@ impl NodeArrays {
 pub struct Contents(Vec<(usize, Expected)>);
 
 impl Contents {
-    /// Start values, all the way.
     pub fn new(elements: usize) -> Contents {
         Contents(vec![(elements, Expected::default())])
     }
@@ -72,7 +69,6 @@ impl Contents {
         }
     }
 
-    /// The values at an element.
     pub fn at(&self, element: usize) -> Expected {
         self.0.iter().find(|(end, _)| element < *end).map_or(Expected::UNKNOWN, |(_, expected)| *expected)
     }
@@ -86,7 +82,6 @@ impl Contents {
             .filter(|(from, to, _)| from < to)
     }
 
-    /// The sum of an array's elements over a range.
     pub fn sum(&self, array: Array, start: usize, length: usize) -> f64 {
         self.within(start, length)
             .map(|(from, to, expected)| (to - from) as f64 * expected.value(array))

@@ -38,7 +38,6 @@ pub struct Task {
 pub struct Setup {
     pub machine: Machine,
     pub simd: Simd,
-    /// Extra bytes between arrays.
     pub offset: u64,
     pub pages: Pages,
     /// A region for each node, in the order of [`Layout::used`].
@@ -46,7 +45,6 @@ pub struct Setup {
     pub tasks: Vec<Task>,
 }
 
-/// Resolves options against a machine.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let kernels = kernels(options, simd)?;

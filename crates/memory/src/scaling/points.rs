@@ -11,7 +11,6 @@ const ROUND: f64 = 0.15;
 /// rounds take the rest.
 const PLANNED: f64 = 0.7;
 
-/// How many figures there is time for, with this many rounds of each.
 pub fn budget(max_time: f64, rounds: usize) -> usize {
     (max_time * PLANNED / (rounds.max(1) as f64 * ROUND)) as usize
 }

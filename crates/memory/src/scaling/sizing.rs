@@ -13,10 +13,8 @@ use crate::mode::{Options, PlanError, Schedule};
 use crate::simd::BLOCK;
 use crate::sizes::{self, ARRAYS, LastLevel, SizeError};
 
-/// The memory of one node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct NodeNeed {
-    /// The node that it must come from; `None` where there is no choice.
     pub node: Option<u32>,
     /// The cores that touch it first, each with its CPUs.
     pub cores: Vec<CpuList>,
@@ -32,7 +30,6 @@ pub(super) struct Point {
     pub(super) turns: bool,
     pub(super) cache: Reading<LastLevel>,
     pub(super) elements: u64,
-    /// What made the arrays smaller than the rule; empty if nothing did.
     pub(super) limited_by: String,
 }
 
@@ -45,11 +42,9 @@ pub(super) fn short(point: &Point, options: &Options) -> bool {
 /// The NUMA nodes of the cores in use; one where none are shown.
 pub(super) struct Nodes {
     pub(super) nodes: Vec<Option<u32>>,
-    /// For each core: its CPUs and the index of its node.
     cores: Vec<(CpuList, usize)>,
     /// Whether memory can lie on another node than the CPU's.
     several: bool,
-    /// Bytes of each node, where shown.
     memory: Vec<Option<u64>>,
 }
 
@@ -65,7 +60,6 @@ impl Nodes {
         Nodes { cores, several: shown.len() > 1, memory: nodes.iter().map(bytes).collect(), nodes }
     }
 
-    /// How a point's arrays are shared out.
     pub(super) fn layout(&self, point: &Point) -> Layout {
         let home = |cpu: u32| {
             let core = self.cores.iter().position(|(cpus, _)| cpus.contains(cpu)).unwrap_or(0);
@@ -103,7 +97,6 @@ impl Nodes {
     }
 }
 
-/// What is mapped: the elements of each node's region, and the bytes of all.
 pub(super) struct Fitted {
     pub(super) regions: Vec<usize>,
     pub(super) bytes: u64,

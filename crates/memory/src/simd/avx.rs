@@ -32,7 +32,6 @@ macro_rules! ahead {
 
 // Which vectors one turn handles: each line is a vector's register number and displacement.
 
-/// Four vectors of 32 B in a row.
 #[rustfmt::skip]
 macro_rules! four256 {
     ($vector:ident, $r:literal, $store:literal) => {
@@ -44,7 +43,6 @@ macro_rules! four256 {
         )
     };
 }
-/// Eight vectors of 32 B in a row.
 #[rustfmt::skip]
 macro_rules! eight256 {
     ($vector:ident, $r:literal, $store:literal) => {
@@ -76,7 +74,6 @@ macro_rules! pages256 {
         )
     };
 }
-/// Four vectors of 64 B in a row.
 #[rustfmt::skip]
 macro_rules! four512 {
     ($vector:ident, $r:literal, $store:literal) => {
@@ -88,7 +85,6 @@ macro_rules! four512 {
         )
     };
 }
-/// Eight vectors of 64 B in a row.
 #[rustfmt::skip]
 macro_rules! eight512 {
     ($vector:ident, $r:literal, $store:literal) => {

@@ -17,9 +17,7 @@ use crate::kernels::{ELEMENT, Mix};
 
 /// Bytes of a page of a walk: the base page of x86, whatever backs it.
 pub const PAGE: usize = 4096;
-/// Elements of a page.
 pub const PAGE_ELEMENTS: usize = PAGE / ELEMENT as usize;
-/// Pages of a group.
 pub const PAGES: usize = 12;
 /// Elements of a group: walks go over whole groups.
 pub const GROUP: usize = PAGES * PAGE_ELEMENTS;

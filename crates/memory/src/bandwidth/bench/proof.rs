@@ -8,11 +8,9 @@ use crate::kernels::{ALL_ARRAYS, Array};
 use crate::page_evidence;
 use lab::failure::Failure;
 
-/// Elements that each thread checks after a round.
 const SPOT_CHECKS: usize = 256;
 
 impl Bandwidth {
-    /// Size and place of the pages, as they are now.
     pub(super) fn pages(&self) -> Result<Evidence, Failure> {
         let arrays = self.arrays.clone();
         let nodes = self.team.each(move |thread| {
@@ -38,7 +36,6 @@ impl Bandwidth {
         })
     }
 
-    /// Largest relative error over every element of every array.
     pub(super) fn full_check(&self) -> Result<f64, Failure> {
         let (arrays, near, regions) = (self.arrays.clone(), self.near, self.regions);
         self.team.worst(move |thread| {

@@ -15,11 +15,9 @@ use crate::page_evidence;
 use crate::team::Team;
 use lab::failure::Failure;
 
-/// Elements that each thread checks after a round.
 const SPOT_CHECKS: usize = 256;
 /// Of this many elements one is checked for whether memory was touched.
 pub(super) const SPARSE: usize = 4093;
-/// Moves the elements that are checked from round to round.
 const TURN: usize = 7919;
 
 impl Scaling {

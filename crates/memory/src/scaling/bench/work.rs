@@ -35,11 +35,9 @@ struct BlockQueue {
     next: Vec<PaddedCounter>,
     /// Passes over each block that are done, samples before included: none begins before the last is.
     done: Vec<AtomicUsize>,
-    /// Elements in use.
     used: usize,
 }
 
-/// The work of one round: each sample of it.
 #[derive(Debug)]
 pub(crate) struct Work {
     code: Loop,
@@ -49,7 +47,6 @@ pub(crate) struct Work {
     samples: usize,
     layout: Layout,
     arrays: Arc<NodeArrays>,
-    /// What `read` must find.
     contents: Vec<Contents>,
     nodes: Vec<BlockQueue>,
     /// Elements that each thread took, over all passes and samples.
