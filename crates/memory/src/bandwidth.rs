@@ -1,5 +1,4 @@
-//! Bandwidth by STREAM's kernels and three more, with regular and non-temporal stores, and by what a compiler
-//! and libc make of them.
+//! Bandwidth by STREAM's kernels and three more, and by what a compiler and libc make of them.
 
 pub mod arrays;
 pub mod baseline;

@@ -2,8 +2,7 @@
 
 use lab::failure::Failure;
 pub const MOST_SAMPLES: usize = 64;
-/// Seconds that a round lasts at least: twenty clock ticks of 10 ms, so that tick accounting (steal, foreign
-/// load) can say something.
+/// Seconds of a round at least: twenty ticks of 10 ms, so that tick accounting (steal, foreign load) shows.
 pub const SHORTEST_ROUND: f64 = 0.2;
 /// Seconds that a sample lasts at least: 3 ms, 100 000 readings of a 30 ns clock.
 pub const SHORTEST_SAMPLE: f64 = SHORTEST_ROUND / MOST_SAMPLES as f64;
@@ -18,8 +17,7 @@ pub struct Policy {
     pub most_samples: usize,
     /// Passes after which the work comes round: a sample of as many or more is of whole turns.
     pub turn: u64,
-    /// Whether passes and samples must be odd in number: for kernels of which every second pass undoes the
-    /// one before.
+    /// Whether passes and samples must be odd in number: every second pass of some kernels undoes the first.
     pub is_odd: bool,
     pub trial: Trial,
 }
@@ -65,7 +63,6 @@ impl Calibration {
     }
 }
 
-/// Seconds of a pass, by a trial: `run` makes so many passes and returns the seconds that they took.
 pub fn pass_seconds(trial: Trial, mut run: impl FnMut(u64) -> Result<f64, Failure>) -> Result<f64, Failure> {
     match trial {
         Trial::Passes(passes) => Ok(run(passes)? / passes as f64),

@@ -24,11 +24,9 @@ pub const MODE: Mode<plan::Setup> = Mode {
 /// How the worker begins to say that there are no counts to be had, after all.
 pub(crate) const NO_COUNTS: &str = "the memory controllers' counters ";
 
-/// Why there are no reads and writes apart.
 pub(crate) const TOGETHER: &str = "these counters count reads and writes together";
 
-/// That counters cannot be opened, or count nothing, is not a failure of ours: what they would show is not
-/// available.
+/// Counters that cannot be opened, or count nothing, are not available: nothing failed.
 fn complete(figures: &mut [Figure]) {
     for figure in figures.iter_mut().filter(|figure| figure.status == Status::Failed) {
         if figure.reason.as_ref().is_some_and(|reason| reason.starts_with(NO_COUNTS)) {

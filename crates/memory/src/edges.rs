@@ -37,8 +37,7 @@ pub struct Level {
     pub advertised: f64,
     /// Where it ends; `None` if the ladder does not show it.
     pub edge: Option<Edge>,
-    /// Whether it has a plateau of its own: else its edge is that of the level before, and memory is behind
-    /// that.
+    /// Whether it has a plateau of its own; else its edge is that of the level before.
     pub has_edge: bool,
     /// The next level, where it cannot be distinguished from that: on this ladder both cost the same.
     pub blends: Option<u32>,
@@ -57,8 +56,7 @@ const SHORTEST_PLATEAU: f64 = 0.45;
 /// Levels are at least this factor apart in cost, or the rise is none: neighbouring levels differ by 2 to 5
 /// in latency and by 1.3 to 3 in the bandwidth of one thread.
 const LEAST_RISE: f64 = 1.25;
-/// … or at least this factor, between two plateaus that are far more even than that: one thread reads the L3
-/// of a Zen 4 at 86 % of its L2's rate.
+/// … or this factor between two even plateaus: one thread reads the L3 of a Zen 4 at 86 % of its L2's rate.
 const LEAST_STEP: f64 = 1.1;
 /// … of at least as many octaves …
 const LONG: f64 = 1.0;
@@ -86,8 +84,7 @@ impl Edge {
     }
 }
 
-/// The edges of a ladder, in the order of their sizes. Points may come in any order; those without a finite
-/// positive cost are left out.
+/// The edges of a ladder, by size. Points may come in any order; those without a positive cost are left out.
 pub fn edges(points: &[Point]) -> Vec<Edge> {
     let ladder = monotone(points);
     let steep = rises(&ladder, STEEP);
@@ -141,8 +138,7 @@ fn uneven(plateau: &[Point]) -> f64 {
     costs.clone().fold(f64::NEG_INFINITY, f64::max) - costs.fold(f64::INFINITY, f64::min)
 }
 
-/// Where one rise is the rises of two levels: its point in the sharper corner of the stretch that is the
-/// longest and the gentlest between steeper ones.
+/// Where one rise is of two levels: the sharper corner of its longest and gentlest stretch.
 fn bend(rise: &[Point]) -> Option<usize> {
     if rise.last()?.cost < TWO_LEVELS * rise.first()?.cost {
         return None;
@@ -168,8 +164,7 @@ fn octaves(ladder: &[Point], from: usize, to: usize) -> f64 {
     (ladder[to].bytes / ladder[from].bytes).log2()
 }
 
-/// Stretches that rise by more than `steep` an octave, as their first and last points; short flat ones inside
-/// belong to them.
+/// Stretches that rise by more than `steep` an octave (first and last point), short flat ones included.
 fn rises(ladder: &[Point], steep: f64) -> Vec<(usize, usize)> {
     let mut rises: Vec<(usize, usize)> = Vec::new();
     for next in 1..ladder.len() {
@@ -246,8 +241,7 @@ pub fn advertised(machine: &Machine, cpus: &[u32]) -> Vec<(u32, u64)> {
     levels
 }
 
-/// Which edge is the end of which advertised level, and the edges that are left over. `largest` is the
-/// ladder's largest size.
+/// The edge at the end of each advertised level, and the edges left over, of a ladder up to `largest`.
 pub fn matched(edges: &[Edge], advertised: &[(u32, u64)], largest: f64) -> (Vec<Level>, Vec<Edge>) {
     let assigned = assigned(edges, advertised);
     let mut levels: Vec<Level> = Vec::new();
@@ -255,8 +249,7 @@ pub fn matched(edges: &[Edge], advertised: &[(u32, u64)], largest: f64) -> (Vec<
         let size = bytes as f64;
         let edge = match assigned[index] {
             Some(edge) => Some(edges[edge]),
-            // The ladder goes well beyond it and nothing ends there: what is before it leads straight to what
-            // is behind.
+            // The ladder goes well beyond it and nothing ends there: it is part of the level before.
             None if largest >= NEAR * size => {
                 assigned[..index].iter().flatten().last().map(|before| edges[*before])
             }

@@ -1,5 +1,4 @@
-//! What a STREAM binary of the user's holds: stores that bypass the cache, calls of memcpy, arrays. Measures
-//! nothing.
+//! What a STREAM binary holds: stores that bypass the cache, calls of memcpy, arrays. Measures nothing.
 //!
 //! One table of STREAM's may hold two kinds of stores, by the compiler's choice (study 1, step 7: icc's code
 //! holds seven `movnt` instructions, gcc's none; gcc makes a call of memcpy of Copy). The binary shows which.
@@ -63,9 +62,7 @@ pub struct Inspection {
     pub arrays: Vec<Array>,
     /// Functions that hold non-temporal stores or calls, or that are one of STREAM's kernels.
     pub functions: Vec<Function>,
-    /// What that means for its figures, in sentences.
     pub meaning: Vec<String>,
-    /// What is not known about this binary.
     pub limits: Vec<String>,
 }
 
@@ -101,10 +98,8 @@ pub enum InspectError {
     NotElf(&'static str),
     #[error("is for {0}; x86-64 and aarch64 can be inspected")]
     OtherArchitecture(String),
-    /// An object file or a core dump.
     #[error("is no executable and no shared library, but {0}")]
     NotExecutable(&'static str),
-    /// Headers that contradict themselves.
     #[error("is damaged: {0}")]
     Damaged(String),
 }
@@ -132,20 +127,20 @@ pub fn inspect(bytes: &[u8]) -> Result<Inspection, InspectError> {
         Architecture::X86 => x86::read(&image, &mut tally),
         Architecture::Arm => arm::read(&image, &mut tally),
     }
-    let summary = tally.finish();
     let mut inspection = Inspection {
         architecture: image.architecture,
         is_static: image.is_static,
         is_stripped: image.is_stripped,
         openmp: image.openmp,
-        nontemporal: summary.nontemporal,
-        calls: summary.calls,
-        widest: summary.widest,
+        nontemporal: Vec::new(),
+        calls: Vec::new(),
+        widest: None,
         arrays: image.arrays,
-        functions: summary.functions,
+        functions: Vec::new(),
         meaning: Vec::new(),
         limits: Vec::new(),
     };
+    tally.finish(&mut inspection);
     inspection.meaning = meaning::sentences(&inspection);
     inspection.limits = meaning::limits(&inspection);
     Ok(inspection)

@@ -12,8 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// Bytes of an element: a double.
 pub const ELEMENT: u64 = 8;
-/// STREAM's scalar is 3.0 and lets values grow 15-fold a pass until they overflow; 0.4 (BabelStream's) keeps
-/// them in range for thousands of passes.
+/// STREAM's 3.0 lets values grow 15-fold a pass; BabelStream's 0.4 keeps them in range for thousands.
 pub const SCALAR: f64 = 0.4;
 /// `update` multiplies by this, so that any number of passes keeps the magnitude.
 pub const UPDATE_FACTOR: f64 = -1.0;
@@ -28,7 +27,6 @@ pub enum Array {
 
 pub const ALL_ARRAYS: [Array; 3] = [Array::A, Array::B, Array::C];
 
-/// What an inner loop does with each element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Operation {
@@ -76,71 +74,27 @@ use crate::words::words;
 use Array::{A, B, C};
 use Stores::{Nt, Regular};
 
+const fn kernel(
+    name: &'static str,
+    title: &'static str,
+    formula: &'static str,
+    operation: Operation,
+    loads: &'static [Array],
+    stores: Option<Array>,
+    ways: &'static [Stores],
+) -> Kernel {
+    Kernel { name, title, formula, operation, loads, stores, ways }
+}
+
 /// The kernels. A new one is one entry here and its code in [`simd`](crate::simd).
 pub static KERNELS: &[Kernel] = &[
-    Kernel {
-        name: "copy",
-        title: "Copy",
-        formula: "c = a",
-        operation: Operation::Copy,
-        loads: &[A],
-        stores: Some(C),
-        ways: &[Regular, Nt],
-    },
-    Kernel {
-        name: "scale",
-        title: "Scale",
-        formula: "b = s c",
-        operation: Operation::Scale,
-        loads: &[C],
-        stores: Some(B),
-        ways: &[Regular, Nt],
-    },
-    Kernel {
-        name: "add",
-        title: "Add",
-        formula: "c = a + b",
-        operation: Operation::Add,
-        loads: &[A, B],
-        stores: Some(C),
-        ways: &[Regular, Nt],
-    },
-    Kernel {
-        name: "triad",
-        title: "Triad",
-        formula: "a = b + s c",
-        operation: Operation::Triad,
-        loads: &[B, C],
-        stores: Some(A),
-        ways: &[Regular, Nt],
-    },
-    Kernel {
-        name: "read",
-        title: "Read",
-        formula: "sum of a",
-        operation: Operation::Read,
-        loads: &[A],
-        stores: None,
-        ways: &[Stores::None],
-    },
-    Kernel {
-        name: "write",
-        title: "Write",
-        formula: "b = s",
-        operation: Operation::Write,
-        loads: &[],
-        stores: Some(B),
-        ways: &[Regular, Nt],
-    },
-    Kernel {
-        name: "update",
-        title: "Update",
-        formula: "a = s a",
-        operation: Operation::Update,
-        loads: &[A],
-        stores: Some(A),
-        ways: &[Regular],
-    },
+    kernel("copy", "Copy", "c = a", Operation::Copy, &[A], Some(C), &[Regular, Nt]),
+    kernel("scale", "Scale", "b = s c", Operation::Scale, &[C], Some(B), &[Regular, Nt]),
+    kernel("add", "Add", "c = a + b", Operation::Add, &[A, B], Some(C), &[Regular, Nt]),
+    kernel("triad", "Triad", "a = b + s c", Operation::Triad, &[B, C], Some(A), &[Regular, Nt]),
+    kernel("read", "Read", "sum of a", Operation::Read, &[A], None, &[Stores::None]),
+    kernel("write", "Write", "b = s", Operation::Write, &[], Some(B), &[Regular, Nt]),
+    kernel("update", "Update", "a = s a", Operation::Update, &[A], Some(A), &[Regular]),
 ];
 
 impl Kernel {
@@ -162,8 +116,7 @@ impl Kernel {
         self.stores.is_some_and(|target| !self.loads.contains(&target))
     }
 
-    /// Bytes that must move between cache and memory for each element: what is counted, and with regular
-    /// stores that miss, the write-allocate.
+    /// Bytes that must move for each element: those counted, and what regular stores that miss allocate.
     pub fn traffic_bytes(&self, stores: Stores) -> u64 {
         let allocate = self.store_misses() && stores != Nt;
         self.counted_bytes() + u64::from(allocate) * ELEMENT
@@ -200,7 +153,6 @@ impl Mix {
         !matches!(self, Mix::Ratio(0, _))
     }
 
-    /// For people: `3 read for 1 written`.
     pub fn title(self) -> String {
         match self {
             Mix::Ratio(_, 0) => "all reads".to_owned(),

@@ -1,5 +1,4 @@
-//! Read bandwidth by size: what each level of the memory hierarchy delivers to one thread, or to several at
-//! once, and where the levels end.
+//! Read bandwidth by size: what each level of the memory hierarchy delivers, and where the levels end.
 
 pub mod bench;
 pub mod plan;

@@ -30,8 +30,7 @@ pub enum Density {
     Lean,
 }
 
-/// The sizes from `from` to `to`, both included (as multiples of [`GRAIN`]), ascending. `caches` are the
-/// sizes at which caches should end, ascending.
+/// Sizes from `from` to `to` in multiples of [`GRAIN`], closer around the sizes of `caches`. Ascending.
 pub fn sizes(from: u64, to: u64, caches: &[u64], density: Density) -> Vec<u64> {
     let grains = |bytes: f64| (bytes / GRAIN as f64).round().max(1.0) as u64 * GRAIN;
     let (from, to) = (grains(from as f64), grains(to as f64).max(grains(from as f64)));
@@ -79,8 +78,7 @@ pub fn thin(sizes: &[u64], octaves: u32) -> Vec<u64> {
     thinned
 }
 
-/// The first and last size of a ladder: what is asked for, else from [`FIRST`] to `default`, as far as
-/// `copies` of the last fit into memory; and what bounds the last one, if something does.
+/// First and last size of a ladder, as far as `copies` of the last fit; and what bounds the last one.
 pub fn ends(
     asked: Option<(u64, u64)>,
     default: u64,

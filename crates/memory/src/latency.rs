@@ -1,5 +1,4 @@
-//! Idle latency: one thread follows chains of pointers of ascending size, in two orders, on huge and on small
-//! pages.
+//! Idle latency: one thread follows chains of ascending size, in two orders, on huge and on small pages.
 
 pub mod bench;
 pub mod derive;

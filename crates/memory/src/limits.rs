@@ -1,5 +1,4 @@
-//! The limits that bandwidths are compared with: the memory's theoretical peak, else the highest traffic of
-//! the run. Pure.
+//! The limits of bandwidths: the memory's theoretical peak, else the highest traffic of the run. Pure.
 
 use figure::evidence as key;
 use figure::{Figure, Limit, Machine, Reading, Status};
@@ -41,8 +40,7 @@ fn limit(figure: &Figure, traffic: f64, basis: &str) -> Limit {
     Limit { value: traffic / traffic_factor(figure), basis: basis.to_owned() }
 }
 
-/// Bytes that certainly move for each byte counted. Whether a baseline's code avoids the write-allocate is
-/// not known.
+/// Bytes that certainly move for each byte counted. A baseline may avoid the write-allocate.
 fn traffic_factor(figure: &Figure) -> f64 {
     if figure.conditions.get(key::ROLE).as_deref() == Some("baseline") {
         return 1.0;

@@ -15,10 +15,8 @@ use crate::words::words;
 
 pub type Mode<S> = lab::mode::Mode<Options, PlanError, S>;
 
-/// Any of them, whatever its worker needs.
 pub type AnyMode = dyn lab::mode::AnyMode<Options, PlanError>;
 
-/// What the user asked for. A mode takes what concerns it.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Elements of each array; by default 4 x the caches.
@@ -42,7 +40,6 @@ pub struct Options {
     pub sizes: Option<(u64, u64)>,
     /// NUMA nodes between which is measured; `None` for all.
     pub nodes: Option<CpuList>,
-    /// When there are enough rounds.
     pub rules: Rules,
 }
 
@@ -128,8 +125,7 @@ pub fn threads_note(placement: &Placement) -> String {
     format!("{} ({places}, {bind}): {}", threads.len(), placement::describe(threads))
 }
 
-/// The memory that arrays may take: reserved pages where these are asked for; all that is available now for a
-/// size that is asked for; else what the machine decides ([`sizes::room`]).
+/// The memory for arrays: reserved pages if asked for; all that is available for a size that is asked for.
 pub fn room(machine: &Machine, options: &Options, is_asked: bool) -> Reading<Room> {
     let reserved = options.pages.reserved_size().and_then(|page| sizes::pool_room(machine, page));
     let unreserved = || if is_asked { sizes::now(machine) } else { sizes::room(machine) };
@@ -144,7 +140,6 @@ pub fn kernels(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
     Ok(KERNELS.iter().filter(is_asked).collect())
 }
 
-/// The instruction set that is asked for, or the widest.
 pub fn simd(options: &Options) -> Result<Simd, PlanError> {
     let simd = options.simd.unwrap_or_else(Simd::widest);
     if Simd::available().contains(&simd) { Ok(simd) } else { Err(PlanError::NoSuchSimd(simd)) }

@@ -1,5 +1,4 @@
-//! From node to node: bandwidth and idle latency of every NUMA node's memory as the CPUs of every node see
-//! it.
+//! Bandwidth and idle latency of every NUMA node's memory from the CPUs of every node.
 
 pub mod bench;
 pub mod cells;

@@ -7,7 +7,6 @@ use figure::{CpuList, Evidence, Machine, Reading};
 
 use crate::pages::{Backing, SampledNodes};
 
-/// The pages that back `bytes` of memory in use.
 pub fn of_backing(backing: Reading<Backing>, bytes: f64) -> Evidence {
     let mut evidence = Evidence::default();
     let share = |part: fn(&Backing) -> u64| {
@@ -19,8 +18,7 @@ pub fn of_backing(backing: Reading<Backing>, bytes: f64) -> Evidence {
     evidence
 }
 
-/// The same, and the share of sampled pages on a node of the thread that uses them: `places` and `nodes` in thread
-/// order.
+/// As [`of_backing`], with the share of pages on a node of their thread. `places`, `nodes`: by thread.
 pub fn of_threads(
     backing: Reading<Backing>,
     bytes: f64,
@@ -33,8 +31,7 @@ pub fn of_threads(
     evidence
 }
 
-/// The worse of start and end: the kernel may join, move or take away pages between them. What is unknown at
-/// the start is unknown throughout.
+/// The worse of start and end: the kernel may move pages between them. Unknown at the start is unknown.
 pub fn worse_of(start: &Evidence, mut end: Evidence) -> Evidence {
     for key in [MEMORY_RESIDENT, PAGES_HUGE_SHARE, NUMA_LOCAL_SHARE, NUMA_NODE_SHARE] {
         if let Reading::Value(last) = end.get(key) {
@@ -44,8 +41,7 @@ pub fn worse_of(start: &Evidence, mut end: Evidence) -> Evidence {
     end
 }
 
-/// Share of sampled pages that lie on a node of the thread that uses them: `places` and `nodes` in thread
-/// order.
+/// Share of sampled pages on a node of the thread that uses them. `places` and `nodes`: by thread.
 pub fn local_share(machine: &Machine, places: &[CpuList], nodes: Vec<SampledNodes>) -> Reading<f64> {
     let (mut local, mut all) = (0usize, 0usize);
     for (place, nodes) in places.iter().zip(nodes) {

@@ -16,7 +16,6 @@ words! {
         Thp = "thp",
         /// 2 MiB pages of the reserved pool (MAP_HUGETLB).
         Huge2m = "huge2m",
-        /// 1 GiB pages of the reserved pool.
         Huge1g = "huge1g",
     }
 }
@@ -48,7 +47,6 @@ pub struct Backing {
     pub resident: u64,
     /// Bytes on huge pages, transparent or reserved.
     pub huge: u64,
-    /// KernelPageSize.
     pub page: u64,
 }
 
@@ -95,7 +93,6 @@ fn backing_in(maps: &MemoryMaps, start: u64, end: u64) -> Reading<Backing> {
     }
 }
 
-/// Bytes of the system's base page.
 pub fn base_page() -> usize {
     // SAFETY: asks for a constant.
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
@@ -142,8 +139,7 @@ pub fn nodes_in(ranges: impl IntoIterator<Item = (usize, usize)>, samples: usize
     nodes_of(&ranges.into_iter().flat_map(sampled).collect::<Vec<_>>())
 }
 
-/// The NUMA node of each page at these addresses (move_pages(2) with no nodes moves nothing and reports). A
-/// page that is not there is `None`.
+/// The node of each page, by move_pages(2) without nodes, which moves nothing; `None` for an absent page.
 pub fn nodes_of(addresses: &[usize]) -> SampledNodes {
     let mut status = vec![0i32; addresses.len()];
     // SAFETY: addresses are only looked up; `status` has a place for each.

@@ -32,8 +32,7 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Maps `bytes`, beginning on a boundary of 2 MiB. With a `node` every page will come from that NUMA node
-    /// or touching it fails (mbind(2), MPOL_BIND).
+    /// Maps `bytes` from a boundary of 2 MiB on. With a `node` all pages are from there (MPOL_BIND).
     pub fn map(bytes: usize, pages: Pages, node: Option<u32>) -> Result<Region, Failure> {
         let region = Region::mapped(bytes, pages).map_err(|error| {
             let object = format!("{} on {} pages", figure::format::bytes(bytes as f64), pages.word());
@@ -134,8 +133,7 @@ impl Drop for Region {
     }
 }
 
-/// Asks for huge pages behind an empty vector that has room for many values: shuffling a long list is one
-/// page walk after another without them. Only advice: nothing depends on its being taken.
+/// Advises huge pages behind an empty vector with room: shuffling a long list else is page walks.
 pub(crate) fn advise_huge<T>(vector: &mut Vec<T>) {
     let room = vector.spare_capacity_mut();
     let (start, bytes) = (room.as_mut_ptr().cast::<u8>(), size_of_val(room));

@@ -1,5 +1,4 @@
-//! The kernels' machine code, one file for each instruction set, and a portable reference that tests hold
-//! them against.
+//! The kernels' machine code, one file an instruction set, and a portable reference for the tests.
 //!
 //! In assembly, because a compiler chooses: it makes a call to memcpy of a copy loop, stores past the cache
 //! or not as it likes, and non-temporal intrinsics break Rust's memory model without a fence (rust-lang/rust

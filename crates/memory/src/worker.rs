@@ -39,8 +39,7 @@ pub trait Kernel: Sized + 'static {
     /// Whether figures work on what others left, so that a wrong result spoils those that come after.
     const IS_SHARED: bool = false;
 
-    /// Maps the memory, starts the threads, and touches every page first on the thread that will use it.
-    /// Returns the tasks by the ids of their figures.
+    /// Maps the memory, starts threads, and touches pages first on their threads. Tasks are by figure id.
     fn set_up(setup: Self::Setup) -> Result<(Self, Vec<(String, Self::Task)>), Failure>;
 
     fn team(&self, task: &Self::Task) -> Result<Rc<Team>, Failure>;
@@ -84,8 +83,7 @@ pub trait Kernel: Sized + 'static {
     /// The pages behind each of the memories, as they are now.
     fn page_evidence(&self) -> Result<Vec<Evidence>, Failure>;
 
-    /// The memory that a task works on, of those of [`verify_all`](Self::verify_all) and
-    /// [`page_evidence`](Self::page_evidence).
+    /// The index of the task's memory in [`verify_all`](Self::verify_all) and `page_evidence`.
     fn memory_of(&self, _task: &Self::Task) -> usize {
         0
     }

@@ -23,8 +23,7 @@ use crate::worker::{Amount, GLANCE_ELEMENTS, Kernel, Sample};
 
 /// Seconds of a sample at least: 100 000 readings of a 30 ns clock.
 const SHORTEST_SAMPLE: f64 = 3e-3;
-/// Seconds of a round at least: ten clock ticks of 10 ms, so that over all rounds tick accounting (steal,
-/// foreign load) can say something, and there is time for many points.
+/// Seconds of a round at least: ten ticks of 10 ms, so that tick accounting shows, and many points fit.
 const SHORTEST_ROUND: f64 = 0.1;
 
 struct LevelArrays {
@@ -124,8 +123,7 @@ impl Kernel for Alignment {
         Amount::Bytes((kernels::Kernel::of(task.operation).counted_bytes() * elements) as f64)
     }
 
-    /// Overwrites the elements that will be checked: what a round before left there would pass for this one's
-    /// work.
+    /// Overwrites the elements that will be checked, so that results of the round before do not pass.
     fn prepare(&mut self, _team: &Team, task: &Task, round: usize) -> Result<(), Failure> {
         let point = task.point;
         self.level(task)?.each(move |layout, thread| layout.spoil(thread.index, point, turn(round)))?;

@@ -1,7 +1,6 @@
 //! Where the arrays of a point lie: one mapping with room to spare, in which every point finds its addresses.
 //!
-//! One array is only ever written, two are only ever read, so that what they must hold does not depend on the
-//! point that was measured before.
+//! One array is only written and two are only read, so that contents do not depend on the order of points.
 
 use figure::Reading;
 use lab::failure::Failure;
@@ -14,8 +13,7 @@ use crate::pages::{self, Backing, Pages, SampledNodes};
 use crate::region::Region;
 use crate::simd::ALIGNMENT;
 
-/// Processors decide whether a load depends on an earlier store by the low 12 bits of their addresses first
-/// (Intel Optimization Reference Manual, "4-KByte aliasing").
+/// A load depends on a store by the low 12 bits first (Intel Optimization Manual, "4-KByte aliasing").
 pub const ALIASING: u64 = 4096;
 /// Extra bytes of every array: the largest offset and the largest misalignment.
 const SLACK: usize = ALIASING as usize + ALIGNMENT;
@@ -73,7 +71,6 @@ impl Layout {
         }
     }
 
-    /// Writes the start values to one thread's parts, the slack included: the first touch.
     pub fn fill(&self, thread: usize) {
         for (array, value) in START.into_iter().enumerate() {
             let part = self.part(array, thread);
@@ -119,8 +116,7 @@ impl Layout {
         self.spots(thread, turn).map(error).fold(0.0, f64::max)
     }
 
-    /// Largest relative error of what one thread touched: what is read must be as it was; what is written
-    /// must be a result of some kernel, or as it was.
+    /// Largest relative error of a thread's parts: unchanged where read, a kernel's result where written.
     pub fn full_error(&self, thread: usize) -> f64 {
         let mut worst: f64 = 0.0;
         for (array, start) in START.into_iter().enumerate() {

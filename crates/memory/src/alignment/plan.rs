@@ -14,15 +14,14 @@ use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::Pages;
 use crate::simd::{ALIGNMENT, BLOCK, Simd};
-use crate::sizes::{self, ARRAYS, CACHE_FACTOR};
+use crate::sizes::{self, ARRAYS};
 use crate::words::words;
 
 /// The kernels of the sweep: one array read, and two.
 const SWEPT: [Operation; 2] = [Operation::Copy, Operation::Triad];
 /// Bytes off the vector boundary: none, an element, half of the widest vector.
 const MISALIGNMENTS: [u64; 3] = [0, 8, 32];
-/// Distances of the arrays modulo 4 KiB in L1: the array that is written a little behind those that are read,
-/// up to half of the period, and just before them.
+/// Bytes modulo 4 KiB by which the written array lies behind the read ones in L1.
 const L1_OFFSETS: [u64; 8] = [0, 64, 128, 256, 512, 1024, 2048, ALIASING - 64];
 /// The same in memory, where a round takes longer.
 const MEMORY_OFFSETS: [u64; 3] = [0, 64, 2048];
@@ -78,9 +77,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         builder.sweep(kernel, &l1, sizes.elements);
     }
     let (tasks, mut figures) = (builder.tasks, builder.figures);
-    // What only kept doubled arrays out does not limit these.
-    let met = cache.value().is_some_and(|cache| sizes.elements * ELEMENT >= CACHE_FACTOR * cache.bytes);
-    let limited_by = if met { String::new() } else { sizes.limited_by };
+    let limited_by = sizes.shortened_by(options.array_size, &cache);
     for figure in figures.iter_mut().filter(|figure| figure.conditions.get(key::ARRAY_BYTES).is_some()) {
         sizes::write_bounds(figure, &limited_by, &room);
     }
@@ -160,20 +157,17 @@ impl Builder<'_> {
         let asked = |stores| self.options.stores.is_none_or(|only| only == stores);
         if asked(Stores::Regular) {
             for point in if brief { few(&BRIEF_L1) } else { matrix(&L1_OFFSETS) } {
-                let elements = l1.value().copied().unwrap_or(0);
-                let figure = self.figure(kernel, Stores::Regular, Level::L1, elements, point);
-                self.add(figure, kernel, Stores::Regular, Level::L1, point, l1.reason().map(str::to_owned));
+                let (elements, problem) = (l1.value().copied().unwrap_or(0), l1.reason().map(str::to_owned));
+                self.add(kernel, Stores::Regular, Level::L1, (elements, point), problem);
             }
             for point in if brief { few(&BRIEF_MEMORY) } else { matrix(&MEMORY_OFFSETS) } {
-                let figure = self.figure(kernel, Stores::Regular, Level::Memory, memory, point);
-                self.add(figure, kernel, Stores::Regular, Level::Memory, point, None);
+                self.add(kernel, Stores::Regular, Level::Memory, (memory, point), None);
             }
         }
         if asked(Stores::Nt) {
             for point in matrix(&[0]) {
-                let figure = self.figure(kernel, Stores::Nt, Level::Memory, memory, point);
                 let problem = self.no_non_temporal(kernel, point);
-                self.add(figure, kernel, Stores::Nt, Level::Memory, point, problem);
+                self.add(kernel, Stores::Nt, Level::Memory, (memory, point), problem);
             }
         }
     }
@@ -193,21 +187,18 @@ impl Builder<'_> {
 
     fn add(
         &mut self,
-        figure: Figure,
         kernel: &Kernel,
         stores: Stores,
         level: Level,
-        point: Point,
+        (elements, point): (u64, Point),
         problem: Option<String>,
     ) {
-        match problem {
-            Some(reason) => self.figures.push(figure.not_available(reason)),
-            None => {
-                let id = figure.id.clone();
-                self.tasks.push(Task { id, operation: kernel.operation, stores, level, point });
-                self.figures.push(figure);
-            }
+        let figure = self.figure(kernel, stores, level, elements, point);
+        if problem.is_none() {
+            let (id, operation) = (figure.id.clone(), kernel.operation);
+            self.tasks.push(Task { id, operation, stores, level, point });
         }
+        self.figures.push(problem.into_iter().fold(figure, Figure::not_available));
     }
 
     fn figure(&self, kernel: &Kernel, stores: Stores, level: Level, elements: u64, point: Point) -> Figure {
@@ -259,8 +250,7 @@ impl Builder<'_> {
     }
 }
 
-/// In memory the theoretical peak, in the figure's own convention; where it is not known, and in L1, the best
-/// aligned point of the same series.
+/// In memory the theoretical peak; where that is not known, and in L1, the best aligned point of the series.
 pub fn set_limits(figures: &mut [Figure], machine: &Machine) {
     let best = |series: &Option<String>, figures: &[Figure]| {
         let aligned = |figure: &&Figure| {

@@ -10,8 +10,7 @@ use crate::simd::BLOCK;
 
 const PAGE_SAMPLES: usize = 64;
 
-/// Where the parts of an array lie: thread by thread, each with room for its share of the largest size, so
-/// that smaller sizes stay with the same threads and pages.
+/// Where an array's parts lie, each with room for the largest size: smaller ones keep threads and pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
     pub threads: usize,
@@ -19,8 +18,7 @@ pub struct Split {
 }
 
 impl Split {
-    /// Elements of one thread's share when `elements` are used: whole blocks, as even as they can be, like
-    /// OpenMP's static schedule.
+    /// Elements of a thread's share of `elements`: whole blocks, as even as OpenMP's static schedule.
     pub fn share(&self, thread: usize, elements: usize) -> usize {
         let blocks = elements / BLOCK;
         (blocks / self.threads + usize::from(thread < blocks % self.threads)) * BLOCK
@@ -41,8 +39,7 @@ pub struct Arrays {
 }
 
 impl Arrays {
-    /// Maps three arrays of `split.most` elements, `offset` bytes further apart than they need, on the NUMA node,
-    /// if one is given. Nothing is touched yet.
+    /// Maps three arrays, `offset` bytes further apart than they need, on the NUMA node. Touches nothing.
     pub fn map(split: Split, offset: usize, pages: Pages, node: Option<u32>) -> Result<Arrays, Failure> {
         let bytes = split.most * ELEMENT as usize;
         let stride = bytes.next_multiple_of(HUGE_PAGE) + offset;

@@ -21,7 +21,6 @@ pub const BASELINES: &[(Operation, Origin)] = &[
     (Operation::Triad, Origin::Compiler),
 ];
 
-/// The code of a baseline; `None` for a pair that is not in [`BASELINES`].
 pub fn kernel(operation: Operation, origin: Origin) -> Option<Loop> {
     match (operation, origin) {
         (Operation::Copy, Origin::Libc) => Some(copy_libc),
@@ -40,8 +39,7 @@ unsafe fn copy_libc(a: *mut f64, _: *mut f64, c: *mut f64, elements: usize, _: f
     0.0
 }
 
-/// A loop over slices as parameters, so that the compiler knows what it would know in any program: that they
-/// do not overlap.
+/// A loop over slices as parameters: the compiler knows that they do not overlap.
 macro_rules! plain_loop {
     ($name:ident, $body:expr) => {
         /// # Safety

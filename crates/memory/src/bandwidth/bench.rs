@@ -24,8 +24,7 @@ use crate::worker::{Amount, GLANCE_ELEMENTS, Kernel, Sample, UNKNOWN_CONTENTS, W
 
 mod proof;
 
-/// The arrays' two regions: every figure uses the first share of each part, figures with doubled arrays also
-/// the rest.
+/// Two regions of each part: the first share, which all figures use, and the rest, which doubled arrays use.
 type Regions = [Expected; 2];
 
 pub(crate) struct Bandwidth {
@@ -148,8 +147,7 @@ impl Kernel for Bandwidth {
             elements: task.elements as usize,
             near: self.near,
             held: self.regions.map(|region| region.value(Array::A)),
-            // memcpy decides by the length of the call whether to store past the cache: it gets its share
-            // whole.
+            // memcpy decides by the length of a call whether to store past the cache: it gets the whole share.
             stride: match task.code {
                 Code::Kernel(_) => GLANCE_ELEMENTS,
                 Code::Baseline(_) => usize::MAX,

@@ -59,14 +59,12 @@ impl Expected {
         }
     }
 
-    /// Whether the arrays should be filled anew before they are used again.
     pub fn is_worn(&self) -> bool {
         self.0.iter().any(|value| !(SMALLEST..=LARGEST).contains(&value.abs()))
     }
 }
 
-/// Relative error of a value. NaN and infinity give infinity: "NaN > epsilon" is false, which is how STREAM
-/// calls an overflown run valid.
+/// Relative error. NaN and infinity give infinity: for STREAM "NaN > epsilon" is false, and the run valid.
 pub fn relative_error(seen: f64, expected: f64) -> f64 {
     let error = ((seen - expected) / expected).abs();
     if error.is_nan() { f64::INFINITY } else { error }

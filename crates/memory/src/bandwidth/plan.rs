@@ -1,5 +1,4 @@
-//! From options to a plan: which figures, on which CPUs, with which arrays, for how long. Pure: the machine
-//! comes in as a description.
+//! From options to a plan: which figures, on which CPUs, with which arrays, for how long. Pure.
 
 use figure::check::MIN_ROUNDS;
 use figure::evidence as key;
@@ -125,14 +124,10 @@ fn notes(
     simd: Simd,
 ) -> Vec<(&'static str, String)> {
     let bytes = |elements: u64| figure::format::bytes((elements * ELEMENT) as f64);
-    let cache = match cache {
-        Reading::Value(cache) => format!("{} ({})", figure::format::bytes(cache.bytes as f64), cache.basis),
-        Reading::Unknown(reason) => format!("unknown: {reason}"),
-    };
     let mut notes = vec![
         ("threads", mode::threads_note(placement)),
         ("arrays", format!("{ARRAYS} x {} elements of {} each", sizes.elements, bytes(sizes.elements))),
-        ("caches", cache),
+        ("caches", sizes::describe(cache)),
         (
             "doubled",
             sizes.doubled.map_or("none".to_owned(), |elements| format!("{ARRAYS} x {}", bytes(elements))),
@@ -166,8 +161,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The figure that stands for all is measured twice more: again, and with doubled arrays. Gives its
-    /// place.
+    /// Measures the reference figure twice more, again and with doubled arrays. Returns its index.
     fn references(&mut self, machine: &Machine, sizes: &Sizes) -> usize {
         let rank = |task: &Task| match (task.operation, task.code) {
             (Operation::Triad, Code::Kernel(Stores::Nt)) => 0,
@@ -203,8 +197,7 @@ impl Builder<'_> {
     fn add(&mut self, kernel: &'static Kernel, code: Code, elements: u64, role: Option<&str>) {
         let (way, simd, traffic) = match code {
             Code::Kernel(stores) => (stores.word(), self.simd.word(), kernel.traffic_bytes(stores)),
-            // Whether libc and the compiler store past the cache is what the figure is to show; declared is
-            // what ordinary stores move.
+            // Whether libc and compilers store past the cache is the question: regular stores are declared.
             Code::Baseline(origin) => (origin.word(), origin.word(), kernel.traffic_bytes(Stores::Regular)),
         };
         let variant = if way == "none" { "regular" } else { way };

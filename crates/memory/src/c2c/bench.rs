@@ -25,11 +25,9 @@ use super::lines::{LINES, Lines};
 use super::plan::{Setup, State, Task};
 use crate::team::Team;
 
-/// Hand-overs of a sample; its value is the median of their walks, so that an interrupt in one of them says
-/// nothing.
+/// Hand-overs of a sample; its value is the median of their walks, which one interrupt does not move.
 const HANDOVERS: u64 = 32;
-/// A round lasts about this long, by as many samples as that takes: twenty clock ticks of 10 ms, so that tick
-/// accounting (steal, foreign load) can say something.
+/// Seconds of a round, about: twenty ticks of 10 ms, so that tick accounting (steal, foreign load) shows.
 const ROUND_SECONDS: f64 = 0.2;
 const MOST_SAMPLES: usize = 128;
 const MEMORY_WALKS: usize = 5;
@@ -40,8 +38,7 @@ const REQUESTER: usize = 1;
 /// Spins before the first yield: who waits longer may be keeping the other from the CPU.
 const SPINS: u32 = 20_000;
 
-/// Whose turn it is: twice the number of the hand-over, and one more while the requester has it. On lines of
-/// its own.
+/// Twice the number of the hand-over, plus one while it is the requester's turn. On cache lines of its own.
 #[derive(Debug, Default)]
 #[repr(align(256))]
 struct Turn(AtomicU64);
@@ -163,14 +160,12 @@ impl PairBench {
         stats::median(&walks.collect::<Vec<_>>()).ok_or_else(|| Failure::new("no walk from memory"))
     }
 
-    /// Makes it the owner's turn, with the number of a new hand-over.
     fn begin(&mut self, samples: usize) {
         self.turn.give(2 * self.next);
         // What a round that fails may have written is never written again.
         self.next += samples as u64 * HANDOVERS;
     }
 
-    /// How many samples make a round, by one that is not counted.
     fn calibrate(&mut self, state: State) -> Result<usize, Failure> {
         let work = self.work(state, Arc::default());
         self.begin(1);
@@ -233,7 +228,6 @@ fn timed(lines: &Lines, thread: &WorkerThread, cost: f64) -> (f64, bool) {
     (thread.clock.seconds(start, thread.clock.now()) - cost, came_round)
 }
 
-/// Seconds between two readings of the clock with nothing between them: the median.
 fn clock_cost(thread: &WorkerThread) -> f64 {
     let cost = |_| {
         let start = thread.clock.now();

@@ -1,5 +1,4 @@
-//! The lines that are handed over: a random chain, one line in each block of several, so that no prefetcher
-//! brings the next one.
+//! The lines that are handed over: a random chain, one line in each block, which no prefetcher foresees.
 //!
 //! Each line holds the address of the next one and, beside it, the number of the hand-over that it was
 //! written for. Writing the number makes the line modified in the owner's cache and takes it from any other;
@@ -30,7 +29,6 @@ const _: () = assert!((LINES as u64).is_multiple_of(UNROLL) && BLOCK_BYTES.is_mu
 #[derive(Debug)]
 pub struct Lines {
     region: Region,
-    /// Offsets of the lines, in the order of the chain.
     order: Vec<usize>,
 }
 

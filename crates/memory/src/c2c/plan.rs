@@ -98,8 +98,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     Ok(Planned { suite, notes: notes(&cpus, &classes) })
 }
 
-/// A figure before its first round; `pair` is absent where the class has none, else with its number in the
-/// class.
+/// A figure before its first round. `pair` has its number in the class; it is absent where there is none.
 fn planned(class: Class, state: State, pair: Option<(usize, &Pair)>) -> Figure {
     let (word, series) = (class.word(), format!("{}.c2c.{}", crate::SUITE, state.id()));
     // The first pair stands for its class; others are distinguished by their CPUs.

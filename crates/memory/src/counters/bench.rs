@@ -19,8 +19,7 @@ use crate::bandwidth::bench::{Bandwidth, ready};
 use crate::kernels::Kernel;
 use crate::worker::Worker;
 
-/// How long the threads rest before a round, so that the counters can show what others move: 2 % of 100 GB/s
-/// are 100 MB in this time, some million counts.
+/// How long threads rest before a round: 2 % of 100 GB/s are 100 MB in this time, some million counts.
 const REST: Duration = Duration::from_millis(50);
 
 /// What puts memory under load: the bandwidth mode's kernels, or in tests something that only says it did.
@@ -31,7 +30,6 @@ pub trait Load {
     /// Measures a round of a task, in GB/s of counted bytes; gives it with the elements of all its samples.
     fn round(&mut self, task: &str) -> Result<(Round, f64), Failure>;
 
-    /// Lets the threads rest for a while; gives the seconds that it lasted.
     fn rest(&mut self) -> f64;
 
     fn finish(&mut self) -> Result<WorkerReport, Failure>;
@@ -59,12 +57,10 @@ impl Load for Worker<Bandwidth> {
     }
 }
 
-/// Elements that one pass of a task works on.
 fn elements(worker: &Worker<Bandwidth>, task: &str) -> f64 {
     worker.task(task).map_or(0.0, |task| task.elements as f64)
 }
 
-/// Opens the counters, maps the arrays, selects channels.
 pub fn prepare(
     setup: Setup,
     _event: &mut dyn FnMut(Event),
@@ -175,7 +171,6 @@ impl Bench for CountersBench {
     }
 }
 
-/// The load's facts about its tasks, as facts about the figures.
 fn of_figures(groups: &[Group], facts: WorkerReport) -> WorkerReport {
     let figures = facts.figures.into_iter().flat_map(|(task, evidence)| {
         let group = groups.iter().find(|group| group.task == task);

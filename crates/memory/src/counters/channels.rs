@@ -12,7 +12,6 @@ use super::NO_COUNTS;
 pub const INTERVALS: usize = 6;
 /// A counter that ran less than this share of the time was multiplexed: equal counts then mean nothing.
 pub const ALL_THE_TIME: f64 = 0.999;
-/// Names of channels that are listed; the others are counted.
 const MOST_NAMES: usize = 8;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +20,6 @@ pub struct ChannelSelection {
     pub evidence: Evidence,
 }
 
-/// Decides by the traffic of some intervals.
 pub fn select(channels: &[UncoreChannel], intervals: &[Traffic]) -> Result<ChannelSelection, Failure> {
     let counts: Vec<_> = intervals.iter().map(|traffic| traffic.counts.clone()).collect();
     let compared = distinct(&counts);

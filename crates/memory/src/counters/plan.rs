@@ -51,7 +51,6 @@ pub struct Group {
     pub task: String,
     pub operation: Operation,
     pub stores: Stores,
-    /// Ids of its figures, by the part that each is of.
     pub figures: Vec<(String, Part)>,
 }
 

@@ -34,6 +34,8 @@ const UNSET: &[&str] = &[
     "OMP_PROC_BIND",
 ];
 
+const SILENT: &str = "the program does not tell";
+
 struct Run {
     report: ToolReport,
     around: Around,
@@ -89,8 +91,7 @@ pub fn prepare(
     Ok((Box::new(bench), facts))
 }
 
-/// Keeps transparent huge pages from us and from all that we start (prctl(2), PR_SET_THP_DISABLE: inherited
-/// by fork and kept by execve).
+/// No transparent huge pages, here and in all child processes (prctl(2), PR_SET_THP_DISABLE).
 fn no_huge_pages() {
     // SAFETY: a setting of this process; no memory is touched.
     unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0) };
@@ -162,7 +163,6 @@ impl CrossBench {
         common.chain(facts.figures.clone()).collect()
     }
 
-    /// Facts about the programs' figures, and the sizes that both have.
     fn facts(&self) -> WorkerReport {
         let mut facts = WorkerReport::default();
         for state in &self.programs {
@@ -174,10 +174,7 @@ impl CrossBench {
             let mut tool = both.clone();
             tool.put(INSTRUMENT_VERSION, first.report.version.clone());
             tool.put_reading(PLACE_READBACK, state.bound.clone());
-            match first.report.granularity {
-                Some(granularity) => tool.put(CLOCK_GRANULARITY, granularity),
-                None => tool.put_unknown(CLOCK_GRANULARITY, "the program does not tell"),
-            }
+            tool.put_reading(CLOCK_GRANULARITY, Reading::or_unknown(first.report.granularity, SILENT));
             for pair in &state.program.pairs {
                 facts.figures.push((pair.tool_id.clone(), tool.clone()));
                 facts.figures.push((pair.own_id.clone(), both.clone()));
@@ -201,15 +198,12 @@ impl CrossBench {
             places: self.setup.bandwidth.threads.clone(),
             deadline: Duration::from_secs_f64(asked.deadline),
         };
-        let (ran, mut around) =
-            measure::around(&self.team.pool, &self.team.watch, || match program::run(&call) {
-                Ok(ran) => {
-                    let seconds = ran.cpu_seconds;
-                    (Ok(ran), seconds)
-                }
-                Err(error) => (Err(error.to_string()), 0.0),
-            })?;
-        let ran = ran.map_err(failure)?;
+        let (ran, mut around) = measure::around(&self.team.pool, &self.team.watch, || {
+            let ran = program::run(&call);
+            let seconds = ran.as_ref().map_or(0.0, |ran| ran.cpu_seconds);
+            (ran, seconds)
+        })?;
+        let ran = ran.map_err(|error| failure(error.to_string()))?;
         let kernels: Vec<&str> = asked.pairs.iter().map(|pair| pair.kernel.as_str()).collect();
         let output = Output {
             text: &ran.output,
@@ -227,10 +221,7 @@ impl CrossBench {
             return Err(failure(format!("was run, but {contradiction}")));
         }
         around.evidence.merge(ran.evidence);
-        match report.shortest {
-            Some(shortest) => around.evidence.put(SAMPLE_SHORTEST, shortest),
-            None => around.evidence.put_unknown(SAMPLE_SHORTEST, "the program does not tell"),
-        }
+        around.evidence.put_reading(SAMPLE_SHORTEST, Reading::or_unknown(report.shortest, SILENT));
         let state = &mut self.programs[index];
         state.bound = match (&state.bound, ran.bound, state.runs.is_empty()) {
             (_, now, true) => now,
@@ -242,8 +233,7 @@ impl CrossBench {
         Ok(())
     }
 
-    /// A round of a program's figure: the latest run, if this figure has not used it, else a new one. Runs
-    /// that another figure had repeated in between are passed over, so that theirs stays beside ours in time.
+    /// A round of a program's figure: the latest run if it is new to this figure, else another.
     fn tool_round(&mut self, index: usize, id: &str, kernel: &str) -> Result<Round, Failure> {
         if let Some(reason) = &self.programs[index].failed {
             return Err(reason.clone());

@@ -42,8 +42,7 @@ const TESTS: &[(&str, &str, Option<&str>)] = &[
 
 fn runs(request: &RunRequest) -> Result<Vec<Run>, Failure> {
     let cpus = request.cpus()?;
-    // On Arm its plain tests are scalar or NEON without a name of their own, and none has non-temporal
-    // stores.
+    // On Arm its plain tests are scalar or NEON without a suffix, and none has non-temporal stores.
     let (suffix, has_nt) = match request.simd {
         Simd::Avx512 => ("_avx512", true),
         Simd::Avx2 => ("_avx", true),

@@ -54,12 +54,10 @@ pub struct Setup {
     pub room: Option<u64>,
 }
 
-/// Rate at which a program counts as hung: first touch and some ten repetitions of all its arrays, where a
-/// hypervisor that backs pages on first touch was seen at 0.6 GB/s.
+/// Bytes a second below which a program counts as hung: first touch and some ten repetitions.
 const SLOWEST_PROGRAM: f64 = 0.05e9;
 /// The size of a program's arrays where it and the memory of the machine are unknown.
 const UNKNOWN_SIZE: f64 = 16e9;
-/// `instrument` of our own figures.
 const TRUEBENCH: &str = "truebench";
 const USABLE_SHARE: f64 = 0.85;
 

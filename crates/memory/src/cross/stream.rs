@@ -56,7 +56,6 @@ fn runs(request: &RunRequest) -> Result<Vec<Run>, Failure> {
     Ok(vec![Run { arguments: Vec::new(), environment, points }])
 }
 
-/// A place in OpenMP's words: `{0,4}`.
 fn place(cpus: &CpuList) -> String {
     let cpus: Vec<String> = cpus.iter().map(|cpu| cpu.to_string()).collect();
     format!("{{{}}}", cpus.join(","))

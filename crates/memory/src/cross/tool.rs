@@ -79,7 +79,6 @@ impl RunRequest<'_> {
     }
 }
 
-/// One way of running it, which gives one or more figures at once.
 #[derive(Clone, Debug)]
 pub struct Run {
     pub arguments: Vec<String>,
@@ -103,7 +102,6 @@ pub struct Point {
 #[derive(Clone, Copy, Debug)]
 pub struct Output<'a> {
     pub text: &'a str,
-    /// Kernels that this run should have measured.
     pub kernels: &'a [&'a str],
     /// Ticks a second of the time stamp counter, where it is our clock.
     pub counter_rate: Option<f64>,
@@ -164,7 +162,6 @@ pub(super) fn sound(value: f64) -> Option<f64> {
     (value.is_finite() && value > 0.0).then_some(value)
 }
 
-/// The text behind `label` on the first line that begins with it.
 pub(super) fn behind<'a>(text: &'a str, label: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.trim_start().strip_prefix(label)).map(str::trim)
 }

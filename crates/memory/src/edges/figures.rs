@@ -14,11 +14,9 @@ use crate::ladder_sizes::label;
 pub struct Ladder<'a> {
     /// What the ids of its edges begin with: `memory.latency`.
     pub prefix: &'a str,
-    /// What it measures, for names: `latency`.
     pub what: &'a str,
     pub points: Vec<&'a Figure>,
-    /// Another ladder of the same memory that page walks do not slow, if there is one: a rise that it does
-    /// not show is not a cache's.
+    /// Another ladder of the same memory without page walks: a rise that it does not show is not a cache's.
     pub control: Option<Vec<&'a Figure>>,
 }
 
@@ -33,8 +31,7 @@ const CONTROL_APART: f64 = 1.5;
 const UNADVERTISED_RISE: f64 = 1.5;
 
 impl Ladder<'_> {
-    /// A figure for the end of each advertised level, and for each edge that none explains. Empty if too
-    /// little was measured.
+    /// A figure for the end of each advertised level and for each other edge; none if few points have values.
     pub fn edges(&self, machine: &Machine) -> Vec<Figure> {
         let medians = points(&self.points, |figure| figure.value);
         if medians.len() < LEAST_POINTS {
@@ -100,8 +97,7 @@ impl Ladder<'_> {
     }
 
     fn measured(&self, mut figure: Figure, edge: &Edge) -> Figure {
-        // The plateaus' ends: what is between them has two values by nature, and how certain the edge is, the
-        // interval tells.
+        // The plateaus' ends: what is between them has two values by nature.
         let beside =
             |point: &&&Figure| size(point).is_some_and(|bytes| bytes == edge.from || bytes == edge.to);
         let mut sources: Vec<&&Figure> =

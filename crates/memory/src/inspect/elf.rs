@@ -50,7 +50,6 @@ pub(super) struct Span {
     pub start: u64,
     /// Behind the last byte; `start` where the size is not known.
     pub end: u64,
-    /// Its symbol, untrusted.
     pub name: String,
 }
 
@@ -136,7 +135,6 @@ fn memory_function(name: &str) -> Option<&'static str> {
     MEMORY_FUNCTIONS.iter().find(|(function, _)| *function == name).map(|(_, plain)| *plain)
 }
 
-/// Functions by address, memory functions among them, and large arrays.
 fn symbols(file: &Elf) -> (Vec<Span>, BTreeMap<u64, &'static str>, Vec<Array>) {
     let (mut functions, mut entries, mut arrays) = (Vec::new(), BTreeMap::new(), Vec::new());
     for symbol in file.symbols().chain(file.dynamic_symbols()).filter(|symbol| !symbol.is_undefined()) {
@@ -162,7 +160,6 @@ fn symbols(file: &Elf) -> (Vec<Span>, BTreeMap<u64, &'static str>, Vec<Array>) {
     (functions, entries, arrays.into_iter().map(|(_, array)| array).take(MOST_ARRAYS).collect())
 }
 
-/// The executable sections; where there are none the executable segments.
 fn code<'a>(file: &Elf<'a>) -> Vec<Code<'a>> {
     let executable = |flags: SectionFlags| match flags {
         SectionFlags::Elf { sh_flags, .. } => sh_flags.0 & elf::SHF_EXECINSTR.0 != 0,
@@ -208,8 +205,7 @@ fn as_often_as_it_is_there<'a>(
     })
 }
 
-/// Pointers that will lead to memory functions: by name in a dynamic binary, by the address of the function
-/// that chooses a version (IRELATIVE) in a static one, which has no dynamic symbols.
+/// Pointers to memory functions: by name, or in a static binary by the function that chooses (IRELATIVE).
 fn slots(file: &Elf, entries: &BTreeMap<u64, &'static str>) -> BTreeMap<u64, &'static str> {
     let (endian, data) = (file.endian(), file.data());
     let is_mips64el = false;

@@ -13,8 +13,7 @@ pub enum Way {
 }
 
 impl Inspection {
-    /// How one of STREAM's kernels (`Copy`, …) stores, where the functions can be distinguished. Two
-    /// functions that look like one kernel and differ show nothing.
+    /// How one of STREAM's kernels (`Copy`, …) stores. Two functions of one kernel that differ show nothing.
     pub fn way(&self, kernel: &str) -> Option<Way> {
         let mut ways =
             self.functions.iter().filter(|function| function.kernel == Some(kernel)).map(|function| {
@@ -131,7 +130,6 @@ fn share(kernel: &Kernel) -> (u64, u64) {
     (moved / common, counted / common)
 }
 
-/// `Copy`, `Copy and Scale`, `Copy, Scale and Add`.
 fn list(names: &[&str]) -> String {
     match names {
         [] => String::new(),

@@ -1,21 +1,18 @@
-//! What is counted of instructions, function by function, and which of STREAM's kernels a function looks
-//! like.
+//! Counts instructions by function, and decides which of STREAM's kernels a function looks like.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::elf::Span;
-use super::{Architecture, Count};
+use super::{Architecture, Count, Inspection};
 
-/// Starts of the names of libc's own memory functions, which a static binary holds in many versions: what
-/// they hold says nothing of the benchmark's loops.
+/// Starts of the names of libc's memory functions, of which a static binary holds many versions.
 const LIBC: &[&str] =
     &["__mem", "mem", "__str", "str", "__wmem", "wmem", "__rawmem", "_intel_fast_mem", "__intel_", "__x86_"];
 /// What the names of functions hold that compilers made of one parallel loop (gcc, clang, icx, icc).
 const OUTLINED: &[&str] = &["_omp_fn", "omp_outlined", "$omp$", "..omp_par", "__par_loop", "__par_region"];
-/// Starts of the names of functions that are certainly the benchmark's own. In a static binary all others may
-/// be a library's.
+/// Starts of the names of the benchmark's functions: in a static binary others may be a library's.
 const OWN: &[&str] = &["main", "tuned_stream_", "stream"];
 /// STREAM's own names for kernels in functions of their own (stream.c, TUNED), and others'.
 const NAMED: &[(&str, &str)] = &[("copy", "Copy"), ("scale", "Scale"), ("add", "Add"), ("triad", "Triad")];
@@ -26,7 +23,6 @@ const TWO_ARRAYS: f64 = 1.5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fact {
-    /// Stores past the cache; the mnemonic.
     Nontemporal(&'static str),
     /// Stores a vector register, whole or in part.
     Store(Width),
@@ -61,8 +57,7 @@ impl Width {
 pub struct Function {
     /// Its symbol, untrusted; empty where there are none.
     pub name: String,
-    /// STREAM's kernel that it looks like: by its name, or as the outlined body of one parallel loop by its
-    /// loads, stores and arithmetic.
+    /// STREAM's kernel that it looks like: by its name, or the outlined body of a loop by its instructions.
     pub kernel: Option<&'static str>,
     pub nontemporal: usize,
     pub calls: Vec<&'static str>,
@@ -91,17 +86,8 @@ pub(super) struct Tally<'a> {
     widest: Option<Width>,
 }
 
-#[derive(Debug)]
-pub(super) struct Summary {
-    pub nontemporal: Vec<Count>,
-    pub calls: Vec<Count>,
-    pub widest: Option<Width>,
-    pub functions: Vec<Function>,
-}
-
 impl<'a> Tally<'a> {
-    /// Counts nothing yet. `is_static`: libraries are part of the code; functions are then distinguished by
-    /// name, if they have names.
+    /// `is_static`: libraries are part of the code, and functions are told apart by name if they have names.
     pub fn new(spans: &'a [Span], is_static: bool) -> Self {
         let only_own = is_static && !spans.is_empty();
         let (functions, mnemonics, calls) = Default::default();
@@ -143,7 +129,8 @@ impl<'a> Tally<'a> {
         }
     }
 
-    pub fn finish(self) -> Summary {
+    /// Fills in what was counted.
+    pub fn finish(self, inspection: &mut Inspection) {
         let counts = |map: BTreeMap<&'static str, usize>| {
             let mut counts: Vec<Count> =
                 map.into_iter().map(|(name, count)| Count { name: name.to_owned(), count }).collect();
@@ -159,12 +146,10 @@ impl<'a> Tally<'a> {
             })
             .collect();
         functions.truncate(MOST_FUNCTIONS);
-        Summary {
-            nontemporal: counts(self.mnemonics),
-            calls: counts(self.calls),
-            widest: self.widest,
-            functions,
-        }
+        inspection.nontemporal = counts(self.mnemonics);
+        inspection.calls = counts(self.calls);
+        inspection.widest = self.widest;
+        inspection.functions = functions;
     }
 }
 

@@ -18,8 +18,7 @@ use crate::simd::sweep::{LINE, Sweep, sweep};
 use crate::team::Team;
 use crate::worker::{Amount, Kernel, Sample};
 
-/// Seconds of a sample at least: with [`MOST_SAMPLES`] of them, and one that does not count, a round lasts
-/// ten clock ticks of 10 ms, so that tick accounting (steal, foreign load) can say something.
+/// Seconds of a sample at least: a round of [`MOST_SAMPLES`] and a warm-up lasts ten ticks of 10 ms.
 const SHORTEST_SAMPLE: f64 = 0.025;
 const MOST_SAMPLES: usize = 3;
 /// Bytes of one call: some milliseconds of memory, so that a thread's current CPU is read now and then.
@@ -41,7 +40,6 @@ pub(crate) struct Passes {
     regions: Arc<Vec<Region>>,
     bytes: u64,
     passes: u64,
-    /// Sums of the words in even and in odd lines.
     sums: [u64; 2],
 }
 

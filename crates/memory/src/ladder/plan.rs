@@ -57,8 +57,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let lean = seconds > options.rules.max_time * FILLED;
     let sizes = if lean { sizes_at(Density::Lean) } else { full };
 
-    // With small pages the ends of caches that are indexed by physical address depend on which pages one
-    // happens to get.
+    // With small pages the end of a physically indexed cache depends on which pages are obtained.
     let pages = options.pages.or_huge(machine);
     let conditions = conditions::of_placement(&placement)
         .with(key::KERNEL, KERNEL.to_owned())

@@ -24,8 +24,7 @@ use crate::sizes;
 use crate::team::Team;
 use crate::worker::{Amount, Kernel, Sample};
 
-/// Seconds of a sample at least: with [`SAMPLES`] of them, and one that does not count, a round lasts ten
-/// clock ticks of 10 ms, so that tick accounting (steal, foreign load) can say something.
+/// Seconds of a sample at least: a round of [`SAMPLES`] and a warm-up lasts ten ticks of 10 ms.
 const SHORTEST_SAMPLE: f64 = 0.025;
 const SAMPLES: usize = 3;
 /// Seconds of the trial that finds out how fast a chain is.
@@ -66,7 +65,6 @@ fn map(setup: &Setup) -> Result<Vec<Arc<Region>>, Failure> {
     setup.regions.iter().enumerate().map(map).collect()
 }
 
-/// Writes a chain on the thread that will walk it, which thereby touches its pages first.
 fn write(
     team: &Team,
     region: &Arc<Region>,

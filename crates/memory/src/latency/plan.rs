@@ -18,11 +18,9 @@ use crate::pages::{self, Pages};
 use crate::pointer_chain;
 use crate::sizes::{self, CACHE_FACTOR};
 
-/// `kernel` of all figures that are the latency of a load.
 pub const KERNEL: &str = "latency";
 /// The figure that stands for idle memory latency, with huge pages.
 pub const DRAM: &str = "memory.latency.dram";
-/// The same with small pages.
 pub const DRAM_SMALL: &str = "memory.latency.dram.small";
 
 #[derive(Debug)]
@@ -36,7 +34,6 @@ pub struct Series {
     octaves: (u32, u32),
     /// Where time is short it ends here.
     lean_end: u64,
-    /// The id of its last figure, if that stands for memory.
     dram: Option<&'static str>,
 }
 
@@ -68,13 +65,11 @@ pub static SERIES: &[Series] = &[
     },
 ];
 
-/// Largest size by default: STREAM's rule of 4 x the caches, at least this much, as chains of a few 100 MiB
-/// are partly translated by cached page tables.
+/// Largest size by default: 4 x the caches, at least this: smaller chains profit from cached page tables.
 const LEAST_LARGEST: u64 = 1 << 30;
 /// … and at most this much: laying a chain takes a second for each GiB.
 const MOST_LARGEST: u64 = 4 << 30;
-/// Small pages begin to differ where a first-level TLB of 64 entries no longer reaches, at 256 KiB; one size
-/// below shows that they do not before.
+/// Small pages differ where a first-level TLB of 64 entries ends, at 256 KiB; one size below shows the start.
 const SMALL_BEGIN: u64 = 128 << 10;
 /// Where time is short, page by page is compared where random order surely costs page walks.
 const PAGED_BEGIN: u64 = 4 << 20;
@@ -157,16 +152,13 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let laid = tasks.iter().map(|task| task.bytes).sum::<u64>() as f64;
     let notes = notes(cpu, (from, to), &limited_by, density, &regions, stride, tasks.len());
     let setup = Setup { machine: machine.clone(), cpu, stride, regions, tasks };
+    let bytes = mapped as f64;
+    let least_seconds = sizes::touch_seconds(machine, 1, bytes);
     let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.latency",
-        setup,
-        figures,
-        rules: options.rules,
         preparing: format!("laying chains of {} in all", format::bytes(laid)),
-        least_seconds: sizes::touch_seconds(machine, 1, mapped as f64),
         prepare_deadline: deadlines::GRACE + laid / SLOWEST_LAY,
         round_deadline: deadlines::GRACE,
+        ..mode::suite("memory.latency", setup, figures, options.rules, least_seconds, bytes)
     };
     Ok(Planned { suite, notes })
 }
@@ -225,7 +217,6 @@ fn kind(asked: Pages, series: &Series) -> Option<Pages> {
     }
 }
 
-/// The sizes of each series: as many as the time allows.
 fn sizes(series: &[&Series], ends: (u64, u64), caches: &[u64], rules: &Rules) -> (Vec<Vec<u64>>, Density) {
     let sizes_at = |density: Density| -> Vec<Vec<u64>> {
         let all = ladder_sizes::sizes(ends.0, ends.1, caches, density);

@@ -31,7 +31,6 @@ const SAMPLES: usize = 4;
 const TRIAL_STEPS: u64 = 1 << 16;
 /// Groups of each thread's untimed walk by which the groups of a sample are found: 48 MiB.
 const TRIAL_GROUPS: usize = 1 << 10;
-/// Pages of the chain whose node is asked for.
 const PAGE_SAMPLES: usize = 192;
 
 struct LoadedBench {
@@ -44,14 +43,12 @@ struct LoadedBench {
     tasks: BTreeMap<String, Task>,
     /// Figures with rounds of this worker: rounds of one that died cannot be checked.
     measured: BTreeSet<String>,
-    /// Steps of a sample, the same at every point.
     steps: u64,
     /// Groups that each thread walks in a sample in which all inject, by mix.
     groups: BTreeMap<String, usize>,
     at_start: Evidence,
 }
 
-/// Maps and touches the memory, writes the chain, starts the threads, and records which pages were obtained.
 pub fn prepare(
     setup: Setup,
     _event: &mut dyn FnMut(Event),

@@ -19,11 +19,9 @@ use crate::simd::Simd;
 use crate::sizes::{self, ARRAYS};
 use crate::thread_blocks::ThreadBlocks;
 
-/// Intel MLC's delays.
 const ALL_DELAYS: &[u64] =
     &[0, 2, 8, 15, 50, 100, 200, 300, 400, 500, 700, 1000, 1300, 1700, 2500, 3500, 5000, 9000, 20_000];
-/// Those that are measured by default: both ends, and the bend between them, which is at long delays with
-/// many injectors and at short ones with few.
+/// The default delays: both ends, and the bend, which is at long delays with many injectors.
 const USUAL_DELAYS: &[u64] = &[0, 2, 8, 15, 50, 100, 200, 400, 1000, 20_000];
 /// Those that are measured where time is short.
 const FEW_DELAYS: &[u64] = &[0, 8, 50, 200, 20_000];
@@ -126,31 +124,20 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         limits::set_peak(figure, machine);
     }
     let notes = notes(&placement, &share, &setup, delays);
+    let (bytes, chain) = (mapped as f64, setup.chain as f64);
+    let steps = chain / setup.stride as f64;
+    let least_seconds = sizes::touch_seconds(machine, placement.threads.len(), bytes + chain);
+    let shown = figure::format::bytes;
     let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.loaded",
-        figures,
-        rules: options.rules,
-        preparing: format!(
-            "first touch of {} and a chain of {}",
-            figure::format::bytes(mapped as f64),
-            figure::format::bytes(setup.chain as f64)
-        ),
-        least_seconds: sizes::touch_seconds(
-            machine,
-            placement.threads.len(),
-            (mapped + setup.chain as u64) as f64,
-        ),
-        prepare_deadline: deadlines::touch(mapped as f64)
-            + (setup.chain / setup.stride) as f64 * SLOWEST_STEP,
+        preparing: format!("first touch of {} and a chain of {}", shown(bytes), shown(chain)),
+        prepare_deadline: deadlines::touch(bytes) + steps * SLOWEST_STEP,
         // A round is some multiple of its seconds, unless the machine is swamped.
         round_deadline: 2.0 * deadlines::GRACE,
-        setup,
+        ..mode::suite("memory.loaded", setup, figures, options.rules, least_seconds, bytes)
     };
     Ok(Planned { suite, notes })
 }
 
-/// Which delays, and how long a round: as many as the time allows.
 fn effort(options: &Options, mixes: usize, bytes: f64) -> (&'static [u64], f64) {
     let rules = options.rules;
     if rules.max_time == f64::MAX {
@@ -199,7 +186,7 @@ impl Builder<'_> {
             Point::All { mix } => self.all(mix),
         };
         figure.conditions.set(key::ARRAYS_TOTAL_BYTES, (ARRAYS * self.share.array) as f64);
-        self.share.write(&mut figure);
+        sizes::write_bounds(&mut figure, &self.share.limited_by, &self.share.room);
         match not_available {
             Some(reason) => figure = figure.not_available(reason),
             None => self.setup.tasks.push(Task { id: figure.id.clone(), point }),

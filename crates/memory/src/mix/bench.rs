@@ -24,7 +24,6 @@ use crate::worker::{Amount, Kernel, Sample, UNKNOWN_CONTENTS};
 
 /// Groups between two calls of [`WorkerThread::sample_cpu`]: 8 MiB, a millisecond or so.
 const GLANCE_GROUPS: usize = 170;
-/// Pages of which each thread checks an element after a round.
 const SPOT_CHECKS: usize = 256;
 
 #[derive(Clone, Copy)]
@@ -55,8 +54,7 @@ pub(crate) struct Passes {
 }
 
 impl Mixes {
-    /// Fills the blocks where it is not known what they hold, each thread its own: at the start that is the
-    /// first touch.
+    /// Fills the blocks if their contents are not known, each thread its own: at the start the first touch.
     fn fill_unknown(&mut self) -> Result<(), Failure> {
         if self.contents.is_none() {
             let start = self.next_value();

@@ -12,7 +12,7 @@ use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
 use crate::simd::Simd;
 use crate::simd::mix::GROUP;
-use crate::sizes::{self, ARRAYS};
+use crate::sizes::{self, ARRAYS, Room};
 use crate::thread_blocks::{GROUP_BYTES, ThreadBlocks};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -41,13 +41,12 @@ pub struct Share {
     /// What made it smaller than the rule; empty if nothing did.
     pub limited_by: String,
     /// Room for all arrays.
-    pub available: Reading<u64>,
+    pub room: Reading<Room>,
     pub caches: String,
 }
 
 impl Share {
-    /// Decides it: three arrays of 4 x the caches as for STREAM's kernels, each thread's share of an array in
-    /// whole groups.
+    /// Three arrays of 4 x the caches as for STREAM's kernels, each thread's share in whole groups.
     pub fn of(machine: &Machine, options: &Options, placement: &Placement) -> Result<Share, PlanError> {
         let threads = placement.threads.len() as u64;
         let least = threads * GROUP as u64;
@@ -65,13 +64,8 @@ impl Share {
             groups: groups as usize,
             array: groups * threads * GROUP_BYTES as u64,
             limited_by: sizes.shortened_by(options.array_size, &cache),
-            available: room.map(|room| room.bytes),
-            caches: match cache {
-                Reading::Value(cache) => {
-                    format!("{} ({})", figure::format::bytes(cache.bytes as f64), cache.basis)
-                }
-                Reading::Unknown(reason) => format!("unknown: {reason}"),
-            },
+            room,
+            caches: sizes::describe(&cache),
         })
     }
 }
@@ -152,15 +146,8 @@ fn planned(mix: Mix, options: &Options, placement: &Placement, share: &Share, si
         .with(key::DATA_TOUCHED, all as f64)
         .with(key::COUNTED_BYTES, counted as f64)
         .with(key::TRAFFIC_BYTES, counted as f64);
-    share.write(&mut figure);
+    sizes::write_bounds(&mut figure, &share.limited_by, &share.room);
     figure
-}
-
-impl Share {
-    pub fn write(&self, figure: &mut Figure) {
-        figure.evidence.put(key::MEMORY_LIMITED_BY, self.limited_by.clone());
-        figure.evidence.put_reading(key::MEMORY_AVAILABLE, self.available.clone().map(|bytes| bytes as f64));
-    }
 }
 
 pub fn axis(name: &str, value: CoordinateValue) -> figure::series::At {

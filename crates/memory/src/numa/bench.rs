@@ -29,7 +29,6 @@ const SHORTEST_SAMPLE: f64 = 3e-3;
 /// Steps of the walk by which the length of samples is chosen: some tenths of a millisecond.
 const TRIAL_STEPS: u64 = 256 * UNROLL;
 
-/// The CPUs of a node, ready to work: all of them, and one alone.
 struct NodeTeams {
     all: Rc<Team>,
     one: Rc<Team>,
@@ -38,7 +37,6 @@ struct NodeTeams {
 pub(crate) struct Numa {
     setup: Setup,
     teams: Vec<NodeTeams>,
-    /// A thread near to each node's memory.
     near: Team,
     memories: Vec<Result<NodeMemory, Failure>>,
 }
@@ -48,7 +46,6 @@ pub(crate) enum Work {
     Walk { chain: Arc<FullTraversal>, steps: u64 },
 }
 
-/// A team with a thread for each column, on a CPU near to it.
 fn near(setup: &Setup, clock: &Clock) -> Result<Team, Failure> {
     let first = |near: usize| setup.rows.get(near).and_then(|row| row.threads.first().cloned());
     let threads: Option<Vec<_>> = setup.columns.iter().map(|column| first(column.near)).collect();
@@ -56,8 +53,7 @@ fn near(setup: &Setup, clock: &Clock) -> Result<Team, Failure> {
     Team::new(&setup.machine, &threads, clock.clone())
 }
 
-/// Maps and touches the memory of every column: arrays by all threads of the nearest node, one after the
-/// other; chains, which one thread writes, all at once.
+/// Maps and touches each column's memory: arrays one by one, by all near threads; all chains at once.
 fn memories(
     setup: &Setup,
     teams: &[NodeTeams],
@@ -103,7 +99,6 @@ impl Numa {
         }
     }
 
-    /// How the threads of a row share a column's array.
     fn split(&self, task: &Task, memory: &NodeMemory) -> Split {
         let threads = self.teams[task.row].all.threads();
         Split { threads, most: memory.array.bytes() / ELEMENT as usize }
@@ -174,8 +169,7 @@ impl Kernel for Numa {
         })
     }
 
-    /// Of the arrays every round checks its sums. Of the chain of each column: whether it is whole and every
-    /// step of it was taken.
+    /// Every round checks the sums of arrays; of each chain: whether it is whole and every step was taken.
     fn verify_all(&mut self) -> Result<Vec<f64>, Failure> {
         let chains: Vec<_> = self
             .memories

@@ -23,7 +23,6 @@ pub struct Cells<'a> {
 }
 
 impl Cells<'_> {
-    /// A cell, with what is true of it whether it can be measured or not.
     pub fn planned(&self, quantity: Quantity, cpus: u32, memory: u32) -> Figure {
         let relation = Relation::of(self.machine, cpus, memory);
         let place = format!("CPUs of node {cpus}, memory of node {memory} ({})", relation.title());
@@ -70,8 +69,7 @@ impl Cells<'_> {
     }
 }
 
-/// Where there is one node, or none is shown, what the matrix is for cannot be measured, and the record says
-/// so.
+/// The figure that says why nothing remote can be measured: there is one node, or none is shown.
 pub fn nothing_remote(machine: &Machine, quantity: Quantity) -> Option<Figure> {
     let reason = match (machine.numa.nodes.as_slice(), &machine.numa.unknown) {
         ([], unknown) => unknown.clone().unwrap_or_else(|| "the kernel shows no NUMA node".to_owned()),

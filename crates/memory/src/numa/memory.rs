@@ -19,7 +19,6 @@ use crate::team::Team;
 /// What every element of the array holds: sums of it are exact.
 pub const VALUE: f64 = 1.5;
 const PAGE_SAMPLES: usize = 256;
-/// Elements of the array that are read back.
 const SPOT_CHECKS: usize = 1024;
 
 #[derive(Debug)]
@@ -44,7 +43,6 @@ impl Mapped {
         Ok(Mapped { node, array: Arc::new(map()?), chain: map()? })
     }
 
-    /// Lets the threads of a team touch the array, each its part.
     pub fn touch(&self, team: &Team) -> Result<(), Failure> {
         let array = self.array.clone();
         let split = Split { threads: team.threads(), most: array.bytes() / ELEMENT as usize };
@@ -73,7 +71,6 @@ impl NodeMemory {
         both
     }
 
-    /// Whether a sample of the array, read back, holds what was written.
     fn holds_its_value(&self) -> bool {
         let elements = self.array.bytes() / ELEMENT as usize;
         let start = self.array.start().cast::<f64>().cast_const();

@@ -1,5 +1,4 @@
-//! Which NUMA nodes there are to measure between, how two of them stand to one another, and why some cannot
-//! be measured. Pure.
+//! Which NUMA nodes are measured, their relations, and why some cannot be measured. Pure.
 
 use std::collections::BTreeSet;
 
@@ -14,20 +13,16 @@ use crate::words::words;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Quantity {
-    /// The kernel `read`: MLC's bandwidth matrix is of reads too, and since nothing is written all rows share
-    /// an array.
+    /// The kernel `read`, as in MLC's bandwidth matrix: nothing is written, so that all rows share an array.
     Bandwidth,
     Latency,
 }
 
 words! {
-    /// How the memory of a node stands to CPUs.
     pub enum Relation {
-        /// Their own node.
         Local = "local",
         /// Another node of their package: sub-NUMA clustering, nodes per socket.
         SamePackage = "same-package",
-        /// A node of another package.
         OtherPackage = "other-package",
         /// A node that has no CPUs: memory behind CXL, HBM beside DDR.
         MemoryOnly = "memory-only",
@@ -35,7 +30,6 @@ words! {
 }
 
 impl Relation {
-    /// How node `memory` stands to the CPUs of node `cpus`.
     pub fn of(machine: &Machine, cpus: u32, memory: u32) -> Relation {
         let packages = |node| -> BTreeSet<u32> {
             let cpus = machine.node(node).map(|node| node.cpus.clone()).unwrap_or_default();
@@ -67,7 +61,6 @@ impl Relation {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeUse<T> {
     pub node: u32,
-    /// What is used of it, or why it cannot be.
     pub usable: Result<T, Failure>,
 }
 
@@ -157,8 +150,7 @@ fn memory(machine: &Machine, node: u32) -> Result<(), Failure> {
     }
 }
 
-/// The one of these nodes that is nearest to `memory`, by the advertised distances; itself if it is among
-/// them.
+/// The index of the node nearest to `memory`, by advertised distance; itself if it is among them.
 pub fn nearest(machine: &Machine, nodes: &[u32], memory: u32) -> Option<usize> {
     let far = |node: u32| match machine.node_distance(node, memory) {
         _ if node == memory => 0,

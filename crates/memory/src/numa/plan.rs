@@ -17,8 +17,7 @@ use crate::pages::Pages;
 use crate::simd::Simd;
 use crate::sizes;
 
-/// A round lasts at least about this long, in seconds, so that tick accounting (steal, foreign load) can say
-/// something: twenty ticks of 10 ms.
+/// Seconds of a round at least: twenty ticks of 10 ms, so that tick accounting (steal, foreign load) shows.
 const ROUND: f64 = 0.2;
 /// With many cells rounds are shorter, but not below this, in seconds: what surrounds a round takes as long.
 const SHORTEST_ROUND: f64 = 0.05;
@@ -114,26 +113,18 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let rows =
         rows.into_iter().map(|(node, placement)| Row { node, threads: placement.threads.clone() }).collect();
     let setup = Setup { machine: machine.clone(), rows, columns, simd, pages, round, tasks };
+    let (bytes, nodes) = (bytes as f64, setup.columns.len());
+    let plural = if nodes == 1 { "" } else { "s" };
+    let least_seconds = sizes::touch_seconds(machine, 1, bytes);
     let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.numa",
-        figures,
-        rules: options.rules,
-        preparing: format!(
-            "first touch of {} on {} NUMA node{}",
-            format::bytes(bytes as f64),
-            setup.columns.len(),
-            if setup.columns.len() == 1 { "" } else { "s" }
-        ),
-        least_seconds: sizes::touch_seconds(machine, 1, bytes as f64),
-        prepare_deadline: deadlines::touch(bytes as f64) + largest / LINE as f64 * SLOWEST_ELEMENT,
+        preparing: format!("first touch of {} on {nodes} NUMA node{plural}", format::bytes(bytes)),
+        prepare_deadline: deadlines::touch(bytes) + largest / LINE as f64 * SLOWEST_ELEMENT,
         round_deadline: deadlines::GRACE + largest / SLOWEST_PASS,
-        setup,
+        ..mode::suite("memory.numa", setup, figures, options.rules, least_seconds, bytes)
     };
     Ok(Planned { suite, notes })
 }
 
-/// What is used of each column, or why nothing is.
 fn shares(
     machine: &Machine,
     options: &Options,

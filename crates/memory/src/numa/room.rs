@@ -16,8 +16,7 @@ use lab::failure::Failure;
 
 /// Sizes are multiples of this: whole blocks for the kernels, and laps of whole turns of the walking loop.
 pub const GRAIN: u64 = LINE as u64 * UNROLL;
-/// Bytes that each byte of size costs: array, chain, and while it is made the order of the chain (4 B for
-/// each line).
+/// Bytes for each byte of size: array, chain, and while it is made the order of the chain (4 B a line).
 const COST: f64 = 2.0 + 4.0 / LINE as f64;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,10 +28,8 @@ pub struct Share {
     pub limited_by: String,
 }
 
-/// What is wanted, of every node alike.
 #[derive(Clone, Debug)]
 pub struct SizeRequest<'a> {
-    /// `--array-size`, in elements.
     pub asked: Option<u64>,
     /// The caches of the row that has most.
     pub cache: &'a Reading<LastLevel>,
@@ -60,8 +57,7 @@ fn least(threads: usize) -> u64 {
     (threads as u64 * BLOCK as u64 * ELEMENT).next_multiple_of(GRAIN)
 }
 
-/// What is used of `node`, one of `nodes` that share what the machine and its control groups leave; or why
-/// there is nothing to use.
+/// What is used of `node`, one of `nodes` that share the machine's memory; or why nothing is.
 pub fn share(
     machine: &Machine,
     node: &Node,
@@ -104,8 +100,7 @@ fn reserved(node: &Node, page: u64, bytes: u64) -> Result<(u64, String), Failure
     Ok((free / 2 * page, format!("{free} reserved pages of {name} are free on node {}", node.node)))
 }
 
-/// The most bytes of size that are free, and what bounds them: the node, or what the machine or a control
-/// group leaves for all nodes together.
+/// The most bytes of size that are free, and what bounds them: the node, the machine or a control group.
 fn free(machine: &Machine, node: &Node, nodes: usize, is_asked: bool) -> (u64, String) {
     let usable = |bytes: u64| (bytes as f64 * USABLE_SHARE / COST) as u64 / GRAIN * GRAIN;
     let whole = match if is_asked { sizes::now(machine) } else { sizes::room(machine) } {

@@ -9,8 +9,7 @@ use crate::words::words;
 
 words! {
     pub enum Binding {
-        /// Place = core: a thread may use all hardware threads of its core. One thread on each core first, then
-        /// round again.
+        /// Place = core with all its hardware threads. One thread on each core first, then round again.
         Cores = "cores",
         /// Place = hardware thread, in the same order.
         Threads = "threads",
@@ -19,7 +18,6 @@ words! {
     }
 }
 
-/// The bindings, in the order in which they are shown.
 pub const BINDINGS: &[Binding] = &[Binding::Cores, Binding::Threads, Binding::Packed];
 
 impl Binding {
@@ -37,7 +35,6 @@ impl Binding {
 pub struct Cores(pub Vec<CpuList>);
 
 impl Cores {
-    /// The cores of a machine, as far as we may use them; only those of `within`, if given.
     pub fn of(machine: &Machine, within: Option<&CpuList>) -> Cores {
         let topology = &machine.topology;
         let mut usable = topology.usable();

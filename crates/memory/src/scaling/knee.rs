@@ -7,8 +7,7 @@ use lab::placement::Placement;
 use super::bindings::Cores;
 use crate::limits;
 
-/// The share of the best from which on more threads are not worth their CPUs. A flat curve still rises and
-/// falls by some per cent, with the mix of reads and writes and where threads lie.
+/// Share of the best that is enough: a flat curve still varies by some per cent.
 const REACHED: f64 = 0.95;
 
 pub fn complete(figures: &mut Vec<Figure>, machine: &Machine) {
@@ -24,8 +23,7 @@ pub fn complete(figures: &mut Vec<Figure>, machine: &Machine) {
     figures.extend(knees);
 }
 
-/// The knee of a curve that begins with one thread; `None` with fewer than two points. Points where cores are
-/// shared unequally are none of it: their rate is no bandwidth.
+/// The knee of a curve from one thread on; points where cores are shared unequally are left out.
 fn knee(figures: &[Figure], series: &str, cores: &Cores) -> Option<Figure> {
     let even = |figure: &&Figure| {
         let cpus = figure.conditions.get(CPUS).unwrap_or_default();

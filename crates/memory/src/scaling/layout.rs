@@ -18,7 +18,6 @@ pub struct Part {
     pub length: usize,
 }
 
-/// How the arrays of one point are shared out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {
     pub parts: Vec<Part>,
@@ -32,8 +31,7 @@ impl Layout {
     }
 }
 
-/// Shares `elements` out. `homes` has for each thread the index of its node and of its core; there are
-/// `nodes` nodes.
+/// Shares `elements` out. `homes`: the node's and the core's index of each thread.
 ///
 /// Static: equal shares, whatever the thread's core is shared with, as OpenMP's static schedule. Dynamic:
 /// each node gets its share by the cores in use there, and its threads take blocks of that as they come free.

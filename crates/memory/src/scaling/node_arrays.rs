@@ -34,14 +34,12 @@ impl NodeArrays {
         self.0.iter().map(Arrays::bytes).sum()
     }
 
-    /// The NUMA node of pages of a node's arrays, as far as `elements` of each are used.
     pub fn nodes(&self, node: usize, elements: usize) -> SampledNodes {
         self.0[node].nodes(0, elements)
     }
 }
 
-/// What the arrays of one node must hold. Figures use them from the beginning on, each as far as it needs, so
-/// that values are equal from one such end to the next.
+/// What a node's arrays must hold: values are equal from one figure's end to the next.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contents(Vec<(usize, Expected)>);
 
@@ -88,7 +86,6 @@ impl Contents {
             .sum()
     }
 
-    /// Whether the arrays should be filled anew before they are used again.
     pub fn is_worn(&self) -> bool {
         self.0.iter().any(|(_, expected)| expected.is_worn())
     }

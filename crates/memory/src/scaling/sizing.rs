@@ -18,11 +18,9 @@ pub struct NodeNeed {
     pub node: Option<u32>,
     /// The cores that touch it first, each with its CPUs.
     pub cores: Vec<CpuList>,
-    /// Elements of each array: the most that any figure uses.
     pub elements: usize,
 }
 
-/// One point of a curve, before its arrays are sized.
 pub(super) struct Point {
     pub(super) binding: Binding,
     pub(super) schedule: Schedule,
@@ -31,12 +29,6 @@ pub(super) struct Point {
     pub(super) cache: Reading<LastLevel>,
     pub(super) elements: u64,
     pub(super) limited_by: String,
-}
-
-/// Whether a point's arrays are smaller than the rule although that was not asked for.
-pub(super) fn short(point: &Point, options: &Options) -> bool {
-    let rule = point.cache.value().map_or(0, |cache| sizes::CACHE_FACTOR * cache.bytes);
-    options.array_size.is_none() && point.elements * ELEMENT < rule
 }
 
 /// The NUMA nodes of the cores in use; one where none are shown.
@@ -69,7 +61,6 @@ impl Nodes {
         layout::share(point.schedule, &homes, self.nodes.len(), point.elements as usize)
     }
 
-    /// The most elements of each node's region that any point uses.
     fn regions(&self, points: &[Point]) -> Vec<usize> {
         let mut most = vec![0; self.nodes.len()];
         for point in points {
@@ -138,7 +129,7 @@ pub(super) fn fit(
         let least = point.placement.threads.len() as u64;
         let blocks = (point.elements as f64 * scale) as u64 / BLOCK as u64;
         point.elements = blocks.max(least) * BLOCK as u64;
-        if point.limited_by.is_empty() && short(point, options) {
+        if point.limited_by.is_empty() && sizes::is_short(point.elements, &point.cache) {
             point.limited_by =
                 format!("{ARRAYS} arrays of {} do not fit: {bound}", format::bytes((wanted / ARRAYS) as f64));
         }

@@ -275,8 +275,7 @@ macro_rules! paged {
     };
 }
 
-/// The loop that sums, four pages side by side, then what is left in a row. Eight accumulators hide the
-/// latency of the additions.
+/// Sums, four pages side by side, then the rest in a row. Eight accumulators hide the additions' latency.
 macro_rules! summing {
     ($name:ident, $r:literal, $eight:ident, $step:literal, $pages:ident, $page_step:literal) => {
         /// # Safety

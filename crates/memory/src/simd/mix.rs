@@ -29,8 +29,7 @@ pub const GROUP: usize = PAGES * PAGE_ELEMENTS;
 /// `start` is aligned to [`PAGE`] and valid for `groups` groups; the processor has the instruction set.
 pub type Walk = unsafe fn(start: *mut f64, groups: usize, value: f64, spins: u64) -> f64;
 
-/// Which pages of a group a walk writes: those whose number, modulo [`Turn::pages`], is at least
-/// [`Turn::reads`].
+/// A walk writes the pages whose number modulo [`Turn::pages`] is at least [`Turn::reads`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// Pages side by side; a divisor of [`PAGES`].
@@ -118,8 +117,7 @@ macro_rules! sums {
     };
 }
 
-/// All walks of an instruction set, and their table. `$walk` makes the function of a name, a mix and what
-/// comes after each line.
+/// All walks of an instruction set and their table. `$walk` takes name, mix, and what follows each line.
 macro_rules! walks {
     ($walk:ident, $spin:expr) => {
         $walk!(read, 1, 0, "");

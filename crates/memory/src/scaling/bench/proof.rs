@@ -1,5 +1,4 @@
-//! Proof that the memory is what figures assume: where it lies, on what pages, and what it holds after they
-//! ran.
+//! Proof of the memory: where it lies, on what pages, and what it holds after figures ran.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +28,6 @@ impl Scaling {
         Ok(())
     }
 
-    /// Largest relative error over every `step`-th element of every array.
     pub(super) fn check(&self, step: usize) -> Result<f64, Failure> {
         let contents = self.contents.clone();
         let errors = self.each_slice(move |node, array, first, slice| {
@@ -44,8 +42,7 @@ impl Scaling {
         Ok(errors.into_iter().flatten().fold(0.0, f64::max))
     }
 
-    /// Calls `job` for each array's slice of each touching thread: with the node, the array, and the slice's
-    /// first element.
+    /// Calls `job` with node, array, first element and slice, for each array and touching thread.
     fn each_slice<T: Send + 'static>(
         &self,
         job: impl Fn(usize, Array, usize, &mut [f64]) -> T + Send + Sync + 'static,
@@ -66,8 +63,7 @@ impl Scaling {
         })
     }
 
-    /// Size of the pages, and whether they are there, as it is now. Their place is asked for figure by
-    /// figure.
+    /// Size and presence of the pages. Their place is sampled for each figure.
     pub(super) fn pages(&self) -> Evidence {
         page_evidence::of_backing(self.arrays.backing(), self.arrays.bytes())
     }
@@ -84,8 +80,7 @@ impl Scaling {
         page_evidence::local_share(&self.setup.machine, &places, nodes)
     }
 
-    /// Overwrites, where a kernel must write and does not read, the elements that will be checked: what the
-    /// round before left there would pass for this one's work.
+    /// Overwrites elements that will be checked, where a kernel writes only: old results must not pass.
     pub(super) fn blank(&self, team: &Team, task: &Task, turn: usize) -> Result<(), Failure> {
         let kernel = Kernel::of(task.operation);
         let Some(target) = kernel.stores.filter(|target| !kernel.loads.contains(target)) else {
@@ -102,7 +97,6 @@ impl Scaling {
         Ok(())
     }
 
-    /// Largest relative error at those elements.
     pub(super) fn spot_checks(&self, team: &Team, task: &Task, turn: usize) -> Result<f64, Failure> {
         let Some(target) = Kernel::of(task.operation).stores else { return Ok(0.0) };
         let (arrays, ranges) = (self.arrays.clone(), ranges(&task.layout, task.schedule));
@@ -120,14 +114,12 @@ impl Scaling {
     }
 }
 
-/// Some elements of a range, others for each `turn`.
 fn spots(start: usize, length: usize, turn: usize) -> impl Iterator<Item = usize> {
     let step = (length / SPOT_CHECKS).max(1);
     (turn * TURN % step..length).step_by(step).map(move |at| start + at)
 }
 
-/// What each thread checks: its own part, or under a dynamic schedule an equal share of what its node's
-/// threads took. The node, the first element, and how many.
+/// What each thread checks (node, first element, count): its part, or an equal share of its node's.
 fn ranges(layout: &Layout, schedule: Schedule) -> Vec<(usize, usize, usize)> {
     let threads = |node: usize| layout.parts.iter().filter(|part| part.node == node).count();
     let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();

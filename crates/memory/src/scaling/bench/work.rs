@@ -28,7 +28,6 @@ const SPINS: u32 = 1000;
 #[repr(align(128))]
 struct PaddedCounter(AtomicUsize);
 
-/// A node's blocks under a dynamic schedule.
 #[derive(Debug)]
 struct BlockQueue {
     /// The next number to take, for each sample. Number / blocks is the pass, the rest the block.
@@ -49,7 +48,6 @@ pub(crate) struct Work {
     arrays: Arc<NodeArrays>,
     contents: Vec<Contents>,
     nodes: Vec<BlockQueue>,
-    /// Elements that each thread took, over all passes and samples.
     taken: Vec<PaddedCounter>,
 }
 
