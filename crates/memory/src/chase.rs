@@ -79,10 +79,7 @@ impl Chain {
     /// addresses of the elements at `steps`, each less than the number of elements.
     ///
     /// # Safety
-    /// As there.
-    ///
-    /// # Panics
-    /// As there.
+    /// As [`write`](Chain::write).
     pub(crate) unsafe fn write_noting(
         base: *mut u8,
         bytes: usize,

@@ -6,7 +6,7 @@
 use figure::format;
 
 use crate::mode::PlanError;
-use crate::sizes::Room;
+use crate::sizes::{Room, USABLE_SHARE};
 
 /// Sizes are multiples of this: it holds 16 lines of 64 B, or 8 of 128 B.
 pub const GRAIN: u64 = 1 << 10;
@@ -19,8 +19,11 @@ const AROUND: &[f64] = &[0.5, 0.625, 0.75, 1.0, 1.25, 1.5, 2.0];
 const AROUND_LEAN: &[f64] = &[0.75, 1.0, 1.5];
 /// Two sizes nearer than this factor say the same.
 const APART: f64 = 1.15;
-/// Share of the available memory that ladders may take: page tables, this program and others need the rest.
-const USABLE_SHARE: f64 = 0.85;
+
+/// Seconds that a round of one figure takes, with what is around it.
+pub const ROUND: f64 = 0.12;
+/// Share of the time that the plan may fill with the least rounds; the rest is for rounds that are repeated.
+pub const FILLED: f64 = 0.9;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Density {

@@ -140,6 +140,25 @@ pub fn kernels(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
     Ok(KERNELS.iter().filter(is_asked).collect())
 }
 
+/// These kernels with each of their stores that is asked for and that there is code for: portable code has no
+/// non-temporal ones. A kernel that stores nothing is always asked for.
+pub fn with_stores(
+    kernels: &[&'static Kernel],
+    options: &Options,
+    simd: Simd,
+) -> Result<Vec<(&'static Kernel, Stores)>, PlanError> {
+    let is_wanted = |stores| options.stores.is_none_or(|only| only == stores || stores == Stores::None);
+    let all = kernels.iter().flat_map(|kernel| kernel.ways.iter().map(|&stores| (*kernel, stores)));
+    let pairs: Vec<_> = all
+        .filter(|&(kernel, stores)| is_wanted(stores) && simd.kernel(kernel.operation, stores).is_some())
+        .collect();
+    if pairs.is_empty() {
+        let kernels = options.kernels.join(",");
+        return Err(PlanError::Nothing { kernels, stores: options.stores.map_or("", Stores::word) });
+    }
+    Ok(pairs)
+}
+
 pub fn simd(options: &Options) -> Result<Simd, PlanError> {
     let simd = options.simd.unwrap_or_else(Simd::widest);
     if Simd::available().contains(&simd) { Ok(simd) } else { Err(PlanError::NoSuchSimd(simd)) }

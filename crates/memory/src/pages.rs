@@ -35,7 +35,7 @@ impl Pages {
         let policy = machine.kernel.setting("transparent_hugepage").and_then(|setting| setting.value.value());
         match self {
             Pages::Default if policy.is_some_and(|policy| policy != "never") => Pages::Thp,
-            asked => asked,
+            other => other,
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::page_evidence::worse_of;
 use crate::team::Team;
 
 /// Elements between two calls of [`WorkerThread::sample_cpu`]: 8 MiB, a millisecond or so of memory.
-pub const GLANCE_ELEMENTS: usize = 1 << 20;
+pub const CPU_SAMPLE_ELEMENTS: usize = 1 << 20;
 
 pub const UNKNOWN_CONTENTS: &str = "the last round failed: what the memory should hold is not known";
 
@@ -132,13 +132,6 @@ impl Amount {
             Amount::Steps(steps) => seconds / steps * 1e9,
         }
     }
-
-    fn rate(self, seconds: f64) -> f64 {
-        match self {
-            Amount::Bytes(bytes) => bytes / seconds,
-            Amount::Steps(_) => 0.0,
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -167,7 +160,7 @@ pub struct Worker<K: Kernel> {
     pub(crate) kernel: K,
     tasks: BTreeMap<String, (K::Task, History)>,
     pages: Vec<Evidence>,
-    /// Highest rate so far, in bytes a second: what certainly takes long enough needs no trial.
+    /// Highest rate so far, in GB/s: what certainly takes long enough needs no trial.
     fastest: f64,
 }
 
@@ -252,9 +245,11 @@ impl<K: Kernel> Worker<K> {
         let errors = errors.into_iter().flatten().filter(|error| *error > K::SAMPLE_TOLERANCE);
         history.worst_error = errors.fold(history.worst_error.max(error), f64::max);
         let seconds = measured.samples.get(K::WARM_UP..).unwrap_or_default();
-        let timed = || amounts.iter().zip(seconds);
-        self.fastest = timed().map(|(amount, seconds)| amount.rate(*seconds)).fold(self.fastest, f64::max);
-        let values = timed().map(|(amount, seconds)| amount.value(*seconds)).collect();
+        let timed = amounts.iter().zip(seconds);
+        let values: Vec<f64> = timed.map(|(amount, seconds)| amount.value(*seconds)).collect();
+        if let Amount::Bytes(_) = self.kernel.amount(task) {
+            self.fastest = values.iter().copied().fold(self.fastest, f64::max);
+        }
         let mut round = Round::new(measured.started, measured.duration, values, measured.evidence);
         self.kernel.observe(task, &sample, &mut round);
         history.thread_seconds.push(measured.thread_seconds);
@@ -275,7 +270,7 @@ impl<K: Kernel> Worker<K> {
         let policy = self.kernel.policy(task);
         let long = 2.0 * policy.shortest_round;
         let seconds = match self.kernel.amount(task) {
-            Amount::Bytes(bytes) if self.fastest > 0.0 && bytes / self.fastest > long => long,
+            Amount::Bytes(bytes) if self.fastest > 0.0 && bytes / self.fastest / 1e9 > long => long,
             _ => {
                 self.kernel.prepare(team, task, history.rounds())?;
                 pass_seconds(policy.trial, |passes| self.untimed_seconds(team, task, passes))?

@@ -19,7 +19,7 @@ use crate::region::HUGE_PAGE;
 use crate::simd::{Loop, Simd};
 use crate::sizes;
 use crate::team::Team;
-use crate::worker::{Amount, GLANCE_ELEMENTS, Kernel, Sample};
+use crate::worker::{Amount, CPU_SAMPLE_ELEMENTS, Kernel, Sample};
 
 /// Seconds of a sample at least: 100 000 readings of a 30 ns clock.
 const SHORTEST_SAMPLE: f64 = 3e-3;
@@ -203,14 +203,14 @@ impl Sample for Passes {
         for _ in 0..self.passes {
             let mut done = 0;
             while done < share {
-                let length = GLANCE_ELEMENTS.min(share - done);
+                let length = CPU_SAMPLE_ELEMENTS.min(share - done);
                 // SAFETY: the thread's own parts hold `share` elements at this point; lengths are multiples
                 // of a block; regular stores take any alignment, and non-temporal ones have theirs by the
                 // plan.
                 unsafe { (self.code)(a.add(done), b.add(done), c.add(done), length, SCALAR) };
                 done += length;
                 // Reading the current CPU costs as much as a pass in L1.
-                if length == GLANCE_ELEMENTS {
+                if length == CPU_SAMPLE_ELEMENTS {
                     thread.sample_cpu();
                 }
             }

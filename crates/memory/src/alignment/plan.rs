@@ -110,8 +110,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
 }
 
 fn kernels(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
-    let asked = mode::kernels(names)?;
-    let chosen: Vec<_> = asked.into_iter().filter(|kernel| SWEPT.contains(&kernel.operation)).collect();
+    let named = mode::kernels(names)?;
+    let chosen: Vec<_> = named.into_iter().filter(|kernel| SWEPT.contains(&kernel.operation)).collect();
     if chosen.is_empty() {
         let all = SWEPT.map(|operation| Kernel::of(operation).name).join(" and ");
         return Err(PlanError::Wrong(format!(
@@ -154,8 +154,8 @@ impl Builder<'_> {
             let row = |&offset: &u64| MISALIGNMENTS.map(|misalignment| Point { offset, misalignment });
             offsets.iter().flat_map(row).collect()
         };
-        let asked = |stores| self.options.stores.is_none_or(|only| only == stores);
-        if asked(Stores::Regular) {
+        let is_asked = |stores| self.options.stores.is_none_or(|only| only == stores);
+        if is_asked(Stores::Regular) {
             for point in if brief { few(&BRIEF_L1) } else { matrix(&L1_OFFSETS) } {
                 let (elements, problem) = (l1.value().copied().unwrap_or(0), l1.reason().map(str::to_owned));
                 self.add(kernel, Stores::Regular, Level::L1, (elements, point), problem);
@@ -164,7 +164,7 @@ impl Builder<'_> {
                 self.add(kernel, Stores::Regular, Level::Memory, (memory, point), None);
             }
         }
-        if asked(Stores::Nt) {
+        if is_asked(Stores::Nt) {
             for point in matrix(&[0]) {
                 let problem = self.no_non_temporal(kernel, point);
                 self.add(kernel, Stores::Nt, Level::Memory, (memory, point), problem);

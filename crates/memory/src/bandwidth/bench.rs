@@ -20,7 +20,7 @@ use crate::kernels::{self, Array, Operation, SCALAR, UPDATE_FACTOR};
 use crate::simd::Loop;
 use crate::sizes;
 use crate::team::Team;
-use crate::worker::{Amount, GLANCE_ELEMENTS, Kernel, Sample, UNKNOWN_CONTENTS, Worker};
+use crate::worker::{Amount, CPU_SAMPLE_ELEMENTS, Kernel, Sample, UNKNOWN_CONTENTS, Worker};
 
 mod proof;
 
@@ -149,7 +149,7 @@ impl Kernel for Bandwidth {
             held: self.regions.map(|region| region.value(Array::A)),
             // memcpy decides by the length of a call whether to store past the cache: it gets the whole share.
             stride: match task.code {
-                Code::Kernel(_) => GLANCE_ELEMENTS,
+                Code::Kernel(_) => CPU_SAMPLE_ELEMENTS,
                 Code::Baseline(_) => usize::MAX,
             },
             passes: calibration.passes,

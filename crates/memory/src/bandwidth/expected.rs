@@ -65,8 +65,8 @@ impl Expected {
 }
 
 /// Relative error. NaN and infinity give infinity: for STREAM "NaN > epsilon" is false, and the run valid.
-pub fn relative_error(seen: f64, expected: f64) -> f64 {
-    let error = ((seen - expected) / expected).abs();
+pub fn relative_error(value: f64, expected: f64) -> f64 {
+    let error = ((value - expected) / expected).abs();
     if error.is_nan() { f64::INFINITY } else { error }
 }
 
@@ -79,8 +79,8 @@ mod tests {
     fn one_stream_pass() {
         let end = [Copy, Scale, Add, Triad].into_iter().fold(Expected::default(), Expected::after);
         // c = .1; b = .04; c = .14; a = .04 + .4 * .14
-        for (seen, wanted) in end.0.iter().zip([0.096, 0.04, 0.14]) {
-            assert!(relative_error(*seen, wanted) < 1e-15);
+        for (value, wanted) in end.0.iter().zip([0.096, 0.04, 0.14]) {
+            assert!(relative_error(*value, wanted) < 1e-15);
         }
     }
 

@@ -54,10 +54,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
 
     let mut builder =
         Builder { options, placement: &placement, simd, tasks: Vec::new(), figures: Vec::new() };
-    builder.headlines(&kernels, sizes.elements);
-    if builder.figures.is_empty() {
-        let kernels = options.kernels.join(",");
-        return Err(PlanError::Nothing { kernels, stores: options.stores.map_or("", Stores::word) });
+    for (kernel, stores) in mode::with_stores(&kernels, options, simd)? {
+        builder.add(kernel, Code::Kernel(stores), sizes.elements, None);
     }
     let reference = builder.references(machine, &sizes);
     if options.stores.is_none() {
@@ -149,18 +147,6 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn headlines(&mut self, kernels: &[&'static Kernel], elements: u64) {
-        for kernel in kernels {
-            for &stores in kernel.ways {
-                let wanted = self.options.stores.is_none_or(|only| only == stores || stores == Stores::None);
-                // A set without such stores (portable) has no such figure.
-                if wanted && self.simd.kernel(kernel.operation, stores).is_some() {
-                    self.add(kernel, Code::Kernel(stores), elements, None);
-                }
-            }
-        }
-    }
-
     /// Measures the reference figure twice more, again and with doubled arrays. Returns its index.
     fn references(&mut self, machine: &Machine, sizes: &Sizes) -> usize {
         let rank = |task: &Task| match (task.operation, task.code) {

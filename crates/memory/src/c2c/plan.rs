@@ -61,21 +61,21 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         _ => machine.topology.usable(),
     };
     let classes = pairs::find_by_class(machine, &cpus, MOST_PAIRS);
-    let present = classes.iter().filter(|found| !found.pairs.is_empty()).count().max(1);
+    let present = classes.iter().filter(|class| !class.pairs.is_empty()).count().max(1);
     let affordable =
         options.rules.max_time / (ROUND_SECONDS * (options.rules.least * STATES.len() * present) as f64);
     let most = (affordable as usize).clamp(1, MOST_PAIRS);
     let classes = if most < MOST_PAIRS { pairs::find_by_class(machine, &cpus, most) } else { classes };
 
-    let pairs: Vec<Pair> = classes.iter().flat_map(|found| found.pairs.iter().cloned()).collect();
+    let pairs: Vec<Pair> = classes.iter().flat_map(|class| class.pairs.iter().cloned()).collect();
     let (mut figures, mut tasks) = (Vec::new(), Vec::new());
-    for found in &classes {
+    for class in &classes {
         for state in STATES {
-            if let Some(reason) = &found.absent {
-                figures.push(planned(found.class, state, None).not_available(reason.clone()));
+            if let Some(reason) = &class.absent {
+                figures.push(planned(class.class, state, None).not_available(reason.clone()));
             }
-            for (nth, pair) in found.pairs.iter().enumerate() {
-                let mut figure = planned(found.class, state, Some((nth, pair)));
+            for (nth, pair) in class.pairs.iter().enumerate() {
+                let mut figure = planned(class.class, state, Some((nth, pair)));
                 figure.conditions.set(key::PAGES_ASKED, options.pages.word().to_owned());
                 let index = pairs.iter().position(|other| other == pair).unwrap_or_default();
                 tasks.push(Task { id: figure.id.clone(), pair: index, state });
@@ -155,16 +155,16 @@ fn notes(cpus: &CpuList, classes: &[ClassPairs]) -> Vec<(&'static str, String)> 
             ),
         ),
     ];
-    for found in classes.iter().filter(|found| !found.pairs.is_empty()) {
+    for class in classes.iter().filter(|class| !class.pairs.is_empty()) {
         let pairs: Vec<String> =
-            found.pairs.iter().map(|pair| format!("{} -> {}", pair.owner, pair.requester)).collect();
-        let all = if found.existing > pairs.len() {
-            format!(", {} of {} pairs", pairs.len(), found.existing)
+            class.pairs.iter().map(|pair| format!("{} -> {}", pair.owner, pair.requester)).collect();
+        let all = if class.existing > pairs.len() {
+            format!(", {} of {} pairs", pairs.len(), class.existing)
         } else {
             String::new()
         };
-        let text = format!("{} ({}{all})", pairs.join(", "), found.pairs[0].basis);
-        notes.push((found.class.word(), text));
+        let text = format!("{} ({}{all})", pairs.join(", "), class.pairs[0].basis);
+        notes.push((class.class.word(), text));
     }
     notes
 }

@@ -70,7 +70,9 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
 
     let closed = closed(machine);
     let (mut figures, mut tasks, mut groups) = (Vec::new(), Vec::new(), Vec::new());
-    for (kernel, stores) in selected(options, simd)? {
+    let is_default = |kernel: &&Kernel| !options.kernels.is_empty() || DEFAULT.contains(&kernel.name);
+    let kernels: Vec<_> = mode::kernels(&options.kernels)?.into_iter().filter(is_default).collect();
+    for (kernel, stores) in mode::with_stores(&kernels, options, simd)? {
         let task = format!("{}.counters.{}.{}", crate::SUITE, kernel.name, variant(stores));
         let parts = PARTS.into_iter().filter(|part| part.bytes(kernel, stores) > 0);
         let group = Group {
@@ -126,23 +128,6 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         ..mode::suite("memory.counters", Setup { load, groups }, figures, options.rules, least_seconds, bytes)
     };
     Ok(Planned { suite, notes: notes(machine, &placement, sizes.elements, simd, closed) })
-}
-
-/// Kernels and stores that are asked for and that there is code for, in the order of the list.
-fn selected(options: &Options, simd: Simd) -> Result<Vec<(&'static Kernel, Stores)>, PlanError> {
-    let is_default = |kernel: &&Kernel| !options.kernels.is_empty() || DEFAULT.contains(&kernel.name);
-    let wanted = |stores: Stores| options.stores.is_none_or(|only| only == stores || stores == Stores::None);
-    let selected: Vec<_> = mode::kernels(&options.kernels)?
-        .into_iter()
-        .filter(is_default)
-        .flat_map(|kernel| kernel.ways.iter().map(move |&stores| (kernel, stores)))
-        .filter(|(kernel, stores)| wanted(*stores) && simd.kernel(kernel.operation, *stores).is_some())
-        .collect();
-    if selected.is_empty() {
-        let kernels = options.kernels.join(",");
-        return Err(PlanError::Nothing { kernels, stores: options.stores.map_or("", Stores::word) });
-    }
-    Ok(selected)
 }
 
 /// A kernel that stores nothing has no variant but the ordinary one.

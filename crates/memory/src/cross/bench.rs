@@ -47,7 +47,7 @@ struct State {
     runs: Vec<Run>,
     /// How many of them each figure has used or passed over.
     used: BTreeMap<String, usize>,
-    /// Whether its threads were bound as asked, in all runs.
+    /// Whether its threads were bound as program, in all runs.
     bound: Reading<bool>,
     failed: Option<Failure>,
 }
@@ -185,18 +185,18 @@ impl CrossBench {
 
     fn run(&mut self, index: usize) -> Result<(), Failure> {
         let state = &self.programs[index];
-        let asked = &state.program;
+        let program = &state.program;
         let failure =
-            |text: String| Failure::new(format!("{} ({}) {text}", asked.tool, asked.path.display()));
+            |text: String| Failure::new(format!("{} ({}) {text}", program.tool, program.path.display()));
         let call = program::Program {
-            path: asked.path.clone(),
-            arguments: asked.arguments.clone(),
+            path: program.path.clone(),
+            arguments: program.arguments.clone(),
             // A decimal comma would be a comma.
-            environment: [asked.environment.clone(), vec![("LC_ALL".to_owned(), "C".to_owned())]].concat(),
+            environment: [program.environment.clone(), vec![("LC_ALL".to_owned(), "C".to_owned())]].concat(),
             unset: UNSET.iter().map(|name| (*name).to_owned()).collect(),
             directory: None,
             places: self.setup.bandwidth.threads.clone(),
-            deadline: Duration::from_secs_f64(asked.deadline),
+            deadline: Duration::from_secs_f64(program.deadline),
         };
         let (ran, mut around) = measure::around(&self.team.pool, &self.team.watch, || {
             let ran = program::run(&call);
@@ -204,19 +204,19 @@ impl CrossBench {
             (ran, seconds)
         })?;
         let ran = ran.map_err(|error| failure(error.to_string()))?;
-        let kernels: Vec<&str> = asked.pairs.iter().map(|pair| pair.kernel.as_str()).collect();
+        let kernels: Vec<&str> = program.pairs.iter().map(|pair| pair.kernel.as_str()).collect();
         let output = Output {
             text: &ran.output,
             kernels: &kernels,
             counter_rate: self.team.pool.clock.counter_rate(),
         };
-        let tool = TOOLS.iter().find(|tool| tool.name == asked.tool);
+        let tool = TOOLS.iter().find(|tool| tool.name == program.tool);
         let tool = tool.ok_or_else(|| failure("is no program that is known".to_owned()))?;
         if let Some(complaint) = ran.complaint() {
             return Err(failure(format!("failed: {complaint}")));
         }
         let report = (tool.read)(&output).map_err(|reason| failure(format!("was run, but {reason}")))?;
-        let elements = asked.elements.filter(|_| tool.takes_size);
+        let elements = program.elements.filter(|_| tool.takes_size);
         if let Some(contradiction) = report.contradicts(&self.setup.bandwidth.threads, elements) {
             return Err(failure(format!("was run, but {contradiction}")));
         }

@@ -72,7 +72,7 @@ fn runs(request: &RunRequest) -> Result<Vec<Run>, Failure> {
                 way: (stores != Stores::None).then(|| stores.word()),
                 code: Code::Kernel(stores),
                 stores: Some(stores.word()),
-                known: format!("its test {test} says so"),
+                basis: format!("its test {test} says so"),
             };
             runs.push(Run { arguments, environment: Vec::new(), points: vec![point] });
         }

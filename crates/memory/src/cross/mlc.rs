@@ -70,7 +70,7 @@ fn runs(request: &RunRequest) -> Result<Vec<Run>, Failure> {
                 way: (*stores != Stores::None).then(|| stores.word()),
                 code: Code::Kernel(*stores),
                 stores: Some(stores.word()),
-                known: format!("its traffic type {option} says so: {what}"),
+                basis: format!("its traffic type {option} says so: {what}"),
             };
             let arguments = fixed.into_iter().chain(set).chain(more).collect();
             runs.push(Run { arguments, environment: Vec::new(), points: vec![point] });

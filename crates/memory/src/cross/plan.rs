@@ -59,7 +59,6 @@ const SLOWEST_PROGRAM: f64 = 0.05e9;
 /// The size of a program's arrays where it and the memory of the machine are unknown.
 const UNKNOWN_SIZE: f64 = 16e9;
 const TRUEBENCH: &str = "truebench";
-const USABLE_SHARE: f64 = 0.85;
 
 /// Resolves options against a machine, and looks for programs on PATH.
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
@@ -118,7 +117,7 @@ fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Plann
             tasks,
         },
         programs,
-        room: room.map(|room| (room.bytes as f64 * USABLE_SHARE) as u64),
+        room: room.map(|room| (room.bytes as f64 * sizes::USABLE_SHARE) as u64),
     };
     let suite = SuitePlan {
         suite: crate::SUITE,
@@ -185,11 +184,11 @@ impl Builder<'_> {
             let pages = self.options.pages.word();
             return self.missing(tool, format!("{} cannot be asked for {pages} pages", tool.name));
         }
-        let asked = |kernel: &&Kernel| match self.options.kernels.as_slice() {
+        let is_asked = |kernel: &&Kernel| match self.options.kernels.as_slice() {
             [] => tool.kernels.contains(&kernel.name),
             names => names.iter().any(|name| name == kernel.name),
         };
-        let kernels: Vec<&'static Kernel> = KERNELS.iter().filter(asked).collect();
+        let kernels: Vec<&'static Kernel> = KERNELS.iter().filter(is_asked).collect();
         let inspection = inspect::file(path);
         let request = RunRequest {
             kernels: &kernels,
@@ -254,7 +253,7 @@ impl Builder<'_> {
         let counted = point.kernel.counted_bytes() as f64;
         figure.conditions.set(key::COUNTED_BYTES, counted);
         figure.conditions.set(key::TRAFFIC_BYTES, counted);
-        figure.evidence.put(key::INSTRUMENT_CODE, point.known.clone());
+        figure.evidence.put(key::INSTRUMENT_CODE, point.basis.clone());
         figure
     }
 

@@ -63,7 +63,7 @@ fn place(cpus: &CpuList) -> String {
 
 /// What ours must be to be like its kernel.
 fn point(kernel: &'static Kernel, inspection: &Result<Inspection, InspectError>) -> Point {
-    let (way, known) = match inspection {
+    let (way, basis) = match inspection {
         Err(reason) => (None, format!("not known: its binary {reason}")),
         Ok(inspection) => way(kernel, inspection),
     };
@@ -79,7 +79,7 @@ fn point(kernel: &'static Kernel, inspection: &Result<Inspection, InspectError>)
     } else {
         Code::Kernel(Stores::Regular)
     };
-    Point { kernel, way: None, code, stores, known }
+    Point { kernel, way: None, code, stores, basis }
 }
 
 /// How the binary's kernel stores, and how that is known.
@@ -262,6 +262,6 @@ Solution Validates: avg error less than 1.000000e-13 on all three arrays
         assert_eq!((get("OMP_NUM_THREADS"), get("OMP_PLACES")), (Some("2"), Some("{0,4},{1,5}")));
         assert_eq!(run.points.len(), 1, "STREAM has no read");
         assert_eq!((run.points[0].code, run.points[0].stores), (Code::Kernel(Stores::Regular), None));
-        assert!(run.points[0].known.contains("is no ELF file"));
+        assert!(run.points[0].basis.contains("is no ELF file"));
     }
 }

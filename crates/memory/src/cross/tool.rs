@@ -96,7 +96,7 @@ pub struct Point {
     /// How its kernel stores, in the words of `stores`, if that is known.
     pub stores: Option<&'static str>,
     /// How that is known, or why it is not.
-    pub known: String,
+    pub basis: String,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -138,9 +138,9 @@ impl ToolReport {
                 return Some(format!("it ran on CPU {cpu}, which is none of those asked for"));
             }
         }
-        let (asked, reported) = elements.zip(self.elements)?;
-        let off = (reported as f64 / asked as f64 - 1.0).abs() > SIZE_TOLERANCE;
-        off.then(|| format!("its arrays had {reported} elements and not {asked}"))
+        let (wanted, reported) = elements.zip(self.elements)?;
+        let off = (reported as f64 / wanted as f64 - 1.0).abs() > SIZE_TOLERANCE;
+        off.then(|| format!("its arrays had {reported} elements and not {wanted}"))
     }
 }
 

@@ -174,7 +174,7 @@ fn code<'a>(file: &Elf<'a>) -> Vec<Code<'a>> {
             Some(Code { address: section.address(), bytes: section.data().ok()?, stubs })
         })
         .filter(|code| !code.bytes.is_empty());
-    let mut code: Vec<Code> = as_often_as_it_is_there(whole, sections).collect();
+    let mut code: Vec<Code> = no_longer_than_the_file(whole, sections).collect();
     if code.is_empty() {
         let executable = |flags: SegmentFlags| match flags {
             SegmentFlags::Elf { p_flags, .. } => p_flags.0 & elf::PF_X.0 != 0,
@@ -187,7 +187,7 @@ fn code<'a>(file: &Elf<'a>) -> Vec<Code<'a>> {
                 Some(Code { address: segment.address(), bytes: segment.data().ok()?, stubs: true })
             })
             .filter(|code| !code.bytes.is_empty());
-        code = as_often_as_it_is_there(whole, segments).collect();
+        code = no_longer_than_the_file(whole, segments).collect();
     }
     code.sort_by_key(|code| code.address);
     code
@@ -195,7 +195,7 @@ fn code<'a>(file: &Elf<'a>) -> Vec<Code<'a>> {
 
 /// Of stretches those that together are no longer than the file: in a sound one none lies in another, and
 /// thousands of headers for the same bytes would have them read thousands of times.
-fn as_often_as_it_is_there<'a>(
+fn no_longer_than_the_file<'a>(
     whole: usize,
     stretches: impl Iterator<Item = Code<'a>>,
 ) -> impl Iterator<Item = Code<'a>> {

@@ -106,7 +106,7 @@ fn moves(kernels: &[&str]) -> String {
     let mut groups: Vec<((u64, u64), Vec<&str>)> = Vec::new();
     for kernel in KERNELS.iter().filter(|kernel| kernels.contains(&kernel.title)) {
         let share = share(kernel);
-        match groups.iter_mut().find(|(known, _)| *known == share) {
+        match groups.iter_mut().find(|(group, _)| *group == share) {
             Some((_, names)) => names.push(kernel.title),
             None => groups.push((share, vec![kernel.title])),
         }

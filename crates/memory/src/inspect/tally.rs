@@ -165,8 +165,8 @@ fn is_outlined(name: &str) -> bool {
 /// The kernel that a function is, if that is known. A function that holds all loops is none.
 fn kernel(function: &Function) -> Option<&'static str> {
     let name = function.name.to_ascii_lowercase();
-    if let Some(own) = name.strip_prefix("tuned_stream_") {
-        return NAMED.iter().find(|(known, _)| own.starts_with(known)).map(|(_, kernel)| *kernel);
+    if let Some(kernel) = name.strip_prefix("tuned_stream_") {
+        return NAMED.iter().find(|(prefix, _)| kernel.starts_with(prefix)).map(|(_, kernel)| *kernel);
     }
     if !is_outlined(&name) {
         return None;

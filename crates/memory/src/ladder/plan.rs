@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::conditions;
 use crate::edges;
-use crate::ladder_sizes::{self, Density};
+use crate::ladder_sizes::{self, Density, FILLED, ROUND};
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
 use crate::simd::Simd;
@@ -21,12 +21,8 @@ pub const KERNEL: &str = "sweep";
 const LEAST_LARGEST: u64 = 256 << 20;
 /// … and at most this much.
 const MOST_LARGEST: u64 = 4 << 30;
-/// Seconds that a round of one figure takes, with what is around it.
-const ROUND: f64 = 0.12;
 /// Read bandwidth of one thread that passes over the largest sizes are estimated with.
 const USUAL_RATE: f64 = 10e9;
-/// Share of the time that the plan may fill with the least rounds; the rest is for rounds that are repeated.
-const FILLED: f64 = 0.9;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {

@@ -183,7 +183,7 @@ impl Kernel for Latency {
 
 impl Sample for Walk {
     /// The error is 0 if the walk ended where it must, else 1.
-    fn run(&self, _seat: &WorkerThread, sample: usize) -> f64 {
+    fn run(&self, _thread: &WorkerThread, sample: usize) -> f64 {
         let arrived = self.chain.walk(self.point + sample * self.segments, self.segments);
         if arrived { 0.0 } else { 1.0 }
     }

@@ -12,7 +12,7 @@ use super::layout;
 use crate::conditions;
 use crate::deadlines;
 use crate::edges;
-use crate::ladder_sizes::{self, Density};
+use crate::ladder_sizes::{self, Density, FILLED, ROUND};
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
 use crate::pointer_chain;
@@ -75,12 +75,8 @@ const SMALL_BEGIN: u64 = 128 << 10;
 const PAGED_BEGIN: u64 = 4 << 20;
 /// With fewer sizes than this a ladder is not cut.
 const LEAST_SIZES: usize = 3;
-/// Seconds that a round of one figure takes, with what is around it.
-const ROUND: f64 = 0.12;
 /// Seconds that laying a GiB of chain takes, with its first touch.
 const LAY_GIB: f64 = 0.8;
-/// Share of the time that the plan may fill with the least rounds; the rest is for rounds that are repeated.
-const FILLED: f64 = 0.9;
 /// Bytes a second that laying reaches at least, for the deadline.
 const SLOWEST_LAY: f64 = 0.02e9;
 

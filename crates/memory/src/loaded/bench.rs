@@ -60,11 +60,11 @@ pub fn prepare(
     let blocks = ThreadBlocks::map(threads, setup.groups, setup.pages)?;
     let memory = Arc::new(Memory::new(region, blocks, threads));
     let (shared, stride) = (memory.clone(), setup.stride);
-    all.each(move |seat| {
-        if seat.index == 0 {
+    all.each(move |thread| {
+        if thread.index == 0 {
             shared.write_chain(stride);
         }
-        shared.fill(seat.index);
+        shared.fill(thread.index);
     })?;
     let steps = steps(&alone, &memory, setup.round)?;
     let tasks = setup.tasks.iter().map(|task| (task.id.clone(), task.clone())).collect();
@@ -86,10 +86,10 @@ pub fn prepare(
 
 fn steps(alone: &Team, memory: &Arc<Memory>, round: f64) -> Result<u64, Failure> {
     let memory = memory.clone();
-    let seconds = alone.each(move |seat| {
-        let start = seat.clock.now();
+    let seconds = alone.each(move |thread| {
+        let start = thread.clock.now();
         memory.chase(TRIAL_STEPS);
-        seat.clock.seconds(start, seat.clock.now())
+        thread.clock.seconds(start, thread.clock.now())
     })?;
     let step = seconds.first().copied().unwrap_or(0.0).max(1e-9) / TRIAL_STEPS as f64;
     Ok(((round / SAMPLES as f64 / step) as u64).max(UNROLL).next_multiple_of(UNROLL))
@@ -103,8 +103,8 @@ impl LoadedBench {
         evidence.merge(sizes::cache_evidence(&self.setup.machine, self.all.cpus()));
         evidence.merge(self.at_start.clone());
         let memory = self.memory.clone();
-        let filled = self.all.each(move |seat| {
-            let start = memory.blocks.start(seat.index);
+        let filled = self.all.each(move |thread| {
+            let start = memory.blocks.start(thread.index);
             (0..memory.blocks.elements()).step_by(PAGE_ELEMENTS * 97).all(|element| {
                 // SAFETY: inside the thread's own block, which no thread writes at the same time.
                 let held = unsafe { start.wrapping_add(element).read_volatile() };
@@ -132,10 +132,10 @@ impl LoadedBench {
 
     fn pages(&self) -> Result<Evidence, Failure> {
         let memory = self.memory.clone();
-        let nodes = self.all.each(move |seat| {
-            let block = memory.blocks.nodes(seat.index);
+        let nodes = self.all.each(move |thread| {
+            let block = memory.blocks.nodes(thread.index);
             let chain =
-                if seat.index == 0 { memory.region.nodes(PAGE_SAMPLES) } else { Reading::Value(vec![]) };
+                if thread.index == 0 { memory.region.nodes(PAGE_SAMPLES) } else { Reading::Value(vec![]) };
             match (block, chain) {
                 (Reading::Value(block), Reading::Value(chain)) => Reading::Value([block, chain].concat()),
                 (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::Unknown(reason),
@@ -151,7 +151,7 @@ impl LoadedBench {
     fn idle(&self) -> Result<Round, Failure> {
         let (memory, steps) = (self.memory.clone(), self.steps);
         let (measured, work) =
-            self.alone.round(SAMPLES, move |seat, _| chase(&memory, seat, &Gate::default(), 0, steps))?;
+            self.alone.round(SAMPLES, move |thread, _| chase(&memory, thread, &Gate::default(), 0, steps))?;
         let latencies = work[0].iter().map(latency).collect();
         Ok(round(measured, latencies))
     }
@@ -160,9 +160,9 @@ impl LoadedBench {
         let (memory, steps) = (self.memory.clone(), self.steps);
         let gates: Vec<Gate> = (0..SAMPLES).map(|_| Gate::default()).collect();
         let injectors = self.setup.threads.len() - 1;
-        let (measured, work) = self.all.round(SAMPLES, move |seat, sample| match seat.index {
-            0 => chase(&memory, seat, &gates[sample], injectors, steps),
-            _ => inject(&memory, seat, &gates[sample], traffic),
+        let (measured, work) = self.all.round(SAMPLES, move |thread, sample| match thread.index {
+            0 => chase(&memory, thread, &gates[sample], injectors, steps),
+            _ => inject(&memory, thread, &gates[sample], traffic),
         })?;
         let latencies = work[0].iter().map(latency).collect();
         let injected = |sample: usize| {
@@ -180,7 +180,7 @@ impl LoadedBench {
             None => {
                 let memory = self.memory.clone();
                 let (trial, _) =
-                    self.all.round(1, move |seat, _| inject_all(&memory, seat, traffic, TRIAL_GROUPS))?;
+                    self.all.round(1, move |thread, _| inject_all(&memory, thread, traffic, TRIAL_GROUPS))?;
                 let seconds = trial.samples.first().copied().unwrap_or(0.0).max(1e-9);
                 let groups =
                     (self.setup.round / SAMPLES as f64 / seconds * TRIAL_GROUPS as f64).ceil() as usize;
@@ -190,7 +190,7 @@ impl LoadedBench {
         };
         let memory = self.memory.clone();
         let (measured, _) =
-            self.all.round(SAMPLES, move |seat, _| inject_all(&memory, seat, traffic, groups))?;
+            self.all.round(SAMPLES, move |thread, _| inject_all(&memory, thread, traffic, groups))?;
         let bytes = (self.setup.threads.len() * groups * GROUP_BYTES) as f64;
         let rates = measured.samples.iter().map(|seconds| bytes / seconds / 1e9).collect();
         Ok(round(measured, rates))

@@ -69,7 +69,7 @@ impl Memory {
         let block = unsafe { std::slice::from_raw_parts(self.blocks.start(thread), self.blocks.elements()) };
         let pages = block.chunks_exact(PAGE_ELEMENTS).zip(injector.held.iter().flatten());
         pages
-            .flat_map(|(page, held)| page.iter().map(|seen| relative_error(*seen, *held)))
+            .flat_map(|(page, held)| page.iter().map(|value| relative_error(*value, *held)))
             .fold(injector.worst, f64::max)
     }
 }

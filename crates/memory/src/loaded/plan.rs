@@ -95,7 +95,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
 
     let mixes: Vec<Mix> = match options.mixes.as_slice() {
         [] => USUAL_MIXES.to_vec(),
-        asked => MIXES.iter().copied().filter(|mix| asked.contains(mix)).collect(),
+        mixes => MIXES.iter().copied().filter(|mix| mixes.contains(mix)).collect(),
     };
     let (delays, round) = effort(options, mixes.len(), mapped as f64);
     let stride = machine.caches.instances.iter().filter_map(|cache| cache.line).max().unwrap_or(0);

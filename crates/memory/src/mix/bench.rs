@@ -23,7 +23,7 @@ use crate::thread_blocks::ThreadBlocks;
 use crate::worker::{Amount, Kernel, Sample, UNKNOWN_CONTENTS};
 
 /// Groups between two calls of [`WorkerThread::sample_cpu`]: 8 MiB, a millisecond or so.
-const GLANCE_GROUPS: usize = 170;
+const CPU_SAMPLE_GROUPS: usize = 170;
 const SPOT_CHECKS: usize = 256;
 
 #[derive(Clone, Copy)]
@@ -197,8 +197,8 @@ impl Sample for Passes {
         let mut worst: f64 = 0.0;
         for _ in 0..self.passes {
             let mut sum = 0.0;
-            for done in (0..groups).step_by(GLANCE_GROUPS) {
-                let some = GLANCE_GROUPS.min(groups - done);
+            for done in (0..groups).step_by(CPU_SAMPLE_GROUPS) {
+                let some = CPU_SAMPLE_GROUPS.min(groups - done);
                 let at = start.wrapping_add(done * GROUP);
                 match self.code {
                     // SAFETY: the thread's own block has `groups` groups; the set is available.

@@ -66,7 +66,7 @@ impl Contents {
         let mut worst: f64 = 0.0;
         for (number, page) in block.chunks_exact(PAGE_ELEMENTS).enumerate() {
             let expected = self.at(number * PAGE_ELEMENTS, groups);
-            worst = page.iter().map(|seen| relative_error(*seen, expected)).fold(worst, f64::max);
+            worst = page.iter().map(|value| relative_error(*value, expected)).fold(worst, f64::max);
         }
         worst
     }

@@ -50,9 +50,9 @@ impl Share {
     pub fn of(machine: &Machine, options: &Options, placement: &Placement) -> Result<Share, PlanError> {
         let threads = placement.threads.len() as u64;
         let least = threads * GROUP as u64;
-        if let Some(asked) = options.array_size.filter(|asked| *asked < least) {
+        if let Some(elements) = options.array_size.filter(|elements| *elements < least) {
             return Err(PlanError::Wrong(format!(
-                "--array-size {asked}: {threads} threads need at least {least} elements here ({GROUP} each, a group of the \
+                "--array-size {elements}: {threads} threads need at least {least} elements here ({GROUP} each, a group of the \
                  pages that a mix walks side by side); give more"
             )));
         }
@@ -77,9 +77,9 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let bytes = (placement.threads.len() * ThreadBlocks::stride(ARRAYS as usize * share.groups)) as u64;
     let missing = pages::unavailable(machine, options.pages, bytes);
     // In the order of the list, each once, however they were asked for.
-    let asked = |mix: &Mix| options.mixes.is_empty() || options.mixes.contains(mix);
+    let is_asked = |mix: &Mix| options.mixes.is_empty() || options.mixes.contains(mix);
     let (mut tasks, mut figures) = (Vec::new(), Vec::new());
-    for mix in MIXES.iter().copied().filter(asked) {
+    for mix in MIXES.iter().copied().filter(is_asked) {
         let mut figure = planned(mix, options, &placement, &share, simd);
         if let Some(reason) = missing.clone().or_else(|| lacks(simd, mix)) {
             figure = figure.not_available(reason);

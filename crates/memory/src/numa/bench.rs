@@ -21,7 +21,7 @@ use crate::region::Region;
 use crate::simd::Loop;
 use crate::sizes;
 use crate::team::Team;
-use crate::worker::{Amount, GLANCE_ELEMENTS, Kernel, Sample};
+use crate::worker::{Amount, CPU_SAMPLE_ELEMENTS, Kernel, Sample};
 
 const MOST_SAMPLES: usize = 32;
 /// Seconds of a sample at least: 3 ms are 100 000 readings of a 30 ns clock.
@@ -238,7 +238,7 @@ fn read(code: Loop, array: &Region, split: &Split, passes: u64, worker: &WorkerT
     for _ in 0..passes {
         let (mut sum, mut done) = (0.0, 0);
         while done < share {
-            let length = GLANCE_ELEMENTS.min(share - done);
+            let length = CPU_SAMPLE_ELEMENTS.min(share - done);
             let start = part.wrapping_add(done);
             // SAFETY: inside the array, which is never written; whole blocks; the set is available;
             // `read` uses its first pointer only.

@@ -59,7 +59,7 @@ fn knee(figures: &[Figure], series: &str, cores: &Cores) -> Option<Figure> {
     let before = at.checked_sub(1).map(|before| points[before].2);
     let mut sources: Vec<String> = Vec::new();
     for id in [Some(points[at].2), before, Some(best_id)].into_iter().flatten() {
-        if !sources.iter().any(|known| known == id) {
+        if !sources.iter().any(|source| source == id) {
             sources.push(id.to_owned());
         }
     }

@@ -48,8 +48,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let simd = mode::simd(options)?;
     let kernels = kernels(options, simd)?;
     // Bindings are compared here: only an explicit list of CPUs narrows them.
-    let asked = placement::place(machine, &options.places, options.bind, options.threads)?;
-    let within = matches!(options.places, Places::List(_)).then(|| list(&options.places, &asked));
+    let requested = placement::place(machine, &options.places, options.bind, options.threads)?;
+    let within = matches!(options.places, Places::List(_)).then(|| list(&options.places, &requested));
     let cores = Cores::of(machine, within.as_ref());
     let room = mode::room(machine, options, options.array_size.is_some());
 
@@ -112,10 +112,10 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     Ok(Planned { suite, notes })
 }
 
-fn list(places: &Places, asked: &Placement) -> CpuList {
+fn list(places: &Places, requested: &Placement) -> CpuList {
     match places {
         Places::List(places) => places.iter().flat_map(CpuList::iter).collect(),
-        _ => asked.cpus(),
+        _ => requested.cpus(),
     }
 }
 

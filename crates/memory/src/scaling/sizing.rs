@@ -45,7 +45,7 @@ impl Nodes {
         let node = |cpus: &CpuList| machine.cpu(cpus.first()?)?.node;
         let nodes: BTreeSet<Option<u32>> = cores.0.iter().map(node).collect();
         let nodes: Vec<Option<u32>> = nodes.into_iter().collect();
-        let index = |cpus: &CpuList| nodes.iter().position(|known| *known == node(cpus)).unwrap_or(0);
+        let index = |cpus: &CpuList| nodes.iter().position(|number| *number == node(cpus)).unwrap_or(0);
         let cores = cores.0.iter().map(|cpus| (cpus.clone(), index(cpus))).collect();
         let shown = &machine.numa.nodes;
         let bytes = |number: &Option<u32>| shown.iter().find(|node| Some(node.node) == *number)?.memory;

@@ -50,8 +50,8 @@ impl Scaling {
         let (arrays, homes) = (self.arrays.clone(), self.homes.clone());
         let elements: Vec<usize> = self.setup.nodes.iter().map(|need| need.elements).collect();
         self.touchers.each(move |thread| {
-            let (node, nth, of) = homes[thread.index];
-            let (first, end) = (elements[node] * nth / of, elements[node] * (nth + 1) / of);
+            let (node, nth, count) = homes[thread.index];
+            let (first, end) = (elements[node] * nth / count, elements[node] * (nth + 1) / count);
             let one = |array| {
                 let start = arrays.start(node, array).wrapping_add(first);
                 // SAFETY: inside the node's array; slices of different threads do not overlap, and nobody
@@ -127,8 +127,8 @@ fn ranges(layout: &Layout, schedule: Schedule) -> Vec<(usize, usize, usize)> {
         Schedule::Static => (part.node, part.start, part.length),
         Schedule::Dynamic => {
             let nth = numbers.entry(part.node).or_default();
-            let (used, of) = (layout.used[part.node], threads(part.node));
-            let (first, end) = (used * *nth / of, used * (*nth + 1) / of);
+            let (used, count) = (layout.used[part.node], threads(part.node));
+            let (first, end) = (used * *nth / count, used * (*nth + 1) / count);
             *nth += 1;
             (part.node, first, end - first)
         }

@@ -65,7 +65,7 @@ fn under_a_dynamic_schedule_every_element_is_taken_once_a_pass() {
     let calibration = Calibration { passes: 3, samples: 1 };
     let work = Arc::new(Work::new(&task.plan, code, calibration, kernel.arrays.clone(), &kernel.contents));
     let shared = work.clone();
-    kernel.team(task).unwrap().each(move |seat| shared.run(seat, 0)).unwrap();
+    kernel.team(task).unwrap().each(move |thread| shared.run(thread, 0)).unwrap();
     let taken = work.taken_in_a_pass();
     assert_eq!(taken.len(), 3);
     assert_eq!(taken.iter().sum::<f64>(), task.plan.layout.elements() as f64);

@@ -14,7 +14,7 @@ use crate::calibration::Calibration;
 use crate::kernels::{Array, Operation, SCALAR, UPDATE_FACTOR};
 use crate::mode::Schedule;
 use crate::simd::Loop;
-use crate::worker::{GLANCE_ELEMENTS, Sample};
+use crate::worker::{CPU_SAMPLE_ELEMENTS, Sample};
 
 /// Elements of a block of the dynamic schedule: 128 KiB of each array. Some tens of microseconds of work,
 /// against which taking a number costs nothing, and a sample of 10 ms ends for all threads within a
@@ -102,7 +102,7 @@ impl Work {
         for _ in 0..self.passes {
             let (mut sum, mut done) = (0.0, 0);
             while done < part.length {
-                let length = GLANCE_ELEMENTS.min(part.length - done);
+                let length = CPU_SAMPLE_ELEMENTS.min(part.length - done);
                 // SAFETY: within the thread's own part.
                 sum += unsafe { self.kernel(part.node, part.start + done, length) };
                 done += length;
