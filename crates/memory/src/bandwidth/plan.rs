@@ -61,7 +61,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     if options.stores.is_none() {
         builder.baselines(&kernels, sizes.elements);
     }
-    let (tasks, mut figures) = (builder.tasks, builder.figures);
+    let (mut tasks, mut figures) = (builder.tasks, builder.figures);
     let time = options.rules.max_time * (1.0 - FINISHING_SHARE);
     let fit = fit::fit(
         machine,
@@ -79,12 +79,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         }
         limits::set_peak(figure, machine);
     }
-    let tasks: Vec<Task> = tasks
-        .into_iter()
-        .zip(&fit.measured)
-        .filter(|(_, is_measured)| **is_measured)
-        .map(|(task, _)| task)
-        .collect();
+    let mut is_measured = fit.measured.iter();
+    tasks.retain(|_| is_measured.next() == Some(&true));
     // Only mapped as far as some figure uses it.
     let most = tasks.iter().map(|task| task.elements).max().unwrap_or(sizes.elements);
     let bytes = (ARRAYS * most * ELEMENT) as f64;

@@ -10,8 +10,8 @@
 
 use std::collections::BTreeMap;
 use std::hint::spin_loop;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use figure::evidence::*;
 use figure::{CpuList, Event, Reading, Round, stats};
@@ -119,14 +119,14 @@ impl PairBench {
         Ok(PairBench { team, lines, turn: Arc::default(), next: 1, clock_cost: costs[REQUESTER] })
     }
 
-    /// The work of one sample on either thread; the requester's walks go into `results`.
+    /// The work of one sample on either thread: gives the requester's walks.
     fn work(
         &self,
         state: State,
-        results: Arc<Mutex<Vec<RequesterWalks>>>,
-    ) -> impl Fn(&WorkerThread, usize) + Send + Sync + use<> {
+    ) -> impl Fn(&WorkerThread, usize) -> RequesterWalks + Send + Sync + 'static + use<> {
         let (lines, turn, first, cost) = (self.lines.clone(), self.turn.clone(), self.next, self.clock_cost);
         move |thread, sample| {
+            let mut walks = RequesterWalks::default();
             let numbers = (0..HANDOVERS).map(|n| first + sample as u64 * HANDOVERS + n);
             if thread.index == OWNER {
                 for number in numbers {
@@ -135,14 +135,13 @@ impl PairBench {
                     turn.give(2 * number + 1);
                 }
             } else {
-                let mut walks = RequesterWalks::default();
                 for number in numbers {
                     turn.wait_for(2 * number + 1);
                     walks.hand_over(&lines, thread, number, cost);
                     turn.give(2 * (number + 1));
                 }
-                results.lock().unwrap_or_else(PoisonError::into_inner).push(walks);
             }
+            walks
         }
     }
 
@@ -167,19 +166,18 @@ impl PairBench {
     }
 
     fn calibrate(&mut self, state: State) -> Result<usize, Failure> {
-        let work = self.work(state, Arc::default());
+        let work = self.work(state);
         self.begin(1);
-        let seconds = self.team.untimed_seconds(move |thread| work(thread, 0))?;
+        let seconds = self.team.untimed_seconds(move |thread| drop(work(thread, 0)))?;
         Ok(((ROUND_SECONDS / seconds) as usize).clamp(1, MOST_SAMPLES))
     }
 
     fn measure(&mut self, task: &Task, samples: usize) -> Result<Round, Failure> {
         let memory = self.memory_walk()?;
-        let results: Arc<Mutex<Vec<RequesterWalks>>> = Arc::default();
-        let work = self.work(task.state, results.clone());
+        let work = self.work(task.state);
         self.begin(samples);
-        let (measured, _) = self.team.round(samples, work)?;
-        let taken = std::mem::take(&mut *results.lock().unwrap_or_else(PoisonError::into_inner));
+        let (measured, results) = self.team.round(samples, work)?;
+        let taken = &results[REQUESTER];
         let values: Vec<f64> = taken.iter().filter_map(|sample| per_line(&sample.walks)).collect();
         self.team.check_times(&values)?;
         let mut evidence = measured.evidence;

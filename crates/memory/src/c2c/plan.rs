@@ -8,10 +8,9 @@ use lab::placement::{self, Places};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
-use super::lines;
+use super::lines::{BLOCK_BYTES, LINES};
 use crate::chase::LINE;
-use crate::deadlines;
-use crate::mode::{Options, PlanError, Planned};
+use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::Pages;
 use crate::words::words;
 
@@ -61,21 +60,21 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         _ => machine.topology.usable(),
     };
     let classes = pairs::find_by_class(machine, &cpus, MOST_PAIRS);
-    let present = classes.iter().filter(|class| !class.pairs.is_empty()).count().max(1);
+    let present = classes.iter().filter(|group| !group.pairs.is_empty()).count().max(1);
     let affordable =
         options.rules.max_time / (ROUND_SECONDS * (options.rules.least * STATES.len() * present) as f64);
     let most = (affordable as usize).clamp(1, MOST_PAIRS);
     let classes = if most < MOST_PAIRS { pairs::find_by_class(machine, &cpus, most) } else { classes };
 
-    let pairs: Vec<Pair> = classes.iter().flat_map(|class| class.pairs.iter().cloned()).collect();
+    let pairs: Vec<Pair> = classes.iter().flat_map(|group| group.pairs.iter().cloned()).collect();
     let (mut figures, mut tasks) = (Vec::new(), Vec::new());
-    for class in &classes {
+    for group in &classes {
         for state in STATES {
-            if let Some(reason) = &class.absent {
-                figures.push(planned(class.class, state, None).not_available(reason.clone()));
+            if let Some(reason) = &group.absent {
+                figures.push(planned(group.class, state, None).not_available(reason.clone()));
             }
-            for (nth, pair) in class.pairs.iter().enumerate() {
-                let mut figure = planned(class.class, state, Some((nth, pair)));
+            for (nth, pair) in group.pairs.iter().enumerate() {
+                let mut figure = planned(group.class, state, Some((nth, pair)));
                 figure.conditions.set(key::PAGES_ASKED, options.pages.word().to_owned());
                 let index = pairs.iter().position(|other| other == pair).unwrap_or_default();
                 tasks.push(Task { id: figure.id.clone(), pair: index, state });
@@ -85,15 +84,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     }
     let setup = Setup { machine: machine.clone(), pairs, pages: options.pages, tasks };
     let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.c2c",
-        setup,
-        figures,
-        rules: options.rules,
         preparing: "two threads for each pair of CPUs".to_owned(),
-        least_seconds: 0.0,
-        prepare_deadline: deadlines::GRACE,
-        round_deadline: deadlines::GRACE,
+        ..mode::suite("memory.c2c", setup, figures, options.rules, 0.0, 0.0)
     };
     Ok(Planned { suite, notes: notes(&cpus, &classes) })
 }
@@ -118,8 +110,8 @@ fn planned(class: Class, state: State, pair: Option<(usize, &Pair)>) -> Figure {
         .with(key::KERNEL, "c2c".to_owned())
         .with(key::LINE_STATE, state.word().to_owned())
         .with(key::PAIR, word.to_owned())
-        .with(key::LINES, lines::LINES as f64)
-        .with(key::STRIDE, lines::BLOCK_BYTES as f64);
+        .with(key::LINES, LINES as f64)
+        .with(key::STRIDE, BLOCK_BYTES as f64);
     if let Some((_, pair)) = pair {
         figure.conditions = figure
             .conditions
@@ -134,37 +126,24 @@ fn planned(class: Class, state: State, pair: Option<(usize, &Pair)>) -> Figure {
 }
 
 fn called(state: State, pair: &Pair) -> String {
-    format!(
-        "A {} line from CPU {} to CPU {} ({})",
-        state.word(),
-        pair.owner,
-        pair.requester,
-        pair.class.word()
-    )
+    let Pair { owner, requester, class, .. } = pair;
+    format!("A {} line from CPU {owner} to CPU {requester} ({})", state.word(), class.word())
 }
 
 fn notes(cpus: &CpuList, classes: &[ClassPairs]) -> Vec<(&'static str, String)> {
-    let mut notes = vec![
-        ("cpus", cpus.to_string()),
-        (
-            "lines",
-            format!(
-                "{} of {LINE} B, one in each {} B, in random order; owner -> requester",
-                lines::LINES,
-                lines::BLOCK_BYTES
-            ),
-        ),
-    ];
-    for class in classes.iter().filter(|class| !class.pairs.is_empty()) {
+    let lines =
+        format!("{LINES} of {LINE} B, one in each {BLOCK_BYTES} B, in random order; owner -> requester");
+    let mut notes = vec![("cpus", cpus.to_string()), ("lines", lines)];
+    for group in classes.iter().filter(|group| !group.pairs.is_empty()) {
         let pairs: Vec<String> =
-            class.pairs.iter().map(|pair| format!("{} -> {}", pair.owner, pair.requester)).collect();
-        let all = if class.existing > pairs.len() {
-            format!(", {} of {} pairs", pairs.len(), class.existing)
+            group.pairs.iter().map(|pair| format!("{} -> {}", pair.owner, pair.requester)).collect();
+        let all = if group.existing > pairs.len() {
+            format!(", {} of {} pairs", pairs.len(), group.existing)
         } else {
             String::new()
         };
-        let text = format!("{} ({}{all})", pairs.join(", "), class.pairs[0].basis);
-        notes.push((class.class.word(), text));
+        let text = format!("{} ({}{all})", pairs.join(", "), group.pairs[0].basis);
+        notes.push((group.class.word(), text));
     }
     notes
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use figure::evidence as key;
 use figure::series::{At, Coordinate, CoordinateValue};
-use figure::{Better, Convention, Figure, Machine, Unit};
+use figure::{Better, Convention, Figure, Machine, Reading, Unit};
 use lab::placement::{self, Placement};
 use lab::session::SuitePlan;
 use lab::trust::{OnPath, on_path};
@@ -71,9 +71,9 @@ fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Plann
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let tools: Vec<(&'static Tool, OnPath)> =
         TOOLS.iter().map(|tool| (*tool, on_path(tool.binaries, path))).collect();
-    let room = mode::room(machine, options, options.array_size.is_some()).into_value();
+    let room = mode::room(machine, options, options.array_size.is_some());
     let takes_size = tools.iter().any(|(tool, on_path)| tool.takes_size && on_path.file.is_some());
-    let elements = if takes_size { half(machine, options, &placement, room.as_ref())? } else { 0 };
+    let elements = if takes_size { half(machine, options, &placement, &room)? } else { 0 };
 
     let mut builder = Builder {
         options,
@@ -83,7 +83,7 @@ fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Plann
         figures: vec![],
         tasks: vec![],
         programs: vec![],
-        largest: room.as_ref().map_or(UNKNOWN_SIZE, |room| room.bytes as f64),
+        largest: room.value().map_or(UNKNOWN_SIZE, |room| room.bytes as f64),
     };
     let mut notes = vec![("threads", mode::threads_note(&placement))];
     let none_found = tools.iter().all(|(_, on_path)| on_path.file.is_none() && on_path.skipped.is_empty());
@@ -117,23 +117,16 @@ fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Plann
             tasks,
         },
         programs,
-        room: room.map(|room| (room.bytes as f64 * sizes::USABLE_SHARE) as u64),
+        room: room.value().map(|room| (room.bytes as f64 * sizes::USABLE_SHARE) as u64),
     };
+    let bytes = (ARRAYS * elements * ELEMENT) as f64;
+    let least_seconds = sizes::touch_seconds(machine, placement.threads.len(), bytes);
     let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.cross-check",
-        setup,
-        figures,
-        rules: options.rules,
         preparing: "first runs of programs that have a size of their own, and first touch".to_owned(),
-        least_seconds: sizes::touch_seconds(
-            machine,
-            placement.threads.len(),
-            (ARRAYS * elements * ELEMENT) as f64,
-        ),
         prepare_deadline: 2.0 * deadlines::GRACE + all,
         // The worker ends a program that is too slow itself, before it is ended.
         round_deadline: deadlines::GRACE + deadline,
+        ..mode::suite("memory.cross-check", setup, figures, options.rules, least_seconds, bytes)
     };
     Ok(Planned { suite, notes })
 }
@@ -143,17 +136,14 @@ fn half(
     machine: &Machine,
     options: &Options,
     placement: &Placement,
-    room: Option<&Room>,
+    room: &Reading<Room>,
 ) -> Result<u64, PlanError> {
     let cache = sizes::last_level(machine, &placement.cpus());
-    let room = figure::Reading::or_unknown(
-        room.map(|room| Room {
-            bytes: room.bytes / 2,
-            bound: format!("{}, and the other program needs as much", room.bound),
-            ..room.clone()
-        }),
-        "MemAvailable is not shown",
-    );
+    let room = room.clone().map(|room| Room {
+        bytes: room.bytes / 2,
+        bound: format!("{}, and the other program needs as much", room.bound),
+        ..room
+    });
     Ok(sizes::choose(options.array_size, placement.threads.len(), &cache, &room)?.elements)
 }
 

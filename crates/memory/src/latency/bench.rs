@@ -196,10 +196,8 @@ fn cycles(latency: f64, evidence: &Evidence) -> Reading<f64> {
             "the canary counts cycles on x86 only: elsewhere its multiplication takes 2 to 5",
         );
     }
-    match (evidence.get(CANARY_BEFORE), evidence.get(CANARY_AFTER)) {
-        (Reading::Value(before), Reading::Value(after)) => Reading::Value(latency * (before + after) / 2.0),
-        (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::Unknown(reason),
-    }
+    let canaries = evidence.get(CANARY_BEFORE).and(evidence.get(CANARY_AFTER));
+    canaries.map(|(before, after)| latency * (before + after) / 2.0)
 }
 
 #[cfg(test)]

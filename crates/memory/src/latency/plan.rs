@@ -177,21 +177,13 @@ impl Chains {
         problem: Option<&str>,
     ) {
         let figure = planned(series, bytes, pages, dram, self.base.clone());
-        match problem {
-            // A chain that cannot be had is not laid.
-            Some(problem) => self.figures.push(figure.not_available(problem)),
-            None => {
-                self.tasks.push(Task {
-                    id: figure.id.clone(),
-                    region,
-                    offset: 0,
-                    bytes,
-                    paged: series.paged,
-                });
-                self.bytes[region].push(bytes);
-                self.figures.push(figure);
-            }
+        // A chain that cannot be measured is not laid.
+        if problem.is_none() {
+            let (id, paged) = (figure.id.clone(), series.paged);
+            self.tasks.push(Task { id, region, offset: 0, bytes, paged });
+            self.bytes[region].push(bytes);
         }
+        self.figures.push(problem.into_iter().fold(figure, Figure::not_available));
     }
 
     fn laid_out(&self, layouts: &[layout::Layout]) -> Vec<Task> {

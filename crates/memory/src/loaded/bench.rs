@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use figure::evidence::*;
-use figure::{CpuList, Event, Evidence, Reading, Round};
+use figure::{CpuList, Event, Evidence, Round};
 use lab::clock::Clock;
 use lab::failure::Failure;
 use lab::measure::Measured;
+use lab::pool::WorkerThread;
 use lab::worker::{Bench, WorkerReport};
 
 use super::memory::Memory;
@@ -86,12 +87,8 @@ pub fn prepare(
 
 fn steps(alone: &Team, memory: &Arc<Memory>, round: f64) -> Result<u64, Failure> {
     let memory = memory.clone();
-    let seconds = alone.each(move |thread| {
-        let start = thread.clock.now();
-        memory.chase(TRIAL_STEPS);
-        thread.clock.seconds(start, thread.clock.now())
-    })?;
-    let step = seconds.first().copied().unwrap_or(0.0).max(1e-9) / TRIAL_STEPS as f64;
+    let seconds = alone.untimed_seconds(move |_| memory.chase(TRIAL_STEPS))?;
+    let step = seconds / TRIAL_STEPS as f64;
     Ok(((round / SAMPLES as f64 / step) as u64).max(UNROLL).next_multiple_of(UNROLL))
 }
 
@@ -134,12 +131,10 @@ impl LoadedBench {
         let memory = self.memory.clone();
         let nodes = self.all.each(move |thread| {
             let block = memory.blocks.nodes(thread.index);
-            let chain =
-                if thread.index == 0 { memory.region.nodes(PAGE_SAMPLES) } else { Reading::Value(vec![]) };
-            match (block, chain) {
-                (Reading::Value(block), Reading::Value(chain)) => Reading::Value([block, chain].concat()),
-                (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::Unknown(reason),
+            if thread.index > 0 {
+                return block;
             }
+            block.and(memory.region.nodes(PAGE_SAMPLES)).map(|(block, chain)| [block, chain].concat())
         })?;
         let (chain, blocks) = (&self.memory.region, &self.memory.blocks);
         let backing = Backing::sum([chain.backing(), blocks.backing()]);
@@ -179,9 +174,8 @@ impl LoadedBench {
             Some(groups) => *groups,
             None => {
                 let memory = self.memory.clone();
-                let (trial, _) =
-                    self.all.round(1, move |thread, _| inject_all(&memory, thread, traffic, TRIAL_GROUPS))?;
-                let seconds = trial.samples.first().copied().unwrap_or(0.0).max(1e-9);
+                let trial = move |thread: &WorkerThread| inject_all(&memory, thread, traffic, TRIAL_GROUPS);
+                let seconds = self.all.untimed_seconds(trial)?;
                 let groups =
                     (self.setup.round / SAMPLES as f64 / seconds * TRIAL_GROUPS as f64).ceil() as usize;
                 self.groups.insert(mix.to_string(), groups);
