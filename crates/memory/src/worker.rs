@@ -24,6 +24,9 @@ pub const CPU_SAMPLE_ELEMENTS: usize = 1 << 20;
 
 pub const UNKNOWN_CONTENTS: &str = "the last round failed: what the memory should hold is not known";
 
+/// Tasks by the ids of their figures.
+pub type Tasks<K> = Vec<(String, <K as Kernel>::Task)>;
+
 /// What differs between modes: the memory, the code that runs over it, and how its results are verified.
 pub trait Kernel: Sized + 'static {
     type Setup;
@@ -40,7 +43,7 @@ pub trait Kernel: Sized + 'static {
     const IS_SHARED: bool = false;
 
     /// Maps the memory, starts threads, and touches pages first on their threads. Tasks are by figure id.
-    fn set_up(setup: Self::Setup) -> Result<(Self, Vec<(String, Self::Task)>), Failure>;
+    fn set_up(setup: Self::Setup) -> Result<(Self, Tasks<Self>), Failure>;
 
     fn team(&self, task: &Self::Task) -> Result<Rc<Team>, Failure>;
 
@@ -134,20 +137,14 @@ impl Amount {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct History {
     calibration: Option<Calibration>,
     worst_error: f64,
-    /// Whether all threads were pinned as asked, in all rounds.
-    is_pinned: bool,
+    /// Whether a thread was not pinned as asked, in any round.
+    is_off_place: bool,
     /// Seconds of each thread, by round.
     thread_seconds: Vec<Vec<f64>>,
-}
-
-impl Default for History {
-    fn default() -> Self {
-        History { calibration: None, worst_error: 0.0, is_pinned: true, thread_seconds: Vec::new() }
-    }
 }
 
 impl History {
@@ -175,7 +172,7 @@ pub fn prepare<K: Kernel>(
 }
 
 impl<K: Kernel> Worker<K> {
-    pub fn new(kernel: K, tasks: Vec<(String, K::Task)>) -> Result<(Worker<K>, WorkerReport), Failure> {
+    pub fn new(kernel: K, tasks: Tasks<K>) -> Result<(Worker<K>, WorkerReport), Failure> {
         let pages = kernel.page_evidence()?;
         let mut facts = WorkerReport { evidence: kernel.evidence()?, ..WorkerReport::default() };
         facts.evidence.put_unknown(VERIFIED, "checked when all rounds are measured; the run ended before");
@@ -230,7 +227,7 @@ impl<K: Kernel> Worker<K> {
 
     fn measure(&mut self, task: &mut K::Task, history: &mut History) -> Result<(Round, u64), Failure> {
         let team = self.kernel.team(task)?;
-        history.is_pinned &= team.pool.readback;
+        history.is_off_place |= !team.pool.readback;
         let Calibration { passes, samples } = self.calibrated(&team, task, history)?;
         let (number, samples) = (history.rounds(), samples + K::WARM_UP);
         self.kernel.prepare(&team, task, number)?;
@@ -317,7 +314,7 @@ impl<K: Kernel> Bench for Worker<K> {
                     }
                     _ => write_error(&mut evidence, history.worst_error.max(errors[memory]), K::IS_EXACT),
                 }
-                evidence.put(PLACE_READBACK, history.is_pinned);
+                evidence.put(PLACE_READBACK, !history.is_off_place);
                 evidence.put(THREAD_SECONDS, medians(&history.thread_seconds));
                 evidence.merge(self.kernel.final_evidence_of(task));
             }
@@ -379,7 +376,7 @@ mod tests {
         const SAMPLE_TOLERANCE: f64 = 1e-9;
         const IS_SHARED: bool = true;
 
-        fn set_up((): ()) -> Result<(Sleeping, Vec<(String, f64)>), Failure> {
+        fn set_up((): ()) -> Result<(Sleeping, Tasks<Sleeping>), Failure> {
             let cpu = lab::affinity::get().unwrap().first().unwrap();
             let place = CpuList::from_iter([cpu]);
             let team = Team::new(&Machine::default(), &[place], Clock::monotonic_raw())?;

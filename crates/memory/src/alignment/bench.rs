@@ -19,7 +19,7 @@ use crate::region::HUGE_PAGE;
 use crate::simd::{Loop, Simd};
 use crate::sizes;
 use crate::team::Team;
-use crate::worker::{Amount, CPU_SAMPLE_ELEMENTS, Kernel, Sample};
+use crate::worker::{Amount, CPU_SAMPLE_ELEMENTS, Kernel, Sample, Tasks};
 
 /// Seconds of a sample at least: 100 000 readings of a 30 ns clock.
 const SHORTEST_SAMPLE: f64 = 3e-3;
@@ -92,7 +92,7 @@ impl Kernel for Alignment {
     type Task = Task;
     type Sample = Passes;
 
-    fn set_up(setup: Setup) -> Result<(Alignment, Vec<(String, Task)>), Failure> {
+    fn set_up(setup: Setup) -> Result<(Alignment, Tasks<Alignment>), Failure> {
         let clock = Clock::for_machine(&setup.machine);
         let mut levels = Vec::new();
         for level in [Level::L1, Level::Memory] {

@@ -20,7 +20,7 @@ use crate::kernels::{self, Array, Operation, SCALAR, UPDATE_FACTOR};
 use crate::simd::Loop;
 use crate::sizes;
 use crate::team::Team;
-use crate::worker::{Amount, CPU_SAMPLE_ELEMENTS, Kernel, Sample, UNKNOWN_CONTENTS, Worker};
+use crate::worker::{Amount, CPU_SAMPLE_ELEMENTS, Kernel, Sample, Tasks, UNKNOWN_CONTENTS, Worker};
 
 mod proof;
 
@@ -101,7 +101,7 @@ impl Kernel for Bandwidth {
     const SAMPLE_TOLERANCE: f64 = SUM_TOLERANCE;
     const IS_SHARED: bool = true;
 
-    fn set_up(setup: Setup) -> Result<(Bandwidth, Vec<(String, Task)>), Failure> {
+    fn set_up(setup: Setup) -> Result<(Bandwidth, Tasks<Bandwidth>), Failure> {
         let team = Team::new(&setup.machine, &setup.threads, Clock::for_machine(&setup.machine))?;
         let split = Split { threads: team.threads(), most: setup.most as usize };
         let arrays = Arrays::map(split, setup.offset as usize, setup.pages, None)?;

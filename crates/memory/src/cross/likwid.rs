@@ -116,11 +116,9 @@ fn read(output: &Output) -> Result<ToolReport, Failure> {
         .filter(|line| line.starts_with("Group:"))
         .filter_map(|line| line.split_once("running on hwthread ")?.1.split_whitespace().next()?.parse().ok())
         .collect();
-    let threads = behind(text, "Using ").and_then(|_| {
-        let line =
-            text.lines().find(|line| line.starts_with("Using ") && line.trim_end().ends_with("threads"))?;
-        line.split_whitespace().nth(1)?.parse().ok()
-    });
+    let threads =
+        text.lines().find(|line| line.starts_with("Using ") && line.trim_end().ends_with("threads"));
+    let threads = threads.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
     Ok(ToolReport {
         version: format!("likwid-bench, test {}", figure::format::plain_to(test, 40)),
         rates: vec![(kernel.to_owned(), rate)],

@@ -16,7 +16,7 @@ use crate::pages::Backing;
 use crate::region::Region;
 use crate::simd::sweep::{LINE, Sweep, sweep};
 use crate::team::Team;
-use crate::worker::{Amount, Kernel, Sample};
+use crate::worker::{Amount, Kernel, Sample, Tasks};
 
 /// Seconds of a sample at least: a round of [`MOST_SAMPLES`] and a warm-up lasts ten ticks of 10 ms.
 const SHORTEST_SAMPLE: f64 = 0.025;
@@ -81,7 +81,7 @@ impl Kernel for Ladder {
     const WARM_UP: usize = 1;
     const IS_EXACT: bool = true;
 
-    fn set_up(setup: Setup) -> Result<(Ladder, Vec<(String, u64)>), Failure> {
+    fn set_up(setup: Setup) -> Result<(Ladder, Tasks<Ladder>), Failure> {
         let team = Team::new(&setup.machine, &setup.threads, Clock::for_machine(&setup.machine))?;
         let most = setup.tasks.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0) as usize;
         let regions = setup.threads.iter().map(|_| Region::map(most, setup.pages, None));

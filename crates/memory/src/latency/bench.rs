@@ -22,7 +22,7 @@ use crate::pointer_chain::PointerChain;
 use crate::region::Region;
 use crate::sizes;
 use crate::team::Team;
-use crate::worker::{Amount, Kernel, Sample};
+use crate::worker::{Amount, Kernel, Sample, Tasks};
 
 /// Seconds of a sample at least: a round of [`SAMPLES`] and a warm-up lasts ten ticks of 10 ms.
 const SHORTEST_SAMPLE: f64 = 0.025;
@@ -92,7 +92,7 @@ impl Kernel for Latency {
     const WARM_UP: usize = 1;
     const IS_EXACT: bool = true;
 
-    fn set_up(setup: Setup) -> Result<(Latency, Vec<(String, Task)>), Failure> {
+    fn set_up(setup: Setup) -> Result<(Latency, Tasks<Latency>), Failure> {
         let place = CpuList::from_iter([setup.cpu]);
         let team =
             Team::new(&setup.machine, std::slice::from_ref(&place), Clock::for_machine(&setup.machine))?;

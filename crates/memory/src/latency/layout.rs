@@ -2,7 +2,7 @@
 //!
 //! An element needs one word of its line, so as many chains as a line has words can lie over one another: a
 //! ladder up to 2 GiB then takes 2 GiB and not 7. While one chain is walked the others are not, and what they
-//! left in caches is displaced before (see [`walk`](super::walk)).
+//! left in caches is displaced before (see `bench`).
 
 const WORD: u64 = size_of::<usize>() as u64;
 

@@ -135,7 +135,11 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         }
     }
     let layouts: Vec<_> = chains.bytes.iter().map(|sizes| layout::layout(sizes, stride)).collect();
-    let (tasks, mut figures) = (chains.laid_out(&layouts), chains.figures);
+    let Chains { mut tasks, mut figures, .. } = chains;
+    let mut offsets: Vec<_> = layouts.iter().map(|layout| layout.offsets.iter()).collect();
+    for task in &mut tasks {
+        task.offset = offsets[task.region].next().copied().unwrap_or(0);
+    }
     let regions: Vec<(Pages, u64)> =
         regions.into_iter().zip(&layouts).map(|(pages, layout)| (pages, layout.bytes)).collect();
     let mapped: u64 = regions.iter().map(|(_, bytes)| bytes).sum();
@@ -184,15 +188,6 @@ impl Chains {
             self.bytes[region].push(bytes);
         }
         self.figures.push(problem.into_iter().fold(figure, Figure::not_available));
-    }
-
-    fn laid_out(&self, layouts: &[layout::Layout]) -> Vec<Task> {
-        let mut offsets: Vec<_> = layouts.iter().map(|layout| layout.offsets.iter()).collect();
-        let place = |task: &Task| {
-            let offset = offsets[task.region].next().copied().unwrap_or(0);
-            Task { offset, ..task.clone() }
-        };
-        self.tasks.iter().map(place).collect()
     }
 }
 

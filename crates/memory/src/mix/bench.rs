@@ -20,7 +20,7 @@ use crate::simd::mix::{GROUP, PAGE_ELEMENTS, Walk};
 use crate::sizes::{self, ARRAYS};
 use crate::team::Team;
 use crate::thread_blocks::ThreadBlocks;
-use crate::worker::{Amount, Kernel, Sample, UNKNOWN_CONTENTS};
+use crate::worker::{Amount, Kernel, Sample, Tasks, UNKNOWN_CONTENTS};
 
 /// Groups between two calls of [`WorkerThread::sample_cpu`]: 8 MiB, a millisecond or so.
 const CPU_SAMPLE_GROUPS: usize = 170;
@@ -113,7 +113,7 @@ impl Kernel for Mixes {
 
     const IS_SHARED: bool = true;
 
-    fn set_up(setup: Setup) -> Result<(Mixes, Vec<(String, Task)>), Failure> {
+    fn set_up(setup: Setup) -> Result<(Mixes, Tasks<Mixes>), Failure> {
         let team = Team::new(&setup.machine, &setup.threads, Clock::for_machine(&setup.machine))?;
         let blocks = ThreadBlocks::map(team.threads(), ARRAYS as usize * setup.groups, setup.pages)?;
         let tasks = setup.tasks.iter().map(|task| (task.id.clone(), task.clone())).collect();

@@ -21,7 +21,7 @@ use crate::region::Region;
 use crate::simd::Loop;
 use crate::sizes;
 use crate::team::Team;
-use crate::worker::{Amount, CPU_SAMPLE_ELEMENTS, Kernel, Sample};
+use crate::worker::{Amount, CPU_SAMPLE_ELEMENTS, Kernel, Sample, Tasks};
 
 const MOST_SAMPLES: usize = 32;
 /// Seconds of a sample at least: 3 ms are 100 000 readings of a 30 ns clock.
@@ -110,7 +110,7 @@ impl Kernel for Numa {
     type Task = Task;
     type Sample = Work;
 
-    fn set_up(setup: Setup) -> Result<(Numa, Vec<(String, Task)>), Failure> {
+    fn set_up(setup: Setup) -> Result<(Numa, Tasks<Numa>), Failure> {
         let clock = Clock::for_machine(&setup.machine);
         let teams = setup.rows.iter().map(|row| NodeTeams::new(row, &setup, &clock));
         let teams: Vec<NodeTeams> = teams.collect::<Result<_, _>>()?;
@@ -192,11 +192,7 @@ impl Kernel for Numa {
     }
 
     fn memory_of(&self, task: &Task) -> usize {
-        2 * task.column
-            + match task.quantity {
-                Quantity::Bandwidth => 0,
-                Quantity::Latency => 1,
-            }
+        2 * task.column + usize::from(task.quantity == Quantity::Latency)
     }
 
     fn evidence(&self) -> Result<Evidence, Failure> {

@@ -17,7 +17,7 @@ use crate::kernels::{self, Operation};
 use crate::mode::Schedule;
 use crate::sizes;
 use crate::team::Team;
-use crate::worker::{Amount, Kernel, UNKNOWN_CONTENTS, medians};
+use crate::worker::{Amount, Kernel, Tasks, UNKNOWN_CONTENTS, medians};
 
 mod proof;
 #[cfg(test)]
@@ -63,7 +63,7 @@ impl Kernel for Scaling {
     const SAMPLE_TOLERANCE: f64 = SUM_TOLERANCE;
     const IS_SHARED: bool = true;
 
-    fn set_up(setup: Setup) -> Result<(Scaling, Vec<(String, Task)>), Failure> {
+    fn set_up(setup: Setup) -> Result<(Scaling, Tasks<Scaling>), Failure> {
         let clock = Clock::for_machine(&setup.machine);
         let (mut threads, mut homes): (Vec<CpuList>, Vec<_>) = (Vec::new(), Vec::new());
         for (node, need) in setup.nodes.iter().enumerate() {

@@ -152,12 +152,9 @@ macro_rules! triad_ahead {
         )
     };
 }
-#[rustfmt::skip]
 macro_rules! fill {
     ($k:literal, $r:literal, $d:literal, $store:literal) => {
-        concat!(
-            $store, " [{b} + {i} + ", $d, "], ", $r, "15", "\n",
-        )
+        concat!($store, " [{b} + {i} + ", $d, "], ", $r, "15\n")
     };
 }
 #[rustfmt::skip]
@@ -169,28 +166,19 @@ macro_rules! update {
         )
     };
 }
-#[rustfmt::skip]
 macro_rules! read {
     ($k:literal, $r:literal, $d:literal, $store:literal) => {
-        concat!(
-            "vaddpd ", $r, $k, ", ", $r, $k, ", [{a} + {i} + ", $d, "]", "\n",
-        )
+        concat!("vaddpd ", $r, $k, ", ", $r, $k, ", [{a} + {i} + ", $d, "]\n")
     };
 }
-#[rustfmt::skip]
 macro_rules! spill {
     ($k:literal, $r:literal, $d:literal, $store:literal) => {
-        concat!(
-            "vmovupd [{sums} + ", $d, "], ", $r, $k, "\n",
-        )
+        concat!("vmovupd [{sums} + ", $d, "], ", $r, $k, "\n")
     };
 }
-#[rustfmt::skip]
 macro_rules! clear {
     ($k:literal, $r:literal, $d:literal, $store:literal) => {
-        concat!(
-            "vxorpd xmm", $k, ", xmm", $k, ", xmm", $k, "\n",
-        )
+        concat!("vxorpd xmm", $k, ", xmm", $k, ", xmm", $k, "\n")
     };
 }
 
