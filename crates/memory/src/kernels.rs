@@ -145,12 +145,8 @@ pub const MIXES: &[Mix] = &[
 ];
 
 impl Mix {
-    pub fn writes(self) -> bool {
-        !matches!(self, Mix::Ratio(_, 0))
-    }
-
-    pub fn reads(self) -> bool {
-        !matches!(self, Mix::Ratio(0, _))
+    pub fn stores(self) -> Stores {
+        if matches!(self, Mix::Ratio(_, 0)) { Stores::None } else { Nt }
     }
 
     pub fn title(self) -> String {

@@ -4,6 +4,8 @@
 //! or not as it likes, and non-temporal intrinsics break Rust's memory model without a fence (rust-lang/rust
 //! #114582). Each non-temporal kernel ends with the fence, inside the timed region.
 
+use lab::failure::Failure;
+
 use crate::kernels::{Operation, Stores};
 use crate::words::words;
 
@@ -100,6 +102,13 @@ impl Simd {
             Simd::Avx2 => 32,
             Simd::Avx512 => 64,
         }
+    }
+
+    /// The loop for an operation, or that there is none.
+    pub fn required(self, operation: Operation, stores: Stores) -> Result<Loop, Failure> {
+        let (simd, stores_word) = (self.word(), stores.word());
+        let missing = || Failure::new(format!("no {simd} code for {operation:?} with {stores_word} stores"));
+        self.kernel(operation, stores).ok_or_else(missing)
     }
 
     /// The loop for an operation; `None` if this set has none with such stores.

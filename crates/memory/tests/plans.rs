@@ -161,7 +161,7 @@ fn a_thread_alone_has_nobody_to_inject() {
 fn every_machine_can_be_planned_for() {
     for (name, write) in synthetic::ALL {
         let machine = machine_of(*write);
-        for mode in memory::MODES.iter().copied() {
+        for mode in memory::MODES {
             match mode.plan(&machine, &options()) {
                 Ok(planned) => {
                     assert!(!planned.suite.figures.is_empty(), "{name} {}", mode.name());

@@ -126,19 +126,17 @@ impl Kernel for Alignment {
     /// Overwrites the elements that will be checked, so that results of the round before do not pass.
     fn prepare(&mut self, _team: &Team, task: &Task, round: usize) -> Result<(), Failure> {
         let point = task.point;
-        self.level(task)?.each(move |layout, thread| layout.spoil(thread.index, point, turn(round)))?;
-        Ok(())
+        let spoil =
+            move |layout: &Layout, thread: &WorkerThread| layout.spoil(thread.index, point, turn(round));
+        self.level(task)?.each(spoil).map(drop)
     }
 
     fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Passes, Failure> {
         if task.stores == Stores::Nt && task.point.misalignment > 0 {
             return Err(Failure::new(format!("{}: non-temporal stores of misaligned vectors", task.id)));
         }
-        let code = self.simd.kernel(task.operation, task.stores);
         Ok(Passes {
-            code: code.ok_or_else(|| {
-                Failure::new(format!("{}: no machine code for {}", task.id, self.simd.word()))
-            })?,
+            code: self.simd.required(task.operation, task.stores)?,
             operation: task.operation,
             point: task.point,
             layout: self.level(task)?.layout.clone(),

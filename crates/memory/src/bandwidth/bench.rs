@@ -16,7 +16,7 @@ use super::baseline;
 use super::expected::{Expected, SUM_TOLERANCE, TOLERANCE, relative_error};
 use super::plan::{Code, Setup, Task};
 use crate::calibration::{Calibration, MOST_SAMPLES, Policy};
-use crate::kernels::{self, Array, Operation, SCALAR, UPDATE_FACTOR};
+use crate::kernels::{self, ALL_ARRAYS, Array, Operation, SCALAR, UPDATE_FACTOR};
 use crate::simd::Loop;
 use crate::sizes;
 use crate::team::Team;
@@ -66,15 +66,15 @@ impl Bandwidth {
     fn fill(&mut self) -> Result<(), Failure> {
         self.regions = Regions::default();
         let (arrays, start) = (self.arrays.clone(), Expected::default());
-        self.team.each(move |worker| {
-            for array in [Array::A, Array::B, Array::C] {
+        let fill = move |worker: &WorkerThread| {
+            for array in ALL_ARRAYS {
                 let length = arrays.split.share(worker.index, arrays.split.most);
                 // SAFETY: the thread's own part, and no other thread touches it.
                 unsafe { std::slice::from_raw_parts_mut(arrays.part(array, worker.index), length) }
                     .fill(start.value(array));
             }
-        })?;
-        Ok(())
+        };
+        self.team.each(fill).map(drop)
     }
 
     fn thread_elements(&self, elements: usize) -> Vec<f64> {
@@ -83,13 +83,11 @@ impl Bandwidth {
     }
 
     fn code(&self, task: &Task) -> Result<Loop, Failure> {
-        let code = match task.code {
-            Code::Kernel(stores) => self.setup.simd.kernel(task.operation, stores),
-            Code::Baseline(origin) => baseline::kernel(task.operation, origin),
-        };
-        code.ok_or_else(|| {
-            Failure::new(format!("{}: no machine code for {}", task.id, self.setup.simd.word()))
-        })
+        match task.code {
+            Code::Kernel(stores) => self.setup.simd.required(task.operation, stores),
+            Code::Baseline(origin) => baseline::kernel(task.operation, origin)
+                .ok_or_else(|| Failure::new("no such baseline").on(&task.id)),
+        }
     }
 }
 

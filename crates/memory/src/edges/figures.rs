@@ -37,12 +37,8 @@ impl Ladder<'_> {
         if medians.len() < LEAST_POINTS {
             return Vec::new();
         }
-        let (Some(smallest), Some(largest)) = (
-            medians.iter().map(|point| point.bytes).reduce(f64::min),
-            medians.iter().map(|point| point.bytes).reduce(f64::max),
-        ) else {
-            return Vec::new();
-        };
+        let sizes = || medians.iter().map(|point| point.bytes);
+        let (smallest, largest) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
         let cpus = self.points.iter().find_map(|figure| figure.conditions.get(CPUS)).unwrap_or_default();
         let cpus: Vec<u32> = cpus.into_iter().map(|cpu| cpu as u32).collect();
         let advertised = advertised(machine, &cpus);

@@ -2,7 +2,7 @@
 
 use figure::evidence as key;
 use figure::series::CoordinateValue;
-use figure::{Better, Convention, Figure, Machine, Unit};
+use figure::{Better, Figure, Machine, Unit};
 use lab::placement::{self, Placement};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use crate::chase::LINE;
 use crate::conditions::of_first;
 use crate::deadlines;
-use crate::kernels::{ELEMENT, MIXES, Mix, Stores};
+use crate::kernels::{MIXES, Mix};
 use crate::limits;
-use crate::mix::plan::{Share, axis, conditions, lacks};
+use crate::mix::plan::{Share, axis, conditions, figure, lacks};
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
 use crate::simd::Simd;
 use crate::sizes::{self, ARRAYS};
-use crate::thread_blocks::ThreadBlocks;
+use crate::thread_blocks::{GROUP_BYTES, ThreadBlocks};
 
 const ALL_DELAYS: &[u64] =
     &[0, 2, 8, 15, 50, 100, 200, 300, 400, 500, 700, 1000, 1300, 1700, 2500, 3500, 5000, 9000, 20_000];
@@ -221,34 +221,17 @@ impl Builder<'_> {
         figure.at = axis("delay", CoordinateValue::Number(delay as f64));
         figure.conditions.set(key::MIX, mix.to_string());
         figure.conditions.set(key::DELAY, delay as f64);
-        figure.conditions.set(key::STORES, stores(mix));
+        figure.conditions.set(key::STORES, mix.stores().word().to_owned());
         figure
     }
 
     fn all(&self, mix: Mix) -> Figure {
-        let threads = self.placement.threads.len();
         let id = format!("{}.loaded.{mix}.all", crate::SUITE);
-        let name = format!("{mix}, all CPUs inject");
-        let mut figure = Figure::planned(id, crate::SUITE, name, Unit::GB_PER_S, Better::Higher);
-        figure.convention = Some(Convention::EstimatedTraffic);
-        figure.series = Some(format!("{}.loaded.all", crate::SUITE));
-        figure.at = axis("mix", CoordinateValue::Name(mix.to_string()));
-        let bytes = threads * self.setup.groups * crate::thread_blocks::GROUP_BYTES;
-        figure.conditions = conditions(self.options, self.placement, self.setup.simd)
-            .with(key::KERNEL, "mix".to_owned())
-            .with(key::MIX, mix.to_string())
-            .with(key::STORES, stores(mix))
-            .with(key::ARRAY_BYTES, bytes as f64)
-            .with(key::ARRAYS_USED, 1.0)
-            .with(key::DATA_TOUCHED, bytes as f64)
-            .with(key::COUNTED_BYTES, ELEMENT as f64)
-            .with(key::TRAFFIC_BYTES, ELEMENT as f64);
-        figure
+        let bytes = (self.placement.threads.len() * self.setup.groups * GROUP_BYTES) as u64;
+        let base = conditions(self.options, self.placement, self.setup.simd);
+        let series = format!("{}.loaded.all", crate::SUITE);
+        figure(id, format!("{mix}, all CPUs inject"), series, mix, bytes, base)
     }
-}
-
-fn stores(mix: Mix) -> String {
-    if mix.writes() { Stores::Nt } else { Stores::None }.word().to_owned()
 }
 
 fn notes(placement: &Placement, share: &Share, setup: &Setup, delays: &[u64]) -> Vec<(&'static str, String)> {

@@ -78,9 +78,13 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let missing = pages::unavailable(machine, options.pages, bytes);
     // In the order of the list, each once, however they were asked for.
     let is_asked = |mix: &Mix| options.mixes.is_empty() || options.mixes.contains(mix);
-    let (mut tasks, mut figures) = (Vec::new(), Vec::new());
+    let (mut tasks, mut figures, all) = (Vec::new(), Vec::new(), ARRAYS * share.array);
     for mix in MIXES.iter().copied().filter(is_asked) {
-        let mut figure = planned(mix, options, &placement, &share, simd);
+        let series = format!("{}.mix", crate::SUITE);
+        let (id, name) = (format!("{series}.{mix}"), format!("{mix}, {}", mix.title()));
+        let base = conditions(options, &placement, simd).with(key::ARRAYS_TOTAL_BYTES, all as f64);
+        let mut figure = figure(id, name, series, mix, all, base);
+        sizes::write_bounds(&mut figure, &share.limited_by, &share.room);
         if let Some(reason) = missing.clone().or_else(|| lacks(simd, mix)) {
             figure = figure.not_available(reason);
         } else {
@@ -126,27 +130,23 @@ pub fn lacks(simd: Simd, mix: Mix) -> Option<String> {
     })
 }
 
-fn planned(mix: Mix, options: &Options, placement: &Placement, share: &Share, simd: Simd) -> Figure {
-    let id = format!("{}.mix.{mix}", crate::SUITE);
-    let name = format!("{mix}, {}", mix.title());
+/// A figure of all threads that walk over `bytes` bytes of memory in a mix, with these conditions and more.
+pub fn figure(id: String, name: String, series: String, mix: Mix, bytes: u64, base: Conditions) -> Figure {
     let mut figure = Figure::planned(id, crate::SUITE, name, Unit::GB_PER_S, Better::Higher);
     figure.convention = Some(Convention::EstimatedTraffic);
-    figure.series = Some(format!("{}.mix", crate::SUITE));
+    figure.series = Some(series);
     figure.at = axis("mix", CoordinateValue::Name(mix.to_string()));
     // A triad's element is one of each array; a walk's is read or written.
     let (arrays, counted) = if mix == Mix::TriadLike { (ARRAYS, ARRAYS * ELEMENT) } else { (1, ELEMENT) };
-    let all = ARRAYS * share.array;
-    figure.conditions = conditions(options, placement, simd)
+    figure.conditions = base
         .with(key::KERNEL, "mix".to_owned())
         .with(key::MIX, mix.to_string())
-        .with(key::STORES, if mix.writes() { Stores::Nt } else { Stores::None }.word().to_owned())
-        .with(key::ARRAY_BYTES, (all / arrays) as f64)
+        .with(key::STORES, mix.stores().word().to_owned())
+        .with(key::ARRAY_BYTES, (bytes / arrays) as f64)
         .with(key::ARRAYS_USED, arrays as f64)
-        .with(key::ARRAYS_TOTAL_BYTES, all as f64)
-        .with(key::DATA_TOUCHED, all as f64)
+        .with(key::DATA_TOUCHED, bytes as f64)
         .with(key::COUNTED_BYTES, counted as f64)
         .with(key::TRAFFIC_BYTES, counted as f64);
-    sizes::write_bounds(&mut figure, &share.limited_by, &share.room);
     figure
 }
 

@@ -155,16 +155,12 @@ impl Kernel for Numa {
     fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Work, Failure> {
         let (memory, passes) = (self.memory(task)?, calibration.passes);
         Ok(match task.quantity {
-            Quantity::Bandwidth => {
-                let code = self.setup.simd.kernel(Operation::Read, Stores::None);
-                Work::Read {
-                    code: code
-                        .ok_or_else(|| Failure::new(format!("no code for {}", self.setup.simd.word())))?,
-                    array: memory.array.clone(),
-                    split: self.split(task, memory),
-                    passes,
-                }
-            }
+            Quantity::Bandwidth => Work::Read {
+                code: self.setup.simd.required(Operation::Read, Stores::None)?,
+                array: memory.array.clone(),
+                split: self.split(task, memory),
+                passes,
+            },
             Quantity::Latency => Work::Walk { chain: memory.chain.clone(), steps: passes * UNROLL },
         })
     }

@@ -73,27 +73,23 @@ pub struct Matrix {
     pub columns: Vec<NodeUse<()>>,
 }
 
-/// The matrix between the nodes that are asked for. Rows are those of them that have CPUs; where none has, as with
-/// `--nodes 2` for a memory-only node, all that have.
+/// The matrix between the selected nodes. Rows are those with CPUs, or all nodes with CPUs where none has any.
 pub fn matrix(machine: &Machine, options: &Options) -> Result<Matrix, PlanError> {
-    let there: CpuList = machine.numa.nodes.iter().map(|node| node.node).collect();
-    let asked = match &options.nodes {
-        Some(asked) => asked.clone(),
-        None => there.clone(),
-    };
-    if let Some(missing) = asked.difference(&there).first() {
-        let nodes = match (&machine.numa.unknown, there.len()) {
+    let existing: CpuList = machine.numa.nodes.iter().map(|node| node.node).collect();
+    let selected = options.nodes.clone().unwrap_or_else(|| existing.clone());
+    if let Some(missing) = selected.difference(&existing).first() {
+        let nodes = match (&machine.numa.unknown, existing.len()) {
             (Some(reason), 0) => reason.clone(),
-            (_, 1) => format!("there is one, node {there}"),
-            _ => format!("there are {there}"),
+            (_, 1) => format!("there is one, node {existing}"),
+            _ => format!("there are {existing}"),
         };
-        return Err(PlanError::Wrong(format!("--nodes {asked}: no NUMA node {missing}: {nodes}")));
+        return Err(PlanError::Wrong(format!("--nodes {selected}: no NUMA node {missing}: {nodes}")));
     }
     let with_cpus = |nodes: &CpuList| -> CpuList {
         nodes.iter().filter(|&node| machine.node(node).is_some_and(|node| !node.cpus.is_empty())).collect()
     };
-    let rows = match with_cpus(&asked) {
-        rows if rows.is_empty() => with_cpus(&there),
+    let rows = match with_cpus(&selected) {
+        rows if rows.is_empty() => with_cpus(&existing),
         rows => rows,
     };
     // Says what is wrong with places for the machine as a whole.
@@ -102,7 +98,7 @@ pub fn matrix(machine: &Machine, options: &Options) -> Result<Matrix, PlanError>
         rows.iter().map(|node| Ok(NodeUse { node, usable: threads(machine, options, &usable, node)? }));
     Ok(Matrix {
         rows: rows.collect::<Result<_, PlanError>>()?,
-        columns: asked.iter().map(|node| NodeUse { node, usable: memory(machine, node) }).collect(),
+        columns: selected.iter().map(|node| NodeUse { node, usable: memory(machine, node) }).collect(),
     })
 }
 

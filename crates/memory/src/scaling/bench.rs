@@ -119,9 +119,7 @@ impl Kernel for Scaling {
 
     fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Work, Failure> {
         let task = &task.plan;
-        let code = self.setup.simd.kernel(task.operation, task.stores);
-        let code =
-            code.ok_or_else(|| Failure::new(format!("{}: no code for {}", task.id, self.setup.simd.word())))?;
+        let code = self.setup.simd.required(task.operation, task.stores)?;
         Ok(Work::new(task, code, calibration, self.arrays.clone(), &self.contents))
     }
 

@@ -8,7 +8,7 @@ use super::super::layout::Layout;
 use super::super::plan::Task;
 use super::{Contents, Scaling};
 use crate::bandwidth::expected::{Expected, relative_error};
-use crate::kernels::{Array, Kernel};
+use crate::kernels::{ALL_ARRAYS, Array, Kernel};
 use crate::mode::Schedule;
 use crate::page_evidence;
 use crate::team::Team;
@@ -24,8 +24,7 @@ impl Scaling {
     pub(super) fn fill(&mut self) -> Result<(), Failure> {
         self.contents = self.setup.nodes.iter().map(|need| Contents::new(need.elements)).collect();
         let start = Expected::default();
-        self.each_slice(move |_, array, _, slice| slice.fill(start.value(array)))?;
-        Ok(())
+        self.each_slice(move |_, array, _, slice| slice.fill(start.value(array))).map(drop)
     }
 
     pub(super) fn check(&self, step: usize) -> Result<f64, Failure> {
@@ -46,7 +45,7 @@ impl Scaling {
     fn each_slice<T: Send + 'static>(
         &self,
         job: impl Fn(usize, Array, usize, &mut [f64]) -> T + Send + Sync + 'static,
-    ) -> Result<Vec<Vec<T>>, Failure> {
+    ) -> Result<Vec<[T; 3]>, Failure> {
         let (arrays, homes) = (self.arrays.clone(), self.homes.clone());
         let elements: Vec<usize> = self.setup.nodes.iter().map(|need| need.elements).collect();
         self.touchers.each(move |thread| {
@@ -59,7 +58,7 @@ impl Scaling {
                 let slice = unsafe { std::slice::from_raw_parts_mut(start, end - first) };
                 job(node, array, first, slice)
             };
-            vec![one(Array::A), one(Array::B), one(Array::C)]
+            ALL_ARRAYS.map(one)
         })
     }
 
