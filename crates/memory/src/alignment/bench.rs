@@ -83,7 +83,7 @@ impl LevelArrays {
 impl Alignment {
     fn level(&self, task: &Task) -> Result<&LevelArrays, Failure> {
         let arrays = self.levels.iter().find(|arrays| arrays.level == task.level);
-        arrays.ok_or_else(|| Failure::new(format!("{}: its level was not prepared", task.id)))
+        arrays.ok_or_else(|| Failure::new("").on(&task.id).answer("its level was not prepared"))
     }
 }
 
@@ -133,7 +133,7 @@ impl Kernel for Alignment {
 
     fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Passes, Failure> {
         if task.stores == Stores::Nt && task.point.misalignment > 0 {
-            return Err(Failure::new(format!("{}: non-temporal stores of misaligned vectors", task.id)));
+            return Err(Failure::new("").on(&task.id).answer("non-temporal stores of misaligned vectors"));
         }
         Ok(Passes {
             code: self.simd.required(task.operation, task.stores)?,

@@ -24,11 +24,10 @@ pub fn select(channels: &[UncoreChannel], intervals: &[Traffic]) -> Result<Chann
     let counts: Vec<_> = intervals.iter().map(|traffic| traffic.counts.clone()).collect();
     let compared = distinct(&counts);
     if compared.channels.is_empty() {
-        return Err(Failure::new(format!(
-            "{NO_COUNTS}count nothing while memory is under load: {} channels are shown and none is real, as where a \
-             hypervisor shows its host's devices",
-            channels.len()
-        )));
+        let shown = channels.len();
+        let answer = "channels are shown and none is real, as where a hypervisor shows its host's devices";
+        return Err(Failure::new(format!("{NO_COUNTS}count nothing while memory is under load"))
+            .answer(format!("{shown} {answer}")));
     }
     let mut evidence = Evidence::default();
     evidence.put(TRAFFIC_CHANNELS, compared.channels.len() as f64);

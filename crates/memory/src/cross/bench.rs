@@ -101,21 +101,19 @@ impl CrossBench {
     fn learn_size(&mut self, index: usize) {
         let size = self.run(index).and_then(|()| {
             let reported = self.programs[index].runs.first().and_then(|run| run.report.elements);
-            let reported = reported.ok_or_else(|| Failure::new("it does not say how large its arrays are"))?;
+            let reported =
+                reported.ok_or_else(|| Failure::new("it does not say how large its arrays are"))?;
             let elements = reported / BLOCK as u64 * BLOCK as u64;
             let least = (BLOCK * self.team.threads()) as u64;
             if elements < least {
-                return Err(Failure::new(format!("its arrays have {reported} elements, and ours need {least} at least")));
+                let small = format!("its arrays have {reported} elements, and ours need {least} at least");
+                return Err(Failure::new(small));
             }
             let needed = 2 * ARRAYS * elements * ELEMENT;
-            match self.setup.room.filter(|room| needed > *room) {
-                Some(room) => Err(Failure::new(format!(
-                    "its arrays and ours of the same size need {} together, and {} may be used: compile it for smaller ones",
-                    figure::format::bytes(needed as f64),
-                    figure::format::bytes(room as f64)
-                ))),
-                None => Ok(elements),
-            }
+            let Some(room) = self.setup.room.filter(|room| needed > *room) else { return Ok(elements) };
+            let [needed, room] = [needed, room].map(|bytes| figure::format::bytes(bytes as f64));
+            Err(Failure::new(format!("its arrays and ours need {needed} together, and {room} may be used"))
+                .advice("compile it for smaller ones"))
         });
         let state = &mut self.programs[index];
         match size {
@@ -248,7 +246,7 @@ impl CrossBench {
         let rate = run
             .report
             .rate(kernel)
-            .ok_or_else(|| Failure::new(format!("{}: no rate of {kernel}", state.program.tool)))?;
+            .ok_or_else(|| Failure::new("").on(&state.program.tool).answer(format!("no rate of {kernel}")))?;
         Ok(Round::new(
             run.around.started.clone(),
             run.around.duration,

@@ -95,7 +95,7 @@ fn read(output: &Output) -> Result<ToolReport, Failure> {
     let Some(row) = row else {
         let last = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("nothing");
         let last = figure::format::plain_to(last, 120);
-        return Err(Failure::new(format!("its output has no line of delay 00000; it ends with: {last}")));
+        return Err(Failure::new("its output has no line of delay 00000; it ends with").answer(last));
     };
     let rate = gigabytes(row).ok_or_else(|| Failure::new("its bandwidth is no rate"))?;
     let version = text.lines().find(|line| line.contains("Memory Latency Checker")).unwrap_or("mlc");

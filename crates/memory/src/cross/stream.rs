@@ -110,10 +110,8 @@ fn way(kernel: &Kernel, inspection: &Inspection) -> (Option<Way>, String) {
 fn read(output: &Output) -> Result<ToolReport, Failure> {
     let text = output.text;
     if let Some(failed) = text.lines().find(|line| line.contains("Failed Validation")) {
-        return Err(Failure::new(format!(
-            "its results are wrong: {}",
-            figure::format::plain_to(failed.trim(), 100)
-        )));
+        let line = figure::format::plain_to(failed.trim(), 100);
+        return Err(Failure::new("its results are wrong").answer(line));
     }
     if !text.contains("Solution Validates") {
         return Err(Failure::new("its output does not say that its solution validates"));
@@ -124,9 +122,8 @@ fn read(output: &Output) -> Result<ToolReport, Failure> {
         digits.parse::<u64>().ok().filter(|number| *number > 0)
     };
     if let Some(bytes) = number("This system uses ").filter(|bytes| *bytes != DOUBLE) {
-        return Err(Failure::new(format!(
-            "its elements have {bytes} bytes, and ours {DOUBLE}: compile it with STREAM_TYPE=double"
-        )));
+        return Err(Failure::new(format!("its elements have {bytes} bytes, and ours {DOUBLE}"))
+            .advice("compile it with STREAM_TYPE=double"));
     }
     let elements =
         number("Array size = ").ok_or_else(|| Failure::new("its output does not say 'Array size = '"))?;

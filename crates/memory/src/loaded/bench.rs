@@ -191,10 +191,7 @@ impl LoadedBench {
     }
 
     fn traffic(&self, mix: Mix, spins: u64) -> Result<Traffic, Failure> {
-        let simd = self.setup.simd;
-        let walk = simd
-            .walk(mix, spins > 0)
-            .ok_or_else(|| Failure::new(format!("no {} code for {mix}", simd.word())))?;
+        let walk = self.setup.simd.required_walk(mix, spins > 0)?;
         Ok(Traffic { mix, walk, spins })
     }
 }

@@ -80,11 +80,10 @@ impl Mixes {
 
     fn code(&self, task: &Task) -> Result<Code, Failure> {
         let simd = self.setup.simd;
-        let code = match task.mix {
-            Mix::TriadLike => simd.kernel(Operation::Triad, Stores::Nt).map(Code::Triad),
-            Mix::Ratio(..) => simd.walk(task.mix, false).map(Code::Walk),
-        };
-        code.ok_or_else(|| Failure::new(format!("{}: no machine code for {}", task.id, simd.word())))
+        match task.mix {
+            Mix::TriadLike => simd.required(Operation::Triad, Stores::Nt).map(Code::Triad),
+            Mix::Ratio(..) => simd.required_walk(task.mix, false).map(Code::Walk),
+        }
     }
 
     /// Largest relative error at an element of some pages of each block, other ones for each `turn`.

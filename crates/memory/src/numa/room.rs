@@ -70,11 +70,8 @@ pub fn share(
         None => free(machine, node, nodes, request.asked.is_some()),
     };
     if bytes > most && (request.asked.is_some() || most < least(request.threads)) {
-        return Err(Failure::new(format!(
-            "an array and a chain of {} each do not fit on node {}: {bound}",
-            format::bytes(bytes as f64),
-            node.node
-        )));
+        let both = format!("an array and a chain of {} each do not fit on", format::bytes(bytes as f64));
+        return Err(Failure::new(both).on(format!("node {}", node.node)).answer(bound));
     }
     let limited_by = if bytes > most {
         format!("an array and a chain of {} each do not fit: {bound}", format::bytes(bytes as f64))

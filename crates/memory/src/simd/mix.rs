@@ -12,6 +12,8 @@
 //! decrement and one taken branch, which takes a cycle for each turn on the cores that we know of. It reads
 //! no memory and depends on none, so that loads under way continue.
 
+use lab::failure::Failure;
+
 use super::Simd;
 use crate::kernels::{ELEMENT, Mix};
 
@@ -161,6 +163,12 @@ mod portable;
 mod sse2;
 
 impl Simd {
+    /// The walk of a mix, or that there is none.
+    pub fn required_walk(self, mix: Mix, spaced: bool) -> Result<Walk, Failure> {
+        let missing = || Failure::new(format!("no {} code for {mix}", self.word()));
+        self.walk(mix, spaced).ok_or_else(missing)
+    }
+
     /// The walk of a mix, at full speed or spaced; `None` if this set has none: the portable one has no
     /// non-temporal stores, and a regular store would also read the line.
     pub fn walk(self, mix: Mix, spaced: bool) -> Option<Walk> {
