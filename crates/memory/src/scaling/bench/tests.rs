@@ -68,7 +68,9 @@ fn under_a_dynamic_schedule_every_element_is_taken_once_a_pass() {
     kernel.team(task).unwrap().each(move |thread| shared.run(thread, 0)).unwrap();
     let taken = work.taken_in_a_pass();
     assert_eq!(taken.len(), 3);
-    assert_eq!(taken.iter().sum::<f64>(), task.plan.layout.elements() as f64);
+    // Thirds do not add up to the last bit.
+    let (sum, elements) = (taken.iter().sum::<f64>(), task.plan.layout.elements() as f64);
+    assert!((sum - elements).abs() < 1e-6, "{sum} of {elements}");
 }
 
 #[test]
