@@ -10,6 +10,7 @@ pub const SHORTEST_SAMPLE: f64 = SHORTEST_ROUND / MOST_SAMPLES as f64;
 /// What a sample and a round must be at least, and at most.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policy {
+    /// Seconds of a sample at least.
     pub shortest_sample: f64,
     /// Seconds of a round at least, as far as the samples allow.
     pub shortest_round: f64,

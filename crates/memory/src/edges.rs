@@ -34,6 +34,7 @@ pub struct Edge {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
     pub level: u32,
+    /// Bytes.
     pub advertised: f64,
     /// Where it ends; `None` if the ladder does not show it.
     pub edge: Option<Edge>,

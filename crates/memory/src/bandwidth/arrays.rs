@@ -14,6 +14,7 @@ const PAGE_SAMPLES: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
     pub threads: usize,
+    /// Elements of the largest size.
     pub most: usize,
 }
 

@@ -47,6 +47,7 @@ pub(crate) struct Passes {
     near: usize,
     /// What every element holds that is read: in the first region, and in the doubled one.
     held: [f64; 2],
+    /// Elements of one call.
     stride: usize,
     passes: u64,
 }

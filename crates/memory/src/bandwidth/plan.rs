@@ -39,6 +39,7 @@ pub struct Setup {
     pub simd: Simd,
     /// Elements of the largest size that some figure uses.
     pub most: u64,
+    /// Extra bytes between arrays.
     pub offset: u64,
     pub pages: Pages,
     pub tasks: Vec<Task>,

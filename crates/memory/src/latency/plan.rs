@@ -93,6 +93,7 @@ pub struct Task {
 pub struct Setup {
     pub machine: Machine,
     pub cpu: u32,
+    /// Bytes from element to element.
     pub stride: u64,
     pub regions: Vec<(Pages, u64)>,
     pub tasks: Vec<Task>,

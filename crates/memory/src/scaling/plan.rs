@@ -37,6 +37,7 @@ pub struct Task {
 pub struct Setup {
     pub machine: Machine,
     pub simd: Simd,
+    /// Extra bytes between arrays.
     pub offset: u64,
     pub pages: Pages,
     /// A region for each node, in the order of [`Layout::used`].

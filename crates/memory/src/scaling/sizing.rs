@@ -37,6 +37,7 @@ pub(super) struct Nodes {
     cores: Vec<(CpuList, usize)>,
     /// Whether memory can lie on another node than the CPU's.
     several: bool,
+    /// Bytes of each node, where shown.
     memory: Vec<Option<u64>>,
 }
 
