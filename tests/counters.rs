@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex};
 use figure::evidence::*;
 use figure::host::{Direction, UncoreChannel};
 use figure::{Figure, Outcome, Reading, Record, Round, Status};
+use lab::failure::Failure;
+use lab::mode::Planned;
 use lab::schedule::Rules;
 use lab::traffic::{Count, Counts, TrafficReader};
 use lab::worker::{Bench, WorkerReport};
@@ -15,7 +17,7 @@ use machine::{Overrides, Tree, describe, synthetic};
 use memory::counters::bench::{CountersBench, Load, load};
 use memory::counters::plan::{Part, Setup, plan};
 use memory::kernels::{Kernel, Stores};
-use memory::mode::{Options, Planned};
+use memory::mode::Options;
 
 use crate::bench::{record, run, stderr, stdout, truebench};
 
@@ -61,13 +63,13 @@ impl Noted {
 }
 
 impl Load for Noted {
-    fn warm(&mut self, task: &str) -> Result<f64, String> {
+    fn warm(&mut self, task: &str) -> Result<f64, Failure> {
         let elements = self.load.warm(task)?;
         self.note(task, elements);
         Ok(elements)
     }
 
-    fn round(&mut self, task: &str) -> Result<(Round, f64), String> {
+    fn round(&mut self, task: &str) -> Result<(Round, f64), Failure> {
         let (round, elements) = self.load.round(task)?;
         self.note(task, elements);
         Ok((round, elements))
@@ -80,7 +82,7 @@ impl Load for Noted {
         0.05
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
         self.load.finish()
     }
 }
@@ -98,7 +100,7 @@ struct Controllers {
 }
 
 impl TrafficReader for Controllers {
-    fn read(&mut self) -> Result<Counts, String> {
+    fn read(&mut self) -> Result<Counts, Failure> {
         let memory = self.memory.lock().unwrap();
         let real = |at: &usize| !self.phantoms.contains(at) && !self.twins.contains(at);
         let weight = |at: usize| 1.0 + 0.01 * at as f64;
@@ -150,7 +152,7 @@ fn options() -> Options {
 }
 
 /// This machine with the memory controllers of another one.
-fn planned(of: fn(&Path) -> std::io::Result<()>) -> (Planned, figure::Machine) {
+fn planned(of: fn(&Path) -> std::io::Result<()>) -> (Planned<Setup>, figure::Machine) {
     let directory = tempfile::tempdir().unwrap();
     of(directory.path()).unwrap();
     let mut machine = describe(&Tree::live(), &Overrides::default());
@@ -162,7 +164,7 @@ fn planned(of: fn(&Path) -> std::io::Result<()>) -> (Planned, figure::Machine) {
 /// Plan, bench, figures, judgement.
 fn judged(scene: &Scene) -> Record {
     let (planned, machine) = planned(scene.machine);
-    let setup: Setup = serde_json::from_value(planned.suite.setup).unwrap();
+    let setup = planned.suite.setup;
     let memory = Arc::new(Mutex::new(Memory::default()));
     let tasks = setup
         .groups
@@ -281,7 +283,7 @@ fn others_and_multiplexing_are_said() {
 #[test]
 fn counters_that_count_nothing_are_not_believed() {
     let (planned, machine) = planned(synthetic::arm_server_with_clusters);
-    let setup: Setup = serde_json::from_value(planned.suite.setup).unwrap();
+    let setup = planned.suite.setup;
     let (real, facts) = load(&setup).unwrap();
     let channels = machine.uncore.channels;
     let phantoms = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];

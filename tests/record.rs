@@ -60,7 +60,7 @@ fn a_record_is_valid_against_the_schema_and_holds_every_figure() {
 #[test]
 fn every_key_that_a_check_reads_is_written() {
     // Every mode: what belongs to one way of measuring is written by its mode.
-    let modes = memory::MODES.iter().map(|mode| mode.name).filter(|name| *name != "cross-check");
+    let modes = memory::MODES.iter().map(|mode| mode.name()).filter(|name| *name != "cross-check");
     let modes = modes.collect::<Vec<_>>().join(",");
     let command = [
         &["memory", "all", "--only", &modes, "--array-size", "200000", "--sizes", "16K..256K"][..],

@@ -1,7 +1,4 @@
 //! Alignment: what misaligned vectors and arrays at awkward distances cost, in L1 and in memory.
-//!
-//! - [`plan`] chooses the points of the sweep; [`layout`] puts arrays where each point wants them; [`bench`]
-//!   is the worker that measures.
 
 pub mod bench;
 pub mod layout;
@@ -9,7 +6,7 @@ pub mod plan;
 
 use crate::mode::Mode;
 
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "alignment",
     title: "alignment",
     seconds: 100.0,

@@ -1,8 +1,4 @@
-//! Bandwidth by STREAM's kernels and three more, with regular and non-temporal stores, and by what a compiler
-//! and libc make of them.
-//!
-//! - [`plan`] resolves options against a machine; [`bench`] is the worker that measures.
-//! - [`arrays`] maps the memory; [`expected`] follows what it must hold; [`baseline`] is the compiler's code.
+//! Bandwidth by STREAM's kernels and three more, and by what a compiler and libc make of them.
 
 pub mod arrays;
 pub mod baseline;
@@ -14,7 +10,7 @@ pub mod plan;
 use crate::mode::Mode;
 
 /// The mode that runs when none is named.
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "bandwidth",
     title: "bandwidth",
     seconds: 180.0,

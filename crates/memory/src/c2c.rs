@@ -1,7 +1,4 @@
 //! Cache to cache: the latency of a line that another core holds, clean (MLC's HIT) or modified (HITM).
-//!
-//! - [`lab::pairs`] classes the pairs of CPUs by what they share; [`plan`] makes figures of them.
-//! - [`lines`] are what is handed over; [`bench`] is the worker that measures.
 
 pub mod bench;
 pub mod lines;
@@ -9,7 +6,7 @@ pub mod plan;
 
 use crate::mode::Mode;
 
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "c2c",
     title: "cache to cache",
     seconds: 100.0,

@@ -1,8 +1,8 @@
 //! How many passes a sample has, and how many samples a round.
 
+use lab::failure::Failure;
 pub const MOST_SAMPLES: usize = 64;
-/// Seconds that a round lasts at least: twenty clock ticks of 10 ms, so that tick accounting (steal, foreign
-/// load) can say something.
+/// Seconds of a round at least: twenty ticks of 10 ms, so that tick accounting (steal, foreign load) shows.
 pub const SHORTEST_ROUND: f64 = 0.2;
 /// Seconds that a sample lasts at least: 3 ms, 100 000 readings of a 30 ns clock.
 pub const SHORTEST_SAMPLE: f64 = SHORTEST_ROUND / MOST_SAMPLES as f64;
@@ -18,16 +18,13 @@ pub struct Policy {
     pub most_samples: usize,
     /// Passes after which the work comes round: a sample of as many or more is of whole turns.
     pub turn: u64,
-    /// Whether passes and samples must be odd in number: for kernels of which every second pass undoes the
-    /// one before.
+    /// Whether passes and samples must be odd in number: every second pass of some kernels undoes the first.
     pub is_odd: bool,
     pub trial: Trial,
 }
 
-/// How many passes are tried.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Trial {
-    /// So many.
     Passes(u64),
     /// As many as last this many seconds, twice.
     Seconds(f64),
@@ -47,16 +44,13 @@ impl Default for Policy {
     }
 }
 
-/// Passes of a sample and samples of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Calibration {
-    /// Passes over the data in each sample.
     pub passes: u64,
     pub samples: usize,
 }
 
 impl Calibration {
-    /// The calibration of work of which one pass takes so many seconds.
     pub fn of(seconds: f64, policy: &Policy) -> Calibration {
         // A clock that stands still must not ask for passes without end.
         let seconds = seconds.max(1e-12);
@@ -70,11 +64,7 @@ impl Calibration {
     }
 }
 
-/// Seconds of a pass, by a trial: `run` makes so many passes and returns the seconds that they took.
-///
-/// # Errors
-/// Those of `run`.
-pub fn pass_seconds(trial: Trial, mut run: impl FnMut(u64) -> Result<f64, String>) -> Result<f64, String> {
+pub fn pass_seconds(trial: Trial, mut run: impl FnMut(u64) -> Result<f64, Failure>) -> Result<f64, Failure> {
     match trial {
         Trial::Passes(passes) => Ok(run(passes)? / passes as f64),
         Trial::Seconds(least) => {
@@ -113,7 +103,7 @@ mod tests {
         let trial = Trial::Seconds(0.001);
         assert_eq!(pass_seconds(trial, |_| Ok(0.5)), Ok(0.5));
         assert!(pass_seconds(trial, |_| Ok(0.0)).unwrap() > 0.0);
-        assert_eq!(pass_seconds(trial, |_| Err("gone".to_owned())), Err("gone".to_owned()));
+        assert_eq!(pass_seconds(trial, |_| Err(Failure::new("gone"))), Err(Failure::new("gone")));
         assert_eq!(pass_seconds(Trial::Passes(4), |passes| Ok(passes as f64)), Ok(1.0));
     }
 

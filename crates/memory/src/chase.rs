@@ -15,22 +15,18 @@ pub const UNROLL: u64 = 16;
 /// The least stride in bytes whose elements hold their number.
 pub const NUMBERED: usize = 16;
 
-/// The order in which a chain visits its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
     /// Any element after any other: nearly every step to memory is a miss in the TLB too, with small pages.
     Random,
-    /// All elements of a page of this size in random order, then another page at random: one TLB miss for
-    /// many steps, and caches alone remain.
+    /// Page by page, both in random order: one TLB miss for many steps, so that caches alone remain.
     Pages(usize),
 }
 
-/// A chain in memory that the caller keeps.
 #[derive(Clone, Copy, Debug)]
 pub struct Chain {
     pub start: *const u8,
-    /// Elements: steps until it comes round.
     pub elements: usize,
 }
 
@@ -48,8 +44,7 @@ impl Random {
         Random(seed ^ 0x9E37_79B9_7F4A_7C15 | 1)
     }
 
-    /// A number below `bound`, which is not 0 (Lemire's multiplication; its bias is below 2^-32 for our
-    /// sizes).
+    /// A number below `bound`, not 0 (Lemire's multiplication; its bias is below 2^-32 for these sizes).
     pub fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -84,10 +79,7 @@ impl Chain {
     /// addresses of the elements at `steps`, each less than the number of elements.
     ///
     /// # Safety
-    /// As there.
-    ///
-    /// # Panics
-    /// As there.
+    /// As [`write`](Chain::write).
     pub(crate) unsafe fn write_noting(
         base: *mut u8,
         bytes: usize,
@@ -121,19 +113,16 @@ impl Chain {
         (Chain { start: at(visits[0]).cast(), elements }, visits)
     }
 
-    /// Steps from the chain's start to the element at `at`: where a walk must have got to proves that it took
-    /// every step.
+    /// Steps from the chain's start to the element at `at`: proves that a walk took every step.
     ///
     /// # Safety
-    /// `at` is an element of a chain with a stride of at least [`NUMBERED`] bytes, whose memory still holds
-    /// it.
+    /// `at` is an element of a chain whose memory still holds it, with a stride of [`NUMBERED`] bytes or more.
     pub unsafe fn number(at: *const u8) -> u64 {
         // SAFETY: the caller's.
         unsafe { at.cast::<u64>().add(1).read() }
     }
 
-    /// Follows the chain for `steps` steps from `from` on; returns where it got to. `steps` is a multiple of
-    /// [`UNROLL`], not 0.
+    /// Follows the chain for `steps` steps, a multiple of [`UNROLL`] and not 0; returns where it ends.
     ///
     /// # Safety
     /// `from` is an element of a chain whose memory still holds it.
@@ -144,7 +133,6 @@ impl Chain {
     }
 }
 
-/// Element numbers in the order of the chain.
 fn visits(elements: usize, stride: usize, order: Order, random: &mut Random) -> Vec<u32> {
     let shuffled = |from: u32, to: u32, random: &mut Random| {
         let mut numbers: Vec<u32> = Vec::with_capacity((to - from) as usize);

@@ -4,7 +4,6 @@ use figure::Conditions;
 use figure::evidence as key;
 use lab::placement::Placement;
 
-/// The conditions of a figure that all threads of a placement measure.
 pub fn of_placement(placement: &Placement) -> Conditions {
     of_first(placement, placement.threads.len())
 }

@@ -1,9 +1,5 @@
 //! Traffic that the memory controllers count, against what the kernels should move.
 //!
-//! - [`plan`] decides the figures by the counters that the machine shows; [`bench`] reads the counters around
-//!   rounds of the bandwidth mode's kernels.
-//! - [`channels`] selects, under load, the channels that are summed.
-//!
 //! What is counted is the traffic of the whole machine, whatever causes it. The counters are read before and
 //! after a round and not inside: so their cost is not timed, and bytes are divided by the time of the samples
 //! alone.
@@ -16,7 +12,7 @@ use figure::{Figure, Status};
 
 use crate::mode::Mode;
 
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "counters",
     title: "traffic by the memory controllers' counters",
     seconds: 60.0,
@@ -28,11 +24,9 @@ pub const MODE: Mode = Mode {
 /// How the worker begins to say that there are no counts to be had, after all.
 pub(crate) const NO_COUNTS: &str = "the memory controllers' counters ";
 
-/// Why there are no reads and writes apart.
 pub(crate) const TOGETHER: &str = "these counters count reads and writes together";
 
-/// That counters cannot be opened, or count nothing, is not a failure of ours: what they would show is not
-/// available.
+/// Counters that cannot be opened, or count nothing, are not available: nothing failed.
 fn complete(figures: &mut [Figure]) {
     for figure in figures.iter_mut().filter(|figure| figure.status == Status::Failed) {
         if figure.reason.as_ref().is_some_and(|reason| reason.starts_with(NO_COUNTS)) {

@@ -10,7 +10,6 @@ use figure::{Machine, stats};
 
 pub mod figures;
 
-/// One size of a ladder.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// Bytes of the working set.
@@ -19,7 +18,6 @@ pub struct Point {
     pub cost: f64,
 }
 
-/// The end of a plateau.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Edge {
     /// Bytes at which half of the accesses that can miss do.
@@ -28,23 +26,19 @@ pub struct Edge {
     pub from: f64,
     /// Smallest size of the ladder that is on the next level.
     pub to: f64,
-    /// Cost before.
     pub below: f64,
-    /// Cost behind.
     pub above: f64,
 }
 
 /// A cache level as the system shows it, and the edge that is its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
-    /// 1, 2, 3, 4.
     pub level: u32,
-    /// Bytes that are shown.
+    /// Bytes.
     pub advertised: f64,
     /// Where it ends; `None` if the ladder does not show it.
     pub edge: Option<Edge>,
-    /// Whether it has a plateau of its own: else its edge is that of the level before, and memory is behind
-    /// that.
+    /// Whether it has a plateau of its own; else its edge is that of the level before.
     pub has_edge: bool,
     /// The next level, where it cannot be distinguished from that: on this ladder both cost the same.
     pub blends: Option<u32>,
@@ -63,8 +57,7 @@ const SHORTEST_PLATEAU: f64 = 0.45;
 /// Levels are at least this factor apart in cost, or the rise is none: neighbouring levels differ by 2 to 5
 /// in latency and by 1.3 to 3 in the bandwidth of one thread.
 const LEAST_RISE: f64 = 1.25;
-/// … or at least this factor, between two plateaus that are far more even than that: one thread reads the L3
-/// of a Zen 4 at 86 % of its L2's rate.
+/// … or this factor between two even plateaus: one thread reads the L3 of a Zen 4 at 86 % of its L2's rate.
 const LEAST_STEP: f64 = 1.1;
 /// … of at least as many octaves …
 const LONG: f64 = 1.0;
@@ -87,14 +80,12 @@ const MATCHED: f64 = 10.0;
 const AWAY: f64 = 0.25;
 
 impl Edge {
-    /// How many times slower it is behind the edge.
     pub fn rise(&self) -> f64 {
         self.above / self.below
     }
 }
 
-/// The edges of a ladder, in the order of their sizes. Points may come in any order; those without a finite
-/// positive cost are left out.
+/// The edges of a ladder, by size. Points may come in any order; those without a positive cost are left out.
 pub fn edges(points: &[Point]) -> Vec<Edge> {
     let ladder = monotone(points);
     let steep = rises(&ladder, STEEP);
@@ -148,8 +139,7 @@ fn uneven(plateau: &[Point]) -> f64 {
     costs.clone().fold(f64::NEG_INFINITY, f64::max) - costs.fold(f64::INFINITY, f64::min)
 }
 
-/// Where one rise is the rises of two levels: its point in the sharper corner of the stretch that is the
-/// longest and the gentlest between steeper ones.
+/// Where one rise is of two levels: the sharper corner of its longest and gentlest stretch.
 fn bend(rise: &[Point]) -> Option<usize> {
     if rise.last()?.cost < TWO_LEVELS * rise.first()?.cost {
         return None;
@@ -171,13 +161,11 @@ fn bend(rise: &[Point]) -> Option<usize> {
     parts.iter().all(|part| *part >= LEAST_PART).then_some(corner)
 }
 
-/// Octaves from one point to another.
 fn octaves(ladder: &[Point], from: usize, to: usize) -> f64 {
     (ladder[to].bytes / ladder[from].bytes).log2()
 }
 
-/// Stretches that rise by more than `steep` an octave, as their first and last points; short flat ones inside
-/// belong to them.
+/// Stretches that rise by more than `steep` an octave (first and last point), short flat ones included.
 fn rises(ladder: &[Point], steep: f64) -> Vec<(usize, usize)> {
     let mut rises: Vec<(usize, usize)> = Vec::new();
     for next in 1..ladder.len() {
@@ -208,7 +196,6 @@ fn edge(rise: &[Point]) -> Edge {
     Edge { bytes, from: first.bytes, to: last.bytes, below: first.cost, above: last.cost }
 }
 
-/// The points with a finite positive cost, by size.
 fn sorted(points: &[Point]) -> Vec<Point> {
     let sound = |point: &&Point| {
         point.cost > 0.0 && point.cost.is_finite() && point.bytes > 0.0 && point.bytes.is_finite()
@@ -255,8 +242,7 @@ pub fn advertised(machine: &Machine, cpus: &[u32]) -> Vec<(u32, u64)> {
     levels
 }
 
-/// Which edge is the end of which advertised level, and the edges that are left over. `largest` is the
-/// ladder's largest size.
+/// The edge at the end of each advertised level, and the edges left over, of a ladder up to `largest`.
 pub fn matched(edges: &[Edge], advertised: &[(u32, u64)], largest: f64) -> (Vec<Level>, Vec<Edge>) {
     let assigned = assigned(edges, advertised);
     let mut levels: Vec<Level> = Vec::new();
@@ -264,8 +250,7 @@ pub fn matched(edges: &[Edge], advertised: &[(u32, u64)], largest: f64) -> (Vec<
         let size = bytes as f64;
         let edge = match assigned[index] {
             Some(edge) => Some(edges[edge]),
-            // The ladder goes well beyond it and nothing ends there: what is before it leads straight to what
-            // is behind.
+            // The ladder goes well beyond it and nothing ends there: it is part of the level before.
             None if largest >= NEAR * size => {
                 assigned[..index].iter().flatten().last().map(|before| edges[*before])
             }

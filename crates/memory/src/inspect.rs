@@ -1,11 +1,7 @@
-//! What a STREAM binary of the user's holds: stores that bypass the cache, calls of memcpy, arrays. Measures
-//! nothing.
+//! What a STREAM binary holds: stores that bypass the cache, calls of memcpy, arrays. Measures nothing.
 //!
 //! One table of STREAM's may hold two kinds of stores, by the compiler's choice (study 1, step 7: icc's code
 //! holds seven `movnt` instructions, gcc's none; gcc makes a call of memcpy of Copy). The binary shows which.
-//!
-//! - [`elf`] finds code, symbols, imports and arrays; [`x86`] and [`arm`] read instructions; [`tally`] adds
-//!   up what matters of them, function by function; [`meaning`] says what that does to STREAM's figures.
 
 mod arm;
 mod elf;
@@ -18,43 +14,28 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::words::words;
+
 pub use meaning::Way;
 pub use tally::{Function, Width};
 
 /// A file larger than this is no benchmark: STREAM's arrays take no room in the file.
 pub const LARGEST: u64 = 256 << 20;
 
-/// Processors whose code can be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Architecture {
-    /// 64-bit x86.
-    #[serde(rename = "x86-64")]
-    X86,
-    /// 64-bit Arm.
-    #[serde(rename = "aarch64")]
-    Arm,
-}
-
-impl Architecture {
-    pub fn word(self) -> &'static str {
-        match self {
-            Architecture::X86 => "x86-64",
-            Architecture::Arm => "aarch64",
-        }
+words! {
+    pub enum Architecture {
+        X86 = "x86-64",
+        Arm = "aarch64",
     }
 }
 
-/// How many of something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Count {
     /// Of what: a mnemonic, or a function that is called.
     pub name: String,
-    /// How many places in the code.
     pub count: usize,
 }
 
-/// A large array of fixed size.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Array {
     pub name: String,
@@ -65,7 +46,6 @@ pub struct Array {
 /// libc chooses for memcpy, cannot be seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Inspection {
-    /// The processor that it is for.
     pub architecture: Architecture,
     /// Whether libraries are linked in and not loaded.
     pub is_static: bool,
@@ -77,15 +57,12 @@ pub struct Inspection {
     pub nontemporal: Vec<Count>,
     /// Calls of memcpy, memmove and memset outside of libc's own memory functions.
     pub calls: Vec<Count>,
-    /// The widest store of a vector register.
     pub widest: Option<Width>,
     /// Large arrays of fixed size, by address.
     pub arrays: Vec<Array>,
     /// Functions that hold non-temporal stores or calls, or that are one of STREAM's kernels.
     pub functions: Vec<Function>,
-    /// What that means for its figures, in sentences.
     pub meaning: Vec<String>,
-    /// What is not known about this binary.
     pub limits: Vec<String>,
 }
 
@@ -110,7 +87,6 @@ impl Inspection {
 pub enum InspectError {
     #[error("cannot be read: {0}")]
     Io(String),
-    /// A directory, a device.
     #[error("is no regular file")]
     NotAFile,
     #[error("is empty")]
@@ -122,18 +98,12 @@ pub enum InspectError {
     NotElf(&'static str),
     #[error("is for {0}; x86-64 and aarch64 can be inspected")]
     OtherArchitecture(String),
-    /// An object file or a core dump.
     #[error("is no executable and no shared library, but {0}")]
     NotExecutable(&'static str),
-    /// Headers that contradict themselves.
     #[error("is damaged: {0}")]
     Damaged(String),
 }
 
-/// Inspects a file.
-///
-/// # Errors
-/// [`InspectError`].
 pub fn file(path: &Path) -> Result<Inspection, InspectError> {
     let io = |error: std::io::Error| InspectError::Io(error.to_string());
     let metadata = std::fs::metadata(path).map_err(io)?;
@@ -150,9 +120,6 @@ pub fn file(path: &Path) -> Result<Inspection, InspectError> {
 }
 
 /// Inspects the bytes of a file. Never panics, whatever they are.
-///
-/// # Errors
-/// [`InspectError`], but for those of reading.
 pub fn inspect(bytes: &[u8]) -> Result<Inspection, InspectError> {
     let image = elf::Image::of(bytes)?;
     let mut tally = tally::Tally::new(&image.functions, image.is_static);
@@ -160,20 +127,20 @@ pub fn inspect(bytes: &[u8]) -> Result<Inspection, InspectError> {
         Architecture::X86 => x86::read(&image, &mut tally),
         Architecture::Arm => arm::read(&image, &mut tally),
     }
-    let summary = tally.finish();
     let mut inspection = Inspection {
         architecture: image.architecture,
         is_static: image.is_static,
         is_stripped: image.is_stripped,
         openmp: image.openmp,
-        nontemporal: summary.nontemporal,
-        calls: summary.calls,
-        widest: summary.widest,
+        nontemporal: Vec::new(),
+        calls: Vec::new(),
+        widest: None,
         arrays: image.arrays,
-        functions: summary.functions,
+        functions: Vec::new(),
         meaning: Vec::new(),
         limits: Vec::new(),
     };
+    tally.finish(&mut inspection);
     inspection.meaning = meaning::sentences(&inspection);
     inspection.limits = meaning::limits(&inspection);
     Ok(inspection)

@@ -7,29 +7,26 @@
 use std::fmt;
 use std::str::FromStr;
 
+use lab::failure::Failure;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of an element: a double.
 pub const ELEMENT: u64 = 8;
-/// STREAM's scalar is 3.0 and lets values grow 15-fold a pass until they overflow; 0.4 (BabelStream's) keeps
-/// them in range for thousands of passes.
+/// STREAM's 3.0 lets values grow 15-fold a pass; BabelStream's 0.4 keeps them in range for thousands.
 pub const SCALAR: f64 = 0.4;
 /// `update` multiplies by this, so that any number of passes keeps the magnitude.
 pub const UPDATE_FACTOR: f64 = -1.0;
 
-/// One of the three arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Array {
-    /// STREAM's a.
     A,
-    /// STREAM's b.
     B,
-    /// STREAM's c.
     C,
 }
 
-/// What an inner loop does with each element.
+pub const ALL_ARRAYS: [Array; 3] = [Array::A, Array::B, Array::C];
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Operation {
@@ -49,34 +46,22 @@ pub enum Operation {
     Update,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Stores {
-    /// Ordinary stores: a line that is not in cache is read first.
-    Regular,
-    /// Non-temporal stores: whole lines go to memory without being read.
-    Nt,
-    None,
-}
-
-impl Stores {
-    /// The word in ids and conditions.
-    pub fn word(self) -> &'static str {
-        match self {
-            Stores::Regular => "regular",
-            Stores::Nt => "nt",
-            Stores::None => "none",
-        }
+words! {
+    #[derive(Hash)]
+    pub enum Stores {
+        /// Ordinary stores: a line that is not in cache is read first.
+        Regular = "regular",
+        /// Non-temporal stores: whole lines go to memory without being read.
+        Nt = "nt",
+        None = "none",
     }
 }
 
 #[derive(Debug)]
 pub struct Kernel {
-    /// Its name in ids and on the command line.
     pub name: &'static str,
     /// STREAM's name for it, or ours.
     pub title: &'static str,
-    /// What it does with each element, as people write it.
     pub formula: &'static str,
     pub operation: Operation,
     pub loads: &'static [Array],
@@ -85,74 +70,31 @@ pub struct Kernel {
     pub ways: &'static [Stores],
 }
 
+use crate::words::words;
 use Array::{A, B, C};
 use Stores::{Nt, Regular};
 
+const fn kernel(
+    name: &'static str,
+    title: &'static str,
+    formula: &'static str,
+    operation: Operation,
+    loads: &'static [Array],
+    stores: Option<Array>,
+    ways: &'static [Stores],
+) -> Kernel {
+    Kernel { name, title, formula, operation, loads, stores, ways }
+}
+
 /// The kernels. A new one is one entry here and its code in [`simd`](crate::simd).
 pub static KERNELS: &[Kernel] = &[
-    Kernel {
-        name: "copy",
-        title: "Copy",
-        formula: "c = a",
-        operation: Operation::Copy,
-        loads: &[A],
-        stores: Some(C),
-        ways: &[Regular, Nt],
-    },
-    Kernel {
-        name: "scale",
-        title: "Scale",
-        formula: "b = s c",
-        operation: Operation::Scale,
-        loads: &[C],
-        stores: Some(B),
-        ways: &[Regular, Nt],
-    },
-    Kernel {
-        name: "add",
-        title: "Add",
-        formula: "c = a + b",
-        operation: Operation::Add,
-        loads: &[A, B],
-        stores: Some(C),
-        ways: &[Regular, Nt],
-    },
-    Kernel {
-        name: "triad",
-        title: "Triad",
-        formula: "a = b + s c",
-        operation: Operation::Triad,
-        loads: &[B, C],
-        stores: Some(A),
-        ways: &[Regular, Nt],
-    },
-    Kernel {
-        name: "read",
-        title: "Read",
-        formula: "sum of a",
-        operation: Operation::Read,
-        loads: &[A],
-        stores: None,
-        ways: &[Stores::None],
-    },
-    Kernel {
-        name: "write",
-        title: "Write",
-        formula: "b = s",
-        operation: Operation::Write,
-        loads: &[],
-        stores: Some(B),
-        ways: &[Regular, Nt],
-    },
-    Kernel {
-        name: "update",
-        title: "Update",
-        formula: "a = s a",
-        operation: Operation::Update,
-        loads: &[A],
-        stores: Some(A),
-        ways: &[Regular],
-    },
+    kernel("copy", "Copy", "c = a", Operation::Copy, &[A], Some(C), &[Regular, Nt]),
+    kernel("scale", "Scale", "b = s c", Operation::Scale, &[C], Some(B), &[Regular, Nt]),
+    kernel("add", "Add", "c = a + b", Operation::Add, &[A, B], Some(C), &[Regular, Nt]),
+    kernel("triad", "Triad", "a = b + s c", Operation::Triad, &[B, C], Some(A), &[Regular, Nt]),
+    kernel("read", "Read", "sum of a", Operation::Read, &[A], None, &[Stores::None]),
+    kernel("write", "Write", "b = s", Operation::Write, &[], Some(B), &[Regular, Nt]),
+    kernel("update", "Update", "a = s a", Operation::Update, &[A], Some(A), &[Regular]),
 ];
 
 impl Kernel {
@@ -174,8 +116,7 @@ impl Kernel {
         self.stores.is_some_and(|target| !self.loads.contains(&target))
     }
 
-    /// Bytes that must move between cache and memory for each element: what is counted, and with regular
-    /// stores that miss, the write-allocate.
+    /// Bytes that must move for each element: those counted, and what regular stores that miss allocate.
     pub fn traffic_bytes(&self, stores: Stores) -> u64 {
         let allocate = self.store_misses() && stores != Nt;
         self.counted_bytes() + u64::from(allocate) * ELEMENT
@@ -189,13 +130,11 @@ impl Kernel {
 /// How many bytes are read for how many written, in Intel MLC's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Mix {
-    /// Reads to writes.
     Ratio(u8, u8),
     /// Two streams read, one written past the cache, as a non-temporal triad.
     TriadLike,
 }
 
-/// The mixes that there is code for.
 pub const MIXES: &[Mix] = &[
     Mix::Ratio(1, 0),
     Mix::Ratio(3, 1),
@@ -206,15 +145,10 @@ pub const MIXES: &[Mix] = &[
 ];
 
 impl Mix {
-    pub fn writes(self) -> bool {
-        !matches!(self, Mix::Ratio(_, 0))
+    pub fn stores(self) -> Stores {
+        if matches!(self, Mix::Ratio(_, 0)) { Stores::None } else { Nt }
     }
 
-    pub fn reads(self) -> bool {
-        !matches!(self, Mix::Ratio(0, _))
-    }
-
-    /// For people: `3 read for 1 written`.
     pub fn title(self) -> String {
         match self {
             Mix::Ratio(_, 0) => "all reads".to_owned(),
@@ -235,12 +169,12 @@ impl fmt::Display for Mix {
 }
 
 impl FromStr for Mix {
-    type Err = String;
+    type Err = Failure;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         MIXES.iter().copied().find(|mix| mix.to_string() == text).ok_or_else(|| {
             let all: Vec<String> = MIXES.iter().map(Mix::to_string).collect();
-            format!("there are {}", all.join(", "))
+            Failure::new(format!("there are {}", all.join(", ")))
         })
     }
 }

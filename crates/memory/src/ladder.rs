@@ -1,7 +1,4 @@
-//! Read bandwidth by size: what each level of the memory hierarchy delivers to one thread, or to several at
-//! once, and where the levels end.
-//!
-//! - [`plan`] chooses the sizes; [`bench`] is the worker; the loop is [`simd::sweep`](crate::simd::sweep).
+//! Read bandwidth by size: what each level of the memory hierarchy delivers, and where the levels end.
 
 pub mod bench;
 pub mod plan;
@@ -11,7 +8,7 @@ use figure::{Figure, Machine};
 use crate::edges::figures::Ladder;
 use crate::mode::Mode;
 
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "ladder",
     title: "read bandwidth by size",
     seconds: 100.0,
@@ -20,7 +17,6 @@ pub const MODE: Mode = Mode {
     complete,
 };
 
-/// Adds the edges of caches.
 fn complete(figures: &mut Vec<Figure>, machine: &Machine) {
     let points = figures.iter().filter(|figure| figure.series.as_deref() == Some(plan::SERIES)).collect();
     let ladder = Ladder { prefix: plan::SERIES, what: "read bandwidth", points, control: None };

@@ -6,7 +6,7 @@
 use figure::format;
 
 use crate::mode::PlanError;
-use crate::sizes::Room;
+use crate::sizes::{Room, USABLE_SHARE};
 
 /// Sizes are multiples of this: it holds 16 lines of 64 B, or 8 of 128 B.
 pub const GRAIN: u64 = 1 << 10;
@@ -16,14 +16,15 @@ pub const SMALLEST: u64 = 4 << 10;
 pub const FIRST: u64 = 16 << 10;
 /// Around the end of a cache, in sizes of it. Nice ones: of 48 KiB they make 24, 30, 36, 48, 60, 72, 96.
 const AROUND: &[f64] = &[0.5, 0.625, 0.75, 1.0, 1.25, 1.5, 2.0];
-/// The same where time is short.
 const AROUND_LEAN: &[f64] = &[0.75, 1.0, 1.5];
 /// Two sizes nearer than this factor say the same.
 const APART: f64 = 1.15;
-/// Share of the available memory that ladders may take: page tables, this program and others need the rest.
-const USABLE_SHARE: f64 = 0.85;
 
-/// How close sizes stand.
+/// Seconds that a round of one figure takes, with what is around it.
+pub const ROUND: f64 = 0.12;
+/// Share of the time that the plan may fill with the least rounds; the rest is for rounds that are repeated.
+pub const FILLED: f64 = 0.9;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Density {
     /// Two an octave, seven around the end of each cache.
@@ -32,8 +33,7 @@ pub enum Density {
     Lean,
 }
 
-/// The sizes from `from` to `to`, both included (as multiples of [`GRAIN`]), ascending. `caches` are the
-/// sizes at which caches should end, ascending.
+/// Sizes from `from` to `to` in multiples of [`GRAIN`], closer around the sizes of `caches`. Ascending.
 pub fn sizes(from: u64, to: u64, caches: &[u64], density: Density) -> Vec<u64> {
     let grains = |bytes: f64| (bytes / GRAIN as f64).round().max(1.0) as u64 * GRAIN;
     let (from, to) = (grains(from as f64), grains(to as f64).max(grains(from as f64)));
@@ -81,11 +81,7 @@ pub fn thin(sizes: &[u64], octaves: u32) -> Vec<u64> {
     thinned
 }
 
-/// The first and last size of a ladder: what is asked for, else from [`FIRST`] to `default`, as far as
-/// `copies` of the last fit into memory; and what bounds the last one, if something does.
-///
-/// # Errors
-/// What is asked for is too small, or does not fit.
+/// First and last size of a ladder, as far as `copies` of the last fit; and what bounds the last one.
 pub fn ends(
     asked: Option<(u64, u64)>,
     default: u64,

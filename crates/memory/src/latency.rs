@@ -1,9 +1,4 @@
-//! Idle latency: one thread follows chains of pointers of ascending size, in two orders, on huge and on small
-//! pages.
-//!
-//! - [`plan`] chooses sizes, [`layout`] where the chains lie; [`bench`] is the worker that writes and walks
-//!   them.
-//! - [`derive`] computes what follows: the edges of caches, and what page walks cost.
+//! Idle latency: one thread follows chains of ascending size, in two orders, on huge and on small pages.
 
 pub mod bench;
 pub mod derive;
@@ -12,7 +7,7 @@ pub mod plan;
 
 use crate::mode::Mode;
 
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "latency",
     title: "idle latency",
     seconds: 100.0,

@@ -1,18 +1,4 @@
 //! The memory suite. Each way of measuring is a [`Mode`](mode::Mode) with a plan and a worker of its own.
-//!
-//! What modes share:
-//! - [`kernels`] declares what each kernel and each mix reads, writes and moves; [`simd`] holds their machine
-//!   code.
-//! - [`region`] maps memory on the pages and the node asked for; [`pages`] reports which pages were obtained;
-//!   [`sizes`] decides how large.
-//! - [`chase`] writes and follows chains of pointers; [`pointer_chain`] knows where a walk must end.
-//! - [`thread_blocks`] is the memory that the walks of mixes go over.
-//! - [`ladder_sizes`] chooses the sizes of ladders; [`edges`] finds in them where caches end.
-//! - [`conditions`] are those of every figure; [`limits`] and [`deadlines`] are what rates and workers are
-//!   compared with.
-//! - [`worker`] measures: every mode whose rounds are passes over memory is a [`worker::Kernel`].
-//! - [`team`] is the threads that measure; [`calibration`] decides how many passes a sample and how many
-//!   samples a round has; [`page_evidence`] writes which pages were obtained.
 
 #![allow(
     missing_docs,
@@ -47,15 +33,19 @@ pub mod scaling;
 pub mod simd;
 pub mod sizes;
 pub mod team;
+#[cfg(test)]
+mod testing;
 pub mod thread_blocks;
+mod words;
 pub mod worker;
 
-use mode::Mode;
+use lab::worker::Body;
+use mode::AnyMode;
 
 pub const SUITE: &str = "memory";
 
 /// The modes, in the order in which they run and are shown.
-pub static MODES: &[&Mode] = &[
+pub static MODES: &[&AnyMode] = &[
     &bandwidth::MODE,
     &mix::MODE,
     &scaling::MODE,
@@ -69,6 +59,7 @@ pub static MODES: &[&Mode] = &[
     &cross::MODE,
 ];
 
-pub fn mode(name: &str) -> Option<&'static Mode> {
-    MODES.iter().copied().find(|mode| mode.name == name)
+/// The worker of the mode of this name.
+pub fn worker(name: &str) -> Option<&'static dyn Body> {
+    MODES.iter().find(|mode| mode.name() == name).map(|mode| mode.body())
 }

@@ -1,10 +1,8 @@
-//! The limits that bandwidths are compared with: the memory's theoretical peak, else the highest traffic of
-//! the run. Pure.
+//! The limits of bandwidths: the memory's theoretical peak, else the highest traffic of the run. Pure.
 
 use figure::evidence as key;
 use figure::{Figure, Limit, Machine, Reading, Status};
 
-/// The memory's theoretical peak, in the figure's own convention.
 pub fn peak(figure: &Figure, machine: &Machine) -> Option<Limit> {
     match &machine.memory.peak {
         Reading::Value(peak) => Some(limit(figure, peak.bytes_per_s / 1e9, &peak.basis)),
@@ -12,7 +10,6 @@ pub fn peak(figure: &Figure, machine: &Machine) -> Option<Limit> {
     }
 }
 
-/// Sets the theoretical peak as a figure's limit, where both are available.
 pub fn set_peak(figure: &mut Figure, machine: &Machine) {
     if figure.status != Status::NotAvailable
         && let Some(peak) = peak(figure, machine)
@@ -43,8 +40,7 @@ fn limit(figure: &Figure, traffic: f64, basis: &str) -> Limit {
     Limit { value: traffic / traffic_factor(figure), basis: basis.to_owned() }
 }
 
-/// Bytes that certainly move for each byte counted. Whether a baseline's code avoids the write-allocate is
-/// not known.
+/// Bytes that certainly move for each byte counted. A baseline may avoid the write-allocate.
 fn traffic_factor(figure: &Figure) -> f64 {
     if figure.conditions.get(key::ROLE).as_deref() == Some("baseline") {
         return 1.0;

@@ -1,8 +1,4 @@
 //! Latency under load: one thread chases pointers while the others inject traffic, at Intel MLC's delays.
-//!
-//! - [`plan`] resolves options against a machine; [`bench`] is the worker: [`memory`] is what its threads
-//!   work on, [`roles`] what they do.
-//! - [`complete`] makes the bandwidth figures of the latency's own rounds.
 
 pub mod bench;
 pub mod complete;
@@ -12,7 +8,7 @@ pub mod roles;
 
 use crate::mode::Mode;
 
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "loaded",
     title: "latency under load",
     seconds: 100.0,

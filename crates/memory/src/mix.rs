@@ -1,7 +1,4 @@
 //! Bandwidth by mix of reads and writes.
-//!
-//! - [`plan`] resolves options against a machine; [`bench`] is the worker that measures; [`contents`] follows
-//!   what the memory must hold.
 
 pub mod bench;
 pub mod contents;
@@ -10,7 +7,7 @@ pub mod plan;
 pub use crate::kernels::{MIXES, Mix};
 use crate::mode::Mode;
 
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "mix",
     title: "bandwidth by mix of reads and writes",
     seconds: 90.0,

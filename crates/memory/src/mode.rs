@@ -1,30 +1,31 @@
 //! What the modes of this suite have in common: options, and what can be wrong with them.
 
-use figure::{CpuList, Machine, Reading};
+use figure::{CpuList, Figure, Machine, Reading, format};
 pub use lab::mode::Planned;
 use lab::placement::{self, Bind, Placement, PlacementError, Places};
 use lab::schedule::Rules;
+use lab::session::SuitePlan;
 
+use crate::deadlines;
 use crate::kernels::{KERNELS, Kernel, Mix, Stores};
 use crate::pages::Pages;
 use crate::simd::Simd;
 use crate::sizes::{self, Room, SizeError};
+use crate::words::words;
 
-/// One way of measuring memory. A new one is a file, and a line in [`MODES`](crate::MODES).
-pub type Mode = lab::mode::Mode<Options, PlanError>;
+pub type Mode<S> = lab::mode::Mode<Options, PlanError, S>;
 
-/// What the user asked for. A mode takes what concerns it.
+pub type AnyMode = dyn lab::mode::AnyMode<Options, PlanError>;
+
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Elements of each array; by default 4 x the caches.
     pub array_size: Option<u64>,
     /// Kernels, by name; empty for a mode's own choice.
     pub kernels: Vec<String>,
-    /// Only these stores; `None` for both.
     pub stores: Option<Stores>,
     /// Instruction set; `None` for the widest.
     pub simd: Option<Simd>,
-    /// Extra bytes between arrays.
     pub offset: u64,
     pub pages: Pages,
     /// Threads; `None` for one a core.
@@ -39,12 +40,10 @@ pub struct Options {
     pub sizes: Option<(u64, u64)>,
     /// NUMA nodes between which is measured; `None` for all.
     pub nodes: Option<CpuList>,
-    /// When there are enough rounds.
     pub rules: Rules,
 }
 
 impl Options {
-    /// All options at their defaults.
     pub fn new(rules: Rules) -> Options {
         Options {
             array_size: None,
@@ -65,23 +64,13 @@ impl Options {
     }
 }
 
-/// How a loop's elements are shared out among threads, in OpenMP's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Schedule {
-    /// Equal shares, fixed before: the slowest thread decides.
-    Static,
-    /// Small blocks, each taken by the next free thread.
-    Dynamic,
-}
-
-impl Schedule {
-    /// The word on the command line and in records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Schedule::Static => "static",
-            Schedule::Dynamic => "dynamic",
-        }
+words! {
+    /// How a loop's elements are shared out among threads, in OpenMP's words.
+    pub enum Schedule {
+        /// Equal shares, fixed before: the slowest thread decides.
+        Static = "static",
+        /// Small blocks, each taken by the next free thread.
+        Dynamic = "dynamic",
     }
 }
 
@@ -109,24 +98,40 @@ pub enum PlanError {
     Setup(#[from] serde_json::Error),
 }
 
-/// A placement as `--dry-run` shows it.
+/// A suite whose worker first touches so many bytes, and then passes over them in every round.
+pub fn suite<S>(
+    worker: &'static str,
+    setup: S,
+    figures: Vec<Figure>,
+    rules: Rules,
+    least_seconds: f64,
+    bytes: f64,
+) -> SuitePlan<S> {
+    SuitePlan {
+        suite: crate::SUITE,
+        worker,
+        setup,
+        figures,
+        rules,
+        least_seconds,
+        preparing: format!("first touch of {}", format::bytes(bytes)),
+        prepare_deadline: deadlines::touch(bytes),
+        round_deadline: deadlines::pass(bytes),
+    }
+}
+
 pub fn threads_note(placement: &Placement) -> String {
     let Placement { places, bind, threads } = placement;
     format!("{} ({places}, {bind}): {}", threads.len(), placement::describe(threads))
 }
 
-/// The memory that arrays may take: reserved pages where these are asked for; all that is available now for a
-/// size that is asked for; else what the machine decides ([`sizes::room`]).
+/// The memory for arrays: reserved pages if asked for; all that is available for a size that is asked for.
 pub fn room(machine: &Machine, options: &Options, is_asked: bool) -> Reading<Room> {
     let reserved = options.pages.reserved_size().and_then(|page| sizes::pool_room(machine, page));
     let unreserved = || if is_asked { sizes::now(machine) } else { sizes::room(machine) };
     reserved.map_or_else(unreserved, Reading::Value)
 }
 
-/// The kernels of these names, or all without names: in the order of the list, each once.
-///
-/// # Errors
-/// [`PlanError::NoSuchKernel`].
 pub fn kernels(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
     if let Some(wrong) = names.iter().find(|name| Kernel::named(name).is_none()) {
         return Err(PlanError::NoSuchKernel(wrong.clone()));
@@ -135,21 +140,26 @@ pub fn kernels(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
     Ok(KERNELS.iter().filter(is_asked).collect())
 }
 
-/// The instruction set that is asked for, or the widest.
-///
-/// # Errors
-/// [`PlanError::NoSuchSimd`].
+/// These kernels with each of their stores that is asked for and that there is code for: portable code has no
+/// non-temporal ones. A kernel that stores nothing is always asked for.
+pub fn with_stores(
+    kernels: &[&'static Kernel],
+    options: &Options,
+    simd: Simd,
+) -> Result<Vec<(&'static Kernel, Stores)>, PlanError> {
+    let is_wanted = |stores| options.stores.is_none_or(|only| only == stores || stores == Stores::None);
+    let all = kernels.iter().flat_map(|kernel| kernel.ways.iter().map(|&stores| (*kernel, stores)));
+    let pairs: Vec<_> = all
+        .filter(|&(kernel, stores)| is_wanted(stores) && simd.kernel(kernel.operation, stores).is_some())
+        .collect();
+    if pairs.is_empty() {
+        let kernels = options.kernels.join(",");
+        return Err(PlanError::Nothing { kernels, stores: options.stores.map_or("", Stores::word) });
+    }
+    Ok(pairs)
+}
+
 pub fn simd(options: &Options) -> Result<Simd, PlanError> {
     let simd = options.simd.unwrap_or_else(Simd::widest);
     if Simd::available().contains(&simd) { Ok(simd) } else { Err(PlanError::NoSuchSimd(simd)) }
-}
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-
-    /// What a user asks for who gives no option, within this time.
-    pub(crate) fn options(max_time: f64) -> Options {
-        Options::new(Rules { least: 8, most: 60, target: 0.01, max_time, repeats: 4 })
-    }
 }

@@ -5,10 +5,8 @@ use std::collections::BTreeSet;
 use figure::evidence::*;
 use figure::{CpuList, Evidence, Machine, Reading};
 
-use crate::pages::Backing;
-use crate::region::Region;
+use crate::pages::{Backing, SampledNodes};
 
-/// The pages that back `bytes` of memory in use.
 pub fn of_backing(backing: Reading<Backing>, bytes: f64) -> Evidence {
     let mut evidence = Evidence::default();
     let share = |part: fn(&Backing) -> u64| {
@@ -20,16 +18,20 @@ pub fn of_backing(backing: Reading<Backing>, bytes: f64) -> Evidence {
     evidence
 }
 
-/// The pages of these regions, of which `bytes` are in use. `local` is the share of sampled pages on the
-/// right node.
-pub fn of_regions(regions: &[&Region], bytes: u64, local: Reading<f64>) -> Evidence {
-    let mut evidence = of_backing(Backing::sum(regions.iter().map(|region| region.backing())), bytes as f64);
-    evidence.put_reading(NUMA_LOCAL_SHARE, local);
+/// As [`of_backing`], with the share of pages on a node of their thread. `places`, `nodes`: by thread.
+pub fn of_threads(
+    backing: Reading<Backing>,
+    bytes: f64,
+    machine: &Machine,
+    places: &[CpuList],
+    nodes: Vec<SampledNodes>,
+) -> Evidence {
+    let mut evidence = of_backing(backing, bytes);
+    evidence.put_reading(NUMA_LOCAL_SHARE, local_share(machine, places, nodes));
     evidence
 }
 
-/// The worse of start and end: the kernel may join, move or take away pages between them. What is unknown at
-/// the start is unknown throughout.
+/// The worse of start and end: the kernel may move pages between them. Unknown at the start is unknown.
 pub fn worse_of(start: &Evidence, mut end: Evidence) -> Evidence {
     for key in [MEMORY_RESIDENT, PAGES_HUGE_SHARE, NUMA_LOCAL_SHARE, NUMA_NODE_SHARE] {
         if let Reading::Value(last) = end.get(key) {
@@ -39,13 +41,8 @@ pub fn worse_of(start: &Evidence, mut end: Evidence) -> Evidence {
     end
 }
 
-/// Share of sampled pages that lie on a node of the thread that uses them: `places` and `nodes` in thread
-/// order.
-pub fn local_share(
-    machine: &Machine,
-    places: &[CpuList],
-    nodes: Vec<Reading<Vec<Option<u32>>>>,
-) -> Reading<f64> {
+/// Share of sampled pages on a node of the thread that uses them. `places` and `nodes`: by thread.
+pub fn local_share(machine: &Machine, places: &[CpuList], nodes: Vec<SampledNodes>) -> Reading<f64> {
     let (mut local, mut all) = (0usize, 0usize);
     for (place, nodes) in places.iter().zip(nodes) {
         let nodes = match nodes {

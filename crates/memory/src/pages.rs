@@ -1,39 +1,26 @@
 //! Which pages to ask for, and which were obtained: size by smaps, place by move_pages.
 
-use std::str::FromStr;
-
+use crate::words::words;
 use figure::{Machine, Reading};
 use procfs_core::process::MemoryMaps;
-use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Pages {
-    /// Whatever the kernel's policy gives (transparent_hugepage/enabled).
-    #[default]
-    Default,
-    /// The base page, 4 KiB on most machines, by madvise(MADV_NOHUGEPAGE).
-    Small,
-    /// Transparent huge pages, by madvise(MADV_HUGEPAGE).
-    Thp,
-    /// 2 MiB pages of the reserved pool (MAP_HUGETLB).
-    Huge2m,
-    /// 1 GiB pages of the reserved pool.
-    Huge1g,
+words! {
+    #[derive(Default)]
+    pub enum Pages {
+        /// Whatever the kernel's policy gives (transparent_hugepage/enabled).
+        #[default]
+        Default = "default",
+        /// The base page, 4 KiB on most machines, by madvise(MADV_NOHUGEPAGE).
+        Small = "small",
+        /// Transparent huge pages, by madvise(MADV_HUGEPAGE).
+        Thp = "thp",
+        /// 2 MiB pages of the reserved pool (MAP_HUGETLB).
+        Huge2m = "huge2m",
+        Huge1g = "huge1g",
+    }
 }
 
 impl Pages {
-    /// The word on the command line and in records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Pages::Default => "default",
-            Pages::Small => "small",
-            Pages::Thp => "thp",
-            Pages::Huge2m => "huge2m",
-            Pages::Huge1g => "huge1g",
-        }
-    }
-
     /// Bytes of a reserved huge page, where one is asked for.
     pub fn reserved_size(self) -> Option<u64> {
         match self {
@@ -48,30 +35,18 @@ impl Pages {
         let policy = machine.kernel.setting("transparent_hugepage").and_then(|setting| setting.value.value());
         match self {
             Pages::Default if policy.is_some_and(|policy| policy != "never") => Pages::Thp,
-            asked => asked,
+            other => other,
         }
     }
 }
 
-impl FromStr for Pages {
-    type Err = String;
+const SMALLEST_PAGE: usize = 4096;
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        [Pages::Default, Pages::Small, Pages::Thp, Pages::Huge2m, Pages::Huge1g]
-            .into_iter()
-            .find(|pages| pages.word() == text)
-            .ok_or_else(|| format!("--pages '{text}': write default, small, thp, huge2m or huge1g"))
-    }
-}
-
-/// What backs a range of addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backing {
-    /// Bytes resident, hugetlb included.
     pub resident: u64,
     /// Bytes on huge pages, transparent or reserved.
     pub huge: u64,
-    /// KernelPageSize.
     pub page: u64,
 }
 
@@ -98,7 +73,7 @@ impl Backing {
 pub fn backing(start: usize, end: usize) -> Reading<Backing> {
     match lab::maps::read("/proc/self/smaps") {
         Ok(maps) => backing_in(&maps, start as u64, end as u64),
-        Err(reason) => Reading::Unknown(reason),
+        Err(failure) => Reading::Unknown(failure.to_string()),
     }
 }
 
@@ -118,14 +93,12 @@ fn backing_in(maps: &MemoryMaps, start: u64, end: u64) -> Reading<Backing> {
     }
 }
 
-/// Bytes of the system's base page.
 pub fn base_page() -> usize {
     // SAFETY: asks for a constant.
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     usize::try_from(bytes).ok().filter(|bytes| bytes.is_power_of_two()).unwrap_or(4096)
 }
 
-/// Why `bytes` bytes on such pages cannot be had on this machine, if they cannot.
 pub fn unavailable(machine: &Machine, pages: Pages, bytes: u64) -> Option<String> {
     if pages == Pages::Thp {
         return match machine.kernel.setting("transparent_hugepage").map(|setting| &setting.value) {
@@ -155,9 +128,19 @@ pub fn unavailable(machine: &Machine, pages: Pages, bytes: u64) -> Option<String
     })
 }
 
-/// The NUMA node of each page at these addresses (move_pages(2) with no nodes moves nothing and reports). A
-/// page that is not there is `None`.
-pub fn nodes_of(addresses: &[usize]) -> Reading<Vec<Option<u32>>> {
+pub type SampledNodes = Reading<Vec<Option<u32>>>;
+
+/// The NUMA node of up to `samples` pages of each range (its address and its bytes), evenly spread.
+pub fn nodes_in(ranges: impl IntoIterator<Item = (usize, usize)>, samples: usize) -> SampledNodes {
+    let sampled = |(start, bytes): (usize, usize)| {
+        let step = (bytes / samples.max(1)).max(SMALLEST_PAGE);
+        (start..start + bytes).step_by(step).take(samples)
+    };
+    nodes_of(&ranges.into_iter().flat_map(sampled).collect::<Vec<_>>())
+}
+
+/// The node of each page, by move_pages(2) without nodes, which moves nothing; `None` for an absent page.
+pub fn nodes_of(addresses: &[usize]) -> SampledNodes {
     let mut status = vec![0i32; addresses.len()];
     // SAFETY: addresses are only looked up; `status` has a place for each.
     let result = unsafe {
@@ -207,13 +190,5 @@ mod tests {
         let unknown = Backing::sum([part(3, 2), Reading::unknown("hidden"), part(1, 1)]);
         assert_eq!(unknown.reason(), Some("hidden"));
         assert!(Backing::sum([]).reason().is_some());
-    }
-
-    #[test]
-    fn words_are_read_back() {
-        for pages in [Pages::Default, Pages::Small, Pages::Thp, Pages::Huge2m, Pages::Huge1g] {
-            assert_eq!(pages.word().parse(), Ok(pages));
-        }
-        assert!("2m".parse::<Pages>().is_err());
     }
 }

@@ -10,8 +10,7 @@ use crate::region::Region;
 const MOST_POINTS: u64 = 256;
 /// Bytes of the longest line that exists (s390x); a machine that shows more is in error.
 const LONGEST_LINE: usize = 256;
-/// Walks side by side when caches are warmed: as many as a core has misses under way (10 line fill buffers on
-/// older Intel cores, 16 since Sunny Cove).
+/// Walks side by side that warm caches: a core's outstanding misses (10 on older Intel, 16 since Sunny Cove).
 const LANES: usize = 16;
 
 /// A chain in a region that lives as long as it is used.
@@ -65,7 +64,6 @@ impl PointerChain {
         chain
     }
 
-    /// Elements: steps until it comes round.
     pub fn elements(&self) -> u64 {
         self.elements
     }
@@ -88,8 +86,7 @@ impl PointerChain {
         rounds as u64 * self.elements + over + self.step(end % self.count()) - self.step(point % self.count())
     }
 
-    /// Walks `segments` segments (at least one) from a point on, every step waiting for the one before.
-    /// Whether it arrived at the point where it must.
+    /// Walks `segments` segments (1 or more) from a point. Whether it arrived where it must.
     #[must_use]
     pub fn walk(&self, point: usize, segments: usize) -> bool {
         let (from, to) = (self.point(point), self.point(point + segments));
@@ -98,8 +95,7 @@ impl PointerChain {
         end as usize == to
     }
 
-    /// Touches what `steps` steps before a point touch, many side by side: caches then hold what a long walk
-    /// would have left in them, in about its order.
+    /// Touches the `steps` steps before a point, side by side: caches hold what a long walk leaves in them.
     pub fn warm(&self, point: usize, steps: u64) {
         let segments = (steps.min(self.elements) * self.count() as u64).div_ceil(self.elements) as usize;
         let segments = segments.clamp(1, self.count());
@@ -123,8 +119,7 @@ impl PointerChain {
     }
 }
 
-/// How far apart elements must be on this machine for each to have a line of its own: the longest line of its
-/// data caches, where shown.
+/// Bytes between elements so that each has its own line: the longest line of the data caches, where shown.
 pub fn stride(machine: &figure::Machine) -> usize {
     let lines = machine.caches.instances.iter().filter_map(|cache| cache.line);
     lines.max().map_or(LINE, |line| (line as usize).next_power_of_two().clamp(LINE, LONGEST_LINE))

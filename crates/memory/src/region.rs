@@ -4,13 +4,16 @@ use std::io;
 use std::ptr::NonNull;
 
 use figure::Reading;
+use lab::failure::Failure;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-use crate::pages::{self, Backing, Pages};
+use crate::pages::{self, Backing, Pages, SampledNodes};
 
 /// Regions begin on a boundary of a huge page, so that page size does not depend on luck.
 pub const HUGE_PAGE: usize = 2 << 20;
-/// Bits in a word of the kernel's node mask.
+const NOT_MAPPED: &str = "a limit on address space (ulimit -v), vm.overcommit_memory=2 or too few reserved pages may \
+                          forbid it: take less by --array-size or --sizes";
+const NOT_BOUND: &str = "a container may forbid mbind: allow it, as by docker run --cap-add SYS_NICE";
 const WORD_BITS: usize = libc::c_ulong::BITS as usize;
 
 /// A private anonymous mapping. Nothing is touched when it is made.
@@ -29,12 +32,19 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Region {
-    /// Maps `bytes`, beginning on a boundary of 2 MiB. With a `node` every page will come from that NUMA node
-    /// or touching it fails (mbind(2), MPOL_BIND).
-    ///
-    /// # Errors
-    /// What the system answered; for reserved huge pages, that there are too few.
-    pub fn map(bytes: usize, pages: Pages, node: Option<u32>) -> io::Result<Region> {
+    /// Maps `bytes` from a boundary of 2 MiB on. With a `node` all pages are from there (MPOL_BIND).
+    pub fn map(bytes: usize, pages: Pages, node: Option<u32>) -> Result<Region, Failure> {
+        let region = Region::mapped(bytes, pages).map_err(|error| {
+            let object = format!("{} on {} pages", figure::format::bytes(bytes as f64), pages.word());
+            Failure::new("cannot map").on(object).answer(error).advice(NOT_MAPPED)
+        })?;
+        if let Some(node) = node {
+            region.bind(node)?;
+        }
+        Ok(region)
+    }
+
+    fn mapped(bytes: usize, pages: Pages) -> io::Result<Region> {
         let page = pages.reserved_size().unwrap_or(HUGE_PAGE as u64) as usize;
         // Reserved pages begin on a boundary by themselves; else one page more sees to it.
         let more = if pages.reserved_size().is_some() { 0 } else { page };
@@ -65,13 +75,10 @@ impl Region {
                 other => other?,
             }
         }
-        if let Some(node) = node {
-            region.bind(node)?;
-        }
         Ok(region)
     }
 
-    fn bind(&self, node: u32) -> io::Result<()> {
+    fn bind(&self, node: u32) -> Result<(), Failure> {
         let mut mask = vec![0 as libc::c_ulong; node as usize / WORD_BITS + 1];
         mask[node as usize / WORD_BITS] = 1 << (node as usize % WORD_BITS);
         // The kernel reads one bit less than the number that is given (mbind(2), BUGS).
@@ -91,7 +98,9 @@ impl Region {
         };
         if result != 0 {
             let error = io::Error::last_os_error();
-            return Err(io::Error::new(error.kind(), format!("mbind to node {node}: {error}")));
+            let is_forbidden = error.kind() == io::ErrorKind::PermissionDenied;
+            let failure = Failure::new("cannot bind memory to").on(format!("node {node}")).answer(error);
+            return Err(if is_forbidden { failure.advice(NOT_BOUND) } else { failure });
         }
         Ok(())
     }
@@ -112,12 +121,8 @@ impl Region {
     }
 
     /// The NUMA node of up to `samples` pages, evenly spread; `None` for one that is not there.
-    pub fn nodes(&self, samples: usize) -> Reading<Vec<Option<u32>>> {
-        let step = (self.bytes / samples.max(1)).max(1);
-        let start = self.start() as usize;
-        let addresses: Vec<usize> =
-            (0..self.bytes).step_by(step).take(samples).map(|at| start + at).collect();
-        pages::nodes_of(&addresses)
+    pub fn nodes(&self, samples: usize) -> SampledNodes {
+        pages::nodes_in([(self.start() as usize, self.bytes)], samples)
     }
 }
 
@@ -128,8 +133,7 @@ impl Drop for Region {
     }
 }
 
-/// Asks for huge pages behind an empty vector that has room for many values: shuffling a long list is one
-/// page walk after another without them. Only advice: nothing depends on its being taken.
+/// Advises huge pages behind an empty vector with room: shuffling a long list else is page walks.
 pub(crate) fn advise_huge<T>(vector: &mut Vec<T>) {
     let room = vector.spare_capacity_mut();
     let (start, bytes) = (room.as_mut_ptr().cast::<u8>(), size_of_val(room));

@@ -1,10 +1,4 @@
 //! Bandwidth by threads: from one to all CPUs, under the bindings of study 1 (step 9) and packed siblings.
-//!
-//! - [`bindings`] says which CPU each thread gets, and where threads share cores unequally; [`points`] which
-//!   numbers of threads are measured; [`layout`] which part of which node's memory each thread works on.
-//! - [`sizing`] decides how large arrays are and what each node holds; [`plan`] makes figures of that;
-//!   [`bench`] is the worker; [`node_arrays`] its memory, a region for each node.
-//! - [`knee`] finds the fewest threads that reach what there is.
 
 pub mod bench;
 pub mod bindings;
@@ -17,7 +11,7 @@ pub mod sizing;
 
 use crate::mode::Mode;
 
-pub const MODE: Mode = Mode {
+pub const MODE: Mode<plan::Setup> = Mode {
     name: "scaling",
     title: "bandwidth by threads",
     seconds: 100.0,

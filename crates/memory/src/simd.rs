@@ -1,13 +1,13 @@
-//! The kernels' machine code, one file for each instruction set, and a portable reference that tests hold
-//! them against.
+//! The kernels' machine code, one file an instruction set, and a portable reference for the tests.
 //!
 //! In assembly, because a compiler chooses: it makes a call to memcpy of a copy loop, stores past the cache
 //! or not as it likes, and non-temporal intrinsics break Rust's memory model without a fence (rust-lang/rust
 //! #114582). Each non-temporal kernel ends with the fence, inside the timed region.
 
-use serde::{Deserialize, Serialize};
+use lab::failure::Failure;
 
 use crate::kernels::{Operation, Stores};
+use crate::words::words;
 
 /// The table of an instruction set's loops: each file names them alike.
 macro_rules! loops {
@@ -55,35 +55,24 @@ pub const ALIGNMENT: usize = 64;
 /// instruction set.
 pub type Loop = unsafe fn(a: *mut f64, b: *mut f64, c: *mut f64, elements: usize, scalar: f64) -> f64;
 
-/// Instruction sets, narrowest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Simd {
-    /// Plain Rust, as the compiler likes it; no non-temporal stores.
-    Portable,
-    /// x86-64: 16 B vectors.
-    Sse2,
-    /// x86-64: 32 B vectors.
-    Avx2,
-    /// x86-64: 64 B vectors, a whole line.
-    Avx512,
-    /// aarch64: 16 B vectors in pairs.
-    Neon,
+words! {
+    /// Instruction sets, narrowest first.
+    #[derive(PartialOrd, Ord)]
+    pub enum Simd {
+        /// Plain Rust, as the compiler likes it; no non-temporal stores.
+        Portable = "portable",
+        /// x86-64: 16 B vectors.
+        Sse2 = "sse2",
+        /// x86-64: 32 B vectors.
+        Avx2 = "avx2",
+        /// x86-64: 64 B vectors, a whole line.
+        Avx512 = "avx512",
+        /// aarch64: 16 B vectors in pairs.
+        Neon = "neon",
+    }
 }
 
 impl Simd {
-    /// The word on the command line and in records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Simd::Portable => "portable",
-            Simd::Sse2 => "sse2",
-            Simd::Avx2 => "avx2",
-            Simd::Avx512 => "avx512",
-            Simd::Neon => "neon",
-        }
-    }
-
-    /// The instruction sets that this processor has, narrowest first.
     pub fn available() -> Vec<Simd> {
         let mut sets = vec![Simd::Portable];
         #[cfg(target_arch = "x86_64")]
@@ -101,7 +90,6 @@ impl Simd {
         sets
     }
 
-    /// The widest that this processor has.
     pub fn widest() -> Simd {
         Simd::available().into_iter().max().unwrap_or(Simd::Portable)
     }
@@ -114,6 +102,13 @@ impl Simd {
             Simd::Avx2 => 32,
             Simd::Avx512 => 64,
         }
+    }
+
+    /// The loop for an operation, or that there is none.
+    pub fn required(self, operation: Operation, stores: Stores) -> Result<Loop, Failure> {
+        let (simd, stores_word) = (self.word(), stores.word());
+        let missing = || Failure::new(format!("no {simd} code for {operation:?} with {stores_word} stores"));
+        self.kernel(operation, stores).ok_or_else(missing)
     }
 
     /// The loop for an operation; `None` if this set has none with such stores.

@@ -17,10 +17,8 @@ pub const UNKNOWN_CACHE_ARRAY: u64 = 512 << 20;
 pub const SMALLEST_DEFAULT: u64 = 80_000_000;
 /// Share of the available memory that arrays may take: page tables, this program and others need the rest.
 pub const USABLE_SHARE: f64 = 0.85;
-/// STREAM's three arrays.
 pub const ARRAYS: u64 = 3;
 
-/// The caches that the CPUs in use can fill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastLevel {
     /// Sum of bytes over distinct instances.
@@ -65,6 +63,14 @@ pub fn last_level(machine: &Machine, cpus: &CpuList) -> Reading<LastLevel> {
     })
 }
 
+/// For people: `67 MiB (2 x L3 of 33 MiB + 1 x L2 of 1 MiB)`.
+pub fn describe(cache: &Reading<LastLevel>) -> String {
+    match cache {
+        Reading::Value(cache) => format!("{} ({})", format::bytes(cache.bytes as f64), cache.basis),
+        Reading::Unknown(reason) => format!("unknown: {reason}"),
+    }
+}
+
 pub fn cache_evidence(machine: &Machine, cpus: &CpuList) -> Evidence {
     let mut evidence = Evidence::default();
     let caches = last_level(machine, cpus);
@@ -75,11 +81,9 @@ pub fn cache_evidence(machine: &Machine, cpus: &CpuList) -> Evidence {
 
 pub use figure::room::{Room, now, room};
 
-/// Bytes a second that first touch reaches in a guest, whatever its threads: a hypervisor that backs pages
-/// then was seen at 0.3 to 0.6 GB/s.
+/// Bytes a second of first touch in a guest: a hypervisor that backs pages then reached 0.3 to 0.6 GB/s.
 const GUEST_TOUCH: f64 = 0.3e9;
-/// The same of each thread where nothing is behind the kernel, which clears the page, and of how many at
-/// once.
+/// The same of each thread on bare metal, where the kernel clears the page, and of how many at once.
 const THREAD_TOUCH: f64 = 1e9;
 const TOUCHING: usize = 8;
 
@@ -107,8 +111,7 @@ pub fn usable(room: &Reading<Room>) -> (u64, String) {
     }
 }
 
-/// What a pool of reserved huge pages of this size offers; `None` where there is no such pool or nothing free
-/// in it.
+/// What a pool of reserved huge pages of this size offers; `None` if nothing in it is free.
 pub fn pool_room(machine: &Machine, page: u64) -> Option<Room> {
     let pool = machine.memory.hugetlb.iter().find(|pool| pool.page == page && pool.free > 0)?;
     let bound = format!("{} reserved pages of {} are free", pool.free, format::bytes(page as f64));
@@ -121,14 +124,12 @@ pub struct Sizes {
     pub elements: u64,
     /// Elements for the doubled figure, where memory allows one.
     pub doubled: Option<u64>,
-    /// What made the arrays smaller than they should be, or kept the doubled figure out; empty if nothing
-    /// did.
+    /// What made the arrays smaller, or kept the doubled figure out; empty if nothing did.
     pub limited_by: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
-    /// Less than one block for each thread.
     #[error(
         "--array-size {elements}: {threads} threads need at least {least} elements ({} each); give more",
         BLOCK
@@ -143,20 +144,19 @@ pub enum SizeError {
 }
 
 impl Sizes {
-    /// What made the arrays smaller than the rule of 4 x the caches; empty if nothing did. For modes without
-    /// doubled arrays.
+    /// What made the arrays smaller than 4 x the caches; empty if nothing did. Ignores doubled arrays.
     pub fn shortened_by(&self, asked: Option<u64>, cache: &Reading<LastLevel>) -> String {
-        let rule = cache.value().map_or(0, |cache| CACHE_FACTOR * cache.bytes);
-        let short = asked.is_none() && self.elements * ELEMENT < rule;
-        if short { self.limited_by.clone() } else { String::new() }
+        let is_shortened = asked.is_none() && is_short(self.elements, cache);
+        if is_shortened { self.limited_by.clone() } else { String::new() }
     }
 }
 
-/// Decides the sizes. `asked` are elements; without, the rule of 4 x the caches decides, as far as there is
-/// room.
-///
-/// # Errors
-/// [`SizeError`] when what is asked cannot be.
+/// Whether arrays of so many elements are smaller than the rule of 4 x the caches.
+pub fn is_short(elements: u64, cache: &Reading<LastLevel>) -> bool {
+    cache.value().is_some_and(|cache| elements * ELEMENT < CACHE_FACTOR * cache.bytes)
+}
+
+/// Decides the sizes: `asked` elements, else by the rule of 4 x the caches, as far as there is room.
 pub fn choose(
     asked: Option<u64>,
     threads: usize,

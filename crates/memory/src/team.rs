@@ -5,6 +5,7 @@ use std::rc::Rc;
 use figure::evidence::PLACE_READBACK;
 use figure::{CpuList, Evidence, Machine};
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::measure::{self, Measured};
 use lab::placement::Placement;
 use lab::pool::{Pool, WorkerThread};
@@ -19,25 +20,17 @@ pub struct Team {
 }
 
 impl Team {
-    /// Starts a thread on each of these places.
-    ///
-    /// # Errors
-    /// A thread that could not be started or pinned.
-    pub fn new(machine: &Machine, places: &[CpuList], clock: Clock) -> Result<Team, String> {
+    pub fn new(machine: &Machine, places: &[CpuList], clock: Clock) -> Result<Team, Failure> {
         Team::with_watch(places, clock, Team::watch(machine, places))
     }
 
     /// The same with counters that are prepared already ([`watch`](Self::watch)).
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn with_watch(places: &[CpuList], clock: Clock, watch: Rc<Watch>) -> Result<Team, String> {
+    pub fn with_watch(places: &[CpuList], clock: Clock, watch: Rc<Watch>) -> Result<Team, Failure> {
         let placement = Placement { places: "list", bind: "close", threads: places.to_vec() };
-        let pool = Pool::new(&placement, clock).map_err(|error| error.to_string())?;
+        let pool = Pool::new(&placement, clock)?;
         Ok(Team { pool, watch })
     }
 
-    /// The counters of the CPUs of these places.
     pub fn watch(machine: &Machine, places: &[CpuList]) -> Rc<Watch> {
         let cpus: CpuList = places.iter().flat_map(CpuList::iter).collect();
         Rc::new(Watch::new(&Tree::live(), machine, &cpus))
@@ -47,7 +40,6 @@ impl Team {
         self.pool.threads()
     }
 
-    /// The CPUs that the threads may use.
     pub fn cpus(&self) -> &CpuList {
         self.watch.cpus()
     }
@@ -60,26 +52,24 @@ impl Team {
         evidence
     }
 
-    /// Runs a job once on every thread; results in thread order.
-    ///
-    /// # Errors
-    /// A thread that panicked.
     pub fn each<T: Send + 'static>(
         &self,
         job: impl Fn(&WorkerThread) -> T + Send + Sync + 'static,
-    ) -> Result<Vec<T>, String> {
-        self.pool.run(job).map_err(|error| error.to_string())
+    ) -> Result<Vec<T>, Failure> {
+        Ok(self.pool.run(job)?)
+    }
+
+    /// The largest error that a job finds on any thread.
+    pub fn worst(&self, job: impl Fn(&WorkerThread) -> f64 + Send + Sync + 'static) -> Result<f64, Failure> {
+        Ok(self.each(job)?.into_iter().fold(0.0, f64::max))
     }
 
     /// Runs work once on every thread, outside of any round. Seconds from the first start to the last stop,
     /// as a sample is timed: threads that share a CPU work one after the other. At least 1 ns.
-    ///
-    /// # Errors
-    /// A thread that panicked.
     pub fn untimed_seconds(
         &self,
         work: impl Fn(&WorkerThread) + Send + Sync + 'static,
-    ) -> Result<f64, String> {
+    ) -> Result<f64, Failure> {
         let stamps = self.each(move |thread| {
             let _ = thread.wait();
             let start = thread.clock.now();
@@ -92,28 +82,22 @@ impl Team {
     }
 
     /// Runs a round of so many samples. What the work returns, by thread and then by sample.
-    ///
-    /// # Errors
-    /// A thread that panicked, or a clock that gave no time.
     pub fn round<T: Send + 'static>(
         &self,
         samples: usize,
         work: impl Fn(&WorkerThread, usize) -> T + Send + Sync + 'static,
-    ) -> Result<(Measured, Vec<Vec<T>>), String> {
+    ) -> Result<(Measured, Vec<Vec<T>>), Failure> {
         let round = measure::round_with_values(&self.pool, &self.watch, samples, work);
-        let (measured, results) = round.map_err(|error| error.to_string())?;
+        let (measured, results) = round?;
         self.check_times(&measured.samples)?;
         Ok((measured, results))
     }
 
     /// Checks the times of a round's samples, in any unit.
-    ///
-    /// # Errors
-    /// When there is none, or one that is not positive.
-    pub fn check_times(&self, times: &[f64]) -> Result<(), String> {
+    pub fn check_times(&self, times: &[f64]) -> Result<(), Failure> {
         if !times.is_empty() && times.iter().all(|time| time.is_finite() && *time > 0.0) {
             return Ok(());
         }
-        Err(format!("the clock ({}) gave no time for a sample", self.pool.clock.basis))
+        Err(Failure::new(format!("the clock ({}) gave no time for a sample", self.pool.clock.basis)))
     }
 }

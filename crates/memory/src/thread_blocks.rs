@@ -1,16 +1,14 @@
 //! A block of memory for each thread, in whole groups of a walk's pages; each touched first by its thread.
 
-use std::io;
-
 use figure::Reading;
+use lab::failure::Failure;
 
 use crate::kernels::ELEMENT;
-use crate::pages::{self, Pages};
+use crate::pages::{self, Backing, Pages, SampledNodes};
 use crate::region::{HUGE_PAGE, Region};
-use crate::simd::mix::{GROUP, PAGE};
+use crate::simd::mix::GROUP;
 
 pub const GROUP_BYTES: usize = GROUP * ELEMENT as usize;
-/// Pages whose node a thread asks for.
 const PAGE_SAMPLES: usize = 192;
 
 #[derive(Debug)]
@@ -23,10 +21,7 @@ pub struct ThreadBlocks {
 
 impl ThreadBlocks {
     /// Maps `threads` blocks of `groups` groups. Nothing is touched yet.
-    ///
-    /// # Errors
-    /// What the system answered; for reserved huge pages, that there are too few.
-    pub fn map(threads: usize, groups: usize, pages: Pages) -> io::Result<ThreadBlocks> {
+    pub fn map(threads: usize, groups: usize, pages: Pages) -> Result<ThreadBlocks, Failure> {
         let stride = ThreadBlocks::stride(groups);
         Ok(ThreadBlocks { region: Region::map(threads * stride, pages, None)?, groups, stride })
     }
@@ -45,20 +40,16 @@ impl ThreadBlocks {
         self.groups * GROUP
     }
 
-    pub fn region(&self) -> &Region {
-        &self.region
+    pub fn backing(&self) -> Reading<Backing> {
+        self.region.backing()
     }
 
-    pub fn bytes(&self) -> u64 {
-        (self.region.bytes() / self.stride.max(1) * self.groups * GROUP_BYTES) as u64
+    pub fn bytes(&self) -> f64 {
+        (self.region.bytes() / self.stride.max(1) * self.groups * GROUP_BYTES) as f64
     }
 
-    /// The NUMA node of sampled pages of a thread's block.
-    pub fn nodes(&self, thread: usize) -> Reading<Vec<Option<u32>>> {
-        let (start, bytes) = (self.start(thread) as usize, self.groups * GROUP_BYTES);
-        let step = (bytes / PAGE_SAMPLES).max(PAGE);
-        let addresses: Vec<usize> = (0..bytes).step_by(step).map(|at| start + at).collect();
-        pages::nodes_of(&addresses)
+    pub fn nodes(&self, thread: usize) -> SampledNodes {
+        pages::nodes_in([(self.start(thread) as usize, self.groups * GROUP_BYTES)], PAGE_SAMPLES)
     }
 }
 
@@ -69,7 +60,7 @@ mod tests {
     #[test]
     fn blocks_are_apart_and_on_pages_of_their_own() {
         let blocks = ThreadBlocks::map(3, 5, Pages::Small).unwrap();
-        assert_eq!(blocks.bytes(), 3 * 5 * 12 * 4096);
+        assert_eq!(blocks.bytes(), (3 * 5 * 12 * 4096) as f64);
         for thread in 0..3 {
             assert!((blocks.start(thread) as usize).is_multiple_of(HUGE_PAGE));
             // SAFETY: the block is this test's alone.

@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use figure::evidence::*;
 use figure::{Event, Evidence, Round, stats};
+use lab::failure::Failure;
 use lab::pool::WorkerThread;
 use lab::worker::{Bench, WorkerReport};
-use serde::de::DeserializeOwned;
 
 use crate::bandwidth::expected::TOLERANCE;
 use crate::calibration::{Calibration, Policy, pass_seconds};
@@ -20,15 +20,17 @@ use crate::page_evidence::worse_of;
 use crate::team::Team;
 
 /// Elements between two calls of [`WorkerThread::sample_cpu`]: 8 MiB, a millisecond or so of memory.
-pub const GLANCE_ELEMENTS: usize = 1 << 20;
+pub const CPU_SAMPLE_ELEMENTS: usize = 1 << 20;
+
+pub const UNKNOWN_CONTENTS: &str = "the last round failed: what the memory should hold is not known";
+
+/// Tasks by the ids of their figures.
+pub type Tasks<K> = Vec<(String, <K as Kernel>::Task)>;
 
 /// What differs between modes: the memory, the code that runs over it, and how its results are verified.
 pub trait Kernel: Sized + 'static {
-    /// All that the worker needs, from the plan.
-    type Setup: DeserializeOwned;
-    /// What is measured for one figure.
+    type Setup;
     type Task;
-    /// The work of one sample.
     type Sample: Sample;
 
     /// Samples that begin each round and do not count: they bring the caches to what passes leave in them.
@@ -40,25 +42,15 @@ pub trait Kernel: Sized + 'static {
     /// Whether figures work on what others left, so that a wrong result spoils those that come after.
     const IS_SHARED: bool = false;
 
-    /// Maps the memory, starts the threads, and touches every page first on the thread that will use it.
-    /// Returns the tasks by the ids of their figures.
-    ///
-    /// # Errors
-    /// What is not available, in words for the user.
-    fn set_up(setup: Self::Setup) -> Result<(Self, Vec<(String, Self::Task)>), String>;
+    /// Maps the memory, starts threads, and touches pages first on their threads. Tasks are by figure id.
+    fn set_up(setup: Self::Setup) -> Result<(Self, Tasks<Self>), Failure>;
 
-    /// The threads that measure a task.
-    ///
-    /// # Errors
-    /// Why there are none.
-    fn team(&self, task: &Self::Task) -> Result<Rc<Team>, String>;
+    fn team(&self, task: &Self::Task) -> Result<Rc<Team>, Failure>;
 
-    /// How long samples and rounds are to be.
     fn policy(&self, _task: &Self::Task) -> Policy {
         Policy::default()
     }
 
-    /// What one pass amounts to.
     fn amount(&self, task: &Self::Task) -> Amount;
 
     /// What the passes of a round's sample of this number amount to.
@@ -67,27 +59,18 @@ pub trait Kernel: Sized + 'static {
     }
 
     /// Gets the memory ready for a round; `round` is its number. Called before trials too.
-    ///
-    /// # Errors
-    /// A thread that failed.
-    fn prepare(&mut self, _team: &Team, _task: &Self::Task, _round: usize) -> Result<(), String> {
+    fn prepare(&mut self, _team: &Team, _task: &Self::Task, _round: usize) -> Result<(), Failure> {
         Ok(())
     }
 
     /// The work of a round's samples; their number includes those that do not count.
-    ///
-    /// # Errors
-    /// Machine code that does not exist.
-    fn sample(&mut self, task: &Self::Task, calibration: Calibration) -> Result<Self::Sample, String>;
+    fn sample(&mut self, task: &Self::Task, calibration: Calibration) -> Result<Self::Sample, Failure>;
 
     /// Follows what so many passes leave in memory, after they ran on all threads.
     fn follow(&mut self, _task: &mut Self::Task, _passes: u64) {}
 
     /// Largest relative error of some of the results of a round.
-    ///
-    /// # Errors
-    /// A thread that failed.
-    fn verify(&mut self, _team: &Team, _task: &Self::Task, _round: usize) -> Result<f64, String> {
+    fn verify(&mut self, _team: &Team, _task: &Self::Task, _round: usize) -> Result<f64, Failure> {
         Ok(0.0)
     }
 
@@ -98,28 +81,18 @@ pub trait Kernel: Sized + 'static {
     fn fail(&mut self, _task: &Self::Task) {}
 
     /// Largest relative error of all results in each of the memories.
-    ///
-    /// # Errors
-    /// That it is not known what the memory should hold.
-    fn verify_all(&mut self) -> Result<Vec<f64>, String>;
+    fn verify_all(&mut self) -> Result<Vec<f64>, Failure>;
 
     /// The pages behind each of the memories, as they are now.
-    ///
-    /// # Errors
-    /// A thread that failed.
-    fn page_evidence(&self) -> Result<Vec<Evidence>, String>;
+    fn page_evidence(&self) -> Result<Vec<Evidence>, Failure>;
 
-    /// The memory that a task works on, of those of [`verify_all`](Self::verify_all) and
-    /// [`page_evidence`](Self::page_evidence).
+    /// The index of the task's memory in [`verify_all`](Self::verify_all) and `page_evidence`.
     fn memory_of(&self, _task: &Self::Task) -> usize {
         0
     }
 
     /// What is true of every figure before it is measured.
-    ///
-    /// # Errors
-    /// A thread that failed.
-    fn evidence(&self) -> Result<Evidence, String>;
+    fn evidence(&self) -> Result<Evidence, Failure>;
 
     /// What is true of one figure before it is measured.
     fn evidence_of(&self, _task: &Self::Task) -> Evidence {
@@ -140,7 +113,6 @@ pub trait Sample: Send + Sync + 'static {
     fn run(&self, thread: &WorkerThread, sample: usize) -> f64;
 }
 
-/// What passes amount to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
     /// So many bytes by the figure's convention, over all threads: values are in GB/s.
@@ -157,38 +129,22 @@ impl Amount {
         }
     }
 
-    /// The value of a sample that took so many seconds.
     fn value(self, seconds: f64) -> f64 {
         match self {
             Amount::Bytes(bytes) => bytes / seconds / 1e9,
             Amount::Steps(steps) => seconds / steps * 1e9,
         }
     }
-
-    /// Bytes a second; 0 for steps.
-    fn rate(self, seconds: f64) -> f64 {
-        match self {
-            Amount::Bytes(bytes) => bytes / seconds,
-            Amount::Steps(_) => 0.0,
-        }
-    }
 }
 
-/// What is kept of a figure.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct History {
     calibration: Option<Calibration>,
     worst_error: f64,
-    /// Whether all threads were pinned as asked, in all rounds.
-    is_pinned: bool,
+    /// Whether a thread was not pinned as asked, in any round.
+    is_off_place: bool,
     /// Seconds of each thread, by round.
     thread_seconds: Vec<Vec<f64>>,
-}
-
-impl Default for History {
-    fn default() -> Self {
-        History { calibration: None, worst_error: 0.0, is_pinned: true, thread_seconds: Vec::new() }
-    }
 }
 
 impl History {
@@ -197,36 +153,26 @@ impl History {
     }
 }
 
-/// Measures the figures of one kernel.
 pub struct Worker<K: Kernel> {
     pub(crate) kernel: K,
     tasks: BTreeMap<String, (K::Task, History)>,
-    /// The pages of each memory at the start.
     pages: Vec<Evidence>,
-    /// Highest rate so far, in bytes a second: what certainly takes long enough needs no trial.
+    /// Highest rate so far, in GB/s: what certainly takes long enough needs no trial.
     fastest: f64,
 }
 
 /// Gets a kernel ready from its plan: the `prepare` of its mode.
-///
-/// # Errors
-/// What is not available, in words for the user.
 pub fn prepare<K: Kernel>(
-    plan: serde_json::Value,
+    setup: K::Setup,
     _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: K::Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let (kernel, tasks) = K::set_up(setup)?;
     let (worker, facts) = Worker::new(kernel, tasks)?;
     Ok((Box::new(worker), facts))
 }
 
 impl<K: Kernel> Worker<K> {
-    /// A worker for these tasks, and what is true of their figures before they are measured.
-    ///
-    /// # Errors
-    /// A thread that failed.
-    pub fn new(kernel: K, tasks: Vec<(String, K::Task)>) -> Result<(Worker<K>, WorkerReport), String> {
+    pub fn new(kernel: K, tasks: Tasks<K>) -> Result<(Worker<K>, WorkerReport), Failure> {
         let pages = kernel.page_evidence()?;
         let mut facts = WorkerReport { evidence: kernel.evidence()?, ..WorkerReport::default() };
         facts.evidence.put_unknown(VERIFIED, "checked when all rounds are measured; the run ended before");
@@ -249,19 +195,13 @@ impl<K: Kernel> Worker<K> {
     }
 
     /// Measures a round of a figure. With it the passes of all its samples.
-    ///
-    /// # Errors
-    /// As [`Bench::round`].
-    pub(crate) fn round_with_passes(&mut self, id: &str) -> Result<(Round, u64), String> {
+    pub(crate) fn round_with_passes(&mut self, id: &str) -> Result<(Round, u64), Failure> {
         self.with_task(id, Self::measure)
     }
 
     /// Makes one untimed pass, after which the caches hold what they hold during a round, and the next round
     /// does nothing but its timed passes.
-    ///
-    /// # Errors
-    /// A thread that failed.
-    pub(crate) fn warm(&mut self, id: &str) -> Result<(), String> {
+    pub(crate) fn warm(&mut self, id: &str) -> Result<(), Failure> {
         self.with_task(id, |worker, task, history| {
             let team = worker.kernel.team(task)?;
             worker.calibrated(&team, task, history)?;
@@ -273,9 +213,10 @@ impl<K: Kernel> Worker<K> {
     fn with_task<T>(
         &mut self,
         id: &str,
-        job: impl FnOnce(&mut Self, &mut K::Task, &mut History) -> Result<T, String>,
-    ) -> Result<T, String> {
-        let (mut task, mut history) = self.tasks.remove(id).ok_or_else(|| format!("no figure {id}"))?;
+        job: impl FnOnce(&mut Self, &mut K::Task, &mut History) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let (mut task, mut history) =
+            self.tasks.remove(id).ok_or_else(|| Failure::new("no figure").on(id))?;
         let result = job(self, &mut task, &mut history);
         if result.is_err() {
             self.kernel.fail(&task);
@@ -284,9 +225,9 @@ impl<K: Kernel> Worker<K> {
         result
     }
 
-    fn measure(&mut self, task: &mut K::Task, history: &mut History) -> Result<(Round, u64), String> {
+    fn measure(&mut self, task: &mut K::Task, history: &mut History) -> Result<(Round, u64), Failure> {
         let team = self.kernel.team(task)?;
-        history.is_pinned &= team.pool.readback;
+        history.is_off_place |= !team.pool.readback;
         let Calibration { passes, samples } = self.calibrated(&team, task, history)?;
         let (number, samples) = (history.rounds(), samples + K::WARM_UP);
         self.kernel.prepare(&team, task, number)?;
@@ -301,9 +242,11 @@ impl<K: Kernel> Worker<K> {
         let errors = errors.into_iter().flatten().filter(|error| *error > K::SAMPLE_TOLERANCE);
         history.worst_error = errors.fold(history.worst_error.max(error), f64::max);
         let seconds = measured.samples.get(K::WARM_UP..).unwrap_or_default();
-        let timed = || amounts.iter().zip(seconds);
-        self.fastest = timed().map(|(amount, seconds)| amount.rate(*seconds)).fold(self.fastest, f64::max);
-        let values = timed().map(|(amount, seconds)| amount.value(*seconds)).collect();
+        let timed = amounts.iter().zip(seconds);
+        let values: Vec<f64> = timed.map(|(amount, seconds)| amount.value(*seconds)).collect();
+        if let Amount::Bytes(_) = self.kernel.amount(task) {
+            self.fastest = values.iter().copied().fold(self.fastest, f64::max);
+        }
         let mut round = Round::new(measured.started, measured.duration, values, measured.evidence);
         self.kernel.observe(task, &sample, &mut round);
         history.thread_seconds.push(measured.thread_seconds);
@@ -317,14 +260,14 @@ impl<K: Kernel> Worker<K> {
         team: &Team,
         task: &mut K::Task,
         history: &mut History,
-    ) -> Result<Calibration, String> {
+    ) -> Result<Calibration, Failure> {
         if let Some(calibration) = history.calibration {
             return Ok(calibration);
         }
         let policy = self.kernel.policy(task);
         let long = 2.0 * policy.shortest_round;
         let seconds = match self.kernel.amount(task) {
-            Amount::Bytes(bytes) if self.fastest > 0.0 && bytes / self.fastest > long => long,
+            Amount::Bytes(bytes) if self.fastest > 0.0 && bytes / self.fastest / 1e9 > long => long,
             _ => {
                 self.kernel.prepare(team, task, history.rounds())?;
                 pass_seconds(policy.trial, |passes| self.untimed_seconds(team, task, passes))?
@@ -334,7 +277,7 @@ impl<K: Kernel> Worker<K> {
     }
 
     /// Seconds of so many passes that are no sample.
-    fn untimed_seconds(&mut self, team: &Team, task: &mut K::Task, passes: u64) -> Result<f64, String> {
+    fn untimed_seconds(&mut self, team: &Team, task: &mut K::Task, passes: u64) -> Result<f64, Failure> {
         let sample = self.kernel.sample(task, Calibration { passes, samples: 1 })?;
         let seconds = team.untimed_seconds(move |thread| {
             sample.run(thread, 0);
@@ -345,11 +288,11 @@ impl<K: Kernel> Worker<K> {
 }
 
 impl<K: Kernel> Bench for Worker<K> {
-    fn round(&mut self, id: &str) -> Result<Round, String> {
+    fn round(&mut self, id: &str) -> Result<Round, Failure> {
         self.round_with_passes(id).map(|(round, _)| round)
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
         let errors = self.kernel.verify_all()?;
         let ends = self.kernel.page_evidence()?;
         let pages: Vec<Evidence> =
@@ -371,7 +314,7 @@ impl<K: Kernel> Bench for Worker<K> {
                     }
                     _ => write_error(&mut evidence, history.worst_error.max(errors[memory]), K::IS_EXACT),
                 }
-                evidence.put(PLACE_READBACK, history.is_pinned);
+                evidence.put(PLACE_READBACK, !history.is_off_place);
                 evidence.put(THREAD_SECONDS, medians(&history.thread_seconds));
                 evidence.merge(self.kernel.final_evidence_of(task));
             }
@@ -433,7 +376,7 @@ mod tests {
         const SAMPLE_TOLERANCE: f64 = 1e-9;
         const IS_SHARED: bool = true;
 
-        fn set_up((): ()) -> Result<(Sleeping, Vec<(String, f64)>), String> {
+        fn set_up((): ()) -> Result<(Sleeping, Tasks<Sleeping>), Failure> {
             let cpu = lab::affinity::get().unwrap().first().unwrap();
             let place = CpuList::from_iter([cpu]);
             let team = Team::new(&Machine::default(), &[place], Clock::monotonic_raw())?;
@@ -442,7 +385,7 @@ mod tests {
             Ok((Sleeping { team: Rc::new(team), passes: 0, prepared: 0 }, tasks))
         }
 
-        fn team(&self, _task: &f64) -> Result<Rc<Team>, String> {
+        fn team(&self, _task: &f64) -> Result<Rc<Team>, Failure> {
             Ok(self.team.clone())
         }
 
@@ -461,12 +404,12 @@ mod tests {
             Amount::Bytes(1e6)
         }
 
-        fn prepare(&mut self, _team: &Team, _task: &f64, _round: usize) -> Result<(), String> {
+        fn prepare(&mut self, _team: &Team, _task: &f64, _round: usize) -> Result<(), Failure> {
             self.prepared += 1;
             Ok(())
         }
 
-        fn sample(&mut self, task: &f64, calibration: Calibration) -> Result<Sleep, String> {
+        fn sample(&mut self, task: &f64, calibration: Calibration) -> Result<Sleep, Failure> {
             Ok(Sleep { passes: calibration.passes, error: *task })
         }
 
@@ -474,15 +417,15 @@ mod tests {
             self.passes += passes;
         }
 
-        fn verify_all(&mut self) -> Result<Vec<f64>, String> {
+        fn verify_all(&mut self) -> Result<Vec<f64>, Failure> {
             Ok(vec![0.0])
         }
 
-        fn page_evidence(&self) -> Result<Vec<Evidence>, String> {
+        fn page_evidence(&self) -> Result<Vec<Evidence>, Failure> {
             Ok(vec![Evidence::default()])
         }
 
-        fn evidence(&self) -> Result<Evidence, String> {
+        fn evidence(&self) -> Result<Evidence, Failure> {
             Ok(self.team.evidence())
         }
     }
@@ -507,7 +450,7 @@ mod tests {
         assert_eq!((passes % 3, worker.kernel.prepared), (0, 2));
         worker.round_with_passes("exact").unwrap();
         assert_eq!((worker.kernel.passes, worker.kernel.prepared), (1 + 2 * passes, 3));
-        assert!(worker.round("other").unwrap_err().contains("no figure other"));
+        assert!(worker.round("other").unwrap_err().to_string().contains("no figure other"));
     }
 
     #[test]

@@ -35,7 +35,7 @@ fn on_nodes(nodes: &str) -> Options {
 /// The planned figures, and what the worker is told.
 fn planned(machine: &Machine, options: &Options) -> (Vec<Figure>, Setup) {
     let plan = (MODE.plan)(machine, options).unwrap();
-    let setup: Setup = serde_json::from_value(plan.suite.setup).unwrap();
+    let setup: Setup = plan.suite.setup;
     assert_eq!(
         setup.tasks.iter().map(|task| &task.id).collect::<Vec<_>>(),
         plan.suite

@@ -5,7 +5,7 @@ use figure::{Figure, Machine, Status, Unit};
 use lab::schedule::Rules;
 use machine::{Overrides, Tree, synthetic};
 use memory::mix::Mix;
-use memory::mode::{Mode, Options, PlanError, Planned};
+use memory::mode::{AnyMode, Options, PlanError, Planned};
 use memory::pages::Pages;
 use memory::simd::Simd;
 
@@ -21,12 +21,12 @@ fn options() -> Options {
     Options::new(USUAL)
 }
 
-fn plan(mode: &Mode, machine: &Machine, options: &Options) -> Planned {
-    (mode.plan)(machine, options).unwrap()
+fn plan(mode: &AnyMode, machine: &Machine, options: &Options) -> Planned {
+    mode.plan(machine, options).unwrap()
 }
 
-fn refused(mode: &Mode, machine: &Machine, options: &Options) -> String {
-    let error: PlanError = (mode.plan)(machine, options).unwrap_err();
+fn refused(mode: &AnyMode, machine: &Machine, options: &Options) -> String {
+    let error: PlanError = mode.plan(machine, options).unwrap_err();
     let text = error.to_string();
     assert_eq!(text.lines().count(), 1, "{text}");
     text
@@ -73,7 +73,7 @@ fn what_no_code_can_do_is_not_available() {
         assert!(figure.reason.as_deref().unwrap().contains("no non-temporal stores"), "{:?}", figure.reason);
     }
     let huge = Options { pages: Pages::Huge1g, array_size: Some(1 << 20), ..options() };
-    for mode in [&memory::mix::MODE, &memory::loaded::MODE] {
+    for mode in [&memory::mix::MODE as &AnyMode, &memory::loaded::MODE] {
         let planned = plan(mode, &machine, &huge);
         assert!(planned.suite.figures.iter().all(|figure| figure.status == Status::NotAvailable));
         let reason = planned.suite.figures[0].reason.as_deref().unwrap();
@@ -84,7 +84,7 @@ fn what_no_code_can_do_is_not_available() {
 #[test]
 fn sizes_that_cannot_be_are_refused_in_one_line() {
     let machine = machine_of(synthetic::microvm_2cpu);
-    for mode in [&memory::mix::MODE, &memory::loaded::MODE] {
+    for mode in [&memory::mix::MODE as &AnyMode, &memory::loaded::MODE] {
         let with = |elements| Options { array_size: Some(elements), ..options() };
         let small = refused(mode, &machine, &with(1000));
         assert!(small.contains("--array-size 1000: 2 threads need at least 12288 elements"), "{small}");
@@ -162,13 +162,13 @@ fn every_machine_can_be_planned_for() {
     for (name, write) in synthetic::ALL {
         let machine = machine_of(*write);
         for mode in memory::MODES {
-            match (mode.plan)(&machine, &options()) {
+            match mode.plan(&machine, &options()) {
                 Ok(planned) => {
-                    assert!(!planned.suite.figures.is_empty(), "{name} {}", mode.name);
-                    assert_eq!(planned.suite.worker, format!("memory.{}", mode.name));
+                    assert!(!planned.suite.figures.is_empty(), "{name} {}", mode.name());
+                    assert_eq!(planned.suite.worker, format!("memory.{}", mode.name()));
                 }
                 Err(error) => {
-                    assert_eq!(error.to_string().lines().count(), 1, "{name} {}: {error}", mode.name)
+                    assert_eq!(error.to_string().lines().count(), 1, "{name} {}: {error}", mode.name())
                 }
             }
         }
@@ -233,7 +233,7 @@ fn what_does_not_fit_the_time_is_left_out_beforehand() {
 
 #[test]
 fn plans_are_decided_by_the_machine_and_not_by_what_is_free() {
-    let sizes = |mode: &Mode, available: u64| {
+    let sizes = |mode: &AnyMode, available: u64| {
         let planned = plan(mode, &large_cache(available), &within(600.0));
         let of = |figure: &Figure| {
             let conditions = &figure.conditions;
@@ -246,10 +246,10 @@ fn plans_are_decided_by_the_machine_and_not_by_what_is_free() {
         };
         planned.suite.figures.iter().map(of).collect::<Vec<_>>()
     };
-    for mode in memory::MODES.iter().filter(|mode| mode.name != "cross-check") {
+    for mode in memory::MODES.iter().copied().filter(|mode| mode.name() != "cross-check") {
         let free = sizes(mode, 23 << 30);
         for available in [(18 << 30) + 1, 19 << 30, 21 << 30] {
-            assert_eq!(sizes(mode, available), free, "{}: {available} available", mode.name);
+            assert_eq!(sizes(mode, available), free, "{}: {available} available", mode.name());
         }
     }
     // Too little now: smaller, and that is on record.

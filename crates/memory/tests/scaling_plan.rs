@@ -2,10 +2,11 @@
 
 use figure::evidence::{ARRAY_BYTES, CPUS, MEMORY_LIMITED_BY, SCHEDULE};
 use figure::{Figure, Machine, Status};
+use lab::mode::Planned;
 use lab::schedule::Rules;
 use machine::{Overrides, Tree, synthetic};
 use memory::kernels::{ELEMENT, Stores};
-use memory::mode::{Options, PlanError, Planned, Schedule};
+use memory::mode::{Options, PlanError, Schedule};
 use memory::scaling::plan::{Setup, plan};
 
 /// A synthetic machine, described.
@@ -21,21 +22,21 @@ fn options() -> Options {
     Options::new(Rules { least: 8, most: 60, target: 0.01, max_time: 100.0, repeats: 4 })
 }
 
-fn planned(name: &str, options: &Options) -> Planned {
+fn planned(name: &str, options: &Options) -> Planned<Setup> {
     plan(&machine(name), options).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-fn setup(planned: &Planned) -> Setup {
-    serde_json::from_value(planned.suite.setup.clone()).unwrap()
+fn setup(planned: &Planned<Setup>) -> Setup {
+    planned.suite.setup.clone()
 }
 
 /// Numbers of threads of a series.
-fn counts(planned: &Planned, series: &str) -> Vec<usize> {
+fn counts(planned: &Planned<Setup>, series: &str) -> Vec<usize> {
     let mine = planned.suite.figures.iter().filter(|figure| figure.series.as_deref() == Some(series));
     mine.filter_map(|figure| figure.id.rsplit('.').next()?.parse().ok()).collect()
 }
 
-fn figure<'a>(planned: &'a Planned, id: &str) -> &'a Figure {
+fn figure<'a>(planned: &'a Planned<Setup>, id: &str) -> &'a Figure {
     planned.suite.figures.iter().find(|figure| figure.id == id).unwrap_or_else(|| panic!("no {id}"))
 }
 

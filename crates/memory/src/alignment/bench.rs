@@ -6,6 +6,7 @@ use std::sync::Arc;
 use figure::evidence::*;
 use figure::{CpuList, Evidence, Machine};
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::pool::WorkerThread;
 
 use super::layout::{ALIASING, Layout, Point};
@@ -18,32 +19,27 @@ use crate::region::HUGE_PAGE;
 use crate::simd::{Loop, Simd};
 use crate::sizes;
 use crate::team::Team;
-use crate::worker::{Amount, GLANCE_ELEMENTS, Kernel, Sample};
+use crate::worker::{Amount, CPU_SAMPLE_ELEMENTS, Kernel, Sample, Tasks};
 
 /// Seconds of a sample at least: 100 000 readings of a 30 ns clock.
 const SHORTEST_SAMPLE: f64 = 3e-3;
-/// Seconds of a round at least: ten clock ticks of 10 ms, so that over all rounds tick accounting (steal,
-/// foreign load) can say something, and there is time for many points.
+/// Seconds of a round at least: ten ticks of 10 ms, so that tick accounting shows, and many points fit.
 const SHORTEST_ROUND: f64 = 0.1;
 
-/// One level: its threads and its arrays.
 struct LevelArrays {
     level: Level,
     team: Rc<Team>,
     layout: Arc<Layout>,
     places: Vec<CpuList>,
-    /// Whether every thread found what first touch wrote.
     is_touched: bool,
 }
 
-/// The arrays of both levels, ready to measure.
 pub(crate) struct Alignment {
     machine: Machine,
     simd: Simd,
     levels: Vec<LevelArrays>,
 }
 
-/// Passes over each thread's share of the arrays at one point.
 pub(crate) struct Passes {
     code: Loop,
     operation: Operation,
@@ -53,20 +49,14 @@ pub(crate) struct Passes {
 }
 
 impl LevelArrays {
-    fn map(level: Level, setup: &Setup, clock: Clock) -> Result<LevelArrays, String> {
+    fn map(level: Level, setup: &Setup, clock: Clock) -> Result<LevelArrays, Failure> {
         let (places, most, boundary) = match level {
             Level::L1 => (setup.threads[..1].to_vec(), setup.l1, ALIASING as usize),
             Level::Memory => (setup.threads.clone(), setup.memory, HUGE_PAGE),
         };
         let team = Team::new(&setup.machine, &places, clock)?;
         let split = Split { threads: team.threads(), most: most as usize };
-        let layout = Layout::map(split, boundary, setup.pages).map_err(|error| {
-            format!(
-                "arrays for {} could not be mapped: {error}; a limit on address space (ulimit -v), \
-                 vm.overcommit_memory=2 or too few reserved pages may forbid them: give a smaller --array-size",
-                level.word()
-            )
-        })?;
+        let layout = Layout::map(split, boundary, setup.pages)?;
         let (team, layout) = (Rc::new(team), Arc::new(layout));
         let mut arrays = LevelArrays { level, team, layout, places, is_touched: false };
         arrays.each(|layout, thread| layout.fill(thread.index))?;
@@ -78,24 +68,22 @@ impl LevelArrays {
     fn each<T: Send + 'static>(
         &self,
         job: impl Fn(&Layout, &WorkerThread) -> T + Send + Sync + 'static,
-    ) -> Result<Vec<T>, String> {
+    ) -> Result<Vec<T>, Failure> {
         let layout = self.layout.clone();
         self.team.each(move |thread| job(&layout, thread))
     }
 
-    /// Size and place of the pages, as they are now.
-    fn pages(&self, machine: &Machine) -> Result<Evidence, String> {
+    fn pages(&self, machine: &Machine) -> Result<Evidence, Failure> {
         let nodes = self.each(|layout, thread| layout.nodes(thread.index))?;
-        let mut evidence = page_evidence::of_backing(self.layout.backing(), self.layout.bytes());
-        evidence.put_reading(NUMA_LOCAL_SHARE, page_evidence::local_share(machine, &self.places, nodes));
-        Ok(evidence)
+        let (backing, bytes) = (self.layout.backing(), self.layout.bytes());
+        Ok(page_evidence::of_threads(backing, bytes, machine, &self.places, nodes))
     }
 }
 
 impl Alignment {
-    fn level(&self, task: &Task) -> Result<&LevelArrays, String> {
+    fn level(&self, task: &Task) -> Result<&LevelArrays, Failure> {
         let arrays = self.levels.iter().find(|arrays| arrays.level == task.level);
-        arrays.ok_or_else(|| format!("{}: its level was not prepared", task.id))
+        arrays.ok_or_else(|| Failure::new("").on(&task.id).answer("its level was not prepared"))
     }
 }
 
@@ -104,7 +92,7 @@ impl Kernel for Alignment {
     type Task = Task;
     type Sample = Passes;
 
-    fn set_up(setup: Setup) -> Result<(Alignment, Vec<(String, Task)>), String> {
+    fn set_up(setup: Setup) -> Result<(Alignment, Tasks<Alignment>), Failure> {
         let clock = Clock::for_machine(&setup.machine);
         let mut levels = Vec::new();
         for level in [Level::L1, Level::Memory] {
@@ -116,7 +104,7 @@ impl Kernel for Alignment {
         Ok((Alignment { machine: setup.machine, simd: setup.simd, levels }, tasks))
     }
 
-    fn team(&self, task: &Task) -> Result<Rc<Team>, String> {
+    fn team(&self, task: &Task) -> Result<Rc<Team>, Failure> {
         Ok(self.level(task)?.team.clone())
     }
 
@@ -135,21 +123,20 @@ impl Kernel for Alignment {
         Amount::Bytes((kernels::Kernel::of(task.operation).counted_bytes() * elements) as f64)
     }
 
-    /// Overwrites the elements that will be checked: what a round before left there would pass for this one's
-    /// work.
-    fn prepare(&mut self, _team: &Team, task: &Task, round: usize) -> Result<(), String> {
+    /// Overwrites the elements that will be checked, so that results of the round before do not pass.
+    fn prepare(&mut self, _team: &Team, task: &Task, round: usize) -> Result<(), Failure> {
         let point = task.point;
-        self.level(task)?.each(move |layout, thread| layout.spoil(thread.index, point, turn(round)))?;
-        Ok(())
+        let spoil =
+            move |layout: &Layout, thread: &WorkerThread| layout.spoil(thread.index, point, turn(round));
+        self.level(task)?.each(spoil).map(drop)
     }
 
-    fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Passes, String> {
+    fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Passes, Failure> {
         if task.stores == Stores::Nt && task.point.misalignment > 0 {
-            return Err(format!("{}: non-temporal stores of misaligned vectors", task.id));
+            return Err(Failure::new("").on(&task.id).answer("non-temporal stores of misaligned vectors"));
         }
-        let code = self.simd.kernel(task.operation, task.stores);
         Ok(Passes {
-            code: code.ok_or_else(|| format!("{}: no machine code for {}", task.id, self.simd.word()))?,
+            code: self.simd.required(task.operation, task.stores)?,
             operation: task.operation,
             point: task.point,
             layout: self.level(task)?.layout.clone(),
@@ -157,7 +144,7 @@ impl Kernel for Alignment {
         })
     }
 
-    fn verify(&mut self, _team: &Team, task: &Task, round: usize) -> Result<f64, String> {
+    fn verify(&mut self, _team: &Team, task: &Task, round: usize) -> Result<f64, Failure> {
         let (point, operation) = (task.point, task.operation);
         let error = move |layout: &Layout, thread: &WorkerThread| {
             layout.error(thread.index, operation, point, turn(round))
@@ -170,15 +157,15 @@ impl Kernel for Alignment {
         let _ = self.level(task).and_then(|arrays| arrays.each(|layout, thread| layout.fill(thread.index)));
     }
 
-    fn verify_all(&mut self) -> Result<Vec<f64>, String> {
-        let error = |arrays: &LevelArrays| -> Result<f64, String> {
+    fn verify_all(&mut self) -> Result<Vec<f64>, Failure> {
+        let error = |arrays: &LevelArrays| -> Result<f64, Failure> {
             let errors = arrays.each(|layout, thread| layout.full_error(thread.index))?;
             Ok(errors.into_iter().fold(0.0, f64::max))
         };
         self.levels.iter().map(error).collect()
     }
 
-    fn page_evidence(&self) -> Result<Vec<Evidence>, String> {
+    fn page_evidence(&self) -> Result<Vec<Evidence>, Failure> {
         self.levels.iter().map(|arrays| arrays.pages(&self.machine)).collect()
     }
 
@@ -186,7 +173,7 @@ impl Kernel for Alignment {
         self.levels.iter().position(|arrays| arrays.level == task.level).unwrap_or(0)
     }
 
-    fn evidence(&self) -> Result<Evidence, String> {
+    fn evidence(&self) -> Result<Evidence, Failure> {
         let mut evidence = Evidence::default();
         if let Some(arrays) = self.levels.first() {
             arrays.team.pool.clock.write(&mut evidence);
@@ -203,7 +190,6 @@ impl Kernel for Alignment {
     }
 }
 
-/// Moves the elements that are checked from round to round.
 fn turn(round: usize) -> usize {
     round * 7919
 }
@@ -215,14 +201,14 @@ impl Sample for Passes {
         for _ in 0..self.passes {
             let mut done = 0;
             while done < share {
-                let length = GLANCE_ELEMENTS.min(share - done);
+                let length = CPU_SAMPLE_ELEMENTS.min(share - done);
                 // SAFETY: the thread's own parts hold `share` elements at this point; lengths are multiples
                 // of a block; regular stores take any alignment, and non-temporal ones have theirs by the
                 // plan.
                 unsafe { (self.code)(a.add(done), b.add(done), c.add(done), length, SCALAR) };
                 done += length;
                 // Reading the current CPU costs as much as a pass in L1.
-                if length == GLANCE_ELEMENTS {
+                if length == CPU_SAMPLE_ELEMENTS {
                     thread.sample_cpu();
                 }
             }

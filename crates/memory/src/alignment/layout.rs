@@ -1,33 +1,27 @@
 //! Where the arrays of a point lie: one mapping with room to spare, in which every point finds its addresses.
 //!
-//! One array is only ever written, two are only ever read, so that what they must hold does not depend on the
-//! point that was measured before.
-
-use std::io;
+//! One array is only written and two are only read, so that contents do not depend on the order of points.
 
 use figure::Reading;
+use lab::failure::Failure;
 use serde::{Deserialize, Serialize};
 
 use crate::bandwidth::arrays::Split;
 use crate::bandwidth::expected::{TOLERANCE, relative_error};
 use crate::kernels::{ELEMENT, Operation, SCALAR};
-use crate::pages::{self, Backing, Pages};
+use crate::pages::{self, Backing, Pages, SampledNodes};
 use crate::region::Region;
 use crate::simd::ALIGNMENT;
 
-/// Processors decide whether a load depends on an earlier store by the low 12 bits of their addresses first
-/// (Intel Optimization Reference Manual, "4-KByte aliasing").
+/// A load depends on a store by the low 12 bits first (Intel Optimization Manual, "4-KByte aliasing").
 pub const ALIASING: u64 = 4096;
 /// Extra bytes of every array: the largest offset and the largest misalignment.
 const SLACK: usize = ALIASING as usize + ALIGNMENT;
 /// What the arrays hold after first touch: the one that is written, and the two that are read.
 const START: [f64; 3] = [0.1, 0.2, 0.3];
-/// Elements that each thread checks in a round.
 const SPOTS: usize = 256;
-/// Pages whose node each thread asks for in each array.
 const PAGE_SAMPLES: usize = 64;
 
-/// Where the arrays of a figure begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Point {
     /// How far the array that is written begins behind those that are read, modulo 4 KiB, in bytes.
@@ -46,10 +40,7 @@ pub struct Layout {
 
 impl Layout {
     /// Maps three arrays, each beginning on a `boundary`: a multiple of 4 KiB. Nothing is touched yet.
-    ///
-    /// # Errors
-    /// What the system answered; for reserved huge pages, that there are too few.
-    pub fn map(split: Split, boundary: usize, pages: Pages) -> io::Result<Layout> {
+    pub fn map(split: Split, boundary: usize, pages: Pages) -> Result<Layout, Failure> {
         let stride = (split.most * ELEMENT as usize + SLACK).next_multiple_of(boundary);
         Ok(Layout { region: Region::map(START.len() * stride, pages, None)?, stride, split })
     }
@@ -80,7 +71,6 @@ impl Layout {
         }
     }
 
-    /// Writes the start values to one thread's parts, the slack included: the first touch.
     pub fn fill(&self, thread: usize) {
         for (array, value) in START.into_iter().enumerate() {
             let part = self.part(array, thread);
@@ -126,8 +116,7 @@ impl Layout {
         self.spots(thread, turn).map(error).fold(0.0, f64::max)
     }
 
-    /// Largest relative error of what one thread touched: what is read must be as it was; what is written
-    /// must be a result of some kernel, or as it was.
+    /// Largest relative error of a thread's parts: unchanged where read, a kernel's result where written.
     pub fn full_error(&self, thread: usize) -> f64 {
         let mut worst: f64 = 0.0;
         for (array, start) in START.into_iter().enumerate() {
@@ -155,25 +144,19 @@ impl Layout {
         (0..START.len()).all(|array| self.spots(thread, 0).all(|element| holds(array, element)))
     }
 
-    /// Bytes that were touched.
     pub fn bytes(&self) -> f64 {
         let elements: usize = (0..self.split.threads).map(|thread| self.touched(thread)).sum();
         (START.len() * elements * ELEMENT as usize) as f64
     }
 
-    /// What backs the arrays now.
     pub fn backing(&self) -> Reading<Backing> {
         self.region.backing()
     }
 
-    /// The NUMA node of some pages of one thread's parts.
-    pub fn nodes(&self, thread: usize) -> Reading<Vec<Option<u32>>> {
-        let step = (self.touched(thread) / PAGE_SAMPLES).max(1);
-        let address = |array, element| self.part(array, thread).wrapping_add(element) as usize;
-        let addresses: Vec<usize> = (0..START.len())
-            .flat_map(|array| (0..self.touched(thread)).step_by(step).map(move |i| address(array, i)))
-            .collect();
-        pages::nodes_of(&addresses)
+    pub fn nodes(&self, thread: usize) -> SampledNodes {
+        let bytes = self.touched(thread) * ELEMENT as usize;
+        let parts = (0..START.len()).map(|array| (self.part(array, thread) as usize, bytes));
+        pages::nodes_in(parts, PAGE_SAMPLES)
     }
 }
 

@@ -5,25 +5,23 @@ use figure::host::CacheKind;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Convention, CpuList, Figure, Limit, Machine, Reading, Unit};
 use lab::placement;
-use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
 use super::layout::{ALIASING, Point};
 use crate::conditions;
-use crate::deadlines;
 use crate::kernels::{ELEMENT, Kernel, Operation, Stores};
 use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::Pages;
 use crate::simd::{ALIGNMENT, BLOCK, Simd};
-use crate::sizes::{self, ARRAYS, CACHE_FACTOR};
+use crate::sizes::{self, ARRAYS};
+use crate::words::words;
 
 /// The kernels of the sweep: one array read, and two.
 const SWEPT: [Operation; 2] = [Operation::Copy, Operation::Triad];
 /// Bytes off the vector boundary: none, an element, half of the widest vector.
 const MISALIGNMENTS: [u64; 3] = [0, 8, 32];
-/// Distances of the arrays modulo 4 KiB in L1: the array that is written a little behind those that are read,
-/// up to half of the period, and just before them.
+/// Bytes modulo 4 KiB by which the written array lies behind the read ones in L1.
 const L1_OFFSETS: [u64; 8] = [0, 64, 128, 256, 512, 1024, 2048, ALIASING - 64];
 /// The same in memory, where a round takes longer.
 const MEMORY_OFFSETS: [u64; 3] = [0, 64, 2048];
@@ -32,21 +30,11 @@ const FULL_SECONDS: f64 = 60.0;
 const BRIEF_L1: [(u64, u64); 5] = [(0, 0), (0, 8), (0, 32), (64, 0), (2048, 0)];
 const BRIEF_MEMORY: [(u64, u64); 3] = [(0, 0), (0, 8), (64, 0)];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Level {
-    /// The first-level cache of one core.
-    L1,
-    /// Memory, for all threads.
-    Memory,
-}
-
-impl Level {
-    /// The word in ids and conditions.
-    pub fn word(self) -> &'static str {
-        match self {
-            Level::L1 => "L1",
-            Level::Memory => "memory",
-        }
+words! {
+    #[derive(PartialOrd, Ord)]
+    pub enum Level {
+        L1 = "L1",
+        Memory = "memory",
     }
 }
 
@@ -73,11 +61,7 @@ pub struct Setup {
     pub tasks: Vec<Task>,
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let kernels = kernels(&options.kernels)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
@@ -93,9 +77,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         builder.sweep(kernel, &l1, sizes.elements);
     }
     let (tasks, mut figures) = (builder.tasks, builder.figures);
-    // What only kept doubled arrays out does not limit these.
-    let met = cache.value().is_some_and(|cache| sizes.elements * ELEMENT >= CACHE_FACTOR * cache.bytes);
-    let limited_by = if met { String::new() } else { sizes.limited_by };
+    let limited_by = sizes.shortened_by(options.array_size, &cache);
     for figure in figures.iter_mut().filter(|figure| figure.conditions.get(key::ARRAY_BYTES).is_some()) {
         sizes::write_bounds(figure, &limited_by, &room);
     }
@@ -122,24 +104,14 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         pages: options.pages,
         tasks,
     };
-    let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.alignment",
-        setup: serde_json::to_value(&setup)?,
-        figures,
-        rules: options.rules,
-        preparing: format!("first touch of {}", figure::format::bytes(bytes)),
-        least_seconds: sizes::touch_seconds(machine, placement.threads.len(), bytes),
-        prepare_deadline: deadlines::touch(bytes),
-        round_deadline: deadlines::pass(bytes),
-    };
+    let least_seconds = sizes::touch_seconds(machine, placement.threads.len(), bytes);
+    let suite = mode::suite("memory.alignment", setup, figures, options.rules, least_seconds, bytes);
     Ok(Planned { suite, notes })
 }
 
-/// Those of the sweep's kernels that are asked for.
 fn kernels(names: &[String]) -> Result<Vec<&'static Kernel>, PlanError> {
-    let asked = mode::kernels(names)?;
-    let chosen: Vec<_> = asked.into_iter().filter(|kernel| SWEPT.contains(&kernel.operation)).collect();
+    let named = mode::kernels(names)?;
+    let chosen: Vec<_> = named.into_iter().filter(|kernel| SWEPT.contains(&kernel.operation)).collect();
     if chosen.is_empty() {
         let all = SWEPT.map(|operation| Kernel::of(operation).name).join(" and ");
         return Err(PlanError::Wrong(format!(
@@ -164,7 +136,6 @@ fn l1_elements(machine: &Machine, cpu: u32) -> Reading<u64> {
     Reading::or_unknown((blocks > 0).then_some(blocks * BLOCK as u64), "the first-level cache is too small")
 }
 
-/// Makes figures and tasks side by side.
 struct Builder<'a> {
     options: &'a Options,
     placement: &'a placement::Placement,
@@ -183,28 +154,24 @@ impl Builder<'_> {
             let row = |&offset: &u64| MISALIGNMENTS.map(|misalignment| Point { offset, misalignment });
             offsets.iter().flat_map(row).collect()
         };
-        let asked = |stores| self.options.stores.is_none_or(|only| only == stores);
-        if asked(Stores::Regular) {
+        let is_asked = |stores| self.options.stores.is_none_or(|only| only == stores);
+        if is_asked(Stores::Regular) {
             for point in if brief { few(&BRIEF_L1) } else { matrix(&L1_OFFSETS) } {
-                let elements = l1.value().copied().unwrap_or(0);
-                let figure = self.figure(kernel, Stores::Regular, Level::L1, elements, point);
-                self.add(figure, kernel, Stores::Regular, Level::L1, point, l1.reason().map(str::to_owned));
+                let (elements, problem) = (l1.value().copied().unwrap_or(0), l1.reason().map(str::to_owned));
+                self.add(kernel, Stores::Regular, Level::L1, (elements, point), problem);
             }
             for point in if brief { few(&BRIEF_MEMORY) } else { matrix(&MEMORY_OFFSETS) } {
-                let figure = self.figure(kernel, Stores::Regular, Level::Memory, memory, point);
-                self.add(figure, kernel, Stores::Regular, Level::Memory, point, None);
+                self.add(kernel, Stores::Regular, Level::Memory, (memory, point), None);
             }
         }
-        if asked(Stores::Nt) {
+        if is_asked(Stores::Nt) {
             for point in matrix(&[0]) {
-                let figure = self.figure(kernel, Stores::Nt, Level::Memory, memory, point);
                 let problem = self.no_non_temporal(kernel, point);
-                self.add(figure, kernel, Stores::Nt, Level::Memory, point, problem);
+                self.add(kernel, Stores::Nt, Level::Memory, (memory, point), problem);
             }
         }
     }
 
-    /// Why non-temporal stores cannot be measured at a point, if they cannot.
     fn no_non_temporal(&self, kernel: &Kernel, point: Point) -> Option<String> {
         if self.simd.kernel(kernel.operation, Stores::Nt).is_none() {
             return Some(format!("{} code has no non-temporal stores", self.simd.word()));
@@ -220,21 +187,18 @@ impl Builder<'_> {
 
     fn add(
         &mut self,
-        figure: Figure,
         kernel: &Kernel,
         stores: Stores,
         level: Level,
-        point: Point,
+        (elements, point): (u64, Point),
         problem: Option<String>,
     ) {
-        match problem {
-            Some(reason) => self.figures.push(figure.not_available(reason)),
-            None => {
-                let id = figure.id.clone();
-                self.tasks.push(Task { id, operation: kernel.operation, stores, level, point });
-                self.figures.push(figure);
-            }
+        let figure = self.figure(kernel, stores, level, elements, point);
+        if problem.is_none() {
+            let (id, operation) = (figure.id.clone(), kernel.operation);
+            self.tasks.push(Task { id, operation, stores, level, point });
         }
+        self.figures.push(problem.into_iter().fold(figure, Figure::not_available));
     }
 
     fn figure(&self, kernel: &Kernel, stores: Stores, level: Level, elements: u64, point: Point) -> Figure {
@@ -286,8 +250,7 @@ impl Builder<'_> {
     }
 }
 
-/// In memory the theoretical peak, in the figure's own convention; where it is not known, and in L1, the best
-/// aligned point of the same series.
+/// In memory the theoretical peak; where that is not known, and in L1, the best aligned point of the series.
 pub fn set_limits(figures: &mut [Figure], machine: &Machine) {
     let best = |series: &Option<String>, figures: &[Figure]| {
         let aligned = |figure: &&Figure| {
@@ -312,17 +275,11 @@ pub fn set_limits(figures: &mut [Figure], machine: &Machine) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mode::tests::options;
+    use crate::testing::{machine_of, options};
     use figure::Status;
-    use machine::{Overrides, Tree, synthetic};
+    use machine::synthetic;
 
-    fn machine_of(write: fn(&std::path::Path) -> std::io::Result<()>) -> Machine {
-        let root = tempfile::tempdir().unwrap();
-        write(root.path()).unwrap();
-        machine::describe(&Tree::at(root.path()), &Overrides { dimms: None })
-    }
-
-    fn ids(plan: &Planned, status: Status) -> Vec<&str> {
+    fn ids(plan: &Planned<Setup>, status: Status) -> Vec<&str> {
         let figures = plan.suite.figures.iter().filter(|figure| figure.status == status);
         figures.map(|figure| figure.id.as_str()).collect()
     }
@@ -337,7 +294,7 @@ mod tests {
         let missing = ids(&plan, Status::NotAvailable);
         assert_eq!(missing.len(), 2 * 2, "{missing:?}");
         assert!(missing.contains(&"memory.alignment.copy.nt.memory.o0.m8"));
-        let setup: Setup = serde_json::from_value(plan.suite.setup.clone()).unwrap();
+        let setup = &plan.suite.setup;
         assert_eq!(setup.tasks.len(), planned.len());
         // Three arrays in half of 32 KiB, in whole blocks of 512 B.
         assert_eq!(setup.l1 * ELEMENT, 5120);

@@ -1,14 +1,16 @@
 //! The three arrays: one mapping, each thread's part of each array touched first by that thread.
 
-use std::io;
+use figure::Reading;
+use lab::failure::Failure;
 
-use crate::kernels::{Array, ELEMENT};
-use crate::pages::Pages;
+use crate::kernels::{ALL_ARRAYS, Array, ELEMENT};
+use crate::pages::{self, Backing, Pages, SampledNodes};
 use crate::region::{HUGE_PAGE, Region};
 use crate::simd::BLOCK;
 
-/// Where the parts of an array lie: thread by thread, each with room for its share of the largest size, so
-/// that smaller sizes stay with the same threads and pages.
+const PAGE_SAMPLES: usize = 64;
+
+/// Where an array's parts lie, each with room for the largest size: smaller ones keep threads and pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
     pub threads: usize,
@@ -17,14 +19,12 @@ pub struct Split {
 }
 
 impl Split {
-    /// Elements of one thread's share when `elements` are used: whole blocks, as even as they can be, like
-    /// OpenMP's static schedule.
+    /// Elements of a thread's share of `elements`: whole blocks, as even as OpenMP's static schedule.
     pub fn share(&self, thread: usize, elements: usize) -> usize {
         let blocks = elements / BLOCK;
         (blocks / self.threads + usize::from(thread < blocks % self.threads)) * BLOCK
     }
 
-    /// First element of one thread's part.
     pub fn start(&self, thread: usize) -> usize {
         let blocks = self.most / BLOCK;
         (thread * (blocks / self.threads) + thread.min(blocks % self.threads)) * BLOCK
@@ -40,20 +40,8 @@ pub struct Arrays {
 }
 
 impl Arrays {
-    /// Maps three arrays of `split.most` elements, `offset` bytes further apart than they need. Nothing is
-    /// touched yet.
-    ///
-    /// # Errors
-    /// What the system answered; for reserved huge pages, that there are too few.
-    pub fn map(split: Split, offset: usize, pages: Pages) -> io::Result<Arrays> {
-        Arrays::map_on(None, split, offset, pages)
-    }
-
-    /// The same, with all pages from one NUMA node, if one is given.
-    ///
-    /// # Errors
-    /// As [`map`](Self::map), and what binding to the node answered.
-    pub fn map_on(node: Option<u32>, split: Split, offset: usize, pages: Pages) -> io::Result<Arrays> {
+    /// Maps three arrays, `offset` bytes further apart than they need, on the NUMA node. Touches nothing.
+    pub fn map(split: Split, offset: usize, pages: Pages, node: Option<u32>) -> Result<Arrays, Failure> {
         let bytes = split.most * ELEMENT as usize;
         let stride = bytes.next_multiple_of(HUGE_PAGE) + offset;
         Ok(Arrays { region: Region::map(3 * stride, pages, node)?, stride, split })
@@ -68,24 +56,19 @@ impl Arrays {
         self.array(array).wrapping_add(self.split.start(thread))
     }
 
-    /// The address range of an array, from its first to behind its last byte.
-    pub fn range(&self, array: Array) -> (usize, usize) {
-        let start = self.array(array) as usize;
-        (start, start + self.split.most * ELEMENT as usize)
+    pub fn backing(&self) -> Reading<Backing> {
+        self.region.backing()
     }
 
-    pub fn bytes(&self) -> u64 {
-        3 * self.split.most as u64 * ELEMENT
+    pub fn bytes(&self) -> f64 {
+        (3 * self.split.most as u64 * ELEMENT) as f64
     }
-}
 
-/// The error of a mapping that failed, and what may help.
-pub fn not_mapped(bytes: f64, error: &std::io::Error) -> String {
-    format!(
-        "arrays of {} could not be mapped: {error}; a limit on address space (ulimit -v) or \
-         vm.overcommit_memory=2 may forbid them: give a smaller --array-size",
-        figure::format::bytes(bytes)
-    )
+    /// The NUMA node of pages of a thread's parts, as far as it uses `elements` of each.
+    pub fn nodes(&self, thread: usize, elements: usize) -> SampledNodes {
+        let bytes = elements * ELEMENT as usize;
+        pages::nodes_in(ALL_ARRAYS.map(|array| (self.part(array, thread) as usize, bytes)), PAGE_SAMPLES)
+    }
 }
 
 #[cfg(test)]
@@ -113,7 +96,7 @@ mod tests {
     #[test]
     fn arrays_are_apart_and_can_be_written() {
         let split = Split { threads: 3, most: 64 * 1000 };
-        let arrays = Arrays::map(split, 192, Pages::Default).unwrap();
+        let arrays = Arrays::map(split, 192, Pages::Default, None).unwrap();
         for array in [Array::A, Array::B, Array::C] {
             for thread in 0..3 {
                 let part = arrays.part(array, thread);
@@ -122,10 +105,10 @@ mod tests {
                 unsafe { std::slice::from_raw_parts_mut(part, split.share(thread, split.most)) }.fill(1.5);
             }
         }
-        let ((a, a_end), (b, b_end), (c, _)) =
-            (arrays.range(Array::A), arrays.range(Array::B), arrays.range(Array::C));
-        assert!(a_end <= b && b_end <= c && (b - a) % HUGE_PAGE == 192);
-        let backing = crate::pages::backing(a, a_end).into_value().unwrap();
+        let [a, b, c] = ALL_ARRAYS.map(|array| arrays.array(array) as usize);
+        let bytes = split.most * ELEMENT as usize;
+        assert!(a + bytes <= b && b + bytes <= c && (b - a) % HUGE_PAGE == 192);
+        let backing = arrays.backing().into_value().unwrap();
         assert!(backing.resident >= 64 * 1000 * 8, "{backing:?}");
         let nodes = crate::pages::nodes_of(&[a, b, c]);
         if let figure::Reading::Value(nodes) = nodes {

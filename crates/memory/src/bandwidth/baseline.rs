@@ -1,31 +1,19 @@
 //! What a compiler and libc make of the same kernels: why one STREAM binary shows a Copy far above its Scale.
 
-use serde::{Deserialize, Serialize};
-
 use crate::kernels::Operation;
 use crate::simd::Loop;
+use crate::words::words;
 
-/// Who wrote the machine code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Origin {
-    /// libc's memcpy: what gcc and clang turn STREAM's Copy into without `-ffreestanding`.
-    Libc,
-    /// The compiler that built truebench, from a plain loop.
-    Compiler,
-}
-
-impl Origin {
-    /// The word in ids and conditions.
-    pub fn word(self) -> &'static str {
-        match self {
-            Origin::Libc => "libc",
-            Origin::Compiler => "compiler",
-        }
+words! {
+    #[derive(Hash)]
+    pub enum Origin {
+        /// libc's memcpy: what gcc and clang turn STREAM's Copy into without `-ffreestanding`.
+        Libc = "libc",
+        /// The compiler that built truebench, from a plain loop.
+        Compiler = "compiler",
     }
 }
 
-/// The baselines that are measured.
 pub const BASELINES: &[(Operation, Origin)] = &[
     (Operation::Copy, Origin::Libc),
     (Operation::Copy, Origin::Compiler),
@@ -33,7 +21,6 @@ pub const BASELINES: &[(Operation, Origin)] = &[
     (Operation::Triad, Origin::Compiler),
 ];
 
-/// The code of a baseline; `None` for a pair that is not in [`BASELINES`].
 pub fn kernel(operation: Operation, origin: Origin) -> Option<Loop> {
     match (operation, origin) {
         (Operation::Copy, Origin::Libc) => Some(copy_libc),
@@ -52,8 +39,7 @@ unsafe fn copy_libc(a: *mut f64, _: *mut f64, c: *mut f64, elements: usize, _: f
     0.0
 }
 
-/// A loop over slices as parameters, so that the compiler knows what it would know in any program: that they
-/// do not overlap.
+/// A loop over slices as parameters: the compiler knows that they do not overlap.
 macro_rules! plain_loop {
     ($name:ident, $body:expr) => {
         /// # Safety

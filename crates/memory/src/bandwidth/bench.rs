@@ -7,27 +7,26 @@ use std::sync::Arc;
 use figure::Evidence;
 use figure::evidence::*;
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::pool::WorkerThread;
 use lab::worker::WorkerReport;
 
-use super::arrays::{Arrays, Split, not_mapped};
+use super::arrays::{Arrays, Split};
 use super::baseline;
 use super::expected::{Expected, SUM_TOLERANCE, TOLERANCE, relative_error};
 use super::plan::{Code, Setup, Task};
 use crate::calibration::{Calibration, MOST_SAMPLES, Policy};
-use crate::kernels::{self, Array, ELEMENT, Operation, SCALAR, UPDATE_FACTOR};
+use crate::kernels::{self, ALL_ARRAYS, Array, Operation, SCALAR, UPDATE_FACTOR};
 use crate::simd::Loop;
 use crate::sizes;
 use crate::team::Team;
-use crate::worker::{Amount, GLANCE_ELEMENTS, Kernel, Sample, Worker};
+use crate::worker::{Amount, CPU_SAMPLE_ELEMENTS, Kernel, Sample, Tasks, UNKNOWN_CONTENTS, Worker};
 
 mod proof;
 
-/// The arrays' two regions: every figure uses the first share of each part, figures with doubled arrays also
-/// the rest.
+/// Two regions of each part: the first share, which all figures use, and the rest, which doubled arrays use.
 type Regions = [Expected; 2];
 
-/// Arrays, threads and kernels, ready to measure.
 pub(crate) struct Bandwidth {
     setup: Setup,
     team: Rc<Team>,
@@ -39,7 +38,6 @@ pub(crate) struct Bandwidth {
     least_samples: BTreeMap<String, usize>,
 }
 
-/// Passes over each thread's share.
 pub(crate) struct Passes {
     code: Loop,
     operation: Operation,
@@ -56,31 +54,28 @@ pub(crate) struct Passes {
 
 /// A worker of these kernels, for modes that measure around them or next to them. Some figures, by id, may
 /// get rounds of at least so many samples: for comparison with a program that quotes the best of as many.
-///
-/// # Errors
-/// What is not available, in words for the user.
 pub(crate) fn ready(
     setup: Setup,
     least_samples: BTreeMap<String, usize>,
-) -> Result<(Worker<Bandwidth>, WorkerReport), String> {
+) -> Result<(Worker<Bandwidth>, WorkerReport), Failure> {
     let (kernel, tasks) = Bandwidth::set_up(setup)?;
     Worker::new(Bandwidth { least_samples, ..kernel }, tasks)
 }
 
 impl Bandwidth {
     /// Writes the start values, each thread its own parts: the first touch.
-    fn fill(&mut self) -> Result<(), String> {
+    fn fill(&mut self) -> Result<(), Failure> {
         self.regions = Regions::default();
         let (arrays, start) = (self.arrays.clone(), Expected::default());
-        self.team.each(move |worker| {
-            for array in [Array::A, Array::B, Array::C] {
+        let fill = move |worker: &WorkerThread| {
+            for array in ALL_ARRAYS {
                 let length = arrays.split.share(worker.index, arrays.split.most);
                 // SAFETY: the thread's own part, and no other thread touches it.
                 unsafe { std::slice::from_raw_parts_mut(arrays.part(array, worker.index), length) }
                     .fill(start.value(array));
             }
-        })?;
-        Ok(())
+        };
+        self.team.each(fill).map(drop)
     }
 
     fn thread_elements(&self, elements: usize) -> Vec<f64> {
@@ -88,12 +83,12 @@ impl Bandwidth {
         (0..self.team.threads()).map(share).collect()
     }
 
-    fn code(&self, task: &Task) -> Result<Loop, String> {
-        let code = match task.code {
-            Code::Kernel(stores) => self.setup.simd.kernel(task.operation, stores),
-            Code::Baseline(origin) => baseline::kernel(task.operation, origin),
-        };
-        code.ok_or_else(|| format!("{}: no machine code for {}", task.id, self.setup.simd.word()))
+    fn code(&self, task: &Task) -> Result<Loop, Failure> {
+        match task.code {
+            Code::Kernel(stores) => self.setup.simd.required(task.operation, stores),
+            Code::Baseline(origin) => baseline::kernel(task.operation, origin)
+                .ok_or_else(|| Failure::new("no such baseline").on(&task.id)),
+        }
     }
 }
 
@@ -105,11 +100,10 @@ impl Kernel for Bandwidth {
     const SAMPLE_TOLERANCE: f64 = SUM_TOLERANCE;
     const IS_SHARED: bool = true;
 
-    fn set_up(setup: Setup) -> Result<(Bandwidth, Vec<(String, Task)>), String> {
+    fn set_up(setup: Setup) -> Result<(Bandwidth, Tasks<Bandwidth>), Failure> {
         let team = Team::new(&setup.machine, &setup.threads, Clock::for_machine(&setup.machine))?;
         let split = Split { threads: team.threads(), most: setup.most as usize };
-        let arrays = Arrays::map(split, setup.offset as usize, setup.pages)
-            .map_err(|error| not_mapped((sizes::ARRAYS * setup.most * ELEMENT) as f64, &error))?;
+        let arrays = Arrays::map(split, setup.offset as usize, setup.pages, None)?;
         let near = setup.tasks.iter().map(|task| task.elements).min().unwrap_or(setup.most) as usize;
         let tasks = setup.tasks.iter().map(|task| (task.id.clone(), task.clone())).collect();
         let mut kernel = Bandwidth {
@@ -124,7 +118,7 @@ impl Kernel for Bandwidth {
         Ok((kernel, tasks))
     }
 
-    fn team(&self, _task: &Task) -> Result<Rc<Team>, String> {
+    fn team(&self, _task: &Task) -> Result<Rc<Team>, Failure> {
         Ok(self.team.clone())
     }
 
@@ -138,12 +132,12 @@ impl Kernel for Bandwidth {
     }
 
     /// Fills arrays whose values get out of range, or would by one more pass.
-    fn prepare(&mut self, _team: &Team, task: &Task, _round: usize) -> Result<(), String> {
+    fn prepare(&mut self, _team: &Team, task: &Task, _round: usize) -> Result<(), Failure> {
         let is_worn = |region: &Expected| region.is_worn() || region.after(task.operation).is_worn();
         if self.regions.iter().any(is_worn) { self.fill() } else { Ok(()) }
     }
 
-    fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Passes, String> {
+    fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Passes, Failure> {
         Ok(Passes {
             code: self.code(task)?,
             operation: task.operation,
@@ -152,10 +146,9 @@ impl Kernel for Bandwidth {
             elements: task.elements as usize,
             near: self.near,
             held: self.regions.map(|region| region.value(Array::A)),
-            // memcpy decides by the length of the call whether to store past the cache: it gets its share
-            // whole.
+            // memcpy decides by the length of a call whether to store past the cache: it gets the whole share.
             stride: match task.code {
-                Code::Kernel(_) => GLANCE_ELEMENTS,
+                Code::Kernel(_) => CPU_SAMPLE_ELEMENTS,
                 Code::Baseline(_) => usize::MAX,
             },
             passes: calibration.passes,
@@ -169,7 +162,7 @@ impl Kernel for Bandwidth {
         }
     }
 
-    fn verify(&mut self, _team: &Team, task: &Task, round: usize) -> Result<f64, String> {
+    fn verify(&mut self, _team: &Team, task: &Task, round: usize) -> Result<f64, Failure> {
         let target = kernels::Kernel::of(task.operation).stores;
         target.map_or(Ok(0.0), |target| self.spot_checks(target, round * 7919))
     }
@@ -178,18 +171,18 @@ impl Kernel for Bandwidth {
         self.regions = [Expected::UNKNOWN; 2];
     }
 
-    fn verify_all(&mut self) -> Result<Vec<f64>, String> {
+    fn verify_all(&mut self) -> Result<Vec<f64>, Failure> {
         if self.regions.iter().any(Expected::is_unknown) {
-            return Err("the last round failed, and nobody knows what the arrays should hold".to_owned());
+            return Err(Failure::new(UNKNOWN_CONTENTS));
         }
         Ok(vec![self.full_check()?])
     }
 
-    fn page_evidence(&self) -> Result<Vec<Evidence>, String> {
+    fn page_evidence(&self) -> Result<Vec<Evidence>, Failure> {
         Ok(vec![self.pages()?])
     }
 
-    fn evidence(&self) -> Result<Evidence, String> {
+    fn evidence(&self) -> Result<Evidence, Failure> {
         let mut evidence = self.team.evidence();
         evidence.put(THREAD_ELEMENTS, self.thread_elements(self.near));
         let mut worst: f64 = 0.0;

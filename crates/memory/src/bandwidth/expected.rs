@@ -14,7 +14,6 @@ pub const TOLERANCE: f64 = 1e-13;
 /// Largest relative error of a sum of millions of elements, in many partial sums.
 pub const SUM_TOLERANCE: f64 = 1e-9;
 
-/// The value of each array's elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected(pub [f64; 3]);
 
@@ -51,7 +50,6 @@ impl Expected {
         self
     }
 
-    /// Follows several passes of the same kernel.
     pub fn after_passes(self, operation: Operation, passes: u64) -> Self {
         match operation {
             // Every second pass undoes the one before.
@@ -61,16 +59,14 @@ impl Expected {
         }
     }
 
-    /// Whether the arrays should be filled anew before they are used again.
     pub fn is_worn(&self) -> bool {
         self.0.iter().any(|value| !(SMALLEST..=LARGEST).contains(&value.abs()))
     }
 }
 
-/// Relative error of a value. NaN and infinity give infinity: "NaN > epsilon" is false, which is how STREAM
-/// calls an overflown run valid.
-pub fn relative_error(seen: f64, expected: f64) -> f64 {
-    let error = ((seen - expected) / expected).abs();
+/// Relative error. NaN and infinity give infinity: for STREAM "NaN > epsilon" is false, and the run valid.
+pub fn relative_error(value: f64, expected: f64) -> f64 {
+    let error = ((value - expected) / expected).abs();
     if error.is_nan() { f64::INFINITY } else { error }
 }
 
@@ -83,8 +79,8 @@ mod tests {
     fn one_stream_pass() {
         let end = [Copy, Scale, Add, Triad].into_iter().fold(Expected::default(), Expected::after);
         // c = .1; b = .04; c = .14; a = .04 + .4 * .14
-        for (seen, wanted) in end.0.iter().zip([0.096, 0.04, 0.14]) {
-            assert!(relative_error(*seen, wanted) < 1e-15);
+        for (value, wanted) in end.0.iter().zip([0.096, 0.04, 0.14]) {
+            assert!(relative_error(*value, wanted) < 1e-15);
         }
     }
 

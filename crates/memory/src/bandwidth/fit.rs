@@ -1,7 +1,6 @@
 //! Which figures fit the time: first touch counts, and the least rounds of each. Pure.
 //!
-//! What is left out is decided by the machine and the time that is asked for, so that two runs of one preset
-//! measure the same.
+//! Machine and time alone decide what is left out: two runs of one preset measure the same.
 
 use figure::evidence as key;
 use figure::{Figure, Machine};
@@ -19,8 +18,7 @@ const THREAD_RATE: f64 = 4e9;
 const MACHINE_RATE: f64 = 200e9;
 /// First touch of fewer seconds removes no figure: there are fewer rounds then.
 const NOTHING: f64 = 1.0;
-/// Seconds of a round, and how many passes it has where one takes longer: in the first an untimed one comes
-/// before.
+/// Seconds of a round, and passes of one where a pass takes longer: the first round has an untimed one.
 const ROUND: f64 = 0.25;
 const PASSES: f64 = 1.3;
 
@@ -62,7 +60,6 @@ pub(super) fn fit(
     }
 }
 
-/// The last reduction in which a figure is still measured.
 fn last(figure: &Figure, reference: &Figure, is_known: bool) -> usize {
     let condition = |figure: &Figure, key| figure.conditions.get(key);
     match condition(figure, key::ROLE).as_deref() {

@@ -1,17 +1,15 @@
-//! From options to a plan: which figures, on which CPUs, with which arrays, for how long. Pure: the machine
-//! comes in as a description.
+//! From options to a plan: which figures, on which CPUs, with which arrays, for how long. Pure.
 
 use figure::check::MIN_ROUNDS;
 use figure::evidence as key;
 use figure::format::seconds;
 use figure::{Better, Conditions, Convention, Figure, Machine, Reading, Unit};
 use lab::placement::{self, Placement};
-use lab::session::{FINISHING_SHARE, SuitePlan, with_finishing_time};
+use lab::session::{FINISHING_SHARE, with_finishing_time};
 use serde::{Deserialize, Serialize};
 
 use super::baseline::{BASELINES, Origin};
 use super::fit::{self, Fit};
-use crate::deadlines;
 use crate::kernels::{ELEMENT, Kernel, Operation, Stores};
 use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
@@ -23,7 +21,6 @@ use crate::sizes::{self, ARRAYS, LastLevel, Sizes};
 #[serde(rename_all = "lowercase")]
 pub enum Code {
     Kernel(Stores),
-    /// A compiler's or libc's.
     Baseline(Origin),
 }
 
@@ -32,7 +29,6 @@ pub struct Task {
     pub id: String,
     pub operation: Operation,
     pub code: Code,
-    /// Elements of each array.
     pub elements: u64,
 }
 
@@ -49,11 +45,7 @@ pub struct Setup {
     pub tasks: Vec<Task>,
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let kernels = mode::kernels(&options.kernels)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
@@ -63,16 +55,14 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
 
     let mut builder =
         Builder { options, placement: &placement, simd, tasks: Vec::new(), figures: Vec::new() };
-    builder.headlines(&kernels, sizes.elements);
-    if builder.figures.is_empty() {
-        let kernels = options.kernels.join(",");
-        return Err(PlanError::Nothing { kernels, stores: options.stores.map_or("", Stores::word) });
+    for (kernel, stores) in mode::with_stores(&kernels, options, simd)? {
+        builder.add(kernel, Code::Kernel(stores), sizes.elements, None);
     }
     let reference = builder.references(machine, &sizes);
     if options.stores.is_none() {
         builder.baselines(&kernels, sizes.elements);
     }
-    let (tasks, mut figures) = (builder.tasks, builder.figures);
+    let (mut tasks, mut figures) = (builder.tasks, builder.figures);
     let time = options.rules.max_time * (1.0 - FINISHING_SHARE);
     let fit = fit::fit(
         machine,
@@ -90,12 +80,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         }
         limits::set_peak(figure, machine);
     }
-    let tasks: Vec<Task> = tasks
-        .into_iter()
-        .zip(&fit.measured)
-        .filter(|(_, is_measured)| **is_measured)
-        .map(|(task, _)| task)
-        .collect();
+    let mut is_measured = fit.measured.iter();
+    tasks.retain(|_| is_measured.next() == Some(&true));
     // Only mapped as far as some figure uses it.
     let most = tasks.iter().map(|task| task.elements).max().unwrap_or(sizes.elements);
     let bytes = (ARRAYS * most * ELEMENT) as f64;
@@ -112,21 +98,10 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         pages: options.pages,
         tasks,
     };
-    let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.bandwidth",
-        setup: serde_json::to_value(&setup)?,
-        figures,
-        rules: options.rules,
-        least_seconds: fit.least,
-        preparing: format!("first touch of {}", figure::format::bytes(bytes)),
-        prepare_deadline: deadlines::touch(bytes),
-        round_deadline: deadlines::pass(bytes),
-    };
+    let suite = mode::suite("memory.bandwidth", setup, figures, options.rules, fit.least, bytes);
     Ok(Planned { suite, notes: notes(&placement, &sizes, &cache, simd) })
 }
 
-/// Why a figure has no time.
 fn left_out(fit: &Fit, max_time: f64) -> String {
     let measured = fit.measured.iter().filter(|is_measured| **is_measured).count();
     format!(
@@ -144,14 +119,10 @@ fn notes(
     simd: Simd,
 ) -> Vec<(&'static str, String)> {
     let bytes = |elements: u64| figure::format::bytes((elements * ELEMENT) as f64);
-    let cache = match cache {
-        Reading::Value(cache) => format!("{} ({})", figure::format::bytes(cache.bytes as f64), cache.basis),
-        Reading::Unknown(reason) => format!("unknown: {reason}"),
-    };
     let mut notes = vec![
         ("threads", mode::threads_note(placement)),
         ("arrays", format!("{ARRAYS} x {} elements of {} each", sizes.elements, bytes(sizes.elements))),
-        ("caches", cache),
+        ("caches", sizes::describe(cache)),
         (
             "doubled",
             sizes.doubled.map_or("none".to_owned(), |elements| format!("{ARRAYS} x {}", bytes(elements))),
@@ -164,7 +135,6 @@ fn notes(
     notes
 }
 
-/// Makes figures and tasks side by side.
 struct Builder<'a> {
     options: &'a Options,
     placement: &'a Placement,
@@ -174,20 +144,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn headlines(&mut self, kernels: &[&'static Kernel], elements: u64) {
-        for kernel in kernels {
-            for &stores in kernel.ways {
-                let wanted = self.options.stores.is_none_or(|only| only == stores || stores == Stores::None);
-                // A set without such stores (portable) has no such figure.
-                if wanted && self.simd.kernel(kernel.operation, stores).is_some() {
-                    self.add(kernel, Code::Kernel(stores), elements, None);
-                }
-            }
-        }
-    }
-
-    /// The figure that stands for all is measured twice more: again, and with doubled arrays. Gives its
-    /// place.
+    /// Measures the reference figure twice more, again and with doubled arrays. Returns its index.
     fn references(&mut self, machine: &Machine, sizes: &Sizes) -> usize {
         let rank = |task: &Task| match (task.operation, task.code) {
             (Operation::Triad, Code::Kernel(Stores::Nt)) => 0,
@@ -223,8 +180,7 @@ impl Builder<'_> {
     fn add(&mut self, kernel: &'static Kernel, code: Code, elements: u64, role: Option<&str>) {
         let (way, simd, traffic) = match code {
             Code::Kernel(stores) => (stores.word(), self.simd.word(), kernel.traffic_bytes(stores)),
-            // Whether libc and the compiler store past the cache is what the figure is to show; declared is
-            // what ordinary stores move.
+            // Whether libc and compilers store past the cache is the question: regular stores are declared.
             Code::Baseline(origin) => (origin.word(), origin.word(), kernel.traffic_bytes(Stores::Regular)),
         };
         let variant = if way == "none" { "regular" } else { way };
@@ -250,7 +206,6 @@ impl Builder<'_> {
     }
 }
 
-/// Conditions of a kernel on arrays, whatever its stores and code.
 pub(crate) fn conditions(
     options: &Options,
     placement: &Placement,
@@ -266,7 +221,6 @@ pub(crate) fn conditions(
         .with(key::PAGES_ASKED, options.pages.word().to_owned())
 }
 
-/// Why a figure's condition cannot be set on this machine, if it cannot.
 pub(crate) fn unavailable(
     machine: &Machine,
     options: &Options,

@@ -10,40 +10,35 @@
 
 use std::collections::BTreeMap;
 use std::hint::spin_loop;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use figure::evidence::*;
 use figure::{CpuList, Event, Reading, Round, stats};
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::pairs::Pair;
 use lab::pool::WorkerThread;
 use lab::worker::{Bench, WorkerReport};
 
 use super::lines::{LINES, Lines};
 use super::plan::{Setup, State, Task};
-use crate::pages::Pages;
 use crate::team::Team;
 
-/// Hand-overs of a sample; its value is the median of their walks, so that an interrupt in one of them says
-/// nothing.
+/// Hand-overs of a sample; its value is the median of their walks, which one interrupt does not move.
 const HANDOVERS: u64 = 32;
-/// A round lasts about this long, by as many samples as that takes: twenty clock ticks of 10 ms, so that tick
-/// accounting (steal, foreign load) can say something.
+/// Seconds of a round, about: twenty ticks of 10 ms, so that tick accounting (steal, foreign load) shows.
 const ROUND_SECONDS: f64 = 0.2;
 const MOST_SAMPLES: usize = 128;
-/// Walks from memory before each round.
 const MEMORY_WALKS: usize = 5;
 /// Readings of the clock to find what one costs.
 const CLOCK_READINGS: usize = 1001;
-/// Thread numbers of a pool.
 const OWNER: usize = 0;
 const REQUESTER: usize = 1;
 /// Spins before the first yield: who waits longer may be keeping the other from the CPU.
 const SPINS: u32 = 20_000;
 
-/// Whose turn it is: twice the number of the hand-over, and one more while the requester has it. On lines of
-/// its own.
+/// Twice the number of the hand-over, plus one while it is the requester's turn. On cache lines of its own.
 #[derive(Debug, Default)]
 #[repr(align(256))]
 struct Turn(AtomicU64);
@@ -66,7 +61,6 @@ impl Turn {
     }
 }
 
-/// The requester's walks of one sample.
 #[derive(Clone, Debug, Default)]
 struct RequesterWalks {
     /// Seconds of each walk, less what reading the clock takes.
@@ -77,7 +71,6 @@ struct RequesterWalks {
     fresh: usize,
 }
 
-/// One pair: its threads and its lines.
 struct PairBench {
     team: Team,
     lines: Arc<Lines>,
@@ -93,15 +86,10 @@ struct C2cBench {
     tasks: BTreeMap<String, (Task, Option<usize>)>,
 }
 
-/// Starts the threads of every pair and lets the owners touch their lines.
-///
-/// # Errors
-/// What is not available, in words for the user.
 pub fn prepare(
-    plan: serde_json::Value,
+    setup: Setup,
     _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let machine = &setup.machine;
     let clock = Clock::for_machine(machine);
     let pairs = setup.pairs.iter().map(|pair| PairBench::start(pair, &setup, clock.clone()));
@@ -115,10 +103,10 @@ pub fn prepare(
 }
 
 impl PairBench {
-    fn start(pair: &Pair, setup: &Setup, clock: Clock) -> Result<PairBench, String> {
+    fn start(pair: &Pair, setup: &Setup, clock: Clock) -> Result<PairBench, Failure> {
         let threads = [pair.owner, pair.requester].map(|cpu| CpuList::from_iter([cpu])).to_vec();
         let team = Team::new(&setup.machine, &threads, clock)?;
-        let lines = Arc::new(map(setup.pages)?);
+        let lines = Arc::new(Lines::map(setup.pages)?);
         let shared = lines.clone();
         let costs = team.each(move |thread| {
             if thread.index == OWNER {
@@ -131,14 +119,14 @@ impl PairBench {
         Ok(PairBench { team, lines, turn: Arc::default(), next: 1, clock_cost: costs[REQUESTER] })
     }
 
-    /// The work of one sample on either thread; the requester's walks go into `results`.
+    /// The work of one sample on either thread: gives the requester's walks.
     fn work(
         &self,
         state: State,
-        results: Arc<Mutex<Vec<RequesterWalks>>>,
-    ) -> impl Fn(&WorkerThread, usize) + Send + Sync + use<> {
+    ) -> impl Fn(&WorkerThread, usize) -> RequesterWalks + Send + Sync + 'static + use<> {
         let (lines, turn, first, cost) = (self.lines.clone(), self.turn.clone(), self.next, self.clock_cost);
         move |thread, sample| {
+            let mut walks = RequesterWalks::default();
             let numbers = (0..HANDOVERS).map(|n| first + sample as u64 * HANDOVERS + n);
             if thread.index == OWNER {
                 for number in numbers {
@@ -147,19 +135,18 @@ impl PairBench {
                     turn.give(2 * number + 1);
                 }
             } else {
-                let mut walks = RequesterWalks::default();
                 for number in numbers {
                     turn.wait_for(2 * number + 1);
                     walks.hand_over(&lines, thread, number, cost);
                     turn.give(2 * (number + 1));
                 }
-                results.lock().unwrap_or_else(PoisonError::into_inner).push(walks);
             }
+            walks
         }
     }
 
     /// Seconds of a walk when no cache holds a line: the median of a few.
-    fn memory_walk(&self) -> Result<f64, String> {
+    fn memory_walk(&self) -> Result<f64, Failure> {
         let (lines, cost) = (self.lines.clone(), self.clock_cost);
         let walks = self.team.each(move |thread| {
             let walk = |_| {
@@ -169,31 +156,28 @@ impl PairBench {
             (thread.index == REQUESTER).then(|| (0..MEMORY_WALKS).map(walk).collect::<Vec<f64>>())
         })?;
         let walks = walks.into_iter().flatten().flatten();
-        stats::median(&walks.collect::<Vec<_>>()).ok_or_else(|| "no walk from memory".to_owned())
+        stats::median(&walks.collect::<Vec<_>>()).ok_or_else(|| Failure::new("no walk from memory"))
     }
 
-    /// Makes it the owner's turn, with the number of a new hand-over.
     fn begin(&mut self, samples: usize) {
         self.turn.give(2 * self.next);
         // What a round that fails may have written is never written again.
         self.next += samples as u64 * HANDOVERS;
     }
 
-    /// How many samples make a round, by one that is not counted.
-    fn calibrate(&mut self, state: State) -> Result<usize, String> {
-        let work = self.work(state, Arc::default());
+    fn calibrate(&mut self, state: State) -> Result<usize, Failure> {
+        let work = self.work(state);
         self.begin(1);
-        let seconds = self.team.untimed_seconds(move |thread| work(thread, 0))?;
+        let seconds = self.team.untimed_seconds(move |thread| drop(work(thread, 0)))?;
         Ok(((ROUND_SECONDS / seconds) as usize).clamp(1, MOST_SAMPLES))
     }
 
-    fn measure(&mut self, task: &Task, samples: usize) -> Result<Round, String> {
+    fn measure(&mut self, task: &Task, samples: usize) -> Result<Round, Failure> {
         let memory = self.memory_walk()?;
-        let results: Arc<Mutex<Vec<RequesterWalks>>> = Arc::default();
-        let work = self.work(task.state, results.clone());
+        let work = self.work(task.state);
         self.begin(samples);
-        let (measured, _) = self.team.round(samples, work)?;
-        let taken = std::mem::take(&mut *results.lock().unwrap_or_else(PoisonError::into_inner));
+        let (measured, results) = self.team.round(samples, work)?;
+        let taken = &results[REQUESTER];
         let values: Vec<f64> = taken.iter().filter_map(|sample| per_line(&sample.walks)).collect();
         self.team.check_times(&values)?;
         let mut evidence = measured.evidence;
@@ -213,7 +197,6 @@ impl PairBench {
 }
 
 impl RequesterWalks {
-    /// The requester's part of a hand-over.
     fn hand_over(&mut self, lines: &Lines, thread: &WorkerThread, number: u64, cost: f64) {
         let ((walk, came_round), (cached, again)) = (timed(lines, thread, cost), timed(lines, thread, cost));
         self.walks.push(walk);
@@ -225,7 +208,6 @@ impl RequesterWalks {
     }
 }
 
-/// The owner's part of a hand-over.
 fn hold(lines: &Lines, state: State, number: u64) {
     // SAFETY: the requester waits for its turn.
     unsafe { lines.modify(number) };
@@ -244,7 +226,6 @@ fn timed(lines: &Lines, thread: &WorkerThread, cost: f64) -> (f64, bool) {
     (thread.clock.seconds(start, thread.clock.now()) - cost, came_round)
 }
 
-/// Seconds between two readings of the clock with nothing between them: the median.
 fn clock_cost(thread: &WorkerThread) -> f64 {
     let cost = |_| {
         let start = thread.clock.now();
@@ -262,13 +243,9 @@ fn timed_or_unknown(value: Option<f64>) -> Reading<f64> {
     Reading::or_unknown(value, "no walk was timed")
 }
 
-fn map(pages: Pages) -> Result<Lines, String> {
-    Lines::map(pages).map_err(|error| format!("the lines could not be mapped: {error}; try --pages default"))
-}
-
 impl Bench for C2cBench {
-    fn round(&mut self, id: &str) -> Result<Round, String> {
-        let (task, samples) = self.tasks.get_mut(id).ok_or_else(|| format!("no figure {id}"))?;
+    fn round(&mut self, id: &str) -> Result<Round, Failure> {
+        let (task, samples) = self.tasks.get_mut(id).ok_or_else(|| Failure::new("no figure").on(id))?;
         let pair = &mut self.pairs[task.pair];
         let samples = match samples {
             Some(samples) => *samples,
@@ -277,7 +254,7 @@ impl Bench for C2cBench {
         pair.measure(task, samples)
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
         Ok(WorkerReport::default())
     }
 }

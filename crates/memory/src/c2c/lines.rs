@@ -1,11 +1,10 @@
-//! The lines that are handed over: a random chain, one line in each block of several, so that no prefetcher
-//! brings the next one.
+//! The lines that are handed over: a random chain, one line in each block, which no prefetcher foresees.
 //!
 //! Each line holds the address of the next one and, beside it, the number of the hand-over that it was
 //! written for. Writing the number makes the line modified in the owner's cache and takes it from any other;
 //! reading it back shows the requester that it got that very line.
 
-use std::io;
+use lab::failure::Failure;
 
 use crate::chase::{Chain, LINE, Random, UNROLL};
 use crate::pages::Pages;
@@ -23,25 +22,18 @@ pub const BLOCK_BYTES: usize = 512;
 pub const BYTES: usize = LINES * BLOCK_BYTES;
 /// Where in a line the number of the hand-over stands; the address of the next line stands at its start.
 const NUMBER_AT: usize = 8;
-/// Seed of the order: the same in every run.
 const SEED: u64 = 0xC2C;
 
 const _: () = assert!((LINES as u64).is_multiple_of(UNROLL) && BLOCK_BYTES.is_multiple_of(LINE));
 
-/// The lines of one pair of CPUs.
 #[derive(Debug)]
 pub struct Lines {
     region: Region,
-    /// Offsets of the lines, in the order of the chain.
     order: Vec<usize>,
 }
 
 impl Lines {
-    /// Maps the region. Nothing is touched yet.
-    ///
-    /// # Errors
-    /// What the system answered.
-    pub fn map(pages: Pages) -> io::Result<Lines> {
+    pub fn map(pages: Pages) -> Result<Lines, Failure> {
         Ok(Lines { region: Region::map(BYTES, pages, None)?, order: order() })
     }
 

@@ -8,32 +8,22 @@ use lab::placement::{self, Places};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
-use super::lines;
+use super::lines::{BLOCK_BYTES, LINES};
 use crate::chase::LINE;
-use crate::deadlines;
-use crate::mode::{Options, PlanError, Planned};
+use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::Pages;
+use crate::words::words;
 
-/// In which state the owner holds the lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// Written, put to memory, and read back: memory holds the same.
-    Clean,
-    /// Written: only the owner's cache holds what is true.
-    Modified,
+words! {
+    pub enum State {
+        /// Written, put to memory, and read back: memory holds the same.
+        Clean = "clean",
+        /// Written: only the owner's cache holds what is true.
+        Modified = "modified",
+    }
 }
 
 impl State {
-    /// The word in conditions.
-    pub fn word(self) -> &'static str {
-        match self {
-            State::Clean => "clean",
-            State::Modified => "modified",
-        }
-    }
-
-    /// MLC's word, in ids.
     fn id(self) -> &'static str {
         match self {
             State::Clean => "hit",
@@ -47,7 +37,6 @@ const STATES: [State; 2] = [State::Clean, State::Modified];
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
     pub id: String,
-    /// Index into [`Setup::pairs`].
     pub pair: usize,
     pub state: State,
 }
@@ -65,31 +54,27 @@ const MOST_PAIRS: usize = 4;
 /// Seconds that a round takes, canary and counters included: for deciding how many pairs there is time for.
 const ROUND_SECONDS: f64 = 0.25;
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let cpus = match &options.places {
         Places::List(_) => placement::place(machine, &options.places, options.bind, None)?.cpus(),
         _ => machine.topology.usable(),
     };
     let classes = pairs::find_by_class(machine, &cpus, MOST_PAIRS);
-    let present = classes.iter().filter(|found| !found.pairs.is_empty()).count().max(1);
+    let present = classes.iter().filter(|group| !group.pairs.is_empty()).count().max(1);
     let affordable =
         options.rules.max_time / (ROUND_SECONDS * (options.rules.least * STATES.len() * present) as f64);
     let most = (affordable as usize).clamp(1, MOST_PAIRS);
     let classes = if most < MOST_PAIRS { pairs::find_by_class(machine, &cpus, most) } else { classes };
 
-    let pairs: Vec<Pair> = classes.iter().flat_map(|found| found.pairs.iter().cloned()).collect();
+    let pairs: Vec<Pair> = classes.iter().flat_map(|group| group.pairs.iter().cloned()).collect();
     let (mut figures, mut tasks) = (Vec::new(), Vec::new());
-    for found in &classes {
+    for group in &classes {
         for state in STATES {
-            if let Some(reason) = &found.absent {
-                figures.push(planned(found.class, state, None).not_available(reason.clone()));
+            if let Some(reason) = &group.absent {
+                figures.push(planned(group.class, state, None).not_available(reason.clone()));
             }
-            for (nth, pair) in found.pairs.iter().enumerate() {
-                let mut figure = planned(found.class, state, Some((nth, pair)));
+            for (nth, pair) in group.pairs.iter().enumerate() {
+                let mut figure = planned(group.class, state, Some((nth, pair)));
                 figure.conditions.set(key::PAGES_ASKED, options.pages.word().to_owned());
                 let index = pairs.iter().position(|other| other == pair).unwrap_or_default();
                 tasks.push(Task { id: figure.id.clone(), pair: index, state });
@@ -99,21 +84,13 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     }
     let setup = Setup { machine: machine.clone(), pairs, pages: options.pages, tasks };
     let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.c2c",
-        setup: serde_json::to_value(&setup)?,
-        figures,
-        rules: options.rules,
         preparing: "two threads for each pair of CPUs".to_owned(),
-        least_seconds: 0.0,
-        prepare_deadline: deadlines::GRACE,
-        round_deadline: deadlines::GRACE,
+        ..mode::suite("memory.c2c", setup, figures, options.rules, 0.0, 0.0)
     };
     Ok(Planned { suite, notes: notes(&cpus, &classes) })
 }
 
-/// A figure before its first round; `pair` is absent where the class has none, else with its number in the
-/// class.
+/// A figure before its first round. `pair` has its number in the class; it is absent where there is none.
 fn planned(class: Class, state: State, pair: Option<(usize, &Pair)>) -> Figure {
     let (word, series) = (class.word(), format!("{}.c2c.{}", crate::SUITE, state.id()));
     // The first pair stands for its class; others are distinguished by their CPUs.
@@ -133,8 +110,8 @@ fn planned(class: Class, state: State, pair: Option<(usize, &Pair)>) -> Figure {
         .with(key::KERNEL, "c2c".to_owned())
         .with(key::LINE_STATE, state.word().to_owned())
         .with(key::PAIR, word.to_owned())
-        .with(key::LINES, lines::LINES as f64)
-        .with(key::STRIDE, lines::BLOCK_BYTES as f64);
+        .with(key::LINES, LINES as f64)
+        .with(key::STRIDE, BLOCK_BYTES as f64);
     if let Some((_, pair)) = pair {
         figure.conditions = figure
             .conditions
@@ -149,37 +126,24 @@ fn planned(class: Class, state: State, pair: Option<(usize, &Pair)>) -> Figure {
 }
 
 fn called(state: State, pair: &Pair) -> String {
-    format!(
-        "A {} line from CPU {} to CPU {} ({})",
-        state.word(),
-        pair.owner,
-        pair.requester,
-        pair.class.word()
-    )
+    let Pair { owner, requester, class, .. } = pair;
+    format!("A {} line from CPU {owner} to CPU {requester} ({})", state.word(), class.word())
 }
 
 fn notes(cpus: &CpuList, classes: &[ClassPairs]) -> Vec<(&'static str, String)> {
-    let mut notes = vec![
-        ("cpus", cpus.to_string()),
-        (
-            "lines",
-            format!(
-                "{} of {LINE} B, one in each {} B, in random order; owner -> requester",
-                lines::LINES,
-                lines::BLOCK_BYTES
-            ),
-        ),
-    ];
-    for found in classes.iter().filter(|found| !found.pairs.is_empty()) {
+    let lines =
+        format!("{LINES} of {LINE} B, one in each {BLOCK_BYTES} B, in random order; owner -> requester");
+    let mut notes = vec![("cpus", cpus.to_string()), ("lines", lines)];
+    for group in classes.iter().filter(|group| !group.pairs.is_empty()) {
         let pairs: Vec<String> =
-            found.pairs.iter().map(|pair| format!("{} -> {}", pair.owner, pair.requester)).collect();
-        let all = if found.existing > pairs.len() {
-            format!(", {} of {} pairs", pairs.len(), found.existing)
+            group.pairs.iter().map(|pair| format!("{} -> {}", pair.owner, pair.requester)).collect();
+        let all = if group.existing > pairs.len() {
+            format!(", {} of {} pairs", pairs.len(), group.existing)
         } else {
             String::new()
         };
-        let text = format!("{} ({}{all})", pairs.join(", "), found.pairs[0].basis);
-        notes.push((found.class.word(), text));
+        let text = format!("{} ({}{all})", pairs.join(", "), group.pairs[0].basis);
+        notes.push((group.class.word(), text));
     }
     notes
 }
@@ -187,14 +151,12 @@ fn notes(cpus: &CpuList, classes: &[ClassPairs]) -> Vec<(&'static str, String)> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{machine_of, options};
     use figure::Status;
-    use machine::{Overrides, Tree, synthetic};
+    use machine::synthetic;
 
-    fn planned_on(write: fn(&std::path::Path) -> std::io::Result<()>, max_time: f64) -> Planned {
-        let root = tempfile::tempdir().unwrap();
-        write(root.path()).unwrap();
-        let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
-        plan(&machine, &crate::mode::tests::options(max_time)).unwrap()
+    fn planned_on(write: fn(&std::path::Path) -> std::io::Result<()>, max_time: f64) -> Planned<Setup> {
+        plan(&machine_of(write), &options(max_time)).unwrap()
     }
 
     #[test]
@@ -208,7 +170,7 @@ mod tests {
                 assert_eq!(figure.status == Status::NotAvailable, absent, "{id}: {:?}", figure.reason);
             }
         }
-        let setup: Setup = serde_json::from_value(plan.suite.setup).unwrap();
+        let setup: Setup = plan.suite.setup;
         assert_eq!(setup.pairs.len(), 3 * MOST_PAIRS);
         assert_eq!(setup.tasks.len(), 2 * setup.pairs.len());
         for task in &setup.tasks {
@@ -227,7 +189,7 @@ mod tests {
     fn with_little_time_there_are_fewer_pairs() {
         let pairs = |time| {
             let setup = planned_on(synthetic::two_socket_smt_server, time).suite.setup;
-            serde_json::from_value::<Setup>(setup).unwrap().pairs.len()
+            setup.pairs.len()
         };
         assert_eq!((pairs(1.0), pairs(29.0), pairs(100.0)), (3, 6, 12));
     }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use figure::evidence::*;
 use figure::{Event, Round};
+use lab::failure::{Attempt, Failure};
 use lab::traffic::{PerfReader, Traffic, TrafficReader};
 use lab::worker::{Bench, WorkerReport};
 
@@ -18,41 +19,29 @@ use crate::bandwidth::bench::{Bandwidth, ready};
 use crate::kernels::Kernel;
 use crate::worker::Worker;
 
-/// How long the threads rest before a round, so that the counters can show what others move: 2 % of 100 GB/s
-/// are 100 MB in this time, some million counts.
+/// How long threads rest before a round: 2 % of 100 GB/s are 100 MB in this time, some million counts.
 const REST: Duration = Duration::from_millis(50);
 
 /// What puts memory under load: the bandwidth mode's kernels, or in tests something that only says it did.
 pub trait Load {
     /// Runs one untimed pass of a task; gives the elements that it worked on.
-    ///
-    /// # Errors
-    /// Why it could not.
-    fn warm(&mut self, task: &str) -> Result<f64, String>;
+    fn warm(&mut self, task: &str) -> Result<f64, Failure>;
 
     /// Measures a round of a task, in GB/s of counted bytes; gives it with the elements of all its samples.
-    ///
-    /// # Errors
-    /// Why it could not.
-    fn round(&mut self, task: &str) -> Result<(Round, f64), String>;
+    fn round(&mut self, task: &str) -> Result<(Round, f64), Failure>;
 
-    /// Lets the threads rest for a while; gives the seconds that it lasted.
     fn rest(&mut self) -> f64;
 
-    /// Verifies the results.
-    ///
-    /// # Errors
-    /// Why it could not.
-    fn finish(&mut self) -> Result<WorkerReport, String>;
+    fn finish(&mut self) -> Result<WorkerReport, Failure>;
 }
 
 impl Load for Worker<Bandwidth> {
-    fn warm(&mut self, task: &str) -> Result<f64, String> {
+    fn warm(&mut self, task: &str) -> Result<f64, Failure> {
         Worker::warm(self, task)?;
         Ok(elements(self, task))
     }
 
-    fn round(&mut self, task: &str) -> Result<(Round, f64), String> {
+    fn round(&mut self, task: &str) -> Result<(Round, f64), Failure> {
         let (round, passes) = self.round_with_passes(task)?;
         Ok((round, elements(self, task) * passes as f64))
     }
@@ -63,42 +52,31 @@ impl Load for Worker<Bandwidth> {
         begun.elapsed().as_secs_f64()
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
         Bench::finish(self)
     }
 }
 
-/// Elements that one pass of a task works on.
 fn elements(worker: &Worker<Bandwidth>, task: &str) -> f64 {
     worker.task(task).map_or(0.0, |task| task.elements as f64)
 }
 
-/// Opens the counters, maps the arrays, selects channels.
-///
-/// # Errors
-/// What is not available, in words for the user.
 pub fn prepare(
-    plan: serde_json::Value,
+    setup: Setup,
     _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let reader = PerfReader::open(&setup.load.machine.uncore.channels)
-        .map_err(|reason| format!("{NO_COUNTS}cannot be opened: {reason}"))?;
+        .attempt(format!("{NO_COUNTS}cannot be opened"))?;
     let (load, facts) = load(&setup)?;
     let (bench, facts) = CountersBench::new(setup, load, facts, Box::new(reader))?;
     Ok((Box::new(bench), facts))
 }
 
-/// The real load of a plan, and the pages that it obtained.
-///
-/// # Errors
-/// What is not available.
-pub fn load(setup: &Setup) -> Result<(Box<dyn Load>, WorkerReport), String> {
+pub fn load(setup: &Setup) -> Result<(Box<dyn Load>, WorkerReport), Failure> {
     let (bench, facts) = ready(setup.load.clone(), BTreeMap::new())?;
     Ok((Box::new(bench), facts))
 }
 
-/// The bench: a load, and counters that are read around it.
 pub struct CountersBench {
     setup: Setup,
     load: Box<dyn Load>,
@@ -110,15 +88,12 @@ pub struct CountersBench {
 
 impl CountersBench {
     /// Puts memory under load and selects channels by what they count. `facts` are the load's.
-    ///
-    /// # Errors
-    /// When the counters cannot be read, or count nothing.
     pub fn new(
         setup: Setup,
         mut load: Box<dyn Load>,
         facts: WorkerReport,
         mut reader: Box<dyn TrafficReader>,
-    ) -> Result<(CountersBench, WorkerReport), String> {
+    ) -> Result<(CountersBench, WorkerReport), Failure> {
         let channels = &setup.load.machine.uncore.channels;
         let mut intervals = Vec::new();
         for _ in 0..INTERVALS {
@@ -134,8 +109,7 @@ impl CountersBench {
         Ok((CountersBench { setup, load, reader, channels, pending: BTreeMap::new() }, facts))
     }
 
-    /// Measures a round of a kernel: of each of its figures.
-    fn measure(&mut self, group: &Group) -> Result<Vec<(String, Round)>, String> {
+    fn measure(&mut self, group: &Group) -> Result<Vec<(String, Round)>, Failure> {
         let channels = &self.setup.load.machine.uncore.channels;
         let before = self.reader.read()?;
         let rested = self.load.rest();
@@ -179,25 +153,24 @@ impl CountersBench {
 }
 
 impl Bench for CountersBench {
-    fn round(&mut self, id: &str) -> Result<Round, String> {
+    fn round(&mut self, id: &str) -> Result<Round, Failure> {
         if let Some(round) = self.pending.remove(id) {
             return Ok(round);
         }
         let group =
             self.setup.groups.iter().find(|group| group.figures.iter().any(|(figure, _)| figure == id));
-        let group = group.cloned().ok_or_else(|| format!("no figure {id}"))?;
+        let group = group.cloned().ok_or_else(|| Failure::new("no figure").on(id))?;
         // What was not asked for in time is of an older round, and gives way.
         let rounds = self.measure(&group)?;
         self.pending.extend(rounds);
-        self.pending.remove(id).ok_or_else(|| format!("no figure {id}"))
+        self.pending.remove(id).ok_or_else(|| Failure::new("no figure").on(id))
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
         Ok(of_figures(&self.setup.groups, self.load.finish()?))
     }
 }
 
-/// The load's facts about its tasks, as facts about the figures.
 fn of_figures(groups: &[Group], facts: WorkerReport) -> WorkerReport {
     let figures = facts.figures.into_iter().flat_map(|(task, evidence)| {
         let group = groups.iter().find(|group| group.task == task);

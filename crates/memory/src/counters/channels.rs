@@ -3,6 +3,7 @@
 use figure::Evidence;
 use figure::evidence::{TRAFFIC_CHANNELS, TRAFFIC_DISTINCT, TRAFFIC_LEFT_OUT, TRAFFIC_SOURCE};
 use figure::host::UncoreChannel;
+use lab::failure::Failure;
 use lab::traffic::{Distinct, Traffic, distinct};
 
 use super::NO_COUNTS;
@@ -11,31 +12,22 @@ use super::NO_COUNTS;
 pub const INTERVALS: usize = 6;
 /// A counter that ran less than this share of the time was multiplexed: equal counts then mean nothing.
 pub const ALL_THE_TIME: f64 = 0.999;
-/// Names of channels that are listed; the others are counted.
 const MOST_NAMES: usize = 8;
 
-/// The channels that are summed, and evidence about them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChannelSelection {
-    /// By their place in the list.
     pub channels: Vec<usize>,
-    /// Facts of every figure.
     pub evidence: Evidence,
 }
 
-/// Decides by the traffic of some intervals.
-///
-/// # Errors
-/// When no channel counted anything.
-pub fn select(channels: &[UncoreChannel], intervals: &[Traffic]) -> Result<ChannelSelection, String> {
+pub fn select(channels: &[UncoreChannel], intervals: &[Traffic]) -> Result<ChannelSelection, Failure> {
     let counts: Vec<_> = intervals.iter().map(|traffic| traffic.counts.clone()).collect();
     let compared = distinct(&counts);
     if compared.channels.is_empty() {
-        return Err(format!(
-            "{NO_COUNTS}count nothing while memory is under load: {} channels are shown and none is real, as where a \
-             hypervisor shows its host's devices",
-            channels.len()
-        ));
+        let shown = channels.len();
+        let answer = "channels are shown and none is real, as where a hypervisor shows its host's devices";
+        return Err(Failure::new(format!("{NO_COUNTS}count nothing while memory is under load"))
+            .answer(format!("{shown} {answer}")));
     }
     let mut evidence = Evidence::default();
     evidence.put(TRAFFIC_CHANNELS, compared.channels.len() as f64);
@@ -154,7 +146,7 @@ mod tests {
 
     #[test]
     fn counters_that_stand_still_are_none() {
-        let reason = select(&channels(3), &[interval(&[0.0; 3], 1.0)]).unwrap_err();
+        let reason = select(&channels(3), &[interval(&[0.0; 3], 1.0)]).unwrap_err().to_string();
         assert!(reason.starts_with(NO_COUNTS) && reason.contains("3 channels"), "{reason}");
     }
 }

@@ -15,33 +15,24 @@ use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::simd::Simd;
 use crate::sizes::{self, ARRAYS};
+use crate::words::words;
 
 /// Kernels that are run unless others are named: study 1 counted these two.
 const DEFAULT: &[&str] = &["copy", "triad"];
 /// The table that all figures here are entries of: none is a headline of its kernel.
 const SERIES: &str = "memory.counters";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Part {
-    Read,
-    Write,
-    Total,
+words! {
+    pub enum Part {
+        Read = "read",
+        Write = "write",
+        Total = "total",
+    }
 }
 
-/// All parts, in the order of their figures.
 pub const PARTS: [Part; 3] = [Part::Read, Part::Write, Part::Total];
 
 impl Part {
-    /// The word in ids and conditions.
-    pub fn word(self) -> &'static str {
-        match self {
-            Part::Read => "read",
-            Part::Write => "write",
-            Part::Total => "total",
-        }
-    }
-
     /// Bytes of this part that each element should move, write-allocate included.
     pub fn bytes(self, kernel: &Kernel, stores: Stores) -> u64 {
         let total = kernel.traffic_bytes(stores);
@@ -60,7 +51,6 @@ pub struct Group {
     pub task: String,
     pub operation: Operation,
     pub stores: Stores,
-    /// Ids of its figures, by the part that each is of.
     pub figures: Vec<(String, Part)>,
 }
 
@@ -71,11 +61,7 @@ pub struct Setup {
     pub groups: Vec<Group>,
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let cache = sizes::last_level(machine, &placement.cpus());
@@ -84,7 +70,9 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
 
     let closed = closed(machine);
     let (mut figures, mut tasks, mut groups) = (Vec::new(), Vec::new(), Vec::new());
-    for (kernel, stores) in selected(options, simd)? {
+    let is_default = |kernel: &&Kernel| !options.kernels.is_empty() || DEFAULT.contains(&kernel.name);
+    let kernels: Vec<_> = mode::kernels(&options.kernels)?.into_iter().filter(is_default).collect();
+    for (kernel, stores) in mode::with_stores(&kernels, options, simd)? {
         let task = format!("{}.counters.{}.{}", crate::SUITE, kernel.name, variant(stores));
         let parts = PARTS.into_iter().filter(|part| part.bytes(kernel, stores) > 0);
         let group = Group {
@@ -132,35 +120,14 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let bytes = (ARRAYS * sizes.elements * ELEMENT) as f64;
     // Each round has an untimed pass before; under calibration every kernel has several.
     let passes = (super::channels::INTERVALS * load.tasks.len()) as f64;
+    let least_seconds = sizes::touch_seconds(machine, placement.threads.len(), bytes);
     let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.counters",
-        setup: serde_json::to_value(Setup { load, groups })?,
-        figures,
-        rules: options.rules,
         preparing: format!("first touch of {}, and telling channels apart", figure::format::bytes(bytes)),
-        least_seconds: sizes::touch_seconds(machine, placement.threads.len(), bytes),
         prepare_deadline: deadlines::touch(bytes) + passes * bytes / deadlines::SLOWEST_PASS,
         round_deadline: deadlines::pass(2.0 * bytes),
+        ..mode::suite("memory.counters", Setup { load, groups }, figures, options.rules, least_seconds, bytes)
     };
     Ok(Planned { suite, notes: notes(machine, &placement, sizes.elements, simd, closed) })
-}
-
-/// Kernels and stores that are asked for and that there is code for, in the order of the list.
-fn selected(options: &Options, simd: Simd) -> Result<Vec<(&'static Kernel, Stores)>, PlanError> {
-    let is_default = |kernel: &&Kernel| !options.kernels.is_empty() || DEFAULT.contains(&kernel.name);
-    let wanted = |stores: Stores| options.stores.is_none_or(|only| only == stores || stores == Stores::None);
-    let selected: Vec<_> = mode::kernels(&options.kernels)?
-        .into_iter()
-        .filter(is_default)
-        .flat_map(|kernel| kernel.ways.iter().map(move |&stores| (kernel, stores)))
-        .filter(|(kernel, stores)| wanted(*stores) && simd.kernel(kernel.operation, *stores).is_some())
-        .collect();
-    if selected.is_empty() {
-        let kernels = options.kernels.join(",");
-        return Err(PlanError::Nothing { kernels, stores: options.stores.map_or("", Stores::word) });
-    }
-    Ok(selected)
 }
 
 /// A kernel that stores nothing has no variant but the ordinary one.
@@ -194,7 +161,6 @@ fn planned(id: &str, kernel: &Kernel, stores: Stores, part: Part) -> Figure {
     figure
 }
 
-/// Why nothing can be counted on this machine, if nothing can.
 fn closed(machine: &Machine) -> Option<String> {
     let Uncore { channels, unknown, refused } = &machine.uncore;
     if !channels.is_empty() {

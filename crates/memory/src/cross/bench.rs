@@ -6,6 +6,7 @@ use std::time::Duration;
 use figure::evidence::*;
 use figure::{Event, Evidence, Reading, Round};
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::measure::{self, Around};
 use lab::program;
 use lab::worker::{Bench, WorkerReport};
@@ -33,22 +34,22 @@ const UNSET: &[&str] = &[
     "OMP_PROC_BIND",
 ];
 
+const SILENT: &str = "the program does not tell";
+
 struct Run {
     report: ToolReport,
     around: Around,
 }
 
-/// A program, and what became of it.
 struct State {
     program: Program,
     /// All runs so far: one run can give a round of several figures.
     runs: Vec<Run>,
     /// How many of them each figure has used or passed over.
     used: BTreeMap<String, usize>,
-    /// Whether its threads were bound as asked, in all runs.
+    /// Whether its threads were bound as program, in all runs.
     bound: Reading<bool>,
-    /// Why it gives nothing.
-    failed: Option<String>,
+    failed: Option<Failure>,
 }
 
 struct CrossBench {
@@ -60,14 +61,10 @@ struct CrossBench {
 }
 
 /// Runs the programs that have a size of their own once, then prepares our part with their sizes.
-///
-/// # Errors
-/// What is not available, in words for the user.
 pub fn prepare(
-    plan: serde_json::Value,
+    setup: Setup,
     event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     if setup.bandwidth.pages == Pages::Small {
         no_huge_pages();
     }
@@ -94,33 +91,29 @@ pub fn prepare(
     Ok((Box::new(bench), facts))
 }
 
-/// Keeps transparent huge pages from us and from all that we start (prctl(2), PR_SET_THP_DISABLE: inherited
-/// by fork and kept by execve).
+/// No transparent huge pages, here and in all child processes (prctl(2), PR_SET_THP_DISABLE).
 fn no_huge_pages() {
     // SAFETY: a setting of this process; no memory is touched.
     unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0) };
 }
 
 impl CrossBench {
-    /// Runs a program whose size is its own, and gives our tasks that size.
     fn learn_size(&mut self, index: usize) {
         let size = self.run(index).and_then(|()| {
             let reported = self.programs[index].runs.first().and_then(|run| run.report.elements);
-            let reported = reported.ok_or_else(|| "it does not say how large its arrays are".to_owned())?;
+            let reported =
+                reported.ok_or_else(|| Failure::new("it does not say how large its arrays are"))?;
             let elements = reported / BLOCK as u64 * BLOCK as u64;
             let least = (BLOCK * self.team.threads()) as u64;
             if elements < least {
-                return Err(format!("its arrays have {reported} elements, and ours need {least} at least"));
+                let small = format!("its arrays have {reported} elements, and ours need {least} at least");
+                return Err(Failure::new(small));
             }
             let needed = 2 * ARRAYS * elements * ELEMENT;
-            match self.setup.room.filter(|room| needed > *room) {
-                Some(room) => Err(format!(
-                    "its arrays and ours of the same size need {} together, and {} may be used: compile it for smaller ones",
-                    figure::format::bytes(needed as f64),
-                    figure::format::bytes(room as f64)
-                )),
-                None => Ok(elements),
-            }
+            let Some(room) = self.setup.room.filter(|room| needed > *room) else { return Ok(elements) };
+            let [needed, room] = [needed, room].map(|bytes| figure::format::bytes(bytes as f64));
+            Err(Failure::new(format!("its arrays and ours need {needed} together, and {room} may be used"))
+                .advice("compile it for smaller ones"))
         });
         let state = &mut self.programs[index];
         match size {
@@ -137,7 +130,7 @@ impl CrossBench {
     }
 
     /// Maps our arrays; facts go to our figures alone.
-    fn prepare_worker(&mut self) -> Result<WorkerReport, String> {
+    fn prepare_worker(&mut self) -> Result<WorkerReport, Failure> {
         let mut setup = self.setup.bandwidth.clone();
         let failed = |task: &Task| {
             self.programs.iter().any(|state| {
@@ -168,7 +161,6 @@ impl CrossBench {
         common.chain(facts.figures.clone()).collect()
     }
 
-    /// Facts about the programs' figures, and the sizes that both have.
     fn facts(&self) -> WorkerReport {
         let mut facts = WorkerReport::default();
         for state in &self.programs {
@@ -180,10 +172,7 @@ impl CrossBench {
             let mut tool = both.clone();
             tool.put(INSTRUMENT_VERSION, first.report.version.clone());
             tool.put_reading(PLACE_READBACK, state.bound.clone());
-            match first.report.granularity {
-                Some(granularity) => tool.put(CLOCK_GRANULARITY, granularity),
-                None => tool.put_unknown(CLOCK_GRANULARITY, "the program does not tell"),
-            }
+            tool.put_reading(CLOCK_GRANULARITY, Reading::or_unknown(first.report.granularity, SILENT));
             for pair in &state.program.pairs {
                 facts.figures.push((pair.tool_id.clone(), tool.clone()));
                 facts.figures.push((pair.own_id.clone(), both.clone()));
@@ -192,51 +181,45 @@ impl CrossBench {
         facts
     }
 
-    fn run(&mut self, index: usize) -> Result<(), String> {
+    fn run(&mut self, index: usize) -> Result<(), Failure> {
         let state = &self.programs[index];
-        let asked = &state.program;
-        let name = |text: String| format!("{} ({}) {text}", asked.tool, asked.path.display());
+        let program = &state.program;
+        let failure =
+            |text: String| Failure::new(format!("{} ({}) {text}", program.tool, program.path.display()));
         let call = program::Program {
-            path: asked.path.clone(),
-            arguments: asked.arguments.clone(),
+            path: program.path.clone(),
+            arguments: program.arguments.clone(),
             // A decimal comma would be a comma.
-            environment: [asked.environment.clone(), vec![("LC_ALL".to_owned(), "C".to_owned())]].concat(),
+            environment: [program.environment.clone(), vec![("LC_ALL".to_owned(), "C".to_owned())]].concat(),
             unset: UNSET.iter().map(|name| (*name).to_owned()).collect(),
             directory: None,
             places: self.setup.bandwidth.threads.clone(),
-            deadline: Duration::from_secs_f64(asked.deadline),
+            deadline: Duration::from_secs_f64(program.deadline),
         };
-        let (ran, mut around) =
-            measure::around(&self.team.pool, &self.team.watch, || match program::run(&call) {
-                Ok(ran) => {
-                    let seconds = ran.cpu_seconds;
-                    (Ok(ran), seconds)
-                }
-                Err(error) => (Err(error.to_string()), 0.0),
-            })
-            .map_err(|error| error.to_string())?;
-        let ran = ran.map_err(name)?;
-        let kernels: Vec<&str> = asked.pairs.iter().map(|pair| pair.kernel.as_str()).collect();
+        let (ran, mut around) = measure::around(&self.team.pool, &self.team.watch, || {
+            let ran = program::run(&call);
+            let seconds = ran.as_ref().map_or(0.0, |ran| ran.cpu_seconds);
+            (ran, seconds)
+        })?;
+        let ran = ran.map_err(|error| failure(error.to_string()))?;
+        let kernels: Vec<&str> = program.pairs.iter().map(|pair| pair.kernel.as_str()).collect();
         let output = Output {
             text: &ran.output,
             kernels: &kernels,
             counter_rate: self.team.pool.clock.counter_rate(),
         };
-        let tool = TOOLS.iter().find(|tool| tool.name == asked.tool);
-        let tool = tool.ok_or_else(|| name("is no program that is known".to_owned()))?;
+        let tool = TOOLS.iter().find(|tool| tool.name == program.tool);
+        let tool = tool.ok_or_else(|| failure("is no program that is known".to_owned()))?;
         if let Some(complaint) = ran.complaint() {
-            return Err(name(format!("failed: {complaint}")));
+            return Err(failure(format!("failed: {complaint}")));
         }
-        let report = (tool.read)(&output).map_err(|reason| name(format!("was run, but {reason}")))?;
-        let elements = asked.elements.filter(|_| tool.takes_size);
+        let report = (tool.read)(&output).map_err(|reason| failure(format!("was run, but {reason}")))?;
+        let elements = program.elements.filter(|_| tool.takes_size);
         if let Some(contradiction) = report.contradicts(&self.setup.bandwidth.threads, elements) {
-            return Err(name(format!("was run, but {contradiction}")));
+            return Err(failure(format!("was run, but {contradiction}")));
         }
         around.evidence.merge(ran.evidence);
-        match report.shortest {
-            Some(shortest) => around.evidence.put(SAMPLE_SHORTEST, shortest),
-            None => around.evidence.put_unknown(SAMPLE_SHORTEST, "the program does not tell"),
-        }
+        around.evidence.put_reading(SAMPLE_SHORTEST, Reading::or_unknown(report.shortest, SILENT));
         let state = &mut self.programs[index];
         state.bound = match (&state.bound, ran.bound, state.runs.is_empty()) {
             (_, now, true) => now,
@@ -248,9 +231,8 @@ impl CrossBench {
         Ok(())
     }
 
-    /// A round of a program's figure: the latest run, if this figure has not used it, else a new one. Runs
-    /// that another figure had repeated in between are passed over, so that theirs stays beside ours in time.
-    fn tool_round(&mut self, index: usize, id: &str, kernel: &str) -> Result<Round, String> {
+    /// A round of a program's figure: the latest run if it is new to this figure, else another.
+    fn tool_round(&mut self, index: usize, id: &str, kernel: &str) -> Result<Round, Failure> {
         if let Some(reason) = &self.programs[index].failed {
             return Err(reason.clone());
         }
@@ -260,9 +242,11 @@ impl CrossBench {
         }
         let state = &mut self.programs[index];
         state.used.insert(id.to_owned(), state.runs.len());
-        let run = state.runs.last().ok_or("it was not run")?;
-        let rate =
-            run.report.rate(kernel).ok_or_else(|| format!("{}: no rate of {kernel}", state.program.tool))?;
+        let run = state.runs.last().ok_or_else(|| Failure::new("it was not run"))?;
+        let rate = run
+            .report
+            .rate(kernel)
+            .ok_or_else(|| Failure::new("").on(&state.program.tool).answer(format!("no rate of {kernel}")))?;
         Ok(Round::new(
             run.around.started.clone(),
             run.around.duration,
@@ -273,26 +257,29 @@ impl CrossBench {
 }
 
 impl Bench for CrossBench {
-    fn round(&mut self, figure: &str) -> Result<Round, String> {
+    fn round(&mut self, figure: &str) -> Result<Round, Failure> {
         let pair = self.programs.iter().enumerate().find_map(|(index, state)| {
             let pairs = state.program.pairs.iter();
             let pair = pairs.clone().find(|pair| pair.tool_id == figure || pair.own_id == figure)?;
             Some((index, pair.clone(), state.program.statistic))
         });
-        let (index, pair, statistic) = pair.ok_or_else(|| format!("no figure {figure}"))?;
+        let (index, pair, statistic) = pair.ok_or_else(|| Failure::new("no figure").on(figure))?;
         if pair.tool_id == figure {
             return self.tool_round(index, figure, &pair.kernel);
         }
         if self.programs[index].failed.is_some() {
-            return Err(format!("{} gave nothing to compare with", self.programs[index].program.tool));
+            return Err(Failure::new(format!(
+                "{} gave nothing to compare with",
+                self.programs[index].program.tool
+            )));
         }
-        let worker = self.worker.as_mut().ok_or("our arrays are not mapped")?;
+        let worker = self.worker.as_mut().ok_or_else(|| Failure::new("our arrays are not mapped"))?;
         let mut round = worker.round(figure)?;
         round.samples = statistic.value(&round.samples).map(|rate| rate * pair.factor).into_iter().collect();
         Ok(round)
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
         let mut facts = self.facts();
         if let Some(worker) = &mut self.worker {
             let finished = worker.finish()?;

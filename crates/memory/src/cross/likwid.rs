@@ -13,6 +13,7 @@ use crate::bandwidth::plan::Code;
 use crate::kernels::{ELEMENT, Kernel, Stores};
 use crate::pages::Pages;
 use crate::simd::Simd;
+use lab::failure::Failure;
 
 pub(super) static TOOL: Tool = Tool {
     name: "likwid-bench",
@@ -39,10 +40,9 @@ const TESTS: &[(&str, &str, Option<&str>)] = &[
     ("update", "update", None),
 ];
 
-fn runs(request: &RunRequest) -> Result<Vec<Run>, String> {
+fn runs(request: &RunRequest) -> Result<Vec<Run>, Failure> {
     let cpus = request.cpus()?;
-    // On Arm its plain tests are scalar or NEON without a name of their own, and none has non-temporal
-    // stores.
+    // On Arm its plain tests are scalar or NEON without a suffix, and none has non-temporal stores.
     let (suffix, has_nt) = match request.simd {
         Simd::Avx512 => ("_avx512", true),
         Simd::Avx2 => ("_avx", true),
@@ -72,20 +72,23 @@ fn runs(request: &RunRequest) -> Result<Vec<Run>, String> {
                 way: (stores != Stores::None).then(|| stores.word()),
                 code: Code::Kernel(stores),
                 stores: Some(stores.word()),
-                known: format!("its test {test} says so"),
+                basis: format!("its test {test} says so"),
             };
             runs.push(Run { arguments, environment: Vec::new(), points: vec![point] });
         }
     }
     if runs.is_empty() {
-        return Err(format!("it has no test like these kernels and stores for {}", request.simd.word()));
+        return Err(Failure::new(format!(
+            "it has no test like these kernels and stores for {}",
+            request.simd.word()
+        )));
     }
     Ok(runs)
 }
 
-fn read(output: &Output) -> Result<ToolReport, String> {
+fn read(output: &Output) -> Result<ToolReport, Failure> {
     let text = output.text;
-    let test = behind(text, "Test:").ok_or("its output has no line 'Test:'")?;
+    let test = behind(text, "Test:").ok_or_else(|| Failure::new("its output has no line 'Test:'"))?;
     let field = |label: &str| behind(text, label).and_then(|text| text.split_whitespace().next());
     let printed = field("MByte/s:").and_then(gigabytes);
     let rate = match printed {
@@ -97,11 +100,11 @@ fn read(output: &Output) -> Result<ToolReport, String> {
             let volume = field("Data volume (Byte):").and_then(positive);
             match (volume, cycles, output.counter_rate) {
                 (Some(volume), Some(cycles), Some(ticks)) => sound(volume / (cycles / ticks) / 1e9)
-                    .ok_or("its 'Data volume (Byte):' and 'Cycles:' give no rate")?,
+                    .ok_or_else(|| Failure::new("its 'Data volume (Byte):' and 'Cycles:' give no rate"))?,
                 (_, _, None) => {
-                    return Err("it gives no rate, and the time stamp counter is not known".to_owned());
+                    return Err(Failure::new("it gives no rate, and the time stamp counter is not known"));
                 }
-                _ => return Err("its output has no rate 'MByte/s:'".to_owned()),
+                _ => return Err(Failure::new("its output has no rate 'MByte/s:'")),
             }
         }
     };
@@ -113,11 +116,9 @@ fn read(output: &Output) -> Result<ToolReport, String> {
         .filter(|line| line.starts_with("Group:"))
         .filter_map(|line| line.split_once("running on hwthread ")?.1.split_whitespace().next()?.parse().ok())
         .collect();
-    let threads = behind(text, "Using ").and_then(|_| {
-        let line =
-            text.lines().find(|line| line.starts_with("Using ") && line.trim_end().ends_with("threads"))?;
-        line.split_whitespace().nth(1)?.parse().ok()
-    });
+    let threads =
+        text.lines().find(|line| line.starts_with("Using ") && line.trim_end().ends_with("threads"));
+    let threads = threads.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
     Ok(ToolReport {
         version: format!("likwid-bench, test {}", figure::format::plain_to(test, 40)),
         rates: vec![(kernel.to_owned(), rate)],
@@ -166,6 +167,7 @@ Cycles per update:\t1.360821
     fn parse(clock: &str, rate: &str, counter_rate: Option<f64>) -> Result<ToolReport, String> {
         let text = OUTPUT.replace("CLOCK", clock).replace("RATE", rate);
         read(&Output { text: &text, kernels: &["triad"], counter_rate })
+            .map_err(|failure| failure.to_string())
     }
 
     #[test]
@@ -189,13 +191,13 @@ Cycles per update:\t1.360821
         assert!(parse("0", "1e-323", None).unwrap_err().contains("gives no rate"));
         let text = "Test: a\nCycles: 1e-300\nData volume (Byte): 1e308\n";
         let output = Output { text, kernels: &["triad"], counter_rate: Some(2.7e9) };
-        assert!(read(&output).unwrap_err().contains("give no rate"));
+        assert!(read(&output).unwrap_err().to_string().contains("give no rate"));
     }
 
     #[test]
     fn tests_follow_kernel_stores_and_instruction_set() {
         let places: Vec<figure::CpuList> = ["0,4", "1,5"].iter().map(|list| list.parse().unwrap()).collect();
-        let unknown = Err(String::new());
+        let unknown = Err(crate::inspect::InspectError::Empty);
         let kernels =
             [Kernel::named("triad").unwrap(), Kernel::named("read").unwrap(), Kernel::named("add").unwrap()];
         let request = RunRequest {
@@ -220,6 +222,11 @@ Cycles per update:\t1.360821
             );
         }
         let shared: Vec<figure::CpuList> = ["0", "0"].iter().map(|list| list.parse().unwrap()).collect();
-        assert!(runs(&RunRequest { places: &shared, ..request }).unwrap_err().contains("threads share CPUs"));
+        assert!(
+            runs(&RunRequest { places: &shared, ..request })
+                .unwrap_err()
+                .to_string()
+                .contains("threads share CPUs")
+        );
     }
 }

@@ -12,6 +12,7 @@ use crate::bandwidth::plan::Code;
 use crate::kernels::{ELEMENT, Stores};
 use crate::pages::Pages;
 use crate::simd::Simd;
+use lab::failure::Failure;
 
 pub(super) static TOOL: Tool = Tool {
     name: "mlc",
@@ -39,7 +40,7 @@ const TYPES: &[(&str, Stores, &str, &str)] = &[
     ("update", Stores::Regular, "-W5", "1:1 read-write"),
 ];
 
-fn runs(request: &RunRequest) -> Result<Vec<Run>, String> {
+fn runs(request: &RunRequest) -> Result<Vec<Run>, Failure> {
     let cpus = request.cpus()?;
     let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
     // Of each array, for each thread.
@@ -69,19 +70,19 @@ fn runs(request: &RunRequest) -> Result<Vec<Run>, String> {
                 way: (*stores != Stores::None).then(|| stores.word()),
                 code: Code::Kernel(*stores),
                 stores: Some(stores.word()),
-                known: format!("its traffic type {option} says so: {what}"),
+                basis: format!("its traffic type {option} says so: {what}"),
             };
             let arguments = fixed.into_iter().chain(set).chain(more).collect();
             runs.push(Run { arguments, environment: Vec::new(), points: vec![point] });
         }
     }
     if runs.is_empty() {
-        return Err("it has no traffic type like these kernels and stores".to_owned());
+        return Err(Failure::new("it has no traffic type like these kernels and stores"));
     }
     Ok(runs)
 }
 
-fn read(output: &Output) -> Result<ToolReport, String> {
+fn read(output: &Output) -> Result<ToolReport, Failure> {
     let text = output.text;
     // The table: delay, latency, bandwidth in MB/s of 10^6 bytes. The delay is padded with zeros; without a
     // latency thread its column may be missing or 0.
@@ -94,9 +95,9 @@ fn read(output: &Output) -> Result<ToolReport, String> {
     let Some(row) = row else {
         let last = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("nothing");
         let last = figure::format::plain_to(last, 120);
-        return Err(format!("its output has no line of delay 00000; it ends with: {last}"));
+        return Err(Failure::new("its output has no line of delay 00000; it ends with").answer(last));
     };
-    let rate = gigabytes(row).ok_or("its bandwidth is no rate")?;
+    let rate = gigabytes(row).ok_or_else(|| Failure::new("its bandwidth is no rate"))?;
     let version = text.lines().find(|line| line.contains("Memory Latency Checker")).unwrap_or("mlc");
     let kernel = output.kernels.first().copied().unwrap_or_default();
     Ok(ToolReport {
@@ -129,7 +130,7 @@ Delay\t(ns)\tMB/sec
 ";
 
     fn parse(text: &str) -> Result<ToolReport, String> {
-        read(&Output { text, kernels: &["read"], counter_rate: None })
+        read(&Output { text, kernels: &["read"], counter_rate: None }).map_err(|failure| failure.to_string())
     }
 
     #[test]
@@ -152,7 +153,7 @@ Delay\t(ns)\tMB/sec
     #[test]
     fn it_leaves_the_prefetchers_alone_and_gets_our_cpus() {
         let places: Vec<figure::CpuList> = ["0,4", "2,6"].iter().map(|list| list.parse().unwrap()).collect();
-        let unknown = Err(String::new());
+        let unknown = Err(crate::inspect::InspectError::Empty);
         let kernels = [Kernel::named("read").unwrap()];
         let request = RunRequest {
             kernels: &kernels,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use figure::evidence as key;
 use figure::series::{At, Coordinate, CoordinateValue};
-use figure::{Better, Convention, Figure, Machine, Unit};
+use figure::{Better, Convention, Figure, Machine, Reading, Unit};
 use lab::placement::{self, Placement};
 use lab::session::SuitePlan;
 use lab::trust::{OnPath, on_path};
@@ -22,7 +22,6 @@ use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::sizes::{self, ARRAYS, Room};
 
-/// One way of running a program, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Program {
     pub tool: String,
@@ -32,18 +31,14 @@ pub struct Program {
     /// Elements of each array, where it takes a size; else its output reports them.
     pub elements: Option<u64>,
     pub statistic: Statistic,
-    /// What it gives, and ours.
     pub pairs: Vec<Pair>,
     /// Seconds after which it counts as hung.
     pub deadline: f64,
 }
 
-/// A figure of a program's and ours.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pair {
-    /// Id of its figure.
     pub tool_id: String,
-    /// Id of ours.
     pub own_id: String,
     pub kernel: String,
     /// By what our rate of counted bytes is multiplied to count as it does.
@@ -59,34 +54,26 @@ pub struct Setup {
     pub room: Option<u64>,
 }
 
-/// Rate at which a program counts as hung: first touch and some ten repetitions of all its arrays, where a
-/// hypervisor that backs pages on first touch was seen at 0.6 GB/s.
+/// Bytes a second below which a program counts as hung: first touch and some ten repetitions.
 const SLOWEST_PROGRAM: f64 = 0.05e9;
 /// The size of a program's arrays where it and the memory of the machine are unknown.
 const UNKNOWN_SIZE: f64 = 16e9;
-/// `instrument` of our own figures.
 const TRUEBENCH: &str = "truebench";
-/// The share of the room that arrays may take.
-const USABLE_SHARE: f64 = 0.85;
 
 /// Resolves options against a machine, and looks for programs on PATH.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     plan_with(machine, options, &std::env::var_os("PATH").unwrap_or_default())
 }
 
-/// The same with another PATH.
-fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Planned, PlanError> {
+fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     mode::kernels(&options.kernels)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let tools: Vec<(&'static Tool, OnPath)> =
         TOOLS.iter().map(|tool| (*tool, on_path(tool.binaries, path))).collect();
-    let room = mode::room(machine, options, options.array_size.is_some()).into_value();
+    let room = mode::room(machine, options, options.array_size.is_some());
     let takes_size = tools.iter().any(|(tool, on_path)| tool.takes_size && on_path.file.is_some());
-    let elements = if takes_size { half(machine, options, &placement, room.as_ref())? } else { 0 };
+    let elements = if takes_size { half(machine, options, &placement, &room)? } else { 0 };
 
     let mut builder = Builder {
         options,
@@ -96,7 +83,7 @@ fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Plann
         figures: vec![],
         tasks: vec![],
         programs: vec![],
-        largest: room.as_ref().map_or(UNKNOWN_SIZE, |room| room.bytes as f64),
+        largest: room.value().map_or(UNKNOWN_SIZE, |room| room.bytes as f64),
     };
     let mut notes = vec![("threads", mode::threads_note(&placement))];
     let none_found = tools.iter().all(|(_, on_path)| on_path.file.is_none() && on_path.skipped.is_empty());
@@ -130,23 +117,16 @@ fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Plann
             tasks,
         },
         programs,
-        room: room.map(|room| (room.bytes as f64 * USABLE_SHARE) as u64),
+        room: room.value().map(|room| (room.bytes as f64 * sizes::USABLE_SHARE) as u64),
     };
+    let bytes = (ARRAYS * elements * ELEMENT) as f64;
+    let least_seconds = sizes::touch_seconds(machine, placement.threads.len(), bytes);
     let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.cross-check",
-        setup: serde_json::to_value(&setup)?,
-        figures,
-        rules: options.rules,
         preparing: "first runs of programs that have a size of their own, and first touch".to_owned(),
-        least_seconds: sizes::touch_seconds(
-            machine,
-            placement.threads.len(),
-            (ARRAYS * elements * ELEMENT) as f64,
-        ),
         prepare_deadline: 2.0 * deadlines::GRACE + all,
         // The worker ends a program that is too slow itself, before it is ended.
         round_deadline: deadlines::GRACE + deadline,
+        ..mode::suite("memory.cross-check", setup, figures, options.rules, least_seconds, bytes)
     };
     Ok(Planned { suite, notes })
 }
@@ -156,21 +136,17 @@ fn half(
     machine: &Machine,
     options: &Options,
     placement: &Placement,
-    room: Option<&Room>,
+    room: &Reading<Room>,
 ) -> Result<u64, PlanError> {
     let cache = sizes::last_level(machine, &placement.cpus());
-    let room = figure::Reading::or_unknown(
-        room.map(|room| Room {
-            bytes: room.bytes / 2,
-            bound: format!("{}, and the other program needs as much", room.bound),
-            ..room.clone()
-        }),
-        "MemAvailable is not shown",
-    );
+    let room = room.clone().map(|room| Room {
+        bytes: room.bytes / 2,
+        bound: format!("{}, and the other program needs as much", room.bound),
+        ..room
+    });
     Ok(sizes::choose(options.array_size, placement.threads.len(), &cache, &room)?.elements)
 }
 
-/// Makes figures, tasks and programs.
 struct Builder<'a> {
     options: &'a Options,
     placement: &'a Placement,
@@ -198,12 +174,12 @@ impl Builder<'_> {
             let pages = self.options.pages.word();
             return self.missing(tool, format!("{} cannot be asked for {pages} pages", tool.name));
         }
-        let asked = |kernel: &&Kernel| match self.options.kernels.as_slice() {
+        let is_asked = |kernel: &&Kernel| match self.options.kernels.as_slice() {
             [] => tool.kernels.contains(&kernel.name),
             names => names.iter().any(|name| name == kernel.name),
         };
-        let kernels: Vec<&'static Kernel> = KERNELS.iter().filter(asked).collect();
-        let inspection = inspect::file(path).map_err(|error| error.to_string());
+        let kernels: Vec<&'static Kernel> = KERNELS.iter().filter(is_asked).collect();
+        let inspection = inspect::file(path);
         let request = RunRequest {
             kernels: &kernels,
             stores: self.options.stores,
@@ -219,7 +195,6 @@ impl Builder<'_> {
         }
     }
 
-    /// A figure that says why there are none of this tool.
     fn missing(&mut self, tool: &Tool, reason: String) {
         let name = tool.kernels.last().copied().unwrap_or("triad");
         let id = format!("{}.cross.{}.{name}", crate::SUITE, tool.name);
@@ -268,7 +243,7 @@ impl Builder<'_> {
         let counted = point.kernel.counted_bytes() as f64;
         figure.conditions.set(key::COUNTED_BYTES, counted);
         figure.conditions.set(key::TRAFFIC_BYTES, counted);
-        figure.evidence.put(key::INSTRUMENT_CODE, point.known.clone());
+        figure.evidence.put(key::INSTRUMENT_CODE, point.basis.clone());
         figure
     }
 

@@ -10,9 +10,10 @@ use super::tool::{
 };
 use crate::bandwidth::baseline::Origin;
 use crate::bandwidth::plan::Code;
-use crate::inspect::{Inspection, Way};
+use crate::inspect::{InspectError, Inspection, Way};
 use crate::kernels::{Kernel, Stores};
 use crate::pages::Pages;
+use lab::failure::Failure;
 
 pub(super) static TOOL: Tool = Tool {
     name: "stream",
@@ -27,12 +28,11 @@ pub(super) static TOOL: Tool = Tool {
     read,
 };
 
-/// Kernels that STREAM has, by our names.
 const KERNELS: &[&str] = &["copy", "scale", "add", "triad"];
 /// Bytes of an element of ours.
 const DOUBLE: u64 = 8;
 
-fn runs(request: &RunRequest) -> Result<Vec<Run>, String> {
+fn runs(request: &RunRequest) -> Result<Vec<Run>, Failure> {
     let kernels = request.kernels.iter().filter(|kernel| KERNELS.contains(&kernel.name));
     let points: Vec<Point> = kernels.map(|kernel| point(kernel, request.inspection)).collect();
     let wanted = |point: &Point| match point.code {
@@ -41,7 +41,9 @@ fn runs(request: &RunRequest) -> Result<Vec<Run>, String> {
     };
     let points: Vec<Point> = points.into_iter().filter(wanted).collect();
     if points.is_empty() {
-        return Err("it has copy, scale, add and triad, with the stores that it was compiled with".to_owned());
+        return Err(Failure::new(
+            "it has copy, scale, add and triad, with the stores that it was compiled with",
+        ));
     }
     let places: Vec<String> = request.places.iter().map(place).collect();
     let variable = |name: &str, value: String| (name.to_owned(), value);
@@ -54,15 +56,14 @@ fn runs(request: &RunRequest) -> Result<Vec<Run>, String> {
     Ok(vec![Run { arguments: Vec::new(), environment, points }])
 }
 
-/// A place in OpenMP's words: `{0,4}`.
 fn place(cpus: &CpuList) -> String {
     let cpus: Vec<String> = cpus.iter().map(|cpu| cpu.to_string()).collect();
     format!("{{{}}}", cpus.join(","))
 }
 
 /// What ours must be to be like its kernel.
-fn point(kernel: &'static Kernel, inspection: &Result<Inspection, String>) -> Point {
-    let (way, known) = match inspection {
+fn point(kernel: &'static Kernel, inspection: &Result<Inspection, InspectError>) -> Point {
+    let (way, basis) = match inspection {
         Err(reason) => (None, format!("not known: its binary {reason}")),
         Ok(inspection) => way(kernel, inspection),
     };
@@ -78,7 +79,7 @@ fn point(kernel: &'static Kernel, inspection: &Result<Inspection, String>) -> Po
     } else {
         Code::Kernel(Stores::Regular)
     };
-    Point { kernel, way: None, code, stores, known }
+    Point { kernel, way: None, code, stores, basis }
 }
 
 /// How the binary's kernel stores, and how that is known.
@@ -106,13 +107,14 @@ fn way(kernel: &Kernel, inspection: &Inspection) -> (Option<Way>, String) {
     }
 }
 
-fn read(output: &Output) -> Result<ToolReport, String> {
+fn read(output: &Output) -> Result<ToolReport, Failure> {
     let text = output.text;
     if let Some(failed) = text.lines().find(|line| line.contains("Failed Validation")) {
-        return Err(format!("its results are wrong: {}", figure::format::plain_to(failed.trim(), 100)));
+        let line = figure::format::plain_to(failed.trim(), 100);
+        return Err(Failure::new("its results are wrong").answer(line));
     }
     if !text.contains("Solution Validates") {
-        return Err("its output does not say that its solution validates".to_owned());
+        return Err(Failure::new("its output does not say that its solution validates"));
     }
     let number = |label: &str| {
         let text = behind(text, label)?;
@@ -120,18 +122,22 @@ fn read(output: &Output) -> Result<ToolReport, String> {
         digits.parse::<u64>().ok().filter(|number| *number > 0)
     };
     if let Some(bytes) = number("This system uses ").filter(|bytes| *bytes != DOUBLE) {
-        return Err(format!(
-            "its elements have {bytes} bytes, and ours {DOUBLE}: compile it with STREAM_TYPE=double"
-        ));
+        return Err(Failure::new(format!("its elements have {bytes} bytes, and ours {DOUBLE}"))
+            .advice("compile it with STREAM_TYPE=double"));
     }
-    let elements = number("Array size = ").ok_or("its output does not say 'Array size = '")?;
+    let elements =
+        number("Array size = ").ok_or_else(|| Failure::new("its output does not say 'Array size = '"))?;
     let mut rates = Vec::new();
     let mut shortest: Option<f64> = None;
     for kernel in output.kernels {
         let title = Kernel::named(kernel).map_or("", |kernel| kernel.title);
-        let line = behind(text, &format!("{title}:")).ok_or(format!("its table has no line '{title}:'"))?;
+        let line = behind(text, &format!("{title}:"))
+            .ok_or_else(|| Failure::new(format!("its table has no line '{title}:'")))?;
         let mut fields = line.split_whitespace();
-        let rate = fields.next().and_then(gigabytes).ok_or(format!("its {title} is no rate"))?;
+        let rate = fields
+            .next()
+            .and_then(gigabytes)
+            .ok_or_else(|| Failure::new(format!("its {title} is no rate")))?;
         rates.push(((*kernel).to_owned(), rate));
         if let Some(least) = fields.nth(1).and_then(positive) {
             shortest = Some(shortest.map_or(least, |other| other.min(least)));
@@ -194,6 +200,7 @@ Solution Validates: avg error less than 1.000000e-13 on all three arrays
 
     fn parse(text: &str) -> Result<ToolReport, String> {
         read(&Output { text, kernels: &["copy", "triad"], counter_rate: None })
+            .map_err(|failure| failure.to_string())
     }
 
     #[test]
@@ -234,7 +241,7 @@ Solution Validates: avg error less than 1.000000e-13 on all three arrays
     #[test]
     fn threads_are_bound_in_openmps_words() {
         let places: Vec<CpuList> = ["0,4", "1,5"].iter().map(|list| list.parse().unwrap()).collect();
-        let unknown = Err("is no ELF file".to_owned());
+        let unknown = Err(InspectError::NotElf("a script"));
         let kernels = [Kernel::named("copy").unwrap(), Kernel::named("read").unwrap()];
         let request = RunRequest {
             kernels: &kernels,
@@ -252,6 +259,6 @@ Solution Validates: avg error less than 1.000000e-13 on all three arrays
         assert_eq!((get("OMP_NUM_THREADS"), get("OMP_PLACES")), (Some("2"), Some("{0,4},{1,5}")));
         assert_eq!(run.points.len(), 1, "STREAM has no read");
         assert_eq!((run.points[0].code, run.points[0].stores), (Code::Kernel(Stores::Regular), None));
-        assert!(run.points[0].known.contains("is no ELF file"));
+        assert!(run.points[0].basis.contains("is no ELF file"));
     }
 }

@@ -1,55 +1,43 @@
 //! Another program: where it is, how it is asked what to measure, how its output is read. Pure.
 
 use figure::{Convention, CpuList};
-use serde::{Deserialize, Serialize};
+use lab::failure::Failure;
 
 use crate::bandwidth::plan::Code;
-use crate::inspect::Inspection;
+use crate::inspect::{InspectError, Inspection};
 use crate::kernels::{Kernel, Stores};
 use crate::pages::Pages;
 use crate::simd::Simd;
+use crate::words::words;
 
-/// Another program that measures memory bandwidth.
 #[derive(Debug)]
 pub struct Tool {
-    /// Its name in ids.
     pub name: &'static str,
-    /// Names of its file, the usual one first.
     pub binaries: &'static [&'static str],
     pub convention: Convention,
-    /// What it quotes of its repetitions.
     pub statistic: Statistic,
-    /// Pages that it can be run with.
     pub pages: &'static [Pages],
     /// Whether it takes a size of array; else it has one, which ours takes.
     pub takes_size: bool,
     /// Kernels that are compared when none is asked for.
     pub kernels: &'static [&'static str],
     /// How it is run; an error says why it cannot be run so.
-    pub runs: fn(&RunRequest) -> Result<Vec<Run>, String>,
+    pub runs: fn(&RunRequest) -> Result<Vec<Run>, Failure>,
     /// Reads its output, which is untrusted; an error says what is wrong with it.
-    pub read: fn(&Output) -> Result<ToolReport, String>,
+    pub read: fn(&Output) -> Result<ToolReport, Failure>,
 }
 
-/// What a round's value is of its samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Statistic {
-    /// The best, as STREAM quotes.
-    Best,
-    /// All bytes over all time, as likwid-bench and MLC quote.
-    Mean,
+words! {
+    /// What a round's value is of its samples.
+    pub enum Statistic {
+        /// The best, as STREAM quotes.
+        Best = "best",
+        /// All bytes over all time, as likwid-bench and MLC quote.
+        Mean = "mean",
+    }
 }
 
 impl Statistic {
-    /// The word in records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Statistic::Best => "best",
-            Statistic::Mean => "mean",
-        }
-    }
-
     /// Of samples of equally many bytes each; `None` without any.
     pub fn value(self, rates: &[f64]) -> Option<f64> {
         match self {
@@ -60,20 +48,17 @@ impl Statistic {
     }
 }
 
-/// Under which conditions it is to run.
 #[derive(Debug)]
 pub struct RunRequest<'a> {
     pub kernels: &'a [&'static Kernel],
-    /// Only these stores.
     pub stores: Option<Stores>,
-    /// Instruction set of ours.
     pub simd: Simd,
     pub places: &'a [CpuList],
     /// Elements of each array, for a program that takes a size.
     pub elements: u64,
     pub pages: Pages,
     /// What its binary holds, or why that is not known.
-    pub inspection: &'a Result<Inspection, String>,
+    pub inspection: &'a Result<Inspection, InspectError>,
 }
 
 impl RunRequest<'_> {
@@ -83,22 +68,17 @@ impl RunRequest<'_> {
     }
 
     /// The first CPU of each place, for a program that puts one thread on one CPU.
-    ///
-    /// # Errors
-    /// Two threads would share a CPU.
-    pub fn cpus(&self) -> Result<Vec<u32>, String> {
+    pub fn cpus(&self) -> Result<Vec<u32>, Failure> {
         let cpus: Vec<u32> = self.places.iter().filter_map(CpuList::first).collect();
         let distinct: CpuList = cpus.iter().copied().collect();
         if distinct.len() < self.places.len() {
-            return Err("it puts each thread on a CPU of its own, and here threads share CPUs: ask for fewer --threads, \
-                        or for --places threads"
-                .to_owned());
+            let shared = "it puts each thread on a CPU of its own, and here threads share CPUs";
+            return Err(Failure::new(shared).advice("ask for fewer --threads, or for --places threads"));
         }
         Ok(cpus)
     }
 }
 
-/// One way of running it, which gives one or more figures at once.
 #[derive(Clone, Debug)]
 pub struct Run {
     pub arguments: Vec<String>,
@@ -116,31 +96,24 @@ pub struct Point {
     /// How its kernel stores, in the words of `stores`, if that is known.
     pub stores: Option<&'static str>,
     /// How that is known, or why it is not.
-    pub known: String,
+    pub basis: String,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct Output<'a> {
-    /// Standard output.
     pub text: &'a str,
-    /// Kernels that this run should have measured.
     pub kernels: &'a [&'a str],
     /// Ticks a second of the time stamp counter, where it is our clock.
     pub counter_rate: Option<f64>,
 }
 
-/// What its output reports.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolReport {
-    /// What it calls itself.
     pub version: String,
     /// GB/s by kernel.
     pub rates: Vec<(String, f64)>,
-    /// Elements of each array, if it says.
     pub elements: Option<u64>,
-    /// Threads, if it says.
     pub threads: Option<usize>,
-    /// CPUs of its threads, if it says.
     pub cpus: Option<Vec<u32>>,
     /// Repetitions of which it quotes the best.
     pub repetitions: Option<usize>,
@@ -155,7 +128,6 @@ impl ToolReport {
         self.rates.iter().find(|(name, _)| name == kernel).map(|(_, rate)| *rate)
     }
 
-    /// What it reports that is not what was asked of it.
     pub fn contradicts(&self, places: &[CpuList], elements: Option<u64>) -> Option<String> {
         if let Some(threads) = self.threads.filter(|threads| *threads != places.len()) {
             return Some(format!("it ran {threads} threads and not {}", places.len()));
@@ -166,9 +138,9 @@ impl ToolReport {
                 return Some(format!("it ran on CPU {cpu}, which is none of those asked for"));
             }
         }
-        let (asked, reported) = elements.zip(self.elements)?;
-        let off = (reported as f64 / asked as f64 - 1.0).abs() > SIZE_TOLERANCE;
-        off.then(|| format!("its arrays had {reported} elements and not {asked}"))
+        let (wanted, reported) = elements.zip(self.elements)?;
+        let off = (reported as f64 / wanted as f64 - 1.0).abs() > SIZE_TOLERANCE;
+        off.then(|| format!("its arrays had {reported} elements and not {wanted}"))
     }
 }
 
@@ -190,7 +162,6 @@ pub(super) fn sound(value: f64) -> Option<f64> {
     (value.is_finite() && value > 0.0).then_some(value)
 }
 
-/// The text behind `label` on the first line that begins with it.
 pub(super) fn behind<'a>(text: &'a str, label: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.trim_start().strip_prefix(label)).map(str::trim)
 }

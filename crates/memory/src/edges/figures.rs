@@ -14,11 +14,9 @@ use crate::ladder_sizes::label;
 pub struct Ladder<'a> {
     /// What the ids of its edges begin with: `memory.latency`.
     pub prefix: &'a str,
-    /// What it measures, for names: `latency`.
     pub what: &'a str,
     pub points: Vec<&'a Figure>,
-    /// Another ladder of the same memory that page walks do not slow, if there is one: a rise that it does
-    /// not show is not a cache's.
+    /// Another ladder of the same memory without page walks: a rise that it does not show is not a cache's.
     pub control: Option<Vec<&'a Figure>>,
 }
 
@@ -33,19 +31,14 @@ const CONTROL_APART: f64 = 1.5;
 const UNADVERTISED_RISE: f64 = 1.5;
 
 impl Ladder<'_> {
-    /// A figure for the end of each advertised level, and for each edge that none explains. Empty if too
-    /// little was measured.
+    /// A figure for the end of each advertised level and for each other edge; none if few points have values.
     pub fn edges(&self, machine: &Machine) -> Vec<Figure> {
         let medians = points(&self.points, |figure| figure.value);
         if medians.len() < LEAST_POINTS {
             return Vec::new();
         }
-        let (Some(smallest), Some(largest)) = (
-            medians.iter().map(|point| point.bytes).reduce(f64::min),
-            medians.iter().map(|point| point.bytes).reduce(f64::max),
-        ) else {
-            return Vec::new();
-        };
+        let sizes = || medians.iter().map(|point| point.bytes);
+        let (smallest, largest) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
         let cpus = self.points.iter().find_map(|figure| figure.conditions.get(CPUS)).unwrap_or_default();
         let cpus: Vec<u32> = cpus.into_iter().map(|cpu| cpu as u32).collect();
         let advertised = advertised(machine, &cpus);
@@ -99,10 +92,8 @@ impl Ladder<'_> {
         figure
     }
 
-    /// Fills in what the ladder shows.
     fn measured(&self, mut figure: Figure, edge: &Edge) -> Figure {
-        // The plateaus' ends: what is between them has two values by nature, and how certain the edge is, the
-        // interval tells.
+        // The plateaus' ends: what is between them has two values by nature.
         let beside =
             |point: &&&Figure| size(point).is_some_and(|bytes| bytes == edge.from || bytes == edge.to);
         let mut sources: Vec<&&Figure> =
@@ -135,7 +126,6 @@ impl Ladder<'_> {
     }
 }
 
-/// Why a level's end is not known.
 fn unseen(level: &Level, what: &str, smallest: f64, largest: f64) -> String {
     let size = format::bytes(level.advertised);
     if let Some(behind) = level.blends {
@@ -153,7 +143,6 @@ fn unseen(level: &Level, what: &str, smallest: f64, largest: f64) -> String {
     }
 }
 
-/// Where on its ladder a figure stands, in bytes.
 pub fn size(figure: &Figure) -> Option<f64> {
     match figure.at.get("array")?.value {
         CoordinateValue::Number(bytes) => Some(bytes),
@@ -161,7 +150,6 @@ pub fn size(figure: &Figure) -> Option<f64> {
     }
 }
 
-/// Points of these figures by a value of each.
 fn points(figures: &[&Figure], value: impl Fn(&Figure) -> Option<f64>) -> Vec<Point> {
     let point =
         |figure: &&Figure| Some(Point { bytes: size(figure)?, cost: value_of(value(figure)?, &figure.unit) });

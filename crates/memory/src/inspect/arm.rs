@@ -87,7 +87,6 @@ fn stubs(image: &Image) -> BTreeMap<u64, &'static str> {
     stubs
 }
 
-/// Where B or BL leads.
 fn branch(address: u64, word: u32) -> Option<u64> {
     let is_branch = word & 0x7c00_0000 == 0x1400_0000;
     let offset = (u64::from(word & 0x03ff_ffff) << 38) as i64 >> 36;
@@ -100,7 +99,6 @@ fn facts(word: u32) -> impl Iterator<Item = Fact> {
     classes.chain(access(word))
 }
 
-/// A load or store of D or Q registers, but for those on the stack.
 fn access(word: u32) -> Option<Fact> {
     if word >> 5 & 31 == STACK {
         return None;

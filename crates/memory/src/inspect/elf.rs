@@ -37,36 +37,29 @@ const SMALLEST_ARRAY: u64 = 64 << 10;
 /// The most arrays and names that are kept: files are untrusted.
 const MOST_ARRAYS: usize = 64;
 
-/// A stretch of code.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Code<'a> {
-    /// Address of the first byte.
     pub address: u64,
     pub bytes: &'a [u8],
     /// Whether it may hold stubs that jump to other libraries' functions.
     pub stubs: bool,
 }
 
-/// A function's place in the code.
 #[derive(Clone, Debug)]
 pub(super) struct Span {
     pub start: u64,
     /// Behind the last byte; `start` where the size is not known.
     pub end: u64,
-    /// Its symbol, untrusted.
     pub name: String,
 }
 
-/// An ELF file, as far as it matters here.
 #[derive(Debug)]
 pub(super) struct Image<'a> {
     pub architecture: Architecture,
     pub code: Vec<Code<'a>>,
-    /// Functions by address.
     pub functions: Vec<Span>,
     /// Addresses of pointers that the dynamic linker sets to a memory function.
     pub slots: BTreeMap<u64, &'static str>,
-    /// Addresses of memory functions in the file itself.
     pub entries: BTreeMap<u64, &'static str>,
     /// No symbols but those that the dynamic linker needs.
     pub is_stripped: bool,
@@ -137,13 +130,11 @@ fn architecture(machine: u16) -> Result<Architecture, InspectError> {
     }
 }
 
-/// What a memory function is called, whatever version its symbol has.
 fn memory_function(name: &str) -> Option<&'static str> {
     let name = name.split('@').next().unwrap_or(name);
     MEMORY_FUNCTIONS.iter().find(|(function, _)| *function == name).map(|(_, plain)| *plain)
 }
 
-/// Functions by address, memory functions among them, and large arrays.
 fn symbols(file: &Elf) -> (Vec<Span>, BTreeMap<u64, &'static str>, Vec<Array>) {
     let (mut functions, mut entries, mut arrays) = (Vec::new(), BTreeMap::new(), Vec::new());
     for symbol in file.symbols().chain(file.dynamic_symbols()).filter(|symbol| !symbol.is_undefined()) {
@@ -169,7 +160,6 @@ fn symbols(file: &Elf) -> (Vec<Span>, BTreeMap<u64, &'static str>, Vec<Array>) {
     (functions, entries, arrays.into_iter().map(|(_, array)| array).take(MOST_ARRAYS).collect())
 }
 
-/// The executable sections; where there are none the executable segments.
 fn code<'a>(file: &Elf<'a>) -> Vec<Code<'a>> {
     let executable = |flags: SectionFlags| match flags {
         SectionFlags::Elf { sh_flags, .. } => sh_flags.0 & elf::SHF_EXECINSTR.0 != 0,
@@ -184,7 +174,7 @@ fn code<'a>(file: &Elf<'a>) -> Vec<Code<'a>> {
             Some(Code { address: section.address(), bytes: section.data().ok()?, stubs })
         })
         .filter(|code| !code.bytes.is_empty());
-    let mut code: Vec<Code> = as_often_as_it_is_there(whole, sections).collect();
+    let mut code: Vec<Code> = no_longer_than_the_file(whole, sections).collect();
     if code.is_empty() {
         let executable = |flags: SegmentFlags| match flags {
             SegmentFlags::Elf { p_flags, .. } => p_flags.0 & elf::PF_X.0 != 0,
@@ -197,7 +187,7 @@ fn code<'a>(file: &Elf<'a>) -> Vec<Code<'a>> {
                 Some(Code { address: segment.address(), bytes: segment.data().ok()?, stubs: true })
             })
             .filter(|code| !code.bytes.is_empty());
-        code = as_often_as_it_is_there(whole, segments).collect();
+        code = no_longer_than_the_file(whole, segments).collect();
     }
     code.sort_by_key(|code| code.address);
     code
@@ -205,7 +195,7 @@ fn code<'a>(file: &Elf<'a>) -> Vec<Code<'a>> {
 
 /// Of stretches those that together are no longer than the file: in a sound one none lies in another, and
 /// thousands of headers for the same bytes would have them read thousands of times.
-fn as_often_as_it_is_there<'a>(
+fn no_longer_than_the_file<'a>(
     whole: usize,
     stretches: impl Iterator<Item = Code<'a>>,
 ) -> impl Iterator<Item = Code<'a>> {
@@ -215,8 +205,7 @@ fn as_often_as_it_is_there<'a>(
     })
 }
 
-/// Pointers that will lead to memory functions: by name in a dynamic binary, by the address of the function
-/// that chooses a version (IRELATIVE) in a static one, which has no dynamic symbols.
+/// Pointers to memory functions: by name, or in a static binary by the function that chooses (IRELATIVE).
 fn slots(file: &Elf, entries: &BTreeMap<u64, &'static str>) -> BTreeMap<u64, &'static str> {
     let (endian, data) = (file.endian(), file.data());
     let is_mips64el = false;
@@ -249,7 +238,6 @@ fn slots(file: &Elf, entries: &BTreeMap<u64, &'static str>) -> BTreeMap<u64, &'s
     slots
 }
 
-/// Names of the libraries that it loads.
 fn needed(file: &Elf) -> Vec<String> {
     let Ok(table) = file.elf_dynamic_table() else { return Vec::new() };
     table

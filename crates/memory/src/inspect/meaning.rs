@@ -3,20 +3,17 @@
 use super::Inspection;
 use crate::kernels::{KERNELS, Kernel, Stores};
 
-/// STREAM's kernels, in its order.
 const STREAM: [&str; 4] = ["Copy", "Scale", "Add", "Triad"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     Regular,
     Nontemporal,
-    /// By a call of memcpy or memmove.
     Memcpy,
 }
 
 impl Inspection {
-    /// How one of STREAM's kernels (`Copy`, …) stores, where the functions can be distinguished. Two
-    /// functions that look like one kernel and differ show nothing.
+    /// How one of STREAM's kernels (`Copy`, …) stores. Two functions of one kernel that differ show nothing.
     pub fn way(&self, kernel: &str) -> Option<Way> {
         let mut ways =
             self.functions.iter().filter(|function| function.kernel == Some(kernel)).map(|function| {
@@ -33,7 +30,6 @@ impl Inspection {
     }
 }
 
-/// What the figures of this binary will be.
 pub(super) fn sentences(inspection: &Inspection) -> Vec<String> {
     let ways: Vec<_> = STREAM.iter().filter_map(|kernel| Some((*kernel, inspection.way(kernel)?))).collect();
     let mut sentences = if ways.len() == STREAM.len() { by_kernel(&ways) } else { as_a_whole(inspection) };
@@ -110,7 +106,7 @@ fn moves(kernels: &[&str]) -> String {
     let mut groups: Vec<((u64, u64), Vec<&str>)> = Vec::new();
     for kernel in KERNELS.iter().filter(|kernel| kernels.contains(&kernel.title)) {
         let share = share(kernel);
-        match groups.iter_mut().find(|(known, _)| *known == share) {
+        match groups.iter_mut().find(|(group, _)| *group == share) {
             Some((_, names)) => names.push(kernel.title),
             None => groups.push((share, vec![kernel.title])),
         }
@@ -134,7 +130,6 @@ fn share(kernel: &Kernel) -> (u64, u64) {
     (moved / common, counted / common)
 }
 
-/// `Copy`, `Copy and Scale`, `Copy, Scale and Add`.
 fn list(names: &[&str]) -> String {
     match names {
         [] => String::new(),

@@ -1,21 +1,18 @@
-//! What is counted of instructions, function by function, and which of STREAM's kernels a function looks
-//! like.
+//! Counts instructions by function, and decides which of STREAM's kernels a function looks like.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::elf::Span;
-use super::{Architecture, Count};
+use super::{Architecture, Count, Inspection};
 
-/// Starts of the names of libc's own memory functions, which a static binary holds in many versions: what
-/// they hold says nothing of the benchmark's loops.
+/// Starts of the names of libc's memory functions, of which a static binary holds many versions.
 const LIBC: &[&str] =
     &["__mem", "mem", "__str", "str", "__wmem", "wmem", "__rawmem", "_intel_fast_mem", "__intel_", "__x86_"];
 /// What the names of functions hold that compilers made of one parallel loop (gcc, clang, icx, icc).
 const OUTLINED: &[&str] = &["_omp_fn", "omp_outlined", "$omp$", "..omp_par", "__par_loop", "__par_region"];
-/// Starts of the names of functions that are certainly the benchmark's own. In a static binary all others may
-/// be a library's.
+/// Starts of the names of the benchmark's functions: in a static binary others may be a library's.
 const OWN: &[&str] = &["main", "tuned_stream_", "stream"];
 /// STREAM's own names for kernels in functions of their own (stream.c, TUNED), and others'.
 const NAMED: &[(&str, &str)] = &[("copy", "Copy"), ("scale", "Scale"), ("add", "Add"), ("triad", "Triad")];
@@ -24,10 +21,8 @@ const MOST_FUNCTIONS: usize = 64;
 /// Loads for each store from which on a loop reads two arrays and not one.
 const TWO_ARRAYS: f64 = 1.5;
 
-/// What one instruction does, as far as it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fact {
-    /// Stores past the cache; the mnemonic.
     Nontemporal(&'static str),
     /// Stores a vector register, whole or in part.
     Store(Width),
@@ -40,7 +35,6 @@ pub(super) enum Fact {
     Call(&'static str),
 }
 
-/// Bytes that a vector register's store writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct Width(pub u16);
@@ -59,17 +53,14 @@ impl Width {
     }
 }
 
-/// A function that holds something worth telling.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Function {
     /// Its symbol, untrusted; empty where there are none.
     pub name: String,
-    /// STREAM's kernel that it looks like: by its name, or as the outlined body of one parallel loop by its
-    /// loads, stores and arithmetic.
+    /// STREAM's kernel that it looks like: by its name, or the outlined body of a loop by its instructions.
     pub kernel: Option<&'static str>,
     pub nontemporal: usize,
     pub calls: Vec<&'static str>,
-    /// The widest store of a vector register.
     pub widest: Option<Width>,
     #[serde(skip)]
     loads: usize,
@@ -95,24 +86,14 @@ pub(super) struct Tally<'a> {
     widest: Option<Width>,
 }
 
-#[derive(Debug)]
-pub(super) struct Summary {
-    pub nontemporal: Vec<Count>,
-    pub calls: Vec<Count>,
-    pub widest: Option<Width>,
-    pub functions: Vec<Function>,
-}
-
 impl<'a> Tally<'a> {
-    /// Counts nothing yet. `is_static`: libraries are part of the code; functions are then distinguished by
-    /// name, if they have names.
+    /// `is_static`: libraries are part of the code, and functions are told apart by name if they have names.
     pub fn new(spans: &'a [Span], is_static: bool) -> Self {
         let only_own = is_static && !spans.is_empty();
         let (functions, mnemonics, calls) = Default::default();
         Tally { spans, only_own, functions, mnemonics, calls, widest: None }
     }
 
-    /// Takes a fact about the instruction at this address.
     pub fn take(&mut self, address: u64, fact: Fact) {
         let index = self.spans.partition_point(|span| span.start <= address).checked_sub(1);
         let index =
@@ -148,7 +129,8 @@ impl<'a> Tally<'a> {
         }
     }
 
-    pub fn finish(self) -> Summary {
+    /// Fills in what was counted.
+    pub fn finish(self, inspection: &mut Inspection) {
         let counts = |map: BTreeMap<&'static str, usize>| {
             let mut counts: Vec<Count> =
                 map.into_iter().map(|(name, count)| Count { name: name.to_owned(), count }).collect();
@@ -164,16 +146,13 @@ impl<'a> Tally<'a> {
             })
             .collect();
         functions.truncate(MOST_FUNCTIONS);
-        Summary {
-            nontemporal: counts(self.mnemonics),
-            calls: counts(self.calls),
-            widest: self.widest,
-            functions,
-        }
+        inspection.nontemporal = counts(self.mnemonics);
+        inspection.calls = counts(self.calls);
+        inspection.widest = self.widest;
+        inspection.functions = functions;
     }
 }
 
-/// Whether a function is certainly the benchmark's.
 fn is_own(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     OWN.iter().any(|start| name.starts_with(start)) || is_outlined(&name)
@@ -186,8 +165,8 @@ fn is_outlined(name: &str) -> bool {
 /// The kernel that a function is, if that is known. A function that holds all loops is none.
 fn kernel(function: &Function) -> Option<&'static str> {
     let name = function.name.to_ascii_lowercase();
-    if let Some(own) = name.strip_prefix("tuned_stream_") {
-        return NAMED.iter().find(|(known, _)| own.starts_with(known)).map(|(_, kernel)| *kernel);
+    if let Some(kernel) = name.strip_prefix("tuned_stream_") {
+        return NAMED.iter().find(|(prefix, _)| kernel.starts_with(prefix)).map(|(_, kernel)| *kernel);
     }
     if !is_outlined(&name) {
         return None;

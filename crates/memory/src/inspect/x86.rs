@@ -9,7 +9,6 @@ use iced_x86::{
 use super::elf::{Code, Image};
 use super::tally::{Fact, Tally, Width};
 
-/// Bytes of an `endbr64`, with which a stub may begin.
 const ENDBR: u64 = 4;
 /// Bytes of a double: smaller pieces of a vector are no numbers of STREAM's.
 const DOUBLE: usize = 8;
@@ -32,7 +31,6 @@ fn decoder<'a>(code: &Code<'a>) -> Decoder<'a> {
     Decoder::with_ip(64, code.bytes, code.address, DecoderOptions::NONE)
 }
 
-/// Entries of the procedure linkage table that jump to a memory function.
 fn stubs(image: &Image) -> BTreeMap<u64, &'static str> {
     let mut stubs = BTreeMap::new();
     if image.slots.is_empty() {
@@ -58,7 +56,6 @@ fn stubs(image: &Image) -> BTreeMap<u64, &'static str> {
     stubs
 }
 
-/// The memory function behind the pointer that an instruction reads.
 fn slot(instruction: &Instruction, image: &Image) -> Option<&'static str> {
     let address = if instruction.is_ip_rel_memory_operand() {
         instruction.ip_rel_memory_address()

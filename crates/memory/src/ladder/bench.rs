@@ -6,23 +6,23 @@ use std::sync::Arc;
 use figure::Evidence;
 use figure::evidence::*;
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::pool::WorkerThread;
 
 use super::plan::Setup;
 use crate::calibration::{Calibration, Policy, Trial};
 use crate::page_evidence;
+use crate::pages::Backing;
 use crate::region::Region;
 use crate::simd::sweep::{LINE, Sweep, sweep};
 use crate::team::Team;
-use crate::worker::{Amount, Kernel, Sample};
+use crate::worker::{Amount, Kernel, Sample, Tasks};
 
-/// Seconds of a sample at least: with [`MOST_SAMPLES`] of them, and one that does not count, a round lasts
-/// ten clock ticks of 10 ms, so that tick accounting (steal, foreign load) can say something.
+/// Seconds of a sample at least: a round of [`MOST_SAMPLES`] and a warm-up lasts ten ticks of 10 ms.
 const SHORTEST_SAMPLE: f64 = 0.025;
 const MOST_SAMPLES: usize = 3;
 /// Bytes of one call: some milliseconds of memory, so that a thread's current CPU is read now and then.
 const CALL_BYTES: u64 = 64 << 20;
-/// Pages of each region whose node is asked for.
 const PAGE_SAMPLES: usize = 256;
 /// Words differ, and their sum is known for any number of them: word i is i x this + 1.
 const SLOPE: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -32,17 +32,14 @@ pub(crate) struct Ladder {
     setup: Setup,
     team: Rc<Team>,
     sweep: Sweep,
-    /// One for each thread.
     regions: Arc<Vec<Region>>,
 }
 
-/// Passes over the first bytes of each region.
 pub(crate) struct Passes {
     sweep: Sweep,
     regions: Arc<Vec<Region>>,
     bytes: u64,
     passes: u64,
-    /// Sums of the words in even and in odd lines.
     sums: [u64; 2],
 }
 
@@ -62,7 +59,7 @@ fn sums_of(bytes: u64) -> [u64; 2] {
 
 impl Ladder {
     /// Writes every word, each thread its own region: the first touch.
-    fn fill(&self) -> Result<(), String> {
+    fn fill(&self) -> Result<(), Failure> {
         let regions = self.regions.clone();
         self.team.each(move |thread| {
             let region = &regions[thread.index];
@@ -84,27 +81,18 @@ impl Kernel for Ladder {
     const WARM_UP: usize = 1;
     const IS_EXACT: bool = true;
 
-    fn set_up(setup: Setup) -> Result<(Ladder, Vec<(String, u64)>), String> {
+    fn set_up(setup: Setup) -> Result<(Ladder, Tasks<Ladder>), Failure> {
         let team = Team::new(&setup.machine, &setup.threads, Clock::for_machine(&setup.machine))?;
         let most = setup.tasks.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0) as usize;
-        let map = |_: &_| {
-            Region::map(most, setup.pages, None).map_err(|error| {
-                format!(
-                    "{} on {} pages could not be mapped: {error}; a limit on address space (ulimit -v) or \
-                     vm.overcommit_memory=2 may forbid it: end --sizes earlier",
-                    figure::format::bytes(most as f64),
-                    setup.pages.word()
-                )
-            })
-        };
-        let regions = setup.threads.iter().map(map).collect::<Result<Vec<_>, _>>()?;
+        let regions = setup.threads.iter().map(|_| Region::map(most, setup.pages, None));
+        let regions = regions.collect::<Result<Vec<_>, _>>()?;
         let (sweep, tasks) = (sweep(setup.simd), setup.tasks.clone());
         let kernel = Ladder { setup, team: Rc::new(team), sweep, regions: Arc::new(regions) };
         kernel.fill()?;
         Ok((kernel, tasks))
     }
 
-    fn team(&self, _task: &u64) -> Result<Rc<Team>, String> {
+    fn team(&self, _task: &u64) -> Result<Rc<Team>, Failure> {
         Ok(self.team.clone())
     }
 
@@ -123,7 +111,7 @@ impl Kernel for Ladder {
         Amount::Bytes((bytes * self.team.threads() as u64) as f64)
     }
 
-    fn sample(&mut self, bytes: &u64, calibration: Calibration) -> Result<Passes, String> {
+    fn sample(&mut self, bytes: &u64, calibration: Calibration) -> Result<Passes, Failure> {
         Ok(Passes {
             sweep: self.sweep,
             regions: self.regions.clone(),
@@ -133,20 +121,20 @@ impl Kernel for Ladder {
         })
     }
 
-    fn verify_all(&mut self) -> Result<Vec<f64>, String> {
+    fn verify_all(&mut self) -> Result<Vec<f64>, Failure> {
         // Memory is never written again, and every pass checks its sum.
         Ok(vec![0.0])
     }
 
-    fn page_evidence(&self) -> Result<Vec<Evidence>, String> {
-        let regions: Vec<&Region> = self.regions.iter().collect();
-        let bytes = regions.iter().map(|region| region.bytes() as u64).sum();
-        let nodes = regions.iter().map(|region| region.nodes(PAGE_SAMPLES)).collect();
-        let local = page_evidence::local_share(&self.setup.machine, &self.setup.threads, nodes);
-        Ok(vec![page_evidence::of_regions(&regions, bytes, local)])
+    fn page_evidence(&self) -> Result<Vec<Evidence>, Failure> {
+        let backing = Backing::sum(self.regions.iter().map(Region::backing));
+        let bytes = self.regions.iter().map(|region| region.bytes() as f64).sum();
+        let nodes = self.regions.iter().map(|region| region.nodes(PAGE_SAMPLES)).collect();
+        let Setup { machine, threads, .. } = &self.setup;
+        Ok(vec![page_evidence::of_threads(backing, bytes, machine, threads, nodes)])
     }
 
-    fn evidence(&self) -> Result<Evidence, String> {
+    fn evidence(&self) -> Result<Evidence, Failure> {
         let mut evidence = self.team.evidence();
         // A sum that is right has read every word.
         evidence.put(MEMORY_NONZERO, true);

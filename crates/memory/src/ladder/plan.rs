@@ -4,13 +4,11 @@ use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, Convention, CpuList, Figure, Machine, Reading, Unit, format};
 use lab::placement;
-use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
 use crate::conditions;
-use crate::deadlines;
 use crate::edges;
-use crate::ladder_sizes::{self, Density};
+use crate::ladder_sizes::{self, Density, FILLED, ROUND};
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
 use crate::simd::Simd;
@@ -18,18 +16,13 @@ use crate::sizes::{self, CACHE_FACTOR};
 
 /// The curve, and what the ids of its figures begin with.
 pub const SERIES: &str = "memory.ladder";
-/// `kernel` of its figures.
 pub const KERNEL: &str = "sweep";
 /// Largest size by default: 4 x the caches, at least this much, …
 const LEAST_LARGEST: u64 = 256 << 20;
 /// … and at most this much.
 const MOST_LARGEST: u64 = 4 << 30;
-/// Seconds that a round of one figure takes, with what is around it.
-const ROUND: f64 = 0.12;
 /// Read bandwidth of one thread that passes over the largest sizes are estimated with.
 const USUAL_RATE: f64 = 10e9;
-/// Share of the time that the plan may fill with the least rounds; the rest is for rounds that are repeated.
-const FILLED: f64 = 0.9;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
@@ -41,11 +34,7 @@ pub struct Setup {
     pub tasks: Vec<(String, u64)>,
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let placement =
         placement::place(machine, &options.places, options.bind, Some(options.threads.unwrap_or(1)))?;
@@ -64,8 +53,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let lean = seconds > options.rules.max_time * FILLED;
     let sizes = if lean { sizes_at(Density::Lean) } else { full };
 
-    // With small pages the ends of caches that are indexed by physical address depend on which pages one
-    // happens to get.
+    // With small pages the end of a physically indexed cache depends on which pages are obtained.
     let pages = options.pages.or_huge(machine);
     let conditions = conditions::of_placement(&placement)
         .with(key::KERNEL, KERNEL.to_owned())
@@ -104,17 +92,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     if !limited_by.is_empty() {
         notes.push(("limited", limited_by));
     }
-    let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.ladder",
-        setup: serde_json::to_value(&setup)?,
-        figures,
-        rules: options.rules,
-        preparing: format!("first touch of {}", format::bytes(bytes)),
-        least_seconds: sizes::touch_seconds(machine, placement.threads.len(), bytes),
-        prepare_deadline: deadlines::touch(bytes),
-        round_deadline: deadlines::pass(bytes),
-    };
+    let least_seconds = sizes::touch_seconds(machine, placement.threads.len(), bytes);
+    let suite = mode::suite("memory.ladder", setup, figures, options.rules, least_seconds, bytes);
     Ok(Planned { suite, notes })
 }
 
@@ -132,41 +111,10 @@ fn planned(bytes: u64, conditions: Conditions, room: &Reading<sizes::Room>) -> F
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
+    use crate::testing::{ladder_options as options, two_cpus as machine};
     use figure::Status;
-    use figure::host::{Cache, CacheKind, LogicalCpu};
-    use lab::schedule::Rules;
-
-    /// Two CPUs with an L2 of 1 MiB each and a shared L3 of 32 MiB, and 8 GiB of memory.
-    pub(crate) fn machine() -> Machine {
-        let mut machine = Machine::default();
-        let cache = |level, size, cpus: &str| Cache {
-            level,
-            kind: CacheKind::Unified,
-            size,
-            line: Some(64),
-            ways: None,
-            cpus: cpus.parse().unwrap(),
-        };
-        machine.caches.instances =
-            vec![cache(2, 1 << 20, "0"), cache(2, 1 << 20, "1"), cache(3, 32 << 20, "0-1")];
-        let cpu = |cpu: u32| LogicalCpu {
-            cpu,
-            core: cpu,
-            siblings: CpuList::from_iter([cpu]),
-            ..Default::default()
-        };
-        machine.topology.cpus = vec![cpu(0), cpu(1)];
-        machine.topology.online = "0-1".parse().unwrap();
-        machine.topology.allowed = "0-1".parse().unwrap();
-        machine.memory.available = Reading::Value(8 << 30);
-        machine
-    }
-
-    pub(crate) fn options(max_time: f64) -> Options {
-        Options::new(Rules { least: 6, most: 12, target: 0.02, max_time, repeats: 2 })
-    }
 
     #[test]
     fn one_thread_climbs_to_four_times_its_caches() {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use figure::evidence::*;
 use figure::{CpuList, Evidence, Machine, Reading, Round};
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::pool::WorkerThread;
 
 use super::plan::{self, Setup};
@@ -21,29 +22,24 @@ use crate::pointer_chain::PointerChain;
 use crate::region::Region;
 use crate::sizes;
 use crate::team::Team;
-use crate::worker::{Amount, Kernel, Sample};
+use crate::worker::{Amount, Kernel, Sample, Tasks};
 
-/// Seconds of a sample at least: with [`SAMPLES`] of them, and one that does not count, a round lasts ten
-/// clock ticks of 10 ms, so that tick accounting (steal, foreign load) can say something.
+/// Seconds of a sample at least: a round of [`SAMPLES`] and a warm-up lasts ten ticks of 10 ms.
 const SHORTEST_SAMPLE: f64 = 0.025;
-/// Timed samples of a round.
 const SAMPLES: usize = 3;
 /// Seconds of the trial that finds out how fast a chain is.
 const TRIAL: f64 = 0.002;
 /// Caches that are not shown may remember this much: more than any last level that one CPU can fill has.
 const UNKNOWN_CACHE: u64 = 1 << 30;
-/// Pages of a region whose node is asked for.
 const PAGE_SAMPLES: usize = 256;
 
 /// A chain, and how far it was walked. A pass is a segment of it.
 pub(crate) struct Task {
     chain: Arc<PointerChain>,
     region: usize,
-    /// The point where the next walk begins.
     point: usize,
 }
 
-/// The chains of all sizes, ready to measure.
 pub(crate) struct Latency {
     machine: Machine,
     place: CpuList,
@@ -53,39 +49,29 @@ pub(crate) struct Latency {
     remembered: u64,
 }
 
-/// A walk along a chain, sample after sample.
 pub(crate) struct Walk {
     chain: Arc<PointerChain>,
     point: usize,
-    /// Segments of a sample.
     segments: usize,
 }
 
 /// Maps a region for each sort of pages; one that no chain needs stays unmapped.
-fn map(setup: &Setup) -> Result<Vec<Arc<Region>>, String> {
+fn map(setup: &Setup) -> Result<Vec<Arc<Region>>, Failure> {
     let is_needed = |index: usize| setup.tasks.iter().any(|task| task.region == index);
     let map = |(index, (pages, bytes)): (usize, &(Pages, u64))| {
         let (pages, bytes) = if is_needed(index) { (*pages, *bytes) } else { (Pages::Default, 1) };
-        Region::map(bytes as usize, pages, None).map(Arc::new).map_err(|error| {
-            format!(
-                "{} on {} pages could not be mapped: {error}; a limit on address space (ulimit -v) or \
-                 vm.overcommit_memory=2 may forbid it: end --sizes earlier",
-                figure::format::bytes(bytes as f64),
-                pages.word()
-            )
-        })
+        Region::map(bytes as usize, pages, None).map(Arc::new)
     };
     setup.regions.iter().enumerate().map(map).collect()
 }
 
-/// Writes a chain on the thread that will walk it, which thereby touches its pages first.
 fn write(
     team: &Team,
     region: &Arc<Region>,
     task: &plan::Task,
     stride: usize,
     seed: u64,
-) -> Result<PointerChain, String> {
+) -> Result<PointerChain, Failure> {
     let (region, task) = (region.clone(), task.clone());
     let order = if task.paged { Order::Pages(pages::base_page()) } else { Order::Random };
     let mut chains = team.each(move |_| {
@@ -94,7 +80,7 @@ fn write(
         // region.
         unsafe { PointerChain::write(region.clone(), offset, bytes, stride, order, seed) }
     })?;
-    chains.pop().ok_or_else(|| "no thread wrote the chain".to_owned())
+    chains.pop().ok_or_else(|| Failure::new("no thread wrote the chain"))
 }
 
 impl Kernel for Latency {
@@ -106,7 +92,7 @@ impl Kernel for Latency {
     const WARM_UP: usize = 1;
     const IS_EXACT: bool = true;
 
-    fn set_up(setup: Setup) -> Result<(Latency, Vec<(String, Task)>), String> {
+    fn set_up(setup: Setup) -> Result<(Latency, Tasks<Latency>), Failure> {
         let place = CpuList::from_iter([setup.cpu]);
         let team =
             Team::new(&setup.machine, std::slice::from_ref(&place), Clock::for_machine(&setup.machine))?;
@@ -122,7 +108,7 @@ impl Kernel for Latency {
         Ok((Latency { machine: setup.machine, place, team, regions, remembered }, tasks))
     }
 
-    fn team(&self, _task: &Task) -> Result<Rc<Team>, String> {
+    fn team(&self, _task: &Task) -> Result<Rc<Team>, Failure> {
         Ok(self.team.clone())
     }
 
@@ -147,13 +133,12 @@ impl Kernel for Latency {
         Amount::Steps(task.chain.steps(task.point + sample * segments, segments) as f64)
     }
 
-    fn prepare(&mut self, team: &Team, task: &Task, _round: usize) -> Result<(), String> {
+    fn prepare(&mut self, team: &Team, task: &Task, _round: usize) -> Result<(), Failure> {
         let (chain, point, remembered) = (task.chain.clone(), task.point, self.remembered);
-        team.each(move |_| chain.warm(point, remembered))?;
-        Ok(())
+        team.each(move |_| chain.warm(point, remembered)).map(drop)
     }
 
-    fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Walk, String> {
+    fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Walk, Failure> {
         let segments = calibration.passes as usize;
         Ok(Walk { chain: task.chain.clone(), point: task.point, segments })
     }
@@ -168,16 +153,16 @@ impl Kernel for Latency {
         round.evidence.put_reading(LATENCY_CYCLES, cycles);
     }
 
-    fn verify_all(&mut self) -> Result<Vec<f64>, String> {
+    fn verify_all(&mut self) -> Result<Vec<f64>, Failure> {
         // Chains are never written again, and where each walk ended is checked.
         Ok(vec![0.0; self.regions.len()])
     }
 
-    fn page_evidence(&self) -> Result<Vec<Evidence>, String> {
+    fn page_evidence(&self) -> Result<Vec<Evidence>, Failure> {
         let pages = |region: &Arc<Region>| {
-            let nodes = vec![region.nodes(PAGE_SAMPLES)];
-            let local = page_evidence::local_share(&self.machine, std::slice::from_ref(&self.place), nodes);
-            page_evidence::of_regions(&[&**region], region.bytes() as u64, local)
+            let (place, nodes) = (std::slice::from_ref(&self.place), vec![region.nodes(PAGE_SAMPLES)]);
+            let bytes = region.bytes() as f64;
+            page_evidence::of_threads(region.backing(), bytes, &self.machine, place, nodes)
         };
         Ok(self.regions.iter().map(pages).collect())
     }
@@ -186,7 +171,7 @@ impl Kernel for Latency {
         task.region
     }
 
-    fn evidence(&self) -> Result<Evidence, String> {
+    fn evidence(&self) -> Result<Evidence, Failure> {
         let mut evidence = self.team.evidence();
         evidence.merge(sizes::cache_evidence(&self.machine, &self.place));
         // Every element that was written is an address, and a walk that arrives has read them.
@@ -197,7 +182,7 @@ impl Kernel for Latency {
 
 impl Sample for Walk {
     /// The error is 0 if the walk ended where it must, else 1.
-    fn run(&self, _seat: &WorkerThread, sample: usize) -> f64 {
+    fn run(&self, _thread: &WorkerThread, sample: usize) -> f64 {
         let arrived = self.chain.walk(self.point + sample * self.segments, self.segments);
         if arrived { 0.0 } else { 1.0 }
     }
@@ -210,10 +195,8 @@ fn cycles(latency: f64, evidence: &Evidence) -> Reading<f64> {
             "the canary counts cycles on x86 only: elsewhere its multiplication takes 2 to 5",
         );
     }
-    match (evidence.get(CANARY_BEFORE), evidence.get(CANARY_AFTER)) {
-        (Reading::Value(before), Reading::Value(after)) => Reading::Value(latency * (before + after) / 2.0),
-        (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::Unknown(reason),
-    }
+    let canaries = evidence.get(CANARY_BEFORE).and(evidence.get(CANARY_AFTER));
+    canaries.map(|(before, after)| latency * (before + after) / 2.0)
 }
 
 #[cfg(test)]

@@ -2,12 +2,10 @@
 //!
 //! An element needs one word of its line, so as many chains as a line has words can lie over one another: a
 //! ladder up to 2 GiB then takes 2 GiB and not 7. While one chain is walked the others are not, and what they
-//! left in caches is displaced before (see [`walk`](super::walk)).
+//! left in caches is displaced before (see `bench`).
 
-/// Bytes of a word: a pointer.
 const WORD: u64 = size_of::<usize>() as u64;
 
-/// A region with room for all chains, and the offset of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     pub bytes: u64,
@@ -15,8 +13,7 @@ pub struct Layout {
     pub offsets: Vec<u64>,
 }
 
-/// Lays chains of these sizes (multiples of `stride`) side by side where a layer of words has room, else over
-/// one another: the largest first, each in the first layer that has room for it.
+/// Lays chains (multiples of `stride`), the largest first, each in the first layer of words with room.
 pub fn layout(sizes: &[u64], stride: u64) -> Layout {
     let largest = sizes.iter().copied().max().unwrap_or(0);
     let mut order: Vec<usize> = (0..sizes.len()).collect();

@@ -12,24 +12,21 @@ use super::layout;
 use crate::conditions;
 use crate::deadlines;
 use crate::edges;
-use crate::ladder_sizes::{self, Density};
+use crate::ladder_sizes::{self, Density, FILLED, ROUND};
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
 use crate::pointer_chain;
 use crate::sizes::{self, CACHE_FACTOR};
 
-/// `kernel` of all figures that are the latency of a load.
 pub const KERNEL: &str = "latency";
 /// The figure that stands for idle memory latency, with huge pages.
 pub const DRAM: &str = "memory.latency.dram";
-/// The same with small pages.
 pub const DRAM_SMALL: &str = "memory.latency.dram.small";
 
 #[derive(Debug)]
 pub struct Series {
     /// `order.pages`: what its ids and its `series` say behind `memory.latency`.
     pub word: &'static str,
-    /// Page by page, or fully random.
     pub paged: bool,
     /// On small pages, or huge ones.
     pub small: bool,
@@ -37,7 +34,6 @@ pub struct Series {
     octaves: (u32, u32),
     /// Where time is short it ends here.
     lean_end: u64,
-    /// The id of its last figure, if that stands for memory.
     dram: Option<&'static str>,
 }
 
@@ -69,35 +65,27 @@ pub static SERIES: &[Series] = &[
     },
 ];
 
-/// Largest size by default: STREAM's rule of 4 x the caches, at least this much, as chains of a few 100 MiB
-/// are partly translated by cached page tables.
+/// Largest size by default: 4 x the caches, at least this: smaller chains profit from cached page tables.
 const LEAST_LARGEST: u64 = 1 << 30;
 /// … and at most this much: laying a chain takes a second for each GiB.
 const MOST_LARGEST: u64 = 4 << 30;
-/// Small pages begin to differ where a first-level TLB of 64 entries no longer reaches, at 256 KiB; one size
-/// below shows that they do not before.
+/// Small pages differ where a first-level TLB of 64 entries ends, at 256 KiB; one size below shows the start.
 const SMALL_BEGIN: u64 = 128 << 10;
 /// Where time is short, page by page is compared where random order surely costs page walks.
 const PAGED_BEGIN: u64 = 4 << 20;
 /// With fewer sizes than this a ladder is not cut.
 const LEAST_SIZES: usize = 3;
-/// Seconds that a round of one figure takes, with what is around it.
-const ROUND: f64 = 0.12;
 /// Seconds that laying a GiB of chain takes, with its first touch.
 const LAY_GIB: f64 = 0.8;
-/// Share of the time that the plan may fill with the least rounds; the rest is for rounds that are repeated.
-const FILLED: f64 = 0.9;
 /// Bytes a second that laying reaches at least, for the deadline.
 const SLOWEST_LAY: f64 = 0.02e9;
 
-/// One chain, for the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
     pub id: String,
     pub region: usize,
     pub offset: u64,
     pub bytes: u64,
-    /// Page by page, or fully random.
     pub paged: bool,
 }
 
@@ -107,16 +95,11 @@ pub struct Setup {
     pub cpu: u32,
     /// Bytes from element to element.
     pub stride: u64,
-    /// Pages and bytes of each region.
     pub regions: Vec<(Pages, u64)>,
     pub tasks: Vec<Task>,
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let placement = placement::place(machine, &options.places, options.bind, Some(1))?;
     let cpu = placement.first_cpus().first().copied().unwrap_or(0);
     let series: Vec<&Series> = SERIES.iter().filter(|series| kind(options.pages, series).is_some()).collect();
@@ -153,7 +136,11 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         }
     }
     let layouts: Vec<_> = chains.bytes.iter().map(|sizes| layout::layout(sizes, stride)).collect();
-    let (tasks, mut figures) = (chains.laid_out(&layouts), chains.figures);
+    let Chains { mut tasks, mut figures, .. } = chains;
+    let mut offsets: Vec<_> = layouts.iter().map(|layout| layout.offsets.iter()).collect();
+    for task in &mut tasks {
+        task.offset = offsets[task.region].next().copied().unwrap_or(0);
+    }
     let regions: Vec<(Pages, u64)> =
         regions.into_iter().zip(&layouts).map(|(pages, layout)| (pages, layout.bytes)).collect();
     let mapped: u64 = regions.iter().map(|(_, bytes)| bytes).sum();
@@ -166,21 +153,17 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let laid = tasks.iter().map(|task| task.bytes).sum::<u64>() as f64;
     let notes = notes(cpu, (from, to), &limited_by, density, &regions, stride, tasks.len());
     let setup = Setup { machine: machine.clone(), cpu, stride, regions, tasks };
+    let bytes = mapped as f64;
+    let least_seconds = sizes::touch_seconds(machine, 1, bytes);
     let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.latency",
-        setup: serde_json::to_value(&setup)?,
-        figures,
-        rules: options.rules,
         preparing: format!("laying chains of {} in all", format::bytes(laid)),
-        least_seconds: sizes::touch_seconds(machine, 1, mapped as f64),
         prepare_deadline: deadlines::GRACE + laid / SLOWEST_LAY,
         round_deadline: deadlines::GRACE,
+        ..mode::suite("memory.latency", setup, figures, options.rules, least_seconds, bytes)
     };
     Ok(Planned { suite, notes })
 }
 
-/// Makes figures and their chains side by side.
 struct Chains {
     tasks: Vec<Task>,
     figures: Vec<Figure>,
@@ -199,35 +182,16 @@ impl Chains {
         problem: Option<&str>,
     ) {
         let figure = planned(series, bytes, pages, dram, self.base.clone());
-        match problem {
-            // A chain that cannot be had is not laid.
-            Some(problem) => self.figures.push(figure.not_available(problem)),
-            None => {
-                self.tasks.push(Task {
-                    id: figure.id.clone(),
-                    region,
-                    offset: 0,
-                    bytes,
-                    paged: series.paged,
-                });
-                self.bytes[region].push(bytes);
-                self.figures.push(figure);
-            }
+        // A chain that cannot be measured is not laid.
+        if problem.is_none() {
+            let (id, paged) = (figure.id.clone(), series.paged);
+            self.tasks.push(Task { id, region, offset: 0, bytes, paged });
+            self.bytes[region].push(bytes);
         }
-    }
-
-    /// The chains with their places.
-    fn laid_out(&self, layouts: &[layout::Layout]) -> Vec<Task> {
-        let mut offsets: Vec<_> = layouts.iter().map(|layout| layout.offsets.iter()).collect();
-        let place = |task: &Task| {
-            let offset = offsets[task.region].next().copied().unwrap_or(0);
-            Task { offset, ..task.clone() }
-        };
-        self.tasks.iter().map(place).collect()
+        self.figures.push(problem.into_iter().fold(figure, Figure::not_available));
     }
 }
 
-/// The pages that a series is measured on; `None` if `--pages` leaves it out.
 fn kind(asked: Pages, series: &Series) -> Option<Pages> {
     match (asked, series.small) {
         (Pages::Default | Pages::Small, true) => Some(Pages::Small),
@@ -237,7 +201,6 @@ fn kind(asked: Pages, series: &Series) -> Option<Pages> {
     }
 }
 
-/// The sizes of each series: as many as the time allows.
 fn sizes(series: &[&Series], ends: (u64, u64), caches: &[u64], rules: &Rules) -> (Vec<Vec<u64>>, Density) {
     let sizes_at = |density: Density| -> Vec<Vec<u64>> {
         let all = ladder_sizes::sizes(ends.0, ends.1, caches, density);

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use figure::evidence::*;
-use figure::{CpuList, Event, Evidence, Reading, Round};
+use figure::{CpuList, Event, Evidence, Round};
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::measure::Measured;
+use lab::pool::WorkerThread;
 use lab::worker::{Bench, WorkerReport};
 
 use super::memory::Memory;
@@ -15,14 +17,14 @@ use super::roles::{Gate, TimedWork, Traffic, chase, inject, inject_all};
 use crate::bandwidth::expected::{TOLERANCE, relative_error};
 use crate::chase::UNROLL;
 use crate::kernels::Mix;
-use crate::mix::bench::map;
 use crate::mix::contents::value;
 use crate::page_evidence;
+use crate::pages::Backing;
 use crate::region::Region;
 use crate::simd::mix::PAGE_ELEMENTS;
 use crate::sizes;
 use crate::team::Team;
-use crate::thread_blocks::GROUP_BYTES;
+use crate::thread_blocks::{GROUP_BYTES, ThreadBlocks};
 
 /// Samples of a round: their median bears one that an interrupt hit.
 const SAMPLES: usize = 4;
@@ -30,7 +32,6 @@ const SAMPLES: usize = 4;
 const TRIAL_STEPS: u64 = 1 << 16;
 /// Groups of each thread's untimed walk by which the groups of a sample are found: 48 MiB.
 const TRIAL_GROUPS: usize = 1 << 10;
-/// Pages of the chain whose node is asked for.
 const PAGE_SAMPLES: usize = 192;
 
 struct LoadedBench {
@@ -43,36 +44,28 @@ struct LoadedBench {
     tasks: BTreeMap<String, Task>,
     /// Figures with rounds of this worker: rounds of one that died cannot be checked.
     measured: BTreeSet<String>,
-    /// Steps of a sample, the same at every point.
     steps: u64,
     /// Groups that each thread walks in a sample in which all inject, by mix.
     groups: BTreeMap<String, usize>,
     at_start: Evidence,
 }
 
-/// Maps and touches the memory, writes the chain, starts the threads, and records which pages were obtained.
-///
-/// # Errors
-/// What is not available, in words for the user.
 pub fn prepare(
-    plan: serde_json::Value,
+    setup: Setup,
     _event: &mut dyn FnMut(Event),
-) -> Result<(Box<dyn Bench>, WorkerReport), String> {
-    let setup: Setup = serde_json::from_value(plan).map_err(|error| format!("not a plan: {error}"))?;
+) -> Result<(Box<dyn Bench>, WorkerReport), Failure> {
     let team = |threads: &[CpuList]| Team::new(&setup.machine, threads, Clock::for_machine(&setup.machine));
     let (alone, all) = (team(&setup.threads[..1])?, team(&setup.threads)?);
-    let region = Region::map(setup.chain, setup.pages, None).map_err(|error| {
-        let bytes = figure::format::bytes(setup.chain as f64);
-        format!("a chain of {bytes} could not be mapped: {error}; give a smaller --array-size")
-    })?;
+    let region = Region::map(setup.chain, setup.pages, None)?;
     let threads = setup.threads.len();
-    let memory = Arc::new(Memory::new(region, map(threads, setup.groups, setup.pages)?, threads));
+    let blocks = ThreadBlocks::map(threads, setup.groups, setup.pages)?;
+    let memory = Arc::new(Memory::new(region, blocks, threads));
     let (shared, stride) = (memory.clone(), setup.stride);
-    all.each(move |seat| {
-        if seat.index == 0 {
+    all.each(move |thread| {
+        if thread.index == 0 {
             shared.write_chain(stride);
         }
-        shared.fill(seat.index);
+        shared.fill(thread.index);
     })?;
     let steps = steps(&alone, &memory, setup.round)?;
     let tasks = setup.tasks.iter().map(|task| (task.id.clone(), task.clone())).collect();
@@ -92,29 +85,23 @@ pub fn prepare(
     Ok((Box::new(bench), facts))
 }
 
-/// Steps of a sample, by an untimed walk.
-fn steps(alone: &Team, memory: &Arc<Memory>, round: f64) -> Result<u64, String> {
+fn steps(alone: &Team, memory: &Arc<Memory>, round: f64) -> Result<u64, Failure> {
     let memory = memory.clone();
-    let seconds = alone.each(move |seat| {
-        let start = seat.clock.now();
-        memory.chase(TRIAL_STEPS);
-        seat.clock.seconds(start, seat.clock.now())
-    })?;
-    let step = seconds.first().copied().unwrap_or(0.0).max(1e-9) / TRIAL_STEPS as f64;
+    let seconds = alone.untimed_seconds(move |_| memory.chase(TRIAL_STEPS))?;
+    let step = seconds / TRIAL_STEPS as f64;
     Ok(((round / SAMPLES as f64 / step) as u64).max(UNROLL).next_multiple_of(UNROLL))
 }
 
 impl LoadedBench {
-    /// What is true of every figure.
-    fn facts(&self) -> Result<WorkerReport, String> {
+    fn facts(&self) -> Result<WorkerReport, Failure> {
         let mut facts = WorkerReport { evidence: self.all.evidence(), ..WorkerReport::default() };
         let evidence = &mut facts.evidence;
         evidence.put(PLACE_READBACK, self.all.pool.readback && self.alone.pool.readback);
         evidence.merge(sizes::cache_evidence(&self.setup.machine, self.all.cpus()));
         evidence.merge(self.at_start.clone());
         let memory = self.memory.clone();
-        let filled = self.all.each(move |seat| {
-            let start = memory.blocks.start(seat.index);
+        let filled = self.all.each(move |thread| {
+            let start = memory.blocks.start(thread.index);
             (0..memory.blocks.elements()).step_by(PAGE_ELEMENTS * 97).all(|element| {
                 // SAFETY: inside the thread's own block, which no thread writes at the same time.
                 let held = unsafe { start.wrapping_add(element).read_volatile() };
@@ -140,39 +127,37 @@ impl LoadedBench {
         Ok(facts)
     }
 
-    /// Size and place of the pages, as they are now.
-    fn pages(&self) -> Result<Evidence, String> {
+    fn pages(&self) -> Result<Evidence, Failure> {
         let memory = self.memory.clone();
-        let nodes = self.all.each(move |seat| {
-            let block = memory.blocks.nodes(seat.index);
-            let chain =
-                if seat.index == 0 { memory.region.nodes(PAGE_SAMPLES) } else { Reading::Value(vec![]) };
-            match (block, chain) {
-                (Reading::Value(block), Reading::Value(chain)) => Reading::Value([block, chain].concat()),
-                (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::Unknown(reason),
+        let nodes = self.all.each(move |thread| {
+            let block = memory.blocks.nodes(thread.index);
+            if thread.index > 0 {
+                return block;
             }
+            block.and(memory.region.nodes(PAGE_SAMPLES)).map(|(block, chain)| [block, chain].concat())
         })?;
-        let local = page_evidence::local_share(&self.setup.machine, &self.setup.threads, nodes);
         let (chain, blocks) = (&self.memory.region, &self.memory.blocks);
-        let bytes = chain.bytes() as u64 + blocks.bytes();
-        Ok(page_evidence::of_regions(&[chain, blocks.region()], bytes, local))
+        let backing = Backing::sum([chain.backing(), blocks.backing()]);
+        let bytes = chain.bytes() as f64 + blocks.bytes();
+        let Setup { machine, threads, .. } = &self.setup;
+        Ok(page_evidence::of_threads(backing, bytes, machine, threads, nodes))
     }
 
-    fn idle(&self) -> Result<Round, String> {
+    fn idle(&self) -> Result<Round, Failure> {
         let (memory, steps) = (self.memory.clone(), self.steps);
         let (measured, work) =
-            self.alone.round(SAMPLES, move |seat, _| chase(&memory, seat, &Gate::default(), 0, steps))?;
+            self.alone.round(SAMPLES, move |thread, _| chase(&memory, thread, &Gate::default(), 0, steps))?;
         let latencies = work[0].iter().map(latency).collect();
         Ok(round(measured, latencies))
     }
 
-    fn loaded(&self, traffic: Traffic) -> Result<Round, String> {
+    fn loaded(&self, traffic: Traffic) -> Result<Round, Failure> {
         let (memory, steps) = (self.memory.clone(), self.steps);
         let gates: Vec<Gate> = (0..SAMPLES).map(|_| Gate::default()).collect();
         let injectors = self.setup.threads.len() - 1;
-        let (measured, work) = self.all.round(SAMPLES, move |seat, sample| match seat.index {
-            0 => chase(&memory, seat, &gates[sample], injectors, steps),
-            _ => inject(&memory, seat, &gates[sample], traffic),
+        let (measured, work) = self.all.round(SAMPLES, move |thread, sample| match thread.index {
+            0 => chase(&memory, thread, &gates[sample], injectors, steps),
+            _ => inject(&memory, thread, &gates[sample], traffic),
         })?;
         let latencies = work[0].iter().map(latency).collect();
         let injected = |sample: usize| {
@@ -184,14 +169,13 @@ impl LoadedBench {
         Ok(round)
     }
 
-    fn all(&mut self, mix: Mix, traffic: Traffic) -> Result<Round, String> {
+    fn all(&mut self, mix: Mix, traffic: Traffic) -> Result<Round, Failure> {
         let groups = match self.groups.get(&mix.to_string()) {
             Some(groups) => *groups,
             None => {
                 let memory = self.memory.clone();
-                let (trial, _) =
-                    self.all.round(1, move |seat, _| inject_all(&memory, seat, traffic, TRIAL_GROUPS))?;
-                let seconds = trial.samples.first().copied().unwrap_or(0.0).max(1e-9);
+                let trial = move |thread: &WorkerThread| inject_all(&memory, thread, traffic, TRIAL_GROUPS);
+                let seconds = self.all.untimed_seconds(trial)?;
                 let groups =
                     (self.setup.round / SAMPLES as f64 / seconds * TRIAL_GROUPS as f64).ceil() as usize;
                 self.groups.insert(mix.to_string(), groups);
@@ -200,15 +184,14 @@ impl LoadedBench {
         };
         let memory = self.memory.clone();
         let (measured, _) =
-            self.all.round(SAMPLES, move |seat, _| inject_all(&memory, seat, traffic, groups))?;
+            self.all.round(SAMPLES, move |thread, _| inject_all(&memory, thread, traffic, groups))?;
         let bytes = (self.setup.threads.len() * groups * GROUP_BYTES) as f64;
         let rates = measured.samples.iter().map(|seconds| bytes / seconds / 1e9).collect();
         Ok(round(measured, rates))
     }
 
-    fn traffic(&self, mix: Mix, spins: u64) -> Result<Traffic, String> {
-        let simd = self.setup.simd;
-        let walk = simd.walk(mix, spins > 0).ok_or_else(|| format!("no {} code for {mix}", simd.word()))?;
+    fn traffic(&self, mix: Mix, spins: u64) -> Result<Traffic, Failure> {
+        let walk = self.setup.simd.required_walk(mix, spins > 0)?;
         Ok(Traffic { mix, walk, spins })
     }
 }
@@ -222,8 +205,8 @@ fn round(measured: Measured, samples: Vec<f64>) -> Round {
 }
 
 impl Bench for LoadedBench {
-    fn round(&mut self, id: &str) -> Result<Round, String> {
-        let point = self.tasks.get(id).ok_or_else(|| format!("no figure {id}"))?.point;
+    fn round(&mut self, id: &str) -> Result<Round, Failure> {
+        let point = self.tasks.get(id).ok_or_else(|| Failure::new("no figure").on(id))?.point;
         let round = match point {
             Point::Idle => self.idle(),
             Point::Loaded { mix, delay } => self.loaded(self.traffic(mix, delay)?),
@@ -234,10 +217,9 @@ impl Bench for LoadedBench {
         Ok(round)
     }
 
-    fn finish(&mut self) -> Result<WorkerReport, String> {
+    fn finish(&mut self) -> Result<WorkerReport, Failure> {
         let memory = self.memory.clone();
-        let errors = self.all.each(move |seat| memory.worst(seat.index))?;
-        let blocks = errors.into_iter().fold(0.0, f64::max);
+        let blocks = self.all.worst(move |thread| memory.worst(thread.index))?;
         let worst = if self.memory.chain_held() { blocks } else { f64::INFINITY };
         let mut verified = Evidence::default();
         verified.put(VERIFIED, worst <= TOLERANCE);

@@ -27,7 +27,6 @@ pub fn complete(figures: &mut Vec<Figure>, machine: &Machine) {
     *figures = completed;
 }
 
-/// The bandwidth of a latency's rounds.
 fn bandwidth(latency: &Figure, machine: &Machine) -> Figure {
     let mut figure = latency.clone();
     figure.id = format!("{}.bandwidth", latency.id);

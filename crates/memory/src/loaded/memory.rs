@@ -1,5 +1,4 @@
-//! What the threads work on: the chain of the one that chases, and a block for each that injects; and how it
-//! is known that both did what they should.
+//! The chain of the thread that chases, a block for each that injects, and proof of their work.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,13 +10,11 @@ use crate::region::Region;
 use crate::simd::mix::{GROUP, PAGE_ELEMENTS, PAGES, Turn, Walk};
 use crate::thread_blocks::ThreadBlocks;
 
-/// Seed of the chain, any: the same order in every run.
 const SEED: u64 = 3;
 
 #[derive(Debug)]
 pub struct Memory {
     pub region: Region,
-    /// The injectors' blocks, one for each thread.
     pub blocks: ThreadBlocks,
     chaser: Mutex<Option<Chaser>>,
     injectors: Vec<Mutex<Injector>>,
@@ -60,7 +57,6 @@ impl Memory {
         self.injectors[thread].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether every walk along the chain ended where it must.
     pub fn chain_held(&self) -> bool {
         let chaser = self.chaser.lock().unwrap_or_else(PoisonError::into_inner);
         chaser.as_ref().is_some_and(|chaser| !chaser.lost)
@@ -73,12 +69,11 @@ impl Memory {
         let block = unsafe { std::slice::from_raw_parts(self.blocks.start(thread), self.blocks.elements()) };
         let pages = block.chunks_exact(PAGE_ELEMENTS).zip(injector.held.iter().flatten());
         pages
-            .flat_map(|(page, held)| page.iter().map(|seen| relative_error(*seen, *held)))
+            .flat_map(|(page, held)| page.iter().map(|value| relative_error(*value, *held)))
             .fold(injector.worst, f64::max)
     }
 }
 
-/// Where the chase has got to.
 #[derive(Debug)]
 struct Chaser {
     chain: Chain,
@@ -98,16 +93,12 @@ impl Chaser {
     }
 }
 
-/// Where an injector has got to, and what its block holds.
 #[derive(Debug, Default)]
 pub struct Injector {
-    /// The group that its next walk begins with.
     next: usize,
-    /// What each page of each group holds.
     held: Vec<[f64; PAGES]>,
     /// Walks so far: decides the value that is written.
     turns: u64,
-    /// Largest relative error of a sum so far.
     worst: f64,
 }
 

@@ -2,7 +2,7 @@
 
 use figure::evidence as key;
 use figure::series::CoordinateValue;
-use figure::{Better, Convention, Figure, Machine, Unit};
+use figure::{Better, Figure, Machine, Unit};
 use lab::placement::{self, Placement};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
@@ -10,20 +10,18 @@ use serde::{Deserialize, Serialize};
 use crate::chase::LINE;
 use crate::conditions::of_first;
 use crate::deadlines;
-use crate::kernels::{ELEMENT, MIXES, Mix, Stores};
+use crate::kernels::{MIXES, Mix};
 use crate::limits;
-use crate::mix::plan::{Share, axis, conditions, lacks};
+use crate::mix::plan::{Share, axis, conditions, figure, lacks};
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
 use crate::simd::Simd;
 use crate::sizes::{self, ARRAYS};
-use crate::thread_blocks::ThreadBlocks;
+use crate::thread_blocks::{GROUP_BYTES, ThreadBlocks};
 
-/// Intel MLC's delays.
 const ALL_DELAYS: &[u64] =
     &[0, 2, 8, 15, 50, 100, 200, 300, 400, 500, 700, 1000, 1300, 1700, 2500, 3500, 5000, 9000, 20_000];
-/// Those that are measured by default: both ends, and the bend between them, which is at long delays with
-/// many injectors and at short ones with few.
+/// The default delays: both ends, and the bend, which is at long delays with many injectors.
 const USUAL_DELAYS: &[u64] = &[0, 2, 8, 15, 50, 100, 200, 400, 1000, 20_000];
 /// Those that are measured where time is short.
 const FEW_DELAYS: &[u64] = &[0, 8, 50, 200, 20_000];
@@ -41,13 +39,11 @@ const PREPARING: f64 = 0.7e9;
 /// Seconds of one step of a chain above which preparing counts as hung.
 const SLOWEST_STEP: f64 = 5e-6;
 
-/// One point: what the threads do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Point {
     /// One thread chases, and there is no other.
     Idle,
-    /// One thread chases, the others inject.
     Loaded {
         mix: Mix,
         /// Spins after each of their lines.
@@ -68,7 +64,6 @@ pub struct Setup {
     pub machine: Machine,
     /// CPUs of each thread; the first one chases.
     pub threads: Vec<figure::CpuList>,
-    /// Instruction set of the injectors.
     pub simd: Simd,
     pub chain: usize,
     /// Bytes between its elements: a cache line.
@@ -81,11 +76,7 @@ pub struct Setup {
     pub tasks: Vec<Task>,
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     if options.mixes.contains(&Mix::TriadLike) {
         let message = "--mix triad-like under load: a triad has no delays between its lines; take 2:1, which moves the \
@@ -104,7 +95,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
 
     let mixes: Vec<Mix> = match options.mixes.as_slice() {
         [] => USUAL_MIXES.to_vec(),
-        asked => MIXES.iter().copied().filter(|mix| asked.contains(mix)).collect(),
+        mixes => MIXES.iter().copied().filter(|mix| mixes.contains(mix)).collect(),
     };
     let (delays, round) = effort(options, mixes.len(), mapped as f64);
     let stride = machine.caches.instances.iter().filter_map(|cache| cache.line).max().unwrap_or(0);
@@ -133,31 +124,20 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         limits::set_peak(figure, machine);
     }
     let notes = notes(&placement, &share, &setup, delays);
+    let (bytes, chain) = (mapped as f64, setup.chain as f64);
+    let steps = chain / setup.stride as f64;
+    let least_seconds = sizes::touch_seconds(machine, placement.threads.len(), bytes + chain);
+    let shown = figure::format::bytes;
     let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.loaded",
-        setup: serde_json::to_value(&setup)?,
-        figures,
-        rules: options.rules,
-        preparing: format!(
-            "first touch of {} and a chain of {}",
-            figure::format::bytes(mapped as f64),
-            figure::format::bytes(setup.chain as f64)
-        ),
-        least_seconds: sizes::touch_seconds(
-            machine,
-            placement.threads.len(),
-            (mapped + setup.chain as u64) as f64,
-        ),
-        prepare_deadline: deadlines::touch(mapped as f64)
-            + (setup.chain / setup.stride) as f64 * SLOWEST_STEP,
+        preparing: format!("first touch of {} and a chain of {}", shown(bytes), shown(chain)),
+        prepare_deadline: deadlines::touch(bytes) + steps * SLOWEST_STEP,
         // A round is some multiple of its seconds, unless the machine is swamped.
         round_deadline: 2.0 * deadlines::GRACE,
+        ..mode::suite("memory.loaded", setup, figures, options.rules, least_seconds, bytes)
     };
     Ok(Planned { suite, notes })
 }
 
-/// Which delays, and how long a round: as many as the time allows.
 fn effort(options: &Options, mixes: usize, bytes: f64) -> (&'static [u64], f64) {
     let rules = options.rules;
     if rules.max_time == f64::MAX {
@@ -173,7 +153,6 @@ fn effort(options: &Options, mixes: usize, bytes: f64) -> (&'static [u64], f64) 
         .unwrap_or((FEW_DELAYS, SHORT_ROUND))
 }
 
-/// Why no thread can inject, if none can.
 fn alone(machine: &Machine, placement: &Placement) -> Option<String> {
     if placement.threads.len() > 1 {
         return None;
@@ -191,7 +170,6 @@ fn alone(machine: &Machine, placement: &Placement) -> Option<String> {
     })
 }
 
-/// Makes figures and tasks side by side.
 struct Builder<'a> {
     options: &'a Options,
     placement: &'a Placement,
@@ -208,7 +186,7 @@ impl Builder<'_> {
             Point::All { mix } => self.all(mix),
         };
         figure.conditions.set(key::ARRAYS_TOTAL_BYTES, (ARRAYS * self.share.array) as f64);
-        self.share.write(&mut figure);
+        sizes::write_bounds(&mut figure, &self.share.limited_by, &self.share.room);
         match not_available {
             Some(reason) => figure = figure.not_available(reason),
             None => self.setup.tasks.push(Task { id: figure.id.clone(), point }),
@@ -243,34 +221,17 @@ impl Builder<'_> {
         figure.at = axis("delay", CoordinateValue::Number(delay as f64));
         figure.conditions.set(key::MIX, mix.to_string());
         figure.conditions.set(key::DELAY, delay as f64);
-        figure.conditions.set(key::STORES, stores(mix));
+        figure.conditions.set(key::STORES, mix.stores().word().to_owned());
         figure
     }
 
     fn all(&self, mix: Mix) -> Figure {
-        let threads = self.placement.threads.len();
         let id = format!("{}.loaded.{mix}.all", crate::SUITE);
-        let name = format!("{mix}, all CPUs inject");
-        let mut figure = Figure::planned(id, crate::SUITE, name, Unit::GB_PER_S, Better::Higher);
-        figure.convention = Some(Convention::EstimatedTraffic);
-        figure.series = Some(format!("{}.loaded.all", crate::SUITE));
-        figure.at = axis("mix", CoordinateValue::Name(mix.to_string()));
-        let bytes = threads * self.setup.groups * crate::thread_blocks::GROUP_BYTES;
-        figure.conditions = conditions(self.options, self.placement, self.setup.simd)
-            .with(key::KERNEL, "mix".to_owned())
-            .with(key::MIX, mix.to_string())
-            .with(key::STORES, stores(mix))
-            .with(key::ARRAY_BYTES, bytes as f64)
-            .with(key::ARRAYS_USED, 1.0)
-            .with(key::DATA_TOUCHED, bytes as f64)
-            .with(key::COUNTED_BYTES, ELEMENT as f64)
-            .with(key::TRAFFIC_BYTES, ELEMENT as f64);
-        figure
+        let bytes = (self.placement.threads.len() * self.setup.groups * GROUP_BYTES) as u64;
+        let base = conditions(self.options, self.placement, self.setup.simd);
+        let series = format!("{}.loaded.all", crate::SUITE);
+        figure(id, format!("{mix}, all CPUs inject"), series, mix, bytes, base)
     }
-}
-
-fn stores(mix: Mix) -> String {
-    if mix.writes() { Stores::Nt } else { Stores::None }.word().to_owned()
 }
 
 fn notes(placement: &Placement, share: &Share, setup: &Setup, delays: &[u64]) -> Vec<(&'static str, String)> {

@@ -1,5 +1,4 @@
-//! What the threads do in one sample: one chases, the others inject, and the chase is timed only while all
-//! inject.
+//! One sample: one thread chases, the others inject, and the chase is timed only while all inject.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -11,8 +10,7 @@ use crate::simd::mix::{PAGES, Walk};
 use crate::thread_blocks::GROUP_BYTES;
 
 const GROUP_LINES: f64 = (PAGES * 64) as f64;
-/// Seconds between two glances of an injector at the flag, about: what the others go on at most when the
-/// chase has ended.
+/// Seconds, about, between two looks of an injector at the flag: by so much it may outlast the chase.
 const CHUNK: f64 = 1e-3;
 /// Seconds of a line at full speed and of a spin, for the length of a chunk alone.
 const LINE_SECONDS: f64 = 3e-9;
@@ -21,7 +19,6 @@ const SPIN_SECONDS: f64 = 0.33e-9;
 /// Groups between two glances at most: 8 MiB.
 const MOST_GROUPS: f64 = 170.0;
 
-/// Where the threads of one sample meet.
 #[derive(Debug, Default)]
 pub struct Gate {
     begun: AtomicUsize,
@@ -37,7 +34,6 @@ impl Drop for EndsOnDrop<'_> {
     }
 }
 
-/// What a thread did and how long that took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TimedWork {
     /// Seconds between its own two readings of the clock.
@@ -65,7 +61,6 @@ pub fn chase(memory: &Memory, thread: &WorkerThread, gate: &Gate, injectors: usi
 pub struct Traffic {
     pub mix: Mix,
     pub walk: Walk,
-    /// Spins after each line.
     pub spins: u64,
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use figure::Evidence;
 use figure::evidence::*;
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::pool::WorkerThread;
 
 use super::contents::{Contents, FACTOR, value};
@@ -19,11 +20,10 @@ use crate::simd::mix::{GROUP, PAGE_ELEMENTS, Walk};
 use crate::sizes::{self, ARRAYS};
 use crate::team::Team;
 use crate::thread_blocks::ThreadBlocks;
-use crate::worker::{Amount, Kernel, Sample};
+use crate::worker::{Amount, Kernel, Sample, Tasks, UNKNOWN_CONTENTS};
 
 /// Groups between two calls of [`WorkerThread::sample_cpu`]: 8 MiB, a millisecond or so.
-const GLANCE_GROUPS: usize = 170;
-/// Pages of which each thread checks an element after a round.
+const CPU_SAMPLE_GROUPS: usize = 170;
 const SPOT_CHECKS: usize = 256;
 
 #[derive(Clone, Copy)]
@@ -32,7 +32,6 @@ enum Code {
     Triad(Loop),
 }
 
-/// Blocks, threads and code, ready to measure.
 pub(crate) struct Mixes {
     setup: Setup,
     team: Rc<Team>,
@@ -45,37 +44,18 @@ pub(crate) struct Mixes {
     turns: u64,
 }
 
-/// Passes over each thread's block.
 pub(crate) struct Passes {
     code: Code,
     blocks: Arc<ThreadBlocks>,
-    /// Groups of each third of a block.
     third: usize,
-    /// The sum of what a pass reads.
     expected: f64,
-    /// The value that is written.
     value: f64,
     passes: u64,
 }
 
-/// Maps the blocks.
-///
-/// # Errors
-/// What the system answered, and what to do.
-pub fn map(threads: usize, groups: usize, pages: crate::pages::Pages) -> Result<ThreadBlocks, String> {
-    ThreadBlocks::map(threads, groups, pages).map_err(|error| {
-        let bytes = figure::format::bytes((threads * ThreadBlocks::stride(groups)) as f64);
-        format!(
-            "{bytes} of memory could not be mapped: {error}; a limit on address space (ulimit -v) or \
-             vm.overcommit_memory=2 may forbid them: give a smaller --array-size"
-        )
-    })
-}
-
 impl Mixes {
-    /// Fills the blocks where it is not known what they hold, each thread its own: at the start that is the
-    /// first touch.
-    fn fill_unknown(&mut self) -> Result<(), String> {
+    /// Fills the blocks if their contents are not known, each thread its own: at the start the first touch.
+    fn fill_unknown(&mut self) -> Result<(), Failure> {
         if self.contents.is_none() {
             let start = self.next_value();
             let blocks = self.blocks.clone();
@@ -89,9 +69,8 @@ impl Mixes {
         Ok(())
     }
 
-    fn contents(&self) -> Result<Contents, String> {
-        let unknown = "the last round failed, and nobody knows what the memory should hold";
-        self.contents.ok_or_else(|| unknown.to_owned())
+    fn contents(&self) -> Result<Contents, Failure> {
+        self.contents.ok_or_else(|| Failure::new(UNKNOWN_CONTENTS))
     }
 
     fn next_value(&mut self) -> f64 {
@@ -99,19 +78,18 @@ impl Mixes {
         value(self.turns)
     }
 
-    fn code(&self, task: &Task) -> Result<Code, String> {
+    fn code(&self, task: &Task) -> Result<Code, Failure> {
         let simd = self.setup.simd;
-        let code = match task.mix {
-            Mix::TriadLike => simd.kernel(Operation::Triad, Stores::Nt).map(Code::Triad),
-            Mix::Ratio(..) => simd.walk(task.mix, false).map(Code::Walk),
-        };
-        code.ok_or_else(|| format!("{}: no machine code for {}", task.id, simd.word()))
+        match task.mix {
+            Mix::TriadLike => simd.required(Operation::Triad, Stores::Nt).map(Code::Triad),
+            Mix::Ratio(..) => simd.required_walk(task.mix, false).map(Code::Walk),
+        }
     }
 
     /// Largest relative error at an element of some pages of each block, other ones for each `turn`.
-    fn spot_checks(&self, turn: u64) -> Result<f64, String> {
+    fn spot_checks(&self, turn: u64) -> Result<f64, Failure> {
         let (blocks, third, contents) = (self.blocks.clone(), self.setup.groups, self.contents()?);
-        let errors = self.team.each(move |thread| {
+        self.team.worst(move |thread| {
             let start = blocks.start(thread.index);
             // An odd step meets every page of a group; the element moves along the page.
             let step = (blocks.elements() / SPOT_CHECKS).max(PAGE_ELEMENTS) | 1;
@@ -123,8 +101,7 @@ impl Mixes {
                     relative_error(value, contents.at(element, third))
                 })
                 .fold(0.0, f64::max)
-        })?;
-        Ok(errors.into_iter().fold(0.0, f64::max))
+        })
     }
 }
 
@@ -135,9 +112,9 @@ impl Kernel for Mixes {
 
     const IS_SHARED: bool = true;
 
-    fn set_up(setup: Setup) -> Result<(Mixes, Vec<(String, Task)>), String> {
+    fn set_up(setup: Setup) -> Result<(Mixes, Tasks<Mixes>), Failure> {
         let team = Team::new(&setup.machine, &setup.threads, Clock::for_machine(&setup.machine))?;
-        let blocks = map(team.threads(), ARRAYS as usize * setup.groups, setup.pages)?;
+        let blocks = ThreadBlocks::map(team.threads(), ARRAYS as usize * setup.groups, setup.pages)?;
         let tasks = setup.tasks.iter().map(|task| (task.id.clone(), task.clone())).collect();
         let (team, blocks) = (Rc::new(team), Arc::new(blocks));
         let mut kernel = Mixes { setup, team, blocks, contents: None, pending: None, turns: 0 };
@@ -145,7 +122,7 @@ impl Kernel for Mixes {
         Ok((kernel, tasks))
     }
 
-    fn team(&self, _task: &Task) -> Result<Rc<Team>, String> {
+    fn team(&self, _task: &Task) -> Result<Rc<Team>, Failure> {
         Ok(self.team.clone())
     }
 
@@ -153,11 +130,11 @@ impl Kernel for Mixes {
         Amount::Bytes((self.team.threads() * self.blocks.elements()) as f64 * ELEMENT as f64)
     }
 
-    fn prepare(&mut self, _team: &Team, _task: &Task, _round: usize) -> Result<(), String> {
+    fn prepare(&mut self, _team: &Team, _task: &Task, _round: usize) -> Result<(), Failure> {
         self.fill_unknown()
     }
 
-    fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Passes, String> {
+    fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Passes, Failure> {
         let (code, contents) = (self.code(task)?, self.contents()?);
         let value = self.next_value();
         // Until all threads are done it is not known what the blocks hold.
@@ -178,28 +155,29 @@ impl Kernel for Mixes {
         self.contents = self.pending.take().map(|(contents, value)| contents.after(task.mix, value));
     }
 
-    fn verify(&mut self, _team: &Team, _task: &Task, _round: usize) -> Result<f64, String> {
+    fn verify(&mut self, _team: &Team, _task: &Task, _round: usize) -> Result<f64, Failure> {
         self.spot_checks(self.turns)
     }
 
-    fn verify_all(&mut self) -> Result<Vec<f64>, String> {
+    fn verify_all(&mut self) -> Result<Vec<f64>, Failure> {
         let (blocks, contents) = (self.blocks.clone(), self.contents()?);
-        let errors = self.team.each(move |thread| {
+        let worst = self.team.worst(move |thread| {
             // SAFETY: the thread's own block, which no thread writes at the same time.
             let block = unsafe { std::slice::from_raw_parts(blocks.start(thread.index), blocks.elements()) };
             contents.worst(block)
         })?;
-        Ok(vec![errors.into_iter().fold(0.0, f64::max)])
+        Ok(vec![worst])
     }
 
-    fn page_evidence(&self) -> Result<Vec<Evidence>, String> {
+    fn page_evidence(&self) -> Result<Vec<Evidence>, Failure> {
         let blocks = self.blocks.clone();
         let nodes = self.team.each(move |thread| blocks.nodes(thread.index))?;
-        let local = page_evidence::local_share(&self.setup.machine, &self.setup.threads, nodes);
-        Ok(vec![page_evidence::of_regions(&[self.blocks.region()], self.blocks.bytes(), local)])
+        let (backing, bytes) = (self.blocks.backing(), self.blocks.bytes());
+        let Setup { machine, threads, .. } = &self.setup;
+        Ok(vec![page_evidence::of_threads(backing, bytes, machine, threads, nodes)])
     }
 
-    fn evidence(&self) -> Result<Evidence, String> {
+    fn evidence(&self) -> Result<Evidence, Failure> {
         let mut evidence = self.team.evidence();
         evidence.merge(sizes::cache_evidence(&self.setup.machine, self.team.cpus()));
         evidence.put(MEMORY_NONZERO, self.spot_checks(0)? <= TOLERANCE);
@@ -218,8 +196,8 @@ impl Sample for Passes {
         let mut worst: f64 = 0.0;
         for _ in 0..self.passes {
             let mut sum = 0.0;
-            for done in (0..groups).step_by(GLANCE_GROUPS) {
-                let some = GLANCE_GROUPS.min(groups - done);
+            for done in (0..groups).step_by(CPU_SAMPLE_GROUPS) {
+                let some = CPU_SAMPLE_GROUPS.min(groups - done);
                 let at = start.wrapping_add(done * GROUP);
                 match self.code {
                     // SAFETY: the thread's own block has `groups` groups; the set is available.

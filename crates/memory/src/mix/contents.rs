@@ -23,7 +23,6 @@ pub fn value(round: u64) -> f64 {
 pub struct Contents([[f64; PAGES]; 3]);
 
 impl Contents {
-    /// A block that holds `value` everywhere.
     pub fn filled(value: f64) -> Contents {
         Contents([[value; PAGES]; 3])
     }
@@ -58,18 +57,16 @@ impl Contents {
         read * (groups * PAGE_ELEMENTS) as f64
     }
 
-    /// The value of the element of this number in a block whose thirds have `groups` groups each.
     pub fn at(&self, element: usize, groups: usize) -> f64 {
         self.0[element / (groups * GROUP)][element / PAGE_ELEMENTS % PAGES]
     }
 
-    /// Largest relative error of a whole block. NaN and infinity are errors.
     pub fn worst(&self, block: &[f64]) -> f64 {
         let groups = block.len() / GROUP / 3;
         let mut worst: f64 = 0.0;
         for (number, page) in block.chunks_exact(PAGE_ELEMENTS).enumerate() {
             let expected = self.at(number * PAGE_ELEMENTS, groups);
-            worst = page.iter().map(|seen| relative_error(*seen, expected)).fold(worst, f64::max);
+            worst = page.iter().map(|value| relative_error(*value, expected)).fold(worst, f64::max);
         }
         worst
     }

@@ -4,17 +4,15 @@ use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, Convention, Figure, Machine, Reading, Unit};
 use lab::placement::{self, Placement};
-use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
-use crate::deadlines;
 use crate::kernels::{ELEMENT, MIXES, Mix, Operation, Stores};
 use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
 use crate::simd::Simd;
 use crate::simd::mix::GROUP;
-use crate::sizes::{self, ARRAYS};
+use crate::sizes::{self, ARRAYS, Room};
 use crate::thread_blocks::{GROUP_BYTES, ThreadBlocks};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,7 +32,6 @@ pub struct Setup {
     pub tasks: Vec<Task>,
 }
 
-/// How much memory each thread walks over.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Share {
     /// Groups of pages in one array's worth of memory, for each thread.
@@ -44,23 +41,18 @@ pub struct Share {
     /// What made it smaller than the rule; empty if nothing did.
     pub limited_by: String,
     /// Room for all arrays.
-    pub available: Reading<u64>,
-    /// The caches that decided, for people.
+    pub room: Reading<Room>,
     pub caches: String,
 }
 
 impl Share {
-    /// Decides it: three arrays of 4 x the caches as for STREAM's kernels, each thread's share of an array in
-    /// whole groups.
-    ///
-    /// # Errors
-    /// [`PlanError`] when what is asked cannot be.
+    /// Three arrays of 4 x the caches as for STREAM's kernels, each thread's share in whole groups.
     pub fn of(machine: &Machine, options: &Options, placement: &Placement) -> Result<Share, PlanError> {
         let threads = placement.threads.len() as u64;
         let least = threads * GROUP as u64;
-        if let Some(asked) = options.array_size.filter(|asked| *asked < least) {
+        if let Some(elements) = options.array_size.filter(|elements| *elements < least) {
             return Err(PlanError::Wrong(format!(
-                "--array-size {asked}: {threads} threads need at least {least} elements here ({GROUP} each, a group of the \
+                "--array-size {elements}: {threads} threads need at least {least} elements here ({GROUP} each, a group of the \
                  pages that a mix walks side by side); give more"
             )));
         }
@@ -72,32 +64,27 @@ impl Share {
             groups: groups as usize,
             array: groups * threads * GROUP_BYTES as u64,
             limited_by: sizes.shortened_by(options.array_size, &cache),
-            available: room.map(|room| room.bytes),
-            caches: match cache {
-                Reading::Value(cache) => {
-                    format!("{} ({})", figure::format::bytes(cache.bytes as f64), cache.basis)
-                }
-                Reading::Unknown(reason) => format!("unknown: {reason}"),
-            },
+            room,
+            caches: sizes::describe(&cache),
         })
     }
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let share = Share::of(machine, options, &placement)?;
     let bytes = (placement.threads.len() * ThreadBlocks::stride(ARRAYS as usize * share.groups)) as u64;
     let missing = pages::unavailable(machine, options.pages, bytes);
     // In the order of the list, each once, however they were asked for.
-    let asked = |mix: &Mix| options.mixes.is_empty() || options.mixes.contains(mix);
-    let (mut tasks, mut figures) = (Vec::new(), Vec::new());
-    for mix in MIXES.iter().copied().filter(asked) {
-        let mut figure = planned(mix, options, &placement, &share, simd);
+    let is_asked = |mix: &Mix| options.mixes.is_empty() || options.mixes.contains(mix);
+    let (mut tasks, mut figures, all) = (Vec::new(), Vec::new(), ARRAYS * share.array);
+    for mix in MIXES.iter().copied().filter(is_asked) {
+        let series = format!("{}.mix", crate::SUITE);
+        let (id, name) = (format!("{series}.{mix}"), format!("{mix}, {}", mix.title()));
+        let base = conditions(options, &placement, simd).with(key::ARRAYS_TOTAL_BYTES, all as f64);
+        let mut figure = figure(id, name, series, mix, all, base);
+        sizes::write_bounds(&mut figure, &share.limited_by, &share.room);
         if let Some(reason) = missing.clone().or_else(|| lacks(simd, mix)) {
             figure = figure.not_available(reason);
         } else {
@@ -115,17 +102,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         tasks,
     };
     let bytes = bytes as f64;
-    let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.mix",
-        setup: serde_json::to_value(&setup)?,
-        figures,
-        rules: options.rules,
-        preparing: format!("first touch of {}", figure::format::bytes(bytes)),
-        least_seconds: sizes::touch_seconds(machine, placement.threads.len(), bytes),
-        prepare_deadline: deadlines::touch(bytes),
-        round_deadline: deadlines::pass(bytes),
-    };
+    let least_seconds = sizes::touch_seconds(machine, placement.threads.len(), bytes);
+    let suite = mode::suite("memory.mix", setup, figures, options.rules, least_seconds, bytes);
     let mut notes = vec![
         ("threads", mode::threads_note(&placement)),
         ("memory", format!("{ARRAYS} x {}", figure::format::bytes(share.array as f64))),
@@ -138,7 +116,6 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     Ok(Planned { suite, notes })
 }
 
-/// Why an instruction set cannot make a mix, if it cannot.
 pub fn lacks(simd: Simd, mix: Mix) -> Option<String> {
     let code = match mix {
         Mix::TriadLike => simd.kernel(Operation::Triad, Stores::Nt).is_some(),
@@ -153,44 +130,30 @@ pub fn lacks(simd: Simd, mix: Mix) -> Option<String> {
     })
 }
 
-fn planned(mix: Mix, options: &Options, placement: &Placement, share: &Share, simd: Simd) -> Figure {
-    let id = format!("{}.mix.{mix}", crate::SUITE);
-    let name = format!("{mix}, {}", mix.title());
+/// A figure of all threads that walk over `bytes` bytes of memory in a mix, with these conditions and more.
+pub fn figure(id: String, name: String, series: String, mix: Mix, bytes: u64, base: Conditions) -> Figure {
     let mut figure = Figure::planned(id, crate::SUITE, name, Unit::GB_PER_S, Better::Higher);
     figure.convention = Some(Convention::EstimatedTraffic);
-    figure.series = Some(format!("{}.mix", crate::SUITE));
+    figure.series = Some(series);
     figure.at = axis("mix", CoordinateValue::Name(mix.to_string()));
     // A triad's element is one of each array; a walk's is read or written.
     let (arrays, counted) = if mix == Mix::TriadLike { (ARRAYS, ARRAYS * ELEMENT) } else { (1, ELEMENT) };
-    let all = ARRAYS * share.array;
-    figure.conditions = conditions(options, placement, simd)
+    figure.conditions = base
         .with(key::KERNEL, "mix".to_owned())
         .with(key::MIX, mix.to_string())
-        .with(key::STORES, if mix.writes() { Stores::Nt } else { Stores::None }.word().to_owned())
-        .with(key::ARRAY_BYTES, (all / arrays) as f64)
+        .with(key::STORES, mix.stores().word().to_owned())
+        .with(key::ARRAY_BYTES, (bytes / arrays) as f64)
         .with(key::ARRAYS_USED, arrays as f64)
-        .with(key::ARRAYS_TOTAL_BYTES, all as f64)
-        .with(key::DATA_TOUCHED, all as f64)
+        .with(key::DATA_TOUCHED, bytes as f64)
         .with(key::COUNTED_BYTES, counted as f64)
         .with(key::TRAFFIC_BYTES, counted as f64);
-    share.write(&mut figure);
     figure
 }
 
-impl Share {
-    /// Writes what a figure's memory was limited by.
-    pub fn write(&self, figure: &mut Figure) {
-        figure.evidence.put(key::MEMORY_LIMITED_BY, self.limited_by.clone());
-        figure.evidence.put_reading(key::MEMORY_AVAILABLE, self.available.clone().map(|bytes| bytes as f64));
-    }
-}
-
-/// One position on one axis.
 pub fn axis(name: &str, value: CoordinateValue) -> figure::series::At {
     [(name.to_owned(), Coordinate { value, unit: None })].into()
 }
 
-/// The conditions of all figures of a placement.
 pub fn conditions(options: &Options, placement: &Placement, simd: Simd) -> Conditions {
     crate::conditions::of_placement(placement)
         .with(key::SIMD, simd.word().to_owned())

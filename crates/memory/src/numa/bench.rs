@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use figure::evidence::*;
 use figure::{CpuList, Evidence};
 use lab::clock::Clock;
+use lab::failure::Failure;
 use lab::pool::WorkerThread;
 
 use super::memory::{Mapped, NodeMemory, VALUE};
@@ -20,7 +21,7 @@ use crate::region::Region;
 use crate::simd::Loop;
 use crate::sizes;
 use crate::team::Team;
-use crate::worker::{Amount, GLANCE_ELEMENTS, Kernel, Sample};
+use crate::worker::{Amount, CPU_SAMPLE_ELEMENTS, Kernel, Sample, Tasks};
 
 const MOST_SAMPLES: usize = 32;
 /// Seconds of a sample at least: 3 ms are 100 000 readings of a 30 ns clock.
@@ -28,46 +29,37 @@ const SHORTEST_SAMPLE: f64 = 3e-3;
 /// Steps of the walk by which the length of samples is chosen: some tenths of a millisecond.
 const TRIAL_STEPS: u64 = 256 * UNROLL;
 
-/// The CPUs of a node, ready to work: all of them, and one alone.
 struct NodeTeams {
     all: Rc<Team>,
     one: Rc<Team>,
 }
 
-/// The threads and the memory of every node, ready to measure.
 pub(crate) struct Numa {
     setup: Setup,
     teams: Vec<NodeTeams>,
-    /// A thread near to each node's memory.
     near: Team,
-    /// A node's memory, or why it is not available.
-    memories: Vec<Result<NodeMemory, String>>,
+    memories: Vec<Result<NodeMemory, Failure>>,
 }
 
-/// The work of a sample.
 pub(crate) enum Work {
-    /// Passes over an array, each thread its part.
     Read { code: Loop, array: Arc<Region>, split: Split, passes: u64 },
-    /// Steps along a chain.
     Walk { chain: Arc<FullTraversal>, steps: u64 },
 }
 
-/// A team with a thread for each column, on a CPU near to it.
-fn near(setup: &Setup, clock: &Clock) -> Result<Team, String> {
+fn near(setup: &Setup, clock: &Clock) -> Result<Team, Failure> {
     let first = |near: usize| setup.rows.get(near).and_then(|row| row.threads.first().cloned());
     let threads: Option<Vec<_>> = setup.columns.iter().map(|column| first(column.near)).collect();
-    let threads = threads.ok_or("no CPU is near to some node")?;
+    let threads = threads.ok_or_else(|| Failure::new("no CPU is near to some node"))?;
     Team::new(&setup.machine, &threads, clock.clone())
 }
 
-/// Maps and touches the memory of every column: arrays by all threads of the nearest node, one after the
-/// other; chains, which one thread writes, all at once.
+/// Maps and touches each column's memory: arrays one by one, by all near threads; all chains at once.
 fn memories(
     setup: &Setup,
     teams: &[NodeTeams],
     near: &Team,
     bind: bool,
-) -> Result<Vec<Result<NodeMemory, String>>, String> {
+) -> Result<Vec<Result<NodeMemory, Failure>>, Failure> {
     let mut mapped = Vec::new();
     for column in &setup.columns {
         let memory = Mapped::map(column, setup.pages, bind);
@@ -84,16 +76,19 @@ fn memories(
 }
 
 impl NodeTeams {
-    fn new(row: &Row, setup: &Setup, clock: &Clock) -> Result<NodeTeams, String> {
+    fn new(row: &Row, setup: &Setup, clock: &Clock) -> Result<NodeTeams, Failure> {
         let team = |places: &[CpuList]| Team::new(&setup.machine, places, clock.clone()).map(Rc::new);
-        let first = row.threads.first().ok_or_else(|| format!("no CPU of node {} may be used", row.node))?;
+        let first = row
+            .threads
+            .first()
+            .ok_or_else(|| Failure::new(format!("no CPU of node {} may be used", row.node)))?;
         Ok(NodeTeams { all: team(&row.threads)?, one: team(std::slice::from_ref(first))? })
     }
 }
 
 impl Numa {
-    fn memory(&self, task: &Task) -> Result<&NodeMemory, String> {
-        self.memories[task.column].as_ref().map_err(String::clone)
+    fn memory(&self, task: &Task) -> Result<&NodeMemory, Failure> {
+        self.memories[task.column].as_ref().map_err(Failure::clone)
     }
 
     fn team_of(&self, task: &Task) -> &Rc<Team> {
@@ -104,7 +99,6 @@ impl Numa {
         }
     }
 
-    /// How the threads of a row share a column's array.
     fn split(&self, task: &Task, memory: &NodeMemory) -> Split {
         let threads = self.teams[task.row].all.threads();
         Split { threads, most: memory.array.bytes() / ELEMENT as usize }
@@ -116,7 +110,7 @@ impl Kernel for Numa {
     type Task = Task;
     type Sample = Work;
 
-    fn set_up(setup: Setup) -> Result<(Numa, Vec<(String, Task)>), String> {
+    fn set_up(setup: Setup) -> Result<(Numa, Tasks<Numa>), Failure> {
         let clock = Clock::for_machine(&setup.machine);
         let teams = setup.rows.iter().map(|row| NodeTeams::new(row, &setup, &clock));
         let teams: Vec<NodeTeams> = teams.collect::<Result<_, _>>()?;
@@ -128,7 +122,7 @@ impl Kernel for Numa {
         Ok((Numa { setup, teams, near, memories }, tasks))
     }
 
-    fn team(&self, task: &Task) -> Result<Rc<Team>, String> {
+    fn team(&self, task: &Task) -> Result<Rc<Team>, Failure> {
         self.memory(task)?;
         Ok(self.team_of(task).clone())
     }
@@ -158,25 +152,21 @@ impl Kernel for Numa {
         }
     }
 
-    fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Work, String> {
+    fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Work, Failure> {
         let (memory, passes) = (self.memory(task)?, calibration.passes);
         Ok(match task.quantity {
-            Quantity::Bandwidth => {
-                let code = self.setup.simd.kernel(Operation::Read, Stores::None);
-                Work::Read {
-                    code: code.ok_or_else(|| format!("no code for {}", self.setup.simd.word()))?,
-                    array: memory.array.clone(),
-                    split: self.split(task, memory),
-                    passes,
-                }
-            }
+            Quantity::Bandwidth => Work::Read {
+                code: self.setup.simd.required(Operation::Read, Stores::None)?,
+                array: memory.array.clone(),
+                split: self.split(task, memory),
+                passes,
+            },
             Quantity::Latency => Work::Walk { chain: memory.chain.clone(), steps: passes * UNROLL },
         })
     }
 
-    /// Of the arrays every round checks its sums. Of the chain of each column: whether it is whole and every
-    /// step of it was taken.
-    fn verify_all(&mut self) -> Result<Vec<f64>, String> {
+    /// Every round checks the sums of arrays; of each chain: whether it is whole and every step was taken.
+    fn verify_all(&mut self) -> Result<Vec<f64>, Failure> {
         let chains: Vec<_> = self
             .memories
             .iter()
@@ -189,24 +179,19 @@ impl Kernel for Numa {
         Ok(errors.into_iter().flatten().collect())
     }
 
-    fn page_evidence(&self) -> Result<Vec<Evidence>, String> {
-        let pages = |memory: &Result<NodeMemory, String>| match memory {
+    fn page_evidence(&self) -> Result<Vec<Evidence>, Failure> {
+        let pages = |memory: &Result<NodeMemory, Failure>| match memory {
             Ok(memory) => memory.pages(),
             Err(_) => Default::default(),
         };
         Ok(self.memories.iter().flat_map(pages).collect())
     }
 
-    /// The array or the chain of a column.
     fn memory_of(&self, task: &Task) -> usize {
-        2 * task.column
-            + match task.quantity {
-                Quantity::Bandwidth => 0,
-                Quantity::Latency => 1,
-            }
+        2 * task.column + usize::from(task.quantity == Quantity::Latency)
     }
 
-    fn evidence(&self) -> Result<Evidence, String> {
+    fn evidence(&self) -> Result<Evidence, Failure> {
         let mut evidence = self.near.evidence();
         let is_pinned = |teams: &NodeTeams| teams.all.pool.readback && teams.one.pool.readback;
         evidence.put(PLACE_READBACK, self.teams.iter().all(is_pinned));
@@ -245,7 +230,7 @@ fn read(code: Loop, array: &Region, split: &Split, passes: u64, worker: &WorkerT
     for _ in 0..passes {
         let (mut sum, mut done) = (0.0, 0);
         while done < share {
-            let length = GLANCE_ELEMENTS.min(share - done);
+            let length = CPU_SAMPLE_ELEMENTS.min(share - done);
             let start = part.wrapping_add(done);
             // SAFETY: inside the array, which is never written; whole blocks; the set is available;
             // `read` uses its first pointer only.

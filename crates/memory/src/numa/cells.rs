@@ -23,7 +23,6 @@ pub struct Cells<'a> {
 }
 
 impl Cells<'_> {
-    /// A cell, with what is true of it whether it can be measured or not.
     pub fn planned(&self, quantity: Quantity, cpus: u32, memory: u32) -> Figure {
         let relation = Relation::of(self.machine, cpus, memory);
         let place = format!("CPUs of node {cpus}, memory of node {memory} ({})", relation.title());
@@ -36,7 +35,6 @@ impl Cells<'_> {
         figure
     }
 
-    /// The conditions of a cell that is measured.
     pub fn measured(
         &self,
         mut figure: Figure,
@@ -71,8 +69,7 @@ impl Cells<'_> {
     }
 }
 
-/// Where there is one node, or none is shown, what the matrix is for cannot be measured, and the record says
-/// so.
+/// The figure that says why nothing remote can be measured: there is one node, or none is shown.
 pub fn nothing_remote(machine: &Machine, quantity: Quantity) -> Option<Figure> {
     let reason = match (machine.numa.nodes.as_slice(), &machine.numa.unknown) {
         ([], unknown) => unknown.clone().unwrap_or_else(|| "the kernel shows no NUMA node".to_owned()),
@@ -89,7 +86,6 @@ fn at(cpu: String, memory: String) -> At {
     At::from([("cpu".to_owned(), name(cpu)), ("memory".to_owned(), name(memory))])
 }
 
-/// A figure of one of the two series.
 fn cell(quantity: Quantity, suffix: &str, place: &str, distance: Option<f64>) -> Figure {
     let (series, title, unit, better) = match quantity {
         Quantity::Bandwidth => (BANDWIDTH, "Read", Unit::GB_PER_S, Better::Higher),

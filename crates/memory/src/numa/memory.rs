@@ -1,10 +1,10 @@
 //! The memory of one node: an array and a chain, bound to the node, and proof of where their pages lie.
 
-use std::io;
 use std::sync::Arc;
 
 use figure::Evidence;
 use figure::evidence::{MEMORY_NONZERO, NUMA_NODE_SHARE};
+use lab::failure::Failure;
 use lab::pool::WorkerThread;
 
 use super::plan::Column;
@@ -18,12 +18,9 @@ use crate::team::Team;
 
 /// What every element of the array holds: sums of it are exact.
 pub const VALUE: f64 = 1.5;
-/// Pages of each region whose node is asked for.
 const PAGE_SAMPLES: usize = 256;
-/// Elements of the array that are read back.
 const SPOT_CHECKS: usize = 1024;
 
-/// The memory of one node.
 #[derive(Debug)]
 pub struct NodeMemory {
     pub node: u32,
@@ -31,7 +28,6 @@ pub struct NodeMemory {
     pub chain: Arc<FullTraversal>,
 }
 
-/// Both regions, mapped and not yet touched.
 #[derive(Debug)]
 pub struct Mapped {
     node: u32,
@@ -41,31 +37,13 @@ pub struct Mapped {
 
 impl Mapped {
     /// Maps both regions. With `bind` their pages will come from the node or not at all.
-    ///
-    /// # Errors
-    /// What was tried, and what the system answered.
-    pub fn map(column: &Column, pages: Pages, bind: bool) -> Result<Mapped, String> {
+    pub fn map(column: &Column, pages: Pages, bind: bool) -> Result<Mapped, Failure> {
         let (node, bytes) = (column.node, column.bytes as usize);
-        let map = || {
-            Region::map(bytes, pages, bind.then_some(node)).map_err(|error| {
-                let size = figure::format::bytes(bytes as f64);
-                let hint = match error.kind() {
-                    io::ErrorKind::PermissionDenied => {
-                        "; a container may forbid mbind: allow it, as by docker run --cap-add SYS_NICE"
-                    }
-                    _ => "",
-                };
-                format!("{size} could not be mapped on node {node}: {error}{hint}")
-            })
-        };
+        let map = || Region::map(bytes, pages, bind.then_some(node));
         Ok(Mapped { node, array: Arc::new(map()?), chain: map()? })
     }
 
-    /// Lets the threads of a team touch the array, each its part.
-    ///
-    /// # Errors
-    /// That a thread failed.
-    pub fn touch(&self, team: &Team) -> Result<(), String> {
+    pub fn touch(&self, team: &Team) -> Result<(), Failure> {
         let array = self.array.clone();
         let split = Split { threads: team.threads(), most: array.bytes() / ELEMENT as usize };
         let touch = move |thread: &WorkerThread| {
@@ -77,7 +55,6 @@ impl Mapped {
         team.each(touch).map(drop)
     }
 
-    /// Writes the chain, on the calling thread.
     pub fn write_chain(self) -> NodeMemory {
         let chain = Arc::new(FullTraversal::write(self.chain, u64::from(self.node)));
         NodeMemory { node: self.node, array: self.array, chain }
@@ -94,7 +71,6 @@ impl NodeMemory {
         both
     }
 
-    /// Whether a sample of the array, read back, holds what was written.
     fn holds_its_value(&self) -> bool {
         let elements = self.array.bytes() / ELEMENT as usize;
         let start = self.array.start().cast::<f64>().cast_const();

@@ -1,40 +1,35 @@
-//! Which NUMA nodes there are to measure between, how two of them stand to one another, and why some cannot
-//! be measured. Pure.
+//! Which NUMA nodes are measured, their relations, and why some cannot be measured. Pure.
 
 use std::collections::BTreeSet;
 
 use figure::{CpuList, Machine, Reading};
+use lab::failure::Failure;
 use lab::placement::{self, Bind, Placement, Places};
 use serde::{Deserialize, Serialize};
 
 use crate::mode::{Options, PlanError};
+use crate::words::words;
 
-/// What a cell measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Quantity {
-    /// The kernel `read`: MLC's bandwidth matrix is of reads too, and since nothing is written all rows share
-    /// an array.
+    /// The kernel `read`, as in MLC's bandwidth matrix: nothing is written, so that all rows share an array.
     Bandwidth,
-    /// A chain of pointers.
     Latency,
 }
 
-/// How the memory of a node stands to CPUs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relation {
-    /// Their own node.
-    Local,
-    /// Another node of their package: sub-NUMA clustering, nodes per socket.
-    SamePackage,
-    /// A node of another package.
-    OtherPackage,
-    /// A node that has no CPUs: memory behind CXL, HBM beside DDR.
-    MemoryOnly,
+words! {
+    pub enum Relation {
+        Local = "local",
+        /// Another node of their package: sub-NUMA clustering, nodes per socket.
+        SamePackage = "same-package",
+        OtherPackage = "other-package",
+        /// A node that has no CPUs: memory behind CXL, HBM beside DDR.
+        MemoryOnly = "memory-only",
+    }
 }
 
 impl Relation {
-    /// How node `memory` stands to the CPUs of node `cpus`.
     pub fn of(machine: &Machine, cpus: u32, memory: u32) -> Relation {
         let packages = |node| -> BTreeSet<u32> {
             let cpus = machine.node(node).map(|node| node.cpus.clone()).unwrap_or_default();
@@ -52,16 +47,6 @@ impl Relation {
         }
     }
 
-    /// The word in records.
-    pub fn word(self) -> &'static str {
-        match self {
-            Relation::Local => "local",
-            Relation::SamePackage => "same-package",
-            Relation::OtherPackage => "other-package",
-            Relation::MemoryOnly => "memory-only",
-        }
-    }
-
     pub fn title(self) -> &'static str {
         match self {
             Relation::Local => "local",
@@ -76,8 +61,7 @@ impl Relation {
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeUse<T> {
     pub node: u32,
-    /// What is used of it, or why it cannot be.
-    pub usable: Result<T, String>,
+    pub usable: Result<T, Failure>,
 }
 
 /// What is measured: each row's CPUs against each column's memory.
@@ -89,30 +73,23 @@ pub struct Matrix {
     pub columns: Vec<NodeUse<()>>,
 }
 
-/// The matrix between the nodes that are asked for. Rows are those of them that have CPUs; where none has, as with
-/// `--nodes 2` for a memory-only node, all that have.
-///
-/// # Errors
-/// A node that does not exist; what is wrong with threads and places.
+/// The matrix between the selected nodes. Rows are those with CPUs, or all nodes with CPUs where none has any.
 pub fn matrix(machine: &Machine, options: &Options) -> Result<Matrix, PlanError> {
-    let there: CpuList = machine.numa.nodes.iter().map(|node| node.node).collect();
-    let asked = match &options.nodes {
-        Some(asked) => asked.clone(),
-        None => there.clone(),
-    };
-    if let Some(missing) = asked.difference(&there).first() {
-        let nodes = match (&machine.numa.unknown, there.len()) {
+    let existing: CpuList = machine.numa.nodes.iter().map(|node| node.node).collect();
+    let selected = options.nodes.clone().unwrap_or_else(|| existing.clone());
+    if let Some(missing) = selected.difference(&existing).first() {
+        let nodes = match (&machine.numa.unknown, existing.len()) {
             (Some(reason), 0) => reason.clone(),
-            (_, 1) => format!("there is one, node {there}"),
-            _ => format!("there are {there}"),
+            (_, 1) => format!("there is one, node {existing}"),
+            _ => format!("there are {existing}"),
         };
-        return Err(PlanError::Wrong(format!("--nodes {asked}: no NUMA node {missing}: {nodes}")));
+        return Err(PlanError::Wrong(format!("--nodes {selected}: no NUMA node {missing}: {nodes}")));
     }
     let with_cpus = |nodes: &CpuList| -> CpuList {
         nodes.iter().filter(|&node| machine.node(node).is_some_and(|node| !node.cpus.is_empty())).collect()
     };
-    let rows = match with_cpus(&asked) {
-        rows if rows.is_empty() => with_cpus(&there),
+    let rows = match with_cpus(&selected) {
+        rows if rows.is_empty() => with_cpus(&existing),
         rows => rows,
     };
     // Says what is wrong with places for the machine as a whole.
@@ -121,7 +98,7 @@ pub fn matrix(machine: &Machine, options: &Options) -> Result<Matrix, PlanError>
         rows.iter().map(|node| Ok(NodeUse { node, usable: threads(machine, options, &usable, node)? }));
     Ok(Matrix {
         rows: rows.collect::<Result<_, PlanError>>()?,
-        columns: asked.iter().map(|node| NodeUse { node, usable: memory(machine, node) }).collect(),
+        columns: selected.iter().map(|node| NodeUse { node, usable: memory(machine, node) }).collect(),
     })
 }
 
@@ -131,14 +108,14 @@ fn threads(
     options: &Options,
     usable: &CpuList,
     node: u32,
-) -> Result<Result<Placement, String>, PlanError> {
+) -> Result<Result<Placement, Failure>, PlanError> {
     let cpus = machine.node(node).map(|node| node.cpus.clone()).unwrap_or_default();
     let allowed = cpus.intersection(usable);
     if allowed.is_empty() {
-        return Ok(Err(format!(
+        return Ok(Err(Failure::new(format!(
             "the CPUs of node {node} ({cpus}) are outside the affinity mask of this process (taskset, cpuset) or \
              left out by --places"
-        )));
+        ))));
     }
     let places = match &options.places {
         Places::List(places) => Places::List(
@@ -155,23 +132,21 @@ fn threads(
     Ok(Ok(placement::place(&narrowed, &places, options.bind, options.threads)?))
 }
 
-/// Whether a node's memory may be used.
-fn memory(machine: &Machine, node: u32) -> Result<(), String> {
+fn memory(machine: &Machine, node: u32) -> Result<(), Failure> {
     if machine.node(node).is_some_and(|node| node.memory == Some(0)) {
-        return Err(format!("node {node} has CPUs and no memory"));
+        return Err(Failure::new(format!("node {node} has CPUs and no memory")));
     }
     match &machine.numa.memory_allowed {
-        Reading::Value(allowed) if !allowed.contains(node) => Err(format!(
+        Reading::Value(allowed) if !allowed.contains(node) => Err(Failure::new(format!(
             "the memory of node {node} is closed to this process: its cpuset allows that of nodes {allowed} \
              (Mems_allowed)"
-        )),
+        ))),
         // Where it is not known, binding to the node will show it.
         _ => Ok(()),
     }
 }
 
-/// The one of these nodes that is nearest to `memory`, by the advertised distances; itself if it is among
-/// them.
+/// The index of the node nearest to `memory`, by advertised distance; itself if it is among them.
 pub fn nearest(machine: &Machine, nodes: &[u32], memory: u32) -> Option<usize> {
     let far = |node: u32| match machine.node_distance(node, memory) {
         _ if node == memory => 0,

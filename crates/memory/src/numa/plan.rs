@@ -2,6 +2,7 @@
 
 use figure::evidence as key;
 use figure::{CpuList, Machine, Reading, format};
+use lab::failure::Failure;
 use lab::placement::Placement;
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
@@ -16,8 +17,7 @@ use crate::pages::Pages;
 use crate::simd::Simd;
 use crate::sizes;
 
-/// A round lasts at least about this long, in seconds, so that tick accounting (steal, foreign load) can say
-/// something: twenty ticks of 10 ms.
+/// Seconds of a round at least: twenty ticks of 10 ms, so that tick accounting (steal, foreign load) shows.
 const ROUND: f64 = 0.2;
 /// With many cells rounds are shorter, but not below this, in seconds: what surrounds a round takes as long.
 const SHORTEST_ROUND: f64 = 0.05;
@@ -28,18 +28,15 @@ const SLOWEST_ELEMENT: f64 = 2e-6;
 /// Bandwidth to another node below which a round counts as hung, in bytes a second.
 const SLOWEST_PASS: f64 = 0.02e9;
 
-/// The CPUs of one node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
     pub node: u32,
     pub threads: Vec<CpuList>,
 }
 
-/// The memory of one node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Column {
     pub node: u32,
-    /// Bytes of the array, and of the chain.
     pub bytes: u64,
     /// The row whose CPUs are nearest: they touch it.
     pub near: usize,
@@ -56,9 +53,7 @@ pub struct Task {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
     pub machine: Machine,
-    /// Nodes by their CPUs.
     pub rows: Vec<Row>,
-    /// Nodes by their memory.
     pub columns: Vec<Column>,
     pub simd: Simd,
     pub pages: Pages,
@@ -67,11 +62,7 @@ pub struct Setup {
     pub tasks: Vec<Task>,
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let matrix = nodes::matrix(machine, options)?;
     // Page walks are not what the matrix is of, and a walk may itself go to another node.
@@ -105,7 +96,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
                         tasks.extend(places.map(|(row, column)| Task { id, quantity, row, column }));
                         cells.measured(figure, quantity, placement, share)
                     }
-                    Err(reason) => figure.not_available(reason.clone()),
+                    Err(reason) => figure.not_available(reason.to_string()),
                 });
             }
         }
@@ -122,33 +113,25 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
     let rows =
         rows.into_iter().map(|(node, placement)| Row { node, threads: placement.threads.clone() }).collect();
     let setup = Setup { machine: machine.clone(), rows, columns, simd, pages, round, tasks };
+    let (bytes, nodes) = (bytes as f64, setup.columns.len());
+    let plural = if nodes == 1 { "" } else { "s" };
+    let least_seconds = sizes::touch_seconds(machine, 1, bytes);
     let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.numa",
-        setup: serde_json::to_value(&setup)?,
-        figures,
-        rules: options.rules,
-        preparing: format!(
-            "first touch of {} on {} NUMA node{}",
-            format::bytes(bytes as f64),
-            setup.columns.len(),
-            if setup.columns.len() == 1 { "" } else { "s" }
-        ),
-        least_seconds: sizes::touch_seconds(machine, 1, bytes as f64),
-        prepare_deadline: deadlines::touch(bytes as f64) + largest / LINE as f64 * SLOWEST_ELEMENT,
+        preparing: format!("first touch of {} on {nodes} NUMA node{plural}", format::bytes(bytes)),
+        prepare_deadline: deadlines::touch(bytes) + largest / LINE as f64 * SLOWEST_ELEMENT,
         round_deadline: deadlines::GRACE + largest / SLOWEST_PASS,
+        ..mode::suite("memory.numa", setup, figures, options.rules, least_seconds, bytes)
     };
     Ok(Planned { suite, notes })
 }
 
-/// What is used of each column, or why nothing is.
 fn shares(
     machine: &Machine,
     options: &Options,
     matrix: &Matrix,
     rows: &[(u32, &Placement)],
     pages: Pages,
-) -> Result<Vec<Result<Share, String>>, PlanError> {
+) -> Result<Vec<Result<Share, Failure>>, PlanError> {
     // What one row's caches hold: rows are measured one at a time.
     let caches = rows.iter().map(|(_, placement)| sizes::last_level(machine, &placement.cpus()));
     let most = caches.reduce(|most, cache| match (&most, &cache) {
@@ -162,12 +145,14 @@ fn shares(
     let request = SizeRequest { asked: options.array_size, cache: &cache, threads, pages };
     let bytes = room::wanted_bytes(&request)?;
     let usable = matrix.columns.iter().filter(|column| column.usable.is_ok()).count();
-    let shares: Vec<Result<Share, String>> = matrix
+    let shares: Vec<Result<Share, Failure>> = matrix
         .columns
         .iter()
         .map(|column| {
             column.usable.clone()?;
-            let node = machine.node(column.node).ok_or_else(|| format!("node {} is gone", column.node))?;
+            let node = machine
+                .node(column.node)
+                .ok_or_else(|| Failure::new(format!("node {} is gone", column.node)))?;
             room::share(machine, node, usable, &request, bytes)
         })
         .collect();
@@ -186,7 +171,7 @@ fn shares(
 fn notes(
     rows: &[(u32, &Placement)],
     matrix: &Matrix,
-    shares: &[Result<Share, String>],
+    shares: &[Result<Share, Failure>],
     pages: Pages,
     simd: Simd,
 ) -> Vec<(&'static str, String)> {

@@ -12,17 +12,15 @@ use crate::simd::BLOCK;
 use crate::sizes::{
     self, CACHE_FACTOR, LastLevel, SMALLEST_DEFAULT, SizeError, UNKNOWN_CACHE_ARRAY, USABLE_SHARE,
 };
+use lab::failure::Failure;
 
 /// Sizes are multiples of this: whole blocks for the kernels, and laps of whole turns of the walking loop.
 pub const GRAIN: u64 = LINE as u64 * UNROLL;
-/// Bytes that each byte of size costs: array, chain, and while it is made the order of the chain (4 B for
-/// each line).
+/// Bytes for each byte of size: array, chain, and while it is made the order of the chain (4 B a line).
 const COST: f64 = 2.0 + 4.0 / LINE as f64;
 
-/// What is used of one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Bytes of the array, and of the chain.
     pub bytes: u64,
     /// Bytes that the node had to spare, if that is known.
     pub available: Option<u64>,
@@ -30,10 +28,8 @@ pub struct Share {
     pub limited_by: String,
 }
 
-/// What is wanted, of every node alike.
 #[derive(Clone, Debug)]
 pub struct SizeRequest<'a> {
-    /// `--array-size`, in elements.
     pub asked: Option<u64>,
     /// The caches of the row that has most.
     pub cache: &'a Reading<LastLevel>,
@@ -42,10 +38,6 @@ pub struct SizeRequest<'a> {
     pub pages: Pages,
 }
 
-/// The bytes wanted, before anything limits them.
-///
-/// # Errors
-/// [`SizeError::TooSmall`].
 pub fn wanted_bytes(request: &SizeRequest) -> Result<u64, PlanError> {
     let least = least(request.threads);
     let bytes = match (request.asked, request.cache) {
@@ -65,25 +57,21 @@ fn least(threads: usize) -> u64 {
     (threads as u64 * BLOCK as u64 * ELEMENT).next_multiple_of(GRAIN)
 }
 
-/// What is used of `node`, one of `nodes` that share what the machine and its control groups leave; or why
-/// there is nothing to use.
+/// What is used of `node`, one of `nodes` that share the machine's memory; or why nothing is.
 pub fn share(
     machine: &Machine,
     node: &Node,
     nodes: usize,
     request: &SizeRequest,
     bytes: u64,
-) -> Result<Share, String> {
+) -> Result<Share, Failure> {
     let (most, bound) = match request.pages.reserved_size() {
         Some(page) => reserved(node, page, bytes)?,
         None => free(machine, node, nodes, request.asked.is_some()),
     };
     if bytes > most && (request.asked.is_some() || most < least(request.threads)) {
-        return Err(format!(
-            "an array and a chain of {} each do not fit on node {}: {bound}",
-            format::bytes(bytes as f64),
-            node.node
-        ));
+        let both = format!("an array and a chain of {} each do not fit on", format::bytes(bytes as f64));
+        return Err(Failure::new(both).on(format!("node {}", node.node)).answer(bound));
     }
     let limited_by = if bytes > most {
         format!("an array and a chain of {} each do not fit: {bound}", format::bytes(bytes as f64))
@@ -94,23 +82,22 @@ pub fn share(
 }
 
 /// The most bytes of size that the node's pool of reserved pages holds.
-fn reserved(node: &Node, page: u64, bytes: u64) -> Result<(u64, String), String> {
+fn reserved(node: &Node, page: u64, bytes: u64) -> Result<(u64, String), Failure> {
     let free = node.hugetlb.iter().find(|pool: &&HugePool| pool.page == page).map_or(0, |pool| pool.free);
     let name = format::bytes(page as f64);
     if free < 2 {
         let needed = 2 * bytes.div_ceil(page);
-        return Err(format!(
+        return Err(Failure::new(format!(
             "{needed} reserved pages of {name} are needed on node {n}, {free} are free: echo {needed} > \
              /sys/devices/system/node/node{n}/hugepages/hugepages-{}kB/nr_hugepages (as root)",
             page >> 10,
             n = node.node,
-        ));
+        )));
     }
     Ok((free / 2 * page, format!("{free} reserved pages of {name} are free on node {}", node.node)))
 }
 
-/// The most bytes of size that are free, and what bounds them: the node, or what the machine or a control
-/// group leaves for all nodes together.
+/// The most bytes of size that are free, and what bounds them: the node, the machine or a control group.
 fn free(machine: &Machine, node: &Node, nodes: usize, is_asked: bool) -> (u64, String) {
     let usable = |bytes: u64| (bytes as f64 * USABLE_SHARE / COST) as u64 / GRAIN * GRAIN;
     let whole = match if is_asked { sizes::now(machine) } else { sizes::room(machine) } {

@@ -1,5 +1,4 @@
-//! A chain of pointers in a region of its own, walked on from where the last walk ended, and proof that every
-//! step was taken.
+//! A chain of pointers, walked on from where the last walk ended, and proof that every step was taken.
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
@@ -20,8 +19,7 @@ pub struct FullTraversal {
 }
 
 impl FullTraversal {
-    /// Writes the chain; touches every page of the region. Its bytes are a multiple of [`LINE`] x [`UNROLL`],
-    /// not 0.
+    /// Writes the chain and touches every page. The region's bytes are a multiple of [`LINE`] x [`UNROLL`].
     pub fn write(region: Region, seed: u64) -> FullTraversal {
         debug_assert!(region.bytes() > 0 && region.bytes().is_multiple_of(LINE * UNROLL as usize));
         // SAFETY: the region is ours alone and begins on a boundary of 2 MiB.
@@ -30,13 +28,11 @@ impl FullTraversal {
         FullTraversal { region, chain, at, walked: AtomicU64::new(0) }
     }
 
-    /// The memory that it lies in.
     pub fn region(&self) -> &Region {
         &self.region
     }
 
-    /// Walks this many steps, a multiple of [`UNROLL`] and not 0. Two threads that walk at once both walk,
-    /// and the traversal counts wrong.
+    /// Walks so many steps, a multiple of [`UNROLL`] and not 0. One thread at a time, or it counts wrong.
     pub fn walk(&self, steps: u64) {
         let from = self.at.load(Ordering::Relaxed);
         // SAFETY: `from` is an element of the chain, in a region that is never written again and that lives
@@ -46,8 +42,7 @@ impl FullTraversal {
         self.walked.fetch_add(steps, Ordering::Relaxed);
     }
 
-    /// Walks to the end of the traversal. Whether that is where it began: so it is if every step so far was
-    /// taken, and the chain is whole.
+    /// Walks to the end. Whether that is the start: then the chain is whole and every step was taken.
     pub fn complete(&self) -> bool {
         let elements = self.chain.elements as u64;
         self.walk(elements - self.walked.load(Ordering::Relaxed) % elements);

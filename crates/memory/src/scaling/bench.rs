@@ -6,18 +6,18 @@ use std::sync::Arc;
 use figure::evidence::*;
 use figure::{CpuList, Evidence, Reading, Round};
 use lab::clock::Clock;
+use lab::failure::Failure;
 use machine::counters::Watch;
 
 use super::node_arrays::{Contents, NodeArrays};
 use super::plan::{self, Setup};
-use crate::bandwidth::arrays::not_mapped;
 use crate::bandwidth::expected::{SUM_TOLERANCE, TOLERANCE};
 use crate::calibration::{Calibration, Policy};
-use crate::kernels::{self, ELEMENT, Operation};
+use crate::kernels::{self, Operation};
 use crate::mode::Schedule;
 use crate::sizes;
 use crate::team::Team;
-use crate::worker::{Amount, Kernel, medians};
+use crate::worker::{Amount, Kernel, Tasks, UNKNOWN_CONTENTS, medians};
 
 mod proof;
 #[cfg(test)]
@@ -26,7 +26,6 @@ mod work;
 
 use work::Work;
 
-/// Seconds of a sample at least.
 const SHORTEST_SAMPLE: f64 = 0.01;
 /// Where threads take turns on a CPU: the last slice of some 3 ms (the kernel's base_slice_ns), in which one
 /// works and the others are done or have not begun, must be a small part.
@@ -36,7 +35,6 @@ const SHORTEST_SAMPLE_IN_TURNS: f64 = 0.1;
 const SHORTEST_ROUND: f64 = 0.1;
 const MOST_SAMPLES: usize = 32;
 
-/// What is measured for one figure, and what its rounds showed.
 pub(crate) struct Task {
     plan: plan::Task,
     watch: Rc<Watch>,
@@ -46,7 +44,6 @@ pub(crate) struct Task {
     local: Reading<f64>,
 }
 
-/// The nodes' arrays, ready to measure.
 pub(crate) struct Scaling {
     setup: Setup,
     clock: Clock,
@@ -66,7 +63,7 @@ impl Kernel for Scaling {
     const SAMPLE_TOLERANCE: f64 = SUM_TOLERANCE;
     const IS_SHARED: bool = true;
 
-    fn set_up(setup: Setup) -> Result<(Scaling, Vec<(String, Task)>), String> {
+    fn set_up(setup: Setup) -> Result<(Scaling, Tasks<Scaling>), Failure> {
         let clock = Clock::for_machine(&setup.machine);
         let (mut threads, mut homes): (Vec<CpuList>, Vec<_>) = (Vec::new(), Vec::new());
         for (node, need) in setup.nodes.iter().enumerate() {
@@ -76,10 +73,7 @@ impl Kernel for Scaling {
             }
         }
         let touchers = Team::new(&setup.machine, &threads, clock.clone())?;
-        let arrays = NodeArrays::map(&setup.nodes, setup.offset as usize, setup.pages).map_err(|error| {
-            let elements: usize = setup.nodes.iter().map(|need| need.elements).sum();
-            not_mapped((sizes::ARRAYS * elements as u64 * ELEMENT) as f64, &error)
-        })?;
+        let arrays = NodeArrays::map(&setup.nodes, setup.offset as usize, setup.pages)?;
         let mut kernel =
             Scaling { contents: Vec::new(), arrays: Arc::new(arrays), clock, touchers, homes, setup };
         kernel.fill()?;
@@ -93,7 +87,7 @@ impl Kernel for Scaling {
         Ok((kernel, tasks))
     }
 
-    fn team(&self, task: &Task) -> Result<Rc<Team>, String> {
+    fn team(&self, task: &Task) -> Result<Rc<Team>, Failure> {
         Team::with_watch(&task.plan.threads, self.clock.clone(), task.watch.clone()).map(Rc::new)
     }
 
@@ -116,17 +110,16 @@ impl Kernel for Scaling {
         Amount::Bytes((kernels::Kernel::of(task.plan.operation).counted_bytes() * elements) as f64)
     }
 
-    fn prepare(&mut self, team: &Team, task: &Task, round: usize) -> Result<(), String> {
+    fn prepare(&mut self, team: &Team, task: &Task, round: usize) -> Result<(), Failure> {
         if self.contents.iter().any(Contents::is_worn) {
             self.fill()?;
         }
         self.blank(team, &task.plan, round)
     }
 
-    fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Work, String> {
+    fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Work, Failure> {
         let task = &task.plan;
-        let code = self.setup.simd.kernel(task.operation, task.stores);
-        let code = code.ok_or_else(|| format!("{}: no code for {}", task.id, self.setup.simd.word()))?;
+        let code = self.setup.simd.required(task.operation, task.stores)?;
         Ok(Work::new(task, code, calibration, self.arrays.clone(), &self.contents))
     }
 
@@ -136,7 +129,7 @@ impl Kernel for Scaling {
         }
     }
 
-    fn verify(&mut self, team: &Team, task: &Task, round: usize) -> Result<f64, String> {
+    fn verify(&mut self, team: &Team, task: &Task, round: usize) -> Result<f64, Failure> {
         self.spot_checks(team, &task.plan, round)
     }
 
@@ -151,18 +144,18 @@ impl Kernel for Scaling {
         self.contents.iter_mut().for_each(Contents::forget);
     }
 
-    fn verify_all(&mut self) -> Result<Vec<f64>, String> {
+    fn verify_all(&mut self) -> Result<Vec<f64>, Failure> {
         if self.contents.iter().any(Contents::is_unknown) {
-            return Err("the last round failed, and nobody knows what the arrays should hold".to_owned());
+            return Err(Failure::new(UNKNOWN_CONTENTS));
         }
         Ok(vec![self.check(1)?])
     }
 
-    fn page_evidence(&self) -> Result<Vec<Evidence>, String> {
+    fn page_evidence(&self) -> Result<Vec<Evidence>, Failure> {
         Ok(vec![self.pages()])
     }
 
-    fn evidence(&self) -> Result<Evidence, String> {
+    fn evidence(&self) -> Result<Evidence, Failure> {
         let mut evidence = Evidence::default();
         self.clock.write(&mut evidence);
         evidence.put(MEMORY_NONZERO, self.check(proof::SPARSE)? <= TOLERANCE);

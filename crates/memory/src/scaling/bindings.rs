@@ -5,31 +5,22 @@ use std::collections::BTreeMap;
 use figure::{CpuList, Machine};
 use lab::placement::Placement;
 
-/// An order in which threads fill the machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Binding {
-    /// Place = core: a thread may use all hardware threads of its core. One thread on each core first, then
-    /// round again.
-    Cores,
-    /// Place = hardware thread, in the same order.
-    Threads,
-    /// Place = hardware thread; all of one core before the next core.
-    Packed,
+use crate::words::words;
+
+words! {
+    pub enum Binding {
+        /// Place = core with all its hardware threads. One thread on each core first, then round again.
+        Cores = "cores",
+        /// Place = hardware thread, in the same order.
+        Threads = "threads",
+        /// Place = hardware thread; all of one core before the next core.
+        Packed = "packed",
+    }
 }
 
-/// The bindings, in the order in which they are shown.
 pub const BINDINGS: &[Binding] = &[Binding::Cores, Binding::Threads, Binding::Packed];
 
 impl Binding {
-    /// The word in ids.
-    pub fn word(self) -> &'static str {
-        match self {
-            Binding::Cores => "cores",
-            Binding::Threads => "threads",
-            Binding::Packed => "packed",
-        }
-    }
-
     pub fn title(self) -> &'static str {
         match self {
             Binding::Cores => "place = core",
@@ -44,7 +35,6 @@ impl Binding {
 pub struct Cores(pub Vec<CpuList>);
 
 impl Cores {
-    /// The cores of a machine, as far as we may use them; only those of `within`, if given.
     pub fn of(machine: &Machine, within: Option<&CpuList>) -> Cores {
         let topology = &machine.topology;
         let mut usable = topology.usable();
@@ -62,7 +52,6 @@ impl Cores {
         self.0.len()
     }
 
-    /// How many CPUs they have together.
     pub fn cpus(&self) -> usize {
         self.0.iter().map(CpuList::len).sum()
     }

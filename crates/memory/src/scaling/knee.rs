@@ -7,11 +7,9 @@ use lab::placement::Placement;
 use super::bindings::Cores;
 use crate::limits;
 
-/// The share of the best from which on more threads are not worth their CPUs. A flat curve still rises and
-/// falls by some per cent, with the mix of reads and writes and where threads lie.
+/// Share of the best that is enough: a flat curve still varies by some per cent.
 const REACHED: f64 = 0.95;
 
-/// Adds limits, and a knee for each curve.
 pub fn complete(figures: &mut Vec<Figure>, machine: &Machine) {
     limits::set_highest_traffic(figures);
     let cores = Cores::of(machine, None);
@@ -25,8 +23,7 @@ pub fn complete(figures: &mut Vec<Figure>, machine: &Machine) {
     figures.extend(knees);
 }
 
-/// The knee of a curve that begins with one thread; `None` with fewer than two points. Points where cores are
-/// shared unequally are none of it: their rate is no bandwidth.
+/// The knee of a curve from one thread on; points where cores are shared unequally are left out.
 fn knee(figures: &[Figure], series: &str, cores: &Cores) -> Option<Figure> {
     let even = |figure: &&Figure| {
         let cpus = figure.conditions.get(CPUS).unwrap_or_default();
@@ -62,7 +59,7 @@ fn knee(figures: &[Figure], series: &str, cores: &Cores) -> Option<Figure> {
     let before = at.checked_sub(1).map(|before| points[before].2);
     let mut sources: Vec<String> = Vec::new();
     for id in [Some(points[at].2), before, Some(best_id)].into_iter().flatten() {
-        if !sources.iter().any(|known| known == id) {
+        if !sources.iter().any(|source| source == id) {
             sources.push(id.to_owned());
         }
     }

@@ -12,15 +12,12 @@ use crate::simd::BLOCK;
 /// What a thread works on under a static schedule; under a dynamic one only the node counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// Index of its node's region.
     pub node: usize,
-    /// First element within.
     pub start: usize,
     /// Elements; 0 under a dynamic schedule.
     pub length: usize,
 }
 
-/// How the arrays of one point are shared out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layout {
     pub parts: Vec<Part>,
@@ -29,14 +26,12 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Elements of each array, over all nodes.
     pub fn elements(&self) -> usize {
         self.used.iter().sum()
     }
 }
 
-/// Shares `elements` out. `homes` has for each thread the index of its node and of its core; there are
-/// `nodes` nodes.
+/// Shares `elements` out. `homes`: the node's and the core's index of each thread.
 ///
 /// Static: equal shares, whatever the thread's core is shared with, as OpenMP's static schedule. Dynamic:
 /// each node gets its share by the cores in use there, and its threads take blocks of that as they come free.

@@ -1,52 +1,49 @@
 //! The memory: three arrays on each node, and what they must hold.
 
-use std::io;
+use figure::Reading;
+use lab::failure::Failure;
 
 use crate::bandwidth::arrays::{Arrays, Split};
 use crate::bandwidth::expected::Expected;
 use crate::kernels::{Array, Operation};
-use crate::pages::Pages;
+use crate::pages::{Backing, Pages, SampledNodes};
 
 use super::sizing::NodeNeed;
 
-/// The three arrays of each node.
 #[derive(Debug)]
 pub struct NodeArrays(Vec<Arrays>);
 
 impl NodeArrays {
-    /// Maps them. Nothing is touched yet.
-    ///
-    /// # Errors
-    /// What the system answered, and on which node.
-    pub fn map(nodes: &[NodeNeed], offset: usize, pages: Pages) -> io::Result<NodeArrays> {
+    pub fn map(nodes: &[NodeNeed], offset: usize, pages: Pages) -> Result<NodeArrays, Failure> {
         let map = |need: &NodeNeed| {
             let whole = Split { threads: 1, most: need.elements };
-            Arrays::map_on(need.node, whole, offset, pages)
+            Arrays::map(whole, offset, pages, need.node)
         };
-        nodes.iter().map(map).collect::<io::Result<_>>().map(NodeArrays)
+        nodes.iter().map(map).collect::<Result<_, _>>().map(NodeArrays)
     }
 
     pub fn start(&self, node: usize, array: Array) -> *mut f64 {
         self.0[node].part(array, 0)
     }
 
-    /// The addresses of a node's arrays, from the first to behind the last byte.
-    pub fn range(&self, node: usize) -> (usize, usize) {
-        (self.0[node].range(Array::A).0, self.0[node].range(Array::C).1)
+    pub fn backing(&self) -> Reading<Backing> {
+        Backing::sum(self.0.iter().map(Arrays::backing))
     }
 
-    pub fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> f64 {
         self.0.iter().map(Arrays::bytes).sum()
+    }
+
+    pub fn nodes(&self, node: usize, elements: usize) -> SampledNodes {
+        self.0[node].nodes(0, elements)
     }
 }
 
-/// What the arrays of one node must hold. Figures use them from the beginning on, each as far as it needs, so
-/// that values are equal from one such end to the next.
+/// What a node's arrays must hold: values are equal from one figure's end to the next.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contents(Vec<(usize, Expected)>);
 
 impl Contents {
-    /// Start values, all the way.
     pub fn new(elements: usize) -> Contents {
         Contents(vec![(elements, Expected::default())])
     }
@@ -70,7 +67,6 @@ impl Contents {
         }
     }
 
-    /// The values at an element.
     pub fn at(&self, element: usize) -> Expected {
         self.0.iter().find(|(end, _)| element < *end).map_or(Expected::UNKNOWN, |(_, expected)| *expected)
     }
@@ -84,14 +80,12 @@ impl Contents {
             .filter(|(from, to, _)| from < to)
     }
 
-    /// The sum of an array's elements over a range.
     pub fn sum(&self, array: Array, start: usize, length: usize) -> f64 {
         self.within(start, length)
             .map(|(from, to, expected)| (to - from) as f64 * expected.value(array))
             .sum()
     }
 
-    /// Whether the arrays should be filled anew before they are used again.
     pub fn is_worn(&self) -> bool {
         self.0.iter().any(|(_, expected)| expected.is_worn())
     }

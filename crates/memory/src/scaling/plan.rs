@@ -4,16 +4,13 @@ use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Convention, CpuList, Figure, Machine, Reading, Unit, format};
 use lab::placement::{self, Placement, Places};
-use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
 use super::bindings::{BINDINGS, Binding, Cores};
 use super::layout::Layout;
 use super::points;
-use super::sizing::{Fitted, NodeNeed, Nodes, Point, fit, short};
-use crate::bandwidth::plan::unavailable;
-use crate::conditions;
-use crate::deadlines;
+use super::sizing::{Fitted, NodeNeed, Nodes, Point, fit};
+use crate::bandwidth::plan as bandwidth;
 use crate::kernels::{ELEMENT, Kernel, Operation, Stores};
 use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned, Schedule};
@@ -48,17 +45,12 @@ pub struct Setup {
     pub tasks: Vec<Task>,
 }
 
-/// Resolves options against a machine.
-///
-/// # Errors
-/// [`PlanError`]: wrong usage.
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> {
+pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let kernels = kernels(options, simd)?;
-    // Bindings are what is compared here: of the placement asked for only an explicit list of CPUs narrows
-    // them.
-    let asked = placement::place(machine, &options.places, options.bind, options.threads)?;
-    let within = matches!(options.places, Places::List(_)).then(|| list(&options.places, &asked));
+    // Bindings are compared here: only an explicit list of CPUs narrows them.
+    let requested = placement::place(machine, &options.places, options.bind, options.threads)?;
+    let within = matches!(options.places, Places::List(_)).then(|| list(&options.places, &requested));
     let cores = Cores::of(machine, within.as_ref());
     let room = mode::room(machine, options, options.array_size.is_some());
 
@@ -69,9 +61,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         let threads = point.placement.threads.len();
         let sizes = sizes::choose(options.array_size, threads, &point.cache, &room)?;
         point.elements = sizes.elements;
-        if short(point, options) {
-            point.limited_by = sizes.limited_by;
-        }
+        point.limited_by = sizes.shortened_by(options.array_size, &point.cache);
     }
     let nodes = Nodes::of(machine, &cores);
     let fitted = fit(&mut points, &nodes, options, &room)?;
@@ -92,7 +82,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
                 limited_by: String::new(),
             };
             limits::set_peak(&mut figure, machine);
-            if let Some(problem) = unavailable(machine, options, &whole, &figure) {
+            if let Some(problem) = bandwidth::unavailable(machine, options, &whole, &figure) {
                 figure = figure.not_available(problem);
             }
             tasks.push(Task {
@@ -118,30 +108,19 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned, PlanError> 
         nodes: nodes.needs(&fitted.regions),
         tasks,
     };
-    let suite = SuitePlan {
-        suite: crate::SUITE,
-        worker: "memory.scaling",
-        setup: serde_json::to_value(&setup)?,
-        figures,
-        rules: options.rules,
-        preparing: format!("first touch of {}", format::bytes(bytes)),
-        least_seconds: sizes::touch_seconds(machine, 1, bytes),
-        prepare_deadline: deadlines::touch(bytes),
-        round_deadline: deadlines::pass(bytes),
-    };
+    let least_seconds = sizes::touch_seconds(machine, 1, bytes);
+    let suite = mode::suite("memory.scaling", setup, figures, options.rules, least_seconds, bytes);
     Ok(Planned { suite, notes })
 }
 
-/// The CPUs of an explicit list, also those beyond the number of threads.
-fn list(places: &Places, asked: &Placement) -> CpuList {
+fn list(places: &Places, requested: &Placement) -> CpuList {
     match places {
         Places::List(places) => places.iter().flat_map(CpuList::iter).collect(),
-        _ => asked.cpus(),
+        _ => requested.cpus(),
     }
 }
 
-/// The kernels, each with the one way of storing that its curve is of: as asked, else non-temporal, so that
-/// what is counted is what moves.
+/// The kernels with the stores of their curve: as asked, else non-temporal, so that what counts moves.
 fn kernels(options: &Options, simd: Simd) -> Result<Vec<(&'static Kernel, Stores)>, PlanError> {
     let named = if options.kernels.is_empty() { &[KERNEL.to_owned()][..] } else { &options.kernels };
     let order = options.stores.map_or(vec![Stores::Nt, Stores::Regular], |only| vec![only]);
@@ -159,8 +138,7 @@ fn kernels(options: &Options, simd: Simd) -> Result<Vec<(&'static Kernel, Stores
     Ok(kernels)
 }
 
-/// The points of all curves. Without a schedule asked for: static, and dynamic too where cores are shared
-/// unequally.
+/// The points of all curves: static, and dynamic too where cores are shared unequally, unless asked.
 ///
 /// Whether sharing is unequal goes by `all` the cores of the machine: a core of which we take one hardware
 /// thread runs it faster, whether or not the other one was left out on purpose.
@@ -221,16 +199,10 @@ fn figure(
     figure.series = Some(series);
     let at = Coordinate { value: CoordinateValue::Number(threads as f64), unit: Some(Unit::ONE) };
     figure.at.insert("threads".to_owned(), at);
-    figure.conditions = conditions::of_placement(&point.placement)
-        .with(key::KERNEL, kernel.name.to_owned())
+    figure.conditions = bandwidth::conditions(options, &point.placement, kernel, point.elements)
         .with(key::STORES, stores.word().to_owned())
         .with(key::SIMD, simd.word().to_owned())
         .with(key::SCHEDULE, point.schedule.word().to_owned())
-        .with(key::ARRAY_BYTES, (point.elements * ELEMENT) as f64)
-        .with(key::ARRAYS_USED, kernel.arrays_used() as f64)
-        .with(key::DATA_TOUCHED, (point.elements * ELEMENT * kernel.arrays_used()) as f64)
-        .with(key::OFFSET_BYTES, options.offset as f64)
-        .with(key::PAGES_ASKED, options.pages.word().to_owned())
         .with(key::COUNTED_BYTES, kernel.counted_bytes() as f64)
         .with(key::TRAFFIC_BYTES, kernel.traffic_bytes(stores) as f64);
     figure

@@ -4,14 +4,11 @@ use super::bindings::{Binding, Cores};
 
 /// Up to here every number of threads: where a curve bends is seen among the first few.
 const EVERY: usize = 16;
-/// Seconds that one round of a figure takes in all: a tenth for the round itself, the rest for threads,
-/// canary and counters.
+/// Seconds of a round of a figure in all: a tenth for the round, the rest for threads and counters.
 const ROUND: f64 = 0.15;
-/// The share of the time that may be planned for the least rounds: first touch, untimed passes and repeated
-/// rounds take the rest.
+/// Share of the time for the least rounds; first touch, untimed passes and repeated rounds take the rest.
 const PLANNED: f64 = 0.7;
 
-/// How many figures there is time for, with this many rounds of each.
 pub fn budget(max_time: f64, rounds: usize) -> usize {
     (max_time * PLANNED / (rounds.max(1) as f64 * ROUND)) as usize
 }

@@ -13,18 +13,14 @@ use crate::mode::{Options, PlanError, Schedule};
 use crate::simd::BLOCK;
 use crate::sizes::{self, ARRAYS, LastLevel, SizeError};
 
-/// The memory of one node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct NodeNeed {
-    /// The node that it must come from; `None` where there is no choice.
     pub node: Option<u32>,
     /// The cores that touch it first, each with its CPUs.
     pub cores: Vec<CpuList>,
-    /// Elements of each array: the most that any figure uses.
     pub elements: usize,
 }
 
-/// One point of a curve, before its arrays are sized.
 pub(super) struct Point {
     pub(super) binding: Binding,
     pub(super) schedule: Schedule,
@@ -32,20 +28,12 @@ pub(super) struct Point {
     pub(super) turns: bool,
     pub(super) cache: Reading<LastLevel>,
     pub(super) elements: u64,
-    /// What made the arrays smaller than the rule; empty if nothing did.
     pub(super) limited_by: String,
-}
-
-/// Whether a point's arrays are smaller than the rule although that was not asked for.
-pub(super) fn short(point: &Point, options: &Options) -> bool {
-    let rule = point.cache.value().map_or(0, |cache| sizes::CACHE_FACTOR * cache.bytes);
-    options.array_size.is_none() && point.elements * ELEMENT < rule
 }
 
 /// The NUMA nodes of the cores in use; one where none are shown.
 pub(super) struct Nodes {
     pub(super) nodes: Vec<Option<u32>>,
-    /// For each core: its CPUs and the index of its node.
     cores: Vec<(CpuList, usize)>,
     /// Whether memory can lie on another node than the CPU's.
     several: bool,
@@ -58,14 +46,13 @@ impl Nodes {
         let node = |cpus: &CpuList| machine.cpu(cpus.first()?)?.node;
         let nodes: BTreeSet<Option<u32>> = cores.0.iter().map(node).collect();
         let nodes: Vec<Option<u32>> = nodes.into_iter().collect();
-        let index = |cpus: &CpuList| nodes.iter().position(|known| *known == node(cpus)).unwrap_or(0);
+        let index = |cpus: &CpuList| nodes.iter().position(|number| *number == node(cpus)).unwrap_or(0);
         let cores = cores.0.iter().map(|cpus| (cpus.clone(), index(cpus))).collect();
         let shown = &machine.numa.nodes;
         let bytes = |number: &Option<u32>| shown.iter().find(|node| Some(node.node) == *number)?.memory;
         Nodes { cores, several: shown.len() > 1, memory: nodes.iter().map(bytes).collect(), nodes }
     }
 
-    /// How a point's arrays are shared out.
     pub(super) fn layout(&self, point: &Point) -> Layout {
         let home = |cpu: u32| {
             let core = self.cores.iter().position(|(cpus, _)| cpus.contains(cpu)).unwrap_or(0);
@@ -75,7 +62,6 @@ impl Nodes {
         layout::share(point.schedule, &homes, self.nodes.len(), point.elements as usize)
     }
 
-    /// The most elements of each node's region that any point uses.
     fn regions(&self, points: &[Point]) -> Vec<usize> {
         let mut most = vec![0; self.nodes.len()];
         for point in points {
@@ -103,7 +89,6 @@ impl Nodes {
     }
 }
 
-/// What is mapped: the elements of each node's region, and the bytes of all.
 pub(super) struct Fitted {
     pub(super) regions: Vec<usize>,
     pub(super) bytes: u64,
@@ -145,7 +130,7 @@ pub(super) fn fit(
         let least = point.placement.threads.len() as u64;
         let blocks = (point.elements as f64 * scale) as u64 / BLOCK as u64;
         point.elements = blocks.max(least) * BLOCK as u64;
-        if point.limited_by.is_empty() && short(point, options) {
+        if point.limited_by.is_empty() && sizes::is_short(point.elements, &point.cache) {
             point.limited_by =
                 format!("{ARRAYS} arrays of {} do not fit: {bound}", format::bytes((wanted / ARRAYS) as f64));
         }

@@ -30,105 +30,64 @@ macro_rules! ahead {
     };
 }
 
-// Which vectors one turn handles: each line is a vector's register number and displacement.
+// Which vectors one turn handles: each is a register's number and a displacement.
 
-/// Four vectors of 32 B in a row.
-#[rustfmt::skip]
-macro_rules! four256 {
-    ($vector:ident, $r:literal, $store:literal) => {
-        concat!(
-            $vector!("0", $r, "0", $store),
-            $vector!("1", $r, "32", $store),
-            $vector!("2", $r, "64", $store),
-            $vector!("3", $r, "96", $store),
-        )
+macro_rules! each {
+    ($vector:ident, $r:literal, $store:literal, $($k:literal $d:literal),*) => {
+        concat!($($vector!($k, $r, $d, $store),)*)
     };
 }
-/// Eight vectors of 32 B in a row.
-#[rustfmt::skip]
+macro_rules! four256 {
+    ($vector:ident, $r:literal, $store:literal) => {
+        each!($vector, $r, $store, "0" "0", "1" "32", "2" "64", "3" "96")
+    };
+}
 macro_rules! eight256 {
     ($vector:ident, $r:literal, $store:literal) => {
-        concat!(
-            $vector!("0", $r, "0", $store),
-            $vector!("1", $r, "32", $store),
-            $vector!("2", $r, "64", $store),
-            $vector!("3", $r, "96", $store),
-            $vector!("4", $r, "128", $store),
-            $vector!("5", $r, "160", $store),
-            $vector!("6", $r, "192", $store),
-            $vector!("7", $r, "224", $store),
+        each!(
+            $vector, $r, $store,
+            "0" "0", "1" "32", "2" "64", "3" "96",
+            "4" "128", "5" "160", "6" "192", "7" "224"
         )
     };
 }
 /// A line of each of four pages, in vectors of 32 B.
-#[rustfmt::skip]
 macro_rules! pages256 {
     ($vector:ident, $r:literal, $store:literal) => {
-        concat!(
-            $vector!("0", $r, "0*4096+0", $store),
-            $vector!("1", $r, "0*4096+32", $store),
-            $vector!("2", $r, "1*4096+0", $store),
-            $vector!("3", $r, "1*4096+32", $store),
-            $vector!("4", $r, "2*4096+0", $store),
-            $vector!("5", $r, "2*4096+32", $store),
-            $vector!("6", $r, "3*4096+0", $store),
-            $vector!("7", $r, "3*4096+32", $store),
+        each!(
+            $vector, $r, $store,
+            "0" "0*4096+0", "1" "0*4096+32", "2" "1*4096+0", "3" "1*4096+32",
+            "4" "2*4096+0", "5" "2*4096+32", "6" "3*4096+0", "7" "3*4096+32"
         )
     };
 }
-/// Four vectors of 64 B in a row.
-#[rustfmt::skip]
 macro_rules! four512 {
     ($vector:ident, $r:literal, $store:literal) => {
-        concat!(
-            $vector!("0", $r, "0", $store),
-            $vector!("1", $r, "64", $store),
-            $vector!("2", $r, "128", $store),
-            $vector!("3", $r, "192", $store),
-        )
+        each!($vector, $r, $store, "0" "0", "1" "64", "2" "128", "3" "192")
     };
 }
-/// Eight vectors of 64 B in a row.
-#[rustfmt::skip]
 macro_rules! eight512 {
     ($vector:ident, $r:literal, $store:literal) => {
-        concat!(
-            $vector!("0", $r, "0", $store),
-            $vector!("1", $r, "64", $store),
-            $vector!("2", $r, "128", $store),
-            $vector!("3", $r, "192", $store),
-            $vector!("4", $r, "256", $store),
-            $vector!("5", $r, "320", $store),
-            $vector!("6", $r, "384", $store),
-            $vector!("7", $r, "448", $store),
+        each!(
+            $vector, $r, $store,
+            "0" "0", "1" "64", "2" "128", "3" "192",
+            "4" "256", "5" "320", "6" "384", "7" "448"
         )
     };
 }
 /// A line of each of four pages, in vectors of 64 B.
-#[rustfmt::skip]
 macro_rules! pages512 {
     ($vector:ident, $r:literal, $store:literal) => {
-        concat!(
-            $vector!("0", $r, "0*4096", $store),
-            $vector!("1", $r, "1*4096", $store),
-            $vector!("2", $r, "2*4096", $store),
-            $vector!("3", $r, "3*4096", $store),
-        )
+        each!($vector, $r, $store, "0" "0*4096", "1" "1*4096", "2" "2*4096", "3" "3*4096")
     };
 }
 /// Two lines of each of four pages, in vectors of 64 B.
-#[rustfmt::skip]
 macro_rules! pairs512 {
     ($vector:ident, $r:literal, $store:literal) => {
-        concat!(
-            $vector!("0", $r, "0*4096+0", $store),
-            $vector!("1", $r, "0*4096+64", $store),
-            $vector!("2", $r, "1*4096+0", $store),
-            $vector!("3", $r, "1*4096+64", $store),
-            $vector!("4", $r, "2*4096+0", $store),
-            $vector!("5", $r, "2*4096+64", $store),
-            $vector!("6", $r, "3*4096+0", $store),
-            $vector!("7", $r, "3*4096+64", $store),
+        each!(
+            $vector, $r, $store,
+            "0" "0*4096+0", "1" "0*4096+64", "2" "1*4096+0", "3" "1*4096+64",
+            "4" "2*4096+0", "5" "2*4096+64", "6" "3*4096+0", "7" "3*4096+64"
         )
     };
 }
@@ -193,12 +152,9 @@ macro_rules! triad_ahead {
         )
     };
 }
-#[rustfmt::skip]
 macro_rules! fill {
     ($k:literal, $r:literal, $d:literal, $store:literal) => {
-        concat!(
-            $store, " [{b} + {i} + ", $d, "], ", $r, "15", "\n",
-        )
+        concat!($store, " [{b} + {i} + ", $d, "], ", $r, "15\n")
     };
 }
 #[rustfmt::skip]
@@ -210,28 +166,19 @@ macro_rules! update {
         )
     };
 }
-#[rustfmt::skip]
 macro_rules! read {
     ($k:literal, $r:literal, $d:literal, $store:literal) => {
-        concat!(
-            "vaddpd ", $r, $k, ", ", $r, $k, ", [{a} + {i} + ", $d, "]", "\n",
-        )
+        concat!("vaddpd ", $r, $k, ", ", $r, $k, ", [{a} + {i} + ", $d, "]\n")
     };
 }
-#[rustfmt::skip]
 macro_rules! spill {
     ($k:literal, $r:literal, $d:literal, $store:literal) => {
-        concat!(
-            "vmovupd [{sums} + ", $d, "], ", $r, $k, "\n",
-        )
+        concat!("vmovupd [{sums} + ", $d, "], ", $r, $k, "\n")
     };
 }
-#[rustfmt::skip]
 macro_rules! clear {
     ($k:literal, $r:literal, $d:literal, $store:literal) => {
-        concat!(
-            "vxorpd xmm", $k, ", xmm", $k, ", xmm", $k, "\n",
-        )
+        concat!("vxorpd xmm", $k, ", xmm", $k, ", xmm", $k, "\n")
     };
 }
 
@@ -316,8 +263,7 @@ macro_rules! paged {
     };
 }
 
-/// The loop that sums, four pages side by side, then what is left in a row. Eight accumulators hide the
-/// latency of the additions.
+/// Sums, four pages side by side, then the rest in a row. Eight accumulators hide the additions' latency.
 macro_rules! summing {
     ($name:ident, $r:literal, $eight:ident, $step:literal, $pages:ident, $page_step:literal) => {
         /// # Safety

@@ -12,14 +12,14 @@
 //! decrement and one taken branch, which takes a cycle for each turn on the cores that we know of. It reads
 //! no memory and depends on none, so that loads under way continue.
 
+use lab::failure::Failure;
+
 use super::Simd;
 use crate::kernels::{ELEMENT, Mix};
 
 /// Bytes of a page of a walk: the base page of x86, whatever backs it.
 pub const PAGE: usize = 4096;
-/// Elements of a page.
 pub const PAGE_ELEMENTS: usize = PAGE / ELEMENT as usize;
-/// Pages of a group.
 pub const PAGES: usize = 12;
 /// Elements of a group: walks go over whole groups.
 pub const GROUP: usize = PAGES * PAGE_ELEMENTS;
@@ -31,8 +31,7 @@ pub const GROUP: usize = PAGES * PAGE_ELEMENTS;
 /// `start` is aligned to [`PAGE`] and valid for `groups` groups; the processor has the instruction set.
 pub type Walk = unsafe fn(start: *mut f64, groups: usize, value: f64, spins: u64) -> f64;
 
-/// Which pages of a group a walk writes: those whose number, modulo [`Turn::pages`], is at least
-/// [`Turn::reads`].
+/// A walk writes the pages whose number modulo [`Turn::pages`] is at least [`Turn::reads`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// Pages side by side; a divisor of [`PAGES`].
@@ -120,8 +119,7 @@ macro_rules! sums {
     };
 }
 
-/// All walks of an instruction set, and their table. `$walk` makes the function of a name, a mix and what
-/// comes after each line.
+/// All walks of an instruction set and their table. `$walk` takes name, mix, and what follows each line.
 macro_rules! walks {
     ($walk:ident, $spin:expr) => {
         $walk!(read, 1, 0, "");
@@ -165,6 +163,12 @@ mod portable;
 mod sse2;
 
 impl Simd {
+    /// The walk of a mix, or that there is none.
+    pub fn required_walk(self, mix: Mix, spaced: bool) -> Result<Walk, Failure> {
+        let missing = || Failure::new(format!("no {} code for {mix}", self.word()));
+        self.walk(mix, spaced).ok_or_else(missing)
+    }
+
     /// The walk of a mix, at full speed or spaced; `None` if this set has none: the portable one has no
     /// non-temporal stores, and a regular store would also read the line.
     pub fn walk(self, mix: Mix, spaced: bool) -> Option<Walk> {

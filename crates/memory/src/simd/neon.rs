@@ -18,213 +18,78 @@ macro_rules! four {
     };
 }
 
+// Instructions of a pair of registers, or of one.
+
+macro_rules! load {
+    ($array:literal, $x:literal, $y:literal, $d:literal) => {
+        concat!("ldp q", $x, ", q", $y, ", [{", $array, "}, #", $d, "]\n")
+    };
+}
+macro_rules! store {
+    ($store:literal, $array:literal, $x:literal, $y:literal, $d:literal) => {
+        concat!($store, " q", $x, ", q", $y, ", [{", $array, "}, #", $d, "]\n")
+    };
+}
+macro_rules! multiply {
+    ($x:literal) => {
+        concat!("fmul v", $x, ".2d, v", $x, ".2d, v31.2d\n")
+    };
+}
+macro_rules! sum {
+    ($x:literal, $u:literal) => {
+        concat!("fadd v", $x, ".2d, v", $x, ".2d, v", $u, ".2d\n")
+    };
+}
+
+// What is done with a pair of vectors.
+
 macro_rules! copy {
     ($x:literal, $y:literal, $u:literal, $v:literal, $d:literal, $store:literal) => {
-        concat!(
-            "ldp q",
-            $x,
-            ", q",
-            $y,
-            ", [{a}, #",
-            $d,
-            "]\n",
-            $store,
-            " q",
-            $x,
-            ", q",
-            $y,
-            ", [{c}, #",
-            $d,
-            "]\n",
-        )
+        concat!(load!("a", $x, $y, $d), store!($store, "c", $x, $y, $d))
     };
 }
 macro_rules! scale {
     ($x:literal, $y:literal, $u:literal, $v:literal, $d:literal, $store:literal) => {
-        concat!(
-            "ldp q",
-            $x,
-            ", q",
-            $y,
-            ", [{c}, #",
-            $d,
-            "]\n",
-            "fmul v",
-            $x,
-            ".2d, v",
-            $x,
-            ".2d, v31.2d\n",
-            "fmul v",
-            $y,
-            ".2d, v",
-            $y,
-            ".2d, v31.2d\n",
-            $store,
-            " q",
-            $x,
-            ", q",
-            $y,
-            ", [{b}, #",
-            $d,
-            "]\n",
-        )
+        concat!(load!("c", $x, $y, $d), multiply!($x), multiply!($y), store!($store, "b", $x, $y, $d))
     };
 }
 macro_rules! add {
     ($x:literal, $y:literal, $u:literal, $v:literal, $d:literal, $store:literal) => {
         concat!(
-            "ldp q",
-            $x,
-            ", q",
-            $y,
-            ", [{a}, #",
-            $d,
-            "]\n",
-            "ldp q",
-            $u,
-            ", q",
-            $v,
-            ", [{b}, #",
-            $d,
-            "]\n",
-            "fadd v",
-            $x,
-            ".2d, v",
-            $x,
-            ".2d, v",
-            $u,
-            ".2d\n",
-            "fadd v",
-            $y,
-            ".2d, v",
-            $y,
-            ".2d, v",
-            $v,
-            ".2d\n",
-            $store,
-            " q",
-            $x,
-            ", q",
-            $y,
-            ", [{c}, #",
-            $d,
-            "]\n",
+            load!("a", $x, $y, $d),
+            load!("b", $u, $v, $d),
+            sum!($x, $u),
+            sum!($y, $v),
+            store!($store, "c", $x, $y, $d)
         )
     };
 }
 macro_rules! triad {
     ($x:literal, $y:literal, $u:literal, $v:literal, $d:literal, $store:literal) => {
         concat!(
-            "ldp q",
-            $x,
-            ", q",
-            $y,
-            ", [{c}, #",
-            $d,
-            "]\n",
-            "ldp q",
-            $u,
-            ", q",
-            $v,
-            ", [{b}, #",
-            $d,
-            "]\n",
-            "fmul v",
-            $x,
-            ".2d, v",
-            $x,
-            ".2d, v31.2d\n",
-            "fmul v",
-            $y,
-            ".2d, v",
-            $y,
-            ".2d, v31.2d\n",
-            "fadd v",
-            $x,
-            ".2d, v",
-            $x,
-            ".2d, v",
-            $u,
-            ".2d\n",
-            "fadd v",
-            $y,
-            ".2d, v",
-            $y,
-            ".2d, v",
-            $v,
-            ".2d\n",
-            $store,
-            " q",
-            $x,
-            ", q",
-            $y,
-            ", [{a}, #",
-            $d,
-            "]\n",
+            load!("c", $x, $y, $d),
+            load!("b", $u, $v, $d),
+            multiply!($x),
+            multiply!($y),
+            sum!($x, $u),
+            sum!($y, $v),
+            store!($store, "a", $x, $y, $d)
         )
     };
 }
 macro_rules! write {
     ($x:literal, $y:literal, $u:literal, $v:literal, $d:literal, $store:literal) => {
-        concat!($store, " q31, q31, [{b}, #", $d, "]\n")
+        store!($store, "b", "31", "31", $d)
     };
 }
 macro_rules! update {
     ($x:literal, $y:literal, $u:literal, $v:literal, $d:literal, $store:literal) => {
-        concat!(
-            "ldp q",
-            $x,
-            ", q",
-            $y,
-            ", [{a}, #",
-            $d,
-            "]\n",
-            "fmul v",
-            $x,
-            ".2d, v",
-            $x,
-            ".2d, v31.2d\n",
-            "fmul v",
-            $y,
-            ".2d, v",
-            $y,
-            ".2d, v31.2d\n",
-            $store,
-            " q",
-            $x,
-            ", q",
-            $y,
-            ", [{a}, #",
-            $d,
-            "]\n",
-        )
+        concat!(load!("a", $x, $y, $d), multiply!($x), multiply!($y), store!($store, "a", $x, $y, $d))
     };
 }
 macro_rules! read {
     ($x:literal, $y:literal, $u:literal, $v:literal, $d:literal, $store:literal) => {
-        concat!(
-            "ldp q",
-            $u,
-            ", q",
-            $v,
-            ", [{a}, #",
-            $d,
-            "]\n",
-            "fadd v",
-            $x,
-            ".2d, v",
-            $x,
-            ".2d, v",
-            $u,
-            ".2d\n",
-            "fadd v",
-            $y,
-            ".2d, v",
-            $y,
-            ".2d, v",
-            $v,
-            ".2d\n",
-        )
+        concat!(load!("a", $u, $v, $d), sum!($x, $u), sum!($y, $v))
     };
 }
 macro_rules! clear {
@@ -234,7 +99,7 @@ macro_rules! clear {
 }
 macro_rules! spill {
     ($x:literal, $y:literal, $u:literal, $v:literal, $d:literal, $store:literal) => {
-        concat!("stp q", $x, ", q", $y, ", [{sums}, #", $d, "]\n")
+        store!("stp", "sums", $x, $y, $d)
     };
 }
 

@@ -1,5 +1,4 @@
-//! The reference: what every kernel means, in plain Rust. Volatile accesses keep the compiler from making
-//! something else of it.
+//! The reference in plain Rust. Volatile accesses keep the compiler from making something else of it.
 
 use super::Loop;
 use crate::kernels::{Operation, Stores};

@@ -28,120 +28,65 @@ macro_rules! four {
     };
 }
 
+// Instructions of a vector, or of one and an array.
+
+macro_rules! load {
+    ($register:literal, $array:literal, $k:literal) => {
+        concat!("movupd xmm", $register, ", [{", $array, "} + {i} + ", $k, "*16]\n")
+    };
+}
+macro_rules! store {
+    ($store:literal, $array:literal, $k:literal, $register:literal) => {
+        concat!($store, " [{", $array, "} + {i} + ", $k, "*16], xmm", $register, "\n")
+    };
+}
+macro_rules! multiply {
+    ($k:literal) => {
+        concat!("mulpd xmm", $k, ", xmm15\n")
+    };
+}
+/// Adds a vector of an array, by way of a register: `addpd` would need it aligned.
+macro_rules! sum {
+    ($k:literal, $array:literal) => {
+        concat!(load!("14", $array, $k), "addpd xmm", $k, ", xmm14\n")
+    };
+}
+
+// What is done with a vector.
+
 macro_rules! copy {
     ($k:literal, $store:literal) => {
-        concat!(
-            "movupd xmm",
-            $k,
-            ", [{a} + {i} + ",
-            $k,
-            "*16]\n",
-            $store,
-            " [{c} + {i} + ",
-            $k,
-            "*16], xmm",
-            $k,
-            "\n",
-        )
+        concat!(load!($k, "a", $k), store!($store, "c", $k, $k))
     };
 }
 macro_rules! scale {
     ($k:literal, $store:literal) => {
-        concat!(
-            "movupd xmm",
-            $k,
-            ", [{c} + {i} + ",
-            $k,
-            "*16]\n",
-            "mulpd xmm",
-            $k,
-            ", xmm15\n",
-            $store,
-            " [{b} + {i} + ",
-            $k,
-            "*16], xmm",
-            $k,
-            "\n",
-        )
+        concat!(load!($k, "c", $k), multiply!($k), store!($store, "b", $k, $k))
     };
 }
 macro_rules! add {
     ($k:literal, $store:literal) => {
-        concat!(
-            "movupd xmm",
-            $k,
-            ", [{a} + {i} + ",
-            $k,
-            "*16]\n",
-            "movupd xmm14, [{b} + {i} + ",
-            $k,
-            "*16]\n",
-            "addpd xmm",
-            $k,
-            ", xmm14\n",
-            $store,
-            " [{c} + {i} + ",
-            $k,
-            "*16], xmm",
-            $k,
-            "\n",
-        )
+        concat!(load!($k, "a", $k), sum!($k, "b"), store!($store, "c", $k, $k))
     };
 }
 macro_rules! triad {
     ($k:literal, $store:literal) => {
-        concat!(
-            "movupd xmm",
-            $k,
-            ", [{c} + {i} + ",
-            $k,
-            "*16]\n",
-            "mulpd xmm",
-            $k,
-            ", xmm15\n",
-            "movupd xmm14, [{b} + {i} + ",
-            $k,
-            "*16]\n",
-            "addpd xmm",
-            $k,
-            ", xmm14\n",
-            $store,
-            " [{a} + {i} + ",
-            $k,
-            "*16], xmm",
-            $k,
-            "\n",
-        )
+        concat!(load!($k, "c", $k), multiply!($k), sum!($k, "b"), store!($store, "a", $k, $k))
     };
 }
 macro_rules! write {
     ($k:literal, $store:literal) => {
-        concat!($store, " [{b} + {i} + ", $k, "*16], xmm15\n")
+        store!($store, "b", $k, "15")
     };
 }
 macro_rules! update {
     ($k:literal, $store:literal) => {
-        concat!(
-            "movupd xmm",
-            $k,
-            ", [{a} + {i} + ",
-            $k,
-            "*16]\n",
-            "mulpd xmm",
-            $k,
-            ", xmm15\n",
-            $store,
-            " [{a} + {i} + ",
-            $k,
-            "*16], xmm",
-            $k,
-            "\n",
-        )
+        concat!(load!($k, "a", $k), multiply!($k), store!($store, "a", $k, $k))
     };
 }
 macro_rules! read {
     ($k:literal, $store:literal) => {
-        concat!("movupd xmm14, [{a} + {i} + ", $k, "*16]\n", "addpd xmm", $k, ", xmm14\n")
+        sum!($k, "a")
     };
 }
 macro_rules! clear {

@@ -81,8 +81,7 @@ mod x86 {
         };
     }
 
-    /// A sweep: how a turn sums even lines, how odd ones, bytes of a turn, how registers are cleared, where
-    /// sums go, what ends it.
+    /// Arguments: sums of even and of odd lines, bytes of a turn, how to clear, where sums go, the end.
     macro_rules! sweep {
         ($name:ident, $even:expr, $odd:expr, $step:literal, $clear:literal, $spill:expr, $end:literal) => {
             /// # Safety

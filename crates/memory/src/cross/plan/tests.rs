@@ -39,17 +39,17 @@ fn directory_with(names: &[&str]) -> tempfile::TempDir {
     directory
 }
 
-fn planned(names: &[&str], options: &Options) -> Planned {
+fn planned(names: &[&str], options: &Options) -> Planned<Setup> {
     let directory = directory_with(names);
     plan_with(&machine(), options, directory.path().as_os_str()).unwrap()
 }
 
-fn ids(planned: &Planned) -> Vec<&str> {
+fn ids(planned: &Planned<Setup>) -> Vec<&str> {
     let available = planned.suite.figures.iter().filter(|figure| figure.status != Status::NotAvailable);
     available.map(|figure| figure.id.as_str()).collect()
 }
 
-fn reason(planned: &Planned, id: &str) -> String {
+fn reason(planned: &Planned<Setup>, id: &str) -> String {
     let figure = planned.suite.figures.iter().find(|figure| figure.id == id).expect(id);
     assert_eq!(figure.status, Status::NotAvailable);
     figure.reason.clone().unwrap()
@@ -84,7 +84,7 @@ fn every_figure_of_theirs_has_ours_beside_it() {
     for figure in [tool, own].into_iter().filter(|figure| figure.status != Status::NotAvailable) {
         assert!(figure.conditions.get(key::PAIR).is_some() && figure.at.contains_key("program"));
     }
-    let setup: Setup = serde_json::from_value(planned.suite.setup).unwrap();
+    let setup = planned.suite.setup;
     assert_eq!(setup.programs.len(), 1, "one run gives both");
     assert_eq!(setup.programs[0].elements, None, "it has a size of its own");
 }
@@ -96,7 +96,7 @@ fn mlc_counts_traffic_and_ours_beside_it_too() {
     let own = planned.suite.figures.iter().find(|figure| figure.id.ends_with(".ours")).unwrap();
     assert_eq!(own.convention, Some(Convention::EstimatedTraffic));
     assert_eq!(own.conditions.get(key::COUNTED_BYTES), Some(32.0));
-    let setup: Setup = serde_json::from_value(planned.suite.setup).unwrap();
+    let setup = planned.suite.setup;
     assert_eq!(setup.programs[0].pairs[0].factor, 32.0 / 24.0);
     assert_eq!(setup.programs[0].elements, Some(640_000));
 }

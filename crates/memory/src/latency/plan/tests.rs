@@ -1,14 +1,10 @@
 use super::*;
-use crate::ladder::plan::tests::{machine, options};
+use crate::testing::{ladder_options as options, two_cpus as machine};
 use figure::host::Setting;
 use figure::{Reading, Status};
 
-fn ids(planned: &Planned) -> Vec<&str> {
+fn ids(planned: &Planned<Setup>) -> Vec<&str> {
     planned.suite.figures.iter().map(|figure| figure.id.as_str()).collect()
-}
-
-fn setup(planned: &Planned) -> Setup {
-    serde_json::from_value(planned.suite.setup.clone()).unwrap()
 }
 
 #[test]
@@ -59,15 +55,15 @@ fn what_is_asked_for_by_size_stands_for_memory_only_if_it_is_memory() {
 #[test]
 fn pages_narrow_the_curves() {
     let planned = |pages| plan(&machine(), &Options { pages, ..options(100.0) }).unwrap();
-    let series = |planned: &Planned| {
+    let series = |planned: &Planned<Setup>| {
         let mut all: Vec<String> = planned.suite.figures.iter().filter_map(|f| f.series.clone()).collect();
         all.dedup();
         all
     };
     assert_eq!(series(&planned(Pages::Small)), ["memory.latency.random.small", "memory.latency.pages.small"]);
     assert_eq!(series(&planned(Pages::Thp)), ["memory.latency.random.huge"]);
-    assert_eq!(setup(&planned(Pages::Default)).regions.len(), 2);
-    assert_eq!(setup(&planned(Pages::Small)).regions.len(), 1);
+    assert_eq!(planned(Pages::Default).suite.setup.regions.len(), 2);
+    assert_eq!(planned(Pages::Small).suite.setup.regions.len(), 1);
 }
 
 #[test]
@@ -83,7 +79,7 @@ fn huge_pages_that_cannot_be_had_are_said_so() {
         let huge = figure.conditions.get(key::PAGES_ASKED).as_deref() == Some("thp");
         assert_eq!(figure.status == Status::NotAvailable, huge, "{}", figure.id);
     }
-    let setup = setup(&planned);
+    let setup = &planned.suite.setup;
     assert!(
         setup.tasks.iter().all(|task| setup.regions[task.region].0 == Pages::Small),
         "none is laid in vain"
@@ -104,7 +100,7 @@ fn short_memory_makes_the_largest_size_smaller_and_says_so() {
 
 #[test]
 fn chains_lie_inside_their_regions() {
-    let setup = setup(&plan(&machine(), &options(100.0)).unwrap());
+    let setup = plan(&machine(), &options(100.0)).unwrap().suite.setup;
     for task in &setup.tasks {
         assert!(
             task.offset / setup.stride * setup.stride + task.bytes <= setup.regions[task.region].1,

@@ -1,5 +1,4 @@
-//! Proof that the memory is what figures assume: where it lies, on what pages, and what it holds after they
-//! ran.
+//! Proof of the memory: where it lies, on what pages, and what it holds after figures ran.
 
 use std::collections::BTreeMap;
 
@@ -9,32 +8,26 @@ use super::super::layout::Layout;
 use super::super::plan::Task;
 use super::{Contents, Scaling};
 use crate::bandwidth::expected::{Expected, relative_error};
-use crate::kernels::{Array, Kernel};
+use crate::kernels::{ALL_ARRAYS, Array, Kernel};
 use crate::mode::Schedule;
 use crate::page_evidence;
-use crate::pages::{self, Backing};
 use crate::team::Team;
+use lab::failure::Failure;
 
-/// Elements that each thread checks after a round.
 const SPOT_CHECKS: usize = 256;
-/// Pages of each array on each node whose place is asked for.
-const PAGE_SAMPLES: usize = 64;
 /// Of this many elements one is checked for whether memory was touched.
 pub(super) const SPARSE: usize = 4093;
-/// Moves the elements that are checked from round to round.
 const TURN: usize = 7919;
 
 impl Scaling {
     /// Writes the start values, each node's by threads of that node: the first touch.
-    pub(super) fn fill(&mut self) -> Result<(), String> {
+    pub(super) fn fill(&mut self) -> Result<(), Failure> {
         self.contents = self.setup.nodes.iter().map(|need| Contents::new(need.elements)).collect();
         let start = Expected::default();
-        self.each_slice(move |_, array, _, slice| slice.fill(start.value(array)))?;
-        Ok(())
+        self.each_slice(move |_, array, _, slice| slice.fill(start.value(array))).map(drop)
     }
 
-    /// Largest relative error over every `step`-th element of every array.
-    pub(super) fn check(&self, step: usize) -> Result<f64, String> {
+    pub(super) fn check(&self, step: usize) -> Result<f64, Failure> {
         let contents = self.contents.clone();
         let errors = self.each_slice(move |node, array, first, slice| {
             let mut worst: f64 = 0.0;
@@ -48,17 +41,16 @@ impl Scaling {
         Ok(errors.into_iter().flatten().fold(0.0, f64::max))
     }
 
-    /// Calls `job` for each array's slice of each touching thread: with the node, the array, and the slice's
-    /// first element.
+    /// Calls `job` with node, array, first element and slice, for each array and touching thread.
     fn each_slice<T: Send + 'static>(
         &self,
         job: impl Fn(usize, Array, usize, &mut [f64]) -> T + Send + Sync + 'static,
-    ) -> Result<Vec<Vec<T>>, String> {
+    ) -> Result<Vec<[T; 3]>, Failure> {
         let (arrays, homes) = (self.arrays.clone(), self.homes.clone());
         let elements: Vec<usize> = self.setup.nodes.iter().map(|need| need.elements).collect();
-        self.touchers.each(move |seat| {
-            let (node, nth, of) = homes[seat.index];
-            let (first, end) = (elements[node] * nth / of, elements[node] * (nth + 1) / of);
+        self.touchers.each(move |thread| {
+            let (node, nth, count) = homes[thread.index];
+            let (first, end) = (elements[node] * nth / count, elements[node] * (nth + 1) / count);
             let one = |array| {
                 let start = arrays.start(node, array).wrapping_add(first);
                 // SAFETY: inside the node's array; slices of different threads do not overlap, and nobody
@@ -66,46 +58,36 @@ impl Scaling {
                 let slice = unsafe { std::slice::from_raw_parts_mut(start, end - first) };
                 job(node, array, first, slice)
             };
-            vec![one(Array::A), one(Array::B), one(Array::C)]
+            ALL_ARRAYS.map(one)
         })
     }
 
-    /// Size of the pages, and whether they are there, as it is now. Their place is asked for figure by
-    /// figure.
+    /// Size and presence of the pages. Their place is sampled for each figure.
     pub(super) fn pages(&self) -> Evidence {
-        let range = |node| self.arrays.range(node);
-        let backings = (0..self.setup.nodes.len()).map(range).map(|(start, end)| pages::backing(start, end));
-        page_evidence::of_backing(Backing::sum(backings), self.arrays.bytes() as f64)
+        page_evidence::of_backing(self.arrays.backing(), self.arrays.bytes())
     }
 
     /// Share of sampled pages of a task that lie on the node of the threads that use them.
     pub(super) fn local_share(&self, task: &Task) -> Reading<f64> {
         let used = task.layout.used.iter().enumerate().filter(|(_, used)| **used > 0);
         let sampled = used.map(|(node, used)| {
-            let step = (used / PAGE_SAMPLES).max(1);
-            let addresses: Vec<usize> = [Array::A, Array::B, Array::C]
-                .into_iter()
-                .map(|array| self.arrays.start(node, array))
-                .flat_map(|start| (0..*used).step_by(step).map(move |i| start.wrapping_add(i) as usize))
-                .collect();
             // All cores of a region are of its node.
             let place = self.setup.nodes[node].cores.first().cloned().unwrap_or_default();
-            (place, pages::nodes_of(&addresses))
+            (place, self.arrays.nodes(node, *used))
         });
         let (places, nodes): (Vec<CpuList>, Vec<_>) = sampled.unzip();
         page_evidence::local_share(&self.setup.machine, &places, nodes)
     }
 
-    /// Overwrites, where a kernel must write and does not read, the elements that will be checked: what the
-    /// round before left there would pass for this one's work.
-    pub(super) fn blank(&self, team: &Team, task: &Task, turn: usize) -> Result<(), String> {
+    /// Overwrites elements that will be checked, where a kernel writes only: old results must not pass.
+    pub(super) fn blank(&self, team: &Team, task: &Task, turn: usize) -> Result<(), Failure> {
         let kernel = Kernel::of(task.operation);
         let Some(target) = kernel.stores.filter(|target| !kernel.loads.contains(target)) else {
             return Ok(());
         };
         let (arrays, ranges) = (self.arrays.clone(), ranges(&task.layout, task.schedule));
-        team.each(move |seat| {
-            let (node, start, length) = ranges[seat.index];
+        team.each(move |thread| {
+            let (node, start, length) = ranges[thread.index];
             for element in spots(start, length, turn) {
                 // SAFETY: inside the thread's range, which no other thread uses at the same time.
                 unsafe { arrays.start(node, target).add(element).write_volatile(f64::NAN) };
@@ -114,13 +96,12 @@ impl Scaling {
         Ok(())
     }
 
-    /// Largest relative error at those elements.
-    pub(super) fn spot_checks(&self, team: &Team, task: &Task, turn: usize) -> Result<f64, String> {
+    pub(super) fn spot_checks(&self, team: &Team, task: &Task, turn: usize) -> Result<f64, Failure> {
         let Some(target) = Kernel::of(task.operation).stores else { return Ok(0.0) };
         let (arrays, ranges) = (self.arrays.clone(), ranges(&task.layout, task.schedule));
         let contents = self.contents.clone();
-        let errors = team.each(move |seat| {
-            let (node, start, length) = ranges[seat.index];
+        team.worst(move |thread| {
+            let (node, start, length) = ranges[thread.index];
             spots(start, length, turn)
                 .map(|element| {
                     // SAFETY: inside the thread's range, which no thread writes at the same time.
@@ -128,19 +109,16 @@ impl Scaling {
                     relative_error(value, contents[node].at(element).value(target))
                 })
                 .fold(0.0, f64::max)
-        })?;
-        Ok(errors.into_iter().fold(0.0, f64::max))
+        })
     }
 }
 
-/// Some elements of a range, others for each `turn`.
 fn spots(start: usize, length: usize, turn: usize) -> impl Iterator<Item = usize> {
     let step = (length / SPOT_CHECKS).max(1);
     (turn * TURN % step..length).step_by(step).map(move |at| start + at)
 }
 
-/// What each thread checks: its own part, or under a dynamic schedule an equal share of what its node's
-/// threads took. The node, the first element, and how many.
+/// What each thread checks (node, first element, count): its part, or an equal share of its node's.
 fn ranges(layout: &Layout, schedule: Schedule) -> Vec<(usize, usize, usize)> {
     let threads = |node: usize| layout.parts.iter().filter(|part| part.node == node).count();
     let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
@@ -148,8 +126,8 @@ fn ranges(layout: &Layout, schedule: Schedule) -> Vec<(usize, usize, usize)> {
         Schedule::Static => (part.node, part.start, part.length),
         Schedule::Dynamic => {
             let nth = numbers.entry(part.node).or_default();
-            let (used, of) = (layout.used[part.node], threads(part.node));
-            let (first, end) = (used * *nth / of, used * (*nth + 1) / of);
+            let (used, count) = (layout.used[part.node], threads(part.node));
+            let (first, end) = (used * *nth / count, used * (*nth + 1) / count);
             *nth += 1;
             (part.node, first, end - first)
         }

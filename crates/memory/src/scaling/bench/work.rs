@@ -14,7 +14,7 @@ use crate::calibration::Calibration;
 use crate::kernels::{Array, Operation, SCALAR, UPDATE_FACTOR};
 use crate::mode::Schedule;
 use crate::simd::Loop;
-use crate::worker::{GLANCE_ELEMENTS, Sample};
+use crate::worker::{CPU_SAMPLE_ELEMENTS, Sample};
 
 /// Elements of a block of the dynamic schedule: 128 KiB of each array. Some tens of microseconds of work,
 /// against which taking a number costs nothing, and a sample of 10 ms ends for all threads within a
@@ -28,18 +28,15 @@ const SPINS: u32 = 1000;
 #[repr(align(128))]
 struct PaddedCounter(AtomicUsize);
 
-/// A node's blocks under a dynamic schedule.
 #[derive(Debug)]
 struct BlockQueue {
     /// The next number to take, for each sample. Number / blocks is the pass, the rest the block.
     next: Vec<PaddedCounter>,
     /// Passes over each block that are done, samples before included: none begins before the last is.
     done: Vec<AtomicUsize>,
-    /// Elements in use.
     used: usize,
 }
 
-/// The work of one round: each sample of it.
 #[derive(Debug)]
 pub(crate) struct Work {
     code: Loop,
@@ -49,10 +46,8 @@ pub(crate) struct Work {
     samples: usize,
     layout: Layout,
     arrays: Arc<NodeArrays>,
-    /// What `read` must find.
     contents: Vec<Contents>,
     nodes: Vec<BlockQueue>,
-    /// Elements that each thread took, over all passes and samples.
     taken: Vec<PaddedCounter>,
 }
 
@@ -107,7 +102,7 @@ impl Work {
         for _ in 0..self.passes {
             let (mut sum, mut done) = (0.0, 0);
             while done < part.length {
-                let length = GLANCE_ELEMENTS.min(part.length - done);
+                let length = CPU_SAMPLE_ELEMENTS.min(part.length - done);
                 // SAFETY: within the thread's own part.
                 sum += unsafe { self.kernel(part.node, part.start + done, length) };
                 done += length;

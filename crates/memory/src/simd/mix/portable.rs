@@ -8,18 +8,18 @@ const LINE: usize = 8;
 
 pub(super) fn walk(mix: Mix) -> Option<Walk> {
     Some(match mix {
-        Mix::Ratio(1, 0) => of::<1, 0>,
-        Mix::Ratio(3, 1) => of::<3, 1>,
-        Mix::Ratio(2, 1) => of::<2, 1>,
-        Mix::Ratio(1, 1) => of::<1, 1>,
-        Mix::Ratio(0, 1) => of::<0, 1>,
+        Mix::Ratio(1, 0) => walk_ratio::<1, 0>,
+        Mix::Ratio(3, 1) => walk_ratio::<3, 1>,
+        Mix::Ratio(2, 1) => walk_ratio::<2, 1>,
+        Mix::Ratio(1, 1) => walk_ratio::<1, 1>,
+        Mix::Ratio(0, 1) => walk_ratio::<0, 1>,
         Mix::Ratio(..) | Mix::TriadLike => return None,
     })
 }
 
 /// # Safety
 /// See [`Walk`].
-unsafe fn of<const READS: u8, const WRITES: u8>(
+unsafe fn walk_ratio<const READS: u8, const WRITES: u8>(
     start: *mut f64,
     groups: usize,
     value: f64,
