@@ -25,13 +25,12 @@ use args::http::TOKEN;
 use args::{Args, Command};
 use exit::CommandError;
 use figure::secrets;
-use lab::mode::AnyMode;
 use rustix::process::{Resource, getrlimit};
 
 /// The workers that this binary can be: `suite.mode`.
 fn worker_of(name: &str) -> Option<&'static dyn lab::worker::Body> {
     match name.split_once('.')? {
-        (memory::SUITE, mode) => memory::mode(mode).map(AnyMode::body),
+        (memory::SUITE, mode) => memory::worker(mode),
         (alloc::SUITE, mode) => alloc::worker(mode),
         (faults::SUITE, mode) => faults::worker(mode),
         (http::SUITE, mode) => http::modes::worker(mode),

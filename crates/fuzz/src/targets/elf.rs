@@ -9,6 +9,7 @@ use faults::trace::collect::Collector;
 use faults::trace::record::{Entry, EventKind, Fault, Map, Regs};
 use faults::trace::{Totals, Traced};
 use figure::Machine;
+use lab::failure::Failure;
 use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::Target;
@@ -71,8 +72,8 @@ fn unwound(bytes: &[u8]) {
         take(3 + place, EventKind::Fault(Box::new(fault)));
     }
     let totals = Totals { counted: 4, period: 1, seconds: 1.0, ..Totals::default() };
-    let none = || Err("not counted".to_owned());
-    let found = observation(Traced { collector, totals, unseen: Default::default(), calls: none() });
+    let calls = Err(Failure::new("not counted"));
+    let found = observation(Traced { collector, totals, unseen: Default::default(), calls });
     looks::judged(found.figures, Machine::default());
 }
 

@@ -1,5 +1,6 @@
 //! `truebench alloc load`: allocators under one load.
 
+use std::fmt::Display;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -52,14 +53,15 @@ pub fn planned(arguments: &Load, machine: &Machine) -> Result<Vec<Part>, Command
 /// The load that is asked for.
 fn profile(arguments: &Load) -> Result<Profile, CommandError> {
     let word = &arguments.profile;
-    let wrong = |reason: String| CommandError::usage(format!("--profile {word}: {reason}"));
+    let wrong = |reason: &dyn Display| CommandError::usage(format!("--profile {word}: {reason}"));
     let mut profile = match Profile::named(word) {
         Some(profile) => profile,
         None => {
             let text = std::fs::read_to_string(Path::new(word)).map_err(|error| {
-                wrong(format!("{error}; there are {}, and files of size,rate,lifetime", KNOWN.join(", ")))
+                let advice = format!("there are {}, and files of size,rate,lifetime", KNOWN.join(", "));
+                wrong(&format!("{error}; {advice}"))
             })?;
-            Profile::of_histogram(word, &text).map_err(wrong)?
+            Profile::of_histogram(word, &text).map_err(|reason| wrong(&reason))?
         }
     };
     if let Some(bytes) = arguments.max_size {

@@ -86,7 +86,7 @@ fn servers_here() -> Result<Vec<String>, CommandError> {
 /// A machine where an agent is, and the servers there. The worker that measures calls again.
 fn servers_there(agent: SocketAddr, token: &str) -> Result<(Remote, Vec<String>), CommandError> {
     let session = AgentClient::connect(agent, token)
-        .map_err(|why| CommandError::measuring(format!("--remote: {}", plain(&why))))?;
+        .map_err(|why| CommandError::measuring(format!("--remote: {}", plain(&why.to_string()))))?;
     let interface = interface::towards(agent).into_value();
     let Host { machine, servers, .. } = session.host;
     Ok((Remote { agent, token: token.to_owned(), interface, machine }, servers))
