@@ -75,6 +75,20 @@ impl<T> Reading<T> {
     }
 }
 
+/// All values, or the reason of the first that is unknown.
+impl<T> FromIterator<Reading<T>> for Reading<Vec<T>> {
+    fn from_iter<I: IntoIterator<Item = Reading<T>>>(readings: I) -> Self {
+        let mut values = Vec::new();
+        for reading in readings {
+            match reading {
+                Reading::Value(value) => values.push(value),
+                Reading::Unknown(reason) => return Reading::Unknown(reason),
+            }
+        }
+        Reading::Value(values)
+    }
+}
+
 impl<T> Default for Reading<T> {
     fn default() -> Self {
         Reading::Unknown("not recorded".to_owned())

@@ -188,7 +188,7 @@ fn write_counters(evidence: &mut Evidence, threads: &[ThreadResult]) {
     evidence.put(INVOLUNTARY_SWITCHES, sum(|counters| counters.involuntary_switches));
     evidence.put(FAULT_MINOR, sum(|counters| counters.minor_faults));
     evidence.put(FAULT_MAJOR, sum(|counters| counters.major_faults));
-    let delays = all(threads.iter().map(|thread| &thread.counters.run_delay));
+    let delays: Reading<Vec<f64>> = threads.iter().map(|thread| thread.counters.run_delay.clone()).collect();
     // Threads spin or yield until all are done: time that is neither CPU time nor run delay is off the CPU.
     let off_cpu = delays.clone().map(|delays| {
         let pairs = delays.iter().zip(threads);
@@ -198,23 +198,14 @@ fn write_counters(evidence: &mut Evidence, threads: &[ThreadResult]) {
     evidence.put_reading(OFF_CPU_WORST, off_cpu);
     evidence.put_reading(RUN_DELAY_WORST, delays.clone().map(|all| all.into_iter().fold(0.0, f64::max)));
     evidence.put_reading(RUN_DELAY, delays.map(|all| all.iter().sum()));
-    let migrations = all(threads.iter().map(|thread| &thread.counters.migrations));
+    let migrations: Reading<Vec<f64>> =
+        threads.iter().map(|thread| thread.counters.migrations.clone()).collect();
     evidence.put_reading(SCHED_MIGRATIONS, migrations.map(|all| all.iter().sum()));
     let ipc: Vec<_> =
         threads.iter().map(|thread| pmu::instructions_per_cycle(&thread.counters.pmu)).collect();
-    evidence.put_reading(THREAD_IPC, all(ipc.iter()));
+    evidence.put_reading(THREAD_IPC, ipc.into_iter().collect());
     evidence.put(PLACE_SAMPLES, threads.iter().map(|thread| thread.cpu_samples.0 as f64).sum());
     evidence.put(PLACE_STRAYED, threads.iter().map(|thread| thread.cpu_samples.1 as f64).sum());
-}
-
-/// All values, or the reason of the first unknown one.
-fn all<'a>(readings: impl Iterator<Item = &'a Reading<f64>>) -> Reading<Vec<f64>> {
-    readings.fold(Reading::Value(Vec::new()), |values, reading| {
-        values.and(reading.clone()).map(|(mut values, value)| {
-            values.push(value);
-            values
-        })
-    })
 }
 
 /// Seconds of each sample, and of each thread in the median sample, whose spread becomes evidence.

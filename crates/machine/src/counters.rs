@@ -195,18 +195,6 @@ fn idle_siblings(machine: &Machine, cpus: &CpuList) -> Reading<CpuList> {
     }
 }
 
-/// All values, or the first reason.
-fn all<T>(readings: impl IntoIterator<Item = Reading<T>>) -> Reading<Vec<T>> {
-    let mut values = Vec::new();
-    for reading in readings {
-        match reading {
-            Reading::Value(value) => values.push(value),
-            Reading::Unknown(reason) => return Reading::Unknown(reason),
-        }
-    }
-    Reading::Value(values)
-}
-
 /// Compares two readings, or returns the reason why one is unknown.
 fn both<T, U>(
     before: &Reading<T>,

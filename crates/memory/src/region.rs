@@ -12,7 +12,7 @@ use crate::pages::{self, Backing, Pages, SampledNodes};
 /// Regions begin on a boundary of a huge page, so that page size does not depend on luck.
 pub const HUGE_PAGE: usize = 2 << 20;
 const NOT_MAPPED: &str = "a limit on address space (ulimit -v), vm.overcommit_memory=2 or too few reserved pages may \
-                          forbid it: take less by --array-size or --sizes";
+                          forbid it: take less by --array-size or --sizes, or --pages default";
 const NOT_BOUND: &str = "a container may forbid mbind: allow it, as by docker run --cap-add SYS_NICE";
 const WORD_BITS: usize = libc::c_ulong::BITS as usize;
 

@@ -144,9 +144,11 @@ pub enum SizeError {
 }
 
 impl Sizes {
-    /// What made the arrays smaller than 4 x the caches; empty if nothing did. Ignores doubled arrays.
+    /// What made the arrays smaller than 4 x the caches, or than the default where these are unknown; empty if
+    /// nothing did. Ignores doubled arrays.
     pub fn shortened_by(&self, asked: Option<u64>, cache: &Reading<LastLevel>) -> String {
-        let is_shortened = asked.is_none() && is_short(self.elements, cache);
+        let is_default = cache.value().is_some() || self.elements * ELEMENT >= UNKNOWN_CACHE_ARRAY;
+        let is_shortened = asked.is_none() && (is_short(self.elements, cache) || !is_default);
         if is_shortened { self.limited_by.clone() } else { String::new() }
     }
 }
@@ -275,6 +277,11 @@ mod tests {
         assert!(tight.doubled.is_none() && tight.limited_by.contains("doubled"));
         assert!(sizes.shortened_by(None, &known(480 << 20)).contains("little is left"));
         assert_eq!(tight.shortened_by(None, &known(4 << 20)), "", "for want of doubled arrays only");
+        let unknown = Reading::unknown("no caches");
+        let tight = choose(None, 2, &unknown, &room_of(300 << 20)).unwrap();
+        assert!(tight.shortened_by(None, &unknown).contains("do not fit"));
+        let wide = choose(None, 2, &unknown, &room_of(200 << 30)).unwrap();
+        assert_eq!(wide.shortened_by(None, &unknown), "");
     }
 
     #[test]

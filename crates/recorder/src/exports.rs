@@ -53,6 +53,8 @@ pub extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     }
 }
 
+/// # Safety
+/// As for free of the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free(block: *mut c_void) {
     if block.is_null() || bootstrap::size_of(block).is_some() {
@@ -68,6 +70,8 @@ pub unsafe extern "C" fn free(block: *mut c_void) {
 }
 
 // C23.
+/// # Safety
+/// As for free_sized of the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free_sized(block: *mut c_void, _: usize) {
     // SAFETY: the caller's.
@@ -75,6 +79,8 @@ pub unsafe extern "C" fn free_sized(block: *mut c_void, _: usize) {
 }
 
 // C23.
+/// # Safety
+/// As for free_aligned_sized of the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free_aligned_sized(block: *mut c_void, _: usize, _: usize) {
     // SAFETY: the caller's.
@@ -82,6 +88,9 @@ pub unsafe extern "C" fn free_aligned_sized(block: *mut c_void, _: usize, _: usi
 }
 
 /// Recorded as the end of one block and the allocation of another, even at the same address.
+///
+/// # Safety
+/// As for realloc of the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
     if block.is_null() {
@@ -115,6 +124,8 @@ pub unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void
     moved
 }
 
+/// # Safety
+/// As for reallocarray of the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn reallocarray(block: *mut c_void, count: usize, size: usize) -> *mut c_void {
     match count.checked_mul(size) {
@@ -124,6 +135,8 @@ pub unsafe extern "C" fn reallocarray(block: *mut c_void, count: usize, size: us
     }
 }
 
+/// # Safety
+/// As for posix_memalign of the C library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
     let Some(next) = next::posix_memalign() else { return libc::ENOMEM };

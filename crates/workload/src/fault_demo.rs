@@ -22,6 +22,7 @@ pub use shapes::{SHAPE_INFO, SHAPES, Shape, ShapeInfo, Work};
 pub const NAME: &str = "demo";
 const USAGE: &CStr =
     c"truebench-workload: demo SHAPE [ITERATIONS | RATE SECONDS]; truebench faults demo lists the shapes\n";
+/// Iterations per second.
 const MOST_RATE: u64 = 1_000_000;
 const MOST_SECONDS: u64 = 86_400;
 

@@ -43,9 +43,11 @@ pub struct Slot {
     /// Microseconds of CPU time in user code while counting, of the process and of its children that it
     /// waited for.
     pub user: AtomicU64,
+    /// The same in the kernel.
     pub system: AtomicU64,
     /// Voluntary context switches of the process while counting, without its children.
     pub voluntary: AtomicU64,
+    /// Of the copy itself, as above.
     pub involuntary: AtomicU64,
     /// Nanoseconds on a run queue while counting; `u64::MAX` if unknown.
     pub run_delay: AtomicU64,

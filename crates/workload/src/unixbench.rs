@@ -34,6 +34,7 @@ pub static TESTS: &[&Test] = &[
 pub struct Test {
     /// UnixBench's name on the command line; part of ids.
     pub name: &'static str,
+    /// UnixBench's title of it.
     pub title: &'static str,
     /// Unit of the result: `lps`, `MWIPS`, `KBps`, `lpm`.
     pub unit: &'static str,

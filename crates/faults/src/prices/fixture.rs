@@ -8,12 +8,17 @@ use lab::failure::{Attempt, Failure};
 use super::capabilities::Capabilities;
 use super::test_files::TestFiles;
 
+/// Bytes of most regions: the block size of the study's program.
 pub const REGION: usize = 2 << 20;
+/// Bytes of a region that fits in no cache.
 const LARGE: usize = 128 << 20;
+/// Bytes that are touched before a fork, which copies their page tables.
 const FORKED: usize = 64 << 20;
 /// Bytes of huge pages of a lap; a single page if one is larger.
 const HUGE: usize = 8 << 20;
+/// Bytes of the region of each of several threads.
 const EACH: usize = 8 << 20;
+/// Most bytes of the large file.
 pub const FILE: usize = 64 << 20;
 /// The divisor of the available memory that gives the largest region.
 const SHARE: usize = 8;

@@ -234,7 +234,9 @@ mod unit {
         change(&mut capabilities);
         let rules = Rules { least: 8, most: 60, target: 0.01, max_time: 60.0, repeats: 2 };
         let planned = plan(&machine, &Options { capabilities, words: Vec::new(), rules }).unwrap();
-        let setup = planned.suite.setup.clone();
+        // As the worker reads it.
+        let text = serde_json::to_string(&planned.suite.setup).unwrap();
+        let setup = serde_json::from_str(&text).unwrap();
         (planned, setup)
     }
 

@@ -312,7 +312,8 @@ impl EventLoop {
         let period = self.control.adapted(self.events.period, samples, self.rate, is_whole);
         let Some(period) = period else { return };
         let tasks = self.tasks();
-        // A failure leaves the period as it is: samples are right, and fewer or more than wanted.
+        // It fails when all tasks have just ended, or no more files may be opened: then nothing more is sampled, and
+        // `faults.coverage`, which compares with the kernel's count, falls.
         let _ = self.events.set_period(period, &tasks, &mut self.sorter.unsorted);
     }
 

@@ -102,7 +102,9 @@ mod unit {
         let plan = plan(&machine, &Options { rules }).unwrap();
         assert_eq!(plan.suite.figures.len(), ARMS.len() * STEPS.len());
         assert_eq!(plan.suite.rules.repeats, 0);
-        let setup = plan.suite.setup;
+        // As the worker reads it.
+        let text = serde_json::to_string(&plan.suite.setup).unwrap();
+        let setup: Setup = serde_json::from_str(&text).unwrap();
         for (task, figure) in setup.tasks.iter().zip(&plan.suite.figures) {
             assert_eq!(task.id, figure.id);
             assert_eq!(figure.conditions.get(key::WALK_ARM).as_deref(), Some(ARMS[task.arm].word));

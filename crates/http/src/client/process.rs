@@ -21,7 +21,6 @@ use crate::watch::process;
 pub const WORKER: &str = "http.client";
 /// Time limit of an answer beyond its own time.
 const GRACE: Duration = Duration::from_secs(20);
-const OUT_OF_TURN: &str = "the client answers out of turn";
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -43,6 +42,15 @@ pub struct ConnectReport {
     pub ramp: RampOutcome,
     /// Growth of the process's RSS, in bytes.
     pub memory: Reading<f64>,
+}
+
+fn out_of_turn(answer: &Answer) -> Failure {
+    let kind = match answer {
+        Answer::Connected(_) => "connected",
+        Answer::Done(_) => "done",
+        Answer::Failed(failure) => return failure.clone(),
+    };
+    Failure::new("the client answers out of turn").answer(kind)
 }
 
 /// Runs in the client process: executes orders until its input ends.
@@ -126,7 +134,7 @@ impl Generator {
         generator.send(&Order::Connect(Box::new(spec.clone())))?;
         match generator.answer(spec.ramp.patience + spec.timeout)? {
             Answer::Connected(report) => generator.report = *report,
-            _ => return Err(Failure::new(OUT_OF_TURN)),
+            other => return Err(out_of_turn(&other)),
         }
         Ok(generator)
     }
@@ -143,7 +151,7 @@ impl Generator {
     pub fn finish_window(&mut self, within: Duration) -> Result<Outcome, Failure> {
         match self.answer(within)? {
             Answer::Done(outcome) => Ok(*outcome),
-            _ => Err(Failure::new(OUT_OF_TURN)),
+            other => Err(out_of_turn(&other)),
         }
     }
 

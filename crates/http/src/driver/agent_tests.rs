@@ -66,12 +66,13 @@ fn refusal(agent: &RunningAgent, bytes: &[u8]) -> String {
 #[test]
 fn strangers_are_refused() {
     let agent = run_agent(Some("secret"));
-    let reason = refusal(&agent, b"{\"protocol\":1,\"token\":\"secreT\"}\n");
+    let reason = refusal(&agent, format!("{{\"protocol\":{PROTOCOL},\"token\":\"secreT\"}}\n").as_bytes());
     assert!(reason.contains("wants another token") && !reason.contains("secret"), "{reason}");
-    let reason = refusal(&agent, b"{\"protocol\":1}\n");
+    let reason = refusal(&agent, format!("{{\"protocol\":{PROTOCOL}}}\n").as_bytes());
     assert!(reason.contains("wants a token"), "{reason}");
     let reason = refusal(&agent, b"{\"protocol\":999,\"token\":\"secret\",\"new\":[1]}\n");
-    assert!(reason.contains("protocol 1, and its client protocol 999: run the same truebench"), "{reason}");
+    let both = format!("protocol {PROTOCOL}, and its client protocol 999: run the same truebench");
+    assert!(reason.contains(&both), "{reason}");
     let reason = refusal(&agent, b"GET / HTTP/1.1\r\n\r\n");
     assert!(reason.contains("no message of truebench's"), "{reason}");
     let reason = refusal(&agent, &[b'x'; MAX_HELLO + 1]);

@@ -16,7 +16,7 @@ use super::local::StartRequest;
 use super::{ServerInfo, WindowReport};
 
 /// Protocol version: changes with every message that either side could misunderstand.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 pub const MAX_HELLO: usize = 4 << 10;
 /// Most bytes of an order. Its longest part is a list of CPUs.
 pub const MAX_ORDER: usize = 512 << 10;

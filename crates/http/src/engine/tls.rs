@@ -61,11 +61,11 @@ impl Tls {
         let config = match trust {
             Trust::Roots => config.with_root_certificates(system_roots()?),
             Trust::File(path) => {
-                let trusted = Some(TrustedFile::read(path, &provider)?);
-                config.dangerous().with_custom_certificate_verifier(Arc::new(Verifier { provider, trusted }))
+                let accepted = Accepted::Of(TrustedFile::read(path, &provider)?);
+                config.dangerous().with_custom_certificate_verifier(Arc::new(Verifier { provider, accepted }))
             }
             Trust::Insecure => {
-                let verifier = Verifier { provider, trusted: None };
+                let verifier = Verifier { provider, accepted: Accepted::Any };
                 config.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
             }
         };
@@ -133,11 +133,18 @@ impl TrustedFile {
     }
 }
 
-/// Always verifies that the server holds its key. Without a file it accepts any certificate.
+/// Which certificates are accepted.
+#[derive(Debug)]
+enum Accepted {
+    Any,
+    Of(TrustedFile),
+}
+
+/// Always verifies that the server holds its key.
 #[derive(Debug)]
 struct Verifier {
     provider: Arc<CryptoProvider>,
-    trusted: Option<TrustedFile>,
+    accepted: Accepted,
 }
 
 impl ServerCertVerifier for Verifier {
@@ -149,7 +156,10 @@ impl ServerCertVerifier for Verifier {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        let Some(trusted) = &self.trusted else { return Ok(ServerCertVerified::assertion()) };
+        let trusted = match &self.accepted {
+            Accepted::Any => return Ok(ServerCertVerified::assertion()),
+            Accepted::Of(trusted) => trusted,
+        };
         match trusted.authorities.verify_server_cert(server, others, name, ocsp, now) {
             // webpki reports this after it has checked the validity period, and before it checks the name.
             Err(rustls::Error::InvalidCertificate(CertificateError::Other(reason)))

@@ -30,6 +30,7 @@ const USER_SERVER: &str = "yours";
 /// Seconds of window and warm-up per connection, in a closed loop: several round trips of all connections, so
 /// that requests in flight at the ends are a small part (Little's law).
 const CLOSED_CONNECTION_SECONDS: (f64, f64) = (60e-6, 20e-6);
+/// The same for open loads, which have few requests in flight.
 const OPEN_CONNECTION_SECONDS: (f64, f64) = (40e-6, 16e-6);
 
 pub struct PlanBuilder {

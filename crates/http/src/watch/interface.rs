@@ -63,7 +63,8 @@ fn local_addresses() -> std::io::Result<Vec<(String, IpAddr)>> {
 
 /// The IP address of a socket address; `None` for another family.
 ///
-/// # Safety `address` is null, or a valid socket address of its family.
+/// # Safety
+/// `address` is null, or a valid socket address of its family.
 unsafe fn ip(address: *const libc::sockaddr) -> Option<IpAddr> {
     // SAFETY: null or a valid socket address, as the caller guarantees. It may be unaligned.
     unsafe {

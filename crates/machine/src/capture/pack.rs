@@ -23,11 +23,14 @@ pub fn capture(tree: &Tree, out: &Path) -> Result<Summary, CaptureError> {
     let mut archive_bytes = 0;
     for (path, keep) in wanted(tree) {
         // The reported size of a file in /sys is always a page, so the content is read first.
-        let content = match (keep, tree.bytes(&path)) {
-            (Keep::Presence, _) => Vec::new(),
-            (Keep::All, Reading::Value(content)) => content,
-            (Keep::Part(part), Reading::Value(content)) => part(&content),
-            (_, Reading::Unknown(reason)) => {
+        let content = match keep {
+            Keep::Presence => Reading::Value(Vec::new()),
+            Keep::All => tree.bytes(&path),
+            Keep::Part(part) => tree.bytes(&path).map(|content| part(&content)),
+        };
+        let content = match content {
+            Reading::Value(content) => content,
+            Reading::Unknown(reason) => {
                 summary.unreadable.push(reason);
                 continue;
             }

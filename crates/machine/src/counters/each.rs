@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use figure::evidence as key;
 use figure::{CpuList, Evidence, Reading};
 
-use super::{all, both, interrupts, stat};
+use super::{both, interrupts, stat};
 
 /// Names of the evidence keys that a watch [by CPU](super::Watch::by_cpu) adds.
 pub const WRITES: &[&str] = &[
@@ -29,13 +29,15 @@ pub fn write(
 ) {
     let spent = |columns: &[stat::Column]| {
         both(times.0, times.1, |before, after| {
-            all(cpus.iter().map(|cpu| stat::growth(before, after, &CpuList::from_iter([cpu]), columns)))
+            cpus.iter().map(|cpu| stat::growth(before, after, &CpuList::from_iter([cpu]), columns)).collect()
         })
     };
     evidence.put_reading(key::STEAL_EACH, spent(&[stat::Column::Steal]));
     evidence.put_reading(key::IRQ_TIME_EACH, spent(&[stat::Column::Irq, stat::Column::Softirq]));
     let counted = |growth: &dyn Fn(&interrupts::Counts, &interrupts::Counts) -> Reading<f64>| {
-        both(counts.0, counts.1, |before, after| all(before.iter().zip(after).map(|(a, b)| growth(a, b))))
+        both(counts.0, counts.1, |before, after| {
+            before.iter().zip(after).map(|(a, b)| growth(a, b)).collect()
+        })
     };
     evidence.put_reading(key::IRQ_EACH, counted(&interrupts::growth));
     let timer = |a: &_, b: &_| interrupts::growth_of(interrupts::TIMER, a, b);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use figure::evidence::{IDLE_ENTRIES, IDLE_STATES};
 use figure::{CpuList, Evidence, Reading};
 
-use super::{all, both, grown};
+use super::{both, grown};
 use crate::Tree;
 
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ impl Idle {
 
     pub fn read(&self) -> Entries {
         self.files.clone().and_then(|files| {
-            all(files.into_iter().map(|(name, path)| self.tree.number(path).map(|count| (name, count))))
+            files.into_iter().map(|(name, path)| self.tree.number(path).map(|count| (name, count))).collect()
         })
     }
 }
@@ -54,7 +54,7 @@ pub fn write(evidence: &mut Evidence, before: &Entries, after: &Entries) {
             grown(name, *before, *after).map(|count| (name.clone(), count))
         });
         let mut sums: BTreeMap<String, u64> = BTreeMap::new();
-        all(each).map(|counts| {
+        each.collect::<Reading<Vec<_>>>().map(|counts| {
             for (name, count) in counts {
                 let sum = sums.entry(name).or_default();
                 *sum = sum.saturating_add(count);

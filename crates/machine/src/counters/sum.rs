@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use figure::{CpuList, Machine, Reading};
 
-use super::{all, both, grown};
+use super::{both, grown};
 use crate::Tree;
 
 #[derive(Clone, Debug)]
@@ -48,7 +48,9 @@ impl Files {
             .iter()
             .zip(before.counts.iter().zip(&after.counts))
             .map(|(file, (before, after))| both(before, after, |&before, &after| grown(file, before, after)));
-        all(counts).map(|growths| growths.into_iter().map(|growth| growth as f64).sum())
+        counts
+            .collect::<Reading<Vec<_>>>()
+            .map(|growths| growths.into_iter().map(|growth| growth as f64).sum())
     }
 }
 

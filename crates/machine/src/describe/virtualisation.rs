@@ -82,14 +82,19 @@ fn hypervisor(tree: &Tree, cpuinfo: &Cpuinfo) -> Reading<Detected> {
 /// gVisor's sentry acts as the kernel. Since 2023 /proc/version names it ("Linux version 4.4.0 … gVisor").
 fn gvisor(tree: &Tree) -> Option<Detected> {
     let version = tree.text("/proc/version").into_value()?;
-    version.contains("gVisor").then(|| detected("gvisor", "/proc/version names gVisor"))?
+    if !version.contains("gVisor") {
+        return None;
+    }
+    detected("gvisor", "/proc/version names gVisor")
 }
 
 /// Firecracker appears as KVM in CPUID. Since version 1.8 its ACPI tables have the OEM id FIRECK.
 fn firecracker(tree: &Tree) -> Option<Detected> {
     let header = tree.bytes(ACPI).into_value()?;
-    (header.get(10..16)? == b"FIRECK")
-        .then(|| detected("firecracker", &format!("/{ACPI} is signed FIRECK")))?
+    if header.get(10..16)? != b"FIRECK" {
+        return None;
+    }
+    detected("firecracker", &format!("/{ACPI} is signed FIRECK"))
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -111,7 +116,7 @@ fn emulated(cpuinfo: &Cpuinfo) -> Option<Detected> {
 
 fn by_flag(cpuinfo: &Cpuinfo) -> Option<Detected> {
     let sign = "the flag 'hypervisor' in /proc/cpuinfo";
-    cpuinfo.has_flag("hypervisor").then(|| detected("unknown hypervisor", sign))?
+    if cpuinfo.has_flag("hypervisor") { detected("unknown hypervisor", sign) } else { None }
 }
 
 fn by_dmi(tree: &Tree) -> Option<Detected> {

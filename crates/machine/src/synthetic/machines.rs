@@ -279,7 +279,10 @@ pub fn microvm_2cpu(root: &Path) -> io::Result<()> {
             ("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "9223372036854771712"),
             ("sys/fs/cgroup/memory/job/7/memory.limit_in_bytes", "2147483648"),
             ("sys/fs/cgroup/memory/job/7/memory.usage_in_bytes", "734003200"),
-            ("sys/fs/cgroup/memory/job/7/memory.stat", "inactive_file 5\ntotal_inactive_file 209715200"),
+            (
+                "sys/fs/cgroup/memory/job/7/memory.stat",
+                "cache 1\ninactive_file 5\ntotal_inactive_file 209715200",
+            ),
             ("sys/fs/cgroup/unified/cgroup.controllers", ""),
         ])
         .file("sys/firmware/acpi/tables/FACP", acpi)
@@ -301,7 +304,10 @@ pub fn container_quota(root: &Path) -> io::Result<()> {
                 "Name:\ttruebench\nCpus_allowed:\t000f\nCpus_allowed_list:\t0-3\nMems_allowed_list:\t0",
             ),
             ("proc/self/cgroup", "0::/kubepods.slice/pod7/work"),
-            ("proc/self/mountinfo", "30 23 0:26 /kubepods.slice /sys/fs/cgroup ro - cgroup2 cgroup rw"),
+            (
+                "proc/self/mountinfo",
+                "30 23 0:26 /kubepods.slice /sys/fs/cgroup ro,nosuid - cgroup2 cgroup rw",
+            ),
             ("sys/fs/cgroup/cpu.max", "max 100000"),
             ("sys/fs/cgroup/cgroup.events", "populated 1\nfrozen 0"),
             ("sys/fs/cgroup/pod7/cpu.max", "150000 100000"),

@@ -198,7 +198,10 @@ impl Builder<'_> {
             let (id, operation) = (figure.id.clone(), kernel.operation);
             self.tasks.push(Task { id, operation, stores, level, point });
         }
-        self.figures.push(problem.into_iter().fold(figure, Figure::not_available));
+        self.figures.push(match problem {
+            Some(problem) => figure.not_available(problem),
+            None => figure,
+        });
     }
 
     fn figure(&self, kernel: &Kernel, stores: Stores, level: Level, elements: u64, point: Point) -> Figure {

@@ -62,7 +62,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     if options.stores.is_none() {
         builder.baselines(&kernels, sizes.elements);
     }
-    let (mut tasks, mut figures) = (builder.tasks, builder.figures);
+    let (tasks, mut figures) = (builder.tasks, builder.figures);
     let time = options.rules.max_time * (1.0 - FINISHING_SHARE);
     let fit = fit::fit(
         machine,
@@ -80,8 +80,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         }
         limits::set_peak(figure, machine);
     }
-    let mut is_measured = fit.measured.iter();
-    tasks.retain(|_| is_measured.next() == Some(&true));
+    let measured = tasks.into_iter().zip(&fit.measured).filter(|(_, is_measured)| **is_measured);
+    let tasks: Vec<Task> = measured.map(|(task, _)| task).collect();
     // Only mapped as far as some figure uses it.
     let most = tasks.iter().map(|task| task.elements).max().unwrap_or(sizes.elements);
     let bytes = (ARRAYS * most * ELEMENT) as f64;

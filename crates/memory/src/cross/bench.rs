@@ -47,7 +47,7 @@ struct State {
     runs: Vec<Run>,
     /// How many of them each figure has used or passed over.
     used: BTreeMap<String, usize>,
-    /// Whether its threads were bound as program, in all runs.
+    /// Whether its threads were bound as planned, in all runs.
     bound: Reading<bool>,
     failed: Option<Failure>,
 }
@@ -112,8 +112,10 @@ impl CrossBench {
             let needed = 2 * ARRAYS * elements * ELEMENT;
             let Some(room) = self.setup.room.filter(|room| needed > *room) else { return Ok(elements) };
             let [needed, room] = [needed, room].map(|bytes| figure::format::bytes(bytes as f64));
-            Err(Failure::new(format!("its arrays and ours need {needed} together, and {room} may be used"))
-                .advice("compile it for smaller ones"))
+            Err(Failure::new(format!(
+                "its arrays and ours of the same size need {needed} together, and {room} may be used"
+            ))
+            .advice("compile it for smaller ones"))
         });
         let state = &mut self.programs[index];
         match size {
@@ -231,7 +233,8 @@ impl CrossBench {
         Ok(())
     }
 
-    /// A round of a program's figure: the latest run if it is new to this figure, else another.
+    /// A round of a program's figure: the latest run if it is new to this figure, else another. Runs that
+    /// another figure had repeated in between are passed over: both sides of a pair are near in time.
     fn tool_round(&mut self, index: usize, id: &str, kernel: &str) -> Result<Round, Failure> {
         if let Some(reason) = &self.programs[index].failed {
             return Err(reason.clone());

@@ -188,7 +188,10 @@ impl Chains {
             self.tasks.push(Task { id, region, offset: 0, bytes, paged });
             self.bytes[region].push(bytes);
         }
-        self.figures.push(problem.into_iter().fold(figure, Figure::not_available));
+        self.figures.push(match problem {
+            Some(problem) => figure.not_available(problem),
+            None => figure,
+        });
     }
 }
 

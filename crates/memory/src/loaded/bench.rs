@@ -32,6 +32,8 @@ const SAMPLES: usize = 4;
 const TRIAL_STEPS: u64 = 1 << 16;
 /// Groups of each thread's untimed walk by which the groups of a sample are found: 48 MiB.
 const TRIAL_GROUPS: usize = 1 << 10;
+/// Seconds: bounds the work of a round where the clock gives less.
+const SHORTEST_TRIAL: f64 = 1e-6;
 const PAGE_SAMPLES: usize = 192;
 
 struct LoadedBench {
@@ -175,7 +177,7 @@ impl LoadedBench {
             None => {
                 let memory = self.memory.clone();
                 let trial = move |thread: &WorkerThread| inject_all(&memory, thread, traffic, TRIAL_GROUPS);
-                let seconds = self.all.untimed_seconds(trial)?;
+                let seconds = self.all.untimed_seconds(trial)?.max(SHORTEST_TRIAL);
                 let groups =
                     (self.setup.round / SAMPLES as f64 / seconds * TRIAL_GROUPS as f64).ceil() as usize;
                 self.groups.insert(mix.to_string(), groups);

@@ -26,6 +26,7 @@ mod work;
 
 use work::Work;
 
+/// Seconds.
 const SHORTEST_SAMPLE: f64 = 0.01;
 /// Where threads take turns on a CPU: the last slice of some 3 ms (the kernel's base_slice_ns), in which one
 /// works and the others are done or have not begun, must be a small part.

@@ -27,6 +27,7 @@ const SECONDS: f64 = 1.0;
 /// a second less. Scripts count when they end, so those that are unfinished at the end take time and do not
 /// count.
 const COARSE_SECONDS: f64 = 2.0;
+/// Seconds of whetstone, whose duration is fixed.
 const WHETSTONE_SECONDS: f64 = 10.0;
 /// Seconds that UnixBench's file copies may take before they copy, or Whetstone in total.
 const PREPARATION: f64 = 60.0;

@@ -31,11 +31,15 @@ fn distribution(figure: &Figure) -> Option<Distribution> {
     let sum: f64 = means.iter().zip(weights).map(|(mean, weight)| mean * weight).sum();
     let buckets = filled.iter().map(|(bucket, count)| {
         let (low, next) = fields::bounds(*bucket);
-        // The last bucket has no upper bound.
-        let high = if *bucket + 1 == fields::BUCKETS { most.max(low as f64) } else { (next - 1) as f64 };
-        Bucket { low: low as f64, high, count: *count }
+        Bucket { low: low as f64, high: next as f64, count: *count }
     });
-    histogram::distribution(buckets.collect(), &QUANTILES, sum, most)
+    let mut distribution = histogram::distribution(buckets.collect(), &QUANTILES, sum, most)?;
+    for (bucket, number) in distribution.buckets.iter_mut().zip(filled.keys()) {
+        // The record states the largest value; the last bucket has no upper bound.
+        let is_last = *number + 1 == fields::BUCKETS;
+        bucket.high = if is_last { most.max(bucket.low) } else { bucket.high - 1.0 };
+    }
+    Some(distribution)
 }
 
 #[cfg(test)]

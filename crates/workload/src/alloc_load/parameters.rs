@@ -146,10 +146,11 @@ pub mod fields {
     pub const PHASE: usize = 14;
     /// Nanoseconds of CLOCK_MONOTONIC in which steps were executed.
     pub const WALL: usize = 0;
+    /// Ticks of the time stamp counter.
     pub const TICKS: usize = 1;
     /// CPU cycles in user code; `u64::MAX` without a counter.
     pub const CYCLES: usize = 2;
-    /// Nanoseconds.
+    /// Nanoseconds of CPU time.
     pub const CPU_TIME: usize = 3;
     pub const MINOR: usize = 4;
     pub const MAJOR: usize = 5;

@@ -9,6 +9,7 @@ pub struct Pace {
     pub rate: u64,
 }
 
+/// Nanoseconds.
 const SECOND: u64 = 1_000_000_000;
 
 impl Pace {

@@ -43,6 +43,7 @@ const fn encoded(name: &'static str, direction: Direction, terms: &'static str, 
 
 const DEFAULTS: Family = Family { devices: &[], layouts: &[], channel_per_event: false, holds: |_| true };
 
+/// Bytes of a cache line, and of half of one.
 const LINE: f64 = 64.0;
 const BEAT: f64 = 32.0;
 
