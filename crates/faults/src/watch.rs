@@ -340,7 +340,7 @@ mod unit {
 
     #[test]
     fn a_process_is_known_whatever_its_name() {
-        let odd = crate::testing::OddlyNamed::new();
+        let odd = lab::testing::OddlyNamed::start();
         let number = process_of(odd.process());
         assert!(matches!(number, Ok(process) if process == odd.process()), "{number:?}");
         assert!(matches!(process_of(u32::MAX), Err(WatchError::NoProcess(u32::MAX))));

@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_child_with_a_strange_name_is_found() {
-        let stranger = crate::proc::unit::Stranger::new();
+        let stranger = crate::testing::OddlyNamed::start();
         let children = children();
         assert!(children.contains(&Pid::from_child(&stranger.child)), "or the guardian waits for it forever");
     }

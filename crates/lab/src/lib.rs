@@ -36,6 +36,8 @@ pub mod schedule;
 pub mod scratch;
 pub mod session;
 pub mod start;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod thread_counters;
 pub mod traffic;
 pub mod trial;

@@ -169,7 +169,7 @@ VmFlags: rd ht
 
     #[test]
     fn a_path_that_is_not_utf8_is_found() {
-        let stranger = crate::proc::unit::Stranger::new();
+        let stranger = crate::testing::OddlyNamed::start();
         let process = stranger.process();
         let program = std::fs::read_link(format!("/proc/{process}/exe")).unwrap();
         let read = ["maps", "smaps"].map(|name| read(format!("/proc/{process}/{name}")));

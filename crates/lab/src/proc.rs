@@ -56,69 +56,17 @@ pub fn fields_after_name(stat: &str) -> impl Iterator<Item = &str> {
 }
 
 #[cfg(test)]
-pub(crate) mod unit {
-    use std::ffi::OsStr;
-    use std::os::unix::ffi::OsStrExt;
-    use std::os::unix::process::CommandExt;
-    use std::process::{Child, Command, Stdio};
-
+mod unit {
     use super::*;
+    use crate::testing::OddlyNamed;
 
-    /// The name of a [`Stranger`] process as this module reads it.
+    /// The name of an [`OddlyNamed`] process as this module reads it.
     const NAME: &str = "ééééééé\u{fffd}";
-
-    /// A process whose name is truncated within a character, and whose program has a path that is not UTF-8.
-    /// It sleeps until it is dropped.
-    pub(crate) struct Stranger {
-        pub(crate) child: Child,
-        _directory: tempfile::TempDir,
-    }
-
-    impl Stranger {
-        pub(crate) fn new() -> Stranger {
-            let directory = tempfile::tempdir().unwrap();
-            let inner = directory.path().join(OsStr::from_bytes(b"\xff\xfe"));
-            std::fs::create_dir(&inner).unwrap();
-            let program = inner.join("ééééééééé");
-            std::fs::copy("/bin/sleep", &program).unwrap();
-            let mut command = Command::new(&program);
-            command.arg0("sleep").arg("600").stdout(Stdio::null()).stderr(Stdio::null());
-            let mut spawned = command.spawn();
-            // A concurrent test forked while the copy was open for writing.
-            while spawned.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::ExecutableFileBusy) {
-                std::thread::yield_now();
-                spawned = command.spawn();
-            }
-            let mut stranger = Stranger { child: spawned.unwrap(), _directory: directory };
-            while !stranger.is_loaded() {
-                assert_eq!(stranger.child.try_wait().unwrap(), None, "it sleeps");
-                std::thread::yield_now();
-            }
-            stranger
-        }
-
-        /// A process exists before it has its name, and has its name before its program is mapped.
-        fn is_loaded(&self) -> bool {
-            let maps = std::fs::read(format!("/proc/{}/maps", self.child.id())).unwrap();
-            maps.windows(4).any(|bytes| bytes == b"/\xff\xfe/")
-        }
-
-        pub(crate) fn process(&self) -> u32 {
-            self.child.id()
-        }
-    }
-
-    impl Drop for Stranger {
-        fn drop(&mut self) {
-            let _ = self.child.kill();
-            let _ = self.child.wait();
-        }
-    }
 
     #[test]
     fn a_name_that_is_truncated_within_a_character_is_read() {
-        let stranger = Stranger::new();
-        let read = |name: &str| text(format!("/proc/{}/{name}", stranger.process())).unwrap();
+        let odd = OddlyNamed::start();
+        let read = |name: &str| text(format!("/proc/{}/{name}", odd.process())).unwrap();
         let (comm, status, stat) = (read("comm"), read("status"), read("stat"));
         assert_eq!((comm.trim_end(), field(&status, "Name")), (NAME, Some(NAME)));
         assert!(memory(&status, "VmHWM").is_some_and(|peak| peak > 0), "{status}");

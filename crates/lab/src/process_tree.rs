@@ -152,7 +152,7 @@ mod unit {
 
     #[test]
     fn a_process_with_a_strange_name_counts() {
-        let stranger = crate::proc::unit::Stranger::new();
+        let stranger = crate::testing::OddlyNamed::start();
         let (switches, below) = (switches(stranger.process()), processes_below(std::process::id()));
         assert_eq!(switches.len(), 1, "it has one task");
         assert!(below.contains(&stranger.process()));

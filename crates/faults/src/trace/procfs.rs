@@ -126,11 +126,11 @@ pub fn tasks_of(process: u32) -> Vec<u32> {
 #[cfg(test)]
 mod unit {
     use super::*;
-    use crate::testing::OddlyNamed;
+    use lab::testing::OddlyNamed;
 
     #[test]
     fn a_process_is_read_whatever_its_name() {
-        let odd = OddlyNamed::new();
+        let odd = OddlyNamed::start();
         let (snapshot, peak) = (ProcessSnapshot::read(odd.process()), peak_resident(odd.process()));
         assert_eq!(snapshot.name, "ééééééé\u{fffd}");
         assert!(

@@ -71,7 +71,7 @@ mod unit {
 
     #[test]
     fn a_program_without_the_library_is_named() {
-        let stranger = crate::proc::unit::Stranger::new();
+        let stranger = crate::testing::OddlyNamed::start();
         let await_problem = |library| loop {
             if let Some(problem) = problem(stranger.process(), Path::new("/bin/mine"), library) {
                 return problem;

@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn threads_with_strange_names_are_sampled() {
-        let stranger = crate::proc::unit::Stranger::new();
+        let stranger = crate::testing::OddlyNamed::start();
         let mut sampler = ThreadSampler::default();
         // No mask is inside an empty place, but the thread is read.
         sampler.scan(Pid::from_child(&stranger.child), &[CpuList::default()], &CpuList::default());
