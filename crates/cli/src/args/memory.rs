@@ -14,7 +14,7 @@ use memory::pages::Pages;
 use memory::simd::Simd;
 
 use super::common::{Measuring, Output};
-use super::modes::{ModeArgs, Named, OfDefault, SharedArgs};
+use super::modes::{All, ModeArgs, Named, OfDefault, SharedArgs};
 use crate::values::{self, Suggested, choice};
 
 /// `truebench memory`.
@@ -40,20 +40,9 @@ pub enum Mode {
     #[command(flatten)]
     One(Box<Named<Options>>),
     /// Every mode, or those of --only, in one record
-    All(Box<All>),
+    All(Box<All<Options>>),
     /// What a STREAM binary holds (non-temporal stores, calls of memcpy); measures nothing
     Inspect(Inspect),
-}
-
-/// `truebench memory all`.
-#[derive(Debug, ClapArgs)]
-pub struct All {
-    /// Only these modes [default: all]
-    #[arg(long, value_name = "MODE,…", value_delimiter = ',', value_parser = names())]
-    pub only: Vec<String>,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub options: Options,
 }
 
 /// `truebench memory inspect`.
@@ -216,24 +205,16 @@ impl Memory {
         match &self.mode {
             None => {
                 let options = &self.options.0;
-                Chosen::Modes(if options.measuring.thorough { all() } else { vec![DEFAULT] }, options)
+                Chosen::Modes(
+                    if options.measuring.thorough { Options::names() } else { vec![Options::DEFAULT] },
+                    options,
+                )
             }
             Some(Mode::One(one)) => Chosen::Modes(vec![one.name], &one.options),
-            Some(Mode::All(suite)) => {
-                let only: Vec<&str> = suite.only.iter().map(String::as_str).collect();
-                Chosen::Modes(if only.is_empty() { all() } else { only }, &suite.options)
-            }
+            Some(Mode::All(suite)) => Chosen::Modes(suite.names(), &suite.options),
             Some(Mode::Inspect(inspect)) => Chosen::Inspect(inspect),
         }
     }
-}
-
-/// The default mode.
-pub const DEFAULT: &str = Options::MODES[0].name;
-
-/// The names of all modes.
-pub fn all() -> Vec<&'static str> {
-    Options::MODES.iter().map(|mode| mode.name).collect()
 }
 
 /// `--stores`.
@@ -257,10 +238,6 @@ impl StoresChoice {
             StoresChoice::Both => None,
         }
     }
-}
-
-fn names() -> PossibleValuesParser {
-    PossibleValuesParser::new(all())
 }
 
 fn mixes() -> impl TypedValueParser<Value = Mix> {

@@ -1,6 +1,7 @@
 //! Modes of a suite as subcommands. One list says which options each mode reads: help, completions and the
 //! refusal of an option without effect (`effect`) follow from it.
 
+use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 
@@ -21,6 +22,14 @@ pub trait SharedArgs: Args {
     const MODES: &'static [ModeArgs];
     /// Ids of the options that every mode reads.
     const EVERY_MODE: &'static [&'static str];
+
+    /// The name of the default mode.
+    const DEFAULT: &'static str = Self::MODES[0].name;
+
+    /// The names of all modes.
+    fn names() -> Vec<&'static str> {
+        Self::MODES.iter().map(|mode| mode.name).collect()
+    }
 
     /// The options that a mode reads, by clap's ids.
     fn read_by(name: &str) -> Vec<&'static str> {
@@ -79,13 +88,31 @@ impl<O: SharedArgs> FromArgMatches for Named<O> {
     }
 }
 
+/// `truebench SUITE all`.
+#[derive(Debug, Args)]
+pub struct All<O: SharedArgs> {
+    /// Only these modes [default: all]
+    #[arg(long, value_name = "MODE,…", value_delimiter = ',', value_parser = PossibleValuesParser::new(O::names()))]
+    only: Vec<String>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub options: O,
+}
+
+impl<O: SharedArgs> All<O> {
+    /// The modes of `--only`, or all.
+    pub fn names(&self) -> Vec<&str> {
+        if self.only.is_empty() { O::names() } else { self.only.iter().map(String::as_str).collect() }
+    }
+}
+
 /// The options of a suite's default mode, where no mode is named.
 #[derive(Debug)]
 pub struct OfDefault<O>(pub O);
 
 impl<O: SharedArgs> Args for OfDefault<O> {
     fn augment_args(command: Command) -> Command {
-        O::augment_mode(command, O::MODES[0].name)
+        O::augment_mode(command, O::DEFAULT)
     }
 
     fn augment_args_for_update(command: Command) -> Command {

@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
 use clap::{Args as ClapArgs, Subcommand};
 use system::catalogue;
 
 use super::common::{Measuring, Output};
-use super::modes::{ModeArgs, Named, OfDefault, SharedArgs};
+use super::modes::{All, ModeArgs, Named, OfDefault, SharedArgs};
 use crate::values::{self, Suggested};
 
 /// `truebench system`.
@@ -33,18 +32,7 @@ pub enum Mode {
     #[command(flatten)]
     One(Box<Named<Options>>),
     /// Every mode, or those of --only, in one record
-    All(Box<All>),
-}
-
-/// `truebench system all`.
-#[derive(Debug, ClapArgs)]
-pub struct All {
-    /// Only these modes [default: all]
-    #[arg(long, value_name = "MODE,…", value_delimiter = ',', value_parser = names())]
-    pub only: Vec<String>,
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub options: Options,
+    All(Box<All<Options>>),
 }
 
 /// What a mode of the system can be asked for.
@@ -129,27 +117,12 @@ impl System {
             None => {
                 let options = &self.options.0;
                 let is_all = options.measuring.thorough && options.tests.is_empty();
-                (if is_all { all() } else { vec![DEFAULT] }, options)
+                (if is_all { Options::names() } else { vec![Options::DEFAULT] }, options)
             }
             Some(Mode::One(one)) => (vec![one.name], &one.options),
-            Some(Mode::All(suite)) => {
-                let only: Vec<&str> = suite.only.iter().map(String::as_str).collect();
-                (if only.is_empty() { all() } else { only }, &suite.options)
-            }
+            Some(Mode::All(suite)) => (suite.names(), &suite.options),
         }
     }
-}
-
-/// The default mode.
-pub const DEFAULT: &str = Options::MODES[0].name;
-
-/// The names of all modes.
-pub fn all() -> Vec<&'static str> {
-    Options::MODES.iter().map(|mode| mode.name).collect()
-}
-
-fn names() -> PossibleValuesParser {
-    PossibleValuesParser::new(all())
 }
 
 fn tests() -> Suggested<String> {
@@ -162,7 +135,7 @@ fn test(word: &str) -> Result<String, String> {
     if tests.contains(&word) || groups.contains(&word) {
         return Ok(word.to_owned());
     }
-    let modes = [all(), vec!["all"]].concat();
+    let modes = [Options::names(), vec!["all"]].concat();
     if modes.contains(&word) {
         return Err(format!("a mode comes first: truebench system {word}"));
     }

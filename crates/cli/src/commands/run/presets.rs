@@ -3,6 +3,7 @@
 use figure::Machine;
 
 use crate::args::faults::{Demo, Prices};
+use crate::args::modes::SharedArgs;
 use crate::args::{Measuring, RunRequest, alloc, defaults, http, memory, system};
 use crate::commands;
 use crate::exit::CommandError;
@@ -156,7 +157,11 @@ impl Preset {
         let measuring = self.measuring(request);
         match &self.work {
             Work::Memory => {
-                let modes = if measuring.thorough { memory::all() } else { vec![memory::DEFAULT] };
+                let modes = if measuring.thorough {
+                    memory::Options::names()
+                } else {
+                    vec![memory::Options::DEFAULT]
+                };
                 commands::memory::planned(&modes, &memory::Options { measuring, ..defaults() }, machine)
             }
             Work::Alloc { quick_threads } => {
@@ -172,7 +177,11 @@ impl Preset {
                 commands::faults::demo::planned(&demo).map(|part| vec![part])
             }
             Work::System { quick: tests } => {
-                let modes = if measuring.thorough { system::all() } else { vec![system::DEFAULT] };
+                let modes = if measuring.thorough {
+                    system::Options::names()
+                } else {
+                    vec![system::Options::DEFAULT]
+                };
                 let tests = if quick { words(tests) } else { Vec::new() };
                 let options = system::Options { tests, measuring, ..defaults() };
                 commands::system::planned(&modes, &options, machine)
