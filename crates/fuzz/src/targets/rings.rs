@@ -145,7 +145,7 @@ fn traced(entries: Vec<Entry>) {
 /// What was recorded of sizes is told, and its file is a profile that can be read.
 fn recorded(recording: &Recording) {
     let histogram = Histogram::read(recording, 1_000_000_000, 3_000_000_000);
-    assert!(!histogram.sentences().iter().any(|told| told.chars().any(char::is_control)));
+    assert!(!histogram.sentences().iter().any(|sentence| sentence.chars().any(char::is_control)));
     let file = histogram.csv("a\nb");
     if histogram.allocated() > 0 {
         // Too many blocks for any load is the one thing that may be wrong with it.

@@ -117,7 +117,7 @@ impl ServerSpec {
         }
     }
 
-    /// Whether it runs on this machine in an unknown process. Its CPU time cannot be told from foreign load.
+    /// Whether it runs on this machine in an unknown process. Its CPU time cannot be separated from foreign load.
     pub fn is_local_without_pid(&self) -> bool {
         matches!(self, ServerSpec::Running { address, pid: None, .. } if address.ip().is_loopback())
     }
