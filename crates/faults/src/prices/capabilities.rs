@@ -98,16 +98,21 @@ fn huge(tree: &Tree) -> Capability<usize> {
     Ok(bytes)
 }
 
-/// How many pages of a cached file one fault maps: touched pages by faults.
+/// How many pages of a cached file one fault maps: touched pages by faults, as the power of two that the kernel
+/// takes (mm/memory.c). Pages that are being written at that moment are skipped and fault once more.
 fn around(directory: &Path) -> Capability<f64> {
     let probe = || -> io::Result<f64> {
         let mut file = unlinked_file(directory)?;
         write_random(&mut file, CHUNK)?;
         let region = Mapping::file(&file, CHUNK, MapFlags::PRIVATE, false)?;
         let lap = touched(&region, 1, Mapping::read);
-        Ok(lap.units / lap.used.minor.max(1.0))
+        Ok(nearest_power_of_two(lap.units / lap.used.minor.max(1.0)))
     };
     probe().attempt_on("", shown(directory))
+}
+
+fn nearest_power_of_two(pages: f64) -> f64 {
+    pages.max(1.0).log2().round().exp2()
 }
 
 fn disk(directory: &Path, largest: usize) -> Capability<usize> {
@@ -153,6 +158,13 @@ mod unit {
             Err(failure) => assert!(failure.to_string().contains("--dir"), "{failure}"),
         }
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "nothing is left");
+    }
+
+    #[test]
+    fn some_more_faults_do_not_change_the_pages_around() {
+        let pages = |faults: f64| nearest_power_of_two(256.0 / faults);
+        assert_eq!([16.0, 17.0, 18.0, 20.0].map(pages), [16.0; 4]);
+        assert_eq!([1.0, 256.0, 257.0, 300.0].map(pages), [256.0, 1.0, 1.0, 1.0]);
     }
 
     #[test]
