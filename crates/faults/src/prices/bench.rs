@@ -24,9 +24,6 @@ use crate::clocks::ThreadUsage;
 
 /// A sample lasts at least this long, in seconds, by as many laps as that takes.
 const SAMPLE: f64 = 0.01;
-/// A round of several threads lasts about this long, by as many samples as that takes: fifteen clock ticks of
-/// 10 ms, so that tick accounting (steal, foreign load) can say something.
-const ROUND: f64 = 0.15;
 /// Samples of a round at most.
 const MOST_SAMPLES: usize = 60;
 
@@ -126,11 +123,7 @@ impl PriceBench {
             lap.attempt_on("cannot measure", &task.id)?;
             longest = longest.max(used.wall * 1e-9);
         }
-        let round = match task.threads {
-            0 => catalogue::single(&task.word).map_or(ROUND, |price| price.round),
-            _ => ROUND,
-        };
-        Ok(((round / longest.max(1e-9)).ceil() as usize).clamp(1, MOST_SAMPLES))
+        Ok(((task.round / longest.max(1e-9)).ceil() as usize).clamp(1, MOST_SAMPLES))
     }
 }
 

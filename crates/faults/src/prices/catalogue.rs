@@ -121,9 +121,9 @@ const CALL: &str = "call";
 pub const WATCHING: &str = "watching";
 
 /// Fifteen clock ticks of 10 ms, so that tick accounting (steal, foreign load) can say something.
-const ROUND: f64 = 0.15;
+pub const ROUND: f64 = 0.15;
 /// For a difference of two measurements in the same lap: a disturbance affects both.
-const SHORT_ROUND: f64 = 0.05;
+pub const SHORT_ROUND: f64 = 0.05;
 
 const fn minor(word: &'static str, row: &'static str, lap: fn(&Fixture) -> io::Result<Lap>) -> Price {
     Price {

@@ -20,12 +20,14 @@ const GRACE: f64 = 120.0;
 /// Seconds for the price of a minor fault alone.
 const PATIENCE: f64 = 10.0;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     pub id: String,
     pub word: String,
     /// Threads; 0 for a price that one thread measures.
     pub threads: usize,
+    /// Seconds that a round lasts, approximately.
+    pub round: f64,
 }
 
 impl Task {
@@ -60,7 +62,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         match price.needs.missing(capabilities, &fixture) {
             Some(reason) => figures.push(figure.not_available(reason.to_string())),
             None => {
-                tasks.push(Task { id: figure.id.clone(), word: price.word.to_owned(), threads: 0 });
+                let id = figure.id.clone();
+                tasks.push(Task { id, word: price.word.to_owned(), threads: 0, round: price.round });
                 figures.push(figure);
             }
         }
@@ -68,7 +71,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     for price in THREADED.iter().filter(|price| is_requested(price.word)) {
         for threads in counts(cpus.len()) {
             let figure = threaded(price, &fixture, &cpus[..threads]);
-            tasks.push(Task { id: figure.id.clone(), word: price.word.to_owned(), threads });
+            let id = figure.id.clone();
+            tasks.push(Task { id, word: price.word.to_owned(), threads, round: catalogue::ROUND });
             figures.push(figure);
         }
     }
@@ -90,12 +94,15 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     Ok(Planned { suite, notes: notes(capabilities, &fixture, &cpus) })
 }
 
-/// The prices for a watched program: a minor fault, and what watching adds; 6 rounds, two seconds.
+/// The prices for a watched program: a minor fault, and what watching adds; 6 short rounds, two to three seconds.
 pub fn minor_fault_plan(machine: &Machine) -> Result<SuitePlan, PlanError> {
     let rules = Rules::exactly(6, PATIENCE);
     let words = [catalogue::WRITE, catalogue::WATCHING].map(str::to_owned).to_vec();
     let options = Options { capabilities: Capabilities::without_files(), words, rules };
-    let suite = plan(machine, &options)?.suite;
+    let mut suite = plan(machine, &options)?.suite;
+    for task in suite.setup.tasks.iter_mut().filter(|task| task.word == catalogue::WRITE) {
+        task.round = catalogue::SHORT_ROUND;
+    }
     Ok(SuitePlan { preparing: "the price of a page fault".to_owned(), ..suite.for_worker()? })
 }
 
