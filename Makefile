@@ -86,10 +86,12 @@ package: setup
 	CARGO="$(CARGO)" .ci/package all
 
 # One thread more than CPUs: tests wait for windows of time as often as they compute. There are no documentation tests,
-# and looking for them in each crate takes its time.
+# and looking for them in each crate takes its time. The servers' tests mostly wait: they run beside the build.
 test: lint setup-allocators setup-strace
-	@RUST_TEST_THREADS=$$(( $$(nproc) + 1 )) $(CARGO) test --workspace --lib --bin truebench --tests --locked
-	$(GO) -C servers test ./...
+	@$(GO) -C servers test ./... &
+	servers=$$!
+	RUST_TEST_THREADS=$$(( $$(nproc) + 1 )) $(CARGO) test --workspace --lib --bin truebench --tests --locked
+	wait $$servers
 
 lint: setup-lint setup-go
 	@$(CARGO) fmt --all --check

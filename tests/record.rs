@@ -1,7 +1,6 @@
 //! The record: valid against its schema, whole, and with all evidence that checks read.
 
 use std::collections::BTreeSet;
-use std::process::Stdio;
 
 use figure::{Status, Verdict, evidence};
 
@@ -62,14 +61,12 @@ fn every_key_that_a_check_reads_is_written() {
     // Every mode: what belongs to one way of measuring is written by its mode.
     let modes = memory::MODES.iter().map(|mode| mode.name()).filter(|name| *name != "cross-check");
     let modes = modes.collect::<Vec<_>>().join(",");
-    let command = [
+    let command: Vec<&str> = [
         &["memory", "all", "--only", &modes, "--array-size", "200000", "--sizes", "16K..256K"][..],
         &["--kernel", "triad", "--rounds", "1", "--format", "json"],
     ]
     .concat();
-    // It is the longest by far: the others are run beside it.
-    let modes = truebench(&command).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let modes = std::thread::spawn(|| modes.wait_with_output().unwrap());
+    let modes = record(&run(&command));
     // What needs another program or counters of memory controllers is written where there are such.
     let cross = crate::cross::with_stream();
     let counted = crate::counters::quiet();
@@ -82,7 +79,6 @@ fn every_key_that_a_check_reads_is_written() {
     let (priced, watched) = (crate::faults_prices::short(), crate::faults_watch::short());
     let audited = crate::audit::short();
     let (served, remote) = (crate::http_defects::short(), crate::http_remote::short());
-    let modes = record(&modes.join().unwrap());
     let suites = [
         &modes, &cross, &counted, switch, cores, noise, &copies, &tried, &loaded, &levers, &rates, priced,
         &watched, served, remote, &audited,

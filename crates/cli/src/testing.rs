@@ -62,7 +62,5 @@ pub fn parsed(words: &str) -> Args {
 
 /// A machine with two sockets and SMT.
 pub fn server() -> Machine {
-    let directory = tempfile::tempdir().unwrap();
-    synthetic::two_socket_smt_server(directory.path()).unwrap();
-    machine::describe(&machine::Tree::at(directory.path()), &machine::Overrides { dimms: None })
+    synthetic::described(synthetic::two_socket_smt_server)
 }

@@ -197,15 +197,7 @@ fn absence(machine: &Machine, cpus: &CpuList, class: Class) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use machine::{Overrides, Tree, synthetic};
-
-    fn describe(name: &str) -> Machine {
-        let (_, write) =
-            synthetic::ALL.iter().find(|(machine, _)| *machine == name).expect("a synthetic machine");
-        let root = tempfile::tempdir().unwrap();
-        write(root.path()).unwrap();
-        machine::describe(&Tree::at(root.path()), &Overrides { dimms: None })
-    }
+    use machine::synthetic;
 
     /// Every class that a machine has: the number of pairs, and the CPUs of the first pair.
     fn classes(machine: &Machine) -> BTreeMap<&'static str, (usize, u32, u32)> {
@@ -219,17 +211,17 @@ mod tests {
         // 2 x 24 cores x 2: 48 sibling pairs; pairs of cores of one socket x 4; of two sockets.
         let expected =
             [("llc", (2 * 24 * 23 / 2 * 4, 0, 1)), ("smt", (48, 0, 48)), ("socket", (48 * 48, 0, 24))];
-        assert_eq!(classes(&describe("two_socket_smt_server")), BTreeMap::from(expected));
+        assert_eq!(classes(&synthetic::named("two_socket_smt_server")), BTreeMap::from(expected));
     }
 
     #[test]
     fn clusters_dies_and_nodes() {
-        let atom = classes(&describe("atom_without_l3"));
+        let atom = classes(&synthetic::named("atom_without_l3"));
         assert_eq!(atom["cluster"].0, 4, "pairs share an L2");
         assert!(atom.contains_key("package") && !atom.contains_key("llc"));
-        let clusters = classes(&describe("sub_numa_clusters"));
+        let clusters = classes(&synthetic::named("sub_numa_clusters"));
         assert!(clusters.contains_key("node") && clusters.contains_key("llc"), "{clusters:?}");
-        let arm = classes(&describe("arm_server_with_clusters"));
+        let arm = classes(&synthetic::named("arm_server_with_clusters"));
         assert_eq!(arm["cluster"].0, 16 * 6, "16 clusters of four");
         assert!(!arm.contains_key("smt") && arm.contains_key("socket"));
     }
@@ -238,7 +230,7 @@ mod tests {
     fn a_pair_alone_is_as_it_is_among_all() {
         for name in ["two_socket_smt_server", "arm_server_with_clusters", "microvm_2cpu", "gvisor_no_caches"]
         {
-            let machine = describe(name);
+            let machine = synthetic::named(name);
             for pair in
                 find_by_class(&machine, &machine.topology.online, 3).into_iter().flat_map(|class| class.pairs)
             {
@@ -250,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_missing_class_has_a_reason() {
-        let machine = describe("microvm_2cpu");
+        let machine = synthetic::named("microvm_2cpu");
         let by_class = find_by_class(&machine, &machine.topology.online, 4);
         let absent = |class| by_class.iter().find(|f| f.class == class).unwrap().absent.clone();
         assert_eq!(absent(Class::Llc), None);
@@ -261,7 +253,7 @@ mod tests {
 
         let one = find_by_class(&machine, &"0".parse().unwrap(), 4);
         assert!(one.iter().all(|f| f.absent.as_deref().unwrap().contains("only CPU 0 may be used")));
-        let server = describe("two_socket_smt_server");
+        let server = synthetic::named("two_socket_smt_server");
         let some = find_by_class(&server, &"0-3".parse().unwrap(), 4);
         let smt = some[0].absent.as_deref().unwrap();
         assert_eq!(
@@ -272,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_hidden_topology_is_a_class_of_its_own() {
-        let machine = describe("gvisor_no_caches");
+        let machine = synthetic::named("gvisor_no_caches");
         let by_class = find_by_class(&machine, &machine.topology.online, 2);
         assert_eq!(by_class.len(), 1);
         assert_eq!((by_class[0].class, by_class[0].pairs.len()), (Class::Unknown, 2));
@@ -281,7 +273,7 @@ mod tests {
 
     #[test]
     fn few_pairs_of_many_evenly_spread_and_always_the_same() {
-        let machine = describe("two_socket_smt_server");
+        let machine = synthetic::named("two_socket_smt_server");
         let by_class = find_by_class(&machine, &machine.topology.online, 4);
         assert_eq!(by_class, find_by_class(&machine, &machine.topology.online, 4));
         let sockets = &by_class.iter().find(|f| f.class == Class::Socket).unwrap().pairs;
@@ -292,7 +284,7 @@ mod tests {
 
     #[test]
     fn pairs_of_one_kind_of_core_are_preferred() {
-        let machine = describe("hybrid_laptop");
+        let machine = synthetic::named("hybrid_laptop");
         let kind = |cpu| machine.cpu(cpu).unwrap().kind.clone();
         for by_class in find_by_class(&machine, &machine.topology.online, 4) {
             for pair in &by_class.pairs {

@@ -8,12 +8,16 @@ mod controllers;
 mod firmware;
 mod machines;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 pub use builder::{Builder, CacheShape, Place};
 pub use firmware::{Device, table};
 pub use machines::*;
+
+use crate::{Overrides, Tree, describe};
 
 /// The name of a machine, and the function that writes its tree to a directory.
 pub type Machine = (&'static str, fn(&Path) -> io::Result<()>);
@@ -32,3 +36,27 @@ pub const ALL: &[Machine] = &[
     ("offline_cpus", offline_cpus),
     ("memory_only_node", memory_only_node),
 ];
+
+/// What is read of a machine's tree. The tree has thousands of files: it is written once in a process.
+///
+/// # Panics
+/// If it cannot be written.
+pub fn described(write: fn(&Path) -> io::Result<()>) -> figure::Machine {
+    static DESCRIBED: Mutex<BTreeMap<usize, figure::Machine>> = Mutex::new(BTreeMap::new());
+    let mut described = DESCRIBED.lock().unwrap_or_else(PoisonError::into_inner);
+    let read = || {
+        let root = tempfile::tempdir().expect("a directory");
+        write(root.path()).expect("a tree");
+        describe(&Tree::at(root.path()), &Overrides::default())
+    };
+    described.entry(write as usize).or_insert_with(read).clone()
+}
+
+/// The same of one of [`ALL`].
+///
+/// # Panics
+/// If there is no such machine, or its tree cannot be written.
+pub fn named(name: &str) -> figure::Machine {
+    let (_, write) = ALL.iter().find(|(machine, _)| *machine == name).expect("a synthetic machine");
+    described(*write)
+}

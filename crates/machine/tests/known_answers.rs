@@ -1,20 +1,12 @@
 //! Every synthetic machine is described as it was built.
 
 use std::collections::BTreeSet;
-use std::io;
-use std::path::Path;
 
 use figure::Machine;
 use figure::host::CacheKind;
 use machine::{Overrides, Tree, describe, notes, synthetic};
 
 use crate::common;
-
-fn described(write: fn(&Path) -> io::Result<()>) -> Machine {
-    let directory = common::directory();
-    write(directory.path()).unwrap();
-    describe(&Tree::at(directory.path()), &Overrides::default())
-}
 
 /// CPUs, cores, packages, nodes.
 fn counts(machine: &Machine) -> [usize; 4] {
@@ -59,7 +51,7 @@ fn value<'a>(machine: &'a Machine, setting: &str) -> Option<&'a str> {
 
 #[test]
 fn two_socket_smt_server() {
-    let machine = described(synthetic::two_socket_smt_server);
+    let machine = synthetic::described(synthetic::two_socket_smt_server);
     assert_eq!(counts(&machine), [96, 48, 2, 2]);
     assert_eq!(machine.topology.unknown, None);
     let cpu = machine.cpu(25).unwrap();
@@ -114,7 +106,7 @@ fn what_the_user_states_of_dimms_goes_before_the_table() {
 
 #[test]
 fn atom_without_l3() {
-    let machine = described(synthetic::atom_without_l3);
+    let machine = synthetic::described(synthetic::atom_without_l3);
     assert_eq!(counts(&machine), [8, 8, 1, 1]);
     assert_eq!(
         caches(&machine, 2).iter().map(|cache| cache.1.as_str()).collect::<Vec<_>>(),
@@ -135,7 +127,7 @@ fn atom_without_l3() {
 
 #[test]
 fn vm_hidden_l3() {
-    let machine = described(synthetic::vm_hidden_l3);
+    let machine = synthetic::described(synthetic::vm_hidden_l3);
     assert_eq!(counts(&machine), [4, 4, 4, 1]);
     assert!(machine.virtualisation.is_guest());
     assert_eq!(machine.virtualisation.hypervisor.value().unwrap(), "qemu");
@@ -146,7 +138,7 @@ fn vm_hidden_l3() {
 
 #[test]
 fn sub_numa_clusters() {
-    let machine = described(synthetic::sub_numa_clusters);
+    let machine = synthetic::described(synthetic::sub_numa_clusters);
     assert_eq!(counts(&machine), [64, 32, 2, 4]);
     assert_eq!(machine.numa.nodes[1].cpus.to_string(), "8-15,40-47");
     assert_eq!(machine.numa.nodes[1].distances, [12, 10, 21, 21]);
@@ -156,7 +148,7 @@ fn sub_numa_clusters() {
 
 #[test]
 fn arm_server_with_clusters() {
-    let machine = described(synthetic::arm_server_with_clusters);
+    let machine = synthetic::described(synthetic::arm_server_with_clusters);
     assert_eq!(counts(&machine), [64, 64, 2, 4]);
     assert_eq!(machine.cpu.architecture.value().unwrap(), "aarch64");
     assert_eq!(machine.cpu.vendor.value().unwrap(), "ARM");
@@ -170,7 +162,7 @@ fn arm_server_with_clusters() {
 
 #[test]
 fn hybrid_laptop() {
-    let machine = described(synthetic::hybrid_laptop);
+    let machine = synthetic::described(synthetic::hybrid_laptop);
     assert_eq!(counts(&machine), [12, 10, 1, 1]);
     let kind = |cpu| machine.cpu(cpu).unwrap().kind.clone().unwrap();
     assert_eq!((kind(0).as_str(), kind(11).as_str()), ("performance", "efficiency"));
@@ -191,7 +183,7 @@ fn hybrid_laptop() {
 
 #[test]
 fn microvm_2cpu() {
-    let machine = described(synthetic::microvm_2cpu);
+    let machine = synthetic::described(synthetic::microvm_2cpu);
     assert_eq!(counts(&machine), [2, 2, 1, 1]);
     assert_eq!(machine.virtualisation.hypervisor.value().unwrap(), "firecracker");
     assert_eq!(
@@ -224,7 +216,7 @@ fn microvm_2cpu() {
 
 #[test]
 fn container_quota() {
-    let machine = described(synthetic::container_quota);
+    let machine = synthetic::described(synthetic::container_quota);
     assert_eq!(counts(&machine), [16, 8, 1, 1]);
     assert_eq!(machine.topology.allowed.to_string(), "0-3");
     assert_eq!(machine.numa.memory_allowed.value().unwrap().to_string(), "0");
@@ -246,7 +238,7 @@ fn container_quota() {
 
 #[test]
 fn gvisor_no_caches() {
-    let machine = described(synthetic::gvisor_no_caches);
+    let machine = synthetic::described(synthetic::gvisor_no_caches);
     assert_eq!(counts(&machine), [4, 4, 1, 0]);
     assert!(machine.topology.unknown.as_ref().unwrap().contains("each counts as a core"));
     assert_eq!(machine.caches.instances, []);
@@ -259,7 +251,7 @@ fn gvisor_no_caches() {
 
 #[test]
 fn huge_1536_cpus() {
-    let machine = described(synthetic::huge_1536_cpus);
+    let machine = synthetic::described(synthetic::huge_1536_cpus);
     assert_eq!(counts(&machine), [1536, 768, 8, 16]);
     assert_eq!(caches(&machine, 3).len(), 96);
     assert_eq!(machine.cpu(1535).unwrap().siblings.to_string(), "767,1535");
@@ -269,7 +261,7 @@ fn huge_1536_cpus() {
 
 #[test]
 fn offline_cpus() {
-    let machine = described(synthetic::offline_cpus);
+    let machine = synthetic::described(synthetic::offline_cpus);
     assert_eq!(counts(&machine), [9, 9, 1, 1]);
     assert_eq!(machine.topology.online.to_string(), "0-1,3-9");
     // CPUs that could be plugged in are possible, not offline.
@@ -284,7 +276,7 @@ fn offline_cpus() {
 
 #[test]
 fn memory_only_node() {
-    let machine = described(synthetic::memory_only_node);
+    let machine = synthetic::described(synthetic::memory_only_node);
     assert_eq!(counts(&machine), [8, 4, 1, 2]);
     let node = &machine.numa.nodes[1];
     assert!(node.cpus.is_empty());

@@ -3,20 +3,12 @@
 use figure::host::{Cache, CacheKind, LogicalCpu};
 use figure::{CpuList, Machine, Reading};
 use lab::schedule::Rules;
-use machine::{Overrides, Tree};
 
 use crate::mode::Options;
 
 /// What a user asks for who gives no option, within this time.
 pub fn options(max_time: f64) -> Options {
     Options::new(Rules { least: 8, most: 60, target: 0.01, max_time, repeats: 4 })
-}
-
-/// One of [`machine::synthetic`]'s machines.
-pub fn machine_of(write: fn(&std::path::Path) -> std::io::Result<()>) -> Machine {
-    let root = tempfile::tempdir().unwrap();
-    write(root.path()).unwrap();
-    machine::describe(&Tree::at(root.path()), &Overrides { dimms: None })
 }
 
 /// Two CPUs with an L2 of 1 MiB each and a shared L3 of 32 MiB, and 8 GiB of memory.

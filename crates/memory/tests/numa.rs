@@ -7,7 +7,7 @@ use figure::evidence::*;
 use figure::host::HugePool;
 use figure::{Figure, Machine, Reading, Status};
 use lab::schedule::Rules;
-use machine::{Overrides, Tree, describe, synthetic};
+use machine::synthetic;
 use memory::mode::{Options, PlanError};
 use memory::numa::MODE;
 use memory::numa::plan::Setup;
@@ -19,9 +19,7 @@ const RULES: Rules = Rules { least: 8, most: 60, target: 0.01, max_time: 90.0, r
 const SOCKET: u64 = (4 * 57) << 20;
 
 fn machine(write: fn(&Path) -> io::Result<()>) -> Machine {
-    let directory = tempfile::tempdir().unwrap();
-    write(directory.path()).unwrap();
-    describe(&Tree::at(directory.path()), &Overrides::default())
+    synthetic::described(write)
 }
 
 fn options() -> Options {

@@ -3,19 +3,13 @@
 use figure::evidence::*;
 use figure::{Figure, Machine, Status, Unit};
 use lab::schedule::Rules;
-use machine::{Overrides, Tree, synthetic};
+use machine::synthetic;
 use memory::mix::Mix;
 use memory::mode::{AnyMode, Options, PlanError, Planned};
 use memory::pages::Pages;
 use memory::simd::Simd;
 
 const USUAL: Rules = Rules { least: 8, most: 60, target: 0.01, max_time: 100.0, repeats: 4 };
-
-fn machine_of(write: fn(&std::path::Path) -> std::io::Result<()>) -> Machine {
-    let directory = tempfile::tempdir().unwrap();
-    write(directory.path()).unwrap();
-    machine::describe(&Tree::at(directory.path()), &Overrides::default())
-}
 
 fn options() -> Options {
     Options::new(USUAL)
@@ -39,7 +33,7 @@ fn figure<'a>(planned: &'a Planned, id: &str) -> &'a Figure {
 
 #[test]
 fn every_mix_is_a_point_with_its_own_traffic() {
-    let machine = machine_of(synthetic::two_socket_smt_server);
+    let machine = synthetic::described(synthetic::two_socket_smt_server);
     let planned = plan(&memory::mix::MODE, &machine, &options());
     let ids: Vec<&str> = planned.suite.figures.iter().map(|figure| figure.id.as_str()).collect();
     let wanted = ["1:0", "3:1", "2:1", "1:1", "0:1", "triad-like"].map(|mix| format!("memory.mix.{mix}"));
@@ -63,7 +57,7 @@ fn every_mix_is_a_point_with_its_own_traffic() {
 
 #[test]
 fn what_no_code_can_do_is_not_available() {
-    let machine = machine_of(synthetic::microvm_2cpu);
+    let machine = synthetic::described(synthetic::microvm_2cpu);
     let portable = Options { simd: Some(Simd::Portable), ..options() };
     let planned = plan(&memory::mix::MODE, &machine, &portable);
     assert_eq!(figure(&planned, "memory.mix.1:0").status, Status::Interrupted, "it can be measured");
@@ -83,7 +77,7 @@ fn what_no_code_can_do_is_not_available() {
 
 #[test]
 fn sizes_that_cannot_be_are_refused_in_one_line() {
-    let machine = machine_of(synthetic::microvm_2cpu);
+    let machine = synthetic::described(synthetic::microvm_2cpu);
     for mode in [&memory::mix::MODE as &AnyMode, &memory::loaded::MODE] {
         let with = |elements| Options { array_size: Some(elements), ..options() };
         let small = refused(mode, &machine, &with(1000));
@@ -105,7 +99,7 @@ fn delays(planned: &Planned, mix: &str) -> Vec<f64> {
 
 #[test]
 fn one_cpu_chases_and_the_others_inject() {
-    let machine = machine_of(synthetic::two_socket_smt_server);
+    let machine = synthetic::described(synthetic::two_socket_smt_server);
     let planned = plan(&memory::loaded::MODE, &machine, &options());
     let idle = figure(&planned, "memory.loaded.idle");
     let cpus = figure(&planned, "memory.loaded.1:0.d0").conditions.get(CPUS).unwrap();
@@ -128,7 +122,7 @@ fn one_cpu_chases_and_the_others_inject() {
 
 #[test]
 fn the_time_decides_how_many_delays() {
-    let machine = machine_of(synthetic::microvm_2cpu);
+    let machine = synthetic::described(synthetic::microvm_2cpu);
     let with = |least, max_time| {
         let rules = Rules { least, max_time, ..USUAL };
         let options = Options { rules, array_size: Some(1 << 20), ..options() };
@@ -142,7 +136,7 @@ fn the_time_decides_how_many_delays() {
 
 #[test]
 fn a_thread_alone_has_nobody_to_inject() {
-    let mut machine = machine_of(synthetic::microvm_2cpu);
+    let mut machine = synthetic::described(synthetic::microvm_2cpu);
     let alone = Options { threads: Some(1), ..options() };
     let reason = |machine: &Machine, options: &Options| {
         let planned = plan(&memory::loaded::MODE, machine, options);
@@ -160,7 +154,7 @@ fn a_thread_alone_has_nobody_to_inject() {
 #[test]
 fn every_machine_can_be_planned_for() {
     for (name, write) in synthetic::ALL {
-        let machine = machine_of(*write);
+        let machine = synthetic::described(*write);
         for mode in memory::MODES {
             match mode.plan(&machine, &options()) {
                 Ok(planned) => {
@@ -177,7 +171,7 @@ fn every_machine_can_be_planned_for() {
 
 /// A guest that shows 480 MiB of L3 and has so much memory, of which so much is available.
 fn large_cache(available: u64) -> Machine {
-    let mut machine = machine_of(synthetic::microvm_2cpu);
+    let mut machine = synthetic::described(synthetic::microvm_2cpu);
     for cache in machine.caches.instances.iter_mut().filter(|cache| cache.level == 3) {
         cache.size = 480 << 20;
     }
@@ -227,7 +221,11 @@ fn what_does_not_fit_the_time_is_left_out_beforehand() {
     let many = plan(&memory::bandwidth::MODE, &machine, &many);
     assert_eq!(measured(&many), measured(&whole));
     // Small caches leave time for all.
-    let small = plan(&memory::bandwidth::MODE, &machine_of(synthetic::two_socket_smt_server), &within(52.0));
+    let small = plan(
+        &memory::bandwidth::MODE,
+        &synthetic::described(synthetic::two_socket_smt_server),
+        &within(52.0),
+    );
     assert_eq!(measured(&small).len(), small.suite.figures.len());
 }
 

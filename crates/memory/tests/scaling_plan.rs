@@ -1,21 +1,13 @@
 //! Plans of the mode `scaling` for machines that are not here.
 
 use figure::evidence::{ARRAY_BYTES, CPUS, MEMORY_LIMITED_BY, SCHEDULE};
-use figure::{Figure, Machine, Status};
+use figure::{Figure, Status};
 use lab::mode::Planned;
 use lab::schedule::Rules;
-use machine::{Overrides, Tree, synthetic};
+use machine::synthetic;
 use memory::kernels::{ELEMENT, Stores};
 use memory::mode::{Options, PlanError, Schedule};
 use memory::scaling::plan::{Setup, plan};
-
-/// A synthetic machine, described.
-fn machine(name: &str) -> Machine {
-    let directory = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-    let (_, write) = synthetic::ALL.iter().find(|(known, _)| *known == name).expect(name);
-    write(directory.path()).unwrap();
-    machine::describe(&Tree::at(directory.path()), &Overrides { dimms: None })
-}
 
 /// What the command line gives without options: 8 rounds in 100 s.
 fn options() -> Options {
@@ -23,7 +15,7 @@ fn options() -> Options {
 }
 
 fn planned(name: &str, options: &Options) -> Planned<Setup> {
-    plan(&machine(name), options).unwrap_or_else(|error| panic!("{name}: {error}"))
+    plan(&synthetic::named(name), options).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 fn setup(planned: &Planned<Setup>) -> Setup {
@@ -152,7 +144,7 @@ fn nodes_that_share_a_socket_have_regions_of_their_own() {
 #[test]
 fn every_machine_can_be_planned() {
     for (name, _) in synthetic::ALL {
-        let machine = machine(name);
+        let machine = synthetic::named(name);
         match plan(&machine, &options()) {
             Ok(plan) => {
                 let figures = &plan.suite.figures;
@@ -187,7 +179,7 @@ fn options_are_honoured() {
 
 #[test]
 fn what_cannot_be_is_refused_in_one_line() {
-    let machine = machine("two_socket_smt_server");
+    let machine = synthetic::named("two_socket_smt_server");
     let refused = |options: Options| plan(&machine, &options).unwrap_err().to_string();
     let update = vec!["update".to_owned()];
     for (error, part) in [

@@ -217,7 +217,7 @@ mod unit {
     use figure::Status;
     use lab::failure::Failure;
     use lab::schedule::Rules;
-    use machine::{Overrides, Tree, synthetic};
+    use machine::synthetic;
 
     use super::*;
     use crate::prices::fixture::FILE;
@@ -226,9 +226,7 @@ mod unit {
         write: fn(&Path) -> std::io::Result<()>,
         change: fn(&mut Capabilities),
     ) -> (Planned<Setup>, Setup) {
-        let root = tempfile::tempdir().unwrap();
-        write(root.path()).unwrap();
-        let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
+        let machine = synthetic::described(write);
         let mut capabilities = Capabilities {
             directory: "/var/tmp".into(),
             page: 4096,

@@ -91,13 +91,11 @@ fn planned(arm: &Arm, step: usize) -> Figure {
 #[cfg(test)]
 mod unit {
     use super::*;
-    use machine::{Overrides, Tree, synthetic};
+    use machine::synthetic;
 
     #[test]
     fn each_step_of_each_arm_is_a_figure_and_nothing_is_timed() {
-        let root = tempfile::tempdir().unwrap();
-        synthetic::two_socket_smt_server(root.path()).unwrap();
-        let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
+        let machine = synthetic::described(synthetic::two_socket_smt_server);
         let rules = Rules { least: 8, most: 60, target: 0.02, max_time: 20.0, repeats: 4 };
         let plan = plan(&machine, &Options { rules }).unwrap();
         assert_eq!(plan.suite.figures.len(), ARMS.len() * STEPS.len());

@@ -21,11 +21,8 @@ use super::agent_rules::AgentRules;
 use super::agent_session::AgentSession;
 use super::wire::{Answer, Hello, MAX_HELLO, MAX_ORDER, PROTOCOL, Wire, WireError};
 
-const HELLO: Duration = Duration::from_secs(5);
 /// Time limit for the next order: a live client sends one for every window.
 const IDLE: Duration = Duration::from_secs(24 * 3600);
-/// How long a client waits until the previous one and its servers are gone.
-const TURN: Duration = Duration::from_secs(15);
 const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 /// Most clients with the token: one is served, others wait for their turn.
 const MAX_CLIENTS: usize = 8;
@@ -152,7 +149,7 @@ fn serve_one(
     let address = stream.local_addr().map_err(|error| system_error(&error))?.ip();
     let connection = stream.try_clone().map_err(|error| system_error(&error))?;
     let mut wire = Wire::new(stream).map_err(|error| system_error(&error))?;
-    let hello = wire.receive_within::<Hello>(HELLO, Duration::ZERO, MAX_HELLO);
+    let hello = wire.receive_within::<Hello>(rules.hello_limit, Duration::ZERO, MAX_HELLO);
     let mut refuse = |reason: &str| {
         // If the client does not read the reason, it has gone.
         let _ = wire.send(&Answer::Refused(reason.to_owned()));
@@ -244,7 +241,7 @@ fn check_hello(hello: &Hello, rules: &AgentRules) -> Result<(), Refusal> {
 }
 
 fn turn(rules: &AgentRules) -> Result<std::sync::MutexGuard<'_, ()>, String> {
-    let deadline = Instant::now() + TURN;
+    let deadline = Instant::now() + rules.turn_limit;
     loop {
         match rules.turn.try_lock() {
             Ok(turn) => return Ok(turn),

@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
 
 use figure::{CpuList, Machine, Reading};
 use machine::Tree;
@@ -16,6 +17,10 @@ pub struct AgentRules {
     pub token: Option<String>,
     pub host: Host,
     pub watch: Watch,
+    /// Time limit of a client's hello.
+    pub(super) hello_limit: Duration,
+    /// How long a client waits until the previous one and its servers are gone.
+    pub(super) turn_limit: Duration,
     /// Held while a client is served.
     pub(super) turn: Mutex<()>,
     /// Clients with the token: the served one and those that wait.
@@ -30,7 +35,8 @@ impl AgentRules {
         let watch = Watch::new(&tree, machine, &machine.topology.usable());
         let host = Host { machine: sentence(machine), boot, servers };
         let (turn, clients, wrong_tokens) = (Mutex::new(()), AtomicUsize::new(0), WrongTokens::default());
-        AgentRules { token, host, watch, turn, clients, wrong_tokens }
+        let (hello_limit, turn_limit) = (Duration::from_secs(5), Duration::from_secs(15));
+        AgentRules { token, host, watch, hello_limit, turn_limit, turn, clients, wrong_tokens }
     }
 }
 

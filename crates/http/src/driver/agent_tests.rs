@@ -26,8 +26,13 @@ struct RunningAgent {
 }
 
 fn run_agent(token: Option<&str>) -> RunningAgent {
+    run_agent_with(token, |_| {})
+}
+
+fn run_agent_with(token: Option<&str>, change: impl FnOnce(&mut AgentRules)) -> RunningAgent {
     let machine = machine::describe(&Tree::live(), &machine::Overrides { dimms: None });
-    let rules = AgentRules::new(&machine, vec!["nethttp".to_owned()], token.map(str::to_owned));
+    let mut rules = AgentRules::new(&machine, vec!["nethttp".to_owned()], token.map(str::to_owned));
+    change(&mut rules);
     let agent = Agent::bind(Ipv4Addr::LOCALHOST.into(), 0, rules).unwrap();
     let address = agent.address().unwrap();
     let (reader, writer) = pipe_with(PipeFlags::CLOEXEC).unwrap();
@@ -83,13 +88,13 @@ fn strangers_are_refused() {
 
 #[test]
 fn a_silent_connection_is_refused_while_others_are_served() {
-    let agent = run_agent(None);
+    let agent = run_agent_with(None, |rules| rules.hello_limit = Duration::from_secs(1));
     let silent = TcpStream::connect(agent.address).unwrap();
     // The silent connection blocks only its own thread.
     assert!(!AgentClient::connect(agent.address, "").unwrap().is_other_machine());
     let mut wire = Wire::new(silent).unwrap();
     match wire.receive(PATIENCE, MAX_ORDER) {
-        Ok(Answer::Refused(reason)) => assert!(reason.contains("nothing came within 5 s"), "{reason}"),
+        Ok(Answer::Refused(reason)) => assert!(reason.contains("nothing came within 1 s"), "{reason}"),
         other => panic!("{other:?}"),
     }
 }
@@ -139,13 +144,14 @@ fn the_end_of_an_agent_ends_its_client() {
 
 #[test]
 fn silent_connections_are_refused_to_make_room_for_a_client() {
-    let agent = run_agent(Some(TOKEN));
+    let hello_limit = Duration::from_secs(4);
+    let agent = run_agent_with(Some(TOKEN), |rules| rules.hello_limit = hello_limit);
     let idle: Vec<TcpStream> =
         (0..3 * MAX_OF_PEER).map(|_| TcpStream::connect(agent.address).unwrap()).collect();
     let began = Instant::now();
     // No connection had to wait for the time limit of another one's hello.
     assert_eq!(AgentClient::connect(agent.address, TOKEN).unwrap().host.servers, ["nethttp"]);
-    assert!(began.elapsed() < HELLO, "{:?}", began.elapsed());
+    assert!(began.elapsed() < hello_limit, "{:?}", began.elapsed());
     let mut refusals = 0;
     for stream in idle {
         match Wire::new(stream).unwrap().receive(PATIENCE, MAX_ORDER) {
@@ -158,7 +164,7 @@ fn silent_connections_are_refused_to_make_room_for_a_client() {
 
 #[test]
 fn too_many_clients_are_refused_as_busy() {
-    let agent = run_agent(Some(TOKEN));
+    let agent = run_agent_with(Some(TOKEN), |rules| rules.turn_limit = Duration::from_secs(1));
     let hello = || {
         let mut wire = Wire::new(TcpStream::connect(agent.address).unwrap()).unwrap();
         wire.send(&Hello { protocol: PROTOCOL, token: TOKEN.to_owned() }).unwrap();
@@ -191,10 +197,10 @@ fn wrong_tokens_are_delayed_and_block_no_other_client() {
 
 #[test]
 fn a_hello_in_pieces_has_the_same_time_limit() {
-    let agent = run_agent(None);
+    let agent = run_agent_with(None, |rules| rules.hello_limit = Duration::from_secs(1));
     let mut slow = TcpStream::connect(agent.address).unwrap();
     let (began, mut refused) = (Instant::now(), false);
-    slow.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+    slow.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
     while began.elapsed() < PATIENCE && !refused {
         let _ = slow.write_all(b"{");
         refused = matches!(slow.read(&mut [0; 16]), Ok(count) if count > 0);

@@ -75,7 +75,7 @@ mod unit {
     use std::path::Path;
     use std::time::Duration;
 
-    use machine::{Tree, synthetic};
+    use machine::synthetic;
 
     use super::*;
     use crate::engine::Carrier;
@@ -85,9 +85,7 @@ mod unit {
         client: Option<&str>,
         server: Option<&str>,
     ) -> Result<Split, PlanError> {
-        let root = tempfile::tempdir().unwrap();
-        write(root.path()).unwrap();
-        let machine = machine::describe(&Tree::at(root.path()), &machine::Overrides { dimms: None });
+        let machine = synthetic::described(write);
         let list = |text: &str| text.parse().unwrap();
         let client = Client {
             threads: None,

@@ -278,7 +278,7 @@ pub fn set_limits(figures: &mut [Figure], machine: &Machine) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{machine_of, options};
+    use crate::testing::options;
     use figure::Status;
     use machine::synthetic;
 
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn the_sweep_of_a_server() {
-        let machine = machine_of(synthetic::two_socket_smt_server);
+        let machine = synthetic::described(synthetic::two_socket_smt_server);
         let plan = plan(&machine, &options(100.0)).unwrap();
         let planned = ids(&plan, Status::Interrupted);
         assert_eq!(planned.len(), 2 * (8 * 3 + 3 * 3 + 1));
@@ -313,14 +313,14 @@ mod tests {
 
     #[test]
     fn little_time_leaves_fewer_points() {
-        let machine = machine_of(synthetic::microvm_2cpu);
+        let machine = synthetic::described(synthetic::microvm_2cpu);
         let brief = plan(&machine, &options(29.0)).unwrap();
         assert_eq!(ids(&brief, Status::Interrupted).len(), 2 * (5 + 3 + 1));
     }
 
     #[test]
     fn without_a_known_l1_its_points_say_so() {
-        let machine = machine_of(synthetic::gvisor_no_caches);
+        let machine = synthetic::described(synthetic::gvisor_no_caches);
         let plan = plan(&machine, &options(29.0)).unwrap();
         let figure = plan.suite.figures.iter().find(|figure| figure.id.contains(".L1.")).unwrap();
         assert_eq!(figure.status, Status::NotAvailable);
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn other_kernels_are_refused() {
-        let machine = machine_of(synthetic::microvm_2cpu);
+        let machine = synthetic::described(synthetic::microvm_2cpu);
         let with = |kernel: &str| {
             let options = Options { kernels: vec![kernel.to_owned()], ..options(29.0) };
             plan(&machine, &options)

@@ -151,12 +151,12 @@ fn notes(cpus: &CpuList, classes: &[ClassPairs]) -> Vec<(&'static str, String)> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{machine_of, options};
+    use crate::testing::options;
     use figure::Status;
     use machine::synthetic;
 
     fn planned_on(write: fn(&std::path::Path) -> std::io::Result<()>, max_time: f64) -> Planned<Setup> {
-        plan(&machine_of(write), &options(max_time)).unwrap()
+        plan(&synthetic::described(write), &options(max_time)).unwrap()
     }
 
     #[test]

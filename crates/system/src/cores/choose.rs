@@ -72,21 +72,14 @@ fn first_threads(machine: &Machine, cpus: &[u32]) -> Vec<u32> {
 
 #[cfg(test)]
 pub(super) mod unit {
-    use std::sync::LazyLock;
 
     use super::*;
     use lab::pairs::Class;
-    use machine::{Overrides, Tree, synthetic};
+    use machine::synthetic;
 
-    /// 2 packages x 24 cores x 2 threads: 4560 pairs. Described once, because its tree has thousands of
-    /// files.
+    /// 2 packages x 24 cores x 2 threads: 4560 pairs.
     pub(in crate::cores) fn server() -> Machine {
-        static SERVER: LazyLock<Machine> = LazyLock::new(|| {
-            let root = tempfile::tempdir().unwrap();
-            synthetic::two_socket_smt_server(root.path()).unwrap();
-            machine::describe(&Tree::at(root.path()), &Overrides { dimms: None })
-        });
-        SERVER.clone()
+        synthetic::described(synthetic::two_socket_smt_server)
     }
 
     fn classes(pairs: &[Pair]) -> BTreeSet<&'static str> {

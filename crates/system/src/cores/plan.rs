@@ -136,7 +136,7 @@ mod unit {
     use super::*;
     use figure::Status;
     use lab::schedule::Rules;
-    use machine::{Overrides, Tree, synthetic};
+    use machine::synthetic;
 
     fn on(cpus: &str, max_time: f64) -> Planned<Setup> {
         on_machine(choose::unit::server(), cpus, max_time)
@@ -201,9 +201,7 @@ mod unit {
 
     #[test]
     fn pairs_of_a_machine_without_topology_are_measured() {
-        let root = tempfile::tempdir().unwrap();
-        synthetic::gvisor_no_caches(root.path()).unwrap();
-        let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
+        let machine = synthetic::described(synthetic::gvisor_no_caches);
         let plan = on_machine(machine, "", 20.0);
         let classes = plan.suite.figures.iter().map(|figure| figure.conditions.get(key::PAIR).unwrap());
         assert!(classes.collect::<Vec<_>>().iter().all(|class| class == "unknown"));

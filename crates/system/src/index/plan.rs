@@ -167,12 +167,10 @@ pub fn set_coordinates(figure: &mut Figure, series: &str, test: &str, copies: f6
 #[cfg(test)]
 mod unit {
     use super::*;
-    use machine::{Overrides, Tree, synthetic};
+    use machine::synthetic;
 
     fn on_server(change: impl FnOnce(&mut Options)) -> Result<Planned<Setup>, PlanError> {
-        let root = tempfile::tempdir().unwrap();
-        synthetic::two_socket_smt_server(root.path()).unwrap();
-        let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
+        let machine = synthetic::described(synthetic::two_socket_smt_server);
         let rules = Rules { least: 6, most: 12, target: 0.02, max_time: 110.0, repeats: 2 };
         let mut options = Options::with_rules(rules);
         change(&mut options);

@@ -70,12 +70,10 @@ fn new_figure(cpus: &CpuList, seconds: f64) -> Figure {
 #[cfg(test)]
 mod unit {
     use super::*;
-    use machine::{Overrides, Tree, synthetic};
+    use machine::synthetic;
 
     fn on(write: fn(&std::path::Path) -> std::io::Result<()>, least: usize, max_time: f64) -> Planned<Setup> {
-        let root = tempfile::tempdir().unwrap();
-        write(root.path()).unwrap();
-        let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
+        let machine = synthetic::described(write);
         let options = Options::with_rules(Rules { least, most: 60, target: 0.02, max_time, repeats: 2 });
         plan(&machine, &options).unwrap()
     }

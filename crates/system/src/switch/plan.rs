@@ -308,12 +308,10 @@ mod unit {
     use super::*;
     use figure::Status;
     use lab::schedule::Rules;
-    use machine::{Overrides, Tree, synthetic};
+    use machine::synthetic;
 
     fn on(write: fn(&std::path::Path) -> std::io::Result<()>, max_time: f64) -> Planned<Setup> {
-        let root = tempfile::tempdir().unwrap();
-        write(root.path()).unwrap();
-        let machine = machine::describe(&Tree::at(root.path()), &Overrides { dimms: None });
+        let machine = synthetic::described(write);
         let rules = Rules { least: 8, most: 60, target: 0.02, max_time, repeats: 2 };
         let options = Options::with_rules(rules);
         plan(&machine, &options).unwrap()
