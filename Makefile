@@ -85,12 +85,12 @@ package: setup
 	@.ci/need objdump:binutils dpkg-shlibdeps:dpkg-dev python3:python3-venv
 	CARGO="$(CARGO)" .ci/package all
 
-# One thread more than CPUs: tests wait for windows of time as often as they compute. There are no documentation tests,
+# Two threads more than CPUs: tests wait for windows of time, and for one another, as often as they compute. There are no documentation tests,
 # and looking for them in each crate takes its time. The servers' tests mostly wait: they run beside the build.
 test: lint setup-allocators setup-strace
 	@$(GO) -C servers test ./... &
 	servers=$$!
-	RUST_TEST_THREADS=$$(( $$(nproc) + 1 )) $(CARGO) test --workspace --lib --bin truebench --tests --locked
+	RUST_TEST_THREADS=$$(( $$(nproc) + 2 )) $(CARGO) test --workspace --lib --bin truebench --tests --locked
 	wait $$servers
 
 lint: setup-lint setup-go
