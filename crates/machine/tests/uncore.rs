@@ -36,7 +36,7 @@ fn first(uncore: &Uncore) -> Vec<(&str, Direction, u64, f64)> {
 
 #[test]
 fn two_sockets_of_six_boxes_are_twelve_channels() {
-    let uncore = uncore(synthetic::two_socket_smt_server);
+    let uncore = synthetic::described(synthetic::two_socket_smt_server).uncore;
     let labels: BTreeSet<String> = uncore.channels.iter().map(|channel| channel.label()).collect();
     assert_eq!((uncore.channels.len(), labels.len()), (12, 12));
     assert!(labels.contains("uncore_imc_5 (CPU 24)"), "{labels:?}");
@@ -56,14 +56,14 @@ fn two_sockets_of_six_boxes_are_twelve_channels() {
 
 #[test]
 fn of_two_families_that_count_the_same_only_one_is_taken() {
-    let uncore = uncore(synthetic::sub_numa_clusters);
+    let uncore = synthetic::described(synthetic::sub_numa_clusters).uncore;
     assert_eq!(uncore.channels.len(), 16);
     assert!(uncore.channels.iter().all(|channel| !channel.name.contains("free_running")));
 }
 
 #[test]
 fn a_laptop_has_only_free_running_ones() {
-    let uncore = uncore(synthetic::hybrid_laptop);
+    let uncore = synthetic::described(synthetic::hybrid_laptop).uncore;
     let names: Vec<&str> = uncore.channels.iter().map(|channel| channel.name.as_str()).collect();
     assert_eq!(names, ["uncore_imc_free_running_0", "uncore_imc_free_running_1"]);
     assert_eq!(first(&uncore)[1], ("data_write", Direction::Write, 0x30ff, 64.0));
@@ -72,7 +72,7 @@ fn a_laptop_has_only_free_running_ones() {
 
 #[test]
 fn amd_has_encodings_of_its_own() {
-    let uncore = uncore(synthetic::huge_1536_cpus);
+    let uncore = synthetic::described(synthetic::huge_1536_cpus).uncore;
     assert_eq!(uncore.channels.len(), 96);
     assert_eq!(
         first(&uncore),
@@ -100,7 +100,7 @@ fn amd_before_zen_4_counts_both_ways_together_and_later_not_at_all() {
 
 #[test]
 fn arm_servers_by_their_named_events() {
-    let kunpeng = uncore(synthetic::arm_server_with_clusters);
+    let kunpeng = synthetic::described(synthetic::arm_server_with_clusters).uncore;
     assert_eq!(kunpeng.channels.len(), 16);
     assert_eq!(
         first(&kunpeng),

@@ -1,8 +1,5 @@
 //! What `memory numa` plans on machines that are not here.
 
-use std::io;
-use std::path::Path;
-
 use figure::evidence::*;
 use figure::host::HugePool;
 use figure::{Figure, Machine, Reading, Status};
@@ -17,10 +14,6 @@ const RULES: Rules = Rules { least: 8, most: 60, target: 0.01, max_time: 90.0, r
 
 /// Four times the caches of one socket of `two_socket_smt_server`: 33 MiB of L3 and 24 x 1 MiB of L2.
 const SOCKET: u64 = (4 * 57) << 20;
-
-fn machine(write: fn(&Path) -> io::Result<()>) -> Machine {
-    synthetic::described(write)
-}
 
 fn options() -> Options {
     Options::new(RULES)
@@ -67,7 +60,7 @@ fn reason<'a>(figures: &'a [Figure], id: &str) -> &'a str {
 
 #[test]
 fn two_sockets_make_four_cells_of_each_sort() {
-    let machine = machine(synthetic::two_socket_smt_server);
+    let machine = synthetic::described(synthetic::two_socket_smt_server);
     let (figures, setup) = planned(&machine, &options());
     assert_eq!(figures.len(), 8);
     assert_eq!(relation(&figures, "0.0"), ("local".into(), Some(10.0)));
@@ -93,18 +86,18 @@ fn two_sockets_make_four_cells_of_each_sort() {
 
 #[test]
 fn clusters_of_one_package_are_told_from_other_packages() {
-    let (figures, _) = planned(&machine(synthetic::sub_numa_clusters), &options());
+    let (figures, _) = planned(&synthetic::described(synthetic::sub_numa_clusters), &options());
     assert_eq!(figures.len(), 32);
     assert_eq!(relation(&figures, "0.1"), ("same-package".into(), Some(12.0)));
     assert_eq!(relation(&figures, "0.2"), ("other-package".into(), Some(21.0)));
     assert!(find(&figures, "memory.numa.latency.2.3").name.contains("same package, other node"));
-    let (figures, _) = planned(&machine(synthetic::sub_numa_clusters), &on_nodes("0-1"));
+    let (figures, _) = planned(&synthetic::described(synthetic::sub_numa_clusters), &on_nodes("0-1"));
     assert_eq!(figures.len(), 8, "between the nodes that are named");
 }
 
 #[test]
 fn a_memory_only_node_is_a_column_without_a_row() {
-    let machine = machine(synthetic::memory_only_node);
+    let machine = synthetic::described(synthetic::memory_only_node);
     let (figures, setup) = planned(&machine, &options());
     let ids: Vec<&str> = figures.iter().map(|figure| figure.id.as_str()).collect();
     assert_eq!(
@@ -124,7 +117,7 @@ fn a_memory_only_node_is_a_column_without_a_row() {
 
 #[test]
 fn nodes_without_memory_or_closed_to_us_say_so() {
-    let mut machine = machine(synthetic::two_socket_smt_server);
+    let mut machine = synthetic::described(synthetic::two_socket_smt_server);
     machine.numa.nodes[1].memory = Some(0);
     let (figures, setup) = planned(&machine, &options());
     assert_eq!(reason(&figures, "memory.numa.latency.1.1"), "node 1 has CPUs and no memory");
@@ -151,17 +144,17 @@ fn nodes_without_memory_or_closed_to_us_say_so() {
 
 #[test]
 fn one_node_is_measured_and_nothing_remote_is() {
-    let (figures, _) = planned(&machine(synthetic::vm_hidden_l3), &options());
+    let (figures, _) = planned(&synthetic::described(synthetic::vm_hidden_l3), &options());
     assert_eq!(figures.iter().filter(|figure| figure.status != Status::NotAvailable).count(), 2);
     assert!(reason(&figures, "memory.numa.latency.remote").contains("one NUMA node"));
-    let (figures, _) = planned(&machine(synthetic::gvisor_no_caches), &options());
+    let (figures, _) = planned(&synthetic::described(synthetic::gvisor_no_caches), &options());
     assert_eq!(figures.len(), 2);
     assert!(reason(&figures, "memory.numa.bandwidth.remote").contains("shows no node"));
 }
 
 #[test]
 fn a_small_node_bounds_its_own_column_and_a_large_request_is_refused() {
-    let mut machine = machine(synthetic::two_socket_smt_server);
+    let mut machine = synthetic::described(synthetic::two_socket_smt_server);
     machine.numa.nodes[1].available = Some(64 << 20);
     let (figures, setup) = planned(&machine, &options());
     assert_eq!(setup.columns[0].bytes, SOCKET);
@@ -183,7 +176,7 @@ fn a_small_node_bounds_its_own_column_and_a_large_request_is_refused() {
 
 #[test]
 fn a_limit_of_our_group_is_shared_among_the_nodes() {
-    let mut machine = machine(synthetic::two_socket_smt_server);
+    let mut machine = synthetic::described(synthetic::two_socket_smt_server);
     machine.memory.available = Reading::Value(1 << 30);
     let (figures, setup) = planned(&machine, &options());
     let all: u64 = setup.columns.iter().map(|column| 2 * column.bytes).sum();
@@ -195,7 +188,7 @@ fn a_limit_of_our_group_is_shared_among_the_nodes() {
 
 #[test]
 fn reserved_pages_are_counted_on_each_node() {
-    let mut machine = machine(synthetic::two_socket_smt_server);
+    let mut machine = synthetic::described(synthetic::two_socket_smt_server);
     machine.numa.nodes[0].hugetlb = vec![HugePool { page: 2 << 20, reserved: 600, free: 500 }];
     let (figures, setup) = planned(&machine, &Options { pages: Pages::Huge2m, ..options() });
     assert_eq!(setup.columns.len(), 1);
@@ -209,7 +202,7 @@ fn reserved_pages_are_counted_on_each_node() {
 
 #[test]
 fn a_node_that_is_not_there_is_wrong_usage() {
-    let refused = |write, nodes: &str| match (MODE.plan)(&machine(write), &on_nodes(nodes)) {
+    let refused = |write, nodes: &str| match (MODE.plan)(&synthetic::described(write), &on_nodes(nodes)) {
         Err(PlanError::Wrong(text)) => text,
         other => panic!("{other:?}"),
     };
@@ -223,7 +216,7 @@ fn a_node_that_is_not_there_is_wrong_usage() {
 
 #[test]
 fn many_cells_or_little_time_make_short_rounds() {
-    let machine = machine(synthetic::sub_numa_clusters);
+    let machine = synthetic::described(synthetic::sub_numa_clusters);
     let round =
         |max_time| planned(&machine, &Options { rules: Rules { max_time, ..RULES }, ..options() }).1.round;
     assert_eq!(round(f64::MAX), 0.2);
@@ -234,7 +227,7 @@ fn many_cells_or_little_time_make_short_rounds() {
 
 #[test]
 fn remote_cells_are_held_against_local_ones_and_local_ones_against_the_peak() {
-    let machine = machine(synthetic::two_socket_smt_server);
+    let machine = synthetic::described(synthetic::two_socket_smt_server);
     let (mut figures, _) = planned(&machine, &options());
     for figure in &mut figures {
         figure.value = Some(if figure.id.ends_with("0.0") { 80.0 } else { 50.0 });

@@ -205,10 +205,7 @@ impl Memory {
         match &self.mode {
             None => {
                 let options = &self.options.0;
-                Chosen::Modes(
-                    if options.measuring.thorough { Options::names() } else { vec![Options::DEFAULT] },
-                    options,
-                )
+                Chosen::Modes(Options::unnamed(options.measuring.thorough), options)
             }
             Some(Mode::One(one)) => Chosen::Modes(vec![one.name], &one.options),
             Some(Mode::All(suite)) => Chosen::Modes(suite.names(), &suite.options),

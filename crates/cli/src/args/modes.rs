@@ -31,6 +31,11 @@ pub trait SharedArgs: Args {
         Self::MODES.iter().map(|mode| mode.name).collect()
     }
 
+    /// The modes that are measured where none is named: the default one, with `--thorough` all.
+    fn unnamed(is_thorough: bool) -> Vec<&'static str> {
+        if is_thorough { Self::names() } else { vec![Self::DEFAULT] }
+    }
+
     /// The options that a mode reads, by clap's ids.
     fn read_by(name: &str) -> Vec<&'static str> {
         let mode = Self::MODES.iter().find(|mode| mode.name == name);

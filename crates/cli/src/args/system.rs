@@ -117,7 +117,7 @@ impl System {
             None => {
                 let options = &self.options.0;
                 let is_all = options.measuring.thorough && options.tests.is_empty();
-                (if is_all { Options::names() } else { vec![Options::DEFAULT] }, options)
+                (Options::unnamed(is_all), options)
             }
             Some(Mode::One(one)) => (vec![one.name], &one.options),
             Some(Mode::All(suite)) => (suite.names(), &suite.options),

@@ -48,8 +48,7 @@ impl TestFiles {
         let mut cached = unlinked_file(directory)?;
         write_random(&mut cached, region)?;
         // Farther apart than fault-around reaches.
-        let around = capabilities.around.as_ref().map_or(1.0, |pages| *pages);
-        let stride = 2 * (around.ceil() as usize).max(1).next_power_of_two();
+        let stride = 2 * capabilities.around.as_ref().map_or(1, |pages| *pages as usize);
         let singles = unlinked_file(directory)?;
         singles.set_len((SINGLES * stride * page) as u64)?;
         for nth in 0..SINGLES {

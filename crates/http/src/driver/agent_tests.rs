@@ -69,6 +69,12 @@ fn refusal(agent: &RunningAgent, bytes: &[u8]) -> String {
 }
 
 #[test]
+fn a_hello_and_a_turn_have_their_time_limits() {
+    let rules = AgentRules::new(&machine::synthetic::named("microvm_2cpu"), Vec::new(), None);
+    assert_eq!((rules.hello_limit, rules.turn_limit), (Duration::from_secs(5), Duration::from_secs(15)));
+}
+
+#[test]
 fn strangers_are_refused() {
     let agent = run_agent(Some("secret"));
     let reason = refusal(&agent, format!("{{\"protocol\":{PROTOCOL},\"token\":\"secreT\"}}\n").as_bytes());

@@ -157,11 +157,7 @@ impl Preset {
         let measuring = self.measuring(request);
         match &self.work {
             Work::Memory => {
-                let modes = if measuring.thorough {
-                    memory::Options::names()
-                } else {
-                    vec![memory::Options::DEFAULT]
-                };
+                let modes = memory::Options::unnamed(measuring.thorough);
                 commands::memory::planned(&modes, &memory::Options { measuring, ..defaults() }, machine)
             }
             Work::Alloc { quick_threads } => {
@@ -177,11 +173,7 @@ impl Preset {
                 commands::faults::demo::planned(&demo).map(|part| vec![part])
             }
             Work::System { quick: tests } => {
-                let modes = if measuring.thorough {
-                    system::Options::names()
-                } else {
-                    vec![system::Options::DEFAULT]
-                };
+                let modes = system::Options::unnamed(measuring.thorough);
                 let tests = if quick { words(tests) } else { Vec::new() };
                 let options = system::Options { tests, measuring, ..defaults() };
                 commands::system::planned(&modes, &options, machine)
