@@ -95,7 +95,7 @@ fn a_program_is_measured_and_who_served_is_proved() {
             assert_eq!(round.value().unwrap(), of(evidence::COPY_USER) + of(evidence::COPY_SYSTEM));
         }
         assert_eq!(cpu.evidence.get(evidence::PROGRAM_PROCESSES), Reading::Value(1.0));
-        let check = cpu.checks.iter().find(|check| check.id == "allocator-proved").unwrap();
+        let check = cpu.checks.iter().find(|check| check.id == "allocator-loaded").unwrap();
         assert_eq!(check.outcome, figure::Outcome::Pass, "{}", check.detail);
     }
     assert_eq!(served(&record, "mine"), Reading::Value(library.display().to_string()));

@@ -66,7 +66,7 @@ fn a_text_is_judged_and_its_cause_named() {
     let output = run(&["audit", &data("hey-166-2m")]);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     let text = stdout(&output);
-    for part in ["results-kept", "first million", "mean latency by hey", "conditions-told"] {
+    for part in ["results-truncated", "first million", "mean latency by hey", "environment-unknown"] {
         assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(part), "{part}: {text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");

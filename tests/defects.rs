@@ -96,7 +96,7 @@ fn quick() -> Record {
 
 fn unspoilt(record: &Record) -> Vec<&Figure> {
     let spoilt = |reason: &String| {
-        DISTURBANCES.contains(&reason.as_str()) || ["debug-build", "sources"].contains(&reason.as_str())
+        DISTURBANCES.contains(&reason.as_str()) || ["debug-build", "inputs"].contains(&reason.as_str())
     };
     let measured = record.figures.iter().filter(|figure| figure.value.is_some());
     measured.filter(|figure| !reasons(record, &figure.id).iter().any(spoilt)).collect()

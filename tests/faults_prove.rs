@@ -161,7 +161,7 @@ fn a_static_program_with_glibc_takes_tunables_and_one_without_does_not() {
         &["--manager", "glibc", "--lever", "both"],
     );
     let both = figure(&record, "faults.prove.cpu.both");
-    let check = both.checks.iter().find(|check| check.id == "lever-took").unwrap();
+    let check = both.checks.iter().find(|check| check.id == "setting-effect").unwrap();
     assert!(matches!(check.outcome, Outcome::Fail | Outcome::Unknown), "{check:?}");
     assert_eq!(trial(&record).unwrap().arms[0].effect, None, "void");
 

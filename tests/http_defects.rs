@@ -1,7 +1,7 @@
 //! What is said of loads beyond a verdict (tests/defects/http plants their defects); and a load without a defect is accused of nothing.
 //!
 //! What cannot be planted here is tested on records (crates/judge/tests/checks/loads.rs): a count of truebench's own that does not fit another
-//! (all-recorded), a frequency or a hypervisor that takes its part, samples that Go lost (profile-coverage), and a client that twice the threads
+//! (latencies-complete), a frequency or a hypervisor that takes its part, samples that Go lost (profile-coverage), and a client that twice the threads
 //! help (client-doubled), for which four CPUs are needed.
 
 use std::sync::OnceLock;
@@ -20,13 +20,13 @@ const ONCE: &[&str] = &["-d", "500ms", "--rounds", "1", "-c", "4"];
 /// only where one of [`DISTURBANCES`] is told, or nothing is measured long enough to tell.
 const OF_THE_MACHINE: &[&str] = &[
     // A figure that follows from one that the machine spoilt.
-    "sources",
+    "inputs",
     // Who has no CPU for 40 ms waits as long as for an acknowledgement; and what ends behind a short window is missing in it.
     "delayed-ack",
     "littles-law",
     // The equal rate is a share of what was reached a moment before, when there may have been more CPU time to have.
     "rate-met",
-    "survivors",
+    "survivorship-bias",
     "steal",
     "foreign-load",
     "interrupts",
@@ -54,7 +54,7 @@ const OF_THE_MACHINE: &[&str] = &[
 
 /// What is said of every short closed loop, and rightly: its high quantiles lack what a stall keeps from being sent, and the highest lack requests;
 /// and what follows from that. At a rate the client's own lateness, some 15 us of the 100 that a responder takes, is told in the same place.
-const OF_CLOSED_LOOPS: &[&str] = &["coordinated-omission", "all-recorded", "sources"];
+const OF_CLOSED_LOOPS: &[&str] = &["coordinated-omission", "latencies-complete", "inputs"];
 
 /// The first two CPUs that this test may use; `None` where there are not two.
 fn two_cpus() -> Option<[String; 2]> {

@@ -101,9 +101,9 @@ fn a_stranger_on_our_cpu_is_named_by_each_suite() {
     let allocators = record(&run(&[&alloc[..], &json].concat()));
     is_named(&allocators, "alloc.steady.glibc.t1", stranger.pid());
     let computed = || allocators.figures.iter().filter(|figure| !figure.derived_from.is_empty());
-    let passed_on = computed().flat_map(judge::reasons).filter(|reason| reason.id == "sources");
+    let passed_on = computed().flat_map(judge::reasons).filter(|reason| reason.id == "inputs");
     let roots: Vec<&str> = passed_on.map(|reason| reason.root()).collect();
-    assert!(!roots.is_empty() && roots.iter().all(|root| *root != "sources"), "{roots:?}");
+    assert!(!roots.is_empty() && roots.iter().all(|root| *root != "inputs"), "{roots:?}");
 
     let mut system = Command::new("taskset");
     let of_system = ["system", "syscall", "-c", "1", "--duration", "200ms", "--rounds", "6"];

@@ -26,7 +26,7 @@ const OF_OTHERS: [&str; 6] =
     ["steal", "interrupts", "foreign-load", "run-queue-delay", "involuntary-switches", "client-saturated"];
 /// What follows from it, and is no false alarm while it goes on.
 const CONSEQUENCES: [&str; 20] = [
-    "sources",
+    "inputs",
     "sibling-load",
     "frequency",
     "doubling",
@@ -42,7 +42,7 @@ const CONSEQUENCES: [&str; 20] = [
     "server-not-saturated",
     "rate-met",
     "coordinated-omission",
-    "survivors",
+    "survivorship-bias",
     "littles-law",
     "trend",
     "advertised-cache",

@@ -61,7 +61,7 @@ fn a_pipeline_has_more_requests_in_flight() {
         for id in ["audit.wrk.rate", "audit.wrk.mean"] {
             assert_eq!(
                 says(&record, id),
-                (Some(Verdict::Unverified), "conditions-told".to_owned()),
+                (Some(Verdict::Unverified), "environment-unknown".to_owned()),
                 "{command}"
             );
         }
@@ -136,7 +136,7 @@ fn quantiles_rise_and_lie_within_the_extremes() {
             quantiles.iter().map(|(name, time)| format!("     {name}%    {time}\n")).collect();
         judged(&[&wrk(4, 40, "1.00ms", &lines, "400000 requests in 10.00s", "40000.00")], &nothing())
     };
-    let invalid = (Some(Verdict::Invalid), "adds-up".to_owned());
+    let invalid = (Some(Verdict::Invalid), "inconsistent-totals".to_owned());
     let falls = of(&[("50", "1.00ms"), ("75", "40.34ms"), ("90", "0.00us"), ("99", "0.00us")]);
     for id in ["p50", "p90", "p99"] {
         assert_eq!(says(&falls, &format!("audit.wrk.{id}")), invalid, "{id}");
@@ -184,7 +184,7 @@ fn a_mean_lies_within_the_extremes_in_every_report() {
             let record = judged(&[&report(fastest, mean, slowest)], &nothing());
             says(&record, &format!("audit.{tool}.mean"))
         };
-        let invalid = (Some(Verdict::Invalid), "adds-up".to_owned());
+        let invalid = (Some(Verdict::Invalid), "inconsistent-totals".to_owned());
         assert_eq!(mean("0.007", "0.029", "0.168").0, Some(Verdict::Unverified), "{tool}");
         assert_eq!(mean("0.029", "0.029", "0.029").0, Some(Verdict::Unverified), "{tool}");
         assert_eq!(mean("0.035", "0.029", "0.168"), invalid, "{tool}");
@@ -197,8 +197,11 @@ fn a_mean_lies_within_the_extremes_in_every_report() {
         );
         says(&judged(&[&text], &nothing()), "audit.stream.copy")
     };
-    assert_ne!(stream("0.0267", "0.0270", "0.0280").1, "adds-up");
-    assert_eq!(stream("0.0267", "0.0290", "0.0280"), (Some(Verdict::Invalid), "adds-up".to_owned()));
+    assert_ne!(stream("0.0267", "0.0270", "0.0280").1, "inconsistent-totals");
+    assert_eq!(
+        stream("0.0267", "0.0290", "0.0280"),
+        (Some(Verdict::Invalid), "inconsistent-totals".to_owned())
+    );
 }
 
 #[test]
@@ -218,18 +221,22 @@ fn a_count_over_its_time_is_the_rate_to_its_digits() {
     ] {
         assert_eq!(
             of(asked, totals, rate),
-            (Some(Verdict::Unverified), "conditions-told".to_owned()),
+            (Some(Verdict::Unverified), "environment-unknown".to_owned()),
             "{totals}"
         );
     }
     for (asked, totals, rate) in
         [("10s", "400000 requests in 10.00s", "48000.00"), ("3m", "8000000 requests in 3.33m", "60000.00")]
     {
-        assert_eq!(of(asked, totals, rate), (Some(Verdict::Invalid), "adds-up".to_owned()), "{totals}");
+        assert_eq!(
+            of(asked, totals, rate),
+            (Some(Verdict::Invalid), "inconsistent-totals".to_owned()),
+            "{totals}"
+        );
     }
     assert_eq!(
         of("10m", "8000000 requests in 3.33m", "40000.00"),
-        (Some(Verdict::Invalid), "lasted".to_owned())
+        (Some(Verdict::Invalid), "too-short".to_owned())
     );
 }
 
@@ -275,7 +282,10 @@ fn a_clock_of_perf_stat_is_read_in_its_unit() {
     assert_eq!(cpus.verdict, Some(Verdict::Unverified), "{:#?}", cpus.checks);
     let wrong =
         judged(&[&perf("           5833.26 msec task-clock      #    9.040 CPUs utilized")], &nothing());
-    assert_eq!(says(&wrong, "audit.perf-stat.task-clock"), (Some(Verdict::Invalid), "adds-up".to_owned()));
+    assert_eq!(
+        says(&wrong, "audit.perf-stat.task-clock"),
+        (Some(Verdict::Invalid), "inconsistent-totals".to_owned())
+    );
     for (line, seconds) in [
         ("5833261700,,task-clock,5833261700,100.00,,\n7046,,faults,5833261700,100.00,1.208,K/sec\n", 5.833),
         ("5833.261700,,task-clock,5833261700,100.00,,\n7046,,faults,5833261700,100.00,1.208,K/sec\n", 5.833),
@@ -327,23 +337,23 @@ fn one_cpu_is_a_placement_and_a_test_has_its_time() {
     for cpus in ["1 CPU", "1 CPUs"] {
         assert_eq!(suspects(&unixbench(cpus, 10.0, 9.9, 60.5)), [], "{cpus}");
     }
-    let switching = [("context1".to_owned(), "switches-placed".to_owned())];
+    let switching = [("context1".to_owned(), "placement-unknown".to_owned())];
     assert_eq!(suspects(&unixbench("4 CPUs", 10.0, 12.4, 60.5)), switching, "Whetstone aims at its time");
     assert_eq!(suspects(&format!("$ taskset -c 0 ./Run -c 1\n{}", unixbench("4 CPUs", 10.0, 9.9, 60.5))), []);
     // A CPU that is withheld is so from all tests.
     for text in [unixbench("1 CPU", 10.1, 20.7, 61.6), unixbench("1 CPU", 16.0, 9.9, 60.1)] {
         assert_eq!(suspects(&text).len(), 5);
-        assert!(suspects(&text).iter().all(|(_, reason)| reason == "lasted"));
+        assert!(suspects(&text).iter().all(|(_, reason)| reason == "too-short"));
     }
     // One test that a little was withheld from.
     assert_eq!(
         suspects(&unixbench("1 CPU", 10.8, 9.9, 60.1)),
-        [("dhry2reg".to_owned(), "lasted".to_owned())]
+        [("dhry2reg".to_owned(), "too-short".to_owned())]
     );
     // The table has the results once more.
     let other = unixbench("1 CPU", 10.0, 9.9, 60.1).replace("12440.0     123147.2", "12440.0     133147.2");
     assert!(verdicts(&other).iter().any(|(id, verdict, reason)| {
-        id.contains(".pipe.") && *verdict == Some(Verdict::Invalid) && reason == "adds-up"
+        id.contains(".pipe.") && *verdict == Some(Verdict::Invalid) && reason == "inconsistent-totals"
     }));
 }
 
@@ -358,8 +368,13 @@ fn outcomes_of_the_law_name_what_contradicts() {
         "40000.00",
     );
     let record = judged(&[&text], &nothing());
-    let check =
-        record.figure("audit.wrk.p50").unwrap().checks.iter().find(|check| check.id == "adds-up").unwrap();
+    let check = record
+        .figure("audit.wrk.p50")
+        .unwrap()
+        .checks
+        .iter()
+        .find(|check| check.id == "inconsistent-totals")
+        .unwrap();
     assert_eq!(check.outcome, Outcome::Fail);
     assert!(check.detail.contains("p50") && check.detail.contains("p90"), "{}", check.detail);
 }

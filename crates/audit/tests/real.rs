@@ -10,10 +10,10 @@ const CASES: &[Case] = &[
         "hey-166-2m",
         nothing,
         [
-            ("hey.mean", Invalid, "results-kept"),
-            ("hey.p50", Invalid, "results-kept"),
-            ("hey.p90", Invalid, "results-kept"),
-            ("hey.p99", Invalid, "results-kept"),
+            ("hey.mean", Invalid, "results-truncated"),
+            ("hey.p50", Invalid, "results-truncated"),
+            ("hey.p90", Invalid, "results-truncated"),
+            ("hey.p99", Invalid, "results-truncated"),
         ]
     ),
     case!(
@@ -25,10 +25,10 @@ const CASES: &[Case] = &[
         "hey-227",
         nothing,
         [
-            ("hey.mean", Invalid, "results-kept"),
-            ("hey.p50", Invalid, "results-kept"),
-            ("hey.p90", Invalid, "results-kept"),
-            ("hey.p99", Invalid, "results-kept"),
+            ("hey.mean", Invalid, "results-truncated"),
+            ("hey.p50", Invalid, "results-truncated"),
+            ("hey.p90", Invalid, "results-truncated"),
+            ("hey.p99", Invalid, "results-truncated"),
         ]
     ),
     case!(
@@ -37,7 +37,7 @@ const CASES: &[Case] = &[
         [
             ("hey.rate", Suspect, "littles-law"),
             ("hey.mean", Suspect, "littles-law"),
-            ("hey.p50", Suspect, "sources"),
+            ("hey.p50", Suspect, "inputs"),
             ("hey.p90", Suspect, "coordinated-omission"),
             ("hey.p99", Suspect, "coordinated-omission"),
         ]
@@ -45,7 +45,7 @@ const CASES: &[Case] = &[
     case!(
         "hey-266",
         nothing,
-        [("hey.p90", Suspect, "coordinated-omission"), ("hey.rate", Unverified, "conditions-told")]
+        [("hey.p90", Suspect, "coordinated-omission"), ("hey.rate", Unverified, "environment-unknown")]
     ),
     case!(
         "hey-283",
@@ -53,9 +53,9 @@ const CASES: &[Case] = &[
         [
             ("hey.rate", Invalid, "errors-as-work"),
             ("hey.mean", Invalid, "errors-as-work"),
-            ("hey.p50", Invalid, "sources"),
-            ("hey.p90", Invalid, "sources"),
-            ("hey.p99", Invalid, "sources"),
+            ("hey.p50", Invalid, "inputs"),
+            ("hey.p90", Invalid, "inputs"),
+            ("hey.p99", Invalid, "inputs"),
         ]
     ),
     case!("hey-310", nothing, [("hey.rate", Unverified, "errors-as-work")]),
@@ -65,7 +65,7 @@ const CASES: &[Case] = &[
         [
             ("hey.rate", Suspect, "littles-law"),
             ("hey.mean", Suspect, "littles-law"),
-            ("hey.p50", Suspect, "sources"),
+            ("hey.p50", Suspect, "inputs"),
             ("hey.p90", Suspect, "coordinated-omission"),
             ("hey.p99", Suspect, "coordinated-omission"),
         ]
@@ -74,23 +74,27 @@ const CASES: &[Case] = &[
         "wrk-99",
         nothing,
         [
-            ("wrk.rate", Unverified, "conditions-told"),
+            ("wrk.rate", Unverified, "environment-unknown"),
             ("wrk.mean", Invalid, "littles-law"),
-            ("wrk.p50", Suspect, "left-out"),
-            ("wrk.p90", Suspect, "left-out"),
-            ("wrk.p99", Suspect, "left-out"),
+            ("wrk.p50", Suspect, "timeouts-excluded"),
+            ("wrk.p90", Suspect, "timeouts-excluded"),
+            ("wrk.p99", Suspect, "timeouts-excluded"),
         ]
     ),
     case!(
         "wrk-119",
         nothing,
-        [("wrk.rate", Unverified, "conditions-told"), ("wrk.mean", Invalid, "littles-law")]
+        [("wrk.rate", Unverified, "environment-unknown"), ("wrk.mean", Invalid, "littles-law")]
     ),
-    case!("wrk-140", nothing, [("wrk.rate", Suspect, "littles-law"), ("wrk.mean", Invalid, "left-out")]),
+    case!(
+        "wrk-140",
+        nothing,
+        [("wrk.rate", Suspect, "littles-law"), ("wrk.mean", Invalid, "timeouts-excluded")]
+    ),
     case!(
         "wrk-247",
         nothing,
-        [("wrk.rate", Unverified, "conditions-told"), ("wrk.mean", Suspect, "littles-law")]
+        [("wrk.rate", Unverified, "environment-unknown"), ("wrk.mean", Suspect, "littles-law")]
     ),
     case!(
         "wrk-247-errors",
@@ -108,9 +112,9 @@ const CASES: &[Case] = &[
         [
             ("wrk.rate", Invalid, "errors-as-work"),
             ("wrk.mean", Invalid, "errors-as-work"),
-            ("wrk.p50", Invalid, "sources"),
-            ("wrk.p90", Invalid, "sources"),
-            ("wrk.p99", Invalid, "sources"),
+            ("wrk.p50", Invalid, "inputs"),
+            ("wrk.p90", Invalid, "inputs"),
+            ("wrk.p99", Invalid, "inputs"),
         ]
     ),
     case!(
@@ -118,7 +122,7 @@ const CASES: &[Case] = &[
         nothing,
         [("wrk.rate", Invalid, "littles-law"), ("wrk.mean", Invalid, "littles-law")]
     ),
-    case!("wrk2-138", nothing, [("wrk2.rate", Invalid, "lasted"), ("wrk2.mean", Invalid, "lasted")]),
+    case!("wrk2-138", nothing, [("wrk2.rate", Invalid, "too-short"), ("wrk2.mean", Invalid, "too-short")]),
     case!("oha-29", nothing, [("oha.rate", Unverified, "errors-as-work")]),
     case!("oha-100", nothing, [("oha.rate", Unverified, "coordinated-omission")]),
     case!(
@@ -127,9 +131,9 @@ const CASES: &[Case] = &[
         [
             ("oha.rate", Invalid, "errors-as-work"),
             ("oha.mean", Invalid, "errors-as-work"),
-            ("oha.p50", Invalid, "sources"),
-            ("oha.p90", Invalid, "sources"),
-            ("oha.p99", Invalid, "sources"),
+            ("oha.p50", Invalid, "inputs"),
+            ("oha.p90", Invalid, "inputs"),
+            ("oha.p99", Invalid, "inputs"),
         ]
     ),
     case!(
@@ -149,21 +153,21 @@ const CASES: &[Case] = &[
         "ab-93",
         nothing,
         [
-            ("ab.rate", Unverified, "conditions-told"),
+            ("ab.rate", Unverified, "environment-unknown"),
             ("ab.p90", Suspect, "coordinated-omission"),
             ("ab.p99", Suspect, "coordinated-omission"),
         ]
     ),
-    case!("ab-149", nothing, [("ab.rate", Suspect, "answers-alike")]),
+    case!("ab-149", nothing, [("ab.rate", Suspect, "response-length-varies")]),
     case!("ab-3015", nothing, [("ab.rate", Invalid, "errors-as-work")]),
-    case!("unixbench-913", nothing, [("unixbench.context1.c1", Suspect, "switches-placed")]),
-    case!("unixbench-1169", nothing, [("unixbench.context1.c1", Suspect, "switches-placed")]),
-    case!("mlc-129", nothing, [("mlc.reads", Unverified, "conditions-told")]),
+    case!("unixbench-913", nothing, [("unixbench.context1.c1", Suspect, "placement-unknown")]),
+    case!("unixbench-1169", nothing, [("unixbench.context1.c1", Suspect, "placement-unknown")]),
+    case!("mlc-129", nothing, [("mlc.reads", Unverified, "environment-unknown")]),
     case!("sysbench-97", nothing, [("sysbench.memory", Invalid, "array-size")]),
-    case!("sysbench-145", nothing, [("sysbench.memory", Unverified, "conditions-told")]),
+    case!("sysbench-145", nothing, [("sysbench.memory", Unverified, "environment-unknown")]),
     case!("sysbench-545", nothing, []),
-    case!("perf-pipe-sync", nothing, [("perf-pipe.trip", Suspect, "switches-placed")]),
-    case!("perf-pipe-haltpoll", nothing, [("perf-pipe.trip", Suspect, "switches-placed")]),
+    case!("perf-pipe-sync", nothing, [("perf-pipe.trip", Suspect, "placement-unknown")]),
+    case!("perf-pipe-haltpoll", nothing, [("perf-pipe.trip", Suspect, "placement-unknown")]),
     case!(
         "stream-s100",
         nothing,
@@ -184,7 +188,7 @@ const CASES: &[Case] = &[
             ("stream.triad", Invalid, "array-size"),
         ]
     ),
-    case!("stream-icelake", || llc(78.0), [("stream.triad", Unverified, "conditions-told")]),
+    case!("stream-icelake", || llc(78.0), [("stream.triad", Unverified, "environment-unknown")]),
     case!("stream-7h12", || llc(512.0), [("stream.triad", Unverified, "verified")]),
 ];
 
@@ -209,7 +213,7 @@ fn what_is_missing_is_told_with_the_option_that_supplies_it() {
     let connections = Known { connections: Some(10.0), ..Known::default() };
     let record = judged(&[include_str!("data/oha-315.txt")], &connections);
     let rate = record.figure("audit.oha.rate").unwrap();
-    assert_eq!(judge::reasons(rate).next().map(|check| check.id.as_str()), Some("conditions-told"));
+    assert_eq!(judge::reasons(rate).next().map(|check| check.id.as_str()), Some("environment-unknown"));
 }
 
 #[test]

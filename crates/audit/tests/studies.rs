@@ -123,7 +123,7 @@ fn with_more_connections_the_scheduler_takes_what_the_handler_had() {
     let on_a_clock =
         PROFILES[2].1.replace("Showing", "Duration: 30s, Total samples = 275.17s (917.23%)\nShowing");
     let record = judged(&[("16000", &on_a_clock)], &Known::default());
-    assert_eq!(reasons(&record, "audit.pprof.scheduler")[0], "sampled-enough");
+    assert_eq!(reasons(&record, "audit.pprof.scheduler")[0], "sample-count");
 }
 
 #[test]
@@ -149,7 +149,10 @@ fn the_server_takes_minor_faults_alone_and_with_both_levers_none() {
     assert_eq!((minor.value, major.value), (Some(0.0), Some(0.0)));
     // One reading is a life's sum, and no rate.
     let once = before.split("$ sleep").next().unwrap();
-    assert_eq!(reasons(&judged(&[("ps", once)], &Known::default()), "audit.ps.minor.life")[0], "rate-told");
+    assert_eq!(
+        reasons(&judged(&[("ps", once)], &Known::default()), "audit.ps.minor.life")[0],
+        "interval-unknown"
+    );
 }
 
 #[test]

@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn what_was_computed_belongs_to_the_first_cause() {
         let figures = [
-            figure("computed", "sources", Outcome::Fail, Some("steal")),
+            figure("computed", "inputs", Outcome::Fail, Some("steal")),
             figure("a", "steal", Outcome::Fail, None),
             figure("b", "drift", Outcome::Warn, None),
             figure("good", "steal", Outcome::Pass, None),

@@ -200,7 +200,7 @@ pub fn trial(record: &Record) -> Option<Trial<'_>> {
 }
 
 /// The check that answers by [`took`].
-pub const TOOK: &str = "lever-took";
+pub const TOOK: &str = "setting-effect";
 
 fn arm<'a>(figure: &'a Figure, base: &'a Figure, machine: &Machine) -> Arm<'a> {
     let ratios = Quantity::ALL.map(|quantity| quantity.ratio(figure, base));

@@ -1,48 +1,49 @@
 //! Figures that other tools printed: which checks they are asked.
 //!
 //! A text holds little of what the checks read. Those that it may hold something of are listed here; the others would only say, one
-//! by one, that it holds nothing, which `conditions-told` says for all of them.
+//! by one, that it holds nothing, which `environment-unknown` says for all of them.
 
 use figure::evidence::audit::TOOL;
 use figure::{CheckResult, Outcome};
 
 use crate::check::{Check, Subject};
 use crate::checks::{
-    above_limit, adds_up, answers_alike, array_size, channels_read, clock_granularity, conditions_told,
-    coordinated_omission, counted_throughout, difference_stands, errors_as_work, lasted, left_out,
-    littles_law, memory_latency, precision, rate_met, rate_told, repeats, results_kept, rounds, rounds_agree,
-    sampled_enough, sources, switch_sizes, switches_placed, threads_even, verified,
+    above_limit, array_size, channels_read, clock_granularity, coordinated_omission, counter_coverage,
+    environment_unknown, errors_as_work, inconsistent_totals, inputs, insignificant_difference,
+    interval_unknown, littles_law, memory_latency, placement_unknown, precision, rate_met, repeats,
+    response_length_varies, results_truncated, rounds, rounds_agree, sample_count, switch_sizes,
+    threads_even, timeouts_excluded, too_short, verified,
 };
 
 /// The checks of an audited figure, in causal order.
 pub const CHECKS: &[&Check] = &[
     &verified::CHECK,
-    &lasted::CHECK,
-    &adds_up::CHECK,
+    &too_short::CHECK,
+    &inconsistent_totals::CHECK,
     &threads_even::CHECK,
     &array_size::CHECK,
     &clock_granularity::CHECK,
     &errors_as_work::CHECK,
-    &answers_alike::CHECK,
+    &response_length_varies::CHECK,
     &rate_met::CHECK,
-    &results_kept::CHECK,
-    &left_out::CHECK,
+    &results_truncated::CHECK,
+    &timeouts_excluded::CHECK,
     &littles_law::CHECK,
     &coordinated_omission::CHECK,
-    &rate_told::CHECK,
-    &counted_throughout::CHECK,
-    &sampled_enough::CHECK,
+    &interval_unknown::CHECK,
+    &counter_coverage::CHECK,
+    &sample_count::CHECK,
     &channels_read::CHECK,
     &memory_latency::CHECK,
     &switch_sizes::CHECK,
-    &switches_placed::CHECK,
-    &difference_stands::CHECK,
+    &placement_unknown::CHECK,
+    &insignificant_difference::CHECK,
     &rounds_agree::CHECK,
     &repeats::CHECK,
     &above_limit::CHECK,
-    &conditions_told::CHECK,
+    &environment_unknown::CHECK,
     // What is computed is no better than what it is computed from.
-    &sources::CHECK,
+    &inputs::CHECK,
     &rounds::CHECK,
     &precision::CHECK,
 ];

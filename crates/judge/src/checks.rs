@@ -1,28 +1,23 @@
 //! One file for each check on one figure, and the list of them.
 
 pub(crate) mod above_limit;
-pub(crate) mod adds_up;
 mod advertised_cache;
-mod all_recorded;
-mod allocator_proved;
-pub(crate) mod answers_alike;
+mod allocator_loaded;
 pub(crate) mod array_size;
 mod bimodal;
 pub(crate) mod channels_read;
 mod client_saturated;
 pub(crate) mod clock_granularity;
 mod clock_jump;
-pub(crate) mod conditions_told;
-mod conforms;
 mod connections_served;
 pub(crate) mod coordinated_omission;
 mod copies_overlap;
-pub(crate) mod counted_throughout;
+pub(crate) mod counter_coverage;
 mod debug_build;
 mod delayed_ack;
-pub(crate) mod difference_stands;
 mod drift;
 mod emulated;
+pub(crate) mod environment_unknown;
 pub(crate) mod errors_as_work;
 mod executed_image;
 mod fault_coverage;
@@ -35,12 +30,15 @@ mod frequency;
 mod gc_regime;
 mod gomaxprocs;
 mod heartbeat;
+mod http_conformance;
+pub(crate) mod inconsistent_totals;
+pub(crate) mod inputs;
+pub(crate) mod insignificant_difference;
 mod interrupts;
+pub(crate) mod interval_unknown;
 mod involuntary_switches;
 mod keep_alive_lost;
-pub(crate) mod lasted;
-pub(crate) mod left_out;
-mod lever_took;
+mod latencies_complete;
 pub(crate) mod line_transfer;
 mod listen_overflow;
 pub(crate) mod littles_law;
@@ -58,38 +56,40 @@ mod page_size;
 mod pipelining;
 pub(crate) mod placement_dependent;
 mod placement_held;
+pub(crate) mod placement_unknown;
 mod ports;
 pub(crate) mod precision;
 mod profile_coverage;
 mod quota;
 pub(crate) mod rate_met;
-pub(crate) mod rate_told;
 mod rates_steady;
 pub(crate) mod repeats;
-pub(crate) mod results_kept;
+pub(crate) mod response_length_varies;
+pub(crate) mod results_truncated;
 pub(crate) mod rounds;
 pub(crate) mod rounds_agree;
 mod run_queue_delay;
-pub(crate) mod sampled_enough;
+pub(crate) mod sample_count;
 mod scheduler;
 mod server_host;
 mod server_not_saturated;
+mod setting_effect;
 mod shared_cpus;
 mod sibling_load;
-pub(crate) mod sources;
 mod steal;
 mod stragglers;
-mod survivors;
+mod survivorship_bias;
 mod swap;
 pub(crate) mod switch_sizes;
 mod switches_per_hop;
-pub(crate) mod switches_placed;
 mod thermal;
 pub(crate) mod threads_even;
 mod threads_on_distinct_cores;
 mod threads_overlap;
 mod threads_within_mask;
 mod throttled;
+pub(crate) mod timeouts_excluded;
+pub(crate) mod too_short;
 pub(crate) mod traffic_agreement;
 mod traffic_background;
 mod traffic_channels;
@@ -108,15 +108,15 @@ use crate::check::Check;
 /// checks that are bound so share their levels.
 pub const ALL: &[&Check] = &[
     // What was computed, by what code, from what.
-    &sources::CHECK,
+    &inputs::CHECK,
     &verified::CHECK,
     &line_transfer::CHECK,
     &faults_counted::CHECK,
     &debug_build::CHECK,
     &emulated::CHECK,
     &executed_image::CHECK,
-    &allocator_proved::CHECK,
-    &lever_took::CHECK,
+    &allocator_loaded::CHECK,
+    &setting_effect::CHECK,
     &scheduler::CHECK,
     // What was asked for against what there is.
     &uneven_cores::CHECK,
@@ -137,7 +137,7 @@ pub const ALL: &[&Check] = &[
     &faults::CHECK,
     &fault_coverage::CHECK,
     // HTTP: what there was to serve a load, and to make it.
-    &conforms::CHECK,
+    &http_conformance::CHECK,
     &server_host::CHECK,
     &shared_cpus::CHECK,
     &gomaxprocs::CHECK,
@@ -174,8 +174,8 @@ pub const ALL: &[&Check] = &[
     &server_not_saturated::CHECK,
     &rate_met::CHECK,
     &coordinated_omission::CHECK,
-    &survivors::CHECK,
-    &all_recorded::CHECK,
+    &survivorship_bias::CHECK,
+    &latencies_complete::CHECK,
     &littles_law::CHECK,
     &gc_regime::CHECK,
     &observer_cost::CHECK,
@@ -196,22 +196,22 @@ pub const ALL: &[&Check] = &[
     &traffic_background::CHECK,
     &traffic_agreement::CHECK,
     // What other tools printed: what their text tells of it.
-    &lasted::CHECK,
-    &adds_up::CHECK,
+    &too_short::CHECK,
+    &inconsistent_totals::CHECK,
     &threads_even::CHECK,
-    &answers_alike::CHECK,
-    &results_kept::CHECK,
-    &left_out::CHECK,
-    &rate_told::CHECK,
-    &counted_throughout::CHECK,
-    &sampled_enough::CHECK,
+    &response_length_varies::CHECK,
+    &results_truncated::CHECK,
+    &timeouts_excluded::CHECK,
+    &interval_unknown::CHECK,
+    &counter_coverage::CHECK,
+    &sample_count::CHECK,
     &channels_read::CHECK,
     &memory_latency::CHECK,
     &switch_sizes::CHECK,
-    &switches_placed::CHECK,
-    &difference_stands::CHECK,
+    &placement_unknown::CHECK,
+    &insignificant_difference::CHECK,
     &repeats::CHECK,
-    &conditions_told::CHECK,
+    &environment_unknown::CHECK,
 ];
 
 /// What every figure is asked last: whether it is repeated often enough, and known well enough. All that disturbs it stands before.

@@ -153,7 +153,7 @@ pub fn why(subject: &Subject) -> Option<String> {
         });
     }
     // That what is computed from a load is no better than the load, is told of the load.
-    let echo = cause.clone().filter(|_| http::is_computed(subject) && cause::is(subject, "sources"));
+    let echo = cause.clone().filter(|_| http::is_computed(subject) && cause::is(subject, "inputs"));
     let mut sentences: Vec<String> = cause.filter(|_| echo.is_none()).into_iter().collect();
     let room = MOST - sentences.len();
     let explained: Vec<_> = RULES.iter().filter_map(|rule| (rule.says)(subject)).take(room).collect();

@@ -83,7 +83,7 @@ const FOLLOWS: &[(&str, &[&str])] = &[
     ("bimodal", UNEVEN),
     ("drift", UNEVEN),
     ("rounds-agree", UNEVEN),
-    ("again", UNEVEN),
+    ("aa-pair", UNEVEN),
     ("doubling", UNEVEN),
     ("saturation", UNEVEN),
     ("copy-scale", UNEVEN),

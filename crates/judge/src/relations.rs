@@ -4,8 +4,8 @@
 //! is a [`Check`] whose rule looks for the figure's partner by their conditions (never by id) and knows from the
 //! kernels' declared bytes how the two must stand to one another.
 
+pub(crate) mod aa_pair;
 mod advertised_topology;
-pub(crate) mod again;
 mod client_ceiling;
 mod client_doubled;
 mod copy_scale;
@@ -13,7 +13,7 @@ pub(crate) mod core_pairs;
 pub mod curve;
 mod doubling;
 pub(crate) mod equal_treatment;
-mod harness;
+mod harness_cost;
 pub mod partner;
 mod saturation;
 pub(crate) mod second_instrument;
@@ -27,11 +27,11 @@ use crate::check::Check;
 pub const ALL: &[&Check] = &[
     &doubling::CHECK,
     &equal_treatment::CHECK,
-    &again::CHECK,
+    &aa_pair::CHECK,
     &copy_scale::CHECK,
     &write_allocate::CHECK,
     &saturation::CHECK,
-    &harness::CHECK,
+    &harness_cost::CHECK,
     &second_instrument::CHECK,
     &subjects_equal::CHECK,
     &client_ceiling::CHECK,

@@ -304,7 +304,7 @@ fn repeated_figures_say_what_they_prove() {
     let with = |again: f64, doubled: f64| {
         record(vec![
             triad(),
-            in_role(bandwidth("triad", "nt", &six(again)), "again"),
+            in_role(bandwidth("triad", "nt", &six(again)), "aa-pair"),
             in_role(bandwidth("triad", "nt", &six(doubled)), "doubled"),
         ])
     };

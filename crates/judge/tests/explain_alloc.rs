@@ -221,7 +221,7 @@ fn two_ways_of_taking_the_harness_off_must_agree() {
             replay("a", 50.0),
             replay("b", 50.0 + by_replay),
         ]);
-        outcome("harness", &record, "alloc.replay.b.t1")
+        outcome("harness-cost", &record, "alloc.replay.b.t1")
     };
     assert_eq!(of(30.0), Outcome::Pass);
     assert_eq!(of(45.0), Outcome::Pass, "within 10 % of 160");

@@ -101,7 +101,7 @@ fn fewer_faults_alone_are_no_help() {
 
 fn check(record: &Record, lever: &str) -> (Outcome, String) {
     let figure = record.figure(&format!("faults.prove.cpu.{lever}")).unwrap();
-    let check = figure.checks.iter().find(|check| check.id == "lever-took").unwrap();
+    let check = figure.checks.iter().find(|check| check.id == "setting-effect").unwrap();
     (check.outcome, check.detail.clone())
 }
 
@@ -131,7 +131,12 @@ fn a_lever_that_did_not_take_is_void_with_the_cause() {
     let why = record.figure("faults.prove.cpu.bounded").unwrap().why.clone().unwrap();
     assert!(why.starts_with("Helps: 0.500x [") && why.contains("(munmap: 6 instead of 600)"), "{why}");
     assert!(
-        record.figure("faults.prove.cpu.base").unwrap().checks.iter().all(|check| check.id != "lever-took")
+        record
+            .figure("faults.prove.cpu.base")
+            .unwrap()
+            .checks
+            .iter()
+            .all(|check| check.id != "setting-effect")
     );
 }
 

@@ -108,7 +108,7 @@ fn doubled_arrays_that_gave_no_value_or_another_setting_prove_nothing() {
 fn again_by(factor: f64) -> figure::Record {
     record(vec![
         bandwidth("triad", "nt", &six(200.0)),
-        in_role(bandwidth("triad", "nt", &six(200.0 * factor)), "again"),
+        in_role(bandwidth("triad", "nt", &six(200.0 * factor)), "aa-pair"),
         bandwidth("copy", "nt", &six(190.0)),
     ])
 }
@@ -116,19 +116,19 @@ fn again_by(factor: f64) -> figure::Record {
 #[test]
 fn the_same_measured_twice_is_called_the_same() {
     for id in ["memory.triad.nt", "memory.triad.nt.again"] {
-        assert_eq!(outcome("again", &again_by(1.015), id), Pass);
-        let result = apply("again", &again_by(1.05), id).unwrap();
+        assert_eq!(outcome("aa-pair", &again_by(1.015), id), Pass);
+        let result = apply("aa-pair", &again_by(1.05), id).unwrap();
         assert_eq!(result.outcome, Warn);
         assert!(result.detail.contains("interval understates the uncertainty"), "{}", result.detail);
     }
-    assert!(apply("again", &again_by(1.0), "memory.copy.nt").is_none(), "measured once");
+    assert!(apply("aa-pair", &again_by(1.0), "memory.copy.nt").is_none(), "measured once");
 }
 
 #[test]
 fn five_rounds_are_too_few_to_compare() {
     let mut record = again_by(1.5);
     record.figures[1].rounds.pop();
-    assert_eq!(outcome("again", &record, "memory.triad.nt"), Unknown);
+    assert_eq!(outcome("aa-pair", &record, "memory.triad.nt"), Unknown);
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn record() -> Record {
     let steal =
         sample::check("steal", Outcome::Fail, "30 % of the CPU time was stolen", Some("another host"));
     let cause = Some(Cause { check: "steal".into(), figure: "memory.triad.nt".into() });
-    let passed_on = CheckResult { id: "sources".into(), cause, ..steal.clone() };
+    let passed_on = CheckResult { id: "inputs".into(), cause, ..steal.clone() };
     let figure = |id: &str, checks: &[CheckResult]| {
         let mut figure = sample::kernel("triad", "nt", 20.0, 8);
         figure.id = id.into();
@@ -42,7 +42,7 @@ fn counts_agree_and_no_format_calls_sources_a_cause() {
     for format in ["text", "markdown", "csv", "junit", "openmetrics", "github"] {
         let Some(format) = report::format(format) else { continue };
         let text = write(format.name, &record);
-        assert!(text.contains("steal") && !text.contains("sources"), "{}: {text}", format.name);
+        assert!(text.contains("steal") && !text.contains("inputs"), "{}: {text}", format.name);
     }
     let page = write("html", &record);
     assert!(page.contains("<strong>steal</strong>") && !page.contains("<strong>sources</strong>"));

@@ -19,15 +19,17 @@ fn rule(subject: &Subject) -> Answer {
     let evidence = &subject.figure.evidence;
     let distinct = observed!(evidence.get(TRAFFIC_DISTINCT));
     let channels = observed!(evidence.get(TRAFFIC_CHANNELS));
-    let left_out = match evidence.get(TRAFFIC_LEFT_OUT).into_value() {
-        Some(left_out) if !left_out.is_empty() => format!("; left out: {left_out}"),
+    let timeouts_excluded = match evidence.get(TRAFFIC_LEFT_OUT).into_value() {
+        Some(timeouts_excluded) if !timeouts_excluded.is_empty() => {
+            format!("; left out: {timeouts_excluded}")
+        }
         _ => String::new(),
     };
     if distinct {
-        Answer::pass(format!("{channels} summed, each counts by itself{left_out}"))
+        Answer::pass(format!("{channels} summed, each counts by itself{timeouts_excluded}"))
     } else {
         Answer::fail(
-            format!("the {channels} channels that were summed could not be told apart{left_out}"),
+            format!("the {channels} channels that were summed could not be told apart{timeouts_excluded}"),
             "report the record, with truebench host --capture, as a defect of truebench",
         )
     }

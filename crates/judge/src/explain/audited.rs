@@ -6,7 +6,7 @@ use figure::{Convention, Figure, Unit, Verdict, format};
 
 use super::{amount, cause};
 use crate::check::Subject;
-use crate::checks::switches_placed::trip;
+use crate::checks::placement_unknown::trip;
 
 /// Bytes of an element that a regular store reads before it writes: one array's.
 const READ_FIRST: f64 = 8.0;

@@ -25,7 +25,7 @@ const EFFECTS: &[Effect] = &[
     },
     Effect { consequence: "the figure is no latency between two cores", checks: &["line-transfer"] },
     Effect { consequence: "the number cannot be right", checks: &["above-limit"] },
-    Effect { consequence: "the figure is no better", checks: &["sources"] },
+    Effect { consequence: "the figure is no better", checks: &["inputs"] },
     Effect { consequence: "the figure is of this build and not of the machine", checks: &["debug-build"] },
     Effect { consequence: "rates and times are the emulator's", checks: &["emulated"] },
     Effect {
@@ -102,7 +102,7 @@ const EFFECTS: &[Effect] = &[
     },
     Effect {
         consequence: "another run may give another value",
-        checks: &["drift", "rounds-agree", "again", "copy-scale", "write-allocate"],
+        checks: &["drift", "rounds-agree", "aa-pair", "copy-scale", "write-allocate"],
     },
 ];
 

@@ -21,7 +21,7 @@ fn says(subject: &Subject) -> Option<String> {
 }
 
 fn again(subject: &Subject) -> Option<String> {
-    let first = crate::relations::again::twin(subject).filter(|first| usable(first))?;
+    let first = crate::relations::aa_pair::twin(subject).filter(|first| usable(first))?;
     let ratio = partner::ratio(subject.figure, first).ok()?;
     Some(format!(
         "{} measured again, in the same rounds: {}; what differs from 1 is uncertainty that no interval shows.",

@@ -6,7 +6,7 @@ use figure::loads::sampling_error;
 use figure::{Figure, Finding, Record, Severity, Verdict, format};
 
 use super::finding;
-use crate::checks::switches_placed::trip;
+use crate::checks::placement_unknown::trip;
 use crate::explain::audited::with_write_allocate;
 
 /// Two instruments agree when they differ by no more than this: what the kernel's resctrl self-test allows two counters (8 %).

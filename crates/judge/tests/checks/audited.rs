@@ -97,8 +97,8 @@ fn no_text_makes_a_figure_valid() {
     let mut case = printed();
     judge::judge(&mut case.0);
     assert_eq!(case.figure().verdict, Some(Verdict::Unverified));
-    assert_eq!(printed().says("conditions-told"), Unknown);
-    assert_eq!(quiet_vm().answer("conditions-told"), None, "what we measured is asked itself");
+    assert_eq!(printed().says("environment-unknown"), Unknown);
+    assert_eq!(quiet_vm().answer("environment-unknown"), None, "what we measured is asked itself");
     // It is asked only what a text may hold.
     assert!(
         case.figure().checks.iter().all(|check| judge::audited::CHECKS.iter().any(|own| own.id == check.id))
@@ -107,24 +107,26 @@ fn no_text_makes_a_figure_valid() {
 
 #[test]
 fn numbers_of_a_text_fit_one_another_within_rounding() {
-    let says = |again, rounding| printed().with(RECOMPUTED, again).with(ROUNDING, rounding).says("adds-up");
+    let says = |again, rounding| {
+        printed().with(RECOMPUTED, again).with(ROUNDING, rounding).says("inconsistent-totals")
+    };
     assert_eq!(
         [says(20.0, 0.0), says(20.9, 0.0), says(21.2, 0.0), says(27.0, 0.0)],
         [Pass, Pass, Warn, Fail]
     );
     assert_eq!([says(21.2, 0.05), says(0.0, 0.0)], [Pass, Fail]);
-    assert_eq!(quiet_vm().with(RECOMPUTED, 27.0).answer("adds-up"), None);
-    assert_eq!(printed().with(CONTRADICTION, "p90 is below p75".into()).says("adds-up"), Fail);
+    assert_eq!(quiet_vm().with(RECOMPUTED, 27.0).answer("inconsistent-totals"), None);
+    assert_eq!(printed().with(CONTRADICTION, "p90 is below p75".into()).says("inconsistent-totals"), Fail);
 }
 
 #[test]
 fn a_run_lasts_as_long_as_it_was_to() {
-    let says = |lasted| printed().with(ASKED_SECONDS, 10.0).with(SECONDS, lasted).says("lasted");
+    let says = |lasted| printed().with(ASKED_SECONDS, 10.0).with(SECONDS, lasted).says("too-short");
     assert_eq!(
         [says(10.1), says(10.6), says(9.4), says(13.0), says(0.00125)],
         [Pass, Warn, Warn, Fail, Fail]
     );
-    let longer = |share| printed().with(OVERRUN, share).says("lasted");
+    let longer = |share| printed().with(OVERRUN, share).says("too-short");
     assert_eq!(
         [longer(0.01), longer(0.08), longer(1.07)],
         [Pass, Warn, Warn],
@@ -153,12 +155,12 @@ fn threads_need_a_core_each_or_all_the_same() {
 
 #[test]
 fn latencies_are_those_of_all_answers() {
-    let says = |recorded| latency().with(RECORDED, recorded).says("results-kept");
+    let says = |recorded| latency().with(RECORDED, recorded).says("results-truncated");
     assert_eq!([says(1000.0), says(1001.0), says(995.0), says(500.0)], [Pass, Pass, Warn, Fail]);
-    let left = |out| latency().with(LEFT_OUT, out).says("left-out");
+    let left = |out| latency().with(LEFT_OUT, out).says("timeouts-excluded");
     assert_eq!([left(0.0), left(1.0), left(50.0)], [Pass, Warn, Fail]);
     assert_eq!(
-        load().with(TOOL, "wrk".into()).with(LEFT_OUT, 50.0).answer("left-out"),
+        load().with(TOOL, "wrk".into()).with(LEFT_OUT, 50.0).answer("timeouts-excluded"),
         None,
         "the rate is a count"
     );
@@ -174,25 +176,26 @@ fn what_is_beyond_a_closed_loop_speaks_against_the_mean_and_not_the_rate() {
 
 #[test]
 fn answers_of_another_length_are_no_more_than_a_warning() {
-    let says = |other| load().with(TOOL, "ab".into()).with(OTHER_LENGTH, other).says("answers-alike");
+    let says =
+        |other| load().with(TOOL, "ab".into()).with(OTHER_LENGTH, other).says("response-length-varies");
     assert_eq!([says(0.0), says(14_000.0)], [Pass, Warn]);
 }
 
 #[test]
 fn round_trips_are_split_up_by_their_component() {
-    let answer = trips().answer("switches-placed").unwrap();
+    let answer = trips().answer("placement-unknown").unwrap();
     assert_eq!(answer.outcome, Warn);
     assert!(answer.detail.contains("the two switches 2.40 us each, 80 % of it"), "{}", answer.detail);
     let mut slow = trips();
     slow.0.figures[1].value = Some(2e6 / 2.5);
-    assert_eq!(slow.says("switches-placed"), Pass, "most of it is not switching");
+    assert_eq!(slow.says("placement-unknown"), Pass, "most of it is not switching");
     slow.0.figures.truncate(1);
-    assert!(!slow.answer("switches-placed").unwrap().detail.contains("of a round trip"));
+    assert!(!slow.answer("placement-unknown").unwrap().detail.contains("of a round trip"));
 }
 
 #[test]
 fn what_is_left_of_a_difference() {
-    let says = |taken| printed().with(SUBTRACTED, taken).says("difference-stands");
+    let says = |taken| printed().with(SUBTRACTED, taken).says("insignificant-difference");
     assert_eq!([says(0.5), says(0.95), says(1.2)], [Pass, Warn, Fail]);
 }
 
@@ -214,19 +217,19 @@ fn runs_that_give_no_mean_are_suspect_and_moments_need_not_agree() {
 
 #[test]
 fn events_are_counted_all_the_time_or_scaled_up() {
-    let says = |share| printed().with(COUNTED_SHARE, share).says("counted-throughout");
+    let says = |share| printed().with(COUNTED_SHARE, share).says("counter-coverage");
     assert_eq!([says(1.0), says(0.9995), says(0.834), says(0.05)], [Pass, Pass, Warn, Fail]);
-    assert_eq!(quiet_vm().with(COUNTED_SHARE, 0.5).answer("counted-throughout"), None);
+    assert_eq!(quiet_vm().with(COUNTED_SHARE, 0.5).answer("counter-coverage"), None);
 }
 
 #[test]
 fn a_profile_needs_samples_and_a_timer_for_each_thread() {
-    let says = |samples, busy| profile(samples, busy).says("sampled-enough");
+    let says = |samples, busy| profile(samples, busy).says("sample-count");
     assert_eq!([says(4000.0, 7.0), says(400.0, 1.0), says(11.0, 1.0)], [Pass, Warn, Fail]);
-    let old = |busy| profile(4000.0, busy).with(OLD_PROFILER, true).says("sampled-enough");
+    let old = |busy| profile(4000.0, busy).with(OLD_PROFILER, true).says("sample-count");
     assert_eq!([old(2.0), old(7.0)], [Pass, Warn]);
-    assert_eq!(profile(11.0, 7.0).with(OLD_PROFILER, true).says("sampled-enough"), Fail);
-    assert_eq!(printed().with(BUSY_CPUS, 7.0).says("sampled-enough"), Pass, "all samples together");
+    assert_eq!(profile(11.0, 7.0).with(OLD_PROFILER, true).says("sample-count"), Fail);
+    assert_eq!(printed().with(BUSY_CPUS, 7.0).says("sample-count"), Pass, "all samples together");
 }
 
 #[test]
@@ -263,7 +266,7 @@ fn a_sum_of_channels_is_of_all_of_them() {
 
 #[test]
 fn a_count_of_a_life_is_no_rate() {
-    let says = |whole| printed().with(LIFETIME, whole).with(COUNT, 9000.0).says("rate-told");
+    let says = |whole| printed().with(LIFETIME, whole).with(COUNT, 9000.0).says("interval-unknown");
     assert_eq!([says(false), says(true)], [Pass, Unknown]);
 }
 
@@ -271,5 +274,5 @@ fn a_count_of_a_life_is_no_rate() {
 fn threads_that_share_a_cpu_and_tasks_that_are_bound() {
     let says = |cpus| printed().with(THREADS, 2.0).with(CPUS, cpus).says("threads-even");
     assert_eq!([says(vec![0.0, 0.0]), says(vec![0.0, 1.0])], [Fail, Unknown]);
-    assert_eq!(trips().with(PLACEMENT, "same-cpu".into()).says("switches-placed"), Pass);
+    assert_eq!(trips().with(PLACEMENT, "same-cpu".into()).says("placement-unknown"), Pass);
 }

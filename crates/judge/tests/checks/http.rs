@@ -283,7 +283,7 @@ fn what_follows_from_a_load_inherits_what_concerns_it() {
     }
     // Stolen time is in the CPU time that was booked, and in no byte of memory.
     let stolen = load().of_time(CPU_STEAL, 0.5);
-    assert_eq!(stolen.clone().derived("cpu", Unit::ONE).judged(), (Verdict::Invalid, vec!["sources".into()]));
+    assert_eq!(stolen.clone().derived("cpu", Unit::ONE).judged(), (Verdict::Invalid, vec!["inputs".into()]));
     assert_eq!(stolen.derived("memory", Unit::ONE).judged(), (Verdict::Valid, vec![]));
     let wrong = load().with(FAILED, failing("status", 5_000.0)).derived("memory", Unit::ONE);
     assert_eq!(wrong.judged().0, Verdict::Invalid);

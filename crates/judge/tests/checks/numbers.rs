@@ -143,9 +143,9 @@ fn computed_figures_are_worth_what_their_sources_are() {
     };
     assert_eq!(derived(|case| case).judged(), (Verdict::Valid, vec![]));
     let few = derived(|case| case.values(&[20.0; 5]));
-    assert_eq!(few.judged(), (Verdict::Unverified, vec!["sources".to_owned(), "rounds".to_owned()]));
+    assert_eq!(few.judged(), (Verdict::Unverified, vec!["inputs".to_owned(), "rounds".to_owned()]));
     let wrong = derived(|case| case.with(VERIFIED, false));
-    assert_eq!(wrong.judged(), (Verdict::Invalid, vec!["sources".to_owned()]));
+    assert_eq!(wrong.judged(), (Verdict::Invalid, vec!["inputs".to_owned()]));
     let shaky = derived(|case| case.with(CANARY_CHANGE, 0.06));
     assert_eq!(shaky.judged().0, Verdict::Suspect);
     let mut lost = derived(|case| case);
@@ -175,7 +175,7 @@ fn the_cause_of_a_source_is_carried_up() {
         let (reason, cause) = (reason(id), reason(id).cause.as_ref().unwrap());
         assert_eq!(
             (reason.id.as_str(), reason.root(), cause.figure.as_str()),
-            ("sources", "foreign-load", "suite.triad.nt")
+            ("inputs", "foreign-load", "suite.triad.nt")
         );
         assert!(reason.detail.starts_with(&source.detail), "{}", reason.detail);
         assert_eq!(reason.fix, source.fix);
@@ -203,7 +203,7 @@ fn too_few_rounds_of_a_source_are_the_cause() {
     case.0.figures.insert(0, ratio);
     judge::judge(&mut case.0);
     let reason = judge::reasons(&case.0.figures[0]).next().unwrap();
-    assert_eq!((reason.id.as_str(), reason.root()), ("sources", figure::check::ROUNDS));
+    assert_eq!((reason.id.as_str(), reason.root()), ("inputs", figure::check::ROUNDS));
 }
 
 #[test]

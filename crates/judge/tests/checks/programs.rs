@@ -67,29 +67,30 @@ pub fn levers() -> Vec<Case> {
 
 #[test]
 fn a_lever_takes_or_is_void() {
-    let outcomes: Vec<_> = levers().iter().map(|case| case.answer("lever-took").unwrap().outcome).collect();
+    let outcomes: Vec<_> =
+        levers().iter().map(|case| case.answer("setting-effect").unwrap().outcome).collect();
     assert_eq!(
         outcomes,
         [Unknown, Pass, Unknown, Pass, Pass, Fail, Fail, Pass, Unknown, Unknown, Pass, Unknown]
     );
-    assert_eq!(program().answer("lever-took"), None);
+    assert_eq!(program().answer("setting-effect"), None);
     let fail = lever().with(LEVER_MANAGERS, "jemalloc".into());
-    assert_eq!(fail.judged(), (Verdict::Invalid, vec!["lever-took".to_owned()]));
+    assert_eq!(fail.judged(), (Verdict::Invalid, vec!["setting-effect".to_owned()]));
 }
 
 #[test]
 fn who_served_must_be_proved() {
-    let answer = program().answer("allocator-proved").unwrap();
+    let answer = program().answer("allocator-loaded").unwrap();
     assert_eq!((answer.outcome, answer.essential), (Pass, true));
     assert!(answer.detail.contains("in 3 processes to /opt/libmine.so"), "{}", answer.detail);
-    let one = program().with(PROGRAM_PROCESSES, 1.0).answer("allocator-proved").unwrap();
+    let one = program().with(PROGRAM_PROCESSES, 1.0).answer("allocator-loaded").unwrap();
     assert!(one.detail.contains("in 1 process to"), "{}", one.detail);
     let unproved = program().unknown(LIBRARY, "a Go program has an allocator of its own");
-    let answer = unproved.answer("allocator-proved").unwrap();
+    let answer = unproved.answer("allocator-loaded").unwrap();
     assert_eq!(answer.outcome, Unknown);
     assert!(answer.detail.contains("Go program"), "{}", answer.detail);
-    assert_eq!(unproved.judged(), (Verdict::Unverified, vec!["allocator-proved".to_owned()]));
-    assert_eq!(quiet_vm().answer("allocator-proved"), None);
+    assert_eq!(unproved.judged(), (Verdict::Unverified, vec!["allocator-loaded".to_owned()]));
+    assert_eq!(quiet_vm().answer("allocator-loaded"), None);
 }
 
 #[test]

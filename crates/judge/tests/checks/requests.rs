@@ -41,7 +41,7 @@ fn errors_are_no_work() {
 
 #[test]
 fn the_slowest_requests_count() {
-    let id = "survivors";
+    let id = "survivorship-bias";
     let of = |count| load().with(IN_FLIGHT, count).with(CENSORED_AGE, 10.0);
     assert_eq!(at(id, [0.0, 1.0, 2.0, 150.0, 160.0], of), [Pass, Pass, Warn, Warn, Fail]);
     assert!(of(160.0).answer(id).unwrap().detail.contains("the oldest of 10.0 s"));
@@ -51,7 +51,7 @@ fn the_slowest_requests_count() {
 
 #[test]
 fn counts_of_latencies_are_counts_of_answers() {
-    let id = "all-recorded";
+    let id = "latencies-complete";
     // 15 000 answers, 200 late ones, and 200 from before the window.
     let of = |count| load().with(RECORDED, count);
     assert_eq!(
@@ -148,10 +148,10 @@ fn one_answer_for_each_request() {
 
 #[test]
 fn only_what_conforms_is_compared() {
-    assert_eq!(load().with(CONFORMS, false).judged(), (Verdict::Invalid, vec!["conforms".into()]));
+    assert_eq!(load().with(CONFORMS, false).judged(), (Verdict::Invalid, vec!["http-conformance".into()]));
     let untested = load().unknown(CONFORMS, "not tested");
-    assert_eq!(untested.judged(), (Verdict::Unverified, vec!["conforms".into()]));
-    assert_eq!(untested.with(GOAL, "asked".into()).answer("conforms"), None);
+    assert_eq!(untested.judged(), (Verdict::Unverified, vec!["http-conformance".into()]));
+    assert_eq!(untested.with(GOAL, "asked".into()).answer("http-conformance"), None);
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn what_is_computed_rests_on_its_own_interval_or_on_its_sources() {
         judge::judge(&mut record);
         assert_eq!(record.figure("suite.wide").unwrap().verdict, Some(Verdict::Unverified));
         let checks = &record.figure("suite.alone").unwrap().checks;
-        let sources = checks.iter().find(|check| check.id == "sources").unwrap();
+        let sources = checks.iter().find(|check| check.id == "inputs").unwrap();
         assert_eq!(sources.outcome, expected);
     }
 }

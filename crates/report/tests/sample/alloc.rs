@@ -73,7 +73,7 @@ pub fn answer() -> Record {
         ("alloc.steady.scudo.t2", "2.3 % of the CPU time was stolen; through alloc.steady.scudo.t2");
     disturbed.checks = vec![figure::CheckResult {
         cause: Some(figure::check::Cause { check: "steal".into(), figure: source.into() }),
-        ..super::check("sources", figure::Outcome::Warn, detail, Some("measure on a dedicated host"))
+        ..super::check("inputs", figure::Outcome::Warn, detail, Some("measure on a dedicated host"))
     }];
     record
 }

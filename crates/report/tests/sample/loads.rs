@@ -153,7 +153,7 @@ pub fn study() -> Record {
         "2.3 % of the CPU time was stolen; through http.saturation.nethttp.c200",
     );
     let cause = Some(Cause { check: "steal".into(), figure: source.into() });
-    let sources = CheckResult { cause, ..super::check("sources", Outcome::Warn, detail, None) };
+    let sources = CheckResult { cause, ..super::check("inputs", Outcome::Warn, detail, None) };
     for figure in record.figures.iter_mut().filter(|f| f.id.starts_with("http.saturation.nethttp.c200")) {
         figure.verdict = Some(Verdict::Suspect);
         let is_load = figure.derived_from.is_empty();

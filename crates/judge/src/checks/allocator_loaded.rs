@@ -1,0 +1,29 @@
+//! Did the allocator that was asked for serve the program?
+
+use figure::evidence::{ALLOCATOR, LIBRARY, PROGRAM, PROGRAM_PROCESSES};
+
+use crate::check::{Answer, Check, Subject, always, measured, observed};
+
+/// What the dynamic linker bound (ld.so(8), LD_DEBUG=bindings) in a start that was made for it. Where another served, there
+/// is no figure.
+pub const CHECK: Check = Check {
+    id: "allocator-loaded",
+    question: "Was it this allocator that served the program, and nobody else?",
+    reads: &[PROGRAM.name, ALLOCATOR.name, LIBRARY.name, PROGRAM_PROCESSES.name],
+    page: include_str!("../../../../docs/checks/allocator-loaded.md"),
+    applies: |subject| {
+        measured(subject) && subject.condition(PROGRAM).is_some() && subject.condition(ALLOCATOR).is_some()
+    },
+    essential: always,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let evidence = &subject.figure.evidence;
+    let library = observed!(evidence.get(LIBRARY));
+    let processes = observed!(evidence.get(PROGRAM_PROCESSES));
+    let plural = if processes == 1.0 { "" } else { "es" };
+    Answer::pass(format!(
+        "the dynamic linker bound every malloc and free in {processes} process{plural} to {library}"
+    ))
+}

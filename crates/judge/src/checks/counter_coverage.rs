@@ -1,0 +1,46 @@
+//! Were the events counted all the time?
+
+use figure::evidence::audit::{COUNTED_SHARE, TOOL};
+use figure::format::percent;
+use figure::{Outcome, stats};
+
+use crate::audited::is_audited;
+use crate::check::{Answer, Check, Levels, Subject, measured, never, observed};
+
+/// Share of the time that an event was not counted. perf prints hundredths of a percent, and a part of one is lost when counting begins
+/// (0.05 % in its own examples). What was counted in less than a tenth of the time is a guess, since the kernel changes over every few
+/// milliseconds and phases of a program last longer.
+const MISSED: Levels = Levels { warn: 0.001, fail: 0.9 };
+
+/// The share of the time in which a count was made, which perf prints in parentheses; the rest it adds in proportion.
+pub const CHECK: Check = Check {
+    id: "counter-coverage",
+    question: "Were the events counted all the time?",
+    reads: &[TOOL.name, COUNTED_SHARE.name],
+    page: include_str!("../../../../docs/checks/counter-coverage.md"),
+    applies: |subject| {
+        is_audited(subject)
+            && measured(subject)
+            && subject.figure.over_rounds(COUNTED_SHARE).value().is_some()
+    },
+    essential: never,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let shares = observed!(subject.figure.over_rounds(COUNTED_SHARE));
+    let Some(least) = stats::quantile(&shares, 0.0) else { return Answer::unknown("no round was kept") };
+    if MISSED.outcome(1.0 - least) == Outcome::Pass {
+        return Answer::pass("counted all the time");
+    }
+    MISSED.answer(
+        1.0 - least,
+        format!(
+            "counted in {} of the time and scaled up for the rest: more events were asked for than there are counters, and what the program \
+             did meanwhile is not known",
+            percent(least)
+        ),
+        "ask for fewer events at once, for groups in braces that are counted together, or for longer; stop what else counts (the NMI watchdog, a \
+         monitoring agent)",
+    )
+}

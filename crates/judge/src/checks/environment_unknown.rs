@@ -1,0 +1,34 @@
+//! Does the text tell how it was measured?
+
+use figure::Unit;
+use figure::evidence::audit::TOOL;
+use figure::evidence::{COUNTED_BYTES, CPUS};
+
+use crate::audited::is_audited;
+use crate::check::{Answer, Check, Subject, always};
+
+/// What a text of another tool never holds: so no audited figure is called valid.
+pub const CHECK: Check = Check {
+    id: "environment-unknown",
+    question: "Does the text tell where it ran, and what else the machine did meanwhile?",
+    reads: &[TOOL.name, COUNTED_BYTES.name, CPUS.name],
+    page: include_str!("../../../../docs/checks/environment-unknown.md"),
+    applies: is_audited,
+    essential: always,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let bandwidth = subject.figure.unit == Unit::GB_PER_S && subject.condition(COUNTED_BYTES).is_some();
+    let peak = if bandwidth && subject.machine().memory.peak.value().is_none() {
+        "; --dimms would show whether the figure is possible"
+    } else {
+        ""
+    };
+    let tool = subject.condition(TOOL).unwrap_or_default();
+    let placement = if subject.thread_cpus().is_empty() { "placement, " } else { "" };
+    Answer::unknown(format!(
+        "{tool}'s text tells nothing of {placement}load of others, steal and clock: nothing speaks against the figure, and nothing \
+         for it{peak}"
+    ))
+}

@@ -1,0 +1,30 @@
+//! Does the server speak HTTP as it must?
+
+use figure::evidence::http::{CONFORMANCE, CONFORMS, GOAL, SUBJECT, WHAT};
+use figure::format::plain_to;
+
+use crate::check::{Answer, Check, always, observed};
+use crate::load::{ASKED, aims_at, of_server};
+
+/// What split, oversize, chunked, pipelined and malformed requests made of the server before it was timed. A parser that looks for an
+/// empty line and nothing else wins every comparison (FrameworkBenchmarks #9159).
+pub const CHECK: Check = Check {
+    id: "http-conformance",
+    question: "Does the server read whole requests, and answer those that it must?",
+    reads: &[WHAT.name, SUBJECT.name, GOAL.name, CONFORMS.name, CONFORMANCE.name],
+    page: include_str!("../../../../docs/checks/http-conformance.md"),
+    // Of a server of the user's own nothing is compared.
+    applies: |subject| of_server(subject) && !aims_at(subject, &[ASKED]),
+    essential: always,
+    rule: |subject| {
+        let evidence = &subject.figure.evidence;
+        let said = evidence.get(CONFORMANCE).into_value().unwrap_or_default();
+        if observed!(evidence.get(CONFORMS)) {
+            return Answer::pass("it passed the conformance test before it was timed");
+        }
+        Answer::fail(
+            format!("it did not pass the conformance test: {}", plain_to(&said, 200)),
+            "mend the server: one that skips what others must do is not faster, it does less",
+        )
+    },
+};

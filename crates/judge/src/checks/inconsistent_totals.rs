@@ -1,0 +1,60 @@
+//! Do the printed numbers fit one another?
+
+use figure::evidence::audit::{CONTRADICTION, RECOMPUTED, ROUNDING, TOOL};
+use figure::evidence::http::WHAT;
+use figure::format::{number, percent};
+
+use crate::audited::is_audited;
+use crate::check::{Answer, Check, Levels, Subject, measured, never, observed};
+
+/// By what share a figure may differ from itself, computed again from other numbers of the same text, beyond what rounding explains. Tools
+/// round times and rates at different places; 5 % is no rounding, and at a quarter one of the numbers is of something else.
+const APART: Levels = Levels { warn: 0.05, fail: 0.25 };
+/// Of a load the rate is its count over its time by definition: what is not rounding is another run.
+const OF_LOAD: Levels = Levels { warn: 0.05, fail: 0.05 };
+
+/// The figure against the same from counts and times, and against the statistics of its samples.
+pub const CHECK: Check = Check {
+    id: "inconsistent-totals",
+    question: "Do the numbers of the text fit one another?",
+    reads: &[TOOL.name, RECOMPUTED.name, ROUNDING.name, CONTRADICTION.name, WHAT.name],
+    page: include_str!("../../../../docs/checks/inconsistent-totals.md"),
+    applies: |subject| {
+        let again = measured(subject) && subject.figure.over_rounds(RECOMPUTED).value().is_some();
+        is_audited(subject) && (again || contradiction(subject).is_some())
+    },
+    essential: never,
+    rule,
+};
+
+fn contradiction(subject: &Subject) -> Option<String> {
+    subject.figure.evidence.get(CONTRADICTION).into_value()
+}
+
+const FIX: &str =
+    "use the tool's own text, whole and of one run; if it is, one of these numbers is of something else";
+
+fn rule(subject: &Subject) -> Answer {
+    if let Some(why) = contradiction(subject) {
+        return Answer::fail(format!("{why}: no samples have both"), FIX);
+    }
+    let levels = if subject.condition(WHAT).is_some() { OF_LOAD } else { APART };
+    let again = observed!(subject.typical(RECOMPUTED));
+    let rounding = subject.typical(ROUNDING).into_value().unwrap_or(0.0);
+    let value = subject.figure.value.unwrap_or(0.0);
+    if again == value {
+        return Answer::pass("its counts and times give the same");
+    }
+    let apart = ((again - value).abs() / again.abs().max(value.abs()) - rounding).max(0.0);
+    let unit = &subject.figure.unit;
+    levels.answer(
+        apart,
+        format!(
+            "{} {unit} are printed; its own counts and times give {} {unit}, {} apart beyond rounding",
+            number(value),
+            number(again),
+            percent(apart)
+        ),
+        FIX,
+    )
+}

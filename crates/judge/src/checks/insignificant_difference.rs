@@ -1,0 +1,33 @@
+//! Is what was taken off less than what is left?
+
+use figure::evidence::audit::{SUBTRACTED, TOOL};
+use figure::format::percent;
+
+use crate::audited::is_audited;
+use crate::check::{Answer, Check, Levels, Subject, measured, never, observed};
+
+/// The harness's own time as a share of all that was timed. With nine tenths taken off, an error of 1 % in either is 10 % in what is left;
+/// with all of it nothing is left.
+const TAKEN: Levels = Levels { warn: 0.9, fail: 1.0 };
+
+/// A figure that is what is left of a time when the harness's own is taken off.
+pub const CHECK: Check = Check {
+    id: "insignificant-difference",
+    question: "Is enough left when the harness's own time is taken off?",
+    reads: &[TOOL.name, SUBTRACTED.name],
+    page: include_str!("../../../../docs/checks/insignificant-difference.md"),
+    applies: |subject| {
+        is_audited(subject) && measured(subject) && subject.figure.over_rounds(SUBTRACTED).value().is_some()
+    },
+    essential: never,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    let taken = observed!(subject.typical(SUBTRACTED));
+    TAKEN.answer(
+        taken,
+        format!("the harness's own time is {} of what was timed; it is taken off", percent(taken)),
+        "run both again, more often and in turn; what is left is the difference of two times that were measured apart",
+    )
+}

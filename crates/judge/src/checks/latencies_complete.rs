@@ -1,0 +1,93 @@
+//! Is every latency recorded, and are there enough of them?
+
+use figure::evidence::http::{
+    ANSWERED, ANSWERED_LATE, CONNECTIONS, FAILED, LATENCY, QUANTILE, RATE_ASKED, RECORDED, WHAT,
+};
+use figure::format::{number, percent};
+use figure::{Figure, Reading, stats};
+
+use crate::check::{Answer, Check, Levels, Subject, always, observed};
+use crate::load::{LONGEST, failed, head, of_load, typical_at};
+
+/// What is missing, or too much, of the answers, beyond what the ends of the window explain. hey records its first million
+/// (hey #112, #166).
+const ASTRAY: Levels = Levels { warn: 1e-4, fail: 0.01 };
+/// Latencies beyond a quantile that a round must have: with fewer, one of them moves it.
+const BEYOND: f64 = 10.0;
+/// `http.what` of a latency.
+const LATENCIES: &str = "latency";
+
+/// Counts of answers against counts of latencies.
+pub const CHECK: Check = Check {
+    id: "latencies-complete",
+    question: "Is the latency of every answer recorded, and are there enough for the quantile?",
+    reads: &[
+        WHAT.name,
+        QUANTILE.name,
+        CONNECTIONS.name,
+        RECORDED.name,
+        ANSWERED.name,
+        ANSWERED_LATE.name,
+        FAILED.name,
+        RATE_ASKED.name,
+        LATENCY.name,
+    ],
+    page: include_str!("../../../../docs/checks/latencies-complete.md"),
+    applies: |subject| of_load(subject) || is_latency(subject),
+    essential: always,
+    rule,
+};
+
+fn is_latency(subject: &Subject) -> bool {
+    subject.condition(WHAT).as_deref() == Some(LATENCIES)
+}
+
+fn rule(subject: &Subject) -> Answer {
+    let Some(load) = head(subject) else {
+        return Answer::unknown("the load that it was computed from is not in the record");
+    };
+    if is_latency(subject) { enough(subject, load) } else { complete(subject, load) }
+}
+
+fn enough(subject: &Subject, load: &Figure) -> Answer {
+    let Some(quantile) = subject.condition(QUANTILE) else {
+        return Answer::unknown("the figure does not tell its quantile");
+    };
+    let recorded = observed!(load.over_rounds(RECORDED));
+    let each = stats::median(&recorded).unwrap_or(0.0);
+    let beyond = each * (1.0 - quantile);
+    let told = format!("of {} latencies in a round {} lie beyond the quantile", number(each), number(beyond));
+    if beyond >= BEYOND {
+        Answer::pass(told)
+    } else {
+        Answer::warn(format!("{told}: each of them moves it"), "measure longer: -d, or read a lower quantile")
+    }
+}
+
+/// Latencies are of requests that began in the window; answers of it are also to requests from before, one for each connection at most,
+/// or what a rate had queued by then. Timeouts have a latency, and may end behind the window.
+fn complete(subject: &Subject, load: &Figure) -> Answer {
+    let recorded = observed!(load.sum(RECORDED));
+    let answered = observed!(load.sum(ANSWERED)) + observed!(load.sum(ANSWERED_LATE));
+    let rounds = load.kept().count() as f64;
+    let edge = rounds * subject.condition(CONNECTIONS).unwrap_or(0.0);
+    let queued = match (load.sum(RATE_ASKED), typical_at(load, LATENCY, LONGEST)) {
+        (Reading::Value(rates), Reading::Value(longest)) => rates * longest,
+        // A closed loop asks for no rate.
+        _ => 0.0,
+    };
+    let timeouts = observed!(failed(load, FAILED, &["timeout"]));
+    let (least, most) = (answered - edge - queued, answered + timeouts + edge);
+    let astray = (least - recorded).max(recorded - most).max(0.0);
+    let share = astray / answered.max(1.0);
+    ASTRAY.answer(
+        share,
+        format!(
+            "{} latencies of {} answers; the ends of the windows do not explain {}",
+            number(recorded),
+            number(answered),
+            percent(share)
+        ),
+        "report the record as a defect of truebench: its counts do not fit one another",
+    )
+}

@@ -1,0 +1,93 @@
+//! Where were the two tasks that wake one another?
+
+use figure::evidence::audit::{SUBJECT, TOOL};
+use figure::evidence::{COPIES, PLACEMENT, TEST, TEST_CLASS};
+use figure::format::{number, percent};
+use figure::{Figure, Record, Unit};
+
+use crate::audited::is_audited;
+use crate::check::{Answer, Check, SWITCHING, Subject, measured, never};
+
+/// The test whose pass through a pipe is half of what a round trip does besides switching.
+const COMPONENT: &str = "pipe";
+/// From this share of a round trip on, what the tasks do to be woken decides the figure: more than all else.
+const DECIDES: f64 = 0.5;
+
+/// Round trips of two tasks that nobody placed.
+///
+/// The scheduler puts them on one CPU or on two as it sees the caches (study 2: one guest scored 5.4 times its sisters), and no such text
+/// tells where they ran.
+pub const CHECK: Check = Check {
+    id: "placement-unknown",
+    question: "Is it told where the two tasks ran that wake one another?",
+    reads: &[TOOL.name, TEST_CLASS.name, COPIES.name, SUBJECT.name, PLACEMENT.name],
+    page: include_str!("../../../../docs/checks/placement-unknown.md"),
+    applies: |subject| {
+        is_audited(subject)
+            && measured(subject)
+            && subject.condition(TEST_CLASS).as_deref() == Some(SWITCHING)
+    },
+    essential: never,
+    rule,
+};
+
+/// A round trip split up: seconds of it, of a pass through a pipe, of a switch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Trip {
+    /// The round trip.
+    pub whole: f64,
+    /// One pass through a pipe; a round trip has two.
+    pub pass: f64,
+    /// One switch; a round trip has two.
+    pub switch: f64,
+}
+
+/// The parts of a round trip, by the test of its component in the same run (reads [`TEST_CLASS`], [`COPIES`] and [`SUBJECT`]); `None` of any
+/// other test.
+pub(crate) fn trip(figure: &Figure, record: &Record) -> Option<Trip> {
+    let own = &figure.conditions;
+    own.get(TEST_CLASS).filter(|class| class == SWITCHING)?;
+    let component = record.figures.iter().find(|other| {
+        let theirs = &other.conditions;
+        theirs.get(TEST).as_deref() == Some(COMPONENT)
+            && theirs.get(COPIES) == own.get(COPIES)
+            && theirs.get(SUBJECT) == own.get(SUBJECT)
+            && run(other) == run(figure)
+    })?;
+    let copies = own.get(COPIES).unwrap_or(1.0);
+    // Each copy has its own round trips.
+    let time = |figure: &Figure| {
+        Some(copies / figure.value.filter(|value| *value > 0.0 && figure.unit == Unit::LPS)?)
+    };
+    let (whole, pass) = (time(figure)?, time(component)?);
+    let switch = (whole - 2.0 * pass) / 2.0;
+    (switch.is_finite() && switch > 0.0).then_some(Trip { whole, pass, switch })
+}
+
+/// The run that a figure is of: the second word of its id.
+fn run(figure: &Figure) -> Option<&str> {
+    figure.id.split('.').nth(1)
+}
+
+fn rule(subject: &Subject) -> Answer {
+    const FIX: &str = "measure with the tasks bound, to one CPU and to two: truebench system switch, or taskset -c 0 and taskset -c 0,1";
+    const DEPENDS: &str = "the text does not tell where the two tasks ran: on one CPU or on two, as the scheduler sees the caches, \
+                           which changes the figure up to five-fold";
+    if let Some(place) = subject.condition(PLACEMENT) {
+        return Answer::pass(format!("all tasks are bound, by the command or by the machine: {place}"));
+    }
+    match trip(subject.figure, subject.record) {
+        Some(trip) => {
+            let share = 2.0 * trip.switch / trip.whole;
+            let told = format!(
+                "of a round trip of {} us the two passes through a pipe take {} us and the two switches {} us each, {} of it",
+                number(trip.whole * 1e6),
+                number(2.0 * trip.pass * 1e6),
+                number(trip.switch * 1e6),
+                percent(share)
+            );
+            if share < DECIDES { Answer::pass(told) } else { Answer::warn(format!("{told}; {DEPENDS}"), FIX) }
+        }
+        None => Answer::warn(DEPENDS, FIX),
+    }
+}

@@ -1,0 +1,52 @@
+//! Did the run last as long as it was to?
+
+use figure::Reading;
+use figure::evidence::audit::{ASKED_SECONDS, OVERRUN, TOOL};
+use figure::evidence::http::SECONDS;
+use figure::format::{percent, seconds};
+
+use crate::audited::is_audited;
+use crate::check::{Answer, Check, Levels, Subject, measured, never, observed};
+
+/// By what share of what was asked for the run was shorter or longer. Generators wait for stragglers: a twentieth; at a quarter a rate
+/// over that time is none.
+const OFF: Levels = Levels { warn: 0.05, fail: 0.25 };
+
+/// By what share a test of fixed time lasted longer. It counts what it did over the time that passed, so that its figure is of less CPU, and not wrong.
+const LONGER: Levels = Levels { warn: 0.05, fail: f64::INFINITY };
+
+/// The time over which a rate is taken against the time that was asked for.
+pub const CHECK: Check = Check {
+    id: "too-short",
+    question: "Did the run last as long as it was to?",
+    reads: &[TOOL.name, ASKED_SECONDS.name, SECONDS.name, OVERRUN.name],
+    page: include_str!("../../../../docs/checks/too-short.md"),
+    applies: |subject| {
+        is_audited(subject)
+            && measured(subject)
+            && [ASKED_SECONDS, OVERRUN].iter().any(|key| subject.figure.over_rounds(*key).value().is_some())
+    },
+    essential: never,
+    rule,
+};
+
+fn rule(subject: &Subject) -> Answer {
+    if let Reading::Value(overrun) = subject.typical(OVERRUN) {
+        return LONGER.answer(
+            overrun,
+            format!(
+                "a test of this run lasted {} longer than its fixed time: the CPU was withheld (steal, a quota, throttling)",
+                percent(overrun)
+            ),
+            "look at steal and at cpu.max while it runs: truebench system; on a shared host repeat at another time",
+        );
+    }
+    let asked = observed!(subject.typical(ASKED_SECONDS));
+    let lasted = observed!(subject.typical(SECONDS));
+    let off = (lasted - asked).abs() / asked.max(f64::MIN_POSITIVE);
+    OFF.answer(
+        off,
+        format!("a run of {} lasted {} by the tool's own count", seconds(asked), seconds(lasted)),
+        "run it again for longer, with fewer threads than CPUs: a rate is taken over that time",
+    )
+}
