@@ -24,7 +24,7 @@ fn lines_come_from_the_other_core_or_it_is_said_why_not() {
         assert!(typical(evidence::C2C_OWN) * 2.0 < typical(evidence::C2C_MEMORY), "{}", figure.id);
         let cpus = figure.conditions.get(evidence::CPUS).unwrap();
         assert!(cpus.len() == 2 && cpus[0] != cpus[1], "{}: {cpus:?}", figure.id);
-        assert!(figure.why.is_some() && figure.checks.iter().any(|check| check.id == "line-transfer"));
+        assert!(figure.why().is_some() && figure.checks.iter().any(|check| check.id == "line-transfer"));
     }
 }
 

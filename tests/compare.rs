@@ -219,7 +219,7 @@ fn a_redacted_record_names_nobody_and_compares_as_before() {
     let mut secret = record("bench-7", &[("pipe", 1.0), ("spawn", 1.0)]);
     let figure = &mut secret.figures[0];
     figure.reason = Some("bench-7.corp.example.org refused /home/anna/key".into());
-    figure.why = Some("http://shop.example.org/ from 10.9.8.7".into());
+    figure.explanations = vec![figure::Explanation::of("http://shop.example.org/ from 10.9.8.7")];
     figure.evidence.put(figure::evidence::FS_DEVICE, "253:0, /mnt/anna/disk".into());
     secret.machine.cgroup.levels.push(figure::host::CgroupLevel {
         version: 2,

@@ -55,7 +55,7 @@ fn every_pair_is_measured_where_it_was_put_with_what_is_advertised_of_it() {
             let quartiles = fact(evidence::LINE_LOW)..=fact(evidence::LINE_HIGH);
             assert!(value > 0.0 && quartiles.contains(&value), "{id}: {value} not in {quartiles:?}");
         }
-        assert!(figure.why.is_some() && figure.checks.iter().any(|check| check.id == "verified"), "{id}");
+        assert!(figure.why().is_some() && figure.checks.iter().any(|check| check.id == "verified"), "{id}");
     }
 }
 

@@ -152,8 +152,8 @@ fn who_allocates_and_who_touches_are_joined() {
     assert!(whole.value.unwrap() > 0.9, "{whole:?}");
     assert_eq!((fact(whole, BLOCKS_TOLD), fact(whole, BLOCKS_LOST)), (600.0, 0.0));
     assert!(fact(whole, BLOCKS_STACKS) > 100.0 && fact(whole, BLOCKS_PROGRAMS) == 1.0);
-    let said = record.findings.iter().find(|finding| finding.text.contains("make_answer"));
-    let said = &said.expect("a finding").text;
+    let said = record.findings.iter().find(|finding| finding.text().contains("make_answer"));
+    let said = &said.expect("a finding").text();
     assert!(
         said.contains("blocks of 2 MiB that make_answer (blocks.c:") && said.contains("and fill touches"),
         "{said}"

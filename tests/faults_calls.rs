@@ -116,7 +116,11 @@ fn mechanisms_are_borne_out_by_calls() {
         return;
     }
     let says = |record: &Record, words: &str| {
-        assert!(record.findings.iter().any(|finding| finding.text.contains(words)), "{:?}", record.findings);
+        assert!(
+            record.findings.iter().any(|finding| finding.text().contains(words)),
+            "{:?}",
+            record.findings
+        );
     };
     says(&record, "The calls bear that out: munmap ");
     assert!(fact(&record, "faults.mechanism.map-churn.glibc", CALLS_OF_MALLOC) > 0.8);

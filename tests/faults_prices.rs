@@ -43,7 +43,7 @@ fn every_price_is_found_or_says_why_not() {
     let record = short();
     for figure in &record.figures {
         match figure.status {
-            Status::Measured => assert!(figure.verdict.is_some() && figure.why.is_some(), "{}", figure.id),
+            Status::Measured => assert!(figure.verdict.is_some() && figure.why().is_some(), "{}", figure.id),
             status => {
                 assert_eq!(status, Status::NotAvailable, "{}: {:?}", figure.id, figure.reason);
                 assert!(figure.reason.is_some(), "{}", figure.id);
@@ -59,7 +59,7 @@ fn every_price_is_found_or_says_why_not() {
     for series in ["madvise", "munmap"] {
         assert!(record.figure(&format!("faults.prices.{series}.with{}", all - 1)).is_some(), "{series}");
     }
-    assert!(record.findings.iter().any(|finding| finding.text.contains("10000 a second are")));
+    assert!(record.findings.iter().any(|finding| finding.text().contains("10000 a second are")));
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn pages_that_are_there_already_are_caught() {
     assert_eq!(reasons(&record, "faults.prices.minor.write")[0], "faults-counted", "{}", stderr(&output));
     assert_eq!(check(write, "faults-counted"), Some(Outcome::Fail));
     assert!(
-        record.findings.iter().all(|finding| !finding.text.contains("10000 a second are")),
+        record.findings.iter().all(|finding| !finding.text().contains("10000 a second are")),
         "never of a void price"
     );
 }

@@ -190,8 +190,9 @@ fn under_load_a_large_effect_has_a_direction_and_counts_hold() {
     let treated = ratio.checks.iter().find(|check| check.id == "equal-treatment").unwrap();
     assert_eq!((ratio.verdict, treated.outcome), (Some(Verdict::Suspect), Outcome::Warn), "{treated:?}");
     assert_eq!(trial(&record).unwrap().arms[0].effect, Some(Effect::Helps), "{ratio:?}");
-    let advice = |finding: &&figure::Finding| finding.figures.iter().any(|id| *id == "faults.prove.cpu.both");
-    let advice: Vec<&str> = record.findings.iter().filter(advice).map(|one| one.text.as_str()).collect();
+    let advice =
+        |finding: &&figure::Explanation| finding.figures.iter().any(|id| *id == "faults.prove.cpu.both");
+    let advice: Vec<String> = record.findings.iter().filter(advice).map(|one| one.text()).collect();
     assert!(
         advice.iter().any(|text| text.contains("both helps") && text.contains("irection sure")),
         "{advice:?}"
@@ -248,8 +249,8 @@ fn what_was_found_is_what_is_tried() {
     let trial = trial(&record).expect("levers were tried");
     assert!(trial.arms.iter().any(|arm| arm.name == "thresholds"));
     assert!(figure(&record, "faults.gain").value.is_some(), "{:?}", figure(&record, "faults.gain").reason);
-    assert!(record.findings[0].text.contains("of the program's CPU time"));
-    let is_told = |words: &str| record.findings.iter().any(|finding| finding.text.contains(words));
+    assert!(record.findings[0].text().contains("of the program's CPU time"));
+    let is_told = |words: &str| record.findings.iter().any(|finding| finding.text().contains(words));
     assert!(!is_told("whether it helps: truebench"), "it was tried: {:?}", record.findings);
     // Nothing is looked for that is known already.
     let told = proved(THREE, &[], &["--lever", "thresholds"]);

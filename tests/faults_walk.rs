@@ -55,7 +55,11 @@ fn every_step_is_seen_whoever_serves() {
         let asked = figure.checks.iter().find(|check| timed.contains(&check.id.as_str()));
         assert!(figure.verdict.is_some() && asked.is_none(), "{}: {:?}", figure.id, figure.checks);
         assert_eq!(figure.kept().count(), 6, "{}", figure.id);
-        assert!(figure.why.as_deref().is_some_and(|why| !why.contains("Unexplained")), "{:?}", figure.why);
+        assert!(
+            figure.why().as_deref().is_some_and(|why| !why.contains("Unexplained")),
+            "{:?}",
+            figure.why()
+        );
     }
     let page = lab_page();
     for arm in both(&record) {
@@ -103,7 +107,7 @@ fn the_threshold_that_moves_keeps_the_heap_and_the_frozen_one_trims_it() {
     assert!(!is_mapped(&dynamic, "malloc c again") && is_mapped(&frozen, "malloc c again"));
     let faults = |arm: &Arm| arm.step("touch c again").unwrap().faults;
     assert!(faults(&dynamic) < faults(&frozen), "{} {}", faults(&dynamic), faults(&frozen));
-    let finding = &record.findings.first().expect("a finding").text;
+    let finding = &record.findings.first().expect("a finding").text();
     assert!(finding.starts_with("free c gave its mapping back"), "{finding}");
 }
 
@@ -118,7 +122,7 @@ fn thresholds_that_are_frozen_anyway_make_the_arms_alike() {
         assert!(one.is_as(other), "{}", one.name);
     }
     assert!(end(&dynamic, "free d") < end(&dynamic, "free b"));
-    let finding = &record.findings.first().expect("a finding").text;
+    let finding = &record.findings.first().expect("a finding").text();
     assert!(
         finding.contains("freezes all of them") && finding.contains("MALLOC_TOP_PAD_=131072"),
         "{finding}"

@@ -90,7 +90,7 @@ fn each_shape_is_told_by_its_mechanism() {
         let of = |key| coverage.evidence.get(key).into_value().unwrap();
         assert!(of(FAULT_SEEN) <= of(FAULT_COUNTED) * 1.05, "{name}: more seen than there was");
         let first = record.findings.first().expect("an answer");
-        assert!(first.text.contains("of the program's CPU time"), "{name}: {}", first.text);
+        assert!(first.text().contains("of the program's CPU time"), "{name}: {}", first.text());
         // A figure's price is measured afterwards, in the same run.
         assert!(figure(&record, faults::PRICE).value.is_some_and(|price| price > 50.0));
     }

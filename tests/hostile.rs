@@ -20,7 +20,7 @@ fn record() -> Value {
     let mut record = compare::record("here", &[("pipe", 1.0), ("spawn", 2.0)]);
     for figure in &mut record.figures {
         figure.limit = Some(figure::Limit { value: 3000.0, basis: "a clock".into() });
-        figure.why = Some("it is so".into());
+        figure.explanations = vec![figure::Explanation::of("it is so")];
         figure.checks = vec![figure::CheckResult {
             id: "steal".into(),
             outcome: figure::Outcome::Warn,
@@ -31,10 +31,11 @@ fn record() -> Value {
         }];
         figure.verdict = Some(figure::Verdict::Suspect);
     }
-    record.findings = vec![figure::Finding {
-        text: "something".into(),
+    record.findings = vec![figure::Explanation {
+        claim: "something".into(),
         severity: figure::Severity::Warning,
         figures: vec!["system.pipe".into()],
+        ..figure::Explanation::default()
     }];
     serde_json::to_value(record).unwrap()
 }

@@ -23,7 +23,7 @@ fn latency_rises_with_size_and_every_walk_is_verified() {
         assert_eq!(figure.unit, Unit::NANOSECONDS);
         assert_eq!(figure.conditions.get(KERNEL).as_deref(), Some("latency"));
         assert_eq!(figure.evidence.get(VERIFIED).into_value(), Some(true), "{}", figure.id);
-        assert!(figure.verdict.is_some() && figure.why.is_some(), "{}", figure.id);
+        assert!(figure.verdict.is_some() && figure.why().is_some(), "{}", figure.id);
     }
     let tlb = record.figure("memory.latency.tlb.4M").expect("small pages less huge ones");
     assert_eq!(tlb.derived_from, ["memory.latency.random.small.4M", "memory.latency.random.huge.4M"]);

@@ -43,7 +43,7 @@ fn every_cpu_is_heard_and_what_it_lost_adds_up() {
     assert_eq!(record.figures.len(), 2 + 2 * allowed.len());
     for figure in &record.figures {
         assert_eq!(figure.status, Status::Measured, "{}: {:?}", figure.id, figure.reason);
-        assert!(figure.value.unwrap() >= 0.0 && figure.why.is_some(), "{}", figure.id);
+        assert!(figure.value.unwrap() >= 0.0 && figure.why().is_some(), "{}", figure.id);
         assert!(figure.verdict.is_some() && figure.series.is_some(), "{}", figure.id);
     }
     for round in whole.kept() {
@@ -90,7 +90,7 @@ fn who_takes_a_cpu_is_named_as_far_as_the_scheduler_tells() {
     assert!(waited > 0.8 * lost, "it is what was lost: {waited} of {lost} s");
     assert!(switched >= 4.0, "{switched} switches");
     let own = figure(record, &format!("{WHOLE}.cpu{victim}"));
-    let why = own.why.as_deref().unwrap();
+    let why = own.why().unwrap();
     assert!(why.contains("another task had the CPU"), "{why}");
     let longest = figure(record, &format!("{WHOLE}.cpu{victim}.longest"));
     assert!(longest.value.unwrap() > 500.0, "a time slice is no interrupt: {:?} us", longest.value);
@@ -105,7 +105,7 @@ fn no_cause_is_named_that_was_not_seen() {
     for (at, cpu) in allowed().iter().enumerate() {
         let own = figure(record, &format!("{WHOLE}.cpu{cpu}"));
         // An invalid figure explains nothing.
-        let Some(why) = own.why.as_deref().filter(|_| own.verdict != Some(Verdict::Invalid)) else {
+        let Some(why) = own.why().filter(|_| own.verdict != Some(Verdict::Invalid)) else {
             continue;
         };
         let told = why.contains("another task had the CPU");

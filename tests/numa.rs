@@ -25,7 +25,7 @@ fn every_node_that_can_be_measured_is_and_the_others_say_why() {
                     );
                     let check = cell.checks.iter().find(|check| check.id == "numa-placement").unwrap();
                     assert_ne!(check.outcome, Outcome::Fail, "{}", check.detail);
-                    assert!(cell.kept().count() == 6 && cell.why.is_some(), "{}", cell.id);
+                    assert!(cell.kept().count() == 6 && cell.why().is_some(), "{}", cell.id);
                 }
                 status => assert!(status == Status::NotAvailable && cell.reason.is_some(), "{}", cell.id),
             }

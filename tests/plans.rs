@@ -75,6 +75,6 @@ fn a_trial_says_how_long_it_takes_and_ends_with_a_conclusion() {
         eprintln!("skipped: the machine is too busy for one start of each");
         return;
     }
-    let conclusions = record.findings.iter().filter(|finding| finding.text.contains("onclusion"));
+    let conclusions = record.findings.iter().filter(|finding| finding.text().contains("onclusion"));
     assert_eq!(conclusions.count(), 1, "{:#?}", record.findings);
 }

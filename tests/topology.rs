@@ -197,14 +197,14 @@ fn free(record: &Record, cpus: usize, llc: Llc) -> Result<(), String> {
         Llc::Hidden | Llc::Split => format!("{cpus} last-level caches of 1 CPU each"),
     };
     for way in ["free", "free.threads"] {
-        let why = figure(record, way).why.as_deref().unwrap_or_default();
+        let why = figure(record, way).why().unwrap_or_default();
         assert!(why.contains(&seen), "{way}: no '{seen}' in: {why}");
     }
     let young = record.figure("system.switch.free.young");
     assert_eq!(young.is_some(), llc != Llc::Shown);
     if let Some(young) = young.filter(|young| together([*young]).is_some_and(|share| share <= APART)) {
         // Without settling the same tasks run apart (nearly always), and the figure says why.
-        let why = young.why.as_deref().unwrap_or_default();
+        let why = young.why().unwrap_or_default();
         assert!(why.contains("a new pair"), "{why}");
     }
     let is_free = |figure: &&Figure| {

@@ -195,7 +195,7 @@ fn events_a_second_are_told_for_time_that_passed() {
     let faults = record.figure("audit.perf-stat.page-faults").unwrap();
     // 42963 in 10 s, on 36 CPUs.
     assert_eq!(faults.value, Some(119.207));
-    assert!(faults.why.as_deref().is_some_and(|why| why.contains("4294 a second")), "{:?}", faults.why);
+    assert!(faults.why().as_deref().is_some_and(|why| why.contains("4294 a second")), "{:?}", faults.why());
 }
 
 #[test]
@@ -204,7 +204,11 @@ fn runs_of_perf_repeat_as_it_says_itself() {
     assert_eq!(of(text("perf-repeat")).verdict, Some(Verdict::Unverified));
     let elapsed = of(&text("perf-repeat").replace("+-  0.26%", "+- 12.60%"));
     assert_eq!(elapsed.verdict, Some(Verdict::Suspect));
-    assert!(elapsed.why.as_deref().is_some_and(|why| why.contains("the mean to ±13 %")), "{:?}", elapsed.why);
+    assert!(
+        elapsed.why().as_deref().is_some_and(|why| why.contains("the mean to ±13 %")),
+        "{:?}",
+        elapsed.why()
+    );
 }
 
 #[test]
@@ -222,9 +226,9 @@ fn two_readings_of_one_process_make_a_rate() {
     let major = record.figure("audit.ps.major").unwrap();
     assert_eq!(major.value, Some(0.0));
     assert!(
-        major.why.as_deref().is_some_and(|why| why.contains("No page had to be read")),
+        major.why().as_deref().is_some_and(|why| why.contains("No page had to be read")),
         "{:?}",
-        major.why
+        major.why()
     );
     // Without the time there is no rate, and the option is named.
     let record = judged(&[text("ps-7469")], &nothing());
@@ -249,11 +253,11 @@ fn functions_that_call_one_another_are_no_sum() {
     assert_eq!(scheduler.value, Some(55.74), "the largest of four");
     assert!(
         scheduler
-            .why
+            .why()
             .as_deref()
             .is_some_and(|why| why.contains("no sum: runtime.mcall 55.74 %, runtime.park_m")),
         "{:?}",
-        scheduler.why
+        scheduler.why()
     );
     // A profiler that looked a hundred times as often has as many more samples.
     let samples = |text: &str| {
@@ -293,7 +297,11 @@ fn what_likwid_was_asked_for_decides_whether_it_is_of_memory() {
     assert_eq!(of("likwid-triad", 200.0).verdict, Some(Verdict::Invalid), "part of 500 MB stays in 200 MiB");
     let memory = of("likwid-triad", 32.0);
     assert_eq!(memory.verdict, Some(Verdict::Unverified));
-    assert!(memory.why.as_deref().is_some_and(|why| why.contains("which moves 40 B")), "{:?}", memory.why);
+    assert!(
+        memory.why().as_deref().is_some_and(|why| why.contains("which moves 40 B")),
+        "{:?}",
+        memory.why()
+    );
     // Single precision has half the bytes for an operation.
     let single =
         text("likwid-triad").replace("Test: triad", "Test: triad_sp_avx").replace("26614.00", "13307.00");

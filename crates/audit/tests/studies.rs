@@ -36,13 +36,13 @@ fn bound_threads_repeat_and_agree_with_the_second_instrument() {
     let triad = record.figures.iter().find(|figure| figure.id.ends_with(".triad")).unwrap();
     assert_eq!(triad.verdict, Some(Verdict::Unverified), "{:#?}", triad.checks);
     assert!(
-        triad.why.as_deref().is_some_and(|why| why.contains("32 B") && why.contains("204 GB/s")),
+        triad.why().as_deref().is_some_and(|why| why.contains("32 B") && why.contains("204 GB/s")),
         "{:?}",
-        triad.why
+        triad.why()
     );
-    let finding = record.findings.iter().find(|finding| finding.text.contains("both are right"));
+    let finding = record.findings.iter().find(|finding| finding.text().contains("both are right"));
     assert!(
-        finding.is_some_and(|finding| finding.text.contains("204 GB/s of traffic")),
+        finding.is_some_and(|finding| finding.text().contains("204 GB/s of traffic")),
         "{:#?}",
         record.findings
     );
@@ -50,7 +50,7 @@ fn bound_threads_repeat_and_agree_with_the_second_instrument() {
     let other = MLC.replace("199753.85", "99753.85");
     let record = judged(&[("bound", BOUND), ("mlc", &other)], &server());
     assert!(
-        record.findings.iter().any(|finding| finding.text.contains("neither agrees")),
+        record.findings.iter().any(|finding| finding.text().contains("neither agrees")),
         "{:#?}",
         record.findings
     );
@@ -68,9 +68,9 @@ fn the_abnormal_test_is_named_and_no_normal_one() {
         (include_str!("../../../studies/2-xeon.txt"), include_str!("../../../studies/2-atom.txt"));
     let record = judged(&[("xeon", xeon), ("atom", atom)], &Known::default());
     let finding =
-        record.findings.iter().find(|finding| finding.text.contains("abnormal")).expect("one is abnormal");
+        record.findings.iter().find(|finding| finding.text().contains("abnormal")).expect("one is abnormal");
     for part in ["Pipe-based Context Switching", "1.26 x", "2.13 x", "2.30 us", "2.37 us"] {
-        assert!(finding.text.contains(part), "{part}: {}", finding.text);
+        assert!(finding.text().contains(part), "{part}: {}", finding.text());
     }
     for figure in record.figures.iter().filter(|figure| figure.value.is_some()) {
         let is_context = figure.id.contains("context1");
@@ -78,7 +78,11 @@ fn the_abnormal_test_is_named_and_no_normal_one() {
     }
     // Where the switches are as unequal as the CPUs, nothing is abnormal.
     let alike = judged(&[("xeon", xeon), ("the same", xeon)], &Known::default());
-    assert!(!alike.findings.iter().any(|finding| finding.text.contains("abnormal")), "{:#?}", alike.findings);
+    assert!(
+        !alike.findings.iter().any(|finding| finding.text().contains("abnormal")),
+        "{:#?}",
+        alike.findings
+    );
 }
 
 /// The profiles of fasthttp at 200, 8000 and 16000 connections.
@@ -107,8 +111,8 @@ fn with_more_connections_the_scheduler_takes_what_the_handler_had() {
         record
             .findings
             .iter()
-            .find(|finding| finding.text.contains("scheduler"))
-            .map(|finding| finding.text.clone())
+            .find(|finding| finding.text().contains("scheduler"))
+            .map(|finding| finding.text())
     };
     let text = told(&record).expect("it grows");
     for part in ["56 % of the samples in 16000", "40 % in 8000", "shown of 200"] {
@@ -138,12 +142,12 @@ fn the_server_takes_minor_faults_alone_and_with_both_levers_none() {
     let (minor, major) = faults(before);
     assert_eq!((minor.value, major.value), (Some(10_000.0), Some(0.0)));
     assert!(
-        major.why.as_deref().is_some_and(|why| why.contains("No page had to be read")),
+        major.why().as_deref().is_some_and(|why| why.contains("No page had to be read")),
         "{:?}",
-        major.why
+        major.why()
     );
     // A rate is no diagnosis: what a fault costs is to be measured.
-    assert!(minor.why.as_deref().is_some_and(|why| why.contains("truebench faults")), "{:?}", minor.why);
+    assert!(minor.why().as_deref().is_some_and(|why| why.contains("truebench faults")), "{:?}", minor.why());
     assert_eq!(minor.verdict, Some(Verdict::Unverified));
     let (minor, major) = faults(after);
     assert_eq!((minor.value, major.value), (Some(0.0), Some(0.0)));
@@ -160,13 +164,13 @@ fn without_a_read_before_each_store_both_instruments_agree_as_they_are() {
     let nt = include_str!("../../../studies/1-stream-nt.txt");
     let record = judged(&[("nt", nt), ("mlc", MLC)], &server());
     let finding =
-        record.findings.iter().find(|finding| finding.text.contains("197 GB/s")).expect("two instruments");
-    assert!(finding.text.contains("stores read nothing first"), "{}", finding.text);
+        record.findings.iter().find(|finding| finding.text().contains("197 GB/s")).expect("two instruments");
+    assert!(finding.text().contains("stores read nothing first"), "{}", finding.text());
     // With streaming stores switched off it is as gcc makes it.
     let off = include_str!("../../../studies/1-stream-nt-off.txt");
     let record = judged(&[("off", off), ("mlc", MLC)], &server());
     assert!(
-        record.findings.iter().any(|finding| finding.text.contains("both are right")),
+        record.findings.iter().any(|finding| finding.text().contains("both are right")),
         "{:#?}",
         record.findings
     );

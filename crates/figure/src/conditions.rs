@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::evidence::{Fact, FactType, Key};
+use crate::evidence::{Fact, FactType, Key, record_read};
 
 /// The conditions of a figure: `{"threads": 48, "places": "cores", "cpus": [0, 1], …}`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +29,7 @@ impl Conditions {
 
     /// A condition, if the figure has it and it is of the key's type.
     pub fn get<T: FactType>(&self, key: Key<T>) -> Option<T> {
+        record_read(key.name);
         self.0.get(key.name).and_then(T::from_fact)
     }
 

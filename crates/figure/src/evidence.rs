@@ -4,7 +4,8 @@
 //! `truebench explain` and the tests go by. A value that could not be observed is written as unknown with its
 //! reason.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 
 use schemars::JsonSchema;
@@ -113,6 +114,26 @@ pub struct KeyInfo {
     pub about: &'static str,
 }
 
+thread_local! {
+    static READ: RefCell<Option<BTreeSet<&'static str>>> = const { RefCell::new(None) };
+}
+
+/// Does the work, and returns as well the names of all evidence keys and conditions that it read on this thread.
+pub fn reads_of<T>(work: impl FnOnce() -> T) -> (T, BTreeSet<&'static str>) {
+    let outer = READ.replace(Some(BTreeSet::new()));
+    let done = work();
+    (done, READ.replace(outer).unwrap_or_default())
+}
+
+/// Records that this key was read, where [`reads_of`] asks.
+pub(crate) fn record_read(name: &'static str) {
+    READ.with_borrow_mut(|read| {
+        if let Some(read) = read {
+            read.insert(name);
+        }
+    });
+}
+
 /// Facts by key.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
@@ -142,6 +163,7 @@ impl Evidence {
 
     /// Reads a fact. What was never written is unknown: "not recorded".
     pub fn get<T: FactType>(&self, key: Key<T>) -> Reading<T> {
+        record_read(key.name);
         match self.0.get(key.name) {
             Some(Reading::Value(fact)) => {
                 Reading::or_unknown(T::from_fact(fact), "recorded with another type")
@@ -186,6 +208,18 @@ mod tests {
         assert_eq!(json["cpu.steal"], serde_json::json!({"value": 0.25}));
         assert_eq!(json["fault.minor"], serde_json::json!({"unknown": "not a finite number"}));
         assert_eq!(serde_json::from_value::<Evidence>(json).unwrap(), evidence);
+    }
+
+    #[test]
+    fn what_is_read_is_recorded_where_it_is_asked_for() {
+        let (evidence, conditions) = (Evidence::default(), crate::Conditions::default());
+        let (inner, outer) = reads_of(|| {
+            evidence.get(CPU_STEAL);
+            reads_of(|| conditions.get(THREADS)).1
+        });
+        assert_eq!((inner, outer), (BTreeSet::from([THREADS.name]), BTreeSet::from([CPU_STEAL.name])));
+        evidence.get(CPU_STEAL);
+        assert!(reads_of(|| ()).1.is_empty());
     }
 
     #[test]

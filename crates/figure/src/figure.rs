@@ -7,6 +7,7 @@ use crate::basis::Basis;
 use crate::check::{CheckResult, Verdict};
 use crate::conditions::Conditions;
 use crate::evidence::{Evidence, FactType, Key, Scope};
+use crate::explanation::Explanation;
 use crate::reading::Reading;
 use crate::series::{At, Distribution, Part, Timeline};
 use crate::unit::{Convention, Unit};
@@ -156,8 +157,9 @@ pub struct Figure {
     pub checks: Vec<CheckResult>,
     /// What the figure is worth; null unless measured and judged.
     pub verdict: Option<Verdict>,
-    /// One or two sentences, made from the evidence, on why the figure is what it is.
-    pub why: Option<String>,
+    /// Why the figure is what it is, the most specific first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub explanations: Vec<Explanation>,
 }
 
 impl Figure {
@@ -194,7 +196,7 @@ impl Figure {
             evidence: Evidence::default(),
             checks: Vec::new(),
             verdict: None,
-            why: None,
+            explanations: Vec::new(),
         }
     }
 
@@ -220,9 +222,20 @@ impl Figure {
         Some(())
     }
 
+    /// Whether it has a value that means what its name says: measured, and not judged invalid.
+    pub fn is_usable(&self) -> bool {
+        self.value.is_some() && self.verdict != Some(Verdict::Invalid)
+    }
+
     /// Marks that its value follows from those of other figures.
     pub fn computed_from(&mut self, ids: Vec<String>) {
         (self.basis, self.derived_from) = (Basis::Computed, ids);
+    }
+
+    /// All explanations as one text; `None` without any.
+    pub fn why(&self) -> Option<String> {
+        let texts: Vec<String> = self.explanations.iter().map(Explanation::text).collect();
+        (!texts.is_empty()).then(|| texts.join(" "))
     }
 
     /// How many repetitions the value rests on: its own kept rounds, else what its interval was made of. `None` for a value alone.

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::explanation::Explanation;
 use crate::figure::Figure;
 use crate::format::plain;
 use crate::host::Machine;
@@ -34,7 +35,7 @@ pub struct Record {
     /// What was measured.
     pub figures: Vec<Figure>,
     /// What matters most, in order.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<Explanation>,
 }
 
 /// The most figures of a record that is read: figures are held against one another, in the square of their number. All suites and
@@ -105,29 +106,6 @@ pub struct Tool {
     pub build: String,
     /// The widest instruction set that it can use here: sse2, avx2, avx512, neon or portable.
     pub simd: String,
-}
-
-/// How much a finding matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Explains.
-    Note,
-    /// May mislead.
-    Warning,
-    /// Makes figures worthless.
-    Error,
-}
-
-/// A sentence about one or several figures.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Finding {
-    /// The sentence.
-    pub text: String,
-    /// How much it matters.
-    pub severity: Severity,
-    /// Ids of the figures it is about.
-    pub figures: Vec<String>,
 }
 
 /// The JSON Schema (2020-12) of a [`Record`].

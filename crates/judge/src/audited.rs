@@ -58,7 +58,7 @@ pub(crate) fn answers(subject: &Subject) -> Vec<(CheckResult, Option<f64>)> {
     .collect()
 }
 
-/// Whether another tool printed the figure (reads [`TOOL`]).
+/// Whether another tool printed the figure.
 pub fn is_audited(subject: &Subject) -> bool {
     subject.condition(TOOL).is_some()
 }

@@ -29,16 +29,15 @@ impl<'a> Subject<'a> {
         self.figure.conditions.get(key)
     }
 
-    /// The CPU of each thread, in thread order (reads [`CPUS`]); empty if the figure does not pin its
-    /// threads.
+    /// The CPU of each thread, in thread order; empty if the figure does not pin its threads.
     pub fn thread_cpus(&self) -> Vec<u32> {
         let cpus = self.condition(CPUS).unwrap_or_default();
         cpus.into_iter().filter(|cpu| *cpu >= 0.0).map(|cpu| cpu as u32).collect()
     }
 
-    /// How many CPUs the figure keeps busy at once: the distinct CPUs that its threads are pinned to, or that the client and the
-    /// server of a load were given, else its threads, else those that its copies kept busy, else 1 (reads [`CPUS`], what
-    /// [`load::cpus`] reads, [`THREADS`], [`COPY_USER`] and [`COPY_SYSTEM`]).
+    /// How many CPUs the figure keeps busy at once: the distinct CPUs that its threads are pinned to, or that
+    /// the client and the server of a load were given, else its threads, else those that its copies kept
+    /// busy, else 1.
     pub fn cpu_count(&self) -> f64 {
         let pinned = self.thread_cpus().into_iter().chain(load::cpus(self).iter()).collect::<CpuList>().len();
         let cpus = if pinned > 0 { Some(pinned as f64) } else { self.condition(THREADS) };
@@ -57,7 +56,7 @@ impl<'a> Subject<'a> {
         self.figure.seconds().max(f64::MIN_POSITIVE)
     }
 
-    /// CPU time that these CPUs had in the kept rounds (reads what [`cpu_count`](Self::cpu_count) reads); never 0.
+    /// CPU time that these CPUs had in the kept rounds; never 0.
     pub fn cpu_seconds(&self) -> f64 {
         self.seconds() * self.cpu_count()
     }
@@ -72,15 +71,11 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// One check: a question about a figure, the evidence it reads, the rule, and its page.
+/// One check: a question about a figure, the rule, and its page.
 #[derive(Debug)]
 pub struct Check {
     /// Stable name, kebab-case: `truebench explain ID`.
     pub id: &'static str,
-    /// The question in one line, as a person would ask it.
-    pub question: &'static str,
-    /// Names of the evidence keys and conditions that the rule reads.
-    pub reads: &'static [&'static str],
     /// The page docs/checks/ID.md: question, evidence, rule, fix.
     pub page: &'static str,
     /// Whether the question makes sense for this figure. A check that does not apply says nothing.
@@ -161,6 +156,14 @@ impl Levels {
     }
 }
 
+/// The page of a check, compiled in.
+macro_rules! page {
+    ($id:literal) => {
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/checks/", $id, ".md"))
+    };
+}
+pub(crate) use page;
+
 /// The value of a [`Reading`]; in a rule, what could not be observed is answered as unknown with its reason.
 macro_rules! observed {
     ($reading:expr) => {
@@ -173,6 +176,11 @@ macro_rules! observed {
 pub(crate) use observed;
 
 impl Check {
+    /// The question in one line, as a person would ask it: what the page begins with.
+    pub fn question(&self) -> &'static str {
+        self.page.lines().find(|line| line.ends_with('?')).unwrap_or(self.id)
+    }
+
     /// Applies the check; `None` if it does not apply or the figure has no value.
     pub fn apply(&self, subject: &Subject) -> Option<CheckResult> {
         self.weigh(subject).map(|(result, _)| result)
@@ -207,14 +215,14 @@ pub fn never(_: &Subject) -> bool {
 }
 
 /// For [`Check::applies`]: figures that have rounds of their own. A figure computed from others has none, and
-/// nothing was going on around it; one of a program that is watched has moments of its life, which need not agree, and times nothing
-/// of ours (reads [`WATCHED`]).
+/// nothing was going on around it; one of a program that is watched has moments of its life, which need not
+/// agree, and times nothing of ours.
 pub fn measured(subject: &Subject) -> bool {
     subject.figure.kept().next().is_some() && subject.condition(WATCHED).is_none()
 }
 
-/// For [`Check::applies`]: figures that work on arrays in memory, or on less where being in cache is the purpose (reads
-/// [`ARRAY_BYTES`] and [`WORKING_SET`]).
+/// For [`Check::applies`]: figures that work on arrays in memory, or on less where being in cache is the
+/// purpose.
 pub fn on_arrays(subject: &Subject) -> bool {
     measured(subject)
         && (subject.condition(ARRAY_BYTES).is_some() || subject.condition(WORKING_SET).is_some())
@@ -227,66 +235,66 @@ const SEVERAL_TASKS: &[&str] = &["process", "shell", SWITCHING, "program"];
 /// The class of tests in which one task wakes another.
 pub const SWITCHING: &str = "switching";
 
-/// For [`Check::applies`]: figures whose threads should never have to wait for a CPU: not those of copies that compete
-/// with themselves, not of hops from task to task, not of loads, whose client and server are asked apart, not of noise, and not what
-/// CPU time alone prices (reads [`TEST_CLASS`], and what [`hops`], [`load::is_load`], [`of_noise`] and [`takes_time`] read).
+/// For [`Check::applies`]: figures whose threads should never have to wait for a CPU: not those of copies
+/// that compete with themselves, not of hops from task to task, not of loads, whose client and server are
+/// asked apart, not of noise, and not what CPU time alone prices.
 pub fn has_its_cpus(subject: &Subject) -> bool {
     // Two tasks that wake one another wait in turn: what that costs is the figure.
     takes_time(subject) && !several_tasks(subject) && !hops(subject) && !load::is_load(subject)
 }
 
-/// For [`Check::applies`]: figures of work that others can make last longer: not the prices of one thread by its own CPU time, which
-/// stands still while others have the CPU (reads [`PRICE_CLOCK`], [`CPUS`], and what [`of_work`] reads).
+/// For [`Check::applies`]: figures of work that others can make last longer: not the prices of one thread by
+/// its own CPU time, which stands still while others have the CPU.
 pub fn takes_time(subject: &Subject) -> bool {
     let by_cpu = subject.condition(PRICE_CLOCK).as_deref() == Some("cpu");
     of_work(subject) && !(by_cpu && subject.thread_cpus().len() == 1)
 }
 
-/// For [`Check::applies`]: figures of tests whose copies are several tasks that take turns by design (reads [`TEST_CLASS`]).
+/// For [`Check::applies`]: figures of tests whose copies are several tasks that take turns by design.
 pub fn several_tasks(subject: &Subject) -> bool {
     subject.condition(TEST_CLASS).is_some_and(|class| SEVERAL_TASKS.contains(&class.as_str()))
 }
 
-/// For [`Check::applies`]: figures that want all the time of their CPUs: those of [`takes_time`], unless they are prices that are mostly
-/// waiting for a disk, and leave the CPU to others meanwhile (reads what [`takes_time`] reads).
+/// For [`Check::applies`]: figures that want all the time of their CPUs: those of [`takes_time`], unless they
+/// are prices that are mostly waiting for a disk, and leave the CPU to others meanwhile.
 pub fn wants_its_cpus(subject: &Subject) -> bool {
     takes_time(subject) && subject.condition(PRICE_CLOCK).as_deref() != Some("disk")
 }
 
-/// For [`Check::applies`]: figures of copies of a test, each a process of its own (reads [`COPIES`]).
+/// For [`Check::applies`]: figures of copies of a test, each a process of its own.
 pub fn of_copies(subject: &Subject) -> bool {
     measured(subject) && subject.condition(COPIES).is_some()
 }
 
-/// For [`Check::applies`]: figures whose threads are pinned (reads [`CPUS`]).
+/// For [`Check::applies`]: figures whose threads are pinned.
 pub fn pinned(subject: &Subject) -> bool {
     measured(subject) && !subject.thread_cpus().is_empty()
 }
 
-/// For [`Check::applies`]: figures of what memory controllers count (reads [`TRAFFIC_PART`]).
+/// For [`Check::applies`]: figures of what memory controllers count.
 pub fn of_counters(subject: &Subject) -> bool {
     measured(subject) && subject.condition(TRAFFIC_PART).is_some()
 }
 
-/// For [`Check::applies`]: figures of two tasks that wake one another in turn (reads [`HOP_WAY`]). Each waits for the other
-/// by nature, on one CPU even on its run queue.
+/// For [`Check::applies`]: figures of two tasks that wake one another in turn. Each waits for the other by
+/// nature, on one CPU even on its run queue.
 pub fn hops(subject: &Subject) -> bool {
     measured(subject) && subject.condition(HOP_WAY).is_some()
 }
 
-/// For [`Check::applies`]: those of them that count round trips (reads [`HOP_WAY`] and [`WAKER_BUSY`]).
+/// For [`Check::applies`]: those of them that count round trips.
 pub fn counts_hops(subject: &Subject) -> bool {
     hops(subject) && subject.condition(WAKER_BUSY).is_none()
 }
 
-/// For [`Check::applies`]: figures of the time that CPUs lose to others (reads [`NOISE`]).
+/// For [`Check::applies`]: figures of the time that CPUs lose to others.
 pub fn of_noise(subject: &Subject) -> bool {
     measured(subject) && subject.condition(NOISE).is_some()
 }
 
-/// For [`Check::applies`]: figures of work, which are wrong by what others take from the CPUs or do to their speed (reads
-/// [`NOISE`] and [`TIMELESS`]). Of noise that is the figure itself: its explanation tells who took how much. What is counted,
-/// and would be the same on a slower machine, is not wrong by it.
+/// For [`Check::applies`]: figures of work, which are wrong by what others take from the CPUs or do to their
+/// speed. Of noise that is the figure itself: its explanation tells who took how much. What is counted, and
+/// would be the same on a slower machine, is not wrong by it.
 pub fn of_work(subject: &Subject) -> bool {
     measured(subject) && subject.condition(NOISE).is_none() && subject.condition(TIMELESS) != Some(true)
 }

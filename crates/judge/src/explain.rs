@@ -39,19 +39,21 @@ mod switch;
 mod walk;
 mod write_allocate;
 
-use figure::{Figure, Outcome, Record, Verdict, format};
+use figure::{Explanation, Figure, Outcome, Record, Severity, Verdict, format};
 
 use crate::audited::is_audited;
+use crate::cases::{Case, General};
 use crate::check::Subject;
 use crate::relations::traffic::{StorePair, traffic};
+use crate::values::Amount;
 
-/// A rule: says one sentence about a figure, if its predicate holds.
+/// A rule: one case of a figure, if its predicate holds.
 #[derive(Debug)]
 pub struct Rule {
-    /// Its own: its file's, and what tells it from others there.
+    /// Its name: its file's, and what distinguishes it from others there.
     pub name: &'static str,
     /// The rule: pure.
-    pub says: fn(&Subject) -> Option<String>,
+    pub says: fn(&Subject) -> Option<Case>,
 }
 
 /// The rules, the most specific first.
@@ -129,64 +131,60 @@ const SUSPECTS: &[&str] = &[
     "frequency",
 ];
 
-/// Writes `why` on every measured figure of a judged record.
+/// Writes the explanations of every measured figure of a judged record.
 pub(crate) fn explain(record: &mut Record) {
-    let sentences: Vec<_> = record.figures.iter().map(|figure| why(&Subject { figure, record })).collect();
-    for (figure, why) in record.figures.iter_mut().zip(sentences) {
-        figure.why = why;
+    let all: Vec<_> = record.figures.iter().map(|figure| explanations(&Subject { figure, record })).collect();
+    for (figure, explanations) in record.figures.iter_mut().zip(all) {
+        figure.explanations = explanations;
     }
 }
 
-/// Why the figure of a judged record is what it is; `None` without a value.
-pub fn why(subject: &Subject) -> Option<String> {
-    subject.figure.value?;
+/// Why the figure of a judged record is what it is; nothing without a value.
+pub fn explanations(subject: &Subject) -> Vec<Explanation> {
+    if subject.figure.value.is_none() {
+        return Vec::new();
+    }
+    let about =
+        |(rule, case): (&str, Case)| case.explanation(rule, Severity::Note, vec![subject.figure.id.clone()]);
+    cases(subject).into_iter().map(about).collect()
+}
+
+/// The cases with the names of their rules, at most [`MOST`].
+fn cases<'a>(subject: &Subject) -> Vec<(&'a str, Case)> {
     // Other figures of the record, conditions and rounds are not of one run there, and nothing else is known.
     if is_audited(subject) {
         return audited::says(subject);
     }
-    let cause = cause::says(subject);
+    let cause = cause::says(subject).map(|cause| ("cause", Case::from(cause)));
     if cause.is_some() && subject.figure.verdict == Some(Verdict::Invalid) {
-        // Where the placement is the cause, the topology is the cause of that.
-        let placed = cause::is(subject, "placement-dependent").then(|| switch::placed(subject)).flatten();
-        return cause.map(|cause| {
-            placed.map_or(cause.clone(), |placed| format!("{cause} Over all rounds {placed}."))
-        });
+        return Vec::from_iter(cause);
     }
-    // That what is computed from a load is no better than the load, is told of the load.
-    let echo = cause.clone().filter(|_| http::is_computed(subject) && cause::is(subject, "inputs"));
-    let mut sentences: Vec<String> = cause.filter(|_| echo.is_none()).into_iter().collect();
-    let room = MOST - sentences.len();
-    let explained: Vec<_> = RULES.iter().filter_map(|rule| (rule.says)(subject)).take(room).collect();
-    let peak = peak::says(subject);
-    if explained.is_empty() && sentences.is_empty() && !peak::is_reached(subject) {
-        sentences.push(echo.unwrap_or_else(|| unexplained(subject.figure)));
+    // A figure that is computed from a load is as good as the load, whose own explanation says so.
+    let is_echo = http::is_computed(subject) && cause::is(subject, "inputs");
+    let (echo, mut cases) = if is_echo { (cause, Vec::new()) } else { (None, Vec::from_iter(cause)) };
+    let room = MOST - cases.len();
+    let explained: Vec<_> =
+        RULES.iter().filter_map(|rule| Some((rule.name, (rule.says)(subject)?))).take(room).collect();
+    let peak = peak::says(subject).map(|case| ("peak", case));
+    if explained.is_empty() && cases.is_empty() && !peak::is_reached(subject) {
+        cases.push(echo.unwrap_or_else(|| ("unexplained", unexplained(subject.figure).into())));
     }
-    sentences.extend(explained);
-    if sentences.len() < MOST {
-        sentences.extend(peak);
-    }
-    Some(sentences.join(" "))
+    cases.extend(explained);
+    cases.extend(peak);
+    cases.truncate(MOST);
+    cases
 }
 
-/// What is left to say when no rule speaks.
-fn unexplained(figure: &Figure) -> String {
-    let passed: Vec<&str> = figure
-        .checks
-        .iter()
-        .filter(|check| check.outcome == Outcome::Pass)
-        .map(|check| check.id.as_str())
-        .filter(|id| SUSPECTS.contains(id))
-        .collect();
-    if passed.is_empty() {
-        "Unexplained; nothing could be ruled out.".to_owned()
-    } else {
-        format!("Unexplained; ruled out: {}.", passed.join(", "))
-    }
+/// What is left to say when no rule holds.
+fn unexplained(figure: &Figure) -> General {
+    let passed = figure.checks.iter().filter(|check| check.outcome == Outcome::Pass);
+    let suspects = passed.map(|check| check.id.clone()).filter(|id| SUSPECTS.contains(&id.as_str()));
+    General::Unexplained { ruled_out: suspects.collect() }
 }
 
 /// Whether another figure's number may be used to explain.
 fn usable(figure: &Figure) -> bool {
-    figure.value.is_some() && figure.verdict != Some(Verdict::Invalid)
+    figure.is_usable()
 }
 
 /// [`crate::relations::partner::find`], among usable figures.
@@ -212,6 +210,11 @@ fn value(figure: &Figure) -> String {
 /// The figure's declared traffic with its unit.
 fn moved(figure: &Figure) -> String {
     traffic(figure).map_or_else(|| "unknown traffic".to_owned(), |traffic| amount(traffic, figure))
+}
+
+/// The figure's declared traffic in its unit.
+fn traffic_amount(figure: &Figure) -> Option<Amount> {
+    traffic(figure).map(|value| Amount { value, unit: figure.unit.clone() })
 }
 
 /// Whether `a` and `b` differ by at most `tolerance` of `b`.

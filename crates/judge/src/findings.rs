@@ -20,8 +20,9 @@ use std::collections::BTreeMap;
 
 use figure::causes;
 use figure::evidence::{MEMORY_LIMITED_BY, PAGES_ASKED, PAGES_HUGE_SHARE, SIMD};
-use figure::{Figure, Finding, Reading, Record, Severity, Status, Unit, Verdict, format};
+use figure::{Explanation, Figure, Reading, Record, Severity, Status, Unit, Verdict, format};
 
+use crate::cases::{Case, General};
 use crate::check::Subject;
 use crate::explain;
 use crate::relations::partner::{self, NON_TEMPORAL, is_headline, kernel, same_arrays, stores};
@@ -37,7 +38,7 @@ const MOST_CAUSES: usize = 2;
 const PAGE_GAIN: f64 = 0.03;
 
 /// The findings of a judged record, most important first.
-pub(crate) fn findings(record: &Record) -> Vec<Finding> {
+pub(crate) fn findings(record: &Record) -> Vec<Explanation> {
     let mut findings = Vec::new();
     findings.extend(causes(record, Verdict::Invalid));
     findings.extend(audited::audited(record));
@@ -72,47 +73,38 @@ pub(crate) fn findings(record: &Record) -> Vec<Finding> {
     all
 }
 
-fn finding(severity: Severity, text: String, figures: &[&Figure]) -> Finding {
-    Finding { text, severity, figures: figures.iter().map(|figure| figure.id.clone()).collect() }
+fn finding(severity: Severity, text: String, figures: &[&Figure]) -> Explanation {
+    Explanation { claim: text, severity, figures: ids(figures), ..Explanation::default() }
+}
+
+fn ids(figures: &[&Figure]) -> Vec<String> {
+    figures.iter().map(|figure| figure.id.clone()).collect()
 }
 
 /// Figures of one verdict by their first cause, the commonest first.
-fn causes(record: &Record, verdict: Verdict) -> Vec<Finding> {
+fn causes(record: &Record, verdict: Verdict) -> Vec<Explanation> {
     let judged = record.figures.iter().filter(|figure| figure.verdict.is_some()).count();
     let groups = causes::groups(record.figures.iter().filter(|figure| figure.verdict == Some(verdict)));
     let others: Vec<String> =
         groups.iter().skip(MOST_CAUSES).map(|group| format!("{} {}", group.cause, group.count())).collect();
     let last = groups.len().min(MOST_CAUSES).saturating_sub(1);
-    let shown = groups.iter().take(MOST_CAUSES).enumerate();
-    shown
-        .filter_map(|(at, group)| {
-            let figures: Vec<&Figure> = group.figures().collect();
-            let reason = causes::first_reason(figures.first()?)?;
-            let are = if group.count() == 1 { "is" } else { "are" };
-            let computed = match group.following.len() {
-                0 => String::new(),
-                following => format!(", {following} of them computed from others"),
-            };
-            let count = format!(
-                "{} of {} {are} {verdict}{computed}",
-                group.count(),
-                format::counted(judged, "figure")
-            );
-            let severity = match verdict {
-                Verdict::Invalid => Severity::Error,
-                Verdict::Suspect => Severity::Warning,
-                Verdict::Unverified | Verdict::Valid => Severity::Note,
-            };
-            let fix = reason.fix.as_deref().filter(|_| severity > Severity::Note);
-            let fix = fix.map_or_else(String::new, |fix| format!(" Fix: {}.", sentence(fix)));
-            let more = match others.is_empty() || at < last {
-                true => String::new(),
-                false => format!(" For other reasons: {}.", others.join(", ")),
-            };
-            let text = format!("{count}: {} ({}).{fix}{more}", sentence(&reason.detail), group.cause);
-            Some(finding(severity, text, &figures))
-        })
-        .collect()
+    let explained = |(at, group): (usize, &causes::Group)| {
+        let figures: Vec<&Figure> = group.figures().collect();
+        let reason = causes::first_reason(figures.first()?)?;
+        let case = General::Verdicts {
+            verdict,
+            count: group.count(),
+            judged,
+            computed: group.following.len(),
+            check: group.cause.clone(),
+            detail: sentence(&reason.detail).to_owned(),
+            others: if at == last { others.clone() } else { Vec::new() },
+            fix: reason.fix.filter(|_| verdict != Verdict::Unverified),
+        };
+        let severity = case.severity();
+        Some(Case::from(case).explanation("verdicts", severity, ids(&figures)))
+    };
+    groups.iter().take(MOST_CAUSES).enumerate().filter_map(explained).collect()
 }
 
 fn sentence(text: &str) -> &str {
@@ -136,7 +128,7 @@ fn pairs(record: &Record) -> Vec<StorePair<'_>> {
 
 /// What the memory really moves: the figure with the most traffic. Estimated traffic counts only where the
 /// non-temporal twin shows that the write-allocate takes place.
-fn moves(record: &Record) -> Option<Finding> {
+fn moves(record: &Record) -> Option<Explanation> {
     let peak = record.machine.memory.peak.value();
     let trusted = |figure: &&Figure| {
         per_counted(figure) == Some(1.0)
@@ -168,13 +160,13 @@ fn moves(record: &Record) -> Option<Finding> {
 }
 
 /// What mixes of reads and writes show, and each curve of latency under load.
-fn mixes_and_loads(record: &Record) -> Vec<Finding> {
+fn mixes_and_loads(record: &Record) -> Vec<Explanation> {
     let told = explain::by_mix::finding(record).into_iter().chain(explain::loaded::findings(record));
     told.map(|(text, figures)| finding(Severity::Note, text, &figures)).collect()
 }
 
 /// What regular stores hide, over all kernels.
-fn write_allocate(record: &Record) -> Option<Finding> {
+fn write_allocate(record: &Record) -> Option<Explanation> {
     let pairs = pairs(record);
     let gains: Vec<f64> = pairs.iter().filter_map(StorePair::gain).collect();
     let (least, most) = (gains.iter().copied().reduce(f64::min)?, gains.iter().copied().reduce(f64::max)?);
@@ -200,7 +192,7 @@ fn write_allocate(record: &Record) -> Option<Finding> {
 }
 
 /// Arrays that are smaller than they should be, or could not be doubled.
-fn short_memory(record: &Record) -> Option<Finding> {
+fn short_memory(record: &Record) -> Option<Explanation> {
     let limited = |figure: &&Figure| {
         figure.evidence.get(MEMORY_LIMITED_BY).value().is_some_and(|limit| !limit.is_empty())
     };
@@ -212,33 +204,35 @@ fn short_memory(record: &Record) -> Option<Finding> {
 }
 
 /// Figures without a value, by reason, the commonest first.
-fn missing(record: &Record) -> Vec<Finding> {
+fn missing(record: &Record) -> Vec<Explanation> {
     let mut by_reason: BTreeMap<(&str, &str), Vec<&Figure>> = BTreeMap::new();
     for figure in &record.figures {
         let status = match figure.status {
             Status::Measured => continue,
-            Status::NotAvailable => "not available",
+            Status::NotAvailable => "not-available",
             Status::Failed => "failed",
-            Status::Interrupted => "not measured",
+            Status::Interrupted => "interrupted",
         };
         let reason = figure.reason.as_deref().unwrap_or("no reason recorded");
         by_reason.entry((status, reason)).or_default().push(figure);
     }
-    let told = |((status, reason), figures): ((&str, &str), Vec<&Figure>)| {
-        let who = match figures.as_slice() {
-            [only] => format!("{} is {status}", only.id).replace("is failed", "failed"),
-            several => format!("{} figures are {status}", several.len()).replace("are failed", "failed"),
-        };
-        let severity = if status == "not available" { Severity::Note } else { Severity::Warning };
-        finding(severity, format!("{who}: {}.", sentence(reason)), &figures)
-    };
     let mut groups: Vec<_> = by_reason.into_iter().collect();
     groups.sort_by_key(|(_, figures)| std::cmp::Reverse(figures.len()));
-    groups.into_iter().take(MOST_CAUSES).map(told).collect()
+    let explained = |((status, reason), figures): ((&str, &str), Vec<&Figure>)| {
+        let (count, reason) = (figures.len(), sentence(reason).to_owned());
+        let case = match status {
+            "not-available" => General::NotAvailable { count, reason },
+            "failed" => General::Failed { count, reason },
+            _ => General::NotMeasured { count, reason },
+        };
+        let severity = case.severity();
+        Case::from(case).explanation("missing", severity, ids(&figures))
+    };
+    groups.into_iter().take(MOST_CAUSES).map(explained).collect()
 }
 
 /// The gain by larger pages, where a kernel was measured with two sorts of pages.
-fn pages(record: &Record) -> Option<Finding> {
+fn pages(record: &Record) -> Option<Explanation> {
     let pages = |figure: &Figure| figure.conditions.get(PAGES_ASKED);
     let headlines = || record.figures.iter().filter(|figure| sound(figure) && is_headline(figure));
     let (small, large, gain) = headlines()

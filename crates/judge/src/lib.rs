@@ -6,6 +6,7 @@
 //! that is not a pass names the cause; `order` says which check can follow from which.
 
 pub mod audited;
+pub mod cases;
 pub mod check;
 pub mod checks;
 pub mod explain;
@@ -17,6 +18,7 @@ mod others;
 pub mod relations;
 mod servers;
 pub mod terms;
+mod values;
 
 use std::collections::HashMap;
 
@@ -70,7 +72,7 @@ fn sources_first(figures: &[Figure]) -> Vec<usize> {
 }
 
 /// What a study of HTTP servers answers: sentences from figures as they are judged, among the findings of [`judge`].
-pub fn study_of_servers(record: &Record) -> Vec<figure::Finding> {
+pub fn study_of_servers(record: &Record) -> Vec<figure::Explanation> {
     findings::study_of_servers(record)
 }
 

@@ -17,18 +17,18 @@ pub use figure::loads::{
     ASKED, CLOSED, DOUBLED, FULL, HEADROOM, LONGEST, MEDIAN, P99, RATE, REFUSAL, SATURATION, Used, list,
 };
 
-/// For [`Check::applies`](crate::check::Check::applies): loads (reads [`WHAT`]).
+/// For [`Check::applies`](crate::check::Check::applies): loads.
 pub fn of_load(subject: &Subject) -> bool {
     measured(subject) && is_load(subject)
 }
 
-/// For [`Check::applies`](crate::check::Check::applies): loads of a server, not of our null responder, which is there to show the
-/// client's limit (reads [`WHAT`] and [`SUBJECT`]).
+/// For [`Check::applies`](crate::check::Check::applies): loads of a server, not of our null responder, which
+/// is there to show the client's limit.
 pub fn of_server(subject: &Subject) -> bool {
     of_load(subject) && !is_ceiling(subject.figure)
 }
 
-/// Whether the figure is of an HTTP load at all, measured or computed (reads [`WHAT`]).
+/// Whether the figure is of an HTTP load at all, measured or computed.
 pub fn is_load(subject: &Subject) -> bool {
     subject.condition(WHAT).is_some()
 }
@@ -38,17 +38,17 @@ pub fn is_ceiling(figure: &Figure) -> bool {
     figure.conditions.get(SUBJECT).as_deref() == Some(CEILING)
 }
 
-/// Whether a request is sent as soon as a connection is free (reads [`PACING`]).
+/// Whether a request is sent as soon as a connection is free.
 pub fn is_closed(subject: &Subject) -> bool {
     subject.condition(PACING).as_deref() == Some(CLOSED)
 }
 
-/// Whether requests are sent at a rate, whatever the server does (reads [`PACING`]).
+/// Whether requests are sent at a rate, whatever the server does.
 pub fn is_open(subject: &Subject) -> bool {
     subject.condition(PACING).is_some_and(|pacing| pacing != CLOSED)
 }
 
-/// Whether the load has one of these goals (reads [`http::GOAL`]).
+/// Whether the load has one of these goals.
 pub fn aims_at(subject: &Subject, goals: &[&str]) -> bool {
     subject.condition(http::GOAL).is_some_and(|goal| goals.contains(&goal.as_str()))
 }
@@ -81,7 +81,7 @@ pub fn sums(figure: &Figure, key: Key<Vec<f64>>) -> Reading<Vec<f64>> {
     })
 }
 
-/// Requests or attempts of the kept rounds that failed in one of these ways (reads `key`, by [`FAILURES`]).
+/// Requests or attempts of the kept rounds that failed in one of these ways.
 pub fn failed(figure: &Figure, key: Key<Vec<f64>>, ways: &[&str]) -> Reading<f64> {
     let of_ways = |counts: Vec<f64>| {
         FAILURES.iter().zip(counts).filter(|(way, _)| ways.contains(way)).map(|(_, count)| count).sum()
@@ -101,30 +101,28 @@ pub fn together<T, const N: usize>(readings: [Reading<T>; N]) -> Reading<[T; N]>
     Reading::or_unknown(values.try_into().ok(), "not all were read")
 }
 
-/// [`loads::cpus`] of a load (reads [`CLIENT_CPUS`](http::CLIENT_CPUS) and [`SERVER_CPUS`](http::SERVER_CPUS)).
+/// [`loads::cpus`] of a load.
 pub fn cpus(subject: &Subject) -> CpuList {
     loads::cpus(subject.figure)
 }
 
-/// [`loads::server_cpus`] of a load (reads [`SERVER_CPUS`](http::SERVER_CPUS) and [`SERVER_ALLOWED`](http::SERVER_ALLOWED)).
+/// [`loads::server_cpus`] of a load.
 pub fn server_cpus(subject: &Subject) -> Reading<CpuList> {
     loads::server_cpus(subject.figure)
 }
 
-/// CPU seconds that the server's CPUs had in the windows, which is what the server's side watches (reads what [`server_cpus`] reads, and
-/// [`SECONDS`]); never 0.
+/// CPU seconds that the server's CPUs had in the windows, which is what the server's side watches; never 0.
 pub fn server_time(subject: &Subject) -> Reading<f64> {
     let cpus = server_cpus(subject).map(|cpus| cpus.len().max(1) as f64);
     cpus.and(subject.figure.sum(SECONDS)).map(|(cpus, seconds)| cpus * seconds.max(f64::MIN_POSITIVE))
 }
 
-/// [`loads::is_apart`] of a load (reads [`AGENT`](http::AGENT) and [`SERVER_APART`](http::SERVER_APART)).
+/// [`loads::is_apart`] of a load.
 pub fn is_apart(subject: &Subject) -> bool {
     loads::is_apart(subject.figure)
 }
 
-/// [`loads::server_used`] of a load (reads what [`server_cpus`], [`cpus`] and [`is_apart`] read,
-/// [`SERVER_USER`](http::SERVER_USER), [`SERVER_SYSTEM`](http::SERVER_SYSTEM), [`SECONDS`] and [`SOFTIRQ`](http::SOFTIRQ)).
+/// [`loads::server_used`] of a load.
 pub fn server_used(subject: &Subject) -> Reading<Used> {
     loads::server_used(subject.figure)
 }
@@ -144,15 +142,15 @@ pub fn ceiling<'a>(subject: &Subject<'a>) -> Option<&'a Figure> {
     })
 }
 
-/// How many times the figure's rate the client reaches with the null responder; `None` where that was not measured (reads
-/// [`CONNECTIONS`], [`KEEPS_ALIVE`] and [`CARRIER`]).
+/// How many times the figure's rate the client reaches with the null responder; `None` where that was not
+/// measured.
 pub fn headroom(subject: &Subject) -> Option<f64> {
     let ratio = ceiling(subject)?.value? / subject.figure.value?;
     Some(ratio).filter(|ratio| ratio.is_finite())
 }
 
-/// Whether the server is at its limit while the client is not, by their CPU time: then it is the server that bounds the rate, and
-/// the ceiling need not be far (reads what [`server_used`] reads, and [`CLIENT_BUSIEST`]).
+/// Whether the server is at its limit while the client is not, by their CPU time: then it is the server that
+/// bounds the rate, and the ceiling need not be far.
 pub fn only_the_server_is_full(subject: &Subject) -> bool {
     let server = server_used(subject).into_value().is_some_and(|used| used.own >= FULL);
     server && subject.typical(CLIENT_BUSIEST).into_value().is_some_and(|busiest| busiest < FULL)

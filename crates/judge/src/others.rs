@@ -81,8 +81,7 @@ fn cpus(count: f64) -> String {
     format!("{}", (count * 100.0).round() / 100.0)
 }
 
-/// Who kept `foreign` of our CPUs busy (reads [`OTHERS_NAMES`], [`OTHERS_PIDS`], [`OTHERS_CPUS`] and [`OTHERS_HIDDEN`]). Unknown where
-/// no round tells, or none of them was visible.
+/// Who kept `foreign` of our CPUs busy. Unknown where no round tells, or none of them was visible.
 pub fn others(subject: &Subject, foreign: f64) -> Reading<Others> {
     let mut all: Vec<Process> = Vec::new();
     let (mut seconds, mut hidden, mut unknown) = (0.0, String::new(), String::from("no round was kept"));

@@ -41,9 +41,9 @@ fn watched(counted: Vec<Figure>, manager: &str) -> Record {
     record
 }
 
-fn told(record: &Record) -> Option<(&str, Severity)> {
-    let told = record.findings.iter().find(|finding| finding.text.starts_with("The calls "));
-    told.map(|finding| (finding.text.as_str(), finding.severity))
+fn told(record: &Record) -> Option<(String, Severity)> {
+    let told = record.findings.iter().find(|finding| finding.text().starts_with("The calls "));
+    told.map(|finding| (finding.text(), finding.severity))
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn the_kernel_s_share_bounds_what_could_be_gained() {
             record.figures[0].evidence.put(PROGRAM_SYSTEM, system);
         }
         judge::judge(&mut record);
-        record.findings[0].text.clone()
+        record.findings[0].text()
     };
     let text = first(Some(2.4));
     assert!(

@@ -5,7 +5,7 @@ use crate::relations_records::*;
 use figure::evidence::*;
 use figure::host::LogicalCpu;
 use figure::series::{Coordinate, CoordinateValue};
-use figure::{Better, Figure, Finding, Outcome, Record, Severity, Unit, Verdict};
+use figure::{Better, Explanation, Figure, Outcome, Record, Severity, Unit, Verdict};
 
 /// The figure of a pair: eight rounds around `value`, 1 % wide; both CPUs at one clock.
 fn pair(a: u32, b: u32, class: &str, value: f64) -> Figure {
@@ -87,26 +87,28 @@ pub fn judged(mut record: Record) -> Record {
     record
 }
 
-fn told(record: &Record) -> Option<&Finding> {
+fn told(record: &Record) -> Option<&Explanation> {
     record
         .findings
         .iter()
-        .find(|finding| finding.text.contains("topology") || finding.text.contains("far apart"))
+        .find(|finding| finding.text().contains("topology") || finding.text().contains("far apart"))
 }
 
 #[track_caller]
 fn contradicts(record: &Record, words: &[&str]) {
     let finding = told(record).expect("a finding");
-    assert_eq!(finding.severity, Severity::Warning, "{}", finding.text);
+    assert_eq!(finding.severity, Severity::Warning, "{}", finding.text());
     assert!(!finding.figures.is_empty());
-    words.iter().for_each(|word| assert!(finding.text.contains(word), "no '{word}' in: {}", finding.text));
+    words
+        .iter()
+        .for_each(|word| assert!(finding.text().contains(word), "no '{word}' in: {}", finding.text()));
 }
 
 #[track_caller]
 fn agrees(record: &Record) {
     let finding = told(record).expect("a finding");
-    assert_eq!(finding.severity, Severity::Note, "{}", finding.text);
-    assert!(finding.text.starts_with("Nothing contradicts the topology"), "{}", finding.text);
+    assert_eq!(finding.severity, Severity::Note, "{}", finding.text());
+    assert!(finding.text().starts_with("Nothing contradicts the topology"), "{}", finding.text());
 }
 
 #[track_caller]
@@ -146,7 +148,7 @@ fn a_server_that_is_what_it_says() {
     for class in ["smt", "llc", "socket"] {
         assert_eq!(outcome_of(&record, class), Some(Outcome::Pass), "{class}");
     }
-    let why = |id: &str| record.figure(id).unwrap().why.clone().unwrap();
+    let why = |id: &str| record.figure(id).unwrap().why().unwrap();
     let pair = why("system.cores.0-1");
     assert!(
         pair.contains("Advertised: share an L3 of 32 MiB")
@@ -183,9 +185,9 @@ fn cores_that_are_hardware_threads() {
         &["suggests hardware threads of one core, or complexes of two cores: CPUs 0-1; 2-3"],
     );
     assert_eq!(outcome_of(&record, "llc"), Some(Outcome::Warn));
-    let why = record.figure("system.cores.0-1").unwrap().why.clone().unwrap();
+    let why = record.figure("system.cores.0-1").unwrap().why().unwrap();
     assert!(why.contains("of the nearer of two groups of such pairs; the farther takes 4"), "{why}");
-    let far = record.figure("system.cores.0-2").unwrap().why.clone().unwrap();
+    let far = record.figure("system.cores.0-2").unwrap().why().unwrap();
     assert!(far.contains("of the farther of two groups"), "{far}");
     // At 28 ns no hardware threads, but apart all the same; at 40 ns nothing.
     contradicts(&hidden_threads(27.5), &["as if there were 2 last-level caches: CPUs 0-1; 2-3"]);
@@ -231,7 +233,7 @@ fn a_cache_that_is_hidden() {
     for class in ["llc", "package"] {
         assert_eq!(outcome_of(&record, class), Some(Outcome::Warn), "{class}");
     }
-    let why = record.figure("system.cores.0-2").unwrap().why.clone().unwrap();
+    let why = record.figure("system.cores.0-2").unwrap().why().unwrap();
     assert!(
         why.contains("But 2 pairs of cores that share a last-level cache (") && why.contains("are as near"),
         "{why}"
@@ -287,7 +289,7 @@ fn noise_is_no_topology() {
         }
     }
     let lone = judged(matrix(5, |_, _| "llc", |a, b| if (a, b) == (0, 1) { 200.0 } else { 48.0 }));
-    let why = lone.figure("system.cores.0-1").unwrap().why.clone().unwrap();
+    let why = lone.figure("system.cores.0-1").unwrap().why().unwrap();
     assert!(why.contains("Not explained: 4.17x the median of the other 9 pairs"), "{why}");
 }
 
@@ -345,8 +347,8 @@ fn a_slow_or_busy_cpu_is_no_topology() {
         .collect();
     let hybrid = judged(hybrid);
     let pair = hybrid.figure("system.cores.0-4").unwrap();
-    assert_eq!(pair.verdict, Some(Verdict::Suspect), "{:?}", pair.why);
-    assert!(pair.why.as_deref().unwrap().contains("not held against other pairs"), "{:?}", pair.why);
+    assert_eq!(pair.verdict, Some(Verdict::Suspect), "{:?}", pair.why());
+    assert!(pair.why().as_deref().unwrap().contains("not held against other pairs"), "{:?}", pair.why());
     agrees(&hybrid);
 }
 
@@ -355,7 +357,7 @@ fn one_pair_has_published_tables_to_be_held_against() {
     let alone = |class: &'static str, takes: f64| {
         let record = judged(matrix(2, |_, _| class, |_, _| takes));
         assert!(told(&record).is_none(), "nothing to compare");
-        record.figure("system.cores.0-1").unwrap().why.clone().unwrap()
+        record.figure("system.cores.0-1").unwrap().why().unwrap()
     };
     let says = |class, takes, words: &str| {
         let why = alone(class, takes);
@@ -378,9 +380,9 @@ fn one_pair_has_published_tables_to_be_held_against() {
         |a, _| if a == 0 { "llc" } else { "socket" },
         |a, _| if a == 0 { 48.0 } else { 110.0 },
     ));
-    let why = two.figure("system.cores.1-2").unwrap().why.clone().unwrap();
+    let why = two.figure("system.cores.1-2").unwrap().why().unwrap();
     assert!(why.contains("The only such pair; beside it 2 pairs of cores that share"), "{why}");
-    let class = two.figure("system.cores.socket").unwrap().why.clone().unwrap();
+    let class = two.figure("system.cores.socket").unwrap().why().unwrap();
     assert!(class.starts_with("The only such pair; cores that share a last-level cache take 0."), "{class}");
 }
 
@@ -392,14 +394,14 @@ fn a_machine_that_shows_nothing_is_not_contradicted() {
     let finding = told(&record).unwrap();
     assert_eq!(finding.severity, Severity::Note);
     assert!(
-        finding.text.contains("what CPUs 0-3 share is not shown, and a line takes 4.36x"),
+        finding.text().contains("what CPUs 0-3 share is not shown, and a line takes 4.36x"),
         "{}",
-        finding.text
+        finding.text()
     );
     assert_eq!(outcome_of(&record, "unknown"), Some(Outcome::Unknown));
     let mut near = matrix(4, |_, _| "unknown", |_, _| 48.0);
     near.machine.topology.unknown = Some("no topology directory".to_owned());
-    assert!(told(&judged(near)).unwrap().text.starts_with("No groups of CPUs are far apart: 6 pairs"));
+    assert!(told(&judged(near)).unwrap().text().starts_with("No groups of CPUs are far apart: 6 pairs"));
 }
 
 #[test]

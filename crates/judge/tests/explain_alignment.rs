@@ -125,8 +125,8 @@ fn one_finding_tells_the_sweep() {
     let finding = |record: &Record| {
         let mut record = record.clone();
         judge::judge(&mut record);
-        let found = record.findings.into_iter().find(|finding| finding.text.starts_with("Alignment: "));
-        found.map(|finding| (finding.text, finding.figures))
+        let found = record.findings.into_iter().find(|finding| finding.text().starts_with("Alignment: "));
+        found.map(|finding| (finding.text(), finding.figures))
     };
     let (text, figures) = finding(&record).unwrap();
     assert_eq!(

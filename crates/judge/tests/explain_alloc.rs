@@ -48,8 +48,7 @@ fn judged(mut record: Record) -> Record {
 
 /// The findings, one to a line.
 fn findings(figures: Vec<Vec<Figure>>) -> String {
-    let texts: Vec<String> =
-        judged(of(figures)).findings.iter().map(|finding| finding.text.clone()).collect();
+    let texts: Vec<String> = judged(of(figures)).findings.iter().map(|finding| finding.text()).collect();
     texts.join("\n")
 }
 

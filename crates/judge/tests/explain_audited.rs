@@ -20,7 +20,7 @@ fn printed(id: &str, tool: &str, unit: Unit, value: f64) -> Figure {
 
 fn nothing(record: &Record, id: &str) {
     let figure = record.figure(id).unwrap();
-    assert_eq!(judge::explain::why(&judge::check::Subject { figure, record }), None, "{id}");
+    assert_eq!(judge::explain::explanations(&judge::check::Subject { figure, record }), [], "{id}");
 }
 
 #[test]

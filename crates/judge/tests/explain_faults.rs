@@ -122,7 +122,7 @@ fn findings(gain: f64, mechanism: &Record) -> Vec<(String, Severity)> {
     let price = measured("faults.prices.minor.write", Unit::NANOSECONDS, 1500.0);
     let mut record = record([vec![answer, price], mechanism.figures.clone()].concat());
     judge::judge(&mut record);
-    record.findings.into_iter().map(|finding| (finding.text, finding.severity)).collect()
+    record.findings.into_iter().map(|finding| (finding.text(), finding.severity)).collect()
 }
 
 #[track_caller]

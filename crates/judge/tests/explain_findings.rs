@@ -10,7 +10,7 @@ fn findings(mut record: Record) -> Vec<(Severity, String, usize)> {
     record
         .findings
         .into_iter()
-        .map(|finding| (finding.severity, finding.text, finding.figures.len()))
+        .map(|finding| (finding.severity, finding.text(), finding.figures.len()))
         .collect()
 }
 

@@ -107,7 +107,7 @@ pub fn two(fast: f64, slow: f64) -> Record {
 /// The findings of the study, one to a line. They take the verdicts as they are.
 fn findings(record: &Record) -> String {
     let texts: Vec<String> =
-        judge::study_of_servers(record).into_iter().map(|finding| finding.text).collect();
+        judge::study_of_servers(record).into_iter().map(|finding| finding.text()).collect();
     texts.join("\n")
 }
 

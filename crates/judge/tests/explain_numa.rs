@@ -165,7 +165,7 @@ fn an_invalid_cell_explains_nothing() {
 fn the_cost_of_remote_memory_is_a_finding() {
     let finding = |mut record: Record| {
         judge::judge(&mut record);
-        let texts: Vec<String> = record.findings.into_iter().map(|finding| finding.text).collect();
+        let texts: Vec<String> = record.findings.into_iter().map(|finding| finding.text()).collect();
         texts.iter().find(|text| text.starts_with("Memory of another node")).cloned()
     };
     let mut far = two_packages();

@@ -54,8 +54,7 @@ fn why(record: &Record, id: &str) -> String {
 }
 
 fn judge_why(record: &Record, id: &str) -> String {
-    let figure = record.figure(id).unwrap_or_else(|| panic!("{id}"));
-    judge::explain::why(&judge::check::Subject { figure, record }).unwrap()
+    crate::relations_records::why(record, id)
 }
 
 #[test]
@@ -265,7 +264,7 @@ fn the_studys_rate_at_this_machines_price() {
     let findings = |figures: Vec<Figure>| {
         let mut record = record(figures);
         judge::judge(&mut record);
-        record.findings.into_iter().map(|finding| finding.text).collect::<Vec<_>>().join("\n")
+        record.findings.into_iter().map(|finding| finding.text()).collect::<Vec<_>>().join("\n")
     };
     let told = findings(vec![price("minor.write", 2000.0), in_us(price("major", 100.0))]);
     assert!(

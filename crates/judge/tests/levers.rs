@@ -53,7 +53,7 @@ pub fn judged(figures: Vec<Figure>) -> Record {
 #[track_caller]
 fn says(figures: Vec<Figure>, sentences: &[&str]) {
     let record = judged(figures);
-    let told: Vec<&str> = record.findings.iter().map(|finding| finding.text.as_str()).collect();
+    let told: Vec<String> = record.findings.iter().map(|finding| finding.text()).collect();
     for sentence in sentences {
         assert!(told.iter().any(|text| text.contains(sentence)), "{sentence}: {told:#?}");
     }
@@ -115,20 +115,20 @@ fn a_lever_that_did_not_take_is_void_with_the_cause() {
     assert!(detail.contains("managed by jemalloc, and this is a lever of glibc's malloc"), "{detail}");
     assert_eq!(record.figure("faults.prove.cpu.bounded").unwrap().verdict, Some(Verdict::Invalid));
     assert!(
-        record.findings.iter().all(|finding| !finding.text.contains("bounded helps")),
+        record.findings.iter().all(|finding| !finding.text().contains("bounded helps")),
         "{:?}",
         record.findings
     );
 
     let record = judged(vec![base(), tried("bounded", 1.0, 100e6, 1000.0, 600.0)]);
     assert_eq!(check(&record, "bounded").0, Outcome::Unknown);
-    let why = record.figure("faults.prove.cpu.bounded").unwrap().why.clone().unwrap();
+    let why = record.figure("faults.prove.cpu.bounded").unwrap().why().unwrap();
     assert!(why.contains("Void: the program asks the kernel for memory as often"), "{why}");
     says(record.figures, &["With bounded the program asks the kernel for memory as often as without it"]);
 
     let record = judged(vec![base(), tried("bounded", 1.0, 100e6, 1000.0, 6.0)]);
     assert_eq!(check(&record, "bounded"), (Outcome::Pass, "it took: munmap: 6 instead of 600".to_owned()));
-    let why = record.figure("faults.prove.cpu.bounded").unwrap().why.clone().unwrap();
+    let why = record.figure("faults.prove.cpu.bounded").unwrap().why().unwrap();
     assert!(why.starts_with("Helps: 0.500x [") && why.contains("(munmap: 6 instead of 600)"), "{why}");
     assert!(
         record
@@ -161,7 +161,7 @@ fn what_nobody_counted_is_no_reason_to_doubt_a_lever() {
     let mut uncounted = tried("bounded", 1.0, 110e6, 1000.0, 6.0);
     uncounted.evidence.put_unknown(LEVER_CALLS, "run truebench as root");
     let record = judged(vec![base(), uncounted]);
-    let why = record.figure("faults.prove.cpu.bounded").unwrap().why.clone().unwrap();
+    let why = record.figure("faults.prove.cpu.bounded").unwrap().why().unwrap();
     let counts = "the CPU time, 1.100x the memory, 1.000x the page faults.";
     assert!(why.contains(counts) && why.contains("Helps: 0.500x ["), "{why}");
 }
@@ -177,8 +177,8 @@ fn starts_that_cannot_decide_ask_for_more_rounds() {
     let more = "More rounds may decide on both (--rounds 30).";
     says(vec![base(), wide([0.8, 1.1, 0.85, 1.08, 0.9, 1.05])], &[more]);
     let told = judged(vec![base(), wide([1.0; 6])]).findings;
-    assert!(told.iter().all(|finding| !finding.text.contains("More rounds")), "{told:#?}");
-    let text = &told.iter().find(|finding| finding.text.contains("is no benefit")).unwrap().text;
+    assert!(told.iter().all(|finding| !finding.text().contains("More rounds")), "{told:#?}");
+    let text = &told.iter().find(|finding| finding.text().contains("is no benefit")).unwrap().text();
     assert!(text.starts_with("Tried: both is no benefit"), "{text}");
 }
 
@@ -190,7 +190,7 @@ fn what_is_disturbed_gives_no_advice() {
     }
     let record = judged(vec![disturbed, tried("bounded", 1.0, 100e6, 9.0, 6.0)]);
     assert_eq!(record.figure("faults.prove.cpu.base").unwrap().verdict, Some(Verdict::Invalid));
-    assert!(record.findings.iter().all(|finding| !finding.text.contains("helps")), "{:?}", record.findings);
+    assert!(record.findings.iter().all(|finding| !finding.text().contains("helps")), "{:?}", record.findings);
 }
 
 #[test]

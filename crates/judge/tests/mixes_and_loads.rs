@@ -9,7 +9,7 @@ use judge::check::Answer;
 
 fn texts(mut record: Record) -> String {
     judge::judge(&mut record);
-    record.findings.iter().map(|finding| finding.text.as_str()).collect::<Vec<_>>().join("\n")
+    record.findings.iter().map(|finding| finding.text()).collect::<Vec<_>>().join("\n")
 }
 
 /// A walk in a mix by 48 threads.

@@ -39,7 +39,7 @@ fn told(figures: Vec<Figure>) -> Option<String> {
     record
         .findings
         .into_iter()
-        .map(|finding| finding.text)
+        .map(|finding| finding.text())
         .find(|text| text.contains("CPU time with") || text.contains("CPU time for"))
 }
 
@@ -107,8 +107,7 @@ fn too_little_gives_no_winner() {
 
 #[test]
 fn what_the_time_is_made_of_is_told() {
-    let why =
-        |record: &Record, name: &str| record.figure(&format!("alloc.try.cpu.{name}")).unwrap().why.clone();
+    let why = |record: &Record, name: &str| record.figure(&format!("alloc.try.cpu.{name}")).unwrap().why();
     let mut all = record(vec![
         first(),
         tried("kernel", 2.4, 0.5, 100e6, 90_000.0),

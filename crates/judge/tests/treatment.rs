@@ -84,7 +84,7 @@ fn effect(record: &Record) -> Option<Effect> {
 }
 
 fn advises(record: &Record) -> bool {
-    record.findings.iter().any(|finding| finding.text.contains("bounded helps"))
+    record.findings.iter().any(|finding| finding.text().contains("bounded helps"))
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_small_effect_under_the_same_load_has_none() {
     assert_eq!(verdict(&record, "faults.levers.faults.bounded"), Some(Verdict::Valid));
     assert_eq!(effect(&record), None);
     assert!(!advises(&record), "{:#?}", record.findings);
-    let counted = record.findings.iter().find(|finding| finding.text.contains("0.027x"));
+    let counted = record.findings.iter().find(|finding| finding.text().contains("0.027x"));
     assert!(counted.is_some(), "the faults are counted all the same: {:#?}", record.findings);
     // Less load, and the same effect stands out.
     let record = proved(loaded(base(), FIRST, [0.3, 0.31]), loaded(lever(0.6), SECOND, [0.31, 0.3]));
@@ -194,10 +194,10 @@ fn conclusion(first: Figure, other: Figure) -> String {
     let mut record = record(vec![first, other]);
     record.machine = machine();
     judge::judge(&mut record);
-    let is_one = |finding: &&figure::Finding| {
-        finding.figures.iter().any(|id| id == "alloc.try.cpu.other") && !finding.text.contains("Fix: ")
+    let is_one = |finding: &&figure::Explanation| {
+        finding.figures.iter().any(|id| id == "alloc.try.cpu.other") && !finding.text().contains("Fix: ")
     };
-    record.findings.iter().find(is_one).expect("a conclusion").text.clone()
+    record.findings.iter().find(is_one).expect("a conclusion").text()
 }
 
 #[test]

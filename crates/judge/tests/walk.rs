@@ -15,7 +15,7 @@ fn judged(figures: Vec<Figure>) -> Record {
 
 fn told(figures: Vec<Figure>) -> String {
     let record = judged(figures);
-    let texts: Vec<String> = record.findings.into_iter().map(|finding| finding.text).collect();
+    let texts: Vec<String> = record.findings.into_iter().map(|finding| finding.text()).collect();
     let of_walk: Vec<&String> =
         texts.iter().filter(|text| text.contains("free d") || text.contains("MALLOC_TRIM")).collect();
     assert_eq!(of_walk.len(), 1, "{texts:?}");
@@ -117,7 +117,7 @@ fn each_step_is_explained_and_nothing_about_time_is_asked() {
             assert!(figure.checks.iter().all(|check| check.id != timed), "{}: {timed}", figure.id);
         }
     }
-    let why = |id: &str| record.figure(&format!("faults.walk.{id}")).unwrap().why.clone().unwrap();
+    let why = |id: &str| record.figure(&format!("faults.walk.{id}")).unwrap().why().unwrap();
     assert_eq!(
         why("dynamic.malloc-a"),
         "malloc a moves the heap's end up by 132 KiB: 8 KiB more in memory, by 2 page faults."
@@ -135,6 +135,6 @@ fn each_step_is_explained_and_nothing_about_time_is_asked() {
         seen.put(WALK_MAPPED, seen.get(WALK_MAPPED).into_value().unwrap() + 4096.0);
     });
     let both = judged(both);
-    let both = both.figure("faults.walk.frozen.free-d").unwrap().why.clone().unwrap();
+    let both = both.figure("faults.walk.frozen.free-d").unwrap().why().unwrap();
     assert!(both.starts_with("free d moves the heap's end down by 140 KiB and maps 4 KiB: "), "{both}");
 }

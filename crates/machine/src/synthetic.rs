@@ -45,7 +45,7 @@ pub fn described(write: fn(&Path) -> io::Result<()>) -> figure::Machine {
     static DESCRIBED: Mutex<BTreeMap<usize, figure::Machine>> = Mutex::new(BTreeMap::new());
     let mut described = DESCRIBED.lock().unwrap_or_else(PoisonError::into_inner);
     let read = || {
-        let root = tempfile::tempdir().expect("a directory");
+        let root = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a directory");
         write(root.path()).expect("a tree");
         describe(&Tree::at(root.path()), &Overrides::default())
     };

@@ -269,8 +269,8 @@ fn told(figure: &Figure) -> String {
             plain_to(&limit.basis, 100)
         ));
     }
-    if let Some(why) = &figure.why {
-        text.push_str(&format!("\n{}", plain(why)));
+    if let Some(why) = figure.why() {
+        text.push_str(&format!("\n{}", plain(&why)));
     }
     for (name, value) in facts(figure).into_iter().filter(|(_, value)| !value.is_empty()) {
         text.push_str(&format!("\n{name}: {value}"));

@@ -44,7 +44,7 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
         for finding in &record.findings {
             let mark = mark::of_severity(finding.severity);
             let mark = if mark == "-" { String::new() } else { format!("{mark} ") };
-            writeln!(out, "- {mark}{}", escaped(&finding.text))?;
+            writeln!(out, "- {mark}{}", escaped(&finding.text()))?;
         }
     }
     let missing = outline::without_value(record);

@@ -1,18 +1,17 @@
-//! Findings in the order in which they matter.
+//! Explanations in the order in which they matter.
 
 use std::collections::BTreeMap;
 
-use figure::record::Finding;
-use figure::{Record, Severity};
+use figure::{Explanation, Record, Severity};
 
 /// What makes figures wrong first, then what they say, then what disturbed them; each kind from all suites in turn.
-pub(crate) fn findings(record: &Record) -> Vec<&Finding> {
-    let kind = |finding: &Finding| match finding.severity {
+pub(crate) fn findings(record: &Record) -> Vec<&Explanation> {
+    let kind = |finding: &Explanation| match finding.severity {
         Severity::Error => 0,
         Severity::Note => 1,
         Severity::Warning => 2,
     };
-    let suite = |finding: &Finding| {
+    let suite = |finding: &Explanation| {
         let id = finding.figures.first().map_or("", String::as_str);
         id.split('.').next().unwrap_or_default().to_owned()
     };
@@ -23,7 +22,7 @@ pub(crate) fn findings(record: &Record) -> Vec<&Finding> {
         *turn += 1;
         (kind(finding), *turn, finding)
     });
-    let mut ranked: Vec<(u8, usize, &Finding)> = ranked.collect();
+    let mut ranked: Vec<(u8, usize, &Explanation)> = ranked.collect();
     ranked.sort_by_key(|(kind, turn, _)| (*kind, *turn));
     ranked.into_iter().map(|(.., finding)| finding).collect()
 }

@@ -42,7 +42,7 @@ fn from_the_summary_down_to_every_sample() {
     let mut findings: Vec<(usize, Severity)> = record
         .findings
         .iter()
-        .map(|finding| (shown.find(&finding.text).expect("every finding"), finding.severity))
+        .map(|finding| (shown.find(&finding.text()).expect("every finding"), finding.severity))
         .collect();
     findings.sort_by_key(|(at, _)| *at);
     let ranks = findings.iter().map(|(_, severity)| match severity {
@@ -113,10 +113,11 @@ fn foreign_text_stays_text() {
     {
         record.command = vec![sample::HOSTILE.into(), "</style><script>x</script>".into()];
         record.started = "\"><img src=x onerror=alert(1)>\u{ffff}".into();
-        record.findings.push(figure::Finding {
-            text: format!("<b onclick=x>{}", sample::HOSTILE),
+        record.findings.push(figure::Explanation {
+            claim: format!("<b onclick=x>{}", sample::HOSTILE),
             severity: Severity::Warning,
             figures: vec!["javascript:alert(1)".into(), sample::HOSTILE.into()],
+            ..figure::Explanation::default()
         });
         let page = page(&record);
         assert_safe(&page);
@@ -135,7 +136,7 @@ fn huge(at: usize) -> Figure {
     figure.summarise();
     figure.verdict = Some(Verdict::Suspect);
     figure.checks = vec![sample::check(&name, Outcome::Warn, &name, Some(&name)); 30];
-    figure.why = Some(name);
+    figure.explanations = vec![figure::Explanation::of(name)];
     figure
 }
 
@@ -160,7 +161,7 @@ fn a_large_record_is_told_shorter() {
             id: format!("many.{at}"),
             checks: Vec::new(),
             name: format!("{at}"),
-            why: None,
+            explanations: Vec::new(),
             ..few.clone()
         })
         .collect();

@@ -79,7 +79,7 @@ pub fn clean(defect: &Defect, record: &Record) -> Twin {
 fn unjudged(figure: &Figure, expect: &Expect) -> Option<String> {
     let is_without = matches!(figure.status, Status::NotAvailable | Status::Failed) && figure.value.is_none();
     let text = match expect.verdict {
-        Word::Explained => figure.why.clone(),
+        Word::Explained => figure.why(),
         _ => is_without.then(|| figure.reason.clone().unwrap_or_default()),
     };
     text.filter(|text| expect.is_said_by(text))
@@ -262,7 +262,7 @@ pub(crate) mod tests {
         let mut said = record(&[]);
         assert!(matches!(planted(&defect, &said), Answer::Missed(_)));
         assert_eq!(clean(&defect, &said), Twin::Quiet);
-        said.figures[0].why = Some("Compared byte by byte.".to_owned());
+        said.figures[0].explanations = vec![figure::Explanation::of("Compared byte by byte.")];
         assert_eq!(planted(&defect, &said), Answer::Caught("Compared byte by byte.".to_owned()));
         assert_eq!(clean(&defect, &said), Twin::Accused("Compared byte by byte.".to_owned()));
     }

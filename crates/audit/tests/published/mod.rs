@@ -54,7 +54,7 @@ pub fn each_gets_its_verdict(cases: &[Case]) {
             let is_named = case.says.iter().any(|(id, ..)| figure.id == format!("audit.{id}"));
             assert!(is_named || figure.verdict == Some(Verdict::Unverified), "{}: {figure:#?}", case.file);
             assert!(
-                figure.why.as_deref().is_none_or(|why| !why.contains("NaN") && !why.contains("inf ")),
+                figure.why().as_deref().is_none_or(|why| !why.contains("NaN") && !why.contains("inf ")),
                 "{}",
                 figure.id
             );

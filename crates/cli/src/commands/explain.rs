@@ -40,7 +40,7 @@ fn list() -> String {
     let mut text = "Checks, causes before their consequences:\n".to_owned();
     let width = judge::all().map(|check| check.id.len()).max().unwrap_or(0);
     for check in judge::all() {
-        let _ = writeln!(text, "  {:width$}  {}", check.id, check.question);
+        let _ = writeln!(text, "  {:width$}  {}", check.id, check.question());
     }
     text.push_str("\nTerms:\n");
     for term in judge::terms::all() {

@@ -3,7 +3,7 @@
 use figure::evidence::{COUNTED_BYTES, WORKING_SET};
 use figure::{Better, Reading, Unit, format};
 
-use crate::check::{Answer, Check, Subject, measured, never};
+use crate::check::{Answer, Check, Subject, measured, never, page};
 
 /// What a figure may be above its limit: module speeds are rounded (2666 is 2666.67 MT/s), and clocks differ
 /// by parts in a million.
@@ -16,9 +16,7 @@ const TOLERANCE: f64 = 0.01;
 /// traffic may lie above the peak without being wrong.
 pub const CHECK: Check = Check {
     id: "above-limit",
-    question: "Is the figure physically possible?",
-    reads: &[COUNTED_BYTES.name, WORKING_SET.name],
-    page: include_str!("../../../../docs/checks/above-limit.md"),
+    page: page!("above-limit"),
     applies: |subject| measured(subject) && (is_bandwidth(subject) || has_own_limit(subject)),
     essential: never,
     rule,

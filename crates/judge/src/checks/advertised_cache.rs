@@ -3,7 +3,7 @@
 use figure::evidence::{ADVERTISED, EDGE_FROM, EDGE_OWN, EDGE_TO, LEVEL};
 use figure::format;
 
-use crate::check::{Answer, Check, Subject, never, observed};
+use crate::check::{Answer, Check, Subject, never, observed, page};
 
 /// An end may be this factor off the advertised size: half of a cache is what a busy sibling leaves, and a victim cache
 /// holds what is in the level before besides. Twice off is another cache than the one that is shown.
@@ -13,9 +13,7 @@ const OFF: f64 = 2.0;
 /// the host's caches, whole, hidden, or made up.
 pub const CHECK: Check = Check {
     id: "advertised-cache",
-    question: "Does each cache end where the system says?",
-    reads: &[ADVERTISED.name, LEVEL.name, EDGE_FROM.name, EDGE_TO.name, EDGE_OWN.name],
-    page: include_str!("../../../../docs/checks/advertised-cache.md"),
+    page: page!("advertised-cache"),
     applies: |subject| subject.figure.evidence.get(EDGE_TO).reason().is_none(),
     essential: never,
     rule,

@@ -2,15 +2,13 @@
 
 use figure::evidence::{ALLOCATOR, LIBRARY, PROGRAM, PROGRAM_PROCESSES};
 
-use crate::check::{Answer, Check, Subject, always, measured, observed};
+use crate::check::{Answer, Check, Subject, always, measured, observed, page};
 
 /// What the dynamic linker bound (ld.so(8), LD_DEBUG=bindings) in a start that was made for it. Where another served, there
 /// is no figure.
 pub const CHECK: Check = Check {
     id: "allocator-loaded",
-    question: "Was it this allocator that served the program, and nobody else?",
-    reads: &[PROGRAM.name, ALLOCATOR.name, LIBRARY.name, PROGRAM_PROCESSES.name],
-    page: include_str!("../../../../docs/checks/allocator-loaded.md"),
+    page: page!("allocator-loaded"),
     applies: |subject| {
         measured(subject) && subject.condition(PROGRAM).is_some() && subject.condition(ALLOCATOR).is_some()
     },

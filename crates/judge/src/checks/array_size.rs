@@ -1,11 +1,10 @@
 //! Are the arrays so large that they are read from memory?
 
-use figure::evidence::audit::TOOL;
 use figure::evidence::{ARRAY_BYTES, LLC_BASIS, LLC_BYTES, MEMORY_LIMITED_BY, ROLE, WORKING_SET};
 use figure::{Reading, format};
 
 use crate::audited::is_audited;
-use crate::check::{Answer, Check, Subject, observed, on_arrays};
+use crate::check::{Answer, Check, Subject, observed, on_arrays, page};
 
 /// Each array against the caches together: STREAM's rule (stream.c, "each array must be at least 4 times the
 /// size of the available cache memory"). With less, part of what is counted comes from cache: even with
@@ -16,17 +15,7 @@ pub const CACHES: f64 = 4.0;
 /// non-inclusive last level does not hold again.
 pub const CHECK: Check = Check {
     id: "array-size",
-    question: "Are the arrays so large that they are read from memory, not from cache?",
-    reads: &[
-        ARRAY_BYTES.name,
-        WORKING_SET.name,
-        LLC_BYTES.name,
-        LLC_BASIS.name,
-        MEMORY_LIMITED_BY.name,
-        ROLE.name,
-        TOOL.name,
-    ],
-    page: include_str!("../../../../docs/checks/array-size.md"),
+    page: page!("array-size"),
     // A working set is in cache by design.
     applies: |subject| on_arrays(subject) && subject.condition(WORKING_SET).is_none(),
     // Where caches are hidden, doubling the arrays answers the same question by experiment.
@@ -42,7 +31,7 @@ fn doubled(subject: &Subject) -> bool {
     })
 }
 
-/// Each array in sizes of all caches in use (reads `array_bytes` and `cache.llc_in_use`).
+/// Each array in sizes of all caches in use.
 pub fn caches_per_array(subject: &Subject) -> Reading<f64> {
     let Some(array) = subject.condition(ARRAY_BYTES) else {
         return Reading::unknown("the figure does not tell its array size");

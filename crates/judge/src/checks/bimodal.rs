@@ -1,9 +1,8 @@
 //! Does the figure have two values instead of one?
 
-use figure::evidence::NOISE;
 use figure::{Outcome, format, stats};
 
-use crate::check::{Answer, Check, Levels, Subject, never, of_work};
+use crate::check::{Answer, Check, Levels, Subject, never, of_work, page};
 
 /// Distance of the modes as a share of the median. Any two modes are worth a word: the median tells of one
 /// only. At a quarter neither mode is what the median says.
@@ -11,15 +10,8 @@ const APART: Levels = Levels { warn: 0.0, fail: 0.25 };
 
 /// A gap test over the values of the kept rounds, in the manner of Hartigan's dip (Annals of Statistics 13,
 /// 1985).
-pub const CHECK: Check = Check {
-    id: "bimodal",
-    question: "Does the figure have one value, or two?",
-    reads: &[NOISE.name],
-    page: include_str!("../../../../docs/checks/bimodal.md"),
-    applies: of_work,
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "bimodal", page: page!("bimodal"), applies: of_work, essential: never, rule };
 
 /// Fewer rounds than this cannot show two modes (see [`stats::modes`]).
 const MIN_ROUNDS: usize = 8;

@@ -1,9 +1,9 @@
 //! Could every memory channel be read?
 
-use figure::evidence::audit::{CHANNELS_FOUND, CHANNELS_LOST, CHANNELS_SHOWN, TOOL};
+use figure::evidence::audit::{CHANNELS_FOUND, CHANNELS_LOST, CHANNELS_SHOWN};
 
 use crate::audited::is_audited;
-use crate::check::{Answer, Check, Subject, measured, never, observed};
+use crate::check::{Answer, Check, Subject, measured, never, observed, page};
 
 /// Channels that a sum is of, as far as the text tells.
 ///
@@ -11,9 +11,7 @@ use crate::check::{Answer, Check, Subject, measured, never, observed};
 /// the text does not tell, and the number that is said to be found is of the processor's kind, so that fewer are no defect.
 pub const CHECK: Check = Check {
     id: "channels-read",
-    question: "Could every memory channel be read?",
-    reads: &[TOOL.name, CHANNELS_LOST.name, CHANNELS_SHOWN.name, CHANNELS_FOUND.name],
-    page: include_str!("../../../../docs/checks/channels-read.md"),
+    page: page!("channels-read"),
     applies: |subject| {
         is_audited(subject)
             && measured(subject)

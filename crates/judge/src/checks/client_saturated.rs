@@ -1,13 +1,10 @@
 //! Was the client at its limit?
 
 use figure::Outcome;
-use figure::evidence::http::{
-    CARRIER, CLIENT_BUSIEST, CLIENT_DELAY, CONNECTIONS, FULL_WAITS, KEEPS_ALIVE, LATENCY, PACING, RESIDENCE,
-    SUBJECT, WHAT,
-};
+use figure::evidence::http::{CLIENT_BUSIEST, CLIENT_DELAY, FULL_WAITS, LATENCY, RESIDENCE};
 use figure::format::{percent, seconds};
 
-use crate::check::{Answer, Check, Levels, Subject, always, observed};
+use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::{FULL, HEADROOM, P99, headroom, is_open, of_server, typical_at};
 
 /// CPU time of the busiest thread in a closed loop, which sleeps whenever no answer is there, and what a thread waited for a CPU. What is left
@@ -24,21 +21,7 @@ const RESIDED: Levels = Levels { warn: 0.10, fail: 0.50 };
 /// CPU time (CLOCK_THREAD_CPUTIME_ID) and waiting (schedstat) of the client's threads, and how long answers lay unread.
 pub const CHECK: Check = Check {
     id: "client-saturated",
-    question: "Had the client time to spare?",
-    reads: &[
-        WHAT.name,
-        SUBJECT.name,
-        PACING.name,
-        CONNECTIONS.name,
-        KEEPS_ALIVE.name,
-        CARRIER.name,
-        CLIENT_BUSIEST.name,
-        CLIENT_DELAY.name,
-        FULL_WAITS.name,
-        RESIDENCE.name,
-        LATENCY.name,
-    ],
-    page: include_str!("../../../../docs/checks/client-saturated.md"),
+    page: page!("client-saturated"),
     applies: of_server,
     essential: always,
     rule,

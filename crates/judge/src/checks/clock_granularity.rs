@@ -3,7 +3,7 @@
 use figure::evidence::{CLOCK_COST, CLOCK_GRANULARITY, CLOCK_SOURCE, SAMPLE_SHORTEST, TIMELESS};
 use figure::{Outcome, format};
 
-use crate::check::{Answer, Check, Subject, measured, never, observed};
+use crate::check::{Answer, Check, Subject, measured, never, observed, page};
 
 /// STREAM asks for samples of at least 20 clock ticks (stream.c, "you are not getting at least 20 clock ticks
 /// per test"): with fewer the clock alone errs by 5 %.
@@ -18,9 +18,7 @@ const FALLBACKS: [&str; 5] = ["hpet", "acpi_pm", "pit", "jiffies", "refined-jiff
 /// The shortest sample against what the clock resolves and what reading it costs, whichever is more.
 pub const CHECK: Check = Check {
     id: "clock-granularity",
-    question: "Is each timed sample long enough for the clock?",
-    reads: &[SAMPLE_SHORTEST.name, CLOCK_GRANULARITY.name, CLOCK_COST.name, CLOCK_SOURCE.name, TIMELESS.name],
-    page: include_str!("../../../../docs/checks/clock-granularity.md"),
+    page: page!("clock-granularity"),
     applies: |subject| measured(subject) && subject.condition(TIMELESS) != Some(true),
     essential: never,
     rule,

@@ -3,7 +3,7 @@
 use figure::evidence::{CLOCK_STEPPED, CLOCK_SUSPENDED};
 use figure::{Outcome, Round, format};
 
-use crate::check::{Answer, Check, Subject, measured, never, observed};
+use crate::check::{Answer, Check, Subject, measured, never, observed, page};
 
 /// A jump below this is the difference in time between reading two clocks, with an interrupt in between.
 const NOTHING: f64 = 0.010;
@@ -14,15 +14,8 @@ const MANY_ROUNDS: f64 = 0.25;
 
 /// CLOCK_BOOTTIME and CLOCK_REALTIME against CLOCK_MONOTONIC (clock_gettime(2)). A guest that is migrated to
 /// another host or restored from a snapshot shows as a step of the former.
-pub const CHECK: Check = Check {
-    id: "clock-jump",
-    question: "Was the machine suspended, moved, or its clock stepped while we measured?",
-    reads: &[CLOCK_SUSPENDED.name, CLOCK_STEPPED.name],
-    page: include_str!("../../../../docs/checks/clock-jump.md"),
-    applies: measured,
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "clock-jump", page: page!("clock-jump"), applies: measured, essential: never, rule };
 
 /// The seconds that a clock jumped by in this round, beyond what is ordinary.
 pub fn jump(round: &Round) -> Option<f64> {

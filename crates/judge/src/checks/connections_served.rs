@@ -1,12 +1,12 @@
 //! Were all connections made, and served alike?
 
 use figure::evidence::http::{
-    ANSWERED, CONNECTIONS, ESTABLISHED, GOAL, JAIN, RAMP_FAILURES, SERVED_LEAST, SERVED_MOST, UNSERVED, WHAT,
+    ANSWERED, CONNECTIONS, ESTABLISHED, JAIN, RAMP_FAILURES, SERVED_LEAST, SERVED_MOST, UNSERVED,
 };
 use figure::format::{number, percent, quantity};
 use figure::{Outcome, Reading};
 
-use crate::check::{Answer, Check, Levels, Subject, always, observed};
+use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::{REFUSAL, aims_at, of_load};
 
 /// Connections that were asked for and never made. The load is of fewer.
@@ -20,20 +20,7 @@ const STARVED: Levels = Levels { warn: 0.001, fail: 0.05 };
 /// Jain's index (Jain, Chiu, Hawe, DEC TR-301, 1984) and the share without any answer, of the connections.
 pub const CHECK: Check = Check {
     id: "connections-served",
-    question: "Were all connections made, and were all of them served?",
-    reads: &[
-        WHAT.name,
-        GOAL.name,
-        CONNECTIONS.name,
-        ESTABLISHED.name,
-        RAMP_FAILURES.name,
-        ANSWERED.name,
-        JAIN.name,
-        UNSERVED.name,
-        SERVED_LEAST.name,
-        SERVED_MOST.name,
-    ],
-    page: include_str!("../../../../docs/checks/connections-served.md"),
+    page: page!("connections-served"),
     // Where a server is to refuse, it serves those that it accepted.
     applies: |subject| of_load(subject) && !aims_at(subject, &[REFUSAL]),
     essential: always,

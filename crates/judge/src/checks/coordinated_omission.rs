@@ -1,10 +1,10 @@
 //! Does the latency hold what waited to be sent?
 
 use figure::evidence::audit::ADDED_SAMPLES;
-use figure::evidence::http::{LAG_BUSY, LAG_LATE, LATENCY, PACING, QUANTILE, UNCORRECTED, WHAT};
+use figure::evidence::http::{LAG_BUSY, LAG_LATE, LATENCY, QUANTILE, UNCORRECTED, WHAT};
 use figure::format::{percent, seconds};
 
-use crate::check::{Answer, Check, Levels, Subject, always, observed};
+use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::{P99, is_closed, is_open, of_load, typical_at};
 
 /// Of the 99th percentile of the latency, which is taken from the intended start, what can be the client's own lateness: no more than the 99th
@@ -18,18 +18,7 @@ const LATENCIES: &str = "latency";
 /// Latency from the intended start, and the two reasons why a request was not sent then (Tene, "How NOT to measure latency").
 pub const CHECK: Check = Check {
     id: "coordinated-omission",
-    question: "Is the time in the latency that requests waited to be sent?",
-    reads: &[
-        WHAT.name,
-        PACING.name,
-        QUANTILE.name,
-        LATENCY.name,
-        UNCORRECTED.name,
-        LAG_LATE.name,
-        LAG_BUSY.name,
-        ADDED_SAMPLES.name,
-    ],
-    page: include_str!("../../../../docs/checks/coordinated-omission.md"),
+    page: page!("coordinated-omission"),
     applies: |subject| of_load(subject) && is_open(subject) || in_closed_loop(subject),
     essential: always,
     rule,

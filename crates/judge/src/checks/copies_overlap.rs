@@ -3,7 +3,7 @@
 use figure::evidence::{COPIES, COPY_OVERLAP};
 use figure::format;
 
-use crate::check::{Answer, Check, Levels, Subject, always, observed, of_copies};
+use crate::check::{Answer, Check, Levels, Subject, always, observed, of_copies, page};
 
 /// The sum of copies that did not overlap is no rate of the machine: while one still starts, another has the disk or the
 /// memory to itself. With UnixBench some copies of the file tests begin two minutes after others, and the sums are far too
@@ -13,9 +13,7 @@ pub(super) const APART: Levels = Levels { warn: 0.05, fail: 0.20 };
 /// The share of the time in which all copies counted, in the median round.
 pub const CHECK: Check = Check {
     id: "copies-overlap",
-    question: "Did all copies run at the same time?",
-    reads: &[COPIES.name, COPY_OVERLAP.name],
-    page: include_str!("../../../../docs/checks/copies-overlap.md"),
+    page: page!("copies-overlap"),
     applies: |subject| of_copies(subject) && subject.condition(COPIES).is_some_and(|copies| copies > 1.0),
     essential: always,
     rule,

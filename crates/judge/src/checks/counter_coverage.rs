@@ -1,11 +1,11 @@
 //! Were the events counted all the time?
 
-use figure::evidence::audit::{COUNTED_SHARE, TOOL};
+use figure::evidence::audit::COUNTED_SHARE;
 use figure::format::percent;
 use figure::{Outcome, stats};
 
 use crate::audited::is_audited;
-use crate::check::{Answer, Check, Levels, Subject, measured, never, observed};
+use crate::check::{Answer, Check, Levels, Subject, measured, never, observed, page};
 
 /// Share of the time that an event was not counted. perf prints hundredths of a percent, and a part of one is lost when counting begins
 /// (0.05 % in its own examples). What was counted in less than a tenth of the time is a guess, since the kernel changes over every few
@@ -15,9 +15,7 @@ const MISSED: Levels = Levels { warn: 0.001, fail: 0.9 };
 /// The share of the time in which a count was made, which perf prints in parentheses; the rest it adds in proportion.
 pub const CHECK: Check = Check {
     id: "counter-coverage",
-    question: "Were the events counted all the time?",
-    reads: &[TOOL.name, COUNTED_SHARE.name],
-    page: include_str!("../../../../docs/checks/counter-coverage.md"),
+    page: page!("counter-coverage"),
     applies: |subject| {
         is_audited(subject)
             && measured(subject)

@@ -2,7 +2,7 @@
 
 use figure::evidence::SIMD;
 
-use crate::check::{Answer, Check, Subject, measured, never};
+use crate::check::{Answer, Check, Subject, measured, never, page};
 
 /// Kernels whose machine code is the compiler's choice. Those written in assembly are the same in any build.
 const COMPILED: [&str; 2] = ["compiler", "portable"];
@@ -10,9 +10,7 @@ const COMPILED: [&str; 2] = ["compiler", "portable"];
 /// The build of truebench, for figures whose speed depends on it.
 pub const CHECK: Check = Check {
     id: "debug-build",
-    question: "Was the code under test compiled with optimisation?",
-    reads: &[SIMD.name],
-    page: include_str!("../../../../docs/checks/debug-build.md"),
+    page: page!("debug-build"),
     applies: |subject| {
         measured(subject) && subject.condition(SIMD).is_some_and(|simd| COMPILED.contains(&simd.as_str()))
     },

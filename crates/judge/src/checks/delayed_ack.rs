@@ -1,13 +1,10 @@
 //! Did answers wait for delayed acknowledgements?
 
 use figure::Reading;
-use figure::evidence::http::{
-    DELAYED_ACKS, LATENCY, MODE_40MS, SECONDS, SERVER_ALLOWED, SERVER_CPUS, SERVER_SYSTEM, SERVER_USER,
-    SUBJECT, WHAT,
-};
+use figure::evidence::http::{DELAYED_ACKS, LATENCY, MODE_40MS};
 use figure::format::{percent, seconds};
 
-use crate::check::{Answer, Check, Levels, Subject, never, observed};
+use crate::check::{Answer, Check, Levels, Subject, never, observed, page};
 use crate::load::{MEDIAN, of_server, server_used, typical_at};
 
 /// The share of answers that waited. One in a hundred is the 99th percentile; with one in ten the mean is the timer's.
@@ -18,26 +15,8 @@ const NEAR: std::ops::Range<f64> = 0.020..0.100;
 const BUSY: f64 = 0.50;
 
 /// Latencies at 40 ms (TCP_DELACK_MIN, include/net/tcp.h), and DelayedACKs of /proc/net/netstat.
-pub const CHECK: Check = Check {
-    id: "delayed-ack",
-    question: "Did no answer wait for a delayed acknowledgement?",
-    reads: &[
-        WHAT.name,
-        SUBJECT.name,
-        MODE_40MS.name,
-        DELAYED_ACKS.name,
-        LATENCY.name,
-        SERVER_USER.name,
-        SERVER_SYSTEM.name,
-        SECONDS.name,
-        SERVER_CPUS.name,
-        SERVER_ALLOWED.name,
-    ],
-    page: include_str!("../../../../docs/checks/delayed-ack.md"),
-    applies: of_server,
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "delayed-ack", page: page!("delayed-ack"), applies: of_server, essential: never, rule };
 
 fn rule(subject: &Subject) -> Answer {
     let mode = observed!(subject.typical(MODE_40MS));

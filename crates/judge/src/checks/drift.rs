@@ -1,9 +1,8 @@
 //! Did the figure rise or fall over the run?
 
-use figure::evidence::NOISE;
 use figure::{format, stats};
 
-use crate::check::{Answer, Check, Levels, Subject, never, of_work};
+use crate::check::{Answer, Check, Levels, Subject, never, of_work, page};
 
 /// How often a series without trend may look like one and be called so.
 const SIGNIFICANT: f64 = 0.01;
@@ -12,15 +11,8 @@ const SIGNIFICANT: f64 = 0.01;
 const TREND: Levels = Levels { warn: 0.05, fail: 0.25 };
 
 /// Theil-Sen slope and Mann-Kendall test over the kept rounds.
-pub const CHECK: Check = Check {
-    id: "drift",
-    question: "Did the figure rise or fall over the run?",
-    reads: &[NOISE.name],
-    page: include_str!("../../../../docs/checks/drift.md"),
-    applies: of_work,
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "drift", page: page!("drift"), applies: of_work, essential: never, rule };
 
 fn rule(subject: &Subject) -> Answer {
     let values = subject.figure.kept_values();

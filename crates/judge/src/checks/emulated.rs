@@ -1,14 +1,12 @@
 //! Is the processor real?
 
-use crate::check::{Answer, Check, Subject, measured, never};
+use crate::check::{Answer, Check, Subject, measured, never, page};
 
 /// An emulator translates instructions: what costs little on a processor (a change of address space, a barrier) may cost a
 /// hundred times as much as its neighbours, so that even ratios mean nothing. What the kernel decides is as real as elsewhere.
 pub const CHECK: Check = Check {
     id: "emulated",
-    question: "Did a processor run the instructions, and not an emulator?",
-    reads: &[],
-    page: include_str!("../../../../docs/checks/emulated.md"),
+    page: page!("emulated"),
     applies: |subject| measured(subject) && subject.machine().virtualisation.is_emulated(),
     essential: never,
     rule,

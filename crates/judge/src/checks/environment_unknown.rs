@@ -1,18 +1,16 @@
 //! Does the text tell how it was measured?
 
 use figure::Unit;
+use figure::evidence::COUNTED_BYTES;
 use figure::evidence::audit::TOOL;
-use figure::evidence::{COUNTED_BYTES, CPUS};
 
 use crate::audited::is_audited;
-use crate::check::{Answer, Check, Subject, always};
+use crate::check::{Answer, Check, Subject, always, page};
 
 /// What a text of another tool never holds: so no audited figure is called valid.
 pub const CHECK: Check = Check {
     id: "environment-unknown",
-    question: "Does the text tell where it ran, and what else the machine did meanwhile?",
-    reads: &[TOOL.name, COUNTED_BYTES.name, CPUS.name],
-    page: include_str!("../../../../docs/checks/environment-unknown.md"),
+    page: page!("environment-unknown"),
     applies: is_audited,
     essential: always,
     rule,

@@ -1,9 +1,9 @@
 //! Were errors counted as work?
 
-use figure::evidence::http::{ANSWERED, FAILED, FAILURES, GOAL, UNCONNECTED, WHAT};
+use figure::evidence::http::{ANSWERED, FAILED, FAILURES, UNCONNECTED};
 use figure::format::{number, percent};
 
-use crate::check::{Answer, Check, Levels, Subject, always, observed};
+use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::{REFUSAL, aims_at, of_load, sums};
 
 /// Requests that failed, of all that ended. They are in no rate and, but for timeouts, in no latency: the figure is of the others. One
@@ -13,9 +13,7 @@ const FAILURE: Levels = Levels { warn: 1e-4, fail: 0.01 };
 /// Outcomes by kind. Only an answer with the expected status and length is work.
 pub const CHECK: Check = Check {
     id: "errors-as-work",
-    question: "Was nearly every request answered as expected?",
-    reads: &[WHAT.name, GOAL.name, ANSWERED.name, FAILED.name, UNCONNECTED.name],
-    page: include_str!("../../../../docs/checks/errors-as-work.md"),
+    page: page!("errors-as-work"),
     // Where a server is to refuse, refusals are what is shown.
     applies: |subject| of_load(subject) && !aims_at(subject, &[REFUSAL]),
     essential: always,

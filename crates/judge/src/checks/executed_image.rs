@@ -1,9 +1,9 @@
 //! Is the program that forks and executes itself a small one?
 
-use figure::evidence::{CELL_BYTES, CELL_LIBRARIES, CELL_LINKAGE, COPIES, TEST_CLASS};
+use figure::evidence::{CELL_BYTES, CELL_LIBRARIES, CELL_LINKAGE, TEST_CLASS};
 use figure::format;
 
-use crate::check::{Answer, Check, Subject, never, observed, of_copies};
+use crate::check::{Answer, Check, Subject, never, observed, of_copies, page};
 
 /// The class of tests that make processes.
 const PROCESS: &str = "process";
@@ -14,9 +14,7 @@ const LARGE: f64 = 256.0 * 1024.0;
 /// The kernel copies page tables in a fork, and maps, links and relocates in an execution: its work grows with the program.
 pub const CHECK: Check = Check {
     id: "executed-image",
-    question: "Is the program that forks and executes itself as small and plain as UnixBench's?",
-    reads: &[TEST_CLASS.name, COPIES.name, CELL_BYTES.name, CELL_LINKAGE.name, CELL_LIBRARIES.name],
-    page: include_str!("../../../../docs/checks/executed-image.md"),
+    page: page!("executed-image"),
     applies: |subject| of_copies(subject) && subject.condition(TEST_CLASS).as_deref() == Some(PROCESS),
     essential: never,
     rule,

@@ -6,7 +6,7 @@ use figure::evidence::{
 };
 use figure::{Outcome, format};
 
-use crate::check::{Answer, Check, Subject, always, observed};
+use crate::check::{Answer, Check, Subject, always, observed, page};
 
 /// The share of the faults that samples must stand for, and below which they say nothing.
 const SEEN: (f64, f64) = (0.5, 0.1);
@@ -20,18 +20,7 @@ const SAMPLES: (f64, f64) = (50.0, 10.0);
 /// Samples against the kernel's books.
 pub const CHECK: Check = Check {
     id: "fault-coverage",
-    question: "Do the samples stand for the faults that the program took?",
-    reads: &[
-        FAULT_TOTAL.name,
-        FAULT_COUNTED.name,
-        FAULT_SEEN.name,
-        FAULT_LOST.name,
-        FAULT_NEWS_LOST.name,
-        FAULT_SAMPLES.name,
-        FAULT_IN_KERNEL.name,
-        WATCH_UNSEEN.name,
-    ],
-    page: include_str!("../../../../docs/checks/fault-coverage.md"),
+    page: page!("fault-coverage"),
     applies: |subject| subject.figure.evidence.iter().any(|(name, _)| name == FAULT_SEEN.name),
     essential: always,
     rule,

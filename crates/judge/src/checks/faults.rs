@@ -1,11 +1,9 @@
 //! Did our threads fault while the clock ran?
 
-use figure::evidence::{
-    ARRAY_BYTES, CPUS, FAULT_MAJOR, FAULT_MINOR, PAGES_HUGE_SHARE, PAGES_SIZE, THREADS, WORKING_SET,
-};
+use figure::evidence::{ARRAY_BYTES, FAULT_MAJOR, FAULT_MINOR, PAGES_HUGE_SHARE, PAGES_SIZE, WORKING_SET};
 use figure::format;
 
-use crate::check::{Answer, Check, Levels, Subject, always, observed, on_arrays};
+use crate::check::{Answer, Check, Levels, Subject, always, observed, on_arrays, page};
 
 /// Faults have no place in a timed region whose memory was touched before: half of what would be said of time
 /// that others took.
@@ -27,18 +25,7 @@ const MAJOR: f64 = 1e-3;
 /// ru_minflt and ru_majflt of getrusage(2), RUSAGE_THREAD.
 pub const CHECK: Check = Check {
     id: "faults",
-    question: "Did our threads take page faults while the clock ran?",
-    reads: &[
-        ARRAY_BYTES.name,
-        WORKING_SET.name,
-        FAULT_MINOR.name,
-        FAULT_MAJOR.name,
-        PAGES_HUGE_SHARE.name,
-        PAGES_SIZE.name,
-        THREADS.name,
-        CPUS.name,
-    ],
-    page: include_str!("../../../../docs/checks/faults.md"),
+    page: page!("faults"),
     // Where allocation is what is measured, faults belong to the figure.
     applies: on_arrays,
     essential: always,

@@ -3,7 +3,7 @@
 use figure::evidence::{MAJOR_DUE, MINOR_DUE, PRICE_MAJOR, PRICE_MINOR, PRICE_UNITS};
 use figure::format::{number, percent};
 
-use crate::check::{Answer, Check, Levels, Subject, always, measured, observed};
+use crate::check::{Answer, Check, Levels, Subject, always, measured, observed, page};
 
 /// Faults too many or too few, for each unit that was priced. A page of our own stack or a hinting fault of NUMA balancing among
 /// hundreds is less than one in a hundred; at one in twenty the price is that of something else as well.
@@ -12,9 +12,7 @@ const ASTRAY: Levels = Levels { warn: 0.01, fail: 0.05 };
 /// ru_minflt and ru_majflt of getrusage(2), RUSAGE_THREAD, around every lap.
 pub const CHECK: Check = Check {
     id: "faults-counted",
-    question: "Are the faults that were priced those that were taken?",
-    reads: &[MINOR_DUE.name, MAJOR_DUE.name, PRICE_UNITS.name, PRICE_MINOR.name, PRICE_MAJOR.name],
-    page: include_str!("../../../../docs/checks/faults-counted.md"),
+    page: page!("faults-counted"),
     applies: |subject| {
         let due = subject.condition(MINOR_DUE).or(subject.condition(MAJOR_DUE));
         measured(subject) && due.is_some()

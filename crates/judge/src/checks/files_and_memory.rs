@@ -1,9 +1,9 @@
 //! Had the server files and buffers enough?
 
-use figure::evidence::http::{ANSWERED, FILES_LIMIT, MEMORY_ABORTS, SERVER_FILES, SUBJECT, WHAT};
+use figure::evidence::http::{ANSWERED, FILES_LIMIT, MEMORY_ABORTS, SERVER_FILES};
 use figure::format;
 
-use crate::check::{Answer, Check, Levels, Subject, never, observed};
+use crate::check::{Answer, Check, Levels, Subject, never, observed, page};
 use crate::load::of_server;
 
 /// Open files as a share of what the server may have. At the limit accept(2) fails and the server waits; a tenth of room is what
@@ -16,9 +16,7 @@ const DROPS: Levels = Levels { warn: f64::MIN_POSITIVE, fail: 0.001 };
 /// RLIMIT_NOFILE against /proc/PID/fd; TCPAbortOnMemory and PruneCalled of /proc/net/netstat.
 pub const CHECK: Check = Check {
     id: "files-and-memory",
-    question: "Had the server file descriptors enough, and the kernel memory for its sockets?",
-    reads: &[WHAT.name, SUBJECT.name, FILES_LIMIT.name, SERVER_FILES.name, MEMORY_ABORTS.name, ANSWERED.name],
-    page: include_str!("../../../../docs/checks/files-and-memory.md"),
+    page: page!("files-and-memory"),
     applies: of_server,
     essential: never,
     rule,

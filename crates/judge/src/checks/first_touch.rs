@@ -1,9 +1,9 @@
 //! Was the memory there, and written, before the clock ran?
 
-use figure::evidence::{ARRAY_BYTES, MEMORY_NONZERO, MEMORY_RESIDENT, WORKING_SET};
+use figure::evidence::{MEMORY_NONZERO, MEMORY_RESIDENT};
 use figure::format;
 
-use crate::check::{Answer, Check, Levels, Subject, always, observed, on_arrays};
+use crate::check::{Answer, Check, Levels, Subject, always, observed, on_arrays, page};
 
 /// Share of the arrays that is not backed by memory of its own. Reading it reads one page of zeros from the
 /// first-level cache, so the figure is off by about that share. The little below 1 % is the rounding of
@@ -11,15 +11,8 @@ use crate::check::{Answer, Check, Levels, Subject, always, observed, on_arrays};
 const UNTOUCHED: Levels = Levels { warn: 0.01, fail: 0.05 };
 
 /// Rss of our own range (/proc/self/smaps), and a sample of every array read back.
-pub const CHECK: Check = Check {
-    id: "first-touch",
-    question: "Was all memory touched with non-zero data before the clock ran?",
-    reads: &[ARRAY_BYTES.name, WORKING_SET.name, MEMORY_RESIDENT.name, MEMORY_NONZERO.name],
-    page: include_str!("../../../../docs/checks/first-touch.md"),
-    applies: on_arrays,
-    essential: always,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "first-touch", page: page!("first-touch"), applies: on_arrays, essential: always, rule };
 
 fn rule(subject: &Subject) -> Answer {
     let evidence = &subject.figure.evidence;

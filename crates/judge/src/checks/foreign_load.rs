@@ -1,15 +1,11 @@
 //! Did others run on our CPUs?
 
 use figure::Reading;
-use figure::evidence::{
-    COPY_SYSTEM, COPY_USER, CPU_FOREIGN, CPU_FOREIGN_RESOLUTION, CPUS, NOISE, OTHERS_CPUS, OTHERS_HIDDEN,
-    OTHERS_NAMES, OTHERS_PIDS, PLACES, PRICE_CLOCK, PSI_CPU, RUN_DELAY_WORST, SCHEDULE, SOFTIRQ_TIME,
-    THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREADS, http,
-};
+use figure::evidence::{CPU_FOREIGN, CPU_FOREIGN_RESOLUTION, PLACES, PSI_CPU, SOFTIRQ_TIME};
 use figure::format;
 
 use super::loss::{LOST_TIME, loss, loss_of_one, tick_noise};
-use crate::check::{Answer, Check, Subject, never, observed, wants_its_cpus};
+use crate::check::{Answer, Check, Subject, never, observed, page, wants_its_cpus};
 use crate::others::{self, Others};
 
 /// Busy time of the CPUs in use (/proc/stat) less our own CPU time, and less the time in interrupts, of which another check asks. Pressure
@@ -17,32 +13,7 @@ use crate::others::{self, Others};
 /// waiting too.
 pub const CHECK: Check = Check {
     id: "foreign-load",
-    question: "Did other programs run on our CPUs while we measured?",
-    reads: &[
-        CPU_FOREIGN.name,
-        CPU_FOREIGN_RESOLUTION.name,
-        OTHERS_NAMES.name,
-        OTHERS_PIDS.name,
-        OTHERS_CPUS.name,
-        OTHERS_HIDDEN.name,
-        SOFTIRQ_TIME.name,
-        PSI_CPU.name,
-        CPUS.name,
-        THREADS.name,
-        PLACES.name,
-        SCHEDULE.name,
-        RUN_DELAY_WORST.name,
-        THREAD_SECONDS_MAX.name,
-        THREAD_SECONDS_MEDIAN.name,
-        THREAD_SECONDS_MIN.name,
-        COPY_USER.name,
-        COPY_SYSTEM.name,
-        NOISE.name,
-        PRICE_CLOCK.name,
-        http::CLIENT_CPUS.name,
-        http::SERVER_CPUS.name,
-    ],
-    page: include_str!("../../../../docs/checks/foreign-load.md"),
+    page: page!("foreign-load"),
     applies: wants_its_cpus,
     essential: never,
     rule,

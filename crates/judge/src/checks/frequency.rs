@@ -1,9 +1,9 @@
 //! Did the clock frequency change while we measured?
 
-use figure::evidence::{CANARY_AFTER, CANARY_BEFORE, CANARY_CHANGE, NOISE};
+use figure::evidence::{CANARY_AFTER, CANARY_BEFORE, CANARY_CHANGE};
 use figure::{Reading, format, stats};
 
-use crate::check::{Answer, Check, Levels, Subject, always, observed, of_work};
+use crate::check::{Answer, Check, Levels, Subject, always, observed, of_work, page};
 
 /// Relative change of the frequency. One turbo step of 100 MHz is 3 % at 3.3 GHz, and where neighbours share
 /// the processor it comes and goes all the time (a guest with two CPUs saw a median of 3 % within rounds, and
@@ -15,9 +15,7 @@ pub const CHANGE: Levels = Levels { warn: 0.05, fail: 0.10 };
 /// in any VM, without a file and without privilege.
 pub const CHECK: Check = Check {
     id: "frequency",
-    question: "Did the clock frequency stay the same while we measured?",
-    reads: &[CANARY_CHANGE.name, CANARY_BEFORE.name, CANARY_AFTER.name, NOISE.name],
-    page: include_str!("../../../../docs/checks/frequency.md"),
+    page: page!("frequency"),
     // An emulator has no clock: check emulated speaks of it.
     applies: |subject| of_work(subject) && !subject.machine().virtualisation.is_emulated(),
     essential: always,

@@ -1,10 +1,10 @@
 //! Does the figure hold the server's garbage collection?
 
 use figure::Figure;
-use figure::evidence::http::{GC_CPU, GC_CYCLES, GC_PAUSE, GOGC, SERVER_SYSTEM, SERVER_USER, SUBJECT, WHAT};
+use figure::evidence::http::{GC_CPU, GC_CYCLES, GC_PAUSE, GOGC, SERVER_SYSTEM, SERVER_USER};
 use figure::format::{number, percent, seconds};
 
-use crate::check::{Answer, Check, Subject, never, observed};
+use crate::check::{Answer, Check, Subject, never, observed, page};
 use crate::load::of_server;
 
 /// Collections over all rounds of which their share in the figure is known: the number that falls into the windows by chance is then off by a
@@ -14,24 +14,8 @@ const ENOUGH: f64 = 10.0;
 const SLIGHT: f64 = 0.01;
 
 /// /gc/cycles/total of runtime/metrics. A rate of some seconds with one collection, or none, is not the one of an hour.
-pub const CHECK: Check = Check {
-    id: "gc-regime",
-    question: "Are there collections enough in the figure, or none?",
-    reads: &[
-        WHAT.name,
-        SUBJECT.name,
-        GC_CYCLES.name,
-        GC_CPU.name,
-        SERVER_USER.name,
-        SERVER_SYSTEM.name,
-        GC_PAUSE.name,
-        GOGC.name,
-    ],
-    page: include_str!("../../../../docs/checks/gc-regime.md"),
-    applies: of_server,
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "gc-regime", page: page!("gc-regime"), applies: of_server, essential: never, rule };
 
 fn rule(subject: &Subject) -> Answer {
     let figure = subject.figure;

@@ -1,26 +1,16 @@
 //! Does the server run as many Go threads as it has CPUs?
 
-use figure::evidence::http::{AGENT, GOMAXPROCS, SERVER_ALLOWED, SERVER_APART, SERVER_CPUS, SUBJECT, WHAT};
+use figure::evidence::http::GOMAXPROCS;
 use figure::format;
 
-use crate::check::{Answer, Check, never, observed};
+use crate::check::{Answer, Check, never, observed, page};
 use crate::load::{is_apart, of_server, server_cpus};
 
 /// Go sets it when it starts, from the mask of its threads and, since 1.25, from the quota of the innermost control group alone
 /// (golang/go #73193, #81180): a quota further up it does not see.
 pub const CHECK: Check = Check {
     id: "gomaxprocs",
-    question: "Does the server run Go code on as many threads as it has CPUs?",
-    reads: &[
-        WHAT.name,
-        SUBJECT.name,
-        GOMAXPROCS.name,
-        SERVER_CPUS.name,
-        SERVER_ALLOWED.name,
-        AGENT.name,
-        SERVER_APART.name,
-    ],
-    page: include_str!("../../../../docs/checks/gomaxprocs.md"),
+    page: page!("gomaxprocs"),
     applies: of_server,
     essential: never,
     rule: |subject| {

@@ -1,9 +1,9 @@
 //! Could the heartbeat notice what it is for?
 
-use figure::evidence::{NOISE, NOISE_OBSERVED, NOISE_THRESHOLD, PASS_SECONDS};
+use figure::evidence::{NOISE_OBSERVED, NOISE_THRESHOLD, PASS_SECONDS};
 use figure::{Outcome, format};
 
-use crate::check::{Answer, Check, Levels, Subject, always, observed, of_noise};
+use crate::check::{Answer, Check, Levels, Subject, always, observed, of_noise, page};
 
 /// Seconds below which gaps go unnoticed. Linux's osnoise tracer took 5 us for its threshold, since 6.11 1 us
 /// (kernel/trace/trace_osnoise.c): timer interrupts take some microseconds. From 100 us on no interrupt is noticed.
@@ -12,15 +12,8 @@ const BLIND: Levels = Levels { warn: 5e-6, fail: 100e-6 };
 const UNHEARD: Levels = Levels { warn: 0.10, fail: 0.50 };
 
 /// The beat of the loop that reads the clock, and how much of each round it was listened to.
-pub const CHECK: Check = Check {
-    id: "heartbeat",
-    question: "Could the heartbeat notice the gaps that it is for?",
-    reads: &[NOISE.name, NOISE_THRESHOLD.name, NOISE_OBSERVED.name, PASS_SECONDS.name],
-    page: include_str!("../../../../docs/checks/heartbeat.md"),
-    applies: of_noise,
-    essential: always,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "heartbeat", page: page!("heartbeat"), applies: of_noise, essential: always, rule };
 
 const FIX: &str = "see which clock is in use: cat /sys/devices/system/clocksource/clocksource0/current_clocksource; \
                    a slow one (hpet, acpi_pm) or a sandbox that catches system calls makes a slow heartbeat";

@@ -1,18 +1,16 @@
 //! Does the server speak HTTP as it must?
 
-use figure::evidence::http::{CONFORMANCE, CONFORMS, GOAL, SUBJECT, WHAT};
+use figure::evidence::http::{CONFORMANCE, CONFORMS};
 use figure::format::plain_to;
 
-use crate::check::{Answer, Check, always, observed};
+use crate::check::{Answer, Check, always, observed, page};
 use crate::load::{ASKED, aims_at, of_server};
 
 /// What split, oversize, chunked, pipelined and malformed requests made of the server before it was timed. A parser that looks for an
 /// empty line and nothing else wins every comparison (FrameworkBenchmarks #9159).
 pub const CHECK: Check = Check {
     id: "http-conformance",
-    question: "Does the server read whole requests, and answer those that it must?",
-    reads: &[WHAT.name, SUBJECT.name, GOAL.name, CONFORMS.name, CONFORMANCE.name],
-    page: include_str!("../../../../docs/checks/http-conformance.md"),
+    page: page!("http-conformance"),
     // Of a server of the user's own nothing is compared.
     applies: |subject| of_server(subject) && !aims_at(subject, &[ASKED]),
     essential: always,

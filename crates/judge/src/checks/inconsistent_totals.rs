@@ -1,11 +1,11 @@
 //! Do the printed numbers fit one another?
 
-use figure::evidence::audit::{CONTRADICTION, RECOMPUTED, ROUNDING, TOOL};
+use figure::evidence::audit::{CONTRADICTION, RECOMPUTED, ROUNDING};
 use figure::evidence::http::WHAT;
 use figure::format::{number, percent};
 
 use crate::audited::is_audited;
-use crate::check::{Answer, Check, Levels, Subject, measured, never, observed};
+use crate::check::{Answer, Check, Levels, Subject, measured, never, observed, page};
 
 /// By what share a figure may differ from itself, computed again from other numbers of the same text, beyond what rounding explains. Tools
 /// round times and rates at different places; 5 % is no rounding, and at a quarter one of the numbers is of something else.
@@ -16,9 +16,7 @@ const OF_LOAD: Levels = Levels { warn: 0.05, fail: 0.05 };
 /// The figure against the same from counts and times, and against the statistics of its samples.
 pub const CHECK: Check = Check {
     id: "inconsistent-totals",
-    question: "Do the numbers of the text fit one another?",
-    reads: &[TOOL.name, RECOMPUTED.name, ROUNDING.name, CONTRADICTION.name, WHAT.name],
-    page: include_str!("../../../../docs/checks/inconsistent-totals.md"),
+    page: page!("inconsistent-totals"),
     applies: |subject| {
         let again = measured(subject) && subject.figure.over_rounds(RECOMPUTED).value().is_some();
         is_audited(subject) && (again || contradiction(subject).is_some())

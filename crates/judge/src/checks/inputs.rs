@@ -2,20 +2,18 @@
 
 use figure::causes::{first_reason, reason_for};
 use figure::check::{Cause, PRECISION, ROUNDS};
+use figure::evidence::TIMELESS;
 use figure::evidence::http::WHAT;
-use figure::evidence::{RATIO_CLOCK, TIMELESS};
 use figure::treatment::{Clock, is_of_time, is_shared};
 use figure::{Basis, CheckResult, Figure, Outcome, Verdict};
 
-use crate::check::{Answer, Check, Subject, always, measured};
+use crate::check::{Answer, Check, Subject, always, measured, page};
 
 /// The verdicts of the figures named in `derived_from`, for a figure that has no rounds of its own. `judge`
 /// judges those first.
 pub const CHECK: Check = Check {
     id: "inputs",
-    question: "Are the figures that this one was computed from sound?",
-    reads: &[TIMELESS.name, RATIO_CLOCK.name, WHAT.name],
-    page: include_str!("../../../../docs/checks/inputs.md"),
+    page: page!("inputs"),
     // One that was made of the rounds of another, kept in its own, is judged by these rounds.
     applies: |subject| !subject.figure.derived_from.is_empty() && !measured(subject),
     essential: always,

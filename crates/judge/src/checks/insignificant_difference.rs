@@ -1,10 +1,10 @@
 //! Is what was taken off less than what is left?
 
-use figure::evidence::audit::{SUBTRACTED, TOOL};
+use figure::evidence::audit::SUBTRACTED;
 use figure::format::percent;
 
 use crate::audited::is_audited;
-use crate::check::{Answer, Check, Levels, Subject, measured, never, observed};
+use crate::check::{Answer, Check, Levels, Subject, measured, never, observed, page};
 
 /// The harness's own time as a share of all that was timed. With nine tenths taken off, an error of 1 % in either is 10 % in what is left;
 /// with all of it nothing is left.
@@ -13,9 +13,7 @@ const TAKEN: Levels = Levels { warn: 0.9, fail: 1.0 };
 /// A figure that is what is left of a time when the harness's own is taken off.
 pub const CHECK: Check = Check {
     id: "insignificant-difference",
-    question: "Is enough left when the harness's own time is taken off?",
-    reads: &[TOOL.name, SUBTRACTED.name],
-    page: include_str!("../../../../docs/checks/insignificant-difference.md"),
+    page: page!("insignificant-difference"),
     applies: |subject| {
         is_audited(subject) && measured(subject) && subject.figure.over_rounds(SUBTRACTED).value().is_some()
     },

@@ -1,36 +1,16 @@
 //! Did interrupts take our CPUs away while we measured?
 
-use figure::evidence::{
-    COPY_SYSTEM, COPY_USER, CPU_FOREIGN_RESOLUTION, CPUS, IRQ_COUNT, NOISE, RUN_DELAY_WORST, SCHEDULE,
-    SOFTIRQ_TIME, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREADS, http,
-};
+use figure::evidence::{IRQ_COUNT, SOFTIRQ_TIME};
 use figure::format;
 
 use super::loss::{LOST_TIME, loss, tick_noise};
-use crate::check::{Answer, Check, Subject, never, observed, of_work};
+use crate::check::{Answer, Check, Subject, never, observed, of_work, page};
 use crate::load::is_load;
 
 /// Hard and soft interrupt time of the CPUs in use (/proc/stat fields irq and softirq, proc(5)).
 pub const CHECK: Check = Check {
     id: "interrupts",
-    question: "Did interrupts take our CPUs away while we measured?",
-    reads: &[
-        SOFTIRQ_TIME.name,
-        IRQ_COUNT.name,
-        CPU_FOREIGN_RESOLUTION.name,
-        CPUS.name,
-        THREADS.name,
-        SCHEDULE.name,
-        RUN_DELAY_WORST.name,
-        THREAD_SECONDS_MAX.name,
-        THREAD_SECONDS_MEDIAN.name,
-        THREAD_SECONDS_MIN.name,
-        COPY_USER.name,
-        COPY_SYSTEM.name,
-        NOISE.name,
-        http::WHAT.name,
-    ],
-    page: include_str!("../../../../docs/checks/interrupts.md"),
+    page: page!("interrupts"),
     // The interrupts of a load are its own network traffic.
     applies: |subject| of_work(subject) && !is_load(subject),
     essential: never,

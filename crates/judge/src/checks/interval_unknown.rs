@@ -1,19 +1,17 @@
 //! Is a count of a process's whole life a rate?
 
-use figure::evidence::audit::{COUNT, LIFETIME, TOOL};
+use figure::evidence::audit::{COUNT, LIFETIME};
 use figure::format::number;
 
 use crate::audited::is_audited;
-use crate::check::{Answer, Check, Subject, always, measured};
+use crate::check::{Answer, Check, Subject, always, measured, page};
 
 /// One reading of a count that goes on since a process began.
 ///
 /// What a program does when it starts is in it for ever; whether it does anything now, one reading cannot tell (study 4 needs the rate).
 pub const CHECK: Check = Check {
     id: "interval-unknown",
-    question: "Are there two readings, so that the rate is known?",
-    reads: &[TOOL.name, LIFETIME.name, COUNT.name],
-    page: include_str!("../../../../docs/checks/interval-unknown.md"),
+    page: page!("interval-unknown"),
     applies: |subject| {
         is_audited(subject) && measured(subject) && subject.figure.over_rounds(LIFETIME).value().is_some()
     },

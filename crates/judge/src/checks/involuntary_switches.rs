@@ -1,14 +1,11 @@
 //! Was somebody put in our threads' place again and again?
 
-use figure::evidence::{
-    COPY_SYSTEM, COPY_USER, CPUS, HOP_WAY, INVOLUNTARY_SWITCHES, NOISE, PRICE_CLOCK, RUN_DELAY, SCHEDULE,
-    TEST_CLASS, THREADS, http,
-};
+use figure::evidence::{INVOLUNTARY_SWITCHES, RUN_DELAY};
 use figure::format;
 
 use super::loss::LOST_TIME;
 use super::uneven_cores::planned_wait;
-use crate::check::{Answer, Check, Subject, has_its_cpus, never, observed};
+use crate::check::{Answer, Check, Subject, has_its_cpus, never, observed, page};
 
 /// Involuntary switches a second on each CPU from which on it was shared. Two threads on one CPU alternate at
 /// the end of each slice, which is looked at once a tick: 50 times a second each at HZ=100, more often with a
@@ -23,22 +20,7 @@ const NEGLIGIBLE_WAIT: f64 = LOST_TIME.warn / 2.0;
 /// delay tells.
 pub const CHECK: Check = Check {
     id: "involuntary-switches",
-    question: "Were our threads switched out again and again while they wanted to run?",
-    reads: &[
-        INVOLUNTARY_SWITCHES.name,
-        RUN_DELAY.name,
-        CPUS.name,
-        THREADS.name,
-        SCHEDULE.name,
-        TEST_CLASS.name,
-        HOP_WAY.name,
-        COPY_USER.name,
-        COPY_SYSTEM.name,
-        NOISE.name,
-        PRICE_CLOCK.name,
-        http::WHAT.name,
-    ],
-    page: include_str!("../../../../docs/checks/involuntary-switches.md"),
+    page: page!("involuntary-switches"),
     applies: has_its_cpus,
     essential: never,
     rule,

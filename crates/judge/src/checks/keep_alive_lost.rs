@@ -1,10 +1,10 @@
 //! Were connections kept?
 
-use figure::evidence::http::{ANSWERED, CLOSED_ANNOUNCED, CLOSED_IDLE, CONNECTS, FAILED, KEEPS_ALIVE, WHAT};
+use figure::evidence::http::{ANSWERED, CLOSED_ANNOUNCED, CLOSED_IDLE, CONNECTS, FAILED, KEEPS_ALIVE};
 use figure::format::{number, percent, quantity};
 
 use super::loss::LOST_TIME;
-use crate::check::{Answer, Check, Subject, always, observed};
+use crate::check::{Answer, Check, Subject, always, observed, page};
 use crate::load::{failed, of_load};
 
 /// What making and ending a connection costs, in answers: three segments, accept, epoll_ctl and close on both sides. An order of
@@ -18,17 +18,7 @@ const ENDING: &[&str] = &["malformed", "reset", "closed within", "timeout"];
 /// Connections that were made while they should have been there.
 pub const CHECK: Check = Check {
     id: "keep-alive-lost",
-    question: "Were the connections kept that should have been kept?",
-    reads: &[
-        WHAT.name,
-        KEEPS_ALIVE.name,
-        CONNECTS.name,
-        ANSWERED.name,
-        CLOSED_ANNOUNCED.name,
-        CLOSED_IDLE.name,
-        FAILED.name,
-    ],
-    page: include_str!("../../../../docs/checks/keep-alive-lost.md"),
+    page: page!("keep-alive-lost"),
     applies: |subject| of_load(subject) && subject.condition(KEEPS_ALIVE) == Some(true),
     essential: always,
     rule,

@@ -6,7 +6,7 @@ use figure::evidence::http::{
 use figure::format::{number, percent};
 use figure::{Figure, Reading, stats};
 
-use crate::check::{Answer, Check, Levels, Subject, always, observed};
+use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::{LONGEST, failed, head, of_load, typical_at};
 
 /// What is missing, or too much, of the answers, beyond what the ends of the window explain. hey records its first million
@@ -20,19 +20,7 @@ const LATENCIES: &str = "latency";
 /// Counts of answers against counts of latencies.
 pub const CHECK: Check = Check {
     id: "latencies-complete",
-    question: "Is the latency of every answer recorded, and are there enough for the quantile?",
-    reads: &[
-        WHAT.name,
-        QUANTILE.name,
-        CONNECTIONS.name,
-        RECORDED.name,
-        ANSWERED.name,
-        ANSWERED_LATE.name,
-        FAILED.name,
-        RATE_ASKED.name,
-        LATENCY.name,
-    ],
-    page: include_str!("../../../../docs/checks/latencies-complete.md"),
+    page: page!("latencies-complete"),
     applies: |subject| of_load(subject) || is_latency(subject),
     essential: always,
     rule,

@@ -2,11 +2,11 @@
 
 use figure::evidence::http::{
     BACKLOG, CONNECT_LONGEST, CONNECTS, LISTEN_OVERFLOWS, RAMP_LONGEST, RAMP_OVERFLOWS, SOMAXCONN,
-    SYN_RETRANSMITS, WHAT,
+    SYN_RETRANSMITS,
 };
 use figure::{Outcome, format};
 
-use crate::check::{Answer, Check, Levels, Subject, never, observed};
+use crate::check::{Answer, Check, Levels, Subject, never, observed, page};
 use crate::load::of_load;
 
 /// Refused or repeated connection requests, for each connection made. Each waits a second at least for its repetition (RFC 6298, initial
@@ -16,25 +16,8 @@ const LOST: Levels = Levels { warn: f64::MIN_POSITIVE, fail: 0.001 };
 const REPEATED: f64 = 0.9;
 
 /// ListenOverflows, ListenDrops, TCPReqQFullDrop and TCPSynRetrans of /proc/net/netstat, and how long connecting took.
-pub const CHECK: Check = Check {
-    id: "listen-overflow",
-    question: "Did every connection find room in the server's listening queue?",
-    reads: &[
-        WHAT.name,
-        CONNECTS.name,
-        CONNECT_LONGEST.name,
-        LISTEN_OVERFLOWS.name,
-        SYN_RETRANSMITS.name,
-        RAMP_OVERFLOWS.name,
-        RAMP_LONGEST.name,
-        BACKLOG.name,
-        SOMAXCONN.name,
-    ],
-    page: include_str!("../../../../docs/checks/listen-overflow.md"),
-    applies: of_load,
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "listen-overflow", page: page!("listen-overflow"), applies: of_load, essential: never, rule };
 
 fn rule(subject: &Subject) -> Answer {
     let figure = subject.figure;

@@ -1,11 +1,11 @@
 //! Does Little's law hold?
 
-use figure::evidence::audit::{ADDED_SAMPLES, CONNECTIONS_FROM, DEPTH, TOOL};
-use figure::evidence::http::{CONNECTIONS, LITTLE, PACING, WHAT};
+use figure::evidence::audit::{ADDED_SAMPLES, CONNECTIONS_FROM, DEPTH};
+use figure::evidence::http::{CONNECTIONS, LITTLE, WHAT};
 use figure::format::percent;
 
 use crate::audited::is_audited;
-use crate::check::{Answer, Check, Levels, Subject, always, observed};
+use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::{RATE, is_closed, of_load};
 
 /// By how much rate times mean latency misses the connections. Of 59 servers on a public board 56 are within 5 % at 512 connections, and
@@ -18,18 +18,7 @@ const DEEPEST: f64 = 64.0;
 /// L = X R (Little, Operations Research 9, 1961): in a closed loop without pauses as many requests are under way as there are connections.
 pub const CHECK: Check = Check {
     id: "littles-law",
-    question: "Do rate, latency and connections fit one another?",
-    reads: &[
-        WHAT.name,
-        PACING.name,
-        LITTLE.name,
-        TOOL.name,
-        CONNECTIONS.name,
-        CONNECTIONS_FROM.name,
-        DEPTH.name,
-        ADDED_SAMPLES.name,
-    ],
-    page: include_str!("../../../../docs/checks/littles-law.md"),
+    page: page!("littles-law"),
     applies: |subject| of_load(subject) && is_closed(subject),
     essential: always,
     rule: |subject| {

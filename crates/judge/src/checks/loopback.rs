@@ -2,12 +2,12 @@
 
 use figure::Reading;
 use figure::evidence::http::{
-    ANSWERED, CONNECTIONS, INTERFACE, PACING, RETRANSMITS, SECONDS, SOFTNET_DROPS, SYN_RETRANSMITS, WHAT,
+    ANSWERED, CONNECTIONS, INTERFACE, RETRANSMITS, SECONDS, SOFTNET_DROPS, SYN_RETRANSMITS,
 };
 use figure::format::{number, percent, plain_to};
 
 use super::loss::LOST_TIME;
-use crate::check::{Answer, Check, Levels, Subject, never, observed};
+use crate::check::{Answer, Check, Levels, Subject, never, observed, page};
 use crate::load::{is_closed, of_load};
 
 /// Packets that the host dropped before TCP saw them, for each answer of a load at a rate: each waits for a retransmission. One in 2000 is half
@@ -22,25 +22,8 @@ const RETRANSMITTED: f64 = 0.2;
 
 /// The interface, /proc/net/softnet_stat, and RetransSegs of /proc/net/snmp. On lo there is no device and no interrupt: the sender's own call runs the receiver's TCP, so that
 /// each side pays for a part of the other. That makes no figure wrong, and it is no figure of a network.
-pub const CHECK: Check = Check {
-    id: "loopback",
-    question: "Which interface carried the bytes, and did it drop none?",
-    reads: &[
-        WHAT.name,
-        PACING.name,
-        CONNECTIONS.name,
-        SECONDS.name,
-        INTERFACE.name,
-        SOFTNET_DROPS.name,
-        RETRANSMITS.name,
-        SYN_RETRANSMITS.name,
-        ANSWERED.name,
-    ],
-    page: include_str!("../../../../docs/checks/loopback.md"),
-    applies: of_load,
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "loopback", page: page!("loopback"), applies: of_load, essential: never, rule };
 
 fn rule(subject: &Subject) -> Answer {
     let Some(interface) = subject.condition(INTERFACE) else {

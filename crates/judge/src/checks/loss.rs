@@ -46,7 +46,7 @@ fn fell_behind(subject: &Subject) -> f64 {
     waited.max(late)
 }
 
-/// What clock ticks can resolve over all kept rounds, in seconds (reads `cpu.foreign_resolution`).
+/// What clock ticks can resolve over all kept rounds, in seconds.
 ///
 /// /proc/stat counts most times by sampling at every tick, so each round errs by up to one tick for each CPU,
 /// up or down; such errors add up like a random walk, with the root of the number of rounds.

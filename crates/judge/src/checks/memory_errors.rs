@@ -3,22 +3,15 @@
 use figure::evidence::EDAC_CORRECTED;
 use figure::format;
 
-use crate::check::{Answer, Check, Subject, measured, never, observed};
+use crate::check::{Answer, Check, Subject, measured, never, observed, page};
 
 /// Corrected errors a second from which on reporting them costs visible time: each may stop a CPU for
 /// milliseconds in firmware (a system management interrupt), so ten are some per cent.
 const STORM: f64 = 10.0;
 
 /// edac/mc/mc*/ce_count (Documentation/driver-api/edac.rst).
-pub const CHECK: Check = Check {
-    id: "memory-errors",
-    question: "Did the memory have to correct errors while we measured?",
-    reads: &[EDAC_CORRECTED.name],
-    page: include_str!("../../../../docs/checks/memory-errors.md"),
-    applies: measured,
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "memory-errors", page: page!("memory-errors"), applies: measured, essential: never, rule };
 
 fn rule(subject: &Subject) -> Answer {
     let corrected = observed!(subject.figure.sum(EDAC_CORRECTED));

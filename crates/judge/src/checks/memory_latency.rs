@@ -1,13 +1,13 @@
 //! Is it the latency of memory?
 
-use figure::evidence::audit::{GROWTH, RANDOM_LATENCY, TOOL};
-use figure::evidence::{ARRAY_BYTES, KERNEL, LLC_BYTES};
+use figure::evidence::audit::{GROWTH, RANDOM_LATENCY};
+use figure::evidence::{ARRAY_BYTES, KERNEL};
 use figure::format::{number, percent};
 use figure::{Outcome, Reading};
 
 use super::array_size::{CACHES, caches_per_array};
 use crate::audited::is_audited;
-use crate::check::{Answer, Check, Subject, measured, never};
+use crate::check::{Answer, Check, Subject, measured, never, page};
 
 /// Nanoseconds that no load from memory is faster than. To open a row and read from it takes modules of the standard's grades some 27 ns
 /// (tRCD + CL), an open row half of that, and the way through the caches and the controller more than 10 ns besides.
@@ -23,9 +23,7 @@ const RISING: f64 = 1.10;
 /// random order.
 pub const CHECK: Check = Check {
     id: "memory-latency",
-    question: "Is it the latency of memory, and not of caches and prefetchers?",
-    reads: &[TOOL.name, KERNEL.name, ARRAY_BYTES.name, LLC_BYTES.name, RANDOM_LATENCY.name, GROWTH.name],
-    page: include_str!("../../../../docs/checks/memory-latency.md"),
+    page: page!("memory-latency"),
     applies: |subject| {
         let told = subject.condition(ARRAY_BYTES).is_some()
             || subject.figure.over_rounds(RANDOM_LATENCY).value().is_some();

@@ -1,31 +1,15 @@
 //! Did a memory limit shape the measurement?
 
-use figure::evidence::{
-    ARRAY_BYTES, CGROUP_MEMORY_EVENTS, LLC_BYTES, MEMORY_AVAILABLE, MEMORY_LIMITED_BY, WORKING_SET,
-};
+use figure::evidence::{CGROUP_MEMORY_EVENTS, MEMORY_AVAILABLE, MEMORY_LIMITED_BY};
 use figure::{Outcome, Reading, format};
 
 use super::array_size::{CACHES, caches_per_array};
-use crate::check::{Answer, Check, Subject, never, observed, on_arrays};
+use crate::check::{Answer, Check, Subject, never, observed, on_arrays, page};
 
 /// What kept the arrays smaller than they should be, and whether a limit was met while we measured
 /// (memory.events of v2: high, max; memory.failcnt of v1).
-pub const CHECK: Check = Check {
-    id: "memory-limit",
-    question: "Was there memory enough, free and within the limits of our control groups?",
-    reads: &[
-        MEMORY_LIMITED_BY.name,
-        MEMORY_AVAILABLE.name,
-        CGROUP_MEMORY_EVENTS.name,
-        ARRAY_BYTES.name,
-        WORKING_SET.name,
-        LLC_BYTES.name,
-    ],
-    page: include_str!("../../../../docs/checks/memory-limit.md"),
-    applies: on_arrays,
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "memory-limit", page: page!("memory-limit"), applies: on_arrays, essential: never, rule };
 
 fn rule(subject: &Subject) -> Answer {
     let evidence = &subject.figure.evidence;

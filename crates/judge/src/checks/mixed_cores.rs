@@ -2,19 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use figure::evidence::{CPUS, NOISE, THREAD_SECONDS_MAX, THREAD_SECONDS_MIN};
 use figure::{CpuList, Outcome, format};
 
 use super::stragglers;
-use crate::check::{Answer, Check, Subject, never, of_work, pinned};
+use crate::check::{Answer, Check, Subject, never, of_work, page, pinned};
 
 /// The kinds of core that the kernel names (cpu_core and cpu_atom, cpu_capacity). How long the others waited for the slowest decides how
 /// bad it is.
 pub const CHECK: Check = Check {
     id: "mixed-cores",
-    question: "Are the cores in use of one kind?",
-    reads: &[CPUS.name, THREAD_SECONDS_MAX.name, THREAD_SECONDS_MIN.name, NOISE.name],
-    page: include_str!("../../../../docs/checks/mixed-cores.md"),
+    page: page!("mixed-cores"),
     applies: |subject| {
         pinned(subject) && of_work(subject) && subject.cpu_count() > 1.0 && !kinds(subject).is_empty()
     },

@@ -1,13 +1,10 @@
 //! Did the kernel move pages between NUMA nodes while we measured?
 
-use figure::evidence::{
-    COPY_SYSTEM, COPY_USER, CPUS, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN,
-    THREAD_SECONDS_MIN, THREADS, VM_NUMA_HINTS, VM_NUMA_MIGRATED, http,
-};
+use figure::evidence::{VM_NUMA_HINTS, VM_NUMA_MIGRATED};
 use figure::format;
 
 use super::loss::{LOST_TIME, loss};
-use crate::check::{Answer, Check, Subject, measured, never, observed};
+use crate::check::{Answer, Check, Subject, measured, never, observed, page};
 
 /// Seconds that a page moved costs: a hinting fault, the copy of 4 KiB, the flush of the address on all CPUs.
 /// An order of magnitude.
@@ -15,29 +12,8 @@ const MOVED_PAGE: f64 = 1e-5;
 
 /// /proc/vmstat numa_pages_migrated and numa_hint_faults; kernel.numa_balancing
 /// (Documentation/admin-guide/sysctl/kernel.rst).
-pub const CHECK: Check = Check {
-    id: "numa-balancing",
-    question: "Did the kernel move pages between NUMA nodes while we measured?",
-    reads: &[
-        VM_NUMA_MIGRATED.name,
-        VM_NUMA_HINTS.name,
-        CPUS.name,
-        THREADS.name,
-        SCHEDULE.name,
-        RUN_DELAY_WORST.name,
-        THREAD_SECONDS_MAX.name,
-        THREAD_SECONDS_MEDIAN.name,
-        THREAD_SECONDS_MIN.name,
-        COPY_USER.name,
-        COPY_SYSTEM.name,
-        http::CLIENT_CPUS.name,
-        http::SERVER_CPUS.name,
-    ],
-    page: include_str!("../../../../docs/checks/numa-balancing.md"),
-    applies: measured,
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "numa-balancing", page: page!("numa-balancing"), applies: measured, essential: never, rule };
 
 fn rule(subject: &Subject) -> Answer {
     let numa = &subject.machine().numa;

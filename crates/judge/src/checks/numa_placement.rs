@@ -1,13 +1,10 @@
 //! Is the memory on the node where it should be?
 
-use figure::evidence::{
-    ARRAY_BYTES, NODE_OF_MEMORY, NUMA_LOCAL_SHARE, NUMA_NODE_SHARE, THREAD_SECONDS_MAX,
-    THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREADS, WORKING_SET,
-};
+use figure::evidence::{NODE_OF_MEMORY, NUMA_LOCAL_SHARE, NUMA_NODE_SHARE, THREADS};
 use figure::{Outcome, format};
 
 use super::stragglers;
-use crate::check::{Answer, Check, Levels, Subject, observed, on_arrays};
+use crate::check::{Answer, Check, Levels, Subject, observed, on_arrays, page};
 
 /// Share of pages on another node. Remote memory takes up to twice as long (the ratio of NUMA distances, 21
 /// to 10), so these are levels of lost time once more.
@@ -20,19 +17,7 @@ const ELSEWHERE: Levels = Levels { warn: 0.01, fail: 0.05 };
 /// A sample of our pages, asked for by move_pages(2) without moving any.
 pub const CHECK: Check = Check {
     id: "numa-placement",
-    question: "Is the memory on the NUMA node where it should be?",
-    reads: &[
-        ARRAY_BYTES.name,
-        WORKING_SET.name,
-        NODE_OF_MEMORY.name,
-        NUMA_LOCAL_SHARE.name,
-        NUMA_NODE_SHARE.name,
-        THREADS.name,
-        THREAD_SECONDS_MAX.name,
-        THREAD_SECONDS_MEDIAN.name,
-        THREAD_SECONDS_MIN.name,
-    ],
-    page: include_str!("../../../../docs/checks/numa-placement.md"),
+    page: page!("numa-placement"),
     applies: on_arrays,
     // Where the node is the figure's name, nothing is known of it without.
     essential: |subject| subject.condition(NODE_OF_MEMORY).is_some(),

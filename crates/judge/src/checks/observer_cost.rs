@@ -1,14 +1,11 @@
 //! Did looking change what was looked at?
 
-use figure::evidence::http::{
-    ANSWERED, CLIENT_CPUS, PROFILED, SECONDS, SERVER_CPUS, SERVER_SYSTEM, SERVER_USER, SUBJECT, WATCH_COST,
-    WHAT,
-};
+use figure::evidence::http::{ANSWERED, PROFILED, SECONDS, SERVER_SYSTEM, SERVER_USER, WATCH_COST};
 use figure::format::{counted, percent};
 use figure::{Outcome, Reading, stats};
 
 use super::loss::LOST_TIME;
-use crate::check::{Answer, Check, Subject, never, observed};
+use crate::check::{Answer, Check, Subject, never, observed, page};
 use crate::load::{cpus, of_server, together};
 
 /// Rounds of each kind of which there must be so many to compare them: of 4 and 4 that do not differ, one kind lies apart by chance in 3 % of
@@ -16,26 +13,8 @@ use crate::load::{cpus, of_server, together};
 const ROUNDS: usize = 4;
 
 /// The server's CPU time for each answer in rounds with a profile and in rounds without, and what watching took.
-pub const CHECK: Check = Check {
-    id: "observer-cost",
-    question: "Was the load the same with and without somebody looking?",
-    reads: &[
-        WHAT.name,
-        SUBJECT.name,
-        PROFILED.name,
-        SERVER_USER.name,
-        SERVER_SYSTEM.name,
-        ANSWERED.name,
-        SECONDS.name,
-        WATCH_COST.name,
-        CLIENT_CPUS.name,
-        SERVER_CPUS.name,
-    ],
-    page: include_str!("../../../../docs/checks/observer-cost.md"),
-    applies: of_server,
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "observer-cost", page: page!("observer-cost"), applies: of_server, essential: never, rule };
 
 fn rule(subject: &Subject) -> Answer {
     let figure = subject.figure;

@@ -1,28 +1,16 @@
 //! Did our threads stand still, though nobody else had their CPU?
 
-use figure::evidence::{
-    CPU_FOREIGN_RESOLUTION, CPU_STEAL, CPUS, NOISE, OFF_CPU_WORST, PRICE_CLOCK, SOFTIRQ_TIME,
-};
+use figure::evidence::{CPU_STEAL, OFF_CPU_WORST, SOFTIRQ_TIME};
 use figure::format;
 
 use super::loss::{LOST_TIME, tick_noise};
-use crate::check::{Answer, Check, Subject, never, observed, pinned, wants_its_cpus};
+use crate::check::{Answer, Check, Subject, never, observed, page, pinned, wants_its_cpus};
 
 /// Wall-clock time less CPU time (CLOCK_THREAD_CPUTIME_ID) and run-queue delay (schedstat). Threads of the pool never sleep
 /// while they measure: the barrier spins, then yields.
 pub const CHECK: Check = Check {
     id: "off-cpu",
-    question: "Did our threads stand still, though nobody else had their CPU?",
-    reads: &[
-        OFF_CPU_WORST.name,
-        CPU_STEAL.name,
-        SOFTIRQ_TIME.name,
-        CPU_FOREIGN_RESOLUTION.name,
-        CPUS.name,
-        NOISE.name,
-        PRICE_CLOCK.name,
-    ],
-    page: include_str!("../../../../docs/checks/off-cpu.md"),
+    page: page!("off-cpu"),
     applies: |subject| pinned(subject) && wants_its_cpus(subject) && is_noted(subject),
     essential: never,
     rule,

@@ -1,9 +1,9 @@
 //! Are the arrays on pages of the size that was asked for?
 
-use figure::evidence::{ARRAY_BYTES, PAGES_ASKED, PAGES_HUGE_SHARE, PAGES_SIZE, WORKING_SET};
+use figure::evidence::{PAGES_ASKED, PAGES_HUGE_SHARE, PAGES_SIZE};
 use figure::format;
 
-use crate::check::{Answer, Check, Levels, Subject, observed, on_arrays};
+use crate::check::{Answer, Check, Levels, Subject, observed, on_arrays, page};
 
 /// Share of the arrays that is not on huge pages although they were asked for. A tenth moves a figure by less
 /// than 2 %, with the 10 to 20 % that huge pages usually bring; with half on small pages the figure is not
@@ -17,9 +17,7 @@ const GIGANTIC: f64 = 1073741824.0;
 /// AnonHugePages and KernelPageSize of our own range (/proc/self/smaps, proc(5)).
 pub const CHECK: Check = Check {
     id: "page-size",
-    question: "Are the arrays on pages of the size that was asked for?",
-    reads: &[ARRAY_BYTES.name, WORKING_SET.name, PAGES_ASKED.name, PAGES_HUGE_SHARE.name, PAGES_SIZE.name],
-    page: include_str!("../../../../docs/checks/page-size.md"),
+    page: page!("page-size"),
     applies: on_arrays,
     // By default any page will do; asked for, it is part of the figure's name.
     essential: |subject| asked(subject) != "default",

@@ -1,9 +1,9 @@
 //! Did answers come that nobody asked for?
 
-use figure::evidence::http::{ANSWERED, SURPLUS, WHAT};
+use figure::evidence::http::{ANSWERED, SURPLUS};
 use figure::format;
 
-use crate::check::{Check, Levels, never, observed};
+use crate::check::{Check, Levels, never, observed, page};
 use crate::load::of_load;
 
 /// Surplus for each answer. There is never more than one request on a connection, so there must be none; of one in ten thousand the rate
@@ -13,9 +13,7 @@ const SURPLUSES: Levels = Levels { warn: f64::MIN_POSITIVE, fail: 1e-4 };
 /// Bytes behind the end of an answer.
 pub const CHECK: Check = Check {
     id: "pipelining",
-    question: "Was there one answer for each request, and nothing behind it?",
-    reads: &[WHAT.name, SURPLUS.name, ANSWERED.name],
-    page: include_str!("../../../../docs/checks/pipelining.md"),
+    page: page!("pipelining"),
     applies: of_load,
     essential: never,
     rule: |subject| {

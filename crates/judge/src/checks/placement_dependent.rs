@@ -1,10 +1,10 @@
 //! Does the figure depend on where the scheduler put its two tasks?
 
-use figure::evidence::{COPIES, HOP_SAMPLES, HOP_TOGETHER, PLACEMENT, TEST_CLASS};
+use figure::evidence::{HOP_SAMPLES, HOP_TOGETHER, PLACEMENT, TEST_CLASS};
 use figure::{Figure, Outcome, format, stats};
 
 use super::rounds_agree;
-use crate::check::{Answer, Check, SWITCHING, Subject, always, measured, of_copies};
+use crate::check::{Answer, Check, SWITCHING, Subject, always, measured, of_copies, page};
 
 /// `placement` of tasks that are left to the scheduler.
 pub(crate) const FREE: &str = "free";
@@ -18,9 +18,7 @@ const SEVERAL_FOLD: f64 = 2.0;
 /// the same hardware (study 2).
 pub const CHECK: Check = Check {
     id: "placement-dependent",
-    question: "Does the figure depend on where the scheduler put its two tasks?",
-    reads: &[PLACEMENT.name, HOP_TOGETHER.name, HOP_SAMPLES.name, TEST_CLASS.name, COPIES.name],
-    page: include_str!("../../../../docs/checks/placement-dependent.md"),
+    page: page!("placement-dependent"),
     applies: |subject| measured(subject) && (is_free(subject) || is_compatible(subject)),
     essential: always,
     rule,

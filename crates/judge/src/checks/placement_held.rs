@@ -1,28 +1,14 @@
 //! Did every thread stay where it was put?
 
-use figure::evidence::{CPUS, PLACE_READBACK, PLACE_SAMPLES, PLACE_STRAYED, PLACES, SCHED_MIGRATIONS};
+use figure::evidence::{PLACE_READBACK, PLACE_SAMPLES, PLACE_STRAYED, PLACES, SCHED_MIGRATIONS};
 use figure::format::quantity;
 
-use crate::check::{Answer, Check, Subject, always, observed, pinned};
+use crate::check::{Answer, Check, Subject, always, observed, page, pinned};
 
 /// The affinity mask read back after it was set (sched_getaffinity(2)), and the current CPU (getcpu(2))
 /// sampled while the kernel ran.
-pub const CHECK: Check = Check {
-    id: "placement-held",
-    question: "Did every thread stay on the CPUs that it was pinned to?",
-    reads: &[
-        CPUS.name,
-        PLACES.name,
-        PLACE_READBACK.name,
-        PLACE_STRAYED.name,
-        PLACE_SAMPLES.name,
-        SCHED_MIGRATIONS.name,
-    ],
-    page: include_str!("../../../../docs/checks/placement-held.md"),
-    applies: pinned,
-    essential: always,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "placement-held", page: page!("placement-held"), applies: pinned, essential: always, rule };
 
 const FIX: &str = "something changes our affinity (a cpuset, a tuning daemon, CPU hotplug): look for it with \
                    taskset -cp PID and in cpuset.cpus.effective, stop it, and measure again";

@@ -1,12 +1,12 @@
 //! Where were the two tasks that wake one another?
 
-use figure::evidence::audit::{SUBJECT, TOOL};
+use figure::evidence::audit::SUBJECT;
 use figure::evidence::{COPIES, PLACEMENT, TEST, TEST_CLASS};
 use figure::format::{number, percent};
 use figure::{Figure, Record, Unit};
 
 use crate::audited::is_audited;
-use crate::check::{Answer, Check, SWITCHING, Subject, measured, never};
+use crate::check::{Answer, Check, SWITCHING, Subject, measured, never, page};
 
 /// The test whose pass through a pipe is half of what a round trip does besides switching.
 const COMPONENT: &str = "pipe";
@@ -19,9 +19,7 @@ const DECIDES: f64 = 0.5;
 /// tells where they ran.
 pub const CHECK: Check = Check {
     id: "placement-unknown",
-    question: "Is it told where the two tasks ran that wake one another?",
-    reads: &[TOOL.name, TEST_CLASS.name, COPIES.name, SUBJECT.name, PLACEMENT.name],
-    page: include_str!("../../../../docs/checks/placement-unknown.md"),
+    page: page!("placement-unknown"),
     applies: |subject| {
         is_audited(subject)
             && measured(subject)
@@ -42,8 +40,7 @@ pub(crate) struct Trip {
     pub switch: f64,
 }
 
-/// The parts of a round trip, by the test of its component in the same run (reads [`TEST_CLASS`], [`COPIES`] and [`SUBJECT`]); `None` of any
-/// other test.
+/// The parts of a round trip, by the test of its component in the same run; `None` of any other test.
 pub(crate) fn trip(figure: &Figure, record: &Record) -> Option<Trip> {
     let own = &figure.conditions;
     own.get(TEST_CLASS).filter(|class| class == SWITCHING)?;

@@ -1,11 +1,9 @@
 //! Had the client local ports enough?
 
-use figure::evidence::http::{
-    CONNECTIONS, FAILED, KEEPS_ALIVE, PORTS, SOURCES, TIME_WAIT, UNCONNECTED, WHAT,
-};
+use figure::evidence::http::{CONNECTIONS, FAILED, KEEPS_ALIVE, PORTS, SOURCES, TIME_WAIT, UNCONNECTED};
 use figure::format;
 
-use crate::check::{Answer, Check, Levels, Subject, never, observed};
+use crate::check::{Answer, Check, Levels, Subject, never, observed, page};
 use crate::load::{failed, of_load};
 
 /// Ports in use as a share of those that there are. Before Linux 6.8 connect(2) tries ports of one parity only until half of them are
@@ -13,24 +11,8 @@ use crate::load::{failed, of_load};
 const USED: Levels = Levels { warn: 0.50, fail: f64::INFINITY };
 
 /// ip_local_port_range for each source address, against the connections and what is left of closed ones.
-pub const CHECK: Check = Check {
-    id: "ports",
-    question: "Had the client local ports enough for its connections?",
-    reads: &[
-        WHAT.name,
-        CONNECTIONS.name,
-        KEEPS_ALIVE.name,
-        PORTS.name,
-        SOURCES.name,
-        TIME_WAIT.name,
-        FAILED.name,
-        UNCONNECTED.name,
-    ],
-    page: include_str!("../../../../docs/checks/ports.md"),
-    applies: of_load,
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "ports", page: page!("ports"), applies: of_load, essential: never, rule };
 
 const FIX: &str = "use more source addresses (--sources), or widen the range (as root): sysctl -w \
                    net.ipv4.ip_local_port_range='1024 65535'";

@@ -6,7 +6,7 @@ use figure::evidence::{NOISE, WATCHED};
 use figure::format::{number, percent};
 use figure::{Basis, Unit};
 
-use crate::check::{Answer, Check, Subject, always};
+use crate::check::{Answer, Check, Subject, always, page};
 
 /// Half the interval may be this share of the value: a figure known to a quarter is not known (`rounds-agree` fails there too).
 const OF_VALUE: f64 = 0.25;
@@ -21,9 +21,7 @@ const MOST_ROUNDS: f64 = 1000.0;
 /// The 95 % interval, by what the value is of. No interval is wider to either side than its value where this passes.
 pub const CHECK: Check = Check {
     id: PRECISION,
-    question: "Is the interval narrow enough for the value to mean something?",
-    reads: &[NOISE.name, WATCHED.name, TOOL.name],
-    page: include_str!("../../../../docs/checks/precision.md"),
+    page: page!("precision"),
     applies: |subject| subject.figure.interval.is_some(),
     essential: always,
     rule,

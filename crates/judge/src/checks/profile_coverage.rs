@@ -7,7 +7,7 @@ use figure::evidence::{FactType, Key};
 use figure::format::{number, percent, plain_to};
 use figure::{Figure, Outcome, Reading, stats};
 
-use crate::check::{Answer, Check, Levels, Subject, always, observed};
+use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::head;
 
 /// How far the profile's CPU time may be from the kernel's. Go's own profiles before 1.18 missed half of it on many CPUs (golang/go #35057).
@@ -22,17 +22,7 @@ const CPU: &str = "cpu";
 /// A profile against utime and stime over the same window.
 pub const CHECK: Check = Check {
     id: "profile-coverage",
-    question: "Does the profile speak for the CPU time that it splits?",
-    reads: &[
-        WHAT.name,
-        PROFILED.name,
-        PROFILE_RATIO.name,
-        PROFILE_LOST.name,
-        PROFILE_SAMPLES.name,
-        PROFILE_SHARES.name,
-        PROFILE_OTHER.name,
-    ],
-    page: include_str!("../../../../docs/checks/profile-coverage.md"),
+    page: page!("profile-coverage"),
     applies: |subject| subject.condition(WHAT).as_deref() == Some(CPU) && !subject.figure.parts.is_empty(),
     essential: always,
     rule,

@@ -1,34 +1,17 @@
 //! Does a CPU quota leave room for the threads?
 
-use figure::evidence::{
-    CGROUP_THROTTLED, CPUS, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN,
-    THREAD_SECONDS_MIN, THREADS, http,
-};
+use figure::evidence::{CGROUP_THROTTLED, THREADS};
 use figure::{Outcome, format};
 
 use super::loss::{LOST_TIME, loss};
-use crate::check::{Answer, Check, Subject, measured, never};
+use crate::check::{Answer, Check, Subject, measured, never, page};
 use crate::load::is_load;
 
 /// CPU bandwidth limits of our cgroup and all its ancestors: cpu.max of v2, cpu.cfs_quota_us of v1
 /// (Documentation/admin-guide/cgroup-v2.rst, Documentation/scheduler/sched-bwc.rst).
 pub const CHECK: Check = Check {
     id: "quota",
-    question: "Does the CPU quota of our control group leave room for the threads?",
-    reads: &[
-        THREADS.name,
-        SCHEDULE.name,
-        CPUS.name,
-        CGROUP_THROTTLED.name,
-        RUN_DELAY_WORST.name,
-        THREAD_SECONDS_MAX.name,
-        THREAD_SECONDS_MEDIAN.name,
-        THREAD_SECONDS_MIN.name,
-        http::WHAT.name,
-        http::CLIENT_CPUS.name,
-        http::SERVER_CPUS.name,
-    ],
-    page: include_str!("../../../../docs/checks/quota.md"),
+    page: page!("quota"),
     applies: |subject| measured(subject) && subject.condition(THREADS).is_some(),
     essential: never,
     rule,

@@ -1,11 +1,11 @@
 //! Was the rate that was asked for answered?
 
 use figure::Reading;
-use figure::evidence::http::{ANSWERED, GOAL, PACING, RATE_ASKED, SECONDS, UNSENT, WHAT};
+use figure::evidence::http::{ANSWERED, RATE_ASKED, SECONDS, UNSENT};
 use figure::format::{number, percent, quantity};
 use figure::stats;
 
-use crate::check::{Answer, Check, Levels, Subject, always, observed};
+use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::{REFUSAL, aims_at, is_open, of_load};
 
 /// What is missing of the rate. A server that cannot follow queues more and more, so that its latencies are those of how long one looks.
@@ -16,9 +16,7 @@ const CHANCE: f64 = 3.0;
 /// Answers of the window against the rate.
 pub const CHECK: Check = Check {
     id: "rate-met",
-    question: "Was the rate answered that was asked for?",
-    reads: &[WHAT.name, GOAL.name, PACING.name, RATE_ASKED.name, ANSWERED.name, SECONDS.name, UNSENT.name],
-    page: include_str!("../../../../docs/checks/rate-met.md"),
+    page: page!("rate-met"),
     applies: |subject| of_load(subject) && is_open(subject) && !aims_at(subject, &[REFUSAL]),
     essential: always,
     rule,

@@ -3,14 +3,12 @@
 use figure::evidence::{RATE_SECONDS, RATE_STEADY, RATE_TIME};
 use figure::format;
 
-use crate::check::{Answer, Check, Subject, always, measured, observed};
+use crate::check::{Answer, Check, Subject, always, measured, observed, page};
 
 /// CPU time and faults of all processes, ten times a second (/proc/PID/stat).
 pub const CHECK: Check = Check {
     id: "rates-steady",
-    question: "Did the program run steadily when its rates were taken?",
-    reads: &[RATE_TIME.name, RATE_STEADY.name, RATE_SECONDS.name],
-    page: include_str!("../../../../docs/checks/rates-steady.md"),
+    page: page!("rates-steady"),
     applies: |subject| measured(subject) && subject.condition(RATE_TIME).is_some(),
     essential: always,
     rule,

@@ -1,11 +1,11 @@
 //! Does it repeat?
 
-use figure::evidence::audit::{ERROR_OF_MEAN, MEAN_OVER_BEST, MOMENTS, TOOL};
+use figure::evidence::audit::{ERROR_OF_MEAN, MEAN_OVER_BEST, MOMENTS};
 use figure::format::{number, percent};
 use figure::stats;
 
 use crate::audited::is_audited;
-use crate::check::{Answer, Check, Levels, Subject, measured, never};
+use crate::check::{Answer, Check, Levels, Subject, measured, never, page};
 
 /// How much longer the mean repetition took than the best, which is the one that is quoted; and how far runs lie apart. pyperf calls a
 /// standard deviation of 10 % unstable; a figure known to a quarter is not known.
@@ -14,9 +14,7 @@ const SPREAD: Levels = Levels { warn: 0.10, fail: f64::INFINITY };
 /// Repetitions within a run, and runs of the same command in one text. With six runs or more `rounds-agree` judges their interval.
 pub const CHECK: Check = Check {
     id: "repeats",
-    question: "Do repetitions and runs give the same?",
-    reads: &[TOOL.name, MEAN_OVER_BEST.name, ERROR_OF_MEAN.name, MOMENTS.name],
-    page: include_str!("../../../../docs/checks/repeats.md"),
+    page: page!("repeats"),
     applies: |subject| {
         let within = [MEAN_OVER_BEST, ERROR_OF_MEAN]
             .iter()

@@ -1,11 +1,11 @@
 //! Were all answers of one length?
 
-use figure::evidence::audit::{OTHER_LENGTH, TOOL};
+use figure::evidence::audit::OTHER_LENGTH;
 use figure::evidence::http::ANSWERED;
 use figure::format::percent;
 
 use crate::audited::is_audited;
-use crate::check::{Answer, Check, Subject, measured, never, observed};
+use crate::check::{Answer, Check, Subject, measured, never, observed, page};
 
 /// From this share on it is told: one in a hundred.
 const TOLD: f64 = 0.01;
@@ -14,9 +14,7 @@ const TOLD: f64 = 0.01;
 /// page under status 200: never more than a warning.
 pub const CHECK: Check = Check {
     id: "response-length-varies",
-    question: "Were all answers of the same length?",
-    reads: &[TOOL.name, OTHER_LENGTH.name, ANSWERED.name],
-    page: include_str!("../../../../docs/checks/response-length-varies.md"),
+    page: page!("response-length-varies"),
     applies: |subject| {
         is_audited(subject) && measured(subject) && subject.figure.over_rounds(OTHER_LENGTH).value().is_some()
     },

@@ -1,11 +1,11 @@
 //! Are the latencies those of all answers?
 
-use figure::evidence::audit::{RESULTS, TOOL};
+use figure::evidence::audit::RESULTS;
 use figure::evidence::http::{ANSWERED, FAILED, RECORDED, WHAT};
 use figure::format::{number, percent};
 
 use crate::audited::is_audited;
-use crate::check::{Answer, Check, Levels, Subject, never, observed};
+use crate::check::{Answer, Check, Levels, Subject, never, observed, page};
 use crate::load::{RATE, failed, head};
 
 /// Answers that are in no latency. Of one in a hundred the 99th percentile is not known.
@@ -14,9 +14,7 @@ const MISSING: Levels = Levels { warn: 1e-3, fail: 0.01 };
 /// Results that a tool kept against the answers that it counted.
 pub const CHECK: Check = Check {
     id: "results-truncated",
-    question: "Are the latencies those of all answers?",
-    reads: &[TOOL.name, WHAT.name, RECORDED.name, ANSWERED.name, FAILED.name, RESULTS.name],
-    page: include_str!("../../../../docs/checks/results-truncated.md"),
+    page: page!("results-truncated"),
     applies: |subject| {
         let of_latency = subject.condition(WHAT).is_some_and(|what| what != RATE);
         let told = head(subject).is_some_and(|load| load.over_rounds(RECORDED).value().is_some());

@@ -5,18 +5,11 @@ use figure::evidence::audit::TOOL;
 use figure::format::counted;
 use figure::{Basis, Figure, Record};
 
-use crate::check::{Answer, Check, Subject, always};
+use crate::check::{Answer, Check, Subject, always, page};
 
 /// Rounds behind the value, by what it rests on.
-pub const CHECK: Check = Check {
-    id: ROUNDS,
-    question: "Is the figure repeated often enough?",
-    reads: &[TOOL.name],
-    page: include_str!("../../../../docs/checks/rounds.md"),
-    applies: always,
-    essential: always,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: ROUNDS, page: page!("rounds"), applies: always, essential: always, rule };
 
 fn rule(subject: &Subject) -> Answer {
     let figure = subject.figure;

@@ -5,7 +5,7 @@ use figure::evidence::{NOISE, PRICE_AGAIN, TARGET};
 use figure::{Unit, format, stats};
 
 use super::loss::LOST_TIME;
-use crate::check::{Answer, Check, Levels, Subject, measured, never};
+use crate::check::{Answer, Check, Levels, Subject, measured, never, page};
 
 /// The half-width of the interval may be this many times what was aimed at before it is worth a warning: the
 /// interval is printed with the figure and speaks for itself.
@@ -28,9 +28,7 @@ const TENFOLD: f64 = 10.0;
 /// which for normally distributed rounds it is.
 pub const CHECK: Check = Check {
     id: "rounds-agree",
-    question: "Do the rounds agree with one another?",
-    reads: &[TARGET.name, NOISE.name, PRICE_AGAIN.name, MOMENTS.name],
-    page: include_str!("../../../../docs/checks/rounds-agree.md"),
+    page: page!("rounds-agree"),
     applies: |subject| measured(subject) && subject.condition(MOMENTS) != Some(true),
     essential: never,
     rule,

@@ -1,32 +1,18 @@
 //! Did our threads wait for a CPU although they wanted to run?
 
-use figure::evidence::{
-    CPUS, HOP_WAY, NOISE, PRICE_CLOCK, RUN_DELAY, RUN_DELAY_WORST, SCHEDULE, TEST_CLASS, http,
-};
+use figure::evidence::{RUN_DELAY, RUN_DELAY_WORST};
 use figure::format;
 
 use super::loss::LOST_TIME;
 use super::uneven_cores::planned_wait;
-use crate::check::{Answer, Check, Subject, always, has_its_cpus, observed};
+use crate::check::{Answer, Check, Subject, always, has_its_cpus, observed, page};
 
 /// Second field of /proc/self/task/TID/schedstat (Documentation/scheduler/sched-stats.rst): nanoseconds on a
 /// run queue. It needs no privilege, no tick and no hypervisor's help, and it sees any competitor inside this
 /// system, whatever its name.
 pub const CHECK: Check = Check {
     id: "run-queue-delay",
-    question: "Did our threads wait for a CPU although they wanted to run?",
-    reads: &[
-        RUN_DELAY_WORST.name,
-        RUN_DELAY.name,
-        SCHEDULE.name,
-        CPUS.name,
-        TEST_CLASS.name,
-        HOP_WAY.name,
-        NOISE.name,
-        PRICE_CLOCK.name,
-        http::WHAT.name,
-    ],
-    page: include_str!("../../../../docs/checks/run-queue-delay.md"),
+    page: page!("run-queue-delay"),
     applies: has_its_cpus,
     essential: always,
     rule,

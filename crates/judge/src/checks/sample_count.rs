@@ -1,12 +1,12 @@
 //! Do a profile's samples speak for the program?
 
 use figure::Outcome;
-use figure::evidence::audit::{BUSY_CPUS, OLD_PROFILER, SAMPLES, TOOL};
+use figure::evidence::audit::{BUSY_CPUS, OLD_PROFILER, SAMPLES};
 use figure::format::{number, percent};
 use figure::loads::sampling_error;
 
 use crate::audited::is_audited;
-use crate::check::{Answer, Check, Levels, Subject, measured, never};
+use crate::check::{Answer, Check, Levels, Subject, measured, never, page};
 
 /// The standard error of a share of a half, the largest that there is: 0.5 over the root of the samples. 625 samples make 2 points, of which a
 /// share of a tenth is known to a fifth; with 25 the first digit is chance.
@@ -18,9 +18,7 @@ const ONE_TIMER: f64 = 2.5;
 /// Samples of a profile, and who took them.
 pub const CHECK: Check = Check {
     id: "sample-count",
-    question: "Are there samples enough, and of all that ran?",
-    reads: &[TOOL.name, SAMPLES.name, BUSY_CPUS.name, OLD_PROFILER.name],
-    page: include_str!("../../../../docs/checks/sample-count.md"),
+    page: page!("sample-count"),
     applies: |subject| {
         let told = |key| subject.figure.over_rounds(key).value().is_some();
         is_audited(subject) && measured(subject) && (told(SAMPLES) || told(BUSY_CPUS))

@@ -1,9 +1,8 @@
 //! Did the kernel's own scheduler place the tasks?
 
 use figure::Reading;
-use figure::evidence::{HOP_WAY, TEST_CLASS};
 
-use crate::check::{Answer, Check, Subject, hops, measured, never, several_tasks};
+use crate::check::{Answer, Check, Subject, hops, measured, never, page, several_tasks};
 
 /// Settings of the machine: whether a scheduler was loaded at run time, and which.
 const STATE: &str = "sched_ext";
@@ -14,9 +13,7 @@ const MISSING: &str = "no such file";
 /// sched_ext (Documentation/scheduler/sched-ext.rst) replaces the fair class by a BPF program: where woken tasks go is its choice then.
 pub const CHECK: Check = Check {
     id: "scheduler",
-    question: "Did the kernel's own scheduler place the tasks?",
-    reads: &[TEST_CLASS.name, HOP_WAY.name],
-    page: include_str!("../../../../docs/checks/scheduler.md"),
+    page: page!("scheduler"),
     applies: |subject| measured(subject) && (several_tasks(subject) || hops(subject)),
     essential: never,
     rule,

@@ -1,12 +1,10 @@
 //! Was the machine of a remote server disturbed?
 
-use figure::evidence::http::{
-    AGENT, HOST_FOREIGN, HOST_STEAL, HOST_THROTTLED, SECONDS, SERVER_ALLOWED, SERVER_CPUS, SOFTIRQ, WHAT,
-};
+use figure::evidence::http::{AGENT, HOST_FOREIGN, HOST_STEAL, HOST_THROTTLED, SECONDS, SOFTIRQ};
 use figure::format::percent;
 
 use super::loss::LOST_TIME;
-use crate::check::{Answer, Check, Levels, Subject, never, observed};
+use crate::check::{Answer, Check, Levels, Subject, never, observed, page};
 use crate::load::{of_load, server_time, together};
 use crate::others::of_cpus;
 
@@ -18,19 +16,7 @@ const OTHERS: Levels = Levels { warn: LOST_TIME.fail, fail: f64::INFINITY };
 /// of this machine is held against that of ours; and others' CPU time, the kernel's for packets not counted.
 pub const CHECK: Check = Check {
     id: "server-host",
-    question: "Was the server's machine left to the server?",
-    reads: &[
-        WHAT.name,
-        AGENT.name,
-        HOST_STEAL.name,
-        HOST_THROTTLED.name,
-        HOST_FOREIGN.name,
-        SOFTIRQ.name,
-        SECONDS.name,
-        SERVER_ALLOWED.name,
-        SERVER_CPUS.name,
-    ],
-    page: include_str!("../../../../docs/checks/server-host.md"),
+    page: page!("server-host"),
     applies: |subject| of_load(subject) && subject.condition(AGENT).is_some(),
     essential: never,
     rule,

@@ -1,14 +1,10 @@
 //! Was the server at its limit?
 
-use figure::evidence::http::{
-    AGENT, ANSWERED, CARRIER, CLIENT_CPUS, CONNECTIONS, GOAL, KEEPS_ALIVE, PACING, SECONDS, SERVER_ALLOWED,
-    SERVER_APART, SERVER_CPUS, SERVER_DELAY, SERVER_SWITCHES, SERVER_SYSTEM, SERVER_USER, SOFTIRQ, SUBJECT,
-    WHAT,
-};
+use figure::evidence::http::{ANSWERED, SECONDS, SERVER_DELAY, SERVER_SWITCHES};
 use figure::format::{number, percent};
 use figure::{Outcome, Reading};
 
-use crate::check::{Answer, Check, Levels, Subject, always, observed};
+use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::{
     DOUBLED, FULL, HEADROOM, SATURATION, aims_at, headroom, is_closed, of_server, server_used, sums,
 };
@@ -20,29 +16,7 @@ const IDLE: Levels = Levels { warn: 1.0 - FULL, fail: 0.30 };
 /// utime and stime of the server against its CPUs and the window.
 pub const CHECK: Check = Check {
     id: "server-not-saturated",
-    question: "Was the server at the limit of its CPUs, as a saturated rate says?",
-    reads: &[
-        WHAT.name,
-        SUBJECT.name,
-        PACING.name,
-        GOAL.name,
-        CONNECTIONS.name,
-        KEEPS_ALIVE.name,
-        CARRIER.name,
-        CLIENT_CPUS.name,
-        SERVER_CPUS.name,
-        SERVER_ALLOWED.name,
-        SERVER_APART.name,
-        AGENT.name,
-        SERVER_USER.name,
-        SERVER_SYSTEM.name,
-        SECONDS.name,
-        SOFTIRQ.name,
-        SERVER_DELAY.name,
-        SERVER_SWITCHES.name,
-        ANSWERED.name,
-    ],
-    page: include_str!("../../../../docs/checks/server-not-saturated.md"),
+    page: page!("server-not-saturated"),
     applies: |subject| of_server(subject) && is_closed(subject) && aims_at(subject, &[SATURATION, DOUBLED]),
     essential: always,
     rule,

@@ -1,33 +1,15 @@
 //! Did the lever take?
 
-use figure::evidence::{
-    FAULT_MAJOR, FAULT_MINOR, LEVER, LEVER_CALLS, LEVER_CALLS_AGAIN, LEVER_CALLS_BASE, LEVER_LOST,
-    LEVER_MANAGER, LEVER_MANAGERS, LIBRARY, RATE_FAULTS, RATE_TIME,
-};
+use figure::evidence::LEVER;
 use figure::levers::{self, BASE, Took};
 
-use crate::check::{Answer, Check, Subject, always, measured};
+use crate::check::{Answer, Check, Subject, always, measured, page};
 
 /// What the program asked the kernel for in a start of its own (seccomp(2), SECCOMP_RET_USER_NOTIF), against what it asks for without
 /// the lever. A variable that is set proves nothing.
 pub const CHECK: Check = Check {
     id: levers::TOOK,
-    question: "Did the lever change what the program asks the kernel for?",
-    reads: &[
-        LEVER.name,
-        LEVER_CALLS.name,
-        LEVER_CALLS_BASE.name,
-        LEVER_CALLS_AGAIN.name,
-        LEVER_LOST.name,
-        LEVER_MANAGER.name,
-        LEVER_MANAGERS.name,
-        LIBRARY.name,
-        FAULT_MINOR.name,
-        FAULT_MAJOR.name,
-        RATE_TIME.name,
-        RATE_FAULTS.name,
-    ],
-    page: include_str!("../../../../docs/checks/setting-effect.md"),
+    page: page!("setting-effect"),
     applies: |subject| measured(subject) && subject.condition(LEVER).is_some_and(|lever| lever != BASE),
     essential: always,
     rule,

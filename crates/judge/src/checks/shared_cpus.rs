@@ -2,32 +2,16 @@
 
 use figure::CpuList;
 use figure::evidence::http::{
-    CLIENT_CPUS, INTERFACE, SERVER_ALLOWED, SERVER_APART, SERVER_CPUS, SERVER_SEEN, SUBJECT, WHAT,
+    CLIENT_CPUS, INTERFACE, SERVER_ALLOWED, SERVER_APART, SERVER_CPUS, SERVER_SEEN,
 };
 
-use crate::check::{Answer, Check, Subject, observed};
+use crate::check::{Answer, Check, Subject, observed, page};
 use crate::load::{list, of_server};
 
 /// The CPUs that the client is pinned to, against those that the server's threads may run on and were seen on (sched_getaffinity(2),
 /// field 39 of /proc/PID/task/TID/stat), and the hardware threads of the same cores (topology/thread_siblings_list).
-pub const CHECK: Check = Check {
-    id: "shared-cpus",
-    question: "Have client and server CPUs of their own?",
-    reads: &[
-        WHAT.name,
-        SUBJECT.name,
-        CLIENT_CPUS.name,
-        SERVER_CPUS.name,
-        SERVER_ALLOWED.name,
-        SERVER_SEEN.name,
-        INTERFACE.name,
-        SERVER_APART.name,
-    ],
-    page: include_str!("../../../../docs/checks/shared-cpus.md"),
-    applies: of_server,
-    essential: is_here,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "shared-cpus", page: page!("shared-cpus"), applies: of_server, essential: is_here, rule };
 
 /// Whether the server is on this machine: what is sent to one's own address goes over the loopback interface, whatever the address.
 fn is_here(subject: &Subject) -> bool {

@@ -1,12 +1,10 @@
 //! Did others run on the other hardware threads of our cores?
 
-use figure::evidence::{
-    COPY_SYSTEM, COPY_USER, CPU_FOREIGN_RESOLUTION, CPU_SIBLING, CPUS, NOISE, THREADS, http,
-};
+use figure::evidence::CPU_SIBLING;
 use figure::format;
 
 use super::loss::tick_noise;
-use crate::check::{Answer, Check, Levels, Subject, never, observed, of_work};
+use crate::check::{Answer, Check, Levels, Subject, never, observed, of_work, page};
 
 /// Busy time of the unused siblings as a share of our CPUs' time. Two hardware threads share one core's
 /// execution units and caches: a busy sibling takes up to about half of them. So these are twice the levels
@@ -14,25 +12,8 @@ use crate::check::{Answer, Check, Levels, Subject, never, observed, of_work};
 const BUSY: Levels = Levels { warn: 0.04, fail: 0.20 };
 
 /// /proc/stat of the SMT siblings (topology/thread_siblings_list) that we do not use ourselves.
-pub const CHECK: Check = Check {
-    id: "sibling-load",
-    question: "Did other programs run on the other hardware threads of our cores?",
-    reads: &[
-        CPU_SIBLING.name,
-        CPU_FOREIGN_RESOLUTION.name,
-        CPUS.name,
-        THREADS.name,
-        COPY_USER.name,
-        COPY_SYSTEM.name,
-        NOISE.name,
-        http::CLIENT_CPUS.name,
-        http::SERVER_CPUS.name,
-    ],
-    page: include_str!("../../../../docs/checks/sibling-load.md"),
-    applies: of_work,
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "sibling-load", page: page!("sibling-load"), applies: of_work, essential: never, rule };
 
 fn rule(subject: &Subject) -> Answer {
     let busy = observed!(subject.figure.sum(CPU_SIBLING));

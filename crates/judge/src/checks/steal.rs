@@ -1,38 +1,14 @@
 //! Did the hypervisor take our CPUs away while we measured?
 
-use figure::evidence::{
-    COPY_SYSTEM, COPY_USER, CPU_STEAL, CPUS, NOISE, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX,
-    THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREADS, http,
-};
+use figure::evidence::CPU_STEAL;
 use figure::{Outcome, format};
 
 use super::loss::{LOST_TIME, loss};
-use crate::check::{Answer, Check, Subject, never, observed, of_work};
+use crate::check::{Answer, Check, Subject, never, observed, of_work, page};
 
 /// Steal: /proc/stat field 8 of the CPUs in use (proc(5)).
-pub const CHECK: Check = Check {
-    id: "steal",
-    question: "Did the hypervisor take our CPUs away while we measured?",
-    reads: &[
-        CPU_STEAL.name,
-        CPUS.name,
-        THREADS.name,
-        SCHEDULE.name,
-        RUN_DELAY_WORST.name,
-        THREAD_SECONDS_MAX.name,
-        THREAD_SECONDS_MEDIAN.name,
-        THREAD_SECONDS_MIN.name,
-        COPY_USER.name,
-        COPY_SYSTEM.name,
-        NOISE.name,
-        http::CLIENT_CPUS.name,
-        http::SERVER_CPUS.name,
-    ],
-    page: include_str!("../../../../docs/checks/steal.md"),
-    applies: of_work,
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "steal", page: page!("steal"), applies: of_work, essential: never, rule };
 
 fn rule(subject: &Subject) -> Answer {
     let stolen = observed!(subject.figure.sum(CPU_STEAL));

@@ -1,12 +1,12 @@
 //! Did all threads finish together?
 
 use figure::evidence::{
-    Key, NOISE, TEAM, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREAD_SLOWEST_CPU,
-    THREAD_START_SKEW, THREADS, http,
+    Key, TEAM, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREAD_SLOWEST_CPU,
+    THREAD_START_SKEW, THREADS,
 };
 use figure::{Reading, format, stats};
 
-use crate::check::{Answer, Check, Levels, Subject, never, observed, of_work};
+use crate::check::{Answer, Check, Levels, Subject, never, observed, of_work, page};
 use crate::load::is_load;
 
 /// Share of the slowest thread's time that the others waited for it. Cores at different distances from memory
@@ -16,19 +16,7 @@ pub const LATE: Levels = Levels { warn: 0.10, fail: 0.25 };
 /// Working time of each thread in the median sample of each round.
 pub const CHECK: Check = Check {
     id: "stragglers",
-    question: "Did all threads start and finish together?",
-    reads: &[
-        THREADS.name,
-        THREAD_SECONDS_MAX.name,
-        THREAD_SECONDS_MEDIAN.name,
-        THREAD_SECONDS_MIN.name,
-        THREAD_SLOWEST_CPU.name,
-        THREAD_START_SKEW.name,
-        NOISE.name,
-        TEAM.name,
-        http::WHAT.name,
-    ],
-    page: include_str!("../../../../docs/checks/stragglers.md"),
+    page: page!("stragglers"),
     // Threads of a load are not given equal shares, and wait for nobody; of those of a team it is asked how long all worked at once.
     applies: |subject| {
         of_work(subject)
@@ -40,8 +28,8 @@ pub const CHECK: Check = Check {
     rule,
 };
 
-/// How late the slowest thread was, as a share of its time, in a typical round: 1 - median/slowest; of two threads 1 - other/slowest, as half of the
-/// slowest is in their median (reads `threads`, `thread.seconds_max`, `thread.seconds_median` and `thread.seconds_min`).
+/// How late the slowest thread was, as a share of its time, in a typical round: 1 - median/slowest; of two
+/// threads 1 - other/slowest, as half of the slowest is in their median.
 pub fn lateness(subject: &Subject) -> Reading<f64> {
     match subject.condition(THREADS) {
         Some(2.0) => behind_first(subject),

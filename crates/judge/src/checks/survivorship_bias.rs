@@ -1,9 +1,9 @@
 //! Were requests without an answer forgotten?
 
-use figure::evidence::http::{ANSWERED_LATE, CENSORED_AGE, IN_FLIGHT, RECORDED, TIMEOUT, UNSENT, WHAT};
+use figure::evidence::http::{ANSWERED_LATE, CENSORED_AGE, IN_FLIGHT, RECORDED, TIMEOUT, UNSENT};
 use figure::format::{number, percent, quantity, seconds};
 
-use crate::check::{Answer, Check, Levels, Subject, always, observed};
+use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::of_load;
 
 /// Requests of the window without an answer when waiting was given up: of them only an age is known, and they are the slowest. One in
@@ -13,17 +13,7 @@ const CENSORED: Levels = Levels { warn: 1e-4, fail: 0.01 };
 /// What was in flight, or due and not sent, at the end.
 pub const CHECK: Check = Check {
     id: "survivorship-bias",
-    question: "Are the slowest requests in the latencies, too?",
-    reads: &[
-        WHAT.name,
-        RECORDED.name,
-        IN_FLIGHT.name,
-        UNSENT.name,
-        CENSORED_AGE.name,
-        ANSWERED_LATE.name,
-        TIMEOUT.name,
-    ],
-    page: include_str!("../../../../docs/checks/survivorship-bias.md"),
+    page: page!("survivorship-bias"),
     applies: of_load,
     essential: always,
     rule,

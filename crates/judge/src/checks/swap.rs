@@ -4,7 +4,7 @@ use figure::evidence::{PSI_MEMORY, VM_DIRECT_SCAN, VM_SWAPPED};
 use figure::format;
 
 use super::loss::LOST_TIME;
-use crate::check::{Answer, Check, Subject, measured, never, observed};
+use crate::check::{Answer, Check, Subject, measured, never, observed, page};
 
 /// Seconds that a swapped page costs where pressure does not tell: the latency of a 4 KiB read from a fast
 /// solid-state disk. An order of magnitude.
@@ -13,15 +13,7 @@ const SWAPPED_PAGE: f64 = 1e-4;
 const SCANNED_PAGE: f64 = 1e-6;
 
 /// /proc/vmstat pswpin, pswpout, pgscan_direct; /proc/pressure/memory tells how long somebody waited for it.
-pub const CHECK: Check = Check {
-    id: "swap",
-    question: "Did the kernel swap or reclaim memory while we measured?",
-    reads: &[VM_SWAPPED.name, VM_DIRECT_SCAN.name, PSI_MEMORY.name],
-    page: include_str!("../../../../docs/checks/swap.md"),
-    applies: measured,
-    essential: never,
-    rule,
-};
+pub const CHECK: Check = Check { id: "swap", page: page!("swap"), applies: measured, essential: never, rule };
 
 fn rule(subject: &Subject) -> Answer {
     let swapped = observed!(subject.figure.sum(VM_SWAPPED));

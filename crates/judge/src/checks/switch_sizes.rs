@@ -1,11 +1,11 @@
 //! Does a switch between larger tasks take at least what one between empty tasks does?
 
 use figure::Outcome;
-use figure::evidence::audit::{BARE_SWITCH, TOOL};
+use figure::evidence::audit::BARE_SWITCH;
 use figure::format::number;
 
 use crate::audited::is_audited;
-use crate::check::{Answer, Check, Subject, measured, never, observed};
+use crate::check::{Answer, Check, Subject, measured, never, observed, page};
 
 /// Of a bare switch: what a switch with more to do may be less for want of precision, and what it cannot be. lmbench takes the median of
 /// eleven, and its runs of the same differ by some per cent.
@@ -17,9 +17,7 @@ const IMPOSSIBLE: f64 = 0.5;
 /// lmbench subtracts what the same work takes without switching (`lat_ctx.c`); what is left of two large times may be anything, even nothing.
 pub const CHECK: Check = Check {
     id: "switch-sizes",
-    question: "Does a switch with more to do take at least as long as a bare one?",
-    reads: &[TOOL.name, BARE_SWITCH.name],
-    page: include_str!("../../../../docs/checks/switch-sizes.md"),
+    page: page!("switch-sizes"),
     applies: |subject| {
         is_audited(subject) && measured(subject) && subject.figure.over_rounds(BARE_SWITCH).value().is_some()
     },

@@ -1,9 +1,9 @@
 //! Was a task switched to for every hop?
 
-use figure::evidence::{HOP_INVOLUNTARY, HOP_VOLUNTARY, HOP_WAY, HOPS, WAKER_BUSY};
+use figure::evidence::{HOP_INVOLUNTARY, HOP_VOLUNTARY, HOPS};
 use figure::format;
 
-use crate::check::{Answer, Check, Subject, always, counts_hops, observed};
+use crate::check::{Answer, Check, Subject, always, counts_hops, observed, page};
 
 /// A hop is one switch: the task that has sent waits, and the one that was woken runs. Whoever finds its number there
 /// already does not wait, and was not switched to. At this share a fifth of the hops were none.
@@ -13,9 +13,7 @@ const LEAST: f64 = 0.8;
 /// task take the CPU from its waker before that waits: then the switch is an involuntary one, and counts as well.
 pub const CHECK: Check = Check {
     id: "switches-per-hop",
-    question: "Was a task switched to for every hop?",
-    reads: &[HOP_WAY.name, WAKER_BUSY.name, HOPS.name, HOP_VOLUNTARY.name, HOP_INVOLUNTARY.name],
-    page: include_str!("../../../../docs/checks/switches-per-hop.md"),
+    page: page!("switches-per-hop"),
     applies: counts_hops,
     essential: always,
     rule,

@@ -1,25 +1,18 @@
 //! Did heat or power limits throttle our CPUs?
 
-use figure::evidence::{CANARY_AFTER, CANARY_BEFORE, CANARY_CHANGE, NOISE, THERMAL_THROTTLES};
+use figure::evidence::THERMAL_THROTTLES;
 use figure::{Outcome, format};
 
 use super::frequency;
-use crate::check::{Answer, Check, Subject, never, observed, of_work};
+use crate::check::{Answer, Check, Subject, never, observed, of_work, page};
 
 /// Share of the kept rounds with an event from which on the median rests on them.
 const MANY_ROUNDS: f64 = 0.25;
 
 /// thermal_throttle/core_throttle_count and package_throttle_count of the CPUs in use (Intel only:
 /// arch/x86/kernel/cpu/mce/therm_throt.c).
-pub const CHECK: Check = Check {
-    id: "thermal",
-    question: "Did heat throttle our CPUs while we measured?",
-    reads: &[THERMAL_THROTTLES.name, CANARY_CHANGE.name, CANARY_BEFORE.name, CANARY_AFTER.name, NOISE.name],
-    page: include_str!("../../../../docs/checks/thermal.md"),
-    applies: of_work,
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "thermal", page: page!("thermal"), applies: of_work, essential: never, rule };
 
 fn rule(subject: &Subject) -> Answer {
     let events = observed!(subject.figure.over_rounds(THERMAL_THROTTLES));

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use figure::evidence::audit::{CORES, THREAD_SPREAD, TOOL};
-use figure::evidence::{CPUS, THREADS};
+use figure::evidence::THREADS;
+use figure::evidence::audit::{CORES, THREAD_SPREAD};
 use figure::format::percent;
 
 use crate::audited::is_audited;
-use crate::check::{Answer, Check, Levels, Subject, measured, never};
+use crate::check::{Answer, Check, Levels, Subject, measured, never, page};
 
 /// Standard deviation of what the threads did, over its mean. Cores differ by some per cent on any machine.
 const UNEVEN: Levels = Levels { warn: 0.10, fail: 0.50 };
@@ -15,9 +15,7 @@ const UNEVEN: Levels = Levels { warn: 0.10, fail: 0.50 };
 /// Threads against cores, and what each thread did, where a text tells either.
 pub const CHECK: Check = Check {
     id: "threads-even",
-    question: "Had all threads equal work, and a core like the others'?",
-    reads: &[TOOL.name, THREADS.name, CORES.name, THREAD_SPREAD.name, CPUS.name],
-    page: include_str!("../../../../docs/checks/threads-even.md"),
+    page: page!("threads-even"),
     applies: |subject| {
         let told = subject.condition(THREADS).is_some_and(|threads| threads > 1.0);
         is_audited(subject) && measured(subject) && told

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use figure::evidence::{BIND, CPUS, HOP_WAY, NOISE, PLACES, RUN_DELAY_WORST, SCHEDULE};
+use figure::evidence::{BIND, PLACES, RUN_DELAY_WORST, SCHEDULE};
 use figure::{CpuList, Outcome, format};
 
 use super::loss::LOST_TIME;
-use crate::check::{Answer, Check, Subject, hops, never, of_work, pinned};
+use crate::check::{Answer, Check, Subject, hops, never, of_work, page, pinned};
 
 /// Threads against the cores of their places (cpuN/topology/core_cpus_list).
 ///
@@ -15,17 +15,7 @@ use crate::check::{Answer, Check, Subject, hops, never, of_work, pinned};
 /// a figure of its own right, as long as it is even.
 pub const CHECK: Check = Check {
     id: "threads-on-distinct-cores",
-    question: "Does every thread have a core of its own?",
-    reads: &[
-        CPUS.name,
-        PLACES.name,
-        BIND.name,
-        RUN_DELAY_WORST.name,
-        SCHEDULE.name,
-        HOP_WAY.name,
-        NOISE.name,
-    ],
-    page: include_str!("../../../../docs/checks/threads-on-distinct-cores.md"),
+    page: page!("threads-on-distinct-cores"),
     // Where sharing is what is measured, uneven-cores tells even from uneven.
     // Two tasks that wake one another do not work at the same time, and where they are is what is measured.
     applies: |subject| {

@@ -4,14 +4,12 @@ use figure::evidence::{TEAM, THREAD_OVERLAP, THREADS};
 use figure::format;
 
 use super::copies_overlap::APART;
-use crate::check::{Answer, Check, Subject, always, measured, observed};
+use crate::check::{Answer, Check, Subject, always, measured, observed, page};
 
 /// The share of the time in which all threads made their steps, in the median round.
 pub const CHECK: Check = Check {
     id: "threads-overlap",
-    question: "Did all threads work at the same time?",
-    reads: &[TEAM.name, THREADS.name, THREAD_OVERLAP.name],
-    page: include_str!("../../../../docs/checks/threads-overlap.md"),
+    page: page!("threads-overlap"),
     // Threads of other suites meet at a barrier before each pass, which another check looks at.
     applies: |subject| {
         measured(subject)

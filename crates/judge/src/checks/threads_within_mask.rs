@@ -1,19 +1,17 @@
 //! Are there CPUs enough for the threads?
 
 use figure::CpuList;
-use figure::evidence::{CPUS, SCHEDULE, THREADS, http};
+use figure::evidence::THREADS;
 use figure::format::{counted, quantity};
 
 use super::uneven_cores;
-use crate::check::{Answer, Check, Subject, measured, never};
+use crate::check::{Answer, Check, Subject, measured, never, page};
 use crate::load::is_load;
 
 /// Threads against the affinity mask of the process (sched_getaffinity(2)), which a cpuset narrows too.
 pub const CHECK: Check = Check {
     id: "threads-within-mask",
-    question: "Are there as many CPUs as threads, and may we use them?",
-    reads: &[THREADS.name, CPUS.name, SCHEDULE.name, http::WHAT.name],
-    page: include_str!("../../../../docs/checks/threads-within-mask.md"),
+    page: page!("threads-within-mask"),
     // Whether a load's client has CPUs enough, client-saturated asks.
     applies: |subject| measured(subject) && !is_load(subject) && subject.condition(THREADS).is_some(),
     essential: never,

@@ -1,43 +1,16 @@
 //! Did a CPU quota stop our threads, or the server, while we measured?
 
-use figure::evidence::{
-    CGROUP_THROTTLED, CGROUP_THROTTLED_PERIODS, COPY_SYSTEM, COPY_USER, CPUS, RUN_DELAY_WORST, SCHEDULE,
-    THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREADS, http,
-};
+use figure::evidence::{CGROUP_THROTTLED, CGROUP_THROTTLED_PERIODS, http};
 use figure::{Reading, format};
 
 use super::loss::{LOST_TIME, loss};
-use crate::check::{Answer, Check, Subject, measured, never};
+use crate::check::{Answer, Check, Subject, measured, never, page};
 use crate::load::server_time;
 
 /// cpu.stat of our cgroup and its ancestors: throttled_usec (v2), throttled_time (v1). The kernel adds up the
 /// time of every CPU that stood still, so this is CPU time. A server may have a control group of its own: a container with a limit.
-pub const CHECK: Check = Check {
-    id: "throttled",
-    question: "Did a CPU quota stop our threads, or the server, while we measured?",
-    reads: &[
-        CGROUP_THROTTLED.name,
-        CGROUP_THROTTLED_PERIODS.name,
-        CPUS.name,
-        THREADS.name,
-        SCHEDULE.name,
-        RUN_DELAY_WORST.name,
-        THREAD_SECONDS_MAX.name,
-        THREAD_SECONDS_MEDIAN.name,
-        THREAD_SECONDS_MIN.name,
-        COPY_USER.name,
-        COPY_SYSTEM.name,
-        http::CLIENT_CPUS.name,
-        http::SERVER_CPUS.name,
-        http::SERVER_ALLOWED.name,
-        http::SERVER_THROTTLED.name,
-        http::SECONDS.name,
-    ],
-    page: include_str!("../../../../docs/checks/throttled.md"),
-    applies: measured,
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "throttled", page: page!("throttled"), applies: measured, essential: never, rule };
 
 fn rule(subject: &Subject) -> Answer {
     let own = ours(subject);

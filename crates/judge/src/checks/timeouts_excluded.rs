@@ -1,11 +1,11 @@
 //! Are requests that timed out in the latencies?
 
-use figure::evidence::audit::{LEFT_OUT, RESULTS, TOOL};
+use figure::evidence::audit::{LEFT_OUT, RESULTS};
 use figure::evidence::http::{ANSWERED, WHAT};
 use figure::format::{percent, quantity};
 
 use crate::audited::is_audited;
-use crate::check::{Answer, Check, Levels, Subject, always, observed};
+use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::{RATE, head};
 
 /// Requests that timed out, of all that were answered. One in ten thousand is beyond the 99.9th percentile; of one in a hundred the 99th is
@@ -15,9 +15,7 @@ const MISSING: Levels = Levels { warn: 1e-4, fail: 0.01 };
 /// The slowest requests, where the tool counts them and leaves them out.
 pub const CHECK: Check = Check {
     id: "timeouts-excluded",
-    question: "Are requests that timed out, or were broken off, in the latencies?",
-    reads: &[TOOL.name, WHAT.name, LEFT_OUT.name, ANSWERED.name, RESULTS.name],
-    page: include_str!("../../../../docs/checks/timeouts-excluded.md"),
+    page: page!("timeouts-excluded"),
     applies: |subject| {
         let of_latency = subject.condition(WHAT).is_some_and(|what| what != RATE);
         let told = head(subject).is_some_and(|load| load.over_rounds(LEFT_OUT).value().is_some());
@@ -29,8 +27,8 @@ pub const CHECK: Check = Check {
 
 fn rule(subject: &Subject) -> Answer {
     let Some(load) = head(subject) else { return Answer::unknown("its run is not in the record") };
-    let timeouts_excluded = observed!(load.sum(LEFT_OUT));
-    if timeouts_excluded == 0.0 {
+    let timed_out = observed!(load.sum(LEFT_OUT));
+    if timed_out == 0.0 {
         return Answer::pass("none timed out, as far as the tool counts them");
     }
     let answered = observed!(load.sum(ANSWERED));
@@ -38,12 +36,12 @@ fn rule(subject: &Subject) -> Answer {
         Some(results) if !results.is_empty() => format!(" ({results})"),
         _ => String::new(),
     };
-    let share = timeouts_excluded / (timeouts_excluded + answered);
+    let share = timed_out / (timed_out + answered);
     MISSING.answer(
         share,
         format!(
             "{} timed out, {} of all, and left out of all latencies, though slowest{results}",
-            quantity(timeouts_excluded, "request"),
+            quantity(timed_out, "request"),
             percent(share)
         ),
         "allow more time (--timeout), or take a tool that counts what times out at its full age: truebench http load",

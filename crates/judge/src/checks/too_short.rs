@@ -1,12 +1,12 @@
 //! Did the run last as long as it was to?
 
 use figure::Reading;
-use figure::evidence::audit::{ASKED_SECONDS, OVERRUN, TOOL};
+use figure::evidence::audit::{ASKED_SECONDS, OVERRUN};
 use figure::evidence::http::SECONDS;
 use figure::format::{percent, seconds};
 
 use crate::audited::is_audited;
-use crate::check::{Answer, Check, Levels, Subject, measured, never, observed};
+use crate::check::{Answer, Check, Levels, Subject, measured, never, observed, page};
 
 /// By what share of what was asked for the run was shorter or longer. Generators wait for stragglers: a twentieth; at a quarter a rate
 /// over that time is none.
@@ -18,9 +18,7 @@ const LONGER: Levels = Levels { warn: 0.05, fail: f64::INFINITY };
 /// The time over which a rate is taken against the time that was asked for.
 pub const CHECK: Check = Check {
     id: "too-short",
-    question: "Did the run last as long as it was to?",
-    reads: &[TOOL.name, ASKED_SECONDS.name, SECONDS.name, OVERRUN.name],
-    page: include_str!("../../../../docs/checks/too-short.md"),
+    page: page!("too-short"),
     applies: |subject| {
         is_audited(subject)
             && measured(subject)

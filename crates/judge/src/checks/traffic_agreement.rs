@@ -1,13 +1,10 @@
 //! Do the memory controllers count what the kernel should have moved?
 
-use figure::evidence::{
-    KERNEL, STORES, TRAFFIC_BACKGROUND, TRAFFIC_COUNTED, TRAFFIC_ESTIMATED, TRAFFIC_MEASURED, TRAFFIC_PART,
-    TRAFFIC_READ, TRAFFIC_SECONDS, TRAFFIC_WRITTEN,
-};
+use figure::evidence::{TRAFFIC_COUNTED, TRAFFIC_ESTIMATED, TRAFFIC_MEASURED, TRAFFIC_READ, TRAFFIC_WRITTEN};
 use figure::{Outcome, Reading, format, stats};
 
 use super::traffic_background;
-use crate::check::{Answer, Check, Subject, always, observed, of_counters};
+use crate::check::{Answer, Check, Subject, always, observed, of_counters, page};
 use crate::relations::partner::{NON_TEMPORAL, REGULAR, stores};
 use crate::relations::traffic::mix;
 
@@ -22,20 +19,7 @@ const FACTOR: f64 = 0.15;
 /// Bytes counted against bytes estimated, in the same rounds.
 pub const CHECK: Check = Check {
     id: "traffic-agreement",
-    question: "Do the memory controllers count what the kernel should have moved?",
-    reads: &[
-        TRAFFIC_PART.name,
-        TRAFFIC_MEASURED.name,
-        TRAFFIC_ESTIMATED.name,
-        TRAFFIC_COUNTED.name,
-        TRAFFIC_READ.name,
-        TRAFFIC_WRITTEN.name,
-        TRAFFIC_BACKGROUND.name,
-        TRAFFIC_SECONDS.name,
-        KERNEL.name,
-        STORES.name,
-    ],
-    page: include_str!("../../../../docs/checks/traffic-agreement.md"),
+    page: page!("traffic-agreement"),
     applies: of_counters,
     essential: always,
     rule,
@@ -51,7 +35,7 @@ pub(crate) struct Shares {
     pub stream: f64,
 }
 
-/// The shares of a figure of counters (reads the keys of this check).
+/// The shares of a figure of counters.
 pub(crate) fn shares(subject: &Subject) -> Reading<Shares> {
     let ratio = |key| -> Reading<f64> {
         let (values, estimated) =

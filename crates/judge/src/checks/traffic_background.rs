@@ -1,9 +1,9 @@
 //! Did others move memory too?
 
-use figure::evidence::{TRAFFIC_BACKGROUND, TRAFFIC_MEASURED, TRAFFIC_PART, TRAFFIC_SECONDS};
+use figure::evidence::{TRAFFIC_BACKGROUND, TRAFFIC_MEASURED, TRAFFIC_SECONDS};
 use figure::{Reading, format, stats};
 
-use crate::check::{Answer, Check, Levels, Subject, never, observed, of_counters};
+use crate::check::{Answer, Check, Levels, Subject, never, observed, of_counters, page};
 
 /// Share of the counted traffic that was there while our threads rested. A quiet server moves some 100 MB/s; at 2 %
 /// it is a quarter of what counts and estimate may differ by.
@@ -12,9 +12,7 @@ pub(crate) const FOREIGN: Levels = Levels { warn: 0.02, fail: 0.25 };
 /// What the counters saw in a rest before each round.
 pub const CHECK: Check = Check {
     id: "traffic-background",
-    question: "Did others move memory while we did not?",
-    reads: &[TRAFFIC_PART.name, TRAFFIC_BACKGROUND.name, TRAFFIC_MEASURED.name, TRAFFIC_SECONDS.name],
-    page: include_str!("../../../../docs/checks/traffic-background.md"),
+    page: page!("traffic-background"),
     applies: of_counters,
     essential: never,
     rule,

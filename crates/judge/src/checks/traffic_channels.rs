@@ -1,15 +1,13 @@
 //! Were different channels summed, and real ones?
 
-use figure::evidence::{TRAFFIC_CHANNELS, TRAFFIC_DISTINCT, TRAFFIC_LEFT_OUT, TRAFFIC_PART};
+use figure::evidence::{TRAFFIC_CHANNELS, TRAFFIC_DISTINCT, TRAFFIC_LEFT_OUT};
 
-use crate::check::{Answer, Check, Subject, always, observed, of_counters};
+use crate::check::{Answer, Check, Subject, always, observed, of_counters, page};
 
 /// What the channels counted under load before the first round.
 pub const CHECK: Check = Check {
     id: "traffic-channels",
-    question: "Is every memory channel that was summed real, and none summed twice?",
-    reads: &[TRAFFIC_PART.name, TRAFFIC_DISTINCT.name, TRAFFIC_CHANNELS.name, TRAFFIC_LEFT_OUT.name],
-    page: include_str!("../../../../docs/checks/traffic-channels.md"),
+    page: page!("traffic-channels"),
     applies: of_counters,
     essential: always,
     rule,
@@ -19,17 +17,17 @@ fn rule(subject: &Subject) -> Answer {
     let evidence = &subject.figure.evidence;
     let distinct = observed!(evidence.get(TRAFFIC_DISTINCT));
     let channels = observed!(evidence.get(TRAFFIC_CHANNELS));
-    let timeouts_excluded = match evidence.get(TRAFFIC_LEFT_OUT).into_value() {
-        Some(timeouts_excluded) if !timeouts_excluded.is_empty() => {
-            format!("; left out: {timeouts_excluded}")
+    let left_out = match evidence.get(TRAFFIC_LEFT_OUT).into_value() {
+        Some(left_out) if !left_out.is_empty() => {
+            format!("; left out: {left_out}")
         }
         _ => String::new(),
     };
     if distinct {
-        Answer::pass(format!("{channels} summed, each counts by itself{timeouts_excluded}"))
+        Answer::pass(format!("{channels} summed, each counts by itself{left_out}"))
     } else {
         Answer::fail(
-            format!("the {channels} channels that were summed could not be told apart{timeouts_excluded}"),
+            format!("the {channels} channels that were summed could not be told apart{left_out}"),
             "report the record, with truebench host --capture, as a defect of truebench",
         )
     }

@@ -1,9 +1,9 @@
 //! Did the counters count all the time?
 
-use figure::evidence::{TRAFFIC_PART, TRAFFIC_RUNNING};
+use figure::evidence::TRAFFIC_RUNNING;
 use figure::{format, stats};
 
-use crate::check::{Answer, Check, Levels, Subject, never, observed, of_counters};
+use crate::check::{Answer, Check, Levels, Subject, never, observed, of_counters, page};
 
 /// Share of the time that a counter may miss. A counter that runs less than all the time has given way to another,
 /// and its count is scaled up; the kernel changes over every 4 ms or so, so that of a round of 0.2 s a tenth rests on
@@ -13,9 +13,7 @@ const MISSED: Levels = Levels { warn: 0.001, fail: 0.9 };
 /// time_running against time_enabled of the counter that ran least, in the worst round.
 pub const CHECK: Check = Check {
     id: "traffic-multiplexed",
-    question: "Did the memory controllers' counters count all the time?",
-    reads: &[TRAFFIC_PART.name, TRAFFIC_RUNNING.name],
-    page: include_str!("../../../../docs/checks/traffic-multiplexed.md"),
+    page: page!("traffic-multiplexed"),
     applies: of_counters,
     essential: never,
     rule,

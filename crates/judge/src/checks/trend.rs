@@ -1,10 +1,10 @@
 //! Was the rate steady within the window?
 
-use figure::evidence::http::{TREND, WHAT};
+use figure::evidence::http::TREND;
 use figure::format::percent;
 use figure::stats;
 
-use crate::check::{Answer, Check, Levels, Subject, never, observed};
+use crate::check::{Answer, Check, Levels, Subject, never, observed, page};
 use crate::load::of_load;
 
 /// Change of the rate over the window, by the end of its 95 % interval that is nearer to none: what half of the rounds show at least.
@@ -14,9 +14,7 @@ const CHANGE: Levels = Levels { warn: 0.02, fail: 0.25 };
 /// A line through the rate of each second: least squares, Student's t.
 pub const CHECK: Check = Check {
     id: "trend",
-    question: "Was the rate steady while it was measured?",
-    reads: &[WHAT.name, TREND.name],
-    page: include_str!("../../../../docs/checks/trend.md"),
+    page: page!("trend"),
     applies: of_load,
     // Windows of less than 6 s have no trend: from round to round `drift` looks.
     essential: never,

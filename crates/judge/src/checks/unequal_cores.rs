@@ -1,10 +1,10 @@
 //! Are the cores in use equally fast?
 
-use figure::evidence::{CANARY_SPREAD, CPUS, NOISE};
+use figure::evidence::CANARY_SPREAD;
 use figure::format;
 
 use super::mixed_cores;
-use crate::check::{Answer, Check, Levels, Subject, never, observed, of_work, pinned};
+use crate::check::{Answer, Check, Levels, Subject, never, observed, of_work, page, pinned};
 
 /// How much slower the slowest CPU in use ran than the fastest. Per-core turbo and binning make cores of one
 /// kind differ by a few per cent; work divided equally then waits for the slowest.
@@ -13,9 +13,7 @@ const SPREAD: Levels = Levels { warn: 0.05, fail: 0.15 };
 /// The canary on each CPU. Where the kernel names several kinds of core, mixed-cores owns the case.
 pub const CHECK: Check = Check {
     id: "unequal-cores",
-    question: "Are the cores in use equally fast?",
-    reads: &[CANARY_SPREAD.name, CPUS.name, NOISE.name],
-    page: include_str!("../../../../docs/checks/unequal-cores.md"),
+    page: page!("unequal-cores"),
     applies: |subject| {
         pinned(subject)
             && of_work(subject)

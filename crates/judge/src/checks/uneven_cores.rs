@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use figure::evidence::{CPUS, SCHEDULE, THREAD_ELEMENTS, THREAD_IPC, THREAD_WAIT};
+use figure::evidence::{SCHEDULE, THREAD_ELEMENTS, THREAD_IPC, THREAD_WAIT};
 use figure::{CpuList, Outcome, Reading, format, stats};
 
 use super::loss::LOST_TIME;
 use super::stragglers;
-use crate::check::{Answer, Check, Subject, never, pinned};
+use crate::check::{Answer, Check, Subject, never, page, pinned};
 
 /// `schedule` of equal shares, fixed before.
 const STATIC: &str = "static";
@@ -20,9 +20,7 @@ const STATIC: &str = "static";
 /// cores of different speed are mixed-cores' and unequal-cores'.
 pub const CHECK: Check = Check {
     id: "uneven-cores",
-    question: "Does every thread get as much of a core as the others?",
-    reads: &[CPUS.name, SCHEDULE.name, THREAD_ELEMENTS.name, THREAD_WAIT.name, THREAD_IPC.name],
-    page: include_str!("../../../../docs/checks/uneven-cores.md"),
+    page: page!("uneven-cores"),
     applies: |subject| pinned(subject) && subject.condition(SCHEDULE).is_some(),
     essential: never,
     rule,

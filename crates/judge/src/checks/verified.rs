@@ -1,25 +1,15 @@
 //! Did the kernel compute what it should have?
 
-use figure::evidence::{ARRAY_BYTES, COPIES, KERNEL, ORDER, VERIFIED, VERIFIED_ERROR, WORKING_SET};
+use figure::evidence::{COPIES, ORDER, VERIFIED, VERIFIED_ERROR};
 use figure::format;
 
-use crate::check::{Answer, Check, Subject, always, measured, observed, of_copies, on_arrays};
+use crate::check::{Answer, Check, Subject, always, measured, observed, of_copies, on_arrays, page};
 use crate::relations::core_pairs;
 
 /// The contents of the arrays, checked after the last round, as STREAM's `checkSTREAMresults` does.
 pub const CHECK: Check = Check {
     id: "verified",
-    question: "Was the work done: do the arrays, or the copies' results, hold what they must?",
-    reads: &[
-        ARRAY_BYTES.name,
-        WORKING_SET.name,
-        COPIES.name,
-        ORDER.name,
-        KERNEL.name,
-        VERIFIED.name,
-        VERIFIED_ERROR.name,
-    ],
-    page: include_str!("../../../../docs/checks/verified.md"),
+    page: page!("verified"),
     applies: |subject| on_arrays(subject) || of_copies(subject) || of_pairs(subject),
     essential: always,
     rule,

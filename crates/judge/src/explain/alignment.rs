@@ -10,6 +10,7 @@ use figure::evidence::{KERNEL, LEVEL, MISALIGNMENT, OFFSET_BYTES, STORES, VECTOR
 use figure::stats::Ratio;
 
 use super::{Rule, usable};
+use crate::cases::Case;
 use crate::check::Subject;
 use crate::relations::partner::{self, NON_TEMPORAL};
 use crate::relations::traffic::LINE_BYTES;
@@ -20,8 +21,9 @@ pub(crate) const SAME: f64 = 0.03;
 /// `level` of arrays in a core's first cache.
 const FIRST: &str = "L1";
 
-pub(super) const MISALIGNED: Rule = Rule { name: "misaligned", says: misaligned };
-pub(super) const ALIASED: Rule = Rule { name: "aliased", says: aliased };
+pub(super) const MISALIGNED: Rule =
+    Rule { name: "misaligned", says: |subject| misaligned(subject).map(Case::Text) };
+pub(super) const ALIASED: Rule = Rule { name: "aliased", says: |subject| aliased(subject).map(Case::Text) };
 
 /// A point of the sweep.
 #[derive(Clone, Copy, Debug)]

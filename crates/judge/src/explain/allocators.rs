@@ -9,15 +9,22 @@ use figure::ranking::{Ranking, rankings, wasted};
 use figure::{Figure, Record, format, stats};
 
 use super::{Rule, amount, usable, value};
+use crate::cases::Case;
 use crate::check::Subject;
 
-pub(super) const PAIR: Rule = Rule { name: "allocators-pair", says: pair };
-pub(super) const PLACES: Rule = Rule { name: "allocators-places", says: places };
-pub(super) const OVERHEAD: Rule = Rule { name: "allocators-overhead", says: overhead };
-pub(super) const RETAINS: Rule = Rule { name: "allocators-retains", says: retained };
-pub(super) const IN_KERNEL: Rule = Rule { name: "allocators-in-kernel", says: kernel };
-pub(super) const STEADY: Rule = Rule { name: "allocators-steady", says: steady };
-pub(super) const CALLS: Rule = Rule { name: "allocators-calls", says: calls };
+pub(super) const PAIR: Rule = Rule { name: "allocators-pair", says: |subject| pair(subject).map(Case::Text) };
+pub(super) const PLACES: Rule =
+    Rule { name: "allocators-places", says: |subject| places(subject).map(Case::Text) };
+pub(super) const OVERHEAD: Rule =
+    Rule { name: "allocators-overhead", says: |subject| overhead(subject).map(Case::Text) };
+pub(super) const RETAINS: Rule =
+    Rule { name: "allocators-retains", says: |subject| retained(subject).map(Case::Text) };
+pub(super) const IN_KERNEL: Rule =
+    Rule { name: "allocators-in-kernel", says: |subject| kernel(subject).map(Case::Text) };
+pub(super) const STEADY: Rule =
+    Rule { name: "allocators-steady", says: |subject| steady(subject).map(Case::Text) };
+pub(super) const CALLS: Rule =
+    Rule { name: "allocators-calls", says: |subject| calls(subject).map(Case::Text) };
 
 /// A share of the kernel's that is worth a sentence: the steady phase should need it hardly at all.
 const KERNEL: f64 = 0.05;

@@ -8,6 +8,7 @@
 use figure::Figure;
 
 use super::{Rule, amount, moved, pair, usable};
+use crate::cases::Case;
 use crate::check::Subject;
 use crate::relations::partner::{REGULAR, is_headline, same_arrays, same_setting, stores};
 use crate::relations::traffic::{StorePair, per_counted, traffic};
@@ -16,7 +17,7 @@ use crate::relations::write_allocate::NO_GAIN;
 /// Traffic above the best that is certain by more than this is not traffic.
 const BEYOND: f64 = 1.10;
 
-pub(super) const RULE: Rule = Rule { name: "avoided", says };
+pub(super) const RULE: Rule = Rule { name: "avoided", says: |subject| says(subject).map(Case::Text) };
 
 fn says(subject: &Subject) -> Option<String> {
     let pair = pair(subject)?;

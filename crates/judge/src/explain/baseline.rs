@@ -9,6 +9,7 @@
 use figure::{Figure, format};
 
 use super::{Rule, near, partner, value};
+use crate::cases::Case;
 use crate::check::Subject;
 use crate::relations::partner::{BASELINE, NON_TEMPORAL, REGULAR, kernel, role, stores};
 
@@ -21,7 +22,7 @@ pub(super) const LIBC: &str = "libc";
 /// `stores` of what a compiler made of a plain loop.
 const COMPILER: &str = "compiler";
 
-pub(super) const RULE: Rule = Rule { name: "baseline", says };
+pub(super) const RULE: Rule = Rule { name: "baseline", says: |subject| says(subject).map(Case::Text) };
 
 fn says(subject: &Subject) -> Option<String> {
     let figure = subject.figure;

@@ -8,12 +8,14 @@
 use figure::{Figure, Record, Unit, format};
 
 use super::{Rule, amount, usable, value};
+use crate::cases::Case;
 use crate::check::Subject;
 use crate::relations::partner::{NON_TEMPORAL, Side, UNTOLD, kernel, same_setting, side};
 use crate::relations::traffic::{Mix, WALK, mix, read_rate_per_thread};
 
-pub(super) const RULE: Rule = Rule { name: "by-mix", says };
-pub(super) const TRIAD: Rule = Rule { name: "by-mix-triad", says: copy_and_triad };
+pub(super) const RULE: Rule = Rule { name: "by-mix", says: |subject| says(subject).map(Case::Text) };
+pub(super) const TRIAD: Rule =
+    Rule { name: "by-mix-triad", says: |subject| copy_and_triad(subject).map(Case::Text) };
 
 /// A thread that reads at most this many times what it reads when it only reads is held up by its reads.
 const AS_FAST: f64 = 1.05;

@@ -9,6 +9,7 @@ use figure::stats::{Ratio, paired_ratio};
 use figure::{Figure, format};
 
 use super::{Rule, amount, usable, value};
+use crate::cases::Case;
 use crate::check::Subject;
 use crate::checks::line_transfer::{HAND_OVER, SIBLINGS};
 use crate::relations::partner;
@@ -20,8 +21,8 @@ const SAME_STATE: f64 = 0.03;
 /// `line_state` of a line that only its owner holds.
 const MODIFIED: &str = "modified";
 
-pub(super) const RULE: Rule = Rule { name: "c2c", says: origin };
-pub(super) const STATES: Rule = Rule { name: "c2c-states", says: states };
+pub(super) const RULE: Rule = Rule { name: "c2c", says: |subject| origin(subject).map(Case::Text) };
+pub(super) const STATES: Rule = Rule { name: "c2c-states", says: |subject| states(subject).map(Case::Text) };
 
 fn is_hand_over(figure: &Figure) -> bool {
     figure.conditions.get(KERNEL).as_deref() == Some(HAND_OVER)

@@ -2,11 +2,12 @@
 
 use figure::{Better, CheckResult, Figure, Verdict};
 
+use crate::cases::General;
 use crate::check::Subject;
 
 /// What a condition that did not hold does to a bandwidth or rate.
 struct Effect {
-    /// The consequence, to follow "so that". [`TOO_LOW`] and [`TOO_HIGH`] change places for a latency or cost.
+    /// The consequence. [`TOO_LOW`] and [`TOO_HIGH`] change places for a latency or cost.
     consequence: &'static str,
     /// Ids of the checks that have it.
     checks: &'static [&'static str],
@@ -17,47 +18,32 @@ const TOO_LOW: &str = "too low";
 /// What caches make of one.
 const TOO_HIGH: &str = "too high";
 
-/// The class table. A check that is not in it is told without a consequence.
+/// Each check with a consequence of its own, once.
 const EFFECTS: &[Effect] = &[
+    Effect { consequence: "the work may not have been done", checks: &["verified"] },
+    Effect { consequence: "this is no latency between two cores", checks: &["line-transfer"] },
+    Effect { consequence: "the value exceeds a physical limit", checks: &["above-limit"] },
+    Effect { consequence: "it is computed from figures that are not valid", checks: &["inputs"] },
+    Effect { consequence: "it measures a debug build", checks: &["debug-build"] },
+    Effect { consequence: "it measures the emulator", checks: &["emulated"] },
     Effect {
-        consequence: "the number means nothing: the work may not have been done",
-        checks: &["verified"],
-    },
-    Effect { consequence: "the figure is no latency between two cores", checks: &["line-transfer"] },
-    Effect { consequence: "the number cannot be right", checks: &["above-limit"] },
-    Effect { consequence: "the figure is no better", checks: &["inputs"] },
-    Effect { consequence: "the figure is of this build and not of the machine", checks: &["debug-build"] },
-    Effect { consequence: "rates and times are the emulator's", checks: &["emulated"] },
-    Effect {
-        consequence: "the figure is too low for so many threads: they took turns",
+        consequence: "too low, as the threads took turns",
         checks: &["threads-within-mask", "quota", "throttled"],
     },
+    Effect { consequence: "too low, as two threads shared a core", checks: &["threads-on-distinct-cores"] },
     Effect {
-        consequence: "the figure is too low for the cores in use: two threads share the buffers of one, and all wait",
-        checks: &["threads-on-distinct-cores"],
-    },
-    Effect {
-        consequence: "the figure is too high for memory",
+        consequence: "too high for memory, as caches served a part",
         checks: &["array-size", "doubling", "first-touch"],
     },
+    Effect { consequence: "it includes the kernel's work on pages", checks: &["swap", "faults"] },
+    Effect { consequence: "the pages are not those requested", checks: &["page-size"] },
     Effect {
-        consequence: "the figure holds the kernel's work on pages besides that of memory",
-        checks: &["swap", "faults"],
-    },
-    Effect {
-        consequence: "the figure holds other page walks than its name says, and another run may get other pages",
-        checks: &["page-size"],
-    },
-    Effect {
-        consequence: "the figure belongs to no one placement of threads and memory",
+        consequence: "threads or memory were not where they should be",
         checks: &["placement-held", "numa-placement", "numa-balancing"],
     },
+    Effect { consequence: "the clock that timed it is wrong", checks: &["clock-jump", "clock-granularity"] },
     Effect {
-        consequence: "no figure that rests on these times can be trusted",
-        checks: &["clock-jump", "clock-granularity"],
-    },
-    Effect {
-        consequence: "the figure is too low: it tells of the lost time as much as of the machine",
+        consequence: "too low, as CPU time was lost",
         checks: &[
             "steal",
             "server-host",
@@ -70,36 +56,27 @@ const EFFECTS: &[Effect] = &[
             "memory-errors",
         ],
     },
-    Effect { consequence: "the figure belongs to no one clock", checks: &["thermal", "frequency"] },
+    Effect { consequence: "the clock frequency changed", checks: &["thermal", "frequency"] },
     Effect {
-        consequence: "the figure is the speed of the slowest thread, for which all waited",
+        consequence: "it is the speed of the slowest thread",
         checks: &["uneven-cores", "mixed-cores", "unequal-cores", "stragglers"],
     },
     Effect {
-        consequence: "it is the latency at that bandwidth and not at the most that memory moves",
+        consequence: "it is the latency at that bandwidth, not at the highest",
         checks: &["saturation"],
     },
     Effect {
-        consequence: "the counters do not tell what this kernel moved",
+        consequence: "the counters do not show what this kernel moved",
         checks: &["traffic-channels", "traffic-multiplexed", "traffic-background"],
     },
     Effect {
-        consequence: "the figure tells where the scheduler puts two tasks as much as what a switch costs",
+        consequence: "it depends on where the scheduler places the tasks",
         checks: &["placement-dependent"],
     },
-    Effect {
-        consequence: "the figure counts hops that no task was switched to for",
-        checks: &["switches-per-hop"],
-    },
-    Effect {
-        consequence: "the CPUs lose more than it tells: gaps went by unnoticed",
-        checks: &["heartbeat"],
-    },
-    Effect { consequence: "the median describes neither value", checks: &["bimodal"] },
-    Effect {
-        consequence: "at least one of the two does not measure what is expected of it",
-        checks: &["second-instrument"],
-    },
+    Effect { consequence: "it counts hops without a context switch", checks: &["switches-per-hop"] },
+    Effect { consequence: "the CPUs lose more, as gaps were missed", checks: &["heartbeat"] },
+    Effect { consequence: "the rounds have two modes, the median is neither", checks: &["bimodal"] },
+    Effect { consequence: "one of the two instruments is wrong", checks: &["second-instrument"] },
     Effect {
         consequence: "another run may give another value",
         checks: &["drift", "rounds-agree", "aa-pair", "copy-scale", "write-allocate"],
@@ -107,9 +84,13 @@ const EFFECTS: &[Effect] = &[
 ];
 
 /// The first reason, with its consequence, of an invalid or suspect figure.
-pub(super) fn says(subject: &Subject) -> Option<String> {
-    let (word, first) = first(subject.figure)?;
-    Some(sentence(word, first, subject.figure.better))
+pub(super) fn says(subject: &Subject) -> Option<General> {
+    let (verdict, first) = first(subject.figure)?;
+    let (check, detail) = (first.root().to_owned(), first.detail.clone());
+    Some(match consequence(&first.id, subject.figure.better) {
+        Some(consequence) => General::NotValid { verdict, check, consequence, detail },
+        None => General::NotValidSoFar { verdict, check, detail },
+    })
 }
 
 /// Whether that reason is this check.
@@ -117,21 +98,9 @@ pub(super) fn is(subject: &Subject, id: &str) -> bool {
     first(subject.figure).is_some_and(|(_, check)| check.id == id)
 }
 
-fn first(figure: &Figure) -> Option<(&'static str, &CheckResult)> {
-    let word = match figure.verdict? {
-        Verdict::Invalid => "Invalid",
-        Verdict::Suspect => "Suspect",
-        Verdict::Valid | Verdict::Unverified => return None,
-    };
-    crate::reasons(figure).next().map(|check| (word, check))
-}
-
-fn sentence(word: &str, check: &CheckResult, better: Better) -> String {
-    let detail = check.detail.trim_end_matches('.');
-    match consequence(&check.id, better) {
-        Some(consequence) => format!("{word} ({}): {detail}, so that {consequence}.", check.root()),
-        None => format!("{word} ({}): {detail}.", check.root()),
-    }
+fn first(figure: &Figure) -> Option<(Verdict, &CheckResult)> {
+    let verdict = figure.verdict.filter(|verdict| matches!(verdict, Verdict::Invalid | Verdict::Suspect))?;
+    crate::reasons(figure).next().map(|check| (verdict, check))
 }
 
 fn consequence(id: &str, better: Better) -> Option<String> {
@@ -150,8 +119,8 @@ mod tests {
     #[test]
     fn lost_time_lowers_a_rate_and_raises_a_latency() {
         let of = |id, better| consequence(id, better).unwrap();
-        assert!(of("steal", Better::Higher).starts_with("the figure is too low"));
-        assert!(of("steal", Better::Lower).starts_with("the figure is too high"));
+        assert!(of("steal", Better::Higher).starts_with("too low"));
+        assert!(of("steal", Better::Lower).starts_with("too high"));
         assert!(of("array-size", Better::Higher).contains("too high for memory"));
         assert!(of("array-size", Better::Lower).contains("too low for memory"));
     }

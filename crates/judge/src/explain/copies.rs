@@ -4,10 +4,11 @@ use figure::evidence::{COPIES, TEST, TEST_CLASS};
 use figure::{Figure, format};
 
 use super::{Rule, usable, value};
+use crate::cases::Case;
 use crate::check::{SWITCHING, Subject};
 use crate::relations::partner::{Side, UNTOLD, side_scaled};
 
-pub(super) const RULE: Rule = Rule { name: "copies", says };
+pub(super) const RULE: Rule = Rule { name: "copies", says: |subject| says(subject).map(Case::Text) };
 
 fn says(subject: &Subject) -> Option<String> {
     let figure = subject.figure;

@@ -5,11 +5,13 @@ use figure::evidence::{PAIR, PAIR_BASIS};
 use figure::{CpuList, Figure, format};
 
 use super::{Rule, usable, value};
+use crate::cases::Case;
 use crate::check::Subject;
 use crate::relations::core_pairs::{Alike, Pair, Pairs, Split, called, is_pair, median};
 
-pub(super) const PAIRS: Rule = Rule { name: "cores", says: pair };
-pub(super) const CLASSES: Rule = Rule { name: "cores-classes", says: class };
+pub(super) const PAIRS: Rule = Rule { name: "cores", says: |subject| pair(subject).map(Case::Text) };
+pub(super) const CLASSES: Rule =
+    Rule { name: "cores-classes", says: |subject| class(subject).map(Case::Text) };
 
 /// Below this, in ns, published tables have hardware threads of one core, and cores of one small complex.
 const SMT_LIKE: f64 = 25.0;

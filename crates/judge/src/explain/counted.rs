@@ -6,6 +6,7 @@
 use figure::format;
 
 use super::Rule;
+use crate::cases::Case;
 use crate::check::{Subject, of_counters};
 use crate::checks::traffic_agreement::{Shares, shares};
 use crate::relations::partner::{NON_TEMPORAL, REGULAR, stores};
@@ -14,7 +15,7 @@ use crate::relations::traffic::{Mix, mix};
 /// A ratio of reads to writes this close to a whole mix is that mix.
 const SAME: f64 = 0.10;
 
-pub(super) const RULE: Rule = Rule { name: "counted", says };
+pub(super) const RULE: Rule = Rule { name: "counted", says: |subject| says(subject).map(Case::Text) };
 
 fn says(subject: &Subject) -> Option<String> {
     if !of_counters(subject) {

@@ -6,12 +6,13 @@ use figure::evidence::{
 use figure::{Figure, Unit, format};
 
 use super::{Rule, amount};
+use crate::cases::Case;
 use crate::check::Subject;
 
 /// `role` of the figure of an edge.
 const EDGE: &str = "edge";
 
-pub(super) const RULE: Rule = Rule { name: "edge", says };
+pub(super) const RULE: Rule = Rule { name: "edge", says: |subject| says(subject).map(Case::Text) };
 
 fn says(subject: &Subject) -> Option<String> {
     let figure = subject.figure;

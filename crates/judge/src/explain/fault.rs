@@ -5,13 +5,14 @@ use figure::faults::{Manager, Mechanism, Memory};
 use figure::{Figure, format};
 
 use super::Rule;
-use crate::check::Subject;
+use crate::cases::Case;
 
 /// A smaller share of what cannot be new is not told.
 const TOLD: f64 = 0.05;
 
 /// Of a mechanism.
-pub(super) const RULE: Rule = Rule { name: "fault", says: |subject: &Subject| evidence(subject.figure) };
+pub(super) const RULE: Rule =
+    Rule { name: "fault", says: |subject| evidence(subject.figure).map(Case::Text) };
 
 /// The evidence, in a sentence.
 pub(crate) fn evidence(figure: &Figure) -> Option<String> {

@@ -4,6 +4,7 @@ use figure::evidence::http as key;
 use figure::{Figure, format};
 
 use super::{Rule, near, usable, value};
+use crate::cases::Case;
 use crate::check::Subject;
 use crate::load::{
     FULL, MEDIAN, P99, RATE, ceiling, headroom, is_ceiling, is_closed, is_load, server_used, typical_at,
@@ -18,20 +19,23 @@ const LITTLE: f64 = 0.10;
 const WAITED: f64 = 0.9;
 
 /// A rate: who is at his limit, and how far the client could go.
-pub(super) const RATE_BOUND: Rule = Rule { name: "http-rate-bound", says: bound };
+pub(super) const RATE_BOUND: Rule =
+    Rule { name: "http-rate-bound", says: |subject| bound(subject).map(Case::Text) };
 /// CPU time of a request: kernel's share and the largest bucket.
-pub(super) const COST: Rule = Rule { name: "http-cost", says: cost };
+pub(super) const COST: Rule = Rule { name: "http-cost", says: |subject| cost(subject).map(Case::Text) };
 /// Latency of a closed loop.
-pub(super) const LITTLES_LAW: Rule = Rule { name: "http-littles-law", says: little };
+pub(super) const LITTLES_LAW: Rule =
+    Rule { name: "http-littles-law", says: |subject| little(subject).map(Case::Text) };
 /// Goroutines beside connections.
-pub(super) const GOROUTINES: Rule = Rule { name: "http-goroutines", says: goroutines };
+pub(super) const GOROUTINES: Rule =
+    Rule { name: "http-goroutines", says: |subject| goroutines(subject).map(Case::Text) };
 /// Memory beside connections.
-pub(super) const MEMORY: Rule = Rule { name: "http-memory", says: memory };
+pub(super) const MEMORY: Rule = Rule { name: "http-memory", says: |subject| memory(subject).map(Case::Text) };
 
 /// Waits of goroutines for a CPU.
-pub(super) const WAITS: Rule = Rule { name: "http-waits", says: waits };
+pub(super) const WAITS: Rule = Rule { name: "http-waits", says: |subject| waits(subject).map(Case::Text) };
 /// Latency at a rate, from the intended start and from the sending.
-pub(super) const OPEN: Rule = Rule { name: "http-open", says: open };
+pub(super) const OPEN: Rule = Rule { name: "http-open", says: |subject| open(subject).map(Case::Text) };
 
 /// Whether a figure was computed from a load.
 pub(super) fn is_computed(subject: &Subject) -> bool {

@@ -9,6 +9,7 @@ use figure::{Figure, Reading, Record, Unit, format};
 
 use super::write_allocate::EXCEEDED;
 use super::{Rule, amount, pair, peak, usable};
+use crate::cases::Case;
 use crate::check::Subject;
 use crate::relations::partner::{REGULAR, stores};
 use crate::relations::traffic::{lines_in_flight, read_rate_per_thread, traffic};
@@ -23,7 +24,7 @@ const PEAK_LIMITS: f64 = 0.85;
 /// With this share of the arrays in huge pages, page walks are ruled out.
 pub(super) const HUGE: f64 = 0.90;
 
-pub(super) const RULE: Rule = Rule { name: "in-flight", says };
+pub(super) const RULE: Rule = Rule { name: "in-flight", says: |subject| says(subject).map(Case::Text) };
 
 fn says(subject: &Subject) -> Option<String> {
     let pair = pair(subject)?;

@@ -7,12 +7,13 @@ use figure::evidence::{
 use figure::{Figure, Unit, format};
 
 use super::{Rule, edge, in_flight, usable};
+use crate::cases::Case;
 use crate::check::Subject;
 
 /// Kernels whose figures are points of such ladders.
 const KERNELS: &[&str] = &["latency", "sweep"];
 
-pub(super) const RULE: Rule = Rule { name: "level", says };
+pub(super) const RULE: Rule = Rule { name: "level", says: |subject| says(subject).map(Case::Text) };
 
 fn says(subject: &Subject) -> Option<String> {
     let figure = subject.figure;

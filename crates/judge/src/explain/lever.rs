@@ -5,13 +5,15 @@ use figure::evidence::{ALLOCATOR, LEVER, PROGRAM};
 use figure::levers::{Arm, Quantity, Took, trial};
 
 use super::Rule;
+use crate::cases::Case;
 use crate::check::Subject;
 use crate::relations::partner::ratio_text;
 
 /// Of a program with a lever.
-pub(super) const RULE: Rule = Rule { name: "lever", says };
+pub(super) const RULE: Rule = Rule { name: "lever", says: |subject| says(subject).map(Case::Text) };
 /// Of what was computed from its starts.
-pub(super) const FOLLOWS: Rule = Rule { name: "lever-follows", says: follows };
+pub(super) const FOLLOWS: Rule =
+    Rule { name: "lever-follows", says: |subject| follows(subject).map(Case::Text) };
 
 fn says(subject: &Subject) -> Option<String> {
     let trial = trial(subject.record)?;

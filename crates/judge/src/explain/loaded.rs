@@ -5,15 +5,16 @@ use figure::evidence::{DELAY, KERNEL, MIX, PAGES_HUGE_SHARE, THREADS};
 use figure::{Figure, Record, Unit, format};
 
 use super::{Rule, usable, value};
+use crate::cases::Case;
 use crate::check::Subject;
 use crate::relations::curve::{CHASE, Curve, Knee, Point, Saturation, idle, is_loaded, latency_of};
 use crate::relations::partner::{Side, UNTOLD, side};
 use crate::relations::traffic::walked;
 
 /// What a point of the curve is.
-pub(super) const RULE: Rule = Rule { name: "loaded", says };
+pub(super) const RULE: Rule = Rule { name: "loaded", says: |subject| says(subject).map(Case::Text) };
 /// What the curve is, told at its knee and at its end.
-pub(super) const SHAPE: Rule = Rule { name: "loaded-shape", says: shape };
+pub(super) const SHAPE: Rule = Rule { name: "loaded-shape", says: |subject| shape(subject).map(Case::Text) };
 
 fn says(subject: &Subject) -> Option<String> {
     let figure = subject.figure;

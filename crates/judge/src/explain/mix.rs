@@ -9,137 +9,133 @@ use figure::Figure;
 
 use super::baseline::{LIBC, LIKE};
 use super::write_allocate::EXPLAINED;
-use super::{Rule, moved, near, pair, partner, usable, value};
+use super::{Rule, near, pair, partner, traffic_amount};
+use crate::cases::{Case, Memory};
 use crate::check::Subject;
 use crate::relations::partner::{
     BASELINE, NON_TEMPORAL, REGULAR, Side, is_headline, kernel, same_arrays, same_setting, side, stores,
 };
-use crate::relations::traffic::{mix, traffic, walked};
+use crate::relations::traffic::{self, mix, traffic, walked};
+use crate::values::{Cited, Times};
 
 /// Traffic this close is called the same.
 const SAME: f64 = 0.05;
 
 pub(super) const RULE: Rule = Rule { name: "mix", says };
 
-fn says(subject: &Subject) -> Option<String> {
+fn says(subject: &Subject) -> Option<Case> {
     if !is_headline(subject.figure) {
         return None;
     }
-    match stores(subject.figure)?.as_str() {
+    let case = match stores(subject.figure)?.as_str() {
         NON_TEMPORAL => non_temporal(subject),
         REGULAR => regular(subject),
         _ => None,
-    }
+    };
+    case.map(Case::from)
 }
 
 /// A non-temporal figure that writes more than non-temporal triad.
-fn non_temporal(subject: &Subject) -> Option<String> {
+fn non_temporal(subject: &Subject) -> Option<Memory> {
     let figure = subject.figure;
     let triad = partner(subject, "triad", NON_TEMPORAL, None)?;
-    let (ours, theirs) = (mix(figure)?, mix(triad)?);
-    if ours.reads == 0.0 || ours.read_share() >= theirs.read_share() {
+    let (mix, other) = (mix(figure)?, traffic::mix(triad)?);
+    if mix.reads == 0.0 || mix.read_share() >= other.read_share() {
         return None;
     }
-    let walks = walked(subject, &ours.to_string()).zip(walked(subject, &theirs.to_string()));
     // What is stored past the caches is counted as it moves.
-    let stands = side(figure, triad)?;
-    if let Some(sentence) = walks.and_then(|(more, fewer)| by_walks(stands, triad, more, fewer)) {
-        return Some(sentence);
+    let side = side(figure, triad)?;
+    let (mix, other, triad) = (mix.to_string(), other.to_string(), Cited::of(triad)?);
+    if let Some((more, fewer)) = walked(subject, &mix).zip(walked(subject, &other))
+        && let Some(case) = by_walks(side, &triad, [&mix, &other], [more, fewer])
+    {
+        return Some(case);
     }
-    if stands != Side::Below {
+    if side != Side::Below {
         return None;
     }
-    if let Some(rival) = own_loop(subject, figure) {
-        return Some(format!("Below {} ({}) {rival}.", triad.id, value(triad)));
+    if let Some(case) = own_loop(subject, figure) {
+        return Some(case);
     }
-    let claim = format!(
-        "Below {} ({}) by the mix of reads and writes, {ours} against {theirs}",
-        triad.id,
-        value(triad)
-    );
     let regular = partner(subject, &kernel(figure)?, REGULAR, None);
-    let triad = partner(subject, "triad", REGULAR, None);
-    let (Some(regular), Some(triad)) = (regular, triad) else {
-        return Some(format!("{claim}; a slower loop is not ruled out, without regular stores to compare."));
+    let (Some(regular), Some(regular_triad)) = (regular, partner(subject, "triad", REGULAR, None)) else {
+        return Some(Memory::BelowPerhapsByMix { triad, mix, other });
     };
-    near(traffic(regular)?, traffic(triad)?, SAME).then(|| {
-        format!(
-            "{claim}; a slower loop is ruled out, as with regular stores both move the same ({} and {}).",
-            moved(regular),
-            moved(triad)
-        )
+    let (regular, regular_triad) = (traffic_amount(regular)?, traffic_amount(regular_triad)?);
+    near(regular.value, regular_triad.value, SAME).then_some(Memory::BelowByMix {
+        triad,
+        mix,
+        other,
+        regular,
+        regular_triad,
     })
 }
 
-/// The same by walks that differ in nothing but the mix, where the record has them: `more` writes as the figure
-/// does, `fewer` as triad does. They leave no room for a loop that is slower.
-fn by_walks(stands: Side, triad: &Figure, more: &Figure, fewer: &Figure) -> Option<String> {
-    let ratio = more.value? / fewer.value?;
+/// The same by walks that differ in nothing but the mix, where the record has them: the first writes as the figure
+/// does, the second as triad does. They leave no room for a loop that is slower.
+fn by_walks(
+    figure: Side,
+    triad: &Cited,
+    [mix, other]: [&String; 2],
+    [more, fewer]: [&Figure; 2],
+) -> Option<Memory> {
     let walks = side(more, fewer)?;
-    let seen = format!("{} is {ratio:.2}x of {} ({} and {})", more.id, fewer.id, value(more), value(fewer));
-    let triad = format!("{} ({})", triad.id, value(triad));
-    match (stands, walks) {
-        (_, Side::Untold) => None,
-        (Side::Below, Side::Below) => Some(format!(
-            "Below {triad} by the mix of reads and writes: by walks that differ in the mix alone, {seen}."
-        )),
-        (Side::Below, _) => {
-            Some(format!("Below {triad} by its own loop, not by the mix of reads and writes: {seen}."))
+    let ratio = Times(more.value? / fewer.value?);
+    let (triad, more, fewer) = (triad.clone(), Cited::of(more)?, Cited::of(fewer)?);
+    let (mix, other) = (mix.clone(), other.clone());
+    match (figure, walks) {
+        (_, Side::Untold) | (Side::Same | Side::Untold, _) => None,
+        (Side::Below, Side::Below) => {
+            Some(Memory::BelowByMixMeasured { triad, mix, other, more, fewer, ratio })
         }
-        (Side::Above, Side::Above) => {
-            Some(format!("Above {triad} although it writes more: writes cost nothing here, as {seen}."))
-        }
-        (Side::Above, _) => Some(format!(
-            "Above {triad} although it writes more, by its own loop and not by the mix: {seen}."
-        )),
-        (Side::Same | Side::Untold, _) => None,
+        (Side::Below, _) => Some(Memory::BelowByLoop { triad, more, fewer, ratio }),
+        (Side::Above, _) => Some(Memory::AboveTriad { triad, more, fewer, ratio }),
     }
 }
 
 /// A regular figure whose non-temporal twin gains less than the bytes predict, because the twin's mix is another.
-fn regular(subject: &Subject) -> Option<String> {
+fn regular(subject: &Subject) -> Option<Memory> {
     let figure = subject.figure;
     let pair = pair(subject)?;
     let (gain, expected) = (pair.gain()?, pair.traffic_ratio()?);
     if gain > expected * (1.0 - SAME) || gain < expected * EXPLAINED {
         return None;
     }
-    if let Some(rival) = own_loop(subject, pair.nt) {
-        return Some(format!("The rest is lost by {} {rival}.", pair.nt.id));
+    if let Some(case) = own_loop(subject, pair.nt) {
+        return Some(case);
     }
-    let ours = mix(figure)?;
-    let twin = mix(pair.nt)?;
+    let (own, twin) = (mix(figure)?, mix(pair.nt)?);
     let alike = subject.record.figures.iter().find(|other| {
-        usable(other)
+        other.is_usable()
             && is_headline(other)
             && stores(other).as_deref() == Some(NON_TEMPORAL)
             && same_setting(other, figure)
             && same_arrays(other, figure)
-            && mix(other) == Some(ours)
+            && mix(other) == Some(own)
             && traffic(other).zip(traffic(figure)).is_some_and(|(a, b)| near(a, b, SAME))
     })?;
-    Some(format!(
-        "The rest is the mix of reads and writes, {ours} here and {twin} there: {}, {ours} too, moves {}.",
-        alike.id,
-        moved(alike)
-    ))
+    Some(Memory::RestByMix {
+        mix: own.to_string(),
+        other: twin.to_string(),
+        nt: pair.nt.into(),
+        alike: alike.into(),
+        moved: traffic_amount(alike)?,
+    })
 }
 
 /// A rival of the mix: libc's memcpy moves more in the same mix, so that the mix is not the limit. A loop that walks
 /// each array in one stream, as our SSE2 and NEON ones do, keeps fewer lines in flight than glibc's, which walks
 /// four pages at once above its non-temporal threshold (sysdeps/x86_64/multiarch/memmove-vec-unaligned-erms.S,
 /// large_memcpy_4x).
-fn own_loop(subject: &Subject, figure: &Figure) -> Option<String> {
+fn own_loop(subject: &Subject, figure: &Figure) -> Option<Memory> {
     // A figure is no partner of its own.
     let is_copy = kernel(figure).as_deref() == Some("copy");
     let copy = if is_copy { figure } else { partner(subject, "copy", NON_TEMPORAL, None)? };
     let libc = partner(subject, "copy", LIBC, Some(BASELINE))?;
-    (mix(figure)? == mix(copy)? && libc.value? > traffic(figure)? * (1.0 + LIKE)).then(|| {
-        format!(
-            "by its own loop, not by the mix of reads and writes: libc's memcpy, {} too, moves {} ({})",
-            mix(copy).map_or_else(String::new, |mix| mix.to_string()),
-            value(libc),
-            libc.id
-        )
+    let mix = mix(copy).filter(|copied| mix(figure) == Some(*copied))?;
+    (libc.value? > traffic(figure)? * (1.0 + LIKE)).then_some(Memory::SlowerThanLibc {
+        slower: figure.into(),
+        mix: mix.to_string(),
+        libc: Cited::of(libc)?,
     })
 }

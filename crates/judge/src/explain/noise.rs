@@ -10,12 +10,14 @@ use figure::evidence::*;
 use figure::{Figure, format};
 
 use super::Rule;
+use crate::cases::Case;
 use crate::check::Subject;
 use crate::checks::loss::LOST_TIME;
 
-pub(super) const LOST: Rule = Rule { name: "noise-lost", says: lost };
-pub(super) const SHORT: Rule = Rule { name: "noise-short", says: short };
-pub(super) const LONGEST: Rule = Rule { name: "noise-longest", says: longest };
+pub(super) const LOST: Rule = Rule { name: "noise-lost", says: |subject| lost(subject).map(Case::Text) };
+pub(super) const SHORT: Rule = Rule { name: "noise-short", says: |subject| short(subject).map(Case::Text) };
+pub(super) const LONGEST: Rule =
+    Rule { name: "noise-longest", says: |subject| longest(subject).map(Case::Text) };
 
 /// `noise` of a share of time, and of a longest gap.
 const OF_TIME: &str = "lost";

@@ -9,6 +9,7 @@ use figure::Figure;
 use figure::evidence::{KERNEL, NODE_DISTANCE, NODE_OF_CPUS, NODE_OF_MEMORY, NODE_RELATION, THREADS};
 
 use super::{Rule, near, peak, usable, value};
+use crate::cases::Case;
 use crate::check::Subject;
 use crate::relations::traffic::lines_in_flight;
 
@@ -19,7 +20,7 @@ const ADVERTISED: f64 = 0.15;
 /// A loss of bandwidth this close to the loss by latency is explained by it.
 const EXPLAINED: f64 = 0.12;
 
-pub(super) const RULE: Rule = Rule { name: "numa", says };
+pub(super) const RULE: Rule = Rule { name: "numa", says: |subject| says(subject).map(Case::Text) };
 
 fn says(subject: &Subject) -> Option<String> {
     let figure = subject.figure;

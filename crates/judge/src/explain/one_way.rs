@@ -4,13 +4,14 @@ use figure::Figure;
 
 use super::in_flight::under_way;
 use super::{Rule, moved, usable};
+use crate::cases::Case;
 use crate::check::Subject;
 use crate::relations::partner::{
     NON_TEMPORAL, Side, UNTOLD, is_headline, kernel, same_arrays, same_setting, side_scaled, stores,
 };
 use crate::relations::traffic::{Mix, mix, per_counted, traffic};
 
-pub(super) const RULE: Rule = Rule { name: "one-way", says };
+pub(super) const RULE: Rule = Rule { name: "one-way", says: |subject| says(subject).map(Case::Text) };
 
 fn says(subject: &Subject) -> Option<String> {
     let figure = subject.figure;

@@ -4,6 +4,7 @@ use figure::evidence::{FS_TYPE, PSI_IO, TEST, TEST_CLASS};
 use figure::format;
 
 use super::Rule;
+use crate::cases::Case;
 use crate::check::Subject;
 
 /// The class of tests that copy files.
@@ -14,7 +15,7 @@ const NO_WAIT: f64 = 0.01;
 /// File systems that have no device (tmpfs(5)).
 const IN_MEMORY: &[&str] = &["tmpfs", "ramfs"];
 
-pub(super) const RULE: Rule = Rule { name: "page-cache", says };
+pub(super) const RULE: Rule = Rule { name: "page-cache", says: |subject| says(subject).map(Case::Text) };
 
 fn says(subject: &Subject) -> Option<String> {
     let figure = subject.figure;

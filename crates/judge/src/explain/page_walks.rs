@@ -4,6 +4,7 @@ use figure::evidence::{KERNEL, ORDER, PAGES_ASKED, WORKING_SET};
 use figure::{Figure, Unit, format};
 
 use super::{Rule, usable, value};
+use crate::cases::Case;
 use crate::check::Subject;
 use crate::relations::partner::{Side, UNTOLD, side};
 
@@ -14,7 +15,7 @@ const SAME: f64 = 0.03;
 /// Where a share of walks this large is within the interval, none cannot be said to be there.
 const VAGUE: f64 = 0.1;
 
-pub(super) const RULE: Rule = Rule { name: "page-walks", says };
+pub(super) const RULE: Rule = Rule { name: "page-walks", says: |subject| says(subject).map(Case::Text) };
 
 fn says(subject: &Subject) -> Option<String> {
     if subject.figure.unit != Unit::NANOSECONDS {

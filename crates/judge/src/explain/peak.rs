@@ -1,11 +1,12 @@
 //! What share of the theoretical peak a figure's traffic reaches.
 
-use figure::{Figure, Limit, Reading, Unit, format};
+use figure::{Figure, Limit, Reading, Unit};
 
-use super::{amount, usable};
+use crate::cases::{Case, Memory};
 use crate::check::Subject;
 use crate::relations::partner::is_headline;
 use crate::relations::traffic::{mix, traffic};
+use crate::values::{Amount, Share};
 
 /// From this share of the peak on, the memory is the limit and nothing more needs explaining: refresh, turns and
 /// bank conflicts take the rest (study 1: 77 % with non-temporal triad, 87 % with MLC's reads alone).
@@ -29,33 +30,27 @@ pub(super) fn is_reached(subject: &Subject) -> bool {
 }
 
 /// The share reached; on the figure with the most traffic also why it is unknown, once in a record.
-pub(super) fn says(subject: &Subject) -> Option<String> {
+pub(super) fn says(subject: &Subject) -> Option<Case> {
     let figure = subject.figure;
     let own = declared(figure)?;
+    let moved = Amount { value: own, unit: figure.unit.clone() };
     if let Some(peak) = of(subject) {
-        if own > peak.value {
-            return None; // The check of the physical limit, or the rule `avoided`, has said it.
-        }
-        return Some(format!(
-            "Its traffic of {} is {} of the theoretical peak of {} ({}).",
-            amount(own, figure),
-            format::percent(own / peak.value),
-            amount(peak.value, figure),
-            peak.basis
-        ));
+        // Above the peak the check of the physical limit, or the rule `avoided`, explains it.
+        let of_peak = || Memory::ShareOfPeak {
+            moved,
+            share: Share(own / peak.value),
+            peak: Amount { value: peak.value, unit: figure.unit.clone() },
+            basis: peak.basis,
+        };
+        return (own <= peak.value).then(of_peak).map(Case::from);
     }
     let Reading::Unknown(reason) = &subject.record.machine.memory.peak else { return None };
     let best = subject
         .record
         .figures
         .iter()
-        .filter(|other| usable(other) && is_headline(other) && other.unit == figure.unit)
+        .filter(|other| other.is_usable() && is_headline(other) && other.unit == figure.unit)
         .max_by(|a, b| declared(a).unwrap_or(0.0).total_cmp(&declared(b).unwrap_or(0.0)))?;
-    (figure.unit == Unit::GB_PER_S && std::ptr::eq(best, figure)).then(|| {
-        format!(
-            "The most traffic here, {}; its share of the theoretical peak is unknown ({reason}): name the modules, \
-             as in --dimms 12x2666.",
-            amount(own, figure)
-        )
-    })
+    (figure.unit == Unit::GB_PER_S && std::ptr::eq(best, figure))
+        .then(|| Memory::PeakUnknown { moved, reason: reason.clone() }.into())
 }

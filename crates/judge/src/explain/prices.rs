@@ -10,15 +10,16 @@ use figure::format::{bytes, number, percent, seconds};
 use figure::{Figure, Record};
 
 use super::{Rule, usable};
+use crate::cases::Case;
 use crate::check::Subject;
 use crate::relations::partner::{Side, UNTOLD, side};
 
 /// What a price is made of.
-pub(super) const PARTS: Rule = Rule { name: "price-parts", says: parts };
+pub(super) const PARTS: Rule = Rule { name: "price-parts", says: |subject| parts(subject).map(Case::Text) };
 /// What a call, or a fault, costs while other threads run or fault.
-pub(super) const CROWD: Rule = Rule { name: "price-crowd", says: crowd };
+pub(super) const CROWD: Rule = Rule { name: "price-crowd", says: |subject| crowd(subject).map(Case::Text) };
 /// What the faults of a file bring along, or fetch.
-pub(super) const FILES: Rule = Rule { name: "price-files", says: files };
+pub(super) const FILES: Rule = Rule { name: "price-files", says: |subject| files(subject).map(Case::Text) };
 
 /// The word of what a figure prices.
 pub(crate) fn word(figure: &Figure) -> Option<String> {

@@ -4,10 +4,11 @@ use figure::evidence::{ALLOCATOR, COPY_SYSTEM, COPY_USER, FAULT_MINOR, PROGRAM};
 use figure::{Figure, format};
 
 use super::{Rule, usable};
+use crate::cases::Case;
 use crate::check::Subject;
 
 /// Of a user's program.
-pub(super) const RULE: Rule = Rule { name: "program", says };
+pub(super) const RULE: Rule = Rule { name: "program", says: |subject| says(subject).map(Case::Text) };
 
 /// Seconds that differ by less than this share of the reference's are not told.
 const SAME: f64 = 0.01;

@@ -4,13 +4,14 @@ use figure::evidence::ARRAY_BYTES;
 use figure::format;
 
 use super::{Rule, usable};
+use crate::cases::Case;
 use crate::check::Subject;
 use crate::relations::partner::{self, AGAIN, DOUBLED};
 
 /// Differences up to here are none (the rule of the check `doubling`).
 const SAME: f64 = 0.03;
 
-pub(super) const RULE: Rule = Rule { name: "repeated", says };
+pub(super) const RULE: Rule = Rule { name: "repeated", says: |subject| says(subject).map(Case::Text) };
 
 fn says(subject: &Subject) -> Option<String> {
     match partner::role(subject.figure)?.as_str() {

@@ -8,6 +8,7 @@ use figure::{Figure, Outcome, Unit, format, stats};
 
 use super::in_flight::under_way;
 use super::{Rule, usable, value};
+use crate::cases::Case;
 use crate::check::Subject;
 use crate::relations::partner::{Side, UNTOLD, side};
 
@@ -20,7 +21,7 @@ const SAME_CLOCK: f64 = 0.025;
 /// The axis of these curves.
 const AXIS: &str = "threads";
 
-pub(super) const RULE: Rule = Rule { name: "scaling", says };
+pub(super) const RULE: Rule = Rule { name: "scaling", says: |subject| says(subject).map(Case::Text) };
 
 fn says(subject: &Subject) -> Option<String> {
     let figure = subject.figure;

@@ -6,11 +6,13 @@ use figure::evidence::{INSTRUMENT, INSTRUMENT_CODE, STATISTIC, TEST, TEST_CLASS}
 use figure::stats::Ratio;
 
 use super::{Rule, usable, value};
+use crate::cases::Case;
 use crate::check::Subject;
 use crate::relations::partner::{self, stores};
 use crate::relations::second_instrument::{Finding, Pair, compare, pair};
 
-pub(super) const RULE: Rule = Rule { name: "second-instrument", says };
+pub(super) const RULE: Rule =
+    Rule { name: "second-instrument", says: |subject| says(subject).map(Case::Text) };
 
 fn says(subject: &Subject) -> Option<String> {
     let pair = pair(subject).filter(|pair| usable(pair.theirs) && usable(pair.ours))?;

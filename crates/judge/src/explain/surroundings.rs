@@ -7,10 +7,11 @@ use figure::evidence::{
 use figure::format;
 
 use super::Rule;
+use crate::cases::Case;
 use crate::check::Subject;
 
 /// Tests of a class, and what is said of them.
-pub(super) const RULE: Rule = Rule { name: "surroundings", says };
+pub(super) const RULE: Rule = Rule { name: "surroundings", says: |subject| says(subject).map(Case::Text) };
 
 /// Locales in which strings are compared byte by byte; so they are in UTF-8 without a language, since glibc 2.35 (its NEWS).
 const BYTEWISE: &[&str] = &["C", "POSIX", "C.UTF-8", "C.utf8"];

@@ -14,6 +14,7 @@ use figure::evidence::{
 use figure::{CpuList, Figure, Record, format};
 
 use super::{Rule, near, usable, value};
+use crate::cases::Case;
 use crate::check::Subject;
 use crate::checks::placement_dependent::{FREE as FREELY, MOSTLY, together};
 use crate::others::of_cpus;
@@ -40,11 +41,12 @@ const AT_TIMES: f64 = 0.2;
 /// From this share on, what happens at a wake-up is what happens as a rule.
 const USUAL: f64 = 0.5;
 
-pub(super) const FREE: Rule = Rule { name: "switch-free", says: free };
-pub(super) const PINNED: Rule = Rule { name: "switch-pinned", says: pinned };
-pub(super) const COST: Rule = Rule { name: "switch-cost", says: cost };
-pub(super) const WAYS: Rule = Rule { name: "switch-ways", says: ways };
-pub(super) const WAKES: Rule = Rule { name: "switch-wakes", says: wakes };
+pub(super) const FREE: Rule = Rule { name: "switch-free", says: |subject| free(subject).map(Case::Text) };
+pub(super) const PINNED: Rule =
+    Rule { name: "switch-pinned", says: |subject| pinned(subject).map(Case::Text) };
+pub(super) const COST: Rule = Rule { name: "switch-cost", says: |subject| cost(subject).map(Case::Text) };
+pub(super) const WAYS: Rule = Rule { name: "switch-ways", says: |subject| ways(subject).map(Case::Text) };
+pub(super) const WAKES: Rule = Rule { name: "switch-wakes", says: |subject| wakes(subject).map(Case::Text) };
 
 fn placement(figure: &Figure) -> Option<String> {
     figure.conditions.get(PLACEMENT)

@@ -4,10 +4,11 @@ use figure::format::{bytes, plain_to};
 use figure::walk::{Step, arms};
 
 use super::Rule;
+use crate::cases::Case;
 use crate::check::Subject;
 
 /// Of each step.
-pub(super) const RULE: Rule = Rule { name: "walk", says };
+pub(super) const RULE: Rule = Rule { name: "walk", says: |subject| says(subject).map(Case::Text) };
 
 fn says(subject: &Subject) -> Option<String> {
     let arms = arms(subject.record);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use figure::evidence::{LEVEL, STORES};
 use figure::stats::Ratio;
-use figure::{Finding, Record, Severity};
+use figure::{Explanation, Record, Severity};
 
 use super::{finding, sound};
 use crate::explain::alignment::{Point, SAME};
@@ -18,7 +18,7 @@ struct Dearest<'a> {
 }
 
 /// One sentence for the whole sweep; `None` without one.
-pub(super) fn alignment(record: &Record) -> Option<Finding> {
+pub(super) fn alignment(record: &Record) -> Option<Explanation> {
     let figures = &record.figures;
     let mut levels: BTreeMap<String, Dearest> = BTreeMap::new();
     let regular = |point: &Point| point.figure.conditions.get(STORES).as_deref() == Some(REGULAR);

@@ -2,7 +2,7 @@
 
 use figure::allocators::Kind;
 use figure::ranking::{Place, Ranking, rankings, wasted};
-use figure::{Figure, Finding, Record, Severity, format, stats};
+use figure::{Explanation, Figure, Record, Severity, format, stats};
 
 use super::finding;
 
@@ -13,7 +13,7 @@ const OTHERS: [(Kind, &str); 2] = [
 ];
 
 /// All that is to be said of allocators, the most useful first.
-pub(super) fn allocators(record: &Record) -> Vec<Finding> {
+pub(super) fn allocators(record: &Record) -> Vec<Explanation> {
     let all = rankings(record);
     let threads: Vec<&Ranking> = all.iter().filter(|ranking| ranking.team.kind == Kind::Threads).collect();
     let (Some(first), Some(last)) = (threads.first(), threads.last()) else { return Vec::new() };
@@ -27,7 +27,7 @@ pub(super) fn allocators(record: &Record) -> Vec<Finding> {
     findings
 }
 
-fn note(text: String, figures: &[&Figure]) -> Finding {
+fn note(text: String, figures: &[&Figure]) -> Explanation {
     finding(Severity::Note, text, figures)
 }
 
@@ -38,7 +38,7 @@ fn choice<'a, 'r>(ranking: &'r Ranking<'a>) -> Option<&'r Place<'a>> {
 }
 
 /// One sentence, as the study gives it.
-fn advice(rankings: &[&Ranking]) -> Finding {
+fn advice(rankings: &[&Ranking]) -> Explanation {
     let picks: Vec<(&Ranking, &Place)> = [rankings[0], rankings[rankings.len() - 1]]
         .into_iter()
         .filter_map(|of| Some((of, choice(of)?)))
@@ -79,7 +79,7 @@ fn overall(rankings: &[&Ranking]) -> Option<String> {
 }
 
 /// The order in time, ties named.
-fn order(ranking: &Ranking) -> Finding {
+fn order(ranking: &Ranking) -> Explanation {
     let value = |place: &Place| place.pair.value.unwrap_or_default();
     let tied: Vec<&Place> = ranking.fastest().collect();
     let names: Vec<&str> = tied.iter().map(|place| place.name.as_str()).collect();
@@ -107,7 +107,7 @@ fn order(ranking: &Ranking) -> Finding {
 }
 
 /// Who overtakes whom between the fewest threads and more.
-fn overtaking(rankings: &[&Ranking]) -> Option<Finding> {
+fn overtaking(rankings: &[&Ranking]) -> Option<Explanation> {
     let (first, later) = rankings.split_first()?;
     let mut told = Vec::new();
     let mut figures = Vec::new();
@@ -127,7 +127,7 @@ fn overtaking(rankings: &[&Ranking]) -> Option<Finding> {
 }
 
 /// Who takes least memory and who most.
-fn memory(ranking: &Ranking) -> Option<Finding> {
+fn memory(ranking: &Ranking) -> Option<Explanation> {
     let (least, most) = (ranking.smallest()?, ranking.largest()?);
     let of = |place: &Place| place.overhead.and_then(|overhead| overhead.value).unwrap_or(1.0);
     let head = format!("Memory, with {}", ranking.description());
@@ -147,7 +147,7 @@ fn memory(ranking: &Ranking) -> Option<Finding> {
 }
 
 /// What another sort of team changes, for each allocator.
-fn others(all: &[Ranking], threads: &[&Ranking], kind: Kind, what: &str) -> Option<Finding> {
+fn others(all: &[Ranking], threads: &[&Ranking], kind: Kind, what: &str) -> Option<Explanation> {
     let other = all.iter().rfind(|ranking| ranking.team.kind == kind)?;
     let same = threads.iter().find(|ranking| ranking.team.number == other.team.number)?;
     let mut figures = Vec::new();

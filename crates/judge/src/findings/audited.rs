@@ -3,7 +3,7 @@
 use figure::evidence::audit::{SAMPLES, SUBJECT, TOOL};
 use figure::evidence::{COPIES, KERNEL, MIX, TEST};
 use figure::loads::sampling_error;
-use figure::{Figure, Finding, Record, Severity, Verdict, format};
+use figure::{Explanation, Figure, Record, Severity, Verdict, format};
 
 use super::finding;
 use crate::checks::placement_unknown::trip;
@@ -18,7 +18,7 @@ const OUT_OF_LINE: f64 = 1.4;
 const STANDARD_ERRORS: f64 = 2.0;
 
 /// The findings of texts: none where nothing was audited.
-pub(super) fn audited(record: &Record) -> Vec<Finding> {
+pub(super) fn audited(record: &Record) -> Vec<Explanation> {
     if !record.figures.iter().any(|figure| figure.conditions.get(TOOL).is_some()) {
         return Vec::new();
     }
@@ -30,7 +30,7 @@ fn sound(figure: &Figure) -> Option<f64> {
 }
 
 /// STREAM's triad beside Intel MLC's: they count different bytes.
-fn instruments(record: &Record) -> Option<Finding> {
+fn instruments(record: &Record) -> Option<Explanation> {
     let triad = record.figures.iter().find(|figure| {
         figure.conditions.get(KERNEL).as_deref() == Some("triad") && with_write_allocate(figure).is_some()
     })?;
@@ -68,7 +68,7 @@ fn instruments(record: &Record) -> Option<Finding> {
 
 /// Two machines whose round trips do not stand to one another as their components do: the switches are of two placements, or cost the same
 /// on CPUs that are not equal.
-fn switching(record: &Record) -> Option<Finding> {
+fn switching(record: &Record) -> Option<Explanation> {
     let mut trips = record.figures.iter().filter_map(|figure| {
         figure.conditions.get(TEST)?;
         Some((figure, trip(figure, record)?))
@@ -100,7 +100,7 @@ fn switching(record: &Record) -> Option<Finding> {
 }
 
 /// Profiles of Go programs in which the scheduler does not take the same: what differs between them is told by nobody, and grows with it.
-fn scheduling(record: &Record) -> Option<Finding> {
+fn scheduling(record: &Record) -> Option<Explanation> {
     let is_profile = |figure: &&Figure| figure.conditions.get(TOOL).as_deref() == Some("pprof -top");
     let profiles =
         record.figures.iter().filter(is_profile).filter(|figure| figure.id.ends_with(".scheduler"));

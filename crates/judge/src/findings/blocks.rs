@@ -1,7 +1,7 @@
 //! Which large blocks a program's page faults are in, and who allocates them.
 
 use figure::evidence::*;
-use figure::{Figure, Finding, Record, Severity, format};
+use figure::{Explanation, Figure, Record, Severity, format};
 
 use super::finding;
 
@@ -13,7 +13,7 @@ const YOUNG: f64 = 0.1;
 const MOSTLY: f64 = 0.5;
 
 /// The kind of block with most faults, if that is a good part of them.
-pub(super) fn blocks(record: &Record) -> Option<Finding> {
+pub(super) fn blocks(record: &Record) -> Option<Explanation> {
     let rows = record.figures.iter().filter(|figure| figure.series.as_deref() == Some("faults.blocks"));
     let main = rows.max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)))?;
     let share = main.value.filter(|share| *share >= LEAST)?;

@@ -2,7 +2,7 @@
 
 use figure::evidence::*;
 use figure::faults::{Call, Manager, Mechanism};
-use figure::{Figure, Finding, Record, Severity, format};
+use figure::{Explanation, Figure, Record, Severity, format};
 
 use super::finding;
 
@@ -10,7 +10,7 @@ use super::finding;
 const LONG: f64 = 1.0;
 
 /// The calls by which a mechanism works, and whether they bear it out; `None`: nothing is known of them.
-pub(super) fn told(record: &Record, mechanism: &Figure) -> Option<Finding> {
+pub(super) fn told(record: &Record, mechanism: &Figure) -> Option<Explanation> {
     let kinds: &[Call] = match Mechanism::of(&mechanism.conditions.get(MECHANISM)?)? {
         Mechanism::MapChurn => &[Call::Munmap, Call::Mremap],
         Mechanism::HeapTrim => &[Call::BrkDown],

@@ -1,6 +1,6 @@
 //! Whether the topology is what is advertised, by what a line takes from CPU to CPU.
 
-use figure::{Figure, Finding, Record, Severity};
+use figure::{Explanation, Figure, Record, Severity};
 
 use super::finding;
 use crate::explain::cores;
@@ -10,7 +10,7 @@ use crate::relations::core_pairs::{Pair, Pairs};
 const MOST: usize = 2;
 
 /// What contradicts it, or that nothing does; `None` where there is nothing to compare.
-pub(super) fn topology(record: &Record) -> Option<Finding> {
+pub(super) fn topology(record: &Record) -> Option<Explanation> {
     let pairs = Pairs::of(record);
     let (splits, alike) = (pairs.splits(), pairs.alike());
     let mut told: Vec<(String, Vec<_>)> = Vec::new();

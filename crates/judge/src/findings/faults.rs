@@ -2,7 +2,7 @@
 
 use figure::evidence::*;
 use figure::faults::Mechanism;
-use figure::{Figure, Finding, Record, Severity, format};
+use figure::{Explanation, Figure, Record, Severity, format};
 
 use super::{calls, finding};
 
@@ -14,10 +14,10 @@ const TOLD_APART: f64 = 0.2;
 const LEAST: f64 = 0.1;
 
 /// All that is to be said of a program that was watched, the answer first.
-pub(super) fn watched(record: &Record) -> Vec<Finding> {
+pub(super) fn watched(record: &Record) -> Vec<Explanation> {
     let of = |id: &str| record.figure(id).filter(|figure| figure.value.is_some());
     let Some(gain) = of("faults.gain") else { return Vec::new() };
-    let mut all: Vec<Finding> = answer(gain, of("faults.prices.minor.write")).into_iter().collect();
+    let mut all: Vec<Explanation> = answer(gain, of("faults.prices.minor.write")).into_iter().collect();
     let is_mechanism = |figure: &&Figure| {
         figure.conditions.get(WATCHED).is_some() && figure.series.is_none() && mechanism(figure).is_some()
     };
@@ -38,7 +38,7 @@ pub(super) fn watched(record: &Record) -> Vec<Finding> {
 }
 
 /// What may be done about a mechanism, and how to find out whether it helps.
-fn lever(figure: &Figure) -> Option<Finding> {
+fn lever(figure: &Figure) -> Option<Explanation> {
     let of = |key| figure.conditions.get(key).filter(|text: &String| !text.is_empty());
     let (about, price) = (of(LEVER_ABOUT)?, of(LEVER_PRICE)?);
     let how = match of(LEVER_ENVIRONMENT) {
@@ -56,7 +56,7 @@ fn mechanism(figure: &Figure) -> Option<Mechanism> {
 ///
 /// The price is that of a loop. After a pause, with the kernel's code and data no longer in the caches, a fault takes several
 /// times as long; and calls that give memory back come on top. So the bound is all that was spent in the kernel.
-fn answer(gain: &Figure, price: Option<&Figure>) -> Option<Finding> {
+fn answer(gain: &Figure, price: Option<&Figure>) -> Option<Explanation> {
     let value = gain.value?;
     let fact = |key| gain.evidence.get(key).into_value();
     let (faults, cpu) = (fact(FAULT_TOTAL)?, fact(PROGRAM_CPU)?);
@@ -92,7 +92,7 @@ fn answer(gain: &Figure, price: Option<&Figure>) -> Option<Finding> {
 }
 
 /// A mechanism with its evidence.
-fn cause(figure: &Figure) -> Finding {
+fn cause(figure: &Figure) -> Explanation {
     let share = format::percent(figure.value.unwrap_or(0.0));
     let evidence =
         crate::explain::fault::evidence(figure).map_or_else(String::new, |text| format!(" {text}"));

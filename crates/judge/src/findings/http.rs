@@ -2,7 +2,7 @@
 
 use figure::loads::{Load, Quantity, loads};
 use figure::stats::Ratio;
-use figure::{Figure, Finding, Record, Severity, format};
+use figure::{Explanation, Figure, Record, Severity, format};
 
 mod goroutines;
 mod rates;
@@ -12,7 +12,7 @@ use super::finding;
 use crate::servers::{Model, model};
 
 /// The sentences, in the order of the questions.
-pub(crate) fn servers(record: &Record) -> Vec<Finding> {
+pub(crate) fn servers(record: &Record) -> Vec<Explanation> {
     let all = loads(record);
     let told = [
         rates::promised(&all),
@@ -29,7 +29,7 @@ pub(crate) fn servers(record: &Record) -> Vec<Finding> {
     told.into_iter().flatten().collect()
 }
 
-fn note(text: String, figures: &[&Figure]) -> Option<Finding> {
+fn note(text: String, figures: &[&Figure]) -> Option<Explanation> {
     Some(finding(Severity::Note, text, figures))
 }
 

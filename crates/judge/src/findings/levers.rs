@@ -3,7 +3,7 @@
 use figure::evidence::{LEVER_CODE, LEVER_ENVIRONMENT, LEVER_PRICE};
 use figure::levers::{Arm, Effect, Quantity, Took, Trial, trial};
 use figure::treatment::{Clock, Direction, Standing, standing};
-use figure::{Finding, Record, Severity, Verdict, format};
+use figure::{Explanation, Record, Severity, Verdict, format};
 
 use super::finding;
 use crate::relations::equal_treatment;
@@ -13,7 +13,7 @@ use crate::relations::partner::ratio_text;
 const SAME_FAULTS: f64 = 0.05;
 
 /// The advice; what did not help although one might think so; what did not take.
-pub(super) fn levers(record: &Record) -> Vec<Finding> {
+pub(super) fn levers(record: &Record) -> Vec<Explanation> {
     let is_void = |trial: &Trial| standing(trial.base, "") == Standing::Void;
     let Some(mut trial) = trial(record).filter(|trial| !is_void(trial)) else { return Vec::new() };
     let undecided = undecided(&trial);
@@ -25,7 +25,7 @@ pub(super) fn levers(record: &Record) -> Vec<Finding> {
 }
 
 /// Arms whose time the load decided: what was counted of them holds all the same.
-fn undecided(trial: &Trial) -> Option<Finding> {
+fn undecided(trial: &Trial) -> Option<Explanation> {
     let is_clear = |arm: &&Arm| arm.ratio(Quantity::Faults).is_some_and(|ratio| !ratio.same(SAME_FAULTS));
     let is_open =
         |arm: &&Arm| arm.is_disturbed && arm.direction.is_some() && matches!(arm.took, Took::Yes(_));
@@ -68,7 +68,7 @@ fn chosen<'a, 'b>(trial: &'b Trial<'a>) -> Option<(&'b Arm<'a>, Vec<&'b Arm<'a>>
     Some((one, others))
 }
 
-fn advice(trial: &Trial) -> Option<Finding> {
+fn advice(trial: &Trial) -> Option<Explanation> {
     let Some((one, others)) = chosen(trial) else { return none(trial) };
     let of = |key| one.figure.conditions.get(key).filter(|text: &String| !text.is_empty());
     let bound = if one.is_bounded { "bounded" } else { "without a bound" };
@@ -101,7 +101,7 @@ fn advice(trial: &Trial) -> Option<Finding> {
 }
 
 /// How it is set: for one run, and in the program.
-fn how(trial: &Trial) -> Option<Finding> {
+fn how(trial: &Trial) -> Option<Explanation> {
     let (one, _) = chosen(trial)?;
     let of = |key| one.figure.conditions.get(key).filter(|text: &String| !text.is_empty());
     let today = of(LEVER_ENVIRONMENT).map(|environment| format!("for today, {environment} COMMAND"));
@@ -116,7 +116,7 @@ fn beside(arm: &Arm, quantity: Quantity, what: &str) -> String {
 }
 
 /// Nothing helps, as far as the rounds tell.
-fn none(trial: &Trial) -> Option<Finding> {
+fn none(trial: &Trial) -> Option<Explanation> {
     let told: Vec<&Arm> = trial.arms.iter().filter(|arm| arm.effect.is_some()).collect();
     let by_cpu = |arm: &&&Arm| arm.ratio(Quantity::Cpu).map_or(f64::MAX, |ratio| ratio.value);
     let nearest = told.iter().min_by(|a, b| by_cpu(a).total_cmp(&by_cpu(b)))?;
@@ -139,7 +139,7 @@ fn names<'a>(arms: &[&'a Arm], fits: impl Fn(&Arm) -> bool) -> Vec<&'a str> {
 }
 
 /// Levers that took and do not help; of most interest are those that save faults and nothing else.
-fn disappointing(trial: &Trial) -> Option<Finding> {
+fn disappointing(trial: &Trial) -> Option<Explanation> {
     let fails = |arm: &&Arm| matches!(arm.effect, Some(Effect::NoBenefit | Effect::Worse | Effect::Mixed));
     let arms: Vec<&Arm> = trial.arms.iter().filter(fails).collect();
     let told: Vec<String> = arms
@@ -172,7 +172,7 @@ fn disappointing(trial: &Trial) -> Option<Finding> {
 }
 
 /// Levers of which nothing was to be seen. Those that are invalid for it are told as such.
-fn void(trial: &Trial) -> Option<Finding> {
+fn void(trial: &Trial) -> Option<Explanation> {
     let is_void =
         |arm: &&Arm| matches!(arm.took, Took::Unchanged(_)) && arm.figure.verdict != Some(Verdict::Invalid);
     let arms: Vec<&Arm> = trial.arms.iter().filter(is_void).collect();
@@ -184,7 +184,7 @@ fn void(trial: &Trial) -> Option<Finding> {
 }
 
 /// What takes one of two values from start to start.
-fn restless(trial: &Trial) -> Option<Finding> {
+fn restless(trial: &Trial) -> Option<Explanation> {
     let own = std::iter::once((figure::levers::BASE, trial.base));
     let arms = trial.arms.iter().map(|arm| (arm.name.as_str(), arm.figure));
     let two: Vec<_> = own

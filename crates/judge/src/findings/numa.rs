@@ -1,7 +1,7 @@
 //! What memory on other nodes costs.
 
 use figure::evidence::{KERNEL, NODE_OF_CPUS, NODE_OF_MEMORY};
-use figure::{Figure, Finding, Record, Severity};
+use figure::{Explanation, Figure, Record, Severity};
 
 use super::{finding, sound};
 
@@ -13,7 +13,7 @@ struct Remote<'a> {
 }
 
 /// The farthest memory by latency and the narrowest by bandwidth, each against the local memory of the same CPUs.
-pub(super) fn remote(record: &Record) -> Option<Finding> {
+pub(super) fn remote(record: &Record) -> Option<Explanation> {
     let (latency, bandwidth) = (worst(record, true), worst(record, false));
     let cost = |what: &str, remote: &Remote, times: f64| {
         format!("{what} {times:.2}x of local ({} against {})", remote.cell.id, remote.local.id)

@@ -1,7 +1,7 @@
 //! What faults at a rate amount to here: the study's numbers at this machine's price.
 
 use figure::format::{number, percent, seconds};
-use figure::{Finding, Record, Severity};
+use figure::{Explanation, Record, Severity};
 
 use super::finding;
 use crate::explain::prices::{in_seconds, of};
@@ -12,11 +12,11 @@ const RATE: f64 = 10_000.0;
 const SHARE: f64 = 0.20;
 
 /// The price of minor faults, and of those that need the disk.
-pub(super) fn prices(record: &Record) -> Vec<Finding> {
+pub(super) fn prices(record: &Record) -> Vec<Explanation> {
     minor(record).into_iter().chain(major(record)).collect()
 }
 
-fn minor(record: &Record) -> Option<Finding> {
+fn minor(record: &Record) -> Option<Explanation> {
     let figure = of(record, "minor.write")?;
     let price = in_seconds(figure)?;
     let text = format!(
@@ -30,7 +30,7 @@ fn minor(record: &Record) -> Option<Finding> {
     Some(finding(Severity::Note, text, &[figure]))
 }
 
-fn major(record: &Record) -> Option<Finding> {
+fn major(record: &Record) -> Option<Explanation> {
     let (major, minor) = (of(record, "major")?, of(record, "minor.write")?);
     let (one, other) = (in_seconds(major)?, in_seconds(minor)?);
     let mut figures = vec![major, minor];

@@ -6,7 +6,7 @@ use figure::format::{self, percent};
 use figure::series::CoordinateValue;
 use figure::stats::{self, Ratio, paired_ratio};
 use figure::treatment::{self, Clock, Direction, Standing, standing};
-use figure::{Figure, Finding, Record, Severity};
+use figure::{Explanation, Figure, Record, Severity};
 
 use super::finding;
 use crate::relations::{equal_treatment, partner};
@@ -41,7 +41,7 @@ impl Rival<'_> {
 }
 
 /// The conclusion; `None` with fewer than two allocators that can be compared at all.
-pub(super) fn best(record: &Record) -> Option<Finding> {
+pub(super) fn best(record: &Record) -> Option<Explanation> {
     let is_one = |figure: &&Figure| {
         figure.value.is_some() && standing(figure, "") < Standing::Void && is_under_an_allocator(figure)
     };
@@ -77,7 +77,7 @@ fn rival<'a>(figure: &'a Figure, first: &'a Figure, record: &Record) -> Option<R
 }
 
 /// One takes less CPU time than the first.
-fn winner(best: &Rival, first: &Figure, rivals: &[Rival]) -> Finding {
+fn winner(best: &Rival, first: &Figure, rivals: &[Rival]) -> Explanation {
     let reference = name(first).unwrap_or_default();
     // How long it waited for a CPU is no matter of the allocator.
     let wall = of(best.figure, first, PROGRAM_WALL)
@@ -97,7 +97,7 @@ fn winner(best: &Rival, first: &Figure, rivals: &[Rival]) -> Finding {
 }
 
 /// Nothing is faster than the first, or nothing is known to be.
-fn stay(text: String, first: &Figure, cited: &[&Figure], rivals: &[Rival]) -> Finding {
+fn stay(text: String, first: &Figure, cited: &[&Figure], rivals: &[Rival]) -> Explanation {
     let reference = name(first).unwrap_or_default();
     let (text, frugal) = with_frugal(text, reference, reference, rivals);
     let text = if frugal.is_empty() { format!("{text} Stay with {reference}.") } else { text };
@@ -105,7 +105,7 @@ fn stay(text: String, first: &Figure, cited: &[&Figure], rivals: &[Rival]) -> Fi
 }
 
 /// The rounds tell no difference, or not for all: what they give, and why that does not decide.
-fn open(figures: &[&Figure], first: &Figure, rivals: &[Rival]) -> Finding {
+fn open(figures: &[&Figure], first: &Figure, rivals: &[Rival]) -> Explanation {
     let values: Vec<f64> = figures.iter().filter_map(|figure| figure.value).collect();
     let (low, high) = stats::range(&values).unwrap_or_default();
     let names: Vec<&str> = figures.iter().filter_map(|figure| name(figure)).collect();

@@ -3,7 +3,7 @@
 use figure::evidence::{LIBRARY, WALK_ENVIRONMENT, WALK_GLIBC};
 use figure::format::{bytes, plain_to};
 use figure::walk::{Arm, Step, arms};
-use figure::{Figure, Finding, Record, Severity};
+use figure::{Explanation, Figure, Record, Severity};
 
 use super::finding;
 
@@ -16,7 +16,7 @@ const AGAIN: &str = "malloc c again";
 const TOUCHED: &str = "touch c again";
 
 /// One sentence or two on what differs between the arms, and why.
-pub(super) fn thresholds(record: &Record) -> Option<Finding> {
+pub(super) fn thresholds(record: &Record) -> Option<Explanation> {
     let arms = arms(record);
     let arm = |word: &str| arms.iter().find(|arm| arm.word == word);
     let (dynamic, frozen) = (arm("dynamic")?, arm("frozen")?);

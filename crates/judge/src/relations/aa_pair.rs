@@ -6,7 +6,7 @@
 use figure::{Figure, format};
 
 use super::partner::{self, AGAIN};
-use crate::check::{Answer, Check, Subject, never};
+use crate::check::{Answer, Check, Subject, never, page};
 
 /// Two measurements of the same thing this close are the same for every use of a bandwidth.
 const SAME: f64 = 0.02;
@@ -14,9 +14,7 @@ const SAME: f64 = 0.02;
 /// The A/A relation.
 pub const CHECK: Check = Check {
     id: "aa-pair",
-    question: "Is the same thing, measured twice in one run, the same?",
-    reads: &partner::reads::<11>(&[]),
-    page: include_str!("../../../../docs/checks/aa-pair.md"),
+    page: page!("aa-pair"),
     applies: |subject| twin(subject).is_some(),
     essential: never,
     rule,

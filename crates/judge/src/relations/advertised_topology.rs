@@ -1,21 +1,14 @@
 //! Do pairs of CPUs that are advertised alike measure alike, and those advertised apart, apart?
 
-use figure::evidence::{CANARY_SPREAD, CPUS, KERNEL, PAIR};
+use figure::evidence::PAIR;
 
 use super::core_pairs::{self, Alike, Pairs};
-use crate::check::{Answer, Check, Subject, never};
+use crate::check::{Answer, Check, Subject, never, page};
 use crate::explain::cores;
 
 /// On the figure of a class, which bears the advertised name. The latencies of its pairs are right whatever is advertised.
-pub const CHECK: Check = Check {
-    id: "advertised-topology",
-    question: "Are the pairs of CPUs that are advertised as one class one thing, and another than the other classes?",
-    reads: &[PAIR.name, KERNEL.name, CPUS.name, CANARY_SPREAD.name],
-    page: include_str!("../../../../docs/checks/advertised-topology.md"),
-    applies,
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check { id: "advertised-topology", page: page!("advertised-topology"), applies, essential: never, rule };
 
 /// Computed from pairs.
 fn applies(subject: &Subject) -> bool {

@@ -3,12 +3,7 @@
 //! A client's CPU time tells that it is not full; what it can do, only an experiment tells: the same load on a server that does
 //! nothing but answer.
 
-use figure::evidence::http::{
-    CARRIER, CLIENT_BUSIEST, CONNECTIONS, KEEPS_ALIVE, PACING, SECONDS, SERVER_ALLOWED, SERVER_CPUS,
-    SERVER_SYSTEM, SERVER_USER, SUBJECT, WHAT,
-};
-
-use crate::check::{Answer, Check, Subject, never};
+use crate::check::{Answer, Check, Subject, never, page};
 use crate::load::{HEADROOM, ceiling, headroom, is_closed, of_server, only_the_server_is_full};
 
 /// So near to the ceiling a rate is that of the client.
@@ -17,22 +12,7 @@ const NONE: f64 = 1.1;
 /// The ceiling relation.
 pub const CHECK: Check = Check {
     id: "client-ceiling",
-    question: "Can the client do much more than it did here?",
-    reads: &[
-        WHAT.name,
-        SUBJECT.name,
-        PACING.name,
-        CONNECTIONS.name,
-        KEEPS_ALIVE.name,
-        CARRIER.name,
-        CLIENT_BUSIEST.name,
-        SERVER_USER.name,
-        SERVER_SYSTEM.name,
-        SECONDS.name,
-        SERVER_CPUS.name,
-        SERVER_ALLOWED.name,
-    ],
-    page: include_str!("../../../../docs/checks/client-ceiling.md"),
+    page: page!("client-ceiling"),
     applies: |subject| of_server(subject) && is_closed(subject),
     essential: never,
     rule,

@@ -5,7 +5,7 @@ use figure::evidence::http::{CLIENT_CPUS, CONNECTIONS, GOAL, KEEPS_ALIVE, SUBJEC
 use figure::{Figure, format};
 
 use super::partner;
-use crate::check::{Answer, Check, Levels, Subject, never};
+use crate::check::{Answer, Check, Levels, Subject, never, page};
 use crate::load::{DOUBLED, RATE, SATURATION, list, of_server};
 
 /// What the rate gains by twice the client's threads. Two runs of one load differ by as much as the lower level; a tenth is what a
@@ -15,17 +15,7 @@ const GAIN: Levels = Levels { warn: 0.03, fail: 0.10 };
 /// The doubling relation of loads.
 pub const CHECK: Check = Check {
     id: "client-doubled",
-    question: "Do twice as many threads of the client reach no more?",
-    reads: &[
-        WHAT.name,
-        SUBJECT.name,
-        GOAL.name,
-        CONNECTIONS.name,
-        KEEPS_ALIVE.name,
-        THREADS.name,
-        CLIENT_CPUS.name,
-    ],
-    page: include_str!("../../../../docs/checks/client-doubled.md"),
+    page: page!("client-doubled"),
     applies: |subject| of_server(subject) && pair(subject).is_some(),
     essential: never,
     rule,

@@ -4,7 +4,7 @@ use figure::Figure;
 use figure::format;
 
 use super::partner::{self, NON_TEMPORAL, REGULAR};
-use crate::check::{Answer, Check, Subject, never};
+use crate::check::{Answer, Check, Subject, never, page};
 
 /// The multiplication of scale hides behind memory entirely: study 1 has the two within 1.3 % with regular and
 /// 0.2 % with non-temporal stores. Four times that is not noise.
@@ -13,9 +13,7 @@ const SAME: f64 = 0.05;
 /// Copy against scale.
 pub const CHECK: Check = Check {
     id: "copy-scale",
-    question: "Do copy and scale agree, which move the same bytes?",
-    reads: &partner::reads::<11>(&[]),
-    page: include_str!("../../../../docs/checks/copy-scale.md"),
+    page: page!("copy-scale"),
     applies: |subject| pair(subject).is_some(),
     essential: never,
     rule,

@@ -7,7 +7,7 @@ use figure::evidence::{ARRAY_BYTES, LLC_BYTES, MEMORY_LIMITED_BY};
 use figure::{Figure, Reading, format};
 
 use super::partner::{self, AGAIN, BASELINE, DOUBLED};
-use crate::check::{Answer, Check, Subject};
+use crate::check::{Answer, Check, Subject, page};
 
 /// A fall that measurement cannot make: twice the repetition that is aimed at, rounded up. All of the interval must lie below.
 const WARN_FALL: f64 = 0.03;
@@ -18,15 +18,7 @@ const FAIL_FALL: f64 = 0.10;
 const MIN_GROWTH: f64 = 1.5;
 
 /// The doubling test.
-pub const CHECK: Check = Check {
-    id: "doubling",
-    question: "Does twice the array size give the same bandwidth?",
-    reads: &partner::reads::<13>(&[LLC_BYTES.name, MEMORY_LIMITED_BY.name]),
-    page: include_str!("../../../../docs/checks/doubling.md"),
-    applies,
-    essential,
-    rule,
-};
+pub const CHECK: Check = Check { id: "doubling", page: page!("doubling"), applies, essential, rule };
 
 fn applies(subject: &Subject) -> bool {
     let role = partner::role(subject.figure);

@@ -1,35 +1,16 @@
 //! Were both arms of a ratio disturbed alike, and is its direction certain all the same?
 
-use figure::evidence::{
-    CANARY_BEFORE, COPY_SYSTEM, COPY_USER, CPU_FOREIGN, CPU_SIBLING, CPU_STEAL, CPUS, OFF_CPU_WORST,
-    RATE_TIME, RATIO_CLOCK, THREADS, TIMELESS,
-};
 use figure::stats::Ratio;
 use figure::treatment::{self, Clock, Direction, Load, is_shared};
 use figure::{Figure, Outcome, format};
 
-use crate::check::{Answer, Check, Subject, never};
+use crate::check::{Answer, Check, Subject, never, page};
 
 /// A ratio of two arms whose rounds were interleaved. Load that both shared does not decide between them, so that the checks which found
 /// it in the arms do not void the ratio: this one decides.
 pub const CHECK: Check = Check {
     id: "equal-treatment",
-    question: "Were both arms of the ratio disturbed alike, and is its direction certain all the same?",
-    reads: &[
-        RATIO_CLOCK.name,
-        TIMELESS.name,
-        RATE_TIME.name,
-        CPU_FOREIGN.name,
-        CPU_SIBLING.name,
-        CPU_STEAL.name,
-        OFF_CPU_WORST.name,
-        CANARY_BEFORE.name,
-        COPY_USER.name,
-        COPY_SYSTEM.name,
-        CPUS.name,
-        THREADS.name,
-    ],
-    page: include_str!("../../../../docs/checks/equal-treatment.md"),
+    page: page!("equal-treatment"),
     applies: |subject| disturbed(subject).is_some(),
     essential: never,
     rule,

@@ -1,11 +1,11 @@
 //! Do two ways of taking the harness off agree?
 
 use figure::allocators::{DIRECT, REPLAY, STEADY, find, is_allocator};
-use figure::evidence::{ALLOCATOR, HARNESS, QUANTITY, TEAM};
+use figure::evidence::{ALLOCATOR, HARNESS, TEAM};
 use figure::stats::{differences, median, median_interval};
 use figure::{Figure, Interval, format};
 
-use crate::check::{Answer, Check, Subject, never};
+use crate::check::{Answer, Check, Subject, never, page};
 
 /// Differences this close are the same, as a share of the time from which they are taken: the window of steps that were drawn
 /// beforehand is read from memory, which moves a few lines of the caches that the allocators use.
@@ -14,9 +14,7 @@ const SAME: f64 = 0.10;
 /// The difference between two allocators, drawn while it is measured and drawn before.
 pub const CHECK: Check = Check {
     id: "harness-cost",
-    question: "Do two ways of taking the harness off agree?",
-    reads: &[QUANTITY.name, ALLOCATOR.name, TEAM.name, HARNESS.name],
-    page: include_str!("../../../../docs/checks/harness-cost.md"),
+    page: page!("harness-cost"),
     applies: |subject| replayed(subject).is_some(),
     essential: never,
     rule,

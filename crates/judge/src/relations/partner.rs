@@ -20,32 +20,6 @@ pub const REGULAR: &str = "regular";
 /// `stores` of non-temporal stores.
 pub const NON_TEMPORAL: &str = "nt";
 
-/// For [`Check::reads`](crate::check::Check::reads): the 11 conditions that finding a partner reads, then the
-/// relation's own; `N` is their number.
-pub const fn reads<const N: usize>(own: &[&'static str]) -> [&'static str; N] {
-    const PARTNER: [&str; 11] = [
-        KERNEL.name,
-        STORES.name,
-        ROLE.name,
-        SIMD.name,
-        ARRAY_BYTES.name,
-        THREADS.name,
-        CPUS.name,
-        PLACES.name,
-        BIND.name,
-        PAGES_ASKED.name,
-        OFFSET_BYTES.name,
-    ];
-    assert!(N == PARTNER.len() + own.len());
-    let mut all = [""; N];
-    let mut i = 0;
-    while i < N {
-        all[i] = if i < PARTNER.len() { PARTNER[i] } else { own[i - PARTNER.len()] };
-        i += 1;
-    }
-    all
-}
-
 /// The figure's kernel, if it is one of a kernel at all.
 pub fn kernel(figure: &Figure) -> Option<String> {
     figure.conditions.get(KERNEL)

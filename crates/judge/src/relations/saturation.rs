@@ -1,17 +1,13 @@
 //! Is the latency at the most load that of a memory at its limit?
 
-use figure::evidence::{DELAY, KERNEL, MIX, THREADS};
-
 use super::curve::{Curve, Saturation, is_loaded};
-use crate::check::{Answer, Check, Subject, never};
+use crate::check::{Answer, Check, Subject, never, page};
 
 /// The end of a curve of latency under load: with too few CPUs to inject it stays far from the limit, and looks all
 /// the better for it.
 pub const CHECK: Check = Check {
     id: "saturation",
-    question: "Do the injectors saturate memory at the most load?",
-    reads: &[KERNEL.name, DELAY.name, MIX.name, THREADS.name],
-    page: include_str!("../../../../docs/checks/saturation.md"),
+    page: page!("saturation"),
     applies: |subject| end(subject).is_some(),
     essential: never,
     rule,

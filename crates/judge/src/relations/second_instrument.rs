@@ -4,13 +4,13 @@
 //! were right, under different byte counts: so before they are said to disagree, the differences between programs
 //! that have a known factor are looked for.
 
-use figure::evidence::{INSTRUMENT, KERNEL, PAIR, STORES, TEST_CLASS};
+use figure::evidence::{INSTRUMENT, PAIR, TEST_CLASS};
 use figure::stats::Ratio;
 use figure::{Convention, Figure, format};
 
 use super::partner::{self, NON_TEMPORAL, REGULAR};
 use super::traffic::{self, StoreChange};
-use crate::check::{Answer, Check, Subject, never};
+use crate::check::{Answer, Check, Subject, never, page};
 
 /// Programs that measure the same thing differ by this much: loops and prefetching. Measured beside STREAM, kernels
 /// with the same stores are within 2 % of ours, and beside likwid-bench within 5 % but for its straight walk of
@@ -28,9 +28,7 @@ const TOO_WIDE: f64 = 0.20;
 /// Another program against ours.
 pub const CHECK: Check = Check {
     id: "second-instrument",
-    question: "Does another program, measured in turn with ours, give the same?",
-    reads: &[PAIR.name, INSTRUMENT.name, KERNEL.name, STORES.name, TEST_CLASS.name],
-    page: include_str!("../../../../docs/checks/second-instrument.md"),
+    page: page!("second-instrument"),
     applies: |subject| pair(subject).is_some(),
     essential: never,
     rule,

@@ -8,7 +8,7 @@ use figure::evidence::{FactType, Key};
 use figure::format::{number, plain_to};
 use figure::{Figure, Outcome};
 
-use crate::check::{Answer, Check, Levels, Subject, never};
+use crate::check::{Answer, Check, Levels, Subject, never, page};
 use crate::load::{RATE, of_server};
 
 /// By how much the bytes of an answer may differ, as a share. Any difference is worth a word; with a tenth the servers do not send the same.
@@ -17,23 +17,7 @@ const LONGER: Levels = Levels { warn: f64::MIN_POSITIVE, fail: 0.10 };
 /// The subjects relation.
 pub const CHECK: Check = Check {
     id: "subjects-equal",
-    question: "Do the servers that are compared do the same, on the same terms?",
-    reads: &[
-        WHAT.name,
-        SUBJECT.name,
-        GOAL.name,
-        CONNECTIONS.name,
-        KEEPS_ALIVE.name,
-        HANDLER_COST.name,
-        SERVER_CPUS.name,
-        ANSWER.name,
-        ANSWER_BYTES.name,
-        BUILD.name,
-        GOMAXPROCS.name,
-        GOGC.name,
-        CONFORMS.name,
-    ],
-    page: include_str!("../../../../docs/checks/subjects-equal.md"),
+    page: page!("subjects-equal"),
     applies: |subject| of_server(subject) && others(subject).next().is_some(),
     essential: never,
     rule,

@@ -4,11 +4,9 @@
 //! and what the saved reads allow is a property of the machine and left to the explanation. Outside, one of the
 //! two figures is not what its name says.
 
-use figure::evidence::{COUNTED_BYTES, TRAFFIC_BYTES};
-
 use super::partner;
 use super::traffic::StorePair;
-use crate::check::{Answer, Check, Subject, never};
+use crate::check::{Answer, Check, Subject, never, page};
 
 /// Measurement and mix blur the bounds by this much: a mix of reads and writes is worth up to 10 % (study 1: 2:1
 /// against 1:1 is 203 against 188 GB/s).
@@ -24,9 +22,7 @@ pub(crate) const NO_GAIN: f64 = 1.05;
 /// Regular against non-temporal stores.
 pub const CHECK: Check = Check {
     id: "write-allocate",
-    question: "Do regular and non-temporal stores differ as write-allocate lets them?",
-    reads: &partner::reads::<13>(&[COUNTED_BYTES.name, TRAFFIC_BYTES.name]),
-    page: include_str!("../../../../docs/checks/write-allocate.md"),
+    page: page!("write-allocate"),
     applies: |subject| StorePair::of(subject).is_some(),
     essential: never,
     rule,

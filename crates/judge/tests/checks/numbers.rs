@@ -187,9 +187,9 @@ fn the_cause_of_a_source_is_carried_up() {
     assert_eq!(of_cause.len(), 1);
     assert_eq!(of_cause[0].figures, ["suite.triad.nt", "suite.share", "suite.ratio"]);
     assert!(
-        of_cause[0].text.contains("3 of 3 figures are invalid, 2 of them computed"),
+        of_cause[0].text().contains("3 of 3 figures are invalid: foreign-load (2 computed"),
         "{}",
-        of_cause[0].text
+        of_cause[0].text()
     );
 }
 

@@ -125,8 +125,8 @@ fn multiplexed_counters_are_said() {
 #[test]
 fn channels() {
     let check = "traffic-channels";
-    let timeouts_excluded = counted().with(TRAFFIC_LEFT_OUT, "uncore_imc_5 (CPU 24) never counts".into());
-    let answer = timeouts_excluded.answer(check).unwrap();
+    let left_out = counted().with(TRAFFIC_LEFT_OUT, "uncore_imc_5 (CPU 24) never counts".into());
+    let answer = left_out.answer(check).unwrap();
     assert_eq!(answer.outcome, Pass);
     assert_eq!(
         answer.detail,

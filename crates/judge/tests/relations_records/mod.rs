@@ -5,7 +5,9 @@
 use figure::check::{CheckResult, Outcome, Verdict};
 use figure::evidence::*;
 use figure::host::Peak;
-use figure::{Better, Convention, Evidence, Figure, Machine, Reading, Record, Round, Tool, Unit};
+use figure::{
+    Better, Convention, Evidence, Explanation, Figure, Machine, Reading, Record, Round, Tool, Unit,
+};
 use judge::check::{Answer, Check, Subject};
 
 /// The array size of all figures that are not doubled.
@@ -148,8 +150,56 @@ pub fn outcome(check: &str, record: &Record, id: &str) -> Outcome {
 
 /// Why the figure is what it is.
 pub fn why(record: &Record, id: &str) -> String {
+    let texts: Vec<String> = explanations(record, id).iter().map(Explanation::text).collect();
+    assert!(!texts.is_empty(), "{id} is not explained");
+    texts.join(" ")
+}
+
+/// The explanations of a figure.
+pub fn explanations(record: &Record, id: &str) -> Vec<Explanation> {
     let figure = record.figure(id).expect(id);
-    judge::explain::why(&Subject { figure, record }).expect("a measured figure has a why")
+    judge::explain::explanations(&Subject { figure, record })
+}
+
+/// The values of the figure's explanation of this rule and case (`mix/below-by-mix`), which must be there. Each of
+/// the expected values must be among them; numbers agree to three digits.
+#[track_caller]
+pub fn case(record: &Record, id: &str, name: &str, expected: serde_json::Value) {
+    let all = explanations(record, id);
+    let names: Vec<String> = all.iter().map(|own| format!("{}/{}", own.rule, own.case)).collect();
+    let at = names.iter().position(|own| own == name);
+    let found = &all[at.unwrap_or_else(|| panic!("{id}: no {name} in {names:?}"))];
+    for (name, value) in expected.as_object().expect("an object") {
+        let own = found.values.get(name).unwrap_or(&serde_json::Value::Null);
+        assert!(agree(own, value), "{id}: {name} is {own}, not {value}");
+    }
+}
+
+/// Whether values are the same, numbers to three digits; of an object, whether it holds the expected fields.
+fn agree(own: &serde_json::Value, expected: &serde_json::Value) -> bool {
+    use serde_json::Value::{Array, Object};
+    match (own, expected) {
+        (Object(own), Object(expected)) => {
+            expected.iter().all(|(name, value)| own.get(name).is_some_and(|own| agree(own, value)))
+        }
+        (Array(own), Array(expected)) => {
+            own.len() == expected.len()
+                && own.iter().zip(expected).all(|(own, expected)| agree(own, expected))
+        }
+        _ => match (own.as_f64(), expected.as_f64()) {
+            (Some(own), Some(expected)) => (own - expected).abs() <= 0.005 * expected.abs(),
+            _ => own == expected,
+        },
+    }
+}
+
+/// This rule, which must exist, explains nothing of the figure.
+#[track_caller]
+pub fn no_case(record: &Record, id: &str, rule: &str) {
+    let exists = judge::explain::RULES.iter().any(|known| known.name == rule);
+    assert!(exists || ["cause", "peak", "unexplained"].contains(&rule), "no rule {rule}");
+    let found = explanations(record, id).into_iter().find(|own| own.rule == rule);
+    assert_eq!(found, None, "{id}");
 }
 
 /// Marks a figure as judged, with one reason.

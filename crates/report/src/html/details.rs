@@ -154,7 +154,7 @@ fn fold(record: &Record, figure: &Figure, at: usize, links: &Links, depth: Depth
             }
             // The browser unfolds what holds the target of a reference.
             div id={ "f" (at) } {
-                @if let Some(why) = &figure.why { p.why { (plain(why)) } }
+                @if let Some(why) = figure.why() { p.why { (plain(&why)) } }
                 @if let Some(reason) = &figure.reason { p { (outline::state(figure.status)) ": " (plain(reason)) } }
                 (value(figure, links))
                 (checks(figure, depth.passed))

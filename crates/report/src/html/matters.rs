@@ -24,7 +24,7 @@ pub(super) fn findings(record: &Record, links: &Links) -> Markup {
                     li class=(words::severity(finding.severity)) {
                         @let sign = mark::of_severity(finding.severity);
                         @if sign != "-" { span class={ "verdict " (words::severity(finding.severity)) } { (sign) } " " }
-                        (plain_to(&finding.text, MAX_FINDING))
+                        (plain_to(&finding.text(), MAX_FINDING))
                         @if !finding.figures.is_empty() {
                             " " small { (links.list(finding.figures.iter().map(String::as_str))) }
                         }

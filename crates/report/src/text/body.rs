@@ -2,7 +2,6 @@
 
 use anstyle::Style;
 use figure::format::{counted, plain};
-use figure::series::CoordinateValue;
 use figure::{Figure, Record, Verdict};
 
 use super::page::{INDENT, Page};
@@ -20,7 +19,7 @@ pub(super) fn findings(page: &mut Page, record: &Record) {
     page.title("Findings");
     for finding in &record.findings {
         let style = mark::severity_style(finding.severity);
-        page.item(mark::of_severity(finding.severity), style, &plain(&finding.text));
+        page.item(mark::of_severity(finding.severity), style, &plain(&finding.text()));
     }
 }
 
@@ -46,7 +45,7 @@ pub(super) fn causes(page: &mut Page, record: &Record) {
     }
 }
 
-/// Why the figures are what they are: each sentence once, and of a curve's points one for each sort of sentence.
+/// Why the figures are what they are: each case once, with the figures that share it.
 /// An invalid figure explains nothing, and its cause has been told.
 pub(super) fn explanations(page: &mut Page, record: &Record) {
     let mut told: Vec<(String, String, Vec<&Figure>)> = Vec::new();
@@ -56,18 +55,16 @@ pub(super) fn explanations(page: &mut Page, record: &Record) {
         let follows = figure::causes::first_reason(figure).is_some_and(|reason| reason.cause.is_some());
         follows
             && loads::is_computed(figure)
-            && figure.why.as_deref().is_some_and(|why| why.starts_with("Suspect ("))
+            && figure.explanations.first().is_some_and(|first| first.rule == "cause")
     };
     let told_elsewhere = |figure: &Figure| walk::is_drawn(figure) || echoes(figure);
     for figure in record.figures.iter().filter(standing).filter(|figure| !told_elsewhere(figure)) {
-        let Some(why) = figure.why.as_deref().map(plain).filter(|why| !why.is_empty()) else { continue };
-        // Points of an axis of names are few, and each has its own reason.
-        let is_named =
-            figure.at.len() == 1 && figure.at.values().all(|at| matches!(at.value, CoordinateValue::Name(_)));
-        let sort = match figure.series.as_ref().filter(|_| !is_named) {
-            Some(series) => format!("{series} {}", without_numbers(&why)),
-            None => why.clone(),
-        };
+        let Some(why) = figure.why().map(|why| plain(&why)) else { continue };
+        let cases = figure.explanations.iter().map(|explanation| match explanation.case.as_str() {
+            "" => without_numbers(&explanation.text()),
+            case => format!("{}/{case}", explanation.rule),
+        });
+        let sort = format!("{} {}", figure.suite, cases.collect::<Vec<_>>().join(" "));
         match told.iter_mut().find(|(known, ..)| *known == sort) {
             Some((.., figures)) => figures.push(figure),
             None => told.push((sort, why, vec![figure])),
@@ -80,7 +77,7 @@ pub(super) fn explanations(page: &mut Page, record: &Record) {
     let names: Vec<String> = told.iter().map(|(.., figures)| outline::listed(record, figures)).collect();
     let column = column(&names);
     for ((_, why, figures), name) in told.iter().zip(&names) {
-        let alike = figures.iter().all(|figure| figure.why.as_deref().map(plain).as_ref() == Some(why));
+        let alike = figures.iter().all(|figure| figure.why().map(|own| plain(&own)).as_ref() == Some(why));
         match figures.first() {
             Some(first) if !alike => {
                 page.entry(INDENT, name, column, &format!("{}: {why}", outline::short_id(record, first)));

@@ -73,7 +73,7 @@ fn findings(page: &mut Page, record: &Record) {
         page.item(
             mark::of_severity(finding.severity),
             mark::severity_style(finding.severity),
-            &plain(&finding.text),
+            &plain(&finding.text()),
         );
     }
     if let Some(more) = all.len().checked_sub(MAX_FINDINGS).filter(|more| *more > 0) {

@@ -163,7 +163,7 @@ pub fn study() -> Record {
         } else {
             "Suspect (steal): time was stolen; through it."
         };
-        figure.why = Some(why.into());
+        figure.explanations = vec![figure::Explanation::of(why)];
     }
     let blind = "http.saturation.multiplexed.c16000.goroutines";
     let blind = record.figures.iter_mut().find(|figure| figure.id == blind).unwrap();

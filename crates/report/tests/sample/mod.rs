@@ -5,7 +5,7 @@
 use figure::evidence::*;
 use figure::host::{LogicalCpu, Peak};
 use figure::{
-    Better, CheckResult, Convention, CpuList, Figure, Finding, Limit, Machine, Outcome, Reading, Record,
+    Better, CheckResult, Convention, CpuList, Explanation, Figure, Limit, Machine, Outcome, Reading, Record,
     Round, Severity, Tool, Unit, Verdict,
 };
 
@@ -182,17 +182,16 @@ pub fn full() -> Record {
     disturb(&mut figures[0], "a thread waited 12 ms on the run queue");
     disturb(&mut figures[1], "a thread waited 12 ms on the run queue");
     disturb(&mut figures[6], "4.0 % of the CPU time was stolen");
-    figures[0].why = Some(
+    figures[0].explanations = vec![figure::Explanation::of(
         "2 x 68.5 GB/s of counted bytes are 205 GB/s of traffic, because a regular store first reads the line it \
-         writes (write-allocate: x 3/2); that agrees with 183 GB/s by non-temporal stores to 12 %."
-            .into(),
-    );
-    figures[7].why =
-        Some("64 % of the modules' peak. Excluded: page size (100 % in huge pages), placement.".into());
-    figures[6].why = Some(
-        "Regular stores read every line before they write it: 4/3 x 153.2 GB/s = 204.3 GB/s of traffic."
-            .into(),
-    );
+         writes (write-allocate: x 3/2); that agrees with 183 GB/s by non-temporal stores to 12 %.",
+    )];
+    figures[7].explanations = vec![figure::Explanation::of(
+        "64 % of the modules' peak. Excluded: page size (100 % in huge pages), placement.",
+    )];
+    figures[6].explanations = vec![figure::Explanation::of(
+        "Regular stores read every line before they write it: 4/3 x 153.2 GB/s = 204.3 GB/s of traffic.",
+    )];
     let mut libc = kernel("copy", "libc", 178.4, 9);
     libc.id = "memory.copy.libc".into();
     libc.name = "Copy (c = a)".into();
@@ -237,8 +236,8 @@ pub fn full() -> Record {
 }
 
 /// A finding.
-pub fn finding(severity: Severity, text: &str) -> Finding {
-    Finding { text: text.into(), severity, figures: Vec::new() }
+pub fn finding(severity: Severity, text: &str) -> Explanation {
+    Explanation { severity, ..Explanation::of(text) }
 }
 
 /// A run on a quiet machine: everything valid.
@@ -284,7 +283,7 @@ pub fn hostile() -> Record {
         figure.id.push_str(HOSTILE);
         figure.name = bad();
         figure.unit = Unit(bad().into());
-        figure.why = Some(bad());
+        figure.explanations = vec![figure::Explanation::of(bad())];
         figure.reason = figure.reason.as_ref().map(|_| bad());
         figure.conditions.set(KERNEL, bad());
         figure.conditions.set(PLACES, bad());

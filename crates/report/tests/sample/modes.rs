@@ -71,7 +71,7 @@ fn missing(figure: &mut Figure, reason: &str) {
         rounds: Vec::new(),
         checks: Vec::new(),
         verdict: None,
-        why: None,
+        explanations: Vec::new(),
         ..figure.clone()
     };
     *figure = planned.not_available(reason);
@@ -106,7 +106,10 @@ pub fn mix() -> Record {
                 let mut figure = on(figure, "memory.mix", &[("mix", name(mix))]);
                 figure.conditions.set(THREADS, 2.0);
                 figure.limit = Some(Limit { value: 42.7, basis: "2 x DDR4-2666".into() });
-                figure.why = Some(format!("{rate} GB/s are {:.0} % of all reads.", rate / 0.401));
+                figure.explanations = vec![figure::Explanation::of(format!(
+                    "{rate} GB/s are {:.0} % of all reads.",
+                    rate / 0.401
+                ))];
                 figure
             })
             .collect();
@@ -139,7 +142,8 @@ pub fn scaling() -> Record {
         "unequal-cores",
         "two of 3 threads share a core and are slower; the third waits 24 %",
     );
-    figures[2].why = Some("3 threads on 2 cores: equal shares, unequal cores.".into());
+    figures[2].explanations =
+        vec![figure::Explanation::of("3 threads on 2 cores: equal shares, unequal cores.")];
     missing(&mut figures[8], "no SMT: there are no siblings to pack");
     missing(&mut figures[9], "no SMT: there are no siblings to pack");
     let mut whole = point("memory.scaling.sockets", "triad, one socket after the other", Unit::GB_PER_S, 1.0);
@@ -171,7 +175,10 @@ pub fn ladder() -> Record {
             on(point(&id, "read", Unit::GB_PER_S, rate), "memory.ladder", &[("array", bytes(size))]);
         figure.convention = Some(Convention::StreamCounted);
         figure.conditions.set(THREADS, 2.0);
-        figure.why = Some(format!("{rate:.1} GB/s: fits the L{} cache.", if rate > 100.0 { 1 } else { 2 }));
+        figure.explanations = vec![figure::Explanation::of(format!(
+            "{rate:.1} GB/s: fits the L{} cache.",
+            if rate > 100.0 { 1 } else { 2 }
+        ))];
         figures.push(figure);
     }
     suspect(&mut figures[9]);
@@ -413,7 +420,7 @@ pub fn hostile() -> Record {
         series.push_str(super::HOSTILE);
         figure.unit = Unit(bad().into());
         figure.name = bad();
-        figure.why = Some(bad());
+        figure.explanations = vec![figure::Explanation::of(bad())];
         figure.conditions = Conditions::default().with(PLACES, bad());
         if let Some(reason) = &mut figure.reason {
             *reason = bad();

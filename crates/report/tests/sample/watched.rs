@@ -96,10 +96,11 @@ pub fn watched() -> Record {
     let price = measured("faults.prices.minor.write", "first write", Unit::NANOSECONDS, 1500.0);
     record.figures =
         vec![minor, major, coverage, churn, all, mapped, unmapped, caller, site, file, stacks(), price];
-    record.findings.push(Finding {
-        text: "Page faults cost about 10 % of the program's CPU time: 40040 minor faults at 1.5 us each, the price of one in a loop here, of 600 ms.".to_owned(),
+    record.findings.push(Explanation {
+        claim: "Page faults cost about 10 % of the program's CPU time: 40040 minor faults at 1.5 us each, the price of one in a loop here, of 600 ms.".to_owned(),
         severity: Severity::Warning,
         figures: vec!["faults.minor".to_owned()],
+        ..Explanation::default()
     });
     record
 }

@@ -2,7 +2,7 @@
 
 use figure::evidence::http as key;
 use figure::loads::{self, Load, Quantity};
-use figure::{Figure, Finding, Record, format};
+use figure::{Explanation, Figure, Record, format};
 
 use super::{is_of, note, share};
 use crate::servers::{Model, model};
@@ -15,7 +15,7 @@ const SCHEDULER: [&str; 3] = ["netpoll", "scheduler", "park and wake"];
 const ONE_EACH: f64 = 0.9;
 
 /// Does Go's scheduler take the CPU as connections grow? With few CPUs that is not to be seen.
-pub(super) fn scheduler(record: &Record, all: &[Load]) -> Option<Finding> {
+pub(super) fn scheduler(record: &Record, all: &[Load]) -> Option<Explanation> {
     let own: Vec<&Load> = all.iter().filter(|load| is_of(load, loads::SATURATION, Model::Pooled)).collect();
     let told = own.iter().filter_map(|load| {
         let cpu = load.sound(Quantity::Cpu)?;
@@ -69,7 +69,7 @@ fn cpus(record: &Record, load: &Load) -> usize {
 }
 
 /// Goroutines for each connection, saturated and mostly idle: does a pool degenerate to a goroutine for each connection?
-pub(super) fn goroutines(all: &[Load]) -> Option<Finding> {
+pub(super) fn goroutines(all: &[Load]) -> Option<Explanation> {
     let mut figures = Vec::new();
     let mut told = Vec::new();
     let mut degenerate = Vec::new();
@@ -112,7 +112,7 @@ pub(super) fn goroutines(all: &[Load]) -> Option<Finding> {
 }
 
 /// Goroutines made for each request.
-pub(super) fn created(all: &[Load]) -> Option<Finding> {
+pub(super) fn created(all: &[Load]) -> Option<Explanation> {
     let saturated: Vec<&Load> = all.iter().filter(|load| load.goal() == loads::SATURATION).collect();
     let fewest = saturated.iter().map(|load| load.connections).reduce(f64::min)?;
     let few = saturated.iter().filter(|load| load.connections == fewest);

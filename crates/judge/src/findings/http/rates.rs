@@ -1,7 +1,7 @@
 //! Who is faster, who pays for what, and whether multiplexing helps.
 
 use figure::loads::{self, Load, Quantity};
-use figure::{Figure, Finding, format};
+use figure::{Explanation, Figure, format};
 
 use super::{by_connections, cited, note, pairs, ratios, share, times};
 use crate::servers::Model;
@@ -16,7 +16,7 @@ const LEAST_OF_DIFFERENCE: f64 = 0.1;
 const WIRE: [&str; 2] = ["read", "write"];
 
 /// Is the pooled server ten times as fast as that with a goroutine for each request, and could it be?
-pub(super) fn promised(all: &[Load]) -> Option<Finding> {
+pub(super) fn promised(all: &[Load]) -> Option<Explanation> {
     let pairs = pairs(all, loads::SATURATION, Model::Pooled, Model::PerRequest);
     let (pooled, plain) = pairs.first()?;
     let (fast, slow) = (pooled.server(), plain.server());
@@ -55,7 +55,7 @@ pub(super) fn promised(all: &[Load]) -> Option<Finding> {
 }
 
 /// Which buckets make the difference between the two, in us a request.
-pub(super) fn payers(all: &[Load]) -> Option<Finding> {
+pub(super) fn payers(all: &[Load]) -> Option<Explanation> {
     let pairs = pairs(all, loads::SATURATION, Model::PerRequest, Model::Pooled);
     let of = |load: &Load, quantity| load.sound(quantity).map(|figure: &Figure| figure.parts.is_empty());
     let both = |(one, other): &&(&Load, &Load)| {
@@ -105,7 +105,7 @@ fn cost(one: &Load, other: &Load) -> String {
 }
 
 /// Does multiplexing help, at how many connections: rate, memory, waits for a CPU.
-pub(super) fn multiplexing(all: &[Load]) -> Option<Finding> {
+pub(super) fn multiplexing(all: &[Load]) -> Option<Explanation> {
     let pairs = pairs(all, loads::SATURATION, Model::Multiplexed, Model::Pooled);
     let (one, other) = pairs.first()?;
     let rates = ratios(&pairs, Quantity::Rate);

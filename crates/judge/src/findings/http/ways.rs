@@ -2,13 +2,13 @@
 
 use figure::evidence::http as key;
 use figure::loads::{self, Load, Quantity};
-use figure::{Figure, Finding, Round, format, stats};
+use figure::{Explanation, Figure, Round, format, stats};
 
 use super::{is_of, note, pairs, times};
 use crate::servers::Model;
 
 /// Does the pool pay where each request has a connection of its own?
-pub(super) fn short(all: &[Load]) -> Option<Finding> {
+pub(super) fn short(all: &[Load]) -> Option<Explanation> {
     let pairs = pairs(all, loads::SHORT, Model::Pooled, Model::PerRequest);
     let (pooled, plain) = pairs.first()?;
     let (rate, cpu) = (pooled.times(plain, Quantity::Rate)?, pooled.times(plain, Quantity::Cpu));
@@ -28,7 +28,7 @@ pub(super) fn short(all: &[Load]) -> Option<Finding> {
 }
 
 /// Workers of a pool: which number is best, and what too few do.
-pub(super) fn pools(all: &[Load]) -> Option<Finding> {
+pub(super) fn pools(all: &[Load]) -> Option<Explanation> {
     let of = |load: &&Load| load.goal() == loads::POOL && load.sound(Quantity::Rate).is_some();
     let swept: Vec<(f64, &Load)> =
         all.iter().filter(of).filter_map(|load| Some((load.rate.conditions.get(key::POOL)?, load))).collect();
@@ -67,7 +67,7 @@ pub(super) fn pools(all: &[Load]) -> Option<Finding> {
 }
 
 /// What becomes of connections beyond a server's limit.
-pub(super) fn refusal(all: &[Load]) -> Option<Finding> {
+pub(super) fn refusal(all: &[Load]) -> Option<Explanation> {
     let load = all.iter().find(|load| load.goal() == loads::REFUSAL && load.rate.value.is_some())?;
     let limit = load.rate.conditions.get(key::CONCURRENCY)?;
     let established = load.rate.evidence.get(key::ESTABLISHED).into_value()?;
@@ -90,7 +90,7 @@ pub(super) fn refusal(all: &[Load]) -> Option<Finding> {
 }
 
 /// The largest rates that hold a latency, with the range of the rounds; and where none held, what was tried.
-pub(super) fn slo(all: &[Load]) -> Option<Finding> {
+pub(super) fn slo(all: &[Load]) -> Option<Explanation> {
     let searched: Vec<&Load> = all.iter().filter(|load| load.goal() == loads::SLO).collect();
     let is_told = |load: &&&Load| load.sound(Quantity::Rate).is_some() || !missed(load).is_empty();
     let told: Vec<&Load> = searched.iter().filter(is_told).copied().collect();
