@@ -1,4 +1,4 @@
-//! Is the cache there that the system shows?
+//! Does each cache have the size that the system reports?
 
 use figure::evidence::{ADVERTISED, EDGE_FROM, EDGE_OWN, EDGE_TO, LEVEL};
 use figure::format;
@@ -13,7 +13,7 @@ const OFF: f64 = 2.0;
 /// the host's caches, whole, hidden, or made up.
 pub const CHECK: Check = Check {
     id: "advertised-cache",
-    question: "Does each cache end where the system says?",
+    question: "Does each cache have the size that the system reports?",
     reads: &[ADVERTISED.name, LEVEL.name, EDGE_FROM.name, EDGE_TO.name, EDGE_OWN.name],
     page: include_str!("../../../../docs/checks/advertised-cache.md"),
     applies: |subject| subject.figure.evidence.get(EDGE_TO).reason().is_none(),

@@ -1,4 +1,4 @@
-//! Are the arrays so large that they are read from memory?
+//! Are the arrays large enough to be read from memory, not from cache?
 
 use figure::evidence::audit::TOOL;
 use figure::evidence::{ARRAY_BYTES, LLC_BASIS, LLC_BYTES, MEMORY_LIMITED_BY, ROLE, WORKING_SET};
@@ -16,7 +16,7 @@ pub const CACHES: f64 = 4.0;
 /// non-inclusive last level does not hold again.
 pub const CHECK: Check = Check {
     id: "array-size",
-    question: "Are the arrays so large that they are read from memory, not from cache?",
+    question: "Are the arrays large enough to be read from memory, not from cache?",
     reads: &[
         ARRAY_BYTES.name,
         WORKING_SET.name,

@@ -1,4 +1,4 @@
-//! Did our threads fault while the clock ran?
+//! Did the measured threads take page faults while the clock ran?
 
 use figure::evidence::{
     ARRAY_BYTES, CPUS, FAULT_MAJOR, FAULT_MINOR, PAGES_HUGE_SHARE, PAGES_SIZE, THREADS, WORKING_SET,
@@ -27,7 +27,7 @@ const MAJOR: f64 = 1e-3;
 /// ru_minflt and ru_majflt of getrusage(2), RUSAGE_THREAD.
 pub const CHECK: Check = Check {
     id: "faults",
-    question: "Did our threads take page faults while the clock ran?",
+    question: "Did the measured threads take page faults while the clock ran?",
     reads: &[
         ARRAY_BYTES.name,
         WORKING_SET.name,

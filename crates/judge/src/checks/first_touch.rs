@@ -1,4 +1,4 @@
-//! Was the memory there, and written, before the clock ran?
+//! Was all memory written with non-zero data before the clock ran?
 
 use figure::evidence::{ARRAY_BYTES, MEMORY_NONZERO, MEMORY_RESIDENT, WORKING_SET};
 use figure::format;
@@ -13,7 +13,7 @@ const UNTOUCHED: Levels = Levels { warn: 0.01, fail: 0.05 };
 /// Rss of our own range (/proc/self/smaps), and a sample of every array read back.
 pub const CHECK: Check = Check {
     id: "first-touch",
-    question: "Was all memory touched with non-zero data before the clock ran?",
+    question: "Was all memory written with non-zero data before the clock ran?",
     reads: &[ARRAY_BYTES.name, WORKING_SET.name, MEMORY_RESIDENT.name, MEMORY_NONZERO.name],
     page: include_str!("../../../../docs/checks/first-touch.md"),
     applies: on_arrays,

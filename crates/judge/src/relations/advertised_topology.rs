@@ -1,4 +1,4 @@
-//! Do pairs of CPUs that are advertised alike measure alike, and those advertised apart, apart?
+//! Do measured core-to-core latencies match the advertised topology?
 
 use figure::evidence::{CANARY_SPREAD, CPUS, KERNEL, PAIR};
 
@@ -9,7 +9,7 @@ use crate::explain::cores;
 /// On the figure of a class, which bears the advertised name. The latencies of its pairs are right whatever is advertised.
 pub const CHECK: Check = Check {
     id: "advertised-topology",
-    question: "Are the pairs of CPUs that are advertised as one class one thing, and another than the other classes?",
+    question: "Do measured core-to-core latencies match the advertised topology?",
     reads: &[PAIR.name, KERNEL.name, CPUS.name, CANARY_SPREAD.name],
     page: include_str!("../../../../docs/checks/advertised-topology.md"),
     applies,

@@ -1,4 +1,4 @@
-//! Do copy and scale agree, which move the same bytes?
+//! Do copy and scale, which move the same bytes, agree?
 
 use figure::Figure;
 use figure::format;
@@ -13,7 +13,7 @@ const SAME: f64 = 0.05;
 /// Copy against scale.
 pub const CHECK: Check = Check {
     id: "copy-scale",
-    question: "Do copy and scale agree, which move the same bytes?",
+    question: "Do copy and scale, which move the same bytes, agree?",
     reads: &partner::reads::<11>(&[]),
     page: include_str!("../../../../docs/checks/copy-scale.md"),
     applies: |subject| pair(subject).is_some(),
