@@ -1,4 +1,4 @@
-//! Was the client at its limit?
+//! Did the load client have time to spare?
 
 use figure::Outcome;
 use figure::evidence::http::{
@@ -24,7 +24,7 @@ const RESIDED: Levels = Levels { warn: 0.10, fail: 0.50 };
 /// CPU time (CLOCK_THREAD_CPUTIME_ID) and waiting (schedstat) of the client's threads, and how long answers lay unread.
 pub const CHECK: Check = Check {
     id: "client-saturated",
-    question: "Had the client time to spare?",
+    question: "Did the load client have time to spare?",
     reads: &[
         WHAT.name,
         SUBJECT.name,

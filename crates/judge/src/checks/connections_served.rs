@@ -1,4 +1,4 @@
-//! Were all connections made, and served alike?
+//! Were all connections established and served?
 
 use figure::evidence::http::{
     ANSWERED, CONNECTIONS, ESTABLISHED, GOAL, JAIN, RAMP_FAILURES, SERVED_LEAST, SERVED_MOST, UNSERVED, WHAT,
@@ -20,7 +20,7 @@ const STARVED: Levels = Levels { warn: 0.001, fail: 0.05 };
 /// Jain's index (Jain, Chiu, Hawe, DEC TR-301, 1984) and the share without any answer, of the connections.
 pub const CHECK: Check = Check {
     id: "connections-served",
-    question: "Were all connections made, and were all of them served?",
+    question: "Were all connections established and served?",
     reads: &[
         WHAT.name,
         GOAL.name,

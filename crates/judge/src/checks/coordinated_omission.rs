@@ -1,4 +1,4 @@
-//! Does the latency hold what waited to be sent?
+//! Does the latency include the time requests waited before they were sent?
 
 use figure::evidence::audit::ADDED_SAMPLES;
 use figure::evidence::http::{LAG_BUSY, LAG_LATE, LATENCY, PACING, QUANTILE, UNCORRECTED, WHAT};
@@ -18,7 +18,7 @@ const LATENCIES: &str = "latency";
 /// Latency from the intended start, and the two reasons why a request was not sent then (Tene, "How NOT to measure latency").
 pub const CHECK: Check = Check {
     id: "coordinated-omission",
-    question: "Is the time in the latency that requests waited to be sent?",
+    question: "Does the latency include the time requests waited before they were sent?",
     reads: &[
         WHAT.name,
         PACING.name,

@@ -20,7 +20,7 @@ const BUSY: f64 = 0.50;
 /// Latencies at 40 ms (TCP_DELACK_MIN, include/net/tcp.h), and DelayedACKs of /proc/net/netstat.
 pub const CHECK: Check = Check {
     id: "delayed-ack",
-    question: "Did no answer wait for a delayed acknowledgement?",
+    question: "Did answers wait for delayed acknowledgements?",
     reads: &[
         WHAT.name,
         SUBJECT.name,

@@ -1,4 +1,4 @@
-//! Had the server files and buffers enough?
+//! Did the server have enough file descriptors, and its sockets enough kernel memory?
 
 use figure::evidence::http::{ANSWERED, FILES_LIMIT, MEMORY_ABORTS, SERVER_FILES, SUBJECT, WHAT};
 use figure::format;
@@ -16,7 +16,7 @@ const DROPS: Levels = Levels { warn: f64::MIN_POSITIVE, fail: 0.001 };
 /// RLIMIT_NOFILE against /proc/PID/fd; TCPAbortOnMemory and PruneCalled of /proc/net/netstat.
 pub const CHECK: Check = Check {
     id: "files-and-memory",
-    question: "Had the server file descriptors enough, and the kernel memory for its sockets?",
+    question: "Did the server have enough file descriptors, and its sockets enough kernel memory?",
     reads: &[WHAT.name, SUBJECT.name, FILES_LIMIT.name, SERVER_FILES.name, MEMORY_ABORTS.name, ANSWERED.name],
     page: include_str!("../../../../docs/checks/files-and-memory.md"),
     applies: of_server,

@@ -1,4 +1,4 @@
-//! Does the figure hold the server's garbage collection?
+//! Does the figure include enough garbage collections, or none?
 
 use figure::Figure;
 use figure::evidence::http::{GC_CPU, GC_CYCLES, GC_PAUSE, GOGC, SERVER_SYSTEM, SERVER_USER, SUBJECT, WHAT};
@@ -16,7 +16,7 @@ const SLIGHT: f64 = 0.01;
 /// /gc/cycles/total of runtime/metrics. A rate of some seconds with one collection, or none, is not the one of an hour.
 pub const CHECK: Check = Check {
     id: "gc-regime",
-    question: "Are there collections enough in the figure, or none?",
+    question: "Does the figure include enough garbage collections, or none?",
     reads: &[
         WHAT.name,
         SUBJECT.name,

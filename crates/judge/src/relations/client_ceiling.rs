@@ -1,7 +1,7 @@
-//! Could the client do much more than it had to?
+//! Can the load client do much more than it did here?
 //!
-//! A client's CPU time tells that it is not full; what it can do, only an experiment tells: the same load on a server that does
-//! nothing but answer.
+//! A client's CPU time shows that it is not full. Only an experiment shows what it can do: the same load on a server that
+//! does nothing but answer.
 
 use figure::evidence::http::{
     CARRIER, CLIENT_BUSIEST, CONNECTIONS, KEEPS_ALIVE, PACING, SECONDS, SERVER_ALLOWED, SERVER_CPUS,
@@ -17,7 +17,7 @@ const NONE: f64 = 1.1;
 /// The ceiling relation.
 pub const CHECK: Check = Check {
     id: "client-ceiling",
-    question: "Can the client do much more than it did here?",
+    question: "Can the load client do much more than it did here?",
     reads: &[
         WHAT.name,
         SUBJECT.name,

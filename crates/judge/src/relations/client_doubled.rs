@@ -1,4 +1,4 @@
-//! Do twice as many client threads reach more?
+//! Does the rate stay the same with twice as many client threads?
 
 use figure::evidence::THREADS;
 use figure::evidence::http::{CLIENT_CPUS, CONNECTIONS, GOAL, KEEPS_ALIVE, SUBJECT, WHAT};
@@ -15,7 +15,7 @@ const GAIN: Levels = Levels { warn: 0.03, fail: 0.10 };
 /// The doubling relation of loads.
 pub const CHECK: Check = Check {
     id: "client-doubled",
-    question: "Do twice as many threads of the client reach no more?",
+    question: "Does the rate stay the same with twice as many client threads?",
     reads: &[
         WHAT.name,
         SUBJECT.name,
