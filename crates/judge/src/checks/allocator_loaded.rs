@@ -1,4 +1,4 @@
-//! Did the allocator that was asked for serve the program?
+//! Did this allocator, and no other, serve the program?
 
 use figure::evidence::{ALLOCATOR, LIBRARY, PROGRAM, PROGRAM_PROCESSES};
 
@@ -8,7 +8,7 @@ use crate::check::{Answer, Check, Subject, always, measured, observed};
 /// is no figure.
 pub const CHECK: Check = Check {
     id: "allocator-loaded",
-    question: "Was it this allocator that served the program, and nobody else?",
+    question: "Did this allocator, and no other, serve the program?",
     reads: &[PROGRAM.name, ALLOCATOR.name, LIBRARY.name, PROGRAM_PROCESSES.name],
     page: include_str!("../../../../docs/checks/allocator-loaded.md"),
     applies: |subject| {

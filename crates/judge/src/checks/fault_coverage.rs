@@ -1,4 +1,4 @@
-//! Do the samples stand for the faults that the program took?
+//! Do the samples account for the faults that the program took?
 
 use figure::evidence::{
     FAULT_COUNTED, FAULT_IN_KERNEL, FAULT_LOST, FAULT_NEWS_LOST, FAULT_SAMPLES, FAULT_SEEN, FAULT_TOTAL,
@@ -20,7 +20,7 @@ const SAMPLES: (f64, f64) = (50.0, 10.0);
 /// Samples against the kernel's books.
 pub const CHECK: Check = Check {
     id: "fault-coverage",
-    question: "Do the samples stand for the faults that the program took?",
+    question: "Do the samples account for the faults that the program took?",
     reads: &[
         FAULT_TOTAL.name,
         FAULT_COUNTED.name,

@@ -1,4 +1,4 @@
-//! Are the faults that were priced those that were taken?
+//! Were the faults that are priced the faults that were taken?
 
 use figure::evidence::{MAJOR_DUE, MINOR_DUE, PRICE_MAJOR, PRICE_MINOR, PRICE_UNITS};
 use figure::format::{number, percent};
@@ -12,7 +12,7 @@ const ASTRAY: Levels = Levels { warn: 0.01, fail: 0.05 };
 /// ru_minflt and ru_majflt of getrusage(2), RUSAGE_THREAD, around every lap.
 pub const CHECK: Check = Check {
     id: "faults-counted",
-    question: "Are the faults that were priced those that were taken?",
+    question: "Were the faults that are priced the faults that were taken?",
     reads: &[MINOR_DUE.name, MAJOR_DUE.name, PRICE_UNITS.name, PRICE_MINOR.name, PRICE_MAJOR.name],
     page: include_str!("../../../../docs/checks/faults-counted.md"),
     applies: |subject| {

@@ -1,4 +1,4 @@
-//! Were both arms of a ratio disturbed alike, and is its direction certain all the same?
+//! Were both arms of the ratio disturbed alike, and is its direction still certain?
 
 use figure::evidence::{
     CANARY_BEFORE, COPY_SYSTEM, COPY_USER, CPU_FOREIGN, CPU_SIBLING, CPU_STEAL, CPUS, OFF_CPU_WORST,
@@ -14,7 +14,7 @@ use crate::check::{Answer, Check, Subject, never};
 /// it in the arms do not void the ratio: this one decides.
 pub const CHECK: Check = Check {
     id: "equal-treatment",
-    question: "Were both arms of the ratio disturbed alike, and is its direction certain all the same?",
+    question: "Were both arms of the ratio disturbed alike, and is its direction still certain?",
     reads: &[
         RATIO_CLOCK.name,
         TIMELESS.name,

@@ -1,4 +1,4 @@
-//! Do two ways of taking the harness off agree?
+//! Do two ways of subtracting the harness agree?
 
 use figure::allocators::{DIRECT, REPLAY, STEADY, find, is_allocator};
 use figure::evidence::{ALLOCATOR, HARNESS, QUANTITY, TEAM};
@@ -14,7 +14,7 @@ const SAME: f64 = 0.10;
 /// The difference between two allocators, drawn while it is measured and drawn before.
 pub const CHECK: Check = Check {
     id: "harness-cost",
-    question: "Do two ways of taking the harness off agree?",
+    question: "Do two ways of subtracting the harness agree?",
     reads: &[QUANTITY.name, ALLOCATOR.name, TEAM.name, HARNESS.name],
     page: include_str!("../../../../docs/checks/harness-cost.md"),
     applies: |subject| replayed(subject).is_some(),
