@@ -1,4 +1,4 @@
-//! Does the figure have two values instead of one?
+//! Does the figure have one value or two?
 
 use figure::evidence::NOISE;
 use figure::{Outcome, format, stats};
@@ -13,7 +13,7 @@ const APART: Levels = Levels { warn: 0.0, fail: 0.25 };
 /// 1985).
 pub const CHECK: Check = Check {
     id: "bimodal",
-    question: "Does the figure have one value, or two?",
+    question: "Does the figure have one value or two?",
     reads: &[NOISE.name],
     page: include_str!("../../../../docs/checks/bimodal.md"),
     applies: of_work,

@@ -1,4 +1,4 @@
-//! Could every memory channel be read?
+//! Could pcm-memory read every memory channel?
 
 use figure::evidence::audit::{CHANNELS_FOUND, CHANNELS_LOST, CHANNELS_SHOWN, TOOL};
 
@@ -11,7 +11,7 @@ use crate::check::{Answer, Check, Subject, measured, never, observed};
 /// the text does not tell, and the number that is said to be found is of the processor's kind, so that fewer are no defect.
 pub const CHECK: Check = Check {
     id: "channels-read",
-    question: "Could every memory channel be read?",
+    question: "Could pcm-memory read every memory channel?",
     reads: &[TOOL.name, CHANNELS_LOST.name, CHANNELS_SHOWN.name, CHANNELS_FOUND.name],
     page: include_str!("../../../../docs/checks/channels-read.md"),
     applies: |subject| {

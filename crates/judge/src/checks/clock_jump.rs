@@ -1,4 +1,4 @@
-//! Was the machine suspended, or its clock stepped, while we measured?
+//! Was the machine suspended or migrated, or its clock stepped, during the measurement?
 
 use figure::evidence::{CLOCK_STEPPED, CLOCK_SUSPENDED};
 use figure::{Outcome, Round, format};
@@ -16,7 +16,7 @@ const MANY_ROUNDS: f64 = 0.25;
 /// another host or restored from a snapshot shows as a step of the former.
 pub const CHECK: Check = Check {
     id: "clock-jump",
-    question: "Was the machine suspended, moved, or its clock stepped while we measured?",
+    question: "Was the machine suspended or migrated, or its clock stepped, during the measurement?",
     reads: &[CLOCK_SUSPENDED.name, CLOCK_STEPPED.name],
     page: include_str!("../../../../docs/checks/clock-jump.md"),
     applies: measured,

@@ -1,4 +1,4 @@
-//! Were the events counted all the time?
+//! Were the perf events counted all the time?
 
 use figure::evidence::audit::{COUNTED_SHARE, TOOL};
 use figure::format::percent;
@@ -15,7 +15,7 @@ const MISSED: Levels = Levels { warn: 0.001, fail: 0.9 };
 /// The share of the time in which a count was made, which perf prints in parentheses; the rest it adds in proportion.
 pub const CHECK: Check = Check {
     id: "counter-coverage",
-    question: "Were the events counted all the time?",
+    question: "Were the perf events counted all the time?",
     reads: &[TOOL.name, COUNTED_SHARE.name],
     page: include_str!("../../../../docs/checks/counter-coverage.md"),
     applies: |subject| {

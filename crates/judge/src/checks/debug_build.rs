@@ -1,4 +1,4 @@
-//! Was a figure of compiled code taken with optimisation?
+//! Was the measured code compiled with optimisation?
 
 use figure::evidence::SIMD;
 
@@ -10,7 +10,7 @@ const COMPILED: [&str; 2] = ["compiler", "portable"];
 /// The build of truebench, for figures whose speed depends on it.
 pub const CHECK: Check = Check {
     id: "debug-build",
-    question: "Was the code under test compiled with optimisation?",
+    question: "Was the measured code compiled with optimisation?",
     reads: &[SIMD.name],
     page: include_str!("../../../../docs/checks/debug-build.md"),
     applies: |subject| {

@@ -1,4 +1,4 @@
-//! Is the processor real?
+//! Did a real processor run the code, not an emulator?
 
 use crate::check::{Answer, Check, Subject, measured, never};
 
@@ -6,7 +6,7 @@ use crate::check::{Answer, Check, Subject, measured, never};
 /// hundred times as much as its neighbours, so that even ratios mean nothing. What the kernel decides is as real as elsewhere.
 pub const CHECK: Check = Check {
     id: "emulated",
-    question: "Did a processor run the instructions, and not an emulator?",
+    question: "Did a real processor run the code, not an emulator?",
     reads: &[],
     page: include_str!("../../../../docs/checks/emulated.md"),
     applies: |subject| measured(subject) && subject.machine().virtualisation.is_emulated(),

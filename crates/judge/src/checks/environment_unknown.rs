@@ -1,4 +1,4 @@
-//! Does the text tell how it was measured?
+//! Is it known where this ran and what else the machine was doing?
 
 use figure::Unit;
 use figure::evidence::audit::TOOL;
@@ -10,7 +10,7 @@ use crate::check::{Answer, Check, Subject, always};
 /// What a text of another tool never holds: so no audited figure is called valid.
 pub const CHECK: Check = Check {
     id: "environment-unknown",
-    question: "Does the text tell where it ran, and what else the machine did meanwhile?",
+    question: "Is it known where this ran and what else the machine was doing?",
     reads: &[TOOL.name, COUNTED_BYTES.name, CPUS.name],
     page: include_str!("../../../../docs/checks/environment-unknown.md"),
     applies: is_audited,

@@ -1,4 +1,4 @@
-//! Did others run on our CPUs?
+//! Did other programs run on the measured CPUs?
 
 use figure::Reading;
 use figure::evidence::{
@@ -17,7 +17,7 @@ use crate::others::{self, Others};
 /// waiting too.
 pub const CHECK: Check = Check {
     id: "foreign-load",
-    question: "Did other programs run on our CPUs while we measured?",
+    question: "Did other programs run on the measured CPUs?",
     reads: &[
         CPU_FOREIGN.name,
         CPU_FOREIGN_RESOLUTION.name,

@@ -1,4 +1,4 @@
-//! Did the clock frequency change while we measured?
+//! Did the clock frequency stay the same during the measurement?
 
 use figure::evidence::{CANARY_AFTER, CANARY_BEFORE, CANARY_CHANGE, NOISE};
 use figure::{Reading, format, stats};
@@ -15,7 +15,7 @@ pub const CHANGE: Levels = Levels { warn: 0.05, fail: 0.10 };
 /// in any VM, without a file and without privilege.
 pub const CHECK: Check = Check {
     id: "frequency",
-    question: "Did the clock frequency stay the same while we measured?",
+    question: "Did the clock frequency stay the same during the measurement?",
     reads: &[CANARY_CHANGE.name, CANARY_BEFORE.name, CANARY_AFTER.name, NOISE.name],
     page: include_str!("../../../../docs/checks/frequency.md"),
     // An emulator has no clock: check emulated speaks of it.
