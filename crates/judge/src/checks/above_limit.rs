@@ -1,4 +1,4 @@
-//! Is the figure possible?
+//! Is the figure physically possible?
 
 use figure::evidence::{COUNTED_BYTES, WORKING_SET};
 use figure::{Better, Reading, Unit, format};

@@ -1,4 +1,4 @@
-//! Is the cache there that the system shows?
+//! Does each cache have the size that the system reports?
 
 use figure::evidence::{ADVERTISED, EDGE_FROM, EDGE_OWN, EDGE_TO, LEVEL};
 use figure::format;

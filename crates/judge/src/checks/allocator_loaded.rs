@@ -1,4 +1,4 @@
-//! Did the allocator that was asked for serve the program?
+//! Did this allocator, and no other, serve the program?
 
 use figure::evidence::{ALLOCATOR, LIBRARY, PROGRAM, PROGRAM_PROCESSES};
 

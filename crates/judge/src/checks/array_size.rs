@@ -1,4 +1,4 @@
-//! Are the arrays so large that they are read from memory?
+//! Are the arrays large enough to be read from memory, not from cache?
 
 use figure::evidence::{ARRAY_BYTES, LLC_BASIS, LLC_BYTES, MEMORY_LIMITED_BY, ROLE, WORKING_SET};
 use figure::{Reading, format};

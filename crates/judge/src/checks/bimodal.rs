@@ -1,4 +1,4 @@
-//! Does the figure have two values instead of one?
+//! Does the figure have one value or two?
 
 use figure::{Outcome, format, stats};
 

@@ -1,4 +1,4 @@
-//! Could every memory channel be read?
+//! Could pcm-memory read every memory channel?
 
 use figure::evidence::audit::{CHANNELS_FOUND, CHANNELS_LOST, CHANNELS_SHOWN};
 

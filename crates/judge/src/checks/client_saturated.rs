@@ -1,4 +1,4 @@
-//! Was the client at its limit?
+//! Did the load client have time to spare?
 
 use figure::Outcome;
 use figure::evidence::http::{CLIENT_BUSIEST, CLIENT_DELAY, FULL_WAITS, LATENCY, RESIDENCE};

@@ -1,4 +1,4 @@
-//! Was the machine suspended, or its clock stepped, while we measured?
+//! Was the machine suspended or migrated, or its clock stepped, during the measurement?
 
 use figure::evidence::{CLOCK_STEPPED, CLOCK_SUSPENDED};
 use figure::{Outcome, Round, format};

@@ -1,4 +1,4 @@
-//! Were all connections made, and served alike?
+//! Were all connections established and served?
 
 use figure::evidence::http::{
     ANSWERED, CONNECTIONS, ESTABLISHED, JAIN, RAMP_FAILURES, SERVED_LEAST, SERVED_MOST, UNSERVED,

@@ -1,4 +1,4 @@
-//! Does the latency hold what waited to be sent?
+//! Does the latency include the time requests waited before they were sent?
 
 use figure::evidence::audit::ADDED_SAMPLES;
 use figure::evidence::http::{LAG_BUSY, LAG_LATE, LATENCY, QUANTILE, UNCORRECTED, WHAT};

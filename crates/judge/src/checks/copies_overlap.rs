@@ -1,4 +1,4 @@
-//! Did all copies of a test run at the same time?
+//! Did all copies run at the same time?
 
 use figure::evidence::{COPIES, COPY_OVERLAP};
 use figure::format;

@@ -1,4 +1,4 @@
-//! Were the events counted all the time?
+//! Were the perf events counted all the time?
 
 use figure::evidence::audit::COUNTED_SHARE;
 use figure::format::percent;

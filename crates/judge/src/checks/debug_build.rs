@@ -1,4 +1,4 @@
-//! Was a figure of compiled code taken with optimisation?
+//! Was the measured code compiled with optimisation?
 
 use figure::evidence::SIMD;
 

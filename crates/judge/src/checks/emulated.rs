@@ -1,4 +1,4 @@
-//! Is the processor real?
+//! Did a real processor run the code, not an emulator?
 
 use crate::check::{Answer, Check, Subject, measured, never, page};
 

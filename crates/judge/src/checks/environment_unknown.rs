@@ -1,4 +1,4 @@
-//! Does the text tell how it was measured?
+//! Is it known where this ran and what else the machine was doing?
 
 use figure::Unit;
 use figure::evidence::COUNTED_BYTES;

@@ -1,4 +1,4 @@
-//! Were errors counted as work?
+//! Was nearly every request answered as expected?
 
 use figure::evidence::http::{ANSWERED, FAILED, FAILURES, UNCONNECTED};
 use figure::format::{number, percent};

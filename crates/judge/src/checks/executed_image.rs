@@ -1,4 +1,4 @@
-//! Is the program that forks and executes itself a small one?
+//! Is the program that forks and executes itself as small and plain as UnixBench's?
 
 use figure::evidence::{CELL_BYTES, CELL_LIBRARIES, CELL_LINKAGE, TEST_CLASS};
 use figure::format;

@@ -1,4 +1,4 @@
-//! Do the samples stand for the faults that the program took?
+//! Do the samples account for the faults that the program took?
 
 use figure::evidence::{
     FAULT_COUNTED, FAULT_IN_KERNEL, FAULT_LOST, FAULT_NEWS_LOST, FAULT_SAMPLES, FAULT_SEEN, FAULT_TOTAL,

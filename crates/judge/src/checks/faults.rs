@@ -1,4 +1,4 @@
-//! Did our threads fault while the clock ran?
+//! Did the measured threads take page faults while the clock ran?
 
 use figure::evidence::{ARRAY_BYTES, FAULT_MAJOR, FAULT_MINOR, PAGES_HUGE_SHARE, PAGES_SIZE, WORKING_SET};
 use figure::format;

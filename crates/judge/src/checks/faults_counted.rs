@@ -1,4 +1,4 @@
-//! Are the faults that were priced those that were taken?
+//! Were the faults that are priced the faults that were taken?
 
 use figure::evidence::{MAJOR_DUE, MINOR_DUE, PRICE_MAJOR, PRICE_MINOR, PRICE_UNITS};
 use figure::format::{number, percent};

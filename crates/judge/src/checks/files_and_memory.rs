@@ -1,4 +1,4 @@
-//! Had the server files and buffers enough?
+//! Did the server have enough file descriptors, and its sockets enough kernel memory?
 
 use figure::evidence::http::{ANSWERED, FILES_LIMIT, MEMORY_ABORTS, SERVER_FILES};
 use figure::format;

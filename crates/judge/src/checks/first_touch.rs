@@ -1,4 +1,4 @@
-//! Was the memory there, and written, before the clock ran?
+//! Was all memory written with non-zero data before the clock ran?
 
 use figure::evidence::{MEMORY_NONZERO, MEMORY_RESIDENT};
 use figure::format;

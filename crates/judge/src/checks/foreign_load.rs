@@ -1,4 +1,4 @@
-//! Did others run on our CPUs?
+//! Did other programs run on the measured CPUs?
 
 use figure::Reading;
 use figure::evidence::{CPU_FOREIGN, CPU_FOREIGN_RESOLUTION, PLACES, PSI_CPU, SOFTIRQ_TIME};

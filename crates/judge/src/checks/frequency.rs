@@ -1,4 +1,4 @@
-//! Did the clock frequency change while we measured?
+//! Did the clock frequency stay the same during the measurement?
 
 use figure::evidence::{CANARY_AFTER, CANARY_BEFORE, CANARY_CHANGE};
 use figure::{Reading, format, stats};

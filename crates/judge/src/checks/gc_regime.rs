@@ -1,4 +1,4 @@
-//! Does the figure hold the server's garbage collection?
+//! Does the figure include enough garbage collections, or none?
 
 use figure::Figure;
 use figure::evidence::http::{GC_CPU, GC_CYCLES, GC_PAUSE, GOGC, SERVER_SYSTEM, SERVER_USER};

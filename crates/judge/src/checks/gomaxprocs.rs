@@ -1,4 +1,4 @@
-//! Does the server run as many Go threads as it has CPUs?
+//! Does the server run Go code on as many threads as it has CPUs?
 
 use figure::evidence::http::GOMAXPROCS;
 use figure::format;

@@ -1,7 +1,7 @@
-//! Is the same thing, measured twice in one run, the same?
+//! Do two measurements of the same thing in one run agree?
 //!
-//! The spread within a figure understates its uncertainty: nanobench's own tests saw two identical workloads
-//! 38 % apart that each claimed half a per cent. An A/A pair measures what the interval leaves out.
+//! The spread within a figure understates its uncertainty. In nanobench's own tests two identical workloads differed
+//! by 38 %, each with a claimed error of 0.5 %. An A/A pair measures what the interval leaves out.
 
 use figure::{Figure, format};
 

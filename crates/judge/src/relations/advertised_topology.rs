@@ -1,4 +1,4 @@
-//! Do pairs of CPUs that are advertised alike measure alike, and those advertised apart, apart?
+//! Do measured core-to-core latencies match the advertised topology?
 
 use figure::evidence::PAIR;
 

@@ -1,7 +1,7 @@
-//! Could the client do much more than it had to?
+//! Can the load client do much more than it did here?
 //!
-//! A client's CPU time tells that it is not full; what it can do, only an experiment tells: the same load on a server that does
-//! nothing but answer.
+//! A client's CPU time shows that it is not full. Only an experiment shows what it can do: the same load on a server that
+//! does nothing but answer.
 
 use crate::check::{Answer, Check, Subject, never, page};
 use crate::load::{HEADROOM, ceiling, headroom, is_closed, of_server, only_the_server_is_full};

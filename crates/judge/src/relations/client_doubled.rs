@@ -1,4 +1,4 @@
-//! Do twice as many client threads reach more?
+//! Does the rate stay the same with twice as many client threads?
 
 use figure::evidence::THREADS;
 use figure::evidence::http::{CLIENT_CPUS, CONNECTIONS, GOAL, KEEPS_ALIVE, SUBJECT, WHAT};

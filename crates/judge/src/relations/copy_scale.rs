@@ -1,4 +1,4 @@
-//! Do copy and scale agree, which move the same bytes?
+//! Do copy and scale, which move the same bytes, agree?
 
 use figure::Figure;
 use figure::format;

@@ -1,7 +1,7 @@
 //! Does twice the array size give the same bandwidth?
 //!
-//! The only test of "memory, not cache" that needs no knowledge of the caches: guests see last-level caches that
-//! are hidden, copied from another size, or shared with neighbours (reference: WSL #6964, cloud-hypervisor #1769).
+//! This is the only test of "memory, not cache" that needs no knowledge of the caches. Guests see last-level caches that
+//! are hidden, have a wrong size, or are shared with neighbours (WSL #6964, cloud-hypervisor #1769).
 
 use figure::evidence::{ARRAY_BYTES, LLC_BYTES, MEMORY_LIMITED_BY};
 use figure::{Figure, Reading, format};

@@ -1,4 +1,4 @@
-//! Were both arms of a ratio disturbed alike, and is its direction certain all the same?
+//! Were both arms of the ratio disturbed alike, and is its direction still certain?
 
 use figure::stats::Ratio;
 use figure::treatment::{self, Clock, Direction, Load, is_shared};

@@ -1,4 +1,4 @@
-//! Do two ways of taking the harness off agree?
+//! Do two ways of subtracting the harness agree?
 
 use figure::allocators::{DIRECT, REPLAY, STEADY, find, is_allocator};
 use figure::evidence::{ALLOCATOR, HARNESS, TEAM};
