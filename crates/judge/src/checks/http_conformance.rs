@@ -1,4 +1,4 @@
-//! Does the server speak HTTP as it must?
+//! Does the server read whole requests and answer every request that it must?
 
 use figure::evidence::http::{CONFORMANCE, CONFORMS, GOAL, SUBJECT, WHAT};
 use figure::format::plain_to;
@@ -10,7 +10,7 @@ use crate::load::{ASKED, aims_at, of_server};
 /// empty line and nothing else wins every comparison (FrameworkBenchmarks #9159).
 pub const CHECK: Check = Check {
     id: "http-conformance",
-    question: "Does the server read whole requests, and answer those that it must?",
+    question: "Does the server read whole requests and answer every request that it must?",
     reads: &[WHAT.name, SUBJECT.name, GOAL.name, CONFORMS.name, CONFORMANCE.name],
     page: include_str!("../../../../docs/checks/http-conformance.md"),
     // Of a server of the user's own nothing is compared.

@@ -1,4 +1,4 @@
-//! Were connections kept?
+//! Did the keep-alive connections stay open?
 
 use figure::evidence::http::{ANSWERED, CLOSED_ANNOUNCED, CLOSED_IDLE, CONNECTS, FAILED, KEEPS_ALIVE, WHAT};
 use figure::format::{number, percent, quantity};
@@ -18,7 +18,7 @@ const ENDING: &[&str] = &["malformed", "reset", "closed within", "timeout"];
 /// Connections that were made while they should have been there.
 pub const CHECK: Check = Check {
     id: "keep-alive-lost",
-    question: "Were the connections kept that should have been kept?",
+    question: "Did the keep-alive connections stay open?",
     reads: &[
         WHAT.name,
         KEEPS_ALIVE.name,

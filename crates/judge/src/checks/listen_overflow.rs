@@ -1,4 +1,4 @@
-//! Did the listening queue overflow?
+//! Was there room in the server's listen queue for every connection?
 
 use figure::evidence::http::{
     BACKLOG, CONNECT_LONGEST, CONNECTS, LISTEN_OVERFLOWS, RAMP_LONGEST, RAMP_OVERFLOWS, SOMAXCONN,
@@ -18,7 +18,7 @@ const REPEATED: f64 = 0.9;
 /// ListenOverflows, ListenDrops, TCPReqQFullDrop and TCPSynRetrans of /proc/net/netstat, and how long connecting took.
 pub const CHECK: Check = Check {
     id: "listen-overflow",
-    question: "Did every connection find room in the server's listening queue?",
+    question: "Was there room in the server's listen queue for every connection?",
     reads: &[
         WHAT.name,
         CONNECTS.name,

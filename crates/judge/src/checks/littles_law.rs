@@ -1,4 +1,4 @@
-//! Does Little's law hold?
+//! Are rate, latency and number of connections consistent with Little's law?
 
 use figure::evidence::audit::{ADDED_SAMPLES, CONNECTIONS_FROM, DEPTH, TOOL};
 use figure::evidence::http::{CONNECTIONS, LITTLE, PACING, WHAT};
@@ -18,7 +18,7 @@ const DEEPEST: f64 = 64.0;
 /// L = X R (Little, Operations Research 9, 1961): in a closed loop without pauses as many requests are under way as there are connections.
 pub const CHECK: Check = Check {
     id: "littles-law",
-    question: "Do rate, latency and connections fit one another?",
+    question: "Are rate, latency and number of connections consistent with Little's law?",
     reads: &[
         WHAT.name,
         PACING.name,

@@ -1,4 +1,4 @@
-//! What carried the bytes?
+//! Which interface carried the traffic, and were packets lost?
 
 use figure::Reading;
 use figure::evidence::http::{
@@ -24,7 +24,7 @@ const RETRANSMITTED: f64 = 0.2;
 /// each side pays for a part of the other. That makes no figure wrong, and it is no figure of a network.
 pub const CHECK: Check = Check {
     id: "loopback",
-    question: "Which interface carried the bytes, and did it drop none?",
+    question: "Which interface carried the traffic, and were packets lost?",
     reads: &[
         WHAT.name,
         PACING.name,

@@ -1,4 +1,4 @@
-//! Did looking change what was looked at?
+//! Did watching or profiling change the load?
 
 use figure::evidence::http::{
     ANSWERED, CLIENT_CPUS, PROFILED, SECONDS, SERVER_CPUS, SERVER_SYSTEM, SERVER_USER, SUBJECT, WATCH_COST,
@@ -18,7 +18,7 @@ const ROUNDS: usize = 4;
 /// The server's CPU time for each answer in rounds with a profile and in rounds without, and what watching took.
 pub const CHECK: Check = Check {
     id: "observer-cost",
-    question: "Was the load the same with and without somebody looking?",
+    question: "Did watching or profiling change the load?",
     reads: &[
         WHAT.name,
         SUBJECT.name,

@@ -1,4 +1,4 @@
-//! Did answers come that nobody asked for?
+//! Did the server send exactly one answer to each request?
 
 use figure::evidence::http::{ANSWERED, SURPLUS, WHAT};
 use figure::format;
@@ -13,7 +13,7 @@ const SURPLUSES: Levels = Levels { warn: f64::MIN_POSITIVE, fail: 1e-4 };
 /// Bytes behind the end of an answer.
 pub const CHECK: Check = Check {
     id: "pipelining",
-    question: "Was there one answer for each request, and nothing behind it?",
+    question: "Did the server send exactly one answer to each request?",
     reads: &[WHAT.name, SURPLUS.name, ANSWERED.name],
     page: include_str!("../../../../docs/checks/pipelining.md"),
     applies: of_load,

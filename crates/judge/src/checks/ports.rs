@@ -1,4 +1,4 @@
-//! Had the client local ports enough?
+//! Did the client have enough local ports?
 
 use figure::evidence::http::{
     CONNECTIONS, FAILED, KEEPS_ALIVE, PORTS, SOURCES, TIME_WAIT, UNCONNECTED, WHAT,
@@ -15,7 +15,7 @@ const USED: Levels = Levels { warn: 0.50, fail: f64::INFINITY };
 /// ip_local_port_range for each source address, against the connections and what is left of closed ones.
 pub const CHECK: Check = Check {
     id: "ports",
-    question: "Had the client local ports enough for its connections?",
+    question: "Did the client have enough local ports?",
     reads: &[
         WHAT.name,
         CONNECTIONS.name,

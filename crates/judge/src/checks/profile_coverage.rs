@@ -1,4 +1,4 @@
-//! Does the profile speak for the CPU time that it splits?
+//! Does the profile cover the CPU time that it splits?
 
 use figure::evidence::http::{
     PROFILE_LOST, PROFILE_OTHER, PROFILE_RATIO, PROFILE_SAMPLES, PROFILE_SHARES, PROFILED, WHAT,
@@ -22,7 +22,7 @@ const CPU: &str = "cpu";
 /// A profile against utime and stime over the same window.
 pub const CHECK: Check = Check {
     id: "profile-coverage",
-    question: "Does the profile speak for the CPU time that it splits?",
+    question: "Does the profile cover the CPU time that it splits?",
     reads: &[
         WHAT.name,
         PROFILED.name,

@@ -1,4 +1,4 @@
-//! Was the rate that was asked for answered?
+//! Did the server answer at the requested rate?
 
 use figure::Reading;
 use figure::evidence::http::{ANSWERED, GOAL, PACING, RATE_ASKED, SECONDS, UNSENT, WHAT};
@@ -16,7 +16,7 @@ const CHANCE: f64 = 3.0;
 /// Answers of the window against the rate.
 pub const CHECK: Check = Check {
     id: "rate-met",
-    question: "Was the rate answered that was asked for?",
+    question: "Did the server answer at the requested rate?",
     reads: &[WHAT.name, GOAL.name, PACING.name, RATE_ASKED.name, ANSWERED.name, SECONDS.name, UNSENT.name],
     page: include_str!("../../../../docs/checks/rate-met.md"),
     applies: |subject| of_load(subject) && is_open(subject) && !aims_at(subject, &[REFUSAL]),
