@@ -1,4 +1,4 @@
-//! Do the printed numbers fit one another?
+//! Do the printed numbers agree with each other?
 
 use figure::evidence::audit::{CONTRADICTION, RECOMPUTED, ROUNDING, TOOL};
 use figure::evidence::http::WHAT;
@@ -16,7 +16,7 @@ const OF_LOAD: Levels = Levels { warn: 0.05, fail: 0.05 };
 /// The figure against the same from counts and times, and against the statistics of its samples.
 pub const CHECK: Check = Check {
     id: "inconsistent-totals",
-    question: "Do the numbers of the text fit one another?",
+    question: "Do the printed numbers agree with each other?",
     reads: &[TOOL.name, RECOMPUTED.name, ROUNDING.name, CONTRADICTION.name, WHAT.name],
     page: include_str!("../../../../docs/checks/inconsistent-totals.md"),
     applies: |subject| {

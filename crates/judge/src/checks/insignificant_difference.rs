@@ -1,4 +1,4 @@
-//! Is what was taken off less than what is left?
+//! Is enough left after the harness's own time is subtracted?
 
 use figure::evidence::audit::{SUBTRACTED, TOOL};
 use figure::format::percent;
@@ -13,7 +13,7 @@ const TAKEN: Levels = Levels { warn: 0.9, fail: 1.0 };
 /// A figure that is what is left of a time when the harness's own is taken off.
 pub const CHECK: Check = Check {
     id: "insignificant-difference",
-    question: "Is enough left when the harness's own time is taken off?",
+    question: "Is enough left after the harness's own time is subtracted?",
     reads: &[TOOL.name, SUBTRACTED.name],
     page: include_str!("../../../../docs/checks/insignificant-difference.md"),
     applies: |subject| {

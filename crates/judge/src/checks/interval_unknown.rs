@@ -1,4 +1,4 @@
-//! Is a count of a process's whole life a rate?
+//! Are there two readings, so that the count gives a rate?
 
 use figure::evidence::audit::{COUNT, LIFETIME, TOOL};
 use figure::format::number;
@@ -11,7 +11,7 @@ use crate::check::{Answer, Check, Subject, always, measured};
 /// What a program does when it starts is in it for ever; whether it does anything now, one reading cannot tell (study 4 needs the rate).
 pub const CHECK: Check = Check {
     id: "interval-unknown",
-    question: "Are there two readings, so that the rate is known?",
+    question: "Are there two readings, so that the count gives a rate?",
     reads: &[TOOL.name, LIFETIME.name, COUNT.name],
     page: include_str!("../../../../docs/checks/interval-unknown.md"),
     applies: |subject| {

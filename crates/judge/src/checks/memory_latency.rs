@@ -1,4 +1,4 @@
-//! Is it the latency of memory?
+//! Is this the latency of memory, not of caches and prefetchers?
 
 use figure::evidence::audit::{GROWTH, RANDOM_LATENCY, TOOL};
 use figure::evidence::{ARRAY_BYTES, KERNEL, LLC_BYTES};
@@ -23,7 +23,7 @@ const RISING: f64 = 1.10;
 /// random order.
 pub const CHECK: Check = Check {
     id: "memory-latency",
-    question: "Is it the latency of memory, and not of caches and prefetchers?",
+    question: "Is this the latency of memory, not of caches and prefetchers?",
     reads: &[TOOL.name, KERNEL.name, ARRAY_BYTES.name, LLC_BYTES.name, RANDOM_LATENCY.name, GROWTH.name],
     page: include_str!("../../../../docs/checks/memory-latency.md"),
     applies: |subject| {

@@ -1,4 +1,4 @@
-//! Where were the two tasks that wake one another?
+//! Does the output say which CPUs the two tasks ran on?
 
 use figure::evidence::audit::{SUBJECT, TOOL};
 use figure::evidence::{COPIES, PLACEMENT, TEST, TEST_CLASS};
@@ -19,7 +19,7 @@ const DECIDES: f64 = 0.5;
 /// tells where they ran.
 pub const CHECK: Check = Check {
     id: "placement-unknown",
-    question: "Is it told where the two tasks ran that wake one another?",
+    question: "Does the output say which CPUs the two tasks ran on?",
     reads: &[TOOL.name, TEST_CLASS.name, COPIES.name, SUBJECT.name, PLACEMENT.name],
     page: include_str!("../../../../docs/checks/placement-unknown.md"),
     applies: |subject| {

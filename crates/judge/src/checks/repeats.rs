@@ -1,4 +1,4 @@
-//! Does it repeat?
+//! Do repetitions and runs agree?
 
 use figure::evidence::audit::{ERROR_OF_MEAN, MEAN_OVER_BEST, MOMENTS, TOOL};
 use figure::format::{number, percent};
@@ -14,7 +14,7 @@ const SPREAD: Levels = Levels { warn: 0.10, fail: f64::INFINITY };
 /// Repetitions within a run, and runs of the same command in one text. With six runs or more `rounds-agree` judges their interval.
 pub const CHECK: Check = Check {
     id: "repeats",
-    question: "Do repetitions and runs give the same?",
+    question: "Do repetitions and runs agree?",
     reads: &[TOOL.name, MEAN_OVER_BEST.name, ERROR_OF_MEAN.name, MOMENTS.name],
     page: include_str!("../../../../docs/checks/repeats.md"),
     applies: |subject| {

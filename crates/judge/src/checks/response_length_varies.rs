@@ -1,4 +1,4 @@
-//! Were all answers of one length?
+//! Do all answers have the same length?
 
 use figure::evidence::audit::{OTHER_LENGTH, TOOL};
 use figure::evidence::http::ANSWERED;
@@ -14,7 +14,7 @@ const TOLD: f64 = 0.01;
 /// page under status 200: never more than a warning.
 pub const CHECK: Check = Check {
     id: "response-length-varies",
-    question: "Were all answers of the same length?",
+    question: "Do all answers have the same length?",
     reads: &[TOOL.name, OTHER_LENGTH.name, ANSWERED.name],
     page: include_str!("../../../../docs/checks/response-length-varies.md"),
     applies: |subject| {

@@ -1,4 +1,4 @@
-//! Are the latencies those of all answers?
+//! Do the latencies cover all answers?
 
 use figure::evidence::audit::{RESULTS, TOOL};
 use figure::evidence::http::{ANSWERED, FAILED, RECORDED, WHAT};
@@ -14,7 +14,7 @@ const MISSING: Levels = Levels { warn: 1e-3, fail: 0.01 };
 /// Results that a tool kept against the answers that it counted.
 pub const CHECK: Check = Check {
     id: "results-truncated",
-    question: "Are the latencies those of all answers?",
+    question: "Do the latencies cover all answers?",
     reads: &[TOOL.name, WHAT.name, RECORDED.name, ANSWERED.name, FAILED.name, RESULTS.name],
     page: include_str!("../../../../docs/checks/results-truncated.md"),
     applies: |subject| {
