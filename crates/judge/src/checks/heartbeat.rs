@@ -1,4 +1,4 @@
-//! Could the heartbeat notice what it is for?
+//! Could the heartbeat detect short gaps throughout the round?
 
 use figure::evidence::{NOISE, NOISE_OBSERVED, NOISE_THRESHOLD, PASS_SECONDS};
 use figure::{Outcome, format};
@@ -14,7 +14,7 @@ const UNHEARD: Levels = Levels { warn: 0.10, fail: 0.50 };
 /// The beat of the loop that reads the clock, and how much of each round it was listened to.
 pub const CHECK: Check = Check {
     id: "heartbeat",
-    question: "Could the heartbeat notice the gaps that it is for?",
+    question: "Could the heartbeat detect short gaps throughout the round?",
     reads: &[NOISE.name, NOISE_THRESHOLD.name, NOISE_OBSERVED.name, PASS_SECONDS.name],
     page: include_str!("../../../../docs/checks/heartbeat.md"),
     applies: of_noise,

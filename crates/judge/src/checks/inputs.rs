@@ -1,4 +1,4 @@
-//! Are the figures that this one was computed from sound?
+//! Are the figures that this one is computed from valid?
 
 use figure::causes::{first_reason, reason_for};
 use figure::check::{Cause, PRECISION, ROUNDS};
@@ -13,7 +13,7 @@ use crate::check::{Answer, Check, Subject, always, measured};
 /// judges those first.
 pub const CHECK: Check = Check {
     id: "inputs",
-    question: "Are the figures that this one was computed from sound?",
+    question: "Are the figures that this one is computed from valid?",
     reads: &[TIMELESS.name, RATIO_CLOCK.name, WHAT.name],
     page: include_str!("../../../../docs/checks/inputs.md"),
     // One that was made of the rounds of another, kept in its own, is judged by these rounds.

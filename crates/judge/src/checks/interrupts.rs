@@ -1,4 +1,4 @@
-//! Did interrupts take our CPUs away while we measured?
+//! Did interrupts take CPU time from the measurement?
 
 use figure::evidence::{
     COPY_SYSTEM, COPY_USER, CPU_FOREIGN_RESOLUTION, CPUS, IRQ_COUNT, NOISE, RUN_DELAY_WORST, SCHEDULE,
@@ -13,7 +13,7 @@ use crate::load::is_load;
 /// Hard and soft interrupt time of the CPUs in use (/proc/stat fields irq and softirq, proc(5)).
 pub const CHECK: Check = Check {
     id: "interrupts",
-    question: "Did interrupts take our CPUs away while we measured?",
+    question: "Did interrupts take CPU time from the measurement?",
     reads: &[
         SOFTIRQ_TIME.name,
         IRQ_COUNT.name,

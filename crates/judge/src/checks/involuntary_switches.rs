@@ -1,4 +1,4 @@
-//! Was somebody put in our threads' place again and again?
+//! Were threads preempted again and again while they wanted to run?
 
 use figure::evidence::{
     COPY_SYSTEM, COPY_USER, CPUS, HOP_WAY, INVOLUNTARY_SWITCHES, NOISE, PRICE_CLOCK, RUN_DELAY, SCHEDULE,
@@ -23,7 +23,7 @@ const NEGLIGIBLE_WAIT: f64 = LOST_TIME.warn / 2.0;
 /// delay tells.
 pub const CHECK: Check = Check {
     id: "involuntary-switches",
-    question: "Were our threads switched out again and again while they wanted to run?",
+    question: "Were threads preempted again and again while they wanted to run?",
     reads: &[
         INVOLUNTARY_SWITCHES.name,
         RUN_DELAY.name,

@@ -1,4 +1,4 @@
-//! Did the lines really come from the other core?
+//! Did the cache lines really come from the other core?
 
 use figure::evidence::{C2C_CLOCK_SHARE, C2C_FRESH, C2C_MEMORY, C2C_OWN, KERNEL, PAIR};
 use figure::format;
@@ -20,7 +20,7 @@ const CLOCK: Levels = Levels { warn: 0.10, fail: 0.50 };
 /// What the requester read, and how long its own cache takes for the same walk.
 pub const CHECK: Check = Check {
     id: "line-transfer",
-    question: "Did the lines really come from the other core?",
+    question: "Did the cache lines really come from the other core?",
     reads: &[KERNEL.name, PAIR.name, C2C_FRESH.name, C2C_OWN.name, C2C_MEMORY.name, C2C_CLOCK_SHARE.name],
     page: include_str!("../../../../docs/checks/line-transfer.md"),
     applies: |subject| measured(subject) && subject.condition(KERNEL).as_deref() == Some(HAND_OVER),

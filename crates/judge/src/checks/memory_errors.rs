@@ -1,4 +1,4 @@
-//! Did the memory have to correct errors?
+//! Did the memory correct errors during the measurement?
 
 use figure::evidence::EDAC_CORRECTED;
 use figure::format;
@@ -12,7 +12,7 @@ const STORM: f64 = 10.0;
 /// edac/mc/mc*/ce_count (Documentation/driver-api/edac.rst).
 pub const CHECK: Check = Check {
     id: "memory-errors",
-    question: "Did the memory have to correct errors while we measured?",
+    question: "Did the memory correct errors during the measurement?",
     reads: &[EDAC_CORRECTED.name],
     page: include_str!("../../../../docs/checks/memory-errors.md"),
     applies: measured,

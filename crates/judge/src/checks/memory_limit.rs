@@ -1,4 +1,4 @@
-//! Did a memory limit shape the measurement?
+//! Was there enough memory, free and within the cgroup's limits?
 
 use figure::evidence::{
     ARRAY_BYTES, CGROUP_MEMORY_EVENTS, LLC_BYTES, MEMORY_AVAILABLE, MEMORY_LIMITED_BY, WORKING_SET,
@@ -12,7 +12,7 @@ use crate::check::{Answer, Check, Subject, never, observed, on_arrays};
 /// (memory.events of v2: high, max; memory.failcnt of v1).
 pub const CHECK: Check = Check {
     id: "memory-limit",
-    question: "Was there memory enough, free and within the limits of our control groups?",
+    question: "Was there enough memory, free and within the cgroup's limits?",
     reads: &[
         MEMORY_LIMITED_BY.name,
         MEMORY_AVAILABLE.name,

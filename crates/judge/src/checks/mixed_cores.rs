@@ -1,4 +1,4 @@
-//! Are the cores in use of one kind?
+//! Are all cores in use of one kind?
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::check::{Answer, Check, Subject, never, of_work, pinned};
 /// bad it is.
 pub const CHECK: Check = Check {
     id: "mixed-cores",
-    question: "Are the cores in use of one kind?",
+    question: "Are all cores in use of one kind?",
     reads: &[CPUS.name, THREAD_SECONDS_MAX.name, THREAD_SECONDS_MIN.name, NOISE.name],
     page: include_str!("../../../../docs/checks/mixed-cores.md"),
     applies: |subject| {

@@ -1,4 +1,4 @@
-//! Did the kernel move pages between NUMA nodes while we measured?
+//! Did the kernel move pages between NUMA nodes during the measurement?
 
 use figure::evidence::{
     COPY_SYSTEM, COPY_USER, CPUS, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN,
@@ -17,7 +17,7 @@ const MOVED_PAGE: f64 = 1e-5;
 /// (Documentation/admin-guide/sysctl/kernel.rst).
 pub const CHECK: Check = Check {
     id: "numa-balancing",
-    question: "Did the kernel move pages between NUMA nodes while we measured?",
+    question: "Did the kernel move pages between NUMA nodes during the measurement?",
     reads: &[
         VM_NUMA_MIGRATED.name,
         VM_NUMA_HINTS.name,

@@ -1,4 +1,4 @@
-//! Did our threads stand still, though nobody else had their CPU?
+//! Was a thread stopped although nothing else had its CPU?
 
 use figure::evidence::{
     CPU_FOREIGN_RESOLUTION, CPU_STEAL, CPUS, NOISE, OFF_CPU_WORST, PRICE_CLOCK, SOFTIRQ_TIME,
@@ -12,7 +12,7 @@ use crate::check::{Answer, Check, Subject, never, observed, pinned, wants_its_cp
 /// while they measure: the barrier spins, then yields.
 pub const CHECK: Check = Check {
     id: "off-cpu",
-    question: "Did our threads stand still, though nobody else had their CPU?",
+    question: "Was a thread stopped although nothing else had its CPU?",
     reads: &[
         OFF_CPU_WORST.name,
         CPU_STEAL.name,

@@ -1,4 +1,4 @@
-//! Are the arrays on pages of the size that was asked for?
+//! Do the arrays have the page size that was requested?
 
 use figure::evidence::{ARRAY_BYTES, PAGES_ASKED, PAGES_HUGE_SHARE, PAGES_SIZE, WORKING_SET};
 use figure::format;
@@ -17,7 +17,7 @@ const GIGANTIC: f64 = 1073741824.0;
 /// AnonHugePages and KernelPageSize of our own range (/proc/self/smaps, proc(5)).
 pub const CHECK: Check = Check {
     id: "page-size",
-    question: "Are the arrays on pages of the size that was asked for?",
+    question: "Do the arrays have the page size that was requested?",
     reads: &[ARRAY_BYTES.name, WORKING_SET.name, PAGES_ASKED.name, PAGES_HUGE_SHARE.name, PAGES_SIZE.name],
     page: include_str!("../../../../docs/checks/page-size.md"),
     applies: on_arrays,

@@ -1,4 +1,4 @@
-//! Does the figure depend on where the scheduler put its two tasks?
+//! Does the figure depend on where the scheduler placed the two tasks?
 
 use figure::evidence::{COPIES, HOP_SAMPLES, HOP_TOGETHER, PLACEMENT, TEST_CLASS};
 use figure::{Figure, Outcome, format, stats};
@@ -18,7 +18,7 @@ const SEVERAL_FOLD: f64 = 2.0;
 /// the same hardware (study 2).
 pub const CHECK: Check = Check {
     id: "placement-dependent",
-    question: "Does the figure depend on where the scheduler put its two tasks?",
+    question: "Does the figure depend on where the scheduler placed the two tasks?",
     reads: &[PLACEMENT.name, HOP_TOGETHER.name, HOP_SAMPLES.name, TEST_CLASS.name, COPIES.name],
     page: include_str!("../../../../docs/checks/placement-dependent.md"),
     applies: |subject| measured(subject) && (is_free(subject) || is_compatible(subject)),

@@ -1,4 +1,4 @@
-//! Does a CPU quota leave room for the threads?
+//! Does the cgroup's CPU quota leave room for the threads?
 
 use figure::evidence::{
     CGROUP_THROTTLED, CPUS, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN,
@@ -14,7 +14,7 @@ use crate::load::is_load;
 /// (Documentation/admin-guide/cgroup-v2.rst, Documentation/scheduler/sched-bwc.rst).
 pub const CHECK: Check = Check {
     id: "quota",
-    question: "Does the CPU quota of our control group leave room for the threads?",
+    question: "Does the cgroup's CPU quota leave room for the threads?",
     reads: &[
         THREADS.name,
         SCHEDULE.name,

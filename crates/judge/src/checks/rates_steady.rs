@@ -1,4 +1,4 @@
-//! Were the rates steady when they were taken?
+//! Was the program in a steady state when its rates were measured?
 
 use figure::evidence::{RATE_SECONDS, RATE_STEADY, RATE_TIME};
 use figure::format;
@@ -8,7 +8,7 @@ use crate::check::{Answer, Check, Subject, always, measured, observed};
 /// CPU time and faults of all processes, ten times a second (/proc/PID/stat).
 pub const CHECK: Check = Check {
     id: "rates-steady",
-    question: "Did the program run steadily when its rates were taken?",
+    question: "Was the program in a steady state when its rates were measured?",
     reads: &[RATE_TIME.name, RATE_STEADY.name, RATE_SECONDS.name],
     page: include_str!("../../../../docs/checks/rates-steady.md"),
     applies: |subject| measured(subject) && subject.condition(RATE_TIME).is_some(),
