@@ -1,4 +1,4 @@
-//! Could the heartbeat notice what it is for?
+//! Could the heartbeat detect short gaps throughout the round?
 
 use figure::evidence::{NOISE_OBSERVED, NOISE_THRESHOLD, PASS_SECONDS};
 use figure::{Outcome, format};

@@ -1,4 +1,4 @@
-//! Does the server speak HTTP as it must?
+//! Does the server read whole requests and answer every request that it must?
 
 use figure::evidence::http::{CONFORMANCE, CONFORMS};
 use figure::format::plain_to;

@@ -1,4 +1,4 @@
-//! Do the printed numbers fit one another?
+//! Do the printed numbers agree with each other?
 
 use figure::evidence::audit::{CONTRADICTION, RECOMPUTED, ROUNDING};
 use figure::evidence::http::WHAT;

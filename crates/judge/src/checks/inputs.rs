@@ -1,4 +1,4 @@
-//! Are the figures that this one was computed from sound?
+//! Are the figures that this one is computed from valid?
 
 use figure::causes::{first_reason, reason_for};
 use figure::check::{Cause, PRECISION, ROUNDS};

@@ -1,4 +1,4 @@
-//! Is what was taken off less than what is left?
+//! Is enough left after the harness's own time is subtracted?
 
 use figure::evidence::audit::SUBTRACTED;
 use figure::format::percent;

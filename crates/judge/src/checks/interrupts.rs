@@ -1,4 +1,4 @@
-//! Did interrupts take our CPUs away while we measured?
+//! Did interrupts take CPU time from the measurement?
 
 use figure::evidence::{IRQ_COUNT, SOFTIRQ_TIME};
 use figure::format;

@@ -1,4 +1,4 @@
-//! Is a count of a process's whole life a rate?
+//! Are there two readings, so that the count gives a rate?
 
 use figure::evidence::audit::{COUNT, LIFETIME};
 use figure::format::number;

@@ -1,4 +1,4 @@
-//! Was somebody put in our threads' place again and again?
+//! Were threads preempted again and again while they wanted to run?
 
 use figure::evidence::{INVOLUNTARY_SWITCHES, RUN_DELAY};
 use figure::format;

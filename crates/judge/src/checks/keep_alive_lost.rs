@@ -1,4 +1,4 @@
-//! Were connections kept?
+//! Did the keep-alive connections stay open?
 
 use figure::evidence::http::{ANSWERED, CLOSED_ANNOUNCED, CLOSED_IDLE, CONNECTS, FAILED, KEEPS_ALIVE};
 use figure::format::{number, percent, quantity};

@@ -1,4 +1,4 @@
-//! Is every latency recorded, and are there enough of them?
+//! Is the latency of every answer recorded, and are there enough for the quantile?
 
 use figure::evidence::http::{
     ANSWERED, ANSWERED_LATE, CONNECTIONS, FAILED, LATENCY, QUANTILE, RATE_ASKED, RECORDED, WHAT,

@@ -1,4 +1,4 @@
-//! Did the lines really come from the other core?
+//! Did the cache lines really come from the other core?
 
 use figure::evidence::{C2C_CLOCK_SHARE, C2C_FRESH, C2C_MEMORY, C2C_OWN, KERNEL, PAIR};
 use figure::format;

@@ -1,4 +1,4 @@
-//! Did the listening queue overflow?
+//! Was there room in the server's listen queue for every connection?
 
 use figure::evidence::http::{
     BACKLOG, CONNECT_LONGEST, CONNECTS, LISTEN_OVERFLOWS, RAMP_LONGEST, RAMP_OVERFLOWS, SOMAXCONN,

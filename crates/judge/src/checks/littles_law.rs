@@ -1,4 +1,4 @@
-//! Does Little's law hold?
+//! Are rate, latency and number of connections consistent with Little's law?
 
 use figure::evidence::audit::{ADDED_SAMPLES, CONNECTIONS_FROM, DEPTH};
 use figure::evidence::http::{CONNECTIONS, LITTLE, WHAT};

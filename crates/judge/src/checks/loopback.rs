@@ -1,4 +1,4 @@
-//! What carried the bytes?
+//! Which interface carried the traffic, and were packets lost?
 
 use figure::Reading;
 use figure::evidence::http::{

@@ -1,4 +1,4 @@
-//! Did the memory have to correct errors?
+//! Did the memory correct errors during the measurement?
 
 use figure::evidence::EDAC_CORRECTED;
 use figure::format;

@@ -1,4 +1,4 @@
-//! Is it the latency of memory?
+//! Is this the latency of memory, not of caches and prefetchers?
 
 use figure::evidence::audit::{GROWTH, RANDOM_LATENCY};
 use figure::evidence::{ARRAY_BYTES, KERNEL};

@@ -1,4 +1,4 @@
-//! Did a memory limit shape the measurement?
+//! Was there enough memory, free and within the cgroup's limits?
 
 use figure::evidence::{CGROUP_MEMORY_EVENTS, MEMORY_AVAILABLE, MEMORY_LIMITED_BY};
 use figure::{Outcome, Reading, format};

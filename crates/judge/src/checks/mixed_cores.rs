@@ -1,4 +1,4 @@
-//! Are the cores in use of one kind?
+//! Are all cores in use of one kind?
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Did the kernel move pages between NUMA nodes while we measured?
+//! Did the kernel move pages between NUMA nodes during the measurement?
 
 use figure::evidence::{VM_NUMA_HINTS, VM_NUMA_MIGRATED};
 use figure::format;

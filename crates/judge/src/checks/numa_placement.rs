@@ -1,4 +1,4 @@
-//! Is the memory on the node where it should be?
+//! Is the memory on the NUMA node where it should be?
 
 use figure::evidence::{NODE_OF_MEMORY, NUMA_LOCAL_SHARE, NUMA_NODE_SHARE, THREADS};
 use figure::{Outcome, format};

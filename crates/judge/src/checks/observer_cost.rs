@@ -1,4 +1,4 @@
-//! Did looking change what was looked at?
+//! Did watching or profiling change the load?
 
 use figure::evidence::http::{ANSWERED, PROFILED, SECONDS, SERVER_SYSTEM, SERVER_USER, WATCH_COST};
 use figure::format::{counted, percent};

@@ -1,4 +1,4 @@
-//! Did our threads stand still, though nobody else had their CPU?
+//! Was a thread stopped although nothing else had its CPU?
 
 use figure::evidence::{CPU_STEAL, OFF_CPU_WORST, SOFTIRQ_TIME};
 use figure::format;

@@ -1,4 +1,4 @@
-//! Are the arrays on pages of the size that was asked for?
+//! Do the arrays have the page size that was requested?
 
 use figure::evidence::{PAGES_ASKED, PAGES_HUGE_SHARE, PAGES_SIZE};
 use figure::format;

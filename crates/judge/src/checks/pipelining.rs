@@ -1,4 +1,4 @@
-//! Did answers come that nobody asked for?
+//! Did the server send exactly one answer to each request?
 
 use figure::evidence::http::{ANSWERED, SURPLUS};
 use figure::format;

@@ -1,4 +1,4 @@
-//! Does the figure depend on where the scheduler put its two tasks?
+//! Does the figure depend on where the scheduler placed the two tasks?
 
 use figure::evidence::{HOP_SAMPLES, HOP_TOGETHER, PLACEMENT, TEST_CLASS};
 use figure::{Figure, Outcome, format, stats};

@@ -1,4 +1,4 @@
-//! Did every thread stay where it was put?
+//! Did every thread stay on the CPUs that it was pinned to?
 
 use figure::evidence::{PLACE_READBACK, PLACE_SAMPLES, PLACE_STRAYED, PLACES, SCHED_MIGRATIONS};
 use figure::format::quantity;

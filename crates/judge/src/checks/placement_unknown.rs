@@ -1,4 +1,4 @@
-//! Where were the two tasks that wake one another?
+//! Does the output say which CPUs the two tasks ran on?
 
 use figure::evidence::audit::SUBJECT;
 use figure::evidence::{COPIES, PLACEMENT, TEST, TEST_CLASS};

@@ -1,4 +1,4 @@
-//! Had the client local ports enough?
+//! Did the client have enough local ports?
 
 use figure::evidence::http::{CONNECTIONS, FAILED, KEEPS_ALIVE, PORTS, SOURCES, TIME_WAIT, UNCONNECTED};
 use figure::format;

@@ -1,4 +1,4 @@
-//! Is the interval narrow enough for the value to be worth something?
+//! Is the interval narrow enough for the value to mean something?
 
 use figure::check::PRECISION;
 use figure::evidence::audit::TOOL;

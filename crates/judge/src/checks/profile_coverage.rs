@@ -1,4 +1,4 @@
-//! Does the profile speak for the CPU time that it splits?
+//! Does the profile cover the CPU time that it splits?
 
 use figure::evidence::http::{
     PROFILE_LOST, PROFILE_OTHER, PROFILE_RATIO, PROFILE_SAMPLES, PROFILE_SHARES, PROFILED, WHAT,

@@ -1,4 +1,4 @@
-//! Does a CPU quota leave room for the threads?
+//! Does the cgroup's CPU quota leave room for the threads?
 
 use figure::evidence::{CGROUP_THROTTLED, THREADS};
 use figure::{Outcome, format};

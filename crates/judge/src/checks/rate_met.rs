@@ -1,4 +1,4 @@
-//! Was the rate that was asked for answered?
+//! Did the server answer at the requested rate?
 
 use figure::Reading;
 use figure::evidence::http::{ANSWERED, RATE_ASKED, SECONDS, UNSENT};

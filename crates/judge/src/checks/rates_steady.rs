@@ -1,4 +1,4 @@
-//! Were the rates steady when they were taken?
+//! Was the program in a steady state when its rates were measured?
 
 use figure::evidence::{RATE_SECONDS, RATE_STEADY, RATE_TIME};
 use figure::format;

@@ -1,4 +1,4 @@
-//! Does it repeat?
+//! Do repetitions and runs agree?
 
 use figure::evidence::audit::{ERROR_OF_MEAN, MEAN_OVER_BEST, MOMENTS};
 use figure::format::{number, percent};

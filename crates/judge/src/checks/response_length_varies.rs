@@ -1,4 +1,4 @@
-//! Were all answers of one length?
+//! Do all answers have the same length?
 
 use figure::evidence::audit::OTHER_LENGTH;
 use figure::evidence::http::ANSWERED;

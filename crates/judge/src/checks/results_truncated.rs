@@ -1,4 +1,4 @@
-//! Are the latencies those of all answers?
+//! Do the latencies cover all answers?
 
 use figure::evidence::audit::RESULTS;
 use figure::evidence::http::{ANSWERED, FAILED, RECORDED, WHAT};
