@@ -1,4 +1,4 @@
-//! Did our threads wait for a CPU although they wanted to run?
+//! Did threads wait for a CPU although they were ready to run?
 
 use figure::evidence::{
     CPUS, HOP_WAY, NOISE, PRICE_CLOCK, RUN_DELAY, RUN_DELAY_WORST, SCHEDULE, TEST_CLASS, http,
@@ -14,7 +14,7 @@ use crate::check::{Answer, Check, Subject, always, has_its_cpus, observed};
 /// system, whatever its name.
 pub const CHECK: Check = Check {
     id: "run-queue-delay",
-    question: "Did our threads wait for a CPU although they wanted to run?",
+    question: "Did threads wait for a CPU although they were ready to run?",
     reads: &[
         RUN_DELAY_WORST.name,
         RUN_DELAY.name,

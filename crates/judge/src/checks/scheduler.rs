@@ -1,4 +1,4 @@
-//! Did the kernel's own scheduler place the tasks?
+//! Did the kernel's built-in scheduler place the tasks?
 
 use figure::Reading;
 use figure::evidence::{HOP_WAY, TEST_CLASS};
@@ -14,7 +14,7 @@ const MISSING: &str = "no such file";
 /// sched_ext (Documentation/scheduler/sched-ext.rst) replaces the fair class by a BPF program: where woken tasks go is its choice then.
 pub const CHECK: Check = Check {
     id: "scheduler",
-    question: "Did the kernel's own scheduler place the tasks?",
+    question: "Did the kernel's built-in scheduler place the tasks?",
     reads: &[TEST_CLASS.name, HOP_WAY.name],
     page: include_str!("../../../../docs/checks/scheduler.md"),
     applies: |subject| measured(subject) && (several_tasks(subject) || hops(subject)),

@@ -1,4 +1,4 @@
-//! Did others run on the other hardware threads of our cores?
+//! Did other programs run on the SMT siblings of the CPUs in use?
 
 use figure::evidence::{
     COPY_SYSTEM, COPY_USER, CPU_FOREIGN_RESOLUTION, CPU_SIBLING, CPUS, NOISE, THREADS, http,
@@ -16,7 +16,7 @@ const BUSY: Levels = Levels { warn: 0.04, fail: 0.20 };
 /// /proc/stat of the SMT siblings (topology/thread_siblings_list) that we do not use ourselves.
 pub const CHECK: Check = Check {
     id: "sibling-load",
-    question: "Did other programs run on the other hardware threads of our cores?",
+    question: "Did other programs run on the SMT siblings of the CPUs in use?",
     reads: &[
         CPU_SIBLING.name,
         CPU_FOREIGN_RESOLUTION.name,

@@ -1,4 +1,4 @@
-//! Did the hypervisor take our CPUs away while we measured?
+//! Did the hypervisor take CPU time away during the measurement?
 
 use figure::evidence::{
     COPY_SYSTEM, COPY_USER, CPU_STEAL, CPUS, NOISE, RUN_DELAY_WORST, SCHEDULE, THREAD_SECONDS_MAX,
@@ -12,7 +12,7 @@ use crate::check::{Answer, Check, Subject, never, observed, of_work};
 /// Steal: /proc/stat field 8 of the CPUs in use (proc(5)).
 pub const CHECK: Check = Check {
     id: "steal",
-    question: "Did the hypervisor take our CPUs away while we measured?",
+    question: "Did the hypervisor take CPU time away during the measurement?",
     reads: &[
         CPU_STEAL.name,
         CPUS.name,

@@ -1,4 +1,4 @@
-//! Did the kernel swap or reclaim memory while we measured?
+//! Did the kernel swap or reclaim memory during the measurement?
 
 use figure::evidence::{PSI_MEMORY, VM_DIRECT_SCAN, VM_SWAPPED};
 use figure::format;
@@ -15,7 +15,7 @@ const SCANNED_PAGE: f64 = 1e-6;
 /// /proc/vmstat pswpin, pswpout, pgscan_direct; /proc/pressure/memory tells how long somebody waited for it.
 pub const CHECK: Check = Check {
     id: "swap",
-    question: "Did the kernel swap or reclaim memory while we measured?",
+    question: "Did the kernel swap or reclaim memory during the measurement?",
     reads: &[VM_SWAPPED.name, VM_DIRECT_SCAN.name, PSI_MEMORY.name],
     page: include_str!("../../../../docs/checks/swap.md"),
     applies: measured,

@@ -1,4 +1,4 @@
-//! Was a task switched to for every hop?
+//! Was there a context switch for every hop?
 
 use figure::evidence::{HOP_INVOLUNTARY, HOP_VOLUNTARY, HOP_WAY, HOPS, WAKER_BUSY};
 use figure::format;
@@ -13,7 +13,7 @@ const LEAST: f64 = 0.8;
 /// task take the CPU from its waker before that waits: then the switch is an involuntary one, and counts as well.
 pub const CHECK: Check = Check {
     id: "switches-per-hop",
-    question: "Was a task switched to for every hop?",
+    question: "Was there a context switch for every hop?",
     reads: &[HOP_WAY.name, WAKER_BUSY.name, HOPS.name, HOP_VOLUNTARY.name, HOP_INVOLUNTARY.name],
     page: include_str!("../../../../docs/checks/switches-per-hop.md"),
     applies: counts_hops,

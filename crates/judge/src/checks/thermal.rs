@@ -1,4 +1,4 @@
-//! Did heat or power limits throttle our CPUs?
+//! Did thermal throttling slow the CPUs during the measurement?
 
 use figure::evidence::{CANARY_AFTER, CANARY_BEFORE, CANARY_CHANGE, NOISE, THERMAL_THROTTLES};
 use figure::{Outcome, format};
@@ -13,7 +13,7 @@ const MANY_ROUNDS: f64 = 0.25;
 /// arch/x86/kernel/cpu/mce/therm_throt.c).
 pub const CHECK: Check = Check {
     id: "thermal",
-    question: "Did heat throttle our CPUs while we measured?",
+    question: "Did thermal throttling slow the CPUs during the measurement?",
     reads: &[THERMAL_THROTTLES.name, CANARY_CHANGE.name, CANARY_BEFORE.name, CANARY_AFTER.name, NOISE.name],
     page: include_str!("../../../../docs/checks/thermal.md"),
     applies: of_work,

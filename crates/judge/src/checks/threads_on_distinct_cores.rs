@@ -1,4 +1,4 @@
-//! Does every thread have a core of its own?
+//! Does every thread have its own core?
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::check::{Answer, Check, Subject, hops, never, of_work, pinned};
 /// a figure of its own right, as long as it is even.
 pub const CHECK: Check = Check {
     id: "threads-on-distinct-cores",
-    question: "Does every thread have a core of its own?",
+    question: "Does every thread have its own core?",
     reads: &[
         CPUS.name,
         PLACES.name,

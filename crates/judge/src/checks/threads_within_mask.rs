@@ -1,4 +1,4 @@
-//! Are there CPUs enough for the threads?
+//! Does the affinity mask allow a CPU for every thread?
 
 use figure::CpuList;
 use figure::evidence::{CPUS, SCHEDULE, THREADS, http};
@@ -11,7 +11,7 @@ use crate::load::is_load;
 /// Threads against the affinity mask of the process (sched_getaffinity(2)), which a cpuset narrows too.
 pub const CHECK: Check = Check {
     id: "threads-within-mask",
-    question: "Are there as many CPUs as threads, and may we use them?",
+    question: "Does the affinity mask allow a CPU for every thread?",
     reads: &[THREADS.name, CPUS.name, SCHEDULE.name, http::WHAT.name],
     page: include_str!("../../../../docs/checks/threads-within-mask.md"),
     // Whether a load's client has CPUs enough, client-saturated asks.

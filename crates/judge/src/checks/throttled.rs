@@ -1,4 +1,4 @@
-//! Did a CPU quota stop our threads, or the server, while we measured?
+//! Did a CPU quota stop the measuring threads or the server?
 
 use figure::evidence::{
     CGROUP_THROTTLED, CGROUP_THROTTLED_PERIODS, COPY_SYSTEM, COPY_USER, CPUS, RUN_DELAY_WORST, SCHEDULE,
@@ -14,7 +14,7 @@ use crate::load::server_time;
 /// time of every CPU that stood still, so this is CPU time. A server may have a control group of its own: a container with a limit.
 pub const CHECK: Check = Check {
     id: "throttled",
-    question: "Did a CPU quota stop our threads, or the server, while we measured?",
+    question: "Did a CPU quota stop the measuring threads or the server?",
     reads: &[
         CGROUP_THROTTLED.name,
         CGROUP_THROTTLED_PERIODS.name,

@@ -1,4 +1,4 @@
-//! Do some threads get less of a core than others?
+//! Does every thread get an equal share of a core?
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ const STATIC: &str = "static";
 /// cores of different speed are mixed-cores' and unequal-cores'.
 pub const CHECK: Check = Check {
     id: "uneven-cores",
-    question: "Does every thread get as much of a core as the others?",
+    question: "Does every thread get an equal share of a core?",
     reads: &[CPUS.name, SCHEDULE.name, THREAD_ELEMENTS.name, THREAD_WAIT.name, THREAD_IPC.name],
     page: include_str!("../../../../docs/checks/uneven-cores.md"),
     applies: |subject| pinned(subject) && subject.condition(SCHEDULE).is_some(),
