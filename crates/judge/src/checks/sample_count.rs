@@ -1,4 +1,4 @@
-//! Do a profile's samples speak for the program?
+//! Does the profile have enough samples, from all threads?
 
 use figure::Outcome;
 use figure::evidence::audit::{BUSY_CPUS, OLD_PROFILER, SAMPLES, TOOL};
@@ -18,7 +18,7 @@ const ONE_TIMER: f64 = 2.5;
 /// Samples of a profile, and who took them.
 pub const CHECK: Check = Check {
     id: "sample-count",
-    question: "Are there samples enough, and of all that ran?",
+    question: "Does the profile have enough samples, from all threads?",
     reads: &[TOOL.name, SAMPLES.name, BUSY_CPUS.name, OLD_PROFILER.name],
     page: include_str!("../../../../docs/checks/sample-count.md"),
     applies: |subject| {

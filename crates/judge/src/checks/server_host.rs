@@ -1,4 +1,4 @@
-//! Was the machine of a remote server disturbed?
+//! Did the server have its machine to itself?
 
 use figure::evidence::http::{
     AGENT, HOST_FOREIGN, HOST_STEAL, HOST_THROTTLED, SECONDS, SERVER_ALLOWED, SERVER_CPUS, SOFTIRQ, WHAT,
@@ -18,7 +18,7 @@ const OTHERS: Levels = Levels { warn: LOST_TIME.fail, fail: f64::INFINITY };
 /// of this machine is held against that of ours; and others' CPU time, the kernel's for packets not counted.
 pub const CHECK: Check = Check {
     id: "server-host",
-    question: "Was the server's machine left to the server?",
+    question: "Did the server have its machine to itself?",
     reads: &[
         WHAT.name,
         AGENT.name,

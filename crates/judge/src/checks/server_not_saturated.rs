@@ -1,4 +1,4 @@
-//! Was the server at its limit?
+//! Was the server at the limit of its CPUs?
 
 use figure::evidence::http::{
     AGENT, ANSWERED, CARRIER, CLIENT_CPUS, CONNECTIONS, GOAL, KEEPS_ALIVE, PACING, SECONDS, SERVER_ALLOWED,
@@ -20,7 +20,7 @@ const IDLE: Levels = Levels { warn: 1.0 - FULL, fail: 0.30 };
 /// utime and stime of the server against its CPUs and the window.
 pub const CHECK: Check = Check {
     id: "server-not-saturated",
-    question: "Was the server at the limit of its CPUs, as a saturated rate says?",
+    question: "Was the server at the limit of its CPUs?",
     reads: &[
         WHAT.name,
         SUBJECT.name,

@@ -1,4 +1,4 @@
-//! Do client and server share CPUs?
+//! Do client and server run on separate CPUs?
 
 use figure::CpuList;
 use figure::evidence::http::{
@@ -12,7 +12,7 @@ use crate::load::{list, of_server};
 /// field 39 of /proc/PID/task/TID/stat), and the hardware threads of the same cores (topology/thread_siblings_list).
 pub const CHECK: Check = Check {
     id: "shared-cpus",
-    question: "Have client and server CPUs of their own?",
+    question: "Do client and server run on separate CPUs?",
     reads: &[
         WHAT.name,
         SUBJECT.name,

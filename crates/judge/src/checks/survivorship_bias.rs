@@ -1,4 +1,4 @@
-//! Were requests without an answer forgotten?
+//! Do the latencies include the slowest requests?
 
 use figure::evidence::http::{ANSWERED_LATE, CENSORED_AGE, IN_FLIGHT, RECORDED, TIMEOUT, UNSENT, WHAT};
 use figure::format::{number, percent, quantity, seconds};
@@ -13,7 +13,7 @@ const CENSORED: Levels = Levels { warn: 1e-4, fail: 0.01 };
 /// What was in flight, or due and not sent, at the end.
 pub const CHECK: Check = Check {
     id: "survivorship-bias",
-    question: "Are the slowest requests in the latencies, too?",
+    question: "Do the latencies include the slowest requests?",
     reads: &[
         WHAT.name,
         RECORDED.name,

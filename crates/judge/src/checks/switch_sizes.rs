@@ -1,4 +1,4 @@
-//! Does a switch between larger tasks take at least what one between empty tasks does?
+//! Does a context switch with data take at least as long as one without?
 
 use figure::Outcome;
 use figure::evidence::audit::{BARE_SWITCH, TOOL};
@@ -17,7 +17,7 @@ const IMPOSSIBLE: f64 = 0.5;
 /// lmbench subtracts what the same work takes without switching (`lat_ctx.c`); what is left of two large times may be anything, even nothing.
 pub const CHECK: Check = Check {
     id: "switch-sizes",
-    question: "Does a switch with more to do take at least as long as a bare one?",
+    question: "Does a context switch with data take at least as long as one without?",
     reads: &[TOOL.name, BARE_SWITCH.name],
     page: include_str!("../../../../docs/checks/switch-sizes.md"),
     applies: |subject| {

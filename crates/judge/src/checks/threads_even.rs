@@ -1,4 +1,4 @@
-//! Had the threads equal work and equal cores?
+//! Did all threads have equal work and equal cores?
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ const UNEVEN: Levels = Levels { warn: 0.10, fail: 0.50 };
 /// Threads against cores, and what each thread did, where a text tells either.
 pub const CHECK: Check = Check {
     id: "threads-even",
-    question: "Had all threads equal work, and a core like the others'?",
+    question: "Did all threads have equal work and equal cores?",
     reads: &[TOOL.name, THREADS.name, CORES.name, THREAD_SPREAD.name, CPUS.name],
     page: include_str!("../../../../docs/checks/threads-even.md"),
     applies: |subject| {

@@ -1,4 +1,4 @@
-//! Are requests that timed out in the latencies?
+//! Do the latencies include requests that timed out or were aborted?
 
 use figure::evidence::audit::{LEFT_OUT, RESULTS, TOOL};
 use figure::evidence::http::{ANSWERED, WHAT};
@@ -15,7 +15,7 @@ const MISSING: Levels = Levels { warn: 1e-4, fail: 0.01 };
 /// The slowest requests, where the tool counts them and leaves them out.
 pub const CHECK: Check = Check {
     id: "timeouts-excluded",
-    question: "Are requests that timed out, or were broken off, in the latencies?",
+    question: "Do the latencies include requests that timed out or were aborted?",
     reads: &[TOOL.name, WHAT.name, LEFT_OUT.name, ANSWERED.name, RESULTS.name],
     page: include_str!("../../../../docs/checks/timeouts-excluded.md"),
     applies: |subject| {

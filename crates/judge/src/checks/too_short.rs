@@ -1,4 +1,4 @@
-//! Did the run last as long as it was to?
+//! Did the run last as long as requested?
 
 use figure::Reading;
 use figure::evidence::audit::{ASKED_SECONDS, OVERRUN, TOOL};
@@ -18,7 +18,7 @@ const LONGER: Levels = Levels { warn: 0.05, fail: f64::INFINITY };
 /// The time over which a rate is taken against the time that was asked for.
 pub const CHECK: Check = Check {
     id: "too-short",
-    question: "Did the run last as long as it was to?",
+    question: "Did the run last as long as requested?",
     reads: &[TOOL.name, ASKED_SECONDS.name, SECONDS.name, OVERRUN.name],
     page: include_str!("../../../../docs/checks/too-short.md"),
     applies: |subject| {

@@ -1,4 +1,4 @@
-//! Was the rate steady within the window?
+//! Was the rate steady during the window?
 
 use figure::evidence::http::{TREND, WHAT};
 use figure::format::percent;
@@ -14,7 +14,7 @@ const CHANGE: Levels = Levels { warn: 0.02, fail: 0.25 };
 /// A line through the rate of each second: least squares, Student's t.
 pub const CHECK: Check = Check {
     id: "trend",
-    question: "Was the rate steady while it was measured?",
+    question: "Was the rate steady during the window?",
     reads: &[WHAT.name, TREND.name],
     page: include_str!("../../../../docs/checks/trend.md"),
     applies: of_load,

@@ -1,4 +1,4 @@
-//! Do the servers that are compared do the same work, in the same surroundings?
+//! Do the compared servers do the same work under the same conditions?
 
 use figure::evidence::http::{
     ANSWER, ANSWER_BYTES, BUILD, CONFORMS, CONNECTIONS, GOAL, GOGC, GOMAXPROCS, HANDLER_COST, KEEPS_ALIVE,
@@ -17,7 +17,7 @@ const LONGER: Levels = Levels { warn: f64::MIN_POSITIVE, fail: 0.10 };
 /// The subjects relation.
 pub const CHECK: Check = Check {
     id: "subjects-equal",
-    question: "Do the servers that are compared do the same, on the same terms?",
+    question: "Do the compared servers do the same work under the same conditions?",
     reads: &[
         WHAT.name,
         SUBJECT.name,
