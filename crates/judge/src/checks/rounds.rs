@@ -1,4 +1,4 @@
-//! Is the figure repeated often enough?
+//! Was the measurement repeated often enough?
 
 use figure::check::{MIN_ROUNDS, ROUNDS};
 use figure::evidence::audit::TOOL;
@@ -10,7 +10,7 @@ use crate::check::{Answer, Check, Subject, always};
 /// Rounds behind the value, by what it rests on.
 pub const CHECK: Check = Check {
     id: ROUNDS,
-    question: "Is the figure repeated often enough?",
+    question: "Was the measurement repeated often enough?",
     reads: &[TOOL.name],
     page: include_str!("../../../../docs/checks/rounds.md"),
     applies: always,

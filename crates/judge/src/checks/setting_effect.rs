@@ -1,4 +1,4 @@
-//! Did the lever take?
+//! Did the lever change the program's memory calls or page faults?
 
 use figure::evidence::{
     FAULT_MAJOR, FAULT_MINOR, LEVER, LEVER_CALLS, LEVER_CALLS_AGAIN, LEVER_CALLS_BASE, LEVER_LOST,
@@ -12,7 +12,7 @@ use crate::check::{Answer, Check, Subject, always, measured};
 /// the lever. A variable that is set proves nothing.
 pub const CHECK: Check = Check {
     id: levers::TOOK,
-    question: "Did the lever change what the program asks the kernel for?",
+    question: "Did the lever change the program's memory calls or page faults?",
     reads: &[
         LEVER.name,
         LEVER_CALLS.name,

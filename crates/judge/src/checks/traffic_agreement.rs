@@ -1,4 +1,4 @@
-//! Do the memory controllers count what the kernel should have moved?
+//! Do the memory controllers count the bytes that the kernel should move?
 
 use figure::evidence::{
     KERNEL, STORES, TRAFFIC_BACKGROUND, TRAFFIC_COUNTED, TRAFFIC_ESTIMATED, TRAFFIC_MEASURED, TRAFFIC_PART,
@@ -22,7 +22,7 @@ const FACTOR: f64 = 0.15;
 /// Bytes counted against bytes estimated, in the same rounds.
 pub const CHECK: Check = Check {
     id: "traffic-agreement",
-    question: "Do the memory controllers count what the kernel should have moved?",
+    question: "Do the memory controllers count the bytes that the kernel should move?",
     reads: &[
         TRAFFIC_PART.name,
         TRAFFIC_MEASURED.name,

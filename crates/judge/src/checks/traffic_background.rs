@@ -1,4 +1,4 @@
-//! Did others move memory too?
+//! Did other programs move memory?
 
 use figure::evidence::{TRAFFIC_BACKGROUND, TRAFFIC_MEASURED, TRAFFIC_PART, TRAFFIC_SECONDS};
 use figure::{Reading, format, stats};
@@ -12,7 +12,7 @@ pub(crate) const FOREIGN: Levels = Levels { warn: 0.02, fail: 0.25 };
 /// What the counters saw in a rest before each round.
 pub const CHECK: Check = Check {
     id: "traffic-background",
-    question: "Did others move memory while we did not?",
+    question: "Did other programs move memory?",
     reads: &[TRAFFIC_PART.name, TRAFFIC_BACKGROUND.name, TRAFFIC_MEASURED.name, TRAFFIC_SECONDS.name],
     page: include_str!("../../../../docs/checks/traffic-background.md"),
     applies: of_counters,

@@ -1,4 +1,4 @@
-//! Were different channels summed, and real ones?
+//! Is every summed memory channel real and counted only once?
 
 use figure::evidence::{TRAFFIC_CHANNELS, TRAFFIC_DISTINCT, TRAFFIC_LEFT_OUT, TRAFFIC_PART};
 
@@ -7,7 +7,7 @@ use crate::check::{Answer, Check, Subject, always, observed, of_counters};
 /// What the channels counted under load before the first round.
 pub const CHECK: Check = Check {
     id: "traffic-channels",
-    question: "Is every memory channel that was summed real, and none summed twice?",
+    question: "Is every summed memory channel real and counted only once?",
     reads: &[TRAFFIC_PART.name, TRAFFIC_DISTINCT.name, TRAFFIC_CHANNELS.name, TRAFFIC_LEFT_OUT.name],
     page: include_str!("../../../../docs/checks/traffic-channels.md"),
     applies: of_counters,

@@ -1,4 +1,4 @@
-//! Did the counters count all the time?
+//! Did the memory controllers' counters run all the time?
 
 use figure::evidence::{TRAFFIC_PART, TRAFFIC_RUNNING};
 use figure::{format, stats};
@@ -13,7 +13,7 @@ const MISSED: Levels = Levels { warn: 0.001, fail: 0.9 };
 /// time_running against time_enabled of the counter that ran least, in the worst round.
 pub const CHECK: Check = Check {
     id: "traffic-multiplexed",
-    question: "Did the memory controllers' counters count all the time?",
+    question: "Did the memory controllers' counters run all the time?",
     reads: &[TRAFFIC_PART.name, TRAFFIC_RUNNING.name],
     page: include_str!("../../../../docs/checks/traffic-multiplexed.md"),
     applies: of_counters,

@@ -1,4 +1,4 @@
-//! Did the kernel compute what it should have?
+//! Did the benchmark compute correct results?
 
 use figure::evidence::{ARRAY_BYTES, COPIES, KERNEL, ORDER, VERIFIED, VERIFIED_ERROR, WORKING_SET};
 use figure::format;
@@ -9,7 +9,7 @@ use crate::relations::core_pairs;
 /// The contents of the arrays, checked after the last round, as STREAM's `checkSTREAMresults` does.
 pub const CHECK: Check = Check {
     id: "verified",
-    question: "Was the work done: do the arrays, or the copies' results, hold what they must?",
+    question: "Did the benchmark compute correct results?",
     reads: &[
         ARRAY_BYTES.name,
         WORKING_SET.name,

@@ -1,4 +1,4 @@
-//! Is the latency at the most load that of a memory at its limit?
+//! Do the injectors saturate memory at the highest load?
 
 use figure::evidence::{DELAY, KERNEL, MIX, THREADS};
 
@@ -9,7 +9,7 @@ use crate::check::{Answer, Check, Subject, never};
 /// the better for it.
 pub const CHECK: Check = Check {
     id: "saturation",
-    question: "Do the injectors saturate memory at the most load?",
+    question: "Do the injectors saturate memory at the highest load?",
     reads: &[KERNEL.name, DELAY.name, MIX.name, THREADS.name],
     page: include_str!("../../../../docs/checks/saturation.md"),
     applies: |subject| end(subject).is_some(),

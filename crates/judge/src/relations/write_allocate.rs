@@ -1,8 +1,8 @@
-//! Do regular and non-temporal stores differ as write-allocate lets them?
+//! Is the gain from non-temporal stores within the bounds of write-allocate?
 //!
-//! A gain anywhere between none (the processor avoids the write-allocate, or its non-temporal stores are slow)
-//! and what the saved reads allow is a property of the machine and left to the explanation. Outside, one of the
-//! two figures is not what its name says.
+//! A gain between none (the processor avoids the write-allocate, or its non-temporal stores are slow) and what the
+//! saved reads allow is a property of the machine: the explanation covers it. Outside these bounds, one of the two
+//! figures is disturbed.
 
 use figure::evidence::{COUNTED_BYTES, TRAFFIC_BYTES};
 
@@ -24,7 +24,7 @@ pub(crate) const NO_GAIN: f64 = 1.05;
 /// Regular against non-temporal stores.
 pub const CHECK: Check = Check {
     id: "write-allocate",
-    question: "Do regular and non-temporal stores differ as write-allocate lets them?",
+    question: "Is the gain from non-temporal stores within the bounds of write-allocate?",
     reads: &partner::reads::<13>(&[COUNTED_BYTES.name, TRAFFIC_BYTES.name]),
     page: include_str!("../../../../docs/checks/write-allocate.md"),
     applies: |subject| StorePair::of(subject).is_some(),
