@@ -1,4 +1,4 @@
-//! Is the figure repeated often enough?
+//! Was the measurement repeated often enough?
 
 use figure::check::{MIN_ROUNDS, ROUNDS};
 use figure::evidence::audit::TOOL;

@@ -1,4 +1,4 @@
-//! Do the rounds agree?
+//! Do the rounds agree with one another?
 
 use figure::evidence::audit::MOMENTS;
 use figure::evidence::{NOISE, PRICE_AGAIN, TARGET};

@@ -1,4 +1,4 @@
-//! Did our threads wait for a CPU although they wanted to run?
+//! Did threads wait for a CPU although they were ready to run?
 
 use figure::evidence::{RUN_DELAY, RUN_DELAY_WORST};
 use figure::format;

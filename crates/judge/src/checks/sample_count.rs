@@ -1,4 +1,4 @@
-//! Do a profile's samples speak for the program?
+//! Does the profile have enough samples, from all threads?
 
 use figure::Outcome;
 use figure::evidence::audit::{BUSY_CPUS, OLD_PROFILER, SAMPLES};

@@ -1,4 +1,4 @@
-//! Did the kernel's own scheduler place the tasks?
+//! Did the kernel's built-in scheduler place the tasks?
 
 use figure::Reading;
 

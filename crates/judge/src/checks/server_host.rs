@@ -1,4 +1,4 @@
-//! Was the machine of a remote server disturbed?
+//! Did the server have its machine to itself?
 
 use figure::evidence::http::{AGENT, HOST_FOREIGN, HOST_STEAL, HOST_THROTTLED, SECONDS, SOFTIRQ};
 use figure::format::percent;

@@ -1,4 +1,4 @@
-//! Was the server at its limit?
+//! Was the server at the limit of its CPUs?
 
 use figure::evidence::http::{ANSWERED, SECONDS, SERVER_DELAY, SERVER_SWITCHES};
 use figure::format::{number, percent};

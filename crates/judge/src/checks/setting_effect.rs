@@ -1,4 +1,4 @@
-//! Did the lever take?
+//! Did the lever change the program's memory calls or page faults?
 
 use figure::evidence::LEVER;
 use figure::levers::{self, BASE, Took};

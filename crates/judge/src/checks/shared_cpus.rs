@@ -1,4 +1,4 @@
-//! Do client and server share CPUs?
+//! Do client and server run on separate CPUs?
 
 use figure::CpuList;
 use figure::evidence::http::{

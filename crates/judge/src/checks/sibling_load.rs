@@ -1,4 +1,4 @@
-//! Did others run on the other hardware threads of our cores?
+//! Did other programs run on the SMT siblings of the CPUs in use?
 
 use figure::evidence::CPU_SIBLING;
 use figure::format;

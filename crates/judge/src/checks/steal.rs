@@ -1,4 +1,4 @@
-//! Did the hypervisor take our CPUs away while we measured?
+//! Did the hypervisor take CPU time away during the measurement?
 
 use figure::evidence::CPU_STEAL;
 use figure::{Outcome, format};

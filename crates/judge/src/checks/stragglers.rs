@@ -1,4 +1,4 @@
-//! Did all threads finish together?
+//! Did all threads start and finish together?
 
 use figure::evidence::{
     Key, TEAM, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREAD_SLOWEST_CPU,

@@ -1,4 +1,4 @@
-//! Were requests without an answer forgotten?
+//! Do the latencies include the slowest requests?
 
 use figure::evidence::http::{ANSWERED_LATE, CENSORED_AGE, IN_FLIGHT, RECORDED, TIMEOUT, UNSENT};
 use figure::format::{number, percent, quantity, seconds};

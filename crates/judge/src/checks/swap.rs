@@ -1,4 +1,4 @@
-//! Did the kernel swap or reclaim memory while we measured?
+//! Did the kernel swap or reclaim memory during the measurement?
 
 use figure::evidence::{PSI_MEMORY, VM_DIRECT_SCAN, VM_SWAPPED};
 use figure::format;

@@ -1,4 +1,4 @@
-//! Does a switch between larger tasks take at least what one between empty tasks does?
+//! Does a context switch with data take at least as long as one without?
 
 use figure::Outcome;
 use figure::evidence::audit::BARE_SWITCH;

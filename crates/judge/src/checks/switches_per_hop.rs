@@ -1,4 +1,4 @@
-//! Was a task switched to for every hop?
+//! Was there a context switch for every hop?
 
 use figure::evidence::{HOP_INVOLUNTARY, HOP_VOLUNTARY, HOPS};
 use figure::format;

@@ -1,4 +1,4 @@
-//! Did heat or power limits throttle our CPUs?
+//! Did thermal throttling slow the CPUs during the measurement?
 
 use figure::evidence::THERMAL_THROTTLES;
 use figure::{Outcome, format};

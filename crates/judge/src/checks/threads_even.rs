@@ -1,4 +1,4 @@
-//! Had the threads equal work and equal cores?
+//! Did all threads have equal work and equal cores?
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Does every thread have a core of its own?
+//! Does every thread have its own core?
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Are there CPUs enough for the threads?
+//! Does the affinity mask allow a CPU for every thread?
 
 use figure::CpuList;
 use figure::evidence::THREADS;

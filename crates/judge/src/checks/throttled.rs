@@ -1,4 +1,4 @@
-//! Did a CPU quota stop our threads, or the server, while we measured?
+//! Did a CPU quota stop the measuring threads or the server?
 
 use figure::evidence::{CGROUP_THROTTLED, CGROUP_THROTTLED_PERIODS, http};
 use figure::{Reading, format};

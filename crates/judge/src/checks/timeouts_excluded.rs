@@ -1,4 +1,4 @@
-//! Are requests that timed out in the latencies?
+//! Do the latencies include requests that timed out or were aborted?
 
 use figure::evidence::audit::{LEFT_OUT, RESULTS};
 use figure::evidence::http::{ANSWERED, WHAT};

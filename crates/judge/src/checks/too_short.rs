@@ -1,4 +1,4 @@
-//! Did the run last as long as it was to?
+//! Did the run last as long as requested?
 
 use figure::Reading;
 use figure::evidence::audit::{ASKED_SECONDS, OVERRUN};

@@ -1,4 +1,4 @@
-//! Do the memory controllers count what the kernel should have moved?
+//! Do the memory controllers count the bytes that the kernel should move?
 
 use figure::evidence::{TRAFFIC_COUNTED, TRAFFIC_ESTIMATED, TRAFFIC_MEASURED, TRAFFIC_READ, TRAFFIC_WRITTEN};
 use figure::{Outcome, Reading, format, stats};

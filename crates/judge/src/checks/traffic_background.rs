@@ -1,4 +1,4 @@
-//! Did others move memory too?
+//! Did other programs move memory?
 
 use figure::evidence::{TRAFFIC_BACKGROUND, TRAFFIC_MEASURED, TRAFFIC_SECONDS};
 use figure::{Reading, format, stats};

@@ -1,4 +1,4 @@
-//! Were different channels summed, and real ones?
+//! Is every summed memory channel real and counted only once?
 
 use figure::evidence::{TRAFFIC_CHANNELS, TRAFFIC_DISTINCT, TRAFFIC_LEFT_OUT};
 

@@ -1,4 +1,4 @@
-//! Did the counters count all the time?
+//! Did the memory controllers' counters run all the time?
 
 use figure::evidence::TRAFFIC_RUNNING;
 use figure::{format, stats};

@@ -1,4 +1,4 @@
-//! Was the rate steady within the window?
+//! Was the rate steady during the window?
 
 use figure::evidence::http::TREND;
 use figure::format::percent;

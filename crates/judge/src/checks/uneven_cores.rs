@@ -1,4 +1,4 @@
-//! Do some threads get less of a core than others?
+//! Does every thread get an equal share of a core?
 
 use std::collections::BTreeMap;
 

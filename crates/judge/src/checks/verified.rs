@@ -1,4 +1,4 @@
-//! Did the kernel compute what it should have?
+//! Did the benchmark compute correct results?
 
 use figure::evidence::{COPIES, ORDER, VERIFIED, VERIFIED_ERROR};
 use figure::format;

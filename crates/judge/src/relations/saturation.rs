@@ -1,4 +1,4 @@
-//! Is the latency at the most load that of a memory at its limit?
+//! Do the injectors saturate memory at the highest load?
 
 use super::curve::{Curve, Saturation, is_loaded};
 use crate::check::{Answer, Check, Subject, never, page};

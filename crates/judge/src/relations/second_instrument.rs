@@ -1,8 +1,7 @@
-//! Do two instruments agree?
+//! Does another program measure the same as truebench?
 //!
-//! "Two instruments disagree, so at least one does not measure what is expected of it" (study 1, step 4). There both
-//! were right, under different byte counts: so before they are said to disagree, the differences between programs
-//! that have a known factor are looked for.
+//! "Two instruments disagree, so at least one does not measure what is expected of it" (study 1, step 4). In that
+//! step both were right but counted different bytes. So the check first looks for differences with a known factor.
 
 use figure::evidence::{INSTRUMENT, PAIR, TEST_CLASS};
 use figure::stats::Ratio;

@@ -1,4 +1,4 @@
-//! Do the servers that are compared do the same work, in the same surroundings?
+//! Do the compared servers do the same work under the same conditions?
 
 use figure::evidence::http::{
     ANSWER, ANSWER_BYTES, BUILD, CONFORMS, CONNECTIONS, GOAL, GOGC, GOMAXPROCS, HANDLER_COST, KEEPS_ALIVE,

@@ -1,8 +1,8 @@
-//! Do regular and non-temporal stores differ as write-allocate lets them?
+//! Is the gain from non-temporal stores within the bounds of write-allocate?
 //!
-//! A gain anywhere between none (the processor avoids the write-allocate, or its non-temporal stores are slow)
-//! and what the saved reads allow is a property of the machine and left to the explanation. Outside, one of the
-//! two figures is not what its name says.
+//! A gain between none (the processor avoids the write-allocate, or its non-temporal stores are slow) and what the
+//! saved reads allow is a property of the machine: the explanation covers it. Outside these bounds, one of the two
+//! figures is disturbed.
 
 use super::partner;
 use super::traffic::StorePair;
