@@ -15,7 +15,7 @@ use crate::loads;
 use crate::noise::noise;
 use crate::others::with_others;
 use crate::prices::price;
-use crate::programs::{lever, levers, program};
+use crate::programs::{levers, program};
 use crate::watched::watched;
 
 #[test]
@@ -230,7 +230,7 @@ fn conditions() -> Vec<&'static str> {
 
 #[test]
 fn the_evidence_that_a_rule_reads_stands_on_its_page() {
-    let (all, mut read) = (situations(), 0);
+    let (all, mut read, mut missing) = (situations(), 0, Vec::new());
     for check in ALL {
         let keys: BTreeSet<_> = all.iter().flat_map(|case| evidence_read(check, case).1).collect();
         // A page may leave evidence to that of another check that it names.
@@ -238,18 +238,25 @@ fn the_evidence_that_a_rule_reads_stands_on_its_page() {
         let pages: Vec<&str> = others.map(|other| other.page).chain([check.page]).collect();
         for key in &keys {
             let name = format!("`{key}`");
-            assert!(pages.iter().any(|page| page.contains(&name)), "{}: no page names {key}", check.id);
+            if !pages.iter().any(|page| page.contains(&name)) {
+                missing.push((check.id, *key));
+            }
         }
         read += keys.len();
     }
+    assert!(missing.is_empty(), "no page names them: {missing:?}");
     assert!(read > 150, "{read}");
 }
 
 #[test]
 fn without_its_evidence_no_check_passes() {
-    let (conditions, mut answered) = (conditions(), BTreeSet::new());
+    let (conditions, mut answered, mut passed) = (conditions(), BTreeSet::new(), BTreeSet::new());
     for case in situations() {
-        let blind = case.clone().only(&conditions).machine(|machine| machine.cgroup = Default::default());
+        let mut blind = case.clone().machine(|machine| machine.cgroup = Default::default());
+        for figure in &mut blind.0.figures {
+            figure.evidence = Default::default();
+            figure.rounds.iter_mut().for_each(|round| round.evidence = Default::default());
+        }
         for check in ALL {
             let (Some(Outcome::Pass), mut read) = evidence_read(check, &case) else { continue };
             // They widen what rounds may differ by, where they are there.
@@ -258,9 +265,13 @@ fn without_its_evidence_no_check_passes() {
                 continue;
             }
             answered.insert(check.id);
-            assert_ne!(evidence_read(check, &blind).0, Some(Outcome::Pass), "{} read {read:?}", check.id);
+            // What `repeats` compares are the rounds themselves.
+            if check.id != "repeats" && evidence_read(check, &blind).0 == Some(Outcome::Pass) {
+                passed.insert((check.id, read));
+            }
         }
     }
+    assert!(passed.is_empty(), "{passed:?}");
     assert!(answered.len() > 60, "{answered:?}");
     let blind = server().machine(|machine| machine.cgroup = Default::default()).only(&conditions);
     assert_eq!(blind.judged().0, Verdict::Unverified);
