@@ -37,6 +37,12 @@ pub struct Tally {
     pub following: usize,
 }
 
+/// Why a figure is not valid, cause first; empty for a valid one.
+pub fn reasons(figure: &Figure) -> Vec<CheckResult> {
+    let reasons: Vec<CheckResult> = figure.checks.iter().filter(|check| check.is_reason()).cloned().collect();
+    if reasons.is_empty() { first_reason(figure).into_iter().collect() } else { reasons }
+}
+
 /// Why a figure is not valid: its first reason, which is the cause. `None` for a valid one.
 pub fn first_reason(figure: &Figure) -> Option<CheckResult> {
     let verdict = figure.verdict?;
@@ -47,7 +53,7 @@ pub fn first_reason(figure: &Figure) -> Option<CheckResult> {
         detail: format!("{} of the {MIN_ROUNDS} rounds that an interval needs", figure.kept().count()),
         fix: None,
         essential: true,
-        cause: None,
+        ..Default::default()
     };
     let first = reason_for(verdict, &figure.checks);
     first.or_else(|| (verdict == Verdict::Unverified).then(unrecorded))
@@ -101,10 +107,9 @@ mod tests {
         figure.checks = vec![CheckResult {
             id: check.to_owned(),
             outcome,
-            detail: String::new(),
-            fix: None,
             essential: true,
             cause,
+            ..CheckResult::default()
         }];
         figure.verdict = Some(Verdict::of(&figure.checks));
         figure

@@ -5,6 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::explanation::Values;
+
 /// Fewer kept rounds than this give no 95 % interval for the median (order statistics: the range of 6
 /// observations covers the median with probability 1 - 2·2⁻⁶ = 96.9 %, that of 5 only with 93.8 %).
 pub const MIN_ROUNDS: usize = 6;
@@ -15,10 +17,13 @@ pub const ROUNDS: &str = "rounds";
 pub const PRECISION: &str = "precision";
 
 /// The answer of one check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// The condition held, and this was observed.
+    #[default]
     Pass,
     /// What the check reads could not be observed here.
     Unknown,
@@ -49,7 +54,7 @@ pub struct Cause {
 }
 
 /// One check applied to one figure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckResult {
     /// The check's stable name, which `truebench explain ID` takes.
     pub id: String,
@@ -66,6 +71,12 @@ pub struct CheckResult {
     /// Where the answer only passes on what is wrong with a figure that this one was computed from: the first cause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
+    /// Which of the check's cases it is.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub case: String,
+    /// What the case rests on.
+    #[serde(default, skip_serializing_if = "Values::is_empty")]
+    pub values: Values,
 }
 
 impl CheckResult {
@@ -132,7 +143,14 @@ mod tests {
     use super::*;
 
     fn check(outcome: Outcome, essential: bool) -> CheckResult {
-        CheckResult { id: "x".into(), outcome, detail: String::new(), fix: None, essential, cause: None }
+        CheckResult {
+            id: "x".into(),
+            outcome,
+            detail: String::new(),
+            fix: None,
+            essential,
+            ..Default::default()
+        }
     }
 
     #[test]

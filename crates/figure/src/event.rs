@@ -6,6 +6,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub enum Event {
+    /// A part of a run begins.
+    PartStarted {
+        /// Which it is, from 1.
+        number: usize,
+        /// How many parts the run has.
+        of: usize,
+        /// What it measures, for people.
+        title: String,
+        /// Seconds that it takes at most; `None` without a bound.
+        seconds: Option<f64>,
+        /// Seconds that the parts behind it take at most.
+        seconds_after: Option<f64>,
+    },
     /// A suite begins: how many figures and how many seconds it expects to take.
     SuiteStarted {
         /// The suite's name.
@@ -29,7 +42,7 @@ pub enum Event {
     },
     /// A round ended.
     RoundFinished {
-        /// The figure's id.
+        /// The figure's name, for people.
         figure: String,
         /// Its value in `unit`; `None` if it gave none.
         value: Option<f64>,

@@ -1,12 +1,14 @@
 //! A figure: one measured number with all that is needed to defend it.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::basis::Basis;
 use crate::check::{CheckResult, Verdict};
 use crate::conditions::Conditions;
-use crate::evidence::{Evidence, FactType, Key, Scope};
+use crate::evidence::{Evidence, FactType, Key, ROLE, Scope};
 use crate::explanation::Explanation;
 use crate::reading::Reading;
 use crate::series::{At, Distribution, Part, Timeline};
@@ -36,6 +38,17 @@ pub enum Status {
     Failed,
     /// The run was stopped before it had a round.
     Interrupted,
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Status::Measured => "measured",
+            Status::NotAvailable => "not available",
+            Status::Failed => "failed",
+            Status::Interrupted => "not reached",
+        })
+    }
 }
 
 /// A confidence interval.
@@ -225,6 +238,11 @@ impl Figure {
     /// Whether it has a value that means what its name says: measured, and not judged invalid.
     pub fn is_usable(&self) -> bool {
         self.value.is_some() && self.verdict != Some(Verdict::Invalid)
+    }
+
+    /// Whether it is a baseline or a control, which others are compared with.
+    pub fn is_control(&self) -> bool {
+        self.conditions.get(ROLE).is_some_and(|role| !role.is_empty())
     }
 
     /// Marks that its value follows from those of other figures.

@@ -77,6 +77,13 @@ pub fn decimals(value: f64, digits: usize) -> String {
     }
 }
 
+/// The shortest text that reads back as the same number, for programs.
+pub fn exact(value: f64) -> String {
+    // Not -0.
+    let value = value + 0.0;
+    if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value}") } else { format!("{value:?}") }
+}
+
 /// A share as a percentage: `2 %`, `12.5 %`, `0.03 %`.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
@@ -95,7 +102,7 @@ pub fn seconds(seconds: f64) -> String {
     match seconds.abs() {
         0.0 => "0 s".to_owned(),
         s if s < 1e-6 => format!("{} ns", number(seconds * 1e9)),
-        s if s < 1e-3 => format!("{} us", number(seconds * 1e6)),
+        s if s < 1e-3 => format!("{} µs", number(seconds * 1e6)),
         s if s < 1.0 => format!("{} ms", number(seconds * 1e3)),
         s if !(120.0..1e9).contains(&s) => format!("{} s", number(seconds)),
         s => {

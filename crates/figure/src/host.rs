@@ -3,6 +3,8 @@
 //! Sizes are bytes, frequencies MHz where named so. CPU numbers are the kernel's logical CPUs. A field that
 //! the machine did not show is a [`Reading::Unknown`] with the reason, or `None` where absence is ordinary.
 
+mod summary;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,6 @@
 //! Everything here is plain data or a pure function: this crate reads no file, no clock and no hardware.
 //! All other crates meet in these types.
 
-pub mod allocators;
 mod basis;
 pub mod causes;
 pub mod check;
@@ -14,22 +13,16 @@ pub mod cpulist;
 pub mod event;
 pub mod evidence;
 pub mod explanation;
-pub mod faults;
 mod figure;
 pub mod format;
 pub mod host;
-pub mod levers;
-pub mod loads;
-pub mod ranking;
 pub mod reading;
 pub mod record;
 pub mod room;
 pub mod secrets;
 pub mod series;
 pub mod stats;
-pub mod treatment;
 pub mod unit;
-pub mod walk;
 
 pub use basis::Basis;
 pub use check::{CheckResult, Outcome, Verdict};

@@ -7,9 +7,10 @@ use crate::explanation::Explanation;
 use crate::figure::Figure;
 use crate::format::plain;
 use crate::host::Machine;
+use crate::series::SeriesInfo;
 
 /// The version of the record format that this crate writes.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// What a run leaves: the machine, the figures and the findings. `truebench schema` prints its JSON Schema.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,6 +33,9 @@ pub struct Record {
     /// What watching the run cost it.
     #[serde(default)]
     pub observer: Observer,
+    /// What series of figures are called.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<SeriesInfo>,
     /// What was measured.
     pub figures: Vec<Figure>,
     /// What matters most, in order.

@@ -26,7 +26,7 @@ keys! {
     BUSY_CPUS: f64 = "audit.busy_cpus", "1", Round, "CPUs that were busy on average while a profile was taken.";
     OLD_PROFILER: bool = "audit.old_profiler", "", Figure, "Whether the profile may be of a Go before 1.18, by the names of its runtime.";
     NESTED: String = "audit.nested", "", Figure, "Functions that hold one another, each with its cumulative share; untrusted.";
-    BARE_SWITCH: f64 = "audit.bare_switch", "us", Round, "What a switch between two tasks without data takes in the same run.";
+    BARE_SWITCH: f64 = "audit.bare_switch", "µs", Round, "What a switch between two tasks without data takes in the same run.";
     RANDOM_LATENCY: f64 = "audit.random_latency", "ns", Round, "What a random walk through memory takes for a load in the same run.";
     GROWTH: f64 = "audit.growth", "1", Round, "The latency in the largest array over that in one of half the size.";
     CHANNELS_LOST: f64 = "audit.channels_lost", "1", Round, "Memory channels that are shown with a count below zero: they could not be read.";

@@ -143,7 +143,6 @@ keys! {
     PROFILE_LOST: f64 = "http.profile.lost", "1", Round, "Samples that Go says it lost.";
     PROFILE_SHARES: Vec<f64> = "http.profile.shares", "1", Round, "Shares of the CPU time by bucket, in the order of the table of buckets.";
     PROFILE_OTHER: String = "http.profile.other", "", Round, "The functions that are in no bucket, the most first, with their shares.";
-    PROFILE_CUMULATIVE: Vec<f64> = "http.profile.cumulative", "1", Round, "Cumulative shares of the functions of the study's table, in its order.";
     WATCH_COST: f64 = "http.watch.cost", "s", Round, "CPU time that watching took on the client's side.";
 }
 

@@ -329,9 +329,9 @@ keys! {
 
     // Page faults of a program that is watched.
     WATCHED: String = "watched", "", Condition, "The program whose faults these are, by the name of its process; untrusted. Rounds are moments of its life.";
-    MECHANISM: String = "mechanism", "", Condition, "By which mechanism the faults come about (a word of figure::faults::Mechanism).";
-    MANAGER: String = "manager", "", Condition, "Who manages the memory (a word of figure::faults::Manager); absent where it does not matter.";
-    MEMORY_KIND: String = "memory_kind", "", Condition, "Which memory the faults met (a word of figure::faults::Memory).";
+    MECHANISM: String = "mechanism", "", Condition, "By which mechanism the faults come about (a word of suites::faults::Mechanism).";
+    MANAGER: String = "manager", "", Condition, "Who manages the memory (a word of suites::faults::Manager); absent where it does not matter.";
+    MEMORY_KIND: String = "memory_kind", "", Condition, "Which memory the faults met (a word of suites::faults::Memory).";
     SITE_CALLS: String = "site.calls", "", Condition, "Functions that led to the faults, the innermost first; untrusted.";
     SITE_LINE: String = "site.line", "", Condition, "File and line in the source of the innermost function for which they are known; untrusted.";
     FAULT_FILE: String = "fault.file", "", Condition, "The file whose pages were faulted in; untrusted.";
@@ -368,7 +368,7 @@ keys! {
     BLOCK_MOST: f64 = "block.most", "B", Figure, "The largest of the blocks that were met.";
     BLOCK_FREED: f64 = "block.freed", "1", Figure, "Of such blocks the share that was freed while the program was watched.";
     BLOCK_AGE: f64 = "block.age", "s", Figure, "Time from the allocation of a block to a fault in it: the median.";
-    CALL: String = "call", "", Condition, "What a program asks of the kernel for its memory (a word of figure::faults::Call).";
+    CALL: String = "call", "", Condition, "What a program asks of the kernel for its memory (a word of suites::faults::Call).";
     CALL_VIA: String = "call.via", "", Condition, "Functions of the C library and of allocators between the call and the program's own code, the innermost first; untrusted.";
     CALL_COUNT: f64 = "call.count", "1", Figure, "Calls while they were counted.";
     CALL_BYTES: f64 = "call.bytes", "B/s", Figure, "Bytes that such calls were about, a second, as far as their sizes are known.";
@@ -397,21 +397,21 @@ keys! {
     INSTRUMENT_VERSION: String = "instrument.version", "", Figure, "What the other program calls itself; untrusted.";
     INSTRUMENT_ARRAY: f64 = "instrument.array_bytes", "B", Figure, "Size of each array of the other program, as it says itself; ours has the same, to within a block.";
 
-    // Levers tried on a program (faults --prove).
+    // Settings tried on a program (faults --prove).
     RATIO_BASE: String = "ratio.base", "", Condition, "The arm that such a ratio is to: an allocator's word, or base.";
     RATIO_CLOCK: String = "ratio.clock", "", Condition, "What a ratio of two arms whose rounds were interleaved is of: cpu (CPU time) or wall (time that passes).";
-    LEVER: String = "lever", "", Condition, "What was set to save page faults: the lever's word; base for nothing.";
-    LEVER_MANAGER: String = "lever.manager", "", Condition, "Whose lever it is: who manages the program's memory, as far as that was known beforehand.";
-    LEVER_ABOUT: String = "lever.about", "", Condition, "What the lever does.";
-    LEVER_ENVIRONMENT: String = "lever.environment", "", Condition, "The variables that set it for one run, as NAME=VALUE, what was set before among them.";
-    LEVER_CODE: String = "lever.code", "", Condition, "What to write into the program for good; empty if there is nothing but the variables.";
-    LEVER_PRICE: String = "lever.price", "", Condition, "What the lever costs.";
-    LEVER_BOUNDED: bool = "lever.bounded", "", Condition, "Whether what it keeps from the kernel has a bound, in bytes or in time.";
-    LEVER_CALLS: Vec<f64> = "lever.calls", "1", Figure, "Calls for memory in a start of their own, of the program and all that it started: mmap of no file, munmap, mremap, brk, madvise that gives back, madvise for huge pages, mprotect; for each second where the program was stopped.";
-    LEVER_CALLS_BASE: Vec<f64> = "lever.calls_base", "1", Figure, "The same of a start without a lever.";
-    LEVER_CALLS_AGAIN: Vec<f64> = "lever.calls_again", "1", Figure, "The same of a second one: what differs from start to start.";
-    LEVER_LOST: String = "lever.lost", "", Figure, "A program that was seen to run without the lever's variables; empty if all had them.";
-    LEVER_MANAGERS: String = "lever.managers_seen", "", Figure, "Who manages the memory of the processes that were seen in that start, by what they had mapped.";
+    SETTING: String = "setting", "", Condition, "What was set to save page faults: the setting's word; base for nothing.";
+    SETTING_MANAGER: String = "setting.manager", "", Condition, "Whose setting it is: who manages the program's memory, as far as that was known beforehand.";
+    SETTING_ABOUT: String = "setting.about", "", Condition, "What the setting does.";
+    SETTING_ENVIRONMENT: String = "setting.environment", "", Condition, "The variables that set it for one run, as NAME=VALUE, what was set before among them.";
+    SETTING_CODE: String = "setting.code", "", Condition, "What to write into the program for good; empty if there is nothing but the variables.";
+    SETTING_PRICE: String = "setting.price", "", Condition, "What the setting costs.";
+    SETTING_BOUNDED: bool = "setting.bounded", "", Condition, "Whether what it keeps from the kernel has a bound, in bytes or in time.";
+    SETTING_CALLS: Vec<f64> = "setting.calls", "1", Figure, "Calls for memory in a start of their own, of the program and all that it started: mmap of no file, munmap, mremap, brk, madvise that gives back, madvise for huge pages, mprotect; for each second where the program was stopped.";
+    SETTING_CALLS_BASE: Vec<f64> = "setting.calls_base", "1", Figure, "The same of a start without a setting.";
+    SETTING_CALLS_AGAIN: Vec<f64> = "setting.calls_again", "1", Figure, "The same of a second one: what differs from start to start.";
+    SETTING_LOST: String = "setting.lost", "", Figure, "A program that was seen to run without the setting's variables; empty if all had them.";
+    SETTING_MANAGERS: String = "setting.managers_seen", "", Figure, "Who manages the memory of the processes that were seen in that start, by what they had mapped.";
     RATE_TIME: f64 = "rate.time", "s", Condition, "How long a start is watched at most, where the program does not end by itself and its rates are compared.";
     RATE_SECONDS: f64 = "rate.seconds", "s", Round, "The time that the rates of the round are of: the last of the start.";
     RATE_STEADY: bool = "rate.steady", "", Round, "Whether the rates were steady in it, or the time was over before.";

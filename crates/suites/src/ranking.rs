@@ -5,8 +5,8 @@
 //! there are no groups of ties: each has the best and the worst rank that it may have.
 
 use crate::allocators::{DIRECT, Kind, OVERHEAD, PAIR, STEADY, Team, find, is_allocator};
-use crate::evidence::{ALLOCATOR, QUANTITY, TEAM};
-use crate::{Figure, Record, Verdict, stats};
+use figure::evidence::{ALLOCATOR, QUANTITY, TEAM};
+use figure::{Figure, Record, Verdict, stats};
 
 /// An allocator among those that the same team measured.
 #[derive(Clone, Debug)]
@@ -148,15 +148,15 @@ pub fn wasted(overhead: f64) -> f64 {
 #[cfg(test)]
 mod unit {
     use super::*;
-    use crate::evidence::{HARNESS, THREADS};
-    use crate::{Better, Evidence, Round, Unit};
+    use figure::evidence::{HARNESS, THREADS};
+    use figure::{Better, Evidence, Round, Unit};
 
     /// Steady, pair and overhead of an allocator.
     fn figures(name: &str, times: [f64; 6], memory: f64) -> Vec<Figure> {
         let figure = |quantity: &str, values: &[f64]| {
             let id = format!("alloc.{quantity}.{name}.t1");
             let mut figure = Figure::planned(id, "alloc", name, Unit::of("ns/pair"), Better::Lower);
-            figure.conditions = crate::Conditions::default()
+            figure.conditions = figure::Conditions::default()
                 .with(QUANTITY, quantity.to_owned())
                 .with(ALLOCATOR, name.to_owned())
                 .with(TEAM, "t1".to_owned())
@@ -179,9 +179,9 @@ mod unit {
     fn record(figures: Vec<Vec<Figure>>) -> Record {
         let figures = figures.concat();
         serde_json::from_value(serde_json::json!({
-            "schema": crate::record::SCHEMA,
+            "schema": figure::record::SCHEMA,
             "tool": {"name": "t", "version": "1", "build": "b", "simd": "s"},
-            "machine": crate::Machine::default(),
+            "machine": figure::Machine::default(),
             "started": "", "duration": 1.0, "command": [], "interrupted": null,
             "observer": {"draws": 0, "seconds": 0.0, "events_dropped": 0},
             "figures": figures, "findings": [],

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::evidence::*;
-use crate::series::CoordinateValue;
-use crate::{Figure, Record};
+use figure::evidence::*;
+use figure::series::CoordinateValue;
+use figure::{Figure, Record};
 
 /// The figures of one arm, in the order of the steps.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! The search for the largest rate that holds a latency: what was tried, and what came of it. Pure.
 
 use super::bound::{Bound, FULL};
-use crate::evidence::http as key;
-use crate::{Evidence, format, stats};
+use figure::evidence::http as key;
+use figure::{Evidence, format, stats};
 
 /// A window of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]

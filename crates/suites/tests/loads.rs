@@ -2,8 +2,8 @@
 
 use figure::evidence::ROLE;
 use figure::evidence::http::*;
-use figure::loads::{self, Bound, Quantity, STUDY_ROWS, Try, memory_of, sampling_error, summary, tries};
 use figure::{Better, Conditions, Evidence, Figure, Machine, Reading, Record, Round, Tool, Unit};
+use suites::loads::{self, Bound, Quantity, Try, memory_of, sampling_error, summary, tries};
 
 const MIB: f64 = 1_048_576.0;
 
@@ -200,6 +200,7 @@ fn record(figures: Vec<Figure>) -> Record {
         observer: Default::default(),
         figures,
         findings: Vec::new(),
+        series: Vec::new(),
     }
 }
 
@@ -258,12 +259,4 @@ fn the_spread_of_a_share_is_known() {
     // 4 CPUs for 10 s: 4000 samples, 0.8 points.
     assert!((sampling_error(0.5, 4000.0) - 0.0079).abs() < 1e-4);
     assert_eq!([sampling_error(0.0, 10.0), sampling_error(1.0, 10.0)], [0.0, 0.0]);
-}
-
-#[test]
-fn the_studys_rows_are_named_once() {
-    let mut names = STUDY_ROWS.map(|row| row.name).to_vec();
-    names.sort_unstable();
-    names.dedup();
-    assert_eq!(names.len(), STUDY_ROWS.len());
 }

@@ -1,10 +1,10 @@
 //! HTTP loads as a record holds them: each server under each load, with all that follows from its rounds. For whoever computes, judges
 //! or shows it. Pure.
 
-use crate::evidence::audit::TOOL;
-use crate::evidence::{FactType, Key, ROLE, http as key};
-use crate::stats::{self, Ratio};
-use crate::{Figure, Reading, Record, Verdict};
+use figure::evidence::audit::TOOL;
+use figure::evidence::{FactType, Key, ROLE, http as key};
+use figure::stats::{self, Ratio};
+use figure::{Figure, Reading, Record, Verdict};
 
 mod bound;
 mod limit;
@@ -242,37 +242,3 @@ pub fn is_ceiling(figure: &Figure) -> bool {
 pub fn sampling_error(share: f64, samples: f64) -> f64 {
     (share * (1.0 - share) / samples.max(1.0)).max(0.0).sqrt()
 }
-
-/// A row of the study's table of functions.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StudyRow {
-    /// The function, as the study wrote it; in the order of [`key::PROFILE_CUMULATIVE`].
-    pub name: &'static str,
-    /// Its cumulative share in the study's profiles of [`STUDY_SERVER`] (Go 1.16, 40 CPUs), at [`STUDY_CONNECTIONS`]; `None` where it was
-    /// not among the ten of most.
-    pub study: [Option<f64>; 3],
-}
-
-/// The server that the study profiled.
-pub const STUDY_SERVER: &str = "fasthttp";
-/// The numbers of connections of its table.
-pub const STUDY_CONNECTIONS: [f64; 3] = [200.0, 8000.0, 16000.0];
-
-const fn row(name: &'static str, study: [Option<f64>; 3]) -> StudyRow {
-    StudyRow { name, study }
-}
-
-/// The study's table.
-pub const STUDY_ROWS: [StudyRow; 11] = [
-    row("net/http conn.serve", [None; 3]),
-    row("fasthttp workerPool.workerFunc", [Some(0.6369), Some(0.5979), Some(0.4397)]),
-    row("fasthttp Server.serveConn", [Some(0.6369), Some(0.5976), Some(0.4367)]),
-    row("gnet eventloop", [None; 3]),
-    row("syscall.Syscall", [Some(0.5604), Some(0.5218), Some(0.4070)]),
-    row("bufio.Writer.Flush", [Some(0.3791), Some(0.3461), None]),
-    row("runtime.mcall", [None, Some(0.4013), Some(0.5574)]),
-    row("runtime.schedule", [None, Some(0.3980), Some(0.5560)]),
-    row("runtime.findRunnable", [None, Some(0.3888), Some(0.5548)]),
-    row("runtime.netpoll", [None, None, Some(0.4635)]),
-    row("runtime.epollwait", [None, None, Some(0.4617)]),
-];

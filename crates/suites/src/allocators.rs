@@ -1,7 +1,7 @@
 //! The words by which figures of allocators are told apart, for those that write them and those that read them. Pure.
 
-use crate::evidence::{ALLOCATOR, HARNESS, QUANTITY, TEAM};
-use crate::{Figure, Record};
+use figure::evidence::{ALLOCATOR, HARNESS, QUANTITY, TEAM};
+use figure::{Figure, Record};
 
 /// [`QUANTITY`]: time of a pair of malloc and free, harness included.
 pub const STEADY: &str = "steady";

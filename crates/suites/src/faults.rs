@@ -33,6 +33,12 @@ macro_rules! words {
                 f.write_str(self.word())
             }
         }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.word())
+            }
+        }
     };
 }
 
@@ -65,7 +71,7 @@ words! {
 }
 
 words! {
-    /// Who manages memory: whose behaviour it is that causes the faults, and whose levers help.
+    /// Who manages memory: whose behaviour it is that causes the faults, and whose settings help.
     Manager {
         /// The GNU C library's malloc.
         Glibc = "glibc", "glibc's malloc";

@@ -1,7 +1,7 @@
 //! What connections add to a server's memory. Pure.
 
-use crate::evidence::http as key;
-use crate::{Figure, Reading, format, stats};
+use figure::evidence::http as key;
+use figure::{Figure, Reading, format, stats};
 
 /// The least that connections must have added to a server's memory for it to be divided by them, as a share of what it had before. That
 /// is another by some per cent at each start, which no round of one start shows: of 50 connections of net/http three starts of 14 MB told 4.1,

@@ -3,12 +3,12 @@
 //! Load that both arms share does not decide between them. Three things must be in evidence: the rounds were interleaved; others took
 //! as much in the one arm as in the other; and the ratio lies beyond whatever that load could have done, had it struck one arm alone.
 
-use crate::evidence::{
+use figure::evidence::{
     CANARY_BEFORE, COPY_SYSTEM, COPY_USER, CPU_FOREIGN, CPU_SIBLING, CPU_STEAL, CPUS, Key, OFF_CPU_WORST,
     RATE_TIME, RATIO_CLOCK, TEST_CLASS, THREADS, TIMELESS,
 };
-use crate::stats::{self, Ratio, median, median_interval};
-use crate::{CheckResult, Figure, Machine, Outcome, Reading, Verdict};
+use figure::stats::{self, Ratio, median, median_interval};
+use figure::{CheckResult, Figure, Machine, Outcome, Reading, Verdict};
 
 /// A check of what changes how long something takes and nothing else.
 #[derive(Clone, Copy, Debug)]
@@ -197,7 +197,7 @@ fn decide(
     };
     let speed = |rounds: &[Disturbed]| median(&rounds.iter().map(|round| round.speed).collect::<Vec<f64>>());
     let Some(slowdown) = most(&of).zip(most(&to)).map(|(of, to)| of.max(to)) else {
-        return Direction::Unknown(format!("fewer than {} rounds", crate::check::MIN_ROUNDS));
+        return Direction::Unknown(format!("fewer than {} rounds", figure::check::MIN_ROUNDS));
     };
     let speeds = speed(&of).zip(speed(&to)).map_or(1.0, |(of, to)| (of / to).max(to / of));
     let cpus = [&of, &to].map(|rounds| median(&taken(rounds)).unwrap_or(0.0));

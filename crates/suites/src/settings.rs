@@ -1,23 +1,23 @@
-//! Levers that were tried on a program: whether each took, and whether it helps. Pure.
+//! Settings that were tried on a program: whether each took, and whether it helps. Pure.
 //!
-//! Starts are interleaved, so that a lever is compared with none by the ratios of their rounds. CPU time comes first: a lever that
-//! only saves page faults is no help. Whether a lever took is told by what the program asked the kernel for, not by a variable that
+//! Starts are interleaved, so that a setting is compared with none by the ratios of their rounds. CPU time comes first: a setting that
+//! only saves page faults is no help. Whether a setting took is told by what the program asked the kernel for, not by a variable that
 //! was set.
 
-use crate::evidence::{
-    COPY_SYSTEM, FAULT_MAJOR, FAULT_MINOR, Key, LEVER, LEVER_BOUNDED, LEVER_CALLS, LEVER_CALLS_AGAIN,
-    LEVER_CALLS_BASE, LEVER_LOST, LEVER_MANAGER, LEVER_MANAGERS, LIBRARY, PROGRAM_PEAK, PROGRAM_WALL,
-    RATE_FAULTS, RATE_RESIDENT, RATE_SYSTEM, RATE_TIME,
-};
 use crate::faults::Manager;
-use crate::stats::{self, Ratio};
 use crate::treatment::{self, Clock, Direction, Standing};
-use crate::{Figure, Machine, Reading, Record};
+use figure::evidence::{
+    COPY_SYSTEM, FAULT_MAJOR, FAULT_MINOR, Key, LIBRARY, PROGRAM_PEAK, PROGRAM_WALL, RATE_FAULTS,
+    RATE_RESIDENT, RATE_SYSTEM, RATE_TIME, SETTING, SETTING_BOUNDED, SETTING_CALLS, SETTING_CALLS_AGAIN,
+    SETTING_CALLS_BASE, SETTING_LOST, SETTING_MANAGER, SETTING_MANAGERS,
+};
+use figure::stats::{self, Ratio};
+use figure::{Figure, Machine, Reading, Record};
 
-/// [`LEVER`] of the arm without one.
+/// [`SETTING`] of the arm without one.
 pub const BASE: &str = "base";
 
-/// What [`LEVER_CALLS`] counts, in this order.
+/// What [`SETTING_CALLS`] counts, in this order.
 pub const CALLS: [&str; 7] =
     ["mmap", "munmap", "mremap", "brk", "madvise (given back)", "madvise (huge pages)", "mprotect"];
 /// The one of these that a program makes only if it was told to: any of them tells.
@@ -99,7 +99,7 @@ pub fn is_rate(figure: &Figure) -> bool {
     figure.conditions.get(RATE_TIME).is_some()
 }
 
-/// Whether a lever took.
+/// Whether a setting took.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Took {
     /// It did: what changed.
@@ -112,7 +112,7 @@ pub enum Took {
     Unknown(String),
 }
 
-/// What a lever does for a program.
+/// What a setting does for a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
     /// Less CPU time, or as much and less time.
@@ -140,7 +140,7 @@ impl Effect {
     }
 }
 
-/// A lever that was tried.
+/// A setting that was tried.
 #[derive(Clone, Debug)]
 pub struct Arm<'a> {
     /// Its word.
@@ -162,7 +162,7 @@ pub struct Arm<'a> {
 }
 
 impl Arm<'_> {
-    /// The ratio of a quantity to that without a lever.
+    /// The ratio of a quantity to that without a setting.
     pub fn ratio(&self, quantity: Quantity) -> Option<Ratio> {
         Quantity::ALL.iter().position(|one| *one == quantity).and_then(|index| self.ratios[index])
     }
@@ -181,18 +181,18 @@ impl Arm<'_> {
 /// All that was tried on a program.
 #[derive(Clone, Debug)]
 pub struct Trial<'a> {
-    /// Without a lever.
+    /// Without a setting.
     pub base: &'a Figure,
     /// With each, in the record's order.
     pub arms: Vec<Arm<'a>>,
 }
 
-/// What a record holds of levers; `None` without one that can be compared.
+/// What a record holds of settings; `None` without one that can be compared.
 pub fn trial(record: &Record) -> Option<Trial<'_>> {
     let measured = |figure: &&Figure| {
-        figure.derived_from.is_empty() && figure.value.is_some() && figure.conditions.get(LEVER).is_some()
+        figure.derived_from.is_empty() && figure.value.is_some() && figure.conditions.get(SETTING).is_some()
     };
-    let of = |figure: &Figure| figure.conditions.get(LEVER).unwrap_or_default();
+    let of = |figure: &Figure| figure.conditions.get(SETTING).unwrap_or_default();
     let base = record.figures.iter().filter(measured).find(|figure| of(figure) == BASE)?;
     let others = record.figures.iter().filter(measured).filter(|figure| of(figure) != BASE);
     let arms: Vec<Arm> = others.map(|figure| arm(figure, base, &record.machine)).collect();
@@ -213,19 +213,19 @@ fn arm<'a>(figure: &'a Figure, base: &'a Figure, machine: &Machine) -> Arm<'a> {
     let is_disturbed = standing > Standing::Sound && !is_sure;
     let effect = match took {
         _ if is_disturbed => None,
-        // Of CPU time alone: how long it waited for a CPU is no matter of the lever.
+        // Of CPU time alone: how long it waited for a CPU is no matter of the setting.
         Took::Yes(_) | Took::Unknown(_) if is_sure => effect(ratios[0], None),
         Took::Yes(_) | Took::Unknown(_) => effect(ratios[0], ratios[2]),
         Took::Unchanged(_) | Took::No(_) => None,
     };
     Arm {
-        name: figure.conditions.get(LEVER).unwrap_or_default(),
+        name: figure.conditions.get(SETTING).unwrap_or_default(),
         figure,
         took,
         is_disturbed,
         direction,
         effect,
-        is_bounded: figure.conditions.get(LEVER_BOUNDED).unwrap_or(false),
+        is_bounded: figure.conditions.get(SETTING_BOUNDED).unwrap_or(false),
         ratios,
     }
 }
@@ -254,7 +254,7 @@ fn effect(cpu: Option<Ratio>, wall: Option<Ratio>) -> Option<Effect> {
     })
 }
 
-/// Whether a lever took, by what the program asked the kernel for in a start of its own, with the lever and without.
+/// Whether a setting took, by what the program asked the kernel for in a start of its own, with the setting and without.
 pub fn took(figure: &Figure, base: &Figure) -> Took {
     if let Reading::Value(library) = figure.evidence.get(LIBRARY) {
         return Took::Yes(format!("{library} served it"));
@@ -269,7 +269,7 @@ pub fn took(figure: &Figure, base: &Figure) -> Took {
     if let Some(ratio) = faults.filter(|_| by >= FEW_FAULTS) {
         return Took::Yes(format!("{:.3}x the page faults", ratio.value));
     }
-    let lost = figure.evidence.get(LEVER_LOST).into_value().filter(|lost| !lost.is_empty());
+    let lost = figure.evidence.get(SETTING_LOST).into_value().filter(|lost| !lost.is_empty());
     if let Some(lost) = lost {
         return Took::No(format!("{lost} ran without the variable: was its environment cleared?"));
     }
@@ -286,15 +286,15 @@ pub fn took(figure: &Figure, base: &Figure) -> Took {
     }
 }
 
-/// Why the lever is nobody's: others manage the memory of all processes that were seen.
+/// Why the setting is nobody's: others manage the memory of all processes that were seen.
 fn managed_by_another(figure: &Figure) -> Option<String> {
-    let manager = figure.conditions.get(LEVER_MANAGER)?;
-    let seen = figure.evidence.get(LEVER_MANAGERS).into_value().filter(|seen| !seen.is_empty())?;
+    let manager = figure.conditions.get(SETTING_MANAGER)?;
+    let seen = figure.evidence.get(SETTING_MANAGERS).into_value().filter(|seen| !seen.is_empty())?;
     let told = |word: &str| Manager::of(word).map_or("something unknown", Manager::description);
     let others: Vec<&str> = seen.split(", ").collect();
     (!others.contains(&manager.as_str())).then(|| {
         let names: Vec<&str> = others.iter().map(|word| told(word)).collect();
-        format!("memory is managed by {}, and this is a lever of {}", names.join(" and "), told(&manager))
+        format!("memory is managed by {}, and this is a setting of {}", names.join(" and "), told(&manager))
     })
 }
 
@@ -304,10 +304,10 @@ fn calls(figure: &Figure) -> Result<Option<String>, String> {
         Reading::Value(calls) => Ok(calls),
         Reading::Unknown(reason) => Err(reason),
     };
-    let (own, before) = (of(LEVER_CALLS)?, of(LEVER_CALLS_BASE)?);
-    let again = of(LEVER_CALLS_AGAIN)?;
+    let (own, before) = (of(SETTING_CALLS)?, of(SETTING_CALLS_BASE)?);
+    let again = of(SETTING_CALLS_AGAIN)?;
     let share = if is_rate(figure) { SAME_RATE } else { SAME_CALLS };
-    // Where two starts make the same calls, one for one, whatever differs with the lever is the lever's.
+    // Where two starts make the same calls, one for one, whatever differs with the setting is the setting's.
     let (few, share) = match before == again && !is_rate(figure) {
         true => (ONE_CALL, 0.0),
         false => (FEW_CALLS, share),
@@ -328,20 +328,20 @@ fn calls(figure: &Figure) -> Result<Option<String>, String> {
 #[cfg(test)]
 mod unit {
     use super::*;
-    use crate::{Better, Conditions, Evidence, Round, Unit};
+    use figure::{Better, Conditions, Evidence, Round, Unit};
 
     /// Eight rounds: CPU, wall, faults; calls of munmap.
     fn arm_of(name: &str, cpu: [f64; 8], wall: f64, faults: f64, munmap: f64) -> Figure {
         let mut figure =
             Figure::planned(format!("faults.prove.cpu.{name}"), "faults", name, Unit::SECONDS, Better::Lower);
         figure.conditions =
-            Conditions::default().with(LEVER, name.to_owned()).with(LEVER_MANAGER, "glibc".to_owned());
+            Conditions::default().with(SETTING, name.to_owned()).with(SETTING_MANAGER, "glibc".to_owned());
         let mut calls = vec![0.0; CALLS.len()];
         calls[1] = munmap;
-        figure.evidence.put(LEVER_CALLS, calls.clone());
+        figure.evidence.put(SETTING_CALLS, calls.clone());
         calls[1] = 600.0;
-        figure.evidence.put(LEVER_CALLS_BASE, calls.clone());
-        figure.evidence.put(LEVER_CALLS_AGAIN, calls);
+        figure.evidence.put(SETTING_CALLS_BASE, calls.clone());
+        figure.evidence.put(SETTING_CALLS_AGAIN, calls);
         for cpu in cpu {
             let mut evidence = Evidence::default();
             evidence.put(PROGRAM_WALL, wall);
@@ -410,28 +410,28 @@ mod unit {
         // One call for huge pages tells, since nobody makes it unasked.
         let mut huge = vec![0.0; CALLS.len()];
         (huge[1], huge[HUGE]) = (600.0, 1.0);
-        same.evidence.put(LEVER_CALLS, huge);
+        same.evidence.put(SETTING_CALLS, huge);
         assert!(matches!(took_of(&same), Took::Yes(_)));
 
         let mut other = arm_of("a", around(1.0), 1.0, 1000.0, 600.0);
-        other.evidence.put(LEVER_MANAGERS, "jemalloc".to_owned());
+        other.evidence.put(SETTING_MANAGERS, "jemalloc".to_owned());
         assert!(matches!(took_of(&other), Took::No(cause) if cause.contains("managed by jemalloc")));
-        other.evidence.put(LEVER_LOST, "/bin/true".to_owned());
+        other.evidence.put(SETTING_LOST, "/bin/true".to_owned());
         assert!(matches!(took_of(&other), Took::No(cause) if cause.contains("/bin/true ran without")));
 
         let mut blind = arm_of("a", around(0.3), 0.3, 1000.0, 6.0);
-        blind.evidence.put_unknown(LEVER_CALLS, "no seccomp");
+        blind.evidence.put_unknown(SETTING_CALLS, "no seccomp");
         assert_eq!(took_of(&blind), Took::Unknown("no seccomp".into()));
         assert_eq!(effect_of(&blind), Some(Effect::Helps), "measured all the same");
     }
 
     #[test]
-    fn what_differs_without_a_lever_is_no_proof() {
+    fn what_differs_without_a_setting_is_no_proof() {
         let mut arm = arm_of("a", around(1.0), 1.0, 1000.0, 420.0);
         assert!(matches!(took(&arm, &base()), Took::Yes(_)), "call by call");
         let mut again = vec![0.0; CALLS.len()];
         again[1] = 500.0;
-        arm.evidence.put(LEVER_CALLS_AGAIN, again);
+        arm.evidence.put(SETTING_CALLS_AGAIN, again);
         assert!(matches!(took(&arm, &base()), Took::Unchanged(_)));
     }
 }

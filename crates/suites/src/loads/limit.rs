@@ -2,8 +2,8 @@
 
 use super::bound::{Bound, FULL, HEADROOM, server_used};
 use super::{CLOSED, Load, SLO, is_ceiling, search};
-use crate::evidence::{Key, http as key};
-use crate::{Figure, stats};
+use figure::evidence::{Key, http as key};
+use figure::{Figure, stats};
 
 /// A rate this near to what the client reaches with the null responder is the client's.
 const CEILING: f64 = 1.1;

@@ -1,7 +1,7 @@
 //! Who can bound a load, and how much of its CPUs' time a server used. Pure.
 
-use crate::evidence::{Key, http as key};
-use crate::{CpuList, Figure, Reading};
+use figure::evidence::{Key, http as key};
+use figure::{CpuList, Figure, Reading};
 
 /// From this share of a CPU on a thread is at its limit (locust warns of its own at 90 %: locust #1161).
 pub const FULL: f64 = 0.90;
