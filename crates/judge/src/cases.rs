@@ -2,9 +2,21 @@
 //!
 //! The wording has up to three lines: the claim, the evidence, and what to do behind `$ `.
 
+#![allow(clippy::enum_variant_names, reason = "a record has the name of the case alone, without its enum")]
+
+mod alloc;
+mod arrays;
 mod audit;
+mod cpus;
+pub(crate) mod faults;
 mod general;
+pub(crate) mod http;
+mod loads;
 mod memory;
+mod rounds;
+pub(crate) mod system;
+mod texts;
+pub(crate) mod topology;
 
 use derive_more::{Display, From};
 use figure::explanation::{Explanation, Severity, Values};
@@ -12,24 +24,58 @@ use serde::Serialize;
 use serde_json::Value;
 use strum::VariantNames;
 
+pub(crate) use alloc::{Alloc, Rated};
+pub(crate) use arrays::{ArmLoad, Arrays, Difference, Gaps, Injection, Traffic};
 pub(crate) use audit::Audit;
+pub(crate) use cpus::{CoreKind, CoreLayout, CoreLoad, Cpus};
+pub(crate) use faults::Faults;
 pub(crate) use general::General;
-pub(crate) use memory::Memory;
+pub(crate) use http::Http;
+pub(crate) use loads::{Interface, Kind, Loads, Queue, Unequal};
+pub(crate) use memory::{Baseline, LevelEffect, Memory, MixRate};
+pub(crate) use rounds::{FaultCount, Rounds};
+pub(crate) use system::System;
+pub(crate) use texts::{Runs, Texts};
+pub(crate) use topology::{
+    Blocks, Class, Gap, KneePlace, Limit, Measure, PairsOfClass, RemoteCell, Topology, Walks,
+};
 
 /// What a rule found.
 #[derive(Clone, Debug, PartialEq, Serialize, Display, From)]
 #[serde(untagged)]
 pub enum Case {
+    Alloc(Alloc),
+    Arrays(Arrays),
     Audit(Audit),
+    Faults(Faults),
+    Cpus(Cpus),
     General(General),
+    Http(Http),
     Memory(Memory),
-    /// A rule that has no case yet.
-    Text(String),
+    System(System),
+    Topology(Topology),
+    Rounds(Rounds),
+    Loads(Loads),
+    Texts(Texts),
 }
 
 /// The names of all cases, by suite.
 pub fn names() -> Vec<(&'static str, &'static [&'static str])> {
-    vec![("audit", Audit::VARIANTS), ("general", General::VARIANTS), ("memory", Memory::VARIANTS)]
+    vec![
+        ("alloc", Alloc::VARIANTS),
+        ("audit", Audit::VARIANTS),
+        ("faults", Faults::VARIANTS),
+        ("general", General::VARIANTS),
+        ("http", Http::VARIANTS),
+        ("memory", Memory::VARIANTS),
+        ("system", System::VARIANTS),
+        ("topology", Topology::VARIANTS),
+        ("cpus", Cpus::VARIANTS),
+        ("rounds", Rounds::VARIANTS),
+        ("arrays", Arrays::VARIANTS),
+        ("loads", Loads::VARIANTS),
+        ("texts", Texts::VARIANTS),
+    ]
 }
 
 impl Case {

@@ -5,8 +5,9 @@ use figure::evidence::{
     ARRAY_BYTES, COPIES, COPY_SYSTEM, COPY_USER, CPUS, FactType, HOP_WAY, Key, NOISE, PRICE_CLOCK,
     TEST_CLASS, THREADS, TIMELESS, TRAFFIC_PART, WAKER_BUSY, WATCHED, WORKING_SET,
 };
-use figure::{CheckResult, CpuList, Figure, Machine, Outcome, Reading, Record, stats};
+use figure::{CheckResult, CpuList, Figure, Machine, Outcome, Reading, Record, Severity, stats};
 
+use crate::cases::{Case, General};
 use crate::load;
 
 /// What a check looks at: a figure within its record.
@@ -91,10 +92,8 @@ pub struct Check {
 pub struct Answer {
     /// Pass, warn, fail, unknown.
     pub outcome: Outcome,
-    /// What was seen, with numbers; or why nothing could be seen.
-    pub detail: String,
-    /// What to do about it.
-    pub fix: Option<String>,
+    /// What was observed, with its values, or why nothing could be; and what to do about it.
+    pub case: Case,
     /// How much of the figure this is about, as a share of it: time lost, or how far it is off. `None` where no number says so.
     pub share: Option<f64>,
     /// What is wrong with another figure, where the answer only passes that on.
@@ -102,30 +101,47 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// An answer of this outcome. The fix is kept where there is something to fix.
-    pub fn of(outcome: Outcome, detail: impl Into<String>, fix: impl Into<String>) -> Self {
-        let fix = matches!(outcome, Outcome::Warn | Outcome::Fail).then(|| fix.into());
-        Answer { outcome, detail: detail.into(), fix, share: None, cause: None }
+    /// An answer of this outcome.
+    pub fn of(outcome: Outcome, case: impl Into<Case>) -> Self {
+        Answer { outcome, case: case.into(), share: None, cause: None }
     }
 
     /// The condition held.
-    pub fn pass(detail: impl Into<String>) -> Self {
-        Answer::of(Outcome::Pass, detail, "")
+    pub fn pass(case: impl Into<Case>) -> Self {
+        Answer::of(Outcome::Pass, case)
     }
 
     /// It could not be observed.
     pub fn unknown(reason: impl Into<String>) -> Self {
-        Answer::of(Outcome::Unknown, reason, "")
+        Answer::of(Outcome::Unknown, General::Unknown { reason: reason.into() })
     }
 
     /// The condition was disturbed.
-    pub fn warn(detail: impl Into<String>, fix: impl Into<String>) -> Self {
-        Answer::of(Outcome::Warn, detail, fix)
+    pub fn warn(case: impl Into<Case>) -> Self {
+        Answer::of(Outcome::Warn, case)
     }
 
     /// The condition did not hold.
-    pub fn fail(detail: impl Into<String>, fix: impl Into<String>) -> Self {
-        Answer::of(Outcome::Fail, detail, fix)
+    pub fn fail(case: impl Into<Case>) -> Self {
+        Answer::of(Outcome::Fail, case)
+    }
+
+    /// As the result of a check. What to do is kept where it keeps the figure from being valid.
+    pub fn result(self, id: &str, essential: bool) -> CheckResult {
+        let worded = self.case.explanation(id, Severity::Note, Vec::new());
+        let detail: Vec<String> = [Some(worded.claim), worded.evidence].into_iter().flatten().collect();
+        let mut result = CheckResult {
+            id: id.to_owned(),
+            outcome: self.outcome,
+            detail: detail.join("; "),
+            fix: worded.fix,
+            essential,
+            cause: self.cause,
+            case: worded.case,
+            values: worded.values,
+        };
+        result.fix = result.fix.take().filter(|_| result.is_reason());
+        result
     }
 }
 
@@ -151,8 +167,8 @@ impl Levels {
     }
 
     /// What `value` amounts to, as an answer.
-    pub fn answer(&self, value: f64, detail: impl Into<String>, fix: impl Into<String>) -> Answer {
-        Answer { share: Some(value), ..Answer::of(self.outcome(value), detail, fix) }
+    pub fn answer(&self, value: f64, case: impl Into<Case>) -> Answer {
+        Answer { share: Some(value), ..Answer::of(self.outcome(value), case) }
     }
 }
 
@@ -192,15 +208,8 @@ impl Check {
             return None;
         }
         let answer = (self.rule)(subject);
-        let result = CheckResult {
-            id: self.id.to_owned(),
-            outcome: answer.outcome,
-            detail: answer.detail,
-            fix: answer.fix,
-            essential: (self.essential)(subject),
-            cause: answer.cause,
-        };
-        Some((result, answer.share))
+        let share = answer.share;
+        Some((answer.result(self.id, (self.essential)(subject)), share))
     }
 }
 

@@ -16,12 +16,11 @@ mod copies;
 pub(crate) mod cores;
 mod counted;
 mod edge;
-pub(crate) mod fault;
 mod http;
-mod in_flight;
+pub(crate) mod in_flight;
 mod level;
-mod lever;
 pub(crate) mod loaded;
+pub(crate) mod mechanism;
 mod mix;
 mod noise;
 mod numa;
@@ -34,18 +33,20 @@ mod program;
 mod repeated;
 mod scaling;
 mod second_instrument;
+mod setting;
 mod surroundings;
 mod switch;
 mod walk;
 mod write_allocate;
 
-use figure::{Explanation, Figure, Outcome, Record, Severity, Verdict, format};
+use figure::{Explanation, Figure, Outcome, Record, Severity, Verdict};
 
 use crate::audited::is_audited;
 use crate::cases::{Case, General};
 use crate::check::Subject;
-use crate::relations::traffic::{StorePair, traffic};
-use crate::values::Amount;
+use crate::relations::partner::{is_headline, same_arrays, same_setting};
+use crate::relations::traffic::{StorePair, per_counted, traffic};
+use crate::values::{Amount, Cited};
 
 /// A rule: one case of a figure, if its predicate holds.
 #[derive(Debug)]
@@ -58,31 +59,26 @@ pub struct Rule {
 
 /// The rules, the most specific first.
 pub const RULES: &[&Rule] = &[
-    &fault::RULE,
+    &mechanism::RULE,
     &switch::FREE,
     &switch::PINNED,
     &switch::COST,
-    &switch::WAYS,
-    &switch::WAKES,
+    &switch::WAKE_UP,
     &noise::LOST,
     &noise::SHORT,
     &noise::LONGEST,
-    &cores::PAIRS,
-    &cores::CLASSES,
+    &cores::RULE,
     &c2c::RULE,
     &c2c::STATES,
     &alignment::MISALIGNED,
     &alignment::ALIASED,
-    &allocators::PAIR,
-    &allocators::PLACES,
+    &allocators::PLACEMENT,
     &allocators::OVERHEAD,
     &allocators::RETAINS,
-    &allocators::IN_KERNEL,
-    &allocators::STEADY,
+    &allocators::KERNEL,
+    &allocators::LOAD,
     &allocators::CALLS,
-    &prices::PARTS,
-    &prices::CROWD,
-    &prices::FILES,
+    &prices::RULE,
     &repeated::RULE,
     &numa::RULE,
     &counted::RULE,
@@ -95,26 +91,21 @@ pub const RULES: &[&Rule] = &[
     &mix::RULE,
     &one_way::RULE,
     &by_mix::RULE,
-    &by_mix::TRIAD,
     &loaded::RULE,
-    &loaded::SHAPE,
     &edge::RULE,
     &level::RULE,
     &page_walks::RULE,
     &copies::RULE,
     &page_cache::RULE,
-    &lever::RULE,
-    &lever::FOLLOWS,
+    &setting::RULE,
     &program::RULE,
     &walk::RULE,
     &surroundings::RULE,
-    &http::RATE_BOUND,
+    &http::LIMIT,
     &http::COST,
-    &http::LITTLES_LAW,
+    &http::LATENCY,
     &http::GOROUTINES,
     &http::MEMORY,
-    &http::WAITS,
-    &http::OPEN,
 ];
 
 /// Sentences for one figure, at most: more is not read.
@@ -182,39 +173,41 @@ fn unexplained(figure: &Figure) -> General {
     General::Unexplained { ruled_out: suspects.collect() }
 }
 
-/// Whether another figure's number may be used to explain.
-fn usable(figure: &Figure) -> bool {
-    figure.is_usable()
-}
-
 /// [`crate::relations::partner::find`], among usable figures.
 fn partner<'a>(subject: &Subject<'a>, kernel: &str, stores: &str, role: Option<&str>) -> Option<&'a Figure> {
-    crate::relations::partner::find(subject, kernel, stores, role).filter(|figure| usable(figure))
+    crate::relations::partner::find(subject, kernel, stores, role).filter(|figure| figure.is_usable())
 }
 
 /// The figure's pair of stores, if both halves are usable.
 fn pair<'a>(subject: &Subject<'a>) -> Option<StorePair<'a>> {
-    StorePair::of(subject).filter(|pair| usable(pair.regular) && usable(pair.nt))
-}
-
-/// `value` in the figure's unit: `37.1 GB/s`.
-fn amount(value: f64, figure: &Figure) -> String {
-    format!("{} {}", format::number(value), figure.unit)
-}
-
-/// The figure's value with its unit.
-fn value(figure: &Figure) -> String {
-    figure.value.map_or_else(|| "no value".to_owned(), |value| amount(value, figure))
-}
-
-/// The figure's declared traffic with its unit.
-fn moved(figure: &Figure) -> String {
-    traffic(figure).map_or_else(|| "unknown traffic".to_owned(), |traffic| amount(traffic, figure))
+    StorePair::of(subject).filter(|pair| pair.regular.is_usable() && pair.nt.is_usable())
 }
 
 /// The figure's declared traffic in its unit.
 fn traffic_amount(figure: &Figure) -> Option<Amount> {
     traffic(figure).map(|value| Amount { value, unit: figure.unit.clone() })
+}
+
+/// The figure with its declared traffic.
+fn cited_traffic(figure: &Figure) -> Option<Cited> {
+    Some(Cited { figure: figure.id.clone(), amount: traffic_amount(figure)? })
+}
+
+/// The other headline under the same conditions with the most traffic among those that `fit`.
+fn most_traffic<'a>(subject: &Subject<'a>, fit: impl Fn(&Figure) -> bool) -> Option<&'a Figure> {
+    subject
+        .record
+        .figures
+        .iter()
+        .filter(|other| other.is_usable() && is_headline(other) && !std::ptr::eq(*other, subject.figure))
+        .filter(|other| same_setting(other, subject.figure) && same_arrays(other, subject.figure))
+        .filter(|other| fit(other))
+        .max_by(|a, b| traffic(a).unwrap_or(0.0).total_cmp(&traffic(b).unwrap_or(0.0)))
+}
+
+/// Whether the figure's traffic is what it counts, not an estimate.
+fn is_certain(figure: &Figure) -> bool {
+    per_counted(figure) == Some(1.0)
 }
 
 /// Whether `a` and `b` differ by at most `tolerance` of `b`.

@@ -37,7 +37,7 @@ pub fn gate(round: &Round) -> Option<String> {
         - known(CPU_STEAL).unwrap_or(0.0)
         - known(SOFTIRQ_TIME).unwrap_or(0.0);
     if off / seconds >= LOST {
-        return Some(format!("a thread stood still for {} of the time", format::percent(off / seconds)));
+        return Some(format!("a thread was stopped for {} of the time", format::percent(off / seconds)));
     }
     let resolution = known(CPU_FOREIGN_RESOLUTION).unwrap_or(TICK);
     let cpu_seconds = seconds * (resolution / TICK).round().max(1.0);

@@ -16,7 +16,6 @@ mod load;
 mod order;
 mod others;
 pub mod relations;
-mod servers;
 pub mod terms;
 mod values;
 
@@ -69,11 +68,6 @@ fn sources_first(figures: &[Figure]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..figures.len()).collect();
     order.sort_by_key(|index| steps[*index]);
     order
-}
-
-/// What a study of HTTP servers answers: sentences from figures as they are judged, among the findings of [`judge`].
-pub fn study_of_servers(record: &Record) -> Vec<figure::Explanation> {
-    findings::study_of_servers(record)
 }
 
 /// The checks of a figure that are not a pass, cause first.

@@ -7,13 +7,14 @@ use figure::evidence::http::{
     CARRIER, CLIENT_BUSIEST, CONNECTIONS, FAILURES, KEEPS_ALIVE, PACING, SECONDS, SUBJECT, WHAT,
 };
 use figure::evidence::{Key, http};
-use figure::{CpuList, Figure, Reading, loads, stats};
+use figure::{CpuList, Figure, Reading, stats};
+use suites::loads;
 
 use crate::check::{Subject, measured};
 
 /// `http.subject` of our null responder, which does nothing but answer: what the client reaches with it is the most that it can.
 const CEILING: &str = "null";
-pub use figure::loads::{
+pub use suites::loads::{
     ASKED, CLOSED, DOUBLED, FULL, HEADROOM, LONGEST, MEDIAN, P99, RATE, REFUSAL, SATURATION, Used, list,
 };
 

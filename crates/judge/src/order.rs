@@ -129,7 +129,7 @@ mod tests {
 
     fn answer(id: &str, outcome: Outcome, share: Option<f64>) -> Weighed {
         let (id, detail) = (id.to_owned(), String::new());
-        (CheckResult { id, outcome, detail, fix: None, essential: false, cause: None }, share)
+        (CheckResult { id, outcome, detail, fix: None, essential: false, ..Default::default() }, share)
     }
 
     fn order(answers: Vec<Weighed>) -> Vec<String> {

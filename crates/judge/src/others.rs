@@ -2,45 +2,43 @@
 
 use std::fmt;
 
+use derive_more::Display;
 use figure::Reading;
 use figure::evidence::{OTHERS_CPUS, OTHERS_HIDDEN, OTHERS_NAMES, OTHERS_PIDS};
 use figure::format::{percent, plain_to};
+use serde::Serialize;
 
 use crate::check::Subject;
+use crate::values::CpuCount;
 
 /// The most processes that are named.
 const MOST: usize = 3;
 /// The longest name that is printed. The kernel keeps 15 bytes of a process's name, and more of a kernel worker's.
 const MAX_NAME: usize = 32;
-/// From this share of a CPU on, what nobody is named for is mentioned: less is lost in the clock ticks of `/proc/PID/stat`.
+/// From this share of a CPU on, load without a named process is mentioned: less is lost in the clock ticks of `/proc/PID/stat`.
 const UNNAMED: f64 = 0.05;
 
 /// A process that is named.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Display)]
+#[display("{name} (PID {pid})")]
 pub struct Process {
     /// Its name, fit to be printed.
     pub name: String,
     /// Its process ID.
     pub pid: u32,
     /// CPUs that it kept busy on average.
-    pub cpus: f64,
-}
-
-impl fmt::Display for Process {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (PID {})", self.name, self.pid)
-    }
+    pub cpus: CpuCount,
 }
 
 /// The processes behind the foreign load of a figure.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Others {
     /// Those that used most, the most first.
     pub named: Vec<Process>,
     /// How many further ones there were, and the CPUs that these kept busy.
-    pub more: (usize, f64),
-    /// CPUs that are busy with none of these: processes that started and ended between two looks, or that are hidden.
-    pub unnamed: f64,
+    pub more: (usize, CpuCount),
+    /// CPUs that are busy with none of these: processes that started and ended between two readings, or that are hidden.
+    pub unnamed: CpuCount,
     /// Why some may be hidden; empty if none is.
     pub hidden: String,
 }
@@ -55,33 +53,35 @@ impl Others {
 impl fmt::Display for Others {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts: Vec<String> =
-            self.named.iter().map(|process| format!("{process} {}", cpus(process.cpus))).collect();
-        if self.more.1 >= UNNAMED {
-            parts.push(format!("{} more {}", self.more.0, cpus(self.more.1)));
+            self.named.iter().map(|process| format!("{process} {}", process.cpus)).collect();
+        let (count, used) = self.more;
+        if used.0 >= UNNAMED {
+            parts.push(format!("{count} more {used}"));
         }
-        if self.unnamed >= UNNAMED {
-            let unnamed = cpus(self.unnamed);
+        if self.unnamed.0 >= UNNAMED {
             parts.push(match self.hidden.as_str() {
-                "" => format!("short-lived processes {unnamed}"),
-                why => format!("not visible {unnamed} ({})", plain_to(why, 100)),
+                "" => format!("short-lived processes {}", self.unnamed),
+                why => format!("not visible {} ({})", self.unnamed, plain_to(why, 100)),
             });
         }
         f.write_str(&parts.join(", "))
     }
 }
 
-/// `1.4 of 2 CPUs (68 %)`: a share of the time of so many CPUs.
-pub fn of_cpus(share: f64, count: f64) -> String {
-    let plural = if count == 1.0 { "" } else { "s" };
-    format!("{} of {} CPU{plural} ({})", cpus(share * count), cpus(count), percent(share))
+/// A share of the time of so many CPUs: `1.4 of 2 CPUs (68 %)`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Display)]
+#[display("{} of {} ({})", (share * cpus * 100.0).round() / 100.0, CpuCount(*cpus), percent(*share))]
+pub struct CpuShare {
+    pub share: f64,
+    pub cpus: f64,
 }
 
-/// A number of CPUs, to the hundredth.
-fn cpus(count: f64) -> String {
-    format!("{}", (count * 100.0).round() / 100.0)
+/// [`CpuShare`] as text.
+pub fn of_cpus(share: f64, cpus: f64) -> String {
+    CpuShare { share, cpus }.to_string()
 }
 
-/// Who kept `foreign` of our CPUs busy. Unknown where no round tells, or none of them was visible.
+/// The processes that kept `foreign` of our CPUs busy. Unknown where no round notes them, or none of them was visible.
 pub fn others(subject: &Subject, foreign: f64) -> Reading<Others> {
     let mut all: Vec<Process> = Vec::new();
     let (mut seconds, mut hidden, mut unknown) = (0.0, String::new(), String::from("no round was kept"));
@@ -102,26 +102,26 @@ pub fn others(subject: &Subject, foreign: f64) -> Reading<Others> {
             let (name, pid) = (plain_to(name, MAX_NAME), pid.max(0.0) as u32);
             let used = used.max(0.0) * round.duration;
             match all.iter_mut().find(|known| known.pid == pid && known.name == name) {
-                Some(known) => known.cpus += used,
-                None => all.push(Process { name, pid, cpus: used }),
+                Some(known) => known.cpus.0 += used,
+                None => all.push(Process { name, pid, cpus: CpuCount(used) }),
             }
         }
     }
     if seconds <= 0.0 {
         return Reading::Unknown(unknown);
     }
-    all.iter_mut().for_each(|process| process.cpus /= seconds);
-    all.sort_by(|a, b| b.cpus.total_cmp(&a.cpus));
-    let together: f64 = all.iter().map(|process| process.cpus).sum();
+    all.iter_mut().for_each(|process| process.cpus.0 /= seconds);
+    all.sort_by(|a, b| b.cpus.0.total_cmp(&a.cpus.0));
+    let together: f64 = all.iter().map(|process| process.cpus.0).sum();
     if together > foreign {
         // Between rounds our CPUs were theirs alone, and some of it may have been on other CPUs.
-        all.iter_mut().for_each(|process| process.cpus *= foreign / together);
+        all.iter_mut().for_each(|process| process.cpus.0 *= foreign / together);
     }
     let unnamed = (foreign - together).max(0.0);
     if all.is_empty() && unnamed < UNNAMED {
         return Reading::unknown("none was busy between two rounds");
     }
     let more = all.split_off(all.len().min(MOST));
-    let more = (more.len(), more.iter().map(|process| process.cpus).sum());
-    Reading::Value(Others { named: all, more, unnamed, hidden })
+    let more = (more.len(), CpuCount(more.iter().map(|process| process.cpus.0).sum()));
+    Reading::Value(Others { named: all, more, unnamed: CpuCount(unnamed), hidden })
 }

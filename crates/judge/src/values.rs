@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use derive_more::Display;
 use figure::stats::Ratio;
-use figure::{Figure, Unit, format};
+use figure::{CpuList, Figure, Unit, format};
 use serde::Serialize;
 
 macro_rules! number {
@@ -45,6 +46,24 @@ number!(
     /// A ratio: `1.45x`.
     Times, |times: f64| format!("{times:.2}x")
 );
+number!(
+    /// So many CPUs, to the hundredth: `1.95 CPUs`.
+    CpuCount, |cpus: f64| {
+        let cpus = (cpus * 100.0).round() / 100.0;
+        format!("{cpus} CPU{}", if cpus == 1.0 { "" } else { "s" })
+    }
+);
+
+/// CPUs by their numbers: `CPU 0`, `CPUs 0,48`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct CpuSet(pub CpuList);
+
+impl fmt::Display for CpuSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CPU{} {}", if self.0.len() == 1 { "" } else { "s" }, self.0)
+    }
+}
 
 /// A ratio with its interval: `1.45x [1.40, 1.52]`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -66,6 +85,24 @@ impl From<&Ratio> for Range {
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.2}x [{:.2}, {:.2}]", self.value, self.low, self.high)
+    }
+}
+
+/// A ratio to another figure: `1.45x [1.40, 1.52] of memory.copy.nt`.
+#[derive(Clone, Debug, PartialEq, Serialize, Display)]
+#[display("{ratio} of {figure}")]
+pub struct RatioTo {
+    /// Its id.
+    pub figure: String,
+    /// The ratio.
+    #[serde(flatten)]
+    pub ratio: Range,
+}
+
+impl RatioTo {
+    /// `ratio` is a figure's to `other`.
+    pub fn new(ratio: &Ratio, other: &Figure) -> RatioTo {
+        RatioTo { figure: other.id.clone(), ratio: ratio.into() }
     }
 }
 
@@ -117,6 +154,24 @@ impl fmt::Display for Cited {
     }
 }
 
+/// A value with its source: `80.0 ns (memory.latency.dram)`, `100 ns (assumed)`.
+#[derive(Clone, Debug, PartialEq, Serialize, Display)]
+#[serde(untagged)]
+pub enum Sourced {
+    /// A figure of the record.
+    #[display("{} ({})", _0.amount, _0.figure)]
+    Figure(Cited),
+    /// Something else.
+    #[display("{amount} ({source})")]
+    Other {
+        /// The value.
+        #[serde(flatten)]
+        amount: Amount,
+        /// What it is.
+        source: &'static str,
+    },
+}
+
 /// Another figure, cited by its id alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Name {
@@ -163,6 +218,16 @@ impl<T: fmt::Display> fmt::Display for List<T> {
         let each: Vec<String> = self.0.iter().map(T::to_string).collect();
         f.write_str(&format::listed(&each))
     }
+}
+
+/// The part of a wording that depends on an optional value; nothing without one.
+pub(crate) fn optional(before: &str, value: &Option<impl fmt::Display>, after: &str) -> String {
+    value.as_ref().map_or_else(String::new, |value| format!("{before}{value}{after}"))
+}
+
+/// The value, or the words for one that is not known.
+pub(crate) fn value_or<T: fmt::Display>(value: &Option<T>, unknown: &str) -> String {
+    value.as_ref().map_or_else(|| unknown.to_owned(), T::to_string)
 }
 
 #[cfg(test)]

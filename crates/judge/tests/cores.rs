@@ -1,11 +1,11 @@
-//! What a line takes between every two CPUs, against what is advertised: each record with the twin on which what is said of
-//! it must change.
+//! What a line takes between every two CPUs, against what is advertised: each record with its twin.
 
 use crate::relations_records::*;
 use figure::evidence::*;
 use figure::host::LogicalCpu;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Explanation, Figure, Outcome, Record, Severity, Unit, Verdict};
+use serde_json::json;
 
 /// The figure of a pair: eight rounds around `value`, 1 % wide; both CPUs at one clock.
 fn pair(a: u32, b: u32, class: &str, value: f64) -> Figure {
@@ -87,28 +87,30 @@ pub fn judged(mut record: Record) -> Record {
     record
 }
 
-fn told(record: &Record) -> Option<&Explanation> {
-    record
-        .findings
-        .iter()
-        .find(|finding| finding.text().contains("topology") || finding.text().contains("far apart"))
+/// The finding about the topology, of this case, with these values.
+#[track_caller]
+fn found(record: &Record, case: &str, expected: serde_json::Value) -> Severity {
+    let all: Vec<&Explanation> =
+        record.findings.iter().filter(|finding| finding.rule == "topology").collect();
+    let finding = all.iter().find(|finding| finding.case == case && agree(&json!(finding.values), &expected));
+    let finding = finding.unwrap_or_else(|| panic!("no {case} with {expected} in {all:#?}"));
+    assert!(!finding.figures.is_empty());
+    finding.severity
 }
 
 #[track_caller]
-fn contradicts(record: &Record, words: &[&str]) {
-    let finding = told(record).expect("a finding");
-    assert_eq!(finding.severity, Severity::Warning, "{}", finding.text());
-    assert!(!finding.figures.is_empty());
-    words
-        .iter()
-        .for_each(|word| assert!(finding.text().contains(word), "no '{word}' in: {}", finding.text()));
+fn contradicts(record: &Record, case: &str, expected: serde_json::Value) {
+    assert_eq!(found(record, case, expected), Severity::Warning);
 }
 
 #[track_caller]
 fn agrees(record: &Record) {
-    let finding = told(record).expect("a finding");
-    assert_eq!(finding.severity, Severity::Note, "{}", finding.text());
-    assert!(finding.text().starts_with("Nothing contradicts the topology"), "{}", finding.text());
+    assert_eq!(found(record, "topology-fits", json!({})), Severity::Note);
+}
+
+#[track_caller]
+fn is_silent(record: &Record) {
+    assert!(record.findings.iter().all(|finding| finding.rule != "topology"), "{:#?}", record.findings);
 }
 
 #[track_caller]
@@ -141,29 +143,20 @@ fn server_takes(a: u32, b: u32) -> f64 {
     }
 }
 
+fn server() -> Record {
+    judged(matrix(16, server_class, |a, b| server_takes(a, b) * noise(a, b, 0.2)))
+}
+
 #[test]
 fn a_server_that_is_what_it_says() {
-    let record = judged(matrix(16, server_class, |a, b| server_takes(a, b) * noise(a, b, 0.2)));
+    let record = server();
     agrees(&record);
     for class in ["smt", "llc", "socket"] {
         assert_eq!(outcome_of(&record, class), Some(Outcome::Pass), "{class}");
     }
-    let why = |id: &str| record.figure(id).unwrap().why().unwrap();
-    let pair = why("system.cores.0-1");
-    assert!(
-        pair.contains("Advertised: share an L3 of 32 MiB")
-            && pair.contains("x the median of the other 47 pairs")
-            && pair.contains("It is "),
-        "{pair}"
-    );
-    assert!(
-        why("system.cores.llc").starts_with("The pairs take 3")
-            && why("system.cores.llc").contains("hardware threads of one core take 0.2"),
-        "{}",
-        why("system.cores.llc")
-    );
-    let pairs = record.figures.iter().filter(|figure| figure.series.is_some());
-    for pair in pairs {
+    let others = json!([{"class": "smt", "pairs": 8}, {"class": "socket", "pairs": 64}]);
+    case(&record, "system.cores.llc", "cores/class-range", json!({"others": others}));
+    for pair in record.figures.iter().filter(|figure| figure.series.is_some()) {
         assert!(pair.checks.iter().all(|check| check.id != "advertised-topology"), "{}", pair.id);
     }
 }
@@ -176,121 +169,75 @@ pub fn hidden_threads(together: f64) -> Record {
 #[test]
 fn cores_that_are_hardware_threads() {
     let record = hidden_threads(11.0);
-    contradicts(
-        &record,
-        &["CPUs 0-3 are advertised as cores that share a last-level cache", "4.", "x as long between"],
-    );
-    contradicts(
-        &record,
-        &["suggests hardware threads of one core, or complexes of two cores: CPUs 0-1; 2-3"],
-    );
+    let values = json!({"cpus": "0-3", "blocks": ["0-1", "2-3"], "gap": {"near_pair": {}, "far_pair": {}}});
+    contradicts(&record, "hidden-threads", values);
     assert_eq!(outcome_of(&record, "llc"), Some(Outcome::Warn));
-    let why = record.figure("system.cores.0-1").unwrap().why().unwrap();
-    assert!(why.contains("of the nearer of two groups of such pairs; the farther takes 4"), "{why}");
-    let far = record.figure("system.cores.0-2").unwrap().why().unwrap();
-    assert!(far.contains("of the farther of two groups"), "{far}");
     // At 28 ns no hardware threads, but apart all the same; at 40 ns nothing.
-    contradicts(&hidden_threads(27.5), &["as if there were 2 last-level caches: CPUs 0-1; 2-3"]);
+    let values = json!({"class": "llc", "cpus": "0-3", "blocks": ["0-1", "2-3"]});
+    contradicts(&hidden_threads(27.5), "split-class", values);
     agrees(&hidden_threads(40.0));
     assert_eq!(outcome_of(&hidden_threads(40.0), "llc"), Some(Outcome::Pass));
 }
 
-/// Eight CPUs advertised with one last-level cache that have two.
-fn two_caches(far: f64) -> Record {
-    matrix(8, |_, _| "llc", move |a, b| if a / 4 == b / 4 { 22.0 } else { far } * noise(a, b, 0.1))
+/// Eight CPUs advertised with one class, in two groups of four.
+fn two_groups(class: &'static str, near: f64, far: f64) -> Record {
+    matrix(8, |_, _| class, move |a, b| if a / 4 == b / 4 { near } else { far } * noise(a, b, 0.05))
 }
 
 #[test]
-fn one_cache_that_is_two() {
-    let record = judged(two_caches(95.0));
-    contradicts(
-        &record,
-        &["CPUs 0-7 are advertised as cores that share a last-level cache, but a line takes 4."],
-    );
-    contradicts(&record, &["as if there were 2 last-level caches: CPUs 0-3; 4-7"]);
-    agrees(&judged(two_caches(24.0)));
-    // Not all pairs were measured: there may be fewer.
-    let mut some = two_caches(95.0);
-    some.figures.retain(|figure| !figure.id.ends_with("0-5") && !figure.id.ends_with("3-6"));
-    contradicts(&judged(some), &["as if there were several last-level caches."]);
-}
-
-#[test]
-fn a_cache_that_is_hidden() {
-    let hidden = |apart: f64| {
-        let class = |a, b| if a / 2 == b / 2 { "llc" } else { "package" };
-        judged(matrix(4, class, move |a, b| if a / 2 == b / 2 { 47.0 } else { apart } * noise(a, b, 0.05)))
-    };
-    let record = hidden(48.0);
-    contradicts(
-        &record,
-        &[
-            "4 pairs of cores of one package that share no cache (",
-            "are as near as 2 pairs of cores that share",
-        ],
-    );
-    contradicts(&record, &["as if they shared one cache"]);
-    for class in ["llc", "package"] {
-        assert_eq!(outcome_of(&record, class), Some(Outcome::Warn), "{class}");
+fn a_class_that_falls_apart() {
+    let blocks = json!({"cpus": "0-7", "blocks": ["0-3", "4-7"]});
+    for class in ["llc", "socket", "smt"] {
+        let record = judged(two_groups(class, 48.0, 115.0));
+        contradicts(&record, "split-class", blocks.clone());
+        contradicts(&record, "split-class", json!({"class": class}));
+        assert_eq!(outcome_of(&record, class), Some(Outcome::Warn));
     }
-    let why = record.figure("system.cores.0-2").unwrap().why().unwrap();
-    assert!(
-        why.contains("But 2 pairs of cores that share a last-level cache (") && why.contains("are as near"),
-        "{why}"
-    );
-    agrees(&hidden(100.0));
-    // Between alike and apart nothing is said.
-    agrees(&hidden(66.0));
+    contradicts(&judged(two_groups("package", 48.0, 115.0)), "hidden-groups", blocks);
+    agrees(&judged(two_groups("llc", 22.0, 24.0)));
+    // Not all pairs were measured: there may be fewer groups.
+    let mut some = two_groups("llc", 22.0, 95.0);
+    some.figures.retain(|figure| !figure.id.ends_with("0-5") && !figure.id.ends_with("3-6"));
+    contradicts(&judged(some), "split-class", json!({"cpus": "0-7", "blocks": []}));
+}
+
+/// Four CPUs, 0 and 1, 2 and 3 in the nearer class, which takes 48 ns; the other class takes `apart`.
+fn two_classes(nearer: &'static str, farther: &'static str, apart: f64) -> Record {
+    let class = |a: u32, b: u32| if a / 2 == b / 2 { nearer } else { farther };
+    let takes = |a: u32, b: u32| if a / 2 == b / 2 { 48.0 } else { apart } * noise(a, b, 0.05);
+    judged(matrix(4, class, takes))
+}
+
+#[test]
+fn classes_that_must_differ() {
+    for (nearer, farther) in [("llc", "package"), ("llc", "socket"), ("smt", "llc")] {
+        let record = two_classes(nearer, farther, 48.0);
+        let values =
+            json!({"nearer": {"class": nearer, "pairs": 2}, "farther": {"class": farther, "pairs": 4}});
+        contradicts(&record, "equally-near", values);
+        for class in [nearer, farther] {
+            assert_eq!(outcome_of(&record, class), Some(Outcome::Warn), "{class}");
+        }
+    }
+    agrees(&two_classes("llc", "package", 100.0));
+    // Between alike and apart is no contradiction.
+    agrees(&two_classes("llc", "package", 66.0));
     // Farther by what is advertised, and nearer.
-    contradicts(&hidden(20.0), &["are as near as"]);
-}
-
-#[test]
-fn packages_and_threads_that_are_none() {
-    let class = |a: u32, b: u32| if a / 2 == b / 2 { "llc" } else { "socket" };
-    let record = judged(matrix(4, class, |a, b| 48.0 * noise(a, b, 0.05)));
-    contradicts(&record, &["cores of different packages", "as if they were of one package"]);
-    let class = |a: u32, b: u32| if a / 2 == b / 2 { "smt" } else { "llc" };
-    let record = judged(matrix(4, class, |a, b| 48.0 * noise(a, b, 0.05)));
-    contradicts(&record, &["as if the hardware threads were cores"]);
+    contradicts(&two_classes("llc", "package", 20.0), "equally-near", json!({}));
     // Nodes of one package, and clusters, may be as near by design.
-    let class = |a: u32, b: u32| if a / 2 == b / 2 { "llc" } else { "node" };
-    agrees(&judged(matrix(4, class, |a, b| 48.0 * noise(a, b, 0.05))));
-}
-
-#[test]
-fn a_class_that_falls_apart_is_told_by_what_it_should_share() {
-    let of = |class: &'static str| {
-        judged(matrix(8, |_, _| class, |a, b| if a / 4 == b / 4 { 48.0 } else { 115.0 } * noise(a, b, 0.05)))
-    };
-    contradicts(&of("socket"), &["as if only some were of different packages: CPUs 0-3; 4-7"]);
-    contradicts(&of("smt"), &["as if only some shared a core: CPUs 0-3; 4-7"]);
-    contradicts(
-        &of("package"),
-        &["as if there were 2 groups that share something which is not shown: CPUs 0-3; 4-7"],
-    );
-    let check = |class: &'static str| {
-        let record = of(class);
-        let figure = record.figure(&format!("system.cores.{class}")).unwrap();
-        figure.checks.iter().find(|check| check.id == "advertised-topology").unwrap().detail.clone()
-    };
-    assert!(check("llc").contains("its pairs fall into two groups: 12 at "), "{}", check("llc"));
+    agrees(&two_classes("llc", "node", 48.0));
 }
 
 #[test]
 fn noise_is_no_topology() {
     for cpus in 3..12 {
-        let record = judged(matrix(cpus, |_, _| "llc", |a, b| 48.0 * noise(a, b, 0.2)));
-        agrees(&record);
+        agrees(&judged(matrix(cpus, |_, _| "llc", |a, b| 48.0 * noise(a, b, 0.2))));
         // One pair, and one far more disturbed than any noise.
         let record = judged(matrix(cpus, |_, _| "llc", |a, b| if (a, b) == (0, 1) { 200.0 } else { 48.0 }));
         if cpus > 3 {
             agrees(&record);
         }
     }
-    let lone = judged(matrix(5, |_, _| "llc", |a, b| if (a, b) == (0, 1) { 200.0 } else { 48.0 }));
-    let why = lone.figure("system.cores.0-1").unwrap().why().unwrap();
-    assert!(why.contains("Not explained: 4.17x the median of the other 9 pairs"), "{why}");
 }
 
 /// Two groups 1.75 apart, whose rounds reach this far up and down.
@@ -305,8 +252,8 @@ fn wide(reach: f64) -> Record {
 }
 
 #[test]
-fn rounds_that_reach_over_the_gap_say_nothing() {
-    contradicts(&wide(0.05), &["CPUs 0-3; 4-7"]);
+fn rounds_that_reach_over_the_gap_are_no_topology() {
+    contradicts(&wide(0.05), "split-class", json!({"blocks": ["0-3", "4-7"]}));
     agrees(&wide(0.35));
 }
 
@@ -328,7 +275,7 @@ fn one_afar(spread: f64, disturbed: bool) -> Record {
 
 #[test]
 fn a_slow_or_busy_cpu_is_no_topology() {
-    contradicts(&one_afar(0.01, false), &["as if there were 2 last-level caches: CPUs 0-3; 4"]);
+    contradicts(&one_afar(0.01, false), "split-class", json!({"blocks": ["0-3", "4"]}));
     let slow = one_afar(0.4, false);
     assert_eq!(slow.figure("system.cores.0-4").unwrap().verdict, Some(Verdict::Invalid));
     agrees(&slow);
@@ -346,70 +293,69 @@ fn a_slow_or_busy_cpu_is_no_topology() {
         })
         .collect();
     let hybrid = judged(hybrid);
-    let pair = hybrid.figure("system.cores.0-4").unwrap();
-    assert_eq!(pair.verdict, Some(Verdict::Suspect), "{:?}", pair.why());
-    assert!(pair.why().as_deref().unwrap().contains("not held against other pairs"), "{:?}", pair.why());
+    assert_eq!(hybrid.figure("system.cores.0-4").unwrap().verdict, Some(Verdict::Suspect));
     agrees(&hybrid);
 }
 
+fn one_pair(class: &'static str, takes: f64) -> Record {
+    judged(matrix(2, |_, _| class, |_, _| takes))
+}
+
 #[test]
-fn one_pair_has_published_tables_to_be_held_against() {
-    let alone = |class: &'static str, takes: f64| {
-        let record = judged(matrix(2, |_, _| class, |_, _| takes));
-        assert!(told(&record).is_none(), "nothing to compare");
-        record.figure("system.cores.0-1").unwrap().why().unwrap()
-    };
-    let says = |class, takes, words: &str| {
-        let why = alone(class, takes);
-        assert!(why.contains(words), "{why}");
-    };
-    says("llc", 50.0, "cores of one mesh or ring take 40-60 ns, which fits what is advertised");
-    says(
-        "llc",
-        110.0,
-        "different complexes take 85-150 ns, which suggests that they are such, and not cores that share",
-    );
-    says("smt", 9.0, "hardware threads of one core, or cores of one small complex take 7-25 ns, which fits");
-    says("smt", 48.0, "which suggests that they are such, and not hardware threads");
-    says("socket", 48.0, "one mesh or ring take 40-60 ns, which suggests");
-    says("socket", 300.0, "more than 150 ns, which fits");
-    says("llc", 4e6, "hardly ever ran at the same time");
-    says("unknown", 50.0, "take 40-60 ns.");
-    let two = judged(matrix(
-        3,
-        |a, _| if a == 0 { "llc" } else { "socket" },
-        |a, _| if a == 0 { 48.0 } else { 110.0 },
-    ));
-    let why = two.figure("system.cores.1-2").unwrap().why().unwrap();
-    assert!(why.contains("The only such pair; beside it 2 pairs of cores that share"), "{why}");
-    let class = two.figure("system.cores.socket").unwrap().why().unwrap();
-    assert!(class.starts_with("The only such pair; cores that share a last-level cache take 0."), "{class}");
+fn one_pair_is_compared_with_published_tables() {
+    let mesh = "cores of one mesh or ring";
+    for (class, takes, name, like) in [
+        ("llc", 50.0, "fits-published", mesh),
+        ("socket", 300.0, "fits-published", "cores of different packages"),
+        ("unknown", 50.0, "fits-published", mesh),
+        ("llc", 110.0, "unlike-published", "cores of different complexes"),
+        ("smt", 48.0, "unlike-published", mesh),
+        ("socket", 48.0, "unlike-published", mesh),
+    ] {
+        let record = one_pair(class, takes);
+        is_silent(&record);
+        case(&record, &format!("system.cores.{class}"), &format!("cores/{name}"), json!({"like": like}));
+    }
+    case(&one_pair("llc", 4e6), "system.cores.llc", "cores/taking-turns", json!({}));
+    // Other classes are nearer at hand.
+    let far = |a: u32, _: u32| if a == 0 { "llc" } else { "socket" };
+    let two = judged(matrix(3, far, |a, _| if a == 0 { 48.0 } else { 110.0 }));
+    let values =
+        json!({"least": {"value": 110}, "most": {"value": 110}, "others": [{"class": "llc", "pairs": 2}]});
+    case(&two, "system.cores.socket", "cores/class-range", values);
+}
+
+/// Four CPUs on a machine that shows no topology, in twos.
+fn unknown(together: f64) -> Record {
+    let mut record = matrix(4, |_, _| "unknown", |a, b| if a / 2 == b / 2 { together } else { 48.0 });
+    record.machine.topology.unknown = Some("no topology directory".to_owned());
+    judged(record)
 }
 
 #[test]
 fn a_machine_that_shows_nothing_is_not_contradicted() {
-    let mut record = matrix(4, |_, _| "unknown", |a, b| if a / 2 == b / 2 { 11.0 } else { 48.0 });
-    record.machine.topology.unknown = Some("no topology directory".to_owned());
-    let record = judged(record);
-    let finding = told(&record).unwrap();
-    assert_eq!(finding.severity, Severity::Note);
-    assert!(
-        finding.text().contains("what CPUs 0-3 share is not shown, and a line takes 4.36x"),
-        "{}",
-        finding.text()
-    );
+    let record = unknown(11.0);
+    let values = json!({"cpus": "0-3", "gap": {"times": 4.36, "near": {"value": 11}, "far": {"value": 48}}});
+    assert_eq!(found(&record, "hidden-threads", values), Severity::Note);
     assert_eq!(outcome_of(&record, "unknown"), Some(Outcome::Unknown));
-    let mut near = matrix(4, |_, _| "unknown", |_, _| 48.0);
-    near.machine.topology.unknown = Some("no topology directory".to_owned());
-    assert!(told(&judged(near)).unwrap().text().starts_with("No groups of CPUs are far apart: 6 pairs"));
+    let values = json!({"classes": [{"class": "unknown", "pairs": 6, "median": {"value": 48}}]});
+    assert_eq!(found(&unknown(48.0), "no-groups", values), Severity::Note);
 }
 
 #[test]
-fn an_invalid_pair_says_nothing() {
-    let mut record = two_caches(95.0);
+fn an_invalid_pair_is_not_compared() {
+    let mut record = two_groups("llc", 22.0, 95.0);
     record.figures.iter_mut().for_each(|figure| figure.evidence.put(VERIFIED, false));
     let record = judged(record);
     assert_eq!(record.figure("system.cores.0-1").unwrap().verdict, Some(Verdict::Invalid));
-    assert!(told(&record).is_none(), "{:?}", told(&record));
+    is_silent(&record);
     assert_eq!(outcome_of(&record, "llc"), Some(Outcome::Unknown));
+}
+
+/// Judged records in which each case of pairs and their classes arises.
+pub fn situations() -> Vec<Record> {
+    let alone = [("llc", 50.0), ("llc", 110.0), ("llc", 4e6)].map(|(class, takes)| one_pair(class, takes));
+    let apart = ["llc", "package"].map(|class| judged(two_groups(class, 48.0, 115.0)));
+    let others = [server(), hidden_threads(11.0), two_classes("llc", "socket", 48.0), unknown(48.0)];
+    [alone.to_vec(), apart.to_vec(), others.to_vec()].concat()
 }

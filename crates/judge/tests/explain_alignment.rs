@@ -1,9 +1,10 @@
-//! What is said of alignment and of lines from core to core: the record on which a sentence appears, and the twin on which
-//! it must change.
+//! Alignment, and lines from core to core: each case, and its twins.
 
+use crate::explain_findings::{finding, no_finding};
 use crate::relations_records::*;
 use figure::evidence::*;
 use figure::{Figure, Record, Unit, Verdict};
+use serde_json::json;
 
 /// A point of the sweep with vectors of 64 B.
 fn point(level: &str, stores: &str, offset: f64, misalignment: f64, value: f64) -> Figure {
@@ -37,115 +38,90 @@ pub fn sweep() -> Record {
 const COPY_L1: &str = "memory.alignment.copy.L1";
 const COPY: &str = "memory.alignment.copy.memory";
 
-#[test]
-fn split_lines_cost_where_the_arrays_are_near() {
-    let mut record = sweep();
-    let id = format!("{COPY_L1}.o0.m8");
-    let aligned = format!("0.500x [0.500, 0.500] of {COPY_L1}.o0.m0");
-    says(
-        &record,
-        &id,
-        &["8 B off alignment, every vector of 64 B straddles two lines and takes two accesses", &aligned],
-    );
-    // The twins: no loss; a gain; a loss without a straddling vector.
-    set(&mut record, &id, 398.0);
-    says(&record, &id, &["No effect seen 8 B off alignment"]);
-    silent(&record, &id, &["takes two accesses"]);
-    set(&mut record, &id, 500.0);
-    says(&record, &id, &["Faster 8 B off alignment", "not explained by alignment"]);
-    set(&mut record, &id, 200.0);
-    let figure = record.figures.iter_mut().find(|figure| figure.id == id).unwrap();
-    figure.conditions.set(VECTOR_BYTES, 8.0);
-    says(&record, &id, &["no vector of 8 B straddles two lines: not explained by split lines"]);
+/// A ratio to a figure.
+fn ratio(value: f64, figure: String) -> serde_json::Value {
+    json!({"ratio": {"value": value, "figure": figure}})
 }
 
 #[test]
-fn narrow_vectors_straddle_fewer_lines() {
-    let mut record = sweep();
-    let id = format!("{COPY_L1}.o0.m8");
-    for (vector, words) in [(32.0, "every second vector of 32 B"), (16.0, "every fourth vector of 16 B")] {
+fn split_lines_cost_where_the_arrays_are_near() {
+    let (mut record, id) = (sweep(), format!("{COPY_L1}.o0.m8"));
+    let split = "misaligned/split-lines";
+    case(&record, &id, split, ratio(0.5, format!("{COPY_L1}.o0.m0")));
+    case(&record, &id, split, json!({"misalignment": 8, "split": 1, "vector": 64}));
+    let vectors = |record: &mut Record, bytes: f64| {
         let figure = record.figures.iter_mut().find(|figure| figure.id == id).unwrap();
-        figure.conditions.set(VECTOR_BYTES, vector);
-        says(&record, &id, &[words]);
+        figure.conditions.set(VECTOR_BYTES, bytes);
+    };
+    for (bytes, share) in [(32.0, 0.5), (16.0, 0.25)] {
+        vectors(&mut record, bytes);
+        case(&record, &id, split, json!({"split": share}));
     }
+    // The twins: a loss without a straddling vector; no loss; a gain.
+    vectors(&mut record, 8.0);
+    no_case(&record, &id, "misaligned");
+    vectors(&mut record, 64.0);
+    set(&mut record, &id, 398.0);
+    case(&record, &id, "misaligned/any-alignment", ratio(0.995, format!("{COPY_L1}.o0.m0")));
+    set(&mut record, &id, 500.0);
+    no_case(&record, &id, "misaligned");
 }
 
 #[test]
 fn a_distance_that_costs_fits_aliasing_and_none_at_all_does_not() {
     let mut record = sweep();
-    let id = format!("{COPY_L1}.o64.m0");
-    says(
-        &record,
-        &id,
-        &[
-            "Written 64 B behind what is read",
-            "0.750x [0.750, 0.750] of memory.alignment.copy.L1.o0.m0, the best aligned",
-            "fits 4 KiB aliasing, where a load 64 B further on",
-        ],
-    );
-    says(&record, &format!("{COPY_L1}.o64.m8"), &["0.633x", "The distance costs besides", "0.750x"]);
-    says(&record, &format!("{COPY_L1}.o2048.m0"), &["No effect of the distance seen"]);
-    says(&record, &format!("{COPY_L1}.o0.m0"), &["The best of 3 aligned points in L1."]);
+    let (apart, none) = (format!("{COPY_L1}.o64.m0"), format!("{COPY_L1}.o0.m0"));
+    case(&record, &apart, "aliased/aliased", ratio(0.75, none.clone()));
+    case(&record, &apart, "aliased/aliased", json!({"offset": 64}));
+    case(&record, &format!("{COPY_L1}.o2048.m0"), "aliased/any-alignment", ratio(0.99, none.clone()));
+    case(&record, &none, "aliased/best-distance", json!({"points": 3, "level": "L1"}));
+    // At each distance, the aligned point has it.
+    no_case(&record, &format!("{COPY_L1}.o64.m8"), "aliased");
     // The twin: the same distance costs nothing, and equal addresses do.
-    set(&mut record, &id, 410.0);
-    set(&mut record, &format!("{COPY_L1}.o0.m0"), 300.0);
-    silent(&record, &id, &["fits 4 KiB aliasing"]);
-    says(&record, &format!("{COPY_L1}.o0.m0"), &["not 4 KiB aliasing"]);
+    set(&mut record, &apart, 410.0);
+    set(&mut record, &none, 300.0);
+    case(&record, &apart, "aliased/best-distance", json!({}));
+    no_case(&record, &none, "aliased");
 }
 
 #[test]
 fn memory_hides_what_l1_shows() {
     let mut record = sweep();
-    let (misaligned, apart) = (format!("{COPY}.o0.m8"), format!("{COPY}.o64.m0"));
-    says(
-        &record,
-        &misaligned,
-        &["No effect seen", "in L1 the same is 0.500x", "which hides behind memory here"],
-    );
-    says(&record, &apart, &["No effect of the distance", "in L1 the same is 0.750x"]);
-    set(&mut record, &format!("{COPY_L1}.o0.m8"), 400.0);
-    says(&record, &misaligned, &["nor in L1: 1.000x"]);
+    let (misaligned, aligned) = (format!("{COPY}.o0.m8"), format!("{COPY}.o0.m0"));
+    case(&record, &misaligned, "misaligned/any-alignment", json!({"level": "memory"}));
+    case(&record, &format!("{COPY}.o64.m0"), "aliased/any-alignment", json!({"level": "memory"}));
     set(&mut record, &misaligned, 20.0);
-    says(&record, &misaligned, &["takes two accesses: it is 0.690x"]);
+    case(&record, &misaligned, "misaligned/split-lines", ratio(0.69, aligned));
 }
 
 #[test]
-fn non_temporal_stores_are_what_misaligned_arrays_lose() {
-    let mut record = sweep();
-    let id = "memory.alignment.copy.nt.memory.o0.m0";
-    let lost = format!("misaligned arrays lose them: they are 1.606x [1.606, 1.606] of {COPY}.o0.m8");
-    says(&record, id, &[&lost]);
-    set(&mut record, &format!("{COPY}.o0.m8"), 46.4);
-    says(&record, id, &["they are 1.000x"]);
+fn misaligned_arrays_lose_non_temporal_stores() {
+    let (record, id) = (sweep(), "memory.alignment.copy.nt.memory.o0.m0");
+    case(&record, id, "aliased/non-temporal-aligned", ratio(1.606, format!("{COPY}.o0.m8")));
+    // Without a misaligned figure there is nothing to compare.
+    let mut aligned = record;
+    aligned.figures.retain(|figure| !figure.id.ends_with(".m8"));
+    no_case(&aligned, id, "aliased");
 }
 
 #[test]
-fn one_finding_tells_the_sweep() {
+fn one_finding_summarises_the_sweep() {
     let mut record = sweep();
-    let finding = |record: &Record| {
-        let mut record = record.clone();
-        judge::judge(&mut record);
-        let found = record.findings.into_iter().find(|finding| finding.text().starts_with("Alignment: "));
-        found.map(|finding| (finding.text(), finding.figures))
-    };
-    let (text, figures) = finding(&record).unwrap();
-    assert_eq!(
-        text,
-        "Alignment: in L1 misaligned vectors down to 0.500x [0.500, 0.500] (memory.alignment.copy.L1.o0.m8), the distance of \
-         arrays down to 0.750x [0.750, 0.750] (memory.alignment.copy.L1.o64.m0); in memory misaligned vectors no effect, \
-         the distance of arrays no effect."
-    );
-    assert_eq!(figures.len(), 2);
-    set(&mut record, "memory.alignment.copy.memory.o0.m8", 20.0);
-    assert!(finding(&record).unwrap().0.contains("in memory misaligned vectors down to 0.690x"));
+    let name = "alignment/alignment";
+    let free = json!({"level": "memory", "ratio": null});
+    let (split, apart) = (format!("{COPY_L1}.o0.m8"), format!("{COPY_L1}.o64.m0"));
+    let values = json!({
+        "misaligned": [{"level": "L1", "ratio": 0.5, "figure": split}, free],
+        "distance": [{"level": "L1", "ratio": 0.75, "figure": apart}, free],
+    });
+    assert_eq!(finding(&record, name, values).figures.len(), 2);
+    set(&mut record, &format!("{COPY}.o0.m8"), 20.0);
+    let memory = json!({"level": "memory", "ratio": 0.69});
+    finding(&record, name, json!({"misaligned": [{"level": "L1"}, memory]}));
     record.figures.retain(|figure| figure.conditions.get(MISALIGNMENT) == Some(0.0));
-    let (text, _) = finding(&record).unwrap();
-    assert!(
-        text.contains("in memory misaligned vectors not measured, the distance of arrays no effect"),
-        "{text}"
-    );
+    finding(&record, name, json!({"misaligned": [], "distance": [{"level": "L1"}, free]}));
     record.figures.clear();
-    assert_eq!(finding(&record), None);
+    no_finding(&record, "alignment");
 }
 
 /// A line from CPU 0 to CPU 1 in `ns`.
@@ -166,74 +142,53 @@ pub fn line(state: &str, pair: &str, ns: f64) -> Figure {
     figure
 }
 
+const CLEAN: &str = "memory.c2c.clean.llc";
+const MODIFIED: &str = "memory.c2c.modified.llc";
+
+/// A clean and a modified line of the same CPUs, in ns.
+fn lines(clean: f64, modified: f64) -> Record {
+    record(vec![line("clean", "llc", clean), line("modified", "llc", modified)])
+}
+
 #[test]
-fn a_line_between_own_cache_and_memory_came_from_a_cache() {
-    let mut record = record(vec![line("clean", "llc", 50.0), line("modified", "llc", 60.0)]);
-    let (clean, modified) = ("memory.c2c.clean.llc", "memory.c2c.modified.llc");
-    says(
-        &record,
-        clean,
-        &[
-            "A clean line of CPU 0 takes CPU 1 10.0x as long as its own cache (5.00 ns)",
-            "0.500x",
-            "as long as memory (100 ns): it came from a cache, and memory is ruled out",
-            "(the two CPUs: share an L3 of 32 MiB)",
-        ],
-    );
-    // The twins: as long as memory; longer.
-    set_line(&mut record, clean, 101.0);
-    says(&record, clean, &["that memory answered is not ruled out"]);
-    set_line(&mut record, modified, 101.0);
-    says(&record, modified, &["memory does not hold it, but asking the other core takes as long"]);
-    set_line(&mut record, modified, 150.0);
-    says(&record, modified, &["asking the other core costs more than memory"]);
+fn a_line_between_the_own_cache_and_memory_came_from_a_cache() {
+    let values =
+        json!({"ratio": {"value": 0.5}, "memory": {"value": 100}, "times": 10, "cache": {"value": 5}});
+    case(&lines(50.0, 60.0), CLEAN, "c2c/from-cache", values);
+    // As long as memory, and longer.
+    case(&lines(101.0, 60.0), CLEAN, "c2c/perhaps-from-memory", json!({"ratio": {"value": 1.01}}));
+    case(&lines(50.0, 101.0), MODIFIED, "c2c/slow-other-core", json!({"ratio": {"value": 1.01}}));
+    case(&lines(150.0, 60.0), CLEAN, "c2c/slow-other-core", json!({"ratio": {"value": 1.5}}));
     // Without the walk from memory the rival cannot be excluded.
-    for round in &mut record.figures[0].rounds {
+    let mut blind = lines(50.0, 60.0);
+    for round in &mut blind.figures[0].rounds {
         round.evidence.put_unknown(C2C_MEMORY, "not walked");
     }
-    says(&record, clean, &["what memory takes was not measured"]);
+    no_case(&blind, CLEAN, "c2c");
+    let siblings = record(vec![line("clean", "smt", 5.2)]);
+    case(&siblings, "memory.c2c.clean.smt", "c2c/shared-by-threads", json!({"times": 1.04}));
 }
 
 #[test]
 fn clean_against_modified() {
-    let mut record = record(vec![line("clean", "llc", 50.0), line("modified", "llc", 60.0)]);
-    let (clean, modified) = ("memory.c2c.clean.llc", "memory.c2c.modified.llc");
-    says(
-        &record,
-        modified,
-        &[
-            "Modified is 1.200x [1.200, 1.200] of clean (60.0 ns against 50.0 ns; memory.c2c.clean.llc)",
-            "which costs 20 %",
-        ],
-    );
-    set_line(&mut record, modified, 50.5);
-    says(&record, clean, &["Clean or modified makes no difference"]);
-    set_line(&mut record, modified, 40.0);
-    says(
-        &record,
-        clean,
-        &[
-            "of clean (40.0 ns against 50.0 ns; memory.c2c.modified.llc)",
-            "comes from elsewhere or later",
-            "Modified is 0.800x",
-        ],
-    );
-    // Of other CPUs nothing is said.
-    record.figures[1].conditions.set(CPUS, vec![0.0, 2.0]);
-    silent(&record, clean, &["Modified is"]);
+    let values =
+        json!({"ratio": {"value": 1.2}, "modified": {"figure": MODIFIED}, "clean": {"figure": CLEAN}});
+    case(&lines(50.0, 60.0), MODIFIED, "c2c-states/modified-slower", values);
+    no_case(&lines(50.0, 50.5), CLEAN, "c2c-states");
+    case(&lines(50.0, 40.0), CLEAN, "c2c-states/modified-faster", json!({"ratio": {"value": 0.8}}));
+    // Lines of other CPUs are not compared.
+    let mut other = lines(50.0, 40.0);
+    other.figures[1].conditions.set(CPUS, vec![0.0, 2.0]);
+    no_case(&other, CLEAN, "c2c-states");
 }
 
-#[test]
-fn siblings_share_the_cache() {
-    let record = record(vec![line("clean", "smt", 5.2)]);
-    says(
-        &record,
-        "memory.c2c.clean.smt",
-        &["1.0x as long as its own cache", "hardware threads of one core share it"],
-    );
+/// Judged records in which each case of a line arises.
+pub fn situations() -> Vec<Record> {
+    let lines = [lines(50.0, 60.0), lines(101.0, 40.0), lines(50.0, 150.0)];
+    lines.into_iter().chain([record(vec![line("clean", "smt", 5.2)])]).map(crate::cores::judged).collect()
 }
 
-/// New values, with the walks beside them as they were.
+/// New values, with the same walks.
 pub fn set_line(record: &mut Record, id: &str, ns: f64) {
     let figure = record.figures.iter_mut().find(|figure| figure.id == id).unwrap();
     for (round, value) in figure.rounds.iter_mut().zip(six(ns)) {

@@ -1,6 +1,12 @@
-//! What is said of allocators: the record on which a sentence appears, and the twin on which it must change.
+//! Explanations and findings of allocators: the record on which a case arises, and the twin on which another does.
 
-use crate::relations_records::{bandwidth, outcome, record, says, six, why};
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use crate::explain_findings::{finding, no_finding};
+use crate::relations_records::{bandwidth, case, no_case, outcome, record, six};
+use crate::{programs, treatment};
 use figure::evidence::*;
 use figure::{Figure, Outcome, Record, Unit, Verdict};
 
@@ -46,163 +52,148 @@ fn judged(mut record: Record) -> Record {
     record
 }
 
-/// The findings, one to a line.
-fn findings(figures: Vec<Vec<Figure>>) -> String {
-    let texts: Vec<String> = judged(of(figures)).findings.iter().map(|finding| finding.text()).collect();
-    texts.join("\n")
+/// With so much memory for 1 that was requested, of which rounding is a part.
+fn wasteful(memory: f64) -> Record {
+    let mut figures = allocator("a", "t1", 30.0, memory);
+    figures[0].rounds.iter_mut().for_each(|round| round.evidence.put(USABLE, 1.25));
+    figures[2].evidence.put(RETAINED, 0.25);
+    of(vec![figures])
+}
+
+/// With sampled calls, and a share of the CPU time in the kernel.
+fn sampled(kernel: f64) -> Record {
+    let mut figures = allocator("a", "t1", 100.0, 1.5);
+    let steady = &mut figures[0];
+    steady.conditions.set(STEPS, 2e6);
+    for round in &mut steady.rounds {
+        round.evidence.put(CALL_MALLOC, vec![20.0, 30.0, 100.0, 2e3, 5e6]);
+        round.evidence.put(CALL_FREE, vec![15.0, 30.0, 100.0, 1e3, 4e6]);
+        round.evidence.put(PAIR_CPU, 200.0);
+        round.evidence.put(PAIR_SYSTEM, 200.0 * kernel);
+        round.evidence.put(FAULT_MINOR, 4e3);
+    }
+    of(vec![figures])
+}
+
+/// Two allocators with two teams; the first one's times, and 40 ns of the second one.
+fn sweep(teams: [&str; 2], times: [f64; 2], memory: f64) -> Record {
+    let each = teams
+        .iter()
+        .zip(times)
+        .flat_map(|(team, ns)| [allocator("a", team, ns, 1.2), allocator("b", team, 40.0, memory)]);
+    of(each.collect())
+}
+
+/// Judged records in which every case arises.
+pub fn situations() -> Vec<Record> {
+    let all = [
+        wasteful(2.0),
+        sampled(0.01),
+        sampled(0.2),
+        of(vec![allocator("a", "t1", 10.0, 1.5)]),
+        sweep(["t1", "t4"], [30.0, 80.0], 1.6),
+        sweep(["t1", "t4"], [40.0, 30.0], 1.6),
+        sweep(["t2", "p2"], [30.0, 160.0], 1.2),
+    ];
+    all.into_iter().map(judged).collect()
 }
 
 #[test]
-fn the_rank_is_told_with_those_that_share_it() {
-    let clear = of(vec![allocator("a", "t1", 30.0, 1.5), allocator("b", "t1", 60.0, 1.5)]);
-    says(&clear, "alloc.pair.a.t1", &["1st of 2 in time."]);
-    says(&clear, "alloc.pair.b.t1", &["2nd of 2 in time."]);
-    let each = |n: u32| allocator(&format!("a{n}"), "t1", 30.0 + 20.0 * f64::from(n), 1.5);
-    let many = of((0..4).map(each).collect());
-    says(&many, "alloc.pair.a2.t1", &["3rd of 4 in time."]);
-    says(&many, "alloc.pair.a3.t1", &["4th of 4 in time."]);
-    let mut near = vec![allocator("a", "t1", 30.0, 1.5), allocator("b", "t1", 60.0, 1.5)];
-    near[1][0] = figure("steady", "b", "t1", &[129.0, 131.0, 129.0, 131.0, 130.0, 130.0]);
-    says(&of(near), "alloc.pair.b.t1", &["1st to 2nd of 2", "those of a cannot be told apart"]);
+fn every_case_arises() {
+    let records = [situations(), programs::situations(), treatment::situations()].concat();
+    let figures = records.iter().flat_map(|record| &record.figures);
+    let explanations = figures.flat_map(|figure| &figure.explanations);
+    let findings = records.iter().flat_map(|record| &record.findings);
+    let arisen: BTreeSet<&str> = explanations.chain(findings).map(|one| one.case.as_str()).collect();
+    let (_, all) = judge::cases::names().into_iter().find(|(suite, _)| *suite == "alloc").unwrap();
+    let missing: Vec<_> = all.iter().filter(|case| !arisen.contains(*case)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]
-fn what_is_bookkeeping_is_told_from_what_is_place() {
-    let more = of(vec![allocator("a", "t1", 30.0, 1.5), allocator("b", "t1", 60.0, 1.5)]);
-    says(
-        &more,
-        "alloc.pair.a.t1",
-        &["without bookkeeping, would cost 20.0 ns/pair", "the rest is the allocator's work"],
-    );
-    let less = of(vec![allocator("a", "t1", 10.0, 1.5), allocator("b", "t1", 60.0, 1.5)]);
-    says(&less, "alloc.pair.a.t1", &["Less than the 20.0 ns/pair", "what was just freed"]);
-    says(&less, "alloc.pair.bump.t1", &["No bookkeeping"]);
+fn placement_costs_or_saves() {
+    let with = |ns: f64| of(vec![allocator("a", "t1", ns, 1.5)]);
+    let bump = json!({"cost": {"value": 10.0, "unit": "ns/pair"}, "bump": {"figure": "alloc.pair.bump.t1"}});
+    case(&with(30.0), "alloc.pair.a.t1", "allocators-placement/bookkeeping-costs", bump);
+    let saved = json!({"saved": {"value": 10.0}, "bump": {"value": 20.0}});
+    case(&with(10.0), "alloc.pair.a.t1", "allocators-placement/reuse-saves", saved);
+    case(&with(10.0), "alloc.pair.bump.t1", "allocators-placement/cold-blocks", json!({}));
 }
 
 #[test]
-fn memory_is_told_as_cache_that_is_wasted() {
-    let mut figures = vec![allocator("a", "t1", 30.0, 2.0), allocator("b", "t1", 60.0, 1.0)];
-    let twice = of(figures.clone());
-    says(
-        &twice,
-        "alloc.overhead.a.t1",
-        &["50 % of the memory in use, and in effect of every level of cache"],
-    );
-    says(&twice, "alloc.overhead.b.t1", &["No more is resident than was asked for"]);
-    assert!(!why(&twice, "alloc.overhead.a.t1").contains("rounded up"));
-    figures[0][0].rounds.iter_mut().for_each(|round| round.evidence.put(USABLE, 1.25));
-    says(&of(figures), "alloc.overhead.a.t1", &["sizes rounded up make 1.25 of the 2.00"]);
+fn memory_is_overhead_by_rounding_and_by_what_is_kept() {
+    let id = "alloc.overhead.a.t1";
+    let mut twice = wasteful(2.0);
+    case(&twice, id, "allocators-overhead/overhead", json!({"waste": 0.5, "rounded": 1.25}));
+    case(&twice, id, "allocators-retained/retained", json!({"share": 0.25}));
+    no_case(&wasteful(1.0), id, "allocators-overhead");
+    let figures = &mut twice.figures;
+    let [steady, _, overhead] = figures.last_chunk_mut().unwrap();
+    steady.rounds[0].evidence.put_unknown(USABLE, "no malloc_usable_size");
+    overhead.evidence.put_unknown(RETAINED, "no smaps_rollup");
+    case(&twice, id, "allocators-overhead/overhead", json!({"waste": 0.5, "rounded": null}));
+    no_case(&twice, id, "allocators-retained");
 }
 
 #[test]
-fn the_share_of_the_harness_is_told() {
-    let both = of(vec![allocator("a", "t1", 100.0, 1.5), allocator("b", "t1", 25.0, 1.5)]);
-    says(&both, "alloc.steady.a.t1", &["50 % of it is the load itself", "one of 2.0 %"]);
-    says(&both, "alloc.steady.b.t1", &["80 % of it is the load itself", "one of 5.0 %"]);
-    says(&both, "alloc.steady.void.t1", &["this is the load itself"]);
+fn time_is_the_load_the_allocator_and_the_kernel() {
+    let id = "alloc.steady.a.t1";
+    let void = json!({"share": 0.5, "void": {"figure": "alloc.steady.void.t1", "value": 100.0}});
+    case(&sampled(0.01), id, "allocators-load/load-share", void);
+    case(&sampled(0.01), "alloc.steady.void.t1", "allocators-load/load-alone", json!({}));
+    no_case(&sampled(0.01), id, "allocators-kernel");
+    let calls = json!({"malloc": [20e-9, 2e-6, 5e-3], "free": [15e-9, 1e-6, 4e-3]});
+    case(&sampled(0.01), id, "allocators-calls/calls", calls);
+    case(&sampled(0.2), id, "allocators-kernel/kernel-time", json!({"share": 0.2, "faults": 4.0}));
 }
 
 #[test]
-fn what_single_calls_took_and_what_the_kernel_did_is_told() {
-    let with = |kernel: f64| {
-        let mut figures = vec![allocator("a", "t1", 100.0, 1.5)];
-        let steady = &mut figures[0][0];
-        steady.conditions.set(STEPS, 2e6);
-        for round in &mut steady.rounds {
-            round.evidence.put(CALL_MALLOC, vec![20.0, 30.0, 100.0, 2e3, 5e6]);
-            round.evidence.put(CALL_FREE, vec![15.0, 30.0, 100.0, 1e3, 4e6]);
-            round.evidence.put(PAIR_CPU, 200.0);
-            round.evidence.put(PAIR_SYSTEM, 200.0 * kernel);
-            round.evidence.put(FAULT_MINOR, 4e3);
-        }
-        of(figures)
-    };
-    let told =
-        ["malloc takes 20.0 ns (median), 2.00 us (99.9 %), 5.00 ms (longest)", "of free takes 15.0 ns"];
-    says(&with(0.01), "alloc.steady.a.t1", &told);
-    says(
-        &with(0.2),
-        "alloc.steady.a.t1",
-        &["20 % of its CPU time is the kernel's, with 4.00 page faults for each 1000 pairs"],
-    );
-    assert!(!why(&with(0.01), "alloc.steady.a.t1").contains("the kernel's"));
+fn the_fastest_follows_the_number_of_threads() {
+    let named = |team: &str, name: &str, ns: f64| json!({"team": team, "fastest": {"allocator": name, "value": {"value": ns}}, "slowest": null});
+    let always = sweep(["t1", "t4"], [30.0, 30.0], 1.6);
+    let overall = finding(&always, "allocators-overall/best-overall", json!({"allocator": "a"}));
+    assert_eq!(overall.fix.as_deref(), Some("truebench alloc try -- COMMAND"));
+    finding(&always, "allocators-fastest/fastest", named("1 thread", "a", 30.0));
+    let four = finding(&always, "allocators-fastest/fastest", named("4 threads", "a", 30.0));
+    assert_eq!(four.figures, ["alloc.pair.a.t4", "alloc.pair.b.t4"]);
+    no_finding(&always, "allocators-overtaking");
+    let crossing = sweep(["t1", "t4"], [30.0, 80.0], 1.6);
+    finding(&crossing, "allocators-fastest/fastest", named("4 threads", "b", 40.0));
+    let overtakes = json!({"team": "4 threads", "allocator": "b", "fastest": "a", "first_team": "1 thread"});
+    finding(&crossing, "allocators-overtaking/overtakes", overtakes);
 }
 
 #[test]
-fn what_stays_is_told() {
-    let mut figures = vec![allocator("a", "t1", 30.0, 2.0)];
-    figures[0][2].evidence.put(OVERHEAD_WITH_SLOTS, 1.4);
-    figures[0][2].evidence.put(RETAINED, 0.25);
-    says(
-        &of(figures.clone()),
-        "alloc.overhead.a.t1",
-        &["as alloc-test counts, it would be 1.40", "25 % of what had been asked for"],
-    );
-    figures[0][2].evidence.put_unknown(RETAINED, "no smaps_rollup");
-    assert!(!why(&of(figures), "alloc.overhead.a.t1").contains("given back"));
+fn allocators_without_a_difference_beyond_noise_share_their_place() {
+    let mut record = of(vec![allocator("a", "t1", 30.0, 1.5), allocator("b", "t1", 60.0, 1.2)]);
+    record.figures.extend(allocator("c", "t1", 90.0, 1.5));
+    let next =
+        json!({"fastest": {"allocator": "a"}, "next": {"allocator": "b"}, "slowest": {"allocator": "c"}});
+    finding(&record, "allocators-fastest/fastest", next);
+    let b = record.figures.iter_mut().find(|figure| figure.id == "alloc.steady.b.t1").unwrap();
+    *b = figure("steady", "b", "t1", &[129.0, 131.0, 129.0, 131.0, 130.0, 130.0]);
+    let tied = json!({"team": "1 thread", "fastest": ["a", "b"], "total": 3.0, "low": 30.0,
+        "high": {"value": 60.0}, "frugal": "b", "slowest": {"allocator": "c"}});
+    finding(&record, "allocators-fastest/fastest-tied", tied);
 }
 
 #[test]
-fn the_advice_follows_the_figures() {
-    let sweep = |at_one: f64, at_four: f64| {
-        findings(vec![
-            allocator("a", "t1", at_one, 1.2),
-            allocator("b", "t1", 40.0, 1.6),
-            allocator("a", "t4", at_four, 1.2),
-            allocator("b", "t4", 40.0, 1.6),
-        ])
-    };
-    let always = sweep(30.0, 30.0);
-    assert!(always.contains("truebench alloc try -- COMMAND"), "{always}");
-    assert!(always.contains("a, for 1 thread as for 4 threads; a over all"), "{always}");
-    assert!(always.contains("With 1 thread: a is fastest (30.0 ns/pair), then b (40.0)."), "{always}");
-    assert!(
-        always.contains("a takes least (1.20 for 1 that is asked for), b most (1.60: 38 % of it"),
-        "{always}"
+fn memory_and_other_teams_are_compared() {
+    let memory = json!({"team": "4 threads", "least": {"allocator": "a", "value": 1.2},
+        "most": {"allocator": "b", "value": 1.6}, "waste": 0.375});
+    finding(&sweep(["t1", "t4"], [30.0, 30.0], 1.6), "allocators-memory/least-memory", memory);
+    let processes = sweep(["t2", "p2"], [30.0, 160.0], 1.2);
+    finding(
+        &processes,
+        "allocators-memory/memory-tied",
+        json!({"team": "2 threads", "low": 1.2, "high": 1.2}),
     );
-    assert!(!always.contains("overtakes"), "{always}");
-    let crossing = sweep(30.0, 80.0);
-    assert!(crossing.contains("a for 1 thread, b for 4 threads"), "{crossing}");
-    assert!(crossing.contains("The number of threads decides: b overtakes a with 4 threads."), "{crossing}");
-    let alike = sweep(40.0, 30.0);
-    assert!(alike.contains("With 1 thread: a and b cannot be told apart (40.0 to 40.0 ns/pair)."), "{alike}");
-    let one = findings(vec![allocator("a", "t1", 30.0, 1.2), allocator("b", "t1", 40.0, 1.6)]);
-    assert!(
-        one.contains("(truebench alloc try -- COMMAND). Without one, by this load: a for 1 thread;"),
-        "{one}"
-    );
-}
-
-#[test]
-fn other_teams_are_held_against_threads() {
-    let both = |ns: f64| {
-        findings(vec![
-            allocator("a", "t2", 30.0, 1.2),
-            allocator("b", "t2", 60.0, 1.2),
-            allocator("a", "p2", ns, 1.2),
-            allocator("b", "p2", 60.0, 1.2),
-        ])
-    };
-    assert!(
-        both(160.0).contains("2 processes instead of threads take this much of the time:"),
-        "{}",
-        both(160.0)
-    );
-    assert!(both(160.0).contains("a 2.00x [2.00, 2.00]"), "{}", both(160.0));
-    let siblings = findings(vec![
-        allocator("a", "t2", 30.0, 1.2),
-        allocator("b", "t2", 60.0, 1.2),
-        allocator("a", "s2", 95.0, 1.2),
-        allocator("b", "s2", 60.0, 1.2),
-    ]);
-    let told = "2 threads on SMT siblings instead of cores of their own take this much of the time: ";
-    assert!(siblings.contains(told) && siblings.contains("a 1.50x"), "{siblings}");
-    assert!(
-        both(30.0).contains("Memory, with 2 threads: none is known to take less than another"),
-        "{}",
-        both(30.0)
-    );
-    assert!(both(30.0).contains("a 1.00x"), "{}", both(30.0));
+    let ratios = json!({"team": "2 processes of one thread", "threads": "2 threads", "low": 1.0, "high": 2.0,
+        "ratios": [{"allocator": "b", "value": {"value": 1.0}}, {"allocator": "a", "value": {"high": 2.0}}]});
+    finding(&processes, "allocators-teams/other-team", ratios);
+    let siblings = sweep(["t2", "s2"], [30.0, 95.0], 1.2);
+    let ratios = json!({"team": "2 threads on SMT siblings", "low": 1.0, "high": 1.5});
+    finding(&siblings, "allocators-teams/other-team", ratios);
 }
 
 #[test]

@@ -1,18 +1,23 @@
-//! By what a mechanism of page faults was recognised, what its faults cost and what may help: each sentence, and the twin record on which it
-//! must change.
+//! By what a mechanism of page faults is recognised, what its faults cost and what may help; and the twin records on which that changes.
 
 use crate::relations_records::*;
 use figure::evidence::*;
-use figure::{Better, Figure, Record, Severity, Status, Unit};
+use figure::{Better, Explanation, Figure, Record, Severity, Status, Unit};
+use serde_json::{Value, json};
 
 pub const CAUSE: &str = "faults.mechanism";
-const ANSWER: &str = "faults.gain";
 
-/// A mechanism of 62 % of the faults, of which half met a page that had been there before.
-pub fn by(mechanism: &str, memory: &str) -> Record {
-    let mut figure = Figure::planned(CAUSE, "faults", mechanism, Unit::ONE, Better::Neither);
-    (figure.value, figure.status) = (Some(0.62), Status::Measured);
+/// A measured figure about a program that was watched.
+pub fn measured(id: &str, unit: Unit, value: f64) -> Figure {
+    let mut figure = Figure::planned(id, "faults", id, unit, Better::Neither);
+    (figure.value, figure.status) = (Some(value), Status::Measured);
     figure.conditions.set(WATCHED, "server".to_owned());
+    figure
+}
+
+/// A mechanism of 62 % of the faults; half of them hit a page that had been there before.
+pub fn by(mechanism: &str, memory: &str) -> Record {
+    let mut figure = measured(CAUSE, Unit::ONE, 0.62);
     figure.conditions.set(MECHANISM, mechanism.to_owned());
     figure.conditions.set(MEMORY_KIND, memory.to_owned());
     figure.evidence.put(FAULT_REFAULTS, 0.5);
@@ -20,161 +25,194 @@ pub fn by(mechanism: &str, memory: &str) -> Record {
 }
 
 /// The same with one fact more, or another.
-pub fn with(mut record: Record, key: Key<f64>, value: f64) -> Record {
+fn with(mut record: Record, key: Key<f64>, value: f64) -> Record {
     record.figures[0].evidence.put(key, value);
     record
 }
 
-fn managed(mut record: Record, manager: &str) -> Record {
-    record.figures[0].conditions.set(MANAGER, manager.to_owned());
+/// The answer for a program of which page faults cost this share of 3 s, and the price of one.
+pub fn answer(gain: f64) -> Vec<Figure> {
+    let mut answer = measured("faults.gain", Unit::ONE, gain);
+    answer.evidence.put(FAULT_TOTAL, 1e6);
+    answer.evidence.put(PROGRAM_CPU, 3.0);
+    vec![answer, measured("faults.prices.minor.write", Unit::NANOSECONDS, 1500.0)]
+}
+
+/// The record of a program that was watched, judged.
+pub fn watched(gain: f64, figures: &[Figure]) -> Record {
+    judged_record([answer(gain), figures.to_vec()].concat())
+}
+
+pub fn judged_record(figures: Vec<Figure>) -> Record {
+    let mut record = record(figures);
+    judge::judge(&mut record);
     record
 }
 
-#[test]
-fn pages_that_were_there_before_are_told_as_far_as_they_were_seen() {
-    let churn = by("map-churn", "mapping");
-    let met = "50 % of the faults at the mapping met a page that had been there before";
-    says(&churn, CAUSE, &[&format!("{met}; 0 % of those seen twice lay in a new mapping by then.")]);
-    says(&with(churn.clone(), FAULT_BLOCK, 65536.0), CAUSE, &[&format!("{met}, in runs of 64 KiB;")]);
-    silent(&with(churn.clone(), FAULT_BLOCK, 0.0), CAUSE, &["in runs of"]);
-    says(&with(churn.clone(), AGAIN_MAPPED, 0.9), CAUSE, &["90 % of those seen twice lay in a new mapping"]);
-    // Others were not new either: too few of those are not told.
-    let unmet = with(churn.clone(), FAULT_UNMET, 0.3);
-    says(&unmet, CAUSE, &[met, "; 30 % of the others were not new either; 0 % of those seen twice"]);
-    silent(&with(churn, FAULT_UNMET, 0.04), CAUSE, &["not new"]);
-    // Hardly a page was seen twice: what was seen of such pages is not told.
-    let unseen = with(with(unmet, FAULT_REFAULTS, 0.01), AGAIN_MAPPED, 0.9);
-    says(&unseen, CAUSE, &["30 % of the faults at the mapping were not new: memory did not grow by them"]);
-    silent(&unseen, CAUSE, &["seen twice", "had been there before"]);
+/// The finding of this case, if there is one.
+pub fn find<'a>(record: &'a Record, case: &str) -> Option<&'a Explanation> {
+    record.findings.iter().find(|finding| finding.case == case)
 }
 
-#[test]
-fn who_maps_blocks_is_told_by_who_writes_their_headers() {
-    let churn = with(with(by("map-churn", "mapping"), BLOCK_HEADERS, 0.9), BLOCK_MAPPED, 2097152.0);
-    let own = "; of the first faults at new mappings 90 % were malloc's own";
-    let glibc = managed(churn.clone(), "glibc");
-    says(&glibc, CAUSE, &["(most bytes in mappings of 2 MiB)", &format!("{own}, writing a block's size.")]);
-    says(&managed(churn.clone(), "program"), CAUSE, &[&format!("{own}: the program maps them itself.")]);
-    for nobody in [churn.clone(), managed(churn, "jemalloc"), managed(by("map-churn", "mapping"), "glibc")] {
-        silent(&nobody, CAUSE, &["malloc's own"]);
-    }
-}
-
-#[test]
-fn each_mechanism_is_told_by_its_own_evidence() {
-    let cut = "40 % of those seen twice were in a heap that had been cut and grown again.";
-    let trim = with(by("heap-trim", "heap"), AGAIN_CUT, 0.4);
-    says(&trim, CAUSE, &["50 % of the faults at the heap met a page", cut]);
-    let silently = "for 70 % of those seen twice nothing had been mapped, cut or forked since: they were given back by \
-                    advice (madvise).";
-    for (mechanism, memory) in [("arena-trim", "arena"), ("purge", "mapping")] {
-        let advised = with(by(mechanism, memory), AGAIN_SILENTLY, 0.7);
-        says(&advised, CAUSE, &[silently]);
-        let unseen = with(with(advised, FAULT_REFAULTS, 0.01), FAULT_UNMET, 0.5);
-        silent(&unseen, CAUSE, &["advice"]);
-    }
-    silent(&with(with(trim, FAULT_REFAULTS, 0.01), FAULT_UNMET, 0.5), CAUSE, &["cut and grown"]);
-    let stacks = with(by("stacks", "thread-stack"), THREADS_ENDED, 300.0);
-    says(&stacks, CAUSE, &["300 threads ended and others took their places."]);
-    says(&by("stacks", "thread-stack"), CAUSE, &["Unexplained"]);
-    let grows = by("growth", "heap");
-    says(&grows, CAUSE, &["They met pages for the first time, most of them at the heap."]);
-    says(&with(grows, FAULT_BLOCK, 65536.0), CAUSE, &["most of them at the heap, in runs of 64 KiB."]);
-    for (mechanism, memory, told) in [
-        ("file", "file", "They met pages of files that were mapped"),
-        ("numa-hinting", "unknown", "as many hinting faults meanwhile (numa_hint_faults)"),
-        ("huge-pages", "mapping", "as many huge pages meanwhile (thp_fault_alloc)"),
-        (
-            "unexplained",
-            "heap",
-            "50 % of the faults at the heap met a page that had been there before; no rule fits.",
-        ),
-    ] {
-        says(&by(mechanism, memory), CAUSE, &[told]);
-        // The twin: it is a point of a series, and no mechanism's share of all faults.
-        let mut point = by(mechanism, memory);
-        point.figures[0].series = Some("faults.sites".to_owned());
-        says(&point, CAUSE, &["Unexplained"]);
-    }
-}
-
-#[test]
-fn copies_after_a_fork_are_told_with_what_was_seen_of_them() {
-    let forked = with(by("copy-on-write", "heap"), PROGRAM_FORKS, 12.0);
-    says(&forked, CAUSE, &["The program forked 12.0 times while it was watched."]);
-    let copies = "Of the faults that told what they met 80 % wrote to a page that was there.";
-    says(&with(forked.clone(), FAULT_COPIES, 0.8), CAUSE, &[copies]);
-    silent(&forked, CAUSE, &["wrote to a page"]);
-    says(&with(forked, FAULT_UNMET, 0.3), CAUSE, &["watched; 30 % of its first touches were not new"]);
-    says(&by("copy-on-write", "heap"), CAUSE, &["Unexplained"]);
-}
-
-/// What the findings say of a program of which page faults cost this share; 0.5 without more.
-fn findings(gain: f64, mechanism: &Record) -> Vec<(String, Severity)> {
-    let measured = |id: &str, unit: Unit, value: f64| {
-        let mut figure = Figure::planned(id, "faults", id, unit, Better::Neither);
-        (figure.value, figure.status) = (Some(value), Status::Measured);
-        figure
-    };
-    let mut answer = measured(ANSWER, Unit::ONE, gain);
-    answer.evidence.put(FAULT_TOTAL, 1e6);
-    answer.evidence.put(PROGRAM_CPU, 3.0);
-    let price = measured("faults.prices.minor.write", Unit::NANOSECONDS, 1500.0);
-    let mut record = record([vec![answer, price], mechanism.figures.clone()].concat());
-    judge::judge(&mut record);
-    record.findings.into_iter().map(|finding| (finding.text(), finding.severity)).collect()
-}
-
+/// The finding of this rule and case, which must be there, with these values.
 #[track_caller]
-fn finds(gain: f64, mechanism: &Record, words: &str) -> Severity {
-    let all = findings(gain, mechanism);
-    let found = all.iter().find(|(text, _)| text.contains(words));
-    found.unwrap_or_else(|| panic!("no '{words}' in {all:#?}")).1
+pub fn finds<'a>(record: &'a Record, name: &str, expected: Value) -> &'a Explanation {
+    let (rule, case) = name.split_once('/').expect("rule/case");
+    let found = find(record, case).unwrap_or_else(|| panic!("no {name} in {:#?}", record.findings));
+    assert_eq!(found.rule, rule);
+    for (key, value) in expected.as_object().expect("an object") {
+        let actual = found.values.get(key).unwrap_or(&Value::Null);
+        assert!(agree(actual, value), "{key} is {actual}, not {value}");
+    }
+    found
 }
 
 #[test]
-fn little_to_gain_is_told_as_such_and_no_lever_with_it() {
-    let mut trim = with(by("heap-trim", "heap"), AGAIN_CUT, 0.4);
-    trim.figures[0].name = "the heap given back".to_owned();
-    let conditions = &mut trim.figures[0].conditions;
-    conditions.set(LEVER_ABOUT, "keep the heap".to_owned());
-    conditions.set(LEVER_PRICE, "memory stays".to_owned());
-    conditions.set(LEVER_CODE, "mallopt(3);".to_owned());
-    let much = "Page faults cost about 50 % of the program's CPU time: 1000000 minor faults";
-    assert_eq!(finds(0.5, &trim, much), Severity::Warning);
-    finds(0.5, &trim, "62 % of the faults: the heap given back. 50 % of the faults at the heap met a page");
-    finds(0.5, &trim, "What may help: keep the heap; in the program: mallopt(3);. It costs: memory stays.");
-    let little =
-        "Next to nothing to gain: page faults cost about 1.0 % of the program's CPU time (1000000 minor";
-    assert_eq!(finds(0.01, &trim, little), Severity::Note);
-    assert!(findings(0.01, &trim).iter().all(|(text, _)| !text.contains("What may help")));
-    trim.figures[0].conditions.set(LEVER_ENVIRONMENT, "MALLOC_TOP_PAD_=1".to_owned());
-    finds(
-        0.5,
-        &trim,
-        "keep the heap; MALLOC_TOP_PAD_=1 for one run; whether it helps: truebench faults --prove",
+fn refaults_prove_a_mechanism_as_far_as_they_were_sampled() {
+    let refaults = |record: &Record, values| case(record, CAUSE, "mechanism/refaults", values);
+    let churn = by("map-churn", "mapping");
+    let cause = json!({"mechanism": "map-churn", "manager": null});
+    refaults(
+        &churn,
+        json!({"share": 0.62, "cause": cause, "again": 0.5, "proof": 0.0, "old": null, "size": null}),
     );
-    // A small part of the faults is not told.
-    trim.figures[0].value = Some(0.05);
-    assert!(findings(0.5, &trim).iter().all(|(text, _)| !text.contains("the heap given back")));
+    let mut mapped = with(with(churn.clone(), AGAIN_MAPPED, 0.9), BLOCK_MAPPED, 2097152.0);
+    mapped.figures[0].conditions.set(MANAGER, "glibc".to_owned());
+    refaults(&mapped, json!({"proof": 0.9, "size": 2097152.0, "cause": {"manager": "glibc"}}));
+    // Others were not new either; a small share of those counts for nothing.
+    let old = with(churn.clone(), FAULT_UNMET, 0.3);
+    refaults(&old, json!({"again": 0.5, "old": 0.3, "proof": 0.0}));
+    refaults(&with(churn, FAULT_UNMET, 0.04), json!({"old": null}));
+    // Hardly a page was sampled twice: such pages prove nothing.
+    let rare = with(with(old, FAULT_REFAULTS, 0.01), AGAIN_MAPPED, 0.9);
+    refaults(&rare, json!({"again": 0.01, "old": 0.3, "proof": null}));
+}
+
+/// A mechanism with its deciding fact, and its case.
+fn mechanisms() -> Vec<(Record, &'static str, Value)> {
+    let one = |mechanism, memory, key, value| with(by(mechanism, memory), key, value);
+    let forked = one("copy-on-write", "heap", PROGRAM_FORKS, 12.0);
+    vec![
+        (one("heap-trim", "heap", AGAIN_CUT, 0.4), "refaults", json!({"proof": 0.4})),
+        (one("arena-trim", "arena", AGAIN_SILENTLY, 0.7), "refaults", json!({"proof": 0.7})),
+        (one("purge", "mapping", AGAIN_SILENTLY, 0.7), "refaults", json!({"proof": 0.7})),
+        (one("unexplained", "heap", AGAIN_CUT, 0.4), "refaults", json!({"proof": null})),
+        (forked.clone(), "copy-on-write", json!({"forks": 12.0, "copies": null, "old": null})),
+        (
+            with(with(forked, FAULT_COPIES, 0.8), FAULT_UNMET, 0.3),
+            "copy-on-write",
+            json!({"copies": 0.8, "old": 0.3}),
+        ),
+        (one("growth", "heap", FAULT_BLOCK, 65536.0), "growth", json!({"memory": "heap", "run": 65536.0})),
+        (one("growth", "heap", FAULT_BLOCK, 0.0), "growth", json!({"run": null})),
+        (one("stacks", "thread-stack", THREADS_ENDED, 300.0), "stacks", json!({"ended": 300.0})),
+        (by("file", "file"), "files", json!({"share": 0.62})),
+        (by("numa-hinting", "unknown"), "counter", json!({"counter": "numa_hint_faults"})),
+        (by("huge-pages", "mapping"), "counter", json!({"counter": "thp_fault_alloc"})),
+    ]
 }
 
 #[test]
-fn the_blocks_with_most_faults_are_told_with_who_allocates_them() {
-    let blocks = |share: f64, most: f64| {
-        let mut row = Figure::planned("faults.block.1", "faults", "x", Unit::ONE, Better::Neither);
-        (row.value, row.status) = (Some(share), Status::Measured);
-        row.series = Some("faults.blocks".to_owned());
-        row.conditions.set(BLOCK_SITE, "answer (server.c:41)".to_owned());
-        row.evidence.put(BLOCK_LEAST, 65536.0);
-        row.evidence.put(BLOCK_MOST, most);
-        record(vec![row])
+fn each_mechanism_has_its_evidence() {
+    for (record, name, values) in mechanisms() {
+        case(&record, CAUSE, &format!("mechanism/{name}"), values);
+        // The twin: it is a point of a series, and no mechanism's share of all faults.
+        let mut point = record;
+        point.figures[0].series = Some("faults.sites".to_owned());
+        no_case(&point, CAUSE, "mechanism");
+    }
+    no_case(&by("stacks", "thread-stack"), CAUSE, "mechanism");
+    no_case(&by("copy-on-write", "heap"), CAUSE, "mechanism");
+}
+
+/// Trimming of the heap, with what may be done about it.
+fn trimmed() -> Figure {
+    let mut trim = with(by("heap-trim", "heap"), AGAIN_CUT, 0.4).figures.remove(0);
+    trim.conditions.set(SETTING_ABOUT, "keep the heap".to_owned());
+    trim.conditions.set(SETTING_PRICE, "memory stays".to_owned());
+    trim.conditions.set(SETTING_CODE, "mallopt(3);".to_owned());
+    trim
+}
+
+#[test]
+fn the_answer_is_cost_cause_and_setting() {
+    let mut trim = trimmed();
+    let values = json!({
+        "cost": {"share": 0.5, "faults": 1e6, "price": 1.5e-6, "cpu": 3.0, "bound": null},
+        "cause": {"mechanism": "heap-trim"}, "command": null,
+    });
+    let record = watched(0.5, &[trim.clone()]);
+    let first = finds(&record, "page-faults/cost", values);
+    assert_eq!((first, first.severity), (&record.findings[0], Severity::Warning));
+    finds(&record, "mechanism/refaults", json!({"share": 0.62, "proof": 0.4}));
+    finds(
+        &record,
+        "setting/not-proved",
+        json!({"about": "keep the heap", "price": "memory stays", "action": "mallopt(3);"}),
+    );
+    trim.conditions.set(SETTING_ENVIRONMENT, "MALLOC_TOP_PAD_=1".to_owned());
+    let record = watched(0.5, &[trim.clone()]);
+    finds(&record, "page-faults/cost", json!({"command": "MALLOC_TOP_PAD_=1 COMMAND"}));
+    finds(&record, "setting/not-proved", json!({"action": "truebench faults --prove -- COMMAND"}));
+    // Little to gain: no setting.
+    let record = watched(0.01, &[trim.clone()]);
+    assert_eq!(
+        finds(&record, "page-faults/cost-little", json!({"cost": {"share": 0.01}})).severity,
+        Severity::Note
+    );
+    assert_eq!(find(&record, "not-proved"), None);
+    // A small part of the faults is no cause.
+    trim.value = Some(0.05);
+    let record = watched(0.5, &[trim]);
+    finds(&record, "page-faults/cost", json!({"cause": null, "command": null}));
+    assert_eq!(find(&record, "refaults"), None);
+}
+
+#[test]
+fn the_kernel_s_share_bounds_the_gain() {
+    let bound = |system: f64| {
+        let mut figures = answer(0.5);
+        figures[0].evidence.put(PROGRAM_SYSTEM, system);
+        find(&judged_record(figures), "cost").unwrap().values["cost"]["bound"].as_f64()
     };
+    // No bound that the price contradicts.
+    assert_eq!((bound(2.4), bound(1.2)), (Some(2.4 / 3.0), None));
+}
+
+/// Blocks of up to so many bytes, allocated by one function, with this share of the faults.
+fn blocks(share: f64, most: f64, age: f64, freed: f64) -> Figure {
+    let mut row = measured("faults.block.1", Unit::ONE, share);
+    row.series = Some("faults.blocks".to_owned());
+    row.conditions.set(BLOCK_SITE, "answer (server.c:41)".to_owned());
+    for (key, value) in [(BLOCK_LEAST, 65536.0), (BLOCK_MOST, most), (BLOCK_AGE, age), (BLOCK_FREED, freed)] {
+        row.evidence.put(key, value);
+    }
+    row
+}
+
+#[test]
+fn the_blocks_with_most_faults_and_whether_they_are_worth_keeping() {
+    let site = "answer (server.c:41)";
+    let young = watched(0.5, &[blocks(0.62, 131072.0, 0.0002, 0.9)]);
     finds(
-        0.5,
-        &blocks(0.62, 65536.0),
-        "62 % of the faults are in blocks of 64 KiB that answer (server.c:41) allocates.",
+        &young,
+        "blocks/in-blocks",
+        json!({"share": 0.62, "size": 131072.0, "site": site, "young": 0.0002}),
     );
-    finds(0.5, &blocks(0.62, 131072.0), "in blocks of 64 KiB to 128 KiB that");
-    assert!(findings(0.5, &blocks(0.05, 65536.0)).iter().all(|(text, _)| !text.contains("in blocks of")));
+    for (age, freed) in [(2.0, 0.9), (0.0002, 0.1)] {
+        let kept = watched(0.5, &[blocks(0.62, 65536.0, age, freed)]);
+        finds(&kept, "blocks/in-blocks", json!({"young": null}));
+    }
+    assert_eq!(find(&watched(0.5, &[blocks(0.05, 65536.0, 2.0, 0.9)]), "in-blocks"), None);
+}
+
+pub fn situations() -> Vec<Record> {
+    let mechanisms = mechanisms().into_iter().map(|(record, ..)| watched(0.5, &record.figures));
+    let mut minor = measured("faults.minor", Unit::PER_S, 1e4);
+    minor.evidence.put(FAULT_TOTAL, 1e6);
+    let unpriced = judged_record(vec![minor, trimmed()]);
+    finds(&unpriced, "page-faults/cost-unknown", json!({"faults": 1e6}));
+    let answers =
+        [unpriced, watched(0.01, &[]), watched(0.5, &[trimmed(), blocks(0.62, 131072.0, 0.0002, 0.9)])];
+    mechanisms.chain(answers).collect()
 }

@@ -1,34 +1,37 @@
-//! What a record's findings say, and in which order.
+//! Findings: which there are, and in which order.
 
 use crate::cores;
 use crate::relations_records::*;
 use figure::evidence::*;
-use figure::{CheckResult, CpuList, Outcome, Reading, Record, Severity, Status};
+use figure::{CheckResult, CpuList, Explanation, Outcome, Reading, Record, Severity, Status};
+use serde_json::{Value, json};
 
-fn findings(mut record: Record) -> Vec<(Severity, String, usize)> {
+fn findings(record: &Record) -> Vec<Explanation> {
+    let mut record = record.clone();
     judge::judge(&mut record);
-    record
-        .findings
-        .into_iter()
-        .map(|finding| (finding.severity, finding.text(), finding.figures.len()))
-        .collect()
+    record.findings
 }
 
+/// The finding of this rule and case (`moves/moves-up-to`) once the record is judged, with values as [`case`] expects them.
 #[track_caller]
-fn has(record: &Record, severity: Severity, words: &str) -> usize {
-    let all = findings(record.clone());
-    let found = all.iter().find(|(s, text, _)| *s == severity && text.contains(words));
-    found.unwrap_or_else(|| panic!("no {severity:?} with '{words}' in {all:#?}")).2
+pub fn finding(record: &Record, name: &str, expected: Value) -> Explanation {
+    let all = findings(record);
+    let named: Vec<&Explanation> =
+        all.iter().filter(|finding| format!("{}/{}", finding.rule, finding.case) == name).collect();
+    let found = named.iter().find(|finding| agree(&json!(finding.values), &expected));
+    let found = found.unwrap_or_else(|| panic!("no {name} of {expected:#} in {named:#?} of {all:#?}"));
+    (*found).clone()
 }
 
+/// No finding is of this rule.
 #[track_caller]
-fn lacks(record: &Record, words: &str) {
-    let all = findings(record.clone());
-    assert!(all.iter().all(|(_, text, _)| !text.contains(words)), "'{words}' in {all:#?}");
+pub fn no_finding(record: &Record, rule: &str) {
+    let found = findings(record).into_iter().find(|finding| finding.rule == rule);
+    assert_eq!(found, None);
 }
 
 /// Four figures by two threads.
-fn four() -> Record {
+pub fn four() -> Record {
     let mut record = record(vec![
         bandwidth("copy", "regular", &six(136.9)),
         bandwidth("copy", "nt", &six(183.0)),
@@ -43,7 +46,7 @@ fn four() -> Record {
 }
 
 #[test]
-fn invalid_figures_are_told_first_and_once_for_each_cause() {
+fn invalid_figures_come_first_and_once_for_each_cause() {
     let mut record = four();
     record.machine.topology.allowed = [0].into_iter().collect::<CpuList>();
     for figure in &mut record.figures[..3] {
@@ -51,92 +54,109 @@ fn invalid_figures_are_told_first_and_once_for_each_cause() {
     }
     record.figures[3].conditions.set(THREADS, 1.0);
     record.figures[3].conditions.set(CPUS, vec![0.0]);
-    let all = findings(record);
-    let (severity, text, figures) = &all[0];
-    assert_eq!((*severity, *figures), (Severity::Error, 3), "{all:#?}");
-    assert!(text.starts_with("3 of 4 figures are invalid: 2 threads"), "{text}");
-    assert!(text.contains("(threads-within-mask). Fix: use --threads 1"), "{text}");
-    assert!(!text.contains(".."), "{text}");
+    let values = json!({"verdict": "invalid", "count": 3, "judged": 4, "check": "threads-within-mask", "fix": "use --threads 1 or fewer, or widen the mask: taskset, cpuset.cpus, docker --cpuset-cpus"});
+    let found = finding(&record, "verdicts/verdicts", values);
+    assert_eq!((found.severity, found.figures.len()), (Severity::Error, 3));
+    assert_eq!(findings(&record)[0], found);
 }
 
 #[test]
 fn what_memory_moves_and_what_stream_would_show() {
-    let record = with_peak(four());
-    has(
-        &record,
-        Severity::Note,
-        "Memory moves up to 205 GB/s here (memory.copy.regular, write-allocate included): 80 %",
-    );
-    assert_eq!(has(&record, Severity::Note, "would show 153 GB/s for triad where memory moves 204 GB/s"), 4);
+    let mut record = with_peak(four());
+    let best = json!({"figure": "memory.copy.regular"});
+    let values = json!({"moved": {"value": 205}, "best": best, "share": 0.802});
+    finding(&record, "moves/moves-up-to", values);
+    let values = json!({
+        "kernel": "triad", "regular": {"value": 153.2}, "moved": {"value": 204}, "nt": {"value": 197},
+        "kernels": 2, "least": 1.286, "most": 1.337,
+    });
+    assert_eq!(finding(&record, "write-allocate/non-temporal-gains", values).figures.len(), 4);
     // The twin: an avoided write-allocate makes no traffic.
-    let mut record = record;
     set(&mut record, "memory.copy.nt", 137.0);
     set(&mut record, "memory.triad.nt", 154.0);
-    has(&record, Severity::Note, "Memory moves up to 154 GB/s here (memory.triad.nt): 60 %");
-    has(&record, Severity::Note, "Non-temporal stores bring nothing here (at most 1.01x over 2 kernels)");
-    lacks(&record, "would show");
-}
-
-#[test]
-fn an_unknown_peak_is_said_with_its_reason() {
-    let mut record = four();
-    record.machine.memory.peak = Reading::unknown("SMBIOS is for root");
-    has(&record, Severity::Note, "the theoretical peak is unknown (SMBIOS is for root)");
+    let best = json!({"figure": "memory.triad.nt"});
+    finding(&record, "moves/moves-up-to", json!({"moved": {"value": 154}, "best": best}));
+    finding(&record, "write-allocate/non-temporal-gains-nothing", json!({"most": 1.005, "kernels": 2}));
+    record.machine.memory.peak = Reading::unknown("SMBIOS is for root.");
+    let found = finding(&record, "moves/moves-up-to-unknown", json!({"reason": "SMBIOS is for root"}));
+    assert!(found.fix.unwrap().contains("--dimms"));
 }
 
 #[test]
 fn too_few_rounds_are_a_cause_where_no_check_is() {
     let mut record = cores::matrix(2, |_, _| "llc", |_, _| 48.0);
-    lacks(&record, "(rounds)");
+    assert!(findings(&record).iter().all(|finding| finding.values.get("check") != Some(&json!("rounds"))));
     record.figures[0].rounds.truncate(2);
-    has(&record, Severity::Note, "2 of the 6 rounds that an interval needs (rounds).");
+    let found = finding(&record, "verdicts/verdicts", json!({"verdict": "unverified", "check": "rounds"}));
+    assert_eq!(found.severity, Severity::Note);
 }
 
 #[test]
 fn short_memory_is_a_warning() {
     let mut record = four();
-    lacks(&record, "Memory is short");
+    no_finding(&record, "memory-short");
     record.figures[1].evidence.put(MEMORY_LIMITED_BY, String::new());
-    lacks(&record, "Memory is short");
+    no_finding(&record, "memory-short");
     record.figures[1].evidence.put(MEMORY_LIMITED_BY, "only 0.9 GiB is free.".to_owned());
-    has(&record, Severity::Warning, "Memory is short: only 0.9 GiB is free.");
+    let found = finding(&record, "memory-short/memory-short", json!({"limit": "only 0.9 GiB is free"}));
+    assert_eq!((found.severity, found.figures.len()), (Severity::Warning, 1));
+}
+
+/// Judged records with figures without a value, by status.
+pub fn situations() -> Vec<Record> {
+    let missing = |status: Status| {
+        let mut record = four();
+        let mut figure = bandwidth("add", "nt", &[]);
+        (figure.status, figure.verdict, figure.reason) = (status, None, Some("no such instruction".into()));
+        record.figures.push(figure);
+        judge::judge(&mut record);
+        record
+    };
+    [Status::NotAvailable, Status::Failed, Status::Interrupted].map(missing).to_vec()
 }
 
 #[test]
-fn what_is_missing_is_told_with_its_reason() {
+fn what_is_missing_has_its_reason() {
     let mut record = four();
     let mut add = bandwidth("add", "nt", &[]).not_available("no such instruction");
     add.verdict = None;
     let mut scale = bandwidth("scale", "nt", &[]);
     scale.status = Status::Failed;
     scale.reason = Some("out of memory.".into());
-    record.figures.extend([add, scale]);
-    has(&record, Severity::Note, "memory.add.nt is not available: no such instruction.");
-    has(&record, Severity::Warning, "memory.scale.nt failed: out of memory.");
-    let mut again = record.figures.last().unwrap().clone();
-    again.id = "memory.scale.nt.again".into();
-    record.figures.push(again);
-    has(&record, Severity::Warning, "2 figures failed: out of memory.");
+    record.figures.extend([add, scale.clone()]);
+    let missing = |record: &Record, case: &str, count: usize, reason: &str| {
+        finding(record, &format!("missing/{case}"), json!({"count": count, "reason": reason})).severity
+    };
+    assert_eq!(missing(&record, "not-available", 1, "no such instruction"), Severity::Note);
+    assert_eq!(missing(&record, "failed", 1, "out of memory"), Severity::Warning);
+    scale.id = "memory.scale.nt.again".into();
+    record.figures.push(scale);
+    missing(&record, "failed", 2, "out of memory");
     for figure in &mut record.figures[5..] {
         (figure.status, figure.reason) = (Status::Interrupted, None);
     }
-    has(&record, Severity::Warning, "2 figures are not measured: no reason recorded.");
+    assert_eq!(missing(&record, "not-measured", 2, "no reason recorded"), Severity::Warning);
 }
 
-#[test]
-fn the_gain_of_larger_pages_is_told_where_both_were_measured() {
+/// Four figures, and triad on small pages.
+pub fn small_pages(value: f64) -> Record {
     let mut record = four();
-    lacks(&record, "arger pages");
-    let mut small = bandwidth("triad", "nt", &six(170.0));
+    let mut small = bandwidth("triad", "nt", &six(value));
     small.id = "memory.triad.nt.small".into();
     small.conditions.set(PAGES_ASKED, "default".to_owned());
     small.conditions.set(THREADS, 2.0);
     small.conditions.set(CPUS, vec![0.0, 1.0]);
     small.evidence.put(PAGES_HUGE_SHARE, 0.0);
     record.figures.push(small);
-    has(&record, Severity::Note, "Larger pages gain up to 1.159x");
-    set(&mut record, "memory.triad.nt.small", 197.0);
-    has(&record, Severity::Note, "Larger pages gain nothing: 1.000x");
+    record
+}
+
+#[test]
+fn the_gain_of_larger_pages_is_a_finding_where_both_were_measured() {
+    no_finding(&four(), "pages");
+    let gain = |value: f64| json!({"ratio": {"value": value}, "small": {"figure": "memory.triad.nt.small"}});
+    finding(&small_pages(170.0), "pages/larger-pages", gain(1.159));
+    finding(&small_pages(197.0), "pages/larger-pages", gain(1.0));
 }
 
 #[test]
@@ -148,13 +168,13 @@ fn many_reasons_do_not_crowd_out_the_rest() {
         figure
     }));
     record.figures[0].evidence.put(MEMORY_LIMITED_BY, "a limit".to_owned());
-    let all = findings(record);
-    assert!(
-        all.len() <= 6 && all.iter().filter(|(_, text, _)| text.contains("not available")).count() == 2,
-        "{all:#?}"
-    );
-    assert!(all.is_sorted_by(|a, b| a.0 >= b.0), "{all:#?}");
-    assert!(all.iter().any(|(_, text, _)| text.contains("Memory moves")), "{all:#?}");
+    let all = findings(&record);
+    let count = |rule: &str| all.iter().filter(|finding| finding.rule == rule).count();
+    assert!(all.len() <= 10, "{all:#?}");
+    assert_eq!((count("missing"), count("moves")), (2, 1), "{all:#?}");
+    // What makes figures wrong, what they mean, what disturbed them.
+    let order = [Severity::Error, Severity::Note, Severity::Warning];
+    assert!(all.is_sorted_by_key(|one| order.iter().position(|own| *own == one.severity)), "{all:#?}");
 }
 
 #[test]

@@ -1,9 +1,10 @@
-//! What is said of ladders of sizes: each sentence, and the twin on which it must change.
+//! Ladders of sizes: each case, and its twins.
 
 use crate::relations_records::*;
 use figure::evidence::*;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Figure, Record, Status, Unit};
+use serde_json::json;
 
 const KIB: f64 = 1024.0;
 const MIB: f64 = 1024.0 * KIB;
@@ -72,124 +73,126 @@ fn change(record: &mut Record, id: &str, change: impl FnOnce(&mut Figure)) {
 }
 
 #[test]
-fn a_point_says_which_level_it_is_of() {
+fn a_point_is_of_a_level() {
     let mut record = ladder();
-    says(
+    let values = json!({
+        "size": 16.0 * KIB, "level": "L1", "end": 55.43 * KIB, "edge": {"figure": "edge.L1"},
+        "measure": {"cycles": 4.5},
+    });
+    case(&record, "random.16K", "level/fits-level", values);
+    case(&record, "random.64K", "level/fits-level", json!({"level": "L2", "edge": {"figure": "edge.L2"}}));
+    case(
         &record,
-        "random.16K",
-        &["16 KiB fits in L1, which ends at 55.4 KiB (edge.L1)", "4.50 cycles a load"],
+        "random.56K",
+        "level/misses-in-part",
+        json!({"level": "L1", "edge": {"figure": "edge.L1"}}),
     );
-    says(
-        &record,
-        "random.64K",
-        &["64 KiB fits in L2, which ends at 2.8 MiB (edge.L2) and misses L1 (edge.L1)"],
-    );
-    says(&record, "random.56K", &["Part of 56 KiB misses L1, which ends here (edge.L1)"]);
-    says(&record, "random.4096K", &["No cache holds 4 MiB", "2.8 MiB (edge.L2)", "page walks are ruled out"]);
+    let from_memory = |record: &Record, walks: serde_json::Value| {
+        let values = json!({"end": 2.83 * MIB, "edge": {"figure": "edge.L2"}, "walks": walks});
+        case(record, "random.4096K", "level/from-memory", values);
+    };
+    from_memory(&record, json!({"ruled-out": 1.0}));
     change(&mut record, "random.4096K", |figure| figure.evidence.put(PAGES_HUGE_SHARE, 0.1));
-    says(&record, "random.4096K", &["page walks are not (10 % in huge pages"]);
+    from_memory(&record, json!({"possible": 0.1}));
     record.machine.virtualisation.hypervisor = figure::Reading::Value("kvm".into());
     change(&mut record, "random.4096K", |figure| figure.evidence.put(PAGES_HUGE_SHARE, 1.0));
-    says(&record, "random.4096K", &["may be many small ones of the host"]);
+    from_memory(&record, json!({"of-host": 1.0}));
     change(&mut record, "random.16K", |figure| {
         figure.rounds.iter_mut().for_each(|round| round.evidence.put_unknown(LATENCY_CYCLES, "not x86"));
     });
-    assert!(!why(&record, "random.16K").contains("cycles"));
+    case(&record, "random.16K", "level/fits-level", json!({"measure": null}));
     record.figures.retain(|figure| figure.evidence.get(EDGE_TO).reason().is_some());
-    says(&record, "random.16K", &["Unexplained"]);
+    no_case(&record, "random.16K", "level");
 }
 
 #[test]
-fn an_edge_that_is_invalid_or_missing_says_nothing_of_points_near_it() {
+fn an_edge_that_is_invalid_or_missing_explains_no_point_near_it() {
     let mut record = ladder();
     change(&mut record, "edge.L1", |figure| figure.verdict = Some(figure::Verdict::Invalid));
     for id in ["random.16K", "random.56K", "random.64K"] {
-        says(&record, id, &["Unexplained"]);
+        no_case(&record, id, "level");
     }
-    says(&record, "random.4096K", &["No cache holds 4 MiB"]);
+    case(&record, "random.4096K", "level/from-memory", json!({}));
     change(&mut record, "edge.L2", |figure| {
         *figure = figure.clone().not_available("the sizes end too early");
         figure.value = None;
         figure.evidence = Default::default();
     });
-    says(&record, "random.4096K", &["Unexplained"]);
+    no_case(&record, "random.4096K", "level");
 }
 
 #[test]
-fn an_edge_says_what_rises_there() {
+fn a_level_ends_at_its_edge() {
     let mut record = ladder();
-    says(
-        &record,
-        "edge.L2",
-        &[
-            "From 2 MiB to 4 MiB the latency of a load rises from 5.00 ns to 90.0 ns, 18.0x",
-            "(random.2048K to random.4096K)",
-        ],
-    );
-    says(&record, "edge.L2", &["L2 is advertised with 2 MiB"]);
+    let ends = |record: &Record, unit: &str, behind: f64, advertised: Option<f64>| {
+        let values = json!({
+            "from": 2.0 * MIB, "to": 4.0 * MIB, "advertised": advertised,
+            "before": {"figure": "random.2048K", "value": 5, "unit": unit},
+            "behind": {"figure": "random.4096K", "value": behind, "unit": unit},
+        });
+        case(record, "edge.L2", "edge/level-ends", values);
+    };
+    ends(&record, "ns", 90.0, Some(2.0 * MIB));
+    // The check reports a level that is advertised and is not there.
     change(&mut record, "edge.L2", |figure| figure.evidence.put(EDGE_OWN, false));
-    assert!(!why(&record, "edge.L2").contains("advertised"), "the check has said that it is not there");
-    for id in ["random.2048K", "random.4096K"] {
-        change(&mut record, id, |figure| figure.unit = Unit::GB_PER_S);
-    }
+    ends(&record, "ns", 90.0, None);
+    change(&mut record, "random.2048K", |figure| figure.unit = Unit::GB_PER_S);
     change(&mut record, "edge.L2", |figure| figure.evidence.put(EDGE_BEHIND, 2.5));
-    says(&record, "edge.L2", &["the read bandwidth falls from 5.00 GB/s to 2.50 GB/s, 2.0x"]);
+    ends(&record, "GB/s", 2.5, None);
 }
 
 #[test]
-fn page_walks_are_told_apart() {
+fn page_walks_are_the_difference_of_small_and_huge_pages() {
     let mut record = ladder();
-    says(
-        &record,
-        "tlb.4096K",
-        &[
-            "25 % of a load on small pages are page walks: small.4096K (120 ns) against random.4096K (90.0 ns)",
-        ],
-    );
-    says(&record, "pages.4096K", &["Page by page a load takes 50 % of small.4096K (120 ns)"]);
+    let small = json!({"figure": "small.4096K", "value": 120});
+    let huge = json!({"figure": "random.4096K", "value": 90});
+    let values = json!({"share": 0.25, "small": small, "huge": huge});
+    case(&record, "tlb.4096K", "page-walks/page-walks", values);
+    case(&record, "pages.4096K", "page-walks/page-by-page", json!({"share": 0.5, "random": small}));
     let tlb = |figure: &mut Figure, [low, value, high]: [f64; 3]| {
         figure.value = Some(value);
         figure.interval.as_mut().map(|interval| (interval.low, interval.high) = (low, high)).unwrap();
     };
     change(&mut record, "tlb.4096K", |figure| tlb(figure, [-2.0, 0.5, 3.0]));
-    says(&record, "tlb.4096K", &["Translations of 4 MiB are at hand on small pages too"]);
+    case(&record, "tlb.4096K", "page-walks/no-page-walks", json!({"size": 4.0 * MIB, "small": small}));
     change(&mut record, "tlb.4096K", |figure| tlb(figure, [-20.0, 0.5, 30.0]));
-    says(&record, "tlb.4096K", &["Whether a load of 4 MiB takes page walks is not told", "differ too much"]);
+    no_case(&record, "tlb.4096K", "page-walks");
+    let paged = |ns| latency("pages.4096K", 4.0 * MIB, "pages", "small", ns);
+    change(&mut record, "pages.4096K", |figure| *figure = paged(119.0));
+    no_case(&record, "pages.4096K", "page-walks");
     change(&mut record, "pages.4096K", |figure| {
-        *figure = latency("pages.4096K", 4.0 * MIB, "pages", "small", 119.0);
-    });
-    says(&record, "pages.4096K", &["Page by page gains nothing over small.4096K"]);
-    change(&mut record, "pages.4096K", |figure| {
-        *figure = latency("pages.4096K", 4.0 * MIB, "pages", "small", 100.0);
+        *figure = paged(100.0);
         for (round, times) in figure.rounds.iter_mut().zip([0.6, 0.7, 0.9, 1.1, 1.3, 1.4]) {
             round.samples.iter_mut().for_each(|sample| *sample *= times);
         }
     });
-    says(&record, "pages.4096K", &["takes 83 % of small.4096K (120 ns); their rounds differ too much"]);
+    no_case(&record, "pages.4096K", "page-walks");
 }
 
 #[test]
-fn the_bandwidth_of_a_level_is_told_in_bytes_a_cycle() {
+fn the_bandwidth_of_a_level_is_in_bytes_a_cycle() {
     let mut record = ladder();
-    for id in ["edge.L1", "edge.L2"] {
-        change(&mut record, id, |figure| figure.conditions.set(KERNEL, "sweep".to_owned()));
-    }
-    for id in ["random.16K", "random.48K", "random.64K"] {
-        change(&mut record, id, |figure| {
-            figure.unit = Unit::GB_PER_S;
-            figure.conditions.set(KERNEL, "sweep".to_owned());
-            figure.conditions.set(THREADS, 1.0);
-            for round in &mut figure.rounds {
-                round.evidence.put(CANARY_BEFORE, 3.0);
-                round.evidence.put(CANARY_AFTER, 3.0);
-            }
-            figure.value = Some(300.0);
-        });
-    }
+    change(&mut record, "edge.L1", |figure| figure.conditions.set(KERNEL, "sweep".to_owned()));
+    change(&mut record, "random.16K", |figure| {
+        (figure.unit, figure.value) = (Unit::GB_PER_S, Some(300.0));
+        figure.conditions.set(KERNEL, "sweep".to_owned());
+        figure.conditions.set(THREADS, 1.0);
+        for round in &mut figure.rounds {
+            round.evidence.put(CANARY_BEFORE, 3.0);
+            round.evidence.put(CANARY_AFTER, 3.0);
+        }
+    });
     record.machine.cpu.architecture = figure::Reading::Value("x86_64".into());
-    says(&record, "random.16K", &["fits in L1", "100 B a cycle at 3.00 GHz on each thread"]);
+    let measure = json!({"bytes": 100, "gigahertz": 3});
+    case(&record, "random.16K", "level/fits-level", json!({"measure": measure}));
+    // Its canary does not count cycles.
     record.machine.cpu.architecture = figure::Reading::Value("aarch64".into());
-    assert!(!why(&record, "random.16K").contains("cycle"), "its canary does not count cycles");
+    case(&record, "random.16K", "level/fits-level", json!({"measure": null}));
+}
+
+/// Judged records in which each case of a level arises.
+pub fn situations() -> Vec<Record> {
+    vec![crate::cores::judged(ladder())]
 }
 
 #[test]
@@ -204,7 +207,11 @@ fn the_idle_latency_of_memory_is_what_lines_in_flight_rest_on() {
     // A latency of a cache is none of memory.
     let cache = latency("memory.latency.random.huge.16K", 16.0 * KIB, "random", "thp", 1.5);
     record.figures.extend([slow, cache, dram]);
-    says(&record, "memory.triad.regular", &["80.0 ns, by memory.latency.dram, is"]);
+    let in_flight = |record: &Record, figure: &str, ns: f64| {
+        let values = json!({"latency": {"figure": figure, "value": ns}});
+        case(record, "memory.triad.regular", "in-flight/lines-in-flight", values);
+    };
+    in_flight(&record, "memory.latency.dram", 80.0);
     change(&mut record, "memory.latency.dram", |figure| figure.verdict = Some(figure::Verdict::Invalid));
-    says(&record, "memory.triad.regular", &["160 ns, by memory.latency.dram.small, is"]);
+    in_flight(&record, "memory.latency.dram.small", 160.0);
 }

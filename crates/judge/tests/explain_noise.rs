@@ -1,68 +1,68 @@
-//! Noise: who took the time that CPUs lost, as far as it was seen; and the twin records on which another cause, or none,
-//! must be told.
+//! Noise: who took the time that CPUs lost, and the twins on which another cause, or none, is observed.
 
+use crate::explain_system::{Situation, records};
 use crate::relations_records::*;
 use figure::evidence::*;
 use figure::{Better, Figure, Reading, Record, Unit, Verdict};
+use serde_json::{Value, json};
 
 pub const WHOLE: &str = "system.noise";
 pub const LONGEST: &str = "system.noise.longest";
 const SECOND: &str = "system.noise.cpu5";
 
-/// What each of two CPUs, 0 and 5, saw in each of six rounds of a second.
-#[derive(Clone)]
-pub struct Seen {
+/// What each of two CPUs, 0 and 5, observes in each of six rounds of a second; 250 gaps of 4 us are without a switch.
+#[derive(Clone, Copy)]
+pub struct Gaps {
     lost: [f64; 2],
     gaps: [f64; 2],
     waited: [f64; 2],
     longest: [f64; 2],
-    brief: [(f64, f64); 2],
     steal: [f64; 2],
     interrupts: [f64; 2],
     hit: [f64; 2],
 }
 
-/// Ticks of 4 us on both; on CPU 5 another task for half of the time.
-pub fn hogged() -> Seen {
-    Seen {
-        lost: [0.001, 0.501],
-        gaps: [250.0, 375.0],
-        waited: [0.0, 0.5],
-        longest: [8e-6, 4e-3],
-        brief: [(250.0, 0.001); 2],
-        steal: [0.0, 0.0],
-        interrupts: [260.0, 270.0],
-        hit: [1.0, 520.0],
-    }
-}
-
-/// Ticks of 4 us alone.
-pub fn quiet() -> Seen {
-    let (lost, waited, gaps, hit) = ([0.001; 2], [0.0; 2], [250.0; 2], [1.0; 2]);
-    Seen { lost, waited, gaps, hit, longest: [8e-6; 2], ..hogged() }
-}
+/// Ticks alone.
+const QUIET: Gaps = Gaps {
+    lost: [0.001; 2],
+    gaps: [250.0; 2],
+    waited: [0.0; 2],
+    longest: [8e-6; 2],
+    steal: [0.0; 2],
+    interrupts: [260.0, 270.0],
+    hit: [1.0; 2],
+};
+/// Ticks, and on CPU 5 another task for half of the time.
+pub const HOGGED: Gaps = Gaps {
+    lost: [0.001, 0.501],
+    gaps: [250.0, 375.0],
+    waited: [0.0, 0.5],
+    longest: [8e-6, 4e-3],
+    hit: [1.0, 520.0],
+    ..QUIET
+};
 
 /// The figure of the whole, its longest gap, and one of CPU 5.
-pub fn heard(seen: &Seen, guest: bool) -> Record {
+pub fn noise(gaps: Gaps, guest: bool) -> Record {
     let mut whole = Figure::planned(WHOLE, "system", "whole", Unit::of("%"), Better::Lower);
     whole.conditions.set(NOISE, "lost".to_owned());
     whole.conditions.set(CPUS, vec![0.0, 5.0]);
     whole.evidence.put(NOISE_THRESHOLD, 400e-9);
-    whole.rounds = bandwidth("read", "none", &six(50.0 * (seen.lost[0] + seen.lost[1]))).rounds;
+    whole.rounds = bandwidth("read", "none", &six(50.0 * (gaps.lost[0] + gaps.lost[1]))).rounds;
     for round in &mut whole.rounds {
         let evidence = &mut round.evidence;
         evidence.put(NOISE_OBSERVED, vec![1.0, 1.0]);
-        evidence.put(NOISE_LOST, seen.lost.to_vec());
-        evidence.put(NOISE_GAPS, seen.gaps.to_vec());
-        evidence.put(NOISE_WAITED, seen.waited.to_vec());
-        evidence.put(NOISE_LONGEST, seen.longest.to_vec());
-        evidence.put(NOISE_LONGEST_WAITED, seen.waited.map(|waited| waited.min(3.9e-3)).to_vec());
-        evidence.put(NOISE_BRIEF, seen.brief.map(|brief| brief.0).to_vec());
-        evidence.put(NOISE_BRIEF_LOST, seen.brief.map(|brief| brief.1).to_vec());
+        evidence.put(NOISE_LOST, gaps.lost.to_vec());
+        evidence.put(NOISE_GAPS, gaps.gaps.to_vec());
+        evidence.put(NOISE_WAITED, gaps.waited.to_vec());
+        evidence.put(NOISE_LONGEST, gaps.longest.to_vec());
+        evidence.put(NOISE_LONGEST_WAITED, gaps.waited.map(|waited| waited.min(3.9e-3)).to_vec());
+        evidence.put(NOISE_BRIEF, vec![250.0; 2]);
+        evidence.put(NOISE_BRIEF_LOST, vec![0.001; 2]);
         evidence.put(NOISE_WINDOWS, vec![1000.0; 2]);
-        evidence.put(NOISE_WINDOWS_HIT, seen.hit.to_vec());
-        evidence.put(STEAL_EACH, seen.steal.to_vec());
-        evidence.put(IRQ_EACH, seen.interrupts.to_vec());
+        evidence.put(NOISE_WINDOWS_HIT, gaps.hit.to_vec());
+        evidence.put(STEAL_EACH, gaps.steal.to_vec());
+        evidence.put(IRQ_EACH, gaps.interrupts.to_vec());
         evidence.put(IRQ_TIMER_EACH, vec![250.0; 2]);
     }
     whole.summarise();
@@ -82,94 +82,83 @@ pub fn heard(seen: &Seen, guest: bool) -> Record {
     record
 }
 
-#[test]
-fn another_task_is_named_where_the_heartbeat_waited_for_it() {
-    let record = heard(&hogged(), false);
-    let task = "while another task had the CPU";
-    says(&record, WHOLE, &["25 % of the time of the 2 CPUs was lost, most of CPU 5's (50 %)", task]);
-    says(
-        &record,
-        SECOND,
-        &["50 % of CPU 5's time", "in 375 gaps a second", "100 % while another task had the CPU"],
-    );
-    says(&record, SECOND, &["that loses as much is invalid", "of samples of 1 ms, 52 % lose 1 % or more"]);
-    says(&record, LONGEST, &["lasted 4.00 ms, on CPU 5: for 3.90 ms of it another task"]);
-    let record = heard(&quiet(), false);
-    silent(&record, WHOLE, &["another task", "most of"]);
-    says(&record, WHOLE, &["less than makes a benchmark suspect"]);
-    says(&record, LONGEST, &["8.00 us", "as short as an interrupt"]);
-    let some = Seen { lost: [0.03; 2], waited: [0.0, 0.001], longest: [8e-6, 4e-3], ..quiet() };
-    says(&heard(&some, false), WHOLE, &["A benchmark that loses as much is suspect"]);
-    says(
-        &heard(&some, false),
-        LONGEST,
-        &["for 1.00 ms of it another task had the CPU, of the rest no cause was seen"],
-    );
+/// `noise-lost/noise-lost` with who lost how much of the lost time, and why a part is unknown.
+fn lost(record: Record, id: &'static str, causes: &[(&str, f64)], unknown: Value) -> Situation {
+    let causes: Vec<_> =
+        causes.iter().map(|(cause, share)| json!({"cause": cause, "share": share})).collect();
+    (record, id, "noise-lost/noise-lost", json!({"causes": causes, "unknown": unknown}))
 }
 
-#[test]
-fn short_gaps_are_interrupts_only_where_there_are_as_many() {
-    let interrupts =
-        "100 % in gaps as short as interrupts and no more of them (265 a second, 250 of them the timer's)";
-    says(&heard(&quiet(), false), WHOLE, &[interrupts]);
-    let more = Seen { interrupts: [100.0; 2], ..quiet() };
-    let shorter = "100 % with no cause seen: short gaps are more than interrupts, 250 and 100 a second";
-    says(&heard(&more, false), WHOLE, &["in 250 gaps a second on each", &format!("{shorter}.")]);
-    silent(&heard(&more, false), WHOLE, &["as short as interrupts"]);
-    // The same on a guest that reports no steal: nobody can tell.
-    let hidden = heard(&quiet(), true);
-    says(&hidden, WHOLE, &["100 % with no cause seen: this guest reports no steal"]);
-    silent(&hidden, WHOLE, &["as short as interrupts", "stolen"]);
-    let mut uncounted = heard(&quiet(), false);
-    uncounted.figures[0].rounds[0].evidence.put_unknown(IRQ_EACH, "hidden");
-    says(&uncounted, WHOLE, &["no cause seen: interrupts could not be counted"]);
-    let mut all = heard(&quiet(), false);
-    all.figures[0].rounds[0].evidence.put_unknown(IRQ_TIMER_EACH, "hidden");
-    says(&all, WHOLE, &["no more of them (265 a second)."]);
-    // Where steal is told, a guest's host may handle interrupts of its own.
-    let told = Seen { steal: [0.0005; 2], ..more };
-    says(&heard(&told, true), WHOLE, &[&format!("{shorter}, as when the host handles its own")]);
-}
-
-#[test]
-fn steal_is_named_where_it_is_more_than_a_tick() {
-    let of = |lost: f64, steal: f64| Seen {
-        lost: [lost; 2],
-        steal: [steal; 2],
-        longest: [0.015, 0.02],
-        ..quiet()
+fn expected() -> Vec<Situation> {
+    // Another task for a quarter of the longest gap.
+    let some = Gaps { lost: [0.03; 2], waited: [0.0, 0.001], longest: [8e-6, 4e-3], ..QUIET };
+    let more = Gaps { interrupts: [100.0; 2], ..QUIET };
+    let fewer = json!({"more-gaps-than-interrupts": {"gaps": 250, "interrupts": 100}});
+    let stolen = |steal| Gaps { lost: [0.051; 2], steal: [steal; 2], longest: [0.015, 0.02], ..QUIET };
+    let without = |gaps: Gaps, keys: &[Key<Vec<f64>>]| {
+        let mut record = noise(gaps, false);
+        keys.iter().for_each(|key| record.figures[0].rounds[2].evidence.put_unknown(*key, "not reported"));
+        record
     };
-    let stolen = heard(&of(0.051, 0.05), true);
-    says(&stolen, WHOLE, &["98 % stolen by the hypervisor", "2.0 % in gaps as short as interrupts"]);
-    says(&stolen, LONGEST, &["no other task had the CPU, but the hypervisor took 50.0 ms"]);
+    let blind = || without(HOGGED, &[NOISE_WAITED, NOISE_LONGEST_WAITED]);
+    let silent = Gaps { lost: [0.0; 2], gaps: [0.0; 2], longest: [0.0; 2], ..QUIET };
+    let unknown = &[("unknown", 1.0)];
+    let longest = |record, name, values| (record, LONGEST, name, values);
     // A tick in all of the rounds is within what ticks resolve.
-    let mut tick = heard(&of(0.051, 0.0), true);
+    let mut tick = noise(stolen(0.0), true);
     tick.figures[0].rounds[0].evidence.put(STEAL_EACH, vec![0.01, 0.0]);
-    silent(&tick, WHOLE, &["stolen"]);
-    says(&tick, WHOLE, &["98 % with no cause seen."]);
-    says(&tick, LONGEST, &["no other task had the CPU, and no cause was seen"]);
-    says(&heard(&of(0.051, 0.0), false), WHOLE, &["98 % with no cause seen."]);
-}
-
-#[test]
-fn what_was_not_told_is_not_guessed() {
-    let mut blind = heard(&hogged(), false);
-    for key in [NOISE_WAITED, NOISE_LONGEST_WAITED] {
-        blind.figures[0].rounds[2].evidence.put_unknown(key, "no schedstat");
-    }
-    says(&blind, WHOLE, &["to whom is not known"]);
-    silent(&blind, WHOLE, &["another task", "interrupts and"]);
-    says(&blind, LONGEST, &["who had the CPU is not known"]);
-    let none = Seen { lost: [0.0; 2], gaps: [0.0; 2], longest: [0.0; 2], ..quiet() };
-    says(&heard(&none, false), WHOLE, &["No gap of 400 ns or more was seen on the 2 CPUs in 12.0 s"]);
-}
-
-#[test]
-fn a_quota_of_our_own_is_not_another_task() {
-    let mut record = heard(&hogged(), false);
-    record.machine.cgroup.levels =
+    let no_steal = [("interrupts", 0.0196), ("unknown", 0.98)];
+    let mut quota = noise(HOGGED, false);
+    quota.machine.cgroup.levels =
         vec![figure::host::CgroupLevel { quota_cpus: Some(0.5), ..figure::host::CgroupLevel::default() }];
-    silent(&record, SECOND, &["quota"]);
-    record.figures[0].rounds.iter_mut().for_each(|round| round.evidence.put(CGROUP_THROTTLED, 0.4));
-    says(&record, SECOND, &["while a quota held us back or another task had the CPU"]);
+    let mut throttled = quota.clone();
+    throttled.figures[0].rounds.iter_mut().for_each(|round| round.evidence.put(CGROUP_THROTTLED, 0.4));
+    let shares = json!({"share": 0.251, "cpus": 2, "gaps": 312.5});
+    let disturbs = |verdict, hit| json!({"verdict": verdict, "hit": hit});
+    let timer = |record, share| (record, WHOLE, "noise-lost/noise-lost", json!({"timer": share}));
+    let waited = |waited| json!({"length": 4e-3, "cpu": 5, "waited": waited, "cause": "other-task"});
+    vec![
+        lost(noise(HOGGED, false), WHOLE, &[("other-task", 0.996)], Value::Null),
+        lost(noise(HOGGED, false), SECOND, &[("other-task", 0.998)], Value::Null),
+        (noise(HOGGED, false), WHOLE, "noise-lost/noise-lost", shares),
+        (noise(HOGGED, false), SECOND, "noise-short/noise-disturbs", disturbs("invalid", 0.52)),
+        (noise(some, false), WHOLE, "noise-short/noise-disturbs", disturbs("suspect", 0.001)),
+        (noise(QUIET, false), WHOLE, "noise-short/noise-harmless", json!({"level": 0.02, "hit": 0.001})),
+        // Short gaps are interrupts only where there are as many, and steal is reported.
+        lost(noise(QUIET, false), WHOLE, &[("interrupts", 1.0)], Value::Null),
+        lost(noise(QUIET, true), WHOLE, unknown, json!("no-steal")),
+        lost(noise(more, false), WHOLE, unknown, fewer.clone()),
+        lost(noise(Gaps { steal: [0.0005; 2], ..more }, true), WHOLE, unknown, fewer),
+        lost(without(QUIET, &[IRQ_EACH]), WHOLE, unknown, json!("interrupts-not-counted")),
+        lost(blind(), WHOLE, unknown, json!("waits-not-reported")),
+        timer(noise(QUIET, false), json!(0.943)),
+        timer(without(QUIET, &[IRQ_TIMER_EACH]), Value::Null),
+        // Steal is named where it is more than a tick.
+        lost(noise(stolen(0.05), true), WHOLE, &[("steal", 0.98), ("interrupts", 0.0196)], Value::Null),
+        lost(tick.clone(), WHOLE, &no_steal, Value::Null),
+        lost(noise(stolen(0.0), false), WHOLE, &no_steal, Value::Null),
+        lost(quota, SECOND, &[("other-task", 0.998)], Value::Null),
+        lost(throttled, SECOND, &[("other-task-or-quota", 0.998)], Value::Null),
+        (
+            noise(silent, false),
+            WHOLE,
+            "noise-lost/noise-none",
+            json!({"threshold": 400e-9, "cpus": 2, "observed": 12}),
+        ),
+        longest(noise(HOGGED, false), "noise-longest/noise-longest-waited", waited(3.9e-3)),
+        longest(noise(some, false), "noise-longest/noise-longest-waited", waited(1e-3)),
+        longest(noise(QUIET, false), "noise-longest/noise-longest-brief", json!({"length": 8e-6})),
+        longest(noise(stolen(0.05), true), "noise-longest/noise-longest-stolen", json!({"steal": 0.05})),
+        longest(tick, "noise-longest/noise-longest-no-task", json!({"length": 0.02})),
+        longest(blind(), "noise-longest/noise-longest-unknown", json!({"length": 4e-3, "cpu": 5})),
+    ]
+}
+
+pub fn situations() -> Vec<Record> {
+    records(expected())
+}
+
+#[test]
+fn lost_time_is_attributed_as_far_as_a_cause_was_observed() {
+    expected().iter().for_each(|(record, id, name, values)| case(record, id, name, values.clone()));
 }

@@ -1,9 +1,11 @@
-//! From node to node: what is said of remote memory, and the twin records on which it must change.
+//! From node to node: each case, and its twins.
 
+use crate::explain_findings::{finding, no_finding};
 use crate::relations_records::*;
 use figure::evidence::*;
 use figure::host::Node;
 use figure::{Better, Figure, Record, Unit, Verdict};
+use serde_json::json;
 
 /// A cell of one of the two matrices, six rounds around `value`.
 fn cell(latency: bool, cpus: u32, memory: u32, distance: f64, value: f64) -> Figure {
@@ -13,11 +15,7 @@ fn cell(latency: bool, cpus: u32, memory: u32, distance: f64, value: f64) -> Fig
     };
     let mut figure = Figure::planned(format!("{series}.{cpus}.{memory}"), "memory", series, unit, better);
     figure.series = Some(series.to_owned());
-    let relation = match (cpus == memory, memory) {
-        (true, _) => "local",
-        (_, 2) => "memory-only",
-        _ => "other-package",
-    };
+    let relation = if cpus == memory { "local" } else { "other-package" };
     let conditions = &mut figure.conditions;
     conditions.set(KERNEL, kernel.to_owned());
     conditions.set(NODE_OF_CPUS, f64::from(cpus));
@@ -54,129 +52,92 @@ pub fn two_packages() -> Record {
 pub const FAR: &str = "memory.numa.latency.0.1";
 const NARROW: &str = "memory.numa.bandwidth.0.1";
 
-#[track_caller]
-fn silent(record: &Record, id: &str, word: &str) {
-    let why = why(record, id);
-    assert!(!why.contains(word), "{id}: '{word}' in: {why}");
+/// The two packages with other values.
+fn packages(values: &[(&str, f64)]) -> Record {
+    let mut record = two_packages();
+    values.iter().for_each(|(id, value)| set(&mut record, id, *value));
+    record
 }
 
 #[test]
-fn remote_latency_stands_beside_the_advertised_distance() {
-    let record = two_packages();
-    let advertised = "is below the 2.10x that the firmware advertises (distance 21 against 10)";
-    says(
-        &record,
-        FAR,
-        &["in another package: 1.70x the local latency (80.0 ns, memory.numa.latency.0.0)", advertised],
-    );
-    let mut twin = two_packages();
-    set(&mut twin, FAR, 168.0);
-    says(&twin, FAR, &["2.10x the local", "confirms"]);
-    set(&mut twin, FAR, 240.0);
-    says(&twin, FAR, &["exceeds the 2.10x"]);
-    twin.figures.iter_mut().for_each(|figure| figure.conditions.set(NODE_DISTANCE, 0.0));
-    says(&twin, FAR, &["the firmware advertises no distance"]);
-    twin.figures.retain(|figure| figure.id != "memory.numa.latency.0.0");
-    silent(&twin, FAR, "local latency");
+fn remote_latency_is_compared_with_the_advertised_distance() {
+    let local = json!({"figure": "memory.numa.latency.0.0", "value": 80});
+    for (latency, times) in [(136.0, 1.7), (168.0, 2.1), (240.0, 3.0)] {
+        let values = json!({"times": times, "local": local, "advertised": 2.1});
+        case(&packages(&[(FAR, latency)]), FAR, "numa/farther", values);
+    }
+    let mut unknown = two_packages();
+    unknown.figures.iter_mut().for_each(|figure| figure.conditions.set(NODE_DISTANCE, 0.0));
+    no_case(&unknown, FAR, "numa");
+    let mut invalid = two_packages();
+    let local = invalid.figures.iter_mut().find(|figure| figure.id == "memory.numa.latency.0.0").unwrap();
+    local.verdict = Some(Verdict::Invalid);
+    no_case(&invalid, FAR, "numa");
 }
 
 #[test]
 fn remote_memory_that_is_as_near_is_no_misplacement() {
-    let mut record = two_packages();
-    set(&mut record, FAR, 81.0);
-    says(
-        &record,
-        FAR,
-        &["no farther than local memory", "misplacement is ruled out", "one node of its host"],
-    );
-    silent(&record, FAR, "advertises");
-    set(&mut record, FAR, 90.0);
-    silent(&record, FAR, "no farther");
+    case(&packages(&[(FAR, 81.0)]), FAR, "numa/as-near-as-local", json!({"times": 1.0125, "node": 1}));
+    case(&packages(&[(FAR, 90.0)]), FAR, "numa/farther", json!({"times": 1.125}));
 }
 
 #[test]
 fn a_loss_beyond_latency_is_the_link() {
-    let record = two_packages();
-    says(
-        &record,
-        NARROW,
-        &[
-            "0.40x the local bandwidth (100 GB/s, memory.numa.bandwidth.0.0)",
-            "more of a loss than its latency of 1.70x explains",
-            "the link between the nodes is the limit, as the memory itself gives its own CPUs 100 GB/s",
-        ],
-    );
-    let mut twin = two_packages();
-    set(&mut twin, NARROW, 100.0 / 1.7);
-    says(&twin, NARROW, &["as its latency of 1.70x lets expect", "the link between the nodes is ruled out"]);
-    set(&mut twin, NARROW, 80.0);
-    says(&twin, NARROW, &["less of a loss than its latency"]);
-    set(&mut twin, NARROW, 99.0);
-    says(&twin, NARROW, &["what lies between is not the limit"]);
+    let values = json!({
+        "ratio": 0.4, "latency": 1.7, "local": {"figure": "memory.numa.bandwidth.0.0", "value": 100},
+        "home": {"figure": "memory.numa.bandwidth.1.1", "value": 100},
+    });
+    case(&two_packages(), NARROW, "numa/limited-by-link", values);
+    for (bandwidth, name) in [
+        (100.0 / 1.7, "slower-by-latency"),
+        (80.0, "limited-by-local"),
+        (99.0, "as-fast-as-local"),
+        (180.0, "as-fast-as-local"),
+    ] {
+        let record = packages(&[(NARROW, bandwidth)]);
+        case(&record, NARROW, &format!("numa/{name}"), json!({"ratio": bandwidth / 100.0}));
+    }
     // Memory that is slow for its own CPUs too need not be behind a slow link.
-    let mut slow = two_packages();
-    set(&mut slow, "memory.numa.bandwidth.1.1", 42.0);
-    says(&slow, NARROW, &["the link or that memory is the limit"]);
+    let mut slow = packages(&[("memory.numa.bandwidth.1.1", 42.0)]);
+    case(&slow, NARROW, "numa/limited-by-link-or-memory", json!({"ratio": 0.4, "latency": 1.7}));
     slow.figures.retain(|figure| !figure.id.contains("latency"));
-    says(&slow, NARROW, &["whether by its latency is not known"]);
+    no_case(&slow, NARROW, "numa");
 }
 
-#[test]
-fn faster_memory_without_cpus_is_called_so() {
+fn one_node() -> Record {
     let mut record = two_packages();
-    record.figures.push(cell(false, 0, 2, 13.0, 180.0));
-    says(
-        &record,
-        "memory.numa.bandwidth.0.2",
-        &["on a node without CPUs gives 1.80x", "it is the faster memory"],
-    );
-}
-
-#[test]
-fn local_cells_say_what_they_are_the_measure_of() {
-    let mut record = two_packages();
-    says(
-        &record,
-        "memory.numa.latency.0.0",
-        &["in another package, takes 1.70x as long (memory.numa.latency.0.1)"],
-    );
-    // 100 GB/s by 10 threads, 80 ns, 64 B a line: 12.5 lines each.
-    says(
-        &record,
-        "memory.numa.bandwidth.0.0",
-        &["12 lines of 64 B under way in each of 10 threads", "80.0 ns"],
-    );
-    set(&mut record, FAR, 60.0);
-    says(&record, "memory.numa.latency.0.0", &["Farther than memory in another package", "not the host's"]);
     record.figures.retain(|figure| figure.id.ends_with("0.0"));
     record.machine.numa.nodes.truncate(1);
-    says(&record, "memory.numa.latency.0.0", &["The only NUMA node"]);
+    record
 }
 
 #[test]
-fn an_invalid_cell_explains_nothing() {
-    let mut record = two_packages();
-    let local = record.figures.iter_mut().find(|figure| figure.id == "memory.numa.latency.0.0").unwrap();
-    local.verdict = Some(Verdict::Invalid);
-    silent(&record, FAR, "local latency");
+fn local_memory_is_the_nearest() {
+    // 100 GB/s by 10 threads, 80 ns, 64 B a line: 12.5 lines each.
+    let values =
+        json!({"threads": 10, "lines": 12.5, "latency": {"figure": "memory.numa.latency.0.0", "value": 80}});
+    case(&two_packages(), "memory.numa.bandwidth.0.0", "numa/local-lines", values);
+    let local = "memory.numa.latency.0.0";
+    no_case(&two_packages(), local, "numa");
+    case(
+        &packages(&[(FAR, 60.0)]),
+        local,
+        "numa/local-farther",
+        json!({"remote": {"figure": FAR, "value": 60}}),
+    );
+    case(&one_node(), local, "numa/only-node", json!({}));
 }
 
 #[test]
 fn the_cost_of_remote_memory_is_a_finding() {
-    let finding = |mut record: Record| {
-        judge::judge(&mut record);
-        let texts: Vec<String> = record.findings.into_iter().map(|finding| finding.text()).collect();
-        texts.iter().find(|text| text.starts_with("Memory of another node")).cloned()
+    let cell = |ratio: f64, kind: &str| {
+        let id = |memory| json!({"figure": format!("memory.numa.{kind}.0.{memory}")});
+        json!({"ratio": ratio, "cell": id(1), "local": id(0)})
     };
-    let mut far = two_packages();
-    set(&mut far, FAR, 160.0);
-    set(&mut far, NARROW, 25.0);
-    let text = finding(far).unwrap();
-    let latency = "latency up to 2.00x of local (memory.numa.latency.0.1 against memory.numa.latency.0.0)";
-    assert!(text.contains(latency) && text.contains("bandwidth down to 0.25x of local"), "{text}");
-    let mut local = two_packages();
-    local.figures.retain(|figure| figure.id.ends_with("0.0"));
-    assert_eq!(finding(local), None);
+    let far = packages(&[(FAR, 160.0), (NARROW, 25.0)]);
+    let values = json!({"latency": cell(2.0, "latency"), "bandwidth": cell(0.25, "bandwidth")});
+    assert_eq!(finding(&far, "numa-remote/remote-memory", values).figures.len(), 4);
+    no_finding(&one_node(), "numa-remote");
 }
 
 /// Lines in flight of another figure rest on the latency of local memory, however large the remote chain.
@@ -185,6 +146,14 @@ fn remote_latency_is_not_taken_for_local() {
     let mut figures = two_packages().figures;
     figures.push(bandwidth("copy", "regular", &six(20.0)));
     figures.push(bandwidth("copy", "nt", &six(38.0)));
-    let record = record(figures);
-    says(&record, "memory.copy.regular", &["latency of 80.0 ns, by memory.numa.latency."]);
+    let values = json!({"latency": {"value": 80}});
+    case(&record(figures), "memory.copy.regular", "in-flight/lines-in-flight", values);
+}
+
+/// Judged records in which each case of nodes arises.
+pub fn situations() -> Vec<Record> {
+    let records = [(FAR, 81.0), (NARROW, 100.0 / 1.7), (NARROW, 80.0), (NARROW, 99.0), (FAR, 60.0)];
+    let mut records: Vec<Record> = records.map(|value| packages(&[value])).to_vec();
+    records.extend([two_packages(), packages(&[("memory.numa.bandwidth.1.1", 42.0)]), one_node()]);
+    records.into_iter().map(crate::cores::judged).collect()
 }

@@ -1,11 +1,11 @@
-//! What is said of the points of a curve over threads: each sentence, and the twin on which it must change.
+//! Points of a curve over threads: each case, and its twins.
 
 use crate::relations_records::*;
-use figure::check::{Outcome, Verdict};
+use figure::check::Verdict;
 use figure::evidence::*;
 use figure::series::{Coordinate, CoordinateValue};
-use figure::{Better, Figure, Unit};
-use judge::check::Answer;
+use figure::{Better, Figure, Record, Unit};
+use serde_json::json;
 
 /// A point: triad by non-temporal stores with so many threads, at a clock.
 pub fn point(threads: u32, value: f64, gigahertz: f64) -> Figure {
@@ -30,87 +30,90 @@ fn dynamic(mut figure: Figure) -> Figure {
     figure
 }
 
+/// Points of threads and values at 2.1 GHz.
+fn curve<const N: usize>(points: [(u32, f64); N]) -> Record {
+    record(points.map(|(threads, value)| point(threads, value, 2.1)).into())
+}
+
+fn four() -> Record {
+    curve([(1, 12.0), (4, 46.0), (16, 150.0), (48, 152.0)])
+}
+
 #[test]
 fn few_threads_are_limited_by_their_cores_and_many_by_memory() {
-    let curve =
-        record(vec![point(1, 12.0, 2.1), point(4, 46.0, 2.1), point(16, 150.0, 2.1), point(48, 152.0, 2.1)]);
-    says(&curve, "memory.scaling.cores.1", &["One thread", "lines of 64 B", "assumed"]);
-    says(
-        &curve,
-        "memory.scaling.cores.4",
-        &["3.83x memory.scaling.cores.1", "96 %", "cores are the limit and not memory"],
-    );
-    says(
-        &curve,
-        "memory.scaling.cores.16",
-        &["78 % of what one does alone", "the clock is ruled out (2.10 GHz"],
-    );
-    says(
-        &curve,
-        "memory.scaling.cores.48",
-        &["No more than memory.scaling.cores.16 (150 GB/s) with 16 threads", "memory is near its limit"],
-    );
+    let record = four();
+    // 12 GB/s at 100 ns, two thirds of it reads: 12.5 lines.
+    let values = json!({"lines": 12.5, "latency": {"value": 100, "source": "assumed"}});
+    case(&record, "memory.scaling.cores.1", "scaling/one-thread", values);
+    let values =
+        json!({"each": 0.958, "times": 3.83, "one": {"figure": "memory.scaling.cores.1", "value": 12}});
+    case(&record, "memory.scaling.cores.4", "scaling/cores-limit", values);
+    let values = json!({"each": 0.781, "times": 12.5, "limit": {"memory": {"clock": 2.1}}});
+    case(&record, "memory.scaling.cores.16", "scaling/more-gain", values);
+    let best = json!({"figure": "memory.scaling.cores.16", "value": 150});
+    let values = json!({"threads": 16, "ratio": 1.013, "best": best, "limit": {"memory": {"clock": 2.1}}});
+    case(&record, "memory.scaling.cores.48", "scaling/no-more-gain", values);
 }
 
 #[test]
 fn a_clock_that_falls_is_named() {
-    let curve = record(vec![point(1, 12.0, 3.7), point(16, 150.0, 3.6), point(48, 130.0, 2.4)]);
-    says(&curve, "memory.scaling.cores.48", &["13 % below", "the clock fell from 3.60 to 2.40 GHz besides"]);
-    let mut blind = curve.clone();
-    blind
-        .figures
-        .iter_mut()
-        .flat_map(|figure| &mut figure.rounds)
-        .for_each(|round| round.evidence = Default::default());
-    says(&blind, "memory.scaling.cores.48", &["or the clock fell, which was not seen"]);
+    let mut curve = record(vec![point(1, 12.0, 3.7), point(16, 150.0, 3.6), point(48, 130.0, 2.4)]);
+    let values = json!({"ratio": 0.867, "limit": {"memory-and-clock": {"from": 3.6, "to": 2.4}}});
+    case(&curve, "memory.scaling.cores.48", "scaling/no-more-gain", values);
+    let rounds = curve.figures.iter_mut().flat_map(|figure| &mut figure.rounds);
+    rounds.for_each(|round| round.evidence = Default::default());
+    case(&curve, "memory.scaling.cores.48", "scaling/no-more-gain", json!({"limit": "memory-or-clock"}));
 }
 
 #[test]
 fn an_invalid_point_is_no_yardstick() {
-    let mut curve = record(vec![point(1, 12.0, 2.1), point(16, 150.0, 2.1), point(48, 152.0, 2.1)]);
-    judged(&mut curve, "memory.scaling.cores.16", Verdict::Invalid, "foreign-load", Answer::fail("x", "y"));
-    says(&curve, "memory.scaling.cores.48", &["12.67x memory.scaling.cores.1"]);
+    let mut curve = curve([(1, 12.0), (16, 150.0), (48, 152.0)]);
+    judged(&mut curve, "memory.scaling.cores.16", Verdict::Invalid, "foreign-load", ["x", "y"]);
+    case(&curve, "memory.scaling.cores.48", "scaling/more-gain", json!({"times": 12.67}));
+}
+
+/// 49 threads with equal shares, and with the dynamic schedule.
+fn schedules(fixed: f64) -> Record {
+    record(vec![point(49, fixed, 2.1), dynamic(point(49, 150.0, 2.1))])
 }
 
 #[test]
 fn the_schedule_alone_differs() {
-    let mut curve = record(vec![point(49, 115.0, 2.1), dynamic(point(49, 150.0, 2.1))]);
-    let uneven = Answer::fail("49 threads on 48 cores", "x");
-    judged(&mut curve, "memory.scaling.cores.49", Verdict::Invalid, "uneven-cores", uneven);
-    assert_eq!(curve.figures[0].checks[0].outcome, Outcome::Fail);
-    says(
-        &curve,
-        "memory.scaling.cores.dynamic.49",
-        &["1.30x memory.scaling.cores.49 (115 GB/s)", "only the schedule differs", "make the others wait"],
-    );
-    let mut equal = curve.clone();
-    set(&mut equal, "memory.scaling.cores.49", 149.0);
-    says(&equal, "memory.scaling.cores.dynamic.49", &["equal shares cost nothing here"]);
-    judged(&mut curve, "memory.scaling.cores.49", Verdict::Invalid, "foreign-load", Answer::fail("x", "y"));
-    assert!(!why(&curve, "memory.scaling.cores.dynamic.49").contains("schedule"), "disturbed otherwise");
+    let mut curve = schedules(115.0);
+    let (fixed, dynamic) = ("memory.scaling.cores.49", "memory.scaling.cores.dynamic.49");
+    judged(&mut curve, fixed, Verdict::Invalid, "uneven-cores", ["49 threads on 48 cores", "x"]);
+    let values = json!({"ratio": 1.304, "fixed": {"figure": fixed, "value": 115}});
+    case(&curve, dynamic, "scaling/dynamic-gains", values);
+    no_case(&schedules(149.0), dynamic, "scaling");
+    // Disturbed otherwise.
+    judged(&mut curve, fixed, Verdict::Invalid, "foreign-load", ["x", "y"]);
+    no_case(&curve, dynamic, "scaling");
+}
+
+/// The four points and the knee at 16 threads.
+fn with_knee() -> Record {
+    let mut curve = four();
+    let mut knee =
+        Figure::planned("memory.scaling.cores.knee", "memory", "knee", Unit::of("threads"), Better::Neither);
+    knee.derived_from = [16, 4, 48].map(|threads| format!("memory.scaling.cores.{threads}")).to_vec();
+    (knee.value, knee.status) = (Some(16.0), figure::Status::Measured);
+    curve.figures.push(knee);
+    curve
 }
 
 #[test]
 fn the_knee_rests_on_its_points() {
-    let mut curve = record(vec![
-        point(1, 12.0, 2.1),
-        point(15, 140.0, 2.1),
-        point(16, 150.0, 2.1),
-        point(48, 152.0, 2.1),
-    ]);
-    let mut knee =
-        Figure::planned("memory.scaling.cores.knee", "memory", "knee", Unit::of("threads"), Better::Neither);
-    knee.derived_from = [16, 15, 48].map(|threads| format!("memory.scaling.cores.{threads}")).to_vec();
-    (knee.value, knee.status) = (Some(16.0), figure::Status::Measured);
-    curve.figures.push(knee);
-    says(
-        &curve,
-        "memory.scaling.cores.knee",
-        &["memory.scaling.cores.16 makes 99 % of the best, memory.scaling.cores.48", "cores.15 makes 92 %"],
-    );
-    let knee = curve.figures.last_mut().unwrap();
-    knee.derived_from = vec!["memory.scaling.cores.1".into(), "memory.scaling.cores.48".into()];
-    says(&curve, "memory.scaling.cores.knee", &["one thread is enough"]);
-    set(&mut curve, "memory.scaling.cores.1", 153.0);
-    says(&curve, "memory.scaling.cores.knee", &["memory.scaling.cores.1 is the best (153 GB/s): one thread"]);
+    let mut curve = with_knee();
+    let at = json!({"figure": "memory.scaling.cores.16"});
+    let values =
+        json!({"at": at, "share": 0.987, "best": {"figure": "memory.scaling.cores.48", "value": 152}});
+    case(&curve, "memory.scaling.cores.knee", "scaling/fewest-threads", values);
+    set(&mut curve, "memory.scaling.cores.16", 153.0);
+    let values = json!({"share": 1, "best": at});
+    case(&curve, "memory.scaling.cores.knee", "scaling/fewest-threads", values);
+}
+
+/// Judged records in which each case of scaling arises.
+pub fn situations() -> Vec<Record> {
+    [with_knee(), schedules(115.0)].map(crate::cores::judged).to_vec()
 }

@@ -1,8 +1,10 @@
-//! What is said of UnixBench's tests: the record on which a sentence appears, and the twin on which it must change.
+//! UnixBench's tests: a record for each case, and the twin on which it changes.
 
 use crate::relations_records::*;
+use crate::{explain_noise, explain_switch};
 use figure::evidence::*;
 use figure::{Better, Figure, Record, Unit};
+use serde_json::{Value, json};
 
 /// A test of a class with so many copies.
 pub fn test(name: &str, class: &str, copies: f64, values: &[f64]) -> Figure {
@@ -23,98 +25,78 @@ pub fn pair(class: &str, one: &[f64], two: &[f64]) -> Record {
     record
 }
 
-#[test]
-fn copies_are_held_against_one() {
-    let of = |class: &str, two: f64| pair(class, &six(100.0), &six(two));
-    let id = "system.pipe.x2";
-    says(
-        &of("syscall", 200.0),
-        id,
-        &["2 copies do 2.00x of one copy (system.pipe: 100 lps)", "is not the limit"],
-    );
-    says(&of("syscall", 150.0), id, &["1.50x", "each 75 % of what one does alone", "shared"]);
-    says(&of("syscall", 300.0), id, &["3.00x", "one copy was held up"]);
-    says(&of("switching", 300.0), id, &["3.00x", "placement, not speed"]);
-    assert!(!why(&of("switching", 150.0), id).contains("placement"));
-    let noisy = pair("syscall", &six(100.0), &[100.0, 300.0, 120.0, 280.0, 110.0, 250.0]);
-    says(&noisy, id, &["differ too much to tell"]);
-    let mut more = of("syscall", 100.0);
-    more.machine.topology.allowed = "0".parse().unwrap();
-    says(&more, id, &["2 copies on 1 CPU do", "take turns"]);
-    let mut alone = of("syscall", 200.0);
-    alone.figures.remove(0);
-    assert!(!why(&alone, id).contains("of one copy"));
-}
+/// A record, a figure, and the rule, case and values that explain it.
+pub type Situation = (Record, &'static str, &'static str, Value);
 
-#[test]
-fn a_file_copy_says_that_it_measures_the_page_cache() {
-    let of = |class: &str, waited: Option<f64>| {
-        let mut figure = test("fstime", class, 1.0, &six(100.0));
-        for round in &mut figure.rounds {
-            match waited {
-                Some(share) => round.evidence.put(PSI_IO, share * round.duration),
-                None => round.evidence.put_unknown(PSI_IO, "no pressure information"),
-            }
+/// The records with the explanations of their figures.
+pub fn records(situations: Vec<Situation>) -> Vec<Record> {
+    let explained = |(mut record, ..): Situation| {
+        let all: Vec<_> = record.figures.iter().map(|figure| explanations(&record, &figure.id)).collect();
+        for (figure, explanations) in record.figures.iter_mut().zip(all) {
+            figure.explanations = explanations;
         }
-        record(vec![figure])
-    };
-    says(&of("files", Some(0.0)), "system.fstime", &["within the page cache", "a device is ruled out"]);
-    says(&of("files", Some(0.3)), "system.fstime", &["waited for a device 30 % of the time"]);
-    says(&of("files", None), "system.fstime", &["could not be observed"]);
-    let on = |kind: &str| {
-        let mut record = of("files", Some(0.0));
-        record.figures[0].evidence.put(FS_TYPE, kind.to_owned());
         record
     };
-    says(&on("tmpfs"), "system.fstime", &["within memory", "on a tmpfs, which has no device"]);
-    says(&on("ext4"), "system.fstime", &["within the page cache"]);
-    assert!(!why(&of("syscall", Some(0.0)), "system.fstime").contains("page cache"));
+    situations.into_iter().map(explained).collect()
+}
+
+const COPY: &str = "system.pipe.x2";
+
+/// A test whose tasks waited for a device in this share of the time.
+fn waited(class: &str, share: Option<f64>, file_system: &str) -> Record {
+    let mut figure = test("fstime", class, 1.0, &six(100.0));
+    figure.evidence.put(FS_TYPE, file_system.to_owned());
+    for round in &mut figure.rounds {
+        match share {
+            Some(share) => round.evidence.put(PSI_IO, share * round.duration),
+            None => round.evidence.put_unknown(PSI_IO, "no pressure information"),
+        }
+    }
+    record(vec![figure])
+}
+
+fn expected() -> Vec<Situation> {
+    let copies = |class, cpus: &str, each: f64, name| {
+        let mut record = pair(class, &six(100.0), &six(200.0 * each));
+        record.machine.topology.allowed = cpus.parse().unwrap();
+        let one = json!({"figure": "system.pipe", "value": 100, "ratio": 2.0 * each});
+        (record, COPY, name, json!({"copies": 2, "each": each, "one": one}))
+    };
+    let files = |share, on, name, values| (waited("files", share, on), "system.fstime", name, values);
+    vec![
+        copies("syscall", "0-1", 1.0, "copies/copies-scale"),
+        copies("syscall", "0-1", 0.75, "copies/copies-limited"),
+        copies("switching", "0-1", 0.75, "copies/copies-limited"),
+        copies("syscall", "0-1", 1.5, "copies/copies-exceed-one"),
+        copies("switching", "0-1", 1.5, "copies/copies-placed"),
+        copies("syscall", "0", 0.5, "copies/copies-take-turns"),
+        files(Some(0.0), "ext4", "page-cache/files-in-page-cache", json!({"waited": 0})),
+        files(Some(0.3), "ext4", "page-cache/files-wait-for-device", json!({"waited": 0.3})),
+        files(None, "ext4", "page-cache/files-perhaps-wait", json!({})),
+        files(Some(0.0), "tmpfs", "page-cache/files-in-memory", json!({"file_system": "tmpfs"})),
+    ]
+}
+
+pub fn situations() -> Vec<Record> {
+    records(expected())
 }
 
 #[test]
-fn what_a_test_rests_on_besides_the_machine_is_told() {
-    let of = |class: &str, put: fn(&mut figure::Evidence)| {
-        let mut figure = test("any", class, 1.0, &six(100.0));
-        put(&mut figure.evidence);
-        why(&record(vec![figure]), "system.any").to_owned()
-    };
-    let bytewise = of("shell", |evidence| shell_in(evidence, "C (there is no en_US.utf8)"));
-    assert!(
-        bytewise.contains("/usr/bin/dash") && bytewise.contains("en_US.utf8): byte by byte"),
-        "{bytewise}"
-    );
-    let collated = of("shell", |evidence| shell_in(evidence, "en_US.utf8"));
-    assert!(collated.contains("en_US.utf8: by the collation of a language"), "{collated}");
-    let of_no_language = of("shell", |evidence| shell_in(evidence, "C.UTF-8"));
-    assert!(of_no_language.contains("C.UTF-8: byte by byte"), "{of_no_language}");
-    let process = of("process", |evidence| {
-        evidence.put(CELL_BYTES, 51e3);
-        evidence.put(CELL_LINKAGE, "dynamic".to_owned());
-        evidence.put(CELL_LIBRARIES, 1.0);
-    });
-    assert!(process.contains("a dynamic program of") && process.contains("1 needed library:"), "{process}");
-    let mut figure = test("any", "process", 1.0, &six(100.0));
-    figure.evidence.put(CELL_BYTES, 51e3);
-    figure.evidence.put(CELL_LINKAGE, "static".to_owned());
-    figure.evidence.put(CELL_LIBRARIES, 0.0);
-    figure.rounds.iter_mut().for_each(|round| round.evidence.put(COPY_RESIDENT, 1048576.0));
-    says(
-        &record(vec![figure]),
-        "system.any",
-        &["a static program of", "0 needed libraries, 1 MiB resident:"],
-    );
-    let compute = of("compute", |evidence| evidence.put(LIBC, "glibc 2.36".to_owned()));
-    assert!(compute.contains("those of glibc 2.36:"), "{compute}");
-    let chosen = of("compute", |evidence| {
-        evidence.put(LIBC, "glibc 2.36".to_owned());
-        evidence.put(LIBC_STRCMP, "__strcmp_avx2".to_owned());
-    });
-    assert!(chosen.contains("those of glibc 2.36 (strcmp at __strcmp_avx2):"), "{chosen}");
-    let nothing = of("compute", |evidence| evidence.put_unknown(LIBC, "not told"));
-    assert!(!nothing.contains("functions are those"), "{nothing}");
+fn copies_and_copied_files() {
+    expected().iter().for_each(|(record, id, name, values)| case(record, id, name, values.clone()));
+    no_case(&pair("syscall", &six(100.0), &[100.0, 300.0, 120.0, 280.0, 110.0, 250.0]), COPY, "copies");
+    let mut alone = pair("syscall", &six(100.0), &six(200.0));
+    alone.figures.remove(0);
+    no_case(&alone, COPY, "copies");
+    no_case(&waited("syscall", Some(0.0), "ext4"), "system.fstime", "page-cache");
 }
 
-fn shell_in(evidence: &mut figure::Evidence, collate: &str) {
-    evidence.put(SHELL, "/usr/bin/dash".to_owned());
-    evidence.put(LOCALE_COLLATE, collate.to_owned());
+#[test]
+fn every_case_of_the_suite_arises() {
+    let all = [situations(), explain_noise::situations(), explain_switch::situations()].concat();
+    let explanations = all.iter().flat_map(|record| &record.figures).flat_map(|figure| &figure.explanations);
+    let cases: Vec<&str> = explanations.map(|explanation| explanation.case.as_str()).collect();
+    let (_, names) = judge::cases::names().into_iter().find(|(suite, _)| *suite == "system").unwrap();
+    let missing: Vec<_> = names.iter().filter(|name| !cases.contains(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }

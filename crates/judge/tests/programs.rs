@@ -1,9 +1,12 @@
 //! A program of the user's under several allocators: which is best, why, and the twin records on which the answer must change.
 
+use serde_json::json;
+
+use crate::explain_findings::{finding, no_finding};
 use crate::relations_records::*;
 use figure::evidence::*;
 use figure::series::{Coordinate, CoordinateValue};
-use figure::{Better, Figure, Record, Unit};
+use figure::{Better, Figure, Record, Severity, Unit};
 
 /// Six rounds of an allocator: CPU seconds, the kernel's share of them, bytes, faults.
 pub fn tried(name: &str, cpu: f64, system: f64, peak: f64, faults: f64) -> Figure {
@@ -33,95 +36,115 @@ fn first() -> Figure {
     tried("first", 2.0, 0.25, 100e6, 1000.0)
 }
 
-fn told(figures: Vec<Figure>) -> Option<String> {
-    let mut record = record(figures);
-    judge::judge(&mut record);
-    record
-        .findings
-        .into_iter()
-        .map(|finding| finding.text())
-        .find(|text| text.contains("CPU time with") || text.contains("CPU time for"))
+fn fast() -> Figure {
+    tried("fast", 1.5, 0.25, 130e6, 1000.0)
 }
 
-#[track_caller]
-fn says(figures: Vec<Figure>, words: &[&str]) {
-    let text = told(figures).expect("a finding");
-    assert!(words.iter().all(|word| text.contains(word)), "{text}");
+fn slow() -> Figure {
+    tried("slow", 3.0, 0.25, 100e6, 1000.0)
 }
 
-#[test]
-fn the_best_is_told_with_its_price() {
-    let slow = tried("slow", 3.0, 0.25, 100e6, 1000.0);
-    let fast = tried("fast", 1.5, 0.25, 130e6, 1000.0);
-    says(
-        vec![first(), slow.clone(), fast.clone()],
-        &[
-            "with fast: 25 % less than with first",
-            "0.750x [0.750, 0.750]), 0.750x [0.750, 0.750] of its wall time, and 1.300x [",
-            "of its peak memory.",
-        ],
-    );
-    let mut blind = fast.clone();
-    blind.rounds[0].evidence.put_unknown(PROGRAM_PEAK, "no cgroup");
-    says(vec![first(), blind], &["of its wall time, and nobody knows how much memory."]);
-    // As fast as the best, and with less memory than all.
-    let other = tried("other", 1.502, 0.25, 50e6, 1000.0);
-    says(
-        vec![first(), fast, other],
-        &["with fast", "not to be told from it: other", "Least memory takes other: 0.500x"],
-    );
-    says(vec![first(), tried("fast", 1.5, 0.25, 100e6, 1.0)], &["and as much memory."]);
-    says(
-        vec![first(), slow],
-        &["No allocator takes less CPU time for this program than first", "Stay with first."],
-    );
-    let frugal = tried("frugal", 2.2, 0.25, 50e6, 1000.0);
-    says(vec![first(), frugal], &["No allocator takes less", "Least memory takes frugal: 0.500x", "1.100x"]);
-}
-
-#[test]
-fn too_little_gives_no_winner() {
-    assert_eq!(told(vec![first()]), None, "nothing to compare with");
-    let mut short = tried("fast", 1.0, 0.25, 100e6, 1.0);
-    short.rounds.truncate(5);
-    short.summarise();
-    says(vec![first(), short], &["No conclusion", "1.00 s to 2.00 s", "5 starts", "--rounds 6"]);
-    let mut noisy = first();
-    noisy.id = "alloc.try.cpu.noisy".to_owned();
-    let value = CoordinateValue::Name("noisy".to_owned());
-    noisy.at.insert("allocator".to_owned(), Coordinate { value, unit: None });
+/// As fast as the first, as far as the rounds show.
+fn noisy() -> Figure {
+    let mut noisy = tried("noisy", 2.0, 0.25, 100e6, 1000.0);
     for (round, cpu) in noisy.rounds.iter_mut().zip([1.9, 2.1, 1.92, 2.0, 1.91, 2.06]) {
         round.samples = vec![cpu];
     }
     noisy.summarise();
-    let words = ["No difference beyond noise", "1.96 s to 2.00 s", "Stay with first"];
-    says(vec![first(), noisy], &words);
+    noisy
+}
+
+/// With five starts.
+fn short() -> Figure {
+    let mut short = tried("short", 1.0, 0.25, 100e6, 1.0);
+    short.rounds.truncate(5);
+    short.summarise();
+    short
+}
+
+/// Judged records in which every case of a program arises, but for those under load.
+pub fn situations() -> Vec<Record> {
+    let all = [
+        vec![
+            first(),
+            fast(),
+            tried("other", 1.502, 0.25, 50e6, 1000.0),
+            tried("alike", 2.001, 0.25, 100e6, 900.0),
+        ],
+        vec![first(), slow()],
+        vec![first(), noisy()],
+        vec![first(), short()],
+    ];
+    let judged = |figures: Vec<Figure>| {
+        let mut record = record(figures);
+        judge::judge(&mut record);
+        record
+    };
+    all.map(judged).into()
+}
+
+#[test]
+fn the_fastest_has_its_price() {
+    let with = |others: Vec<Figure>| record([vec![first()], others].concat());
+    let expected = json!({"allocator": "fast", "first": "first", "saved": 0.25, "cpu": {"high": 0.75},
+        "wall": {"value": 0.75}, "memory": {"value": 1.3}, "tied": []});
+    let found = finding(&with(vec![slow(), fast()]), "program-time/program-faster", expected);
+    assert_eq!(found.figures, ["alloc.try.cpu.first", "alloc.try.cpu.fast"]);
+    no_finding(&with(vec![slow(), fast()]), "program-memory");
+    let mut blind = fast();
+    blind.rounds[0].evidence.put_unknown(PROGRAM_PEAK, "no cgroup");
+    finding(&with(vec![blind]), "program-time/program-faster", json!({"memory": null}));
+    // As fast as the fastest, and with less memory than all.
+    let tied = with(vec![fast(), tried("other", 1.502, 0.25, 50e6, 1000.0)]);
+    finding(&tied, "program-time/program-faster", json!({"allocator": "fast", "tied": ["other"]}));
+    let frugal =
+        json!({"allocator": "other", "first": "first", "memory": {"value": 0.5}, "cpu": {"value": 0.751}});
+    finding(&tied, "program-memory/program-least-memory", frugal);
+}
+
+#[test]
+fn none_is_faster_than_the_first() {
+    let slower = record(vec![first(), slow()]);
+    let expected = json!({"first": "first", "nearest": "slow", "cpu": {"value": 1.5}});
+    finding(&slower, "program-time/program-none-faster", expected);
+    no_finding(&slower, "program-memory");
+    let frugal = record(vec![first(), tried("frugal", 2.2, 0.25, 50e6, 1000.0)]);
+    finding(&frugal, "program-time/program-none-faster", json!({"nearest": "frugal"}));
+    finding(
+        &frugal,
+        "program-memory/program-least-memory",
+        json!({"allocator": "frugal", "cpu": {"value": 1.1}}),
+    );
+}
+
+#[test]
+fn without_a_difference_there_is_a_range() {
+    let alone = record(vec![first()]);
+    no_finding(&alone, "program-time");
+    let few = json!({"low": 1.0, "high": 2.0, "starts": 5.0, "needed": 6.0});
+    let few = finding(&record(vec![first(), short()]), "program-time/program-too-few-starts", few);
+    assert_eq!(few.severity, Severity::Warning);
+    assert!(few.fix.is_some_and(|fix| fix.contains("--rounds 6")));
+    // One that is slower for certain does not belong to the range.
+    let range = json!({"low": 1.96, "high": 2.0, "allocators": ["first", "noisy"]});
+    let same = record(vec![first(), noisy(), slow()]);
+    finding(&same, "program-time/program-no-difference", range);
     let mut disturbed = first();
     for round in &mut disturbed.rounds {
         round.evidence.put(CPU_STEAL, round.duration);
     }
-    let fast = tried("fast", 1.0, 0.25, 100e6, 1.0);
-    let text = told(vec![disturbed, fast]).expect("a conclusion");
-    assert!(text.contains("1.00 s to 2.00 s") && !text.contains("takes least CPU time"), "{text}");
+    let stolen = record(vec![disturbed, tried("fast", 1.0, 0.25, 100e6, 1.0)]);
+    finding(&stolen, "program-time/program-hidden-by-load", json!({"low": 1.0, "high": 2.0}));
 }
 
 #[test]
-fn what_the_time_is_made_of_is_told() {
-    let why = |record: &Record, name: &str| record.figure(&format!("alloc.try.cpu.{name}")).unwrap().why();
-    let mut all = record(vec![
-        first(),
-        tried("kernel", 2.4, 0.5, 100e6, 90_000.0),
-        tried("alike", 2.001, 0.25, 100e6, 900.0),
-    ]);
-    judge::judge(&mut all);
-    let has = |name: &str, words: &str| {
-        let why = why(&all, name).unwrap_or_default();
-        assert!(why.contains(words), "{name}: {why}");
-    };
-    has("first", "25 % of its CPU time is the kernel's, with 1000 page faults.");
-    has(
-        "kernel",
-        "Against first: 300 ms less in user code and 700 ms more in the kernel, with 90000 page faults against 1000.",
-    );
-    has("alike", "As with first, in user code and in the kernel; 900 page faults against 1000.");
+fn time_is_in_user_code_or_in_the_kernel() {
+    let kernel = tried("kernel", 2.4, 0.5, 100e6, 90_000.0);
+    let all = record(vec![first(), kernel, tried("alike", 2.001, 0.25, 100e6, 900.0)]);
+    let id = |name: &str| format!("alloc.try.cpu.{name}");
+    case(&all, &id("first"), "program/program-kernel-time", json!({"share": 0.25, "faults": 1000.0}));
+    let expected =
+        json!({"first": "first", "user": -0.3, "system": 0.7, "faults": 90_000.0, "first_faults": 1000.0});
+    case(&all, &id("kernel"), "program/program-differs", expected);
+    case(&all, &id("alike"), "program/program-alike", json!({"first": "first"}));
 }

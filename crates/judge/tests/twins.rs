@@ -5,10 +5,10 @@ use crate::relations_records::*;
 use crate::{
     cores, explain, explain_alignment, explain_alloc, explain_counters, explain_faults, explain_http,
     explain_levels, explain_noise, explain_numa, explain_prices, explain_scaling, explain_switch,
-    explain_system, levers, mixes_and_loads, programs, second_instrument, walk,
+    explain_system, mixes_and_loads, programs, second_instrument, settings, walk,
 };
 use figure::evidence::*;
-use figure::{Better, Figure, Record, Unit};
+use figure::{Figure, Record};
 use judge::check::Subject;
 use judge::explain::RULES;
 
@@ -17,34 +17,26 @@ type Twin = (&'static str, fn() -> Record, &'static str, fn(&mut Record));
 
 const TWINS: &[Twin] = &[
     (
-        "fault",
+        "mechanism",
         || explain_faults::by("heap-trim", "heap"),
         explain_faults::CAUSE,
         |record| {
-            *record = explain_faults::with(record.clone(), FAULT_UNMET, 0.3);
+            of(record, explain_faults::CAUSE).evidence.put_unknown(FAULT_REFAULTS, "no burst");
         },
     ),
     (
         "switch-free",
-        || explain_switch::guest(false, 400e3, 0.99),
-        "system.switch.free",
+        || explain_switch::young(&["0", "1"], 0.99),
+        explain_switch::YOUNG,
         |record| {
-            record.machine.caches.instances[0].cpus = "0-1".parse().unwrap();
-            record.machine.caches.instances.truncate(1);
+            rounds(record, "system.switch.free", HOP_TOGETHER, 0.05);
         },
     ),
-    ("switch-pinned", explain_switch::piped, "system.switch.llc", |record| {
-        set(record, "system.switch.llc", 392e3);
-    }),
-    ("switch-cost", explain_switch::piped, "system.switch.same-cpu", |record| {
-        set(record, "system.pipe", 0.7e6)
-    }),
-    ("switch-ways", explain_switch::piped, "system.switch.same-cpu.futex", |record| {
-        set(record, "system.switch.same-cpu.futex", 393e3);
-    }),
+    ("switch-pinned", switches, "system.switch.llc", |record| set(record, "system.switch.llc", 392e3)),
+    ("switch-cost", switches, "system.switch.same-cpu", |record| set(record, "system.pipe", 0.7e6)),
     (
-        "switch-wakes",
-        || explain_switch::woken(4000.0, 1.0, 0.98),
+        "wake-up",
+        || explain_switch::woken(50e3, 4e3, 1.0, 0.98),
         explain_switch::WOKEN,
         |record| {
             rounds(record, explain_switch::WOKEN, HOP_TOGETHER, 0.0);
@@ -52,15 +44,15 @@ const TWINS: &[Twin] = &[
     ),
     (
         "noise-lost",
-        || explain_noise::heard(&explain_noise::hogged(), false),
+        || explain_noise::noise(explain_noise::HOGGED, false),
         explain_noise::WHOLE,
         |record| {
-            rounds(record, explain_noise::WHOLE, NOISE_WAITED, vec![0.0, 0.0]);
+            rounds(record, explain_noise::WHOLE, NOISE_GAPS, vec![0.0, 0.0]);
         },
     ),
     (
         "noise-short",
-        || explain_noise::heard(&explain_noise::hogged(), false),
+        || explain_noise::noise(explain_noise::HOGGED, false),
         explain_noise::WHOLE,
         |record| {
             rounds(record, explain_noise::WHOLE, NOISE_LOST, vec![0.001, 0.001]);
@@ -68,7 +60,7 @@ const TWINS: &[Twin] = &[
     ),
     (
         "noise-longest",
-        || explain_noise::heard(&explain_noise::hogged(), false),
+        || explain_noise::noise(explain_noise::HOGGED, false),
         explain_noise::LONGEST,
         |record| {
             rounds(record, explain_noise::WHOLE, NOISE_LONGEST_WAITED, vec![0.0, 0.0]);
@@ -76,12 +68,6 @@ const TWINS: &[Twin] = &[
     ),
     (
         "cores",
-        || cores::hidden_threads(11.0),
-        "system.cores.0-1",
-        |record| *record = cores::hidden_threads(40.0),
-    ),
-    (
-        "cores-classes",
         || cores::hidden_threads(11.0),
         "system.cores.llc",
         |record| {
@@ -100,8 +86,7 @@ const TWINS: &[Twin] = &[
     ("aliased", explain_alignment::sweep, "memory.alignment.copy.L1.o64.m0", |record| {
         set(record, "memory.alignment.copy.L1.o64.m0", 398.0);
     }),
-    ("allocators-pair", || allocators(30.0), "alloc.pair.a.t1", |record| *record = allocators(90.0)),
-    ("allocators-places", || allocators(30.0), "alloc.pair.a.t1", |record| *record = allocators(10.0)),
+    ("allocators-placement", || allocators(30.0), "alloc.pair.a.t1", |record| *record = allocators(10.0)),
     (
         "allocators-overhead",
         || allocators(30.0),
@@ -111,7 +96,7 @@ const TWINS: &[Twin] = &[
         },
     ),
     (
-        "allocators-retains",
+        "allocators-retained",
         || allocators(30.0),
         "alloc.overhead.a.t1",
         |record| {
@@ -119,7 +104,7 @@ const TWINS: &[Twin] = &[
         },
     ),
     (
-        "allocators-in-kernel",
+        "allocators-kernel",
         || allocators(30.0),
         "alloc.steady.a.t1",
         |record| {
@@ -127,7 +112,7 @@ const TWINS: &[Twin] = &[
         },
     ),
     (
-        "allocators-steady",
+        "allocators-load",
         || allocators(30.0),
         "alloc.steady.a.t1",
         |record| {
@@ -142,14 +127,8 @@ const TWINS: &[Twin] = &[
             of(record, "alloc.steady.a.t1").rounds[0].evidence.put_unknown(CALL_FREE, "not sampled");
         },
     ),
-    ("price-parts", prices, "faults.prices.minor.write", |record| {
+    ("price", prices, "faults.prices.minor.write", |record| {
         set(record, "faults.prices.minor.read", 1410.0);
-    }),
-    ("price-crowd", prices, "faults.prices.concurrent.8", |record| {
-        set(record, "faults.prices.concurrent.8", 1000.0);
-    }),
-    ("price-files", prices, "faults.prices.file.around", |record| {
-        record.figures.retain(|figure| figure.id != "faults.prices.file.read");
     }),
     ("repeated", doubled, "memory.triad.nt.doubled", |record| set(record, "memory.triad.nt.doubled", 150.0)),
     ("numa", explain_numa::two_packages, explain_numa::FAR, |record| set(record, explain_numa::FAR, 81.0)),
@@ -170,7 +149,7 @@ const TWINS: &[Twin] = &[
     ),
     ("baseline", explain::two_threads, "memory.copy.libc", |record| set(record, "memory.copy.libc", 18.2)),
     ("write-allocate", study_1, "memory.triad.regular", |record| set(record, "memory.triad.nt", 154.0)),
-    ("avoided", no_gain, "memory.triad.regular", |record| set(record, "memory.read.regular", 260.0)),
+    ("avoided", explain::no_gain, "memory.triad.regular", |record| set(record, "memory.read.regular", 260.0)),
     ("in-flight", explain::two_threads, "memory.triad.regular", |record| {
         set(record, "memory.triad.nt", 27.0)
     }),
@@ -179,62 +158,47 @@ const TWINS: &[Twin] = &[
         set(record, "memory.read.regular", 33.0)
     }),
     ("by-mix", mixes_and_loads::mlc, "memory.mix.1:1", |record| set(record, "memory.mix.1:0", 188.0)),
-    ("by-mix-triad", mixes_and_loads::mlc, "memory.mix.1:1", |record| set(record, "memory.mix.2:1", 188.0)),
     ("loaded", mixes_and_loads::curve, "memory.loaded.2:1.d50", |record| {
         set(record, "memory.loaded.idle", 160.0)
     }),
-    ("loaded-shape", mixes_and_loads::curve, "memory.loaded.2:1.d200", |record| {
-        set(record, "memory.loaded.2:1.d50", 130.0);
+    ("edge", explain_levels::ladder, "edge.L2", |record| {
+        of(record, "edge.L2").evidence.put_unknown(EDGE_BEHIND, "the sizes end there");
     }),
-    ("edge", explain_levels::ladder, "edge.L2", |record| of(record, "edge.L2").evidence.put(EDGE_OWN, false)),
     ("level", explain_levels::ladder, "random.64K", |record| {
         of(record, "edge.L1").evidence.put(EDGE_TO, 131_072.0);
     }),
     ("page-walks", explain_levels::ladder, "pages.4096K", |record| set(record, "small.4096K", 60.0)),
     ("copies", || copies(200.0), "system.pipe.x2", |record| set(record, "system.pipe.x2", 150.0)),
     ("page-cache", files, "system.fstime", |record| rounds(record, "system.fstime", PSI_IO, 0.3)),
-    ("lever", || lever(6.0), "faults.prove.cpu.bounded", |record| *record = lever(600.0)),
-    (
-        "lever-follows",
-        || lever(6.0),
-        "faults.prove.memory.bounded",
-        |record| {
-            of(record, "faults.prove.memory.bounded").derived_from.push("faults.prove.cpu.base".to_owned());
-        },
-    ),
+    ("setting", || setting(6.0), "faults.prove.cpu.bounded", |record| *record = setting(600.0)),
     ("program", || program(2.4), "alloc.try.cpu.other", |record| *record = program(2.001)),
     (
         "walk",
         || record(walk::sample::figures()),
         "faults.walk.frozen.free-d",
         |record| {
-            rounds(record, "faults.walk.frozen.free-d", WALK_BREAK, 450_560.0);
+            let rounds = &mut of(record, "faults.walk.frozen.free-d").rounds;
+            rounds.iter_mut().for_each(|round| round.evidence.put_unknown(WALK_FAULTS, "no rusage"));
         },
     ),
     ("surroundings", shell, "system.shell", |record| {
         of(record, "system.shell").evidence.put(LOCALE_COLLATE, "en_US.utf8".to_owned());
     }),
-    ("http-rate-bound", servers, "http.saturation.fasthttp.c200", |record| {
+    ("http-limit", servers, "http.saturation.fasthttp.c200", |record| {
         rounds(record, "http.saturation.fasthttp.c200", http::SERVER_SYSTEM, 0.1);
     }),
     ("http-cost", servers, "http.saturation.fasthttp.c200.cpu", |record| {
-        of(record, "http.saturation.fasthttp.c200.cpu").parts.reverse();
-        of(record, "http.saturation.fasthttp.c200.cpu").parts[0].share = 0.9;
+        let load = of(record, "http.saturation.fasthttp.c200");
+        load.rounds[0].evidence.put_unknown(http::SERVER_SYSTEM, "not read");
     }),
-    ("http-littles-law", servers, "http.saturation.fasthttp.c200.p50", |record| {
-        rounds(record, "http.saturation.fasthttp.c200", http::LATENCY_MEAN, 0.1);
+    ("http-latency", at_a_rate, "http.equal-rate.fasthttp.c200.p50", |record| {
+        rounds(record, "http.equal-rate.fasthttp.c200", http::UNCORRECTED, vec![200.0 / 30e3; 5]);
     }),
     ("http-goroutines", servers, "http.saturation.fasthttp.c200.goroutines", |record| {
-        set(record, "http.saturation.fasthttp.c200.goroutines", 20.0);
+        of(record, "http.saturation.fasthttp.c200.goroutines").value = None;
     }),
     ("http-memory", servers, "http.saturation.fasthttp.c200.memory", |record| {
         of(record, "http.saturation.fasthttp.c200").evidence.put_unknown(http::RESIDENT_BEFORE, "not read");
-    }),
-    ("http-waits", servers, "http.saturation.fasthttp.c200.runnable", |record| {
-        of(record, "http.saturation.fasthttp.c200").evidence.put(http::GOMAXPROCS, 2.0);
-    }),
-    ("http-open", at_a_rate, "http.equal-rate.fasthttp.c200.p50", |record| {
-        rounds(record, "http.equal-rate.fasthttp.c200", http::UNCORRECTED, vec![200.0 / 30e3; 5]);
     }),
 ];
 
@@ -261,7 +225,6 @@ fn allocators(ns: f64) -> Record {
         explain_alloc::allocator("a", "t1", ns, 1.5),
         explain_alloc::allocator("b", "t1", 60.0, 1.5),
     ]);
-    of(&mut record, "alloc.overhead.a.t1").evidence.put(OVERHEAD_WITH_SLOTS, 1.4);
     of(&mut record, "alloc.overhead.a.t1").evidence.put(RETAINED, 0.25);
     let steady = "alloc.steady.a.t1";
     of(&mut record, steady).conditions.set(STEPS, 2e6);
@@ -275,15 +238,7 @@ fn allocators(ns: f64) -> Record {
 }
 
 fn prices() -> Record {
-    use explain_prices::{on, price, took};
-    record(vec![
-        price("minor.write", 1400.0),
-        price("minor.read", 700.0),
-        price("file.read", 1000.0),
-        took(price("file.around", 100.0), 1600.0, 100.0, 0.0),
-        on(price("concurrent", 1000.0), 1.0, false),
-        on(price("concurrent", 3000.0), 8.0, false),
-    ])
+    record(vec![explain_prices::price("minor.write", 1400.0), explain_prices::price("minor.read", 700.0)])
 }
 
 fn doubled() -> Record {
@@ -307,14 +262,6 @@ fn instruments(factor: f64) -> Record {
     second_instrument::pair("copy", "regular", factor, Some("regular"))
 }
 
-fn no_gain() -> Record {
-    record(vec![
-        bandwidth("triad", "regular", &six(190.0)),
-        bandwidth("triad", "nt", &six(191.0)),
-        bandwidth("read", "none", &six(210.0)),
-    ])
-}
-
 fn copies(two: f64) -> Record {
     explain_system::pair("syscall", &six(100.0), &six(two))
 }
@@ -332,13 +279,9 @@ fn shell() -> Record {
     record(vec![figure])
 }
 
-/// A lever with which munmap is called so often, 600 times without; and memory that follows from its starts.
-fn lever(munmap: f64) -> Record {
-    let bounded = levers::tried("bounded", 1.0, 100e6, 9.0, munmap);
-    let mut memory =
-        Figure::planned("faults.prove.memory.bounded", "faults", "memory", Unit::BYTES, Better::Lower);
-    memory.derived_from = vec![bounded.id.clone()];
-    levers::judged(vec![levers::base(), bounded, memory])
+/// A setting with which munmap is called so often, 600 times without.
+fn setting(munmap: f64) -> Record {
+    settings::trial(&[settings::tried("bounded", 1.0, 100e6, 1000.0, munmap)])
 }
 
 /// So many seconds under another allocator, 2 under the first.
@@ -352,12 +295,7 @@ fn servers() -> Record {
 }
 
 fn at_a_rate() -> Record {
-    let mut figure = explain_http::load("equal-rate", "fasthttp", 200.0, 30e3);
-    figure.conditions.set(http::PACING, "poisson".to_owned());
-    explain_http::of(vec![(
-        explain_http::with(figure, http::UNCORRECTED, vec![0.001; 5]),
-        explain_http::EVEN,
-    )])
+    explain_http::at_rate(0.001)
 }
 
 /// The case without its values: other numbers make no twin.
@@ -384,4 +322,8 @@ fn each_rule_says_something_else_or_nothing_of_a_twin() {
         assert_ne!(says(&record), said, "{name}: the same of the twin of {id}");
     }
     assert_eq!(TWINS.len(), RULES.len(), "twins of rules that there are not");
+}
+
+fn switches() -> Record {
+    explain_switch::piped("system.switch.llc", 96e3)
 }

@@ -13,6 +13,8 @@ use crate::values::Counted;
 #[serde(tag = "case", content = "values", rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum General {
+    #[display("{reason}")]
+    Unknown { reason: String },
     #[display("{verdict} ({check}): {consequence}\n{detail}")]
     NotValid { verdict: Verdict, check: String, consequence: String, detail: String },
     #[display("{verdict} ({check})\n{detail}")]

@@ -1,9 +1,11 @@
 //! Is the figure physically possible?
 
 use figure::evidence::{COUNTED_BYTES, WORKING_SET};
-use figure::{Better, Reading, Unit, format};
+use figure::{Better, Outcome, Reading, Unit};
 
+use crate::cases::Rounds;
 use crate::check::{Answer, Check, Subject, measured, never, page};
+use crate::values::{Amount, Share};
 
 /// What a figure may be above its limit: module speeds are rounded (2666 is 2666.67 MT/s), and clocks differ
 /// by parts in a million.
@@ -11,7 +13,7 @@ const TOLERANCE: f64 = 0.01;
 
 /// The figure against the theoretical peak of the memory modules, or against the limit that it states.
 ///
-/// The bytes that STREAM counts must move, whatever the processor does, so these are held against the peak;
+/// The bytes that STREAM counts must move, whatever the processor does, so these are compared with the peak;
 /// the write-allocate on top of them may be evaded (Intel's SpecI2M, Arm's write streaming), so the estimated
 /// traffic may lie above the peak without being wrong.
 pub const CHECK: Check = Check {
@@ -44,8 +46,8 @@ fn rule(subject: &Subject) -> Answer {
         return match &subject.machine().memory.peak {
             Reading::Value(peak) => possible(subject, value, peak.bytes_per_s / 1e9, &peak.basis),
             Reading::Unknown(reason) => {
-                let how = if reason.contains("--dimms") { "" } else { " (--dimms states it)" };
-                Answer::unknown(format!("the theoretical peak is not known: {reason}{how}"))
+                let how = if reason.contains("--dimms") { "" } else { " (state it: --dimms)" };
+                Answer::unknown(format!("the theoretical peak is unknown: {reason}{how}"))
             }
         };
     }
@@ -56,21 +58,10 @@ fn rule(subject: &Subject) -> Answer {
 }
 
 fn possible(subject: &Subject, value: f64, limit: f64, basis: &str) -> Answer {
-    let unit = &subject.figure.unit;
     let share = if subject.figure.better == Better::Lower { limit / value } else { value / limit };
-    let detail = format!(
-        "{} {unit} is {} of the limit of {} {unit} ({basis})",
-        format::number(value),
-        format::percent(share),
-        format::number(limit)
-    );
-    if share > 1.0 + TOLERANCE || share.is_nan() {
-        Answer::fail(
-            format!("{detail}: not possible"),
-            "part of it is not what its name says: data in cache (use larger arrays), memory never \
-             written, or a limit that is stated wrongly (--dimms)",
-        )
-    } else {
-        Answer::pass(detail)
-    }
+    let amount = |value| Amount { value, unit: subject.figure.unit.clone() };
+    let is_possible = share <= 1.0 + TOLERANCE;
+    let (value, limit, basis) = (amount(value), amount(limit), basis.to_owned());
+    let case = Rounds::OfLimit { value, share: Share(share), limit, basis };
+    Answer::of(if is_possible { Outcome::Pass } else { Outcome::Fail }, case)
 }

@@ -2,7 +2,9 @@
 
 use figure::evidence::{ALLOCATOR, LIBRARY, PROGRAM, PROGRAM_PROCESSES};
 
+use crate::cases::Rounds;
 use crate::check::{Answer, Check, Subject, always, measured, observed, page};
+use crate::values::Count;
 
 /// What the dynamic linker bound (ld.so(8), LD_DEBUG=bindings) in a start that was made for it. Where another served, there
 /// is no figure.
@@ -19,9 +21,6 @@ pub const CHECK: Check = Check {
 fn rule(subject: &Subject) -> Answer {
     let evidence = &subject.figure.evidence;
     let library = observed!(evidence.get(LIBRARY));
-    let processes = observed!(evidence.get(PROGRAM_PROCESSES));
-    let plural = if processes == 1.0 { "" } else { "es" };
-    Answer::pass(format!(
-        "the dynamic linker bound every malloc and free in {processes} process{plural} to {library}"
-    ))
+    let processes = Count(observed!(evidence.get(PROGRAM_PROCESSES)));
+    Answer::pass(Rounds::AllocatorLoaded { library, processes })
 }

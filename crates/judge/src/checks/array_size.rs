@@ -1,10 +1,12 @@
 //! Are the arrays large enough to be read from memory, not from cache?
 
+use figure::Reading;
 use figure::evidence::{ARRAY_BYTES, LLC_BASIS, LLC_BYTES, MEMORY_LIMITED_BY, ROLE, WORKING_SET};
-use figure::{Reading, format};
 
 use crate::audited::is_audited;
+use crate::cases::Arrays;
 use crate::check::{Answer, Check, Subject, observed, on_arrays, page};
+use crate::values::{Bytes, Times};
 
 /// Each array against the caches together: STREAM's rule (stream.c, "each array must be at least 4 times the
 /// size of the available cache memory"). With less, part of what is counted comes from cache: even with
@@ -34,7 +36,7 @@ fn doubled(subject: &Subject) -> bool {
 /// Each array in sizes of all caches in use.
 pub fn caches_per_array(subject: &Subject) -> Reading<f64> {
     let Some(array) = subject.condition(ARRAY_BYTES) else {
-        return Reading::unknown("the figure does not tell its array size");
+        return Reading::unknown("the array size of the figure is unknown");
     };
     match subject.figure.evidence.get(LLC_BYTES) {
         Reading::Value(caches) if caches > 0.0 => Reading::Value(array / caches),
@@ -45,37 +47,16 @@ pub fn caches_per_array(subject: &Subject) -> Reading<f64> {
 
 fn rule(subject: &Subject) -> Answer {
     let times = observed!(caches_per_array(subject));
+    let evidence = &subject.figure.evidence;
     let array = subject.condition(ARRAY_BYTES).unwrap_or(0.0);
-    let caches = format::bytes(array / times);
-    let basis = match subject.figure.evidence.get(LLC_BASIS).into_value() {
-        Some(basis) if !basis.is_empty() => format!(" ({basis})"),
-        _ => String::new(),
+    let some = |text: &String| !text.is_empty();
+    let size = Arrays::ArraySize {
+        array: Bytes(array),
+        times: Times(times),
+        caches: Bytes(array / times),
+        basis: evidence.get(LLC_BASIS).into_value().filter(some),
+        limit: evidence.get(MEMORY_LIMITED_BY).into_value().filter(some),
+        is_printed: is_audited(subject),
     };
-    let size = format!(
-        "each array has {}, {} x the caches in use: {caches}{basis}",
-        format::bytes(array),
-        format::number(times)
-    );
-    if times >= CACHES {
-        return Answer::pass(size);
-    }
-    let consequence = if times < 1.0 { "; it fits in cache" } else { "; part of it stays in cache" };
-    match subject.figure.evidence.get(MEMORY_LIMITED_BY).into_value() {
-        Some(limit) if !limit.is_empty() => {
-            Answer::fail(format!("{size}{consequence}. No larger because of {limit}"), "see memory-limit")
-        }
-        _ => {
-            let enough = CACHES * array / times;
-            let fix = if is_audited(subject) {
-                format!(
-                    "use arrays of {} or more: {:.0} elements of 8 B",
-                    format::bytes(enough),
-                    (enough / 8.0).ceil()
-                )
-            } else {
-                format!("use --array-size {}MB or more", (enough / 1e6).ceil())
-            };
-            Answer::fail(format!("{size}{consequence}"), fix)
-        }
-    }
+    if times >= CACHES { Answer::pass(size) } else { Answer::fail(size) }
 }

@@ -1,11 +1,13 @@
 //! Does the figure have one value or two?
 
-use figure::{Outcome, format, stats};
+use figure::{Outcome, stats};
 
+use crate::cases::Rounds;
 use crate::check::{Answer, Check, Levels, Subject, never, of_work, page};
+use crate::values::{Number, Share};
 
-/// Distance of the modes as a share of the median. Any two modes are worth a word: the median tells of one
-/// only. At a quarter neither mode is what the median says.
+/// Distance of the modes as a share of the median. Any two modes are worth a word: the median shows one only. At a quarter
+/// neither mode is near it.
 const APART: Levels = Levels { warn: 0.0, fail: 0.25 };
 
 /// A gap test over the values of the kept rounds, in the manner of Hartigan's dip (Annals of Statistics 13,
@@ -21,23 +23,12 @@ const MIN_SHARE: f64 = 0.25;
 fn rule(subject: &Subject) -> Answer {
     let values = subject.figure.kept_values();
     if values.len() < MIN_ROUNDS {
-        return Answer::unknown(format!(
-            "{}: too few to tell two values from one",
-            format::counted(values.len(), "round")
-        ));
+        return Answer::unknown(format!("fewer than {MIN_ROUNDS} rounds cannot show two values"));
     }
-    let Some(modes) = stats::modes(&values) else { return Answer::pass("one value") };
+    let Some(modes) = stats::modes(&values) else { return Answer::pass(Rounds::OneValue) };
     let apart = (modes.high - modes.low) / stats::median(&values).unwrap_or(modes.low).abs();
     let minor = modes.low_share.min(1.0 - modes.low_share);
     let outcome = if minor >= MIN_SHARE { APART.outcome(apart) } else { Outcome::Warn };
-    Answer::of(
-        outcome,
-        format!(
-            "two values: {} in {} of the rounds, {} in the others",
-            format::number(modes.low),
-            format::percent(modes.low_share),
-            format::number(modes.high)
-        ),
-        "find what has two states: where threads or pages land from round to round, boost, a periodic job",
-    )
+    let (low, high) = (Number(modes.low), Number(modes.high));
+    Answer::of(outcome, Rounds::TwoValues { low, share: Share(modes.low_share), high })
 }

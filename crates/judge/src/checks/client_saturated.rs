@@ -2,10 +2,11 @@
 
 use figure::Outcome;
 use figure::evidence::http::{CLIENT_BUSIEST, CLIENT_DELAY, FULL_WAITS, LATENCY, RESIDENCE};
-use figure::format::{percent, seconds};
 
+use crate::cases::Loads;
 use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::{FULL, HEADROOM, P99, headroom, is_open, of_server, typical_at};
+use crate::values::{Seconds, Share, Times};
 
 /// CPU time of the busiest thread in a closed loop, which sleeps whenever no answer is there, and what a thread waited for a CPU. What is left
 /// at the upper level is what the kernel takes to wake it.
@@ -27,13 +28,10 @@ pub const CHECK: Check = Check {
     rule,
 };
 
-const FIX: &str = "give the client more CPUs and threads (--client-cpus LIST, -t N), or load from another machine (--remote)";
-
 fn rule(subject: &Subject) -> Answer {
     let waited = observed!(subject.typical(CLIENT_DELAY));
-    let lacking = format!("; the one that waited most had no CPU for {} of the time", percent(waited));
     if is_open(subject) {
-        return by_residence(subject, &lacking);
+        return by_residence(subject, Share(waited));
     }
     let busiest = observed!(subject.typical(CLIENT_BUSIEST));
     let full = observed!(subject.typical(FULL_WAITS));
@@ -42,34 +40,21 @@ fn rule(subject: &Subject) -> Answer {
     if full >= FILLED {
         outcome = outcome.max(Outcome::Warn);
     }
-    let mut told = format!(
-        "the client's busiest thread used {} of a CPU, {} of its waits were full{lacking}",
-        percent(busiest),
-        percent(full)
-    );
     // Threads that have more to do at once do it in larger batches: that they can do more is shown, not supposed.
-    if let Some(times) = headroom(subject).filter(|times| *times >= HEADROOM && outcome > Outcome::Pass) {
+    let headroom = headroom(subject).filter(|times| *times >= HEADROOM && outcome > Outcome::Pass);
+    if headroom.is_some() {
         outcome = if outcome == Outcome::Fail { Outcome::Warn } else { Outcome::Pass };
-        told += &format!("; yet with the null responder it did {times:.1} times as much");
     }
-    if outcome > Outcome::Pass {
-        told += ": the rate is the client's, and a floor for the server's";
-    }
-    Answer::of(outcome, told, FIX)
+    let (busiest, full, waited) = (Share(busiest), Share(full), Share(waited));
+    Answer::of(outcome, Loads::ClientBusy { busiest, full, waited, headroom: headroom.map(Times) })
 }
 
 /// A rate's client waits for the next moment by looking at the clock, so that it may be busy all the time: what counts is how long
-/// answers lay there, for want of a CPU too.
-fn by_residence(subject: &Subject, lacking: &str) -> Answer {
-    let resided = observed!(subject.typical(RESIDENCE));
+/// answers lay there, also because of a missing CPU.
+fn by_residence(subject: &Subject, waited: Share) -> Answer {
+    let unread = observed!(subject.typical(RESIDENCE));
     let latency = observed!(typical_at(subject.figure, LATENCY, P99));
-    RESIDED.answer(
-        resided / latency.max(f64::MIN_POSITIVE),
-        format!(
-            "answers lay unread in the client for up to {} (99 % of them), where 99 % of the latencies are below {}{lacking}",
-            seconds(resided),
-            seconds(latency)
-        ),
-        FIX,
-    )
+    let share = unread / latency.max(f64::MIN_POSITIVE);
+    let (unread, latency) = (Seconds(unread), Seconds(latency));
+    RESIDED.answer(share, Loads::AnswersUnread { unread, latency, waited })
 }

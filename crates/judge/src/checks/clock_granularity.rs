@@ -1,14 +1,16 @@
 //! Is each timed sample long enough for the clock?
 
+use figure::Outcome;
 use figure::evidence::{CLOCK_COST, CLOCK_GRANULARITY, CLOCK_SOURCE, SAMPLE_SHORTEST, TIMELESS};
-use figure::{Outcome, format};
 
+use crate::cases::Rounds;
 use crate::check::{Answer, Check, Subject, measured, never, observed, page};
+use crate::values::{Count, Seconds};
 
 /// STREAM asks for samples of at least 20 clock ticks (stream.c, "you are not getting at least 20 clock ticks
 /// per test"): with fewer the clock alone errs by 5 %.
 const TICKS_FAIL: f64 = 20.0;
-/// With 1000 ticks the clock's part of the error is 0.1 %, which nobody has to think of.
+/// With 1000 ticks the clock's part of the error is 0.1 %, which is negligible.
 const TICKS_WARN: f64 = 1000.0;
 /// Clock sources that Linux falls back to when it has found the processor's own counter to be wrong
 /// (kernel/time/clocksource.c, "Marking clocksource 'tsc' as unstable"). Reading them takes a microsecond or
@@ -32,29 +34,17 @@ fn rule(subject: &Subject) -> Answer {
     let shortest = samples.into_iter().fold(f64::INFINITY, f64::min);
     let tick = granularity.max(cost).max(f64::MIN_POSITIVE);
     let ticks = shortest / tick;
-    let clock = match evidence.get(CLOCK_SOURCE).into_value() {
-        Some(source) if !source.is_empty() => format!(" ({source})"),
-        _ => String::new(),
-    };
-    let detail = format!(
-        "the shortest sample lasted {}, {} x what the clock resolves{clock}",
-        format::seconds(shortest),
-        format::number(ticks.floor())
-    );
     let outcome = match ticks {
         ticks if ticks < TICKS_FAIL => Outcome::Fail,
         ticks if ticks < TICKS_WARN => Outcome::Warn,
         _ => Outcome::Pass,
     };
-    if outcome == Outcome::Pass
-        && let Some(source) = fallback(subject)
-    {
-        return Answer::warn(
-            format!("the kernel keeps time by {source}: it found the processor's own counter to be wrong"),
-            "see dmesg for 'clocksource'; as a rule firmware or hypervisor need an update",
-        );
+    if let Some(source) = fallback(subject).filter(|_| outcome == Outcome::Pass) {
+        return Answer::warn(Rounds::FallbackClock { source: source.to_owned() });
     }
-    Answer::of(outcome, detail, "use larger arrays or more passes in each sample")
+    let clock = evidence.get(CLOCK_SOURCE).into_value().filter(|source| !source.is_empty());
+    let case = Rounds::ShortestSample { sample: Seconds(shortest), ticks: Count(ticks.floor()), clock };
+    Answer::of(outcome, case)
 }
 
 fn fallback<'a>(subject: &Subject<'a>) -> Option<&'a str> {

@@ -1,9 +1,11 @@
 //! Was the machine suspended or migrated, or its clock stepped, during the measurement?
 
 use figure::evidence::{CLOCK_STEPPED, CLOCK_SUSPENDED};
-use figure::{Outcome, Round, format};
+use figure::{Outcome, Round};
 
+use crate::cases::Rounds;
 use crate::check::{Answer, Check, Subject, measured, never, observed, page};
+use crate::values::{Count, Counted, Seconds};
 
 /// A jump below this is the difference in time between reading two clocks, with an interrupt in between.
 const NOTHING: f64 = 0.010;
@@ -30,20 +32,13 @@ fn rule(subject: &Subject) -> Answer {
     observed!(subject.figure.over_rounds(CLOCK_SUSPENDED));
     observed!(subject.figure.over_rounds(CLOCK_STEPPED));
     let jumps: Vec<f64> = subject.figure.kept().filter_map(jump).collect();
-    let Some(largest) = jumps.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs())) else {
-        return Answer::pass("no clock jumped");
+    let largest = jumps.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs())).map(Seconds);
+    let (count, rounds) = (jumps.len() as f64, subject.figure.kept().count() as f64);
+    let outcome = match largest {
+        None => Outcome::Pass,
+        Some(_) if count >= MANY_ROUNDS * rounds => Outcome::Fail,
+        Some(_) => Outcome::Warn,
     };
-    let rounds = subject.figure.kept().count();
-    let many = jumps.len() as f64 >= MANY_ROUNDS * rounds as f64;
-    Answer::of(
-        if many { Outcome::Fail } else { Outcome::Warn },
-        format!(
-            "a clock jumped in {} of {}, by {} at most",
-            jumps.len(),
-            format::counted(rounds, "round"),
-            format::seconds(largest)
-        ),
-        "measure while the machine is neither suspended nor migrated, and after its clock was set \
-         (chronyc tracking)",
-    )
+    let (jumps, rounds) = (Count(count), Counted(rounds, "round"));
+    Answer::of(outcome, Rounds::ClockJumps { jumps, rounds, largest })
 }

@@ -1,13 +1,14 @@
 //! Were all connections established and served?
 
+use figure::Outcome;
 use figure::evidence::http::{
     ANSWERED, CONNECTIONS, ESTABLISHED, JAIN, RAMP_FAILURES, SERVED_LEAST, SERVED_MOST, UNSERVED,
 };
-use figure::format::{number, percent, quantity};
-use figure::{Outcome, Reading};
 
+use crate::cases::Loads;
 use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::{REFUSAL, aims_at, of_load};
+use crate::values::{Count, Counted, Number, Share};
 
 /// Connections that were asked for and never made. The load is of fewer.
 const MISSING: Levels = Levels { warn: f64::MIN_POSITIVE, fail: 0.01 };
@@ -27,25 +28,17 @@ pub const CHECK: Check = Check {
     rule,
 };
 
-const FIX: &str = "read the figure as one of fewer connections; see how the server hands connections to its threads, and \
-                   whether a bounded pool holds each until it ends";
-
 fn rule(subject: &Subject) -> Answer {
     let Some(asked) = subject.condition(CONNECTIONS).filter(|asked| *asked > 0.0) else {
-        return Answer::unknown("the figure does not tell its connections");
+        return Answer::unknown("the number of connections is unknown");
     };
     let made = observed!(subject.figure.evidence.get(ESTABLISHED));
     let missing = MISSING.outcome(((asked - made) / asked).max(0.0));
     if missing > Outcome::Pass {
-        let failed = match subject.figure.evidence.get(RAMP_FAILURES) {
-            Reading::Value(kinds) => format!("; {} failed", quantity(kinds.iter().sum(), "attempt")),
-            Reading::Unknown(_) => String::new(),
-        };
-        return Answer::of(
-            missing,
-            format!("made {} of {}{failed}", number(made), quantity(asked, "connection")),
-            "see ports, files-and-memory and listen-overflow; or ask for fewer: -c N",
-        );
+        let failures = subject.figure.evidence.get(RAMP_FAILURES).into_value();
+        let failed = failures.map(|kinds| Counted(kinds.iter().sum(), "attempt"));
+        let (made, asked) = (Count(made), Counted(asked, "connection"));
+        return Answer::of(missing, Loads::ConnectionsMissing { made, asked, failed });
     }
     let jain = observed!(subject.typical(JAIN));
     let unserved = observed!(subject.typical(UNSERVED));
@@ -53,21 +46,9 @@ fn rule(subject: &Subject) -> Answer {
     let unfair = 1.0 - fairness_beyond_chance(jain, each);
     let starved = (unserved - (-each).exp()).max(0.0);
     let outcome = UNFAIR.outcome(unfair).max(STARVED.outcome(starved));
-    let range = match (subject.typical(SERVED_LEAST), subject.typical(SERVED_MOST)) {
-        (Reading::Value(least), Reading::Value(most)) => {
-            format!(", from {} to {} answers", number(least), number(most))
-        }
-        _ => String::new(),
-    };
-    Answer::of(
-        outcome,
-        format!(
-            "{} made; in a round {} got no answer, Jain's index {jain:.3}{range}",
-            quantity(made, "connection"),
-            percent(unserved)
-        ),
-        FIX,
-    )
+    let [least, most] = [SERVED_LEAST, SERVED_MOST].map(|key| subject.typical(key).into_value().map(Number));
+    let (made, unserved, jain) = (Counted(made, "connection"), Share(unserved), Number(jain));
+    Answer::of(outcome, Loads::ConnectionsServed { made, unserved, jain, least, most })
 }
 
 /// Jain's index without the part that is counting: with `each` answers on average, whole answers that come by chance (Poisson) vary by

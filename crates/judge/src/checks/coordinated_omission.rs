@@ -2,15 +2,16 @@
 
 use figure::evidence::audit::ADDED_SAMPLES;
 use figure::evidence::http::{LAG_BUSY, LAG_LATE, LATENCY, QUANTILE, UNCORRECTED, WHAT};
-use figure::format::{percent, seconds};
 
+use crate::cases::Loads;
 use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::{P99, is_closed, is_open, of_load, typical_at};
+use crate::values::{Seconds, Share};
 
 /// Of the 99th percentile of the latency, which is taken from the intended start, what can be the client's own lateness: no more than the 99th
 /// percentile of that, and no more than what the latency has beyond that from the sending.
 const LATE: Levels = Levels { warn: 0.10, fail: 0.50 };
-/// Quantiles up to here a closed loop tells rightly: they follow from the rate.
+/// Quantiles up to here are right in a closed loop: they follow from the rate.
 const MIDDLE: f64 = 0.5;
 /// `http.what` of a latency.
 const LATENCIES: &str = "latency";
@@ -35,23 +36,17 @@ fn rule(subject: &Subject) -> Answer {
     }
     let late = observed!(subject.typical(LAG_LATE));
     let latency = observed!(typical_at(subject.figure, LATENCY, P99));
-    let mut told = format!(
-        "99 % of the requests were sent less than {} late by the client, of {} from the intended start",
-        seconds(late),
-        seconds(latency)
-    );
-    let mut own = late;
-    if let Some(uncorrected) = typical_at(subject.figure, UNCORRECTED, P99).into_value() {
-        told += &format!(" ({} from the sending)", seconds(uncorrected));
-        own = own.min((latency - uncorrected).max(0.0));
-    }
-    if let Some(busy) = subject.typical(LAG_BUSY).into_value() {
-        told += &format!("; for want of a free connection less than {}", seconds(busy));
-    }
+    let sent = typical_at(subject.figure, UNCORRECTED, P99).into_value();
+    let own = sent.map_or(late, |sent| late.min((latency - sent).max(0.0)));
+    let busy = subject.typical(LAG_BUSY).into_value();
     LATE.answer(
         own / latency.max(f64::MIN_POSITIVE),
-        told,
-        "give the client more CPUs and threads: --client-cpus LIST, -t N",
+        Loads::SentLate {
+            late: Seconds(late),
+            latency: Seconds(latency),
+            sent: sent.map(Seconds),
+            busy: busy.map(Seconds),
+        },
     )
 }
 
@@ -59,21 +54,13 @@ fn rule(subject: &Subject) -> Answer {
 /// that would have come.
 fn by_construction(subject: &Subject) -> Answer {
     let Some(quantile) = subject.condition(QUANTILE) else {
-        return Answer::unknown("the figure does not tell its quantile");
+        return Answer::unknown("the quantile of the figure is unknown");
     };
-    let told = "in a closed loop the mean latency is connections over rate by construction (Little's law)";
     if quantile <= MIDDLE {
-        return Answer::pass(format!("{told}: it says what the rate says"));
+        return Answer::pass(Loads::ClosedLoop);
     }
-    let adds = subject.figure.evidence.get(ADDED_SAMPLES).into_value() == Some(true);
-    let tail = if adds {
-        "wrk from 4.0 on adds samples that it thinks are missing: mean and tail are its formula, not measured"
-            .to_owned()
-    } else {
-        format!("the {} above are too few", percent(1.0 - quantile))
-    };
-    Answer::warn(
-        format!("{told}, and what stalls keeps requests from being sent: {tail}"),
-        "read latencies from a load at a rate below the limit: -R RATE, or the figures at an equal rate",
-    )
+    match subject.figure.evidence.get(ADDED_SAMPLES).into_value() {
+        Some(true) => Answer::warn(Loads::SamplesAdded),
+        _ => Answer::warn(Loads::StallsOmitted { above: Share(1.0 - quantile) }),
+    }
 }

@@ -1,9 +1,10 @@
 //! Did all copies run at the same time?
 
 use figure::evidence::{COPIES, COPY_OVERLAP};
-use figure::format;
 
+use crate::cases::Cpus;
 use crate::check::{Answer, Check, Levels, Subject, always, observed, of_copies, page};
+use crate::values::{Count, Share};
 
 /// The sum of copies that did not overlap is no rate of the machine: while one still starts, another has the disk or the
 /// memory to itself. With UnixBench some copies of the file tests begin two minutes after others, and the sums are far too
@@ -21,13 +22,6 @@ pub const CHECK: Check = Check {
 
 fn rule(subject: &Subject) -> Answer {
     let share = observed!(subject.typical(COPY_OVERLAP));
-    let copies = subject.condition(COPIES).unwrap_or_default();
-    APART.answer(
-        1.0 - share,
-        format!(
-            "all {copies} copies counted in {} of the time from the first start to the last end",
-            format::percent(share)
-        ),
-        "give each pass more time: --duration; or start fewer copies: -c N",
-    )
+    let copies = Count(subject.condition(COPIES).unwrap_or_default());
+    APART.answer(1.0 - share, Cpus::CopiesOverlap { copies, share: Share(share) })
 }

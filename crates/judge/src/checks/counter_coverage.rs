@@ -1,11 +1,12 @@
 //! Were the perf events counted all the time?
 
 use figure::evidence::audit::COUNTED_SHARE;
-use figure::format::percent;
-use figure::{Outcome, stats};
+use figure::stats;
 
 use crate::audited::is_audited;
+use crate::cases::Texts;
 use crate::check::{Answer, Check, Levels, Subject, measured, never, observed, page};
+use crate::values::Share;
 
 /// Share of the time that an event was not counted. perf prints hundredths of a percent, and a part of one is lost when counting begins
 /// (0.05 % in its own examples). What was counted in less than a tenth of the time is a guess, since the kernel changes over every few
@@ -28,17 +29,5 @@ pub const CHECK: Check = Check {
 fn rule(subject: &Subject) -> Answer {
     let shares = observed!(subject.figure.over_rounds(COUNTED_SHARE));
     let Some(least) = stats::quantile(&shares, 0.0) else { return Answer::unknown("no round was kept") };
-    if MISSED.outcome(1.0 - least) == Outcome::Pass {
-        return Answer::pass("counted all the time");
-    }
-    MISSED.answer(
-        1.0 - least,
-        format!(
-            "counted in {} of the time and scaled up for the rest: more events were asked for than there are counters, and what the program \
-             did meanwhile is not known",
-            percent(least)
-        ),
-        "ask for fewer events at once, for groups in braces that are counted together, or for longer; stop what else counts (the NMI watchdog, a \
-         monitoring agent)",
-    )
+    MISSED.answer(1.0 - least, Texts::CountedShare { share: Share(least) })
 }

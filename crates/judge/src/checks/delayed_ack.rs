@@ -2,10 +2,11 @@
 
 use figure::Reading;
 use figure::evidence::http::{DELAYED_ACKS, LATENCY, MODE_40MS};
-use figure::format::{percent, seconds};
 
+use crate::cases::Loads;
 use crate::check::{Answer, Check, Levels, Subject, never, observed, page};
 use crate::load::{MEDIAN, of_server, server_used, typical_at};
+use crate::values::{Number, Seconds, Share};
 
 /// The share of answers that waited. One in a hundred is the 99th percentile; with one in ten the mean is the timer's.
 const WAITED: Levels = Levels { warn: 0.01, fail: 0.10 };
@@ -24,28 +25,18 @@ fn rule(subject: &Subject) -> Answer {
     let acks = subject.typical(DELAYED_ACKS).into_value();
     // An answer that waited for one has one.
     let waited = acks.map_or(mode, |acks| mode.min(acks));
-    let counted = match acks {
-        Some(acks) => format!(", with {acks:.3} delayed acknowledgements for each answer"),
-        None => String::new(),
-    };
-    let seen = format!("{} of the latencies are between 38 and 46 ms{counted}", percent(mode));
-    if waited >= WAITED.warn && NEAR.contains(&median) {
-        let around = format!("{seen}; the median itself is {}", seconds(median));
+    let case = |queueing| Loads::DelayedAcks { share: Share(mode), acks: acks.map(Number), queueing };
+    let median = Seconds(median);
+    if waited >= WAITED.warn && NEAR.contains(&median.0) {
         match server_used(subject) {
-            Reading::Value(used) if used.own >= BUSY => {
-                return Answer::pass(format!("{around}, and the server was busy: that is queueing"));
-            }
+            Reading::Value(used) if used.own >= BUSY => return Answer::pass(case(Some(median))),
             Reading::Value(_) => {}
             Reading::Unknown(reason) => {
                 return Answer::unknown(format!(
-                    "{around}: a queue or a timer, which the server's CPU time would tell: {reason}"
+                    "the median latency is {median}, by a queue or a timer: {reason}"
                 ));
             }
         }
     }
-    WAITED.answer(
-        waited,
-        seen,
-        "send each answer by one write, and switch Nagle's algorithm off (TCP_NODELAY) at the server",
-    )
+    WAITED.answer(waited, case(None))
 }

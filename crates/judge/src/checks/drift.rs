@@ -2,7 +2,9 @@
 
 use figure::{format, stats};
 
+use crate::cases::Rounds;
 use crate::check::{Answer, Check, Levels, Subject, never, of_work, page};
+use crate::values::{Number, Share};
 
 /// How often a series without trend may look like one and be called so.
 const SIGNIFICANT: f64 = 0.01;
@@ -17,21 +19,8 @@ pub const CHECK: Check =
 fn rule(subject: &Subject) -> Answer {
     let values = subject.figure.kept_values();
     let Some(drift) = stats::drift(&values) else {
-        return Answer::unknown(format!(
-            "{}: too few to see a trend",
-            format::counted(values.len(), "round")
-        ));
+        return Answer::unknown(format!("{} cannot show a trend", format::counted(values.len(), "round")));
     };
     let size = if drift.p < SIGNIFICANT { drift.total.abs() } else { 0.0 };
-    let detail = format!(
-        "{}{} from the first round to the last (p = {})",
-        if drift.total > 0.0 { "+" } else { "" },
-        format::percent(drift.total),
-        format::number(drift.p)
-    );
-    TREND.answer(
-        size,
-        detail,
-        "warm up longer, or find what changes: heat (sensors), clock frequency, memory filling up (vmstat 1)",
-    )
+    TREND.answer(size, Rounds::Drift { change: Share(drift.total), p: Number(drift.p) })
 }

@@ -1,5 +1,6 @@
 //! Did a real processor run the code, not an emulator?
 
+use crate::cases::Rounds;
 use crate::check::{Answer, Check, Subject, measured, never, page};
 
 /// An emulator translates instructions: what costs little on a processor (a change of address space, a barrier) may cost a
@@ -13,10 +14,6 @@ pub const CHECK: Check = Check {
 };
 
 fn rule(subject: &Subject) -> Answer {
-    let signs = subject.machine().virtualisation.evidence.first();
-    let sign = signs.map_or_else(String::new, |sign| format!(", by {sign}"));
-    Answer::warn(
-        format!("the processor is emulated (QEMU's TCG{sign})"),
-        "run the guest under KVM (-accel kvm), and read no rate, time or bandwidth until then",
-    )
+    let sign = subject.machine().virtualisation.evidence.first().cloned();
+    Answer::warn(Rounds::Emulated { sign })
 }

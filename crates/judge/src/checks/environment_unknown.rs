@@ -19,14 +19,13 @@ pub const CHECK: Check = Check {
 fn rule(subject: &Subject) -> Answer {
     let bandwidth = subject.figure.unit == Unit::GB_PER_S && subject.condition(COUNTED_BYTES).is_some();
     let peak = if bandwidth && subject.machine().memory.peak.value().is_none() {
-        "; --dimms would show whether the figure is possible"
+        "; --dimms shows whether the figure is possible"
     } else {
         ""
     };
     let tool = subject.condition(TOOL).unwrap_or_default();
     let placement = if subject.thread_cpus().is_empty() { "placement, " } else { "" };
     Answer::unknown(format!(
-        "{tool}'s text tells nothing of {placement}load of others, steal and clock: nothing speaks against the figure, and nothing \
-         for it{peak}"
+        "{tool}'s text does not show {placement}the load of others, steal and clock{peak}"
     ))
 }

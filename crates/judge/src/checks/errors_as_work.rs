@@ -1,10 +1,11 @@
 //! Was nearly every request answered as expected?
 
 use figure::evidence::http::{ANSWERED, FAILED, FAILURES, UNCONNECTED};
-use figure::format::{number, percent};
 
+use crate::cases::{Kind, Loads};
 use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::{REFUSAL, aims_at, of_load, sums};
+use crate::values::{Count, Counted, List, Share};
 
 /// Requests that failed, of all that ended. They are in no rate and, but for timeouts, in no latency: the figure is of the others. One
 /// in ten thousand is what the 99.9th percentile does not see; of one in a hundred, the load is not the one that was asked for.
@@ -29,22 +30,14 @@ fn rule(subject: &Subject) -> Answer {
         .collect();
     let lost: f64 = kinds.iter().sum();
     if lost + answered <= 0.0 {
-        return Answer::fail(
-            "nothing was answered",
-            "see whether the server runs, and what it answers to curl -i",
-        );
+        return Answer::fail(Loads::NothingAnswered);
     }
     let share = lost / (lost + answered);
     if lost == 0.0 {
-        return Answer::pass(format!("all {} answers were as expected", number(answered)));
+        return Answer::pass(Loads::AllExpected { answers: Counted(answered, "answer") });
     }
-    let mut named: Vec<(&str, f64)> =
-        FAILURES.iter().copied().zip(kinds).filter(|(_, count)| *count > 0.0).collect();
-    named.sort_by(|one, other| other.1.total_cmp(&one.1));
-    let named: Vec<String> = named.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
-    FAILURE.answer(
-        share,
-        format!("{} of the requests failed: {}", percent(share), named.join(", ")),
-        "see what the server answers (curl -i) and logs; state what is expected: --expect-status, --expect-body-bytes",
-    )
+    let named = FAILURES.iter().copied().zip(kinds).filter(|(_, count)| *count > 0.0);
+    let mut kinds: Vec<Kind> = named.map(|(kind, count)| Kind { kind, count: Count(count) }).collect();
+    kinds.sort_by(|one, other| other.count.0.total_cmp(&one.count.0));
+    FAILURE.answer(share, Loads::RequestsFailed { share: Share(share), kinds: List(kinds) })
 }

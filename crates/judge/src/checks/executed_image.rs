@@ -1,9 +1,11 @@
 //! Is the program that forks and executes itself as small and plain as UnixBench's?
 
+use figure::Outcome;
 use figure::evidence::{CELL_BYTES, CELL_LIBRARIES, CELL_LINKAGE, TEST_CLASS};
-use figure::format;
 
+use crate::cases::Rounds;
 use crate::check::{Answer, Check, Subject, never, observed, of_copies, page};
+use crate::values::{Bytes, Counted};
 
 /// The class of tests that make processes.
 const PROCESS: &str = "process";
@@ -24,20 +26,8 @@ fn rule(subject: &Subject) -> Answer {
     let evidence = &subject.figure.evidence;
     let bytes = observed!(evidence.get(CELL_BYTES));
     let linkage = observed!(evidence.get(CELL_LINKAGE));
-    let libraries = observed!(evidence.get(CELL_LIBRARIES));
-    let plural = if libraries == 1.0 { "y" } else { "ies" };
-    let seen = format!("{}, {linkage}, with {libraries} librar{plural}", format::bytes(bytes));
-    if linkage != "dynamic" {
-        Answer::warn(
-            format!("{seen}: without a dynamic linker an execution is much cheaper than in UnixBench"),
-            "build truebench-workload for a libc that is linked dynamically (a gnu target), as UnixBench is",
-        )
-    } else if bytes > LARGE {
-        Answer::warn(
-            format!("{seen}: UnixBench's programs have some 20 kB, and a larger one takes longer to map"),
-            "use a release build: cargo build --release",
-        )
-    } else {
-        Answer::pass(seen)
-    }
+    let libraries = Counted(observed!(evidence.get(CELL_LIBRARIES)), "shared object");
+    let is_other = linkage != "dynamic" || bytes > LARGE;
+    let outcome = if is_other { Outcome::Warn } else { Outcome::Pass };
+    Answer::of(outcome, Rounds::ExecutedImage { size: Bytes(bytes), linkage, libraries })
 }

@@ -1,9 +1,10 @@
 //! Did the measured threads take page faults while the clock ran?
 
 use figure::evidence::{ARRAY_BYTES, FAULT_MAJOR, FAULT_MINOR, PAGES_HUGE_SHARE, PAGES_SIZE, WORKING_SET};
-use figure::format;
 
+use crate::cases::Arrays;
 use crate::check::{Answer, Check, Levels, Subject, always, observed, on_arrays, page};
+use crate::values::{Counted, Share};
 
 /// Faults have no place in a timed region whose memory was touched before: half of what would be said of time
 /// that others took.
@@ -48,12 +49,6 @@ fn rule(subject: &Subject) -> Answer {
     let cost = |page: f64| MINOR + page / CLEARING;
     let minors = huge * cost(large) + (minor - huge) * cost(small);
     let share = minors / subject.cpu_seconds() + major * MAJOR / subject.seconds();
-    FAULTING.answer(
-        share,
-        format!(
-            "{minor} minor and {major} major faults in the timed region: about {} of the time",
-            format::percent(share)
-        ),
-        "use smaller arrays, so that they stay in memory; see swap, memory-limit and numa-balancing",
-    )
+    let (minor, major) = (Counted(minor, "minor fault"), Counted(major, "major fault"));
+    FAULTING.answer(share, Arrays::Faults { minor, major, share: Share(share) })
 }

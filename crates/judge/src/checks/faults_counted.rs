@@ -1,9 +1,10 @@
 //! Were the faults that are priced the faults that were taken?
 
 use figure::evidence::{MAJOR_DUE, MINOR_DUE, PRICE_MAJOR, PRICE_MINOR, PRICE_UNITS};
-use figure::format::{number, percent};
 
+use crate::cases::{FaultCount, Rounds};
 use crate::check::{Answer, Check, Levels, Subject, always, measured, observed, page};
+use crate::values::{Counted, List, Number, Share};
 
 /// Faults too many or too few, for each unit that was priced. A page of our own stack or a hinting fault of NUMA balancing among
 /// hundreds is less than one in a hundred; at one in twenty the price is that of something else as well.
@@ -23,20 +24,16 @@ pub const CHECK: Check = Check {
 
 fn rule(subject: &Subject) -> Answer {
     let units = observed!(subject.figure.sum(PRICE_UNITS)).max(1.0);
-    let (mut astray, mut told) = (0.0, Vec::new());
-    for (what, due, taken) in [
+    let (mut astray, mut faults) = (0.0, Vec::new());
+    for (kind, due, taken) in [
         ("minor", subject.condition(MINOR_DUE), PRICE_MINOR),
         ("major", subject.condition(MAJOR_DUE), PRICE_MAJOR),
     ] {
         let Some(due) = due else { continue };
         let taken = observed!(subject.figure.sum(taken));
         astray += (taken - due * units).abs() / units;
-        told.push(format!("{} {what} faults where {} are priced", number(taken), number(due * units)));
+        faults.push(FaultCount { kind, taken: Number(taken), priced: Number(due * units) });
     }
-    ASTRAY.answer(
-        astray,
-        format!("{} for {} units ({} of them astray)", told.join(", "), number(units), percent(astray)),
-        "find what brings pages in beforehand (mlockall, a library that prefaults), takes them away (memory pressure, \
-         NUMA balancing), or gives pages of another size (transparent_hugepage)",
-    )
+    let (faults, units) = (List(faults), Counted(units, "unit"));
+    ASTRAY.answer(astray, Rounds::FaultsCounted { faults, units, off: Share(astray) })
 }

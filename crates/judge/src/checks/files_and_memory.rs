@@ -1,15 +1,16 @@
 //! Did the server have enough file descriptors, and its sockets enough kernel memory?
 
 use figure::evidence::http::{ANSWERED, FILES_LIMIT, MEMORY_ABORTS, SERVER_FILES};
-use figure::format;
 
+use crate::cases::Loads;
 use crate::check::{Answer, Check, Levels, Subject, never, observed, page};
 use crate::load::of_server;
+use crate::values::{Count, Counted};
 
 /// Open files as a share of what the server may have. At the limit accept(2) fails and the server waits; a tenth of room is what
 /// logs, profiles and connections that are not yet gone need.
 const FILES: Levels = Levels { warn: 0.90, fail: 0.99 };
-/// Drops for want of memory for each answer: each is a request that waits for a retransmission, 200 ms at least (RTO_MIN, tcp(7)), so that
+/// Drops by lack of memory, for each answer: each is a request that waits for a retransmission, 200 ms at least (RTO_MIN, tcp(7)), so that
 /// one in a thousand is the 99.9th percentile.
 const DROPS: Levels = Levels { warn: f64::MIN_POSITIVE, fail: 0.001 };
 
@@ -27,21 +28,9 @@ fn rule(subject: &Subject) -> Answer {
     let drops = observed!(figure.sum(MEMORY_ABORTS));
     let answered = observed!(figure.sum(ANSWERED)).max(1.0);
     if drops > 0.0 {
-        return DROPS.answer(
-            drops / answered,
-            format!("the kernel dropped connections or segments for want of memory {drops} times"),
-            "raise the limit of the sockets' memory (as root): sysctl net.ipv4.tcp_mem, and see /proc/net/sockstat",
-        );
+        return DROPS.answer(drops / answered, Loads::SocketMemory { times: Counted(drops, "time") });
     }
     let limit = observed!(figure.evidence.get(FILES_LIMIT)).max(1.0);
     let open = observed!(figure.largest(SERVER_FILES));
-    FILES.answer(
-        open / limit,
-        format!(
-            "the server had {} files open and may have {}; nothing was dropped for want of memory",
-            format::number(open),
-            format::number(limit)
-        ),
-        "raise the server's limit: ulimit -n, or LimitNOFILE= of its service",
-    )
+    FILES.answer(open / limit, Loads::OpenFiles { open: Count(open), limit: Counted(limit, "file") })
 }

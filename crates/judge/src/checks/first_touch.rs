@@ -1,9 +1,11 @@
 //! Was all memory written with non-zero data before the clock ran?
 
+use figure::Outcome;
 use figure::evidence::{MEMORY_NONZERO, MEMORY_RESIDENT};
-use figure::format;
 
+use crate::cases::Arrays;
 use crate::check::{Answer, Check, Levels, Subject, always, observed, on_arrays, page};
+use crate::values::Share;
 
 /// Share of the arrays that is not backed by memory of its own. Reading it reads one page of zeros from the
 /// first-level cache, so the figure is off by about that share. The little below 1 % is the rounding of
@@ -17,18 +19,11 @@ pub const CHECK: Check =
 fn rule(subject: &Subject) -> Answer {
     let evidence = &subject.figure.evidence;
     if evidence.get(MEMORY_NONZERO).into_value() == Some(false) {
-        return Answer::fail(
-            "the arrays do not hold the non-zero data that first touch wrote",
-            "measure again; if it recurs, report the record as a defect of truebench",
-        );
+        return Answer::fail(Arrays::Unwritten);
     }
     let resident = observed!(evidence.get(MEMORY_RESIDENT));
-    let answer = UNTOUCHED.answer(
-        1.0 - resident,
-        format!("{} of the arrays is resident", format::percent(resident)),
-        "use smaller arrays, so that they stay resident; see swap and memory-limit",
-    );
-    if answer.fix.is_none() {
+    let answer = UNTOUCHED.answer(1.0 - resident, Arrays::Resident { share: Share(resident) });
+    if answer.outcome == Outcome::Pass {
         observed!(evidence.get(MEMORY_NONZERO));
     }
     answer

@@ -1,9 +1,11 @@
 //! Did the clock frequency stay the same during the measurement?
 
 use figure::evidence::{CANARY_AFTER, CANARY_BEFORE, CANARY_CHANGE};
-use figure::{Reading, format, stats};
+use figure::{Reading, Unit, stats};
 
+use crate::cases::Cpus;
 use crate::check::{Answer, Check, Levels, Subject, always, observed, of_work, page};
+use crate::values::{Amount, Share};
 
 /// Relative change of the frequency. One turbo step of 100 MHz is 3 % at 3.3 GHz, and where neighbours share
 /// the processor it comes and goes all the time (a guest with two CPUs saw a median of 3 % within rounds, and
@@ -55,21 +57,15 @@ fn middle_half(values: &[f64]) -> f64 {
     if share.is_finite() { share } else { 0.0 }
 }
 
-const FIX: &str = "hold the frequency (as root): cpupower frequency-set -g performance; switch boost off: echo 0 > \
-    /sys/devices/system/cpu/cpufreq/boost, or echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo";
-/// A guest has no say in it.
-const GUEST_FIX: &str = "the host sets the clock of a guest: measure again when its other guests are quieter, or \
-    on a host of one's own";
-
 fn rule(subject: &Subject) -> Answer {
     let change = observed!(change(subject));
-    let around = match frequencies(subject).into_value().and_then(|all| stats::median(&all)) {
-        Some(frequency) => format!(" (the canary sees {frequency:.2} GHz)"),
-        None => String::new(),
-    };
+    let frequency = frequencies(subject).into_value().and_then(|all| stats::median(&all));
     CHANGE.answer(
         change,
-        format!("the clock frequency changed by {}{around}", format::percent(change)),
-        if subject.machine().virtualisation.is_guest() { GUEST_FIX } else { FIX },
+        Cpus::Frequency {
+            change: Share(change),
+            frequency: frequency.map(|value| Amount { value, unit: Unit::of("GHz") }),
+            guest: subject.machine().virtualisation.is_guest(),
+        },
     )
 }

@@ -1,11 +1,12 @@
 //! Does the figure include enough garbage collections, or none?
 
-use figure::Figure;
 use figure::evidence::http::{GC_CPU, GC_CYCLES, GC_PAUSE, GOGC, SERVER_SYSTEM, SERVER_USER};
-use figure::format::{number, percent, seconds};
+use figure::{Figure, Outcome};
 
+use crate::cases::Loads;
 use crate::check::{Answer, Check, Subject, never, observed, page};
 use crate::load::of_server;
+use crate::values::{Count, Counted, Number, Seconds, Share};
 
 /// Collections over all rounds of which their share in the figure is known: the number that falls into the windows by chance is then off by a
 /// tenth of itself at most.
@@ -21,35 +22,20 @@ fn rule(subject: &Subject) -> Answer {
     let figure = subject.figure;
     let cycles = observed!(figure.sum(GC_CYCLES));
     let typical = observed!(subject.typical(GC_CYCLES));
-    let gogc = match figure.evidence.get(GOGC).into_value() {
-        Some(0.0) => " (collection is switched off)".to_owned(),
-        Some(gogc) => format!(" (GOGC {})", number(gogc)),
-        None => String::new(),
-    };
-    let pause = match figure.largest(GC_PAUSE).into_value() {
-        Some(pause) if cycles > 0.0 => format!(", the longest pause {}", seconds(pause)),
-        _ => String::new(),
-    };
-    // The value is the median of the rounds: it is that of rounds without.
-    if typical == 0.0 {
-        return Answer::pass(format!("free of collections: {cycles} in all rounds{gogc}{pause}"));
-    }
-    let told =
-        format!("{cycles} collections in all rounds, {} in the median one{gogc}{pause}", number(typical));
-    if cycles >= ENOUGH {
-        return Answer::pass(told);
-    }
-    let one = of_one(figure, cycles);
-    let told = match one {
-        Some(share) => format!("{told}; one takes {} of the server's CPU time in a window", percent(share)),
-        None => told,
-    };
-    if one.is_some_and(|share| share <= SLIGHT) {
-        return Answer::pass(told);
-    }
-    Answer::warn(
-        format!("{told}: by chance a window holds one more or less"),
-        "measure longer: -d, --rounds; or leave collection out of it and say so (GOGC=off with a GOMEMLIMIT)",
+    let pause = figure.largest(GC_PAUSE).into_value().filter(|_| cycles > 0.0);
+    // The value is the median of the rounds: where that has none, it is of rounds without.
+    let is_rare = typical > 0.0 && cycles < ENOUGH;
+    let each = if is_rare { of_one(figure, cycles) } else { None };
+    let is_slight = each.is_some_and(|share| share <= SLIGHT);
+    Answer::of(
+        if is_rare && !is_slight { Outcome::Warn } else { Outcome::Pass },
+        Loads::Collections {
+            cycles: Counted(cycles, "collection"),
+            typical: Number(typical),
+            gogc: figure.evidence.get(GOGC).into_value().map(Count),
+            pause: pause.map(Seconds),
+            each: each.map(Share),
+        },
     )
 }
 

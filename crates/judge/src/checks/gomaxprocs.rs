@@ -1,10 +1,12 @@
 //! Does the server run Go code on as many threads as it has CPUs?
 
+use figure::Outcome;
 use figure::evidence::http::GOMAXPROCS;
-use figure::format;
 
+use crate::cases::Loads;
 use crate::check::{Answer, Check, never, observed, page};
 use crate::load::{is_apart, of_server, server_cpus};
+use crate::values::{Count, Counted};
 
 /// Go sets it when it starts, from the mask of its threads and, since 1.25, from the quota of the innermost control group alone
 /// (golang/go #73193, #81180): a quota further up it does not see.
@@ -19,30 +21,11 @@ pub const CHECK: Check = Check {
         // The quota is of this machine.
         let quota = if is_apart(subject) { None } else { subject.machine().cgroup.quota_cpus() };
         let room = quota.map_or(cpus, |(quota, _)| cpus.min(quota.ceil()));
-        let bound = match quota {
-            Some((quota, level)) if quota < cpus => {
-                format!(
-                    "{}, and a quota of {} ({})",
-                    format::quantity(cpus, "CPU"),
-                    format::number(quota),
-                    level.directory
-                )
-            }
-            _ => format!("CPUs: {cpus}"),
-        };
-        let told = format!("GOMAXPROCS {threads}, {bound}");
-        if threads > room {
-            Answer::warn(
-                format!("{told}: threads that run Go code wait for one another, with locks held"),
-                format!("start the server with GOMAXPROCS={room}"),
-            )
-        } else if threads < room {
-            Answer::warn(
-                format!("{told}: the server leaves CPUs alone"),
-                format!("start the server with GOMAXPROCS={room}, or give it fewer: --server-cpus LIST"),
-            )
-        } else {
-            Answer::pass(told)
-        }
+        let quota = quota.filter(|(quota, _)| *quota < cpus);
+        let (quota, group) =
+            quota.map(|(quota, level)| (Counted(quota, "CPU"), level.directory.clone())).unzip();
+        let outcome = if threads == room { Outcome::Pass } else { Outcome::Warn };
+        let (threads, cpus, room) = (Count(threads), Counted(cpus, "CPU"), Count(room));
+        Answer::of(outcome, Loads::GoThreads { threads, cpus, quota, group, room })
     },
 };

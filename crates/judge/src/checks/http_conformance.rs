@@ -3,6 +3,7 @@
 use figure::evidence::http::{CONFORMANCE, CONFORMS};
 use figure::format::plain_to;
 
+use crate::cases::Loads;
 use crate::check::{Answer, Check, always, observed, page};
 use crate::load::{ASKED, aims_at, of_server};
 
@@ -16,13 +17,10 @@ pub const CHECK: Check = Check {
     essential: always,
     rule: |subject| {
         let evidence = &subject.figure.evidence;
-        let said = evidence.get(CONFORMANCE).into_value().unwrap_or_default();
         if observed!(evidence.get(CONFORMS)) {
-            return Answer::pass("it passed the conformance test before it was timed");
+            return Answer::pass(Loads::Conforms);
         }
-        Answer::fail(
-            format!("it did not pass the conformance test: {}", plain_to(&said, 200)),
-            "mend the server: one that skips what others must do is not faster, it does less",
-        )
+        let reason = plain_to(&evidence.get(CONFORMANCE).into_value().unwrap_or_default(), 80);
+        Answer::fail(Loads::DoesNotConform { reason })
     },
 };

@@ -2,10 +2,11 @@
 
 use figure::evidence::audit::{CONTRADICTION, RECOMPUTED, ROUNDING};
 use figure::evidence::http::WHAT;
-use figure::format::{number, percent};
 
 use crate::audited::is_audited;
+use crate::cases::Texts;
 use crate::check::{Answer, Check, Levels, Subject, measured, never, observed, page};
+use crate::values::{Amount, Share};
 
 /// By what share a figure may differ from itself, computed again from other numbers of the same text, beyond what rounding explains. Tools
 /// round times and rates at different places; 5 % is no rounding, and at a quarter one of the numbers is of something else.
@@ -29,30 +30,18 @@ fn contradiction(subject: &Subject) -> Option<String> {
     subject.figure.evidence.get(CONTRADICTION).into_value()
 }
 
-const FIX: &str =
-    "use the tool's own text, whole and of one run; if it is, one of these numbers is of something else";
-
 fn rule(subject: &Subject) -> Answer {
-    if let Some(why) = contradiction(subject) {
-        return Answer::fail(format!("{why}: no samples have both"), FIX);
+    if let Some(reason) = contradiction(subject) {
+        return Answer::fail(Texts::Contradiction { reason });
     }
     let levels = if subject.condition(WHAT).is_some() { OF_LOAD } else { APART };
     let again = observed!(subject.typical(RECOMPUTED));
-    let rounding = subject.typical(ROUNDING).into_value().unwrap_or(0.0);
     let value = subject.figure.value.unwrap_or(0.0);
-    if again == value {
-        return Answer::pass("its counts and times give the same");
-    }
-    let apart = ((again - value).abs() / again.abs().max(value.abs()) - rounding).max(0.0);
-    let unit = &subject.figure.unit;
-    levels.answer(
-        apart,
-        format!(
-            "{} {unit} are printed; its own counts and times give {} {unit}, {} apart beyond rounding",
-            number(value),
-            number(again),
-            percent(apart)
-        ),
-        FIX,
-    )
+    let rounding = subject.typical(ROUNDING).into_value().unwrap_or(0.0);
+    let apart = match again == value {
+        true => 0.0,
+        false => ((again - value).abs() / again.abs().max(value.abs()) - rounding).max(0.0),
+    };
+    let [printed, again] = [value, again].map(|value| Amount { value, unit: subject.figure.unit.clone() });
+    levels.answer(apart, Texts::Recomputed { printed, again, share: Share(apart) })
 }

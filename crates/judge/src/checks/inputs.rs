@@ -4,10 +4,12 @@ use figure::causes::{first_reason, reason_for};
 use figure::check::{Cause, PRECISION, ROUNDS};
 use figure::evidence::TIMELESS;
 use figure::evidence::http::WHAT;
-use figure::treatment::{Clock, is_of_time, is_shared};
 use figure::{Basis, CheckResult, Figure, Outcome, Verdict};
+use suites::treatment::{Clock, is_of_time, is_shared};
 
+use crate::cases::Rounds;
 use crate::check::{Answer, Check, Subject, always, measured, page};
+use crate::values::{Counted, Name};
 
 /// The verdicts of the figures named in `derived_from`, for a figure that has no rounds of its own. `judge`
 /// judges those first.
@@ -79,22 +81,25 @@ fn rule(subject: &Subject) -> Answer {
     }
     let (verdict, reason, id) = worst;
     let outcome = match verdict {
-        Verdict::Valid => return Answer::pass(format!("valid: {}", subject.figure.derived_from.join(", "))),
+        Verdict::Valid => {
+            let inputs = Counted(subject.figure.derived_from.len() as f64, "figure");
+            return Answer::pass(Rounds::InputsValid { inputs });
+        }
         Verdict::Unverified => Outcome::Unknown,
         Verdict::Suspect => Outcome::Warn,
         Verdict::Invalid => Outcome::Fail,
     };
     let Some(reason) = reason else {
-        return Answer::of(outcome, format!("{id} is {verdict}"), format!("see the reasons of {id}"));
+        return Answer::of(outcome, Rounds::InputNotValid { input: Name { figure: id }, verdict });
     };
-    // What a source only passes on itself, it tells as its own source does.
-    let detail = match reason.cause {
-        Some(_) => reason.detail,
-        None => format!("{}; through {id}", reason.detail.trim_end_matches('.')),
-    };
+    // A source that passes on the reason of its own source names that one.
     let cause = reason.cause.unwrap_or(Cause { check: reason.id, figure: id });
-    let fix = reason.fix.unwrap_or_else(|| format!("see the reasons of {}", cause.figure));
-    Answer { cause: Some(cause), ..Answer::of(outcome, detail, fix) }
+    let through = format!("; through {}", cause.figure);
+    let detail = reason.detail.trim_end_matches('.');
+    let detail = detail.strip_suffix(&through).unwrap_or(detail).to_owned();
+    let input = Name { figure: cause.figure.clone() };
+    let case = Rounds::InputReason { input, detail, fix: reason.fix };
+    Answer { cause: Some(cause), ..Answer::of(outcome, case) }
 }
 
 #[cfg(test)]
@@ -103,7 +108,7 @@ mod unit {
 
     #[test]
     fn checks_of_time_are_checks() {
-        let of_time = figure::treatment::OF_TIME.iter().map(|check| &check.id);
+        let of_time = suites::treatment::OF_TIME.iter().map(|check| &check.id);
         for id in of_time.chain(OF_THE_CLIENT) {
             assert!(crate::find(id).is_some(), "{id}");
         }

@@ -1,10 +1,11 @@
 //! Is enough left after the harness's own time is subtracted?
 
 use figure::evidence::audit::SUBTRACTED;
-use figure::format::percent;
 
 use crate::audited::is_audited;
+use crate::cases::Texts;
 use crate::check::{Answer, Check, Levels, Subject, measured, never, observed, page};
+use crate::values::Share;
 
 /// The harness's own time as a share of all that was timed. With nine tenths taken off, an error of 1 % in either is 10 % in what is left;
 /// with all of it nothing is left.
@@ -23,9 +24,5 @@ pub const CHECK: Check = Check {
 
 fn rule(subject: &Subject) -> Answer {
     let taken = observed!(subject.typical(SUBTRACTED));
-    TAKEN.answer(
-        taken,
-        format!("the harness's own time is {} of what was timed; it is taken off", percent(taken)),
-        "run both again, more often and in turn; what is left is the difference of two times that were measured apart",
-    )
+    TAKEN.answer(taken, Texts::Subtracted { share: Share(taken) })
 }

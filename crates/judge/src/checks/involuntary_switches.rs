@@ -1,11 +1,13 @@
 //! Were threads preempted again and again while they wanted to run?
 
+use figure::Outcome;
 use figure::evidence::{INVOLUNTARY_SWITCHES, RUN_DELAY};
-use figure::format;
 
 use super::loss::LOST_TIME;
 use super::uneven_cores::planned_wait;
+use crate::cases::Cpus;
 use crate::check::{Answer, Check, Subject, has_its_cpus, never, observed, page};
+use crate::values::{Number, Share};
 
 /// Involuntary switches a second on each CPU from which on it was shared. Two threads on one CPU alternate at
 /// the end of each slice, which is looked at once a tick: 50 times a second each at HZ=100, more often with a
@@ -16,8 +18,8 @@ const SHARED_RATE: f64 = 40.0;
 /// warning. Where threads have every CPU, the kernel's own threads and truebench between its rounds come to 0.3 to 0.6 %.
 const NEGLIGIBLE_WAIT: f64 = LOST_TIME.warn / 2.0;
 
-/// ru_nivcsw of getrusage(2), RUSAGE_THREAD. Never more than a warning: how much was lost, the run-queue
-/// delay tells.
+/// ru_nivcsw of getrusage(2), RUSAGE_THREAD. Never more than a warning: the run-queue delay shows how much
+/// was lost.
 pub const CHECK: Check = Check {
     id: "involuntary-switches",
     page: page!("involuntary-switches"),
@@ -30,16 +32,12 @@ fn rule(subject: &Subject) -> Answer {
     let switches = observed!(subject.figure.sum(INVOLUNTARY_SWITCHES));
     let rate = switches / subject.cpu_seconds();
     let waited = subject.figure.sum(RUN_DELAY).into_value().map(|delay| delay / subject.cpu_seconds());
-    let mut detail = format!("{} involuntary switches a second on each CPU", format::number(rate));
-    if let Some(waited) = waited {
-        detail += &format!(", {} of the CPU time spent waiting", format::percent(waited));
-    }
+    let is_shared = rate >= SHARED_RATE && waited.is_none_or(|waited| waited >= NEGLIGIBLE_WAIT);
+    let (rate, waited) = (Number(rate), waited.map(Share));
+    // Whether others came between planned turns, the run-queue delay shows.
     if planned_wait(subject) > 0.0 {
-        // Whether anybody else came between, the run-queue delay tells.
-        Answer::pass(format!("{detail}: our own threads take turns, as planned"))
-    } else if rate >= SHARED_RATE && waited.is_none_or(|waited| waited >= NEGLIGIBLE_WAIT) {
-        Answer::warn(detail, "find who shares these CPUs: top, pidstat -w 1")
-    } else {
-        Answer::pass(detail)
+        return Answer::pass(Cpus::PlannedTurns { rate });
     }
+    let outcome = if is_shared { Outcome::Warn } else { Outcome::Pass };
+    Answer::of(outcome, Cpus::InvoluntarySwitches { rate, waited })
 }

@@ -1,11 +1,12 @@
 //! Did the keep-alive connections stay open?
 
 use figure::evidence::http::{ANSWERED, CLOSED_ANNOUNCED, CLOSED_IDLE, CONNECTS, FAILED, KEEPS_ALIVE};
-use figure::format::{number, percent, quantity};
 
 use super::loss::LOST_TIME;
+use crate::cases::Loads;
 use crate::check::{Answer, Check, Subject, always, observed, page};
 use crate::load::{failed, of_load};
+use crate::values::{Count, Counted, Share};
 
 /// What making and ending a connection costs, in answers: three segments, accept, epoll_ctl and close on both sides. An order of
 /// magnitude.
@@ -30,27 +31,16 @@ fn rule(subject: &Subject) -> Answer {
     let answered = observed!(figure.sum(ANSWERED)).max(1.0);
     let by_server = |key| figure.sum(key).into_value().unwrap_or(0.0);
     let (announced, idle) = (by_server(CLOSED_ANNOUNCED), by_server(CLOSED_IDLE));
-    let closed = match announced + idle {
-        0.0 => String::new(),
-        _ => format!("; the server ended {announced} and said so, and {idle} that were idle"),
-    };
-    if made == 0.0 {
-        return Answer::pass(format!("no connection had to be made again{closed}"));
-    }
-    let ended = observed!(failed(figure, FAILED, ENDING));
-    let behind = match ended.min(made) {
-        0.0 => String::new(),
-        behind => format!("; {} of them behind requests that failed", number(behind)),
-    };
+    let ended = if made == 0.0 { 0.0 } else { observed!(failed(figure, FAILED, ENDING)) };
     let lost = (made - ended).max(0.0) / answered;
     LOST_TIME.answer(
         lost * ANSWERS_EACH,
-        format!(
-            "{} made again, {} of the answers{behind}{closed}",
-            quantity(made, "connection"),
-            percent(made / answered)
-        ),
-        "let the server keep connections: no limit of requests for each (nginx: keepalive_requests), idle timeouts \
-         longer than the pause between requests",
+        Loads::Reconnects {
+            made: Counted(made, "connection"),
+            share: Share(made / answered),
+            failed: Count(ended.min(made)),
+            announced: Count(announced),
+            idle: Count(idle),
+        },
     )
 }

@@ -3,11 +3,12 @@
 use figure::evidence::http::{
     ANSWERED, ANSWERED_LATE, CONNECTIONS, FAILED, LATENCY, QUANTILE, RATE_ASKED, RECORDED, WHAT,
 };
-use figure::format::{number, percent};
 use figure::{Figure, Reading, stats};
 
+use crate::cases::Loads;
 use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::{LONGEST, failed, head, of_load, typical_at};
+use crate::values::{Count, Counted, Number, Share};
 
 /// What is missing, or too much, of the answers, beyond what the ends of the window explain. hey records its first million
 /// (hey #112, #166).
@@ -39,17 +40,13 @@ fn rule(subject: &Subject) -> Answer {
 
 fn enough(subject: &Subject, load: &Figure) -> Answer {
     let Some(quantile) = subject.condition(QUANTILE) else {
-        return Answer::unknown("the figure does not tell its quantile");
+        return Answer::unknown("the quantile of the figure is unknown");
     };
     let recorded = observed!(load.over_rounds(RECORDED));
     let each = stats::median(&recorded).unwrap_or(0.0);
     let beyond = each * (1.0 - quantile);
-    let told = format!("of {} latencies in a round {} lie beyond the quantile", number(each), number(beyond));
-    if beyond >= BEYOND {
-        Answer::pass(told)
-    } else {
-        Answer::warn(format!("{told}: each of them moves it"), "measure longer: -d, or read a lower quantile")
-    }
+    let case = Loads::BeyondQuantile { latencies: Count(each), beyond: Number(beyond) };
+    if beyond >= BEYOND { Answer::pass(case) } else { Answer::warn(case) }
 }
 
 /// Latencies are of requests that began in the window; answers of it are also to requests from before, one for each connection at most,
@@ -68,14 +65,6 @@ fn complete(subject: &Subject, load: &Figure) -> Answer {
     let (least, most) = (answered - edge - queued, answered + timeouts + edge);
     let astray = (least - recorded).max(recorded - most).max(0.0);
     let share = astray / answered.max(1.0);
-    ASTRAY.answer(
-        share,
-        format!(
-            "{} latencies of {} answers; the ends of the windows do not explain {}",
-            number(recorded),
-            number(answered),
-            percent(share)
-        ),
-        "report the record as a defect of truebench: its counts do not fit one another",
-    )
+    let (recorded, answers) = (Count(recorded), Counted(answered, "answer"));
+    ASTRAY.answer(share, Loads::LatenciesRecorded { recorded, answers, share: Share(share) })
 }

@@ -1,9 +1,10 @@
 //! Did the cache lines really come from the other core?
 
 use figure::evidence::{C2C_CLOCK_SHARE, C2C_FRESH, C2C_MEMORY, C2C_OWN, KERNEL, PAIR};
-use figure::format;
 
+use crate::cases::Rounds;
 use crate::check::{Answer, Check, Levels, Subject, always, measured, observed, page};
+use crate::values::{Seconds, Share, Times};
 
 /// The kernel of hand-overs from core to core.
 pub(crate) const HAND_OVER: &str = "c2c";
@@ -29,45 +30,22 @@ pub const CHECK: Check = Check {
 fn rule(subject: &Subject) -> Answer {
     let fresh = observed!(subject.figure.over_rounds(C2C_FRESH)).into_iter().fold(1.0, f64::min);
     if fresh < 1.0 {
-        return Answer::fail(
-            format!(
-                "{} of the lines did not hold what the owner had just written",
-                format::percent(1.0 - fresh)
-            ),
-            "measure again; if it recurs, report the record as a defect of truebench",
-        );
+        return Answer::fail(Rounds::LinesStale { share: Share(1.0 - fresh) });
     }
     let own = observed!(subject.typical(C2C_OWN));
     let value = subject.figure.value.unwrap_or(0.0);
     let times = value / own.max(f64::MIN_POSITIVE);
-    let memory = match subject.typical(C2C_MEMORY).into_value() {
-        Some(memory) => format!(", from memory {} ns", format::number(memory)),
-        None => String::new(),
-    };
-    let seen = format!(
-        "every line held what the owner had just written; from its own cache the requester takes {} ns{memory}",
-        format::number(own)
-    );
+    let nanoseconds = |time: f64| Seconds(time * 1e-9);
+    let memory = subject.typical(C2C_MEMORY).into_value().map(nanoseconds);
+    let (line, own) = (nanoseconds(value), nanoseconds(own));
+    let case = Rounds::LineTransfer { line, own, times: Times(times), memory };
     let siblings = subject.condition(PAIR).as_deref() == Some(SIBLINGS);
     if !siblings && times < LEAST {
-        return Answer::fail(
-            format!(
-                "{} ns is only {times:.2}x what the requester takes from its own cache ({} ns): no line came \
-                 from another core",
-                format::number(value),
-                format::number(own)
-            ),
-            "the two CPUs share their first cache: the topology is not what it seems (a hypervisor may put both \
-             on one core); choose others: --places LIST",
-        );
+        return Answer::fail(case);
     }
     let clock = observed!(subject.typical(C2C_CLOCK_SHARE));
     if CLOCK.outcome(clock) > figure::Outcome::Pass {
-        return CLOCK.answer(
-            clock,
-            format!("reading the clock takes {} of a walk, and is taken off it", format::percent(clock)),
-            "use a processor and kernel whose clock is the time stamp counter (truebench host)",
-        );
+        return CLOCK.answer(clock, Rounds::ClockInWalk { share: Share(clock) });
     }
-    Answer::pass(seen)
+    Answer::pass(case)
 }

@@ -4,11 +4,13 @@ use figure::Reading;
 use figure::evidence::http::{
     ANSWERED, CONNECTIONS, INTERFACE, RETRANSMITS, SECONDS, SOFTNET_DROPS, SYN_RETRANSMITS,
 };
-use figure::format::{number, percent, plain_to};
+use figure::format::plain_to;
 
 use super::loss::LOST_TIME;
+use crate::cases::{Interface, Loads};
 use crate::check::{Answer, Check, Levels, Subject, never, observed, page};
 use crate::load::{is_closed, of_load};
+use crate::values::{Counted, Share};
 
 /// Packets that the host dropped before TCP saw them, for each answer of a load at a rate: each waits for a retransmission. One in 2000 is half
 /// of what lies beyond the 99.9th percentile.
@@ -29,48 +31,30 @@ fn rule(subject: &Subject) -> Answer {
     let Some(interface) = subject.condition(INTERFACE) else {
         return Answer::unknown("the interface is not in the record");
     };
-    let carried = match interface.as_str() {
-        "lo" => "over lo, which is no network: each side's kernel does a part of the other's work".to_owned(),
-        name if name.starts_with("veth") => {
-            format!("over {}, a pair within this machine: no device, no interrupt of one", plain_to(name, 40))
-        }
-        name => format!("over {}", plain_to(name, 40)),
-    };
+    let interface = Interface(plain_to(&interface, 40));
     let drops = observed!(subject.figure.sum(SOFTNET_DROPS));
     let answered = observed!(subject.figure.sum(ANSWERED)).max(1.0);
     let share = drops / answered;
-    if drops == 0.0 {
-        return lost_elsewhere(subject, answered, &carried);
+    let sum = |key| subject.figure.sum(key).into_value().unwrap_or(0.0);
+    // What was lost on the way shows in what had to be sent again; requests for connections another check asks about.
+    let again = (sum(RETRANSMITS) - sum(SYN_RETRANSMITS)).max(0.0);
+    if drops == 0.0 && again >= SEVERAL {
+        let (segments, share) = (Counted(again, "segment"), again / answered);
+        return SENT_AGAIN.answer(share, Loads::SentAgain { interface, segments, share: Share(share) });
     }
-    let told = format!("{carried}; the host dropped {drops} packets, {} of the answers", percent(share));
-    let fix = "lengthen the host's queue (as root): sysctl -w net.core.netdev_max_backlog=10000";
-    if !is_closed(subject) {
-        return DROPPED.answer(share, told, fix);
+    let dropped = |idle| Loads::PacketsDropped {
+        interface,
+        drops: Counted(drops, "packet"),
+        share: Share(share),
+        idle,
+    };
+    if drops == 0.0 || !is_closed(subject) {
+        return DROPPED.answer(share, dropped(None));
     }
     // A closed loop waits with the connection: what counts is the time for which connections were idle.
     let connections =
         observed!(Reading::or_unknown(subject.condition(CONNECTIONS), "connections: not recorded"));
     let all = connections * observed!(subject.figure.sum(SECONDS));
     let idle = drops * RETRANSMITTED / all.max(f64::MIN_POSITIVE);
-    LOST_TIME.answer(
-        idle,
-        format!("{told}, for which connections waited {} of their time at least", percent(idle)),
-        fix,
-    )
-}
-
-/// What was lost on the way shows in what had to be sent again; requests for connections another check asks about.
-fn lost_elsewhere(subject: &Subject, answered: f64, carried: &str) -> Answer {
-    let sum = |key| subject.figure.sum(key).into_value().unwrap_or(0.0);
-    let again = (sum(RETRANSMITS) - sum(SYN_RETRANSMITS)).max(0.0);
-    if again < SEVERAL {
-        return Answer::pass(format!("{carried}; the host dropped no packet"));
-    }
-    let told = format!(
-        "{carried}; the host dropped no packet, and sent {} segments again, {} of the answers",
-        number(again),
-        percent(again / answered)
-    );
-    let fix = "look for where packets are lost (ss -ti, ip -s link, tc -s qdisc), or for who else sends much";
-    SENT_AGAIN.answer(again / answered, told, fix)
+    LOST_TIME.answer(idle, dropped(Some(Share(idle))))
 }

@@ -1,9 +1,11 @@
 //! Did the memory correct errors during the measurement?
 
+use figure::Outcome;
 use figure::evidence::EDAC_CORRECTED;
-use figure::format;
 
+use crate::cases::Arrays;
 use crate::check::{Answer, Check, Subject, measured, never, observed, page};
+use crate::values::{Counted, Seconds};
 
 /// Corrected errors a second from which on reporting them costs visible time: each may stop a CPU for
 /// milliseconds in firmware (a system management interrupt), so ten are some per cent.
@@ -15,11 +17,12 @@ pub const CHECK: Check =
 
 fn rule(subject: &Subject) -> Answer {
     let corrected = observed!(subject.figure.sum(EDAC_CORRECTED));
-    if corrected <= 0.0 {
-        return Answer::pass("no corrected memory error");
-    }
-    let detail = format!("{corrected} corrected memory errors in {}", format::seconds(subject.seconds()));
-    let fix =
-        "find the module: grep . /sys/devices/system/edac/mc/mc*/dimm*/dimm_ce_count; reseat or replace it";
-    if corrected / subject.seconds() >= STORM { Answer::fail(detail, fix) } else { Answer::warn(detail, fix) }
+    let seconds = subject.seconds();
+    let outcome = match corrected {
+        none if none <= 0.0 => Outcome::Pass,
+        storm if storm / seconds >= STORM => Outcome::Fail,
+        _ => Outcome::Warn,
+    };
+    let errors = Counted(corrected, "corrected memory error");
+    Answer::of(outcome, Arrays::CorrectedErrors { errors, seconds: Seconds(seconds) })
 }

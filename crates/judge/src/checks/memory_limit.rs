@@ -1,10 +1,12 @@
 //! Was there enough memory, free and within the cgroup's limits?
 
 use figure::evidence::{CGROUP_MEMORY_EVENTS, MEMORY_AVAILABLE, MEMORY_LIMITED_BY};
-use figure::{Outcome, Reading, format};
+use figure::{Outcome, Reading};
 
 use super::array_size::{CACHES, caches_per_array};
+use crate::cases::Arrays;
 use crate::check::{Answer, Check, Subject, never, observed, on_arrays, page};
+use crate::values::{Bytes, Counted};
 
 /// What kept the arrays smaller than they should be, and whether a limit was met while we measured
 /// (memory.events of v2: high, max; memory.failcnt of v1).
@@ -13,39 +15,29 @@ pub const CHECK: Check =
 
 fn rule(subject: &Subject) -> Answer {
     let evidence = &subject.figure.evidence;
-    let available = match evidence.get(MEMORY_AVAILABLE).into_value() {
-        Some(available) => format!("{} could be used", format::bytes(available)),
-        None => "how much could be used is not known".to_owned(),
-    };
-    let limited_by = observed!(evidence.get(MEMORY_LIMITED_BY));
-    let mut shrunk = None;
-    if !limited_by.is_empty() {
-        let detail =
-            format!("the arrays are smaller than they should be because of {limited_by}; {available}");
+    let available = evidence.get(MEMORY_AVAILABLE).into_value().map(Bytes);
+    let limit = observed!(evidence.get(MEMORY_LIMITED_BY));
+    let mut reduced = None;
+    if !limit.is_empty() {
         let outcome = match caches_per_array(subject).into_value() {
             Some(times) if times >= CACHES => Outcome::Pass,
             Some(_) => Outcome::Fail,
             None => Outcome::Warn,
         };
-        let fix = "give it more memory, or fewer CPUs, whose caches are then not in use: --threads, --places";
+        let answer = Answer::of(outcome, Arrays::ArraysReduced { limit, available });
         if outcome == Outcome::Fail {
-            return Answer::fail(detail, fix);
+            return answer;
         }
-        shrunk = Some(Answer::of(outcome, detail, fix));
+        reduced = Some(answer);
     }
     let met = match subject.figure.sum(CGROUP_MEMORY_EVENTS) {
         Reading::Value(met) => met,
         // Every group was seen and none has a limit: then none can have been met.
         Reading::Unknown(_) if unlimited(subject) => 0.0,
-        Reading::Unknown(reason) => return shrunk.unwrap_or_else(|| Answer::unknown(reason)),
+        Reading::Unknown(reason) => return reduced.unwrap_or_else(|| Answer::unknown(reason)),
     };
-    if met > 0.0 {
-        return Answer::warn(
-            format!("our control group met its memory limit {met} times while we measured; {available}"),
-            "raise memory.max and memory.high of the group, or use smaller arrays",
-        );
-    }
-    shrunk.unwrap_or_else(|| Answer::pass(format!("no limit was met; {available}")))
+    let limit_met = Arrays::LimitMet { times: Counted(met, "time"), available };
+    if met > 0.0 { Answer::warn(limit_met) } else { reduced.unwrap_or_else(|| Answer::pass(limit_met)) }
 }
 
 fn unlimited(subject: &Subject) -> bool {

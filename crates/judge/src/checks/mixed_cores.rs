@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use figure::{CpuList, Outcome, format};
+use figure::{CpuList, Outcome};
 
 use super::stragglers;
+use crate::cases::{CoreKind, Cpus};
 use crate::check::{Answer, Check, Subject, never, of_work, page, pinned};
+use crate::values::{CpuSet, List, Share};
 
 /// The kinds of core that the kernel names (cpu_core and cpu_atom, cpu_capacity). How long the others waited for the slowest decides how
 /// bad it is.
@@ -21,25 +23,18 @@ pub const CHECK: Check = Check {
 
 fn rule(subject: &Subject) -> Answer {
     let kinds = kinds(subject);
-    let named: Vec<String> = kinds.iter().map(|(kind, cpus)| format!("{kind} (CPUs {cpus})")).collect();
-    if kinds.len() == 1 {
-        return Answer::pass(format!("all cores in use are of one kind: {}", named.concat()));
+    let is_mixed = kinds.len() > 1;
+    let named = kinds.into_iter().map(|(kind, cpus)| CoreKind { kind: kind.to_owned(), cpus: CpuSet(cpus) });
+    let kinds = List(named.collect());
+    if !is_mixed {
+        return Answer::pass(Cpus::CoreKinds { kinds, late: None });
     }
     let late = stragglers::behind_first(subject).into_value().unwrap_or(0.0);
-    let detail = format!(
-        "the figure mixes cores of {} kinds: {}; the slowest thread was late by {}",
-        kinds.len(),
-        named.join(", "),
-        format::percent(late)
-    );
-    Answer::of(
-        stragglers::LATE.outcome(late).max(Outcome::Warn),
-        detail,
-        "use cores of one kind: --places LIST (truebench host shows which are which)",
-    )
+    let outcome = stragglers::LATE.outcome(late).max(Outcome::Warn);
+    Answer::of(outcome, Cpus::CoreKinds { kinds, late: Some(Share(late)) })
 }
 
-/// The kinds of core among the CPUs in use, where the kernel tells.
+/// The kinds of core among the CPUs in use, where the kernel names them.
 pub(super) fn kinds<'a>(subject: &Subject<'a>) -> BTreeMap<&'a str, CpuList> {
     let machine = subject.machine();
     let mut kinds: BTreeMap<&str, CpuList> = BTreeMap::new();

@@ -1,10 +1,11 @@
 //! Did the kernel move pages between NUMA nodes during the measurement?
 
 use figure::evidence::{VM_NUMA_HINTS, VM_NUMA_MIGRATED};
-use figure::format;
 
 use super::loss::{LOST_TIME, loss};
+use crate::cases::Arrays;
 use crate::check::{Answer, Check, Subject, measured, never, observed, page};
+use crate::values::{Counted, Share};
 
 /// Seconds that a page moved costs: a hinting fault, the copy of 4 KiB, the flush of the address on all CPUs.
 /// An order of magnitude.
@@ -16,24 +17,13 @@ pub const CHECK: Check =
     Check { id: "numa-balancing", page: page!("numa-balancing"), applies: measured, essential: never, rule };
 
 fn rule(subject: &Subject) -> Answer {
-    let numa = &subject.machine().numa;
-    if numa.nodes.len() == 1 {
-        return Answer::pass("there is one NUMA node: nowhere to move pages to");
+    if subject.machine().numa.nodes.len() == 1 {
+        return Answer::pass(Arrays::OneNode);
     }
     let moved = observed!(subject.figure.sum(VM_NUMA_MIGRATED));
-    let hints = match subject.figure.sum(VM_NUMA_HINTS).into_value() {
-        Some(hints) => format!(", {hints} hinting faults"),
-        None => String::new(),
-    };
+    let hints = subject.figure.sum(VM_NUMA_HINTS).into_value();
     // Of the whole machine: others' pages are moved by others' CPUs, unless one of our threads fell behind.
     let share = loss(subject, moved * MOVED_PAGE);
-    LOST_TIME.answer(
-        share,
-        format!(
-            "the kernel moved {}{hints}: about {} of the CPU time",
-            format::quantity(moved, "page"),
-            format::percent(share)
-        ),
-        "switch it off while measuring (as root): sysctl -w kernel.numa_balancing=0",
-    )
+    let hints = hints.map(|hints| Counted(hints, "hinting fault"));
+    LOST_TIME.answer(share, Arrays::PagesMoved { moved: Counted(moved, "page"), hints, share: Share(share) })
 }

@@ -1,10 +1,12 @@
 //! Is the memory on the NUMA node where it should be?
 
+use figure::Outcome;
 use figure::evidence::{NODE_OF_MEMORY, NUMA_LOCAL_SHARE, NUMA_NODE_SHARE, THREADS};
-use figure::{Outcome, format};
 
 use super::stragglers;
+use crate::cases::Arrays;
 use crate::check::{Answer, Check, Levels, Subject, observed, on_arrays, page};
+use crate::values::{Count, Share};
 
 /// Share of pages on another node. Remote memory takes up to twice as long (the ratio of NUMA distances, 21
 /// to 10), so these are levels of lost time once more.
@@ -25,6 +27,10 @@ pub const CHECK: Check = Check {
 };
 
 fn rule(subject: &Subject) -> Answer {
+    // What the kernel may not tell (a container may forbid move_pages) has one answer where there is one node.
+    if subject.machine().numa.nodes.len() == 1 {
+        return Answer::pass(Arrays::OneNode);
+    }
     match subject.condition(NODE_OF_MEMORY) {
         Some(node) => bound(subject, node),
         None => near_its_thread(subject),
@@ -32,33 +38,16 @@ fn rule(subject: &Subject) -> Answer {
 }
 
 fn bound(subject: &Subject, node: f64) -> Answer {
-    // What the kernel may not tell (a container may forbid move_pages) has one answer where there is one node.
-    if subject.machine().numa.nodes.len() == 1 {
-        return Answer::pass("there is one NUMA node: all memory is local");
-    }
-    let there = observed!(subject.figure.evidence.get(NUMA_NODE_SHARE));
-    ELSEWHERE.answer(
-        1.0 - there,
-        format!("{} of the sampled pages lie on node {node}, to which they were bound", format::percent(there)),
-        "let nobody move our pages: no change of the cpuset (cpuset.mems), no migratepages or numad meanwhile; switch \
-         NUMA balancing off (as root): sysctl -w kernel.numa_balancing=0",
-    )
+    let share = observed!(subject.figure.evidence.get(NUMA_NODE_SHARE));
+    ELSEWHERE.answer(1.0 - share, Arrays::PagesOnNode { share: Share(share), node: Count(node) })
 }
 
 fn near_its_thread(subject: &Subject) -> Answer {
-    if subject.machine().numa.nodes.len() == 1 {
-        return Answer::pass("there is one NUMA node: all memory is local");
-    }
     let remote = 1.0 - observed!(subject.figure.evidence.get(NUMA_LOCAL_SHARE));
     // One thread whose memory is all remote is a small share of the pages, and everybody waits for it.
     let late = stragglers::lateness(subject).into_value().unwrap_or(0.0);
     let alone = remote * subject.condition(THREADS).unwrap_or(1.0);
     let one_waits = stragglers::LATE.outcome(late) > Outcome::Pass;
     let worst = if one_waits { remote.max(alone.min(late)) } else { remote };
-    REMOTE.answer(
-        worst,
-        format!("{} of the sampled pages lie on another node", format::percent(remote.max(0.0))),
-        "let each thread touch its part first, on a node with free memory (numactl --hardware); switch NUMA \
-         balancing off (as root): sysctl -w kernel.numa_balancing=0",
-    )
+    REMOTE.answer(worst, Arrays::RemotePages { share: Share(remote.max(0.0)) })
 }

@@ -1,12 +1,14 @@
 //! Did watching or profiling change the load?
 
 use figure::evidence::http::{ANSWERED, PROFILED, SECONDS, SERVER_SYSTEM, SERVER_USER, WATCH_COST};
-use figure::format::{counted, percent};
+use figure::format::counted;
 use figure::{Outcome, Reading, stats};
 
 use super::loss::LOST_TIME;
+use crate::cases::Loads;
 use crate::check::{Answer, Check, Subject, never, observed, page};
 use crate::load::{cpus, of_server, together};
+use crate::values::Share;
 
 /// Rounds of each kind of which there must be so many to compare them: of 4 and 4 that do not differ, one kind lies apart by chance in 3 % of
 /// the cases.
@@ -21,14 +23,14 @@ fn rule(subject: &Subject) -> Answer {
     let cost = observed!(figure.sum(WATCH_COST));
     let whole = observed!(figure.sum(SECONDS)) * (cpus(subject).len() as f64).max(1.0);
     let watching = cost / whole.max(f64::MIN_POSITIVE);
-    let watched = format!("watching took {} of the CPUs' time", percent(watching));
-    let fix = "look less: --no-profile, or longer rounds, of which looking is a smaller part";
-    if LOST_TIME.outcome(watching) > Outcome::Pass {
-        return LOST_TIME.answer(watching, watched, fix);
+    let case = |profiling| Loads::Watching { watching: Share(watching), profiling };
+    let watched = LOST_TIME.answer(watching, case(None));
+    if watched.outcome > Outcome::Pass {
+        return watched;
     }
     let profiled = observed!(figure.over_rounds(PROFILED));
     if !profiled.contains(&true) {
-        return Answer::pass(format!("{watched}; no round was profiled"));
+        return watched;
     }
     let costs = observed!(costs(subject));
     let of = |wanted: bool| -> Vec<f64> {
@@ -41,11 +43,8 @@ fn rule(subject: &Subject) -> Answer {
     };
     let (with, without) = (of(true), of(false));
     if with.len() < ROUNDS || without.len() < ROUNDS {
-        return Answer::unknown(format!(
-            "{watched}; {} with a profile and {} without: too few to compare",
-            counted(with.len(), "round"),
-            without.len()
-        ));
+        let with = counted(with.len(), "round");
+        return Answer::unknown(format!("{with} with a profile and {} without: too few", without.len()));
     }
     let (Some(a), Some(b)) = (stats::median(&with), stats::median(&without)) else {
         return Answer::unknown("no CPU time for an answer");
@@ -56,9 +55,9 @@ fn rule(subject: &Subject) -> Answer {
         (Some(with), Some(without)) => with.0 > without.1 || without.0 > with.1,
         _ => false,
     };
-    let told = format!("{watched}; profiled rounds took {} more CPU for each answer", percent(change));
+    let case = case(Some(Share(change)));
     // What the other rounds show stands: never more than a warning.
-    if apart && change.abs() >= LOST_TIME.warn { Answer::warn(told, fix) } else { Answer::pass(told) }
+    if apart && change.abs() >= LOST_TIME.warn { Answer::warn(case) } else { Answer::pass(case) }
 }
 
 /// CPU seconds for each answer, of each round.

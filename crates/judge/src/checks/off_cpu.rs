@@ -1,10 +1,11 @@
 //! Was a thread stopped although nothing else had its CPU?
 
 use figure::evidence::{CPU_STEAL, OFF_CPU_WORST, SOFTIRQ_TIME};
-use figure::format;
 
 use super::loss::{LOST_TIME, tick_noise};
+use crate::cases::Cpus;
 use crate::check::{Answer, Check, Subject, never, observed, page, pinned, wants_its_cpus};
+use crate::values::Share;
 
 /// Wall-clock time less CPU time (CLOCK_THREAD_CPUTIME_ID) and run-queue delay (schedstat). Threads of the pool never sleep
 /// while they measure: the barrier spins, then yields.
@@ -25,15 +26,10 @@ fn is_noted(subject: &Subject) -> bool {
 fn rule(subject: &Subject) -> Answer {
     let off = observed!(subject.figure.sum(OFF_CPU_WORST));
     // A kernel that accounts steal and interrupts apart takes them off the CPU time of the thread that they hit; it
-    // shows them in clock ticks. What these resolve is told of all CPUs together, and a thread is on one.
+    // shows them in clock ticks. What these resolve is known for all CPUs together, and a thread is on one.
     let taken: f64 =
         [CPU_STEAL, SOFTIRQ_TIME].into_iter().filter_map(|key| subject.figure.sum(key).into_value()).sum();
     let unresolved = tick_noise(subject) / subject.cpu_count();
     let share = (off - taken - unresolved).max(0.0) / subject.seconds();
-    LOST_TIME.answer(
-        share,
-        format!("a thread neither ran nor waited for a CPU for {} of the time", format::percent(share)),
-        "find who stops processes: a signal (SIGSTOP), a control group that is frozen, a debugger, a job scheduler; \
-         if it is a disk that pages come from, see swap",
-    )
+    LOST_TIME.answer(share, Cpus::OffCpu { share: Share(share) })
 }

@@ -1,9 +1,10 @@
 //! Do the arrays have the page size that was requested?
 
 use figure::evidence::{PAGES_ASKED, PAGES_HUGE_SHARE, PAGES_SIZE};
-use figure::format;
 
+use crate::cases::Arrays;
 use crate::check::{Answer, Check, Levels, Subject, observed, on_arrays, page};
+use crate::values::{Bytes, Share};
 
 /// Share of the arrays that is not on huge pages although they were asked for. A tenth moves a figure by less
 /// than 2 %, with the 10 to 20 % that huge pages usually bring; with half on small pages the figure is not
@@ -20,47 +21,24 @@ pub const CHECK: Check = Check {
     page: page!("page-size"),
     applies: on_arrays,
     // By default any page will do; asked for, it is part of the figure's name.
-    essential: |subject| asked(subject) != "default",
+    essential: |subject| requested(subject) != "default",
     rule,
 };
 
-fn asked(subject: &Subject) -> String {
+fn requested(subject: &Subject) -> String {
     subject.condition(PAGES_ASKED).unwrap_or_else(|| "default".to_owned())
 }
 
 fn rule(subject: &Subject) -> Answer {
     let evidence = &subject.figure.evidence;
-    let asked = asked(subject);
+    let requested = requested(subject);
     let huge = observed!(evidence.get(PAGES_HUGE_SHARE));
     let size = evidence.get(PAGES_SIZE).into_value();
-    let mut detail =
-        format!("pages asked for: {asked}; {} of the arrays is on huge pages", format::percent(huge));
-    if let Some(size) = size {
-        detail += &format!(", the kernel's page size is {}", format::bytes(size));
-    }
-    match asked.as_str() {
-        "default" => Answer::pass(detail),
-        "small" => HUGE.answer(
-            huge,
-            detail,
-            "the kernel gave huge pages where small ones were asked for (MADV_NOHUGEPAGE): report the record as a defect",
-        ),
-        "huge1g" if size.is_some_and(|size| size < GIGANTIC) => Answer::fail(detail, fix(&asked)),
-        _ => SMALL.answer(1.0 - huge, detail, fix(&asked)),
-    }
-}
-
-fn fix(asked: &str) -> &'static str {
-    match asked {
-        "huge1g" => {
-            "reserve pages (as root): echo N > /sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages"
-        }
-        "huge2m" => {
-            "reserve pages (as root): echo N > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"
-        }
-        _ => {
-            "allow and defragment huge pages (as root): echo madvise > \
-             /sys/kernel/mm/transparent_hugepage/enabled; echo 1 > /proc/sys/vm/compact_memory"
-        }
+    let pages = |requested| Arrays::Pages { requested, huge: Share(huge), size: size.map(Bytes) };
+    match requested.as_str() {
+        "default" => Answer::pass(pages(requested)),
+        "small" => HUGE.answer(huge, pages(requested)),
+        "huge1g" if size.is_some_and(|size| size < GIGANTIC) => Answer::fail(pages(requested)),
+        _ => SMALL.answer(1.0 - huge, pages(requested)),
     }
 }

@@ -1,10 +1,11 @@
 //! Did the server send exactly one answer to each request?
 
 use figure::evidence::http::{ANSWERED, SURPLUS};
-use figure::format;
 
+use crate::cases::Loads;
 use crate::check::{Check, Levels, never, observed, page};
 use crate::load::of_load;
+use crate::values::{Count, Counted};
 
 /// Surplus for each answer. There is never more than one request on a connection, so there must be none; of one in ten thousand the rate
 /// counts what was not asked for.
@@ -19,14 +20,7 @@ pub const CHECK: Check = Check {
     rule: |subject| {
         let surplus = observed!(subject.figure.sum(SURPLUS));
         let answered = observed!(subject.figure.sum(ANSWERED)).max(1.0);
-        let told = match surplus {
-            0.0 => "one answer for each request".to_owned(),
-            _ => format!("behind {surplus} of {} answers there were bytes", format::number(answered)),
-        };
-        SURPLUSES.answer(
-            surplus / answered,
-            told,
-            "look at what the server sends (curl -i --raw): a Content-Length that is too small, or an answer sent twice",
-        )
+        let (surplus, answers) = (Count(surplus), Counted(answered, "answer"));
+        SURPLUSES.answer(surplus.0 / answered, Loads::Surplus { surplus, answers })
     },
 };

@@ -1,14 +1,16 @@
 //! Does the figure depend on where the scheduler placed the two tasks?
 
 use figure::evidence::{HOP_SAMPLES, HOP_TOGETHER, PLACEMENT, TEST_CLASS};
-use figure::{Figure, Outcome, format, stats};
+use figure::{Figure, Outcome, Reading, stats};
 
 use super::rounds_agree;
+use crate::cases::Cpus;
 use crate::check::{Answer, Check, SWITCHING, Subject, always, measured, of_copies, page};
+use crate::values::{Amount, Count, Share, Times};
 
 /// `placement` of tasks that are left to the scheduler.
 pub(crate) const FREE: &str = "free";
-/// From this share of the looks on, both tasks were on one CPU; up to the rest of it, on two.
+/// From this share of the samples on, both tasks were on one CPU; up to the rest of it, on two.
 pub(crate) const MOSTLY: f64 = 0.9;
 /// Rounds that differ by this much with the placement are no figure: the median is that of the more frequent placement.
 /// Twice is more than any other disturbance that is let pass makes of a rate.
@@ -33,67 +35,53 @@ fn is_compatible(subject: &Subject) -> bool {
     of_copies(subject) && subject.condition(TEST_CLASS).as_deref() == Some(SWITCHING)
 }
 
-/// Share of the looks that found both tasks on one CPU, over all kept rounds that had any. Rounds with more hops had more.
+/// Share of the samples with both tasks on one CPU, over all kept rounds that had any. Rounds with more hops had more.
 pub(crate) fn together(figure: &Figure) -> Option<f64> {
-    let (mut looks, mut on_one) = (0.0, 0.0);
+    let (mut samples, mut on_one) = (0.0, 0.0);
     for round in figure.kept() {
-        if let figure::Reading::Value(share) = round.evidence.get(HOP_TOGETHER) {
+        if let Reading::Value(share) = round.evidence.get(HOP_TOGETHER) {
             let many = round.evidence.get(HOP_SAMPLES).into_value().unwrap_or(1.0);
-            looks += many;
+            samples += many;
             on_one += share * many;
         }
     }
-    (looks > 0.0).then(|| on_one / looks)
+    (samples > 0.0).then(|| on_one / samples)
 }
-
-const FIX: &str =
-    "read the figures of pinned tasks beside it (truebench system switch), and compare machines by those";
 
 fn rule(subject: &Subject) -> Answer {
     if !is_free(subject) {
         return match subject.machine().topology.allowed.len() {
-            1 => Answer::pass("there is one CPU, and no other place for the two tasks"),
+            1 => Answer::pass(Cpus::OnlyPlace),
             // Where the rounds are no figure, this is why.
             _ => Answer::of(
                 (rounds_agree::CHECK.rule)(subject).outcome.max(Outcome::Warn),
-                "the scheduler puts the two tasks where it likes, which moves this figure several-fold on the same hardware",
-                FIX,
+                Cpus::PlacedByScheduler { together: None },
             ),
         };
     }
-    let together = match subject.figure.over_rounds(HOP_TOGETHER) {
-        figure::Reading::Value(together) => together,
-        figure::Reading::Unknown(reason) => {
-            return Answer::warn(
-                format!("the scheduler put the two tasks where it liked, and that was not seen ({reason})"),
-                FIX,
-            );
-        }
+    let figure = subject.figure;
+    let shares = match figure.over_rounds(HOP_TOGETHER) {
+        Reading::Value(shares) => shares,
+        Reading::Unknown(_) => return Answer::warn(Cpus::PlacedByScheduler { together: None }),
     };
-    let rounds = || subject.figure.kept_values().into_iter().zip(together.iter().copied());
-    let of = |keep: fn(f64) -> bool| -> Vec<f64> {
-        rounds().filter(|(_, together)| keep(*together)).map(|(value, _)| value).collect()
+    let rounds = || figure.kept_values().into_iter().zip(shares.iter().copied());
+    let values = |is_kept: fn(f64) -> bool| -> Vec<f64> {
+        rounds().filter(|(_, share)| is_kept(*share)).map(|(value, _)| value).collect()
     };
-    let (near, apart) = (of(|together| together >= MOSTLY), of(|together| together <= 1.0 - MOSTLY));
-    let share = self::together(subject.figure).unwrap_or(f64::NAN);
-    let seen = format!("both tasks were on one CPU in {} of the looks", format::percent(share));
+    let (near, apart) = (values(|share| share >= MOSTLY), values(|share| share <= 1.0 - MOSTLY));
     if let (Some(one), Some(two)) = (stats::median(&near), stats::median(&apart)) {
         let times = (one / two).max(two / one);
         if times >= SEVERAL_FOLD {
-            return Answer::fail(
-                format!(
-                    "the rounds differ {}-fold by where the scheduler put the two tasks: {} on one CPU ({} of {} \
-                     rounds), {} on two ({})",
-                    format::number(times),
-                    format::number(one),
-                    near.len(),
-                    together.len(),
-                    format::number(two),
-                    apart.len()
-                ),
-                FIX,
-            );
+            let amount = |value| Amount { value, unit: figure.unit.clone() };
+            return Answer::fail(Cpus::PlacementsDiffer {
+                times: Times(times),
+                together: amount(one),
+                on_one: Count(near.len() as f64),
+                apart: amount(two),
+                on_two: Count(apart.len() as f64),
+                rounds: Count(shares.len() as f64),
+            });
         }
     }
-    Answer::warn(format!("the scheduler puts the two tasks where it likes; here {seen}"), FIX)
+    Answer::warn(Cpus::PlacedByScheduler { together: together(figure).map(Share) })
 }

@@ -2,21 +2,22 @@
 
 use figure::evidence::audit::SUBJECT;
 use figure::evidence::{COPIES, PLACEMENT, TEST, TEST_CLASS};
-use figure::format::{number, percent};
 use figure::{Figure, Record, Unit};
 
 use crate::audited::is_audited;
+use crate::cases::Texts;
 use crate::check::{Answer, Check, SWITCHING, Subject, measured, never, page};
+use crate::values::{Seconds, Share};
 
 /// The test whose pass through a pipe is half of what a round trip does besides switching.
 const COMPONENT: &str = "pipe";
 /// From this share of a round trip on, what the tasks do to be woken decides the figure: more than all else.
 const DECIDES: f64 = 0.5;
 
-/// Round trips of two tasks that nobody placed.
+/// Round trips of two tasks that the scheduler placed.
 ///
 /// The scheduler puts them on one CPU or on two as it sees the caches (study 2: one guest scored 5.4 times its sisters), and no such text
-/// tells where they ran.
+/// shows where they ran.
 pub const CHECK: Check = Check {
     id: "placement-unknown",
     page: page!("placement-unknown"),
@@ -67,24 +68,18 @@ fn run(figure: &Figure) -> Option<&str> {
 }
 
 fn rule(subject: &Subject) -> Answer {
-    const FIX: &str = "measure with the tasks bound, to one CPU and to two: truebench system switch, or taskset -c 0 and taskset -c 0,1";
-    const DEPENDS: &str = "the text does not tell where the two tasks ran: on one CPU or on two, as the scheduler sees the caches, \
-                           which changes the figure up to five-fold";
     if let Some(place) = subject.condition(PLACEMENT) {
-        return Answer::pass(format!("all tasks are bound, by the command or by the machine: {place}"));
+        return Answer::pass(Texts::TasksBound { place });
     }
-    match trip(subject.figure, subject.record) {
-        Some(trip) => {
-            let share = 2.0 * trip.switch / trip.whole;
-            let told = format!(
-                "of a round trip of {} us the two passes through a pipe take {} us and the two switches {} us each, {} of it",
-                number(trip.whole * 1e6),
-                number(2.0 * trip.pass * 1e6),
-                number(trip.switch * 1e6),
-                percent(share)
-            );
-            if share < DECIDES { Answer::pass(told) } else { Answer::warn(format!("{told}; {DEPENDS}"), FIX) }
-        }
-        None => Answer::warn(DEPENDS, FIX),
-    }
+    let Some(trip) = trip(subject.figure, subject.record) else {
+        return Answer::warn(Texts::PlacementUnknown);
+    };
+    let share = 2.0 * trip.switch / trip.whole;
+    let case = Texts::RoundTrip {
+        trip: Seconds(trip.whole),
+        passes: Seconds(2.0 * trip.pass),
+        switch: Seconds(trip.switch),
+        share: Share(share),
+    };
+    if share < DECIDES { Answer::pass(case) } else { Answer::warn(case) }
 }

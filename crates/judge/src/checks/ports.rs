@@ -1,46 +1,35 @@
 //! Did the client have enough local ports?
 
 use figure::evidence::http::{CONNECTIONS, FAILED, KEEPS_ALIVE, PORTS, SOURCES, TIME_WAIT, UNCONNECTED};
-use figure::format;
 
+use crate::cases::Loads;
 use crate::check::{Answer, Check, Levels, Subject, never, observed, page};
 use crate::load::{failed, of_load};
+use crate::values::{Count, Counted};
 
 /// Ports in use as a share of those that there are. Before Linux 6.8 connect(2) tries ports of one parity only until half of them are
-/// taken, and slows down sharply from there (Cloudflare, "connect() - why are you so slow?", 2024-02-08). That none is left, failures tell.
+/// taken, and slows down sharply from there (Cloudflare, "connect() - why are you so slow?", 2024-02-08). That none is left shows in failures.
 const USED: Levels = Levels { warn: 0.50, fail: f64::INFINITY };
 
 /// ip_local_port_range for each source address, against the connections and what is left of closed ones.
 pub const CHECK: Check =
     Check { id: "ports", page: page!("ports"), applies: of_load, essential: never, rule };
 
-const FIX: &str = "use more source addresses (--sources), or widen the range (as root): sysctl -w \
-                   net.ipv4.ip_local_port_range='1024 65535'";
-
 fn rule(subject: &Subject) -> Answer {
     let figure = subject.figure;
     let refused = |key| failed(figure, key, &["no port"]);
     let without = observed!(refused(FAILED)) + observed!(refused(UNCONNECTED));
     if without > 0.0 {
-        return Answer::fail(format!("{without} times there was no local port left to connect from"), FIX);
+        return Answer::fail(Loads::NoPort { times: Counted(without, "time") });
     }
     let ports = observed!(figure.evidence.get(PORTS)) * observed!(figure.evidence.get(SOURCES));
     let connections = subject.condition(CONNECTIONS).unwrap_or(1.0);
     // Kept connections need theirs alone; others leave one behind in TIME_WAIT for 60 s.
-    let (waiting, told) = match subject.condition(KEEPS_ALIVE) {
-        Some(false) => {
-            let waiting = observed!(figure.largest(TIME_WAIT));
-            (waiting, format!(" and {} in TIME_WAIT", format::number(waiting)))
-        }
-        _ => (0.0, String::new()),
+    let waiting = match subject.condition(KEEPS_ALIVE) {
+        Some(false) => Some(observed!(figure.largest(TIME_WAIT))),
+        _ => None,
     };
-    USED.answer(
-        (connections + waiting) / ports.max(1.0),
-        format!(
-            "{}{told}, of {}",
-            format::quantity(connections, "connection"),
-            format::quantity(ports, "port")
-        ),
-        FIX,
-    )
+    let used = (connections + waiting.unwrap_or(0.0)) / ports.max(1.0);
+    let (connections, waiting) = (Counted(connections, "connection"), waiting.map(Count));
+    USED.answer(used, Loads::Ports { connections, waiting, ports: Counted(ports, "port") })
 }

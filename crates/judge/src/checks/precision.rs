@@ -3,10 +3,11 @@
 use figure::check::PRECISION;
 use figure::evidence::audit::TOOL;
 use figure::evidence::{NOISE, WATCHED};
-use figure::format::{number, percent};
-use figure::{Basis, Unit};
+use figure::{Basis, Outcome, Unit};
 
+use crate::cases::Rounds;
 use crate::check::{Answer, Check, Subject, always, page};
+use crate::values::{Amount, Count, Number, Share};
 
 /// Half the interval may be this share of the value: a figure known to a quarter is not known (`rounds-agree` fails there too).
 const OF_VALUE: f64 = 0.25;
@@ -46,26 +47,15 @@ fn rule(subject: &Subject) -> Answer {
         return Answer::unknown("no interval");
     };
     let (half, allowed) = ((interval.high - interval.low) / 2.0, allowed(subject));
-    let unit = if figure.unit == Unit::ONE { String::new() } else { format!(" {}", figure.unit.symbol()) };
-    let range = format!("{} to {}{unit}", number(interval.low), number(interval.high));
+    let (low, high) = (Number(interval.low), Amount { value: interval.high, unit: figure.unit.clone() });
     if half <= allowed {
-        return Answer::pass(format!("the interval is {range}"));
+        return Answer::pass(Rounds::Interval { low, high, width: None, allowed: None, rounds: None });
     }
-    let width = match value == 0.0 {
-        true => "around 0".to_owned(),
-        false => format!("±{} of {}", percent(half / value.abs()), number(value)),
-    };
-    let limit = match value == 0.0 {
-        true => String::new(),
-        false => format!("; at most ±{} is worth a value", percent(allowed / value.abs())),
-    };
     // The width shrinks with the square root of the number of rounds.
     let rounds = (interval.rounds as f64 * (half / allowed).powi(2)).ceil();
     let is_repeated = subject.condition(TOOL).is_none() && subject.condition(WATCHED).is_none();
-    let fix = match is_repeated && rounds <= MOST_ROUNDS {
-        true => format!("more rounds: --rounds {rounds} and a larger --max-time"),
-        false if subject.condition(WATCHED).is_some() => "watch the program for longer".to_owned(),
-        false => "leave the machine to it, and measure again".to_owned(),
-    };
-    Answer { fix: Some(fix), ..Answer::unknown(format!("the interval is {range}, {width}{limit}")) }
+    let rounds = (is_repeated && rounds <= MOST_ROUNDS).then_some(Count(rounds));
+    let share = |half: f64| (value != 0.0).then(|| Share(half / value.abs()));
+    let (width, allowed) = (share(half), share(allowed));
+    Answer::of(Outcome::Unknown, Rounds::Interval { low, high, width, allowed, rounds })
 }

@@ -4,11 +4,13 @@ use figure::evidence::http::{
     PROFILE_LOST, PROFILE_OTHER, PROFILE_RATIO, PROFILE_SAMPLES, PROFILE_SHARES, PROFILED, WHAT,
 };
 use figure::evidence::{FactType, Key};
-use figure::format::{number, percent, plain_to};
+use figure::format::plain_to;
 use figure::{Figure, Outcome, Reading, stats};
 
+use crate::cases::Loads;
 use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::head;
+use crate::values::{Count, Counted, Share};
 
 /// How far the profile's CPU time may be from the kernel's. Go's own profiles before 1.18 missed half of it on many CPUs (golang/go #35057).
 const OFF: Levels = Levels { warn: 0.10, fail: 0.25 };
@@ -63,23 +65,17 @@ fn rule(subject: &Subject) -> Answer {
         .outcome((ratio - 1.0).abs())
         .max(LOST.outcome(lost / samples.max(1.0)))
         .max(NAMELESS.outcome(nameless));
-    let mut told = format!(
-        "{} samples speak for {} of the CPU time that the kernel booked (a share errs by {} at most), {lost} were lost, \
-         {} are in no bucket",
-        number(samples),
-        percent(ratio),
-        percent(error),
-        percent(nameless)
-    );
-    if NAMELESS.outcome(nameless) > Outcome::Pass
-        && let Some(names) =
-            of_profiled(load, PROFILE_OTHER).into_value().and_then(|names| names.into_iter().next())
-    {
-        told += &format!(": {}", plain_to(&names, 200));
-    }
+    let functions = of_profiled(load, PROFILE_OTHER).into_value().and_then(|names| names.into_iter().next());
+    let functions = functions.filter(|_| NAMELESS.outcome(nameless) > Outcome::Pass);
     Answer::of(
         outcome,
-        told,
-        "take the parts for shares of what was seen; profile longer rounds, and build the server with a current Go",
+        Loads::ProfileCoverage {
+            samples: Counted(samples, "sample"),
+            covered: Share(ratio),
+            error: Share(error),
+            lost: Count(lost),
+            unnamed: Share(nameless),
+            functions: functions.map(|names| plain_to(&names, 40)),
+        },
     )
 }

@@ -1,12 +1,12 @@
 //! Did the server answer at the requested rate?
 
-use figure::Reading;
 use figure::evidence::http::{ANSWERED, RATE_ASKED, SECONDS, UNSENT};
-use figure::format::{number, percent, quantity};
 use figure::stats;
 
+use crate::cases::Loads;
 use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::{REFUSAL, aims_at, is_open, of_load};
+use crate::values::{Counted, Number, Share};
 
 /// What is missing of the rate. A server that cannot follow queues more and more, so that its latencies are those of how long one looks.
 const SHORT: Levels = Levels { warn: 0.02, fail: 0.10 };
@@ -39,21 +39,17 @@ fn rule(subject: &Subject) -> Answer {
     let (Some(missing), Some(asked)) = (stats::median(&missing), stats::median(&asked)) else {
         return Answer::unknown("no rate is recorded");
     };
-    let unsent = match figure.sum(UNSENT) {
-        Reading::Value(unsent) if unsent > 0.0 => format!("; {} never sent", quantity(unsent, "request")),
-        _ => String::new(),
-    };
+    let unsent = figure.sum(UNSENT).into_value().filter(|unsent| *unsent > 0.0);
     let rates: Vec<f64> =
         answered.iter().zip(&seconds).map(|(answered, seconds)| answered / seconds).collect();
     let rate = stats::median(&rates).filter(|rate| rate.is_finite()).unwrap_or(0.0);
     SHORT.answer(
         missing,
-        format!(
-            "{} of {} requests a second were answered; beyond chance {} are missing{unsent}",
-            number(rate),
-            number(asked),
-            percent(missing)
-        ),
-        "ask for less (-R), so that the server can follow: latencies of a queue that grows are those of the window's length",
+        Loads::RateMet {
+            rate: Number(rate),
+            asked: Number(asked),
+            missing: Share(missing),
+            unsent: unsent.map(|unsent| Counted(unsent, "request")),
+        },
     )
 }

@@ -1,9 +1,11 @@
 //! Was the program in a steady state when its rates were measured?
 
+use figure::Outcome;
 use figure::evidence::{RATE_SECONDS, RATE_STEADY, RATE_TIME};
-use figure::format;
 
+use crate::cases::Rounds;
 use crate::check::{Answer, Check, Subject, always, measured, observed, page};
+use crate::values::{Count, Counted, Seconds};
 
 /// CPU time and faults of all processes, ten times a second (/proc/PID/stat).
 pub const CHECK: Check = Check {
@@ -17,12 +19,9 @@ pub const CHECK: Check = Check {
 fn rule(subject: &Subject) -> Answer {
     let steady = observed!(subject.figure.over_rounds(RATE_STEADY));
     let seconds = observed!(subject.typical(RATE_SECONDS));
-    let restless = steady.iter().filter(|is_steady| !**is_steady).count();
-    if restless == 0 {
-        return Answer::pass(format!("in all starts, over {}", format::seconds(seconds)));
-    }
-    Answer::warn(
-        format!("in {restless} of {} starts the time was over before the rates were steady", steady.len()),
-        "allow more time (--until-rate=2min), or give the program a load that does not change",
-    )
+    let unsteady = steady.iter().filter(|is_steady| !**is_steady).count();
+    let outcome = if unsteady == 0 { Outcome::Pass } else { Outcome::Warn };
+    let starts = Counted(steady.len() as f64, "start");
+    let case = Rounds::Rates { unsteady: Count(unsteady as f64), starts, seconds: Seconds(seconds) };
+    Answer::of(outcome, case)
 }

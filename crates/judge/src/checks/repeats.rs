@@ -1,11 +1,12 @@
 //! Do repetitions and runs agree?
 
 use figure::evidence::audit::{ERROR_OF_MEAN, MEAN_OVER_BEST, MOMENTS};
-use figure::format::{number, percent};
 use figure::stats;
 
 use crate::audited::is_audited;
+use crate::cases::{Runs, Texts};
 use crate::check::{Answer, Check, Levels, Subject, measured, never, page};
+use crate::values::{Amount, Counted, Number, Share};
 
 /// How much longer the mean repetition took than the best, which is the one that is quoted; and how far runs lie apart. pyperf calls a
 /// standard deviation of 10 % unstable; a figure known to a quarter is not known.
@@ -31,33 +32,14 @@ fn rule(subject: &Subject) -> Answer {
     let (low, high) = stats::range(&values).unwrap_or_default();
     let middle = stats::median(&values).unwrap_or_default();
     let apart = if values.len() > 1 && middle > 0.0 { (high - low) / middle } else { 0.0 };
-    let mut told = Vec::new();
-    let within = subject.typical(MEAN_OVER_BEST).into_value().map_or(0.0, |ratio| (ratio - 1.0).max(0.0));
-    if within > 0.0 {
-        told.push(format!(
-            "within a run the mean repetition takes {} longer than the best, which is the one quoted",
-            percent(within)
-        ));
-    }
-    let error = subject.typical(ERROR_OF_MEAN).into_value().unwrap_or(0.0);
-    if error > 0.0 {
-        told.push(format!("its runs give the mean to ±{}", percent(error)));
-    }
-    if values.len() > 1 {
-        let unit = &subject.figure.unit;
-        told.push(format!(
-            "{} runs from {} to {} {unit}, {} apart: they are runs of the same, as far as the text tells",
-            values.len(),
-            number(low),
-            number(high),
-            percent(apart)
-        ));
-    }
-    let told =
-        if told.is_empty() { "mean and best repetition are alike".to_owned() } else { told.join("; ") };
-    SPREAD.answer(
-        within.max(apart).max(error),
-        told,
-        "pin the threads, use larger arrays, and repeat whole runs until the median stands",
-    )
+    let within = subject.typical(MEAN_OVER_BEST).into_value().map(|ratio| (ratio - 1.0).max(0.0));
+    let error = subject.typical(ERROR_OF_MEAN).into_value();
+    let runs = (values.len() > 1).then(|| Runs {
+        runs: Counted(values.len() as f64, "run"),
+        low: Number(low),
+        high: Amount { value: high, unit: subject.figure.unit.clone() },
+        share: Share(apart),
+    });
+    let case = Texts::Repeats { within: within.map(Share), error: error.map(Share), runs };
+    SPREAD.answer(within.unwrap_or(0.0).max(apart).max(error.unwrap_or(0.0)), case)
 }

@@ -2,10 +2,11 @@
 
 use figure::check::{MIN_ROUNDS, ROUNDS};
 use figure::evidence::audit::TOOL;
-use figure::format::counted;
-use figure::{Basis, Figure, Record};
+use figure::{Basis, Figure, Outcome, Record};
 
+use crate::cases::Rounds;
 use crate::check::{Answer, Check, Subject, always, page};
+use crate::values::{Count, Counted};
 
 /// Rounds behind the value, by what it rests on.
 pub const CHECK: Check =
@@ -14,21 +15,16 @@ pub const CHECK: Check =
 fn rule(subject: &Subject) -> Answer {
     let figure = subject.figure;
     if figure.basis == Basis::Count {
-        return Answer::pass("an exact count: it needs no repetition");
+        return Answer::pass(Rounds::ExactCount);
     }
-    let what = if figure.basis == Basis::Observations { "observation" } else { "round" };
+    let noun = if figure.basis == Basis::Observations { "observation" } else { "round" };
     let found = behind(figure, subject.record);
     if found >= MIN_ROUNDS {
-        return Answer::pass(counted(found, what));
+        return Answer::pass(Rounds::Repeated { repetitions: Counted(found as f64, noun) });
     }
-    let fix = match subject.condition(TOOL) {
-        Some(_) => format!(
-            "run it {MIN_ROUNDS} times and give all of its outputs together: truebench audit FILE FILE …"
-        ),
-        None => format!("give it more time: --rounds {MIN_ROUNDS} or a larger --max-time"),
-    };
-    let detail = format!("{found} of the {MIN_ROUNDS} {what}s that an interval needs");
-    Answer { fix: Some(fix), ..Answer::unknown(detail) }
+    let (found, needed) = (Count(found as f64), Counted(MIN_ROUNDS as f64, noun));
+    let printed = subject.condition(TOOL).is_some();
+    Answer::of(Outcome::Unknown, Rounds::TooFewRounds { found, needed, printed })
 }
 
 /// Repetitions that a value rests on; of one that was computed without an interval the fewest of its sources.

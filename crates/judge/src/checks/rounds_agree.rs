@@ -2,18 +2,20 @@
 
 use figure::evidence::audit::MOMENTS;
 use figure::evidence::{NOISE, PRICE_AGAIN, TARGET};
-use figure::{Unit, format, stats};
+use figure::{Outcome, Unit, format, stats};
 
 use super::loss::LOST_TIME;
+use crate::cases::Rounds;
 use crate::check::{Answer, Check, Levels, Subject, measured, never, page};
+use crate::values::{Amount, Counted, Number, Share};
 
 /// The half-width of the interval may be this many times what was aimed at before it is worth a warning: the
 /// interval is printed with the figure and speaks for itself.
 const TARGETS: f64 = 3.5;
-/// The usual target (`--target 2%`), where the record does not tell.
+/// The usual target (`--target 2%`), where the record has none.
 const USUAL_TARGET: f64 = 0.02;
-/// Least half-width that is warned of: shared machines stay below, and up to there the interval itself, printed
-/// beside the value, says all that there is to say. STREAM without pinning (study 1, step 1) reaches 7.2 %.
+/// Least half-width that is warned of: shared machines stay below, and up to there the interval, printed next
+/// to the value, is enough. STREAM without pinning (study 1, step 1) reaches 7.2 %.
 const MIN_WARN: f64 = 0.07;
 /// A figure known to a quarter is not known.
 const FAIL: f64 = 0.25;
@@ -42,13 +44,13 @@ fn rule(subject: &Subject) -> Answer {
     };
     let target = figure.evidence.get(TARGET).into_value().unwrap_or(USUAL_TARGET);
     // A share of time that was lost is as uncertain as what it may hide, whatever part of itself that is. Noise that comes
-    // and goes is noise all the same: never more than a warning, and who made it is told.
-    let (whole, levels, of) = match subject.condition(NOISE) {
-        Some(_) => (100.0, Levels { fail: f64::INFINITY, ..LOST_TIME }, " of the time"),
-        None => (
+    // and goes is noise all the same: never more than a warning, and its explanation names who made it.
+    let of_time = subject.condition(NOISE).is_some();
+    let (whole, levels) = match of_time {
+        true => (100.0, Levels { fail: f64::INFINITY, ..LOST_TIME }),
+        false => (
             value.abs() + taken_off(subject),
             Levels { warn: (TARGETS * target).clamp(MIN_WARN, FAIL), fail: FAIL },
-            "",
         ),
     };
     let half_width = interval.relative_half_width(whole);
@@ -56,55 +58,41 @@ fn rule(subject: &Subject) -> Answer {
     let middle_half = (quartile(0.75) - quartile(0.25)) / 2.0 / whole.abs();
     let spread = half_width.min(2.0 * middle_half);
     let (low, high) = stats::range(&values).unwrap_or((value, value));
-    levels.answer(
-        if spread.is_nan() { f64::INFINITY } else { spread },
-        format!(
-            "{:.0} % interval ±{}{of} from {} (lowest {}, highest {} {})",
-            interval.level * 100.0,
-            format::percent(half_width),
-            format::counted(interval.rounds, "round"),
-            format::number(low),
-            format::number(high),
-            figure.unit
-        ),
-        "look for what changes from round to round; more rounds make the interval narrower: --rounds N, \
-         --max-time",
-    )
+    let case = Rounds::RoundsAgree {
+        level: Share(interval.level),
+        half_width: Share(half_width),
+        of_time,
+        rounds: Counted(interval.rounds as f64, "round"),
+        low: Number(low),
+        high: Amount { value: high, unit: figure.unit.clone() },
+    };
+    levels.answer(if spread.is_nan() { f64::INFINITY } else { spread }, case)
 }
 
 /// Of too few rounds for an interval the range: at 95 % it would be wider still. So much scatter is warned of whatever more rounds
 /// would show; less is left to them.
 fn by_range(subject: &Subject, values: &[f64]) -> Answer {
     let count = values.len();
-    let none = format!("{}: no interval", format::counted(count, "round"));
+    let none = || Answer::unknown(format!("{}: no interval", format::counted(count, "round")));
     let (Some(value), Some((low, high))) = (subject.figure.value, stats::range(values)) else {
-        return Answer::unknown(none);
+        return none();
     };
     if count < 2 || subject.condition(NOISE).is_some() {
-        return Answer::unknown(none);
+        return none();
     }
     let quartile = |q| stats::quantile(values, q).unwrap_or(value);
     let whole = value.abs() + taken_off(subject);
     let spread = ((high - low) / 2.0 / whole).min((quartile(0.75) - quartile(0.25)) / whole);
-    let detail = format!(
-        "{none}; they are from {} to {} {}",
-        format::number(low),
-        format::number(high),
-        subject.figure.unit
-    );
     // An order of magnitude apart they did not measure the same, however many of them are alike.
-    if spread >= FAIL || (low > 0.0 && high >= TENFOLD * low) {
-        Answer::warn(
-            detail,
-            "look for what changes from round to round; give it more rounds: --rounds N, --max-time",
-        )
-    } else {
-        Answer::unknown(detail)
-    }
+    let is_wide = spread >= FAIL || (low > 0.0 && high >= TENFOLD * low);
+    let high = Amount { value: high, unit: subject.figure.unit.clone() };
+    let rounds = Counted(count as f64, "round");
+    let case = Rounds::RoundsRange { rounds, low: Number(low), high };
+    Answer::of(if is_wide { Outcome::Warn } else { Outcome::Unknown }, case)
 }
 
 /// What was taken off from what was timed, in the figure's unit: a difference is as uncertain as its parts, however small it is.
 fn taken_off(subject: &Subject) -> f64 {
     let off = subject.typical(PRICE_AGAIN).into_value().unwrap_or(0.0);
-    if subject.figure.unit == Unit::of("us") { off * 1e-3 } else { off }
+    if subject.figure.unit == Unit::of("µs") { off * 1e-3 } else { off }
 }

@@ -2,11 +2,12 @@
 
 use figure::Outcome;
 use figure::evidence::audit::{BUSY_CPUS, OLD_PROFILER, SAMPLES};
-use figure::format::{number, percent};
-use figure::loads::sampling_error;
+use suites::loads::sampling_error;
 
 use crate::audited::is_audited;
+use crate::cases::Texts;
 use crate::check::{Answer, Check, Levels, Subject, measured, never, page};
+use crate::values::{Counted, Number, Share};
 
 /// The standard error of a share of a half, the largest that there is: 0.5 over the root of the samples. 625 samples make 2 points, of which a
 /// share of a tenth is known to a fifth; with 25 the first digit is chance.
@@ -20,8 +21,8 @@ pub const CHECK: Check = Check {
     id: "sample-count",
     page: page!("sample-count"),
     applies: |subject| {
-        let told = |key| subject.figure.over_rounds(key).value().is_some();
-        is_audited(subject) && measured(subject) && (told(SAMPLES) || told(BUSY_CPUS))
+        let is_known = |key| subject.figure.over_rounds(key).value().is_some();
+        is_audited(subject) && measured(subject) && (is_known(SAMPLES) || is_known(BUSY_CPUS))
     },
     essential: never,
     rule,
@@ -31,20 +32,16 @@ fn rule(subject: &Subject) -> Answer {
     // The time of all samples is known better than what each share of it is.
     let samples = subject.typical(SAMPLES).into_value();
     let error = samples.map_or(0.0, |samples| sampling_error(0.5, samples));
-    let told = samples.map_or("all samples together".to_owned(), |samples| {
-        format!("{} samples: a share errs by {} as a rule", number(samples), percent(error))
-    });
     let busy = subject.typical(BUSY_CPUS).into_value().unwrap_or(0.0);
     let is_old = subject.figure.evidence.get(OLD_PROFILER).into_value().unwrap_or(false);
-    if is_old && busy > ONE_TIMER {
-        return Answer::of(
-            ERROR.outcome(error).max(Outcome::Warn),
-            format!(
-                "{told}; by its names it is of Go before 1.19, which before 1.18 lost samples of {} busy CPUs (golang/go#35057)",
-                number(busy)
-            ),
-            "build the program with a current Go, and profile it again",
-        );
+    let is_lossy = is_old && busy > ONE_TIMER;
+    let case = Texts::Samples {
+        samples: samples.map(|samples| Counted(samples, "sample")),
+        error: Share(error),
+        busy: is_lossy.then_some(Number(busy)),
+    };
+    match is_lossy {
+        true => Answer::of(ERROR.outcome(error).max(Outcome::Warn), case),
+        false => ERROR.answer(error, case),
     }
-    ERROR.answer(error, told, "profile for longer, or under more load")
 }

@@ -2,12 +2,13 @@
 
 use figure::Reading;
 
+use crate::cases::Cpus;
 use crate::check::{Answer, Check, Subject, hops, measured, never, page, several_tasks};
 
 /// Settings of the machine: whether a scheduler was loaded at run time, and which.
 const STATE: &str = "sched_ext";
 const NAME: &str = "sched_ext_ops";
-/// What is said of a file that is not there.
+/// What the reason for a missing file contains.
 const MISSING: &str = "no such file";
 
 /// sched_ext (Documentation/scheduler/sched-ext.rst) replaces the fair class by a BPF program: where woken tasks go is its choice then.
@@ -28,31 +29,20 @@ fn shows_settings(subject: &Subject) -> bool {
 }
 
 fn rule(subject: &Subject) -> Answer {
-    let setting = |name| subject.machine().kernel.setting(name).map(|setting| &setting.value);
-    let version = subject
-        .machine()
-        .kernel
-        .release
-        .value()
-        .map_or("Linux".to_owned(), |release| format!("Linux {release}"));
+    let kernel = &subject.machine().kernel;
+    let setting = |name| kernel.setting(name).map(|setting| &setting.value);
+    let release = kernel.release.value();
+    let kernel = release.map_or("Linux".to_owned(), |release| format!("Linux {release}"));
     match setting(STATE) {
         Some(Reading::Unknown(reason)) if !(reason.contains(MISSING) && shows_settings(subject)) => {
             Answer::unknown(format!("whether a scheduler was loaded at run time is not known: {reason}"))
         }
-        // A kernel without the file has no such schedulers.
-        None | Some(Reading::Unknown(_)) => Answer::pass(version),
-        Some(Reading::Value(state)) if state == "disabled" => Answer::pass(version),
-        Some(Reading::Value(state)) => {
-            let name =
-                setting(NAME).and_then(|name| name.value()).map_or("one without a name", String::as_str);
-            Answer::warn(
-                format!(
-                    "{version}; sched_ext is {state}: {} places the tasks",
-                    figure::format::plain_to(name, 60)
-                ),
-                "stop the loaded scheduler (as root: systemctl stop scx, or SysRq-S) and measure again, or compare only with \
-                 figures under the same one",
-            )
+        Some(Reading::Value(state)) if state != "disabled" => {
+            let name = setting(NAME).and_then(Reading::value).map_or("one without a name", String::as_str);
+            let scheduler = figure::format::plain_to(name, 60);
+            Answer::warn(Cpus::LoadedScheduler { kernel, state: state.clone(), scheduler })
         }
+        // A kernel without the file has no such schedulers.
+        None | Some(_) => Answer::pass(Cpus::BuiltInScheduler { kernel }),
     }
 }

@@ -1,12 +1,12 @@
 //! Did the server have its machine to itself?
 
 use figure::evidence::http::{AGENT, HOST_FOREIGN, HOST_STEAL, HOST_THROTTLED, SECONDS, SOFTIRQ};
-use figure::format::percent;
 
 use super::loss::LOST_TIME;
+use crate::cases::Loads;
 use crate::check::{Answer, Check, Levels, Subject, never, observed, page};
 use crate::load::{of_load, server_time, together};
-use crate::others::of_cpus;
+use crate::values::{Counted, Share};
 
 /// What others may use of that machine, in times of what the server's CPUs could: on which of its CPUs they ran is not known, so that it is never
 /// more than a reason to look.
@@ -29,17 +29,15 @@ fn rule(subject: &Subject) -> Answer {
     let lost = [HOST_STEAL, HOST_THROTTLED, HOST_FOREIGN].map(|key| figure.sum(key));
     let [stolen, throttled, foreign] = observed!(together(lost));
     let packets = figure.sum(SOFTIRQ).into_value().unwrap_or(0.0);
-    let [stolen, throttled, foreign] =
+    let [stolen, throttled, others] =
         [stolen, throttled, (foreign - packets).max(0.0)].map(|seconds| seconds / of_all);
     Answer::of(
-        LOST_TIME.outcome(stolen.max(throttled)).max(OTHERS.outcome(foreign)),
-        format!(
-            "of the time of the server's CPUs {} was stolen and {} throttled; other processes \
-             of that machine used {}",
-            percent(stolen),
-            percent(throttled),
-            of_cpus(foreign, cpus)
-        ),
-        "stop what else runs on the server's machine, or repeat when its host is less loaded",
+        LOST_TIME.outcome(stolen.max(throttled)).max(OTHERS.outcome(others)),
+        Loads::ServerHost {
+            stolen: Share(stolen),
+            throttled: Share(throttled),
+            others: Share(others),
+            cpus: Counted(cpus.round(), "CPU"),
+        },
     )
 }

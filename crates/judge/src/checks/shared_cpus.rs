@@ -1,10 +1,11 @@
 //! Do client and server run on separate CPUs?
 
-use figure::CpuList;
 use figure::evidence::http::{
     CLIENT_CPUS, INTERFACE, SERVER_ALLOWED, SERVER_APART, SERVER_CPUS, SERVER_SEEN,
 };
+use figure::{CpuList, Outcome};
 
+use crate::cases::Loads;
 use crate::check::{Answer, Check, Subject, observed, page};
 use crate::load::{list, of_server};
 
@@ -18,61 +19,42 @@ fn is_here(subject: &Subject) -> bool {
     subject.condition(INTERFACE).is_some_and(|interface| interface == "lo" || interface.starts_with("veth"))
 }
 
-const FIX: &str = "give each its own: --client-cpus LIST --server-cpus LIST, whole cores of each (truebench host shows which \
-                   hardware threads belong together)";
-
 fn rule(subject: &Subject) -> Answer {
     if subject.figure.evidence.get(SERVER_APART).into_value() == Some(true) {
-        return Answer::pass("the server is on another machine");
+        return Answer::pass(Loads::OtherMachine);
     }
     let client = list(&subject.condition(CLIENT_CPUS).unwrap_or_default());
     let over = |key| subject.figure.over_rounds(key).map(|rounds: Vec<Vec<f64>>| list(&rounds.concat()));
-    let may = observed!(over(SERVER_ALLOWED));
+    let server = observed!(over(SERVER_ALLOWED));
     let given = list(&subject.condition(SERVER_CPUS).unwrap_or_default());
-    if may.is_empty() {
+    if server.is_empty() {
         return Answer::unknown("no CPU of the server is shown");
     }
     if client.is_empty() {
-        return Answer::warn(
-            format!(
-                "the client is not pinned, and the server may run on CPUs {may}: they take them from one another"
-            ),
-            FIX,
-        );
+        return Answer::warn(Loads::ClientUnpinned { server });
     }
-    let told = format!("client on CPUs {client}, server on CPUs {may}");
-    let both = may.intersection(&client);
-    if may.is_subset(&client) {
-        return Answer::fail(
-            format!("{told}: the server has none of its own, and the rate is that of both"),
-            FIX,
-        );
-    }
+    let both = server.intersection(&client);
     if !both.is_empty() {
-        return Answer::warn(format!("{told}: CPUs {both} are both's"), FIX);
+        // A server without CPUs of its own has the rate of both.
+        let outcome = if both == server { Outcome::Fail } else { Outcome::Warn };
+        return Answer::of(outcome, Loads::CommonCpus { client, server, both });
     }
     // What it was given is read back, and where it was is looked at.
-    let its_own = if given.is_empty() { &may } else { &given };
-    let elsewhere =
-        may.iter().chain(observed!(over(SERVER_SEEN)).iter()).collect::<CpuList>().difference(its_own);
+    let given = if given.is_empty() { server.clone() } else { given };
+    let observed = observed!(over(SERVER_SEEN));
+    let elsewhere = server.iter().chain(observed.iter()).collect::<CpuList>().difference(&given);
     if !elsewhere.is_empty() {
-        return Answer::warn(
-            format!("{told}: beyond CPUs {its_own}, which it was given, on CPUs {elsewhere}"),
-            FIX,
-        );
+        return Answer::warn(Loads::ServerElsewhere { client, given, elsewhere });
     }
-    let shared = shared_cores(subject, &client, &may);
+    let shared = shared_cores(subject, &client, &server);
     if !shared.is_empty() {
-        return Answer::warn(
-            format!("{told}: the server's CPUs {shared} are hardware threads of cores that the client is on"),
-            FIX,
-        );
+        return Answer::warn(Loads::SharedCores { client, server, shared });
     }
     match &subject.machine().topology.unknown {
         Some(reason) => {
-            Answer::unknown(format!("{told}; which of them share a core is not known ({reason})"))
+            Answer::unknown(format!("which of CPUs {client} and {server} share a core is unknown: {reason}"))
         }
-        None => Answer::pass(told),
+        None => Answer::pass(Loads::SeparateCpus { client, server }),
     }
 }
 

@@ -1,10 +1,11 @@
 //! Did other programs run on the SMT siblings of the CPUs in use?
 
 use figure::evidence::CPU_SIBLING;
-use figure::format;
 
 use super::loss::tick_noise;
+use crate::cases::Cpus;
 use crate::check::{Answer, Check, Levels, Subject, never, observed, of_work, page};
+use crate::values::Share;
 
 /// Busy time of the unused siblings as a share of our CPUs' time. Two hardware threads share one core's
 /// execution units and caches: a busy sibling takes up to about half of them. So these are twice the levels
@@ -18,13 +19,5 @@ pub const CHECK: Check =
 fn rule(subject: &Subject) -> Answer {
     let busy = observed!(subject.figure.sum(CPU_SIBLING));
     let beyond = (busy - tick_noise(subject)).max(0.0) / subject.cpu_seconds();
-    BUSY.answer(
-        beyond,
-        format!(
-            "siblings of our CPUs that we do not use were busy for {} of our time",
-            format::percent(busy / subject.cpu_seconds())
-        ),
-        "stop what runs there, or take the siblings too (--places threads), or switch SMT off (as root): \
-         echo off > /sys/devices/system/cpu/smt/control",
-    )
+    BUSY.answer(beyond, Cpus::SiblingsBusy { share: Share(busy / subject.cpu_seconds()) })
 }

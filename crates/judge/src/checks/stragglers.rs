@@ -4,10 +4,12 @@ use figure::evidence::{
     Key, TEAM, THREAD_SECONDS_MAX, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MIN, THREAD_SLOWEST_CPU,
     THREAD_START_SKEW, THREADS,
 };
-use figure::{Reading, format, stats};
+use figure::{Reading, stats};
 
+use crate::cases::Cpus;
 use crate::check::{Answer, Check, Levels, Subject, never, observed, of_work, page};
 use crate::load::is_load;
+use crate::values::{Count, Seconds, Share};
 
 /// Share of the slowest thread's time that the others waited for it. Cores at different distances from memory
 /// differ by some per cent on any machine; a quarter is a thread that was held up.
@@ -17,7 +19,7 @@ pub const LATE: Levels = Levels { warn: 0.10, fail: 0.25 };
 pub const CHECK: Check = Check {
     id: "stragglers",
     page: page!("stragglers"),
-    // Threads of a load are not given equal shares, and wait for nobody; of those of a team it is asked how long all worked at once.
+    // Threads of a load are not given equal shares, and do not wait for one another; for a team, threads-overlap asks how long all worked at once.
     applies: |subject| {
         of_work(subject)
             && !is_load(subject)
@@ -74,35 +76,20 @@ fn rule(subject: &Subject) -> Answer {
     let late = observed!(lateness(subject)).min(0.999);
     let skew = start_skew(subject).into_value().unwrap_or(0.0);
     if skew > late && skew >= LATE.warn {
-        return LATE.answer(
-            skew,
-            format!("the last thread started {} of the working time after the first", format::percent(skew)),
-            "the samples are too short for so many threads: use larger arrays",
-        );
+        return LATE.answer(skew, Cpus::StartsApart { share: Share(skew) });
     }
-    let mut detail = format!("the slowest thread took {} longer", format::percent(late / (1.0 - late)));
-    let times = [THREAD_SECONDS_MIN, THREAD_SECONDS_MEDIAN, THREAD_SECONDS_MAX]
-        .map(|key| subject.typical(key).into_value());
-    if let [Some(min), Some(median), Some(max)] = times {
-        let other = if subject.condition(THREADS) == Some(2.0) { "the other" } else { "the median one" };
-        detail += &format!(
-            " than {other} (first {}, median {}, last {})",
-            format::seconds(min),
-            format::seconds(median),
-            format::seconds(max)
-        );
-    } else {
-        detail += " than the median one";
-    }
-    if let Some(cpu) = usual_slowest(subject) {
-        detail += &format!("; mostly on CPU {cpu}");
-    }
-    LATE.answer(
-        late,
-        detail,
-        "see the reasons above; if there is none, compare that CPU's core with others: truebench memory \
-         --places LIST",
-    )
+    let (other, time) = match subject.condition(THREADS) {
+        Some(2.0) => ("first", THREAD_SECONDS_MIN),
+        _ => ("median", THREAD_SECONDS_MEDIAN),
+    };
+    let case = Cpus::Straggler {
+        slowest: Seconds(observed!(subject.typical(THREAD_SECONDS_MAX))),
+        longer: Share(late / (1.0 - late)),
+        other,
+        time: Seconds(observed!(subject.typical(time))),
+        cpu: usual_slowest(subject).map(Count),
+    };
+    LATE.answer(late, case)
 }
 
 /// The CPU that was slowest in more than half of the rounds, if one was.

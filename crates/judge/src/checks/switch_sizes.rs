@@ -2,10 +2,11 @@
 
 use figure::Outcome;
 use figure::evidence::audit::BARE_SWITCH;
-use figure::format::number;
 
 use crate::audited::is_audited;
+use crate::cases::Texts;
 use crate::check::{Answer, Check, Subject, measured, never, observed, page};
+use crate::values::Seconds;
 
 /// Of a bare switch: what a switch with more to do may be less for want of precision, and what it cannot be. lmbench takes the median of
 /// eleven, and its runs of the same differ by some per cent.
@@ -28,21 +29,12 @@ pub const CHECK: Check = Check {
 fn rule(subject: &Subject) -> Answer {
     let bare = observed!(subject.typical(BARE_SWITCH));
     let value = subject.figure.value.unwrap_or(0.0);
-    let told = format!(
-        "{} us, and a switch between two tasks without data takes {} us",
-        number(value),
-        number(bare)
-    );
+    // lmbench subtracts what the same work takes without switching; a switch with data does the same and more.
     let outcome = match value / bare.max(f64::MIN_POSITIVE) {
         share if share < IMPOSSIBLE => Outcome::Fail,
         share if share < LESS => Outcome::Warn,
-        _ => return Answer::pass(told),
+        _ => Outcome::Pass,
     };
-    Answer::of(
-        outcome,
-        format!(
-            "{told}: it does the same and more. lmbench subtracts what the work takes without switching, and too much was subtracted"
-        ),
-        "run lat_ctx again with more repetitions (-N) on a quiet machine; a result that comes and goes is none",
-    )
+    let (with_data, bare) = (Seconds(value * 1e-6), Seconds(bare * 1e-6));
+    Answer::of(outcome, Texts::SwitchSizes { with_data, bare })
 }

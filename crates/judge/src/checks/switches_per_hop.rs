@@ -1,11 +1,13 @@
 //! Was there a context switch for every hop?
 
+use figure::Outcome;
 use figure::evidence::{HOP_INVOLUNTARY, HOP_VOLUNTARY, HOPS};
-use figure::format;
 
+use crate::cases::Cpus;
 use crate::check::{Answer, Check, Subject, always, counts_hops, observed, page};
+use crate::values::Number;
 
-/// A hop is one switch: the task that has sent waits, and the one that was woken runs. Whoever finds its number there
+/// A hop is one switch: the task that has sent waits, and the one that was woken runs. A task that finds its number there
 /// already does not wait, and was not switched to. At this share a fifth of the hops were none.
 const LEAST: f64 = 0.8;
 
@@ -24,17 +26,8 @@ fn rule(subject: &Subject) -> Answer {
     let hops = observed!(subject.figure.sum(HOPS));
     let voluntary = sum(observed!(subject.figure.over_rounds(HOP_VOLUNTARY))) / hops.max(1.0);
     let involuntary = sum(observed!(subject.figure.over_rounds(HOP_INVOLUNTARY))) / hops.max(1.0);
-    let detail = format!(
-        "{} switches for each hop, {} of them voluntary",
-        format::number(voluntary + involuntary),
-        format::number(voluntary)
-    );
-    if voluntary + involuntary >= LEAST {
-        return Answer::pass(detail);
-    }
-    Answer::warn(
-        format!("{detail}: the reader often found its number there already, and did not wait"),
-        "the two tasks overtake one another: measure on a quieter machine; where it stays so, the kernel or the \
-         hypervisor polls before it sleeps (haltpoll, idle=poll)",
-    )
+    let switches = voluntary + involuntary;
+    let outcome = if switches >= LEAST { Outcome::Pass } else { Outcome::Warn };
+    let (switches, voluntary) = (Number(switches), Number(voluntary));
+    Answer::of(outcome, Cpus::SwitchesPerHop { switches, voluntary })
 }

@@ -4,63 +4,49 @@ use std::collections::BTreeSet;
 
 use figure::evidence::THREADS;
 use figure::evidence::audit::{CORES, THREAD_SPREAD};
-use figure::format::percent;
 
 use crate::audited::is_audited;
+use crate::cases::Texts;
 use crate::check::{Answer, Check, Levels, Subject, measured, never, page};
+use crate::values::{Counted, Share};
 
 /// Standard deviation of what the threads did, over its mean. Cores differ by some per cent on any machine.
 const UNEVEN: Levels = Levels { warn: 0.10, fail: 0.50 };
 
-/// Threads against cores, and what each thread did, where a text tells either.
+/// Threads against cores, and what each thread did, where a text shows either.
 pub const CHECK: Check = Check {
     id: "threads-even",
     page: page!("threads-even"),
     applies: |subject| {
-        let told = subject.condition(THREADS).is_some_and(|threads| threads > 1.0);
-        is_audited(subject) && measured(subject) && told
+        let several = subject.condition(THREADS).is_some_and(|threads| threads > 1.0);
+        is_audited(subject) && measured(subject) && several
     },
     essential: never,
     rule,
 };
 
 fn rule(subject: &Subject) -> Answer {
-    let threads = subject.condition(THREADS).unwrap_or(1.0);
+    let count = subject.condition(THREADS).unwrap_or(1.0);
     let spread = subject.typical(THREAD_SPREAD).into_value();
-    let spread_told = spread.map_or(String::new(), |spread| {
-        format!("; what they did differs by {} of its mean", percent(spread))
-    });
     let cpus = subject.thread_cpus();
     let distinct: BTreeSet<u32> = cpus.iter().copied().collect();
     if distinct.len() < cpus.len() {
-        return Answer::fail(
-            format!("{} threads ran on {} CPUs: those that share one took turns", cpus.len(), distinct.len()),
-            "give each thread a CPU of its own",
-        );
+        let threads = Counted(cpus.len() as f64, "thread");
+        return Answer::fail(Texts::ThreadsTookTurns {
+            threads,
+            cpus: Counted(distinct.len() as f64, "CPU"),
+        });
     }
-    let Some(cores) = subject.condition(CORES).filter(|cores| *cores >= 1.0) else {
-        return match spread {
-            Some(spread) => UNEVEN.answer(
-                spread,
-                format!("{threads} threads{spread_told}"),
-                "see what else ran, and pin the threads, one a core",
-            ),
-            None => Answer::unknown("needs --cores or --host: the text does not tell the cores"),
-        };
+    let cores = subject.condition(CORES).filter(|cores| *cores >= 1.0);
+    if cores.is_none() && spread.is_none() {
+        return Answer::unknown("needs --cores or --host: the text does not show the cores");
+    }
+    let is_uneven = cores.is_some_and(|cores| count > cores && count % cores != 0.0);
+    let case = Texts::Threads {
+        threads: Counted(count, "thread"),
+        cores: cores.map(|cores| Counted(cores, "core")),
+        spread: spread.map(Share),
     };
-    let over = threads % cores;
-    if threads > cores && over != 0.0 {
-        return Answer::fail(
-            format!(
-                "{threads} threads on {cores} cores: with equal shares of the work those that share a core hold up all others{spread_told}"
-            ),
-            format!("use {cores} threads, one a core, or a multiple"),
-        );
-    }
-    let outcome = UNEVEN.outcome(spread.unwrap_or(0.0));
-    Answer::of(
-        outcome,
-        format!("{threads} threads on {cores} cores{spread_told}"),
-        "see what else ran, and pin the threads, one a core",
-    )
+    // With equal shares of the work, threads that share a core hold up all others.
+    if is_uneven { Answer::fail(case) } else { UNEVEN.answer(spread.unwrap_or(0.0), case) }
 }

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use figure::evidence::{BIND, PLACES, RUN_DELAY_WORST, SCHEDULE};
-use figure::{CpuList, Outcome, format};
+use figure::{CpuList, Outcome};
 
 use super::loss::LOST_TIME;
+use crate::cases::Cpus;
 use crate::check::{Answer, Check, Subject, hops, never, of_work, page, pinned};
+use crate::values::{Count, Counted, CpuSet, Share};
 
 /// Threads against the cores of their places (cpuN/topology/core_cpus_list).
 ///
@@ -24,8 +26,6 @@ pub const CHECK: Check = Check {
     essential: never,
     rule,
 };
-
-const FIX: &str = "use one thread for each core: --places cores with no more threads than cores";
 
 fn rule(subject: &Subject) -> Answer {
     let topology = &subject.machine().topology;
@@ -45,7 +45,7 @@ fn rule(subject: &Subject) -> Answer {
             ));
         };
         if threads as usize > place.len() {
-            return crowded(subject, &places, &place, threads);
+            return crowded(subject, &places, place, threads);
         }
     }
     if let Some(reason) = &topology.unknown {
@@ -59,23 +59,12 @@ fn rule(subject: &Subject) -> Answer {
 
 /// More threads in a place than it has CPUs. A place of an explicit list is recorded by its first CPU only:
 /// it may hold more, and then its threads did not wait for one another.
-fn crowded(subject: &Subject, places: &str, place: &CpuList, threads: u32) -> Answer {
-    let detail = format!("{threads} threads share CPU {place}");
-    if places != "list" {
-        return Answer::fail(detail, FIX);
-    }
+fn crowded(subject: &Subject, places: &str, place: CpuList, threads: u32) -> Answer {
+    let (threads, place) = (Counted(threads.into(), "thread"), CpuSet(place));
     let waited = subject.figure.sum(RUN_DELAY_WORST).into_value().map(|delay| delay / subject.seconds());
-    match waited {
-        None => Answer::fail(detail, FIX),
-        Some(waited) if LOST_TIME.outcome(waited) == Outcome::Pass => Answer::pass(format!(
-            "{threads} threads in the place that begins at CPU {place}: they did not wait"
-        )),
-        Some(waited) => Answer::of(
-            LOST_TIME.outcome(waited),
-            format!("{detail} and waited for {} of the time", format::percent(waited)),
-            FIX,
-        ),
-    }
+    let waited = waited.filter(|_| places == "list");
+    let outcome = waited.map_or(Outcome::Fail, |waited| LOST_TIME.outcome(waited));
+    Answer::of(outcome, Cpus::SharedPlace { threads, place, waited: waited.map(Share) })
 }
 
 /// Places of one core or less: count threads for each core.
@@ -90,26 +79,23 @@ fn within_cores(subject: &Subject, places: &str, threads_at: &BTreeMap<u32, u32>
         let offered = usable(subject, &logical.siblings).len() as u32;
         cores.entry(logical.core).or_insert((0, offered, &logical.siblings)).0 += threads;
     }
-    let threads: u32 = threads_at.values().sum();
+    let threads = Counted(threads_at.values().sum::<u32>().into(), "thread");
     let most = cores.values().map(|core| core.0).max().unwrap_or(0);
+    let count = Counted(cores.len() as f64, "core");
     let Some((_, _, siblings)) = cores.values().find(|core| core.0 > 1) else {
-        return Answer::pass(format!("threads: {threads}, each on a core of its own"));
+        return Answer::pass(Cpus::OneThreadPerCore { cores: count });
     };
+    let shared = Count(cores.values().filter(|core| core.0 > 1).count() as f64);
+    let cpus = CpuSet((*siblings).clone());
     // A core that could run as many as the fullest one and does not.
-    let uneven = cores.values().any(|&(used, offered, _)| used < most.min(offered));
-    let shared = cores.values().filter(|core| core.0 > 1).count();
-    let detail = format!("threads: {threads}, cores: {}, of which {shared} run more than one", cores.len());
+    let even = !cores.values().any(|&(used, offered, _)| used < most.min(offered));
     let asked = places == "threads" || subject.condition(BIND).as_deref() == Some("primary");
-    if asked && !uneven {
-        Answer::pass(format!("{detail}, evenly and by choice"))
-    } else if places == "list" && !uneven {
-        Answer::warn(format!("{detail}: CPUs {siblings} are hardware threads of one core"), FIX)
-    } else {
-        Answer::fail(
-            format!("{detail}: the threads on CPUs {siblings} share a core and all others wait for them"),
-            FIX,
-        )
-    }
+    let outcome = match places {
+        _ if even && asked => Outcome::Pass,
+        "list" if even => Outcome::Warn,
+        _ => Outcome::Fail,
+    };
+    Answer::of(outcome, Cpus::SharedCores { threads, cores: count, even, shared, cpus })
 }
 
 /// Places of several cores: the kernel chooses within them; there must be a core for each thread.
@@ -127,13 +113,15 @@ fn within_wide_places(subject: &Subject, places: &str, threads_at: &BTreeMap<u32
             return Answer::unknown(format!("which cores CPUs {place} belong to is not known"));
         }
         if threads as usize > cores.len() {
-            return Answer::fail(
-                format!("{threads} threads in a place of {} cores (CPUs {place})", cores.len()),
-                FIX,
-            );
+            return Answer::fail(Cpus::SmallPlace {
+                threads: Counted(threads.into(), "thread"),
+                cores: Counted(cores.len() as f64, "core"),
+                place: CpuSet(place),
+            });
         }
     }
-    Answer::pass(format!("places ({places}): {}, each with a core for every thread in it", threads_at.len()))
+    let count = Counted(threads_at.len() as f64, "place");
+    Answer::pass(Cpus::WidePlaces { places: count, kind: places.to_owned() })
 }
 
 /// The CPUs that we may use of the place whose first CPU is `cpu`.

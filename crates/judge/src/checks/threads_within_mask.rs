@@ -1,12 +1,13 @@
 //! Does the affinity mask allow a CPU for every thread?
 
-use figure::CpuList;
 use figure::evidence::THREADS;
-use figure::format::{counted, quantity};
+use figure::{CpuList, Outcome};
 
 use super::uneven_cores;
+use crate::cases::Cpus;
 use crate::check::{Answer, Check, Subject, measured, never, page};
 use crate::load::is_load;
+use crate::values::{Counted, CpuSet};
 
 /// Threads against the affinity mask of the process (sched_getaffinity(2)), which a cpuset narrows too.
 pub const CHECK: Check = Check {
@@ -25,22 +26,9 @@ fn rule(subject: &Subject) -> Answer {
     }
     let threads = subject.condition(THREADS).unwrap_or(1.0);
     let outside = subject.thread_cpus().into_iter().collect::<CpuList>().difference(allowed);
-    let fix = format!(
-        "use --threads {} or fewer, or widen the mask: taskset, cpuset.cpus, docker --cpuset-cpus",
-        allowed.len()
-    );
-    if threads > allowed.len() as f64 && !uneven_cores::owns(subject) {
-        Answer::fail(
-            format!(
-                "{}, but the mask allows {} ({allowed})",
-                quantity(threads, "thread"),
-                counted(allowed.len(), "CPU")
-            ),
-            fix,
-        )
-    } else if !outside.is_empty() {
-        Answer::fail(format!("CPUs {outside} are used, but only {allowed} are allowed"), fix)
-    } else {
-        Answer::pass(format!("threads: {threads}; allowed CPUs: {allowed}"))
-    }
+    let is_short = threads > allowed.len() as f64 && !uneven_cores::owns(subject);
+    let outside = Some(outside).filter(|outside| !outside.is_empty()).map(CpuSet);
+    let outcome = if is_short || outside.is_some() { Outcome::Fail } else { Outcome::Pass };
+    let (threads, allowed) = (Counted(threads, "thread"), CpuSet(allowed.clone()));
+    Answer::of(outcome, Cpus::AllowedCpus { threads, allowed, outside })
 }

@@ -2,11 +2,12 @@
 
 use figure::evidence::audit::{LEFT_OUT, RESULTS};
 use figure::evidence::http::{ANSWERED, WHAT};
-use figure::format::{percent, quantity};
 
 use crate::audited::is_audited;
+use crate::cases::Texts;
 use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::{RATE, head};
+use crate::values::{Counted, Share};
 
 /// Requests that timed out, of all that were answered. One in ten thousand is beyond the 99.9th percentile; of one in a hundred the 99th is
 /// not known.
@@ -18,8 +19,8 @@ pub const CHECK: Check = Check {
     page: page!("timeouts-excluded"),
     applies: |subject| {
         let of_latency = subject.condition(WHAT).is_some_and(|what| what != RATE);
-        let told = head(subject).is_some_and(|load| load.over_rounds(LEFT_OUT).value().is_some());
-        is_audited(subject) && of_latency && told
+        let counted = head(subject).is_some_and(|load| load.over_rounds(LEFT_OUT).value().is_some());
+        is_audited(subject) && of_latency && counted
     },
     essential: always,
     rule,
@@ -28,22 +29,12 @@ pub const CHECK: Check = Check {
 fn rule(subject: &Subject) -> Answer {
     let Some(load) = head(subject) else { return Answer::unknown("its run is not in the record") };
     let timed_out = observed!(load.sum(LEFT_OUT));
-    if timed_out == 0.0 {
-        return Answer::pass("none timed out, as far as the tool counts them");
-    }
-    let answered = observed!(load.sum(ANSWERED));
-    let results = match subject.figure.evidence.get(RESULTS).into_value() {
-        Some(results) if !results.is_empty() => format!(" ({results})"),
-        _ => String::new(),
+    let share = match timed_out {
+        0.0 => 0.0,
+        timed_out => timed_out / (timed_out + observed!(load.sum(ANSWERED))),
     };
-    let share = timed_out / (timed_out + answered);
-    MISSING.answer(
-        share,
-        format!(
-            "{} timed out, {} of all, and left out of all latencies, though slowest{results}",
-            quantity(timed_out, "request"),
-            percent(share)
-        ),
-        "allow more time (--timeout), or take a tool that counts what times out at its full age: truebench http load",
-    )
+    let cause = subject.figure.evidence.get(RESULTS).into_value();
+    let cause = cause.filter(|cause| !cause.is_empty() && share > 0.0);
+    let requests = Counted(timed_out, "request");
+    MISSING.answer(share, Texts::TimedOut { requests, share: Share(share), cause })
 }

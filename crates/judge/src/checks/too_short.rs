@@ -3,10 +3,11 @@
 use figure::Reading;
 use figure::evidence::audit::{ASKED_SECONDS, OVERRUN};
 use figure::evidence::http::SECONDS;
-use figure::format::{percent, seconds};
 
 use crate::audited::is_audited;
+use crate::cases::Texts;
 use crate::check::{Answer, Check, Levels, Subject, measured, never, observed, page};
+use crate::values::{Seconds, Share};
 
 /// By what share of what was asked for the run was shorter or longer. Generators wait for stragglers: a twentieth; at a quarter a rate
 /// over that time is none.
@@ -30,21 +31,10 @@ pub const CHECK: Check = Check {
 
 fn rule(subject: &Subject) -> Answer {
     if let Reading::Value(overrun) = subject.typical(OVERRUN) {
-        return LONGER.answer(
-            overrun,
-            format!(
-                "a test of this run lasted {} longer than its fixed time: the CPU was withheld (steal, a quota, throttling)",
-                percent(overrun)
-            ),
-            "look at steal and at cpu.max while it runs: truebench system; on a shared host repeat at another time",
-        );
+        return LONGER.answer(overrun, Texts::Withheld { share: Share(overrun) });
     }
     let asked = observed!(subject.typical(ASKED_SECONDS));
     let lasted = observed!(subject.typical(SECONDS));
     let off = (lasted - asked).abs() / asked.max(f64::MIN_POSITIVE);
-    OFF.answer(
-        off,
-        format!("a run of {} lasted {} by the tool's own count", seconds(asked), seconds(lasted)),
-        "run it again for longer, with fewer threads than CPUs: a rate is taken over that time",
-    )
+    OFF.answer(off, Texts::Lasted { asked: Seconds(asked), lasted: Seconds(lasted) })
 }

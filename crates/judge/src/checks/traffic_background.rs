@@ -1,9 +1,11 @@
 //! Did other programs move memory?
 
 use figure::evidence::{TRAFFIC_BACKGROUND, TRAFFIC_MEASURED, TRAFFIC_SECONDS};
-use figure::{Reading, format, stats};
+use figure::{Reading, Unit, stats};
 
+use crate::cases::Arrays;
 use crate::check::{Answer, Check, Levels, Subject, never, observed, of_counters, page};
+use crate::values::{Amount, Share};
 
 /// Share of the counted traffic that was there while our threads rested. A quiet server moves some 100 MB/s; at 2 %
 /// it is a quarter of what counts and estimate may differ by.
@@ -47,14 +49,6 @@ pub(crate) fn share(subject: &Subject) -> Reading<f64> {
 fn rule(subject: &Subject) -> Answer {
     let share = observed!(share(subject));
     let rate = observed!(subject.typical(TRAFFIC_BACKGROUND));
-    FOREIGN.answer(
-        share,
-        format!(
-            "memory moved {} GB/s while our threads rested, {} of what was counted in a round",
-            format::number(rate / 1e9),
-            format::percent(share)
-        ),
-        "the counters count for the whole machine: stop what else runs (other tenants, copying, a graphics card in \
-         use) and measure again",
-    )
+    let rate = Amount { value: rate / 1e9, unit: Unit::GB_PER_S };
+    FOREIGN.answer(share, Arrays::Background { rate, share: Share(share) })
 }

@@ -2,7 +2,9 @@
 
 use figure::evidence::{TRAFFIC_CHANNELS, TRAFFIC_DISTINCT, TRAFFIC_LEFT_OUT};
 
+use crate::cases::Arrays;
 use crate::check::{Answer, Check, Subject, always, observed, of_counters, page};
+use crate::values::Counted;
 
 /// What the channels counted under load before the first round.
 pub const CHECK: Check = Check {
@@ -17,18 +19,8 @@ fn rule(subject: &Subject) -> Answer {
     let evidence = &subject.figure.evidence;
     let distinct = observed!(evidence.get(TRAFFIC_DISTINCT));
     let channels = observed!(evidence.get(TRAFFIC_CHANNELS));
-    let left_out = match evidence.get(TRAFFIC_LEFT_OUT).into_value() {
-        Some(left_out) if !left_out.is_empty() => {
-            format!("; left out: {left_out}")
-        }
-        _ => String::new(),
-    };
-    if distinct {
-        Answer::pass(format!("{channels} summed, each counts by itself{left_out}"))
-    } else {
-        Answer::fail(
-            format!("the {channels} channels that were summed could not be told apart{left_out}"),
-            "report the record, with truebench host --capture, as a defect of truebench",
-        )
-    }
+    let left_out = evidence.get(TRAFFIC_LEFT_OUT).into_value().filter(|left_out| !left_out.is_empty());
+    let channels =
+        Arrays::Channels { channels: Counted(channels, "channel"), are_distinct: distinct, left_out };
+    if distinct { Answer::pass(channels) } else { Answer::fail(channels) }
 }

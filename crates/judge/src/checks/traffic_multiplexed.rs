@@ -1,9 +1,11 @@
 //! Did the memory controllers' counters run all the time?
 
 use figure::evidence::TRAFFIC_RUNNING;
-use figure::{format, stats};
+use figure::stats;
 
+use crate::cases::Arrays;
 use crate::check::{Answer, Check, Levels, Subject, never, observed, of_counters, page};
+use crate::values::Share;
 
 /// Share of the time that a counter may miss. A counter that runs less than all the time has given way to another,
 /// and its count is scaled up; the kernel changes over every 4 ms or so, so that of a round of 0.2 s a tenth rests on
@@ -22,15 +24,5 @@ pub const CHECK: Check = Check {
 fn rule(subject: &Subject) -> Answer {
     let shares = observed!(subject.figure.over_rounds(TRAFFIC_RUNNING));
     let Some(least) = stats::quantile(&shares, 0.0) else { return Answer::unknown("no round was kept") };
-    let share = format::percent(least);
-    MISSED.answer(
-        1.0 - least,
-        if MISSED.outcome(1.0 - least) == figure::Outcome::Pass {
-            "every counter ran all the time".to_owned()
-        } else {
-            format!("a counter ran {share} of the time and its count was scaled up: others held it meanwhile")
-        },
-        "stop what else counts (perf, PCM, likwid, a monitoring agent, the NMI watchdog); where the processor has \
-         fewer counters than there are channels, believe the median of many rounds only",
-    )
+    MISSED.answer(1.0 - least, Arrays::CountersRan { share: Share(least) })
 }

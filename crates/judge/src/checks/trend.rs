@@ -1,11 +1,12 @@
 //! Was the rate steady during the window?
 
 use figure::evidence::http::TREND;
-use figure::format::percent;
 use figure::stats;
 
+use crate::cases::Loads;
 use crate::check::{Answer, Check, Levels, Subject, never, observed, page};
 use crate::load::of_load;
+use crate::values::Share;
 
 /// Change of the rate over the window, by the end of its 95 % interval that is nearer to none: what half of the rounds show at least.
 /// Two per cent is what is aimed at for the figure's interval; a load that changed by a quarter is at rest at no moment.
@@ -35,14 +36,5 @@ fn rule(subject: &Subject) -> Answer {
     let Some(change) = least.and_then(|least| stats::median(&least)) else {
         return Answer::unknown("recorded with too few numbers");
     };
-    let told = match change {
-        0.0 => "in the median round the interval of the trend holds none".to_owned(),
-        rising if rising > 0.0 => format!("the rate rose by {} or more over a window", percent(rising)),
-        falling => format!("the rate fell by {} or more over a window", percent(-falling)),
-    };
-    CHANGE.answer(
-        change.abs(),
-        told,
-        "warm up longer (--warmup), or find what fills up or heats up meanwhile (the other reasons)",
-    )
+    CHANGE.answer(change.abs(), Loads::Trend { change: Share(change) })
 }

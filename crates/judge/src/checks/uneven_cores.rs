@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use figure::evidence::{SCHEDULE, THREAD_ELEMENTS, THREAD_IPC, THREAD_WAIT};
-use figure::{CpuList, Outcome, Reading, format, stats};
+use figure::{CpuList, Outcome, Reading, stats};
 
 use super::loss::LOST_TIME;
 use super::stragglers;
+use crate::cases::{CoreLayout, CoreLoad, Cpus};
 use crate::check::{Answer, Check, Subject, never, page, pinned};
+use crate::values::{Count, Counted, CpuSet, List, Number, Share};
 
 /// `schedule` of equal shares, fixed before.
 const STATIC: &str = "static";
@@ -105,26 +107,22 @@ impl Sharing {
         load(&self.cores[core]) >= most
     }
 
-    /// "1 of 48 cores runs 2 threads (CPUs 0,48), 47 run 1".
-    fn description(&self) -> String {
-        let noun =
-            if self.in_turns() && self.cores.iter().all(|core| core.offered == 1) { "CPU" } else { "core" };
+    fn layout(&self) -> CoreLayout {
+        let are_cpus = self.in_turns() && self.cores.iter().all(|core| core.offered == 1);
         let mut counts: BTreeMap<usize, Vec<&Core>> = BTreeMap::new();
         for core in &self.cores {
             counts.entry(core.used).or_default().push(core);
         }
-        let parts = counts.iter().rev().map(|(used, cores)| {
-            let run = if cores.len() == 1 { "runs" } else { "run" };
-            let who: CpuList = cores.iter().flat_map(|core| core.cpus.iter()).collect();
-            let plural = if who.len() == 1 { "CPU" } else { "CPUs" };
-            format!("{} {run} {used} ({plural} {who})", cores.len())
+        let loads = counts.iter().rev().map(|(threads, cores)| CoreLoad {
+            cores: cores.len(),
+            threads: *threads,
+            cpus: CpuSet(cores.iter().flat_map(|core| core.cpus.iter()).collect()),
         });
-        format!(
-            "{} threads on {} {noun}s: {}",
-            self.homes.len(),
-            self.cores.len(),
-            parts.collect::<Vec<_>>().join(", ")
-        )
+        CoreLayout {
+            threads: Counted(self.homes.len() as f64, "thread"),
+            cores: Counted(self.cores.len() as f64, if are_cpus { "CPU" } else { "core" }),
+            loads: List(loads.collect()),
+        }
     }
 }
 
@@ -151,64 +149,37 @@ fn rule(subject: &Subject) -> Answer {
         Reading::Value(sharing) => sharing,
         Reading::Unknown(reason) => return Answer::unknown(reason),
     };
+    let layout = sharing.layout();
     if !sharing.is_uneven() {
-        let most = sharing.most();
-        return Answer::pass(match most {
-            0 | 1 => "each thread has a core of its own".to_owned(),
-            _ => format!("evenly: {}", sharing.description()),
-        });
+        return Answer::pass(Cpus::EvenCores { layout });
     }
     if subject.condition(SCHEDULE).as_deref() == Some(STATIC) {
-        fixed(subject, &sharing)
+        fixed(subject, &sharing, layout)
     } else {
-        taken(subject, &sharing)
+        taken(subject, &sharing, layout)
     }
 }
 
 /// Equal shares on unequal parts of cores.
-fn fixed(subject: &Subject, sharing: &Sharing) -> Answer {
-    let mut detail = sharing.description();
-    let fix = format!(
-        "use one thread for each of the {} cores, or equally many on each; or blocks taken as threads come free: \
-         --schedule dynamic",
-        sharing.cores.len()
-    );
-    if let Some(elements) = subject.figure.evidence.get(THREAD_ELEMENTS).into_value() {
-        detail += &format!("; equal shares all the same, {}", range(&elements));
-    }
+fn fixed(subject: &Subject, sharing: &Sharing, layout: CoreLayout) -> Answer {
     let late: Vec<f64> = waits(subject, sharing, true).unwrap_or_default();
-    let (Some(waits), Some(late)) =
-        (waits(subject, sharing, false).and_then(|w| stats::median(&w)), stats::median(&late))
-    else {
-        return Answer::fail(format!("{detail}; how long the others waited could not be seen"), fix);
-    };
-    detail += &format!(
-        "; the others waited {} of the time for the fullest (themselves {})",
-        format::percent(waits),
-        format::percent(late)
-    );
-    if let Some((full, others)) = instructions(subject, sharing) {
-        detail += &format!("; instructions per cycle {full:.2} there, {others:.2} elsewhere");
-    }
-    // Where memory is the limit and nobody waits, the number may be right; the case stays a wrong one.
-    Answer::of(LOST_TIME.outcome(waits).max(Outcome::Warn), detail, fix)
+    let others = waits(subject, sharing, false).and_then(|waits| stats::median(&waits));
+    let waited = others.filter(|_| !late.is_empty());
+    // Where memory is the limit and no thread waits, the number may be right; the case stays a wrong one.
+    let outcome = waited.map_or(Outcome::Fail, |waited| LOST_TIME.outcome(waited).max(Outcome::Warn));
+    let (waited, elements) = (waited.map(Share), elements(subject));
+    let ipc = instructions(subject, sharing).map(|(full, others)| List(vec![Number(full), Number(others)]));
+    Answer::of(outcome, Cpus::UnevenShares { layout, waited, elements, ipc })
 }
 
-/// Blocks taken as threads come free: whoever has less of a core takes fewer.
-fn taken(subject: &Subject, sharing: &Sharing) -> Answer {
-    let mut detail = sharing.description();
-    if let Some(elements) = subject.figure.evidence.get(THREAD_ELEMENTS).into_value() {
-        detail += &format!("; each took what it could, {}", range(&elements));
-    }
+/// Blocks taken as threads come free: a thread that has less of a core takes fewer.
+fn taken(subject: &Subject, sharing: &Sharing, layout: CoreLayout) -> Answer {
     let all = waits(subject, sharing, false).into_iter().chain(waits(subject, sharing, true)).flatten();
-    match stats::median(&all.collect::<Vec<_>>()) {
-        Some(waits) => stragglers::LATE.answer(
-            waits,
-            format!("{detail}, and waited {} of the time at the end", format::percent(waits)),
-            "the blocks are too large for so few of them: use larger arrays",
-        ),
-        None => Answer::unknown(format!("{detail}; how long they waited could not be seen")),
-    }
+    let Some(waited) = stats::median(&all.collect::<Vec<_>>()) else {
+        return Answer::unknown("how long the threads waited at the end is not known");
+    };
+    let case = Cpus::UnevenBlocks { layout, elements: elements(subject), waited: Share(waited) };
+    stragglers::LATE.answer(waited, case)
 }
 
 /// Median wait share over the rounds of each thread on the fullest cores, or of each of the others.
@@ -238,12 +209,8 @@ fn per_thread(
         .collect()
 }
 
-/// "1632653 elements each", "10 to 20 elements each".
-fn range(elements: &[f64]) -> String {
-    match stats::range(elements) {
-        // Shares differ by a block at most.
-        Some((low, high)) if high - low <= 0.001 * high => format!("{high:.0} elements each"),
-        Some((low, high)) => format!("{low:.0} to {high:.0} elements"),
-        None => "unknown numbers of elements".to_owned(),
-    }
+/// The fewest and the most elements that a thread worked on.
+fn elements(subject: &Subject) -> Option<List<Count>> {
+    let (low, high) = stats::range(&subject.figure.evidence.get(THREAD_ELEMENTS).into_value()?)?;
+    Some(List(vec![Count(low), Count(high)]))
 }

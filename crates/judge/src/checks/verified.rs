@@ -1,10 +1,12 @@
 //! Did the benchmark compute correct results?
 
+use figure::Outcome;
 use figure::evidence::{COPIES, ORDER, VERIFIED, VERIFIED_ERROR};
-use figure::format;
 
+use crate::cases::Rounds;
 use crate::check::{Answer, Check, Subject, always, measured, observed, of_copies, on_arrays, page};
 use crate::relations::core_pairs;
+use crate::values::Number;
 
 /// The contents of the arrays, checked after the last round, as STREAM's `checkSTREAMresults` does.
 pub const CHECK: Check = Check {
@@ -22,39 +24,16 @@ fn of_pairs(subject: &Subject) -> bool {
 
 fn rule(subject: &Subject) -> Answer {
     let evidence = &subject.figure.evidence;
-    let right = observed!(evidence.get(VERIFIED));
-    if subject.condition(COPIES).is_some() {
-        return if right {
-            Answer::pass("every copy's results were what they must be, in every pass")
-        } else {
-            Answer::fail("a copy's results were not what they must be", FIX)
-        };
-    }
-    if of_pairs(subject) {
-        return if right {
-            Answer::pass("the line changed hands as often as it must have")
-        } else {
-            Answer::fail("the line did not change hands as often as it must have", FIX)
-        };
-    }
-    if subject.condition(ORDER).is_some() {
-        return if right {
-            Answer::pass("every walk along the chain ended where it must")
-        } else {
-            Answer::fail("a walk along the chain ended where it must not", FIX)
-        };
-    }
-    let error = match evidence.get(VERIFIED_ERROR).into_value() {
-        None if right => "sums are exact".to_owned(),
-        Some(error) => format!("largest relative error {}", format::number(error)),
-        None => "no finite error: NaN or infinity".to_owned(),
-    };
-    if right {
-        Answer::pass(format!("every array holds what it must; {error}"))
+    let correct = observed!(evidence.get(VERIFIED));
+    let (work, error) = if subject.condition(COPIES).is_some() {
+        ("results of all copies", None)
+    } else if of_pairs(subject) {
+        ("hand-overs of the line", None)
+    } else if subject.condition(ORDER).is_some() {
+        ("ends of all walks along the chain", None)
     } else {
-        Answer::fail(format!("the arrays do not hold what the kernels must have left; {error}"), FIX)
-    }
+        ("contents of the arrays", evidence.get(VERIFIED_ERROR).into_value().map(Number))
+    };
+    let outcome = if correct { Outcome::Pass } else { Outcome::Fail };
+    Answer::of(outcome, Rounds::Results { work, correct, error })
 }
-
-const FIX: &str = "measure again; if it recurs, test the memory (memtest86+, or memtester without a reboot) and report the \
-    record as a defect of truebench";

@@ -1,19 +1,19 @@
 //! Figures that are there to test others: measured again, or with doubled arrays.
 
 use figure::evidence::ARRAY_BYTES;
-use figure::format;
 
-use super::{Rule, usable};
-use crate::cases::Case;
+use super::Rule;
+use crate::cases::{Case, Memory};
 use crate::check::Subject;
 use crate::relations::partner::{self, AGAIN, DOUBLED};
+use crate::values::{Bytes, RatioTo, Share};
 
 /// Differences up to here are none (the rule of the check `doubling`).
 const SAME: f64 = 0.03;
 
-pub(super) const RULE: Rule = Rule { name: "repeated", says: |subject| says(subject).map(Case::Text) };
+pub(super) const RULE: Rule = Rule { name: "repeated", says: |subject| says(subject).map(Case::from) };
 
-fn says(subject: &Subject) -> Option<String> {
+fn says(subject: &Subject) -> Option<Memory> {
     match partner::role(subject.figure)?.as_str() {
         AGAIN => again(subject),
         DOUBLED => doubled(subject),
@@ -21,41 +21,29 @@ fn says(subject: &Subject) -> Option<String> {
     }
 }
 
-fn again(subject: &Subject) -> Option<String> {
-    let first = crate::relations::aa_pair::twin(subject).filter(|first| usable(first))?;
+fn again(subject: &Subject) -> Option<Memory> {
+    let first = crate::relations::aa_pair::twin(subject).filter(|first| first.is_usable())?;
     let ratio = partner::ratio(subject.figure, first).ok()?;
-    Some(format!(
-        "{} measured again, in the same rounds: {}; what differs from 1 is uncertainty that no interval shows.",
-        first.id,
-        partner::ratio_text(&ratio)
-    ))
+    Some(Memory::MeasuredAgain { difference: Share((ratio.value - 1.0).abs()), first: first.into() })
 }
 
-fn doubled(subject: &Subject) -> Option<String> {
+fn doubled(subject: &Subject) -> Option<Memory> {
     let figure = subject.figure;
     let size = figure.conditions.get(ARRAY_BYTES)?;
     let (kernel, stores) = (partner::kernel(figure)?, partner::stores(figure)?);
     let single = subject.record.figures.iter().find(|other| {
-        usable(other)
+        other.is_usable()
             && partner::is_headline(other)
             && partner::kernel(other).as_ref() == Some(&kernel)
             && partner::stores(other).as_ref() == Some(&stores)
             && partner::same_setting(other, figure)
             && other.conditions.get(ARRAY_BYTES).is_some_and(|bytes| bytes < size)
     })?;
-    let ratio = partner::ratio(figure, single).ok()?;
-    let seen = format!(
-        "with {} instead of {} arrays it is {} of {}",
-        format::bytes(size),
-        format::bytes(single.conditions.get(ARRAY_BYTES)?),
-        partner::ratio_text(&ratio),
-        single.id
-    );
-    Some(if ratio.value < 1.0 - SAME && ratio.high < 1.0 {
-        format!("Part of {} comes from cache: {seen}.", single.id)
-    } else if ratio.value > 1.0 + SAME && ratio.low > 1.0 {
-        format!("Cache is ruled out, as larger arrays are no slower: {seen}.")
-    } else {
-        format!("Cache plays no part: {seen}.")
+    let paired = partner::ratio(figure, single).ok()?;
+    let (from, to) = (Bytes(single.conditions.get(ARRAY_BYTES)?), Bytes(size));
+    let ratio = RatioTo::new(&paired, single);
+    Some(match paired.value < 1.0 - SAME && paired.high < 1.0 {
+        true => Memory::PartlyCached { from, to, ratio },
+        false => Memory::NotCached { from, to, ratio },
     })
 }

@@ -4,13 +4,14 @@
 //! points decides.
 
 use figure::evidence::{CANARY_BEFORE, CPUS, KERNEL, PAGES_ASKED, SCHEDULE, STORES, THREADS};
-use figure::{Figure, Outcome, Unit, format, stats};
+use figure::{Figure, Outcome, Unit, stats};
 
+use super::Rule;
 use super::in_flight::under_way;
-use super::{Rule, usable, value};
-use crate::cases::Case;
+use crate::cases::{Case, Limit, Topology};
 use crate::check::Subject;
-use crate::relations::partner::{Side, UNTOLD, side};
+use crate::relations::partner::{Side, side};
+use crate::values::{Cited, Counted, Name, Number, Share, Times};
 
 /// Differences up to here are none: the share by which the knee of a curve is defined.
 const SAME: f64 = 0.05;
@@ -21,9 +22,9 @@ const SAME_CLOCK: f64 = 0.025;
 /// The axis of these curves.
 const AXIS: &str = "threads";
 
-pub(super) const RULE: Rule = Rule { name: "scaling", says: |subject| says(subject).map(Case::Text) };
+pub(super) const RULE: Rule = Rule { name: "scaling", says: |subject| scaling(subject).map(Case::from) };
 
-fn says(subject: &Subject) -> Option<String> {
+fn scaling(subject: &Subject) -> Option<Topology> {
     let figure = subject.figure;
     if *figure.unit.symbol() == *AXIS && !figure.derived_from.is_empty() {
         return knee(subject);
@@ -31,13 +32,13 @@ fn says(subject: &Subject) -> Option<String> {
     if figure.unit != Unit::GB_PER_S || !figure.at.contains_key(AXIS) {
         return None;
     }
-    unequal(subject).or_else(|| point(subject))
+    dynamic(subject).or_else(|| point(subject))
 }
 
-/// The same threads on the same CPUs with equal shares, which some wait for.
-fn unequal(subject: &Subject) -> Option<String> {
+/// The dynamic schedule against equal shares, on the same threads and CPUs.
+fn dynamic(subject: &Subject) -> Option<Topology> {
     let figure = subject.figure;
-    let schedule = figure.conditions.get(SCHEDULE)?;
+    let schedule = figure.conditions.get(SCHEDULE).filter(|schedule| schedule == "dynamic")?;
     // It may have failed for its unequal shares, which is what is to be shown; for any other cause it shows nothing.
     let shows = |other: &Figure| {
         let failed = other.checks.iter().find(|check| check.outcome == Outcome::Fail);
@@ -46,108 +47,73 @@ fn unequal(subject: &Subject) -> Option<String> {
     let other = subject.record.figures.iter().find(|other| {
         let (a, b) = (&figure.conditions, &other.conditions);
         shows(other)
-            && b.get(SCHEDULE).is_some_and(|theirs| theirs != schedule)
+            && b.get(SCHEDULE).is_some_and(|another| another != schedule)
             && a.get(KERNEL) == b.get(KERNEL)
             && a.get(STORES) == b.get(STORES)
             && a.get(PAGES_ASKED) == b.get(PAGES_ASKED)
             && a.get(CPUS) == b.get(CPUS)
     })?;
-    let ratio = figure.value? / other.value?;
-    (schedule == "dynamic").then(|| {
-        let cost = match side(figure, other) {
-            Some(Side::Above) => "equal shares make the others wait for the threads that have less of a core",
-            Some(Side::Untold) | None => UNTOLD,
-            Some(Side::Same | Side::Below) => "equal shares cost nothing here",
-        };
-        format!(
-            "{ratio:.2}x {} ({}) on the same threads and CPUs, so that only the schedule differs: {cost}.",
-            other.id,
-            value(other)
-        )
-    })
+    let ratio = Times(figure.value? / other.value?);
+    let gains = Topology::DynamicGains { ratio, fixed: Cited::of(other)? };
+    (side(figure, other)? == Side::Above).then_some(gains)
 }
 
 /// A point against those with fewer threads.
-fn point(subject: &Subject) -> Option<String> {
+fn point(subject: &Subject) -> Option<Topology> {
     let figure = subject.figure;
     let threads = figure.conditions.get(THREADS)?;
     if threads == 1.0 {
-        let (lines, at) = under_way(subject.record, figure)?;
-        return Some(format!(
-            "One thread, limited by what its core keeps under way: {lines} lines of 64 B to read, at a latency of {at}."
-        ));
+        let (lines, latency) = under_way(subject.record, figure)?;
+        return Some(Topology::OneThread { lines, latency });
     }
     let fewer = || {
         subject.record.figures.iter().filter(|other| {
-            usable(other)
+            other.is_usable()
                 && other.series == figure.series
-                && other.conditions.get(THREADS).is_some_and(|theirs| theirs < threads)
+                && other.conditions.get(THREADS).is_some_and(|others| others < threads)
         })
     };
     let one = fewer().find(|other| other.conditions.get(THREADS) == Some(1.0))?;
-    let best = fewer().max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)))?;
-    let (own, alone, top) = (figure.value?, one.value?, best.value?);
-    let each = own / (threads * alone);
-    let of_one = format!("{:.2}x {} ({})", own / alone, one.id, value(one));
-    Some(if own > top * (1.0 + SAME) {
-        if each >= ALONE {
-            format!(
-                "{of_one}: each thread does {} of what one does alone, so that cores are the limit and not memory.",
-                format::percent(each)
-            )
-        } else {
-            format!(
-                "{of_one}: each thread does {} of what one does alone, and more threads still add: {}.",
-                format::percent(each),
-                limit(figure, best)
-            )
-        }
-    } else {
-        let with = best.conditions.get(THREADS).unwrap_or(1.0);
-        let change = if own < top * (1.0 - SAME) {
-            format!("{} below {} ({})", format::percent(1.0 - own / top), best.id, value(best))
-        } else {
-            format!("No more than {} ({}) with {with} threads", best.id, value(best))
-        };
-        format!("{change}: {}.", limit(figure, best))
+    let best = highest(fewer())?;
+    let (value, alone, most) = (figure.value?, one.value?, best.value?);
+    if value <= most * (1.0 + SAME) {
+        return Some(Topology::NoMoreGain {
+            threads: Counted(best.conditions.get(THREADS)?, "thread"),
+            ratio: Times(value / most),
+            best: Cited::of(best)?,
+            limit: limit(figure, best),
+        });
+    }
+    let each = value / (threads * alone);
+    let (times, one) = (Times(value / alone), Cited::of(one)?);
+    Some(match each >= ALONE {
+        true => Topology::CoresLimit { each: Share(each), times, one },
+        false => Topology::MoreGain { each: Share(each), times, one, limit: limit(figure, best) },
     })
+}
+
+fn highest<'a>(figures: impl Iterator<Item = &'a Figure>) -> Option<&'a Figure> {
+    figures.max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)))
 }
 
 /// Whether memory or the clock is why more threads bring less than they might.
-fn limit(figure: &Figure, fewer: &Figure) -> String {
+fn limit(figure: &Figure, fewer: &Figure) -> Limit {
     let clock = |figure: &Figure| stats::median(&figure.over_rounds(CANARY_BEFORE).into_value()?);
     match clock(figure).zip(clock(fewer)) {
-        Some((now, then)) if now < then * (1.0 - SAME_CLOCK) => format!(
-            "memory is near its limit, and the clock fell from {} to {} GHz besides",
-            format::number(then),
-            format::number(now)
-        ),
-        Some((now, _)) => format!(
-            "memory is near its limit; the clock is ruled out ({} GHz with both)",
-            format::number(now)
-        ),
-        None => "memory is near its limit, or the clock fell, which was not seen".to_owned(),
+        Some((to, from)) if to < from * (1.0 - SAME_CLOCK) => {
+            Limit::MemoryAndClock { from: Number(from), to: Number(to) }
+        }
+        Some((clock, _)) => Limit::Memory { clock: Number(clock) },
+        None => Limit::MemoryOrClock,
     }
 }
 
-/// What the knee rests on.
-fn knee(subject: &Subject) -> Option<String> {
+/// The fewest threads that reach the best bandwidth.
+fn knee(subject: &Subject) -> Option<Topology> {
     let sources: Option<Vec<&Figure>> =
         subject.figure.derived_from.iter().map(|id| subject.record.figure(id)).collect();
     let sources = sources?;
-    let best = sources.iter().max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)))?;
-    let at = sources.first()?;
-    let share = |figure: &Figure| Some(format::percent(figure.value? / best.value?));
-    let before = sources.iter().find(|other| {
-        other.conditions.get(THREADS).zip(at.conditions.get(THREADS)).is_some_and(|(a, b)| a < b)
-    });
-    let reached = if std::ptr::eq(*at, *best) {
-        format!("{} is the best ({})", at.id, value(best))
-    } else {
-        format!("{} makes {} of the best, {} ({})", at.id, share(at)?, best.id, value(best))
-    };
-    Some(match before {
-        Some(before) => format!("{reached}; {} makes {}.", before.id, share(before)?),
-        None => format!("{reached}: one thread is enough."),
-    })
+    let (at, best) = (*sources.first()?, highest(sources.iter().copied())?);
+    let share = Share(at.value? / best.value?);
+    Some(Topology::FewestThreads { at: Name::from(at), share, best: Cited::of(best)? })
 }

@@ -15,7 +15,7 @@ use crate::values::{Amount, Count, Name, Times};
 
 /// A gain of at least this share of what the traffic predicts is explained by it; a mix of reads and writes is
 /// worth a tenth (study 1: copy 1.34 of 1.50) to a fifth (a Sapphire Rapids guest: 1.22 of 1.50).
-pub(super) const EXPLAINED: f64 = 0.75;
+const EXPLAINED: f64 = 0.75;
 /// A gain above the prediction by more than this share has another cause besides.
 pub(super) const EXCEEDED: f64 = 1.05;
 

@@ -1,45 +1,72 @@
 //! Whether the topology is what is advertised, by what a line takes from CPU to CPU.
 
-use figure::{Explanation, Figure, Record, Severity};
+use figure::{CpuList, Explanation, Figure, Record, Severity};
 
-use super::finding;
-use crate::explain::cores;
-use crate::relations::core_pairs::{Pair, Pairs};
+use super::ids;
+use crate::cases::{Blocks, Case, Class, Gap, Topology};
+use crate::explain::cores::{nanoseconds, summary};
+use crate::relations::core_pairs::{Alike, Pair, Pairs, Split, median};
+use crate::values::{List, Name, Times};
 
-/// Contradictions that are told.
+/// Contradictions that are named.
 const MOST: usize = 2;
+/// Below this, in ns, published tables have hardware threads of one core, and cores of one small complex.
+const SMT_LIKE: f64 = 25.0;
 
-/// What contradicts it, or that nothing does; `None` where there is nothing to compare.
-pub(super) fn topology(record: &Record) -> Option<Explanation> {
+/// The contradictions, or that there is none; nothing where there is nothing to compare.
+pub(super) fn topology(record: &Record) -> Vec<Explanation> {
     let pairs = Pairs::of(record);
     let (splits, alike) = (pairs.splits(), pairs.alike());
-    let mut told: Vec<(String, Vec<_>)> = Vec::new();
-    told.extend(splits.iter().map(|split| (cores::split(split), cite(&[split.near, split.far]))));
-    told.extend(alike.iter().map(|alike| (cores::alike(alike), cite(&[alike.nearer, alike.farther]))));
-    told.truncate(MOST);
     let is_shown = record.machine.topology.unknown.is_none();
-    if !told.is_empty() {
-        let (texts, figures): (Vec<String>, Vec<Vec<_>>) = told.into_iter().unzip();
-        let (severity, head) = match is_shown {
-            true => (Severity::Warning, "The topology is not what is advertised"),
-            false => (Severity::Note, "The topology, as it is measured"),
-        };
-        return Some(finding(severity, format!("{head}: {}.", texts.join("; ")), &figures.concat()));
+    let severity = if is_shown { Severity::Warning } else { Severity::Note };
+    let found: Vec<Explanation> = splits
+        .iter()
+        .filter_map(|split| Some((apart(split)?, [split.near, split.far])))
+        .chain(alike.iter().map(|alike| (equally_near(alike), [alike.nearer, alike.farther])))
+        .take(MOST)
+        .map(|(case, pairs)| Case::from(case).explanation("topology", severity, ids(&typical(&pairs))))
+        .collect();
+    if !found.is_empty() || !pairs.is_telling() {
+        return found;
     }
-    if !pairs.is_telling() {
-        return None;
-    }
-    let classes: Vec<String> = pairs.classes.iter().map(|(_, pairs)| cores::counted(pairs)).collect();
+    let classes = List(pairs.classes.iter().map(|(_, pairs)| summary(pairs)).collect());
     let each: Vec<&[Pair]> = pairs.classes.iter().map(|(_, pairs)| pairs.as_slice()).collect();
-    let head = if is_shown {
-        "Nothing contradicts the topology that is advertised"
-    } else {
-        "No groups of CPUs are far apart"
-    };
-    Some(finding(Severity::Note, format!("{head}: {}.", classes.join(", ")), &cite(&each)))
+    let case = if is_shown { Topology::TopologyFits { classes } } else { Topology::NoGroups { classes } };
+    vec![Case::from(case).explanation("topology", Severity::Note, ids(&typical(&each)))]
 }
 
 /// A typical pair of each.
-fn cite<'a>(pairs: &[&[Pair<'a>]]) -> Vec<&'a Figure> {
+fn typical<'a>(pairs: &[&[Pair<'a>]]) -> Vec<&'a Figure> {
     pairs.iter().filter_map(|pairs| pairs.get(pairs.len() / 2)).map(|pair| pair.figure).collect()
+}
+
+/// A class with pairs in two groups.
+fn apart(split: &Split) -> Option<Topology> {
+    let (near, far) = (median(split.near), median(split.far));
+    let [near_pair, far_pair] = typical(&[split.near, split.far])[..] else { return None };
+    let gap = Gap {
+        near: nanoseconds(near),
+        far: nanoseconds(far),
+        times: Times(far / near),
+        near_pair: Name::from(near_pair),
+        far_pair: Name::from(far_pair),
+    };
+    let cpus: CpuList = split.blocks.iter().flat_map(CpuList::iter).collect();
+    let is_twos = split.blocks.iter().all(|block| block.len() <= 2);
+    if split.class != "smt" && is_twos && near < SMT_LIKE {
+        let blocks = split.blocks.iter().filter(|block| block.len() > 1).cloned().collect();
+        return Some(Topology::HiddenThreads { cpus, blocks: Blocks(blocks), gap });
+    }
+    let blocks = Blocks(if split.is_whole { split.blocks.clone() } else { Vec::new() });
+    Some(match split.class {
+        "llc" | "socket" | "smt" => {
+            Topology::SplitClass { cpus, class: Class(split.class.to_owned()), blocks, gap }
+        }
+        _ => Topology::HiddenGroups { cpus, blocks, gap },
+    })
+}
+
+/// Two classes that must differ and do not.
+fn equally_near(alike: &Alike) -> Topology {
+    Topology::EquallyNear { nearer: summary(alike.nearer), farther: summary(alike.farther) }
 }

@@ -1,101 +1,125 @@
 //! What a program's page faults cost, why it takes them, and what may be done.
 
 use figure::evidence::*;
-use figure::faults::Mechanism;
-use figure::{Explanation, Figure, Record, Severity, format};
+use figure::{Explanation, Figure, Record, Severity};
+use suites::settings::{Quantity, trial};
 
-use super::{calls, finding};
+use super::{blocks, calls, ids, settings};
+use crate::cases::{Case, Faults, faults};
+use crate::explain::mechanism;
+use crate::values::{Counted, Seconds, Share};
 
 /// Below this share of the CPU time nothing is to be gained.
 const NOTHING: f64 = 0.02;
-/// Seconds of CPU time from which on the clock's ticks tell the kernel's share of it: some dozens of ticks.
-const TOLD_APART: f64 = 0.2;
-/// Mechanisms with a smaller share are not told.
+/// Seconds of CPU time from which on clock ticks resolve the kernel's share of it: some dozens of ticks.
+const RESOLVED: f64 = 0.2;
+/// Mechanisms with a smaller share are left to the table.
 const LEAST: f64 = 0.1;
 
-/// All that is to be said of a program that was watched, the answer first.
+pub(super) fn explanation(rule: &str, case: Faults, severity: Severity, about: &[&Figure]) -> Explanation {
+    Case::from(case).explanation(rule, severity, ids(about))
+}
+
+pub(super) fn fact(figure: &Figure, key: Key<f64>) -> Option<f64> {
+    figure.evidence.get(key).into_value()
+}
+
+/// A condition that is not empty.
+pub(super) fn text(figure: &Figure, key: Key<String>) -> Option<String> {
+    figure.conditions.get(key).filter(|text| !text.is_empty())
+}
+
+pub(super) fn measured<'a>(record: &'a Record, id: &str) -> Option<&'a Figure> {
+    record.figure(id).filter(|figure| figure.value.is_some())
+}
+
+/// The share of CPU time that faults cost a program that was watched.
+pub(super) fn gain(record: &Record) -> Option<&Figure> {
+    measured(record, "faults.gain")
+}
+
+/// The command that applies a setting to one run.
+pub(super) fn command(figure: &Figure) -> Option<String> {
+    text(figure, SETTING_ENVIRONMENT).map(|environment| format!("{environment} COMMAND"))
+}
+
+/// All findings about a program that was watched, the answer first.
 pub(super) fn watched(record: &Record) -> Vec<Explanation> {
-    let of = |id: &str| record.figure(id).filter(|figure| figure.value.is_some());
-    let Some(gain) = of("faults.gain") else { return Vec::new() };
-    let mut all: Vec<Explanation> = answer(gain, of("faults.prices.minor.write")).into_iter().collect();
+    let Some(counted) = gain(record).or_else(|| measured(record, "faults.minor")) else { return Vec::new() };
     let is_mechanism = |figure: &&Figure| {
-        figure.conditions.get(WATCHED).is_some() && figure.series.is_none() && mechanism(figure).is_some()
+        figure.conditions.get(WATCHED).is_some()
+            && mechanism::cause(figure).is_some()
+            && figure.value.is_some_and(|share| share >= LEAST)
     };
-    let mechanisms = record.figures.iter().filter(is_mechanism);
-    let mechanisms: Vec<&Figure> =
-        mechanisms.filter(|figure| figure.value.is_some_and(|share| share >= LEAST)).collect();
-    for figure in &mechanisms {
-        all.push(cause(figure));
-        all.extend(calls::told(record, figure));
+    let mechanisms: Vec<&Figure> = record.figures.iter().filter(is_mechanism).collect();
+    let main = mechanisms.first().copied();
+    let answer = match gain(record) {
+        Some(gain) => answer(record, gain, main),
+        None => unpriced(counted, main),
+    };
+    let mut all = Vec::from_iter(answer);
+    for figure in mechanisms {
+        let case = mechanism::mechanism(figure);
+        all.extend(case.map(|case| explanation("mechanism", case, Severity::Note, &[figure])));
+        all.extend(calls::calls(record, figure));
     }
-    all.extend(super::blocks::blocks(record));
-    // What was tried is told by what came of it.
-    let is_tried = figure::levers::trial(record).is_some();
-    if !is_tried && gain.value.is_some_and(|value| value >= NOTHING) {
-        all.extend(mechanisms.first().and_then(|figure| lever(figure)));
-    }
+    all.extend(blocks::blocks(record));
+    let is_open = trial(record).is_none() && gain(record).is_none_or(|gain| gain.value >= Some(NOTHING));
+    all.extend(main.filter(|_| is_open).and_then(to_try));
     all
 }
 
 /// What may be done about a mechanism, and how to find out whether it helps.
-fn lever(figure: &Figure) -> Option<Explanation> {
-    let of = |key| figure.conditions.get(key).filter(|text: &String| !text.is_empty());
-    let (about, price) = (of(LEVER_ABOUT)?, of(LEVER_PRICE)?);
-    let how = match of(LEVER_ENVIRONMENT) {
-        Some(set) => format!("{set} for one run; whether it helps: truebench faults --prove -- COMMAND"),
-        None => format!("in the program: {}", of(LEVER_CODE)?),
+fn to_try(figure: &Figure) -> Option<Explanation> {
+    let (about, price) = (text(figure, SETTING_ABOUT)?, text(figure, SETTING_PRICE)?);
+    let action = match command(figure) {
+        Some(_) => "truebench faults --prove -- COMMAND".to_owned(),
+        None => text(figure, SETTING_CODE)?,
     };
-    Some(finding(Severity::Note, format!("What may help: {about}; {how}. It costs: {price}."), &[figure]))
+    Some(explanation("setting", Faults::NotProved { about, price, action }, Severity::Note, &[figure]))
 }
 
-fn mechanism(figure: &Figure) -> Option<Mechanism> {
-    Mechanism::of(&figure.conditions.get(MECHANISM)?)
+/// How many faults there are, where their cost is not known.
+fn unpriced(minor: &Figure, main: Option<&Figure>) -> Option<Explanation> {
+    let faults = Counted(fact(minor, FAULT_TOTAL)?, "minor fault");
+    let case = Faults::CostUnknown { faults, cause: main.and_then(mechanism::cause) };
+    Some(explanation("page-faults", case, Severity::Note, &[minor]))
 }
 
-/// What the faults cost, and the most that could be gained, first of all: a rate alone says nothing.
+/// What the faults cost, where most of them come from, what stops them: a rate alone answers nothing.
 ///
 /// The price is that of a loop. After a pause, with the kernel's code and data no longer in the caches, a fault takes several
 /// times as long; and calls that give memory back come on top. So the bound is all that was spent in the kernel.
-fn answer(gain: &Figure, price: Option<&Figure>) -> Option<Explanation> {
-    let value = gain.value?;
-    let fact = |key| gain.evidence.get(key).into_value();
-    let (faults, cpu) = (fact(FAULT_TOTAL)?, fact(PROGRAM_CPU)?);
-    let price = price?.value?;
-    let sum = format!(
-        "{} minor faults at {} each, the price of one in a loop here, of {}",
-        format::number(faults),
-        format::seconds(price * 1e-9),
-        format::seconds(cpu)
-    );
-    let (text, severity) = if value < NOTHING {
-        (
-            format!(
-                "Next to nothing to gain: page faults cost about {} of the program's CPU time ({sum}).",
-                format::percent(value)
-            ),
-            Severity::Note,
-        )
-    } else {
-        let mut text =
-            format!("Page faults cost about {} of the program's CPU time: {sum}.", format::percent(value));
-        let bound = fact(PROGRAM_SYSTEM).map(|system| system / cpu);
-        if let Some(bound) = bound.filter(|bound| cpu >= TOLD_APART && *bound > value) {
-            text += &format!(
-                " At most {} could be gained, all that it spends in the kernel: after a pause a fault costs more, and calls \
-                 that give memory back come on top.",
-                format::percent(bound)
-            );
-        }
-        (text, Severity::Warning)
+fn answer(record: &Record, gain: &Figure, main: Option<&Figure>) -> Option<Explanation> {
+    let (value, cpu) = (gain.value?, fact(gain, PROGRAM_CPU)?);
+    let is_little = value < NOTHING;
+    let bound = fact(gain, PROGRAM_SYSTEM).map(|system| system / cpu);
+    let cost = faults::Cost {
+        share: Share(value),
+        faults: Counted(fact(gain, FAULT_TOTAL)?, "minor fault"),
+        price: Seconds(measured(record, "faults.prices.minor.write")?.value? * 1e-9),
+        cpu: Seconds(cpu),
+        bound: bound.filter(|bound| !is_little && cpu >= RESOLVED && *bound > value).map(Share),
     };
-    Some(finding(severity, text, &[gain]))
-}
-
-/// A mechanism with its evidence.
-fn cause(figure: &Figure) -> Explanation {
-    let share = format::percent(figure.value.unwrap_or(0.0));
-    let evidence =
-        crate::explain::fault::evidence(figure).map_or_else(String::new, |text| format!(" {text}"));
-    let text = format!("{share} of the faults: {}.{evidence}", format::plain(&figure.name));
-    finding(Severity::Note, text, &[figure])
+    let cause = main.and_then(mechanism::cause);
+    let tried = settings::undisturbed(record);
+    let best = tried.as_ref().and_then(settings::chosen);
+    let is_in_vain = tried.as_ref().is_some_and(|tried| tried.arms.iter().any(|arm| arm.effect.is_some()));
+    let case = match best {
+        Some((arm, _)) => {
+            // A setting may save wall time alone; and under load the size of a saving is not known.
+            let cpu = arm.ratio(Quantity::Cpu).filter(|cpu| cpu.high < 1.0 && arm.direction.is_none());
+            let saved = cpu.map(|cpu| Share(1.0 - cpu.value));
+            let command = command(arm.figure);
+            Faults::CostSaved { cost, cause, setting: arm.name.clone(), saved, command }
+        }
+        None if is_little => Faults::CostLittle { cost },
+        None if is_in_vain => Faults::CostStays { cost, cause },
+        None => {
+            let untried = main.filter(|_| trial(record).is_none());
+            Faults::Cost { cost, cause, command: untried.and_then(command) }
+        }
+    };
+    let severity = if is_little { Severity::Note } else { Severity::Warning };
+    Some(explanation("page-faults", case, severity, &[gain]))
 }

@@ -3,47 +3,34 @@
 use figure::evidence::{KERNEL, NODE_OF_CPUS, NODE_OF_MEMORY};
 use figure::{Explanation, Figure, Record, Severity};
 
-use super::{finding, sound};
-
-/// A cell and how many times worse it is than the local one of its row.
-struct Remote<'a> {
-    cell: &'a Figure,
-    local: &'a Figure,
-    times: f64,
-}
+use crate::cases::{Case, RemoteCell, Topology};
+use crate::values::{Name, Times};
 
 /// The farthest memory by latency and the narrowest by bandwidth, each against the local memory of the same CPUs.
 pub(super) fn remote(record: &Record) -> Option<Explanation> {
-    let (latency, bandwidth) = (worst(record, true), worst(record, false));
-    let cost = |what: &str, remote: &Remote, times: f64| {
-        format!("{what} {times:.2}x of local ({} against {})", remote.cell.id, remote.local.id)
-    };
-    let mut parts = Vec::new();
-    parts.extend(latency.as_ref().map(|remote| cost("latency up to", remote, remote.times)));
-    parts.extend(bandwidth.as_ref().map(|remote| cost("bandwidth down to", remote, 1.0 / remote.times)));
-    let figures: Vec<&Figure> =
-        [latency, bandwidth].into_iter().flatten().flat_map(|remote| [remote.cell, remote.local]).collect();
-    (!parts.is_empty()).then(|| {
-        let text = format!("Memory of another node: {}.", parts.join(", "));
-        finding(Severity::Note, text, &figures)
-    })
+    let (latency, bandwidth) = (worst(record, true)?, worst(record, false)?);
+    let case = Topology::RemoteMemory { latency, bandwidth };
+    Some(Case::from(case).explanation("numa-remote", Severity::Note, Vec::new()))
 }
 
-fn worst(record: &Record, latency: bool) -> Option<Remote<'_>> {
-    let of = |figure: &Figure| (figure.conditions.get(NODE_OF_CPUS), figure.conditions.get(NODE_OF_MEMORY));
+fn worst(record: &Record, latency: bool) -> Option<RemoteCell> {
+    let nodes =
+        |figure: &Figure| (figure.conditions.get(NODE_OF_CPUS), figure.conditions.get(NODE_OF_MEMORY));
     let cells = || {
         record.figures.iter().filter(move |figure| {
             let is_latency = figure.conditions.get(KERNEL).as_deref() == Some("latency");
-            sound(figure) && of(figure).1.is_some() && is_latency == latency
+            figure.is_usable() && nodes(figure).1.is_some() && is_latency == latency
         })
     };
-    cells()
-        .filter(|cell| of(cell).0 != of(cell).1)
-        .filter_map(|cell| {
-            let local = cells().find(|local| of(local) == (of(cell).0, of(cell).0))?;
-            let ratio = cell.value? / local.value?;
-            let times = if latency { ratio } else { 1.0 / ratio };
-            times.is_finite().then_some(Remote { cell, local, times })
-        })
-        .max_by(|a, b| a.times.total_cmp(&b.times))
+    let ratio = |cell: &Figure| {
+        let (cpus, memory) = nodes(cell);
+        let local = cells().find(|local| nodes(local) == (cpus, cpus)).filter(|_| cpus != memory)?;
+        let ratio = Times(cell.value? / local.value?);
+        ratio.0.is_finite().then(|| RemoteCell { ratio, cell: Name::from(cell), local: Name::from(local) })
+    };
+    let worse = |a: &RemoteCell, b: &RemoteCell| a.ratio.0.total_cmp(&b.ratio.0);
+    match latency {
+        true => cells().filter_map(ratio).max_by(worse),
+        false => cells().filter_map(ratio).min_by(worse),
+    }
 }

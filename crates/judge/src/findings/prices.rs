@@ -1,14 +1,15 @@
 //! What faults at a rate amount to here: the study's numbers at this machine's price.
 
-use figure::format::{number, percent, seconds};
 use figure::{Explanation, Record, Severity};
 
-use super::finding;
-use crate::explain::prices::{in_seconds, of};
+use super::faults::explanation;
+use crate::cases::Faults;
+use crate::explain::prices::{find, in_seconds, ratio};
+use crate::values::{Count, Number, Seconds, Share};
 
-/// The rate at which a program is usually called sick.
+/// The rate at which a program is usually called sick; the wording names it, too.
 const RATE: f64 = 10_000.0;
-/// The share of a CPU that the study's server spent in the kernel.
+/// The share of a CPU that the study's server spent in the kernel; the wording names it, too.
 const SHARE: f64 = 0.20;
 
 /// The price of minor faults, and of those that need the disk.
@@ -17,56 +18,29 @@ pub(super) fn prices(record: &Record) -> Vec<Explanation> {
 }
 
 fn minor(record: &Record) -> Option<Explanation> {
-    let figure = of(record, "minor.write")?;
+    let figure = find(record, "minor.write")?;
     let price = in_seconds(figure)?;
-    let text = format!(
-        "A minor fault takes {} of CPU time here ({}): 10000 a second are {} of one CPU, and {} of a CPU would need {} a second.",
-        seconds(price),
-        figure.id,
-        percent(RATE * price),
-        percent(SHARE),
-        rounded(SHARE / price)
-    );
-    Some(finding(Severity::Note, text, &[figure]))
+    let (share, rate) = (Share(RATE * price), rounded(SHARE / price));
+    let case = Faults::MinorFaultPrice { price: Seconds(price), share, rate };
+    Some(explanation("prices", case, Severity::Note, &[figure]))
 }
 
 fn major(record: &Record) -> Option<Explanation> {
-    let (major, minor) = (of(record, "major")?, of(record, "minor.write")?);
-    let (one, other) = (in_seconds(major)?, in_seconds(minor)?);
-    let mut figures = vec![major, minor];
-    let mut text = format!(
-        "A page from this disk takes {} ({}), {} minor faults: at random {} a second are all of a thread's time",
-        seconds(one),
-        major.id,
-        number(one / other),
-        rounded(1.0 / one)
-    );
-    if let Some((cold, warm)) = of(record, "scan.cold").zip(of(record, "scan.warm")) {
-        let times = in_seconds(cold)? / in_seconds(warm)?;
-        text += &format!(
-            "; a mapped file read page by page takes {}x as long as from the page cache",
-            number(times)
-        );
-        figures.extend([cold, warm]);
-    }
-    Some(finding(Severity::Note, text + ".", &figures))
+    let (major, minor) = (find(record, "major")?, find(record, "minor.write")?);
+    let price = in_seconds(major)?;
+    let scans = find(record, "scan.cold").zip(find(record, "scan.warm"));
+    let case = Faults::DiskPagePrice {
+        price: Seconds(price),
+        minor: Number(ratio(major, minor)?.0),
+        rate: rounded(1.0 / price),
+        scan: scans.and_then(|(cold, warm)| ratio(cold, warm)),
+    };
+    let scans = scans.map_or_else(Vec::new, |(cold, warm)| vec![cold, warm]);
+    Some(explanation("prices", case, Severity::Note, &[vec![major, minor], scans].concat()))
 }
 
-/// Two digits: more is not known of what it stands for.
-fn rounded(count: f64) -> String {
+/// Two digits: the price is known no better.
+fn rounded(count: f64) -> Count {
     let step = 10f64.powf(count.log10().floor() - 1.0);
-    format!("{:.0}", (count / step).round() * step)
-}
-
-#[cfg(test)]
-mod unit {
-    use super::rounded;
-
-    #[test]
-    fn two_digits_are_told() {
-        assert_eq!(
-            (rounded(152_671.8), rounded(9_870.0), rounded(123.0)),
-            ("150000".into(), "9900".into(), "120".into())
-        );
-    }
+    Count((count / step).round() * step)
 }

@@ -3,10 +3,12 @@
 //! The spread within a figure understates its uncertainty. In nanobench's own tests two identical workloads differed
 //! by 38 %, each with a claimed error of 0.5 %. An A/A pair measures what the interval leaves out.
 
-use figure::{Figure, format};
+use figure::Figure;
 
 use super::partner::{self, AGAIN};
+use crate::cases::Arrays;
 use crate::check::{Answer, Check, Subject, never, page};
+use crate::values::RatioTo;
 
 /// Two measurements of the same thing this close are the same for every use of a bandwidth.
 const SAME: f64 = 0.02;
@@ -37,17 +39,6 @@ fn rule(subject: &Subject) -> Answer {
         Ok(ratio) => ratio,
         Err(reason) => return Answer::unknown(reason),
     };
-    let seen = format!("{} against {}", partner::ratio_text(&ratio), other.id);
-    if ratio.same(SAME) {
-        Answer::pass(format!("measured twice, called the same: {seen}"))
-    } else {
-        Answer::warn(
-            format!(
-                "two measurements of the same thing differ by {}: the interval understates the uncertainty ({seen})",
-                format::percent((ratio.value - 1.0).abs())
-            ),
-            "take differences of this size between figures of this run for noise; measure longer with more \
-             rounds (--rounds, --max-time) on a quieter machine",
-        )
-    }
+    let case = Arrays::MeasuredTwice { ratio: RatioTo::new(&ratio, other) };
+    if ratio.same(SAME) { Answer::pass(case) } else { Answer::warn(case) }
 }

@@ -2,9 +2,11 @@
 
 use figure::evidence::PAIR;
 
-use super::core_pairs::{self, Alike, Pairs};
+use super::core_pairs::{self, Alike, Pairs, median};
+use crate::cases::Arrays;
 use crate::check::{Answer, Check, Subject, never, page};
-use crate::explain::cores;
+use crate::explain::cores::{nanoseconds, summary};
+use crate::values::Count;
 
 /// On the figure of a class, which bears the advertised name. The latencies of its pairs are right whatever is advertised.
 pub const CHECK: Check =
@@ -16,9 +18,6 @@ fn applies(subject: &Subject) -> bool {
     subject.condition(PAIR).is_some() && source.is_some_and(core_pairs::is_pair)
 }
 
-const FIX: &str = "in a guest: have the host's topology passed on, and its CPUs pinned (libvirt: host-passthrough, topology, \
-    cache mode passthrough; QEMU: -smp with its sockets, cores and threads); else choose CPUs by what is measured";
-
 fn rule(subject: &Subject) -> Answer {
     let class = subject.condition(PAIR).unwrap_or_default();
     let pairs = Pairs::of(subject.record);
@@ -27,15 +26,20 @@ fn rule(subject: &Subject) -> Answer {
         return Answer::unknown("the machine shows no topology that could be wrong");
     }
     if let Some(split) = pairs.split(&class) {
-        return Answer::warn(cores::groups(&split), FIX);
+        let [near, far] = [split.near, split.far].map(|pairs| Count(pairs.len() as f64));
+        return Answer::warn(Arrays::ClassSplit {
+            near,
+            far,
+            medians: [split.near, split.far].map(|pairs| nanoseconds(median(pairs))),
+        });
     }
     let is_own = |alike: &Alike| [alike.nearer, alike.farther].iter().any(|side| side[0].class == class);
     if let Some(alike) = pairs.alike().iter().find(|alike| is_own(alike)) {
         let other = if alike.nearer[0].class == class { alike.farther } else { alike.nearer };
-        return Answer::warn(format!("{} are as near", cores::counted(other)), FIX);
+        return Answer::warn(Arrays::ClassesAlike(summary(other)));
     }
     if own.is_empty() || !pairs.is_telling() {
         return Answer::unknown("too few pairs that are not invalid, of CPUs at the same clock, to compare");
     }
-    Answer::pass(format!("{} are one thing, and nothing advertised apart is as near", cores::counted(own)))
+    Answer::pass(Arrays::ClassWhole(summary(own)))
 }

@@ -5,8 +5,10 @@ use figure::evidence::http::{CLIENT_CPUS, CONNECTIONS, GOAL, KEEPS_ALIVE, SUBJEC
 use figure::{Figure, format};
 
 use super::partner;
+use crate::cases::Loads;
 use crate::check::{Answer, Check, Levels, Subject, never, page};
 use crate::load::{DOUBLED, RATE, SATURATION, list, of_server};
+use crate::values::RatioTo;
 
 /// What the rate gains by twice the client's threads. Two runs of one load differ by as much as the lower level; a tenth is what a
 /// saturated client loses.
@@ -51,22 +53,13 @@ fn rule(subject: &Subject) -> Answer {
         Err(reason) => return Answer::unknown(reason),
     };
     let gain = if ratio.low > 1.0 { (ratio.value - 1.0).max(0.0) } else { 0.0 };
-    let told = format!("with twice the client's threads the rate is {}", partner::ratio_text(&ratio));
     let cpus = list(&twice.conditions.get(CLIENT_CPUS).unwrap_or_default()).len() as f64;
     let crowded = cpus > 0.0 && twice.conditions.get(THREADS).is_some_and(|threads| threads > cpus);
     if gain < GAIN.warn && crowded {
         return Answer::unknown(format!(
-            "{told}, but they share {}, and could not do more",
+            "twice the client's threads share {}",
             format::quantity(cpus, "CPU")
         ));
     }
-    GAIN.answer(
-        gain,
-        if gain < GAIN.warn {
-            told
-        } else {
-            format!("{told}: it is {} higher, so that the client bounds it", format::percent(gain))
-        },
-        "use as many threads as have CPUs of their own: -t N, --client-cpus LIST",
-    )
+    GAIN.answer(gain, Loads::ClientDoubled { ratio: RatioTo::new(&ratio, once) })
 }

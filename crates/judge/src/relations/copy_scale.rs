@@ -1,10 +1,11 @@
 //! Do copy and scale, which move the same bytes, agree?
 
 use figure::Figure;
-use figure::format;
 
 use super::partner::{self, NON_TEMPORAL, REGULAR};
+use crate::cases::Arrays;
 use crate::check::{Answer, Check, Subject, never, page};
+use crate::values::RatioTo;
 
 /// The multiplication of scale hides behind memory entirely: study 1 has the two within 1.3 % with regular and
 /// 0.2 % with non-temporal stores. Four times that is not noise.
@@ -42,20 +43,8 @@ fn rule(subject: &Subject) -> Answer {
         Ok(ratio) => ratio,
         Err(reason) => return Answer::unknown(reason),
     };
-    let seen = partner::ratio_text(&ratio);
-    if ratio.same(SAME) {
-        return Answer::pass(format!("{} is {seen} of {}", copy.id, scale.id));
-    }
     let slower = if ratio.value < 1.0 { copy } else { scale };
-    Answer::warn(
-        format!(
-            "{} and {} move the same bytes and differ by {} ({seen} copy against scale): {} is disturbed, or \
-             limited by something other than memory",
-            copy.id,
-            scale.id,
-            format::percent((ratio.value - 1.0).abs()),
-            slower.id,
-        ),
-        "look at the other reasons of both figures; repeat with --kernel copy,scale and more --rounds",
-    )
+    let case =
+        Arrays::CopyAndScale { copy: copy.into(), ratio: RatioTo::new(&ratio, scale), slower: slower.into() };
+    if ratio.same(SAME) { Answer::pass(case) } else { Answer::warn(case) }
 }

@@ -46,6 +46,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("package", "cores of one package that share no cache"),
     ("node", "cores of one package on different nodes"),
     ("socket", "cores of different packages"),
+    ("unknown", "CPUs of unknown topology"),
 ];
 
 /// What pairs of a class are, for people.

@@ -1,11 +1,13 @@
 //! The curve of latency against bandwidth under load: its points, its knee, and whether its end is saturated.
 
 use figure::evidence::{DELAY, KERNEL, MIX, THREADS};
-use figure::{Figure, Record, Unit, Verdict, format};
+use figure::{Figure, Record, Unit};
 
 use super::partner::same_threads;
 use super::traffic::{LINE_BYTES, walked};
+use crate::cases::Injection;
 use crate::check::Subject;
+use crate::values::{Amount, Cited, Count, Counted, Share, Times};
 
 /// `kernel` of a latency under load, and of the same chase without load.
 pub const CHASE: &str = "loaded-latency";
@@ -73,11 +75,11 @@ pub enum Knee<'a> {
 /// Whether the most load saturates memory.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Saturation {
-    /// It does; the text says by what it shows.
-    Reached(String),
-    /// It does not; the text says by how much it falls short.
-    Short(String),
-    /// Nobody can tell; the text says why.
+    /// It does, by the share of the peak, or of what all CPUs move at a latency so many times the idle one.
+    Reached(Injection, Option<Times>),
+    /// It does not, by the share of what all CPUs move.
+    Short(Injection),
+    /// Unknown, and why.
     Unknown(String),
 }
 
@@ -92,7 +94,7 @@ pub fn is_loaded(figure: &Figure) -> bool {
 pub fn idle<'a>(record: &'a Record, of: &Figure) -> Option<&'a Figure> {
     record.figures.iter().find(|other| {
         other.suite == of.suite
-            && sound(other)
+            && other.is_usable()
             && other.unit == Unit::NANOSECONDS
             && other.conditions.get(KERNEL).as_deref() == Some(CHASE)
             && other.conditions.get(DELAY).is_none()
@@ -104,17 +106,7 @@ pub fn companion<'a>(record: &'a Record, latency: &Figure) -> Option<&'a Figure>
     let fits = |other: &&Figure| {
         other.unit == Unit::GB_PER_S && other.derived_from.as_slice() == std::slice::from_ref(&latency.id)
     };
-    record.figures.iter().find(fits).filter(|other| sound(other))
-}
-
-/// The latency whose rounds gave a bandwidth.
-pub fn latency_of<'a>(record: &'a Record, bandwidth: &Figure) -> Option<&'a Figure> {
-    let [source] = bandwidth.derived_from.as_slice() else { return None };
-    record.figure(source).filter(|source| is_loaded(source) && sound(source))
-}
-
-fn sound(figure: &Figure) -> bool {
-    figure.value.is_some() && figure.verdict != Some(Verdict::Invalid)
+    record.figures.iter().find(fits).filter(|other| other.is_usable())
 }
 
 impl<'a> Curve<'a> {
@@ -124,7 +116,10 @@ impl<'a> Curve<'a> {
             return None;
         }
         let on_it = |other: &&Figure| {
-            is_loaded(other) && sound(other) && other.series == latency.series && same_threads(other, latency)
+            is_loaded(other)
+                && other.is_usable()
+                && other.series == latency.series
+                && same_threads(other, latency)
         };
         let mut points: Vec<Point> = record
             .figures
@@ -157,45 +152,36 @@ impl<'a> Curve<'a> {
         let Some(end) = self.end() else { return Saturation::Unknown("nothing was measured".to_owned()) };
         let (latency, bandwidth) = end.values();
         let injectors = end.latency.conditions.get(THREADS).unwrap_or(1.0) - 1.0;
-        let who = if injectors == 1.0 {
-            "1 injector moves".to_owned()
-        } else {
-            format!("{injectors} injectors move")
+        let injection = |share, all| Injection {
+            injectors: Counted(injectors, "injector"),
+            delay: Count(end.delay),
+            moved: Amount { value: bandwidth, unit: Unit::GB_PER_S },
+            share: Share(share),
+            all,
         };
-        let moves = format!("{who} {} GB/s at delay {}", format::number(bandwidth), end.delay);
         if let Some(peak) = record.machine.memory.peak.value() {
             let share = bandwidth * 1e9 / peak.bytes_per_s;
             if share >= OF_PEAK {
-                let of = format!("{} of the theoretical peak ({})", format::percent(share), peak.basis);
-                return Saturation::Reached(format!("{moves}, {of}"));
+                return Saturation::Reached(injection(share, None), None);
             }
         }
         let name = end.latency.conditions.get(MIX).unwrap_or_default();
         let Some(all) = walked(&Subject { figure: end.latency, record }, &name) else {
-            return Saturation::Unknown(format!(
-                "{moves}; of what all CPUs move together there is no sound figure"
-            ));
+            return Saturation::Unknown("no sound figure shows what all CPUs move together".to_owned());
         };
-        let reference = all.value.unwrap_or(f64::NAN);
-        let share = bandwidth / reference;
-        let of = format!(
-            "{} of the {} GB/s that all {} CPUs move ({})",
-            format::percent(share),
-            format::number(reference),
-            injectors + 1.0,
-            all.id
-        );
+        let share = bandwidth / all.value.unwrap_or(f64::NAN);
+        let injection = injection(share, Cited::of(all));
         if share < OF_ALL {
-            return Saturation::Short(format!("{moves}, {of}"));
+            return Saturation::Short(injection);
         }
         let Some(idle) = self.idle.and_then(|idle| idle.value) else {
-            return Saturation::Unknown(format!("{moves}, {of}; the idle latency is not known"));
+            return Saturation::Unknown(format!("{injection}; the idle latency is unknown"));
         };
-        let times = format!("the latency is {:.2}x the idle one", latency / idle);
+        let times = Times(latency / idle);
         if latency >= idle * QUEUED {
-            Saturation::Reached(format!("{moves}, {of}, and {times}"))
+            Saturation::Reached(injection, Some(times))
         } else {
-            Saturation::Unknown(format!("{moves}, {of}, but {times}: nothing queues yet"))
+            Saturation::Unknown(format!("{injection}; latency {times} the idle one: nothing queues"))
         }
     }
 }

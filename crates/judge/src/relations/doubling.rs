@@ -4,10 +4,12 @@
 //! are hidden, have a wrong size, or are shared with neighbours (WSL #6964, cloud-hypervisor #1769).
 
 use figure::evidence::{ARRAY_BYTES, LLC_BYTES, MEMORY_LIMITED_BY};
-use figure::{Figure, Reading, format};
+use figure::{Figure, Outcome, Reading};
 
 use super::partner::{self, AGAIN, BASELINE, DOUBLED};
+use crate::cases::Arrays;
 use crate::check::{Answer, Check, Subject, page};
+use crate::values::Bytes;
 
 /// A fall that measurement cannot make: twice the repetition that is aimed at, rounded up. All of the interval must lie below.
 const WARN_FALL: f64 = 0.03;
@@ -51,22 +53,16 @@ fn rule(subject: &Subject) -> Answer {
         Ok(ratio) => ratio,
         Err(reason) => return Answer::unknown(reason),
     };
-    let sizes = |figure: &Figure| figure.conditions.get(ARRAY_BYTES).map_or("?".to_owned(), format::bytes);
-    let (from, to) = (sizes(single), sizes(doubled));
-    let seen = format!("{} with {to} instead of {from} arrays", partner::ratio_text(&ratio));
     let fall = 1.0 - ratio.value;
-    if fall <= WARN_FALL || ratio.high >= 1.0 {
-        return Answer::pass(format!("the same from memory: {} is {seen}", single.id));
-    }
-    let detail = format!("still partly in cache: {} falls by {} ({seen})", single.id, format::percent(fall));
-    let fix = format!("use larger arrays: --array-size {} or more", to.replace(' ', ""));
-    if fall > FAIL_FALL {
-        Answer::fail(detail, fix)
-    } else if ratio.high < 1.0 - WARN_FALL {
-        Answer::warn(detail, fix)
-    } else {
-        Answer::pass(format!("the same from memory, as far as the rounds tell: {} is {seen}", single.id))
-    }
+    let outcome = match ratio.high {
+        high if fall <= WARN_FALL || high >= 1.0 => Outcome::Pass,
+        _ if fall > FAIL_FALL => Outcome::Fail,
+        high if high < 1.0 - WARN_FALL => Outcome::Warn,
+        _ => Outcome::Pass,
+    };
+    let size = |figure: &Figure| Bytes(figure.conditions.get(ARRAY_BYTES).unwrap_or(f64::NAN));
+    let (from, to) = (size(single), size(doubled));
+    Answer::of(outcome, Arrays::Doubled { single: single.into(), ratio: (&ratio).into(), from, to })
 }
 
 /// The figure with doubled arrays that speaks for the subject: of its own kernel and stores if there is one, else

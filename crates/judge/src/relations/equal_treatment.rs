@@ -1,10 +1,12 @@
 //! Were both arms of the ratio disturbed alike, and is its direction still certain?
 
 use figure::stats::Ratio;
-use figure::treatment::{self, Clock, Direction, Load, is_shared};
-use figure::{Figure, Outcome, format};
+use figure::{Figure, Outcome};
+use suites::treatment::{self, Clock, Direction, Load, is_shared};
 
+use crate::cases::{ArmLoad, Arrays};
 use crate::check::{Answer, Check, Subject, never, page};
+use crate::values::{Counted, Number, Times};
 
 /// A ratio of two arms whose rounds were interleaved. Load that both shared does not decide between them, so that the checks which found
 /// it in the arms do not void the ratio: this one decides.
@@ -15,9 +17,6 @@ pub const CHECK: Check = Check {
     essential: never,
     rule,
 };
-
-/// What to do wherever the ratio itself is wanted.
-const FIX: &str = "stop what else runs here (top, sorted by CPU) and measure again";
 
 /// The arms of a ratio, its clock, and the worst that was found of what they share; `None` if nothing was.
 fn disturbed<'a>(subject: &Subject<'a>) -> Option<([&'a Figure; 2], Clock, Outcome)> {
@@ -36,52 +35,24 @@ fn rule(subject: &Subject) -> Answer {
     let figure = subject.figure;
     let interval = figure.value.zip(figure.interval.as_ref());
     let Some((value, interval)) = interval else {
-        return Answer::of(
-            worst,
-            "both arms were disturbed, and there are too few rounds for an interval",
-            FIX,
-        );
+        let reason = "too few rounds for an interval".to_owned();
+        return Answer::of(worst, Arrays::ArmsUnknown { reason });
     };
     let ratio = Ratio { value, low: interval.low, high: interval.high, pairs: interval.rounds };
     match treatment::direction(&ratio, arms, subject.machine(), clock) {
-        Direction::Sure(load) => Answer::warn(
-            format!("direction sure, size not: {}, and the ratio lies beyond that", told(&load, clock)),
-            FIX,
-        ),
-        Direction::Small(load) => {
-            Answer::of(worst, format!("{}, and the ratio does not lie beyond that", told(&load, clock)), FIX)
-        }
-        Direction::Unequal(load) => Answer::of(
-            worst,
-            format!(
-                "other processes used {:.2} CPUs in the one arm and {:.2} in the other: the load may have made the difference",
-                load.cpus[0], load.cpus[1]
-            ),
-            FIX,
-        ),
-        Direction::Unknown(reason) => Answer::of(
-            worst,
-            format!("both arms were disturbed, and it is not known how much: {reason}"),
-            FIX,
-        ),
+        Direction::Sure(load) => Answer::warn(Arrays::DirectionSure(alike(&load, clock))),
+        Direction::Small(load) => Answer::of(worst, Arrays::DirectionUnsure(alike(&load, clock))),
+        Direction::Unequal(load) => Answer::of(worst, Arrays::ArmsUnequal { cpus: load.cpus.map(Number) }),
+        Direction::Unknown(reason) => Answer::of(worst, Arrays::ArmsUnknown { reason }),
     }
 }
 
 /// The load, and what it can have done.
-pub(crate) fn told(load: &Load, clock: Clock) -> String {
-    let what = match clock {
+fn alike(load: &Load, clock: Clock) -> ArmLoad {
+    let clock = match clock {
         Clock::Cpu => "CPU time",
         Clock::Wall => "time",
     };
-    let bound = if load.bound.is_finite() {
-        format!("at most {:.2}x the {what}", load.bound)
-    } else {
-        format!("any {what}")
-    };
-    format!(
-        "other processes used {:.2} and {:.2} of {} CPUs in the two arms, alike; that explains {bound}",
-        load.cpus[0],
-        load.cpus[1],
-        format::number(load.of)
-    )
+    let bound = load.bound.is_finite().then_some(Times(load.bound));
+    ArmLoad { cpus: load.cpus.map(Number), all: Counted(load.of, "CPU"), bound, clock }
 }

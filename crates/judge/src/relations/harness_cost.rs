@@ -1,11 +1,13 @@
 //! Do two ways of subtracting the harness agree?
 
-use figure::allocators::{DIRECT, REPLAY, STEADY, find, is_allocator};
+use figure::Figure;
 use figure::evidence::{ALLOCATOR, HARNESS, TEAM};
 use figure::stats::{differences, median, median_interval};
-use figure::{Figure, Interval, format};
+use suites::allocators::{DIRECT, REPLAY, STEADY, find, is_allocator};
 
+use crate::cases::{Arrays, Difference};
 use crate::check::{Answer, Check, Subject, never, page};
+use crate::values::Number;
 
 /// Differences this close are the same, as a share of the time from which they are taken: the window of steps that were drawn
 /// beforehand is read from memory, which moves a few lines of the caches that the allocators use.
@@ -44,38 +46,17 @@ fn rule(subject: &Subject) -> Answer {
     let Some(Replayed { own: [direct, replay], other }) = replayed(subject) else {
         return Answer::unknown("no other allocator was measured both ways");
     };
-    let difference = |own: &Figure, other: &Figure| -> Option<(f64, Interval)> {
+    let difference = |own: &Figure, other: &Figure| -> Option<Difference> {
         let differences = differences(&own.kept_values(), &other.kept_values());
-        Some((median(&differences)?, median_interval(&differences)?))
+        let (value, interval) = (median(&differences)?, median_interval(&differences)?);
+        Some(Difference { value: Number(value), low: Number(interval.low), high: Number(interval.high) })
     };
-    let (Some((value, interval)), Some((replayed, of_replay))) =
-        (difference(direct, other[0]), difference(replay, other[1]))
-    else {
+    let Some((stepwise, replayed)) = difference(direct, other[0]).zip(difference(replay, other[1])) else {
         return Answer::unknown("fewer than 6 kept rounds in common");
     };
-    let unit = &direct.unit;
-    let told = |value: f64, interval: &Interval| {
-        format!(
-            "{} {unit} [{}, {}]",
-            format::number(value),
-            format::number(interval.low),
-            format::number(interval.high)
-        )
-    };
-    let seen = format!(
-        "{} is {} above {} step by step, and {} where steps are drawn beforehand",
-        direct.id,
-        told(value, &interval),
-        other[0].id,
-        told(replayed, &of_replay)
-    );
-    let overlap = interval.low <= of_replay.high && of_replay.low <= interval.high;
-    let near = (value - replayed).abs() <= SAME * direct.value.unwrap_or(0.0);
-    if overlap || near {
-        return Answer::pass(format!("two ways agree: {seen}"));
-    }
-    Answer::warn(
-        format!("two ways disagree: {seen}"),
-        "trust neither difference to more than theirs: repeat on a quieter machine, with more rounds (--rounds, --max-time)",
-    )
+    let overlap = stepwise.low.0 <= replayed.high.0 && replayed.low.0 <= stepwise.high.0;
+    let near = (stepwise.value.0 - replayed.value.0).abs() <= SAME * direct.value.unwrap_or(0.0);
+    let (other, unit) = (other[0].into(), direct.unit.to_string());
+    let case = Arrays::HarnessCost { other, stepwise, replayed, unit };
+    if overlap || near { Answer::pass(case) } else { Answer::warn(case) }
 }

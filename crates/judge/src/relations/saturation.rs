@@ -1,6 +1,7 @@
 //! Do the injectors saturate memory at the highest load?
 
 use super::curve::{Curve, Saturation, is_loaded};
+use crate::cases::Arrays;
 use crate::check::{Answer, Check, Subject, never, page};
 
 /// The end of a curve of latency under load: with too few CPUs to inject it stays far from the limit, and looks all
@@ -26,12 +27,8 @@ fn end<'a>(subject: &Subject<'a>) -> Option<Curve<'a>> {
 fn rule(subject: &Subject) -> Answer {
     let Some(curve) = end(subject) else { return Answer::unknown("not the end of a curve") };
     match curve.saturation(subject.record) {
-        Saturation::Reached(seen) => Answer::pass(seen),
-        Saturation::Short(seen) => Answer::warn(
-            format!("too few CPUs are left to saturate memory: {seen}"),
-            "read it as the latency at that bandwidth; for latency at the limit inject from more CPUs: a wider affinity \
-             mask, --places threads, or a larger machine",
-        ),
+        Saturation::Reached(injection, latency) => Answer::pass(Arrays::Saturated { injection, latency }),
+        Saturation::Short(injection) => Answer::warn(Arrays::Unsaturated(injection)),
         Saturation::Unknown(reason) => Answer::unknown(reason),
     }
 }

@@ -9,7 +9,9 @@ use figure::{Convention, Figure, format};
 
 use super::partner::{self, NON_TEMPORAL, REGULAR};
 use super::traffic::{self, StoreChange};
+use crate::cases::Arrays;
 use crate::check::{Answer, Check, Subject, never, page};
+use crate::values::{Range, RatioTo};
 
 /// Programs that measure the same thing differ by this much: loops and prefetching. Measured beside STREAM, kernels
 /// with the same stores are within 2 % of ours, and beside likwid-bench within 5 % but for its straight walk of
@@ -20,7 +22,7 @@ const SAME_CALLS: f64 = 0.10;
 /// The same for its tests of user code alone: other compilers, and its makefile lets its compiler reorder floating point.
 const SAME_SOURCE: f64 = 0.25;
 /// The class of tests of user code alone.
-const COMPUTE: &str = "compute";
+pub(crate) const COMPUTE: &str = "compute";
 /// With an interval wider than this, half-width, anything agrees with anything.
 const TOO_WIDE: f64 = 0.20;
 
@@ -79,7 +81,7 @@ pub(crate) enum Finding {
 pub(crate) fn compare(pair: &Pair) -> Result<(Ratio, Finding), String> {
     let ratio = partner::ratio(pair.theirs, pair.ours)?;
     if (ratio.high - ratio.low) / 2.0 > TOO_WIDE * ratio.value {
-        return Err(format!("they vary too much to tell: {}", partner::ratio_text(&ratio)));
+        return Err(format!("the rounds of the two programs vary too much: {}", Range::from(&ratio)));
     }
     let alike = tolerance(pair.ours);
     let finding = if ratio.low <= 1.0 + alike && ratio.high >= 1.0 - alike {
@@ -108,7 +110,7 @@ fn fits(ratio: &Ratio, low: f64, high: f64) -> bool {
 /// The first known difference with a factor that fits.
 fn explanation(pair: &Pair, ratio: &Ratio) -> Finding {
     let stores = |figure: &Figure| partner::stores(figure);
-    let program = pair.theirs.conditions.get(INSTRUMENT).unwrap_or_else(|| "the other program".to_owned());
+    let program = program(pair);
     let counts_traffic = pair.theirs.convention != Some(Convention::StreamCounted);
     let change = traffic::store_change(pair.ours);
     let known = stores(pair.theirs);
@@ -124,7 +126,7 @@ fn explanation(pair: &Pair, ratio: &Ratio) -> Finding {
                 Some(NON_TEMPORAL | "libc") => Finding::Explained(gain),
                 Some(_) => Finding::Disagree,
                 None => Finding::Guessed(format!(
-                    "as if {gain}; or as if it counted the write-allocate, {} of what STREAM counts",
+                    "as without write-allocate, or counting it ({})",
                     fraction(bytes)
                 )),
             }
@@ -140,18 +142,15 @@ fn explanation(pair: &Pair, ratio: &Ratio) -> Finding {
             match known.as_deref() {
                 Some(REGULAR) => Finding::Explained(loss),
                 Some(_) => Finding::Disagree,
-                None => Finding::Guessed(format!("as if {loss}")),
+                None => Finding::Guessed(format!("as with the write-allocate ({})", fraction(bytes))),
             }
         }
         (Some(StoreChange { bytes, .. }), _) if counts_traffic && fits(ratio, 1.0 / bytes, 1.0 / bytes) => {
-            Finding::Guessed(format!(
-                "as if {program} counted as STREAM does, {} of the traffic",
-                fraction(1.0 / bytes)
-            ))
+            Finding::Guessed(format!("as if it counted as STREAM does ({})", fraction(1.0 / bytes)))
         }
         // Copied bytes: what arrives counts once, of one array read and one written.
         (Some(StoreChange { reads, .. }), _) if reads == 2.0 && fits(ratio, 0.5, 0.5) => {
-            Finding::Guessed(format!("as if {program} counted copied bytes, 1/2 of what STREAM counts"))
+            Finding::Guessed("as if it counted copied bytes (1/2)".to_owned())
         }
         _ => Finding::Disagree,
     }
@@ -169,22 +168,21 @@ fn fraction(value: f64) -> String {
 }
 
 fn rule(subject: &Subject) -> Answer {
-    let Some(pair) = pair(subject) else { return Answer::unknown("no other program's figure beside it") };
+    let Some(pair) = pair(subject) else { return Answer::unknown("no figure of another program") };
     let (ratio, finding) = match compare(&pair) {
         Ok(compared) => compared,
         Err(reason) => return Answer::unknown(reason),
     };
-    let seen = format!("{} is {} of {}", pair.theirs.id, partner::ratio_text(&ratio), pair.ours.id);
-    let fix = "look at the other reasons of both figures; say what the program's code holds: truebench memory inspect \
-               BINARY; compare with ours by --stores regular and --stores nt";
+    let ratio = RatioTo::new(&ratio, pair.ours);
+    let program = program(&pair);
     match finding {
-        Finding::Agree => Answer::pass(format!("two instruments agree: {seen}")),
-        Finding::Explained(why) => {
-            Answer::pass(format!("two instruments differ as they must: {seen}; {why}"))
-        }
-        Finding::Guessed(why) => Answer::warn(format!("two instruments disagree: {seen}, {why}"), fix),
-        Finding::Disagree => {
-            Answer::warn(format!("two instruments disagree: {seen}, which no known factor explains"), fix)
-        }
+        Finding::Agree => Answer::pass(Arrays::InstrumentsAgree { program, ratio }),
+        Finding::Explained(cause) => Answer::pass(Arrays::InstrumentsDiffer { program, ratio, cause }),
+        Finding::Guessed(cause) => Answer::warn(Arrays::InstrumentsMayDiffer { program, ratio, cause }),
+        Finding::Disagree => Answer::warn(Arrays::InstrumentsDisagree { program, ratio }),
     }
+}
+
+fn program(pair: &Pair) -> String {
+    pair.theirs.conditions.get(INSTRUMENT).unwrap_or_else(|| "the other program".to_owned())
 }

@@ -8,8 +8,10 @@ use figure::evidence::{FactType, Key};
 use figure::format::{number, plain_to};
 use figure::{Figure, Outcome};
 
+use crate::cases::{Loads, Unequal};
 use crate::check::{Answer, Check, Levels, Subject, never, page};
-use crate::load::{RATE, of_server};
+use crate::load::{RATE, list, of_server};
+use crate::values::List;
 
 /// By how much the bytes of an answer may differ, as a share. Any difference is worth a word; with a tenth the servers do not send the same.
 const LONGER: Levels = Levels { warn: f64::MIN_POSITIVE, fail: 0.10 };
@@ -40,65 +42,63 @@ fn others<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a Figure> {
 }
 
 fn rule(subject: &Subject) -> Answer {
-    let (mut worst, mut said) = (Outcome::Pass, Vec::new());
-    let mut blind = None;
+    let (mut worst, mut unequal) = (Outcome::Pass, Vec::new());
+    let mut unknown = None;
     for other in others(subject) {
         match differences(subject.figure, other) {
             Ok(found) => {
-                for (outcome, what) in found {
+                for (outcome, difference) in found {
                     worst = worst.max(outcome);
-                    said.push(format!("{what} ({})", other.id));
+                    unequal.push(difference);
                 }
             }
-            Err(reason) => blind = blind.or(Some(reason)),
+            Err(reason) => unknown = unknown.or(Some(reason)),
         }
     }
-    if worst > Outcome::Pass {
-        return Answer::of(
-            worst,
-            said.join("; "),
-            "compare servers that answer the same bytes, built by one Go, with the same GOMAXPROCS, GOGC and CPUs",
-        );
-    }
-    match blind {
+    match unknown {
+        _ if worst > Outcome::Pass => Answer::of(worst, Loads::SubjectsDiffer { differences: List(unequal) }),
         Some(reason) => Answer::unknown(reason),
-        None => Answer::pass(
-            "the same answer, Go, GOMAXPROCS, GOGC and CPUs as the other servers under this load",
-        ),
+        None => Answer::pass(Loads::SubjectsEqual),
     }
 }
 
 /// In what two figures differ, and how bad that is; the reason if the answers themselves cannot be compared.
-fn differences(ours: &Figure, theirs: &Figure) -> Result<Vec<(Outcome, String)>, String> {
-    let both = |key: Key<f64>| -> Option<[f64; 2]> { fact(ours, theirs, key) };
+fn differences(ours: &Figure, theirs: &Figure) -> Result<Vec<(Outcome, Unequal)>, String> {
+    let numbers = |key: Key<f64>| -> Option<[f64; 2]> { fact(ours, theirs, key) };
     let mut found = Vec::new();
+    let mut differ = |outcome, property, values: [String; 2]| {
+        let [value, other] = values.map(|value| plain_to(&value, 40));
+        found.push((outcome, Unequal { property, value, other, server: theirs.into() }));
+    };
     if theirs.evidence.get(CONFORMS).into_value() == Some(false) {
-        found.push((Outcome::Fail, "the other one does not conform".to_owned()));
+        differ(Outcome::Fail, "conformance", ["passed".to_owned(), "failed".to_owned()]);
     }
-    let [mine, other] = both(ANSWER_BYTES).ok_or("how long the answers are is not recorded")?;
+    let bytes = numbers(ANSWER_BYTES).ok_or("how long the answers are is not recorded")?;
+    let [mine, other] = bytes;
     let longer = (mine - other).abs() / mine.max(other).max(1.0);
     if LONGER.outcome(longer) > Outcome::Pass {
-        found.push((LONGER.outcome(longer), format!("answers of {} and {} B", number(mine), number(other))));
+        differ(LONGER.outcome(longer), "bytes of an answer", bytes.map(number));
     }
-    let [one, two] = fact(ours, theirs, ANSWER).ok_or("what the answers are is not recorded")?;
-    if sorted(&one) != sorted(&two) {
-        let what = first_difference(&one, &two);
-        found.push((Outcome::Warn, format!("answers that differ: {}", plain_to(&what, 80))));
+    let [one, two] =
+        fact(ours, theirs, ANSWER).ok_or("what the answers are is not recorded")?.map(|one| sorted(&one));
+    if one != two {
+        let only =
+            |these: &[String], those: &[String]| these.iter().find(|line| !those.contains(line)).cloned();
+        differ(Outcome::Warn, "answer", [only(&one, &two), only(&two, &one)].map(Option::unwrap_or_default));
     }
-    if let Some([one, two]) = fact(ours, theirs, BUILD).map(|builds| builds.map(|build| toolchain(&build)))
-        && one != two
-    {
-        found.push((Outcome::Warn, format!("built by {} and {}", plain_to(&one, 40), plain_to(&two, 40))));
+    let builds = fact(ours, theirs, BUILD).map(|builds| builds.map(|build| toolchain(&build)));
+    if let Some(builds) = builds.filter(|[one, two]| one != two) {
+        differ(Outcome::Warn, "toolchain", builds);
     }
     for (name, key, outcome) in [("GOMAXPROCS", GOMAXPROCS, Outcome::Fail), ("GOGC", GOGC, Outcome::Warn)] {
-        if let Some([mine, other]) = both(key)
-            && mine != other
-        {
-            found.push((outcome, format!("{name} {mine} and {other}")));
+        if let Some(values) = numbers(key).filter(|[mine, other]| mine != other) {
+            differ(outcome, name, values.map(|value| value.to_string()));
         }
     }
-    if ours.conditions.get(SERVER_CPUS) != theirs.conditions.get(SERVER_CPUS) {
-        found.push((Outcome::Fail, "other CPUs".to_owned()));
+    let cpus = [ours, theirs].map(|side| side.conditions.get(SERVER_CPUS));
+    if cpus[0] != cpus[1] {
+        let list = |cpus: Option<Vec<f64>>| list(&cpus.unwrap_or_default()).to_string();
+        differ(Outcome::Fail, "CPUs", cpus.map(list));
     }
     Ok(found)
 }
@@ -114,17 +114,11 @@ fn sorted(answer: &str) -> Vec<String> {
     lines
 }
 
-fn first_difference(one: &str, two: &str) -> String {
-    let (one, two) = (sorted(one), sorted(two));
-    let only = |these: &[String], those: &[String]| these.iter().find(|line| !those.contains(line)).cloned();
-    only(&one, &two).or_else(|| only(&two, &one)).unwrap_or_default()
-}
-
 /// What of a build says who compiled it for what: the words of Go's version and of GOAMD64. The modules are the server's own.
 fn toolchain(build: &str) -> String {
     let words = build.split(|c: char| c.is_whitespace() || c == ',' || c == ';');
-    let told: Vec<&str> = words.filter(|word| is_go_version(word) || word.starts_with("GOAMD64")).collect();
-    told.join(" ")
+    let kept: Vec<&str> = words.filter(|word| is_go_version(word) || word.starts_with("GOAMD64")).collect();
+    kept.join(" ")
 }
 
 fn is_go_version(word: &str) -> bool {

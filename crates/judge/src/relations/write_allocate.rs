@@ -4,15 +4,17 @@
 //! saved reads allow is a property of the machine: the explanation covers it. Outside these bounds, one of the two
 //! figures is disturbed.
 
+use figure::Outcome;
+
 use super::partner;
 use super::traffic::StorePair;
+use crate::cases::Arrays;
 use crate::check::{Answer, Check, Subject, never, page};
+use crate::values::{RatioTo, Times};
 
 /// Measurement and mix blur the bounds by this much: a mix of reads and writes is worth up to 10 % (study 1: 2:1
 /// against 1:1 is 203 against 188 GB/s).
 const TOLERANCE: f64 = 0.10;
-/// The gain agrees with write-allocate alone up to this share above the ratio of the traffic.
-const AGREES: f64 = 0.05;
 /// Whole lines cost at worst three transfers, like a regular store (Xeon 7500), and come out a quarter too low.
 /// Only lines written in parts, eight 8-byte writes for one of 64, halve a bandwidth.
 const WORST_GAIN: f64 = 0.5;
@@ -35,35 +37,10 @@ fn rule(subject: &Subject) -> Answer {
         Ok(gain) => gain,
         Err(reason) => return Answer::unknown(reason),
     };
-    let seen = format!(
-        "{} is {} of {}; write-allocate alone allows {bytes:.2}x",
-        pair.nt.id,
-        partner::ratio_text(&gain),
-        pair.regular.id
-    );
-    if gain.high < WORST_GAIN {
-        return Answer::warn(
-            format!(
-                "non-temporal stores are far too slow: {seen}; their lines leave in parts, or it is disturbed"
-            ),
-            "compare with --simd sse2 and with another --offset; look at the other reasons of both figures",
-        );
-    }
     // What the saved reads allow when reads under way are the limit; no bound where none is left.
     let most = pair.read_ratio().map(|reads| reads.max(bytes));
-    if let Some(most) = most.filter(|most| gain.low > most * (1.0 + TOLERANCE)) {
-        return Answer::warn(
-            format!(
-                "more than the saved reads can give ({most:.2}x at most): {seen}; the regular figure is disturbed"
-            ),
-            "look at the other reasons of both figures; repeat with --stores both and more --rounds",
-        );
-    }
-    Answer::pass(if gain.value < NO_GAIN {
-        format!("no gain by non-temporal stores: {seen}")
-    } else if gain.value <= bytes * (1.0 + AGREES) {
-        format!("agrees: {seen}")
-    } else {
-        format!("within what the saved reads allow: {seen}")
-    })
+    let is_beyond = most.is_some_and(|most| gain.low > most * (1.0 + TOLERANCE));
+    let outcome = if gain.high < WORST_GAIN || is_beyond { Outcome::Warn } else { Outcome::Pass };
+    let (nt, gain) = (pair.nt.into(), RatioTo::new(&gain, pair.regular));
+    Answer::of(outcome, Arrays::StoreGain { nt, gain, predicted: Times(bytes), most: most.map(Times) })
 }

@@ -4,6 +4,7 @@ use figure::Outcome::*;
 use figure::Unit;
 use figure::evidence::*;
 use figure::series::{Coordinate, CoordinateValue};
+use serde_json::json;
 
 use crate::build::{Case, MIB, ROUND_SECONDS, hand_over, quiet_vm, server};
 
@@ -50,9 +51,10 @@ fn arrays(mib: f64) -> Case {
 fn arrays_are_four_times_the_caches() {
     assert_eq!(arrays(256.0).says("array-size"), Pass);
     assert_eq!(arrays(255.0).says("array-size"), Fail);
-    let detail = |mib| arrays(mib).answer("array-size").unwrap().detail;
-    assert!(detail(255.0).contains("part of it stays in cache"), "{}", detail(255.0));
-    assert!(detail(10.0).contains("fits in cache"), "{}", detail(10.0));
+    for (mib, times) in [(256.0, 4.0), (255.0, 3.984), (10.0, 0.156)] {
+        let expected = json!({"times": times, "caches": 64.0 * MIB, "basis": "one L3", "limit": null});
+        arrays(mib).finds("array-size", "array-size", expected);
+    }
     assert!(arrays(10.0).answer("array-size").unwrap().fix.unwrap().contains("--array-size 269MB"));
     assert_eq!(arrays(10.0).answer("memory-limit").unwrap().outcome, Pass, "the user chose them");
 }
@@ -85,7 +87,8 @@ fn hidden_caches_are_essential_unless_arrays_were_doubled() {
 fn short_memory_is_the_cause_of_small_arrays() {
     let short = arrays(100.0).with(MEMORY_LIMITED_BY, "memory.max of /box".into());
     assert_eq!((short.says("memory-limit"), short.says("array-size")), (Fail, Fail));
-    assert!(short.answer("array-size").unwrap().detail.contains("memory.max of /box"));
+    short.finds("array-size", "array-size", json!({"limit": "memory.max of /box"}));
+    short.finds("memory-limit", "arrays-reduced", json!({"limit": "memory.max of /box"}));
     assert_eq!(short.judged().1[0], "memory-limit");
     let enough = arrays(300.0).with(MEMORY_LIMITED_BY, "memory.max of /box".into());
     assert_eq!(enough.says("memory-limit"), Pass);
@@ -193,8 +196,7 @@ fn memory_bound_to_a_node_must_lie_there() {
     assert_eq!(bound(0.98).says("numa-placement"), Warn);
     let moved = bound(0.5);
     assert_eq!(moved.judged().1[0], "numa-placement");
-    let detail = moved.answer("numa-placement").unwrap().detail;
-    assert!(detail.contains("50 % of the sampled pages lie on node 1"), "{detail}");
+    moved.finds("numa-placement", "pages-on-node", json!({"share": 0.5, "node": 1}));
     let blind = bound(1.0).unknown(NUMA_NODE_SHARE, "EPERM").answer("numa-placement").unwrap();
     assert_eq!((blind.outcome, blind.essential), (Unknown, true));
     let one = quiet_vm().with(NODE_OF_MEMORY, 0.0).unknown(NUMA_NODE_SHARE, "EPERM");

@@ -7,6 +7,7 @@ use figure::evidence::http::{
 };
 use figure::evidence::*;
 use figure::{Unit, Verdict};
+use serde_json::json;
 
 use crate::build::{Case, MIB, quiet_vm};
 use crate::copies::copies;
@@ -23,7 +24,7 @@ fn latency() -> Case {
     case.with(FAILED, vec![0.0; FAILURES.len()]).with(RECORDED, 1000.0).with(LEFT_OUT, 0.0)
 }
 
-/// Round trips of 6 us beside passes through a pipe of 0.6 us.
+/// Round trips of 6 µs beside passes through a pipe of 0.6 µs.
 fn trips() -> Case {
     let of = |test: &str, rate: f64| {
         let mut case = copies("switching", 2.0).with(TOOL, "UnixBench".into()).with(SUBJECT, "host".into());
@@ -76,6 +77,9 @@ pub fn situations() -> Vec<Case> {
         printed().with(CHANNELS_LOST, 0.0).with(CHANNELS_SHOWN, 8.0).with(CHANNELS_FOUND, 12.0),
         printed().with(LIFETIME, true).with(COUNT, 9000.0),
         printed().with(THREADS, 2.0).with(CPUS, vec![0.0, 0.0]),
+        printed().with(LIFETIME, false).with(COUNT, 9000.0),
+        printed().with(TEST_CLASS, "switching".into()),
+        latency_of_memory(6.0),
     ]
 }
 
@@ -183,14 +187,13 @@ fn answers_of_another_length_are_no_more_than_a_warning() {
 
 #[test]
 fn round_trips_are_split_up_by_their_component() {
-    let answer = trips().answer("placement-unknown").unwrap();
-    assert_eq!(answer.outcome, Warn);
-    assert!(answer.detail.contains("the two switches 2.40 us each, 80 % of it"), "{}", answer.detail);
+    assert_eq!(trips().says("placement-unknown"), Warn);
+    trips().finds("placement-unknown", "round-trip", json!({"switch": 2.4e-6, "share": 0.8}));
     let mut slow = trips();
     slow.0.figures[1].value = Some(2e6 / 2.5);
     assert_eq!(slow.says("placement-unknown"), Pass, "most of it is not switching");
     slow.0.figures.truncate(1);
-    assert!(!slow.answer("placement-unknown").unwrap().detail.contains("of a round trip"));
+    slow.finds("placement-unknown", "placement-unknown", json!({}));
 }
 
 #[test]

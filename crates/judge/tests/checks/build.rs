@@ -60,6 +60,7 @@ pub fn quiet_vm() -> Case {
         observer: Default::default(),
         figures: vec![figure],
         findings: vec![],
+        series: Vec::new(),
     };
     Case(record)
         .with(THREADS, 2.0)
@@ -340,6 +341,13 @@ impl Case {
     pub fn answer(&self, id: &str) -> Option<CheckResult> {
         let check = judge::find(id).unwrap_or_else(|| panic!("no check {id}"));
         check.apply(&judge::check::Subject { figure: &self.0.figures[0], record: &self.0 })
+    }
+
+    /// The check of this name answers with this case, and these are among its values.
+    #[track_caller]
+    pub fn finds(&self, id: &str, case: &str, expected: serde_json::Value) {
+        let answer = self.answer(id).unwrap_or_else(|| panic!("{id} does not apply"));
+        crate::relations_records::holds(&answer, case, expected);
     }
 
     /// Its outcome; panics if it does not apply.

@@ -3,6 +3,7 @@
 use figure::Outcome::*;
 use figure::Unit;
 use figure::evidence::*;
+use serde_json::json;
 
 use crate::build::{Case, MIB, quiet_vm, server};
 
@@ -31,34 +32,26 @@ fn a_cache_ends_where_it_should_or_is_named() {
     assert_eq!(says(32.0), Pass);
     assert_eq!([says(16.1), says(63.9)], [Pass, Pass], "half, by a sibling; double, as a victim");
     assert_eq!([says(15.9), says(64.1), says(5.0)], [Warn, Warn, Warn]);
-    let detail = |case: Case| case.answer("advertised-cache").unwrap().detail;
-    let guest = detail(edge(quiet_vm(), 5.0));
-    for part in
-        ["L3 is advertised with 32 MiB", "between 4 MiB and 6 MiB", "16 % of it, well before", "host's cache"]
-    {
-        assert!(guest.contains(part), "{part}: {guest}");
-    }
-    assert!(!detail(edge(server(), 5.0)).contains("host"), "this one has no host");
-    assert!(detail(edge(server(), 100.0)).contains("well beyond"));
+    let end = |case: Case, expected| case.finds("advertised-cache", "cache-end", expected);
+    let sizes = json!({"level": "L3", "size": 32.0 * MIB, "from": 4.0 * MIB, "to": 6.0 * MIB});
+    end(edge(quiet_vm(), 5.0), sizes);
+    end(edge(quiet_vm(), 5.0), json!({"share": 0.15625, "is_guest": true}));
+    end(edge(server(), 5.0), json!({"is_guest": false}));
+    end(edge(server(), 100.0), json!({"share": 3.125}));
 }
 
 #[test]
 fn a_level_without_a_plateau_is_not_there() {
     let missing = edge(quiet_vm(), 2.0).with(EDGE_OWN, false);
-    let answer = missing.answer("advertised-cache").unwrap();
-    assert_eq!(answer.outcome, Warn);
-    assert!(answer.detail.contains("L3 is advertised with 32 MiB and is not there"), "{}", answer.detail);
+    assert_eq!(missing.says("advertised-cache"), Warn);
+    missing.finds("advertised-cache", "cache-missing", json!({"level": "L3", "size": 32.0 * MIB}));
 }
 
 #[test]
 fn a_level_that_no_cache_explains_is_named() {
-    let answer = unadvertised(20.0).answer("advertised-cache").unwrap();
-    assert_eq!(answer.outcome, Warn);
-    assert!(
-        answer.detail.contains("between 16 MiB and 24 MiB, and the system shows no cache"),
-        "{}",
-        answer.detail
-    );
+    assert_eq!(unadvertised(20.0).says("advertised-cache"), Warn);
+    let expected = json!({"from": 16.0 * MIB, "to": 24.0 * MIB});
+    unadvertised(20.0).finds("advertised-cache", "cache-hidden", expected);
     assert_eq!(quiet_vm().answer("advertised-cache"), None, "no edge");
     let blind = edge(quiet_vm(), 32.0).unknown(EDGE_FROM, "lost").says("advertised-cache");
     assert_eq!(blind, Unknown);
@@ -86,9 +79,9 @@ fn small_pages_that_were_asked_for_are_small() {
 fn a_chain_is_verified_by_where_its_walks_end() {
     let chain = |right: bool| {
         let case = quiet_vm().with(ORDER, "random".into()).with(VERIFIED, right);
-        case.without(VERIFIED_ERROR).answer("verified").unwrap()
+        case.without(VERIFIED_ERROR)
     };
-    assert_eq!(chain(true).outcome, Pass);
-    assert!(chain(true).detail.contains("ended where it must"));
-    assert_eq!(chain(false).outcome, Fail);
+    let walks = |right| json!({"work": "ends of all walks along the chain", "correct": right});
+    assert_eq!(chain(true).case("verified", "results", walks(true)).outcome, Pass);
+    assert_eq!(chain(false).case("verified", "results", walks(false)).outcome, Fail);
 }

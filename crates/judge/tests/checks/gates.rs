@@ -23,7 +23,7 @@ fn what_may_pass_is_repeated() {
         (quiet_vm().of_cpu_time(CPU_STEAL, 0.06), "the hypervisor took 6.0 % of the CPU time"),
         (quiet_vm().of_cpu_time(CPU_FOREIGN, 0.08), "other processes used 0.12 of 2 CPUs (6.0 %)"),
         (quiet_vm().of_cpu_time(SOFTIRQ_TIME, 0.08), "interrupts took 0.16 of 2 CPUs (8.0 %)"),
-        (quiet_vm().of_time(OFF_CPU_WORST, 0.3), "a thread stood still for 30 % of the time"),
+        (quiet_vm().of_time(OFF_CPU_WORST, 0.3), "a thread was stopped for 30 % of the time"),
         (quiet_vm().with(CLOCK_SUSPENDED, 12.0), "a clock jumped by 12.0 s"),
         (quiet_vm().with(CANARY_CHANGE, 0.12), "the clock frequency changed by 12 %"),
     ] {

@@ -3,39 +3,38 @@
 use figure::Outcome::*;
 use figure::Verdict;
 use figure::evidence::*;
+use serde_json::json;
 
-use crate::build::{hopping, quiet_vm};
+use crate::build::{Case, hopping, quiet_vm};
 
 #[test]
 fn a_free_figure_is_never_plainly_valid() {
-    let free = hopping("free").answer("placement-dependent").unwrap();
+    let check = "placement-dependent";
+    let free = hopping("free").case(check, "placed-by-scheduler", json!({"together": 1.0}));
     assert_eq!((free.outcome, free.essential), (Warn, true));
-    assert!(free.detail.contains("on one CPU in 100 % of the looks"), "{}", free.detail);
     assert_eq!(hopping("free").judged(), (Verdict::Suspect, vec!["placement-dependent".to_owned()]));
     for pinned in ["same-cpu", "llc"] {
         assert_eq!(hopping(pinned).answer("placement-dependent"), None, "{pinned}");
         assert_eq!(hopping(pinned).judged().0, Verdict::Valid, "{pinned}: {:?}", hopping(pinned).judged().1);
     }
-    let unseen = hopping("free").without(HOP_TOGETHER).answer("placement-dependent").unwrap();
-    assert!(unseen.outcome == Warn && unseen.detail.contains("was not seen"), "{}", unseen.detail);
+    let unseen = hopping("free").without(HOP_TOGETHER);
+    assert_eq!(unseen.case(check, "placed-by-scheduler", json!({"together": null})).outcome, Warn);
+}
+
+/// The first three rounds on one CPU at this rate, the others on two.
+pub fn rounds(near: f64) -> Case {
+    let mut case = hopping("free").values(&[near, near, near, 1e5, 1.001e5, 0.999e5]);
+    for round in &mut case.figure().rounds[3..] {
+        round.evidence.put(HOP_TOGETHER, 0.0);
+    }
+    case
 }
 
 #[test]
 fn rounds_that_differ_by_placement_are_no_figure() {
-    // The first three rounds on one CPU, the others on two.
-    let rounds = |near: f64| {
-        let mut case = hopping("free").values(&[near, near, near, 1e5, 1.001e5, 0.999e5]);
-        for round in &mut case.figure().rounds[3..] {
-            round.evidence.put(HOP_TOGETHER, 0.0);
-        }
-        case
-    };
-    let apart = rounds(4e5).answer("placement-dependent").unwrap();
+    let expected = json!({"times": 4, "together": {"value": 4e5}, "on_one": 3, "on_two": 3, "rounds": 6});
+    let apart = rounds(4e5).case("placement-dependent", "placements-differ", expected);
     assert_eq!(apart.outcome, Fail);
-    assert!(
-        apart.detail.contains("differ 4.00-fold")
-            && apart.detail.contains("400000 on one CPU (3 of 6 rounds)")
-    );
     assert_eq!(rounds(1.9e5).says("placement-dependent"), Warn);
     assert_eq!(rounds(0.4e5).says("placement-dependent"), Fail, "whichever is faster");
     // The same rates, and always on one CPU: whatever that is, it is not the placement.
@@ -57,8 +56,8 @@ fn a_hop_is_a_switch() {
         Pass,
         "the woken task takes the CPU from its waker"
     );
-    let ready = switches(1e3, 0.0).answer("switches-per-hop").unwrap();
-    assert!(ready.detail.contains("0.0100 switches for each hop") && ready.detail.contains("did not wait"));
+    let few = json!({"switches": 0.01, "voluntary": 0.01});
+    assert!(switches(1e3, 0.0).case("switches-per-hop", "switches-per-hop", few).fix.is_some());
     assert_eq!(switches(1e5, 0.0).without(HOPS).says("switches-per-hop"), Unknown);
     assert_eq!(switches(1e3, 0.0).with(WAKER_BUSY, 500.0).answer("switches-per-hop"), None, "a latency");
     assert_eq!(quiet_vm().answer("switches-per-hop"), None);

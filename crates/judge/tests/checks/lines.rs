@@ -3,6 +3,7 @@
 use figure::Outcome::*;
 use figure::Verdict;
 use figure::evidence::*;
+use serde_json::json;
 
 use crate::build::{hand_over, quiet_vm};
 
@@ -10,26 +11,23 @@ use crate::build::{hand_over, quiet_vm};
 fn lines_that_came_from_the_other_core() {
     assert_eq!(hand_over(80.0).says("line-transfer"), Pass);
     assert_eq!(hand_over(80.0).judged().0, Verdict::Valid);
-    let detail = hand_over(80.0).answer("line-transfer").unwrap().detail;
-    assert!(detail.contains("4.70 ns, from memory 110 ns"), "{detail}");
+    hand_over(80.0).case("line-transfer", "line-transfer", json!({"own": 4.7e-9, "memory": 110e-9}));
     assert_eq!(quiet_vm().answer("line-transfer"), None, "a bandwidth hands nothing over");
 }
 
 #[test]
 fn lines_that_came_from_the_own_cache() {
     assert_eq!(hand_over(9.5).says("line-transfer"), Pass);
-    let near = hand_over(9.3).answer("line-transfer").unwrap();
+    let near = hand_over(9.3).case("line-transfer", "line-transfer", json!({"times": 1.98}));
     assert_eq!(near.outcome, Fail);
-    assert!(near.detail.contains("1.98x") && near.detail.contains("no line came from another core"));
     assert_eq!(hand_over(5.0).judged().1[0], "line-transfer");
     assert_eq!(hand_over(5.0).with(PAIR, "smt".into()).says("line-transfer"), Pass, "they share that cache");
 }
 
 #[test]
 fn lines_that_held_something_else() {
-    let stale = hand_over(80.0).in_first(1, C2C_FRESH, 0.999).answer("line-transfer").unwrap();
-    assert_eq!(stale.outcome, Fail);
-    assert!(stale.detail.contains("0.10 % of the lines"), "{}", stale.detail);
+    let stale = hand_over(80.0).in_first(1, C2C_FRESH, 0.999);
+    assert_eq!(stale.case("line-transfer", "lines-stale", json!({"share": 0.001})).outcome, Fail);
 }
 
 #[test]

@@ -240,7 +240,7 @@ pub fn doubled(times: f64) -> Figure {
 
 /// A quantile of the latency.
 pub fn latency(of: Case, quantile: f64) -> Case {
-    of.derived("latency", Unit::of("us")).with(QUANTILE, quantile)
+    of.derived("latency", Unit::of("µs")).with(QUANTILE, quantile)
 }
 
 /// CPU time for each answer, split by profiles of three of the rounds.
@@ -252,7 +252,7 @@ pub fn cpu() -> Case {
         .in_first(3, PROFILE_SAMPLES, 50.0)
         .in_first(3, PROFILE_SHARES, vec![0.5, 0.48, 0.02])
         .in_first(3, PROFILE_OTHER, "strconv.Itoa 2 %".into())
-        .derived("cpu", Unit::of("us"));
+        .derived("cpu", Unit::of("µs"));
     case.figure().parts = vec![Part { name: "write".into(), value: 16.0, share: 0.5 }];
     case
 }
@@ -345,6 +345,9 @@ pub fn situations() -> Vec<Case> {
         load().and(doubled(1.2)),
         load().and(doubled(1.0)),
         load().and(other("fasthttp", 1.4)),
+        load().and(other("fasthttp", 1.4)).with(GOGC, 400.0).with(ANSWER_BYTES, 150.0),
+        load().with(ANSWERED, 0.0),
+        large().with(CLIENT_CPUS, vec![0.0]).with(SERVER_ALLOWED, vec![48.0]).with(SERVER_CPUS, vec![48.0]),
         load().with(RECORDED, 5_000.0),
         load().with(RECORDED, 15_900.0).with(FAILED, failing("timeout", 500.0)),
         open().with(RECORDED, 9_700.0),

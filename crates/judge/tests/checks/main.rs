@@ -4,6 +4,7 @@
 mod arrays;
 mod audited;
 mod build;
+mod cases;
 mod causes;
 mod copies;
 mod cpus;
@@ -18,8 +19,11 @@ mod loads;
 mod noise;
 mod numbers;
 mod others;
+mod partners;
 mod prices;
 mod programs;
+#[path = "../relations_records/mod.rs"]
+mod relations_records;
 mod requests;
 mod support;
 mod threads;

@@ -1,8 +1,9 @@
-//! Other processes: who they are, and that they stand before what they cause.
+//! Other processes: which they are, and that they stand before what they cause.
 
 use figure::Outcome::{Fail, Pass};
-use figure::Verdict;
 use figure::evidence::*;
+use figure::{CheckResult, Verdict};
+use serde_json::json;
 
 use crate::build::{Case, quiet_vm};
 
@@ -15,49 +16,59 @@ pub fn with_others(case: Case, others: &[(&str, f64, f64)], hidden: &str) -> Cas
         .with(OTHERS_HIDDEN, hidden.to_owned())
 }
 
-/// What is said of a load of 1.4 of 2 CPUs by these.
-fn detail(others: &[(&str, f64, f64)], hidden: &str) -> String {
-    let answer = with_others(quiet_vm().of_cpu_time(CPU_FOREIGN, 0.7), others, hidden).answer("foreign-load");
-    answer.expect("it applies").detail
+/// A load of 1.4 of 2 CPUs by these.
+fn loaded(others: &[(&str, f64, f64)], hidden: &str) -> Case {
+    with_others(quiet_vm().of_cpu_time(CPU_FOREIGN, 0.7), others, hidden)
+}
+
+/// Its answer must rest on these values of the processes.
+#[track_caller]
+fn named(case: &Case, others: serde_json::Value) -> CheckResult {
+    case.case("foreign-load", "foreign-load", json!({"others": others}))
 }
 
 #[test]
 fn they_are_named_with_their_part_of_our_cpus() {
-    let said = detail(&[("cargo", 4711.0, 0.9), ("rustc", 4720.0, 0.5)], "");
-    assert!(said.starts_with(
-        "other processes used 1.4 of 2 CPUs (70 %): cargo (PID 4711) 0.9, rustc (PID 4720) 0.5;"
-    ));
+    let answer = loaded(&[("cargo", 4711.0, 0.9), ("rustc", 4720.0, 0.5)], "").answer("foreign-load");
+    assert_eq!(
+        answer.unwrap().detail,
+        "other processes used 1.4 of 2 CPUs (70 %): cargo (PID 4711) 0.9 CPUs, rustc (PID 4720) 0.5 CPUs"
+    );
     // The rest are processes that came and went, or that cannot be seen.
-    assert!(detail(&[("make", 7.0, 0.4)], "").contains("make (PID 7) 0.4, short-lived processes 1;"));
-    assert!(detail(&[("make", 7.0, 0.4)], "why").contains("make (PID 7) 0.4, not visible 1 (why);"));
-    assert!(detail(&[], "").contains("short-lived processes 1.4"));
+    let make = json!([{"name": "make", "pid": 7, "cpus": 0.4}]);
+    let rest = json!({"value": {"named": make, "unnamed": 1.0, "hidden": ""}});
+    assert!(named(&loaded(&[("make", 7.0, 0.4)], ""), rest).detail.ends_with("short-lived processes 1 CPU"));
+    let hidden = named(&loaded(&[("make", 7.0, 0.4)], "why"), json!({"value": {"hidden": "why"}}));
+    assert!(hidden.detail.ends_with("not visible 1 CPU (why)"), "{}", hidden.detail);
+    named(&loaded(&[], ""), json!({"value": {"named": [], "unnamed": 1.4}}));
     // Between rounds our CPUs are theirs alone: no more than was lost is theirs.
-    assert!(detail(&[("hog", 1.0, 2.0)], "").contains("hog (PID 1) 1.4;"));
+    named(&loaded(&[("hog", 1.0, 2.0)], ""), json!({"value": {"named": [{"cpus": 1.4}], "unnamed": 0.0}}));
     let many: Vec<(String, f64)> = (1..=5).map(|pid| (format!("p{pid}"), f64::from(pid))).collect();
     let many: Vec<(&str, f64, f64)> = many.iter().map(|(name, pid)| (name.as_str(), *pid, 0.28)).collect();
-    assert!(detail(&many, "").contains("p3 (PID 3) 0.28, 2 more 0.56;"));
+    let three = json!([{"pid": 1}, {"pid": 2}, {"pid": 3, "cpus": 0.28}]);
+    named(&loaded(&many, ""), json!({"value": {"named": three, "more": [2, 0.56]}}));
 }
 
 #[test]
 fn a_name_cannot_steer_a_terminal_or_flood_a_report() {
     let long = "x".repeat(5000);
-    let said = detail(&[("a\u{1b}[2Jb", 1.0, 0.7), (&long, 2.0, 0.6)], "");
-    assert!(!said.contains('\u{1b}') && said.len() < 400, "{said}");
+    let case = loaded(&[("a\u{1b}[2Jb", 1.0, 0.7), (&long, 2.0, 0.6)], "");
+    let detail = case.answer("foreign-load").unwrap().detail;
+    assert!(!detail.contains('\u{1b}') && detail.len() < 400, "{detail}");
 }
 
 #[test]
-fn who_is_not_known_is_said_with_the_reason() {
+fn processes_that_are_not_known_have_a_reason() {
     let load = || quiet_vm().of_cpu_time(CPU_FOREIGN, 0.7);
-    let of = |case: Case| case.answer("foreign-load").unwrap();
-    assert!(of(load()).detail.contains("not recorded"));
+    named(&load(), json!({"unknown": "not recorded"}));
     let blind = load().unknown(OTHERS_NAMES, "no /proc").unknown(OTHERS_PIDS, "no /proc");
-    assert!(of(blind.unknown(OTHERS_CPUS, "no /proc")).detail.contains("no /proc"));
+    named(&blind.unknown(OTHERS_CPUS, "no /proc"), json!({"unknown": "no /proc"}));
     // Each process by its rounds: one that was there in half of them used half as much.
     let half = with_others(load(), &[("a", 1.0, 1.0)], "").in_first(4, OTHERS_PIDS, vec![2.0]);
-    let said = of(half).detail;
-    assert!(said.contains("a (PID 2) 0.5, a (PID 1) 0.5, short-lived processes 0.4;"), "{said}");
-    let fix = of(with_others(load(), &[("cargo", 4711.0, 1.4)], "")).fix.unwrap();
-    assert!(fix.contains("cargo (PID 4711)") && fix.contains("--places"), "{fix}");
+    let both = json!([{"pid": 2, "cpus": 0.5}, {"pid": 1, "cpus": 0.5}]);
+    named(&half, json!({"value": {"named": both, "unnamed": 0.4}}));
+    let fix = loaded(&[("cargo", 4711.0, 1.4)], "").answer("foreign-load").unwrap().fix.unwrap();
+    assert!(fix.contains("cargo (PID 4711)"), "{fix}");
 }
 
 /// Interrupts are those of the other processes, and do not count as theirs.

@@ -3,6 +3,7 @@
 use figure::Outcome::{self, *};
 use figure::evidence::*;
 use figure::host::Cgroup;
+use serde_json::json;
 
 use crate::build::{Case, quiet_vm, quota, server};
 
@@ -11,11 +12,10 @@ fn threads_within_mask() {
     let check = "threads-within-mask";
     assert_eq!(quiet_vm().says(check), Pass);
     let one = quiet_vm().machine(|machine| machine.topology.allowed = "0".parse().unwrap());
-    let answer = one.answer(check).unwrap();
-    assert_eq!(answer.outcome, Fail);
-    assert_eq!(answer.detail, "2 threads, but the mask allows 1 CPU (0)");
-    assert!(answer.fix.unwrap().contains("--threads 1"));
-    assert_eq!(quiet_vm().with(CPUS, vec![0.0, 7.0]).says(check), Fail);
+    let answer = one.case(check, "allowed-cpus", json!({"threads": 2, "allowed": "0"}));
+    assert!(answer.outcome == Fail && answer.fix.is_some());
+    let outside = quiet_vm().with(CPUS, vec![0.0, 7.0]);
+    assert_eq!(outside.case(check, "allowed-cpus", json!({"outside": "7", "allowed": "0-1"})).outcome, Fail);
     assert_eq!(
         quiet_vm().machine(|machine| machine.topology.allowed = Default::default()).says(check),
         Unknown
@@ -46,9 +46,9 @@ fn a_core_for_each_thread() {
 #[test]
 fn hardware_threads_are_a_choice_if_even() {
     assert_eq!(distinct(on_server(96, "threads")), Pass, "every core runs two");
-    let answer = on_server(49, "threads").answer("threads-on-distinct-cores").unwrap();
+    let shared = json!({"threads": 49, "cores": 48, "even": false, "shared": 1, "cpus": "0,48"});
+    let answer = on_server(49, "threads").case("threads-on-distinct-cores", "shared-cores", shared);
     assert_eq!(answer.outcome, Fail, "STREAM with 49 threads on 48 cores is no valid case");
-    assert!(answer.detail.contains("CPUs 0,48 share a core"), "{}", answer.detail);
     let packed = server().with(PLACES, "threads".into()).with(CPUS, vec![0.0, 48.0, 1.0, 49.0]);
     assert_eq!(distinct(packed), Pass, "two cores, both full");
 }
@@ -107,8 +107,10 @@ fn quota_against_threads() {
     assert_eq!(under(1.9).with(CGROUP_THROTTLED, 0.0).says("quota"), Warn, "not yet");
     assert_eq!(under(1.9).of_cpu_time(CGROUP_THROTTLED, 0.05).says("quota"), Warn);
     assert_eq!(under(1.9).of_cpu_time(CGROUP_THROTTLED, 0.11).says("quota"), Fail);
-    let fix = under(1.9).answer("quota").unwrap().fix.unwrap();
-    assert!(fix.contains("--threads 1,") && fix.contains("echo max > /sys/fs/cgroup/box/cpu.max"), "{fix}");
+    let raise = "echo max > /sys/fs/cgroup/box/cpu.max";
+    let exceeded = json!({"threads": 2, "quota": 1.9, "throttled": null, "raise": raise});
+    let fix = under(1.9).case("quota", "quota", exceeded).fix.unwrap();
+    assert!(fix.contains("--threads 1,") && fix.contains(raise), "{fix}");
     assert!(!under(0.2).answer("quota").unwrap().fix.unwrap().contains("--threads"));
     assert_eq!(quiet_vm().machine(|machine| machine.cgroup = Cgroup::default()).says("quota"), Unknown);
     let hidden = Cgroup { levels: vec![], unknown: Some("/proc/self/cgroup: no such file".into()) };
@@ -144,17 +146,15 @@ fn point(threads: u32, schedule: &str, wait: f64) -> Case {
 fn the_studys_49_threads_on_48_cores() {
     let check = "uneven-cores";
     assert_eq!(point(48, "static", 0.0).says(check), Pass);
-    let answer = point(49, "static", 0.25).answer(check).unwrap();
-    assert_eq!(answer.outcome, Fail);
-    for part in [
-        "49 threads on 48 cores: 1 runs 2 (CPUs 0,48), 47 run 1",
-        "equal shares all the same, 1632653 elements each",
-        "the others waited 25 % of the time",
-        "instructions per cycle 0.13 there, 0.24 elsewhere",
-    ] {
-        assert!(answer.detail.contains(part), "{part}: {}", answer.detail);
-    }
-    assert!(answer.fix.unwrap().contains("--schedule dynamic"));
+    let loads = json!([{"cores": 1, "threads": 2, "cpus": "0,48"}, {"cores": 47, "threads": 1}]);
+    let expected = json!({
+        "layout": {"threads": 49, "cores": 48, "loads": loads},
+        "elements": [1_632_653, 1_632_653],
+        "waited": 0.25,
+        "ipc": [0.13, 0.24],
+    });
+    let answer = point(49, "static", 0.25).case(check, "uneven-shares", expected);
+    assert!(answer.outcome == Fail && answer.fix.is_some());
     let (verdict, reasons) = point(49, "static", 0.25).with(THREAD_SECONDS_MAX, 0.06).judged();
     assert_eq!((verdict, reasons[0].as_str()), (figure::Verdict::Invalid, check));
     assert!(
@@ -175,11 +175,10 @@ fn uneven_threads_that_nobody_waits_for() {
     );
     assert_eq!(point(49, "static", 0.25).unknown(THREAD_WAIT, "no sample").says(check), Fail);
     let unseen = point(49, "static", 0.25).unknown(THREAD_IPC, "no hardware counters here");
-    assert!(!unseen.answer(check).unwrap().detail.contains("instructions"));
+    unseen.case(check, "uneven-shares", json!({"ipc": null}));
     let dynamic = point(49, "dynamic", 0.01).with(THREAD_ELEMENTS, (0..49).map(f64::from).collect());
-    let answer = dynamic.answer(check).unwrap();
+    let answer = dynamic.case(check, "uneven-blocks", json!({"elements": [0, 48]}));
     assert_eq!(answer.outcome, Pass);
-    assert!(answer.detail.contains("each took what it could, 0 to 48 elements"), "{}", answer.detail);
     assert_eq!(point(49, "dynamic", 0.12).says(check), Warn);
     assert_eq!(point(49, "dynamic", 0.30).says(check), Fail);
     assert_eq!(point(49, "dynamic", 0.0).unknown(THREAD_WAIT, "no sample").says(check), Unknown);
@@ -201,9 +200,10 @@ fn three_on_two(schedule: &str) -> Case {
 #[test]
 fn three_threads_on_two_cpus() {
     let fixed = three_on_two("static").with(THREAD_SECONDS_MEDIAN, 0.02);
-    let answer = fixed.answer("uneven-cores").unwrap();
-    let told = "3 threads on 2 CPUs: 1 runs 2 (CPU 0), 1 runs 1 (CPU 1)";
-    assert!(answer.outcome == Fail && answer.detail.starts_with(told), "{}", answer.detail);
+    let loads = json!([{"cores": 1, "threads": 2, "cpus": "0"}, {"cores": 1, "threads": 1, "cpus": "1"}]);
+    let layout = json!({"threads": 3, "cores": 2, "loads": loads});
+    let answer = fixed.case("uneven-cores", "uneven-shares", json!({"layout": layout}));
+    assert_eq!(answer.outcome, Fail);
     let (verdict, reasons) = fixed.judged();
     assert_eq!((verdict, reasons[0].as_str()), (figure::Verdict::Invalid, "uneven-cores"));
     let dynamic = three_on_two("dynamic");

@@ -3,6 +3,7 @@
 use figure::Outcome::{self, *};
 use figure::Verdict;
 use figure::evidence::*;
+use serde_json::json;
 
 use crate::build::{Case, counted, quiet_vm};
 
@@ -24,14 +25,10 @@ fn study_1_agrees_with_three_halves_and_four_thirds() {
     let copy = study_1("copy", "regular", 133023.05, 66650.63, 136942.9, 3.0 / 2.0);
     let copy_nt = study_1("copy", "nt", 90601.87, 93221.18, 183038.7, 1.0);
     let triad = study_1("triad", "regular", 144211.22, 58162.46, 153219.5, 4.0 / 3.0);
-    for (case, seen) in [
-        (&copy, "0.97x of the estimated traffic, 1.46x of what STREAM counts"),
-        (&copy_nt, "1.00x of the estimated traffic, 1.00x of what STREAM counts"),
-        (&triad, "0.99x of the estimated traffic, 1.32x of what STREAM counts"),
-    ] {
-        let answer = case.answer(AGREEMENT).unwrap();
-        assert_eq!(answer.outcome, Pass, "{answer:?}");
-        assert!(answer.detail.contains(seen), "{}", answer.detail);
+    for (case, estimated, stream) in [(&copy, 0.972, 1.458), (&copy_nt, 1.004, 1.004), (&triad, 0.991, 1.321)]
+    {
+        assert_eq!(case.says(AGREEMENT), Pass);
+        case.finds(AGREEMENT, "traffic-agrees", json!({"estimated": estimated, "stream": stream}));
         assert_eq!(case.judged(), (Verdict::Valid, vec![]));
     }
     // Without the write-allocate the estimate would be what STREAM counts.
@@ -56,43 +53,44 @@ fn eight_per_cent_are_allowed() {
 }
 
 #[track_caller]
-fn warns(case: &Case, words: &str) {
-    let answer = case.answer(AGREEMENT).unwrap();
-    assert_eq!(answer.outcome, Warn, "{answer:?}");
-    assert!(answer.detail.contains(words), "{}", answer.detail);
+fn warns(case: &Case, name: &str, expected: serde_json::Value) {
+    assert_eq!(case.says(AGREEMENT), Warn);
+    case.finds(AGREEMENT, name, expected);
 }
 
 #[test]
 fn a_write_allocate_that_is_avoided_is_no_error_of_the_counters() {
-    warns(&counted().moved(8.1e9, 8.0e9), "99 % of the reads that a write-allocate needs are missing");
-    warns(&counted().moved(12e9, 8.0e9), "50 % of the reads that a write-allocate needs are missing");
+    let missing = |case: &Case, share: f64| warns(case, "write-allocate-missing", json!({"share": share}));
+    missing(&counted().moved(8.1e9, 8.0e9), 0.9875);
+    missing(&counted().moved(12e9, 8.0e9), 0.5);
     // Triad: two arrays are read, the third by the write-allocate.
     let triad = counted().with(KERNEL, "triad".into());
-    warns(&triad.moved(12e9, 6e9), "100 % of the reads");
+    missing(&triad.moved(12e9, 6e9), 1.0);
     // Writes that are missing too are another matter.
-    let less = counted().moved(8e9, 4e9).answer(AGREEMENT).unwrap();
-    assert_eq!(less.outcome, Fail);
-    assert!(less.detail.contains("half, as where the channels of one socket"), "{}", less.detail);
+    let less = counted().moved(8e9, 4e9);
+    assert_eq!(less.says(AGREEMENT), Fail);
+    less.finds(AGREEMENT, "traffic-half", json!({"estimated": 0.5}));
+    counted().moved(15e9, 5e9).finds(AGREEMENT, "less-moved", json!({}));
 }
 
 #[test]
 fn non_temporal_stores_that_still_read() {
     let nt = counted().with(STORES, "nt".into()).with(TRAFFIC_ESTIMATED, 16e9);
     assert_eq!(nt.clone().moved(8.1e9, 8.0e9).says(AGREEMENT), Pass);
-    warns(&nt.clone().moved(16e9, 8.0e9), "100 % of the lines stored past the cache are read all the same");
-    warns(&nt.moved(12e9, 8.0e9), "a third transfer");
+    warns(&nt.clone().moved(16e9, 8.0e9), "stores-read", json!({"share": 1.0}));
+    warns(&nt.moved(12e9, 8.0e9), "stores-read", json!({"share": 0.5}));
 }
 
 #[test]
 fn more_than_the_kernel_can_move() {
-    let twice = counted().moved(32e9, 16e9).answer(AGREEMENT).unwrap();
-    assert_eq!(twice.outcome, Fail);
-    assert!(twice.detail.contains("every channel is summed twice"), "{}", twice.detail);
+    let twice = counted().moved(32e9, 16e9);
+    assert_eq!(twice.says(AGREEMENT), Fail);
+    twice.finds(AGREEMENT, "traffic-twice", json!({"estimated": 2.0}));
     let others = counted().moved(18e9, 10e9).with(TRAFFIC_BACKGROUND, 10e9);
-    warns(&others, "others moved 14 % of it");
-    warns(&counted().moved(19e9, 8e9), "prefetchers");
-    let blind = counted().moved(14e9, 14e9).unknown(TRAFFIC_READ, "together").answer(AGREEMENT).unwrap();
-    assert!(blind.detail.contains("others' traffic that began with the round"), "{}", blind.detail);
+    warns(&others, "others-moved", json!({"share": 0.1429}));
+    warns(&counted().moved(19e9, 8e9), "more-read", json!({}));
+    let blind = counted().moved(14e9, 14e9).unknown(TRAFFIC_READ, "together");
+    blind.finds(AGREEMENT, "more-moved", json!({}));
 }
 
 #[test]
@@ -118,20 +116,17 @@ fn multiplexed_counters_are_said() {
         Warn,
         "one round is enough"
     );
-    let detail = counted().with(TRAFFIC_RUNNING, 0.5).answer("traffic-multiplexed").unwrap().detail;
-    assert!(detail.contains("50 % of the time"), "{detail}");
+    let half = counted().with(TRAFFIC_RUNNING, 0.5);
+    half.finds("traffic-multiplexed", "counters-ran", json!({"share": 0.5}));
 }
 
 #[test]
 fn channels() {
     let check = "traffic-channels";
     let left_out = counted().with(TRAFFIC_LEFT_OUT, "uncore_imc_5 (CPU 24) never counts".into());
-    let answer = left_out.answer(check).unwrap();
-    assert_eq!(answer.outcome, Pass);
-    assert_eq!(
-        answer.detail,
-        "12 summed, each counts by itself; left out: uncore_imc_5 (CPU 24) never counts"
-    );
+    assert_eq!(left_out.says(check), Pass);
+    let expected = json!({"channels": 12, "left_out": "uncore_imc_5 (CPU 24) never counts"});
+    left_out.finds(check, "channels", expected);
     let blind = counted().unknown(TRAFFIC_DISTINCT, "counters took turns");
     assert_eq!(blind.says(check), Unknown);
     assert_eq!(blind.judged(), (Verdict::Unverified, vec![check.into()]));

@@ -8,7 +8,7 @@ use figure::host::Peak;
 use figure::{
     Better, Convention, Evidence, Explanation, Figure, Machine, Reading, Record, Round, Tool, Unit,
 };
-use judge::check::{Answer, Check, Subject};
+use judge::check::{Check, Subject};
 
 /// The array size of all figures that are not doubled.
 pub const ARRAY: f64 = 640e6;
@@ -100,6 +100,7 @@ pub fn record(figures: Vec<Figure>) -> Record {
         observer: Default::default(),
         figures,
         findings: Vec::new(),
+        series: Vec::new(),
     }
 }
 
@@ -175,8 +176,18 @@ pub fn case(record: &Record, id: &str, name: &str, expected: serde_json::Value) 
     }
 }
 
+/// The answer is of this case, and these are among its values.
+#[track_caller]
+pub fn holds(answer: &CheckResult, case: &str, expected: serde_json::Value) {
+    assert_eq!(answer.case, case, "{}: {}", answer.id, answer.detail);
+    for (name, value) in expected.as_object().expect("an object") {
+        let own = answer.values.get(name).unwrap_or(&serde_json::Value::Null);
+        assert!(agree(own, value), "{}: {name} is {own}, not {value}", answer.id);
+    }
+}
+
 /// Whether values are the same, numbers to three digits; of an object, whether it holds the expected fields.
-fn agree(own: &serde_json::Value, expected: &serde_json::Value) -> bool {
+pub fn agree(own: &serde_json::Value, expected: &serde_json::Value) -> bool {
     use serde_json::Value::{Array, Object};
     match (own, expected) {
         (Object(own), Object(expected)) => {
@@ -202,17 +213,22 @@ pub fn no_case(record: &Record, id: &str, rule: &str) {
     assert_eq!(found, None, "{id}");
 }
 
-/// Marks a figure as judged, with one reason.
-pub fn judged(record: &mut Record, id: &str, verdict: Verdict, check: &str, answer: Answer) {
+/// Marks a figure as judged, with one reason: its detail, and what to do.
+pub fn judged(record: &mut Record, id: &str, verdict: Verdict, check: &str, [detail, fix]: [&str; 2]) {
     let figure = record.figures.iter_mut().find(|figure| figure.id == id).expect(id);
     figure.verdict = Some(verdict);
     figure.checks = vec![CheckResult {
-        id: check.into(),
-        outcome: answer.outcome,
-        detail: answer.detail,
-        fix: answer.fix,
+        id: check.to_owned(),
+        outcome: match verdict {
+            Verdict::Valid => Outcome::Pass,
+            Verdict::Unverified => Outcome::Unknown,
+            Verdict::Suspect => Outcome::Warn,
+            Verdict::Invalid => Outcome::Fail,
+        },
+        detail: detail.to_owned(),
+        fix: Some(fix.to_owned()).filter(|fix| !fix.is_empty()),
         essential: true,
-        cause: None,
+        ..CheckResult::default()
     }];
 }
 

@@ -1,0 +1,297 @@
+//! Cases of the checks on memory: arrays, pages, faults, traffic; and of the relations between its figures.
+
+use derive_more::Display;
+use serde::Serialize;
+use strum::VariantNames;
+
+use super::topology::PairsOfClass;
+
+use crate::checks::array_size::CACHES;
+use crate::values::{
+    Amount, Bytes, Cited, Count, Counted, List, Name, Number, Range, RatioTo, Seconds, Share, Times, optional,
+};
+
+/// Cases of the checks on memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Display, VariantNames)]
+#[serde(tag = "case", content = "values", rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Arrays {
+    #[display(
+        "the arrays are smaller than they should be: {limit}\n$ give it more memory, or fewer CPUs: --threads, --places"
+    )]
+    ArraysReduced { limit: String, available: Option<Bytes> },
+    #[display(
+        "the control group met its memory limit {times} during the rounds{}\n\
+         $ raise memory.max and memory.high of the group, or use smaller arrays",
+        optional("; ", available, " available")
+    )]
+    LimitMet { times: Counted, available: Option<Bytes> },
+    #[display(
+        "arrays of {array} are {times} the caches in use ({caches}{}){}\n$ {}",
+        optional(": ", basis, ""),
+        match times.0 {
+            times if times < 1.0 => "; they fit in cache",
+            times if times < CACHES => "; part of each stays in cache",
+            _ => "",
+        },
+        match (limit, *is_printed) {
+            (Some(_), _) => "see memory-limit, which allows no larger arrays".to_owned(),
+            (None, true) => format!("use {} elements of 8 B or more", (CACHES * caches.0 / 8.0).ceil()),
+            (None, false) => format!("use --array-size {}MB or more", (CACHES * caches.0 / 1e6).ceil()),
+        }
+    )]
+    ArraySize {
+        array: Bytes,
+        times: Times,
+        caches: Bytes,
+        basis: Option<String>,
+        limit: Option<String>,
+        is_printed: bool,
+    },
+    #[display("no page was swapped, and direct reclaim scanned none")]
+    NoSwap,
+    #[display(
+        "{swapped} swapped, {scanned} scanned for reclaim; {} {share} of the time\n\
+         $ free memory (top, sorted by RES), use smaller arrays, or switch swap off: sudo swapoff -a",
+        if *is_estimate { "estimated cost:" } else { "tasks waited for memory" }
+    )]
+    Swapped { swapped: Counted, scanned: Count, share: Share, is_estimate: bool },
+    #[display("the data of first touch is not there\n$ measure again; if it recurs, report the record")]
+    Unwritten,
+    #[display("{share} of the arrays is resident\n$ use smaller arrays; see swap and memory-limit")]
+    Resident { share: Share },
+    #[display(
+        "pages requested: {requested}; {huge} of the arrays is on huge pages{}\n$ {}",
+        optional(", the kernel's page size is ", size, ""),
+        pages_fix(requested)
+    )]
+    Pages { requested: String, huge: Share, size: Option<Bytes> },
+    #[display("there is one NUMA node")]
+    OneNode,
+    #[display(
+        "the kernel moved {moved} between nodes{}: about {share} of the CPU time\n$ sudo sysctl -w kernel.numa_balancing=0",
+        optional(", with ", hints, "")
+    )]
+    PagesMoved { moved: Counted, hints: Option<Counted>, share: Share },
+    #[display(
+        "{share} of the sampled pages are on node {node}, to which they were bound\n\
+         $ let nothing move pages (cpusets, migratepages, numad): sudo sysctl -w kernel.numa_balancing=0"
+    )]
+    PagesOnNode { share: Share, node: Count },
+    #[display("{share} of the pages are remote\n$ let each thread touch its part first; see numa-balancing")]
+    RemotePages { share: Share },
+    #[display("{errors} in {seconds}\n$ grep . /sys/devices/system/edac/mc/mc*/dimm*/dimm_ce_count")]
+    CorrectedErrors { errors: Counted, seconds: Seconds },
+    #[display("{minor} and {major}: about {share} of the time\n$ use smaller arrays; see swap, memory-limit")]
+    Faults { minor: Counted, major: Counted, share: Share },
+    #[display("no minor fault occurred")]
+    NoFault,
+    #[display(
+        "{samples} stand for {share} of {total}{gaps}\n$ {}",
+        match gaps.set_user_id.is_some() {
+            true => "sudo truebench faults -- COMMAND",
+            false => "watch longer; as root, truebench also samples faults within system calls",
+        }
+    )]
+    FaultCoverage { samples: Counted, share: Share, total: Counted, gaps: Gaps },
+    #[display("a level ends at {from} to {to}, where no cache is shown\n$ choose --array-size 4 x as large")]
+    CacheHidden { from: Bytes, to: Bytes },
+    #[display(
+        "{level} is advertised with {size} and is not there: memory begins between {from} and {to}{}\n$ {UNUSABLE}",
+        shared_cache(*is_guest)
+    )]
+    CacheMissing { level: String, size: Bytes, from: Bytes, to: Bytes, is_guest: bool },
+    #[display(
+        "{level} is advertised with {size} and ends between {from} and {to}, at {share} of it{}\n$ {}",
+        shared_cache(*is_guest),
+        if share.0 < 1.0 { UNUSABLE } else { "choose arrays of 4 x the larger size by --array-size" }
+    )]
+    CacheEnd { level: String, size: Bytes, from: Bytes, to: Bytes, share: Share, is_guest: bool },
+
+    // Traffic that memory controllers count.
+    #[display(
+        "{channels} summed, {}{}\n$ report the record, with truebench host --capture, as a defect of truebench",
+        if *are_distinct { "each with counts of its own" } else { "which their counts do not distinguish" },
+        optional("; left out: ", left_out, "")
+    )]
+    Channels { channels: Counted, are_distinct: bool, left_out: Option<String> },
+    #[display(
+        "the counter that ran least ran {share} of the time\n\
+         $ stop other users of counters (perf, PCM, likwid, the NMI watchdog); with fewer counters than channels add rounds"
+    )]
+    CountersRan { share: Share },
+    #[display(
+        "memory moved {rate} while the threads rested, {share} of what was counted in a round\n\
+         $ stop what else moves memory on this machine, such as other tenants, copying, graphics: all of it counts"
+    )]
+    Background { rate: Amount, share: Share },
+    #[display("{_0}")]
+    TrafficAgrees(Traffic),
+    #[display("{traffic}; {share} of the write-allocate's reads are missing\n$ trust the counters")]
+    WriteAllocateMissing { traffic: Traffic, share: Share },
+    #[display("{traffic}; {share} of the lines stored past the cache are read\n$ trust the counters")]
+    StoresRead { traffic: Traffic, share: Share },
+    #[display("{traffic}; others moved {share} of it\n$ see traffic-background")]
+    OthersMoved { traffic: Traffic, share: Share },
+    #[display("{_0}; twice as much, as if each channel were summed twice\n$ see traffic-channels")]
+    TrafficTwice(Traffic),
+    #[display("{_0}; prefetchers may read what is not used\n$ {QUIETER}")]
+    MoreRead(Traffic),
+    #[display("{_0}; others' traffic may have begun with the round\n$ {QUIETER}")]
+    MoreMoved(Traffic),
+    #[display("{_0}; half, as if one socket's channels were missing\n$ {CHANNELS}")]
+    TrafficHalf(Traffic),
+    #[display("{_0}; channels are not counted, or arrays stay in cache\n$ {CHANNELS}")]
+    LessMoved(Traffic),
+
+    // Relations: a figure and its partners.
+    #[display("measured twice: {ratio}\n$ treat such differences as noise; repeat with more --rounds")]
+    MeasuredTwice { ratio: RatioTo },
+    #[display("its pairs fall into two groups: {near} at {}, and {far} at {}\n$ {TOPOLOGY}", medians[0], medians[1])]
+    ClassSplit { near: Count, far: Count, medians: [Amount; 2] },
+    #[display("{_0} are as near\n$ {TOPOLOGY}")]
+    ClassesAlike(PairsOfClass),
+    #[display("{_0} form one group, and no class that must differ is as near")]
+    ClassWhole(PairsOfClass),
+    #[display("{copy} is {ratio}, which moves the same bytes\n$ see {slower}; repeat with more --rounds")]
+    CopyAndScale { copy: Name, ratio: RatioTo, slower: Name },
+    #[display(
+        "{single} is {ratio} with arrays of {to} instead of {from}\n$ use --array-size {} or more",
+        to.to_string().replace(' ', "")
+    )]
+    Doubled { single: Name, ratio: Range, from: Bytes, to: Bytes },
+    #[display("both arms were disturbed by an unknown amount: {reason}\n$ {OTHERS}")]
+    ArmsUnknown { reason: String },
+    #[display("other processes used {} CPUs in one arm and {} in the other\n$ {OTHERS}", cpus[0], cpus[1])]
+    ArmsUnequal { cpus: [Number; 2] },
+    #[display("{_0}; the ratio exceeds it, so its direction is sure\n$ {OTHERS}")]
+    DirectionSure(ArmLoad),
+    #[display("{_0}; the ratio does not exceed it\n$ {OTHERS}")]
+    DirectionUnsure(ArmLoad),
+    #[display(
+        "difference to {other}: {stepwise} step by step, {replayed} replayed ({unit})\n\
+         $ trust neither difference; repeat with more --rounds or --max-time on a quieter machine"
+    )]
+    HarnessCost { other: Name, stepwise: Difference, replayed: Difference, unit: String },
+    #[display("{injection}{}", optional("; latency ", latency, " the idle one"))]
+    Saturated { injection: Injection, latency: Option<Times> },
+    #[display("{_0}\n$ inject from more CPUs: a wider affinity mask, or --places threads")]
+    Unsaturated(Injection),
+    #[display("{program} is {ratio}")]
+    InstrumentsAgree { program: String, ratio: RatioTo },
+    #[display("{program} is {ratio}, by a known factor")]
+    InstrumentsDiffer { program: String, ratio: RatioTo, cause: String },
+    #[display("{program} is {ratio}, {cause}\n$ {STORES}")]
+    InstrumentsMayDiffer { program: String, ratio: RatioTo, cause: String },
+    #[display("{program} is {ratio}, which no known factor explains\n$ {STORES}")]
+    InstrumentsDisagree { program: String, ratio: RatioTo },
+    #[display(
+        "{nt} is {gain}; write-allocate: {predicted}{}\n\
+         $ see the other reasons of both figures; repeat with more --rounds, --simd sse2 and another --offset",
+        optional(", ", most, " at most")
+    )]
+    StoreGain { nt: Name, gain: RatioTo, predicted: Times, most: Option<Times> },
+}
+
+const UNUSABLE: &str = "do not count on that cache: what should fit into it is read from memory";
+const QUIETER: &str = "measure again on a quiet machine; compare with prefetchers off in the firmware";
+const CHANNELS: &str = "compare truebench host with the installed modules; use larger arrays: --array-size";
+const TOPOLOGY: &str = "in a guest, pass on the host's topology and pin its CPUs (libvirt: host-passthrough); else choose by latency";
+const OTHERS: &str = "stop other processes (top, sorted by CPU) and measure again";
+const STORES: &str =
+    "see the other reasons; truebench memory inspect BINARY; compare with --stores regular and --stores nt";
+
+fn pages_fix(requested: &str) -> &'static str {
+    match requested {
+        "small" => "report the record as a defect: huge pages came in spite of MADV_NOHUGEPAGE",
+        "huge1g" => "echo N | sudo tee /sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages",
+        "huge2m" => "echo N | sudo tee /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages",
+        _ => {
+            "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled; echo 1 | sudo tee /proc/sys/vm/compact_memory"
+        }
+    }
+}
+
+fn shared_cache(is_guest: bool) -> &'static str {
+    if is_guest { "; a guest shares its host's cache" } else { "" }
+}
+
+/// Faults that no sample stands for, as shares of all, and why. Those below half a per cent are not printed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Gaps {
+    /// Not counted: populated ahead, or out of sight.
+    pub uncounted: Share,
+    /// Whether faults within system calls are counted.
+    pub sees_kernel: bool,
+    /// Programs that only root may watch.
+    pub set_user_id: Option<String>,
+    /// Of samples that found no room.
+    pub lost: Share,
+    /// Of tasks that ended before their next sample.
+    pub ended: Share,
+    /// Share of the records of processes and mappings that found no room.
+    pub mappings_lost: Share,
+}
+
+impl std::fmt::Display for Gaps {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let uncounted = match (&self.set_user_id, self.sees_kernel) {
+            (Some(names), _) => format!("in {names} (set-user-ID: only root may watch)"),
+            (None, true) => "populated ahead, or before the watch".to_owned(),
+            (None, false) => "in system calls, which only root may observe, or populated ahead".to_owned(),
+        };
+        let gaps = [
+            (self.uncounted, uncounted.as_str(), 0.005),
+            (self.lost, "of lost samples", 0.005),
+            (self.ended, "of tasks that ended before their next sample", 0.005),
+            (self.mappings_lost, "of the mapping records lost", f64::MIN_POSITIVE),
+        ];
+        gaps.iter().filter(|gap| gap.0.0 >= gap.2).try_for_each(|(share, of, _)| write!(f, "; {share} {of}"))
+    }
+}
+
+/// What controllers counted.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Display)]
+#[display("counted {estimated} of the estimated traffic, {stream} of STREAM's bytes")]
+pub struct Traffic {
+    pub estimated: Times,
+    pub stream: Times,
+}
+
+/// What other processes did to two arms alike.
+#[derive(Clone, Debug, PartialEq, Serialize, Display)]
+#[display(
+    "other processes used {} of {all}: {} {clock}",
+    List(cpus.to_vec()),
+    bound.map_or("any".to_owned(), |bound| format!("at most {bound} the"))
+)]
+pub struct ArmLoad {
+    pub cpus: [Number; 2],
+    pub all: Counted,
+    /// The most that it can have done to the ratio; `None` without a limit.
+    pub bound: Option<Times>,
+    pub clock: &'static str,
+}
+
+/// A difference with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Display)]
+#[display("{value} [{low}, {high}]")]
+pub struct Difference {
+    pub value: Number,
+    pub low: Number,
+    pub high: Number,
+}
+
+/// What the injectors of a load move, as a share of what all CPUs move, or of the theoretical peak.
+#[derive(Clone, Debug, PartialEq, Serialize, Display)]
+#[display(
+    "{injectors} at delay {delay}: {moved}, {share} of {}",
+    all.as_ref().map_or("the theoretical peak".to_owned(), |all| format!("{all}, by all CPUs"))
+)]
+pub struct Injection {
+    pub injectors: Counted,
+    pub delay: Count,
+    pub moved: Amount,
+    pub share: Share,
+    pub all: Option<Cited>,
+}

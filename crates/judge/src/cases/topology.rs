@@ -1,0 +1,309 @@
+//! Cases of cores, caches and nodes: lines from core to core, ladders of sizes, latency under load, scaling.
+
+use std::fmt;
+
+use derive_more::Display;
+use figure::CpuList;
+use serde::Serialize;
+use strum::VariantNames;
+
+use crate::relations::core_pairs::called;
+use crate::values::{Amount, Bytes, Cited, Count, Counted, List, Name, Number, Range, Share, Sourced, Times};
+
+/// Cases of cores, caches and nodes.
+#[derive(Clone, Debug, PartialEq, Serialize, Display, VariantNames)]
+#[serde(tag = "case", content = "values", rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Topology {
+    // c2c: where a line came from, by the requester's own cache and by memory; c2c-states: clean against modified.
+    #[display(
+        "The two hardware threads share a cache: the line does not move\n\
+         {times} the latency of the requester's own cache, {cache}."
+    )]
+    SharedByThreads { times: Times, cache: Amount },
+    #[display(
+        "The line came from a cache: {ratio} of the latency of memory\n\
+         Memory ({memory}) is ruled out. From the requester's own cache it takes {cache}: {times}."
+    )]
+    FromCache { ratio: Range, memory: Amount, times: Times, cache: Amount },
+    #[display(
+        "The line may have come from memory: {ratio} of its latency\n\
+         Memory takes {memory}. Compare the modified line, which memory does not hold."
+    )]
+    PerhapsFromMemory { ratio: Range, memory: Amount },
+    #[display("Asking the other core takes {ratio} of the latency of memory\nMemory takes {memory}.")]
+    SlowOtherCore { ratio: Range, memory: Amount },
+    #[display(
+        "A modified line takes {ratio} of a clean one: its owner must give it up\n{modified} against {clean}."
+    )]
+    ModifiedSlower { ratio: Range, modified: Cited, clean: Cited },
+    #[display(
+        "A modified line takes {ratio} of a clean one\n\
+         {modified} against {clean}. The owner sends a modified line; a clean one comes from further away."
+    )]
+    ModifiedFaster { ratio: Range, modified: Cited, clean: Cited },
+
+    // cores: a class of pairs; topology: whether the latencies between CPUs are those of what is advertised.
+    #[display("The pairs of this class take {least} to {most}{}", with("\nOther classes: ", others))]
+    ClassRange { least: Amount, most: Amount, others: Option<List<PairsOfClass>> },
+    #[display(
+        "The two CPUs hardly ever ran at the same time: no distance takes that long\n\
+         A hypervisor that gives both the same CPU has this effect."
+    )]
+    TakingTurns,
+    #[display("The latency fits {like}\nIn published tables they take {range}. No other pair was measured.")]
+    FitsPublished { like: &'static str, range: &'static str },
+    #[display(
+        "The latency does not fit {advertised}\n\
+         It fits {like}: {range} in published tables. No other pair was measured."
+    )]
+    UnlikePublished { advertised: Class, like: &'static str, range: &'static str },
+    #[display(
+        "CPUs {cpus} act in twos, like hardware threads of one core or complexes of two cores\n\
+         They form {blocks}. {gap}"
+    )]
+    HiddenThreads { cpus: CpuList, blocks: Blocks, gap: Gap },
+    #[display("Only some of CPUs {cpus} act as {class}\nThey form {blocks}. {gap}")]
+    SplitClass { cpus: CpuList, class: Class, blocks: Blocks, gap: Gap },
+    #[display("CPUs {cpus} share something that the topology does not show\nThey form {blocks}. {gap}")]
+    HiddenGroups { cpus: CpuList, blocks: Blocks, gap: Gap },
+    #[display("Two classes of pairs that must differ are equally near\n{nearer}; {farther}.")]
+    EquallyNear { nearer: PairsOfClass, farther: PairsOfClass },
+    #[display("The latencies between CPUs fit the advertised topology\n{classes}.")]
+    TopologyFits { classes: List<PairsOfClass> },
+    #[display("No groups of CPUs are far apart\n{classes}.")]
+    NoGroups { classes: List<PairsOfClass> },
+
+    // edge, level: where a level of a ladder ends, and the level of a point.
+    #[display(
+        "The level ends: {} at {from}, {} at {to}\n{} to {}{}.",
+        before.amount, behind.amount, before.figure, behind.figure, with("; advertised: ", advertised)
+    )]
+    LevelEnds { from: Bytes, to: Bytes, before: Cited, behind: Cited, advertised: Option<Bytes> },
+    #[display("Part of {size} misses {level}, which ends here ({edge}){}", with("\n", measure))]
+    MissesInPart { size: Bytes, level: String, edge: Name, measure: Option<Measure> },
+    #[display("{size} fits in {level}, which ends at {end} ({edge}){}", with("\n", measure))]
+    FitsLevel { size: Bytes, level: String, end: Bytes, edge: Name, measure: Option<Measure> },
+    #[display(
+        "{size} comes from memory: the last cache ends at {end} ({edge}){}{}",
+        with("\n", measure),
+        with(if measure.is_some() { " " } else { "\n" }, walks)
+    )]
+    FromMemory { size: Bytes, end: Bytes, edge: Name, measure: Option<Measure>, walks: Option<Walks> },
+
+    // loaded: a point of latency under load; load: the curve.
+    #[display("As fast as without load: nothing waits\n{idle}; injected: {load}.")]
+    NoWaiting { idle: Cited, load: Cited },
+    #[display("Below the idle latency, which was disturbed or had another clock\n{idle}.")]
+    BelowIdle { idle: Cited },
+    #[display(
+        "{waiting} of it is waiting: {times} the idle latency\n\
+         {idle}; injected: {load}. By Little's law {lines} lines of 64 B are in flight."
+    )]
+    Waiting { waiting: Amount, times: Times, idle: Cited, load: Cited, lines: Number },
+    #[display(
+        "Latency under load, mix {mix}: {idle} idle, {full} at {load}\n\
+         Memory saturates. Knee: {knee}."
+    )]
+    LoadSaturates { mix: String, idle: Amount, full: Amount, load: Amount, knee: KneePlace },
+    #[display(
+        "Latency under load, mix {mix}: {idle} idle, {full} at {load}, short of saturation\n{reason}. Knee: {knee}."
+    )]
+    LoadTooLow { mix: String, idle: Amount, full: Amount, load: Amount, knee: KneePlace, reason: String },
+    #[display(
+        "Latency under load, mix {mix}: {idle} idle, {full} at {load}\n\
+         Saturation is unknown: {reason}."
+    )]
+    SaturationUnknown {
+        mix: String,
+        idle: Amount,
+        full: Amount,
+        load: Amount,
+        knee: KneePlace,
+        reason: String,
+    },
+
+    // numa: memory of a node from the CPUs of a node; numa-remote: the worst of all.
+    #[display("The only NUMA node: all memory is local")]
+    OnlyNode,
+    #[display(
+        "Local memory is farther than that of another node\n\
+         {remote}. A hypervisor may show nodes that are not those of the host."
+    )]
+    LocalFarther { remote: Cited },
+    #[display(
+        "{threads}, each with {lines} lines of 64 B in flight\n\
+         By Little's law at the idle latency, {latency}. All pages lie on this node: others are ruled out."
+    )]
+    LocalLines { threads: Counted, lines: Count, latency: Cited },
+    #[display(
+        "No farther than local memory: {times}\n\
+         Local: {local}. The pages lie on node {node}: misplacement is ruled out. \
+         Nodes of a guest may be one node of its host."
+    )]
+    AsNearAsLocal { times: Times, local: Cited, node: Count },
+    #[display("{times} the local latency; the firmware advertises {advertised}\nLocal: {local}.")]
+    Farther { times: Times, local: Cited, advertised: Times },
+    #[display("{ratio} of the local bandwidth: the link between the nodes is not the limit\nLocal: {local}.")]
+    AsFastAsLocal { ratio: Times, local: Cited },
+    #[display(
+        "{ratio} of the local bandwidth, as {latency} the latency predicts\n\
+         Local: {local}. The lines in flight are the limit; the link between the nodes is ruled out."
+    )]
+    SlowerByLatency { ratio: Times, local: Cited, latency: Times },
+    #[display(
+        "{ratio} of the local bandwidth, more than {latency} the latency predicts\n\
+         For local memory ({local}) memory is the limit, not the lines in flight."
+    )]
+    LimitedByLocal { ratio: Times, local: Cited, latency: Times },
+    #[display(
+        "The link between the nodes is the limit: {ratio} of the local bandwidth\n\
+         Local: {local}. {latency} the latency explains less, and that memory gives its own CPUs {home}."
+    )]
+    LimitedByLink { ratio: Times, local: Cited, latency: Times, home: Cited },
+    #[display(
+        "The link between the nodes or that memory is the limit: {ratio} of the local bandwidth\n\
+         Local: {local}. {latency} the latency explains less."
+    )]
+    LimitedByLinkOrMemory { ratio: Times, local: Cited, latency: Times },
+    #[display(
+        "Memory of another node: up to {} the local latency, down to {} of the bandwidth\n{latency}; {bandwidth}.",
+        latency.ratio, bandwidth.ratio
+    )]
+    RemoteMemory { latency: RemoteCell, bandwidth: RemoteCell },
+
+    // scaling: points of a curve over threads, and its knee.
+    #[display(
+        "Dynamic schedule: {ratio}, as with equal shares threads wait for slower ones\n\
+         {fixed} has equal shares on the same threads and CPUs: only the schedule differs."
+    )]
+    DynamicGains { ratio: Times, fixed: Cited },
+    #[display(
+        "The limit of one thread is the lines that its core keeps in flight: {lines} of 64 B\n\
+         By Little's law at a latency of {latency}."
+    )]
+    OneThread { lines: Count, latency: Sourced },
+    #[display("Cores are the limit, not memory: each thread does {each} of one alone\n{times} of {one}.")]
+    CoresLimit { each: Share, times: Times, one: Cited },
+    #[display("More threads still gain: each does {each} of one alone\n{times} of {one}. {limit}.")]
+    MoreGain { each: Share, times: Times, one: Cited, limit: Limit },
+    #[display("No gain over {threads}: {ratio}\n{best}. {limit}.")]
+    NoMoreGain { threads: Counted, ratio: Times, best: Cited, limit: Limit },
+    #[display("{at} makes {share} of the best bandwidth\nThe best: {best}.")]
+    FewestThreads { at: Name, share: Share, best: Cited },
+
+    // surroundings: what a test of UnixBench rests on apart from the machine.
+    #[display("String and mathematical functions are those of {library}{}", with(", strcmp at ", strcmp))]
+    CLibrary { library: String, strcmp: Option<String> },
+    #[display("Forks or executes a {linkage} program of {size} with {libraries}\nA larger one costs more.")]
+    ProgramImage { linkage: String, size: Bytes, libraries: Counted },
+    #[display(
+        "sort and grep compare byte by byte, which is cheaper than by language\nLocale: {locale}. Shell: {shell}."
+    )]
+    BytewiseOrder { locale: String, shell: String },
+}
+
+/// What is there, behind a separator.
+fn with<T: fmt::Display>(separator: &str, value: &Option<T>) -> String {
+    value.as_ref().map_or_else(String::new, |value| format!("{separator}{value}"))
+}
+
+/// What the CPUs of a pair share: `cores that share a last-level cache`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Display)]
+#[serde(transparent)]
+#[display("{}", called(_0))]
+pub struct Class(pub String);
+
+/// The pairs of a class: `28 pairs of cores that share a last-level cache (48.2 ns)`.
+#[derive(Clone, Debug, PartialEq, Serialize, Display)]
+#[display("{pairs} of {class} ({median})")]
+pub struct PairsOfClass {
+    pub pairs: Counted,
+    pub class: Class,
+    pub median: Amount,
+}
+
+/// Blocks of CPUs that are near to one another; none where not every pair was measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Blocks(pub Vec<CpuList>);
+
+/// Blocks that are named.
+const MOST_BLOCKS: usize = 4;
+
+impl fmt::Display for Blocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("several groups");
+        }
+        let named: Vec<String> = self.0.iter().take(MOST_BLOCKS).map(CpuList::to_string).collect();
+        let more = if self.0.len() > MOST_BLOCKS { "; …" } else { "" };
+        write!(f, "{}: {}{more}", Counted(self.0.len() as f64, "group"), named.join("; "))
+    }
+}
+
+/// Two groups of one class, by their medians, each with a typical pair.
+#[derive(Clone, Debug, PartialEq, Serialize, Display)]
+#[display("Far pairs take {far} ({far_pair}), near pairs {near} ({near_pair}): {times}.")]
+pub struct Gap {
+    pub near: Amount,
+    pub far: Amount,
+    pub times: Times,
+    pub near_pair: Name,
+    pub far_pair: Name,
+}
+
+/// A point of a ladder by the core's clock.
+#[derive(Clone, Debug, PartialEq, Serialize, Display)]
+#[serde(untagged)]
+pub enum Measure {
+    #[display("{cycles} cycles a load.")]
+    Load { cycles: Number },
+    #[display("{bytes} B a cycle at {gigahertz} GHz on each thread.")]
+    Sweep { bytes: Number, gigahertz: Number },
+}
+
+/// Whether page walks are part of a latency: by the share in huge pages.
+#[derive(Clone, Debug, PartialEq, Serialize, Display)]
+#[serde(rename_all = "kebab-case")]
+pub enum Walks {
+    #[display("{_0} is in huge pages: page walks are ruled out.")]
+    RuledOut(Share),
+    #[display("{_0} is in huge pages, which may be small ones of the host: page walks are not ruled out.")]
+    OfHost(Share),
+    #[display("{_0} is in huge pages: page walks are not ruled out.\n$ repeat with huge pages: --pages thp")]
+    Possible(Share),
+}
+
+/// Where the curve of latency under load bends.
+#[derive(Clone, Debug, PartialEq, Serialize, Display)]
+#[serde(rename_all = "kebab-case")]
+pub enum KneePlace {
+    #[display("{bandwidth} and {latency}")]
+    At { bandwidth: Cited, latency: Amount },
+    #[display("beyond this load")]
+    Beyond,
+    #[display("unknown, as there are too few points")]
+    TooFewPoints,
+}
+
+/// Memory of another node against the local memory of the same CPUs.
+#[derive(Clone, Debug, PartialEq, Serialize, Display)]
+#[display("{cell} against {local}")]
+pub struct RemoteCell {
+    pub ratio: Times,
+    pub cell: Name,
+    pub local: Name,
+}
+
+/// Why more threads bring less than they might.
+#[derive(Clone, Debug, PartialEq, Serialize, Display)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    #[display("Memory is near its limit; the clock is ruled out ({clock} GHz with both)")]
+    Memory { clock: Number },
+    #[display("Memory is near its limit, and the clock fell from {from} to {to} GHz")]
+    MemoryAndClock { from: Number, to: Number },
+    #[display("Memory is near its limit, or the clock fell: it was not measured")]
+    MemoryOrClock,
+}

@@ -1,0 +1,55 @@
+//! By what a mechanism of page faults was recognised.
+
+use figure::Figure;
+use figure::evidence::*;
+use suites::faults::{Manager, Mechanism, Memory};
+
+use super::Rule;
+use crate::cases::{Case, Faults, faults};
+use crate::values::{Bytes, Counted, Share};
+
+/// A smaller share of pages that cannot be new proves nothing.
+const LEAST: f64 = 0.05;
+
+pub(super) const RULE: Rule =
+    Rule { name: "mechanism", says: |subject| mechanism(subject.figure).map(Case::from) };
+
+/// The mechanism that a figure is about, and who manages the memory.
+pub(crate) fn cause(figure: &Figure) -> Option<faults::Cause> {
+    let mechanism = Mechanism::of(&figure.conditions.get(MECHANISM)?).filter(|_| figure.series.is_none())?;
+    let manager = figure.conditions.get(MANAGER).and_then(|word| Manager::of(&word));
+    Some(faults::Cause { mechanism, manager })
+}
+
+/// The mechanism with its evidence.
+pub(crate) fn mechanism(figure: &Figure) -> Option<Faults> {
+    let (cause, share) = (cause(figure)?, Share(figure.value?));
+    let memory = Memory::of(&figure.conditions.get(MEMORY_KIND)?)?;
+    let fact = |key: Key<f64>| figure.evidence.get(key).into_value();
+    let again = Share(fact(FAULT_REFAULTS)?);
+    let old = fact(FAULT_UNMET).filter(|share| *share >= LEAST).map(Share);
+    // Where hardly a page was faulted in twice, the evidence of such pages proves nothing.
+    let is_proof = again.0 >= LEAST || old.is_none();
+    let refaults = |proof: Option<Key<f64>>, size| {
+        let proof = proof.filter(|_| is_proof).map(|key| Share(fact(key).unwrap_or(0.0)));
+        Faults::Refaults { share, cause, again, proof, old, size }
+    };
+    Some(match cause.mechanism {
+        Mechanism::MapChurn => refaults(Some(AGAIN_MAPPED), fact(BLOCK_MAPPED).map(Bytes)),
+        Mechanism::HeapTrim => refaults(Some(AGAIN_CUT), None),
+        Mechanism::ArenaTrim | Mechanism::Purge => refaults(Some(AGAIN_SILENTLY), None),
+        Mechanism::Unexplained => refaults(None, None),
+        Mechanism::CopyOnWrite => {
+            let forks = Counted(fact(PROGRAM_FORKS)?, "time");
+            Faults::CopyOnWrite { share, cause, forks, copies: fact(FAULT_COPIES).map(Share), old }
+        }
+        Mechanism::Growth => {
+            let run = fact(FAULT_BLOCK).filter(|bytes| *bytes > 0.0).map(Bytes);
+            Faults::Growth { share, cause, memory, run }
+        }
+        Mechanism::Stacks => Faults::Stacks { share, cause, ended: Counted(fact(THREADS_ENDED)?, "thread") },
+        Mechanism::File => Faults::Files { share, cause },
+        Mechanism::NumaHinting => Faults::Counter { share, cause, counter: "numa_hint_faults" },
+        Mechanism::HugePages => Faults::Counter { share, cause, counter: "thp_fault_alloc" },
+    })
+}
