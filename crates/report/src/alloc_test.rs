@@ -6,13 +6,13 @@
 
 use std::io::{self, Write};
 
-use figure::allocators::{DIRECT, Kind, STEADY, Team, VOID, is_allocator};
 use figure::evidence::{
     ALLOCATOR, HARNESS, LIVE_BYTES, PEAK_BYTES, PHASE_SECONDS, PROFILE, QUANTITY, RESIDENT, RESIDENT_PEAK,
     SLOTS, STEPS, TEAM, THREADS,
 };
 use figure::format::plain_to;
 use figure::{Figure, Record, Verdict, stats};
+use suites::allocators::{DIRECT, Kind, STEADY, Team, VOID, is_allocator};
 
 use crate::{Format, Options, mark};
 

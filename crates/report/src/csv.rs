@@ -4,20 +4,35 @@
 //! or removes one. Numbers are as exact as in the record; what a figure does not have is an empty field.
 
 use std::io::{self, Write};
+use std::ops::Deref;
 
 use figure::evidence::{CPUS, Fact, Scope};
 use figure::format::plain;
-use figure::series::{Coordinate, CoordinateValue};
+use figure::series::{Coordinate, CoordinateValue, SeriesInfo};
 use figure::{Figure, Record};
 
-use crate::digits::exact;
 use crate::names::serialised;
 use crate::{Format, Options, names, reasons, summary};
+use figure::format::exact;
 
 pub(crate) const FORMAT: Format = Format { name: "csv", about: "one line for each figure", write };
 
 /// A column: its name, and the field of a figure.
-type Column = (&'static str, fn(&Figure) -> String);
+type Column = (&'static str, fn(&Row) -> String);
+
+/// A figure, and what its series is called.
+struct Row<'a> {
+    figure: &'a Figure,
+    info: Option<&'a SeriesInfo>,
+}
+
+impl Deref for Row<'_> {
+    type Target = Figure;
+
+    fn deref(&self) -> &Figure {
+        self.figure
+    }
+}
 
 /// The columns before the conditions.
 const COLUMNS: &[Column] = &[
@@ -37,9 +52,9 @@ const COLUMNS: &[Column] = &[
     ("limit_basis", |figure| figure.limit.as_ref().map_or_else(String::new, |limit| text(&limit.basis))),
     ("verdict", |figure| figure.verdict.map_or_else(String::new, |verdict| verdict.to_string())),
     ("check", |figure| reasons::of(figure).first().map_or_else(String::new, |reason| text(&reason.id))),
-    ("reason", reason),
+    ("reason", |figure| reason(figure)),
     ("series", |figure| figure.series.as_deref().map_or_else(String::new, text)),
-    ("at", at),
+    ("at", |figure| at(figure)),
     ("axis", |figure| axis(figure, 0, |name, _| text(name))),
     ("axis_value", |figure| axis(figure, 0, |_, place| position(place))),
     ("axis_unit", |figure| axis(figure, 0, |_, place| unit(place))),
@@ -56,7 +71,8 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
         .write_record(COLUMNS.iter().map(|(name, _)| *name).chain(conditions.iter().copied()))
         .map_err(cause)?;
     for figure in &record.figures {
-        let fields = COLUMNS.iter().map(|(_, field)| field(figure));
+        let row = Row { figure, info: names::info(record, names::mode_of_figure(figure)) };
+        let fields = COLUMNS.iter().map(|(_, field)| field(&row));
         table
             .write_record(fields.chain(conditions.iter().map(|key| condition(figure, key))))
             .map_err(cause)?;
@@ -95,9 +111,9 @@ fn at(figure: &Figure) -> String {
 }
 
 /// One axis of a figure alone, so that a data frame can plot along it; in the order of tables and charts.
-fn axis(figure: &Figure, which: usize, show: fn(&str, &Coordinate) -> String) -> String {
+fn axis(figure: &Row, which: usize, show: fn(&str, &Coordinate) -> String) -> String {
     let mut axes: Vec<(&String, &Coordinate)> = figure.at.iter().collect();
-    axes.sort_by_key(|(name, _)| names::rank(name));
+    axes.sort_by_key(|(name, _)| names::rank(figure.info, name));
     axes.get(which).map_or_else(String::new, |(name, place)| show(name, place))
 }
 

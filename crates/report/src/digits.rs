@@ -1,7 +1,7 @@
 //! How many digits of a figure are shown: the same for all values of a table, so that columns can be read
 //! downwards.
 
-use figure::format::{bytes, number, plain_to};
+use figure::format::{bytes, exact, number, plain_to};
 use figure::{Basis, Figure, Unit};
 
 use crate::outline::Section;
@@ -36,13 +36,6 @@ pub(crate) fn fixed(value: f64, decimals: Option<usize>) -> String {
         }
         _ => number(value),
     }
-}
-
-/// The shortest text that reads back as the same number, for programs.
-pub(crate) fn exact(value: f64) -> String {
-    // Not -0.
-    let value = value + 0.0;
-    if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value}") } else { format!("{value:?}") }
 }
 
 /// Rounds that a value rests on; `None` for a value alone, and for a share of samples, which has none.

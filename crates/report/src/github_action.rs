@@ -11,7 +11,8 @@ use figure::format::{counted, number, plain, plain_to};
 use figure::{Better, Figure, Record, Verdict};
 use serde::Serialize;
 
-use crate::{Format, json, outline, reasons, summary};
+use crate::{Format, json, reasons};
+use suites::allocators::is_stand_in;
 
 pub(crate) const SMALLER: Format = Format {
     name: "customSmallerIsBetter",
@@ -40,9 +41,11 @@ struct Benchmark {
 }
 
 fn write(record: &Record, better: Better, out: &mut dyn Write) -> io::Result<()> {
-    let all =
-        record.figures.iter().filter(|figure| figure.better == better && !outline::is_of_the_tool(figure));
-    let machine = summary::machine(&record.machine);
+    let all = record
+        .figures
+        .iter()
+        .filter(|figure| figure.better == better && !figure.is_control() && !is_stand_in(figure));
+    let machine = record.machine.summary();
     let all: Vec<Benchmark> = all.filter_map(|figure| benchmark(figure, &machine)).collect();
     if all.is_empty() {
         let way = if better == Better::Lower { "less" } else { "more" };

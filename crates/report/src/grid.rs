@@ -3,9 +3,11 @@
 //! Text, Markdown and charts show the same grids, so that a point is found at the same place in each of them.
 
 use figure::format::plain_to;
+use figure::series::{SeriesInfo, mode_of};
 use figure::{Convention, Figure, Record, Unit};
 
-use crate::{digits, names, outline};
+use crate::digits;
+use crate::names::{self, Axis};
 
 mod layout;
 mod missing;
@@ -17,6 +19,8 @@ pub(crate) use missing::{missing, place};
 pub(crate) struct Mode<'a> {
     /// The first two words of its series or ids: `memory.ladder`.
     pub key: &'a str,
+    /// What it is called, if the record says it.
+    pub info: Option<&'a SeriesInfo>,
     /// Its curves, matrices and lists.
     pub grids: Vec<Grid<'a>>,
     /// Figures that were computed from others and stand for the whole: edges, knees.
@@ -28,10 +32,10 @@ pub(crate) struct Mode<'a> {
 pub(crate) struct Grid<'a> {
     /// What it holds, where a mode has several; else empty.
     pub label: String,
-    /// The axis downwards, by its name in the record; empty for a list of figures.
-    pub down: String,
+    /// The axis downwards; without a name for a list of figures.
+    pub down: Axis,
     /// For a matrix: the axis across.
-    pub across: Option<String>,
+    pub across: Option<Axis>,
     /// The positions downwards.
     pub rows: Vec<Position>,
     /// What stands across.
@@ -71,8 +75,8 @@ impl<'a> Column<'a> {
 
 impl<'a> Grid<'a> {
     /// Its name among the tables of its mode: `reads:writes 2:1`.
-    pub fn name(&self, mode: &str) -> String {
-        if self.is_companion { names::grid(mode, &self.label) } else { self.label.clone() }
+    pub fn name(&self, info: Option<&SeriesInfo>) -> String {
+        if self.is_companion { names::grid(info, &self.label) } else { self.label.clone() }
     }
 
     /// All figures.
@@ -134,7 +138,7 @@ impl<'a> Mode<'a> {
     /// Its heading: `memory.ladder: bandwidth by array size, in GB/s, STREAM-counted bytes`.
     pub fn title(&self) -> String {
         let mut title = plain_to(self.key, 60);
-        if let Some(known) = names::mode(self.key) {
+        if let Some(known) = names::title(self.info) {
             title.push_str(&format!(": {known}"));
         }
         let unit = self.unit();
@@ -165,24 +169,24 @@ pub(crate) fn modes(record: &Record) -> Vec<Mode<'_>> {
             None => figures.push((key, vec![figure])),
         }
     }
-    figures.into_iter().map(|(key, figures)| mode(key, &figures)).collect()
+    figures.into_iter().map(|(key, figures)| mode(key, names::info(record, key), &figures)).collect()
 }
 
 /// The mode that a figure is shown with; `None` for single figures, which have tables of their own.
 pub(crate) fn key<'a>(record: &'a Record, figure: &'a Figure) -> Option<&'a str> {
     // Baselines and controls stand apart.
-    if outline::is_control(figure) {
+    if figure.is_control() {
         return None;
     }
     if let Some(series) = &figure.series {
-        return Some(names::mode_of(series));
+        return Some(mode_of(series));
     }
-    let key = names::mode_of(&figure.id);
-    let has_series = |other: &Figure| other.series.as_deref().is_some_and(|s| names::mode_of(s) == key);
-    (names::mode(key).is_some() || record.figures.iter().any(has_series)).then_some(key)
+    let key = mode_of(&figure.id);
+    let has_series = |other: &Figure| other.series.as_deref().is_some_and(|s| mode_of(s) == key);
+    (names::info(record, key).is_some() || record.figures.iter().any(has_series)).then_some(key)
 }
 
-fn mode<'a>(key: &'a str, figures: &[&'a Figure]) -> Mode<'a> {
+fn mode<'a>(key: &'a str, info: Option<&'a SeriesInfo>, figures: &[&'a Figure]) -> Mode<'a> {
     let mut series: Vec<(&str, Vec<&Figure>)> = Vec::new();
     let (mut single, mut derived) = (Vec::new(), Vec::new());
     for figure in figures {
@@ -195,7 +199,7 @@ fn mode<'a>(key: &'a str, figures: &[&'a Figure]) -> Mode<'a> {
             None => derived.push(*figure),
         }
     }
-    let mut grids = layout::curves(&series);
+    let mut grids = layout::curves(info, &series);
     grids.extend(layout::list(key, &single));
-    Mode { key, grids, derived }
+    Mode { key, info, grids, derived }
 }

@@ -4,16 +4,16 @@ use std::collections::HashMap;
 
 use figure::evidence::http::WHAT;
 use figure::format::plain_to;
-use figure::loads::RATE;
 use figure::{Better, Figure, Record, Status};
+use suites::loads::RATE;
 
-use crate::outline::{self, is_control};
+use crate::outline;
 use crate::{grid, loads, summary};
 
 /// The most of a suite that is not listed.
 const MOST: usize = 4;
 /// The most of a suite that was measured alone.
-const MOST_ALONE: usize = 10;
+const MOST_ALONE: usize = 6;
 /// What a table has for a label that does not apply: the stores of a kernel that stores nothing.
 const NONE: &str = "none";
 /// The longest name, in characters.
@@ -88,7 +88,7 @@ fn candidates(record: &Record) -> Vec<Named<'_>> {
             figures.push(by_name(figure));
         }
     }
-    figures.retain(|(_, figure)| !is_control(figure));
+    figures.retain(|(_, figure)| !figure.is_control());
     figures
 }
 

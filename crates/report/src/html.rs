@@ -63,11 +63,12 @@ fn page(whole: &Record, most: usize) -> io::Result<(Markup, usize)> {
     let links = Links::to(record, most);
     let mut charts_left = Budget::of(FOR_CHARTS);
     let mut tables_left = Budget::of(FOR_TABLES);
-    let mut suites = Vec::new();
+    let (mut suites, mut headline_charts) = (Vec::new(), Vec::new());
     for suite in summary::suites(record).into_iter().take(MAX_SUITES) {
         let own = some_of(record, |figure| figure.suite == suite);
-        let charts = charts::of(&own, &mut charts_left)?;
+        let (first, charts) = charts::of(&own, &mut charts_left)?;
         let tables = tables::of(&own, &links, &mut tables_left);
+        headline_charts.push(first);
         suites.push((suite, charts, tables));
     }
     let spare = charts_left.left() + tables_left.left();
@@ -76,16 +77,18 @@ fn page(whole: &Record, most: usize) -> io::Result<(Markup, usize)> {
     let host = record.machine.hostname.value().map(|name| plain_to(name, 64));
     let title = format!("truebench report{}", host.map_or_else(String::new, |host| format!(": {host}")));
     let main = html! {
+        (matters::usable(record, &links))
         (top::headlines(record, &links))
-        (matters::findings(record, &links))
-        (matters::causes(record, &links))
-        @for (at, (suite, charts, tables)) in suites.iter().enumerate() {
-            section aria-labelledby={ "suite-" (at) } {
-                h2 id={ "suite-" (at) } { (plain_to(suite, 40)) }
+        (matters::meaning(record, &links))
+        div.charts { @for chart in &headline_charts { (chart) } }
+        @for (suite, charts, tables) in &suites {
+            details.suite open=[(suites.len() == 1).then_some("open")] {
+                summary { h2 { (plain_to(suite, 40)) } }
                 (charts)
                 (tables)
             }
         }
+        (matters::causes(record, &links))
         (matters::missing(record, &links))
         (details)
     };
@@ -108,5 +111,6 @@ fn some_of(record: &Record, is_wanted: impl Fn(&Figure) -> bool) -> Record {
         observer: record.observer.clone(),
         figures: figures.cloned().collect(),
         findings: record.findings.iter().take(MAX_FINDINGS).cloned().collect(),
+        series: record.series.clone(),
     }
 }

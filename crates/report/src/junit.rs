@@ -1,20 +1,20 @@
 //! JUnit XML, for CI servers that show tests: a suite is a testsuite, a figure a testcase.
 //!
-//! The layout is the one that Ant's junit task wrote and that Jenkins, GitLab and others read; it keeps to the strictest schema in use,
-//! the junit-10.xsd of Jenkins' xUnit plugin, by which a testcase has no properties: its numbers are in what it printed. A test is green only where the figure is valid. One that is invalid or suspect is a failure of that
-//! type, with its reasons; one that is unverified, or has no value, is skipped, with its reason; one that was tried and did not
-//! work is an error.
+//! A test is green only where the figure is valid. One that is invalid or suspect is a failure of that type, with its
+//! reasons; one that is unverified, or has no value, is skipped, with its reason; one that was tried and did not work is an
+//! error. The strictest schema in use (junit-10.xsd of Jenkins' xUnit plugin) has no properties of a testcase: its numbers
+//! are in what it printed.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
-use figure::format::{decimals, number, plain, plain_to};
+use figure::format::{exact, number, plain, plain_to};
 use figure::{Figure, Record, Status, Verdict};
-use quick_xml::Writer;
-use quick_xml::events::{BytesDecl, BytesStart, BytesText, Event};
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use crate::digits::{exact, rounds, with_unit};
+use crate::digits::{rounds, with_unit};
 use crate::names::serialised;
-use crate::{Format, Options, outline, reasons, summary, svg};
+use crate::{Format, Options, reasons, summary};
 
 pub(crate) const FORMAT: Format =
     Format { name: "junit", about: "JUnit XML: a figure is a test, green only if it is valid", write };
@@ -23,217 +23,87 @@ pub(crate) const FORMAT: Format =
 const MAX_SUITE: usize = 40;
 const MAX_UNIT: usize = 20;
 
-/// What became of a test.
-enum Outcome {
-    Passed,
-    /// The element that says so, its type where it has one, a line, and the whole.
-    Other {
-        element: &'static str,
-        kind: Option<String>,
-        message: String,
-        text: String,
-    },
-}
-
-/// A figure as a test.
-struct Test<'a> {
-    figure: &'a Figure,
-    outcome: Outcome,
-    /// Seconds that were measured.
-    seconds: f64,
-}
-
-/// How many there are, and how long they took.
-struct Counts {
-    tests: usize,
-    failures: usize,
-    errors: usize,
-    skipped: usize,
-    seconds: f64,
-}
-
 fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
-    let tests: Vec<Test> = record.figures.iter().map(Test::of).collect();
-    let mut xml = Writer::new_with_indent(&mut *out, b' ', 2);
-    xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let root = Counts::of(tests.iter()).on(element("testsuites", &[("name", &record.tool.name)]), false);
-    inside(&mut xml, root, |xml| {
-        for name in summary::suites(record) {
-            suite(record, name, &tests, xml)?;
-        }
-        Ok(())
-    })?;
-    out.write_all(b"\n")
+    let mut report = Report::new(plain(&record.tool.name));
+    report.set_time(measured(record.figures.iter()));
+    report.add_test_suites(summary::suites(record).into_iter().map(|name| suite(record, name)));
+    // Written at once, so that an error of the writer keeps its kind.
+    out.write_all(report.to_string().map_err(io::Error::other)?.as_bytes())
 }
 
-/// An element with its contents.
-fn inside<W: Write>(
-    xml: &mut Writer<W>,
-    start: BytesStart,
-    contents: impl FnOnce(&mut Writer<W>) -> io::Result<()>,
-) -> io::Result<()> {
-    let end = start.to_end().into_owned();
-    xml.write_event(Event::Start(start))?;
-    contents(xml)?;
-    xml.write_event(Event::End(end))
-}
-
-/// A start tag; values are made plain.
-fn element<'a>(name: &'a str, attributes: &[(&str, &str)]) -> BytesStart<'a> {
-    let mut start = BytesStart::new(name);
-    for (name, value) in attributes {
-        start.push_attribute((*name, safe(value).as_str()));
-    }
-    start
-}
-
-/// Foreign text, without what XML does not allow; markup is escaped by the writer.
-fn safe(text: &str) -> String {
-    plain(text).chars().filter(|c| svg::is_xml(*c)).collect()
-}
-
-fn suite<W: Write>(record: &Record, name: &str, tests: &[Test], xml: &mut Writer<W>) -> io::Result<()> {
-    let own = || tests.iter().filter(|test| test.figure.suite == name);
+fn suite(record: &Record, name: &str) -> TestSuite {
+    let figures = || record.figures.iter().filter(|figure| figure.suite == name);
     let shown = plain_to(name, MAX_SUITE);
-    let mut start = Counts::of(own()).on(element("testsuite", &[("name", &shown)]), true);
+    let mut suite = TestSuite::new(shown.as_str());
+    suite.set_time(measured(figures()));
     if let Ok(started) = record.started.parse::<jiff::Timestamp>() {
         // The schema knows no zone: UTC.
-        start.push_attribute(("timestamp", started.strftime("%Y-%m-%dT%H:%M:%S").to_string().as_str()));
+        suite.extra.insert("timestamp".into(), started.strftime("%Y-%m-%dT%H:%M:%S").to_string().into());
     }
     if let Some(host) = record.machine.hostname.value() {
-        start.push_attribute(("hostname", safe(host).as_str()));
+        suite.extra.insert("hostname".into(), plain(host).into());
     }
     let tool = &record.tool;
-    inside(xml, start, |xml| {
-        let about = [
-            ("tool", format!("{} {} ({})", tool.name, tool.version, tool.build)),
-            ("machine", summary::machine(&record.machine)),
-            ("interrupted", record.interrupted.clone().unwrap_or_default()),
-        ];
-        properties(xml, &about)?;
-        own().try_for_each(|test| test.write(&shown, xml))
-    })
+    let about = [
+        ("tool", format!("{} {} ({})", tool.name, tool.version, tool.build)),
+        ("machine", record.machine.summary()),
+        ("interrupted", record.interrupted.clone().unwrap_or_default()),
+    ];
+    let known = about.into_iter().filter(|(_, value)| !value.is_empty());
+    suite.add_properties(known.map(|(name, value)| (name.to_owned(), plain(&value))));
+    suite.add_test_cases(figures().map(|figure| test(figure, &shown)));
+    suite
 }
 
-/// What has a value; nothing at all if none has.
-fn properties<W: Write>(xml: &mut Writer<W>, all: &[(&str, String)]) -> io::Result<()> {
-    let known: Vec<_> = all.iter().filter(|(_, value)| !value.is_empty()).collect();
-    if known.is_empty() {
-        return Ok(());
-    }
-    inside(xml, BytesStart::new("properties"), |xml| {
-        known.iter().try_for_each(|(name, value)| {
-            xml.write_event(Event::Empty(element("property", &[("name", name), ("value", value)])))
-        })
-    })
+fn test(figure: &Figure, suite: &str) -> TestCase {
+    let mut test = TestCase::new(plain(&figure.id), status(figure));
+    test.set_classname(suite).set_time(measured([figure].into_iter())).set_system_out(output(figure));
+    test
 }
 
-impl<'a> Test<'a> {
-    fn of(figure: &'a Figure) -> Test<'a> {
-        let seconds = figure.seconds();
-        let is_time = seconds.is_finite() && seconds >= 0.0;
-        Test { figure, outcome: Outcome::of(figure), seconds: if is_time { seconds } else { 0.0 } }
-    }
-
-    fn write<W: Write>(&self, suite: &str, xml: &mut Writer<W>) -> io::Result<()> {
-        let figure = self.figure;
-        let mut start = element("testcase", &[("classname", suite), ("name", &figure.id)]);
-        start.push_attribute(("time", seconds(self.seconds).as_str()));
-        inside(xml, start, |xml| {
-            if let Outcome::Other { element: name, kind, message, text } = &self.outcome {
-                let mut start = element(name, &[("message", message)]);
-                if let Some(kind) = kind {
-                    start.push_attribute(("type", kind.as_str()));
-                }
-                inside(xml, start, |xml| write_text(xml, text))?;
-            }
-            inside(xml, BytesStart::new("system-out"), |xml| write_text(xml, &told(figure)))
-        })
-    }
+/// How long figures were measured.
+fn measured<'a>(figures: impl Iterator<Item = &'a Figure>) -> Duration {
+    Duration::try_from_secs_f64(figures.map(Figure::seconds).sum()).unwrap_or_default()
 }
 
-/// Text of ours with foreign parts that are plain already, in lines.
-fn write_text<W: Write>(xml: &mut Writer<W>, text: &str) -> io::Result<()> {
-    let text: String = text.chars().filter(|c| svg::is_xml(*c)).collect();
-    xml.write_event(Event::Text(BytesText::new(&text)))
-}
-
-impl Outcome {
-    fn of(figure: &Figure) -> Outcome {
-        let skipped = |message: String| Outcome::Other {
-            element: "skipped",
-            kind: None,
-            text: message.clone(),
-            message,
+fn status(figure: &Figure) -> TestCaseStatus {
+    let with = |mut status: TestCaseStatus, message: &str, text: &str| {
+        status.set_message(message).set_description(text);
+        status
+    };
+    let skipped = |message: &str| with(TestCaseStatus::skipped(), message, message);
+    let failed = |kind: NonSuccessKind, name: &str, message: &str, text: &str| {
+        let mut status = TestCaseStatus::non_success(kind);
+        status.set_type(name);
+        with(status, message, text)
+    };
+    if figure.value.is_none() {
+        let reason = plain(figure.reason.as_deref().unwrap_or("no reason was recorded"));
+        let message = format!("{}: {reason}", figure.status);
+        return match figure.status {
+            Status::Failed => failed(NonSuccessKind::Error, "failed", &message, &message),
+            Status::Measured => skipped("it has no value"),
+            Status::NotAvailable | Status::Interrupted => skipped(&message),
         };
-        if figure.value.is_none() {
-            let reason = plain(figure.reason.as_deref().unwrap_or("no reason was recorded"));
-            let message = format!("{}: {reason}", outline::state(figure.status));
-            return match figure.status {
-                Status::Failed => Outcome::Other {
-                    element: "error",
-                    kind: Some("failed".to_owned()),
-                    text: message.clone(),
-                    message,
-                },
-                Status::Measured => skipped("it has no value".to_owned()),
-                Status::NotAvailable | Status::Interrupted => skipped(message),
-            };
-        }
-        let reasons = reasons::of(figure);
-        let lines = reasons.iter().map(|reason| {
-            let fix = reason.fix.as_ref().map_or_else(String::new, |fix| format!(" Do: {fix}"));
-            format!("{}: {}.{fix}", reason.id, reason.detail)
-        });
-        let text = lines.collect::<Vec<_>>().join("\n");
-        let first = reasons.first().map(|reason| format!("{}: {}", reason.id, reason.detail));
-        match figure.verdict {
-            Some(Verdict::Valid) => Outcome::Passed,
-            Some(verdict @ (Verdict::Invalid | Verdict::Suspect)) => Outcome::Other {
-                element: "failure",
-                kind: Some(verdict.to_string()),
-                message: first.unwrap_or_else(|| verdict.to_string()),
-                text,
-            },
-            Some(Verdict::Unverified) => {
-                skipped(format!("unverified: {}", first.as_deref().unwrap_or("no reason was recorded")))
-            }
-            None => skipped("not judged".to_owned()),
-        }
     }
-}
-
-impl Counts {
-    fn of<'a>(tests: impl Iterator<Item = &'a Test<'a>>) -> Counts {
-        let mut counts = Counts { tests: 0, failures: 0, errors: 0, skipped: 0, seconds: 0.0 };
-        for test in tests {
-            counts.tests += 1;
-            counts.seconds += test.seconds;
-            match test.outcome {
-                Outcome::Passed => {}
-                Outcome::Other { element: "failure", .. } => counts.failures += 1,
-                Outcome::Other { element: "error", .. } => counts.errors += 1,
-                Outcome::Other { .. } => counts.skipped += 1,
-            }
+    let reasons = reasons::of(figure);
+    let lines = reasons.iter().map(|reason| {
+        let fix = reason.fix.as_ref().map_or_else(String::new, |fix| format!(" Do: {fix}"));
+        format!("{}: {}.{fix}", reason.id, reason.detail)
+    });
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let first = reasons.first().map(|reason| format!("{}: {}", reason.id, reason.detail));
+    match figure.verdict {
+        Some(Verdict::Valid) => TestCaseStatus::success(),
+        Some(verdict @ (Verdict::Invalid | Verdict::Suspect)) => {
+            let name = verdict.to_string();
+            failed(NonSuccessKind::Failure, &name, first.as_ref().unwrap_or(&name), &text)
         }
-        counts
-    }
-
-    /// As attributes; by the schema only a suite says how many are skipped.
-    fn on(self, mut start: BytesStart, with_skipped: bool) -> BytesStart {
-        let counts = [("tests", self.tests), ("failures", self.failures), ("errors", self.errors)];
-        let skipped = with_skipped.then_some(("skipped", self.skipped));
-        for (name, count) in counts.into_iter().chain(skipped) {
-            start.push_attribute((name, count.to_string().as_str()));
+        Some(Verdict::Unverified) => {
+            skipped(&format!("unverified: {}", first.as_deref().unwrap_or("no reason was recorded")))
         }
-        start.push_attribute(("time", seconds(self.seconds).as_str()));
-        start
+        None => skipped("not judged"),
     }
-}
-
-/// Seconds as decimals: readers know no exponents.
-fn seconds(seconds: f64) -> String {
-    decimals(seconds, 3)
 }
 
 /// The figure's numbers, exact.
@@ -253,8 +123,8 @@ fn facts(figure: &Figure) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The figure in words, for those who read what a test printed, and its numbers line by line, for programs.
-fn told(figure: &Figure) -> String {
+/// What a test printed: the figure in words, then its numbers line by line, for programs.
+fn output(figure: &Figure) -> String {
     let mut text = plain_to(&figure.name, 80);
     if let Some(value) = figure.value {
         text.push_str(&format!(": {}", with_unit(value, &figure.unit)));

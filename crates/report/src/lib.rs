@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use figure::Record;
 
 mod alloc_test;
-pub mod compare;
+pub mod comparison;
 mod csv;
 mod digits;
 mod folded;
@@ -26,7 +26,6 @@ mod junit;
 mod loads;
 mod mark;
 mod markdown;
-mod matters;
 mod names;
 mod openmetrics;
 mod outline;
@@ -36,6 +35,7 @@ pub mod redact;
 mod stream;
 mod summary;
 mod svg;
+mod tables;
 mod text;
 mod unixbench;
 
@@ -73,11 +73,6 @@ pub const FORMATS: &[Format] = &[
     github_action::SMALLER,
     github_action::BIGGER,
 ];
-
-/// A machine in one line.
-pub fn machine(machine: &figure::Machine) -> String {
-    summary::machine(machine)
-}
 
 /// The format of this name.
 pub fn format(name: &str) -> Option<&'static Format> {

@@ -1,10 +1,12 @@
-//! HTTP loads as tables: one for each goal, where a request's CPU time goes, and the study's functions. Text and Markdown show the same.
+//! HTTP loads as tables: one for each goal, and where a request's CPU time goes.
 
 use figure::evidence::audit::TOOL;
 use figure::evidence::http as key;
 use figure::format::plain_to;
-use figure::loads::{self, Load, Quantity};
 use figure::{Figure, Record, Verdict};
+use suites::loads::{self, Load, Quantity};
+
+use crate::tables::{Column, Row, Table};
 
 mod asked;
 mod goals;
@@ -13,43 +15,10 @@ mod split;
 
 /// The longest name of a server that is shown.
 const MAX_SERVER: usize = 16;
-/// From this width of a page on columns for people with room are shown.
-pub(crate) const WIDE: usize = 112;
+/// From this width of a page on the verdict of a load is in words.
+const WIDE: usize = 112;
 
-/// A table.
-#[derive(Debug, Default)]
-pub(crate) struct Table<'a> {
-    /// What it holds.
-    pub title: String,
-    /// Its columns.
-    pub columns: Vec<Column>,
-    /// Its rows.
-    pub rows: Vec<Row<'a>>,
-    /// What a reader must know besides.
-    pub notes: Vec<String>,
-}
-
-/// A column of a table.
-#[derive(Clone, Debug)]
-pub(crate) struct Column {
-    /// Its head, the unit on a line of its own.
-    pub head: String,
-    /// Whether it holds numbers.
-    pub right: bool,
-    /// The narrowest page that it is shown on.
-    pub least: usize,
-}
-
-/// A row of a table.
-#[derive(Debug)]
-pub(crate) struct Row<'a> {
-    /// As many cells as there are columns.
-    pub cells: Vec<String>,
-    /// The figure whose verdict is told at its end, if one is.
-    pub judged: Option<&'a Figure>,
-}
-
-/// Whether a figure is told by these tables. What other tools printed of a load is not.
+/// Whether a figure is shown by these tables. What other tools printed of a load is not.
 pub(crate) fn is_of_load(figure: &Figure) -> bool {
     figure.conditions.get(key::WHAT).is_some() && figure.conditions.get(TOOL).is_none()
 }
@@ -67,7 +36,7 @@ pub(crate) fn tables(record: &Record) -> Vec<Table<'_>> {
     tables.extend(search::tables(&loads));
     tables.extend(loads.iter().filter(|load| load.goal() == loads::ASKED).flat_map(asked::tables));
     tables.extend(split::buckets(&loads));
-    tables.extend(split::study(&loads));
+    tables.iter_mut().for_each(|table| table.words_from = WIDE);
     tables
 }
 

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use figure::format::{percent, plain, plain_to, seconds};
 use figure::{Figure, Record, Unit, Verdict};
 
-use crate::digits::{decimals, fixed, with_unit};
+use crate::digits::{fixed, with_unit};
 use crate::grid::{self, Column, Grid, Mode};
-use crate::outline::{Row, Section};
-use crate::{Format, Options, loads, mark, names, outline, reasons, summary};
+use crate::tables::{Table, ranking, section, settings};
+use crate::{Format, Options, loads, mark, outline, reasons, summary};
 
 pub(crate) const FORMAT: Format =
     Format { name: "markdown", about: "tables and findings for issues and wikis", write };
@@ -18,7 +18,7 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
     let host =
         record.machine.hostname.value().map_or_else(String::new, |name| format!(" on {}", escaped(name)));
     writeln!(out, "## {} {}{host}\n", escaped(&tool.name), escaped(&tool.version))?;
-    writeln!(out, "- Machine: {}", escaped(&summary::machine(&record.machine)))?;
+    writeln!(out, "- Machine: {}", escaped(&record.machine.summary()))?;
     for (name, text) in summary::setup(record) {
         writeln!(out, "- {name}: {}", escaped(&text))?;
     }
@@ -27,15 +27,15 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
     if let Some(reason) = &record.interrupted {
         writeln!(out, "- **Not finished**: {}", escaped(reason))?;
     }
-    for section in outline::sections(record) {
-        table(&section, out)?;
+    let sections = outline::sections(record);
+    let sections = sections.iter().map(section::table);
+    for one in sections.chain(ranking::tables(record)).chain(loads::tables(record)) {
+        table(&one, out)?;
     }
-    for table in loads::tables(record) {
-        of_loads(&table, out)?;
-    }
-    for mode in grid::modes(record) {
-        if !mode.figures().all(loads::is_of_load) {
-            curves(&mode, out)?;
+    for mode in grid::modes(record).iter().filter(|mode| !mode.figures().all(loads::is_of_load)) {
+        match settings::table(record, mode) {
+            Some(settings) => table(&settings, out)?,
+            None => curves(mode, out)?,
         }
     }
     causes(record, out)?;
@@ -45,6 +45,9 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
             let mark = mark::of_severity(finding.severity);
             let mark = if mark == "-" { String::new() } else { format!("{mark} ") };
             writeln!(out, "- {mark}{}", escaped(&finding.text()))?;
+            if let Some(fix) = &finding.fix {
+                writeln!(out, "  Do: {}", escaped(fix))?;
+            }
         }
     }
     let missing = outline::without_value(record);
@@ -52,61 +55,23 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\n### Not measured\n")?;
         for (status, reason, figures) in &missing {
             let ids: Vec<String> = figures.iter().map(|figure| escaped(&figure.id)).collect();
-            let state = outline::state(*status);
+            let state = status;
             writeln!(out, "- {}: {state}: {}", ids.join(", "), escaped(reason))?;
         }
     }
     Ok(())
 }
 
-fn table(section: &Section, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\n### {}\n", escaped(&section.title))?;
-    let unit = section.unit.map_or("value".to_owned(), |unit| escaped(unit.symbol()));
-    let decimals = decimals(section);
-    let has_limit = section.rows.iter().any(|row| row.figure.limit.is_some());
-    let mut head: Vec<String> = section.heads.iter().map(|head| escaped(head)).collect();
-    let mut rule = vec!["---"; head.len()];
-    head.push(unit);
-    head.push("95 % interval".to_owned());
-    rule.extend(["---:"; 2]);
-    if has_limit {
-        head.push("of limit".to_owned());
-        rule.push("---:");
+fn table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\n### {}", escaped(&table.title))?;
+    let is_judged = table.is_judged();
+    if !table.rows.is_empty() {
+        let heads = table.columns.iter().map(|column| escaped(&column.line()));
+        let heads: Vec<String> = heads.chain(is_judged.then(|| "verdict".to_owned())).collect();
+        let rules = table.columns.iter().map(|column| if column.is_right() { "---:" } else { "---" });
+        let rules: Vec<&str> = rules.chain(is_judged.then_some("---")).collect();
+        writeln!(out, "\n| {} |\n| {} |", heads.join(" | "), rules.join(" | "))?;
     }
-    head.push("verdict".to_owned());
-    rule.push("---");
-    writeln!(out, "| {} |", head.join(" | "))?;
-    writeln!(out, "| {} |", rule.join(" | "))?;
-    for row in &section.rows {
-        let mut cells: Vec<String> = row.labels.iter().map(|label| escaped(label)).collect();
-        let unit = if section.unit.is_none() {
-            format!(" {}", escaped(row.figure.unit.symbol()))
-        } else {
-            String::new()
-        };
-        cells.push(
-            row.figure.value.map_or("—".to_owned(), |value| format!("{}{unit}", fixed(value, decimals))),
-        );
-        cells.push(interval(row, decimals));
-        if has_limit {
-            cells.push(of_limit(row));
-        }
-        cells.push(marked(row.figure));
-        writeln!(out, "| {} |", cells.join(" | "))?;
-    }
-    Ok(())
-}
-
-/// A table of HTTP loads.
-fn of_loads(table: &loads::Table, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\n### {}\n", escaped(&table.title))?;
-    let is_judged = table.rows.iter().any(|row| row.judged.is_some());
-    let heads =
-        table.columns.iter().map(|column| escaped(&column.head.replace("-\n", "").replace('\n', " ")));
-    let heads: Vec<String> = heads.chain(is_judged.then(|| "verdict".to_owned())).collect();
-    let rules = table.columns.iter().map(|column| if column.right { "---:" } else { "---" });
-    let rules: Vec<&str> = rules.chain(is_judged.then_some("---")).collect();
-    writeln!(out, "| {} |\n| {} |", heads.join(" | "), rules.join(" | "))?;
     for row in &table.rows {
         let mut cells: Vec<String> = row.cells.iter().map(|cell| escaped(cell)).collect();
         if is_judged {
@@ -114,10 +79,7 @@ fn of_loads(table: &loads::Table, out: &mut dyn Write) -> io::Result<()> {
         }
         writeln!(out, "| {} |", cells.join(" | "))?;
     }
-    for note in &table.notes {
-        writeln!(out, "\n{}", escaped(note))?;
-    }
-    Ok(())
+    table.notes.iter().try_for_each(|note| writeln!(out, "\n{}", escaped(note)))
 }
 
 /// A mode's curves and matrices, what was computed from them, and what is missing.
@@ -130,12 +92,12 @@ fn curves(mode: &Mode, out: &mut dyn Write) -> io::Result<()> {
     }
     for grid in mode.grids.iter().filter_map(Grid::measured) {
         if !grid.label.is_empty() {
-            writeln!(out, "\n**{}**", escaped(&grid.name(mode.key)))?;
+            writeln!(out, "\n**{}**", escaped(&grid.name(mode.info)))?;
         }
         writeln!(out)?;
-        let mut corner = escaped(&names::head(&grid.down));
+        let mut corner = escaped(&grid.down.head.clone());
         if let Some(across) = &grid.across {
-            corner.push_str(&format!(" (down), {} (across)", escaped(&names::head(across))));
+            corner.push_str(&format!(" (down), {} (across)", escaped(&across.head)));
         }
         let heads = grid.columns.iter().map(|column| {
             let unit = column.unit.map_or_else(String::new, |unit| plain(unit.symbol()));
@@ -174,14 +136,14 @@ fn curves(mode: &Mode, out: &mut dyn Write) -> io::Result<()> {
     }
     for (status, reason, what) in missing {
         let what = if what.is_empty() { String::new() } else { format!("{}: ", escaped(&what)) };
-        writeln!(out, "- {what}{}: {}", outline::state(status), escaped(&reason))?;
+        writeln!(out, "- {what}{}: {}", status, escaped(&reason))?;
     }
     Ok(())
 }
 
 /// `36.60 ± 0.9 % ! suspect: steal`; a valid figure's verdict goes without saying.
 fn cell(figure: &Figure, grid: &Grid, column: &Column) -> String {
-    let Some(value) = figure.value else { return outline::state(figure.status).to_owned() };
+    let Some(value) = figure.value else { return figure.status.to_string() };
     let mut text = match column.unit {
         Some(unit) if *unit != Unit::BYTES => fixed(value, grid.decimals(column)),
         _ => escaped(&with_unit(value, &figure.unit)),
@@ -196,19 +158,6 @@ fn cell(figure: &Figure, grid: &Grid, column: &Column) -> String {
         text.push_str(&format!(" {}", marked(figure)));
     }
     text
-}
-
-fn interval(row: &Row, decimals: Option<usize>) -> String {
-    row.figure.interval.as_ref().map_or("—".to_owned(), |interval| {
-        format!("{} to {}", fixed(interval.low, decimals), fixed(interval.high, decimals))
-    })
-}
-
-fn of_limit(row: &Row) -> String {
-    match (&row.figure.limit, row.figure.value) {
-        (Some(limit), Some(value)) if limit.value != 0.0 => percent(value / limit.value),
-        _ => "—".to_owned(),
-    }
 }
 
 /// The verdict with its mark and its first reason.

@@ -14,10 +14,10 @@ use std::io::{self, Write};
 use figure::format::{plain, plain_to};
 use figure::{Figure, Record, Status, Unit, Verdict};
 
-use crate::digits::exact;
 use crate::mark::VERDICTS;
 use crate::names::serialised;
 use crate::{Format, Options, reasons};
+use figure::format::exact;
 
 pub(crate) const FORMAT: Format = Format {
     name: "openmetrics",
@@ -32,7 +32,8 @@ type Base = (&'static str, &'static str, f64, f64);
 const UNITS: &[Base] = &[
     ("s", "seconds", 1.0, 1.0),
     ("ms", "seconds", 1.0, 1e3),
-    ("us", "seconds", 1.0, 1e6),
+    ("µs", "seconds", 1.0, 1e6),
+    ("µs", "seconds", 1.0, 1e6),
     ("ns", "seconds", 1.0, 1e9),
     ("ns/pair", "seconds_per_pair", 1.0, 1e9),
     ("cycles/pair", "cycles_per_pair", 1.0, 1.0),

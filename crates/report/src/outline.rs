@@ -1,14 +1,12 @@
 //! The order in which people read figures: headlines in tables, kernels with their store types one below the
 //! other, then baselines and controls; what has no value apart. Curves and matrices: see [`grid`].
 
-use figure::allocators::is_stand_in;
 use figure::evidence::{COPIES, KERNEL, ROLE, STORES, TEST};
-use figure::format::{bytes, counted, number, plain, plain_to};
-use figure::loads::is_ceiling;
+use figure::format::{bytes, counted, exact, number, plain, plain_to};
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Convention, Figure, Record, Status, Unit, Verdict};
+use suites::loads::is_ceiling;
 
-use crate::digits::exact;
 use crate::{grid, loads};
 
 /// The longest label in a table; longer ones are cut, the id is in the other formats.
@@ -88,17 +86,6 @@ impl<'a> Kind<'a> {
         }
         title
     }
-}
-
-/// Whether a figure is a baseline or a control: what others are held against, not what was asked for.
-pub(crate) fn is_control(figure: &Figure) -> bool {
-    figure.conditions.get(ROLE).is_some_and(|role| !role.is_empty())
-}
-
-/// Whether a figure is no result that one run is held against another by: besides controls, what stands in for an allocator, and
-/// stands beside them in tables. What it costs more than nothing is too little to be told in per cents.
-pub(crate) fn is_of_the_tool(figure: &Figure) -> bool {
-    is_control(figure) || is_stand_in(figure)
 }
 
 /// The sections of a record, headlines first; within one kind, the record's order. Curves and matrices are not
@@ -292,16 +279,6 @@ pub(crate) fn listed(record: &Record, figures: &[&Figure]) -> String {
         format!("{} and {more} more", names.join(", "))
     } else {
         names.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// A status in words, for figures without a value.
-pub(crate) fn state(status: Status) -> &'static str {
-    match status {
-        Status::NotAvailable => "not available",
-        Status::Failed => "failed",
-        Status::Interrupted => "not reached",
-        Status::Measured => "measured",
     }
 }
 

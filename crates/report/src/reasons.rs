@@ -22,12 +22,7 @@ pub(crate) struct Reason {
 
 /// The reasons of a figure that is not valid, cause first; empty for a valid one.
 pub(crate) fn of(figure: &Figure) -> Vec<Reason> {
-    let mut reasons: Vec<Reason> =
-        figure.checks.iter().filter(|check| check.is_reason()).map(Reason::of).collect();
-    if reasons.is_empty() {
-        reasons.extend(causes::first_reason(figure).as_ref().map(Reason::of));
-    }
-    reasons
+    causes::reasons(figure).iter().map(Reason::of).collect()
 }
 
 impl Reason {

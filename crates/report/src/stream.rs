@@ -13,7 +13,6 @@ use figure::evidence::{ARRAY_BYTES, COUNTED_BYTES, KERNEL, STORES, THREADS, VERI
 use figure::format::plain;
 use figure::{Convention, Figure, Reading, Record, Status, Unit};
 
-use crate::outline::is_control;
 use crate::{Format, Options, reasons};
 
 pub(crate) const FORMAT: Format =
@@ -119,7 +118,7 @@ fn measured<'a>(record: &'a Record, kernel: &str, stores: &str) -> Option<&'a Fi
             && figure.series.is_none()
             && conditions.get(KERNEL).as_deref() == Some(kernel)
             && conditions.get(STORES).as_deref() == Some(stores)
-            && !is_control(figure)
+            && !figure.is_control()
     })
 }
 

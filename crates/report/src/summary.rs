@@ -1,66 +1,15 @@
 //! A record in a few lines: the machine, the setup, and how many figures are worth what.
 
-use std::collections::BTreeSet;
-
 use figure::causes::{self, Tally};
 use figure::evidence::{
     ARRAY_BYTES, ARRAYS_TOTAL_BYTES, BIND, CPUS, FactType, Key, PAGES_ASKED, PAGES_HUGE_SHARE, PAGES_SIZE,
     PLACES, SIMD, THREADS,
 };
 use figure::format::{bytes, counted, percent, plain, plain_to, seconds};
-use figure::{CpuList, Figure, Machine, Record, Status, Verdict};
+use figure::{CpuList, Figure, Record, Status, Verdict};
 
 use crate::grid;
 use crate::mark::VERDICTS;
-use crate::outline::is_control;
-
-/// The machine in one line.
-pub(crate) fn machine(machine: &Machine) -> String {
-    let topology = &machine.topology;
-    let distinct = |of: fn(&figure::host::LogicalCpu) -> u32| {
-        topology.cpus.iter().map(of).collect::<BTreeSet<u32>>().len()
-    };
-    let mut parts = vec![match machine.cpu.model.value() {
-        Some(model) => plain_to(model, 64),
-        None => "CPU model not known".to_owned(),
-    }];
-    if !topology.cpus.is_empty() {
-        let cpus = topology.cpus.len();
-        let allowed = topology.usable().len();
-        let mut count = if topology.unknown.is_some() {
-            counted(cpus, "CPU")
-        } else {
-            let packages = distinct(|cpu| cpu.package);
-            let cores = distinct(|cpu| cpu.core);
-            format!("{}, {}, {}", counted(packages, "socket"), counted(cores, "core"), counted(cpus, "CPU"))
-        };
-        if allowed > 0 && allowed < cpus {
-            count.push_str(&format!(" ({allowed} allowed)"));
-        }
-        parts.push(count);
-    }
-    if let Some(total) = machine.memory.total.value() {
-        parts.push(bytes(*total as f64));
-    }
-    if let Some(peak) = machine.memory.peak.value() {
-        parts.push(plain_to(&peak.basis, 64));
-    }
-    match machine.virtualisation.hypervisor.value().map(String::as_str) {
-        Some("none") => {}
-        Some(hypervisor) => parts.push(format!("{} guest", plain_to(hypervisor, 32))),
-        None => parts.push("hypervisor not known".to_owned()),
-    }
-    if let Some(container) = &machine.virtualisation.container {
-        parts.push(format!("in {}", plain_to(container, 32)));
-    }
-    if let Some((quota, _)) = machine.cgroup.quota_cpus() {
-        parts.push(format!("CPU quota {}", figure::format::number(quota)));
-    }
-    if let Some(release) = machine.kernel.release.value() {
-        parts.push(format!("Linux {}", plain_to(release, 64)));
-    }
-    parts.join("; ")
-}
 
 /// The suites, in the record's order.
 pub(crate) fn suites(record: &Record) -> Vec<&str> {
@@ -78,7 +27,7 @@ pub(crate) fn suites(record: &Record) -> Vec<&str> {
 pub(crate) fn setup(record: &Record) -> Vec<(&'static str, String)> {
     // Baselines and controls have their own conditions; their tables name them. So do curves and matrices.
     let alone = |figure: &&Figure| {
-        figure.status == Status::Measured && !is_control(figure) && grid::key(record, figure).is_none()
+        figure.status == Status::Measured && !figure.is_control() && grid::key(record, figure).is_none()
     };
     let figures: Vec<&Figure> = record.figures.iter().filter(alone).collect();
     conditions(&figures, MAX_VALUES)
@@ -225,4 +174,13 @@ pub(crate) fn disturbed(record: &Record) -> (usize, usize, Vec<(String, usize)>)
     }
     reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     (rounds.len(), rounds.iter().filter(|round| !round.kept).count(), reasons)
+}
+
+/// How many of the judged figures are valid: `10 of 14 figures are valid`.
+pub(crate) fn valid(record: &Record) -> String {
+    let of = |verdict| causes::tally(record, verdict).all;
+    let judged: usize = VERDICTS.into_iter().map(of).sum();
+    let valid = of(Verdict::Valid);
+    let are = if valid == 1 || judged == 1 { "is" } else { "are" };
+    format!("{valid} of {} {are} valid", counted(judged, "figure"))
 }

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use figure::format::plain_to;
 use figure::{Figure, Record};
 
-use crate::{Format, Options, grid, loads, outline, summary};
+use crate::{Format, Options, grid, loads, outline};
 
 mod axis;
 mod chart;
@@ -103,7 +103,7 @@ pub(crate) fn pictures(record: &Record) -> io::Result<Vec<Picture>> {
             pictures.push(picture(&chart)?);
         }
     }
-    for chart in spectrum::charts(record.figures.iter()).iter().chain(&split::charts(record.figures.iter())) {
+    for chart in spectrum::charts(record).iter().chain(&split::charts(record)) {
         pictures.push(picture(chart)?);
     }
     Ok(pictures)
@@ -133,7 +133,7 @@ fn document(record: &Record, charts: &[Chart]) -> Result<String, draw::Failed> {
         plain_to(&record.tool.version, 40),
         plain_to(&record.started, 40)
     );
-    let machine = plain_to(&summary::machine(&record.machine), 140);
+    let machine = plain_to(&record.machine.summary(), 140);
     let mut text = String::new();
     // A document that groups pictures: were it a picture itself, nothing in it would be read out.
     write!(

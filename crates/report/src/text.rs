@@ -9,7 +9,8 @@ use std::io::{self, Write};
 use figure::Record;
 use figure::format::plain;
 
-use crate::{Format, MIN_WIDTH, Options, grid, outline};
+use crate::tables::{ranking, section, settings};
+use crate::{Format, MIN_WIDTH, Options, grid, loads, outline};
 
 mod bars;
 mod blocks;
@@ -17,16 +18,13 @@ mod body;
 pub(crate) mod brief;
 mod calls;
 mod cells;
-pub(crate) mod compare;
+pub(crate) mod comparison;
 mod curves;
 mod doctor;
 mod header;
-mod levers;
-mod loads;
+mod lay;
 mod page;
 mod plan;
-mod ranking;
-mod table;
 mod walk;
 
 use page::Page;
@@ -40,7 +38,7 @@ fn write(record: &Record, options: &Options, out: &mut dyn Write) -> io::Result<
     if doctor::is_watched(record) {
         doctor::page(&mut page, record);
         for mode in &grid::modes(record) {
-            levers::table(&mut page, record, mode);
+            settings::table(record, mode).iter().for_each(|table| lay::table(&mut page, table));
         }
         body::causes(&mut page, record);
         body::next(&mut page, record, options.saved_to.as_deref().map(plain).as_deref());
@@ -48,17 +46,19 @@ fn write(record: &Record, options: &Options, out: &mut dyn Write) -> io::Result<
     }
     let sections = outline::sections(record);
     for section in sections.iter().filter(|section| section.headline) {
-        table::table(&mut page, section);
+        lay::table(&mut page, &section::table(section));
     }
-    ranking::rankings_of(&mut page, record);
-    loads::loads_of(&mut page, record);
-    let modes = grid::modes(record);
-    for mode in &modes {
-        let is_load = mode.figures().all(crate::loads::is_of_load);
-        if is_load || levers::table(&mut page, record, mode) || walk::draw(&mut page, mode, record) {
-            continue;
+    for table in ranking::tables(record).iter().chain(&loads::tables(record)) {
+        lay::table(&mut page, table);
+    }
+    for mode in &grid::modes(record) {
+        if mode.figures().all(loads::is_of_load) {
+            curves::missing(&mut page, mode, mode.key);
+        } else if let Some(table) = settings::table(record, mode) {
+            lay::table(&mut page, &table);
+        } else if !walk::draw(&mut page, mode, record) {
+            curves::mode(&mut page, mode);
         }
-        curves::mode(&mut page, mode);
     }
     if record.figures.iter().any(|figure| figure.value.is_some()) {
         header::legend(&mut page, record);
@@ -67,7 +67,7 @@ fn write(record: &Record, options: &Options, out: &mut dyn Write) -> io::Result<
     body::causes(&mut page, record);
     body::explanations(&mut page, record);
     for section in sections.iter().filter(|section| !section.headline) {
-        table::table(&mut page, section);
+        lay::table(&mut page, &section::table(section));
     }
     body::without_value(&mut page, record);
     body::unobserved(&mut page, record);

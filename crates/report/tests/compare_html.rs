@@ -2,8 +2,8 @@
 
 use crate::compare_records::{around, compare, compared, record, value, written};
 use crate::pages::{all, assert_safe, closed, found, parsed, pictures, text};
+use compare::{Comparison, Rules};
 use figure::{Record, Unit, Verdict};
-use report::compare::{Comparison, Rules};
 
 /// What a page may have at most.
 const MAX_BYTES: usize = 1_500_000;
@@ -86,7 +86,7 @@ fn hosts_are_beside_one_another() {
         .zip(["a", "b", "c"])
         .map(|([one, two], host)| of(host, &[("one", *one), ("two", *two)]))
         .collect();
-    let rules = Rules { prices: vec![("A".into(), 10.0)], ..Rules::default() };
+    let rules = Rules::default();
     let xml = closed(&page(&compared(&records.iter().collect::<Vec<_>>(), &rules)));
     let document = parsed(&xml);
     let shown = text(document.root_element());

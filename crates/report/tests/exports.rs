@@ -207,7 +207,7 @@ fn units_are_base_units() {
     let cases = [
         (Unit::GB_PER_S, "truebench_figure_bytes_per_second", 20e9),
         (Unit::of("ms"), "truebench_figure_seconds", 0.02),
-        (Unit::of("us"), "truebench_figure_seconds", 20e-6),
+        (Unit::of("µs"), "truebench_figure_seconds", 20e-6),
         (Unit::of("KBps"), "truebench_figure_bytes_per_second", 20480.0),
         (Unit::of("lpm"), "truebench_figure_loops_per_second", 20.0 / 60.0),
         (Unit::GHZ, "truebench_figure_hertz", 20e9),

@@ -4,7 +4,9 @@ use crate::sample;
 
 use crate::pages::{all, assert_safe, closed, found, parsed, pictures, text};
 use figure::series::{Bucket, Column, Distribution, Part, Timeline};
-use figure::{Better, Evidence, Figure, Outcome, Reading, Record, Round, Severity, Unit, Verdict};
+use figure::{
+    Better, Evidence, Explanation, Figure, Outcome, Reading, Record, Round, Severity, Unit, Verdict,
+};
 use report::Options;
 
 /// What a page may have at most.
@@ -38,19 +40,10 @@ fn from_the_summary_down_to_every_sample() {
     let figures =
         folded.iter().filter(|node| node.attribute("class").is_some_and(|c| c.starts_with("figure ")));
     assert_eq!(figures.count(), record.figures.len());
-    // What makes figures wrong stands before what they say, and that before what disturbed them.
-    let mut findings: Vec<(usize, Severity)> = record
-        .findings
-        .iter()
-        .map(|finding| (shown.find(&finding.text()).expect("every finding"), finding.severity))
-        .collect();
-    findings.sort_by_key(|(at, _)| *at);
-    let ranks = findings.iter().map(|(_, severity)| match severity {
-        Severity::Error => 0,
-        Severity::Note => 1,
-        Severity::Warning => 2,
-    });
-    assert!(ranks.is_sorted());
+    // Findings have one order, which judge gives them.
+    let place = |finding: &Explanation| shown.find(&finding.claim).expect("every finding");
+    let places: Vec<usize> = record.findings.iter().map(place).collect();
+    assert!(places.is_sorted(), "{places:?}");
     // Nothing is told by colour alone.
     for verdict in ["valid", "suspect", "invalid", "unverified"] {
         assert!(shown.contains(&format!(" {verdict}")), "{verdict}");
@@ -256,7 +249,7 @@ fn load(server: &str) -> Vec<Figure> {
         quantiles: vec![figure::series::Quantile { q: 0.5, value: 2.0 }],
         buckets: vec![bucket(1.0, 600), bucket(5.0, 390), bucket(20.0, 10)],
     });
-    let mut cpu = figure(".cpu", Unit::of("us"), 10.0);
+    let mut cpu = figure(".cpu", Unit::of("µs"), 10.0);
     let part = |name: &str, value: f64| Part { name: name.into(), value, share: value / 10.0 };
     cpu.parts = vec![part("read", 2.0), part("write", 6.0), part("parse", 1.0)];
     vec![rate, median, cpu]
@@ -276,17 +269,17 @@ fn loads_have_a_spectrum_a_split_and_a_time_line() {
         let picture = pictures.iter().find(|(_, told)| told.starts_with(title));
         picture.unwrap_or_else(|| panic!("no {title}")).to_owned()
     };
-    let (spectrum, told) = of("Latency spectrum, 200 connections");
+    let (spectrum, told) = of("How slow are the slowest, 200 connections?");
     assert!(told.contains("50 % 2.00 ms, 90 % 6.00 ms, 99 % 6.00 ms, 99.9 % 21.0 ms"), "{told}");
     assert!(found(spectrum).contains(&"other: 99.9 % within 21.0 ms".to_owned()), "{:?}", found(spectrum));
-    let (split, told) = of("where the CPU time of a request goes: as many requests");
+    let (split, told) = of("Where does the CPU time of a request go");
     assert!(told.contains("write 60 %"), "{told}");
     for words in
-        ["one.cpu: read 2.00 us, 20 %", "one.cpu: rest 1.00 us, 10 %", "other.cpu: write 6.00 us, 60 %"]
+        ["one.cpu: read 2.00 µs, 20 %", "one.cpu: rest 1.00 µs, 10 %", "other.cpu: write 6.00 µs, 60 %"]
     {
         assert!(found(split).contains(&words.to_owned()), "{words}: {:?}", found(split));
     }
-    let (line, told) = of("one, answers over time");
+    let (line, told) = of("How many answers, over time");
     assert!(told.contains("load.answers: from 40000 1/s to 60000 1/s"), "{told}");
     assert_eq!(found(line).len(), 6);
     assert!(page.contains("<dt>server.threads</dt><dd>8 (7 to 9)</dd>"), "what is not drawn is told");

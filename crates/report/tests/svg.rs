@@ -33,7 +33,10 @@ fn allocators_stand_by_time_and_memory() {
     let text = svg(&sample::alloc::answer());
     let document = Document::parse(&text).unwrap();
     let chart = charts(&document)[0];
-    assert_eq!(words(chart, "title"), ["Allocators, time against memory, 1 thread"]);
+    assert_eq!(
+        words(chart, "title"),
+        ["Which allocator is fastest, and what memory does it need, 1 thread?"]
+    );
     let described = words(chart, "desc")[0];
     assert!(described.contains("glibc 37.0 ns and 1.51"), "{described}");
     assert!(described.ends_with("without being worse in the other than: jemalloc."), "{described}");
@@ -50,17 +53,17 @@ fn each_mode_has_a_picture_with_a_title_and_a_description() {
     assert_eq!(
         titles,
         [
-            "Bandwidth by mix of reads and writes",
-            "Bandwidth by threads",
-            "Bandwidth by array size",
-            "Idle latency by array size",
-            "Latency under load",
-            "Bandwidth by alignment, triad L1",
-            "Bandwidth by alignment, triad memory",
-            "Latency of a line that another core holds",
-            "From node to node, bandwidth",
-            "From node to node, latency",
-            "The same by other tools",
+            "How does the mix change bandwidth?",
+            "How does bandwidth grow with threads?",
+            "How does size change bandwidth?",
+            "How long does a load take, by array size?",
+            "How does latency rise with load?",
+            "What do misaligned vectors cost, triad L1?",
+            "What do misaligned vectors cost, triad memory?",
+            "How long does a line take from another core?",
+            "How fast is each node's memory, bandwidth?",
+            "How fast is each node's memory, latency?",
+            "Do other tools measure the same?",
         ]
     );
     for chart in charts(&document) {
@@ -85,7 +88,7 @@ fn a_curve_says_what_it_shows() {
     let chart = charts(&document)[0];
     let description = words(chart, "desc")[0];
     for part in [
-        "Across: array size, logarithmic. Upwards: latency, ns, logarithmic.",
+        "Across: array size, logarithmic. Upwards: time, ns, logarithmic.",
         "random huge: 16 points, from 1.60 ns at 16 KiB to 101 ns at 512 MiB; 15 valid, 1 suspect.",
         "pages huge: 16 points",
         "15 valid, 1 invalid.",
@@ -94,7 +97,7 @@ fn a_curve_says_what_it_shows() {
         assert!(description.contains(part), "{part}: {description}");
     }
     let shown = words(chart, "text");
-    for part in ["array size", "latency, ns", "random huge", "64 KiB", "16 MiB", "not available: 2 figures"] {
+    for part in ["array size", "time, ns", "random huge", "64 KiB", "16 MiB", "not available: 2 figures"] {
         assert!(shown.contains(&part), "{part}: {shown:?}");
     }
     // Two suspect points and one in the legend; one invalid one with its own, two strokes each.
@@ -110,7 +113,7 @@ fn latency_under_load_stands_over_the_bandwidth_beside_it() {
     let document = Document::parse(&text).unwrap();
     assert_eq!(charts(&document).len(), 1, "all mixes in one picture");
     let shown = words(charts(&document)[0], "text");
-    assert!(shown.contains(&"bandwidth, GB/s (estimated traffic)") && shown.contains(&"latency, ns"));
+    assert!(shown.contains(&"bandwidth, GB/s (estimated traffic)") && shown.contains(&"time, ns"));
     assert!(shown.contains(&"reads:writes 1:0") && shown.contains(&"15"), "{shown:?}");
     // A point is worth no more than the rate that it stands over.
     record.figures.retain(|figure| figure.id.contains("1:0"));

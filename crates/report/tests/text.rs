@@ -244,9 +244,43 @@ fn no_name_of_a_check_is_broken() {
         let mut out = Vec::new();
         (report::format("summary").unwrap().write)(&record, &Options::new(width), &mut out).unwrap();
         let page = String::from_utf8(out).unwrap();
-        let table = page.split("What matters most").next().unwrap();
-        let rows = table.matches("! suspect:").count();
+        let table = page.split("\n\n").find(|block| block.contains("verdict")).unwrap();
+        let rows = table.matches("! ").count();
         assert!(rows > 0 && table.matches("placement-dependent").count() == rows, "{width}:\n{table}");
+    }
+}
+
+/// The end of a run at 80 columns.
+fn summary(record: &Record) -> String {
+    let mut out = Vec::new();
+    (report::format("summary").unwrap().write)(record, &Options::new(80), &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn the_end_of_a_run_is_one_screen_whose_counts_agree() {
+    let counts = regex::Regex::new(r"(?m)^  \S (\d+) (invalid|suspect): ").unwrap();
+    let others = regex::Regex::new(r"(?m)^  \S (invalid|suspect) for other causes: ((?:.|\n {4})*)").unwrap();
+    for record in every_record() {
+        let page = summary(&record);
+        // With the line that names the report.
+        assert!(page.lines().count() < 40, "{} lines:\n{page}", page.lines().count());
+        let of = |verdict| record.figures.iter().filter(|figure| figure.verdict == Some(verdict)).count();
+        let judged = record.figures.iter().filter(|figure| figure.verdict.is_some()).count();
+        let first = format!("{} of {judged} figure", of(Verdict::Valid));
+        assert!(page.contains(&first), "{first}:\n{page}");
+        for (verdict, name) in [(Verdict::Invalid, "invalid"), (Verdict::Suspect, "suspect")] {
+            let named = counts.captures_iter(&page).filter(|found| &found[2] == name);
+            let named: usize = named.map(|found| found[1].parse::<usize>().unwrap()).sum();
+            let other = others.captures_iter(&page).find(|found| &found[1] == name);
+            let other: usize = other.map_or(0, |found| {
+                found[2]
+                    .split(',')
+                    .filter_map(|part| part.split_whitespace().last()?.parse::<usize>().ok())
+                    .sum()
+            });
+            assert_eq!(named + other, of(verdict), "{name}:\n{page}");
+        }
     }
 }
 

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use figure::format::plain_to;
-use figure::series::CoordinateValue;
+use figure::series::{CoordinateValue, SeriesInfo};
 use figure::{Figure, Unit};
 
 use super::{Column, Grid, Position};
-use crate::names;
+use crate::names::{self, Axis};
 use crate::outline::coordinate;
 
 /// The longest label of a row.
@@ -29,7 +29,7 @@ struct Series<'a> {
 }
 
 impl<'a> Series<'a> {
-    fn of(name: &'a str, figures: &[&'a Figure]) -> Self {
+    fn of(info: Option<&SeriesInfo>, name: &'a str, figures: &[&'a Figure]) -> Self {
         let mut distinct: BTreeMap<&str, Vec<&CoordinateValue>> = BTreeMap::new();
         for (axis, coordinate) in figures.iter().flat_map(|figure| &figure.at) {
             let values = distinct.entry(axis).or_default();
@@ -38,7 +38,7 @@ impl<'a> Series<'a> {
             }
         }
         let mut axes: Vec<&str> = distinct.keys().copied().collect();
-        axes.sort_by_key(|axis| (names::rank(axis), std::cmp::Reverse(distinct[axis].len())));
+        axes.sort_by_key(|axis| (names::rank(info, axis), std::cmp::Reverse(distinct[axis].len())));
         let lengths = axes.iter().map(|axis| distinct[axis].len()).collect();
         Series { name, axes, lengths, unit: common_unit(figures), figures: figures.to_vec() }
     }
@@ -51,8 +51,8 @@ impl<'a> Series<'a> {
 }
 
 /// Curves that share an axis and a unit side by side, and aspects of the same things; companions beside their curve; matrices each alone.
-pub(super) fn curves<'a>(series: &[(&'a str, Vec<&'a Figure>)]) -> Vec<Grid<'a>> {
-    let series: Vec<Series> = series.iter().map(|(name, figures)| Series::of(name, figures)).collect();
+pub(super) fn curves<'a>(info: Option<&SeriesInfo>, series: &[(&'a str, Vec<&'a Figure>)]) -> Vec<Grid<'a>> {
+    let series: Vec<Series> = series.iter().map(|(name, figures)| Series::of(info, name, figures)).collect();
     let by_name: HashMap<&str, &Series> = series.iter().map(|one| (one.name, one)).collect();
     let base = |one: &Series| {
         let base = by_name.get(one.name.rsplit_once('.')?.0)?;
@@ -62,10 +62,10 @@ pub(super) fn curves<'a>(series: &[(&'a str, Vec<&'a Figure>)]) -> Vec<Grid<'a>>
     let has_companion = |one: &Series| with_companion.contains(one.name);
     let mut grids: Vec<(Grid, Vec<&Series>)> = Vec::new();
     for one in &series {
-        let label = names::label(one.name);
+        let label = names::label(info, one.name);
         match one.axes.as_slice() {
             [down, across] if one.lengths.iter().product::<usize>() <= MOST_CELLS => {
-                grids.push((matrix(label, &[down], across, one), Vec::new()));
+                grids.push((matrix(info, label, &[down], across, one), Vec::new()));
             }
             [down] => {
                 if base(one).is_some() {
@@ -74,7 +74,7 @@ pub(super) fn curves<'a>(series: &[(&'a str, Vec<&'a Figure>)]) -> Vec<Grid<'a>>
                 let alone = has_companion(one);
                 let beside = |(_, members): &&mut (Grid, Vec<&Series>)| {
                     members.first().is_some_and(|first| {
-                        let fits = first.unit == one.unit || names::is_of_aspects(one.name);
+                        let fits = first.unit == one.unit || names::are_aspects(info);
                         let has_room = members.len() < MOST_BESIDE;
                         has_room && !alone && !has_companion(first) && first.axes == one.axes && fits
                     })
@@ -86,7 +86,7 @@ pub(super) fn curves<'a>(series: &[(&'a str, Vec<&'a Figure>)]) -> Vec<Grid<'a>>
                         let members: Vec<&Series> = std::iter::once(one).chain(companions).collect();
                         let grid = Grid {
                             label: if alone { label } else { String::new() },
-                            down: (*down).to_owned(),
+                            down: Axis::of(info, &[down]),
                             across: None,
                             rows: Vec::new(),
                             columns: Vec::new(),
@@ -96,23 +96,23 @@ pub(super) fn curves<'a>(series: &[(&'a str, Vec<&'a Figure>)]) -> Vec<Grid<'a>>
                     }
                 }
             }
-            axes => grids.push((several_axes(label, axes, one), Vec::new())),
+            axes => grids.push((several_axes(info, label, axes, one), Vec::new())),
         }
     }
     grids
         .into_iter()
-        .map(|(grid, members)| if members.is_empty() { grid } else { side_by_side(grid, &members) })
+        .map(|(grid, members)| if members.is_empty() { grid } else { side_by_side(info, grid, &members) })
         .collect()
 }
 
-fn side_by_side<'a>(mut grid: Grid<'a>, members: &[&Series<'a>]) -> Grid<'a> {
-    let axis = grid.down.clone();
+fn side_by_side<'a>(info: Option<&SeriesInfo>, mut grid: Grid<'a>, members: &[&Series<'a>]) -> Grid<'a> {
+    let axis = grid.down.names.join(", ");
     let place = |figure: &Figure| position(figure, &axis);
     grid.rows = positions(members.iter().flat_map(|series| series.figures.iter().copied()), &place);
     for series in members {
         let label = match members.first().filter(|_| grid.is_companion) {
             Some(base) => names::words(series.name.strip_prefix(base.name).unwrap_or_default()),
-            None => names::label(series.name),
+            None => names::label(info, series.name),
         };
         grid.columns.push(column(label, &grid.rows, series.figures.iter().copied(), &place));
     }
@@ -120,7 +120,13 @@ fn side_by_side<'a>(mut grid: Grid<'a>, members: &[&Series<'a>]) -> Grid<'a> {
 }
 
 /// The last axis across, the others downwards, each combination a row.
-fn matrix<'a>(label: String, downs: &[&str], across: &str, series: &Series<'a>) -> Grid<'a> {
+fn matrix<'a>(
+    info: Option<&SeriesInfo>,
+    label: String,
+    downs: &[&str],
+    across: &str,
+    series: &Series<'a>,
+) -> Grid<'a> {
     let all = || series.figures.iter().copied();
     let place = |figure: &Figure| match downs {
         [down] => position(figure, down),
@@ -148,8 +154,8 @@ fn matrix<'a>(label: String, downs: &[&str], across: &str, series: &Series<'a>) 
     let columns =
         columns.into_iter().map(|(label, figures)| column(label, &rows, figures.into_iter(), &place));
     let columns = columns.collect();
-    let down = downs.join(", ");
-    Grid { label, down, across: Some(across.to_owned()), rows, columns, is_companion: false }
+    let (down, across) = (Axis::of(info, downs), Some(Axis::of(info, &[across])));
+    Grid { label, down, across, rows, columns, is_companion: false }
 }
 
 /// The most columns that an axis of several gives; more are told one below the other.
@@ -157,10 +163,15 @@ const MAX_ACROSS: usize = 6;
 
 /// Three axes or more: a matrix, if every row then has something to compare; else one figure below the other. A
 /// figure without axes is told by its name.
-fn several_axes<'a>(label: String, axes: &[&str], series: &Series<'a>) -> Grid<'a> {
+fn several_axes<'a>(
+    info: Option<&SeriesInfo>,
+    label: String,
+    axes: &[&str],
+    series: &Series<'a>,
+) -> Grid<'a> {
     let across = axes.split_last().filter(|_| series.lengths.last().is_some_and(|most| *most <= MAX_ACROSS));
     if let Some((across, downs)) = across {
-        let grid = matrix(label.clone(), downs, across, series);
+        let grid = matrix(info, label.clone(), downs, across, series);
         let compares =
             |row: usize| grid.columns.iter().filter(|column| column.cells[row].is_some()).count() > 1;
         if (0..grid.rows.len()).all(compares) {
@@ -172,7 +183,7 @@ fn several_axes<'a>(label: String, axes: &[&str], series: &Series<'a>) -> Grid<'
         axes => joined(figure, axes).label,
     };
     let mut list = listed(label, series.figures.iter().map(|figure| (name(figure), *figure)).collect());
-    list.down = axes.join(", ");
+    list.down = Axis::of(info, axes);
     list
 }
 
@@ -286,7 +297,7 @@ pub(super) fn list<'a>(key: &str, figures: &[&'a Figure]) -> Option<Grid<'a>> {
     });
     Some(Grid {
         label: String::new(),
-        down: String::new(),
+        down: Axis::default(),
         across: None,
         rows: rows.collect(),
         columns,
@@ -300,7 +311,7 @@ fn listed<'a>(label: String, figures: Vec<(String, &'a Figure)>) -> Grid<'a> {
     let cells = figures.iter().map(|(_, figure)| Some(*figure)).collect();
     let rows = figures.into_iter().map(|(label, _)| Position { label, number: None, unit: None }).collect();
     let column = Column { label: String::new(), unit, cells };
-    Grid { label, down: String::new(), across: None, rows, columns: vec![column], is_companion: false }
+    Grid { label, down: Axis::default(), across: None, rows, columns: vec![column], is_companion: false }
 }
 
 fn common_unit<'a>(figures: &[&'a Figure]) -> Option<&'a Unit> {

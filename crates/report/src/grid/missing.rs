@@ -4,7 +4,6 @@ use figure::Status;
 use figure::format::{counted, plain, plain_to};
 
 use super::{Column, Grid, Mode, Position};
-use crate::names;
 
 /// Points without a value, those of the same status and reason together: which they are, in words.
 pub(crate) fn missing(mode: &Mode) -> Vec<(Status, String, String)> {
@@ -34,7 +33,7 @@ pub(crate) fn missing(mode: &Mode) -> Vec<(Status, String, String)> {
             let planned = column.cells.iter().flatten().count();
             for (status, reason, rows) in kinds {
                 let some = if rows.len() < planned { rows.as_slice() } else { &[] };
-                let what = format!("{} {}", grid.name(mode.key), place(grid, column, some));
+                let what = format!("{} {}", grid.name(mode.info), place(grid, column, some));
                 tell(status, reason, what.trim().to_owned(), rows.len());
             }
         }
@@ -57,7 +56,7 @@ pub(crate) fn place(grid: &Grid, column: &Column, rows: &[&Position]) -> String 
     let mut places = Vec::new();
     let names = match &grid.across {
         Some(across) => {
-            places.push(format!("{} {label}", names::head(across)));
+            places.push(format!("{} {label}", across.head));
             ""
         }
         None => label,
@@ -65,7 +64,7 @@ pub(crate) fn place(grid: &Grid, column: &Column, rows: &[&Position]) -> String 
     if !rows.is_empty() {
         // A size says what it is, a bare number does not.
         let is_bare = rows.iter().any(|row| row.number.is_some() && row.unit.is_none());
-        let head = if is_bare || grid.across.is_some() { names::head(&grid.down) } else { String::new() };
+        let head = if is_bare || grid.across.is_some() { grid.down.head.clone() } else { String::new() };
         places.insert(0, format!("{head} {}", spanned(rows)).trim_start().to_owned());
     }
     let places = places.join(", ");

@@ -11,16 +11,21 @@ use crate::svg::{self, Drawing, Picture};
 /// Of a suite with no more time lines than this they stand above the tables; else with their figures.
 const MOST_TIMELINES: usize = 2;
 
-/// The charts of a suite's figures.
-pub(super) fn of(suite: &Record, budget: &mut Budget) -> io::Result<Markup> {
+/// The charts of a suite's figures: the first, and the others.
+pub(super) fn of(suite: &Record, budget: &mut Budget) -> io::Result<(Markup, Markup)> {
     let mut pictures = svg::pictures(suite)?;
     for figure in suite.figures.iter().filter(|figure| figure.timeline.is_some() && stands_above(suite)) {
         pictures.extend(svg::overtime(figure)?);
     }
-    if pictures.is_empty() {
-        return Ok(html! {});
-    }
-    Ok(html! { div.charts { (budget.fill(pictures.iter().map(chart), "charts")) } })
+    let mut pictures = pictures.iter().map(chart);
+    let first = budget.fill(pictures.by_ref().take(1), "charts");
+    let others = budget.fill(pictures, "charts");
+    let others = if others.0.is_empty() {
+        others
+    } else {
+        html! { div.charts { (others) } }
+    };
+    Ok((first, others))
 }
 
 /// The time lines of a figure that stand with its details.

@@ -10,7 +10,7 @@ use super::budget::{Budget, too_many};
 use super::words::{self, Links};
 use super::{charts, facts};
 use crate::digits::with_unit;
-use crate::{mark, outline};
+use crate::mark;
 
 /// How much is told of each figure.
 #[derive(Clone, Copy, PartialEq)]
@@ -155,7 +155,7 @@ fn fold(record: &Record, figure: &Figure, at: usize, links: &Links, depth: Depth
             // The browser unfolds what holds the target of a reference.
             div id={ "f" (at) } {
                 @if let Some(why) = figure.why() { p.why { (plain(&why)) } }
-                @if let Some(reason) = &figure.reason { p { (outline::state(figure.status)) ": " (plain(reason)) } }
+                @if let Some(reason) = &figure.reason { p { (figure.status) ": " (plain(reason)) } }
                 (value(figure, links))
                 (checks(figure, depth.passed))
                 (rounds(figure, depth))

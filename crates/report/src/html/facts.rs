@@ -1,7 +1,7 @@
 //! Evidence and conditions in little room: what is zero or unknown in all rounds in a line each, the rest in a table.
 
-use crate::digits::exact;
 use figure::evidence::{self, Fact};
+use figure::format::exact;
 use figure::format::{counted, number, plain_to};
 use figure::{Figure, Reading};
 use maud::{Markup, html};

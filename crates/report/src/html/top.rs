@@ -6,6 +6,7 @@ use maud::{Markup, html};
 
 use super::words::{self, Links};
 use crate::digits::with_unit;
+use crate::tables::section;
 use crate::{headlines, host, mark, summary};
 
 /// Columns of the machine's description: what paper has room for.
@@ -20,7 +21,7 @@ pub(super) fn head(record: &Record, figures: usize) -> Markup {
     html! {
         p.brand { (plain_to(&tool.name, 40)) " " (plain_to(&tool.version, 40)) }
         h1 { @match &host { Some(host) => (host), None => "A machine without a name" } }
-        p.machine { (summary::machine(&record.machine)) }
+        p.machine { (record.machine.summary()) }
         @if let Some(reason) = &record.interrupted {
             p.interrupted {
                 span.verdict.invalid { "✗ not finished" } ": " (plain(reason)) ". What was measured before is below."
@@ -97,7 +98,7 @@ fn row(name: &str, figure: &Figure, links: &Links) -> Markup {
             th scope="row" { (links.link(&figure.id, name)) }
             td.number.value { (words::value(figure)) }
             td { (words::verdict(figure)) }
-            td.number { (words::interval(figure, None)) @if let Some(half) = words::half_width(figure) { " " small { (half) } } }
+            td.number { (section::interval(figure, None)) @if let Some(half) = words::half_width(figure) { " " small { (half) } } }
             td.number title=[limit.map(|limit| plain_to(&limit.basis, 100))] {
                 @match limit { Some(limit) => (with_unit(limit.value, &figure.unit)), None => "—" }
             }

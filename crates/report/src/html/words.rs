@@ -6,8 +6,8 @@ use figure::format::{percent, plain_to};
 use figure::{Figure, Outcome, Record, Severity, Verdict};
 use maud::{Markup, html};
 
-use crate::digits::{fixed, with_unit};
-use crate::{mark, outline, reasons};
+use crate::digits::with_unit;
+use crate::{mark, reasons};
 
 /// Where on the page a figure's details are.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub(super) fn class(verdict: Option<Verdict>) -> String {
 /// `✓ valid`, `! suspect: steal`.
 pub(super) fn verdict(figure: &Figure) -> Markup {
     let Some(verdict) = figure.verdict else {
-        let words = if figure.value.is_some() { "not judged" } else { outline::state(figure.status) };
+        let words = if figure.value.is_some() { "not judged".to_owned() } else { figure.status.to_string() };
         return html! { span.verdict.unjudged { (words) } };
     };
     let reason = reasons::of(figure).into_iter().next();
@@ -98,14 +98,6 @@ pub(super) fn severity(severity: Severity) -> &'static str {
 /// The value with its unit; a dash without one.
 pub(super) fn value(figure: &Figure) -> String {
     figure.value.map_or_else(|| "—".to_owned(), |value| with_unit(value, &figure.unit))
-}
-
-/// `28.1 to 29.0`, with the decimals of a column.
-pub(super) fn interval(figure: &Figure, decimals: Option<usize>) -> String {
-    figure.interval.as_ref().map_or_else(
-        || "—".to_owned(),
-        |interval| format!("{} to {}", fixed(interval.low, decimals), fixed(interval.high, decimals)),
-    )
 }
 
 /// `± 0.9 %`, where there is an interval and it says something.

@@ -2,9 +2,9 @@
 
 use figure::evidence::http as key;
 use figure::format::{bytes, number};
-use figure::loads::{Load, Quantity};
 use figure::series::{Column as Seen, Distribution};
 use figure::{Unit, stats};
+use suites::loads::{Load, Quantity};
 
 use super::{Column, Row, Table, three};
 
@@ -40,18 +40,14 @@ pub(super) fn tables<'a>(load: &Load<'a>) -> Vec<Table<'a>> {
     [spectrum(load), over_time(load)].into_iter().flatten().collect()
 }
 
-fn column(head: &str, right: bool) -> Column {
-    Column { head: head.to_owned(), right, least: 0 }
-}
-
 /// The latencies of all rounds; at a rate also from the sending.
 fn spectrum<'a>(load: &Load<'a>) -> Option<Table<'a>> {
     let latencies = load.figure(Quantity::P50)?.distribution.as_ref()?;
     let sent = load.rate.over_rounds(key::UNCORRECTED).into_value().filter(|_| !load.is_closed());
     let mut table = Table { title: "Latency (ms)".to_owned(), ..Table::default() };
-    table.columns = vec![column("quantile", false), column("latency", true)];
+    table.columns = vec![Column::words("quantile", 0), Column::numbers("latency", 0)];
     if sent.is_some() {
-        table.columns.push(column("uncorrected", true));
+        table.columns.push(Column::numbers("uncorrected", 0));
         table.notes.push(
             "latency: from the intended start, all rounds together; uncorrected: from the sending, medians of the rounds, the longest of \
              all: what waits to be sent is not in it"
@@ -99,8 +95,12 @@ fn quantile(latencies: &Distribution, q: f64) -> Option<f64> {
 fn over_time<'a>(load: &Load<'a>) -> Option<Table<'a>> {
     let timeline = load.rate.timeline.as_ref()?;
     let mut table = Table { title: "Seen, second by second".to_owned(), ..Table::default() };
-    table.columns =
-        vec![column("", false), column("least", true), column("median", true), column("most", true)];
+    table.columns = vec![
+        Column::words("", 0),
+        Column::numbers("least", 0),
+        Column::numbers("median", 0),
+        Column::numbers("most", 0),
+    ];
     let rates = load.rate.kept_values();
     table.rows.extend(row("answers a second, by round", &Unit::of("1/s"), &rates));
     for (name, called) in SEEN {

@@ -2,8 +2,8 @@
 
 use figure::evidence::http as key;
 use figure::format::quantity;
-use figure::loads::{self, Load, Quantity};
 use figure::stats;
+use suites::loads::{self, Load, Quantity};
 
 use super::{Column, Row, Table, cell, half, of_ceiling, server, three, whole};
 
@@ -102,9 +102,8 @@ fn table<'a>(goal: &str, all: &[Load<'a>], ceilings: &[Load<'a>]) -> Table<'a> {
         .iter()
         .filter(|said| own.iter().any(|load| !["", "—"].contains(&(said.says)(load).as_str())))
         .collect();
-    let column = |head: &str, right, least| Column { head: head.to_owned(), right, least };
-    table.columns = vec![column("conns", true, 0), column("server", false, 0)];
-    table.columns.extend(said.iter().map(|said| column(said.head, true, said.least)));
+    table.columns = vec![Column::numbers("conns", 0), Column::words("server", 0)];
+    table.columns.extend(said.iter().map(|said| Column::numbers(said.head, said.least)));
     for (at, load) in own.iter().enumerate() {
         let is_first = at == 0 || own[at - 1].connections != load.connections;
         let connections = if is_first { whole(load.connections) } else { String::new() };

@@ -3,7 +3,7 @@
 use figure::Round;
 use figure::evidence::http as key;
 use figure::format::{percent, plain_to};
-use figure::loads::{self, Load, Try};
+use suites::loads::{self, Load, Try};
 
 use super::{Column, Row, Table, server, three, whole};
 
@@ -48,18 +48,17 @@ fn line(load: &Load, at: usize, round: &Round) -> String {
 fn table<'a>(load: &Load<'a>) -> Table<'a> {
     let condition = condition(load);
     let quantile = condition.split('<').next().unwrap_or_default().to_owned();
-    let column = |head: &str, right, least| Column { head: head.to_owned(), right, least };
     let mut table = Table {
         title: format!("http.slo: what was tried for {condition}, {}, first round", server(load)),
         columns: vec![
-            column("asked\nreq/s", true, 0),
-            column("answered\nreq/s", true, 0),
-            column(&format!("{quantile}\nms"), true, 0),
-            column("failed or\nnot sent", true, 60),
-            column("server\nCPU", true, 60),
-            column("other\nprocesses", true, 60),
-            column("held", false, 0),
-            column("limit", false, 0),
+            Column::numbers("asked\nreq/s", 0),
+            Column::numbers("answered\nreq/s", 0),
+            Column::numbers(format!("{quantile}\nms"), 0),
+            Column::numbers("failed or\nnot sent", 60),
+            Column::numbers("server\nCPU", 60),
+            Column::numbers("other\nprocesses", 60),
+            Column::words("held", 0),
+            Column::words("limit", 0),
         ],
         ..Table::default()
     };

@@ -1,17 +1,13 @@
-//! Where a request's CPU time goes, servers side by side; and the functions of the study's table.
+//! Where a request's CPU time goes, servers side by side.
 
 use figure::evidence::http as key;
-use figure::format::{decimals, plain_to, quantity};
-use figure::loads::{self, Load, Quantity, STUDY_CONNECTIONS, STUDY_ROWS, STUDY_SERVER};
+use figure::format::{plain_to, quantity};
+use suites::loads::{self, Load, Quantity};
 
-use super::{Column, Row, Table, server, three, value, whole};
+use super::{Column, Row, Table, server, three, value};
 
 /// A bucket is told if it has this share of any server's time.
 const LEAST: f64 = 0.01;
-/// A function is told if it has this share of any profile.
-const LEAST_FUNCTION: f64 = 0.005;
-/// Room for the study's own numbers.
-const FOR_STUDY: usize = 72;
 
 /// A table for each number of connections of the saturated load, or that which was asked for.
 pub(super) fn buckets<'a>(all: &[Load<'a>]) -> Vec<Table<'a>> {
@@ -51,7 +47,7 @@ fn sampling(profiled: &[&Load]) -> Option<String> {
     let least = errors.iter().map(|(_, samples)| *samples).reduce(f64::min)?;
     let text = format!(
         "a bucket's share is of profiles of every other round ({} and more): one standard deviation of a number above is at most \
-         {} us; rest: buckets below 1 %; in the kernel: as the kernel booked it",
+         {} µs; rest: buckets below 1 %; in the kernel: as the kernel booked it",
         quantity(least, "sample"),
         three(most)
     );
@@ -61,9 +57,9 @@ fn sampling(profiled: &[&Load]) -> Option<String> {
 fn of_group<'a>(group: &[&Load<'a>]) -> Table<'a> {
     let connections = group.first().map_or(0.0, |load| load.connections);
     let title =
-        format!("Where a request's CPU time goes, {}, saturated (us)", quantity(connections, "connection"));
-    let heads = group.iter().map(|load| Column { head: server(load), right: true, least: 0 });
-    let first = Column { head: "bucket".to_owned(), right: false, least: 0 };
+        format!("Where a request's CPU time goes, {}, saturated (µs)", quantity(connections, "connection"));
+    let heads = group.iter().map(|load| Column::numbers(server(load), 0));
+    let first = Column::words("bucket", 0);
     let mut table = Table { title, columns: [first].into_iter().chain(heads).collect(), ..Table::default() };
     if group.first().is_some_and(|load| load.goal() != loads::SATURATION) {
         table.title = table.title.replace(", saturated", "");
@@ -102,58 +98,5 @@ fn of_group<'a>(group: &[&Load<'a>]) -> Table<'a> {
             load.rate.sum(key::SERVER_USER).and(load.rate.sum(key::SERVER_SYSTEM)).into_value()?;
         Some(three(system / (user + system) * value(load, Quantity::Cpu)?))
     });
-    table
-}
-
-/// A table for each server: its functions at each number of connections, and what the study saw.
-pub(super) fn study<'a>(all: &[Load<'a>]) -> Vec<Table<'a>> {
-    let mut servers: Vec<String> = Vec::new();
-    for load in all.iter().filter(|load| load.goal() == loads::SATURATION) {
-        let server = load.server();
-        if load.profiled(key::PROFILE_CUMULATIVE).is_some() && !servers.contains(&server) {
-            servers.push(server);
-        }
-    }
-    servers.iter().map(|server| of_server(server, all)).collect()
-}
-
-fn of_server<'a>(server: &str, all: &[Load<'a>]) -> Table<'a> {
-    let own = all.iter().filter(|load| load.server() == server && load.goal() == loads::SATURATION);
-    let profiles: Vec<(f64, Vec<f64>)> =
-        own.filter_map(|load| Some((load.connections, load.profiled(key::PROFILE_CUMULATIVE)?.0))).collect();
-    let is_studied = server == STUDY_SERVER;
-    let column = |head: String, right, least| Column { head, right, least };
-    let mut columns = vec![column("function".to_owned(), false, 0)];
-    columns.extend(profiles.iter().map(|(connections, _)| column(whole(*connections), true, 0)));
-    if is_studied {
-        columns.extend(
-            STUDY_CONNECTIONS.iter().map(|at| column(format!("study\n{}", whole(*at)), true, FOR_STUDY)),
-        );
-    }
-    let percent = |share: f64| decimals(share * 100.0, 1);
-    let mut table = Table { columns, ..Table::default() };
-    table.title = format!("{}: cumulative shares of functions by connections (%)", plain_to(server, 32));
-    for (at, row) in STUDY_ROWS.iter().enumerate() {
-        let shares: Vec<f64> =
-            profiles.iter().map(|(_, shares)| shares.get(at).copied().unwrap_or(0.0)).collect();
-        let is_told = shares.iter().any(|share| *share >= LEAST_FUNCTION)
-            || is_studied && row.study.iter().any(Option::is_some);
-        if !is_told {
-            continue;
-        }
-        let mut cells = vec![row.name.to_owned()];
-        cells.extend(shares.iter().map(|share| percent(*share)));
-        if is_studied {
-            cells.extend(row.study.iter().map(|share| share.map_or(".".to_owned(), percent)));
-        }
-        table.rows.push(Row { cells, judged: None });
-    }
-    if is_studied {
-        table.notes.push(
-            "study: Go 1.16, fasthttp 1.23, 40 CPUs, two machines, with a profiler that was biased beyond 250 % of a CPU (golang/go#35057); \
-             .: not among its ten of most"
-                .to_owned(),
-        );
-    }
     table
 }

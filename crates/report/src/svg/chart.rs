@@ -164,7 +164,8 @@ pub(super) fn charts(mode: &Mode) -> Vec<Chart> {
             } else {
                 format!("{} by {}", chart.y_title, chart.x_title)
             };
-            chart.title = format!("{}: {}", chart.title, plain_to(&holds, 80));
+            let question = chart.title.trim_end_matches('?');
+            chart.title = format!("{question}: {}?", plain_to(&holds, 80));
         }
     }
     charts
@@ -193,7 +194,11 @@ fn chart(mode: &Mode, grids: &[&Grid]) -> Option<Chart> {
     }
     // Rows without a value are told in words.
     let rows: Vec<usize> = (0..grid.rows.len()).filter(|row| grid.has_value(*row)).collect();
-    if rows.is_empty() || (is_bars && rows.len() * grid.columns.len() > MAX_BARS) {
+    // One number is no picture.
+    if rows.is_empty()
+        || (is_bars && rows.len() * grid.columns.len() < 2)
+        || (is_bars && rows.len() * grid.columns.len() > MAX_BARS)
+    {
         return None;
     }
     let series = if grid.is_companion {
@@ -213,7 +218,7 @@ fn chart(mode: &Mode, grids: &[&Grid]) -> Option<Chart> {
     let edges = mode.derived.iter().filter(|figure| is_size && figure.unit == Unit::BYTES);
     let edges: Vec<(String, f64)> =
         edges.filter_map(|figure| Some((plain_to(&figure.name, MAX_NAME), figure.value?))).collect();
-    let title = title(mode, &if grids.len() > 1 { String::new() } else { grid.name(mode.key) });
+    let title = title(mode, &if grids.len() > 1 { String::new() } else { grid.name(mode.info) });
     let mut notes = words::notes(mode, grid, points(&series).any(|point| point.interval.is_some()));
     notes.extend(far);
     notes.extend(words::missing(mode, grids));
@@ -239,9 +244,7 @@ fn upright<'a>(mode: &Mode<'a>) -> Mode<'a> {
                 |column: &Column<'a>| Position { label: column.label.clone(), number: None, unit: None };
             let cells = grid.columns.iter().flat_map(|column| column.cells.first().copied()).collect();
             Grid {
-                label: format!("{} {} {}", grid.label, place.label, names::head(&grid.down))
-                    .trim()
-                    .to_owned(),
+                label: format!("{} {} {}", grid.label, place.label, grid.down.head.clone()).trim().to_owned(),
                 down: grid.across.clone().unwrap_or_default(),
                 across: None,
                 rows: grid.columns.iter().map(named).collect(),
@@ -249,9 +252,22 @@ fn upright<'a>(mode: &Mode<'a>) -> Mode<'a> {
                 is_companion: false,
             }
         }
-        _ => grid.clone(),
+        _ => named(grid),
     });
-    Mode { key: mode.key, grids: grids.collect(), derived: mode.derived.clone() }
+    Mode { grids: grids.collect(), derived: mode.derived.clone(), ..*mode }
+}
+
+/// A list by rank under the names of its figures: what is compared are things, not places.
+fn named<'a>(grid: &Grid<'a>) -> Grid<'a> {
+    let mut grid = grid.clone();
+    if grid.down.names == ["rank"] && grid.columns.len() == 1 {
+        for (row, figure) in grid.rows.iter_mut().zip(&grid.columns[0].cells) {
+            let name = figure.map_or_else(|| row.label.clone(), |figure| plain_to(&figure.name, MAX_NAME));
+            *row = Position { label: name, number: None, unit: None };
+        }
+        grid.down.title = "name".to_owned();
+    }
+    grid
 }
 
 fn points(series: &[Series]) -> impl Iterator<Item = &Point> {
@@ -285,7 +301,7 @@ fn axes(
         let label = |row: usize| plain_to(&grid.rows[row].label, MAX_NAME);
         let names = rows.iter().enumerate().map(|(at, row)| (at as f64 + 0.5, label(*row)));
         let names = Axis { low: rows.len() as f64, high: 0.0, is_logarithmic: false, ticks: names.collect() };
-        return Some([value, (names, names::title(&grid.down))]);
+        return Some([value, (names, grid.down.title.clone())]);
     }
     if grid.is_companion {
         let rate = grid.columns.get(1)?.unit?;
@@ -294,7 +310,7 @@ fn axes(
     }
     let positions: Vec<f64> = points(series).map(|point| point.at.0).collect();
     let wide = ratio(&positions) >= if is_size { LOGARITHMIC_SIZES } else { LOGARITHMIC_POSITIONS };
-    let mut title = names::title(&grid.down);
+    let mut title = grid.down.title.clone();
     if let Some(unit) = position_unit.filter(|unit| !is_size && **unit != Unit::ONE) {
         title.push_str(&format!(", {}", plain_to(unit.symbol(), MAX_NAME)));
     }
@@ -311,19 +327,9 @@ fn with_intervals(points: impl Iterator<Item = (f64, Option<(f64, f64)>)>) -> Ve
     values.into_iter().chain(ends).collect()
 }
 
-/// `Idle latency by array size`; of a mode with several tables, which.
+/// The question that a chart answers; of a mode with several tables, which.
 fn title(mode: &Mode, label: &str) -> String {
-    let mut title = match names::mode(mode.key) {
-        Some(known) => {
-            let mut letters = known.chars();
-            letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
-        }
-        None => plain_to(mode.key, 60),
-    };
-    if !label.is_empty() {
-        title.push_str(&format!(", {label}"));
-    }
-    title
+    names::question(mode.info, mode.key, label)
 }
 
 /// The ratio of the largest value to the smallest, if both are above zero.
@@ -340,7 +346,7 @@ fn interval(figure: &Figure) -> Option<(f64, f64)> {
 /// The name of a column in a chart.
 pub(super) fn label(grid: &Grid, column: &Column) -> String {
     match &grid.across {
-        Some(across) => format!("{} {}", names::head(across), column.label),
+        Some(across) => format!("{} {}", across.head, column.label),
         None => column.label.clone(),
     }
 }
@@ -390,7 +396,7 @@ pub(super) const BAR_SHARE: f64 = 0.72;
 /// Values over what was measured beside them, each point with its position on the axis.
 fn loaded(mode: &Mode, grid: &Grid, is_named: bool) -> Option<Series> {
     let (values, rates) = (grid.columns.first()?, grid.columns.get(1)?);
-    let name = if is_named { grid.name(mode.key) } else { String::new() };
+    let name = if is_named { grid.name(mode.info) } else { String::new() };
     let points = grid.rows.iter().zip(values.cells.iter().zip(&rates.cells)).map(|(row, (figure, rate))| {
         let (figure, rate) = ((*figure)?, (*rate)?);
         Some(Point {

@@ -131,7 +131,7 @@ fn draw_plot(area: &Area<Shift>, chart: &Chart, top: u32) -> Result<String, Fail
     let labels = 38 + CHARACTER * longest as u32;
     let mut plot = ChartBuilder::on(area)
         .margin_top(px(top))
-        .margin_right(px(12))
+        .margin_right(px(28))
         .margin_bottom(px(6))
         .margin_left(px(6))
         .x_label_area_size(px(48))

@@ -7,7 +7,8 @@ use figure::format::{percent, plain_to};
 use super::axis::Axis;
 use super::chart::{Chart, Form, MAX_NAME, Point, Series};
 use super::{Picture, picture, ticks};
-use crate::compare::{Compared, Pair, Standing, words};
+use crate::comparison::words;
+use compare::{Compared, Pair, Standing};
 
 /// The most rows of a chart: what a page of paper has room for.
 const MOST_ROWS: usize = 40;

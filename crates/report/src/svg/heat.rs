@@ -57,8 +57,10 @@ struct Square {
 
 /// Whether a grid is drawn as a map.
 pub(super) fn is_map(grid: &Grid) -> bool {
-    let across = grid.across.as_deref().unwrap_or_default();
-    MAPS.contains(&(grid.down.as_str(), across))
+    let is_map = |(down, across): &(&str, &str)| {
+        grid.down.is(down) && grid.across.as_ref().is_some_and(|axis| axis.is(across))
+    };
+    MAPS.iter().any(is_map)
         && grid.rows.len() >= LEAST
         && grid.columns.len() >= LEAST
         && grid.unit().is_some()
@@ -72,15 +74,12 @@ pub(super) fn picture(mode: &Mode, grid: &Grid) -> Result<Picture, Failed> {
     let mut values: Vec<f64> = squares.iter().flatten().flatten().map(|square| square.value).collect();
     values.sort_by(f64::total_cmp);
     let scale = Scale::over(&values);
-    let mut title = names::mode(mode.key).map_or_else(|| plain_to(mode.key, 60), str::to_owned);
-    if !grid.label.is_empty() {
-        title.push_str(&format!(", {}", grid.name(mode.key)));
-    }
+    let title = names::question(mode.info, mode.key, &grid.name(mode.info));
     let told = |value: Option<&f64>| value.map_or_else(String::new, |value| with_unit(*value, &unit));
     let description = format!(
         "Heat map of {} by {}: {} to {}, median {}.",
-        names::title(&grid.down),
-        names::title(grid.across.as_deref().unwrap_or_default()),
+        grid.down.title.clone(),
+        across_title(grid),
         told(values.first()),
         told(values.last()),
         told(stats::median(&values).as_ref()),
@@ -88,6 +87,10 @@ pub(super) fn picture(mode: &Mode, grid: &Grid) -> Result<Picture, Failed> {
     let plot = plot(grid, &squares, &scale)?;
     let legend = shades(&scale, &unit, &squares, grid)?;
     Ok(Picture { title, description, plot, legend })
+}
+
+fn across_title(grid: &Grid) -> String {
+    grid.across.as_ref().map_or_else(String::new, |axis| axis.title.clone())
 }
 
 /// How many cells a square stands for, to a side.
@@ -202,8 +205,8 @@ fn plot(grid: &Grid, squares: &[Vec<Option<Square>>], scale: &Scale) -> Result<D
             .axis_style(FAINT.stroke_width(SCALE))
             .label_style(draw::font(11, INK))
             .axis_desc_style(draw::font(12, INK))
-            .x_desc(names::title(grid.across.as_deref().unwrap_or_default()))
-            .y_desc(names::title(&grid.down))
+            .x_desc(across_title(grid))
+            .y_desc(grid.down.title.clone())
             .set_all_tick_mark_size(px(3))
             .draw()?;
         for (row, squares) in squares.iter().enumerate() {

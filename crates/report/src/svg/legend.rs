@@ -13,8 +13,9 @@ use crate::mark;
 
 /// Its width.
 pub(super) const WIDTH: u32 = 240;
-/// Characters of a line.
+/// Characters of a line, and of one behind a mark.
 const COLUMNS: usize = 36;
+const BEHIND_MARK: usize = 30;
 /// The most lines of a text.
 const MAX_LINES: usize = 4;
 
@@ -50,8 +51,13 @@ fn entries(chart: &Chart) -> Vec<Entry<'_>> {
 const LINE: u32 = 15;
 const BETWEEN: u32 = 5;
 
-fn wrapped(text: &str) -> Vec<String> {
-    let mut lines: Vec<String> = textwrap::wrap(text, COLUMNS).into_iter().map(String::from).collect();
+fn wrapped(entry: &Entry) -> Vec<String> {
+    let (text, columns) = match entry {
+        Entry::Series(_, text) | Entry::Limit(text) => (*text, BEHIND_MARK),
+        Entry::Verdict(_, text) => (text.as_str(), BEHIND_MARK),
+        Entry::Note(text) => (*text, COLUMNS),
+    };
+    let mut lines: Vec<String> = textwrap::wrap(text, columns).into_iter().map(String::from).collect();
     if lines.len() > MAX_LINES {
         lines.truncate(MAX_LINES);
         lines[MAX_LINES - 1].push('…');
@@ -61,13 +67,7 @@ fn wrapped(text: &str) -> Vec<String> {
 
 /// The height of a legend, in CSS pixels.
 pub(super) fn height(chart: &Chart) -> u32 {
-    let entry = |entry: &Entry| {
-        let lines = match entry {
-            Entry::Series(_, text) | Entry::Limit(text) | Entry::Note(text) => wrapped(text).len(),
-            Entry::Verdict(_, text) => wrapped(text).len(),
-        };
-        LINE * lines as u32 + BETWEEN
-    };
+    let entry = |entry: &Entry| LINE * wrapped(entry).len() as u32 + BETWEEN;
     LINE + entries(chart).iter().map(entry).sum::<u32>()
 }
 
@@ -77,8 +77,8 @@ pub(super) fn draw(area: &Area<Shift>, chart: &Chart, top: u32) -> Result<(), Fa
     let bottom = area.dim_in_pixel().1 as i32 - px(LINE) / 2;
     for entry in entries(chart) {
         let middle = (px(16), y);
-        let words = match &entry {
-            Entry::Series(number, label) => {
+        match &entry {
+            Entry::Series(number, _) => {
                 let colour = marks::colour(*number);
                 if chart.form != Form::Curves {
                     let corners = [(px(6), y - px(5)), (px(26), y + px(5))];
@@ -86,21 +86,14 @@ pub(super) fn draw(area: &Area<Shift>, chart: &Chart, top: u32) -> Result<(), Fa
                 } else {
                     sample(area, y, marks::dashes(*number), colour.stroke_width(2 * SCALE))?;
                 }
-                *label
             }
-            Entry::Verdict(verdict, text) => {
-                area.draw(&marks::mark(middle, *verdict, marks::colour(0)))?;
-                text.as_str()
-            }
-            Entry::Limit(text) => {
-                sample(area, y, Some((px(6), px(4))), LIMIT.stroke_width(SCALE))?;
-                text
-            }
-            Entry::Note(text) => text,
-        };
+            Entry::Verdict(verdict, _) => area.draw(&marks::mark(middle, *verdict, marks::colour(0)))?,
+            Entry::Limit(_) => sample(area, y, Some((px(6), px(4))), LIMIT.stroke_width(SCALE))?,
+            Entry::Note(_) => {}
+        }
         let left = if matches!(entry, Entry::Note(_)) { px(6) } else { px(34) };
         let colour = if matches!(entry, Entry::Note(_) | Entry::Limit(_)) { FAINT } else { INK };
-        for line in wrapped(words) {
+        for line in wrapped(&entry) {
             if y > bottom {
                 return Ok(());
             }

@@ -12,12 +12,12 @@ use figure::Unit;
 
 /// What is drawn together, and what it is called. Other columns are told in tables.
 const LINES: &[(&str, &[&str])] = &[
-    ("page faults over time", &["minor", "major"]),
-    ("CPUs kept busy, over time", &["user", "system"]),
-    ("memory over time", &["resident"]),
-    ("answers over time", &["load.answers", "load.failures"]),
-    ("latency over time", &["load.p50", "load.p99"]),
-    ("CPUs that the server kept busy, over time", &["server.user", "server.system"]),
+    ("How many page faults, over time?", &["minor", "major"]),
+    ("How many CPUs does it keep busy, over time?", &["user", "system"]),
+    ("How much memory, over time?", &["resident"]),
+    ("How many answers, over time?", &["load.answers", "load.failures"]),
+    ("How long do answers take, over time?", &["load.p50", "load.p99"]),
+    ("How many CPUs does the server keep busy, over time?", &["server.user", "server.system"]),
 ];
 /// The most points of a line; more are thinned to the largest of each stretch, so that no peak is lost.
 const MOST: usize = 150;
@@ -45,7 +45,7 @@ fn chart(figure: &Figure, timeline: &Timeline, title: &str, names: &[&str]) -> O
     let each: Vec<String> = columns.iter().filter_map(|column| in_words(column)).collect();
     let y_title = if *unit == Unit::ONE { "CPUs".to_owned() } else { names::quantity(unit) };
     Some(Chart {
-        title: format!("{}, {title}", plain_to(&figure.name, 60)),
+        title: title.replacen('?', &format!(" ({})?", plain_to(&figure.name, 60)), 1),
         description: format!(
             "Line chart. Across: seconds since the beginning. Upwards: {y_title}. {}.",
             each.join(". ")

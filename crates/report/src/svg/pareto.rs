@@ -1,8 +1,8 @@
 //! Time against memory: a point for each allocator, and the front of those that are a choice.
 
 use figure::format::{listed, number, plain_to};
-use figure::ranking::{Place, Ranking, rankings};
 use figure::{Record, Unit};
+use suites::ranking::{Place, Ranking, rankings};
 
 use super::chart::{Chart, Form, MAX_NAME, Point, Series};
 use super::ticks;
@@ -27,7 +27,10 @@ fn chart(ranking: &Ranking) -> Option<Chart> {
     let names: Vec<String> = front.iter().map(|place| plain_to(&place.name, MAX_NAME)).collect();
     let each: Vec<String> = ranking.places.iter().filter_map(told).collect();
     Some(Chart {
-        title: format!("Allocators, time against memory, {}", ranking.description()),
+        title: format!(
+            "Which allocator is fastest, and what memory does it need, {}?",
+            ranking.description()
+        ),
         description: format!(
             "Left and low is good. {}. No other one is better in time or memory without being worse in the other than: {}.",
             each.join("; "),
@@ -36,7 +39,7 @@ fn chart(ranking: &Ranking) -> Option<Chart> {
         x: ticks::axis(&xs, Some(&Unit::of("ns/pair")), false, true),
         x_title: "malloc and free, the load itself taken off, ns/pair".to_owned(),
         y: ticks::axis(&ys, Some(&Unit::ONE), false, false),
-        y_title: "memory for 1 that is asked for".to_owned(),
+        y_title: "memory, bytes for each byte requested".to_owned(),
         form: Form::Curves,
         series,
         limits: vec![(

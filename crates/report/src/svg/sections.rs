@@ -2,6 +2,7 @@
 
 use super::chart::{self, Chart};
 use crate::grid::{Column, Grid, Mode, Position};
+use crate::names::Axis;
 use crate::outline::Section;
 
 /// Values further apart than this factor have no common scale.
@@ -21,11 +22,11 @@ pub(super) fn charts(section: &Section) -> Vec<Chart> {
     let cells = section.rows.iter().map(|row| Some(row.figure)).collect();
     let grid = Grid {
         label: String::new(),
-        down: String::new(),
+        down: Axis { title: "figure".to_owned(), ..Axis::default() },
         across: None,
         rows: rows.collect(),
         columns: vec![Column { label: String::new(), unit: section.unit, cells }],
         is_companion: false,
     };
-    chart::charts(&Mode { key: &section.title, grids: vec![grid], derived: Vec::new() })
+    chart::charts(&Mode { key: &section.title, info: None, grids: vec![grid], derived: Vec::new() })
 }

@@ -3,8 +3,8 @@
 //! HdrHistogram plots them).
 
 use figure::format::plain_to;
-use figure::series::{At, Distribution};
-use figure::{Figure, Unit};
+use figure::series::{Coordinate, Distribution};
+use figure::{Figure, Record, Unit};
 
 use super::axis::Axis;
 use super::chart::{Chart, Form, MAX_NAME, Point, Series, told};
@@ -23,25 +23,29 @@ const MOST: usize = 6;
 const PER_DECADE: f64 = 12.0;
 
 /// A chart for each group of distributions that differ in what is compared only.
-pub(super) fn charts<'a>(figures: impl Iterator<Item = &'a Figure>) -> Vec<Chart> {
+pub(super) fn charts(record: &Record) -> Vec<Chart> {
     let mut groups: Vec<(String, Vec<(&Figure, &Distribution)>)> = Vec::new();
-    for figure in figures {
+    for figure in &record.figures {
         let Some(distribution) = figure.distribution.as_ref().filter(|d| is_sound(d)) else { continue };
         let series = figure.series.as_deref().unwrap_or(&figure.id);
-        let places: Vec<String> = places(&figure.at).collect();
+        let places: Vec<String> = places(record, figure);
         let key = format!("{series} {} {}", places.join(" "), figure.unit);
         match groups.iter_mut().find(|(known, members)| *known == key && members.len() < MOST) {
             Some((_, members)) => members.push((figure, distribution)),
             None => groups.push((key, vec![(figure, distribution)])),
         }
     }
-    groups.into_iter().filter_map(|(_, members)| chart(&members)).collect()
+    groups.into_iter().filter_map(|(_, members)| chart(record, &members)).collect()
 }
 
 /// Where a figure stands on the axes that are not compared.
-fn places(at: &At) -> impl Iterator<Item = String> {
-    let others = at.iter().filter(|(axis, _)| !COMPARED.contains(&axis.as_str()));
-    others.map(|(axis, place)| format!("{} {}", outline::coordinate(place), names::head(axis)))
+fn places(record: &Record, figure: &Figure) -> Vec<String> {
+    let info = names::info(record, names::mode_of_figure(figure));
+    let others = figure.at.iter().filter(|(axis, _)| !COMPARED.contains(&axis.as_str()));
+    let place = |(axis, place): (&String, &Coordinate)| {
+        format!("{} {}", outline::coordinate(place), names::Axis::of(info, &[axis]).head)
+    };
+    others.map(place).collect()
 }
 
 /// Whether its numbers can be drawn: buckets ascend, above zero, with as many observations as it says.
@@ -53,7 +57,7 @@ fn is_sound(distribution: &Distribution) -> bool {
     distribution.count > 0 && ascends && finite && sum == Some(distribution.count)
 }
 
-fn chart(members: &[(&Figure, &Distribution)]) -> Option<Chart> {
+fn chart(record: &Record, members: &[(&Figure, &Distribution)]) -> Option<Chart> {
     let (first, _) = members.first()?;
     let series: Vec<Series> = members.iter().map(|(figure, of)| curve(figure, of)).collect();
     let points = || series.iter().flat_map(|series| series.points.iter().flatten());
@@ -61,12 +65,11 @@ fn chart(members: &[(&Figure, &Distribution)]) -> Option<Chart> {
     let most = points().map(|point| point.at.0).fold(2.0, f64::max);
     let ticks = MARKED.iter().filter(|(one_in, _)| *one_in <= most);
     let ticks = ticks.map(|(one_in, label)| (*one_in, (*label).to_owned())).collect();
-    let mode = names::mode_of(first.series.as_deref().unwrap_or(&first.id));
-    let place: Vec<String> = places(&first.at).collect();
-    let what = names::mode(mode).map_or_else(|| plain_to(mode, 60), str::to_owned);
+    let place = places(record, first).join(", ");
+    let place = if place.is_empty() { plain_to(names::mode_of_figure(first), 60) } else { place };
     let each: Vec<String> = members.iter().map(|(figure, of)| in_words(figure, of)).collect();
     Some(Chart {
-        title: format!("Latency spectrum, {}: {what}", place.join(", ")).replace("spectrum, :", "spectrum:"),
+        title: format!("How slow are the slowest, {place}?"),
         description: format!(
             "Line chart. Across: the share of the observations that were as fast. Upwards: {}, logarithmic. {}.",
             names::quantity(&first.unit),

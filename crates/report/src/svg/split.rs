@@ -1,7 +1,8 @@
 //! Figures that are sums, as bars of their parts: where the CPU time of a request goes.
 
-use figure::Figure;
 use figure::format::{percent, plain_to};
+use figure::series::mode_of;
+use figure::{Figure, Record};
 
 use super::chart::{Chart, Form, MAX_NAME, Point, Series, told};
 use super::ticks;
@@ -14,19 +15,19 @@ const MOST_PARTS: usize = 5;
 const MOST_ROWS: usize = 24;
 
 /// A chart for each series whose figures are split up.
-pub(super) fn charts<'a>(figures: impl Iterator<Item = &'a Figure>) -> Vec<Chart> {
+pub(super) fn charts(record: &Record) -> Vec<Chart> {
     let mut groups: Vec<(&str, Vec<&Figure>)> = Vec::new();
-    for figure in figures.filter(|figure| figure.value.is_some() && !figure.parts.is_empty()) {
+    for figure in record.figures.iter().filter(|figure| figure.value.is_some() && !figure.parts.is_empty()) {
         let Some(series) = figure.series.as_deref() else { continue };
         match groups.iter_mut().find(|(known, _)| *known == series) {
             Some((_, members)) => members.push(figure),
             None => groups.push((series, vec![figure])),
         }
     }
-    groups.into_iter().filter_map(|(series, figures)| chart(series, &figures)).collect()
+    groups.into_iter().filter_map(|(series, figures)| chart(record, series, &figures)).collect()
 }
 
-fn chart(series: &str, figures: &[&Figure]) -> Option<Chart> {
+fn chart(record: &Record, series: &str, figures: &[&Figure]) -> Option<Chart> {
     let rows = figures.get(..MOST_ROWS).unwrap_or(figures);
     let unit = &rows.first()?.unit;
     if rows.iter().any(|figure| figure.unit != *unit || !is_sum(figure)) {
@@ -65,8 +66,8 @@ fn chart(series: &str, figures: &[&Figure]) -> Option<Chart> {
     all.push(series_of("rest", &rest, true));
     let sums: Vec<f64> = rows.iter().map(|figure| whole(figure)).chain(ends).collect();
     let labels = rows.iter().enumerate();
-    let labels = labels.map(|(at, figure)| (at as f64 + 0.5, place(figure)));
-    let title = title(series);
+    let labels = labels.map(|(at, figure)| (at as f64 + 0.5, place(record, figure)));
+    let title = title(record, series);
     let each: Vec<String> = rows.iter().map(|figure| in_words(figure, &largest)).collect();
     Some(Chart {
         description: format!("Stacked bars. {}.", each.join(". ")),
@@ -79,7 +80,7 @@ fn chart(series: &str, figures: &[&Figure]) -> Option<Chart> {
             is_logarithmic: false,
             ticks: labels.collect(),
         },
-        y_title: String::new(),
+        y_title: "figure".to_owned(),
         form: Form::Stacks,
         series: all,
         limits: Vec::new(),
@@ -89,21 +90,22 @@ fn chart(series: &str, figures: &[&Figure]) -> Option<Chart> {
 }
 
 /// What sums are called, by the last word of their series.
-const SUMS: &[(&str, &str)] = &[("cpu", "where the CPU time of a request goes")];
+const SUMS: &[(&str, &str)] = &[("cpu", "Where does the CPU time of a request go")];
 
-/// `Where the CPU time of a request goes: as many requests as the server answers`.
-fn title(series: &str) -> String {
+/// `Where does the CPU time of a request go, as many requests as the server answers?`
+fn title(record: &Record, series: &str) -> String {
     let known = SUMS.iter().find(|(word, _)| series.rsplit('.').next() == Some(word));
-    match known.zip(names::mode(names::mode_of(series))) {
-        Some(((_, what), mode)) => format!("{what}: {mode}"),
-        None => format!("{}: what it is made of", names::words(series)),
+    match known.zip(names::title(names::info(record, mode_of(series)))) {
+        Some(((_, what), mode)) => format!("{what}, {mode}?"),
+        None => format!("What is {} made of?", names::words(series)),
     }
 }
 
 /// Where a figure stands: `200, nethttp`.
-fn place(figure: &Figure) -> String {
+fn place(record: &Record, figure: &Figure) -> String {
+    let info = names::info(record, names::mode_of_figure(figure));
     let mut axes: Vec<&String> = figure.at.keys().collect();
-    axes.sort_by_key(|axis| names::rank(axis));
+    axes.sort_by_key(|axis| names::rank(info, axis));
     let places: Vec<String> = axes.into_iter().map(|axis| outline::coordinate(&figure.at[axis])).collect();
     let place = if places.is_empty() { figure.name.clone() } else { places.join(", ") };
     plain_to(&place, MAX_NAME)

@@ -4,7 +4,7 @@ use figure::Unit;
 use figure::format::{bytes, number};
 
 use super::axis::Axis;
-use crate::digits::exact;
+use figure::format::exact;
 
 /// The most ticks of an axis; more labels would touch one another.
 const MOST: usize = 11;

@@ -7,7 +7,7 @@ use super::axis::Axis;
 use super::chart::{Chart, Form, label};
 use crate::digits::with_unit;
 use crate::grid::{self, Grid, Mode};
-use crate::{mark, names, outline};
+use crate::{mark, names};
 
 /// What the marks and names mean, and what was computed from the points.
 pub(super) fn notes(mode: &Mode, grid: &Grid, has_intervals: bool) -> Vec<String> {
@@ -16,10 +16,10 @@ pub(super) fn notes(mode: &Mode, grid: &Grid, has_intervals: bool) -> Vec<String
         notes.push("whiskers: 95 % interval, where wider than the mark".to_owned());
     }
     if grid.is_companion {
-        notes.push(format!("numbers at points: {}", names::title(&grid.down)));
+        notes.push(format!("numbers at points: {}", grid.down.title.clone()));
     }
     let labels = grid.columns.iter().map(|column| column.label.as_str()).chain([grid.label.as_str()]);
-    notes.extend(names::meanings(mode.key, labels));
+    notes.extend(names::meanings(mode.info, labels));
     notes.extend(mode.derived.iter().filter_map(|figure| {
         let verdict = figure.verdict.filter(|verdict| *verdict != Verdict::Valid);
         let verdict = verdict.map_or_else(String::new, |verdict| format!(" ({verdict})"));
@@ -42,7 +42,7 @@ pub(super) fn missing(mode: &Mode, grids: &[&Grid]) -> Vec<String> {
         .into_iter()
         .map(|status| (status, count(status)))
         .filter(|(_, count)| *count > 0)
-        .map(|(status, count)| format!("{}: {}", outline::state(status), counted(count, "figure")))
+        .map(|(status, count)| format!("{}: {}", status, counted(count, "figure")))
         .collect()
 }
 
@@ -63,11 +63,11 @@ pub(super) fn description(chart: &Chart, mode: &Mode, grids: &[&Grid]) -> String
         let points: Vec<_> =
             rows.filter_map(|(row, figure)| Some((row, (*figure)?, (*figure)?.value?))).collect();
         let (Some(first), Some(last)) = (points.first(), points.last()) else { continue };
-        let name = if grids.len() > 1 { grid.name(mode.key) } else { label(grid, column) };
+        let name = if grids.len() > 1 { grid.name(mode.info) } else { label(grid, column) };
         let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
         let told = |(row, figure, value): &(&grid::Position, &Figure, f64)| {
             let head = if row.number.is_some() && row.unit.is_none() {
-                names::head(&grid.down) + " "
+                grid.down.head.clone() + " "
             } else {
                 String::new()
             };
@@ -89,7 +89,7 @@ pub(super) fn description(chart: &Chart, mode: &Mode, grids: &[&Grid]) -> String
     }
     for (status, reason, what) in grid::missing(mode) {
         let what = if what.is_empty() { String::new() } else { format!("{what}: ") };
-        text.push_str(&format!(" {what}{}: {}.", outline::state(status), plain(&reason)));
+        text.push_str(&format!(" {what}{}: {}.", status, plain(&reason)));
     }
     text
 }

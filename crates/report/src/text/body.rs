@@ -20,6 +20,9 @@ pub(super) fn findings(page: &mut Page, record: &Record) {
     for finding in &record.findings {
         let style = mark::severity_style(finding.severity);
         page.item(mark::of_severity(finding.severity), style, &plain(&finding.text()));
+        if let Some(fix) = &finding.fix {
+            page.fix(fix);
+        }
     }
 }
 
@@ -108,7 +111,7 @@ pub(super) fn without_value(page: &mut Page, record: &Record) {
     }
     page.title("Not measured");
     for (status, reason, figures) in &groups {
-        let state = outline::state(*status);
+        let state = status;
         page.item("-", Style::new(), &format!("{}: {state}: {reason}", outline::listed(record, figures)));
     }
 }

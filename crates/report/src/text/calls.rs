@@ -2,9 +2,9 @@
 
 use comfy_table::Cell;
 use figure::evidence::*;
-use figure::faults::Call;
 use figure::format::{bytes, decimals, number, plain, plain_to, seconds};
 use figure::{Figure, Record};
+use suites::faults::Call;
 
 use super::cells;
 use super::page::{INDENT, Page};

@@ -5,26 +5,26 @@ use comfy_table::{
     Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, LineStyle, Table,
     TableStyle, Width,
 };
-use figure::format::{percent, plain, plain_to};
+use figure::format::plain_to;
 use figure::{Figure, Verdict};
 
 use super::page::{INDENT, Page};
-use crate::digits::{MAX_UNIT, fixed};
 use crate::{mark, reasons};
 
 /// From this width on there is room for the share of the limit.
 pub(super) const WIDTH_FOR_LIMIT: usize = 52;
 /// From this width on the last column keeps its words whole; below, the others need the room.
 const WIDTH_FOR_WORDS: usize = 72;
-/// From this width on the first reason is told in the row itself; below only its name.
+/// From this width on the first reason is in the row itself; below only its name.
 const WIDTH_FOR_DETAIL: usize = 132;
-/// The most limits that are listed.
-const MAX_LIMITS: usize = 4;
-/// The longest detail in a row; the whole is told under "Why not valid".
+/// The longest detail in a row; the whole is under "Why not valid".
 const MAX_DETAIL: usize = 120;
 
 /// Columns by space alone; a rule below the heads.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+/// A space that no line breaks at, until it is printed.
+const GLUE: char = '\u{a0}';
 
 /// An empty table for this page.
 pub(super) fn empty(page: &Page) -> Table {
@@ -43,7 +43,7 @@ pub(super) fn empty(page: &Page) -> Table {
 /// The table onto the page.
 pub(super) fn print(page: &mut Page, table: &Table) {
     for line in table.lines() {
-        page.line(&format!("{:INDENT$}{line}", ""));
+        page.line(&format!("{:INDENT$}{}", "", line.replace(GLUE, " ")));
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) fn keep_words(table: &mut Table, at: usize) {
     }
     let width = |cell: &Cell| {
         let text = cell.content();
-        text.split_whitespace().map(|word| word.chars().count()).max().unwrap_or_default()
+        text.split([' ', '\n']).map(|word| word.chars().count()).max().unwrap_or_default()
     };
     let longest = table.row_iter().filter_map(|row| row.cell_iter().nth(at)).map(width).max();
     let least = longest.and_then(|longest| u16::try_from(longest).ok()).unwrap_or(u16::MAX).min(room / 3);
@@ -97,6 +97,14 @@ pub(super) fn verdict(figure: &Figure, width: usize) -> Cell {
     }
 }
 
+/// `✓ valid`, `✗ array-size`: the mark of a verdict, and its first reason.
+pub(super) fn cause(figure: &Figure) -> Cell {
+    let Some(verdict) = figure.verdict else { return Cell::new("not judged") };
+    let reason = reasons::of(figure).first().map_or_else(|| verdict.to_string(), |one| plain_to(&one.id, 40));
+    // They stay together: see print.
+    Cell::new(format!("{}{GLUE}{reason}", mark::of(verdict))).fg(colour(mark::colour(verdict)))
+}
+
 /// The same as plain text.
 pub(super) fn verdict_text(figure: &Figure, width: usize) -> String {
     let Some(verdict) = figure.verdict else {
@@ -120,60 +128,5 @@ pub(super) fn colour(colour: AnsiColor) -> Color {
         AnsiColor::Red => Color::DarkRed,
         AnsiColor::Cyan => Color::DarkCyan,
         _ => Color::Reset,
-    }
-}
-
-/// Half the interval, as a share of the value.
-pub(super) fn half_width(figure: &Figure) -> String {
-    match (&figure.interval, figure.value) {
-        (Some(interval), Some(value)) => match interval.relative_half_width(value) {
-            share if share.is_finite() => bounded_percent(share),
-            _ => "—".to_owned(),
-        },
-        _ => "—".to_owned(),
-    }
-}
-
-/// The value as a share of its limit.
-pub(super) fn of_limit(figure: &Figure) -> String {
-    match (&figure.limit, figure.value) {
-        (Some(limit), Some(value)) if limit.value != 0.0 => bounded_percent(value / limit.value),
-        _ => "—".to_owned(),
-    }
-}
-
-pub(super) fn bounded_percent(share: f64) -> String {
-    if share.abs() < 10.0 { percent(share) } else { ">999 %".to_owned() }
-}
-
-/// The limits that figures are held against, each basis once; where one basis gives several, `why` says from
-/// what to what.
-pub(super) fn limits<'a>(
-    page: &mut Page,
-    figures: impl Iterator<Item = &'a Figure>,
-    decimals: Option<usize>,
-    why: &str,
-) {
-    let mut bases: Vec<(String, String, f64, f64)> = Vec::new();
-    for figure in figures.filter(|figure| figure.value.is_some()) {
-        let Some(limit) = &figure.limit else { continue };
-        let (basis, unit) = (plain(&limit.basis), plain_to(figure.unit.symbol(), MAX_UNIT));
-        match bases.iter_mut().find(|known| (&known.0, &known.1) == (&basis, &unit)) {
-            Some((_, _, low, high)) => (*low, *high) = (low.min(limit.value), high.max(limit.value)),
-            None => bases.push((basis, unit, limit.value, limit.value)),
-        }
-    }
-    let more = bases.len().saturating_sub(MAX_LIMITS);
-    let told = bases.iter().take(MAX_LIMITS).map(|(basis, unit, low, high)| {
-        let (low, high) = (fixed(*low, decimals), fixed(*high, decimals));
-        if low == high {
-            format!("{high} {unit}, {basis}")
-        } else {
-            format!("{low} to {high} {unit} {why}, {basis}")
-        }
-    });
-    let rest = (more > 0).then(|| format!("and {more} more"));
-    for (at, text) in told.chain(rest).enumerate() {
-        page.paragraph(if at == 0 { "  limit: " } else { "         " }, "         ", &text);
     }
 }

@@ -10,7 +10,8 @@ use super::page::{INDENT, Page};
 use super::plan::{GAP, Plan};
 use crate::digits::{self, MAX_UNIT, fixed};
 use crate::grid::{self, Column, Grid, Mode};
-use crate::{mark, names, outline, summary};
+use crate::tables::section;
+use crate::{mark, names, summary};
 
 /// The most rows of a curve; all its points are in the other formats.
 const MAX_ROWS: usize = 24;
@@ -22,6 +23,8 @@ const MAX_HEAD: usize = 18;
 const MAX_UNIT_BESIDE: usize = 8;
 /// Fewer points have no shape.
 const MIN_SPARKLINE: usize = 6;
+/// Characters of a mode's name at most.
+const MAX_PREFIX: usize = 60;
 /// Labels take no more than this share of the page.
 const LABEL_PERCENT: u16 = 40;
 
@@ -40,19 +43,27 @@ pub(super) fn mode(page: &mut Page, mode: &Mode) {
         page.item("-", anstyle::Style::new(), &derived(figure));
     }
     let curves = mode.grids.iter().flat_map(Grid::figures).filter(|figure| figure.limit.is_some());
-    cells::limits(page, curves, digits::of(measured.iter().filter_map(|figure| figure.value)), "by point");
+    let decimals = digits::of(measured.iter().filter_map(|figure| figure.value));
+    for limit in section::limits(curves, decimals, "by point") {
+        page.aside(&limit);
+    }
     let labels = mode.grids.iter().flat_map(|grid| {
         let rows = grid.rows.iter().map(|row| row.label.as_str());
         grid.columns.iter().map(|column| column.label.as_str()).chain([grid.label.as_str()]).chain(rows)
     });
-    let meanings = names::meanings(mode.key, labels);
+    let meanings = names::meanings(mode.info, labels);
     if !meanings.is_empty() {
         page.aside(&meanings.join("; "));
     }
+    missing(page, mode, "");
+}
+
+/// What has no value, and why.
+pub(super) fn missing(page: &mut Page, mode: &Mode, prefix: &str) {
     for (status, reason, what) in grid::missing(mode) {
-        let state = outline::state(status);
-        let what = if what.is_empty() { String::new() } else { format!("{what}: ") };
-        page.item("-", anstyle::Style::new(), &format!("{what}{state}: {reason}"));
+        let what = format!("{} {what}", plain_to(prefix, MAX_PREFIX));
+        let what = if what.trim().is_empty() { String::new() } else { format!("{}: ", what.trim()) };
+        page.item("-", anstyle::Style::new(), &format!("{what}{status}: {reason}"));
     }
 }
 
@@ -68,12 +79,12 @@ fn derived(figure: &Figure) -> String {
     }
     let mut more = Vec::new();
     if figure.interval.is_some() {
-        more.push(format!("± {}", cells::half_width(figure)));
+        more.push(format!("± {}", section::half_width(figure)));
     }
     if let Some(limit) = &figure.limit {
         more.push(format!(
             "{} of {}, {}",
-            cells::of_limit(figure),
+            section::of_limit(figure),
             shown(limit.value),
             plain_to(&limit.basis, 80)
         ));
@@ -111,7 +122,7 @@ fn table(page: &mut Page, grid: &Grid, mode: &Mode) {
         return;
     }
     let labels = Text {
-        head: names::head(&grid.down),
+        head: grid.down.head.clone(),
         right: false,
         cells: rows.iter().map(|row| (grid.rows[*row].label.clone(), None)).collect(),
     };
@@ -145,7 +156,7 @@ fn table(page: &mut Page, grid: &Grid, mode: &Mode) {
     }
     if rows.len() < grid.rows.iter().enumerate().filter(|(at, _)| grid.has_value(*at)).count() {
         let all = grid.rows.len();
-        let which = if names::is_naming(&grid.down) { "the worst " } else { "" };
+        let which = if grid.down.is_naming { "the worst " } else { "" };
         let text =
             format!("{which}{} of {}; all are in the other formats", rows.len(), counted(all, "point"));
         page.paragraph("  ", "  ", &text);
@@ -162,14 +173,14 @@ fn table(page: &mut Page, grid: &Grid, mode: &Mode) {
 fn caption(grid: &Grid, mode: &Mode) -> String {
     let mut parts = Vec::new();
     if !grid.label.is_empty() {
-        parts.push(grid.name(mode.key));
+        parts.push(grid.name(mode.info));
     }
     let told = mode.unit().is_some() || grid.columns.len() == 1;
     if let Some(unit) = grid.unit().filter(|unit| !told && **unit != Unit::ONE) {
         parts.push(format!("in {}", plain_to(unit.symbol(), MAX_UNIT)));
     }
     if let Some(across) = &grid.across {
-        parts.push(format!("down: {}, across: {}", names::head(&grid.down), names::head(across)));
+        parts.push(format!("down: {}, across: {}", grid.down.head.clone(), across.head));
     }
     parts.join("; ")
 }
@@ -177,7 +188,7 @@ fn caption(grid: &Grid, mode: &Mode) -> String {
 /// The rows that are shown: those with a value, and of many an even choice; of sizes the powers of two.
 fn shown(grid: &Grid) -> Vec<usize> {
     let rows: Vec<usize> = (0..grid.rows.len()).filter(|row| grid.has_value(*row)).collect();
-    if rows.len() > MAX_ROWS && names::is_naming(&grid.down) {
+    if rows.len() > MAX_ROWS && grid.down.is_naming {
         return worst(grid, rows);
     }
     if rows.len() <= MAX_ROWS || !grid.is_curve() {
@@ -272,10 +283,10 @@ fn lay(page: &mut Page, labels: &Text, grid: &Grid, part: &[(&Column, &Text)], r
             rows.iter().map(|row| (figure(row).map_or_else(String::new, show), None)).collect()
         };
         if plan.intervals {
-            texts.push(Text { head: "±".to_owned(), right: true, cells: each(&cells::half_width) });
+            texts.push(Text { head: "±".to_owned(), right: true, cells: each(&section::half_width) });
         }
         if plan.limit {
-            texts.push(Text { head: "limit".to_owned(), right: true, cells: each(&cells::of_limit) });
+            texts.push(Text { head: "limit".to_owned(), right: true, cells: each(&section::of_limit) });
         }
         if plan.bar > 0 && at < plan.barred {
             let longest = scale(grid, column);
@@ -393,5 +404,5 @@ fn widest_interval(grid: &Grid, part: &[(&Column, &Text)]) -> Option<(u64, Strin
     });
     let (share, column, row) = points.max_by(|(a, ..), (b, ..)| a.total_cmp(b))?;
     let place = grid::place(grid, column, &[row]);
-    Some(((share * 1e6) as u64, format!("{} ({place})", cells::bounded_percent(share))))
+    Some(((share * 1e6) as u64, format!("{} ({place})", section::bounded_percent(share))))
 }

@@ -2,9 +2,9 @@
 
 use comfy_table::Cell;
 use figure::evidence::*;
-use figure::faults::{Mechanism, Memory};
 use figure::format::{bytes, decimals, number, percent, plain, plain_to, seconds};
 use figure::{Figure, Record};
+use suites::faults::{Mechanism, Memory};
 
 use super::page::{INDENT, Page};
 use super::{blocks, body, calls, cells};

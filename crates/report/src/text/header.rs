@@ -21,7 +21,7 @@ pub(super) fn header(page: &mut Page, record: &Record) {
         plain_to(&tool.build, 80),
         plain_to(&record.started, 40)
     ));
-    page.entry(0, "Machine", NAMES, &summary::machine(&record.machine));
+    page.entry(0, "Machine", NAMES, &record.machine.summary());
     for (name, text) in summary::setup(record) {
         page.entry(0, name, NAMES, &text);
     }

@@ -106,7 +106,27 @@ impl Page {
         self.paragraph(&first, &rest, text);
     }
 
-    /// A name and what is to be said of it, in two columns; one below the other where the name is too long
+    /// What to do: a command stands alone on its line, whole; prose is wrapped.
+    pub(super) fn fix(&mut self, text: &str) {
+        let (text, pad) = (figure::format::plain(text), " ".repeat(INDENT + 4));
+        match is_command(&text) {
+            true => self.line(&format!("{pad}{text}")),
+            false => self.paragraph(&pad, &pad, &text),
+        }
+    }
+
+    /// Lines so far.
+    pub(super) fn lines(&self) -> usize {
+        self.text.lines().count()
+    }
+
+    /// Keeps so many lines.
+    pub(super) fn truncate(&mut self, lines: usize) {
+        let end = self.text.split_inclusive('\n').take(lines).map(str::len).sum();
+        self.text.truncate(end);
+    }
+
+    /// A name and its text, in two columns; one below the other where the name is too long
     /// for its column.
     pub(super) fn entry(&mut self, indent: usize, name: &str, column: usize, text: &str) {
         let behind = indent + column + 2;
@@ -131,12 +151,19 @@ impl Page {
     }
 }
 
+/// Whether a text is to be copied to a shell or into code: a program, a variable that is set, or a call.
+fn is_command(text: &str) -> bool {
+    let first = text.split(' ').next().unwrap_or_default();
+    ["truebench", "sudo", "taskset", "make", "echo"].contains(&first) || first.contains(['=', '('])
+}
+
 /// The nearest sign for a locale without more, one for one so that columns stay where they are.
 fn ascii(sign: char) -> char {
     match sign {
         '✓' => '+',
         '✗' | '×' => 'x',
         '±' => '~',
+        'µ' => 'u',
         '─' | '—' | '–' => '-',
         '…' => '~',
         // Bars, then sparklines.

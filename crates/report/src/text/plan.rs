@@ -4,6 +4,7 @@ use super::cells::{self, WIDTH_FOR_LIMIT};
 use super::curves::Text;
 use super::page::INDENT;
 use crate::grid::{Column, Grid};
+use crate::tables::section;
 
 /// Columns between two columns of a table.
 pub(super) const GAP: usize = 2;
@@ -45,7 +46,7 @@ impl Plan {
             let verdict =
                 figures().map(|figure| cells::verdict_text(figure, 0).chars().count()).max().unwrap_or(0);
             let interval =
-                figures().map(|figure| cells::half_width(figure).chars().count()).max().unwrap_or(0);
+                figures().map(|figure| section::half_width(figure).chars().count()).max().unwrap_or(0);
             let fixed = GAP + interval + if limit { GAP + 5 } else { 0 } + GAP + verdict;
             let bar = left.saturating_sub(fixed + GAP).min(MAX_BAR);
             let bar = if bar >= MIN_BAR { bar } else { 0 };
@@ -66,5 +67,5 @@ impl Plan {
 
 fn interval_width(column: &Column, rows: &[usize]) -> usize {
     let figures = rows.iter().filter_map(|row| column.cells[*row]);
-    figures.map(|figure| cells::half_width(figure).chars().count()).max().unwrap_or(0).max(1)
+    figures.map(|figure| section::half_width(figure).chars().count()).max().unwrap_or(0).max(1)
 }

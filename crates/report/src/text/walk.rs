@@ -2,8 +2,8 @@
 //! have mappings of their own, all to one scale.
 
 use figure::format::{bytes, decimals, plain_to};
-use figure::walk::{Arm, Block, Step, arms};
 use figure::{Figure, Record, Verdict};
+use suites::walk::{Arm, Block, Step, arms};
 
 use super::page::{INDENT, Page};
 use crate::grid::Mode;
@@ -59,7 +59,7 @@ pub(super) fn draw(page: &mut Page, mode: &Mode, record: &Record) -> bool {
 
 /// Whether a figure is told by the drawing, so that no sentence is needed besides.
 pub(super) fn is_drawn(figure: &Figure) -> bool {
-    figure.series.as_deref().is_some_and(|series| crate::names::mode_of(series) == KEY)
+    figure.series.as_deref().is_some_and(|series| figure::series::mode_of(series) == KEY)
 }
 
 /// How large everything is drawn.

@@ -2,9 +2,9 @@
 
 #![allow(dead_code)] // Each test binary uses its own part.
 
+use compare::{Comparison, Named, Rules};
 use figure::evidence::{COPIES, Evidence, TEST};
 use figure::{Better, Figure, Machine, Reading, Record, Round, Status, Tool, Unit, Verdict};
-use report::compare::{Comparison, Named, Rules};
 
 /// A record without figures.
 pub fn record(host: &str) -> Record {
@@ -26,6 +26,7 @@ pub fn record(host: &str) -> Record {
         observer: Default::default(),
         figures: Vec::new(),
         findings: Vec::new(),
+        series: Vec::new(),
     }
 }
 
@@ -74,7 +75,7 @@ pub fn compared(records: &[&Record], rules: &Rules) -> Comparison {
         .enumerate()
         .map(|(at, record)| Named { name: format!("record-{at}.json"), record })
         .collect();
-    report::compare::compare(&named, rules).unwrap()
+    compare::compare(&named, rules).unwrap()
 }
 
 /// The same by the usual ones.
@@ -85,7 +86,7 @@ pub fn compare(records: &[&Record]) -> Comparison {
 /// What a format makes of it, in 80 columns.
 pub fn written(comparison: &Comparison, format: &str) -> String {
     let mut text = Vec::new();
-    let format = report::compare::format(format).unwrap();
+    let format = report::comparison::format(format).unwrap();
     (format.write)(comparison, &report::Options::new(80), &mut text).unwrap();
     String::from_utf8(text).unwrap()
 }

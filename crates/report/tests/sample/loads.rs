@@ -3,12 +3,12 @@
 use figure::check::Cause;
 use figure::evidence::http::*;
 use figure::evidence::*;
-use figure::loads::{DUTY, EQUAL_RATE, POOL as SWEEP, Quantity, REFUSAL, SATURATION, STUDY_ROWS};
 use figure::series::{Bucket, Column, Coordinate, CoordinateValue, Distribution, Part, Quantile, Timeline};
 use figure::{
     Better, CheckResult, Conditions, Evidence, Figure, Limit, Outcome, Reading, Record, Round, Status, Unit,
     Verdict,
 };
+use suites::loads::{DUTY, EQUAL_RATE, POOL as SWEEP, Quantity, REFUSAL, SATURATION};
 
 /// Server, requests a second with few connections, KiB a connection, goroutines a connection.
 const SERVERS: [(&str, f64, f64, f64); 3] = [
@@ -71,7 +71,6 @@ fn round(server: &str, connections: f64, rate: f64) -> Evidence {
     seen.put(GO_RUNNABLE, vec![5e-4, 3.9e-3]);
     seen.put(PROFILE_SAMPLES, 98.0);
     seen.put(PROFILE_SHARES, BUCKETS.map(|(_, share)| share).to_vec());
-    seen.put(PROFILE_CUMULATIVE, (0..STUDY_ROWS.len()).map(|at| 0.9 / (1 + at) as f64).collect());
     seen.put(FAILED, vec![0.0; 13]);
     seen.put(UNCONNECTED, vec![0.0; 13]);
     seen
@@ -85,7 +84,7 @@ fn load(head: Figure) -> Vec<Figure> {
         let head = &all[0];
         let id = format!("{}.{}", head.id, quantity.word());
         let unit = match quantity {
-            Quantity::Cpu => Unit::of("us"),
+            Quantity::Cpu => Unit::of("µs"),
             Quantity::Memory => Unit::BYTES,
             Quantity::Goroutines => Unit::ONE,
             _ => Unit::of("ms"),
@@ -249,6 +248,8 @@ pub fn searched() -> Record {
     ];
     let mut scattered = search(50.0, rounds);
     (scattered.verdict, scattered.reason) = (Some(Verdict::Suspect), None);
+    scattered.checks =
+        vec![super::check("bimodal", figure::Outcome::Warn, "two values: 5200 and 7900", None)];
     let mut failed = search(100.0, vec![round(None, tried(&none))]);
     failed.reason = Some("no rate held p99<5.00 ms: tried 2 rates".into());
     record.figures = vec![scattered, failed];

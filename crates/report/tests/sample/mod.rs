@@ -12,6 +12,7 @@ use figure::{
 pub mod alloc;
 pub mod loads;
 pub mod modes;
+pub mod series;
 pub mod walk;
 pub mod watched;
 
@@ -45,6 +46,7 @@ pub fn empty() -> Record {
         observer: Default::default(),
         figures: Vec::new(),
         findings: Vec::new(),
+        series: series::all(),
     }
 }
 
@@ -56,7 +58,7 @@ pub fn check(id: &str, outcome: Outcome, detail: &str, fix: Option<&str>) -> Che
         detail: detail.into(),
         fix: fix.map(str::to_owned),
         essential: false,
-        cause: None,
+        ..Default::default()
     }
 }
 

@@ -467,7 +467,7 @@ pub fn noise(cpus: u32) -> Record {
         let place = [("logical_cpu", place)];
         let share = point(id, id, Unit::of("%"), lost);
         record.figures.push(on(share, "system.noise", &place));
-        let longest = point(&format!("{id}.longest"), id, Unit::of("us"), longest);
+        let longest = point(&format!("{id}.longest"), id, Unit::of("µs"), longest);
         record.figures.push(on(longest, "system.noise.longest", &place));
     };
     add("system.noise", name("all"), 0.31, 8140.0);

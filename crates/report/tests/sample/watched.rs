@@ -47,9 +47,8 @@ pub fn watched() -> Record {
         id: "fault-coverage".to_owned(),
         outcome: Outcome::Pass,
         essential: true,
-        cause: None,
         detail: "2400 samples stand for 99 % of 40040 minor faults".to_owned(),
-        fix: None,
+        ..CheckResult::default()
     });
     let mut churn = measured(
         "faults.mechanism.map-churn.glibc",
@@ -97,7 +96,7 @@ pub fn watched() -> Record {
     record.figures =
         vec![minor, major, coverage, churn, all, mapped, unmapped, caller, site, file, stacks(), price];
     record.findings.push(Explanation {
-        claim: "Page faults cost about 10 % of the program's CPU time: 40040 minor faults at 1.5 us each, the price of one in a loop here, of 600 ms.".to_owned(),
+        claim: "Page faults cost about 10 % of the program's CPU time: 40040 minor faults at 1.5 µs each, the price of one in a loop here, of 600 ms.".to_owned(),
         severity: Severity::Warning,
         figures: vec!["faults.minor".to_owned()],
         ..Explanation::default()

@@ -2,9 +2,7 @@
 
 use figure::format::{counted, number, percent, plain, plain_to};
 
-use super::pair::{Compared, Pair, Ratio, Standing};
-use super::select::{Cell, Selection};
-use super::{Abnormal, Comparison, Host, Rule};
+use compare::{Abnormal, Cell, Compared, Comparison, Host, Pair, Ratio, Rule, Selection, Standing};
 
 /// The longest name of a figure.
 const MAX_NAME: usize = 60;
@@ -177,18 +175,9 @@ pub(crate) fn cell(cell: &Cell, with_interval: bool) -> String {
 
 /// What follows from the table of hosts, in sentences.
 pub(crate) fn selection(selection: &Selection) -> Vec<String> {
-    let mut told = selection.dominance.clone();
+    let mut sentences = selection.dominance.clone();
     if selection.rows.iter().flatten().any(|cell| cell.has_abnormal) {
-        told.push("* rests on a test that is out of line: see above.".to_owned());
+        sentences.push("* rests on a test that is out of line: see above.".to_owned());
     }
-    if !selection.totals.is_empty() {
-        let totals = selection.totals.iter().map(|total| {
-            let price =
-                total.per_price.map_or_else(String::new, |per| format!(" (for the money {})", number(per)));
-            format!("{} {}{price}", total.record, number(total.value))
-        });
-        told.push(format!("By the weights: {}.", totals.collect::<Vec<_>>().join(", ")));
-    }
-    told.extend(selection.sensitivity.clone());
-    told
+    sentences
 }

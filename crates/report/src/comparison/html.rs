@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use figure::format::{counted, number, plain, plain_to};
+use figure::format::{counted, plain, plain_to};
 use maud::{Markup, html};
 
-use super::pair::{Compared, Pair, Standing};
-use super::select::Selection;
-use super::{Comparison, words};
+use compare::{Compared, Comparison, Pair, Selection, Standing};
+
+use super::words;
 use crate::Options;
 use crate::digits::MAX_UNIT;
 use crate::html::budget::Budget;
@@ -224,17 +224,14 @@ fn reasons(pair: &Pair, against: &str) -> Markup {
 }
 
 fn hosts(selection: &Selection, comparison: &Comparison) -> Markup {
-    let has_prices = comparison.records.iter().any(|host| host.price.is_some());
     let table = html! { table {
         thead { tr {
             th scope="col" { "record" }
             @for (class, ids) in &selection.classes { th.number scope="col" { (plain_to(class, 40)) " (" (ids.len()) ")" } }
-            @if has_prices { th.number scope="col" { "price" } }
         } }
         tbody { @for (host, row) in comparison.records.iter().zip(&selection.rows) { tr {
             th scope="row" { (host.letter) small { " " (plain_to(&host.name, 40)) } }
             @for cell in row { td.number { (words::cell(cell, true)) } }
-            @if has_prices { td.number { (host.price.map_or_else(|| "—".to_owned(), number)) } }
         } } }
     } };
     html! {

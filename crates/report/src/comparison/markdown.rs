@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use figure::format::{counted, number};
+use figure::format::counted;
 
-use super::pair::{Pair, Standing};
-use super::select::Selection;
-use super::{Comparison, words};
+use compare::{Comparison, Pair, Selection, Standing};
+
+use super::words;
 use crate::Options;
 use crate::markdown::escaped;
 
@@ -82,12 +82,11 @@ fn hosts(selection: &Selection, comparison: &Comparison, out: &mut dyn Write) ->
     writeln!(out, "### By class: geometric mean of the ratios to A\n")?;
     let heads: Vec<String> =
         selection.classes.iter().map(|(class, ids)| format!("{} ({})", escaped(class), ids.len())).collect();
-    writeln!(out, "| | {} | price |", heads.join(" | "))?;
-    writeln!(out, "|---|{}---:|", "---:|".repeat(heads.len()))?;
+    writeln!(out, "| | {} |", heads.join(" | "))?;
+    writeln!(out, "|---|{}", "---:|".repeat(heads.len()))?;
     for (host, row) in comparison.records.iter().zip(&selection.rows) {
         let cells: Vec<String> = row.iter().map(|cell| escaped(&words::cell(cell, true))).collect();
-        let price = host.price.map_or_else(|| "—".to_owned(), number);
-        writeln!(out, "| {} | {} | {price} |", host.letter, cells.join(" | "))?;
+        writeln!(out, "| {} | {} |", host.letter, cells.join(" | "))?;
     }
     writeln!(out)?;
     for text in words::selection(selection) {

@@ -5,13 +5,14 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, ColumnConstraint, Width};
 use figure::Severity;
-use figure::format::{counted, number, plain, plain_to};
+use figure::format::{counted, plain, plain_to};
 
 use super::cells;
 use super::page::Page;
-use crate::compare::{Compared, Comparison, Difference, Pair, Ratio, Selection, Standing, words};
+use crate::comparison::words;
 use crate::digits::MAX_UNIT;
 use crate::{MIN_WIDTH, Options, mark};
+use compare::{Compared, Comparison, Difference, Pair, Ratio, Selection, Standing};
 
 /// Width of the names in front of the lines.
 const NAMES: usize = 1;
@@ -179,13 +180,10 @@ fn hosts(page: &mut Page, selection: &Selection, comparison: &Comparison) {
         page.width() >= WIDTH_FOR_FOUR + WIDTH_OF_CLASS * selection.classes.len().saturating_sub(4);
     let mut table = cells::empty(page);
     let heads = selection.classes.iter().map(|(class, ids)| format!("{class} ({})", ids.len()));
-    let has_prices = comparison.records.iter().any(|host| host.price.is_some());
-    let price = has_prices.then(|| "price".to_owned());
-    table.set_header([String::new()].into_iter().chain(heads).chain(price).map(|head| cells::head(&head)));
+    table.set_header([String::new()].into_iter().chain(heads).map(|head| cells::head(&head)));
     for (host, row) in comparison.records.iter().zip(&selection.rows) {
         let cells = row.iter().map(|cell| words::cell(cell, has_intervals));
-        let price = has_prices.then(|| host.price.map_or("—".to_owned(), number));
-        table.add_row([host.letter.to_string()].into_iter().chain(cells).chain(price));
+        table.add_row([host.letter.to_string()].into_iter().chain(cells));
     }
     cells::lay(&mut table, |at| at > 0);
     for at in 1..=selection.classes.len() {
