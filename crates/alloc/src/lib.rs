@@ -5,6 +5,7 @@
 //! description of a load of a program.
 
 pub mod allocators;
+mod axes;
 pub mod find;
 pub mod load;
 pub mod memory;
@@ -17,6 +18,7 @@ pub mod serving;
 pub mod trial;
 pub mod version;
 
+use figure::series::SeriesText;
 use lab::mode::AnyMode;
 use lab::worker::Body;
 
@@ -24,6 +26,11 @@ use lab::worker::Body;
 pub const SUITE: &str = "alloc";
 
 pub static MODES: &[&dyn AnyMode<mode::Options, mode::PlanError>] = &[&load::MODE];
+
+/// What the series of all modes are called.
+pub fn series() -> impl Iterator<Item = &'static SeriesText> {
+    [load::MODE.series, trial::MODE.series].into_iter().flatten()
+}
 
 pub fn worker(name: &str) -> Option<&'static dyn Body> {
     let worker = MODES.iter().find(|mode| mode.name() == name).map(|mode| mode.body());

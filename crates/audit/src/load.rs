@@ -9,8 +9,8 @@ use figure::evidence::http::{
     RATE_ASKED, RECORDED, SECONDS, UNCONNECTED, WHAT,
 };
 use figure::format::plain_to;
-use figure::loads::{CLOSED, CONSTANT, RATE};
 use figure::{Better, Conditions, Evidence, Figure, Unit};
+use suites::loads::{CLOSED, CONSTANT, RATE};
 
 use crate::statistics::Statistics;
 use crate::text::{Printed, round};

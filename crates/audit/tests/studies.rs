@@ -1,6 +1,6 @@
 //! The studies' conclusions, from their figures alone (studies/).
 
-use crate::judged::judged;
+use crate::judged::{explained, finding, holds, judged};
 use audit::Known;
 use figure::evidence::audit::SUBJECT;
 use figure::{Record, Verdict};
@@ -35,25 +35,16 @@ fn bound_threads_repeat_and_agree_with_the_second_instrument() {
     let record = judged(&[("bound", BOUND), ("mlc", MLC)], &server());
     let triad = record.figures.iter().find(|figure| figure.id.ends_with(".triad")).unwrap();
     assert_eq!(triad.verdict, Some(Verdict::Unverified), "{:#?}", triad.checks);
-    assert!(
-        triad.why().as_deref().is_some_and(|why| why.contains("32 B") && why.contains("204 GB/s")),
-        "{:?}",
-        triad.why()
-    );
-    let finding = record.findings.iter().find(|finding| finding.text().contains("both are right"));
-    assert!(
-        finding.is_some_and(|finding| finding.text().contains("204 GB/s of traffic")),
-        "{:#?}",
-        record.findings
-    );
+    let stores = explained(triad, "audited/unknown-stores");
+    holds(stores, "moved", 32.0);
+    holds(stores, "traffic", 204.0);
+    let both = finding(&record, "instruments").expect("two instruments");
+    assert_eq!(both.case, "stream-counts-less");
+    holds(both, "traffic", 204.0);
     // Instruments that do not agree under any count are not made to.
     let other = MLC.replace("199753.85", "99753.85");
     let record = judged(&[("bound", BOUND), ("mlc", &other)], &server());
-    assert!(
-        record.findings.iter().any(|finding| finding.text().contains("neither agrees")),
-        "{:#?}",
-        record.findings
-    );
+    assert_eq!(finding(&record, "instruments").expect("two instruments").case, "stream-disagrees");
 }
 
 #[test]
@@ -67,10 +58,10 @@ fn the_abnormal_test_is_named_and_no_normal_one() {
     let (xeon, atom) =
         (include_str!("../../../studies/2-xeon.txt"), include_str!("../../../studies/2-atom.txt"));
     let record = judged(&[("xeon", xeon), ("atom", atom)], &Known::default());
-    let finding =
-        record.findings.iter().find(|finding| finding.text().contains("abnormal")).expect("one is abnormal");
-    for part in ["Pipe-based Context Switching", "1.26 x", "2.13 x", "2.30 us", "2.37 us"] {
-        assert!(finding.text().contains(part), "{part}: {}", finding.text());
+    let abnormal = finding(&record, "switching").expect("one is abnormal");
+    assert_eq!(abnormal.case, "switching-abnormal");
+    for (name, value) in [("rates", 1.26), ("passes", 2.13), ("first", 2.3e-6), ("second", 2.37e-6)] {
+        holds(abnormal, name, value);
     }
     for figure in record.figures.iter().filter(|figure| figure.value.is_some()) {
         let is_context = figure.id.contains("context1");
@@ -78,11 +69,7 @@ fn the_abnormal_test_is_named_and_no_normal_one() {
     }
     // Where the switches are as unequal as the CPUs, nothing is abnormal.
     let alike = judged(&[("xeon", xeon), ("the same", xeon)], &Known::default());
-    assert!(
-        !alike.findings.iter().any(|finding| finding.text().contains("abnormal")),
-        "{:#?}",
-        alike.findings
-    );
+    assert_eq!(finding(&alike, "switching"), None);
 }
 
 /// The profiles of fasthttp at 200, 8000 and 16000 connections.
@@ -107,21 +94,17 @@ fn with_more_connections_the_scheduler_takes_what_the_handler_had() {
     assert_eq!(of("scheduler"), [None, Some(40.13), Some(55.74)]);
     assert_eq!(of("syscall"), [Some(56.04), Some(52.18), Some(40.70)]);
     assert_eq!(of("netpoll"), [None, None, Some(46.35)]);
-    let told = |record: &Record| {
-        record
-            .findings
-            .iter()
-            .find(|finding| finding.text().contains("scheduler"))
-            .map(|finding| finding.text())
-    };
-    let text = told(&record).expect("it grows");
-    for part in ["56 % of the samples in 16000", "40 % in 8000", "shown of 200"] {
-        assert!(text.contains(part), "{part}: {text}");
+    let grows = finding(&record, "scheduling").expect("it grows");
+    holds(grows, "most", 0.5574);
+    holds(grows, "least", 0.4013);
+    for (name, profile) in [("one", "16000"), ("other", "8000")] {
+        assert_eq!(grows.values[name], profile);
     }
+    assert_eq!(grows.values["not_shown"][0], "200");
     // One that does not grow is no finding; nor is one profile.
     let alike = judged(&[("a", PROFILES[2].1), ("b", PROFILES[2].1)], &Known::default());
-    assert_eq!(told(&alike), None);
-    assert_eq!(told(&judged(&PROFILES[1..2], &Known::default())), None);
+    assert_eq!(finding(&alike, "scheduling"), None);
+    assert_eq!(finding(&judged(&PROFILES[1..2], &Known::default()), "scheduling"), None);
     // No profile of a text is ever valid, and this one is of a Go whose profiler cannot be trusted on so many CPUs.
     assert!(record.figures.iter().all(|figure| figure.verdict != Some(Verdict::Valid)));
     let on_a_clock =
@@ -131,7 +114,7 @@ fn with_more_connections_the_scheduler_takes_what_the_handler_had() {
 }
 
 #[test]
-fn the_server_takes_minor_faults_alone_and_with_both_levers_none() {
+fn the_server_takes_minor_faults_alone_and_with_both_settings_none() {
     let (before, after) =
         (include_str!("../../../studies/4-ps-before.txt"), include_str!("../../../studies/4-ps-after.txt"));
     let faults = |text: &str| {
@@ -141,13 +124,9 @@ fn the_server_takes_minor_faults_alone_and_with_both_levers_none() {
     };
     let (minor, major) = faults(before);
     assert_eq!((minor.value, major.value), (Some(10_000.0), Some(0.0)));
-    assert!(
-        major.why().as_deref().is_some_and(|why| why.contains("No page had to be read")),
-        "{:?}",
-        major.why()
-    );
+    explained(&major, "audited/no-disk-read");
     // A rate is no diagnosis: what a fault costs is to be measured.
-    assert!(minor.why().as_deref().is_some_and(|why| why.contains("truebench faults")), "{:?}", minor.why());
+    assert!(explained(&minor, "audited/minor-faults").fix.is_some());
     assert_eq!(minor.verdict, Some(Verdict::Unverified));
     let (minor, major) = faults(after);
     assert_eq!((minor.value, major.value), (Some(0.0), Some(0.0)));
@@ -163,15 +142,11 @@ fn the_server_takes_minor_faults_alone_and_with_both_levers_none() {
 fn without_a_read_before_each_store_both_instruments_agree_as_they_are() {
     let nt = include_str!("../../../studies/1-stream-nt.txt");
     let record = judged(&[("nt", nt), ("mlc", MLC)], &server());
-    let finding =
-        record.findings.iter().find(|finding| finding.text().contains("197 GB/s")).expect("two instruments");
-    assert!(finding.text().contains("stores read nothing first"), "{}", finding.text());
+    let agree = finding(&record, "instruments").expect("two instruments");
+    assert_eq!(agree.case, "stream-agrees");
+    holds(agree, "triad", 197.0);
     // With streaming stores switched off it is as gcc makes it.
     let off = include_str!("../../../studies/1-stream-nt-off.txt");
     let record = judged(&[("off", off), ("mlc", MLC)], &server());
-    assert!(
-        record.findings.iter().any(|finding| finding.text().contains("both are right")),
-        "{:#?}",
-        record.findings
-    );
+    assert_eq!(finding(&record, "instruments").expect("two instruments").case, "stream-counts-less");
 }

@@ -5,11 +5,11 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use figure::faults::Manager;
 use lab::image::{self, Image};
 use serde::{Deserialize, Serialize};
+use suites::faults::Manager;
 
-use crate::levers::Version;
+use crate::settings::Version;
 
 /// Libraries by the beginnings of their names. If several are loaded, the first one here is the allocator.
 const LIBRARIES: &[(&str, Manager)] = &[

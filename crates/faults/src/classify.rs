@@ -25,7 +25,7 @@
 
 use std::collections::BTreeMap;
 
-use figure::faults::{Manager, Mechanism, Memory};
+use suites::faults::{Manager, Mechanism, Memory};
 
 use crate::trace::collect::Refaults;
 

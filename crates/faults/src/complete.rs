@@ -1,14 +1,14 @@
 //! The figures of a watched program. Pure.
 
 use figure::evidence::*;
-use figure::faults::{Manager, Mechanism};
 use figure::series::{Column, MAX_TIMELINE_POINTS, Part, Timeline};
 use figure::{Basis, Better, Evidence, Figure, Reading, Round, Status, Unit, stats};
+use suites::faults::{Manager, Mechanism};
 
-use crate::levers;
 use crate::prices::catalogue;
 use crate::prices::plan::series_id;
 use crate::rates::Row;
+use crate::settings;
 use crate::watch::{Watched, Window};
 use crate::{COVERAGE, GAIN, MAJOR, MINOR, PRICE, SLOWDOWN, SUITE};
 
@@ -50,23 +50,23 @@ pub fn figures(watched: Watched, program: &str, prices: Vec<Figure>) -> Vec<Figu
     figures
 }
 
-/// Adds the lever that may help against a mechanism: the first with a bound that can be set from outside,
+/// Adds the setting that may help against a mechanism: the first with a bound that can be set from outside,
 /// else code. Whether it helps must be proved.
 fn advise(figure: &mut Figure) {
     let mechanism = figure.conditions.get(MECHANISM).and_then(|word| Mechanism::of(&word));
     let Some(mechanism) = mechanism.filter(|_| figure.series.is_none()) else { return };
     let manager = figure.conditions.get(MANAGER).and_then(|word| Manager::of(&word));
-    let levers = levers::against(manager.unwrap_or(Manager::Program), mechanism);
-    let outside = levers.iter().find(|lever| lever.is_set_from_outside() && lever.is_bounded);
-    let Some(lever) = outside.or(levers.first()) else { return };
-    let variables: Vec<String> = lever
+    let settings = settings::against(manager.unwrap_or(Manager::Program), mechanism);
+    let outside = settings.iter().find(|setting| setting.is_set_from_outside() && setting.is_bounded);
+    let Some(setting) = outside.or(settings.first()) else { return };
+    let variables: Vec<String> = setting
         .way(None)
-        .map(|way| levers::environment(way, |_| None))
+        .map(|way| settings::environment(way, |_| None))
         .unwrap_or_default()
         .into_iter()
         .map(|(name, value)| format!("{name}={}", value.to_string_lossy()))
         .collect();
-    figure.conditions.merge(lever.conditions(variables.join(" ")));
+    figure.conditions.merge(setting.conditions(variables.join(" ")));
 }
 
 /// Merges windows to the usual length: shorter if the whole is short, longer if there would be too many.

@@ -5,8 +5,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use figure::faults::Mechanism;
 use lab::failure::Failure;
+use suites::faults::Mechanism;
 use workload::fault_demo::{NAME, Pace, SHAPE_INFO, SHAPES, Work};
 
 #[derive(Clone, Copy, Debug)]

@@ -1,27 +1,30 @@
 //! The page-fault doctor: how many faults a program takes, where they come from, what they cost, which
-//! mechanism causes them, and which lever helps, with proof.
+//! mechanism causes them, and which setting helps, with proof.
 //!
 //! [`watch`] takes the rates from /proc, and a worker, [`observe`], finds where the faults come from
 //! ([`trace`]). [`complete`] makes figures of both. The modes are [`prices`], [`prove`] and [`walk`].
 
 pub mod allocator;
+mod axes;
 pub mod blocks;
 pub mod classify;
 pub mod clocks;
 pub mod complete;
 pub mod demo;
-pub mod levers;
 pub mod mapping;
 pub mod observe;
 pub mod prices;
 pub mod prove;
 pub mod rates;
+pub mod settings;
 pub mod suspended;
 #[cfg(test)]
 mod testing;
 pub mod trace;
 pub mod walk;
 pub mod watch;
+
+use figure::series::SeriesText;
 
 pub const SUITE: &str = "faults";
 
@@ -39,6 +42,11 @@ pub const SLOWDOWN: &str = "faults.slowdown";
 pub const CALLS: &str = "faults.calls";
 /// What page faults cost, as a share of the program's CPU time.
 pub const GAIN: &str = "faults.gain";
+
+/// What the series of all modes are called.
+pub fn series() -> impl Iterator<Item = &'static SeriesText> {
+    [prices::MODE.series, prove::MODE.series, walk::MODE.series].into_iter().flatten()
+}
 
 pub fn worker(name: &str) -> Option<&'static dyn lab::worker::Body> {
     match name {

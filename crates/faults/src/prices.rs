@@ -34,9 +34,29 @@ pub enum PlanError {
     Setup(#[from] serde_json::Error),
 }
 
+use crate::axes::AXES;
+use figure::series::SeriesText;
 pub const MODE: lab::mode::Mode<Options, PlanError, plan::Setup> = lab::mode::Mode {
     name: "prices",
     title: "what page faults cost",
+    series: &[SeriesText {
+        key: "faults.prices",
+        title: "what page faults, and the calls around them, cost",
+        question: "What does a page fault cost?",
+        axes: AXES,
+        words: &[
+            ("anonymous", ""),
+            ("file", ""),
+            ("call", ""),
+            ("whole", ""),
+            ("disk", ""),
+            ("concurrent", ""),
+            ("madvise", "one page given back by madvise(MADV_DONTNEED)"),
+            ("munmap", "one page unmapped"),
+            ("extra", "what the other threads add"),
+        ],
+        ..SeriesText::EMPTY
+    }],
     seconds: 90.0,
     plan: plan::plan,
     prepare: bench::prepare,

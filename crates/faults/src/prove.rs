@@ -1,7 +1,7 @@
-//! The mode that proves which lever helps (`truebench faults --prove`): a [`lab::trial`] whose variants are
-//! the program without a lever and with each.
+//! The mode that proves which setting helps (`truebench faults --prove`): a [`lab::trial`] whose variants are
+//! the program without a setting and with each.
 //!
-//! CPU time decides, as wait4(2) reports it; time, memory and faults are reported next to it. That a lever
+//! CPU time decides, as wait4(2) reports it; time, memory and faults are reported next to it. That a setting
 //! took is proved by a start of its own, in which the calls for memory of the program and all that it starts
 //! are counted ([`lab::start`]): a variable that is set proves nothing.
 
@@ -10,17 +10,49 @@ mod complete;
 mod counted;
 mod plan;
 
+use crate::axes::AXES;
+use figure::series::{Layout, SeriesText};
 use std::path::PathBuf;
 
-use figure::faults::{Manager, Mechanism};
 use lab::schedule::Rules;
 use lab::start::Program;
+use suites::faults::{Manager, Mechanism};
 
-use crate::levers::Version;
+use crate::settings::Version;
 
 pub const MODE: lab::mode::Mode<Options, PlanError, lab::trial::Setup> = lab::mode::Mode {
     name: "prove",
-    title: "a program of yours with each lever",
+    title: "a program of yours with each setting",
+    series: &[
+        SeriesText {
+            key: "faults.prove",
+            title: "your program with each setting",
+            question: "Which setting helps this program?",
+            axes: AXES,
+            words: &[
+                (
+                    "cpu",
+                    "CPU time, in user code and in the kernel; of a program that is stopped, CPUs kept busy",
+                ),
+                ("system", "of it, in the kernel"),
+                (
+                    "memory",
+                    "the most that one of its processes had; of a program that is stopped, what all have",
+                ),
+                ("faults", "minor and major page faults"),
+            ],
+            layout: Layout::Aspects,
+            ..SeriesText::EMPTY
+        },
+        SeriesText {
+            key: "faults.settings",
+            title: "each setting, for 1 without",
+            question: "How much does each setting change?",
+            axes: AXES,
+            layout: Layout::Aspects,
+            ..SeriesText::EMPTY
+        },
+    ],
     seconds: 600.0,
     plan: plan::plan,
     prepare: bench::prepare,
@@ -33,9 +65,9 @@ pub struct Options {
     pub manager: Manager,
     /// Which version of it; `None` if that is not known.
     pub version: Option<Version>,
-    /// Mechanisms against which levers are tried; none for all.
+    /// Mechanisms against which settings are tried; none for all.
     pub mechanisms: Vec<Mechanism>,
-    /// The levers that are asked for by name; none for all.
+    /// The settings that are asked for by name; none for all.
     pub only: Vec<String>,
     pub allocators: Vec<Preloaded>,
     /// Seconds that a program gets until its rates are steady, if it does not end by itself.
@@ -47,8 +79,8 @@ pub struct Options {
 
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    #[error("--lever {lever}: of {manager} there are {available}")]
-    Lever { lever: String, manager: &'static str, available: String },
+    #[error("--setting {setting}: of {manager} there are {available}")]
+    Setting { setting: String, manager: &'static str, available: String },
     #[error(
         "nothing can be tried from outside: {0} has no setting that would help; another allocator can be tried \
          (--allocator jemalloc), and --manager says who manages the memory if it is not {0}"

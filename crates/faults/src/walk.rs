@@ -8,12 +8,25 @@ mod bench;
 mod heap_layout;
 mod plan;
 
+use crate::axes::AXES;
+use figure::series::SeriesText;
 use lab::schedule::Rules;
 use workload::heap_walk::{BLOCKS, Deed, STEPS};
 
 pub const MODE: lab::mode::Mode<Options, WalkError, plan::Setup> = lab::mode::Mode {
     name: "walk",
     title: "what malloc does with four blocks, step by step",
+    series: &[SeriesText {
+        key: "faults.walk",
+        title: "what is in memory as blocks come and go",
+        question: "What is in memory as blocks come and go?",
+        axes: AXES,
+        words: &[
+            ("dynamic", "the thresholds of malloc as a program gets them"),
+            ("frozen", "with MALLOC_TRIM_THRESHOLD_=131072"),
+        ],
+        ..SeriesText::EMPTY
+    }],
     seconds: 20.0,
     plan: plan::plan,
     prepare: bench::prepare,

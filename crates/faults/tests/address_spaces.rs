@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use faults::trace::call_counts::Sum;
 use faults::trace::collect::Collector;
 use faults::trace::record::{Call, CallArguments, Entry, EventKind, Fault, Map};
-use figure::faults::Call as Kind;
 use proptest::prelude::*;
+use suites::faults::Call as Kind;
 
 /// No process has this number (PID_MAX_LIMIT is 2^22).
 const FIRST: u32 = 1 << 30;

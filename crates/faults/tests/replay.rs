@@ -5,8 +5,8 @@ use std::path::Path;
 
 use faults::observe::replay_file;
 use figure::evidence::{FAULT_SEEN, MANAGER, MECHANISM};
-use figure::faults::Manager::{self, Glibc, Go, Jemalloc, Jvm, Mimalloc, Tbbmalloc};
-use figure::faults::Mechanism::{self, CopyOnWrite, File, Growth, HeapTrim, MapChurn, Purge};
+use suites::faults::Manager::{self, Glibc, Go, Jemalloc, Jvm, Mimalloc, Tbbmalloc};
+use suites::faults::Mechanism::{self, CopyOnWrite, File, Growth, HeapTrim, MapChurn, Purge};
 
 /// A case: its file, and the mechanisms that have at least these shares of the faults.
 type Case = (&'static str, &'static [(Mechanism, Option<Manager>, f64)]);

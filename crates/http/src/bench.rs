@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use figure::evidence::{CPU_FOREIGN, http as key};
 use figure::format::{number, percent, seconds};
-use figure::loads;
 use figure::series::{Bucket, Distribution, Quantile, Timeline};
 use figure::{Better, CpuList, Event, Evidence, Figure, Round, Unit};
 use lab::clock::Clock;
@@ -22,6 +21,7 @@ use lab::pool::Pool;
 use lab::worker::{Bench, WorkerReport};
 use machine::Tree;
 use machine::counters::Watch;
+use suites::loads;
 
 use crate::SUITE;
 use crate::driver::ServerSpec;

@@ -11,6 +11,7 @@
 //! - [`profile`]: splits a Go server's CPU profile into named parts. Pure.
 //! - [`trend`]: the trend of a series. Pure.
 
+mod axes;
 pub mod bench;
 pub mod client;
 pub mod driver;
@@ -27,3 +28,8 @@ pub mod trend;
 pub mod watch;
 
 pub const SUITE: &str = "http";
+
+/// What the series of all modes are called.
+pub fn series() -> impl Iterator<Item = &'static figure::series::SeriesText> {
+    modes::STUDY.series.iter()
+}

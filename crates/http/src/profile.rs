@@ -3,7 +3,6 @@
 
 pub mod buckets;
 pub mod coverage;
-pub mod cumulative;
 pub mod names;
 pub mod pprof;
 pub mod rules;

@@ -1,5 +1,6 @@
 //! A mode of a suite: one way of measuring, with its own plan and worker.
 
+use figure::series::SeriesText;
 use figure::{Figure, Machine};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,6 +14,8 @@ pub struct Mode<O: 'static, E: 'static, S: 'static> {
     /// Its word on the command line. Its worker is `SUITE.NAME`.
     pub name: &'static str,
     pub title: &'static str,
+    /// What its series of figures are called.
+    pub series: &'static [SeriesText],
     /// Seconds that it may take by default. `--thorough` distributes its time in proportion.
     pub seconds: f64,
     pub plan: fn(&Machine, &O) -> Result<Planned<S>, E>,
@@ -35,6 +38,7 @@ pub struct Planned<S = serde_json::Value> {
 pub trait AnyMode<O, E>: Sync {
     fn name(&self) -> &'static str;
     fn title(&self) -> &'static str;
+    fn series(&self) -> &'static [SeriesText];
     fn seconds(&self) -> f64;
     fn plan(&self, machine: &Machine, options: &O) -> Result<Planned, E>;
     fn body(&self) -> &dyn Body;
@@ -48,6 +52,10 @@ impl<O, E: From<serde_json::Error>, S: Serialize + DeserializeOwned> AnyMode<O, 
 
     fn title(&self) -> &'static str {
         self.title
+    }
+
+    fn series(&self) -> &'static [SeriesText] {
+        self.series
     }
 
     fn seconds(&self) -> f64 {

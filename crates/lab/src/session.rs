@@ -244,7 +244,7 @@ impl Session<'_> {
         figure.rounds.push(round);
         let (done, seconds_left) = self.schedule.progress(self.start.elapsed().as_secs_f64());
         self.events.send(Event::RoundFinished {
-            figure: figure.id.clone(),
+            figure: figure.name.clone(),
             value,
             unit: figure.unit.symbol().to_owned(),
             kept: counts,

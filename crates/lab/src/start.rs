@@ -30,8 +30,8 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 /// How long a program may take to end after SIGTERM.
 const ENDING: Duration = Duration::from_secs(5);
 
-/// The notes in which the helper counts memory calls, in the order of [`figure::levers::CALLS`].
-const CALLS: [usize; figure::levers::CALLS.len()] = [
+/// The notes in which the helper counts memory calls, in the order of [`suites::settings::CALLS`].
+const CALLS: [usize; suites::settings::CALLS.len()] = [
     fields::MAPPED,
     fields::UNMAPPED,
     fields::REMAPPED,
@@ -96,7 +96,7 @@ pub struct StartResult {
     pub faults: (f64, f64),
     /// Voluntary and involuntary context switches.
     pub switches: (f64, f64),
-    /// Memory-related system calls by [`figure::levers::CALLS`]; unknown if they were not counted.
+    /// Memory-related system calls by [`suites::settings::CALLS`]; unknown if they were not counted.
     pub calls: Reading<Vec<f64>>,
     /// The first line on standard error; untrusted.
     pub stderr_line: Option<String>,

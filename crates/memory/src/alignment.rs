@@ -4,11 +4,20 @@ pub mod bench;
 pub mod layout;
 pub mod plan;
 
+use crate::axes::AXES;
 use crate::mode::Mode;
+use figure::series::SeriesText;
 
 pub const MODE: Mode<plan::Setup> = Mode {
     name: "alignment",
     title: "alignment",
+    series: &[SeriesText {
+        key: "memory.alignment",
+        title: "bandwidth by alignment",
+        question: "What do misaligned vectors cost?",
+        axes: AXES,
+        ..SeriesText::EMPTY
+    }],
     seconds: 100.0,
     plan: plan::plan,
     prepare: crate::worker::prepare::<bench::Alignment>,

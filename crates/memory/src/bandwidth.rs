@@ -13,6 +13,7 @@ use crate::mode::Mode;
 pub const MODE: Mode<plan::Setup> = Mode {
     name: "bandwidth",
     title: "bandwidth",
+    series: &[],
     seconds: 180.0,
     plan: plan::plan,
     prepare: crate::worker::prepare::<bench::Bandwidth>,

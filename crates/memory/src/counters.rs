@@ -8,6 +8,8 @@ pub mod bench;
 pub mod channels;
 pub mod plan;
 
+use crate::axes::AXES;
+use figure::series::SeriesText;
 use figure::{Figure, Status};
 
 use crate::mode::Mode;
@@ -15,6 +17,13 @@ use crate::mode::Mode;
 pub const MODE: Mode<plan::Setup> = Mode {
     name: "counters",
     title: "traffic by the memory controllers' counters",
+    series: &[SeriesText {
+        key: "memory.counters",
+        title: "traffic that the memory controllers counted",
+        question: "How much traffic do the memory controllers count?",
+        axes: AXES,
+        ..SeriesText::EMPTY
+    }],
     seconds: 60.0,
     plan: plan::plan,
     prepare: bench::prepare,

@@ -11,7 +11,9 @@ pub mod plan;
 mod stream;
 pub mod tool;
 
+use crate::axes::AXES;
 use crate::mode::Mode;
+use figure::series::SeriesText;
 use tool::Tool;
 
 /// The programs that are known. A new one is a file, and a line here.
@@ -20,6 +22,13 @@ pub static TOOLS: &[&Tool] = &[&mlc::TOOL, &likwid::TOOL, &stream::TOOL];
 pub const MODE: Mode<plan::Setup> = Mode {
     name: "cross-check",
     title: "cross-check: other programs' figures beside ours",
+    series: &[SeriesText {
+        key: "memory.cross",
+        title: "the same by other tools",
+        question: "Do other tools measure the same?",
+        axes: AXES,
+        ..SeriesText::EMPTY
+    }],
     seconds: 115.0,
     plan: plan::plan,
     prepare: bench::prepare,

@@ -3,6 +3,8 @@
 pub mod bench;
 pub mod plan;
 
+use crate::axes::AXES;
+use figure::series::SeriesText;
 use figure::{Figure, Machine};
 
 use crate::edges::figures::Ladder;
@@ -11,6 +13,13 @@ use crate::mode::Mode;
 pub const MODE: Mode<plan::Setup> = Mode {
     name: "ladder",
     title: "read bandwidth by size",
+    series: &[SeriesText {
+        key: "memory.ladder",
+        title: "bandwidth by array size",
+        question: "How does read bandwidth change with the array size?",
+        axes: AXES,
+        ..SeriesText::EMPTY
+    }],
     seconds: 100.0,
     plan: plan::plan,
     prepare: crate::worker::prepare::<bench::Ladder>,

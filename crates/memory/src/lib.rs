@@ -6,6 +6,7 @@
 )]
 
 pub mod alignment;
+mod axes;
 pub mod bandwidth;
 pub mod c2c;
 pub mod calibration;

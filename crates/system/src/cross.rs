@@ -7,11 +7,20 @@ mod bench;
 mod plan;
 pub mod unixbench;
 
+use crate::axes::AXES;
 use crate::mode::Mode;
+use figure::series::SeriesText;
 
 pub const MODE: Mode<plan::Setup> = Mode {
     name: "cross-check",
     title: "cross-check: UnixBench's own programs beside ours",
+    series: &[SeriesText {
+        key: "system.cross",
+        title: "UnixBench's own programs",
+        question: "Do UnixBench's own programs measure the same?",
+        axes: AXES,
+        ..SeriesText::EMPTY
+    }],
     // Twelve free tests and five on one CPU take about 105 s a round. UnixBench's file copies alone sleep for
     // 15 s each.
     seconds: 1500.0,

@@ -13,6 +13,7 @@ use crate::mode::Mode;
 pub const MODE: Mode<plan::Setup> = Mode {
     name: "index",
     title: "UnixBench's tests",
+    series: &[],
     seconds: 300.0,
     plan: plan::plan,
     prepare: bench::prepare,

@@ -1,6 +1,7 @@
 //! The system suite: UnixBench's twelve tests, comparable and corrected, and the measurements that explain
 //! them. Each [`Mode`](mode::Mode) has its own plan and worker.
 
+mod axes;
 pub mod catalogue;
 pub mod cores;
 pub mod cross;

@@ -6,11 +6,22 @@ pub mod gaps;
 pub mod heartbeat;
 pub mod plan;
 
+use crate::axes::AXES;
 use crate::mode::Mode;
+use figure::series::{Layout, SeriesText};
 
 pub const MODE: Mode<plan::Setup> = Mode {
     name: "noise",
     title: "how quiet the CPUs are",
+    series: &[SeriesText {
+        key: "system.noise",
+        title: "time that the CPUs lose",
+        question: "How much time do the CPUs lose?",
+        axes: AXES,
+        words: &[("longest", "the longest gap of a round; all values are medians over the rounds")],
+        layout: Layout::Named,
+        ..SeriesText::EMPTY
+    }],
     seconds: 20.0,
     plan: plan::plan,
     prepare: bench::prepare,

@@ -4,7 +4,9 @@
 //! busy: on 160 CPUs, 160 copies of its context test keep about 69 % of them busy (its issue #99). So two
 //! copies per CPU are measured, too.
 
+use crate::axes::AXES;
 use figure::evidence::{COPIES, TEST};
+use figure::series::SeriesText;
 use figure::{Better, Figure, Machine, Unit};
 
 use crate::index::plan::{ModeInfo, Setup, plan_passes, set_coordinates};
@@ -15,6 +17,14 @@ use crate::ratio;
 pub const MODE: Mode<Setup> = Mode {
     name: "copies",
     title: "UnixBench's tests by number of copies",
+    series: &[SeriesText {
+        key: "system.copies",
+        title: "UnixBench's tests by number of copies",
+        question: "How do UnixBench's tests grow with the number of copies?",
+        axes: AXES,
+        words: &[("times", "as a multiple of one copy")],
+        ..SeriesText::EMPTY
+    }],
     seconds: 300.0,
     plan,
     prepare: bench::prepare,

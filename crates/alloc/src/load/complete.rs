@@ -1,8 +1,8 @@
 //! Figures derived from the measured ones: the cost of an allocator, and its memory overhead. Pure.
 
-use figure::allocators::{self, BUMP, OVERHEAD, PAIR, VOID};
 use figure::evidence as key;
 use figure::{Better, Figure, Reading, Round, Status, Unit, stats};
+use suites::allocators::{self, BUMP, OVERHEAD, PAIR, VOID};
 
 use super::plan::STEADY;
 use crate::profile::SLOT_BYTES;

@@ -1,6 +1,5 @@
 //! The plan of the mode: size of the load, teams, CPUs and figures. Pure.
 
-use figure::allocators::{self, BUMP, Team, VOID};
 use figure::evidence as key;
 use figure::room::room;
 use figure::series::{Coordinate, CoordinateValue};
@@ -9,6 +8,7 @@ use lab::failure::Failure;
 use lab::placement::{Bind, Places, place};
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
+use suites::allocators::{self, BUMP, Team, VOID};
 use workload::alloc_load::Access;
 use workload::alloc_load::choice::FEWEST;
 use workload::alloc_load::parameters::{BlockSource, Class, Distribution, StepMode};

@@ -1,8 +1,8 @@
 //! The threads and processes that run the load together, and their CPUs. Pure.
 
-use figure::allocators::{Kind, Team};
 use figure::{CpuList, Machine};
 use lab::placement::{Bind, Placement, PlacementError, Places, place};
+use suites::allocators::{Kind, Team};
 
 use crate::mode::Options;
 

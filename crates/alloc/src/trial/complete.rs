@@ -2,7 +2,7 @@
 //! first one's. Pure.
 
 use figure::Figure;
-use figure::levers::Quantity;
+use suites::settings::Quantity;
 
 use super::plan::AXIS;
 
@@ -33,8 +33,8 @@ pub fn complete(figures: &mut Vec<Figure>) {
 #[cfg(test)]
 mod unit {
     use figure::evidence as key;
-    use figure::treatment::Clock;
     use figure::{Better, Conditions, Evidence, Round, Status, Unit};
+    use suites::treatment::Clock;
 
     use super::*;
 

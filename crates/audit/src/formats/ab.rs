@@ -23,7 +23,8 @@ const COMMAND: Grammar = Grammar {
 };
 
 /// ab.c: the length of the first answer is the one that all others are held against.
-const RESULTS: &str = "ab holds the length of every answer against that of the first; without -k it makes a connection for each request";
+const RESULTS: &str =
+    "ab fails answers of another length than the first; without -k it makes a connection for each request";
 
 fn is_head(line: &str) -> bool {
     line.starts_with("This is ApacheBench")

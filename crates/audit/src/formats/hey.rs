@@ -37,8 +37,7 @@ const KEPT: f64 = 1e6;
 /// Rate times time is the number of requests to within this share: they are printed with four decimals.
 const ROUNDED: f64 = 0.005;
 /// Results of which hey keeps latency and status (requester/report.go, `maxRes`).
-const KEEPS: &str =
-    "hey keeps latency and status of its first million results, while its sums go on (hey #112, #166)";
+const KEEPS: &str = "hey keeps its first million results (hey #112, #166)";
 /// Lines after "Summary:" in which a summary of hey has its total.
 const HEAD: usize = 3;
 

@@ -177,7 +177,7 @@ fn switches(head: &str, points: &[(f64, Printed)]) -> Result<Vec<Figure>, String
     let figures = points.iter().map(|(tasks, time)| {
         let id = format!("{SUITE}.lmbench.lat_ctx.{tasks}p-{}", plain_to(&size, 8).replace('.', "-"));
         let name = format!("switch of {tasks} tasks with {} by lat_ctx", plain_to(&size, 8));
-        let mut figure = Figure::planned(id, SUITE, name, Unit::of("us"), Better::Lower);
+        let mut figure = Figure::planned(id, SUITE, name, Unit::of("µs"), Better::Lower);
         figure.conditions.set(TEST_CLASS, SWITCHING.to_owned());
         let mut evidence = Evidence::default();
         if let Some(overhead) = overhead.filter(|overhead| overhead + time.value > 0.0) {

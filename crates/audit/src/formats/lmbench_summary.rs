@@ -33,7 +33,7 @@ struct Table {
 const TABLES: &[Table] = &[
     Table {
         title: "Processor, Processes - times in microseconds",
-        unit: Unit::of("us"),
+        unit: Unit::of("µs"),
         better: Better::Lower,
         class: "process",
         columns: &[
@@ -46,7 +46,7 @@ const TABLES: &[Table] = &[
     },
     Table {
         title: "Context switching - times in microseconds",
-        unit: Unit::of("us"),
+        unit: Unit::of("µs"),
         better: Better::Lower,
         class: "switching",
         columns: &[
@@ -61,7 +61,7 @@ const TABLES: &[Table] = &[
     },
     Table {
         title: "*Local* Communication latencies in microseconds",
-        unit: Unit::of("us"),
+        unit: Unit::of("µs"),
         better: Better::Lower,
         class: "switching",
         columns: &[(1, "pipe", "round trip through pipes"), (2, "unix", "round trip through Unix sockets")],

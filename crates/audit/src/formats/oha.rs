@@ -91,7 +91,7 @@ const ROUNDED: f64 = 0.005;
 /// oha's own default of -c.
 const CONNECTIONS: f64 = 50.0;
 /// What becomes of requests that are under way at the end of -z (src/client.rs).
-const DROPS: &str = "with -z oha breaks off what is under way at the end, and leaves it out of the latencies";
+const DROPS: &str = "with -z oha leaves out what is in flight at the end";
 /// oha's word for them.
 const BROKEN_OFF: &str = "aborted due to deadline";
 

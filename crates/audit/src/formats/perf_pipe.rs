@@ -44,7 +44,7 @@ fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
         format!("{SUITE}.perf-pipe.trip"),
         SUITE,
         "round trip by perf bench sched pipe",
-        Unit::of("us"),
+        Unit::of("µs"),
         Better::Lower,
     );
     figure.conditions.set(TEST_CLASS, SWITCHING.to_owned());

@@ -39,8 +39,7 @@ pub(super) const COMMAND: Grammar = Grammar {
 };
 
 /// `stats_record` drops a latency beyond --timeout; from 4.0 on `stats_correct` adds samples that were not measured (src/stats.c, src/wrk.c).
-const RESULTS: &str = "wrk leaves answers beyond its --timeout (2 s) out of the latencies, and from 4.0 on adds samples that it thinks are missing: \
-                       mean and tail are its formula, not measured";
+const RESULTS: &str = "wrk leaves out answers beyond its --timeout (2 s)";
 /// Before 3.0 wrk began with "Making N requests to", and added nothing.
 const OLD: &str = "Making ";
 /// What the name of a script that pipelines holds.

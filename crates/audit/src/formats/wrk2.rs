@@ -9,8 +9,7 @@ use crate::text::Run;
 pub(super) const FORMAT: Format = Format { name: "wrk2", starts, command: Some(&wrk::COMMAND), parse };
 
 /// What its latencies are, and of when.
-const RESULTS: &str = "wrk2 measures from the intended start, forgets what it recorded in its first ten seconds, and counts a request \
-                       that times out again every two seconds";
+const RESULTS: &str = "wrk2 drops its first 10 s, and counts a timeout again every 2 s";
 
 fn starts(before: &[&str], rest: &[&str]) -> bool {
     wrk::begins(rest) && wrk::is_of_wrk2(before, rest)

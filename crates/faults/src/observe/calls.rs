@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use figure::evidence::*;
-use figure::faults::Call;
 use figure::format::plain_to;
 use figure::series::Part;
 use figure::{Better, Figure, Interval, Reading, Unit, stats};
+use suites::faults::Call;
 
 use super::owners::call_path;
 use super::shares::{rank, set_observed};

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use figure::faults::Call;
+use suites::faults::Call;
 
 use crate::allocator::is_allocator;
 use crate::classify::Owners;

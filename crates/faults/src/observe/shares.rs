@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use figure::evidence::*;
-use figure::faults::{Call, Manager, Mechanism, Memory};
 use figure::format::plain_to;
 use figure::series::{At, Coordinate, CoordinateValue};
 use figure::{Basis, Better, Evidence, Figure, Interval, Reading, Status, Unit, stats};
+use suites::faults::{Call, Manager, Mechanism, Memory};
 
 use super::owners::owners;
 use crate::allocator;

@@ -107,7 +107,7 @@ pub struct Price {
 impl Price {
     /// Nanoseconds of the unit, and its symbol: microseconds where nanoseconds would have many digits.
     pub fn scale(&self) -> (f64, &'static str) {
-        if [WHOLE, DISK].contains(&self.series) { (1e3, "us") } else { (1.0, "ns") }
+        if [WHOLE, DISK].contains(&self.series) { (1e3, "µs") } else { (1.0, "ns") }
     }
 }
 

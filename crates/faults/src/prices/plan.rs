@@ -260,7 +260,7 @@ mod unit {
         assert_eq!(expected("file.around"), (None, Some(0.0)));
         assert_eq!(expected("major"), (Some(0.0), Some(1.0)));
         assert_eq!((expected("fork"), expected("scan.cold")), ((None, None), (None, None)));
-        assert_eq!((figure("huge").unit.symbol(), figure("minor.write").unit.symbol()), ("us", "ns"));
+        assert_eq!((figure("huge").unit.symbol(), figure("minor.write").unit.symbol()), ("µs", "ns"));
         assert_eq!(figure("huge").conditions.get(key::PRICE_BYTES), Some(2097152.0));
         assert_eq!(setup.tasks.len(), planned.suite.figures.len());
         let mut ids: Vec<_> = planned.suite.figures.iter().map(|figure| &figure.id).collect();

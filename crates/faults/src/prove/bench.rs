@@ -1,4 +1,4 @@
-//! The proof that each lever takes: starts of the program in which its calls for memory are counted.
+//! The proof that each setting takes: starts of the program in which its calls for memory are counted.
 
 use figure::evidence::*;
 use figure::{Event, Evidence, Reading};
@@ -25,22 +25,22 @@ fn prove_all(runner: &Runner, event: &mut dyn FnMut(Event)) -> Vec<VariantProof>
     };
     let proofs: Vec<Result<Evidence, Failure>> = variants.iter().map(prove_one).collect();
     // The base comes first and once more at the end: the two differ by what differs from start to start.
-    let no_base = || Reading::unknown("no start without a lever");
+    let no_base = || Reading::unknown("no start without a setting");
     let again = match variants.first().map(|base| count_calls(runner, base)) {
         Some(Ok(start)) => start.calls(is_rate(runner)),
         Some(Err(failure)) => Reading::unknown(failure.to_string()),
         None => no_base(),
     };
     let base = proofs.first().and_then(|proof| proof.as_ref().ok());
-    let base_calls = base.map_or_else(no_base, |evidence| evidence.get(LEVER_CALLS));
+    let base_calls = base.map_or_else(no_base, |evidence| evidence.get(SETTING_CALLS));
     let base_failure = proofs.first().and_then(|proof| proof.as_ref().err().cloned());
     let finish = |proof: Result<Evidence, Failure>| {
         let (mut evidence, failure) = match proof {
             Ok(evidence) => (evidence, None),
             Err(cause) => (Evidence::default(), Some(cause)),
         };
-        evidence.put_reading(LEVER_CALLS_BASE, base_calls.clone());
-        evidence.put_reading(LEVER_CALLS_AGAIN, again.clone());
+        evidence.put_reading(SETTING_CALLS_BASE, base_calls.clone());
+        evidence.put_reading(SETTING_CALLS_AGAIN, again.clone());
         let void = match (failure, &base_failure) {
             (_, Some(how)) => Some(format!("the program itself fails: {how}")),
             (Some(how), None) => Some(format!("the program without it does not fail, and with it: {how}")),
@@ -60,7 +60,7 @@ fn count_calls(runner: &Runner, variant: &Variant) -> Result<CountedStart, Failu
     CountedStart::run(&runner.stage(), &variant.environment, runner.proof_time())
 }
 
-/// Evidence that a lever takes, or why its figure is void.
+/// Evidence that a setting takes, or why its figure is void.
 fn prove(runner: &Runner, variant: &Variant) -> Result<Evidence, Failure> {
     let mut evidence = Evidence::default();
     let image = Image::of_program(&runner.setup().program.file);
@@ -82,7 +82,7 @@ fn prove(runner: &Runner, variant: &Variant) -> Result<Evidence, Failure> {
             Some(how) => return Err(Failure::new(how)),
             None => {
                 let reason = format!("the program fails where its calls are counted: {how}");
-                evidence.put_unknown(LEVER_CALLS, reason);
+                evidence.put_unknown(SETTING_CALLS, reason);
             }
         },
     }

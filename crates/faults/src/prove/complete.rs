@@ -1,24 +1,24 @@
-//! What follows from the starts: other quantities, and ratios to the starts without a lever. Pure.
+//! What follows from the starts: other quantities, and ratios to the starts without a setting. Pure.
 
 use figure::Figure;
-use figure::levers::{BASE, Quantity};
+use suites::settings::{BASE, Quantity};
 
 use super::plan::AXIS;
 
 pub fn complete(figures: &mut Vec<Figure>) {
-    let (base, levers): (Vec<&Figure>, Vec<&Figure>) =
+    let (base, settings): (Vec<&Figure>, Vec<&Figure>) =
         AXIS.measured(figures).into_iter().partition(|figure| AXIS.variant_of(figure) == BASE);
     let mut added = Vec::new();
     for quantity in Quantity::ALL {
         if quantity != Quantity::Cpu {
             let series = format!("faults.prove.{}", quantity.word());
-            let measured = base.iter().chain(&levers);
+            let measured = base.iter().chain(&settings);
             added.extend(measured.filter_map(|figure| AXIS.quantity(figure, quantity, &series)));
         }
         if let Some(base) = base.first() {
-            let series = format!("faults.levers.{}", quantity.word());
-            let ratio = |figure: &&Figure| AXIS.ratio(figure, base, quantity, &series, "without a lever");
-            added.extend(levers.iter().filter_map(ratio));
+            let series = format!("faults.settings.{}", quantity.word());
+            let ratio = |figure: &&Figure| AXIS.ratio(figure, base, quantity, &series, "without a setting");
+            added.extend(settings.iter().filter_map(ratio));
         }
     }
     figures.extend(added);
@@ -31,10 +31,11 @@ mod unit {
 
     use super::*;
 
-    fn started(lever: &str, cpu: f64) -> Figure {
-        let mut figure = Figure::planned(AXIS.id(lever), crate::SUITE, lever, Unit::SECONDS, Better::Lower);
-        AXIS.place(&mut figure, AXIS.cpu, lever);
-        figure.conditions = Conditions::default().with(key::LEVER, lever.to_owned());
+    fn started(setting: &str, cpu: f64) -> Figure {
+        let mut figure =
+            Figure::planned(AXIS.id(setting), crate::SUITE, setting, Unit::SECONDS, Better::Lower);
+        AXIS.place(&mut figure, AXIS.cpu, setting);
+        figure.conditions = Conditions::default().with(key::SETTING, setting.to_owned());
         for round in 1..=7 {
             let mut evidence = Evidence::default();
             evidence.put(key::PROGRAM_WALL, 2.0 * f64::from(round));
@@ -56,19 +57,19 @@ mod unit {
         complete(&mut figures);
         let value = |id: &str| {
             let figure = figures.iter().find(|figure| figure.id == id)?;
-            assert!(figure.interval.is_some() && figure.at.contains_key("lever"));
+            assert!(figure.interval.is_some() && figure.at.contains_key("setting"));
             figure.value
         };
         assert_eq!(value("faults.prove.wall.both"), Some(8.0));
         assert_eq!(value("faults.prove.faults.base"), Some(101.0));
         assert_eq!(
-            value("faults.levers.cpu.both"),
+            value("faults.settings.cpu.both"),
             Some(0.25),
             "round by round, whatever they have in common"
         );
-        assert_eq!(value("faults.levers.memory.both"), Some(1.0));
-        assert_eq!(value("faults.levers.system.both"), None, "nothing is no multiple of nothing");
-        assert_eq!(value("faults.levers.cpu.base"), None);
+        assert_eq!(value("faults.settings.memory.both"), Some(1.0));
+        assert_eq!(value("faults.settings.system.both"), None, "nothing is no multiple of nothing");
+        assert_eq!(value("faults.settings.cpu.base"), None);
         assert!(
             figures.iter().all(|figure| !figure.id.ends_with("void") || figure.id == "faults.prove.cpu.void")
         );

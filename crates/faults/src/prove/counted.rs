@@ -1,4 +1,4 @@
-//! The start that proves that a lever took: calls for memory are counted, and its processes observed.
+//! The start that proves that a setting took: calls for memory are counted, and its processes observed.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -57,15 +57,15 @@ impl CountedStart {
     }
 
     pub fn write(&self, evidence: &mut Evidence, is_rate: bool) {
-        evidence.put_reading(key::LEVER_CALLS, self.calls(is_rate));
+        evidence.put_reading(key::SETTING_CALLS, self.calls(is_rate));
         if self.allocators.is_empty() {
             let reason = "no process was seen: it ended too soon";
-            evidence.put_unknown(key::LEVER_LOST, reason);
-            evidence.put_unknown(key::LEVER_MANAGERS, reason);
+            evidence.put_unknown(key::SETTING_LOST, reason);
+            evidence.put_unknown(key::SETTING_MANAGERS, reason);
         } else {
-            evidence.put(key::LEVER_LOST, self.without_variables.clone().unwrap_or_default());
+            evidence.put(key::SETTING_LOST, self.without_variables.clone().unwrap_or_default());
             let words: Vec<&str> = self.allocators.iter().copied().collect();
-            evidence.put(key::LEVER_MANAGERS, words.join(", "));
+            evidence.put(key::SETTING_MANAGERS, words.join(", "));
         }
     }
 }

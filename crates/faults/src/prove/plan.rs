@@ -1,21 +1,21 @@
-//! What is started with which lever. Pure, but for the variables that are already set.
+//! What is started with which setting. Pure, but for the variables that are already set.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use figure::evidence as key;
-use figure::levers::BASE;
 use figure::{Conditions, Machine};
 use lab::mode::Planned;
 use lab::start::assignment;
 use lab::trial::plan::{environment, notes};
 use lab::trial::{Axis, Setup, Trial, Variant};
+use suites::settings::BASE;
 
 use super::{MODE, Options, PlanError};
-use crate::levers;
+use crate::settings;
 
 pub const AXIS: Axis =
-    Axis { suite: crate::SUITE, cpu: "faults.prove.cpu", name: "lever", variant: key::LEVER };
+    Axis { suite: crate::SUITE, cpu: "faults.prove.cpu", name: "setting", variant: key::SETTING };
 /// Starts for the proof in addition to one for each variant: the base once more, and some where another
 /// allocator is preloaded or a count of calls failed.
 const MORE_PROOF_STARTS: usize = 3;
@@ -27,28 +27,28 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         variants.push(Variant { name: name.to_owned(), figure: AXIS.id(name), environment, library });
     };
     add(BASE, Vec::new(), None, Conditions::default());
-    let levers = chosen(options)?;
-    for (lever, way) in &levers {
-        let environment: Vec<OsString> = levers::environment(way, |name| std::env::var_os(name))
+    let settings = chosen(options)?;
+    for (setting, way) in &settings {
+        let environment: Vec<OsString> = settings::environment(way, |name| std::env::var_os(name))
             .iter()
             .map(|(name, value)| assignment(name, value))
             .collect();
-        let conditions = lever
+        let conditions = setting
             .conditions(shell_words(&environment))
-            .with(key::LEVER_MANAGER, options.manager.word().to_owned());
-        add(lever.word, environment, None, conditions);
+            .with(key::SETTING_MANAGER, options.manager.word().to_owned());
+        add(setting.word, environment, None, conditions);
     }
     for allocator in &options.allocators {
         let environment = environment(&allocator.environment, Some(&allocator.library));
         let conditions = Conditions::default()
             .with(
-                key::LEVER_ABOUT,
+                key::SETTING_ABOUT,
                 format!("{} instead of {}", allocator.name, options.manager.description()),
             )
-            .with(key::LEVER_ENVIRONMENT, shell_words(&environment))
-            .with(key::LEVER_CODE, format!("link the program with {}", allocator.name))
-            .with(key::LEVER_PRICE, "another allocator's memory, and its habits".to_owned())
-            .with(key::LEVER_BOUNDED, true);
+            .with(key::SETTING_ENVIRONMENT, shell_words(&environment))
+            .with(key::SETTING_CODE, format!("link the program with {}", allocator.name))
+            .with(key::SETTING_PRICE, "another allocator's memory, and its habits".to_owned())
+            .with(key::SETTING_BOUNDED, true);
         add(&allocator.name, environment, Some(allocator.library.clone()), conditions);
     }
     if variants.len() < 2 {
@@ -58,7 +58,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let mut resolved = Vec::from(notes(&options.program));
     resolved.extend([
         ("memory", format!("managed by {}", options.manager.description())),
-        ("levers", names.join(", ")),
+        ("settings", names.join(", ")),
     ]);
     resolved.extend(
         options
@@ -76,7 +76,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         variants,
         figures,
         preparing: format!(
-            "one start of {} with each lever, for the proof that it takes",
+            "one start of {} with each setting, for the proof that it takes",
             options.program.name()
         ),
     };
@@ -84,22 +84,22 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     Ok(Planned { suite: trial.suite_plan(machine), notes: resolved })
 }
 
-fn chosen(options: &Options) -> Result<Vec<(&'static levers::Lever, &'static levers::Way)>, PlanError> {
-    let all = levers::to_try(options.manager, &[], options.version);
-    let exists = |name: &String| all.iter().any(|(lever, _)| lever.word == name);
+fn chosen(options: &Options) -> Result<Vec<(&'static settings::Setting, &'static settings::Way)>, PlanError> {
+    let all = settings::to_try(options.manager, &[], options.version);
+    let exists = |name: &String| all.iter().any(|(setting, _)| setting.word == name);
     if let Some(unknown) = options.only.iter().find(|name| !exists(name)) {
-        let names: Vec<&str> = all.iter().map(|(lever, _)| lever.word).collect();
-        return Err(PlanError::Lever {
-            lever: figure::format::plain_to(unknown, 40),
+        let names: Vec<&str> = all.iter().map(|(setting, _)| setting.word).collect();
+        return Err(PlanError::Setting {
+            setting: figure::format::plain_to(unknown, 40),
             manager: options.manager.description(),
             available: if names.is_empty() { "none".to_owned() } else { names.join(", ") },
         });
     }
     if !options.only.is_empty() {
         let is_requested = |word: &str| options.only.iter().any(|name| name == word);
-        return Ok(all.into_iter().filter(|(lever, _)| is_requested(lever.word)).collect());
+        return Ok(all.into_iter().filter(|(setting, _)| is_requested(setting.word)).collect());
     }
-    Ok(levers::to_try(options.manager, &options.mechanisms, options.version))
+    Ok(settings::to_try(options.manager, &options.mechanisms, options.version))
 }
 
 /// Variables as words of a shell command.
@@ -119,9 +119,9 @@ fn shell_words(environment: &[OsString]) -> String {
 
 #[cfg(test)]
 mod unit {
-    use figure::faults::{Manager, Mechanism};
     use lab::schedule::Rules;
     use lab::start::Program;
+    use suites::faults::{Manager, Mechanism};
 
     use super::super::Preloaded;
     use super::*;
@@ -142,12 +142,12 @@ mod unit {
 
     fn names(options: &Options) -> Vec<String> {
         let planned = plan(&Machine::default(), options).unwrap();
-        let names = planned.suite.figures.iter().map(|figure| figure.conditions.get(key::LEVER).unwrap());
+        let names = planned.suite.figures.iter().map(|figure| figure.conditions.get(key::SETTING).unwrap());
         names.collect()
     }
 
     #[test]
-    fn the_base_comes_first_and_then_each_lever() {
+    fn the_base_comes_first_and_then_each_setting() {
         let glibc = names(&options(Manager::Glibc));
         assert_eq!(glibc, ["base", "thresholds", "top-pad", "both", "hugetlb", "mmap-max", "trim"]);
         let growth = Options { mechanisms: vec![Mechanism::Growth], ..options(Manager::Glibc) };
@@ -157,7 +157,7 @@ mod unit {
     }
 
     #[test]
-    fn another_allocator_is_a_lever_too() {
+    fn another_allocator_is_a_setting_too() {
         let mine = Preloaded {
             name: "mine".into(),
             library: "/opt/libmine.so".into(),
@@ -166,9 +166,9 @@ mod unit {
         let options = Options { allocators: vec![mine], ..options(Manager::Musl) };
         let planned = plan(&Machine::default(), &options).unwrap();
         let figure = &planned.suite.figures[1];
-        let environment = figure.conditions.get(key::LEVER_ENVIRONMENT).unwrap();
+        let environment = figure.conditions.get(key::SETTING_ENVIRONMENT).unwrap();
         assert!(environment.starts_with("A='b c' LD_PRELOAD=/opt/libmine.so"), "{environment}");
-        assert_eq!(figure.conditions.get(key::LEVER_MANAGER), None);
+        assert_eq!(figure.conditions.get(key::SETTING_MANAGER), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use figure::faults::Memory;
+use suites::faults::Memory;
 
 use super::record::Map;
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use figure::faults::Call;
+use suites::faults::Call;
 
 use super::frame::Frame;
 use super::record::CallArguments;

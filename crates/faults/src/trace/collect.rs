@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use figure::faults::Memory;
+use suites::faults::Memory;
 
 use super::block_faults::BlockFaults;
 use super::block_headers::BlockHeaders;

@@ -3,7 +3,7 @@
 //! brk returns the end of the heap, not by how much it moved: the bytes of a call are the difference to the
 //! call before in the same address space. If that call may have been missed, they are unknown.
 
-use figure::faults::Call;
+use suites::faults::Call;
 
 /// A call that moved the end: its kind, and its bytes if they are known.
 pub type Step = (Call, Option<u64>);

@@ -11,9 +11,9 @@ use machine::Tree;
 use machine::counters::grown;
 
 use super::server_spec::RunningServer;
+use crate::profile::buckets;
 use crate::profile::coverage::Coverage;
 use crate::profile::pprof::CpuProfile;
-use crate::profile::{buckets, cumulative};
 use crate::watch::go::{
     GC_CPU, GC_CYCLES, GOROUTINES, GOROUTINES_CREATED, HEAP_ALLOCATED, Histogram, LATENCIES, PAUSES,
     ProfileError, Runtime,
@@ -257,11 +257,6 @@ fn put_profile(facts: &mut Evidence, profile: &CpuProfile, measured: &WindowMeas
         format!("{name} {:.1} %", *nanoseconds as f64 / total * 100.0)
     });
     facts.put(key::PROFILE_OTHER, other.collect::<Vec<_>>().join(", "));
-    let rows: Option<Vec<f64>> = cumulative::ROWS
-        .iter()
-        .map(|row| cumulative::shares(profile, row).map(|shares| shares.cumulative))
-        .collect();
-    facts.put_reading(key::PROFILE_CUMULATIVE, Reading::or_unknown(rows, "the profile has no samples"));
     facts.put(key::PROFILE_SAMPLES, split.samples as f64);
     let coverage = measured.cpu.clone().map(|booked| Coverage::new(profile, booked, measured.seconds));
     facts.put_reading(key::PROFILE_LOST, coverage.clone().map(|coverage| coverage.lost as f64));
@@ -274,6 +269,5 @@ fn put_no_profile(facts: &mut Evidence, reason: &str) {
         facts.put_unknown(key, reason);
     }
     facts.put_unknown(key::PROFILE_SHARES, reason);
-    facts.put_unknown(key::PROFILE_CUMULATIVE, reason);
     facts.put_unknown(key::PROFILE_OTHER, reason);
 }

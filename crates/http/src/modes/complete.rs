@@ -1,9 +1,9 @@
 //! Derives figures from the rounds of a load: latencies, cost of a request, cost of a connection. Pure.
 
 use figure::evidence::http as key;
-use figure::loads::{ASKED, CLOSED, Quantity, is_ceiling, profiled};
 use figure::series::Part;
 use figure::{Basis, Better, Figure, Limit, Reading, Status, Unit};
+use suites::loads::{ASKED, CLOSED, Quantity, is_ceiling, profiled};
 
 use crate::bench::{ALL_LATENCIES, all_latencies};
 use crate::profile::buckets;
@@ -58,7 +58,7 @@ fn description(quantity: Quantity) -> (&'static str, Unit, &'static str, Option<
         Quantity::P50 => ("median latency", Unit::of("ms"), "latency", Some(0.5)),
         Quantity::P99 => ("p99 latency", Unit::of("ms"), "latency", Some(0.99)),
         Quantity::P999 => ("p99.9 latency", Unit::of("ms"), "latency", Some(0.999)),
-        Quantity::Cpu => ("server CPU a request", Unit::of("us"), "cpu", None),
+        Quantity::Cpu => ("server CPU a request", Unit::of("µs"), "cpu", None),
         Quantity::Memory => ("memory of a connection", Unit::BYTES, "memory", None),
         Quantity::Goroutines => ("goroutines", Unit::ONE, "goroutines", None),
         Quantity::Runnable => ("p99 of a goroutine's wait for a CPU", Unit::of("ms"), "run-queue", None),

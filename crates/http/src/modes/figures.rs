@@ -5,11 +5,11 @@ use std::time::Duration;
 use figure::evidence::http as key;
 use figure::evidence::{ROLE, THREADS};
 use figure::format::plain_to;
-use figure::loads;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Conditions, CpuList, Figure, Machine, Unit};
 use lab::mode::Planned;
 use lab::session::SuitePlan;
+use suites::loads;
 
 use super::cpus::Split;
 use super::options::{Client, Options, PlanError};

@@ -42,7 +42,7 @@ pub struct Study {
     pub connections: Vec<u32>,
     /// Sizes of the multiplexed server's worker pool.
     pub pools: Vec<u32>,
-    /// Words of [`figure::loads::OF_STUDY`]. The saturating load is always included.
+    /// Words of [`suites::loads::OF_STUDY`]. The saturating load is always included.
     pub loads: Vec<&'static str>,
     pub cost: Vec<String>,
     pub environment: Vec<(String, String)>,

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use figure::Machine;
 use figure::evidence::http as key;
-use figure::loads;
 use lab::mode::Planned;
+use suites::loads;
 
 use super::figures::{FigureSpec, PlanBuilder};
 use super::options::{Options, PlanError, Slo, Study};

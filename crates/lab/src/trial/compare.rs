@@ -1,10 +1,10 @@
 //! The figures of a trial: CPU time of each variant, other quantities, and ratios to another variant. Pure.
 
 use figure::evidence::{self as key, Key};
-use figure::levers::{Quantity, is_rate};
 use figure::series::{Coordinate, CoordinateValue};
-use figure::treatment::Clock;
 use figure::{Better, Conditions, Figure, Status, Unit};
+use suites::settings::{Quantity, is_rate};
+use suites::treatment::Clock;
 
 use crate::start::Program;
 

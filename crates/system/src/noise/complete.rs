@@ -14,7 +14,7 @@ const AXIS: &str = "logical_cpu";
 /// The coordinate of all CPUs on that axis.
 const ALL: &str = "all";
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
-const MICROSECONDS: Unit = Unit::of("us");
+const MICROSECONDS: Unit = Unit::of("µs");
 
 /// Adds the derived figures after the measured one.
 pub fn complete(figures: &mut Vec<Figure>) {

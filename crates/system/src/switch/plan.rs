@@ -258,8 +258,8 @@ fn new_figure(row: &PlacementRow, ping_pong: &PingPong, busy: Option<u64>, place
     let (title, unit, better, axis, position) = match busy {
         None => (ping_pong.title.to_owned(), Unit::LPS, Better::Higher, "way", variant.to_owned()),
         Some(busy) => {
-            let title = format!("Wake-up latency, waker busy for {busy} us");
-            (title, Unit::NANOSECONDS, Better::Lower, "busy", format!("{busy} us"))
+            let title = format!("Wake-up latency, waker busy for {busy} µs");
+            (title, Unit::NANOSECONDS, Better::Lower, "busy", format!("{busy} µs"))
         }
     };
     let (id, name) = (format!("{series}.{}{suffix}", row.word), format!("{title}, {placement}"));

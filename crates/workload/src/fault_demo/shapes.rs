@@ -118,7 +118,7 @@ shapes! {
     Pace::work(5000), Work::Blocks(Blocks { touch: Touch::OneOf(128), zeroed: true, ..Blocks::new(1, 40 * MIB) });
 
     "growth", by "growth",
-    "takes 64 KiB after 64 KiB and keeps all: memory is touched once, and no lever of an allocator helps":
+    "takes 64 KiB after 64 KiB and keeps all: memory is touched once, and no setting of an allocator helps":
     Pace::rate(400, 10), Work::Blocks(Blocks { leaked: true, ..Blocks::new(1, 64 * KIB) });
 
     "fork", by "copy-on-write",
@@ -142,7 +142,7 @@ shapes! {
     Pace::work(5000), Work::Mapping(2 * MIB, After::Purge, false);
 
     "map-churn", by "map-churn",
-    "maps 2 MiB, touches them, and unmaps them, by system calls of its own that no lever of an allocator reaches":
+    "maps 2 MiB, touches them, and unmaps them, by system calls of its own that no setting of an allocator reaches":
     Pace::work(5000), Work::Mapping(2 * MIB, After::Unmap, false);
 
     "thp", by "huge-pages",

@@ -4,14 +4,14 @@
 //! the threshold and more are cached whatever their size, and stay; a threshold below 8 MiB is raised to
 //! that.
 
-use figure::faults::Mechanism::{self, MapChurn, Purge};
+use suites::faults::Mechanism::{self, MapChurn, Purge};
 
-use super::{BOUNDED, Lever, since, variable};
+use super::{BOUNDED, Setting, since, variable};
 
 const CHURN: &[Mechanism] = &[Purge, MapChurn];
 
-pub(super) const LEVERS: &[Lever] = &[
-    Lever {
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting {
         word: "soft-limit",
         about: "caches are emptied only above a limit that the program sets",
         code: "scalable_allocation_mode(TBBMALLOC_SET_SOFT_HEAP_LIMIT, 512 << 20); with the next line \
@@ -20,7 +20,7 @@ pub(super) const LEVERS: &[Lever] = &[
         against: CHURN,
         ..BOUNDED
     },
-    Lever {
+    Setting {
         word: "huge-size",
         about: "objects of 8 MiB and more are cached whatever their size, and take no part in the periodic cleanup",
         ways: &[since((0, 0), &[variable("TBB_MALLOC_SET_HUGE_SIZE_THRESHOLD", "8388608")])],

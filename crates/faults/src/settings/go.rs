@@ -4,15 +4,15 @@
 //! default from 1.12 to 1.15 (release notes); since then it is MADV_DONTNEED (runtime1.go). With madvdontneed
 //! in `//go:debug` the build fails.
 
-use figure::faults::Mechanism::Purge;
+use suites::faults::Mechanism::Purge;
 
-use super::{BOUNDED, Lever, Setting, since, variable};
+use super::{Assignment, BOUNDED, Setting, since, variable};
 
 /// The runtime's package documentation.
 pub const DEBUG: &str = "GODEBUG";
 
-pub(super) const LEVERS: &[Lever] = &[
-    Lever {
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting {
         word: "gogc",
         about: "the heap may grow to five times what is live before it is collected (GOGC=400), so that it is used again less often",
         ways: &[since((1, 0), &[variable("GOGC", "400")])],
@@ -22,10 +22,10 @@ pub(super) const LEVERS: &[Lever] = &[
         against: &[Purge],
         ..BOUNDED
     },
-    Lever {
+    Setting {
         word: "lazy",
         about: "free pages are given back lazily (MADV_FREE): they come back without a fault until the kernel needs them",
-        ways: &[since((1, 16), &[Setting { variable: DEBUG, option: "madvdontneed", value: "0" }])],
+        ways: &[since((1, 16), &[Assignment { variable: DEBUG, option: "madvdontneed", value: "0" }])],
         price: "what was freed counts as resident until the kernel takes it",
         against: &[Purge],
         ..BOUNDED

@@ -1,19 +1,19 @@
 //! LLVM's hardened allocator (compiler-rt/lib/scudo/standalone/flags.inc: 5 s by default, a negative number
 //! is never). Blocks that are too large for its cache are mapped each time, whatever is set.
 
-use figure::faults::Mechanism::{MapChurn, Purge};
+use suites::faults::Mechanism::{MapChurn, Purge};
 
-use super::{BOUNDED, Lever, Setting, since};
+use super::{Assignment, BOUNDED, Setting, since};
 
 /// Its documentation, Options.
 pub const OPTIONS: &str = "SCUDO_OPTIONS";
 
-const fn release(milliseconds: &'static str) -> Setting {
-    Setting { variable: OPTIONS, option: "release_to_os_interval_ms", value: milliseconds }
+const fn release(milliseconds: &'static str) -> Assignment {
+    Assignment { variable: OPTIONS, option: "release_to_os_interval_ms", value: milliseconds }
 }
 
-pub(super) const LEVERS: &[Lever] = &[
-    Lever {
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting {
         word: "release-interval",
         about: "free pages are given back after 30 s",
         ways: &[since((0, 0), &[release("30000")])],
@@ -22,7 +22,7 @@ pub(super) const LEVERS: &[Lever] = &[
         against: &[Purge, MapChurn],
         ..BOUNDED
     },
-    Lever {
+    Setting {
         word: "no-release",
         about: "free pages are never given back",
         ways: &[since((0, 0), &[release("-1")])],

@@ -4,21 +4,21 @@
 //! from 5.1.0 (5.0 removed an older option of that name), `oversize_threshold` from 5.2.0. Defaults by
 //! `stats_print` of 5.3.0: 10 s, at once, 8 MiB.
 
-use figure::faults::Mechanism::{self, MapChurn, Purge};
+use suites::faults::Mechanism::{self, MapChurn, Purge};
 
-use super::{BOUNDED, Lever, Setting, since};
+use super::{Assignment, BOUNDED, Setting, since};
 
 /// Its manual, TUNING.
 pub const CONF: &str = "MALLOC_CONF";
 
 const CHURN: &[Mechanism] = &[Purge, MapChurn];
 
-const fn set(option: &'static str, value: &'static str) -> Setting {
-    Setting { variable: CONF, option, value }
+const fn set(option: &'static str, value: &'static str) -> Assignment {
+    Assignment { variable: CONF, option, value }
 }
 
-pub(super) const LEVERS: &[Lever] = &[
-    Lever {
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting {
         word: "decay",
         about: "free pages stay for 30 s instead of 10 s, and are then given back lazily",
         ways: &[since((5, 0), &[set("dirty_decay_ms", "30000"), set("muzzy_decay_ms", "30000")])],
@@ -27,7 +27,7 @@ pub(super) const LEVERS: &[Lever] = &[
         against: CHURN,
         ..BOUNDED
     },
-    Lever {
+    Setting {
         word: "decay-large",
         about: "free pages stay for 30 s, those of blocks of 8 MiB and more as well: these have no arena of their own any more",
         ways: &[since(
@@ -39,7 +39,7 @@ pub(super) const LEVERS: &[Lever] = &[
         against: CHURN,
         ..BOUNDED
     },
-    Lever {
+    Setting {
         word: "background",
         about: "free pages are given back by threads of the allocator's own",
         ways: &[since((5, 0), &[set("background_thread", "true")])],
@@ -48,7 +48,7 @@ pub(super) const LEVERS: &[Lever] = &[
         against: &[Purge],
         ..BOUNDED
     },
-    Lever {
+    Setting {
         word: "no-decay",
         about: "free pages are never given back",
         ways: &[since((5, 0), &[set("dirty_decay_ms", "-1"), set("muzzy_decay_ms", "-1")])],
@@ -58,7 +58,7 @@ pub(super) const LEVERS: &[Lever] = &[
         against: CHURN,
         ..BOUNDED
     },
-    Lever {
+    Setting {
         word: "thp",
         about: "the allocator asks for transparent huge pages",
         ways: &[since((5, 1), &[set("thp", "always")])],

@@ -1,11 +1,11 @@
-//! Levers that work with any allocator. All of them are code.
+//! Settings that work with any allocator. All of them are code.
 
-use figure::faults::Manager;
-use figure::faults::Mechanism::{
+use suites::faults::Manager;
+use suites::faults::Mechanism::{
     self, ArenaTrim, CopyOnWrite, File, Growth, HeapTrim, HugePages, MapChurn, NumaHinting, Purge, Stacks,
 };
 
-use super::{BOUNDED, Lever};
+use super::{BOUNDED, Setting};
 
 const fn code(
     word: &'static str,
@@ -13,16 +13,16 @@ const fn code(
     code: &'static str,
     price: &'static str,
     against: &'static [Mechanism],
-) -> Lever {
-    Lever { word, about, code, price, against, ..BOUNDED }
+) -> Setting {
+    Setting { word, about, code, price, against, ..BOUNDED }
 }
 
-/// Levers that runtimes with a heap of their own cannot use.
+/// Settings that runtimes with a heap of their own cannot use.
 const NOT_FOR_RUNTIMES: &[&str] = &["preload", "reuse", "prefault", "huge-pages"];
 /// Those of them that a program can use which calls the kernel itself.
 const FOR_PROGRAMS: &[&str] = &["reuse", "prefault", "huge-pages"];
 
-pub(super) const LEVERS: &[Lever] = &[
+pub(super) const SETTINGS: &[Setting] = &[
     code(
         "reuse",
         "large buffers are kept and used again instead of freed: one for each thread, or a pool",
@@ -95,10 +95,10 @@ pub(super) const LEVERS: &[Lever] = &[
     ),
 ];
 
-pub(super) fn is_for(lever: &Lever, manager: Manager) -> bool {
+pub(super) fn is_for(setting: &Setting, manager: Manager) -> bool {
     match manager {
-        Manager::Go | Manager::Jvm => !NOT_FOR_RUNTIMES.contains(&lever.word),
-        Manager::Program => !NOT_FOR_RUNTIMES.contains(&lever.word) || FOR_PROGRAMS.contains(&lever.word),
+        Manager::Go | Manager::Jvm => !NOT_FOR_RUNTIMES.contains(&setting.word),
+        Manager::Program => !NOT_FOR_RUNTIMES.contains(&setting.word) || FOR_PROGRAMS.contains(&setting.word),
         _ => true,
     }
 }

@@ -4,18 +4,18 @@
 //! on. An initial heap by percentage leaves MinHeapSize small, so that MaxHeapFreeRatio has to keep the heap
 //! from shrinking.
 
-use figure::faults::Mechanism::{Growth, Purge};
+use suites::faults::Mechanism::{Growth, Purge};
 
-use super::{BOUNDED, Lever, Setting, since};
+use super::{Assignment, BOUNDED, Setting, since};
 
 /// Every virtual machine reads it, also one that is embedded in a program, and reports it on standard error.
 pub const OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 
-const fn set(option: &'static str, value: &'static str) -> Setting {
-    Setting { variable: OPTIONS, option, value }
+const fn set(option: &'static str, value: &'static str) -> Assignment {
+    Assignment { variable: OPTIONS, option, value }
 }
 
-pub(super) const LEVERS: &[Lever] = &[Lever {
+pub(super) const SETTINGS: &[Setting] = &[Setting {
     word: "pretouch",
     about: "the whole heap is touched at the start and never shrinks (it begins as large as it may become)",
     ways: &[since(

@@ -1,6 +1,6 @@
 //! Settings or code that make a program take fewer page faults, by its allocator and the mechanism. Pure.
 //!
-//! The tables say what a lever is, what it costs, and whether the memory that it keeps has a bound. Whether
+//! The tables say what a setting is, what it costs, and whether the memory that it keeps has a bound. Whether
 //! it helps a program is proved by running it ([`prove`](crate::prove)), never assumed. An allocator is a
 //! file, and a line in [`of_manager`].
 
@@ -18,14 +18,14 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use figure::Conditions;
-use figure::evidence::{LEVER_ABOUT, LEVER_BOUNDED, LEVER_CODE, LEVER_ENVIRONMENT, LEVER_PRICE};
-use figure::faults::{Manager, Mechanism};
+use figure::evidence::{SETTING_ABOUT, SETTING_BOUNDED, SETTING_CODE, SETTING_ENVIRONMENT, SETTING_PRICE};
+use suites::faults::{Manager, Mechanism};
 
 pub type Version = (u32, u32);
 const NEVER: Version = (u32::MAX, u32::MAX);
 
 #[derive(Debug, PartialEq, Eq)]
-pub struct Lever {
+pub struct Setting {
     /// Its word on the command line, in ids and conditions; unique for an allocator.
     pub word: &'static str,
     pub about: &'static str,
@@ -46,11 +46,11 @@ pub struct Way {
     pub since: Version,
     /// The first later version that does not have it.
     pub until: Version,
-    pub settings: &'static [Setting],
+    pub assignments: &'static [Assignment],
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub struct Setting {
+pub struct Assignment {
     pub variable: &'static str,
     /// The option in it; empty if the variable holds one value.
     pub option: &'static str,
@@ -74,8 +74,8 @@ const LISTS: &[Syntax] = &[
     Syntax { variable: jvm::OPTIONS, between: b' ', assigns: "" },
 ];
 
-/// A lever that is bounded, and of use without others.
-const BOUNDED: Lever = Lever {
+/// A setting that is bounded, and of use without others.
+const BOUNDED: Setting = Setting {
     word: "",
     about: "",
     ways: &[],
@@ -86,15 +86,15 @@ const BOUNDED: Lever = Lever {
     against: &[],
 };
 
-const fn variable(variable: &'static str, value: &'static str) -> Setting {
-    Setting { variable, option: "", value }
+const fn variable(variable: &'static str, value: &'static str) -> Assignment {
+    Assignment { variable, option: "", value }
 }
 
-const fn since(since: Version, settings: &'static [Setting]) -> Way {
-    Way { since, until: NEVER, settings }
+const fn since(since: Version, assignments: &'static [Assignment]) -> Way {
+    Way { since, until: NEVER, assignments }
 }
 
-impl Lever {
+impl Setting {
     /// How it is set in this version, or in the newest; `None` if the version does not have it.
     pub fn way(&self, version: Option<Version>) -> Option<&'static Way> {
         match version {
@@ -106,11 +106,11 @@ impl Lever {
     /// Conditions of a figure about it; `environment` are its variables.
     pub fn conditions(&self, environment: String) -> Conditions {
         Conditions::default()
-            .with(LEVER_ABOUT, self.about.to_owned())
-            .with(LEVER_ENVIRONMENT, environment)
-            .with(LEVER_CODE, self.code.to_owned())
-            .with(LEVER_PRICE, self.price.to_owned())
-            .with(LEVER_BOUNDED, self.is_bounded)
+            .with(SETTING_ABOUT, self.about.to_owned())
+            .with(SETTING_ENVIRONMENT, environment)
+            .with(SETTING_CODE, self.code.to_owned())
+            .with(SETTING_PRICE, self.price.to_owned())
+            .with(SETTING_BOUNDED, self.is_bounded)
     }
 
     pub fn is_set_from_outside(&self) -> bool {
@@ -118,72 +118,73 @@ impl Lever {
     }
 }
 
-/// The levers of an allocator, in the order in which they are tried.
-pub fn of_manager(manager: Manager) -> &'static [Lever] {
+/// The settings of an allocator, in the order in which they are tried.
+pub fn of_manager(manager: Manager) -> &'static [Setting] {
     match manager {
-        Manager::Glibc => glibc::LEVERS,
-        Manager::Jemalloc => jemalloc::LEVERS,
-        Manager::Mimalloc => mimalloc::LEVERS,
-        Manager::Tcmalloc => tcmalloc::LEVERS,
+        Manager::Glibc => glibc::SETTINGS,
+        Manager::Jemalloc => jemalloc::SETTINGS,
+        Manager::Mimalloc => mimalloc::SETTINGS,
+        Manager::Tcmalloc => tcmalloc::SETTINGS,
         Manager::GoogleTcmalloc => tcmalloc::GOOGLE,
-        Manager::Tbbmalloc => tbbmalloc::LEVERS,
-        Manager::Scudo => scudo::LEVERS,
-        Manager::Go => go::LEVERS,
-        Manager::Jvm => jvm::LEVERS,
+        Manager::Tbbmalloc => tbbmalloc::SETTINGS,
+        Manager::Scudo => scudo::SETTINGS,
+        Manager::Go => go::SETTINGS,
+        Manager::Jvm => jvm::SETTINGS,
         // None of these has a setting that keeps free memory: only the program or another allocator can help.
         Manager::Musl | Manager::Hoard | Manager::Snmalloc | Manager::Rpmalloc | Manager::Program => &[],
     }
 }
 
-/// Levers against a mechanism: the allocator's, then those for any; bounded ones first, parts of others last.
-pub fn against(manager: Manager, mechanism: Mechanism) -> Vec<&'static Lever> {
-    let general = any::LEVERS.iter().filter(|lever| any::is_for(lever, manager));
-    let mut levers: Vec<&'static Lever> = of_manager(manager)
+/// Settings against a mechanism: the allocator's, then those for any; bounded ones first, parts of others last.
+pub fn against(manager: Manager, mechanism: Mechanism) -> Vec<&'static Setting> {
+    let general = any::SETTINGS.iter().filter(|setting| any::is_for(setting, manager));
+    let mut settings: Vec<&'static Setting> = of_manager(manager)
         .iter()
         .chain(general)
-        .filter(|lever| lever.against.contains(&mechanism))
+        .filter(|setting| setting.against.contains(&mechanism))
         .collect();
     // Stable: within these the tables' order stays.
-    levers.sort_by_key(|lever| (lever.is_part, !lever.is_bounded));
-    levers
+    settings.sort_by_key(|setting| (setting.is_part, !setting.is_bounded));
+    settings
 }
 
-/// Levers that can be tried from outside, against any of these mechanisms; against all if there are none.
+/// Settings that can be tried from outside, against any of these mechanisms; against all if there are none.
 pub fn to_try(
     manager: Manager,
     mechanisms: &[Mechanism],
     version: Option<Version>,
-) -> Vec<(&'static Lever, &'static Way)> {
-    let fits =
-        |lever: &&Lever| mechanisms.is_empty() || lever.against.iter().any(|one| mechanisms.contains(one));
-    let levers = of_manager(manager).iter().filter(fits);
-    levers.filter_map(|lever| Some((lever, lever.way(version)?))).collect()
+) -> Vec<(&'static Setting, &'static Way)> {
+    let fits = |setting: &&Setting| {
+        mechanisms.is_empty() || setting.against.iter().any(|one| mechanisms.contains(one))
+    };
+    let settings = of_manager(manager).iter().filter(fits);
+    settings.filter_map(|setting| Some((setting, setting.way(version)?))).collect()
 }
 
 /// The variables that set it, as NAME and value. In a variable with options, options of other names that the
 /// user has set stay.
 pub fn environment(way: &Way, present: impl Fn(&str) -> Option<OsString>) -> Vec<(String, OsString)> {
     let mut all: Vec<(String, OsString)> = Vec::new();
-    for setting in way.settings {
-        let index = all.iter().position(|(name, _)| name == setting.variable).unwrap_or_else(|| {
-            all.push((setting.variable.to_owned(), present(setting.variable).unwrap_or_default()));
+    for assignment in way.assignments {
+        let index = all.iter().position(|(name, _)| name == assignment.variable).unwrap_or_else(|| {
+            all.push((assignment.variable.to_owned(), present(assignment.variable).unwrap_or_default()));
             all.len() - 1
         });
         let value = &mut all[index].1;
-        *value = match LISTS.iter().find(|syntax| syntax.variable == setting.variable) {
-            Some(syntax) => merged(syntax, value, setting),
-            None => OsString::from(setting.value),
+        *value = match LISTS.iter().find(|syntax| syntax.variable == assignment.variable) {
+            Some(syntax) => merged(syntax, value, assignment),
+            None => OsString::from(assignment.value),
         };
     }
     all
 }
 
 /// The options that a variable has already, with one added or replaced.
-fn merged(syntax: &Syntax, before: &OsStr, setting: &Setting) -> OsString {
-    let name = format!("{}{}", setting.option, syntax.assigns);
+fn merged(syntax: &Syntax, before: &OsStr, assignment: &Assignment) -> OsString {
+    let name = format!("{}{}", assignment.option, syntax.assigns);
     let others = before.as_bytes().split(|byte| *byte == syntax.between);
     let others = others.filter(|option| !option.is_empty() && !option.starts_with(name.as_bytes()));
-    let option = format!("{name}{}", setting.value);
+    let option = format!("{name}{}", assignment.value);
     let all: Vec<&[u8]> = others.chain([option.as_bytes()]).collect();
     OsString::from_vec(all.join(&syntax.between))
 }
@@ -192,17 +193,18 @@ fn merged(syntax: &Syntax, before: &OsStr, setting: &Setting) -> OsString {
 mod unit {
     use super::*;
 
-    fn levers() -> impl Iterator<Item = (Manager, &'static Lever)> {
-        Manager::ALL.iter().flat_map(|manager| of_manager(*manager).iter().map(|lever| (*manager, lever)))
+    fn settings() -> impl Iterator<Item = (Manager, &'static Setting)> {
+        Manager::ALL.iter().flat_map(|manager| of_manager(*manager).iter().map(|setting| (*manager, setting)))
     }
 
     #[test]
-    fn levers_are_ordered_and_only_some_mechanisms_have_none() {
+    fn settings_are_ordered_and_only_some_mechanisms_have_none() {
         for manager in Manager::ALL {
             for mechanism in Mechanism::ALL {
-                let levers = against(*manager, *mechanism);
-                assert!(levers.iter().all(|lever| lever.against.contains(mechanism)));
-                let order: Vec<_> = levers.iter().map(|lever| (lever.is_part, !lever.is_bounded)).collect();
+                let settings = against(*manager, *mechanism);
+                assert!(settings.iter().all(|setting| setting.against.contains(mechanism)));
+                let order: Vec<_> =
+                    settings.iter().map(|setting| (setting.is_part, !setting.is_bounded)).collect();
                 assert!(order.is_sorted(), "{manager} {mechanism}: bounded ones first");
             }
         }
@@ -212,32 +214,45 @@ mod unit {
     }
 
     #[test]
-    fn each_lever_is_whole() {
-        for (manager, lever) in levers() {
-            let all = of_manager(manager).iter().chain(any::LEVERS);
-            assert_eq!(all.filter(|other| other.word == lever.word).count(), 1, "{manager} {}", lever.word);
-            assert!(lever.word != figure::levers::BASE && !lever.against.is_empty(), "{}", lever.word);
-            assert!(lever.word.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", lever.word);
-            assert!(!lever.about.is_empty() && !lever.price.is_empty(), "{}", lever.word);
-            assert!(lever.is_set_from_outside() || !lever.code.is_empty(), "{}", lever.word);
-            for way in lever.ways {
-                assert!(way.since < way.until && !way.settings.is_empty(), "{}", lever.word);
-                for setting in way.settings {
-                    let is_list = LISTS.iter().any(|syntax| syntax.variable == setting.variable);
-                    assert_eq!(is_list, !setting.option.is_empty(), "{}", setting.variable);
+    fn each_setting_is_whole() {
+        for (manager, setting) in settings() {
+            let all = of_manager(manager).iter().chain(any::SETTINGS);
+            assert_eq!(
+                all.filter(|other| other.word == setting.word).count(),
+                1,
+                "{manager} {}",
+                setting.word
+            );
+            assert!(
+                setting.word != suites::settings::BASE && !setting.against.is_empty(),
+                "{}",
+                setting.word
+            );
+            assert!(setting.word.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", setting.word);
+            assert!(!setting.about.is_empty() && !setting.price.is_empty(), "{}", setting.word);
+            assert!(setting.is_set_from_outside() || !setting.code.is_empty(), "{}", setting.word);
+            for way in setting.ways {
+                assert!(way.since < way.until && !way.assignments.is_empty(), "{}", setting.word);
+                for assignment in way.assignments {
+                    let is_list = LISTS.iter().any(|syntax| syntax.variable == assignment.variable);
+                    assert_eq!(is_list, !assignment.option.is_empty(), "{}", assignment.variable);
                 }
             }
-            let overlap = lever.ways.iter().enumerate().any(|(index, way)| {
-                lever.ways[..index].iter().any(|other| way.since < other.until && other.since < way.until)
+            let overlap = setting.ways.iter().enumerate().any(|(index, way)| {
+                setting.ways[..index].iter().any(|other| way.since < other.until && other.since < way.until)
             });
-            assert!(!overlap, "{}: two ways in one version", lever.word);
+            assert!(!overlap, "{}: two ways in one version", setting.word);
         }
     }
 
     #[test]
     fn what_the_user_set_is_kept() {
-        let way =
-            glibc::LEVERS.iter().find(|lever| lever.word == "both").unwrap().way(Some((2, 36))).unwrap();
+        let way = glibc::SETTINGS
+            .iter()
+            .find(|setting| setting.word == "both")
+            .unwrap()
+            .way(Some((2, 36)))
+            .unwrap();
         let set = |before: Option<&str>| {
             let all = environment(way, |name| before.filter(|_| name == glibc::TUNABLES).map(OsString::from));
             assert_eq!(all.len(), 1);
@@ -257,18 +272,18 @@ mod unit {
     #[test]
     fn versions_have_what_they_have() {
         let words = |manager, version| -> Vec<&str> {
-            to_try(manager, &[], version).iter().map(|(lever, _)| lever.word).collect()
+            to_try(manager, &[], version).iter().map(|(setting, _)| setting.word).collect()
         };
         assert!(words(Manager::Glibc, Some((2, 36))).contains(&"hugetlb"));
         assert!(!words(Manager::Glibc, Some((2, 31))).contains(&"hugetlb"));
         let old = of_manager(Manager::Glibc)[0].way(Some((2, 17))).unwrap();
         assert!(
-            old.settings.iter().all(|setting| setting.variable.starts_with("MALLOC_")),
+            old.assignments.iter().all(|assignment| assignment.variable.starts_with("MALLOC_")),
             "no tunables yet"
         );
         let variable = |version| {
-            let lever = of_manager(Manager::Mimalloc)[0].way(Some(version));
-            lever.map(|way| way.settings[0].variable)
+            let setting = of_manager(Manager::Mimalloc)[0].way(Some(version));
+            setting.map(|way| way.assignments[0].variable)
         };
         assert_eq!(variable((2, 0)), Some("MIMALLOC_DECOMMIT_DELAY"));
         assert_eq!(variable((3, 3)), Some("MIMALLOC_PURGE_DELAY"));
@@ -278,7 +293,7 @@ mod unit {
     #[test]
     fn only_what_may_help_is_tried() {
         let words = |mechanisms: &[Mechanism]| -> Vec<&str> {
-            to_try(Manager::Glibc, mechanisms, None).iter().map(|(lever, _)| lever.word).collect()
+            to_try(Manager::Glibc, mechanisms, None).iter().map(|(setting, _)| setting.word).collect()
         };
         let all = words(&[]);
         for word in ["thresholds", "top-pad", "both", "mmap-max", "trim", "hugetlb"] {

@@ -7,9 +7,9 @@
 //! threshold ends at 32 MiB in all versions (DEFAULT_MMAP_THRESHOLD_MAX). The tunable hugetlb exists from
 //! 2.35 on (NEWS); on AArch64 2.43 behaves as if it were set.
 
-use figure::faults::Mechanism::{self, ArenaTrim, Growth, HeapTrim, MapChurn};
+use suites::faults::Mechanism::{self, ArenaTrim, Growth, HeapTrim, MapChurn};
 
-use super::{BOUNDED, Lever, Setting, Version, Way, since, variable};
+use super::{Assignment, BOUNDED, Setting, Version, Way, since, variable};
 
 /// ld.so(8).
 pub const TUNABLES: &str = "GLIBC_TUNABLES";
@@ -21,16 +21,16 @@ const WITH_HUGE: Version = (2, 35);
 
 const CHURN: &[Mechanism] = &[MapChurn, HeapTrim, ArenaTrim];
 
-const fn tunable(option: &'static str, value: &'static str) -> Setting {
-    Setting { variable: TUNABLES, option, value }
+const fn tunable(option: &'static str, value: &'static str) -> Assignment {
+    Assignment { variable: TUNABLES, option, value }
 }
 
-const fn before_tunables(settings: &'static [Setting]) -> Way {
-    Way { since: (2, 0), until: WITH_TUNABLES, settings }
+const fn before_tunables(assignments: &'static [Assignment]) -> Way {
+    Way { since: (2, 0), until: WITH_TUNABLES, assignments }
 }
 
-pub(super) const LEVERS: &[Lever] = &[
-    Lever {
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting {
         word: "thresholds",
         about: "blocks up to 64 MiB come from the heap, of which up to 128 MiB stay when they are free",
         ways: &[
@@ -44,7 +44,7 @@ pub(super) const LEVERS: &[Lever] = &[
             Way {
                 since: WITH_TUNABLES,
                 until: WITHOUT_LIMIT,
-                settings: &[
+                assignments: &[
                     tunable("glibc.malloc.mmap_threshold", "33554432"),
                     tunable("glibc.malloc.trim_threshold", "134217728"),
                 ],
@@ -56,11 +56,11 @@ pub(super) const LEVERS: &[Lever] = &[
         ],
         code: "#include <malloc.h>, and first in main: if ((!mallopt(M_MMAP_THRESHOLD, 64 << 20) && !mallopt(M_MMAP_THRESHOLD, \
                32 << 20)) || !mallopt(M_TRIM_THRESHOLD, 128 << 20)) abort();",
-        price: "up to 128 MiB of free memory at the end of each heap stay with the program; what calloc gives again must be zeroed",
+        price: "each heap keeps up to 128 MiB of free memory; calloc must zero what it reuses",
         against: CHURN,
         ..BOUNDED
     },
-    Lever {
+    Setting {
         word: "top-pad",
         about: "the heap grows and shrinks in steps of 64 MiB",
         ways: &[
@@ -72,7 +72,7 @@ pub(super) const LEVERS: &[Lever] = &[
         against: &[MapChurn, HeapTrim, ArenaTrim, Growth],
         ..BOUNDED
     },
-    Lever {
+    Setting {
         word: "both",
         about: "no block comes from mmap, and the heap never shrinks",
         ways: &[
@@ -83,12 +83,12 @@ pub(super) const LEVERS: &[Lever] = &[
             before_tunables(&[variable("MALLOC_MMAP_MAX_", "0"), variable("MALLOC_TRIM_THRESHOLD_", "-1")]),
         ],
         code: "#include <malloc.h>, and first in main: if (!mallopt(M_MMAP_MAX, 0) || !mallopt(M_TRIM_THRESHOLD, -1)) abort();",
-        price: "what was once used stays with the program for ever, without a bound; what calloc gives again must be zeroed",
+        price: "the program keeps all memory that it once used, without a bound; calloc must zero what it reuses",
         is_bounded: false,
         against: CHURN,
         ..BOUNDED
     },
-    Lever {
+    Setting {
         word: "hugetlb",
         about: "malloc asks for transparent huge pages, of which one fault brings 2 MiB",
         ways: &[since(WITH_HUGE, &[tunable("glibc.malloc.hugetlb", "1")])],
@@ -96,7 +96,7 @@ pub(super) const LEVERS: &[Lever] = &[
         against: &[MapChurn, HeapTrim, ArenaTrim, Growth],
         ..BOUNDED
     },
-    Lever {
+    Setting {
         word: "mmap-max",
         about: "no block comes from mmap",
         ways: &[
@@ -109,7 +109,7 @@ pub(super) const LEVERS: &[Lever] = &[
         against: CHURN,
         ..BOUNDED
     },
-    Lever {
+    Setting {
         word: "trim",
         about: "the heap never shrinks",
         ways: &[

@@ -6,38 +6,38 @@
 //! variable that a version does not know does no harm, and reset_delay is taken as an older name of the later
 //! ones. What is larger than a segment (16 MiB) is unmapped at once in 2.
 
-use figure::faults::Mechanism::{self, MapChurn, Purge};
+use suites::faults::Mechanism::{self, MapChurn, Purge};
 
-use super::{BOUNDED, Lever, Setting, Version, Way, since, variable};
+use super::{Assignment, BOUNDED, Setting, Version, Way, since, variable};
 
 const CHURN: &[Mechanism] = &[Purge, MapChurn];
 /// The first version that calls it purge, from its third release on.
 const PURGES: Version = (2, 1);
 
-const DELAY: Setting = variable("MIMALLOC_PURGE_DELAY", "30000");
+const DELAY: Assignment = variable("MIMALLOC_PURGE_DELAY", "30000");
 /// The same delay for arenas.
-const PLAIN: Setting = variable("MIMALLOC_ARENA_PURGE_MULT", "1");
-const DECOMMIT: Setting = variable("MIMALLOC_DECOMMIT_DELAY", "30000");
-const SEGMENT_DECOMMIT: Setting = variable("MIMALLOC_SEGMENT_DECOMMIT_DELAY", "30000");
-const RESET: Setting = variable("MIMALLOC_RESET_DELAY", "30000");
-const NO_PURGE: Setting = variable("MIMALLOC_PURGE_DELAY", "-1");
+const PLAIN: Assignment = variable("MIMALLOC_ARENA_PURGE_MULT", "1");
+const DECOMMIT: Assignment = variable("MIMALLOC_DECOMMIT_DELAY", "30000");
+const SEGMENT_DECOMMIT: Assignment = variable("MIMALLOC_SEGMENT_DECOMMIT_DELAY", "30000");
+const RESET: Assignment = variable("MIMALLOC_RESET_DELAY", "30000");
+const NO_PURGE: Assignment = variable("MIMALLOC_PURGE_DELAY", "-1");
 
-pub(super) const LEVERS: &[Lever] = &[
-    Lever {
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting {
         word: "purge-delay",
         about: "free pages stay for 30 s",
         ways: &[
             since((2, 2), &[DELAY, PLAIN]),
-            Way { since: PURGES, until: (2, 2), settings: &[DELAY, PLAIN, DECOMMIT, SEGMENT_DECOMMIT] },
-            Way { since: (2, 0), until: PURGES, settings: &[DECOMMIT, SEGMENT_DECOMMIT, RESET] },
-            Way { since: (1, 0), until: (2, 0), settings: &[RESET, PLAIN] },
+            Way { since: PURGES, until: (2, 2), assignments: &[DELAY, PLAIN, DECOMMIT, SEGMENT_DECOMMIT] },
+            Way { since: (2, 0), until: PURGES, assignments: &[DECOMMIT, SEGMENT_DECOMMIT, RESET] },
+            Way { since: (1, 0), until: (2, 0), assignments: &[RESET, PLAIN] },
         ],
         code: "mi_option_set(mi_option_purge_delay, 30000); /* first in main; until 2.0 mi_option_decommit_delay */",
         price: "memory of a peak goes back to the kernel half a minute later",
         against: CHURN,
         ..BOUNDED
     },
-    Lever {
+    Setting {
         word: "no-purge",
         about: "free pages are never given back",
         ways: &[
@@ -45,9 +45,9 @@ pub(super) const LEVERS: &[Lever] = &[
             Way {
                 since: PURGES,
                 until: (2, 2),
-                settings: &[NO_PURGE, variable("MIMALLOC_ALLOW_DECOMMIT", "0")],
+                assignments: &[NO_PURGE, variable("MIMALLOC_ALLOW_DECOMMIT", "0")],
             },
-            Way { since: (2, 0), until: PURGES, settings: &[variable("MIMALLOC_ALLOW_DECOMMIT", "0")] },
+            Way { since: (2, 0), until: PURGES, assignments: &[variable("MIMALLOC_ALLOW_DECOMMIT", "0")] },
         ],
         code: "mi_option_set(mi_option_purge_delay, -1); /* first in main; until 2.0 mi_option_allow_decommit, 0 */",
         price: "what was once used stays with the program for ever, without a bound",

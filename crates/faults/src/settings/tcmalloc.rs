@@ -2,15 +2,15 @@
 //! is never, up to 10 is reasonable), and Google's (tcmalloc/malloc_extension.h: no variable sets the rate;
 //! it has an effect if the program has a thread in ProcessBackgroundActions).
 
-use figure::faults::Mechanism::{self, MapChurn, Purge};
+use suites::faults::Mechanism::{self, MapChurn, Purge};
 
-use super::{BOUNDED, Lever, since, variable};
+use super::{BOUNDED, Setting, since, variable};
 
 const CHURN: &[Mechanism] = &[Purge, MapChurn];
 
 /// Of gperftools.
-pub(super) const LEVERS: &[Lever] = &[
-    Lever {
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting {
         word: "slow-release",
         about: "free pages are given back at a tenth of the usual rate",
         ways: &[since((0, 0), &[variable("TCMALLOC_RELEASE_RATE", "0.1")])],
@@ -19,7 +19,7 @@ pub(super) const LEVERS: &[Lever] = &[
         against: CHURN,
         ..BOUNDED
     },
-    Lever {
+    Setting {
         word: "no-release",
         about: "free pages are never given back",
         ways: &[since((0, 0), &[variable("TCMALLOC_RELEASE_RATE", "0")])],
@@ -31,7 +31,7 @@ pub(super) const LEVERS: &[Lever] = &[
     },
 ];
 
-pub(super) const GOOGLE: &[Lever] = &[Lever {
+pub(super) const GOOGLE: &[Setting] = &[Setting {
     word: "release-rate",
     about: "free pages are given back in the background at a rate that the program sets",
     code: "tcmalloc::MallocExtension::SetBackgroundReleaseRate(tcmalloc::MallocExtension::BytesPerSecond{0});",
