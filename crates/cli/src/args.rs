@@ -55,7 +55,7 @@ pub enum Command {
     System(Box<system::System>),
     /// Allocators under a realistic load: time, memory, and proof of which one served
     Alloc(Box<alloc::Alloc>),
-    /// Page faults of a program: where from, what they cost here, and which lever helps
+    /// Page faults of a program: where from, what they cost here, and which setting helps
     Faults(Box<faults::Faults>),
     /// HTTP serving: what limits a server, and whether the load generator did
     Http(Box<http::Http>),

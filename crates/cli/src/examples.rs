@@ -221,7 +221,7 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
         "faults",
         [
             ("-- ./app", "What its page faults cost, and where they come from"),
-            ("--prove -- ./app", "Which lever against them helps, proved"),
+            ("--prove -- ./app", "Which setting against them helps, proved"),
         ],
     ),
     (

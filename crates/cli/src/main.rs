@@ -7,6 +7,8 @@ mod effect;
 mod examples;
 mod exit;
 mod input;
+mod manual;
+mod markdown;
 mod output;
 mod plans;
 mod program;

@@ -293,10 +293,15 @@ pub fn width() -> usize {
     width_of(&io::stdout())
 }
 
+/// Columns of running text on stdout.
+pub fn text_width() -> usize {
+    width().min(READABLE)
+}
+
 /// A list for stdout: names in one column, texts in another; a text goes below its name if that column leaves less than
 /// half of the width. No word is cut, so that paths can be copied.
 pub fn list(entries: impl IntoIterator<Item = (String, String)>) -> String {
-    list_within(&entries.into_iter().collect::<Vec<_>>(), width().min(READABLE))
+    list_within(&entries.into_iter().collect::<Vec<_>>(), text_width())
 }
 
 fn list_within(entries: &[(String, String)], width: usize) -> String {

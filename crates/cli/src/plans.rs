@@ -42,7 +42,7 @@ pub struct Part {
 pub fn parts<O: 'static, E: 'static>(plans: Vec<Ready<O, E>>) -> Vec<Part> {
     let part = |(mode, plan): Ready<O, E>| Part {
         description: describe(mode.title(), &plan),
-        work: Work::Rounds(Suite { plan: plan.suite, complete: mode.complete() }),
+        work: Work::Rounds(Suite { title: mode.title(), plan: plan.suite, complete: mode.complete() }),
     };
     plans.into_iter().map(part).collect()
 }

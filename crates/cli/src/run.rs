@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use figure::record::{Observer, SCHEMA};
+use figure::series::{SeriesInfo, mode_of};
 use figure::{Event, Figure, Machine, Record, Tool};
 use lab::events::Events;
 use lab::interrupt::Interrupt;
@@ -35,12 +36,30 @@ impl Work {
             Work::Once(once) => once.name,
         }
     }
+
+    /// Seconds that it takes at most; `None` without a bound.
+    fn seconds(&self) -> Option<f64> {
+        match self {
+            Work::Rounds(suite) => Some(suite.plan.rules.max_time).filter(|seconds| *seconds < f64::MAX),
+            Work::Once(once) => Some(once.seconds),
+        }
+    }
+
+    /// What it measures, for people.
+    fn title(&self) -> &str {
+        match self {
+            Work::Rounds(suite) => suite.title,
+            Work::Once(once) => &once.what,
+        }
+    }
 }
 
 /// A program that is watched once.
 pub struct Once {
     /// Names it within a run.
     pub name: &'static str,
+    /// Seconds that it takes.
+    pub seconds: f64,
     /// What runs, for the live view.
     pub what: String,
     /// The figure that stands for all of them if none is measured.
@@ -57,6 +76,8 @@ pub type Watched = (Vec<Figure>, Option<&'static str>);
 
 /// One suite, or one mode of it: what to measure, and what follows from it.
 pub struct Suite {
+    /// What it measures, for people.
+    pub title: &'static str,
     /// For the lab.
     pub plan: SuitePlan,
     /// Adds to its figures before they are judged.
@@ -109,6 +130,7 @@ pub fn measure(
         let end = Some("the run has not ended, or nobody could say how".to_owned());
         judged(figures, &machine, &started, begin_time, end, Observer::default())
     };
+    let seconds: Vec<Option<f64>> = works.iter().map(Work::seconds).collect();
     for (number, work) in works.into_iter().enumerate() {
         if interrupted.is_some() {
             match work {
@@ -121,6 +143,13 @@ pub fn measure(
             events.send(Event::Preparing { what: "until the machine is at rest".to_owned() });
             settle(&machine, &interrupt);
         }
+        events.send(Event::PartStarted {
+            number: number + 1,
+            of: seconds.len(),
+            title: work.title().to_owned(),
+            seconds: seconds[number],
+            seconds_after: seconds[number + 1..].iter().copied().sum(),
+        });
         let name = work.name();
         let suite = match work {
             Work::Rounds(suite) => suite,
@@ -196,9 +225,33 @@ fn judged(
     record
 }
 
+/// What the series of these figures are called, by the modes that measure them; of the axes those that are in use.
+fn series(figures: &[Figure]) -> Vec<SeriesInfo> {
+    let all = [
+        memory::MODES.iter().flat_map(|mode| mode.series()).collect::<Vec<_>>(),
+        system::MODES.iter().flat_map(|mode| mode.series()).collect(),
+        alloc::series().collect(),
+        faults::series().collect(),
+        http::series().collect(),
+    ];
+    let mut known = Vec::new();
+    for text in all.into_iter().flatten() {
+        let of_series = |figure: &&Figure| mode_of(figure.series.as_ref().unwrap_or(&figure.id)) == text.key;
+        let own: Vec<&Figure> = figures.iter().filter(of_series).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let mut info = SeriesInfo::from(text);
+        info.axes.retain(|axis| own.iter().any(|figure| figure.at.contains_key(&axis.name)));
+        known.push(info);
+    }
+    known
+}
+
 /// A record of this program and this command line, not yet judged.
 pub fn record_of(figures: Vec<Figure>, machine: Machine, started: String, duration: f64) -> Record {
     Record {
+        series: series(&figures),
         schema: SCHEMA,
         tool: tool(),
         machine,

@@ -169,20 +169,6 @@ pub fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A name and a number above zero: `compute=2`.
-///
-/// # Errors
-/// A sentence with an example.
-pub fn named_number(text: &str) -> Result<(String, f64), String> {
-    let parts = text.rsplit_once('=').map(|(name, number)| (name.trim(), number.trim().parse::<f64>()));
-    match parts {
-        Some((name, Ok(number))) if !name.is_empty() && number > 0.0 && number.is_finite() => {
-            Ok((name.to_owned(), number))
-        }
-        _ => Err(format!("'{text}' is no NAME=NUMBER with a number above zero: write compute=2")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,7 +196,5 @@ mod tests {
         assert_eq!(share("2%"), Ok(0.02));
         assert_eq!(share("0.02"), Ok(0.02));
         assert!(["0", "100%", "-1%", "nan", "x"].iter().all(|text| share(text).is_err()));
-        assert_eq!(named_number("host=a=2.5"), Ok(("host=a".to_owned(), 2.5)));
-        assert!(["x", "=1", "x=0", "x=-1", "x=inf"].iter().all(|text| named_number(text).is_err()));
     }
 }

@@ -2,13 +2,13 @@
 
 use std::io::ErrorKind;
 
+use compare::{Comparison, Named, Rules};
 use figure::record::{Observer, SCHEMA, Tool};
 use figure::{Figure, Machine, Record, Verdict};
-use report::compare::{Comparison, Named, Rules};
 use report::{FORMATS, Options};
 
 /// Ways to look at a record: each format, each format of a comparison, and the record without what identifies a machine.
-pub const WAYS: usize = FORMATS.len() + report::compare::FORMATS.len() + 1;
+pub const WAYS: usize = FORMATS.len() + report::comparison::FORMATS.len() + 1;
 /// Formats of bytes, and not of text.
 const BINARY: &[&str] = &["pprof"];
 /// Formats of markup, which browsers show.
@@ -31,6 +31,7 @@ pub fn judged(figures: Vec<Figure>, machine: Machine) -> Record {
         observer: Observer::default(),
         figures,
         findings: Vec::new(),
+        series: Vec::new(),
     };
     judge::judge(&mut record);
     hold(&record);
@@ -64,7 +65,7 @@ pub fn look(record: &Record, way: usize) {
             Ok(()) => is_harmless(&shown, format.name),
             Err(error) => assert!(error.kind() == ErrorKind::Unsupported && shown.is_empty(), "{error}"),
         }
-    } else if let Some(format) = report::compare::FORMATS.get(way - FORMATS.len()) {
+    } else if let Some(format) = report::comparison::FORMATS.get(way - FORMATS.len()) {
         let mut shown = Vec::new();
         match (format.write)(&beside_itself(record), &options, &mut shown) {
             Ok(()) => is_harmless(&shown, format.name),
@@ -83,7 +84,7 @@ fn beside_itself(record: &Record) -> Comparison {
     let named = |name: &str, record| Named { name: name.to_owned(), record };
     let rules = Rules { force: true, ..Rules::default() };
     let records = [named("a", record), named("b\u{1b}[31m", record), named("c", &half)];
-    report::compare::compare(&records, &rules).expect("without weights and prices any records compare")
+    compare::compare(&records, &rules).expect("any records compare")
 }
 
 /// A terminal, a browser or a reader of tables takes it for text.

@@ -165,7 +165,7 @@ pub(crate) mod tests {
                 detail: "others used it".to_owned(),
                 fix: None,
                 essential: true,
-                cause: None,
+                ..Default::default()
             })
             .collect();
         figure.verdict = Some(Verdict::of(&figure.checks));
@@ -180,6 +180,7 @@ pub(crate) mod tests {
             observer: Observer::default(),
             figures: vec![figure],
             findings: Vec::new(),
+            series: Vec::new(),
         }
     }
 

@@ -12,10 +12,10 @@ use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use figure::Event;
-use figure::format::plain;
+use figure::format::{counted, plain};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use line::Line;
+use line::{Line, Part};
 
 /// The shortest time between two draws.
 const BETWEEN_DRAWS: Duration = Duration::from_secs(1);
@@ -88,12 +88,20 @@ impl Live {
     /// [`on`](Self::on) at a given time, so that tests need not wait.
     fn on_at(&mut self, event: &Event, now: Instant) {
         match event {
+            Event::PartStarted { number, of, title, seconds, seconds_after } => {
+                self.in_round = false;
+                let most = seconds.zip(*seconds_after).map(|(own, after)| own + after);
+                let end = most.and_then(|most| Some(now + Duration::try_from_secs_f64(most).ok()?));
+                let part = Part { number: format!("{number} of {of}"), end };
+                self.line = Line::of_part((*of > 1).then_some(part), title);
+                self.draw(now);
+            }
             Event::SuiteStarted { suite, figures, seconds: expected } => {
                 self.in_round = false;
-                self.line = Line::of_suite(suite);
-                let noun = if *figures == 1 { "figure" } else { "figures" };
+                self.line = std::mem::take(&mut self.line).of_suite(suite);
                 let most = expected.map_or(String::new(), |most| format!(", at most {}", line::about(most)));
-                self.write_line(&format!("{}: {figures} {noun}{most}", plain(suite)));
+                let figures = counted(*figures, "figure");
+                self.write_line(&format!("{}{}: {figures}{most}", self.line.prefix(), plain(suite)));
             }
             Event::Preparing { what } => {
                 self.line.preparing(what);
@@ -167,6 +175,7 @@ impl Live {
                 if !notes.is_empty() {
                     bar.println(notes.join("\n"));
                 }
+                self.line.at(now);
                 bar.set_message(self.line.to_string());
                 self.last_draw = Some(now);
                 self.cost.draws += 1;

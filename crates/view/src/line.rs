@@ -1,6 +1,7 @@
 //! The progress line: what it says at any moment.
 
 use std::fmt;
+use std::time::Instant;
 
 use figure::format::{number, plain, plain_to, seconds};
 
@@ -13,9 +14,21 @@ pub(crate) fn about(estimate: f64) -> String {
     if whole < 120.0 { format!("{whole} s") } else { seconds(whole) }
 }
 
+/// A part of a run of several.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    /// `2 of 6`.
+    pub(crate) number: String,
+    /// When it and all behind it end at the latest; `None` without a bound.
+    pub(crate) end: Option<Instant>,
+}
+
 /// What is known of a running suite.
 #[derive(Debug, Default)]
 pub(crate) struct Line {
+    part: Option<Part>,
+    /// Seconds left of the whole run when it is drawn.
+    run_left: Option<f64>,
     suite: String,
     done: f64,
     seconds_left: Option<f64>,
@@ -26,9 +39,25 @@ pub(crate) struct Line {
 }
 
 impl Line {
+    /// At the start of a part of a run.
+    pub(crate) fn of_part(part: Option<Part>, title: &str) -> Self {
+        Line { part, doing: plain_to(title, 80), ..Line::default() }
+    }
+
     /// At the start of a suite.
-    pub(crate) fn of_suite(suite: &str) -> Self {
-        Line { suite: plain_to(suite, 32), ..Line::default() }
+    pub(crate) fn of_suite(self, suite: &str) -> Self {
+        Line { part: self.part, suite: plain_to(suite, 32), ..Line::default() }
+    }
+
+    /// `[2 of 6] ` in a run of several parts.
+    pub(crate) fn prefix(&self) -> String {
+        self.part.as_ref().map_or_else(String::new, |part| format!("[{}] ", part.number))
+    }
+
+    /// It is drawn now.
+    pub(crate) fn at(&mut self, now: Instant) {
+        let end = self.part.as_ref().and_then(|part| part.end);
+        self.run_left = end.map(|end| end.saturating_duration_since(now).as_secs_f64());
     }
 
     /// Something is prepared.
@@ -38,7 +67,10 @@ impl Line {
 
     /// What is prepared, as a line of its own.
     pub(crate) fn prepared(&self) -> String {
-        if self.suite.is_empty() { self.doing.clone() } else { format!("{}: {}", self.suite, self.doing) }
+        match self.suite.is_empty() {
+            true => format!("{}{}", self.prefix(), self.doing),
+            false => format!("{}{}: {}", self.prefix(), self.suite, self.doing),
+        }
     }
 
     /// A round showed something.
@@ -69,9 +101,12 @@ impl Line {
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let full = (self.done * BAR as f64) as usize;
+        write!(f, "{}", self.prefix())?;
         write!(f, "{}{} {:>3.0} %", "█".repeat(full), "░".repeat(BAR - full), self.done * 100.0)?;
-        if let Some(left) = self.seconds_left {
-            write!(f, "  {} left", about(left))?;
+        match (self.run_left, self.seconds_left) {
+            (Some(left), _) => write!(f, "  at most {} left", about(left))?,
+            (None, Some(left)) => write!(f, "  {} left", about(left))?,
+            (None, None) => {}
         }
         write!(f, "  {}", self.doing)
     }

@@ -70,6 +70,36 @@ fn the_line_says_how_far_what_last_and_how_long() {
 }
 
 #[test]
+fn a_run_of_several_parts_has_one_estimate_that_only_falls() {
+    let (term, mut live) = terminal();
+    let begin = Instant::now();
+    let part = |number, seconds, after| Event::PartStarted {
+        number,
+        of: 2,
+        title: "bandwidth".into(),
+        seconds: Some(seconds),
+        seconds_after: Some(after),
+    };
+    live.on_at(&part(1, 40.0, 30.0), begin);
+    assert_eq!(term.contents(), "[1 of 2] ░░░░░░░░░░░░░░░░░░░░   0 %  at most 70 s left  bandwidth");
+    live.on_at(&started(), begin);
+    live.on_at(&round(), begin);
+    live.on_at(&finished(0.5), begin + Duration::from_secs(20));
+    assert!(
+        term.contents().contains("[1 of 2] ██████████░░░░░░░░░░  50 %  at most 50 s left"),
+        "{}",
+        term.contents()
+    );
+    // The first part was done early.
+    live.on_at(&part(2, 30.0, 0.0), begin + Duration::from_secs(25));
+    assert!(
+        term.contents().contains("[2 of 2]") && term.contents().contains("at most 30 s left"),
+        "{}",
+        term.contents()
+    );
+}
+
+#[test]
 fn preparation_is_shown() {
     let (term, mut live) = terminal();
     live.on(&started());

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use clap::builder::TypedValueParser;
-use report::compare::Pattern;
+use compare::Pattern;
 
 use crate::values::{self, choice};
 
@@ -19,7 +19,7 @@ judged of what --require names, or with --baseline of all figures, or nothing co
 #[command(after_help = AFTER_HELP)]
 pub struct Compare {
     /// Records that truebench wrote, two at least
-    #[arg(value_name = "RECORD.json", required = true, num_args = 2..=report::compare::MOST_RECORDS)]
+    #[arg(value_name = "RECORD.json", required = true, num_args = 2..=compare::MOST_RECORDS)]
     pub records: Vec<PathBuf>,
     /// Two figures are the same if they are surely within this share of one another
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = values::share)]
@@ -38,15 +38,9 @@ pub struct Compare {
     /// 'memory.*'; repeatable
     #[arg(long, value_name = "ID", value_parser = Pattern::parse)]
     pub require: Vec<Pattern>,
-    /// Weights of classes, for a total of each record: compute=2,files=1
-    #[arg(long, value_name = "CLASS=N", value_delimiter = ',', value_parser = values::named_number)]
-    pub weights: Vec<(String, f64)>,
-    /// What a record's machine costs, by the record's file name, host name or letter; repeatable
-    #[arg(long, value_name = "NAME=N", value_parser = values::named_number)]
-    pub price: Vec<(String, f64)>,
     /// Format of the comparison [default: text; for -o by the file's ending, else json]
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
-    pub format: Option<&'static report::compare::Format>,
+    pub format: Option<&'static report::comparison::Format>,
     /// Write the comparison to FILE (whole, or not at all); the text still goes to stdout
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -58,6 +52,6 @@ pub struct Compare {
     pub no_color: bool,
 }
 
-fn formats() -> impl TypedValueParser<Value = &'static report::compare::Format> {
-    choice(report::compare::FORMATS.iter().map(|format| (format.name, format)))
+fn formats() -> impl TypedValueParser<Value = &'static report::comparison::Format> {
+    choice(report::comparison::FORMATS.iter().map(|format| (format.name, format)))
 }

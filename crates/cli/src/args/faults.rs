@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Subcommand};
 use faults::demo;
 use faults::prices::catalogue;
-use figure::faults::{Manager, Mechanism};
+use suites::faults::{Manager, Mechanism};
 
 use super::common::{Measuring, Output};
 use crate::values::{self, Suggested, choice};
@@ -32,7 +32,7 @@ pub struct Faults {
 /// Modes of `truebench faults`. A new one is a line here, and a file in `commands/faults`.
 #[derive(Debug, Subcommand)]
 pub enum Mode {
-    /// A program's page faults: what they cost, where they come from, and with --prove which lever helps
+    /// A program's page faults: what they cost, where they come from, and with --prove which setting helps
     Watch(Box<Watch>),
     /// Programs that fault on this machine, each in one way, watched
     Demo(Demo),
@@ -75,6 +75,10 @@ pub struct Watch {
     /// calls slow down
     #[arg(long, conflicts_with_all = ["rates", "prove"])]
     pub calls: bool,
+    /// Do not measure the price of a fault, which takes 3 s after the program has ended: the cost of its faults is
+    /// then unknown
+    #[arg(long, conflicts_with = "prove")]
+    pub no_prices: bool,
     /// Write the recorded events to FILE (JSON lines, gzipped), to attach to a bug report: faults, mappings,
     /// names of processes and of their files; no stacks, and no contents of memory
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rates", "prove"])]
@@ -117,19 +121,19 @@ fn export(text: &str) -> Result<Export, String> {
     Ok(Export { format, file: PathBuf::from(file.filter(|file| !file.is_empty()).unwrap_or(usual)) })
 }
 
-/// The proof that a lever helps.
+/// The proof that a setting helps.
 #[derive(Debug, Default, ClapArgs)]
-#[command(next_help_heading = "Proof that a lever helps")]
+#[command(next_help_heading = "Proof that a setting helps")]
 pub struct Prove {
-    /// Start the program again and again, without a lever and with each in turn, and compare CPU time, time
+    /// Start the program again and again, without a setting and with each in turn, and compare CPU time, time
     /// and memory
     #[arg(long)]
     pub prove: bool,
-    /// Only these levers: of glibc thresholds, top-pad, both, hugetlb, mmap-max, trim; of others see the plan
+    /// Only these settings: of glibc thresholds, top-pad, both, hugetlb, mmap-max, trim; of others see the plan
     /// (--dry-run)
-    #[arg(long = "lever", value_name = "NAME", value_delimiter = ',', requires = "prove")]
-    pub levers: Vec<String>,
-    /// Also try another allocator as a lever, by its word (truebench alloc list) or NAME=/path/lib.so;
+    #[arg(long = "setting", value_name = "NAME", value_delimiter = ',', requires = "prove")]
+    pub settings: Vec<String>,
+    /// Also try another allocator as a setting, by its word (truebench alloc list) or NAME=/path/lib.so;
     /// repeatable
     #[arg(
         long = "allocator",
@@ -143,7 +147,7 @@ pub struct Prove {
     /// The allocator that manages the program's memory [default: what its file says]
     #[arg(long, value_name = "NAME", value_parser = managers(), requires = "prove")]
     pub manager: Option<Manager>,
-    /// Only levers against these mechanisms
+    /// Only settings against these mechanisms
     #[arg(long = "mechanism", value_name = "NAME", value_delimiter = ',', value_parser = mechanisms(), requires = "prove")]
     pub mechanisms: Vec<Mechanism>,
     /// For a program that does not end by itself: each start runs until its rates are steady, or for TIME
@@ -178,7 +182,7 @@ pub struct Demo {
     /// Seconds, with --rate
     #[arg(long, value_name = "N", default_value_t = 10, requires = "rate", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub seconds: u64,
-    /// Prove which lever helps: after one watched start, start it again and again, without a lever and with each
+    /// Prove which setting helps: after one watched start, start it again and again, without a setting and with each
     /// in turn
     #[arg(long)]
     pub prove: bool,

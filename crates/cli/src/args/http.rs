@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
-use figure::{CpuList, loads};
+use figure::CpuList;
+use suites::loads;
 
 use super::common::{Measuring, Output};
 use crate::values;

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use compare::{Comparison, Named, Rules};
 use figure::Record;
-use report::compare::{Comparison, FORMATS, Named, Rules};
+use report::comparison::FORMATS;
 
 use super::report::read;
 use crate::args::compare::Compare;
@@ -14,7 +15,7 @@ use crate::output::{self, Target};
 /// Reads records and puts them side by side.
 ///
 /// # Errors
-/// Wrong usage when a file is no record, or a weight, price or pattern is of nothing that is there; what
+/// Wrong usage when a file is no record, or a pattern names no figure; what
 /// could not be written; nothing that could be judged.
 pub fn run(options: &Compare) -> Result<ExitCode, CommandError> {
     let target = options.output.as_deref().map(Target::check).transpose()?;
@@ -22,14 +23,8 @@ pub fn run(options: &Compare) -> Result<ExitCode, CommandError> {
     let names = names(options);
     let named: Vec<Named> =
         names.into_iter().zip(&records).map(|(name, record)| Named { name, record }).collect();
-    let rules = Rules {
-        band: options.band,
-        force: options.force,
-        weights: options.weights.clone(),
-        prices: options.price.clone(),
-        figures: options.figure.clone(),
-    };
-    let comparison = report::compare::compare(&named, &rules).map_err(CommandError::usage)?;
+    let rules = Rules { band: options.band, force: options.force, figures: options.figure.clone() };
+    let comparison = compare::compare(&named, &rules).map_err(CommandError::usage)?;
     write(&comparison, options, target)?;
     let is_slower = options.baseline && comparison.is_slower();
     match unjudged(&comparison, options) {
@@ -70,10 +65,10 @@ fn write(comparison: &Comparison, options: &Compare, target: Option<Target>) -> 
         None if target.is_some() => "json",
         None => FORMATS[0].name,
     };
-    let format = options.format.or_else(|| report::compare::format(default)).ok_or_else(|| {
+    let format = options.format.or_else(|| report::comparison::format(default)).ok_or_else(|| {
         CommandError::usage(format!("-o: a comparison is not written as {default}; choose with --format"))
     })?;
-    let bytes = |format: &report::compare::Format| {
+    let bytes = |format: &report::comparison::Format| {
         let mut bytes = Vec::new();
         (format.write)(comparison, &output::options(options.no_color), &mut bytes)
             .map_err(CommandError::measuring)?;

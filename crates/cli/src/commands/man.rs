@@ -1,5 +1,6 @@
 //! `truebench man`.
 
+use std::fmt::Write;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
@@ -9,8 +10,8 @@ use clap_mangen::Man;
 
 use crate::args::{self, Args};
 use crate::definition::below;
-use crate::examples::{self, Example};
 use crate::exit::CommandError;
+use crate::manual::{self, Section};
 use crate::output;
 
 /// Prints a page, or writes all of them.
@@ -53,17 +54,30 @@ fn find<'a>(all: &'a Command, words: &[String]) -> Result<&'a Command, CommandEr
 fn page(command: &Command, path: &str) -> io::Result<(String, Vec<u8>)> {
     let man = Man::new(command.clone()).source(concat!("truebench ", env!("CARGO_PKG_VERSION")));
     let mut page = Vec::new();
-    man.render(&mut page)?;
-    page.extend(examples_section(path).into_bytes());
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    if command.get_arguments().any(|argument| !argument.is_hide_set()) {
+        man.render_options_section(&mut page)?;
+    }
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut page)?;
+    }
+    page.extend(manual::sections(command, path).iter().flat_map(section));
     Ok((man.get_filename(), page))
 }
 
-/// The examples as a section in troff, with man(7)'s macros.
-fn examples_section(path: &str) -> String {
-    let entry =
-        |example: Example| format!(".TP\n\\fB{}\\fR\n{}\n", escaped(&example.line), escaped(example.purpose));
-    let entries: String = examples::of(path).into_iter().map(entry).collect();
-    format!(".SH EXAMPLES\n{entries}")
+/// A section, with man(7)'s macros.
+fn section(section: &Section) -> Vec<u8> {
+    let mut text = format!(".SH {}\n", section.title);
+    for (tag, words) in &section.entries {
+        let _ = match tag.is_empty() {
+            true => writeln!(text, ".PP\n{}", escaped(words)),
+            false => writeln!(text, ".TP\n\\fB{}\\fR\n{}", escaped(tag), escaped(words)),
+        };
+    }
+    text.into_bytes()
 }
 
 /// Text as troff prints it: hyphens that can be copied, backslashes, no line that begins as a request does.

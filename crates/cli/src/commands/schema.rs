@@ -13,7 +13,7 @@ use crate::output;
 pub fn run(options: &Schema) -> Result<ExitCode, CommandError> {
     let schema = match options.of {
         Described::Record => figure::record::schema(),
-        Described::Comparison => report::compare::schema(),
+        Described::Comparison => compare::schema(),
     };
     let mut text = serde_json::to_vec_pretty(&schema).map_err(CommandError::measuring)?;
     text.push(b'\n');

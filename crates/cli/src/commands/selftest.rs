@@ -7,11 +7,11 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use compare::{Compared, Named, Rules};
 use figure::format::system_error;
 use figure::{Machine, Record, Verdict};
 use lab::placement::{Bind, Places};
 use machine::{Overrides, Tree};
-use report::compare::{Compared, Named, Rules};
 use serde::Serialize;
 use truth::answer::{self, Answer, Twin};
 use truth::defect::Defect;
@@ -62,7 +62,7 @@ pub fn run(options: &Selftest) -> Result<ExitCode, CommandError> {
     let is_interrupted = || interrupt.requested().is_some();
     let site = Site { truebench: &truebench, cpus: &cpus, is_interrupted: &is_interrupted };
     let host = Host::new(&Tree::live(), &machine, &cpus);
-    let machine = report::machine(&machine);
+    let machine = machine.summary();
     let chosen = if options.only_clean { Vec::new() } else { chosen };
     let rows = tried(&site, &host, &chosen, options);
     let clean = with_nothing(&site, &host, options);
@@ -317,7 +317,7 @@ fn suite_of(name: &str) -> &str {
 /// The verdict of comparing each figure of two records, and whether it is valid in both.
 fn standings(first: &Record, second: &Record) -> Vec<(String, &'static str, bool)> {
     let named = [first, second].map(|record| Named { name: String::new(), record });
-    let comparison = report::compare::compare(&named, &Rules::default());
+    let comparison = compare::compare(&named, &Rules::default());
     let pairs = comparison.map(|comparison| comparison.pairs).unwrap_or_default();
     let figures = pairs.iter().flat_map(|pair| &pair.figures);
     let is_valid = |verdicts| verdicts == [Some(Verdict::Valid); 2];

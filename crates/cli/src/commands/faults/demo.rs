@@ -56,7 +56,8 @@ pub fn planned(arguments: &Demo) -> Result<Part, CommandError> {
     let name = "page faults of a program";
     let figure = Figure::planned(MINOR, SUITE, name, Unit::PER_S, Better::Lower);
     let description = format!("{:<10} {}: {}\n", "mode", shape.name, shape.about);
-    Ok(Part { description, work: Work::Once(Box::new(Once { name: "faults.demo", what, figure, measure })) })
+    let once = Once { name: "faults.demo", seconds: arguments.seconds as f64, what, figure, measure };
+    Ok(Part { description, work: Work::Once(Box::new(once)) })
 }
 
 /// The shape that is asked for, and its command.

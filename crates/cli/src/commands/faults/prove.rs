@@ -1,5 +1,5 @@
-//! `truebench faults --prove`: which lever helps a program. One watched start comes first, unless the user
-//! names what to try; the levers are those against the mechanisms of that start.
+//! `truebench faults --prove`: which setting helps a program. One watched start comes first, unless the user
+//! names what to try; the settings are those against the mechanisms of that start.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -8,11 +8,11 @@ use alloc::find::{self, Places};
 use faults::prove::{MODE, Options, Preloaded};
 use faults::{SUITE, allocator};
 use figure::evidence::{MANAGER, MECHANISM};
-use figure::faults::{Manager, Mechanism};
 use figure::{Better, Figure, Machine, Record, Status, Unit};
 use lab::schedule::Rules;
 use lab::start::Program;
 use machine::{Overrides, Tree};
+use suites::faults::{Manager, Mechanism};
 
 use super::watch;
 use crate::args::faults::{Prove, Watch};
@@ -26,8 +26,8 @@ use crate::run::{self, record_of, scratch};
 /// With --quick a minute and a half.
 const TIMES: Times = Times { thorough: 1800.0, quick: 0.15 };
 
-/// The figure that says why no lever was tried.
-const LEVERS: &str = "faults.levers";
+/// The figure that says why no setting was tried.
+const SETTINGS: &str = "faults.settings";
 /// Seconds for which a program that does not end by itself is watched first.
 const LOOK: f64 = 10.0;
 /// Mechanisms with a smaller share of the faults are ignored.
@@ -63,7 +63,7 @@ pub(super) fn proved(
     // Refused before anything is started, not after.
     Destination::open(output)?;
     let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
-    let is_named = asked.manager.is_some() || !asked.mechanisms.is_empty() || !asked.levers.is_empty();
+    let is_named = asked.manager.is_some() || !asked.mechanisms.is_empty() || !asked.settings.is_empty();
     let mut figures = Vec::new();
     if !is_named && !measuring.dry_run {
         if !output.quiet {
@@ -95,7 +95,7 @@ pub(super) fn proved(
         manager,
         version: version(manager, program),
         mechanisms: mechanisms.clone(),
-        only: asked.levers.clone(),
+        only: asked.settings.clone(),
         allocators: allocators.clone(),
         until_rate: asked.until_rate,
         directory: directory.path().to_owned(),
@@ -109,8 +109,8 @@ pub(super) fn proved(
 
 /// The user ended the first start.
 fn stopped(signal: &str, mut record: Record, output: &Output) -> Result<ExitCode, CommandError> {
-    let levers = Figure::planned(LEVERS, SUITE, "what a lever does", Unit::ONE, Better::Lower);
-    record.figures.push(Figure { status: Status::Interrupted, ..levers });
+    let settings = Figure::planned(SETTINGS, SUITE, "what a setting does", Unit::ONE, Better::Lower);
+    record.figures.push(Figure { status: Status::Interrupted, ..settings });
     record.interrupted = Some(format!("stopped by {signal}, in the first start"));
     judge::judge(&mut record);
     Destination::open(output)?.write(&record)?;
@@ -128,7 +128,7 @@ fn untried(
     if figures.is_empty() {
         return Err(why);
     }
-    let tried = Figure::planned(LEVERS, SUITE, "what a lever does", Unit::ONE, Better::Lower);
+    let tried = Figure::planned(SETTINGS, SUITE, "what a setting does", Unit::ONE, Better::Lower);
     figures.push(tried.not_available(why.message()));
     execute_with(Vec::new(), figures, machine, measuring, output)
 }
@@ -161,7 +161,7 @@ fn managed_by(program: &Program) -> Result<Manager, CommandError> {
 }
 
 /// Its version, where a file names it.
-fn version(manager: Manager, program: &Program) -> Option<faults::levers::Version> {
+fn version(manager: Manager, program: &Program) -> Option<faults::settings::Version> {
     match manager {
         Manager::Glibc => allocator::glibc_version(&program.file),
         // Preloaded or installed: the one that a search would find.

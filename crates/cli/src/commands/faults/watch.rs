@@ -42,6 +42,7 @@ pub fn run(arguments: &Watch) -> Result<ExitCode, CommandError> {
         looks: !arguments.rates,
         blocks: arguments.allocs,
         all_calls: arguments.calls,
+        no_prices: arguments.no_prices,
         keeps: arguments.keep_events.as_deref().map(writable).transpose()?,
         exports: arguments.export.clone(),
     };
@@ -65,6 +66,8 @@ pub(super) struct Settings {
     pub blocks: Option<f64>,
     /// Whether calls for memory are counted all the time.
     pub all_calls: bool,
+    /// Whether the price of a fault is left out.
+    pub no_prices: bool,
     /// File for the events, if they are kept.
     pub keeps: Option<PathBuf>,
     /// Files of stacks.
@@ -106,8 +109,11 @@ pub(super) fn watched(
     let watched = watch::watch(&options, &interrupt, &mut |window| stream.second(window)).map_err(failure)?;
     interrupt.stop_sharing_terminal();
     let status = watched.status;
-    // Afterwards: the program was not to wait for it, nor to be disturbed.
-    let prices = prices(&machine, &Interrupt::never().map_err(CommandError::measuring)?)?;
+    // After the program has ended, which must not be disturbed.
+    let prices = match settings.no_prices {
+        true => Vec::new(),
+        false => prices(&machine, &Interrupt::never().map_err(CommandError::measuring)?)?,
+    };
     let (started, duration) = (watched.started.clone(), watched.seconds);
     let figures = complete::figures(watched, name, prices);
     let mut record = record_of(figures, machine, started, duration);

@@ -3,14 +3,15 @@
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
+use figure::Machine;
 use figure::format::plain;
-use figure::{Machine, loads};
 use http::bench::setup::Remote;
 use http::driver::remote::AgentClient;
 use http::driver::wire::Host;
 use http::modes::{Client, Options, STUDY, Study};
 use http::watch::interface;
 use machine::{Overrides, Tree};
+use suites::loads;
 
 use super::client::client;
 use crate::args::http::Study as StudyArgs;
