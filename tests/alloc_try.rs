@@ -71,11 +71,10 @@ fn under_load_there_is_a_conclusion() {
     let treated = ratio.checks.iter().find(|check| check.id == "equal-treatment").unwrap();
     assert!(treated.outcome >= Outcome::Warn && ratio.interval.is_some(), "{ratio:?}");
     // Either a winner or that there is none: never nothing.
-    let is_one =
-        |finding: &&figure::Explanation| finding.figures.len() == 2 && finding.text().contains("CPU time");
-    let text = &record.findings.iter().find(is_one).expect("a conclusion").text();
+    let is_one = |finding: &&figure::Explanation| finding.rule == "program-time";
+    let found = record.findings.iter().find(is_one).expect("a conclusion");
     let is_sure = treated.outcome == Outcome::Warn && ratio.value.unwrap() < 0.99;
-    assert_eq!(text.contains("takes least CPU time"), is_sure, "{text}: {treated:?}");
+    assert_eq!(found.case == "program-faster-under-load", is_sure, "{found:?}: {treated:?}");
 }
 
 #[test]

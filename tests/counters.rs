@@ -239,7 +239,7 @@ fn counts_of_two_sockets_agree_with_the_estimate() {
         assert_eq!(outcome, Outcome::Pass);
         assert_eq!(
             detail,
-            "10 summed, each counts by itself; left out: uncore_imc_5 (CPU 24) never counts; uncore_imc_2 (CPU 0) \
+            "10 channels summed, each with counts of its own; left out: uncore_imc_5 (CPU 24) never counts; uncore_imc_2 (CPU 0) \
              counts what uncore_imc_0 (CPU 0) counts"
         );
         assert_eq!(
@@ -262,7 +262,7 @@ fn a_processor_that_avoids_the_write_allocate_is_found_out() {
     let record = judged(&Scene { processor: avoiding, ..QUIET });
     let (outcome, detail) = check(&record, "copy.regular.total", "traffic-agreement");
     assert_eq!(outcome, Outcome::Warn);
-    assert!(detail.contains("100 % of the reads that a write-allocate needs are missing"), "{detail}");
+    assert!(detail.contains("100 % of the write-allocate's reads are missing"), "{detail}");
     assert_eq!(check(&record, "copy.nt.total", "traffic-agreement").0, Outcome::Pass);
 }
 
@@ -277,7 +277,7 @@ fn others_and_multiplexing_are_said() {
     assert_eq!(outcome, Outcome::Unknown, "{detail}");
     let (outcome, detail) = check(&record, "copy.nt.total", "traffic-background");
     assert!(matches!(outcome, Outcome::Warn | Outcome::Fail), "{detail}");
-    assert!(detail.contains("50 GB/s while our threads rested") || detail.contains("50.0 GB/s"), "{detail}");
+    assert!(detail.contains("50 GB/s while the threads rested") || detail.contains("50.0 GB/s"), "{detail}");
 }
 
 #[test]

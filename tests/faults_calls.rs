@@ -12,7 +12,8 @@ use crate::bench::{figure, run, stderr, truebench};
 use crate::faults_watch::{built, streamed};
 
 fn watched(program: &str, arguments: &[&str]) -> Record {
-    let output = run(&[&["faults", "--calls", "--format", "json", "--", program], arguments].concat());
+    let output =
+        run(&[&["faults", "--no-prices", "--calls", "--format", "json", "--", program], arguments].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     streamed(&stderr(&output))
 }
@@ -106,7 +107,7 @@ fn those_who_give_memory_back_are_named() {
 }
 
 #[test]
-fn mechanisms_are_borne_out_by_calls() {
+fn calls_confirm_mechanisms() {
     if !cfg!(target_env = "gnu") {
         return;
     }
@@ -115,14 +116,12 @@ fn mechanisms_are_borne_out_by_calls() {
     if !can_count(&record) {
         return;
     }
-    let says = |record: &Record, words: &str| {
-        assert!(
-            record.findings.iter().any(|finding| finding.text().contains(words)),
-            "{:?}",
-            record.findings
-        );
+    let are_confirmed = |record: &Record, call: &str| {
+        let is_one =
+            |found: &figure::Explanation| found.case == "calls-confirm" && found.values["call"] == call;
+        assert!(record.findings.iter().any(is_one), "{call}: {:?}", record.findings);
     };
-    says(&record, "The calls bear that out: munmap ");
+    are_confirmed(&record, "munmap");
     assert!(fact(&record, "faults.mechanism.map-churn.glibc", CALLS_OF_MALLOC) > 0.8);
     // Where the watcher cannot keep up, as an unoptimised one may not, calls are lost: then the interval reaches to all of them, and the time
     // ends with the program.
@@ -136,10 +135,10 @@ fn mechanisms_are_borne_out_by_calls() {
         "{rate} a second is not in {interval:?}"
     );
     let record = shape("map-churn", 4000);
-    says(&record, "The calls bear that out: munmap ");
+    are_confirmed(&record, "munmap");
     assert!(fact(&record, "faults.mechanism.map-churn.program", CALLS_OF_MALLOC) < 0.2);
-    says(&shape("two-blocks", 600), "The calls bear that out: brk down ");
-    says(&shape("thread-arena", 450), "The calls bear that out: madvise(DONTNEED) ");
+    are_confirmed(&shape("two-blocks", 600), "brk down");
+    are_confirmed(&shape("thread-arena", 450), "madvise(DONTNEED)");
     if cfg!(target_arch = "x86_64") {
         let copies = fact(&shape("fork", 300), "faults.mechanism.copy-on-write", FAULT_COPIES);
         assert!(copies > 0.8, "{copies}");
@@ -162,7 +161,7 @@ fn who_may_not_is_told_so() {
         watching = Command::new(&copy);
         watching.uid(65534).gid(65534);
     }
-    watching.args(["faults", "--format", "json", "--", "/bin/sh", "-c", "exit 3"]);
+    watching.args(["faults", "--no-prices", "--format", "json", "--", "/bin/sh", "-c", "exit 3"]);
     let output = watching.current_dir("/").output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     let record = streamed(&stderr(&output));

@@ -1,4 +1,4 @@
-//! Programs that fault (`faults::demo`), plain and with each lever of the GNU C library: the table of shapes and levers, by
+//! Programs that fault (`faults::demo`), plain and with each setting of the GNU C library: the table of shapes and settings, by
 //! counts of faults. They are counted and not timed, and so the same each time; but for one, where the time is the point.
 
 use std::process::Command;
@@ -20,7 +20,7 @@ struct Each {
 }
 
 /// Runs a shape with these variables and no other that malloc reads; or why it says that it cannot.
-fn run(shape: &Shape, amount: Amount, levers: &[(&str, &str)]) -> Result<Each, String> {
+fn run(shape: &Shape, amount: Amount, settings: &[(&str, &str)]) -> Result<Each, String> {
     let (file, arguments) = command(shape, amount).expect("truebench-workload");
     let mut command = Command::new(file);
     for (name, _) in std::env::vars_os() {
@@ -29,7 +29,7 @@ fn run(shape: &Shape, amount: Amount, levers: &[(&str, &str)]) -> Result<Each, S
             command.env_remove(&name);
         }
     }
-    let output = command.args(&arguments[1..]).envs(levers.iter().copied()).output().expect("it starts");
+    let output = command.args(&arguments[1..]).envs(settings.iter().copied()).output().expect("it starts");
     if !output.status.success() {
         assert_eq!(output.status.code(), Some(1), "{}", shape.name);
         return Err(String::from_utf8(output.stderr).unwrap());
@@ -68,10 +68,10 @@ fn touched(shape: &Shape) -> f64 {
 }
 
 /// Faults of an iteration for each page that it touches.
-fn share(name: &str, levers: &[(&str, &str)]) -> f64 {
+fn share(name: &str, settings: &[(&str, &str)]) -> f64 {
     let shape = find(name).unwrap();
     let each =
-        run(&shape, Amount::Iterations(ITERATIONS), levers).unwrap_or_else(|why| panic!("{name}: {why}"));
+        run(&shape, Amount::Iterations(ITERATIONS), settings).unwrap_or_else(|why| panic!("{name}: {why}"));
     each.minor / touched(&shape)
 }
 
@@ -82,8 +82,8 @@ const MMAP_THRESHOLD: (&str, &str) = ("MALLOC_MMAP_THRESHOLD_", "67108864");
 const TRIM_BOUNDED: (&str, &str) = ("MALLOC_TRIM_THRESHOLD_", "134217728");
 const TOP_PAD: (&str, &str) = ("MALLOC_TOP_PAD_", "67108864");
 
-/// The levers: none, each alone, and what works.
-const LEVERS: [&[(&str, &str)]; 8] = [
+/// The settings: none, each alone, and what works.
+const SETTINGS: [&[(&str, &str)]; 8] = [
     &[],
     &[MMAP_MAX],
     &[TRIM],
@@ -99,7 +99,7 @@ const ALL: (f64, f64) = (0.85, 1.1);
 const SOME: (f64, f64) = (0.5, 0.8);
 const NONE: (f64, f64) = (0.0, 0.2);
 
-/// Each shape's faults for each page, by lever.
+/// Each shape's faults for each page, by setting.
 const TABLE: &[(&str, [(f64, f64); 8])] = &[
     ("one-block", [NONE, ALL, ALL, ALL, NONE, NONE, NONE, NONE]),
     ("two-blocks", [ALL, ALL, ALL, ALL, NONE, NONE, NONE, NONE]),
@@ -132,20 +132,20 @@ fn is_known() -> bool {
     }
     #[cfg(not(target_env = "gnu"))]
     {
-        eprintln!("skipped: the C library is not glibc, and has other levers or none");
+        eprintln!("skipped: the C library is not glibc, and has other settings or none");
         false
     }
 }
 
 #[test]
-fn each_lever_does_to_each_shape_what_the_table_says() {
+fn each_setting_does_to_each_shape_what_the_table_says() {
     if !is_known() {
         return;
     }
     for (name, expected) in TABLE {
-        for (levers, (low, high)) in LEVERS.iter().zip(expected) {
-            let share = share(name, levers);
-            assert!((*low..*high).contains(&share), "{name} with {levers:?}: {share:.3} of its pages");
+        for (settings, (low, high)) in SETTINGS.iter().zip(expected) {
+            let share = share(name, settings);
+            assert!((*low..*high).contains(&share), "{name} with {settings:?}: {share:.3} of its pages");
         }
     }
 }
@@ -156,25 +156,25 @@ fn fewer_faults_of_a_sparse_calloc_cost_more_time() {
         return;
     }
     let shape = find("calloc").unwrap();
-    let (mut plain, mut levered) = (0.0, 0.0);
+    let (mut plain, mut set) = (0.0, 0.0);
     for _ in 0..5 {
-        let one = |levers| run(&shape, Amount::Iterations(100), levers).unwrap();
+        let one = |settings| run(&shape, Amount::Iterations(100), settings).unwrap();
         let (without, with) = (one(&[]), one(&[MMAP_MAX, TRIM]));
         plain += without.cpu;
-        levered += with.cpu;
+        set += with.cpu;
         assert!(without.minor / touched(&shape) > 0.85, "{without:?}");
         // The 40 MiB once, over a hundred iterations.
         assert!(with.minor * 100.0 < 1.1 * 40.0 * 1048576.0 / page(), "{with:?}");
     }
-    assert!(levered > 1.5 * plain, "{levered} ms with the lever, {plain} ms without");
+    assert!(set > 1.5 * plain, "{set} ms with the setting, {plain} ms without");
 }
 
 #[test]
-fn what_faults_otherwise_does_not_mind_the_levers_of_malloc() {
+fn what_faults_otherwise_does_not_mind_the_settings_of_malloc() {
     for name in ["growth", "fork", "purge", "map-churn", "stacks"] {
-        for levers in [&[][..], &[MMAP_MAX, TRIM]] {
-            let share = share(name, levers);
-            assert!((0.85..1.2).contains(&share), "{name} with {levers:?}: {share:.3} of its pages");
+        for settings in [&[][..], &[MMAP_MAX, TRIM]] {
+            let share = share(name, settings);
+            assert!((0.85..1.2).contains(&share), "{name} with {settings:?}: {share:.3} of its pages");
         }
     }
 }

@@ -1,10 +1,10 @@
-//! `faults --prove`: programs of all sorts without a lever and with each.
+//! `faults --prove`: programs of all sorts without a setting and with each.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use figure::levers::{Effect, Took, Trial, trial};
 use figure::{Outcome, Record, Status, Verdict, evidence};
+use suites::settings::{Effect, Took, Trial, trial};
 
 use crate::bench::{Hog, figure, record, run, stderr, stdout, truebench};
 
@@ -106,59 +106,59 @@ fn proved(source: &str, build: &[&str], options: &[&str]) -> Record {
     record(&proof(options, &[program.to_str().unwrap()]))
 }
 
-/// CPU time with a lever for that without; wide bounds only, as others work beside us.
-fn cpu(record: &Record, lever: &str) -> f64 {
-    figure(record, &format!("faults.levers.cpu.{lever}")).value.unwrap()
+/// CPU time with a setting for that without; wide bounds only, as others work beside us.
+fn cpu(record: &Record, setting: &str) -> f64 {
+    figure(record, &format!("faults.settings.cpu.{setting}")).value.unwrap()
 }
 
 #[track_caller]
-fn took<'a>(trial: &'a Trial, lever: &str) -> &'a Took {
-    &trial.arms.iter().find(|arm| arm.name == lever).unwrap_or_else(|| panic!("no {lever}")).took
+fn took<'a>(trial: &'a Trial, setting: &str) -> &'a Took {
+    &trial.arms.iter().find(|arm| arm.name == setting).unwrap_or_else(|| panic!("no {setting}")).took
 }
 
 #[test]
 fn both_thresholds_together_help_and_one_alone_does_not() {
-    let record = proved(THREE, &[], &["--lever", "both,thresholds,mmap-max,trim"]);
+    let record = proved(THREE, &[], &["--setting", "both,thresholds,mmap-max,trim"]);
     let trial = trial(&record).unwrap();
-    for lever in ["both", "thresholds", "mmap-max", "trim"] {
-        assert!(matches!(took(&trial, lever), Took::Yes(_)), "{lever}: {:?}", took(&trial, lever));
-        let figure = figure(&record, &format!("faults.prove.cpu.{lever}"));
+    for setting in ["both", "thresholds", "mmap-max", "trim"] {
+        assert!(matches!(took(&trial, setting), Took::Yes(_)), "{setting}: {:?}", took(&trial, setting));
+        let figure = figure(&record, &format!("faults.prove.cpu.{setting}"));
         assert_eq!(figure.kept().count(), 6);
-        assert!(figure.conditions.get(evidence::LEVER_ENVIRONMENT).unwrap().starts_with("GLIBC_TUNABLES="));
-        assert!(figure.conditions.get(evidence::LEVER_CODE).unwrap().contains("mallopt(M_"));
+        assert!(figure.conditions.get(evidence::SETTING_ENVIRONMENT).unwrap().starts_with("GLIBC_TUNABLES="));
+        assert!(figure.conditions.get(evidence::SETTING_CODE).unwrap().contains("mallopt(M_"));
         for what in ["system", "wall", "memory", "faults"] {
-            crate::bench::figure(&record, &format!("faults.prove.{what}.{lever}"));
+            crate::bench::figure(&record, &format!("faults.prove.{what}.{setting}"));
         }
     }
-    for lever in ["both", "thresholds"] {
-        let ratio = figure(&record, &format!("faults.levers.cpu.{lever}"));
-        assert!(ratio.interval.as_ref().unwrap().high < 0.7, "{lever}: {ratio:?}");
-        assert!(figure(&record, &format!("faults.levers.faults.{lever}")).value.unwrap() < 0.2);
+    for setting in ["both", "thresholds"] {
+        let ratio = figure(&record, &format!("faults.settings.cpu.{setting}"));
+        assert!(ratio.interval.as_ref().unwrap().high < 0.7, "{setting}: {ratio:?}");
+        assert!(figure(&record, &format!("faults.settings.faults.{setting}")).value.unwrap() < 0.2);
     }
-    for lever in ["mmap-max", "trim"] {
-        assert!(cpu(&record, lever) > 0.7, "{lever}: {}", cpu(&record, lever));
-        let arm = trial.arms.iter().find(|arm| arm.name == lever).unwrap();
-        assert_ne!(arm.effect, Some(Effect::Helps), "{lever}");
+    for setting in ["mmap-max", "trim"] {
+        assert!(cpu(&record, setting) > 0.7, "{setting}: {}", cpu(&record, setting));
+        let arm = trial.arms.iter().find(|arm| arm.name == setting).unwrap();
+        assert_ne!(arm.effect, Some(Effect::Helps), "{setting}");
     }
 }
 
 #[test]
 fn what_saves_faults_may_cost_time() {
-    let record = proved(SPARSE, &[], &["--lever", "both"]);
-    let faults = figure(&record, "faults.levers.faults.both").value.unwrap();
+    let record = proved(SPARSE, &[], &["--setting", "both"]);
+    let faults = figure(&record, "faults.settings.faults.both").value.unwrap();
     assert!(cpu(&record, "both") > 2.0, "{} with {faults} of the faults", cpu(&record, "both"));
 }
 
 #[test]
 fn a_static_program_with_glibc_takes_tunables_and_one_without_does_not() {
-    let record = proved(THREE, &["-static"], &["--lever", "both"]);
+    let record = proved(THREE, &["-static"], &["--setting", "both"]);
     assert!(matches!(took(&trial(&record).unwrap(), "both"), Took::Yes(_)));
     assert!(cpu(&record, "both") < 0.7);
 
     let record = proved(
         OWN,
         &["-static", "-nostdlib", "-fno-stack-protector"],
-        &["--manager", "glibc", "--lever", "both"],
+        &["--manager", "glibc", "--setting", "both"],
     );
     let both = figure(&record, "faults.prove.cpu.both");
     let check = both.checks.iter().find(|check| check.id == "setting-effect").unwrap();
@@ -172,7 +172,7 @@ fn a_static_program_with_glibc_takes_tunables_and_one_without_does_not() {
     assert!(stderr(&refused).contains("does not tell who manages its memory"), "{}", stderr(&refused));
     // Without being told what to try it is looked at, and what is found is told all the same.
     let seen = crate::bench::record(&proof(&[], &[program.to_str().unwrap()]));
-    let tried = figure(&seen, "faults.levers");
+    let tried = figure(&seen, "faults.settings");
     assert_eq!(tried.status, Status::NotAvailable);
     assert!(tried.reason.is_some() && seen.figure("faults.minor").is_some(), "{tried:?}");
 }
@@ -180,36 +180,31 @@ fn a_static_program_with_glibc_takes_tunables_and_one_without_does_not() {
 #[test]
 fn under_load_a_large_effect_has_a_direction_and_counts_hold() {
     let _hogs = Hog::on_all();
-    let record = proved(FAULTING, &[], &["--lever", "both"]);
+    let record = proved(FAULTING, &[], &["--setting", "both"]);
     let base = figure(&record, "faults.prove.cpu.base");
     assert_eq!(base.verdict, Some(Verdict::Invalid), "{:?}", base.checks);
-    let faults = figure(&record, "faults.levers.faults.both");
+    let faults = figure(&record, "faults.settings.faults.both");
     assert_eq!(faults.verdict, Some(Verdict::Valid), "{:?}", faults.checks);
     assert!(faults.value.unwrap() < 0.1, "{:?}", faults.value);
-    let ratio = figure(&record, "faults.levers.cpu.both");
+    let ratio = figure(&record, "faults.settings.cpu.both");
     let treated = ratio.checks.iter().find(|check| check.id == "equal-treatment").unwrap();
     assert_eq!((ratio.verdict, treated.outcome), (Some(Verdict::Suspect), Outcome::Warn), "{treated:?}");
     assert_eq!(trial(&record).unwrap().arms[0].effect, Some(Effect::Helps), "{ratio:?}");
-    let advice =
-        |finding: &&figure::Explanation| finding.figures.iter().any(|id| *id == "faults.prove.cpu.both");
-    let advice: Vec<String> = record.findings.iter().filter(advice).map(|one| one.text()).collect();
-    assert!(
-        advice.iter().any(|text| text.contains("both helps") && text.contains("irection sure")),
-        "{advice:?}"
-    );
+    let advice = record.findings.iter().find(|finding| finding.case == "setting-helps").expect("advice");
+    assert!(advice.values["setting"] == "both" && advice.values["load"].is_number(), "{advice:?}");
 }
 
 #[test]
-fn another_allocator_is_a_lever_that_is_proved() {
+fn another_allocator_is_a_setting_that_is_proved() {
     let directory = tempfile::tempdir().unwrap();
     let library = crate::alloc::library(directory.path(), "valid");
     let mine = format!("mine={}", library.display());
-    let record = proved(THREE, &[], &["--lever", "trim", "--allocator", &mine]);
+    let record = proved(THREE, &[], &["--setting", "trim", "--allocator", &mine]);
     let figure = figure(&record, "faults.prove.cpu.mine");
     assert_eq!(figure.status, Status::Measured, "{:?}", figure.reason);
     assert!(matches!(took(&trial(&record).unwrap(), "mine"), Took::Yes(told) if told.contains("libvalid")));
 
-    let record = proved(THREE, &["-static"], &["--lever", "trim", "--allocator", &mine]);
+    let record = proved(THREE, &["-static"], &["--setting", "trim", "--allocator", &mine]);
     let void = crate::bench::figure(&record, "faults.prove.cpu.mine");
     assert_eq!(void.status, Status::Failed);
     assert!(void.reason.as_ref().unwrap().contains("linked statically"), "{:?}", void.reason);
@@ -224,7 +219,7 @@ fn a_program_that_does_not_end_is_compared_by_its_rates() {
     let source = source.replace("free(blocks[i]);\n\t}", "free(blocks[i]);\n\t\tusleep(20000);\n\t}");
     let directory = tempfile::tempdir().unwrap();
     let program = program(directory.path(), &source, &[]);
-    let options = ["--lever", "both", "--until-rate=4s", "--rounds", "2"];
+    let options = ["--setting", "both", "--until-rate=4s", "--rounds", "2"];
     let output =
         truebench(&["faults", "--prove", "--format", "json"]).args(options).arg("--").arg(&program).output();
     let record = record(&output.unwrap());
@@ -237,7 +232,7 @@ fn a_program_that_does_not_end_is_compared_by_its_rates() {
     let left = Command::new("sh").args(["-c", "ls -l /proc/*/exe 2>/dev/null"]).output().unwrap();
     assert!(!stdout(&left).contains(program.to_str().unwrap()), "left behind");
 
-    let ended = crate::bench::record(&proof(&["--lever", "both", "--until-rate=4s"], &["true"]));
+    let ended = crate::bench::record(&proof(&["--setting", "both", "--until-rate=4s"], &["true"]));
     let reason = figure(&ended, "faults.prove.cpu.base").reason.clone().unwrap();
     assert!(reason.contains("it ended by itself"), "{reason}");
 }
@@ -246,14 +241,17 @@ fn a_program_that_does_not_end_is_compared_by_its_rates() {
 #[test]
 fn what_was_found_is_what_is_tried() {
     let record = proved(THREE, &[], &[]);
-    let trial = trial(&record).expect("levers were tried");
+    let trial = trial(&record).expect("settings were tried");
     assert!(trial.arms.iter().any(|arm| arm.name == "thresholds"));
     assert!(figure(&record, "faults.gain").value.is_some(), "{:?}", figure(&record, "faults.gain").reason);
-    assert!(record.findings[0].text().contains("of the program's CPU time"));
-    let is_told = |words: &str| record.findings.iter().any(|finding| finding.text().contains(words));
-    assert!(!is_told("whether it helps: truebench"), "it was tried: {:?}", record.findings);
+    assert_eq!(record.findings[0].rule, "page-faults");
+    assert!(
+        record.findings.iter().all(|one| one.case != "not-proved"),
+        "it was tried: {:?}",
+        record.findings
+    );
     // Nothing is looked for that is known already.
-    let told = proved(THREE, &[], &["--lever", "thresholds"]);
+    let told = proved(THREE, &[], &["--setting", "thresholds"]);
     assert!(told.figure("faults.gain").is_none());
 }
 
@@ -262,12 +260,12 @@ fn what_makes_no_sense_is_refused() {
     for (arguments, words) in [
         (&["--prove"][..], "truebench faults --prove -- COMMAND"),
         (&["--prove", "--", "/nowhere/program"], "no such program"),
-        (&["--prove", "--lever", "decay", "--", "true"], "there are thresholds, top-pad, both"),
+        (&["--prove", "--setting", "decay", "--", "true"], "there are thresholds, top-pad, both"),
         (&["--prove", "--manager", "nobody", "--", "true"], "[possible values: glibc, musl"),
         (&["--prove", "--manager", "musl", "--", "true"], "--allocator jemalloc"),
         (&["--prove", "--allocator", "nomalloc", "--", "true"], "NAME=/path/lib.so"),
         (&["--prove", "--allocator", "glibc", "--", "true"], "what the program has without it"),
-        (&["--lever", "both", "--", "true"], "--prove"),
+        (&["--setting", "both", "--", "true"], "--prove"),
     ] {
         let output = truebench(&["faults", "--dry-run"]).args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
@@ -278,9 +276,9 @@ fn what_makes_no_sense_is_refused() {
     assert!(stdout(&planned).contains("ls -l") && stdout(&planned).contains("managed by glibc's malloc"));
 }
 
-/// What `record.rs` looks at: a record in which all that checks read of levers is written.
+/// What `record.rs` looks at: a record in which all that checks read of settings is written.
 pub fn short() -> [Record; 2] {
-    let once = ["--lever", "both", "--rounds", "1"];
+    let once = ["--setting", "both", "--rounds", "1"];
     let run = |options: &[&str], command: &[&str]| {
         let all = [&["faults", "--prove", "--format", "json"], &once[..], options, &["--"], command].concat();
         record(&crate::bench::run(&all))

@@ -8,9 +8,9 @@ use figure::evidence::{
     FAULT_COUNTED, FAULT_LOST, FAULT_NEWS_LOST, FAULT_SEEN, FAULT_TOTAL, MANAGER, MECHANISM, PROGRAM_FORKS,
     PROGRAM_RESIDENT,
 };
-use figure::faults::Manager::{self, Glibc, Go, Jvm};
-use figure::faults::Mechanism::{self, CopyOnWrite, File, Growth, HeapTrim, MapChurn, Purge, Unexplained};
 use figure::{Record, Verdict};
+use suites::faults::Manager::{self, Glibc, Go, Jvm};
+use suites::faults::Mechanism::{self, CopyOnWrite, File, Growth, HeapTrim, MapChurn, Purge, Unexplained};
 
 use crate::bench::{figure, run, stderr, stdout, truebench};
 
@@ -45,7 +45,7 @@ fn last_line(text: &str) -> Record {
 /// moment, so that what is left does not speak for the whole.
 fn watched(command: &[&str], code: i32) -> Record {
     let once = || {
-        let mut watching = truebench(&["faults", "--format", "json", "--"]);
+        let mut watching = truebench(&["faults", "--no-prices", "--format", "json", "--"]);
         let output = watching.args(command).env_remove("GLIBC_TUNABLES").output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
         last_line(&stderr(&output))
@@ -301,11 +301,20 @@ fn a_web_server_under_load() {
         assert!(begun.elapsed().as_secs() < 20, "nginx does not answer");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    let watching = truebench(&["faults", "-p", &server.0.id().to_string(), "-d", "2s", "--format", "json"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let watching = truebench(&[
+        "faults",
+        "-p",
+        &server.0.id().to_string(),
+        "-d",
+        "2s",
+        "--format",
+        "json",
+        "--no-prices",
+    ])
+    .stdout(Stdio::piped())
+    .stderr(Stdio::piped())
+    .spawn()
+    .unwrap();
     let mut answers = 0;
     let begun = std::time::Instant::now();
     while begun.elapsed().as_secs_f64() < 2.5 {
@@ -335,7 +344,7 @@ fn one_that_idles_first() {
         .args(&arguments[1..])
         .stdout(Stdio::null());
     let sleeping = Running(command.env_remove("GLIBC_TUNABLES").spawn().unwrap());
-    let output = run(&["faults", "-p", &sleeping.0.id().to_string(), "--format", "json"]);
+    let output = run(&["faults", "-p", &sleeping.0.id().to_string(), "--format", "json", "--no-prices"]);
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
     let glibc = if IS_GNU { &[(HeapTrim, Some(Glibc))][..] } else { &[] };
     let least = if IS_GNU { 0.6 } else { 0.0 };
@@ -394,7 +403,7 @@ fn a_fork_server() {
     let server = Running(Command::new(program).arg("0").spawn().unwrap());
     let process = server.0.id().to_string();
     let outside = || {
-        let output = run(&["faults", "-p", &process, "-d", "2s", "--format", "json"]);
+        let output = run(&["faults", "-p", &process, "-d", "2s", "--format", "json", "--no-prices"]);
         assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
         last_line(&stdout(&output))
     };

@@ -50,7 +50,17 @@ fn directory(owner: u32) -> Option<tempfile::TempDir> {
 fn watched(directory: &Path, user: u32) -> Record {
     let (_, arguments) = command(&find("map-churn").unwrap(), Amount::Iterations(2000)).unwrap();
     let mut watching = Command::new(directory.join("truebench"));
-    watching.args(["faults", "--format", "json", "--", "/bin/sh", "-c", r#""$@" && exit 7"#, "sh"]);
+    watching.args([
+        "faults",
+        "--no-prices",
+        "--format",
+        "json",
+        "--",
+        "/bin/sh",
+        "-c",
+        r#""$@" && exit 7"#,
+        "sh",
+    ]);
     watching.arg(directory.join(NAME)).args(&arguments[1..]);
     let output: Output = watching.uid(user).gid(user).current_dir("/").output().unwrap();
     assert_eq!(output.status.code(), Some(7), "{}", stderr(&output));

@@ -27,7 +27,7 @@ fn record() -> Value {
             detail: "some was stolen".into(),
             fix: Some("another host".into()),
             essential: false,
-            cause: None,
+            ..Default::default()
         }];
         figure.verdict = Some(figure::Verdict::Suspect);
     }
@@ -53,7 +53,7 @@ fn looks(file: &Path) -> Vec<Output> {
     let mut commands: Vec<Vec<&str>> = formats.map(|name| vec!["report", file, "--format", name]).collect();
     commands.push(vec!["report", file, "--redact"]);
     commands.extend(
-        report::compare::FORMATS.iter().map(|format| vec!["compare", file, file, "--format", format.name]),
+        report::comparison::FORMATS.iter().map(|format| vec!["compare", file, file, "--format", format.name]),
     );
     commands.iter().map(|command| run(command)).collect()
 }

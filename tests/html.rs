@@ -7,6 +7,9 @@ use figure::{Better, CheckResult, Evidence, Figure, Limit, Outcome, Record, Roun
 
 use crate::bench::{run, stderr, stdout};
 
+#[path = "../crates/report/tests/sample/mod.rs"]
+mod sample;
+
 /// What a browser is called.
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 /// Looks at a page and writes what it saw into itself, as JSON.
@@ -73,7 +76,7 @@ fn small() -> Record {
             detail: "some of the CPU time was stolen".into(),
             fix: None,
             essential: false,
-            cause: None,
+            ..Default::default()
         }];
         figure.verdict = Some(Verdict::of(&figure.checks));
         figure
@@ -147,4 +150,54 @@ fn a_comparison_is_drawn_and_can_be_read() {
         assert!(seen["wide"].as_u64() <= Some(u64::from(width)), "nothing runs out of the page: {seen}");
         assert_eq!(seen["faint"], serde_json::json!([]), "text below a contrast of 4.5");
     }
+}
+
+/// Whether an axis of a chart, as its description names them, has no name but a number.
+fn is_nameless(description: &str) -> bool {
+    let titles = ["Across: ", "Upwards: "].into_iter().filter_map(|head| description.split_once(head));
+    titles.into_iter().any(|(_, rest)| {
+        let title = rest.split(['.', ',', '(']).next().unwrap_or_default().trim();
+        title.is_empty() || title == "rank" || title.parse::<f64>().is_ok()
+    })
+}
+
+#[test]
+fn every_chart_asks_a_question_and_no_text_is_cut_off_at_any_width() {
+    let Some(browser) = browser() else {
+        println!("skipped: no chromium: pages are not looked at");
+        return;
+    };
+    let records = [
+        ("bandwidth", sample::full()),
+        ("modes", sample::modes::all()),
+        ("tests", sample::tests()),
+        ("allocators", sample::alloc::answer()),
+        ("study", sample::loads::study()),
+        ("one server", sample::loads::asked()),
+        ("settings", sample::modes::tried()),
+        ("watched", sample::watched::watched()),
+    ];
+    let mut wrong = Vec::new();
+    for (name, record) in records {
+        let directory = tempfile::tempdir().unwrap();
+        let (input, page) = (directory.path().join("record.json"), directory.path().join("x.html"));
+        std::fs::write(&input, serde_json::to_vec(&record).unwrap()).unwrap();
+        let written = run(&["report", input.to_str().unwrap(), "-q", "-o", page.to_str().unwrap()]);
+        assert_eq!(written.status.code(), Some(0), "{name}: {}", stderr(&written));
+        for width in [360, 800, 1280] {
+            let page = seen(browser, directory.path(), width, 1);
+            if page["wide"].as_u64() > Some(u64::from(width)) {
+                wrong.push(format!("{name}, {width} px: runs out of the page: {}", page["wide"]));
+            }
+            let list = |key: &str| -> Vec<String> { serde_json::from_value(page[key].clone()).unwrap() };
+            wrong.extend(list("clipped").iter().map(|text| format!("{name}, {width} px: cut off: {text}")));
+            wrong.extend(list("covered").iter().map(|text| format!("{name}, {width} px: covered: {text}")));
+            let questions = list("titles").into_iter().filter(|title| !title.ends_with('?'));
+            wrong.extend(questions.map(|title| format!("{name}: no question: {title}")));
+            let axes = list("axes").into_iter().filter(|description| is_nameless(description));
+            wrong.extend(axes.map(|text| format!("{name}: an axis without a name: {text}")));
+        }
+    }
+    wrong.dedup();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -5,8 +5,8 @@ use std::net::TcpStream;
 use std::process::Stdio;
 
 use figure::evidence::http as key;
-use figure::loads::tries;
 use figure::{Record, Status};
+use suites::loads::tries;
 
 use crate::bench::{run, stderr, stdout, truebench};
 use crate::ending::{alive, descendants, signal, until};
@@ -150,7 +150,7 @@ fn a_command_that_does_not_serve_is_told() {
     let told = |command: &str, url: &str| {
         let output = run(&["http", "load", "--url", url, "--server", command, "--no-ceiling"]);
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-        stdout(&output)
+        stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let text = told("exit 7", &url);
     assert!(text.contains("ended with exit code 7 before it listened"), "{text}");

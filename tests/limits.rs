@@ -36,7 +36,7 @@ fn a_limit_of_file_size_costs_the_file_and_not_the_report() {
     // What a program of the user's meets is its own.
     let loud = "trap 'echo mine; exit 9' XFSZ; head -c 9000 /dev/zero > \"$0\"";
     let file = directory.path().join("big");
-    let program = ["faults", "--", "sh", "-c", loud, file.to_str().unwrap()];
+    let program = ["faults", "--no-prices", "--", "sh", "-c", loud, file.to_str().unwrap()];
     let output = limited(&program, RLIMIT_FSIZE, 8192, 8192);
     assert!(output.status.code().is_some_and(|code| code != 0), "{:?}", output.status);
     assert_eq!(std::fs::metadata(file).unwrap().len(), 8192);

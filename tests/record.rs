@@ -75,12 +75,12 @@ fn every_key_that_a_check_reads_is_written() {
     let copies = crate::system::short();
     let (noise, cores) = (crate::noise::short(), crate::cores::short());
     let (tried, loaded) = (crate::alloc_try::short(), crate::alloc::short());
-    let [levers, rates] = crate::faults_prove::short();
+    let [settings, rates] = crate::faults_prove::short();
     let (priced, watched) = (crate::faults_prices::short(), crate::faults_watch::short());
     let audited = crate::audit::short();
     let (served, remote) = (crate::http_defects::short(), crate::http_remote::short());
     let suites = [
-        &modes, &cross, &counted, switch, cores, noise, &copies, &tried, &loaded, &levers, &rates, priced,
+        &modes, &cross, &counted, switch, cores, noise, &copies, &tried, &loaded, &settings, &rates, priced,
         &watched, served, remote, &audited,
     ];
     for figure in suites.iter().flat_map(|record| &record.figures) {
@@ -137,7 +137,7 @@ fn a_saved_record_can_be_printed_in_every_format() {
     assert!(output.stdout.is_empty() && output.stderr.is_empty(), "quiet is quiet");
     for (format, part) in [
         ("text", "invalid"),
-        ("json", "\"schema\": 1"),
+        ("json", "\"schema\": 2"),
         ("csv", "memory.triad.nt"),
         ("markdown", "|"),
         ("stream", "based on a variant of the STREAM benchmark code"),

@@ -50,7 +50,8 @@ fn three_threads_on_two_cpus_are_uneven() {
     if outcome(fixed, "foreign-load") == Some(Outcome::Pass) {
         assert_eq!(answer.outcome, Outcome::Fail, "{}", answer.detail);
         assert_eq!(reasons(&record, &fixed.id)[0], "uneven-cores");
-        assert!(fixed.why().as_deref().unwrap().contains("uneven-cores"), "{:?}", fixed.why());
+        let cause = &fixed.explanations[0];
+        assert_eq!((cause.rule.as_str(), &cause.values["check"]), ("cause", &"uneven-cores".into()));
     }
 
     let dynamic = figure(&record, "memory.scaling.cores.dynamic.3");

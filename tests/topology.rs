@@ -5,6 +5,7 @@
 //! tasks on one CPU.
 
 use figure::{Figure, Outcome, Record, Status, Verdict, evidence};
+use serde_json::Value;
 
 use crate::guest::Guest;
 
@@ -111,7 +112,7 @@ fn follows(cpus: usize, llc: Llc) {
         pinned(&record, llc);
         labelled(&record);
         println!("{}", told(&record, cpus, llc));
-        match free(&record, cpus, llc) {
+        match free(&record, llc) {
             Ok(()) => return,
             Err(otherwise) => seen.push(otherwise),
         }
@@ -191,21 +192,25 @@ fn labelled(record: &Record) {
 }
 
 /// Whether free tasks are where the cache makes the kernel put them.
-fn free(record: &Record, cpus: usize, llc: Llc) -> Result<(), String> {
-    let seen = match llc {
-        Llc::Shown => format!("one last-level cache over CPUs 0-{}", cpus - 1),
-        Llc::Hidden | Llc::Split => format!("{cpus} last-level caches of 1 CPU each"),
-    };
-    for way in ["free", "free.threads"] {
-        let why = figure(record, way).why().unwrap_or_default();
-        assert!(why.contains(&seen), "{way}: no '{seen}' in: {why}");
+fn free(record: &Record, llc: Llc) -> Result<(), String> {
+    let pair = figure(record, "free");
+    let placed = pair.explanations.iter().find(|explanation| explanation.case == "switch-placed");
+    // An invalid figure has its first check alone.
+    assert!(placed.is_some() || pair.verdict == Some(Verdict::Invalid), "{:?}", pair.explanations);
+    if let Some(placed) = placed {
+        let expected = match (llc, placed.values["one"].as_f64().unwrap()) {
+            (Llc::Shown, ..0.9) => "goes-to-idle-cpu".into(),
+            (Llc::Hidden | Llc::Split, 0.1..) => "stays-with-waker".into(),
+            _ => Value::Null,
+        };
+        assert_eq!(placed.values["cause"], expected, "{placed:?}");
     }
     let young = record.figure("system.switch.free.young");
     assert_eq!(young.is_some(), llc != Llc::Shown);
     if let Some(young) = young.filter(|young| together([*young]).is_some_and(|share| share <= APART)) {
         // Without settling the same tasks run apart (nearly always), and the figure says why.
-        let why = young.why().unwrap_or_default();
-        assert!(why.contains("a new pair"), "{why}");
+        let is_new = young.explanations.iter().any(|explanation| explanation.case == "switch-new-pair");
+        assert!(is_new || together([pair]).is_none_or(|share| share < 0.2), "{:?}", young.explanations);
     }
     let is_free = |figure: &&Figure| {
         figure.conditions.get(evidence::PLACEMENT).as_deref() == Some("free") && !figure.id.ends_with("young")

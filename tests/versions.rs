@@ -62,7 +62,7 @@ fn records_of_every_version_are_shown_in_every_format() {
                 code => panic!("{}: {code:?}: {}", format.name, stderr(&output)),
             }
         }
-        for format in report::compare::FORMATS {
+        for format in report::comparison::FORMATS {
             // Figures that were invalid on a busy machine are compared by force alone.
             let output = run(&["compare", file, file, "--force", "--format", format.name]);
             assert_eq!(output.status.code(), Some(0), "{}: {}", format.name, stderr(&output));
@@ -99,7 +99,8 @@ fn what_a_newer_truebench_wrote_is_refused_and_what_it_added_is_not() {
         let (code, said) = shown(record);
         assert_eq!(code, Some(2), "{said}");
         assert!(
-            said.contains("this truebench knows 1; use a newer truebench") && said.lines().count() == 1,
+            said.contains(&format!("this truebench knows {SCHEMA}; use a newer truebench"))
+                && said.lines().count() == 1,
             "{said}"
         );
     }
