@@ -88,7 +88,7 @@ fn what_may_not_be_compared_is_refused_and_stamped_when_forced() {
         &changed(|record| record.tool.version = "0.2.0".into()),
         "truebench 0.1.0 and by truebench 0.2.0",
     );
-    refused(&base, &changed(|record| record.schema = 7), "record formats 1 and 7");
+    refused(&base, &changed(|record| record.schema = 7), "record formats 2 and 7");
     refused(
         &base,
         &changed(|record| record.figures[0].conditions.set(COPIES, 2.0)),
