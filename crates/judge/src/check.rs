@@ -1,76 +1,10 @@
 //! What a check is.
 
 use figure::check::Cause;
-use figure::evidence::{
-    ARRAY_BYTES, COPIES, COPY_SYSTEM, COPY_USER, CPUS, FactType, HOP_WAY, Key, NOISE, PRICE_CLOCK,
-    TEST_CLASS, THREADS, TIMELESS, TRAFFIC_PART, WAKER_BUSY, WATCHED, WORKING_SET,
-};
-use figure::{CheckResult, CpuList, Figure, Machine, Outcome, Reading, Record, Severity, stats};
+use figure::{CheckResult, Outcome, Severity};
 
 use crate::cases::{Case, General};
-use crate::load;
-
-/// What a check looks at: a figure within its record.
-#[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
-    /// The figure under judgement.
-    pub figure: &'a Figure,
-    /// All that was measured with it, and the machine.
-    pub record: &'a Record,
-}
-
-impl<'a> Subject<'a> {
-    /// The machine that the figure was measured on.
-    pub fn machine(&self) -> &'a Machine {
-        &self.record.machine
-    }
-
-    /// A condition of the figure.
-    pub fn condition<T: FactType>(&self, key: Key<T>) -> Option<T> {
-        self.figure.conditions.get(key)
-    }
-
-    /// The CPU of each thread, in thread order; empty if the figure does not pin its threads.
-    pub fn thread_cpus(&self) -> Vec<u32> {
-        let cpus = self.condition(CPUS).unwrap_or_default();
-        cpus.into_iter().filter(|cpu| *cpu >= 0.0).map(|cpu| cpu as u32).collect()
-    }
-
-    /// How many CPUs the figure keeps busy at once: the distinct CPUs that its threads are pinned to, or that
-    /// the client and the server of a load were given, else its threads, else those that its copies kept
-    /// busy, else 1.
-    pub fn cpu_count(&self) -> f64 {
-        let pinned = self.thread_cpus().into_iter().chain(load::cpus(self).iter()).collect::<CpuList>().len();
-        let cpus = if pinned > 0 { Some(pinned as f64) } else { self.condition(THREADS) };
-        cpus.or_else(|| self.busy_copies()).unwrap_or(1.0).max(1.0)
-    }
-
-    /// How many CPUs copies kept busy on average: tasks that take turns keep one, a pipeline several. `None` where there are
-    /// no copies.
-    fn busy_copies(&self) -> Option<f64> {
-        let used = |key| self.figure.sum(key).into_value();
-        Some((used(COPY_USER)? + used(COPY_SYSTEM)?) / self.seconds())
-    }
-
-    /// Seconds that the kept rounds lasted together; never 0.
-    pub fn seconds(&self) -> f64 {
-        self.figure.seconds().max(f64::MIN_POSITIVE)
-    }
-
-    /// CPU time that these CPUs had in the kept rounds; never 0.
-    pub fn cpu_seconds(&self) -> f64 {
-        self.seconds() * self.cpu_count()
-    }
-
-    /// The median of a fact over the kept rounds: what a typical round saw. The value is itself the median
-    /// of the rounds, so what befell few of them did not move it.
-    pub fn typical(&self, key: Key<f64>) -> Reading<f64> {
-        match self.figure.over_rounds(key) {
-            Reading::Value(values) => Reading::or_unknown(stats::median(&values), "no round was kept"),
-            Reading::Unknown(reason) => Reading::Unknown(reason),
-        }
-    }
-}
+pub use crate::subject::{SWITCHING, Subject, of_counters};
 
 /// One check: a question about a figure, the rule, and its page.
 #[derive(Debug)]
@@ -83,6 +17,8 @@ pub struct Check {
     pub applies: fn(&Subject) -> bool,
     /// Whether the figure may be called valid only if this could be answered.
     pub essential: fn(&Subject) -> bool,
+    /// Whether it is asked of figures that other tools printed.
+    pub audited: bool,
     /// The rule: pure.
     pub rule: fn(&Subject) -> Answer,
 }
@@ -121,9 +57,19 @@ impl Answer {
         Answer::of(Outcome::Warn, case)
     }
 
+    /// A warning if the condition was disturbed.
+    pub fn warn_if(is_disturbed: bool, case: impl Into<Case>) -> Self {
+        Answer::of(if is_disturbed { Outcome::Warn } else { Outcome::Pass }, case)
+    }
+
     /// The condition did not hold.
     pub fn fail(case: impl Into<Case>) -> Self {
         Answer::of(Outcome::Fail, case)
+    }
+
+    /// A failure if the condition did not hold.
+    pub fn fail_if(is_broken: bool, case: impl Into<Case>) -> Self {
+        Answer::of(if is_broken { Outcome::Fail } else { Outcome::Pass }, case)
     }
 
     /// As the result of a check. What to do is kept where it keeps the figure from being valid.
@@ -172,10 +118,10 @@ impl Levels {
     }
 }
 
-/// The page of a check, compiled in.
+/// The id of a check and its page, compiled in.
 macro_rules! page {
     ($id:literal) => {
-        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/checks/", $id, ".md"))
+        ($id, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/checks/", $id, ".md")))
     };
 }
 pub(crate) use page;
@@ -192,6 +138,36 @@ macro_rules! observed {
 pub(crate) use observed;
 
 impl Check {
+    /// A check of what truebench measured. A figure may be valid although it could not be answered.
+    pub(crate) const fn new(
+        (id, page): (&'static str, &'static str),
+        applies: fn(&Subject) -> bool,
+        rule: fn(&Subject) -> Answer,
+    ) -> Check {
+        Check { id, page, applies, essential: |_| false, audited: false, rule }
+    }
+
+    /// The same; a figure may be valid only if this could be answered.
+    pub(crate) const fn essential(
+        page: (&'static str, &'static str),
+        applies: fn(&Subject) -> bool,
+        rule: fn(&Subject) -> Answer,
+    ) -> Check {
+        Check::new(page, applies, rule).essential_where(|_| true)
+    }
+
+    /// Figures that `essential` holds for may be valid only if this could be answered.
+    pub(crate) const fn essential_where(mut self, essential: fn(&Subject) -> bool) -> Check {
+        self.essential = essential;
+        self
+    }
+
+    /// It is asked of figures that other tools printed as well.
+    pub(crate) const fn audited(mut self) -> Check {
+        self.audited = true;
+        self
+    }
+
     /// The question in one line, as a person would ask it: what the page begins with.
     pub fn question(&self) -> &'static str {
         self.page.lines().find(|line| line.ends_with('?')).unwrap_or(self.id)
@@ -211,99 +187,4 @@ impl Check {
         let share = answer.share;
         Some((answer.result(self.id, (self.essential)(subject)), share))
     }
-}
-
-/// For [`Check::applies`] and [`Check::essential`]: always.
-pub fn always(_: &Subject) -> bool {
-    true
-}
-
-/// For [`Check::essential`]: never.
-pub fn never(_: &Subject) -> bool {
-    false
-}
-
-/// For [`Check::applies`]: figures that have rounds of their own. A figure computed from others has none, and
-/// nothing was going on around it; one of a program that is watched has moments of its life, which need not
-/// agree, and times nothing of ours.
-pub fn measured(subject: &Subject) -> bool {
-    subject.figure.kept().next().is_some() && subject.condition(WATCHED).is_none()
-}
-
-/// For [`Check::applies`]: figures that work on arrays in memory, or on less where being in cache is the
-/// purpose.
-pub fn on_arrays(subject: &Subject) -> bool {
-    measured(subject)
-        && (subject.condition(ARRAY_BYTES).is_some() || subject.condition(WORKING_SET).is_some())
-}
-
-/// Classes of tests whose copies are several tasks that take turns by design: two of a ping-pong, a parent and its
-/// children, a shell and its tools; and programs of the user's, which may be anything.
-const SEVERAL_TASKS: &[&str] = &["process", "shell", SWITCHING, "program"];
-
-/// The class of tests in which one task wakes another.
-pub const SWITCHING: &str = "switching";
-
-/// For [`Check::applies`]: figures whose threads should never have to wait for a CPU: not those of copies
-/// that compete with themselves, not of hops from task to task, not of loads, whose client and server are
-/// asked apart, not of noise, and not what CPU time alone prices.
-pub fn has_its_cpus(subject: &Subject) -> bool {
-    // Two tasks that wake one another wait in turn: what that costs is the figure.
-    takes_time(subject) && !several_tasks(subject) && !hops(subject) && !load::is_load(subject)
-}
-
-/// For [`Check::applies`]: figures of work that others can make last longer: not the prices of one thread by
-/// its own CPU time, which stands still while others have the CPU.
-pub fn takes_time(subject: &Subject) -> bool {
-    let by_cpu = subject.condition(PRICE_CLOCK).as_deref() == Some("cpu");
-    of_work(subject) && !(by_cpu && subject.thread_cpus().len() == 1)
-}
-
-/// For [`Check::applies`]: figures of tests whose copies are several tasks that take turns by design.
-pub fn several_tasks(subject: &Subject) -> bool {
-    subject.condition(TEST_CLASS).is_some_and(|class| SEVERAL_TASKS.contains(&class.as_str()))
-}
-
-/// For [`Check::applies`]: figures that want all the time of their CPUs: those of [`takes_time`], unless they
-/// are prices that are mostly waiting for a disk, and leave the CPU to others meanwhile.
-pub fn wants_its_cpus(subject: &Subject) -> bool {
-    takes_time(subject) && subject.condition(PRICE_CLOCK).as_deref() != Some("disk")
-}
-
-/// For [`Check::applies`]: figures of copies of a test, each a process of its own.
-pub fn of_copies(subject: &Subject) -> bool {
-    measured(subject) && subject.condition(COPIES).is_some()
-}
-
-/// For [`Check::applies`]: figures whose threads are pinned.
-pub fn pinned(subject: &Subject) -> bool {
-    measured(subject) && !subject.thread_cpus().is_empty()
-}
-
-/// For [`Check::applies`]: figures of what memory controllers count.
-pub fn of_counters(subject: &Subject) -> bool {
-    measured(subject) && subject.condition(TRAFFIC_PART).is_some()
-}
-
-/// For [`Check::applies`]: figures of two tasks that wake one another in turn. Each waits for the other by
-/// nature, on one CPU even on its run queue.
-pub fn hops(subject: &Subject) -> bool {
-    measured(subject) && subject.condition(HOP_WAY).is_some()
-}
-
-/// For [`Check::applies`]: those of them that count round trips.
-pub fn counts_hops(subject: &Subject) -> bool {
-    hops(subject) && subject.condition(WAKER_BUSY).is_none()
-}
-
-/// For [`Check::applies`]: figures of the time that CPUs lose to others.
-pub fn of_noise(subject: &Subject) -> bool {
-    measured(subject) && subject.condition(NOISE).is_some()
-}
-
-/// For [`Check::applies`]: figures of work, which are wrong by what others take from the CPUs or do to their
-/// speed. Of noise that is the figure itself: its explanation tells who took how much. What is counted, and
-/// would be the same on a slower machine, is not wrong by it.
-pub fn of_work(subject: &Subject) -> bool {
-    measured(subject) && subject.condition(NOISE).is_none() && subject.condition(TIMELESS) != Some(true)
 }

@@ -1,24 +1,24 @@
 //! One file for each check on one figure, and the list of them.
 
-pub(crate) mod above_limit;
+mod above_limit;
 mod advertised_cache;
 mod allocator_loaded;
 pub(crate) mod array_size;
 mod bimodal;
-pub(crate) mod channels_read;
+mod channels_read;
 mod client_saturated;
-pub(crate) mod clock_granularity;
+mod clock_granularity;
 mod clock_jump;
 mod connections_served;
-pub(crate) mod coordinated_omission;
+mod coordinated_omission;
 mod copies_overlap;
-pub(crate) mod counter_coverage;
+mod counter_coverage;
 mod debug_build;
 mod delayed_ack;
 mod drift;
 mod emulated;
-pub(crate) mod environment_unknown;
-pub(crate) mod errors_as_work;
+mod environment_unknown;
+mod errors_as_work;
 mod executed_image;
 mod fault_coverage;
 mod faults;
@@ -31,21 +31,22 @@ mod gc_regime;
 mod gomaxprocs;
 mod heartbeat;
 mod http_conformance;
-pub(crate) mod inconsistent_totals;
-pub(crate) mod inputs;
-pub(crate) mod insignificant_difference;
+mod inconsistent_totals;
+mod inputs;
+mod insignificant_difference;
 mod interrupts;
-pub(crate) mod interval_unknown;
+mod interval_unknown;
 mod involuntary_switches;
 mod keep_alive_lost;
 mod latencies_complete;
+pub(crate) mod levels;
 pub(crate) mod line_transfer;
 mod listen_overflow;
-pub(crate) mod littles_law;
+mod littles_law;
 mod loopback;
 pub(crate) mod loss;
 mod memory_errors;
-pub(crate) mod memory_latency;
+mod memory_latency;
 mod memory_limit;
 mod mixed_cores;
 mod numa_balancing;
@@ -58,18 +59,18 @@ pub(crate) mod placement_dependent;
 mod placement_held;
 pub(crate) mod placement_unknown;
 mod ports;
-pub(crate) mod precision;
+mod precision;
 mod profile_coverage;
 mod quota;
-pub(crate) mod rate_met;
+mod rate_met;
 mod rates_steady;
-pub(crate) mod repeats;
-pub(crate) mod response_length_varies;
-pub(crate) mod results_truncated;
-pub(crate) mod rounds;
-pub(crate) mod rounds_agree;
+mod repeats;
+mod response_length_varies;
+mod results_truncated;
+mod rounds;
+mod rounds_agree;
 mod run_queue_delay;
-pub(crate) mod sample_count;
+mod sample_count;
 mod scheduler;
 mod server_host;
 mod server_not_saturated;
@@ -80,16 +81,16 @@ mod steal;
 mod stragglers;
 mod survivorship_bias;
 mod swap;
-pub(crate) mod switch_sizes;
+mod switch_sizes;
 mod switches_per_hop;
 mod thermal;
-pub(crate) mod threads_even;
+mod threads_even;
 mod threads_on_distinct_cores;
 mod threads_overlap;
 mod threads_within_mask;
 mod throttled;
-pub(crate) mod timeouts_excluded;
-pub(crate) mod too_short;
+mod timeouts_excluded;
+mod too_short;
 pub(crate) mod traffic_agreement;
 mod traffic_background;
 mod traffic_channels;
@@ -97,7 +98,7 @@ mod traffic_multiplexed;
 mod trend;
 mod unequal_cores;
 mod uneven_cores;
-pub(crate) mod verified;
+mod verified;
 
 pub(crate) use clock_jump::jump;
 
@@ -110,6 +111,9 @@ pub const ALL: &[&Check] = &[
     // What was computed, by what code, from what.
     &inputs::CHECK,
     &verified::CHECK,
+    &too_short::CHECK,
+    &inconsistent_totals::CHECK,
+    &threads_even::CHECK,
     &line_transfer::CHECK,
     &faults_counted::CHECK,
     &debug_build::CHECK,
@@ -170,13 +174,24 @@ pub const ALL: &[&Check] = &[
     &delayed_ack::CHECK,
     &connections_served::CHECK,
     &errors_as_work::CHECK,
+    &response_length_varies::CHECK,
     &client_saturated::CHECK,
     &server_not_saturated::CHECK,
     &rate_met::CHECK,
+    &results_truncated::CHECK,
+    &timeouts_excluded::CHECK,
+    &littles_law::CHECK,
     &coordinated_omission::CHECK,
+    &interval_unknown::CHECK,
+    &counter_coverage::CHECK,
+    &sample_count::CHECK,
+    &channels_read::CHECK,
+    &memory_latency::CHECK,
+    &switch_sizes::CHECK,
+    &placement_unknown::CHECK,
+    &insignificant_difference::CHECK,
     &survivorship_bias::CHECK,
     &latencies_complete::CHECK,
-    &littles_law::CHECK,
     &gc_regime::CHECK,
     &observer_cost::CHECK,
     &profile_coverage::CHECK,
@@ -189,28 +204,13 @@ pub const ALL: &[&Check] = &[
     &bimodal::CHECK,
     &drift::CHECK,
     &rounds_agree::CHECK,
+    &repeats::CHECK,
     &above_limit::CHECK,
     // Traffic that counters saw: what was counted, then what it amounts to.
     &traffic_channels::CHECK,
     &traffic_multiplexed::CHECK,
     &traffic_background::CHECK,
     &traffic_agreement::CHECK,
-    // What other tools printed: what their text tells of it.
-    &too_short::CHECK,
-    &inconsistent_totals::CHECK,
-    &threads_even::CHECK,
-    &response_length_varies::CHECK,
-    &results_truncated::CHECK,
-    &timeouts_excluded::CHECK,
-    &interval_unknown::CHECK,
-    &counter_coverage::CHECK,
-    &sample_count::CHECK,
-    &channels_read::CHECK,
-    &memory_latency::CHECK,
-    &switch_sizes::CHECK,
-    &placement_unknown::CHECK,
-    &insignificant_difference::CHECK,
-    &repeats::CHECK,
     &environment_unknown::CHECK,
 ];
 

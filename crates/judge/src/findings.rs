@@ -1,27 +1,23 @@
 //! What matters most in a record: at most a handful of sentences, the most important first.
 
-mod alignment;
 mod allocators;
 mod audited;
-mod blocks;
-mod calls;
 mod cores;
 mod faults;
 mod http;
 mod memory;
-mod numa;
-mod prices;
 mod programs;
 mod settings;
+mod support;
 mod walk;
 
 use std::collections::{BTreeMap, HashMap};
 
-use figure::causes;
-use figure::{Explanation, Figure, Record, Severity, Status, Verdict};
+use figure::{Explanation, Figure, Record, Severity, Status, Verdict, causes};
 
-use crate::cases::{Case, General};
-use crate::explain::loaded;
+use crate::cases::General;
+
+use support::{finding, note, sentence, warning};
 
 /// More is not read.
 const MOST: usize = 10;
@@ -39,14 +35,14 @@ pub(crate) fn findings(record: &Record) -> Vec<Explanation> {
     findings.extend(allocators::allocators(record));
     findings.extend(programs::best(record));
     findings.extend(http::servers(record));
-    findings.extend(prices::prices(record));
+    findings.extend(faults::prices(record));
     findings.extend(walk::thresholds(record));
     findings.extend(memory::moves(record));
     findings.extend(memory::mixes(record));
-    findings.extend(loaded::findings(record));
+    findings.extend(memory::loads(record));
     findings.extend(memory::write_allocate(record));
-    findings.extend(alignment::alignment(record));
-    findings.extend(numa::remote(record));
+    findings.extend(memory::alignment(record));
+    findings.extend(memory::remote(record));
     findings.extend(memory::short(record));
     findings.extend(missing(record));
     findings.extend(memory::pages(record));
@@ -79,16 +75,17 @@ fn ranked(findings: Vec<Explanation>) -> Vec<Explanation> {
     ranked.into_iter().map(|(.., finding)| finding).collect()
 }
 
-fn ids(figures: &[&Figure]) -> Vec<String> {
-    figures.iter().map(|figure| figure.id.clone()).collect()
-}
-
 /// Figures of one verdict by their first cause, the commonest first.
 fn causes(record: &Record, verdict: Verdict) -> Vec<Explanation> {
     let judged = record.figures.iter().filter(|figure| figure.verdict.is_some()).count();
     let groups = causes::groups(record.figures.iter().filter(|figure| figure.verdict == Some(verdict)));
     let others: Vec<String> =
         groups.iter().skip(MOST_CAUSES).map(|group| format!("{} {}", group.cause, group.count())).collect();
+    let severity = match verdict {
+        Verdict::Invalid => Severity::Error,
+        Verdict::Suspect => Severity::Warning,
+        _ => Severity::Note,
+    };
     let last = groups.len().min(MOST_CAUSES).saturating_sub(1);
     let explained = |(at, group): (usize, &causes::Group)| {
         let figures: Vec<&Figure> = group.figures().collect();
@@ -103,40 +100,27 @@ fn causes(record: &Record, verdict: Verdict) -> Vec<Explanation> {
             others: if at == last { others.clone() } else { Vec::new() },
             fix: reason.fix.filter(|_| verdict != Verdict::Unverified),
         };
-        let severity = case.severity();
-        Some(Case::from(case).explanation("verdicts", severity, ids(&figures)))
+        Some(finding(severity, "verdicts", case, &figures))
     };
     groups.iter().take(MOST_CAUSES).enumerate().filter_map(explained).collect()
 }
 
-fn sentence(text: &str) -> &str {
-    text.trim_end_matches('.')
-}
-
 /// Figures without a value, by reason, the commonest first.
 fn missing(record: &Record) -> Vec<Explanation> {
-    let mut by_reason: BTreeMap<(&str, &str), Vec<&Figure>> = BTreeMap::new();
-    for figure in &record.figures {
-        let status = match figure.status {
-            Status::Measured => continue,
-            Status::NotAvailable => "not-available",
-            Status::Failed => "failed",
-            Status::Interrupted => "interrupted",
-        };
+    let mut by_reason: BTreeMap<(String, &str), Vec<&Figure>> = BTreeMap::new();
+    for figure in record.figures.iter().filter(|figure| figure.status != Status::Measured) {
         let reason = figure.reason.as_deref().unwrap_or("no reason recorded");
-        by_reason.entry((status, reason)).or_default().push(figure);
+        by_reason.entry((figure.status.to_string(), reason)).or_default().push(figure);
     }
     let mut groups: Vec<_> = by_reason.into_iter().collect();
     groups.sort_by_key(|(_, figures)| std::cmp::Reverse(figures.len()));
-    let explained = |((status, reason), figures): ((&str, &str), Vec<&Figure>)| {
+    let explained = |((_, reason), figures): ((String, &str), Vec<&Figure>)| {
         let (count, reason) = (figures.len(), sentence(reason).to_owned());
-        let case = match status {
-            "not-available" => General::NotAvailable { count, reason },
-            "failed" => General::Failed { count, reason },
-            _ => General::NotMeasured { count, reason },
-        };
-        let severity = case.severity();
-        Case::from(case).explanation("missing", severity, ids(&figures))
+        match figures[0].status {
+            Status::NotAvailable => note("missing", General::NotAvailable { count, reason }, &figures),
+            Status::Failed => warning("missing", General::Failed { count, reason }, &figures),
+            _ => warning("missing", General::NotMeasured { count, reason }, &figures),
+        }
     };
     groups.into_iter().take(MOST_CAUSES).map(explained).collect()
 }

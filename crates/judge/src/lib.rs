@@ -5,7 +5,6 @@
 //! [`checks::ALL`] is in causal order: what causes stands before what it causes, so that the first answer
 //! that is not a pass names the cause; `order` says which check can follow from which.
 
-pub mod audited;
 pub mod cases;
 pub mod check;
 pub mod checks;
@@ -15,13 +14,19 @@ mod gate;
 mod load;
 mod order;
 mod others;
+mod prelude;
 pub mod relations;
+mod subject;
 pub mod terms;
 mod values;
 
 use std::collections::HashMap;
 
-use figure::{Figure, Record, Verdict};
+use figure::check::{PRECISION, ROUNDS};
+use figure::{Figure, Outcome, Record, Verdict};
+
+use check::Subject;
+use subject::is_audited;
 
 pub use gate::gate;
 
@@ -36,11 +41,7 @@ pub fn judge(record: &mut Record) {
         if figure.value.is_none() {
             continue;
         }
-        let subject = check::Subject { figure, record };
-        let checks = order::causes_first(match audited::is_audited(&subject) {
-            true => audited::answers(&subject),
-            false => all().filter_map(|check| check.weigh(&subject)).collect(),
-        });
+        let checks = order::causes_first(answers(&Subject { figure, record }));
         let verdict = Verdict::of(&checks);
         let figure = &mut record.figures[index];
         (figure.verdict, figure.checks) = (Some(verdict), checks);
@@ -49,10 +50,31 @@ pub fn judge(record: &mut Record) {
     record.findings = findings::findings(record);
 }
 
+/// The answers of all checks. What other tools print holds little of what these read, and most would only say so, one by one, which
+/// `environment-unknown` says for all: so those are asked that a text may answer, and an answer that is unknown and of which no option
+/// could make more is left out, unless the verdict depends on it.
+fn answers(subject: &Subject) -> Vec<order::Weighed> {
+    if !is_audited(subject) {
+        return all().filter_map(|check| check.weigh(subject)).collect();
+    }
+    let mut answers: Vec<_> =
+        all().filter(|check| check.audited).filter_map(|check| check.weigh(subject)).collect();
+    answers.retain(|(answer, _)| {
+        answer.outcome != Outcome::Unknown || answer.essential || answer.detail.contains("--")
+    });
+    // What its own text shows is a nearer reason than the figures that it was computed from.
+    answers.sort_by_key(|(answer, _)| match answer.id.as_str() {
+        "inputs" => 1,
+        ROUNDS | PRECISION => 2,
+        _ => 0,
+    });
+    answers
+}
+
 /// Figures that are computed from computed ones, from these again, and so on: no suite has more of such steps.
 const MOST_STEPS: usize = 4;
 
-/// The figures by their indices, each behind those that it was computed from, whose verdicts judge it.
+/// The figures by their indices, each behind those that it was computed from: their verdicts count for it.
 fn sources_first(figures: &[Figure]) -> Vec<usize> {
     let by_id: HashMap<&str, usize> =
         figures.iter().enumerate().rev().map(|(index, figure)| (figure.id.as_str(), index)).collect();

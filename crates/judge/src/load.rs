@@ -3,35 +3,31 @@
 //! A load is a figure with rounds of its own: the rate. Latencies, CPU time, memory and the like were computed from its rounds; they
 //! are judged by it, and by what concerns only them.
 
+use figure::evidence::Key;
 use figure::evidence::http::{
-    CARRIER, CLIENT_BUSIEST, CONNECTIONS, FAILURES, KEEPS_ALIVE, PACING, SECONDS, SUBJECT, WHAT,
+    CARRIER, CLIENT_BUSIEST, CONNECTIONS, FAILURES, GOAL, KEEPS_ALIVE, PACING, SECONDS, SUBJECT, WHAT,
 };
-use figure::evidence::{Key, http};
-use figure::{CpuList, Figure, Reading, stats};
-use suites::loads;
+use figure::{Figure, Reading, stats};
 
-use crate::check::{Subject, measured};
+pub use crate::subject::is_load;
+use crate::subject::{Subject, measured};
+
+pub use suites::loads::{
+    ASKED, CLOSED, DOUBLED, FULL, HEADROOM, LONGEST, MEDIAN, P99, RATE, REFUSAL, SATURATION, cpus, is_apart,
+    list, server_cpus, server_used,
+};
 
 /// `http.subject` of our null responder, which does nothing but answer: what the client reaches with it is the most that it can.
 const CEILING: &str = "null";
-pub use suites::loads::{
-    ASKED, CLOSED, DOUBLED, FULL, HEADROOM, LONGEST, MEDIAN, P99, RATE, REFUSAL, SATURATION, Used, list,
-};
 
-/// For [`Check::applies`](crate::check::Check::applies): loads.
+/// Loads.
 pub fn of_load(subject: &Subject) -> bool {
     measured(subject) && is_load(subject)
 }
 
-/// For [`Check::applies`](crate::check::Check::applies): loads of a server, not of our null responder, which
-/// is there to show the client's limit.
+/// Loads of a server, not of our null responder, which is there to show the client's limit.
 pub fn of_server(subject: &Subject) -> bool {
     of_load(subject) && !is_ceiling(subject.figure)
-}
-
-/// Whether the figure is of an HTTP load at all, measured or computed.
-pub fn is_load(subject: &Subject) -> bool {
-    subject.condition(WHAT).is_some()
 }
 
 /// Whether the figure is of our null responder.
@@ -41,7 +37,7 @@ pub fn is_ceiling(figure: &Figure) -> bool {
 
 /// Whether a request is sent as soon as a connection is free.
 pub fn is_closed(subject: &Subject) -> bool {
-    subject.condition(PACING).as_deref() == Some(CLOSED)
+    subject.is(PACING, CLOSED)
 }
 
 /// Whether requests are sent at a rate, whatever the server does.
@@ -51,15 +47,16 @@ pub fn is_open(subject: &Subject) -> bool {
 
 /// Whether the load has one of these goals.
 pub fn aims_at(subject: &Subject, goals: &[&str]) -> bool {
-    subject.condition(http::GOAL).is_some_and(|goal| goals.contains(&goal.as_str()))
+    subject.condition(GOAL).is_some_and(|goal| goals.contains(&goal.as_str()))
 }
 
 /// The load that a figure was computed from; itself if it is one.
-pub fn head<'a>(subject: &Subject<'a>) -> Option<&'a Figure> {
+pub fn head<'a>(subject: &Subject<'a>) -> Reading<&'a Figure> {
     if subject.figure.kept().next().is_some() {
-        return Some(subject.figure);
+        return Reading::Value(subject.figure);
     }
-    subject.figure.derived_from.iter().find_map(|id| subject.record.figure(id))
+    let source = subject.figure.derived_from.iter().find_map(|id| subject.record.figure(id));
+    Reading::or_unknown(source, "the load that it was computed from is not in the record")
 }
 
 /// The median over the kept rounds of one of a fact's numbers.
@@ -68,10 +65,8 @@ pub fn typical_at(figure: &Figure, key: Key<Vec<f64>>, at: usize) -> Reading<f64
         let values: Option<Vec<f64>> = rounds.iter().map(|round| round.get(at).copied()).collect();
         stats::median(&values?)
     };
-    match figure.over_rounds(key) {
-        Reading::Value(rounds) => Reading::or_unknown(of_rounds(rounds), "recorded with too few numbers"),
-        Reading::Unknown(reason) => Reading::Unknown(reason),
-    }
+    let rounds = figure.over_rounds(key);
+    rounds.and_then(|rounds| Reading::or_unknown(of_rounds(rounds), "recorded with too few numbers"))
 }
 
 /// The sums over the kept rounds of each of a fact's numbers.
@@ -90,57 +85,27 @@ pub fn failed(figure: &Figure, key: Key<Vec<f64>>, ways: &[&str]) -> Reading<f64
     sums(figure, key).map(of_ways)
 }
 
-/// All of them; the first reason if one is unknown.
-pub fn together<T, const N: usize>(readings: [Reading<T>; N]) -> Reading<[T; N]> {
-    let mut values = Vec::with_capacity(N);
-    for reading in readings {
-        match reading {
-            Reading::Value(value) => values.push(value),
-            Reading::Unknown(reason) => return Reading::Unknown(reason),
-        }
-    }
-    Reading::or_unknown(values.try_into().ok(), "not all were read")
-}
-
-/// [`loads::cpus`] of a load.
-pub fn cpus(subject: &Subject) -> CpuList {
-    loads::cpus(subject.figure)
-}
-
-/// [`loads::server_cpus`] of a load.
-pub fn server_cpus(subject: &Subject) -> Reading<CpuList> {
-    loads::server_cpus(subject.figure)
-}
-
 /// CPU seconds that the server's CPUs had in the windows, which is what the server's side watches; never 0.
 pub fn server_time(subject: &Subject) -> Reading<f64> {
-    let cpus = server_cpus(subject).map(|cpus| cpus.len().max(1) as f64);
-    cpus.and(subject.figure.sum(SECONDS)).map(|(cpus, seconds)| cpus * seconds.max(f64::MIN_POSITIVE))
+    let cpus = server_cpus(subject.figure).map(|cpus| cpus.len().max(1) as f64);
+    cpus.and(subject.sum(SECONDS)).map(|(cpus, seconds)| cpus * seconds.max(f64::MIN_POSITIVE))
 }
 
-/// [`loads::is_apart`] of a load.
-pub fn is_apart(subject: &Subject) -> bool {
-    loads::is_apart(subject.figure)
-}
-
-/// [`loads::server_used`] of a load.
-pub fn server_used(subject: &Subject) -> Reading<Used> {
-    loads::server_used(subject.figure)
+/// The rates that were measured by as many connections as the subject, kept or not as its own.
+pub fn of_same_connections(subject: Subject<'_>) -> impl Iterator<Item = Subject<'_>> {
+    let all = subject.record.figures.iter().map(move |figure| Subject { figure, ..subject });
+    all.filter(move |other| {
+        other.figure.value.is_some()
+            && other.is(WHAT, RATE)
+            && other.same(&subject, CONNECTIONS)
+            && other.same(&subject, KEEPS_ALIVE)
+    })
 }
 
 /// The null responder under the same load: so many connections, kept or not, by the same carrier, in a closed loop.
 pub fn ceiling<'a>(subject: &Subject<'a>) -> Option<&'a Figure> {
-    let of = &subject.figure.conditions;
-    subject.record.figures.iter().find(|other| {
-        let theirs = &other.conditions;
-        is_ceiling(other)
-            && other.value.is_some()
-            && theirs.get(WHAT).as_deref() == Some(RATE)
-            && theirs.get(PACING).as_deref() == Some(CLOSED)
-            && theirs.get(CONNECTIONS) == of.get(CONNECTIONS)
-            && theirs.get(KEEPS_ALIVE) == of.get(KEEPS_ALIVE)
-            && theirs.get(CARRIER) == of.get(CARRIER)
-    })
+    let fits = |other: &Subject| is_ceiling(other.figure) && is_closed(other) && other.same(subject, CARRIER);
+    of_same_connections(*subject).find(fits).map(|other| other.figure)
 }
 
 /// How many times the figure's rate the client reaches with the null responder; `None` where that was not
@@ -153,6 +118,6 @@ pub fn headroom(subject: &Subject) -> Option<f64> {
 /// Whether the server is at its limit while the client is not, by their CPU time: then it is the server that
 /// bounds the rate, and the ceiling need not be far.
 pub fn only_the_server_is_full(subject: &Subject) -> bool {
-    let server = server_used(subject).into_value().is_some_and(|used| used.own >= FULL);
+    let server = server_used(subject.figure).into_value().is_some_and(|used| used.own >= FULL);
     server && subject.typical(CLIENT_BUSIEST).into_value().is_some_and(|busiest| busiest < FULL)
 }

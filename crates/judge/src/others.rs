@@ -8,8 +8,8 @@ use figure::evidence::{OTHERS_CPUS, OTHERS_HIDDEN, OTHERS_NAMES, OTHERS_PIDS};
 use figure::format::{percent, plain_to};
 use serde::Serialize;
 
-use crate::check::Subject;
-use crate::values::CpuCount;
+use crate::subject::Subject;
+use crate::values::{CpuCount, hundredths};
 
 /// The most processes that are named.
 const MOST: usize = 3;
@@ -43,10 +43,27 @@ pub struct Others {
     pub hidden: String,
 }
 
+/// Kernel threads with a switch, by the beginning of their names, and the command (Documentation/admin-guide: mm/damon/usage.rst,
+/// mm/ksm.rst, sysctl/vm.rst).
+const SWITCHES: &[(&str, &str)] = &[
+    ("[kdamond", "echo off > /sys/kernel/mm/damon/admin/kdamonds/N/state"),
+    ("[ksmd", "echo 0 > /sys/kernel/mm/ksm/run"),
+    ("[kcompactd", "sysctl vm.compaction_proactiveness=0"),
+];
+
+/// What to do where no process is known.
+pub(crate) const STOP_OTHERS: &str = "stop the other programs (top), or ";
+
 impl Others {
-    /// The process that used most of our CPUs.
-    pub fn main(&self) -> Option<&Process> {
-        self.named.first()
+    /// What to do about the process that used most of our CPUs. A kernel thread, whose name is in brackets, takes no signal.
+    pub fn remedy(&self) -> String {
+        let Some(main) = self.named.first() else { return STOP_OTHERS.to_owned() };
+        let switch = SWITCHES.iter().find(|(name, _)| main.name.starts_with(name));
+        match switch {
+            Some((_, command)) => format!("as root: {command}; or "),
+            None if main.name.starts_with('[') => format!("{main} is a kernel thread: "),
+            None => format!("stop {main}, or "),
+        }
     }
 }
 
@@ -70,7 +87,7 @@ impl fmt::Display for Others {
 
 /// A share of the time of so many CPUs: `1.4 of 2 CPUs (68 %)`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Display)]
-#[display("{} of {} ({})", (share * cpus * 100.0).round() / 100.0, CpuCount(*cpus), percent(*share))]
+#[display("{} of {} ({})", hundredths(share * cpus), CpuCount(*cpus), percent(*share))]
 pub struct CpuShare {
     pub share: f64,
     pub cpus: f64,
@@ -86,18 +103,17 @@ pub fn others(subject: &Subject, foreign: f64) -> Reading<Others> {
     let mut all: Vec<Process> = Vec::new();
     let (mut seconds, mut hidden, mut unknown) = (0.0, String::new(), String::from("no round was kept"));
     for round in subject.figure.kept() {
-        let names = round.evidence.get(OTHERS_NAMES);
-        let numbers = round.evidence.get(OTHERS_PIDS).and(round.evidence.get(OTHERS_CPUS));
-        let (names, (pids, used)) = match (names, numbers) {
-            (Reading::Value(names), Reading::Value(numbers)) => (names, numbers),
-            (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => {
+        let evidence = &round.evidence;
+        let noted = evidence.get(OTHERS_NAMES).and(evidence.get(OTHERS_PIDS)).and(evidence.get(OTHERS_CPUS));
+        let ((names, pids), used) = match noted {
+            Reading::Value(noted) => noted,
+            Reading::Unknown(reason) => {
                 unknown = reason;
                 continue;
             }
         };
         seconds += round.duration;
-        hidden =
-            round.evidence.get(OTHERS_HIDDEN).into_value().filter(|why| !why.is_empty()).unwrap_or(hidden);
+        hidden = evidence.get(OTHERS_HIDDEN).into_value().filter(|why| !why.is_empty()).unwrap_or(hidden);
         for ((name, pid), used) in names.lines().zip(pids).zip(used) {
             let (name, pid) = (plain_to(name, MAX_NAME), pid.max(0.0) as u32);
             let used = used.max(0.0) * round.duration;
@@ -110,13 +126,11 @@ pub fn others(subject: &Subject, foreign: f64) -> Reading<Others> {
     if seconds <= 0.0 {
         return Reading::Unknown(unknown);
     }
-    all.iter_mut().for_each(|process| process.cpus.0 /= seconds);
     all.sort_by(|a, b| b.cpus.0.total_cmp(&a.cpus.0));
-    let together: f64 = all.iter().map(|process| process.cpus.0).sum();
-    if together > foreign {
-        // Between rounds our CPUs were theirs alone, and some of it may have been on other CPUs.
-        all.iter_mut().for_each(|process| process.cpus.0 *= foreign / together);
-    }
+    let together = all.iter().map(|process| process.cpus.0).sum::<f64>() / seconds;
+    // Between rounds our CPUs were theirs alone, and some of it may have been on other CPUs.
+    let part = (foreign / together).min(1.0);
+    all.iter_mut().for_each(|process| process.cpus.0 *= part / seconds);
     let unnamed = (foreign - together).max(0.0);
     if all.is_empty() && unnamed < UNNAMED {
         return Reading::unknown("none was busy between two rounds");

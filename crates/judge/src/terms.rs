@@ -1,4 +1,4 @@
-//! The glossary: what `truebench explain TERM` says of a word of the field.
+//! The glossary: words of the field, for `truebench explain TERM`.
 
 /// docs/terms.md: `## name, other name`, then the explanation.
 const GLOSSARY: &str = include_str!("../../../docs/terms.md");
@@ -27,10 +27,10 @@ pub fn all() -> impl Iterator<Item = Term> {
     })
 }
 
-/// What the glossary says of `word`, by any of its names; case, hyphens, underscores and a plural `s` do not matter.
+/// The entry of `word`, by any of its names; case, hyphens, underscores and a plural `s` do not matter.
 pub fn term(word: &str) -> Option<Term> {
-    let wanted = plain(word);
-    all().find(|term| term.names.split(',').any(|name| plain(name) == wanted))
+    let name = plain(word);
+    all().find(|term| term.names.split(',').any(|own| plain(own) == name))
 }
 
 /// A name without what people write differently.
@@ -47,10 +47,10 @@ mod tests {
 
     #[test]
     fn found_by_any_name_and_spelling() {
-        let found = term("write-allocate").unwrap();
-        assert!(found.text.contains("reads the line"), "{}", found.text);
+        let entry = term("write-allocate").unwrap();
+        assert!(entry.text.contains("reads the line"), "{}", entry.text);
         for name in ["Write Allocate", "write_allocate", "RFO", "read for ownership", "write-allocates"] {
-            assert_eq!(term(name), Some(found), "{name}");
+            assert_eq!(term(name), Some(entry), "{name}");
         }
         assert_eq!(term("thp"), term("transparent huge pages"));
         assert_eq!(term(""), None);
@@ -59,52 +59,23 @@ mod tests {
 
     #[test]
     fn the_words_of_the_product_are_there() {
-        for word in [
-            "non-temporal store",
-            "first touch",
-            "places",
-            "bind",
-            "STREAM-counted",
-            "traffic",
-            "median",
-            "interval",
-            "round",
-            "sample",
-            "valid",
-            "suspect",
-            "invalid",
-            "unverified",
-            "canary",
-            "steal",
-            "run-queue delay",
-            "NUMA balancing",
-            "LLC",
-            "theoretical peak",
-            "lines in flight",
-            "doubled",
-            "drift",
-            "bimodal",
-            "kernel",
-            "store miss",
-            "A/A",
-            "straggler",
-            "PSI",
-            "quota",
-            "huge pages",
-            "SpecI2M",
-        ] {
+        let words = "non-temporal store, first touch, places, bind, STREAM-counted, traffic, median, \
+                     interval, round, sample, valid, suspect, invalid, unverified, canary, steal, run-queue \
+                     delay, NUMA balancing, LLC, theoretical peak, lines in flight, doubled, drift, bimodal, \
+                     kernel, store miss, A/A, straggler, PSI, quota, huge pages, SpecI2M";
+        for word in words.split(", ") {
             assert!(term(word).is_some(), "{word}");
         }
     }
 
     #[test]
     fn entries_are_short_and_distinct() {
-        let mut seen = BTreeSet::new();
+        let mut names = BTreeSet::new();
         for entry in all() {
             let lines = entry.text.lines().count();
             assert!((1..=7).contains(&lines), "{}: {lines} lines", entry.name());
             for name in entry.names.split(',') {
-                assert!(seen.insert(plain(name)), "{name} twice");
+                assert!(names.insert(plain(name)), "{name} twice");
             }
         }
     }

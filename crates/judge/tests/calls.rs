@@ -1,6 +1,7 @@
 //! Calls for memory of a program that was watched: whether they confirm a mechanism, and the twin records on which that changes.
 
-use crate::explain_faults::{find, finds, measured, watched};
+use crate::explain_faults::{measured, watched};
+use crate::records::*;
 use figure::evidence::*;
 use figure::series::Part;
 use figure::{Better, Figure, Record, Severity, Unit};
@@ -8,21 +9,18 @@ use serde_json::json;
 
 /// Two seconds of counting.
 fn calls(id: &str, count: f64) -> Figure {
-    let mut figure = measured(id, Unit::PER_S, count / 2.0);
-    for (key, value) in [(CALL_COUNT, count), (CALL_SECONDS, 2.0), (CALL_LOST, 0.0)] {
-        figure.evidence.put(key, value);
-    }
-    figure
+    let figure = measured(id, Unit::PER_S, count / 2.0).with(CALL_COUNT, count);
+    figure.with(CALL_SECONDS, 2.0).with(CALL_LOST, 0.0)
 }
 
-/// A program whose blocks are mapped and unmapped, with what was counted of its calls.
+/// A program that maps and unmaps its blocks, with the calls that were counted.
 fn churn(counted: Vec<Figure>, manager: &str) -> Record {
-    let mut churn = measured("faults.mechanism.map-churn.x", Unit::ONE, 0.97);
-    churn.conditions.set(MECHANISM, "map-churn".to_owned());
-    churn.conditions.set(MANAGER, manager.to_owned());
-    churn.conditions.set(MEMORY_KIND, "mapping".to_owned());
-    churn.evidence.put(CALLS_OF_MALLOC, 0.96);
-    churn.evidence.put(CALLS_OF_ALLOCATOR, 0.0);
+    let churn = measured("faults.mechanism.map-churn.x", Unit::ONE, 0.97)
+        .with(MECHANISM, "map-churn".into())
+        .with(MANAGER, manager.to_owned())
+        .with(MEMORY_KIND, "mapping".into())
+        .with(CALLS_OF_MALLOC, 0.96)
+        .with(CALLS_OF_ALLOCATOR, 0.0);
     watched(0.5, &[vec![churn], counted].concat())
 }
 
@@ -51,11 +49,7 @@ fn calls_confirm_a_mechanism_or_contradict_it() {
 
 #[test]
 fn too_few_calls_decide_nothing() {
-    let with = |key, value| {
-        let mut all = calls("faults.calls", 9000.0);
-        all.evidence.put(key, value);
-        all
-    };
+    let with = |key, value| calls("faults.calls", 9000.0).with(key, value);
     let mut few = calls("faults.calls", 9000.0);
     few.parts = vec![Part { name: "munmap".to_owned(), value: 1.5, share: 0.01 }];
     let planned = Figure::planned("faults.calls", "faults", "calls", Unit::PER_S, Better::Lower);

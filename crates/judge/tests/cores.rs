@@ -1,46 +1,33 @@
 //! What a line takes between every two CPUs, against what is advertised: each record with its twin.
 
-use crate::relations_records::*;
+use crate::records::*;
 use figure::evidence::*;
 use figure::host::LogicalCpu;
-use figure::series::{Coordinate, CoordinateValue};
-use figure::{Better, Explanation, Figure, Outcome, Record, Severity, Unit, Verdict};
+use figure::series::CoordinateValue;
+use figure::{Better, Figure, Outcome, Record, Severity, Unit, Verdict};
 use serde_json::json;
 
 /// The figure of a pair: eight rounds around `value`, 1 % wide; both CPUs at one clock.
 fn pair(a: u32, b: u32, class: &str, value: f64) -> Figure {
-    let id = format!("system.cores.{a}-{b}");
-    let mut figure = Figure::planned(
-        id,
-        "system",
-        format!("A line between CPUs {a} and {b} ({class}), one way"),
-        Unit::NANOSECONDS,
-        Better::Lower,
-    );
-    figure.series = Some("system.cores".to_owned());
-    let at = |cpu: u32| Coordinate { value: CoordinateValue::Name(cpu.to_string()), unit: None };
-    figure.at = [("cpu_a".to_owned(), at(a)), ("cpu_b".to_owned(), at(b))].into();
-    figure.evidence.put(VERIFIED, true);
-    figure.evidence.put(PLACE_READBACK, true);
-    figure.conditions.set(KERNEL, "ping-pong".to_owned());
-    figure.conditions.set(CPUS, vec![f64::from(a), f64::from(b)]);
-    figure.conditions.set(PAIR, class.to_owned());
-    figure.conditions.set(PAIR_BASIS, "share an L3 of 32 MiB, by what the hypervisor shows".to_owned());
+    let at = |cpu: u32| CoordinateValue::Name(cpu.to_string());
     let around = [0.99, 1.01, 1.0, 1.0, 0.995, 1.005, 1.0, 1.0].map(|factor| value * factor);
-    figure.rounds = bandwidth("read", "none", &around).rounds;
-    for round in &mut figure.rounds {
-        round.evidence.put(CANARY_SPREAD, 0.01);
-        round.evidence.put(PLACE_STRAYED, 0.0);
-        round.evidence.put(PLACE_SAMPLES, 100.0);
-        round.evidence.put(SCHED_MIGRATIONS, 0.0);
-        round.evidence.put(RUN_DELAY, 0.0);
-        round.evidence.put(RUN_DELAY_WORST, 0.0);
-        round.evidence.put(CANARY_CHANGE, 0.001);
-        round.evidence.put(CANARY_BEFORE, 3.0);
-        round.evidence.put(CANARY_AFTER, 3.0);
-    }
-    figure.summarise();
+    let id = format!("system.cores.{a}-{b}");
+    let figure = plain(&id, Unit::NANOSECONDS, Better::Lower, value).values(&around);
+    let figure = figure.at("system.cores", "cpu_a", at(a), None).at("system.cores", "cpu_b", at(b), None);
+    let undisturbed = [PLACE_STRAYED, SCHED_MIGRATIONS, RUN_DELAY, RUN_DELAY_WORST];
+    let figure = undisturbed.into_iter().fold(figure, |figure, key| figure.with(key, 0.0));
     figure
+        .with(VERIFIED, true)
+        .with(PLACE_READBACK, true)
+        .with(KERNEL, "ping-pong".into())
+        .with(CPUS, vec![f64::from(a), f64::from(b)])
+        .with(PAIR, class.to_owned())
+        .with(PAIR_BASIS, "share an L3 of 32 MiB, by what the hypervisor shows".into())
+        .with(CANARY_SPREAD, 0.01)
+        .with(PLACE_SAMPLES, 100.0)
+        .with(CANARY_CHANGE, 0.001)
+        .with(CANARY_BEFORE, 3.0)
+        .with(CANARY_AFTER, 3.0)
 }
 
 /// All pairs of so many CPUs by what is advertised of them and what they take; and the figures of their classes.
@@ -57,43 +44,24 @@ pub fn matrix(
 
 /// As the suite adds them.
 fn system_classes(figures: &mut Vec<Figure>) {
-    let mut classes: Vec<String> = Vec::new();
-    for class in figures.iter().filter_map(|figure| figure.conditions.get(PAIR)) {
-        if !classes.contains(&class) {
-            classes.push(class);
+    let classes: Vec<String> = figures.iter().filter_map(|figure| figure.conditions.get(PAIR)).collect();
+    for (at, class) in classes.iter().enumerate() {
+        if classes[..at].contains(class) {
+            continue;
         }
-    }
-    for class in classes {
-        let of = |figure: &&Figure| figure.conditions.get(PAIR).as_ref() == Some(&class);
+        let of = |figure: &&Figure| figure.conditions.get(PAIR).as_ref() == Some(class);
         let values: Vec<f64> = figures.iter().filter(of).filter_map(|figure| figure.value).collect();
         let id = format!("system.cores.{class}");
-        let mut derived = Figure::planned(
-            id,
-            "system",
-            format!("A line between two CPUs ({class}), one way, median of {} pairs", values.len()),
-            Unit::NANOSECONDS,
-            Better::Lower,
-        );
-        derived.value = figure::stats::median(&values);
-        derived.status = figure::Status::Measured;
+        let mut derived = Figure::planned(&id, "system", &id, Unit::NANOSECONDS, Better::Lower);
         derived.computed_from(figures.iter().filter(of).map(|figure| figure.id.clone()).collect());
-        derived.conditions.set(PAIR, class.clone());
-        figures.push(derived);
+        figures.push(derived.valued(figure::stats::median(&values).unwrap()).with(PAIR, class.clone()));
     }
-}
-
-pub fn judged(mut record: Record) -> Record {
-    judge::judge(&mut record);
-    record
 }
 
 /// The finding about the topology, of this case, with these values.
 #[track_caller]
 fn found(record: &Record, case: &str, expected: serde_json::Value) -> Severity {
-    let all: Vec<&Explanation> =
-        record.findings.iter().filter(|finding| finding.rule == "topology").collect();
-    let finding = all.iter().find(|finding| finding.case == case && agree(&json!(finding.values), &expected));
-    let finding = finding.unwrap_or_else(|| panic!("no {case} with {expected} in {all:#?}"));
+    let finding = finds(record, &format!("topology/{case}"), expected);
     assert!(!finding.figures.is_empty());
     finding.severity
 }
@@ -144,7 +112,7 @@ fn server_takes(a: u32, b: u32) -> f64 {
 }
 
 fn server() -> Record {
-    judged(matrix(16, server_class, |a, b| server_takes(a, b) * noise(a, b, 0.2)))
+    matrix(16, server_class, |a, b| server_takes(a, b) * noise(a, b, 0.2)).judged()
 }
 
 #[test]
@@ -163,7 +131,7 @@ fn a_server_that_is_what_it_says() {
 
 /// Four vCPUs advertised as cores of one last-level cache, on hardware threads 0 and 1, 2 and 3 of two cores.
 pub fn hidden_threads(together: f64) -> Record {
-    judged(matrix(4, |_, _| "llc", |a, b| if a / 2 == b / 2 { together } else { 48.0 } * noise(a, b, 0.1)))
+    matrix(4, |_, _| "llc", |a, b| if a / 2 == b / 2 { together } else { 48.0 } * noise(a, b, 0.1)).judged()
 }
 
 #[test]
@@ -188,24 +156,23 @@ fn two_groups(class: &'static str, near: f64, far: f64) -> Record {
 fn a_class_that_falls_apart() {
     let blocks = json!({"cpus": "0-7", "blocks": ["0-3", "4-7"]});
     for class in ["llc", "socket", "smt"] {
-        let record = judged(two_groups(class, 48.0, 115.0));
+        let record = two_groups(class, 48.0, 115.0).judged();
         contradicts(&record, "split-class", blocks.clone());
         contradicts(&record, "split-class", json!({"class": class}));
         assert_eq!(outcome_of(&record, class), Some(Outcome::Warn));
     }
-    contradicts(&judged(two_groups("package", 48.0, 115.0)), "hidden-groups", blocks);
-    agrees(&judged(two_groups("llc", 22.0, 24.0)));
+    contradicts(&two_groups("package", 48.0, 115.0).judged(), "hidden-groups", blocks);
+    agrees(&two_groups("llc", 22.0, 24.0).judged());
     // Not all pairs were measured: there may be fewer groups.
-    let mut some = two_groups("llc", 22.0, 95.0);
-    some.figures.retain(|figure| !figure.id.ends_with("0-5") && !figure.id.ends_with("3-6"));
-    contradicts(&judged(some), "split-class", json!({"cpus": "0-7", "blocks": []}));
+    let some = two_groups("llc", 22.0, 95.0).only(|id| !id.ends_with("0-5") && !id.ends_with("3-6"));
+    contradicts(&some.judged(), "split-class", json!({"cpus": "0-7", "blocks": []}));
 }
 
 /// Four CPUs, 0 and 1, 2 and 3 in the nearer class, which takes 48 ns; the other class takes `apart`.
 fn two_classes(nearer: &'static str, farther: &'static str, apart: f64) -> Record {
     let class = |a: u32, b: u32| if a / 2 == b / 2 { nearer } else { farther };
     let takes = |a: u32, b: u32| if a / 2 == b / 2 { 48.0 } else { apart } * noise(a, b, 0.05);
-    judged(matrix(4, class, takes))
+    matrix(4, class, takes).judged()
 }
 
 #[test]
@@ -231,16 +198,16 @@ fn classes_that_must_differ() {
 #[test]
 fn noise_is_no_topology() {
     for cpus in 3..12 {
-        agrees(&judged(matrix(cpus, |_, _| "llc", |a, b| 48.0 * noise(a, b, 0.2))));
+        agrees(&matrix(cpus, |_, _| "llc", |a, b| 48.0 * noise(a, b, 0.2)).judged());
         // One pair, and one far more disturbed than any noise.
-        let record = judged(matrix(cpus, |_, _| "llc", |a, b| if (a, b) == (0, 1) { 200.0 } else { 48.0 }));
+        let record = matrix(cpus, |_, _| "llc", |a, b| if (a, b) == (0, 1) { 200.0 } else { 48.0 }).judged();
         if cpus > 3 {
             agrees(&record);
         }
     }
 }
 
-/// Two groups 1.75 apart, whose rounds reach this far up and down.
+/// Two groups 1.75 apart, with rounds that reach this far up and down.
 fn wide(reach: f64) -> Record {
     let mut record = matrix(8, |_, _| "llc", |a, b| if a / 4 == b / 4 { 48.0 } else { 84.0 });
     for figure in record.figures.iter_mut().filter(|figure| figure.series.is_some()) {
@@ -248,7 +215,7 @@ fn wide(reach: f64) -> Record {
             round.samples = vec![figure.value.unwrap() * (1.0 + step * reach)];
         }
     }
-    judged(record)
+    record.judged()
 }
 
 #[test]
@@ -261,44 +228,34 @@ fn rounds_that_reach_over_the_gap_are_no_topology() {
 fn one_afar(spread: f64, disturbed: bool) -> Record {
     let mut record = matrix(5, |_, _| "llc", |_, b| if b == 4 { 100.0 } else { 48.0 });
     for figure in record.figures.iter_mut().filter(|figure| figure.id.ends_with("-4")) {
-        for round in &mut figure.rounds {
-            round.evidence.put(CANARY_SPREAD, spread);
-            if disturbed {
-                round.evidence.put(CANARY_CHANGE, 0.06);
-                round.evidence.put(CANARY_BEFORE, 3.0);
-                round.evidence.put(CANARY_AFTER, 2.82);
-            }
+        *figure = figure.clone().with(CANARY_SPREAD, spread);
+        if disturbed {
+            *figure = figure.clone().with(CANARY_CHANGE, 0.06).with(CANARY_AFTER, 2.82);
         }
     }
-    judged(record)
+    record.judged()
 }
 
 #[test]
 fn a_slow_or_busy_cpu_is_no_topology() {
     contradicts(&one_afar(0.01, false), "split-class", json!({"blocks": ["0-3", "4"]}));
+    let no_topology = |record: &Record, verdict| {
+        assert_eq!(record.figure("system.cores.0-4").unwrap().verdict, Some(verdict));
+        agrees(record);
+    };
     let slow = one_afar(0.4, false);
-    assert_eq!(slow.figure("system.cores.0-4").unwrap().verdict, Some(Verdict::Invalid));
-    agrees(&slow);
-    let suspect = one_afar(0.01, true);
-    assert_eq!(suspect.figure("system.cores.0-4").unwrap().verdict, Some(Verdict::Suspect));
-    agrees(&suspect);
+    no_topology(&slow, Verdict::Invalid);
+    no_topology(&one_afar(0.01, true), Verdict::Suspect);
     // Cores of another kind have another clock by design.
     let mut hybrid = slow;
-    hybrid.machine.topology.cpus = (0..5)
-        .map(|cpu| LogicalCpu {
-            cpu,
-            core: cpu,
-            kind: Some(if cpu == 4 { "efficiency" } else { "performance" }.to_owned()),
-            ..LogicalCpu::default()
-        })
-        .collect();
-    let hybrid = judged(hybrid);
-    assert_eq!(hybrid.figure("system.cores.0-4").unwrap().verdict, Some(Verdict::Suspect));
-    agrees(&hybrid);
+    let kind = |cpu| Some(if cpu == 4 { "efficiency" } else { "performance" }.to_owned());
+    let core = |cpu| LogicalCpu { cpu, core: cpu, kind: kind(cpu), ..LogicalCpu::default() };
+    hybrid.machine.topology.cpus = (0..5).map(core).collect();
+    no_topology(&hybrid.judged(), Verdict::Suspect);
 }
 
 fn one_pair(class: &'static str, takes: f64) -> Record {
-    judged(matrix(2, |_, _| class, |_, _| takes))
+    matrix(2, |_, _| class, |_, _| takes).judged()
 }
 
 #[test]
@@ -319,7 +276,7 @@ fn one_pair_is_compared_with_published_tables() {
     case(&one_pair("llc", 4e6), "system.cores.llc", "cores/taking-turns", json!({}));
     // Other classes are nearer at hand.
     let far = |a: u32, _: u32| if a == 0 { "llc" } else { "socket" };
-    let two = judged(matrix(3, far, |a, _| if a == 0 { 48.0 } else { 110.0 }));
+    let two = matrix(3, far, |a, _| if a == 0 { 48.0 } else { 110.0 }).judged();
     let values =
         json!({"least": {"value": 110}, "most": {"value": 110}, "others": [{"class": "llc", "pairs": 2}]});
     case(&two, "system.cores.socket", "cores/class-range", values);
@@ -329,7 +286,7 @@ fn one_pair_is_compared_with_published_tables() {
 fn unknown(together: f64) -> Record {
     let mut record = matrix(4, |_, _| "unknown", |a, b| if a / 2 == b / 2 { together } else { 48.0 });
     record.machine.topology.unknown = Some("no topology directory".to_owned());
-    judged(record)
+    record.judged()
 }
 
 #[test]
@@ -346,16 +303,15 @@ fn a_machine_that_shows_nothing_is_not_contradicted() {
 fn an_invalid_pair_is_not_compared() {
     let mut record = two_groups("llc", 22.0, 95.0);
     record.figures.iter_mut().for_each(|figure| figure.evidence.put(VERIFIED, false));
-    let record = judged(record);
+    let record = record.judged();
     assert_eq!(record.figure("system.cores.0-1").unwrap().verdict, Some(Verdict::Invalid));
     is_silent(&record);
     assert_eq!(outcome_of(&record, "llc"), Some(Outcome::Unknown));
 }
 
-/// Judged records in which each case of pairs and their classes arises.
 pub fn situations() -> Vec<Record> {
     let alone = [("llc", 50.0), ("llc", 110.0), ("llc", 4e6)].map(|(class, takes)| one_pair(class, takes));
-    let apart = ["llc", "package"].map(|class| judged(two_groups(class, 48.0, 115.0)));
+    let apart = ["llc", "package"].map(|class| two_groups(class, 48.0, 115.0).judged());
     let others = [server(), hidden_threads(11.0), two_classes("llc", "socket", 48.0), unknown(48.0)];
     [alone.to_vec(), apart.to_vec(), others.to_vec()].concat()
 }

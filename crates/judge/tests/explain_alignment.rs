@@ -1,23 +1,20 @@
 //! Alignment, and lines from core to core: each case, and its twins.
 
-use crate::explain_findings::{finding, no_finding};
-use crate::relations_records::*;
+use crate::records::*;
 use figure::evidence::*;
-use figure::{Figure, Record, Unit, Verdict};
+use figure::{Figure, Record, Unit};
 use serde_json::json;
 
 /// A point of the sweep with vectors of 64 B.
 fn point(level: &str, stores: &str, offset: f64, misalignment: f64, value: f64) -> Figure {
-    let mut figure = bandwidth("copy", stores, &six(value));
     let nt = if stores == "nt" { ".nt" } else { "" };
     let series = format!("memory.alignment.copy{nt}.{level}");
-    figure.id = format!("{series}.o{offset}.m{misalignment}");
-    figure.series = Some(series);
-    figure.conditions.set(LEVEL, level.to_owned());
-    figure.conditions.set(OFFSET_BYTES, offset);
-    figure.conditions.set(MISALIGNMENT, misalignment);
-    figure.conditions.set(VECTOR_BYTES, 64.0);
-    figure
+    let figure = bandwidth("copy", stores, &six(value)).named(format!("{series}.o{offset}.m{misalignment}"));
+    Figure { series: Some(series), ..figure }
+        .with(LEVEL, level.to_owned())
+        .with(OFFSET_BYTES, offset)
+        .with(MISALIGNMENT, misalignment)
+        .with(VECTOR_BYTES, 64.0)
 }
 
 /// Misaligned by 8 B it is half as fast in L1; 64 B apart three quarters; in memory neither matters.
@@ -49,21 +46,15 @@ fn split_lines_cost_where_the_arrays_are_near() {
     let split = "misaligned/split-lines";
     case(&record, &id, split, ratio(0.5, format!("{COPY_L1}.o0.m0")));
     case(&record, &id, split, json!({"misalignment": 8, "split": 1, "vector": 64}));
-    let vectors = |record: &mut Record, bytes: f64| {
-        let figure = record.figures.iter_mut().find(|figure| figure.id == id).unwrap();
-        figure.conditions.set(VECTOR_BYTES, bytes);
-    };
+    let vectors = |bytes| sweep().fact(&id, VECTOR_BYTES, bytes);
     for (bytes, share) in [(32.0, 0.5), (16.0, 0.25)] {
-        vectors(&mut record, bytes);
-        case(&record, &id, split, json!({"split": share}));
+        case(&vectors(bytes), &id, split, json!({"split": share}));
     }
     // The twins: a loss without a straddling vector; no loss; a gain.
-    vectors(&mut record, 8.0);
-    no_case(&record, &id, "misaligned");
-    vectors(&mut record, 64.0);
-    set(&mut record, &id, 398.0);
+    no_case(&vectors(8.0), &id, "misaligned");
+    record.set(&id, 398.0);
     case(&record, &id, "misaligned/any-alignment", ratio(0.995, format!("{COPY_L1}.o0.m0")));
-    set(&mut record, &id, 500.0);
+    record.set(&id, 500.0);
     no_case(&record, &id, "misaligned");
 }
 
@@ -78,8 +69,8 @@ fn a_distance_that_costs_fits_aliasing_and_none_at_all_does_not() {
     // At each distance, the aligned point has it.
     no_case(&record, &format!("{COPY_L1}.o64.m8"), "aliased");
     // The twin: the same distance costs nothing, and equal addresses do.
-    set(&mut record, &apart, 410.0);
-    set(&mut record, &none, 300.0);
+    record.set(&apart, 410.0);
+    record.set(&none, 300.0);
     case(&record, &apart, "aliased/best-distance", json!({}));
     no_case(&record, &none, "aliased");
 }
@@ -90,7 +81,7 @@ fn memory_hides_what_l1_shows() {
     let (misaligned, aligned) = (format!("{COPY}.o0.m8"), format!("{COPY}.o0.m0"));
     case(&record, &misaligned, "misaligned/any-alignment", json!({"level": "memory"}));
     case(&record, &format!("{COPY}.o64.m0"), "aliased/any-alignment", json!({"level": "memory"}));
-    set(&mut record, &misaligned, 20.0);
+    record.set(&misaligned, 20.0);
     case(&record, &misaligned, "misaligned/split-lines", ratio(0.69, aligned));
 }
 
@@ -99,9 +90,7 @@ fn misaligned_arrays_lose_non_temporal_stores() {
     let (record, id) = (sweep(), "memory.alignment.copy.nt.memory.o0.m0");
     case(&record, id, "aliased/non-temporal-aligned", ratio(1.606, format!("{COPY}.o0.m8")));
     // Without a misaligned figure there is nothing to compare.
-    let mut aligned = record;
-    aligned.figures.retain(|figure| !figure.id.ends_with(".m8"));
-    no_case(&aligned, id, "aliased");
+    no_case(&record.only(|id| !id.ends_with(".m8")), id, "aliased");
 }
 
 #[test]
@@ -115,10 +104,10 @@ fn one_finding_summarises_the_sweep() {
         "distance": [{"level": "L1", "ratio": 0.75, "figure": apart}, free],
     });
     assert_eq!(finding(&record, name, values).figures.len(), 2);
-    set(&mut record, &format!("{COPY}.o0.m8"), 20.0);
+    record.set(&format!("{COPY}.o0.m8"), 20.0);
     let memory = json!({"level": "memory", "ratio": 0.69});
     finding(&record, name, json!({"misaligned": [{"level": "L1"}, memory]}));
-    record.figures.retain(|figure| figure.conditions.get(MISALIGNMENT) == Some(0.0));
+    record = record.only(|id| id.ends_with(".m0"));
     finding(&record, name, json!({"misaligned": [], "distance": [{"level": "L1"}, free]}));
     record.figures.clear();
     no_finding(&record, "alignment");
@@ -126,27 +115,22 @@ fn one_finding_summarises_the_sweep() {
 
 /// A line from CPU 0 to CPU 1 in `ns`.
 pub fn line(state: &str, pair: &str, ns: f64) -> Figure {
-    let mut figure = bandwidth("read", "none", &six(ns));
-    figure.id = format!("memory.c2c.{state}.{pair}");
-    figure.series = Some(format!("memory.c2c.{state}"));
-    figure.unit = Unit::NANOSECONDS;
-    figure.conditions.set(KERNEL, "c2c".to_owned());
-    figure.conditions.set(LINE_STATE, state.to_owned());
-    figure.conditions.set(PAIR, pair.to_owned());
-    figure.conditions.set(PAIR_BASIS, "share an L3 of 32 MiB".to_owned());
-    figure.conditions.set(CPUS, vec![0.0, 1.0]);
-    for round in &mut figure.rounds {
-        round.evidence.put(C2C_OWN, 5.0);
-        round.evidence.put(C2C_MEMORY, 100.0);
-    }
-    figure
+    let figure = bandwidth("read", "none", &six(ns)).named(format!("memory.c2c.{state}.{pair}"));
+    Figure { series: Some(format!("memory.c2c.{state}")), unit: Unit::NANOSECONDS, ..figure }
+        .with(KERNEL, "c2c".into())
+        .with(LINE_STATE, state.to_owned())
+        .with(PAIR, pair.to_owned())
+        .with(PAIR_BASIS, "share an L3 of 32 MiB".into())
+        .with(CPUS, vec![0.0, 1.0])
+        .with(C2C_OWN, 5.0)
+        .with(C2C_MEMORY, 100.0)
 }
 
 const CLEAN: &str = "memory.c2c.clean.llc";
 const MODIFIED: &str = "memory.c2c.modified.llc";
 
 /// A clean and a modified line of the same CPUs, in ns.
-fn lines(clean: f64, modified: f64) -> Record {
+pub fn lines(clean: f64, modified: f64) -> Record {
     record(vec![line("clean", "llc", clean), line("modified", "llc", modified)])
 }
 
@@ -160,11 +144,7 @@ fn a_line_between_the_own_cache_and_memory_came_from_a_cache() {
     case(&lines(50.0, 101.0), MODIFIED, "c2c/slow-other-core", json!({"ratio": {"value": 1.01}}));
     case(&lines(150.0, 60.0), CLEAN, "c2c/slow-other-core", json!({"ratio": {"value": 1.5}}));
     // Without the walk from memory the rival cannot be excluded.
-    let mut blind = lines(50.0, 60.0);
-    for round in &mut blind.figures[0].rounds {
-        round.evidence.put_unknown(C2C_MEMORY, "not walked");
-    }
-    no_case(&blind, CLEAN, "c2c");
+    no_case(&lines(50.0, 60.0).unknown(CLEAN, C2C_MEMORY, "not walked"), CLEAN, "c2c");
     let siblings = record(vec![line("clean", "smt", 5.2)]);
     case(&siblings, "memory.c2c.clean.smt", "c2c/shared-by-threads", json!({"times": 1.04}));
 }
@@ -177,23 +157,10 @@ fn clean_against_modified() {
     no_case(&lines(50.0, 50.5), CLEAN, "c2c-states");
     case(&lines(50.0, 40.0), CLEAN, "c2c-states/modified-faster", json!({"ratio": {"value": 0.8}}));
     // Lines of other CPUs are not compared.
-    let mut other = lines(50.0, 40.0);
-    other.figures[1].conditions.set(CPUS, vec![0.0, 2.0]);
-    no_case(&other, CLEAN, "c2c-states");
+    no_case(&lines(50.0, 40.0).fact(MODIFIED, CPUS, vec![0.0, 2.0]), CLEAN, "c2c-states");
 }
 
-/// Judged records in which each case of a line arises.
 pub fn situations() -> Vec<Record> {
     let lines = [lines(50.0, 60.0), lines(101.0, 40.0), lines(50.0, 150.0)];
-    lines.into_iter().chain([record(vec![line("clean", "smt", 5.2)])]).map(crate::cores::judged).collect()
-}
-
-/// New values, with the same walks.
-pub fn set_line(record: &mut Record, id: &str, ns: f64) {
-    let figure = record.figures.iter_mut().find(|figure| figure.id == id).unwrap();
-    for (round, value) in figure.rounds.iter_mut().zip(six(ns)) {
-        round.samples = vec![value];
-    }
-    figure.summarise();
-    figure.verdict = Some(Verdict::Valid);
+    lines.into_iter().chain([record(vec![line("clean", "smt", 5.2)])]).map(Record::judged).collect()
 }

@@ -1,39 +1,31 @@
 //! Explanations and findings of allocators: the record on which a case arises, and the twin on which another does.
 
-use std::collections::BTreeSet;
-
 use serde_json::json;
 
-use crate::explain_findings::{finding, no_finding};
-use crate::relations_records::{bandwidth, case, no_case, outcome, record, six};
-use crate::{programs, treatment};
+use crate::records::*;
 use figure::evidence::*;
-use figure::{Figure, Outcome, Record, Unit, Verdict};
+use figure::{Better, Figure, Outcome, Record, Unit, Verdict};
 
 /// A figure of an allocator.
 fn figure(quantity: &str, allocator: &str, team: &str, values: &[f64]) -> Figure {
-    let mut figure = bandwidth("read", "none", values);
-    figure.id = format!("alloc.{quantity}.{allocator}.{team}");
-    (figure.unit, figure.convention) = (Unit::of("ns/pair"), None);
-    figure.conditions = figure::Conditions::default()
+    plain(&format!("alloc.{quantity}.{allocator}.{team}"), Unit::of("ns/pair"), Better::Higher, 1.0)
+        .values(values)
         .with(QUANTITY, quantity.to_owned())
         .with(ALLOCATOR, allocator.to_owned())
         .with(TEAM, team.to_owned())
         .with(THREADS, team[1..].parse().unwrap())
-        .with(HARNESS, "direct".to_owned());
-    figure
+        .with(HARNESS, "direct".to_owned())
 }
 
 /// Time with harness and without, memory, of an allocator; the harness takes 100 ns.
 pub fn allocator(name: &str, team: &str, ns: f64, memory: f64) -> Vec<Figure> {
     let steady = figure("steady", name, team, &six(100.0 + ns));
-    let mut pair = figure("pair", name, team, &six(ns));
-    pair.derived_from = vec![steady.id.clone()];
-    let mut overhead = figure("overhead", name, team, &six(memory));
-    overhead.derived_from = vec![steady.id.clone()];
-    overhead.conditions.set(TIMELESS, true);
     // What follows from others has no rounds of its own.
-    (pair.rounds, overhead.rounds) = (Vec::new(), Vec::new());
+    let derived = |quantity, value| {
+        let (rounds, derived_from) = (Vec::new(), vec![steady.id.clone()]);
+        Figure { rounds, derived_from, ..figure(quantity, name, team, &six(value)) }
+    };
+    let (pair, overhead) = (derived("pair", ns), derived("overhead", memory).with(TIMELESS, true));
     vec![steady, pair, overhead]
 }
 
@@ -47,32 +39,23 @@ pub fn of(figures: Vec<Vec<Figure>>) -> Record {
     record(all)
 }
 
-fn judged(mut record: Record) -> Record {
-    judge::judge(&mut record);
-    record
-}
-
 /// With so much memory for 1 that was requested, of which rounding is a part.
 fn wasteful(memory: f64) -> Record {
-    let mut figures = allocator("a", "t1", 30.0, memory);
-    figures[0].rounds.iter_mut().for_each(|round| round.evidence.put(USABLE, 1.25));
-    figures[2].evidence.put(RETAINED, 0.25);
-    of(vec![figures])
+    let record = of(vec![allocator("a", "t1", 30.0, memory)]).fact("alloc.steady.a.t1", USABLE, 1.25);
+    record.fact("alloc.overhead.a.t1", RETAINED, 0.25)
 }
 
 /// With sampled calls, and a share of the CPU time in the kernel.
 fn sampled(kernel: f64) -> Record {
-    let mut figures = allocator("a", "t1", 100.0, 1.5);
-    let steady = &mut figures[0];
-    steady.conditions.set(STEPS, 2e6);
-    for round in &mut steady.rounds {
-        round.evidence.put(CALL_MALLOC, vec![20.0, 30.0, 100.0, 2e3, 5e6]);
-        round.evidence.put(CALL_FREE, vec![15.0, 30.0, 100.0, 1e3, 4e6]);
-        round.evidence.put(PAIR_CPU, 200.0);
-        round.evidence.put(PAIR_SYSTEM, 200.0 * kernel);
-        round.evidence.put(FAULT_MINOR, 4e3);
-    }
-    of(vec![figures])
+    of(vec![allocator("a", "t1", 100.0, 1.5)]).change("alloc.steady.a.t1", |steady| {
+        steady
+            .with(STEPS, 2e6)
+            .with(CALL_MALLOC, vec![20.0, 30.0, 100.0, 2e3, 5e6])
+            .with(CALL_FREE, vec![15.0, 30.0, 100.0, 1e3, 4e6])
+            .with(PAIR_CPU, 200.0)
+            .with(PAIR_SYSTEM, 200.0 * kernel)
+            .with(FAULT_MINOR, 4e3)
+    })
 }
 
 /// Two allocators with two teams; the first one's times, and 40 ns of the second one.
@@ -84,7 +67,6 @@ fn sweep(teams: [&str; 2], times: [f64; 2], memory: f64) -> Record {
     of(each.collect())
 }
 
-/// Judged records in which every case arises.
 pub fn situations() -> Vec<Record> {
     let all = [
         wasteful(2.0),
@@ -95,19 +77,7 @@ pub fn situations() -> Vec<Record> {
         sweep(["t1", "t4"], [40.0, 30.0], 1.6),
         sweep(["t2", "p2"], [30.0, 160.0], 1.2),
     ];
-    all.into_iter().map(judged).collect()
-}
-
-#[test]
-fn every_case_arises() {
-    let records = [situations(), programs::situations(), treatment::situations()].concat();
-    let figures = records.iter().flat_map(|record| &record.figures);
-    let explanations = figures.flat_map(|figure| &figure.explanations);
-    let findings = records.iter().flat_map(|record| &record.findings);
-    let arisen: BTreeSet<&str> = explanations.chain(findings).map(|one| one.case.as_str()).collect();
-    let (_, all) = judge::cases::names().into_iter().find(|(suite, _)| *suite == "alloc").unwrap();
-    let missing: Vec<_> = all.iter().filter(|case| !arisen.contains(*case)).collect();
-    assert!(missing.is_empty(), "{missing:?}");
+    all.into_iter().map(Record::judged).collect()
 }
 
 #[test]
@@ -123,14 +93,12 @@ fn placement_costs_or_saves() {
 #[test]
 fn memory_is_overhead_by_rounding_and_by_what_is_kept() {
     let id = "alloc.overhead.a.t1";
-    let mut twice = wasteful(2.0);
+    let twice = wasteful(2.0);
     case(&twice, id, "allocators-overhead/overhead", json!({"waste": 0.5, "rounded": 1.25}));
     case(&twice, id, "allocators-retained/retained", json!({"share": 0.25}));
     no_case(&wasteful(1.0), id, "allocators-overhead");
-    let figures = &mut twice.figures;
-    let [steady, _, overhead] = figures.last_chunk_mut().unwrap();
-    steady.rounds[0].evidence.put_unknown(USABLE, "no malloc_usable_size");
-    overhead.evidence.put_unknown(RETAINED, "no smaps_rollup");
+    let twice = twice.unknown("alloc.steady.a.t1", USABLE, "no malloc_usable_size");
+    let twice = twice.unknown(id, RETAINED, "no smaps_rollup");
     case(&twice, id, "allocators-overhead/overhead", json!({"waste": 0.5, "rounded": null}));
     no_case(&twice, id, "allocators-retained");
 }
@@ -170,8 +138,8 @@ fn allocators_without_a_difference_beyond_noise_share_their_place() {
     let next =
         json!({"fastest": {"allocator": "a"}, "next": {"allocator": "b"}, "slowest": {"allocator": "c"}});
     finding(&record, "allocators-fastest/fastest", next);
-    let b = record.figures.iter_mut().find(|figure| figure.id == "alloc.steady.b.t1").unwrap();
-    *b = figure("steady", "b", "t1", &[129.0, 131.0, 129.0, 131.0, 130.0, 130.0]);
+    let noisy = |figure: Figure| figure.values(&[129.0, 131.0, 129.0, 131.0, 130.0, 130.0]);
+    let record = record.change("alloc.steady.b.t1", noisy);
     let tied = json!({"team": "1 thread", "fastest": ["a", "b"], "total": 3.0, "low": 30.0,
         "high": {"value": 60.0}, "frugal": "b", "slowest": {"allocator": "c"}});
     finding(&record, "allocators-fastest/fastest-tied", tied);
@@ -183,11 +151,8 @@ fn memory_and_other_teams_are_compared() {
         "most": {"allocator": "b", "value": 1.6}, "waste": 0.375});
     finding(&sweep(["t1", "t4"], [30.0, 30.0], 1.6), "allocators-memory/least-memory", memory);
     let processes = sweep(["t2", "p2"], [30.0, 160.0], 1.2);
-    finding(
-        &processes,
-        "allocators-memory/memory-tied",
-        json!({"team": "2 threads", "low": 1.2, "high": 1.2}),
-    );
+    let tied = json!({"team": "2 threads", "low": 1.2, "high": 1.2});
+    finding(&processes, "allocators-memory/memory-tied", tied);
     let ratios = json!({"team": "2 processes of one thread", "threads": "2 threads", "low": 1.0, "high": 2.0,
         "ratios": [{"allocator": "b", "value": {"value": 1.0}}, {"allocator": "a", "value": {"high": 2.0}}]});
     finding(&processes, "allocators-teams/other-team", ratios);
@@ -200,10 +165,8 @@ fn memory_and_other_teams_are_compared() {
 fn two_ways_of_taking_the_harness_off_must_agree() {
     let of = |by_replay: f64| {
         let replay = |name: &str, ns: f64| {
-            let mut figure = figure("steady", name, "t1", &six(ns));
-            figure.id = format!("alloc.replay.{name}.t1");
-            figure.conditions.set(HARNESS, "replay".to_owned());
-            vec![figure]
+            let figure = figure("steady", name, "t1", &six(ns)).named(format!("alloc.replay.{name}.t1"));
+            vec![figure.with(HARNESS, "replay".into())]
         };
         let record = of(vec![
             allocator("a", "t1", 30.0, 1.2),
@@ -221,21 +184,15 @@ fn two_ways_of_taking_the_harness_off_must_agree() {
 #[test]
 fn memory_does_not_care_who_else_used_the_cpus() {
     let with = |check: &str| {
-        let mut figures = vec![allocator("a", "t1", 30.0, 1.5), allocator("b", "t1", 60.0, 1.5)];
-        for round in &mut figures[0][0].rounds {
-            match check {
-                "cpus" => {
-                    round.evidence.put(RUN_DELAY, round.duration);
-                    round.evidence.put(RUN_DELAY_WORST, round.duration);
-                }
-                _ => {
-                    round.evidence.put(VM_SWAPPED, 1e5);
-                    round.evidence.put(VM_DIRECT_SCAN, 0.0);
-                    round.evidence.put(PSI_MEMORY, 0.5 * round.duration);
-                }
+        let figures = of(vec![allocator("a", "t1", 30.0, 1.5), allocator("b", "t1", 60.0, 1.5)]);
+        let disturbed = figures.change("alloc.steady.a.t1", |steady| match check {
+            "cpus" => steady.with(RUN_DELAY, ROUND_SECONDS).with(RUN_DELAY_WORST, ROUND_SECONDS),
+            _ => {
+                let swapped = steady.with(VM_SWAPPED, 1e5).with(VM_DIRECT_SCAN, 0.0);
+                swapped.with(PSI_MEMORY, 0.5 * ROUND_SECONDS)
             }
-        }
-        let record = judged(of(figures));
+        });
+        let record = disturbed.judged();
         let verdict = |id: &str| record.figure(id).unwrap().verdict;
         [verdict("alloc.steady.a.t1"), verdict("alloc.pair.a.t1"), verdict("alloc.overhead.a.t1")]
     };

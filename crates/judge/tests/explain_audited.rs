@@ -1,7 +1,6 @@
 //! Figures that other tools printed: each case, and its twins.
 
-use crate::explain_findings::{finding, no_finding};
-use crate::relations_records::*;
+use crate::records::*;
 use figure::evidence::audit::*;
 use figure::evidence::*;
 use figure::{Better, Convention, Figure, Record, Severity, Unit};
@@ -9,14 +8,8 @@ use serde_json::json;
 
 /// A figure of a tool: six rounds of a second, each with a count.
 fn printed(id: &str, tool: &str, unit: Unit, value: f64) -> Figure {
-    let mut figure = Figure::planned(id, "audit", id, unit, Better::Neither);
-    figure.conditions.set(TOOL, tool.to_owned());
-    figure.rounds = bandwidth("read", "none", &six(value)).rounds;
-    for round in &mut figure.rounds {
-        round.duration = 1.0;
-        round.evidence.put(COUNT, 50.0);
-    }
-    figure.summarise();
+    let mut figure = plain(id, unit, Better::Neither, value).with(TOOL, tool.to_owned()).with(COUNT, 50.0);
+    figure.rounds.iter_mut().for_each(|round| round.duration = 1.0);
     figure
 }
 
@@ -24,24 +17,19 @@ fn nothing(record: &Record, id: &str) {
     assert_eq!(explanations(record, id), [], "{id}");
 }
 
-/// STREAM's triad at 150 GB/s, whose traffic may be known.
+/// STREAM's triad at 150 GB/s, with its traffic where that is known.
 fn triad(traffic: Option<f64>) -> Record {
     let mut figure = printed("stream.triad", "STREAM", Unit::GB_PER_S, 150.0);
     figure.convention = Some(Convention::StreamCounted);
-    figure.conditions.set(KERNEL, "triad".to_owned());
-    figure.conditions.set(COUNTED_BYTES, 24.0);
-    if let Some(traffic) = traffic {
-        figure.conditions.set(TRAFFIC_BYTES, traffic);
-    }
-    record(vec![figure])
+    let figure = figure.with(KERNEL, "triad".into()).with(COUNTED_BYTES, 24.0);
+    record(vec![traffic.into_iter().fold(figure, |figure, bytes| figure.with(TRAFFIC_BYTES, bytes))])
 }
 
 /// The triad next to the traffic of Intel MLC, in GB/s.
 fn with_mlc(traffic: f64) -> Record {
     let mut record = triad(None);
-    let mut mlc = printed("mlc.triad-like", "Intel MLC", Unit::GB_PER_S, traffic);
-    mlc.conditions.set(MIX, "triad-like".to_owned());
-    record.figures.push(mlc);
+    let mlc = printed("mlc.triad-like", "Intel MLC", Unit::GB_PER_S, traffic);
+    record.figures.push(mlc.with(MIX, "triad-like".into()));
     record
 }
 
@@ -71,22 +59,19 @@ fn stream_and_mlc_count_different_bytes() {
 /// Round trips and passes of a pipe a second, of a machine.
 fn trips(machine: &str, trips: f64, passes: f64) -> Vec<Figure> {
     let test = |id: &str, test: &str, class: &str, rate: f64| {
-        let mut figure = printed(&format!("{machine}.{id}"), "UnixBench", Unit::LPS, rate);
-        figure.conditions.set(TEST, test.to_owned());
-        figure.conditions.set(TEST_CLASS, class.to_owned());
-        figure.conditions.set(SUBJECT, machine.to_owned());
-        figure
+        let figure = printed(&format!("{machine}.{id}"), "UnixBench", Unit::LPS, rate);
+        let figure = figure.with(TEST, test.to_owned()).with(TEST_CLASS, class.to_owned());
+        figure.with(SUBJECT, machine.to_owned())
     };
     vec![test("run.context1", "context1", "switching", trips), test("run.pipe", "pipe", "syscall", passes)]
 }
 
 #[test]
 fn a_round_trip_is_split_by_its_component() {
-    let mut both = record(trips("xeon", 1e5, 1e6));
+    let both = record(trips("xeon", 1e5, 1e6));
     // 10 µs, of which two passes take 2 µs.
     case(&both, "xeon.run.context1", "audited/switching", json!({"trip": 10e-6, "switches": 8e-6}));
-    both.figures.truncate(1);
-    nothing(&both, "xeon.run.context1");
+    nothing(&both.only(|id| id == "xeon.run.context1"), "xeon.run.context1");
 }
 
 /// A machine with twice the speed in the component, and with so many round trips a second.
@@ -108,12 +93,7 @@ fn perf(unit: Unit) -> Record {
 
 /// Faults of a process, read twice.
 fn faults(id: &str, count: f64) -> Record {
-    let mut figure = printed(id, "ps", Unit::PER_S, 10.0);
-    for round in &mut figure.rounds {
-        round.evidence.put(COUNT, count);
-        round.evidence.put(LIFETIME, true);
-    }
-    record(vec![figure])
+    record(vec![printed(id, "ps", Unit::PER_S, 10.0).with(COUNT, count).with(LIFETIME, true)])
 }
 
 #[test]
@@ -128,13 +108,10 @@ fn counts_have_a_time_and_faults_a_kind() {
 
 /// A profile in which the scheduler takes a share of 1000 samples.
 fn profile(subject: &str, share: Option<f64>, nested: &str) -> Figure {
-    let mut figure =
-        printed(&format!("{subject}.scheduler"), "pprof -top", Unit::of("%"), share.unwrap_or(1.0));
-    figure.conditions.set(SUBJECT, subject.to_owned());
-    figure.evidence.put(NESTED, nested.to_owned());
-    figure.rounds.iter_mut().for_each(|round| round.evidence.put(SAMPLES, 1000.0 / 6.0));
-    figure.value = share;
-    figure
+    let id = format!("{subject}.scheduler");
+    let figure = printed(&id, "pprof -top", Unit::of("%"), share.unwrap_or(1.0));
+    let figure = figure.with(SUBJECT, subject.to_owned()).with(NESTED, nested.to_owned());
+    Figure { value: share, ..figure.with(SAMPLES, 1000.0 / 6.0) }
 }
 
 #[test]
@@ -158,7 +135,6 @@ fn a_scheduler_that_takes_more_is_a_finding() {
     no_finding(&profiles(42.0), "scheduling");
 }
 
-/// Judged records in which each case of an audited text arises.
 pub fn situations() -> Vec<Record> {
     let faults =
         [("ps.major", 0.0), ("ps.major", 1.0), ("ps.minor", 1.0)].map(|(id, count)| faults(id, count));
@@ -167,6 +143,6 @@ pub fn situations() -> Vec<Record> {
     // Switches that take less than half of a round trip leave it unsuspected.
     let quick = record(trips("xeon", 2.5e5, 6.6e5));
     let others = [two_machines(1.1e5), quick, perf(Unit::PER_S), nested, profiles(56.0)];
-    let records = faults.into_iter().chain(streams).chain(others).map(crate::cores::judged);
+    let records = faults.into_iter().chain(streams).chain(others).map(Record::judged);
     records.chain(crate::second_instrument::situations()).collect()
 }

@@ -1,70 +1,37 @@
 //! By what a mechanism of page faults is recognised, what its faults cost and what may help; and the twin records on which that changes.
 
-use crate::relations_records::*;
+use crate::records::*;
 use figure::evidence::*;
-use figure::{Better, Explanation, Figure, Record, Severity, Status, Unit};
+use figure::{Better, Figure, Record, Severity, Unit};
 use serde_json::{Value, json};
 
 pub const CAUSE: &str = "faults.mechanism";
 
 /// A measured figure about a program that was watched.
 pub fn measured(id: &str, unit: Unit, value: f64) -> Figure {
-    let mut figure = Figure::planned(id, "faults", id, unit, Better::Neither);
-    (figure.value, figure.status) = (Some(value), Status::Measured);
-    figure.conditions.set(WATCHED, "server".to_owned());
-    figure
+    Figure::planned(id, "faults", id, unit, Better::Neither).valued(value).with(WATCHED, "server".into())
 }
 
 /// A mechanism of 62 % of the faults; half of them hit a page that had been there before.
 pub fn by(mechanism: &str, memory: &str) -> Record {
-    let mut figure = measured(CAUSE, Unit::ONE, 0.62);
-    figure.conditions.set(MECHANISM, mechanism.to_owned());
-    figure.conditions.set(MEMORY_KIND, memory.to_owned());
-    figure.evidence.put(FAULT_REFAULTS, 0.5);
-    record(vec![figure])
+    let figure = measured(CAUSE, Unit::ONE, 0.62).with(MECHANISM, mechanism.to_owned());
+    record(vec![figure.with(MEMORY_KIND, memory.to_owned()).with(FAULT_REFAULTS, 0.5)])
 }
 
 /// The same with one fact more, or another.
-fn with(mut record: Record, key: Key<f64>, value: f64) -> Record {
-    record.figures[0].evidence.put(key, value);
-    record
+fn with(record: Record, key: Key<f64>, value: f64) -> Record {
+    record.fact(CAUSE, key, value)
 }
 
 /// The answer for a program of which page faults cost this share of 3 s, and the price of one.
 pub fn answer(gain: f64) -> Vec<Figure> {
-    let mut answer = measured("faults.gain", Unit::ONE, gain);
-    answer.evidence.put(FAULT_TOTAL, 1e6);
-    answer.evidence.put(PROGRAM_CPU, 3.0);
+    let answer = measured("faults.gain", Unit::ONE, gain).with(FAULT_TOTAL, 1e6).with(PROGRAM_CPU, 3.0);
     vec![answer, measured("faults.prices.minor.write", Unit::NANOSECONDS, 1500.0)]
 }
 
 /// The record of a program that was watched, judged.
 pub fn watched(gain: f64, figures: &[Figure]) -> Record {
-    judged_record([answer(gain), figures.to_vec()].concat())
-}
-
-pub fn judged_record(figures: Vec<Figure>) -> Record {
-    let mut record = record(figures);
-    judge::judge(&mut record);
-    record
-}
-
-/// The finding of this case, if there is one.
-pub fn find<'a>(record: &'a Record, case: &str) -> Option<&'a Explanation> {
-    record.findings.iter().find(|finding| finding.case == case)
-}
-
-/// The finding of this rule and case, which must be there, with these values.
-#[track_caller]
-pub fn finds<'a>(record: &'a Record, name: &str, expected: Value) -> &'a Explanation {
-    let (rule, case) = name.split_once('/').expect("rule/case");
-    let found = find(record, case).unwrap_or_else(|| panic!("no {name} in {:#?}", record.findings));
-    assert_eq!(found.rule, rule);
-    for (key, value) in expected.as_object().expect("an object") {
-        let actual = found.values.get(key).unwrap_or(&Value::Null);
-        assert!(agree(actual, value), "{key} is {actual}, not {value}");
-    }
-    found
+    judged([answer(gain), figures.to_vec()].concat())
 }
 
 #[test]
@@ -72,12 +39,11 @@ fn refaults_prove_a_mechanism_as_far_as_they_were_sampled() {
     let refaults = |record: &Record, values| case(record, CAUSE, "mechanism/refaults", values);
     let churn = by("map-churn", "mapping");
     let cause = json!({"mechanism": "map-churn", "manager": null});
-    refaults(
-        &churn,
-        json!({"share": 0.62, "cause": cause, "again": 0.5, "proof": 0.0, "old": null, "size": null}),
-    );
-    let mut mapped = with(with(churn.clone(), AGAIN_MAPPED, 0.9), BLOCK_MAPPED, 2097152.0);
-    mapped.figures[0].conditions.set(MANAGER, "glibc".to_owned());
+    let values =
+        json!({"share": 0.62, "cause": cause, "again": 0.5, "proof": 0.0, "old": null, "size": null});
+    refaults(&churn, values);
+    let mapped = with(with(churn.clone(), AGAIN_MAPPED, 0.9), BLOCK_MAPPED, 2097152.0);
+    let mapped = mapped.fact(CAUSE, MANAGER, "glibc".into());
     refaults(&mapped, json!({"proof": 0.9, "size": 2097152.0, "cause": {"manager": "glibc"}}));
     // Others were not new either; a small share of those counts for nothing.
     let old = with(churn.clone(), FAULT_UNMET, 0.3);
@@ -92,17 +58,14 @@ fn refaults_prove_a_mechanism_as_far_as_they_were_sampled() {
 fn mechanisms() -> Vec<(Record, &'static str, Value)> {
     let one = |mechanism, memory, key, value| with(by(mechanism, memory), key, value);
     let forked = one("copy-on-write", "heap", PROGRAM_FORKS, 12.0);
+    let copied = with(with(forked.clone(), FAULT_COPIES, 0.8), FAULT_UNMET, 0.3);
     vec![
         (one("heap-trim", "heap", AGAIN_CUT, 0.4), "refaults", json!({"proof": 0.4})),
         (one("arena-trim", "arena", AGAIN_SILENTLY, 0.7), "refaults", json!({"proof": 0.7})),
         (one("purge", "mapping", AGAIN_SILENTLY, 0.7), "refaults", json!({"proof": 0.7})),
         (one("unexplained", "heap", AGAIN_CUT, 0.4), "refaults", json!({"proof": null})),
-        (forked.clone(), "copy-on-write", json!({"forks": 12.0, "copies": null, "old": null})),
-        (
-            with(with(forked, FAULT_COPIES, 0.8), FAULT_UNMET, 0.3),
-            "copy-on-write",
-            json!({"copies": 0.8, "old": 0.3}),
-        ),
+        (forked, "copy-on-write", json!({"forks": 12.0, "copies": null, "old": null})),
+        (copied, "copy-on-write", json!({"copies": 0.8, "old": 0.3})),
         (one("growth", "heap", FAULT_BLOCK, 65536.0), "growth", json!({"memory": "heap", "run": 65536.0})),
         (one("growth", "heap", FAULT_BLOCK, 0.0), "growth", json!({"run": null})),
         (one("stacks", "thread-stack", THREADS_ENDED, 300.0), "stacks", json!({"ended": 300.0})),
@@ -117,9 +80,8 @@ fn each_mechanism_has_its_evidence() {
     for (record, name, values) in mechanisms() {
         case(&record, CAUSE, &format!("mechanism/{name}"), values);
         // The twin: it is a point of a series, and no mechanism's share of all faults.
-        let mut point = record;
-        point.figures[0].series = Some("faults.sites".to_owned());
-        no_case(&point, CAUSE, "mechanism");
+        let point = |figure| Figure { series: Some("faults.sites".to_owned()), ..figure };
+        no_case(&record.change(CAUSE, point), CAUSE, "mechanism");
     }
     no_case(&by("stacks", "thread-stack"), CAUSE, "mechanism");
     no_case(&by("copy-on-write", "heap"), CAUSE, "mechanism");
@@ -127,11 +89,9 @@ fn each_mechanism_has_its_evidence() {
 
 /// Trimming of the heap, with what may be done about it.
 fn trimmed() -> Figure {
-    let mut trim = with(by("heap-trim", "heap"), AGAIN_CUT, 0.4).figures.remove(0);
-    trim.conditions.set(SETTING_ABOUT, "keep the heap".to_owned());
-    trim.conditions.set(SETTING_PRICE, "memory stays".to_owned());
-    trim.conditions.set(SETTING_CODE, "mallopt(3);".to_owned());
-    trim
+    let trim = with(by("heap-trim", "heap"), AGAIN_CUT, 0.4).figures.remove(0);
+    let trim = trim.with(SETTING_ABOUT, "keep the heap".into()).with(SETTING_PRICE, "memory stays".into());
+    trim.with(SETTING_CODE, "mallopt(3);".into())
 }
 
 #[test]
@@ -145,21 +105,16 @@ fn the_answer_is_cost_cause_and_setting() {
     let first = finds(&record, "page-faults/cost", values);
     assert_eq!((first, first.severity), (&record.findings[0], Severity::Warning));
     finds(&record, "mechanism/refaults", json!({"share": 0.62, "proof": 0.4}));
-    finds(
-        &record,
-        "setting/not-proved",
-        json!({"about": "keep the heap", "price": "memory stays", "action": "mallopt(3);"}),
-    );
-    trim.conditions.set(SETTING_ENVIRONMENT, "MALLOC_TOP_PAD_=1".to_owned());
+    let values = json!({"about": "keep the heap", "price": "memory stays", "action": "mallopt(3);"});
+    finds(&record, "setting/not-proved", values);
+    trim = trim.with(SETTING_ENVIRONMENT, "MALLOC_TOP_PAD_=1".into());
     let record = watched(0.5, &[trim.clone()]);
     finds(&record, "page-faults/cost", json!({"command": "MALLOC_TOP_PAD_=1 COMMAND"}));
     finds(&record, "setting/not-proved", json!({"action": "truebench faults --prove -- COMMAND"}));
     // Little to gain: no setting.
     let record = watched(0.01, &[trim.clone()]);
-    assert_eq!(
-        finds(&record, "page-faults/cost-little", json!({"cost": {"share": 0.01}})).severity,
-        Severity::Note
-    );
+    let little = finds(&record, "page-faults/cost-little", json!({"cost": {"share": 0.01}}));
+    assert_eq!(little.severity, Severity::Note);
     assert_eq!(find(&record, "not-proved"), None);
     // A small part of the faults is no cause.
     trim.value = Some(0.05);
@@ -173,7 +128,7 @@ fn the_kernel_s_share_bounds_the_gain() {
     let bound = |system: f64| {
         let mut figures = answer(0.5);
         figures[0].evidence.put(PROGRAM_SYSTEM, system);
-        find(&judged_record(figures), "cost").unwrap().values["cost"]["bound"].as_f64()
+        find(&judged(figures), "cost").unwrap().values["cost"]["bound"].as_f64()
     };
     // No bound that the price contradicts.
     assert_eq!((bound(2.4), bound(1.2)), (Some(2.4 / 3.0), None));
@@ -181,24 +136,15 @@ fn the_kernel_s_share_bounds_the_gain() {
 
 /// Blocks of up to so many bytes, allocated by one function, with this share of the faults.
 fn blocks(share: f64, most: f64, age: f64, freed: f64) -> Figure {
-    let mut row = measured("faults.block.1", Unit::ONE, share);
-    row.series = Some("faults.blocks".to_owned());
-    row.conditions.set(BLOCK_SITE, "answer (server.c:41)".to_owned());
-    for (key, value) in [(BLOCK_LEAST, 65536.0), (BLOCK_MOST, most), (BLOCK_AGE, age), (BLOCK_FREED, freed)] {
-        row.evidence.put(key, value);
-    }
-    row
+    let row = measured("faults.block.1", Unit::ONE, share).with(BLOCK_SITE, "answer (server.c:41)".into());
+    let row = row.with(BLOCK_LEAST, 65536.0).with(BLOCK_MOST, most).with(BLOCK_AGE, age);
+    Figure { series: Some("faults.blocks".to_owned()), ..row.with(BLOCK_FREED, freed) }
 }
 
 #[test]
 fn the_blocks_with_most_faults_and_whether_they_are_worth_keeping() {
-    let site = "answer (server.c:41)";
-    let young = watched(0.5, &[blocks(0.62, 131072.0, 0.0002, 0.9)]);
-    finds(
-        &young,
-        "blocks/in-blocks",
-        json!({"share": 0.62, "size": 131072.0, "site": site, "young": 0.0002}),
-    );
+    let values = json!({"share": 0.62, "size": 131072.0, "site": "answer (server.c:41)", "young": 0.0002});
+    finds(&watched(0.5, &[blocks(0.62, 131072.0, 0.0002, 0.9)]), "blocks/in-blocks", values);
     for (age, freed) in [(2.0, 0.9), (0.0002, 0.1)] {
         let kept = watched(0.5, &[blocks(0.62, 65536.0, age, freed)]);
         finds(&kept, "blocks/in-blocks", json!({"young": null}));
@@ -208,9 +154,8 @@ fn the_blocks_with_most_faults_and_whether_they_are_worth_keeping() {
 
 pub fn situations() -> Vec<Record> {
     let mechanisms = mechanisms().into_iter().map(|(record, ..)| watched(0.5, &record.figures));
-    let mut minor = measured("faults.minor", Unit::PER_S, 1e4);
-    minor.evidence.put(FAULT_TOTAL, 1e6);
-    let unpriced = judged_record(vec![minor, trimmed()]);
+    let minor = measured("faults.minor", Unit::PER_S, 1e4).with(FAULT_TOTAL, 1e6);
+    let unpriced = judged(vec![minor, trimmed()]);
     finds(&unpriced, "page-faults/cost-unknown", json!({"faults": 1e6}));
     let answers =
         [unpriced, watched(0.01, &[]), watched(0.5, &[trimmed(), blocks(0.62, 131072.0, 0.0002, 0.9)])];

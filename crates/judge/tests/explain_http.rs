@@ -1,18 +1,17 @@
 //! HTTP loads: the record on which a case arises, and the twin on which it does not.
 
-use crate::relations_records::{agree, case, no_case, record, six};
+use crate::records::*;
 use figure::evidence::http::*;
 use figure::evidence::*;
 use figure::series::Part;
-use figure::{Better, Conditions, Explanation, Figure, Record, Round, Severity, Unit, Verdict};
+use figure::{Better, Explanation, Figure, Record, Round, Severity, Unit, Verdict};
 use serde_json::{Value, json};
 use suites::loads::Quantity;
 
 /// A server under a load: six rounds of a second on one CPU, which it fills.
 fn load(goal: &str, server: &str, connections: f64, rate: f64) -> Figure {
     let id = format!("http.{goal}.{server}.c{connections}");
-    let mut figure = Figure::planned(id, "http", server, Unit::REQ_PER_S, Better::Higher);
-    figure.conditions = Conditions::default()
+    let mut figure = plain(&id, Unit::REQ_PER_S, Better::Higher, rate)
         .with(SUBJECT, server.to_owned())
         .with(WHAT, "rate".to_owned())
         .with(GOAL, goal.to_owned())
@@ -21,37 +20,23 @@ fn load(goal: &str, server: &str, connections: f64, rate: f64) -> Figure {
         .with(CARRIER, "epoll".to_owned())
         .with(KEEPS_ALIVE, true)
         .with(CLIENT_CPUS, vec![1.0])
-        .with(SERVER_CPUS, vec![0.0]);
-    figure.evidence.put(RESIDENT_BEFORE, 10e6);
-    figure.evidence.put(ESTABLISHED, connections);
-    figure.rounds = six(rate).map(|rate| round(rate, connections)).to_vec();
-    figure.summarise();
-    figure.verdict = Some(Verdict::Valid);
-    figure
-}
-
-fn round(rate: f64, connections: f64) -> Round {
-    let mut round = Round::new("2026-01-01T00:00:00Z".into(), 1.0, vec![rate], Default::default());
-    let (facts, latency) = (&mut round.evidence, connections / rate);
-    let numbers = [
-        (SECONDS, 1.0),
-        (ANSWERED, rate),
-        (SERVER_USER, 0.25),
-        (SERVER_SYSTEM, 0.75),
-        (SOFTIRQ, 0.0),
-        (CLIENT_BUSIEST, 0.5),
-        (LATENCY_MEAN, latency),
-        (SERVER_RESIDENT, 10e6 + connections * 16e3),
-        (GOROUTINES, connections + 10.0),
-    ];
-    numbers.into_iter().for_each(|(key, value)| facts.put(key, value));
-    [LATENCY, UNCORRECTED].into_iter().for_each(|key| facts.put(key, vec![latency; 5]));
-    round
-}
-
-/// Puts a fact into all rounds.
-fn with<T: FactType + Clone>(mut figure: Figure, key: Key<T>, value: T) -> Figure {
-    figure.rounds.iter_mut().for_each(|round| round.evidence.put(key, value.clone()));
+        .with(SERVER_CPUS, vec![0.0])
+        .with(RESIDENT_BEFORE, 10e6)
+        .with(ESTABLISHED, connections)
+        .with(SECONDS, 1.0)
+        .with(SERVER_USER, 0.25)
+        .with(SERVER_SYSTEM, 0.75)
+        .with(SOFTIRQ, 0.0)
+        .with(CLIENT_BUSIEST, 0.5)
+        .with(SERVER_RESIDENT, 10e6 + connections * 16e3)
+        .with(GOROUTINES, connections + 10.0);
+    for (round, rate) in figure.rounds.iter_mut().zip(six(rate)) {
+        let latency = connections / rate;
+        round.duration = 1.0;
+        round.evidence.put(ANSWERED, rate);
+        round.evidence.put(LATENCY_MEAN, latency);
+        [LATENCY, UNCORRECTED].into_iter().for_each(|key| round.evidence.put(key, vec![latency; 5]));
+    }
     figure
 }
 
@@ -95,22 +80,22 @@ pub fn two(fast: f64, slow: f64) -> Record {
 fn by_connections(at_200: f64, at_8000: f64, bytes: f64) -> Record {
     let few = load("saturation", "multiplexed", 200.0, 50e3 * at_200);
     let many = load("saturation", "multiplexed", 8000.0, 50e3 * at_8000);
-    let many = with(many, SERVER_RESIDENT, 10e6 + 8000.0 * bytes);
+    let many = many.with(SERVER_RESIDENT, 10e6 + 8000.0 * bytes);
     let first = |connections| load("saturation", "fasthttp", connections, 50e3);
     of([first(200.0), few, first(8000.0), many].map(|load| (load, EVEN)).into())
 }
 
-/// A server that uses this share of its CPU, and a client whose busiest thread uses that of its own.
+/// A server that uses this share of its CPU, and a client with a busiest thread that uses that of its own.
 fn bounded(server: f64, client: f64) -> Record {
-    let head = with(load("asked", "fasthttp", 200.0, 60e3), SERVER_USER, server);
-    of(vec![(with(with(head, SERVER_SYSTEM, 0.0), CLIENT_BUSIEST, client), EVEN)])
+    let head = load("asked", "fasthttp", 200.0, 60e3).with(SERVER_USER, server);
+    of(vec![(head.with(SERVER_SYSTEM, 0.0).with(CLIENT_BUSIEST, client), EVEN)])
 }
 
-/// Requests at a rate, whose latency from the sending is so many seconds.
+/// Requests at a rate, with so many seconds of latency from the sending.
 pub fn at_rate(sent: f64) -> Record {
-    let mut head = with(load("equal-rate", "fasthttp", 200.0, 30e3), UNCORRECTED, vec![sent; 5]);
-    head.conditions.set(PACING, "poisson".to_owned());
-    of(vec![(with(head, RATE_ASKED, 30e3), EVEN)])
+    let mut head = load("equal-rate", "fasthttp", 200.0, 30e3).with(UNCORRECTED, vec![sent; 5]);
+    head = head.with(PACING, "poisson".into());
+    of(vec![(head.with(RATE_ASKED, 30e3), EVEN)])
 }
 
 fn short(fast: f64) -> Record {
@@ -119,20 +104,18 @@ fn short(fast: f64) -> Record {
 
 fn pools(of_8: f64, of_64: f64) -> Record {
     let pool = |(workers, rate): (f64, f64)| {
-        let mut figure = load("pool", "multiplexed", 16000.0, rate);
-        figure.id = format!("{}.w{workers}", figure.id);
-        figure.conditions.set(POOL, workers);
-        figure
+        let figure = load("pool", "multiplexed", 16000.0, rate).with(POOL, workers);
+        let id = format!("{}.w{workers}", figure.id);
+        figure.named(id)
     };
     record([(8.0, of_8), (64.0, of_64)].map(pool).into())
 }
 
-/// A search whose rounds found these rates, and so many further rounds in which none held.
+/// A search with rounds of these rates, and so many further rounds without one that keeps the latency.
 fn searched(rates: &[f64], missed: usize) -> Record {
-    let mut head = load("slo", "nethttp", 50.0, 100.0);
-    head.conditions.set(SLO, "p99<5.00 ms".to_owned());
+    let mut head = load("slo", "nethttp", 50.0, 100.0).with(SLO, "p99<5.00 ms".into());
     let kept = head.rounds[0].clone();
-    head.rounds = rates.iter().map(|rate| Round { samples: vec![*rate], ..kept.clone() }).collect();
+    head = head.values(rates);
     let mut none = Round { samples: Vec::new(), kept: false, ..kept };
     for key in [TRIED, TRIED_ANSWERED, TRIED_LATENCY, TRIED_MISSED, TRIED_HELD] {
         none.evidence.put(key, vec![0.0]);
@@ -142,42 +125,24 @@ fn searched(rates: &[f64], missed: usize) -> Record {
     record(vec![head])
 }
 
-/// Judged records in which each case arises.
 pub fn situations() -> Vec<Record> {
     let limits = [(1.0, 0.5), (0.2, 0.95), (1.0, 0.95), (0.2, 0.5)];
     let mut all: Vec<Record> = limits.map(|(server, client)| bounded(server, client)).into();
     all.extend([two(60e3, 40e3), two(40e3, 40e3), by_connections(1.0, 1.3, 1e3), short(12e3)]);
     all.extend([at_rate(0.001), at_rate(200.0 / 30e3), pools(40e3, 50e3), searched(&[2600.0; 6], 2)]);
-    all.iter_mut().for_each(judge::judge);
-    all
-}
-
-#[test]
-fn each_case_arises() {
-    let all = situations();
-    let of_figures = all.iter().flat_map(|record| record.figures.iter().flat_map(|one| &one.explanations));
-    let found: Vec<&Explanation> = of_figures.chain(all.iter().flat_map(|record| &record.findings)).collect();
-    let (_, names) = judge::cases::names().into_iter().find(|(suite, _)| *suite == "http").unwrap();
-    let missing: Vec<&&str> =
-        names.iter().filter(|name| found.iter().all(|one| one.case != **name)).collect();
-    assert!(missing.is_empty(), "{missing:?}");
+    all.into_iter().map(Record::judged).collect()
 }
 
 /// The findings about servers of the record, judged anew.
-fn findings(mut record: Record) -> Vec<Explanation> {
-    judge::judge(&mut record);
-    record.findings.into_iter().filter(|finding| finding.rule.starts_with("http-")).collect()
+fn findings(record: Record) -> Vec<Explanation> {
+    record.judged().findings.into_iter().filter(|finding| finding.rule.starts_with("http-")).collect()
 }
 
 /// Each record has a finding of this rule and case (`http-rates/faster`) with these values, that names this figure.
 #[track_caller]
 fn found(expected: impl IntoIterator<Item = (Record, &'static str, &'static str, Value)>) {
     for (record, name, id, values) in expected {
-        let all = findings(record);
-        let is_it = |one: &&Explanation| {
-            format!("{}/{}", one.rule, one.case) == name && agree(&json!(one.values), &values)
-        };
-        let one = all.iter().find(is_it).unwrap_or_else(|| panic!("no {name} {values} in {all:#?}"));
+        let one = finding(&record, name, values);
         assert!(one.severity == Severity::Note && one.figures.contains(&id.to_owned()), "{one:?}");
     }
 }
@@ -192,7 +157,10 @@ fn the_faster_server_is_named_with_what_the_slower_costs_more() {
     // 25 µs and 16.7 µs: for parsing 13.25 and 1.67.
     let parts = json!([{"part": "HTTP parsing", "time": 11.58e-6}]);
     let extra = json!({"server": "nethttp", "cost": 25e-6, "extra": 8.333e-6, "parts": parts});
-    let first = json!({"faster": "fasthttp", "slower": "nethttp", "goal": "saturation", "at": ratio(200, 1.5), "alike": [], "extra": extra});
+    let first = json!({
+        "faster": "fasthttp", "slower": "nethttp", "goal": "saturation", "at": ratio(200, 1.5), "alike": [],
+        "extra": extra,
+    });
     let (mixed, both) = (by_connections(1.0, 1.3, 16e3), by_connections(0.8, 1.3, 16e3));
     let later = |alike: Value| json!({"faster": "multiplexed", "at": ratio(8000, 1.3), "alike": alike, "extra": {"cost": 20e-6}});
     let mut unprofiled = two(60e3, 40e3);
@@ -212,14 +180,15 @@ fn the_faster_server_is_named_with_what_the_slower_costs_more() {
     let mut few = two(60e3, 40e3);
     few.figures.iter_mut().for_each(|figure| figure.rounds.truncate(5));
     assert!(findings(few).is_empty(), "too few rounds");
-    let full = |figure| with(with(with(figure, CLIENT_BUSIEST, 1.0), CLIENT_DELAY, 0.0), FULL_WAITS, 0.0);
+    let full =
+        |figure: Figure| figure.with(CLIENT_BUSIEST, 1.0).with(CLIENT_DELAY, 0.0).with(FULL_WAITS, 0.0);
     let void = record(two(60e3, 40e3).figures.into_iter().map(full).collect());
     assert!(findings(void).is_empty(), "invalid: the client was full");
 }
 
 #[test]
-fn memory_pools_and_held_rates_are_compared() {
-    let (memory, pool, held) =
+fn memory_pools_and_rates_at_a_latency_are_compared() {
+    let (memory, pool, rate) =
         ("http-connection-memory/connection-memory", "http-pool/best-pool", "http-held-rate/held-rate");
     let entries =
         |all: [(&str, f64); 2]| json!(all.map(|(name, value)| json!({"name": name, "value": value})));
@@ -235,8 +204,8 @@ fn memory_pools_and_held_rates_are_compared() {
         (by_connections(1.0, 1.0, 1e3), memory, "http.saturation.multiplexed.c8000.memory", costs),
         (pools(40e3, 50e3), pool, "http.pool.multiplexed.c16000.w8", clear),
         (pools(50e3, 50e3), pool, "http.pool.multiplexed.c16000.w8", equal),
-        (searched(&rates, 2), held, "http.slo.nethttp.c50", json!({"servers": [few], "connections": 50})),
-        (searched(&[2600.0; 6], 0), held, "http.slo.nethttp.c50", json!({"servers": [{"missed": 0}]})),
+        (searched(&rates, 2), rate, "http.slo.nethttp.c50", json!({"servers": [few], "connections": 50})),
+        (searched(&[2600.0; 6], 0), rate, "http.slo.nethttp.c50", json!({"servers": [{"missed": 0}]})),
     ]);
     let alike = findings(by_connections(1.0, 1.0, 16e3));
     assert!(alike.iter().all(|finding| finding.rule == "http-rates"), "{alike:?}");
@@ -245,22 +214,17 @@ fn memory_pools_and_held_rates_are_compared() {
 
 #[test]
 fn a_rate_is_explained_by_its_limit() {
-    let mut null = load("saturation", "null", 200.0, 120e3);
-    null.conditions.set(ROLE, "ceiling".to_owned());
-    let beside = record(two(60e3, 40e3).figures.into_iter().chain([null]).collect());
-    no_case(&beside, "http.saturation.null.c200", "http-limit");
+    let null = load("saturation", "null", 200.0, 120e3).with(ROLE, "ceiling".into());
+    let both = record(two(60e3, 40e3).figures.into_iter().chain([null]).collect());
+    no_case(&both, "http.saturation.null.c200", "http-limit");
     let mut interrupted = bounded(0.8, 0.5);
-    interrupted.figures = interrupted.figures.into_iter().map(|one| with(one, SOFTIRQ, 0.3)).collect();
+    interrupted.figures = interrupted.figures.into_iter().map(|one| one.with(SOFTIRQ, 0.3)).collect();
     let (ceiling, asked) =
         (json!({"figure": "http.saturation.null.c200", "value": 120e3}), "http.asked.fasthttp.c200");
+    let full = json!({"cpus": 1, "busy": 1, "own": 1, "interrupts": 0, "ceiling": null});
     for (record, id, name, values) in [
-        (
-            two(60e3, 40e3),
-            FAST,
-            "server-limit",
-            json!({"cpus": 1, "busy": 1, "own": 1, "interrupts": 0, "ceiling": null}),
-        ),
-        (beside, FAST, "server-limit", json!({"ceiling": ceiling})),
+        (two(60e3, 40e3), FAST, "server-limit", full),
+        (both, FAST, "server-limit", json!({"ceiling": ceiling})),
         (interrupted, asked, "server-limit", json!({"busy": 0.95, "own": 0.8, "interrupts": 0.15})),
         (bounded(0.2, 0.95), asked, "client-limit", json!({"used": 0.2})),
         (bounded(0.2, 0.5), asked, "no-limit-known", json!({"used": 0.2})),
@@ -276,13 +240,11 @@ fn what_follows_from_a_load_is_explained() {
     let alone = |head| of(vec![(head, EVEN)]);
     let saturated = || load("saturation", "fasthttp", 200.0, 60e3);
     let over = |interface: &str, user: f64| {
-        let mut head = with(saturated(), SERVER_USER, user);
-        head.conditions.set(INTERFACE, interface.to_owned());
-        alone(head)
+        alone(saturated().with(SERVER_USER, user).with(INTERFACE, interface.to_owned()))
     };
-    let mut shared = with(saturated(), SERVER_PSS, 8.2e6);
-    shared.evidence.put(PSS_BEFORE, vec![5e6; 6]);
+    let shared = saturated().with(SERVER_PSS, 8.2e6).with(PSS_BEFORE, vec![5e6; 6]);
     let grown = |before: f64, proportional: bool| json!({"connections": 200, "grown": 3.2e6, "before": before, "proportional": proportional});
+    let one_each = json!({"goroutines": 210, "connections": 200});
     let law = json!({"connections": 200, "rate": {"value": 60e3}, "mean": 3.333e-3});
     let cost = json!({"kernel": 0.75, "largest": {"part": "write", "time": 10e-6}, "loopback": false});
     for (record, quantity, name, values) in [
@@ -290,19 +252,14 @@ fn what_follows_from_a_load_is_explained() {
         (over("lo", 0.25), "cpu", "http-cost/cost", json!({"loopback": true})),
         (over("lo", 0.8), "cpu", "http-cost/cost", json!({"loopback": false})),
         (over("eth0", 0.25), "cpu", "http-cost/cost", json!({"loopback": false})),
-        (
-            alone(saturated()),
-            "goroutines",
-            "http-goroutines/goroutines",
-            json!({"goroutines": 210, "connections": 200}),
-        ),
+        (alone(saturated()), "goroutines", "http-goroutines/goroutines", one_each),
         (alone(saturated()), "memory", "http-memory/memory", grown(10e6, false)),
         (alone(shared), "memory", "http-memory/memory", grown(5e6, true)),
         (alone(saturated()), "p50", "http-latency/littles-law", law),
     ] {
         case(&record, &format!("{FAST}.{quantity}"), name, values);
     }
-    no_case(&alone(with(saturated(), LATENCY_MEAN, 0.1)), &format!("{FAST}.p50"), "http-latency");
+    no_case(&alone(saturated().with(LATENCY_MEAN, 0.1)), &format!("{FAST}.p50"), "http-latency");
     let (open, due) = ("http.equal-rate.fasthttp.c200.p50", 200.0 / 30e3);
     case(&at_rate(0.001), open, "http-latency/latency-with-waits", json!({"sent": 1e-3}));
     case(&at_rate(due), open, "http-latency/latency-without-waits", json!({"sent": due}));

@@ -1,9 +1,10 @@
 //! Noise: who took the time that CPUs lost, and the twins on which another cause, or none, is observed.
 
-use crate::explain_system::{Situation, records};
-use crate::relations_records::*;
+use crate::explain_system::{Situation, explains, records};
+use crate::records::*;
 use figure::evidence::*;
-use figure::{Better, Figure, Reading, Record, Unit, Verdict};
+use figure::host::CgroupLevel;
+use figure::{Better, Figure, Reading, Record, Unit};
 use serde_json::{Value, json};
 
 pub const WHOLE: &str = "system.noise";
@@ -44,36 +45,27 @@ pub const HOGGED: Gaps = Gaps {
 
 /// The figure of the whole, its longest gap, and one of CPU 5.
 pub fn noise(gaps: Gaps, guest: bool) -> Record {
-    let mut whole = Figure::planned(WHOLE, "system", "whole", Unit::of("%"), Better::Lower);
-    whole.conditions.set(NOISE, "lost".to_owned());
-    whole.conditions.set(CPUS, vec![0.0, 5.0]);
-    whole.evidence.put(NOISE_THRESHOLD, 400e-9);
-    whole.rounds = bandwidth("read", "none", &six(50.0 * (gaps.lost[0] + gaps.lost[1]))).rounds;
-    for round in &mut whole.rounds {
-        let evidence = &mut round.evidence;
-        evidence.put(NOISE_OBSERVED, vec![1.0, 1.0]);
-        evidence.put(NOISE_LOST, gaps.lost.to_vec());
-        evidence.put(NOISE_GAPS, gaps.gaps.to_vec());
-        evidence.put(NOISE_WAITED, gaps.waited.to_vec());
-        evidence.put(NOISE_LONGEST, gaps.longest.to_vec());
-        evidence.put(NOISE_LONGEST_WAITED, gaps.waited.map(|waited| waited.min(3.9e-3)).to_vec());
-        evidence.put(NOISE_BRIEF, vec![250.0; 2]);
-        evidence.put(NOISE_BRIEF_LOST, vec![0.001; 2]);
-        evidence.put(NOISE_WINDOWS, vec![1000.0; 2]);
-        evidence.put(NOISE_WINDOWS_HIT, gaps.hit.to_vec());
-        evidence.put(STEAL_EACH, gaps.steal.to_vec());
-        evidence.put(IRQ_EACH, gaps.interrupts.to_vec());
-        evidence.put(IRQ_TIMER_EACH, vec![250.0; 2]);
-    }
-    whole.summarise();
-    whole.verdict = Some(Verdict::Valid);
+    let whole = plain(WHOLE, Unit::of("%"), Better::Lower, 50.0 * (gaps.lost[0] + gaps.lost[1]))
+        .with(NOISE, "lost".into())
+        .with(CPUS, vec![0.0, 5.0])
+        .with(NOISE_THRESHOLD, 400e-9)
+        .with(NOISE_OBSERVED, vec![1.0, 1.0])
+        .with(NOISE_LOST, gaps.lost.to_vec())
+        .with(NOISE_GAPS, gaps.gaps.to_vec())
+        .with(NOISE_WAITED, gaps.waited.to_vec())
+        .with(NOISE_LONGEST, gaps.longest.to_vec())
+        .with(NOISE_LONGEST_WAITED, gaps.waited.map(|waited| waited.min(3.9e-3)).to_vec())
+        .with(NOISE_BRIEF, vec![250.0; 2])
+        .with(NOISE_BRIEF_LOST, vec![0.001; 2])
+        .with(NOISE_WINDOWS, vec![1000.0; 2])
+        .with(NOISE_WINDOWS_HIT, gaps.hit.to_vec())
+        .with(STEAL_EACH, gaps.steal.to_vec())
+        .with(IRQ_EACH, gaps.interrupts.to_vec())
+        .with(IRQ_TIMER_EACH, vec![250.0; 2]);
     let derived = |id: &str, noise: &str, cpus: Vec<f64>| {
-        let mut figure = whole.clone();
-        figure.id = id.to_owned();
-        (figure.rounds, figure.derived_from) = (Vec::new(), vec![WHOLE.to_owned()]);
-        figure.conditions.set(NOISE, noise.to_owned());
-        figure.conditions.set(CPUS, cpus);
-        figure
+        let (rounds, derived_from) = (Vec::new(), vec![WHOLE.to_owned()]);
+        let figure = whole.clone().named(id).with(NOISE, noise.to_owned()).with(CPUS, cpus);
+        Figure { rounds, derived_from, ..figure }
     };
     let others = [derived(LONGEST, "longest", vec![0.0, 5.0]), derived(SECOND, "lost", vec![5.0])];
     let mut record = record([whole].into_iter().chain(others).collect());
@@ -109,10 +101,9 @@ fn expected() -> Vec<Situation> {
     tick.figures[0].rounds[0].evidence.put(STEAL_EACH, vec![0.01, 0.0]);
     let no_steal = [("interrupts", 0.0196), ("unknown", 0.98)];
     let mut quota = noise(HOGGED, false);
-    quota.machine.cgroup.levels =
-        vec![figure::host::CgroupLevel { quota_cpus: Some(0.5), ..figure::host::CgroupLevel::default() }];
-    let mut throttled = quota.clone();
-    throttled.figures[0].rounds.iter_mut().for_each(|round| round.evidence.put(CGROUP_THROTTLED, 0.4));
+    quota.machine.cgroup.levels = vec![CgroupLevel { quota_cpus: Some(0.5), ..CgroupLevel::default() }];
+    let throttled = quota.clone().fact(WHOLE, CGROUP_THROTTLED, 0.4);
+    let none = json!({"threshold": 400e-9, "cpus": 2, "observed": 12});
     let shares = json!({"share": 0.251, "cpus": 2, "gaps": 312.5});
     let disturbs = |verdict, hit| json!({"verdict": verdict, "hit": hit});
     let timer = |record, share| (record, WHOLE, "noise-lost/noise-lost", json!({"timer": share}));
@@ -139,12 +130,7 @@ fn expected() -> Vec<Situation> {
         lost(noise(stolen(0.0), false), WHOLE, &no_steal, Value::Null),
         lost(quota, SECOND, &[("other-task", 0.998)], Value::Null),
         lost(throttled, SECOND, &[("other-task-or-quota", 0.998)], Value::Null),
-        (
-            noise(silent, false),
-            WHOLE,
-            "noise-lost/noise-none",
-            json!({"threshold": 400e-9, "cpus": 2, "observed": 12}),
-        ),
+        (noise(silent, false), WHOLE, "noise-lost/noise-none", none),
         longest(noise(HOGGED, false), "noise-longest/noise-longest-waited", waited(3.9e-3)),
         longest(noise(some, false), "noise-longest/noise-longest-waited", waited(1e-3)),
         longest(noise(QUIET, false), "noise-longest/noise-longest-brief", json!({"length": 8e-6})),
@@ -160,5 +146,5 @@ pub fn situations() -> Vec<Record> {
 
 #[test]
 fn lost_time_is_attributed_as_far_as_a_cause_was_observed() {
-    expected().iter().for_each(|(record, id, name, values)| case(record, id, name, values.clone()));
+    explains(expected());
 }

@@ -1,7 +1,6 @@
 //! From node to node: each case, and its twins.
 
-use crate::explain_findings::{finding, no_finding};
-use crate::relations_records::*;
+use crate::records::*;
 use figure::evidence::*;
 use figure::host::Node;
 use figure::{Better, Figure, Record, Unit, Verdict};
@@ -13,26 +12,20 @@ fn cell(latency: bool, cpus: u32, memory: u32, distance: f64, value: f64) -> Fig
         true => ("memory.numa.latency", Unit::NANOSECONDS, Better::Lower, "latency"),
         false => ("memory.numa.bandwidth", Unit::GB_PER_S, Better::Higher, "read"),
     };
-    let mut figure = Figure::planned(format!("{series}.{cpus}.{memory}"), "memory", series, unit, better);
-    figure.series = Some(series.to_owned());
     let relation = if cpus == memory { "local" } else { "other-package" };
-    let conditions = &mut figure.conditions;
-    conditions.set(KERNEL, kernel.to_owned());
-    conditions.set(NODE_OF_CPUS, f64::from(cpus));
-    conditions.set(NODE_OF_MEMORY, f64::from(memory));
-    conditions.set(NODE_RELATION, relation.to_owned());
-    conditions.set(NODE_DISTANCE, distance);
-    conditions.set(ARRAY_BYTES, 1e9);
-    conditions.set(THREADS, if latency { 1.0 } else { 10.0 });
-    if !latency {
-        conditions.set(STORES, "none".to_owned());
-        conditions.set(COUNTED_BYTES, 8.0);
-        conditions.set(TRAFFIC_BYTES, 8.0);
+    let figure = plain(&format!("{series}.{cpus}.{memory}"), unit, better, value)
+        .with(KERNEL, kernel.to_owned())
+        .with(NODE_OF_CPUS, f64::from(cpus))
+        .with(NODE_OF_MEMORY, f64::from(memory))
+        .with(NODE_RELATION, relation.to_owned())
+        .with(NODE_DISTANCE, distance)
+        .with(ARRAY_BYTES, 1e9)
+        .with(THREADS, if latency { 1.0 } else { 10.0 });
+    let figure = Figure { series: Some(series.to_owned()), ..figure };
+    if latency {
+        return figure;
     }
-    figure.rounds = bandwidth("read", "none", &six(value)).rounds;
-    figure.summarise();
-    figure.verdict = Some(Verdict::Valid);
-    figure
+    figure.with(STORES, "none".into()).with(COUNTED_BYTES, 8.0).with(TRAFFIC_BYTES, 8.0)
 }
 
 /// Two packages: 80 ns and 100 GB/s at home; 136 ns (1.7x, as 21/10 does not say) and 50 GB/s away.
@@ -54,9 +47,7 @@ const NARROW: &str = "memory.numa.bandwidth.0.1";
 
 /// The two packages with other values.
 fn packages(values: &[(&str, f64)]) -> Record {
-    let mut record = two_packages();
-    values.iter().for_each(|(id, value)| set(&mut record, id, *value));
-    record
+    two_packages().each(values)
 }
 
 #[test]
@@ -70,13 +61,9 @@ fn remote_latency_is_compared_with_the_advertised_distance() {
     unknown.figures.iter_mut().for_each(|figure| figure.conditions.set(NODE_DISTANCE, 0.0));
     no_case(&unknown, FAR, "numa");
     let mut invalid = two_packages();
-    let local = invalid.figures.iter_mut().find(|figure| figure.id == "memory.numa.latency.0.0").unwrap();
-    local.verdict = Some(Verdict::Invalid);
+    invalid.of("memory.numa.latency.0.0").verdict = Some(Verdict::Invalid);
     no_case(&invalid, FAR, "numa");
-}
-
-#[test]
-fn remote_memory_that_is_as_near_is_no_misplacement() {
+    // Remote memory that is as near is no misplacement.
     case(&packages(&[(FAR, 81.0)]), FAR, "numa/as-near-as-local", json!({"times": 1.0125, "node": 1}));
     case(&packages(&[(FAR, 90.0)]), FAR, "numa/farther", json!({"times": 1.125}));
 }
@@ -88,25 +75,19 @@ fn a_loss_beyond_latency_is_the_link() {
         "home": {"figure": "memory.numa.bandwidth.1.1", "value": 100},
     });
     case(&two_packages(), NARROW, "numa/limited-by-link", values);
-    for (bandwidth, name) in [
-        (100.0 / 1.7, "slower-by-latency"),
-        (80.0, "limited-by-local"),
-        (99.0, "as-fast-as-local"),
-        (180.0, "as-fast-as-local"),
-    ] {
+    let (latency, local, alike) = ("slower-by-latency", "limited-by-local", "as-fast-as-local");
+    for (bandwidth, name) in [(100.0 / 1.7, latency), (80.0, local), (99.0, alike), (180.0, alike)] {
         let record = packages(&[(NARROW, bandwidth)]);
         case(&record, NARROW, &format!("numa/{name}"), json!({"ratio": bandwidth / 100.0}));
     }
     // Memory that is slow for its own CPUs too need not be behind a slow link.
-    let mut slow = packages(&[("memory.numa.bandwidth.1.1", 42.0)]);
+    let slow = packages(&[("memory.numa.bandwidth.1.1", 42.0)]);
     case(&slow, NARROW, "numa/limited-by-link-or-memory", json!({"ratio": 0.4, "latency": 1.7}));
-    slow.figures.retain(|figure| !figure.id.contains("latency"));
-    no_case(&slow, NARROW, "numa");
+    no_case(&slow.only(|id| !id.contains("latency")), NARROW, "numa");
 }
 
 fn one_node() -> Record {
-    let mut record = two_packages();
-    record.figures.retain(|figure| figure.id.ends_with("0.0"));
+    let mut record = two_packages().only(|id| id.ends_with("0.0"));
     record.machine.numa.nodes.truncate(1);
     record
 }
@@ -119,12 +100,8 @@ fn local_memory_is_the_nearest() {
     case(&two_packages(), "memory.numa.bandwidth.0.0", "numa/local-lines", values);
     let local = "memory.numa.latency.0.0";
     no_case(&two_packages(), local, "numa");
-    case(
-        &packages(&[(FAR, 60.0)]),
-        local,
-        "numa/local-farther",
-        json!({"remote": {"figure": FAR, "value": 60}}),
-    );
+    let remote = json!({"remote": {"figure": FAR, "value": 60}});
+    case(&packages(&[(FAR, 60.0)]), local, "numa/local-farther", remote);
     case(&one_node(), local, "numa/only-node", json!({}));
 }
 
@@ -150,10 +127,9 @@ fn remote_latency_is_not_taken_for_local() {
     case(&record(figures), "memory.copy.regular", "in-flight/lines-in-flight", values);
 }
 
-/// Judged records in which each case of nodes arises.
 pub fn situations() -> Vec<Record> {
     let records = [(FAR, 81.0), (NARROW, 100.0 / 1.7), (NARROW, 80.0), (NARROW, 99.0), (FAR, 60.0)];
     let mut records: Vec<Record> = records.map(|value| packages(&[value])).to_vec();
     records.extend([two_packages(), packages(&[("memory.numa.bandwidth.1.1", 42.0)]), one_node()]);
-    records.into_iter().map(crate::cores::judged).collect()
+    records.into_iter().map(Record::judged).collect()
 }

@@ -1,37 +1,32 @@
 //! Points of a curve over threads: each case, and its twins.
 
-use crate::relations_records::*;
+use crate::records::*;
 use figure::check::Verdict;
 use figure::evidence::*;
-use figure::series::{Coordinate, CoordinateValue};
+use figure::series::CoordinateValue;
 use figure::{Better, Figure, Record, Unit};
 use serde_json::json;
 
 /// A point: triad by non-temporal stores with so many threads, at a clock.
 pub fn point(threads: u32, value: f64, gigahertz: f64) -> Figure {
-    let mut figure = bandwidth("triad", "nt", &six(value));
-    figure.id = format!("memory.scaling.cores.{threads}");
-    figure.series = Some("memory.scaling.cores".into());
-    let at = Coordinate { value: CoordinateValue::Number(threads.into()), unit: Some(Unit::ONE) };
-    figure.at.insert("threads".into(), at);
-    figure.conditions.set(THREADS, threads.into());
-    figure.conditions.set(CPUS, (0..threads).map(|thread| f64::from(thread % 48)).collect());
-    figure.conditions.set(SCHEDULE, "static".into());
-    for round in &mut figure.rounds {
-        round.evidence.put(CANARY_BEFORE, gigahertz);
-    }
-    figure
+    let at = CoordinateValue::Number(threads.into());
+    bandwidth("triad", "nt", &six(value))
+        .named(format!("memory.scaling.cores.{threads}"))
+        .at("memory.scaling.cores", "threads", at, Some(Unit::ONE))
+        .with(THREADS, threads.into())
+        .with(CPUS, (0..threads).map(|thread| f64::from(thread % 48)).collect())
+        .with(SCHEDULE, "static".into())
+        .with(CANARY_BEFORE, gigahertz)
 }
 
-fn dynamic(mut figure: Figure) -> Figure {
-    figure.id = figure.id.replace("cores", "cores.dynamic");
-    figure.series = Some("memory.scaling.cores.dynamic".into());
-    figure.conditions.set(SCHEDULE, "dynamic".into());
-    figure
+fn dynamic(figure: Figure) -> Figure {
+    let id = figure.id.replace("cores", "cores.dynamic");
+    let figure = figure.named(id).with(SCHEDULE, "dynamic".into());
+    Figure { series: Some("memory.scaling.cores.dynamic".into()), ..figure }
 }
 
 /// Points of threads and values at 2.1 GHz.
-fn curve<const N: usize>(points: [(u32, f64); N]) -> Record {
+pub fn curve<const N: usize>(points: [(u32, f64); N]) -> Record {
     record(points.map(|(threads, value)| point(threads, value, 2.1)).into())
 }
 
@@ -57,18 +52,15 @@ fn few_threads_are_limited_by_their_cores_and_many_by_memory() {
 
 #[test]
 fn a_clock_that_falls_is_named() {
-    let mut curve = record(vec![point(1, 12.0, 3.7), point(16, 150.0, 3.6), point(48, 130.0, 2.4)]);
+    let mut falling = record(vec![point(1, 12.0, 3.7), point(16, 150.0, 3.6), point(48, 130.0, 2.4)]);
     let values = json!({"ratio": 0.867, "limit": {"memory-and-clock": {"from": 3.6, "to": 2.4}}});
-    case(&curve, "memory.scaling.cores.48", "scaling/no-more-gain", values);
-    let rounds = curve.figures.iter_mut().flat_map(|figure| &mut figure.rounds);
+    case(&falling, "memory.scaling.cores.48", "scaling/no-more-gain", values);
+    let rounds = falling.figures.iter_mut().flat_map(|figure| &mut figure.rounds);
     rounds.for_each(|round| round.evidence = Default::default());
-    case(&curve, "memory.scaling.cores.48", "scaling/no-more-gain", json!({"limit": "memory-or-clock"}));
-}
-
-#[test]
-fn an_invalid_point_is_no_yardstick() {
-    let mut curve = curve([(1, 12.0), (16, 150.0), (48, 152.0)]);
-    judged(&mut curve, "memory.scaling.cores.16", Verdict::Invalid, "foreign-load", ["x", "y"]);
+    case(&falling, "memory.scaling.cores.48", "scaling/no-more-gain", json!({"limit": "memory-or-clock"}));
+    // An invalid point is no yardstick.
+    let curve = curve([(1, 12.0), (16, 150.0), (48, 152.0)]);
+    let curve = curve.verdict("memory.scaling.cores.16", Verdict::Invalid, "foreign-load", ["x", "y"]);
     case(&curve, "memory.scaling.cores.48", "scaling/more-gain", json!({"times": 12.67}));
 }
 
@@ -79,15 +71,13 @@ fn schedules(fixed: f64) -> Record {
 
 #[test]
 fn the_schedule_alone_differs() {
-    let mut curve = schedules(115.0);
     let (fixed, dynamic) = ("memory.scaling.cores.49", "memory.scaling.cores.dynamic.49");
-    judged(&mut curve, fixed, Verdict::Invalid, "uneven-cores", ["49 threads on 48 cores", "x"]);
+    let invalid = |check| schedules(115.0).verdict(fixed, Verdict::Invalid, check, ["49 threads", "x"]);
     let values = json!({"ratio": 1.304, "fixed": {"figure": fixed, "value": 115}});
-    case(&curve, dynamic, "scaling/dynamic-gains", values);
+    case(&invalid("uneven-cores"), dynamic, "scaling/dynamic-gains", values);
     no_case(&schedules(149.0), dynamic, "scaling");
     // Disturbed otherwise.
-    judged(&mut curve, fixed, Verdict::Invalid, "foreign-load", ["x", "y"]);
-    no_case(&curve, dynamic, "scaling");
+    no_case(&invalid("foreign-load"), dynamic, "scaling");
 }
 
 /// The four points and the knee at 16 threads.
@@ -96,8 +86,7 @@ fn with_knee() -> Record {
     let mut knee =
         Figure::planned("memory.scaling.cores.knee", "memory", "knee", Unit::of("threads"), Better::Neither);
     knee.derived_from = [16, 4, 48].map(|threads| format!("memory.scaling.cores.{threads}")).to_vec();
-    (knee.value, knee.status) = (Some(16.0), figure::Status::Measured);
-    curve.figures.push(knee);
+    curve.figures.push(knee.valued(16.0));
     curve
 }
 
@@ -108,12 +97,11 @@ fn the_knee_rests_on_its_points() {
     let values =
         json!({"at": at, "share": 0.987, "best": {"figure": "memory.scaling.cores.48", "value": 152}});
     case(&curve, "memory.scaling.cores.knee", "scaling/fewest-threads", values);
-    set(&mut curve, "memory.scaling.cores.16", 153.0);
+    curve.set("memory.scaling.cores.16", 153.0);
     let values = json!({"share": 1, "best": at});
     case(&curve, "memory.scaling.cores.knee", "scaling/fewest-threads", values);
 }
 
-/// Judged records in which each case of scaling arises.
 pub fn situations() -> Vec<Record> {
-    [with_knee(), schedules(115.0)].map(crate::cores::judged).to_vec()
+    [with_knee(), schedules(115.0)].map(Record::judged).to_vec()
 }

@@ -1,21 +1,15 @@
 //! UnixBench's tests: a record for each case, and the twin on which it changes.
 
-use crate::relations_records::*;
-use crate::{explain_noise, explain_switch};
+use crate::records::*;
 use figure::evidence::*;
 use figure::{Better, Figure, Record, Unit};
 use serde_json::{Value, json};
 
 /// A test of a class with so many copies.
 pub fn test(name: &str, class: &str, copies: f64, values: &[f64]) -> Figure {
-    let mut figure = bandwidth("read", "none", values);
-    figure.id = if copies > 1.0 { format!("system.{name}.x{copies}") } else { format!("system.{name}") };
-    (figure.unit, figure.better, figure.convention) = (Unit::LPS, Better::Higher, None);
-    figure.conditions = Default::default();
-    figure.conditions.set(TEST, name.to_owned());
-    figure.conditions.set(TEST_CLASS, class.to_owned());
-    figure.conditions.set(COPIES, copies);
-    figure
+    let id = if copies > 1.0 { format!("system.{name}.x{copies}") } else { format!("system.{name}") };
+    let figure = plain(&id, Unit::LPS, Better::Higher, 1.0).values(values);
+    figure.with(TEST, name.to_owned()).with(TEST_CLASS, class.to_owned()).with(COPIES, copies)
 }
 
 /// One copy and two of a test; on two CPUs.
@@ -28,31 +22,46 @@ pub fn pair(class: &str, one: &[f64], two: &[f64]) -> Record {
 /// A record, a figure, and the rule, case and values that explain it.
 pub type Situation = (Record, &'static str, &'static str, Value);
 
-/// The records with the explanations of their figures.
+/// The records alone.
 pub fn records(situations: Vec<Situation>) -> Vec<Record> {
-    let explained = |(mut record, ..): Situation| {
-        let all: Vec<_> = record.figures.iter().map(|figure| explanations(&record, &figure.id)).collect();
-        for (figure, explanations) in record.figures.iter_mut().zip(all) {
-            figure.explanations = explanations;
-        }
-        record
-    };
-    situations.into_iter().map(explained).collect()
+    situations.into_iter().map(|(record, ..)| record).collect()
+}
+
+/// Each record has its explanation.
+#[track_caller]
+pub fn explains(situations: Vec<Situation>) {
+    situations.into_iter().for_each(|(record, id, name, values)| case(&record, id, name, values));
 }
 
 const COPY: &str = "system.pipe.x2";
 
-/// A test whose tasks waited for a device in this share of the time.
+/// A test with what it rests on apart from the machine.
+fn any(class: &str, fill: impl FnOnce(Figure) -> Figure) -> Record {
+    record(vec![fill(test("any", class, 1.0, &six(100.0)))])
+}
+
+fn shell(collate: &str) -> Record {
+    let dash = "/usr/bin/dash".to_owned();
+    any("shell", |figure| figure.with(SHELL, dash).with(LOCALE_COLLATE, collate.to_owned()))
+}
+
+fn process() -> Record {
+    let image = |figure: Figure| figure.with(CELL_BYTES, 51e3).with(CELL_LIBRARIES, 1.0);
+    any("process", |figure| image(figure).with(CELL_LINKAGE, "dynamic".into()))
+}
+
+fn compute() -> Record {
+    let strcmp = "__strcmp_avx2".to_owned();
+    any("compute", |figure| figure.with(LIBC, "glibc 2.36".into()).with(LIBC_STRCMP, strcmp))
+}
+
+/// A test with tasks that waited for a device in this share of the time.
 fn waited(class: &str, share: Option<f64>, file_system: &str) -> Record {
-    let mut figure = test("fstime", class, 1.0, &six(100.0));
-    figure.evidence.put(FS_TYPE, file_system.to_owned());
-    for round in &mut figure.rounds {
-        match share {
-            Some(share) => round.evidence.put(PSI_IO, share * round.duration),
-            None => round.evidence.put_unknown(PSI_IO, "no pressure information"),
-        }
-    }
-    record(vec![figure])
+    let figure = test("fstime", class, 1.0, &six(100.0)).with(FS_TYPE, file_system.to_owned());
+    record(vec![match share {
+        Some(share) => figure.with(PSI_IO, share * ROUND_SECONDS),
+        None => figure.unknown(PSI_IO, "no pressure information"),
+    }])
 }
 
 fn expected() -> Vec<Situation> {
@@ -78,25 +87,28 @@ fn expected() -> Vec<Situation> {
 }
 
 pub fn situations() -> Vec<Record> {
-    records(expected())
+    let surroundings = [shell("C"), process(), compute()].map(Record::judged);
+    records(expected()).into_iter().chain(surroundings).collect()
 }
 
 #[test]
 fn copies_and_copied_files() {
-    expected().iter().for_each(|(record, id, name, values)| case(record, id, name, values.clone()));
+    explains(expected());
     no_case(&pair("syscall", &six(100.0), &[100.0, 300.0, 120.0, 280.0, 110.0, 250.0]), COPY, "copies");
-    let mut alone = pair("syscall", &six(100.0), &six(200.0));
-    alone.figures.remove(0);
-    no_case(&alone, COPY, "copies");
+    no_case(&pair("syscall", &six(100.0), &six(200.0)).only(|id| id == COPY), COPY, "copies");
     no_case(&waited("syscall", Some(0.0), "ext4"), "system.fstime", "page-cache");
 }
 
 #[test]
-fn every_case_of_the_suite_arises() {
-    let all = [situations(), explain_noise::situations(), explain_switch::situations()].concat();
-    let explanations = all.iter().flat_map(|record| &record.figures).flat_map(|figure| &figure.explanations);
-    let cases: Vec<&str> = explanations.map(|explanation| explanation.case.as_str()).collect();
-    let (_, names) = judge::cases::names().into_iter().find(|(suite, _)| *suite == "system").unwrap();
-    let missing: Vec<_> = names.iter().filter(|name| !cases.contains(name)).collect();
-    assert!(missing.is_empty(), "{missing:?}");
+fn tests_rest_on_libraries_programs_and_locale() {
+    for locale in ["C (there is no en_US.utf8)", "C.UTF-8"] {
+        let values = json!({"locale": locale, "shell": "/usr/bin/dash"});
+        case(&shell(locale), "system.any", "surroundings/bytewise-order", values);
+    }
+    no_case(&shell("en_US.utf8"), "system.any", "surroundings");
+    let values = json!({"linkage": "dynamic", "size": 51e3, "libraries": 1});
+    case(&process(), "system.any", "surroundings/program-image", values);
+    let values = json!({"library": "glibc 2.36", "strcmp": "__strcmp_avx2"});
+    case(&compute(), "system.any", "surroundings/c-library", values);
+    no_case(&any("compute", |figure| figure.unknown(LIBC, "not read")), "system.any", "surroundings");
 }

@@ -1,7 +1,6 @@
 //! Mixes of reads and writes, and latency under load: each case, and its twins.
 
-use crate::explain_findings::{finding, no_finding};
-use crate::relations_records::*;
+use crate::records::*;
 use figure::check::Outcome::{Pass, Unknown, Warn};
 use figure::evidence::*;
 use figure::{Better, Convention, Figure, Record, Unit, Verdict};
@@ -9,26 +8,23 @@ use serde_json::json;
 
 /// A walk in a mix by 48 threads.
 fn walk(mix: &str, value: f64) -> Figure {
-    let mut figure = bandwidth("read", "none", &six(value));
-    figure.id = format!("memory.mix.{mix}");
-    figure.series = Some("memory.mix".into());
-    figure.convention = Some(Convention::EstimatedTraffic);
-    figure.conditions.set(KERNEL, "mix".to_owned());
-    figure.conditions.set(STORES, "nt".to_owned());
-    figure.conditions.set(MIX, mix.to_owned());
-    figure
+    let figure = bandwidth("read", "none", &six(value)).named(format!("memory.mix.{mix}"));
+    let figure = figure.with(KERNEL, "mix".into()).with(STORES, "nt".into()).with(MIX, mix.to_owned());
+    Figure { series: Some("memory.mix".into()), convention: Some(Convention::EstimatedTraffic), ..figure }
 }
 
 /// Study 1, step 4: what Intel MLC found.
 pub fn mlc() -> Record {
-    record(vec![
-        walk("1:0", 223.7),
-        walk("3:1", 204.5),
-        walk("2:1", 203.2),
-        walk("1:1", 187.9),
-        walk("0:1", 150.0),
-        walk("triad-like", 199.8),
-    ])
+    let all = [("1:0", 223.7), ("3:1", 204.5), ("2:1", 203.2), ("1:1", 187.9)];
+    let others = [("0:1", 150.0), ("triad-like", 199.8)];
+    record(all.into_iter().chain(others).map(|(mix, value)| walk(mix, value)).collect())
+}
+
+/// Study 1 with these walks.
+pub fn with_walks() -> Record {
+    let mut record = study_1();
+    record.figures.extend(mlc().figures);
+    record
 }
 
 #[test]
@@ -53,18 +49,18 @@ fn study_1_step_4_writes_cost_bandwidth() {
 fn bandwidth_that_rises_with_writes_is_limited_by_reads_in_flight() {
     let mut record = mlc();
     let id = "memory.mix.1:1";
-    set(&mut record, id, 300.0);
+    record.set(id, 300.0);
     let values = json!({"ratio": 1.34, "rate": {"value": 3.125}, "alone": {"value": 4.66}});
     case(&record, id, "by-mix/writes-add", values);
     finding(&record, "mixes/rises-with-writes", json!({}));
     // More reads with writes than without are no limit of reads.
-    set(&mut record, id, 500.0);
+    record.set(id, 500.0);
     case(&record, id, "by-mix/reads-disturbed", json!({"rate": {"value": 5.21}, "alone": {"value": 4.66}}));
-    set(&mut record, id, 224.0);
-    set(&mut record, "memory.mix.2:1", 224.0);
+    record.set(id, 224.0);
+    record.set("memory.mix.2:1", 224.0);
     case(&record, id, "by-mix/writes-free", json!({"writes": 0.5}));
     finding(&record, "mixes/any-writes", json!({}));
-    set(&mut record, "memory.mix.0:1", 250.0);
+    record.set("memory.mix.0:1", 250.0);
     case(&record, "memory.mix.0:1", "by-mix/writes-unlimited", json!({"ratio": 1.118}));
 }
 
@@ -75,7 +71,7 @@ fn rounds_that_differ_too_much_show_nothing_of_mixes() {
         for (number, round) in figure.rounds.iter_mut().enumerate() {
             // Those that are compared with others, and the others, by turns.
             let times = if (usize::from(matches!(index, 0 | 2)) + number) % 2 == 0 { 0.6 } else { 1.4 };
-            round.samples.iter_mut().for_each(|sample| *sample *= times);
+            round.samples[0] *= times;
         }
     }
     for id in ["memory.mix.3:1", "memory.mix.1:1", "memory.mix.0:1", "memory.mix.triad-like"] {
@@ -100,56 +96,42 @@ fn a_memcpy_that_moves_more_in_the_same_mix_leaves_the_loop() {
 
 #[test]
 fn kernels_cite_walks_in_their_mixes() {
-    let (mut record, id) = (study_1(), "memory.copy.nt");
-    record.figures.extend(mlc().figures);
+    let (mut record, id, walk) = (with_walks(), "memory.copy.nt", "memory.mix.1:1");
     let values =
         json!({"more": {"figure": "memory.mix.1:1", "value": 188}, "fewer": {"value": 203}, "ratio": 0.925});
     case(&record, id, "mix/below-by-mix-measured", values);
     // The twin: walks in both mixes move the same, so copy's own loop is slow.
-    set(&mut record, "memory.mix.1:1", 203.0);
+    record.set(walk, 203.0);
     case(&record, id, "mix/below-by-loop", json!({"ratio": 1.0}));
     // Above triad there is nothing to explain.
-    set(&mut record, id, 220.0);
+    record.set(id, 220.0);
     no_case(&record, id, "mix");
-    set(&mut record, id, 183.0);
+    record.set(id, 183.0);
     // Walks by other threads, or invalid ones, show nothing.
-    let threads = |record: &mut Record, number: f64| {
-        let walk = record.figures.iter_mut().find(|figure| figure.id == "memory.mix.1:1").unwrap();
-        walk.conditions.set(THREADS, number);
-    };
-    let by_kernels = |record: &Record| case(record, id, "mix/below-by-mix", json!({}));
-    threads(&mut record, 2.0);
-    by_kernels(&record);
-    threads(&mut record, 48.0);
     let wrong = ["a wrong sum", "report it"];
-    judged(&mut record, "memory.mix.1:1", Verdict::Invalid, "verified", wrong);
-    by_kernels(&record);
+    case(&record.clone().fact(walk, THREADS, 2.0), id, "mix/below-by-mix", json!({}));
+    case(&record.verdict(walk, Verdict::Invalid, "verified", wrong), id, "mix/below-by-mix", json!({}));
 }
 
 /// The idle chase, or one against injectors that spin `delay` times, by 8 threads.
 fn chase(id: &str, delay: Option<f64>, latency: f64) -> Figure {
-    let mut figure = bandwidth("read", "none", &six(latency));
-    figure.id = format!("memory.loaded.{id}");
-    (figure.unit, figure.better, figure.convention) = (Unit::NANOSECONDS, Better::Lower, None);
-    figure.conditions.set(KERNEL, "loaded-latency".to_owned());
-    figure.conditions.set(THREADS, if delay.is_some() { 8.0 } else { 1.0 });
-    figure.series = Some("memory.loaded.idle".into());
-    if let Some(delay) = delay {
-        figure.series = Some("memory.loaded.2:1".into());
-        figure.conditions.set(MIX, "2:1".to_owned());
-        figure.conditions.set(DELAY, delay);
-    }
-    figure
+    let figure = bandwidth("read", "none", &six(latency)).named(format!("memory.loaded.{id}"));
+    let figure = Figure { unit: Unit::NANOSECONDS, better: Better::Lower, convention: None, ..figure };
+    let figure = figure.with(KERNEL, "loaded-latency".into());
+    let (series, figure) = match delay {
+        Some(delay) => {
+            ("memory.loaded.2:1", figure.with(THREADS, 8.0).with(MIX, "2:1".into()).with(DELAY, delay))
+        }
+        None => ("memory.loaded.idle", figure.with(THREADS, 1.0)),
+    };
+    Figure { series: Some(series.into()), ..figure }
 }
 
 /// The bandwidth of its rounds.
 fn injected(latency: &Figure, value: f64) -> Figure {
-    let mut figure = bandwidth("read", "none", &six(value));
-    figure.id = format!("{}.bandwidth", latency.id);
-    figure.conditions = latency.conditions.clone();
-    figure.series = Some("memory.loaded.2:1.bandwidth".into());
-    figure.derived_from = vec![latency.id.clone()];
-    figure
+    let figure = bandwidth("read", "none", &six(value)).named(format!("{}.bandwidth", latency.id));
+    let (series, derived_from) = (Some("memory.loaded.2:1.bandwidth".into()), vec![latency.id.clone()]);
+    Figure { conditions: latency.conditions.clone(), series, derived_from, ..figure }
 }
 
 /// A memory of 100 GB/s that queues as it fills.
@@ -166,10 +148,7 @@ pub fn curve() -> Record {
         figures.push(injected(&latency, bandwidth));
         figures.push(latency);
     }
-    let mut all = walk("2:1", 100.0);
-    all.id = "memory.loaded.2:1.all".into();
-    all.conditions.set(THREADS, 8.0);
-    figures.push(all);
+    figures.push(walk("2:1", 100.0).named("memory.loaded.2:1.all").with(THREADS, 8.0));
     record(figures)
 }
 
@@ -177,9 +156,7 @@ const END: &str = "memory.loaded.2:1.d0";
 
 /// The curve with other latencies or bandwidths.
 fn curve_with(values: &[(&str, f64)]) -> Record {
-    let mut record = curve();
-    values.iter().for_each(|(id, value)| set(&mut record, &format!("memory.loaded.{id}"), *value));
-    record
+    values.iter().fold(curve(), |record, (id, value)| record.value(&format!("memory.loaded.{id}"), *value))
 }
 
 #[test]
@@ -197,15 +174,8 @@ fn a_point_is_compared_with_the_idle_latency() {
     for other in ["memory.loaded.idle", "memory.loaded.2:1.d50.bandwidth"] {
         no_case(&record, other, "loaded");
     }
-    let mut disturbed = record.clone();
-    let idle = disturbed.figures.iter_mut().find(|figure| figure.id == "memory.loaded.idle").unwrap();
-    for (round, times) in idle.rounds.iter_mut().zip([0.4, 1.9, 0.5, 1.8, 0.6, 1.7]) {
-        round.samples.iter_mut().for_each(|sample| *sample *= times);
-    }
-    no_case(&disturbed, "memory.loaded.2:1.d50", "loaded");
-    let mut alone = record;
-    alone.figures.retain(|figure| figure.id != "memory.loaded.idle");
-    no_case(&alone, "memory.loaded.2:1.d50", "loaded");
+    no_case(&record.clone().change("memory.loaded.idle", restless), "memory.loaded.2:1.d50", "loaded");
+    no_case(&record.only(|id| id != "memory.loaded.idle"), "memory.loaded.2:1.d50", "loaded");
 }
 
 #[test]
@@ -215,12 +185,12 @@ fn the_knee_is_where_bandwidth_for_latency_is_highest() {
     };
     // 75 / 115 = 0.65 against 93 / 160 = 0.58 and 40 / 100.
     knee(&curve(), json!({"at": {"latency": {"value": 115}, "bandwidth": {"value": 75}}}));
-    let at = json!({"at": {"latency": {"value": 130}, "bandwidth": {"figure": "memory.loaded.2:1.d50.bandwidth"}}});
-    knee(&curve_with(&[("2:1.d50", 130.0)]), at);
-    let mut paying = curve_with(&[("2:1.d0", 136.0), ("2:1.d50", 134.0)]);
+    let load = json!({"figure": "memory.loaded.2:1.d50.bandwidth"});
+    knee(&curve_with(&[("2:1.d50", 130.0)]), json!({"at": {"latency": {"value": 130}, "bandwidth": load}}));
+    let paying = curve_with(&[("2:1.d0", 136.0), ("2:1.d50", 134.0)]);
     knee(&paying, json!("beyond"));
-    paying.figures.retain(|figure| !["d50", "d200", "d700"].iter().any(|delay| figure.id.contains(delay)));
-    knee(&paying, json!("too-few-points"));
+    let few = paying.only(|id| !["d50", "d200", "d700"].iter().any(|delay| id.contains(delay)));
+    knee(&few, json!("too-few-points"));
 }
 
 #[test]
@@ -246,31 +216,22 @@ fn too_few_injectors_do_not_saturate() {
     assert_eq!(outcome("saturation", &record, END), Warn);
     finding(&record, "load/load-too-low", json!({"full": {"value": 260}}));
     // Without a figure of all CPUs it is unknown; the walk of memory mix is one.
-    record.figures.retain(|figure| figure.id != "memory.loaded.2:1.all");
+    record = record.only(|id| id != "memory.loaded.2:1.all");
     let result = apply("saturation", &record, END).unwrap();
     assert_eq!(result.outcome, Unknown);
     assert!(result.detail.contains("no sound figure"), "{}", result.detail);
     finding(&record, "load/saturation-unknown", json!({"reason": result.detail}));
-    let mut other = walk("2:1", 150.0);
-    other.conditions.set(THREADS, 8.0);
-    record.figures.push(other);
+    record.figures.push(walk("2:1", 150.0).with(THREADS, 8.0));
     let result = apply("saturation", &record, END).unwrap();
     assert_eq!(result.outcome, Warn);
     assert!(result.detail.contains("memory.mix.2:1"), "{}", result.detail);
     // Near the theoretical peak it is saturated whatever others move.
-    record.machine.memory.peak = figure::Reading::Value(figure::host::Peak {
-        channels: 2,
-        mt_per_s: 6400,
-        bytes_per_s: 110e9,
-        basis: "a test".into(),
-    });
-    assert_eq!(outcome("saturation", &record, END), Pass);
+    assert_eq!(outcome("saturation", &record.peak(110e9, "a test"), END), Pass);
 }
 
-/// Judged records in which each case of latency under load arises.
 pub fn situations() -> Vec<Record> {
     let below = curve_with(&[("2:1.d20000", 80.0), ("2:1.d0", 100.0)]);
-    [curve(), below, curve_with(&[("2:1.all", 190.0)])].map(crate::cores::judged).to_vec()
+    [curve(), below, curve_with(&[("2:1.all", 190.0)])].map(Record::judged).to_vec()
 }
 
 #[test]

@@ -2,33 +2,36 @@
 
 use serde_json::json;
 
-use crate::explain_findings::{finding, no_finding};
-use crate::relations_records::*;
+use crate::records::*;
 use figure::evidence::*;
 use figure::series::{Coordinate, CoordinateValue};
 use figure::{Better, Figure, Record, Severity, Unit};
 
 /// Six rounds of an allocator: CPU seconds, the kernel's share of them, bytes, faults.
 pub fn tried(name: &str, cpu: f64, system: f64, peak: f64, faults: f64) -> Figure {
-    let id = format!("alloc.try.cpu.{name}");
-    let mut figure = Figure::planned(id, "alloc", name, Unit::SECONDS, Better::Lower);
+    let mut figure = started(&format!("alloc.try.cpu.{name}"), cpu, system, peak, faults)
+        .with(ALLOCATOR, name.to_owned())
+        .with(LIBRARY, format!("/opt/lib{name}.so"))
+        .with(PROGRAM_PROCESSES, 3.0);
     let value = CoordinateValue::Name(name.to_owned());
     figure.at.insert("allocator".to_owned(), Coordinate { value, unit: None });
-    figure.conditions.set(PROGRAM, "program".to_owned());
-    figure.conditions.set(ALLOCATOR, name.to_owned());
-    figure.conditions.set(TEST_CLASS, "program".to_owned());
-    figure.evidence.put(LIBRARY, format!("/opt/lib{name}.so"));
-    figure.evidence.put(PROGRAM_PROCESSES, 3.0);
-    figure.rounds = bandwidth("read", "none", &six(cpu)).rounds;
+    figure
+}
+
+/// Six starts of a program.
+pub fn started(id: &str, cpu: f64, system: f64, peak: f64, faults: f64) -> Figure {
+    let mut figure = plain(id, Unit::SECONDS, Better::Lower, cpu)
+        .with(PROGRAM, "program".into())
+        .with(TEST_CLASS, "program".into())
+        .with(PROGRAM_PEAK, peak)
+        .with(FAULT_MINOR, faults);
     for round in &mut figure.rounds {
         let seconds = round.value().unwrap();
         round.evidence.put(COPY_USER, seconds * (1.0 - system));
         round.evidence.put(COPY_SYSTEM, seconds * system);
         round.evidence.put(PROGRAM_WALL, seconds * 1.1);
-        round.evidence.put(PROGRAM_PEAK, peak);
-        round.evidence.put(FAULT_MINOR, faults);
     }
-    figure.summarise();
+    figure.verdict = None;
     figure
 }
 
@@ -36,51 +39,26 @@ fn first() -> Figure {
     tried("first", 2.0, 0.25, 100e6, 1000.0)
 }
 
-fn fast() -> Figure {
-    tried("fast", 1.5, 0.25, 130e6, 1000.0)
-}
-
-fn slow() -> Figure {
-    tried("slow", 3.0, 0.25, 100e6, 1000.0)
+/// One that is faster, and one that is slower.
+fn others() -> [Figure; 2] {
+    [tried("fast", 1.5, 0.25, 130e6, 1000.0), tried("slow", 3.0, 0.25, 100e6, 1000.0)]
 }
 
 /// As fast as the first, as far as the rounds show.
 fn noisy() -> Figure {
-    let mut noisy = tried("noisy", 2.0, 0.25, 100e6, 1000.0);
-    for (round, cpu) in noisy.rounds.iter_mut().zip([1.9, 2.1, 1.92, 2.0, 1.91, 2.06]) {
-        round.samples = vec![cpu];
-    }
-    noisy.summarise();
-    noisy
+    tried("noisy", 2.0, 0.25, 100e6, 1000.0).values(&[1.9, 2.1, 1.92, 2.0, 1.91, 2.06])
 }
 
 /// With five starts.
 fn short() -> Figure {
-    let mut short = tried("short", 1.0, 0.25, 100e6, 1.0);
-    short.rounds.truncate(5);
-    short.summarise();
-    short
+    tried("short", 1.0, 0.25, 100e6, 1.0).values(&six(1.0)[..5])
 }
 
-/// Judged records in which every case of a program arises, but for those under load.
 pub fn situations() -> Vec<Record> {
-    let all = [
-        vec![
-            first(),
-            fast(),
-            tried("other", 1.502, 0.25, 50e6, 1000.0),
-            tried("alike", 2.001, 0.25, 100e6, 900.0),
-        ],
-        vec![first(), slow()],
-        vec![first(), noisy()],
-        vec![first(), short()],
-    ];
-    let judged = |figures: Vec<Figure>| {
-        let mut record = record(figures);
-        judge::judge(&mut record);
-        record
-    };
-    all.map(judged).into()
+    let [fast, slow] = others();
+    let (other, alike) = (tried("other", 1.502, 0.25, 50e6, 1e3), tried("alike", 2.001, 0.25, 100e6, 900.0));
+    let all = [vec![first(), fast, other, alike], vec![first(), slow], vec![first(), noisy()]];
+    all.into_iter().chain([vec![first(), short()]]).map(judged).collect()
 }
 
 #[test]
@@ -88,14 +66,17 @@ fn the_fastest_has_its_price() {
     let with = |others: Vec<Figure>| record([vec![first()], others].concat());
     let expected = json!({"allocator": "fast", "first": "first", "saved": 0.25, "cpu": {"high": 0.75},
         "wall": {"value": 0.75}, "memory": {"value": 1.3}, "tied": []});
-    let found = finding(&with(vec![slow(), fast()]), "program-time/program-faster", expected);
+    let found = finding(&with(others().into()), "program-time/program-faster", expected);
     assert_eq!(found.figures, ["alloc.try.cpu.first", "alloc.try.cpu.fast"]);
-    no_finding(&with(vec![slow(), fast()]), "program-memory");
-    let mut blind = fast();
-    blind.rounds[0].evidence.put_unknown(PROGRAM_PEAK, "no cgroup");
-    finding(&with(vec![blind]), "program-time/program-faster", json!({"memory": null}));
+    no_finding(&with(others().into()), "program-memory");
+    let [fast, _] = others();
+    finding(
+        &with(vec![fast.clone().unknown(PROGRAM_PEAK, "no cgroup")]),
+        "program-time/program-faster",
+        json!({"memory": null}),
+    );
     // As fast as the fastest, and with less memory than all.
-    let tied = with(vec![fast(), tried("other", 1.502, 0.25, 50e6, 1000.0)]);
+    let tied = with(vec![fast, tried("other", 1.502, 0.25, 50e6, 1000.0)]);
     finding(&tied, "program-time/program-faster", json!({"allocator": "fast", "tied": ["other"]}));
     let frugal =
         json!({"allocator": "other", "first": "first", "memory": {"value": 0.5}, "cpu": {"value": 0.751}});
@@ -104,17 +85,15 @@ fn the_fastest_has_its_price() {
 
 #[test]
 fn none_is_faster_than_the_first() {
-    let slower = record(vec![first(), slow()]);
+    let [_, slow] = others();
+    let slower = record(vec![first(), slow]);
     let expected = json!({"first": "first", "nearest": "slow", "cpu": {"value": 1.5}});
     finding(&slower, "program-time/program-none-faster", expected);
     no_finding(&slower, "program-memory");
     let frugal = record(vec![first(), tried("frugal", 2.2, 0.25, 50e6, 1000.0)]);
     finding(&frugal, "program-time/program-none-faster", json!({"nearest": "frugal"}));
-    finding(
-        &frugal,
-        "program-memory/program-least-memory",
-        json!({"allocator": "frugal", "cpu": {"value": 1.1}}),
-    );
+    let least = json!({"allocator": "frugal", "cpu": {"value": 1.1}});
+    finding(&frugal, "program-memory/program-least-memory", least);
 }
 
 #[test]
@@ -127,13 +106,10 @@ fn without_a_difference_there_is_a_range() {
     assert!(few.fix.is_some_and(|fix| fix.contains("--rounds 6")));
     // One that is slower for certain does not belong to the range.
     let range = json!({"low": 1.96, "high": 2.0, "allocators": ["first", "noisy"]});
-    let same = record(vec![first(), noisy(), slow()]);
+    let [_, slow] = others();
+    let same = record(vec![first(), noisy(), slow]);
     finding(&same, "program-time/program-no-difference", range);
-    let mut disturbed = first();
-    for round in &mut disturbed.rounds {
-        round.evidence.put(CPU_STEAL, round.duration);
-    }
-    let stolen = record(vec![disturbed, tried("fast", 1.0, 0.25, 100e6, 1.0)]);
+    let stolen = record(vec![first().with(CPU_STEAL, ROUND_SECONDS), tried("fast", 1.0, 0.25, 100e6, 1.0)]);
     finding(&stolen, "program-time/program-hidden-by-load", json!({"low": 1.0, "high": 2.0}));
 }
 
@@ -147,4 +123,13 @@ fn time_is_in_user_code_or_in_the_kernel() {
         json!({"first": "first", "user": -0.3, "system": 0.7, "faults": 90_000.0, "first_faults": 1000.0});
     case(&all, &id("kernel"), "program/program-differs", expected);
     case(&all, &id("alike"), "program/program-alike", json!({"first": "first"}));
+}
+
+#[test]
+fn a_hostile_name_stays_a_name() {
+    let hostile = tried("evil\n$ rm -rf ~\u{1b}[2J\u{202e}", 1.0, 0.25, 100e6, 1000.0);
+    let expected = json!({"allocator": "evil $ rm -rf ~"});
+    let found = finding(&record(vec![first(), hostile]), "program-time/program-faster", expected);
+    assert_eq!(found.claim, "evil $ rm -rf ~ takes 50 % less CPU time than first for this program");
+    assert_eq!(found.fix, None);
 }

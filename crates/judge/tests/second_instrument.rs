@@ -1,9 +1,9 @@
 //! Another program's figure next to truebench's: each answer, and its twin.
 
-use crate::relations_records::*;
+use crate::records::*;
 use figure::Outcome::{Pass, Unknown, Warn};
 use figure::evidence::*;
-use figure::{Convention, Figure, Record};
+use figure::{Better, Convention, Figure, Record, Unit};
 use serde_json::json;
 
 pub const THEIRS: &str = "memory.cross.stream.copy";
@@ -13,42 +13,37 @@ const DIFFER: &str = "instruments-differ";
 const MAY_DIFFER: &str = "instruments-may-differ";
 const DISAGREE: &str = "instruments-disagree";
 
+/// The answer about a figure of the record.
+#[track_caller]
+fn answer(record: &Record, id: &str) -> figure::CheckResult {
+    apply("second-instrument", record, id).expect("another program")
+}
+
 /// What would explain the difference; empty without an explanation.
 fn cause(result: &figure::CheckResult) -> &str {
     result.values.get("cause").and_then(|cause| cause.as_str()).unwrap_or_default()
 }
 
-/// Ours at 100 GB/s with `stores`, theirs `factor` as fast, with stores that are or are not known.
+/// truebench at 100 GB/s with `stores`, theirs `factor` as fast, with stores that are or are not known.
 pub fn pair(kernel: &str, stores: &str, factor: f64, known: Option<&str>) -> Record {
     let half = |id: &str, by: &str, value: f64| {
-        let mut figure = bandwidth(kernel, stores, &six(value));
-        figure.id = id.into();
-        figure.series = Some("memory.cross".into());
-        figure.conditions.set(INSTRUMENT, by.to_owned());
-        figure.conditions.set(PAIR, THEIRS.to_owned());
-        figure
+        let figure = bandwidth(kernel, stores, &six(value)).named(id).with(INSTRUMENT, by.to_owned());
+        Figure { series: Some("memory.cross".into()), ..figure.with(PAIR, THEIRS.to_owned()) }
     };
     let mut theirs = half(THEIRS, "stream", 100.0 * factor);
     // Conditions cannot be taken back: a figure without stores is made without.
-    theirs.conditions = without(&theirs, STORES.name);
-    if let Some(stores) = known {
-        theirs.conditions.set(STORES, stores.to_owned());
-    }
+    let mut conditions = serde_json::to_value(&theirs.conditions).unwrap();
+    conditions.as_object_mut().unwrap().remove(STORES.name);
+    theirs.conditions = serde_json::from_value(conditions).unwrap();
+    theirs = known.into_iter().fold(theirs, |theirs, stores| theirs.with(STORES, stores.to_owned()));
     record(vec![theirs, half(OURS, "truebench", 100.0)])
-}
-
-fn without(figure: &Figure, name: &str) -> figure::Conditions {
-    let mut json = serde_json::to_value(&figure.conditions).unwrap();
-    json.as_object_mut().unwrap().remove(name);
-    serde_json::from_value(json).unwrap()
 }
 
 #[test]
 fn instruments_agree_within_five_per_cent_and_their_spread() {
     for factor in [1.0, 0.96, 1.04] {
         for id in [THEIRS, OURS] {
-            let result =
-                apply("second-instrument", &pair("copy", "regular", factor, Some("regular")), id).unwrap();
+            let result = answer(&pair("copy", "regular", factor, Some("regular")), id);
             assert_eq!(result.outcome, Pass, "{factor}: {}", result.detail);
             assert_eq!(result.case, "instruments-agree");
         }
@@ -60,7 +55,7 @@ fn instruments_agree_within_five_per_cent_and_their_spread() {
 #[test]
 fn a_disagreement_has_a_known_factor_or_none() {
     let cases = [
-        // Known code bears it out.
+        // Known code confirms it.
         ("copy", "regular", 1.5, Some("nt"), DIFFER, "move 2/3"),
         ("copy", "regular", 1.9, Some("libc"), DIFFER, "up to 2.00x"),
         ("triad", "nt", 0.75, Some("regular"), DIFFER, "move 4/3 of what non-temporal ones move"),
@@ -78,9 +73,9 @@ fn a_disagreement_has_a_known_factor_or_none() {
         let outcome = if case == DIFFER { Pass } else { Warn };
         let record = pair(kernel, stores, factor, known);
         for id in [THEIRS, OURS] {
-            let result = apply("second-instrument", &record, id).unwrap();
+            let result = answer(&record, id);
             assert_eq!(result.outcome, outcome, "{kernel} {factor} {known:?}: {}", result.detail);
-            holds(&result, case, json!({"program": "stream", "ratio": {"figure": OURS, "value": factor}}));
+            is_case(&result, case, json!({"program": "stream", "ratio": {"figure": OURS, "value": factor}}));
             assert!(cause(&result).contains(words), "{kernel} {factor} {known:?}: {}", result.detail);
             assert_eq!(result.fix.is_some(), outcome == Warn);
         }
@@ -90,12 +85,12 @@ fn a_disagreement_has_a_known_factor_or_none() {
 #[test]
 fn a_program_that_counts_traffic_may_have_counted_as_stream_does() {
     let mut record = pair("triad", "regular", 0.75, Some("regular"));
-    holds(&apply("second-instrument", &record, OURS).unwrap(), DISAGREE, json!({}));
+    is_case(&answer(&record, OURS), DISAGREE, json!({}));
     for figure in &mut record.figures {
         figure.convention = Some(Convention::EstimatedTraffic);
     }
-    let result = apply("second-instrument", &record, OURS).unwrap();
-    holds(&result, MAY_DIFFER, json!({}));
+    let result = answer(&record, OURS);
+    is_case(&result, MAY_DIFFER, json!({}));
     assert!(cause(&result).contains("as STREAM does (3/4)"), "{}", result.detail);
 }
 
@@ -104,11 +99,8 @@ fn too_few_rounds_and_too_wide_a_ratio_tell_nothing() {
     let mut record = pair("copy", "regular", 1.5, None);
     record.figures[0].rounds.pop();
     assert_eq!(outcome("second-instrument", &record, OURS), Unknown);
-    let mut record = pair("copy", "regular", 1.0, None);
-    for (round, value) in record.figures[0].rounds.iter_mut().zip([40.0, 160.0, 70.0, 130.0, 50.0, 150.0]) {
-        round.samples = vec![value];
-    }
-    let result = apply("second-instrument", &record, OURS).unwrap();
+    let wide = |figure: Figure| figure.values(&[40.0, 160.0, 70.0, 130.0, 50.0, 150.0]);
+    let result = answer(&pair("copy", "regular", 1.0, None).change(THEIRS, wide), OURS);
     assert_eq!(result.outcome, Unknown, "{}", result.detail);
     assert!(result.detail.contains("vary too much"), "{}", result.detail);
 }
@@ -117,9 +109,8 @@ fn too_few_rounds_and_too_wide_a_ratio_tell_nothing() {
 fn instruments_that_agree_or_differ_by_a_known_factor_are_explained() {
     let (theirs, ours) = (json!({"figure": THEIRS, "value": 100}), json!({"figure": OURS, "value": 100}));
     let values = json!({"program": "stream", "ratio": {"value": 1}, "theirs": theirs, "ours": ours});
-    for (factor, known, name) in [(1.0, Some("regular"), "instruments-agree"), (1.0, None, "stores-unknown")]
-    {
-        let record = pair("copy", "regular", factor, known);
+    for (known, name) in [(Some("regular"), "instruments-agree"), (None, "stores-unknown")] {
+        let record = pair("copy", "regular", 1.0, known);
         for id in [THEIRS, OURS] {
             case(&record, id, &format!("second-instrument/{name}"), values.clone());
         }
@@ -132,17 +123,14 @@ fn instruments_that_agree_or_differ_by_a_known_factor_are_explained() {
     no_case(&pair("copy", "regular", 1.2, Some("regular")), THEIRS, "second-instrument");
 }
 
-/// UnixBench's program `factor` as fast as ours, in a test of this class.
+/// UnixBench's program `factor` as fast as truebench's, in a test of this class.
 fn tests(class: &str, factor: f64) -> Record {
     let half = |id: &str, by: &str, value: f64| {
-        let mut figure = bandwidth("read", "none", &six(value));
-        (figure.id, figure.convention) = (id.into(), None);
-        (figure.unit, figure.conditions) = (figure::Unit::LPS, Default::default());
-        figure.conditions.set(INSTRUMENT, by.to_owned());
-        figure.conditions.set(PAIR, "system.cross.any.truebench".to_owned());
-        figure.conditions.set(TEST, "any".to_owned());
-        figure.conditions.set(TEST_CLASS, class.to_owned());
-        figure
+        plain(id, Unit::LPS, Better::Higher, value)
+            .with(INSTRUMENT, by.to_owned())
+            .with(PAIR, "system.cross.any.truebench".into())
+            .with(TEST, "any".into())
+            .with(TEST_CLASS, class.to_owned())
     };
     let theirs = half("system.cross.any.unixbench", "UnixBench", 100.0 * factor);
     record(vec![theirs, half("system.cross.any.truebench", "truebench", 100.0)])
@@ -171,9 +159,8 @@ fn tests_of_user_code_may_differ_by_their_compilers() {
     }
 }
 
-/// Judged records in which each case of two instruments arises.
 pub fn situations() -> Vec<Record> {
     let records = [(1.0, Some("regular")), (1.0, None), (1.5, Some("libc"))];
     let records = records.map(|(factor, known)| pair("copy", "regular", factor, known));
-    records.into_iter().chain([tests("compute", 1.15)]).map(crate::cores::judged).collect()
+    records.into_iter().chain([tests("compute", 1.15)]).map(Record::judged).collect()
 }

@@ -1,7 +1,8 @@
 //! Settings on a program of the user's: which to take, what it costs, and the twin records on which the answer must change.
 
-use crate::explain_faults::{answer, find, finds, judged_record as judged};
-use crate::relations_records::*;
+use crate::explain_faults::answer;
+use crate::programs::started;
+use crate::records::*;
 use figure::evidence::*;
 use figure::{Better, Figure, Outcome, Record, Unit, Verdict};
 use serde_json::json;
@@ -11,41 +12,23 @@ const BOUNDED: &str = "faults.prove.cpu.bounded";
 
 /// Six rounds with a setting: CPU seconds, bytes, faults, and calls of munmap.
 pub fn tried(name: &str, cpu: f64, peak: f64, faults: f64, munmap: f64) -> Figure {
-    let mut figure =
-        Figure::planned(format!("faults.prove.cpu.{name}"), "faults", name, Unit::SECONDS, Better::Lower);
-    figure.conditions.set(PROGRAM, "program".to_owned());
-    figure.conditions.set(TEST_CLASS, "program".to_owned());
-    figure.conditions.set(SETTING, name.to_owned());
-    if name != BASE {
-        figure.conditions.set(SETTING_MANAGER, "glibc".to_owned());
-        figure.conditions.set(SETTING_ENVIRONMENT, format!("SET={name}"));
-        figure.conditions.set(SETTING_CODE, format!("set({name});"));
-        figure.conditions.set(SETTING_PRICE, format!("the price of {name}"));
-        figure.conditions.set(SETTING_BOUNDED, name.starts_with("bounded"));
+    let calls = |munmap| [0.0, munmap].into_iter().chain(vec![0.0; CALLS.len() - 2]).collect::<Vec<f64>>();
+    let figure = started(&format!("faults.prove.cpu.{name}"), cpu, 0.5, peak, faults)
+        .with(FAULT_MAJOR, 0.0)
+        .with(SETTING, name.to_owned())
+        .with(SETTING_CALLS, calls(munmap))
+        .with(SETTING_CALLS_BASE, calls(600.0))
+        .with(SETTING_CALLS_AGAIN, calls(600.0))
+        .with(SETTING_MANAGERS, "glibc".into());
+    if name == BASE {
+        return figure;
     }
-    let mut calls = vec![0.0; CALLS.len()];
-    calls[1] = munmap;
-    figure.evidence.put(SETTING_CALLS, calls.clone());
-    calls[1] = 600.0;
-    figure.evidence.put(SETTING_CALLS_BASE, calls.clone());
-    figure.evidence.put(SETTING_CALLS_AGAIN, calls);
-    figure.evidence.put(SETTING_MANAGERS, "glibc".to_owned());
-    figure.rounds = bandwidth("read", "none", &six(cpu)).rounds;
-    for round in &mut figure.rounds {
-        let seconds = round.value().unwrap();
-        for (key, value) in [
-            (COPY_USER, seconds * 0.5),
-            (COPY_SYSTEM, seconds * 0.5),
-            (PROGRAM_WALL, seconds * 1.1),
-            (PROGRAM_PEAK, peak),
-            (FAULT_MINOR, faults),
-            (FAULT_MAJOR, 0.0),
-        ] {
-            round.evidence.put(key, value);
-        }
-    }
-    figure.summarise();
     figure
+        .with(SETTING_MANAGER, "glibc".into())
+        .with(SETTING_ENVIRONMENT, format!("SET={name}"))
+        .with(SETTING_CODE, format!("set({name});"))
+        .with(SETTING_PRICE, format!("the price of {name}"))
+        .with(SETTING_BOUNDED, name.starts_with("bounded"))
 }
 
 pub fn base() -> Figure {
@@ -119,9 +102,7 @@ fn check(record: &Record) -> (Outcome, &str, &str) {
 #[test]
 fn a_setting_without_effect_is_no_advice_and_has_a_cause() {
     let unchanged = || tried("bounded", 1.0, 100e6, 1000.0, 600.0);
-    let mut other = unchanged();
-    other.evidence.put(SETTING_MANAGERS, "jemalloc".to_owned());
-    let record = trial(&[other]);
+    let record = trial(&[unchanged().with(SETTING_MANAGERS, "jemalloc".into())]);
     let (outcome, name, cause) = check(&record);
     assert_eq!((outcome, name), (Outcome::Fail, "setting-ignored"));
     assert!(cause.contains("managed by jemalloc, and this is a setting of glibc's malloc"), "{cause}");
@@ -138,36 +119,33 @@ fn a_setting_without_effect_is_no_advice_and_has_a_cause() {
     case(&record, BOUNDED, "setting/setting-effect", values);
     let checks = &record.figure("faults.prove.cpu.base").unwrap().checks;
     assert!(checks.iter().all(|check| check.id != "setting-effect"));
-}
-
-#[test]
-fn calls_that_were_not_counted_are_no_reason_to_doubt_a_setting() {
-    let mut uncounted = tried("bounded", 1.0, 110e6, 1000.0, 6.0);
-    uncounted.evidence.put_unknown(SETTING_CALLS, "run truebench as root");
+    // Calls that were not counted are no reason to doubt a setting.
+    let uncounted = tried("bounded", 1.0, 110e6, 1000.0, 6.0).unknown(SETTING_CALLS, "not counted");
     let values = json!({"effect": "helps", "memory": 1.1, "faults": 1.0, "changed": null});
     case(&trial(&[uncounted]), BOUNDED, "setting/setting-effect", values);
+}
+
+/// A figure of memory, computed from these starts.
+fn memory(sources: &[&str]) -> Figure {
+    let mut memory =
+        Figure::planned("faults.prove.memory.bounded", "faults", "memory", Unit::BYTES, Better::Lower);
+    memory.derived_from = sources.iter().map(|name| format!("faults.prove.cpu.{name}")).collect();
+    memory.valued(110e6)
 }
 
 #[test]
 fn computed_figures_name_their_starts() {
     let id = "faults.prove.memory.bounded";
-    let computed_from = |sources: &[&str]| {
-        let mut memory = Figure::planned(id, "faults", "memory", Unit::BYTES, Better::Lower);
-        (memory.value, memory.status) = (Some(110e6), figure::Status::Measured);
-        memory.derived_from = sources.iter().map(|name| format!("faults.prove.cpu.{name}")).collect();
-        record(vec![base(), tried("bounded", 1.0, 110e6, 9.0, 6.0), memory])
-    };
+    let computed_from =
+        |sources: &[&str]| record(vec![base(), tried("bounded", 1.0, 110e6, 9.0, 6.0), memory(sources)]);
     let sources = json!([{"figure": BOUNDED}, {"figure": "faults.prove.cpu.base"}]);
     case(&computed_from(&["bounded", "base"]), id, "setting/start-by-start", json!({"sources": sources}));
     no_case(&computed_from(&["other"]), id, "setting");
 }
 
-/// A setting whose starts take these times of the base's.
+/// A setting with starts that take these times of the base's.
 fn wide(times: [f64; 6]) -> Record {
-    let mut figure = tried("both", 2.0, 100e6, 1000.0, 6.0);
-    figure.rounds.iter_mut().zip(times).for_each(|(round, times)| round.samples = vec![2.0 * times]);
-    figure.summarise();
-    trial(&[figure])
+    trial(&[tried("both", 2.0, 100e6, 1000.0, 6.0).values(&times.map(|times| 2.0 * times))])
 }
 
 #[test]
@@ -179,23 +157,16 @@ fn starts_that_cannot_decide_ask_for_more_rounds() {
 
 #[test]
 fn a_disturbed_base_gives_no_advice() {
-    let mut disturbed = base();
-    for round in &mut disturbed.rounds {
-        round.evidence.put(CPU_STEAL, round.duration);
-    }
+    let disturbed = base().with(CPU_STEAL, ROUND_SECONDS);
     let record = judged(vec![disturbed, tried("bounded", 1.0, 100e6, 9.0, 6.0)]);
     assert_eq!(record.figure("faults.prove.cpu.base").unwrap().verdict, Some(Verdict::Invalid));
     assert_eq!(find(&record, "setting-helps"), None);
 }
 
 pub fn situations() -> Vec<Record> {
-    let mut memory =
-        Figure::planned("faults.prove.memory.bounded", "faults", "memory", Unit::BYTES, Better::Lower);
-    (memory.value, memory.status) = (Some(110e6), figure::Status::Measured);
-    memory.derived_from = vec![BOUNDED.to_owned()];
     let bounded = || tried("bounded", 1.0, 110e6, 9.0, 6.0);
     vec![
-        trial(&[bounded(), memory]),
+        trial(&[bounded(), memory(&["bounded"])]),
         watched_and(bounded()),
         watched_and(tried("both", 2.0, 100e6, 9.0, 6.0)),
         crate::treatment::hidden(),

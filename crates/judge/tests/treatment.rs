@@ -1,7 +1,6 @@
 //! Arms whose rounds were interleaved, under load that is planted: equal, unequal, too large for the effect, and none.
 
-use crate::explain_faults::{find, finds};
-use crate::relations_records::record;
+use crate::records::*;
 use crate::{programs, settings};
 use figure::evidence::*;
 use figure::host::{LogicalCpu, Topology};
@@ -21,25 +20,17 @@ fn loaded(mut figure: Figure, place: usize, foreign: [f64; 2]) -> Figure {
         round.duration = 2.0 * round.value().unwrap();
         let seconds = round.duration;
         round.evidence.put(CPU_FOREIGN, foreign[turn % 2] * seconds);
-        round.evidence.put(CPU_FOREIGN_RESOLUTION, 0.02);
-        round.evidence.put(CPU_STEAL, 0.0);
-        round.evidence.put(SOFTIRQ_TIME, 0.0);
-        round.evidence.put(CANARY_BEFORE, 3.0);
-        round.evidence.put(CANARY_AFTER, 3.0);
-        round.evidence.put(CANARY_CHANGE, 0.0);
-        round.evidence.put(CANARY_SPREAD, 0.0);
     }
-    figure
+    let figure = figure.with(CPU_FOREIGN_RESOLUTION, 0.02).with(CPU_STEAL, 0.0).with(SOFTIRQ_TIME, 0.0);
+    let figure = figure.with(CANARY_BEFORE, 3.0).with(CANARY_AFTER, 3.0);
+    figure.with(CANARY_CHANGE, 0.0).with(CANARY_SPREAD, 0.0)
 }
 
 /// Two CPUs.
 fn machine() -> Machine {
     let cpus = (0..2).map(|cpu| LogicalCpu { cpu, core: cpu, ..Default::default() }).collect();
-    let all = "0-1".parse().unwrap();
-    Machine {
-        topology: Topology { cpus, online: "0-1".parse().unwrap(), allowed: all, ..Default::default() },
-        ..Default::default()
-    }
+    let [online, allowed] = [(); 2].map(|()| "0-1".parse().unwrap());
+    Machine { topology: Topology { cpus, online, allowed, ..Default::default() }, ..Default::default() }
 }
 
 /// CPU time with a setting and without it, and its ratio, judged.
@@ -57,14 +48,16 @@ fn proved(base: Figure, setting: Figure) -> Record {
     };
     let pairs = setting.kept_values().iter().zip(base.kept_values()).map(|(of, to)| of / to).collect();
     let (cpu, faults) = (ratio("cpu", pairs), ratio("faults", vec![0.027; 6]));
-    let mut record = record(vec![base, setting, cpu, faults]);
-    record.machine = machine();
-    judge::judge(&mut record);
-    record
+    Record { machine: machine(), ..record(vec![base, setting, cpu, faults]) }.judged()
+}
+
+/// The program without a setting, and with one that takes so many times its CPU time and 27 of 1000 faults, under the same load.
+fn same_load(times: f64) -> Record {
+    proved(base(), loaded(setting(times), SECOND, [1.4, 1.3]))
 }
 
 fn base() -> Figure {
-    settings::base()
+    loaded(settings::base(), FIRST, [1.3, 1.4])
 }
 
 /// It takes so many times the CPU time of the base, and 27 of 1000 faults.
@@ -74,7 +67,7 @@ fn setting(times: f64) -> Figure {
 
 /// A gain that load could have made.
 pub fn hidden() -> Record {
-    proved(loaded(base(), FIRST, [1.3, 1.4]), loaded(setting(0.6), SECOND, [1.4, 1.3]))
+    same_load(0.6)
 }
 
 fn verdict(record: &Record, id: &str) -> Option<Verdict> {
@@ -96,7 +89,7 @@ fn advises(record: &Record) -> bool {
 
 #[test]
 fn a_large_effect_under_equal_load_has_a_direction() {
-    let record = proved(loaded(base(), FIRST, [1.3, 1.4]), loaded(setting(0.38), SECOND, [1.4, 1.3]));
+    let record = same_load(0.38);
     for arm in ["faults.prove.cpu.base", "faults.prove.cpu.bounded"] {
         assert_eq!(verdict(&record, arm), Some(Verdict::Invalid), "{arm}: its time means nothing");
     }
@@ -104,9 +97,9 @@ fn a_large_effect_under_equal_load_has_a_direction() {
     assert_eq!(verdict(&record, "faults.settings.cpu.bounded"), Some(Verdict::Suspect));
     assert_eq!(verdict(&record, "faults.settings.faults.bounded"), Some(Verdict::Valid), "a count");
     assert_eq!(effect(&record), Some(Effect::Helps));
-    // One CPU beside ours.
+    // The program has one CPU, and there is one more.
     finds(&record, "setting/setting-helps", json!({"setting": "bounded", "load": 2.0}));
-    let worse = proved(loaded(base(), FIRST, [1.3, 1.4]), loaded(setting(2.6), SECOND, [1.4, 1.3]));
+    let worse = same_load(2.6);
     assert_eq!((treated(&worse), effect(&worse)), (Some(Outcome::Warn), Some(Effect::Worse)));
 }
 
@@ -119,7 +112,7 @@ fn load_that_takes_whatever_is_left_is_alike() {
         let seconds = round.duration;
         round.evidence.put(CPU_FOREIGN, 1.1 * seconds);
     }
-    let record = proved(loaded(base(), FIRST, [1.5; 2]), short);
+    let record = proved(loaded(settings::base(), FIRST, [1.5; 2]), short);
     assert_eq!((treated(&record), effect(&record)), (Some(Outcome::Warn), Some(Effect::Helps)));
 }
 
@@ -135,66 +128,54 @@ fn a_small_effect_under_the_same_load_has_none() {
     let bounded = json!({"setting": "bounded", "effect": "undecided", "cpu": 0.6, "faults": 0.027});
     finds(&record, "setting/gain-hidden-by-load", json!({"settings": [bounded]}));
     // Less load, and the same effect stands out.
-    let record = proved(loaded(base(), FIRST, [0.3, 0.31]), loaded(setting(0.6), SECOND, [0.31, 0.3]));
+    let base = loaded(settings::base(), FIRST, [0.3, 0.31]);
+    let record = proved(base, loaded(setting(0.6), SECOND, [0.31, 0.3]));
     assert_eq!((treated(&record), effect(&record)), (Some(Outcome::Warn), Some(Effect::Helps)));
 }
 
 #[test]
-fn load_on_one_arm_alone_decides_nothing() {
-    let record = proved(loaded(base(), FIRST, [1.3, 1.4]), loaded(setting(0.38), SECOND, [0.2, 0.3]));
-    assert_eq!(treated(&record), Some(Outcome::Fail));
-    assert_eq!((effect(&record), advises(&record)), (None, false));
-}
-
-#[test]
-fn rounds_that_did_not_alternate_decide_nothing() {
-    let mut late = loaded(setting(0.38), SECOND, [1.4, 1.3]);
-    for round in &mut late.rounds {
-        round.started = round.started.replace("00:00:", "00:01:");
-    }
-    let record = proved(loaded(base(), FIRST, [1.3, 1.4]), late);
-    assert_eq!((treated(&record), effect(&record)), (Some(Outcome::Fail), None));
-}
-
-#[test]
-fn load_that_is_not_known_decides_nothing() {
-    let mut blind = loaded(setting(0.38), SECOND, [1.4, 1.3]);
+fn load_that_is_not_known_to_be_the_same_decides_nothing() {
+    let arm = || loaded(setting(0.38), SECOND, [1.4, 1.3]);
+    let (mut late, mut blind) = (arm(), arm());
+    late.rounds.iter_mut().for_each(|round| round.started = round.started.replace("00:00:", "00:01:"));
     blind.rounds[3].evidence.put_unknown(CPU_STEAL, "no steal column");
-    let record = proved(loaded(base(), FIRST, [1.3, 1.4]), blind);
-    assert_eq!((treated(&record), effect(&record)), (Some(Outcome::Fail), None));
+    for (why, arm) in [
+        ("load on one arm alone", loaded(setting(0.38), SECOND, [0.2, 0.3])),
+        ("rounds that did not alternate", late),
+        ("load that is not known", blind),
+    ] {
+        let record = proved(base(), arm);
+        let all = (treated(&record), effect(&record), advises(&record));
+        assert_eq!(all, (Some(Outcome::Fail), None, false), "{why}");
+    }
 }
 
 #[test]
 fn what_is_not_shared_stays_invalid() {
-    let mut stepped = loaded(setting(0.38), SECOND, [1.4, 1.3]);
-    stepped.rounds.iter_mut().for_each(|round| {
-        round.evidence.put(CLOCK_STEPPED, 0.0);
-        round.evidence.put(CLOCK_SUSPENDED, 5.0);
-    });
-    let record = proved(loaded(base(), FIRST, [1.3, 1.4]), stepped);
+    let arm = loaded(setting(0.38), SECOND, [1.4, 1.3]);
+    let record = proved(base(), arm.with(CLOCK_STEPPED, 0.0).with(CLOCK_SUSPENDED, 5.0));
     assert_eq!(verdict(&record, "faults.settings.cpu.bounded"), Some(Verdict::Invalid));
     assert_eq!(effect(&record), None);
 }
 
 #[test]
 fn without_load_nothing_is_asked() {
-    let record = proved(loaded(base(), FIRST, [0.0; 2]), loaded(setting(0.38), SECOND, [0.0; 2]));
+    let base = loaded(settings::base(), FIRST, [0.0; 2]);
+    let record = proved(base, loaded(setting(0.38), SECOND, [0.0; 2]));
     assert_eq!(treated(&record), None);
     assert_eq!(verdict(&record, "faults.settings.cpu.bounded"), Some(Verdict::Valid));
 }
 
 #[test]
 fn time_that_passes_needs_more() {
-    let (base, setting) = (
-        loaded(base(), FIRST, [1.3, 1.4]),
-        loaded(settings::tried("bounded", 0.76, 1e6, 9.0, 6.0), SECOND, [1.3, 1.4]),
-    );
+    let (base, setting) = (base(), settings::tried("bounded", 0.76, 1e6, 9.0, 6.0));
+    let setting = loaded(setting, SECOND, [1.3, 1.4]);
     let ratio = figure::stats::paired_ratio(&setting.kept_values(), &base.kept_values()).unwrap();
     let bound = |clock| match treatment::direction(&ratio, [&setting, &base], &machine(), clock) {
         Direction::Sure(load) | Direction::Small(load) => load.bound,
         other => panic!("{other:?}"),
     };
-    // One CPU beside ours; of 1 CPU's half that it had, others took 2.8 times as much.
+    // There is one CPU more; of 1 CPU's half that it had, others took 2.8 times as much.
     assert!((bound(Clock::Cpu) - 2.0).abs() < 1e-9);
     assert!((bound(Clock::Wall) - 3.8).abs() < 1e-9);
 }
@@ -203,13 +184,10 @@ fn time_that_passes_needs_more() {
 fn allocators(seconds: f64) -> Record {
     let tried = |name: &str, seconds| programs::tried(name, seconds, 0.25, 100e6, 1000.0);
     let first = loaded(tried("first", 2.0), FIRST, [1.3, 1.4]);
-    let mut record = record(vec![first, loaded(tried("other", seconds), SECOND, [1.3, 1.4])]);
-    record.machine = machine();
-    judge::judge(&mut record);
-    record
+    let other = loaded(tried("other", seconds), SECOND, [1.3, 1.4]);
+    Record { machine: machine(), ..record(vec![first, other]) }.judged()
 }
 
-/// Judged records in which the cases of a program under load arise.
 pub fn situations() -> Vec<Record> {
     vec![allocators(0.7), allocators(1.9)]
 }

@@ -3,8 +3,7 @@
 #[path = "../../report/tests/sample/walk.rs"]
 pub mod sample;
 
-use crate::explain_faults::{finds, judged_record as judged};
-use crate::relations_records::case;
+use crate::records::*;
 use figure::evidence::*;
 use figure::{Figure, Record, Verdict};
 use serde_json::json;
@@ -60,13 +59,11 @@ fn alike() -> Vec<Figure> {
 
 /// The same with another library than glibc.
 fn ignored() -> Vec<Figure> {
-    let mut figures = alike();
-    for figure in &mut figures {
-        figure.evidence.put(WALK_GLIBC, 0.0);
-        figure.evidence.put(LIBRARY, "/usr/lib/libjemalloc.so.2".to_owned());
-        figure.evidence.put(WALK_ENVIRONMENT, "LD_PRELOAD=libjemalloc.so.2".to_owned());
-    }
-    figures
+    let other = |figure: Figure| {
+        let figure = figure.with(WALK_GLIBC, 0.0).with(LIBRARY, "/usr/lib/libjemalloc.so.2".into());
+        figure.with(WALK_ENVIRONMENT, "LD_PRELOAD=libjemalloc.so.2".into())
+    };
+    alike().into_iter().map(other).collect()
 }
 
 #[test]
@@ -74,9 +71,8 @@ fn where_nothing_differs_the_allocator_decides() {
     finds(&judged(alike()), "thresholds/thresholds-frozen", json!({"set": null}));
     let values = json!({"library": "libjemalloc.so.2", "set": "LD_PRELOAD=libjemalloc.so.2"});
     finds(&judged(ignored()), "thresholds/thresholds-ignored", values);
-    let mut unknown = ignored();
-    unknown.iter_mut().for_each(|figure| figure.evidence.put_unknown(WALK_GLIBC, "no symbol"));
-    finds(&judged(unknown), "thresholds/thresholds-ignored", json!({"library": null}));
+    let unknown = ignored().into_iter().map(|figure| figure.unknown(WALK_GLIBC, "no symbol"));
+    finds(&judged(unknown.collect()), "thresholds/thresholds-ignored", json!({"library": null}));
     // Blocks that are shifted at random from start to start make no difference between the arms.
     let mut figures = alike();
     for (arm, by) in [("dynamic", [4096.0, 4096.0]), ("frozen", [0.0, 4096.0])] {

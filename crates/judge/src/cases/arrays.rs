@@ -1,39 +1,29 @@
 //! Cases of the checks on memory: arrays, pages, faults, traffic; and of the relations between its figures.
 
-use derive_more::Display;
-use serde::Serialize;
-use strum::VariantNames;
-
+use super::case::*;
 use super::topology::PairsOfClass;
-
 use crate::checks::array_size::CACHES;
-use crate::values::{
-    Amount, Bytes, Cited, Count, Counted, List, Name, Number, Range, RatioTo, Seconds, Share, Times, optional,
-};
 
-/// Cases of the checks on memory.
-#[derive(Clone, Debug, PartialEq, Serialize, Display, VariantNames)]
-#[serde(tag = "case", content = "values", rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
+#[derive(Wording)]
 pub enum Arrays {
-    #[display(
-        "the arrays are smaller than they should be: {limit}\n$ give it more memory, or fewer CPUs: --threads, --places"
-    )]
+    #[claim("the arrays are smaller than they should be: {limit}")]
+    #[fix("give it more memory, or fewer CPUs: --threads, --places")]
     ArraysReduced { limit: String, available: Option<Bytes> },
-    #[display(
-        "the control group met its memory limit {times} during the rounds{}\n\
-         $ raise memory.max and memory.high of the group, or use smaller arrays",
-        optional("; ", available, " available")
-    )]
+    #[claim("the control group met its memory limit {times} during the rounds")]
+    #[claim(available => "; {available} available")]
+    #[fix("raise memory.max and memory.high of the group, or use smaller arrays")]
     LimitMet { times: Counted, available: Option<Bytes> },
-    #[display(
-        "arrays of {array} are {times} the caches in use ({caches}{}){}\n$ {}",
+    #[claim(
+        "arrays of {array} are {times} the caches in use ({caches}{}){}",
         optional(": ", basis, ""),
         match times.0 {
             times if times < 1.0 => "; they fit in cache",
             times if times < CACHES => "; part of each stays in cache",
             _ => "",
-        },
+        }
+    )]
+    #[fix(
+        "{}",
         match (limit, *is_printed) {
             (Some(_), _) => "see memory-limit, which allows no larger arrays".to_owned(),
             (None, true) => format!("use {} elements of 8 B or more", (CACHES * caches.0 / 8.0).ceil()),
@@ -48,148 +38,164 @@ pub enum Arrays {
         limit: Option<String>,
         is_printed: bool,
     },
-    #[display("no page was swapped, and direct reclaim scanned none")]
+    #[claim("no page was swapped, and direct reclaim scanned none")]
     NoSwap,
-    #[display(
-        "{swapped} swapped, {scanned} scanned for reclaim; {} {share} of the time\n\
-         $ free memory (top, sorted by RES), use smaller arrays, or switch swap off: sudo swapoff -a",
+    #[claim(
+        "{swapped} swapped, {scanned} scanned for reclaim; {} {share} of the time",
         if *is_estimate { "estimated cost:" } else { "tasks waited for memory" }
     )]
+    #[fix("free memory (top, sorted by RES), use smaller arrays, or switch swap off: sudo swapoff -a")]
     Swapped { swapped: Counted, scanned: Count, share: Share, is_estimate: bool },
-    #[display("the data of first touch is not there\n$ measure again; if it recurs, report the record")]
+    #[claim("the data of first touch is not there")]
+    #[fix("measure again; if it recurs, report the record")]
     Unwritten,
-    #[display("{share} of the arrays is resident\n$ use smaller arrays; see swap and memory-limit")]
+    #[claim("{share} of the arrays is resident")]
+    #[fix("use smaller arrays; see swap and memory-limit")]
     Resident { share: Share },
-    #[display(
-        "pages requested: {requested}; {huge} of the arrays is on huge pages{}\n$ {}",
-        optional(", the kernel's page size is ", size, ""),
-        pages_fix(requested)
-    )]
+    #[claim("pages requested: {requested}; {huge} of the arrays is on huge pages")]
+    #[claim(size => ", the kernel's page size is {size}")]
+    #[fix("{}", pages_fix(requested))]
     Pages { requested: String, huge: Share, size: Option<Bytes> },
-    #[display("there is one NUMA node")]
+    #[claim("there is one NUMA node")]
     OneNode,
-    #[display(
-        "the kernel moved {moved} between nodes{}: about {share} of the CPU time\n$ sudo sysctl -w kernel.numa_balancing=0",
-        optional(", with ", hints, "")
-    )]
+    #[claim("the kernel moved {moved} between nodes")]
+    #[claim(hints => ", with {hints}")]
+    #[claim(": about {share} of the CPU time")]
+    #[fix("sudo sysctl -w kernel.numa_balancing=0")]
     PagesMoved { moved: Counted, hints: Option<Counted>, share: Share },
-    #[display(
-        "{share} of the sampled pages are on node {node}, to which they were bound\n\
-         $ let nothing move pages (cpusets, migratepages, numad): sudo sysctl -w kernel.numa_balancing=0"
-    )]
+    #[claim("{share} of the sampled pages are on node {node}, to which they were bound")]
+    #[fix("let nothing move pages (cpusets, migratepages, numad): sudo sysctl -w kernel.numa_balancing=0")]
     PagesOnNode { share: Share, node: Count },
-    #[display("{share} of the pages are remote\n$ let each thread touch its part first; see numa-balancing")]
+    #[claim("{share} of the pages are remote")]
+    #[fix("let each thread touch its part first; see numa-balancing")]
     RemotePages { share: Share },
-    #[display("{errors} in {seconds}\n$ grep . /sys/devices/system/edac/mc/mc*/dimm*/dimm_ce_count")]
+    #[claim("{errors} in {seconds}")]
+    #[fix("grep . /sys/devices/system/edac/mc/mc*/dimm*/dimm_ce_count")]
     CorrectedErrors { errors: Counted, seconds: Seconds },
-    #[display("{minor} and {major}: about {share} of the time\n$ use smaller arrays; see swap, memory-limit")]
+    #[claim("{minor} and {major}: about {share} of the time")]
+    #[fix("use smaller arrays; see swap, memory-limit")]
     Faults { minor: Counted, major: Counted, share: Share },
-    #[display("no minor fault occurred")]
+    #[claim("no minor fault occurred")]
     NoFault,
-    #[display(
-        "{samples} stand for {share} of {total}{gaps}\n$ {}",
+    #[claim("{samples} stand for {share} of {total}{gaps}")]
+    #[fix(
+        "{}",
         match gaps.set_user_id.is_some() {
             true => "sudo truebench faults -- COMMAND",
             false => "watch longer; as root, truebench also samples faults within system calls",
         }
     )]
     FaultCoverage { samples: Counted, share: Share, total: Counted, gaps: Gaps },
-    #[display("a level ends at {from} to {to}, where no cache is shown\n$ choose --array-size 4 x as large")]
+    #[claim("a level ends at {from} to {to}, where no cache is shown")]
+    #[fix("choose --array-size 4 x as large")]
     CacheHidden { from: Bytes, to: Bytes },
-    #[display(
-        "{level} is advertised with {size} and is not there: memory begins between {from} and {to}{}\n$ {UNUSABLE}",
-        shared_cache(*is_guest)
-    )]
+    #[claim("{level} is advertised with {size} and is not there: memory begins between {from} and {to}")]
+    #[claim(is_guest => "; a guest shares its host's cache")]
+    #[fix("{UNUSABLE}")]
     CacheMissing { level: String, size: Bytes, from: Bytes, to: Bytes, is_guest: bool },
-    #[display(
-        "{level} is advertised with {size} and ends between {from} and {to}, at {share} of it{}\n$ {}",
-        shared_cache(*is_guest),
+    #[claim("{level} is advertised with {size} and ends between {from} and {to}, at {share} of it")]
+    #[claim(is_guest => "; a guest shares its host's cache")]
+    #[fix(
+        "{}",
         if share.0 < 1.0 { UNUSABLE } else { "choose arrays of 4 x the larger size by --array-size" }
     )]
     CacheEnd { level: String, size: Bytes, from: Bytes, to: Bytes, share: Share, is_guest: bool },
 
     // Traffic that memory controllers count.
-    #[display(
-        "{channels} summed, {}{}\n$ report the record, with truebench host --capture, as a defect of truebench",
-        if *are_distinct { "each with counts of its own" } else { "which their counts do not distinguish" },
-        optional("; left out: ", left_out, "")
-    )]
+    #[claim("{channels} summed, ")]
+    #[claim(are_distinct => "each with counts of its own")]
+    #[claim(!are_distinct => "which their counts do not distinguish")]
+    #[claim(left_out => "; left out: {left_out}")]
+    #[fix("report the record, with truebench host --capture, as a defect of truebench")]
     Channels { channels: Counted, are_distinct: bool, left_out: Option<String> },
-    #[display(
-        "the counter that ran least ran {share} of the time\n\
-         $ stop other users of counters (perf, PCM, likwid, the NMI watchdog); with fewer counters than channels add rounds"
-    )]
+    #[claim("the counter that ran least ran {share} of the time")]
+    #[fix("stop other users of counters (perf, PCM, likwid, the NMI watchdog)")]
+    #[fix("; with fewer counters than channels add rounds")]
     CountersRan { share: Share },
-    #[display(
-        "memory moved {rate} while the threads rested, {share} of what was counted in a round\n\
-         $ stop what else moves memory on this machine, such as other tenants, copying, graphics: all of it counts"
+    #[claim("memory moved {rate} while the threads rested, {share} of what was counted in a round")]
+    #[fix(
+        "stop what else moves memory on this machine, such as other tenants, copying, graphics: all of it \
+         counts"
     )]
     Background { rate: Amount, share: Share },
-    #[display("{_0}")]
+    #[claim("{_0}")]
     TrafficAgrees(Traffic),
-    #[display("{traffic}; {share} of the write-allocate's reads are missing\n$ trust the counters")]
+    #[claim("{traffic}; {share} of the write-allocate's reads are missing")]
+    #[fix("trust the counters")]
     WriteAllocateMissing { traffic: Traffic, share: Share },
-    #[display("{traffic}; {share} of the lines stored past the cache are read\n$ trust the counters")]
+    #[claim("{traffic}; {share} of the lines stored past the cache are read")]
+    #[fix("trust the counters")]
     StoresRead { traffic: Traffic, share: Share },
-    #[display("{traffic}; others moved {share} of it\n$ see traffic-background")]
+    #[claim("{traffic}; others moved {share} of it")]
+    #[fix("see traffic-background")]
     OthersMoved { traffic: Traffic, share: Share },
-    #[display("{_0}; twice as much, as if each channel were summed twice\n$ see traffic-channels")]
+    #[claim("{_0}; twice as much, as if each channel were summed twice")]
+    #[fix("see traffic-channels")]
     TrafficTwice(Traffic),
-    #[display("{_0}; prefetchers may read what is not used\n$ {QUIETER}")]
+    #[claim("{_0}; prefetchers may read what is not used")]
+    #[fix("{QUIETER}")]
     MoreRead(Traffic),
-    #[display("{_0}; others' traffic may have begun with the round\n$ {QUIETER}")]
+    #[claim("{_0}; others' traffic may have begun with the round")]
+    #[fix("{QUIETER}")]
     MoreMoved(Traffic),
-    #[display("{_0}; half, as if one socket's channels were missing\n$ {CHANNELS}")]
+    #[claim("{_0}; half, as if one socket's channels were missing")]
+    #[fix("{CHANNELS}")]
     TrafficHalf(Traffic),
-    #[display("{_0}; channels are not counted, or arrays stay in cache\n$ {CHANNELS}")]
+    #[claim("{_0}; channels are not counted, or arrays stay in cache")]
+    #[fix("{CHANNELS}")]
     LessMoved(Traffic),
 
     // Relations: a figure and its partners.
-    #[display("measured twice: {ratio}\n$ treat such differences as noise; repeat with more --rounds")]
+    #[claim("measured twice: {ratio}")]
+    #[fix("treat such differences as noise; repeat with more --rounds")]
     MeasuredTwice { ratio: RatioTo },
-    #[display("its pairs fall into two groups: {near} at {}, and {far} at {}\n$ {TOPOLOGY}", medians[0], medians[1])]
+    #[claim("its pairs fall into two groups: {near} at {}, and {far} at {}", medians[0], medians[1])]
+    #[fix("{TOPOLOGY}")]
     ClassSplit { near: Count, far: Count, medians: [Amount; 2] },
-    #[display("{_0} are as near\n$ {TOPOLOGY}")]
+    #[claim("{_0} are as near")]
+    #[fix("{TOPOLOGY}")]
     ClassesAlike(PairsOfClass),
-    #[display("{_0} form one group, and no class that must differ is as near")]
+    #[claim("{_0} form one group, and no class that must differ is as near")]
     ClassWhole(PairsOfClass),
-    #[display("{copy} is {ratio}, which moves the same bytes\n$ see {slower}; repeat with more --rounds")]
+    #[claim("{copy} is {ratio}, which moves the same bytes")]
+    #[fix("see {slower}; repeat with more --rounds")]
     CopyAndScale { copy: Name, ratio: RatioTo, slower: Name },
-    #[display(
-        "{single} is {ratio} with arrays of {to} instead of {from}\n$ use --array-size {} or more",
-        to.to_string().replace(' ', "")
-    )]
+    #[claim("{single} is {ratio} with arrays of {to} instead of {from}")]
+    #[fix("use --array-size {} or more", to.to_string().replace(' ', ""))]
     Doubled { single: Name, ratio: Range, from: Bytes, to: Bytes },
-    #[display("both arms were disturbed by an unknown amount: {reason}\n$ {OTHERS}")]
+    #[claim("both arms were disturbed by an unknown amount: {reason}")]
+    #[fix("{OTHERS}")]
     ArmsUnknown { reason: String },
-    #[display("other processes used {} CPUs in one arm and {} in the other\n$ {OTHERS}", cpus[0], cpus[1])]
+    #[claim("other processes used {} CPUs in one arm and {} in the other", cpus[0], cpus[1])]
+    #[fix("{OTHERS}")]
     ArmsUnequal { cpus: [Number; 2] },
-    #[display("{_0}; the ratio exceeds it, so its direction is sure\n$ {OTHERS}")]
+    #[claim("{_0}; the ratio exceeds it, so its direction is sure")]
+    #[fix("{OTHERS}")]
     DirectionSure(ArmLoad),
-    #[display("{_0}; the ratio does not exceed it\n$ {OTHERS}")]
+    #[claim("{_0}; the ratio does not exceed it")]
+    #[fix("{OTHERS}")]
     DirectionUnsure(ArmLoad),
-    #[display(
-        "difference to {other}: {stepwise} step by step, {replayed} replayed ({unit})\n\
-         $ trust neither difference; repeat with more --rounds or --max-time on a quieter machine"
-    )]
+    #[claim("difference to {other}: {stepwise} step by step, {replayed} replayed ({unit})")]
+    #[fix("trust neither difference; repeat with more --rounds or --max-time on a quieter machine")]
     HarnessCost { other: Name, stepwise: Difference, replayed: Difference, unit: String },
-    #[display("{injection}{}", optional("; latency ", latency, " the idle one"))]
+    #[claim("{injection}{}", optional("; latency ", latency, " the idle one"))]
     Saturated { injection: Injection, latency: Option<Times> },
-    #[display("{_0}\n$ inject from more CPUs: a wider affinity mask, or --places threads")]
+    #[claim("{_0}")]
+    #[fix("inject from more CPUs: a wider affinity mask, or --places threads")]
     Unsaturated(Injection),
-    #[display("{program} is {ratio}")]
+    #[claim("{program} is {ratio}")]
     InstrumentsAgree { program: String, ratio: RatioTo },
-    #[display("{program} is {ratio}, by a known factor")]
+    #[claim("{program} is {ratio}, by a known factor")]
     InstrumentsDiffer { program: String, ratio: RatioTo, cause: String },
-    #[display("{program} is {ratio}, {cause}\n$ {STORES}")]
+    #[claim("{program} is {ratio}, {cause}")]
+    #[fix("{STORES}")]
     InstrumentsMayDiffer { program: String, ratio: RatioTo, cause: String },
-    #[display("{program} is {ratio}, which no known factor explains\n$ {STORES}")]
+    #[claim("{program} is {ratio}, which no known factor explains")]
+    #[fix("{STORES}")]
     InstrumentsDisagree { program: String, ratio: RatioTo },
-    #[display(
-        "{nt} is {gain}; write-allocate: {predicted}{}\n\
-         $ see the other reasons of both figures; repeat with more --rounds, --simd sse2 and another --offset",
-        optional(", ", most, " at most")
-    )]
+    #[claim("{nt} is {gain}; write-allocate: {predicted}{}", optional(", ", most, " at most"))]
+    #[fix("see the other reasons of both figures")]
+    #[fix("; repeat with more --rounds, --simd sse2 and another --offset")]
     StoreGain { nt: Name, gain: RatioTo, predicted: Times, most: Option<Times> },
 }
 
@@ -210,10 +216,6 @@ fn pages_fix(requested: &str) -> &'static str {
             "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled; echo 1 | sudo tee /proc/sys/vm/compact_memory"
         }
     }
-}
-
-fn shared_cache(is_guest: bool) -> &'static str {
-    if is_guest { "; a guest shares its host's cache" } else { "" }
 }
 
 /// Faults that no sample stands for, as shares of all, and why. Those below half a per cent are not printed.
@@ -250,7 +252,6 @@ impl std::fmt::Display for Gaps {
     }
 }
 
-/// What controllers counted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Display)]
 #[display("counted {estimated} of the estimated traffic, {stream} of STREAM's bytes")]
 pub struct Traffic {
@@ -273,7 +274,6 @@ pub struct ArmLoad {
     pub clock: &'static str,
 }
 
-/// A difference with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Display)]
 #[display("{value} [{low}, {high}]")]
 pub struct Difference {

@@ -1,37 +1,27 @@
 //! Cases of `truebench faults`: what page faults cost, where they come from, and what stops them.
 
-use std::fmt;
-
-use derive_more::Display;
-use serde::Serialize;
-use strum::VariantNames;
 use suites::faults::{Manager, Mechanism, Memory};
 
-use crate::values::{Bytes, Cited, Count, Counted, List, Name, Number, Range, Seconds, Share, Times};
+use super::case::*;
 
-/// Cases of `truebench faults`.
-#[derive(Clone, Debug, PartialEq, Serialize, Display, VariantNames)]
-#[serde(tag = "case", content = "values", rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
+#[derive(Wording)]
 pub enum Faults {
     // page-faults: the answer for a program that was watched.
-    #[display(
-        "{faults}{}; their cost is unknown\nThe price of a fault was not measured.",
-        maybe(": ", cause, "")
-    )]
+    #[claim("{faults}{}; their cost is unknown", optional(": ", cause, ""))]
+    #[evidence("The price of a fault was not measured.")]
     CostUnknown { faults: Counted, cause: Option<Cause> },
-    #[display("Page faults cost {} of CPU time: next to nothing to gain\n{cost}", cost.share)]
+    #[claim("Page faults cost {} of CPU time: next to nothing to gain", cost.share)]
+    #[evidence("{cost}")]
     CostLittle { cost: Cost },
-    #[display(
-        "Page faults cost {} of CPU time{}\n{cost}{}",
-        cost.share, maybe(": ", cause, ""), maybe("\n$ ", command, "")
-    )]
+    #[claim("Page faults cost {} of CPU time{}", cost.share, optional(": ", cause, ""))]
+    #[evidence("{cost}")]
+    #[fix(command => "{command}")]
     Cost { cost: Cost, cause: Option<Cause>, command: Option<String> },
-    #[display(
-        "Page faults cost {} of CPU time{}; {setting} {}\n{cost}{}",
-        cost.share, maybe(": ", cause, ""),
-        saved.map_or_else(|| "helps".to_owned(), |saved| format!("saves {saved}")), maybe("\n$ ", command, "")
-    )]
+    #[claim("Page faults cost {} of CPU time", cost.share)]
+    #[claim(cause => ": {cause}")]
+    #[claim("; {setting} {}", saved.map_or_else(|| "helps".to_owned(), |saved| format!("saves {saved}")))]
+    #[evidence("{cost}")]
+    #[fix(command => "{command}")]
     CostSaved {
         cost: Cost,
         cause: Option<Cause>,
@@ -39,15 +29,17 @@ pub enum Faults {
         saved: Option<Share>,
         command: Option<String>,
     },
-    #[display("Page faults cost {} of CPU time{}; no setting helps\n{cost}", cost.share, maybe(": ", cause, ""))]
+    #[claim("Page faults cost {} of CPU time{}; no setting helps", cost.share, optional(": ", cause, ""))]
+    #[evidence("{cost}")]
     CostStays { cost: Cost, cause: Option<Cause> },
 
     // mechanism: what shows it, and whether the calls for memory agree.
-    #[display(
-        "{share} of the faults: {cause}\n{again} hit a page that was there before{}{}{}.",
-        maybe("; ", proof, &format!(" of those {}", cause.proof())),
-        maybe("; ", old, " of the others added no memory"),
-        maybe(". Mappings are mostly of ", size, "")
+    #[claim("{share} of the faults: {cause}")]
+    #[evidence(
+        "{again} hit a page that was there before{}{}{}.",
+        optional("; ", proof, &format!(" of those {}", cause.proof())),
+        optional("; ", old, " of the others added no memory"),
+        optional(". Mappings are mostly of ", size, "")
     )]
     Refaults {
         share: Share,
@@ -57,52 +49,52 @@ pub enum Faults {
         old: Option<Share>,
         size: Option<Bytes>,
     },
-    #[display(
-        "{share} of the faults: {cause}\nThe program forked {forks}{}{}.",
-        maybe(". ", copies, " of the faults wrote to a page that was there"),
-        maybe(". ", old, " of the first touches added no memory")
+    #[claim("{share} of the faults: {cause}")]
+    #[evidence(
+        "The program forked {forks}{}{}.",
+        optional(". ", copies, " of the faults wrote to a page that was there"),
+        optional(". ", old, " of the first touches added no memory")
     )]
     CopyOnWrite { share: Share, cause: Cause, forks: Counted, copies: Option<Share>, old: Option<Share> },
-    #[display(
-        "{share} of the faults: {cause}\nMostly {}{}: pages that were not there before.",
-        memory.description(), maybe(", in runs of ", run, "")
+    #[claim("{share} of the faults: {cause}")]
+    #[evidence(
+        "Mostly {}{}: pages that were not there before.",
+        memory.description(), optional(", in runs of ", run, "")
     )]
     Growth { share: Share, cause: Cause, memory: Memory, run: Option<Bytes> },
-    #[display("{share} of the faults: {cause}\n{ended} ended, and others took their places.")]
+    #[claim("{share} of the faults: {cause}")]
+    #[evidence("{ended} ended, and others took their places.")]
     Stacks { share: Share, cause: Cause, ended: Counted },
-    #[display("{share} of the faults: {cause}")]
+    #[claim("{share} of the faults: {cause}")]
     Files { share: Share, cause: Cause },
-    #[display("{share} of the faults: {cause}\nThe kernel counted as many of them ({counter}).")]
+    #[claim("{share} of the faults: {cause}")]
+    #[evidence("The kernel counted as many of them ({counter}).")]
     Counter { share: Share, cause: Cause, counter: &'static str },
-    #[display("Confirmed by system calls: {call} {rate} times a second{}", maybe("\n", owned, "."))]
+    #[claim("Confirmed by system calls: {call} {rate} times a second")]
+    #[evidence(owned => "{owned}.")]
     CallsConfirm { call: &'static str, rate: Number, owned: Option<Owned> },
-    #[display("Not confirmed by system calls: no {} in {time}", calls.join(" and no "))]
+    #[claim("Not confirmed by system calls: no {} in {time}", calls.join(" and no "))]
     CallsContradict { calls: Vec<&'static str>, time: Seconds },
 
     // blocks: which blocks the faults are in.
-    #[display(
-        "{share} of the faults are in blocks of up to {size} that {site} allocates{}",
-        maybe(
-            "\nThey are ",
-            young,
-            " old then (median), and are freed later.\n$ keep these blocks and use them again: a kept block is not faulted in again"
-        )
-    )]
+    #[claim("{share} of the faults are in blocks of up to {size} that {site} allocates")]
+    #[evidence(young => "They are {young} old then (median), and are freed later.")]
+    #[fix(young => "keep these blocks and use them again: a kept block is not faulted in again")]
     InBlocks { share: Share, size: Bytes, site: String, young: Option<Seconds> },
 
     // setting: what stops the faults, before a trial and after it.
-    #[display(
-        "A change may stop these faults; it is not proved to help\nEffect: {about}. Price: {price}.\n$ {action}"
-    )]
+    #[claim("A change may stop these faults; it is not proved to help")]
+    #[evidence("Effect: {about}. Price: {price}.")]
+    #[fix("{action}")]
     NotProved { about: String, price: String, action: String },
-    #[display(
-        "{setting} helps: {cpu} the CPU time{}{}\n{}{} price: {price}.{}{}{}",
-        maybe(", ", wall, " the wall time"), maybe(", ", memory, " the memory"),
-        maybe("Kernel time: ", system, ". "), if *is_bounded { "Bounded" } else { "Unbounded" },
-        if alike.0.is_empty() { String::new() } else { format!(" As good: {alike}.") },
-        maybe(" The direction is sure, the size is not: load explains at most ", load, "."),
-        maybe("\n$ ", command, "")
-    )]
+    #[claim("{setting} helps: {cpu} the CPU time")]
+    #[claim(wall => ", {wall} the wall time")]
+    #[claim(memory => ", {memory} the memory")]
+    #[evidence(system => "Kernel time: {system}.")]
+    #[evidence("{} price: {price}.", if *is_bounded { "Bounded" } else { "Unbounded" })]
+    #[evidence(alike => "As good: {alike}.")]
+    #[evidence(load => "The direction is sure, the size is not: load explains at most {load}.")]
+    #[fix(command => "{command}")]
     SettingHelps {
         setting: String,
         cpu: Range,
@@ -115,33 +107,29 @@ pub enum Faults {
         load: Option<Times>,
         command: Option<String>,
     },
-    #[display("{setting} can be set for good, in the program\n$ {code}")]
+    #[claim("{setting} can be set for good, in the program")]
+    #[fix("{code}")]
     SettingInCode { setting: String, code: String },
-    #[display(
-        "No setting helps: the best, {best}, takes {cpu} the CPU time{}",
-        match undecided.as_slice() {
-            [] => "\n$ leave the program as it is".to_owned(),
-            all => format!("\nUndecided: {}.\n$ truebench faults --prove --rounds 30 -- COMMAND", all.join(", ")),
-        }
-    )]
+    #[claim("No setting helps: the best, {best}, takes {cpu} the CPU time")]
+    #[evidence(undecided => "Undecided: {undecided}.")]
+    #[fix(!undecided => "leave the program as it is")]
+    #[fix(undecided => "truebench faults --prove --rounds 30 -- COMMAND")]
     NoSettingHelps { best: String, cpu: Range, undecided: Vec<String> },
-    #[display("Not worth setting: {}\n{}.{}", names(settings), results(settings),
+    #[claim("Not worth setting: {}", names(settings))]
+    #[evidence(
+        "{}.{}",
+        results(settings),
         if settings.iter().any(|tried| tried.faults.is_some()) { " Fewer faults are no gain by themselves." } else { "" }
     )]
     SettingsWithoutGain { settings: Vec<Tried> },
-    #[display(
-        "Load hides whether CPU time is saved by {}\n{}. Load can change the CPU time by as much, but not the faults.\n\
-         $ stop what else runs here (top, sorted by CPU) and measure again",
-        names(settings),
-        results(settings)
-    )]
+    #[claim("Load hides whether CPU time is saved by {}", names(settings))]
+    #[evidence("{}. Load can change the CPU time by as much, but not the faults.", results(settings))]
+    #[fix("stop what else runs here (top, sorted by CPU) and measure again")]
     GainHiddenByLoad { settings: Vec<Tried> },
-    #[display(
-        "Takes {cpu} the CPU time ({effect}){}{}{}",
-        maybe(", ", memory, " the memory"),
-        maybe(", ", faults, " of the faults"),
-        maybe("\nIt took effect: ", changed, ".")
-    )]
+    #[claim("Takes {cpu} the CPU time ({effect})")]
+    #[claim(memory => ", {memory} the memory")]
+    #[claim(faults => ", {faults} of the faults")]
+    #[evidence(changed => "It took effect: {changed}.")]
     SettingEffect {
         effect: &'static str,
         cpu: Range,
@@ -149,27 +137,26 @@ pub enum Faults {
         faults: Option<Share>,
         changed: Option<String>,
     },
-    #[display("Computed start by start from {sources}")]
+    #[claim("Computed start by start from {sources}")]
     StartByStart { sources: List<Name> },
 
     // prices: what a price is made of, and what a rate of faults amounts to.
-    #[display("{rest} ({share}) of it are {work}\nThe fault alone: {part}.")]
+    #[claim("{rest} ({share}) of it are {work}")]
+    #[evidence("The fault alone: {part}.")]
     PartOfPrice { rest: Seconds, share: Share, work: &'static str, part: Cited },
-    #[display(
-        "The minimum cost of a fault: kernel entry, VMA lookup, page-table update\nNo page is allocated or zeroed."
-    )]
+    #[claim("The minimum cost of a fault: kernel entry, VMA lookup, page-table update")]
+    #[evidence("No page is allocated or zeroed.")]
     MinimumCost,
-    #[display("{call} of it are the call itself\nIn a call for {region} a page takes less: {page}.")]
+    #[claim("{call} of it are the call itself")]
+    #[evidence("In a call for {region} a page takes less: {page}.")]
     CallItself { call: Seconds, region: Bytes, page: Cited },
-    #[display(
-        "{ratio} the price of pages one by one: one fault instead of many\n\
-         One by one: {single}. What is left is zeroing; it pays only if most of the huge page is used."
-    )]
+    #[claim("{ratio} the price of pages one by one: one fault instead of many")]
+    #[evidence("One by one: {single}.")]
+    #[evidence("What is left is zeroing; it pays only if most of the huge page is used.")]
     HugePage { ratio: Times, single: Cited },
-    #[display(
-        "A block of {size} that is mapped, touched and unmapped costs {whole}\n\
-         Calls: {calls}. {pages} first touches: {touch} ({write}). Giving the pages back: {back} ({unmap})."
-    )]
+    #[claim("A block of {size} that is mapped, touched and unmapped costs {whole}")]
+    #[evidence("Calls: {calls}. {pages} first touches: {touch} ({write}).")]
+    #[evidence("Giving the pages back: {back} ({unmap}).")]
     MappedBlock {
         size: Bytes,
         whole: Seconds,
@@ -180,57 +167,50 @@ pub enum Faults {
         back: Seconds,
         unmap: Name,
     },
-    #[display(
-        "At most {page} per touched page: its entry is copied and protected\nThe first writes after the fork cost more."
-    )]
+    #[claim("At most {page} per touched page: its entry is copied and protected")]
+    #[evidence("The first writes after the fork cost more.")]
     ForkByPage { page: Seconds },
-    #[display("One fault maps {pages} pages: {ratio} the price of a page alone\nAlone: {alone}.")]
+    #[claim("One fault maps {pages} pages: {ratio} the price of a page alone")]
+    #[evidence("Alone: {alone}.")]
     FaultAround { pages: Number, ratio: Times, alone: Cited },
-    #[display("{ratio} a minor fault, {minor}\nCPU time: {cpu} ({share}). The rest waits for the disk.")]
+    #[claim("{ratio} a minor fault, {minor}")]
+    #[evidence("CPU time: {cpu} ({share}). The rest waits for the disk.")]
     MajorFault { ratio: Times, minor: Cited, cpu: Seconds, share: Share },
-    #[display(
-        "TLB shootdown adds {added}: {each} for each other running thread\n\
-         The kernel interrupts every CPU that runs this process and waits for it. Alone: {alone}."
-    )]
+    #[claim("TLB shootdown adds {added}: {each} for each other running thread")]
+    #[evidence("The kernel interrupts every CPU that runs this process and waits for it. Alone: {alone}.")]
     Shootdown { added: Seconds, each: Seconds, alone: Cited },
-    #[display(
-        "{ratio} one thread alone: threads of one process wait for one another's faults\nAlone: {alone}."
-    )]
+    #[claim("{ratio} one thread alone: threads of one process wait for one another's faults")]
+    #[evidence("Alone: {alone}.")]
     FaultsWait { ratio: Times, alone: Cited },
-    #[display(
-        "A minor fault costs {price} of CPU time here\n\
-         10000 a second are {share} of one CPU; 20 % of a CPU would need {rate} a second."
-    )]
+    #[claim("A minor fault costs {price} of CPU time here")]
+    #[evidence("10000 a second are {share} of one CPU; 20 % of a CPU would need {rate} a second.")]
     MinorFaultPrice { price: Seconds, share: Share, rate: Count },
-    #[display(
-        "A page from this disk takes {price}, as long as {minor} minor faults\n\
-         Random pages: at most {rate} a second for a thread.{}",
-        maybe(" A mapped file read page by page: ", scan, " the time from the page cache.")
-    )]
+    #[claim("A page from this disk takes {price}, as long as {minor} minor faults")]
+    #[evidence("Random pages: at most {rate} a second for a thread.")]
+    #[evidence(scan => "A mapped file read page by page: {scan} the time from the page cache.")]
     DiskPagePrice { price: Seconds, minor: Number, rate: Count, scan: Option<Times> },
 
     // walk: a step, and where dynamic and frozen thresholds part.
-    #[display("{step}: heap {heap}, mappings {mappings}, resident {resident}, {faults}")]
+    #[claim("{step}: heap {heap}, mappings {mappings}, resident {resident}, {faults}")]
     Step { step: String, heap: Change, mappings: Change, resident: Change, faults: Counted },
-    #[display(
-        "malloc raises its thresholds: free d keeps {kept} of heap\n\
-         With MALLOC_TRIM_THRESHOLD_=131072 it trims {trimmed}. malloc c again then maps anew: {frozen} instead of \
-         {dynamic}. Before, free c had unmapped its block."
+    #[claim("malloc raises its thresholds: free d keeps {kept} of heap")]
+    #[evidence(
+        "With MALLOC_TRIM_THRESHOLD_=131072 it trims {trimmed}. malloc c again then maps anew: {frozen} \
+         instead of {dynamic}."
     )]
+    #[evidence("Before, free c had unmapped its block.")]
     ThresholdsRaised { kept: Bytes, trimmed: Bytes, dynamic: Counted, frozen: Counted },
-    #[display("MALLOC_TRIM_THRESHOLD_=131072 makes a difference from {step} on\nThe steps do not show why.")]
+    #[claim("MALLOC_TRIM_THRESHOLD_=131072 makes a difference from {step} on")]
+    #[evidence("The steps do not show why.")]
     ThresholdsDiffer { step: String },
-    #[display(
-        "MALLOC_TRIM_THRESHOLD_=131072 changes nothing, although glibc's malloc serves\n\
-         Any variable that sets a threshold freezes all of them.{}",
-        maybe(" Set in both arms: ", set, ".")
-    )]
+    #[claim("MALLOC_TRIM_THRESHOLD_=131072 changes nothing, although glibc's malloc serves")]
+    #[evidence("Any variable that sets a threshold freezes all of them.")]
+    #[evidence(set => "Set in both arms: {set}.")]
     ThresholdsFrozen { set: Option<String> },
-    #[display(
-        "MALLOC_TRIM_THRESHOLD_=131072 changes nothing: {}{}",
-        library.as_ref().map_or_else(|| "which malloc serves is unknown".to_owned(), |name| format!("{name} ignores it")),
-        maybe("\nSet in both arms: ", set, ".")
-    )]
+    #[claim("MALLOC_TRIM_THRESHOLD_=131072 changes nothing: ")]
+    #[claim(library => "{library} ignores it")]
+    #[claim(!library => "which malloc serves is unknown")]
+    #[evidence(set => "Set in both arms: {set}.")]
     ThresholdsIgnored { library: Option<String>, set: Option<String> },
 }
 
@@ -238,7 +218,7 @@ pub enum Faults {
 #[derive(Clone, Debug, PartialEq, Serialize, Display)]
 #[display(
     "Estimate: {faults} at {price} each, the price in a loop here, in {cpu} of CPU time.{}",
-    maybe(
+    optional(
         " Upper bound: ",
         bound,
         ", all kernel time: faults after a pause cost more, and giving memory back adds."
@@ -301,7 +281,7 @@ pub struct Owned {
 
 /// A setting that was tried without a proved gain.
 #[derive(Clone, Debug, PartialEq, Serialize, Display)]
-#[display("{setting}: {effect}, {cpu} the CPU time{}", maybe(" with ", faults, " of the faults"))]
+#[display("{setting}: {effect}, {cpu} the CPU time{}", optional(" with ", faults, " of the faults"))]
 pub struct Tried {
     pub setting: String,
     pub effect: &'static str,
@@ -310,16 +290,10 @@ pub struct Tried {
     pub faults: Option<Share>,
 }
 
-/// Bytes more or less.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Display)]
 #[serde(transparent)]
 #[display("{}{}", if *_0 > 0.0 { "+" } else { "" }, Bytes(*_0))]
 pub struct Change(pub f64);
-
-/// A value that may be missing, with the words around it.
-fn maybe<T: fmt::Display>(before: &str, value: &Option<T>, after: &str) -> String {
-    value.as_ref().map_or_else(String::new, |value| format!("{before}{value}{after}"))
-}
 
 fn names(settings: &[Tried]) -> String {
     settings.iter().map(|tried| tried.setting.as_str()).collect::<Vec<_>>().join(", ")

@@ -1,40 +1,26 @@
 //! Cases of every suite: what keeps figures from being valid, and what is missing.
 
-use derive_more::Display;
-use figure::Verdict;
-use figure::explanation::Severity;
-use serde::Serialize;
-use strum::VariantNames;
+use super::case::*;
 
-use crate::values::Counted;
-
-/// Cases of every suite.
-#[derive(Clone, Debug, PartialEq, Serialize, Display, VariantNames)]
-#[serde(tag = "case", content = "values", rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
+#[derive(Wording)]
 pub enum General {
-    #[display("{reason}")]
+    #[claim("{reason}")]
     Unknown { reason: String },
-    #[display("{verdict} ({check}): {consequence}\n{detail}")]
-    NotValid { verdict: Verdict, check: String, consequence: String, detail: String },
-    #[display("{verdict} ({check})\n{detail}")]
-    NotValidSoFar { verdict: Verdict, check: String, detail: String },
-    #[display(
-        "Unexplained{}",
-        match ruled_out.is_empty() {
-            true => String::new(),
-            false => format!("\nRuled out: {}.", ruled_out.join(", ")),
-        }
-    )]
+    // cause: the answer of the check has the details, and is printed with the figure.
+    #[claim("{verdict} ({check}): {consequence}")]
+    NotValid { verdict: Verdict, check: String, consequence: String },
+    #[claim("{verdict}: see the check {check}")]
+    NotValidSoFar { verdict: Verdict, check: String },
+    #[claim("Unexplained")]
+    #[evidence(ruled_out => "Ruled out: {ruled_out}.")]
     Unexplained { ruled_out: Vec<String> },
-    #[display(
-        "{count} of {} {} {verdict}: {check}{}\n{detail}{}{}",
-        Counted(*judged as f64, "figure"),
-        are(*count),
-        match computed { 0 => String::new(), computed => format!(" ({computed} computed from others)") },
-        match others.is_empty() { true => String::new(), false => format!(". Other causes: {}", others.join(", ")) },
-        fix.as_ref().map_or(String::new(), |fix| format!("\n$ {fix}"))
+    #[claim("{count} of {} {} {verdict}: {check}", Counted(*judged as f64, "figure"), are(*count))]
+    #[claim(computed => " ({computed} computed from others)")]
+    #[evidence(
+        "{detail}{}",
+        match others.is_empty() { true => String::new(), false => format!(". Other causes: {}", others.join(", ")) }
     )]
+    #[fix(fix => "{fix}")]
     Verdicts {
         verdict: Verdict,
         count: usize,
@@ -45,25 +31,15 @@ pub enum General {
         others: Vec<String>,
         fix: Option<String>,
     },
-    #[display("{} {} not available\n{reason}", Counted(*count as f64, "figure"), are(*count))]
+    #[claim("{} {} not available", Counted(*count as f64, "figure"), are(*count))]
+    #[evidence("{reason}")]
     NotAvailable { count: usize, reason: String },
-    #[display("{} failed\n{reason}", Counted(*count as f64, "figure"))]
+    #[claim("{} failed", Counted(*count as f64, "figure"))]
+    #[evidence("{reason}")]
     Failed { count: usize, reason: String },
-    #[display("{} {} not measured\n{reason}", Counted(*count as f64, "figure"), are(*count))]
+    #[claim("{} {} not measured", Counted(*count as f64, "figure"), are(*count))]
+    #[evidence("{reason}")]
     NotMeasured { count: usize, reason: String },
-}
-
-impl General {
-    /// How much it matters.
-    pub(crate) fn severity(&self) -> Severity {
-        match self {
-            General::Verdicts { verdict: Verdict::Invalid, .. } => Severity::Error,
-            General::Verdicts { verdict: Verdict::Suspect, .. }
-            | General::Failed { .. }
-            | General::NotMeasured { .. } => Severity::Warning,
-            _ => Severity::Note,
-        }
-    }
 }
 
 fn are(count: usize) -> &'static str {

@@ -1,101 +1,72 @@
 //! Cases of `truebench http`: the faster server, the limit, and what a request and a connection cost.
 
-use std::fmt;
-
-use derive_more::Display;
-use figure::stats;
-use serde::Serialize;
-use strum::VariantNames;
 use suites::loads;
 
-use crate::values::{Amount, Bytes, Cited, Count, Counted, List, Number, Range, Seconds, Share, Times};
+use super::case::*;
 
 /// From this many goroutines for each connection on, each has its own.
 const ONE_EACH: f64 = 0.9;
 
-/// Cases of `truebench http`.
-#[derive(Clone, Debug, PartialEq, Serialize, Display, VariantNames)]
-#[serde(tag = "case", content = "values", rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
+#[derive(Wording)]
 pub enum Http {
-    // http-limit: what bounds a rate.
-    #[display(
-        "The server is the limit: it keeps {cpus} {busy} busy\n\
-         Its threads use {own}, network interrupts on its CPUs up to {interrupts}.{}",
-        reached(ceiling.as_ref())
-    )]
+    // http-limit: what bounds a rate. `ceiling` is what the client reaches with the null responder under the same load.
+    #[claim("The server is the limit: it keeps {cpus} {busy} busy")]
+    #[evidence("Its threads use {own}, network interrupts on its CPUs up to {interrupts}.")]
+    #[evidence(ceiling => "Client ceiling: {ceiling}.")]
     ServerLimit { cpus: Counted, busy: Share, own: Share, interrupts: Share, ceiling: Option<Cited> },
-    #[display(
-        "The client is the limit, not the server\n\
-         The server uses {used} of its CPU time.{}\n\
-         $ give the client more CPUs and threads: --client-cpus LIST, -t N",
-        reached(ceiling.as_ref())
-    )]
+    #[claim("The client is the limit, not the server")]
+    #[evidence("The server uses {used} of its CPU time.")]
+    #[evidence(ceiling => "Client ceiling: {ceiling}.")]
+    #[fix("give the client more CPUs and threads: --client-cpus LIST, -t N")]
     ClientLimit { used: Share, ceiling: Option<Cited> },
-    #[display(
-        "Server and client are both at their limit\n\
-         The server keeps {cpus} {busy} busy.{}\n\
-         $ give the client more CPUs and threads: --client-cpus LIST, -t N",
-        reached(ceiling.as_ref())
-    )]
+    #[claim("Server and client are both at their limit")]
+    #[evidence("The server keeps {cpus} {busy} busy.")]
+    #[evidence(ceiling => "Client ceiling: {ceiling}.")]
+    #[fix("give the client more CPUs and threads: --client-cpus LIST, -t N")]
     BothLimits { cpus: Counted, busy: Share, ceiling: Option<Cited> },
-    #[display(
-        "Neither server nor client is known to be the limit\n\
-         The server uses {used} of its CPU time. The network, or waits inside the server, may bound the rate.{}",
-        reached(ceiling.as_ref())
-    )]
+    #[claim("Neither server nor client is known to be the limit")]
+    #[evidence("The server uses {used} of its CPU time.")]
+    #[evidence("The network, or waits inside the server, may bound the rate.")]
+    #[evidence(ceiling => "Client ceiling: {ceiling}.")]
     NoLimitKnown { used: Share, ceiling: Option<Cited> },
-    #[display("At {rate} req/s the server uses {used} of its CPU time")]
+    #[claim("At {rate} req/s the server uses {used} of its CPU time")]
     AtRate { rate: Number, used: Share },
 
     // http-cost: CPU time of a request.
-    #[display(
-        "{kernel} of a request's CPU time is in the kernel\n{}{}",
-        if *loopback { "Over lo this includes the client's receiving. " } else { "" },
-        largest.as_ref().map_or(String::new(), |part| format!("Largest part: {part}."))
-    )]
+    #[claim("{kernel} of a request's CPU time is in the kernel")]
+    #[evidence(loopback => "Over lo this includes the client's receiving.")]
+    #[evidence(largest => "Largest part: {largest}.")]
     Cost { kernel: Share, largest: Option<Part>, loopback: bool },
 
     // http-latency: of a closed loop, and at a rate.
-    #[display(
-        "This latency follows from the rate: {connections} / {rate} = {mean}\n\
-         Little's law gives this mean for every server in a closed loop.\n\
-         $ compare latencies at a fixed rate: equal-rate figures, or http load -R RATE"
-    )]
+    #[claim("This latency follows from the rate: {connections} / {rate} = {mean}")]
+    #[evidence("Little's law gives this mean for every server in a closed loop.")]
+    #[fix("compare latencies at a fixed rate: equal-rate figures, or http load -R RATE")]
     LittlesLaw { connections: Counted, rate: Amount, mean: Seconds },
-    #[display(
-        "Requests waited to be sent: counted from the sending, it is only {sent}\n\
-         Latency counts from when a request is due. Tools that count from the sending do not show that wait."
-    )]
+    #[claim("Requests waited to be sent: counted from the sending, it is only {sent}")]
+    #[evidence("Latency counts from when a request is due.")]
+    #[evidence("Tools that count from the sending do not show that wait.")]
     LatencyWithWaits { sent: Seconds },
-    #[display("No request waited to be sent: counted from the sending, latency is the same")]
+    #[claim("No request waited to be sent: counted from the sending, latency is the same")]
     LatencyWithoutWaits { sent: Seconds },
 
     // http-goroutines, http-memory: under load.
-    #[display(
+    #[claim(
         "{goroutines} for {connections}: {}",
         if goroutines.0 >= ONE_EACH * connections.0 { "each connection has its own" } else { "connections share them" }
     )]
     Goroutines { goroutines: Counted, connections: Counted },
-    #[display(
-        "{connections} added {grown} to the server's {before}\n\
-         {} The kernel's socket buffers are not included.",
-        match proportional {
-            true => "PSS: a page that processes share counts once.",
-            false => "RSS: a page that processes share counts for each.",
-        }
-    )]
+    #[claim("{connections} added {grown} to the server's {before}")]
+    #[evidence(proportional => "PSS: a page that processes share counts once.")]
+    #[evidence(!proportional => "RSS: a page that processes share counts for each.")]
+    #[evidence("The kernel's socket buffers are not included.")]
     Memory { connections: Counted, grown: Bytes, before: Bytes, proportional: bool },
 
     // http-rates: two servers under the same closed loop, measured in turn.
-    #[display(
-        "{faster} is {} as fast as {slower} at {}{}\n{at}.{}{}",
-        at.span(),
-        at.connections(),
-        per_request(goal),
-        if alike.0.is_empty() { String::new() } else { format!(" No difference: {alike}.") },
-        extra.as_ref().map_or(String::new(), |extra| format!(" {extra}."))
-    )]
+    #[claim("{faster} is {} as fast as {slower} at {}{}", at.span(), at.connections(), per_request(goal))]
+    #[evidence("{at}.")]
+    #[evidence(alike => "No difference: {alike}.")]
+    #[evidence(extra => "{extra}.")]
     Faster {
         goal: String,
         faster: String,
@@ -104,17 +75,16 @@ pub enum Http {
         alike: Ratios,
         extra: Option<ExtraCost>,
     },
-    #[display(
-        "No difference in rate between {one} and {other} at {}{}\n{one} over {other}: {at}.",
-        at.connections(),
-        per_request(goal)
-    )]
+    #[claim("No difference in rate between {one} and {other} at {}{}", at.connections(), per_request(goal))]
+    #[evidence("{one} over {other}: {at}.")]
     NoDifference { goal: String, one: String, other: String, at: Ratios },
 
     // http-connection-memory, http-held-rate, http-pool: servers and settings side by side.
-    #[display("A connection costs {servers}\nWith {connections}; the most over the least: {ratio}.")]
+    #[claim("A connection costs {servers}")]
+    #[evidence("With {connections}; the most over the least: {ratio}.")]
     ConnectionMemory { servers: List<Entry<Bytes>>, connections: Counted, ratio: Range },
-    #[display("{server} holds {condition} up to {rate} req/s with {connections}\n{servers}.")]
+    #[claim("{server} holds {condition} up to {rate} req/s with {connections}")]
+    #[evidence("{servers}.")]
     HeldRate {
         server: String,
         condition: String,
@@ -122,16 +92,12 @@ pub enum Http {
         connections: Counted,
         servers: List<ServerRate>,
     },
-    #[display(
-        "{server} is fastest with {} {workers} workers at {connections}\n{rates} req/s.",
+    #[claim(
+        "{server} is fastest with {} {workers} workers at {connections}",
         if workers.0.len() == 1 { "a pool of" } else { "pools of" }
     )]
+    #[evidence("{rates} req/s.")]
     BestPool { server: String, workers: List<Count>, connections: Counted, rates: List<Entry<Number>> },
-}
-
-/// What the client reaches with the null responder under the same load.
-fn reached(ceiling: Option<&Cited>) -> String {
-    ceiling.map_or(String::new(), |ceiling| format!(" Client ceiling: {ceiling}."))
 }
 
 /// A part of a request's CPU time, by the buckets of the profile.
@@ -156,15 +122,16 @@ pub struct RatioAt {
 #[serde(transparent)]
 pub struct Ratios(pub Vec<RatioAt>);
 
+impl Present for Ratios {
+    fn present(&self) -> Option<impl fmt::Display> {
+        Some(self).filter(|ratios| !ratios.0.is_empty())
+    }
+}
+
 impl Ratios {
-    /// From the least to the most.
     fn span(&self) -> String {
         let values: Vec<f64> = self.0.iter().map(|at| at.ratio.value).collect();
-        let ends = stats::range(&values).map(|(low, high)| (Times(low).to_string(), Times(high).to_string()));
-        match ends {
-            Some((low, high)) if low != high => format!("{low} to {high}"),
-            ends => ends.map_or(String::new(), |(low, _)| low),
-        }
+        stats::range(&values).map_or_else(String::new, |(low, high)| span(&Times(low), &Times(high)))
     }
 
     fn connections(&self) -> String {
@@ -211,7 +178,8 @@ pub struct Entry<T> {
 /// The largest rate at which a server held a latency, with the range of its rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Display)]
 #[display(
-    "{server} {rate} ({low} to {high} in {rounds}{})",
+    "{server} {rate} ({} in {rounds}{})",
+    span(low, high),
     if missed.0 == 0.0 { String::new() } else { format!(", none in {missed} more") }
 )]
 pub struct ServerRate {

@@ -1,119 +1,97 @@
 //! Cases of cores, caches and nodes: lines from core to core, ladders of sizes, latency under load, scaling.
 
-use std::fmt;
-
-use derive_more::Display;
-use figure::CpuList;
-use serde::Serialize;
-use strum::VariantNames;
-
+use super::case::*;
 use crate::relations::core_pairs::called;
-use crate::values::{Amount, Bytes, Cited, Count, Counted, List, Name, Number, Range, Share, Sourced, Times};
 
-/// Cases of cores, caches and nodes.
-#[derive(Clone, Debug, PartialEq, Serialize, Display, VariantNames)]
-#[serde(tag = "case", content = "values", rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
+#[derive(Wording)]
 pub enum Topology {
     // c2c: where a line came from, by the requester's own cache and by memory; c2c-states: clean against modified.
-    #[display(
-        "The two hardware threads share a cache: the line does not move\n\
-         {times} the latency of the requester's own cache, {cache}."
-    )]
+    #[claim("The two hardware threads share a cache: the line does not move")]
+    #[evidence("{times} the latency of the requester's own cache, {cache}.")]
     SharedByThreads { times: Times, cache: Amount },
-    #[display(
-        "The line came from a cache: {ratio} of the latency of memory\n\
-         Memory ({memory}) is ruled out. From the requester's own cache it takes {cache}: {times}."
-    )]
+    #[claim("The line came from a cache: {ratio} of the latency of memory")]
+    #[evidence("Memory ({memory}) is ruled out. From the requester's own cache it takes {cache}: {times}.")]
     FromCache { ratio: Range, memory: Amount, times: Times, cache: Amount },
-    #[display(
-        "The line may have come from memory: {ratio} of its latency\n\
-         Memory takes {memory}. Compare the modified line, which memory does not hold."
-    )]
+    #[claim("The line may have come from memory: {ratio} of its latency")]
+    #[evidence("Memory takes {memory}. Compare the modified line, which memory does not hold.")]
     PerhapsFromMemory { ratio: Range, memory: Amount },
-    #[display("Asking the other core takes {ratio} of the latency of memory\nMemory takes {memory}.")]
+    #[claim("Asking the other core takes {ratio} of the latency of memory")]
+    #[evidence("Memory takes {memory}.")]
     SlowOtherCore { ratio: Range, memory: Amount },
-    #[display(
-        "A modified line takes {ratio} of a clean one: its owner must give it up\n{modified} against {clean}."
-    )]
+    #[claim("A modified line takes {ratio} of a clean one: its owner must give it up")]
+    #[evidence("{modified} against {clean}.")]
     ModifiedSlower { ratio: Range, modified: Cited, clean: Cited },
-    #[display(
-        "A modified line takes {ratio} of a clean one\n\
-         {modified} against {clean}. The owner sends a modified line; a clean one comes from further away."
-    )]
+    #[claim("A modified line takes {ratio} of a clean one")]
+    #[evidence("{modified} against {clean}.")]
+    #[evidence("The owner sends a modified line; a clean one comes from further away.")]
     ModifiedFaster { ratio: Range, modified: Cited, clean: Cited },
 
     // cores: a class of pairs; topology: whether the latencies between CPUs are those of what is advertised.
-    #[display("The pairs of this class take {least} to {most}{}", with("\nOther classes: ", others))]
+    #[claim("The pairs of this class take {}", span(least, most))]
+    #[evidence(others => "Other classes: {others}")]
     ClassRange { least: Amount, most: Amount, others: Option<List<PairsOfClass>> },
-    #[display(
-        "The two CPUs hardly ever ran at the same time: no distance takes that long\n\
-         A hypervisor that gives both the same CPU has this effect."
-    )]
+    #[claim("The two CPUs hardly ever ran at the same time: no distance takes that long")]
+    #[evidence("A hypervisor that gives both the same CPU has this effect.")]
     TakingTurns,
-    #[display("The latency fits {like}\nIn published tables they take {range}. No other pair was measured.")]
+    #[claim("The latency fits {like}")]
+    #[evidence("In published tables they take {range}. No other pair was measured.")]
     FitsPublished { like: &'static str, range: &'static str },
-    #[display(
-        "The latency does not fit {advertised}\n\
-         It fits {like}: {range} in published tables. No other pair was measured."
-    )]
+    #[claim("The latency does not fit {advertised}")]
+    #[evidence("It fits {like}: {range} in published tables. No other pair was measured.")]
     UnlikePublished { advertised: Class, like: &'static str, range: &'static str },
-    #[display(
-        "CPUs {cpus} act in twos, like hardware threads of one core or complexes of two cores\n\
-         They form {blocks}. {gap}"
-    )]
+    #[claim("CPUs {cpus} act in twos, like hardware threads of one core or complexes of two cores")]
+    #[evidence("They form {blocks}. {gap}")]
     HiddenThreads { cpus: CpuList, blocks: Blocks, gap: Gap },
-    #[display("Only some of CPUs {cpus} act as {class}\nThey form {blocks}. {gap}")]
+    #[claim("Only some of CPUs {cpus} act as {class}")]
+    #[evidence("They form {blocks}. {gap}")]
     SplitClass { cpus: CpuList, class: Class, blocks: Blocks, gap: Gap },
-    #[display("CPUs {cpus} share something that the topology does not show\nThey form {blocks}. {gap}")]
+    #[claim("CPUs {cpus} share something that the topology does not show")]
+    #[evidence("They form {blocks}. {gap}")]
     HiddenGroups { cpus: CpuList, blocks: Blocks, gap: Gap },
-    #[display("Two classes of pairs that must differ are equally near\n{nearer}; {farther}.")]
+    #[claim("Two classes of pairs that must differ are equally near")]
+    #[evidence("{nearer}; {farther}.")]
     EquallyNear { nearer: PairsOfClass, farther: PairsOfClass },
-    #[display("The latencies between CPUs fit the advertised topology\n{classes}.")]
+    #[claim("The latencies between CPUs fit the advertised topology")]
+    #[evidence("{classes}.")]
     TopologyFits { classes: List<PairsOfClass> },
-    #[display("No groups of CPUs are far apart\n{classes}.")]
+    #[claim("No groups of CPUs are far apart")]
+    #[evidence("{classes}.")]
     NoGroups { classes: List<PairsOfClass> },
 
     // edge, level: where a level of a ladder ends, and the level of a point.
-    #[display(
-        "The level ends: {} at {from}, {} at {to}\n{} to {}{}.",
-        before.amount, behind.amount, before.figure, behind.figure, with("; advertised: ", advertised)
-    )]
+    #[claim("The level ends: {} at {from}, {} at {to}", before.amount, behind.amount)]
+    #[evidence("{} to {}{}.", before.figure, behind.figure, optional("; advertised: ", advertised, ""))]
     LevelEnds { from: Bytes, to: Bytes, before: Cited, behind: Cited, advertised: Option<Bytes> },
-    #[display("Part of {size} misses {level}, which ends here ({edge}){}", with("\n", measure))]
+    #[claim("Part of {size} misses {level}, which ends here ({edge})")]
+    #[evidence(measure => "{measure}")]
     MissesInPart { size: Bytes, level: String, edge: Name, measure: Option<Measure> },
-    #[display("{size} fits in {level}, which ends at {end} ({edge}){}", with("\n", measure))]
+    #[claim("{size} fits in {level}, which ends at {end} ({edge})")]
+    #[evidence(measure => "{measure}")]
     FitsLevel { size: Bytes, level: String, end: Bytes, edge: Name, measure: Option<Measure> },
-    #[display(
-        "{size} comes from memory: the last cache ends at {end} ({edge}){}{}",
-        with("\n", measure),
-        with(if measure.is_some() { " " } else { "\n" }, walks)
-    )]
+    #[claim("{size} comes from memory: the last cache ends at {end} ({edge})")]
+    #[evidence(measure => "{measure}")]
+    #[evidence(walks => "{walks}")]
+    #[fix("{}", if matches!(walks, Some(Walks::Possible(_))) { "repeat with huge pages: --pages thp" } else { "" })]
     FromMemory { size: Bytes, end: Bytes, edge: Name, measure: Option<Measure>, walks: Option<Walks> },
 
     // loaded: a point of latency under load; load: the curve.
-    #[display("As fast as without load: nothing waits\n{idle}; injected: {load}.")]
+    #[claim("As fast as without load: nothing waits")]
+    #[evidence("{idle}; injected: {load}.")]
     NoWaiting { idle: Cited, load: Cited },
-    #[display("Below the idle latency, which was disturbed or had another clock\n{idle}.")]
+    #[claim("Below the idle latency, which was disturbed or had another clock")]
+    #[evidence("{idle}.")]
     BelowIdle { idle: Cited },
-    #[display(
-        "{waiting} of it is waiting: {times} the idle latency\n\
-         {idle}; injected: {load}. By Little's law {lines} lines of 64 B are in flight."
-    )]
+    #[claim("{waiting} of it is waiting: {times} the idle latency")]
+    #[evidence("{idle}; injected: {load}. By Little's law {lines} lines of 64 B are in flight.")]
     Waiting { waiting: Amount, times: Times, idle: Cited, load: Cited, lines: Number },
-    #[display(
-        "Latency under load, mix {mix}: {idle} idle, {full} at {load}\n\
-         Memory saturates. Knee: {knee}."
-    )]
+    #[claim("Latency under load, mix {mix}: {idle} idle, {full} at {load}")]
+    #[evidence("Memory saturates. Knee: {knee}.")]
     LoadSaturates { mix: String, idle: Amount, full: Amount, load: Amount, knee: KneePlace },
-    #[display(
-        "Latency under load, mix {mix}: {idle} idle, {full} at {load}, short of saturation\n{reason}. Knee: {knee}."
-    )]
+    #[claim("Latency under load, mix {mix}: {idle} idle, {full} at {load}, short of saturation")]
+    #[evidence("{reason}. Knee: {knee}.")]
     LoadTooLow { mix: String, idle: Amount, full: Amount, load: Amount, knee: KneePlace, reason: String },
-    #[display(
-        "Latency under load, mix {mix}: {idle} idle, {full} at {load}\n\
-         Saturation is unknown: {reason}."
-    )]
+    #[claim("Latency under load, mix {mix}: {idle} idle, {full} at {load}")]
+    #[evidence("Saturation is unknown: {reason}.")]
     SaturationUnknown {
         mix: String,
         idle: Amount,
@@ -124,88 +102,75 @@ pub enum Topology {
     },
 
     // numa: memory of a node from the CPUs of a node; numa-remote: the worst of all.
-    #[display("The only NUMA node: all memory is local")]
+    #[claim("The only NUMA node: all memory is local")]
     OnlyNode,
-    #[display(
-        "Local memory is farther than that of another node\n\
-         {remote}. A hypervisor may show nodes that are not those of the host."
-    )]
+    #[claim("Local memory is farther than that of another node")]
+    #[evidence("{remote}. A hypervisor may show nodes that are not those of the host.")]
     LocalFarther { remote: Cited },
-    #[display(
-        "{threads}, each with {lines} lines of 64 B in flight\n\
-         By Little's law at the idle latency, {latency}. All pages lie on this node: others are ruled out."
-    )]
+    #[claim("{threads}, each with {lines} lines of 64 B in flight")]
+    #[evidence("By Little's law at the idle latency, {latency}.")]
+    #[evidence("All pages lie on this node: others are ruled out.")]
     LocalLines { threads: Counted, lines: Count, latency: Cited },
-    #[display(
-        "No farther than local memory: {times}\n\
-         Local: {local}. The pages lie on node {node}: misplacement is ruled out. \
-         Nodes of a guest may be one node of its host."
-    )]
+    #[claim("No farther than local memory: {times}")]
+    #[evidence("Local: {local}. The pages lie on node {node}: misplacement is ruled out.")]
+    #[evidence("Nodes of a guest may be one node of its host.")]
     AsNearAsLocal { times: Times, local: Cited, node: Count },
-    #[display("{times} the local latency; the firmware advertises {advertised}\nLocal: {local}.")]
+    #[claim("{times} the local latency; the firmware advertises {advertised}")]
+    #[evidence("Local: {local}.")]
     Farther { times: Times, local: Cited, advertised: Times },
-    #[display("{ratio} of the local bandwidth: the link between the nodes is not the limit\nLocal: {local}.")]
+    #[claim("{ratio} of the local bandwidth: the link between the nodes is not the limit")]
+    #[evidence("Local: {local}.")]
     AsFastAsLocal { ratio: Times, local: Cited },
-    #[display(
-        "{ratio} of the local bandwidth, as {latency} the latency predicts\n\
-         Local: {local}. The lines in flight are the limit; the link between the nodes is ruled out."
-    )]
+    #[claim("{ratio} of the local bandwidth, as {latency} the latency predicts")]
+    #[evidence("Local: {local}. The lines in flight are the limit; the link between the nodes is ruled out.")]
     SlowerByLatency { ratio: Times, local: Cited, latency: Times },
-    #[display(
-        "{ratio} of the local bandwidth, more than {latency} the latency predicts\n\
-         For local memory ({local}) memory is the limit, not the lines in flight."
-    )]
+    #[claim("{ratio} of the local bandwidth, more than {latency} the latency predicts")]
+    #[evidence("For local memory ({local}) memory is the limit, not the lines in flight.")]
     LimitedByLocal { ratio: Times, local: Cited, latency: Times },
-    #[display(
-        "The link between the nodes is the limit: {ratio} of the local bandwidth\n\
-         Local: {local}. {latency} the latency explains less, and that memory gives its own CPUs {home}."
-    )]
+    #[claim("The link between the nodes is the limit: {ratio} of the local bandwidth")]
+    #[evidence("Local: {local}.")]
+    #[evidence("{latency} the latency explains less, and that memory gives its own CPUs {home}.")]
     LimitedByLink { ratio: Times, local: Cited, latency: Times, home: Cited },
-    #[display(
-        "The link between the nodes or that memory is the limit: {ratio} of the local bandwidth\n\
-         Local: {local}. {latency} the latency explains less."
-    )]
+    #[claim("The link between the nodes or that memory is the limit: {ratio} of the local bandwidth")]
+    #[evidence("Local: {local}. {latency} the latency explains less.")]
     LimitedByLinkOrMemory { ratio: Times, local: Cited, latency: Times },
-    #[display(
-        "Memory of another node: up to {} the local latency, down to {} of the bandwidth\n{latency}; {bandwidth}.",
+    #[claim(
+        "Memory of another node: up to {} the local latency, down to {} of the bandwidth",
         latency.ratio, bandwidth.ratio
     )]
+    #[evidence("{latency}; {bandwidth}.")]
     RemoteMemory { latency: RemoteCell, bandwidth: RemoteCell },
 
     // scaling: points of a curve over threads, and its knee.
-    #[display(
-        "Dynamic schedule: {ratio}, as with equal shares threads wait for slower ones\n\
-         {fixed} has equal shares on the same threads and CPUs: only the schedule differs."
-    )]
+    #[claim("Dynamic schedule: {ratio}, as with equal shares threads wait for slower ones")]
+    #[evidence("{fixed} has equal shares on the same threads and CPUs: only the schedule differs.")]
     DynamicGains { ratio: Times, fixed: Cited },
-    #[display(
-        "The limit of one thread is the lines that its core keeps in flight: {lines} of 64 B\n\
-         By Little's law at a latency of {latency}."
-    )]
+    #[claim("The limit of one thread is the lines that its core keeps in flight: {lines} of 64 B")]
+    #[evidence("By Little's law at a latency of {latency}.")]
     OneThread { lines: Count, latency: Sourced },
-    #[display("Cores are the limit, not memory: each thread does {each} of one alone\n{times} of {one}.")]
+    #[claim("Cores are the limit, not memory: each thread does {each} of one alone")]
+    #[evidence("{times} of {one}.")]
     CoresLimit { each: Share, times: Times, one: Cited },
-    #[display("More threads still gain: each does {each} of one alone\n{times} of {one}. {limit}.")]
+    #[claim("More threads still gain: each does {each} of one alone")]
+    #[evidence("{times} of {one}. {limit}.")]
     MoreGain { each: Share, times: Times, one: Cited, limit: Limit },
-    #[display("No gain over {threads}: {ratio}\n{best}. {limit}.")]
+    #[claim("No gain over {threads}: {ratio}")]
+    #[evidence("{best}. {limit}.")]
     NoMoreGain { threads: Counted, ratio: Times, best: Cited, limit: Limit },
-    #[display("{at} makes {share} of the best bandwidth\nThe best: {best}.")]
+    #[claim("{at} makes {share} of the best bandwidth")]
+    #[evidence("The best: {best}.")]
     FewestThreads { at: Name, share: Share, best: Cited },
 
     // surroundings: what a test of UnixBench rests on apart from the machine.
-    #[display("String and mathematical functions are those of {library}{}", with(", strcmp at ", strcmp))]
+    #[claim("String and mathematical functions are those of {library}")]
+    #[claim(strcmp => ", strcmp at {strcmp}")]
     CLibrary { library: String, strcmp: Option<String> },
-    #[display("Forks or executes a {linkage} program of {size} with {libraries}\nA larger one costs more.")]
+    #[claim("Forks or executes a {linkage} program of {size} with {libraries}")]
+    #[evidence("A larger one costs more.")]
     ProgramImage { linkage: String, size: Bytes, libraries: Counted },
-    #[display(
-        "sort and grep compare byte by byte, which is cheaper than by language\nLocale: {locale}. Shell: {shell}."
-    )]
+    #[claim("sort and grep compare byte by byte, which is cheaper than by language")]
+    #[evidence("Locale: {locale}. Shell: {shell}.")]
     BytewiseOrder { locale: String, shell: String },
-}
-
-/// What is there, behind a separator.
-fn with<T: fmt::Display>(separator: &str, value: &Option<T>) -> String {
-    value.as_ref().map_or_else(String::new, |value| format!("{separator}{value}"))
 }
 
 /// What the CPUs of a pair share: `cores that share a last-level cache`.
@@ -228,7 +193,6 @@ pub struct PairsOfClass {
 #[serde(transparent)]
 pub struct Blocks(pub Vec<CpuList>);
 
-/// Blocks that are named.
 const MOST_BLOCKS: usize = 4;
 
 impl fmt::Display for Blocks {
@@ -271,11 +235,10 @@ pub enum Walks {
     RuledOut(Share),
     #[display("{_0} is in huge pages, which may be small ones of the host: page walks are not ruled out.")]
     OfHost(Share),
-    #[display("{_0} is in huge pages: page walks are not ruled out.\n$ repeat with huge pages: --pages thp")]
+    #[display("{_0} is in huge pages: page walks are not ruled out.")]
     Possible(Share),
 }
 
-/// Where the curve of latency under load bends.
 #[derive(Clone, Debug, PartialEq, Serialize, Display)]
 #[serde(rename_all = "kebab-case")]
 pub enum KneePlace {

@@ -1,12 +1,8 @@
 //! Are the arrays large enough to be read from memory, not from cache?
 
-use figure::Reading;
 use figure::evidence::{ARRAY_BYTES, LLC_BASIS, LLC_BYTES, MEMORY_LIMITED_BY, ROLE, WORKING_SET};
 
-use crate::audited::is_audited;
-use crate::cases::Arrays;
-use crate::check::{Answer, Check, Subject, observed, on_arrays, page};
-use crate::values::{Bytes, Times};
+use crate::prelude::*;
 
 /// Each array against the caches together: STREAM's rule (stream.c, "each array must be at least 4 times the
 /// size of the available cache memory"). With less, part of what is counted comes from cache: even with
@@ -15,15 +11,15 @@ pub const CACHES: f64 = 4.0;
 
 /// Array size against all last-level caches that the CPUs in use can fill, and their L2, which a
 /// non-inclusive last level does not hold again.
-pub const CHECK: Check = Check {
-    id: "array-size",
-    page: page!("array-size"),
-    // A working set is in cache by design.
-    applies: |subject| on_arrays(subject) && subject.condition(WORKING_SET).is_none(),
-    // Where caches are hidden, doubling the arrays answers the same question by experiment.
-    essential: |subject| !doubled(subject),
+/// A working set is in cache by design.
+/// Where caches are hidden, doubling the arrays answers the same question by experiment.
+pub const CHECK: Check = Check::new(
+    page!("array-size"),
+    |subject| on_arrays(subject) && subject.condition(WORKING_SET).is_none(),
     rule,
-};
+)
+.essential_where(|subject| !doubled(subject))
+.audited();
 
 fn doubled(subject: &Subject) -> bool {
     subject.record.figures.iter().any(|figure| {
@@ -38,25 +34,23 @@ pub fn caches_per_array(subject: &Subject) -> Reading<f64> {
     let Some(array) = subject.condition(ARRAY_BYTES) else {
         return Reading::unknown("the array size of the figure is unknown");
     };
-    match subject.figure.evidence.get(LLC_BYTES) {
-        Reading::Value(caches) if caches > 0.0 => Reading::Value(array / caches),
-        Reading::Value(_) => Reading::unknown("no cache is shown"),
-        Reading::Unknown(reason) => Reading::Unknown(reason),
+    match subject.fact(LLC_BYTES) {
+        Reading::Value(caches) if caches <= 0.0 => Reading::unknown("no cache is shown"),
+        caches => caches.map(|caches| array / caches),
     }
 }
 
 fn rule(subject: &Subject) -> Answer {
     let times = observed!(caches_per_array(subject));
-    let evidence = &subject.figure.evidence;
     let array = subject.condition(ARRAY_BYTES).unwrap_or(0.0);
     let some = |text: &String| !text.is_empty();
     let size = Arrays::ArraySize {
         array: Bytes(array),
         times: Times(times),
         caches: Bytes(array / times),
-        basis: evidence.get(LLC_BASIS).into_value().filter(some),
-        limit: evidence.get(MEMORY_LIMITED_BY).into_value().filter(some),
+        basis: subject.fact(LLC_BASIS).into_value().filter(some),
+        limit: subject.fact(MEMORY_LIMITED_BY).into_value().filter(some),
         is_printed: is_audited(subject),
     };
-    if times >= CACHES { Answer::pass(size) } else { Answer::fail(size) }
+    Answer::fail_if(times < CACHES, size)
 }

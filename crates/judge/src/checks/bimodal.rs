@@ -1,10 +1,6 @@
 //! Does the figure have one value or two?
 
-use figure::{Outcome, stats};
-
-use crate::cases::Rounds;
-use crate::check::{Answer, Check, Levels, Subject, never, of_work, page};
-use crate::values::{Number, Share};
+use crate::prelude::*;
 
 /// Distance of the modes as a share of the median. Any two modes are worth a word: the median shows one only. At a quarter
 /// neither mode is near it.
@@ -12,8 +8,7 @@ const APART: Levels = Levels { warn: 0.0, fail: 0.25 };
 
 /// A gap test over the values of the kept rounds, in the manner of Hartigan's dip (Annals of Statistics 13,
 /// 1985).
-pub const CHECK: Check =
-    Check { id: "bimodal", page: page!("bimodal"), applies: of_work, essential: never, rule };
+pub const CHECK: Check = Check::new(page!("bimodal"), of_work, rule);
 
 /// Fewer rounds than this cannot show two modes (see [`stats::modes`]).
 const MIN_ROUNDS: usize = 8;

@@ -1,14 +1,12 @@
 //! Was the machine suspended or migrated, or its clock stepped, during the measurement?
 
+use figure::Round;
 use figure::evidence::{CLOCK_STEPPED, CLOCK_SUSPENDED};
-use figure::{Outcome, Round};
 
-use crate::cases::Rounds;
-use crate::check::{Answer, Check, Subject, measured, never, observed, page};
-use crate::values::{Count, Counted, Seconds};
+use crate::prelude::*;
 
 /// A jump below this is the difference in time between reading two clocks, with an interrupt in between.
-const NOTHING: f64 = 0.010;
+const READING: f64 = 0.010;
 /// The most that the kernel slews the clock to keep it right: 500 ppm (adjtimex(2)). Faster is a step.
 const SLEW: f64 = 500e-6;
 /// Share of the kept rounds from which on the median rests on rounds with a jump.
@@ -16,21 +14,20 @@ const MANY_ROUNDS: f64 = 0.25;
 
 /// CLOCK_BOOTTIME and CLOCK_REALTIME against CLOCK_MONOTONIC (clock_gettime(2)). A guest that is migrated to
 /// another host or restored from a snapshot shows as a step of the former.
-pub const CHECK: Check =
-    Check { id: "clock-jump", page: page!("clock-jump"), applies: measured, essential: never, rule };
+pub const CHECK: Check = Check::new(page!("clock-jump"), measured, rule);
 
 /// The seconds that a clock jumped by in this round, beyond what is ordinary.
 pub fn jump(round: &Round) -> Option<f64> {
     let suspended = round.evidence.get(CLOCK_SUSPENDED).into_value().unwrap_or(0.0);
     let stepped = round.evidence.get(CLOCK_STEPPED).into_value().unwrap_or(0.0);
-    let ordinary = NOTHING + SLEW * round.duration;
+    let ordinary = READING + SLEW * round.duration;
     let most = if suspended.abs() > stepped.abs() { suspended } else { stepped };
     (most.abs() > ordinary).then_some(most)
 }
 
 fn rule(subject: &Subject) -> Answer {
-    observed!(subject.figure.over_rounds(CLOCK_SUSPENDED));
-    observed!(subject.figure.over_rounds(CLOCK_STEPPED));
+    observed!(subject.rounds(CLOCK_SUSPENDED));
+    observed!(subject.rounds(CLOCK_STEPPED));
     let jumps: Vec<f64> = subject.figure.kept().filter_map(jump).collect();
     let largest = jumps.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs())).map(Seconds);
     let (count, rounds) = (jumps.len() as f64, subject.figure.kept().count() as f64);

@@ -1,14 +1,11 @@
 //! Were all connections established and served?
 
-use figure::Outcome;
 use figure::evidence::http::{
     ANSWERED, CONNECTIONS, ESTABLISHED, JAIN, RAMP_FAILURES, SERVED_LEAST, SERVED_MOST, UNSERVED,
 };
 
-use crate::cases::Loads;
-use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::{REFUSAL, aims_at, of_load};
-use crate::values::{Count, Counted, Number, Share};
+use crate::prelude::*;
 
 /// Connections that were asked for and never made. The load is of fewer.
 const MISSING: Levels = Levels { warn: f64::MIN_POSITIVE, fail: 0.01 };
@@ -19,30 +16,27 @@ const UNFAIR: Levels = Levels { warn: 0.10, fail: 0.50 };
 const STARVED: Levels = Levels { warn: 0.001, fail: 0.05 };
 
 /// Jain's index (Jain, Chiu, Hawe, DEC TR-301, 1984) and the share without any answer, of the connections.
-pub const CHECK: Check = Check {
-    id: "connections-served",
-    page: page!("connections-served"),
-    // Where a server is to refuse, it serves those that it accepted.
-    applies: |subject| of_load(subject) && !aims_at(subject, &[REFUSAL]),
-    essential: always,
+/// Not where a server is to refuse connections: it serves those that it accepted.
+pub const CHECK: Check = Check::essential(
+    page!("connections-served"),
+    |subject| of_load(subject) && !aims_at(subject, &[REFUSAL]),
     rule,
-};
+);
 
 fn rule(subject: &Subject) -> Answer {
     let Some(asked) = subject.condition(CONNECTIONS).filter(|asked| *asked > 0.0) else {
         return Answer::unknown("the number of connections is unknown");
     };
-    let made = observed!(subject.figure.evidence.get(ESTABLISHED));
+    let made = observed!(subject.fact(ESTABLISHED));
     let missing = MISSING.outcome(((asked - made) / asked).max(0.0));
     if missing > Outcome::Pass {
-        let failures = subject.figure.evidence.get(RAMP_FAILURES).into_value();
-        let failed = failures.map(|kinds| Counted(kinds.iter().sum(), "attempt"));
+        let failed =
+            subject.fact(RAMP_FAILURES).map(|kinds| Counted(kinds.iter().sum(), "attempt")).into_value();
         let (made, asked) = (Count(made), Counted(asked, "connection"));
         return Answer::of(missing, Loads::ConnectionsMissing { made, asked, failed });
     }
-    let jain = observed!(subject.typical(JAIN));
-    let unserved = observed!(subject.typical(UNSERVED));
-    let each = observed!(subject.typical(ANSWERED)) / asked;
+    let [jain, unserved, answered] = observed!(subject.typicals([JAIN, UNSERVED, ANSWERED]));
+    let each = answered / asked;
     let unfair = 1.0 - fairness_beyond_chance(jain, each);
     let starved = (unserved - (-each).exp()).max(0.0);
     let outcome = UNFAIR.outcome(unfair).max(STARVED.outcome(starved));

@@ -3,10 +3,8 @@
 use figure::evidence::audit::ADDED_SAMPLES;
 use figure::evidence::http::{LAG_BUSY, LAG_LATE, LATENCY, QUANTILE, UNCORRECTED, WHAT};
 
-use crate::cases::Loads;
-use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::{P99, is_closed, is_open, of_load, typical_at};
-use crate::values::{Seconds, Share};
+use crate::prelude::*;
 
 /// Of the 99th percentile of the latency, which is taken from the intended start, what can be the client's own lateness: no more than the 99th
 /// percentile of that, and no more than what the latency has beyond that from the sending.
@@ -17,17 +15,16 @@ const MIDDLE: f64 = 0.5;
 const LATENCIES: &str = "latency";
 
 /// Latency from the intended start, and the two reasons why a request was not sent then (Tene, "How NOT to measure latency").
-pub const CHECK: Check = Check {
-    id: "coordinated-omission",
-    page: page!("coordinated-omission"),
-    applies: |subject| of_load(subject) && is_open(subject) || in_closed_loop(subject),
-    essential: always,
+pub const CHECK: Check = Check::essential(
+    page!("coordinated-omission"),
+    |subject| of_load(subject) && is_open(subject) || in_closed_loop(subject),
     rule,
-};
+)
+.audited();
 
 /// Whether the figure is a latency of a closed loop. Those of a rate are judged by the load that they were computed from.
 fn in_closed_loop(subject: &Subject) -> bool {
-    subject.condition(WHAT).as_deref() == Some(LATENCIES) && is_closed(subject)
+    subject.is(WHAT, LATENCIES) && is_closed(subject)
 }
 
 fn rule(subject: &Subject) -> Answer {
@@ -38,28 +35,21 @@ fn rule(subject: &Subject) -> Answer {
     let latency = observed!(typical_at(subject.figure, LATENCY, P99));
     let sent = typical_at(subject.figure, UNCORRECTED, P99).into_value();
     let own = sent.map_or(late, |sent| late.min((latency - sent).max(0.0)));
-    let busy = subject.typical(LAG_BUSY).into_value();
-    LATE.answer(
-        own / latency.max(f64::MIN_POSITIVE),
-        Loads::SentLate {
-            late: Seconds(late),
-            latency: Seconds(latency),
-            sent: sent.map(Seconds),
-            busy: busy.map(Seconds),
-        },
-    )
+    let share = own / latency.max(f64::MIN_POSITIVE);
+    let busy = subject.typical(LAG_BUSY).into_value().map(Seconds);
+    let (late, latency, sent) = (Seconds(late), Seconds(latency), sent.map(Seconds));
+    LATE.answer(share, Loads::SentLate { late, latency, sent, busy })
 }
 
 /// No request is sent while the server stalls, so that a stall is one latency for each connection, and not one for each request
 /// that would have come.
 fn by_construction(subject: &Subject) -> Answer {
-    let Some(quantile) = subject.condition(QUANTILE) else {
-        return Answer::unknown("the quantile of the figure is unknown");
-    };
+    let quantile = Reading::or_unknown(subject.condition(QUANTILE), "the quantile of the figure is unknown");
+    let quantile = observed!(quantile);
     if quantile <= MIDDLE {
         return Answer::pass(Loads::ClosedLoop);
     }
-    match subject.figure.evidence.get(ADDED_SAMPLES).into_value() {
+    match subject.fact(ADDED_SAMPLES).into_value() {
         Some(true) => Answer::warn(Loads::SamplesAdded),
         _ => Answer::warn(Loads::StallsOmitted { above: Share(1.0 - quantile) }),
     }

@@ -2,9 +2,7 @@
 
 use figure::evidence::{COPIES, COPY_OVERLAP};
 
-use crate::cases::Cpus;
-use crate::check::{Answer, Check, Levels, Subject, always, observed, of_copies, page};
-use crate::values::{Count, Share};
+use crate::prelude::*;
 
 /// The sum of copies that did not overlap is no rate of the machine: while one still starts, another has the disk or the
 /// memory to itself. With UnixBench some copies of the file tests begin two minutes after others, and the sums are far too
@@ -12,13 +10,8 @@ use crate::values::{Count, Share};
 pub(super) const APART: Levels = Levels { warn: 0.05, fail: 0.20 };
 
 /// The share of the time in which all copies counted, in the median round.
-pub const CHECK: Check = Check {
-    id: "copies-overlap",
-    page: page!("copies-overlap"),
-    applies: |subject| of_copies(subject) && subject.condition(COPIES).is_some_and(|copies| copies > 1.0),
-    essential: always,
-    rule,
-};
+pub const CHECK: Check =
+    Check::essential(page!("copies-overlap"), |subject| of_copies(subject) && subject.several(COPIES), rule);
 
 fn rule(subject: &Subject) -> Answer {
     let share = observed!(subject.typical(COPY_OVERLAP));

@@ -1,23 +1,19 @@
 //! Did answers wait for delayed acknowledgements?
 
-use figure::Reading;
 use figure::evidence::http::{DELAYED_ACKS, LATENCY, MODE_40MS};
 
-use crate::cases::Loads;
-use crate::check::{Answer, Check, Levels, Subject, never, observed, page};
 use crate::load::{MEDIAN, of_server, server_used, typical_at};
-use crate::values::{Number, Seconds, Share};
+use crate::prelude::*;
 
 /// The share of answers that waited. One in a hundred is the 99th percentile; with one in ten the mean is the timer's.
-const WAITED: Levels = Levels { warn: 0.01, fail: 0.10 };
+const DELAY_SHARE: Levels = Levels { warn: 0.01, fail: 0.10 };
 /// Medians around the 40 ms, in seconds: latencies between 38 and 46 ms are then common for any reason.
-const NEAR: std::ops::Range<f64> = 0.020..0.100;
+const TIMER: std::ops::Range<f64> = 0.020..0.100;
 /// A server that used this share of its CPUs' time was not waiting for a timer.
 const BUSY: f64 = 0.50;
 
 /// Latencies at 40 ms (TCP_DELACK_MIN, include/net/tcp.h), and DelayedACKs of /proc/net/netstat.
-pub const CHECK: Check =
-    Check { id: "delayed-ack", page: page!("delayed-ack"), applies: of_server, essential: never, rule };
+pub const CHECK: Check = Check::new(page!("delayed-ack"), of_server, rule);
 
 fn rule(subject: &Subject) -> Answer {
     let mode = observed!(subject.typical(MODE_40MS));
@@ -27,8 +23,8 @@ fn rule(subject: &Subject) -> Answer {
     let waited = acks.map_or(mode, |acks| mode.min(acks));
     let case = |queueing| Loads::DelayedAcks { share: Share(mode), acks: acks.map(Number), queueing };
     let median = Seconds(median);
-    if waited >= WAITED.warn && NEAR.contains(&median.0) {
-        match server_used(subject) {
+    if waited >= DELAY_SHARE.warn && TIMER.contains(&median.0) {
+        match server_used(subject.figure) {
             Reading::Value(used) if used.own >= BUSY => return Answer::pass(case(Some(median))),
             Reading::Value(_) => {}
             Reading::Unknown(reason) => {
@@ -38,5 +34,5 @@ fn rule(subject: &Subject) -> Answer {
             }
         }
     }
-    WAITED.answer(waited, case(None))
+    DELAY_SHARE.answer(waited, case(None))
 }

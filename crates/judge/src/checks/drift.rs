@@ -1,10 +1,8 @@
 //! Did the figure rise or fall over the run?
 
-use figure::{format, stats};
+use figure::format;
 
-use crate::cases::Rounds;
-use crate::check::{Answer, Check, Levels, Subject, never, of_work, page};
-use crate::values::{Number, Share};
+use crate::prelude::*;
 
 /// How often a series without trend may look like one and be called so.
 const SIGNIFICANT: f64 = 0.01;
@@ -13,8 +11,7 @@ const SIGNIFICANT: f64 = 0.01;
 const TREND: Levels = Levels { warn: 0.05, fail: 0.25 };
 
 /// Theil-Sen slope and Mann-Kendall test over the kept rounds.
-pub const CHECK: Check =
-    Check { id: "drift", page: page!("drift"), applies: of_work, essential: never, rule };
+pub const CHECK: Check = Check::new(page!("drift"), of_work, rule);
 
 fn rule(subject: &Subject) -> Answer {
     let values = subject.figure.kept_values();

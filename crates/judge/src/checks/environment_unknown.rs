@@ -1,27 +1,18 @@
 //! Is it known where this ran and what else the machine was doing?
 
-use figure::Unit;
 use figure::evidence::COUNTED_BYTES;
 use figure::evidence::audit::TOOL;
 
-use crate::audited::is_audited;
-use crate::check::{Answer, Check, Subject, always, page};
+use crate::prelude::*;
 
 /// What a text of another tool never holds: so no audited figure is called valid.
-pub const CHECK: Check = Check {
-    id: "environment-unknown",
-    page: page!("environment-unknown"),
-    applies: is_audited,
-    essential: always,
-    rule,
-};
+pub const CHECK: Check = Check::essential(page!("environment-unknown"), is_audited, rule).audited();
 
 fn rule(subject: &Subject) -> Answer {
-    let bandwidth = subject.figure.unit == Unit::GB_PER_S && subject.condition(COUNTED_BYTES).is_some();
-    let peak = if bandwidth && subject.machine().memory.peak.value().is_none() {
-        "; --dimms shows whether the figure is possible"
-    } else {
-        ""
+    let is_bandwidth = subject.figure.unit == Unit::GB_PER_S && subject.condition(COUNTED_BYTES).is_some();
+    let peak = match subject.machine().memory.peak {
+        Reading::Unknown(_) if is_bandwidth => "; --dimms shows whether the figure is possible",
+        _ => "",
     };
     let tool = subject.condition(TOOL).unwrap_or_default();
     let placement = if subject.thread_cpus().is_empty() { "placement, " } else { "" };

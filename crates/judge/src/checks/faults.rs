@@ -2,11 +2,9 @@
 
 use figure::evidence::{ARRAY_BYTES, FAULT_MAJOR, FAULT_MINOR, PAGES_HUGE_SHARE, PAGES_SIZE, WORKING_SET};
 
-use crate::cases::Arrays;
-use crate::check::{Answer, Check, Levels, Subject, always, observed, on_arrays, page};
-use crate::values::{Counted, Share};
+use crate::prelude::*;
 
-/// Faults have no place in a timed region whose memory was touched before: half of what would be said of time
+/// Faults have no place in a timed region whose memory was touched before: half of the levels of time
 /// that others took.
 const FAULTING: Levels = Levels { warn: 0.01, fail: 0.05 };
 /// Seconds of a minor fault: entry and allocation. An order of magnitude, as is the rate at which its page is cleared, in bytes a second.
@@ -24,23 +22,16 @@ const ARRAYS: f64 = 3.0;
 const MAJOR: f64 = 1e-3;
 
 /// ru_minflt and ru_majflt of getrusage(2), RUSAGE_THREAD.
-pub const CHECK: Check = Check {
-    id: "faults",
-    page: page!("faults"),
-    // Where allocation is what is measured, faults belong to the figure.
-    applies: on_arrays,
-    essential: always,
-    rule,
-};
+/// Where allocation is what is measured, faults belong to the figure.
+pub const CHECK: Check = Check::essential(page!("faults"), on_arrays, rule);
 
 fn rule(subject: &Subject) -> Answer {
-    let minor = observed!(subject.figure.sum(FAULT_MINOR));
-    let major = observed!(subject.figure.sum(FAULT_MAJOR));
-    let share_huge = subject.figure.evidence.get(PAGES_HUGE_SHARE).into_value().unwrap_or(0.0);
+    let [minor, major] = observed!(subject.sums([FAULT_MINOR, FAULT_MAJOR]));
+    let share_huge = subject.fact(PAGES_HUGE_SHARE).into_value().unwrap_or(0.0);
     // No more of them can be of huge pages than there are, in each round.
     let bytes = subject.condition(WORKING_SET).or(subject.condition(ARRAY_BYTES).map(|bytes| bytes * ARRAYS));
     // Pages of the range may be huge by themselves (hugetlbfs).
-    let size = subject.figure.evidence.get(PAGES_SIZE).into_value().filter(|size| *size <= LARGEST_SMALL);
+    let size = subject.fact(PAGES_SIZE).into_value().filter(|size| *size <= LARGEST_SMALL);
     let small = size.unwrap_or(SMALL);
     let large = small / ENTRY * small;
     let pages = (bytes.unwrap_or(0.0) / large).ceil() * subject.figure.kept().count() as f64;

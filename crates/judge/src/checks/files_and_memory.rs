@@ -2,10 +2,8 @@
 
 use figure::evidence::http::{ANSWERED, FILES_LIMIT, MEMORY_ABORTS, SERVER_FILES};
 
-use crate::cases::Loads;
-use crate::check::{Answer, Check, Levels, Subject, never, observed, page};
 use crate::load::of_server;
-use crate::values::{Count, Counted};
+use crate::prelude::*;
 
 /// Open files as a share of what the server may have. At the limit accept(2) fails and the server waits; a tenth of room is what
 /// logs, profiles and connections that are not yet gone need.
@@ -15,22 +13,15 @@ const FILES: Levels = Levels { warn: 0.90, fail: 0.99 };
 const DROPS: Levels = Levels { warn: f64::MIN_POSITIVE, fail: 0.001 };
 
 /// RLIMIT_NOFILE against /proc/PID/fd; TCPAbortOnMemory and PruneCalled of /proc/net/netstat.
-pub const CHECK: Check = Check {
-    id: "files-and-memory",
-    page: page!("files-and-memory"),
-    applies: of_server,
-    essential: never,
-    rule,
-};
+pub const CHECK: Check = Check::new(page!("files-and-memory"), of_server, rule);
 
 fn rule(subject: &Subject) -> Answer {
-    let figure = subject.figure;
-    let drops = observed!(figure.sum(MEMORY_ABORTS));
-    let answered = observed!(figure.sum(ANSWERED)).max(1.0);
+    let [drops, answered] = observed!(subject.sums([MEMORY_ABORTS, ANSWERED]));
     if drops > 0.0 {
-        return DROPS.answer(drops / answered, Loads::SocketMemory { times: Counted(drops, "time") });
+        return DROPS
+            .answer(drops / answered.max(1.0), Loads::SocketMemory { times: Counted(drops, "time") });
     }
-    let limit = observed!(figure.evidence.get(FILES_LIMIT)).max(1.0);
-    let open = observed!(figure.largest(SERVER_FILES));
+    let limit = observed!(subject.fact(FILES_LIMIT)).max(1.0);
+    let open = observed!(subject.largest(SERVER_FILES));
     FILES.answer(open / limit, Loads::OpenFiles { open: Count(open), limit: Counted(limit, "file") })
 }

@@ -4,26 +4,23 @@ use figure::causes::{first_reason, reason_for};
 use figure::check::{Cause, PRECISION, ROUNDS};
 use figure::evidence::TIMELESS;
 use figure::evidence::http::WHAT;
-use figure::{Basis, CheckResult, Figure, Outcome, Verdict};
+use figure::{Basis, CheckResult, Verdict};
 use suites::treatment::{Clock, is_of_time, is_shared};
 
-use crate::cases::Rounds;
-use crate::check::{Answer, Check, Subject, always, measured, page};
-use crate::values::{Counted, Name};
+use crate::prelude::*;
 
 /// The verdicts of the figures named in `derived_from`, for a figure that has no rounds of its own. `judge`
 /// judges those first.
-pub const CHECK: Check = Check {
-    id: "inputs",
-    page: page!("inputs"),
-    // One that was made of the rounds of another, kept in its own, is judged by these rounds.
-    applies: |subject| !subject.figure.derived_from.is_empty() && !measured(subject),
-    essential: always,
+/// One that has copies of the rounds of another is judged by these.
+pub const CHECK: Check = Check::essential(
+    page!("inputs"),
+    |subject| !subject.figure.derived_from.is_empty() && !measured(subject),
     rule,
-};
+)
+.audited();
 
 /// Checks of how much of a server a load showed, and of its latencies: what the server took for each answer or holds for each
-/// connection is what it is, whoever was at the limit.
+/// connection does not depend on who is at the limit.
 const OF_THE_CLIENT: &[&str] = &[
     "client-saturated",
     "client-ceiling",
@@ -36,15 +33,14 @@ const OF_THE_CLIENT: &[&str] = &[
 /// `http.what` of what a server took or holds.
 const OF_THE_SERVER: &[&str] = &["cpu", "memory", "goroutines", "run-queue"];
 /// Of these, what would be the same had the rounds been slower.
-const HELD: &[&str] = &["memory", "goroutines"];
+const STATES: &[&str] = &["memory", "goroutines"];
 
 /// The verdict of a source, as far as it concerns this figure, and its first reason. `None` where the source was not judged.
 fn verdict_for(subject: &Subject, source: &Figure) -> Option<(Verdict, Option<CheckResult>)> {
     let verdict = source.verdict?;
-    let what = subject.condition(WHAT);
-    let is_one = |of: &[&str]| what.as_deref().is_some_and(|what| of.contains(&what));
-    let (timeless, of_server) =
-        (subject.condition(TIMELESS) == Some(true) || is_one(HELD), is_one(OF_THE_SERVER));
+    let what = subject.condition(WHAT).unwrap_or_default();
+    let timeless = subject.condition(TIMELESS) == Some(true) || STATES.contains(&what.as_str());
+    let of_server = OF_THE_SERVER.contains(&what.as_str());
     let is_ratio = Clock::of_ratio(subject.figure).is_some();
     // Its own interval says how often it was repeated and how well it is known, whatever its sources have in common; a count needs none.
     let is_supported = subject.figure.interval.is_some() || subject.figure.basis == Basis::Count;
@@ -66,20 +62,20 @@ fn verdict_for(subject: &Subject, source: &Figure) -> Option<(Verdict, Option<Ch
 }
 
 fn rule(subject: &Subject) -> Answer {
-    let mut worst = (Verdict::Valid, None, String::new());
-    for id in &subject.figure.derived_from {
-        let Some(source) = subject.record.figure(id) else {
-            return Answer::unknown(format!("{id} is not in the record"));
+    let (mut verdict, mut reason, mut id) = (Verdict::Valid, None, String::new());
+    for source in &subject.figure.derived_from {
+        let Some(figure) = subject.record.figure(source) else {
+            return Answer::unknown(format!("{source} is not in the record"));
         };
-        let Some(verdict) = verdict_for(subject, source) else {
-            let why = source.reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
-            return Answer::unknown(format!("{id} was not measured or not judged{why}"));
-        };
-        if verdict.0 > worst.0 {
-            worst = (verdict.0, verdict.1, id.clone());
+        match verdict_for(subject, figure) {
+            Some((worse, why)) if worse > verdict => (verdict, reason, id) = (worse, why, source.clone()),
+            Some(_) => {}
+            None => {
+                let why = figure.reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
+                return Answer::unknown(format!("{source} was not measured or not judged{why}"));
+            }
         }
     }
-    let (verdict, reason, id) = worst;
     let outcome = match verdict {
         Verdict::Valid => {
             let inputs = Counted(subject.figure.derived_from.len() as f64, "figure");
@@ -109,7 +105,7 @@ mod unit {
     #[test]
     fn checks_of_time_are_checks() {
         let of_time = suites::treatment::OF_TIME.iter().map(|check| &check.id);
-        for id in of_time.chain(OF_THE_CLIENT) {
+        for id in of_time.chain(OF_THE_CLIENT).chain(&[ROUNDS, PRECISION, suites::settings::TOOK]) {
             assert!(crate::find(id).is_some(), "{id}");
         }
     }

@@ -2,25 +2,15 @@
 
 use figure::evidence::audit::SUBTRACTED;
 
-use crate::audited::is_audited;
-use crate::cases::Texts;
-use crate::check::{Answer, Check, Levels, Subject, measured, never, observed, page};
-use crate::values::Share;
+use crate::prelude::*;
 
 /// The harness's own time as a share of all that was timed. With nine tenths taken off, an error of 1 % in either is 10 % in what is left;
 /// with all of it nothing is left.
 const TAKEN: Levels = Levels { warn: 0.9, fail: 1.0 };
 
 /// A figure that is what is left of a time when the harness's own is taken off.
-pub const CHECK: Check = Check {
-    id: "insignificant-difference",
-    page: page!("insignificant-difference"),
-    applies: |subject| {
-        is_audited(subject) && measured(subject) && subject.figure.over_rounds(SUBTRACTED).value().is_some()
-    },
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check::new(page!("insignificant-difference"), |subject| prints(subject, SUBTRACTED), rule).audited();
 
 fn rule(subject: &Subject) -> Answer {
     let taken = observed!(subject.typical(SUBTRACTED));

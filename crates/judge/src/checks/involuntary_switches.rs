@@ -1,18 +1,15 @@
 //! Were threads preempted again and again while they wanted to run?
 
-use figure::Outcome;
 use figure::evidence::{INVOLUNTARY_SWITCHES, RUN_DELAY};
 
-use super::loss::LOST_TIME;
+use super::levels::LOST_TIME;
 use super::uneven_cores::planned_wait;
-use crate::cases::Cpus;
-use crate::check::{Answer, Check, Subject, has_its_cpus, never, observed, page};
-use crate::values::{Number, Share};
+use crate::prelude::*;
 
 /// Involuntary switches a second on each CPU from which on it was shared. Two threads on one CPU alternate at
-/// the end of each slice, which is looked at once a tick: 50 times a second each at HZ=100, more often with a
+/// the end of each slice, which the kernel checks once a tick: 50 times a second each at HZ=100, more often with a
 /// faster tick (update_curr, kernel/sched/fair.c). Alone on its CPU a thread gives way to kernel threads
-/// only, some ten times a second, and so briefly that the waiting below tells the two apart.
+/// only, some ten times a second, and so briefly that the waiting below separates the two.
 const SHARED_RATE: f64 = 40.0;
 /// Waiting below this share of the CPU time is not worth a word, however often it happened: half of what would be a
 /// warning. Where threads have every CPU, the kernel's own threads and truebench between its rounds come to 0.3 to 0.6 %.
@@ -20,24 +17,17 @@ const NEGLIGIBLE_WAIT: f64 = LOST_TIME.warn / 2.0;
 
 /// ru_nivcsw of getrusage(2), RUSAGE_THREAD. Never more than a warning: the run-queue delay shows how much
 /// was lost.
-pub const CHECK: Check = Check {
-    id: "involuntary-switches",
-    page: page!("involuntary-switches"),
-    applies: has_its_cpus,
-    essential: never,
-    rule,
-};
+pub const CHECK: Check = Check::new(page!("involuntary-switches"), has_its_cpus, rule);
 
 fn rule(subject: &Subject) -> Answer {
-    let switches = observed!(subject.figure.sum(INVOLUNTARY_SWITCHES));
+    let switches = observed!(subject.sum(INVOLUNTARY_SWITCHES));
     let rate = switches / subject.cpu_seconds();
-    let waited = subject.figure.sum(RUN_DELAY).into_value().map(|delay| delay / subject.cpu_seconds());
+    let waited = subject.sum(RUN_DELAY).into_value().map(|delay| delay / subject.cpu_seconds());
     let is_shared = rate >= SHARED_RATE && waited.is_none_or(|waited| waited >= NEGLIGIBLE_WAIT);
     let (rate, waited) = (Number(rate), waited.map(Share));
     // Whether others came between planned turns, the run-queue delay shows.
     if planned_wait(subject) > 0.0 {
         return Answer::pass(Cpus::PlannedTurns { rate });
     }
-    let outcome = if is_shared { Outcome::Warn } else { Outcome::Pass };
-    Answer::of(outcome, Cpus::InvoluntarySwitches { rate, waited })
+    Answer::warn_if(is_shared, Cpus::InvoluntarySwitches { rate, waited })
 }

@@ -2,11 +2,9 @@
 
 use figure::evidence::http::{ANSWERED, CLOSED_ANNOUNCED, CLOSED_IDLE, CONNECTS, FAILED, KEEPS_ALIVE};
 
-use super::loss::LOST_TIME;
-use crate::cases::Loads;
-use crate::check::{Answer, Check, Subject, always, observed, page};
+use super::levels::LOST_TIME;
 use crate::load::{failed, of_load};
-use crate::values::{Count, Counted, Share};
+use crate::prelude::*;
 
 /// What making and ending a connection costs, in answers: three segments, accept, epoll_ctl and close on both sides. An order of
 /// magnitude.
@@ -17,30 +15,24 @@ const ANSWERS_EACH: f64 = 4.0;
 const ENDING: &[&str] = &["malformed", "reset", "closed within", "timeout"];
 
 /// Connections that were made while they should have been there.
-pub const CHECK: Check = Check {
-    id: "keep-alive-lost",
-    page: page!("keep-alive-lost"),
-    applies: |subject| of_load(subject) && subject.condition(KEEPS_ALIVE) == Some(true),
-    essential: always,
+pub const CHECK: Check = Check::essential(
+    page!("keep-alive-lost"),
+    |subject| of_load(subject) && subject.condition(KEEPS_ALIVE) == Some(true),
     rule,
-};
+);
 
 fn rule(subject: &Subject) -> Answer {
-    let figure = subject.figure;
-    let made = observed!(figure.sum(CONNECTS));
-    let answered = observed!(figure.sum(ANSWERED)).max(1.0);
-    let by_server = |key| figure.sum(key).into_value().unwrap_or(0.0);
-    let (announced, idle) = (by_server(CLOSED_ANNOUNCED), by_server(CLOSED_IDLE));
-    let ended = if made == 0.0 { 0.0 } else { observed!(failed(figure, FAILED, ENDING)) };
+    let [made, answered] = observed!(subject.sums([CONNECTS, ANSWERED]));
+    let answered = answered.max(1.0);
+    let by_server = |key| Count(subject.sum(key).into_value().unwrap_or(0.0));
+    let ended = if made == 0.0 { 0.0 } else { observed!(failed(subject.figure, FAILED, ENDING)) };
     let lost = (made - ended).max(0.0) / answered;
-    LOST_TIME.answer(
-        lost * ANSWERS_EACH,
-        Loads::Reconnects {
-            made: Counted(made, "connection"),
-            share: Share(made / answered),
-            failed: Count(ended.min(made)),
-            announced: Count(announced),
-            idle: Count(idle),
-        },
-    )
+    let case = Loads::Reconnects {
+        made: Counted(made, "connection"),
+        share: Share(made / answered),
+        failed: Count(ended.min(made)),
+        announced: by_server(CLOSED_ANNOUNCED),
+        idle: by_server(CLOSED_IDLE),
+    };
+    LOST_TIME.answer(lost * ANSWERS_EACH, case)
 }

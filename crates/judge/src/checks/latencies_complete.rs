@@ -3,12 +3,9 @@
 use figure::evidence::http::{
     ANSWERED, ANSWERED_LATE, CONNECTIONS, FAILED, LATENCY, QUANTILE, RATE_ASKED, RECORDED, WHAT,
 };
-use figure::{Figure, Reading, stats};
 
-use crate::cases::Loads;
-use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::{LONGEST, failed, head, of_load, typical_at};
-use crate::values::{Count, Counted, Number, Share};
+use crate::prelude::*;
 
 /// What is missing, or too much, of the answers, beyond what the ends of the window explain. hey records its first million
 /// (hey #112, #166).
@@ -19,34 +16,26 @@ const BEYOND: f64 = 10.0;
 const LATENCIES: &str = "latency";
 
 /// Counts of answers against counts of latencies.
-pub const CHECK: Check = Check {
-    id: "latencies-complete",
-    page: page!("latencies-complete"),
-    applies: |subject| of_load(subject) || is_latency(subject),
-    essential: always,
-    rule,
-};
+pub const CHECK: Check =
+    Check::essential(page!("latencies-complete"), |subject| of_load(subject) || is_latency(subject), rule);
 
 fn is_latency(subject: &Subject) -> bool {
-    subject.condition(WHAT).as_deref() == Some(LATENCIES)
+    subject.is(WHAT, LATENCIES)
 }
 
 fn rule(subject: &Subject) -> Answer {
-    let Some(load) = head(subject) else {
-        return Answer::unknown("the load that it was computed from is not in the record");
-    };
+    let load = observed!(head(subject));
     if is_latency(subject) { enough(subject, load) } else { complete(subject, load) }
 }
 
 fn enough(subject: &Subject, load: &Figure) -> Answer {
-    let Some(quantile) = subject.condition(QUANTILE) else {
-        return Answer::unknown("the quantile of the figure is unknown");
-    };
+    let quantile = Reading::or_unknown(subject.condition(QUANTILE), "the quantile of the figure is unknown");
+    let quantile = observed!(quantile);
     let recorded = observed!(load.over_rounds(RECORDED));
     let each = stats::median(&recorded).unwrap_or(0.0);
     let beyond = each * (1.0 - quantile);
     let case = Loads::BeyondQuantile { latencies: Count(each), beyond: Number(beyond) };
-    if beyond >= BEYOND { Answer::pass(case) } else { Answer::warn(case) }
+    Answer::warn_if(beyond < BEYOND, case)
 }
 
 /// Latencies are of requests that began in the window; answers of it are also to requests from before, one for each connection at most,

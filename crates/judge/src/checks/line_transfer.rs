@@ -2,9 +2,7 @@
 
 use figure::evidence::{C2C_CLOCK_SHARE, C2C_FRESH, C2C_MEMORY, C2C_OWN, KERNEL, PAIR};
 
-use crate::cases::Rounds;
-use crate::check::{Answer, Check, Levels, Subject, always, measured, observed, page};
-use crate::values::{Seconds, Share, Times};
+use crate::prelude::*;
 
 /// The kernel of hand-overs from core to core.
 pub(crate) const HAND_OVER: &str = "c2c";
@@ -19,16 +17,14 @@ const LEAST: f64 = 2.0;
 const CLOCK: Levels = Levels { warn: 0.10, fail: 0.50 };
 
 /// What the requester read, and how long its own cache takes for the same walk.
-pub const CHECK: Check = Check {
-    id: "line-transfer",
-    page: page!("line-transfer"),
-    applies: |subject| measured(subject) && subject.condition(KERNEL).as_deref() == Some(HAND_OVER),
-    essential: always,
+pub const CHECK: Check = Check::essential(
+    page!("line-transfer"),
+    |subject| measured(subject) && subject.is(KERNEL, HAND_OVER),
     rule,
-};
+);
 
 fn rule(subject: &Subject) -> Answer {
-    let fresh = observed!(subject.figure.over_rounds(C2C_FRESH)).into_iter().fold(1.0, f64::min);
+    let fresh = observed!(subject.least(C2C_FRESH));
     if fresh < 1.0 {
         return Answer::fail(Rounds::LinesStale { share: Share(1.0 - fresh) });
     }
@@ -39,13 +35,12 @@ fn rule(subject: &Subject) -> Answer {
     let memory = subject.typical(C2C_MEMORY).into_value().map(nanoseconds);
     let (line, own) = (nanoseconds(value), nanoseconds(own));
     let case = Rounds::LineTransfer { line, own, times: Times(times), memory };
-    let siblings = subject.condition(PAIR).as_deref() == Some(SIBLINGS);
-    if !siblings && times < LEAST {
+    if times < LEAST && !subject.is(PAIR, SIBLINGS) {
         return Answer::fail(case);
     }
     let clock = observed!(subject.typical(C2C_CLOCK_SHARE));
-    if CLOCK.outcome(clock) > figure::Outcome::Pass {
-        return CLOCK.answer(clock, Rounds::ClockInWalk { share: Share(clock) });
+    match CLOCK.outcome(clock) {
+        Outcome::Pass => Answer::pass(case),
+        _ => CLOCK.answer(clock, Rounds::ClockInWalk { share: Share(clock) }),
     }
-    Answer::pass(case)
 }

@@ -5,33 +5,24 @@
 
 use figure::evidence::{CPU_FOREIGN_RESOLUTION, RUN_DELAY_WORST};
 
+use super::levels::LOST_TIME;
 use super::stragglers;
 use super::uneven_cores::planned_wait;
-use crate::check::{Levels, Subject};
-
-/// Levels for lost time as a share of the figure's time. The usual target for the 95 % interval is a
-/// half-width of 2 %: less than that is lost in it. At 10 % the figure is the disturbance's as much as the
-/// machine's: the differences that people buy machines by are of that size. All causes and the waiting that
-/// they cause share these levels, so that a cause fails whenever its consequence does.
-pub const LOST_TIME: Levels = Levels { warn: 0.02, fail: 0.10 };
+use crate::subject::Subject;
 
 /// The share of the figure's time that `lost` seconds of CPU time can have cost.
 ///
 /// Spread evenly, the cost is their share of all CPU time. But in work divided beforehand everybody waits for
 /// the slowest thread, and on 48 CPUs one thread that loses half of its time is 1 % of the CPU time and
 /// halves the figure. So where one thread visibly fell behind (it waited on a run queue, or was late), the
-/// lost time is held against that thread alone, as far as it fell behind.
+/// lost time counts against that thread alone, as far as it fell behind.
 ///
-/// Turns that our own threads take by plan are no falling behind.
-///
-/// Reads `cpus`, `threads`, `schedule`, `sched.run_delay_worst`, `thread.seconds_max`, `thread.seconds_median`, `thread.seconds_min`.
+/// Turns that the threads take by plan do not count.
 pub fn loss(subject: &Subject, lost: f64) -> f64 {
     (lost / subject.cpu_seconds()).max(loss_of_one(subject, lost))
 }
 
-/// The same, held against the thread that fell behind alone.
-///
-/// Reads what [`loss`] reads.
+/// The same, of the thread that fell behind alone.
 pub fn loss_of_one(subject: &Subject, lost: f64) -> f64 {
     (lost / subject.seconds()).min(fell_behind(subject))
 }

@@ -2,24 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use figure::{CpuList, Outcome};
+use figure::CpuList;
 
 use super::stragglers;
-use crate::cases::{CoreKind, Cpus};
-use crate::check::{Answer, Check, Subject, never, of_work, page, pinned};
-use crate::values::{CpuSet, List, Share};
+use crate::cases::CoreKind;
+use crate::prelude::*;
 
 /// The kinds of core that the kernel names (cpu_core and cpu_atom, cpu_capacity). How long the others waited for the slowest decides how
 /// bad it is.
-pub const CHECK: Check = Check {
-    id: "mixed-cores",
-    page: page!("mixed-cores"),
-    applies: |subject| {
-        pinned(subject) && of_work(subject) && subject.cpu_count() > 1.0 && !kinds(subject).is_empty()
-    },
-    essential: never,
+pub const CHECK: Check = Check::new(
+    page!("mixed-cores"),
+    |subject| pinned(subject) && of_work(subject) && subject.cpu_count() > 1.0 && !kinds(subject).is_empty(),
     rule,
-};
+);
 
 fn rule(subject: &Subject) -> Answer {
     let kinds = kinds(subject);

@@ -2,10 +2,9 @@
 
 use figure::evidence::{VM_NUMA_HINTS, VM_NUMA_MIGRATED};
 
-use super::loss::{LOST_TIME, loss};
-use crate::cases::Arrays;
-use crate::check::{Answer, Check, Subject, measured, never, observed, page};
-use crate::values::{Counted, Share};
+use super::levels::LOST_TIME;
+use super::loss::loss;
+use crate::prelude::*;
 
 /// Seconds that a page moved costs: a hinting fault, the copy of 4 KiB, the flush of the address on all CPUs.
 /// An order of magnitude.
@@ -13,15 +12,14 @@ const MOVED_PAGE: f64 = 1e-5;
 
 /// /proc/vmstat numa_pages_migrated and numa_hint_faults; kernel.numa_balancing
 /// (Documentation/admin-guide/sysctl/kernel.rst).
-pub const CHECK: Check =
-    Check { id: "numa-balancing", page: page!("numa-balancing"), applies: measured, essential: never, rule };
+pub const CHECK: Check = Check::new(page!("numa-balancing"), measured, rule);
 
 fn rule(subject: &Subject) -> Answer {
     if subject.machine().numa.nodes.len() == 1 {
         return Answer::pass(Arrays::OneNode);
     }
-    let moved = observed!(subject.figure.sum(VM_NUMA_MIGRATED));
-    let hints = subject.figure.sum(VM_NUMA_HINTS).into_value();
+    let moved = observed!(subject.sum(VM_NUMA_MIGRATED));
+    let hints = subject.sum(VM_NUMA_HINTS).into_value();
     // Of the whole machine: others' pages are moved by others' CPUs, unless one of our threads fell behind.
     let share = loss(subject, moved * MOVED_PAGE);
     let hints = hints.map(|hints| Counted(hints, "hinting fault"));

@@ -2,33 +2,29 @@
 
 use figure::evidence::{CPU_STEAL, OFF_CPU_WORST, SOFTIRQ_TIME};
 
-use super::loss::{LOST_TIME, tick_noise};
-use crate::cases::Cpus;
-use crate::check::{Answer, Check, Subject, never, observed, page, pinned, wants_its_cpus};
-use crate::values::Share;
+use super::levels::LOST_TIME;
+use super::loss::tick_noise;
+use crate::prelude::*;
 
 /// Wall-clock time less CPU time (CLOCK_THREAD_CPUTIME_ID) and run-queue delay (schedstat). Threads of the pool never sleep
 /// while they measure: the barrier spins, then yields.
-pub const CHECK: Check = Check {
-    id: "off-cpu",
-    page: page!("off-cpu"),
-    applies: |subject| pinned(subject) && wants_its_cpus(subject) && is_noted(subject),
-    essential: never,
+pub const CHECK: Check = Check::new(
+    page!("off-cpu"),
+    |subject| pinned(subject) && wants_its_cpus(subject) && is_noted(subject),
     rule,
-};
+);
 
-/// Whether the rounds say anything of it: those of copies, loads and other programs do not, nor do older records.
+/// Whether the rounds note it: those of copies, loads and other programs do not, nor do older records.
 fn is_noted(subject: &Subject) -> bool {
-    let notes = |name: &str| name == OFF_CPU_WORST.name;
-    subject.figure.kept().any(|round| round.evidence.iter().any(|(name, _)| notes(name)))
+    subject.figure.kept().any(|round| round.evidence.iter().any(|(name, _)| name == OFF_CPU_WORST.name))
 }
 
 fn rule(subject: &Subject) -> Answer {
-    let off = observed!(subject.figure.sum(OFF_CPU_WORST));
+    let off = observed!(subject.sum(OFF_CPU_WORST));
     // A kernel that accounts steal and interrupts apart takes them off the CPU time of the thread that they hit; it
     // shows them in clock ticks. What these resolve is known for all CPUs together, and a thread is on one.
     let taken: f64 =
-        [CPU_STEAL, SOFTIRQ_TIME].into_iter().filter_map(|key| subject.figure.sum(key).into_value()).sum();
+        [CPU_STEAL, SOFTIRQ_TIME].into_iter().filter_map(|key| subject.sum(key).into_value()).sum();
     let unresolved = tick_noise(subject) / subject.cpu_count();
     let share = (off - taken - unresolved).max(0.0) / subject.seconds();
     LOST_TIME.answer(share, Cpus::OffCpu { share: Share(share) })

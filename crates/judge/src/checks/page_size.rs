@@ -2,9 +2,7 @@
 
 use figure::evidence::{PAGES_ASKED, PAGES_HUGE_SHARE, PAGES_SIZE};
 
-use crate::cases::Arrays;
-use crate::check::{Answer, Check, Levels, Subject, observed, on_arrays, page};
-use crate::values::{Bytes, Share};
+use crate::prelude::*;
 
 /// Share of the arrays that is not on huge pages although they were asked for. A tenth moves a figure by less
 /// than 2 %, with the 10 to 20 % that huge pages usually bring; with half on small pages the figure is not
@@ -16,24 +14,18 @@ const HUGE: Levels = SMALL;
 const GIGANTIC: f64 = 1073741824.0;
 
 /// AnonHugePages and KernelPageSize of our own range (/proc/self/smaps, proc(5)).
-pub const CHECK: Check = Check {
-    id: "page-size",
-    page: page!("page-size"),
-    applies: on_arrays,
-    // By default any page will do; asked for, it is part of the figure's name.
-    essential: |subject| requested(subject) != "default",
-    rule,
-};
+/// By default any page will do; asked for, it is part of the figure's name.
+pub const CHECK: Check = Check::new(page!("page-size"), on_arrays, rule)
+    .essential_where(|subject| requested(subject) != "default");
 
 fn requested(subject: &Subject) -> String {
     subject.condition(PAGES_ASKED).unwrap_or_else(|| "default".to_owned())
 }
 
 fn rule(subject: &Subject) -> Answer {
-    let evidence = &subject.figure.evidence;
     let requested = requested(subject);
-    let huge = observed!(evidence.get(PAGES_HUGE_SHARE));
-    let size = evidence.get(PAGES_SIZE).into_value();
+    let huge = observed!(subject.fact(PAGES_HUGE_SHARE));
+    let size = subject.fact(PAGES_SIZE).into_value();
     let pages = |requested| Arrays::Pages { requested, huge: Share(huge), size: size.map(Bytes) };
     match requested.as_str() {
         "default" => Answer::pass(pages(requested)),

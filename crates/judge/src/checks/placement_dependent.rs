@@ -1,12 +1,9 @@
 //! Does the figure depend on where the scheduler placed the two tasks?
 
 use figure::evidence::{HOP_SAMPLES, HOP_TOGETHER, PLACEMENT, TEST_CLASS};
-use figure::{Figure, Outcome, Reading, stats};
 
 use super::rounds_agree;
-use crate::cases::Cpus;
-use crate::check::{Answer, Check, SWITCHING, Subject, always, measured, of_copies, page};
-use crate::values::{Amount, Count, Share, Times};
+use crate::prelude::*;
 
 /// `placement` of tasks that are left to the scheduler.
 pub(crate) const FREE: &str = "free";
@@ -18,21 +15,19 @@ const SEVERAL_FOLD: f64 = 2.0;
 
 /// A free figure is the compatible one, and suspect at best: a better scheduler, or a hypervisor that hides a cache, moves it several-fold on
 /// the same hardware (study 2).
-pub const CHECK: Check = Check {
-    id: "placement-dependent",
-    page: page!("placement-dependent"),
-    applies: |subject| measured(subject) && (is_free(subject) || is_compatible(subject)),
-    essential: always,
+pub const CHECK: Check = Check::essential(
+    page!("placement-dependent"),
+    |subject| measured(subject) && (is_free(subject) || is_compatible(subject)),
     rule,
-};
+);
 
 fn is_free(subject: &Subject) -> bool {
-    subject.condition(PLACEMENT).as_deref() == Some(FREE)
+    subject.is(PLACEMENT, FREE)
 }
 
 /// UnixBench's own test, which leaves the placement to the scheduler and does not look.
 fn is_compatible(subject: &Subject) -> bool {
-    of_copies(subject) && subject.condition(TEST_CLASS).as_deref() == Some(SWITCHING)
+    of_copies(subject) && subject.is(TEST_CLASS, SWITCHING)
 }
 
 /// Share of the samples with both tasks on one CPU, over all kept rounds that had any. Rounds with more hops had more.
@@ -50,38 +45,33 @@ pub(crate) fn together(figure: &Figure) -> Option<f64> {
 
 fn rule(subject: &Subject) -> Answer {
     if !is_free(subject) {
-        return match subject.machine().topology.allowed.len() {
-            1 => Answer::pass(Cpus::OnlyPlace),
-            // Where the rounds are no figure, this is why.
-            _ => Answer::of(
-                (rounds_agree::CHECK.rule)(subject).outcome.max(Outcome::Warn),
-                Cpus::PlacedByScheduler { together: None },
-            ),
-        };
+        if subject.machine().topology.allowed.len() == 1 {
+            return Answer::pass(Cpus::OnlyPlace);
+        }
+        // Where the rounds do not agree, this is why.
+        let outcome = (rounds_agree::CHECK.rule)(subject).outcome.max(Outcome::Warn);
+        return Answer::of(outcome, Cpus::PlacedByScheduler { together: None });
     }
-    let figure = subject.figure;
-    let shares = match figure.over_rounds(HOP_TOGETHER) {
-        Reading::Value(shares) => shares,
-        Reading::Unknown(_) => return Answer::warn(Cpus::PlacedByScheduler { together: None }),
+    let Some(shares) = subject.rounds(HOP_TOGETHER).into_value() else {
+        return Answer::warn(Cpus::PlacedByScheduler { together: None });
     };
-    let rounds = || figure.kept_values().into_iter().zip(shares.iter().copied());
-    let values = |is_kept: fn(f64) -> bool| -> Vec<f64> {
-        rounds().filter(|(_, share)| is_kept(*share)).map(|(value, _)| value).collect()
+    let values = |fits: fn(f64) -> bool| -> Vec<f64> {
+        let rounds = subject.figure.kept_values().into_iter().zip(&shares);
+        rounds.filter(|(_, share)| fits(**share)).map(|(value, _)| value).collect()
     };
     let (near, apart) = (values(|share| share >= MOSTLY), values(|share| share <= 1.0 - MOSTLY));
     if let (Some(one), Some(two)) = (stats::median(&near), stats::median(&apart)) {
         let times = (one / two).max(two / one);
         if times >= SEVERAL_FOLD {
-            let amount = |value| Amount { value, unit: figure.unit.clone() };
             return Answer::fail(Cpus::PlacementsDiffer {
                 times: Times(times),
-                together: amount(one),
+                together: subject.amount(one),
                 on_one: Count(near.len() as f64),
-                apart: amount(two),
+                apart: subject.amount(two),
                 on_two: Count(apart.len() as f64),
                 rounds: Count(shares.len() as f64),
             });
         }
     }
-    Answer::warn(Cpus::PlacedByScheduler { together: together(figure).map(Share) })
+    Answer::warn(Cpus::PlacedByScheduler { together: together(subject.figure).map(Share) })
 }

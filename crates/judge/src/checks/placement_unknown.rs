@@ -1,15 +1,12 @@
 //! Does the output say which CPUs the two tasks ran on?
 
+use figure::Record;
 use figure::evidence::audit::SUBJECT;
 use figure::evidence::{COPIES, PLACEMENT, TEST, TEST_CLASS};
-use figure::{Figure, Record, Unit};
 
-use crate::audited::is_audited;
-use crate::cases::Texts;
-use crate::check::{Answer, Check, SWITCHING, Subject, measured, never, page};
-use crate::values::{Seconds, Share};
+use crate::prelude::*;
 
-/// The test whose pass through a pipe is half of what a round trip does besides switching.
+/// The test whose pass through a pipe is half of what a round trip does without switching.
 const COMPONENT: &str = "pipe";
 /// From this share of a round trip on, what the tasks do to be woken decides the figure: more than all else.
 const DECIDES: f64 = 0.5;
@@ -18,17 +15,12 @@ const DECIDES: f64 = 0.5;
 ///
 /// The scheduler puts them on one CPU or on two as it sees the caches (study 2: one guest scored 5.4 times its sisters), and no such text
 /// shows where they ran.
-pub const CHECK: Check = Check {
-    id: "placement-unknown",
-    page: page!("placement-unknown"),
-    applies: |subject| {
-        is_audited(subject)
-            && measured(subject)
-            && subject.condition(TEST_CLASS).as_deref() == Some(SWITCHING)
-    },
-    essential: never,
+pub const CHECK: Check = Check::new(
+    page!("placement-unknown"),
+    |subject| is_audited(subject) && measured(subject) && subject.is(TEST_CLASS, SWITCHING),
     rule,
-};
+)
+.audited();
 
 /// A round trip split up: seconds of it, of a pass through a pipe, of a switch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,5 +73,5 @@ fn rule(subject: &Subject) -> Answer {
         switch: Seconds(trip.switch),
         share: Share(share),
     };
-    if share < DECIDES { Answer::pass(case) } else { Answer::warn(case) }
+    Answer::warn_if(share >= DECIDES, case)
 }

@@ -1,13 +1,10 @@
 //! Is the interval narrow enough for the value to mean something?
 
-use figure::check::PRECISION;
+use figure::Basis;
 use figure::evidence::audit::TOOL;
 use figure::evidence::{NOISE, WATCHED};
-use figure::{Basis, Outcome, Unit};
 
-use crate::cases::Rounds;
-use crate::check::{Answer, Check, Subject, always, page};
-use crate::values::{Amount, Count, Number, Share};
+use crate::prelude::*;
 
 /// Half the interval may be this share of the value: a figure known to a quarter is not known (`rounds-agree` fails there too).
 const OF_VALUE: f64 = 0.25;
@@ -20,13 +17,8 @@ const OF_WHOLE: f64 = 0.025;
 const MOST_ROUNDS: f64 = 1000.0;
 
 /// The 95 % interval, by what the value is of. No interval is wider to either side than its value where this passes.
-pub const CHECK: Check = Check {
-    id: PRECISION,
-    page: page!("precision"),
-    applies: |subject| subject.figure.interval.is_some(),
-    essential: always,
-    rule,
-};
+pub const CHECK: Check =
+    Check::essential(page!("precision"), |subject| subject.figure.interval.is_some(), rule).audited();
 
 /// Half of the interval that the value may have, in its unit.
 fn allowed(subject: &Subject) -> f64 {
@@ -47,7 +39,7 @@ fn rule(subject: &Subject) -> Answer {
         return Answer::unknown("no interval");
     };
     let (half, allowed) = ((interval.high - interval.low) / 2.0, allowed(subject));
-    let (low, high) = (Number(interval.low), Amount { value: interval.high, unit: figure.unit.clone() });
+    let (low, high) = (Number(interval.low), subject.amount(interval.high));
     if half <= allowed {
         return Answer::pass(Rounds::Interval { low, high, width: None, allowed: None, rounds: None });
     }

@@ -1,23 +1,15 @@
 //! Does the cgroup's CPU quota leave room for the threads?
 
-use figure::Outcome;
 use figure::evidence::{CGROUP_THROTTLED, THREADS};
 
-use super::loss::{LOST_TIME, loss};
-use crate::cases::Cpus;
-use crate::check::{Answer, Check, Subject, measured, never, page};
-use crate::load::is_load;
-use crate::values::{Counted, CpuCount, Seconds};
+use super::levels::LOST_TIME;
+use super::loss::loss;
+use crate::prelude::*;
 
 /// CPU bandwidth limits of our cgroup and all its ancestors: cpu.max of v2, cpu.cfs_quota_us of v1
 /// (Documentation/admin-guide/cgroup-v2.rst, Documentation/scheduler/sched-bwc.rst).
-pub const CHECK: Check = Check {
-    id: "quota",
-    page: page!("quota"),
-    applies: |subject| measured(subject) && subject.condition(THREADS).is_some(),
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check::new(page!("quota"), |subject| measured(subject) && subject.condition(THREADS).is_some(), rule);
 
 fn rule(subject: &Subject) -> Answer {
     let cgroup = &subject.machine().cgroup;
@@ -31,7 +23,7 @@ fn rule(subject: &Subject) -> Answer {
             None => Answer::pass(Cpus::NoQuota),
         };
     };
-    let throttled = subject.figure.sum(CGROUP_THROTTLED).into_value();
+    let throttled = subject.sum(CGROUP_THROTTLED).into_value();
     // More threads than the quota will be throttled sooner or later, whether they have been or not.
     let outcome = match throttled {
         _ if threads <= quota => Outcome::Pass,

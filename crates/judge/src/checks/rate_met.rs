@@ -1,12 +1,9 @@
 //! Did the server answer at the requested rate?
 
 use figure::evidence::http::{ANSWERED, RATE_ASKED, SECONDS, UNSENT};
-use figure::stats;
 
-use crate::cases::Loads;
-use crate::check::{Answer, Check, Levels, Subject, always, observed, page};
 use crate::load::{REFUSAL, aims_at, is_open, of_load};
-use crate::values::{Counted, Number, Share};
+use crate::prelude::*;
 
 /// What is missing of the rate. A server that cannot follow queues more and more, so that its latencies are those of how long one looks.
 const SHORT: Levels = Levels { warn: 0.02, fail: 0.10 };
@@ -14,42 +11,24 @@ const SHORT: Levels = Levels { warn: 0.02, fail: 0.10 };
 const CHANCE: f64 = 3.0;
 
 /// Answers of the window against the rate.
-pub const CHECK: Check = Check {
-    id: "rate-met",
-    page: page!("rate-met"),
-    applies: |subject| of_load(subject) && is_open(subject) && !aims_at(subject, &[REFUSAL]),
-    essential: always,
+pub const CHECK: Check = Check::essential(
+    page!("rate-met"),
+    |subject| of_load(subject) && is_open(subject) && !aims_at(subject, &[REFUSAL]),
     rule,
-};
+)
+.audited();
 
 fn rule(subject: &Subject) -> Answer {
-    let figure = subject.figure;
-    let asked = observed!(figure.over_rounds(RATE_ASKED));
-    let answered = observed!(figure.over_rounds(ANSWERED));
-    let seconds = observed!(figure.over_rounds(SECONDS));
-    let missing: Vec<f64> = asked
-        .iter()
-        .zip(&answered)
-        .zip(&seconds)
-        .map(|((asked, answered), seconds)| {
-            let due = (asked * seconds).max(1.0);
-            ((due - CHANCE * due.sqrt() - answered) / due).max(0.0)
-        })
-        .collect();
-    let (Some(missing), Some(asked)) = (stats::median(&missing), stats::median(&asked)) else {
-        return Answer::unknown("no rate is recorded");
+    let asked = observed!(subject.typical(RATE_ASKED));
+    let missing = |[asked, answered, seconds]: [f64; 3]| {
+        let due = (asked * seconds).max(1.0);
+        ((due - CHANCE * due.sqrt() - answered) / due).max(0.0)
     };
-    let unsent = figure.sum(UNSENT).into_value().filter(|unsent| *unsent > 0.0);
-    let rates: Vec<f64> =
-        answered.iter().zip(&seconds).map(|(answered, seconds)| answered / seconds).collect();
-    let rate = stats::median(&rates).filter(|rate| rate.is_finite()).unwrap_or(0.0);
-    SHORT.answer(
-        missing,
-        Loads::RateMet {
-            rate: Number(rate),
-            asked: Number(asked),
-            missing: Share(missing),
-            unsent: unsent.map(|unsent| Counted(unsent, "request")),
-        },
-    )
+    let missing = observed!(subject.typical_of([RATE_ASKED, ANSWERED, SECONDS], missing));
+    let rate = subject.typical_of([ANSWERED, SECONDS], |[answered, seconds]| answered / seconds);
+    let rate = rate.into_value().unwrap_or(0.0);
+    let unsent = subject.sum(UNSENT).into_value().filter(|unsent| *unsent > 0.0);
+    let unsent = unsent.map(|unsent| Counted(unsent, "request"));
+    let (rate, asked, share) = (Number(rate), Number(asked), Share(missing));
+    SHORT.answer(missing, Loads::RateMet { rate, asked, missing: share, unsent })
 }

@@ -1,31 +1,25 @@
 //! Do repetitions and runs agree?
 
 use figure::evidence::audit::{ERROR_OF_MEAN, MEAN_OVER_BEST, MOMENTS};
-use figure::stats;
 
-use crate::audited::is_audited;
-use crate::cases::{Runs, Texts};
-use crate::check::{Answer, Check, Levels, Subject, measured, never, page};
-use crate::values::{Amount, Counted, Number, Share};
+use crate::cases::Runs;
+use crate::prelude::*;
 
 /// How much longer the mean repetition took than the best, which is the one that is quoted; and how far runs lie apart. pyperf calls a
 /// standard deviation of 10 % unstable; a figure known to a quarter is not known.
 const SPREAD: Levels = Levels { warn: 0.10, fail: f64::INFINITY };
 
 /// Repetitions within a run, and runs of the same command in one text. With six runs or more `rounds-agree` judges their interval.
-pub const CHECK: Check = Check {
-    id: "repeats",
-    page: page!("repeats"),
-    applies: |subject| {
-        let within = [MEAN_OVER_BEST, ERROR_OF_MEAN]
-            .iter()
-            .any(|key| subject.figure.over_rounds(*key).value().is_some());
+pub const CHECK: Check = Check::new(
+    page!("repeats"),
+    |subject| {
+        let within = [MEAN_OVER_BEST, ERROR_OF_MEAN].iter().any(|key| prints(subject, *key));
         let again = subject.figure.kept().count() > 1 && subject.condition(MOMENTS) != Some(true);
-        is_audited(subject) && measured(subject) && (within || again)
+        within || again && is_audited(subject) && measured(subject)
     },
-    essential: never,
     rule,
-};
+)
+.audited();
 
 fn rule(subject: &Subject) -> Answer {
     let values = subject.figure.kept_values();
@@ -37,7 +31,7 @@ fn rule(subject: &Subject) -> Answer {
     let runs = (values.len() > 1).then(|| Runs {
         runs: Counted(values.len() as f64, "run"),
         low: Number(low),
-        high: Amount { value: high, unit: subject.figure.unit.clone() },
+        high: subject.amount(high),
         share: Share(apart),
     });
     let case = Texts::Repeats { within: within.map(Share), error: error.map(Share), runs };

@@ -1,16 +1,13 @@
 //! Was the measurement repeated often enough?
 
-use figure::check::{MIN_ROUNDS, ROUNDS};
+use figure::check::MIN_ROUNDS;
 use figure::evidence::audit::TOOL;
-use figure::{Basis, Figure, Outcome, Record};
+use figure::{Basis, Record};
 
-use crate::cases::Rounds;
-use crate::check::{Answer, Check, Subject, always, page};
-use crate::values::{Count, Counted};
+use crate::prelude::*;
 
 /// Rounds behind the value, by what it rests on.
-pub const CHECK: Check =
-    Check { id: ROUNDS, page: page!("rounds"), applies: always, essential: always, rule };
+pub const CHECK: Check = Check::essential(page!("rounds"), always, rule).audited();
 
 fn rule(subject: &Subject) -> Answer {
     let figure = subject.figure;

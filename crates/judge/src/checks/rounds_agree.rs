@@ -2,12 +2,10 @@
 
 use figure::evidence::audit::MOMENTS;
 use figure::evidence::{NOISE, PRICE_AGAIN, TARGET};
-use figure::{Outcome, Unit, format, stats};
+use figure::format;
 
-use super::loss::LOST_TIME;
-use crate::cases::Rounds;
-use crate::check::{Answer, Check, Levels, Subject, measured, never, page};
-use crate::values::{Amount, Counted, Number, Share};
+use super::levels::LOST_TIME;
+use crate::prelude::*;
 
 /// The half-width of the interval may be this many times what was aimed at before it is worth a warning: the
 /// interval is printed with the figure and speaks for itself.
@@ -28,13 +26,12 @@ const TENFOLD: f64 = 10.0;
 /// With 6 to 8 rounds that interval is their whole range, and a single outlier makes it wide while it leaves
 /// the median alone. So the middle half of the rounds must be wide too: half as wide as the interval may be,
 /// which for normally distributed rounds it is.
-pub const CHECK: Check = Check {
-    id: "rounds-agree",
-    page: page!("rounds-agree"),
-    applies: |subject| measured(subject) && subject.condition(MOMENTS) != Some(true),
-    essential: never,
+pub const CHECK: Check = Check::new(
+    page!("rounds-agree"),
+    |subject| measured(subject) && subject.condition(MOMENTS) != Some(true),
     rule,
-};
+)
+.audited();
 
 fn rule(subject: &Subject) -> Answer {
     let figure = subject.figure;
@@ -54,9 +51,7 @@ fn rule(subject: &Subject) -> Answer {
         ),
     };
     let half_width = interval.relative_half_width(whole);
-    let quartile = |q| stats::quantile(&values, q).unwrap_or(value);
-    let middle_half = (quartile(0.75) - quartile(0.25)) / 2.0 / whole.abs();
-    let spread = half_width.min(2.0 * middle_half);
+    let spread = half_width.min(middle_half(&values) / whole.abs());
     let (low, high) = stats::range(&values).unwrap_or((value, value));
     let case = Rounds::RoundsAgree {
         level: Share(interval.level),
@@ -64,7 +59,7 @@ fn rule(subject: &Subject) -> Answer {
         of_time,
         rounds: Counted(interval.rounds as f64, "round"),
         low: Number(low),
-        high: Amount { value: high, unit: figure.unit.clone() },
+        high: subject.amount(high),
     };
     levels.answer(if spread.is_nan() { f64::INFINITY } else { spread }, case)
 }
@@ -73,22 +68,23 @@ fn rule(subject: &Subject) -> Answer {
 /// would show; less is left to them.
 fn by_range(subject: &Subject, values: &[f64]) -> Answer {
     let count = values.len();
-    let none = || Answer::unknown(format!("{}: no interval", format::counted(count, "round")));
-    let (Some(value), Some((low, high))) = (subject.figure.value, stats::range(values)) else {
-        return none();
+    let comparable = subject.figure.value.filter(|_| count > 1 && subject.condition(NOISE).is_none());
+    let Some((value, (low, high))) = comparable.zip(stats::range(values)) else {
+        return Answer::unknown(format!("{}: no interval", format::counted(count, "round")));
     };
-    if count < 2 || subject.condition(NOISE).is_some() {
-        return none();
-    }
-    let quartile = |q| stats::quantile(values, q).unwrap_or(value);
     let whole = value.abs() + taken_off(subject);
-    let spread = ((high - low) / 2.0 / whole).min((quartile(0.75) - quartile(0.25)) / whole);
+    let spread = ((high - low) / 2.0).min(middle_half(values)) / whole;
     // An order of magnitude apart they did not measure the same, however many of them are alike.
     let is_wide = spread >= FAIL || (low > 0.0 && high >= TENFOLD * low);
-    let high = Amount { value: high, unit: subject.figure.unit.clone() };
     let rounds = Counted(count as f64, "round");
-    let case = Rounds::RoundsRange { rounds, low: Number(low), high };
+    let case = Rounds::RoundsRange { rounds, low: Number(low), high: subject.amount(high) };
     Answer::of(if is_wide { Outcome::Warn } else { Outcome::Unknown }, case)
+}
+
+/// From the lower to the upper quartile.
+pub(super) fn middle_half(values: &[f64]) -> f64 {
+    let quartiles = stats::quantile(values, 0.25).zip(stats::quantile(values, 0.75));
+    quartiles.map_or(0.0, |(low, high)| high - low)
 }
 
 /// What was taken off from what was timed, in the figure's unit: a difference is as uncertain as its parts, however small it is.

@@ -1,9 +1,6 @@
 //! Did the kernel's built-in scheduler place the tasks?
 
-use figure::Reading;
-
-use crate::cases::Cpus;
-use crate::check::{Answer, Check, Subject, hops, measured, never, page, several_tasks};
+use crate::prelude::*;
 
 /// Settings of the machine: whether a scheduler was loaded at run time, and which.
 const STATE: &str = "sched_ext";
@@ -12,20 +9,16 @@ const NAME: &str = "sched_ext_ops";
 const MISSING: &str = "no such file";
 
 /// sched_ext (Documentation/scheduler/sched-ext.rst) replaces the fair class by a BPF program: where woken tasks go is its choice then.
-pub const CHECK: Check = Check {
-    id: "scheduler",
-    page: page!("scheduler"),
-    applies: |subject| measured(subject) && (several_tasks(subject) || hops(subject)),
-    essential: never,
+pub const CHECK: Check = Check::new(
+    page!("scheduler"),
+    |subject| measured(subject) && (several_tasks(subject) || hops(subject)),
     rule,
-};
+);
 
 /// Whether /sys/kernel is there at all: other settings were read from it.
 fn shows_settings(subject: &Subject) -> bool {
-    let settings = &subject.machine().kernel.settings;
-    settings
-        .iter()
-        .any(|setting| setting.source.starts_with("/sys/kernel/") && setting.value.value().is_some())
+    let mut settings = subject.machine().kernel.settings.iter();
+    settings.any(|setting| setting.source.starts_with("/sys/kernel/") && setting.value.value().is_some())
 }
 
 fn rule(subject: &Subject) -> Answer {

@@ -3,18 +3,15 @@
 use figure::evidence::SETTING;
 use suites::settings::{self, BASE, Took};
 
-use crate::cases::Rounds;
-use crate::check::{Answer, Check, Subject, always, measured, page};
+use crate::prelude::*;
 
 /// What the program asked the kernel for in a start of its own (seccomp(2), SECCOMP_RET_USER_NOTIF), against what it asks for without
 /// the setting. A variable that is set proves nothing.
-pub const CHECK: Check = Check {
-    id: settings::TOOK,
-    page: page!("setting-effect"),
-    applies: |subject| measured(subject) && subject.condition(SETTING).is_some_and(|setting| setting != BASE),
-    essential: always,
+pub const CHECK: Check = Check::essential(
+    page!("setting-effect"),
+    |subject| measured(subject) && subject.condition(SETTING).is_some_and(|setting| setting != BASE),
     rule,
-};
+);
 
 fn rule(subject: &Subject) -> Answer {
     let is_base = |setting: Option<String>| setting.as_deref() == Some(BASE);

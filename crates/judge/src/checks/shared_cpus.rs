@@ -1,18 +1,16 @@
 //! Do client and server run on separate CPUs?
 
+use figure::CpuList;
 use figure::evidence::http::{
     CLIENT_CPUS, INTERFACE, SERVER_ALLOWED, SERVER_APART, SERVER_CPUS, SERVER_SEEN,
 };
-use figure::{CpuList, Outcome};
 
-use crate::cases::Loads;
-use crate::check::{Answer, Check, Subject, observed, page};
 use crate::load::{list, of_server};
+use crate::prelude::*;
 
-/// The CPUs that the client is pinned to, against those that the server's threads may run on and were seen on (sched_getaffinity(2),
+/// The CPUs that the client is pinned to, against those that the server's threads may run on and were sampled on (sched_getaffinity(2),
 /// field 39 of /proc/PID/task/TID/stat), and the hardware threads of the same cores (topology/thread_siblings_list).
-pub const CHECK: Check =
-    Check { id: "shared-cpus", page: page!("shared-cpus"), applies: of_server, essential: is_here, rule };
+pub const CHECK: Check = Check::new(page!("shared-cpus"), of_server, rule).essential_where(is_here);
 
 /// Whether the server is on this machine: what is sent to one's own address goes over the loopback interface, whatever the address.
 fn is_here(subject: &Subject) -> bool {
@@ -20,11 +18,11 @@ fn is_here(subject: &Subject) -> bool {
 }
 
 fn rule(subject: &Subject) -> Answer {
-    if subject.figure.evidence.get(SERVER_APART).into_value() == Some(true) {
+    if subject.fact(SERVER_APART).into_value() == Some(true) {
         return Answer::pass(Loads::OtherMachine);
     }
     let client = list(&subject.condition(CLIENT_CPUS).unwrap_or_default());
-    let over = |key| subject.figure.over_rounds(key).map(|rounds: Vec<Vec<f64>>| list(&rounds.concat()));
+    let over = |key| subject.rounds(key).map(|rounds: Vec<Vec<f64>>| list(&rounds.concat()));
     let server = observed!(over(SERVER_ALLOWED));
     let given = list(&subject.condition(SERVER_CPUS).unwrap_or_default());
     if server.is_empty() {
@@ -39,7 +37,7 @@ fn rule(subject: &Subject) -> Answer {
         let outcome = if both == server { Outcome::Fail } else { Outcome::Warn };
         return Answer::of(outcome, Loads::CommonCpus { client, server, both });
     }
-    // What it was given is read back, and where it was is looked at.
+    // What it was given, against its masks and samples.
     let given = if given.is_empty() { server.clone() } else { given };
     let observed = observed!(over(SERVER_SEEN));
     let elsewhere = server.iter().chain(observed.iter()).collect::<CpuList>().difference(&given);

@@ -3,9 +3,7 @@
 use figure::evidence::CPU_SIBLING;
 
 use super::loss::tick_noise;
-use crate::cases::Cpus;
-use crate::check::{Answer, Check, Levels, Subject, never, observed, of_work, page};
-use crate::values::Share;
+use crate::prelude::*;
 
 /// Busy time of the unused siblings as a share of our CPUs' time. Two hardware threads share one core's
 /// execution units and caches: a busy sibling takes up to about half of them. So these are twice the levels
@@ -13,11 +11,10 @@ use crate::values::Share;
 const BUSY: Levels = Levels { warn: 0.04, fail: 0.20 };
 
 /// /proc/stat of the SMT siblings (topology/thread_siblings_list) that we do not use ourselves.
-pub const CHECK: Check =
-    Check { id: "sibling-load", page: page!("sibling-load"), applies: of_work, essential: never, rule };
+pub const CHECK: Check = Check::new(page!("sibling-load"), of_work, rule);
 
 fn rule(subject: &Subject) -> Answer {
-    let busy = observed!(subject.figure.sum(CPU_SIBLING));
+    let busy = observed!(subject.sum(CPU_SIBLING));
     let beyond = (busy - tick_noise(subject)).max(0.0) / subject.cpu_seconds();
     BUSY.answer(beyond, Cpus::SiblingsBusy { share: Share(busy / subject.cpu_seconds()) })
 }

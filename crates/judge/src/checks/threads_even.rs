@@ -1,41 +1,30 @@
 //! Did all threads have equal work and equal cores?
 
-use std::collections::BTreeSet;
-
+use figure::CpuList;
 use figure::evidence::THREADS;
 use figure::evidence::audit::{CORES, THREAD_SPREAD};
 
-use crate::audited::is_audited;
-use crate::cases::Texts;
-use crate::check::{Answer, Check, Levels, Subject, measured, never, page};
-use crate::values::{Counted, Share};
+use crate::prelude::*;
 
 /// Standard deviation of what the threads did, over its mean. Cores differ by some per cent on any machine.
 const UNEVEN: Levels = Levels { warn: 0.10, fail: 0.50 };
 
 /// Threads against cores, and what each thread did, where a text shows either.
-pub const CHECK: Check = Check {
-    id: "threads-even",
-    page: page!("threads-even"),
-    applies: |subject| {
-        let several = subject.condition(THREADS).is_some_and(|threads| threads > 1.0);
-        is_audited(subject) && measured(subject) && several
-    },
-    essential: never,
+pub const CHECK: Check = Check::new(
+    page!("threads-even"),
+    |subject| is_audited(subject) && measured(subject) && subject.several(THREADS),
     rule,
-};
+)
+.audited();
 
 fn rule(subject: &Subject) -> Answer {
     let count = subject.condition(THREADS).unwrap_or(1.0);
     let spread = subject.typical(THREAD_SPREAD).into_value();
     let cpus = subject.thread_cpus();
-    let distinct: BTreeSet<u32> = cpus.iter().copied().collect();
+    let distinct: CpuList = cpus.iter().copied().collect();
     if distinct.len() < cpus.len() {
-        let threads = Counted(cpus.len() as f64, "thread");
-        return Answer::fail(Texts::ThreadsTookTurns {
-            threads,
-            cpus: Counted(distinct.len() as f64, "CPU"),
-        });
+        let (threads, cpus) = (Counted(cpus.len() as f64, "thread"), Counted(distinct.len() as f64, "CPU"));
+        return Answer::fail(Texts::ThreadsTookTurns { threads, cpus });
     }
     let cores = subject.condition(CORES).filter(|cores| *cores >= 1.0);
     if cores.is_none() && spread.is_none() {

@@ -3,23 +3,15 @@
 use figure::evidence::{TEAM, THREAD_OVERLAP, THREADS};
 
 use super::copies_overlap::APART;
-use crate::cases::Cpus;
-use crate::check::{Answer, Check, Subject, always, measured, observed, page};
-use crate::values::{Count, Share};
+use crate::prelude::*;
 
 /// The share of the time in which all threads made their steps, in the median round.
-pub const CHECK: Check = Check {
-    id: "threads-overlap",
-    page: page!("threads-overlap"),
-    // Threads of other suites meet at a barrier before each pass, which stragglers checks.
-    applies: |subject| {
-        measured(subject)
-            && subject.condition(TEAM).is_some()
-            && subject.condition(THREADS).is_some_and(|threads| threads > 1.0)
-    },
-    essential: always,
+/// Threads of other suites meet at a barrier before each pass, which stragglers checks.
+pub const CHECK: Check = Check::essential(
+    page!("threads-overlap"),
+    |subject| measured(subject) && subject.condition(TEAM).is_some() && subject.several(THREADS),
     rule,
-};
+);
 
 fn rule(subject: &Subject) -> Answer {
     let share = observed!(subject.typical(THREAD_OVERLAP));

@@ -1,14 +1,12 @@
 //! Do the memory controllers count the bytes that the kernel should move?
 
 use figure::evidence::{TRAFFIC_COUNTED, TRAFFIC_ESTIMATED, TRAFFIC_MEASURED, TRAFFIC_READ, TRAFFIC_WRITTEN};
-use figure::{Outcome, Reading, stats};
 
 use super::traffic_background;
-use crate::cases::{Arrays, Traffic};
-use crate::check::{Answer, Check, Subject, always, observed, of_counters, page};
+use crate::cases::Traffic;
+use crate::prelude::*;
 use crate::relations::partner::{NON_TEMPORAL, REGULAR, stores};
 use crate::relations::traffic::mix;
-use crate::values::{Share, Times};
 
 /// Counts and estimate may differ by this much. The kernel's own resctrl selftest, which compares two counters of one
 /// processor, allows 8 % (tools/testing/selftests/resctrl/mbm_test.c); study 1 saw 1 to 3 %.
@@ -19,13 +17,7 @@ const OTHERWISE: f64 = 0.25;
 const FACTOR: f64 = 0.15;
 
 /// Bytes counted against bytes estimated, in the same rounds.
-pub const CHECK: Check = Check {
-    id: "traffic-agreement",
-    page: page!("traffic-agreement"),
-    applies: of_counters,
-    essential: always,
-    rule,
-};
+pub const CHECK: Check = Check::essential(page!("traffic-agreement"), of_counters, rule);
 
 /// What was counted in the typical round, in shares of what was estimated in all.
 pub(crate) struct Shares {
@@ -39,26 +31,10 @@ pub(crate) struct Shares {
 
 /// The shares of a figure of counters.
 pub(crate) fn shares(subject: &Subject) -> Reading<Shares> {
-    let ratio = |key| -> Reading<f64> {
-        let (values, estimated) =
-            (subject.figure.over_rounds(key), subject.figure.over_rounds(TRAFFIC_ESTIMATED));
-        match (values, estimated) {
-            (Reading::Value(values), Reading::Value(estimated)) => {
-                let ratios: Vec<f64> = values.iter().zip(estimated).map(|(a, b)| a / b).collect();
-                Reading::or_unknown(
-                    stats::median(&ratios).filter(|ratio| ratio.is_finite()),
-                    "nothing was moved",
-                )
-            }
-            (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::Unknown(reason),
-        }
-    };
-    let (total, stream) = match (ratio(TRAFFIC_MEASURED), ratio(TRAFFIC_COUNTED)) {
-        (Reading::Value(total), Reading::Value(stream)) => (total, stream),
-        (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => return Reading::Unknown(reason),
-    };
-    let directions = ratio(TRAFFIC_READ).into_value().zip(ratio(TRAFFIC_WRITTEN).into_value());
-    Reading::Value(Shares { total, directions, stream })
+    let share = |key| subject.typical_of([key, TRAFFIC_ESTIMATED], |[moved, estimated]| moved / estimated);
+    let directions = share(TRAFFIC_READ).and(share(TRAFFIC_WRITTEN)).into_value();
+    let all = share(TRAFFIC_MEASURED).and(share(TRAFFIC_COUNTED));
+    all.map(|(total, stream)| Shares { total, directions, stream })
 }
 
 fn rule(subject: &Subject) -> Answer {

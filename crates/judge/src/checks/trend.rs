@@ -1,29 +1,20 @@
 //! Was the rate steady during the window?
 
 use figure::evidence::http::TREND;
-use figure::stats;
 
-use crate::cases::Loads;
-use crate::check::{Answer, Check, Levels, Subject, never, observed, page};
 use crate::load::of_load;
-use crate::values::Share;
+use crate::prelude::*;
 
 /// Change of the rate over the window, by the end of its 95 % interval that is nearer to none: what half of the rounds show at least.
 /// Two per cent is what is aimed at for the figure's interval; a load that changed by a quarter is at rest at no moment.
 const CHANGE: Levels = Levels { warn: 0.02, fail: 0.25 };
 
 /// A line through the rate of each second: least squares, Student's t.
-pub const CHECK: Check = Check {
-    id: "trend",
-    page: page!("trend"),
-    applies: of_load,
-    // Windows of less than 6 s have no trend: from round to round `drift` looks.
-    essential: never,
-    rule,
-};
+/// Windows of less than 6 s have no trend; `drift` compares rounds.
+pub const CHECK: Check = Check::new(page!("trend"), of_load, rule);
 
 fn rule(subject: &Subject) -> Answer {
-    let intervals = observed!(subject.figure.over_rounds(TREND));
+    let intervals = observed!(subject.rounds(TREND));
     let least: Option<Vec<f64>> = intervals
         .iter()
         .map(|interval| match interval.as_slice() {

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use figure::evidence::{SCHEDULE, THREAD_ELEMENTS, THREAD_IPC, THREAD_WAIT};
-use figure::{CpuList, Outcome, Reading, stats};
+use figure::CpuList;
+use figure::evidence::{Key, SCHEDULE, THREAD_ELEMENTS, THREAD_IPC, THREAD_WAIT};
 
-use super::loss::LOST_TIME;
+use super::levels::LOST_TIME;
 use super::stragglers;
-use crate::cases::{CoreLayout, CoreLoad, Cpus};
-use crate::check::{Answer, Check, Subject, never, page, pinned};
-use crate::values::{Count, Counted, CpuSet, List, Number, Share};
+use crate::cases::{CoreLayout, CoreLoad};
+use crate::load::typical_at;
+use crate::prelude::*;
 
 /// `schedule` of equal shares, fixed before.
 const STATIC: &str = "static";
@@ -20,23 +20,21 @@ const STATIC: &str = "static";
 /// cores, 3 on 2 CPUs (study 1, step 9). It owns this case: for such figures threads-on-distinct-cores and
 /// threads-within-mask leave it to this check. Twice as many threads as cores, two on each, is even and none of it;
 /// cores of different speed are mixed-cores' and unequal-cores'.
-pub const CHECK: Check = Check {
-    id: "uneven-cores",
-    page: page!("uneven-cores"),
-    applies: |subject| pinned(subject) && subject.condition(SCHEDULE).is_some(),
-    essential: never,
+pub const CHECK: Check = Check::new(
+    page!("uneven-cores"),
+    |subject| pinned(subject) && subject.condition(SCHEDULE).is_some(),
     rule,
-};
+);
 
 /// A core in use.
 #[derive(Clone, Debug, PartialEq)]
-struct Core {
+pub(super) struct Core {
     /// Threads on it.
-    used: usize,
+    pub used: usize,
     /// Hardware threads of it that we may use.
-    offered: usize,
+    pub offered: usize,
     /// Those.
-    cpus: CpuList,
+    pub cpus: CpuList,
 }
 
 impl Core {
@@ -48,28 +46,23 @@ impl Core {
 
 /// How threads lie on cores.
 #[derive(Clone, Debug, PartialEq)]
-struct Sharing {
-    cores: Vec<Core>,
+pub(super) struct Sharing {
+    pub cores: Vec<Core>,
     /// For each thread the index of its core.
-    homes: Vec<usize>,
+    pub homes: Vec<usize>,
 }
 
 impl Sharing {
     /// Reads `cpus`; the reason if cores are not known.
-    fn of(subject: &Subject) -> Reading<Sharing> {
-        let (machine, topology) = (subject.machine(), &subject.machine().topology);
+    pub fn of(subject: &Subject) -> Reading<Sharing> {
         let (mut cores, mut homes): (Vec<Core>, Vec<usize>) = (Vec::new(), Vec::new());
         let mut known: BTreeMap<u32, usize> = BTreeMap::new();
         for cpu in subject.thread_cpus() {
-            let Some(logical) = machine.cpu(cpu) else {
+            let Some(logical) = subject.machine().cpu(cpu) else {
                 return Reading::unknown(format!("which core CPU {cpu} belongs to is not known"));
             };
             let index = *known.entry(logical.core).or_insert_with(|| {
-                let siblings = &logical.siblings;
-                let mut cpus = match topology.allowed.is_empty() {
-                    true => siblings.clone(),
-                    false => siblings.intersection(&topology.allowed),
-                };
+                let mut cpus = usable(subject, &logical.siblings);
                 cpus.insert(cpu);
                 cores.push(Core { used: 0, offered: cpus.len(), cpus });
                 cores.len() - 1
@@ -80,10 +73,6 @@ impl Sharing {
         Reading::Value(Sharing { cores, homes })
     }
 
-    fn most(&self) -> usize {
-        self.cores.iter().map(|core| core.used).max().unwrap_or(0)
-    }
-
     /// Whether threads take turns on a hardware thread.
     fn in_turns(&self) -> bool {
         self.cores.iter().any(|core| core.used > core.offered)
@@ -91,12 +80,13 @@ impl Sharing {
 
     /// With a hardware thread for each, a core must not run fewer threads than the fullest although it could; beyond
     /// that, all hardware threads must have equally many.
-    fn is_uneven(&self) -> bool {
-        if self.in_turns() {
-            let pairs = self.cores.iter().flat_map(|a| self.cores.iter().map(move |b| (a, b)));
-            pairs.into_iter().any(|(a, b)| a.used * b.offered != b.used * a.offered)
-        } else {
-            self.cores.iter().any(|core| core.used < self.most().min(core.offered))
+    pub fn is_uneven(&self) -> bool {
+        let most = self.cores.iter().map(|core| core.used).max().unwrap_or(0);
+        match self.cores.first() {
+            Some(first) if self.in_turns() => {
+                self.cores.iter().any(|core| core.used * first.offered != first.used * core.offered)
+            }
+            _ => self.cores.iter().any(|core| core.used < most.min(core.offered)),
         }
     }
 
@@ -126,14 +116,19 @@ impl Sharing {
     }
 }
 
-/// Whether this check answers for how the figure's threads share CPUs: with a schedule stated, and unequally. Reads
-/// `schedule` and `cpus`.
+/// Those of `cpus` that we may use; all, if the mask is not known.
+pub(super) fn usable(subject: &Subject, cpus: &CpuList) -> CpuList {
+    let allowed = &subject.machine().topology.allowed;
+    if allowed.is_empty() { cpus.clone() } else { cpus.intersection(allowed) }
+}
+
+/// Whether this check answers for how the figure's threads share CPUs: with a schedule stated, and unequally.
 pub fn owns(subject: &Subject) -> bool {
     subject.condition(SCHEDULE).is_some()
         && Sharing::of(subject).into_value().is_some_and(|sharing| sharing.is_uneven())
 }
 
-/// The share of its time that the worst thread must wait for others of ours which take turns with it by plan; 0 where
+/// The share of its time that the worst thread must wait for other threads which take turns with it by plan; 0 where
 /// the figure does not plan it, or each has a hardware thread. Reads `schedule` and `cpus`.
 pub fn planned_wait(subject: &Subject) -> f64 {
     let planned = subject.condition(SCHEDULE).and_then(|_| Sharing::of(subject).into_value());
@@ -145,15 +140,12 @@ fn rule(subject: &Subject) -> Answer {
     if let Some(reason) = &subject.machine().topology.unknown {
         return Answer::unknown(reason);
     }
-    let sharing = match Sharing::of(subject) {
-        Reading::Value(sharing) => sharing,
-        Reading::Unknown(reason) => return Answer::unknown(reason),
-    };
+    let sharing = observed!(Sharing::of(subject));
     let layout = sharing.layout();
     if !sharing.is_uneven() {
         return Answer::pass(Cpus::EvenCores { layout });
     }
-    if subject.condition(SCHEDULE).as_deref() == Some(STATIC) {
+    if subject.is(SCHEDULE, STATIC) {
         fixed(subject, &sharing, layout)
     } else {
         taken(subject, &sharing, layout)
@@ -168,7 +160,9 @@ fn fixed(subject: &Subject, sharing: &Sharing, layout: CoreLayout) -> Answer {
     // Where memory is the limit and no thread waits, the number may be right; the case stays a wrong one.
     let outcome = waited.map_or(Outcome::Fail, |waited| LOST_TIME.outcome(waited).max(Outcome::Warn));
     let (waited, elements) = (waited.map(Share), elements(subject));
-    let ipc = instructions(subject, sharing).map(|(full, others)| List(vec![Number(full), Number(others)]));
+    // Instructions per cycle on the fullest cores, and on the others.
+    let ipc = |full| Some(Number(stats::median(&per_thread(subject, sharing, THREAD_IPC, full)?)?));
+    let ipc = ipc(true).zip(ipc(false)).map(|(full, others)| List(vec![full, others]));
     Answer::of(outcome, Cpus::UnevenShares { layout, waited, elements, ipc })
 }
 
@@ -182,35 +176,19 @@ fn taken(subject: &Subject, sharing: &Sharing, layout: CoreLayout) -> Answer {
     stragglers::LATE.answer(waited, case)
 }
 
-/// Median wait share over the rounds of each thread on the fullest cores, or of each of the others.
+/// Share of the time that each thread on the fullest cores waited, or each of the others.
 fn waits(subject: &Subject, sharing: &Sharing, full: bool) -> Option<Vec<f64>> {
     per_thread(subject, sharing, THREAD_WAIT, full)
 }
 
-/// Median instructions per cycle of the threads on the fullest cores, and of the others.
-fn instructions(subject: &Subject, sharing: &Sharing) -> Option<(f64, f64)> {
-    let of = |full| stats::median(&per_thread(subject, sharing, THREAD_IPC, full)?);
-    of(true).zip(of(false))
-}
-
-fn per_thread(
-    subject: &Subject,
-    sharing: &Sharing,
-    key: figure::evidence::Key<Vec<f64>>,
-    full: bool,
-) -> Option<Vec<f64>> {
-    let rounds = subject.figure.over_rounds(key).into_value()?;
+/// The median over the kept rounds of each thread on the fullest cores, or of each of the others.
+fn per_thread(subject: &Subject, sharing: &Sharing, key: Key<Vec<f64>>, full: bool) -> Option<Vec<f64>> {
     let threads = (0..sharing.homes.len()).filter(|thread| sharing.is_full(sharing.homes[*thread]) == full);
-    threads
-        .map(|thread| {
-            let rounds: Option<Vec<f64>> = rounds.iter().map(|round| round.get(thread).copied()).collect();
-            stats::median(&rounds?)
-        })
-        .collect()
+    threads.map(|thread| typical_at(subject.figure, key, thread).into_value()).collect()
 }
 
 /// The fewest and the most elements that a thread worked on.
 fn elements(subject: &Subject) -> Option<List<Count>> {
-    let (low, high) = stats::range(&subject.figure.evidence.get(THREAD_ELEMENTS).into_value()?)?;
+    let (low, high) = stats::range(&subject.fact(THREAD_ELEMENTS).into_value()?)?;
     Some(List(vec![Count(low), Count(high)]))
 }

@@ -1,21 +1,17 @@
 //! Did the benchmark compute correct results?
 
-use figure::Outcome;
 use figure::evidence::{COPIES, ORDER, VERIFIED, VERIFIED_ERROR};
 
-use crate::cases::Rounds;
-use crate::check::{Answer, Check, Subject, always, measured, observed, of_copies, on_arrays, page};
+use crate::prelude::*;
 use crate::relations::core_pairs;
-use crate::values::Number;
 
 /// The contents of the arrays, checked after the last round, as STREAM's `checkSTREAMresults` does.
-pub const CHECK: Check = Check {
-    id: "verified",
-    page: page!("verified"),
-    applies: |subject| on_arrays(subject) || of_copies(subject) || of_pairs(subject),
-    essential: always,
+pub const CHECK: Check = Check::essential(
+    page!("verified"),
+    |subject| on_arrays(subject) || of_copies(subject) || of_pairs(subject),
     rule,
-};
+)
+.audited();
 
 /// Of a line that goes to and fro between two CPUs.
 fn of_pairs(subject: &Subject) -> bool {
@@ -23,8 +19,7 @@ fn of_pairs(subject: &Subject) -> bool {
 }
 
 fn rule(subject: &Subject) -> Answer {
-    let evidence = &subject.figure.evidence;
-    let correct = observed!(evidence.get(VERIFIED));
+    let correct = observed!(subject.fact(VERIFIED));
     let (work, error) = if subject.condition(COPIES).is_some() {
         ("results of all copies", None)
     } else if of_pairs(subject) {
@@ -32,8 +27,7 @@ fn rule(subject: &Subject) -> Answer {
     } else if subject.condition(ORDER).is_some() {
         ("ends of all walks along the chain", None)
     } else {
-        ("contents of the arrays", evidence.get(VERIFIED_ERROR).into_value().map(Number))
+        ("contents of the arrays", subject.fact(VERIFIED_ERROR).into_value().map(Number))
     };
-    let outcome = if correct { Outcome::Pass } else { Outcome::Fail };
-    Answer::of(outcome, Rounds::Results { work, correct, error })
+    Answer::fail_if(!correct, Rounds::Results { work, correct, error })
 }

@@ -5,27 +5,17 @@
 //! little further on, where the array that is written begins a little behind those that are read. Each point is compared
 //! with one that differs in nothing else.
 
-use figure::Figure;
-use figure::evidence::{KERNEL, LEVEL, MISALIGNMENT, OFFSET_BYTES, STORES, VECTOR_BYTES};
-
-use super::Rule;
-use crate::cases::{Case, Memory};
-use crate::check::Subject;
+use super::support::*;
 use crate::relations::partner::{self, NON_TEMPORAL, REGULAR};
 use crate::relations::traffic::LINE_BYTES;
-use crate::values::{Bytes, Counted, RatioTo, Share};
 
 /// Points that differ by less than this share are the same: twice the interval that is aimed at, and more than the
 /// A/A pairs of a quiet run differ by.
 pub(crate) const SAME: f64 = 0.03;
 
-pub(super) const MISALIGNED: Rule = Rule { name: "misaligned", says: misaligned };
-pub(super) const ALIASED: Rule = Rule { name: "aliased", says: aliased };
-
 /// A point of the sweep.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Point<'a> {
-    /// The figure.
     pub figure: &'a Figure,
     /// How far the written array begins behind those that are read, modulo 4 KiB, in bytes.
     pub offset: f64,
@@ -34,25 +24,21 @@ pub(crate) struct Point<'a> {
 }
 
 impl<'a> Point<'a> {
-    /// The point that a figure is, if it is one.
     pub(crate) fn of(figure: &'a Figure) -> Option<Self> {
         figure.series.as_ref()?;
         let misalignment = figure.conditions.get(MISALIGNMENT)?;
         Some(Point { figure, offset: figure.conditions.get(OFFSET_BYTES)?, misalignment })
     }
 
-    /// The usable points of the same series.
     fn series(&self, figures: &'a [Figure]) -> impl Iterator<Item = Point<'a>> {
         let series = &self.figure.series;
         figures.iter().filter(move |other| other.is_usable() && other.series == *series).filter_map(Point::of)
     }
 
-    /// The aligned point at the same distance.
     pub(crate) fn aligned(&self, figures: &'a [Figure]) -> Option<Point<'a>> {
         self.series(figures).find(|other| other.offset == self.offset && other.misalignment == 0.0)
     }
 
-    /// The best of the aligned points.
     pub(crate) fn best(&self, figures: &'a [Figure]) -> Option<Point<'a>> {
         self.series(figures)
             .filter(|other| other.misalignment == 0.0)
@@ -70,51 +56,49 @@ fn split(vector: f64, misalignment: f64) -> Option<Share> {
 }
 
 /// A misaligned point against the aligned one at the same distance.
-fn misaligned(subject: &Subject) -> Option<Case> {
+pub(super) fn misaligned(subject: &Subject) -> Option<Memory> {
     let point = Point::of(subject.figure).filter(|point| point.misalignment > 0.0)?;
     let aligned = point.aligned(&subject.record.figures)?;
     let vector = point.figure.conditions.get(VECTOR_BYTES)?;
     let paired = partner::ratio(point.figure, aligned.figure).ok()?;
     let ratio = RatioTo::new(&paired, aligned.figure);
     if paired.same(SAME) {
-        return Some(Memory::AnyAlignment { level: point.level(), ratio }.into());
+        return Some(Memory::AnyAlignment { level: point.level(), ratio });
     }
     let split = split(vector, point.misalignment).filter(|_| paired.value < 1.0)?;
     let (misalignment, vector) = (Bytes(point.misalignment), Bytes(vector));
-    Some(Memory::SplitLines { misalignment, ratio, split, vector }.into())
+    Some(Memory::SplitLines { misalignment, ratio, split, vector })
 }
 
 /// An aligned point against the best one: what the distance costs.
-fn aliased(subject: &Subject) -> Option<Case> {
+pub(super) fn aliased(subject: &Subject) -> Option<Memory> {
     let figures = &subject.record.figures;
     let point = Point::of(subject.figure)?;
-    if point.figure.conditions.get(STORES).as_deref() == Some(NON_TEMPORAL) {
+    if is(point.figure, STORES, NON_TEMPORAL) {
         return non_temporal(subject, &point);
     }
     let best = point.best(figures).filter(|_| point.misalignment == 0.0)?;
     let level = point.level();
     if std::ptr::eq(point.figure, best.figure) {
         let points = point.series(figures).filter(|other| other.misalignment == 0.0).count();
-        return Some(Memory::BestDistance { points: Counted(points as f64, "aligned point"), level }.into());
+        return Some(Memory::BestDistance { points: Counted(points as f64, "aligned point"), level });
     }
     let paired = partner::ratio(point.figure, best.figure).ok()?;
     let ratio = RatioTo::new(&paired, best.figure);
     if paired.same(SAME) || paired.value > 1.0 {
-        return Some(Memory::AnyAlignment { level, ratio }.into());
+        return Some(Memory::AnyAlignment { level, ratio });
     }
     // Without a distance, no load soon follows a store with the same low 12 bits: the cause is another.
-    (point.offset > 0.0).then(|| Memory::Aliased { offset: Bytes(point.offset), ratio }.into())
+    (point.offset > 0.0).then_some(Memory::Aliased { offset: Bytes(point.offset), ratio })
 }
 
 /// Non-temporal stores, which cannot be misaligned: what a program loses that is.
-fn non_temporal(subject: &Subject, point: &Point) -> Option<Case> {
-    let key = |figure: &Figure| (figure.conditions.get(KERNEL), figure.conditions.get(LEVEL));
-    let figures = subject.record.figures.iter().filter(|other| other.is_usable());
-    let regular = figures
-        .filter(|other| other.conditions.get(STORES).as_deref() == Some(REGULAR))
-        .filter(|other| key(other) == key(point.figure))
+fn non_temporal(subject: &Subject, point: &Point) -> Option<Memory> {
+    let regular = others(subject)
+        .filter(|other| is(other, STORES, REGULAR))
+        .filter(|other| same(other, point.figure, KERNEL) && same(other, point.figure, LEVEL))
         .filter_map(Point::of)
         .find(|other| other.offset == point.offset && other.misalignment > 0.0)?;
     let ratio = partner::ratio(point.figure, regular.figure).ok()?;
-    Some(Memory::NonTemporalAligned { ratio: RatioTo::new(&ratio, regular.figure) }.into())
+    Some(Memory::NonTemporalAligned { ratio: RatioTo::new(&ratio, regular.figure) })
 }

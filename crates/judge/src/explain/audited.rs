@@ -1,37 +1,34 @@
-//! Why a figure of another tool is what it is, as far as its text says.
+//! Why a figure of another tool is what it is, as far as its text shows.
 
 use figure::evidence::audit::{COUNT, LIFETIME, NESTED, TOOL};
-use figure::evidence::{COUNTED_BYTES, KERNEL, TRAFFIC_BYTES, WORKING_SET};
-use figure::{Convention, Figure, Unit, Verdict};
+use figure::{Convention, Verdict};
 
 use super::cause;
-use crate::cases::{Audit, Case};
-use crate::check::Subject;
+use super::support::*;
 use crate::checks::placement_unknown::trip;
-use crate::values::{Amount, Count, Number, Seconds};
 
 /// Bytes of an element that a regular store reads before it writes: one array's.
 const READ_FIRST: f64 = 8.0;
 
-/// The cases, each with the name of its rule; none where the checks have said all.
-pub(super) fn says(subject: &Subject) -> Vec<(&'static str, Case)> {
+/// The cases, each with the name of its rule; none where the checks explain all.
+pub(super) fn cases(subject: &Subject) -> Vec<(&'static str, Case)> {
     let figure = subject.figure;
     let nested = || nested(figure).map(|case| ("nested", Case::from(case)));
-    if let Some(cause) = cause::says(subject) {
+    if let Some(cause) = cause::case(subject) {
         // That shares are no sum matters whatever else they are.
         return [("cause", Case::from(cause))].into_iter().chain(nested()).collect();
     }
-    let found = bytes(figure)
+    let case = bytes(figure)
         .or_else(|| switching(subject))
         .or_else(|| events(figure))
         .or_else(|| faults(figure))
         .map(|case| ("audited", Case::from(case)));
-    found.or_else(nested).into_iter().collect()
+    case.or_else(nested).into_iter().collect()
 }
 
 /// Of a bandwidth: what is counted, and what moves.
 fn bytes(figure: &Figure) -> Option<Audit> {
-    let traffic = Amount { value: with_write_allocate(figure)?, unit: figure.unit.clone() };
+    let traffic = Amount::like(figure, with_write_allocate(figure)?);
     let tool = figure.conditions.get(TOOL)?;
     let (counted, moved) = (Count(figure.conditions.get(COUNTED_BYTES)?), Count(moved(figure)?));
     Some(match figure.conditions.get(TRAFFIC_BYTES) {
@@ -72,7 +69,7 @@ fn nested(figure: &Figure) -> Option<Audit> {
     Some(Audit::NestedFunctions { functions })
 }
 
-/// The traffic of a kernel whose stores read their line first, in the figure's unit; `None` of anything else.
+/// The traffic of a kernel whose stores read their line first, in the figure's unit; `None` for anything else.
 pub(crate) fn with_write_allocate(figure: &Figure) -> Option<f64> {
     let own = &figure.conditions;
     let counted = own.get(COUNTED_BYTES).filter(|counted| *counted > 0.0)?;

@@ -5,11 +5,8 @@
 //! x86.non_temporal_threshold with non-temporal stores; Scale, Add and Triad stay plain loops. So one table
 //! holds two kinds of stores.
 
-use super::{Rule, near, partner};
-use crate::cases::{Baseline, Case, Memory};
-use crate::check::Subject;
+use super::support::*;
 use crate::relations::partner::{BASELINE, NON_TEMPORAL, REGULAR, kernel, role, stores};
-use crate::values::{Cited, Times};
 
 /// A baseline is like another figure when it is this close to it.
 pub(super) const LIKE: f64 = 0.08;
@@ -20,9 +17,7 @@ pub(super) const LIBC: &str = "libc";
 /// `stores` of a plain loop by a compiler.
 const COMPILER: &str = "compiler";
 
-pub(super) const RULE: Rule = Rule { name: "baseline", says };
-
-fn says(subject: &Subject) -> Option<Case> {
+pub(super) fn case(subject: &Subject) -> Option<Memory> {
     let figure = subject.figure;
     if role(figure).as_deref() != Some(BASELINE) {
         return None;
@@ -39,7 +34,7 @@ fn says(subject: &Subject) -> Option<Case> {
     if high < low * APART {
         return None;
     }
-    let case = if value <= low * (1.0 + LIKE) {
+    Some(if value <= low * (1.0 + LIKE) {
         Memory::BaselineRegular { baseline, ratio: Times(value / low), regular, nt }
     } else if let Some(case) = memcpy(subject, value) {
         case
@@ -47,8 +42,7 @@ fn says(subject: &Subject) -> Option<Case> {
         Memory::BaselineNonTemporal { baseline, ratio: Times(value / high), regular, nt }
     } else {
         Memory::BaselineBetween { baseline, ratio: Times(value / high), regular, nt }
-    };
-    Some(case.into())
+    })
 }
 
 /// A compiler's loop that is as fast as libc's memcpy; for copy, STREAM's Scale is its contrast.

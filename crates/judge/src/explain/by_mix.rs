@@ -5,49 +5,34 @@
 //! between the two. Bandwidth that rises cannot be: then the reads that each core can have in flight are the limit,
 //! and writes, which wait for nothing, come on top.
 
-use figure::evidence::MIX;
-use figure::{Figure, Unit};
-
-use super::Rule;
 use super::in_flight::{read_rate, under_way};
-use crate::cases::{Case, Memory};
-use crate::check::Subject;
+use super::support::*;
 use crate::relations::partner::{Side, kernel, same_setting, side};
 use crate::relations::traffic::{WALK, mix};
-use crate::values::{Cited, Share, Times};
-
-pub(super) const RULE: Rule = Rule { name: "by-mix", says: |subject| says(subject).map(Case::from) };
 
 /// A thread that reads at most this many times its rate of reads alone is limited by its reads.
 const AS_FAST: f64 = 1.05;
-/// The mix of reads alone.
 const READS: &str = "1:0";
 /// A walk in three streams, as a triad: its loop is another.
 pub(crate) const STREAMS: &str = "triad-like";
 
-/// Whether the figure is one of a walk.
 pub(crate) fn is_walk(figure: &Figure) -> bool {
     figure.unit == Unit::GB_PER_S && kernel(figure).as_deref() == Some(WALK)
 }
 
 /// The walk in another mix, under the subject's conditions.
 fn other<'a>(subject: &Subject<'a>, name: &str) -> Option<&'a Figure> {
-    subject.record.figures.iter().find(|other| {
-        other.is_usable()
-            && is_walk(other)
-            && !std::ptr::eq(*other, subject.figure)
-            && same_setting(other, subject.figure)
-            && other.conditions.get(MIX).as_deref() == Some(name)
-    })
+    let mut walks = others(subject).filter(|other| is_walk(other) && same_setting(other, subject.figure));
+    walks.find(|other| is(other, MIX, name))
 }
 
-fn says(subject: &Subject) -> Option<Memory> {
+pub(super) fn case(subject: &Subject) -> Option<Memory> {
     let figure = subject.figure;
     if !is_walk(figure) {
         return None;
     }
     let mix = mix(figure)?;
-    if figure.conditions.get(MIX).as_deref() == Some(STREAMS) {
+    if is(figure, MIX, STREAMS) {
         return streams(subject, &mix.to_string());
     }
     if mix.writes == 0.0 {
@@ -59,7 +44,7 @@ fn says(subject: &Subject) -> Option<Memory> {
     let (side, alone) = (side(figure, reads)?, read_rate(reads)?);
     let reads = Cited::of(reads)?;
     Some(match (side, mix.reads == 0.0) {
-        (Side::Untold, _) => return None,
+        (Side::Inconclusive, _) => return None,
         (Side::Below, true) => Memory::WritesSlower { ratio, other: reads },
         (_, true) => Memory::WritesUnlimited { ratio, reads },
         (Side::Below, false) => Memory::WritesCost { writes, ratio, reads },
@@ -79,5 +64,5 @@ fn streams(subject: &Subject, mix: &str) -> Option<Memory> {
     let other = other(subject, mix)?;
     let case =
         Memory::ThreeStreams { ratio: Times(subject.figure.value? / other.value?), walk: Cited::of(other)? };
-    (side(subject.figure, other)? != Side::Untold).then_some(case)
+    (side(subject.figure, other)? != Side::Inconclusive).then_some(case)
 }

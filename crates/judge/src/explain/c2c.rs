@@ -4,16 +4,11 @@
 //! Two walks of the same chain by the same CPU show where a line came from: its own cache takes less, memory more. The
 //! rival cause, that it came from memory, is excluded or named by the latter.
 
-use figure::Figure;
-use figure::evidence::{C2C_MEMORY, C2C_OWN, CPUS, KERNEL, LINE_STATE, PAIR};
 use figure::stats::paired_ratio;
 
-use super::Rule;
-use crate::cases::{Case, Topology};
-use crate::check::Subject;
+use super::support::*;
 use crate::checks::line_transfer::{HAND_OVER, SIBLINGS};
 use crate::relations::partner;
-use crate::values::{Amount, Cited, Range, Times};
 
 /// Latencies that differ by less than this share are the same: a latency of memory drifts by as much.
 const AS_MEMORY: f64 = 0.10;
@@ -22,18 +17,14 @@ const SAME_STATE: f64 = 0.03;
 /// `line_state` of a line that only its owner holds.
 const MODIFIED: &str = "modified";
 
-pub(super) const RULE: Rule = Rule { name: "c2c", says: |subject| origin(subject).map(Case::from) };
-pub(super) const STATES: Rule = Rule { name: "c2c-states", says: |subject| states(subject).map(Case::from) };
-
 fn is_hand_over(figure: &Figure) -> bool {
-    figure.conditions.get(KERNEL).as_deref() == Some(HAND_OVER)
+    is(figure, KERNEL, HAND_OVER)
 }
 
-/// Where the line came from.
-fn origin(subject: &Subject) -> Option<Topology> {
+pub(super) fn origin(subject: &Subject) -> Option<Topology> {
     let figure = subject.figure;
     let state = figure.conditions.get(LINE_STATE).filter(|_| is_hand_over(figure))?;
-    let amount = |value| Amount { value, unit: figure.unit.clone() };
+    let amount = |value| Amount::like(figure, value);
     let cache = subject.typical(C2C_OWN).into_value()?;
     let (times, cache) = (Times(figure.value? / cache), amount(cache));
     if subject.condition(PAIR).as_deref() == Some(SIBLINGS) {
@@ -49,15 +40,12 @@ fn origin(subject: &Subject) -> Option<Topology> {
 }
 
 /// Clean against modified, on the same CPUs.
-fn states(subject: &Subject) -> Option<Topology> {
+pub(super) fn states(subject: &Subject) -> Option<Topology> {
     let figure = subject.figure;
     let state = figure.conditions.get(LINE_STATE).filter(|_| is_hand_over(figure))?;
-    let other = subject.record.figures.iter().find(|other| {
-        other.is_usable()
-            && is_hand_over(other)
-            && other.conditions.get(CPUS) == figure.conditions.get(CPUS)
-            && other.conditions.get(LINE_STATE).is_some_and(|another| another != state)
-    })?;
+    let mut others = others(subject).filter(|other| is_hand_over(other) && same(other, figure, CPUS));
+    let other =
+        others.find(|other| other.conditions.get(LINE_STATE).is_some_and(|another| another != state))?;
     let (modified, clean) = if state == MODIFIED { (figure, other) } else { (other, figure) };
     let paired = partner::ratio(modified, clean).ok()?;
     let (ratio, modified, clean) = (Range::from(&paired), Cited::of(modified)?, Cited::of(clean)?);

@@ -1,99 +1,60 @@
 //! What made a figure invalid or suspect, and what that does to the number.
 
-use figure::{Better, CheckResult, Figure, Verdict};
+use figure::{Better, CheckResult, Verdict};
 
-use crate::cases::General;
-use crate::check::Subject;
-
-/// What a condition that did not hold does to a bandwidth or rate.
-struct Effect {
-    /// The consequence. [`TOO_LOW`] and [`TOO_HIGH`] change places for a latency or cost.
-    consequence: &'static str,
-    /// Ids of the checks that have it.
-    checks: &'static [&'static str],
-}
+use super::support::*;
 
 /// What lost time makes of a rate.
 const TOO_LOW: &str = "too low";
 /// What caches make of one.
 const TOO_HIGH: &str = "too high";
 
-/// Each check with a consequence of its own, once.
-const EFFECTS: &[Effect] = &[
-    Effect { consequence: "the work may not have been done", checks: &["verified"] },
-    Effect { consequence: "this is no latency between two cores", checks: &["line-transfer"] },
-    Effect { consequence: "the value exceeds a physical limit", checks: &["above-limit"] },
-    Effect { consequence: "it is computed from figures that are not valid", checks: &["inputs"] },
-    Effect { consequence: "it measures a debug build", checks: &["debug-build"] },
-    Effect { consequence: "it measures the emulator", checks: &["emulated"] },
-    Effect {
-        consequence: "too low, as the threads took turns",
-        checks: &["threads-within-mask", "quota", "throttled"],
-    },
-    Effect { consequence: "too low, as two threads shared a core", checks: &["threads-on-distinct-cores"] },
-    Effect {
-        consequence: "too high for memory, as caches served a part",
-        checks: &["array-size", "doubling", "first-touch"],
-    },
-    Effect { consequence: "it includes the kernel's work on pages", checks: &["swap", "faults"] },
-    Effect { consequence: "the pages are not those requested", checks: &["page-size"] },
-    Effect {
-        consequence: "threads or memory were not where they should be",
-        checks: &["placement-held", "numa-placement", "numa-balancing"],
-    },
-    Effect { consequence: "the clock that timed it is wrong", checks: &["clock-jump", "clock-granularity"] },
-    Effect {
-        consequence: "too low, as CPU time was lost",
-        checks: &[
-            "steal",
-            "server-host",
-            "interrupts",
-            "off-cpu",
-            "foreign-load",
-            "sibling-load",
-            "run-queue-delay",
-            "involuntary-switches",
-            "memory-errors",
-        ],
-    },
-    Effect { consequence: "the clock frequency changed", checks: &["thermal", "frequency"] },
-    Effect {
-        consequence: "it is the speed of the slowest thread",
-        checks: &["uneven-cores", "mixed-cores", "unequal-cores", "stragglers"],
-    },
-    Effect {
-        consequence: "it is the latency at that bandwidth, not at the highest",
-        checks: &["saturation"],
-    },
-    Effect {
-        consequence: "the counters do not show what this kernel moved",
-        checks: &["traffic-channels", "traffic-multiplexed", "traffic-background"],
-    },
-    Effect {
-        consequence: "it depends on where the scheduler places the tasks",
-        checks: &["placement-dependent"],
-    },
-    Effect { consequence: "it counts hops without a context switch", checks: &["switches-per-hop"] },
-    Effect { consequence: "the CPUs lose more, as gaps were missed", checks: &["heartbeat"] },
-    Effect { consequence: "the rounds have two modes, the median is neither", checks: &["bimodal"] },
-    Effect { consequence: "one of the two instruments is wrong", checks: &["second-instrument"] },
-    Effect {
-        consequence: "another run may give another value",
-        checks: &["drift", "rounds-agree", "aa-pair", "copy-scale", "write-allocate"],
-    },
+/// What a condition that did not hold does to a bandwidth or rate, and the checks of which: each check with a consequence of its own,
+/// once. [`TOO_LOW`] and [`TOO_HIGH`] change places for a latency or cost.
+const EFFECTS: &[(&str, &str)] = &[
+    ("the work may not have been done", "verified"),
+    ("this is no latency between two cores", "line-transfer"),
+    ("the value exceeds a physical limit", "above-limit"),
+    ("it is computed from figures that are not valid", "inputs"),
+    ("it measures a debug build", "debug-build"),
+    ("it measures the emulator", "emulated"),
+    ("too low, as the threads took turns", "threads-within-mask quota throttled"),
+    ("too low, as two threads shared a core", "threads-on-distinct-cores"),
+    ("too high for memory, as caches served a part", "array-size doubling first-touch"),
+    ("it includes the kernel's work on pages", "swap faults"),
+    ("the pages are not those requested", "page-size"),
+    ("threads or memory were not where they should be", "placement-held numa-placement numa-balancing"),
+    ("the clock that timed it is wrong", "clock-jump clock-granularity"),
+    (
+        "too low, as CPU time was lost",
+        "steal server-host interrupts off-cpu foreign-load sibling-load run-queue-delay \
+         involuntary-switches memory-errors",
+    ),
+    ("the clock frequency changed", "thermal frequency"),
+    ("it is the speed of the slowest thread", "uneven-cores mixed-cores unequal-cores stragglers"),
+    ("it is the latency at that bandwidth, not at the highest", "saturation"),
+    (
+        "the counters do not show what this kernel moved",
+        "traffic-channels traffic-multiplexed traffic-background",
+    ),
+    ("it depends on where the scheduler places the tasks", "placement-dependent"),
+    ("it counts hops without a context switch", "switches-per-hop"),
+    ("the CPUs lose more, as gaps were missed", "heartbeat"),
+    ("the rounds have two modes, the median is neither", "bimodal"),
+    ("one of the two instruments is wrong", "second-instrument"),
+    ("another run may give another value", "drift rounds-agree aa-pair copy-scale write-allocate"),
 ];
 
 /// The first reason, with its consequence, of an invalid or suspect figure.
-pub(super) fn says(subject: &Subject) -> Option<General> {
+pub(super) fn case(subject: &Subject) -> Option<General> {
     let (verdict, first) = first(subject.figure)?;
-    let (check, detail) = (first.root().to_owned(), first.detail.clone());
+    let check = first.root().to_owned();
     Some(match consequence(&first.id, subject.figure.better) {
-        Some(consequence) => General::NotValid { verdict, check, consequence, detail },
-        None => General::NotValidSoFar { verdict, check, detail },
+        Some(consequence) => General::NotValid { verdict, check, consequence },
+        None => General::NotValidSoFar { verdict, check },
     })
 }
 
-/// Whether that reason is this check.
 pub(super) fn is(subject: &Subject, id: &str) -> bool {
     first(subject.figure).is_some_and(|(_, check)| check.id == id)
 }
@@ -104,11 +65,12 @@ fn first(figure: &Figure) -> Option<(Verdict, &CheckResult)> {
 }
 
 fn consequence(id: &str, better: Better) -> Option<String> {
-    let consequence = EFFECTS.iter().find(|effect| effect.checks.contains(&id))?.consequence;
+    let (consequence, _) =
+        EFFECTS.iter().find(|(_, checks)| checks.split_whitespace().any(|check| check == id))?;
     Some(match better {
         Better::Lower if consequence.contains(TOO_LOW) => consequence.replace(TOO_LOW, TOO_HIGH),
         Better::Lower => consequence.replace(TOO_HIGH, TOO_LOW),
-        Better::Higher | Better::Neither => consequence.to_owned(),
+        Better::Higher | Better::Neither => (*consequence).to_owned(),
     })
 }
 
@@ -127,9 +89,9 @@ mod tests {
 
     #[test]
     fn the_table_names_checks_that_exist_each_once() {
-        let mut ids: Vec<_> = EFFECTS.iter().flat_map(|effect| effect.checks).collect();
+        let mut ids: Vec<_> = EFFECTS.iter().flat_map(|(_, checks)| checks.split_whitespace()).collect();
         for id in &ids {
-            assert!(crate::all().any(|check| check.id == **id), "no check {id}");
+            assert!(crate::all().any(|check| check.id == *id), "no check {id}");
         }
         let named = ids.len();
         ids.sort_unstable();

@@ -1,16 +1,8 @@
 //! What a line takes between two CPUs of a class, against the other classes. Where there is no other pair to compare with,
 //! published tables give a hint, and no more.
 
-use figure::Unit;
-use figure::evidence::PAIR;
-
-use super::Rule;
-use crate::cases::{Case, Class, PairsOfClass, Topology};
-use crate::check::Subject;
+use super::support::*;
 use crate::relations::core_pairs::{Pair, Pairs, is_pair, median};
-use crate::values::{Amount, Counted, List};
-
-pub(super) const RULE: Rule = Rule { name: "cores", says };
 
 /// The class of pairs without a known topology.
 const UNKNOWN: &str = "unknown";
@@ -40,7 +32,7 @@ pub(crate) fn summary(pairs: &[Pair]) -> PairsOfClass {
     PairsOfClass { pairs: Counted(pairs.len() as f64, "pair"), class, median: nanoseconds(median(pairs)) }
 }
 
-fn says(subject: &Subject) -> Option<Case> {
+pub(super) fn case(subject: &Subject) -> Option<Topology> {
     let figure = subject.figure;
     let source = figure.derived_from.first().and_then(|id| subject.record.figure(id));
     let class = figure.conditions.get(PAIR).filter(|_| source.is_some_and(is_pair))?;
@@ -49,15 +41,14 @@ fn says(subject: &Subject) -> Option<Case> {
     let (nearest, farthest) = (pairs.first()?.value, pairs.last()?.value);
     let others = all.classes.iter().filter(|(other, _)| *other != class);
     let others: Vec<PairsOfClass> = others.map(|(_, pairs)| summary(pairs)).collect();
-    let case = match (pairs.len(), others.is_empty()) {
+    Some(match (pairs.len(), others.is_empty()) {
         (1, true) => alone(class, nearest),
         (_, is_alone) => Topology::ClassRange {
             least: nanoseconds(nearest),
             most: nanoseconds(farthest),
             others: (!is_alone).then_some(List(others)),
         },
-    };
-    Some(case.into())
+    })
 }
 
 /// The only pair, against published tables.

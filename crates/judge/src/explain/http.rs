@@ -1,28 +1,17 @@
 //! What bounds a load, and what its latencies, CPU time and memory are made of.
 
-use figure::Figure;
 use figure::evidence::http as key;
 use suites::loads::{self, Bound};
 
-use super::{Rule, near};
+use super::support::*;
 use crate::cases::http::Part;
-use crate::cases::{Case, Http};
-use crate::check::Subject;
 use crate::load::{MEDIAN, P99, ceiling, is_closed, is_load, server_used, typical_at};
-use crate::values::{Amount, Bytes, Cited, Counted, Number, Seconds, Share};
 
 /// How far a closed loop's mean latency may be from connections over rate.
 const LITTLE: f64 = 0.10;
 /// From the sending less than this share of a latency: requests waited to be sent.
 const WAITED: f64 = 0.9;
 
-pub(super) const LIMIT: Rule = Rule { name: "http-limit", says: limit };
-pub(super) const COST: Rule = Rule { name: "http-cost", says: cost };
-pub(super) const LATENCY: Rule = Rule { name: "http-latency", says: latency };
-pub(super) const GOROUTINES: Rule = Rule { name: "http-goroutines", says: goroutines };
-pub(super) const MEMORY: Rule = Rule { name: "http-memory", says: memory };
-
-/// Whether a figure was computed from a load.
 pub(super) fn is_computed(subject: &Subject) -> bool {
     is_load(subject) && !subject.figure.derived_from.is_empty()
 }
@@ -34,12 +23,12 @@ fn load_of<'a>(subject: &Subject<'a>, quantity: &str) -> Option<&'a Figure> {
     subject.record.figure(id).filter(|load| load.is_usable())
 }
 
-fn limit(subject: &Subject) -> Option<Case> {
+pub(super) fn limit(subject: &Subject) -> Option<Http> {
     let load = loads::loads(subject.record).into_iter().find(|load| load.rate.id == subject.figure.id)?;
-    let used = server_used(subject).into_value()?;
+    let used = server_used(subject.figure).into_value()?;
     let (cpus, busy, own) = (Counted(used.cpus, "CPU"), Share(used.with_network), Share(used.own));
     let ceiling = ceiling(subject).and_then(Cited::of);
-    let case = match load.bound() {
+    Some(match load.bound() {
         bound if bound == Bound::Rate || load.goal() == loads::SLO => {
             Http::AtRate { rate: Number(subject.typical(key::RATE_ASKED).into_value()?), used: own }
         }
@@ -50,34 +39,31 @@ fn limit(subject: &Subject) -> Option<Case> {
         Bound::Client => Http::ClientLimit { used: own, ceiling },
         Bound::Both => Http::BothLimits { cpus, busy, ceiling },
         Bound::Rate | Bound::Unknown => Http::NoLimitKnown { used: own, ceiling },
-    };
-    Some(case.into())
+    })
 }
 
-fn cost(subject: &Subject) -> Option<Case> {
+pub(super) fn cost(subject: &Subject) -> Option<Http> {
     let load = load_of(subject, "cpu")?;
     let (user, system) = load.sum(key::SERVER_USER).and(load.sum(key::SERVER_SYSTEM)).into_value()?;
     let kernel = system / (user + system);
     let largest = subject.figure.parts.iter().max_by(|a, b| a.share.total_cmp(&b.share));
     let largest = largest.map(|part| Part { part: part.name.clone(), time: Seconds(part.value * 1e-6) });
-    let is_local = load.conditions.get(key::INTERFACE).as_deref() == Some("lo");
-    let loopback = is_local && kernel >= 0.5;
-    kernel.is_finite().then(|| Http::Cost { kernel: Share(kernel), largest, loopback }.into())
+    let loopback = is(load, key::INTERFACE, "lo") && kernel >= 0.5;
+    kernel.is_finite().then_some(Http::Cost { kernel: Share(kernel), largest, loopback })
 }
 
-fn latency(subject: &Subject) -> Option<Case> {
+pub(super) fn latency(subject: &Subject) -> Option<Http> {
     let load = load_of(subject, "latency")?;
     let quantile = subject.condition(key::QUANTILE)?;
-    let case = match is_closed(subject) {
+    match is_closed(subject) {
         true => closed(subject, load).filter(|_| quantile == 0.5),
         false => at_rate(subject, load, quantile),
-    };
-    case.map(Case::from)
+    }
 }
 
 /// Of a closed loop, in which the mean follows from connections and rate.
 fn closed(subject: &Subject, load: &Figure) -> Option<Http> {
-    if load.conditions.get(key::GOAL).as_deref() == Some(loads::REFUSAL) {
+    if is(load, key::GOAL, loads::REFUSAL) {
         return None;
     }
     let (connections, rate) = (subject.condition(key::CONNECTIONS)?, Amount::of(load)?);
@@ -103,24 +89,22 @@ fn at_rate(subject: &Subject, load: &Figure, quantile: f64) -> Option<Http> {
     Some(if has_waited { Http::LatencyWithWaits { sent } } else { Http::LatencyWithoutWaits { sent } })
 }
 
-fn goroutines(subject: &Subject) -> Option<Case> {
+pub(super) fn goroutines(subject: &Subject) -> Option<Http> {
     load_of(subject, "goroutines")?;
-    let case = Http::Goroutines {
+    Some(Http::Goroutines {
         goroutines: Counted(subject.figure.value?, "goroutine"),
         connections: Counted(subject.condition(key::CONNECTIONS)?, "connection"),
-    };
-    Some(case.into())
+    })
 }
 
-fn memory(subject: &Subject) -> Option<Case> {
+pub(super) fn memory(subject: &Subject) -> Option<Http> {
     let load = load_of(subject, "memory")?;
     let growth = loads::memory_of(load).into_value()?;
     let connections = load.evidence.get(key::ESTABLISHED).into_value()?;
-    let case = Http::Memory {
+    Some(Http::Memory {
         connections: Counted(connections, "connection"),
         grown: Bytes(subject.figure.value? * connections),
         before: Bytes(growth.before),
         proportional: growth.is_proportional,
-    };
-    Some(case.into())
+    })
 }

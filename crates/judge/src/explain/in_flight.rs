@@ -4,15 +4,10 @@
 //! read occupies one for the whole latency, a write-back or non-temporal store does not. So where cores and
 //! not memory are the limit, the saved *reads* count: one of two for copy, one of three for triad.
 
-use figure::evidence::{ARRAY_BYTES, KERNEL, NODE_OF_CPUS, NODE_OF_MEMORY, PAGES_HUGE_SHARE};
-use figure::{Figure, Record, Unit};
-
+use super::peak;
+use super::support::*;
 use super::write_allocate::EXCEEDED;
-use super::{Rule, pair, peak};
-use crate::cases::{Case, Memory};
-use crate::check::Subject;
 use crate::relations::traffic::{lines_in_flight, read_rate_per_thread, traffic};
-use crate::values::{Amount, Cited, Count, Share, Sourced};
 
 /// Latency of memory under load where the record has none. Idle DRAM is at 70 to 120 ns on servers.
 const ASSUMED_LATENCY_NS: f64 = 100.0;
@@ -23,9 +18,7 @@ const PEAK_LIMITS: f64 = 0.85;
 /// With this share of the arrays in huge pages, page walks are ruled out.
 pub(crate) const HUGE: f64 = 0.90;
 
-pub(super) const RULE: Rule = Rule { name: "in-flight", says };
-
-fn says(subject: &Subject) -> Option<Case> {
+pub(super) fn case(subject: &Subject) -> Option<Memory> {
     let pair = pair(subject)?;
     let (gain, bytes) = (pair.gain()?, pair.traffic_ratio()?);
     // `write` reads nothing with non-temporal stores: then reads in flight bound no gain.
@@ -37,20 +30,18 @@ fn says(subject: &Subject) -> Option<Case> {
         return None;
     }
     let (lines, latency) = under_way(subject.record, pair.regular)?;
-    let case = Memory::LinesInFlight {
+    Some(Memory::LinesInFlight {
         lines,
         nt_lines: under_way(subject.record, pair.nt).map_or(Count(0.0), |(lines, _)| lines),
         rate: read_rate(pair.regular)?,
         latency,
         peak_share: peak_share.map(Share),
         huge_pages: subject.figure.evidence.get(PAGES_HUGE_SHARE).into_value().map(Share),
-    };
-    Some(case.into())
+    })
 }
 
-/// What each thread reads.
 pub(super) fn read_rate(figure: &Figure) -> Option<Amount> {
-    Some(Amount { value: read_rate_per_thread(figure)?, unit: figure.unit.clone() })
+    Some(Amount::like(figure, read_rate_per_thread(figure)?))
 }
 
 /// Lines that each thread keeps in flight to read at the figure's rate, and the latency that this rests on: of the
@@ -60,7 +51,7 @@ pub(super) fn under_way(record: &Record, figure: &Figure) -> Option<(Count, Sour
     let is_of_memory = |figure: &&Figure| {
         figure.is_usable()
             && figure.unit == Unit::NANOSECONDS
-            && figure.conditions.get(KERNEL).as_deref() == Some("latency")
+            && is(figure, KERNEL, "latency")
             && figure.conditions.get(ARRAY_BYTES).is_some()
             && figure.conditions.get(NODE_OF_CPUS) == figure.conditions.get(NODE_OF_MEMORY)
     };

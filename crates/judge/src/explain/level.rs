@@ -1,24 +1,45 @@
-//! A point of a ladder: which level of the memory hierarchy it is of, in the processor's own measure.
+//! Where a level of a ladder ends, and of which level of the memory hierarchy a point is, in the processor's own measure.
 
-use figure::evidence::{
-    ARRAY_BYTES, CANARY_AFTER, CANARY_BEFORE, EDGE_FROM, EDGE_TO, KERNEL, LATENCY_CYCLES, LEVEL,
-    PAGES_HUGE_SHARE, THREADS, WORKING_SET,
-};
-use figure::{Figure, Unit};
-
-use super::Rule;
-use super::edge::{edges, end};
 use super::in_flight::HUGE;
-use crate::cases::{Case, Measure, Topology, Walks};
-use crate::check::Subject;
-use crate::values::{Bytes, Number, Share};
+use super::support::*;
 
-/// Kernels whose figures are points of such ladders.
+const EDGE: &str = "edge";
 const KERNELS: &[&str] = &["latency", "sweep"];
 
-pub(super) const RULE: Rule = Rule { name: "level", says: |subject| level(subject).map(Case::from) };
+pub(super) fn edge(subject: &Subject) -> Option<Topology> {
+    let figure = subject.figure;
+    let fact = |key| figure.evidence.get(key).into_value();
+    let (from, to) = (Bytes(fact(EDGE_FROM)?), Bytes(fact(EDGE_TO)?));
+    let (first, last) = (figure.derived_from.first()?, figure.derived_from.last()?);
+    let unit = &subject.record.figure(first)?.unit;
+    let cited =
+        |id: &String, value| Cited { figure: id.clone(), amount: Amount { value, unit: unit.clone() } };
+    let (before, behind) = (cited(first, fact(EDGE_BEFORE)?), cited(last, fact(EDGE_BEHIND)?));
+    let advertised = figure.conditions.get(ADVERTISED).filter(|_| has_plateau(figure)).map(Bytes);
+    Some(Topology::LevelEnds { from, to, before, behind, advertised })
+}
 
-fn level(subject: &Subject) -> Option<Topology> {
+/// Whether the level that ends there has a plateau of its own.
+fn has_plateau(edge: &Figure) -> bool {
+    edge.evidence.get(EDGE_OWN).into_value() != Some(false)
+}
+
+/// The edges of the ladder that a figure is a point of, of levels that have a plateau, ascending; those without a value
+/// last.
+fn edges<'a>(subject: &Subject<'a>) -> Vec<&'a Figure> {
+    let same_ladder =
+        |other: &&Figure| is(other, ROLE, EDGE) && same(other, subject.figure, KERNEL) && has_plateau(other);
+    let mut edges: Vec<&Figure> = subject.record.figures.iter().filter(same_ladder).collect();
+    edges.sort_by(|a, b| end(a).total_cmp(&end(b)));
+    edges
+}
+
+/// Where the level ends, in bytes.
+fn end(edge: &Figure) -> f64 {
+    edge.value.unwrap_or(f64::INFINITY)
+}
+
+pub(super) fn level(subject: &Subject) -> Option<Topology> {
     let figure = subject.figure;
     let kernel = figure.conditions.get(KERNEL)?;
     if !KERNELS.contains(&kernel.as_str()) || !figure.at.contains_key("array") {
@@ -56,7 +77,6 @@ fn level(subject: &Subject) -> Option<Topology> {
     Some(Topology::FromMemory { size, end: Bytes(end(last)), edge: last.into(), measure, walks })
 }
 
-/// The level that an edge is the end of.
 fn name(edge: &Figure) -> String {
     edge.conditions.get(LEVEL).unwrap_or_else(|| "a level that is not advertised".to_owned())
 }

@@ -1,18 +1,12 @@
 //! By what a mechanism of page faults was recognised.
 
-use figure::Figure;
-use figure::evidence::*;
 use suites::faults::{Manager, Mechanism, Memory};
 
-use super::Rule;
-use crate::cases::{Case, Faults, faults};
-use crate::values::{Bytes, Counted, Share};
+use super::support::*;
+use crate::cases::faults;
 
 /// A smaller share of pages that cannot be new proves nothing.
 const LEAST: f64 = 0.05;
-
-pub(super) const RULE: Rule =
-    Rule { name: "mechanism", says: |subject| mechanism(subject.figure).map(Case::from) };
 
 /// The mechanism that a figure is about, and who manages the memory.
 pub(crate) fn cause(figure: &Figure) -> Option<faults::Cause> {
@@ -21,7 +15,6 @@ pub(crate) fn cause(figure: &Figure) -> Option<faults::Cause> {
     Some(faults::Cause { mechanism, manager })
 }
 
-/// The mechanism with its evidence.
 pub(crate) fn mechanism(figure: &Figure) -> Option<Faults> {
     let (cause, share) = (cause(figure)?, Share(figure.value?));
     let memory = Memory::of(&figure.conditions.get(MEMORY_KIND)?)?;

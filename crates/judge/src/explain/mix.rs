@@ -3,25 +3,18 @@
 //! Study 1, step 8: with non-temporal stores copy (1:1) reaches 183 and triad (2:1) 197 GB/s; with regular stores
 //! their traffic (2:1 and 3:1) is the same. The rival cause, a copy loop that is slower by itself, is excluded
 //! when the two move the same with regular stores, and when libc's memcpy, of the same mix, is no faster; or, better,
-//! by walks that differ in nothing but the mix (`memory mix`), of which `by_mix` speaks.
-
-use figure::Figure;
+//! by walks that differ in nothing but the mix (`memory mix`): see `by_mix`.
 
 use super::baseline::{LIBC, LIKE};
-use super::{Rule, near, partner, traffic_amount};
-use crate::cases::{Case, Memory};
-use crate::check::Subject;
+use super::support::*;
 use crate::relations::partner::{BASELINE, NON_TEMPORAL, REGULAR, Side, is_headline, kernel, side, stores};
 use crate::relations::traffic::{self, mix, traffic, walked};
-use crate::values::{Cited, Times};
 
 /// Traffic this close is called the same.
 const SAME: f64 = 0.05;
 
-pub(super) const RULE: Rule = Rule { name: "mix", says: |subject| says(subject).map(Case::from) };
-
 /// A non-temporal figure that writes more than non-temporal triad, and is below it.
-fn says(subject: &Subject) -> Option<Memory> {
+pub(super) fn case(subject: &Subject) -> Option<Memory> {
     let figure = subject.figure;
     if !is_headline(figure) || stores(figure).as_deref() != Some(NON_TEMPORAL) {
         return None;
@@ -34,7 +27,7 @@ fn says(subject: &Subject) -> Option<Memory> {
     }
     let (mix, other, triad) = (mix.to_string(), other.to_string(), Cited::of(triad)?);
     if let Some((more, fewer)) = walked(subject, &mix).zip(walked(subject, &other))
-        && let Some(walks) = side(more, fewer).filter(|walks| *walks != Side::Untold)
+        && let Some(walks) = side(more, fewer).filter(|walks| *walks != Side::Inconclusive)
     {
         let ratio = Times(more.value? / fewer.value?);
         let (more, fewer) = (Cited::of(more)?, Cited::of(fewer)?);

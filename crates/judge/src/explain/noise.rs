@@ -2,22 +2,14 @@
 //! gap.
 //!
 //! A cause is named only where it was observed: waiting on a run queue (exact, by the scheduler), steal (by the hypervisor),
-//! interrupts (gaps as short as theirs, and no more of them than interrupts). A guest whose hypervisor reports no steal may
+//! interrupts (gaps as short as interrupts, and no more of them). A guest with a hypervisor that reports no steal may
 //! lose time to it all the same, in short gaps too: there nothing is attributed to interrupts.
 
-use figure::evidence::*;
-use figure::{Figure, Verdict};
+use figure::Verdict;
 
-use super::Rule;
+use super::support::*;
 use crate::cases::system::{Loss, LossCause, UnknownLoss};
-use crate::cases::{Case, System};
-use crate::check::Subject;
-use crate::checks::loss::LOST_TIME;
-use crate::values::{Count, Counted, List, Number, Seconds, Share};
-
-pub(super) const LOST: Rule = Rule { name: "noise-lost", says: lost };
-pub(super) const SHORT: Rule = Rule { name: "noise-short", says: short };
-pub(super) const LONGEST: Rule = Rule { name: "noise-longest", says: longest };
+use crate::checks::levels::LOST_TIME;
 
 /// `noise` of a share of time, and of a longest gap.
 const SHARE_OF_TIME: &str = "lost";
@@ -45,8 +37,8 @@ impl<'a> Rounds<'a> {
             Some(id) => subject.record.figure(id)?,
             None => subject.figure,
         };
-        let (cpus, wanted) = (figure.conditions.get(CPUS)?, subject.condition(CPUS)?);
-        let places = (0..cpus.len()).filter(|at| wanted.contains(&cpus[*at])).collect();
+        let (cpus, own) = (figure.conditions.get(CPUS)?, subject.condition(CPUS)?);
+        let places = (0..cpus.len()).filter(|at| own.contains(&cpus[*at])).collect();
         Some(Rounds { figure, cpus, places })
     }
 
@@ -63,7 +55,7 @@ struct Observed {
     seconds: f64,
     lost: f64,
     waited: f64,
-    /// Steal beyond what ticks resolve; `None` if it cannot be told from none.
+    /// Steal beyond what ticks resolve; `None` if it is no more than that.
     steal: Option<f64>,
     /// Short gaps without a switch, and the time lost in them.
     brief: (f64, f64),
@@ -84,15 +76,14 @@ fn attribute(observed: &Observed) -> [f64; 4] {
     [waited, stolen, interrupts, rest - interrupts]
 }
 
-/// What took the time.
-fn lost(subject: &Subject) -> Option<Case> {
+pub(super) fn lost(subject: &Subject) -> Option<System> {
     let rounds = Rounds::new(subject, SHARE_OF_TIME)?;
     let (seconds, lost, gaps) =
         (rounds.sum(NOISE_OBSERVED)?, rounds.sum(NOISE_LOST)?, rounds.sum(NOISE_GAPS)?);
     let cpus = Counted(rounds.places.len() as f64, "CPU");
     if gaps == 0.0 {
         let threshold = Seconds(subject.figure.evidence.get(NOISE_THRESHOLD).into_value()?);
-        return Some(System::NoiseNone { cpus, threshold, observed: Seconds(seconds) }.into());
+        return Some(System::NoiseNone { cpus, threshold, observed: Seconds(seconds) });
     }
     let (steal, interrupts) = (rounds.sum(STEAL_EACH), rounds.sum(IRQ_EACH));
     // A guest that never observed steal may have none, or a hypervisor that does not report it.
@@ -125,14 +116,14 @@ fn lost(subject: &Subject) -> Option<Case> {
         }
         _ => None,
     };
-    Some(Case::from(System::NoiseLost {
+    Some(System::NoiseLost {
         share: Share(lost / seconds),
         cpus,
         causes: List(causes),
         gaps: Number(gaps / seconds),
         timer: timer.map(|(timer, all)| Share(timer / all)),
         unknown: unknown.filter(|_| is_much(parts[3])),
-    }))
+    })
 }
 
 /// Who had the CPU while the heartbeat waited for it.
@@ -145,20 +136,19 @@ fn other_task(subject: &Subject, rounds: &Rounds) -> LossCause {
 }
 
 /// What a benchmark here has to expect.
-fn short(subject: &Subject) -> Option<Case> {
+pub(super) fn short(subject: &Subject) -> Option<System> {
     let rounds = Rounds::new(subject, SHARE_OF_TIME)?;
     let share = rounds.sum(NOISE_LOST)? / rounds.sum(NOISE_OBSERVED)?;
     let windows = rounds.sum(NOISE_WINDOWS).filter(|windows| *windows > 0.0)?;
     let hit = Share(rounds.sum(NOISE_WINDOWS_HIT)? / windows);
-    Some(Case::from(match share {
+    Some(match share {
         share if share >= LOST_TIME.fail => System::NoiseDisturbs { verdict: Verdict::Invalid, hit },
         share if share >= LOST_TIME.warn => System::NoiseDisturbs { verdict: Verdict::Suspect, hit },
         _ => System::NoiseHarmless { level: Share(LOST_TIME.warn), hit },
-    }))
+    })
 }
 
-/// The longest gap of all rounds, and what made it.
-fn longest(subject: &Subject) -> Option<Case> {
+pub(super) fn longest(subject: &Subject) -> Option<System> {
     let rounds = Rounds::new(subject, LONGEST_GAP)?;
     let each = rounds.figure.over_rounds(NOISE_LONGEST).into_value()?;
     let gaps = each.iter().enumerate().flat_map(|(round, gaps)| {
@@ -169,7 +159,7 @@ fn longest(subject: &Subject) -> Option<Case> {
         |key: Key<Vec<f64>>| rounds.figure.over_rounds(key).into_value()?.get(round)?.get(at).copied();
     let (length, cpu) = (Seconds(gap), Count(rounds.cpus[at]));
     let steal = there(STEAL_EACH).filter(|steal| *steal >= TICK && *steal + TICK >= gap);
-    Some(Case::from(match (there(NOISE_LONGEST_WAITED), steal) {
+    Some(match (there(NOISE_LONGEST_WAITED), steal) {
         (None, _) => System::NoiseLongestUnknown { length, cpu },
         (Some(waited), _) if waited > 0.0 => {
             let (waited, cause) = (Seconds(waited), other_task(subject, &rounds));
@@ -178,7 +168,7 @@ fn longest(subject: &Subject) -> Option<Case> {
         (_, Some(steal)) => System::NoiseLongestStolen { length, cpu, steal: Seconds(steal) },
         _ if gap < BRIEF => System::NoiseLongestBrief { length, cpu },
         _ => System::NoiseLongestNoTask { length, cpu },
-    }))
+    })
 }
 
 #[cfg(test)]

@@ -5,23 +5,16 @@
 //! remote bandwidth falls as the latency grows. What it falls beyond that is lost between the nodes, or in memory that
 //! is slow for the CPUs next to it too.
 
-use figure::Figure;
-use figure::evidence::{KERNEL, NODE_DISTANCE, NODE_OF_CPUS, NODE_OF_MEMORY, NODE_RELATION, THREADS};
-
-use super::{Rule, near, peak};
-use crate::cases::{Case, Topology};
-use crate::check::Subject;
+use super::peak;
+use super::support::*;
 use crate::relations::traffic::lines_in_flight;
-use crate::values::{Cited, Count, Counted, Times};
 
 /// Ratios this close are called the same: two latencies with 3 % each.
 const SAME: f64 = 0.06;
 /// A loss of bandwidth this close to the loss by latency is explained by it.
 const EXPLAINED: f64 = 0.12;
 
-pub(super) const RULE: Rule = Rule { name: "numa", says: |subject| cell(subject).map(Case::from) };
-
-fn cell(subject: &Subject) -> Option<Topology> {
+pub(super) fn cell(subject: &Subject) -> Option<Topology> {
     let figure = subject.figure;
     let (cpus, memory) = nodes(figure)?;
     match (is_latency(figure), figure.conditions.get(NODE_RELATION)?.as_str()) {
@@ -37,25 +30,18 @@ fn nodes(figure: &Figure) -> Option<(f64, f64)> {
 }
 
 fn is_latency(figure: &Figure) -> bool {
-    figure.conditions.get(KERNEL).as_deref() == Some("latency")
+    is(figure, KERNEL, "latency")
 }
 
 /// The usable cell of these nodes, a latency or a bandwidth.
 fn find<'a>(subject: &Subject<'a>, latency: bool, cpus: f64, memory: f64) -> Option<&'a Figure> {
-    let mut figures = subject.record.figures.iter();
-    figures.find(|other| {
-        other.is_usable() && is_latency(other) == latency && nodes(other) == Some((cpus, memory))
-    })
+    others(subject).find(|other| is_latency(other) == latency && nodes(other) == Some((cpus, memory)))
 }
 
 /// Against the farthest memory of these CPUs.
 fn local_latency(subject: &Subject, cpus: f64) -> Option<Topology> {
-    let others = subject.record.figures.iter().filter(|other| {
-        other.is_usable()
-            && is_latency(other)
-            && nodes(other).is_some_and(|(row, memory)| row == cpus && memory != cpus)
-    });
-    match others.max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0))) {
+    let is_remote = |other: &Figure| nodes(other).is_some_and(|(row, memory)| row == cpus && memory != cpus);
+    match highest(others(subject).filter(|other| is_latency(other) && is_remote(other))) {
         None => (subject.machine().numa.nodes.len() == 1).then_some(Topology::OnlyNode),
         Some(farthest) => {
             let is_nearer = farthest.value? / subject.figure.value? < 1.0 - SAME;

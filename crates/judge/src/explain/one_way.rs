@@ -1,18 +1,11 @@
 //! Kernels that are no store miss (read, update), and the one that only writes.
 
-use figure::Figure;
-
 use super::in_flight::under_way;
-use super::{Rule, cited_traffic, is_certain, most_traffic};
-use crate::cases::{Case, Memory};
-use crate::check::Subject;
+use super::support::*;
 use crate::relations::partner::{NON_TEMPORAL, Side, is_headline, kernel, side_scaled, stores};
 use crate::relations::traffic::{mix, per_counted, traffic};
-use crate::values::Times;
 
-pub(super) const RULE: Rule = Rule { name: "one-way", says: |subject| says(subject).map(Case::from) };
-
-fn says(subject: &Subject) -> Option<Memory> {
+pub(super) fn case(subject: &Subject) -> Option<Memory> {
     let figure = subject.figure;
     if !is_headline(figure) {
         return None;
@@ -38,7 +31,7 @@ fn read(subject: &Subject) -> Option<Memory> {
             let (lines, latency) = under_way(subject.record, figure)?;
             Memory::ReadsSlower { ratio, mix, best, lines, latency }
         }
-        Side::Untold => return None,
+        Side::Inconclusive => return None,
     })
 }
 
@@ -49,12 +42,10 @@ fn write(subject: &Subject) -> Option<Memory> {
     (side(subject.figure, other)? == Side::Below).then_some(case)
 }
 
-/// The ratio of their traffic.
 fn ratio(figure: &Figure, other: &Figure) -> Option<Times> {
     Some(Times(traffic(figure)? / traffic(other)?))
 }
 
-/// Which side of another's traffic a figure's is on.
 fn side(figure: &Figure, other: &Figure) -> Option<Side> {
     side_scaled(figure, other, per_counted(figure)? / per_counted(other)?)
 }

@@ -1,13 +1,7 @@
 //! What translation costs a load: chains of one size on small and on huge pages, in two orders.
 
-use figure::evidence::{KERNEL, ORDER, PAGES_ASKED, WORKING_SET};
-use figure::{Figure, Unit};
-
-use super::Rule;
-use crate::cases::{Case, Memory};
-use crate::check::Subject;
+use super::support::*;
 use crate::relations::partner::{Side, side};
-use crate::values::{Bytes, Cited, Share};
 
 /// `order` of a chain that any element may follow in.
 const RANDOM: &str = "random";
@@ -16,9 +10,7 @@ const SAME: f64 = 0.03;
 /// Where the interval includes a share of walks this large, it does not show that there are none.
 const VAGUE: f64 = 0.1;
 
-pub(super) const RULE: Rule = Rule { name: "page-walks", says: |subject| says(subject).map(Case::from) };
-
-fn says(subject: &Subject) -> Option<Memory> {
+pub(super) fn case(subject: &Subject) -> Option<Memory> {
     if subject.figure.unit != Unit::NANOSECONDS {
         return None;
     }
@@ -26,9 +18,7 @@ fn says(subject: &Subject) -> Option<Memory> {
 }
 
 fn is_latency(figure: &Figure) -> bool {
-    figure.is_usable()
-        && figure.conditions.get(KERNEL).as_deref() == Some("latency")
-        && figure.unit == Unit::NANOSECONDS
+    figure.is_usable() && is(figure, KERNEL, "latency") && figure.unit == Unit::NANOSECONDS
 }
 
 /// A figure that is the difference of two sorts of pages.
@@ -38,7 +28,7 @@ fn difference(subject: &Subject) -> Option<Memory> {
     let source =
         |index: usize| subject.record.figure(&figure.derived_from[index]).filter(|source| is_latency(source));
     let (small, huge) = (source(0)?, source(1)?);
-    if small.conditions.get(PAGES_ASKED) == huge.conditions.get(PAGES_ASKED) {
+    if same(small, huge, PAGES_ASKED) {
         return None;
     }
     let (value, whole) = (figure.value?, small.value?);
@@ -58,12 +48,8 @@ fn page_by_page(subject: &Subject) -> Option<Memory> {
     if order == RANDOM || !is_latency(figure) {
         return None;
     }
-    let random = subject.record.figures.iter().find(|other| {
-        is_latency(other)
-            && other.conditions.get(ORDER).as_deref() == Some(RANDOM)
-            && other.conditions.get(PAGES_ASKED) == figure.conditions.get(PAGES_ASKED)
-            && other.at == figure.at
-    })?;
+    let mut others = others(subject).filter(|other| is_latency(other) && is(other, ORDER, RANDOM));
+    let random = others.find(|other| same(other, figure, PAGES_ASKED) && other.at == figure.at)?;
     let case = Memory::PageByPage { share: Share(figure.value? / random.value?), random: Cited::of(random)? };
     (side(figure, random)? == Side::Below).then_some(case)
 }

@@ -1,11 +1,9 @@
 //! What share of the theoretical peak a figure's traffic reaches.
 
-use figure::{Figure, Limit, Unit};
+use figure::Limit;
 
-use crate::cases::{Case, Memory};
-use crate::check::Subject;
+use super::support::*;
 use crate::relations::traffic::{mix, traffic};
-use crate::values::{Amount, Share};
 
 /// From this share of the peak on, the memory is the limit and nothing more needs explaining: refresh, turns and
 /// bank conflicts take the rest (study 1: 77 % with non-temporal triad, 87 % with MLC's reads alone).
@@ -18,12 +16,11 @@ pub(super) fn limit(subject: &Subject) -> Option<Limit> {
         .then(|| Limit { value: peak.bytes_per_s / 1e9, basis: peak.basis.clone() })
 }
 
-/// The figure's traffic, where its stores are known: what libc or a compiler moves is what has to be found out.
+/// The figure's traffic, where its stores are known: what libc or a compiler moves is the question.
 fn declared(figure: &Figure) -> Option<f64> {
     mix(figure).and_then(|_| traffic(figure))
 }
 
-/// Whether the figure's traffic comes near to the peak.
 pub(super) fn is_reached(subject: &Subject) -> bool {
     limit(subject)
         .zip(declared(subject.figure))
@@ -31,12 +28,14 @@ pub(super) fn is_reached(subject: &Subject) -> bool {
 }
 
 /// The share reached. Above the peak the check of the physical limit, or the rule `avoided`, explains it.
-pub(super) fn says(subject: &Subject) -> Option<Case> {
-    let amount = |value| Amount { value, unit: subject.figure.unit.clone() };
+pub(super) fn case(subject: &Subject) -> Option<Memory> {
+    let amount = |value| Amount::like(subject.figure, value);
     let (moved, peak) = (declared(subject.figure)?, limit(subject)?);
     let share = Share(moved / peak.value);
-    (moved <= peak.value).then(|| {
-        Memory::ShareOfPeak { moved: amount(moved), share, peak: amount(peak.value), basis: peak.basis }
-            .into()
+    (moved <= peak.value).then(|| Memory::ShareOfPeak {
+        moved: amount(moved),
+        share,
+        peak: amount(peak.value),
+        basis: peak.basis,
     })
 }

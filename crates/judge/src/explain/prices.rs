@@ -2,18 +2,8 @@
 //!
 //! Prices are found by their words, never by their ids; a part is named where the rounds of both show which is higher.
 
-use figure::evidence::{
-    MINOR_DUE, PRICE, PRICE_BYTES, PRICE_CPU, PRICE_MINOR, PRICE_OTHERS, PRICE_REGION, PRICE_UNITS, THREADS,
-};
-use figure::{Figure, Record, stats};
-
-use super::Rule;
-use crate::cases::{Case, Faults};
-use crate::check::Subject;
+use super::support::*;
 use crate::relations::partner::{Side, side};
-use crate::values::{Bytes, Cited, Count, Number, Seconds, Share, Times};
-
-pub(super) const RULE: Rule = Rule { name: "price", says: |subject| price(subject).map(Case::from) };
 
 /// Words that are priced against another: the smaller, and what the larger has in addition.
 const PARTS: &[(&str, &str, &str)] = &[
@@ -30,7 +20,7 @@ pub(crate) fn find<'a>(record: &'a Record, word: &str) -> Option<&'a Figure> {
             && figure.derived_from.is_empty()
             && figure.conditions.get(PRICE_OTHERS).is_none()
             && figure.conditions.get(THREADS) == Some(1.0)
-            && figure.conditions.get(PRICE).as_deref() == Some(word)
+            && is(figure, PRICE, word)
     })
 }
 
@@ -44,7 +34,6 @@ pub(crate) fn in_seconds(figure: &Figure) -> Option<f64> {
     figure.value.map(|value| value * scale)
 }
 
-/// One price as a multiple of another.
 pub(crate) fn ratio(figure: &Figure, other: &Figure) -> Option<Times> {
     Some(Times(in_seconds(figure)? / in_seconds(other)?))
 }
@@ -54,7 +43,7 @@ fn rest(figure: &Figure, part: &Figure) -> Option<f64> {
     (side(figure, part)? == Side::Above).then_some(in_seconds(figure)? - in_seconds(part)?)
 }
 
-fn price(subject: &Subject) -> Option<Faults> {
+pub(super) fn price(subject: &Subject) -> Option<Faults> {
     let (figure, record) = (subject.figure, subject.record);
     let word = figure.conditions.get(PRICE)?;
     if !figure.derived_from.is_empty() {
@@ -136,12 +125,9 @@ fn churn(figure: &Figure, record: &Record) -> Option<Faults> {
 /// A point of a series by threads, against its first.
 fn crowd(figure: &Figure, record: &Record) -> Option<Faults> {
     let threads = figure.conditions.get(THREADS).filter(|threads| *threads >= 2.0)?;
-    let series = figure.series.as_deref()?;
-    let one = record.figures.iter().find(|other| {
-        other.is_usable()
-            && other.series.as_deref() == Some(series)
-            && other.conditions.get(THREADS) == Some(1.0)
-    })?;
+    figure.series.as_ref()?;
+    let mut points = record.figures.iter().filter(|other| other.is_usable() && other.series == figure.series);
+    let one = points.find(|other| other.conditions.get(THREADS) == Some(1.0))?;
     let (added, alone) = (rest(figure, one)?, Cited::of(one)?);
     if figure.conditions.get(PRICE_OTHERS).is_some() {
         let each = Seconds(added / (threads - 1.0));

@@ -1,19 +1,14 @@
-//! Figures that are there to test others: measured again, or with doubled arrays.
+//! Figures that are there to test others: measured again, with doubled arrays, or by another program, where the two agree or differ by
+//! a known factor. The check reports a disagreement.
 
-use figure::evidence::ARRAY_BYTES;
-
-use super::Rule;
-use crate::cases::{Case, Memory};
-use crate::check::Subject;
-use crate::relations::partner::{self, AGAIN, DOUBLED};
-use crate::values::{Bytes, RatioTo, Share};
+use super::support::*;
+use crate::relations::partner::{self, AGAIN, DOUBLED, stores};
+use crate::relations::second_instrument::{COMPUTE, Finding, compare, pair};
 
 /// Differences up to here are none (the rule of the check `doubling`).
 const SAME: f64 = 0.03;
 
-pub(super) const RULE: Rule = Rule { name: "repeated", says: |subject| says(subject).map(Case::from) };
-
-fn says(subject: &Subject) -> Option<Memory> {
+pub(super) fn case(subject: &Subject) -> Option<Memory> {
     match partner::role(subject.figure)?.as_str() {
         AGAIN => again(subject),
         DOUBLED => doubled(subject),
@@ -30,20 +25,35 @@ fn again(subject: &Subject) -> Option<Memory> {
 fn doubled(subject: &Subject) -> Option<Memory> {
     let figure = subject.figure;
     let size = figure.conditions.get(ARRAY_BYTES)?;
-    let (kernel, stores) = (partner::kernel(figure)?, partner::stores(figure)?);
-    let single = subject.record.figures.iter().find(|other| {
-        other.is_usable()
-            && partner::is_headline(other)
-            && partner::kernel(other).as_ref() == Some(&kernel)
-            && partner::stores(other).as_ref() == Some(&stores)
-            && partner::same_setting(other, figure)
-            && other.conditions.get(ARRAY_BYTES).is_some_and(|bytes| bytes < size)
-    })?;
+    partner::stores(figure)?;
+    let is_single = |other: &&Figure| other.conditions.get(ARRAY_BYTES).is_some_and(|bytes| bytes < size);
+    let single = others(subject)
+        .filter(|other| partner::is_headline(other) && partner::same_setting(other, figure))
+        .filter(|other| same(other, figure, KERNEL) && same(other, figure, STORES))
+        .find(is_single)?;
     let paired = partner::ratio(figure, single).ok()?;
     let (from, to) = (Bytes(single.conditions.get(ARRAY_BYTES)?), Bytes(size));
     let ratio = RatioTo::new(&paired, single);
     Some(match paired.value < 1.0 - SAME && paired.high < 1.0 {
         true => Memory::PartlyCached { from, to, ratio },
         false => Memory::NotCached { from, to, ratio },
+    })
+}
+
+pub(super) fn second_instrument(subject: &Subject) -> Option<Audit> {
+    let pair = pair(subject).filter(|pair| pair.other.is_usable() && pair.own.is_usable())?;
+    let (ratio, finding) = compare(&pair).ok()?;
+    let program = pair.other.conditions.get(INSTRUMENT)?;
+    let conditions = &pair.own.conditions;
+    let are_stores_known = stores(pair.other).is_some() || conditions.get(TEST).is_some();
+    let (ratio, theirs, ours) = (Range::from(&ratio), Cited::of(pair.other)?, Cited::of(pair.own)?);
+    Some(match finding {
+        Finding::Agree if is(pair.own, TEST_CLASS, COMPUTE) => {
+            Audit::CompilersAgree { program, ratio, theirs, ours }
+        }
+        Finding::Agree if are_stores_known => Audit::InstrumentsAgree { program, ratio, theirs, ours },
+        Finding::Agree => Audit::StoresUnknown { program, ratio, theirs, ours },
+        Finding::Explained(reason) => Audit::InstrumentsDiffer { program, ratio, theirs, ours, reason },
+        Finding::Guessed(_) | Finding::Disagree => return None,
     })
 }

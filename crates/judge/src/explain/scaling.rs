@@ -3,15 +3,11 @@
 //! The rival of "memory is the limit" is the clock: processors run slower with more cores in use. The canary of both
 //! points decides.
 
-use figure::evidence::{CANARY_BEFORE, CPUS, KERNEL, PAGES_ASKED, SCHEDULE, STORES, THREADS};
-use figure::{Figure, Outcome, Unit, stats};
+use figure::Outcome;
 
-use super::Rule;
 use super::in_flight::under_way;
-use crate::cases::{Case, Limit, Topology};
-use crate::check::Subject;
+use super::support::*;
 use crate::relations::partner::{Side, side};
-use crate::values::{Cited, Counted, Name, Number, Share, Times};
 
 /// Differences up to here are none: the share by which the knee of a curve is defined.
 const SAME: f64 = 0.05;
@@ -19,12 +15,9 @@ const SAME: f64 = 0.05;
 const ALONE: f64 = 0.90;
 /// A clock that differs by less is the same: half of what the check of the frequency warns of.
 const SAME_CLOCK: f64 = 0.025;
-/// The axis of these curves.
 const AXIS: &str = "threads";
 
-pub(super) const RULE: Rule = Rule { name: "scaling", says: |subject| scaling(subject).map(Case::from) };
-
-fn scaling(subject: &Subject) -> Option<Topology> {
+pub(super) fn scaling(subject: &Subject) -> Option<Topology> {
     let figure = subject.figure;
     if *figure.unit.symbol() == *AXIS && !figure.derived_from.is_empty() {
         return knee(subject);
@@ -45,13 +38,11 @@ fn dynamic(subject: &Subject) -> Option<Topology> {
         other.value.is_some() && failed.is_none_or(|check| check.id == "uneven-cores")
     };
     let other = subject.record.figures.iter().find(|other| {
-        let (a, b) = (&figure.conditions, &other.conditions);
+        let keys = [KERNEL, STORES, PAGES_ASKED];
         shows(other)
-            && b.get(SCHEDULE).is_some_and(|another| another != schedule)
-            && a.get(KERNEL) == b.get(KERNEL)
-            && a.get(STORES) == b.get(STORES)
-            && a.get(PAGES_ASKED) == b.get(PAGES_ASKED)
-            && a.get(CPUS) == b.get(CPUS)
+            && other.conditions.get(SCHEDULE).is_some_and(|another| another != schedule)
+            && keys.into_iter().all(|key| same(other, figure, key))
+            && same(other, figure, CPUS)
     })?;
     let ratio = Times(figure.value? / other.value?);
     let gains = Topology::DynamicGains { ratio, fixed: Cited::of(other)? };
@@ -66,13 +57,8 @@ fn point(subject: &Subject) -> Option<Topology> {
         let (lines, latency) = under_way(subject.record, figure)?;
         return Some(Topology::OneThread { lines, latency });
     }
-    let fewer = || {
-        subject.record.figures.iter().filter(|other| {
-            other.is_usable()
-                && other.series == figure.series
-                && other.conditions.get(THREADS).is_some_and(|others| others < threads)
-        })
-    };
+    let is_below = |other: &Figure| other.conditions.get(THREADS).is_some_and(|others| others < threads);
+    let fewer = || others(subject).filter(|other| other.series == figure.series && is_below(other));
     let one = fewer().find(|other| other.conditions.get(THREADS) == Some(1.0))?;
     let best = highest(fewer())?;
     let (value, alone, most) = (figure.value?, one.value?, best.value?);
@@ -90,10 +76,6 @@ fn point(subject: &Subject) -> Option<Topology> {
         true => Topology::CoresLimit { each: Share(each), times, one },
         false => Topology::MoreGain { each: Share(each), times, one, limit: limit(figure, best) },
     })
-}
-
-fn highest<'a>(figures: impl Iterator<Item = &'a Figure>) -> Option<&'a Figure> {
-    figures.max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)))
 }
 
 /// Whether memory or the clock is why more threads bring less than they might.

@@ -3,19 +3,10 @@
 //! A wake-up looks for an idle CPU among those that share a last-level cache with the waker's (select_idle_sibling,
 //! kernel/sched/fair.c): the caches that the machine shows say where a woken task can go, samples where it went.
 
-use figure::Figure;
-use figure::evidence::{
-    COPIES, CPUS, HOP_INVOLUNTARY, HOP_PAIRS, HOP_RESTS, HOP_WAY, HOPS, PLACEMENT, TEST, WAKE_MAX, WAKE_P99,
-    WAKER_BUSY,
-};
-
-use super::Rule;
+use super::support::*;
 use crate::cases::system::{Relative, Tail, WakeUp};
-use crate::cases::{Case, System};
-use crate::check::Subject;
 use crate::checks::placement_dependent::{FREE as BY_SCHEDULER, MOSTLY, together};
 use crate::relations::partner::{Side, side};
-use crate::values::{List, Number, Seconds, Share, Times};
 
 const SAME_CPU: &str = "same-cpu";
 const PIPE: &str = "pipe";
@@ -25,11 +16,6 @@ const WAITED: f64 = 0.8;
 const AT_TIMES: f64 = 0.2;
 /// From this share on, what happens at a wake-up is what happens as a rule.
 const USUAL: f64 = 0.5;
-
-pub(super) const FREE: Rule = Rule { name: "switch-free", says: free };
-pub(super) const PINNED: Rule = Rule { name: "switch-pinned", says: pinned };
-pub(super) const COST: Rule = Rule { name: "switch-cost", says: cost };
-pub(super) const WAKE_UP: Rule = Rule { name: "wake-up", says: wake_up };
 
 /// Where the tasks of a figure of round trips are to run; `None` of a latency.
 fn placement(figure: &Figure) -> Option<String> {
@@ -45,26 +31,23 @@ fn is_on_one_cpu(figure: &Figure) -> bool {
 }
 
 fn is_by(figure: &Figure, transport: &str) -> bool {
-    figure.conditions.get(HOP_WAY).as_deref() == Some(transport)
+    is(figure, HOP_WAY, transport)
 }
 
 /// The usable figure of both tasks on one CPU.
 fn on_one_cpu<'a>(subject: &Subject<'a>, transport: &str) -> Option<&'a Figure> {
-    let mut figures = subject.record.figures.iter();
-    figures.find(|other| other.is_usable() && is_on_one_cpu(other) && is_by(other, transport))
+    others(subject).find(|other| is_on_one_cpu(other) && is_by(other, transport))
 }
 
 /// The usable figure of pipes between these two CPUs, or else between two of the nearest class.
 fn on_two_cpus<'a>(subject: &Subject<'a>, pair: [f64; 2]) -> Option<&'a Figure> {
-    let is_pinned = |figure: &&Figure| {
-        let is_placed = placement(figure).is_some() && !is_free(figure) && !is_on_one_cpu(figure);
-        figure.is_usable() && is_placed && is_by(figure, PIPE)
-    };
+    let is_placed =
+        |figure: &&Figure| placement(figure).is_some() && !is_free(figure) && !is_on_one_cpu(figure);
     let elsewhere = |figure: &&Figure| {
         let cpus = figure.conditions.get(CPUS).unwrap_or_default();
         pair.iter().filter(|cpu| !cpus.contains(cpu)).count()
     };
-    subject.record.figures.iter().filter(is_pinned).min_by_key(elsewhere)
+    others(subject).filter(is_placed).filter(|figure| is_by(figure, PIPE)).min_by_key(elsewhere)
 }
 
 /// The pair of CPUs on which the tasks were most often in one round.
@@ -76,7 +59,7 @@ fn commonest_pair(figure: &Figure) -> Option<[f64; 2]> {
 
 /// Where the scheduler puts two tasks, why, and how the rate compares with those of pinned tasks. By pipes alone: each other
 /// transport has its share of samples in the check of the placement.
-fn free(subject: &Subject) -> Option<Case> {
+pub(super) fn free(subject: &Subject) -> Option<System> {
     let figure = subject.figure;
     let one = together(figure).filter(|_| is_free(figure) && is_by(figure, PIPE))?;
     let pair = commonest_pair(figure)?;
@@ -87,7 +70,7 @@ fn free(subject: &Subject) -> Option<Case> {
     let (one, two) = (Share(one), Share(1.0 - one));
     if let Some((settled, share)) = settled {
         let (settled, settled_samples) = (settled.into(), Share(share));
-        return Some(System::SwitchNewPair { samples: two, settled, settled_samples }.into());
+        return Some(System::SwitchNewPair { samples: two, settled, settled_samples });
     }
     let cause = domain.and_then(|domain| match domain.len() {
         _ if allowed.len() == 1 => Some(WakeUp::OneCpuAllowed),
@@ -96,7 +79,7 @@ fn free(subject: &Subject) -> Option<Case> {
     });
     let others = [on_one_cpu(subject, PIPE), on_two_cpus(subject, pair)];
     let pinned = others.into_iter().flatten().filter_map(|other| Relative::of(figure, other)).collect();
-    Some(System::SwitchPlaced { one, two, pinned: List(pinned), cause }.into())
+    Some(System::SwitchPlaced { one, two, pinned: List(pinned), cause })
 }
 
 /// For a new pair: one that settled, after hops at rest, and is on one CPU at times; and how often.
@@ -108,13 +91,12 @@ fn settled<'a>(subject: &Subject<'a>) -> Option<(&'a Figure, f64)> {
     others.find_map(share).filter(|_| !settles(subject.figure))
 }
 
-/// Seconds of a hop.
 fn seconds(figure: &Figure) -> Option<f64> {
     figure.value.filter(|value| *value > 0.0).map(|value| 0.5 / value)
 }
 
 /// Two CPUs against one; on one CPU another transport against pipes between processes.
-fn pinned(subject: &Subject) -> Option<Case> {
+pub(super) fn pinned(subject: &Subject) -> Option<System> {
     let figure = subject.figure;
     let is_one = is_on_one_cpu(figure);
     placement(figure).filter(|_| !is_free(figure))?;
@@ -123,48 +105,44 @@ fn pinned(subject: &Subject) -> Option<Case> {
     let (hop, one_hop) = (seconds(figure)?, seconds(one)?);
     let (ratio, more, same_cpu) = (Times(hop / one_hop), Seconds(hop - one_hop), one.into());
     let (hop, one_hop) = (Seconds(hop), Seconds(one_hop));
-    Some(Case::from(match side(figure, one)? {
-        Side::Untold => return None,
+    Some(match side(figure, one)? {
+        Side::Inconclusive => return None,
         _ if is_one => System::SwitchTransport { transport, hop, pipe_hop: one_hop, pipe: same_cpu },
         Side::Below => System::SwitchWakesCpu { more, hop, ratio, same_cpu },
         Side::Same => System::SwitchAsOnOneCpu { hop, ratio, same_cpu },
         Side::Above => System::SwitchOverlaps { hop, ratio, same_cpu },
-    }))
+    })
 }
 
 /// The hop on one CPU less a pass through the pipe: (1/context - 2/pipe)/2 of study 2.
-fn cost(subject: &Subject) -> Option<Case> {
+pub(super) fn cost(subject: &Subject) -> Option<System> {
     let figure = subject.figure;
     let hop = seconds(figure).filter(|_| is_on_one_cpu(figure) && is_by(figure, PIPE))?;
-    let pipe = subject.record.figures.iter().find(|other| {
-        other.is_usable()
-            && other.conditions.get(TEST).as_deref() == Some(PIPE)
-            && other.conditions.get(COPIES) == Some(1.0)
-    })?;
+    let mut pipes = others(subject).filter(|other| is(other, TEST, PIPE));
+    let pipe = pipes.find(|other| other.conditions.get(COPIES) == Some(1.0))?;
     let pass = 2.0 * seconds(pipe)?;
     let (switch, hop, pass) = (Seconds(hop - pass), Seconds(hop), Seconds(pass));
-    (switch.0 > 0.0).then(|| System::SwitchCost { switch, hop, pass, pipe: pipe.into() }.into())
+    (switch.0 > 0.0).then(|| System::SwitchCost { switch, hop, pass, pipe: pipe.into() })
 }
 
-/// Latencies of wake-ups.
-fn wake_up(subject: &Subject) -> Option<Case> {
+pub(super) fn wake_up(subject: &Subject) -> Option<System> {
     let figure = subject.figure;
     let busy = subject.condition(WAKER_BUSY)?;
     let seconds = |ns: f64| Seconds(ns * 1e-9);
     let (p99, longest) = (subject.typical(WAKE_P99).into_value()?, figure.largest(WAKE_MAX).into_value()?);
     let tail = Tail { p99: seconds(p99), longest: seconds(longest) };
     if busy <= 0.0 {
-        return Some(System::WakeUpTail { tail }.into());
+        return Some(System::WakeUpTail { tail });
     }
     let (waits, one) = (figure.value? >= WAITED * busy, together(figure)?);
     let switches = figure.over_rounds(HOP_INVOLUNTARY).into_value()?;
     let switches: f64 = switches.iter().filter_map(|both| both.first()).sum();
     let preemptions = Number(2.0 * switches / figure.sum(HOPS).into_value()?);
     let busy = seconds(busy);
-    Some(Case::from(match (waits, one >= USUAL) {
+    Some(match (waits, one >= USUAL) {
         (true, true) => System::WakeUpWaits { busy, samples: Share(one), tail },
         (false, false) => System::WakeUpElsewhere { busy, samples: Share(1.0 - one), tail },
         (false, true) if preemptions.0 >= USUAL => System::WakeUpPreempts { busy, preemptions, tail },
         _ => System::WakeUpTail { tail },
-    }))
+    })
 }

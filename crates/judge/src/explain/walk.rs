@@ -3,16 +3,11 @@
 use figure::format::plain_to;
 use suites::walk::arms;
 
-use super::Rule;
+use super::support::*;
 use crate::cases::faults::Change;
-use crate::cases::{Case, Faults};
-use crate::check::Subject;
-use crate::values::Counted;
 
-pub(super) const RULE: Rule = Rule { name: "walk", says: |subject| step(subject).map(Case::from) };
-
-fn step(subject: &Subject) -> Option<Faults> {
-    let arms = arms(subject.record);
+pub(super) fn step(subject: &Subject) -> Option<Faults> {
+    let arms = arms(&subject.record.figures);
     let (arm, at) = arms.iter().find_map(|arm| {
         let at = arm.steps.iter().position(|step| std::ptr::eq(step.figure, subject.figure))?;
         Some((arm, at))

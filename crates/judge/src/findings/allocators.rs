@@ -1,12 +1,9 @@
 //! Which allocator: by time, by memory, by the number of threads.
 
-use figure::{Explanation, Figure, Record, Severity, stats};
 use suites::allocators::Kind;
 use suites::ranking::{Place, Ranking, rankings, wasted};
 
-use super::ids;
-use crate::cases::{Alloc, Case, Rated};
-use crate::values::{Amount, Counted, List, Number, Range, Share, Times};
+use super::support::*;
 
 /// The findings on allocators, the most useful first.
 pub(super) fn allocators(record: &Record) -> Vec<Explanation> {
@@ -25,8 +22,8 @@ pub(super) fn allocators(record: &Record) -> Vec<Explanation> {
     findings
 }
 
-fn note(rule: &str, case: Alloc, figures: &[&Figure]) -> Explanation {
-    Case::from(case).explanation(rule, Severity::Note, ids(figures))
+fn rated<T>(place: &Place, value: T) -> Rated<T> {
+    Rated { allocator: place.name.clone(), value }
 }
 
 /// The one with the least product of time (harness included, as a program does other work too) and memory, over all numbers of
@@ -46,7 +43,7 @@ fn overall(rankings: &[&Ranking]) -> Option<Explanation> {
 
 /// The fastest, or those of which none is known to be slower than another.
 fn fastest(ranking: &Ranking) -> Option<Explanation> {
-    let rated = |place: &Place| Some(Rated { allocator: place.name.clone(), value: Amount::of(place.pair)? });
+    let rated = |place: &Place| Some(rated(place, Amount::of(place.pair)?));
     let (tied, slower): (Vec<&Place>, Vec<&Place>) =
         ranking.places.iter().partition(|place| place.rank.0 == 1);
     let overhead = |place: &Place| place.overhead.and_then(|overhead| overhead.value).unwrap_or(f64::MAX);
@@ -60,7 +57,7 @@ fn fastest(ranking: &Ranking) -> Option<Explanation> {
         },
         ([first, .., last], slower) => Alloc::FastestTied {
             team,
-            fastest: List(tied.iter().map(|place| place.name.clone()).collect()),
+            fastest: tied.iter().map(|place| place.name.clone()).collect(),
             total: Counted(ranking.places.len() as f64, "allocator"),
             low: Number(first.pair.value?),
             high: Amount::of(last.pair)?,
@@ -93,19 +90,15 @@ fn overtakes(rankings: &[&Ranking]) -> Option<Explanation> {
     })
 }
 
-/// The allocators with the least and the most memory.
 fn memory(ranking: &Ranking) -> Option<Explanation> {
     let (least, most) = (ranking.smallest()?, ranking.largest()?);
     let (low, high) = (least.overhead?, most.overhead?);
     let team = ranking.description();
-    let rated = |place: &Place, figure: &Figure| {
-        Some(Rated { allocator: place.name.clone(), value: Times(figure.value?) })
-    };
     let case = match least.is_smaller(most) {
         Some(true) => Alloc::LeastMemory {
             team,
-            least: rated(least, low)?,
-            most: rated(most, high)?,
+            least: rated(least, Times(low.value?)),
+            most: rated(most, Times(high.value?)),
             waste: Share(wasted(high.value?)),
         },
         _ => Alloc::MemoryTied { team, low: Times(low.value?), high: Times(high.value?) },
@@ -123,7 +116,7 @@ fn other_team(all: &[Ranking], threads: &[&Ranking], kind: Kind) -> Option<Expla
             let base = same.place(&place.name)?;
             let ratio = stats::paired_ratio(&place.steady.kept_values(), &base.steady.kept_values())?;
             figures.extend([place.steady, base.steady]);
-            Some(Rated { allocator: place.name.clone(), value: Range::from(&ratio) })
+            Some(rated(place, Range::from(&ratio)))
         })
         .collect();
     let (low, high) = stats::range(&ratios.iter().map(|rated| rated.value.value).collect::<Vec<_>>())?;

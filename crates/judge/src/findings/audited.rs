@@ -1,15 +1,12 @@
 //! What several texts show together.
 
+use figure::Verdict;
 use figure::evidence::audit::{SAMPLES, SUBJECT, TOOL};
-use figure::evidence::{COPIES, KERNEL, MIX, TEST};
-use figure::{Explanation, Figure, Record, Severity, Verdict};
 use suites::loads::sampling_error;
 
-use super::ids;
-use crate::cases::{Audit, Case};
+use super::support::*;
 use crate::checks::placement_unknown::trip;
 use crate::explain::audited::with_write_allocate;
-use crate::values::{Amount, Cited, List, Seconds, Share, Times};
 
 /// Two instruments agree when they differ by no more than this: what the kernel's resctrl self-test allows two counters (8 %).
 const AGREE: f64 = 0.08;
@@ -53,7 +50,7 @@ fn instruments(record: &Record) -> Option<Explanation> {
     } else {
         (Severity::Warning, Audit::StreamDisagrees { triad, mlc, traffic })
     };
-    Some(Case::from(case).explanation("instruments", severity, Vec::new()))
+    Some(finding(severity, "instruments", case, &[]))
 }
 
 /// Two machines with round trips in another ratio than their components: the switches are of two placements, or cost the same
@@ -78,7 +75,7 @@ fn switching(record: &Record) -> Option<Explanation> {
         first: Seconds(first.switch),
         second: Seconds(second.switch),
     };
-    Some(Case::from(case).explanation("switching", Severity::Warning, ids(&[one, other])))
+    Some(warning("switching", case, &[one, other]))
 }
 
 /// Profiles of Go programs in which the scheduler does not take the same share.
@@ -100,7 +97,7 @@ fn scheduling(record: &Record) -> Option<Explanation> {
         most: Share(share(most)),
         other: name(least),
         least: Share(share(least)),
-        not_shown: List(hidden.into_iter().map(name).collect()),
+        not_shown: hidden.into_iter().map(name).collect(),
     };
-    Some(Case::from(case).explanation("scheduling", Severity::Warning, ids(&[most, least])))
+    Some(warning("scheduling", case, &[most, least]))
 }

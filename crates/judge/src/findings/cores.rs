@@ -1,14 +1,11 @@
 //! Whether the topology is what is advertised, by what a line takes from CPU to CPU.
 
-use figure::{CpuList, Explanation, Figure, Record, Severity};
+use figure::CpuList;
 
-use super::ids;
-use crate::cases::{Blocks, Case, Class, Gap, Topology};
+use super::support::*;
 use crate::explain::cores::{nanoseconds, summary};
 use crate::relations::core_pairs::{Alike, Pair, Pairs, Split, median};
-use crate::values::{List, Name, Times};
 
-/// Contradictions that are named.
 const MOST: usize = 2;
 /// Below this, in ns, published tables have hardware threads of one core, and cores of one small complex.
 const SMT_LIKE: f64 = 25.0;
@@ -19,28 +16,26 @@ pub(super) fn topology(record: &Record) -> Vec<Explanation> {
     let (splits, alike) = (pairs.splits(), pairs.alike());
     let is_shown = record.machine.topology.unknown.is_none();
     let severity = if is_shown { Severity::Warning } else { Severity::Note };
-    let found: Vec<Explanation> = splits
+    let contradictions: Vec<Explanation> = splits
         .iter()
         .filter_map(|split| Some((apart(split)?, [split.near, split.far])))
         .chain(alike.iter().map(|alike| (equally_near(alike), [alike.nearer, alike.farther])))
         .take(MOST)
-        .map(|(case, pairs)| Case::from(case).explanation("topology", severity, ids(&typical(&pairs))))
+        .map(|(case, pairs)| finding(severity, "topology", case, &typical(&pairs)))
         .collect();
-    if !found.is_empty() || !pairs.is_telling() {
-        return found;
+    if !contradictions.is_empty() || !pairs.is_comparable() {
+        return contradictions;
     }
-    let classes = List(pairs.classes.iter().map(|(_, pairs)| summary(pairs)).collect());
+    let classes = pairs.classes.iter().map(|(_, pairs)| summary(pairs)).collect();
     let each: Vec<&[Pair]> = pairs.classes.iter().map(|(_, pairs)| pairs.as_slice()).collect();
     let case = if is_shown { Topology::TopologyFits { classes } } else { Topology::NoGroups { classes } };
-    vec![Case::from(case).explanation("topology", Severity::Note, ids(&typical(&each)))]
+    vec![note("topology", case, &typical(&each))]
 }
 
-/// A typical pair of each.
 fn typical<'a>(pairs: &[&[Pair<'a>]]) -> Vec<&'a Figure> {
     pairs.iter().filter_map(|pairs| pairs.get(pairs.len() / 2)).map(|pair| pair.figure).collect()
 }
 
-/// A class with pairs in two groups.
 fn apart(split: &Split) -> Option<Topology> {
     let (near, far) = (median(split.near), median(split.far));
     let [near_pair, far_pair] = typical(&[split.near, split.far])[..] else { return None };
@@ -66,7 +61,6 @@ fn apart(split: &Split) -> Option<Topology> {
     })
 }
 
-/// Two classes that must differ and do not.
 fn equally_near(alike: &Alike) -> Topology {
     Topology::EquallyNear { nearer: summary(alike.nearer), farther: summary(alike.farther) }
 }

@@ -1,47 +1,31 @@
 //! What a program's page faults cost, why it takes them, and what may be done.
 
-use figure::evidence::*;
-use figure::{Explanation, Figure, Record, Severity};
+use figure::format;
+use suites::faults::{Call, Manager, Mechanism};
 use suites::settings::{Quantity, trial};
 
-use super::{blocks, calls, ids, settings};
-use crate::cases::{Case, Faults, faults};
+use super::settings::{self, command, gain};
+use super::support::*;
+use crate::cases::faults;
 use crate::explain::mechanism;
-use crate::values::{Counted, Seconds, Share};
+use crate::explain::prices::{find, in_seconds, ratio};
 
 /// Below this share of the CPU time nothing is to be gained.
 const NOTHING: f64 = 0.02;
 /// Seconds of CPU time from which on clock ticks resolve the kernel's share of it: some dozens of ticks.
 const RESOLVED: f64 = 0.2;
-/// Mechanisms with a smaller share are left to the table.
+/// Mechanisms and blocks with a smaller share are left to the table.
 const LEAST: f64 = 0.1;
-
-pub(super) fn explanation(rule: &str, case: Faults, severity: Severity, about: &[&Figure]) -> Explanation {
-    Case::from(case).explanation(rule, severity, ids(about))
-}
-
-pub(super) fn fact(figure: &Figure, key: Key<f64>) -> Option<f64> {
-    figure.evidence.get(key).into_value()
-}
-
-/// A condition that is not empty.
-pub(super) fn text(figure: &Figure, key: Key<String>) -> Option<String> {
-    figure.conditions.get(key).filter(|text| !text.is_empty())
-}
-
-pub(super) fn measured<'a>(record: &'a Record, id: &str) -> Option<&'a Figure> {
-    record.figure(id).filter(|figure| figure.value.is_some())
-}
-
-/// The share of CPU time that faults cost a program that was watched.
-pub(super) fn gain(record: &Record) -> Option<&Figure> {
-    measured(record, "faults.gain")
-}
-
-/// The command that applies a setting to one run.
-pub(super) fn command(figure: &Figure) -> Option<String> {
-    text(figure, SETTING_ENVIRONMENT).map(|environment| format!("{environment} COMMAND"))
-}
+/// Seconds of counting in which a mechanism that matters makes at least one call.
+const LONG: f64 = 1.0;
+/// A block that is faulted in within so many seconds of its allocation is young: it was allocated to be filled.
+const YOUNG: f64 = 0.1;
+/// Blocks of which such a share is freed come and go.
+const MOSTLY: f64 = 0.5;
+/// The rate at which a program is usually called sick; the wording names it, too.
+const RATE: f64 = 10_000.0;
+/// The share of a CPU that the study's server spent in the kernel; the wording names it, too.
+const SHARE: f64 = 0.20;
 
 /// All findings about a program that was watched, the answer first.
 pub(super) fn watched(record: &Record) -> Vec<Explanation> {
@@ -60,10 +44,10 @@ pub(super) fn watched(record: &Record) -> Vec<Explanation> {
     let mut all = Vec::from_iter(answer);
     for figure in mechanisms {
         let case = mechanism::mechanism(figure);
-        all.extend(case.map(|case| explanation("mechanism", case, Severity::Note, &[figure])));
-        all.extend(calls::calls(record, figure));
+        all.extend(case.map(|case| note("mechanism", case, &[figure])));
+        all.extend(calls(record, figure));
     }
-    all.extend(blocks::blocks(record));
+    all.extend(blocks(record));
     let is_open = trial(record).is_none() && gain(record).is_none_or(|gain| gain.value >= Some(NOTHING));
     all.extend(main.filter(|_| is_open).and_then(to_try));
     all
@@ -76,14 +60,14 @@ fn to_try(figure: &Figure) -> Option<Explanation> {
         Some(_) => "truebench faults --prove -- COMMAND".to_owned(),
         None => text(figure, SETTING_CODE)?,
     };
-    Some(explanation("setting", Faults::NotProved { about, price, action }, Severity::Note, &[figure]))
+    Some(note("setting", Faults::NotProved { about, price, action }, &[figure]))
 }
 
 /// How many faults there are, where their cost is not known.
 fn unpriced(minor: &Figure, main: Option<&Figure>) -> Option<Explanation> {
     let faults = Counted(fact(minor, FAULT_TOTAL)?, "minor fault");
     let case = Faults::CostUnknown { faults, cause: main.and_then(mechanism::cause) };
-    Some(explanation("page-faults", case, Severity::Note, &[minor]))
+    Some(note("page-faults", case, &[minor]))
 }
 
 /// What the faults cost, where most of them come from, what stops them: a rate alone answers nothing.
@@ -121,5 +105,90 @@ fn answer(record: &Record, gain: &Figure, main: Option<&Figure>) -> Option<Expla
         }
     };
     let severity = if is_little { Severity::Note } else { Severity::Warning };
-    Some(explanation("page-faults", case, severity, &[gain]))
+    Some(finding(severity, "page-faults", case, &[gain]))
+}
+
+/// The calls by which a mechanism works; `None` where they were not counted, or for too short a time.
+fn calls(record: &Record, figure: &Figure) -> Option<Explanation> {
+    let cause = mechanism::cause(figure)?;
+    let kinds: &[Call] = match cause.mechanism {
+        Mechanism::MapChurn => &[Call::Munmap, Call::Mremap],
+        Mechanism::HeapTrim => &[Call::BrkDown],
+        Mechanism::ArenaTrim => &[Call::Dontneed],
+        Mechanism::Purge => &[Call::Dontneed, Call::Free],
+        _ => return None,
+    };
+    let all = measured(record, "faults.calls")?;
+    let seconds = fact(all, CALL_SECONDS)?;
+    let count = |figure: &Figure| fact(figure, CALL_COUNT).unwrap_or(0.0);
+    let counted =
+        kinds.iter().filter_map(|call| Some((call, record.figure(&format!("faults.calls.{call}"))?)));
+    if let Some((call, counted)) = counted.max_by(|a, b| count(a.1).total_cmp(&count(b.1))) {
+        let rate = Number(count(counted) / seconds.max(1e-9));
+        let owned = cause.manager.and_then(|manager| owned(figure, manager));
+        let case = Faults::CallsConfirm { call: call.description(), rate, owned };
+        return Some(note("mechanism-calls", case, &[counted, figure]));
+    }
+    // A few calls have no figure, only a part of that of all.
+    let are_few = all.parts.iter().any(|part| kinds.iter().any(|call| call.description() == part.name));
+    let are_lost = fact(all, CALL_LOST).is_none_or(|lost| lost > 0.0);
+    let calls = kinds.iter().map(|call| call.description()).collect();
+    let case = Faults::CallsContradict { calls, time: Seconds(seconds) };
+    (!are_few && !are_lost && seconds >= LONG).then(|| warning("mechanism-calls", case, &[all, figure]))
+}
+
+/// The share of the calls that the manager of the mechanism makes.
+fn owned(figure: &Figure, manager: Manager) -> Option<faults::Owned> {
+    let (malloc, allocator) = (fact(figure, CALLS_OF_MALLOC)?, fact(figure, CALLS_OF_ALLOCATOR)?);
+    let share = match manager {
+        Manager::Glibc | Manager::Musl => malloc,
+        Manager::Program => 1.0 - malloc - allocator,
+        _ => allocator,
+    };
+    Some(faults::Owned { share: Share(share.clamp(0.0, 1.0)), manager })
+}
+
+/// The kind of block with most faults, if that is a good part of them.
+fn blocks(record: &Record) -> Option<Explanation> {
+    let rows = record.figures.iter().filter(|figure| figure.series.as_deref() == Some("faults.blocks"));
+    let main = rows.max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)))?;
+    let site = format::plain(&main.conditions.get(BLOCK_SITE).filter(|site| !site.is_empty())?);
+    let share = Share(main.value.filter(|share| *share >= LEAST)?);
+    let are_freed = fact(main, BLOCK_FREED).is_some_and(|share| share >= MOSTLY);
+    let young = fact(main, BLOCK_AGE).filter(|age| *age < YOUNG && are_freed).map(Seconds);
+    let case = Faults::InBlocks { share, size: Bytes(fact(main, BLOCK_MOST)?), site, young };
+    Some(note("blocks", case, &[main]))
+}
+
+/// The price of minor faults, and of those that need the disk.
+pub(super) fn prices(record: &Record) -> Vec<Explanation> {
+    minor(record).into_iter().chain(major(record)).collect()
+}
+
+fn minor(record: &Record) -> Option<Explanation> {
+    let figure = find(record, "minor.write")?;
+    let price = in_seconds(figure)?;
+    let (share, rate) = (Share(RATE * price), rounded(SHARE / price));
+    let case = Faults::MinorFaultPrice { price: Seconds(price), share, rate };
+    Some(note("prices", case, &[figure]))
+}
+
+fn major(record: &Record) -> Option<Explanation> {
+    let (major, minor) = (find(record, "major")?, find(record, "minor.write")?);
+    let price = in_seconds(major)?;
+    let scans = find(record, "scan.cold").zip(find(record, "scan.warm"));
+    let case = Faults::DiskPagePrice {
+        price: Seconds(price),
+        minor: Number(ratio(major, minor)?.0),
+        rate: rounded(1.0 / price),
+        scan: scans.and_then(|(cold, warm)| ratio(cold, warm)),
+    };
+    let scans = scans.map_or_else(Vec::new, |(cold, warm)| vec![cold, warm]);
+    Some(note("prices", case, &[vec![major, minor], scans].concat()))
+}
+
+/// Two digits: the price is known no better.
+fn rounded(count: f64) -> Count {
+    let step = 10f64.powf(count.log10().floor() - 1.0);
+    Count((count / step).round() * step)
 }

@@ -1,13 +1,12 @@
 //! HTTP servers side by side: which is faster and why, what a connection costs, which rate holds a latency.
 
+use figure::Round;
 use figure::evidence::http as key;
 use figure::format::plain_to;
-use figure::{Explanation, Figure, Record, Round, Severity, stats};
 use suites::loads::{self, Load, Quantity};
 
+use super::support::*;
 use crate::cases::http::{Entry, ExtraCost, Part, RatioAt, Ratios, ServerRate};
-use crate::cases::{Case, Http};
-use crate::values::{Bytes, Count, Counted, List, Number, Range, Seconds};
 
 /// Parts of the CPU time that are named as the difference between two servers, at most.
 const MOST_PARTS: usize = 2;
@@ -16,7 +15,6 @@ const LEAST_OF_DIFFERENCE: f64 = 0.1;
 /// The longest name of a server; names are untrusted.
 const MAX_SERVER: usize = 32;
 
-/// The findings, most important first.
 pub(super) fn servers(record: &Record) -> Vec<Explanation> {
     let all = loads::loads(record);
     let mut findings = rates(&all, loads::SATURATION);
@@ -27,23 +25,18 @@ pub(super) fn servers(record: &Record) -> Vec<Explanation> {
     findings
 }
 
-fn note(rule: &str, case: Http, figures: Vec<String>) -> Explanation {
-    Case::from(case).explanation(rule, Severity::Note, figures)
-}
-
 fn server(load: &Load) -> String {
     plain_to(&load.server(), MAX_SERVER)
 }
 
-/// A quantity of the load, if it is sound.
 fn value(load: &Load, quantity: Quantity) -> Option<f64> {
     load.sound(quantity)?.value
 }
 
 /// The loads of a goal with this quantity, by connections, and the largest first.
 fn of_goal<'l, 'a>(all: &'l [Load<'a>], goal: &str, quantity: Quantity) -> Vec<&'l Load<'a>> {
-    let known = |load: &&Load| load.goal() == goal && value(load, quantity).is_some();
-    let mut loads: Vec<&Load> = all.iter().filter(known).collect();
+    let is_one = |load: &&Load| load.goal() == goal && value(load, quantity).is_some();
+    let mut loads: Vec<&Load> = all.iter().filter(is_one).collect();
     let size = |load: &Load| value(load, quantity).unwrap_or_default();
     loads.sort_by(|a, b| a.connections.total_cmp(&b.connections).then(size(b).total_cmp(&size(a))));
     loads
@@ -69,8 +62,8 @@ fn rates(all: &[Load], goal: &str) -> Vec<Explanation> {
         let reversed: Vec<[&Load; 2]> = pairs.iter().map(|[one, other]| [*other, *one]).collect();
         let is_faster = |case: &Http| matches!(case, Http::Faster { .. });
         let cases = [compared(goal, &pairs), compared(goal, &reversed).filter(is_faster)];
-        let ids = || pairs.iter().flatten().map(|load| load.rate.id.clone()).collect();
-        findings.extend(cases.into_iter().flatten().map(|case| note("http-rates", case, ids())));
+        let about: Vec<&Figure> = pairs.iter().flatten().map(|load| load.rate).collect();
+        findings.extend(cases.into_iter().flatten().map(|case| note("http-rates", case, &about)));
     }
     findings
 }
@@ -126,7 +119,7 @@ fn extra_cost(pairs: &[[&Load; 2]]) -> Option<ExtraCost> {
         server: server(load),
         cost: seconds(slow.value.unwrap_or_default()),
         extra: seconds(extra),
-        parts: List(parts.into_iter().map(part).collect()),
+        parts: parts.into_iter().map(part).collect(),
     })
 }
 
@@ -141,11 +134,11 @@ fn memory(all: &[Load]) -> Option<Explanation> {
         Some(Entry { figure: figure.id.clone(), name: server(load), value: Bytes(figure.value?) })
     };
     let case = Http::ConnectionMemory {
-        servers: List(servers.iter().rev().filter_map(entry).collect()),
+        servers: servers.iter().rev().filter_map(entry).collect(),
         connections: Counted(least.connections, "connection"),
         ratio: Range::from(&ratio),
     };
-    Some(note("http-connection-memory", case, Vec::new()))
+    Some(note("http-connection-memory", case, &[]))
 }
 
 /// The largest rates that hold a latency, for each number of connections.
@@ -157,9 +150,9 @@ fn held_rates(all: &[Load]) -> Vec<Explanation> {
             condition: best.rate.conditions.get(key::SLO)?,
             rate: Number(best.rate.value?),
             connections: Counted(best.connections, "connection"),
-            servers: List(servers.iter().filter_map(|load| server_rate(load)).collect()),
+            servers: servers.iter().filter_map(|load| server_rate(load)).collect(),
         };
-        Some(note("http-held-rate", case, Vec::new()))
+        Some(note("http-held-rate", case, &[]))
     };
     let loads = of_goal(all, loads::SLO, Quantity::Rate);
     loads.chunk_by(|a, b| a.connections == b.connections).filter_map(held).collect()
@@ -194,9 +187,9 @@ fn pool(all: &[Load]) -> Option<Explanation> {
     };
     let case = Http::BestPool {
         server: server(best),
-        workers: List(workers.collect()),
+        workers: workers.collect(),
         connections: Counted(best.connections, "connection"),
-        rates: List(pools.iter().filter_map(entry).collect()),
+        rates: pools.iter().filter_map(entry).collect(),
     };
-    Some(note("http-pool", case, Vec::new()))
+    Some(note("http-pool", case, &[]))
 }

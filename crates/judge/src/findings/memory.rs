@@ -1,18 +1,19 @@
 //! What the figures of `truebench memory` show together.
 
-use figure::evidence::{MEMORY_LIMITED_BY, MIX, PAGES_ASKED, PAGES_HUGE_SHARE, SIMD};
-use figure::{Explanation, Figure, Reading, Record, Severity, Unit, Verdict};
+use std::collections::BTreeMap;
 
-use super::{ids, sentence};
-use crate::cases::{Case, Memory, MixRate};
-use crate::check::Subject;
+use figure::stats::Ratio;
+use figure::{Reading, Verdict};
+
+use super::support::*;
+use crate::explain::alignment::{self, Point};
 use crate::explain::by_mix::{STREAMS, is_walk};
+use crate::relations::curve::{Curve, Knee, Saturation, is_loaded};
 use crate::relations::partner::{
-    self, NON_TEMPORAL, Side, is_headline, kernel, same_arrays, same_setting, side, stores,
+    self, NON_TEMPORAL, REGULAR, Side, is_headline, kernel, same_arrays, same_setting, side, stores,
 };
 use crate::relations::traffic::{Mix, StorePair, per_counted, traffic};
 use crate::relations::write_allocate::NO_GAIN;
-use crate::values::{Amount, Cited, Counted, List, Range, Share, Times};
 
 /// A direction by mix needs as many mixes.
 const LEAST_MIXES: usize = 3;
@@ -45,13 +46,15 @@ pub(super) fn moves(record: &Record) -> Option<Explanation> {
             basis: peak.basis.clone(),
         },
         Reading::Unknown(reason) => {
+            // The reason ends with what to do, which the case has as its fix.
+            let reason = reason.split("; state").next().unwrap_or(reason);
             Memory::MovesUpToUnknown { moved, best, reason: sentence(reason).to_owned() }
         }
     };
-    Some(Case::from(case).explanation("moves", Severity::Note, ids(&[figure])))
+    Some(note("moves", case, &[figure]))
 }
 
-/// Which way bandwidth goes with the share of writes, over the walks of `memory mix` whose loop is the same.
+/// Which way bandwidth goes with the share of writes, over the walks of `memory mix` with the same loop.
 pub(super) fn mixes(record: &Record) -> Option<Explanation> {
     let first = record.figures.iter().find(|figure| figure.is_usable() && is_walk(figure))?;
     let mix = |figure: &Figure| {
@@ -65,14 +68,45 @@ pub(super) fn mixes(record: &Record) -> Option<Explanation> {
     let side = side(walks.last()?.0, walks.first()?.0).filter(|_| walks.len() >= LEAST_MIXES)?;
     let rate =
         |(figure, mix): &(&Figure, Mix)| Some(MixRate { mix: mix.to_string(), walk: Cited::of(figure)? });
-    let walks = List(walks.iter().filter_map(rate).collect());
+    let walks = walks.iter().filter_map(rate).collect();
     let case = match side {
         Side::Below => Memory::FallsWithWrites { walks },
         Side::Above => Memory::RisesWithWrites { walks },
         Side::Same => Memory::AnyWrites { walks },
-        Side::Untold => return None,
+        Side::Inconclusive => return None,
     };
-    Some(Case::from(case).explanation("mixes", Severity::Note, Vec::new()))
+    Some(note("mixes", case, &[]))
+}
+
+pub(super) fn loads(record: &Record) -> Vec<Explanation> {
+    let points = || record.figures.iter().filter(|figure| figure.is_usable() && is_loaded(figure));
+    let is_first = |figure: &&Figure| {
+        points().find(|other| other.series == figure.series).is_some_and(|other| std::ptr::eq(other, *figure))
+    };
+    points().filter(is_first).filter_map(|figure| curve(record, figure)).collect()
+}
+
+fn curve(record: &Record, figure: &Figure) -> Option<Explanation> {
+    let curve = Curve::of(record, figure)?;
+    let (end, unloaded) = (curve.end()?, curve.idle?);
+    let knee = match curve.knee() {
+        Some(Knee::At(point)) => {
+            KneePlace::At { bandwidth: Cited::of(point.bandwidth)?, latency: Amount::of(point.latency)? }
+        }
+        Some(Knee::Beyond) => KneePlace::Beyond,
+        None => KneePlace::TooFewPoints,
+    };
+    let mix = figure.conditions.get(MIX).unwrap_or_default();
+    let (idle, full, load) = (Amount::of(unloaded)?, Amount::of(end.latency)?, Amount::of(end.bandwidth)?);
+    let case = match curve.saturation(record) {
+        Saturation::Reached(..) => Topology::LoadSaturates { mix, idle, full, load, knee },
+        Saturation::Short(injection) => {
+            let reason = injection.to_string();
+            Topology::LoadTooLow { mix, idle, full, load, knee, reason }
+        }
+        Saturation::Unknown(reason) => Topology::SaturationUnknown { mix, idle, full, load, knee, reason },
+    };
+    Some(note("load", case, &[unloaded, end.latency, end.bandwidth]))
 }
 
 /// What regular stores hide, over all kernels.
@@ -99,7 +133,7 @@ pub(super) fn write_allocate(record: &Record) -> Option<Explanation> {
         },
     };
     let figures: Vec<&Figure> = pairs.iter().flat_map(|pair| [pair.regular, pair.nt]).collect();
-    Some(Case::from(case).explanation("write-allocate", Severity::Note, ids(&figures)))
+    Some(note("write-allocate", case, &figures))
 }
 
 /// Arrays that are smaller than they should be, or could not be doubled.
@@ -111,7 +145,7 @@ pub(super) fn short(record: &Record) -> Option<Explanation> {
     let limit = sentence(&limit(figures.first()?)?).to_owned();
     let is_harmless = figures.iter().all(|figure| figure.verdict == Some(Verdict::Valid));
     let severity = if is_harmless { Severity::Note } else { Severity::Warning };
-    Some(Case::from(Memory::MemoryShort { limit }).explanation("memory-short", severity, ids(&figures)))
+    Some(finding(severity, "memory-short", Memory::MemoryShort { limit }, &figures))
 }
 
 /// The gain by larger pages, where a kernel was measured with two sorts of pages.
@@ -131,11 +165,78 @@ pub(super) fn pages(record: &Record) -> Option<Explanation> {
         })
         .filter_map(|(small, large)| Some((small, large, partner::ratio(large, small).ok()?)))
         .max_by(|a, b| a.2.value.total_cmp(&b.2.value))?;
-    let (figures, ratio) = (ids(&[small, large]), Range::from(&gain));
+    let ratio = Range::from(&gain);
     let case = Memory::LargerPages { ratio, large: large.into(), small: small.into() };
-    Some(Case::from(case).explanation("pages", Severity::Note, figures))
+    Some(note("pages", case, &[small, large]))
 }
 
 fn huge_share(figure: &Figure) -> f64 {
     figure.evidence.get(PAGES_HUGE_SHARE).into_value().unwrap_or(0.0)
+}
+
+/// The lowest ratio of each level, with its point.
+type Lowest<'a> = BTreeMap<String, (Ratio, Point<'a>)>;
+
+/// One for the whole sweep; `None` without one.
+pub(super) fn alignment(record: &Record) -> Option<Explanation> {
+    let figures = &record.figures;
+    let (mut misaligned, mut distance) = (Lowest::new(), Lowest::new());
+    let is_regular = |point: &Point| point.figure.conditions.get(STORES).as_deref() == Some(REGULAR);
+    for point in figures.iter().filter(|figure| figure.is_usable()).filter_map(Point::of).filter(is_regular) {
+        let Some(level) = point.figure.conditions.get(LEVEL) else { continue };
+        let (lowest, reference) = match point.misalignment > 0.0 {
+            true => (&mut misaligned, point.aligned(figures)),
+            false => (&mut distance, point.best(figures)),
+        };
+        let Some(Ok(ratio)) = reference.map(|reference| partner::ratio(point.figure, reference.figure))
+        else {
+            continue;
+        };
+        if lowest.get(&level).is_none_or(|(other, _)| ratio.value < other.value) {
+            lowest.insert(level, (ratio, point));
+        }
+    }
+    if misaligned.is_empty() && distance.is_empty() {
+        return None;
+    }
+    let case = Memory::Alignment { misaligned: effects(misaligned), distance: effects(distance) };
+    Some(note("alignment", case, &[]))
+}
+
+fn effects(lowest: Lowest) -> List<LevelEffect> {
+    let effect = |(level, (ratio, point)): (String, (Ratio, Point))| {
+        let ratio = Some(ratio).filter(|ratio| !ratio.same(alignment::SAME) && ratio.value < 1.0);
+        let figure = ratio.map(|_| point.figure.id.clone());
+        LevelEffect { level, figure, ratio: ratio.map(|ratio| Times(ratio.value)) }
+    };
+    List(lowest.into_iter().map(effect).collect())
+}
+
+/// The farthest memory by latency and the narrowest by bandwidth, each against the local memory of the same CPUs.
+pub(super) fn remote(record: &Record) -> Option<Explanation> {
+    let (latency, bandwidth) = (worst(record, true)?, worst(record, false)?);
+    let case = Topology::RemoteMemory { latency, bandwidth };
+    Some(note("numa-remote", case, &[]))
+}
+
+fn worst(record: &Record, latency: bool) -> Option<RemoteCell> {
+    let nodes =
+        |figure: &Figure| (figure.conditions.get(NODE_OF_CPUS), figure.conditions.get(NODE_OF_MEMORY));
+    let cells = || {
+        record.figures.iter().filter(move |figure| {
+            let is_latency = figure.conditions.get(KERNEL).as_deref() == Some("latency");
+            figure.is_usable() && nodes(figure).1.is_some() && is_latency == latency
+        })
+    };
+    let ratio = |cell: &Figure| {
+        let (cpus, memory) = nodes(cell);
+        let local = cells().find(|local| nodes(local) == (cpus, cpus)).filter(|_| cpus != memory)?;
+        let ratio = Times(cell.value? / local.value?);
+        ratio.0.is_finite().then(|| RemoteCell { ratio, cell: Name::from(cell), local: Name::from(local) })
+    };
+    let worse = |a: &RemoteCell, b: &RemoteCell| a.ratio.0.total_cmp(&b.ratio.0);
+    match latency {
+        true => cells().filter_map(ratio).max_by(worse),
+        false => cells().filter_map(ratio).min_by(worse),
+    }
 }

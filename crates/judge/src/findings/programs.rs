@@ -1,15 +1,11 @@
 //! Which allocator is best for a program of the user's: against the first of them, pair by pair of rounds.
 
 use figure::check::MIN_ROUNDS;
-use figure::evidence::{ALLOCATOR, Key, PROGRAM, PROGRAM_PEAK, PROGRAM_WALL};
 use figure::stats::{self, Ratio, paired_ratio};
-use figure::{Explanation, Figure, Record, Severity};
 use suites::treatment::{self, Clock, Direction, Standing, standing};
 
-use super::ids;
-use crate::cases::{Alloc, Case};
+use super::support::*;
 use crate::relations::partner;
-use crate::values::{Count, Counted, List, Range, Seconds, Share};
 
 /// Ratios this near 1 are worth no change of an allocator.
 const SAME: f64 = 0.01;
@@ -42,7 +38,6 @@ impl<'a> Rival<'a> {
         matches!(self.direction, None | Some(Direction::Sure(_)))
     }
 
-    /// Whether it differs from the first.
     fn differs(&self) -> bool {
         self.is_decided() && !self.cpu.same(SAME)
     }
@@ -78,7 +73,7 @@ pub(super) fn best(record: &Record) -> Vec<Explanation> {
         Alloc::ProgramTooFewStarts { .. } | Alloc::ProgramHiddenByLoad { .. } => Severity::Warning,
         _ => Severity::Note,
     };
-    let time = Case::from(case).explanation("program-time", severity, ids(&about));
+    let time = finding(severity, "program-time", case, &about);
     [time].into_iter().chain(least_memory(&rivals, winner)).collect()
 }
 
@@ -103,7 +98,7 @@ fn faster(winner: &Rival, rivals: &[Rival]) -> Alloc {
     if winner.direction.is_some() {
         return Alloc::ProgramFasterUnderLoad { allocator, first, cpu, memory };
     }
-    let tied = List(rivals.iter().filter(is_tied).map(|other| name(other.figure)).collect());
+    let tied = rivals.iter().filter(is_tied).map(|other| name(other.figure)).collect();
     let wall = ratio(winner.figure, winner.first, PROGRAM_WALL).as_ref().map(Range::from);
     Alloc::ProgramFaster { allocator, first, saved: Share(1.0 - winner.cpu.value), cpu, wall, memory, tied }
 }
@@ -117,7 +112,7 @@ fn undecided(figures: &[&Figure], rivals: &[Rival]) -> Alloc {
     let values: Vec<f64> = alike.iter().filter_map(|figure| figure.value).collect();
     let (low, high) = stats::range(&values).unwrap_or_default();
     let (low, high) = (Seconds(low), Seconds(high));
-    let allocators = List(alike.into_iter().map(name).collect());
+    let allocators = alike.into_iter().map(name).collect();
     if rivals.len() + 1 < figures.len() {
         let starts = figures.iter().map(|figure| figure.kept().count()).min().unwrap_or(0);
         let (starts, needed) = (Counted(starts as f64, "start"), Count(MIN_ROUNDS as f64));
@@ -131,8 +126,8 @@ fn undecided(figures: &[&Figure], rivals: &[Rival]) -> Alloc {
 
 /// The one with the least memory, if that is less than the first's and it is not the one that takes the least time.
 fn least_memory(rivals: &[Rival], winner: Option<&Rival>) -> Option<Explanation> {
-    let known = rivals.iter().filter_map(|rival| Some((rival, rival.memory?)));
-    let less = known.filter(|(_, ratio)| ratio.value < 1.0 && !ratio.same(SAME_MEMORY));
+    let with_memory = rivals.iter().filter_map(|rival| Some((rival, rival.memory?)));
+    let less = with_memory.filter(|(_, ratio)| ratio.value < 1.0 && !ratio.same(SAME_MEMORY));
     let (frugal, memory) = less.min_by(|a, b| a.1.value.total_cmp(&b.1.value))?;
     if winner.is_some_and(|winner| std::ptr::eq(winner.figure, frugal.figure)) {
         return None;
@@ -143,6 +138,5 @@ fn least_memory(rivals: &[Rival], winner: Option<&Rival>) -> Option<Explanation>
         memory: Range::from(&memory),
         cpu: frugal.is_decided().then(|| Range::from(&frugal.cpu)),
     };
-    let figures = ids(&[frugal.first, frugal.figure]);
-    Some(Case::from(case).explanation("program-memory", Severity::Note, figures))
+    Some(note("program-memory", case, &[frugal.first, frugal.figure]))
 }

@@ -1,19 +1,26 @@
 //! Which setting a program should have, what it costs, and how it is set: for one run, and for good.
 
-use figure::evidence::{SETTING_CODE, SETTING_PRICE};
 use figure::stats::Ratio;
-use figure::{Explanation, Figure, Record, Severity};
 use suites::settings::{Arm, Effect, Quantity, Took, Trial, is_rate, trial};
 use suites::treatment::{Direction, Standing, standing};
 
-use super::faults::{command, explanation, gain, text};
-use crate::cases::{Faults, faults};
-use crate::values::{List, Share, Times};
+use super::support::*;
+use crate::cases::faults;
 
 /// Page faults that differ by less are the same.
 const SAME_FAULTS: f64 = 0.05;
 /// Fewer faults than this share of those without the setting are a saving.
 const SAVING: f64 = 0.9;
+
+/// The share of CPU time that faults cost a program that was watched.
+pub(super) fn gain(record: &Record) -> Option<&Figure> {
+    measured(record, "faults.gain")
+}
+
+/// The command that applies a setting to one run.
+pub(super) fn command(figure: &Figure) -> Option<String> {
+    text(figure, SETTING_ENVIRONMENT).map(|environment| format!("{environment} COMMAND"))
+}
 
 /// The advice; what load hides; what was tried in vain.
 pub(super) fn settings(record: &Record) -> Vec<Explanation> {
@@ -38,9 +45,8 @@ pub(super) fn undisturbed(record: &Record) -> Option<Trial<'_>> {
     Some(trial)
 }
 
-fn finding(case: Faults, severity: Severity, arms: &[&Arm]) -> Explanation {
-    let figures: Vec<&Figure> = arms.iter().map(|arm| arm.figure).collect();
-    explanation("setting", case, severity, &figures)
+fn figures<'a>(arms: &[&Arm<'a>]) -> Vec<&'a Figure> {
+    arms.iter().map(|arm| arm.figure).collect()
 }
 
 fn times(arm: &Arm, quantity: Quantity) -> Option<Times> {
@@ -71,7 +77,7 @@ fn helps(trial: &Trial, best: &Arm, others: &[&Arm], is_first: bool) -> Option<E
         system: best.ratio(Quantity::System).as_ref().map(Into::into),
         is_bounded: best.is_bounded,
         price: text(best.figure, SETTING_PRICE).unwrap_or_default(),
-        alike: List(others.iter().map(|arm| arm.name.clone()).collect()),
+        alike: others.iter().map(|arm| arm.name.clone()).collect(),
         // Under load the direction alone is certain.
         load: match &best.direction {
             Some(Direction::Sure(load)) => Some(Times(load.bound)),
@@ -81,12 +87,12 @@ fn helps(trial: &Trial, best: &Arm, others: &[&Arm], is_first: bool) -> Option<E
     };
     let mut figures = vec![best.figure, trial.base];
     figures.extend(others.iter().map(|arm| arm.figure));
-    Some(explanation("setting", case, Severity::Note, &figures))
+    Some(note("setting", case, &figures))
 }
 
 fn in_code(best: &Arm) -> Option<Explanation> {
     let case = Faults::SettingInCode { setting: best.name.clone(), code: text(best.figure, SETTING_CODE)? };
-    Some(finding(case, Severity::Note, &[best]))
+    Some(note("setting", case, &[best.figure]))
 }
 
 /// Nothing helps, as far as the rounds decide.
@@ -99,7 +105,7 @@ fn none(trial: &Trial) -> Option<Explanation> {
         cpu: (&best.ratio(Quantity::Cpu)?).into(),
         undecided: undecided.map(|arm| arm.name.clone()).collect(),
     };
-    Some(finding(case, Severity::Note, &decided))
+    Some(note("setting", case, &figures(&decided)))
 }
 
 /// Arms whose time the load decided; their counts are valid.
@@ -114,7 +120,7 @@ fn hidden(trial: &Trial) -> Option<Explanation> {
     };
     let arms: Vec<&Arm> = trial.arms.iter().filter(is_hidden).collect();
     let settings = tried(&arms, are_other)?;
-    Some(finding(Faults::GainHiddenByLoad { settings }, Severity::Warning, &arms))
+    Some(warning("setting", Faults::GainHiddenByLoad { settings }, &figures(&arms)))
 }
 
 /// Settings that took effect and do not help; of most interest are those that save faults and nothing else.
@@ -122,7 +128,7 @@ fn vain(trial: &Trial) -> Option<Explanation> {
     let fails = |arm: &&Arm| matches!(arm.effect, Some(Effect::NoBenefit | Effect::Worse | Effect::Mixed));
     let arms: Vec<&Arm> = trial.arms.iter().filter(fails).collect();
     let settings = tried(&arms, |ratio| ratio.high < 1.0 && ratio.value < SAVING)?;
-    Some(finding(Faults::SettingsWithoutGain { settings }, Severity::Note, &arms))
+    Some(note("setting", Faults::SettingsWithoutGain { settings }, &figures(&arms)))
 }
 
 /// What came of the arms, with faults that are worth a word; `None` without an arm.

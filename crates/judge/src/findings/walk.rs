@@ -1,13 +1,9 @@
 //! What the walk through the heap shows: where dynamic and frozen thresholds part, and why.
 
-use figure::evidence::{LIBRARY, WALK_ENVIRONMENT, WALK_GLIBC};
 use figure::format::plain_to;
-use figure::{Explanation, Figure, Record, Severity};
 use suites::walk::{Arm, Step, arms};
 
-use super::faults::explanation;
-use crate::cases::Faults;
-use crate::values::{Bytes, Counted};
+use super::support::*;
 
 /// The block that is larger than the threshold, and the steps that decide.
 const LARGE: char = 'c';
@@ -19,7 +15,7 @@ const TOUCHED: &str = "touch c again";
 
 /// What differs between the arms, and why.
 pub(super) fn thresholds(record: &Record) -> Option<Explanation> {
-    let arms = arms(record);
+    let arms = arms(&record.figures);
     let arm = |word: &str| arms.iter().find(|arm| arm.word == word);
     let (dynamic, frozen) = (arm("dynamic")?, arm("frozen")?);
     let pairs: Vec<(&Step, &Step)> =
@@ -31,7 +27,7 @@ pub(super) fn thresholds(record: &Record) -> Option<Explanation> {
             (raised(dynamic, frozen).unwrap_or_else(differ), vec![one.figure, other.figure])
         }
     };
-    Some(explanation("thresholds", case, Severity::Note, &about))
+    Some(note("thresholds", case, &about))
 }
 
 /// That the free of a block with a mapping of its own raised the thresholds: the same block comes from the heap afterwards, where

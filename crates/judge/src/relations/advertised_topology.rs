@@ -3,14 +3,11 @@
 use figure::evidence::PAIR;
 
 use super::core_pairs::{self, Alike, Pairs, median};
-use crate::cases::Arrays;
-use crate::check::{Answer, Check, Subject, never, page};
 use crate::explain::cores::{nanoseconds, summary};
-use crate::values::Count;
+use crate::prelude::*;
 
-/// On the figure of a class, which bears the advertised name. The latencies of its pairs are right whatever is advertised.
-pub const CHECK: Check =
-    Check { id: "advertised-topology", page: page!("advertised-topology"), applies, essential: never, rule };
+/// On the figure of a class, which has the advertised name. The latencies of its pairs are right whatever is advertised.
+pub const CHECK: Check = Check::new(page!("advertised-topology"), applies, rule);
 
 /// Computed from pairs.
 fn applies(subject: &Subject) -> bool {
@@ -38,7 +35,7 @@ fn rule(subject: &Subject) -> Answer {
         let other = if alike.nearer[0].class == class { alike.farther } else { alike.nearer };
         return Answer::warn(Arrays::ClassesAlike(summary(other)));
     }
-    if own.is_empty() || !pairs.is_telling() {
+    if own.is_empty() || !pairs.is_comparable() {
         return Answer::unknown("too few pairs that are not invalid, of CPUs at the same clock, to compare");
     }
     Answer::pass(Arrays::ClassWhole(summary(own)))

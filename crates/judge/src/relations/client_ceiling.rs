@@ -3,30 +3,20 @@
 //! A client's CPU time shows that it is not full. Only an experiment shows what it can do: the same load on a server that
 //! does nothing but answer.
 
-use figure::Outcome;
-
-use crate::cases::Loads;
-use crate::check::{Answer, Check, Subject, never, page};
 use crate::load::{HEADROOM, ceiling, headroom, is_closed, of_server, only_the_server_is_full};
-use crate::values::Times;
+use crate::prelude::*;
 
 /// So near to the ceiling a rate is that of the client.
 const NONE: f64 = 1.1;
 
-/// The ceiling relation.
-pub const CHECK: Check = Check {
-    id: "client-ceiling",
-    page: page!("client-ceiling"),
-    applies: |subject| of_server(subject) && is_closed(subject),
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check::new(page!("client-ceiling"), |subject| of_server(subject) && is_closed(subject), rule);
 
 fn rule(subject: &Subject) -> Answer {
     let (Some(ceiling), Some(times)) = (ceiling(subject), headroom(subject)) else {
         return Answer::unknown("the null responder was not measured under this load");
     };
-    // The null responder has a limit too: nearness to it proves nothing against a server that is full beside a client that is not.
+    // The null responder has a limit too: nearness to it proves nothing against a server that is full while the client is not.
     let is_server_full = times < HEADROOM && only_the_server_is_full(subject);
     let outcome = match (times, is_server_full) {
         (HEADROOM.., _) | (NONE.., true) => Outcome::Pass,

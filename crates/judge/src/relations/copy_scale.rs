@@ -1,24 +1,14 @@
 //! Do copy and scale, which move the same bytes, agree?
 
-use figure::Figure;
-
 use super::partner::{self, NON_TEMPORAL, REGULAR};
-use crate::cases::Arrays;
-use crate::check::{Answer, Check, Subject, never, page};
-use crate::values::RatioTo;
+use crate::prelude::*;
 
 /// The multiplication of scale hides behind memory entirely: study 1 has the two within 1.3 % with regular and
 /// 0.2 % with non-temporal stores. Four times that is not noise.
 const SAME: f64 = 0.05;
 
 /// Copy against scale.
-pub const CHECK: Check = Check {
-    id: "copy-scale",
-    page: page!("copy-scale"),
-    applies: |subject| pair(subject).is_some(),
-    essential: never,
-    rule,
-};
+pub const CHECK: Check = Check::new(page!("copy-scale"), |subject| pair(subject).is_some(), rule);
 
 /// (copy, scale), if the subject is one of them. Baselines are none of our kernels: a compiler may turn either
 /// loop into a call of memcpy.
@@ -39,12 +29,9 @@ fn rule(subject: &Subject) -> Answer {
     let Some((copy, scale)) = pair(subject) else {
         return Answer::unknown("copy and scale were not both measured");
     };
-    let ratio = match partner::ratio(copy, scale) {
-        Ok(ratio) => ratio,
-        Err(reason) => return Answer::unknown(reason),
-    };
+    let ratio = observed!(partner::paired(copy, scale));
     let slower = if ratio.value < 1.0 { copy } else { scale };
     let case =
         Arrays::CopyAndScale { copy: copy.into(), ratio: RatioTo::new(&ratio, scale), slower: slower.into() };
-    if ratio.same(SAME) { Answer::pass(case) } else { Answer::warn(case) }
+    Answer::warn_if(!ratio.same(SAME), case)
 }

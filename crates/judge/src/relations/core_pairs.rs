@@ -1,4 +1,4 @@
-//! What a line takes between every two CPUs, against what the two are said to share. Pure.
+//! What a line takes between every two CPUs, against what the two share by the topology. Pure.
 //!
 //! Two things contradict what is advertised. Pairs of one class fall into groups that are far apart: a class is *split*. Pairs
 //! of two classes that must differ take the same: they are *alike*. What lies between is not called anything.
@@ -22,7 +22,7 @@ const GAP: f64 = 1.6;
 const ALIKE: f64 = 1.2;
 /// Share of the pairs that may be against a group: disturbed ones.
 const STRAY: f64 = 0.1;
-/// Two CPUs whose clocks differ by this share say nothing of where they are.
+/// Two CPUs whose clocks differ by this share do not show where they are.
 const CLOCKS: f64 = 0.15;
 /// Classes that must differ: what the second does not share costs more than any spread. Clusters, and nodes of one package,
 /// may be alike to their neighbours by design.
@@ -58,7 +58,7 @@ fn rank(class: &str) -> usize {
     CLASSES.iter().position(|(known, _)| *known == class).unwrap_or(CLASSES.len())
 }
 
-/// A pair of CPUs with a latency that can be held against others.
+/// A pair of CPUs with a latency that can be compared with others.
 #[derive(Clone, Debug)]
 pub(crate) struct Pair<'a> {
     pub figure: &'a Figure,
@@ -113,37 +113,23 @@ impl<'a> Pair<'a> {
         if !is_pair(figure) || figure.verdict == Some(Verdict::Invalid) {
             return None;
         }
-        let cpus = figure.conditions.get(CPUS)?;
-        let [a, b] = cpus.as_slice() else { return None };
+        let [a, b] = figure.conditions.get(CPUS)?[..] else { return None };
         let clocks = stats::median(&figure.over_rounds(CANARY_SPREAD).into_value()?)?;
         let rounds = figure.kept_values();
         let middle = (stats::quantile(&rounds, 0.25)?, stats::quantile(&rounds, 0.75)?);
         let value = figure.value.filter(|value| *value > 0.0 && clocks < CLOCKS)?;
-        Some(Pair {
-            figure,
-            cpus: (*a as u32, *b as u32),
-            class: figure.conditions.get(PAIR)?,
-            value,
-            middle,
-        })
+        Some(Pair { figure, cpus: (a as u32, b as u32), class: figure.conditions.get(PAIR)?, value, middle })
     }
 }
 
 impl<'a> Pairs<'a> {
-    /// Those of the record that can be held against others: not invalid, and both CPUs at the same clock.
+    /// Those of the record that can be compared: not invalid, and both CPUs at the same clock.
     pub(crate) fn of(record: &'a Record) -> Pairs<'a> {
-        let mut classes: Vec<(String, Vec<Pair>)> = Vec::new();
-        for pair in record.figures.iter().filter_map(Pair::of) {
-            match classes.iter_mut().find(|(class, _)| *class == pair.class) {
-                Some((_, pairs)) => pairs.push(pair),
-                None => classes.push((pair.class.clone(), vec![pair])),
-            }
-        }
-        classes.sort_by_key(|(class, _)| rank(class));
-        for (_, pairs) in &mut classes {
-            pairs.sort_by(|a, b| a.value.total_cmp(&b.value));
-        }
-        Pairs { classes }
+        let mut pairs: Vec<Pair> = record.figures.iter().filter_map(Pair::of).collect();
+        pairs.sort_by(|a, b| a.value.total_cmp(&b.value));
+        pairs.sort_by(|a, b| (rank(&a.class), &a.class).cmp(&(rank(&b.class), &b.class)));
+        let classes = pairs.chunk_by(|a, b| a.class == b.class);
+        Pairs { classes: classes.map(|pairs| (pairs[0].class.clone(), pairs.to_vec())).collect() }
     }
 
     /// The pairs of a class, nearest first.
@@ -180,7 +166,7 @@ impl<'a> Pairs<'a> {
     }
 
     /// Whether there is anything to compare with.
-    pub(crate) fn is_telling(&self) -> bool {
+    pub(crate) fn is_comparable(&self) -> bool {
         self.classes.len() > 1 || self.classes.first().is_some_and(|(_, pairs)| pairs.len() > 1)
     }
 }
@@ -207,7 +193,7 @@ fn split<'p, 'a>(class: &'p str, pairs: &'p [Pair<'a>]) -> Option<Split<'p, 'a>>
             blocks.entry(*block).or_default().insert(*cpu);
         }
         let blocks: Vec<CpuList> = blocks.into_values().collect();
-        // One CPU far from all others may as well be one that others kept busy.
+        // One CPU far from all others may as well be busy with other work.
         let is_suspect = |pair: &Pair| pair.figure.verdict == Some(Verdict::Suspect);
         let several = blocks.iter().filter(|block| block.len() > 1).count() > 1;
         let is_sound = several || !far.iter().any(is_suspect);

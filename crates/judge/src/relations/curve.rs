@@ -6,7 +6,7 @@ use figure::{Figure, Record, Unit};
 use super::partner::same_threads;
 use super::traffic::{LINE_BYTES, walked};
 use crate::cases::Injection;
-use crate::check::Subject;
+use crate::subject::Subject;
 use crate::values::{Amount, Cited, Count, Counted, Share, Times};
 
 /// `kernel` of a latency under load, and of the same chase without load.
@@ -121,15 +121,11 @@ impl<'a> Curve<'a> {
                 && other.series == latency.series
                 && same_threads(other, latency)
         };
-        let mut points: Vec<Point> = record
-            .figures
-            .iter()
-            .filter(on_it)
-            .filter_map(|figure| {
-                let delay = figure.conditions.get(DELAY)?;
-                Some(Point { delay, latency: figure, bandwidth: companion(record, figure)? })
-            })
-            .collect();
+        let point = |latency: &'a Figure| {
+            let delay = latency.conditions.get(DELAY)?;
+            Some(Point { delay, latency, bandwidth: companion(record, latency)? })
+        };
+        let mut points: Vec<Point> = record.figures.iter().filter(on_it).filter_map(point).collect();
         points.sort_by(|a, b| b.delay.total_cmp(&a.delay));
         (!points.is_empty()).then(|| Curve { points, idle: idle(record, latency) })
     }
@@ -159,11 +155,9 @@ impl<'a> Curve<'a> {
             share: Share(share),
             all,
         };
-        if let Some(peak) = record.machine.memory.peak.value() {
-            let share = bandwidth * 1e9 / peak.bytes_per_s;
-            if share >= OF_PEAK {
-                return Saturation::Reached(injection(share, None), None);
-            }
+        let of_peak = record.machine.memory.peak.value().map(|peak| bandwidth * 1e9 / peak.bytes_per_s);
+        if let Some(share) = of_peak.filter(|share| *share >= OF_PEAK) {
+            return Saturation::Reached(injection(share, None), None);
         }
         let name = end.latency.conditions.get(MIX).unwrap_or_default();
         let Some(all) = walked(&Subject { figure: end.latency, record }, &name) else {
@@ -178,10 +172,11 @@ impl<'a> Curve<'a> {
             return Saturation::Unknown(format!("{injection}; the idle latency is unknown"));
         };
         let times = Times(latency / idle);
-        if latency >= idle * QUEUED {
-            Saturation::Reached(injection, Some(times))
-        } else {
-            Saturation::Unknown(format!("{injection}; latency {times} the idle one: nothing queues"))
+        match latency >= idle * QUEUED {
+            true => Saturation::Reached(injection, Some(times)),
+            false => {
+                Saturation::Unknown(format!("{injection}; latency {times} the idle one: nothing queues"))
+            }
         }
     }
 }

@@ -4,12 +4,9 @@
 //! are hidden, have a wrong size, or are shared with neighbours (WSL #6964, cloud-hypervisor #1769).
 
 use figure::evidence::{ARRAY_BYTES, LLC_BYTES, MEMORY_LIMITED_BY};
-use figure::{Figure, Outcome, Reading};
 
 use super::partner::{self, AGAIN, BASELINE, DOUBLED};
-use crate::cases::Arrays;
-use crate::check::{Answer, Check, Subject, page};
-use crate::values::Bytes;
+use crate::prelude::*;
 
 /// A fall that measurement cannot make: twice the repetition that is aimed at, rounded up. All of the interval must lie below.
 const WARN_FALL: f64 = 0.03;
@@ -19,8 +16,7 @@ const FAIL_FALL: f64 = 0.10;
 /// Arrays count as doubled from this ratio on; where memory is short they may not be quite twice as large.
 const MIN_GROWTH: f64 = 1.5;
 
-/// The doubling test.
-pub const CHECK: Check = Check { id: "doubling", page: page!("doubling"), applies, essential, rule };
+pub const CHECK: Check = Check::new(page!("doubling"), applies, rule).essential_where(essential);
 
 fn applies(subject: &Subject) -> bool {
     let role = partner::role(subject.figure);
@@ -30,17 +26,14 @@ fn applies(subject: &Subject) -> bool {
 
 /// Where the caches are known, the size rule answers the question; where they are not, nothing else can.
 fn essential(subject: &Subject) -> bool {
-    matches!(subject.figure.evidence.get(LLC_BYTES), Reading::Unknown(_))
+    matches!(subject.fact(LLC_BYTES), Reading::Unknown(_))
 }
 
 fn rule(subject: &Subject) -> Answer {
     let Some(doubled) = doubled(subject) else {
-        return Answer::unknown(match subject.figure.evidence.get(MEMORY_LIMITED_BY) {
-            Reading::Value(limit) if !limit.is_empty() => {
-                format!("not measured with doubled arrays: {limit}")
-            }
-            _ => "not measured with doubled arrays".to_owned(),
-        });
+        let limit = subject.fact(MEMORY_LIMITED_BY).into_value().filter(|limit| !limit.is_empty());
+        let why = limit.map_or_else(String::new, |limit| format!(": {limit}"));
+        return Answer::unknown(format!("not measured with doubled arrays{why}"));
     };
     if doubled.value.is_none() {
         let reason = doubled.reason.as_deref().unwrap_or("no reason recorded");
@@ -49,10 +42,7 @@ fn rule(subject: &Subject) -> Answer {
     let Some(single) = single(subject, doubled) else {
         return Answer::unknown(format!("{} has no partner with half its arrays", doubled.id));
     };
-    let ratio = match partner::ratio(doubled, single) {
-        Ok(ratio) => ratio,
-        Err(reason) => return Answer::unknown(reason),
-    };
+    let ratio = observed!(partner::paired(doubled, single));
     let fall = 1.0 - ratio.value;
     let outcome = match ratio.high {
         high if fall <= WARN_FALL || high >= 1.0 => Outcome::Pass,
@@ -75,14 +65,12 @@ fn doubled<'a>(subject: &Subject<'a>) -> Option<&'a Figure> {
         let stores = partner::stores(other) == partner::stores(of);
         (other.value.is_some(), stores, kernel)
     };
-    subject
-        .record
-        .figures
-        .iter()
-        .filter(|other| partner::role(other).as_deref() == Some(DOUBLED))
-        .filter(|other| partner::same_setting(of, other))
-        .filter(|other| other.conditions.get(ARRAY_BYTES).is_some_and(|bytes| bytes >= size * MIN_GROWTH))
-        .max_by_key(|other| likeness(other))
+    let fits = |other: &&Figure| {
+        partner::role(other).as_deref() == Some(DOUBLED)
+            && partner::same_setting(of, other)
+            && other.conditions.get(ARRAY_BYTES).is_some_and(|bytes| bytes >= size * MIN_GROWTH)
+    };
+    subject.record.figures.iter().filter(fits).max_by_key(|other| likeness(other))
 }
 
 /// The headline that `doubled` doubles, with the subject's arrays.

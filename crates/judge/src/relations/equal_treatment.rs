@@ -1,22 +1,14 @@
 //! Were both arms of the ratio disturbed alike, and is its direction still certain?
 
 use figure::stats::Ratio;
-use figure::{Figure, Outcome};
 use suites::treatment::{self, Clock, Direction, Load, is_shared};
 
-use crate::cases::{ArmLoad, Arrays};
-use crate::check::{Answer, Check, Subject, never, page};
-use crate::values::{Counted, Number, Times};
+use crate::cases::ArmLoad;
+use crate::prelude::*;
 
 /// A ratio of two arms whose rounds were interleaved. Load that both shared does not decide between them, so that the checks which found
 /// it in the arms do not void the ratio: this one decides.
-pub const CHECK: Check = Check {
-    id: "equal-treatment",
-    page: page!("equal-treatment"),
-    applies: |subject| disturbed(subject).is_some(),
-    essential: never,
-    rule,
-};
+pub const CHECK: Check = Check::new(page!("equal-treatment"), |subject| disturbed(subject).is_some(), rule);
 
 /// The arms of a ratio, its clock, and the worst that was found of what they share; `None` if nothing was.
 fn disturbed<'a>(subject: &Subject<'a>) -> Option<([&'a Figure; 2], Clock, Outcome)> {

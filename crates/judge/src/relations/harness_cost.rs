@@ -1,26 +1,18 @@
 //! Do two ways of subtracting the harness agree?
 
-use figure::Figure;
 use figure::evidence::{ALLOCATOR, HARNESS, TEAM};
 use figure::stats::{differences, median, median_interval};
 use suites::allocators::{DIRECT, REPLAY, STEADY, find, is_allocator};
 
-use crate::cases::{Arrays, Difference};
-use crate::check::{Answer, Check, Subject, never, page};
-use crate::values::Number;
+use crate::cases::Difference;
+use crate::prelude::*;
 
 /// Differences this close are the same, as a share of the time from which they are taken: the window of steps that were drawn
 /// beforehand is read from memory, which moves a few lines of the caches that the allocators use.
 const SAME: f64 = 0.10;
 
 /// The difference between two allocators, drawn while it is measured and drawn before.
-pub const CHECK: Check = Check {
-    id: "harness-cost",
-    page: page!("harness-cost"),
-    applies: |subject| replayed(subject).is_some(),
-    essential: never,
-    rule,
-};
+pub const CHECK: Check = Check::new(page!("harness-cost"), |subject| replayed(subject).is_some(), rule);
 
 /// An allocator's figure by replay, its direct one, and the same two of the first other allocator that has both.
 struct Replayed<'a> {
@@ -58,5 +50,5 @@ fn rule(subject: &Subject) -> Answer {
     let near = (stepwise.value.0 - replayed.value.0).abs() <= SAME * direct.value.unwrap_or(0.0);
     let (other, unit) = (other[0].into(), direct.unit.to_string());
     let case = Arrays::HarnessCost { other, stepwise, replayed, unit };
-    if overlap || near { Answer::pass(case) } else { Answer::warn(case) }
+    Answer::warn_if(!overlap && !near, case)
 }

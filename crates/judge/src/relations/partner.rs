@@ -1,12 +1,12 @@
 //! Which figures of a record belong together: by their conditions, never by their ids.
 
-use figure::Figure;
 use figure::evidence::{
     ARRAY_BYTES, BIND, CPUS, KERNEL, OFFSET_BYTES, PAGES_ASKED, PLACES, ROLE, SIMD, STORES, THREADS,
 };
 use figure::stats::{Ratio, paired_ratio};
+use figure::{Figure, Reading};
 
-use crate::check::Subject;
+use crate::subject::Subject;
 
 /// `role` of the figure with doubled arrays.
 pub const DOUBLED: &str = "doubled";
@@ -81,14 +81,8 @@ pub fn find<'a>(subject: &Subject<'a>, kernel: &str, stores: &str, role: Option<
             && same_setting(of, other)
             && same_arrays(of, other)
     };
-    let mut first = None;
-    for other in subject.record.figures.iter().filter(fits) {
-        if other.conditions.get(SIMD) == simd {
-            return Some(other);
-        }
-        first = first.or(Some(other));
-    }
-    first
+    let mut all = subject.record.figures.iter().filter(fits);
+    all.clone().find(|other| other.conditions.get(SIMD) == simd).or_else(|| all.next())
 }
 
 /// The ratio a/b over the kept rounds, in the order they were measured. The reason if there are too few.
@@ -96,6 +90,11 @@ pub fn ratio(a: &Figure, b: &Figure) -> Result<Ratio, String> {
     paired_ratio(&a.kept_values(), &b.kept_values()).ok_or_else(|| {
         format!("{} and {} have fewer than {} kept rounds in common", a.id, b.id, figure::check::MIN_ROUNDS)
     })
+}
+
+/// The same, for the rule of a check.
+pub fn paired(a: &Figure, b: &Figure) -> Reading<Ratio> {
+    ratio(a, b).map_or_else(Reading::Unknown, Reading::Value)
 }
 
 /// How one figure stands to another.
@@ -107,13 +106,13 @@ pub enum Side {
     Same,
     /// Clearly higher.
     Above,
-    /// Their rounds differ too much to tell.
-    Untold,
+    /// Their rounds differ too much.
+    Inconclusive,
 }
 
 /// A ratio within these bounds is called the same: less than what two runs of one loop differ by here.
 const ALIKE: std::ops::RangeInclusive<f64> = 0.97..=1.03;
-/// … if its interval is within this much of 1: a wider one tells nothing.
+/// … if its interval is within this much of 1: a wider one shows nothing.
 const KNOWN: f64 = 0.1;
 
 /// Which side of `b` `a` is on: by their values and by the interval of the paired rounds; by the values alone where there
@@ -130,14 +129,6 @@ pub fn side_scaled(a: &Figure, b: &Figure, scale: f64) -> Option<Side> {
         value if ALIKE.contains(&value) && low >= 1.0 - KNOWN && high <= 1.0 + KNOWN => Side::Same,
         value if value < *ALIKE.start() && high < 1.0 => Side::Below,
         value if value > *ALIKE.end() && low > 1.0 => Side::Above,
-        _ => Side::Untold,
+        _ => Side::Inconclusive,
     })
-}
-
-/// What is said where [`Side::Untold`] holds.
-pub const UNTOLD: &str = "their rounds differ too much to tell which is higher";
-
-/// A ratio for people, with the interval of its median: `1.34x [1.33, 1.36]`.
-pub fn ratio_text(ratio: &Ratio) -> String {
-    format!("{:.3}x [{:.3}, {:.3}]", ratio.value, ratio.low, ratio.high)
 }

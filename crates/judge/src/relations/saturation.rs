@@ -1,18 +1,11 @@
 //! Do the injectors saturate memory at the highest load?
 
 use super::curve::{Curve, Saturation, is_loaded};
-use crate::cases::Arrays;
-use crate::check::{Answer, Check, Subject, never, page};
+use crate::prelude::*;
 
 /// The end of a curve of latency under load: with too few CPUs to inject it stays far from the limit, and looks all
 /// the better for it.
-pub const CHECK: Check = Check {
-    id: "saturation",
-    page: page!("saturation"),
-    applies: |subject| end(subject).is_some(),
-    essential: never,
-    rule,
-};
+pub const CHECK: Check = Check::new(page!("saturation"), |subject| end(subject).is_some(), rule);
 
 /// The subject's curve, if the subject is its end.
 fn end<'a>(subject: &Subject<'a>) -> Option<Curve<'a>> {

@@ -5,16 +5,15 @@
 
 use figure::evidence::{INSTRUMENT, PAIR, TEST_CLASS};
 use figure::stats::Ratio;
-use figure::{Convention, Figure, format};
+use figure::{Convention, format};
 
 use super::partner::{self, NON_TEMPORAL, REGULAR};
 use super::traffic::{self, StoreChange};
-use crate::cases::Arrays;
-use crate::check::{Answer, Check, Subject, never, page};
-use crate::values::{Range, RatioTo};
+use crate::prelude::*;
+use crate::values::Range;
 
-/// Programs that measure the same thing differ by this much: loops and prefetching. Measured beside STREAM, kernels
-/// with the same stores are within 2 % of ours, and beside likwid-bench within 5 % but for its straight walk of
+/// Programs that measure the same thing differ by this much: loops and prefetching. Next to STREAM, truebench's kernels
+/// with the same stores are within 2 %, and next to likwid-bench within 5 % but for its straight walk of
 /// non-temporal loops.
 const SAME: f64 = 0.05;
 /// The same for UnixBench's tests: two programs that make the same system calls.
@@ -26,52 +25,44 @@ pub(crate) const COMPUTE: &str = "compute";
 /// With an interval wider than this, half-width, anything agrees with anything.
 const TOO_WIDE: f64 = 0.20;
 
-/// Another program against ours.
-pub const CHECK: Check = Check {
-    id: "second-instrument",
-    page: page!("second-instrument"),
-    applies: |subject| pair(subject).is_some(),
-    essential: never,
-    rule,
-};
+/// Another program against truebench.
+pub const CHECK: Check = Check::new(page!("second-instrument"), |subject| pair(subject).is_some(), rule);
 
-/// `instrument` of our own figures.
-const OURS: &str = "truebench";
+/// `instrument` of truebench's own figures.
+const OWN: &str = "truebench";
 
-/// A figure of another program and ours.
+/// The same quantity by two programs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair<'a> {
-    /// The other program's.
-    pub theirs: &'a Figure,
-    /// Ours.
-    pub ours: &'a Figure,
+    /// Another program's figure.
+    pub other: &'a Figure,
+    /// truebench's figure.
+    pub own: &'a Figure,
 }
 
 /// The pair that the subject is half of.
 pub(crate) fn pair<'a>(subject: &Subject<'a>) -> Option<Pair<'a>> {
     let figure = subject.figure;
     let name = figure.conditions.get(PAIR)?;
-    let is_ours = |figure: &Figure| figure.conditions.get(INSTRUMENT).as_deref() == Some(OURS);
-    let other = subject.record.figures.iter().find(|other| {
+    let is_own = |figure: &Figure| figure.conditions.get(INSTRUMENT).as_deref() == Some(OWN);
+    let fits = |other: &&Figure| {
         other.value.is_some()
             && other.conditions.get(PAIR).as_ref() == Some(&name)
-            && is_ours(other) != is_ours(figure)
-    })?;
-    Some(if is_ours(figure) {
-        Pair { theirs: other, ours: figure }
-    } else {
-        Pair { theirs: figure, ours: other }
-    })
+            && is_own(other) != is_own(figure)
+    };
+    let partner = subject.record.figures.iter().find(fits)?;
+    let (other, own) = if is_own(figure) { (partner, figure) } else { (figure, partner) };
+    Some(Pair { other, own })
 }
 
-/// What the two say of one another.
+/// How the two compare.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Finding {
     /// The same.
     Agree,
-    /// Not the same, and why: a known factor, borne out by what is known of the program.
+    /// Not the same, and why: a known factor, which what is known of the program confirms.
     Explained(String),
-    /// Not the same, and what would explain it; nothing bears it out.
+    /// Not the same, and what would explain it; nothing confirms it.
     Guessed(String),
     /// Not the same, and no known factor.
     Disagree,
@@ -79,11 +70,11 @@ pub(crate) enum Finding {
 
 /// Compares; the reason where that cannot be done.
 pub(crate) fn compare(pair: &Pair) -> Result<(Ratio, Finding), String> {
-    let ratio = partner::ratio(pair.theirs, pair.ours)?;
+    let ratio = partner::ratio(pair.other, pair.own)?;
     if (ratio.high - ratio.low) / 2.0 > TOO_WIDE * ratio.value {
         return Err(format!("the rounds of the two programs vary too much: {}", Range::from(&ratio)));
     }
-    let alike = tolerance(pair.ours);
+    let alike = tolerance(pair.own);
     let finding = if ratio.low <= 1.0 + alike && ratio.high >= 1.0 - alike {
         Finding::Agree
     } else {
@@ -109,47 +100,37 @@ fn fits(ratio: &Ratio, low: f64, high: f64) -> bool {
 
 /// The first known difference with a factor that fits.
 fn explanation(pair: &Pair, ratio: &Ratio) -> Finding {
-    let stores = |figure: &Figure| partner::stores(figure);
-    let program = program(pair);
-    let counts_traffic = pair.theirs.convention != Some(Convention::StreamCounted);
-    let change = traffic::store_change(pair.ours);
-    let known = stores(pair.theirs);
-    match (change, stores(pair.ours).as_deref()) {
-        // Ours pays the write-allocate.
-        (Some(StoreChange { bytes, reads }), Some(REGULAR)) if fits(ratio, bytes, reads.max(bytes)) => {
+    let Some(StoreChange { bytes, reads }) = traffic::store_change(pair.own) else {
+        return Finding::Disagree;
+    };
+    let (most, program) = (reads.max(bytes), program(pair));
+    let counts_traffic = pair.other.convention != Some(Convention::StreamCounted);
+    let by_stores = |expected: &[&str], known: String, guess: &str| match partner::stores(pair.other) {
+        Some(stores) if expected.contains(&stores.as_str()) => Finding::Explained(known),
+        Some(_) => Finding::Disagree,
+        None => Finding::Guessed(format!("{guess} ({})", fraction(bytes))),
+    };
+    match partner::stores(pair.own).as_deref() {
+        Some(REGULAR) if fits(ratio, bytes, most) => {
             let gain = format!(
                 "{program} pays no write-allocate: non-temporal stores or a call of memcpy move {} of what regular \
                  stores move, and where lines in flight are the limit gain up to {reads:.2}x",
                 fraction(1.0 / bytes)
             );
-            match known.as_deref() {
-                Some(NON_TEMPORAL | "libc") => Finding::Explained(gain),
-                Some(_) => Finding::Disagree,
-                None => Finding::Guessed(format!(
-                    "as without write-allocate, or counting it ({})",
-                    fraction(bytes)
-                )),
-            }
+            by_stores(&[NON_TEMPORAL, "libc"], gain, "as without write-allocate, or counting it")
         }
-        // Ours does not.
-        (Some(StoreChange { bytes, reads }), Some(NON_TEMPORAL))
-            if fits(ratio, 1.0 / reads.max(bytes), 1.0 / bytes) =>
-        {
+        Some(NON_TEMPORAL) if fits(ratio, 1.0 / most, 1.0 / bytes) => {
             let loss = format!(
                 "{program} pays the write-allocate: regular stores move {} of what non-temporal ones move",
                 fraction(bytes)
             );
-            match known.as_deref() {
-                Some(REGULAR) => Finding::Explained(loss),
-                Some(_) => Finding::Disagree,
-                None => Finding::Guessed(format!("as with the write-allocate ({})", fraction(bytes))),
-            }
+            by_stores(&[REGULAR], loss, "as with the write-allocate")
         }
-        (Some(StoreChange { bytes, .. }), _) if counts_traffic && fits(ratio, 1.0 / bytes, 1.0 / bytes) => {
+        _ if counts_traffic && fits(ratio, 1.0 / bytes, 1.0 / bytes) => {
             Finding::Guessed(format!("as if it counted as STREAM does ({})", fraction(1.0 / bytes)))
         }
         // Copied bytes: what arrives counts once, of one array read and one written.
-        (Some(StoreChange { reads, .. }), _) if reads == 2.0 && fits(ratio, 0.5, 0.5) => {
+        _ if reads == 2.0 && fits(ratio, 0.5, 0.5) => {
             Finding::Guessed("as if it counted copied bytes (1/2)".to_owned())
         }
         _ => Finding::Disagree,
@@ -173,7 +154,7 @@ fn rule(subject: &Subject) -> Answer {
         Ok(compared) => compared,
         Err(reason) => return Answer::unknown(reason),
     };
-    let ratio = RatioTo::new(&ratio, pair.ours);
+    let ratio = RatioTo::new(&ratio, pair.own);
     let program = program(&pair);
     match finding {
         Finding::Agree => Answer::pass(Arrays::InstrumentsAgree { program, ratio }),
@@ -184,5 +165,5 @@ fn rule(subject: &Subject) -> Answer {
 }
 
 fn program(pair: &Pair) -> String {
-    pair.theirs.conditions.get(INSTRUMENT).unwrap_or_else(|| "the other program".to_owned())
+    pair.other.conditions.get(INSTRUMENT).unwrap_or_else(|| "the other program".to_owned())
 }

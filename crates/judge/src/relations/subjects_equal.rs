@@ -1,110 +1,82 @@
 //! Do the compared servers do the same work under the same conditions?
 
 use figure::evidence::http::{
-    ANSWER, ANSWER_BYTES, BUILD, CONFORMS, CONNECTIONS, GOAL, GOGC, GOMAXPROCS, HANDLER_COST, KEEPS_ALIVE,
-    SERVER_CPUS, SUBJECT, WHAT,
+    ANSWER, ANSWER_BYTES, BUILD, CONFORMS, GOAL, GOGC, GOMAXPROCS, HANDLER_COST, SERVER_CPUS, SUBJECT,
 };
 use figure::evidence::{FactType, Key};
 use figure::format::{number, plain_to};
-use figure::{Figure, Outcome};
 
-use crate::cases::{Loads, Unequal};
-use crate::check::{Answer, Check, Levels, Subject, never, page};
-use crate::load::{RATE, list, of_server};
-use crate::values::List;
+use crate::cases::Unequal;
+use crate::load::{list, of_same_connections, of_server};
+use crate::prelude::*;
 
 /// By how much the bytes of an answer may differ, as a share. Any difference is worth a word; with a tenth the servers do not send the same.
 const LONGER: Levels = Levels { warn: f64::MIN_POSITIVE, fail: 0.10 };
 
-/// The subjects relation.
-pub const CHECK: Check = Check {
-    id: "subjects-equal",
-    page: page!("subjects-equal"),
-    applies: |subject| of_server(subject) && others(subject).next().is_some(),
-    essential: never,
+pub const CHECK: Check = Check::new(
+    page!("subjects-equal"),
+    |subject| of_server(subject) && others(subject).next().is_some(),
     rule,
-};
+);
 
 /// Figures of other servers under the same load.
 fn others<'a>(subject: &Subject<'a>) -> impl Iterator<Item = &'a Figure> {
-    let (of, record) = (subject.figure, subject.record);
-    record.figures.iter().filter(move |other| {
-        let (ours, theirs) = (&of.conditions, &other.conditions);
-        other.value.is_some()
-            && of_server(&Subject { figure: other, record })
-            && theirs.get(WHAT).as_deref() == Some(RATE)
-            && theirs.get(SUBJECT) != ours.get(SUBJECT)
-            && theirs.get(GOAL) == ours.get(GOAL)
-            && theirs.get(CONNECTIONS) == ours.get(CONNECTIONS)
-            && theirs.get(KEEPS_ALIVE) == ours.get(KEEPS_ALIVE)
-            && theirs.get(HANDLER_COST) == ours.get(HANDLER_COST)
-    })
+    let subject = *subject;
+    let others = of_same_connections(subject).filter(move |other| {
+        of_server(other)
+            && !other.same(&subject, SUBJECT)
+            && other.same(&subject, GOAL)
+            && other.same(&subject, HANDLER_COST)
+    });
+    others.map(|other| other.figure)
 }
 
 fn rule(subject: &Subject) -> Answer {
-    let (mut worst, mut unequal) = (Outcome::Pass, Vec::new());
-    let mut unknown = None;
-    for other in others(subject) {
-        match differences(subject.figure, other) {
-            Ok(found) => {
-                for (outcome, difference) in found {
-                    worst = worst.max(outcome);
-                    unequal.push(difference);
-                }
-            }
-            Err(reason) => unknown = unknown.or(Some(reason)),
-        }
-    }
-    match unknown {
-        _ if worst > Outcome::Pass => Answer::of(worst, Loads::SubjectsDiffer { differences: List(unequal) }),
-        Some(reason) => Answer::unknown(reason),
-        None => Answer::pass(Loads::SubjectsEqual),
+    let compared = others(subject).map(|other| differences(subject.figure, other));
+    let (known, unknown): (Vec<_>, Vec<_>) = compared.partition(Result::is_ok);
+    let (outcomes, unequal): (Vec<Outcome>, Vec<Unequal>) = known.into_iter().flatten().flatten().unzip();
+    match (outcomes.into_iter().max(), unknown.into_iter().find_map(Result::err)) {
+        (Some(worst), _) => Answer::of(worst, Loads::SubjectsDiffer { differences: List(unequal) }),
+        (None, Some(reason)) => Answer::unknown(reason),
+        (None, None) => Answer::pass(Loads::SubjectsEqual),
     }
 }
 
 /// In what two figures differ, and how bad that is; the reason if the answers themselves cannot be compared.
-fn differences(ours: &Figure, theirs: &Figure) -> Result<Vec<(Outcome, Unequal)>, String> {
-    let numbers = |key: Key<f64>| -> Option<[f64; 2]> { fact(ours, theirs, key) };
-    let mut found = Vec::new();
-    let mut differ = |outcome, property, values: [String; 2]| {
-        let [value, other] = values.map(|value| plain_to(&value, 40));
-        found.push((outcome, Unequal { property, value, other, server: theirs.into() }));
-    };
-    if theirs.evidence.get(CONFORMS).into_value() == Some(false) {
-        differ(Outcome::Fail, "conformance", ["passed".to_owned(), "failed".to_owned()]);
-    }
-    let bytes = numbers(ANSWER_BYTES).ok_or("how long the answers are is not recorded")?;
-    let [mine, other] = bytes;
-    let longer = (mine - other).abs() / mine.max(other).max(1.0);
-    if LONGER.outcome(longer) > Outcome::Pass {
-        differ(LONGER.outcome(longer), "bytes of an answer", bytes.map(number));
-    }
-    let [one, two] =
-        fact(ours, theirs, ANSWER).ok_or("what the answers are is not recorded")?.map(|one| sorted(&one));
-    if one != two {
-        let only =
-            |these: &[String], those: &[String]| these.iter().find(|line| !those.contains(line)).cloned();
-        differ(Outcome::Warn, "answer", [only(&one, &two), only(&two, &one)].map(Option::unwrap_or_default));
-    }
-    let builds = fact(ours, theirs, BUILD).map(|builds| builds.map(|build| toolchain(&build)));
-    if let Some(builds) = builds.filter(|[one, two]| one != two) {
-        differ(Outcome::Warn, "toolchain", builds);
-    }
-    for (name, key, outcome) in [("GOMAXPROCS", GOMAXPROCS, Outcome::Fail), ("GOGC", GOGC, Outcome::Warn)] {
-        if let Some(values) = numbers(key).filter(|[mine, other]| mine != other) {
-            differ(outcome, name, values.map(|value| value.to_string()));
+fn differences(own: &Figure, other: &Figure) -> Result<Vec<(Outcome, Unequal)>, String> {
+    let mut all = Vec::new();
+    let mut compare = |outcome, property, values: Option<[String; 2]>| {
+        let server = other.into();
+        if let Some([value, other]) = values.filter(|[value, other]| value != other) {
+            let (value, other) = (plain_to(&value, 40), plain_to(&other, 40));
+            all.push((outcome, Unequal { property, value, other, server }));
         }
+    };
+    if other.evidence.get(CONFORMS).into_value() == Some(false) {
+        compare(Outcome::Fail, "conformance", Some(["passed", "failed"].map(str::to_owned)));
     }
-    let cpus = [ours, theirs].map(|side| side.conditions.get(SERVER_CPUS));
-    if cpus[0] != cpus[1] {
-        let list = |cpus: Option<Vec<f64>>| list(&cpus.unwrap_or_default()).to_string();
-        differ(Outcome::Fail, "CPUs", cpus.map(list));
+    let [mine, its] = fact(own, other, ANSWER_BYTES).ok_or("how long the answers are is not recorded")?;
+    let longer = LONGER.outcome((mine - its).abs() / mine.max(its).max(1.0));
+    compare(longer, "bytes of an answer", Some([mine, its].map(number)).filter(|_| longer > Outcome::Pass));
+    let answers = fact(own, other, ANSWER).ok_or("what the answers are is not recorded")?;
+    let [one, two] = answers.map(|answer| sorted(&answer));
+    let only = |these: &[String], those: &[String]| {
+        these.iter().find(|line| !those.contains(line)).cloned().unwrap_or_default()
+    };
+    compare(Outcome::Warn, "answer", Some([only(&one, &two), only(&two, &one)]));
+    let builds = fact(own, other, BUILD);
+    compare(Outcome::Warn, "toolchain", builds.map(|builds| builds.map(|build| toolchain(&build))));
+    for (name, key, outcome) in [("GOMAXPROCS", GOMAXPROCS, Outcome::Fail), ("GOGC", GOGC, Outcome::Warn)] {
+        let values = fact(own, other, key);
+        compare(outcome, name, values.map(|values| values.map(|value| value.to_string())));
     }
-    Ok(found)
+    let cpus = [own, other].map(|side| list(&side.conditions.get(SERVER_CPUS).unwrap_or_default()));
+    compare(Outcome::Fail, "CPUs", Some(cpus.map(|cpus| cpus.to_string())));
+    Ok(all)
 }
 
-fn fact<T: FactType>(ours: &Figure, theirs: &Figure, key: Key<T>) -> Option<[T; 2]> {
-    Some([ours.evidence.get(key).into_value()?, theirs.evidence.get(key).into_value()?])
+fn fact<T: FactType>(own: &Figure, other: &Figure, key: Key<T>) -> Option<[T; 2]> {
+    Some([own.evidence.get(key).into_value()?, other.evidence.get(key).into_value()?])
 }
 
 /// The lines of an answer: the order of headers says nothing, nor does the case of their names (RFC 9110, 5.1 and 5.3).

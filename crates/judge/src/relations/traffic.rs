@@ -1,13 +1,13 @@
 //! What a kernel really moves between cache and memory, and in which mix of reads and writes.
 //!
 //! The declared bytes in the figure's conditions are the truth for amounts; the class table below adds what they
-//! cannot tell: how many streams a kernel reads and writes, and whether its store misses.
+//! do not show: how many streams a kernel reads and writes, and whether its store misses.
 
 use figure::Figure;
 use figure::evidence::{COUNTED_BYTES, MIX, PAGES_ASKED, THREADS, TRAFFIC_BYTES};
 
 use super::partner::{NON_TEMPORAL, REGULAR, find, is_headline, kernel, same_threads, stores};
-use crate::check::Subject;
+use crate::subject::Subject;
 
 /// Bytes of a cache line on every processor that truebench has kernels for.
 pub const LINE_BYTES: f64 = 64.0;
@@ -88,22 +88,16 @@ pub const WALK: &str = "mix";
 /// What walks in this mix move with the subject's threads, all at full speed: the most of them.
 pub fn walked<'a>(subject: &Subject<'a>, name: &str) -> Option<&'a Figure> {
     let of = subject.figure;
-    let pages = |figure: &Figure| figure.conditions.get(PAGES_ASKED);
     let fits = |other: &&Figure| {
         kernel(other).as_deref() == Some(WALK)
             && other.conditions.get(MIX).as_deref() == Some(name)
-            && other.value.is_some()
-            && other.verdict != Some(figure::Verdict::Invalid)
+            && other.is_usable()
             && !std::ptr::eq(*other, of)
             && same_threads(other, of)
-            && pages(other) == pages(of)
+            && other.conditions.get(PAGES_ASKED) == of.conditions.get(PAGES_ASKED)
     };
-    subject
-        .record
-        .figures
-        .iter()
-        .filter(fits)
-        .max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)))
+    let walks = subject.record.figures.iter().filter(fits);
+    walks.max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)))
 }
 
 /// What regular stores cost a kernel against non-temporal ones.

@@ -4,13 +4,9 @@
 //! saved reads allow is a property of the machine: the explanation covers it. Outside these bounds, one of the two
 //! figures is disturbed.
 
-use figure::Outcome;
-
 use super::partner;
 use super::traffic::StorePair;
-use crate::cases::Arrays;
-use crate::check::{Answer, Check, Subject, never, page};
-use crate::values::{RatioTo, Times};
+use crate::prelude::*;
 
 /// Measurement and mix blur the bounds by this much: a mix of reads and writes is worth up to 10 % (study 1: 2:1
 /// against 1:1 is 203 against 188 GB/s).
@@ -22,25 +18,18 @@ const WORST_GAIN: f64 = 0.5;
 pub(crate) const NO_GAIN: f64 = 1.05;
 
 /// Regular against non-temporal stores.
-pub const CHECK: Check = Check {
-    id: "write-allocate",
-    page: page!("write-allocate"),
-    applies: |subject| StorePair::of(subject).is_some(),
-    essential: never,
-    rule,
-};
+pub const CHECK: Check =
+    Check::new(page!("write-allocate"), |subject| StorePair::of(subject).is_some(), rule);
 
 fn rule(subject: &Subject) -> Answer {
     let Some(pair) = StorePair::of(subject) else { return Answer::unknown("not measured with both stores") };
     let Some(bytes) = pair.traffic_ratio() else { return Answer::unknown("traffic not declared") };
-    let gain = match partner::ratio(pair.nt, pair.regular) {
-        Ok(gain) => gain,
-        Err(reason) => return Answer::unknown(reason),
-    };
+    let gain = observed!(partner::paired(pair.nt, pair.regular));
     // What the saved reads allow when reads under way are the limit; no bound where none is left.
     let most = pair.read_ratio().map(|reads| reads.max(bytes));
     let is_beyond = most.is_some_and(|most| gain.low > most * (1.0 + TOLERANCE));
-    let outcome = if gain.high < WORST_GAIN || is_beyond { Outcome::Warn } else { Outcome::Pass };
+    let is_outside = gain.high < WORST_GAIN || is_beyond;
     let (nt, gain) = (pair.nt.into(), RatioTo::new(&gain, pair.regular));
-    Answer::of(outcome, Arrays::StoreGain { nt, gain, predicted: Times(bytes), most: most.map(Times) })
+    let case = Arrays::StoreGain { nt, gain, predicted: Times(bytes), most: most.map(Times) };
+    Answer::warn_if(is_outside, case)
 }

@@ -3,31 +3,23 @@
 use figure::Outcome::*;
 use figure::Unit;
 use figure::evidence::*;
-use figure::series::{Coordinate, CoordinateValue};
+use figure::series::CoordinateValue;
 use serde_json::json;
 
-use crate::build::{Case, MIB, ROUND_SECONDS, hand_over, quiet_vm, server};
+use crate::build::{Case, MIB, ROUND_SECONDS, at, hand_over, is_blind, quiet_vm, server};
+use crate::records::{Build, in_role};
 
 #[test]
 fn verified_results() {
     assert_eq!(quiet_vm().says("verified"), Pass);
     assert_eq!(quiet_vm().with(VERIFIED, false).says("verified"), Fail);
-    let blind = quiet_vm().unknown(VERIFIED, "the worker died").answer("verified").unwrap();
-    assert_eq!((blind.outcome, blind.essential), (Unknown, true));
-}
-
-#[test]
-fn results_in_cache_are_verified_where_somebody_checks_them() {
+    is_blind(&quiet_vm().unknown(VERIFIED, "the worker died"), "verified");
+    assert_eq!(quiet_vm().without(VERIFIED).says("verified"), Unknown);
     let in_cache = || quiet_vm().without(ARRAY_BYTES).with(WORKING_SET, 24e3);
     assert_eq!(in_cache().says("verified"), Pass);
     assert_eq!(in_cache().with(VERIFIED, false).says("verified"), Fail);
     assert_eq!(in_cache().without(VERIFIED).says("verified"), Unknown);
-    assert_eq!(
-        hand_over(80.0).answer("verified"),
-        None,
-        "lines that are handed over have a proof of their own"
-    );
-    assert_eq!(quiet_vm().without(VERIFIED).says("verified"), Unknown);
+    assert_eq!(hand_over(80.0).answer("verified"), None, "lines that are handed over have their own proof");
 }
 
 #[test]
@@ -49,11 +41,9 @@ fn arrays(mib: f64) -> Case {
 
 #[test]
 fn arrays_are_four_times_the_caches() {
-    assert_eq!(arrays(256.0).says("array-size"), Pass);
-    assert_eq!(arrays(255.0).says("array-size"), Fail);
-    for (mib, times) in [(256.0, 4.0), (255.0, 3.984), (10.0, 0.156)] {
+    for (mib, times, outcome) in [(256.0, 4.0, Pass), (255.0, 3.984, Fail), (10.0, 0.156, Fail)] {
         let expected = json!({"times": times, "caches": 64.0 * MIB, "basis": "one L3", "limit": null});
-        arrays(mib).finds("array-size", "array-size", expected);
+        assert_eq!(arrays(mib).case("array-size", "array-size", expected).outcome, outcome, "{mib} MiB");
     }
     assert!(arrays(10.0).answer("array-size").unwrap().fix.unwrap().contains("--array-size 269MB"));
     assert_eq!(arrays(10.0).answer("memory-limit").unwrap().outcome, Pass, "the user chose them");
@@ -61,9 +51,8 @@ fn arrays_are_four_times_the_caches() {
 
 #[test]
 fn points_of_a_ladder_are_in_cache_by_design() {
-    let mut point = arrays(1.0);
-    let at = Coordinate { value: CoordinateValue::Number(1e6), unit: Some(Unit::BYTES) };
-    point.figure().at.insert("array".into(), at);
+    let at = CoordinateValue::Number(1e6);
+    let point = arrays(1.0).change(|figure| figure.at("suite.sizes", "array", at, Some(Unit::BYTES)));
     assert_eq!(point.says("array-size"), Fail, "its last point may stand for memory");
     assert_eq!(point.with(WORKING_SET, MIB).answer("array-size"), None);
 }
@@ -71,13 +60,10 @@ fn points_of_a_ladder_are_in_cache_by_design() {
 #[test]
 fn hidden_caches_are_essential_unless_arrays_were_doubled() {
     let mut hidden = quiet_vm().unknown(LLC_BYTES, "no cache is shown");
-    let answer = hidden.answer("array-size").unwrap();
-    assert_eq!((answer.outcome, answer.essential), (Unknown, true));
+    is_blind(&hidden, "array-size");
     assert_eq!(quiet_vm().with(LLC_BYTES, 0.0).says("array-size"), Unknown);
-    let mut doubled = hidden.0.figures[0].clone();
-    doubled.id = "suite.triad.nt.doubled".into();
-    doubled.conditions.set(ROLE, "doubled".into());
-    hidden.0.figures.push(doubled);
+    let doubled = in_role(hidden.figure().clone(), "doubled");
+    hidden = hidden.and(doubled);
     assert!(!hidden.answer("array-size").unwrap().essential);
     hidden.0.figures[1].value = None;
     assert!(hidden.answer("array-size").unwrap().essential, "the doubled figure has no value");
@@ -87,8 +73,8 @@ fn hidden_caches_are_essential_unless_arrays_were_doubled() {
 fn short_memory_is_the_cause_of_small_arrays() {
     let short = arrays(100.0).with(MEMORY_LIMITED_BY, "memory.max of /box".into());
     assert_eq!((short.says("memory-limit"), short.says("array-size")), (Fail, Fail));
-    short.finds("array-size", "array-size", json!({"limit": "memory.max of /box"}));
-    short.finds("memory-limit", "arrays-reduced", json!({"limit": "memory.max of /box"}));
+    short.case("array-size", "array-size", json!({"limit": "memory.max of /box"}));
+    short.case("memory-limit", "arrays-reduced", json!({"limit": "memory.max of /box"}));
     assert_eq!(short.judged().1[0], "memory-limit");
     let enough = arrays(300.0).with(MEMORY_LIMITED_BY, "memory.max of /box".into());
     assert_eq!(enough.says("memory-limit"), Pass);
@@ -97,8 +83,7 @@ fn short_memory_is_the_cause_of_small_arrays() {
 
 #[test]
 fn memory_limits_met() {
-    assert_eq!(quiet_vm().with(CGROUP_MEMORY_EVENTS, 0.0).says("memory-limit"), Pass);
-    assert_eq!(quiet_vm().with(CGROUP_MEMORY_EVENTS, 1.0).says("memory-limit"), Warn);
+    at("memory-limit", |events| quiet_vm().with(CGROUP_MEMORY_EVENTS, events), [0.0, 1.0], [Pass, Warn]);
     assert_eq!(quiet_vm().says("memory-limit"), Pass, "no group has a limit");
     let limited = quiet_vm().machine(|machine| machine.cgroup.levels[0].memory_limit = Some(1 << 30));
     assert_eq!(limited.says("memory-limit"), Unknown);
@@ -109,9 +94,8 @@ fn memory_limits_met() {
 fn swapping_counts_by_what_it_costs() {
     let swapping = || quiet_vm().with(VM_SWAPPED, 5000.0);
     assert_eq!(quiet_vm().says("swap"), Pass);
-    assert_eq!(swapping().says("swap"), Pass, "nobody waited for it");
-    assert_eq!(swapping().of_time(PSI_MEMORY, 0.021).says("swap"), Warn);
-    assert_eq!(swapping().of_time(PSI_MEMORY, 0.101).says("swap"), Fail);
+    assert_eq!(swapping().says("swap"), Pass, "no thread waited for it");
+    at("swap", |share| swapping().of_time(PSI_MEMORY, share), [0.021, 0.101], [Warn, Fail]);
     assert_eq!(swapping().unknown(PSI_MEMORY, "no PSI").says("swap"), Fail, "0.5 s a round, estimated");
     assert_eq!(quiet_vm().with(VM_SWAPPED, 5.0).unknown(PSI_MEMORY, "no PSI").says("swap"), Pass);
     assert_eq!(quiet_vm().with(VM_DIRECT_SCAN, 2e4).unknown(PSI_MEMORY, "no PSI").says("swap"), Warn);
@@ -120,28 +104,23 @@ fn swapping_counts_by_what_it_costs() {
 
 #[test]
 fn memory_is_touched_first() {
-    assert_eq!(quiet_vm().with(MEMORY_RESIDENT, 0.995).says("first-touch"), Pass);
-    assert_eq!(quiet_vm().with(MEMORY_RESIDENT, 0.985).says("first-touch"), Warn);
-    assert_eq!(quiet_vm().with(MEMORY_RESIDENT, 0.94).says("first-touch"), Fail);
+    let resident = |share| quiet_vm().with(MEMORY_RESIDENT, share);
+    at("first-touch", resident, [0.995, 0.985, 0.94], [Pass, Warn, Fail]);
     assert_eq!(quiet_vm().with(MEMORY_NONZERO, false).says("first-touch"), Fail);
     assert_eq!(quiet_vm().unknown(MEMORY_NONZERO, "x").says("first-touch"), Unknown);
-    let blind = quiet_vm().unknown(MEMORY_RESIDENT, "no smaps").answer("first-touch").unwrap();
-    assert_eq!((blind.outcome, blind.essential), (Unknown, true));
+    is_blind(&quiet_vm().unknown(MEMORY_RESIDENT, "no smaps"), "first-touch");
 }
 
 #[test]
 fn pages_asked_for_and_obtained() {
     let pages = |asked: &str, share| quiet_vm().with(PAGES_ASKED, asked.into()).with(PAGES_HUGE_SHARE, share);
-    assert_eq!(pages("default", 0.0).says("page-size"), Pass);
-    assert_eq!(pages("default", 0.6).says("page-size"), Pass);
+    at("page-size", |share| pages("default", share), [0.0, 0.6], [Pass, Pass]);
+    at("page-size", |share| pages("small", share), [0.0, 0.09, 0.11, 0.6], [Pass, Pass, Warn, Fail]);
     for asked in ["thp", "huge2m"] {
-        assert_eq!(pages(asked, 1.0).says("page-size"), Pass);
-        assert_eq!(pages(asked, 0.91).says("page-size"), Pass);
-        assert_eq!(pages(asked, 0.89).says("page-size"), Warn);
-        assert_eq!(pages(asked, 0.49).says("page-size"), Fail);
+        at("page-size", |share| pages(asked, share), [1.0, 0.91, 0.89, 0.49], [Pass, Pass, Warn, Fail]);
     }
-    assert_eq!(pages("huge1g", 1.0).with(PAGES_SIZE, 2.0 * MIB).says("page-size"), Fail);
-    assert_eq!(pages("huge1g", 1.0).with(PAGES_SIZE, 1024.0 * MIB).says("page-size"), Pass);
+    let sized = |mib| pages("huge1g", 1.0).with(PAGES_SIZE, mib * MIB);
+    at("page-size", sized, [2.0, 1024.0], [Fail, Pass]);
     let essential = |asked| {
         let answer = pages(asked, 1.0).unknown(PAGES_HUGE_SHARE, "no smaps").answer("page-size").unwrap();
         assert_eq!(answer.outcome, Unknown);
@@ -163,23 +142,18 @@ fn numa_balancing_by_the_pages_moved() {
     let moved_for = |seconds: f64| server().with(VM_NUMA_MIGRATED, seconds / 1e-5);
     let cpus = server().0.figures[0].conditions.get(CPUS).unwrap().len() as f64;
     let moved = |share: f64| moved_for(share * cpus * ROUND_SECONDS);
-    // Of the whole machine: what others' CPUs move takes nothing from ours, unless one thread fell behind.
+    // Of the whole machine: what other CPUs move takes nothing from these, unless one thread fell behind.
     assert_eq!(moved_for(0.5 * ROUND_SECONDS).says("numa-balancing"), Pass);
     let behind = moved_for(0.5 * ROUND_SECONDS).of_time(RUN_DELAY_WORST, 0.2);
     assert_eq!(behind.says("numa-balancing"), Fail);
-    assert_eq!(server().says("numa-balancing"), Pass);
-    assert_eq!(moved(0.019).says("numa-balancing"), Pass);
-    assert_eq!(moved(0.021).says("numa-balancing"), Warn);
-    assert_eq!(moved(0.101).says("numa-balancing"), Fail);
+    at("numa-balancing", moved, [0.0, 0.019, 0.021, 0.101], [Pass, Pass, Warn, Fail]);
     assert_eq!(server().unknown(VM_NUMA_MIGRATED, "not built in").says("numa-balancing"), Unknown);
 }
 
 #[test]
 fn numa_placement_by_the_share_that_is_local() {
     let local = |share| server().with(NUMA_LOCAL_SHARE, share);
-    assert_eq!(local(0.96).says("numa-placement"), Pass);
-    assert_eq!(local(0.94).says("numa-placement"), Warn);
-    assert_eq!(local(0.79).says("numa-placement"), Fail);
+    at("numa-placement", local, [0.96, 0.94, 0.79], [Pass, Warn, Fail]);
     assert_eq!(server().unknown(NUMA_LOCAL_SHARE, "EPERM").says("numa-placement"), Unknown);
     // One thread of 48 with all its memory remote: 2 % of the pages, and everybody waits.
     let one = local(1.0 - 1.0 / 48.0).with(THREAD_SECONDS_MAX, 0.0395 / 0.6);
@@ -192,13 +166,11 @@ fn memory_bound_to_a_node_must_lie_there() {
     // Remote to its threads, as the figure's name says: only the node counts.
     let bound =
         |share| server().with(NUMA_LOCAL_SHARE, 0.0).with(NODE_OF_MEMORY, 1.0).with(NUMA_NODE_SHARE, share);
-    assert_eq!(bound(1.0).says("numa-placement"), Pass);
-    assert_eq!(bound(0.98).says("numa-placement"), Warn);
+    at("numa-placement", bound, [1.0, 0.98], [Pass, Warn]);
     let moved = bound(0.5);
     assert_eq!(moved.judged().1[0], "numa-placement");
-    moved.finds("numa-placement", "pages-on-node", json!({"share": 0.5, "node": 1}));
-    let blind = bound(1.0).unknown(NUMA_NODE_SHARE, "EPERM").answer("numa-placement").unwrap();
-    assert_eq!((blind.outcome, blind.essential), (Unknown, true));
+    moved.case("numa-placement", "pages-on-node", json!({"share": 0.5, "node": 1}));
+    is_blind(&bound(1.0).unknown(NUMA_NODE_SHARE, "EPERM"), "numa-placement");
     let one = quiet_vm().with(NODE_OF_MEMORY, 0.0).unknown(NUMA_NODE_SHARE, "EPERM");
     assert_eq!(one.says("numa-placement"), Pass);
 }
@@ -215,13 +187,9 @@ fn memory_errors() {
 fn faults_by_the_time_they_take() {
     // Two CPUs: 1 s of CPU time a round, so that a fault of 1 us is 1e-6 of it.
     let minor = |faults| quiet_vm().with(FAULT_MINOR, faults);
-    assert_eq!(minor(9_900.0).says("faults"), Pass);
-    assert_eq!(minor(10_100.0).says("faults"), Warn);
-    assert_eq!(minor(51_000.0).says("faults"), Fail);
+    at("faults", minor, [9_900.0, 10_100.0, 51_000.0], [Pass, Warn, Fail]);
     assert_eq!(minor(300.0).with(PAGES_HUGE_SHARE, 1.0).says("faults"), Fail, "300 huge pages cleared");
     assert_eq!(quiet_vm().in_first(1, FAULT_MAJOR, 1.0).says("faults"), Pass);
-    assert_eq!(quiet_vm().with(FAULT_MAJOR, 6.0).says("faults"), Warn);
-    assert_eq!(quiet_vm().with(FAULT_MAJOR, 26.0).says("faults"), Fail);
-    let blind = quiet_vm().unknown(FAULT_MINOR, "x").answer("faults").unwrap();
-    assert_eq!((blind.outcome, blind.essential), (Unknown, true));
+    at("faults", |faults| quiet_vm().with(FAULT_MAJOR, faults), [6.0, 26.0], [Warn, Fail]);
+    is_blind(&quiet_vm().unknown(FAULT_MINOR, "x"), "faults");
 }

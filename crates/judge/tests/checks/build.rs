@@ -3,66 +3,64 @@
 use std::collections::BTreeMap;
 
 use figure::evidence::*;
-use figure::evidence::{FactType, Key, Scope};
-use figure::host::{
-    Cache, CacheKind, Caches, Cgroup, CgroupLevel, LogicalCpu, Memory, Node, Numa, Peak, Topology,
-    Virtualisation,
-};
+use figure::host::{Cache, CacheKind, Cgroup, CgroupLevel, LogicalCpu, Node, Setting, Topology};
 use figure::{
-    Better, CheckResult, Convention, CpuList, Evidence, Figure, Machine, Outcome, Reading, Record, Round,
-    Tool, Unit, Verdict,
+    Better, CheckResult, Convention, CpuList, Evidence, Figure, Machine, Outcome, Reading, Record, Unit,
+    Verdict,
 };
+use serde_json::Value;
+
+pub use crate::records::ROUND_SECONDS;
+use crate::records::{self, Build, Change, is_case, record};
 
 /// Rounds of an undisturbed figure.
 pub const ROUNDS: usize = 8;
-/// Seconds of each.
-pub const ROUND_SECONDS: f64 = 0.5;
 /// Values that agree as those of a quiet machine do: a median of 20 and an interval of +-1 %.
-const QUIET: [f64; ROUNDS] = [20.0, 20.1, 19.9, 20.05, 19.95, 20.0, 20.15, 19.85];
+pub const QUIET: [f64; ROUNDS] = [20.0, 20.1, 19.9, 20.05, 19.95, 20.0, 20.15, 19.85];
 
 /// A figure in its record.
 #[derive(Clone, Debug)]
 pub struct Case(pub Record);
 
+/// A figure on a quiet two-CPU virtual machine, and all that is going on there.
+pub fn surroundings() -> Case {
+    let group = CgroupLevel { version: 1, directory: "/sys/fs/cgroup/cpu".into(), ..CgroupLevel::default() };
+    let figure = Figure::planned("suite.triad.nt", "suite", "triad", Unit::GB_PER_S, Better::Higher);
+    let case = Case(record(vec![figure.values(&QUIET)])).machine(|machine| {
+        machine.topology = topology(2, 1);
+        machine.caches.instances = vec![llc(64 << 20, "0-1")];
+        machine.memory.peak = Reading::unknown("no SMBIOS tables");
+        machine.numa.nodes = vec![node(0, "0-1", 10)];
+        machine.virtualisation.hypervisor = Reading::Value("kvm".into());
+        machine.cgroup.levels = vec![group];
+    });
+    case.zero(&[CPU_STEAL, SOFTIRQ_TIME, PSI_MEMORY, VM_SWAPPED, VM_DIRECT_SCAN])
+        .with(CLOCK_GRANULARITY, 20e-9)
+        .with(CLOCK_COST, 25e-9)
+        .with(CLOCK_SOURCE, "time stamp counter".into())
+        .with(CLOCK_SUSPENDED, 1e-6)
+        .with(CLOCK_STEPPED, 40e-6)
+        .with(TARGET, 0.02)
+        .with(CANARY_BEFORE, 3.4)
+        .with(CANARY_AFTER, 3.39)
+        .with(CANARY_CHANGE, 0.004)
+        .with(CPU_FOREIGN, 0.01)
+        .with(CPU_FOREIGN_RESOLUTION, 0.02)
+        .unknown(CPU_SIBLING, "no SMT siblings are shown, but a hypervisor may hide them")
+        .with(IRQ_COUNT, 500.0)
+        .with(PSI_CPU, 0.003)
+        .unknown(VM_NUMA_MIGRATED, "/proc/vmstat: no numa_pages_migrated")
+        .unknown(THERMAL_THROTTLES, "no thermal_throttle directory")
+        .unknown(EDAC_CORRECTED, "no memory controller is shown")
+        .unknown(CGROUP_THROTTLED, "no group counts")
+        .unknown(CGROUP_THROTTLED_PERIODS, "no group counts")
+}
+
 /// What a quiet two-CPU virtual machine shows of a bandwidth figure: no sensors, no siblings, no DIMMs.
 pub fn quiet_vm() -> Case {
-    let group = CgroupLevel { version: 1, directory: "/sys/fs/cgroup/cpu".into(), ..CgroupLevel::default() };
-    let machine = Machine {
-        topology: topology(2, 1),
-        caches: Caches { instances: vec![llc(64 << 20, "0-1")], unknown: None },
-        memory: Memory { peak: Reading::unknown("no SMBIOS tables"), ..Memory::default() },
-        numa: Numa { nodes: vec![node(0, "0-1", 10)], ..Numa::default() },
-        virtualisation: Virtualisation {
-            hypervisor: Reading::Value("kvm".into()),
-            ..Virtualisation::default()
-        },
-        cgroup: Cgroup { levels: vec![group], unknown: None },
-        ..Machine::default()
-    };
-    let mut figure = Figure::planned("suite.triad.nt", "suite", "triad", Unit::GB_PER_S, Better::Higher);
-    figure.convention = Some(Convention::StreamCounted);
-    figure.rounds = QUIET.iter().map(|value| round(*value)).collect();
-    figure.summarise();
-    let tool = Tool {
-        name: "truebench".into(),
-        version: "0".into(),
-        build: "release, rustc 1.90".into(),
-        simd: "avx2".into(),
-    };
-    let record = Record {
-        schema: figure::record::SCHEMA,
-        tool,
-        machine,
-        started: "2026-01-01T00:00:00Z".into(),
-        duration: 10.0,
-        command: vec![],
-        interrupted: None,
-        observer: Default::default(),
-        figures: vec![figure],
-        findings: vec![],
-        series: Vec::new(),
-    };
-    Case(record)
+    let mut case = surroundings();
+    case.figure().convention = Some(Convention::StreamCounted);
+    case.zero(&[PLACE_STRAYED, FAULT_MAJOR, PAGES_HUGE_SHARE, VERIFIED_ERROR])
         .with(THREADS, 2.0)
         .with(PLACES, "cores".into())
         .with(BIND, "close".into())
@@ -77,18 +75,8 @@ pub fn quiet_vm() -> Case {
         .with(COUNTED_BYTES, 24.0)
         .with(TRAFFIC_BYTES, 24.0)
         .with(SAMPLE_SHORTEST, 0.040)
-        .with(CLOCK_GRANULARITY, 20e-9)
-        .with(CLOCK_COST, 25e-9)
-        .with(CLOCK_SOURCE, "time stamp counter".into())
-        .with(CLOCK_SUSPENDED, 1e-6)
-        .with(CLOCK_STEPPED, 40e-6)
-        .with(TARGET, 0.02)
-        .with(CANARY_BEFORE, 3.4)
-        .with(CANARY_AFTER, 3.39)
-        .with(CANARY_CHANGE, 0.004)
         .with(CANARY_SPREAD, 0.006)
         .with(PLACE_READBACK, true)
-        .with(PLACE_STRAYED, 0.0)
         .with(PLACE_SAMPLES, 60.0)
         .unknown(SCHED_MIGRATIONS, "no nr_migrations in /proc/TID/sched")
         .with(RUN_DELAY, 0.002)
@@ -101,62 +89,41 @@ pub fn quiet_vm() -> Case {
         .with(THREAD_SECONDS_MAX, 0.040)
         .with(THREAD_SLOWEST_CPU, 1.0)
         .with(THREAD_START_SKEW, 2e-6)
-        .with(CPU_STEAL, 0.0)
-        .with(CPU_FOREIGN, 0.01)
-        .with(CPU_FOREIGN_RESOLUTION, 0.02)
-        .unknown(CPU_SIBLING, "no SMT siblings are shown, but a hypervisor may hide them")
-        .with(IRQ_COUNT, 500.0)
-        .with(SOFTIRQ_TIME, 0.0)
-        .with(PSI_CPU, 0.003)
-        .with(PSI_MEMORY, 0.0)
-        .with(VM_SWAPPED, 0.0)
-        .with(VM_DIRECT_SCAN, 0.0)
-        .unknown(VM_NUMA_MIGRATED, "/proc/vmstat: no numa_pages_migrated")
-        .unknown(THERMAL_THROTTLES, "no thermal_throttle directory")
-        .unknown(EDAC_CORRECTED, "no memory controller is shown")
-        .unknown(CGROUP_THROTTLED, "no group counts")
-        .unknown(CGROUP_THROTTLED_PERIODS, "no group counts")
         .unknown(CGROUP_MEMORY_EVENTS, "no group counts")
         .with(FAULT_MINOR, 3.0)
-        .with(FAULT_MAJOR, 0.0)
         .with(MEMORY_RESIDENT, 1.0)
         .with(MEMORY_NONZERO, true)
         .with(MEMORY_AVAILABLE, 24e9)
         .with(MEMORY_LIMITED_BY, String::new())
-        .with(PAGES_HUGE_SHARE, 0.0)
         .with(PAGES_SIZE, 4096.0)
         .with(NUMA_LOCAL_SHARE, 1.0)
         .with(VERIFIED, true)
-        .with(VERIFIED_ERROR, 0.0)
         .with(LLC_BYTES, 64.0 * MIB)
         .with(LLC_BASIS, "one L3".into())
 }
 
-/// A two-socket server of 48 cores and 96 hardware threads, one thread on each core, and everything readable.
+/// The same on a two-socket server of 48 cores and 96 hardware threads, where everything is readable.
+pub fn on_server(case: Case) -> Case {
+    let case = case.machine(|machine| {
+        machine.topology = topology(48, 2);
+        machine.caches.instances = vec![llc(57 << 20, "0-23,48-71"), llc(57 << 20, "24-47,72-95")];
+        machine.numa.nodes = vec![node(0, "0-23,48-71", 10), node(1, "24-47,72-95", 21)];
+        machine.virtualisation.hypervisor = Reading::Value("none".into());
+    });
+    Case(case.0.peak(records::PEAK, "12 x DDR4-2666"))
+        .zero(&[VM_NUMA_MIGRATED, THERMAL_THROTTLES, EDAC_CORRECTED])
+        .with(CPU_FOREIGN_RESOLUTION, 0.48)
+        .with(CPU_SIBLING, 0.1)
+}
+
+/// The bandwidth of one thread on each core of the server.
 pub fn server() -> Case {
-    quiet_vm()
-        .machine(|machine| {
-            machine.topology = topology(48, 2);
-            machine.caches.instances = vec![llc(57 << 20, "0-23,48-71"), llc(57 << 20, "24-47,72-95")];
-            machine.numa.nodes = vec![node(0, "0-23,48-71", 10), node(1, "24-47,72-95", 21)];
-            machine.virtualisation.hypervisor = Reading::Value("none".into());
-            machine.memory.peak = Reading::Value(Peak {
-                channels: 12,
-                mt_per_s: 2666,
-                bytes_per_s: 255.936e9,
-                basis: "12 x DDR4-2666".into(),
-            });
-        })
+    on_server(quiet_vm())
         .with(THREADS, 48.0)
         .with(CPUS, (0..48).map(f64::from).collect())
         .with(ARRAY_BYTES, 640.0 * MIB)
         .with(LLC_BYTES, 114.0 * MIB)
-        .with(CPU_FOREIGN_RESOLUTION, 0.48)
-        .with(CPU_SIBLING, 0.1)
-        .with(VM_NUMA_MIGRATED, 0.0)
         .with(VM_NUMA_HINTS, 0.0)
-        .with(THERMAL_THROTTLES, 0.0)
-        .with(EDAC_CORRECTED, 0.0)
 }
 
 /// The traffic of regular copy as the memory controllers of a quiet machine count it: 2:1, 1 % less than estimated.
@@ -180,13 +147,6 @@ pub fn counted() -> Case {
     case
 }
 
-impl Case {
-    /// Counts of so many bytes read and written.
-    pub fn moved(self, read: f64, written: f64) -> Self {
-        self.with(TRAFFIC_READ, read).with(TRAFFIC_WRITTEN, written).with(TRAFFIC_MEASURED, read + written)
-    }
-}
-
 pub const MIB: f64 = 1024.0 * 1024.0;
 
 /// Lines handed over between the two CPUs in `ns` each, which the requester's own cache gives in 4.7 ns and memory in
@@ -195,10 +155,8 @@ pub fn hand_over(ns: f64) -> Case {
     let mut case = quiet_vm().values(&[20.0, 20.1, 19.9, 20.05, 19.95, 20.0].map(|value| value / 20.0 * ns));
     let figure = case.figure();
     (figure.unit, figure.better, figure.convention) = (Unit::NANOSECONDS, Better::Lower, None);
-    let unused = [ARRAY_BYTES.name, COUNTED_BYTES.name, STORES.name];
-    let kept: Vec<&str> = ALL.iter().map(|key| key.name).filter(|name| !unused.contains(name)).collect();
-    case.only(&kept)
-        .with(KERNEL, "c2c".into())
+    let case = case.without(ARRAY_BYTES).without(COUNTED_BYTES).without(STORES);
+    case.with(KERNEL, "c2c".into())
         .with(PAIR, "llc".into())
         .with(LINE_STATE, "clean".into())
         .with(C2C_FRESH, 1.0)
@@ -217,19 +175,9 @@ pub fn hopping(placement: &str) -> Case {
         "same-cpu" => vec![0.0, 0.0],
         _ => vec![0.0, 1.0],
     };
-    let unused = [
-        ARRAY_BYTES.name,
-        COUNTED_BYTES.name,
-        STORES.name,
-        KERNEL.name,
-        THREADS.name,
-        RUN_DELAY.name,
-        RUN_DELAY_WORST.name,
-        OFF_CPU_WORST.name,
-        INVOLUNTARY_SWITCHES.name,
-    ];
-    let kept: Vec<&str> = ALL.iter().map(|key| key.name).filter(|name| !unused.contains(name)).collect();
-    case.only(&kept)
+    let case = case.without(ARRAY_BYTES).without(COUNTED_BYTES).without(STORES).without(KERNEL);
+    let case = case.without(THREADS).without(RUN_DELAY).without(RUN_DELAY_WORST).without(OFF_CPU_WORST);
+    case.without(INVOLUNTARY_SWITCHES)
         .with(CPUS, cpus)
         .with(PLACES, "threads".into())
         .with(PLACEMENT, placement.to_owned())
@@ -241,31 +189,44 @@ pub fn hopping(placement: &str) -> Case {
 }
 
 impl Case {
-    /// Takes a fact away, as if nobody had written it.
+    /// A change to the figure under test.
+    pub fn change(mut self, change: impl FnOnce(Figure) -> Figure) -> Self {
+        let figure = self.0.figures.remove(0);
+        self.0.figures.insert(0, change(figure));
+        self
+    }
+
+    /// Takes a fact away, as if it had not been recorded.
     pub fn without<T>(self, key: Key<T>) -> Self {
         let kept: Vec<&str> = all().map(|other| other.name).filter(|name| *name != key.name).collect();
         self.only(&kept)
     }
 
     /// Sets a condition, a fact of the figure, or a fact of every round, as the key's scope says.
-    pub fn with<T: FactType + Clone>(mut self, key: Key<T>, value: T) -> Self {
-        match key.scope {
-            Scope::Condition => self.figure().conditions.set(key, value),
-            Scope::Figure => self.figure().evidence.put(key, value),
-            Scope::Round => {
-                for round in &mut self.figure().rounds {
-                    round.evidence.put(key, value.clone());
-                }
-            }
-        }
+    pub fn with<T: FactType + Clone>(self, key: Key<T>, value: T) -> Self {
+        self.change(|figure| figure.with(key, value))
+    }
+
+    /// Nothing of all these.
+    pub fn zero(self, keys: &[Key<f64>]) -> Self {
+        keys.iter().fold(self, |case, key| case.with(*key, 0.0))
+    }
+
+    /// Counts of so many bytes read and written.
+    pub fn moved(self, read: f64, written: f64) -> Self {
+        self.with(TRAFFIC_READ, read).with(TRAFFIC_WRITTEN, written).with(TRAFFIC_MEASURED, read + written)
+    }
+
+    /// With another figure, and those that are there.
+    pub fn and(mut self, other: Figure) -> Self {
+        self.0.figures.push(other);
         self
     }
 
-    /// The same beside another figure, in place of those that were there.
+    /// With another figure, in place of those that were there.
     pub fn beside(mut self, other: Figure) -> Self {
         self.0.figures.truncate(1);
-        self.0.figures.push(other);
-        self
+        self.and(other)
     }
 
     /// A share of the time of one CPU, in every round.
@@ -288,26 +249,13 @@ impl Case {
     }
 
     /// A fact that could not be observed.
-    pub fn unknown<T>(mut self, key: Key<T>, reason: &str) -> Self {
-        match key.scope {
-            Scope::Condition => unreachable!("a condition is always known"),
-            Scope::Figure => self.figure().evidence.put_unknown(key, reason),
-            Scope::Round => {
-                for round in &mut self.figure().rounds {
-                    round.evidence.put_unknown(key, reason);
-                }
-            }
-        }
-        self
+    pub fn unknown<T>(self, key: Key<T>, reason: &str) -> Self {
+        self.change(|figure| figure.unknown(key, reason))
     }
 
     /// Rounds of these values, with the evidence of the first one.
-    pub fn values(mut self, values: &[f64]) -> Self {
-        let evidence = self.figure().rounds.first().map(|round| round.evidence.clone()).unwrap_or_default();
-        self.figure().rounds =
-            values.iter().map(|value| Round { evidence: evidence.clone(), ..round(*value) }).collect();
-        self.figure().summarise();
-        self
+    pub fn values(self, values: &[f64]) -> Self {
+        self.change(|figure| figure.values(values))
     }
 
     /// A change to the machine.
@@ -343,11 +291,12 @@ impl Case {
         check.apply(&judge::check::Subject { figure: &self.0.figures[0], record: &self.0 })
     }
 
-    /// The check of this name answers with this case, and these are among its values.
+    /// The answer of the check, which must be of this case and have these values.
     #[track_caller]
-    pub fn finds(&self, id: &str, case: &str, expected: serde_json::Value) {
+    pub fn case(&self, id: &str, case: &str, expected: Value) -> CheckResult {
         let answer = self.answer(id).unwrap_or_else(|| panic!("{id} does not apply"));
-        crate::relations_records::holds(&answer, case, expected);
+        is_case(&answer, case, expected);
+        answer
     }
 
     /// Its outcome; panics if it does not apply.
@@ -364,16 +313,32 @@ impl Case {
     }
 }
 
-/// A round of one sample.
-pub fn round(value: f64) -> Round {
-    Round {
-        started: "2026-01-01T00:00:00Z".into(),
-        duration: ROUND_SECONDS,
-        samples: vec![value],
-        evidence: Evidence::default(),
-        kept: true,
-        reason: None,
+/// What a check answers where a quantity has each of these values.
+#[track_caller]
+pub fn at<const N: usize>(id: &str, of: impl Fn(f64) -> Case, values: [f64; N], outcomes: [Outcome; N]) {
+    for (value, outcome) in values.into_iter().zip(outcomes) {
+        assert_eq!(of(value).says(id), outcome, "{id} at {value}");
     }
+}
+
+/// What a check answers in each of these situations.
+#[track_caller]
+pub fn says<const N: usize>(id: &str, rows: [(&str, Case, Outcome); N]) {
+    for (name, case, outcome) in rows {
+        assert_eq!(case.says(id), outcome, "{id}: {name}");
+    }
+}
+
+/// The check cannot tell, and the verdict hangs on it.
+#[track_caller]
+pub fn is_blind(case: &Case, id: &str) {
+    let answer = case.answer(id).unwrap_or_else(|| panic!("{id} does not apply"));
+    assert_eq!((answer.outcome, answer.essential), (Outcome::Unknown, true), "{id}");
+}
+
+/// A setting of the kernel.
+pub fn setting(name: &str, value: &str) -> Setting {
+    Setting { name: name.into(), value: Reading::Value(value.into()), source: String::new() }
 }
 
 /// `cores` cores of `smt` hardware threads, numbered as Linux does: all first threads, then all second ones;
@@ -398,14 +363,8 @@ pub fn topology(cores: u32, smt: u32) -> Topology {
 }
 
 fn llc(size: u64, cpus: &str) -> Cache {
-    Cache {
-        level: 3,
-        kind: CacheKind::Unified,
-        size,
-        line: Some(64),
-        ways: None,
-        cpus: cpus.parse().unwrap(),
-    }
+    let cpus = cpus.parse().unwrap();
+    Cache { level: 3, kind: CacheKind::Unified, size, line: Some(64), ways: None, cpus }
 }
 
 fn node(node: u32, cpus: &str, distance: u32) -> Node {
@@ -414,13 +373,7 @@ fn node(node: u32, cpus: &str, distance: u32) -> Node {
 
 /// A control group with a CPU quota.
 pub fn quota(cpus: f64) -> Cgroup {
-    Cgroup {
-        levels: vec![CgroupLevel {
-            version: 2,
-            directory: "/sys/fs/cgroup/box".into(),
-            quota_cpus: Some(cpus),
-            ..CgroupLevel::default()
-        }],
-        unknown: None,
-    }
+    let directory = "/sys/fs/cgroup/box".into();
+    let level = CgroupLevel { version: 2, directory, quota_cpus: Some(cpus), ..CgroupLevel::default() };
+    Cgroup { levels: vec![level], unknown: None }
 }

@@ -3,75 +3,27 @@
 use std::collections::BTreeMap;
 
 use figure::evidence::*;
-use figure::host::Setting;
-use figure::{Basis, CheckResult, Reading};
-use serde_json::Value;
+use figure::{Basis, CheckResult, Figure};
 
-use crate::build::{Case, hand_over, hopping, quiet_vm, quota, server};
+use crate::build::{Case, hand_over, hopping, quiet_vm, quota, server, setting};
 use crate::copies::copies;
 use crate::form;
-
-impl Case {
-    /// The answer of the check, which must be of this case; see [`is_case`].
-    #[track_caller]
-    pub fn case(&self, check: &str, name: &str, expected: Value) -> CheckResult {
-        let answer = self.answer(check).unwrap_or_else(|| panic!("{check} does not apply"));
-        is_case(&answer, name, expected);
-        answer
-    }
-}
-
-/// The answer is of this case, and the expected values are among its own; numbers agree to three digits.
-#[track_caller]
-pub fn is_case(answer: &CheckResult, name: &str, expected: Value) {
-    assert_eq!(answer.case, name, "{answer:?}");
-    let own = serde_json::to_value(&answer.values).unwrap();
-    assert!(agree(&own, &expected), "{own} is not {expected}");
-}
-
-fn agree(own: &Value, expected: &Value) -> bool {
-    match (own, expected) {
-        (Value::Object(own), Value::Object(expected)) => {
-            expected.iter().all(|(name, value)| own.get(name).is_some_and(|own| agree(own, value)))
-        }
-        (Value::Array(own), Value::Array(expected)) => {
-            own.len() == expected.len()
-                && own.iter().zip(expected).all(|(own, expected)| agree(own, expected))
-        }
-        _ => match (own.as_f64(), expected.as_f64()) {
-            (Some(own), Some(expected)) => (own - expected).abs() <= 0.005 * expected.abs(),
-            _ => own == expected,
-        },
-    }
-}
+use crate::records::{ANSWERS, Build, review};
 
 /// The longest detail and the longest fix, in characters.
 const MAX_DETAIL: usize = 200;
-const MAX_FIX: usize = 120;
-/// Words that no sentence has (the project's rules for plain words).
-const FORBIDDEN: &[&str] = &[
-    "told", "tells", "said", "seen", "held", "whom", "whose", "ours", "nobody", "somebody", "besides", "us",
-];
-
-/// A ratio to a disturbed figure, whose verdict it passes on.
+const MAX_FIX: usize = 122;
+/// A ratio to a figure, which passes on the verdict of that.
 fn computed(source: Case) -> Case {
-    let mut case = source;
-    let mut ratio = case.0.figures[0].clone();
-    ratio.id = "suite.ratio".into();
-    ratio.rounds.clear();
+    let mut ratio = Figure { rounds: Vec::new(), ..source.0.figures[0].clone() }.named("suite.ratio");
     ratio.computed_from(vec!["suite.triad.nt".into()]);
-    judge::judge(&mut case.0);
+    let mut case = source.all_judged();
     case.0.figures.insert(0, ratio);
     case
 }
 
 /// Situations that are in no other list.
 pub fn situations() -> Vec<Case> {
-    let setting = |name: &str, value: &str| Setting {
-        name: name.into(),
-        value: Reading::Value(value.into()),
-        source: String::new(),
-    };
     let mut count = quiet_vm();
     count.figure().basis = Basis::Count;
     let mut bare = computed(quiet_vm());
@@ -86,7 +38,6 @@ pub fn situations() -> Vec<Case> {
     vec![
         count,
         bare,
-        computed(quiet_vm()),
         computed(quiet_vm().of_cpu_time(CPU_STEAL, 0.05)),
         quiet_vm().values(&[20.0; 5]),
         quiet_vm().values(&[20.0, 31.0, 12.0, 28.0, 10.0]),
@@ -95,8 +46,8 @@ pub fn situations() -> Vec<Case> {
         process(3e6),
         quiet_vm().machine(|machine| machine.kernel.settings = vec![setting("clocksource", "hpet")]),
         copies("shell", 1.0).machine(|machine| {
-            machine.kernel.settings =
-                vec![setting("sched_ext", "enabled"), setting("sched_ext_ops", "rusty")];
+            let names = [("sched_ext", "enabled"), ("sched_ext_ops", "rusty")];
+            machine.kernel.settings = names.map(|(name, value)| setting(name, value)).into();
         }),
         copies("switching", 1.0).machine(|machine| machine.topology.allowed = "0".parse().unwrap()),
         quiet_vm().with(SCHEDULE, "static".into()).with(THREADS, 4.0).with(CPUS, vec![0.0, 1.0, 0.0, 1.0]),
@@ -128,27 +79,13 @@ fn answers() -> BTreeMap<String, CheckResult> {
 #[test]
 fn every_case_arises_and_is_worded_within_its_limits() {
     let (answers, mut wrong) = (answers(), Vec::new());
-    let is_answer = |suite: &str| ["cpus", "rounds", "arrays", "loads", "texts"].contains(&suite);
-    for (suite, names) in judge::cases::names().into_iter().filter(|(suite, _)| is_answer(suite)) {
-        let mut prose = String::new();
-        for name in names {
-            let Some(answer) = answers.get(*name) else {
-                wrong.push(format!("{suite}: {name} arises in no situation"));
-                continue;
-            };
-            let fix = answer.fix.as_deref().unwrap_or_default();
-            prose.push_str(&format!("{}/{name}\n  {}\n", answer.id, answer.detail));
-            if !fix.is_empty() {
-                prose.push_str(&format!("  $ {fix}\n"));
-            }
-            for (text, most) in [(answer.detail.as_str(), MAX_DETAIL), (fix, MAX_FIX)] {
-                let mut words = text.split(|c: char| !c.is_alphabetic()).map(str::to_lowercase);
-                if text.chars().count() > most || words.any(|word| FORBIDDEN.contains(&word.as_str())) {
-                    wrong.push(format!("{name}: {}: {text}", text.chars().count()));
-                }
-            }
-        }
-        insta::assert_snapshot!(suite, prose);
+    let worded = |name: &str| {
+        let CheckResult { id, detail, fix, .. } = answers.get(name)?.clone();
+        let fix = fix.map(|fix| format!("$ {fix}")).unwrap_or_default();
+        Some((id, vec![(detail, MAX_DETAIL), (fix, MAX_FIX)]))
+    };
+    for (suite, names) in judge::cases::names().into_iter().filter(|(suite, _)| ANSWERS.contains(suite)) {
+        insta::assert_snapshot!(suite, review(names, worded, &mut wrong));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -1,13 +1,15 @@
 //! Copies of tests, each a process of its own.
 
 use figure::Outcome::*;
-use figure::Unit;
 use figure::evidence::*;
+use figure::host::Setting;
+use figure::{Reading, Unit};
 use serde_json::json;
 
-use crate::build::{Case, quiet_vm};
+use crate::build::{Case, at, quiet_vm, setting};
+use crate::programs::program;
 
-/// Copies of a test of a class, none of whose threads is ours.
+/// Copies of a test of a class, each a process.
 pub fn copies(class: &str, copies: f64) -> Case {
     let mut case = quiet_vm()
         .without(ARRAY_BYTES)
@@ -20,21 +22,15 @@ pub fn copies(class: &str, copies: f64) -> Case {
 }
 
 #[test]
-fn copies_that_did_not_run_together_are_no_sum() {
-    let says = |share| copies("syscall", 2.0).with(COPY_OVERLAP, share).says("copies-overlap");
-    assert_eq!([says(0.999), says(0.951)], [Pass, Pass]);
-    assert_eq!([says(0.949), says(0.801), says(0.799), says(0.0)], [Warn, Warn, Fail, Fail]);
-    let half = copies("syscall", 2.0).with(COPY_OVERLAP, 0.5);
-    half.case("copies-overlap", "copies-overlap", json!({"copies": 2, "share": 0.5}));
+fn copies_and_threads_that_did_not_work_together_are_no_sum() {
+    let (shares, outcomes) = ([0.999, 0.951, 0.949, 0.801, 0.799, 0.0], [Pass, Pass, Warn, Warn, Fail, Fail]);
+    let of = |share| copies("syscall", 2.0).with(COPY_OVERLAP, share);
+    at("copies-overlap", of, shares, outcomes);
+    of(0.5).case("copies-overlap", "copies-overlap", json!({"copies": 2, "share": 0.5}));
     assert_eq!(copies("syscall", 1.0).answer("copies-overlap"), None, "one overlaps with itself");
     assert_eq!(copies("syscall", 2.0).unknown(COPY_OVERLAP, "lost").says("copies-overlap"), Unknown);
-}
-
-#[test]
-fn threads_that_did_not_work_together_measured_fewer() {
     let team = |share| quiet_vm().with(TEAM, "t2".into()).with(THREAD_OVERLAP, share);
-    let says = |share| team(share).says("threads-overlap");
-    assert_eq!([says(0.951), says(0.949), says(0.801), says(0.799)], [Pass, Warn, Warn, Fail]);
+    at("threads-overlap", team, shares, outcomes);
     assert_eq!(team(0.5).with(THREADS, 1.0).answer("threads-overlap"), None, "one overlaps with itself");
     assert_eq!(quiet_vm().answer("threads-overlap"), None, "others meet at a barrier");
 }
@@ -42,6 +38,7 @@ fn threads_that_did_not_work_together_measured_fewer() {
 #[test]
 fn tasks_that_take_turns_by_design_are_not_asked_for_their_waiting() {
     for check in ["run-queue-delay", "involuntary-switches"] {
+        assert_eq!(program().answer(check), None, "{check} of a program of the user's");
         for class in ["process", "shell", "switching"] {
             assert_eq!(copies(class, 2.0).answer(check), None, "{check} of {class}");
         }
@@ -68,10 +65,8 @@ fn what_forks_and_executes_is_as_small_as_unixbenchs() {
     assert_eq!(case("process", 51e3, "dynamic").says("executed-image"), Pass);
     assert_eq!(case("process", 3e6, "dynamic").says("executed-image"), Warn);
     assert_eq!(case("process", 51e3, "static").says("executed-image"), Warn);
-    assert_eq!(
-        case("process", 51e3, "static").unknown(CELL_LINKAGE, "no ELF").says("executed-image"),
-        Unknown
-    );
+    let unknown = case("process", 51e3, "static").unknown(CELL_LINKAGE, "no ELF");
+    assert_eq!(unknown.says("executed-image"), Unknown);
     assert_eq!(case("syscall", 3e6, "static").answer("executed-image"), None);
 }
 
@@ -79,11 +74,6 @@ fn what_forks_and_executes_is_as_small_as_unixbenchs() {
 fn a_scheduler_that_was_loaded_is_named() {
     let under = |class, state: &str| {
         copies(class, 1.0).machine(|machine| {
-            let setting = |name: &str, value: &str| figure::host::Setting {
-                name: name.into(),
-                value: figure::Reading::Value(value.into()),
-                source: String::new(),
-            };
             machine.kernel.settings = vec![setting("sched_ext", state), setting("sched_ext_ops", "rusty")];
         })
     };
@@ -96,14 +86,9 @@ fn a_scheduler_that_was_loaded_is_named() {
     // What does not show it: a kernel without it, as its other settings are there; or what hides /sys.
     let hidden = |reason: &'static str, shows: bool| {
         copies("switching", 1.0).machine(move |machine| {
-            let setting = |name: &str, value| figure::host::Setting {
-                name: name.into(),
-                value,
-                source: format!("/sys/kernel/{name}"),
-            };
-            machine.kernel.settings = vec![setting("sched_ext", figure::Reading::unknown(reason))];
-            let other = setting("ksm", figure::Reading::Value("0".into()));
-            machine.kernel.settings.extend(shows.then_some(other));
+            let at = |name: &str| Setting { source: format!("/sys/kernel/{name}"), ..setting(name, "0") };
+            machine.kernel.settings = vec![Setting { value: Reading::unknown(reason), ..at("sched_ext") }];
+            machine.kernel.settings.extend(shows.then(|| at("ksm")));
         })
     };
     let missing = "/sys/kernel/sched_ext/state: no such file or directory";
@@ -117,26 +102,23 @@ fn a_context_switch_of_unixbench_depends_on_the_placement() {
     assert_eq!(copies("switching", 1.0).says("placement-dependent"), Warn);
     let apart = copies("switching", 1.0).values(&[1.0, 1.0, 1.0, 4.0, 4.0, 4.0]);
     assert_eq!(apart.judged().1[0], "placement-dependent", "rounds that do not agree are its consequence");
-    assert_eq!(
-        apart.of_time(CPU_STEAL, 0.5).judged().1[..2],
-        ["steal", "placement-dependent"],
-        "or another's"
-    );
+    let stolen = apart.of_time(CPU_STEAL, 0.5).judged().1;
+    assert_eq!(stolen[..2], ["steal", "placement-dependent"], "or another's");
     let on_one = copies("switching", 1.0).machine(|machine| machine.topology.allowed = "0".parse().unwrap());
     assert_eq!(on_one.says("placement-dependent"), Pass);
     assert_eq!(copies("process", 1.0).answer("placement-dependent"), None);
 }
 
-/// A copy, left to the scheduler, whose tasks kept so many CPUs busy.
+/// A copy, left to the scheduler, with tasks that kept so many CPUs busy.
 pub fn busy(class: &str, cpus: f64) -> Case {
     let free = copies(class, 1.0).without(CPUS).without(THREADS).without(PLACES);
     free.of_time(COPY_USER, cpus * 0.75).of_time(COPY_SYSTEM, cpus * 0.25)
 }
 
 #[test]
-fn what_was_taken_is_held_against_the_cpus_that_copies_kept_busy() {
-    let stolen = |cpus: f64| busy("shell", cpus).of_time(CPU_STEAL, 0.15).says("steal");
-    assert_eq!([0.4, 1.0, 1.9].map(stolen), [Fail, Fail, Warn]);
+fn lost_time_is_a_share_of_the_cpus_that_copies_kept_busy() {
+    let stolen = |cpus| busy("shell", cpus).of_time(CPU_STEAL, 0.15);
+    at("steal", stolen, [0.4, 1.0, 1.9], [Fail, Fail, Warn]);
     let elsewhere = json!({"elsewhere": "taskset -c LIST truebench …"});
     busy("shell", 1.0).of_time(CPU_FOREIGN, 0.5).case("foreign-load", "foreign-load", elsewhere);
 }

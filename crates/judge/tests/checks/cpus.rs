@@ -3,43 +3,48 @@
 use figure::Outcome::*;
 use figure::evidence::*;
 
-use crate::build::{Case, quiet_vm, server};
+use crate::build::{Case, at, is_blind, quiet_vm, says, server};
 
 #[test]
 fn threads_stay_in_place() {
     let check = "placement-held";
-    assert_eq!(quiet_vm().says(check), Pass);
-    assert_eq!(quiet_vm().in_first(1, PLACE_STRAYED, 1.0).says(check), Fail);
-    assert_eq!(quiet_vm().with(PLACE_READBACK, false).says(check), Fail);
-    assert_eq!(quiet_vm().with(PLACE_SAMPLES, 0.0).says(check), Unknown);
-    assert_eq!(quiet_vm().unknown(PLACE_READBACK, "x").says(check), Unknown);
-    assert_eq!(quiet_vm().with(SCHED_MIGRATIONS, 4.0).says(check), Pass, "within a core");
-    assert_eq!(quiet_vm().with(SCHED_MIGRATIONS, 4.0).with(PLACES, "threads".into()).says(check), Warn);
-    let blind = quiet_vm().unknown(PLACE_STRAYED, "x").answer(check).unwrap();
-    assert_eq!((blind.outcome, blind.essential), (Unknown, true));
+    let migrated = || quiet_vm().with(SCHED_MIGRATIONS, 4.0);
+    says(
+        check,
+        [
+            ("in place", quiet_vm(), Pass),
+            ("strayed once", quiet_vm().in_first(1, PLACE_STRAYED, 1.0), Fail),
+            ("another mask", quiet_vm().with(PLACE_READBACK, false), Fail),
+            ("no sample", quiet_vm().with(PLACE_SAMPLES, 0.0), Unknown),
+            ("no mask", quiet_vm().unknown(PLACE_READBACK, "x"), Unknown),
+            ("within a core", migrated(), Pass),
+            ("from thread to thread", migrated().with(PLACES, "threads".into()), Warn),
+        ],
+    );
+    is_blind(&quiet_vm().unknown(PLACE_STRAYED, "x"), check);
     assert_eq!(quiet_vm().with(CPUS, vec![]).answer(check), None, "not pinned");
 }
 
 /// Each check of lost CPU time at its levels, spread evenly over both CPUs.
 #[test]
 fn lost_time_warns_at_2_and_fails_at_10_per_cent() {
+    let outcomes = [Pass, Pass, Warn, Warn, Fail];
     for (check, key) in [("steal", CPU_STEAL), ("throttled", CGROUP_THROTTLED)] {
-        for (share, outcome) in [(0.001, Pass), (0.019, Pass), (0.021, Warn), (0.099, Warn), (0.101, Fail)] {
-            assert_eq!(quiet_vm().of_cpu_time(key, share).says(check), outcome, "{check} {share}");
-        }
+        at(check, |share| quiet_vm().of_cpu_time(key, share), [0.001, 0.019, 0.021, 0.099, 0.101], outcomes);
     }
-    for (share, outcome) in [(0.0, Pass), (0.019, Pass), (0.021, Warn), (0.099, Warn), (0.101, Fail)] {
-        assert_eq!(quiet_vm().of_time(RUN_DELAY_WORST, share).says("run-queue-delay"), outcome, "{share}");
-    }
+    let waited = |share| quiet_vm().of_time(RUN_DELAY_WORST, share);
+    at("run-queue-delay", waited, [0.0, 0.019, 0.021, 0.099, 0.101], outcomes);
+    is_blind(&quiet_vm().unknown(RUN_DELAY_WORST, "no schedstat"), "run-queue-delay");
+    let busy = |share| server().of_cpu_time(CPU_SIBLING, share).with(CPU_FOREIGN_RESOLUTION, 0.48);
+    at("sibling-load", busy, [0.03, 0.05, 0.25], [Pass, Warn, Fail]);
+    assert_eq!(quiet_vm().says("sibling-load"), Unknown);
 }
 
 #[test]
-fn threads_that_stand_still_are_seen_beyond_steal_and_interrupts() {
-    // Ticks, in which steal and interrupts are told, resolve 0.7 % of the time of one CPU here.
-    for (share, outcome) in [(0.0, Pass), (0.025, Pass), (0.030, Warn), (0.104, Warn), (0.110, Fail)] {
-        assert_eq!(quiet_vm().of_time(OFF_CPU_WORST, share).says("off-cpu"), outcome, "{share}");
-    }
+fn threads_that_stand_still_beyond_steal_and_interrupts() {
+    // Ticks, by which steal and interrupts are counted, resolve 0.7 % of the time of one CPU here.
     let stopped = |share| quiet_vm().of_time(OFF_CPU_WORST, share);
+    at("off-cpu", stopped, [0.0, 0.025, 0.030, 0.104, 0.110], [Pass, Pass, Warn, Warn, Fail]);
     assert_eq!(stopped(0.3).of_time(CPU_STEAL, 0.2).of_time(SOFTIRQ_TIME, 0.09).says("off-cpu"), Pass);
     assert_eq!(stopped(0.3).unknown(CPU_STEAL, "no field 8").says("off-cpu"), Fail);
     assert_eq!(quiet_vm().unknown(OFF_CPU_WORST, "no schedstat").says("off-cpu"), Unknown);
@@ -51,25 +56,19 @@ fn threads_that_stand_still_are_seen_beyond_steal_and_interrupts() {
 
 /// Clock ticks resolve 2 % of a round here, and over 8 rounds 2 % / sqrt(8) = 0.7 %.
 #[test]
-fn ticks_are_not_held_against_others() {
+fn a_tick_is_no_other_process() {
     for (check, key) in [("foreign-load", CPU_FOREIGN), ("interrupts", SOFTIRQ_TIME)] {
-        for (share, outcome) in [(0.0, Pass), (0.02, Pass), (0.028, Warn), (0.10, Warn), (0.11, Fail)] {
-            assert_eq!(quiet_vm().of_cpu_time(key, share).says(check), outcome, "{check} {share}");
-        }
+        let of = |share| quiet_vm().of_cpu_time(key, share);
+        at(check, of, [0.0, 0.02, 0.028, 0.10, 0.11], [Pass, Pass, Warn, Warn, Fail]);
         assert_eq!(quiet_vm().unknown(key, "no /proc/stat").says(check), Unknown, "{check}");
     }
-    let one_tick_each = quiet_vm().with(CPU_FOREIGN, 0.01);
-    assert_eq!(one_tick_each.says("foreign-load"), Pass);
     // 0.3 s a round of resolution on 1 s of CPU time: blind, and it says so; but not to a hog.
-    let coarse = quiet_vm().with(CPU_FOREIGN_RESOLUTION, 0.3);
-    assert_eq!(coarse.says("foreign-load"), Unknown);
-    assert_eq!(coarse.clone().of_cpu_time(CPU_FOREIGN, 0.5).says("foreign-load"), Fail);
-    // Others were there for certain; how long a thread waited for them is known exactly.
-    let seen = coarse.clone().of_cpu_time(CPU_FOREIGN, 0.16);
-    assert_eq!(seen.clone().says("foreign-load"), Warn);
-    assert_eq!(seen.of_time(RUN_DELAY_WORST, 0.4).judged().1[..2], ["foreign-load", "run-queue-delay"]);
-    let unseen = coarse.of_cpu_time(CPU_FOREIGN, 0.08).of_time(RUN_DELAY_WORST, 0.4);
-    assert_eq!(unseen.says("foreign-load"), Unknown);
+    let coarse = |share| quiet_vm().with(CPU_FOREIGN_RESOLUTION, 0.3).of_cpu_time(CPU_FOREIGN, share);
+    at("foreign-load", coarse, [0.01, 0.16, 0.5], [Unknown, Warn, Fail]);
+    // Where others were for certain, how long a thread waited for them is known exactly.
+    let waited = |share| coarse(share).of_time(RUN_DELAY_WORST, 0.4);
+    assert_eq!(waited(0.16).judged().1[..2], ["foreign-load", "run-queue-delay"]);
+    assert_eq!(waited(0.08).says("foreign-load"), Unknown);
 }
 
 #[test]
@@ -86,11 +85,11 @@ fn steal_that_is_never_reported_is_unknown_in_a_guest() {
 
 /// On 48 CPUs, half of one CPU is 1 % of the CPU time, and the thread there is 50 % slower.
 #[test]
-fn what_hits_one_thread_of_many_is_held_against_it() {
+fn what_hits_one_thread_of_many_counts_by_that_thread() {
     let hit = |key| server().of_time(key, 0.52).with(THREAD_SECONDS_MAX, 0.079);
     for (check, key) in [("steal", CPU_STEAL), ("throttled", CGROUP_THROTTLED)] {
         assert_eq!(hit(key).says(check), Fail, "{check}");
-        assert_eq!(server().of_time(key, 0.52).says(check), Pass, "{check}: nobody fell behind");
+        assert_eq!(server().of_time(key, 0.52).says(check), Pass, "{check}: no thread fell behind");
     }
     let hog = hit(CPU_FOREIGN).with(CPU_FOREIGN_RESOLUTION, 0.01).of_time(RUN_DELAY_WORST, 0.5);
     let (_, reasons) = hog.judged();
@@ -98,29 +97,11 @@ fn what_hits_one_thread_of_many_is_held_against_it() {
 }
 
 #[test]
-fn siblings() {
-    let busy = |share| server().of_cpu_time(CPU_SIBLING, share).with(CPU_FOREIGN_RESOLUTION, 0.48);
-    assert_eq!(quiet_vm().says("sibling-load"), Unknown);
-    assert_eq!(busy(0.03).says("sibling-load"), Pass);
-    assert_eq!(busy(0.05).says("sibling-load"), Warn);
-    assert_eq!(busy(0.25).says("sibling-load"), Fail);
-}
-
-#[test]
-fn run_queue_delay_is_essential() {
-    let blind = quiet_vm().unknown(RUN_DELAY_WORST, "no schedstat").answer("run-queue-delay").unwrap();
-    assert_eq!((blind.outcome, blind.essential), (Unknown, true));
-}
-
-#[test]
 fn involuntary_switches_are_at_most_a_warning() {
     let check = "involuntary-switches";
     // Two CPUs for half a second: as many switches a round as a second on each CPU.
     let switched = |rate: f64| quiet_vm().with(INVOLUNTARY_SWITCHES, rate).of_cpu_time(RUN_DELAY, 0.01);
-    assert_eq!(quiet_vm().says(check), Pass);
-    assert_eq!(switched(39.0).says(check), Pass);
-    assert_eq!(switched(41.0).says(check), Warn);
-    assert_eq!(switched(1e6).says(check), Warn);
+    at(check, switched, [18.0, 39.0, 41.0, 1e6], [Pass, Pass, Warn, Warn]);
     assert_eq!(switched(1e6).of_cpu_time(RUN_DELAY, 0.004).says(check), Pass, "it cost nothing");
     assert_eq!(switched(41.0).unknown(RUN_DELAY, "no schedstat").says(check), Warn);
     assert_eq!(quiet_vm().unknown(INVOLUNTARY_SWITCHES, "x").says(check), Unknown);
@@ -129,11 +110,9 @@ fn involuntary_switches_are_at_most_a_warning() {
 #[test]
 fn heat_is_as_bad_as_what_it_does_to_the_clock() {
     let hot = |rounds| server().in_first(rounds, THERMAL_THROTTLES, 5.0);
-    assert_eq!(server().says("thermal"), Pass);
-    assert_eq!(hot(1).says("thermal"), Pass, "one round of eight, and the clock stayed");
-    assert_eq!(hot(2).says("thermal"), Warn);
-    assert_eq!(hot(1).with(CANARY_CHANGE, 0.06).says("thermal"), Warn);
-    assert_eq!(hot(1).with(CANARY_CHANGE, 0.15).says("thermal"), Fail);
+    // One round of eight, and the clock stayed.
+    at("thermal", |rounds| hot(rounds as usize), [0.0, 1.0, 2.0], [Pass, Pass, Warn]);
+    at("thermal", |change| hot(1).with(CANARY_CHANGE, change), [0.06, 0.15], [Warn, Fail]);
     assert_eq!(hot(1).unknown(CANARY_CHANGE, "x").says("thermal"), Warn);
     assert_eq!(quiet_vm().says("thermal"), Unknown);
     assert_eq!(hot(8).with(CANARY_CHANGE, 0.15).judged().1[..2], ["thermal", "frequency"]);
@@ -142,22 +121,14 @@ fn heat_is_as_bad_as_what_it_does_to_the_clock() {
 #[test]
 fn frequency_within_a_round_and_from_round_to_round() {
     let check = "frequency";
-    assert_eq!(quiet_vm().says(check), Pass);
-    assert_eq!(quiet_vm().with(CANARY_CHANGE, 0.049).says(check), Pass);
-    assert_eq!(quiet_vm().with(CANARY_CHANGE, 0.051).says(check), Warn);
-    assert_eq!(quiet_vm().with(CANARY_CHANGE, 0.101).says(check), Fail);
-    assert_eq!(
-        quiet_vm().in_first(1, CANARY_CHANGE, 0.5).says(check),
-        Pass,
-        "the median does not rest on it"
-    );
+    let changed = |share| quiet_vm().with(CANARY_CHANGE, share);
+    at(check, changed, [0.004, 0.049, 0.051, 0.101], [Pass, Pass, Warn, Fail]);
+    assert_eq!(quiet_vm().in_first(1, CANARY_CHANGE, 0.5).says(check), Pass, "one round of eight");
     let boosted =
         |rounds, ghz| quiet_vm().in_first(rounds, CANARY_BEFORE, ghz).in_first(rounds, CANARY_AFTER, ghz);
     assert_eq!(boosted(1, 4.2).says(check), Pass, "one round of eight");
-    assert_eq!(boosted(4, 3.6).says(check), Warn);
-    assert_eq!(boosted(4, 4.2).says(check), Fail);
-    let blind = quiet_vm().unknown(CANARY_CHANGE, "x").answer(check).unwrap();
-    assert_eq!((blind.outcome, blind.essential), (Unknown, true));
+    at(check, |ghz| boosted(4, ghz), [3.6, 4.2], [Warn, Fail]);
+    is_blind(&quiet_vm().unknown(CANARY_CHANGE, "x"), check);
     assert_eq!(quiet_vm().unknown(CANARY_AFTER, "x").says(check), Unknown);
 }
 
@@ -172,9 +143,7 @@ pub fn hybrid(late: f64) -> Case {
 #[test]
 fn unequal_cores() {
     let check = "unequal-cores";
-    assert_eq!(quiet_vm().with(CANARY_SPREAD, 0.04).says(check), Pass);
-    assert_eq!(quiet_vm().with(CANARY_SPREAD, 0.06).says(check), Warn);
-    assert_eq!(quiet_vm().with(CANARY_SPREAD, 0.16).says(check), Fail);
+    at(check, |spread| quiet_vm().with(CANARY_SPREAD, spread), [0.04, 0.06, 0.16], [Pass, Warn, Fail]);
     assert_eq!(quiet_vm().in_first(3, CANARY_SPREAD, 0.5).says(check), Pass, "three rounds of eight");
     assert_eq!(quiet_vm().unknown(CANARY_SPREAD, "x").says(check), Unknown);
     assert_eq!(quiet_vm().with(CPUS, vec![0.0]).answer(check), None, "one CPU is equal to itself");
@@ -184,7 +153,7 @@ fn unequal_cores() {
 #[test]
 fn mixed_cores() {
     let check = "mixed-cores";
-    assert_eq!(quiet_vm().answer(check), None, "nothing tells of kinds");
+    assert_eq!(quiet_vm().answer(check), None, "kinds are unknown");
     let alike = quiet_vm().machine(|machine| {
         machine.topology.cpus.iter_mut().for_each(|cpu| cpu.kind = Some("performance".into()));
     });

@@ -1,38 +1,31 @@
 //! Ladders of sizes: their points, and where their levels end.
 
 use figure::Outcome::*;
-use figure::Unit;
 use figure::evidence::*;
+use figure::{Figure, Unit};
 use serde_json::json;
 
-use crate::build::{Case, MIB, quiet_vm, server};
+use crate::build::{Case, MIB, at, quiet_vm, server};
 
-/// The end of an L3 of 32 MiB, seen at `mib`.
+/// The end of an L3 of 32 MiB, measured at `mib`.
 pub fn edge(base: Case, mib: f64) -> Case {
-    let mut case = base
-        .with(LEVEL, "L3".into())
-        .with(ADVERTISED, 32.0 * MIB)
-        .with(EDGE_FROM, mib * MIB * 0.8)
-        .with(EDGE_TO, mib * MIB * 1.2)
-        .with(EDGE_OWN, true);
-    let figure = case.figure();
-    (figure.unit, figure.value) = (Unit::BYTES, Some(mib * MIB));
-    case
+    let case = base.with(LEVEL, "L3".into()).with(ADVERTISED, 32.0 * MIB).with(EDGE_OWN, true);
+    let case = case.with(EDGE_FROM, mib * MIB * 0.8).with(EDGE_TO, mib * MIB * 1.2);
+    case.change(|figure| Figure { unit: Unit::BYTES, value: Some(mib * MIB), ..figure })
 }
 
 /// The same where no cache is advertised.
 pub fn unadvertised(mib: f64) -> Case {
-    let names = [EDGE_FROM.name, EDGE_TO.name];
-    edge(quiet_vm(), mib).only(&names)
+    edge(quiet_vm(), mib).only(&[EDGE_FROM.name, EDGE_TO.name])
 }
 
 #[test]
 fn a_cache_ends_where_it_should_or_is_named() {
-    let says = |mib| edge(quiet_vm(), mib).says("advertised-cache");
-    assert_eq!(says(32.0), Pass);
-    assert_eq!([says(16.1), says(63.9)], [Pass, Pass], "half, by a sibling; double, as a victim");
-    assert_eq!([says(15.9), says(64.1), says(5.0)], [Warn, Warn, Warn]);
-    let end = |case: Case, expected| case.finds("advertised-cache", "cache-end", expected);
+    let of = |mib| edge(quiet_vm(), mib);
+    // Half, by a sibling; double, as a victim.
+    at("advertised-cache", of, [32.0, 16.1, 63.9], [Pass; 3]);
+    at("advertised-cache", of, [15.9, 64.1, 5.0], [Warn; 3]);
+    let end = |case: Case, expected| case.case("advertised-cache", "cache-end", expected);
     let sizes = json!({"level": "L3", "size": 32.0 * MIB, "from": 4.0 * MIB, "to": 6.0 * MIB});
     end(edge(quiet_vm(), 5.0), sizes);
     end(edge(quiet_vm(), 5.0), json!({"share": 0.15625, "is_guest": true}));
@@ -41,20 +34,14 @@ fn a_cache_ends_where_it_should_or_is_named() {
 }
 
 #[test]
-fn a_level_without_a_plateau_is_not_there() {
-    let missing = edge(quiet_vm(), 2.0).with(EDGE_OWN, false);
-    assert_eq!(missing.says("advertised-cache"), Warn);
-    missing.finds("advertised-cache", "cache-missing", json!({"level": "L3", "size": 32.0 * MIB}));
-}
-
-#[test]
-fn a_level_that_no_cache_explains_is_named() {
-    assert_eq!(unadvertised(20.0).says("advertised-cache"), Warn);
+fn a_level_without_a_plateau_or_a_cache_is_named() {
+    let (missing, size) =
+        (edge(quiet_vm(), 2.0).with(EDGE_OWN, false), json!({"level": "L3", "size": 32.0 * MIB}));
+    assert_eq!(missing.case("advertised-cache", "cache-missing", size).outcome, Warn);
     let expected = json!({"from": 16.0 * MIB, "to": 24.0 * MIB});
-    unadvertised(20.0).finds("advertised-cache", "cache-hidden", expected);
+    assert_eq!(unadvertised(20.0).case("advertised-cache", "cache-hidden", expected).outcome, Warn);
     assert_eq!(quiet_vm().answer("advertised-cache"), None, "no edge");
-    let blind = edge(quiet_vm(), 32.0).unknown(EDGE_FROM, "lost").says("advertised-cache");
-    assert_eq!(blind, Unknown);
+    assert_eq!(edge(quiet_vm(), 32.0).unknown(EDGE_FROM, "lost").says("advertised-cache"), Unknown);
 }
 
 #[test]
@@ -66,13 +53,6 @@ fn a_working_set_is_checked_as_arrays_are_but_for_its_size() {
     }
     assert_eq!(small.clone().with(MEMORY_RESIDENT, 0.5).says("first-touch"), Fail);
     assert_eq!(small.with(FAULT_MINOR, 1e6).says("faults"), Fail);
-}
-
-#[test]
-fn small_pages_that_were_asked_for_are_small() {
-    let small =
-        |share| quiet_vm().with(PAGES_ASKED, "small".into()).with(PAGES_HUGE_SHARE, share).says("page-size");
-    assert_eq!([small(0.0), small(0.09), small(0.11), small(0.6)], [Pass, Pass, Warn, Fail]);
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn under(case: Case, hypervisor: Reading<String>) -> Case {
 }
 
 #[test]
-fn every_figure_of_an_emulator_is_said_to_be_one() {
+fn every_figure_of_an_emulator_has_a_warning() {
     for case in [quiet_vm(), server(), hopping("same-cpu")] {
         let emulated = under(case, Reading::Value("tcg".into()));
         let sign = "CPUID leaf 40000000 is signed \"TCGTCGTCGTCG\"";
@@ -29,7 +29,7 @@ fn every_figure_of_an_emulator_is_said_to_be_one() {
 }
 
 #[test]
-fn elsewhere_nothing_is_said() {
+fn elsewhere_it_does_not_apply() {
     for hypervisor in ["none", "kvm", "qemu", "vmware", "unknown hypervisor"] {
         let case = under(quiet_vm(), Reading::Value(hypervisor.into()));
         assert_eq!(case.answer("emulated"), None, "{hypervisor}");

@@ -5,7 +5,7 @@ use figure::Verdict;
 use figure::evidence::*;
 use serde_json::json;
 
-use crate::build::{Case, hopping, quiet_vm};
+use crate::build::{Case, at, hopping, quiet_vm};
 
 #[test]
 fn a_free_figure_is_never_plainly_valid() {
@@ -35,8 +35,8 @@ fn rounds_that_differ_by_placement_are_no_figure() {
     let expected = json!({"times": 4, "together": {"value": 4e5}, "on_one": 3, "on_two": 3, "rounds": 6});
     let apart = rounds(4e5).case("placement-dependent", "placements-differ", expected);
     assert_eq!(apart.outcome, Fail);
-    assert_eq!(rounds(1.9e5).says("placement-dependent"), Warn);
-    assert_eq!(rounds(0.4e5).says("placement-dependent"), Fail, "whichever is faster");
+    // Whichever is faster.
+    at("placement-dependent", rounds, [1.9e5, 0.4e5], [Warn, Fail]);
     // The same rates, and always on one CPU: whatever that is, it is not the placement.
     let placed = rounds(4e5).with(HOP_TOGETHER, 1.0);
     assert_eq!(placed.says("placement-dependent"), Warn);
@@ -48,14 +48,9 @@ fn a_hop_is_a_switch() {
         let case = hopping("same-cpu").with(HOP_VOLUNTARY, vec![voluntary / 2.0; 2]);
         case.with(HOP_INVOLUNTARY, vec![involuntary; 2])
     };
-    assert_eq!(switches(1e5, 0.0).says("switches-per-hop"), Pass);
-    assert_eq!(switches(0.81e5, 0.0).says("switches-per-hop"), Pass);
-    assert_eq!(switches(0.79e5, 0.0).says("switches-per-hop"), Warn);
-    assert_eq!(
-        switches(0.6e5, 0.2e5).says("switches-per-hop"),
-        Pass,
-        "the woken task takes the CPU from its waker"
-    );
+    at("switches-per-hop", |number| switches(number, 0.0), [1e5, 0.81e5, 0.79e5], [Pass, Pass, Warn]);
+    // The woken task takes the CPU from its waker.
+    assert_eq!(switches(0.6e5, 0.2e5).says("switches-per-hop"), Pass);
     let few = json!({"switches": 0.01, "voluntary": 0.01});
     assert!(switches(1e3, 0.0).case("switches-per-hop", "switches-per-hop", few).fix.is_some());
     assert_eq!(switches(1e5, 0.0).without(HOPS).says("switches-per-hop"), Unknown);
@@ -65,7 +60,7 @@ fn a_hop_is_a_switch() {
 
 #[test]
 fn waiting_for_one_another_is_no_disturbance() {
-    let waits = |case: crate::build::Case| {
+    let waits = |case: Case| {
         case.of_time(RUN_DELAY_WORST, 0.4).of_time(RUN_DELAY, 0.4).with(INVOLUNTARY_SWITCHES, 9000.0)
     };
     for check in ["run-queue-delay", "involuntary-switches", "threads-on-distinct-cores"] {

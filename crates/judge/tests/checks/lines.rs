@@ -5,13 +5,13 @@ use figure::Verdict;
 use figure::evidence::*;
 use serde_json::json;
 
-use crate::build::{hand_over, quiet_vm};
+use crate::build::{at, hand_over, is_blind, quiet_vm};
 
 #[test]
 fn lines_that_came_from_the_other_core() {
-    assert_eq!(hand_over(80.0).says("line-transfer"), Pass);
+    let values = json!({"own": 4.7e-9, "memory": 110e-9});
+    assert_eq!(hand_over(80.0).case("line-transfer", "line-transfer", values).outcome, Pass);
     assert_eq!(hand_over(80.0).judged().0, Verdict::Valid);
-    hand_over(80.0).case("line-transfer", "line-transfer", json!({"own": 4.7e-9, "memory": 110e-9}));
     assert_eq!(quiet_vm().answer("line-transfer"), None, "a bandwidth hands nothing over");
 }
 
@@ -25,26 +25,21 @@ fn lines_that_came_from_the_own_cache() {
 }
 
 #[test]
-fn lines_that_held_something_else() {
+fn lines_with_other_contents() {
     let stale = hand_over(80.0).in_first(1, C2C_FRESH, 0.999);
     assert_eq!(stale.case("line-transfer", "lines-stale", json!({"share": 0.001})).outcome, Fail);
 }
 
 #[test]
-fn what_was_not_seen_of_a_hand_over_is_unknown() {
-    for unseen in [
-        hand_over(80.0).without(C2C_FRESH),
-        hand_over(80.0).without(C2C_OWN),
-        hand_over(80.0).without(C2C_CLOCK_SHARE),
-    ] {
-        let answer = unseen.answer("line-transfer").unwrap();
-        assert_eq!((answer.outcome, answer.essential), (Unknown, true));
+fn a_hand_over_without_evidence_is_unknown() {
+    for key in [C2C_FRESH, C2C_OWN, C2C_CLOCK_SHARE] {
+        is_blind(&hand_over(80.0).without(key), "line-transfer");
     }
     assert_eq!(hand_over(80.0).without(C2C_MEMORY).says("line-transfer"), Pass);
 }
 
 #[test]
 fn a_clock_that_takes_long_to_read() {
-    let clock = |share| hand_over(80.0).with(C2C_CLOCK_SHARE, share).says("line-transfer");
-    assert_eq!((clock(0.09), clock(0.11), clock(0.51)), (Pass, Warn, Fail));
+    let clock = |share| hand_over(80.0).with(C2C_CLOCK_SHARE, share);
+    at("line-transfer", clock, [0.09, 0.11, 0.51], [Pass, Warn, Fail]);
 }

@@ -3,16 +3,17 @@
 use figure::evidence::http::*;
 use figure::evidence::*;
 use figure::series::Part;
-use figure::{Better, Figure, Outcome, Reading, Unit};
+use figure::{Better, Figure, Unit};
 
-use crate::build::{Case, ROUND_SECONDS, quiet_vm, server};
+use crate::build::{Case, QUIET, ROUND_SECONDS, on_server, quota, surroundings};
+use crate::records::Build;
 
 /// Answers in a round.
 pub const ANSWERS: f64 = 15_000.0;
 
 /// A saturated server on one CPU of a quiet guest, and the client on the other: 200 connections, 30 000 requests a second.
 pub fn load() -> Case {
-    on(quiet_vm(), 1.0, &[1.0], &[0.0])
+    on(surroundings(), 1.0, &[1.0], &[0.0])
 }
 
 /// The same on a server of 48 cores: 8 of them are the client's.
@@ -20,43 +21,16 @@ pub fn large() -> Case {
     let cpus = |range: std::ops::Range<u32>| -> Vec<f64> {
         range.clone().chain(48 + range.start..48 + range.end).map(f64::from).collect()
     };
-    on(server(), 16.0, &cpus(0..8), &cpus(8..48)).with(CPU_FOREIGN_RESOLUTION, 0.96)
+    on(on_server(surroundings()), 16.0, &cpus(0..8), &cpus(8..48)).with(CPU_FOREIGN_RESOLUTION, 0.96)
 }
 
 fn on(mut case: Case, threads: f64, client: &[f64], server: &[f64]) -> Case {
     let figure = case.figure();
-    figure.id = "http.saturation.nethttp.c200".into();
-    (figure.suite, figure.unit, figure.better, figure.convention) =
-        ("http".into(), Unit::REQ_PER_S, Better::Higher, None);
-    let figure_has = [TARGET.name, CLOCK_GRANULARITY.name, CLOCK_COST.name, CLOCK_SOURCE.name];
-    let around = [
-        CLOCK_SUSPENDED.name,
-        CLOCK_STEPPED.name,
-        CANARY_BEFORE.name,
-        CANARY_AFTER.name,
-        CANARY_CHANGE.name,
-        CPU_STEAL.name,
-        CPU_FOREIGN.name,
-        CPU_FOREIGN_RESOLUTION.name,
-        CPU_SIBLING.name,
-        IRQ_COUNT.name,
-        SOFTIRQ_TIME.name,
-        PSI_CPU.name,
-        PSI_MEMORY.name,
-        VM_SWAPPED.name,
-        VM_DIRECT_SCAN.name,
-        VM_NUMA_MIGRATED.name,
-        THERMAL_THROTTLES.name,
-        EDAC_CORRECTED.name,
-        CGROUP_THROTTLED.name,
-        CGROUP_THROTTLED_PERIODS.name,
-    ];
+    (figure.id, figure.suite, figure.unit) =
+        ("http.saturation.nethttp.c200".into(), "http".into(), Unit::REQ_PER_S);
     let cpus = server.len() as f64;
-    let rates: Vec<f64> =
-        [20.0, 20.1, 19.9, 20.05, 19.95, 20.0, 20.15, 19.85].map(|value| value * 1500.0).to_vec();
     let case = case
-        .only(&[&figure_has[..], &around[..]].concat())
-        .values(&rates)
+        .values(&QUIET.map(|value| value * 1500.0))
         .with(THREADS, threads)
         .with(SUBJECT, "nethttp".into())
         .with(WHAT, "rate".into())
@@ -79,7 +53,6 @@ fn on(mut case: Case, threads: f64, client: &[f64], server: &[f64]) -> Case {
         .with(GOGC, 100.0)
         .with(ESTABLISHED, 200.0)
         .with(RAMP_FAILURES, vec![0.0; 11])
-        .with(RAMP_OVERFLOWS, 0.0)
         .with(RAMP_LONGEST, 0.002)
         .with(SOMAXCONN, 4096.0)
         .with(BACKLOG, 4096.0)
@@ -91,52 +64,36 @@ fn on(mut case: Case, threads: f64, client: &[f64], server: &[f64]) -> Case {
 
 fn rounds(case: Case, cpus: f64) -> Case {
     case.with(SECONDS, ROUND_SECONDS)
+        .zero(&[RAMP_OVERFLOWS, IN_FLIGHT, UNSENT, CENSORED_AGE, UNSERVED, CONNECTS, CONNECT_LONGEST])
+        .zero(&[CLOSED_ANNOUNCED, CLOSED_IDLE, SURPLUS, MODE_40MS, FULL_WAITS, LISTEN_OVERFLOWS])
+        .zero(&[RETRANSMITS, SYN_RETRANSMITS, MEMORY_ABORTS, SOFTNET_DROPS, SOFTIRQ])
         .with(ANSWERED, ANSWERS)
         .with(RECORDED, ANSWERS)
         .with(ANSWERED_LATE, 200.0)
         .with(FAILED, vec![0.0; 11])
         .with(UNCONNECTED, vec![0.0; 11])
-        .with(IN_FLIGHT, 0.0)
-        .with(UNSENT, 0.0)
-        .with(CENSORED_AGE, 0.0)
         .with(LATENCY, vec![0.0065, 0.0080, 0.011, 0.013, 0.020])
         .with(LATENCY_MEAN, 0.00667)
         .with(UNCORRECTED, vec![0.0065, 0.0080, 0.011, 0.013, 0.020])
         .with(LITTLE, 0.998)
         .with(JAIN, 0.99)
-        .with(UNSERVED, 0.0)
         .with(SERVED_LEAST, 60.0)
         .with(SERVED_MOST, 92.0)
-        .with(CONNECTS, 0.0)
-        .with(CONNECT_LONGEST, 0.0)
-        .with(CLOSED_ANNOUNCED, 0.0)
-        .with(CLOSED_IDLE, 0.0)
-        .with(SURPLUS, 0.0)
-        .with(MODE_40MS, 0.0)
         .unknown(TREND, "a window of less than 6 s")
         .with(CLIENT_BUSIEST, 0.75)
         .with(CLIENT_CPU, 0.375)
         .with(CLIENT_DELAY, 0.004)
         .with(RESIDENCE, 0.0012)
-        .with(FULL_WAITS, 0.0)
         .with(SERVER_USER, 0.20 * cpus)
         .with(SERVER_SYSTEM, 0.28 * cpus)
         .with(SERVER_DELAY, 0.03)
         .with(SERVER_SWITCHES, vec![900.0, 400.0])
         .with(SERVER_FILES, 210.0)
-        .with(SERVER_ALLOWED, vec![])
-        .with(SERVER_SEEN, vec![])
         .placed()
         .with(GC_CYCLES, 2.0)
         .with(GC_PAUSE, 0.0002)
-        .with(LISTEN_OVERFLOWS, 0.0)
-        .with(RETRANSMITS, 0.0)
-        .with(SYN_RETRANSMITS, 0.0)
         .with(DELAYED_ACKS, 0.0001)
-        .with(MEMORY_ABORTS, 0.0)
         .with(TIME_WAIT, 12.0)
-        .with(SOFTNET_DROPS, 0.0)
-        .with(SOFTIRQ, 0.0)
         .with(PROFILED, false)
         .with(WATCH_COST, 0.001)
 }
@@ -148,21 +105,14 @@ impl Case {
         self.with(SERVER_ALLOWED, cpus.clone()).with(SERVER_SEEN, cpus)
     }
 
-    /// Beside another figure, and those that are there.
-    pub fn and(mut self, other: Figure) -> Self {
-        self.0.figures.push(other);
-        self
-    }
-
     /// A figure computed from the one under test, which it takes the place of.
     pub fn derived(mut self, what: &str, unit: Unit) -> Self {
         let head = self.figure().clone();
         let mut figure = Figure::planned(format!("{}.{what}", head.id), "http", what, unit, Better::Lower);
         figure.conditions = head.conditions.clone();
-        figure.conditions.set(WHAT, what.to_owned());
         figure.derive(&head.kept_values(), &[&head]).unwrap();
         self.0.figures.insert(0, figure);
-        self
+        self.with(WHAT, what.to_owned())
     }
 
     /// With the verdicts of all figures.
@@ -180,7 +130,7 @@ impl Case {
     }
 }
 
-/// A load of a server on another machine, whose agent looks after it.
+/// A load of a server on another machine, under an agent.
 pub fn remote() -> Case {
     load()
         .with(AGENT, "192.0.2.7:7070".into())
@@ -216,11 +166,10 @@ pub fn open() -> Case {
 
 /// The same load on another server, so many times as fast.
 pub fn other(subject: &str, times: f64) -> Figure {
-    let mut case = load().with(SUBJECT, subject.to_owned());
-    let values: Vec<f64> = case.figure().kept_values().iter().map(|value| value * times).collect();
-    case = case.values(&values);
-    case.figure().id = format!("http.saturation.{subject}.c200");
-    case.figure().clone()
+    let figure = load().0.figures.remove(0);
+    let values: Vec<f64> = figure.kept_values().iter().map(|value| value * times).collect();
+    let id = format!("http.saturation.{subject}.c200");
+    figure.values(&values).named(id).with(SUBJECT, subject.to_owned())
 }
 
 /// The null responder under the same load.
@@ -230,12 +179,8 @@ pub fn null(times: f64) -> Figure {
 
 /// The same load with twice the client's threads, on two CPUs of its own.
 pub fn doubled(times: f64) -> Figure {
-    let mut figure = other("nethttp", times);
-    figure.id = "http.doubled.nethttp.c200".into();
-    figure.conditions.set(GOAL, "doubled".to_owned());
-    figure.conditions.set(THREADS, 2.0);
-    figure.conditions.set(CLIENT_CPUS, vec![1.0, 2.0]);
-    figure
+    let figure = other("nethttp", times).named("http.doubled.nethttp.c200").with(GOAL, "doubled".into());
+    figure.with(THREADS, 2.0).with(CLIENT_CPUS, vec![1.0, 2.0])
 }
 
 /// A quantile of the latency.
@@ -257,7 +202,6 @@ pub fn cpu() -> Case {
     case
 }
 
-/// Situations in which the rules of loads take different ways.
 pub fn situations() -> Vec<Case> {
     let busy = |share| load().with(CLIENT_BUSIEST, share);
     let churn = || load().with(KEEPS_ALIVE, false).with(CONNECTS, ANSWERS).with(CONNECT_LONGEST, 0.01);
@@ -266,57 +210,38 @@ pub fn situations() -> Vec<Case> {
     let mut all = vec![
         remote(),
         remote().with(HOST_STEAL, 0.03),
-        remote().with(HOST_STEAL, 0.03).with(SERVER_ALLOWED, vec![0.0, 1.0]),
-        remote().with(HOST_THROTTLED, 0.03),
-        remote().with(SOFTIRQ, 0.3).machine(|machine| machine.cgroup = crate::build::quota(0.5)),
-        remote()
-            .with(SOFTIRQ, 0.3)
-            .with(SERVER_APART, false)
-            .machine(|machine| machine.cgroup = crate::build::quota(0.5)),
-        remote().with(HOST_FOREIGN, 0.3),
-        remote().with(HOST_FOREIGN, 0.3).with(SOFTIRQ, 0.3),
+        remote().with(SOFTIRQ, 0.3).machine(|machine| machine.cgroup = quota(0.5)),
+        remote().with(SOFTIRQ, 0.3).with(SERVER_APART, false).machine(|machine| machine.cgroup = quota(0.5)),
         remote().with(HOST_STEAL, 0.03).with(SERVER_CPUS, vec![]).with(SERVER_ALLOWED, vec![0.0, 1.0]),
         load().with(SERVER_THROTTLED, 0.03),
         load().with(SERVER_THROTTLED, 0.03).with(SERVER_CPUS, vec![]).with(SERVER_ALLOWED, vec![0.0, 1.0]),
         load().with(GC_CYCLES, 1.0).with(GC_CPU, 0.004),
         load().with(GC_CYCLES, 1.0).with(GC_CPU, 0.1),
         open().with(SOFTNET_DROPS, 1.0),
-        load(),
         large(),
-        open(),
         load().and(null(2.0)),
-        load().and(null(2.0)).with(SUBJECT, "null".into()),
         load().with(CONFORMS, false),
-        load().with(CONFORMS, false).with(GOAL, "asked".into()),
         load().with(CLIENT_CPUS, vec![0.0, 1.0]),
         load().with(CLIENT_CPUS, vec![]),
-        load().with(SERVER_ALLOWED, vec![0.0, 1.0]),
         load().with(SERVER_SEEN, vec![0.0, 1.0]),
         load().with(SERVER_SEEN, vec![0.0, 1.0]).with(SERVER_APART, true),
-        load().with(SERVER_ALLOWED, vec![0.0, 2.0]),
         load().with(INTERFACE, "eth0".into()).unknown(SERVER_ALLOWED, "elsewhere"),
         load().with(GOMAXPROCS, 2.0),
-        load().with(SERVER_CPUS, vec![]).with(SERVER_ALLOWED, vec![0.0, 1.0]),
         load().with(SERVER_FILES, 65_530.0),
         load().with(MEMORY_ABORTS, 10.0),
         load().with(FAILED, failing("no port", 3.0)),
-        load().with(UNCONNECTED, failing("no port", 3.0)),
         load().with(CONNECTIONS, 16_000.0),
         churn(),
         churn().with(TIME_WAIT, 20_000.0),
         churn().with(LISTEN_OVERFLOWS, 3.0),
-        churn().with(SYN_RETRANSMITS, 3.0),
         churn().with(CONNECT_LONGEST, 1.01),
         load().with(CONNECTS, 500.0).with(CLOSED_ANNOUNCED, 400.0).with(CLOSED_IDLE, 100.0),
         load().with(SOFTNET_DROPS, 1.0),
         load().with(RETRANSMITS, 20.0).with(SYN_RETRANSMITS, 10.0),
         load().with(SURPLUS, 1.0),
         load().with(FAILED, failing("status", 300.0)),
-        load().with(FAILED, failing("status", 300.0)).with(GOAL, "refusal".into()),
         load().with(UNCONNECTED, failing("refused", 300.0)),
-        load().with(ESTABLISHED, 150.0).with(RAMP_FAILURES, failing("refused", 50.0)),
         load().with(JAIN, 0.3),
-        load().with(UNSERVED, 0.3).with(SERVED_LEAST, 0.0),
         band(),
         band().with(SERVER_USER, 0.0).with(SERVER_SYSTEM, 0.1),
         band().with(SERVER_ALLOWED, vec![0.0, 2.0, 3.0]),
@@ -326,18 +251,11 @@ pub fn situations() -> Vec<Case> {
         busy(0.99),
         busy(0.99).and(null(2.0)),
         busy(0.99).and(null(1.2)),
-        busy(0.92).with(FULL_WAITS, 0.9),
-        load().with(CLIENT_DELAY, 0.1),
         open().with(RESIDENCE, 0.5e-3),
         open().with(LAG_LATE, 0.5e-3).with(UNCORRECTED, vec![110e-6, 290e-6, 400e-6, 2e-3, 5e-3]),
         open().with(ANSWERED, 8_000.0).with(UNSENT, 1_900.0).with(LAG_BUSY, 0.1),
-        open().with(ANSWERED, 8_000.0).with(GOAL, "refusal".into()),
-        open().with(IN_FLIGHT, 500.0).with(CENSORED_AGE, 10.0),
         wasteful(0.8),
-        wasteful(0.5),
         wasteful(0.5).and(null(2.0)),
-        wasteful(0.5).with(SOFTIRQ, 0.9),
-        wasteful(0.5).with(SERVER_CPUS, vec![]).with(SERVER_ALLOWED, vec![0.0]),
         load().and(null(1.05)),
         load().and(null(1.3)),
         load().and(null(1.3)).with(SERVER_CPUS, vec![]).with(SERVER_ALLOWED, vec![0.0]),
@@ -348,7 +266,6 @@ pub fn situations() -> Vec<Case> {
         load().and(other("fasthttp", 1.4)).with(GOGC, 400.0).with(ANSWER_BYTES, 150.0),
         load().with(ANSWERED, 0.0),
         large().with(CLIENT_CPUS, vec![0.0]).with(SERVER_ALLOWED, vec![48.0]).with(SERVER_CPUS, vec![48.0]),
-        load().with(RECORDED, 5_000.0),
         load().with(RECORDED, 15_900.0).with(FAILED, failing("timeout", 500.0)),
         open().with(RECORDED, 9_700.0),
         load().with(LITTLE, 0.8),
@@ -357,26 +274,22 @@ pub fn situations() -> Vec<Case> {
         load().with(GC_CYCLES, 1.0),
         load().with(GC_CYCLES, 0.0).in_first(1, GC_CYCLES, 1.0),
         load().in_first(4, PROFILED, true).in_first(4, SERVER_USER, 0.3),
-        load().in_first(4, PROFILED, true).in_first(4, ANSWERED, 10_000.0),
         load().in_first(1, PROFILED, true),
         load().with(WATCH_COST, 0.05),
         load().of_time(CPU_STEAL, 0.08),
         load().of_time(CPU_SIBLING, 0.3),
         load().of_time(CPU_FOREIGN, 0.4).of_time(SOFTIRQ_TIME, 0.3),
-        load().of_time(CPU_FOREIGN, 0.4).of_time(SOFTIRQ_TIME, 0.3).with(THREADS, 4.0),
-        load().machine(|machine| machine.cgroup = crate::build::quota(1.5)).of_time(CGROUP_THROTTLED, 0.3),
+        load().machine(|machine| machine.cgroup = quota(1.5)).of_time(CGROUP_THROTTLED, 0.3),
         load()
-            .machine(|machine| machine.cgroup = crate::build::quota(1.5))
+            .machine(|machine| machine.cgroup = quota(1.5))
             .with(CGROUP_THROTTLED_PERIODS, 1.0)
             .of_time(CGROUP_THROTTLED, 0.3),
         load().machine(|machine| machine.topology.unknown = Some("hidden".into())),
-        load().machine(|machine| machine.virtualisation.hypervisor = Reading::Value("tcg".into())),
         latency(load(), 0.5),
         latency(load(), 0.99),
         latency(load(), 0.9999),
         latency(open(), 0.99),
         cpu(),
-        load().derived("memory", Unit::BYTES),
         load().with(CLIENT_BUSIEST, 0.99).derived("memory", Unit::BYTES).all_judged(),
     ];
     all.push(split().with(PROFILE_OTHER, "strconv.Itoa 10 %".into()));
@@ -397,11 +310,6 @@ pub fn split() -> Case {
 /// Failures of one kind, in each round.
 pub fn failing(kind: &str, count: f64) -> Vec<f64> {
     FAILURES.iter().map(|name| if *name == kind { count } else { 0.0 }).collect()
-}
-
-/// What a check says of a load in which a share has these values.
-pub fn at<const N: usize>(id: &str, values: [f64; N], of: impl Fn(f64) -> Case) -> [Outcome; N] {
-    values.map(|value| of(value).says(id))
 }
 
 /// A connection for each request.

@@ -22,8 +22,8 @@ mod others;
 mod partners;
 mod prices;
 mod programs;
-#[path = "../relations_records/mod.rs"]
-mod relations_records;
+#[path = "../records.rs"]
+mod records;
 mod requests;
 mod support;
 mod threads;

@@ -2,15 +2,14 @@
 
 use figure::Outcome::*;
 use figure::evidence::*;
-use figure::{Better, Unit, Verdict};
+use figure::{Better, Figure, Unit, Verdict};
 use serde_json::json;
 
-use crate::build::{Case, ROUND_SECONDS, quiet_vm};
-use crate::cases::is_case;
+use crate::build::{Case, ROUND_SECONDS, at, quiet_vm};
 
 /// Heartbeats on the two CPUs of a quiet guest, which lost about 1 % of their time.
 pub fn noise() -> Case {
-    let mut case = quiet_vm()
+    let case = quiet_vm()
         .without(ARRAY_BYTES)
         .without(STORES)
         .without(KERNEL)
@@ -20,9 +19,7 @@ pub fn noise() -> Case {
         .with(NOISE_THRESHOLD, 400e-9)
         .with(NOISE_OBSERVED, vec![ROUND_SECONDS * 0.999; 2])
         .values(&[1.0, 1.1, 0.9, 1.2, 1.0, 0.8, 1.0, 1.1]);
-    let figure = case.figure();
-    (figure.unit, figure.better, figure.convention) = (Unit::of("%"), Better::Lower, None);
-    case
+    case.change(|figure| Figure { unit: Unit::of("%"), better: Better::Lower, convention: None, ..figure })
 }
 
 /// Everything that others can take, at once.
@@ -45,21 +42,10 @@ fn what_it_measures_does_not_make_it_wrong() {
     assert_eq!(noise().judged(), (Verdict::Valid, vec![]));
     assert_eq!(besieged(noise()).judged(), (Verdict::Valid, vec![]));
     let work = besieged(quiet_vm());
-    for check in [
-        "steal",
-        "foreign-load",
-        "interrupts",
-        "sibling-load",
-        "run-queue-delay",
-        "involuntary-switches",
-        "frequency",
-        "thermal",
-        "stragglers",
-        "unequal-cores",
-        "bimodal",
-        "drift",
-        "threads-on-distinct-cores",
-    ] {
+    let of_others = ["steal", "foreign-load", "interrupts", "sibling-load", "run-queue-delay"];
+    let of_cpus = ["involuntary-switches", "frequency", "thermal", "stragglers", "unequal-cores"];
+    let of_rounds = ["bimodal", "drift", "threads-on-distinct-cores"];
+    for check in of_others.into_iter().chain(of_cpus).chain(of_rounds) {
         assert_eq!(besieged(noise()).answer(check), None, "{check}");
         assert!(work.answer(check).is_some(), "{check} is asked of work");
     }
@@ -68,28 +54,26 @@ fn what_it_measures_does_not_make_it_wrong() {
 
 #[test]
 fn what_makes_it_wrong_is_asked() {
-    let reasons = |case: Case| case.judged();
-    assert_eq!(reasons(noise().with(PLACE_STRAYED, 1.0)), (Verdict::Invalid, vec!["placement-held".into()]));
-    assert_eq!(
-        reasons(noise().with(PLACE_READBACK, false)),
-        (Verdict::Invalid, vec!["placement-held".into()])
-    );
-    assert_eq!(reasons(noise().with(CLOCK_SUSPENDED, 3.0)), (Verdict::Invalid, vec!["clock-jump".into()]));
+    for (case, check) in [
+        (noise().with(PLACE_STRAYED, 1.0), "placement-held"),
+        (noise().with(PLACE_READBACK, false), "placement-held"),
+        (noise().with(CLOCK_SUSPENDED, 3.0), "clock-jump"),
+    ] {
+        assert_eq!(case.judged(), (Verdict::Invalid, vec![check.to_owned()]));
+    }
     let throttled = noise().of_cpu_time(CGROUP_THROTTLED, 0.3);
     assert_eq!(throttled.says("throttled"), Fail, "our own quota is no noise of the machine");
-    assert_eq!(reasons(noise().without(NOISE_THRESHOLD)).0, Verdict::Unverified);
+    assert_eq!(noise().without(NOISE_THRESHOLD).judged().0, Verdict::Unverified);
 }
 
 #[test]
 fn a_heartbeat_notices_what_is_longer_than_its_gap() {
-    let gap = |seconds: f64| noise().with(NOISE_THRESHOLD, seconds).says("heartbeat");
-    assert_eq!([gap(4.9e-6), gap(5e-6), gap(99e-6), gap(100e-6)], [Pass, Warn, Warn, Fail]);
-    let heard = |share: f64| {
-        noise().with(NOISE_OBSERVED, vec![ROUND_SECONDS, ROUND_SECONDS * share]).answer("heartbeat").unwrap()
-    };
-    assert_eq!([heard(0.91), heard(0.89), heard(0.49)].map(|answer| answer.outcome), [Pass, Warn, Fail]);
-    is_case(&heard(0.8), "heartbeat", json!({"missed": 0.2}));
-    assert_eq!(heard(3.0).outcome, Pass, "a thread that was away at the end stops late");
+    let gap = |seconds| noise().with(NOISE_THRESHOLD, seconds);
+    at("heartbeat", gap, [4.9e-6, 5e-6, 99e-6, 100e-6], [Pass, Warn, Warn, Fail]);
+    let heard = |share| noise().with(NOISE_OBSERVED, vec![ROUND_SECONDS, ROUND_SECONDS * share]);
+    // A thread that was away at the end stops late.
+    at("heartbeat", heard, [0.91, 0.89, 0.49, 3.0], [Pass, Warn, Fail, Pass]);
+    heard(0.8).case("heartbeat", "heartbeat", json!({"missed": 0.2}));
     assert_eq!(noise().without(PASS_SECONDS).says("heartbeat"), Unknown);
     assert_eq!(quiet_vm().answer("heartbeat"), None);
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::build::{Case, quiet_vm};
 
-/// A case whose rounds note these processes: name, process ID, CPUs.
+/// A case with rounds that note these processes: name, process ID, CPUs.
 pub fn with_others(case: Case, others: &[(&str, f64, f64)], hidden: &str) -> Case {
     let names: Vec<&str> = others.iter().map(|(name, ..)| *name).collect();
     case.with(OTHERS_NAMES, names.join("\n"))
@@ -29,17 +29,15 @@ fn named(case: &Case, others: serde_json::Value) -> CheckResult {
 
 #[test]
 fn they_are_named_with_their_part_of_our_cpus() {
-    let answer = loaded(&[("cargo", 4711.0, 0.9), ("rustc", 4720.0, 0.5)], "").answer("foreign-load");
-    assert_eq!(
-        answer.unwrap().detail,
-        "other processes used 1.4 of 2 CPUs (70 %): cargo (PID 4711) 0.9 CPUs, rustc (PID 4720) 0.5 CPUs"
-    );
-    // The rest are processes that came and went, or that cannot be seen.
+    let both =
+        json!([{"name": "cargo", "pid": 4711, "cpus": 0.9}, {"name": "rustc", "pid": 4720, "cpus": 0.5}]);
+    let values = json!({"value": {"named": both, "unnamed": 0.0}});
+    named(&loaded(&[("cargo", 4711.0, 0.9), ("rustc", 4720.0, 0.5)], ""), values);
+    // The rest are processes that came and went, or that are hidden.
     let make = json!([{"name": "make", "pid": 7, "cpus": 0.4}]);
     let rest = json!({"value": {"named": make, "unnamed": 1.0, "hidden": ""}});
-    assert!(named(&loaded(&[("make", 7.0, 0.4)], ""), rest).detail.ends_with("short-lived processes 1 CPU"));
-    let hidden = named(&loaded(&[("make", 7.0, 0.4)], "why"), json!({"value": {"hidden": "why"}}));
-    assert!(hidden.detail.ends_with("not visible 1 CPU (why)"), "{}", hidden.detail);
+    named(&loaded(&[("make", 7.0, 0.4)], ""), rest);
+    named(&loaded(&[("make", 7.0, 0.4)], "why"), json!({"value": {"hidden": "why"}}));
     named(&loaded(&[], ""), json!({"value": {"named": [], "unnamed": 1.4}}));
     // Between rounds our CPUs are theirs alone: no more than was lost is theirs.
     named(&loaded(&[("hog", 1.0, 2.0)], ""), json!({"value": {"named": [{"cpus": 1.4}], "unnamed": 0.0}}));
@@ -47,6 +45,37 @@ fn they_are_named_with_their_part_of_our_cpus() {
     let many: Vec<(&str, f64, f64)> = many.iter().map(|(name, pid)| (name.as_str(), *pid, 0.28)).collect();
     let three = json!([{"pid": 1}, {"pid": 2}, {"pid": 3, "cpus": 0.28}]);
     named(&loaded(&many, ""), json!({"value": {"named": three, "more": [2, 0.56]}}));
+}
+
+/// A kernel thread takes no signal: what switches it off is proposed, or nothing but other CPUs.
+#[test]
+fn a_kernel_thread_is_not_to_be_stopped() {
+    let of = |name: &str| {
+        let others = json!({"value": {"named": [{"name": name, "pid": 99, "cpus": 1.4}]}});
+        let answer = named(&loaded(&[(name, 99.0, 1.4)], ""), others);
+        assert!(answer.detail.ends_with(&format!("{name} (PID 99) 1.4 CPUs")), "{}", answer.detail);
+        answer.fix.unwrap()
+    };
+    let elsewhere = "measure on free CPUs: --places LIST";
+    let damon = "as root: echo off > /sys/kernel/mm/damon/admin/kdamonds/N/state; or ";
+    assert_eq!(of("[kdamond.0]"), format!("{damon}{elsewhere}"));
+    let worker = "[kworker/u97:3-events_unbound]";
+    assert_eq!(of(worker), format!("{worker} (PID 99) is a kernel thread: {elsewhere}"));
+    assert_eq!(of("kworker"), format!("stop kworker (PID 99), or {elsewhere}"));
+}
+
+#[test]
+fn a_small_part_of_a_cpu_is_not_printed_as_none() {
+    let many = [("cargo", 1.0, 1.3), ("sshd", 2.0, 0.0041), ("cron", 3.0, 0.016)];
+    let small =
+        json!({"value": {"named": [{"pid": 1}, {"pid": 3, "cpus": 0.016}, {"pid": 2, "cpus": 0.0041}]}});
+    let detail = named(&loaded(&many, ""), small).detail;
+    assert!(detail.contains("cron (PID 3) 0.02 CPUs, sshd (PID 2) 0.004 CPUs"), "{detail}");
+    let quiet = quiet_vm().of_cpu_time(CPU_FOREIGN, 0.001).answer("foreign-load").unwrap();
+    assert_eq!(
+        (quiet.outcome, quiet.detail.as_str()),
+        (Pass, "other processes used 0.002 of 2 CPUs (0.10 %)")
+    );
 }
 
 #[test]
@@ -76,10 +105,7 @@ fn processes_that_are_not_known_have_a_reason() {
 fn other_processes_stand_before_their_interrupts() {
     let both = quiet_vm().of_cpu_time(CPU_FOREIGN, 0.68).of_cpu_time(SOFTIRQ_TIME, 0.15);
     let (verdict, reasons) = both.judged();
-    assert_eq!(
-        (verdict, &reasons[..2]),
-        (Verdict::Invalid, &["foreign-load".into(), "interrupts".into()][..])
-    );
+    assert_eq!((verdict, &*reasons[0], &*reasons[1]), (Verdict::Invalid, "foreign-load", "interrupts"));
     let alone = quiet_vm().of_cpu_time(CPU_FOREIGN, 0.15).of_cpu_time(SOFTIRQ_TIME, 0.15);
     assert_eq!((alone.says("foreign-load"), alone.says("interrupts")), (Pass, Fail));
     assert_eq!(alone.judged().1[0], "interrupts");

@@ -1,23 +1,19 @@
 //! Figures with their partners, for the relations.
 
 use figure::evidence::*;
-use figure::{Better, CheckResult, Figure, Outcome, Unit};
+use figure::{Better, CheckResult, Figure, Outcome, Record, Unit};
 
 use crate::build::{Case, quiet_vm};
-use crate::relations_records::{bandwidth, in_role, six, with_peak};
+use crate::records::{Build, Change, DIMMS, PEAK, bandwidth, in_role, six};
 
 /// These figures on the quiet machine.
 fn of(figures: Vec<Figure>) -> Case {
-    let mut case = quiet_vm();
-    case.0.figures = figures;
-    case
+    Case(Record { figures, ..quiet_vm().0 })
 }
 
 /// A figure of the quiet machine with this value.
 fn valued(id: &str, unit: Unit, value: f64) -> Case {
-    let mut case = quiet_vm().values(&[value; 8]);
-    (case.figure().id, case.figure().unit) = (id.to_owned(), unit);
-    case
+    quiet_vm().values(&[value; 8]).change(|figure| Figure { unit, ..figure }.named(id))
 }
 
 /// A figure computed from others.
@@ -36,23 +32,20 @@ fn class(names: [&str; 2], nanoseconds: [f64; 2]) -> Case {
         let case = case.with(KERNEL, "ping-pong".to_owned()).with(PAIR, names[across].to_owned());
         case.with(CPUS, vec![f64::from(a), f64::from(b)]).figure().clone()
     });
-    let mut figure = computed("suite.class", Unit::NANOSECONDS, &[nanoseconds[0]; 8], &[&pairs[0]]);
-    figure.conditions.set(PAIR, names[0].to_owned());
-    of([vec![figure], pairs.to_vec()].concat())
+    let figure = computed("suite.class", Unit::NANOSECONDS, &[nanoseconds[0]; 8], &[&pairs[0]]);
+    of([vec![figure.with(PAIR, names[0].to_owned())], pairs.to_vec()].concat())
 }
 
 /// A ratio of two arms, in which others kept so many CPUs busy.
 fn arms(values: &[f64], foreign: [f64; 2], change: fn(Case) -> Case) -> Case {
     let arm = |id: &str, foreign: f64| {
-        let mut case = change(valued(id, Unit::SECONDS, 1.0).of_time(CPU_FOREIGN, foreign));
-        let id = "foreign-load".to_owned();
-        case.figure().checks = vec![CheckResult { id, outcome: Outcome::Fail, ..Default::default() }];
-        case.figure().clone()
+        let case = change(valued(id, Unit::SECONDS, 1.0).of_time(CPU_FOREIGN, foreign));
+        let loaded = CheckResult { id: "foreign-load".into(), outcome: Outcome::Fail, ..Default::default() };
+        Figure { checks: vec![loaded], ..case.0.figures[0].clone() }
     };
     let (one, other) = (arm("suite.one", foreign[0]), arm("suite.other", foreign[1]));
-    let mut ratio = computed("suite.ratio", Unit::ONE, values, &[&one, &other]);
-    ratio.conditions.set(RATIO_CLOCK, "cpu".to_owned());
-    of(vec![ratio, one, other])
+    let ratio = computed("suite.ratio", Unit::ONE, values, &[&one, &other]);
+    of(vec![ratio.with(RATIO_CLOCK, "cpu".into()), one, other])
 }
 
 /// An allocator by replay, 2 above another step by step, and this much above it by replay.
@@ -86,26 +79,19 @@ fn loaded(bandwidth: f64) -> Case {
 /// Another program, so many times as fast, with stores that are or are not known.
 fn instruments(factor: f64, stores: Option<&str>) -> Case {
     let half = |id: &str, program: &str, value| {
-        let mut figure = bandwidth("copy", "regular", &six(value));
-        figure.id = id.to_owned();
-        figure.conditions.set(INSTRUMENT, program.to_owned());
-        figure.conditions.set(PAIR, "suite.theirs".to_owned());
-        figure
+        let figure = bandwidth("copy", "regular", &six(value)).named(id);
+        figure.with(INSTRUMENT, program.to_owned()).with(PAIR, "suite.theirs".into())
     };
     let (theirs, ours) =
         (half("suite.theirs", "stream", 100.0 * factor), half("suite.truebench", "truebench", 100.0));
     let case = of(vec![theirs, ours]).without(STORES);
-    match stores {
-        Some(stores) => case.with(STORES, stores.to_owned()),
-        None => case,
-    }
+    stores.into_iter().fold(case, |case, stores| case.with(STORES, stores.to_owned()))
 }
 
-/// Situations in which the relations take different ways.
 pub fn situations() -> Vec<Case> {
     let copy = |stores, value| bandwidth("copy", stores, &six(value));
     let gain = |nt| of(vec![copy("regular", 100.0), copy("nt", nt)]);
-    let saturated = Case(with_peak(loaded(190.0).0));
+    let saturated = Case(loaded(190.0).0.peak(PEAK, DIMMS));
     vec![
         of(vec![copy("nt", 100.0), in_role(copy("nt", 85.0), "doubled")]),
         of(vec![copy("nt", 100.0), in_role(copy("nt", 95.0), "again")]),
@@ -129,6 +115,5 @@ pub fn situations() -> Vec<Case> {
         instruments(1.2, Some("regular")),
         gain(150.0),
         gain(230.0),
-        gain(40.0),
     ]
 }

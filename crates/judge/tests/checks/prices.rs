@@ -4,7 +4,7 @@ use figure::Outcome::*;
 use figure::Verdict;
 use figure::evidence::*;
 
-use crate::build::{Case, quiet_vm};
+use crate::build::{Case, at, is_blind, quiet_vm};
 
 /// A first write to a thousand pages in each round, by the CPU time of one thread.
 pub fn price(word: &str) -> Case {
@@ -24,21 +24,17 @@ pub fn price(word: &str) -> Case {
 
 #[test]
 fn as_many_faults_as_are_priced() {
-    let taken = |minor: f64| price("minor.write").with(PRICE_MINOR, minor).says("faults-counted");
-    assert_eq!((taken(1000.0), taken(1009.0), taken(991.0)), (Pass, Pass, Pass));
-    assert_eq!((taken(1011.0), taken(980.0), taken(1060.0)), (Warn, Warn, Fail));
-    assert_eq!(taken(0.0), Fail, "the pages were there already");
+    let taken = |minor| price("minor.write").with(PRICE_MINOR, minor);
+    at("faults-counted", taken, [1000.0, 1009.0, 991.0], [Pass; 3]);
+    // Without any, the pages were there already.
+    at("faults-counted", taken, [1011.0, 980.0, 1060.0, 0.0], [Warn, Warn, Fail, Fail]);
     assert_eq!(price("minor.write").judged().0, Verdict::Valid);
-    let there = price("minor.write").with(PRICE_MINOR, 0.0);
-    assert_eq!((there.judged().0, there.judged().1[0].as_str()), (Verdict::Invalid, "faults-counted"));
+    let (verdict, reasons) = taken(0.0).judged();
+    assert_eq!((verdict, &*reasons[0]), (Verdict::Invalid, "faults-counted"));
     assert_eq!(quiet_vm().answer("faults-counted"), None, "an array is no price");
-}
-
-#[test]
-fn huge_pages_that_were_not_had_are_small_faults() {
-    let huge = price("huge").with(PRICE_UNITS, 4.0);
-    assert_eq!(huge.clone().with(PRICE_MINOR, 4.0).says("faults-counted"), Pass);
-    assert_eq!(huge.with(PRICE_MINOR, 2048.0).says("faults-counted"), Fail);
+    // Without huge pages the faults are small.
+    let huge = |minor| price("huge").with(PRICE_UNITS, 4.0).with(PRICE_MINOR, minor);
+    at("faults-counted", huge, [4.0, 2048.0], [Pass, Fail]);
 }
 
 #[test]
@@ -52,8 +48,7 @@ fn only_what_is_due_is_asked() {
 #[test]
 fn what_was_not_counted_is_unknown() {
     for key in [PRICE_UNITS, PRICE_MINOR, PRICE_MAJOR] {
-        let answer = price("minor.write").without(key).answer("faults-counted").unwrap();
-        assert_eq!((answer.outcome, answer.essential), (Unknown, true));
+        is_blind(&price("minor.write").without(key), "faults-counted");
     }
 }
 

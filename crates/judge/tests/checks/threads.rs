@@ -1,11 +1,11 @@
 //! Threads against CPUs, cores and quotas.
 
-use figure::Outcome::{self, *};
+use figure::Outcome::*;
 use figure::evidence::*;
 use figure::host::Cgroup;
 use serde_json::json;
 
-use crate::build::{Case, quiet_vm, quota, server};
+use crate::build::{Case, at, quiet_vm, quota, says, server};
 
 #[test]
 fn threads_within_mask() {
@@ -16,10 +16,8 @@ fn threads_within_mask() {
     assert!(answer.outcome == Fail && answer.fix.is_some());
     let outside = quiet_vm().with(CPUS, vec![0.0, 7.0]);
     assert_eq!(outside.case(check, "allowed-cpus", json!({"outside": "7", "allowed": "0-1"})).outcome, Fail);
-    assert_eq!(
-        quiet_vm().machine(|machine| machine.topology.allowed = Default::default()).says(check),
-        Unknown
-    );
+    let hidden = quiet_vm().machine(|machine| machine.topology.allowed = Default::default());
+    assert_eq!(hidden.says(check), Unknown);
 }
 
 /// `threads` hardware threads of the 48-core server, in Linux's order: all cores once, then again.
@@ -28,74 +26,53 @@ fn on_server(threads: u32, places: &str) -> Case {
     server().with(THREADS, threads.into()).with(PLACES, places.into()).with(CPUS, cpus)
 }
 
-fn distinct(case: Case) -> Outcome {
-    case.says("threads-on-distinct-cores")
-}
+const DISTINCT: &str = "threads-on-distinct-cores";
 
 #[test]
-fn a_core_for_each_thread() {
-    assert_eq!(distinct(on_server(48, "cores")), Pass);
-    assert_eq!(distinct(on_server(1, "cores")), Pass);
-    let same_core = server().with(CPUS, vec![3.0, 3.0]);
-    assert_eq!(distinct(same_core.clone()), Fail, "two threads in a place of one core");
-    assert_eq!(distinct(same_core.with(BIND, "primary".into())), Pass, "asked for");
-    let three = server().with(CPUS, vec![3.0, 3.0, 3.0]).with(BIND, "primary".into());
-    assert_eq!(distinct(three), Fail, "three threads on two hardware threads");
-}
-
-#[test]
-fn hardware_threads_are_a_choice_if_even() {
-    assert_eq!(distinct(on_server(96, "threads")), Pass, "every core runs two");
-    let shared = json!({"threads": 49, "cores": 48, "even": false, "shared": 1, "cpus": "0,48"});
-    let answer = on_server(49, "threads").case("threads-on-distinct-cores", "shared-cores", shared);
-    assert_eq!(answer.outcome, Fail, "STREAM with 49 threads on 48 cores is no valid case");
-    let packed = server().with(PLACES, "threads".into()).with(CPUS, vec![0.0, 48.0, 1.0, 49.0]);
-    assert_eq!(distinct(packed), Pass, "two cores, both full");
-}
-
-#[test]
-fn a_hybrid_machine_full_of_threads_is_even() {
+fn a_core_for_each_thread_or_all_of_them_full() {
+    let on = |places: &str, cpus: &[f64]| server().with(PLACES, places.into()).with(CPUS, cpus.to_vec());
+    let primary = |cpus: &[f64]| on("cores", cpus).with(BIND, "primary".into());
+    let twice = || on("list", &[5.0, 5.0]);
     // Core 0 has two hardware threads (CPUs 0 and 2), core 1 has one.
-    let hybrid =
-        quiet_vm().with(PLACES, "threads".into()).with(CPUS, vec![0.0, 1.0, 2.0]).machine(|machine| {
-            machine.topology = crate::build::topology(2, 2);
-            machine.topology.cpus.truncate(3);
-            machine.topology.cpus[1].siblings = "1".parse().unwrap();
-            machine.topology.allowed = "0-2".parse().unwrap();
-        });
-    assert_eq!(distinct(hybrid), Pass);
-}
-
-#[test]
-fn a_list_may_not_have_meant_to_share_a_core() {
-    assert_eq!(distinct(server().with(PLACES, "list".into()).with(CPUS, vec![0.0, 48.0])), Warn);
-    assert_eq!(distinct(server().with(PLACES, "list".into()).with(CPUS, vec![0.0, 48.0, 1.0])), Fail);
-    let twice = server().with(PLACES, "list".into()).with(CPUS, vec![5.0, 5.0]);
-    assert_eq!(distinct(twice.clone().of_time(RUN_DELAY_WORST, 0.5)), Fail);
-    assert_eq!(distinct(twice.clone().of_time(RUN_DELAY_WORST, 0.001)), Pass, "the place holds more CPUs");
-    assert_eq!(distinct(twice.unknown(RUN_DELAY_WORST, "no schedstat")), Fail);
-}
-
-#[test]
-fn wide_places_need_a_core_for_each_thread() {
-    for places in ["sockets", "numa_domains", "ll_caches"] {
-        let on = |first: u32, second: u32| {
-            let cpus = [vec![0.0; first as usize], vec![24.0; second as usize]].concat();
-            distinct(server().with(PLACES, places.into()).with(CPUS, cpus))
-        };
-        assert_eq!(on(24, 24), Pass, "{places}");
-        assert_eq!(on(25, 24), Fail, "{places}");
-        assert_eq!(on(49, 0), Fail, "{places}");
-    }
-}
-
-#[test]
-fn where_cores_are_not_known_only_crowding_is() {
+    let full = quiet_vm().with(PLACES, "threads".into()).with(CPUS, vec![0.0, 1.0, 2.0]);
+    let hybrid = full.machine(|machine| {
+        machine.topology = crate::build::topology(2, 2);
+        machine.topology.cpus.truncate(3);
+        machine.topology.cpus[1].siblings = "1".parse().unwrap();
+        machine.topology.allowed = "0-2".parse().unwrap();
+    });
     let blind = |case: Case| case.machine(|machine| machine.topology.unknown = Some("no topology".into()));
-    assert_eq!(distinct(blind(quiet_vm())), Unknown);
-    assert_eq!(distinct(blind(quiet_vm().with(CPUS, vec![0.0, 0.0]))), Fail);
-    assert_eq!(distinct(quiet_vm().machine(|machine| machine.topology.cpus.clear())), Unknown);
-    assert_eq!(quiet_vm().with(CPUS, vec![]).answer("threads-on-distinct-cores"), None, "not pinned");
+    says(
+        DISTINCT,
+        [
+            ("a core each", on_server(48, "cores"), Pass),
+            ("one thread", on_server(1, "cores"), Pass),
+            ("two threads in a place of one core", on("cores", &[3.0, 3.0]), Fail),
+            ("two as asked for", primary(&[3.0, 3.0]), Pass),
+            ("three threads on two hardware threads", primary(&[3.0, 3.0, 3.0]), Fail),
+            ("every core runs two", on_server(96, "threads"), Pass),
+            ("two cores, both full", on("threads", &[0.0, 48.0, 1.0, 49.0]), Pass),
+            ("a hybrid machine full of threads", hybrid, Pass),
+            ("a list that shares a core", on("list", &[0.0, 48.0]), Warn),
+            ("a list that shares one of two cores", on("list", &[0.0, 48.0, 1.0]), Fail),
+            ("a CPU twice, of which one waited", twice().of_time(RUN_DELAY_WORST, 0.5), Fail),
+            ("a place with more CPUs", twice().of_time(RUN_DELAY_WORST, 0.001), Pass),
+            ("a CPU twice, waits unknown", twice().unknown(RUN_DELAY_WORST, "no schedstat"), Fail),
+            ("cores unknown", blind(quiet_vm()), Unknown),
+            ("cores unknown, and a CPU twice", blind(quiet_vm().with(CPUS, vec![0.0, 0.0])), Fail),
+            ("no CPUs shown", quiet_vm().machine(|machine| machine.topology.cpus.clear()), Unknown),
+        ],
+    );
+    assert_eq!(quiet_vm().with(CPUS, vec![]).answer(DISTINCT), None, "not pinned");
+    // STREAM with 49 threads on 48 cores is no valid case.
+    let shared = json!({"threads": 49, "cores": 48, "even": false, "shared": 1, "cpus": "0,48"});
+    assert_eq!(on_server(49, "threads").case(DISTINCT, "shared-cores", shared).outcome, Fail);
+    for places in ["sockets", "numa_domains", "ll_caches"] {
+        for (first, second, outcome) in [(24, 24, Pass), (25, 24, Fail), (49, 0, Fail)] {
+            let cpus = [vec![0.0; first], vec![24.0; second]].concat();
+            assert_eq!(on(places, &cpus).says(DISTINCT), outcome, "{first} and {second} in {places}");
+        }
+    }
 }
 
 #[test]
@@ -103,10 +80,9 @@ fn quota_against_threads() {
     let under = |cpus| quiet_vm().machine(|machine| machine.cgroup = quota(cpus));
     assert_eq!(quiet_vm().says("quota"), Pass);
     assert_eq!(under(2.0).says("quota"), Pass);
-    assert_eq!(under(1.9).says("quota"), Fail, "what it did could not be seen");
-    assert_eq!(under(1.9).with(CGROUP_THROTTLED, 0.0).says("quota"), Warn, "not yet");
-    assert_eq!(under(1.9).of_cpu_time(CGROUP_THROTTLED, 0.05).says("quota"), Warn);
-    assert_eq!(under(1.9).of_cpu_time(CGROUP_THROTTLED, 0.11).says("quota"), Fail);
+    assert_eq!(under(1.9).says("quota"), Fail, "its effect is unknown");
+    let throttled = |share| under(1.9).of_cpu_time(CGROUP_THROTTLED, share);
+    at("quota", throttled, [0.0, 0.05, 0.11], [Warn, Warn, Fail]);
     let raise = "echo max > /sys/fs/cgroup/box/cpu.max";
     let exceeded = json!({"threads": 2, "quota": 1.9, "throttled": null, "raise": raise});
     let fix = under(1.9).case("quota", "quota", exceeded).fix.unwrap();
@@ -115,17 +91,9 @@ fn quota_against_threads() {
     assert_eq!(quiet_vm().machine(|machine| machine.cgroup = Cgroup::default()).says("quota"), Unknown);
     let hidden = Cgroup { levels: vec![], unknown: Some("/proc/self/cgroup: no such file".into()) };
     assert_eq!(quiet_vm().machine(|machine| machine.cgroup = hidden).says("quota"), Unknown);
-}
-
-#[test]
-fn throttled_time() {
-    let at = |share| quiet_vm().of_cpu_time(CGROUP_THROTTLED, share).with(CGROUP_THROTTLED_PERIODS, 4.0);
-    assert_eq!(at(0.0).says("throttled"), Pass);
-    assert_eq!(at(0.019).says("throttled"), Pass);
-    assert_eq!(at(0.021).says("throttled"), Warn);
-    assert_eq!(at(0.101).says("throttled"), Fail);
+    assert_eq!(quiet_vm().of_cpu_time(CGROUP_THROTTLED, 0.0).says("throttled"), Pass);
     assert_eq!(quiet_vm().says("throttled"), Pass, "no group has a quota");
-    assert_eq!(quiet_vm().machine(|machine| machine.cgroup = quota(1.0)).says("throttled"), Unknown);
+    assert_eq!(under(1.0).says("throttled"), Unknown);
 }
 
 /// `threads` threads on the 48-core server, one on each core first and round again, under a schedule; those on cores
@@ -147,40 +115,30 @@ fn the_studys_49_threads_on_48_cores() {
     let check = "uneven-cores";
     assert_eq!(point(48, "static", 0.0).says(check), Pass);
     let loads = json!([{"cores": 1, "threads": 2, "cpus": "0,48"}, {"cores": 47, "threads": 1}]);
-    let expected = json!({
-        "layout": {"threads": 49, "cores": 48, "loads": loads},
-        "elements": [1_632_653, 1_632_653],
-        "waited": 0.25,
-        "ipc": [0.13, 0.24],
-    });
+    let layout = json!({"threads": 49, "cores": 48, "loads": loads});
+    let elements = [1_632_653, 1_632_653];
+    let expected = json!({"layout": layout, "elements": elements, "waited": 0.25, "ipc": [0.13, 0.24]});
     let answer = point(49, "static", 0.25).case(check, "uneven-shares", expected);
     assert!(answer.outcome == Fail && answer.fix.is_some());
     let (verdict, reasons) = point(49, "static", 0.25).with(THREAD_SECONDS_MAX, 0.06).judged();
     assert_eq!((verdict, reasons[0].as_str()), (figure::Verdict::Invalid, check));
-    assert!(
-        !reasons.contains(&"threads-on-distinct-cores".to_owned()),
-        "one check owns the case: {reasons:?}"
-    );
-    assert_eq!(point(95, "static", 0.25).says(check), Fail);
-    assert_eq!(point(96, "static", 0.25).says(check), Pass, "two on each core is even");
+    assert!(!reasons.iter().any(|id| id == "threads-on-distinct-cores"), "one check owns it: {reasons:?}");
+    // Two on each core is even.
+    at(check, |threads| point(threads as u32, "static", 0.25), [95.0, 96.0], [Fail, Pass]);
 }
 
 #[test]
-fn uneven_threads_that_nobody_waits_for() {
+fn uneven_threads_that_cost_no_waiting() {
     let check = "uneven-cores";
-    assert_eq!(
-        point(49, "static", 0.01).says(check),
-        Warn,
-        "memory is the limit, and the case is a wrong one"
-    );
+    // Memory is the limit, and the case is a wrong one all the same.
+    assert_eq!(point(49, "static", 0.01).says(check), Warn);
     assert_eq!(point(49, "static", 0.25).unknown(THREAD_WAIT, "no sample").says(check), Fail);
     let unseen = point(49, "static", 0.25).unknown(THREAD_IPC, "no hardware counters here");
     unseen.case(check, "uneven-shares", json!({"ipc": null}));
     let dynamic = point(49, "dynamic", 0.01).with(THREAD_ELEMENTS, (0..49).map(f64::from).collect());
     let answer = dynamic.case(check, "uneven-blocks", json!({"elements": [0, 48]}));
     assert_eq!(answer.outcome, Pass);
-    assert_eq!(point(49, "dynamic", 0.12).says(check), Warn);
-    assert_eq!(point(49, "dynamic", 0.30).says(check), Fail);
+    at(check, |wait| point(49, "dynamic", wait), [0.12, 0.30], [Warn, Fail]);
     assert_eq!(point(49, "dynamic", 0.0).unknown(THREAD_WAIT, "no sample").says(check), Unknown);
 }
 
