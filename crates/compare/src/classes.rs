@@ -1,41 +1,31 @@
-//! The class table: which figures belong together, and which tests are made of others. What moves a class besides the machine:
-//! see [`suspects`](super::suspects). Nothing else of the comparison knows a test or a class by name.
+//! The class table: which figures belong together, and which tests are made of others. What moves a class apart from the machine:
+//! see [`cause`](super::cause). Nothing else of the comparison knows a test or a class by name.
 
 use figure::evidence::{COPIES, HOP_WAY, PLACEMENT, TEST, TEST_CLASS, WAKER_BUSY};
 use figure::format::plain_to;
 use figure::{Figure, Unit};
 
-/// The classes, in the order in which they are told. What is in none of them has its suite for a class.
+/// The classes, in the order in which they are shown. What is in none of them has its suite for a class.
 pub const WORDS: &[&str] =
     &["compute", "syscall", "process", "files", "switching", "shell", "bandwidth", "latency", "serving"];
 
-/// One of UnixBench's tests, as records of ours and reports of UnixBench's name it.
-struct Test {
-    name: &'static str,
-    title: &'static str,
-    class: &'static str,
-    /// What the reference machine, of index 10, reached.
-    baseline: f64,
-}
+/// One of UnixBench's tests: its name in records, its title in UnixBench's reports, its class, and what the reference machine, of index
+/// 10, reached.
+type Test = (&'static str, &'static str, &'static str, f64);
 
 const TESTS: &[Test] = &[
-    Test {
-        name: "dhry2reg",
-        title: "Dhrystone 2 using register variables",
-        class: "compute",
-        baseline: 116_700.0,
-    },
-    Test { name: "whetstone-double", title: "Double-Precision Whetstone", class: "compute", baseline: 55.0 },
-    Test { name: "execl", title: "Execl Throughput", class: "process", baseline: 43.0 },
-    Test { name: "fstime", title: "File Copy 1024 bufsize 2000 maxblocks", class: "files", baseline: 3960.0 },
-    Test { name: "fsbuffer", title: "File Copy 256 bufsize 500 maxblocks", class: "files", baseline: 1655.0 },
-    Test { name: "fsdisk", title: "File Copy 4096 bufsize 8000 maxblocks", class: "files", baseline: 5800.0 },
-    Test { name: "pipe", title: "Pipe Throughput", class: "syscall", baseline: 12440.0 },
-    Test { name: "context1", title: "Pipe-based Context Switching", class: "switching", baseline: 4000.0 },
-    Test { name: "spawn", title: "Process Creation", class: "process", baseline: 126.0 },
-    Test { name: "syscall", title: "System Call Overhead", class: "syscall", baseline: 15000.0 },
-    Test { name: "shell1", title: "Shell Scripts (1 concurrent)", class: "shell", baseline: 42.4 },
-    Test { name: "shell8", title: "Shell Scripts (8 concurrent)", class: "shell", baseline: 6.0 },
+    ("dhry2reg", "Dhrystone 2 using register variables", "compute", 116_700.0),
+    ("whetstone-double", "Double-Precision Whetstone", "compute", 55.0),
+    ("execl", "Execl Throughput", "process", 43.0),
+    ("fstime", "File Copy 1024 bufsize 2000 maxblocks", "files", 3960.0),
+    ("fsbuffer", "File Copy 256 bufsize 500 maxblocks", "files", 1655.0),
+    ("fsdisk", "File Copy 4096 bufsize 8000 maxblocks", "files", 5800.0),
+    ("pipe", "Pipe Throughput", "syscall", 12440.0),
+    ("context1", "Pipe-based Context Switching", "switching", 4000.0),
+    ("spawn", "Process Creation", "process", 126.0),
+    ("syscall", "System Call Overhead", "syscall", 15000.0),
+    ("shell1", "Shell Scripts (1 concurrent)", "shell", 42.4),
+    ("shell8", "Shell Scripts (8 concurrent)", "shell", 6.0),
 ];
 
 /// A test whose operation is made of those of others: what it takes follows from what they take.
@@ -44,7 +34,7 @@ pub(super) struct Made {
     pub test: &'static str,
     /// Its parts: how many times 1/rate of each is in 1/rate of the test.
     pub parts: &'static [(&'static str, f64)],
-    /// What it does besides, if anything: in words, and how many times.
+    /// What it does beyond them, if anything: in words, and how many times.
     pub rest: Option<(&'static str, f64)>,
 }
 
@@ -62,22 +52,22 @@ const FREE: &str = "free";
 /// UnixBench's unit of an index.
 const INDEX: &str = "index";
 
-fn known(figure: &Figure) -> Option<&'static Test> {
-    let title = || figure.name.split(", ").next().unwrap_or_default();
+/// The test that a figure is of.
+fn of_unixbench(figure: &Figure) -> Option<&'static Test> {
     match figure.conditions.get(TEST) {
-        Some(name) => TESTS.iter().find(|test| test.name == name),
-        None => TESTS.iter().find(|test| test.title == title()),
+        Some(test) => TESTS.iter().find(|(name, ..)| *name == test),
+        None => TESTS.iter().find(|(_, title, ..)| figure.name.split(", ").next() == Some(title)),
     }
 }
 
 /// The test's word, of a figure that is of one of UnixBench's tests.
 pub(super) fn test(figure: &Figure) -> Option<&'static str> {
-    known(figure).map(|test| test.name)
+    of_unixbench(figure).map(|(name, ..)| *name)
 }
 
 /// Whether a figure sums others up.
 pub(super) fn is_total(figure: &Figure) -> bool {
-    figure.unit == Unit::of(INDEX) && known(figure).is_none()
+    figure.unit == Unit::of(INDEX) && of_unixbench(figure).is_none()
 }
 
 /// How many copies of its test a figure is of.
@@ -87,8 +77,8 @@ pub(super) fn copies(figure: &Figure) -> f64 {
 
 /// What a test's value is as a rate: an index is one of its reference machine's.
 pub(super) fn rate(figure: &Figure, value: f64) -> f64 {
-    match known(figure) {
-        Some(test) if figure.unit == Unit::of(INDEX) => value / 10.0 * test.baseline,
+    match of_unixbench(figure) {
+        Some((.., baseline)) if figure.unit == Unit::of(INDEX) => value / 10.0 * baseline,
         _ => value,
     }
 }
@@ -110,9 +100,9 @@ pub(super) fn pinned_way(figure: &Figure) -> Option<String> {
 
 /// The class of a figure.
 pub(super) fn class(figure: &Figure) -> String {
-    let declared =
-        figure.conditions.get(TEST_CLASS).or_else(|| known(figure).map(|test| test.class.to_owned()));
-    if let Some(class) = declared {
+    let declared = figure.conditions.get(TEST_CLASS);
+    let known = || of_unixbench(figure).map(|(_, _, class, _)| (*class).to_owned());
+    if let Some(class) = declared.or_else(known) {
         return plain_to(&class, 24);
     }
     let by_suite = match figure.suite.as_str() {
@@ -131,11 +121,11 @@ mod tests {
 
     #[test]
     fn the_table_is_whole() {
-        for test in TESTS {
-            assert!(WORDS.contains(&test.class), "{}", test.name);
+        for (name, _, class, _) in TESTS {
+            assert!(WORDS.contains(class), "{name}");
         }
         for made in MADE {
-            let is_test = |name: &str| TESTS.iter().any(|test| test.name == name);
+            let is_test = |name: &str| TESTS.iter().any(|(test, ..)| *test == name);
             assert!(is_test(made.test) && made.parts.iter().all(|(part, _)| is_test(part)), "{}", made.test);
         }
     }

@@ -1,5 +1,7 @@
 //! May two figures be compared, and what differs between their records?
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use figure::evidence::{
     ADVERTISED, ALLOCATOR_VERSION, ARRAY_BYTES, ARRAYS_TOTAL_BYTES, BIND, CELL_LIBRARIES, CELL_LINKAGE,
     CLOCK_SOURCE, CPUS, DATA_TOUCHED, FS_OPTIONS, FS_TYPE, Fact, LIBC, LIBC_STRCMP, LIBRARY_BUILD,
@@ -7,13 +9,16 @@ use figure::evidence::{
     PLACES, SCORE_KIND, SHELL, SHELL_TOOLS, SIMD, THREADS, http,
 };
 use figure::format::{bytes, counted, exact, number, plain_to};
-use figure::host::CacheKind;
+use figure::host::{Cache, CacheKind, LogicalCpu};
+use figure::stats::{LogRatio, Ratio};
 use figure::{CpuList, Figure, Machine, Reading, Record, Status, Verdict, causes};
+use indexmap::IndexSet;
 use schemars::JsonSchema;
 use serde::Serialize;
+use suites::treatment::{self, Direction, Standing, standing};
 
-/// What the machine, the plan's time or the system decides, and not whoever asked for the figure: where it differs, that is
-/// told, and the figures are compared. Every other condition is a parameter: where one differs, they are not.
+/// What the machine, the plan's time or the system decides, and not whoever asked for the figure: where it differs, the difference is
+/// listed, and the figures are compared. Every other condition is a parameter: where one differs, they are not.
 const RESOLVED: &[&str] = &[
     ADVERTISED.name,
     ALLOCATOR_VERSION.name,
@@ -35,11 +40,11 @@ const RESOLVED: &[&str] = &[
     http::INTERFACE.name,
     http::PROCESSES.name,
     http::SERVER_CPUS.name,
-    // Which server, by which flags: that is what loads are compared for. What a request costs besides HTTP is a condition of its own.
+    // Which server, by which flags: that is what loads are compared for. What a request costs apart from HTTP is another condition.
     http::SUBJECT.name,
     http::SUBJECT_FLAGS.name,
 ];
-/// Of these, what somebody chose if it differs between runs on one and the same processor.
+/// Of these, what the user chose if it differs between runs on one and the same processor.
 const CHOSEN: &[&str] = &[BIND.name, PLACES.name, SIMD.name, THREADS.name];
 /// Facts about a figure that move it without being asked for.
 const SURROUNDINGS: &[&str] = &[
@@ -56,12 +61,14 @@ const SURROUNDINGS: &[&str] = &[
     LIBRARY_BUILD.name,
     CLOCK_SOURCE.name,
 ];
-/// The longest value that is told.
+/// The longest value that is shown.
 const MAX_VALUE: usize = 60;
-/// The most parameters that are told of one figure.
-const MAX_TOLD: usize = 3;
+/// The most parameters of one figure that are named.
+const MAX_PARAMETERS: usize = 3;
 /// What an absent value is called.
 const NONE: &str = "none";
+/// What a value that no record has is called.
+const UNKNOWN: &str = "not known";
 
 /// Something that is not the same in two records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -77,7 +84,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    fn of(about: &str, a: String, b: String, figures: usize) -> Option<Difference> {
+    fn of(about: &str, [a, b]: [String; 2], figures: usize) -> Option<Difference> {
         (a != b).then(|| Difference { about: about.to_owned(), a, b, figures })
     }
 }
@@ -106,28 +113,27 @@ pub(super) fn obstacle(a: Side, b: Side) -> Option<Obstacle> {
     absolute([a, b])
         .map(Obstacle::Absolute)
         .or_else(|| of_records(a.record, b.record).or_else(|| parameters(a, b)).map(Obstacle::Refusal))
-        .or_else(|| [a, b].into_iter().find_map(invalid).map(Obstacle::Invalid))
+        .or_else(|| [a, b].into_iter().find_map(|side| judged(side, Verdict::Invalid)).map(Obstacle::Invalid))
 }
 
 fn absolute(sides: [Side; 2]) -> Option<String> {
     let [a, b] = sides.map(|side| side.figure);
+    let units = [a, b].map(|figure| plain_to(figure.unit.symbol(), MAX_VALUE));
+    if units[0] != units[1] {
+        return Some(in_each(&units, sides));
+    }
     if a.unit != b.unit || a.better != b.better {
-        let [a, b] = [a, b].map(|figure| plain_to(figure.unit.symbol(), MAX_VALUE));
-        return Some(if a == b {
-            "one says that more is better, the other one not".to_owned()
-        } else {
-            format!("{a} in {}, {b} in {}", sides[0].letter, sides[1].letter)
-        });
+        return Some("one says that more is better, the other one not".to_owned());
     }
-    for side in sides {
-        let figure = side.figure;
-        if figure.status != Status::Measured || figure.value.is_none() {
-            let reason =
-                plain_to(figure.reason.as_deref().unwrap_or("no reason was recorded"), 2 * MAX_VALUE);
-            return Some(format!("{} in {}: {reason}", figure.status, side.letter));
-        }
-    }
-    None
+    let missing = |side: &Side| side.figure.status != Status::Measured || side.figure.value.is_none();
+    let Side { figure, letter, .. } = sides.into_iter().find(missing)?;
+    let reason = figure.reason.as_deref().unwrap_or("no reason was recorded");
+    Some(format!("{} in {letter}: {}", figure.status, plain_to(reason, 2 * MAX_VALUE)))
+}
+
+/// `ext4 in A, xfs in B`.
+fn in_each([x, y]: &[String; 2], [a, b]: [Side; 2]) -> String {
+    format!("{x} in {}, {y} in {}", a.letter, b.letter)
 }
 
 /// Why two values have no ratio, if they have none.
@@ -139,15 +145,12 @@ pub(super) fn without_ratio(sides: [Side; 2]) -> Option<String> {
 
 /// Whether both sides are one and the same measurement: of one run, with the same rounds.
 pub(super) fn is_same_measurement(a: Side, b: Side) -> bool {
-    let samples = |figure: &Figure| -> Vec<Vec<f64>> {
-        figure.rounds.iter().map(|round| round.samples.clone()).collect()
+    let measurement = |Side { record, figure, .. }: Side| {
+        let samples: Vec<Vec<f64>> = figure.rounds.iter().map(|round| round.samples.clone()).collect();
+        (record.started.clone(), record.duration, figure.value, figure.interval.clone(), samples)
     };
     let host = |side: Side| side.record.machine.hostname.value().cloned();
-    let (x, y) = (a.figure, b.figure);
-    host(a).zip(host(b)).is_none_or(|(a, b)| a == b)
-        && (&a.record.started, a.record.duration) == (&b.record.started, b.record.duration)
-        && (x.value, &x.interval) == (y.value, &y.interval)
-        && samples(x) == samples(y)
+    host(a).zip(host(b)).is_none_or(|(a, b)| a == b) && measurement(a) == measurement(b)
 }
 
 /// What makes all figures of two records something else.
@@ -163,54 +166,58 @@ fn of_records(a: &Record, b: &Record) -> Option<String> {
 
 /// Parameters that differ.
 fn parameters(a: Side, b: Side) -> Option<String> {
-    let mut told = Vec::new();
+    let mut differing = Vec::new();
     if a.figure.convention != b.figure.convention {
-        let [x, y] = [a, b].map(|s| s.figure.convention.map_or(NONE.to_owned(), |c| c.to_string()));
-        told.push(format!("counts {x} in {}, {y} in {}", a.letter, b.letter));
+        let both =
+            [a, b].map(|side| side.figure.convention.map_or(NONE.to_owned(), |counts| counts.to_string()));
+        differing.push(format!("counts {}", in_each(&both, [a, b])));
     }
-    let chosen = is_alike(&a.record.machine, &b.record.machine);
-    for (name, both) in conditions(a.figure, b.figure) {
-        let [x, y] = both_told(name, both);
-        let is_parameter = !RESOLVED.contains(&name) || (chosen && CHOSEN.contains(&name));
-        if (x != y || is_other(name, both)) && is_parameter {
-            told.push(format!("{} {x} in {}, {y} in {}", plain_to(name, MAX_VALUE), a.letter, b.letter));
+    let is_chosen = is_alike(&a.record.machine, &b.record.machine);
+    for (name, texts, is_other) in conditions(a.figure, b.figure) {
+        let is_parameter = !RESOLVED.contains(&name) || (is_chosen && CHOSEN.contains(&name));
+        if is_parameter && (texts[0] != texts[1] || is_other) {
+            differing.push(format!("{} {}", plain_to(name, MAX_VALUE), in_each(&texts, [a, b])));
         }
     }
-    let more = told.len().saturating_sub(MAX_TOLD);
-    told.truncate(MAX_TOLD);
-    if more > 0 {
-        told.push(format!("and {more} more"));
+    if differing.is_empty() {
+        return None;
     }
+    let more = differing.len().saturating_sub(MAX_PARAMETERS);
+    differing.truncate(MAX_PARAMETERS);
+    differing.extend((more > 0).then(|| format!("and {more} more")));
     // A parameter that memory decided, and not whoever asked.
-    let short = [a, b].into_iter().filter_map(|side| {
-        let limit =
-            side.figure.evidence.get(MEMORY_LIMITED_BY).into_value().filter(|limit| !limit.is_empty())?;
-        Some(format!("{}: {}", side.letter, plain_to(&limit, 2 * MAX_VALUE)))
-    });
-    (!told.is_empty()).then(|| {
-        let all: Vec<String> = told.into_iter().chain(short).collect();
-        format!("parameters differ: {}", all.join("; "))
+    differing.extend([a, b].into_iter().filter_map(|side| {
+        let limit = side.figure.evidence.get(MEMORY_LIMITED_BY).into_value()?;
+        (!limit.is_empty()).then(|| format!("{}: {}", side.letter, plain_to(&limit, 2 * MAX_VALUE)))
+    }));
+    Some(format!("parameters differ: {}", differing.join("; ")))
+}
+
+/// `invalid in B (array-size)`, if a figure has this verdict.
+pub(super) fn judged(side: Side, verdict: Verdict) -> Option<String> {
+    (side.figure.verdict == Some(verdict)).then(|| {
+        let reason = causes::first_reason(side.figure);
+        let check = reason.map_or_else(String::new, |check| format!(" ({})", plain_to(check.root(), 40)));
+        format!("{verdict} in {}{check}", side.letter)
     })
 }
 
-fn invalid(side: Side) -> Option<String> {
-    judged(side, Verdict::Invalid)
-}
-
-/// That a figure which is compared was disturbed, and by what.
-pub(super) fn suspect(side: Side) -> Option<String> {
-    judged(side, Verdict::Suspect)
-}
-
-/// `invalid in B (array-size)`, if a figure is that.
-fn judged(side: Side, verdict: Verdict) -> Option<String> {
-    if side.figure.verdict != Some(verdict) {
+/// That the direction of a ratio is certain although load made its figures invalid, in words; `None` where it is not, or where no
+/// figure is invalid, or one for another reason.
+pub(super) fn direction(a: Side, b: Side, ratio: &LogRatio) -> Option<String> {
+    if standing(a.figure, "").max(standing(b.figure, "")) != Standing::Disturbed {
         return None;
     }
-    let why = causes::reasons(side.figure)
-        .first()
-        .map_or_else(String::new, |check| format!(" ({})", plain_to(check.root(), 40)));
-    Some(format!("{verdict} in {}{why}", side.letter))
+    let [value, low, high] = [ratio.value, ratio.low, ratio.high].map(f64::exp);
+    let ratio = Ratio { value, low, high, pairs: ratio.rounds / 2 };
+    let machines = [&b.record.machine, &a.record.machine];
+    match treatment::direction_apart(&ratio, [b.figure, a.figure], machines) {
+        Direction::Sure(load) => Some(format!(
+            "direction sure, size not: other processes used {:.2} CPUs in {} and {:.2} in {}, which explains at most {:.2}x",
+            load.cpus[1], a.letter, load.cpus[0], b.letter, load.bound
+        )),
+        _ => None,
+    }
 }
 
 /// Whether two machines have the same processor and CPUs: then a difference in what is used of them was chosen.
@@ -222,23 +229,19 @@ fn is_alike(a: &Machine, b: &Machine) -> bool {
 /// A condition of two figures, as far as they have it.
 type Both<'a> = [Option<&'a Fact>; 2];
 
-/// Every condition that one of two figures has, with both values.
-fn conditions<'a>(a: &'a Figure, b: &'a Figure) -> Vec<(&'a str, Both<'a>)> {
-    let of = |figure: &'a Figure, name: &str| {
-        figure.conditions.iter().find(|(known, _)| *known == name).map(|(_, fact)| fact)
-    };
-    let mut names: Vec<&str> = a.conditions.iter().chain(b.conditions.iter()).map(|(name, _)| name).collect();
-    names.sort_unstable();
-    names.dedup();
-    names.into_iter().map(|name| (name, [of(a, name), of(b, name)])).collect()
+/// Every condition that one of two figures has: both values in a few words, and whether they differ although the words may not.
+fn conditions<'a>(a: &'a Figure, b: &'a Figure) -> Vec<(&'a str, [String; 2], bool)> {
+    let mut all: BTreeMap<&str, Both> = BTreeMap::new();
+    for (at, figure) in [a, b].into_iter().enumerate() {
+        for (name, fact) in figure.conditions.iter() {
+            all.entry(name).or_default()[at] = Some(fact);
+        }
+    }
+    let texts = |name, both: Both| both.map(|fact| fact.map_or(NONE.to_owned(), |fact| text(name, fact)));
+    all.into_iter().map(|(name, both)| (name, texts(name, both), is_other(name, both))).collect()
 }
 
-/// Both in a few words.
-fn both_told(name: &str, both: Both) -> [String; 2] {
-    both.map(|fact| fact.map_or(NONE.to_owned(), |fact| told(name, fact)))
-}
-
-/// Whether a condition is not the same, though it may be told in the same few words: a long text, sizes that are alike.
+/// Whether a condition is not the same, though the few words may be: a long text, sizes that are alike.
 fn is_other(name: &str, both: Both) -> bool {
     match both {
         [Some(Fact::Number(x)), Some(Fact::Number(y))] => name.contains("bytes") && x != y,
@@ -248,7 +251,7 @@ fn is_other(name: &str, both: Both) -> bool {
 }
 
 /// A fact in a few words.
-fn told(name: &str, fact: &Fact) -> String {
+fn text(name: &str, fact: &Fact) -> String {
     match fact {
         Fact::Flag(yes) => if *yes { "yes" } else { "no" }.to_owned(),
         Fact::Number(value) if name.contains("bytes") => bytes(*value),
@@ -256,11 +259,8 @@ fn told(name: &str, fact: &Fact) -> String {
         Fact::Number(value) => number(*value),
         Fact::Text(text) => plain_to(text, MAX_VALUE),
         Fact::Numbers(values) => {
-            let list: CpuList = values
-                .iter()
-                .filter(|v| v.fract() == 0.0 && (0.0..1e5).contains(*v))
-                .map(|v| *v as u32)
-                .collect();
+            let is_number_of_cpu = |value: &&f64| value.fract() == 0.0 && (0.0..1e5).contains(*value);
+            let list: CpuList = values.iter().filter(is_number_of_cpu).map(|value| *value as u32).collect();
             plain_to(&list.to_string(), MAX_VALUE)
         }
     }
@@ -268,116 +268,102 @@ fn told(name: &str, fact: &Fact) -> String {
 
 /// What differs around two figures that are compared.
 pub(super) fn around(a: Side, b: Side) -> Vec<Difference> {
-    let conditions = conditions(a.figure, b.figure).into_iter().map(|(name, both)| {
-        let [x, y] = both_told(name, both);
-        (name, x, y)
-    });
-    let facts = |figure: &Figure, name: &str| {
-        figure.evidence.iter().find(|(known, _)| *known == name).map(|(_, fact)| match fact {
-            Reading::Value(fact) => told(name, fact),
-            Reading::Unknown(_) => "not known".to_owned(),
+    let fact = |side: Side, name: &str| {
+        side.figure.evidence.iter().find(|(known, _)| *known == name).map(|(_, fact)| match fact {
+            Reading::Value(fact) => text(name, fact),
+            Reading::Unknown(_) => UNKNOWN.to_owned(),
         })
     };
-    let surroundings =
-        SURROUNDINGS.iter().filter_map(|name| Some((*name, facts(a.figure, name)?, facts(b.figure, name)?)));
-    conditions.chain(surroundings).filter_map(|(name, x, y)| Difference::of(name, x, y, 1)).collect()
+    let conditions = conditions(a.figure, b.figure).into_iter().map(|(name, texts, _)| (name, texts));
+    let surroundings = SURROUNDINGS.iter().filter_map(|name| Some((*name, [fact(a, name)?, fact(b, name)?])));
+    conditions.chain(surroundings).filter_map(|(name, texts)| Difference::of(name, texts, 1)).collect()
 }
 
 /// What differs between two records as a whole: machine, kernel and its settings, tool. What neither shows is left out.
 pub(super) fn between(a: &Record, b: &Record) -> Vec<Difference> {
-    let mut told: Vec<Difference> = MACHINE
-        .iter()
-        .filter_map(|(about, show)| Difference::of(about, show(&a.machine), show(&b.machine), 0))
-        .collect();
-    let mut names: Vec<&str> = Vec::new();
-    for setting in a.machine.kernel.settings.iter().chain(&b.machine.kernel.settings) {
-        if !names.contains(&setting.name.as_str()) {
-            names.push(&setting.name);
-        }
-    }
-    let setting = |record: &Record, name: &str| {
-        shown(record.machine.kernel.setting(name).map(|setting| &setting.value))
+    let of_table = |table: &[(&str, Shown)]| -> Vec<Difference> {
+        table.iter().filter_map(|(about, shown)| Difference::of(about, [shown(a), shown(b)], 0)).collect()
     };
-    told.extend(names.iter().filter_map(|name| {
-        Difference::of(&plain_to(name, MAX_VALUE), setting(a, name), setting(b, name), 0)
+    let settings = a.machine.kernel.settings.iter().chain(&b.machine.kernel.settings);
+    let names: IndexSet<&str> = settings.map(|setting| setting.name.as_str()).collect();
+    let mut differences = of_table(MACHINE);
+    differences.extend(names.into_iter().filter_map(|name| {
+        let values = [a, b].map(|record| {
+            let setting = record.machine.kernel.setting(name);
+            setting.map_or(UNKNOWN.to_owned(), |setting| shown(&setting.value))
+        });
+        Difference::of(&plain_to(name, MAX_VALUE), values, 0)
     }));
-    let text = |text: &String| plain_to(text, 2 * MAX_VALUE);
-    told.extend(Difference::of("record format", a.schema.to_string(), b.schema.to_string(), 0));
-    told.extend(Difference::of("tool", text(&a.tool.name), text(&b.tool.name), 0));
-    told.extend(Difference::of("version", text(&a.tool.version), text(&b.tool.version), 0));
-    told.extend(Difference::of("build", text(&a.tool.build), text(&b.tool.build), 0));
-    told
+    differences.extend(of_table(RUN));
+    differences
 }
 
 /// A reading in a few words; two unknowns are alike, whatever their reasons.
-fn shown(reading: Option<&Reading<String>>) -> String {
-    let value = reading.and_then(Reading::value);
-    value.map_or("not known".to_owned(), |value| plain_to(value, 2 * MAX_VALUE))
+fn shown(reading: &Reading<String>) -> String {
+    reading.value().map_or(UNKNOWN.to_owned(), |value| plain_to(value, 2 * MAX_VALUE))
 }
 
-/// What of a machine is held against another one's, and how it is told.
-type Shown = fn(&Machine) -> String;
+/// How something that two records may differ in is shown.
+type Shown = fn(&Record) -> String;
 
 const MACHINE: &[(&str, Shown)] = &[
-    ("processor", |m| shown(Some(&m.cpu.model))),
-    ("architecture", |m| shown(Some(&m.cpu.architecture))),
-    ("microcode", |m| shown(Some(&m.cpu.microcode))),
-    ("CPUs", cpus),
-    ("caches", caches),
-    ("last-level cache", |m| match last_level(m) {
-        None => "not known".to_owned(),
+    ("processor", |record| shown(&record.machine.cpu.model)),
+    ("architecture", |record| shown(&record.machine.cpu.architecture)),
+    ("microcode", |record| shown(&record.machine.cpu.microcode)),
+    ("CPUs", |record| cpus(&record.machine)),
+    ("caches", |record| caches(&record.machine)),
+    ("last-level cache", |record| match last_level(&record.machine) {
+        None => UNKNOWN.to_owned(),
         Some(0 | 1) => "one for each CPU".to_owned(),
         Some(most) => format!("shared by {most} CPUs"),
     }),
-    ("memory", |m| m.memory.total.value().map_or("not known".to_owned(), |total| bytes(*total as f64))),
-    ("memory modules", |m| {
-        m.memory.peak.value().map_or("not known".to_owned(), |peak| plain_to(&peak.basis, MAX_VALUE))
+    ("memory", |record| {
+        record.machine.memory.total.value().map_or(UNKNOWN.to_owned(), |total| bytes(*total as f64))
     }),
-    ("NUMA nodes", |m| m.numa.nodes.len().to_string()),
-    ("hypervisor", |m| shown(Some(&m.virtualisation.hypervisor))),
-    ("container", |m| {
-        m.virtualisation.container.as_ref().map_or(NONE.to_owned(), |name| plain_to(name, MAX_VALUE))
+    ("memory modules", |record| {
+        let peak = record.machine.memory.peak.value();
+        peak.map_or(UNKNOWN.to_owned(), |peak| plain_to(&peak.basis, MAX_VALUE))
     }),
-    ("CPU quota", |m| m.cgroup.quota_cpus().map_or(NONE.to_owned(), |(quota, _)| number(quota))),
-    ("kernel", |m| shown(Some(&m.kernel.release))),
-    ("boot parameters", |m| shown(Some(&m.kernel.command_line))),
+    ("NUMA nodes", |record| record.machine.numa.nodes.len().to_string()),
+    ("hypervisor", |record| shown(&record.machine.virtualisation.hypervisor)),
+    ("container", |record| {
+        let container = record.machine.virtualisation.container.as_deref();
+        container.map_or(NONE.to_owned(), |name| plain_to(name, MAX_VALUE))
+    }),
+    ("CPU quota", |record| {
+        record.machine.cgroup.quota_cpus().map_or(NONE.to_owned(), |(quota, _)| number(quota))
+    }),
+    ("kernel", |record| shown(&record.machine.kernel.release)),
+    ("boot parameters", |record| shown(&record.machine.kernel.command_line)),
+];
+
+const RUN: &[(&str, Shown)] = &[
+    ("record format", |record| record.schema.to_string()),
+    ("tool", |record| plain_to(&record.tool.name, 2 * MAX_VALUE)),
+    ("version", |record| plain_to(&record.tool.version, 2 * MAX_VALUE)),
+    ("build", |record| plain_to(&record.tool.build, 2 * MAX_VALUE)),
 ];
 
 fn cpus(machine: &Machine) -> String {
-    let topology = &machine.topology;
-    if topology.cpus.is_empty() {
-        return "not known".to_owned();
+    let (cpus, usable) = (&machine.topology.cpus, machine.topology.usable().len());
+    let distinct = |part: fn(&LogicalCpu) -> u32| cpus.iter().map(part).collect::<BTreeSet<_>>().len();
+    let cores = counted(distinct(|cpu| cpu.core), "core");
+    let packages = counted(distinct(|cpu| cpu.package), "package");
+    match cpus.len() {
+        0 => UNKNOWN.to_owned(),
+        count => format!("{count} in {cores} in {packages}, {usable} usable"),
     }
-    let distinct = |of: fn(&figure::host::LogicalCpu) -> u32| {
-        let mut all: Vec<u32> = topology.cpus.iter().map(of).collect();
-        all.sort_unstable();
-        all.dedup();
-        all.len()
-    };
-    format!(
-        "{} in {} in {}, {} usable",
-        topology.cpus.len(),
-        counted(distinct(|cpu| cpu.core), "core"),
-        counted(distinct(|cpu| cpu.package), "package"),
-        topology.usable().len()
-    )
 }
 
 /// The caches for data by level, each size once: `L1 48 KiB, L2 2 MiB, L3 260 MiB`.
 fn caches(machine: &Machine) -> String {
     let of_data = machine.caches.instances.iter().filter(|cache| cache.kind != CacheKind::Instruction);
-    let mut told: Vec<String> = Vec::new();
-    for cache in of_data {
-        let one = format!("L{} {}", cache.level, bytes(cache.size as f64));
-        if !told.contains(&one) {
-            told.push(one);
-        }
-    }
-    if told.is_empty() { "not known".to_owned() } else { told.join(", ") }
+    let size = |cache: &Cache| format!("L{} {}", cache.level, bytes(cache.size as f64));
+    let sizes: Vec<String> = of_data.map(size).collect::<IndexSet<_>>().into_iter().collect();
+    if sizes.is_empty() { UNKNOWN.to_owned() } else { sizes.join(", ") }
 }
 
-/// Over how many of the usable CPUs the largest last-level cache is, as it is shown: what a wake-up goes by. `None` where caches
-/// are not shown.
+/// How many usable CPUs share the largest last-level cache: what a wake-up goes by. `None` where caches are not shown.
 pub(super) fn last_level(machine: &Machine) -> Option<usize> {
     let usable = machine.topology.usable();
     let shared = |cpu| Some(machine.last_level_of(cpu)?.cpus.intersection(&usable).len());
@@ -390,14 +376,13 @@ mod tests {
 
     #[test]
     fn what_looks_alike_in_few_words_is_not_the_same() {
-        let text = |end: &str| Fact::Text(format!("GLIBC_TUNABLES={}{end}", "x".repeat(80)));
+        let tunables = |end: &str| Fact::Text(format!("GLIBC_TUNABLES={}{end}", "x".repeat(80)));
         let mebibytes = |count: f64| Fact::Number(count * 1048576.0);
         for (name, x, y) in [
-            ("setting.environment", text("1"), text("2")),
+            ("setting.environment", tunables("1"), tunables("2")),
             ("working_set_bytes", mebibytes(1.2), mebibytes(1.21)),
         ] {
-            let [told_x, told_y] = both_told(name, [Some(&x), Some(&y)]);
-            assert_eq!(told_x, told_y);
+            assert_eq!(text(name, &x), text(name, &y));
             assert!(is_other(name, [Some(&x), Some(&y)]) && !is_other(name, [Some(&x), Some(&x)]), "{name}");
         }
         // Of what is measured and rounded the words decide.

@@ -12,44 +12,27 @@ use serde::Serialize;
 mod abnormal;
 mod cause;
 mod classes;
+mod compared;
 mod gate;
-mod load;
 mod pair;
 mod pattern;
+mod rules;
 mod select;
-mod suspects;
 
 pub use abnormal::{Abnormal, Rule};
+pub use compared::{Compared, Ratio, Standing};
 pub use gate::Difference;
-pub use pair::{Compared, Pair, Ratio, Standing};
+pub use pair::Pair;
 pub use pattern::Pattern;
+use rules::letter;
+pub use rules::{MOST_RECORDS, Rules};
 pub use select::{Cell, Selection};
 
 /// The version of the JSON form of a comparison that this crate writes: a field may be added to it, none renamed, removed or
 /// given another meaning.
 pub const SCHEMA: u32 = 1;
-/// The most records that are compared: each has a letter.
-pub const MOST_RECORDS: usize = 26;
-/// The classes of figures, beside the names of suites.
+/// The classes of figures, in addition to the names of suites.
 pub use classes::WORDS as CLASSES;
-
-/// What the user decides.
-#[derive(Clone, Debug)]
-pub struct Rules {
-    /// Half the width of the band in which two figures are the same: 0.02 is from 1/1.02 to 1.02.
-    pub band: f64,
-    /// Whether figures are compared that may not be; they are stamped.
-    pub force: bool,
-    /// Which figures are compared; all of them if empty.
-    pub figures: Vec<Pattern>,
-}
-
-impl Default for Rules {
-    /// A band of ± 2 %, nothing forced, all figures.
-    fn default() -> Self {
-        Rules { band: 0.02, force: false, figures: Vec::new() }
-    }
-}
 
 /// A record and what it is called.
 #[derive(Clone, Debug)]
@@ -100,15 +83,18 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    fn figures(&self) -> impl Iterator<Item = &Compared> {
+        self.pairs.iter().flat_map(|pair| &pair.figures)
+    }
+
     /// Whether a figure of any record is slower than that of the first.
     pub fn is_slower(&self) -> bool {
-        let is_slower = |one: &Compared| one.standing == Standing::Slower && !one.is_direction_only;
-        self.pairs.iter().flat_map(|pair| &pair.figures).any(is_slower)
+        self.figures().any(|figure| figure.standing == Standing::Slower && !figure.is_direction_only)
     }
 
     /// Whether any figure could be compared at all.
     pub fn has_ratios(&self) -> bool {
-        self.pairs.iter().flat_map(|pair| &pair.figures).any(|figure| figure.ratio.is_some())
+        self.figures().any(|figure| figure.ratio.is_some())
     }
 
     /// Whether some figure of each record was judged.
@@ -118,25 +104,20 @@ impl Comparison {
 
     /// What was required and is not judged in some record, each with its reason.
     pub fn unjudged(&self, required: &[Pattern]) -> Vec<String> {
-        let of_pair = |pattern: &Pattern, pair: &Pair| {
-            let found: Vec<&Compared> =
-                pair.figures.iter().filter(|figure| pattern.matches(&figure.id)).collect();
-            let Some(first) = found.first() else {
-                return Some(format!("{pattern}: no such figure in both {} and {}", pair.a, pair.b));
+        let of_pair = |pattern: &Pattern, Pair { a, b, figures, .. }: &Pair| {
+            let required: Vec<&Compared> =
+                figures.iter().filter(|figure| pattern.matches(&figure.id)).collect();
+            let Some(first) = required.first() else {
+                return Some(format!("{pattern}: no such figure in both {a} and {b}"));
             };
-            let why = first.why.as_deref().unwrap_or("no reason was recorded");
-            let none =
-                format!("{pattern}: none of {} is judged in {}", counted(found.len(), "figure"), pair.b);
-            (!found.iter().any(|figure| figure.is_judged())).then(|| format!("{none}: {}", plain(why)))
+            let why = plain(first.why.as_deref().unwrap_or("no reason was recorded"));
+            let count = counted(required.len(), "figure");
+            let is_judged = required.iter().any(|figure| figure.is_judged());
+            (!is_judged).then(|| format!("{pattern}: none of {count} is judged in {b}: {why}"))
         };
         let pairs = |pattern| self.pairs.iter().filter_map(move |pair| of_pair(pattern, pair));
         required.iter().flat_map(pairs).collect()
     }
-}
-
-/// The letter of the record at this place.
-fn letter(at: usize) -> char {
-    char::from(b'A' + at.min(MOST_RECORDS - 1) as u8)
 }
 
 /// Compares records, two at least, with the first.
@@ -150,20 +131,16 @@ pub fn compare(records: &[Named], rules: &Rules) -> Result<Comparison, String> {
     if let Some(pattern) = rules.figures.iter().find(|pattern| !has(pattern)) {
         return Err(format!("--figure {pattern}: no record has such a figure; quote '*' from the shell"));
     }
-    let hosts = records.iter().enumerate().map(|(at, named)| host(at, named)).collect();
-    let others = 1..records.len();
-    let pairs: Vec<Pair> = others
-        .map(|at| pair::pair(records[0].record, records[at].record, [letter(0), letter(at)], rules))
-        .collect();
-    let selection = if records.len() > 2 { select::select(&pairs) } else { None };
+    let pair = |at: usize| pair::pair(records[0].record, records[at].record, [letter(0), letter(at)], rules);
+    let pairs: Vec<Pair> = (1..records.len()).map(pair).collect();
     Ok(Comparison {
         schema: SCHEMA,
         band: rules.band,
         level: pair::LEVEL,
         forced: rules.force,
-        records: hosts,
+        records: records.iter().enumerate().map(|(at, named)| host(at, named)).collect(),
+        selection: if records.len() > 2 { select::select(&pairs) } else { None },
         pairs,
-        selection,
     })
 }
 

@@ -3,14 +3,17 @@
 use figure::check::MIN_ROUNDS;
 use figure::format::counted;
 use figure::stats::{LogRatio, holm, log_ratio, log_ratio_of_intervals, range};
-use figure::{Basis, Better, Figure, Record, Verdict};
+use figure::{Basis, Better, Figure, Interval, Record, Verdict};
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 use suites::allocators::is_stand_in;
 
 use crate::abnormal::{self, Abnormal};
+use crate::classes;
+use crate::compared::{Compared, Ratio, Standing};
 use crate::gate::{self, Difference, Obstacle, Side};
-use crate::{Rules, classes, load};
+use crate::rules::Rules;
 
 /// The level of intervals, and of Holm's correction.
 pub(super) const LEVEL: f64 = 0.95;
@@ -49,176 +52,52 @@ impl Pair {
     }
 }
 
-/// How a figure stands against that of the first record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Standing {
-    /// Better by more than the band, surely.
-    Faster,
-    /// Worse by more than the band, surely.
-    Slower,
-    /// Within the band, surely.
-    Same,
-    /// Outside of the band, surely, where neither way is better: a count, a description.
-    Changed,
-    /// The rounds do not tell.
-    Inconclusive,
-    /// There is no ratio, or it would not mean what it says.
-    NotComparable,
-}
-
-impl Standing {
-    /// For people.
-    pub fn word(self) -> &'static str {
-        match self {
-            Standing::Faster => "faster",
-            Standing::Slower => "slower",
-            Standing::Same => "same",
-            Standing::Changed => "changed",
-            Standing::Inconclusive => "inconclusive",
-            Standing::NotComparable => "not comparable",
-        }
-    }
-
-    /// All, in the order in which they are counted.
-    pub const ALL: [Standing; 6] = [
-        Standing::Faster,
-        Standing::Slower,
-        Standing::Same,
-        Standing::Changed,
-        Standing::Inconclusive,
-        Standing::NotComparable,
-    ];
-}
-
-/// How many times as good the other record's figure is; where neither way is better, how many times as large.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Ratio {
-    /// Above 1: the other one is better.
-    pub value: f64,
-    /// Lower end of the 95 % interval, where there are rounds enough.
-    pub low: Option<f64>,
-    /// Upper end.
-    pub high: Option<f64>,
-    /// Standard error of its logarithm.
-    pub error: Option<f64>,
-}
-
-/// A figure of two records.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Compared {
-    /// Its id in both.
-    pub id: String,
-    /// Its suite.
-    pub suite: String,
-    /// Its class, by which tests are held together.
-    pub class: String,
-    /// Its name for people; untrusted.
-    pub name: String,
-    /// Whether it sums other figures of the record up, as an index does.
-    pub is_total: bool,
-    /// The unit of both values.
-    pub unit: String,
-    /// Which way is better.
-    pub better: Better,
-    /// The first record's value.
-    pub a: Option<f64>,
-    /// The other one's.
-    pub b: Option<f64>,
-    /// What each is worth; null where its record has no verdict.
-    pub verdicts: [Option<Verdict>; 2],
-    /// Smallest and largest round of both, where there are too few rounds for an interval.
-    pub ranges: Option<[(f64, f64); 2]>,
-    /// How many times as good the other one is.
-    pub ratio: Option<Ratio>,
-    /// The verdict.
-    pub standing: Standing,
-    /// What it would be by its own interval, were it the only figure.
-    pub alone: Standing,
-    /// Why it is not comparable or inconclusive.
-    pub why: Option<String>,
-    /// About how many rounds of each record would tell, where the interval holds an edge of the band.
-    pub rounds_needed: Option<f64>,
-    /// That it was disturbed in one of the records, and by what; it is compared all the same.
-    pub suspect: Vec<String>,
-    /// Whether load made it invalid in a record and cannot have made the ratio: its direction is certain, its size is not. It is no reason
-    /// to fail.
-    pub is_direction_only: bool,
-    /// Why it may not be compared, where it was forced.
-    pub forced: Option<String>,
-}
-
-impl Compared {
-    /// Whether it was judged: by an interval, or exactly.
-    pub fn is_judged(&self) -> bool {
-        self.ratio.is_some_and(|ratio| ratio.low.is_some())
-    }
-
-    /// Its ratio, where more of the figure is better or worse.
-    pub fn merit(&self) -> Option<Ratio> {
-        self.ratio.filter(|_| self.better != Better::Neither)
-    }
-}
-
-/// Whether a figure is no result by which runs are compared: a control, or what stands in for an allocator.
-fn is_of_tool(figure: &Figure) -> bool {
-    figure.is_control() || is_stand_in(figure)
-}
-
 /// Compares two records.
 pub(super) fn pair(a: &Record, b: &Record, [first, other]: [char; 2], rules: &Rules) -> Pair {
-    let is_asked =
-        |id: &str| rules.figures.is_empty() || rules.figures.iter().any(|pattern| pattern.matches(id));
-    let both = || {
-        a.figures.iter().filter_map(|figure| {
-            let side = |letter, record, figure| Side { letter, record, figure };
-            Some([side(first, a, figure), side(other, b, b.figure(&figure.id)?)])
-        })
+    let is_asked = |figure: &&Figure| {
+        rules.figures.is_empty() || rules.figures.iter().any(|pattern| pattern.matches(&figure.id))
     };
     let only = |one: &Record, another: &Record| -> Vec<String> {
         let alone = one.figures.iter().filter(|figure| another.figure(&figure.id).is_none());
-        let alone = alone.filter(|figure| is_asked(&figure.id));
-        alone.map(|figure| figure.id.clone()).collect()
+        alone.filter(is_asked).map(|figure| figure.id.clone()).collect()
     };
-    let sides: Vec<[Side; 2]> =
-        both().filter(|[a, _]| !is_of_tool(a.figure) && is_asked(&a.figure.id)).collect();
+    let both = a.figures.iter().filter(is_asked).filter_map(|figure| {
+        let side = |letter, record, figure| Side { letter, record, figure };
+        Some([side(first, a, figure), side(other, b, b.figure(&figure.id)?)])
+    });
+    // Controls, and what stands in for an allocator, are no results by which runs are compared.
+    let (controls, sides): (Vec<_>, Vec<[Side; 2]>) =
+        both.partition(|[a, _]| a.figure.is_control() || is_stand_in(a.figure));
     let (mut figures, ratios): (Vec<Compared>, Vec<Option<LogRatio>>) =
         sides.iter().map(|[a, b]| compared(*a, *b, rules)).unzip();
     let corrected_over = correct(&mut figures, &ratios, rules.band);
-    let abnormal = abnormal::abnormal(&sides, &figures);
     Pair {
         a: first,
         b: other,
         differences: differences(a, b, &sides, &figures),
         only_a: only(a, b),
         only_b: only(b, a),
-        controls: both().filter(|[a, _]| is_of_tool(a.figure) && is_asked(&a.figure.id)).count(),
+        controls: controls.len(),
         corrected_over,
         judged: figures.iter().filter(|figure| figure.is_judged()).count(),
+        abnormal: abnormal::abnormal(&sides, &figures),
         figures,
-        abnormal,
     }
 }
 
-/// What is not the same, of the records and around the figures that have a ratio; what is the same for several figures is told
+/// What is not the same, of the records and around the figures that have a ratio; what is the same for several figures is listed
 /// once.
 fn differences(a: &Record, b: &Record, sides: &[[Side; 2]], figures: &[Compared]) -> Vec<Difference> {
-    let mut told = gate::between(a, b);
     let compared = sides.iter().zip(figures).filter(|(_, figure)| figure.ratio.is_some());
-    for difference in compared.flat_map(|([a, b], _)| gate::around(*a, *b)) {
-        let same = |known: &&mut Difference| {
-            known.figures > 0
-                && (&known.about, &known.a, &known.b) == (&difference.about, &difference.a, &difference.b)
-        };
-        match told.iter_mut().find(same) {
-            Some(known) => known.figures += 1,
-            None => told.push(difference),
-        }
+    let mut around: IndexMap<_, Difference> = IndexMap::new();
+    for one in compared.flat_map(|([a, b], _)| gate::around(*a, *b)) {
+        let key = (one.about.clone(), one.a.clone(), one.b.clone());
+        around.entry(key).and_modify(|same| same.figures += 1).or_insert(one);
     }
-    told
+    gate::between(a, b).into_iter().chain(around.into_values()).collect()
 }
 
-/// One figure, before the correction.
+/// One figure, before the correction, and its ratio if that has a standard error.
 fn compared(a: Side, b: Side, rules: &Rules) -> (Compared, Option<LogRatio>) {
     let figure = a.figure;
     let mut compared = Compared {
@@ -238,98 +117,92 @@ fn compared(a: Side, b: Side, rules: &Rules) -> (Compared, Option<LogRatio>) {
         alone: Standing::NotComparable,
         why: None,
         rounds_needed: None,
-        suspect: [a, b].into_iter().filter_map(gate::suspect).collect(),
+        suspect: [a, b].into_iter().filter_map(|side| gate::judged(side, Verdict::Suspect)).collect(),
         is_direction_only: false,
         forced: None,
     };
-    let sign = if figure.better == Better::Lower { -1.0 } else { 1.0 };
+    let ratio = compare(&mut compared, a, b, rules).unwrap_or_else(|why| {
+        compared.why = Some(why);
+        None
+    });
+    compared.alone = compared.standing;
+    (compared, ratio)
+}
+
+/// Fills in ratio and standing.
+///
+/// # Errors
+/// Why the figure is not comparable.
+fn compare(compared: &mut Compared, a: Side, b: Side, rules: &Rules) -> Result<Option<LogRatio>, String> {
+    let sign = if compared.better == Better::Lower { -1.0 } else { 1.0 };
     let ratio = || {
         let ratio = of_rounds(a.figure, b.figure).or_else(|| of_intervals(a.figure, b.figure));
         ratio.map(|ratio| oriented(ratio, sign))
     };
     match gate::obstacle(a, b) {
         None => {}
-        Some(Obstacle::Invalid(why)) => match ratio().and_then(|ratio| load::direction(a, b, &ratio)) {
+        Some(Obstacle::Invalid(why)) => match ratio().and_then(|ratio| gate::direction(a, b, &ratio)) {
             Some(direction) => {
                 compared.suspect.push(direction);
                 compared.is_direction_only = true;
             }
             None if rules.force => compared.forced = Some(why),
-            None => {
-                compared.why = Some(why);
-                return (compared, None);
-            }
+            None => return Err(why),
         },
         Some(Obstacle::Refusal(why)) if rules.force => compared.forced = Some(why),
-        Some(Obstacle::Absolute(why) | Obstacle::Refusal(why)) => {
-            compared.why = Some(why);
-            return (compared, None);
-        }
+        Some(Obstacle::Absolute(why) | Obstacle::Refusal(why)) => return Err(why),
     }
-    if let Some(exact) = exact_ratio(a, b, sign) {
-        let is_same = (exact.ln()).abs() <= (1.0 + rules.band).ln();
-        compared.ratio = Some(Ratio { value: exact, low: Some(exact), high: Some(exact), error: Some(0.0) });
+    if let Some(value) = exact_ratio(a, b, sign) {
+        let is_same = value.ln().abs() <= (1.0 + rules.band).ln();
+        compared.ratio = Some(Ratio { value, low: Some(value), high: Some(value), error: Some(0.0) });
         compared.standing = if is_same { Standing::Same } else { Standing::Changed };
-        compared.alone = compared.standing;
-        return (compared, None);
+        return Ok(None);
     }
-    if let Some(why) = gate::without_ratio([a, b]) {
-        compared.why = Some(why);
-        return (compared, None);
-    }
+    gate::without_ratio([a, b]).map_or(Ok(()), Err)?;
     let ratio = ratio();
-    let told = match &ratio {
-        Some(ratio) => Ratio {
-            value: ratio.value.exp(),
-            low: Some(ratio.low.exp()),
-            high: Some(ratio.high.exp()),
-            error: Some(ratio.error),
-        },
-        None => {
-            let values =
-                compared.b.zip(compared.a).map_or(f64::NAN, |(b, a)| (sign * (b.ln() - a.ln())).exp());
-            Ratio { value: values, low: None, high: None, error: None }
-        }
+    let [value, low, high] = match &ratio {
+        Some(ratio) => [ratio.value, ratio.low, ratio.high].map(f64::exp),
+        None => [compared.b.zip(compared.a).map_or(f64::NAN, |(b, a)| (sign * (b.ln() - a.ln())).exp()); 3],
     };
-    let is_number = |value: f64| value.is_normal() && value > 0.0;
-    if ![Some(told.value), told.low, told.high].into_iter().flatten().all(is_number) {
-        compared.why = Some("so far apart that no number holds the ratio".to_owned());
-        return (compared, None);
+    if ![value, low, high].into_iter().all(|end| end.is_normal() && end > 0.0) {
+        return Err("so far apart that no number holds the ratio".to_owned());
     }
-    compared.ratio = Some(told);
-    compared.standing =
-        ratio.as_ref().map_or(Standing::Inconclusive, |ratio| stands(ratio, figure.better, rules.band));
-    compared.alone = compared.standing;
     match &ratio {
-        Some(ratio) if compared.standing == Standing::Inconclusive => {
-            compared.why = Some("the interval holds an edge of the band".to_owned());
-            compared.rounds_needed = rounds_needed(ratio, rules.band);
+        Some(ratio) => {
+            let error = Some(ratio.error);
+            compared.ratio = Some(Ratio { value, low: Some(low), high: Some(high), error });
+            compared.standing = standing(ratio, compared.better, rules.band);
+            if compared.standing == Standing::Inconclusive {
+                compared.why = Some("the interval holds an edge of the band".to_owned());
+                compared.rounds_needed = rounds_needed(ratio, rules.band);
+            }
         }
-        Some(_) => {}
         None => {
+            compared.ratio = Some(Ratio { value, low: None, high: None, error: None });
+            compared.standing = Standing::Inconclusive;
             let ranges = [a, b].map(|side| range(&side.figure.kept_values()));
             compared.ranges = ranges[0].zip(ranges[1]).map(|(a, b)| [a, b]);
             compared.why = Some(too_few(a, b));
         }
     }
-    (compared, ratio)
+    Ok(ratio)
 }
 
 /// The ratio of what has no uncertainty: one and the same measurement, counts, and zero in every round. `None` for all else, and for
 /// counts without a ratio.
 fn exact_ratio(a: Side, b: Side, sign: f64) -> Option<f64> {
+    let is_count = |side: Side| side.figure.basis == Basis::Count;
     let is_zero = |side: Side| {
-        let figure = side.figure;
-        let all =
-            figure.interval.as_ref().is_some_and(|interval| interval.low == 0.0 && interval.high == 0.0);
-        figure.value == Some(0.0) && (all || figure.basis == Basis::Count)
+        let interval = side.figure.interval.as_ref();
+        let is_exact = is_count(side) || interval.is_some_and(|ends| ends.low == 0.0 && ends.high == 0.0);
+        side.figure.value == Some(0.0) && is_exact
     };
     if gate::is_same_measurement(a, b) || is_zero(a) && is_zero(b) {
         return Some(1.0);
     }
-    let is_count = [a, b].iter().all(|side| side.figure.basis == Basis::Count);
     let (x, y) = (a.figure.value?, b.figure.value?);
-    (is_count && gate::without_ratio([a, b]).is_none()).then(|| (sign * (y.ln() - x.ln())).exp())
+    let has_ratio = is_count(a) && is_count(b) && gate::without_ratio([a, b]).is_none();
+    has_ratio.then(|| (sign * (y.ln() - x.ln())).exp())
 }
 
 fn oriented(ratio: LogRatio, sign: f64) -> LogRatio {
@@ -348,37 +221,29 @@ fn of_rounds(a: &Figure, b: &Figure) -> Option<LogRatio> {
 
 /// Figures that follow from those of others have no rounds, but an interval that was made of them.
 fn of_intervals(a: &Figure, b: &Figure) -> Option<LogRatio> {
-    let of = |figure: &'_ Figure| -> Option<f64> {
-        (figure.kept().count() == 0).then_some(())?;
-        figure
-            .value
-            .filter(|_| figure.interval.as_ref().is_some_and(|interval| interval.rounds >= MIN_ROUNDS))
-    };
-    let (x, y) = (of(a)?, of(b)?);
-    log_ratio_of_intervals((y, b.interval.as_ref()?), (x, a.interval.as_ref()?))
+    fn interval(figure: &Figure) -> Option<&Interval> {
+        let interval = figure.interval.as_ref().filter(|interval| interval.rounds >= MIN_ROUNDS);
+        interval.filter(|_| figure.kept().next().is_none())
+    }
+    log_ratio_of_intervals((b.value?, interval(b)?), (a.value?, interval(a)?))
 }
 
 /// Why there is no interval.
 fn too_few(a: Side, b: Side) -> String {
-    let rounds = [a, b].map(|side| side.figure.kept().count());
-    match rounds {
+    match [a, b].map(|side| side.figure.kept().count()) {
         [0, 0] => "no rounds: values alone, and so no interval".to_owned(),
         [x, y] if x >= MIN_ROUNDS && y >= MIN_ROUNDS => {
             "the rounds hold values of which there is no logarithm".to_owned()
         }
         [x, y] => {
-            format!(
-                "{} in {}, {y} in {}: an interval needs {MIN_ROUNDS} in each",
-                counted(x, "round"),
-                a.letter,
-                b.letter
-            )
+            let (rounds, a, b) = (counted(x, "round"), a.letter, b.letter);
+            format!("{rounds} in {a}, {y} in {b}: an interval needs {MIN_ROUNDS} in each")
         }
     }
 }
 
 /// The verdict of an interval against the band.
-fn stands(ratio: &LogRatio, better: Better, band: f64) -> Standing {
+fn standing(ratio: &LogRatio, better: Better, band: f64) -> Standing {
     let edge = (1.0 + band).ln();
     match ratio {
         ratio if better == Better::Neither && (ratio.low > edge || ratio.high < -edge) => Standing::Changed,
@@ -389,7 +254,7 @@ fn stands(ratio: &LogRatio, better: Better, band: f64) -> Standing {
     }
 }
 
-/// About how many rounds of each record would tell; `None` where the ratio lies so near to an edge that they will not be made.
+/// About how many rounds of each record would decide it; `None` where the ratio lies so near to an edge that they will not be made.
 fn rounds_needed(ratio: &LogRatio, band: f64) -> Option<f64> {
     let times = ratio.times_rounds((1.0 + band).ln());
     let rounds = ratio.rounds as f64 / 2.0;
@@ -401,10 +266,10 @@ fn rounds_needed(ratio: &LogRatio, band: f64) -> Option<f64> {
 fn correct(figures: &mut [Compared], ratios: &[Option<LogRatio>], band: f64) -> usize {
     let edge = (1.0 + band).ln();
     let chances: Vec<f64> = ratios.iter().flatten().map(|ratio| ratio.chance_within(edge)).collect();
-    let held = holm(&chances, 1.0 - LEVEL);
+    let is_sure = holm(&chances, 1.0 - LEVEL);
     let with_interval = figures.iter_mut().zip(ratios).filter(|(_, ratio)| ratio.is_some());
-    for ((figure, _), held) in with_interval.zip(held) {
-        if matches!(figure.standing, Standing::Faster | Standing::Slower | Standing::Changed) && !held {
+    for ((figure, _), is_sure) in with_interval.zip(is_sure) {
+        if matches!(figure.standing, Standing::Faster | Standing::Slower | Standing::Changed) && !is_sure {
             figure.why = Some(format!(
                 "{} by its own interval, but among {} that may be chance (Holm)",
                 figure.standing.word(),

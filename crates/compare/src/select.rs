@@ -1,14 +1,16 @@
 //! Which machine is best for what: a table of hosts and classes, and which of them dominates.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use figure::format::listed;
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::classes::WORDS;
-use crate::letter;
-use crate::pair::{Compared, Pair};
+use crate::compared::{Compared, Ratio};
+use crate::pair::Pair;
+use crate::rules::letter;
 
 /// Half the width of a 95 % interval in standard errors.
 const Z: f64 = 1.959_964;
@@ -20,7 +22,7 @@ pub struct Selection {
     pub classes: Vec<(String, Vec<String>)>,
     /// For each record its cells, in the order of the classes; those of the first are 1.
     pub rows: Vec<Vec<Cell>>,
-    /// Who dominates whom, in sentences.
+    /// Which record dominates which, in sentences.
     pub dominance: Vec<String>,
 }
 
@@ -52,39 +54,33 @@ pub(super) fn select(pairs: &[Pair]) -> Option<Selection> {
 
 /// The classes with the ids of the figures that every pair has a ratio of: an identical set for all records.
 fn classes(pairs: &[Pair]) -> Vec<(String, Vec<String>)> {
-    let with_ratio = |pair: &Pair| -> BTreeSet<String> {
-        pair.figures
-            .iter()
-            .filter(|figure| figure.merit().is_some())
-            .map(|figure| figure.id.clone())
-            .collect()
+    let with_ratio = |pair: &Pair| -> HashSet<String> {
+        let figures = pair.figures.iter().filter(|figure| figure.merit().is_some());
+        figures.map(|figure| figure.id.clone()).collect()
     };
-    let in_all = pairs.iter().map(with_ratio).reduce(|all, own| all.intersection(&own).cloned().collect());
-    let (Some(in_all), Some(first)) = (in_all, pairs.first()) else { return Vec::new() };
-    let mut classes: Vec<(String, Vec<String>)> = Vec::new();
-    for figure in first.figures.iter().filter(|figure| in_all.contains(&figure.id) && !figure.is_total) {
-        match classes.iter_mut().find(|(class, _)| *class == figure.class) {
-            Some((_, ids)) => ids.push(figure.id.clone()),
-            None => classes.push((figure.class.clone(), vec![figure.id.clone()])),
-        }
+    let with_ratio: Vec<HashSet<String>> = pairs.iter().map(with_ratio).collect();
+    let is_in_all =
+        |figure: &&Compared| !figure.is_total && with_ratio.iter().all(|ids| ids.contains(&figure.id));
+    let mut classes: IndexMap<String, Vec<String>> = IndexMap::new();
+    for figure in pairs.iter().take(1).flat_map(|pair| &pair.figures).filter(is_in_all) {
+        classes.entry(figure.class.clone()).or_default().push(figure.id.clone());
     }
-    let place = |class: &String| WORDS.iter().position(|word| word == class).unwrap_or(WORDS.len());
-    classes.sort_by_key(|(class, _)| place(class));
-    classes
+    classes.sort_by_cached_key(|class, _| WORDS.iter().position(|word| word == class).unwrap_or(WORDS.len()));
+    classes.into_iter().collect()
 }
 
 fn cell(pair: &Pair, ids: &[String]) -> Cell {
-    let own = |figure: &&Compared| ids.contains(&figure.id);
-    let ratios: Vec<_> = pair.figures.iter().filter(own).filter_map(|figure| figure.ratio).collect();
-    let many = ratios.len() as f64;
-    let mean = ratios.iter().map(|ratio| ratio.value.ln()).sum::<f64>() / many;
-    let errors: Option<Vec<f64>> = ratios.iter().map(|ratio| ratio.error).collect();
+    let is_meant = |figure: &&Compared| ids.contains(&figure.id);
+    let ratios: Vec<Ratio> = pair.figures.iter().filter(is_meant).filter_map(|figure| figure.ratio).collect();
+    let count = ratios.len() as f64;
+    let mean = ratios.iter().map(|ratio| ratio.value.ln()).sum::<f64>() / count;
     // Figures are measured one by one, so that their errors are each its own.
-    let error = errors.map(|errors| errors.iter().map(|error| error * error).sum::<f64>().sqrt() / many);
+    let squares: Option<f64> = ratios.iter().map(|ratio| ratio.error.map(|error| error * error)).sum();
+    let error = squares.map(|squares| squares.sqrt() / count);
     let values = || ratios.iter().map(|ratio| ratio.value);
     Cell {
         mean: mean.exp(),
-        interval: error.map(|error| [(mean - Z * error).exp(), (mean + Z * error).exp()]),
+        interval: error.map(|error| [-Z, Z].map(|z| (mean + z * error).exp())),
         range: [values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max)],
         has_abnormal: pair.abnormal.iter().any(|abnormal| ids.contains(&abnormal.id)),
     }
@@ -92,30 +88,26 @@ fn cell(pair: &Pair, ids: &[String]) -> Cell {
 
 /// For each record that is nowhere worse than another one, and somewhere better: a sentence.
 fn dominance(rows: &[Vec<Cell>], names: &[&str]) -> Vec<String> {
-    let mut told = Vec::new();
-    for (x, own) in rows.iter().enumerate() {
-        let mut below = Vec::new();
-        for (y, others) in rows.iter().enumerate().filter(|(y, _)| *y != x) {
-            let pairs = || own.iter().zip(others);
-            let better = pairs().filter(|(own, other)| own.mean > other.mean).count();
-            if better > 0 && pairs().all(|(own, other)| own.mean >= other.mean) {
-                below.push(format!("{} (better in {better} of {})", letter(y), names.len()));
-            }
-        }
-        if !below.is_empty() {
-            told.push(format!("{} is nowhere worse than {}.", letter(x), listed(&below)));
-        }
+    let sentence = |x: usize| {
+        let below: Vec<String> = (0..rows.len())
+            .filter_map(|y| {
+                let pairs = || rows[x].iter().zip(&rows[y]);
+                let better = pairs().filter(|(x, y)| x.mean > y.mean).count();
+                let is_above = better > 0 && pairs().all(|(x, y)| x.mean >= y.mean);
+                is_above.then(|| format!("{} (better in {better} of {})", letter(y), names.len()))
+            })
+            .collect();
+        (!below.is_empty()).then(|| format!("{} is nowhere worse than {}.", letter(x), listed(&below)))
+    };
+    let sentences: Vec<String> = (0..rows.len()).filter_map(sentence).collect();
+    if !sentences.is_empty() {
+        return sentences;
     }
-    if told.is_empty() {
-        let best = names.iter().enumerate().map(|(class, name)| {
-            let best =
-                rows.iter().enumerate().max_by(|(_, x), (_, y)| x[class].mean.total_cmp(&y[class].mean));
-            format!("{name}: {}", letter(best.map_or(0, |(at, _)| at)))
-        });
-        told.push(format!(
-            "None is nowhere worse than another one. Best by class: {}.",
-            best.collect::<Vec<_>>().join(", ")
-        ));
-    }
-    told
+    let best = names.iter().enumerate().map(|(class, name)| {
+        let mean = |at: &usize| rows[*at][class].mean;
+        let best = (0..rows.len()).max_by(|x, y| mean(x).total_cmp(&mean(y)));
+        format!("{name}: {}", letter(best.unwrap_or(0)))
+    });
+    let best = best.collect::<Vec<_>>().join(", ");
+    vec![format!("None is nowhere worse than another one. Best by class: {best}.")]
 }

@@ -4,11 +4,7 @@ use std::io::{self, Write};
 
 use compare::Comparison;
 
-use crate::Options;
-
-mod html;
-mod markdown;
-pub(crate) mod words;
+use crate::format::Options;
 
 /// A way to write a comparison.
 #[derive(Debug)]
@@ -26,8 +22,8 @@ pub struct Format {
 pub const FORMATS: &[Format] = &[
     Format { name: "text", write: crate::text::comparison::write },
     Format { name: "json", write: json },
-    Format { name: "markdown", write: markdown::write },
-    Format { name: "html", write: html::write },
+    Format { name: "markdown", write: crate::markdown::comparison },
+    Format { name: "html", write: crate::html::comparison::write },
 ];
 
 /// The format of this name.

@@ -4,78 +4,61 @@
 //! or removes one. Numbers are as exact as in the record; what a figure does not have is an empty field.
 
 use std::io::{self, Write};
-use std::ops::Deref;
 
 use figure::evidence::{CPUS, Fact, Scope};
-use figure::format::plain;
+use figure::format::{exact, plain};
 use figure::series::{Coordinate, CoordinateValue, SeriesInfo};
 use figure::{Figure, Record};
 
+use crate::format::{Format, Options};
 use crate::names::serialised;
-use crate::{Format, Options, names, reasons, summary};
-use figure::format::exact;
+use crate::{names, reasons, summary};
 
 pub(crate) const FORMAT: Format = Format { name: "csv", about: "one line for each figure", write };
 
-/// A column: its name, and the field of a figure.
-type Column = (&'static str, fn(&Row) -> String);
-
-/// A figure, and what its series is called.
-struct Row<'a> {
-    figure: &'a Figure,
-    info: Option<&'a SeriesInfo>,
-}
-
-impl Deref for Row<'_> {
-    type Target = Figure;
-
-    fn deref(&self) -> &Figure {
-        self.figure
-    }
-}
+/// A column: its name, and the field of a figure, by what its series is called.
+type Column = (&'static str, fn(&Figure, Option<&SeriesInfo>) -> String);
 
 /// The columns before the conditions.
 const COLUMNS: &[Column] = &[
-    ("id", |figure| text(&figure.id)),
-    ("suite", |figure| text(&figure.suite)),
-    ("name", |figure| text(&figure.name)),
-    ("status", |figure| serialised(&figure.status)),
-    ("value", |figure| optional(figure.value)),
-    ("unit", |figure| text(figure.unit.symbol())),
-    ("convention", |figure| figure.convention.as_ref().map_or_else(String::new, serialised)),
-    ("better", |figure| serialised(&figure.better)),
-    ("interval_low", |figure| optional(figure.interval.as_ref().map(|interval| interval.low))),
-    ("interval_high", |figure| optional(figure.interval.as_ref().map(|interval| interval.high))),
-    ("best", |figure| optional(figure.best)),
-    ("rounds", |figure| figure.kept().count().to_string()),
-    ("limit", |figure| optional(figure.limit.as_ref().map(|limit| limit.value))),
-    ("limit_basis", |figure| figure.limit.as_ref().map_or_else(String::new, |limit| text(&limit.basis))),
-    ("verdict", |figure| figure.verdict.map_or_else(String::new, |verdict| verdict.to_string())),
-    ("check", |figure| reasons::of(figure).first().map_or_else(String::new, |reason| text(&reason.id))),
-    ("reason", |figure| reason(figure)),
-    ("series", |figure| figure.series.as_deref().map_or_else(String::new, text)),
-    ("at", |figure| at(figure)),
-    ("axis", |figure| axis(figure, 0, |name, _| text(name))),
-    ("axis_value", |figure| axis(figure, 0, |_, place| position(place))),
-    ("axis_unit", |figure| axis(figure, 0, |_, place| unit(place))),
-    ("axis2", |figure| axis(figure, 1, |name, _| text(name))),
-    ("axis2_value", |figure| axis(figure, 1, |_, place| position(place))),
-    ("axis2_unit", |figure| axis(figure, 1, |_, place| unit(place))),
+    ("id", |figure, _| text(&figure.id)),
+    ("suite", |figure, _| text(&figure.suite)),
+    ("name", |figure, _| text(&figure.name)),
+    ("status", |figure, _| serialised(&figure.status)),
+    ("value", |figure, _| optional(figure.value)),
+    ("unit", |figure, _| text(figure.unit.symbol())),
+    ("convention", |figure, _| serialised(&figure.convention)),
+    ("better", |figure, _| serialised(&figure.better)),
+    ("interval_low", |figure, _| optional(figure.interval.as_ref().map(|interval| interval.low))),
+    ("interval_high", |figure, _| optional(figure.interval.as_ref().map(|interval| interval.high))),
+    ("best", |figure, _| optional(figure.best)),
+    ("rounds", |figure, _| figure.kept().count().to_string()),
+    ("limit", |figure, _| optional(figure.limit.as_ref().map(|limit| limit.value))),
+    ("limit_basis", |figure, _| figure.limit.as_ref().map_or_else(String::new, |limit| text(&limit.basis))),
+    ("verdict", |figure, _| serialised(&figure.verdict)),
+    ("check", |figure, _| reasons::of(figure).first().map_or_else(String::new, |reason| text(&reason.id))),
+    ("reason", |figure, _| reason(figure)),
+    ("series", |figure, _| figure.series.as_deref().map_or_else(String::new, text)),
+    ("at", |figure, _| at(figure)),
+    ("axis", |figure, info| axis(figure, info, 0, |name, _| text(name))),
+    ("axis_value", |figure, info| axis(figure, info, 0, |_, place| position(place))),
+    ("axis_unit", |figure, info| axis(figure, info, 0, |_, place| unit(place))),
+    ("axis2", |figure, info| axis(figure, info, 1, |name, _| text(name))),
+    ("axis2_value", |figure, info| axis(figure, info, 1, |_, place| position(place))),
+    ("axis2_unit", |figure, info| axis(figure, info, 1, |_, place| unit(place))),
 ];
 
 fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
     let conditions: Vec<&str> =
         figure::evidence::all().filter(|key| key.scope == Scope::Condition).map(|key| key.name).collect();
     let mut table = ::csv::Writer::from_writer(out);
-    table
-        .write_record(COLUMNS.iter().map(|(name, _)| *name).chain(conditions.iter().copied()))
-        .map_err(cause)?;
+    let heads = COLUMNS.iter().map(|(name, _)| *name).chain(conditions.iter().copied());
+    table.write_record(heads).map_err(cause)?;
     for figure in &record.figures {
-        let row = Row { figure, info: names::info(record, names::mode_of_figure(figure)) };
-        let fields = COLUMNS.iter().map(|(_, field)| field(&row));
-        table
-            .write_record(fields.chain(conditions.iter().map(|key| condition(figure, key))))
-            .map_err(cause)?;
+        let info = names::info(record, names::mode_of_figure(figure));
+        let fields = COLUMNS.iter().map(|(_, field)| field(figure, info));
+        let more = conditions.iter().map(|key| condition(figure, key));
+        table.write_record(fields.chain(more)).map_err(cause)?;
     }
     table.flush()
 }
@@ -90,11 +73,8 @@ fn cause(error: ::csv::Error) -> io::Error {
 
 /// The first reason why a figure is not valid, or why it has no value.
 fn reason(figure: &Figure) -> String {
-    match (reasons::of(figure).first(), &figure.reason) {
-        (Some(reason), _) => text(&reason.detail),
-        (None, Some(reason)) => text(reason),
-        (None, None) => String::new(),
-    }
+    let reason = reasons::of(figure).into_iter().next().map(|reason| reason.detail);
+    reason.or_else(|| figure.reason.clone()).map_or_else(String::new, |reason| text(&reason))
 }
 
 /// `array=65536 B; node=0`.
@@ -111,9 +91,14 @@ fn at(figure: &Figure) -> String {
 }
 
 /// One axis of a figure alone, so that a data frame can plot along it; in the order of tables and charts.
-fn axis(figure: &Row, which: usize, show: fn(&str, &Coordinate) -> String) -> String {
+fn axis(
+    figure: &Figure,
+    info: Option<&SeriesInfo>,
+    which: usize,
+    show: fn(&str, &Coordinate) -> String,
+) -> String {
     let mut axes: Vec<(&String, &Coordinate)> = figure.at.iter().collect();
-    axes.sort_by_key(|(name, _)| names::rank(figure.info, name));
+    axes.sort_by_key(|(name, _)| names::rank(info, name));
     axes.get(which).map_or_else(String::new, |(name, place)| show(name, place))
 }
 

@@ -5,9 +5,8 @@ use std::io::{self, Write};
 use figure::Record;
 use figure::evidence::FAULT_SEEN;
 use figure::format::plain_to;
-use figure::series::Part;
 
-use crate::{Format, Options};
+use crate::format::{Format, Options, unsupported};
 
 /// Characters of a stack at most.
 const MOST: usize = 8000;
@@ -24,13 +23,13 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// [`io::ErrorKind::Unsupported`]: the record has none.
 pub(crate) fn stacks(record: &Record) -> io::Result<Vec<(String, u64)>> {
-    let stacks = record.figure("faults.stacks").filter(|figure| !figure.parts.is_empty());
-    let Some(stacks) = stacks else {
-        let what = "holds no stacks: truebench faults -- COMMAND records those of page faults";
-        return Err(io::Error::new(io::ErrorKind::Unsupported, format!("the record {what}")));
-    };
+    let stacks =
+        record.figure("faults.stacks").filter(|figure| !figure.parts.is_empty()).ok_or_else(|| {
+            let how = "truebench faults -- COMMAND records those of page faults";
+            unsupported(format!("the record holds no stacks: {how}"))
+        })?;
     let all = stacks.evidence.get(FAULT_SEEN).into_value().unwrap_or(1.0);
-    let faults = |part: &Part| (part.value * all).round() as u64;
-    let seen = stacks.parts.iter().filter(|part| faults(part) > 0);
-    Ok(seen.map(|part| (plain_to(&part.name, MOST), faults(part))).collect())
+    let counted =
+        stacks.parts.iter().map(|part| (plain_to(&part.name, MOST), (part.value * all).round() as u64));
+    Ok(counted.filter(|(_, faults)| *faults > 0).collect())
 }

@@ -8,11 +8,12 @@
 use std::io::{self, Write};
 
 use figure::format::{counted, number, plain, plain_to};
-use figure::{Better, Figure, Record, Verdict};
+use figure::{Better, Figure, Interval, Record, Verdict};
 use serde::Serialize;
-
-use crate::{Format, json, reasons};
 use suites::allocators::is_stand_in;
+
+use crate::format::{Format, unsupported};
+use crate::{json, reasons};
 
 pub(crate) const SMALLER: Format = Format {
     name: "customSmallerIsBetter",
@@ -41,47 +42,33 @@ struct Benchmark {
 }
 
 fn write(record: &Record, better: Better, out: &mut dyn Write) -> io::Result<()> {
-    let all = record
-        .figures
-        .iter()
-        .filter(|figure| figure.better == better && !figure.is_control() && !is_stand_in(figure));
     let machine = record.machine.summary();
-    let all: Vec<Benchmark> = all.filter_map(|figure| benchmark(figure, &machine)).collect();
+    let is_meant = |figure: &&Figure| figure.better == better && !figure.is_control() && !is_stand_in(figure);
+    let figures = record.figures.iter().filter(is_meant);
+    let all: Vec<Benchmark> = figures.filter_map(|figure| benchmark(figure, &machine)).collect();
     if all.is_empty() {
         let way = if better == Better::Lower { "less" } else { "more" };
-        return Err(io::Error::new(
-            io::ErrorKind::Unsupported,
-            format!(
-                "the record holds no figure of which {way} is better and that is not invalid; take another format"
-            ),
-        ));
+        return Err(unsupported(format!(
+            "the record holds no figure of which {way} is better and that is not invalid; take another format"
+        )));
     }
     json::write_pretty(&all, out)
 }
 
 /// A figure, unless its number is none or not what its name says.
 fn benchmark(figure: &Figure, machine: &str) -> Option<Benchmark> {
-    let value = figure.value.filter(|value| value.is_finite())?;
-    if figure.verdict == Some(Verdict::Invalid) {
-        return None;
-    }
+    let value = figure.value.filter(|value| value.is_finite() && figure.verdict != Some(Verdict::Invalid))?;
     let verdict = figure.verdict.map_or_else(|| "not judged".to_owned(), |verdict| verdict.to_string());
-    let reasons = reasons::of(figure);
-    let reason =
-        reasons.first().map_or_else(String::new, |reason| format!(": {} ({})", reason.id, reason.detail));
+    let reason = reasons::of(figure).into_iter().next();
+    let reason = reason.map_or_else(String::new, |reason| format!(": {} ({})", reason.id, reason.detail));
     let convention = figure.convention.map_or_else(String::new, |convention| format!(", {convention}"));
+    let (name, rounds) = (plain_to(&figure.name, 80), counted(figure.repetitions().unwrap_or(0), "round"));
+    let range = |interval: &Interval| format!("{} to {}", number(interval.low), number(interval.high));
     Some(Benchmark {
         name: plain(&figure.id),
         unit: plain_to(figure.unit.symbol(), MAX_UNIT),
         value,
-        range: figure
-            .interval
-            .as_ref()
-            .map(|interval| format!("{} to {}", number(interval.low), number(interval.high))),
-        extra: format!(
-            "{verdict}{reason}\n{}{convention}\n{}\n{machine}",
-            plain_to(&figure.name, 80),
-            counted(figure.repetitions().unwrap_or(0), "round")
-        ),
+        range: figure.interval.as_ref().map(range),
+        extra: format!("{verdict}{reason}\n{name}{convention}\n{rounds}\n{machine}"),
     })
 }

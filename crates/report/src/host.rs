@@ -1,9 +1,8 @@
-//! What a machine is, as `truebench host` prints it: a headline, a drawing of packages, caches, cores and
-//! threads, memory, limits, settings, and last, where the eye stays, what may mislead whoever measures here.
+//! A machine as `truebench host` prints it: a headline, a drawing of packages, caches, cores and
+//! threads, memory, limits, settings, and last, where the eye stays, what may mislead on this machine.
 //!
-//! What is not known is said, dimmed, with the reason. The text carries ANSI styles; callers print it through
-//! `anstream`, which drops them where the output is no terminal or NO_COLOR is set. Nothing is told by
-//! colour alone.
+//! What is unknown is printed, dimmed, with the reason. The text carries ANSI styles; callers print it through
+//! `anstream`, which drops them where the output is no terminal or NO_COLOR is set. Colour alone carries nothing.
 
 mod domains;
 mod drawing;
@@ -11,17 +10,15 @@ mod limits;
 mod memory;
 mod processor;
 mod sheet;
-mod table;
-#[cfg(test)]
-mod tests;
 
+use figure::Machine;
 use figure::format::plain;
 use figure::host::HostNote;
-use figure::{Machine, Reading};
 
-use sheet::{Sheet, WARNING};
+use crate::groups;
+use sheet::Sheet;
 
-/// From this width on a setting's file is told beside its value.
+/// From this width on a setting's file is printed next to its value.
 const WIDTH_FOR_SOURCE: usize = 120;
 
 /// The text of `truebench host`. Lines keep within `width` columns (but not within less than
@@ -29,12 +26,12 @@ const WIDTH_FOR_SOURCE: usize = 120;
 pub fn host(machine: &Machine, notes: &[HostNote], width: usize) -> String {
     let mut sheet = described(machine, width);
     misleading(&mut sheet, notes);
-    sheet.into_text()
+    sheet.text
 }
 
-/// The same without what may mislead, and without styles: what a record tells of its machine.
+/// The same without what may mislead, and without styles: a record's machine.
 pub(crate) fn unstyled(machine: &Machine, width: usize) -> String {
-    anstream::adapter::strip_str(&described(machine, width).into_text()).to_string()
+    anstream::adapter::strip_str(&described(machine, width).text).to_string()
 }
 
 fn described(machine: &Machine, width: usize) -> Sheet {
@@ -49,38 +46,28 @@ fn described(machine: &Machine, width: usize) -> Sheet {
     sheet
 }
 
-/// Kernel settings that move figures; those that are not known last, with the reason that they share.
+/// Kernel settings that move figures; unknown ones last, with the reason that they share.
 fn settings(sheet: &mut Sheet, machine: &Machine) {
     let kernel = &machine.kernel;
     sheet.title("Settings that move figures");
     let longest = kernel.settings.iter().map(|setting| setting.name.chars().count()).max().unwrap_or(0);
     sheet.set_names(longest.max("boot parameters".len()) + 2);
     sheet.reading("kernel", &kernel.release, |release| plain(release));
-    let mut unknowns: Vec<(String, Vec<String>)> = Vec::new();
     for setting in &kernel.settings {
-        let name = plain(&setting.name);
-        match &setting.value {
-            Reading::Value(value) => {
-                let source = Some(&setting.source).filter(|_| sheet.width() >= WIDTH_FOR_SOURCE);
-                sheet.entry_with_aside(
-                    &name,
-                    &plain(value),
-                    &source.map_or(String::new(), |file| plain(file)),
-                );
-            }
-            Reading::Unknown(reason) => match unknowns.iter_mut().find(|(known, _)| known == reason) {
-                Some((_, names)) => names.push(name),
-                None => unknowns.push((reason.clone(), vec![name])),
-            },
+        if let Some(value) = setting.value.value() {
+            let source = if sheet.width < WIDTH_FOR_SOURCE { "" } else { &setting.source };
+            sheet.entry_with_source(&plain(&setting.name), &plain(value), &plain(source));
         }
     }
     if kernel.settings.is_empty() {
         sheet.note("none could be read");
     }
-    // The longest value of all, and the last resort of whoever looks for a difference between machines.
+    // The longest value of all, and the last resort in a search for a difference between machines.
     sheet.reading("boot parameters", &kernel.command_line, |line| plain(line));
-    for (reason, names) in unknowns {
-        sheet.note(&format!("{} {}", names.join(", "), sheet::unknown(&reason)));
+    let unknown = kernel.settings.iter();
+    let unknown = unknown.filter_map(|setting| Some((setting.value.reason()?, plain(&setting.name))));
+    for (reason, names) in groups::in_order(unknown) {
+        sheet.note(&format!("{} {}", names.join(", "), sheet::unknown(reason)));
     }
 }
 
@@ -91,13 +78,13 @@ fn misleading(sheet: &mut Sheet, notes: &[HostNote]) {
         sheet.note("nothing that truebench knows of");
     }
     for note in notes {
-        sheet.item("!", WARNING, &plain(&note.about), &plain(&note.reason));
+        sheet.warning(&plain(&note.about), &plain(&note.reason));
         if let Some(command) = &note.command {
             sheet.command(command);
         }
     }
     if notes.iter().any(|note| note.command.is_some()) {
-        sheet.gap();
+        sheet.line(0, "");
         sheet.note("truebench changes nothing on its own; → is the command that does");
     }
 }

@@ -9,23 +9,25 @@
 
 use std::io::{self, Write};
 
+use figure::Record;
 use figure::format::plain_to;
-use figure::{Figure, Record};
 use maud::{Markup, html};
 
-use crate::{Format, Options, summary};
+use crate::format::{Format, Options};
+use crate::{document, summary};
 
-pub(crate) mod budget;
-pub(crate) mod charts;
+mod blocks;
+mod budget;
+mod charts;
+pub(crate) mod comparison;
 mod details;
 mod facts;
-pub(crate) mod frame;
-mod matters;
-pub(crate) mod tables;
+mod frame;
 mod theme;
 mod top;
-pub(crate) mod words;
+mod words;
 
+use blocks::Level;
 use budget::Budget;
 use frame::MAX_BYTES;
 use words::Links;
@@ -59,58 +61,42 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
 
 /// The page with the details of `most` figures and fewer; how many there was room for.
 fn page(whole: &Record, most: usize) -> io::Result<(Markup, usize)> {
-    let record = &some_of(whole, |_| true);
+    let mut record = whole.clone();
+    record.figures.truncate(MAX_FIGURES);
+    record.findings.truncate(MAX_FINDINGS);
+    let record = &record;
     let links = Links::to(record, most);
     let mut charts_left = Budget::of(FOR_CHARTS);
     let mut tables_left = Budget::of(FOR_TABLES);
     let (mut suites, mut headline_charts) = (Vec::new(), Vec::new());
-    for suite in summary::suites(record).into_iter().take(MAX_SUITES) {
-        let own = some_of(record, |figure| figure.suite == suite);
-        let (first, charts) = charts::of(&own, &mut charts_left)?;
-        let tables = tables::of(&own, &links, &mut tables_left);
+    for suite in summary::by_suite(record).into_iter().take(MAX_SUITES) {
+        let (first, charts) = charts::of(&suite, &mut charts_left)?;
+        let blocks = blocks::each(&document::suite(&suite), Level::Suite, &links);
+        let name = suite.figures.first().map_or_else(String::new, |figure| plain_to(&figure.suite, 40));
         headline_charts.push(first);
-        suites.push((suite, charts, tables));
+        suites.push((name, charts, tables_left.fill(blocks, "tables")));
     }
+    let answers = tables_left.fill(blocks::each(&document::answers(record), Level::Part, &links), "parts");
+    let end = tables_left.fill(blocks::each(&document::end(record), Level::Part, &links), "parts");
     let spare = charts_left.left() + tables_left.left();
     let details_left = Budget::of(MAX_BYTES - FOR_TOP - FOR_CHARTS - FOR_TABLES + spare);
     let (details, shown) = details::all(record, most, &links, &details_left)?;
     let host = record.machine.hostname.value().map(|name| plain_to(name, 64));
     let title = format!("truebench report{}", host.map_or_else(String::new, |host| format!(": {host}")));
     let main = html! {
-        (matters::usable(record, &links))
-        (top::headlines(record, &links))
-        (matters::meaning(record, &links))
+        (answers)
         div.charts { @for chart in &headline_charts { (chart) } }
-        @for (suite, charts, tables) in &suites {
+        @for (name, charts, tables) in &suites {
             details.suite open=[(suites.len() == 1).then_some("open")] {
-                summary { h2 { (plain_to(suite, 40)) } }
+                summary { h2 { (name) } }
                 (charts)
                 (tables)
             }
         }
-        (matters::causes(record, &links))
-        (matters::missing(record, &links))
+        (end)
         (details)
     };
     let page =
         frame::page(&title, "figures", &top::head(record, whole.figures.len()), &main, &top::foot(record));
     Ok((page, shown))
-}
-
-/// The record with those figures that are asked for, as many as are looked at.
-fn some_of(record: &Record, is_wanted: impl Fn(&Figure) -> bool) -> Record {
-    let figures = record.figures.iter().filter(|figure| is_wanted(figure)).take(MAX_FIGURES);
-    Record {
-        schema: record.schema,
-        tool: record.tool.clone(),
-        machine: record.machine.clone(),
-        started: record.started.clone(),
-        duration: record.duration,
-        command: record.command.clone(),
-        interrupted: record.interrupted.clone(),
-        observer: record.observer.clone(),
-        figures: figures.cloned().collect(),
-        findings: record.findings.iter().take(MAX_FINDINGS).cloned().collect(),
-        series: record.series.clone(),
-    }
 }

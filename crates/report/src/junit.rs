@@ -13,8 +13,9 @@ use figure::{Figure, Record, Status, Verdict};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::digits::{rounds, with_unit};
+use crate::format::{Format, Options};
 use crate::names::serialised;
-use crate::{Format, Options, reasons, summary};
+use crate::{reasons, summary};
 
 pub(crate) const FORMAT: Format =
     Format { name: "junit", about: "JUnit XML: a figure is a test, green only if it is valid", write };
@@ -73,9 +74,9 @@ fn status(figure: &Figure) -> TestCaseStatus {
     };
     let skipped = |message: &str| with(TestCaseStatus::skipped(), message, message);
     let failed = |kind: NonSuccessKind, name: &str, message: &str, text: &str| {
-        let mut status = TestCaseStatus::non_success(kind);
+        let mut status = with(TestCaseStatus::non_success(kind), message, text);
         status.set_type(name);
-        with(status, message, text)
+        status
     };
     if figure.value.is_none() {
         let reason = plain(figure.reason.as_deref().unwrap_or("no reason was recorded"));
@@ -87,16 +88,15 @@ fn status(figure: &Figure) -> TestCaseStatus {
         };
     }
     let reasons = reasons::of(figure);
-    let lines = reasons.iter().map(|reason| {
-        let fix = reason.fix.as_ref().map_or_else(String::new, |fix| format!(" Do: {fix}"));
-        format!("{}: {}.{fix}", reason.id, reason.detail)
-    });
-    let text = lines.collect::<Vec<_>>().join("\n");
     let first = reasons.first().map(|reason| format!("{}: {}", reason.id, reason.detail));
     match figure.verdict {
         Some(Verdict::Valid) => TestCaseStatus::success(),
         Some(verdict @ (Verdict::Invalid | Verdict::Suspect)) => {
-            let name = verdict.to_string();
+            let lines = reasons.iter().map(|reason| {
+                let fix = reason.fix.as_ref().map_or_else(String::new, |fix| format!(" Do: {fix}"));
+                format!("{}: {}.{fix}", reason.id, reason.detail)
+            });
+            let (name, text) = (verdict.to_string(), lines.collect::<Vec<_>>().join("\n"));
             failed(NonSuccessKind::Failure, &name, first.as_ref().unwrap_or(&name), &text)
         }
         Some(Verdict::Unverified) => {
@@ -106,44 +106,38 @@ fn status(figure: &Figure) -> TestCaseStatus {
     }
 }
 
-/// The figure's numbers, exact.
-fn facts(figure: &Figure) -> Vec<(&'static str, String)> {
-    let text = |value: Option<f64>| value.map_or_else(String::new, exact);
-    let interval = figure.interval.as_ref();
-    vec![
-        ("verdict", figure.verdict.map_or_else(String::new, |verdict| verdict.to_string())),
-        ("value", text(figure.value)),
-        ("unit", plain_to(figure.unit.symbol(), MAX_UNIT)),
-        ("convention", figure.convention.as_ref().map_or_else(String::new, serialised)),
-        ("better", serialised(&figure.better)),
-        ("interval_low", text(interval.map(|interval| interval.low))),
-        ("interval_high", text(interval.map(|interval| interval.high))),
-        ("limit", text(figure.limit.as_ref().map(|limit| limit.value))),
-        ("rounds", rounds(figure).unwrap_or(0).to_string()),
-    ]
-}
-
-/// What a test printed: the figure in words, then its numbers line by line, for programs.
+/// What a test printed: the figure in words, then its numbers, exact, line by line, for programs.
 fn output(figure: &Figure) -> String {
     let mut text = plain_to(&figure.name, 80);
+    let (unit, interval, limit) = (&figure.unit, figure.interval.as_ref(), figure.limit.as_ref());
     if let Some(value) = figure.value {
-        text.push_str(&format!(": {}", with_unit(value, &figure.unit)));
+        text.push_str(&format!(": {}", with_unit(value, unit)));
     }
-    if let Some(interval) = &figure.interval {
+    if let Some(interval) = interval {
         text.push_str(&format!(", 95 % interval {} to {}", number(interval.low), number(interval.high)));
     }
-    if let Some(limit) = &figure.limit {
-        text.push_str(&format!(
-            ", limit {} ({})",
-            with_unit(limit.value, &figure.unit),
-            plain_to(&limit.basis, 100)
-        ));
+    if let Some(limit) = limit {
+        let basis = plain_to(&limit.basis, 100);
+        text.push_str(&format!(", limit {} ({basis})", with_unit(limit.value, unit)));
     }
     if let Some(why) = figure.why() {
         text.push_str(&format!("\n{}", plain(&why)));
     }
-    for (name, value) in facts(figure).into_iter().filter(|(_, value)| !value.is_empty()) {
-        text.push_str(&format!("\n{name}: {value}"));
+    let exact = |value: Option<f64>| value.map_or_else(String::new, exact);
+    for (name, value) in [
+        ("verdict", serialised(&figure.verdict)),
+        ("value", exact(figure.value)),
+        ("unit", plain_to(unit.symbol(), MAX_UNIT)),
+        ("convention", serialised(&figure.convention)),
+        ("better", serialised(&figure.better)),
+        ("interval_low", exact(interval.map(|interval| interval.low))),
+        ("interval_high", exact(interval.map(|interval| interval.high))),
+        ("limit", exact(limit.map(|limit| limit.value))),
+        ("rounds", rounds(figure).unwrap_or(0).to_string()),
+    ] {
+        if !value.is_empty() {
+            text.push_str(&format!("\n{name}: {value}"));
+        }
     }
     text
 }

@@ -7,17 +7,16 @@
 //! Everything that a machine, a file or a URL may have put into a record is printed through
 //! [`figure::format::plain`] only.
 
-use std::io::{self, Write};
-
-use figure::Record;
-
 mod alloc_test;
 pub mod comparison;
 mod csv;
 mod digits;
+mod document;
 mod folded;
+mod format;
 mod github_action;
 mod grid;
+mod groups;
 mod headlines;
 pub mod host;
 mod html;
@@ -39,20 +38,7 @@ mod tables;
 mod text;
 mod unixbench;
 
-/// A way to write a record.
-#[derive(Debug)]
-pub struct Format {
-    /// What `--format` takes.
-    pub name: &'static str,
-    /// One line for `--help`.
-    pub about: &'static str,
-    /// Writes the record.
-    ///
-    /// # Errors
-    /// What the writer answers; and [`io::ErrorKind::Unsupported`], with a sentence for the user, if the
-    /// record does not hold what the format shows. Then nothing was written.
-    pub write: fn(&Record, &Options, &mut dyn Write) -> io::Result<()>,
-}
+pub use format::{Format, MIN_WIDTH, Options};
 
 /// Every format; the first is the default.
 pub const FORMATS: &[Format] = &[
@@ -77,34 +63,4 @@ pub const FORMATS: &[Format] = &[
 /// The format of this name.
 pub fn format(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
-}
-
-/// How to write for the reader at hand. Formats for programs ignore it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Columns of the terminal. Text stays within it, but not within less than [`MIN_WIDTH`].
-    pub width: usize,
-    /// Whether text may hold colours (ANSI escape sequences). Verdicts can be told apart without.
-    pub colour: bool,
-    /// Whether the reader's locale has no more than ASCII: marks, rules and bars keep to it then.
-    pub ascii: bool,
-    /// Where the record was saved, to say so at the end.
-    pub saved_to: Option<String>,
-}
-
-/// The narrowest text that is still readable: a table row with a value and its verdict.
-pub const MIN_WIDTH: usize = 40;
-
-impl Default for Options {
-    /// 80 columns, no colour, Unicode.
-    fn default() -> Self {
-        Options { width: 80, colour: false, ascii: false, saved_to: None }
-    }
-}
-
-impl Options {
-    /// Plain text of this width.
-    pub fn new(width: usize) -> Self {
-        Options { width, ..Options::default() }
-    }
 }

@@ -1,7 +1,7 @@
-//! Marks and colours of verdicts and severities. A mark says the same as its colour, for those who see none.
+//! Marks and colours of verdicts. A mark says the same as its colour, for those who see none.
 
 use anstyle::{AnsiColor, Style};
-use figure::{Severity, Verdict};
+use figure::Verdict;
 
 /// Every verdict, best first, as legends and counts list them.
 pub(crate) const VERDICTS: [Verdict; 4] =
@@ -34,24 +34,6 @@ pub(crate) fn colour(verdict: Verdict) -> AnsiColor {
         Verdict::Unverified => AnsiColor::Cyan,
         Verdict::Suspect => AnsiColor::Yellow,
         Verdict::Invalid => AnsiColor::Red,
-    }
-}
-
-/// The sign before a finding.
-pub(crate) fn of_severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Note => "-",
-        Severity::Warning => "!",
-        Severity::Error => "✗",
-    }
-}
-
-/// A finding's colour; notes have none.
-pub(crate) fn severity_style(severity: Severity) -> Style {
-    match severity {
-        Severity::Note => Style::new(),
-        Severity::Warning => style(colour(Verdict::Suspect)),
-        Severity::Error => style(colour(Verdict::Invalid)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What modes, series and axes are called: by the record's own words for them, else under their own names.
 
 use figure::format::plain_to;
-use figure::series::{Layout, SeriesInfo, mode_of};
+use figure::series::{AxisInfo, Layout, SeriesInfo, mode_of};
 use figure::{Figure, Record, Unit};
 
 /// The longest name that goes into a heading or the head of a column.
@@ -19,15 +19,19 @@ pub(crate) fn mode_of_figure(figure: &Figure) -> &str {
     mode_of(figure.series.as_ref().unwrap_or(&figure.id))
 }
 
+/// A text of the record, unless it is empty.
+fn shown(text: &str) -> Option<String> {
+    Some(plain_to(text, MAX_TITLE)).filter(|text| !text.is_empty())
+}
+
 /// The title of a mode's tables: `bandwidth by array size`.
 pub(crate) fn title(info: Option<&SeriesInfo>) -> Option<String> {
-    Some(plain_to(&info?.title, MAX_TITLE)).filter(|title| !title.is_empty())
+    info.and_then(|info| shown(&info.title))
 }
 
 /// The question that a mode's charts answer; of several, which: `How does latency rise with load, reads:writes 2:1?`
 pub(crate) fn question(info: Option<&SeriesInfo>, key: &str, which: &str) -> String {
-    let question =
-        info.map(|info| plain_to(&info.question, MAX_TITLE)).filter(|question| !question.is_empty());
+    let question = info.and_then(|info| shown(&info.question));
     let question = question.unwrap_or_else(|| format!("What was measured by {}?", plain_to(key, MAX_TITLE)));
     match which {
         "" => question,
@@ -51,14 +55,14 @@ pub(crate) struct Axis {
 impl Axis {
     /// The axes of these names.
     pub fn of(info: Option<&SeriesInfo>, names: &[&str]) -> Axis {
-        let known = |name: &&str| info.and_then(|info| info.axes.iter().find(|axis| axis.name == **name));
-        let joined = |words: Vec<String>| plain_to(&words.join(", "), 2 * MAX_NAME);
-        let heads = names.iter().map(|name| known(name).map_or((*name).to_owned(), |axis| axis.head.clone()));
-        let titles =
-            names.iter().map(|name| known(name).map_or((*name).to_owned(), |axis| axis.title.clone()));
+        let joined = |text: fn(&AxisInfo) -> &str| {
+            let known = |name: &str| info.and_then(|info| info.axes.iter().find(|axis| axis.name == name));
+            let words: Vec<&str> = names.iter().map(|name| known(name).map_or(*name, text)).collect();
+            plain_to(&words.join(", "), 2 * MAX_NAME)
+        };
         Axis {
-            head: joined(heads.collect()),
-            title: joined(titles.collect()),
+            head: joined(|axis| &axis.head),
+            title: joined(|axis| &axis.title),
             is_naming: info.is_some_and(|info| info.layout == Layout::Named),
             names: names.iter().map(|name| (*name).to_owned()).collect(),
         }
@@ -90,9 +94,8 @@ pub(crate) fn grid(info: Option<&SeriesInfo>, label: &str) -> String {
 /// What the words in these labels mean, each once: `packed: …`.
 pub(crate) fn meanings<'a>(info: Option<&SeriesInfo>, labels: impl Iterator<Item = &'a str>) -> Vec<String> {
     let labels: Vec<&str> = labels.flat_map(|label| label.split(' ')).collect();
-    let words = info.map_or(&[][..], |info| &info.words);
+    let words = info.into_iter().flat_map(|info| &info.words);
     words
-        .iter()
         .filter(|(word, meaning)| !meaning.is_empty() && labels.contains(&word.as_str()))
         .map(|(word, meaning)| plain_to(&format!("{word}: {meaning}"), 2 * MAX_TITLE))
         .collect()
@@ -127,9 +130,9 @@ pub(crate) fn quantity(unit: &Unit) -> String {
 /// it is.
 pub(crate) fn label(info: Option<&SeriesInfo>, series: &str) -> String {
     let label = words(series.get(mode_of(series).len()..).unwrap_or_default());
-    let is_unsaid =
-        info.is_some_and(|info| info.words.iter().any(|(word, about)| *word == label && about.is_empty()));
-    if is_unsaid { String::new() } else { label }
+    let mut words = info.into_iter().flat_map(|info| &info.words);
+    let is_in_rows = words.any(|(word, about)| *word == label && about.is_empty());
+    if is_in_rows { String::new() } else { label }
 }
 
 /// Dotted names as words: `random huge` of `.random.huge`.
@@ -139,10 +142,8 @@ pub(crate) fn words(dotted: &str) -> String {
 
 /// The name that a value has in the JSON record: `not_available`.
 pub(crate) fn serialised(value: &impl serde::Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(name)) => name,
-        _ => String::new(),
-    }
+    let json = serde_json::to_string(value).unwrap_or_default();
+    json.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
@@ -161,31 +162,19 @@ mod tests {
     };
 
     #[test]
-    fn a_series_is_named_by_its_mode_and_the_rest() {
+    fn modes_series_and_axes_have_the_names_of_the_record_or_their_own() {
         let info = SeriesInfo::from(&SCALING);
         assert_eq!(label(None, "memory.latency.random.huge"), "random huge");
         assert_eq!(label(Some(&info), "memory.scaling.anonymous"), "", "its rows say what it is");
-        assert_eq!(label(None, "memory.ladder"), "");
-        assert_eq!(label(None, "é.ü.ö"), "ö");
-    }
-
-    #[test]
-    fn what_the_record_does_not_name_keeps_its_own_name() {
+        assert_eq!((label(None, "memory.ladder"), label(None, "é.ü.ö")), (String::new(), "ö".to_owned()));
         let axis = Axis::of(None, &["stride"]);
         assert_eq!((axis.head.as_str(), axis.title.as_str()), ("stride", "stride"));
-        let info = SeriesInfo::from(&SCALING);
         assert_eq!((rank(Some(&info), "threads"), rank(Some(&info), "stride")), (0, 1));
         assert_eq!(Axis::of(Some(&info), &["threads", "stride"]).title, "number of threads, stride");
-        assert!(question(None, "memory.strides", "").ends_with('?'));
-        assert_eq!(
-            question(Some(&info), "memory.scaling", "cores"),
-            "How does bandwidth grow with threads, cores?"
-        );
-    }
-
-    #[test]
-    fn only_words_that_occur_are_explained() {
-        let info = SeriesInfo::from(&SCALING);
+        assert_eq!(question(None, "memory.strides", ""), "What was measured by memory.strides?");
+        let of_cores = question(Some(&info), "memory.scaling", "cores");
+        assert_eq!(of_cores, "How does bandwidth grow with threads, cores?");
+        // Only words that occur are explained.
         let all = meanings(Some(&info), ["cores", "cores dynamic", "anonymous"].into_iter());
         assert_eq!(all, ["cores: a place is a core", "dynamic: threads take small blocks"]);
     }

@@ -11,13 +11,14 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use figure::format::{plain, plain_to};
-use figure::{Figure, Record, Status, Unit, Verdict};
+use figure::format::{exact, plain, plain_to};
+use figure::{Figure, Record, Status, Verdict};
+use indexmap::IndexMap;
 
+use crate::format::{Format, Options};
 use crate::mark::VERDICTS;
 use crate::names::serialised;
-use crate::{Format, Options, reasons};
-use figure::format::exact;
+use crate::reasons;
 
 pub(crate) const FORMAT: Format = Format {
     name: "openmetrics",
@@ -32,7 +33,6 @@ type Base = (&'static str, &'static str, f64, f64);
 const UNITS: &[Base] = &[
     ("s", "seconds", 1.0, 1.0),
     ("ms", "seconds", 1.0, 1e3),
-    ("µs", "seconds", 1.0, 1e6),
     ("µs", "seconds", 1.0, 1e6),
     ("ns", "seconds", 1.0, 1e9),
     ("ns/pair", "seconds_per_pair", 1.0, 1e9),
@@ -51,37 +51,61 @@ const UNITS: &[Base] = &[
     ("threads", "threads", 1.0, 1.0),
 ];
 
-/// A number of a figure: the name of its metrics without the unit, what it is, and where it is found.
+/// A number of a figure: the name of its metrics without the unit, what it is, and which number it is.
 type Aspect = (&'static str, &'static str, fn(&Figure) -> Option<f64>);
 
 const ASPECTS: &[Aspect] = &[
     ("truebench_figure", "Median of the rounds.", |figure| figure.value),
     ("truebench_figure_low", "Lower end of the 95 % interval of the median.", |figure| {
-        figure.interval.as_ref().map(|interval| interval.low)
+        Some(figure.interval.as_ref()?.low)
     }),
     ("truebench_figure_high", "Upper end of the 95 % interval of the median.", |figure| {
-        figure.interval.as_ref().map(|interval| interval.high)
+        Some(figure.interval.as_ref()?.high)
     }),
-    ("truebench_figure_limit", "What the figure is held against.", |figure| {
-        figure.limit.as_ref().map(|limit| limit.value)
+    ("truebench_figure_limit", "What the figure is compared with.", |figure| {
+        Some(figure.limit.as_ref()?.value)
     }),
 ];
 
 /// Figures without a value, by what became of them.
 const MISSING: [Status; 3] = [Status::NotAvailable, Status::Failed, Status::Interrupted];
-/// What a figure that has a value and no verdict is.
-const NOT_JUDGED: &str = "none";
 /// The longest name and the longest unit.
 const MAX_NAME: usize = 80;
 const MAX_UNIT: usize = 20;
 
-/// The samples of one name.
-struct Family {
-    name: String,
-    unit: Option<&'static str>,
-    help: &'static str,
-    /// Labels, escaped, and values.
-    samples: Vec<(String, f64)>,
+/// A metric: its name without the base unit, the unit, and what it is.
+type Metric<'a> = (&'a str, Option<&'static str>, &'static str);
+
+/// The lines before the samples of a metric, and its samples: labels, escaped, and values.
+type Family = (String, Vec<(String, f64)>);
+
+/// Families by name, in the order in which they are written.
+#[derive(Default)]
+struct Families(IndexMap<String, Family>);
+
+impl Families {
+    /// Adds a sample, if there is a number.
+    fn add(&mut self, (name, unit, help): Metric, labels: &[(&str, &str)], value: Option<f64>) {
+        let name = unit.map_or_else(|| name.to_owned(), |unit| format!("{name}_{unit}"));
+        let (_, samples) = self.0.entry(name).or_insert_with_key(|name| {
+            let unit = unit.map_or_else(String::new, |unit| format!("# UNIT {name} {unit}\n"));
+            (format!("# HELP {name} {help}\n# TYPE {name} gauge\n{unit}"), Vec::new())
+        });
+        let label = |(name, text): &(&str, &str)| format!("{name}=\"{}\"", escaped(text));
+        let labels: Vec<String> = labels.iter().map(label).collect();
+        samples.extend(value.filter(|value| value.is_finite()).map(|value| (labels.join(","), value)));
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        for (name, (head, samples)) in self.0.iter().filter(|(_, (_, samples))| !samples.is_empty()) {
+            write!(out, "{head}")?;
+            for (labels, value) in samples {
+                let labels = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
+                writeln!(out, "{name}{labels} {}", exact(*value))?;
+            }
+        }
+        out.write_all(b"# EOF\n")
+    }
 }
 
 fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
@@ -89,51 +113,14 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
     let mut ids = HashSet::new();
     let figures: Vec<&Figure> =
         record.figures.iter().filter(|figure| ids.insert(plain(&figure.id))).collect();
-    let mut families = of_run(record);
-    families.extend(counts(&figures));
-    families.push(verdicts(&figures));
-    families.extend(ASPECTS.iter().flat_map(|aspect| values(aspect, &figures)));
-    for family in families.iter().filter(|family| !family.samples.is_empty()) {
-        family.write(out)?;
+    let mut families = Families::default();
+    add_run(&mut families, record);
+    add_counts(&mut families, &figures);
+    add_verdicts(&mut families, &figures);
+    for aspect in ASPECTS {
+        add_values(&mut families, aspect, &figures);
     }
-    out.write_all(b"# EOF\n")
-}
-
-impl Family {
-    fn of(name: impl Into<String>, unit: Option<&'static str>, help: &'static str) -> Family {
-        Family { name: name.into(), unit, help, samples: Vec::new() }
-    }
-
-    /// A family of one sample.
-    fn single(name: &str, unit: Option<&'static str>, help: &'static str, value: Option<f64>) -> Family {
-        let mut family = Family::of(name, unit, help);
-        family.add(&[], value);
-        family
-    }
-
-    /// Adds a sample, if there is a number.
-    fn add(&mut self, labels: &[(&str, &str)], value: Option<f64>) {
-        if let Some(value) = value.filter(|value| value.is_finite()) {
-            let labels: Vec<String> =
-                labels.iter().map(|(name, text)| format!("{name}=\"{}\"", escaped(text))).collect();
-            self.samples.push((labels.join(","), value));
-        }
-    }
-
-    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let name = &self.name;
-        writeln!(out, "# HELP {name} {}\n# TYPE {name} gauge", self.help)?;
-        if let Some(unit) = self.unit {
-            writeln!(out, "# UNIT {name} {unit}")?;
-        }
-        for (labels, value) in &self.samples {
-            match labels.as_str() {
-                "" => writeln!(out, "{name} {}", exact(*value))?,
-                labels => writeln!(out, "{name}{{{labels}}} {}", exact(*value))?,
-            }
-        }
-        Ok(())
-    }
+    families.write(out)
 }
 
 /// Foreign text as the value of a label (OpenMetrics 1.0, `escaped-string`); line feeds are gone already.
@@ -142,72 +129,49 @@ fn escaped(text: &str) -> String {
 }
 
 /// What the run was.
-fn of_run(record: &Record) -> Vec<Family> {
+fn add_run(families: &mut Families, record: &Record) {
     let (tool, machine) = (&record.tool, &record.machine);
     let known = |value: Option<&String>| value.cloned().unwrap_or_default();
-    let mut info = Family::of("truebench_run_info", None, "The run: program and machine.");
-    info.add(
-        &[
-            ("tool", &tool.name),
-            ("version", &tool.version),
-            ("build", &tool.build),
-            ("hostname", &known(machine.hostname.value())),
-            ("cpu", &known(machine.cpu.model.value())),
-            ("kernel", &known(machine.kernel.release.value())),
-        ],
-        Some(1.0),
-    );
+    let labels = [
+        ("tool", tool.name.as_str()),
+        ("version", &tool.version),
+        ("build", &tool.build),
+        ("hostname", &known(machine.hostname.value())),
+        ("cpu", &known(machine.cpu.model.value())),
+        ("kernel", &known(machine.kernel.release.value())),
+    ];
     let started = record.started.parse::<jiff::Timestamp>().ok();
     let started = started.map(|started| started.as_millisecond() as f64 / 1e3);
     let is_interrupted = f64::from(u8::from(record.interrupted.is_some()));
     let seconds = Some("seconds");
-    vec![
-        info,
-        Family::single(
-            "truebench_run_start_time_seconds",
-            seconds,
-            "When the run began, since the epoch.",
-            started,
-        ),
-        Family::single(
-            "truebench_run_duration_seconds",
-            seconds,
-            "What the run took.",
-            Some(record.duration),
-        ),
-        Family::single(
-            "truebench_run_interrupted",
-            None,
-            "Whether the run ended before its plan did.",
-            Some(is_interrupted),
-        ),
-    ]
+    families.add(("truebench_run_info", None, "The run: program and machine."), &labels, Some(1.0));
+    let start = ("truebench_run_start_time", seconds, "When the run began, since the epoch.");
+    families.add(start, &[], started);
+    families.add(("truebench_run_duration", seconds, "What the run took."), &[], Some(record.duration));
+    let interrupted = ("truebench_run_interrupted", None, "Whether the run ended before its plan did.");
+    families.add(interrupted, &[], Some(is_interrupted));
 }
 
-/// How many figures are worth what; zeros too, or nobody could be alarmed by the first one.
-fn counts(figures: &[&Figure]) -> [Family; 2] {
-    let mut judged = Family::of("truebench_figures", None, "Figures that have a value, by verdict.");
-    let with_value = || figures.iter().filter(|figure| figure.value.is_some());
+/// How many figures are worth what; zeros too, or the first one would alarm no reader.
+fn add_counts(families: &mut Families, figures: &[&Figure]) {
+    let count = |is_meant: &dyn Fn(&Figure) -> bool| {
+        Some(figures.iter().filter(|figure| is_meant(figure)).count() as f64)
+    };
+    let judged = ("truebench_figures", None, "Figures that have a value, by verdict.");
     for verdict in VERDICTS.into_iter().map(Some).chain([None]) {
-        let count = with_value().filter(|figure| figure.verdict == verdict).count();
-        judged.add(&[("verdict", &word(verdict))], Some(count as f64));
+        let count = count(&|figure| figure.value.is_some() && figure.verdict == verdict);
+        families.add(judged, &[("verdict", &word(verdict))], count);
     }
-    let mut missing =
-        Family::of("truebench_figures_missing", None, "Figures that have no value, by what became of them.");
+    let missing = ("truebench_figures_missing", None, "Figures that have no value, by what became of them.");
     for status in MISSING {
-        let count = figures.iter().filter(|figure| figure.value.is_none() && figure.status == status).count();
-        missing.add(&[("status", &serialised(&status))], Some(count as f64));
+        let count = count(&|figure| figure.value.is_none() && figure.status == status);
+        families.add(missing, &[("status", &serialised(&status))], count);
     }
-    [judged, missing]
 }
 
 /// Of every figure its verdict, and the first reason.
-fn verdicts(figures: &[&Figure]) -> Family {
-    let mut family = Family::of(
-        "truebench_figure_verdict",
-        None,
-        "1 for the verdict of a figure; check: the first reason.",
-    );
+fn add_verdicts(families: &mut Families, figures: &[&Figure]) {
+    let help = "1 for the verdict of a figure; check: the first reason.";
     for figure in figures.iter().filter(|figure| figure.value.is_some()) {
         let reason = reasons::of(figure).into_iter().next().map_or_else(String::new, |reason| reason.id);
         let labels = [
@@ -217,40 +181,32 @@ fn verdicts(figures: &[&Figure]) -> Family {
             ("verdict", &word(figure.verdict)),
             ("check", &reason),
         ];
-        family.add(&labels, Some(1.0));
+        families.add(("truebench_figure_verdict", None, help), &labels, Some(1.0));
     }
-    family
 }
 
+/// The verdict of a figure that has a value.
 fn word(verdict: Option<Verdict>) -> String {
-    verdict.map_or_else(|| NOT_JUDGED.to_owned(), |verdict| verdict.to_string())
+    verdict.map_or_else(|| "none".to_owned(), |verdict| verdict.to_string())
 }
 
 /// A number of all figures that are not invalid: a family for each unit.
-fn values((name, help, number): &Aspect, figures: &[&Figure]) -> Vec<Family> {
-    let mut families: Vec<Family> = Vec::new();
+fn add_values(families: &mut Families, (name, help, number): &Aspect, figures: &[&Figure]) {
     let is_meant = |figure: &&&Figure| figure.value.is_some() && figure.verdict != Some(Verdict::Invalid);
     for figure in figures.iter().filter(is_meant) {
-        let base = base(&figure.unit);
+        let base = UNITS.iter().find(|(symbol, ..)| *symbol == figure.unit.symbol());
         let value = number(figure).map(|value| base.map_or(value, |(_, _, times, by)| value * times / by));
-        let unit = base.map(|(_, unit, ..)| *unit);
-        let at = families.iter().position(|family| family.unit == unit).unwrap_or_else(|| {
-            let name = unit.map_or_else(|| (*name).to_owned(), |unit| format!("{name}_{unit}"));
-            families.push(Family::of(name, unit, help));
-            families.len() - 1
-        });
         let verdict = word(figure.verdict);
-        let convention = figure.convention.as_ref().map(serialised);
-        let symbol = plain_to(figure.unit.symbol(), MAX_UNIT);
-        let labels = [("id", figure.id.as_str()), ("suite", &figure.suite), ("verdict", &verdict)];
-        let more =
-            [("convention", convention.as_deref()), ("unit", base.is_none().then_some(symbol.as_str()))];
-        let more = more.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        families[at].add(&labels.into_iter().chain(more).collect::<Vec<_>>(), value);
+        let convention = serialised(&figure.convention);
+        let symbol = base.map_or_else(|| plain_to(figure.unit.symbol(), MAX_UNIT), |_| String::new());
+        let mut labels = vec![
+            ("id", figure.id.as_str()),
+            ("suite", &figure.suite),
+            ("verdict", &verdict),
+            ("convention", &convention),
+            ("unit", &symbol),
+        ];
+        labels.retain(|(name, text)| !text.is_empty() || !["convention", "unit"].contains(name));
+        families.add((name, base.map(|base| base.1), help), &labels, value);
     }
-    families
-}
-
-fn base(unit: &Unit) -> Option<&'static Base> {
-    UNITS.iter().find(|(symbol, ..)| *symbol == unit.symbol())
 }

@@ -1,6 +1,5 @@
 //! Stacks for `pprof` (`go tool pprof`, speedscope, Pyroscope, …): a profile in its protocol buffers, compressed.
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 
 use ::pprof::{Function, Label, Line, Location, Profile, Sample, ValueType};
@@ -9,10 +8,11 @@ use figure::evidence::WATCHED;
 use figure::format::plain;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use indexmap::IndexSet;
 use prost::Message;
 
 use crate::folded;
-use crate::{Format, Options};
+use crate::format::{Format, Options};
 
 pub(crate) const FORMAT: Format =
     Format { name: "pprof", about: "for go tool pprof: the stacks of a program's page faults", write };
@@ -30,59 +30,31 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
 
 /// Stacks, `thread;outermost;…;innermost`, as a profile.
 fn of(stacks: &[(String, u64)], about: Option<&str>) -> Profile {
-    let mut names = Names::default();
+    // The profile's table of strings, of which the first is empty.
+    let mut strings = IndexSet::from([String::new()]);
+    let mut number = |text: &str| strings.insert_full(text.to_owned()).0 as i64;
     let mut profile = Profile {
-        sample_type: vec![ValueType { r#type: names.of("faults"), unit: names.of("count") }],
-        comment: about.map(|about| names.of(about)).into_iter().collect(),
+        sample_type: vec![ValueType { r#type: number("faults"), unit: number("count") }],
+        comment: about.map(&mut number).into_iter().collect(),
         ..Profile::default()
     };
-    let thread = names.of("thread");
-    let mut locations = HashMap::new();
+    let thread = number("thread");
+    let mut functions = IndexSet::new();
     for (stack, faults) in stacks {
         let mut frames = stack.split(';');
-        let label = Label { key: thread, str: names.of(frames.next().unwrap_or_default()) };
-        let mut called: Vec<u64> = frames
-            .map(|name| {
-                let next = locations.len() as u64 + 1;
-                *locations.entry(names.of(name)).or_insert(next)
-            })
-            .collect();
+        let label = Label { key: thread, str: number(frames.next().unwrap_or_default()) };
+        let mut location_id: Vec<u64> =
+            frames.map(|name| functions.insert_full(number(name)).0 as u64 + 1).collect();
         // The leaf comes first.
-        called.reverse();
-        profile.sample.push(Sample { location_id: called, value: vec![*faults as i64], label: vec![label] });
+        location_id.reverse();
+        profile.sample.push(Sample { location_id, value: vec![*faults as i64], label: vec![label] });
     }
-    let mut functions: Vec<(i64, u64)> = locations.into_iter().collect();
-    functions.sort_by_key(|(_, id)| *id);
-    for (name, id) in functions {
+    for (id, name) in (1..).zip(functions) {
         profile.function.push(Function { id, name, system_name: name });
         profile.location.push(Location { id, line: vec![Line { function_id: id }] });
     }
-    profile.string_table = names.all;
+    profile.string_table = strings.into_iter().collect();
     profile
-}
-
-/// The profile's table of strings, of which the first is empty.
-struct Names {
-    all: Vec<String>,
-    known: HashMap<String, i64>,
-}
-
-impl Default for Names {
-    fn default() -> Names {
-        Names { all: vec![String::new()], known: HashMap::from([(String::new(), 0)]) }
-    }
-}
-
-impl Names {
-    fn of(&mut self, name: &str) -> i64 {
-        if let Some(known) = self.known.get(name) {
-            return *known;
-        }
-        let number = self.all.len() as i64;
-        self.all.push(name.to_owned());
-        self.known.insert(name.to_owned(), number);
-        number
-    }
 }
 
 #[cfg(test)]

@@ -11,9 +11,11 @@ use std::io::{self, Write};
 
 use figure::evidence::{ARRAY_BYTES, COUNTED_BYTES, KERNEL, STORES, THREADS, VERIFIED, VERIFIED_ERROR};
 use figure::format::plain;
+use figure::stats::range;
 use figure::{Convention, Figure, Reading, Record, Status, Unit};
 
-use crate::{Format, Options, reasons};
+use crate::format::{Format, Options, unsupported};
+use crate::reasons;
 
 pub(crate) const FORMAT: Format =
     Format { name: "stream", about: "STREAM's table: copy, scale, add, triad", write };
@@ -48,39 +50,29 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
     let first = lines[0].figure;
     // Checked by `line`: the condition is there.
     let array = first.conditions.get(ARRAY_BYTES).unwrap_or_default();
-
-    writeln!(out, "{RULE}")?;
-    writeln!(out, "{} {}, STREAM table", plain(&record.tool.name), plain(&record.tool.version))?;
-    writeln!(out, "These results are {LABEL}.")?;
-    writeln!(out, "{RULE}")?;
-    writeln!(out, "This system uses {ELEMENT_BYTES} bytes per array element.")?;
-    writeln!(out, "{RULE}")?;
-    writeln!(out, "Array size = {:.0} (elements), {stores} stores", array / ELEMENT_BYTES)?;
-    writeln!(out, "Memory per array = {:.1} MiB (= {:.1} GiB).", mib(array), mib(array) / 1024.0)?;
-    writeln!(
-        out,
-        "Total memory required = {:.1} MiB (= {:.1} GiB).",
-        mib(3.0 * array),
-        mib(3.0 * array) / 1024.0
-    )?;
-    writeln!(out, "Each kernel was executed at least {} times.", executions(&lines))?;
-    writeln!(out, "{RULE}")?;
+    let elements = array / ELEMENT_BYTES;
+    let size = |bytes: f64| {
+        let mib = bytes / f64::from(1 << 20);
+        format!("{mib:.1} MiB (= {:.1} GiB)", mib / 1024.0)
+    };
+    writeln!(out, "{RULE}\n{} {}, STREAM table", plain(&record.tool.name), plain(&record.tool.version))?;
+    writeln!(out, "These results are {LABEL}.\n{RULE}")?;
+    writeln!(out, "This system uses {ELEMENT_BYTES} bytes per array element.\n{RULE}")?;
+    writeln!(out, "Array size = {elements:.0} (elements), {stores} stores")?;
+    writeln!(out, "Memory per array = {}.", size(array))?;
+    writeln!(out, "Total memory required = {}.", size(3.0 * array))?;
+    let passes = |line: &Line| line.figure.kept().map(|round| round.samples.len()).sum::<usize>();
+    let least = lines.iter().map(passes).min().unwrap_or(0);
+    writeln!(out, "Each kernel was executed at least {least} times.\n{RULE}")?;
     if let Some(threads) = first.conditions.get(THREADS) {
         writeln!(out, "Number of Threads requested = {threads}")?;
-        writeln!(out, "Number of Threads counted = {threads}")?;
-        writeln!(out, "{RULE}")?;
+        writeln!(out, "Number of Threads counted = {threads}\n{RULE}")?;
     }
     writeln!(out, "Function    Best Rate MB/s  Avg time     Min time     Max time")?;
-    for line in &lines {
-        writeln!(
-            out,
-            "{:<11}{:>12.1}  {:>11.6}  {:>11.6}  {:>11.6}",
-            line.label, line.best_mb_per_s, line.average, line.least, line.greatest
-        )?;
+    for Line { label, best_mb_per_s, average, least, greatest, .. } in &lines {
+        writeln!(out, "{label:<11}{best_mb_per_s:>12.1}  {average:>11.6}  {least:>11.6}  {greatest:>11.6}")?;
     }
-    writeln!(out, "{RULE}")?;
-    writeln!(out, "{}", validation(&lines))?;
-    writeln!(out, "{RULE}")?;
+    writeln!(out, "{RULE}\n{}\n{RULE}", validation(&lines))?;
     for line in &lines {
         writeln!(out, "{}", verdict(line.figure))?;
     }
@@ -90,17 +82,14 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
 /// The four kernels with one and the same sort of stores: regular ones, else non-temporal ones.
 fn four(record: &Record) -> io::Result<(&'static str, Vec<&Figure>)> {
     for (stores, name) in [("regular", "regular"), ("nt", "non-temporal")] {
-        let figures: Vec<&Figure> =
-            KERNELS.iter().filter_map(|(kernel, _)| measured(record, kernel, stores)).collect();
-        if figures.len() == KERNELS.len() {
+        let figures: Option<Vec<&Figure>> =
+            KERNELS.iter().map(|(kernel, _)| measured(record, kernel, stores)).collect();
+        if let Some(figures) = figures {
             return Ok((name, figures));
         }
     }
-    let missing: Vec<&str> = KERNELS
-        .iter()
-        .map(|(kernel, _)| *kernel)
-        .filter(|kernel| measured(record, kernel, "regular").is_none())
-        .collect();
+    let is_missing = |kernel: &&str| measured(record, kernel, "regular").is_none();
+    let missing: Vec<&str> = KERNELS.iter().map(|(kernel, _)| *kernel).filter(is_missing).collect();
     Err(unsupported(format!(
         "the stream format needs copy, scale, add and triad with the same sort of stores, all measured; with regular \
          stores this record lacks {}. Measure them with: truebench memory --format stream",
@@ -124,64 +113,40 @@ fn measured<'a>(record: &'a Record, kernel: &str, stores: &str) -> Option<&'a Fi
 
 fn line<'a>(figure: &'a Figure, label: &'static str) -> io::Result<Line<'a>> {
     let id = plain(&figure.id);
-    let condition = |value: Option<f64>, name| match value {
-        Some(value) if value > 0.0 => Ok(value),
-        _ => Err(unsupported(format!(
-            "the record does not say {name} of {id}, so it has no times for STREAM's table"
-        ))),
+    let lacks = |what: String| {
+        unsupported(format!("the record {what} of {id}, so it has no times for STREAM's table"))
     };
-    let array = condition(figure.conditions.get(ARRAY_BYTES), "the array size")?;
-    let counted = condition(figure.conditions.get(COUNTED_BYTES), "the counted bytes")?;
-    let bytes = array / ELEMENT_BYTES * counted;
-    // A sample is a rate in 10^9 bytes a second; STREAM tells the time of the pass behind it.
-    let times: Vec<f64> = figure
-        .kept()
-        .flat_map(|round| &round.samples)
-        .filter(|rate| **rate > 0.0)
-        .map(|rate| bytes / (rate * 1e9))
-        .collect();
-    let (Some(least), Some(greatest)) =
-        (times.iter().copied().reduce(f64::min), times.iter().copied().reduce(f64::max))
-    else {
-        return Err(unsupported(format!(
-            "the record holds no samples of {id}, so it has no times for STREAM's table"
-        )));
+    let condition = |key, name| {
+        let value = figure.conditions.get(key).filter(|value| *value > 0.0);
+        value.ok_or_else(|| lacks(format!("does not say {name}")))
     };
-    Ok(Line {
-        label,
-        figure,
-        best_mb_per_s: bytes / least / 1e6,
-        average: times.iter().sum::<f64>() / times.len() as f64,
-        least,
-        greatest,
-    })
-}
-
-/// The least number of timed passes over the kernels.
-fn executions(lines: &[Line]) -> usize {
-    let passes = |line: &Line| line.figure.kept().map(|round| round.samples.len()).sum();
-    lines.iter().map(passes).min().unwrap_or(0)
+    let array = condition(ARRAY_BYTES, "the array size")?;
+    let bytes = array / ELEMENT_BYTES * condition(COUNTED_BYTES, "the counted bytes")?;
+    // A sample is a rate in 10^9 bytes a second; STREAM prints the time of the pass behind it.
+    let rates = figure.kept().flat_map(|round| &round.samples).filter(|rate| **rate > 0.0);
+    let times: Vec<f64> = rates.map(|rate| bytes / (rate * 1e9)).collect();
+    let (least, greatest) = range(&times).ok_or_else(|| lacks("holds no samples".to_owned()))?;
+    let average = times.iter().sum::<f64>() / times.len() as f64;
+    Ok(Line { label, figure, best_mb_per_s: bytes / least / 1e6, average, least, greatest })
 }
 
 /// STREAM's line on its results. It is printed only for what was verified: unknown is not validated.
 fn validation(lines: &[Line]) -> String {
     let mut unknown = None;
-    for line in lines {
-        match line.figure.evidence.get(VERIFIED) {
+    for Line { figure, .. } in lines {
+        match figure.evidence.get(VERIFIED) {
             Reading::Value(true) => {}
             Reading::Value(false) => {
-                return format!("Failed Validation: {} holds wrong results", plain(&line.figure.id));
+                return format!("Failed Validation: {} holds wrong results", plain(&figure.id));
             }
-            Reading::Unknown(reason) => unknown = unknown.or(Some(plain(&reason))),
+            Reading::Unknown(reason) => unknown = unknown.or(Some(reason)),
         }
     }
-    if let Some(reason) = unknown {
-        return format!("Results were not checked: {reason}");
-    }
     let error = lines.iter().filter_map(|line| line.figure.evidence.get(VERIFIED_ERROR).into_value());
-    match error.reduce(f64::max) {
-        Some(error) => format!("Solution Validates: largest relative error {error:e} on all arrays"),
-        None => "Solution Validates".to_owned(),
+    match (unknown, error.reduce(f64::max)) {
+        (Some(reason), _) => format!("Results were not checked: {}", plain(&reason)),
+        (None, Some(error)) => format!("Solution Validates: largest relative error {error:e} on all arrays"),
+        (None, None) => "Solution Validates".to_owned(),
     }
 }
 
@@ -191,12 +156,4 @@ fn verdict(figure: &Figure) -> String {
     let reason = reasons::of(figure).into_iter().next();
     let reason = reason.map_or_else(String::new, |reason| format!(" ({}, {})", reason.id, reason.detail));
     format!("verdict {} {verdict}{reason}", plain(&figure.id))
-}
-
-fn mib(bytes: f64) -> f64 {
-    bytes / f64::from(1 << 20)
-}
-
-fn unsupported(message: String) -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, message)
 }

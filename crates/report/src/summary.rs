@@ -1,5 +1,7 @@
 //! A record in a few lines: the machine, the setup, and how many figures are worth what.
 
+use std::borrow::Cow;
+
 use figure::causes::{self, Tally};
 use figure::evidence::{
     ARRAY_BYTES, ARRAYS_TOTAL_BYTES, BIND, CPUS, FactType, Key, PAGES_ASKED, PAGES_HUGE_SHARE, PAGES_SIZE,
@@ -20,6 +22,33 @@ pub(crate) fn suites(record: &Record) -> Vec<&str> {
         }
     }
     suites
+}
+
+/// The record's part of each suite.
+pub(crate) fn by_suite(record: &Record) -> Vec<Cow<'_, Record>> {
+    let suites = suites(record);
+    if suites.len() == 1 {
+        return vec![Cow::Borrowed(record)];
+    }
+    suites.into_iter().map(|suite| Cow::Owned(part(record, |figure| figure.suite == suite))).collect()
+}
+
+/// The record with some of its figures.
+pub(crate) fn part(record: &Record, is_wanted: impl Fn(&Figure) -> bool) -> Record {
+    let figures = record.figures.iter().filter(|figure| is_wanted(figure)).cloned().collect();
+    Record {
+        schema: record.schema,
+        tool: record.tool.clone(),
+        machine: record.machine.clone(),
+        started: record.started.clone(),
+        duration: record.duration,
+        command: record.command.clone(),
+        interrupted: record.interrupted.clone(),
+        observer: record.observer.clone(),
+        figures,
+        findings: record.findings.clone(),
+        series: record.series.clone(),
+    }
 }
 
 /// With what the headline figures were measured: one part for the threads, one for the arrays, each empty if

@@ -2,15 +2,18 @@
 //!
 //! The drawing is that of plotters. It knows neither titles nor descriptions, so each chart is set as a picture
 //! of its own into a document that has them (SVG 2, section 5.8; WAI-ARIA Graphics): text stays text, a
-//! screen reader is told in words what the curves show, and the background is white whatever is behind it.
+//! screen reader reads in words what the curves show, and the background is white whatever is behind it.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use figure::format::plain_to;
 use figure::{Figure, Record};
+use maud::{Markup, PreEscaped, html};
+use plotters::style::RGBColor;
 
-use crate::{Format, Options, grid, loads, outline};
+use crate::format::{Format, Options};
+use crate::grid::Mode;
+use crate::{grid, loads, outline};
 
 mod axis;
 mod chart;
@@ -20,12 +23,12 @@ mod heat;
 mod legend;
 mod limits;
 mod marks;
+mod modes;
 mod overtime;
 mod pareto;
 mod sections;
 mod spectrum;
 mod split;
-mod ticks;
 mod words;
 
 use chart::Chart;
@@ -33,17 +36,19 @@ pub(crate) use marks::named as colours;
 
 pub(crate) const FORMAT: Format = Format { name: "svg", about: "charts of curves and matrices", write };
 
-/// Width of the document and of each chart, in CSS pixels: what a page beside a navigation bears.
-const WIDTH: u32 = 900;
-/// Height of what stands above the charts.
+/// Width and height of a plot of curves in the document, in CSS pixels: what a page beside a navigation bears.
+const IN_DOCUMENT: (u32, u32) = (660, 392);
+/// The same in a page, which has the legend where there is room: what a telephone shows with letters that can be read.
+const IN_PAGE: (u32, u32) = (560, 340);
+/// Height of the document's header, and of the title of each chart.
 const HEADER: u32 = 64;
+const TITLE: u32 = 28;
 /// Space below each chart.
 const GAP: u32 = 16;
 
 fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
-    let modes = grid::modes(record);
     let charts: Vec<Chart> =
-        pareto::charts(record).into_iter().chain(modes.iter().flat_map(chart::charts)).collect();
+        pareto::charts(record).into_iter().chain(grid::modes(record).iter().flat_map(of_mode)).collect();
     if charts.is_empty() {
         return Err(io::Error::new(
             io::ErrorKind::Unsupported,
@@ -51,7 +56,7 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
              or take another format",
         ));
     }
-    out.write_all(document(record, &charts).map_err(io::Error::other)?.as_bytes())
+    out.write_all(document(record, &charts)?.as_bytes())
 }
 
 /// A chart for a page that sets the title above it, and the legend where there is room.
@@ -61,7 +66,7 @@ pub(crate) struct Picture {
     pub title: String,
     /// What it shows, in words; likewise.
     pub description: String,
-    /// The plot; the classes of its elements: `spot` for what a pointer finds and is not seen.
+    /// The plot.
     pub plot: Drawing,
     /// What its marks mean.
     pub legend: Drawing,
@@ -72,6 +77,8 @@ pub(crate) struct Picture {
 pub(crate) struct Drawing {
     /// The elements.
     pub elements: String,
+    /// Areas of the class `spot` that a pointer finds, each with its words; a style must hide them.
+    pub spots: String,
     /// Width, in CSS pixels.
     pub width: u32,
     /// Height, in CSS pixels.
@@ -81,32 +88,23 @@ pub(crate) struct Drawing {
 impl Drawing {
     /// The coordinates that the elements use: left, top, width, height.
     pub fn view_box(&self) -> String {
-        format!("0 0 {} {}", self.width * draw::SCALE, self.height * draw::SCALE)
+        format!("0 0 {} {}", self.width * marks::SCALE, self.height * marks::SCALE)
     }
 }
 
-/// What a record has to look at, in the order in which one reads it: single figures against their limits, allocators, curves and
+/// The pictures of a record in the order in which one reads it: single figures against their limits, allocators, curves and
 /// matrices, spectra, sums. The time lines of figures: [`overtime`].
 pub(crate) fn pictures(record: &Record) -> io::Result<Vec<Picture>> {
-    let of_sections = outline::sections(record);
-    let headlines = of_sections.iter().filter(|section| section.headline).flat_map(sections::charts);
-    let charts: Vec<Chart> = headlines.chain(pareto::charts(record)).collect();
-    let mut pictures: Vec<Picture> = charts.iter().map(picture).collect::<io::Result<_>>()?;
-    for mut mode in grid::modes(record) {
-        // Of a load the rate; what follows from it is told in tables and spectra.
+    let sections = outline::sections(record);
+    let headlines = sections.iter().filter(|section| section.headline).flat_map(sections::charts);
+    let modes = grid::modes(record).into_iter().flat_map(|mut mode| {
+        // Of a load the rate; the figures that follow from it are in tables and spectra.
         mode.grids.retain(|grid| grid.figures().all(|f| !loads::is_of_load(f) || !f.rounds.is_empty()));
-        for grid in mode.grids.iter().filter(|grid| heat::is_map(grid)) {
-            pictures.push(heat::picture(&mode, grid).map_err(io::Error::other)?);
-        }
-        mode.grids.retain(|grid| !heat::is_map(grid));
-        for chart in chart::charts(&mode) {
-            pictures.push(picture(&chart)?);
-        }
-    }
-    for chart in spectrum::charts(record).iter().chain(&split::charts(record)) {
-        pictures.push(picture(chart)?);
-    }
-    Ok(pictures)
+        of_mode(&mode)
+    });
+    let charts = headlines.chain(pareto::charts(record)).chain(modes);
+    let charts = charts.chain(spectrum::charts(record)).chain(split::charts(record));
+    charts.map(|chart| picture(&chart)).collect()
 }
 
 /// A figure over time.
@@ -114,83 +112,77 @@ pub(crate) fn overtime(figure: &Figure) -> io::Result<Vec<Picture>> {
     overtime::charts(figure).iter().map(picture).collect()
 }
 
+/// The maps of a mode, then its curves and bars.
+fn of_mode(mode: &Mode) -> Vec<Chart> {
+    let maps: Vec<Option<Chart>> = mode.grids.iter().map(|grid| heat::chart(mode, grid)).collect();
+    let others = mode.grids.iter().zip(&maps).filter(|(_, map)| map.is_none());
+    let others = Mode { grids: others.map(|(grid, _)| grid.clone()).collect(), ..mode.clone() };
+    maps.into_iter().flatten().chain(modes::charts(&others)).collect()
+}
+
 fn picture(chart: &Chart) -> io::Result<Picture> {
-    let (plot, legend) = draw::apart(chart).map_err(io::Error::other)?;
-    Ok(Picture { title: chart.title.clone(), description: chart.description.clone(), plot, legend })
+    Ok(Picture {
+        title: chart.title.clone(),
+        description: chart.description.clone(),
+        plot: draw::plot(chart, IN_PAGE)?,
+        legend: legend::legend(chart)?,
+    })
 }
 
-/// The whole document.
-fn document(record: &Record, charts: &[Chart]) -> Result<String, draw::Failed> {
-    let height = HEADER + charts.iter().map(|chart| draw::height(chart) + GAP).sum::<u32>();
-    let host = record
-        .machine
-        .hostname
-        .value()
-        .map_or_else(String::new, |name| format!(" on {}", plain_to(name, 64)));
-    let title = format!(
-        "{} {}{host}, {}",
-        plain_to(&record.tool.name, 40),
-        plain_to(&record.tool.version, 40),
-        plain_to(&record.started, 40)
-    );
+/// The whole document: a group of pictures. Were it a picture itself, nothing in it would be read out.
+fn document(record: &Record, charts: &[Chart]) -> io::Result<String> {
+    let host = record.machine.hostname.value();
+    let host = host.map_or_else(String::new, |name| format!(" on {}", plain_to(name, 64)));
+    let [tool, version, started] =
+        [&record.tool.name, &record.tool.version, &record.started].map(|text| plain_to(text, 40));
+    let title = format!("{tool} {version}{host}, {started}");
     let machine = plain_to(&record.machine.summary(), 140);
-    let mut text = String::new();
-    // A document that groups pictures: were it a picture itself, nothing in it would be read out.
-    write!(
-        text,
-        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" role="group" aria-labelledby="title description">
-<title id="title">{title}</title>
-<desc id="description">{count} charts of what was measured on this machine: {machine}</desc>
-<rect width="100%" height="100%" fill="white"/>
-<text x="16" y="28" font-family="sans-serif" font-size="16" font-weight="bold" fill="{ink}">{title}</text>
-<text x="16" y="48" font-family="sans-serif" font-size="11" fill="{faint}">{machine}</text>
-"#,
-        title = escaped(&title),
-        machine = escaped(&machine),
-        count = charts.len(),
-        ink = marks::hex(marks::INK),
-        faint = marks::hex(marks::FAINT),
-    )?;
-    let mut top = HEADER;
+    let width = IN_DOCUMENT.0 + legend::WIDTH;
+    let mut bottom = HEADER;
+    let mut pictures = Vec::new();
     for (number, chart) in (1..).zip(charts) {
-        let height = draw::height(chart);
-        let drawing = draw::draw(chart)?;
-        let scale = draw::SCALE;
-        write!(
-            text,
-            r#"<svg y="{top}" width="{WIDTH}" height="{height}" viewBox="0 0 {wide} {high}" role="img" aria-labelledby="title-{number} description-{number}">
-<title id="title-{number}">{title}</title>
-<desc id="description-{number}">{description}</desc>
-{drawing}</svg>
-"#,
-            wide = WIDTH * scale,
-            high = height * scale,
-            title = escaped(&chart.title),
-            description = escaped(&chart.description),
-        )?;
-        top += height + GAP;
+        let (plot, legend) = (draw::plot(chart, IN_DOCUMENT)?, legend::legend(chart)?);
+        let height = TITLE + plot.height.max(legend.height);
+        pictures.push(html! {
+            svg y=(bottom) width=(width) height=(height) role="img"
+                aria-labelledby={ "title-" (number) " description-" (number) } {
+                title id={ "title-" (number) } { (chart.title) }
+                desc id={ "description-" (number) } { (chart.description) }
+                (line(24, 15, true, marks::INK, &chart.title))
+                @for (left, drawing) in [(0, &plot), (IN_DOCUMENT.0, &legend)] {
+                    svg x=(left) y=(TITLE) width=(drawing.width) height=(drawing.height)
+                        viewBox=(drawing.view_box()) { (PreEscaped(&drawing.elements)) }
+                }
+            }
+        });
+        bottom += height + GAP;
     }
-    text.push_str("</svg>\n");
-    Ok(text)
-}
-
-/// Text in which XML takes nothing for markup; what XML 1.0 (section 2.2) does not allow is left out.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '"' => escaped.push_str("&quot;"),
-            _ if is_xml(c) => escaped.push(c),
-            _ => {}
+    let document = html! {
+        svg xmlns="http://www.w3.org/2000/svg" width=(width) height=(bottom) viewBox={ "0 0 " (width) " " (bottom) }
+            role="group" aria-labelledby="title description" {
+            title id="title" { (title) }
+            desc id="description" { (charts.len()) " charts of what was measured on this machine: " (machine) }
+            rect width="100%" height="100%" fill="white" {}
+            (line(28, 16, true, marks::INK, &title))
+            (line(48, 11, false, marks::FAINT, &machine))
+            @for picture in pictures { (picture) }
         }
-    }
-    escaped
+    };
+    let mut document = document.into_string();
+    document.retain(is_xml);
+    document.push('\n');
+    Ok(document)
 }
 
-/// Whether XML 1.0 has this character.
+/// A line of text above the pictures, or one of them.
+fn line(y: u32, size: u32, is_bold: bool, colour: RGBColor, text: &str) -> Markup {
+    html! {
+        text x="16" y=(y) font-family="sans-serif" font-size=(size) font-weight=[is_bold.then_some("bold")]
+            fill=(marks::hex(colour)) { (text) }
+    }
+}
+
+/// Whether XML 1.0 (section 2.2) has this character.
 pub(crate) fn is_xml(c: char) -> bool {
     !matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
 }

@@ -1,7 +1,9 @@
 //! Tables as data: which columns a table has, and from which width of a page on. Text, Markdown and HTML each have one writer.
 
-use figure::Figure;
+use figure::{Figure, Verdict};
 
+pub(crate) mod curves;
+pub(crate) mod headlines;
 pub(crate) mod ranking;
 pub(crate) mod section;
 pub(crate) mod settings;
@@ -21,6 +23,8 @@ pub(crate) struct Table<'a> {
     pub words_from: usize,
     /// Whether the first label stands once for all its rows.
     pub is_grouped: bool,
+    /// Whether the verdict of a row is its mark and the first reason alone.
+    pub is_short: bool,
 }
 
 /// A column of a table.
@@ -37,6 +41,8 @@ pub(crate) struct Column {
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
+    /// What several rows have in common.
+    Group,
     /// Names and words.
     Words,
     /// Numbers.
@@ -60,7 +66,7 @@ impl Column {
 
     /// Whether its cells stand to the right.
     pub fn is_right(&self) -> bool {
-        self.kind != Kind::Words
+        !matches!(self.kind, Kind::Group | Kind::Words)
     }
 
     /// Its head in one line.
@@ -70,12 +76,28 @@ impl Column {
 }
 
 /// A row of a table.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Row<'a> {
     /// As many cells as there are columns.
     pub cells: Vec<String>,
     /// The figure whose verdict stands at its end, if one does.
     pub judged: Option<&'a Figure>,
+    /// The figures whose values the cells are, in a table of curves.
+    pub points: Vec<Option<&'a Figure>>,
+    /// The verdict whose colour its last cell has.
+    pub tone: Option<Verdict>,
+}
+
+impl<'a> Row<'a> {
+    /// A row without a verdict.
+    pub fn new(cells: impl IntoIterator<Item = String>) -> Row<'a> {
+        Row { cells: cells.into_iter().collect(), ..Row::default() }
+    }
+
+    /// A row whose verdict is that of a figure.
+    pub fn judged(cells: impl IntoIterator<Item = String>, figure: &'a Figure) -> Row<'a> {
+        Row { judged: Some(figure), ..Row::new(cells) }
+    }
 }
 
 impl Table<'_> {

@@ -1,77 +1,60 @@
 //! The report that someone decides from, on a terminal.
-//!
-//! From the top: what was measured on what, the headline figures with their verdicts, curves and matrices, what
-//! matters most about them, why some are not valid and what to do, then explanations, baselines and what is missing. A reader
-//! who stops after the first screen has seen everything that changes a decision.
 
 use std::io::{self, Write};
 
-use figure::Record;
-use figure::format::plain;
+use figure::format::{plain, plain_to};
+use figure::{Record, causes};
 
-use crate::tables::{ranking, section, settings};
-use crate::{Format, MIN_WIDTH, Options, grid, loads, outline};
+use crate::document;
+use crate::document::block::Block;
+use crate::format::{Format, Options};
+use crate::summary;
 
 mod bars;
-mod blocks;
-mod body;
 pub(crate) mod brief;
-mod calls;
 mod cells;
 pub(crate) mod comparison;
 mod curves;
-mod doctor;
-mod header;
 mod lay;
 mod page;
 mod plan;
 mod walk;
+mod write;
 
 use page::Page;
 
 pub(crate) const FORMAT: Format =
-    Format { name: "text", about: "for people: tables, findings, explanations", write };
+    Format { name: "text", about: "for people: tables, findings, explanations", write: report };
 
-fn write(record: &Record, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Page::new(options.width.max(MIN_WIDTH), options.colour, options.ascii);
-    header::header(&mut page, record);
-    if doctor::is_watched(record) {
-        doctor::page(&mut page, record);
-        for mode in &grid::modes(record) {
-            settings::table(record, mode).iter().for_each(|table| lay::table(&mut page, table));
-        }
-        body::causes(&mut page, record);
-        body::next(&mut page, record, options.saved_to.as_deref().map(plain).as_deref());
-        return out.write_all(page.text().as_bytes());
+/// The longest name of a check.
+const MAX_TOPIC: usize = 40;
+
+fn report(record: &Record, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::new(options);
+    title(&mut page, record);
+    page.blocks(&document::answers(record));
+    for suite in &summary::by_suite(record) {
+        page.blocks(&document::suite(suite));
     }
-    let sections = outline::sections(record);
-    for section in sections.iter().filter(|section| section.headline) {
-        lay::table(&mut page, &section::table(section));
-    }
-    for table in ranking::tables(record).iter().chain(&loads::tables(record)) {
-        lay::table(&mut page, table);
-    }
-    for mode in &grid::modes(record) {
-        if mode.figures().all(loads::is_of_load) {
-            curves::missing(&mut page, mode, mode.key);
-        } else if let Some(table) = settings::table(record, mode) {
-            lay::table(&mut page, &table);
-        } else if !walk::draw(&mut page, mode, record) {
-            curves::mode(&mut page, mode);
-        }
-    }
-    if record.figures.iter().any(|figure| figure.value.is_some()) {
-        header::legend(&mut page, record);
-    }
-    body::findings(&mut page, record);
-    body::causes(&mut page, record);
-    body::explanations(&mut page, record);
-    for section in sections.iter().filter(|section| !section.headline) {
-        lay::table(&mut page, &section::table(section));
-    }
-    body::without_value(&mut page, record);
-    body::unobserved(&mut page, record);
-    body::rounds(&mut page, record);
-    body::next(&mut page, record, options.saved_to.as_deref().map(plain).as_deref());
+    page.blocks(&document::end(record));
+    page.gap();
+    let cause = causes::groups(record.figures.iter()).into_iter().next();
+    let topic = cause.map_or_else(|| "verdict".to_owned(), |group| plain_to(&group.cause, MAX_TOPIC));
+    page.paragraph("", "  ", &format!("More: truebench explain {topic}"));
+    page.paragraph(
+        "",
+        "  ",
+        &match &options.saved_to {
+            Some(path) => format!("Record, with all rounds and evidence: {}", plain(path)),
+            None => "Not saved; to keep all rounds and evidence: --format json -o FILE".to_owned(),
+        },
+    );
     out.write_all(page.text().as_bytes())
+}
+
+/// Which run it is, and why it ended early.
+fn title(page: &mut Page, record: &Record) {
+    page.title(&document::title(record));
+    page.blocks(&[Block::Facts(document::facts(record))]);
+    page.blocks(&Vec::from_iter(document::interruption(record).map(|item| Block::List(vec![item]))));
 }

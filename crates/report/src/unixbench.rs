@@ -14,13 +14,16 @@ use figure::format::{plain, plain_to};
 use figure::{Figure, Record, Status, Verdict};
 
 use crate::digits::MAX_UNIT;
-use crate::{Format, Options, mark};
+use crate::format::{Format, Options, unsupported};
+use crate::mark;
 
 pub(crate) const FORMAT: Format =
     Format { name: "unixbench", about: "UnixBench's report: scores, indices, total", write };
 
 /// UnixBench's rules between parts.
 const RULE: &str = "------------------------------------------------------------------------";
+/// … and before the head.
+const DOUBLE_RULE: &str = "========================================================================";
 /// Tests of the whole index.
 const WHOLE: f64 = 12.0;
 
@@ -28,6 +31,7 @@ const WHOLE: f64 = 12.0;
 struct Line<'a> {
     title: String,
     figure: &'a Figure,
+    copies: f64,
     score: f64,
     seconds: f64,
     passes: f64,
@@ -36,123 +40,90 @@ struct Line<'a> {
 }
 
 fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
-    let lines: Vec<(f64, Line)> = record.figures.iter().filter_map(line).collect();
-    let mut copies: Vec<f64> = lines.iter().map(|(copies, _)| *copies).collect();
-    copies.sort_by(f64::total_cmp);
-    copies.dedup();
-    if copies.is_empty() {
-        return Err(io::Error::new(
-            io::ErrorKind::Unsupported,
+    let mut lines: Vec<Line> = record.figures.iter().filter_map(line).collect();
+    lines.sort_by(|a, b| a.copies.total_cmp(&b.copies).then_with(|| a.title.cmp(&b.title)));
+    if lines.is_empty() {
+        return Err(unsupported(
             "the record holds no test of UnixBench's with a score; measure some (truebench system), or take another format",
         ));
     }
     head(record, out)?;
-    for number in copies {
-        let mut own: Vec<&Line> =
-            lines.iter().filter(|(copies, _)| *copies == number).map(|(_, line)| line).collect();
-        own.sort_by(|a, b| a.title.cmp(&b.title));
-        run(record, number, &own, out)?;
-    }
-    Ok(())
+    lines.chunk_by(|a, b| a.copies == b.copies).try_for_each(|lines| run(record, lines, out))
 }
 
 /// The machine, on lines that no parser of results takes for one.
 fn head(record: &Record, out: &mut dyn Write) -> io::Result<()> {
-    let machine = &record.machine;
-    let or = |value: Option<&String>| value.map_or_else(|| "unknown".to_owned(), |value| plain_to(value, 80));
-    writeln!(out, "{}", "=".repeat(72))?;
-    writeln!(
-        out,
-        "   {} {}, in the form of UnixBench 6.0.0",
-        plain(&record.tool.name),
-        plain(&record.tool.version)
-    )?;
-    writeln!(out)?;
-    writeln!(out, "   System: {}", or(machine.hostname.value()))?;
-    writeln!(out, "   OS: Linux -- {}", or(machine.kernel.release.value()))?;
-    writeln!(out, "   Machine: {}", or(machine.cpu.architecture.value()))?;
-    writeln!(out, "   CPU: {}", or(machine.cpu.model.value()))?;
+    let (tool, machine) = (&record.tool, &record.machine);
+    writeln!(out, "{DOUBLE_RULE}")?;
+    writeln!(out, "   {} {}, in the form of UnixBench 6.0.0\n", plain(&tool.name), plain(&tool.version))?;
+    for (name, reading) in [
+        ("System: ", &machine.hostname),
+        ("OS: Linux -- ", &machine.kernel.release),
+        ("Machine: ", &machine.cpu.architecture),
+        ("CPU: ", &machine.cpu.model),
+    ] {
+        let value = reading.value().map_or_else(|| "unknown".to_owned(), |value| plain_to(value, 80));
+        writeln!(out, "   {name}{value}")?;
+    }
     writeln!(out)
 }
 
 /// The tables of one number of copies.
-fn run(record: &Record, copies: f64, lines: &[&Line], out: &mut dyn Write) -> io::Result<()> {
-    let cpus = record.machine.topology.online.len();
-    let counted =
-        |number: f64, one: &str, many: &str| format!("{number} {}", if number == 1.0 { one } else { many });
-    writeln!(out, "{RULE}")?;
-    writeln!(out, "Benchmark Run: {}", plain_to(&record.started, 40))?;
-    writeln!(
-        out,
-        "{} in system; running {} of tests",
-        counted(cpus as f64, "CPU", "CPUs"),
-        counted(copies, "parallel copy", "parallel copies")
-    )?;
-    writeln!(out)?;
-    for line in lines {
-        writeln!(
-            out,
-            "{:<40} {:>12.1} {:<5} ({:.1} s, {:.0} samples)",
-            line.title,
-            line.score,
-            plain_to(line.figure.unit.symbol(), MAX_UNIT),
-            line.seconds,
-            line.passes
-        )?;
+fn run(record: &Record, lines: &[Line], out: &mut dyn Write) -> io::Result<()> {
+    let (cpus, copies) = (record.machine.topology.online.len(), lines[0].copies);
+    let system = if cpus == 1 { "CPU" } else { "CPUs" };
+    let parallel = if copies == 1.0 { "copy" } else { "copies" };
+    writeln!(out, "{RULE}\nBenchmark Run: {}", plain_to(&record.started, 40))?;
+    writeln!(out, "{cpus} {system} in system; running {copies} parallel {parallel} of tests\n")?;
+    for Line { title, figure, score, seconds, passes, .. } in lines {
+        let unit = plain_to(figure.unit.symbol(), MAX_UNIT);
+        writeln!(out, "{title:<40} {score:>12.1} {unit:<5} ({seconds:.1} s, {passes:.0} samples)")?;
     }
-    writeln!(out)?;
     let total = record.figures.iter().find(|figure| {
         figure.evidence.get(INDEX_TESTS).reason().is_none() && figure.conditions.get(COPIES) == Some(copies)
     });
     let tests = total.and_then(|total| total.evidence.get(INDEX_TESTS).into_value()).unwrap_or(0.0);
-    let part = if tests < WHOLE { " (Partial Only)" } else { "" };
-    let title =
-        if tests < WHOLE { "System Benchmarks Partial Index" } else { "System Benchmarks Index Values" };
-    writeln!(out, "{title:<40} {:>12} {:>12} {:>8}", "BASELINE", "RESULT", "INDEX")?;
-    for line in lines {
-        writeln!(out, "{:<40} {:>12.1} {:>12.1} {:>8.1}", line.title, line.baseline, line.score, line.index)?;
+    let (title, score) = match tests < WHOLE {
+        true => ("System Benchmarks Partial Index", "System Benchmarks Index Score (Partial Only)"),
+        false => ("System Benchmarks Index Values", "System Benchmarks Index Score"),
+    };
+    writeln!(out, "\n{title:<40} {:>12} {:>12} {:>8}", "BASELINE", "RESULT", "INDEX")?;
+    for Line { title, baseline, score, index, .. } in lines {
+        writeln!(out, "{title:<40} {baseline:>12.1} {score:>12.1} {index:>8.1}")?;
     }
-    writeln!(out, "{:<40} {:>12} {:>12} {:>8}", "", "", "", "========")?;
+    writeln!(out, "{:>75}", "========")?;
     if let Some(value) = total.and_then(|total| total.value) {
-        writeln!(out, "{:<66} {value:>8.1}", format!("System Benchmarks Index Score{part}"))?;
+        writeln!(out, "{score:<66} {value:>8.1}")?;
     }
     writeln!(out)?;
-    notes(lines, out)
-}
-
-/// What the scores do not say.
-fn notes(lines: &[&Line], out: &mut dyn Write) -> io::Result<()> {
+    // What the scores do not show.
     let kind = lines.iter().find_map(|line| line.figure.conditions.get(SCORE_KIND)).unwrap_or_default();
     if kind != "compatible" {
         let kind = plain_to(&kind, 60);
         writeln!(out, "# {kind}: other durations or passes than UnixBench's own (--unixbench)")?;
     }
-    for line in lines {
-        let Some(verdict) = line.figure.verdict.filter(|verdict| *verdict != Verdict::Valid) else {
-            continue;
-        };
-        writeln!(out, "# {} {}: {verdict}", mark::of(verdict), line.title)?;
+    for Line { title, figure, .. } in lines {
+        if let Some(verdict) = figure.verdict.filter(|verdict| *verdict != Verdict::Valid) {
+            writeln!(out, "# {} {title}: {verdict}", mark::of(verdict))?;
+        }
     }
     writeln!(out)
 }
 
-/// A figure's number of copies and its line, if it has a score.
-fn line(figure: &Figure) -> Option<(f64, Line<'_>)> {
-    let known = |key| figure.evidence.get(key).into_value();
-    figure.conditions.get(TEST)?;
-    if figure.status != Status::Measured {
-        return None;
-    }
+/// A figure's line, if it has a score.
+fn line(figure: &Figure) -> Option<Line<'_>> {
+    figure.conditions.get(TEST).filter(|_| figure.status == Status::Measured)?;
+    let number = |key| figure.evidence.get(key).into_value();
     // The name of several copies is that of one and more.
     let title = figure.name.split(", ").next().unwrap_or_default();
-    let line = Line {
+    Some(Line {
         title: plain_to(title, 40),
         figure,
-        score: known(SCORE)?,
-        seconds: known(SCORE_SECONDS)?,
-        passes: known(SCORE_PASSES)?,
+        copies: figure.conditions.get(COPIES)?,
+        score: number(SCORE)?,
+        seconds: number(SCORE_SECONDS)?,
+        passes: number(SCORE_PASSES)?,
         baseline: figure.conditions.get(BASELINE)?,
-        index: known(INDEX)?,
-    };
-    Some((figure.conditions.get(COPIES)?, line))
+        index: number(INDEX)?,
+    })
 }

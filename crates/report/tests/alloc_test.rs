@@ -1,14 +1,6 @@
 //! alloc-test's summary, read as its users read it: columns split at commas.
 
-use crate::sample;
-
-use report::Options;
-
-fn written(record: &figure::Record) -> std::io::Result<String> {
-    let mut out = Vec::new();
-    (report::format("alloc-test").unwrap().write)(record, &Options::default(), &mut out)?;
-    Ok(String::from_utf8(out).unwrap())
-}
+use crate::{refusal, sample, written};
 
 /// The lines of numbers of an allocator.
 fn rows(text: &str, name: &str) -> Vec<Vec<f64>> {
@@ -20,7 +12,7 @@ fn rows(text: &str, name: &str) -> Vec<Vec<f64>> {
 
 #[test]
 fn eleven_columns_for_each_number_of_threads() {
-    let text = written(&sample::alloc::answer()).unwrap();
+    let text = written("alloc-test", &sample::alloc::answer());
     assert!(text.contains("columns:\nthread,duration(ms),duration of void(ms),diff(ms),"), "{text}");
     let rows = rows(&text, "glibc");
     assert_eq!(rows.iter().map(|row| row[0]).collect::<Vec<_>>(), [1.0, 2.0], "processes are not upstream's");
@@ -38,5 +30,5 @@ fn eleven_columns_for_each_number_of_threads() {
 fn without_a_void_one_it_is_refused() {
     let mut record = sample::alloc::answer();
     record.figures.retain(|figure| !figure.id.contains("void"));
-    assert!(written(&record).unwrap_err().to_string().contains("truebench alloc"));
+    assert!(refusal("alloc-test", &record).contains("truebench alloc"));
 }

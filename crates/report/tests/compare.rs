@@ -1,43 +1,61 @@
 //! Records side by side: what may be compared, verdicts by known answers, hosts by classes, and what is written.
 
-use crate::compare_records::{around, compare, compared, index, record, rounds, value, written};
 use compare::{Compared, Comparison, Named, Pattern, Rules, Standing};
 use figure::evidence::{
     ALLOCATOR, ARRAY_BYTES, CANARY_BEFORE, COPIES, COPY_SYSTEM, COPY_USER, CPU_FOREIGN, CPU_STEAL, Evidence,
-    FS_TYPE, ROLE, TEST_CLASS, THREADS,
+    FS_TYPE, ROLE, TEST, TEST_CLASS, THREADS,
 };
-use figure::{Better, CheckResult, Outcome, Record, Round, Status, Unit, Verdict};
+use figure::host::LogicalCpu;
+use figure::{Basis, Better, Figure, Outcome, Reading, Record, Round, Status, Unit, Verdict};
 
-fn of(host: &str, figures: Vec<figure::Figure>) -> Record {
+use crate::compare_records::{around, compare, compared, index, page, record, rounds, written};
+use crate::sample::{check, planned, put, value};
+
+fn of(host: &str, figures: Vec<Figure>) -> Record {
     Record { figures, ..record(host) }
+}
+
+/// One figure that scatters little.
+fn steady(host: &str, value: f64) -> Record {
+    of(host, vec![around("s.x", value, 0.002)])
 }
 
 fn one(comparison: &Comparison) -> &Compared {
     &comparison.pairs[0].figures[0]
 }
 
+fn why(comparison: &Comparison) -> &str {
+    one(comparison).why.as_deref().unwrap()
+}
+
+fn forced(a: &Record, b: &Record) -> Comparison {
+    compared(&[a, b], &Rules { force: true, ..Rules::default() })
+}
+
 #[test]
 fn verdicts_by_known_answers() {
-    let base = of("a", vec![around("s.x", 100.0, 0.002)]);
-    let against = |value: f64, spread: f64| {
+    let base = steady("a", 100.0);
+    for (value, spread, standing) in [
+        (110.0, 0.002, Standing::Faster),
+        (90.0, 0.002, Standing::Slower),
+        (100.5, 0.002, Standing::Same),
+        (103.0, 0.05, Standing::Inconclusive),
+    ] {
         let comparison = compare(&[&base, &of("b", vec![around("s.x", value, spread)])]);
-        one(&comparison).clone()
-    };
-    assert_eq!(against(110.0, 0.002).standing, Standing::Faster);
-    assert_eq!(against(90.0, 0.002).standing, Standing::Slower);
-    assert_eq!(against(100.5, 0.002).standing, Standing::Same);
-    let unsure = against(103.0, 0.05);
-    assert_eq!(unsure.standing, Standing::Inconclusive);
-    assert!(unsure.rounds_needed.unwrap() > 8.0);
-    let ratio = against(110.0, 0.002).ratio.unwrap();
-    assert!((ratio.value - 1.1).abs() < 1e-9 && ratio.low.unwrap() < 1.1 && ratio.high.unwrap() > 1.1);
+        let ratio = one(&comparison).ratio.unwrap();
+        assert_eq!(one(&comparison).standing, standing, "{value}");
+        assert!((ratio.value - value / 100.0).abs() < 1e-9, "{ratio:?}");
+        assert!(ratio.low.unwrap() < ratio.value && ratio.high.unwrap() > ratio.value, "{ratio:?}");
+        let rounds = one(&comparison).rounds_needed;
+        assert_eq!(rounds.is_some_and(|rounds| rounds > 8.0), standing == Standing::Inconclusive);
+    }
 }
 
 #[test]
 fn a_latency_that_is_lower_is_faster() {
     let latency = |host, at: f64| {
-        let values: Vec<f64> = (0..6).map(|round| at + 0.01 * f64::from(round)).collect();
-        of(host, vec![rounds("s.l", "l", Unit::NANOSECONDS, Better::Lower, &values)])
+        let values = [0.0, 0.01, 0.02, 0.03, 0.04, 0.05].map(|more| at + more);
+        of(host, vec![rounds("s.l", Unit::NANOSECONDS, Better::Lower, &values)])
     };
     let comparison = compare(&[&latency("a", 100.0), &latency("b", 80.0)]);
     assert_eq!(one(&comparison).standing, Standing::Faster);
@@ -47,19 +65,19 @@ fn a_latency_that_is_lower_is_faster() {
 
 #[test]
 fn few_rounds_give_their_ranges_and_no_interval() {
-    let few = |host, values: &[f64]| of(host, vec![rounds("s.x", "x", Unit::LPS, Better::Higher, values)]);
+    let few = |host, values: &[f64]| of(host, vec![rounds("s.x", Unit::LPS, Better::Higher, values)]);
     let comparison = compare(&[&few("a", &[1.0, 1.1, 1.2]), &few("b", &[3.0; 6])]);
     let figure = one(&comparison);
     assert_eq!(figure.standing, Standing::Inconclusive);
     assert_eq!(figure.ranges, Some([(1.0, 1.2), (3.0, 3.0)]));
     assert_eq!(figure.ratio.unwrap().low, None);
-    assert!(figure.why.as_deref().unwrap().contains("3 rounds in A, 6 in B"));
+    assert!(why(&comparison).contains("3 rounds in A, 6 in B"));
     let text = written(&comparison, "text").split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("x (A: 1.00 to 1.20; B: 3.00 to 3.00)"), "{text}");
     let values = |host, at| of(host, vec![value("s.x", "x", Unit::LPS, at)]);
     let comparison = compare(&[&values("a", 2.0), &values("b", 3.0)]);
     assert!((one(&comparison).ratio.unwrap().value - 1.5).abs() < 1e-12);
-    assert!(one(&comparison).why.as_deref().unwrap().contains("no rounds"));
+    assert!(why(&comparison).contains("no rounds"));
     assert_eq!(comparison.pairs[0].corrected_over, 0);
 }
 
@@ -67,77 +85,57 @@ fn few_rounds_give_their_ranges_and_no_interval() {
 fn refused(a: &Record, b: &Record, words: &str) {
     let comparison = compare(&[a, b]);
     assert_eq!(one(&comparison).standing, Standing::NotComparable, "{words}");
-    assert!(one(&comparison).why.as_deref().unwrap().contains(words), "{:?}", one(&comparison).why);
+    assert!(why(&comparison).contains(words), "{}", why(&comparison));
     assert!(!comparison.has_ratios());
-    let forced = compared(&[a, b], &Rules { force: true, ..Rules::default() });
+    let forced = forced(a, b);
     assert!(one(&forced).ratio.is_some() && one(&forced).forced.as_deref().unwrap().contains(words));
     let text = written(&forced, "text");
     assert!(text.contains("--force") && text.contains("forced"), "{text}");
 }
 
+type Change = fn(&mut Record);
+
 #[test]
 fn what_may_not_be_compared_is_refused_and_stamped_when_forced() {
-    let base = of("a", vec![around("s.x", 100.0, 0.002)]);
-    let changed = |change: fn(&mut Record)| {
-        let mut other = Record { machine: record("b").machine, ..base.clone() };
+    let changes: [(Change, &str); 4] = [
+        (|record| record.tool.version = "0.2.0".into(), "truebench 0.1.0 and by truebench 0.2.0"),
+        (|record| record.schema = 7, "record formats 2 and 7"),
+        (|record| record.figures[0].conditions.set(COPIES, 2.0), "copies none in A, 2 in B"),
+        (
+            |record| {
+                record.figures[0].checks.push(check("array-size", Outcome::Fail, "too small", None));
+                record.figures[0].verdict = Some(Verdict::Invalid);
+            },
+            "invalid in B (array-size)",
+        ),
+    ];
+    for (change, words) in changes {
+        let mut other = steady("b", 100.0);
         change(&mut other);
-        other
-    };
-    refused(
-        &base,
-        &changed(|record| record.tool.version = "0.2.0".into()),
-        "truebench 0.1.0 and by truebench 0.2.0",
-    );
-    refused(&base, &changed(|record| record.schema = 7), "record formats 2 and 7");
-    refused(
-        &base,
-        &changed(|record| record.figures[0].conditions.set(COPIES, 2.0)),
-        "copies none in A, 2 in B",
-    );
-    let invalid = |record: &mut Record| {
-        let fail = CheckResult {
-            id: "array-size".into(),
-            outcome: Outcome::Fail,
-            detail: "too small".into(),
-            fix: None,
-            essential: true,
-            ..Default::default()
-        };
-        record.figures[0].checks.push(fail);
-        record.figures[0].verdict = Some(Verdict::Invalid);
-    };
-    refused(&base, &changed(invalid), "invalid in B (array-size)");
+        refused(&steady("a", 100.0), &other, words);
+    }
 }
 
 #[test]
-fn a_disturbed_figure_is_compared_and_told() {
-    let base = of("a", vec![around("s.x", 100.0, 0.002)]);
-    let mut other = of("b", vec![around("s.x", 110.0, 0.002)]);
-    let figure = &mut other.figures[0];
-    figure.verdict = Some(Verdict::Suspect);
-    figure.checks.push(CheckResult {
-        id: "steal".into(),
-        outcome: Outcome::Warn,
-        detail: "10 % steal".into(),
-        fix: None,
-        essential: false,
-        ..Default::default()
-    });
-    let comparison = compare(&[&base, &other]);
+fn a_disturbed_figure_is_compared_and_named() {
+    let mut other = steady("b", 110.0);
+    other.figures[0].verdict = Some(Verdict::Suspect);
+    other.figures[0].checks.push(check("steal", Outcome::Warn, "10 % steal", None));
+    let comparison = compare(&[&steady("a", 100.0), &other]);
     assert_eq!(one(&comparison).standing, Standing::Faster);
     assert!(written(&comparison, "text").contains("compared, though suspect in B (steal): x"));
 }
 
-/// On one machine threads are somebody's choice; between two, the machine's.
+/// On one machine threads are the user's choice; between two, the machine's.
 #[test]
 fn threads_are_a_parameter_on_one_machine_only() {
     let with = |host: &str, threads: f64| {
-        let mut record = of(host, vec![around("s.x", 100.0, 0.002)]);
+        let mut record = steady(host, 100.0);
         record.figures[0].conditions.set(THREADS, threads);
-        record.machine.topology.online = (0..4).collect();
-        record.machine.topology.allowed = (0..4).collect();
-        record.machine.topology.cpus =
-            (0..4).map(|cpu| figure::host::LogicalCpu { cpu, ..Default::default() }).collect();
+        let topology = &mut record.machine.topology;
+        topology.online = (0..4).collect();
+        topology.allowed = (0..4).collect();
+        topology.cpus = (0..4).map(|cpu| LogicalCpu { cpu, ..Default::default() }).collect();
         record
     };
     refused(&with("a", 2.0), &with("a", 4.0), "threads 2 in A, 4 in B");
@@ -146,80 +144,68 @@ fn threads_are_a_parameter_on_one_machine_only() {
     assert!(comparison.pairs[0].differences.iter().any(|difference| difference.about == "threads"));
 }
 
-type Change = fn(&mut Record);
-
 #[test]
 fn what_has_no_ratio_has_none_by_force_either() {
-    let base = of("a", vec![around("s.x", 100.0, 0.002)]);
     let changes: [(Change, &str); 4] = [
         (|record| record.figures[0].unit = Unit::GB_PER_S, "lps in A, GB/s in B"),
         (|record| record.figures[0].value = Some(0.0), "not above zero in B"),
         (
             |record| {
                 let figure = &mut record.figures[0];
-                (figure.status, figure.value, figure.reason) =
-                    (Status::Failed, None, Some("it crashed".into()));
+                (figure.status, figure.value) = (Status::Failed, None);
+                figure.reason = Some("it crashed".into());
             },
             "failed in B: it crashed",
         ),
         (|record| record.figures[0].better = Better::Lower, "more is better"),
     ];
     for (change, words) in changes {
-        let mut other = base.clone();
+        let (base, mut other) = (steady("a", 100.0), steady("a", 100.0));
         change(&mut other);
-        let forced = compared(&[&base, &other], &Rules { force: true, ..Rules::default() });
+        let forced = forced(&base, &other);
         assert!(one(&forced).ratio.is_none(), "{words}");
-        assert!(one(&forced).why.as_deref().unwrap().contains(words), "{:?}", one(&forced).why);
+        assert!(why(&forced).contains(words), "{}", why(&forced));
     }
 }
 
 #[test]
-fn what_the_machine_decides_is_told_and_only_what_differs() {
+fn what_the_machine_decides_is_listed_where_it_differs() {
     let with = |host, array: f64, fs: &str, kernel: &str| {
         let mut record = of(host, vec![around("s.x", 1.0, 0.002), around("s.y", 1.0, 0.002)]);
         for figure in &mut record.figures {
             figure.conditions.set(ARRAY_BYTES, array);
             figure.evidence.put(FS_TYPE, fs.to_owned());
         }
-        record.machine.kernel.release = figure::Reading::Value(kernel.into());
+        record.machine.kernel.release = Reading::Value(kernel.into());
         record
     };
     let comparison = compare(&[&with("a", 1024.0, "ext4", "6.1"), &with("b", 2048.0, "ext4", "6.12")]);
-    let told: Vec<_> =
-        comparison.pairs[0].differences.iter().map(|d| (d.about.as_str(), d.figures)).collect();
-    assert_eq!(told, [("processor", 0), ("kernel", 0), ("array_bytes", 2)]);
+    let differences = comparison.pairs[0].differences.iter();
+    let differences: Vec<_> = differences.map(|one| (one.about.as_str(), one.figures)).collect();
+    assert_eq!(differences, [("processor", 0), ("kernel", 0), ("array_bytes", 2)]);
     assert_eq!(comparison.pairs[0].count(Standing::Same), 2);
 }
 
 #[test]
 fn controls_are_left_out_and_what_one_record_has_is_named() {
-    let mut doubled = around("s.x.doubled", 1.0, 0.002);
-    doubled.conditions.set(ROLE, "doubled".into());
-    let a = of("a", vec![around("s.x", 1.0, 0.002), doubled.clone(), around("s.old", 1.0, 0.002)]);
-    let b = of("b", vec![around("s.x", 1.0, 0.002), doubled, around("s.new", 1.0, 0.002)]);
-    let comparison = compare(&[&a, &b]);
-    let pair = &comparison.pairs[0];
-    assert_eq!((pair.figures.len(), pair.controls), (1, 1));
-    assert_eq!(
-        (pair.only_a.as_slice(), pair.only_b.as_slice()),
-        (&["s.old".to_owned()][..], &["s.new".to_owned()][..])
-    );
-}
-
-#[test]
-fn what_stands_in_for_an_allocator_is_left_out() {
     let of_allocator = |name: &str| {
         let mut figure = around(&format!("alloc.pair.{name}.t1"), 10.0, 0.002);
         figure.conditions.set(ALLOCATOR, name.to_owned());
         figure
     };
-    let record = of("a", ["glibc", "bump", "void"].map(of_allocator).into());
-    let comparison = compare(&[&record, &record.clone()]);
+    let mut doubled = around("s.x.doubled", 1.0, 0.002);
+    doubled.conditions.set(ROLE, "doubled".into());
+    let with = |host, own: &str| {
+        let mut figures = vec![around("s.x", 1.0, 0.002), doubled.clone(), around(own, 1.0, 0.002)];
+        // What stands in for an allocator is left out too.
+        figures.extend(["glibc", "bump", "void"].map(of_allocator));
+        of(host, figures)
+    };
+    let comparison = compare(&[&with("a", "s.old"), &with("b", "s.new")]);
     let pair = &comparison.pairs[0];
-    assert_eq!(
-        (one(&comparison).id.as_str(), pair.figures.len(), pair.controls),
-        ("alloc.pair.glibc.t1", 1, 2)
-    );
+    let ids: Vec<&str> = pair.figures.iter().map(|figure| figure.id.as_str()).collect();
+    assert_eq!((ids.as_slice(), pair.controls), (&["s.x", "alloc.pair.glibc.t1"][..], 3));
+    assert_eq!((pair.only_a.concat(), pair.only_b.concat()), ("s.old".to_owned(), "s.new".to_owned()));
 }
 
 /// Figures without rounds, that follow from others, have intervals.
@@ -231,10 +217,8 @@ fn intervals_of_derived_figures_are_compared() {
         figure.derive(values, &[&from]).unwrap();
         of(host, vec![figure])
     };
-    let (a, b) = (
-        derived("a", &[1.0, 1.01, 1.02, 1.0, 1.01, 1.02]),
-        derived("b", &[2.0, 2.02, 2.04, 2.0, 2.02, 2.04]),
-    );
+    let a = derived("a", &[1.0, 1.01, 1.02, 1.0, 1.01, 1.02]);
+    let b = derived("b", &[2.0, 2.02, 2.04, 2.0, 2.02, 2.04]);
     assert_eq!(one(&compare(&[&a, &b])).standing, Standing::Faster);
 }
 
@@ -250,7 +234,7 @@ fn among_many_figures_a_chance_is_not_taken_for_a_difference() {
     assert_eq!(one(&alone).standing, Standing::Faster);
     let among = compare(&[&many("a", 100.0, 60), &many("b", 108.0, 60)]);
     assert_eq!((one(&among).standing, one(&among).alone), (Standing::Inconclusive, Standing::Faster));
-    assert!(one(&among).why.as_deref().unwrap().contains("Holm"));
+    assert!(why(&among).contains("Holm"));
     assert_eq!(among.pairs[0].corrected_over, 61);
     assert!(written(&among, "text").contains("inconclusive (faster alone)"));
 }
@@ -261,17 +245,14 @@ fn three() -> [Record; 3] {
         let tests = [("dhry2reg", scale[0]), ("spawn", scale[1]), ("fstime", scale[2]), ("shell1", scale[3])];
         of(host, tests.iter().map(|(test, value)| index(test, test, 100.0 * value)).collect())
     };
-    [
-        machine("small", [1.0, 1.0, 1.0, 1.0]),
-        machine("large", [4.0, 2.0, 3.0, 0.5]),
-        machine("second", [2.0, 1.5, 1.2, 1.0]),
-    ]
+    [("small", [1.0; 4]), ("large", [4.0, 2.0, 3.0, 0.5]), ("second", [2.0, 1.5, 1.2, 1.0])]
+        .map(|(host, scale)| machine(host, scale))
 }
 
 #[test]
 fn hosts_by_class_with_dominance() {
     let records = three();
-    let comparison = compared(&records.iter().collect::<Vec<_>>(), &Rules::default());
+    let comparison = compare(&records.each_ref());
     let selection = comparison.selection.as_ref().unwrap();
     let classes: Vec<&str> = selection.classes.iter().map(|(class, _)| class.as_str()).collect();
     assert_eq!(classes, ["compute", "process", "files", "shell"]);
@@ -284,18 +265,18 @@ fn hosts_by_class_with_dominance() {
 }
 
 #[test]
-fn a_residual_is_told_with_what_is_ruled_out() {
+fn a_residual_has_its_cause_and_what_is_ruled_out() {
     let tests = ["dhry2reg", "whetstone-double", "execl", "spawn", "syscall", "shell1", "fsdisk"];
     let machine = |host, slow: f64, kernel: &str| {
         let figures = tests.iter().enumerate().map(|(at, test)| {
             let off = if *test == "syscall" { slow } else { 1.0 };
-            let mut figure =
-                around(&format!("system.{test}"), 1000.0 * off * (1.0 + 0.003 * at as f64), 0.002);
-            figure.conditions.set(figure::evidence::TEST, (*test).to_owned());
+            let value = 1000.0 * off * (1.0 + 0.003 * at as f64);
+            let mut figure = around(&format!("system.{test}"), value, 0.002);
+            figure.conditions.set(TEST, (*test).to_owned());
             figure
         });
         let mut record = of(host, figures.collect());
-        record.machine.kernel.release = figure::Reading::Value(kernel.into());
+        record.machine.kernel.release = Reading::Value(kernel.into());
         record
     };
     let comparison = compare(&[&machine("a", 1.0, "6.1"), &machine("b", 0.6, "6.12")]);
@@ -313,12 +294,8 @@ fn hostile_names_and_widths_are_harmless() {
     let hostile = |host: &str| {
         let mut record = of(host, vec![around("s.x", 100.0, 0.01), around("s.y", 1e308, 0.0)]);
         record.figures[0].name = "\u{1b}[31m<script>|@all".into();
-        record.figures[1].rounds.push(Round::new(
-            "x".into(),
-            0.0,
-            vec![f64::MAX, 5e-324],
-            Evidence::default(),
-        ));
+        let round = Round::new("x".into(), 0.0, vec![f64::MAX, 5e-324], Evidence::default());
+        record.figures[1].rounds.push(round);
         record
     };
     let comparison = compare(&[&hostile("\u{1b}]0;x\u{7}a"), &hostile("<b>")]);
@@ -328,9 +305,7 @@ fn hostile_names_and_widths_are_harmless() {
         assert!(format != "markdown" || !text.contains("<script>") && !text.contains("@all"), "{text}");
     }
     for width in [1, 40, 60, 100, 200] {
-        let mut text = Vec::new();
-        (report::comparison::FORMATS[0].write)(&comparison, &report::Options::new(width), &mut text).unwrap();
-        let text = String::from_utf8(text).unwrap();
+        let text = page(&comparison, "text", width);
         let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
         assert!(longest <= width.max(report::MIN_WIDTH), "{longest} of {width}:\n{text}");
     }
@@ -339,25 +314,22 @@ fn hostile_names_and_widths_are_harmless() {
 /// A program's CPU time of eight rounds, invalid by load: others kept so many CPUs of two busy.
 fn under_load(host: &str, seconds: f64, others: f64) -> Record {
     let values: Vec<f64> = (0..8).map(|round| seconds * (1.0 + 0.002 * f64::from(round))).collect();
-    let mut figure = rounds("s.x", "x", Unit::SECONDS, Better::Lower, &values);
+    let mut figure = rounds("s.x", Unit::SECONDS, Better::Lower, &values);
     figure.conditions.set(TEST_CLASS, "program".to_owned());
     for round in &mut figure.rounds {
         round.duration = 2.0 * seconds;
-        for (key, value) in [(COPY_USER, seconds), (COPY_SYSTEM, 0.0), (CPU_STEAL, 0.0), (CANARY_BEFORE, 3.0)]
-        {
-            round.evidence.put(key, value);
-        }
-        round.evidence.put(CPU_FOREIGN, others * round.duration);
+        let foreign = others * round.duration;
+        let facts = [
+            (COPY_USER, seconds),
+            (COPY_SYSTEM, 0.0),
+            (CPU_STEAL, 0.0),
+            (CANARY_BEFORE, 3.0),
+            (CPU_FOREIGN, foreign),
+        ];
+        put(&mut round.evidence, facts);
     }
     figure.verdict = Some(Verdict::Invalid);
-    figure.checks = vec![CheckResult {
-        id: "foreign-load".into(),
-        outcome: Outcome::Fail,
-        detail: "others".into(),
-        fix: None,
-        essential: false,
-        ..Default::default()
-    }];
+    figure.checks = vec![check("foreign-load", Outcome::Fail, "others", None)];
     of(host, vec![figure])
 }
 
@@ -365,7 +337,7 @@ fn under_load(host: &str, seconds: f64, others: f64) -> Record {
 fn load_that_both_records_had_leaves_a_large_ratio_its_direction() {
     let base = under_load("a", 1.0, 0.5);
     let against = |seconds, others| compare(&[&base, &under_load("b", seconds, others)]);
-    // 0.5 CPUs beside ours explain 1.5x at most.
+    // 0.5 CPUs of other processes explain 1.5x at most.
     let slower = against(4.0, 0.5);
     assert_eq!((one(&slower).standing, one(&slower).is_direction_only), (Standing::Slower, true));
     assert!(one(&slower).suspect.iter().any(|text| text.contains("1.50x")), "{:?}", one(&slower).suspect);
@@ -381,33 +353,34 @@ fn load_that_both_records_had_leaves_a_large_ratio_its_direction() {
 
 #[test]
 fn a_record_is_the_same_as_itself_in_all_that_was_measured() {
-    let noisy = rounds("s.noisy", "n", Unit::LPS, Better::Higher, &[1.0, 2.0, 4.0, 1.5, 9.0, 3.0, 2.5]);
-    let neither = rounds("s.rate", "r", Unit::LPS, Better::Neither, &[10.0, 12.0, 11.0, 10.5, 9.0, 30.0]);
-    let below = rounds("s.less", "l", Unit::NANOSECONDS, Better::Lower, &[-1.0, 0.5, 0.1, -0.2, 0.3, -0.6]);
-    let zero = rounds("s.zero", "z", Unit::ONE, Better::Lower, &[0.0; 6]);
-    let few = rounds("s.few", "f", Unit::LPS, Better::Higher, &[1.0, 2.0]);
-    let mut invalid = rounds("s.invalid", "i", Unit::LPS, Better::Higher, &[1.0; 6]);
+    let noisy = rounds("s.noisy", Unit::LPS, Better::Higher, &[1.0, 2.0, 4.0, 1.5, 9.0, 3.0, 2.5]);
+    let neither = rounds("s.rate", Unit::LPS, Better::Neither, &[10.0, 12.0, 11.0, 10.5, 9.0, 30.0]);
+    let below = rounds("s.less", Unit::NANOSECONDS, Better::Lower, &[-1.0, 0.5, 0.1, -0.2, 0.3, -0.6]);
+    let zero = rounds("s.zero", Unit::ONE, Better::Lower, &[0.0; 6]);
+    let few = rounds("s.few", Unit::LPS, Better::Higher, &[1.0, 2.0]);
+    let mut invalid = rounds("s.invalid", Unit::LPS, Better::Higher, &[1.0; 6]);
     invalid.verdict = Some(Verdict::Invalid);
-    let missing = figure::Figure::planned("s.none", "s", "none", Unit::LPS, Better::Higher);
+    let missing = planned("s.none", "none", Unit::LPS, Better::Higher);
     let record = of("a", vec![noisy, neither, below, zero, few, invalid, missing]);
+    let standings = |comparison: &Comparison| -> Vec<Standing> {
+        comparison.pairs[0].figures.iter().map(|figure| figure.standing).collect()
+    };
     let comparison = compare(&[&record, &record]);
-    let standing: Vec<Standing> = comparison.pairs[0].figures.iter().map(|figure| figure.standing).collect();
-    assert_eq!(standing[..5], [Standing::Same; 5]);
-    assert_eq!(standing[5..], [Standing::NotComparable; 2], "invalid, and without a value");
+    assert_eq!(standings(&comparison)[..5], [Standing::Same; 5]);
+    assert_eq!(standings(&comparison)[5..], [Standing::NotComparable; 2], "invalid, and without a value");
     assert!(comparison.pairs[0].figures[5..].iter().all(|figure| figure.why.is_some()));
     // Another run with the same spread is another measurement.
     let again = Record { started: "2026-03-02T10:20:30Z".into(), ..record.clone() };
-    let comparison = compare(&[&record, &again]);
-    let standing: Vec<Standing> = comparison.pairs[0].figures.iter().map(|figure| figure.standing).collect();
     let (unsure, none) = (Standing::Inconclusive, Standing::NotComparable);
-    assert_eq!(standing, [unsure, unsure, none, Standing::Same, unsure, none, none]);
+    let expected = [unsure, unsure, none, Standing::Same, unsure, none, none];
+    assert_eq!(standings(&compare(&[&record, &again])), expected);
 }
 
 #[test]
 fn what_has_no_direction_is_the_same_or_changed_and_never_slower() {
     let rates = |host, at: f64| {
         let values: Vec<f64> = (0..8).map(|round| at * (1.0 + 0.001 * f64::from(round))).collect();
-        of(host, vec![rounds("s.r", "r", Unit::LPS, Better::Neither, &values)])
+        of(host, vec![rounds("s.r", Unit::LPS, Better::Neither, &values)])
     };
     let standing = |a: &Record, b: &Record| one(&compare(&[a, b])).standing;
     assert_eq!(standing(&rates("a", 100.0), &rates("b", 50.0)), Standing::Changed);
@@ -421,7 +394,7 @@ fn what_has_no_direction_is_the_same_or_changed_and_never_slower() {
     // Counts are compared as they are, with one reading on each side.
     let count = |host, at: f64| {
         let mut figure = value("s.c", "goroutines", Unit::ONE, at);
-        (figure.basis, figure.better) = (figure::Basis::Count, Better::Lower);
+        (figure.basis, figure.better) = (Basis::Count, Better::Lower);
         of(host, vec![figure])
     };
     let comparison = compare(&[&count("a", 200.0), &count("b", 900.0)]);
@@ -433,7 +406,7 @@ fn what_has_no_direction_is_the_same_or_changed_and_never_slower() {
 #[test]
 fn figures_are_chosen_and_required_by_patterns() {
     let all = |host, y: &[f64]| {
-        of(host, vec![around("s.x", 100.0, 0.002), rounds("s.y", "y", Unit::LPS, Better::Higher, y)])
+        of(host, vec![around("s.x", 100.0, 0.002), rounds("s.y", Unit::LPS, Better::Higher, y)])
     };
     let (a, b) = (all("a", &[1.0, 1.1]), all("b", &[1.0, 1.2]));
     let pattern = |text: &str| Pattern::parse(text).unwrap();

@@ -1,22 +1,18 @@
 //! The page: well-formed, whole by itself, safe whatever the record holds, and no larger than it may be.
 
-use crate::sample;
-
-use crate::pages::{all, assert_safe, closed, found, parsed, pictures, text};
-use figure::series::{Bucket, Column, Distribution, Part, Timeline};
+use figure::series::{Bucket, Distribution, Part, Quantile};
 use figure::{
     Better, Evidence, Explanation, Figure, Outcome, Reading, Record, Round, Severity, Unit, Verdict,
 };
-use report::Options;
+use roxmltree::Node;
 
-/// What a page may have at most.
-const MAX_BYTES: usize = 1_500_000;
+use crate::pages::{MAX_BYTES, all, assert_safe, closed, parsed, pictures, spots, text};
+use crate::{sample, written};
 
 fn page(record: &Record) -> String {
-    let mut out = Vec::new();
-    (report::format("html").unwrap().write)(record, &Options::default(), &mut out).unwrap();
-    assert!(out.len() <= MAX_BYTES, "{} bytes", out.len());
-    String::from_utf8(out).unwrap()
+    let page = written("html", record);
+    assert!(page.len() <= MAX_BYTES, "{} bytes", page.len());
+    page
 }
 
 #[test]
@@ -44,7 +40,7 @@ fn from_the_summary_down_to_every_sample() {
     let place = |finding: &Explanation| shown.find(&finding.claim).expect("every finding");
     let places: Vec<usize> = record.findings.iter().map(place).collect();
     assert!(places.is_sorted(), "{places:?}");
-    // Nothing is told by colour alone.
+    // Nothing is shown by colour alone.
     for verdict in ["valid", "suspect", "invalid", "unverified"] {
         assert!(shown.contains(&format!(" {verdict}")), "{verdict}");
     }
@@ -56,45 +52,26 @@ fn skeleton() {
     record.figures.extend(sample::modes::latency().figures);
     let xml = closed(&page(&record));
     let document = parsed(&xml);
-    let heads = document.descendants().filter(|node| {
-        ["h1", "h2", "h3", "h4", "figcaption", "summary", "legend"].contains(&node.tag_name().name())
-            && node
-                .parent()
-                .and_then(|parent| parent.attribute("class"))
-                .is_none_or(|class| !class.starts_with("figure"))
-    });
-    let lines: Vec<String> =
-        heads.map(|node| format!("{}: {}", node.tag_name().name(), text(node))).collect();
-    let mut told: Vec<String> = Vec::new();
-    for line in lines {
+    let is_of_figure = |node: &Node| {
+        let class = node.parent().and_then(|parent| parent.attribute("class"));
+        class.is_some_and(|class| class.starts_with("figure"))
+    };
+    let heads = ["h1", "h2", "h3", "h4", "figcaption", "summary", "legend"];
+    let mut lines: Vec<String> = Vec::new();
+    for node in document.descendants().filter(|node| !is_of_figure(node)) {
+        let name = node.tag_name().name();
+        let line = format!("{name}: {}", text(node));
         // The parts of each figure are the same.
-        if !told.contains(&line) {
-            told.push(line);
+        if heads.contains(&name) && !lines.contains(&line) {
+            lines.push(line);
         }
     }
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(lines.join("\n"));
 }
 
 #[test]
 fn every_record_gives_a_page() {
-    for record in [
-        sample::empty(),
-        sample::quiet(),
-        sample::interrupted(),
-        sample::curve(),
-        sample::tests(),
-        sample::alloc::answer(),
-        sample::loads::study(),
-        sample::loads::asked(),
-        sample::loads::searched(),
-        sample::modes::all(),
-        sample::modes::noise(96),
-        sample::modes::tried(),
-        sample::modes::no_counters(),
-        sample::modes::unknown(),
-        sample::watched::watched(),
-        sample::watched::with_blocks(),
-    ] {
+    for record in sample::all() {
         assert_safe(&page(&record));
     }
 }
@@ -106,12 +83,9 @@ fn foreign_text_stays_text() {
     {
         record.command = vec![sample::HOSTILE.into(), "</style><script>x</script>".into()];
         record.started = "\"><img src=x onerror=alert(1)>\u{ffff}".into();
-        record.findings.push(figure::Explanation {
-            claim: format!("<b onclick=x>{}", sample::HOSTILE),
-            severity: Severity::Warning,
-            figures: vec!["javascript:alert(1)".into(), sample::HOSTILE.into()],
-            ..figure::Explanation::default()
-        });
+        let claim = format!("<b onclick=x>{}", sample::HOSTILE);
+        let figures = vec!["javascript:alert(1)".into(), sample::HOSTILE.into()];
+        record.findings.push(Explanation { figures, ..sample::finding(Severity::Warning, &claim) });
         let page = page(&record);
         assert_safe(&page);
         assert!(!page.contains("owned"), "an escape sequence");
@@ -121,43 +95,35 @@ fn foreign_text_stays_text() {
 /// A figure with everything that a figure can have, all of it too much.
 fn huge(at: usize) -> Figure {
     let name = format!("huge {at} {}", "<&\"'>".repeat(2000));
-    let mut figure =
-        Figure::planned(format!("huge.{at}"), "huge", name.clone(), Unit::GB_PER_S, Better::Higher);
+    let mut figure = sample::planned(&format!("huge.{at}"), &name, Unit::GB_PER_S, Better::Higher);
     let mut evidence = Evidence::default();
     evidence.put(figure::evidence::CPU_STEAL, at as f64);
     figure.rounds = vec![Round::new(name.clone(), 1e308, vec![1e308; 50], evidence); 10];
     figure.summarise();
     figure.verdict = Some(Verdict::Suspect);
     figure.checks = vec![sample::check(&name, Outcome::Warn, &name, Some(&name)); 30];
-    figure.explanations = vec![figure::Explanation::of(name)];
+    figure.explanations = vec![Explanation::of(name)];
     figure
 }
 
 #[test]
-fn a_large_record_is_told_shorter() {
+fn a_large_record_is_abridged() {
     // A hundred thousand samples of one figure.
     let mut record = sample::quiet();
     record.figures[0].rounds[0].samples = (0..100_000).map(|at| 20.0 + f64::from(at) * 1e-6).collect();
     let page_of_samples = page(&record);
     assert_safe(&page_of_samples);
-    assert!(page_of_samples.contains("… and 98000 more"), "what is left out is said");
+    assert!(page_of_samples.contains("… and 98000 more"), "how much is left out");
     // Many figures with long texts: all are named as long as there is room, and what is not is counted.
     record.figures = (0..400).map(huge).collect();
     let page_of_texts = page(&record);
     assert_safe(&page_of_texts);
     assert!(page_of_texts.contains("To keep this page small"));
     // Far more figures than any run has.
-    let mut few = huge(0);
+    let mut few = Figure { checks: Vec::new(), explanations: Vec::new(), ..huge(0) };
     few.rounds.truncate(1);
-    record.figures = (0..20_000)
-        .map(|at| Figure {
-            id: format!("many.{at}"),
-            checks: Vec::new(),
-            name: format!("{at}"),
-            explanations: Vec::new(),
-            ..few.clone()
-        })
-        .collect();
+    let one = |at: usize| Figure { id: format!("many.{at}"), name: at.to_string(), ..few.clone() };
+    record.figures = (0..20_000).map(one).collect();
     let page_of_figures = page(&record);
     assert_safe(&page_of_figures);
     assert!(page_of_figures.contains("The record holds 20000 figures; this page the first 6000."));
@@ -188,13 +154,10 @@ fn numbers_that_are_none() {
 fn cores(cpus: usize) -> Record {
     let mut record = sample::empty();
     for (a, b) in (0..cpus).flat_map(|a| (a + 1..cpus).map(move |b| (a, b))) {
-        let id = format!("system.cores.{a}-{b}");
-        let figure =
-            sample::modes::point(&id, &format!("CPUs {a} and {b}"), Unit::NANOSECONDS, 50.0 + (a * b) as f64);
-        let at =
-            [("cpu_a", a), ("cpu_b", b)].map(|(axis, cpu)| (axis, sample::modes::name(&cpu.to_string())));
-        let mut figure = sample::modes::on(figure, "system.cores", &at);
-        figure.suite = "system".into();
+        let (id, title) = (format!("system.cores.{a}-{b}"), format!("CPUs {a} and {b}"));
+        let figure = sample::modes::point(&id, &title, Unit::NANOSECONDS, 50.0 + (a * b) as f64);
+        let at = [("cpu_a", a), ("cpu_b", b)].map(|(axis, cpu)| (axis, sample::name(&cpu.to_string())));
+        let figure = sample::on(figure, "system.cores", &at);
         record.figures.push(figure);
     }
     record
@@ -204,9 +167,9 @@ fn cores(cpus: usize) -> Record {
 fn pairs_of_cpus_are_a_heat_map() {
     let page_of_6 = closed(&page(&cores(6)));
     let document = parsed(&page_of_6);
-    let [(picture, told)] = pictures(&document)[..] else { panic!("one picture") };
-    assert!(told.contains("Heat map of CPU by other CPU: 50.0 ns to 70.0 ns"), "{told}");
-    let spots = found(picture);
+    let [(picture, description)] = pictures(&document)[..] else { panic!("one picture") };
+    assert!(description.contains("Heat map of CPU by other CPU: 50.0 ns to 70.0 ns"), "{description}");
+    let spots = spots(picture);
     assert_eq!(spots.len(), 15, "a square for each pair");
     assert!(spots.iter().any(|words| words.starts_with("CPUs 4 and 5: 70.0 ns")), "{spots:?}");
     // A square stands for several pairs where there are many.
@@ -217,28 +180,18 @@ fn pairs_of_cpus_are_a_heat_map() {
 
 /// A load with a distribution, parts and a time line.
 fn load(server: &str) -> Vec<Figure> {
-    let at = [("connections", sample::modes::number(200.0, None)), ("server", sample::modes::name(server))];
+    let at = [("connections", sample::number(200.0, None)), ("server", sample::name(server))];
     let figure = |word: &str, unit: Unit, value: f64| {
         let id = format!("http.saturation.{server}.c200{word}");
         let figure = sample::modes::point(&id, &format!("{server}{word}"), unit, value);
-        let mut figure = sample::modes::on(figure, &format!("http.saturation{word}"), &at);
-        figure.suite = "http".into();
-        figure
+        sample::on(figure, &format!("http.saturation{word}"), &at)
     };
     let mut rate = figure("", Unit::REQ_PER_S, 5e4);
-    let column = |name: &str, unit: Unit, values: &[f64]| Column {
-        name: name.into(),
-        unit,
-        values: values.iter().copied().map(Some).collect(),
-    };
-    rate.timeline = Some(Timeline {
-        seconds: vec![1.0, 2.0, 3.0],
-        columns: vec![
-            column("load.answers", Unit::PER_S, &[4e4, 5e4, 6e4]),
-            column("load.failures", Unit::PER_S, &[0.0, 1.0, 0.0]),
-            column("server.threads", Unit::ONE, &[7.0, 8.0, 9.0]),
-        ],
-    });
+    rate.timeline = Some(sample::loads::timeline([
+        ("load.answers", Unit::PER_S, [4e4, 5e4, 6e4]),
+        ("load.failures", Unit::PER_S, [0.0, 1.0, 0.0]),
+        ("server.threads", Unit::ONE, [7.0, 8.0, 9.0]),
+    ]));
     let mut median = figure(".p50", Unit::of("ms"), 2.0);
     let bucket = |low: f64, count| Bucket { low, high: low + 1.0, count };
     median.distribution = Some(Distribution {
@@ -246,7 +199,7 @@ fn load(server: &str) -> Vec<Figure> {
         min: 1.0,
         max: 21.0,
         mean: 2.5,
-        quantiles: vec![figure::series::Quantile { q: 0.5, value: 2.0 }],
+        quantiles: vec![Quantile { q: 0.5, value: 2.0 }],
         buckets: vec![bucket(1.0, 600), bucket(5.0, 390), bucket(20.0, 10)],
     });
     let mut cpu = figure(".cpu", Unit::of("µs"), 10.0);
@@ -266,23 +219,26 @@ fn loads_have_a_spectrum_a_split_and_a_time_line() {
     let document = parsed(&xml);
     let pictures = pictures(&document);
     let of = |title: &str| {
-        let picture = pictures.iter().find(|(_, told)| told.starts_with(title));
+        let picture = pictures.iter().find(|(_, description)| description.starts_with(title));
         picture.unwrap_or_else(|| panic!("no {title}")).to_owned()
     };
-    let (spectrum, told) = of("How slow are the slowest, 200 connections?");
-    assert!(told.contains("50 % 2.00 ms, 90 % 6.00 ms, 99 % 6.00 ms, 99.9 % 21.0 ms"), "{told}");
-    assert!(found(spectrum).contains(&"other: 99.9 % within 21.0 ms".to_owned()), "{:?}", found(spectrum));
-    let (split, told) = of("Where does the CPU time of a request go");
-    assert!(told.contains("write 60 %"), "{told}");
+    let (spectrum, description) = of("How slow are the slowest, 200 connections?");
+    assert!(
+        description.contains("50 % 2.00 ms, 90 % 6.00 ms, 99 % 6.00 ms, 99.9 % 21.0 ms"),
+        "{description}"
+    );
+    assert!(spots(spectrum).contains(&"other: 99.9 % within 21.0 ms".to_owned()), "{:?}", spots(spectrum));
+    let (split, description) = of("Where does the CPU time of a request go");
+    assert!(description.contains("write 60 %"), "{description}");
     for words in
         ["one.cpu: read 2.00 µs, 20 %", "one.cpu: rest 1.00 µs, 10 %", "other.cpu: write 6.00 µs, 60 %"]
     {
-        assert!(found(split).contains(&words.to_owned()), "{words}: {:?}", found(split));
+        assert!(spots(split).contains(&words.to_owned()), "{words}: {:?}", spots(split));
     }
-    let (line, told) = of("How many answers, over time");
-    assert!(told.contains("load.answers: from 40000 1/s to 60000 1/s"), "{told}");
-    assert_eq!(found(line).len(), 6);
-    assert!(page.contains("<dt>server.threads</dt><dd>8 (7 to 9)</dd>"), "what is not drawn is told");
+    let (line, description) = of("How many answers, over time");
+    assert!(description.contains("load.answers: from 40000 1/s to 60000 1/s"), "{description}");
+    assert_eq!(spots(line).len(), 6);
+    assert!(page.contains("<dt>server.threads</dt><dd>8 (7 to 9)</dd>"), "what is not drawn is listed");
 }
 
 #[test]
@@ -291,15 +247,13 @@ fn charts_take_the_colours_of_the_page() {
     let xml = closed(&page);
     let document = parsed(&xml);
     let style = text(all(&document, "style")[0]);
-    for (picture, told) in pictures(&document) {
-        assert!(told.len() > 40, "a text alternative: {told}");
+    for (picture, description) in pictures(&document) {
+        assert!(description.len() > 40, "a text alternative: {description}");
         for node in picture.descendants() {
-            for colour in
-                ["fill", "stroke"].into_iter().filter_map(|name| Some((name, node.attribute(name)?)))
-            {
-                let (name, value) = colour;
+            for name in ["fill", "stroke"] {
+                let Some(value) = node.attribute(name) else { continue };
                 let rule = format!("svg [{name}=\"{value}\"]");
-                assert!(value == "none" || style.contains(&rule), "{rule} in {told}");
+                assert!(value == "none" || style.contains(&rule), "{rule} in {description}");
             }
         }
     }

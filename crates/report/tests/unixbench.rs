@@ -1,10 +1,10 @@
 //! UnixBench's report, read by the expressions of PerfKitBenchmarker (linux_benchmarks/unixbench_benchmark.py).
 
-use crate::sample;
-
 use figure::evidence::*;
-use figure::{Better, Figure, Record, Status, Unit, Verdict};
+use figure::{Record, Unit, Verdict};
 use regex::Regex;
+
+use crate::{refusal, sample, written};
 
 /// One or more samples of a name, as its parser finds them.
 const RESULT: &str =
@@ -34,8 +34,7 @@ fn record(total_tests: f64) -> Record {
             record.figures.push(figure);
         }
         let id = format!("system.index.x{copies}");
-        let mut total = Figure::planned(id, "system", "UnixBench index", Unit::ONE, Better::Higher);
-        (total.value, total.status) = (Some(2119.9 * copies), Status::Measured);
+        let mut total = sample::value(&id, "UnixBench index", Unit::ONE, 2119.9 * copies);
         total.conditions.set(COPIES, copies);
         total.evidence.put(INDEX_TESTS, total_tests);
         record.figures.push(total);
@@ -43,56 +42,42 @@ fn record(total_tests: f64) -> Record {
     record
 }
 
-fn written(record: &Record) -> std::io::Result<String> {
-    let mut out = Vec::new();
-    (report::format("unixbench").unwrap().write)(record, &report::Options::default(), &mut out)?;
-    Ok(String::from_utf8(out).unwrap())
-}
-
 #[test]
 fn foreign_text_steers_no_terminal_and_makes_no_lines() {
     let mut record = record(12.0);
-    let lines = written(&record).unwrap().lines().count();
+    let lines = written("unixbench", &record).lines().count();
     for figure in &mut record.figures {
         figure.unit = Unit(sample::HOSTILE.into());
         figure.conditions.set(SCORE_KIND, format!("compatible{}", sample::HOSTILE));
     }
-    let text = written(&record).unwrap();
+    let text = written("unixbench", &record);
     assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text}");
-    // One for each number of copies tells the kind.
+    // One line for each number of copies has the kind.
     assert_eq!(text.lines().count(), lines + 2);
 }
 
 #[test]
 fn perfkitbenchmarker_reads_it() {
-    let text = written(&record(12.0)).unwrap();
+    let text = written("unixbench", &record(12.0));
     let runs: Vec<&str> = text.split(START).skip(1).collect();
     assert_eq!(runs.len(), 2);
     let [result, score_line, total_line, copies_line] =
         [RESULT, SCORE_LINE, TOTAL, COPIES_LINE].map(|pattern| Regex::new(pattern).unwrap());
     for (run, copies) in runs.iter().zip([1.0, 8.0]) {
         assert_eq!(copies_line.captures(run).unwrap()[1].parse::<f64>().unwrap(), copies);
-        let results: Vec<(String, f64, String, u32)> = result
+        let results: Vec<(String, f64, &str, &str)> = result
             .captures_iter(run)
-            .map(|found| {
-                (
-                    found[1].trim().into(),
-                    found[2].parse().unwrap(),
-                    found[3].into(),
-                    found[6].parse().unwrap(),
-                )
+            .map(|found| found.extract().1)
+            .map(|[title, score, unit, _, _, passes]| {
+                (title.trim().into(), score.parse().unwrap(), unit, passes)
             })
             .collect();
         let wanted = [
-            ("Dhrystone 2 using register variables", 34_872_897.7, "lps", 7),
-            ("Pipe Throughput", 2_221_775.6, "lps", 7),
-            ("Shell Scripts (8 concurrent)", 1064.5, "lpm", 7),
+            ("Dhrystone 2 using register variables".to_owned(), 34_872_897.7, "lps", "7"),
+            ("Pipe Throughput".to_owned(), 2_221_775.6, "lps", "7"),
+            ("Shell Scripts (8 concurrent)".to_owned(), 1064.5, "lpm", "7"),
         ];
-        assert_eq!(
-            results,
-            wanted.map(|(name, value, unit, n)| (name.into(), value, unit.into(), n)),
-            "{run}"
-        );
+        assert_eq!(results, wanted, "{run}");
         let scores: Vec<[String; 4]> = score_line
             .captures_iter(run)
             .map(|found| [1, 2, 3, 4].map(|group| found[group].trim().to_owned()))
@@ -107,14 +92,13 @@ fn perfkitbenchmarker_reads_it() {
 
 #[test]
 fn a_part_of_the_tests_is_called_partial() {
-    let text = written(&record(3.0)).unwrap();
+    let text = written("unixbench", &record(3.0));
     assert!(text.contains("System Benchmarks Partial Index") && text.contains("Index Score (Partial Only)"));
     assert!(Regex::new(TOTAL).unwrap().captures(&text).is_none(), "a part is no total");
 }
 
 #[test]
 fn a_record_without_such_tests_is_refused() {
-    let error = written(&sample::empty()).unwrap_err();
-    assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
-    assert!(error.to_string().contains("truebench system"), "{error}");
+    let error = refusal("unixbench", &sample::empty());
+    assert!(error.contains("truebench system"), "{error}");
 }

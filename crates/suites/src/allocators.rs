@@ -1,4 +1,4 @@
-//! The words by which figures of allocators are told apart, for those that write them and those that read them. Pure.
+//! The words that distinguish figures of allocators, for code that writes them and code that reads them. Pure.
 
 use figure::evidence::{ALLOCATOR, HARNESS, QUANTITY, TEAM};
 use figure::{Figure, Record};
@@ -25,7 +25,7 @@ pub fn is_allocator(name: &str) -> bool {
     name != VOID && name != BUMP
 }
 
-/// Whether a figure is of what stands in for an allocator: others are held against it.
+/// Whether a figure is of a stand-in for an allocator: others are compared with it.
 pub fn is_stand_in(figure: &Figure) -> bool {
     figure.conditions.get(ALLOCATOR).is_some_and(|name| !is_allocator(&name))
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 macro_rules! words {
-    ($(#[$about:meta])* $name:ident { $($(#[$of:meta])* $variant:ident = $word:literal, $told:literal;)* }) => {
+    ($(#[$about:meta])* $name:ident { $($(#[$of:meta])* $variant:ident = $word:literal, $description:literal;)* }) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name { $($(#[$of])* $variant,)* }
@@ -19,7 +19,7 @@ macro_rules! words {
 
             /// For people.
             pub fn description(self) -> &'static str {
-                match self { $($name::$variant => $told,)* }
+                match self { $($name::$variant => $description,)* }
             }
 
             /// The one of this word.
@@ -71,7 +71,7 @@ words! {
 }
 
 words! {
-    /// Who manages memory: whose behaviour it is that causes the faults, and whose settings help.
+    /// The memory manager: its behaviour causes the faults, and its settings help.
     Manager {
         /// The GNU C library's malloc.
         Glibc = "glibc", "glibc's malloc";

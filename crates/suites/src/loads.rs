@@ -102,7 +102,7 @@ impl Quantity {
         }
     }
 
-    /// A value of each kept round of a load, or why there is none.
+    /// A value of each kept round of a load, or the reason why there is none.
     pub fn values(self, rate: &Figure) -> Reading<Vec<f64>> {
         let latency = |place: usize| {
             each(rate, key::LATENCY, move |quantiles| quantiles.get(place).map(|seconds| seconds * 1e3))
@@ -186,11 +186,6 @@ impl<'a> Load<'a> {
             quantity.values(load.rate).into_value().filter(|values| values.iter().all(|value| *value > 0.0))
         };
         stats::paired_ratio(&values(self)?, &values(other)?)
-    }
-
-    /// What bounds its rate, as far as its evidence tells.
-    pub fn bound(&self) -> Bound {
-        limit::of(self)
     }
 
     /// [`profiled`] of the load.

@@ -1,7 +1,7 @@
 //! Which allocator is best, with ties where the rounds cannot tell. Pure.
 //!
 //! Allocators are interleaved round by round, so that two of them are compared by the differences of their rounds: one is
-//! faster than another where the 95 % interval of the median difference excludes zero. "Not told apart" is not transitive, so
+//! faster than another where the 95 % interval of the median difference excludes zero. "Not distinguishable" is not transitive, so
 //! there are no groups of ties: each has the best and the worst rank that it may have.
 
 use crate::allocators::{DIRECT, Kind, OVERHEAD, PAIR, STEADY, Team, find, is_allocator};
@@ -71,7 +71,7 @@ impl Place<'_> {
         (interval.high < 0.0 || interval.low > 0.0).then_some(interval.high < 0.0)
     }
 
-    /// Whether this one takes less memory than the other; `None` if that cannot be told, as their intervals overlap.
+    /// Whether this one takes less memory than the other; `None` if their intervals overlap.
     pub fn is_smaller(&self, other: &Place) -> Option<bool> {
         let (own, others) = (self.overhead?.interval.as_ref()?, other.overhead?.interval.as_ref()?);
         (own.high < others.low || own.low > others.high).then_some(own.high < others.low)
@@ -140,7 +140,7 @@ impl<'a> Ranking<'a> {
     }
 }
 
-/// The part of memory, and in effect of every level of cache, that holds what nobody asked for: overhead 2 is half of it.
+/// The part of memory, and in effect of every level of cache, that holds unrequested bytes: overhead 2 is half of it.
 pub fn wasted(overhead: f64) -> f64 {
     (1.0 - 1.0 / overhead).max(0.0)
 }
@@ -190,7 +190,7 @@ mod unit {
     }
 
     #[test]
-    fn those_that_cannot_be_told_apart_share_their_ranks() {
+    fn indistinguishable_arms_share_their_ranks() {
         let record = record(vec![
             figures("slow", [20.0, 21.0, 20.0, 22.0, 20.0, 21.0], 1.1),
             // Rounds rise and fall for all alike: the differences are steady.
@@ -200,10 +200,10 @@ mod unit {
         ]);
         let rankings = rankings(&record);
         let [ranking] = rankings.as_slice() else { panic!("{rankings:?}") };
-        let told: Vec<(&str, (usize, usize), bool)> =
+        let ranks: Vec<(&str, (usize, usize), bool)> =
             ranking.places.iter().map(|place| (place.name.as_str(), place.rank, place.is_on_front)).collect();
         // As fast with more memory is no choice; slower with less memory is one.
-        assert_eq!(told, [("fast", (1, 2), true), ("as-fast", (1, 2), false), ("slow", (3, 3), true)]);
+        assert_eq!(ranks, [("fast", (1, 2), true), ("as-fast", (1, 2), false), ("slow", (3, 3), true)]);
         assert_eq!(ranking.fastest().count(), 2);
         assert_eq!(
             (ranking.smallest().unwrap().name.as_str(), ranking.largest().unwrap().name.as_str()),
@@ -212,7 +212,7 @@ mod unit {
     }
 
     #[test]
-    fn with_few_rounds_nothing_is_told() {
+    fn few_rounds_give_no_ranking() {
         let mut all = [figures("a", [1.0; 6], 1.0), figures("b", [9.0; 6], 1.0)];
         all.iter_mut().flatten().for_each(|figure| figure.rounds.truncate(5));
         let record = record(all.to_vec());

@@ -1,7 +1,7 @@
 //! Settings that were tried on a program: whether each took, and whether it helps. Pure.
 //!
 //! Starts are interleaved, so that a setting is compared with none by the ratios of their rounds. CPU time comes first: a setting that
-//! only saves page faults is no help. Whether a setting took is told by what the program asked the kernel for, not by a variable that
+//! only saves page faults is no help. Whether a setting took shows in what the program asked the kernel for, not in a variable that
 //! was set.
 
 use crate::faults::Manager;
@@ -20,7 +20,7 @@ pub const BASE: &str = "base";
 /// What [`SETTING_CALLS`] counts, in this order.
 pub const CALLS: [&str; 7] =
     ["mmap", "munmap", "mremap", "brk", "madvise (given back)", "madvise (huge pages)", "mprotect"];
-/// The one of these that a program makes only if it was told to: any of them tells.
+/// The call that a program makes only by a setting: a single one proves the setting.
 const HUGE: usize = 5;
 
 /// Calls may differ by so many from start to start, be it for what is loaded …
@@ -54,7 +54,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// All, in the order in which they are told.
+    /// All, in the order of reports.
     pub const ALL: [Quantity; 5] =
         [Quantity::Cpu, Quantity::System, Quantity::Wall, Quantity::Memory, Quantity::Faults];
 
@@ -104,11 +104,11 @@ pub fn is_rate(figure: &Figure) -> bool {
 pub enum Took {
     /// It did: what changed.
     Yes(String),
-    /// Nothing that can be seen changed; what that means.
+    /// Nothing observable changed; what that means.
     Unchanged(String),
     /// It did not; the cause.
     No(String),
-    /// Nobody can tell; the reason.
+    /// It cannot be observed; the reason.
     Unknown(String),
 }
 
@@ -119,7 +119,7 @@ pub enum Effect {
     Helps,
     /// Less CPU time and more time, or the other way round.
     Mixed,
-    /// The rounds cannot tell.
+    /// The rounds are inconclusive.
     Undecided,
     /// No gain that would be worth having.
     NoBenefit,
@@ -149,7 +149,7 @@ pub struct Arm<'a> {
     pub figure: &'a Figure,
     /// Whether it took.
     pub took: Took,
-    /// Whether it, or the base, is invalid for another reason than that, and no direction is certain: nothing can be said of its time.
+    /// Whether it, or the base, is invalid for another reason than that, and no direction is certain: its time is inconclusive.
     pub is_disturbed: bool,
     /// Where load is the only reason against it or the base: what can be concluded all the same.
     pub direction: Option<Direction>,
@@ -167,7 +167,7 @@ impl Arm<'_> {
         Quantity::ALL.iter().position(|one| *one == quantity).and_then(|index| self.ratios[index])
     }
 
-    /// Whether its CPU time cannot be told from the other's: no gain worth having either way.
+    /// Whether its CPU time does not differ from the other's: no gain worth having either way.
     pub fn is_as_good_as(&self, other: &Arm) -> bool {
         Quantity::Cpu.ratio(self.figure, other.figure).is_some_and(|ratio| ratio.same(EXCLUDED))
     }
@@ -286,15 +286,20 @@ pub fn took(figure: &Figure, base: &Figure) -> Took {
     }
 }
 
-/// Why the setting is nobody's: others manage the memory of all processes that were seen.
+/// Why the setting applies to no process: others manage the memory of all observed processes.
 fn managed_by_another(figure: &Figure) -> Option<String> {
     let manager = figure.conditions.get(SETTING_MANAGER)?;
-    let seen = figure.evidence.get(SETTING_MANAGERS).into_value().filter(|seen| !seen.is_empty())?;
-    let told = |word: &str| Manager::of(word).map_or("something unknown", Manager::description);
-    let others: Vec<&str> = seen.split(", ").collect();
+    let managers =
+        figure.evidence.get(SETTING_MANAGERS).into_value().filter(|managers| !managers.is_empty())?;
+    let described = |word: &str| Manager::of(word).map_or("something unknown", Manager::description);
+    let others: Vec<&str> = managers.split(", ").collect();
     (!others.contains(&manager.as_str())).then(|| {
-        let names: Vec<&str> = others.iter().map(|word| told(word)).collect();
-        format!("memory is managed by {}, and this is a setting of {}", names.join(" and "), told(&manager))
+        let names: Vec<&str> = others.iter().map(|word| described(word)).collect();
+        format!(
+            "memory is managed by {}, and this is a setting of {}",
+            names.join(" and "),
+            described(&manager)
+        )
     })
 }
 
@@ -318,11 +323,11 @@ fn calls(figure: &Figure) -> Result<Option<String>, String> {
         let few = if index == HUGE { 0.0 } else { few };
         let bound = few.max(2.0 * (high - low)).max(share * high);
         let by = (own - high).max(low - own);
-        let told = format!("{name}: {own:.0} instead of {first:.0}");
-        (by > bound).then_some((by, told))
+        let change = format!("{name}: {own:.0} instead of {first:.0}");
+        (by > bound).then_some((by, change))
     });
     let most = changed.max_by(|a, b| a.0.total_cmp(&b.0));
-    Ok(most.map(|(_, told)| if is_rate(figure) { format!("{told} a second") } else { told }))
+    Ok(most.map(|(_, change)| if is_rate(figure) { format!("{change} a second") } else { change }))
 }
 
 #[cfg(test)]
@@ -391,7 +396,7 @@ mod unit {
     }
 
     #[test]
-    fn whether_it_took_is_told_by_what_was_asked_of_the_kernel() {
+    fn kernel_calls_show_whether_a_setting_took() {
         let took_of = |figure: &Figure| took(figure, &base());
         let mut same = arm_of("a", around(0.3), 0.3, 1000.0, 601.0);
         assert!(
@@ -405,9 +410,9 @@ mod unit {
             Took::Yes("munmap: 6 instead of 600".into())
         );
         assert!(
-            matches!(took_of(&arm_of("a", around(1.0), 1.0, 10.0, 600.0)), Took::Yes(told) if told.contains("faults"))
+            matches!(took_of(&arm_of("a", around(1.0), 1.0, 10.0, 600.0)), Took::Yes(change) if change.contains("faults"))
         );
-        // One call for huge pages tells, since nobody makes it unasked.
+        // One call for huge pages is enough: no program makes it by default.
         let mut huge = vec![0.0; CALLS.len()];
         (huge[1], huge[HUGE]) = (600.0, 1.0);
         same.evidence.put(SETTING_CALLS, huge);

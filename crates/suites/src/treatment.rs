@@ -1,4 +1,4 @@
-//! Two arms whose rounds were interleaved, on CPUs that others used meanwhile: is the direction of their ratio certain? Pure.
+//! Two arms with interleaved rounds, on CPUs that others used meanwhile: is the direction of their ratio certain? Pure.
 //!
 //! Load that both arms share does not decide between them. Three things must be in evidence: the rounds were interleaved; others took
 //! as much in the one arm as in the other; and the ratio lies beyond whatever that load could have done, had it struck one arm alone.
@@ -249,7 +249,7 @@ fn watched(figure: &Figure, machine: &Machine) -> f64 {
     cpus.max(1) as f64
 }
 
-/// What each kept round of an arm lost, and what that can have done to it.
+/// The CPU time that each kept round of an arm lost, and its largest possible effect.
 fn rounds(figure: &Figure, machine: &Machine, clock: Clock) -> Reading<Vec<Disturbed>> {
     let known = |key: Key<f64>| match figure.over_rounds(key) {
         Reading::Value(values) => Ok(values),
@@ -281,7 +281,7 @@ fn rounds(figure: &Figure, machine: &Machine, clock: Clock) -> Reading<Vec<Distu
             let slowdown = match clock {
                 // The kernel may or may not count stolen time as the program's.
                 Clock::Cpu => (1.0 + beside) * own / (own - steal).max(0.0),
-                // All of it may have kept one thread waiting, for which all others waited.
+                // All of it may have delayed one thread that all others waited for.
                 Clock::Wall => {
                     let off = off.get(index).copied().unwrap_or(0.0).max(0.0);
                     (1.0 + (foreign + steal + off) * threads / own).max(1.0 + beside)

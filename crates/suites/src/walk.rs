@@ -1,11 +1,14 @@
-//! A walk through the heap as a record holds it: arms, and their steps with what was seen after each. For whoever judges or draws
+//! A walk through the heap as a record holds it: arms, and their steps with the state after each. For code that judges or draws
 //! it. Pure.
 
 use std::collections::BTreeMap;
 
+use figure::Figure;
 use figure::evidence::*;
 use figure::series::CoordinateValue;
-use figure::{Figure, Record};
+
+/// The mode of the figures of a walk.
+pub const MODE: &str = "faults.walk";
 
 /// The figures of one arm, in the order of the steps.
 #[derive(Clone, Debug)]
@@ -16,7 +19,7 @@ pub struct Arm<'a> {
     pub steps: Vec<Step<'a>>,
 }
 
-/// What was seen after a step, in the last round that was kept.
+/// The state after a step, in the last kept round.
 #[derive(Clone, Debug)]
 pub struct Step<'a> {
     /// The figure: bytes in memory.
@@ -63,7 +66,7 @@ impl Step<'_> {
         self.blocks.iter().find(|block| block.name == name)
     }
 
-    /// Whether two steps cannot be told apart. Bytes in memory may differ from start to start, as some allocators shift blocks at
+    /// Whether two steps are indistinguishable. Bytes in memory may differ from start to start, as some allocators shift blocks at
     /// random: there it is enough that some rounds of the one lie among those of the other.
     pub fn is_as(&self, other: &Step) -> bool {
         let place = |step: &Step| -> Vec<(char, bool)> {
@@ -82,10 +85,10 @@ impl Step<'_> {
 }
 
 /// The arms of a record, each as far as it was walked; a step of which too little is known is left out.
-pub fn arms(record: &Record) -> Vec<Arm<'_>> {
+pub fn arms<'a>(figures: impl IntoIterator<Item = &'a Figure>) -> Vec<Arm<'a>> {
     let mut order = Vec::new();
     let mut arms: BTreeMap<String, Vec<Step>> = BTreeMap::new();
-    for figure in &record.figures {
+    for figure in figures {
         let Some(word) = figure.conditions.get(WALK_ARM) else { continue };
         if !order.contains(&word) {
             order.push(word.clone());
@@ -99,21 +102,21 @@ pub fn arms(record: &Record) -> Vec<Arm<'_>> {
 fn step(figure: &Figure) -> Option<Step<'_>> {
     let CoordinateValue::Name(name) = &figure.at.get("step")?.value else { return None };
     figure.value?;
-    let seen = &figure.kept().last()?.evidence;
-    let number = |key| seen.get(key).into_value().filter(|bytes: &f64| *bytes >= 0.0);
+    let evidence = &figure.kept().last()?.evidence;
+    let number = |key| evidence.get(key).into_value().filter(|bytes: &f64| *bytes >= 0.0);
     let faults = figure.over_rounds(WALK_FAULTS).into_value()?;
     Some(Step {
         figure,
         name,
         end: number(WALK_BREAK)?,
-        pages: seen.get(WALK_HEAP_PAGES).into_value()?.chars().map(|page| page == '#').collect(),
+        pages: evidence.get(WALK_HEAP_PAGES).into_value()?.chars().map(|page| page == '#').collect(),
         mapped: number(WALK_MAPPED)?,
         faults: faults.into_iter().reduce(f64::min)?,
-        blocks: blocks(&seen.get(WALK_BLOCKS).into_value()?)?,
+        blocks: blocks(&evidence.get(WALK_BLOCKS).into_value()?)?,
     })
 }
 
-/// As [`WALK_BLOCKS`] tells them.
+/// The blocks of a [`WALK_BLOCKS`] text.
 fn blocks(text: &str) -> Option<Vec<Block>> {
     let block = |text: &str| {
         let mut words = text.split(' ');

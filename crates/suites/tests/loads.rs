@@ -17,14 +17,14 @@ fn load(rounds: impl IntoIterator<Item = Evidence>) -> Figure {
 
 #[test]
 fn quantities_are_computed_round_by_round() {
-    let mut seen = Evidence::default();
-    seen.put(ANSWERED, 50e3);
-    seen.put(SERVER_USER, 0.25);
-    seen.put(SERVER_SYSTEM, 0.75);
-    seen.put(LATENCY, vec![0.001, 0.002, 0.003, 0.004, 0.005]);
-    seen.put(SERVER_RESIDENT, 13e6);
-    seen.put(GO_RUNNABLE, vec![0.001, 0.006]);
-    let mut load = load([seen]);
+    let mut evidence = Evidence::default();
+    evidence.put(ANSWERED, 50e3);
+    evidence.put(SERVER_USER, 0.25);
+    evidence.put(SERVER_SYSTEM, 0.75);
+    evidence.put(LATENCY, vec![0.001, 0.002, 0.003, 0.004, 0.005]);
+    evidence.put(SERVER_RESIDENT, 13e6);
+    evidence.put(GO_RUNNABLE, vec![0.001, 0.006]);
+    let mut load = load([evidence]);
     load.evidence.put(RESIDENT_BEFORE, 10e6);
     load.evidence.put(ESTABLISHED, 10.0);
     let value = |quantity: Quantity| quantity.values(&load).into_value().map(|values| values[0]);
@@ -39,9 +39,9 @@ fn quantities_are_computed_round_by_round() {
 #[test]
 fn what_one_round_does_not_know_is_unknown() {
     let known = |seconds: f64| {
-        let mut seen = Evidence::default();
-        seen.put(LATENCY, vec![seconds; 5]);
-        seen
+        let mut evidence = Evidence::default();
+        evidence.put(LATENCY, vec![seconds; 5]);
+        evidence
     };
     assert!(Quantity::P99.values(&load([known(0.1), known(0.2)])).value().is_some());
     assert!(Quantity::P99.values(&load([known(0.1), Evidence::default()])).value().is_none());
@@ -51,12 +51,12 @@ fn what_one_round_does_not_know_is_unknown() {
 }
 
 #[test]
-fn a_server_that_grew_by_little_tells_no_memory_of_a_connection() {
+fn a_server_that_grew_by_little_gives_no_memory_per_connection() {
     let under = |resident: [f64; 3]| {
         let round = |resident| {
-            let mut seen = Evidence::default();
-            seen.put(SERVER_RESIDENT, resident);
-            seen
+            let mut evidence = Evidence::default();
+            evidence.put(SERVER_RESIDENT, resident);
+            evidence
         };
         let mut load = load(resident.map(round));
         load.evidence.put(RESIDENT_BEFORE, 16.0 * MIB);
@@ -67,18 +67,18 @@ fn a_server_that_grew_by_little_tells_no_memory_of_a_connection() {
     let grown = under([20.1 * MIB, 16.0 * MIB, 30.0 * MIB]);
     assert_eq!(grown.value().map(|each| each[1]), Some(0.0));
     let little = under([19.9 * MIB, 16.0 * MIB, 30.0 * MIB]);
-    let told = little.reason().expect("a reason");
-    assert!(told.contains("50 connections added 3.9 MiB to the server's 16 MiB"), "{told}");
+    let reason = little.reason().expect("a reason");
+    assert!(reason.contains("50 connections added 3.9 MiB to the server's 16 MiB"), "{reason}");
     // A server that shrank.
-    assert!(under([15.0 * MIB; 3]).reason().is_some_and(|told| told.contains("added 0 B")));
+    assert!(under([15.0 * MIB; 3]).reason().is_some_and(|reason| reason.contains("added 0 B")));
 }
 
 /// A load of 6 rounds under which the server had so many bytes, by PSS, after looks before the first connection.
 fn proportional(looks: [f64; 3], under: f64) -> Figure {
-    let mut seen = Evidence::default();
-    seen.put(SERVER_RESIDENT, 900.0 * MIB);
-    seen.put(SERVER_PSS, under);
-    let mut load = load(std::iter::repeat_n(seen, 6));
+    let mut evidence = Evidence::default();
+    evidence.put(SERVER_RESIDENT, 900.0 * MIB);
+    evidence.put(SERVER_PSS, under);
+    let mut load = load(std::iter::repeat_n(evidence, 6));
     load.evidence.put(RESIDENT_BEFORE, 500.0 * MIB);
     load.evidence.put(PSS_BEFORE, looks.to_vec());
     load.evidence.put(ESTABLISHED, 100.0);
@@ -117,36 +117,36 @@ fn shared_pages_count_once_where_they_can_and_the_servers_own_memory_is_taken_of
 #[test]
 fn growth_within_what_the_server_moves_by_itself_is_no_growth() {
     let moving = proportional([8.0 * MIB, 10.0 * MIB, 12.0 * MIB], 21.9 * MIB);
-    assert!(Quantity::Memory.values(&moving).reason().is_some_and(|told| told.contains("moved by 4")));
+    assert!(Quantity::Memory.values(&moving).reason().is_some_and(|reason| reason.contains("moved by 4")));
     let more = proportional([8.0 * MIB, 10.0 * MIB, 12.0 * MIB], 22.0 * MIB);
     assert_eq!(Quantity::Memory.values(&more).value().map(Vec::len), Some(6));
 }
 
 /// Rates and latencies of a search, in s; the last two columns are what the server used and how late the client was.
 fn searched(all: &[(f64, f64, bool, f64, f64)]) -> Evidence {
-    let mut seen = Evidence::default();
+    let mut evidence = Evidence::default();
     let column = |of: fn(&(f64, f64, bool, f64, f64)) -> f64| all.iter().map(of).collect::<Vec<f64>>();
-    seen.put(TRIED, column(|one| one.0));
-    seen.put(TRIED_ANSWERED, column(|one| one.0));
-    seen.put(TRIED_LATENCY, column(|one| one.1));
-    seen.put(TRIED_MISSED, column(|one| f64::from(u8::from(one.1 == 0.0))));
-    seen.put(TRIED_HELD, column(|one| f64::from(u8::from(one.2))));
-    seen.put(TRIED_SERVER, column(|one| one.3));
-    seen.put(TRIED_LATE, column(|one| one.4));
-    seen.put(TRIED_OTHERS, vec![0.61; all.len()]);
-    seen
+    evidence.put(TRIED, column(|one| one.0));
+    evidence.put(TRIED_ANSWERED, column(|one| one.0));
+    evidence.put(TRIED_LATENCY, column(|one| one.1));
+    evidence.put(TRIED_MISSED, column(|one| f64::from(u8::from(one.1 == 0.0))));
+    evidence.put(TRIED_HELD, column(|one| f64::from(u8::from(one.2))));
+    evidence.put(TRIED_SERVER, column(|one| one.3));
+    evidence.put(TRIED_LATE, column(|one| one.4));
+    evidence.put(TRIED_OTHERS, vec![0.61; all.len()]);
+    evidence
 }
 
 #[test]
-fn a_search_tells_what_it_tried_and_what_bounded_it() {
-    let seen = searched(&[
+fn a_search_lists_its_steps_and_its_bound() {
+    let evidence = searched(&[
         (80e3, 0.0, false, 0.99, 1e-5),
         (40e3, 0.09, false, 0.97, 1e-5),
         (500.0, 0.0072, false, 0.1, 0.006),
         (400.0, 0.004, true, 0.1, 1e-5),
         (450.0, 0.0080, false, 0.1, 1e-5),
     ]);
-    let tried = tries(&seen);
+    let tried = tries(&evidence);
     let bounds: Vec<Bound> = tried.iter().map(Try::bound).collect();
     assert_eq!(bounds, [Bound::Server, Bound::Server, Bound::Client, Bound::Rate, Bound::Unknown]);
     assert!(tried[0].latency.is_infinite());
@@ -157,17 +157,17 @@ fn a_search_tells_what_it_tried_and_what_bounded_it() {
     assert!(summary(&tried[..1], "p99<5.00 ms").starts_with("tried 1 rate, "));
     assert!(tries(&Evidence::default()).is_empty());
     // Columns of a damaged record that are too short.
-    let mut damaged = seen.clone();
+    let mut damaged = evidence.clone();
     damaged.put(TRIED_LATENCY, vec![0.1]);
     assert_eq!(tries(&damaged).len(), 1);
 }
 
 /// A load of these conditions and of one round of this evidence, and what bounds it.
 fn bound(goal: &str, pacing: &str, rate: f64, facts: &[(figure::evidence::Key<f64>, f64)]) -> Bound {
-    let mut seen = Evidence::default();
-    seen.put(SECONDS, 1.0);
-    facts.iter().for_each(|(fact, value)| seen.put(*fact, *value));
-    let mut head = load([seen]);
+    let mut evidence = Evidence::default();
+    evidence.put(SECONDS, 1.0);
+    facts.iter().for_each(|(fact, value)| evidence.put(*fact, *value));
+    let mut head = load([evidence]);
     head.rounds[0].samples = vec![rate];
     head.summarise();
     head.conditions = Conditions::default()
@@ -241,12 +241,12 @@ fn a_load_is_bound_by_who_is_at_his_limit() {
 
 #[test]
 fn a_search_is_bound_by_the_lowest_rate_that_did_not_hold() {
-    let seen = searched(&[
+    let evidence = searched(&[
         (40e3, 0.09, false, 0.97, 1e-5),
         (400.0, 0.004, true, 0.1, 1e-5),
         (450.0, 0.008, false, 0.1, 0.006),
     ]);
-    let mut head = load([seen]);
+    let mut head = load([evidence]);
     head.conditions.set(WHAT, loads::RATE.to_owned());
     head.conditions.set(GOAL, loads::SLO.to_owned());
     assert_eq!(loads::loads(&record(vec![head.clone()]))[0].bound(), Bound::Client);

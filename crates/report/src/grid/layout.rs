@@ -1,4 +1,4 @@
-//! Which series stand side by side, on which axes, and which figures in which rows.
+//! The layout of series: which are side by side, on which axes, and which figures are in which rows.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -6,17 +6,22 @@ use figure::format::plain_to;
 use figure::series::{CoordinateValue, SeriesInfo};
 use figure::{Figure, Unit};
 
-use super::{Column, Grid, Position};
+use super::mode::{Column, Grid, Position};
+use crate::groups;
 use crate::names::{self, Axis};
 use crate::outline::coordinate;
 
 /// The longest label of a row.
 const MAX_LABEL: usize = 60;
 
-/// The most cells of a matrix (pairs of CPUs of the largest machine: 512 squared); a larger one is told one figure below the other.
+/// The most cells of a matrix (pairs of CPUs of the largest machine: 512 squared); a larger one is listed one figure below the other.
 const MOST_CELLS: usize = 300_000;
 /// The most series side by side.
 const MOST_BESIDE: usize = 200;
+/// The most columns of a matrix of several axes; more are listed one below the other.
+const MAX_ACROSS: usize = 6;
+/// The most columns that figures without a series are arranged in by the last word of their ids.
+const MAX_LAST_WORDS: usize = 4;
 
 /// A series with its axes, rows first.
 struct Series<'a> {
@@ -43,7 +48,7 @@ impl<'a> Series<'a> {
         Series { name, axes, lengths, unit: common_unit(figures), figures: figures.to_vec() }
     }
 
-    /// Whether it tells at what rate the points of `other` were observed.
+    /// Whether it has the rates at which the points of `other` were observed.
     fn is_companion_of(&self, other: &Series) -> bool {
         let word = self.name.strip_prefix(other.name).and_then(|rest| rest.strip_prefix('.'));
         word.is_some_and(|word| !word.contains('.')) && self.unit != other.unit && self.axes == other.axes
@@ -59,64 +64,49 @@ pub(super) fn curves<'a>(info: Option<&SeriesInfo>, series: &[(&'a str, Vec<&'a 
         one.is_companion_of(base).then_some(base.name)
     };
     let with_companion: HashSet<&str> = series.iter().filter_map(base).collect();
-    let has_companion = |one: &Series| with_companion.contains(one.name);
-    let mut grids: Vec<(Grid, Vec<&Series>)> = Vec::new();
-    for one in &series {
-        let label = names::label(info, one.name);
-        match one.axes.as_slice() {
-            [down, across] if one.lengths.iter().product::<usize>() <= MOST_CELLS => {
-                grids.push((matrix(info, label, &[down], across, one), Vec::new()));
-            }
-            [down] => {
-                if base(one).is_some() {
-                    continue;
-                }
-                let alone = has_companion(one);
-                let beside = |(_, members): &&mut (Grid, Vec<&Series>)| {
-                    members.first().is_some_and(|first| {
-                        let fits = first.unit == one.unit || names::are_aspects(info);
-                        let has_room = members.len() < MOST_BESIDE;
-                        has_room && !alone && !has_companion(first) && first.axes == one.axes && fits
-                    })
-                };
-                match grids.iter_mut().find(beside) {
-                    Some((_, members)) => members.push(one),
-                    None => {
-                        let companions = series.iter().filter(|other| other.is_companion_of(one));
-                        let members: Vec<&Series> = std::iter::once(one).chain(companions).collect();
-                        let grid = Grid {
-                            label: if alone { label } else { String::new() },
-                            down: Axis::of(info, &[down]),
-                            across: None,
-                            rows: Vec::new(),
-                            columns: Vec::new(),
-                            is_companion: alone,
-                        };
-                        grids.push((grid, members));
-                    }
-                }
-            }
-            axes => grids.push((several_axes(info, label, axes, one), Vec::new())),
+    let is_alone = |one: &Series| one.axes.len() != 1 || with_companion.contains(one.name);
+    let mut groups: Vec<Vec<&Series>> = Vec::new();
+    for one in series.iter().filter(|one| one.axes.len() != 1 || base(one).is_none()) {
+        let fits = |group: &&mut Vec<&Series>| {
+            let first = group[0];
+            let is_like = first.unit == one.unit || names::are_aspects(info);
+            is_like && first.axes == one.axes && !is_alone(first) && group.len() < MOST_BESIDE
+        };
+        match groups.iter_mut().find(fits).filter(|_| !is_alone(one)) {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
         }
     }
-    grids
-        .into_iter()
-        .map(|(grid, members)| if members.is_empty() { grid } else { side_by_side(info, grid, &members) })
-        .collect()
+    let grids = groups.into_iter().map(|group| {
+        let one = group[0];
+        let label = names::label(info, one.name);
+        match one.axes.as_slice() {
+            [down] if with_companion.contains(one.name) => {
+                let companions = series.iter().filter(|other| other.is_companion_of(one));
+                let group: Vec<&Series> = group.into_iter().chain(companions).collect();
+                let name =
+                    |series: &Series| names::words(series.name.strip_prefix(one.name).unwrap_or_default());
+                Grid { label, is_companion: true, ..side_by_side(info, down, &group, &name) }
+            }
+            [down] => side_by_side(info, down, &group, &|series| names::label(info, series.name)),
+            [down, across] if one.lengths.iter().product::<usize>() <= MOST_CELLS => {
+                matrix(info, label, &[down], across, one)
+            }
+            axes => several_axes(info, label, axes, one),
+        }
+    });
+    grids.collect()
 }
 
-fn side_by_side<'a>(info: Option<&SeriesInfo>, mut grid: Grid<'a>, members: &[&Series<'a>]) -> Grid<'a> {
-    let axis = grid.down.names.join(", ");
-    let place = |figure: &Figure| position(figure, &axis);
-    grid.rows = positions(members.iter().flat_map(|series| series.figures.iter().copied()), &place);
-    for series in members {
-        let label = match members.first().filter(|_| grid.is_companion) {
-            Some(base) => names::words(series.name.strip_prefix(base.name).unwrap_or_default()),
-            None => names::label(info, series.name),
-        };
-        grid.columns.push(column(label, &grid.rows, series.figures.iter().copied(), &place));
-    }
-    grid
+/// Series with one axis, each a column.
+fn side_by_side<'a>(
+    info: Option<&SeriesInfo>,
+    down: &str,
+    group: &[&Series<'a>],
+    name: &dyn Fn(&Series) -> String,
+) -> Grid<'a> {
+    let columns = group.iter().map(|series| (name(series), series.figures.clone())).collect();
+    table(String::new(), Axis::of(info, &[down]), columns, &|figure| position(figure, down))
 }
 
 /// The last axis across, the others downwards, each combination a row.
@@ -127,42 +117,19 @@ fn matrix<'a>(
     across: &str,
     series: &Series<'a>,
 ) -> Grid<'a> {
-    let all = || series.figures.iter().copied();
     let place = |figure: &Figure| match downs {
         [down] => position(figure, down),
         downs => joined(figure, downs),
     };
-    let mut places = positions(all(), &|figure| position(figure, across));
-    places.dedup();
-    let mut counts: Vec<(Position, usize)> = Vec::new();
-    let columns: Vec<(String, Vec<&Figure>)> = places
-        .into_iter()
-        .map(|here| (here.label.clone(), all().filter(|figure| position(figure, across) == here).collect()))
-        .collect();
-    // A row as often as any column needs it.
-    for (_, figures) in &columns {
-        let rows = positions(figures.iter().copied(), &place);
-        for row in &rows {
-            let times = rows.iter().filter(|other| *other == row).count();
-            match counts.iter_mut().find(|(known, _)| known == row) {
-                Some((_, most)) => *most = (*most).max(times),
-                None => counts.push((row.clone(), times)),
-            }
-        }
-    }
-    let rows = sorted(counts);
-    let columns =
-        columns.into_iter().map(|(label, figures)| column(label, &rows, figures.into_iter(), &place));
-    let columns = columns.collect();
-    let (down, across) = (Axis::of(info, downs), Some(Axis::of(info, &[across])));
-    Grid { label, down, across, rows, columns, is_companion: false }
+    let figures = series.figures.iter();
+    let mut columns = groups::in_order(figures.map(|figure| (position(figure, across), *figure)));
+    sort(&mut columns);
+    let columns = columns.into_iter().map(|(place, figures)| (place.label, figures)).collect();
+    Grid { across: Some(Axis::of(info, &[across])), ..table(label, Axis::of(info, downs), columns, &place) }
 }
 
-/// The most columns that an axis of several gives; more are told one below the other.
-const MAX_ACROSS: usize = 6;
-
 /// Three axes or more: a matrix, if every row then has something to compare; else one figure below the other. A
-/// figure without axes is told by its name.
+/// figure without axes has its name.
 fn several_axes<'a>(
     info: Option<&SeriesInfo>,
     label: String,
@@ -178,140 +145,96 @@ fn several_axes<'a>(
             return grid;
         }
     }
-    let name = |figure: &Figure| match axes {
-        [] => plain_to(&figure.name, MAX_LABEL),
-        axes => joined(figure, axes).label,
+    let place = |figure: &Figure| match axes {
+        [] => named(figure),
+        axes => joined(figure, axes),
     };
-    let mut list = listed(label, series.figures.iter().map(|figure| (name(figure), *figure)).collect());
-    list.down = Axis::of(info, axes);
-    list
+    table(label, Axis::of(info, axes), vec![(String::new(), series.figures.clone())], &place)
 }
 
-/// The figures of a series at their rows.
-fn column<'a>(
-    label: String,
-    rows: &[Position],
-    figures: impl Iterator<Item = &'a Figure>,
-    place: &dyn Fn(&Figure) -> Position,
-) -> Column<'a> {
-    let mut cells: Vec<Option<&Figure>> = vec![None; rows.len()];
-    for figure in figures {
-        let here = place(figure);
-        // The same position may be there several times, as often as any series needs it.
-        let free = (0..rows.len()).find(|at| rows[*at] == here && cells[*at].is_none());
-        if let Some(free) = free {
-            cells[free] = Some(figure);
+/// Figures without a series. Ids that differ in the last word side by side, if every row then is full:
+/// `read`, `write` and `total` of each kernel.
+pub(super) fn list<'a>(key: &str, figures: &[&'a Figure]) -> Option<Grid<'a>> {
+    let parts = |figure: &'a Figure| {
+        let rest = figure.id.strip_prefix(key)?.strip_prefix('.')?;
+        rest.rsplit_once('.')
+    };
+    let words = groups::in_order(figures.iter().filter_map(|figure| Some((parts(figure)?.1, *figure))));
+    if common_unit(figures).is_some() && (2..=MAX_LAST_WORDS).contains(&words.len()) {
+        let columns = words.into_iter().map(|(word, figures)| (plain_to(word, 32), figures)).collect();
+        let row = |figure: &Figure| {
+            let word = figure.id.rsplit_once('.').map_or(figure.id.as_str(), |(row, _)| row);
+            let row = word.get(key.len() + 1..).unwrap_or_default();
+            Position::named(plain_to(&row.replace('.', " "), MAX_LABEL))
+        };
+        let grid = table(String::new(), Axis::default(), columns, &row);
+        if grid.rows.len() * grid.columns.len() == figures.len() {
+            return Some(grid);
         }
     }
-    let present: Vec<&Figure> = cells.iter().flatten().copied().collect();
-    Column { label, unit: common_unit(&present), cells }
+    let columns = vec![(String::new(), figures.to_vec())];
+    (!figures.is_empty()).then(|| table(String::new(), Axis::default(), columns, &named))
+}
+
+/// Figures in columns, a row for each place. A place that a column has several times has as many rows.
+fn table<'a>(
+    label: String,
+    down: Axis,
+    columns: Vec<(String, Vec<&'a Figure>)>,
+    place: &dyn Fn(&Figure) -> Position,
+) -> Grid<'a> {
+    let mut rows: Vec<(Position, Vec<Option<&Figure>>)> = Vec::new();
+    // The row of a place, and of its repetitions.
+    let mut row_of: HashMap<((String, Option<u64>), usize), usize> = HashMap::new();
+    for (at, (_, figures)) in columns.iter().enumerate() {
+        let mut repetitions: HashMap<(String, Option<u64>), usize> = HashMap::new();
+        for figure in figures {
+            let here = place(figure);
+            let key = (here.label.clone(), here.number.map(f64::to_bits));
+            let times = repetitions.entry(key.clone()).or_default();
+            *times += 1;
+            let row = *row_of.entry((key, *times)).or_insert(rows.len());
+            if row == rows.len() {
+                rows.push((here, vec![None; columns.len()]));
+            }
+            rows[row].1[at] = Some(figure);
+        }
+    }
+    sort(&mut rows);
+    let column = |(at, (label, figures)): (usize, (String, Vec<&'a Figure>))| Column {
+        label,
+        unit: common_unit(&figures),
+        cells: rows.iter().map(|(_, cells)| cells[at]).collect(),
+    };
+    let columns = columns.into_iter().enumerate().map(column).collect();
+    Grid { label, down, rows: rows.into_iter().map(|(place, _)| place).collect(), columns, ..Grid::default() }
+}
+
+/// Numbers ascending; names stay in the order in which they first appear.
+fn sort<T>(places: &mut [(Position, T)]) {
+    if places.iter().all(|(place, _)| place.number.is_some()) {
+        let number = |(place, _): &(Position, T)| place.number.unwrap_or_default();
+        places.sort_by(|a, b| number(a).total_cmp(&number(b)));
+    }
 }
 
 fn position(figure: &Figure, axis: &str) -> Position {
-    match figure.at.get(axis) {
-        None => Position { label: "—".to_owned(), number: None, unit: None },
-        Some(at) => {
-            let number = match at.value {
-                CoordinateValue::Number(number) => Some(number),
-                CoordinateValue::Name(_) => None,
-            };
-            Position { label: coordinate(at), number, unit: at.unit.clone() }
-        }
-    }
+    let Some(at) = figure.at.get(axis) else { return Position::named("—".to_owned()) };
+    let number = match at.value {
+        CoordinateValue::Number(number) => Some(number),
+        CoordinateValue::Name(_) => None,
+    };
+    Position { label: coordinate(at), number, unit: at.unit.clone() }
 }
 
 /// Positions on several axes as one name: `triad, nt`.
 fn joined(figure: &Figure, axes: &[&str]) -> Position {
     let places: Vec<String> = axes.iter().filter_map(|axis| figure.at.get(*axis)).map(coordinate).collect();
-    Position { label: plain_to(&places.join(", "), MAX_LABEL), number: None, unit: None }
+    Position::named(plain_to(&places.join(", "), MAX_LABEL))
 }
 
-/// The distinct positions of figures. One that a series has several times is there as often.
-fn positions<'a>(
-    figures: impl Iterator<Item = &'a Figure>,
-    place: &dyn Fn(&Figure) -> Position,
-) -> Vec<Position> {
-    let mut found: Vec<(Position, usize, Vec<&str>)> = Vec::new();
-    for figure in figures {
-        let (here, series) = (place(figure), figure.series.as_deref().unwrap_or_default());
-        match found.iter_mut().find(|(known, ..)| *known == here) {
-            Some((_, times, holders)) => {
-                holders.push(series);
-                *times = (*times).max(holders.iter().filter(|holder| **holder == series).count());
-            }
-            None => found.push((here, 1, vec![series])),
-        }
-    }
-    sorted(found.into_iter().map(|(position, times, _)| (position, times)).collect())
-}
-
-/// Numbers ascending, names as they first appear; each as often as it is needed.
-fn sorted(mut counts: Vec<(Position, usize)>) -> Vec<Position> {
-    if counts.iter().all(|(position, _)| position.number.is_some()) {
-        counts
-            .sort_by(|(a, _), (b, _)| a.number.unwrap_or_default().total_cmp(&b.number.unwrap_or_default()));
-    }
-    counts.into_iter().flat_map(|(position, times)| std::iter::repeat_n(position, times)).collect()
-}
-
-/// The most columns that figures without a series are arranged in by the last word of their ids.
-const MAX_LAST_WORDS: usize = 4;
-
-/// Figures without a series. Ids that differ in the last word side by side, if every row then is full:
-/// `read`, `write` and `total` of each kernel.
-pub(super) fn list<'a>(key: &str, figures: &[&'a Figure]) -> Option<Grid<'a>> {
-    if figures.is_empty() {
-        return None;
-    }
-    let parts = |figure: &'a Figure| {
-        let rest = figure.id.strip_prefix(key)?.strip_prefix('.')?;
-        rest.rsplit_once('.')
-    };
-    let mut rows: Vec<&str> = Vec::new();
-    let mut words: Vec<&str> = Vec::new();
-    for (row, word) in figures.iter().filter_map(|figure| parts(figure)) {
-        if !rows.contains(&row) {
-            rows.push(row);
-        }
-        if !words.contains(&word) {
-            words.push(word);
-        }
-    }
-    let is_full = rows.len() * words.len() == figures.len() && common_unit(figures).is_some();
-    if !is_full || !(2..=MAX_LAST_WORDS).contains(&words.len()) {
-        let labels = figures.iter().map(|figure| plain_to(&figure.name, MAX_LABEL));
-        return Some(listed(String::new(), labels.zip(figures.iter().copied()).collect()));
-    }
-    let columns = words.iter().map(|word| {
-        let cells: Vec<Option<&Figure>> = rows
-            .iter()
-            .map(|row| figures.iter().copied().find(|figure| parts(figure) == Some((*row, *word))))
-            .collect();
-        Column { label: plain_to(word, 32), unit: common_unit(figures), cells }
-    });
-    let columns = columns.collect();
-    let rows = rows.iter().map(|row| Position {
-        label: plain_to(&row.replace('.', " "), MAX_LABEL),
-        number: None,
-        unit: None,
-    });
-    Some(Grid {
-        label: String::new(),
-        down: Axis::default(),
-        across: None,
-        rows: rows.collect(),
-        columns,
-        is_companion: false,
-    })
-}
-
-/// One figure below the other.
-fn listed<'a>(label: String, figures: Vec<(String, &'a Figure)>) -> Grid<'a> {
-    let unit = common_unit(&figures.iter().map(|(_, figure)| *figure).collect::<Vec<_>>());
-    let cells = figures.iter().map(|(_, figure)| Some(*figure)).collect();
-    let rows = figures.into_iter().map(|(label, _)| Position { label, number: None, unit: None }).collect();
-    let column = Column { label: String::new(), unit, cells };
-    Grid { label, down: Axis::default(), across: None, rows, columns: vec![column], is_companion: false }
+fn named(figure: &Figure) -> Position {
+    Position::named(plain_to(&figure.name, MAX_LABEL))
 }
 
 fn common_unit<'a>(figures: &[&'a Figure]) -> Option<&'a Unit> {

@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use figure::format::bytes;
-use figure::host::CacheKind;
+use figure::format::{bytes, counted, plain};
+use figure::host::{Cache, CacheKind};
 use figure::{CpuList, Machine};
 
 /// What a domain is. The order is that of its names in a title.
@@ -20,26 +20,24 @@ pub enum Part {
     /// Level (negative, so that the larger cache is named first) and bytes.
     Cache(i32, u64),
     Cluster(u32),
-    /// With what sort of core it is on a hybrid machine.
-    Core(Option<String>),
-    /// One CPU of which nothing is known.
+    /// With its sort on a hybrid machine.
+    Core(u32, Option<String>),
+    /// One CPU without any topology.
     Cpu,
 }
 
 impl Part {
-    /// `package 0`; without its number, `package`, where many are spoken of. Cores have no title.
+    /// `package 0`; without its number, `package`, for several. Cores have no title.
     fn name(&self, numbered: bool) -> Option<String> {
-        let name = |what: &str, number: &u32| {
-            if numbered { format!("{what} {number}") } else { what.to_owned() }
+        let (what, number) = match self {
+            Part::Package(number) => ("package", number),
+            Part::Node(number) => ("node", number),
+            Part::Die(number) => ("die", number),
+            Part::Cluster(number) => ("cluster", number),
+            Part::Cache(level, size) => return Some(format!("L{} {}", -level, bytes(*size as f64))),
+            Part::Core(..) | Part::Cpu => return None,
         };
-        match self {
-            Part::Package(number) => Some(name("package", number)),
-            Part::Node(number) => Some(name("node", number)),
-            Part::Die(number) => Some(name("die", number)),
-            Part::Cluster(number) => Some(name("cluster", number)),
-            Part::Cache(level, size) => Some(format!("L{} {}", -level, bytes(*size as f64))),
-            Part::Core(_) | Part::Cpu => None,
-        }
+        Some(if numbered { format!("{what} {number}") } else { what.to_owned() })
     }
 }
 
@@ -49,8 +47,6 @@ pub struct Domain {
     pub cpus: CpuList,
     pub parts: Vec<Part>,
     pub children: Vec<Domain>,
-    /// Which child a CPU is in.
-    owner: BTreeMap<u32, usize>,
 }
 
 /// Everything online, as nested domains: the packages and what is in them are the children.
@@ -73,8 +69,8 @@ pub fn domains(machine: &Machine) -> Domain {
     for (cpus, mut parts) in sets {
         parts.sort();
         // A cluster is news only where it is not what shares an L2, nor a single core.
-        let told = |part: &Part| matches!(part, Part::Cache(..) | Part::Core(_) | Part::Package(_));
-        if parts.iter().any(told) {
+        let is_other = |part: &Part| matches!(part, Part::Cache(..) | Part::Core(..) | Part::Package(_));
+        if parts.iter().any(is_other) {
             parts.retain(|part| !matches!(part, Part::Cluster(_)));
         }
         root.insert(cpus, parts);
@@ -83,66 +79,51 @@ pub fn domains(machine: &Machine) -> Domain {
     root
 }
 
-/// Sets that the topology tells, each under the number that the kernel or the description gave it.
+/// Sets of the topology, each under the number that the kernel or the description gave it.
 fn sets_of_cpus(machine: &Machine) -> Vec<(Part, CpuList)> {
-    let mut sets: BTreeMap<Part, CpuList> = BTreeMap::new();
-    let mut cores: BTreeMap<u32, (Option<String>, CpuList)> = BTreeMap::new();
     let cpus = &machine.topology.cpus;
     if machine.topology.unknown.is_some() || cpus.is_empty() {
         return machine.topology.online.iter().map(|cpu| (Part::Cpu, [cpu].into_iter().collect())).collect();
     }
     let packages: CpuList = cpus.iter().map(|cpu| cpu.package).collect();
     let dies: CpuList = cpus.iter().filter_map(|cpu| cpu.die).collect();
+    let mut sets: BTreeMap<Part, CpuList> = BTreeMap::new();
     for cpu in cpus {
         let die = cpu.die.filter(|_| dies.len() > packages.len()).map(Part::Die);
-        let cluster = cpu.cluster.map(Part::Cluster);
-        for part in [Some(Part::Package(cpu.package)), die, cluster].into_iter().flatten() {
+        let core = Part::Core(cpu.core, cpu.kind.clone());
+        let larger = [Some(Part::Package(cpu.package)), die, cpu.cluster.map(Part::Cluster)];
+        for part in larger.into_iter().flatten().chain([core]) {
             sets.entry(part).or_default().insert(cpu.cpu);
         }
-        cores.entry(cpu.core).or_insert_with(|| (cpu.kind.clone(), CpuList::new())).1.insert(cpu.cpu);
     }
     if machine.numa.nodes.len() > 1 {
-        for node in &machine.numa.nodes {
-            sets.insert(Part::Node(node.node), node.cpus.clone());
-        }
+        sets.extend(machine.numa.nodes.iter().map(|node| (Part::Node(node.node), node.cpus.clone())));
     }
-    let cores = cores.into_values().map(|(kind, cpus)| (Part::Core(kind), cpus));
-    sets.into_iter().chain(cores).collect()
+    sets.into_iter().collect()
 }
 
-/// Caches from L2 up. Every core has an L1 of its own; the table of caches tells its size.
+/// Caches from L2 up. Every core has an L1 of its own; its size is in the table of caches.
 fn sets_of_caches(machine: &Machine) -> Vec<(Part, CpuList)> {
     let caches = machine.caches.instances.iter();
-    caches
-        .filter(|cache| cache.level >= 2 && cache.kind != CacheKind::Instruction)
-        .map(|cache| {
-            (Part::Cache(-i32::try_from(cache.level).unwrap_or(i32::MAX), cache.size), cache.cpus.clone())
-        })
-        .collect()
+    let caches = caches.filter(|cache| cache.level >= 2 && cache.kind != CacheKind::Instruction);
+    let part = |cache: &Cache| Part::Cache(-i32::try_from(cache.level).unwrap_or(i32::MAX), cache.size);
+    caches.map(|cache| (part(cache), cache.cpus.clone())).collect()
 }
 
 impl Domain {
     /// Puts a set where it belongs. One that lies across others is no domain (the tree is damaged, or the
     /// hypervisor made it up) and is left out of the drawing.
     fn insert(&mut self, cpus: CpuList, parts: Vec<Part>) {
-        let owner = |cpu: u32| self.owner.get(&cpu).copied();
-        let first = cpus.first().and_then(owner);
-        if cpus.iter().any(|cpu| owner(cpu) != first) {
-            return;
-        }
-        match first {
-            Some(child) => self.children[child].insert(cpus, parts),
-            None => {
-                self.owner.extend(cpus.iter().map(|cpu| (cpu, self.children.len())));
-                self.children.push(Domain { cpus, parts, ..Domain::default() });
-            }
+        let overlaps = |child: &&mut Domain| cpus.iter().any(|cpu| child.cpus.contains(cpu));
+        match self.children.iter_mut().find(overlaps) {
+            Some(child) if cpus.is_subset(&child.cpus) => child.insert(cpus, parts),
+            Some(_) => {}
+            None => self.children.push(Domain { cpus, parts, ..Domain::default() }),
         }
     }
 
     fn sort(&mut self) {
         self.children.sort_by_key(|child| child.cpus.first());
-        // Positions have changed, and nothing is inserted any more.
-        self.owner.clear();
         self.children.iter_mut().for_each(Domain::sort);
     }
 
@@ -155,13 +136,9 @@ impl Domain {
         self.parts.iter().filter_map(|part| part.name(numbered)).collect()
     }
 
-    fn core(&self) -> Option<&Option<String>> {
-        self.parts.iter().find_map(|part| if let Part::Core(kind) = part { Some(kind) } else { None })
-    }
-
     /// A core or CPU without anything of its own that is worth a name.
     fn is_bare_core(&self) -> bool {
-        self.parts.len() == 1 && matches!(self.parts[0], Part::Core(_) | Part::Cpu)
+        self.parts.len() == 1 && matches!(self.parts[0], Part::Core(..) | Part::Cpu)
     }
 
     /// Levels of boxes that must be drawn around its cells; 0 if it is a cell itself: a core, or cores that
@@ -175,59 +152,48 @@ impl Domain {
         1 + self.children.iter().map(Domain::height).max().unwrap_or(0)
     }
 
-    /// What `count` domains of this shape are, from the outside to the inside: `24 × L2 1 MiB › 1 core › 2
+    /// `count` domains of this shape, from the outside to the inside: `24 × L2 1 MiB › 1 core › 2
     /// threads`. Domains are alike if their shapes are the same text.
     pub fn shape(&self, count: usize) -> String {
         let names = self.names(false).join(" · ");
-        let times = |count: usize, name: &str| {
-            if count == 1 { name.to_owned() } else { format!("{count} × {name}") }
-        };
-        if let Some(kind) = self.core() {
-            let inside = cores(if names.is_empty() { count } else { 1 }, kind.as_deref());
+        let each = if names.is_empty() { count } else { 1 };
+        let core = self.parts.iter().find_map(|part| match part {
+            Part::Core(_, kind) => Some(kind),
+            _ => None,
+        });
+        let inside = if let Some(kind) = core {
             let threads = match self.cpus.len() {
                 1 => String::new(),
                 threads => format!(" › {threads} threads"),
             };
-            return match names.as_str() {
-                "" => format!("{inside}{threads}"),
-                names => format!("{} › {inside}{threads}", times(count, names)),
-            };
-        }
-        if self.parts.contains(&Part::Cpu) {
-            let cpus = if names.is_empty() { count } else { 1 };
-            let cpus = format!("{cpus} CPU{}", if cpus == 1 { "" } else { "s" });
-            return if names.is_empty() { cpus } else { format!("{} › {cpus}", times(count, &names)) };
-        }
-        let inside: Vec<String> =
-            runs(&self.children).into_iter().map(|run| run[0].shape(run.len())).collect();
-        match inside.join(", and ") {
-            // A package whose cores are not known.
-            inside if inside.is_empty() => format!("{} › {} CPUs", times(count, &names), self.cpus.len()),
-            inside => format!("{} › {inside}", times(count, &names)),
+            format!("{}{threads}", cores(each, kind.as_deref()))
+        } else if self.parts.contains(&Part::Cpu) {
+            counted(each, "CPU")
+        } else if self.children.is_empty() {
+            // A package with unknown cores.
+            format!("{} CPUs", self.cpus.len())
+        } else {
+            let runs = runs(&self.children).into_iter().map(|run| run[0].shape(run.len()));
+            runs.collect::<Vec<_>>().join(", and ")
+        };
+        match (names.as_str(), count) {
+            ("", _) => inside,
+            (names, 1) => format!("{names} › {inside}"),
+            (names, count) => format!("{count} × {names} › {inside}"),
         }
     }
 }
 
 /// `1 core`, `6 performance cores`, `4 cores (capacity 446)`.
 fn cores(count: usize, kind: Option<&str>) -> String {
-    let plural = if count == 1 { "" } else { "s" };
     match kind {
-        None => format!("{count} core{plural}"),
-        Some(kind @ ("performance" | "efficiency")) => format!("{count} {kind} core{plural}"),
-        Some(kind) => format!("{count} core{plural} ({})", figure::format::plain(kind)),
+        None => counted(count, "core"),
+        Some(kind @ ("performance" | "efficiency")) => counted(count, &format!("{kind} core")),
+        Some(kind) => format!("{} ({})", counted(count, "core"), plain(kind)),
     }
 }
 
 /// Neighbours that are alike, together.
 pub fn runs(domains: &[Domain]) -> Vec<&[Domain]> {
-    let shapes: Vec<String> = domains.iter().map(|domain| domain.shape(1)).collect();
-    let mut runs = Vec::new();
-    let mut start = 0;
-    for end in 1..=domains.len() {
-        if end == domains.len() || shapes[end] != shapes[start] {
-            runs.push(&domains[start..end]);
-            start = end;
-        }
-    }
-    runs
+    domains.chunk_by(|a, b| a.shape(1) == b.shape(1)).collect()
 }

@@ -1,15 +1,15 @@
 //! The drawing: domains as boxes, and in them, in a grid, one cell for each core or L2.
 //!
 //! It is as detailed as [`MAX_LINES`] allow. First every core is a cell that shows its threads; where that
-//! would be too long, what stands around the cells becomes a cell itself (an L3 with a list of its CPUs, then
-//! a package), until the drawing is short enough to be looked at.
+//! would be too long, the box around the cells becomes a cell itself (an L3 with a list of its CPUs, then
+//! a package), until the drawing is short enough.
 
 use figure::format::plain_to;
 use figure::{CpuList, Machine};
 use textwrap::core::display_width;
 
 use super::domains::{Domain, domains, runs};
-use super::sheet::wrapped;
+use super::sheet::{padded, wrapped};
 
 /// The longest drawing: about a screen.
 const MAX_LINES: usize = 40;
@@ -17,8 +17,10 @@ const MAX_LINES: usize = 40;
 const MAX_RULED_LINES: usize = 24;
 /// The narrowest grid, whatever is drawn around it.
 const MIN_ROOM: usize = 12;
-/// The most cores whose threads are told one by one in one cell.
-const MAX_CORES_TOLD: usize = 4;
+/// The most cores whose threads are listed one by one in one cell.
+const MAX_CORES_LISTED: usize = 4;
+/// The longest list of CPUs that is written in full.
+const MAX_LIST: usize = 32;
 
 /// Lines of equal width.
 type Block = Vec<String>;
@@ -67,7 +69,7 @@ impl Pen<'_> {
         domains.iter().map(width).max().unwrap_or(0)
     }
 
-    /// What stands in a box: grids of cells, each below what its cells are, and boxes side by side.
+    /// The contents of a box: grids of cells, each below its caption, and boxes side by side.
     fn inside(&self, domains: &[Domain], width: usize) -> Block {
         let mut lines = Vec::new();
         let mut boxes: Vec<Block> = Vec::new();
@@ -98,29 +100,28 @@ impl Pen<'_> {
 
     /// Cells of equal width, as many in a row as fit.
     fn grid(&self, cells: &[String], width: usize) -> Block {
-        let longest = self.cell;
-        let per_row = (width.saturating_sub(1) / (longest + 3)).clamp(1, cells.len().max(1));
+        let per_row = (width.saturating_sub(1) / (self.cell + 3)).clamp(1, cells.len().max(1));
         // Rows as even as possible: 8 + 8 rather than 9 + 7.
-        let rows = cells.len().div_ceil(per_row);
-        let per_row = cells.len().div_ceil(rows.max(1));
+        let rows = cells.len().div_ceil(per_row).max(1);
+        let per_row = cells.len().div_ceil(rows);
         let rule = |left: &str, cross: &str, right: &str| {
-            format!("{left}{}{right}", vec!["─".repeat(longest + 2); per_row].join(cross))
+            format!("{left}{}{right}", vec!["─".repeat(self.cell + 2); per_row].join(cross))
         };
         let mut lines = vec![rule("┌", "┬", "┐")];
         for (at, row) in cells.chunks(per_row).enumerate() {
             if at > 0 && self.ruled {
                 lines.push(rule("├", "┼", "┤"));
             }
-            // What is missing in the last row stays empty.
+            // Missing cells of the last row stay empty.
             let texts = row.iter().map(String::as_str).chain(std::iter::repeat("")).take(per_row);
-            let texts: Vec<String> = texts.map(|text| format!(" {} ", padded(text, longest))).collect();
+            let texts: Vec<String> = texts.map(|text| format!(" {} ", padded(text, self.cell))).collect();
             lines.push(format!("│{}│", texts.join("│")));
         }
         lines.push(rule("└", "┴", "┘"));
         lines
     }
 
-    /// What is written in a cell: its threads where they are few, joined by `+` in a core; else a list.
+    /// The text of a cell: its threads where they are few, joined by `+` in a core; else a list.
     fn cell(&self, domain: &Domain) -> String {
         let allowed = &self.machine.topology.allowed;
         let cores: Vec<&CpuList> = match domain.children.as_slice() {
@@ -128,7 +129,7 @@ impl Pen<'_> {
             children => children.iter().map(|child| &child.cpus).collect(),
         };
         let smt = cores.iter().any(|core| core.len() > 1);
-        if domain.height() == 0 && smt && cores.len() <= MAX_CORES_TOLD {
+        if domain.height() == 0 && smt && cores.len() <= MAX_CORES_LISTED {
             let thread = |cpu: u32| {
                 if allowed.contains(cpu) { cpu.to_string() } else { format!("({cpu})") }
             };
@@ -142,24 +143,21 @@ impl Pen<'_> {
     }
 }
 
-/// Which of `cpus` we may use, then those we may not, in brackets; too long a list only counts them.
+/// The usable ones of `cpus`, then the others in brackets; too long a list only counts them.
 fn marked(cpus: &CpuList, allowed: &CpuList) -> String {
-    let (ours, others) = (cpus.intersection(allowed), cpus.difference(allowed));
-    match (ours.is_empty(), others.is_empty()) {
-        (_, true) => compact(&ours),
-        (true, false) => format!("({})", compact(&others)),
-        (false, false) => {
-            let text = format!("{} ({})", compact(&ours), compact(&others));
-            match display_width(&text) {
-                ..=MAX_LIST => text,
-                _ => format!("{} ({}) CPUs", ours.len(), others.len()),
-            }
-        }
+    let (usable, others) = (cpus.intersection(allowed), cpus.difference(allowed));
+    if others.is_empty() {
+        return compact(&usable);
     }
+    if usable.is_empty() {
+        return format!("({})", compact(&others));
+    }
+    let text = format!("{} ({})", compact(&usable), compact(&others));
+    if display_width(&text) <= MAX_LIST {
+        return text;
+    }
+    format!("{} ({}) CPUs", usable.len(), others.len())
 }
-
-/// The longest list that is told in full.
-const MAX_LIST: usize = 32;
 
 /// A CPU list for people: `0-23,48-71`, `0,2,…,94` where firmware numbers packages in turn, and where there
 /// is no order at all `96 CPUs from 0 to 190`.
@@ -171,26 +169,17 @@ pub fn compact(list: &CpuList) -> String {
         let step = more.first().map_or(1, |second| second - first);
         let steady = rest.windows(2).take_while(|pair| pair[1] - pair[0] == step).count();
         let last = rest[steady];
-        let taken = match (step, steady) {
-            (_, 0) => 0,
-            (1, _) => {
-                parts.push(format!("{first}-{last}"));
-                steady
-            }
-            (_, 3..) => {
-                parts.push(format!("{first},{},…,{last}", first + step));
-                steady
-            }
-            _ => 0,
+        let (part, length) = match (step, steady) {
+            (1, 1..) => (format!("{first}-{last}"), steady + 1),
+            (_, 3..) => (format!("{first},{},…,{last}", first + step), steady + 1),
+            _ => (first.to_string(), 1),
         };
-        if taken == 0 {
-            parts.push(first.to_string());
-        }
-        rest = &rest[taken + 1..];
+        parts.push(part);
+        rest = &rest[length..];
     }
     let text = parts.join(",");
-    match (numbers.first(), numbers.last()) {
-        (Some(first), Some(last)) if display_width(&text) > MAX_LIST => {
+    match numbers.as_slice() {
+        [first, .., last] if display_width(&text) > MAX_LIST => {
             format!("{} CPUs from {first} to {last}", numbers.len())
         }
         _ => text,
@@ -223,14 +212,11 @@ fn side_by_side(blocks: Vec<Block>, width: usize) -> Block {
 /// Blocks beside one another, with a column between them.
 fn joined(blocks: &[Block]) -> Block {
     let height = blocks.iter().map(Vec::len).max().unwrap_or(0);
-    let widths: Vec<usize> = blocks.iter().map(block_width).collect();
-    (0..height)
-        .map(|at| {
-            let parts = blocks.iter().zip(&widths);
-            let line = |(block, &width): (&Block, &usize)| padded(block.get(at).map_or("", |l| l), width);
-            parts.map(line).collect::<Vec<_>>().join(" ")
-        })
-        .collect()
+    let line = |at: usize| {
+        let parts = blocks.iter().map(|block| padded(block.get(at).map_or("", |l| l), block_width(block)));
+        parts.collect::<Vec<_>>().join(" ")
+    };
+    (0..height).map(line).collect()
 }
 
 fn block_width(block: &Block) -> usize {
@@ -241,8 +227,4 @@ fn block_width(block: &Block) -> usize {
 fn squared(lines: Block) -> Block {
     let width = block_width(&lines);
     lines.iter().map(|line| padded(line, width)).collect()
-}
-
-fn padded(text: &str, width: usize) -> String {
-    format!("{text}{:pad$}", "", pad = width.saturating_sub(display_width(text)))
 }

@@ -1,65 +1,64 @@
-//! Memory: how much there is, what modules it is made of, how fast it could be at most, and its NUMA nodes.
+//! Memory: its size, its modules, its peak bandwidth, and its NUMA nodes.
 
 use std::collections::BTreeMap;
 
-use anstyle::Style;
 use figure::format::{bytes, number, plain, plain_to};
-use figure::host::{Module, Node};
-use figure::{Machine, Reading};
+use figure::host::{HugePool, Module, Node};
+use figure::{CpuList, Machine, Reading};
 
 use super::drawing::compact;
 use super::sheet::{DIM, Sheet, unknown};
-use super::table::table;
 
-/// The most slots that are told by name; more are counted.
+/// The most slots that are listed by name; more are counted.
 const MAX_SLOTS: usize = 32;
 
 /// Total, available, modules, peak, huge pages.
 pub fn memory(sheet: &mut Sheet, machine: &Machine) {
     let memory = &machine.memory;
-    let size = |size: &u64| bytes(*size as f64);
     sheet.title("Memory");
     sheet.reading("total", &memory.total, size);
     sheet.reading("available", &memory.available, size);
-    sheet.reading("swap", &memory.swap, |&swap| if swap == 0 { "none".to_owned() } else { size(&swap) });
+    sheet.reading("swap", &memory.swap, |swap| if *swap == 0 { "none".to_owned() } else { size(swap) });
     match &memory.modules {
-        Reading::Value(modules) if modules.is_empty() => {
-            sheet.entry("modules", DIM, &unknown("the firmware lists no populated slot"));
+        Reading::Value(list) if list.is_empty() => {
+            sheet.unknown("modules", "the firmware lists no populated slot");
         }
         Reading::Value(list) => modules(sheet, list),
-        Reading::Unknown(reason) => sheet.entry("modules", DIM, &unknown(reason)),
+        Reading::Unknown(reason) => sheet.unknown("modules", reason),
     }
     match &memory.peak {
         Reading::Value(peak) => {
-            let text = format!("{} GB/s: {}", number(peak.bytes_per_s / 1e9), plain(&peak.basis));
-            sheet.entry("peak", Style::new(), &text);
+            sheet.entry("peak", &format!("{} GB/s: {}", number(peak.bytes_per_s / 1e9), plain(&peak.basis)));
         }
         Reading::Unknown(reason) => {
-            // Mostly it is unknown because the modules are: that was just said.
-            let said = memory.modules.reason().unwrap_or_default();
-            let rest =
-                reason.strip_prefix(said).map_or(reason.as_str(), |rest| rest.trim_start_matches([';', ' ']));
-            let text = if rest.is_empty() { "unknown, as the modules are" } else { &unknown(rest) };
-            sheet.entry("peak", DIM, text);
+            // Mostly the reason begins with that of the modules, which is in the line above.
+            let rest = memory.modules.reason().and_then(|known| reason.strip_prefix(known));
+            match rest.map(|rest| rest.trim_start_matches([';', ' '])) {
+                Some("") => sheet.styled("peak", DIM, "unknown, as the modules are"),
+                rest => sheet.unknown("peak", rest.unwrap_or(reason)),
+            }
         }
     }
-    let pools: Vec<String> = memory
-        .hugetlb
-        .iter()
-        .filter(|pool| pool.reserved > 0)
+    sheet.entry("huge pages", &huge_pages(&memory.hugetlb));
+}
+
+fn size(size: &u64) -> String {
+    bytes(*size as f64)
+}
+
+fn huge_pages(pools: &[HugePool]) -> String {
+    if pools.is_empty() {
+        return unknown("/sys/kernel/mm/hugepages shows no size: a kernel without them, or hidden here");
+    }
+    let reserved = pools.iter().filter(|pool| pool.reserved > 0);
+    let reserved: Vec<String> = reserved
         .map(|pool| format!("{} × {} reserved, {} free", pool.reserved, size(&pool.page), pool.free))
         .collect();
-    let pages = match (pools.is_empty(), memory.hugetlb.is_empty()) {
-        (false, _) => pools.join("; "),
-        (true, false) => {
-            let sizes: Vec<String> = memory.hugetlb.iter().map(|pool| size(&pool.page)).collect();
-            format!("none reserved (of {})", sizes.join(", "))
-        }
-        (true, true) => {
-            unknown("/sys/kernel/mm/hugepages shows no size: a kernel without them, or hidden here")
-        }
-    };
-    sheet.entry("huge pages", Style::new(), &pages);
+    if reserved.is_empty() {
+        let sizes: Vec<String> = pools.iter().map(|pool| size(&pool.page)).collect();
+        return format!("none reserved (of {})", sizes.join(", "));
+    }
+    reserved.join("; ")
 }
 
 /// Modules that are alike in one entry each, with their slots by channel.
@@ -69,21 +68,18 @@ fn modules(sheet: &mut Sheet, modules: &[Module]) {
         sorts.entry(sort_of(module)).or_default().push(module);
     }
     for (at, (sort, modules)) in sorts.iter().enumerate() {
-        let name = if at == 0 { "modules" } else { "" };
-        sheet.entry(name, Style::new(), &format!("{} × {sort}", modules.len()));
-        let mut slots: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        sheet.entry(if at == 0 { "modules" } else { "" }, &format!("{} × {sort}", modules.len()));
+        let mut banks: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for module in modules {
-            slots.entry(plain_to(&module.bank, 40)).or_default().push(plain_to(&module.locator, 40));
+            banks.entry(plain_to(&module.bank, 40)).or_default().push(plain_to(&module.locator, 40));
         }
-        let told = slots.iter().take(MAX_SLOTS).map(|(bank, slots)| match bank.as_str() {
+        let slots = banks.iter().take(MAX_SLOTS).map(|(bank, slots)| match bank.as_str() {
             "" => slots.join(" "),
             bank => format!("{bank}: {}", slots.join(" ")),
         });
-        let mut told: Vec<String> = told.collect();
-        if slots.len() > MAX_SLOTS {
-            told.push(format!("and {} more", slots.len() - MAX_SLOTS));
-        }
-        sheet.columns(&told);
+        let more = banks.len().checked_sub(MAX_SLOTS).filter(|more| *more > 0);
+        let slots: Vec<String> = slots.chain(more.map(|more| format!("and {more} more"))).collect();
+        sheet.columns(&slots);
     }
 }
 
@@ -104,20 +100,19 @@ fn sort_of(module: &Module) -> String {
     text
 }
 
-/// NUMA nodes: their CPUs, memory, and how far they are from one another.
+/// NUMA nodes: their CPUs, memory, and the distances between them.
 pub fn numa(sheet: &mut Sheet, machine: &Machine) {
     let numa = &machine.numa;
     sheet.title("NUMA");
     match numa.nodes.as_slice() {
-        [] => sheet.note(&unknown(numa.unknown.as_deref().unwrap_or("no node is shown"))),
-        [_] => sheet.entry("nodes", Style::new(), "one: all memory is equally near"),
-        nodes => {
-            if !nodes_with_matrix(sheet, nodes) {
-                nodes_in_words(sheet, nodes);
-            }
+        [] => return sheet.note(&unknown(numa.unknown.as_deref().unwrap_or("no node is shown"))),
+        [_] => sheet.entry("nodes", "one: all memory is equally near"),
+        nodes if matrix(sheet, nodes) => {
+            sheet.note("→n: distance to node n as the firmware reports it; 10 is local");
         }
+        nodes => in_words(sheet, nodes),
     }
-    if let (Some(reason), false) = (&numa.unknown, numa.nodes.is_empty()) {
+    if let Some(reason) = &numa.unknown {
         sheet.note(&plain(reason));
     }
 }
@@ -127,43 +122,36 @@ fn cpus_of(node: &Node) -> String {
 }
 
 fn memory_of(node: &Node) -> String {
-    node.memory.map_or("unknown".to_owned(), |memory| bytes(memory as f64))
+    node.memory.as_ref().map_or("unknown".to_owned(), size)
 }
 
 /// One row a node, with its distance to each; false where that is too wide.
-fn nodes_with_matrix(sheet: &mut Sheet, nodes: &[Node]) -> bool {
+fn matrix(sheet: &mut Sheet, nodes: &[Node]) -> bool {
     let numbers: Vec<String> = nodes.iter().map(|node| format!("→{}", node.node)).collect();
     let mut heads = vec![("node", true), ("CPUs", false), ("memory", true)];
     heads.extend(numbers.iter().map(|number| (number.as_str(), true)));
-    let rows: Vec<Vec<String>> = nodes
-        .iter()
-        .map(|node| {
-            let mut row = vec![node.node.to_string(), cpus_of(node), memory_of(node)];
-            row.extend(
-                (0..nodes.len()).map(|to| node.distances.get(to).map_or("?".to_owned(), u32::to_string)),
-            );
-            row
-        })
-        .collect();
-    let fits = table(sheet, &heads, &rows);
-    if fits {
-        sheet.note("→n: distance to node n as the firmware tells it; 10 is local");
-    }
-    fits
+    let row = |node: &Node| {
+        let distance = |to: usize| node.distances.get(to).map_or("?".to_owned(), u32::to_string);
+        let about = [node.node.to_string(), cpus_of(node), memory_of(node)];
+        about.into_iter().chain((0..nodes.len()).map(distance)).collect()
+    };
+    sheet.table(&heads, &nodes.iter().map(row).collect::<Vec<_>>())
 }
 
 /// One entry a node, with the nodes at each distance together.
-fn nodes_in_words(sheet: &mut Sheet, nodes: &[Node]) {
+fn in_words(sheet: &mut Sheet, nodes: &[Node]) {
     for node in nodes {
-        let mut at: BTreeMap<u32, figure::CpuList> = BTreeMap::new();
+        let mut at: BTreeMap<u32, CpuList> = BTreeMap::new();
         for (to, &distance) in nodes.iter().zip(&node.distances).filter(|(to, _)| to.node != node.node) {
             at.entry(distance).or_default().insert(to.node);
         }
         let far = at.iter().map(|(distance, nodes)| format!("{distance} to {}", compact(nodes)));
-        let far = far.collect::<Vec<_>>().join(", ");
-        let distances =
-            if far.is_empty() { "distances unknown".to_owned() } else { format!("distance {far}") };
+        let far: Vec<String> = far.collect();
+        let distances = match far.as_slice() {
+            [] => "distances unknown".to_owned(),
+            far => format!("distance {}", far.join(", ")),
+        };
         let text = format!("{}, {}, {distances}", cpus_of(node), memory_of(node));
-        sheet.entry(&format!("node {}", node.node), Style::new(), &text);
+        sheet.entry(&format!("node {}", node.node), &text);
     }
 }

@@ -1,19 +1,18 @@
-//! The processor: what it is in one line, how its parts belong together, and its caches.
+//! The processor: in one line, as a drawing of its parts, and its caches.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use figure::format::{bytes, number, plain, plain_to};
-use figure::host::{CacheKind, LogicalCpu};
+use figure::format::{bytes, counted, number, plain, plain_to};
+use figure::host::{Cache, CacheKind, LogicalCpu};
 use figure::{CpuList, Machine, Reading};
 
 use super::drawing::{compact, drawing};
 use super::sheet::{DIM, INDENT, Sheet, WARNING, paint, unknown};
-use super::table::table;
 
 /// Longest model name: the CPUID brand string has 48 characters.
 const MAX_MODEL: usize = 60;
 
-/// What it is, in the words of someone who tells it to a colleague.
+/// The machine in one line.
 pub fn headline(sheet: &mut Sheet, machine: &Machine) {
     let cpu = &machine.cpu;
     let model = match (&cpu.model, &cpu.vendor) {
@@ -45,10 +44,9 @@ pub fn headline(sheet: &mut Sheet, machine: &Machine) {
 /// `2 packages × 24 cores × 2 threads = 96 CPUs`.
 fn layout(machine: &Machine) -> String {
     let topology = &machine.topology;
-    let cpus = topology.cpus.len().max(topology.online.len());
-    let some = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let cpus = counted(topology.cpus.len().max(topology.online.len()), "CPU");
     if topology.unknown.is_some() || topology.cpus.is_empty() {
-        return format!("{}, cores unknown", some(cpus, "CPU"));
+        return format!("{cpus}, cores unknown");
     }
     let packages: BTreeSet<u32> = topology.cpus.iter().map(|cpu| cpu.package).collect();
     let cores: BTreeMap<u32, &LogicalCpu> = topology.cpus.iter().map(|cpu| (cpu.core, cpu)).collect();
@@ -56,34 +54,34 @@ fn layout(machine: &Machine) -> String {
     for core in cores.values() {
         *kinds.entry((core.kind.as_deref().unwrap_or(""), core.siblings.len().max(1))).or_default() += 1;
     }
-    let even = cores.len().is_multiple_of(packages.len().max(1));
-    let [((_, threads), _)] = kinds.iter().collect::<Vec<_>>()[..] else {
-        // Unequal cores, the stronger (performance, then efficiency) first.
-        let sorts = kinds.iter().rev().map(|((kind, threads), &count)| {
-            let kind = plain_to(kind, 24);
-            let what = if kind.is_empty() { "core".to_owned() } else { format!("{kind} core") };
-            let threads = if *threads > 1 { format!(" × {threads} threads") } else { String::new() };
-            format!("{}{threads}", some(count, &what))
-        });
-        return format!("{} = {}", sorts.collect::<Vec<_>>().join(" + "), some(cpus, "CPU"));
+    let with_threads = |cores: String, threads: usize| match threads {
+        1 => cores,
+        threads => format!("{cores} × {threads} threads"),
     };
-    let mut factors = Vec::new();
-    if packages.len() > 1 && even {
-        factors.push(some(packages.len(), "package"));
-        factors.push(some(cores.len() / packages.len(), "core"));
+    let factors = if kinds.len() > 1 {
+        // Unequal cores, the stronger (performance, then efficiency) first.
+        let sorts = kinds.iter().rev().map(|((kind, threads), count)| {
+            let what = format!("{} core", plain_to(kind, 24));
+            with_threads(counted(*count, what.trim_start()), *threads)
+        });
+        sorts.collect::<Vec<_>>().join(" + ")
     } else {
-        factors.push(some(cores.len(), "core"));
-    }
-    if *threads > 1 {
-        factors.push(some(*threads, "thread"));
-    }
-    match factors.len() {
-        1 => factors.remove(0),
-        _ => format!("{} = {}", factors.join(" × "), some(cpus, "CPU")),
-    }
+        let threads = kinds.keys().next().map_or(1, |(_, threads)| *threads);
+        let is_even = cores.len().is_multiple_of(packages.len());
+        with_threads(
+            if packages.len() > 1 && is_even {
+                let each = counted(cores.len() / packages.len(), "core");
+                format!("{} × {each}", counted(packages.len(), "package"))
+            } else {
+                counted(cores.len(), "core")
+            },
+            threads,
+        )
+    };
+    if factors.contains(['×', '+']) { format!("{factors} = {cpus}") } else { factors }
 }
 
-/// The drawing, and what it cannot show.
+/// The drawing, and notes about it.
 pub fn topology(sheet: &mut Sheet, machine: &Machine) {
     let topology = &machine.topology;
     sheet.title("Packages, caches, cores, threads");
@@ -93,7 +91,7 @@ pub fn topology(sheet: &mut Sheet, machine: &Machine) {
     }
     let lines = drawing(machine, sheet.room());
     for line in &lines {
-        sheet.line(&format!("{:INDENT$}{}", "", with_faint_frames(line)));
+        sheet.line(INDENT, &with_faint_frames(line));
     }
     if let Some(reason) = &topology.unknown {
         sheet.note(&format!("cores and packages {}", unknown(reason)));
@@ -116,7 +114,7 @@ pub fn topology(sheet: &mut Sheet, machine: &Machine) {
     frequencies(sheet, machine);
 }
 
-/// Highest frequencies, where the kernel tells: one line, the sorts of cores apart.
+/// Highest frequencies, where the kernel reports them: one line, each sort of cores with its own.
 fn frequencies(sheet: &mut Sheet, machine: &Machine) {
     let mut sorts: BTreeMap<u64, CpuList> = BTreeMap::new();
     for cpu in &machine.topology.cpus {
@@ -127,107 +125,84 @@ fn frequencies(sheet: &mut Sheet, machine: &Machine) {
     if sorts.is_empty() {
         return;
     }
-    let all = sorts.len() == 1;
-    let told = sorts.iter().rev().map(|(mhz, cpus)| {
-        let on = if all { String::new() } else { format!(" on {}", compact(cpus)) };
-        format!("{} GHz{on}", number(*mhz as f64 / 1000.0))
-    });
-    // Per-core favourites differ by a step or two: the extremes say enough.
-    let told: Vec<String> = told.collect();
-    let text = match told.as_slice() {
-        [first, .., last] if told.len() > 3 => format!("{first} to {last}"),
-        told => told.join(", "),
+    let sorts: Vec<String> = sorts
+        .iter()
+        .rev()
+        .map(|(mhz, cpus)| {
+            let cpus = if sorts.len() == 1 { String::new() } else { format!(" on {}", compact(cpus)) };
+            format!("{} GHz{cpus}", number(*mhz as f64 / 1000.0))
+        })
+        .collect();
+    let text = match sorts.as_slice() {
+        // Per-core favourites differ by a step or two: the extremes say enough.
+        [first, _, .., _, last] => format!("{first} to {last}"),
+        sorts => sorts.join(", "),
     };
     sheet.note(&format!("frequency up to {text}"));
 }
 
 /// Box-drawing characters dimmed, so that the numbers stand out.
 fn with_faint_frames(line: &str) -> String {
-    let is_frame = |c: char| ('\u{2500}'..='\u{257f}').contains(&c);
-    let mut shown = String::new();
-    let mut rest = line;
-    while let Some(first) = rest.chars().next() {
-        let frame = is_frame(first);
-        let end = rest.find(|c| is_frame(c) != frame).unwrap_or(rest.len());
-        let (run, after) = rest.split_at(end);
-        shown.push_str(&if frame { paint(DIM, run) } else { run.to_owned() });
-        rest = after;
-    }
-    shown
+    let is_frame = |c: &char| ('\u{2500}'..='\u{257f}').contains(c);
+    let characters: Vec<char> = line.chars().collect();
+    let runs = characters.chunk_by(|a, b| is_frame(a) == is_frame(b));
+    let painted = runs.map(|run| {
+        let text: String = run.iter().collect();
+        if is_frame(&run[0]) { paint(DIM, &text) } else { text }
+    });
+    painted.collect()
 }
 
-/// Caches that are alike.
-struct Sort {
-    instances: usize,
-    lines: BTreeSet<Option<u32>>,
-    ways: BTreeSet<Option<u32>>,
-}
-
-/// The caches by level and size.
+/// The caches by level and size, those that are alike in one row.
 pub fn caches(sheet: &mut Sheet, machine: &Machine) {
     sheet.title("Caches");
-    let mut sorts: BTreeMap<(u32, CacheKind, u64, String), Sort> = BTreeMap::new();
+    let mut sorts: BTreeMap<(u32, CacheKind, u64, String), Vec<&Cache>> = BTreeMap::new();
     for cache in &machine.caches.instances {
         let key = (cache.level, cache.kind, cache.size, sharers(machine, &cache.cpus));
-        let sort = sorts.entry(key).or_insert_with(|| Sort {
-            instances: 0,
-            lines: BTreeSet::new(),
-            ways: BTreeSet::new(),
-        });
-        sort.instances += 1;
-        sort.lines.insert(cache.line);
-        sort.ways.insert(cache.ways);
+        sorts.entry(key).or_default().push(cache);
     }
-    let rows: Vec<Vec<String>> = sorts
-        .into_iter()
-        .map(|((level, kind, size, sharers), sort)| {
-            let letter = match kind {
-                CacheKind::Data => "d",
-                CacheKind::Instruction => "i",
-                CacheKind::Unified => "",
-            };
-            vec![
-                format!("L{level}{letter}"),
-                bytes(size as f64),
-                format!("× {}", sort.instances),
-                bytes(size as f64 * sort.instances as f64),
-                sharers,
-                only(&sort.lines).map_or(String::new(), |line| format!("{line} B")),
-                only(&sort.ways).map_or(String::new(), |ways| ways.to_string()),
-            ]
-        })
-        .collect();
+    let row = |((level, kind, size, sharers), caches): ((u32, CacheKind, u64, String), Vec<&Cache>)| {
+        let letter = match kind {
+            CacheKind::Data => "d",
+            CacheKind::Instruction => "i",
+            CacheKind::Unified => "",
+        };
+        vec![
+            format!("L{level}{letter}"),
+            bytes(size as f64),
+            format!("× {}", caches.len()),
+            bytes(size as f64 * caches.len() as f64),
+            sharers,
+            common(&caches, |cache| cache.line).map_or(String::new(), |line| format!("{line} B")),
+            common(&caches, |cache| cache.ways).map_or(String::new(), |ways| ways.to_string()),
+        ]
+    };
+    let rows: Vec<Vec<String>> = sorts.into_iter().map(row).collect();
     if !rows.is_empty() {
-        let heads = [
-            ("", false),
-            ("size", true),
-            ("", false),
-            ("together", true),
-            ("one for", false),
-            ("line", true),
-            ("ways", true),
-        ];
+        let [size, all, line, ways] = ["size", "together", "line", "ways"].map(|head| (head, true));
+        let heads = [("", false), size, ("", false), all, ("one for", false), line, ways];
         // The narrower the sheet, the fewer columns.
-        let _ = (3..=heads.len()).rev().any(|columns| table(sheet, &heads[..columns], &rows));
+        let _ = (3..=heads.len()).rev().any(|columns| sheet.table(&heads[..columns], &rows));
     }
-    if let Some(reason) = &machine.caches.unknown {
-        sheet.note(&if rows.is_empty() { unknown(reason) } else { plain(reason) });
-    } else if rows.is_empty() {
-        sheet.note(&unknown("none is shown"));
+    match &machine.caches.unknown {
+        Some(reason) if rows.is_empty() => sheet.note(&unknown(reason)),
+        Some(reason) => sheet.note(&plain(reason)),
+        None if rows.is_empty() => sheet.note(&unknown("none is shown")),
+        None => {}
     }
 }
 
-/// The one value that all have, if they have the same.
-fn only(values: &BTreeSet<Option<u32>>) -> Option<u32> {
-    if values.len() == 1 { values.first().copied().flatten() } else { None }
+/// The value that all caches have, if they have the same.
+fn common(caches: &[&Cache], value: fn(&Cache) -> Option<u32>) -> Option<u32> {
+    let first = value(caches.first()?);
+    first.filter(|_| caches.iter().all(|cache| value(cache) == first))
 }
 
-/// Who shares a cache: `1 thread`, `1 core`, `4 efficiency cores`, `24 cores`.
+/// The CPUs that share a cache: `core`, `4 efficiency cores`, `24 cores`.
 fn sharers(machine: &Machine, cpus: &CpuList) -> String {
-    let sharing: Vec<&LogicalCpu> =
-        machine.topology.cpus.iter().filter(|logical| cpus.contains(logical.cpu)).collect();
-    let cores: BTreeSet<u32> = sharing.iter().map(|logical| logical.core).collect();
-    let kinds: BTreeSet<Option<&str>> = sharing.iter().map(|logical| logical.kind.as_deref()).collect();
+    let sharing = || machine.topology.cpus.iter().filter(|logical| cpus.contains(logical.cpu));
+    let cores: BTreeSet<u32> = sharing().map(|logical| logical.core).collect();
+    let kinds: BTreeSet<Option<&str>> = sharing().map(|logical| logical.kind.as_deref()).collect();
     let kind = match kinds.first() {
         Some(Some(kind)) if kinds.len() == 1 => format!("{} ", plain_to(kind, 24)),
         _ => String::new(),

@@ -4,10 +4,10 @@ use maud::{Markup, html};
 
 /// What is left of them.
 #[derive(Debug)]
-pub(crate) struct Budget(usize);
+pub(super) struct Budget(usize);
 
 impl Budget {
-    pub(crate) fn of(bytes: usize) -> Budget {
+    pub(super) fn of(bytes: usize) -> Budget {
         Budget(bytes)
     }
 
@@ -22,7 +22,7 @@ impl Budget {
     }
 
     /// Those for which there is room, and in words how many are left out.
-    pub(crate) fn fill(&mut self, all: impl IntoIterator<Item = Markup>, noun: &str) -> Markup {
+    pub(super) fn fill(&mut self, all: impl IntoIterator<Item = Markup>, noun: &str) -> Markup {
         let (mut taken, mut left_out) = (Vec::new(), 0);
         for markup in all {
             match self.take(markup) {

@@ -8,69 +8,58 @@ use maud::{Markup, PreEscaped, html};
 use super::budget::Budget;
 use crate::svg::{self, Drawing, Picture};
 
-/// Of a suite with no more time lines than this they stand above the tables; else with their figures.
+/// Of a suite with no more time lines than this they are above the tables; else with their figures.
 const MOST_TIMELINES: usize = 2;
 
 /// The charts of a suite's figures: the first, and the others.
 pub(super) fn of(suite: &Record, budget: &mut Budget) -> io::Result<(Markup, Markup)> {
     let mut pictures = svg::pictures(suite)?;
-    for figure in suite.figures.iter().filter(|figure| figure.timeline.is_some() && stands_above(suite)) {
+    for figure in suite.figures.iter().filter(|figure| is_above(suite, figure)) {
         pictures.extend(svg::overtime(figure)?);
     }
     let mut pictures = pictures.iter().map(chart);
     let first = budget.fill(pictures.by_ref().take(1), "charts");
     let others = budget.fill(pictures, "charts");
-    let others = if others.0.is_empty() {
-        others
-    } else {
-        html! { div.charts { (others) } }
-    };
+    let others = html! { @if !others.0.is_empty() { div.charts { (others) } } };
     Ok((first, others))
 }
 
-/// The time lines of a figure that stand with its details.
+/// The time lines of a figure that are with its details.
 pub(super) fn over_time(record: &Record, figure: &Figure) -> io::Result<Markup> {
-    let alike = record.figures.iter().filter(|other| other.suite == figure.suite && other.timeline.is_some());
-    if figure.timeline.is_none() || alike.count() <= MOST_TIMELINES {
+    if figure.timeline.is_none() || is_above(record, figure) {
         return Ok(html! {});
     }
     let pictures = svg::overtime(figure)?;
     Ok(html! { div.charts { @for picture in &pictures { (chart(picture)) } } })
 }
 
-fn stands_above(suite: &Record) -> bool {
-    suite.figures.iter().filter(|figure| figure.timeline.is_some()).count() <= MOST_TIMELINES
+/// Whether the time lines of a figure are above the tables of its suite.
+fn is_above(record: &Record, figure: &Figure) -> bool {
+    let others = record.figures.iter().filter(|other| other.suite == figure.suite);
+    others.filter(|other| other.timeline.is_some()).count() <= MOST_TIMELINES
 }
 
-/// A chart with its title.
-pub(crate) fn chart(picture: &Picture) -> Markup {
+/// A chart with its title. The plot is a picture with a text alternative; the legend's text is text, and is read.
+pub(super) fn chart(picture: &Picture) -> Markup {
+    let alternative = format!("{}. {}", picture.title, picture.description);
     html! {
         figure.chart {
             figcaption { (picture.title) }
             div.drawing {
-                (drawing(&picture.plot, Some(picture)))
-                (drawing(&picture.legend, None))
+                // On a telephone a plot is wider than the screen, and is moved: with the keyboard too.
+                div.plot tabindex="0" role="group" aria-label=(picture.title) {
+                    (drawing(&picture.plot, None, Some(&alternative)))
+                }
+                (drawing(&picture.legend, Some("legend"), None))
             }
         }
     }
 }
 
-/// A plot is a picture with a text alternative; the legend's text is text, and is read.
-fn drawing(drawing: &Drawing, of: Option<&Picture>) -> Markup {
-    let (width, height) = (drawing.width, drawing.height);
-    let elements = PreEscaped(drawing.elements.replace(" opacity=\"1\"", ""));
+fn drawing(drawing: &Drawing, class: Option<&str>, alternative: Option<&str>) -> Markup {
+    let elements = PreEscaped(drawing.elements.replace(" opacity=\"1\"", "") + &drawing.spots);
     html! {
-        @match of {
-            Some(picture) => {
-                // On a telephone a plot is wider than the screen, and is moved: with the keyboard too.
-                div.plot tabindex="0" role="group" aria-label=(picture.title) {
-                    svg role="img" aria-label={ (picture.title) ". " (picture.description) } width=(width) height=(height)
-                        viewBox=(drawing.view_box()) { (elements) }
-                }
-            }
-            None => {
-                svg.legend width=(width) height=(height) viewBox=(drawing.view_box()) { (elements) }
-            }
-        }
+        svg class=[class] role=[alternative.map(|_| "img")] aria-label=[alternative]
+            width=(drawing.width) height=(drawing.height) viewBox=(drawing.view_box()) { (elements) }
     }
 }

@@ -8,10 +8,10 @@ use super::theme;
 use crate::svg;
 
 /// The largest page: what a mail or an issue takes, and a telephone opens.
-pub(crate) const MAX_BYTES: usize = 1_500_000;
+pub(super) const MAX_BYTES: usize = 1_500_000;
 
 /// A page of these parts; `main` has an element of the id `skip_to`.
-pub(crate) fn page(title: &str, skip_to: &str, header: &Markup, main: &Markup, footer: &Markup) -> Markup {
+pub(super) fn page(title: &str, skip_to: &str, header: &Markup, main: &Markup, footer: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -37,7 +37,7 @@ pub(crate) fn page(title: &str, skip_to: &str, header: &Markup, main: &Markup, f
 ///
 /// # Errors
 /// It is larger than [`MAX_BYTES`].
-pub(crate) fn bytes(page: Markup) -> io::Result<Vec<u8>> {
+pub(super) fn bytes(page: Markup) -> io::Result<Vec<u8>> {
     let mut page = page.into_string();
     page.retain(svg::is_xml);
     page.push('\n');

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use figure::format::{percent, plain_to};
-use figure::{Figure, Outcome, Record, Severity, Verdict};
+use figure::{Figure, Outcome, Record, Verdict};
 use maud::{Markup, html};
 
 use crate::digits::with_unit;
@@ -19,6 +19,11 @@ impl<'a> Links<'a> {
         // Of several with one id the first is meant.
         let first = record.figures.iter().take(most).enumerate().collect::<Vec<_>>();
         Links(first.into_iter().rev().map(|(at, figure)| (figure.id.as_str(), at)).collect())
+    }
+
+    /// To no figure.
+    pub(super) fn none() -> Links<'a> {
+        Links(HashMap::new())
     }
 
     /// A reference to a figure, in these words.
@@ -61,20 +66,6 @@ pub(super) fn verdict(figure: &Figure) -> Markup {
     }
 }
 
-/// The sign of a verdict alone, in words for those who do not see it; nothing for a valid figure.
-pub(crate) fn sign(verdict: Option<Verdict>) -> Markup {
-    match verdict.filter(|verdict| *verdict != Verdict::Valid) {
-        Some(verdict) => {
-            html! {
-                " " span class={ "verdict " (verdict) } title=(verdict) {
-                    (mark::of(verdict)) span.unseen { " " (verdict) }
-                }
-            }
-        }
-        None => html! {},
-    }
-}
-
 /// `✓ pass`.
 pub(super) fn outcome(outcome: Outcome) -> Markup {
     let like = match outcome {
@@ -84,15 +75,6 @@ pub(super) fn outcome(outcome: Outcome) -> Markup {
         Outcome::Fail => Verdict::Invalid,
     };
     html! { span class={ "verdict " (like) } { (mark::of(like)) " " (outcome) } }
-}
-
-/// The class of a finding.
-pub(super) fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Note => "remark",
-        Severity::Warning => "suspect",
-        Severity::Error => "invalid",
-    }
 }
 
 /// The value with its unit; a dash without one.

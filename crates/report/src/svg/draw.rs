@@ -1,169 +1,140 @@
-//! A chart drawn by plotters: the plot to the left, to the right what its marks mean.
+//! A chart drawn by plotters: the plot, and the areas in it that a pointer finds.
+
+use std::error::Error;
+use std::io;
 
 use figure::Verdict;
+use maud::{Markup, html};
 use plotters::coord::Shift;
 use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::axis::Axis;
-use super::chart::{BAR_SHARE, Chart, Form, MAX_NAME, Point, Series};
-use super::marks::{self, FAINT, GRID, INK, LIMIT};
-use super::{Drawing, WIDTH, escaped, is_xml, legend};
+use super::chart::{BAR_SHARE, Chart, Form, Point, Series};
+use super::marks::{self, FAINT, GRID, INK, LIMIT, SCALE, SHADES};
+use super::{Drawing, is_xml};
 
-/// Units of the drawing for each CSS pixel: plotters places everything on whole units, and curves need finer ones.
-pub(super) const SCALE: u32 = 4;
-/// Height of a chart of curves.
-const HEIGHT: u32 = 420;
-/// Width of a plot without its legend, and its height if it is one of curves: what a telephone shows with letters
-/// that can be read.
-const APART: (u32, u32) = (560, 340);
-/// Room above a plot: for a title, and without one.
-const TITLED: u32 = 40;
-const UNTITLED: u32 = 12;
-/// Height of a bar, and of what stands above and below bars.
+/// Room above a plot, below it, and to its right.
+const ABOVE: u32 = 12;
+const BELOW: u32 = 6;
+const RIGHT: u32 = 28;
+/// Room for the labels of the x axis with its title, and for the title of the y axis.
+const X_LABELS: u32 = 48;
+const Y_TITLE: u32 = 38;
+/// Height of a bar, and of what is above and below bars.
 const BAR: u32 = 20;
-const AROUND_BARS: u32 = 130;
-/// Width of a character at an axis, on average; the library cannot know a reader's font.
+const AROUND_BARS: u32 = 102;
+/// The largest side of a square of a map, and up to how many squares to a side there is room for values in them.
+const SIDE: u32 = 50;
+const MOST_LABELLED: f64 = 12.0;
+/// Width of a character at an axis, on average, and height of a line; the library cannot know a reader's font.
 const CHARACTER: u32 = 7;
-
+const LINE: u32 = 18;
 /// The size of a mark.
 const MARK: u32 = 8;
 
-/// Why a chart could not be drawn: the library says so of a surface that takes nothing; text always does.
-#[derive(Debug)]
-pub(super) struct Failed(String);
-
-impl std::fmt::Display for Failed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "a chart could not be drawn: {}", self.0)
-    }
-}
-
-impl std::error::Error for Failed {}
-
-impl<E: std::error::Error + Send + Sync> From<DrawingAreaErrorKind<E>> for Failed {
-    fn from(error: DrawingAreaErrorKind<E>) -> Self {
-        Failed(error.to_string())
-    }
-}
-
-impl From<std::fmt::Error> for Failed {
-    fn from(error: std::fmt::Error) -> Self {
-        Failed(error.to_string())
-    }
-}
-
+/// plotters fails only where a surface takes nothing; text always does.
+pub(super) type Drawn = Result<(), Box<dyn Error + Send + Sync>>;
 pub(super) type Area<'a, C> = DrawingArea<SVGBackend<'a>, C>;
 type Plot<'a, 'b> = ChartContext<'b, SVGBackend<'a>, Cartesian2d<Axis, Axis>>;
 
-/// The height of a chart, in CSS pixels.
-pub(super) fn height(chart: &Chart) -> u32 {
-    match chart.form {
-        Form::Curves => HEIGHT,
-        _ => rows_height(chart).max(TITLED + legend::height(chart)),
-    }
-}
-
-/// The height of rows with their axis.
-fn rows_height(chart: &Chart) -> u32 {
-    let lengths = chart.series.iter().map(|series| series.points.len());
-    let bars: usize = if chart.form == Form::Bars { lengths.sum() } else { lengths.max().unwrap_or(0) };
-    let rows = u32::try_from(bars).unwrap_or(u32::MAX).saturating_mul(BAR);
-    let rows = (rows as f64 / BAR_SHARE) as u32;
-    rows.saturating_add(AROUND_BARS)
-}
-
-/// The elements of a chart with its title and its legend, without a document around them.
-pub(super) fn draw(chart: &Chart) -> Result<String, Failed> {
-    canvas(WIDTH, height(chart), |root| {
-        text(root, &chart.title, (px(16), px(24)), 15, true, INK, Pos::new(HPos::Left, VPos::Bottom))?;
-        let (plot, beside) = root.split_horizontally(px(WIDTH - legend::WIDTH));
-        draw_plot(&plot, chart, TITLED)?;
-        legend::draw(&beside, chart, TITLED)
-    })
-}
-
-/// The plot with what a pointer finds in it, and the legend: for a page that has the title, and sets the two side by side or one
-/// below the other.
-pub(super) fn apart(chart: &Chart) -> Result<(Drawing, Drawing), Failed> {
-    let (width, height) = match chart.form {
-        Form::Curves => APART,
-        _ => (APART.0, rows_height(chart) + UNTITLED - TITLED),
+/// The plot of a chart, without title and legend, in CSS pixels; only curves take the whole height.
+pub(super) fn plot(chart: &Chart, (width, height): (u32, u32)) -> io::Result<Drawing> {
+    let rows = || (chart.y.low - chart.y.high) as u32;
+    let height = match chart.form {
+        Form::Curves => height,
+        Form::Map => ABOVE + side(chart, width) * rows() + X_LABELS + BELOW,
+        Form::Bars => bars_height(chart.series.iter().map(|series| series.points.len()).sum()),
+        Form::Stacks | Form::Intervals => bars_height(rows() as usize),
     };
-    let mut words = String::new();
-    let plot = canvas(width, height, |root| {
-        words = draw_plot(root, chart, UNTITLED)?;
+    let mut spots = html! {};
+    let mut drawing = canvas((width, height), |root| {
+        spots = draw(root, chart, width)?;
         Ok(())
     })?;
-    let high = legend::height(chart);
-    let legend = canvas(legend::WIDTH, high, |root| legend::draw(root, chart, 0))?;
-    Ok((
-        Drawing { elements: plot + &words, width, height },
-        Drawing { elements: legend, width: legend::WIDTH, height: high },
-    ))
+    drawing.spots = spots.into_string();
+    Ok(drawing)
 }
 
-/// What is drawn on a surface of this size, as elements without a document around them.
+/// The height of so many bars with their axis.
+fn bars_height(bars: usize) -> u32 {
+    let bars = u32::try_from(bars).unwrap_or(u32::MAX).saturating_mul(BAR);
+    ((bars as f64 / BAR_SHARE) as u32).saturating_add(AROUND_BARS)
+}
+
+/// Width of the longest label of an axis.
+fn longest(axis: &Axis) -> u32 {
+    CHARACTER * axis.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0) as u32
+}
+
+/// An axis of squares, with as many labels of this size as there is room for.
+fn thinned(axis: &Axis, label: u32, side: u32) -> Axis {
+    let step = label.div_ceil(side.max(1)).max(1) as usize;
+    Axis { ticks: axis.ticks.iter().step_by(step).cloned().collect(), ..axis.clone() }
+}
+
+/// The side of a square in a map of this width.
+fn side(chart: &Chart, width: u32) -> u32 {
+    let room = width - BELOW - Y_TITLE - longest(&chart.y) - RIGHT;
+    (room / (chart.x.high as u32).max(1)).min(SIDE)
+}
+
+/// Elements on a surface of this size, without a document around them.
 pub(super) fn canvas(
-    width: u32,
-    height: u32,
-    draw: impl FnOnce(&Area<Shift>) -> Result<(), Failed>,
-) -> Result<String, Failed> {
+    (width, height): (u32, u32),
+    draw: impl FnOnce(&Area<Shift>) -> Drawn,
+) -> io::Result<Drawing> {
+    let failed = |error| io::Error::other(format!("a chart could not be drawn: {error}"));
     let mut svg = String::new();
     {
         let root =
             SVGBackend::with_string(&mut svg, (px(width) as u32, px(height) as u32)).into_drawing_area();
-        draw(&root)?;
-        root.present()?;
+        draw(&root).map_err(failed)?;
+        root.present().map_err(|error| failed(error.into()))?;
     }
-    // The document around is ours: it has a title and a description.
+    // The document around it is written elsewhere: it has a title and a description.
     let inner = svg.split_once(">\n").and_then(|(_, rest)| rest.rsplit_once("</svg>"));
-    inner
-        .map(|(inner, _)| inner.chars().filter(|c| is_xml(*c)).collect())
-        .ok_or_else(|| Failed("no SVG element".to_owned()))
+    let (inner, _) = inner.ok_or_else(|| failed("no SVG element".into()))?;
+    let elements = inner.chars().filter(|c| is_xml(*c)).collect();
+    Ok(Drawing { elements, spots: String::new(), width, height })
 }
 
-/// Draws the plot, `top` CSS pixels below the upper edge; what a pointer finds in it, as elements.
-fn draw_plot(area: &Area<Shift>, chart: &Chart, top: u32) -> Result<String, Failed> {
-    let longest =
-        chart.y.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0).min(MAX_NAME);
-    let labels = 38 + CHARACTER * longest as u32;
+/// Draws the plot; the areas that a pointer finds in it.
+fn draw(area: &Area<Shift>, chart: &Chart, width: u32) -> Result<Markup, Box<dyn Error + Send + Sync>> {
+    let (y_labels, side) = (Y_TITLE + longest(&chart.y), side(chart, width));
+    let (x, y, right) = match chart.form {
+        Form::Map => (
+            thinned(&chart.x, longest(&chart.x) + CHARACTER, side),
+            thinned(&chart.y, LINE, side),
+            width - BELOW - y_labels - side * chart.x.high as u32,
+        ),
+        _ => (chart.x.clone(), chart.y.clone(), RIGHT),
+    };
     let mut plot = ChartBuilder::on(area)
-        .margin_top(px(top))
-        .margin_right(px(28))
-        .margin_bottom(px(6))
-        .margin_left(px(6))
-        .x_label_area_size(px(48))
-        .y_label_area_size(px(labels))
-        .build_cartesian_2d(chart.x.clone(), chart.y.clone())?;
+        .margin_top(px(ABOVE))
+        .margin_right(px(right))
+        .margin_bottom(px(BELOW))
+        .margin_left(px(BELOW))
+        .x_label_area_size(px(X_LABELS))
+        .y_label_area_size(px(y_labels))
+        .build_cartesian_2d(x, y)?;
     let mut mesh = plot.configure_mesh();
     mesh.bold_line_style(GRID.stroke_width(SCALE))
         .light_line_style(TRANSPARENT)
         .axis_style(FAINT.stroke_width(SCALE))
         .label_style(font(12, INK))
         .axis_desc_style(font(12, INK))
-        .x_desc(&chart.x_title)
-        .y_desc(&chart.y_title)
+        .x_desc(&chart.x.title)
+        .y_desc(&chart.y.title)
         .set_all_tick_mark_size(px(4));
-    let is_curves = chart.form == Form::Curves;
-    if !is_curves {
-        mesh.disable_y_mesh();
+    match chart.form {
+        Form::Curves => {}
+        Form::Map => drop(mesh.disable_mesh()),
+        Form::Bars | Form::Stacks | Form::Intervals => drop(mesh.disable_y_mesh()),
     }
     mesh.draw()?;
-    if is_curves {
-        draw_limits(&plot, chart)?;
-    }
-    for (name, at) in &chart.edges {
-        if chart.x.share(*at) > 1.0 || chart.x.share(*at) < 0.0 {
-            continue;
-        }
-        dashed(&plot, &[(*at, chart.y.low), (*at, chart.y.high)], (px(2), px(3)), LIMIT.stroke_width(SCALE))?;
-        let (x, y) = plot.backend_coord(&(*at, chart.y.high));
-        let style = font(11, FAINT).pos(Pos::new(HPos::Left, VPos::Top));
-        let place = area.get_base_pixel();
-        area.draw(&Text::new(name.as_str(), (x - place.0 + px(4), y - place.1 + px(3)), style))?;
-    }
+    draw_edges(area, &plot, chart)?;
     for (number, series) in chart.series.iter().enumerate() {
         match chart.form {
             Form::Curves => {
@@ -172,72 +143,63 @@ fn draw_plot(area: &Area<Shift>, chart: &Chart, top: u32) -> Result<String, Fail
             }
             Form::Bars | Form::Stacks => draw_bars(&plot, chart, number, series)?,
             Form::Intervals => draw_intervals(&plot, number, series)?,
+            Form::Map => draw_squares(&plot, chart, series)?,
         }
     }
-    if !is_curves {
-        draw_limits(&plot, chart)?;
+    for (_, line) in &chart.limits {
+        // Over bars a piece for each, from one point to the next.
+        let length = if chart.form == Form::Curves { line.len().max(1) } else { 2 };
+        for piece in line.chunks(length) {
+            dashed(&plot, piece, (px(6), px(4)), LIMIT.stroke_width(SCALE))?;
+        }
     }
-    if !chart.form.is_bars() {
+    if matches!(chart.form, Form::Curves | Form::Intervals) {
         draw_marks(&plot, chart)?;
         draw_labels(&plot, chart)?;
     }
-    Ok(spots(&plot, chart))
+    let spots = chart.points().filter(|point| !point.words.is_empty());
+    let spots = spots.map(|point| (spot(&plot, chart, point), &point.words));
+    Ok(html! {
+        @for ((x, y, width, height), words) in spots {
+            rect.spot x=(x) y=(y) width=(width) height=(height) { title { (words) } }
+        }
+    })
 }
 
-/// Lines of limits; over bars a piece for each, from one point to the next.
-fn draw_limits(plot: &Plot, chart: &Chart) -> Result<(), Failed> {
-    for (_, line) in &chart.limits {
-        let length = if chart.form == Form::Curves { line.len().max(1) } else { 2 };
-        for piece in line.chunks(length) {
-            dashed(plot, piece, (px(6), px(4)), LIMIT.stroke_width(SCALE))?;
+/// The area over a mark, a bar or a square where a pointer finds its words: left, top, width, height.
+fn spot(plot: &Plot, chart: &Chart, point: &Point) -> (i32, i32, i32, i32) {
+    let (x, y) = plot.backend_coord(&point.at);
+    match chart.form {
+        Form::Curves | Form::Intervals => (x - px(8), y - px(8), px(16), px(16)),
+        Form::Bars | Form::Stacks => {
+            let (from, _) = plot.backend_coord(&(foot(chart, point), point.at.1));
+            (from.min(x), y - px(BAR) / 2, (from - x).abs(), px(BAR))
         }
+        Form::Map => {
+            let (left, top) = plot.backend_coord(&(point.at.0 - 0.5, point.at.1 - 0.5));
+            (left, top, 2 * (x - left), 2 * (y - top))
+        }
+    }
+}
+
+/// Lines across the plot at the edges, with their names.
+fn draw_edges(area: &Area<Shift>, plot: &Plot, chart: &Chart) -> Drawn {
+    for (name, at) in chart.edges.iter().filter(|(_, at)| (0.0..=1.0).contains(&chart.x.share(*at))) {
+        dashed(plot, &[(*at, chart.y.low), (*at, chart.y.high)], (px(2), px(3)), LIMIT.stroke_width(SCALE))?;
+        let (x, y) = plot.backend_coord(&(*at, chart.y.high));
+        let (left, top) = area.get_base_pixel();
+        let style = anchored(11, FAINT, HPos::Left, VPos::Top);
+        area.draw(&Text::new(name.as_str(), (x - left + px(4), y - top + px(3)), style))?;
     }
     Ok(())
 }
 
-/// What a pointer finds: over each mark or bar an area that is not seen, with its words. The plotting library has no words.
-fn spots(plot: &Plot, chart: &Chart) -> String {
-    let mut text = String::new();
-    for point in chart.series.iter().flat_map(|series| series.points.iter().flatten()) {
-        if point.told.is_empty() {
-            continue;
-        }
-        let (x, y) = plot.backend_coord(&point.at);
-        let words = escaped(&point.told);
-        if !chart.form.is_bars() {
-            text.push_str(&format!(
-                r#"<circle class="spot" cx="{x}" cy="{y}" r="{}"><title>{words}</title></circle>"#,
-                px(8)
-            ));
-        } else {
-            let zero = point.from.unwrap_or(chart.x.low.max(0.0));
-            let (from, _) = plot.backend_coord(&(zero, point.at.1));
-            let (left, width) = (from.min(x), (from - x).abs());
-            text.push_str(&spot((left, y - px(BAR) / 2), (width, px(BAR)), &words));
-        }
-        text.push('\n');
-    }
-    text
-}
-
-/// An area that is not seen, with its words, which are escaped.
-pub(super) fn spot((x, y): (i32, i32), (width, height): (i32, i32), words: &str) -> String {
-    format!(
-        r#"<rect class="spot" x="{x}" y="{y}" width="{width}" height="{height}"><title>{words}</title></rect>"#
-    )
-}
-
 /// Lines between the points that are worth their name.
-fn draw_line(plot: &Plot, number: usize, series: &Series) -> Result<(), Failed> {
-    let colour = marks::colour(number);
-    let style = colour.stroke_width(2 * SCALE);
+fn draw_line(plot: &Plot, number: usize, series: &Series) -> Drawn {
+    let style = marks::colour(number).stroke_width(2 * SCALE);
     for run in series.points.split(Option::is_none) {
-        let line: Vec<(f64, f64)> = run
-            .iter()
-            .flatten()
-            .filter(|point| point.verdict != Some(Verdict::Invalid))
-            .map(|point| point.at)
-            .collect();
+        let points = run.iter().flatten().filter(|point| point.verdict != Some(Verdict::Invalid));
+        let line: Vec<(f64, f64)> = points.map(|point| point.at).collect();
         match marks::dashes(number) {
             Some(dashes) => dashed(plot, &line, dashes, style)?,
             None => plot.plotting_area().draw(&PathElement::new(line, style))?,
@@ -247,7 +209,7 @@ fn draw_line(plot: &Plot, number: usize, series: &Series) -> Result<(), Failed> 
 }
 
 /// The intervals of points.
-fn draw_intervals(plot: &Plot, number: usize, series: &Series) -> Result<(), Failed> {
+fn draw_intervals(plot: &Plot, number: usize, series: &Series) -> Drawn {
     let thin = marks::colour(number).stroke_width(SCALE);
     for point in series.points.iter().flatten() {
         let (x, y) = point.at;
@@ -262,7 +224,7 @@ fn draw_intervals(plot: &Plot, number: usize, series: &Series) -> Result<(), Fai
 }
 
 /// The marks of points: the better the verdict the lower, so that none hides what is wrong.
-fn draw_marks(plot: &Plot, chart: &Chart) -> Result<(), Failed> {
+fn draw_marks(plot: &Plot, chart: &Chart) -> Drawn {
     let numbered = chart.series.iter().enumerate();
     let points =
         numbered.flat_map(|(number, series)| series.points.iter().flatten().map(move |p| (number, p)));
@@ -274,11 +236,11 @@ fn draw_marks(plot: &Plot, chart: &Chart) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What stands beside points; where it would lie on another label it is left out.
-fn draw_labels(plot: &Plot, chart: &Chart) -> Result<(), Failed> {
+/// The labels of points; one that would lie on another is left out.
+fn draw_labels(plot: &Plot, chart: &Chart) -> Drawn {
     let mut placed: Vec<(i32, i32, i32)> = Vec::new();
     let left = plot.plotting_area().get_pixel_range().0.start;
-    for point in chart.series.iter().flat_map(|series| series.points.iter().flatten()) {
+    for point in chart.points() {
         let (x, y) = plot.backend_coord(&point.at);
         let width = px(CHARACTER * point.label.chars().count() as u32 + 4);
         // To the left, away from a curve that rises; at the axis to the right.
@@ -288,48 +250,70 @@ fn draw_labels(plot: &Plot, chart: &Chart) -> Result<(), Failed> {
             start < other + wide && *other < start + width && (y - above).abs() < px(12)
         };
         if !point.label.is_empty() && !placed.iter().any(touches) {
-            let style = font(10, FAINT).pos(Pos::new(side, VPos::Bottom));
-            let label = Text::new(point.label.clone(), (shift, -px(4)), style);
-            plot.plotting_area().draw(&(EmptyElement::at(point.at) + label))?;
+            label(plot, point, point.at, (shift, -px(4)), anchored(10, FAINT, side, VPos::Bottom))?;
             placed.push((start, y, width));
         }
     }
     Ok(())
 }
 
-/// Bars from zero with their values; those that are not worth their name hollow.
-fn draw_bars(plot: &Plot, chart: &Chart, number: usize, series: &Series) -> Result<(), Failed> {
+/// The beginning of a point's bar.
+fn foot(chart: &Chart, point: &Point) -> f64 {
+    point.from.unwrap_or(chart.x.low.max(0.0))
+}
+
+/// Bars with their values; those that are not worth their name hollow.
+fn draw_bars(plot: &Plot, chart: &Chart, number: usize, series: &Series) -> Drawn {
     let colour = marks::colour(number);
     let in_a_row = if chart.form == Form::Stacks { 1 } else { chart.series.len() };
     let half = BAR_SHARE / in_a_row as f64 / 2.0 * 0.86;
-    let zero = chart.x.low.max(0.0);
     for point in series.points.iter().flatten() {
-        let Point { at: (value, row), .. } = *point;
-        let corners = [(point.from.unwrap_or(zero), row - half), (value, row + half)];
+        let (value, row) = point.at;
         let style = if point.verdict == Some(Verdict::Invalid) {
             colour.stroke_width(2 * SCALE)
         } else {
-            colour.mix(0.45).filled()
+            marks::area(number).filled()
         };
+        let corners = [(foot(chart, point), row - half), (value, row + half)];
         plot.plotting_area().draw(&Rectangle::new(corners, style))?;
         if let Some((low, high)) = point.interval {
             whisker(plot, [(low, row), (high, row)], (0, px(3)), colour.stroke_width(SCALE))?;
         }
         if !point.is_bare {
-            plot.plotting_area().draw(&marks::mark((value, row), point.verdict, colour))?;
+            plot.plotting_area().draw(&marks::mark(point.at, point.verdict, colour))?;
         }
-        // Behind the interval; at the foot of the bar where there is no room.
+        // Behind the interval; at the foot of the first bar where there is no room.
         let end = point.interval.map_or(value, |(_, high)| high.max(value));
-        let (from, shift) = if chart.x.share(end) > 0.85 { (zero, px(6)) } else { (end, px(10)) };
-        let style = font(11, INK).pos(Pos::new(HPos::Left, VPos::Center));
-        let label = Text::new(point.label.clone(), (shift, 0), style);
-        plot.plotting_area().draw(&(EmptyElement::at((from, row)) + label))?;
+        let (from, shift) = match chart.x.share(end) > 0.85 {
+            true => (chart.x.low.max(0.0), px(6)),
+            false => (end, px(10)),
+        };
+        label(plot, point, (from, row), (shift, 0), anchored(11, INK, HPos::Left, VPos::Center))?;
+    }
+    Ok(())
+}
+
+/// Squares in their shades, with their values where there is room.
+fn draw_squares(plot: &Plot, chart: &Chart, series: &Series) -> Drawn {
+    let has_room = chart.x.high.max(chart.y.low) <= MOST_LABELLED;
+    for point in series.points.iter().flatten() {
+        let (x, y) = point.at;
+        let corners = [(x - 0.5, y - 0.5), (x + 0.5, y + 0.5)];
+        let area = plot.plotting_area();
+        area.draw(&Rectangle::new(corners, SHADES[point.shade].filled()))?;
+        if !point.is_bare {
+            area.draw(&marks::mark((x, y + 0.3), point.verdict, FAINT))?;
+        }
+        if has_room {
+            let style = anchored(10, marks::on_shade(point.shade), HPos::Center, VPos::Center);
+            label(plot, point, point.at, (0, 0), style)?;
+        }
     }
     Ok(())
 }
 
 /// An interval: a line with caps, `cap` to either side. One that its mark hides is left out.
-fn whisker(plot: &Plot, ends: [(f64, f64); 2], cap: (i32, i32), style: ShapeStyle) -> Result<(), Failed> {
+fn whisker(plot: &Plot, ends: [(f64, f64); 2], cap: (i32, i32), style: ShapeStyle) -> Drawn {
     let [from, to] = ends.map(|end| plot.backend_coord(&end));
     if (from.0 - to.0).abs() + (from.1 - to.1).abs() <= px(MARK) {
         return Ok(());
@@ -342,12 +326,7 @@ fn whisker(plot: &Plot, ends: [(f64, f64); 2], cap: (i32, i32), style: ShapeStyl
     Ok(())
 }
 
-fn dashed(
-    plot: &Plot,
-    line: &[(f64, f64)],
-    (dash, gap): (i32, i32),
-    style: ShapeStyle,
-) -> Result<(), Failed> {
+fn dashed(plot: &Plot, line: &[(f64, f64)], (dash, gap): (i32, i32), style: ShapeStyle) -> Drawn {
     if line.len() > 1 {
         let line = line.iter().copied();
         plot.plotting_area().draw(&DashedPathElement::new(line, dash, gap, style))?;
@@ -355,27 +334,23 @@ fn dashed(
     Ok(())
 }
 
-/// Words at a place.
-pub(super) fn text(
-    area: &Area<Shift>,
-    words: &str,
-    at: (i32, i32),
-    size: u32,
-    bold: bool,
-    colour: RGBColor,
-    pos: Pos,
-) -> Result<(), Failed> {
-    let style = font(size, colour).pos(pos);
-    let style = if bold { TextStyle { font: style.font.style(FontStyle::Bold), ..style } } else { style };
-    Ok(area.draw(&Text::new(words, at, style))?)
+/// A point's label, `shift` units away from a position.
+fn label(plot: &Plot, point: &Point, at: (f64, f64), shift: (i32, i32), style: TextStyle) -> Drawn {
+    let text = Text::new(point.label.clone(), shift, style);
+    Ok(plot.plotting_area().draw(&(EmptyElement::at(at) + text))?)
 }
 
 /// A font of `size` CSS pixels.
-pub(super) fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
+fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
     /// plotters divides sizes by this, to make up for what fonts leave above their letters.
     const LEADING: f64 = 1.24;
     let size = f64::from(size * SCALE) * LEADING;
     TextStyle { color: colour.to_backend_color(), ..TextStyle::from(("sans-serif", size).into_font()) }
+}
+
+/// A font whose text has its anchor here.
+pub(super) fn anchored(size: u32, colour: RGBColor, across: HPos, down: VPos) -> TextStyle<'static> {
+    font(size, colour).pos(Pos::new(across, down))
 }
 
 /// CSS pixels in units of the drawing.

@@ -2,17 +2,17 @@
 
 use std::io;
 
-use figure::format::{percent, plain_to};
+use compare::{Compared, Pair, Standing};
+use figure::format::percent;
 
 use super::axis::Axis;
 use super::chart::{Chart, Form, MAX_NAME, Point, Series};
-use super::{Picture, picture, ticks};
-use crate::comparison::words;
-use compare::{Compared, Pair, Standing};
+use super::{Picture, picture};
+use crate::document::comparison as words;
 
 /// The most rows of a chart: what a page of paper has room for.
 const MOST_ROWS: usize = 40;
-/// What there is, each at the place of its colour; colours without one are too like another.
+/// Standings, each at the place of its colour; colours without one are too like another.
 const SERIES: [Option<Standing>; 6] = [
     Some(Standing::Inconclusive),
     Some(Standing::Faster),
@@ -35,15 +35,11 @@ pub(crate) fn charts(pair: &Pair, title: &str, figures: &[&Compared], band: f64)
 
 fn chart(pair: &Pair, title: String, figures: &[&Compared], band: f64) -> Chart {
     let rows = figures.len() as f64;
-    let names = figures
-        .iter()
-        .enumerate()
-        .map(|(row, figure)| (row as f64 + 0.5, plain_to(&words::label(pair, figure, MAX_NAME), MAX_NAME)));
-    let y = Axis { low: rows, high: 0.0, is_logarithmic: false, ticks: names.collect() };
-    let of = |standing: Option<Standing>| Series {
+    let names: Vec<String> = figures.iter().map(|figure| words::label(pair, figure, MAX_NAME)).collect();
+    let series = SERIES.into_iter().map(|standing| Series {
         label: standing.map_or("", Standing::word).to_owned(),
         points: figures.iter().enumerate().map(|(row, figure)| point(pair, figure, row, standing?)).collect(),
-    };
+    });
     let edges = [1.0 / (1.0 + band), 1.0 + band];
     // An interval that is much wider than the values runs out of the picture, or all of them would lie together.
     let values: Vec<f64> =
@@ -51,24 +47,26 @@ fn chart(pair: &Pair, title: String, figures: &[&Compared], band: f64) -> Chart 
     let (least, most) = values.iter().fold((1.0_f64, 1.0_f64), |(low, high), v| (low.min(*v), high.max(*v)));
     let ends = figures.iter().filter_map(|figure| figure.ratio).flat_map(|ratio| [ratio.low, ratio.high]);
     let near = ends.flatten().filter(|end| (least / 2.0..=most * 2.0).contains(end));
-    let band_ends = edges.map(|edge| [(edge, 0.0), (edge, rows)]);
-    let told: Vec<String> = figures.iter().filter_map(|figure| words_of(pair, figure)).collect();
+    let xs: Vec<f64> = near.chain(values.iter().copied()).collect();
+    let ratios: Vec<String> = figures.iter().filter_map(|figure| in_words(pair, figure)).collect();
     Chart {
         title,
         description: format!(
             "Ratios with their 95 % intervals; above 1 {} is better. {}.",
             pair.b,
-            told.join("; ")
+            ratios.join("; ")
         ),
-        x: ticks::ratios(&near.chain(values.iter().copied()).collect::<Vec<_>>()),
-        x_title: format!("ratio: above 1, {} is better", pair.b),
-        y,
-        y_title: String::new(),
+        x: Axis::of_ratios(&xs, format!("ratio: above 1, {} is better", pair.b)),
+        y: Axis::of_names(names.iter(), MAX_NAME, String::new()).reversed(),
         form: Form::Intervals,
-        series: SERIES.into_iter().map(of).collect(),
-        limits: vec![(format!("within ±{}: the same", percent(band)), band_ends.concat())],
+        series: series.collect(),
+        limits: vec![(
+            format!("within ±{}: the same", percent(band)),
+            edges.map(|edge| [(edge, 0.0), (edge, rows)]).concat(),
+        )],
         edges: vec![(String::new(), 1.0)],
         notes: vec!["lines: 95 % intervals, where wider than the mark".to_owned()],
+        ..Chart::default()
     }
 }
 
@@ -76,16 +74,17 @@ fn point(pair: &Pair, figure: &Compared, row: usize, standing: Standing) -> Opti
     let ratio = figure.ratio.filter(|_| figure.standing == standing)?;
     let [a, b] = figure.verdicts;
     Some(Point {
+        at: (ratio.value, row as f64 + 0.5),
         x_interval: ratio.low.zip(ratio.high),
         // A ratio is worth no more than either of its two figures.
         verdict: a.zip(b).map(|(a, b)| a.max(b)),
-        told: words_of(pair, figure)?,
-        ..Point::at(ratio.value, row as f64 + 0.5)
+        words: in_words(pair, figure)?,
+        ..Point::default()
     })
 }
 
 /// `Pipe Throughput: 1.234 [1.221, 1.243], faster`.
-fn words_of(pair: &Pair, figure: &Compared) -> Option<String> {
+fn in_words(pair: &Pair, figure: &Compared) -> Option<String> {
     let ratio = figure.ratio?;
     let interval = words::interval(&ratio).map_or_else(String::new, |interval| format!(" {interval}"));
     let name = words::label(pair, figure, 60);

@@ -3,11 +3,12 @@
 use figure::Verdict;
 use plotters::prelude::*;
 
-use super::draw::SCALE;
+/// Units of the drawing for each CSS pixel: plotters places everything on whole units, and curves need finer ones.
+pub(super) const SCALE: u32 = 4;
 
 /// Text.
 pub(super) const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
-/// What stands back: machine, notes.
+/// Text of less weight: machine, notes.
 pub(super) const FAINT: RGBColor = RGBColor(0x59, 0x59, 0x59);
 /// The grid.
 pub(super) const GRID: RGBColor = RGBColor(0xe2, 0xe2, 0xe2);
@@ -19,22 +20,30 @@ const AMBER: RGBColor = RGBColor(0xb3, 0x59, 0x00);
 const RED: RGBColor = RGBColor(0xc0, 0x00, 0x00);
 
 /// Series: colours that remain apart for those who see fewer (after Okabe and Ito, 2008), without the colours
-/// of verdicts; all dark enough on white.
-const COLOURS: [RGBColor; 6] = [
-    RGBColor(0x00, 0x72, 0xb2),
-    RGBColor(0x00, 0x80, 0x5c),
-    RGBColor(0x8a, 0x3f, 0xa0),
-    RGBColor(0x2c, 0x8f, 0xc9),
-    RGBColor(0x7a, 0x52, 0x30),
-    RGBColor(0x40, 0x40, 0x40),
+/// of verdicts; all dark enough on white. With the dashes of their lines and the gaps between them.
+const SERIES: [(RGBColor, Option<(i32, i32)>); 6] = [
+    (RGBColor(0x00, 0x72, 0xb2), None),
+    (RGBColor(0x00, 0x80, 0x5c), Some((7, 4))),
+    (RGBColor(0x8a, 0x3f, 0xa0), Some((2, 3))),
+    (RGBColor(0x2c, 0x8f, 0xc9), Some((12, 4))),
+    (RGBColor(0x7a, 0x52, 0x30), Some((5, 2))),
+    (RGBColor(0x40, 0x40, 0x40), Some((3, 6))),
 ];
-/// Dashes and the gaps between them; the first series is solid.
-const DASHES: [(i32, i32); 6] = [(0, 0), (7, 4), (2, 3), (12, 4), (5, 2), (3, 6)];
+/// Shades of maps from light to dark: one hue, so that only lightness counts (after ColorBrewer's Blues).
+pub(super) const SHADES: [RGBColor; 7] = [
+    RGBColor(0xe8, 0xf0, 0xf8),
+    RGBColor(0xc8, 0xdc, 0xee),
+    RGBColor(0x9e, 0xca, 0xe1),
+    RGBColor(0x6b, 0xae, 0xd6),
+    RGBColor(0x42, 0x8f, 0xc4),
+    RGBColor(0x21, 0x6f, 0xb0),
+    RGBColor(0x08, 0x45, 0x8b),
+];
 
 /// The colours that charts are drawn in, by the names under which a page gives them those of its theme: `s0` and on are series.
-/// Heat maps keep their shades.
+/// Maps keep their shades.
 pub(crate) fn named() -> impl Iterator<Item = (String, String)> {
-    let own = [
+    let others = [
         ("paper", WHITE),
         ("ink", INK),
         ("faint", FAINT),
@@ -43,23 +52,31 @@ pub(crate) fn named() -> impl Iterator<Item = (String, String)> {
         ("amber", AMBER),
         ("red", RED),
     ];
-    let series = COLOURS.into_iter().enumerate().map(|(at, colour)| (format!("s{at}"), colour));
-    own.into_iter()
-        .map(|(name, colour)| (name.to_owned(), colour))
-        .chain(series)
-        .map(|(name, colour)| (name, hex(colour)))
+    let others = others.into_iter().map(|(name, colour)| (name.to_owned(), hex(colour)));
+    others.chain((0..SERIES.len()).map(|at| (format!("s{at}"), hex(colour(at)))))
 }
 
 /// The colour of a series.
 pub(super) fn colour(series: usize) -> RGBColor {
-    COLOURS[series % COLOURS.len()]
+    SERIES[series % SERIES.len()].0
+}
+
+/// The same for areas, which are lighter than their marks.
+pub(super) fn area(series: usize) -> RGBAColor {
+    colour(series).mix(0.45)
 }
 
 /// Dash and gap of a series in units of the drawing; `None` for a solid line.
 pub(super) fn dashes(series: usize) -> Option<(i32, i32)> {
-    let (dash, gap) = DASHES[series % DASHES.len()];
     let scale = SCALE as i32;
-    (dash > 0).then_some((dash * scale, gap * scale))
+    SERIES[series % SERIES.len()].1.map(|(dash, gap)| (dash * scale, gap * scale))
+}
+
+/// Letters on a shade, the same in all themes, as shades are.
+pub(super) fn on_shade(shade: usize) -> RGBColor {
+    /// The first shade that needs light letters.
+    const DARK: usize = 4;
+    if shade >= DARK { RGBColor(0xfe, 0xfe, 0xfe) } else { BLACK }
 }
 
 /// A colour as SVG writes it.

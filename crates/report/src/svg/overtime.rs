@@ -1,16 +1,15 @@
 //! Columns over time: what a program or a load did from second to second.
 
-use figure::Figure;
 use figure::format::plain_to;
 use figure::series::{Column, Timeline};
+use figure::{Figure, Unit};
 
-use super::chart::{Chart, Form, Point, Series};
-use super::ticks;
+use super::axis::{Axis, Scale};
+use super::chart::{Chart, Point, Series, points};
 use crate::digits::with_unit;
 use crate::{mark, names};
-use figure::Unit;
 
-/// What is drawn together, and what it is called. Other columns are told in tables.
+/// Columns that are drawn together, and the question that they answer. Other columns are in tables.
 const LINES: &[(&str, &[&str])] = &[
     ("How many page faults, over time?", &["minor", "major"]),
     ("How many CPUs does it keep busy, over time?", &["user", "system"]),
@@ -21,6 +20,8 @@ const LINES: &[(&str, &[&str])] = &[
 ];
 /// The most points of a line; more are thinned to the largest of each stretch, so that no peak is lost.
 const MOST: usize = 150;
+/// The most characters of a column's name.
+const MAX_NAME: usize = 28;
 
 /// The charts of a figure's time line.
 pub(super) fn charts(figure: &Figure) -> Vec<Chart> {
@@ -36,33 +37,23 @@ fn chart(figure: &Figure, timeline: &Timeline, title: &str, names: &[&str]) -> O
         return None;
     }
     let series: Vec<Series> = columns.iter().map(|column| line(timeline, column)).collect();
-    let points = || series.iter().flat_map(|series| series.points.iter().flatten());
-    if points().count() < 2 {
+    if points(&series).count() < 2 {
         return None;
     }
-    let values: Vec<f64> = points().map(|point| point.at.1).collect();
-    let seconds: Vec<f64> = points().map(|point| point.at.0).chain([0.0]).collect();
-    let each: Vec<String> = columns.iter().filter_map(|column| in_words(column)).collect();
+    let values: Vec<f64> = points(&series).map(|point| point.at.1).collect();
+    let seconds: Vec<f64> = points(&series).map(|point| point.at.0).collect();
+    let ranges: Vec<String> = columns.iter().filter_map(|column| range(column)).collect();
+    let x_title = "seconds since the beginning".to_owned();
     let y_title = if *unit == Unit::ONE { "CPUs".to_owned() } else { names::quantity(unit) };
+    let note = figure.verdict.map(|verdict| format!("{} the figure is {verdict}", mark::of(verdict)));
     Some(Chart {
         title: title.replacen('?', &format!(" ({})?", plain_to(&figure.name, 60)), 1),
-        description: format!(
-            "Line chart. Across: seconds since the beginning. Upwards: {y_title}. {}.",
-            each.join(". ")
-        ),
-        x: ticks::axis(&seconds, None, false, true),
-        x_title: "seconds since the beginning".to_owned(),
-        y: ticks::axis(&values, Some(unit), false, true),
-        y_title,
-        form: Form::Curves,
+        description: format!("Line chart. Across: {x_title}. Upwards: {y_title}. {}.", ranges.join(". ")),
+        x: Axis::over(&seconds, None, Scale::Lengths, x_title),
+        y: Axis::over(&values, Some(unit), Scale::Lengths, y_title),
         series,
-        limits: Vec::new(),
-        edges: Vec::new(),
-        notes: figure
-            .verdict
-            .map(|verdict| format!("{} the figure is {verdict}", mark::of(verdict)))
-            .into_iter()
-            .collect(),
+        notes: note.into_iter().collect(),
+        ..Chart::default()
     })
 }
 
@@ -75,26 +66,19 @@ fn line(timeline: &Timeline, column: &Column) -> Series {
         .map(|(at, value)| Some((Some(*at).filter(finite)?, value.filter(finite)?)))
         .collect();
     let stretch = all.len().div_ceil(MOST).max(1);
-    let name = plain_to(&column.name, 28);
+    let name = plain_to(&column.name, MAX_NAME);
     let points = all.chunks(stretch).map(|points| {
         let (at, value) = points.iter().flatten().copied().reduce(|a, b| if b.1 > a.1 { b } else { a })?;
-        Some(Point {
-            told: format!("{name} at {at:.1} s: {}", with_unit(value, &column.unit)),
-            is_bare: true,
-            ..Point::at(at, value)
-        })
+        let words = format!("{name} at {at:.1} s: {}", with_unit(value, &column.unit));
+        Some(Point { at: (at, value), words, is_bare: true, ..Point::default() })
     });
     Series { points: points.collect(), label: name.clone() }
 }
 
-fn in_words(column: &Column) -> Option<String> {
+/// `minor: from 0 to 12`.
+fn range(column: &Column) -> Option<String> {
     let values = || column.values.iter().flatten().copied().filter(|value| value.is_finite());
-    let (low, high) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
-    let unit = &column.unit;
-    Some(format!(
-        "{}: from {} to {}",
-        plain_to(&column.name, 28),
-        with_unit(low, unit),
-        with_unit(high, unit)
-    ))
+    let ends = [values().reduce(f64::min)?, values().reduce(f64::max)?];
+    let [low, high] = ends.map(|end| with_unit(end, &column.unit));
+    Some(format!("{}: from {low} to {high}", plain_to(&column.name, MAX_NAME)))
 }

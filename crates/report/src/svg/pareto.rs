@@ -4,28 +4,32 @@ use figure::format::{listed, number, plain_to};
 use figure::{Record, Unit};
 use suites::ranking::{Place, Ranking, rankings};
 
-use super::chart::{Chart, Form, MAX_NAME, Point, Series};
-use super::ticks;
+use super::axis::{Axis, Scale};
+use super::chart::{Chart, MAX_NAME, Point, Series, finite, interval, points};
 
-/// A chart for each team of which both are known.
+/// A chart for each number of threads for which both are known.
 pub(super) fn charts(record: &Record) -> Vec<Chart> {
     rankings(record).iter().filter_map(chart).collect()
 }
 
 fn chart(ranking: &Ranking) -> Option<Chart> {
-    let mut series: Vec<Series> = ranking.places.iter().filter_map(series).collect();
-    // Whoever is fastest has the same colour in all charts.
+    let series = ranking.places.iter().filter_map(|place| {
+        Some(Series { label: plain_to(&place.name, MAX_NAME), points: vec![Some(point(place)?)] })
+    });
+    let mut series: Vec<Series> = series.collect();
+    // An allocator has the same colour in all charts.
     series.sort_by(|a, b| a.label.cmp(&b.label));
     if series.len() < 2 {
         return None;
     }
-    let front: Vec<&Place> = ranking.places.iter().filter(|place| place.is_on_front).collect();
-    let line: Vec<(f64, f64)> = front.iter().filter_map(|place| at(place)).collect();
-    let points = || series.iter().flat_map(|series| series.points.iter().flatten());
-    let xs: Vec<f64> = points().map(|point| point.at.0).collect();
-    let ys: Vec<f64> = points().map(|point| point.at.1).collect();
-    let names: Vec<String> = front.iter().map(|place| plain_to(&place.name, MAX_NAME)).collect();
-    let each: Vec<String> = ranking.places.iter().filter_map(told).collect();
+    let front: Vec<Point> =
+        ranking.places.iter().filter(|place| place.is_on_front).filter_map(point).collect();
+    let names: Vec<&str> = front.iter().map(|point| point.label.as_str()).collect();
+    let words: Vec<String> = ranking.places.iter().filter_map(|place| Some(point(place)?.words)).collect();
+    let [xs, ys] = [|point: &Point| point.at.0, |point: &Point| point.at.1]
+        .map(|along| points(&series).map(along).collect::<Vec<f64>>());
+    let x_title = "malloc and free, the load itself taken off, ns/pair".to_owned();
+    let y_title = "memory, bytes for each byte requested".to_owned();
     Some(Chart {
         title: format!(
             "Which allocator is fastest, and what memory does it need, {}?",
@@ -33,48 +37,33 @@ fn chart(ranking: &Ranking) -> Option<Chart> {
         ),
         description: format!(
             "Left and low is good. {}. No other one is better in time or memory without being worse in the other than: {}.",
-            each.join("; "),
+            words.join("; "),
             listed(&names)
         ),
-        x: ticks::axis(&xs, Some(&Unit::of("ns/pair")), false, true),
-        x_title: "malloc and free, the load itself taken off, ns/pair".to_owned(),
-        y: ticks::axis(&ys, Some(&Unit::ONE), false, false),
-        y_title: "memory, bytes for each byte requested".to_owned(),
-        form: Form::Curves,
+        x: Axis::over(&xs, Some(&Unit::of("ns/pair")), Scale::Lengths, x_title),
+        y: Axis::over(&ys, Some(&Unit::ONE), Scale::Positions, y_title),
         series,
         limits: vec![(
             "front: no other one is better in one thing and not worse in the other".to_owned(),
-            line,
+            front.iter().map(|point| point.at).collect(),
         )],
-        edges: Vec::new(),
         notes: vec!["left and low is good".to_owned(), "bars: 95 % intervals of the medians".to_owned()],
+        ..Chart::default()
     })
 }
 
-/// Where a place stands: time, memory.
-fn at(place: &Place) -> Option<(f64, f64)> {
-    let finite = |value: &f64| value.is_finite();
-    Some((place.pair.value.filter(finite)?, place.overhead?.value.filter(finite)?))
-}
-
-fn series(place: &Place) -> Option<Series> {
+/// A place by time and memory.
+fn point(place: &Place) -> Option<Point> {
     let overhead = place.overhead?;
-    let ends =
-        |figure: &figure::Figure| figure.interval.as_ref().map(|interval| (interval.low, interval.high));
+    let (time, memory) = (finite(place.pair)?, finite(overhead)?);
     let name = plain_to(&place.name, MAX_NAME);
-    let (time, memory) = at(place)?;
-    let point = Point {
-        interval: ends(overhead),
-        x_interval: ends(place.pair),
+    Some(Point {
+        at: (time, memory),
+        interval: interval(overhead),
+        x_interval: interval(place.pair),
         verdict: place.pair.verdict.zip(overhead.verdict).map(|(one, other)| one.max(other)),
-        label: name.clone(),
-        told: told(place)?,
-        ..Point::at(time, memory)
-    };
-    Some(Series { label: name, points: vec![Some(point)] })
-}
-
-fn told(place: &Place) -> Option<String> {
-    let (time, memory) = at(place)?;
-    Some(format!("{} {} ns and {memory:.2}", plain_to(&place.name, MAX_NAME), number(time)))
+        words: format!("{name} {} ns and {memory:.2}", number(time)),
+        label: name,
+        ..Point::default()
+    })
 }

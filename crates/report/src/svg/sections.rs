@@ -1,6 +1,7 @@
 //! Single figures as bars against their limits: bandwidths against the peak, rates against a ceiling.
 
-use super::chart::{self, Chart};
+use super::chart::Chart;
+use super::modes;
 use crate::grid::{Column, Grid, Mode, Position};
 use crate::names::Axis;
 use crate::outline::Section;
@@ -17,16 +18,14 @@ pub(super) fn charts(section: &Section) -> Vec<Chart> {
     }
     let rows = section.rows.iter().map(|row| {
         let labels: Vec<&str> = row.labels.iter().map(String::as_str).filter(|l| !l.is_empty()).collect();
-        Position { label: labels.join(", "), number: None, unit: None }
+        Position::named(labels.join(", "))
     });
     let cells = section.rows.iter().map(|row| Some(row.figure)).collect();
     let grid = Grid {
-        label: String::new(),
         down: Axis { title: "figure".to_owned(), ..Axis::default() },
-        across: None,
         rows: rows.collect(),
         columns: vec![Column { label: String::new(), unit: section.unit, cells }],
-        is_companion: false,
+        ..Grid::default()
     };
-    chart::charts(&Mode { key: &section.title, info: None, grids: vec![grid], derived: Vec::new() })
+    modes::charts(&Mode { key: &section.title, info: None, grids: vec![grid], derived: Vec::new() })
 }

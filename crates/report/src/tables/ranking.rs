@@ -54,11 +54,7 @@ fn table(ranking: Ranking<'_>) -> Table<'_> {
     Table {
         title: format!("Allocators, {}", ranking.description()),
         columns,
-        rows: ranking
-            .places
-            .iter()
-            .map(|place| Row { cells: row(place), judged: Some(place.pair) })
-            .collect(),
+        rows: ranking.places.iter().map(|place| Row::judged(row(place), place.pair)).collect(),
         words_from: WIDE,
         ..Table::default()
     }

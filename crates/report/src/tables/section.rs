@@ -18,20 +18,18 @@ const FOR_INTERVAL: usize = 150;
 const MAX_LIMITS: usize = 4;
 
 /// A column with what it says of a figure.
-type Said<'a> = (Column, Box<dyn Fn(&outline::Row) -> String + 'a>);
+type Described<'a> = (Column, Box<dyn Fn(&outline::Row) -> String + 'a>);
 
 /// The table of a section.
-pub(crate) fn table<'a>(section: &'a Section<'a>) -> Table<'a> {
-    let said = columns(section);
-    let rows = section
-        .rows
-        .iter()
-        .map(|row| Row { cells: said.iter().map(|(_, cell)| cell(row)).collect(), judged: Some(row.figure) });
+pub(crate) fn table<'a>(section: &Section<'a>) -> Table<'a> {
+    let columns = columns(section);
+    let rows =
+        section.rows.iter().map(|row| Row::judged(columns.iter().map(|(_, cell)| cell(row)), row.figure));
     let rows = rows.collect();
     let figures = section.rows.iter().map(|row| row.figure);
     Table {
         title: section.title.clone(),
-        columns: said.into_iter().map(|(column, _)| column).collect(),
+        columns: columns.into_iter().map(|(column, _)| column).collect(),
         rows,
         notes: if section.headline {
             limits(figures, decimals(section), "by what each counts")
@@ -40,17 +38,18 @@ pub(crate) fn table<'a>(section: &'a Section<'a>) -> Table<'a> {
         },
         words_from: 0,
         is_grouped: section.heads.len() > 1,
+        is_short: false,
     }
 }
 
-fn columns<'a>(section: &'a Section) -> Vec<Said<'a>> {
+fn columns<'a>(section: &'a Section<'_>) -> Vec<Described<'a>> {
     let any = |has: fn(&outline::Row) -> bool| section.rows.iter().any(has);
     let decimals = decimals(section);
-    let label = |(at, head): (usize, &String)| -> Said {
+    let label = |(at, head): (usize, &String)| -> Described {
         let cell = move |row: &outline::Row| row.labels.get(at).cloned().unwrap_or_default();
         (Column::words(head.as_str(), 0), Box::new(cell))
     };
-    let mut columns: Vec<Said> = section.heads.iter().enumerate().map(label).collect();
+    let mut columns: Vec<Described> = section.heads.iter().enumerate().map(label).collect();
     let unit = section.unit.map_or("value".to_owned(), |unit| plain_to(unit.symbol(), MAX_UNIT));
     let value =
         move |row: &outline::Row| row.figure.value.map_or("—".to_owned(), |value| fixed(value, decimals));

@@ -33,20 +33,22 @@ pub(crate) fn table<'a>(record: &'a Record, mode: &Mode) -> Option<Table<'a>> {
         Column::numbers("faults", ROOMY),
         Column::words("effect", 0),
     ];
-    let row = |arm: &Arm<'a>| Row {
-        cells: vec![
-            name(arm),
-            value(arm, Quantity::Cpu),
-            interval(arm, Quantity::Cpu),
-            value(arm, Quantity::System),
-            value(arm, Quantity::Wall),
-            interval(arm, Quantity::Wall),
-            value(arm, Quantity::Memory),
-            interval(arm, Quantity::Memory),
-            value(arm, Quantity::Faults),
-            effect(arm),
-        ],
-        judged: Some(arm.figure),
+    let row = |arm: &Arm<'a>| {
+        Row::judged(
+            [
+                name(arm),
+                value(arm, Quantity::Cpu),
+                interval(arm, Quantity::Cpu),
+                value(arm, Quantity::System),
+                value(arm, Quantity::Wall),
+                interval(arm, Quantity::Wall),
+                value(arm, Quantity::Memory),
+                interval(arm, Quantity::Memory),
+                value(arm, Quantity::Faults),
+                effect(arm),
+            ],
+            arm.figure,
+        )
     };
     let legend = "cpu, system, time, memory, faults: start by start, for those without a setting; 1 is the same; [ ]: 95 % interval; void: it did \
                   not take effect, or no effect can be observed; ∞: what it keeps has no bound; 2: one of two values from start to start";

@@ -8,7 +8,7 @@ const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 /// would all look alike.
 const LOGARITHMIC: f64 = 20.0;
 
-/// A bar of this share of `width` columns, in eighths of a column. What is not worth its name is drawn hatched.
+/// A bar of this share of `width` columns, in eighths of a column. Invalid values are hatched.
 pub(super) fn bar(share: f64, width: usize, hatched: bool) -> String {
     // A NaN has no bar.
     let eighths = (share.clamp(0.0, 1.0) * width as f64 * 8.0).round() as usize;
@@ -25,8 +25,8 @@ pub(super) fn bar(share: f64, width: usize, hatched: bool) -> String {
 /// A character for each value, as high as the value stands between the smallest and the largest; a space where
 /// there is none. The second answer is whether the heights are logarithms.
 pub(super) fn sparkline(values: &[Option<f64>]) -> (String, bool) {
-    let known = || values.iter().flatten().copied().filter(|value| value.is_finite());
-    let (low, high) = known().fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)));
+    let finite = || values.iter().flatten().copied().filter(|value| value.is_finite());
+    let (low, high) = finite().fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)));
     let by_logarithm = low > 0.0 && high / low >= LOGARITHMIC;
     let height = |value: f64| {
         if by_logarithm { (value / low).ln() / (high / low).ln() } else { (value - low) / (high - low) }

@@ -7,7 +7,7 @@ use figure::{Better, Figure, Status, Unit, Verdict};
 use super::bars::{bar, sparkline};
 use super::cells;
 use super::page::{INDENT, Page};
-use super::plan::{GAP, Plan};
+use super::plan::{GAP, Plan, Text};
 use crate::digits::{self, MAX_UNIT, fixed};
 use crate::grid::{self, Column, Grid, Mode};
 use crate::tables::section;
@@ -17,18 +17,16 @@ use crate::{mark, names, summary};
 const MAX_ROWS: usize = 24;
 /// The most columns of a matrix; all its points are in the other formats.
 const MAX_COLUMNS: usize = 24;
-/// A longer word at the head of a column is cut: on the narrowest page a column stands beside the labels.
+/// A longer word at the head of a column is cut: the narrowest page has room for the labels and a column.
 const MAX_HEAD: usize = 18;
 /// The longest unit beside a value, where a column's units differ.
 const MAX_UNIT_BESIDE: usize = 8;
 /// Fewer points have no shape.
 const MIN_SPARKLINE: usize = 6;
-/// Characters of a mode's name at most.
-const MAX_PREFIX: usize = 60;
 /// Labels take no more than this share of the page.
 const LABEL_PERCENT: u16 = 40;
 
-/// A mode, whole: heading, setup, tables, what was computed from them, and what is missing.
+/// A mode, whole: heading, setup, tables, figures that were computed from them, and missing ones.
 pub(super) fn mode(page: &mut Page, mode: &Mode) {
     page.title(&mode.title());
     let measured: Vec<&Figure> = mode.figures().filter(|figure| figure.value.is_some()).collect();
@@ -38,9 +36,6 @@ pub(super) fn mode(page: &mut Page, mode: &Mode) {
     }
     for grid in mode.grids.iter().filter_map(Grid::measured) {
         table(page, &grid, mode);
-    }
-    for figure in mode.derived.iter().filter(|figure| figure.value.is_some()) {
-        page.item("-", anstyle::Style::new(), &derived(figure));
     }
     let curves = mode.grids.iter().flat_map(Grid::figures).filter(|figure| figure.limit.is_some());
     let decimals = digits::of(measured.iter().filter_map(|figure| figure.value));
@@ -54,58 +49,6 @@ pub(super) fn mode(page: &mut Page, mode: &Mode) {
     let meanings = names::meanings(mode.info, labels);
     if !meanings.is_empty() {
         page.aside(&meanings.join("; "));
-    }
-    missing(page, mode, "");
-}
-
-/// What has no value, and why.
-pub(super) fn missing(page: &mut Page, mode: &Mode, prefix: &str) {
-    for (status, reason, what) in grid::missing(mode) {
-        let what = format!("{} {what}", plain_to(prefix, MAX_PREFIX));
-        let what = if what.trim().is_empty() { String::new() } else { format!("{}: ", what.trim()) };
-        page.item("-", anstyle::Style::new(), &format!("{what}{status}: {reason}"));
-    }
-}
-
-/// `edge of L1: 48 KiB ✓ valid (± 2 %; 100 % of 48 KiB, sysfs)`.
-fn derived(figure: &Figure) -> String {
-    let shown = |value| digits::with_unit(value, &figure.unit);
-    let mut text = format!("{}: {}", plain_to(&figure.name, 80), figure.value.map(shown).unwrap_or_default());
-    if let Some(verdict) = figure.verdict {
-        text.push_str(&format!(" {} {verdict}", mark::of(verdict)));
-        if let Some(reason) = crate::reasons::of(figure).first() {
-            text.push_str(&format!(": {}", plain_to(&reason.id, 40)));
-        }
-    }
-    let mut more = Vec::new();
-    if figure.interval.is_some() {
-        more.push(format!("± {}", section::half_width(figure)));
-    }
-    if let Some(limit) = &figure.limit {
-        more.push(format!(
-            "{} of {}, {}",
-            section::of_limit(figure),
-            shown(limit.value),
-            plain_to(&limit.basis, 80)
-        ));
-    }
-    if !more.is_empty() {
-        text.push_str(&format!(" ({})", more.join("; ")));
-    }
-    text
-}
-
-/// A column of text: its head, its cells with the verdict that colours them.
-pub(super) struct Text {
-    head: String,
-    right: bool,
-    cells: Vec<(String, Option<Verdict>)>,
-}
-
-impl Text {
-    pub(super) fn width(&self) -> usize {
-        let width = |text: &str| text.lines().map(textwrap::core::display_width).max().unwrap_or(0);
-        self.cells.iter().map(|(cell, _)| width(cell)).chain([width(&self.head)]).max().unwrap_or(0)
     }
 }
 
@@ -121,14 +64,9 @@ fn table(page: &mut Page, grid: &Grid, mode: &Mode) {
         page.paragraph("  ", "  ", &format!("a matrix of {size}; all its points are in the other formats"));
         return;
     }
-    let labels = Text {
-        head: grid.down.head.clone(),
-        right: false,
-        cells: rows.iter().map(|row| (grid.rows[*row].label.clone(), None)).collect(),
-    };
+    let labels = Text::of(&grid.down.head, false, rows.iter().map(|row| grid.rows[*row].label.clone()));
     let room = page.width() - INDENT;
     let label_width = labels.width().min(room * usize::from(LABEL_PERCENT) / 100);
-    let is_only = grid.columns.len() == 1;
     let values: Vec<Text> = grid.columns.iter().map(|column| values(column, grid, mode, &rows)).collect();
     let mut widest = None;
     let mut at = 0;
@@ -154,33 +92,32 @@ fn table(page: &mut Page, grid: &Grid, mode: &Mode) {
         }
         at += count;
     }
-    if rows.len() < grid.rows.iter().enumerate().filter(|(at, _)| grid.has_value(*at)).count() {
-        let all = grid.rows.len();
+    if rows.len() < (0..grid.rows.len()).filter(|row| grid.has_value(*row)).count() {
         let which = if grid.down.is_naming { "the worst " } else { "" };
-        let text =
-            format!("{which}{} of {}; all are in the other formats", rows.len(), counted(all, "point"));
+        let all = counted(grid.rows.len(), "point");
+        let text = format!("{which}{} of {all}; all are in the other formats", rows.len());
         page.paragraph("  ", "  ", &text);
     }
     if grid.is_curve() && grid.across.is_none() && !drawn {
         sparklines(page, grid);
     }
-    if let Some((_, what)) = widest.filter(|_| !is_only) {
+    if let Some((_, what)) = widest.filter(|_| grid.columns.len() > 1) {
         page.paragraph("  ", "  ", &format!("±: at most {what}"));
     }
 }
 
-/// What the table holds, where its mode has several or several units.
+/// The contents of a table, where its mode has several or several units.
 fn caption(grid: &Grid, mode: &Mode) -> String {
     let mut parts = Vec::new();
     if !grid.label.is_empty() {
         parts.push(grid.name(mode.info));
     }
-    let told = mode.unit().is_some() || grid.columns.len() == 1;
-    if let Some(unit) = grid.unit().filter(|unit| !told && **unit != Unit::ONE) {
+    let is_elsewhere = mode.unit().is_some() || grid.columns.len() == 1;
+    if let Some(unit) = grid.unit().filter(|unit| !is_elsewhere && **unit != Unit::ONE) {
         parts.push(format!("in {}", plain_to(unit.symbol(), MAX_UNIT)));
     }
     if let Some(across) = &grid.across {
-        parts.push(format!("down: {}, across: {}", grid.down.head.clone(), across.head));
+        parts.push(format!("down: {}, across: {}", grid.down.head, across.head));
     }
     parts.join("; ")
 }
@@ -206,17 +143,17 @@ fn shown(grid: &Grid) -> Vec<usize> {
     (0..MAX_ROWS).map(|i| rows[i * (rows.len() - 1) / (MAX_ROWS - 1)]).collect()
 }
 
-/// Of these rows the worst by their first figure, worst first; before them what has no number, which stands for all.
+/// Of these rows the worst by their first figure, worst first; before them rows without a number, which are for all.
 fn worst(grid: &Grid, mut rows: Vec<usize>) -> Vec<usize> {
-    let badness = |row: &usize| {
-        let figure = grid.columns.first().and_then(|column| column.cells[*row]);
-        figure.and_then(|figure| {
-            figure.value.map(|value| if figure.better == Better::Higher { -value } else { value })
-        })
+    let badness = |row: usize| {
+        let figure = grid.columns.first()?.cells[row]?;
+        figure.value.map(|value| if figure.better == Better::Higher { -value } else { value })
     };
-    let of = |row: &usize| badness(row).unwrap_or(f64::NEG_INFINITY);
-    let is_one = |row: &usize| grid.rows[*row].number.is_some();
-    rows.sort_by(|a, b| is_one(a).cmp(&is_one(b)).then(of(b).total_cmp(&of(a))));
+    let order = |row: usize| (grid.rows[row].number.is_some(), badness(row).unwrap_or(f64::NEG_INFINITY));
+    rows.sort_by(|a, b| {
+        let ((is_one, badness), (is_other_one, other)) = (order(*a), order(*b));
+        is_one.cmp(&is_other_one).then(other.total_cmp(&badness))
+    });
     rows.truncate(MAX_ROWS);
     rows
 }
@@ -238,144 +175,116 @@ fn values(column: &Column, grid: &Grid, mode: &Mode, rows: &[usize]) -> Text {
             };
             return (format!("{state}{slot}"), None);
         };
-        let mut text = match (column.unit, &figure.unit) {
-            (Some(unit), _) if *unit == Unit::BYTES => bytes(value),
-            (Some(_), _) => fixed(value, decimals),
-            (None, unit) if *unit == Unit::BYTES => bytes(value),
-            (None, unit) => format!("{} {}", fixed(value, None), plain_to(unit.symbol(), MAX_UNIT_BESIDE)),
+        let text = match column.unit.unwrap_or(&figure.unit) {
+            unit if *unit == Unit::BYTES => bytes(value),
+            _ if column.unit.is_some() => fixed(value, decimals),
+            unit => format!("{} {}", fixed(value, None), plain_to(unit.symbol(), MAX_UNIT_BESIDE)),
         };
-        match figure.verdict.filter(|_| is_marked) {
-            Some(Verdict::Valid) | None => text.push_str(slot),
-            Some(verdict) => text.push_str(&format!(" {}", mark::of(verdict))),
+        let verdict = figure.verdict.filter(|_| is_marked);
+        match verdict {
+            Some(Verdict::Valid) | None => (format!("{text}{slot}"), verdict),
+            Some(other) => (format!("{text} {}", mark::of(other)), verdict),
         }
-        (text, figure.verdict.filter(|_| is_marked))
     };
-    let mut words = Vec::new();
-    match &grid.across {
-        Some(_) => words.push(plain_to(&column.label, MAX_HEAD)),
-        None => words.extend(
-            column.label.split(' ').filter(|word| !word.is_empty()).map(|word| plain_to(word, MAX_HEAD)),
-        ),
-    }
-    // The unit stands in the heading or the caption where all columns have the same.
-    if grid.unit().is_none() || (grid.columns.len() == 1 && mode.grids.len() == 1) {
-        match column.unit {
-            // The values themselves tell.
-            Some(unit) if (*unit == Unit::BYTES || *unit == Unit::ONE) && !words.is_empty() => {}
-            Some(unit) if *unit != Unit::BYTES => words.push(plain_to(unit.symbol(), MAX_UNIT)),
-            _ => words.push("value".to_owned()),
-        }
-    } else if words.is_empty() {
-        let unit = column.unit.map_or("value", |unit| unit.symbol());
-        words.push(plain_to(unit, MAX_UNIT));
+    let mut words: Vec<String> = match &grid.across {
+        Some(_) => vec![plain_to(&column.label, MAX_HEAD)],
+        None => column.label.split_whitespace().map(|word| plain_to(word, MAX_HEAD)).collect(),
+    };
+    let unit = column.unit.filter(|unit| **unit != Unit::BYTES);
+    // The unit is in the heading or the caption where all columns have the same; sizes have it in each value, ratios none.
+    let is_elsewhere = grid.unit().is_some() && (grid.columns.len() > 1 || mode.grids.len() > 1);
+    let is_needless = column.unit.is_some() && unit.is_none_or(|unit| *unit == Unit::ONE);
+    if words.is_empty() || !(is_elsewhere || is_needless) {
+        words.push(unit.map_or("value".to_owned(), |unit| plain_to(unit.symbol(), MAX_UNIT)));
     }
     Text { head: words.join("\n"), right: true, cells: rows.iter().map(cell).collect() }
 }
 
 /// Lays out some of a grid's columns.
 fn lay(page: &mut Page, labels: &Text, grid: &Grid, part: &[(&Column, &Text)], rows: &[usize], plan: &Plan) {
-    let mut texts: Vec<Text> = Vec::new();
+    let mut texts: Vec<Text> = vec![labels.clone()];
     let mut bars: Vec<Text> = Vec::new();
     for (at, (column, values)) in part.iter().enumerate() {
-        texts.push(Text { head: values.head.clone(), right: true, cells: values.cells.clone() });
-        let figure = |row: &usize| column.cells[*row].filter(|figure| figure.value.is_some());
-        let each = |show: &dyn Fn(&Figure) -> String| -> Vec<(String, Option<Verdict>)> {
-            rows.iter().map(|row| (figure(row).map_or_else(String::new, show), None)).collect()
+        texts.push((*values).clone());
+        let figures = || rows.iter().map(|row| column.cells[*row].filter(|figure| figure.value.is_some()));
+        let each = |head: &str, show: fn(&Figure) -> String| {
+            Text::of(head, true, figures().map(|figure| figure.map_or_else(String::new, show)))
         };
-        if plan.intervals {
-            texts.push(Text { head: "±".to_owned(), right: true, cells: each(&section::half_width) });
-        }
-        if plan.limit {
-            texts.push(Text { head: "limit".to_owned(), right: true, cells: each(&section::of_limit) });
-        }
+        texts.extend(plan.intervals.then(|| each("±", section::half_width)));
+        texts.extend(plan.limit.then(|| each("limit", section::of_limit)));
         if plan.bar > 0 && at < plan.barred {
             let longest = scale(grid, column);
-            let bar = |row: &usize| match figure(row).and_then(|figure| Some((figure, figure.value?))) {
-                Some((figure, value)) => {
-                    let is_invalid = figure.verdict == Some(Verdict::Invalid);
-                    (bar(value / longest, plan.bar, is_invalid), figure.verdict)
-                }
-                None => (String::new(), None),
+            let bar = |figure: &Figure| {
+                let is_invalid = figure.verdict == Some(Verdict::Invalid);
+                bar(figure.value.unwrap_or_default() / longest, plan.bar, is_invalid)
             };
-            bars.push(Text { head: String::new(), right: false, cells: rows.iter().map(bar).collect() });
+            let cells = figures()
+                .map(|figure| (figure.map_or_else(String::new, bar), figure.and_then(|f| f.verdict)));
+            bars.push(Text { head: String::new(), right: false, cells: cells.collect() });
         }
-        // Beside its values; but a point and what it was observed at belong together.
+        // Beside its values; but a point and the rate that it was observed at belong together.
         if !grid.is_companion || at + 1 == part.len() {
             texts.append(&mut bars);
         }
     }
     let mut table = cells::empty(page);
-    let last = if plan.verdicts { Some("verdict") } else { None };
-    table.set_header(
-        [labels.head.as_str()]
-            .into_iter()
-            .chain(texts.iter().map(|text| text.head.as_str()))
-            .chain(last)
-            .map(cells::head),
-    );
+    let verdicts = plan.verdicts.then_some("verdict");
+    table.set_header(texts.iter().map(|text| text.head.as_str()).chain(verdicts).map(cells::head));
     for (at, row) in rows.iter().enumerate() {
-        let mut line = vec![Cell::new(&labels.cells[at].0)];
-        for text in &texts {
+        let cell = |text: &Text| {
             let (content, verdict) = &text.cells[at];
-            let cell = Cell::new(content);
-            line.push(match verdict.filter(|verdict| *verdict != Verdict::Valid) {
-                Some(verdict) => cell.fg(cells::colour(mark::colour(verdict))),
-                None => cell,
-            });
-        }
-        if plan.verdicts {
-            line.extend(part[0].0.cells[*row].map(|figure| cells::verdict(figure, page.width())));
-        }
-        table.add_row(line);
+            match verdict.filter(|verdict| *verdict != Verdict::Valid) {
+                Some(verdict) => Cell::new(content).fg(cells::colour(mark::colour(verdict))),
+                None => Cell::new(content),
+            }
+        };
+        let figure = part[0].0.cells[*row].filter(|_| plan.verdicts);
+        let verdict = figure.map(|figure| cells::verdict(figure, page.width()));
+        table.add_row(texts.iter().map(cell).chain(verdict));
     }
-    if let Some(first) = table.column_mut(0) {
-        first.set_padding((0, 1));
-        first.set_constraint(ColumnConstraint::UpperBoundary(Width::Percentage(LABEL_PERCENT)));
-    }
-    for (at, text) in texts.iter().enumerate() {
-        let Some(laid) = table.column_mut(at + 1) else { continue };
-        laid.set_padding((0, 1));
-        laid.set_constraint(ColumnConstraint::ContentWidth);
-        if text.right {
-            laid.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    let columns = 1 + texts.len() + usize::from(plan.verdicts);
-    if let Some(last) = table.column_mut(columns - 1) {
-        last.set_padding((0, 0));
+    let last = texts.len() - usize::from(!plan.verdicts);
+    for (at, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, u16::from(at < last)));
+        match texts.get(at) {
+            Some(_) if at == 0 => {
+                column.set_constraint(ColumnConstraint::UpperBoundary(Width::Percentage(LABEL_PERCENT)))
+            }
+            Some(text) => {
+                if text.right {
+                    column.set_cell_alignment(CellAlignment::Right);
+                }
+                column.set_constraint(ColumnConstraint::ContentWidth)
+            }
+            None => column,
+        };
     }
     cells::print(page, &table);
 }
 
-/// What a full bar stands for: the largest value of all series in the same unit that is worth its name, so that
-/// bars can be compared across.
+/// The value of a full bar: the largest of all series in the same unit that is not invalid, so that bars can be compared across.
 fn scale(grid: &Grid, column: &Column) -> f64 {
     let columns = || grid.columns.iter().filter(|other| other.unit == column.unit);
-    let sound = |figure: &&Figure| figure.verdict != Some(Verdict::Invalid);
-    let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
-    let of_sound = largest(&mut columns().flat_map(Column::measured).filter(sound).filter_map(|f| f.value));
-    if of_sound > 0.0 {
-        of_sound
-    } else {
-        largest(&mut columns().flat_map(Column::measured).filter_map(|figure| figure.value))
+    let largest = |is_usable: fn(&&Figure) -> bool| {
+        let figures = columns().flat_map(Column::measured).filter(is_usable);
+        figures.filter_map(|figure| figure.value).fold(0.0, f64::max)
+    };
+    match largest(|figure| figure.verdict != Some(Verdict::Invalid)) {
+        most if most > 0.0 => most,
+        _ => largest(|_| true),
     }
 }
 
 /// The shape of each curve on a line, over all its points.
 fn sparklines(page: &mut Page, grid: &Grid) {
-    let names: Vec<String> = grid
-        .columns
-        .iter()
-        .map(|column| match (&column.label, column.unit) {
-            (label, Some(unit)) if label.is_empty() => plain_to(unit.symbol(), MAX_UNIT),
-            (label, _) => label.clone(),
-        })
-        .collect();
+    let name = |column: &Column| match column.unit.filter(|_| column.label.is_empty()) {
+        Some(unit) => plain_to(unit.symbol(), MAX_UNIT),
+        None => column.label.clone(),
+    };
+    let names: Vec<String> = grid.columns.iter().map(name).collect();
     let widest = names.iter().map(|name| textwrap::core::display_width(name)).max().unwrap_or(0);
+    let room = page.width().saturating_sub(INDENT + widest + 2 + " (logarithmic)".len());
     for (column, name) in grid.columns.iter().zip(&names) {
-        let values: Vec<Option<f64>> =
-            column.cells.iter().map(|figure| figure.and_then(|figure| figure.value)).collect();
-        let room = page.width().saturating_sub(INDENT + widest + 2 + " (logarithmic)".len());
+        let values: Vec<Option<f64>> = column.cells.iter().map(|figure| (*figure)?.value).collect();
         let (line, by_logarithm) = sparkline(&thinned(&values, room));
         if line.chars().filter(|sign| *sign != ' ').count() >= MIN_SPARKLINE {
             let note = if by_logarithm { " (logarithmic)" } else { "" };

@@ -15,7 +15,9 @@ const SHORT: usize = 16;
 
 /// The table with the columns that the page has room for.
 pub(super) fn table(page: &mut Page, table: &Table) {
-    page.title(&table.title);
+    if !table.title.is_empty() {
+        page.title(&table.title);
+    }
     let width = page.width();
     let shown: Vec<usize> = (0..table.columns.len()).filter(|at| table.columns[*at].least <= width).collect();
     if !table.rows.is_empty() {
@@ -75,6 +77,9 @@ fn is_tight(table: &Table, shown: &[usize], is_judged: bool, width: usize) -> bo
 /// The verdict: in words where there is room, else its mark.
 fn judged(row: &Row, table: &Table, width: usize) -> Cell {
     let Some(figure) = row.judged else { return Cell::new("") };
+    if table.is_short {
+        return cells::cause(figure);
+    }
     if width >= table.words_from {
         // On the wide pages of such tables, the detail has its place under "Why not valid".
         return cells::verdict(figure, if table.words_from > 0 { table.words_from } else { width });

@@ -3,6 +3,8 @@
 use anstyle::Style;
 use textwrap::WordSplitter;
 
+use crate::format::{MIN_WIDTH, Options};
+
 /// Prose wider than this is hard to read, however wide the terminal: the eye loses the next line.
 const MAX_MEASURE: usize = 100;
 
@@ -18,8 +20,9 @@ pub(super) struct Page {
 }
 
 impl Page {
-    pub(super) fn new(width: usize, colour: bool, ascii: bool) -> Self {
-        Page { width, colour, ascii, text: String::new() }
+    pub(super) fn new(options: &Options) -> Self {
+        let Options { width, colour, ascii, .. } = *options;
+        Page { width: width.max(MIN_WIDTH), colour, ascii, text: String::new() }
     }
 
     /// Columns of the page.
@@ -99,22 +102,6 @@ impl Page {
         }
     }
 
-    /// A paragraph of a block: a mark, then text that hangs behind it.
-    pub(super) fn item(&mut self, mark: &str, style: Style, text: &str) {
-        let first = format!("{:INDENT$}{} ", "", self.paint(style, mark));
-        let rest = " ".repeat(INDENT + 2);
-        self.paragraph(&first, &rest, text);
-    }
-
-    /// What to do: a command stands alone on its line, whole; prose is wrapped.
-    pub(super) fn fix(&mut self, text: &str) {
-        let (text, pad) = (figure::format::plain(text), " ".repeat(INDENT + 4));
-        match is_command(&text) {
-            true => self.line(&format!("{pad}{text}")),
-            false => self.paragraph(&pad, &pad, &text),
-        }
-    }
-
     /// Lines so far.
     pub(super) fn lines(&self) -> usize {
         self.text.lines().count()
@@ -151,12 +138,6 @@ impl Page {
     }
 }
 
-/// Whether a text is to be copied to a shell or into code: a program, a variable that is set, or a call.
-fn is_command(text: &str) -> bool {
-    let first = text.split(' ').next().unwrap_or_default();
-    ["truebench", "sudo", "taskset", "make", "echo"].contains(&first) || first.contains(['=', '('])
-}
-
 /// The nearest sign for a locale without more, one for one so that columns stay where they are.
 fn ascii(sign: char) -> char {
     match sign {
@@ -174,6 +155,9 @@ fn ascii(sign: char) -> char {
         '▒' => '=',
         '·' => '.',
         '│' => '|',
+        '▲' => '^',
+        '▼' => 'v',
+        '≠' => '#',
         '▁' => '_',
         '▂' => '.',
         '▃' => '-',
@@ -228,11 +212,11 @@ mod tests {
 
     #[test]
     fn a_number_keeps_its_unit() {
-        let mut page = Page::new(40, false, false);
-        page.paragraph("", "", "The rate that was seen by this was 12.5 %, not 183 GB/s in the 3 rounds.");
+        let mut page = Page::new(&Options::new(40));
+        page.paragraph("", "", "The rate which the loop gave it was 12.5 %, not 183 GB/s in the 3 rounds.");
         assert_eq!(
             page.text(),
-            "The rate that was seen by this was\n12.5 %, not 183 GB/s in the 3 rounds.\n"
+            "The rate which the loop gave it was\n12.5 %, not 183 GB/s in the 3 rounds.\n"
         );
     }
 
@@ -240,12 +224,12 @@ mod tests {
     fn a_setting_is_never_broken() {
         let setting =
             "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=134217728:glibc.malloc.trim_threshold=134217728";
-        for width in [20, 40, 60, 80] {
-            let mut page = Page::new(width, false, false);
+        for width in [40, 60, 80] {
+            let mut page = Page::new(&Options::new(width));
             page.paragraph("- ", "  ", &format!("Set {setting} and start it again."));
             let text = page.text();
             assert!(text.lines().any(|line| line.split(' ').any(|word| word == setting)), "{text}");
-            let mut page = Page::new(width, false, false);
+            let mut page = Page::new(&Options::new(width));
             page.paragraph("", "", &"w".repeat(300));
             let text = page.text();
             assert!(text.lines().all(|line| line.len() <= width), "{text}");
@@ -255,7 +239,10 @@ mod tests {
     #[test]
     fn nothing_is_painted_without_colour() {
         let style = Style::new().bold();
-        assert_eq!(Page::new(40, false, false).paint(style, "x"), "x");
-        assert_eq!(Page::new(40, true, false).paint(style, "x"), "\u{1b}[1mx\u{1b}[0m");
+        assert_eq!(Page::new(&Options::new(40)).paint(style, "x"), "x");
+        assert_eq!(
+            Page::new(&Options { colour: true, ..Options::new(40) }).paint(style, "x"),
+            "\u{1b}[1mx\u{1b}[0m"
+        );
     }
 }

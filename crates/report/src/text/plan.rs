@@ -1,7 +1,8 @@
 //! What goes beside the values of a table of curves: what is worth its room on this page.
 
+use figure::Verdict;
+
 use super::cells::{self, WIDTH_FOR_LIMIT};
-use super::curves::Text;
 use super::page::INDENT;
 use crate::grid::{Column, Grid};
 use crate::tables::section;
@@ -12,6 +13,28 @@ pub(super) const GAP: usize = 2;
 const MIN_BAR: usize = 8;
 /// In a longer one the eye loses its row.
 const MAX_BAR: usize = 30;
+
+/// A column of text.
+#[derive(Clone)]
+pub(super) struct Text {
+    pub head: String,
+    /// Whether it is aligned to the right, as numbers are.
+    pub right: bool,
+    /// Its cells with the verdict that colours them.
+    pub cells: Vec<(String, Option<Verdict>)>,
+}
+
+impl Text {
+    /// A column of words or numbers without colours.
+    pub(super) fn of(head: &str, right: bool, cells: impl Iterator<Item = String>) -> Text {
+        Text { head: head.to_owned(), right, cells: cells.map(|cell| (cell, None)).collect() }
+    }
+
+    pub(super) fn width(&self) -> usize {
+        let width = |text: &str| text.lines().map(textwrap::core::display_width).max().unwrap_or(0);
+        self.cells.iter().map(|(cell, _)| width(cell)).chain([width(&self.head)]).max().unwrap_or(0)
+    }
+}
 
 /// What goes beside the values.
 pub(super) struct Plan {

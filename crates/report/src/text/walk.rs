@@ -1,16 +1,14 @@
 //! A walk through the heap, drawn: for each step the heap as a bar with the blocks in it and where it ends, beside it the blocks that
 //! have mappings of their own, all to one scale.
 
+use figure::Verdict;
 use figure::format::{bytes, decimals, plain_to};
-use figure::{Figure, Record, Verdict};
-use suites::walk::{Arm, Block, Step, arms};
+use suites::walk::{Arm, Block, MODE, Step, arms};
 
 use super::page::{INDENT, Page};
 use crate::grid::Mode;
 use crate::mark;
 
-/// The mode that is drawn.
-const KEY: &str = "faults.walk";
 /// Columns between two columns of the drawing.
 const GAP: usize = 2;
 /// The longest name of a step that is shown, and that on a narrow page.
@@ -34,16 +32,16 @@ const FREE_ABSENT: char = '·';
 const END: char = '│';
 
 /// Draws a mode, if it is a walk of which enough is known. Whether it was.
-pub(super) fn draw(page: &mut Page, mode: &Mode, record: &Record) -> bool {
-    if mode.key != KEY {
+pub(super) fn draw(page: &mut Page, mode: &Mode) -> bool {
+    if mode.key != MODE {
         return false;
     }
-    let arms = arms(record);
+    let arms = arms(mode.figures());
     if arms.is_empty() {
         return false;
     }
     let scale = Scale::of(&arms, page.width() - INDENT);
-    page.title(&format!("{KEY}: the heap as blocks come and go"));
+    page.title(&format!("{MODE}: the heap as blocks come and go"));
     page.aside(&caption(&arms, &scale));
     for arm in &arms {
         page.gap();
@@ -55,11 +53,6 @@ pub(super) fn draw(page: &mut Page, mode: &Mode, record: &Record) -> bool {
          memory, {FREE_ABSENT} not; {END} the heap's end (brk)"
     ));
     true
-}
-
-/// Whether a figure is told by the drawing, so that no sentence is needed besides.
-pub(super) fn is_drawn(figure: &Figure) -> bool {
-    figure.series.as_deref().is_some_and(|series| figure::series::mode_of(series) == KEY)
 }
 
 /// How large everything is drawn.

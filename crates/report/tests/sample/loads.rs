@@ -3,12 +3,14 @@
 use figure::check::Cause;
 use figure::evidence::http::*;
 use figure::evidence::*;
-use figure::series::{Bucket, Column, Coordinate, CoordinateValue, Distribution, Part, Quantile, Timeline};
+use figure::series::{Bucket, Column, Distribution, Part, Quantile, Timeline};
 use figure::{
-    Better, CheckResult, Conditions, Evidence, Figure, Limit, Outcome, Reading, Record, Round, Status, Unit,
-    Verdict,
+    Better, CheckResult, Conditions, Evidence, Explanation, Figure, Limit, Outcome, Reading, Record, Round,
+    Status, Unit, Verdict,
 };
 use suites::loads::{DUTY, EQUAL_RATE, POOL as SWEEP, Quantity, REFUSAL, SATURATION};
+
+use super::{check, empty, measured, name, number, on, planned, put};
 
 /// Server, requests a second with few connections, KiB a connection, goroutines a connection.
 const SERVERS: [(&str, f64, f64, f64); 3] = [
@@ -26,12 +28,10 @@ const BUCKETS: [(&str, f64); 5] = [
 
 fn head(goal: &str, server: &str, connections: f64, rate: f64) -> Figure {
     let id = format!("http.{goal}.{server}.c{connections}");
-    let name = format!("{server}, {connections} connections");
-    let mut figure = Figure::planned(id, "http", name, Unit::REQ_PER_S, Better::Higher);
-    figure.series = Some(format!("http.{goal}"));
-    let at = |value| Coordinate { value, unit: None };
-    figure.at.insert("server".into(), at(CoordinateValue::Name(server.into())));
-    figure.at.insert("connections".into(), at(CoordinateValue::Number(connections)));
+    let title = format!("{server}, {connections} connections");
+    let at = [("server", name(server)), ("connections", number(connections, None))];
+    let figure = planned(&id, &title, Unit::REQ_PER_S, Better::Higher);
+    let mut figure = on(figure, &format!("http.{goal}"), &at);
     let pacing = if [EQUAL_RATE, DUTY, "asked"].contains(&goal) { "poisson" } else { "closed" };
     figure.conditions = Conditions::default()
         .with(SUBJECT, server.into())
@@ -44,36 +44,40 @@ fn head(goal: &str, server: &str, connections: f64, rate: f64) -> Figure {
         .with(INTERFACE, "lo".into());
     figure.evidence.put(RESIDENT_BEFORE, 9.5e6);
     figure.evidence.put(ESTABLISHED, connections);
-    let values = [0.99, 1.01, 1.02, 0.98, 1.005, 0.995].map(|factor| factor * rate);
-    figure.rounds = values
-        .map(|rate| {
-            Round::new("2026-03-01T10:20:31Z".into(), 1.0, vec![rate], round(server, connections, rate))
-        })
-        .into();
-    figure.summarise();
+    let factors = [0.99, 1.01, 1.02, 0.98, 1.005, 0.995];
+    let mut figure = measured(figure, factors.map(|factor| vec![factor * rate]), &Evidence::default());
+    for round in &mut figure.rounds {
+        round.evidence = evidence(server, connections, round.samples[0]);
+    }
     figure.verdict = Some(Verdict::Valid);
     figure
 }
 
-fn round(server: &str, connections: f64, rate: f64) -> Evidence {
+fn evidence(server: &str, connections: f64, rate: f64) -> Evidence {
     let (_, _, memory, goroutines) = *SERVERS.iter().find(|known| known.0 == server).unwrap_or(&SERVERS[0]);
-    let mut seen = Evidence::default();
-    let latency = connections / rate;
-    seen.put(ANSWERED, rate);
-    seen.put(SECONDS, 1.0);
-    seen.put(RATE_ASKED, rate);
-    seen.put(SERVER_USER, 0.24);
-    seen.put(SERVER_SYSTEM, 0.74);
-    seen.put(LATENCY, vec![latency, latency * 1.4, latency * 2.0, latency * 3.0, latency * 4.0]);
-    seen.put(UNCORRECTED, vec![latency, latency * 1.2, latency * 1.5, latency * 2.0, latency * 2.5]);
-    seen.put(SERVER_RESIDENT, 9.5e6 + connections * memory * 1024.0);
-    seen.put(GOROUTINES, 17.0 + connections * goroutines);
-    seen.put(GO_RUNNABLE, vec![5e-4, 3.9e-3]);
-    seen.put(PROFILE_SAMPLES, 98.0);
-    seen.put(PROFILE_SHARES, BUCKETS.map(|(_, share)| share).to_vec());
-    seen.put(FAILED, vec![0.0; 13]);
-    seen.put(UNCONNECTED, vec![0.0; 13]);
-    seen
+    let latencies = |factors: [f64; 5]| factors.map(|factor| factor * connections / rate).to_vec();
+    let mut evidence = Evidence::default();
+    let numbers = [
+        (ANSWERED, rate),
+        (SECONDS, 1.0),
+        (RATE_ASKED, rate),
+        (SERVER_USER, 0.24),
+        (SERVER_SYSTEM, 0.74),
+        (SERVER_RESIDENT, 9.5e6 + connections * memory * 1024.0),
+        (GOROUTINES, 17.0 + connections * goroutines),
+        (PROFILE_SAMPLES, 98.0),
+    ];
+    let lists = [
+        (LATENCY, latencies([1.0, 1.4, 2.0, 3.0, 4.0])),
+        (UNCORRECTED, latencies([1.0, 1.2, 1.5, 2.0, 2.5])),
+        (GO_RUNNABLE, vec![5e-4, 3.9e-3]),
+        (PROFILE_SHARES, BUCKETS.map(|(_, share)| share).to_vec()),
+        (FAILED, vec![0.0; 13]),
+        (UNCONNECTED, vec![0.0; 13]),
+    ];
+    put(&mut evidence, numbers);
+    put(&mut evidence, lists);
+    evidence
 }
 
 /// A load with all that follows from it.
@@ -89,7 +93,7 @@ fn load(head: Figure) -> Vec<Figure> {
             Quantity::Goroutines => Unit::ONE,
             _ => Unit::of("ms"),
         };
-        let mut figure = Figure::planned(id, "http", &head.name, unit, Better::Lower);
+        let mut figure = planned(&id, &head.name, unit, Better::Lower);
         figure.conditions = head.conditions.clone();
         figure.conditions.set(WHAT, "of a load".into());
         figure.series = head.series.as_ref().map(|series| format!("{series}.{}", quantity.word()));
@@ -119,7 +123,7 @@ fn ceiling(connections: f64) -> Figure {
 
 /// The study, with a server that the machine disturbed and one of which nothing is known of its goroutines.
 pub fn study() -> Record {
-    let mut record = super::empty();
+    let mut record = empty();
     for connections in [200.0, 16_000.0] {
         for (server, rate, ..) in SERVERS {
             let mut saturated = head(SATURATION, server, connections, rate);
@@ -141,28 +145,18 @@ pub fn study() -> Record {
         round.evidence.put(UNCONNECTED, vec![0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 31.0]);
     });
     record.figures.push(refused);
-    let steal = super::check(
-        "steal",
-        Outcome::Warn,
-        "2.3 % of the CPU time was stolen",
-        Some("measure on a dedicated host"),
-    );
-    let (source, detail) = (
-        "http.saturation.nethttp.c200",
-        "2.3 % of the CPU time was stolen; through http.saturation.nethttp.c200",
-    );
+    let (source, stolen) = ("http.saturation.nethttp.c200", "2.3 % of the CPU time was stolen");
+    let steal = check("steal", Outcome::Warn, stolen, Some("measure on a dedicated host"));
     let cause = Some(Cause { check: "steal".into(), figure: source.into() });
-    let sources = CheckResult { cause, ..super::check("inputs", Outcome::Warn, detail, None) };
-    for figure in record.figures.iter_mut().filter(|f| f.id.starts_with("http.saturation.nethttp.c200")) {
-        figure.verdict = Some(Verdict::Suspect);
-        let is_load = figure.derived_from.is_empty();
-        figure.checks = vec![if is_load { steal.clone() } else { sources.clone() }];
-        let why = if is_load {
-            "Suspect (steal): time was stolen."
-        } else {
-            "Suspect (steal): time was stolen; through it."
+    let detail = format!("{stolen}; through {source}");
+    let inputs = CheckResult { cause, ..check("inputs", Outcome::Warn, &detail, None) };
+    for figure in record.figures.iter_mut().filter(|figure| figure.id.starts_with(source)) {
+        let (check, why) = match figure.derived_from.is_empty() {
+            true => (&steal, "Suspect (steal): time was stolen."),
+            false => (&inputs, "Suspect (steal): time was stolen; through it."),
         };
-        figure.explanations = vec![figure::Explanation::of(why)];
+        (figure.verdict, figure.checks) = (Some(Verdict::Suspect), vec![check.clone()]);
+        figure.explanations = vec![Explanation::of(why)];
     }
     let blind = "http.saturation.multiplexed.c16000.goroutines";
     let blind = record.figures.iter_mut().find(|figure| figure.id == blind).unwrap();
@@ -173,7 +167,7 @@ pub fn study() -> Record {
 
 /// A server of the user's, at a rate.
 pub fn asked() -> Record {
-    let mut record = super::empty();
+    let mut record = empty();
     let mut all = load(head("asked", "127.0.0.1:8080", 50.0, 9_000.0));
     let quantile = |(q, value)| Quantile { q, value };
     all[1].distribution = Some(Distribution {
@@ -188,45 +182,49 @@ pub fn asked() -> Record {
             Bucket { low: 6.91, high: 31.0, count: 13_500 },
         ],
     });
-    let column = |name: &str, unit: Unit, values: [f64; 3]| Column {
-        name: name.into(),
-        unit,
-        values: values.map(Some).to_vec(),
-    };
-    all[0].timeline = Some(Timeline {
-        seconds: vec![1.0, 2.0, 3.0],
-        columns: vec![
-            column("server.user", Unit::ONE, [0.2, 0.25, 0.3]),
-            column("server.resident", Unit::BYTES, [2e7, 2.1e7, 2.2e7]),
-        ],
-    });
+    all[0].timeline = Some(timeline([
+        ("server.user", Unit::ONE, [0.2, 0.25, 0.3]),
+        ("server.resident", Unit::BYTES, [2e7, 2.1e7, 2.2e7]),
+    ]));
     record.figures = all;
     record
 }
 
+/// Columns over three seconds.
+pub fn timeline<const N: usize>(columns: [(&str, Unit, [f64; 3]); N]) -> Timeline {
+    let columns = columns.map(|(name, unit, values)| Column {
+        name: name.into(),
+        unit,
+        values: values.map(Some).to_vec(),
+    });
+    Timeline { seconds: vec![1.0, 2.0, 3.0], columns: columns.into() }
+}
+
 /// What a round's search tried: rates, latencies in ms, and which of them held.
 fn tried(all: &[(f64, f64, bool)]) -> Evidence {
-    let mut seen = Evidence::default();
-    seen.put(TRIED, all.iter().map(|one| one.0).collect());
-    seen.put(TRIED_ANSWERED, all.iter().map(|one| one.0 * 0.99).collect());
-    seen.put(TRIED_LATENCY, all.iter().map(|one| one.1 * 1e-3).collect());
-    seen.put(TRIED_MISSED, all.iter().map(|one| if one.1 > 100.0 { 17.0 } else { 0.0 }).collect());
-    seen.put(TRIED_HELD, all.iter().map(|one| f64::from(u8::from(one.2))).collect());
-    seen.put(TRIED_SERVER, all.iter().map(|one| (one.0 / 40_000.0).min(0.98)).collect());
-    seen.put(TRIED_LATE, vec![1e-5; all.len()]);
-    seen.put(TRIED_OTHERS, vec![0.13; all.len()]);
-    seen
+    let mut evidence = Evidence::default();
+    let each = |fact: fn(&(f64, f64, bool)) -> f64| all.iter().map(fact).collect();
+    let lists = [
+        (TRIED, each(|(rate, ..)| *rate)),
+        (TRIED_ANSWERED, each(|(rate, ..)| rate * 0.99)),
+        (TRIED_LATENCY, each(|(_, ms, _)| ms * 1e-3)),
+        (TRIED_MISSED, each(|(_, ms, _)| if *ms > 100.0 { 17.0 } else { 0.0 })),
+        (TRIED_HELD, each(|(.., held)| f64::from(u8::from(*held)))),
+        (TRIED_SERVER, each(|(rate, ..)| (rate / 40_000.0).min(0.98))),
+        (TRIED_LATE, vec![1e-5; all.len()]),
+        (TRIED_OTHERS, vec![0.13; all.len()]),
+    ];
+    put(&mut evidence, lists);
+    evidence
 }
 
 /// A server of which the rate that holds a latency was searched: rounds that scatter, one of which found none; and one that holds none.
 pub fn searched() -> Record {
-    let mut record = super::empty();
     let search = |connections: f64, rounds: Vec<Round>| {
         let mut figure = head("slo", "127.0.0.1:8080", connections, 2591.0);
         figure.conditions.set(SLO, "p99<5.00 ms".into());
         figure.rounds = rounds;
-        (figure.value, figure.interval, figure.verdict) = (None, None, None);
-        figure.status = Status::Failed;
+        (figure.status, figure.verdict) = (Status::Failed, None);
         figure.summarise();
         figure
     };
@@ -248,10 +246,8 @@ pub fn searched() -> Record {
     ];
     let mut scattered = search(50.0, rounds);
     (scattered.verdict, scattered.reason) = (Some(Verdict::Suspect), None);
-    scattered.checks =
-        vec![super::check("bimodal", figure::Outcome::Warn, "two values: 5200 and 7900", None)];
+    scattered.checks = vec![check("bimodal", Outcome::Warn, "two values: 5200 and 7900", None)];
     let mut failed = search(100.0, vec![round(None, tried(&none))]);
     failed.reason = Some("no rate held p99<5.00 ms: tried 2 rates".into());
-    record.figures = vec![scattered, failed];
-    record
+    Record { figures: vec![scattered, failed], ..empty() }
 }

@@ -2,50 +2,23 @@
 //! verdict and every status. Numbers are made up, shapes are those of real machines.
 
 use figure::evidence::*;
-use figure::series::{Coordinate, CoordinateValue};
-use figure::{Better, Conditions, Convention, Evidence, Figure, Limit, Outcome, Record, Round, Status, Unit};
+use figure::series::{At, Coordinate, CoordinateValue};
+use figure::{
+    Better, Conditions, Convention, Evidence, Explanation, Figure, Limit, Outcome, Record, Severity, Status,
+    Unit,
+};
 
-use super::{check, disturb, empty, finding, judged};
+use super::{HOSTILE, check, disturb, empty, finding, judged, measured, name, number, on, planned, rejudge};
 
-/// A figure of nine rounds around `value`, on a curve or beside one.
+/// A figure of nine rounds around `value`, on a curve or not.
 pub fn point(id: &str, name: &str, unit: Unit, value: f64) -> Figure {
     let better = if unit == Unit::NANOSECONDS { Better::Lower } else { Better::Higher };
     let convention = (unit == Unit::GB_PER_S).then_some(Convention::EstimatedTraffic);
-    let mut figure = Figure::planned(id, "memory", name, unit, better);
-    figure.convention = convention;
+    let mut figure = Figure { convention, ..planned(id, name, unit, better) };
     figure.conditions.set(SIMD, "avx512".into());
-    figure.rounds = (0..9)
-        .map(|round| {
-            let factor = 1.0 + 0.003 * (f64::from(round) - 4.0);
-            Round {
-                started: format!("2026-03-01T10:20:{:02}Z", 30 + round),
-                duration: 0.1,
-                samples: vec![value * factor],
-                evidence: Evidence::default(),
-                kept: true,
-                reason: None,
-            }
-        })
-        .collect();
-    figure.summarise();
+    let samples = |round: i32| vec![value * (1.0 + 0.003 * (f64::from(round) - 4.0))];
+    let figure = measured(figure, (0..9).map(samples), &Evidence::default());
     judged(figure, vec![check("placement-held", Outcome::Pass, "on its CPU", None)])
-}
-
-/// The figure as a point of a series.
-pub fn on(mut figure: Figure, series: &str, at: &[(&str, Coordinate)]) -> Figure {
-    figure.series = Some(series.into());
-    figure.at = at.iter().map(|(axis, place)| ((*axis).to_owned(), place.clone())).collect();
-    figure
-}
-
-/// A number on an axis.
-pub fn number(value: f64, unit: Option<Unit>) -> Coordinate {
-    Coordinate { value: CoordinateValue::Number(value), unit }
-}
-
-/// A name on an axis.
-pub fn name(name: &str) -> Coordinate {
-    Coordinate { value: CoordinateValue::Name(name.into()), unit: None }
 }
 
 fn bytes(value: f64) -> Coordinate {
@@ -53,33 +26,20 @@ fn bytes(value: f64) -> Coordinate {
 }
 
 fn suspect(figure: &mut Figure) {
-    let check =
-        check("steal", Outcome::Warn, "3.1 % of the CPU time was stolen", Some("take a quieter host"));
-    *figure = judged(figure.clone(), vec![check]);
+    let (detail, fix) = ("3.1 % of the CPU time was stolen", "take a quieter host");
+    rejudge(figure, vec![check("steal", Outcome::Warn, detail, Some(fix))]);
 }
 
 fn invalid(figure: &mut Figure, id: &str, detail: &str) {
-    *figure = judged(figure.clone(), vec![check(id, Outcome::Fail, detail, None)]);
+    rejudge(figure, vec![check(id, Outcome::Fail, detail, None)]);
 }
 
 fn missing(figure: &mut Figure, reason: &str) {
-    let planned = Figure {
-        status: Status::Interrupted,
-        value: None,
-        interval: None,
-        best: None,
-        rounds: Vec::new(),
-        checks: Vec::new(),
-        verdict: None,
-        explanations: Vec::new(),
-        ..figure.clone()
-    };
-    *figure = planned.not_available(reason);
-}
-
-fn stopped(figure: &mut Figure) {
-    missing(figure, "stopped before its first round");
-    figure.status = Status::Interrupted;
+    let mut without = planned(&figure.id, &figure.name, figure.unit.clone(), figure.better);
+    (without.series, without.at) = (figure.series.take(), std::mem::take(&mut figure.at));
+    (without.convention, without.limit) = (figure.convention, figure.limit.take());
+    without.conditions = std::mem::take(&mut figure.conditions);
+    *figure = without.not_available(reason);
 }
 
 /// A size as ids have it: `64K`.
@@ -106,10 +66,9 @@ pub fn mix() -> Record {
                 let mut figure = on(figure, "memory.mix", &[("mix", name(mix))]);
                 figure.conditions.set(THREADS, 2.0);
                 figure.limit = Some(Limit { value: 42.7, basis: "2 x DDR4-2666".into() });
-                figure.explanations = vec![figure::Explanation::of(format!(
-                    "{rate} GB/s are {:.0} % of all reads.",
-                    rate / 0.401
-                ))];
+                let share = rate / 0.401;
+                let text = format!("{rate} GB/s are {share:.0} % of all reads.");
+                figure.explanations = vec![Explanation::of(text)];
                 figure
             })
             .collect();
@@ -137,13 +96,9 @@ pub fn scaling() -> Record {
             figures.push(figure);
         }
     }
-    invalid(
-        &mut figures[2],
-        "unequal-cores",
-        "two of 3 threads share a core and are slower; the third waits 24 %",
-    );
-    figures[2].explanations =
-        vec![figure::Explanation::of("3 threads on 2 cores: equal shares, unequal cores.")];
+    let detail = "two of 3 threads share a core and are slower; the third waits 24 %";
+    invalid(&mut figures[2], "unequal-cores", detail);
+    figures[2].explanations = vec![Explanation::of("3 threads on 2 cores: equal shares, unequal cores.")];
     missing(&mut figures[8], "no SMT: there are no siblings to pack");
     missing(&mut figures[9], "no SMT: there are no siblings to pack");
     let mut whole = point("memory.scaling.sockets", "triad, one socket after the other", Unit::GB_PER_S, 1.0);
@@ -175,17 +130,14 @@ pub fn ladder() -> Record {
             on(point(&id, "read", Unit::GB_PER_S, rate), "memory.ladder", &[("array", bytes(size))]);
         figure.convention = Some(Convention::StreamCounted);
         figure.conditions.set(THREADS, 2.0);
-        figure.explanations = vec![figure::Explanation::of(format!(
-            "{rate:.1} GB/s: fits the L{} cache.",
-            if rate > 100.0 { 1 } else { 2 }
-        ))];
+        let level = if rate > 100.0 { 1 } else { 2 };
+        let text = format!("{rate:.1} GB/s: fits the L{level} cache.");
+        figure.explanations = vec![Explanation::of(text)];
         figures.push(figure);
     }
     suspect(&mut figures[9]);
     invalid(&mut figures[30], "rounds-agree", "rounds differ by 41 %");
-    for figure in &mut figures[46..] {
-        missing(figure, "needs 1.1 GiB, 1.0 GiB are available");
-    }
+    figures[46..].iter_mut().for_each(|figure| missing(figure, "needs 1.1 GiB, 1.0 GiB are available"));
     for (level, size, advertised) in [("L1", 49152.0, 49152.0), ("L2", 2_031_616.0, 2_097_152.0)] {
         let id = format!("memory.ladder.edge.{level}");
         let mut edge = point(&id, &format!("edge of {level}"), Unit::BYTES, size);
@@ -194,12 +146,10 @@ pub fn ladder() -> Record {
         edge.limit = Some(Limit { value: advertised, basis: format!("{level} by sysfs") });
         figures.push(edge);
     }
-    let edge = Figure::planned("memory.ladder.edge.L3", "memory", "edge of L3", Unit::BYTES, Better::Neither);
-    figures.push(
-        Figure { derived_from: vec!["memory.ladder.1G".into()], ..edge }.not_available(
-            "no step between 24 MiB and 1 GiB: the advertised L3 of 300 MiB belongs to the host",
-        ),
-    );
+    let mut edge = planned("memory.ladder.edge.L3", "edge of L3", Unit::BYTES, Better::Neither);
+    edge.derived_from = vec!["memory.ladder.1G".into()];
+    let reason = "no step between 24 MiB and 1 GiB: the advertised L3 of 300 MiB belongs to the host";
+    figures.push(edge.not_available(reason));
     record(figures)
 }
 
@@ -216,11 +166,8 @@ pub fn latency() -> Record {
                 _ => 96.0 * factor + f64::from(step) / 3.0,
             };
             let id = format!("memory.latency.{series}.{}", short(size));
-            let mut figure = on(
-                point(&id, "load", Unit::NANOSECONDS, latency),
-                &format!("memory.latency.{series}"),
-                &[("array", bytes(size))],
-            );
+            let figure = point(&id, "load", Unit::NANOSECONDS, latency);
+            let mut figure = on(figure, &format!("memory.latency.{series}"), &[("array", bytes(size))]);
             figure.conditions.set(THREADS, 1.0);
             figure.conditions.set(CPUS, vec![0.0]);
             figures.push(figure);
@@ -239,7 +186,7 @@ pub fn latency() -> Record {
     record(figures)
 }
 
-/// `memory loaded`: latency with the bandwidth at which it was seen, for two mixes.
+/// `memory loaded`: latency with the bandwidth at which it was measured, for two mixes.
 pub fn loaded() -> Record {
     let mut figures = Vec::new();
     let delays = [0.0, 2.0, 8.0, 15.0, 50.0, 100.0, 200.0, 300.0, 500.0, 1000.0, 3500.0, 20000.0];
@@ -258,8 +205,10 @@ pub fn loaded() -> Record {
     }
     suspect(&mut figures[2]);
     invalid(&mut figures[26], "stragglers", "the slowest injector took 1.9 x the median");
-    stopped(&mut figures[46]);
-    stopped(&mut figures[47]);
+    for figure in &mut figures[46..] {
+        missing(figure, "stopped before its first round");
+        figure.status = Status::Interrupted;
+    }
     record(figures)
 }
 
@@ -344,7 +293,7 @@ pub fn counters() -> Record {
     record(figures)
 }
 
-/// `memory cross-check`: each tool beside ours.
+/// `memory cross-check`: each tool next to truebench.
 pub fn cross() -> Record {
     let mut figures = Vec::new();
     for (tool, factor) in [("stream", 1.0), ("likwid-bench", 1.02)] {
@@ -364,7 +313,7 @@ pub fn cross() -> Record {
 pub fn without_series() -> Record {
     let mut record = counters();
     for figure in &mut record.figures {
-        (figure.series, figure.at) = (None, figure::series::At::new());
+        (figure.series, figure.at) = (None, At::new());
     }
     record
 }
@@ -372,10 +321,9 @@ pub fn without_series() -> Record {
 /// `memory counters` where there are none.
 pub fn no_counters() -> Record {
     let mut record = counters();
-    record
-        .figures
-        .iter_mut()
-        .for_each(|figure| missing(figure, "no uncore PMU in /sys/bus/event_source/devices"));
+    for figure in &mut record.figures {
+        missing(figure, "no uncore PMU in /sys/bus/event_source/devices");
+    }
     record
 }
 
@@ -405,7 +353,7 @@ pub fn all() -> Record {
         record.figures.extend(mode.figures);
     }
     record.findings.push(finding(
-        figure::Severity::Note,
+        Severity::Note,
         "The L3 of 300 MiB that is advertised belongs to the host: no step is seen before 1 GiB.",
     ));
     record
@@ -413,21 +361,17 @@ pub fn all() -> Record {
 
 /// Hostile text in every place that only curves have.
 pub fn hostile() -> Record {
-    let bad = || format!("{}{}", super::HOSTILE, "w".repeat(3000));
+    let bad = || format!("{HOSTILE}{}", "w".repeat(3000));
     let mut record = all();
     for (at, figure) in record.figures.iter_mut().enumerate() {
         let Some(series) = &mut figure.series else { continue };
-        series.push_str(super::HOSTILE);
+        series.push_str(HOSTILE);
         figure.unit = Unit(bad().into());
         figure.name = bad();
-        figure.explanations = vec![figure::Explanation::of(bad())];
+        figure.explanations = vec![Explanation::of(bad())];
         figure.conditions = Conditions::default().with(PLACES, bad());
-        if let Some(reason) = &mut figure.reason {
-            *reason = bad();
-        }
-        if let Some(limit) = &mut figure.limit {
-            limit.basis = bad();
-        }
+        figure.reason.iter_mut().for_each(|reason| *reason = bad());
+        figure.limit.iter_mut().for_each(|limit| limit.basis = bad());
         if at % 3 == 0 {
             figure.at = figure.at.values().map(|place| (bad(), place.clone())).collect();
         }
@@ -462,7 +406,7 @@ pub fn extreme() -> Record {
 
 /// Noise of so many CPUs, of which number 77 loses most and 3 next to it.
 pub fn noise(cpus: u32) -> Record {
-    let mut record = super::empty();
+    let mut record = empty();
     let mut add = |id: &str, place: Coordinate, lost: f64, longest: f64| {
         let place = [("logical_cpu", place)];
         let share = point(id, id, Unit::of("%"), lost);

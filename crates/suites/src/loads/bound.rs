@@ -67,7 +67,7 @@ pub fn server_cpus(rate: &Figure) -> Reading<CpuList> {
     rate.over_rounds(key::SERVER_ALLOWED).map(|rounds| list(&rounds.concat()))
 }
 
-/// Whether the server is on a machine of its own, of which the record's machine, which is the client's, tells nothing (reads
+/// Whether the server is on a machine of its own, which the record's machine, the client's, does not describe (reads
 /// [`key::AGENT`] and [`key::SERVER_APART`]).
 pub fn is_apart(rate: &Figure) -> bool {
     rate.conditions.get(key::AGENT).is_some()
@@ -80,7 +80,7 @@ pub struct Used {
     /// Its own threads.
     pub own: f64,
     /// With what soft interrupts may have taken of the same CPUs: on the loopback interface they are the server's and the client's
-    /// network traffic, which the kernel may book to nobody.
+    /// network traffic, which the kernel may account to no process.
     pub with_network: f64,
     /// CPUs that it may use.
     pub cpus: f64,

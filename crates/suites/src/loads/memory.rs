@@ -3,35 +3,37 @@
 use figure::evidence::http as key;
 use figure::{Figure, Reading, format, stats};
 
-/// The least that connections must have added to a server's memory for it to be divided by them, as a share of what it had before. That
-/// is another by some per cent at each start, which no round of one start shows: of 50 connections of net/http three starts of 14 MB told 4.1,
+/// The least that connections must have added to a server's memory for it to be divided by them, as a share of what it had before. This base
+/// differs by some per cent from start to start, which rounds of one start do not show: for 50 connections of net/http three starts of 14 MB gave 4.1,
 /// 4.6 and 16.1 KB each (docs/methods/http.md).
 const RESOLVED: f64 = 0.25;
 
-/// A difference below this many times the spread of the looks before the first connection is that spread.
+/// A difference below this many times the spread of the readings before the first connection is noise.
 const ABOVE_NOISE: f64 = 3.0;
 
 /// A server's memory before the first connection, by how much it moves by itself, and under load in each kept round: PSS where it is
 /// known throughout, else RSS.
 pub fn memory_of(rate: &Figure) -> Reading<MemoryGrowth> {
-    let under = |looks: Vec<f64>, rounds: Vec<f64>, is_proportional| {
-        let (low, high) = stats::range(&looks)?;
-        Some(MemoryGrowth { before: stats::median(&looks)?, noise: high - low, rounds, is_proportional })
+    let under = |readings: Vec<f64>, rounds: Vec<f64>, is_proportional| {
+        let (low, high) = stats::range(&readings)?;
+        Some(MemoryGrowth { before: stats::median(&readings)?, noise: high - low, rounds, is_proportional })
     };
     let proportional = rate.evidence.get(key::PSS_BEFORE).and(rate.over_rounds(key::SERVER_PSS));
-    if let Some(growth) = proportional.into_value().and_then(|(looks, rounds)| under(looks, rounds, true)) {
+    if let Some(growth) =
+        proportional.into_value().and_then(|(readings, rounds)| under(readings, rounds, true))
+    {
         return Reading::Value(growth);
     }
     let resident = rate.evidence.get(key::RESIDENT_BEFORE).and(rate.over_rounds(key::SERVER_RESIDENT));
     resident.map(|(before, rounds)| MemoryGrowth { before, noise: 0.0, rounds, is_proportional: false })
 }
 
-/// What [`memory_of`] tells, in bytes.
+/// The result of [`memory_of`], in bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemoryGrowth {
     /// Of all processes of the server before the first connection.
     pub before: f64,
-    /// From the least to the most of the looks before the first connection.
+    /// The range of the readings before the first connection.
     pub noise: f64,
     /// Of all processes of the server under load, in each kept round.
     pub rounds: Vec<f64>,

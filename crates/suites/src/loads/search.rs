@@ -15,8 +15,8 @@ pub struct Try {
     pub latency: f64,
     /// Requests that failed, were not sent, or had no answer.
     pub missed: f64,
-    /// Whether the latency held, with nothing missed.
-    pub held: bool,
+    /// Whether the latency limit was met, with nothing missed.
+    pub is_met: bool,
     /// Of the server's CPUs' time, what it used.
     pub server: Option<f64>,
     /// How late the client sent or read, in seconds.
@@ -26,11 +26,11 @@ pub struct Try {
 }
 
 impl Try {
-    /// What kept it from holding; the rate where it held.
+    /// Why the limit was not met; the rate itself if it was.
     pub fn bound(&self) -> Bound {
         // The client's own lateness is in the latency: as half of it, it is the larger part.
         let client = self.late.is_some_and(|late| late >= self.latency / 2.0);
-        match self.held {
+        match self.is_met {
             true => Bound::Rate,
             false => Bound::of(self.server.is_some_and(|used| used >= FULL), client),
         }
@@ -41,7 +41,7 @@ impl Try {
 pub fn tries(round: &Evidence) -> Vec<Try> {
     let all = |fact| round.get(fact).into_value().unwrap_or_default();
     let (asked, answered, latency) = (all(key::TRIED), all(key::TRIED_ANSWERED), all(key::TRIED_LATENCY));
-    let (missed, held) = (all(key::TRIED_MISSED), all(key::TRIED_HELD));
+    let (missed, met) = (all(key::TRIED_MISSED), all(key::TRIED_HELD));
     let (server, late, others) = (all(key::TRIED_SERVER), all(key::TRIED_LATE), all(key::TRIED_OTHERS));
     let one = |at: usize| {
         Some(Try {
@@ -49,7 +49,7 @@ pub fn tries(round: &Evidence) -> Vec<Try> {
             answered: *answered.get(at)?,
             latency: Some(*latency.get(at)?).filter(|seconds| *seconds > 0.0).unwrap_or(f64::INFINITY),
             missed: *missed.get(at)?,
-            held: *held.get(at)? > 0.0,
+            is_met: *met.get(at)? > 0.0,
             server: server.get(at).copied(),
             late: late.get(at).copied(),
             others: others.get(at).copied(),

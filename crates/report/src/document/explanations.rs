@@ -1,0 +1,54 @@
+//! Why the figures are what they are: each case once, with the figures that share it.
+
+use figure::format::plain;
+use figure::{Figure, Record, Verdict};
+
+use crate::{loads, outline};
+
+/// The figures that share a case, and why. An invalid figure explains nothing; its cause stands above.
+pub(super) fn explanations(record: &Record) -> Vec<(String, String)> {
+    let mut groups: Vec<(String, String, Vec<&Figure>)> = Vec::new();
+    let is_explained = |figure: &&Figure| {
+        figure.verdict != Some(Verdict::Invalid) && !is_of_walk(figure) && !follows_from_load(figure)
+    };
+    for figure in record.figures.iter().filter(is_explained) {
+        let Some(why) = figure.why().map(|why| plain(&why)) else { continue };
+        let cases = figure.explanations.iter().map(|explanation| match explanation.case.as_str() {
+            // Records of format 1 have no cases.
+            "" => without_numbers(&explanation.text()),
+            case => format!("{}/{case}", explanation.rule),
+        });
+        let key = format!("{} {}", figure.suite, cases.collect::<Vec<_>>().join(" "));
+        match groups.iter_mut().find(|(known, ..)| *known == key) {
+            Some((.., figures)) => figures.push(figure),
+            None => groups.push((key, why, vec![figure])),
+        }
+    }
+    groups.into_iter().map(|(_, why, figures)| explanation(record, why, &figures)).collect()
+}
+
+fn explanation(record: &Record, why: String, figures: &[&Figure]) -> (String, String) {
+    let is_alike = figures.iter().all(|figure| figure.why().is_some_and(|own| plain(&own) == why));
+    let text = match figures.first() {
+        Some(first) if !is_alike => format!("{}: {why}", outline::short_id(record, first)),
+        _ => why,
+    };
+    (outline::listed(record, figures), text)
+}
+
+/// The drawing of the heap shows it.
+fn is_of_walk(figure: &Figure) -> bool {
+    figure.series.as_deref().is_some_and(|series| figure::series::mode_of(series) == suites::walk::MODE)
+}
+
+/// Its only reason is the verdict of its load, which explains it.
+fn follows_from_load(figure: &Figure) -> bool {
+    let follows = figure::causes::first_reason(figure).is_some_and(|reason| reason.cause.is_some());
+    let first = figure.explanations.first();
+    follows && loads::is_computed(figure) && first.is_some_and(|first| first.rule == "cause")
+}
+
+/// The sentence without its numbers.
+fn without_numbers(text: &str) -> String {
+    text.chars().filter(|c| !c.is_ascii_digit() && *c != '.').collect()
+}
