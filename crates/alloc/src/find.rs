@@ -108,7 +108,7 @@ impl Places {
     }
 }
 
-/// Entries of a directory whose names begin with `head` and end with `tail`, the last first.
+/// Entries of a directory with names that begin with `head` and end with `tail`, the last first.
 fn matching(directory: &Path, head: &str, tail: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let fits =

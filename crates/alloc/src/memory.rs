@@ -37,7 +37,7 @@ pub fn resident(process: &Path) -> Reading<Resident> {
         Err(failure) => return Reading::unknown(failure.to_string()),
     };
     let Some(map) = maps.0.first() else {
-        return Reading::unknown(format!("{}: nothing is there", path.display()));
+        return Reading::unknown(format!("{}: not found", path.display()));
     };
     let bytes = |name: &str| map.extension.map.get(name).map_or(0.0, |bytes| *bytes as f64);
     Reading::Value(Resident {

@@ -215,7 +215,7 @@ impl<'a> Run<'a> {
         let owners = serving::owners(&addresses, &maps);
         serving::verify(allocator.library.as_deref(), &owners).map_err(|failure| {
             match self.copies.first_stderr_line() {
-                Some(line) => failure.advice(format!("it said: {line}")),
+                Some(line) => failure.advice(format!("it printed: {line}")),
                 None => failure,
             }
         })?;

@@ -1,5 +1,5 @@
 //! The mode that runs a user's program under each allocator (`truebench alloc try`): a [`lab::trial`]
-//! whose variants are allocators.
+//! with allocators as variants.
 //!
 //! That an allocator serves is proved by a start of its own: the dynamic linker writes down which file's
 //! malloc it bound, in every process ([`lab::preload`]).

@@ -129,7 +129,7 @@ mod unit {
         assert_eq!(inside(banner).unwrap().number, "2.36");
         let fedora = b"\0GNU C Library (GNU libc) development release version 2.41.9000.\n";
         assert_eq!(inside(fedora).unwrap().number, "2.41.9000");
-        assert_eq!(inside(b"GNU C Library (of whom"), None);
+        assert_eq!(inside(b"GNU C Library (unclosed"), None);
     }
 
     #[test]

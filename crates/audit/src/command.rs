@@ -6,7 +6,7 @@
 use crate::binding::is_one_cpu;
 use crate::prompt::without_prompt;
 use crate::shell::{Word, basename, commands};
-use crate::text::{Run, number, thousands};
+use crate::text::{number, thousands};
 
 /// Lines before a run in which its command may stand.
 const COMMAND_WITHIN: usize = 16;
@@ -14,7 +14,7 @@ const COMMAND_WITHIN: usize = 16;
 const MOST_LINES: usize = 16;
 /// The longest command that is read, in bytes.
 const MOST_BYTES: usize = 8 << 10;
-/// What the name of a variable holds whose value is a secret.
+/// Parts of the names of variables with secret values.
 const SECRETS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASS", "AUTH"];
 /// Programs and shell words that start another program. What stands between them and it are options of theirs.
 const STARTERS: &[&str] = &[
@@ -91,7 +91,7 @@ pub struct Grammar {
     pub values: &'static [&'static str],
     /// Options without one.
     pub flags: &'static [&'static str],
-    /// Options whose value may be a secret, or as long as it likes: it is not repeated.
+    /// Options with a value that may be a secret, or of any length: the value is not repeated.
     pub hidden: &'static [&'static str],
     /// Whether a word may be one of its operands.
     pub operand: fn(&Word) -> bool,
@@ -184,7 +184,7 @@ impl Command {
         format!("line {}: {}{} …", self.line, self.program, option.trim_end())
     }
 
-    /// What tells its run from one of the same program on the same subject: what starts the program, and its options, without values that
+    /// What distinguishes its run from others of the same program on the same subject: the launcher, and the options, without values that
     /// may be secrets. Empty where it is called by its bare name.
     pub fn setup(&self) -> String {
         let start = self.before.iter().filter(|word| !NEUTRAL.contains(&word.text.as_str()));
@@ -207,9 +207,8 @@ impl Command {
     }
 }
 
-/// The last command before a run that calls the program. One before the tool's run before it belongs to that, unless a loop repeats it.
-pub fn find(run: &Run, grammar: &Grammar) -> Option<Command> {
-    let before = run.before;
+/// The last command that calls the program, in the lines before a run. One before line `previous` belongs to the run there, unless a loop repeats it.
+pub fn find(before: &[&str], previous: usize, grammar: &Grammar) -> Option<Command> {
     let is_candidate = |line: &str| grammar.programs.iter().any(|program| line.contains(program));
     let mut from = before.len().saturating_sub(COMMAND_WITHIN);
     for _ in 0..MOST_LINES {
@@ -238,7 +237,7 @@ pub fn find(run: &Run, grammar: &Grammar) -> Option<Command> {
         }
         if line.len() <= MOST_BYTES && is_candidate(&line) {
             let own = of_line(&line, start + 1, grammar);
-            found = own.filter(|own| start >= run.previous || own.repeats).or(found);
+            found = own.filter(|own| start >= previous || own.repeats).or(found);
         }
     }
     found
@@ -267,7 +266,7 @@ fn of_text(text: &str, line: usize, grammar: &Grammar, depth: usize) -> Option<C
     let of_one = |words: &Vec<Word>| of_words(words, line, grammar, depth);
     let mut found = all.iter().filter_map(of_one);
     let mut command = found.next()?;
-    // Of several in one line it is not known whose the run is.
+    // With several commands in one line it is not known which one the run belongs to.
     command.whole &= found.next().is_none();
     command.repeats |= repeats;
     Some(command)
@@ -314,7 +313,7 @@ fn of_words(words: &[Word], line: usize, grammar: &Grammar, depth: usize) -> Opt
     all.into_iter().nth(best)
 }
 
-/// The command whose program is the word `at`; `None` where neither an option nor an operand follows.
+/// The command with the word `at` as its program; `None` if neither an option nor an operand follows.
 fn parsed(words: &[Word], at: usize, line: usize, grammar: &Grammar) -> Option<Command> {
     let name = basename(&words[at].text).to_owned();
     let mut command = Command {

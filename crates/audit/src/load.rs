@@ -12,11 +12,12 @@ use figure::format::plain_to;
 use figure::{Better, Conditions, Evidence, Figure, Unit};
 use suites::loads::{CLOSED, CONSTANT, RATE};
 
+use crate::known::Known;
 use crate::statistics::Statistics;
 use crate::text::{Printed, round};
-use crate::{Known, MAX_SUBJECT, SUITE};
+use crate::{MAX_SUBJECT, SUITE};
 
-/// Quantiles that become figures, and the last part of their ids. Others say little besides.
+/// Quantiles that become figures, and the last part of their ids. Other quantiles add little.
 const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p999")];
 
 /// From so many times the connections on, several requests are under way on each: what a closed loop can miss by its ends is less.
@@ -47,7 +48,7 @@ pub struct Load {
     pub recorded: Option<f64>,
     /// Requests that timed out and are in no latency.
     pub left_out: Option<f64>,
-    /// Answers whose length was not that of the first.
+    /// Answers with another length than the first.
     pub other_length: Option<f64>,
     /// The latencies, in seconds.
     pub latency: Statistics,
@@ -59,7 +60,7 @@ pub struct Load {
     pub connections_from: String,
     /// Requests under way at once on each connection, where that is not 1.
     pub depth: Depth,
-    /// Whether connections were kept, where the text tells.
+    /// Whether connections were reused, if the text shows it.
     pub keeps_alive: Option<bool>,
     /// Requests a second that were asked for; `None` in a closed loop.
     pub rate_asked: Option<Asked>,
@@ -77,8 +78,8 @@ pub enum Depth {
     Is(f64),
     /// So many if the script of the command makes use of its argument.
     Perhaps(f64),
-    /// Several, and the command does not tell how many.
-    NotTold,
+    /// Several, and the command does not show how many.
+    Unstated,
 }
 
 /// The rate of a load that is not a closed loop.
@@ -86,8 +87,8 @@ pub enum Depth {
 pub enum Asked {
     /// Requests a second.
     Rate(f64),
-    /// There was one, and the text does not tell it.
-    NotTold,
+    /// There was one, and the text does not show it.
+    Unstated,
 }
 
 impl Load {
@@ -102,7 +103,7 @@ impl Load {
             self.connections_from = "from --connections".to_owned();
         }
         self.settle_depth(rate);
-        if let (Some(Asked::NotTold), Some(rate)) = (self.rate_asked, known.rate) {
+        if let (Some(Asked::Unstated), Some(rate)) = (self.rate_asked, known.rate) {
             self.rate_asked = Some(Asked::Rate(rate));
         }
         let conditions = self.conditions();
@@ -185,7 +186,7 @@ impl Load {
     /// Requests under way at once.
     fn in_flight(&self) -> Option<f64> {
         match self.depth {
-            Depth::NotTold => None,
+            Depth::Unstated => None,
             Depth::Is(depth) | Depth::Perhaps(depth) => Some(self.connections? * depth),
             Depth::One => self.connections,
         }
@@ -193,10 +194,10 @@ impl Load {
 
     fn evidence(&self, rate: Printed) -> Evidence {
         let mut own = Evidence::default();
-        let not_told = "the text does not tell";
+        let unstated = "the text does not show";
         match self.answered {
             Some(answered) => own.put(ANSWERED, answered),
-            None => own.put_unknown(ANSWERED, format!("{not_told} how many answers were as expected")),
+            None => own.put_unknown(ANSWERED, format!("{unstated} how many answers were as expected")),
         }
         let of =
             |kind: &str| self.failed.iter().filter(|(own, _)| *own == kind).map(|(_, count)| count).sum();
@@ -216,23 +217,23 @@ impl Load {
         self.latency.mean.into_iter().for_each(|mean| own.put(LATENCY_MEAN, mean.value));
         match self.seconds {
             Some(seconds) => own.put(SECONDS, seconds.value),
-            None => own.put_unknown(SECONDS, format!("{not_told} how long the run lasted")),
+            None => own.put_unknown(SECONDS, format!("{unstated} how long the run lasted")),
         }
         match self.rate_asked {
             Some(Asked::Rate(asked)) => own.put(RATE_ASKED, asked),
-            Some(Asked::NotTold) => {
+            Some(Asked::Unstated) => {
                 own.put_unknown(RATE_ASKED, "needs --rate: the text does not hold the command")
             }
             None => {}
         }
-        own.put_unknown(LAG_LATE, format!("{not_told} how late the client itself sent"));
+        own.put_unknown(LAG_LATE, format!("{unstated} how late the client itself sent"));
         match (self.in_flight(), self.latency.mean) {
             (Some(in_flight), Some(mean)) if in_flight > 0.0 => own.put(LITTLE, busy(rate, mean, in_flight)),
-            (None, _) if self.depth == Depth::NotTold => own.put_unknown(
+            (None, _) if self.depth == Depth::Unstated => own.put_unknown(
                 LITTLE,
-                "the command sends several requests at once on a connection, and does not tell how many",
+                "the command sends several requests at once on a connection, and does not show how many",
             ),
-            (Some(_), _) => own.put_unknown(LITTLE, format!("{not_told} the mean latency")),
+            (Some(_), _) => own.put_unknown(LITTLE, format!("{unstated} the mean latency")),
             (None, _) => own.put_unknown(LITTLE, "needs --connections: the text does not hold the command"),
         }
         own

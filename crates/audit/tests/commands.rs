@@ -13,7 +13,7 @@ const HEY: &str = "Summary:\n  Total:\t3.017 secs\n  Slowest:\t0.168 secs\n  Fas
 /// oha's, of 10 connections: 10016.9/s with a mean of 1 ms.
 const OHA: &str = "Summary:\n  Success rate:\t100.00%\n  Total:\t4.9915 secs\n  Slowest:\t0.0026 secs\n  Fastest:\t0.0005 secs\n  \
                    Average:\t0.0010 secs\n  Requests/sec:\t10016.9373\n\nStatus code distribution:\n  [200] 50000 responses\n";
-/// A round trip, whose tasks one CPU or two may have run.
+/// A round trip; its tasks may have run on one CPU or two.
 const PIPE: &str = "# Running 'sched/pipe' benchmark:\n# Executed 1000000 pipe operations between two processes\n\n     \
                     Total time: 2.381 [sec]\n\n       2.381081 usecs/op\n         419977 ops/sec\n";
 

@@ -1,4 +1,4 @@
-//! Texts that no tool printed, and texts that somebody changed: an answer or a refusal, never a panic.
+//! Texts that no tool printed, and edited texts: an answer or a refusal, never a panic.
 
 use audit::{Known, MAX_BYTES, Refused, Source};
 use proptest::prelude::*;
@@ -92,9 +92,9 @@ fn each_format_is_read() {
     assert_eq!(alloc_test[0].value, Some(12.0));
 }
 
-/// Half a million lines: whoever looked back from each to the first would not come to an end.
+/// Half a million lines: a scan from each line back to the first would not end.
 #[test]
-fn each_line_is_looked_at_a_few_times() {
+fn each_line_is_read_a_few_times() {
     const BYTES: usize = 1 << 20;
     let lines = |line: &str| line.repeat(BYTES / line.len());
     assert!(matches!(read(&lines("x\n")), Err(Refused::Unknown { .. })));
@@ -134,7 +134,7 @@ proptest! {
     }
 }
 
-/// More than could be told: in a moment, not after minutes.
+/// More than can be reported: answered in a moment, not after minutes.
 #[test]
 fn more_numbers_than_anybody_prints_are_refused() {
     let events: String = (0..400).map(|at| format!("  1000      event{at}\n")).collect();

@@ -191,7 +191,7 @@ fn what_was_not_counted_is_no_figure() {
 }
 
 #[test]
-fn events_a_second_are_told_for_time_that_passed() {
+fn rates_need_the_elapsed_time() {
     let record = judged(&[text("perf-136580")], &nothing());
     let faults = record.figure("audit.perf-stat.page-faults").unwrap();
     // 42963 in 10 s, on 36 CPUs.
@@ -249,7 +249,7 @@ fn functions_that_call_one_another_are_no_sum() {
     assert!(
         functions.as_str().is_some_and(|names| names.starts_with("runtime.mcall 55.74 %, runtime.park_m"))
     );
-    // A profiler that looked a hundred times as often has as many more samples.
+    // A profiler with 100 times the sampling rate has 100 times the samples.
     let samples = |text: &str| {
         let record = judged(&[text], &nothing());
         record.figure("audit.pprof.hottest").unwrap().sum(figure::evidence::audit::SAMPLES).into_value()
@@ -264,7 +264,7 @@ fn functions_that_call_one_another_are_no_sum() {
 }
 
 #[test]
-fn prefetchers_are_told_from_memory_where_the_caches_are_known() {
+fn known_caches_distinguish_prefetchers_from_memory() {
     let of = |file: &str, caches: f64| {
         let record = judged(&[text(file)], &llc(caches));
         let figure = record.figure("audit.lmbench.lat_mem_rd.s128").unwrap();
@@ -292,7 +292,7 @@ fn what_likwid_was_asked_for_decides_whether_it_is_of_memory() {
     let single =
         text("likwid-triad").replace("Test: triad", "Test: triad_sp_avx").replace("26614.00", "13307.00");
     assert_eq!(judged(&[&single], &llc(32.0)).figures[0].verdict, Some(Verdict::Unverified));
-    // Nor is it held against the peak of memory, as long as nobody tells that no cache holds it.
+    // Nor is it compared with the peak of memory, unless the caches are known to be smaller.
     let counted = |figure: &figure::Figure| figure.conditions.get(figure::evidence::COUNTED_BYTES);
     assert_eq!(counted(&judged(&[text("likwid-clcopy")], &nothing()).figures[0]), None);
     assert_eq!(counted(&memory), Some(32.0));
@@ -320,7 +320,7 @@ fn channels_are_summed_again() {
     );
     let lost = all.replace("5619.41", "  -1.00");
     assert_eq!(of(&lost), (Some(Verdict::Invalid), "channels-read".to_owned()));
-    // pcm tells bytes, and time by another line.
+    // pcm prints bytes, and the time in another line.
     let record = judged(&[text("pcm-2630")], &nothing());
     let read = record.figure("audit.pcm.read").unwrap().value.unwrap();
     assert!((read - 897.87 / 20.0).abs() < 1e-9, "{read}");

@@ -66,7 +66,7 @@ fn a_pipeline_has_more_requests_in_flight() {
             );
         }
     }
-    // A depth that is not told is not judged.
+    // An unstated depth is not judged.
     for command in [
         "wrk -t8 -c32 -s pipeline.lua http://127.0.0.1:8080 -- $depth",
         "wrk -t8 -c32 -s pipeline.lua http://x",

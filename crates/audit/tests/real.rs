@@ -198,13 +198,13 @@ fn each_published_text_gets_its_verdict() {
 }
 
 #[test]
-fn what_is_missing_is_told_with_the_option_that_supplies_it() {
+fn missing_facts_are_reported_with_the_option_that_supplies_them() {
     let needs = |file: &str, option: &str| {
         let case = CASES.iter().find(|case| case.file == file).unwrap();
         let record = judged(&[case.text], &(case.known)());
-        let told: Vec<String> =
+        let details: Vec<String> =
             record.figures.iter().flat_map(judge::reasons).map(|check| check.detail.clone()).collect();
-        assert!(told.iter().any(|detail| detail.contains(option)), "{file}: {told:#?}");
+        assert!(details.iter().any(|detail| detail.contains(option)), "{file}: {details:#?}");
     };
     needs("stream-s100", "--llc");
     needs("stream-s100", "--dimms");
@@ -227,7 +227,7 @@ fn nothing_that_was_transferred_is_no_figure() {
 fn oha_chooses_a_unit_of_time_for_the_whole_report() {
     let old = include_str!("data/oha-315.txt");
     let seconds = judged(&[old], &nothing());
-    let told = |unit: &str, factor: f64| {
+    let text_in = |unit: &str, factor: f64| {
         let scaled = |line: &str| match line.strip_suffix(" secs").and_then(|rest| rest.rsplit_once(' ')) {
             Some((label, digits)) => {
                 format!("{label} {:.4} {unit}", digits.trim().parse::<f64>().unwrap() / factor)
@@ -237,15 +237,15 @@ fn oha_chooses_a_unit_of_time_for_the_whole_report() {
         old.lines().map(scaled).collect::<Vec<_>>().join("\n")
     };
     for (unit, factor) in [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("sec", 1.0)] {
-        let record = judged(&[&told(unit, factor)], &nothing());
+        let record = judged(&[&text_in(unit, factor)], &nothing());
         for id in ["audit.oha.rate", "audit.oha.mean", "audit.oha.p50", "audit.oha.p99"] {
             let [is, was] = [&record, &seconds].map(|record| record.figure(id).unwrap().value.unwrap());
             assert!((is / was - 1.0).abs() < 0.05, "{id} in {unit}: {is} for {was}");
         }
     }
     let unknown =
-        audit::figures(&[audit::Source { name: "oha.txt", text: &told("fortnights", 1.0) }], &nothing());
-    assert!(unknown.is_err_and(|refused| refused.to_string().contains("unit that is not known")));
+        audit::figures(&[audit::Source { name: "oha.txt", text: &text_in("fortnights", 1.0) }], &nothing());
+    assert!(unknown.is_err_and(|refused| refused.to_string().contains("unknown unit")));
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn arrays_of_the_default_size_are_no_memory_and_do_not_repeat() {
     // Without the caches the ten runs speak for themselves.
     let blind = of(&Known::default());
     assert_eq!(blind[..2], ["rounds-agree", "repeats"], "{blind:?}");
-    assert!(blind.contains(&"array-size".to_owned()), "told as missing: {blind:?}");
+    assert!(blind.contains(&"array-size".to_owned()), "reported as missing: {blind:?}");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn with_more_connections_the_scheduler_takes_what_the_handler_had() {
     let alike = judged(&[("a", PROFILES[2].1), ("b", PROFILES[2].1)], &Known::default());
     assert_eq!(finding(&alike, "scheduling"), None);
     assert_eq!(finding(&judged(&PROFILES[1..2], &Known::default()), "scheduling"), None);
-    // No profile of a text is ever valid, and this one is of a Go whose profiler cannot be trusted on so many CPUs.
+    // No profile of a text is ever valid, and the profiler of this Go version cannot be trusted on so many CPUs.
     assert!(record.figures.iter().all(|figure| figure.verdict != Some(Verdict::Valid)));
     let on_a_clock =
         PROFILES[2].1.replace("Showing", "Duration: 30s, Total samples = 275.17s (917.23%)\nShowing");

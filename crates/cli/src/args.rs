@@ -31,7 +31,7 @@ pub const SUITES: [&str; 5] =
 /// What follows `--help`.
 const AFTER_HELP: &str = "\
 Exit codes: 0 measured, nothing invalid; 3 some figure invalid (with --strict: or suspect, or unverified);
-2 wrong usage; 1 could not measure; 130 interrupted (what was measured is kept and marked).";
+2 wrong usage; 1 could not measure; 130 interrupted (finished figures stay in the record, marked).";
 
 /// Benchmark figures you can defend: each with its verdict, its limit and its explanation.
 #[derive(Debug, Parser)]
@@ -86,7 +86,7 @@ pub struct Run {
     /// Directory of record and report [default: truebench-HOST-TIME, in the working directory]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// Go on with a run that ended early: what it finished is kept, the rest is measured
+    /// Continue a run that ended early: finished figures stay, the rest is measured
     #[arg(long, value_name = "DIR", conflicts_with_all = ["suites", "output", "quick", "thorough", "rounds", "max_time", "target", "dry_run"])]
     pub resume: Option<PathBuf>,
     /// No progress
@@ -170,7 +170,7 @@ pub struct Completions {
 /// `truebench man`.
 #[derive(Debug, ClapArgs)]
 pub struct Man {
-    /// The command whose page it is, such as memory or http serve [default: truebench itself]
+    /// The command to document, such as memory or http serve [default: truebench itself]
     #[arg(value_name = "COMMAND")]
     pub command: Vec<String>,
     /// Write the pages of all commands into DIR: truebench.1, truebench-run.1, …

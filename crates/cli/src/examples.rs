@@ -167,7 +167,7 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
         "system noise",
         [
             ("", "How much time other tasks, interrupts and the hypervisor take"),
-            ("--duration 10s --strict", "Longer looks; exit code 3 unless all is valid"),
+            ("--duration 10s --strict", "Longer samples; exit code 3 unless all is valid"),
         ],
     ),
     ("system copies", [("", "How all tests scale"), ("syscall pipe --quick", "How two of them scale")]),
@@ -267,7 +267,7 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
             ("--url http://127.0.0.1:8080/ -R 2000", "Its latency at 2000 requests a second"),
         ],
     ),
-    ("http list", [("", "The servers, and what they are made of"), ("| grep fast", "One of them")]),
+    ("http list", [("", "The servers, and their modules"), ("| grep fast", "One of them")]),
     (
         "http null",
         [
@@ -300,7 +300,7 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
         "audit",
         [
             ("stream.txt --llc 33M", "What STREAM printed, judged"),
-            ("--host host.json wrk.txt", "What wrk printed on a machine whose record you have"),
+            ("--host host.json wrk.txt", "What wrk printed on a machine that you have a record of"),
         ],
     ),
     (

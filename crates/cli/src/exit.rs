@@ -16,7 +16,7 @@ pub const USAGE: u8 = 2;
 pub const INVALID: u8 = 3;
 /// Compared, but no required figure could be judged.
 pub const NOT_JUDGED: u8 = 4;
-/// Interrupted; the finished figures are kept.
+/// Interrupted; finished figures stay in the record.
 pub const INTERRUPTED: u8 = 130;
 
 /// Why a command ends without its result.

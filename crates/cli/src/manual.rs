@@ -20,7 +20,7 @@ const MEASURED: Entries = &[
     ("1", "Could not measure, or could not write the result."),
     ("2", "Wrong usage: one line says what is wrong, where, and what to do."),
     ("3", "A figure is invalid; with --strict also suspect or unverified."),
-    ("130", "Interrupted. What was measured is kept and marked."),
+    ("130", "Interrupted. Finished figures stay in the record, marked."),
 ];
 const COMPARED: Entries = &[
     ("0", "Compared; with --baseline: and nothing is slower."),
@@ -60,12 +60,15 @@ const ENVIRONMENT: Entries = &[
         "Directory of truebench-workload, libtruebench_recorder.so, truebench-servers and allocators.",
     ),
     ("TRUEBENCH_TOKEN", "The token of the agent on another machine (http serve, http --remote)."),
-    ("XDG_CACHE_HOME", "The HTTP servers are built and kept in its directory truebench; ~/.cache without."),
+    (
+        "XDG_CACHE_HOME",
+        "The HTTP servers are built in its directory truebench, and stay there; ~/.cache if unset.",
+    ),
     ("TMPDIR", "Files that system, faults and alloc measure with; /tmp without."),
 ];
 
 const FILES: Entries = &[
-    ("../lib/truebench", "Programs and libraries of truebench, seen from its own directory."),
+    ("../lib/truebench", "Programs and libraries of truebench, relative to its own directory."),
     ("~/.cache/truebench", "The HTTP servers that truebench built."),
     ("truebench-HOST-TIME", "What truebench run leaves: record.json, report.html, report.md, run.json."),
 ];

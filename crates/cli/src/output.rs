@@ -246,9 +246,9 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
 }
 
 impl CommandError {
-    /// Adds what would have kept the result.
+    /// Adds the option that would have saved the result.
     fn or_lost(self) -> CommandError {
-        self.with(" (with -o FILE the record is kept whatever becomes of stdout)")
+        self.with(" (with -o FILE the record is written whatever happens to stdout)")
     }
 }
 

@@ -127,7 +127,7 @@ pub fn measure(
     })?;
     let mut interrupted = None;
     let unfinished = |figures: Vec<Figure>| {
-        let end = Some("the run has not ended, or nobody could say how".to_owned());
+        let end = Some("the run has not ended, or its end is not recorded".to_owned());
         judged(figures, &machine, &started, begin_time, end, Observer::default())
     };
     let seconds: Vec<Option<f64>> = works.iter().map(Work::seconds).collect();

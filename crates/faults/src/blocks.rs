@@ -25,7 +25,7 @@ pub struct Recording {
     least: f64,
     /// Why nothing can be preloaded into the program, if so.
     refusal: Option<String>,
-    /// An allocator in the program whose blocks are not recorded.
+    /// An allocator in the program that is not recorded.
     other_allocator: Option<String>,
 }
 

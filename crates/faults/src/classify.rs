@@ -17,8 +17,8 @@
 //! First touches of pages that *stay* cannot be more than a program's memory grew by: the other pages came
 //! back at other addresses, or were copied ([`Facts::hidden_refaults`]).
 //!
-//! If calls for memory were recorded (tracefs), their owners decide whose mappings come and go and whose
-//! madvise gives pages back. A child's fault that wrote to a present page is copy-on-write, and its other
+//! If calls for memory were recorded (tracefs), their owners decide who maps and unmaps, and who gives pages
+//! back by madvise. A child's fault that wrote to a present page is copy-on-write, and its other
 //! faults are not. No rule depends on these records.
 //!
 //! Faults that fit no row are reported as unexplained.
@@ -31,7 +31,7 @@ use crate::trace::collect::Refaults;
 
 /// Threads that must have ended before their stacks are called short-lived.
 const ENDED: u64 = 8;
-/// The least share of the pages of mappings of glibc's malloc whose first fault is at a block's size field.
+/// The least share of the pages of mappings of glibc's malloc with the first fault at a block's size field.
 const HEADERS: f64 = 0.3;
 
 /// The share of calls that must have the same owner, as calls do not show which memory they are about.
@@ -51,7 +51,7 @@ pub struct Facts {
     pub refaults: Refaults,
     /// Shares of the other faults that must be refaults too, though no page was observed twice.
     pub hidden_refaults: Refaults,
-    /// The share of pages of fresh mappings whose first fault is at the size field of a glibc block.
+    /// The share of pages of fresh mappings with the first fault at the size field of a glibc block.
     pub headers: Option<f64>,
     /// Threads of the program that began, and those among them that took the place of one that had ended.
     pub threads: (u64, u64),
@@ -166,7 +166,7 @@ fn copied(facts: &Facts) -> f64 {
     facts.minor * share.clamp(0.0, 1.0)
 }
 
-/// The runtime whose settings limit the growth, if any.
+/// The runtime with settings that limit the growth, if any.
 fn growth_owner(facts: &Facts) -> Option<Manager> {
     let is_heap = matches!(facts.memory, Memory::Mapping | Memory::Arena | Memory::ThreadStack);
     facts.manager.filter(|manager| is_heap && matches!(manager, Manager::Go | Manager::Jvm))

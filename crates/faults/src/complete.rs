@@ -116,7 +116,8 @@ fn rate(watched: &Watched, windows: &[Window], id: &str, name: &str, count: fn(&
     figure.evidence.put(PROGRAM_SYSTEM, totals.system);
     figure.evidence.put(PROGRAM_SECONDS, watched.seconds);
     let peak = watched.windows.iter().map(|window| window.reading.totals.resident).fold(0.0, f64::max);
-    let peak = Reading::or_unknown(Some(peak).filter(|bytes| *bytes > 0.0), "it ended before the first look");
+    let peak =
+        Reading::or_unknown(Some(peak).filter(|bytes| *bytes > 0.0), "it ended before the first sample");
     figure.evidence.put_reading(PROGRAM_RESIDENT, peak);
     if let Some(ended) = &watched.ended {
         figure.evidence.put(PROGRAM_ENDED, ended.clone());
@@ -224,7 +225,7 @@ fn slowdown(watched: &Watched, prices: &[Figure]) -> Figure {
         })
         .collect();
     if figure.derive(&shares, &prices).is_none() {
-        return figure.not_available("the program used too little CPU time to tell");
+        return figure.not_available("the program used too little CPU time");
     }
     figure.evidence.put(FAULT_COUNTED, counts[0]);
     figure.evidence.put(FAULT_SAMPLES, counts[1]);

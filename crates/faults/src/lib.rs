@@ -12,6 +12,7 @@ pub mod clocks;
 pub mod complete;
 pub mod demo;
 pub mod mapping;
+mod modes;
 pub mod observe;
 pub mod prices;
 pub mod prove;
@@ -24,7 +25,7 @@ pub mod trace;
 pub mod walk;
 pub mod watch;
 
-use figure::series::SeriesText;
+pub use modes::{series, worker};
 
 pub const SUITE: &str = "faults";
 
@@ -42,18 +43,3 @@ pub const SLOWDOWN: &str = "faults.slowdown";
 pub const CALLS: &str = "faults.calls";
 /// What page faults cost, as a share of the program's CPU time.
 pub const GAIN: &str = "faults.gain";
-
-/// What the series of all modes are called.
-pub fn series() -> impl Iterator<Item = &'static SeriesText> {
-    [prices::MODE.series, prove::MODE.series, walk::MODE.series].into_iter().flatten()
-}
-
-pub fn worker(name: &str) -> Option<&'static dyn lab::worker::Body> {
-    match name {
-        observe::NAME => Some(&observe::PREPARE),
-        "prices" => Some(&prices::MODE.prepare),
-        "walk" => Some(&walk::MODE.prepare),
-        "prove" => Some(&prove::MODE.prepare),
-        _ => None,
-    }
-}

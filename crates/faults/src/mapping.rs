@@ -1,4 +1,4 @@
-//! Memory to be faulted in: mappings whose pages only explicit touches bring in.
+//! Memory to be faulted in: mappings with pages that only explicit touches bring in.
 //!
 //! An anonymous mapping asks for pages of the base size (MADV_NOHUGEPAGE), and against merging of equal pages
 //! (KSM). A new mapping is untouched.
@@ -56,7 +56,7 @@ impl Mapping {
     /// The first bytes of a file, private or shared, to read and, with `write`, to write.
     pub fn file(file: &File, bytes: usize, flags: MapFlags, write: bool) -> io::Result<Mapping> {
         let access = if write { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
-        // SAFETY: a new mapping at an address of the kernel's choice; the file is ours and is not cut short.
+        // SAFETY: a new mapping at an address of the kernel's choice; this process owns the file and does not cut it short.
         let start = unsafe { mmap(std::ptr::null_mut(), bytes, access, flags, file, 0)? };
         Mapping::from_raw(start, bytes)
     }

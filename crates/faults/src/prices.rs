@@ -16,28 +16,12 @@ pub mod test_files;
 pub mod threads;
 pub mod watching;
 
-#[derive(Clone, Debug)]
-pub struct Options {
-    pub capabilities: capabilities::Capabilities,
-    /// Words of prices, or of kinds of them; all prices if there are none.
-    pub words: Vec<String>,
-    pub rules: lab::schedule::Rules,
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum PlanError {
-    #[error("no CPU that may be used is online")]
-    NoCpu,
-    #[error("there is no price '{0}'; there are {all}", all = catalogue::words().join(", "))]
-    NoPrice(String),
-    #[error(transparent)]
-    Setup(#[from] serde_json::Error),
-}
+pub use plan::{Options, PlanError};
 
 use crate::axes::AXES;
 use figure::series::SeriesText;
 pub const MODE: lab::mode::Mode<Options, PlanError, plan::Setup> = lab::mode::Mode {
-    name: "prices",
+    name: plan::NAME,
     title: "what page faults cost",
     series: &[SeriesText {
         key: "faults.prices",

@@ -1,4 +1,4 @@
-//! The mode that proves which setting helps (`truebench faults --prove`): a [`lab::trial`] whose variants are
+//! The mode that proves which setting helps (`truebench faults --prove`): a [`lab::trial`] with variants that are
 //! the program without a setting and with each.
 //!
 //! CPU time decides, as wait4(2) reports it; time, memory and faults are reported next to it. That a setting
@@ -12,16 +12,11 @@ mod plan;
 
 use crate::axes::AXES;
 use figure::series::{Layout, SeriesText};
-use std::path::PathBuf;
 
-use lab::schedule::Rules;
-use lab::start::Program;
-use suites::faults::{Manager, Mechanism};
-
-use crate::settings::Version;
+pub use plan::{Options, PlanError, Preloaded};
 
 pub const MODE: lab::mode::Mode<Options, PlanError, lab::trial::Setup> = lab::mode::Mode {
-    name: "prove",
+    name: plan::NAME,
     title: "a program of yours with each setting",
     series: &[
         SeriesText {
@@ -30,10 +25,7 @@ pub const MODE: lab::mode::Mode<Options, PlanError, lab::trial::Setup> = lab::mo
             question: "Which setting helps this program?",
             axes: AXES,
             words: &[
-                (
-                    "cpu",
-                    "CPU time, in user code and in the kernel; of a program that is stopped, CPUs kept busy",
-                ),
+                ("cpu", "CPU time, in user code and in the kernel; of a program that is stopped, busy CPUs"),
                 ("system", "of it, in the kernel"),
                 (
                     "memory",
@@ -58,41 +50,3 @@ pub const MODE: lab::mode::Mode<Options, PlanError, lab::trial::Setup> = lab::mo
     prepare: bench::prepare,
     complete: |figures, _| complete::complete(figures),
 };
-
-#[derive(Clone, Debug)]
-pub struct Options {
-    pub program: Program,
-    pub manager: Manager,
-    /// Which version of it; `None` if that is not known.
-    pub version: Option<Version>,
-    /// Mechanisms against which settings are tried; none for all.
-    pub mechanisms: Vec<Mechanism>,
-    /// The settings that are asked for by name; none for all.
-    pub only: Vec<String>,
-    pub allocators: Vec<Preloaded>,
-    /// Seconds that a program gets until its rates are steady, if it does not end by itself.
-    pub until_rate: Option<f64>,
-    /// An empty directory for the output of the dynamic linker.
-    pub directory: PathBuf,
-    pub rules: Rules,
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum PlanError {
-    #[error("--setting {setting}: of {manager} there are {available}")]
-    Setting { setting: String, manager: &'static str, available: String },
-    #[error(
-        "nothing can be tried from outside: {0} has no setting that would help; another allocator can be tried \
-         (--allocator jemalloc), and --manager says who manages the memory if it is not {0}"
-    )]
-    Nothing(&'static str),
-    #[error(transparent)]
-    Setup(#[from] serde_json::Error),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Preloaded {
-    pub name: String,
-    pub library: PathBuf,
-    pub environment: Vec<(String, String)>,
-}

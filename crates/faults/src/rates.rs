@@ -38,7 +38,7 @@ impl Tree {
         Tree { root, processes: vec![root], account: UsageTotals::default(), rows: BTreeMap::new() }
     }
 
-    /// Searches for new descendants (/proc/PID/task/TID/children). One whose parent has ended stays.
+    /// Searches for new descendants (/proc/PID/task/TID/children). A process stays when its parent has ended.
     pub fn grow(&mut self) {
         let is_same =
             |process: &u32| stat(*process).is_some_and(|stat| self.rows.contains_key(&identity(&stat)));
@@ -133,7 +133,7 @@ mod unit {
     }
 
     #[test]
-    fn one_whose_parent_has_ended_stays() {
+    fn an_orphan_stays() {
         let mut child = Command::new("/bin/sh")
             .args(["-c", "sh -c 'sleep 600 & read line; exit'; read line"])
             .stdin(std::process::Stdio::piped())

@@ -18,7 +18,7 @@ use lab::interrupt::Interrupt;
 use lab::preload::recorder::RecorderError;
 use lab::process_tree::{Identity, Usage};
 use lab::thread_counters::children_switches;
-use lab::worker::{Reply, Request, RequestError, Worker, WorkerReport};
+use lab::worker::{self, Reply, Request, RequestError, Worker, WorkerReport};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
@@ -199,7 +199,7 @@ fn begin(
 ) -> Result<(), Failure> {
     let (cpus, event_log) = (options.cpus.clone(), options.event_log.clone());
     let setup = Setup { processes, is_starting, cpus, blocks, all_calls: options.all_calls, event_log };
-    let plan = serde_json::to_value(setup).attempt("cannot write the setup of the worker")?;
+    let plan = worker::json(&setup).attempt("cannot write the setup of the worker")?;
     ask(worker, &Request::Prepare(plan), READY).map(drop)
 }
 

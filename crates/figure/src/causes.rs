@@ -33,7 +33,7 @@ impl<'a> Group<'a> {
 pub struct Tally {
     /// All of them.
     pub all: usize,
-    /// Those whose first reason is a figure that they were computed from.
+    /// Figures with a source figure as the first reason.
     pub following: usize,
 }
 
@@ -124,11 +124,11 @@ mod tests {
             figure("good", "steal", Outcome::Pass, None),
         ];
         let groups = groups(figures.iter());
-        let told: Vec<_> = groups
+        let causes: Vec<_> = groups
             .iter()
             .map(|group| (group.verdict, group.cause.as_str(), group.own.len(), group.following.len()))
             .collect();
-        assert_eq!(told, [(Verdict::Invalid, "steal", 1, 1), (Verdict::Suspect, "drift", 1, 0)]);
+        assert_eq!(causes, [(Verdict::Invalid, "steal", 1, 1), (Verdict::Suspect, "drift", 1, 0)]);
         assert_eq!(
             groups[0].figures().map(|figure| figure.id.as_str()).collect::<Vec<_>>(),
             ["a", "computed"]

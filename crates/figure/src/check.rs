@@ -22,7 +22,7 @@ pub const PRECISION: &str = "precision";
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// The condition held, and this was observed.
+    /// The condition was met, and this was observed.
     #[default]
     Pass,
     /// What the check reads could not be observed here.
@@ -60,7 +60,7 @@ pub struct CheckResult {
     pub id: String,
     /// Its answer.
     pub outcome: Outcome,
-    /// What was seen, with numbers, or why nothing could be seen.
+    /// What was observed, with numbers, or why nothing could be observed.
     pub detail: String,
     /// What to do about it: a command, or a sentence. Not with `pass`.
     #[serde(default)]
@@ -99,9 +99,9 @@ impl CheckResult {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// Every condition that matters was observed and held.
+    /// Every condition that matters was observed and met.
     Valid,
-    /// Nothing wrong was seen, but something essential could not be: an unanswered check, too few rounds, too wide an interval.
+    /// Nothing wrong was observed, but something essential could not be observed: an unanswered check, too few rounds, too wide an interval.
     Unverified,
     /// A condition was disturbed.
     Suspect,

@@ -1,4 +1,4 @@
-//! What a running measurement tells: pure data for a live view. Dropping events changes nothing in the record.
+//! Events of a running measurement: pure data for a live view. Dropping events changes nothing in the record.
 
 use serde::{Deserialize, Serialize};
 
@@ -55,8 +55,9 @@ pub enum Event {
         /// Estimated seconds left.
         seconds_left: f64,
     },
-    /// What was seen in the round that ends, in a few words: for who watches, and in no record.
-    Seen {
+    /// What the round that ends has shown, in a few words: for the live view, in no record.
+    #[serde(rename = "seen")]
+    Observation {
         /// The words.
         text: String,
     },

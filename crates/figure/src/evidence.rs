@@ -6,14 +6,16 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::marker::PhantomData;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::reading::Reading;
 
+mod key;
 mod keys;
+
+pub use key::{Key, KeyInfo, Scope};
 pub use keys::{all, audit, http, lab::*};
 
 /// A raw fact.
@@ -68,51 +70,6 @@ fact_type!(bool, Flag);
 fact_type!(f64, Number);
 fact_type!(String, Text);
 fact_type!(Vec<f64>, Numbers);
-
-/// What a fact is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// A condition of the figure, in [`Conditions`](crate::Conditions).
-    Condition,
-    /// One round: the change of a counter around its timed region, or a reading in it.
-    Round,
-    /// The figure as a whole.
-    Figure,
-}
-
-/// A typed key: the only way to write or read a fact.
-#[derive(Debug)]
-pub struct Key<T> {
-    /// Stable, dotted name.
-    pub name: &'static str,
-    /// Unit of numbers.
-    pub unit: &'static str,
-    /// What it is about.
-    pub scope: Scope,
-    /// One sentence: what it says and where it comes from.
-    pub about: &'static str,
-    pub(crate) holds: PhantomData<fn() -> T>,
-}
-
-impl<T> Clone for Key<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T> Copy for Key<T> {}
-
-/// A key without its type, for lists.
-#[derive(Clone, Copy, Debug)]
-pub struct KeyInfo {
-    /// Stable, dotted name.
-    pub name: &'static str,
-    /// Unit of numbers.
-    pub unit: &'static str,
-    /// What it is about.
-    pub scope: Scope,
-    /// What it says.
-    pub about: &'static str,
-}
 
 thread_local! {
     static READ: RefCell<Option<BTreeSet<&'static str>>> = const { RefCell::new(None) };

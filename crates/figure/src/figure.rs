@@ -10,6 +10,7 @@ use crate::check::{CheckResult, Verdict};
 use crate::conditions::Conditions;
 use crate::evidence::{Evidence, FactType, Key, ROLE, Scope};
 use crate::explanation::Explanation;
+use crate::interval::Interval;
 use crate::reading::Reading;
 use crate::series::{At, Distribution, Part, Timeline};
 use crate::unit::{Convention, Unit};
@@ -51,29 +52,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// A confidence interval.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Interval {
-    /// Lower end, in the figure's unit.
-    pub low: f64,
-    /// Upper end, in the figure's unit.
-    pub high: f64,
-    /// Probability that it covers the median, at least: 0.95.
-    pub level: f64,
-    /// How it was made: `order-statistics` or `bootstrap`.
-    pub method: String,
-    /// Rounds it rests on.
-    pub rounds: usize,
-}
-
-impl Interval {
-    /// Half the width, as a share of `value` (0.02 = 2 %); infinite if `value` is 0 and the interval has a width.
-    pub fn relative_half_width(&self, value: f64) -> f64 {
-        if self.high == self.low { 0.0 } else { (self.high - self.low) / 2.0 / value.abs() }
-    }
-}
-
-/// The physical or theoretical limit that a figure is held against, in the figure's unit.
+/// The physical or theoretical limit that a figure is compared with, in the figure's unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
     /// The limit.
@@ -91,16 +70,16 @@ pub struct Round {
     pub duration: f64,
     /// Values of the single samples, in the figure's unit, in the order they were taken.
     pub samples: Vec<f64>,
-    /// What was seen around it.
+    /// The evidence of its time.
     pub evidence: Evidence,
     /// Whether the figure's value rests on it too.
     pub kept: bool,
-    /// Why it was not kept.
+    /// The reason, if it was not kept.
     pub reason: Option<String>,
 }
 
 impl Round {
-    /// A round that is kept: when it began (RFC 3339), how many seconds it took, its samples, and what was seen.
+    /// A round that is kept: when it began (RFC 3339), how many seconds it took, its samples, and its evidence.
     pub fn new(started: String, duration: f64, samples: Vec<f64>, evidence: Evidence) -> Round {
         Round { started, duration, samples, evidence, kept: true, reason: None }
     }
@@ -157,7 +136,7 @@ pub struct Figure {
     /// The figure split up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
-    /// What it is held against.
+    /// The limit that it is compared with.
     pub limit: Option<Limit>,
     /// Ids of the figures that it was computed from, if it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -16,7 +16,7 @@ pub fn listed<T: AsRef<str>>(names: &[T]) -> String {
     }
 }
 
-/// `1 round`, `2 rounds`, `0 rounds`: a count with its noun, whose plural has an s.
+/// `1 round`, `2 rounds`, `0 rounds`: a count with its noun, for nouns with a plural in s.
 pub fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

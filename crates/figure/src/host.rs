@@ -1,4 +1,4 @@
-//! What a machine is: pure data, filled by the crate `machine`, held in every record.
+//! The description of a machine: pure data, filled by the crate `machine`, part of every record.
 //!
 //! Sizes are bytes, frequencies MHz where named so. CPU numbers are the kernel's logical CPUs. A field that
 //! the machine did not show is a [`Reading::Unknown`] with the reason, or `None` where absence is ordinary.
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::cpulist::CpuList;
 use crate::reading::Reading;
 
-/// A machine, as far as it could be seen.
+/// A machine, as far as it could be read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
     /// Host name.
@@ -87,9 +87,9 @@ pub struct LogicalCpu {
     pub cpu: u32,
     /// Index of its core among all cores of the machine, from 0, ascending with the core's first CPU.
     pub core: u32,
-    /// Index of its cluster (cores that share an L2 or a fabric stop), where the kernel tells.
+    /// Index of its cluster (cores that share an L2 or a fabric stop), if the kernel reports it.
     pub cluster: Option<u32>,
-    /// Index of its die, where the kernel tells.
+    /// Index of its die, if the kernel reports it.
     pub die: Option<u32>,
     /// Index of its package (socket), from 0.
     pub package: u32,
@@ -156,7 +156,7 @@ pub struct Memory {
     pub peak: Reading<Peak>,
     /// Huge pages reserved now: (bytes of a page, pages, free pages).
     pub hugetlb: Vec<HugePool>,
-    /// What bounds the memory that this process may map, besides what is available and its cgroups.
+    /// Limits on the memory that this process may map, in addition to available memory and cgroups.
     #[serde(default)]
     pub bounds: Vec<MemoryBound>,
 }
@@ -218,7 +218,7 @@ pub struct HugePool {
 pub struct Numa {
     /// Online nodes, ascending; empty if the kernel shows none.
     pub nodes: Vec<Node>,
-    /// Numbers of the nodes whose memory we may use: what a cpuset leaves (Mems_allowed).
+    /// Numbers of the nodes that this process may allocate on: what a cpuset leaves (Mems_allowed).
     #[serde(default)]
     pub memory_allowed: Reading<CpuList>,
     /// Why nodes are not known.
@@ -234,7 +234,7 @@ pub struct Node {
     pub cpus: CpuList,
     /// Bytes of memory; 0 for a node that has CPUs only.
     pub memory: Option<u64>,
-    /// Bytes that could be had when the record began: free, or held by clean pages of files.
+    /// Bytes available when the record began: free, or clean pages of files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub available: Option<u64>,
     /// Huge pages reserved on this node.
@@ -264,7 +264,7 @@ impl Virtualisation {
         self.hypervisor.value().is_some_and(|name| name != "none")
     }
 
-    /// Whether a hypervisor is below us, or may be: on some machines nothing tells.
+    /// Whether a hypervisor is present, or may be: some machines do not show it.
     pub fn may_be_guest(&self) -> bool {
         self.hypervisor.value().is_none_or(|name| name != "none")
     }
@@ -403,8 +403,8 @@ pub enum Direction {
 }
 
 impl Uncore {
-    /// Whether every channel tells reads from writes.
-    pub fn tells_directions(&self) -> bool {
+    /// Whether every channel counts reads and writes separately.
+    pub fn has_directions(&self) -> bool {
         self.channels
             .iter()
             .flat_map(|channel| &channel.events)
@@ -424,7 +424,7 @@ impl UncoreChannel {
 pub struct HostNote {
     /// What it is about, in a few words: `transparent huge pages`.
     pub about: String,
-    /// What was seen, and how it moves figures.
+    /// What was observed, and how it moves figures.
     pub reason: String,
     /// The exact command that would change it, if one would.
     pub command: Option<String>,

@@ -42,7 +42,7 @@ pub struct Record {
     pub findings: Vec<Explanation>,
 }
 
-/// The most figures of a record that is read: figures are held against one another, in the square of their number. All suites and
+/// The most figures of a record that is read: figures are compared with one another, in the square of their number. All suites and
 /// modes, on the largest machine, leave half of it.
 pub const MAX_FIGURES: usize = 10_000;
 

@@ -1,6 +1,6 @@
 //! Secrets in command lines: credentials of URLs, values of headers, options and variables that carry them. Pure.
 //!
-//! What is recognised goes by names, so a secret in a text of its own (a body, a password without its option) is not seen.
+//! What is recognised goes by names, so a secret in a text of its own (a body, a password without its option) is not found.
 
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ const NAMES: &[&str] = &[
 ];
 /// The word before "key" in such names: an API key is a secret, a key's length is none.
 const KEYS: &[&str] = &["api", "access", "secret", "private", "auth"];
-/// Parameters of URLs that carry one besides.
+/// Parameters of URLs that may carry a secret.
 const PARAMETERS: &[&str] = &["key", "sig", "session", "sid"];
 /// What the names of header lines that carry a secret contain.
 const HEADERS: &[&str] =
@@ -261,7 +261,7 @@ mod unit {
     }
 
     #[test]
-    fn odd_texts_are_kept_or_hidden() {
+    fn odd_texts_stay_or_are_hidden() {
         for (from, expected) in [
             ("", ""),
             ("'", "'"),

@@ -78,7 +78,7 @@ pub struct AxisText {
 }
 
 impl AxisText {
-    /// An axis whose column and charts call it the same.
+    /// An axis with the same label in tables and charts.
     pub const fn of(name: &'static str, title: &'static str) -> AxisText {
         AxisText { name, head: title, title }
     }

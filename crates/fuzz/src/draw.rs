@@ -47,7 +47,7 @@ impl<'a> Draw<'a> {
         self.number(8)
     }
 
-    /// A piece whose length stands before it, in two bytes.
+    /// A piece with its length before it, in two bytes.
     pub fn piece(&mut self) -> &'a [u8] {
         let length = self.word();
         self.take(length)

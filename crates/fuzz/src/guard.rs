@@ -10,7 +10,7 @@ use crate::Target;
 /// Bytes that any input may have allocated at a time, and how many more for each of its own: a byte of a message becomes a structure, a
 /// byte of gzip a thousand.
 const MEMORY: (u64, u64) = (64 << 20, 4096);
-/// Seconds of CPU time that an input may take. The slowest that was seen takes a twentieth, built for tests.
+/// Seconds of CPU time that an input may take. The slowest known one takes a twentieth, built for tests.
 const SECONDS: f64 = 10.0;
 
 thread_local! {

@@ -14,18 +14,7 @@ mod record;
 mod rings;
 mod texts;
 
-/// Something that reads foreign bytes.
-#[derive(Debug)]
-pub struct Target {
-    /// Its name.
-    pub name: &'static str,
-    /// Gives it an input. Panics if what must hold does not.
-    pub one: fn(&[u8]),
-    /// Inputs made of fixtures, to begin with.
-    pub seeds: fn() -> Vec<Vec<u8>>,
-    /// Bytes of the longest input that is tried.
-    pub longest: usize,
-}
+use crate::target::Target;
 
 /// All targets.
 pub const TARGETS: &[&Target] = &[

@@ -1,11 +1,11 @@
-//! What is kept of every target, replayed.
+//! The stored inputs of every target, replayed.
 
 use std::path::Path;
 
-use fuzz::{TARGETS, guard, kept};
+use fuzz::{TARGETS, guard, inputs};
 
 /// Runs these, and names the one that fails.
-fn replay(of: fn(&fuzz::Target) -> Vec<kept::Named>) {
+fn replay(of: fn(&fuzz::Target) -> Vec<inputs::Named>) {
     for target in TARGETS {
         for (name, input) in of(target) {
             let run = std::panic::catch_unwind(|| guard::run(target, &input));
@@ -16,17 +16,17 @@ fn replay(of: fn(&fuzz::Target) -> Vec<kept::Named>) {
 
 #[test]
 fn what_once_failed_does_so_no_more() {
-    replay(kept::regressions);
+    replay(inputs::regressions);
 }
 
 #[test]
 fn seeds_hold() {
-    replay(kept::seeds);
+    replay(inputs::seeds);
 }
 
 #[test]
-fn the_kept_corpus_holds() {
-    replay(|target| kept::corpus(target).expect("an archive"));
+fn the_stored_corpus_holds() {
+    replay(|target| inputs::corpus(target).expect("an archive"));
 }
 
 #[test]

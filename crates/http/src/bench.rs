@@ -204,8 +204,8 @@ impl HttpBench {
         Ok((Round::new(around.started, around.duration, vec![rate], evidence), result))
     }
 
-    /// Searches the largest rate that holds a latency. The round is the last window that held, and its value
-    /// that window's rate; if none held, the last window without a value. All steps are in its evidence.
+    /// Searches the largest rate that meets a latency limit. The round is the last window that met it, and its value
+    /// that window's rate; if none met it, the last window without a value. All steps are in its evidence.
     fn search(&mut self, task: &Task, quantile: f64, limit: f64) -> Result<Round, Failure> {
         let mut search = self.rates.search(task.scenario)?;
         let (mut steps, mut best, mut last) = (SearchSteps::default(), None, None);
@@ -226,18 +226,18 @@ impl HttpBench {
             }
         }
         if let Some((rate, _)) = &best {
-            self.rates.set_held(task.scenario, *rate);
+            self.rates.set_best(task.scenario, *rate);
         }
-        let no_rate_held = best.is_none();
+        let has_no_rate = best.is_none();
         let mut round =
             best.map(|(_, round)| round).or(last).ok_or_else(|| Failure::new("no rate was tried"))?;
         steps.write(&mut round.evidence);
-        if no_rate_held {
+        if has_no_rate {
             let condition = slo(quantile, limit);
             let steps = loads::summary(&loads::tries(&round.evidence), &condition);
             round.samples.clear();
             round.kept = false;
-            round.reason = Some(format!("no rate held {condition}: {steps}"));
+            round.reason = Some(format!("no rate met {condition}: {steps}"));
         }
         Ok(round)
     }

@@ -1,4 +1,4 @@
-//! Enums whose kinds are counted: listed in order, each with a text for people.
+//! Enums of kinds that are counted: listed in order, each with a text for people.
 
 macro_rules! kinds {
     ($(#[$attribute:meta])* $name:ident { $($(#[$doc:meta])* $kind:ident = $text:literal,)* }) => {

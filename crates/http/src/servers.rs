@@ -137,7 +137,7 @@ impl Server {
             });
         }
         let line = lines.and_then(|lines| lines.recv_timeout(START).ok());
-        let report = line.as_deref().map(serde_json::from_str);
+        let report = line.as_ref().map(|line| serde_json::from_slice(line.as_bytes()));
         match report {
             Some(Ok(report)) => Ok(Self { report, child, input, stderr }),
             failure => {
@@ -196,7 +196,11 @@ pub fn list(program: &Path) -> Result<Vec<ServerEntry>, ServersError> {
     let output = Command::new(program).arg("list").stdin(Stdio::null()).output();
     let output = output.map_err(|error| ServersError::Run(program.to_owned(), error))?;
     let text = String::from_utf8_lossy(&output.stdout);
-    match text.lines().map(serde_json::from_str).collect::<Result<Vec<ServerEntry>, _>>() {
+    match text
+        .lines()
+        .map(|line| serde_json::from_slice(line.as_bytes()))
+        .collect::<Result<Vec<ServerEntry>, _>>()
+    {
         Ok(entries) if output.status.success() && !entries.is_empty() => Ok(entries),
         _ => {
             Err(ServersError::Run(program.to_owned(), std::io::Error::other("it prints no list of servers")))

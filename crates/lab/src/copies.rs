@@ -101,7 +101,7 @@ impl Copies {
             Failure::new("memory to share with the copies").answer(format!("{error}{note}"))
         })?;
         prepare(&shared);
-        let stderr = StderrCapture::new().attempt("memory for what the copies say")?;
+        let stderr = StderrCapture::new().attempt("memory for the output of the copies")?;
         let mut copies = Copies {
             name: spec.name,
             children: Vec::new(),
@@ -182,7 +182,7 @@ impl Copies {
         (0..self.children.len()).map(|index| self.result(index, ExitStatus::default())).collect()
     }
 
-    /// Waits until `arrivals` threads are ready and calls `check` now and then, whose error ends the wait.
+    /// Waits until `arrivals` threads are ready and calls `check` now and then; its error ends the wait.
     /// With [`release`](Self::release) in between, copies go from phase to phase.
     pub fn ready(
         &mut self,
@@ -287,7 +287,7 @@ impl Copies {
             true => "ended before its time, without a result".to_owned(),
             false => exit_status::describe(status),
         });
-        let note = self.first_stderr_line().map_or(String::new(), |line| format!("; it said: {line}"));
+        let note = self.first_stderr_line().map_or(String::new(), |line| format!("; it printed: {line}"));
         Failure::new(subject).answer(failure + &note)
     }
 

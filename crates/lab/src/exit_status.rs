@@ -81,7 +81,7 @@ pub fn describe(status: ExitStatus) -> String {
         (Some(signal), _) => (signal, String::new()),
         (None, code @ NOT_FOUND) => return format!("ended with exit code {code}, a command was not found"),
         (None, code) if signal_name(code - SIGNAL_BASE).is_some() => {
-            (code - SIGNAL_BASE, format!("ended with exit code {code}, as a shell does whose command "))
+            (code - SIGNAL_BASE, format!("ended with exit code {code}, as a shell does if its command "))
         }
         (None, code) => return format!("ended with exit code {code}"),
     };

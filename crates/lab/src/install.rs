@@ -43,5 +43,5 @@ fn find(name: &str, directories: &[PathBuf]) -> Result<PathBuf, Failure> {
     }
     let searched: Vec<String> = candidates.iter().map(|path| path.display().to_string()).collect();
     Err(Failure::new(format!("{name} was not found"))
-        .answer(format!("it belongs beside truebench (looked for {})", searched.join(", "))))
+        .answer(format!("it belongs next to truebench (searched: {})", searched.join(", "))))
 }

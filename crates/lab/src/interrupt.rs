@@ -79,7 +79,7 @@ impl Interrupt {
     /// An interrupt that never comes, for work that must be finished.
     pub fn never() -> io::Result<Interrupt> {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-        // A pipe whose writing end is closed would be readable.
+        // A pipe with a closed writing end would be readable.
         std::mem::forget(writer);
         Ok(Interrupt { signal: Arc::default(), is_terminal_shared: Arc::default(), reader: Arc::new(reader) })
     }

@@ -52,7 +52,7 @@ where
     round_with_values(pool, watch, samples, work).map(|(measured, _)| measured)
 }
 
-/// A round whose work returns a value for each sample, because the time from the first start to the last stop
+/// A round with work that returns a value for each sample, because the time from the first start to the last stop
 /// is not the result. Values are by thread, then by sample.
 pub fn round_with_values<T, F>(
     pool: &Pool,
@@ -208,7 +208,7 @@ fn write_counters(evidence: &mut Evidence, threads: &[ThreadResult]) {
     evidence.put(PLACE_STRAYED, threads.iter().map(|thread| thread.cpu_samples.1 as f64).sum());
 }
 
-/// Seconds of each sample, and of each thread in the median sample, whose spread becomes evidence.
+/// Seconds of each sample, and of each thread in the median sample; their spread becomes evidence.
 fn write_times(evidence: &mut Evidence, clock: &Clock, threads: &[ThreadResult]) -> (Vec<f64>, Vec<f64>) {
     let count = threads.iter().map(|thread| thread.stamps.len()).min().unwrap_or(0);
     let stamps = |sample: usize| threads.iter().map(move |thread| thread.stamps[sample]);

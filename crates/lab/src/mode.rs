@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::session::SuitePlan;
-use crate::worker::{Body, PrepareFn};
+use crate::worker::{Body, Json, PrepareFn};
 
 /// One way of measuring. `O`: the options of its suite. `E`: errors in them. `S`: what it gives its worker.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub type Complete = fn(&mut Vec<Figure>, &Machine);
 
 /// A mode's plan. Without a type, the setup is what is sent to the worker.
 #[derive(Clone, Debug)]
-pub struct Planned<S = serde_json::Value> {
+pub struct Planned<S = Json> {
     pub suite: SuitePlan<S>,
     /// Resolved options for `--dry-run`: names and values.
     pub notes: Vec<(&'static str, String)>,

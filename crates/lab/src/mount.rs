@@ -62,7 +62,7 @@ pub fn find(directory: &Path) -> Result<Mount, Failure> {
     Ok(describe(mount))
 }
 
-/// The mount whose mount point is the longest prefix of a path. The last of several covers the others.
+/// The mount with the mount point that is the longest prefix of a path. The last of several covers the others.
 fn longest_prefix<'a>(mounts: &'a [MountInfo], path: &Path) -> Option<&'a MountInfo> {
     let prefixes = mounts.iter().filter(|mount| path.starts_with(&mount.mount_point));
     prefixes.max_by_key(|mount| mount.mount_point.as_os_str().len())

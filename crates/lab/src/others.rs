@@ -18,7 +18,7 @@ const COST_FACTOR: u32 = 50;
 const FRESH: Duration = Duration::from_millis(100);
 const CANDIDATES: usize = 24;
 const MAX_RECORDED: usize = 8;
-/// CPUs that a recorded process kept busy at least.
+/// Least number of busy CPUs of a recorded process.
 const MIN_CPUS: f64 = 0.01;
 
 #[derive(Debug)]
@@ -109,14 +109,14 @@ struct Change {
 struct Busy {
     name: String,
     pid: u32,
-    /// CPUs that it kept busy on average.
+    /// CPUs that it used on average.
     cpus: f64,
     allowed: Option<CpuList>,
     last: Option<u32>,
 }
 
 impl Busy {
-    /// How many of these CPUs it kept busy. All of its CPU time counts if it ran there last or may run
+    /// How many of these CPUs it used. All of its CPU time counts if it ran there last or may run
     /// nowhere else. Otherwise it counts by the share of its allowed CPUs that are among these.
     fn on(&self, cpus: &CpuList) -> f64 {
         let ran_there = self.last.is_some_and(|last| cpus.contains(last));

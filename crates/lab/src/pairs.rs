@@ -21,7 +21,7 @@ pub enum Class {
     Unknown,
 }
 
-/// The classes of a machine whose topology is known, nearest first.
+/// The classes of a machine with a known topology, nearest first.
 pub const CLASSES: [Class; 6] =
     [Class::Smt, Class::Cluster, Class::Llc, Class::Package, Class::Node, Class::Socket];
 
@@ -73,7 +73,7 @@ pub struct ClassPairs {
     pub absent: Option<String>,
 }
 
-/// A CPU with its caches, looked up once.
+/// A CPU with its caches, read once.
 struct CpuCaches<'a> {
     cpu: &'a LogicalCpu,
     l2: Option<&'a Cache>,

@@ -1,6 +1,6 @@
 //! Runs another program on the CPUs of the worker threads.
 //!
-//! Call it in a worker, whose guardian kills what the program leaves behind. The program gets the affinity
+//! Call it in a worker: the guardian kills what the program leaves behind. The program gets the affinity
 //! mask of the CPUs in use, no input, and a deadline after which its process group is killed. Its output is
 //! untrusted and limited in size. About ten times a second its threads are sampled.
 

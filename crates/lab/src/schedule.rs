@@ -184,7 +184,7 @@ mod tests {
 
     const RULES: Rules = Rules { least: 6, most: 20, target: 0.02, max_time: 100.0, repeats: 2 };
 
-    /// Runs a schedule over figures whose rounds take 0.1 s and give `value(figure, round)`.
+    /// Runs a schedule over figures with rounds that take 0.1 s and give `value(figure, round)`.
     fn order(rules: Rules, figures: usize, value: impl Fn(usize, usize) -> f64) -> (Vec<usize>, Schedule) {
         let mut schedule = Schedule::new(rules, figures);
         let (mut order, mut rounds) = (Vec::new(), vec![0; figures]);
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_is_kept() {
+    fn the_time_limit_is_observed() {
         let (order, schedule) = order(Rules { max_time: 0.75, ..RULES }, 2, |_, _| 1.0);
         assert_eq!(order.len(), 7);
         assert_eq!(schedule.stopped(1), Some(Stop::Time));

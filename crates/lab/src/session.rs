@@ -11,7 +11,7 @@ use crate::events::Events;
 use crate::interrupt::Interrupt;
 use crate::others::Others;
 use crate::schedule::{Rules, Schedule, Stop};
-use crate::worker::{Reply, Request, RequestError, Worker, WorkerReport};
+use crate::worker::{self, Json, Reply, Request, RequestError, Worker, WorkerReport};
 
 /// Restarts after a worker died. A figure that kills its worker is dropped: more deaths have another cause.
 const RESTARTS: usize = 2;
@@ -28,7 +28,7 @@ pub type Gate = fn(&Round) -> Option<String>;
 
 /// What to measure, and for how long. `S` is the type of the worker's setup, or JSON for the session.
 #[derive(Clone, Debug)]
-pub struct SuitePlan<S = serde_json::Value> {
+pub struct SuitePlan<S = Json> {
     pub suite: &'static str,
     pub worker: &'static str,
     pub setup: S,
@@ -48,7 +48,7 @@ pub struct SuitePlan<S = serde_json::Value> {
 impl<S: Serialize> SuitePlan<S> {
     pub fn for_worker(self) -> Result<SuitePlan, serde_json::Error> {
         Ok(SuitePlan {
-            setup: serde_json::to_value(self.setup)?,
+            setup: worker::json(&self.setup)?,
             suite: self.suite,
             worker: self.worker,
             figures: self.figures,

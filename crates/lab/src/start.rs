@@ -215,10 +215,14 @@ impl Start {
         let status = ExitStatus::from_raw(note(fields::STATUS) as i32);
         let failure = if !status.success() {
             let end = crate::exit_status::describe(status);
-            Some(self.copies.last_stderr_line().map_or(end.clone(), |line| format!("{end}; it said: {line}")))
+            Some(
+                self.copies
+                    .last_stderr_line()
+                    .map_or(end.clone(), |line| format!("{end}; it printed: {line}")),
+            )
         } else {
             (note(fields::LEFT) > 0.0).then(|| {
-                "it ended while processes that it had started were still there: what they use nobody can tell"
+                "it ended while processes that it had started were still running: their usage is unknown"
                     .to_owned()
             })
         };

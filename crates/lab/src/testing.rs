@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-/// A process whose name was cut within a character, and whose program has a path that is not UTF-8. It
+/// A process with a name cut within a character, and a program path that is not UTF-8. It
 /// sleeps until it is dropped.
 pub struct OddlyNamed {
     pub child: Child,

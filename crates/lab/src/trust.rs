@@ -1,7 +1,7 @@
 //! Decides which files truebench runs, preloads or reads back: those that only root and the user can change.
 //!
 //! A user can change a path by changing the file or any directory on the way to it. These are the owner, and
-//! everyone whom the mode permits to write. In a sticky directory (`/tmp`) only the owner of an entry can
+//! everyone with write permission by the mode. In a sticky directory (`/tmp`) only the owner of an entry can
 //! replace it. The check walks from `/` through symbolic links. Only trusted users can change checked parts,
 //! so the file that is opened later is the checked one.
 

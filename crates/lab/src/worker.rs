@@ -17,6 +17,7 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::failure::{Attempt, Failure};
 use crate::interrupt::Interrupt;
@@ -30,11 +31,22 @@ const MAX_LINE_BYTES: usize = 64 << 20;
 /// How long a worker that closed its pipe may take to exit.
 const EXIT_TIME: Duration = Duration::from_secs(10);
 
+/// A setup as it is sent: text, which is parsed only where its type is known.
+pub type Json = Box<RawValue>;
+
+/// The JSON of a setup.
+///
+/// # Errors
+/// It cannot be serialised.
+pub fn json(setup: &impl Serialize) -> serde_json::Result<Json> {
+    RawValue::from_string(serde_json::to_string(setup)?)
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
-    /// Prepare; the value is the suite's setup.
-    Prepare(serde_json::Value),
+    /// Prepare; the JSON is the suite's setup.
+    Prepare(Json),
     Round(String),
     /// Finish, for example verify results.
     Finish,
@@ -52,7 +64,7 @@ pub enum Reply {
     Failed(Failure),
 }
 
-/// What a worker reports about its figures besides rounds.
+/// What a worker reports about its figures in addition to rounds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkerReport {
     /// Of all figures of the suite, as `conditions`.
@@ -93,12 +105,16 @@ pub type PrepareFn<S> = fn(S, &mut dyn FnMut(Event)) -> Prepared;
 
 /// The body of a worker, whatever the type of its setup.
 pub trait Body: Sync {
-    fn prepare(&self, setup: serde_json::Value, event: &mut dyn FnMut(Event)) -> Prepared;
+    fn prepare(&self, setup: &RawValue, event: &mut dyn FnMut(Event)) -> Prepared;
 }
 
 impl<S: DeserializeOwned> Body for PrepareFn<S> {
-    fn prepare(&self, setup: serde_json::Value, event: &mut dyn FnMut(Event)) -> Prepared {
-        self(serde_json::from_value(setup).attempt("the worker cannot read its setup")?, event)
+    fn prepare(&self, setup: &RawValue, event: &mut dyn FnMut(Event)) -> Prepared {
+        // From bytes, here and elsewhere: each kind of reader compiles all types once more.
+        self(
+            serde_json::from_slice(setup.get().as_bytes()).attempt("the worker cannot read its setup")?,
+            event,
+        )
     }
 }
 
@@ -113,18 +129,19 @@ pub fn serve(body: &dyn Body, guardian: u32) -> std::io::Result<()> {
     let mut input = std::io::stdin().lock().lines();
     let mut output = std::io::stdout().lock();
     let mut send = |reply: &Reply| -> std::io::Result<()> {
-        serde_json::to_writer(&mut output, reply)?;
-        output.write_all(b"\n")?;
+        let mut line = serde_json::to_vec(reply)?;
+        line.push(b'\n');
+        output.write_all(&line)?;
         output.flush()
     };
     let mut bench: Option<Box<dyn Bench>> = None;
     while let Some(line) = input.next().transpose()? {
-        let reply = match (serde_json::from_str(&line)?, &mut bench) {
+        let reply = match (serde_json::from_slice(line.as_bytes())?, &mut bench) {
             (Request::Prepare(setup), _) => {
                 let mut event = |event| {
                     let _ = send(&Reply::Event(event));
                 };
-                match body.prepare(setup, &mut event) {
+                match body.prepare(&setup, &mut event) {
                     Ok((ready, report)) => {
                         bench = Some(ready);
                         Reply::Ready(report)
@@ -135,7 +152,7 @@ pub fn serve(body: &dyn Body, guardian: u32) -> std::io::Result<()> {
             (Request::Round(figure), Some(bench)) => {
                 let round = bench.round(&figure);
                 if let Some(text) = bench.status_line() {
-                    send(&Reply::Event(Event::Seen { text }))?;
+                    send(&Reply::Event(Event::Observation { text }))?;
                 }
                 round.map_or_else(Reply::Failed, |round| Reply::Round(Box::new(round)))
             }

@@ -29,8 +29,8 @@ const TESTS: &[(&str, Test)] = &[
     ("a worker that always dies is given up", death_after_death),
     ("preparing is stopped when the time is over", slow_preparation),
     ("a worker that does not read blocks nothing", a_deaf_worker),
-    ("a disturbed round is repeated and kept in the record", a_disturbance),
-    ("a round without a value is repeated, kept in the record, and finally fails its figure", empty_rounds),
+    ("a disturbed round is repeated and stays in the record", a_disturbance),
+    ("a round without a value is repeated, stays in the record, and finally fails its figure", empty_rounds),
     ("rounds are interleaved and events sent", interleaving),
     ("a worker is restarted after each cycle on request", replacement),
     ("a restart that takes too long costs only later rounds", no_time_for_restart),
@@ -61,7 +61,7 @@ fn main() {
     }
 }
 
-/// A worker whose rounds do what the figure's name says.
+/// A worker with rounds that do what the figure's name says.
 struct Actor {
     rounds: u32,
 }
@@ -105,7 +105,7 @@ impl Bench for Actor {
             _ => {}
         }
         if figure == "empty" || figure == "empty at first" && self.rounds <= 2 {
-            let reason = Some(format!("nothing held, {}", self.rounds));
+            let reason = Some(format!("no value,  {}", self.rounds));
             return Ok(Round { samples: Vec::new(), kept: false, reason, ..empty_round() });
         }
         Ok(Round { samples: vec![f64::from(self.rounds)], ..empty_round() })
@@ -124,7 +124,7 @@ fn plan(setup: &str, figures: &[&str]) -> SuitePlan {
     SuitePlan {
         suite: "actor",
         worker: "actor",
-        setup: setup.into(),
+        setup: lab::worker::json(&setup).unwrap(),
         figures: figures
             .iter()
             .map(|id| Figure::planned(*id, "actor", *id, Unit::ONE, Better::Neither))
@@ -263,11 +263,11 @@ fn empty_rounds(interrupt: &Interrupt) {
     let figure = &outcome.figures[0];
     assert_eq!((figure.status, &figure.reason), (Status::Measured, &None));
     assert_eq!((figure.rounds.len(), figure.kept().count()), (8, 6));
-    assert_eq!(figure.rounds[1].reason.as_deref(), Some("nothing held, 2"));
+    assert_eq!(figure.rounds[1].reason.as_deref(), Some("no value,  2"));
     let outcome = measure(&plan("", &["empty"]), interrupt);
     let figure = &outcome.figures[0];
     assert_eq!((figure.status, figure.value), (Status::Failed, None));
-    assert_eq!(figure.reason.as_deref(), Some("nothing held, 3"));
+    assert_eq!(figure.reason.as_deref(), Some("no value,  3"));
     assert!(figure.rounds.len() == 3 && figure.rounds.iter().all(|round| !round.kept));
 }
 

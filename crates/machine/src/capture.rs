@@ -15,7 +15,7 @@ pub use unpack::unpack;
 
 /// Files of an archive at most: about 50 per CPU, and the largest machines have about 4000 CPUs.
 pub const MAX_FILES: usize = 250_000;
-/// Bytes of an archive's tar stream at most: 1 KiB per file. The stream is held in memory while it is packed,
+/// Bytes of an archive's tar stream at most: 1 KiB per file. The stream is in memory while it is packed,
 /// and this is also the most that is read from an untrusted archive.
 pub const MAX_BYTES: u64 = 256 << 20;
 

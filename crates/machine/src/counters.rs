@@ -1,4 +1,4 @@
-//! Kernel counters whose change during a round is evidence: steal time, foreign load, throttling, reclaim.
+//! Kernel counters. Their change during a round is evidence: steal time, foreign load, throttling, reclaim.
 //!
 //! A [`Watch`] selects the counters of the CPUs in use. A [`Snapshot`] reads them. The difference of two
 //! snapshots is [`Evidence`]. A missing source or a counter that ran backwards gives an unknown value with
@@ -8,6 +8,7 @@
 //! The parsers here replace those of procfs-core, which build maps of all 1500 numbers of /proc/vmstat,
 //! reject the one-line /proc/pressure/cpu of Linux 5.2 to 5.12, and panic on a damaged line.
 
+mod change;
 pub mod each;
 pub mod groups;
 pub mod idle;
@@ -19,13 +20,12 @@ mod sum;
 mod tests;
 mod vmstat;
 
-use std::fmt::Display;
-use std::ops::Sub;
-
 use figure::evidence as key;
 use figure::{CpuList, Evidence, Machine, Reading};
 
 use crate::Tree;
+use change::both;
+pub use change::grown;
 pub(crate) use stat::USER_HZ;
 
 /// Names of the evidence keys that [`Watch::delta`] writes at every call.
@@ -193,28 +193,4 @@ fn idle_siblings(machine: &Machine, cpus: &CpuList) -> Reading<CpuList> {
     } else {
         Reading::unknown("no SMT siblings are shown, but a hypervisor may hide them")
     }
-}
-
-/// Compares two readings, or returns the reason why one is unknown.
-fn both<T, U>(
-    before: &Reading<T>,
-    after: &Reading<T>,
-    compare: impl FnOnce(&T, &T) -> Reading<U>,
-) -> Reading<U> {
-    match (before, after) {
-        (Reading::Value(before), Reading::Value(after)) => compare(before, after),
-        (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => Reading::unknown(reason),
-    }
-}
-
-/// The growth of a monotonic counter. Unknown if it fell, because then it was reset: a driver was reloaded, a
-/// counter cleared, a CPU switched off, or a guest moved to another host.
-pub fn grown<T>(what: &str, before: T, after: T) -> Reading<T>
-where
-    T: Copy + Display + PartialOrd + Sub<Output = T>,
-{
-    if after < before {
-        return Reading::Unknown(format!("{what} went backwards: {before}, then {after}"));
-    }
-    Reading::Value(after - before)
 }

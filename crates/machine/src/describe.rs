@@ -9,6 +9,7 @@ mod cpuid;
 mod cpuinfo;
 mod memory;
 mod numa;
+mod overrides;
 mod settings;
 pub mod smbios;
 mod topology;
@@ -20,15 +21,9 @@ use figure::Machine;
 use figure::host::Kernel;
 
 use crate::Tree;
-use crate::dimms::Dimms;
 
+pub use overrides::Overrides;
 pub(crate) use settings::recorded_parameters;
-
-/// What the user states about the machine because its files do not.
-#[derive(Clone, Debug, Default)]
-pub struct Overrides {
-    pub dimms: Option<Dimms>,
-}
 
 /// Describes the machine in `tree`. Never fails: missing information is unknown with its reason.
 ///

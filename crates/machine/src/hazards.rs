@@ -87,17 +87,17 @@ fn allowed(machine: &Machine) -> Option<HostNote> {
     let (cause, command) = match machine.cgroup.levels.iter().find(narrow) {
         Some(level) => (format!("the cpuset of {}", level.directory), None),
         None => (
-            "the affinity mask that we were started with".to_owned(),
+            "the affinity mask that truebench was started with".to_owned(),
             Some(format!("taskset -c {} truebench …", topology.online)),
         ),
     };
     let reason = format!(
-        "we may run on {} of {} ({}), by {cause}: figures are of this part of the machine",
+        "truebench may run on {} of {} ({}), by {cause}: figures are of this part of the machine",
         topology.allowed.len(),
         cpu_count(topology.online.len()),
         topology.allowed
     );
-    note("CPUs that we may use", reason, command)
+    note("allowed CPUs", reason, command)
 }
 
 fn memory_limit(machine: &Machine) -> Option<HostNote> {
@@ -119,9 +119,8 @@ fn memory_limit(machine: &Machine) -> Option<HostNote> {
 
 fn hidden_groups(machine: &Machine) -> Option<HostNote> {
     let unknown = machine.cgroup.unknown.as_ref().filter(|_| machine.virtualisation.container.is_some())?;
-    let reason =
-        format!("limits that we cannot see may stop us: {unknown}. The throttling counters tell if they do");
-    note("limits out of sight", reason, None)
+    let reason = format!("hidden limits may throttle truebench: {unknown}. The throttling counters show it");
+    note("hidden limits", reason, None)
 }
 
 fn guest(machine: &Machine) -> Option<HostNote> {
@@ -135,7 +134,7 @@ fn guest(machine: &Machine) -> Option<HostNote> {
     }
     let reason = format!(
         "this is a guest ({name}): the hypervisor may take CPUs away (steal), share cores and caches with \
-         strangers and back memory as it likes. Watch the checks steal and run-queue-delay; repeat at another time"
+         other guests, and choose how memory is backed. Watch the checks steal and run-queue-delay; repeat at another time"
     );
     note("virtual machine", reason, None)
 }
@@ -218,7 +217,7 @@ fn numa_balancing(machine: &Machine) -> Option<HostNote> {
         return None;
     }
     let reason =
-        "the kernel unmaps pages to see who uses them, and moves them between nodes while we measure";
+        "the kernel unmaps pages to find their users, and moves them between nodes during measurements";
     note("NUMA balancing", reason, Some("sudo sysctl kernel.numa_balancing=0".to_owned()))
 }
 
@@ -226,8 +225,8 @@ fn smt(machine: &Machine) -> Option<HostNote> {
     if machine.topology.cpus.iter().all(|cpu| cpu.siblings.len() < 2) {
         return None;
     }
-    let reason = "two CPUs of one core share its caches and units: what runs on the sibling slows us, and threads beyond \
-                  one for each core add little. We place one thread on each core; switch it off only to exclude strangers";
+    let reason = "two CPUs of one core share its caches and units: a task on the sibling slows the measurement, and threads beyond \
+                  one for each core add little. truebench places one thread on each core; switch SMT off only to exclude other tasks";
     note("SMT", reason, Some(write("off", &format!("{CPU}/smt/control"))))
 }
 

@@ -1,4 +1,4 @@
-//! Describes a machine, and reads the counters whose changes are evidence.
+//! Describes a machine, and reads the counters that give evidence by their changes.
 //!
 //! All modules read `/proc` and `/sys` below the root of a [`Tree`], so a captured or a synthetic machine can be
 //! a test case. A missing or damaged file gives an unknown value with its reason, never a panic.

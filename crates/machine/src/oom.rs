@@ -51,7 +51,8 @@ impl Kills {
                 (now > then).then(|| "the machine ran out of memory (see dmesg)".to_owned())
             }
             _ => Some(
-                "by hand, or for want of memory, which this kernel does not count (see dmesg)".to_owned(),
+                "by hand, or because memory was short, which this kernel does not count (see dmesg)"
+                    .to_owned(),
             ),
         }
     }

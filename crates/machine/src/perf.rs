@@ -35,7 +35,8 @@ pub fn refusal(tree: &Tree, allowed: i64) -> String {
     } else {
         "it is not our process, or a security module or a locked-down kernel forbids it"
     };
-    paranoid_refusal(tree, allowed).unwrap_or_else(|| format!("not for want of perf_event_paranoid: {cause}"))
+    paranoid_refusal(tree, allowed)
+        .unwrap_or_else(|| format!("perf_event_paranoid is not the cause: {cause}"))
 }
 
 pub fn is_filtered(tree: &Tree) -> bool {

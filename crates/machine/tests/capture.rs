@@ -205,7 +205,7 @@ fn a_cut_archive_is_not_taken_for_a_whole_one() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn failures_are_reported() {
     let directory = common::directory();
     let empty = capture(&Tree::at(directory.path()), &directory.path().join("out")).unwrap_err();
     assert!(empty.to_string().contains("it should have proc and sys in it"), "{empty}");

@@ -116,7 +116,7 @@ fn a_group_outside_of_the_mount_leaves_its_top() {
 }
 
 #[test]
-fn a_group_whose_directory_is_not_there_leaves_its_ancestors() {
+fn a_group_without_its_directory_leaves_its_ancestors() {
     let machine = described(&[
         ("proc/self/cgroup", "3:cpuacct,cpu:/docker/abc/deep"),
         ("proc/self/mountinfo", "30 23 0:26 / /cg ro - cgroup cgroup rw,cpu,cpuacct"),
@@ -126,11 +126,11 @@ fn a_group_whose_directory_is_not_there_leaves_its_ancestors() {
     let directories: Vec<&str> = machine.cgroup.levels.iter().map(|level| level.directory.as_str()).collect();
     assert_eq!(directories, ["/cg/docker", "/cg"]);
     assert_eq!(machine.cgroup.quota_cpus().unwrap().0, 2.0);
-    assert!(machine.cgroup.unknown.unwrap().contains("is not to be seen"));
+    assert!(machine.cgroup.unknown.unwrap().contains("is not visible"));
 }
 
 #[test]
-fn what_is_not_mounted_is_said() {
+fn unmounted_hierarchies_are_reported() {
     let machine =
         described(&[("proc/self/cgroup", "0::/a\n5:memory:/b\n4:pids:/c"), ("proc/self/mountinfo", "")]);
     let unknown = machine.cgroup.unknown.unwrap();
@@ -241,7 +241,7 @@ fn what_may_be_mapped_is_bounded_by_overcommit_and_by_ulimit() {
 }
 
 #[test]
-fn commands_undo_exactly_what_was_seen() {
+fn commands_undo_exactly_what_was_read() {
     let machine = described(&[
         X86,
         ("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet"),

@@ -228,12 +228,9 @@ fn container_quota() {
     assert_eq!((group.memory_limit, group.memory_used), (Some(1536 << 20), Some(256 << 20)));
     assert_eq!(machine.virtualisation.container.as_deref(), Some("kubernetes"));
     assert!(machine.cgroup.unknown.as_ref().unwrap().contains("hidden from this container"));
-    assert_eq!(
-        about(&machine)[..4],
-        ["CPU quota", "CPUs that we may use", "memory limit", "limits out of sight"]
-    );
+    assert_eq!(about(&machine)[..4], ["CPU quota", "allowed CPUs", "memory limit", "hidden limits"]);
     assert_eq!(command(&machine, "CPU quota").unwrap(), "echo max | sudo tee /sys/fs/cgroup/pod7/cpu.max");
-    assert_eq!(command(&machine, "CPUs that we may use"), None);
+    assert_eq!(command(&machine, "allowed CPUs"), None);
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn two_sockets_of_six_boxes_are_twelve_channels() {
     );
     assert_eq!(uncore.channels[11].pmu, 25);
     assert_eq!(uncore.unknown, None);
-    assert!(uncore.tells_directions());
+    assert!(uncore.has_directions());
     let refused = uncore.refused.unwrap();
     assert_eq!(refused, "perf_event_paranoid is 3: sudo sysctl kernel.perf_event_paranoid=0");
 }
@@ -89,7 +89,7 @@ fn amd_before_zen_4_counts_both_ways_together_and_later_not_at_all() {
     assert_eq!(first(&rome), [("dram_channel_data_controller_0", Direction::Both, 0x3807, 64.0)]);
     assert_eq!(rome.channels[7].events[0].config[0], 0x1_0000_38c7);
     assert_eq!(rome.channels[7].label(), "amd_df/dram_channel_data_controller_7 (CPU 0)");
-    assert!(!rome.tells_directions());
+    assert!(!rome.has_directions());
     assert_eq!(pmus(&["amd_df"], format, &[], &cpu(0x19, 0x01)).channels.len(), 8, "Milan");
     for (family, model) in [(0x19, 0x11), (0x1a, 0x02), (0x06, 0x55)] {
         let later = pmus(&["amd_df"], format, &[], &cpu(family, model));
@@ -158,7 +158,7 @@ fn two_sub_channels_in_a_box_are_summed() {
 }
 
 #[test]
-fn what_is_not_understood_is_left_out_and_said() {
+fn unknown_events_are_left_out_and_reported() {
     let events = &[("cas_count_read", "event=0x04,umask=0x03"), ("cas_count_write", "event=0x04,umask=0x0c")];
     let uncore = pmus(&["uncore_imc_0"], &[("event", "config:0-7")], events, "");
     assert!(uncore.channels.is_empty());
@@ -169,13 +169,13 @@ fn what_is_not_understood_is_left_out_and_said() {
 }
 
 #[test]
-fn where_there_is_none_it_says_what_was_looked_for() {
+fn without_a_pmu_the_searched_patterns_are_reported() {
     let hidden = pmus(&[], &[], &[], "").unknown.unwrap();
     assert!(hidden.ends_with("shows no events at all: a kernel without them, or hidden here"), "{hidden}");
     let uncore = pmus(&["software"], &[], &[], "");
     assert!(uncore.channels.is_empty());
     let unknown = uncore.unknown.unwrap();
-    assert!(unknown.starts_with("no uncore PMU (looked for uncore_imc*"), "{unknown}");
+    assert!(unknown.starts_with("no uncore PMU (searched: uncore_imc*"), "{unknown}");
     for name in ["amd_umc_*", "amd_df", "nvidia_scf_pmu_*", "hisi_sccl*_ddrc*"] {
         assert!(unknown.contains(name), "{unknown}");
     }

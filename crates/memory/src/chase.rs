@@ -12,7 +12,7 @@ pub const LINE: usize = 64;
 /// Steps that the walking loop takes between two looks at its counter; lengths of walks are multiples.
 pub const UNROLL: u64 = 16;
 
-/// The least stride in bytes whose elements hold their number.
+/// The least stride, in bytes, of elements that contain their number.
 pub const NUMBERED: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -116,7 +116,7 @@ impl Chain {
     /// Steps from the chain's start to the element at `at`: proves that a walk took every step.
     ///
     /// # Safety
-    /// `at` is an element of a chain whose memory still holds it, with a stride of [`NUMBERED`] bytes or more.
+    /// `at` is an element of a chain that is still in memory, with a stride of [`NUMBERED`] bytes or more.
     pub unsafe fn number(at: *const u8) -> u64 {
         // SAFETY: the caller's.
         unsafe { at.cast::<u64>().add(1).read() }
@@ -125,7 +125,7 @@ impl Chain {
     /// Follows the chain for `steps` steps, a multiple of [`UNROLL`] and not 0; returns where it ends.
     ///
     /// # Safety
-    /// `from` is an element of a chain whose memory still holds it.
+    /// `from` is an element of a chain that is still in memory.
     pub unsafe fn walk(from: *const u8, steps: u64) -> *const u8 {
         debug_assert!(steps > 0 && steps.is_multiple_of(UNROLL));
         // SAFETY: the caller's.
@@ -205,7 +205,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn chain(memory: &mut [u64], stride: usize, order: Order, seed: u64) -> Chain {
-        // SAFETY: the slice is ours.
+        // SAFETY: the slice is borrowed exclusively.
         unsafe { Chain::write(memory.as_mut_ptr().cast(), memory.len() * 8, stride, order, seed) }
     }
 
@@ -224,10 +224,10 @@ mod tests {
                 // SAFETY: the chain lies in `memory`.
                 prop_assert_eq!(unsafe { Chain::number(chain.start) }, 0);
             }
-            let (mut at, mut seen) = (chain.start as usize, vec![false; elements]);
+            let (mut at, mut visited) = (chain.start as usize, vec![false; elements]);
             for _ in 0..elements {
                 let index = (at - base) / stride;
-                prop_assert!(!std::mem::replace(&mut seen[index], true), "twice at {}", index);
+                prop_assert!(!std::mem::replace(&mut visited[index], true), "twice at {}", index);
                 at = memory[(at - base) / 8] as usize;
             }
             prop_assert_eq!(at, chain.start as usize, "it comes round");

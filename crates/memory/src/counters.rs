@@ -13,6 +13,7 @@ use figure::series::SeriesText;
 use figure::{Figure, Status};
 
 use crate::mode::Mode;
+use channels::NO_COUNTS;
 
 pub const MODE: Mode<plan::Setup> = Mode {
     name: "counters",
@@ -29,11 +30,6 @@ pub const MODE: Mode<plan::Setup> = Mode {
     prepare: bench::prepare,
     complete: |figures, _| complete(figures),
 };
-
-/// How the worker begins to say that there are no counts to be had, after all.
-pub(crate) const NO_COUNTS: &str = "the memory controllers' counters ";
-
-pub(crate) const TOGETHER: &str = "these counters count reads and writes together";
 
 /// Counters that cannot be opened, or count nothing, are not available: nothing failed.
 fn complete(figures: &mut [Figure]) {

@@ -275,7 +275,7 @@ pub fn matched(edges: &[Edge], advertised: &[(u32, u64)], largest: f64) -> (Vec<
     (levels, left.collect())
 }
 
-/// For each advertised level its edge, in order: as many as can be, and of all ways the one whose edges are
+/// For each advertised level its edge, in order: as many as can be, and of all assignments the one with edges that are
 /// the highest and the nearest to what is advertised. There are some four levels and some five edges.
 fn assigned(edges: &[Edge], advertised: &[(u32, u64)]) -> Vec<Option<usize>> {
     fn from(edges: &[Edge], first: usize, levels: &[(u32, u64)]) -> (f64, Vec<Option<usize>>) {

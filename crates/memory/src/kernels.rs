@@ -60,7 +60,7 @@ words! {
 #[derive(Debug)]
 pub struct Kernel {
     pub name: &'static str,
-    /// STREAM's name for it, or ours.
+    /// STREAM's name for it, else truebench's.
     pub title: &'static str,
     pub formula: &'static str,
     pub operation: Operation,

@@ -25,6 +25,7 @@ pub mod limits;
 pub mod loaded;
 pub mod mix;
 pub mod mode;
+mod modes;
 pub mod numa;
 pub mod page_evidence;
 pub mod pages;
@@ -40,27 +41,6 @@ pub mod thread_blocks;
 mod words;
 pub mod worker;
 
-use lab::worker::Body;
-use mode::AnyMode;
+pub use modes::{MODES, worker};
 
 pub const SUITE: &str = "memory";
-
-/// The modes, in the order in which they run and are shown.
-pub static MODES: &[&AnyMode] = &[
-    &bandwidth::MODE,
-    &mix::MODE,
-    &scaling::MODE,
-    &ladder::MODE,
-    &latency::MODE,
-    &loaded::MODE,
-    &alignment::MODE,
-    &c2c::MODE,
-    &numa::MODE,
-    &counters::MODE,
-    &cross::MODE,
-];
-
-/// The worker of the mode of this name.
-pub fn worker(name: &str) -> Option<&'static dyn Body> {
-    MODES.iter().find(|mode| mode.name() == name).map(|mode| mode.body())
-}

@@ -98,7 +98,7 @@ pub enum PlanError {
     Setup(#[from] serde_json::Error),
 }
 
-/// A suite whose worker first touches so many bytes, and then passes over them in every round.
+/// A suite with a worker that first touches so many bytes, and then passes over them in every round.
 pub fn suite<S>(
     worker: &'static str,
     setup: S,

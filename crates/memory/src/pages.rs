@@ -142,7 +142,7 @@ pub fn nodes_in(ranges: impl IntoIterator<Item = (usize, usize)>, samples: usize
 /// The node of each page, by move_pages(2) without nodes, which moves nothing; `None` for an absent page.
 pub fn nodes_of(addresses: &[usize]) -> SampledNodes {
     let mut status = vec![0i32; addresses.len()];
-    // SAFETY: addresses are only looked up; `status` has a place for each.
+    // SAFETY: addresses are only queried; `status` has a place for each.
     let result = unsafe {
         libc::syscall(
             libc::SYS_move_pages,

@@ -16,7 +16,7 @@ const LANES: usize = 16;
 /// A chain in a region that lives as long as it is used.
 #[derive(Debug)]
 pub struct PointerChain {
-    // Held for the memory alone.
+    // Owns the memory; not read.
     _region: Arc<Region>,
     elements: u64,
     /// Addresses, at the steps of [`step`](PointerChain::step).
@@ -33,7 +33,7 @@ impl PointerChain {
     /// element every `stride` bytes. Chains may share lines if they use different words of them.
     ///
     /// # Safety
-    /// Nobody else uses the words of this chain (8 B every `stride` bytes from `offset` on), now or while the
+    /// No other code uses the words of this chain (8 B every `stride` bytes from `offset` on), now or while the
     /// chain lives.
     ///
     /// # Panics
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_chain_is_seen() {
+    fn a_broken_chain_is_detected() {
         let region = region(1 << 20);
         // SAFETY: a region of its own.
         let chain = unsafe { PointerChain::write(region.clone(), 0, 1 << 20, 64, Order::Random, 3) };

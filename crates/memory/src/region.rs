@@ -128,7 +128,7 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours, whole, and nothing uses it any more.
+        // SAFETY: this value owns the whole mapping, and nothing uses it any more.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.mapped) };
     }
 }

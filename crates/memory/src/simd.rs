@@ -8,6 +8,7 @@ use lab::failure::Failure;
 
 use crate::kernels::{Operation, Stores};
 use crate::words::words;
+pub use inner_loop::{ALIGNMENT, BLOCK, Loop};
 
 /// The table of an instruction set's loops: each file names them alike.
 macro_rules! loops {
@@ -34,6 +35,7 @@ macro_rules! loops {
 
 #[cfg(target_arch = "x86_64")]
 mod avx;
+mod inner_loop;
 pub mod mix;
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -41,19 +43,6 @@ mod portable;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
 pub mod sweep;
-
-/// Elements that a call works on are a multiple of this: 512 B, one turn of the widest loop.
-pub const BLOCK: usize = 64;
-/// Alignment in bytes that non-temporal stores need: the widest vector.
-pub const ALIGNMENT: usize = 64;
-
-/// An inner loop: arrays a, b, c, the number of elements, the scalar. Returns the sum for `read`, else 0.
-///
-/// # Safety
-/// The pointers that the operation uses must be valid for `elements` elements, aligned to [`ALIGNMENT`] if
-/// the loop stores non-temporally; `elements` must be a multiple of [`BLOCK`]; the processor must have the
-/// instruction set.
-pub type Loop = unsafe fn(a: *mut f64, b: *mut f64, c: *mut f64, elements: usize, scalar: f64) -> f64;
 
 words! {
     /// Instruction sets, narrowest first.

@@ -104,7 +104,7 @@ pub fn write_bounds(figure: &mut Figure, limited_by: &str, room: &Reading<Room>)
 pub fn usable(room: &Reading<Room>) -> (u64, String) {
     match room {
         Reading::Value(room) => ((room.bytes as f64 * USABLE_SHARE) as u64, room.bound.clone()),
-        // What cannot be seen cannot be kept to; sizes without caches to go by are modest.
+        // Unknown limits cannot be observed; sizes without known caches are modest.
         Reading::Unknown(reason) => {
             (ARRAYS * UNKNOWN_CACHE_ARRAY, format!("available memory is not known: {reason}"))
         }
@@ -124,7 +124,7 @@ pub struct Sizes {
     pub elements: u64,
     /// Elements for the doubled figure, where memory allows one.
     pub doubled: Option<u64>,
-    /// What made the arrays smaller, or kept the doubled figure out; empty if nothing did.
+    /// The limit that made the arrays smaller, or excluded the doubled figure; empty if none did.
     pub limited_by: String,
 }
 
@@ -276,7 +276,7 @@ mod tests {
         let tight = choose(None, 2, &known(4 << 20), &room_of(300 << 20)).unwrap();
         assert!(tight.doubled.is_none() && tight.limited_by.contains("doubled"));
         assert!(sizes.shortened_by(None, &known(480 << 20)).contains("little is left"));
-        assert_eq!(tight.shortened_by(None, &known(4 << 20)), "", "for want of doubled arrays only");
+        assert_eq!(tight.shortened_by(None, &known(4 << 20)), "", "only the doubled arrays are missing");
         let unknown = Reading::unknown("no caches");
         let tight = choose(None, 2, &unknown, &room_of(300 << 20)).unwrap();
         assert!(tight.shortened_by(None, &unknown).contains("do not fit"));

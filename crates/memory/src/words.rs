@@ -1,6 +1,6 @@
-//! Enums whose variants are words.
+//! Enums with a word for each variant.
 
-/// Makes an enum whose variants have one word each: on the command line, in ids, in records and in setups.
+/// Makes an enum with one word for each variant: on the command line, in ids, in records and in setups.
 macro_rules! words {
     ($(#[$meta:meta])* $visible:vis enum $name:ident { $($(#[$about:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$meta])*

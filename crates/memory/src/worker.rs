@@ -1,4 +1,4 @@
-//! The worker of every mode whose rounds are passes of a kernel over memory: it calibrates, measures, keeps
+//! The worker of every mode with rounds that are passes of a kernel over memory: it calibrates, measures, keeps
 //! what is needed to verify, and finishes. A mode supplies a [`Kernel`].
 //!
 //! The worker is generic in the kernel, and so is all that it gives to [`lab::measure`]: the timed region

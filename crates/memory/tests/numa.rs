@@ -23,7 +23,7 @@ fn on_nodes(nodes: &str) -> Options {
     Options { nodes: Some(nodes.parse().unwrap()), ..options() }
 }
 
-/// The planned figures, and what the worker is told.
+/// The planned figures, and the worker's setup.
 fn planned(machine: &Machine, options: &Options) -> (Vec<Figure>, Setup) {
     let plan = (MODE.plan)(machine, options).unwrap();
     let setup: Setup = plan.suite.setup;
@@ -85,7 +85,7 @@ fn two_sockets_make_four_cells_of_each_sort() {
 }
 
 #[test]
-fn clusters_of_one_package_are_told_from_other_packages() {
+fn clusters_of_one_package_differ_from_other_packages() {
     let (figures, _) = planned(&synthetic::described(synthetic::sub_numa_clusters), &options());
     assert_eq!(figures.len(), 32);
     assert_eq!(relation(&figures, "0.1"), ("same-package".into(), Some(12.0)));
@@ -112,7 +112,7 @@ fn a_memory_only_node_is_a_column_without_a_row() {
     assert_eq!(relation(&figures, "0.1"), ("memory-only".into(), Some(14.0)));
     assert_eq!(setup.columns[1].near, 0, "the nearest CPUs touch it");
     let (figures, _) = planned(&machine, &on_nodes("1"));
-    assert_eq!(figures.len(), 2, "alone it is seen from all nodes with CPUs");
+    assert_eq!(figures.len(), 2, "it is read from all nodes with CPUs");
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn many_cells_or_little_time_make_short_rounds() {
 }
 
 #[test]
-fn remote_cells_are_held_against_local_ones_and_local_ones_against_the_peak() {
+fn remote_cells_are_compared_with_local_ones_and_local_ones_with_the_peak() {
     let machine = synthetic::described(synthetic::two_socket_smt_server);
     let (mut figures, _) = planned(&machine, &options());
     for figure in &mut figures {

@@ -135,7 +135,7 @@ fn the_time_decides_how_many_delays() {
 }
 
 #[test]
-fn a_thread_alone_has_nobody_to_inject() {
+fn a_single_thread_has_no_injectors() {
     let mut machine = synthetic::described(synthetic::microvm_2cpu);
     let alone = Options { threads: Some(1), ..options() };
     let reason = |machine: &Machine, options: &Options| {
@@ -204,10 +204,10 @@ fn what_does_not_fit_the_time_is_left_out_beforehand() {
     let mut before = measured(&whole).len();
     for time in [120.0, 52.0, 35.0, 30.0] {
         let planned = of(time);
-        let (kept, needs) = (measured(&planned), planned.suite.least_seconds);
-        assert!(kept.contains(&"memory.triad.nt") && kept.len() <= before, "{time}: {kept:?}");
+        let (figures, needs) = (measured(&planned), planned.suite.least_seconds);
+        assert!(figures.contains(&"memory.triad.nt") && figures.len() <= before, "{time}: {figures:?}");
         assert!(needs <= time, "{time}: {needs}");
-        before = kept.len();
+        before = figures.len();
     }
     let brief = of(30.0);
     assert!(!measured(&brief).contains(&"memory.triad.nt.doubled") && mapped(&brief) < 6.5e9);

@@ -117,7 +117,7 @@ fn a_hybrid_laptop() {
 }
 
 #[test]
-fn a_container_is_kept_to_its_mask_and_its_memory() {
+fn a_container_stays_within_its_mask_and_its_memory() {
     // CPUs 0 to 3 of 16: one hardware thread of each of four cores; 1 GiB is left to the group.
     let plan = planned("container_quota", &options());
     assert_eq!(counts(&plan, "memory.scaling.cores"), [1, 2, 3, 4, 5]);
@@ -138,7 +138,7 @@ fn nodes_that_share_a_socket_have_regions_of_their_own() {
     // Memory of a node without CPUs is no thread's own.
     let near = self::setup(&planned("memory_only_node", &options()));
     assert_eq!(near.nodes.len(), 1);
-    assert_eq!(near.nodes[0].node, Some(0), "kept from the memory that is far");
+    assert_eq!(near.nodes[0].node, Some(0), "far memory is excluded");
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn entry(kind: Kind, address: usize, time: u64) -> Entry {
     Entry { kind, process: process_id(), address: address as u64, size: 0, begun: time, time, stack: 0 }
 }
 
-/// The cached process ID. A vfork child gets that of its parent, whose memory it shares.
+/// The cached process ID. A vfork child gets that of its parent, because it shares the parent's memory.
 fn process_id() -> u32 {
     let cached = PROCESS_ID.load(Relaxed);
     if cached.is_null() {

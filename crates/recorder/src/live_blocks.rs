@@ -125,7 +125,7 @@ impl LiveBlocks {
         }
     }
 
-    /// At exit: counts all live blocks as ended, except those of a shard whose lock another thread holds for
+    /// At exit: counts all live blocks as ended, except those of a shard that another thread has locked for
     /// long.
     pub fn end_all(&self) {
         let (now, mut live) = (sys::now(), 0u64);

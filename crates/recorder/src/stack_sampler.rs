@@ -1,4 +1,4 @@
-//! Samples the blocks whose stack is copied: about [`TARGET_STACKS`] per window, at random, with a probability that
+//! Samples the blocks to copy the stack of: about [`TARGET_STACKS`] per window, at random, with a probability that
 //! grows with the size of the block, because larger blocks have more page faults.
 
 use core::sync::atomic::Ordering::Relaxed;

@@ -26,7 +26,7 @@ pub const BYTES: usize = STACKS_AT + STACKS as usize * size_of::<StackSlot>();
 
 const _: () = assert!(size_of::<Head>() <= HEAD_BYTES && size_of::<Slot>() == 64);
 const _: () = assert!(ENTRIES.is_power_of_two() && STACKS.is_power_of_two());
-// The recorder tells the two kinds of memory apart by their size.
+// The recorder distinguishes the two kinds of memory by their size.
 const _: () = assert!(BYTES != crate::recording::BYTES);
 
 #[repr(C)]

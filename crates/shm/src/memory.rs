@@ -3,7 +3,7 @@
 use core::ffi::c_int;
 use core::marker::PhantomData;
 
-/// `BYTES` bytes that begin with a `Head`, whose fields are atomic. They stay mapped for the rest of the process.
+/// `BYTES` bytes that begin with a `Head` of atomic fields. They stay mapped for the rest of the process.
 #[derive(Debug)]
 pub struct Memory<Head, const BYTES: usize> {
     base: *mut u8,

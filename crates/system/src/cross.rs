@@ -13,7 +13,7 @@ use figure::series::SeriesText;
 
 pub const MODE: Mode<plan::Setup> = Mode {
     name: "cross-check",
-    title: "cross-check: UnixBench's own programs beside ours",
+    title: "cross-check: UnixBench's own programs and truebench's",
     series: &[SeriesText {
         key: "system.cross",
         title: "UnixBench's own programs",

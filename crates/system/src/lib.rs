@@ -8,6 +8,7 @@ pub mod cross;
 pub mod histogram;
 pub mod index;
 pub mod mode;
+mod modes;
 pub mod noise;
 pub mod ratio;
 pub mod scaling;
@@ -15,16 +16,6 @@ pub mod score;
 pub mod surroundings;
 pub mod switch;
 
-use lab::mode::AnyMode;
-use lab::worker::Body;
-use mode::{Options, PlanError};
+pub use modes::{MODES, worker};
 
 pub const SUITE: &str = "system";
-
-/// The modes, in the order in which they run and are reported.
-pub static MODES: &[&dyn AnyMode<Options, PlanError>] =
-    &[&index::MODE, &switch::MODE, &cores::MODE, &noise::MODE, &scaling::MODE, &cross::MODE];
-
-pub fn worker(name: &str) -> Option<&'static dyn Body> {
-    MODES.iter().find(|mode| mode.name() == name).map(|mode| mode.body())
-}

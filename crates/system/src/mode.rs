@@ -35,7 +35,7 @@ pub struct Options {
 /// Seconds that are added to every deadline, because a machine may be suspended or overloaded.
 pub const GRACE: f64 = 120.0;
 
-/// The plan of a mode whose rounds take `round_seconds` at most.
+/// The plan of a mode with rounds of `round_seconds` at most.
 pub fn suite_plan<S>(
     worker: &'static str,
     preparing: impl Into<String>,
@@ -76,7 +76,7 @@ impl Options {
 
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    #[error("'{word}': there are the tests {tests}, the groups {groups}, and besides {modes}")]
+    #[error("'{word}': there are the tests {tests}, the groups {groups}, and the modes {modes}")]
     NoSuchTest {
         /// The word; untrusted, without control characters.
         word: String,

@@ -1,4 +1,4 @@
-//! Records what affects the figures besides the machine: the C library, the helper program, the file system,
+//! Records what affects the figures in addition to the machine: the C library, the helper program, the file system,
 //! shell and tools, and the locale. Settings of the kernel (mitigations, sched_ext, autogroup) are in the
 //! machine's description.
 

@@ -1,4 +1,4 @@
-//! Whether a record says what it must of a defect, and nothing of the clean twin.
+//! Whether a record reports a planted defect as expected, and does not accuse the clean twin of it.
 
 use figure::{CheckResult, Figure, Outcome, Record, Status, Verdict};
 
@@ -7,11 +7,11 @@ use crate::defect::{Defect, Expect, Word};
 /// What became of a planted defect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It was seen, and named first; what was said.
+    /// Found, and named first; the detail of the check.
     Caught(String),
-    /// It was seen, but another cause was named before it: which.
+    /// Found, but behind another cause: which.
     NotFirst(String),
-    /// It was not seen; what was said instead.
+    /// Not found; the answer instead.
     Missed(String),
 }
 
@@ -20,13 +20,13 @@ pub enum Answer {
 pub enum Twin {
     /// It was not accused of the defect.
     Quiet,
-    /// It was: a false alarm; what was said.
+    /// A false alarm; the check and its detail.
     Accused(String),
-    /// It says nothing of the detector, as it has no record or no such value: why.
+    /// No answer about the detector, because there is no record or no such value: why.
     Mute(String),
 }
 
-/// What the record says of the defect.
+/// The record's answer to the planted defect.
 pub fn planted(defect: &Defect, record: &Record) -> Answer {
     let expect = &defect.expect;
     let Some(figure) = figure_of(record, expect) else {
@@ -39,8 +39,8 @@ pub fn planted(defect: &Defect, record: &Record) -> Answer {
     };
     let checks = &figure.checks;
     let found = checks.iter().find(|check| check.id == *cause);
-    match found.filter(|check| is_said(check, outcome) && figure.verdict >= Some(verdict)) {
-        Some(check) if !expect.is_said_by(&check.detail) => Answer::Missed(check.detail.clone()),
+    match found.filter(|check| answers(check, outcome) && figure.verdict >= Some(verdict)) {
+        Some(check) if !expect.matches(&check.detail) => Answer::Missed(check.detail.clone()),
         Some(check) => match first(figure, checks) {
             Some(first) if first.id != *cause => Answer::NotFirst(format!("{}: {}", first.id, first.detail)),
             _ => Answer::Caught(check.detail.clone()),
@@ -53,39 +53,39 @@ pub fn planted(defect: &Defect, record: &Record) -> Answer {
     }
 }
 
-/// What the record of the clean twin says of a defect that is not there. It is accused where it says what it must where the defect is. What is said
-/// less of may be true of the machine.
+/// The answer of the clean twin's record, which has no defect. It is accused if it meets the expectation of the defect. Milder
+/// answers may be true of the machine.
 pub fn clean(defect: &Defect, record: &Record) -> Twin {
     let expect = &defect.expect;
     let Some(figure) = figure_of(record, expect) else {
         return Twin::Mute(no_figure(expect));
     };
-    let said = match expect.verdict.judged().zip(expect.cause.as_ref()) {
+    let accusation = match expect.verdict.judged().zip(expect.cause.as_ref()) {
         None => unjudged(figure, expect),
         Some(_) if figure.value.is_none() => None,
         Some(((_, outcome), cause)) => {
-            let accuser = figure.checks.iter().find(|check| check.id == *cause && is_said(check, outcome));
+            let accuser = figure.checks.iter().find(|check| check.id == *cause && answers(check, outcome));
             accuser.map(|check| format!("{}: {}", check.id, check.detail))
         }
     };
-    match said {
-        Some(said) => Twin::Accused(said),
+    match accusation {
+        Some(accusation) => Twin::Accused(accusation),
         None if figure.value.is_none() => Twin::Mute(format!("{}: {}", figure.id, state(figure))),
         None => Twin::Quiet,
     }
 }
 
-/// The text that says it where no verdict must: why there is no value, or what explains it.
+/// The text that names the defect where no verdict is expected: the reason for the missing value, or the explanation.
 fn unjudged(figure: &Figure, expect: &Expect) -> Option<String> {
     let is_without = matches!(figure.status, Status::NotAvailable | Status::Failed) && figure.value.is_none();
     let text = match expect.verdict {
         Word::Explained => figure.why(),
         _ => is_without.then(|| figure.reason.clone().unwrap_or_default()),
     };
-    text.filter(|text| expect.is_said_by(text))
+    text.filter(|text| expect.matches(text))
 }
 
-/// Why the figure has no value here; `None` where it has one, or where this is what must be said.
+/// Why the figure has no value here; `None` if it has one, or if this is the expected answer.
 pub fn not_available(defect: &Defect, record: &Record) -> Option<String> {
     let figure = figure_of(record, &defect.expect)?;
     let is_missing = figure.status == Status::NotAvailable && figure.value.is_none();
@@ -97,9 +97,9 @@ fn no_figure(expect: &Expect) -> String {
     format!("there is no figure {}", expect.figure)
 }
 
-/// Whether a check answers that, or worse. Who fails warns as well; what is known and bad is not unknown, and what is unknown and not
+/// Whether a check answers with this outcome or a worse one. A known and bad answer is not unknown, and what is unknown and not
 /// essential changes no verdict.
-fn is_said(check: &CheckResult, outcome: Outcome) -> bool {
+fn answers(check: &CheckResult, outcome: Outcome) -> bool {
     match outcome {
         Outcome::Unknown => check.outcome == outcome && check.is_reason(),
         _ => check.outcome >= outcome,
@@ -152,12 +152,12 @@ pub(crate) mod tests {
         Defect::sample("", &format!("verdict = '{verdict}', cause = 'foreign-load', says = 'others'"))
     }
 
-    /// A record of one figure, of which these checks said so.
-    pub fn record(said: &[(&str, Outcome)]) -> Record {
+    /// A record of one figure with the outcomes of these checks.
+    pub fn record(outcomes: &[(&str, Outcome)]) -> Record {
         let any = || String::from("x");
         let mut figure = Figure::planned("memory.triad", "memory", "triad", Unit::ONE, Better::Higher);
         figure.value = Some(1.0);
-        figure.checks = said
+        figure.checks = outcomes
             .iter()
             .map(|(id, outcome)| CheckResult {
                 id: (*id).to_owned(),
@@ -186,7 +186,7 @@ pub(crate) mod tests {
 
     #[test]
     fn the_first_reason_is_the_cause() {
-        let is_caught = |said: &[(&str, Outcome)]| match planted(&defect("invalid"), &record(said)) {
+        let is_caught = |outcomes: &[(&str, Outcome)]| match planted(&defect("invalid"), &record(outcomes)) {
             Answer::Caught(_) => "first",
             Answer::NotFirst(_) => "behind another",
             Answer::Missed(_) => "missed",
@@ -200,7 +200,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_twin_is_accused_by_what_must_be_said_of_the_defect() {
+    fn a_twin_is_accused_by_the_expected_answer() {
         let accused = |verdict, outcome| {
             matches!(clean(&defect(verdict), &record(&[("foreign-load", outcome)])), Twin::Accused(_))
         };
@@ -226,7 +226,7 @@ pub(crate) mod tests {
         );
         assert_eq!(not_available(&defect, &without).unwrap(), "memory.triad: without a value: no rights");
         assert_eq!(not_available(&defect, &record(&[])), None);
-        // Where there must be none the reason tells whether it is that of the defect.
+        // If no value is expected, the reason shows whether the defect is the cause.
         let expected = Defect::sample("", "verdict = 'not-available', says = 'no disk'");
         assert!(matches!(clean(&expected, &without), Twin::Mute(_)));
         assert!(not_available(&expected, &without).is_some());
@@ -260,11 +260,11 @@ pub(crate) mod tests {
     #[test]
     fn an_explanation_says_it_whatever_the_verdict() {
         let defect = Defect::sample("", "verdict = 'explained', says = 'byte by byte'");
-        let mut said = record(&[]);
-        assert!(matches!(planted(&defect, &said), Answer::Missed(_)));
-        assert_eq!(clean(&defect, &said), Twin::Quiet);
-        said.figures[0].explanations = vec![figure::Explanation::of("Compared byte by byte.")];
-        assert_eq!(planted(&defect, &said), Answer::Caught("Compared byte by byte.".to_owned()));
-        assert_eq!(clean(&defect, &said), Twin::Accused("Compared byte by byte.".to_owned()));
+        let mut explained = record(&[]);
+        assert!(matches!(planted(&defect, &explained), Answer::Missed(_)));
+        assert_eq!(clean(&defect, &explained), Twin::Quiet);
+        explained.figures[0].explanations = vec![figure::Explanation::of("Compared byte by byte.")];
+        assert_eq!(planted(&defect, &explained), Answer::Caught("Compared byte by byte.".to_owned()));
+        assert_eq!(clean(&defect, &explained), Twin::Accused("Compared byte by byte.".to_owned()));
     }
 }

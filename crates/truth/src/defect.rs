@@ -3,7 +3,7 @@
 use figure::{Outcome, Verdict};
 use serde::Deserialize;
 
-/// One defect: how it is planted, and what must be said of it.
+/// One defect: how it is planted, and the expected answer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Defect {
@@ -26,7 +26,7 @@ pub struct Defect {
     /// What the clean twin has in its place.
     #[serde(default)]
     pub clean: Stage,
-    /// What must be said.
+    /// The expected answer.
     pub expect: Expect,
 }
 
@@ -43,7 +43,7 @@ pub struct Stage {
     pub null: Option<Words>,
 }
 
-/// What the record must say.
+/// The answer that the record must give.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
@@ -58,8 +58,8 @@ pub struct Expect {
 }
 
 impl Expect {
-    /// Whether a text holds the words that must be said.
-    pub fn is_said_by(&self, text: &str) -> bool {
+    /// Whether a text contains the expected words.
+    pub fn matches(&self, text: &str) -> bool {
         self.says.as_ref().is_none_or(|words| text.contains(words.as_str()))
     }
 }
@@ -76,7 +76,7 @@ pub enum Word {
     Unverified,
     /// There is no value, and a reason why.
     NotAvailable,
-    /// Whatever its verdict, what explains it says it: a condition that makes it another figure, not a wrong one.
+    /// Whatever its verdict, the explanation names it: a condition that makes it another figure, not a wrong one.
     Explained,
 }
 
@@ -137,12 +137,12 @@ impl Defect {
     /// What is wrong in it, and where.
     pub fn parse(id: &str, text: &str) -> Result<Defect, String> {
         let defect: Defect = toml::from_str(text).map_err(|error| format!("{id}: {error}"))?;
-        let is_told = defect.expect.cause.is_some() == defect.expect.verdict.judged().is_some();
-        if !is_told {
+        let has_cause = defect.expect.cause.is_some();
+        if has_cause != defect.expect.verdict.judged().is_some() {
             return Err(format!("{id}: a cause is named where there is a verdict, and only there"));
         }
         if defect.expect.cause.is_none() && defect.expect.says.is_none() {
-            return Err(format!("{id}: what the reason says is missing"));
+            return Err(format!("{id}: `says`, the words of the reason, is missing"));
         }
         let scripts = [&defect.plant, &defect.clean].map(|stage| stage.script.as_deref());
         if scripts.into_iter().flatten().any(|script| !script.contains("\"$@\"")) {
@@ -156,7 +156,7 @@ impl Defect {
         self.run.iter().next().unwrap_or_default()
     }
 
-    /// One for tests: planted by this script of sh (nothing: none), of which this must be said.
+    /// One for tests: planted by this script of sh (empty: none), with this expectation.
     #[cfg(test)]
     pub(crate) fn sample(script: &str, expect: &str) -> Defect {
         let plant =
@@ -192,12 +192,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn mistakes_in_a_file_are_reported() {
         for (from, to, words) in [
             ("seconds", "second", "unknown field"),
             ("\"$@\"", "true", "runs \"$@\""),
             (", cause = \"threads-within-mask\"", "", "a cause is named"),
-            ("\"invalid\", cause = \"threads-within-mask\"", "\"not-available\"", "what the reason says"),
+            ("\"invalid\", cause = \"threads-within-mask\"", "\"not-available\"", "words of the reason"),
         ] {
             let error = Defect::parse("memory/one", &ONE.replacen(from, to, 1)).unwrap_err();
             assert!(error.contains(words) && error.contains("memory/one"), "{error}");

@@ -24,13 +24,13 @@ pub const RUNS: &[&str] = &[
 /// The most that a check may accuse of the figures of clean runs: its budget.
 pub const BUDGET: f64 = 0.02;
 
-/// The most invalid figures that are told one by one.
+/// The most invalid figures that are listed one by one.
 const MAX_INVALID: usize = 50;
 
 /// What two figures of the same are called that lie within the band.
 const SAME: &str = "same";
 
-/// … of which nothing can be said, as the figure has no interval: a sum of others, such as an index.
+/// … that cannot be compared, because the figure has no interval: a sum of others, such as an index.
 pub const NO_INTERVAL: &str = "without an interval";
 
 /// What came of clean runs.
@@ -52,7 +52,7 @@ pub struct Clean {
     pub checks: BTreeMap<String, Accusations>,
     /// Pairs of runs of the same, one after the other: what their figures were called.
     pub pairs: Called,
-    /// Those of them whose figures are valid in both.
+    /// Those of them with figures that are valid in both.
     pub valid_pairs: Called,
     /// By what was called anything but the same: the figures, and how often.
     pub others: BTreeMap<String, BTreeMap<String, usize>>,
@@ -116,14 +116,15 @@ impl Called {
 pub struct Accusations {
     /// Runs with figures of which it could answer.
     pub runs: usize,
-    /// Those figures: where it could not observe it has accused nobody, and could not.
+    /// Those figures: without an observation it cannot accuse.
     pub asked: usize,
     /// It warned.
     pub warned: usize,
     /// It failed.
     pub failed: usize,
-    /// What it said the first time that it did worst.
-    pub said: String,
+    /// The detail of the first answer of its worst outcome.
+    #[serde(rename = "said")]
+    pub example: String,
 }
 
 impl Accusations {
@@ -155,7 +156,7 @@ impl Clean {
         for (id, of) in other.checks {
             let mine = self.checks.entry(id).or_default();
             if (of.failed > 0, of.warned > 0) > (mine.failed > 0, mine.warned > 0) {
-                mine.said = of.said;
+                mine.example = of.example;
             }
             mine.runs += of.runs;
             mine.asked += of.asked;
@@ -234,7 +235,7 @@ impl Clean {
                 };
                 *count += 1;
                 if is_worst {
-                    accusations.said = format!("{}: {}", figure.id, check.detail);
+                    accusations.example = format!("{}: {}", figure.id, check.detail);
                 }
             }
         }
@@ -310,12 +311,12 @@ mod tests {
 
     #[test]
     fn what_came_of_different_suites_is_added() {
-        let of = |warned, failed, said: &str| Accusations {
+        let of = |warned, failed, example: &str| Accusations {
             runs: 1,
             asked: 10,
             warned,
             failed,
-            said: said.to_owned(),
+            example: example.to_owned(),
         };
         let clean = |suite: &str, accused| Clean {
             runs: 1,
@@ -332,12 +333,12 @@ mod tests {
         assert_eq!((all.same().part, all.same().of), (2, 2));
         assert_eq!(
             all.checks["steal"],
-            Accusations { runs: 2, asked: 20, warned: 1, failed: 2, said: "much".to_owned() }
+            Accusations { runs: 2, asked: 20, warned: 1, failed: 2, example: "much".to_owned() }
         );
     }
 
     #[test]
-    fn who_could_not_observe_could_accuse_nobody() {
+    fn without_an_observation_there_is_no_accusation() {
         let mut clean = Clean::default();
         for outcome in [Outcome::Pass, Outcome::Warn, Outcome::Unknown, Outcome::Fail] {
             clean.add(&record(&[("steal", outcome), ("drift", Outcome::Unknown)]));
@@ -351,7 +352,7 @@ mod tests {
     fn a_budget_is_a_share_of_what_was_asked() {
         let of = |asked, warned, failed| {
             let runs = asked / 2;
-            Accusations { runs, asked, warned, failed, said: String::new() }
+            Accusations { runs, asked, warned, failed, example: String::new() }
         };
         assert!(of(100, 1, 1).is_within_budget() && !of(100, 2, 1).is_within_budget());
         // One of a few is more than a fiftieth, and no more than may be expected of one that keeps its budget.

@@ -10,8 +10,8 @@ use figure::format::plain_to;
 use crate::quiet::Clean;
 use crate::tally::{BEHIND, NOT_HERE, Rates, Row, Share, rates};
 
-/// The longest text of what was said instead, in characters.
-const MAX_SAID: usize = 300;
+/// The longest text of an unexpected answer, in characters.
+const MAX_ANSWER: usize = 300;
 
 /// For a terminal of so many columns.
 pub fn text(rows: &[Row], clean: &Clean, width: usize, colour: bool) -> String {
@@ -34,13 +34,13 @@ pub fn text(rows: &[Row], clean: &Clean, width: usize, colour: bool) -> String {
 
 fn text_of_defects(rows: &[Row], width: usize, colour: bool) -> String {
     let mut table = empty(width, colour);
-    table.set_header(["defect", "must be said", "caught", "clean twin"]);
+    table.set_header(["defect", "expected", "caught", "clean twin"]);
     for row in rows {
         let paint = |cell: String, colour_of: Color| match (colour, row.not_here.is_some()) {
             (true, false) => Cell::new(cell).fg(colour_of),
             _ => Cell::new(cell),
         };
-        let seen = match (row.caught == row.trials, row.first == row.trials) {
+        let colour_of_caught = match (row.caught == row.trials, row.first == row.trials) {
             (true, true) => Color::Green,
             (true, false) => Color::Yellow,
             (false, _) => Color::Red,
@@ -48,12 +48,12 @@ fn text_of_defects(rows: &[Row], width: usize, colour: bool) -> String {
         table.add_row([
             Cell::new(format!("{}: {}", row.suite, row.defect)),
             Cell::new(&row.expected),
-            paint(caught(row), seen),
+            paint(caught(row), colour_of_caught),
             paint(twin(row), if row.alarms + row.mute == 0 { Color::Green } else { Color::Red }),
         ]);
     }
     let mut out = table.trim_fmt() + "\n";
-    let otherwise: Vec<String> = said_otherwise(rows).collect();
+    let otherwise: Vec<String> = unexpected(rows).collect();
     if !otherwise.is_empty() {
         out.push_str(&format!("\n{}\n", otherwise.join("\n")));
     }
@@ -85,7 +85,7 @@ pub fn markdown(rows: &[Row], unplanted: &[&str], clean: &Clean) -> String {
 
 fn markdown_of_defects(rows: &[Row]) -> String {
     let mut table = markdown_table();
-    table.set_header(["name", "defect", "planted", "must be said", "caught", "named first", "false alarms"]);
+    table.set_header(["name", "defect", "planted", "expected", "caught", "named first", "false alarms"]);
     let cell = |text: &str| text.replace('|', "\\|");
     for row in rows {
         let of = |part: usize, of: usize| if of == 0 { "—".to_owned() } else { format!("{part} of {of}") };
@@ -94,25 +94,25 @@ fn markdown_of_defects(rows: &[Row]) -> String {
             None => of(row.caught, row.trials),
         };
         let (first, alarms) = (of(row.first, row.trials), of(row.alarms, row.clean));
-        let told = [&row.id, &row.defect, &row.planted, &row.expected].map(|text| cell(text));
-        table.add_row(told.into_iter().chain([tried, first, alarms]));
+        let cells = [&row.id, &row.defect, &row.planted, &row.expected].map(|text| cell(text));
+        table.add_row(cells.into_iter().chain([tried, first, alarms]));
     }
     let mut shares = markdown_table();
     fill_rates(&mut shares, rows);
-    let otherwise: String = said_otherwise(rows).map(|said| format!("- {}\n", cell(&said))).collect();
+    let otherwise: String = unexpected(rows).map(|answer| format!("- {}\n", cell(&answer))).collect();
     let otherwise = match otherwise.is_empty() {
-        true => "Nothing else was said.\n".to_owned(),
-        false => format!("## What was said otherwise\n\n{otherwise}"),
+        true => "All answers were as expected.\n".to_owned(),
+        false => format!("## Unexpected answers\n\n{otherwise}"),
     };
     format!("{shares}\n{}\n{table}\n\n{otherwise}", set_aside(disturbed(rows)))
 }
 
-/// What is said of checks of which the table tells nothing.
+/// The section on the checks that are missing from the table.
 fn of_no_defect(checks: &[&str]) -> String {
     match checks {
         [] => String::new(),
         _ => format!(
-            "\n## Checks that no defect plants\n\nOf these the table tells nothing; tests hold them against recorded evidence: {}.\n",
+            "\n## Checks that no defect plants\n\nThe table does not cover these checks; tests check them with recorded evidence: {}.\n",
             checks.join(", ")
         ),
     }
@@ -122,12 +122,12 @@ fn disturbed(rows: &[Row]) -> usize {
     rows.iter().map(|row| row.disturbed).sum()
 }
 
-/// What is said of how the clean runs were made; nothing where each was made once.
+/// The lines on clean runs that were not made or were repeated; empty if each was made once.
 fn made(clean: &Clean) -> String {
     not_made(clean) + &set_aside(clean.disturbed)
 }
 
-/// What is said of clean runs that were asked for and not made; nothing where there are none.
+/// The line on clean runs that were asked for and not made; empty if there are none.
 fn not_made(clean: &Clean) -> String {
     match clean.left {
         0 => String::new(),
@@ -135,7 +135,7 @@ fn not_made(clean: &Clean) -> String {
     }
 }
 
-/// What is said of runs that were made again; nothing where there are none.
+/// The line on runs that were repeated; empty if there are none.
 fn set_aside(runs: usize) -> String {
     match runs {
         0 => String::new(),
@@ -147,12 +147,15 @@ fn set_aside(runs: usize) -> String {
     }
 }
 
-/// What was said other than what was expected, with whose trial it was.
-fn said_otherwise(rows: &[Row]) -> impl Iterator<Item = String> {
+/// Answers other than the expected one, with the id of the defect.
+fn unexpected(rows: &[Row]) -> impl Iterator<Item = String> {
     let tried = rows.iter().filter(|row| row.not_here.is_none());
-    let mark = |said: &str| if said.starts_with(BEHIND) || said.starts_with(NOT_HERE) { '!' } else { '✗' };
+    let mark =
+        |answer: &str| if answer.starts_with(BEHIND) || answer.starts_with(NOT_HERE) { '!' } else { '✗' };
     tried.flat_map(move |row| {
-        row.said.iter().map(move |said| format!("{} {}: {}", mark(said), row.id, plain_to(said, MAX_SAID)))
+        let line =
+            move |answer: &String| format!("{} {}: {}", mark(answer), row.id, plain_to(answer, MAX_ANSWER));
+        row.unexpected.iter().map(line)
     })
 }
 
@@ -203,11 +206,11 @@ fn accusers(mut table: Table, clean: &Clean) -> String {
         let is_within = match (of.is_within_budget(), of.is_beyond_budget()) {
             (true, _) => "yes",
             (false, true) => "no",
-            (false, false) => "too few to tell",
+            (false, false) => "too few figures",
         };
         let counts = [of.asked, of.warned, of.failed].map(|count| count.to_string());
-        let said = plain_to(&of.said, MAX_SAID).replace('|', "\\|");
-        table.add_row([id.to_owned()].into_iter().chain(counts).chain([is_within.to_owned(), said]));
+        let example = plain_to(&of.example, MAX_ANSWER).replace('|', "\\|");
+        table.add_row([id.to_owned()].into_iter().chain(counts).chain([is_within.to_owned(), example]));
     }
     table.trim_fmt()
 }
@@ -223,10 +226,10 @@ fn compared(clean: &Clean) -> String {
         format!(
             " {} without a record: {}",
             figure::format::counted(clean.broken.len(), "run"),
-            plain_to(first, MAX_SAID)
+            plain_to(first, MAX_ANSWER)
         )
     });
-    let each = |said: &String| format!("\n- {}", plain_to(said, MAX_SAID));
+    let each = |figure: &String| format!("\n- {}", plain_to(figure, MAX_ANSWER));
     let invalid: String = clean.invalid.iter().map(each).collect();
     let invalid = if invalid.is_empty() { invalid } else { format!("Invalid:\n{invalid}\n\n") };
     format!(
@@ -251,7 +254,7 @@ fn caught(row: &Row) -> String {
 
 fn twin(row: &Row) -> String {
     match (row.clean, row.alarms) {
-        _ if row.mute > 0 => "✗ says nothing".to_owned(),
+        _ if row.mute > 0 => "✗ no answer".to_owned(),
         (0, _) => "—".to_owned(),
         (clean, 0) => format!("✓ {}", times(0, clean)),
         (clean, alarms) => format!("✗ accused {}", times(alarms, clean)),

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::answer::{Answer, Twin};
 use crate::defect::Defect;
 
-/// What is said of a trial in which another cause was named first.
+/// Prefix of the answer of a trial in which another cause was named first.
 pub const BEHIND: &str = "caught, behind ";
 
 /// … and of one, or a clean twin, that could not be made here while others of the defect could.
@@ -24,11 +24,11 @@ pub struct Row {
     pub defect: String,
     /// How it is planted.
     pub planted: String,
-    /// What must be said: verdict and check.
+    /// The expected answer: verdict and check.
     pub expected: String,
     /// Times that it was planted.
     pub trials: usize,
-    /// Times that it was seen.
+    /// Times that it was caught.
     pub caught: usize,
     /// Times that its cause was the first that was named.
     pub first: usize,
@@ -36,14 +36,15 @@ pub struct Row {
     pub clean: usize,
     /// Runs of it that were accused of the defect.
     pub alarms: usize,
-    /// Runs of it that say nothing, for want of a record or of the value.
+    /// Runs of it without an answer, because the record or the value is missing.
     pub mute: usize,
     /// Runs of either that were set aside and made again, as the hypervisor took CPU time away.
     pub disturbed: usize,
     /// Why it could not be planted here.
     pub not_here: Option<String>,
-    /// What was said, other than what was expected, each once.
-    pub said: Vec<String>,
+    /// Answers other than the expected one, each once.
+    #[serde(rename = "said")]
+    pub unexpected: Vec<String>,
 }
 
 impl Row {
@@ -65,7 +66,7 @@ impl Row {
             mute: 0,
             disturbed: 0,
             not_here: None,
-            said: Vec::new(),
+            unexpected: Vec::new(),
         }
     }
 
@@ -74,11 +75,11 @@ impl Row {
         self.trials += 1;
         match answer {
             Answer::Caught(_) => (self.caught, self.first) = (self.caught + 1, self.first + 1),
-            Answer::NotFirst(said) => {
+            Answer::NotFirst(cause) => {
                 self.caught += 1;
-                self.note(format!("{BEHIND}{said}"));
+                self.note(format!("{BEHIND}{cause}"));
             }
-            Answer::Missed(said) => self.note(format!("missed: {said}")),
+            Answer::Missed(answer) => self.note(format!("missed: {answer}")),
         }
     }
 
@@ -86,13 +87,13 @@ impl Row {
     pub fn clean(&mut self, twin: Twin) {
         match twin {
             Twin::Quiet => self.clean += 1,
-            Twin::Accused(said) => {
+            Twin::Accused(accusation) => {
                 (self.clean, self.alarms) = (self.clean + 1, self.alarms + 1);
-                self.note(format!("of the clean twin: {said}"));
+                self.note(format!("the clean twin is accused: {accusation}"));
             }
             Twin::Mute(why) => {
                 self.mute += 1;
-                self.note(format!("the clean twin says nothing: {why}"));
+                self.note(format!("the clean twin gives no answer: {why}"));
             }
         }
     }
@@ -110,15 +111,15 @@ impl Row {
         self.note(format!("{NOT_HERE}the clean twin: {why}"));
     }
 
-    /// Whether it was seen each time and the twin was run well and never accused, as far as it could be tried. What else goes on here may be
+    /// Whether it was caught each time and the twin was run well and never accused, as far as it could be tried. Other causes here may be
     /// named first.
     pub fn holds(&self) -> bool {
         self.caught == self.trials && self.alarms + self.mute == 0
     }
 
-    fn note(&mut self, said: String) {
-        if !self.said.contains(&said) {
-            self.said.push(said);
+    fn note(&mut self, answer: String) {
+        if !self.unexpected.contains(&answer) {
+            self.unexpected.push(answer);
         }
     }
 }
@@ -132,7 +133,7 @@ pub struct Rates {
     pub defects: (usize, usize),
     /// Of the trials, those that were caught.
     pub recall: Share,
-    /// Of the trials, those whose cause was named first.
+    /// Of the trials, those with the cause named first.
     pub first: Share,
     /// Of what was accused, that which was planted.
     pub precision: Share,
@@ -230,7 +231,7 @@ mod tests {
         assert!(row.holds() && row.clean == 0, "{row:?}");
         row.clean(Twin::Mute("no record".to_owned()));
         assert!(!row.holds());
-        assert_eq!((row.clean, row.alarms, row.said.len()), (0, 0, 2));
+        assert_eq!((row.clean, row.alarms, row.unexpected.len()), (0, 0, 2));
     }
 
     #[test]
@@ -239,6 +240,6 @@ mod tests {
         row.planted(Answer::Missed("nothing".to_owned()));
         row.not_here("the disk is full".to_owned());
         assert!(row.not_here.is_none() && !row.holds());
-        assert_eq!(row.said, ["missed: nothing", "not here: the disk is full"]);
+        assert_eq!(row.unexpected, ["missed: nothing", "not here: the disk is full"]);
     }
 }

@@ -22,7 +22,7 @@ const SOURCES: &[(&str, &str)] = &[
 ];
 
 /// The exit code by which a script says that the defect cannot be planted here (as Automake's tests do), and the file by which it does so from
-/// within a pipe, whose code is not the script's.
+/// within a pipe, because the code of a pipe is that of its last command.
 const SKIP: i32 = 77;
 const SKIPPED: &str = ".skip";
 /// The exit code of truebench for what cannot be asked for.
@@ -37,11 +37,11 @@ const LEAST: f64 = 300.0;
 const MOST: f64 = 3600.0;
 /// The CPUs that have names.
 const MOST_CPUS: usize = 4;
-/// What scripts are given to undo what they did, once they are told to end.
+/// Time that scripts have to undo their changes after SIGTERM.
 const UNDO: Duration = Duration::from_secs(3);
-/// Between two looks at whether it has ended.
+/// Between two checks whether it has ended.
 const LOOK: Duration = Duration::from_millis(20);
-/// The most that is read of what a run says.
+/// The most that is read of a run's output, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// Where trials are run.
@@ -134,20 +134,20 @@ impl Site<'_> {
         let Some(status) = status else {
             return Ok(Trial::Broken(format!("{}: not ended after {most:?}", task.name)));
         };
-        let said = text(&at(".err"))?;
+        let errors = text(&at(".err"))?;
         let skipped = match at(SKIPPED).exists() {
             true => Some(text(&at(SKIPPED))?),
-            false => (status.code() == Some(SKIP)).then(|| said.clone()),
+            false => (status.code() == Some(SKIP)).then(|| errors.clone()),
         };
         if let Some(why) = skipped {
             return Ok(Trial::NotHere(why.lines().next_back().unwrap_or("its script says so").to_owned()));
         }
         let record = match status.code() {
-            Some(WRONG_USAGE) => return Ok(Trial::Refused(said.trim().to_owned())),
+            Some(WRONG_USAGE) => return Ok(Trial::Refused(errors.trim().to_owned())),
             Some(code) if WITH_RECORD.contains(&code) => Record::read(text(&at(".out"))?.as_bytes()).ok(),
             _ => None,
         };
-        let broken = || format!("{}: {status}: {}", task.name, said.trim());
+        let broken = || format!("{}: {status}: {}", task.name, errors.trim());
         Ok(record.map_or_else(|| Trial::Broken(broken()), |record| Trial::Record(Box::new(record))))
     }
 
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_planted_is_told_from_wherever_it_is_noticed() {
+    fn skips_are_reported_from_wherever_they_are_noticed() {
         for script in [
             "skip no compiler; \"$@\"",
             "echo x | skip no compiler; \"$@\"",

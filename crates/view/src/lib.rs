@@ -116,7 +116,7 @@ impl Live {
                 self.line.measured(figure, *value, unit, *kept, *done, *seconds_left);
                 self.draw(now);
             }
-            Event::Seen { text } => self.line.seen(text),
+            Event::Observation { text } => self.line.observed(text),
             Event::Note { text } => {
                 self.notes.push(plain(text));
                 if !self.in_round {
@@ -140,7 +140,7 @@ impl Live {
         self.cost.draws
     }
 
-    /// Removes the progress line, tells the notes that still wait, and says what the view cost in all.
+    /// Removes the progress line, prints the pending notes, and returns the total cost of the view.
     pub fn finish(mut self) -> Cost {
         let notes = std::mem::take(&mut self.notes);
         if !notes.is_empty() {

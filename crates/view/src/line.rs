@@ -34,8 +34,8 @@ pub(crate) struct Line {
     seconds_left: Option<f64>,
     /// The last round, or what is prepared.
     doing: String,
-    /// What the round that ends showed besides its value.
-    seen: Option<String>,
+    /// Observation of the round that ends, in addition to its value.
+    observation: Option<String>,
 }
 
 impl Line {
@@ -74,8 +74,8 @@ impl Line {
     }
 
     /// A round showed something.
-    pub(crate) fn seen(&mut self, text: &str) {
-        self.seen = Some(plain_to(text, 160));
+    pub(crate) fn observed(&mut self, text: &str) {
+        self.observation = Some(plain_to(text, 160));
     }
 
     /// A round ended.
@@ -93,8 +93,8 @@ impl Line {
         let value =
             value.map_or("no value".to_owned(), |value| format!("{} {}", number(value), plain_to(unit, 16)));
         let aside = if kept { "" } else { " (disturbed, set aside)" };
-        let seen = self.seen.take().map_or(String::new(), |seen| format!("; {seen}"));
-        self.doing = format!("{} {value}{aside}{seen}", plain_to(figure, 48));
+        let observation = self.observation.take().map_or(String::new(), |text| format!("; {text}"));
+        self.doing = format!("{} {value}{aside}{observation}", plain_to(figure, 48));
     }
 }
 

@@ -162,7 +162,7 @@ fn a_log_gets_notes_and_preparations_but_no_progress() {
 }
 
 #[test]
-fn at_the_end_the_line_is_gone_and_every_note_is_told() {
+fn at_the_end_the_line_is_gone_and_every_note_is_printed() {
     let (term, mut live) = terminal();
     live.on(&started());
     live.on(&finished(0.2));
@@ -234,7 +234,7 @@ fn what_a_round_showed_stands_behind_its_value_and_no_other() {
     let (term, mut live) = terminal();
     live.on(&started());
     live.on(&round());
-    live.on(&Event::Seen { text: "p99 4.1 ms\u{1b}[31m".into() });
+    live.on(&Event::Observation { text: "p99 4.1 ms\u{1b}[31m".into() });
     live.on(&finished(0.43));
     assert!(term.contents().contains("36.9 GB/s; p99 4.1 ms"), "{}", term.contents());
     assert!(!term.contents().contains('\u{1b}'));

@@ -8,16 +8,20 @@
 //! [`SHAPES`] describes the GNU C library with its default settings.
 
 pub mod blocks;
+mod failure;
 mod file;
 mod pace;
 pub mod pages;
 pub mod shapes;
+mod thread;
 
 use core::ffi::{CStr, c_char, c_int, c_long, c_void};
 
 use crate::{exit, opaque, sys};
+pub use failure::Failure;
 pub use pace::Pace;
 pub use shapes::{SHAPE_INFO, SHAPES, Shape, ShapeInfo, Work};
+use thread::in_thread;
 
 pub const NAME: &str = "demo";
 const USAGE: &CStr =
@@ -25,9 +29,6 @@ const USAGE: &CStr =
 /// Iterations per second.
 const MOST_RATE: u64 = 1_000_000;
 const MOST_SECONDS: u64 = 86_400;
-
-/// Why a shape cannot run on this machine: a line for standard error.
-pub type Failure = &'static CStr;
 
 /// Runs the shape that the arguments name. Returns the exit code.
 ///
@@ -76,23 +77,6 @@ unsafe fn run(shape: &'static Shape, pace: Pace) -> Result<(), Failure> {
     unsafe { in_thread(body, (&raw mut arguments).cast()) }?;
     opaque::memory();
     arguments.outcome
-}
-
-/// Runs a body in a thread, and waits for its end.
-///
-/// # Safety
-/// The body takes this argument.
-unsafe fn in_thread(
-    body: extern "C" fn(*mut c_void) -> *mut c_void,
-    argument: *mut c_void,
-) -> Result<(), Failure> {
-    let mut thread = core::mem::MaybeUninit::<libc::pthread_t>::uninit();
-    // SAFETY: the caller's; default attributes; joined once.
-    let failed = unsafe {
-        libc::pthread_create(thread.as_mut_ptr(), core::ptr::null(), body, argument) != 0
-            || libc::pthread_join(thread.assume_init(), core::ptr::null_mut()) != 0
-    };
-    if failed { Err(c"truebench-workload: no thread could be started\n") } else { Ok(()) }
 }
 
 struct ThreadArguments {

@@ -7,7 +7,7 @@ use crate::shared::{Shared, Slot};
 #[derive(Debug)]
 pub struct Job {
     pub slot: &'static Slot,
-    /// The shared memory, whose head gives the start.
+    /// The shared memory; its head gives the start.
     pub shared: Shared,
     pub milliseconds: u64,
     pub argv: *const *const c_char,

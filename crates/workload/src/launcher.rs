@@ -4,6 +4,7 @@
 //! exec from the process that starts it.
 
 mod calls;
+pub mod fields;
 
 use core::ffi::{CStr, c_char, c_int, c_long};
 use core::sync::atomic::Ordering;
@@ -16,35 +17,6 @@ use crate::{Outcome, sys, timer};
 /// else 0; the number of environment variables to add; these as NAME=VALUE; the file; the program's arguments
 /// from its name on.
 pub const NAME: &str = "try";
-
-pub mod fields {
-    pub const PROCESS: usize = 0;
-    /// Exit status, as wait(2) gives it.
-    pub const STATUS: usize = 1;
-    /// Largest peak RSS of the program and of the processes that it waited for, in KiB.
-    pub const PEAK: usize = 2;
-    /// Minor faults of the program and of the processes that it waited for.
-    pub const MINOR: usize = 3;
-    pub const MAJOR: usize = 4;
-    /// 1 if processes that it started were alive after its end.
-    pub const LEFT: usize = 5;
-    /// 1 if memory calls were counted.
-    pub const COUNTED: usize = 6;
-    /// errno, if they could not be counted.
-    pub const REFUSED: usize = 7;
-    /// Calls of mmap for anonymous memory.
-    pub const MAPPED: usize = 8;
-    pub const UNMAPPED: usize = 9;
-    pub const REMAPPED: usize = 10;
-    pub const MOVED_BREAK: usize = 11;
-    /// Calls of madvise with MADV_DONTNEED or MADV_FREE.
-    pub const GIVEN_BACK: usize = 12;
-    /// Calls of madvise with MADV_HUGEPAGE.
-    pub const MADE_HUGE: usize = 13;
-    pub const PROTECTED: usize = 14;
-    /// The descriptor that reports calls, plus 1; 0 before the child has opened it.
-    pub const LISTENER: usize = 15;
-}
 
 /// Runs the program once the start is given. After its end, signals ready and waits for the second start.
 pub fn run(job: &Job) -> Outcome {
@@ -114,7 +86,7 @@ pub fn run(job: &Job) -> Outcome {
     Ok(())
 }
 
-/// Forks. A child whose calls are counted opens the descriptor that reports them, so it shares its
+/// Forks. A child with counted calls opens the descriptor that reports them, so it shares its
 /// descriptors with this process until it executes the program.
 fn fork(is_counted: bool) -> c_int {
     if is_counted {

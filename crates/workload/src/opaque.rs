@@ -38,7 +38,7 @@ pub fn float(value: f64) -> f64 {
     value
 }
 
-/// The compiler assumes that memory whose address has escaped is read and written here, as by an external
+/// The compiler assumes that memory with an escaped address is read and written here, as by an external
 /// function.
 #[inline(always)]
 pub fn memory() {

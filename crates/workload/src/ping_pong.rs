@@ -16,6 +16,7 @@ use crate::Outcome;
 use crate::job::Job;
 use crate::shared::{Cause, step};
 use shared_state::SharedState;
+pub use task::{BETWEEN_MS, IDLE_MS};
 use task::{Role, Task};
 use transport::Transport;
 
@@ -54,18 +55,6 @@ ping_pongs! {
 
 /// The argument for "none" of [`PingPong::run`].
 pub const FREE: &core::ffi::CStr = c"-";
-
-/// Milliseconds between two idle round trips.
-///
-/// The kernel counts in `wakee_flips` how often a task wakes another one than before, and spreads tasks with
-/// a high count over CPUs (wake_wide). A forked task inherits the count. It is halved at a wake-up that comes
-/// more than a second after the last halving (record_wakee, kernel/sched/fair.c). So idle round trips a
-/// little more than a second apart reset it in the least time, and leave the CPUs free.
-pub const IDLE_MS: u64 = 1050;
-/// Milliseconds between two idle round trips between passes. An idle round trip during the pass of another
-/// pair can make that pair run on separate CPUs, because a timer wakes a task in the name of the task that it
-/// interrupts. So they are rare here.
-pub const BETWEEN_MS: u64 = 3 * IDLE_MS;
 
 static OVER: AtomicBool = AtomicBool::new(false);
 

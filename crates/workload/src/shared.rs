@@ -54,6 +54,8 @@ pub struct Slot {
     pub fields: [AtomicU64; FIELDS],
 }
 
+const _: () = assert!(size_of::<Slot>() <= SLOT_BYTES);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cause {
     /// Which step: one of [`step`].
@@ -72,6 +74,9 @@ impl Cause {
         Cause { step, errno: 0, detail }
     }
 }
+
+/// Success, or the cause of a failure.
+pub type Outcome = Result<(), Cause>;
 
 /// Steps that can fail. Their numbers cross the process boundary.
 pub mod step {

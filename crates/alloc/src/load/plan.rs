@@ -171,7 +171,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         setup: Setup { machine: machine.clone(), available: available * 0.9, tasks },
         figures,
         rules: options.rules,
-        preparing: "who serves with each library".to_owned(),
+        preparing: "the proof that each library provides malloc".to_owned(),
         least_seconds: 0.0,
         prepare_deadline: GRACE,
         round_deadline: GRACE + 4.0 * phase_timeout(&profile, options.access),

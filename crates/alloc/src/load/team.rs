@@ -61,7 +61,7 @@ mod unit {
     use crate::find::Selection;
     use crate::profile::Profile;
 
-    /// A machine whose SMT siblings are `cores` apart.
+    /// A machine with SMT siblings `cores` apart.
     fn machine(cores: u32, is_smt: bool) -> Machine {
         let mut machine = Machine::default();
         for cpu in 0..if is_smt { 2 * cores } else { cores } {

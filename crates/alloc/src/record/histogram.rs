@@ -136,7 +136,7 @@ impl Histogram {
         }
         let oddities = [
             (self.unknown, "freed, and older than the recording or than a fork (not counted)"),
-            (self.twice, "given out again without a free that was seen (counted as freed then)"),
+            (self.twice, "returned again without a recorded free (counted as freed then)"),
             (self.lost, "missing, as there was no memory to remember them"),
             (self.huge, "larger than 2 GiB (counted as of 2 GiB)"),
         ];

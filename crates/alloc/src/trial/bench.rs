@@ -14,7 +14,9 @@ pub fn prove(runner: &Runner, event: &mut dyn FnMut(Event)) -> Result<Vec<Varian
     let setup = runner.setup();
     let mut proofs = Vec::new();
     for (number, variant) in setup.variants.iter().enumerate() {
-        event(Event::Preparing { what: format!("one start with {}, to see who serves", variant.name) });
+        event(Event::Preparing {
+            what: format!("one start with {}, to prove that it provides malloc", variant.name),
+        });
         let start = Instant::now();
         proofs.push(runner.prove_library(variant.library.as_deref(), &variant.environment));
         if number == 0 {
@@ -63,7 +65,7 @@ fn void(proof: &Result<Proof, Failure>, plain_failure: Option<&str>) -> Option<S
     match (proof, plain_failure) {
         (Ok(Proof::Served(_) | Proof::Unknown(_)), _) => None,
         (Ok(Proof::Failed(_)), Some(how)) => {
-            Some(format!("the program itself fails: {how}; a program whose runs fail is not compared"))
+            Some(format!("the program itself fails: {how}; a program that fails is not compared"))
         }
         (Ok(Proof::Failed(how)), None) => {
             Some(format!("the program fails with it, and without it does not: {how}"))

@@ -58,7 +58,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         variants,
         figures,
         preparing: format!(
-            "one start of {} with each allocator, for the proof of who serves",
+            "one start of {} with each allocator, to prove that it provides malloc",
             options.program.name()
         ),
     };

@@ -1,10 +1,12 @@
 //! ab (ApacheBench).
 
 use crate::command::{Grammar, Style, is_target};
-use crate::formats::Format;
+use crate::format::Format;
+use crate::known::Known;
 use crate::load::Load;
+use crate::run::Run;
 use crate::statistics::Statistics;
-use crate::text::{Printed, Run, first, is_alone, number};
+use crate::text::{Printed, first, is_alone, number};
 
 pub(super) const FORMAT: Format = Format { name: "ab", starts, command: Some(&COMMAND), parse };
 
@@ -22,7 +24,7 @@ const COMMAND: Grammar = Grammar {
     operands: 1..=1,
 };
 
-/// ab.c: the length of the first answer is the one that all others are held against.
+/// ab.c: all other answers are compared with the length of the first.
 const RESULTS: &str =
     "ab fails answers of another length than the first; without -k it makes a connection for each request";
 
@@ -35,14 +37,14 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
     rest.first().is_some_and(|line| is_head(line) || level(line) && is_alone(before, is_head, level))
 }
 
-fn parse(run: &Run, known: &crate::Known) -> Result<Vec<figure::Figure>, String> {
+fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
     let completed = run.number("Complete requests:");
     let failed = run.number("Failed requests:").unwrap_or(0.0);
     let kinds = run.after("(Connect:").map_or(String::new(), |rest| format!("Connect: {rest}"));
     let of = |kind: &str| kinds.split_once(kind).and_then(|(_, rest)| number(first(rest)?)).unwrap_or(0.0);
     let length = of("Length: ");
     let refused = run.number("Non-2xx responses:").unwrap_or(0.0);
-    // What failed in another way than by its length. Before 2.2 ab told no kinds.
+    // Failures other than by length. Before 2.2 ab did not print the kinds.
     let broken = if kinds.is_empty() { failed } else { of("Receive: ") + of("Exceptions: ") };
     let host = run.after("Server Hostname:").unwrap_or_default();
     let path = run.after("Document Path:").unwrap_or_default();

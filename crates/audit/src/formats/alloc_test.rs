@@ -5,9 +5,11 @@ use figure::evidence::{ALLOCATOR, THREADS};
 use figure::format::plain_to;
 use figure::{Better, Evidence, Figure, Unit};
 
-use crate::formats::Format;
-use crate::text::{Run, number, round};
-use crate::{Known, SUITE};
+use crate::SUITE;
+use crate::format::Format;
+use crate::known::Known;
+use crate::run::Run;
+use crate::text::{number, round};
 
 pub(super) const FORMAT: Format = Format { name: "alloc-test", starts, command: None, parse };
 
@@ -31,9 +33,10 @@ fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
             line.split(',').map(|cell| number(cell.trim().trim_start_matches('-'))).collect();
         let Some(cells) = cells.filter(|cells| cells.len() == COLUMNS) else { continue };
         let [threads, duration, void, overhead] = [cells[0], cells[1], cells[2], cells[10]];
-        let of = |what: &str, told: &str, unit: Unit, value: f64, evidence: Evidence| {
+        let of = |what: &str, title: &str, unit: Unit, value: f64, evidence: Evidence| {
             let id = format!("{SUITE}.alloc-test.{what}.t{threads}");
-            let mut figure = Figure::planned(id, SUITE, format!("{told} by alloc-test"), unit, Better::Lower);
+            let mut figure =
+                Figure::planned(id, SUITE, format!("{title} by alloc-test"), unit, Better::Lower);
             figure.conditions.set(ALLOCATOR, plain_to(name, 40));
             figure.conditions.set(SUBJECT, plain_to(head, 120));
             figure.conditions.set(THREADS, threads);

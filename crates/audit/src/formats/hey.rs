@@ -1,10 +1,12 @@
 //! hey (rakyll/hey): a summary, and counts by status and by error.
 
 use crate::command::{Grammar, Setting, Style, is_target};
-use crate::formats::Format;
+use crate::format::Format;
+use crate::known::Known;
 use crate::load::{Asked, Load};
+use crate::run::Run;
 use crate::statistics::Statistics;
-use crate::text::{Printed, Run, first, number};
+use crate::text::{Printed, first, number};
 
 pub(super) const FORMAT: Format = Format { name: "hey", starts, command: Some(&COMMAND), parse };
 
@@ -33,7 +35,7 @@ const COMMAND: Grammar = Grammar {
 /// hey's own default of -c.
 const WORKERS: f64 = 50.0;
 /// Results that hey keeps (requester/report.go, `maxRes`).
-const KEPT: f64 = 1e6;
+const STORED: f64 = 1e6;
 /// Rate times time is the number of requests to within this share: they are printed with four decimals.
 const ROUNDED: f64 = 0.005;
 /// Results of which hey keeps latency and status (requester/report.go, `maxRes`).
@@ -47,15 +49,15 @@ fn starts(_: &[&str], rest: &[&str]) -> bool {
         && !rest.iter().take(HEAD).any(|line| line.starts_with("Success rate:") || line.starts_with("Count:"))
 }
 
-fn parse(run: &Run, known: &crate::Known) -> Result<Vec<figure::Figure>, String> {
+fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
     let workers = run.command.and_then(|command| command.setting(&["-c"]).or(WORKERS));
     // hey's -q is for each worker.
     let rate_asked = match run.command.map(|command| command.setting(&["-q"])) {
         Some(Setting::Is(each)) if each > 0.0 => {
-            Some(workers.map_or(Asked::NotTold, |workers| Asked::Rate(each * workers)))
+            Some(workers.map_or(Asked::Unstated, |workers| Asked::Rate(each * workers)))
         }
         Some(Setting::Unknown) if run.command.is_some_and(|command| command.has(&["-q"])) => {
-            Some(Asked::NotTold)
+            Some(Asked::Unstated)
         }
         _ => None,
     };
@@ -75,24 +77,24 @@ fn parse(run: &Run, known: &crate::Known) -> Result<Vec<figure::Figure>, String>
         expected += if code.starts_with(['2', '3']) { count } else { 0.0 };
     }
     let mut failures = errors.clone();
-    // Beyond the results that are kept, answers are of no known status. Before that, what has none has failed, and the text is cut short.
+    // hey stores the status of a limited number of results. Below that number a result without a status has failed, and the text is cut short.
     let without = completed.map_or(0.0, |all| (all - failed - recorded).max(0.0));
-    let (more, cut) = match recorded >= KEPT {
+    let (more, cut) = match recorded >= STORED {
         true => (without, 0.0),
         false => (0.0, if without > ROUNDED * recorded { without } else { 0.0 }),
     };
     failures.push(("status", recorded - expected + cut));
-    let is_told = !statuses.is_empty() || failed > 0.0;
+    let has_counts = !statuses.is_empty() || failed > 0.0;
     let timeouts = errors.iter().filter(|(kind, _)| *kind == "timeout").map(|(_, count)| count).sum();
     let load = Load {
         tool: "hey",
         subject: run.operand().unwrap_or_default().to_owned(),
         rate,
         seconds,
-        answered: is_told.then_some(expected + more),
+        answered: has_counts.then_some(expected + more),
         failed: failures,
-        recorded: (recorded >= KEPT).then_some(recorded),
-        left_out: is_told.then_some(timeouts),
+        recorded: (recorded >= STORED).then_some(recorded),
+        left_out: has_counts.then_some(timeouts),
         // More statuses than the time has at that rate are of another run.
         completed: completed
             .map(|_| recorded + failed)
@@ -100,8 +102,8 @@ fn parse(run: &Run, known: &crate::Known) -> Result<Vec<figure::Figure>, String>
         latency: Statistics {
             least: run.printed("Fastest:"),
             mean: run.printed("Average:"),
-            // The mean is of all results over those that are kept, and may so be beyond the slowest that is.
-            most: run.printed("Slowest:").filter(|_| recorded < KEPT),
+            // The mean is over all results, not only the stored ones, so it may exceed the slowest stored one.
+            most: run.printed("Slowest:").filter(|_| recorded < STORED),
             deviation: None,
             quantiles: quantiles(run, |latency| Printed::of(first(latency)?)),
         },

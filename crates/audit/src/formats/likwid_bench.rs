@@ -9,8 +9,10 @@ use figure::{Better, Convention, Evidence, Figure, Unit};
 
 use crate::command::{Command, Grammar, Style};
 use crate::formats::{Format, stream};
-use crate::text::{Printed, Run, is_alone, number, round};
-use crate::{Known, MAX_SUBJECT, SUITE};
+use crate::known::Known;
+use crate::run::Run;
+use crate::text::{Printed, is_alone, number, round};
+use crate::{MAX_SUBJECT, SUITE};
 
 pub(super) const FORMAT: Format = Format { name: "likwid-bench", starts, command: Some(&COMMAND), parse };
 
@@ -30,7 +32,7 @@ const HEAD: &str = "LIKWID MICRO BENCHMARK";
 const ALLOCATED_WITHIN: usize = 4096;
 /// Bytes of an array that no machine's caches hold.
 const NO_CACHE: f64 = 4.0 * 1024.0 * 1024.0 * 1024.0;
-/// What a name says besides: single precision, non-temporal stores, instructions.
+/// Suffixes of a name: single precision, non-temporal stores, instructions.
 const VARIANTS: &[&str] = &["sp", "mem", "sse", "avx", "avx512", "fma", "plain"];
 /// How the names of kernels begin that count operations and no bytes.
 const PEAK: &str = "peakflops";
@@ -46,7 +48,7 @@ struct Kernel {
     /// Bytes that are counted.
     bytes: f64,
     flops: f64,
-    /// Bytes that a regular store reads although nobody asked for them: those of an array that is written and not read.
+    /// Bytes that a regular store reads without a load: those of an array that is written and not read.
     reads_first: f64,
 }
 
@@ -82,7 +84,7 @@ fn is_allocation(line: &str) -> bool {
     line.starts_with("Allocate: Process running on") || line.starts_with("Warning: Sanitizing vector length")
 }
 
-/// Where only the results were kept.
+/// For a text with the results only.
 fn is_result(line: &str) -> bool {
     line.starts_with("MByte/s:")
 }
@@ -120,7 +122,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     known.cores.into_iter().for_each(|cores| own.set(CORES, cores));
     let size = run.number("Size (Byte):").or(run.number("Size:"));
     let array = allocated(run).or(size.zip(kernel.as_ref()).map(|(all, own)| all / own.arrays));
-    // What a cache may hold is not held against the memory's peak.
+    // Data that may fit a cache is not compared with the memory's peak.
     let of_memory = known.llc.is_some() || array.is_some_and(|array| array >= NO_CACHE);
     if let Some(kernel) = kernel.as_ref().filter(|_| of_memory) {
         own.set(COUNTED_BYTES, kernel.bytes);
@@ -169,11 +171,11 @@ fn again(run: &Run, kernel: Option<&Kernel>, seconds: Option<Printed>) -> Option
     Some((bytes / seconds.value / 1e9, seconds.share()))
 }
 
-/// The lines of a run. Where only some of its results were kept, those that stand before the bandwidth, back to the command, belong to it.
+/// The lines of a run. If the text has only some of its results, the lines before the bandwidth, back to the command, belong to it.
 fn whole<'a>(run: &Run<'a>) -> Vec<&'a str> {
-    let kept = run.before.iter().rev().take(RESULTS).take_while(|line| !line.contains("likwid-bench"));
-    let kept = if run.lines.first() == Some(&HEAD) { 0 } else { kept.count() };
-    [&run.before[run.before.len() - kept..], run.lines].concat()
+    let results = run.before.iter().rev().take(RESULTS).take_while(|line| !line.contains("likwid-bench"));
+    let count = if run.lines.first() == Some(&HEAD) { 0 } else { results.count() };
+    [&run.before[run.before.len() - count..], run.lines].concat()
 }
 
 /// The workgroups that a command asks for: where threads and arrays are, and how large.

@@ -8,10 +8,12 @@ use figure::format::{bytes, plain_to};
 use figure::series::{At, Coordinate, CoordinateValue};
 use figure::{Better, Convention, Evidence, Figure, Unit};
 
+use crate::SUITE;
 use crate::command::{self, Grammar, Style};
 use crate::formats::{Format, stream};
-use crate::text::{Printed, Run, SWITCHING, number, round};
-use crate::{Known, SUITE};
+use crate::known::Known;
+use crate::run::Run;
+use crate::text::{Printed, SWITCHING, number, round};
 
 pub(super) const FORMAT: Format = Format { name: "lmbench", starts, command: Some(&COMMAND), parse };
 
@@ -90,7 +92,7 @@ fn walk(
     stride: Option<f64>,
     points: &[(f64, Printed)],
 ) -> Result<Vec<Figure>, String> {
-    let stride = stride.ok_or("tells no stride")?;
+    let stride = stride.ok_or("has no stride")?;
     let (last, latency) = *points.last().ok_or("has no line of an array and its latency")?;
     let command = run.command.filter(|command| command.program.starts_with("lat_mem_rd"));
     let is_random = command.is_some_and(|command| command.has(&["-t"]));
@@ -155,7 +157,7 @@ fn bandwidth(run: &Run, known: &Known, line: &str) -> Result<Vec<Figure>, String
     own.set(KERNEL, plain_to(&format!("{way} of bw_mem"), 40));
     own.set(SUBJECT, plain_to(&words.join(" "), 60));
     let size = size * 1e6;
-    // What a cache may hold is not held against the memory's peak.
+    // Data that may fit a cache is not compared with the memory's peak.
     if known.llc.is_some() {
         own.set(COUNTED_BYTES, 8.0);
     }

@@ -5,9 +5,11 @@ use figure::evidence::{COUNTED_BYTES, KERNEL, TEST_CLASS};
 use figure::format::plain_to;
 use figure::{Better, Convention, Evidence, Figure, Unit};
 
-use crate::formats::Format;
-use crate::text::{Run, number, round};
-use crate::{Known, MAX_SUBJECT, SUITE};
+use crate::format::Format;
+use crate::known::Known;
+use crate::run::Run;
+use crate::text::{number, round};
+use crate::{MAX_SUBJECT, SUITE};
 
 pub(super) const FORMAT: Format = Format { name: "lmbench summary", starts, command: None, parse };
 
@@ -99,7 +101,7 @@ fn begins(line: &str) -> bool {
     line.starts_with(HEAD) || TABLES.iter().any(|table| line.starts_with(table.title))
 }
 
-/// One run for all tables of a text: a part of a table tells of another.
+/// One run for all tables of a text: parts of one table describe another.
 fn starts(before: &[&str], rest: &[&str]) -> bool {
     rest.first().is_some_and(|line| begins(line)) && !before.iter().rev().any(|line| begins(line))
 }

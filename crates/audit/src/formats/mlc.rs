@@ -4,9 +4,11 @@ use figure::evidence::{ARRAY_BYTES, COUNTED_BYTES, KERNEL, MIX, THREADS, VERIFIE
 use figure::series::{At, Coordinate, CoordinateValue};
 use figure::{Better, Conditions, Convention, Evidence, Figure, Unit};
 
+use crate::SUITE;
 use crate::formats::{Format, stream};
-use crate::text::{Run, is_alone, number, round};
-use crate::{Known, SUITE};
+use crate::known::Known;
+use crate::run::Run;
+use crate::text::{is_alone, number, round};
 
 pub(super) const FORMAT: Format = Format { name: "Intel MLC", starts, command: None, parse };
 
@@ -38,7 +40,7 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
 fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let mut conditions = Conditions::default();
     known.threads.into_iter().for_each(|threads| conditions.set(THREADS, threads));
-    // Every thread has a buffer of its own; all of them are held against the caches.
+    // Every thread has a buffer of its own; the sum of all is compared with the caches.
     let buffer = run.lines.iter().find_map(|line| buffer(line));
     let all = buffer.zip(known.threads).map(|(buffer, threads)| buffer * threads);
     all.into_iter().for_each(|all| conditions.set(ARRAY_BYTES, all));

@@ -3,11 +3,13 @@
 use figure::format::plain_to;
 
 use crate::command::{Grammar, Setting, Style, is_target};
-use crate::formats::Format;
+use crate::format::Format;
 use crate::formats::hey::{counts, kind, quantiles};
+use crate::known::Known;
 use crate::load::{Asked, Depth, Load};
+use crate::run::Run;
 use crate::statistics::Statistics;
-use crate::text::{Printed, Run, first, number};
+use crate::text::{Printed, first, number};
 
 pub(super) const FORMAT: Format = Format { name: "oha", starts, command: Some(&COMMAND), parse };
 
@@ -120,23 +122,23 @@ fn starts(_: &[&str], rest: &[&str]) -> bool {
     rest.first() == Some(&"Summary:") && rest.get(1).is_some_and(|line| line.starts_with("Success rate:"))
 }
 
-fn parse(run: &Run, known: &crate::Known) -> Result<Vec<figure::Figure>, String> {
+fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
     let total = run.after("Total:").unwrap_or_default();
     if first(total).and_then(number).is_some() && time(total).is_none() {
-        return Err(format!("tells times in a unit that is not known: {}", plain_to(total, 60)));
+        return Err(format!("its times have an unknown unit: {}", plain_to(total, 60)));
     }
     let setting = |name: &str| run.command.map(|command| command.setting(&[name]));
     let rate_asked = match setting("-q") {
         Some(Setting::Is(rate)) => Some(Asked::Rate(rate)),
         Some(Setting::Unknown) if run.command.is_some_and(|command| command.has(&["-q"])) => {
-            Some(Asked::NotTold)
+            Some(Asked::Unstated)
         }
         _ => None,
     };
     // Streams of HTTP/2 on each connection.
     let depth = match setting("-p") {
         Some(Setting::Is(streams)) if streams > 1.0 => Depth::Is(streams),
-        Some(Setting::Unknown) if run.command.is_some_and(|command| command.has(&["-p"])) => Depth::NotTold,
+        Some(Setting::Unknown) if run.command.is_some_and(|command| command.has(&["-p"])) => Depth::Unstated,
         _ => Depth::One,
     };
     let (mut answered, mut refused) = (0.0, 0.0);

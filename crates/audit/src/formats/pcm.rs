@@ -4,9 +4,11 @@ use figure::evidence::audit::{MOMENTS, RECOMPUTED, ROUNDING};
 use figure::evidence::{COUNTED_BYTES, TRAFFIC_PART};
 use figure::{Better, Convention, Evidence, Figure, Status, Unit};
 
-use crate::formats::Format;
-use crate::text::{Printed, Run, number, round};
-use crate::{Known, SUITE};
+use crate::SUITE;
+use crate::format::Format;
+use crate::known::Known;
+use crate::run::Run;
+use crate::text::{Printed, number, round};
 
 pub(super) const FORMAT: Format = Format { name: "pcm", starts, command: None, parse };
 
@@ -15,7 +17,7 @@ const CORES_HEAD: &str = "Core (SKT) |";
 const MEMORY_HEAD: &str = "MEM (GB)->|";
 /// Bytes of a transfer.
 const LINE: f64 = 64.0;
-/// Lines before the tables in which the clock is told.
+/// Lines before the tables that show the clock.
 const CLOCK_WITHIN: usize = 60;
 
 fn starts(_: &[&str], rest: &[&str]) -> bool {
@@ -83,7 +85,7 @@ fn traffic(part: &str, gigabytes: Printed, seconds: Option<f64>) -> Figure {
         None => {
             figure.status = Status::Failed;
             figure.reason = Some(format!(
-                "cannot tell: needs --interval: {} GB were counted, and the text does not tell in how many seconds",
+                "unknown without --interval: {} GB were counted, and the text does not show in how many seconds",
                 gigabytes.value
             ));
         }

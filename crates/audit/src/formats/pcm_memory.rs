@@ -4,9 +4,11 @@ use figure::evidence::audit::{CHANNELS_FOUND, CHANNELS_LOST, CHANNELS_SHOWN, MOM
 use figure::evidence::{COUNTED_BYTES, TRAFFIC_PART};
 use figure::{Better, Convention, Evidence, Figure, Unit};
 
-use crate::formats::Format;
-use crate::text::{Printed, Run, is_alone, number, round};
-use crate::{Known, SUITE};
+use crate::SUITE;
+use crate::format::Format;
+use crate::known::Known;
+use crate::run::Run;
+use crate::text::{Printed, is_alone, number, round};
 
 pub(super) const FORMAT: Format = Format { name: "pcm-memory", starts, command: None, parse };
 
@@ -15,7 +17,7 @@ const HEAD: &str = "Memory Channel Monitoring";
 const LAST: &str = "System Memory Throughput";
 /// Bytes of a transfer.
 const LINE: f64 = 64.0;
-/// Lines before a table in which the channels are told that were found.
+/// Lines before a table that list the channels found.
 const FOUND_WITHIN: usize = 40;
 
 fn starts(before: &[&str], rest: &[&str]) -> bool {

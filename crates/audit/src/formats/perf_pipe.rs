@@ -4,10 +4,12 @@ use figure::evidence::TEST_CLASS;
 use figure::evidence::audit::{RECOMPUTED, ROUNDING, SUBJECT};
 use figure::{Better, Evidence, Figure, Unit};
 
+use crate::SUITE;
 use crate::command::{Grammar, Style};
-use crate::formats::Format;
-use crate::text::{Printed, Run, SWITCHING, TIMES, number, round, with_unit};
-use crate::{Known, SUITE};
+use crate::format::Format;
+use crate::known::Known;
+use crate::run::Run;
+use crate::text::{Printed, SWITCHING, TIMES, number, round, with_unit};
 
 pub(super) const FORMAT: Format =
     Format { name: "perf bench sched pipe", starts, command: Some(&COMMAND), parse };

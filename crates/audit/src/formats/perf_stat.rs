@@ -7,9 +7,11 @@ use figure::format::plain_to;
 use figure::{Better, Evidence, Figure, Status, Unit};
 
 use crate::command::{Grammar, Style};
-use crate::formats::Format;
-use crate::text::{Printed, Run, first, number, round};
-use crate::{Known, MAX_SUBJECT, SUITE};
+use crate::format::Format;
+use crate::known::Known;
+use crate::run::Run;
+use crate::text::{Printed, first, number, round};
+use crate::{MAX_SUBJECT, SUITE};
 use event::{Event, csv, error, share, text};
 
 pub(super) const FORMAT: Format = Format { name: "perf stat", starts, command: Some(&COMMAND), parse };
@@ -185,7 +187,7 @@ struct Whole {
     /// User and system time, of a single run of a command.
     used: Option<f64>,
     clock: Option<Printed>,
-    /// Whether the processor's counters count at all, as far as the text tells.
+    /// Whether the processor's counters count at all, as far as the text shows.
     counts: bool,
 }
 
@@ -276,12 +278,12 @@ fn why_not(event: &Event, whole: &Whole) -> Option<(Status, &'static str)> {
         )),
         Err(_) => Some((
             Status::Failed,
-            "not counted: it never had a counter, as others held them all the time, or what was counted did not run there",
+            "not counted: other events had all counters all the time, or the program did not run there",
         )),
         Ok(count) if count.value > 0.0 => None,
         Ok(_) if !whole.counts && !is_software => Some((
             Status::Failed,
-            "counted nothing while the CPU worked: the counter is not there (a guest without one, a hypervisor that hides it), and perf was not told",
+            "counted nothing while the CPU worked: the counter does not exist (a guest without one, a hypervisor that hides it), and perf did not notice",
         )),
         Ok(_) if IN_KERNEL.contains(&event.plain()) && event.name.ends_with(":u") => Some((
             Status::Failed,

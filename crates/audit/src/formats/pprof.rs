@@ -6,9 +6,11 @@ use figure::evidence::audit::{
 use figure::format::plain_to;
 use figure::{Better, Evidence, Figure, Unit};
 
-use crate::formats::Format;
-use crate::text::{Printed, Run, round, with_unit};
-use crate::{Known, MAX_SUBJECT, SUITE};
+use crate::format::Format;
+use crate::known::Known;
+use crate::run::Run;
+use crate::text::{Printed, round, with_unit};
+use crate::{MAX_SUBJECT, SUITE};
 
 pub(super) const FORMAT: Format = Format { name: "pprof -top", starts, command: None, parse };
 
@@ -176,9 +178,9 @@ fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
                 let again = share(100.0 * most.cum.value / total.value, off(most.cum, most.cum_share, total));
                 figure.rounds.push(round(seconds, most.cum_share.value, again));
                 if own.len() > 1 {
-                    let told: Vec<String> =
+                    let entries: Vec<String> =
                         own.iter().map(|row| format!("{} {} %", row.name, row.cum_share.value)).collect();
-                    figure.evidence.put(NESTED, plain_to(&told.join(", "), 300));
+                    figure.evidence.put(NESTED, plain_to(&entries.join(", "), 300));
                 }
                 figures.push(figure);
             }
@@ -201,7 +203,7 @@ fn off(time: Printed, share: Printed, total: Printed) -> f64 {
     time.share() + share.share() + total.share()
 }
 
-/// All samples: `of 1008.18s total`, or what stands beside the duration.
+/// All samples: `of 1008.18s total`, or the number next to the duration.
 fn total(line: &str) -> Option<Printed> {
     let nodes = line.split_once(" of ").and_then(|(_, rest)| rest.split_once(" total")).map(|(all, _)| all);
     let beside = line.split_once("Total samples = ").and_then(|(_, rest)| rest.split(['(', ' ']).next());

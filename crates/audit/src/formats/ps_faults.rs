@@ -4,9 +4,11 @@ use figure::evidence::audit::{COUNT, LIFETIME, MOMENTS, SUBJECT};
 use figure::format::plain_to;
 use figure::{Better, Evidence, Figure, Status, Unit};
 
-use crate::formats::Format;
-use crate::text::{Run, number, round};
-use crate::{Known, SUITE};
+use crate::SUITE;
+use crate::format::Format;
+use crate::known::Known;
+use crate::run::Run;
+use crate::text::{number, round};
 
 pub(super) const FORMAT: Format = Format { name: "ps -o majflt,minflt", starts, command: None, parse };
 
@@ -25,7 +27,7 @@ const NAMES: &[&str] = &["COMMAND", "CMD", "COMM", "ARGS", "UCMD"];
 const MOST_ROWS: usize = 500;
 /// Lines before the first reading in which the commands may stand.
 const COMMANDS: usize = 12;
-/// Readings of one process that are kept.
+/// Most readings of one process.
 const MOST_READINGS: usize = 2000;
 
 fn is_head(line: &str) -> bool {
@@ -51,7 +53,7 @@ struct Reading {
     minor: f64,
     /// Seconds since the process began.
     age: Option<f64>,
-    /// Seconds that were slept between two readings, where the text tells.
+    /// Seconds of sleep between two readings, if the text shows them.
     slept: Option<f64>,
 }
 
@@ -88,7 +90,7 @@ fn readings(run: &Run) -> Vec<Reading> {
     readings
 }
 
-/// `sleep 3`, which somebody typed between two readings.
+/// `sleep 3`, typed between two readings.
 fn sleep(line: &str) -> Option<f64> {
     let words: Vec<&str> = line.split(|c: char| c.is_whitespace() || c == ';').collect();
     let at = words.iter().position(|word| *word == "sleep")?;
@@ -176,7 +178,7 @@ fn of_process(readings: &[Reading], known: &Known) -> Vec<Figure> {
             } else if figure.rounds.is_empty() {
                 figure.status = Status::Failed;
                 figure.reason = Some(format!(
-                    "cannot tell: needs --interval: {more} more from one reading to the next, and the text does not tell the seconds between them"
+                    "unknown without --interval: {more} more from one reading to the next, and the text does not show the seconds between them"
                 ));
             }
         }

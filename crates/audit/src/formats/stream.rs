@@ -7,11 +7,13 @@ use figure::evidence::{
 };
 use figure::{Better, Conditions, Convention, Evidence, Figure, Unit};
 
+use crate::SUITE;
 use crate::command::{Grammar, Style};
-use crate::formats::Format;
+use crate::format::Format;
+use crate::known::Known;
+use crate::run::Run;
 use crate::statistics::Statistics;
-use crate::text::{Printed, Run, is_alone, number, round};
-use crate::{Known, SUITE};
+use crate::text::{Printed, is_alone, number, round};
 
 pub(super) const FORMAT: Format = Format { name: "STREAM", starts, command: Some(&COMMAND), parse };
 
@@ -29,7 +31,7 @@ const COMMAND: Grammar = Grammar {
 /// The kernels: label in the table, word, arrays that each counts once.
 const KERNELS: [(&str, &str, f64); 4] =
     [("Copy:", "copy", 2.0), ("Scale:", "scale", 2.0), ("Add:", "add", 3.0), ("Triad:", "triad", 3.0)];
-/// Bytes of an element where the text does not tell: a double.
+/// Bytes of an element where the text does not show: a double.
 const ELEMENT: f64 = 8.0;
 /// From so many repetitions on the arrays overflow, and STREAM's own check passes on what is no number: `a` grows 15-fold in each.
 const OVERFLOWS: f64 = 262.0;
@@ -103,7 +105,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
                 Some(microseconds) => figure.evidence.put(CLOCK_GRANULARITY, microseconds * 1e-6),
                 None => figure
                     .evidence
-                    .put_unknown(CLOCK_GRANULARITY, "the text does not tell what the clock resolves"),
+                    .put_unknown(CLOCK_GRANULARITY, "the text does not show what the clock resolves"),
             }
             let mut evidence = Evidence::default();
             if let Some([mean, best, worst]) = row.times {
@@ -149,7 +151,7 @@ fn verification(run: &Run, evidence: &mut Evidence) {
     }
 }
 
-/// What is known of the caches that arrays are held against.
+/// The known sizes of the caches, to compare arrays with.
 pub(super) fn caches(known: &Known, evidence: &mut Evidence) {
     match &known.llc {
         Some((bytes, basis)) => {

@@ -4,11 +4,13 @@ use figure::evidence::audit::{CONTRADICTION, CORES, RECOMPUTED, ROUNDING, SUBJEC
 use figure::evidence::{ARRAY_BYTES, COUNTED_BYTES, KERNEL, LLC_BASIS, LLC_BYTES, THREADS, VERIFIED};
 use figure::{Better, Convention, Evidence, Figure, Status, Unit};
 
+use crate::SUITE;
 use crate::command::{Grammar, Style};
 use crate::formats::{Format, stream};
+use crate::known::Known;
+use crate::run::Run;
 use crate::statistics::Statistics;
-use crate::text::{Printed, Run, is_alone, number, round};
-use crate::{Known, SUITE};
+use crate::text::{Printed, is_alone, number, round};
 
 pub(super) const FORMAT: Format = Format { name: "sysbench memory", starts, command: Some(&COMMAND), parse };
 

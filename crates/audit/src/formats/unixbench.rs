@@ -6,9 +6,11 @@ use figure::format::plain_to;
 use figure::{Better, Conditions, Evidence, Figure, Unit};
 
 use crate::command::{Grammar, Style};
-use crate::formats::Format;
-use crate::text::{ONE_CPU, Printed, Run, SWITCHING, is_alone, number, round};
-use crate::{Known, MAX_SUBJECT, SUITE};
+use crate::format::Format;
+use crate::known::Known;
+use crate::run::Run;
+use crate::text::{ONE_CPU, Printed, SWITCHING, is_alone, number, round};
+use crate::{MAX_SUBJECT, SUITE};
 
 pub(super) const FORMAT: Format = Format { name: "UnixBench", starts, command: Some(&COMMAND), parse };
 
@@ -42,7 +44,7 @@ const TESTS: [(&str, &str, &str, &str); 12] = [
 const NOT_CHECKED: &str = "UnixBench does not check what its tests computed";
 /// From this share of its time on that a test lasted longer, the CPU was withheld from the whole run (steal, a quota), not from one test.
 const WITHHELD: f64 = 0.5;
-/// Lines before a section in which what was said once for all stands.
+/// Lines before a section that hold for all sections.
 const HEAD: usize = 400;
 
 fn is_section(line: &str) -> bool {

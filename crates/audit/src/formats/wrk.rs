@@ -1,12 +1,12 @@
 //! wrk (wg/wrk): statistics of threads, counts of errors, totals.
 
-use crate::Known;
 use crate::command::{self, Command, Grammar, Style, is_target};
-use crate::formats::Format;
-use crate::formats::wrk2;
+use crate::format::Format;
+use crate::known::Known;
 use crate::load::{Depth, Load};
+use crate::run::Run;
 use crate::statistics::Statistics;
-use crate::text::{Printed, Run, TIMES, first, number, with_unit};
+use crate::text::{Printed, TIMES, first, number, with_unit};
 
 pub(super) const FORMAT: Format = Format { name: "wrk", starts, command: Some(&COMMAND), parse };
 
@@ -123,15 +123,15 @@ fn depth(command: &Command) -> Depth {
     let Some((_, script)) = script else { return Depth::One };
     let numbers: Vec<f64> =
         command.rest.iter().filter(|word| !word.expands).filter_map(|word| number(&word.text)).collect();
-    let told = match numbers.as_slice() {
+    let stated = match numbers.as_slice() {
         [depth] if (2.0..=DEEPEST).contains(depth) && depth.fract() == 0.0 => Some(*depth),
         _ => None,
     };
     let names = script.as_ref().is_some_and(|script| script.text.to_lowercase().contains(PIPELINES));
-    match told {
+    match stated {
         Some(depth) if names => Depth::Is(depth),
         Some(depth) => Depth::Perhaps(depth),
-        None if names => Depth::NotTold,
+        None if names => Depth::Unstated,
         None => Depth::One,
     }
 }
@@ -154,9 +154,17 @@ fn quantiles(run: &Run) -> Vec<(f64, Printed)> {
     run.lines.iter().filter_map(of).collect()
 }
 
+/// Names of wrk2's rate: wrk has no such option.
+pub(super) const WRK2_RATE: &[&str] = &["-R", "--rate"];
+
+/// Whether a command calls wrk2, which its makefile still names wrk.
+fn calls_wrk2(command: &Command) -> bool {
+    command.program.starts_with("wrk2") || command.has(WRK2_RATE)
+}
+
 /// Whether the report that begins here is wrk2's.
 pub(super) fn is_of_wrk2(before: &[&str], rest: &[&str]) -> bool {
     let own = rest.iter().skip(1).take(WITHIN).take_while(|line| !begins(&[line]));
     own.clone().any(|line| line.starts_with("Thread calibration:") || line.contains("HdrHistogram"))
-        || command::find(&Run::of(before, rest), &COMMAND).is_some_and(|command| wrk2::is_called(&command))
+        || command::find(before, 0, &COMMAND).is_some_and(|command| calls_wrk2(&command))
 }

@@ -4,7 +4,7 @@ use audit::{Known, Source};
 use figure::record::Observer;
 use figure::{Explanation, Figure, Machine, Record, Tool};
 
-/// The record of texts with their names, and what is known besides.
+/// The record of texts with their names, and of what the caller knows.
 pub fn judged(texts: &[(&str, &str)], known: &Known) -> Record {
     let sources: Vec<Source> = texts.iter().map(|(name, text)| Source { name, text }).collect();
     let mut record = Record {

@@ -1,9 +1,9 @@
-//! Published texts, each with what must be said of it.
+//! Published texts, each with the expected verdicts.
 
 use audit::Known;
 use figure::{Record, Verdict};
 
-/// A published text, what is known besides, and what must be said of its figures: id without the suite, verdict, first reason.
+/// A published text, what the caller knows, and what is expected of its figures: id without the suite, verdict, first reason.
 pub struct Case {
     /// Its name below tests/data.
     pub file: &'static str,

@@ -29,7 +29,7 @@ pub fn run(options: &Audit) -> Result<ExitCode, CommandError> {
     Ok(exit::end(&record, options.strict))
 }
 
-/// The machine that the texts are of, as far as the user tells.
+/// The machine of the texts, as far as the user describes it.
 fn machine(options: &Audit) -> Result<Machine, CommandError> {
     let mut machine = match &options.host {
         Some(path) => commands::report::read(path)?.machine,
@@ -38,7 +38,7 @@ fn machine(options: &Audit) -> Result<Machine, CommandError> {
     match options.dimms {
         Some(dimms) => machine.memory.peak = Reading::Value(dimms.peak()),
         None if options.host.is_none() => {
-            machine.memory.peak = Reading::unknown("no such text tells the memory modules");
+            machine.memory.peak = Reading::unknown("no such text describes the memory modules");
         }
         None => {}
     }

@@ -42,10 +42,12 @@ fn unjudged(comparison: &Comparison, options: &Compare) -> Option<String> {
         return Some(format!("not judged, though required: {}", required.join("; ")));
     }
     if !comparison.has_ratios() {
-        return Some("not one figure could be compared; the report says why of each".to_owned());
+        return Some("not one figure could be compared; the report gives the reason for each".to_owned());
     }
     let is_blind = options.baseline && options.require.is_empty() && !comparison.is_judged();
-    is_blind.then(|| "--baseline: not one figure could be judged; the report says why of each".to_owned())
+    is_blind.then(|| {
+        "--baseline: not one figure could be judged; the report gives the reason for each".to_owned()
+    })
 }
 
 /// The files' names; whole paths where two would be called the same.

@@ -68,7 +68,7 @@ fn describe(path: &str, inspection: &Inspection, machine: &Machine, width: usize
         }
     }
     for (heading, sentences) in
-        [("What this means", &inspection.meaning), ("What it does not tell", &inspection.limits)]
+        [("What this means", &inspection.meaning), ("What the binary does not show", &inspection.limits)]
     {
         let _ = writeln!(text, "\n{heading}");
         for sentence in sentences {

@@ -35,7 +35,7 @@ const MAX_TIME: f64 = 180.0;
 struct Table<'a> {
     machine: String,
     rows: &'a [Row],
-    /// Defects that were not tried, for want of time or as the user stopped it.
+    /// Defects that were not tried, because time was short or the user stopped it.
     untried: usize,
     rates: Vec<Rates>,
     /// Checks that no defect plants.
@@ -107,7 +107,7 @@ fn by_core(machine: &Machine) -> Result<Vec<u32>, CommandError> {
     Ok([firsts, others].concat())
 }
 
-/// The checks that are the cause of no defect: of these the table tells nothing.
+/// The checks that are the cause of no defect: the table does not cover them.
 fn unplanted() -> Result<Vec<&'static str>, CommandError> {
     let all = defects::all().map_err(CommandError::measuring)?;
     let causes: BTreeSet<&str> = all.iter().filter_map(|defect| defect.expect.cause.as_deref()).collect();
@@ -331,8 +331,11 @@ fn standings(first: &Record, second: &Record) -> Vec<(String, &'static str, bool
 fn outcome(row: &Row) -> String {
     let what = match &row.not_here {
         Some(why) => format!("not here: {}", figure::format::plain_to(why, 100)),
-        None if row.said.is_empty() => "caught".to_owned(),
-        None => row.said.first().map_or("not caught".to_owned(), |said| figure::format::plain_to(said, 160)),
+        None if row.unexpected.is_empty() => "caught".to_owned(),
+        None => row
+            .unexpected
+            .first()
+            .map_or("not caught".to_owned(), |answer| figure::format::plain_to(answer, 160)),
     };
     format!("{}: {what}", row.id)
 }

@@ -162,7 +162,7 @@ fn an_option_changes_the_plan_or_is_refused() {
     let mut lines: Vec<Vec<String>> = Vec::new();
     let mut line = |words: &[&str]| lines.push(words.iter().map(|word| (*word).to_owned()).collect());
     line(&["memory"]);
-    // What it compares with is looked for on PATH.
+    // The tools to compare with are searched on PATH.
     for mode in memory::Options::MODES.iter().filter(|mode| mode.name != "cross-check") {
         line(&["memory", mode.name]);
         line(&["memory", "all", &format!("--only={}", mode.name)]);

@@ -4,7 +4,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 use figure::secrets;
-use http::modes::options::Slo as Held;
+use http::modes::options::Slo as LatencyGoal;
 use url::Url;
 
 /// A header line: its name and its value.
@@ -13,7 +13,7 @@ pub struct Header(pub String, pub String);
 
 /// A latency objective.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slo(pub Held);
+pub struct Slo(pub LatencyGoal);
 
 /// A number with a decimal suffix: `200`, `8k`, `1.5M`.
 fn number(text: &str) -> Option<f64> {
@@ -178,7 +178,7 @@ pub fn slo(text: &str) -> Result<Slo, String> {
         let limit = super::seconds(limit.trim_start_matches('=').trim()).ok()?;
         let quantile = percent / 100.0;
         (quantile > 0.0 && quantile < 1.0)
-            .then(|| Slo(Held { quantile, limit: Duration::from_secs_f64(limit) }))
+            .then(|| Slo(LatencyGoal { quantile, limit: Duration::from_secs_f64(limit) }))
     });
     parsed.ok_or_else(|| format!("'{text}' is no latency to hold: write p99<5ms"))
 }
@@ -239,9 +239,9 @@ mod unit {
         assert_eq!(header("x-1: caf\u{e9}\tb"), Ok(Header("x-1".to_owned(), "caf\u{e9}\tb".to_owned())));
         assert_eq!(url("localhost:80/a?b").unwrap().as_str(), "http://localhost/a?b");
         assert!(url("ftp://a/").is_err() && url("http://a:0/").is_err() && url("a:0").is_err());
-        let held = slo("p99.9<5ms").unwrap().0;
-        assert!((held.quantile - 0.999).abs() < 1e-12);
-        assert_eq!(held.limit, Duration::from_millis(5));
+        let goal = slo("p99.9<5ms").unwrap().0;
+        assert!((goal.quantile - 0.999).abs() < 1e-12);
+        assert_eq!(goal.limit, Duration::from_millis(5));
         assert!(slo("p0<5ms").is_err() && slo("p99<").is_err() && slo("99<5ms").is_err());
     }
 }

@@ -61,7 +61,7 @@ struct BlockRow {
     least: u64,
     most: u64,
     ages: Vec<f64>,
-    /// Blocks whose stack was taken, and how many of them were freed.
+    /// Blocks with a stack, and how many of them were freed.
     lives: (u64, u64),
     /// Faults by the functions that touched the blocks.
     touches: BTreeMap<String, f64>,
@@ -113,7 +113,7 @@ fn rows(
     let origins: Vec<Origin> =
         blocks.origins.iter().map(|frames| origin(frames, &names, collector)).collect();
     let program = |group: u32| collector.keys.get(group as usize).map_or(0, |key| key.program);
-    // By program and class: all faults, and those whose allocation is known, scaled by their probability.
+    // By program and class: all faults, and those of known allocations, scaled by their probability.
     let mut sums: HashMap<(u32, u32), (f64, f64)> = HashMap::new();
     for (key, row) in &blocks.rows {
         let sum = sums.entry((program(key.group), key.class)).or_default();
@@ -225,7 +225,7 @@ impl BlockRow {
     fn figure(mut self, place: usize, origin: &Origin, program: Option<&str>, all: SampleTotals) -> Figure {
         let is_known = !origin.calls.is_empty();
         let name = if is_known { origin.calls.as_str() } else { "the allocating function is unknown" };
-        // The interval is that of the samples in blocks whose allocation is known.
+        // The interval is that of the samples in blocks of known allocations.
         let (value, _) = share(self.faults, all);
         let samples = (self.samples / value.max(1e-9)).min(all.samples);
         let share = share(self.faults, SampleTotals { samples, ..all });

@@ -118,7 +118,7 @@ fn firsts(collector: &Collector, refaults: &HashMap<u32, f64>) -> HashMap<u32, f
     sums.into_iter().map(|(program, (all, firsts))| (program, firsts / all.max(1.0))).collect()
 }
 
-/// What happened to pages whose faults look like first touches but cannot be, as shares of these faults;
+/// What happened to pages with faults that look like first touches but cannot be, as shares of these faults;
 /// nothing if all can be. These pages came back at other addresses, or were faulted in with others: copied,
 /// if a child shared them; else the heap shrank, or they are in new mappings (for an allocator that gives
 /// pages back by madvise, as far as there were enough mappings).

@@ -14,7 +14,7 @@ use crate::trace::collect::{Collector, SampleTotals};
 use crate::trace::frame::{Frame, Site};
 use crate::trace::symbols::{self, Names, functions};
 
-/// Stacks that are kept at most.
+/// Stacks that are stored at most.
 const MOST: usize = 1000;
 /// Characters of a stack at most.
 const MOST_CHARACTERS: usize = 4000;
@@ -26,7 +26,7 @@ pub fn names(collector: &Collector) -> Names {
     symbols::names(frames, collector)
 }
 
-/// Sites by their faults, the most first, at most as many as are kept.
+/// Sites by their faults, the most first, at most as many as are stored.
 pub fn heaviest(collector: &Collector) -> Vec<(&Site, f64)> {
     let mut sites: Vec<(&Site, f64)> =
         collector.sites.iter().map(|(site, (minor, major))| (site, minor + major)).collect();
@@ -35,7 +35,7 @@ pub fn heaviest(collector: &Collector) -> Vec<(&Site, f64)> {
     sites
 }
 
-/// The share of the faults whose stacks are kept, by stack: `thread;outermost;…;innermost`, for flame graphs.
+/// The share of the faults with a stored stack, by stack: `thread;outermost;…;innermost`, for flame graphs.
 pub fn stacks(traced: &Traced, names: &Names) -> Option<Figure> {
     let collector = &traced.collector;
     let mut folded: HashMap<String, f64> = HashMap::new();
@@ -61,7 +61,7 @@ pub fn stacks(traced: &Traced, names: &Names) -> Option<Figure> {
         .map(|(name, faults)| Part { name, value: faults / all, share: faults / named })
         .collect();
     parts.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| a.name.cmp(&b.name)));
-    let name = "faults whose stacks are kept";
+    let name = "faults with a stored stack";
     let mut figure = Figure::planned(format!("{SUITE}.stacks"), SUITE, name, Unit::ONE, Better::Neither);
     let (value, interval) = share(named, SampleTotals { faults: all, lost: 0.0, ..collector.minor });
     set_observed(&mut figure, value, interval);

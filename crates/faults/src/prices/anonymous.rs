@@ -41,7 +41,7 @@ pub fn copy_on_write(fixture: &Fixture) -> io::Result<Lap> {
     Ok(lap)
 }
 
-/// First writes after a fork whose child has ended: the page only becomes writable again.
+/// First writes after a fork, when the child has ended: the page only becomes writable again.
 pub fn write_after_child(fixture: &Fixture) -> io::Result<Lap> {
     let region = Mapping::anonymous(fixture.region)?;
     fill(&region);

@@ -33,7 +33,7 @@ pub struct Capabilities {
     pub huge: Capability<usize>,
     /// Pages that a read fault of a cached file maps, the neighbours included (fault-around).
     pub around: Capability<f64>,
-    /// Bytes that a file in the directory may have whose pages can be dropped from memory.
+    /// Most bytes of a file in the directory that can be dropped from memory.
     pub disk: Capability<usize>,
     pub free: Capability<()>,
     pub events: Capability<()>,

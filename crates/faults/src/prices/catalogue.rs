@@ -47,7 +47,7 @@ pub enum Needs {
     Free,
     /// Files in the page cache.
     Files,
-    /// A file whose pages can be dropped from memory.
+    /// A file with pages that can be dropped from memory.
     Disk,
     Events,
 }
@@ -220,7 +220,7 @@ pub static SINGLE: &[Price] = &[
         expected: ExpectedFaults::Minor(watching::SAMPLED as f64),
         ..watching(WATCHED[1], "a fault is sampled, with its stack", watching::sampling)
     },
-    watching(WATCHED[2], "a fault is seen in a burst", watching::burst),
+    watching(WATCHED[2], "a fault is sampled in a burst", watching::burst),
     Price {
         unit: Unit::Call,
         expected: ExpectedFaults::Any,

@@ -12,13 +12,33 @@ use serde::{Deserialize, Serialize};
 use super::capabilities::Capabilities;
 use super::catalogue::{self, Clock, ExpectedFaults, Needs, Price, SINGLE, THREADED, ThreadedPrice, matches};
 use super::fixture::Fixture;
-use super::{MODE, Options, PlanError};
 use crate::SUITE;
 
 /// Seconds of every deadline: a machine may be suspended or overloaded, a disk may be slow.
 const GRACE: f64 = 120.0;
 /// Seconds for the price of a minor fault alone.
 const PATIENCE: f64 = 10.0;
+
+/// The mode's name, in ids and on the command line.
+pub const NAME: &str = "prices";
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub capabilities: Capabilities,
+    /// Words of prices, or of kinds of them; all prices if there are none.
+    pub words: Vec<String>,
+    pub rules: Rules,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    #[error("no CPU that may be used is online")]
+    NoCpu,
+    #[error("there is no price '{0}'; there are {all}", all = catalogue::words().join(", "))]
+    NoPrice(String),
+    #[error(transparent)]
+    Setup(#[from] serde_json::Error),
+}
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Task {
@@ -125,7 +145,7 @@ fn counts(all: usize) -> Vec<usize> {
 }
 
 fn single(price: &Price, fixture: &Fixture, cpu: u32) -> Figure {
-    let id = format!("{SUITE}.{}.{}", MODE.name, price.word);
+    let id = format!("{SUITE}.{}.{}", NAME, price.word);
     let row = price.row.replace("{}", &bytes((price.region)(fixture) as f64));
     let mut figure = Figure::planned(id, SUITE, &row, Unit::of(price.scale().1), Better::Lower);
     figure.series = Some(series_id(price.series));
@@ -181,7 +201,7 @@ fn conditions(word: &str, clock: Clock, cpus: &[u32]) -> Conditions {
 }
 
 pub fn series_id(series: &str) -> String {
-    format!("{SUITE}.{}.{series}", MODE.name)
+    format!("{SUITE}.{}.{series}", NAME)
 }
 
 pub fn coordinate(text: &str) -> Coordinate {

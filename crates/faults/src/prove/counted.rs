@@ -59,7 +59,7 @@ impl CountedStart {
     pub fn write(&self, evidence: &mut Evidence, is_rate: bool) {
         evidence.put_reading(key::SETTING_CALLS, self.calls(is_rate));
         if self.allocators.is_empty() {
-            let reason = "no process was seen: it ended too soon";
+            let reason = "no process was observed: it ended too soon";
             evidence.put_unknown(key::SETTING_LOST, reason);
             evidence.put_unknown(key::SETTING_MANAGERS, reason);
         } else {

@@ -6,19 +6,61 @@ use std::path::PathBuf;
 use figure::evidence as key;
 use figure::{Conditions, Machine};
 use lab::mode::Planned;
-use lab::start::assignment;
+use lab::schedule::Rules;
+use lab::start::{Program, assignment};
 use lab::trial::plan::{environment, notes};
 use lab::trial::{Axis, Setup, Trial, Variant};
+use suites::faults::{Manager, Mechanism};
 use suites::settings::BASE;
 
-use super::{MODE, Options, PlanError};
-use crate::settings;
+use crate::settings::{self, Version};
 
 pub const AXIS: Axis =
     Axis { suite: crate::SUITE, cpu: "faults.prove.cpu", name: "setting", variant: key::SETTING };
 /// Starts for the proof in addition to one for each variant: the base once more, and some where another
 /// allocator is preloaded or a count of calls failed.
 const MORE_PROOF_STARTS: usize = 3;
+
+/// The mode's name, in ids and on the command line.
+pub const NAME: &str = "prove";
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub program: Program,
+    pub manager: Manager,
+    /// Which version of it; `None` if that is not known.
+    pub version: Option<Version>,
+    /// Mechanisms against which settings are tried; none for all.
+    pub mechanisms: Vec<Mechanism>,
+    /// The settings that are asked for by name; none for all.
+    pub only: Vec<String>,
+    pub allocators: Vec<Preloaded>,
+    /// Seconds that a program gets until its rates are steady, if it does not end by itself.
+    pub until_rate: Option<f64>,
+    /// An empty directory for the output of the dynamic linker.
+    pub directory: PathBuf,
+    pub rules: Rules,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    #[error("--setting {setting}: of {manager} there are {available}")]
+    Setting { setting: String, manager: &'static str, available: String },
+    #[error(
+        "nothing can be tried from outside: {0} has no setting that would help; another allocator can be tried \
+         (--allocator jemalloc), and --manager names the memory manager if it is not {0}"
+    )]
+    Nothing(&'static str),
+    #[error(transparent)]
+    Setup(#[from] serde_json::Error),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preloaded {
+    pub name: String,
+    pub library: PathBuf,
+    pub environment: Vec<(String, String)>,
+}
 
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let (mut variants, mut figures) = (Vec::new(), Vec::new());
@@ -80,7 +122,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
             options.program.name()
         ),
     };
-    debug_assert_eq!(trial.worker, format!("{}.{}", crate::SUITE, MODE.name));
+    debug_assert_eq!(trial.worker, format!("{}.{}", crate::SUITE, NAME));
     Ok(Planned { suite: trial.suite_plan(machine), notes: resolved })
 }
 
@@ -119,11 +161,6 @@ fn shell_words(environment: &[OsString]) -> String {
 
 #[cfg(test)]
 mod unit {
-    use lab::schedule::Rules;
-    use lab::start::Program;
-    use suites::faults::{Manager, Mechanism};
-
-    use super::super::Preloaded;
     use super::*;
 
     fn options(manager: Manager) -> Options {

@@ -5,7 +5,7 @@ use suites::faults::Mechanism::{
     self, ArenaTrim, CopyOnWrite, File, Growth, HeapTrim, HugePages, MapChurn, NumaHinting, Purge, Stacks,
 };
 
-use super::{BOUNDED, Setting};
+use super::setting::{BOUNDED, Setting};
 
 const fn code(
     word: &'static str,
@@ -25,7 +25,7 @@ const FOR_PROGRAMS: &[&str] = &["reuse", "prefault", "huge-pages"];
 pub(super) const SETTINGS: &[Setting] = &[
     code(
         "reuse",
-        "large buffers are kept and used again instead of freed: one for each thread, or a pool",
+        "large buffers are reused instead of freed: one for each thread, or a pool",
         "static _Thread_local struct { char *data; size_t size; } buffer; /* grown when too small, never freed */",
         "the largest buffer of each thread stays",
         &[MapChurn, HeapTrim, ArenaTrim, Purge],
@@ -46,7 +46,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     ),
     code(
         "huge-pages",
-        "large memory is in huge pages, of which one fault brings 2 MiB",
+        "large memory is in huge pages: one fault brings 2 MiB",
         "p = aligned_alloc(2 << 20, n); madvise(p, n, MADV_HUGEPAGE);",
         "memory in steps of the huge page, zeroed whole",
         &[Growth, MapChurn],
@@ -67,15 +67,15 @@ pub(super) const SETTINGS: &[Setting] = &[
     ),
     code(
         "thread-pool",
-        "threads are kept and given new work instead of started anew, so that their stacks stay",
+        "threads get new work instead of being started anew, so that their stacks stay",
         "a pool of threads; with pthread_attr_setstacksize as small as the work allows",
         "the stacks of idle threads stay",
         &[Stacks],
     ),
     code(
         "read",
-        "files are read into a buffer that is kept, or mapped once",
-        "read(2) into a kept buffer; or mmap once with MAP_POPULATE, or madvise(p, n, MADV_WILLNEED)",
+        "files are read into a buffer that is reused, or mapped once",
+        "read(2) into a reused buffer; or mmap once with MAP_POPULATE, or madvise(p, n, MADV_WILLNEED)",
         "a copy of what is read",
         &[File],
     ),

@@ -9,7 +9,7 @@
 
 use suites::faults::Mechanism::{self, ArenaTrim, Growth, HeapTrim, MapChurn};
 
-use super::{Assignment, BOUNDED, Setting, Version, Way, since, variable};
+use super::setting::{Assignment, BOUNDED, Setting, Version, Way, since, variable};
 
 /// ld.so(8).
 pub const TUNABLES: &str = "GLIBC_TUNABLES";
@@ -32,7 +32,7 @@ const fn before_tunables(assignments: &'static [Assignment]) -> Way {
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         word: "thresholds",
-        about: "blocks up to 64 MiB come from the heap, of which up to 128 MiB stay when they are free",
+        about: "blocks up to 64 MiB come from the heap; up to 128 MiB of it stay when they are free",
         ways: &[
             since(
                 WITHOUT_LIMIT,
@@ -90,9 +90,9 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
     Setting {
         word: "hugetlb",
-        about: "malloc asks for transparent huge pages, of which one fault brings 2 MiB",
+        about: "malloc asks for transparent huge pages: one fault brings 2 MiB",
         ways: &[since(WITH_HUGE, &[tunable("glibc.malloc.hugetlb", "1")])],
-        price: "memory in steps of the huge page; pages are zeroed all the same, and small blocks may take whole huge pages",
+        price: "memory in steps of the huge page; pages are still zeroed, and small blocks may take whole huge pages",
         against: &[MapChurn, HeapTrim, ArenaTrim, Growth],
         ..BOUNDED
     },

@@ -6,7 +6,7 @@
 
 use suites::faults::Mechanism::Purge;
 
-use super::{Assignment, BOUNDED, Setting, since, variable};
+use super::setting::{Assignment, BOUNDED, Setting, since, variable};
 
 /// The runtime's package documentation.
 pub const DEBUG: &str = "GODEBUG";

@@ -6,7 +6,7 @@
 
 use suites::faults::Mechanism::{self, MapChurn, Purge};
 
-use super::{Assignment, BOUNDED, Setting, since};
+use super::setting::{Assignment, BOUNDED, Setting, since};
 
 /// Its manual, TUNING.
 pub const CONF: &str = "MALLOC_CONF";

@@ -6,7 +6,7 @@
 
 use suites::faults::Mechanism::{Growth, Purge};
 
-use super::{Assignment, BOUNDED, Setting, since};
+use super::setting::{Assignment, BOUNDED, Setting, since};
 
 /// Every virtual machine reads it, also one that is embedded in a program, and reports it on standard error.
 pub const OPTIONS: &str = "JAVA_TOOL_OPTIONS";

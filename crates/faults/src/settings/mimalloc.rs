@@ -8,7 +8,7 @@
 
 use suites::faults::Mechanism::{self, MapChurn, Purge};
 
-use super::{Assignment, BOUNDED, Setting, Version, Way, since, variable};
+use super::setting::{Assignment, BOUNDED, Setting, Version, Way, since, variable};
 
 const CHURN: &[Mechanism] = &[Purge, MapChurn];
 /// The first version that calls it purge, from its third release on.

@@ -3,7 +3,7 @@
 
 use suites::faults::Mechanism::{MapChurn, Purge};
 
-use super::{Assignment, BOUNDED, Setting, since};
+use super::setting::{Assignment, BOUNDED, Setting, since};
 
 /// Its documentation, Options.
 pub const OPTIONS: &str = "SCUDO_OPTIONS";

@@ -6,7 +6,7 @@
 
 use suites::faults::Mechanism::{self, MapChurn, Purge};
 
-use super::{BOUNDED, Setting, since, variable};
+use super::setting::{BOUNDED, Setting, since, variable};
 
 const CHURN: &[Mechanism] = &[Purge, MapChurn];
 

@@ -16,9 +16,9 @@ use super::record::{Entry, EventKind, Fault};
 const LAG: u64 = 1_000_000_000;
 /// Steps that wait to be sorted, at most.
 const MOST_WAITING: usize = 200_000;
-/// Different stacks of allocations that are kept at most.
+/// Different stacks of allocations that are stored at most.
 const MOST_ORIGINS: usize = 50_000;
-/// Ages that are kept for a row, and different places that touch its blocks.
+/// Ages that are stored for a row, and different places that touch its blocks.
 const MOST_AGES: usize = 2000;
 const MOST_TOUCHES: usize = 1000;
 
@@ -79,7 +79,7 @@ pub struct Row {
     pub samples: f64,
     /// Sizes of the smallest and the largest, in bytes.
     pub sizes: Option<(u64, u64)>,
-    /// Ages of the blocks at their faults, in seconds; at most as many as are kept.
+    /// Ages of the blocks at their faults, in seconds; bounded.
     pub ages: Vec<f64>,
     /// Where they were touched, with faults.
     pub touches: HashMap<Site, f64>,
@@ -95,7 +95,7 @@ pub struct BlockFaults {
     /// Stacks of allocations, by number.
     pub origins: Vec<Box<[Frame]>>,
     pub rows: HashMap<Key, Row>,
-    /// Blocks whose stack was taken, by that stack and by the exponent of their size: how many there were,
+    /// Blocks with a stack, by that stack and by the exponent of their size: how many there were,
     /// and how many of them were freed.
     pub lives: HashMap<(u32, u32), (u64, u64)>,
     /// Faults outside of blocks, of processes with the recorder.
@@ -103,7 +103,7 @@ pub struct BlockFaults {
     /// Faults of processes without the recorder.
     pub without_recorder: f64,
     pub programs: u64,
-    /// Blocks that were recorded, and those of them whose stack was taken.
+    /// Blocks that were recorded, and those of them with a stack.
     pub born: (u64, u64),
     /// Entries that were not read in time; blocks that were not recorded.
     pub lost: (u64, u64),
@@ -357,7 +357,7 @@ mod unit {
     }
 
     #[test]
-    fn blocks_whose_end_was_lost_make_way() {
+    fn blocks_with_a_lost_end_make_way() {
         let mut blocks = with_recorder();
         for place in 1..=3 {
             blocks.record(&record(Kind::Born, ONE, place * MIB, MIB, place, place), by(place));

@@ -47,7 +47,7 @@ impl BlockHeaders {
         }
     }
 
-    /// The share (by pages, 0 to 1) of the mappings whose header malloc of the C library wrote first: of
+    /// The share (by pages, 0 to 1) of the mappings in which malloc of the C library wrote the header first: of
     /// those that came back, else of all; `None` if there were too few.
     pub fn malloc_share(&self) -> Option<f64> {
         let came_back = |sums: &Sums| sums[1];

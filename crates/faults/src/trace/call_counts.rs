@@ -18,7 +18,7 @@ pub struct Sum {
     pub calls: f64,
     /// Their bytes, as far as these are known.
     pub bytes: f64,
-    /// Calls whose bytes are unknown.
+    /// Calls of unknown size.
     pub unknown_size: f64,
 }
 
@@ -74,7 +74,7 @@ pub struct CallCounts {
     ended: Option<u64>,
 }
 
-/// The kind of a call, and its bytes. `None` if it neither gives nor takes memory; and for brk, whose
+/// The kind of a call, and its bytes. `None` if it neither gives nor takes memory; and for brk: its
 /// arguments do not hold the bytes ([`Heap`](super::heap::Heap)).
 pub fn kind(arguments: CallArguments) -> Option<(Call, u64)> {
     Some(match arguments {

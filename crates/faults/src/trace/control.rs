@@ -29,7 +29,7 @@ impl Control {
     }
 
     /// Another period, if the samples per second are far from their aim. It is a prime, so that it does not
-    /// run in step with blocks, whose pages are powers of two. `rate`: all faults per second; `is_whole`: no
+    /// run in step with blocks, which have a power of two of pages. `rate`: all faults per second; `is_whole`: no
     /// samples were lost in full rings.
     pub fn adapted(&mut self, period: u64, samples: f64, rate: f64, is_whole: bool) -> Option<u64> {
         self.is_first = false;

@@ -23,7 +23,7 @@ use super::totals::Totals;
 use crate::allocator::AllocatorHints;
 
 const FORMAT: u32 = 1;
-/// Directories of the distribution, whose files are named in full: they reveal nothing about a person.
+/// Directories of the distribution. Their files are named in full: they reveal nothing about a person.
 const SYSTEM: &[&str] =
     &["/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/", "/dev/", "/SYSV", "/anon_hugepage", "/memfd:"];
 /// Unpacked bytes at most: half an hour at the highest rate. A small file may unpack to any length.

@@ -44,7 +44,7 @@ const BURST_LATER: u32 = 3;
 const BURST_EVERY: Duration = Duration::from_secs(1);
 const MOST_PEAKS: usize = 64;
 
-/// What a trace records besides faults.
+/// What a trace records in addition to faults.
 #[derive(Default)]
 pub struct TraceOptions {
     /// The processes of a target that already runs.

@@ -347,7 +347,7 @@ where
     Parser::new(bytes, config).parse_record_with_header(reader, header).ok().flatten()
 }
 
-/// Reads a ring: each record that the reader makes an entry of. Returns the bytes that it held.
+/// Reads a ring: each record that the reader makes an entry of. Returns the bytes read.
 pub fn drain<R>(ring: &mut Sampler, reader: R, entries: &mut Vec<Entry>) -> usize
 where
     R: for<'r> Visitor<'r, Output = Option<Entry>> + Copy,

@@ -1,4 +1,4 @@
-//! Which pages were faulted in again, from one fault in so many and from bursts in which every fault is seen.
+//! Which pages were faulted in again, from one fault in so many and from bursts in which every fault is sampled.
 //! Pure.
 //!
 //! A page that stays is faulted in once; one that is given back and taken again, many times. Samples alone do

@@ -86,7 +86,7 @@ fn status_bytes(process: u32, name: &str) -> Option<u64> {
     lab::proc::memory(&lab::proc::text(format!("/proc/{process}/status")).ok()?, name)
 }
 
-/// The name of a process whose events ended, if it still runs: it executed a program with other rights than
+/// The name of a process that still runs after its events ended: it executed a program with other rights than
 /// this process, and the kernel closed its events (begin_new_exec in fs/exec.c).
 pub fn name_if_alive(process: u32) -> Option<String> {
     /// The process is exiting (include/linux/sched.h).

@@ -40,7 +40,7 @@ pub struct Entry {
 /// - `Fork`: a new task, a thread if both processes are the same. `Name`: a task got a name (untrusted); with
 ///   `exec` it also executed another program.
 /// - `Counting`, `Mappings`: whether calls, or new mappings of data, are recorded from now on.
-/// - `Uncounted`: calls whose records found no room.
+/// - `Uncounted`: calls with records that found no room.
 /// - `Shares`: the last process that this one forked shares its address space, as after vfork (CLONE_VM).
 /// - `Code`: the error code of a fault, of x86: bit 0 a page was there, bit 1 it was to be written.
 /// - `Peak`: the most memory that a process had at once so far; read from /proc.

@@ -20,9 +20,9 @@ use machine::counters::Watch;
 use procfs_core::process::{MMapPath, MemoryMap};
 use workload::heap_walk::{BLOCKS, STEPS, fields};
 
+use super::arms::{ARMS, Arm};
 use super::heap_layout::{Baseline, Extent, HeapLayout, Snapshot, anonymous};
 use super::plan::Setup;
-use super::{ARMS, Arm};
 
 /// How long the helper may take for a step: a fault takes a microsecond, but a machine may be overloaded.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -32,7 +32,7 @@ pub struct Baseline {
     /// Whole pages of it in which blocks were, each once: an allocator may use memory that it had before.
     pub block_pages: Vec<Extent>,
     pub page: u64,
-    /// Whether malloc is that of the GNU C library, whose headers can be read.
+    /// Whether malloc is that of the GNU C library, so that its headers can be read.
     pub is_glibc: bool,
 }
 

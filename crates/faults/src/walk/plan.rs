@@ -9,10 +9,26 @@ use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 use workload::heap_walk::STEPS;
 
-use super::{ARMS, Arm, MODE, Options, WalkError, name};
+use super::arms::{ARMS, Arm, name};
 
 /// Seconds after which a start counts as hung; a machine may be suspended or overloaded.
 const GRACE: f64 = 120.0;
+
+/// The mode's name, in ids and on the command line.
+pub const NAME: &str = "walk";
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub rules: Rules,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum WalkError {
+    #[error("no CPU that may be used is online")]
+    NoCpu,
+    #[error(transparent)]
+    Setup(#[from] serde_json::Error),
+}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
@@ -58,7 +74,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Walk
         prepare_deadline: GRACE,
         round_deadline: GRACE,
     };
-    debug_assert_eq!(suite.worker, format!("{}.{}", crate::SUITE, MODE.name));
+    debug_assert_eq!(suite.worker, format!("{}.{}", crate::SUITE, NAME));
     Ok(Planned { suite, notes: vec![("arms", arms.join("; ")), ("steps", steps.join(", "))] })
 }
 
@@ -72,7 +88,7 @@ fn description(arm: &Arm) -> String {
 }
 
 fn planned(arm: &Arm, step: usize) -> Figure {
-    let (series, step) = (format!("{}.{}.{}", crate::SUITE, MODE.name, arm.word), name(step));
+    let (series, step) = (format!("{}.{}.{}", crate::SUITE, NAME, arm.word), name(step));
     let mut figure = Figure::planned(
         format!("{series}.{}", step.replace(' ', "-")),
         crate::SUITE,

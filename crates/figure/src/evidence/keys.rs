@@ -4,22 +4,7 @@ pub mod audit;
 pub mod http;
 pub mod lab;
 
-use super::KeyInfo;
-
-macro_rules! keys {
-    ($($constant:ident: $type:ty = $name:literal, $unit:literal, $scope:ident, $about:literal;)*) => {
-        $(
-            #[doc = $about]
-            pub const $constant: Key<$type> =
-                Key { name: $name, unit: $unit, scope: Scope::$scope, about: $about, holds: PhantomData };
-        )*
-        /// Every key of this list.
-        pub const ALL: &[KeyInfo] = &[
-            $(KeyInfo { name: $name, unit: $unit, scope: Scope::$scope, about: $about },)*
-        ];
-    };
-}
-use keys;
+use super::key::KeyInfo;
 
 /// Every key.
 pub fn all() -> impl Iterator<Item = &'static KeyInfo> {

@@ -2,10 +2,10 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use super::order::{median, quantile};
 use super::random::Random;
-use super::{median, quantile};
 use crate::check::MIN_ROUNDS;
-use crate::figure::Interval;
+use crate::interval::Interval;
 
 /// Draws of the bootstrap: the ends of a 95 % interval then move by less than a tenth of its width from seed to seed.
 const DRAWS: usize = 10_000;
@@ -152,14 +152,14 @@ impl LogRatio {
 pub fn holm(chances: &[f64], level: f64) -> Vec<bool> {
     let mut order: Vec<usize> = (0..chances.len()).collect();
     order.sort_by(|a, b| chances[*a].total_cmp(&chances[*b]));
-    let mut kept = vec![false; chances.len()];
+    let mut rejected = vec![false; chances.len()];
     for (rank, at) in order.into_iter().enumerate() {
         if chances[at] > level / (chances.len() - rank) as f64 {
             break;
         }
-        kept[at] = true;
+        rejected[at] = true;
     }
-    kept
+    rejected
 }
 
 #[cfg(test)]

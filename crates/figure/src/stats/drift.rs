@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use super::median;
+use super::order::median;
 
 /// A trend over the rounds of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_falling_series_is_seen() {
+    fn a_falling_series_is_detected() {
         let falling: Vec<f64> = (0..12).map(|i| 100.0 - i as f64).collect();
         let drift = drift(&falling).unwrap();
         assert!((drift.total + 11.0 / 94.5).abs() < 1e-9);

@@ -3,7 +3,7 @@
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use crate::check::MIN_ROUNDS;
-use crate::figure::Interval;
+use crate::interval::Interval;
 
 /// The level that intervals are made for.
 const LEVEL: f64 = 0.95;

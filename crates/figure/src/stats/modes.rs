@@ -1,6 +1,6 @@
 //! Does a figure have two values instead of one?
 
-use super::{median, range};
+use super::order::{median, range};
 
 /// Two groups that the values fall into.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,7 +18,7 @@ const MIN_VALUES: usize = 8;
 /// Each mode must hold at least this many values: less are outliers, not a mode.
 const MIN_GROUP: usize = 3;
 /// The gap between the groups must exceed the wider group's own width this many times, for so many values at most: the fewer, the wider
-/// are gaps by chance. Uniform values, whose gaps are the widest, exceed it in 0.5 % of draws (see the test `one_mode_is_one`); with
+/// are gaps by chance. Uniform values have the widest gaps; they exceed it in 0.5 % of draws (see the test `one_mode_is_one`); with
 /// 1.5 for all, 5 % of eight values would be two modes.
 const GAP_TO_WIDTH: [(usize, f64); 6] =
     [(8, 3.1), (9, 2.6), (10, 2.2), (11, 1.9), (12, 1.7), (usize::MAX, 1.5)];

@@ -1,6 +1,7 @@
 //! Two figures measured in the same rounds: are they the same?
 
-use super::{median, median_interval};
+use super::interval::median_interval;
+use super::order::median;
 
 /// The ratio of two figures, pair by pair.
 #[derive(Clone, Copy, Debug, PartialEq)]

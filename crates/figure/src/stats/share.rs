@@ -1,6 +1,6 @@
 //! The interval of a share, by the number of samples, and that of a count.
 
-use crate::figure::Interval;
+use crate::interval::Interval;
 
 /// Quantile of the normal distribution that leaves 2.5 % above it.
 const Z: f64 = 1.959_963_984_540_054;

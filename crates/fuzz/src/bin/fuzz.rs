@@ -1,5 +1,5 @@
-//! One target under libFuzzer (llvm.org/docs/LibFuzzer.html), whose options it takes: `TRUEBENCH_FUZZ_TARGET` names it. And what `make fuzz` does
-//! with the inputs that are kept: `fuzz list`, `fuzz unpack TARGET DIR`, `fuzz seeds TARGET DIR`, `fuzz pack TARGET DIR`.
+//! One target under libFuzzer (llvm.org/docs/LibFuzzer.html), with libFuzzer's options: `TRUEBENCH_FUZZ_TARGET` names it. Also the work of `make fuzz`
+//! on the stored inputs: `fuzz list`, `fuzz unpack TARGET DIR`, `fuzz seeds TARGET DIR`, `fuzz pack TARGET DIR`.
 #![no_main]
 
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::exit;
 use std::sync::LazyLock;
 
-use fuzz::{TARGETS, Target, guard, kept};
+use fuzz::{TARGETS, Target, guard, inputs};
 
 static TARGET: LazyLock<&Target> = LazyLock::new(|| {
     let name = std::env::var("TRUEBENCH_FUZZ_TARGET").unwrap_or_default();
@@ -31,13 +31,13 @@ fn asked() {
             Ok(())
         }
         ["unpack", name, directory] => {
-            target(name).and_then(|target| kept::write(kept::all(target)?, Path::new(directory)))
+            target(name).and_then(|target| inputs::write(inputs::all(target)?, Path::new(directory)))
         }
         ["seeds", name, directory] => {
-            target(name).and_then(|target| kept::write(kept::seeds(target), Path::new(directory)))
+            target(name).and_then(|target| inputs::write(inputs::seeds(target), Path::new(directory)))
         }
         ["pack", name, directory] => target(name)
-            .and_then(|target| kept::pack(target, Path::new(directory)))
+            .and_then(|target| inputs::pack(target, Path::new(directory)))
             .map(|inputs| println!("{inputs}")),
         _ => return,
     };

@@ -8,9 +8,9 @@ use http::watch::get::receive;
 use http::watch::go::{LATENCIES, Runtime, samples};
 use http::watch::listen::parse_answer;
 
-use super::Target;
 use crate::draw::Draw;
-use crate::kept;
+use crate::inputs;
+use crate::target::Target;
 
 /// The first byte chooses the reader; where bytes come in pieces, the second is the length of each.
 pub const TARGET: Target = Target { name: "answers", one, seeds, longest: 4 << 10 };
@@ -46,7 +46,7 @@ enum Became {
     End(End),
 }
 
-/// However they are cut, they end the same way, and no more than a head is kept.
+/// However they are cut, they end the same way, and no more than a head is stored.
 fn responses(choice: u8, bytes: &[u8]) {
     let is_head = choice >= 128;
     let whole = became(bytes, bytes.len().max(1), is_head);
@@ -140,7 +140,7 @@ fn seeds() -> Vec<Vec<u8>> {
         .flat_map(|answer| [[b"\0\x07", *answer].concat(), [b"\x01\x07", *answer].concat()])
         .collect();
     seeds.extend(
-        kept::files("crates/http/tests/data", ".json")
+        inputs::files("crates/http/tests/data", ".json")
             .into_iter()
             .map(|(_, text)| [b"\x02", &text[..]].concat()),
     );

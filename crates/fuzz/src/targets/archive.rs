@@ -1,4 +1,4 @@
-//! Captured machines that somebody sends: an archive, unpacked.
+//! Captured machines from others: an archive, unpacked.
 
 use std::fs;
 use std::path::Path;
@@ -7,9 +7,9 @@ use machine::capture::{capture, unpack};
 use machine::{Tree, synthetic};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
-use super::Target;
 use super::machine::{directory, hold};
 use crate::draw::Draw;
+use crate::target::Target;
 
 /// The first byte: the bytes are an archive, or a tar stream that is yet to be compressed.
 pub const TARGET: Target = Target { name: "archive", one, seeds, longest: 16 << 10 };

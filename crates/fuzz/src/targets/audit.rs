@@ -3,17 +3,17 @@
 use audit::{Known, Source};
 use figure::{Machine, Status};
 
-use super::Target;
 use crate::draw::Draw;
-use crate::{kept, looks};
+use crate::target::Target;
+use crate::{inputs, looks};
 
-/// The first byte says what is known besides, and how often the text is repeated; the rest is the text.
+/// The first byte chooses what the caller knows, and how often the text is repeated; the rest is the text.
 pub const TARGET: Target = Target { name: "audit", one, seeds, longest: 8 << 10 };
 
-/// The first byte of an input: everything besides is known; there are two texts.
+/// The first byte of an input: the caller knows everything; there are two texts.
 const KNOWN: u8 = 1;
 const TWO: u8 = 2;
-/// A text whose byte is from here on is repeated up to so many bytes: what is slow with many runs or lines shows then.
+/// A text with a first byte from here on is repeated up to so many bytes, to find what is slow with many runs or lines.
 const REPEATED: u8 = 250;
 const REPEATED_BYTES: usize = 64 << 10;
 
@@ -54,7 +54,7 @@ fn all() -> Known {
 }
 
 fn seeds() -> Vec<Vec<u8>> {
-    let mut texts = kept::files("crates/audit/tests/data", ".txt");
-    texts.extend(kept::files("studies", ".txt"));
+    let mut texts = inputs::files("crates/audit/tests/data", ".txt");
+    texts.extend(inputs::files("studies", ".txt"));
     texts.into_iter().zip(0_u8..).map(|((_, text), at)| [&[at % 4], text.as_slice()].concat()).collect()
 }

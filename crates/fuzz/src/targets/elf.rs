@@ -12,9 +12,9 @@ use figure::Machine;
 use lab::failure::Failure;
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use super::Target;
 use crate::draw::Draw;
 use crate::looks;
+use crate::target::Target;
 
 /// The first byte: whether stacks are unwound by it too. The bytes are the file.
 pub const TARGET: Target = Target { name: "elf", one, seeds, longest: 24 << 10 };

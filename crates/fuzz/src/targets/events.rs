@@ -1,4 +1,4 @@
-//! Events of a watched program that somebody kept and sends.
+//! Recorded events of a watched program, from others.
 
 use std::io::{BufReader, Read};
 
@@ -7,9 +7,9 @@ use faults::trace::event_log::EventLog;
 use figure::Machine;
 use flate2::read::GzDecoder;
 
-use super::Target;
 use crate::draw::Draw;
-use crate::{kept, looks};
+use crate::target::Target;
+use crate::{inputs, looks};
 
 /// The first byte: the bytes are lines, or the file itself.
 pub const TARGET: Target = Target { name: "events", one, seeds, longest: 8 << 10 };
@@ -32,7 +32,7 @@ fn one(input: &[u8]) {
 
 fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
-    for (_, packed) in kept::files("crates/faults/tests/data", ".gz") {
+    for (_, packed) in inputs::files("crates/faults/tests/data", ".gz") {
         let mut text = String::new();
         GzDecoder::new(packed.as_slice()).read_to_string(&mut text).expect("a fixture");
         let lines: Vec<&str> = text.lines().filter(|line| line.len() < 1000).collect();

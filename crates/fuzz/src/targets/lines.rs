@@ -8,9 +8,9 @@ use lab::worker::{Reply, Request};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::Target;
 use crate::draw::Draw;
 use crate::looks;
+use crate::target::Target;
 
 /// The first byte chooses the message that is expected; the rest is the line.
 pub const TARGET: Target = Target { name: "lines", one, seeds, longest: 4 << 10 };

@@ -12,15 +12,15 @@ use machine::counters::{Snapshot, Watch};
 use machine::{Overrides, Tree, describe, notes, synthetic};
 use tempfile::TempDir;
 
-use super::Target;
 use crate::draw::{Draw, piece};
+use crate::target::Target;
 
 /// The first byte chooses a machine: from [`COUNTING_FROM`] on one of [`COUNTING`], else one of [`MACHINES`]. The second: whether counters are
 /// read before and after, and of one of [`COUNTING`] how many changes come before. Then come changes: a file, what is done to it, and with
 /// which bytes.
 pub const TARGET: Target = Target { name: "machine", one, seeds, longest: 4 << 10 };
 
-/// Machines whose trees are read in a few milliseconds, together with files of nearly every kind.
+/// Machines with trees that are read in a few milliseconds, together with files of nearly every kind.
 const MACHINES: &[&str] = &[
     "gvisor_no_caches",
     "vm_hidden_l3",
@@ -29,11 +29,11 @@ const MACHINES: &[&str] = &[
     "memory_only_node",
     "container_quota",
 ];
-/// The first byte that chooses one of [`COUNTING`]: so the inputs that were kept before mean what they did.
+/// The first byte that chooses one of [`COUNTING`]: so older inputs keep their meaning.
 const COUNTING_FROM: u8 = 240;
 /// Machines that also have what is watched around a round, and what few have: a base, and what is added to it.
 const COUNTING: &[(&str, &[Added])] = &[("vm_hidden_l3", COUNTERS), ("gvisor_no_caches", BOARD)];
-/// A process whose control groups are looked at.
+/// A process with control groups to read.
 const PROCESS: u32 = 77;
 
 /// A file, what it holds before a round, and after it (nothing: the same).
@@ -278,7 +278,7 @@ fn one(input: &[u8]) {
     });
 }
 
-/// Counters, and what they said.
+/// Counters, and their readings.
 struct Watched {
     watch: Watch,
     snapshot: Snapshot,

@@ -2,8 +2,8 @@
 
 use machine::{channels, smbios, udev};
 
-use super::Target;
 use crate::draw::Draw;
+use crate::target::Target;
 
 /// The first byte: a table of SMBIOS, or udev's text.
 pub const TARGET: Target = Target { name: "modules", one, seeds, longest: 4 << 10 };

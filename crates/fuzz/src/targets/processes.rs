@@ -1,11 +1,11 @@
-//! What the kernel tells of a process, in files in which strangers' names stand: its mappings, its status, its books.
+//! The kernel's files on a process, which contain untrusted names: its mappings, its status, its accounting.
 
 use std::os::unix::ffi::OsStrExt;
 
 use lab::{maps, proc};
 
-use super::Target;
 use crate::draw::Draw;
+use crate::target::Target;
 
 /// The first byte chooses the reader; the rest is the file.
 pub const TARGET: Target = Target { name: "processes", one, seeds, longest: 4 << 10 };

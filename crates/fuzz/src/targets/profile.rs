@@ -6,9 +6,9 @@ use flate2::read::GzDecoder;
 use http::profile::coverage::Coverage;
 use http::profile::{buckets, pprof::CpuProfile};
 
-use super::Target;
 use crate::draw::Draw;
-use crate::kept;
+use crate::inputs;
+use crate::target::Target;
 
 /// The first byte: the bytes are a message, or gzip of one.
 pub const TARGET: Target = Target { name: "profile", one, seeds, longest: 16 << 10 };
@@ -38,7 +38,7 @@ fn one(input: &[u8]) {
 
 fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = vec![vec![0], b"\x01\x1f\x8b".to_vec()];
-    for (_, packed) in kept::files("crates/http/tests/data", ".pb.gz") {
+    for (_, packed) in inputs::files("crates/http/tests/data", ".pb.gz") {
         let mut message = Vec::new();
         GzDecoder::new(packed.as_slice()).read_to_end(&mut message).expect("a fixture");
         seeds.push([&[0], &small(&message)[..]].concat());
@@ -49,7 +49,7 @@ fn seeds() -> Vec<Vec<u8>> {
 /// A message with some of its fields of each kind: fields stand one after the other, each with its number and length (protobuf's encoding).
 fn small(message: &[u8]) -> Vec<u8> {
     const MOST: usize = 12;
-    let (mut kept, mut counts, mut rest) = (Vec::new(), [0_usize; 32], message);
+    let (mut fields, mut counts, mut rest) = (Vec::new(), [0_usize; 32], message);
     while let Some(&tag) = rest.first() {
         let mut length = 1;
         let mut varint = || {
@@ -75,8 +75,8 @@ fn small(message: &[u8]) -> Vec<u8> {
         // Names are referred to by their places: more of them, if they are short.
         let most = if number == 6 { MOST * 20 } else { MOST };
         if counts[number] <= most {
-            kept.extend(field);
+            fields.extend(field);
         }
     }
-    kept
+    fields
 }

@@ -1,13 +1,13 @@
-//! Records: read, judged, and looked at in every way.
+//! Records: read, judged, and shown in every format.
 
 use std::sync::LazyLock;
 
 use figure::Record;
 use serde_json::{Value, json};
 
-use super::Target;
 use crate::draw::Draw;
-use crate::{kept, looks};
+use crate::target::Target;
+use crate::{inputs, looks};
 
 // Of the tests of the reports.
 #[path = "../../../report/tests/sample/mod.rs"]
@@ -22,7 +22,7 @@ const TEXT: u8 = 128;
 const FIGURES: usize = 6;
 const ROUNDS: usize = 7;
 
-/// Texts that somebody may have put where a word or a name belongs.
+/// Texts that a record may have in place of a word or a name.
 const TEXTS: &[&str] = &[
     "</title></svg>]]><script>alert(1)</script><img src=x onerror=alert(1)>\"'`&|\u{1b}[31m\u{202e}\u{0}\u{ffff}\n# EOF\nevil 1\n",
     "",
@@ -62,7 +62,7 @@ const NUMBERS: &[f64] = &[
 /// Parts of records of every suite and mode, and of the record of the format's first version: of so many figures, as many as make a series.
 static KNOWN: LazyLock<Vec<Value>> = LazyLock::new(|| {
     use sample::{alloc, loads, modes, walk, watched};
-    let text = std::fs::read(kept::repository("tests/records/schema-1.json")).expect("a record");
+    let text = std::fs::read(inputs::repository("tests/records/schema-1.json")).expect("a record");
     let walked = Record { figures: walk::figures(), ..sample::empty() };
     let records = [
         walked,

@@ -17,11 +17,11 @@ use figure::Machine;
 use shm::blocks::{self, Blocks, Kind, Regs};
 use shm::recording::{self, Recording};
 
-use super::Target;
 use crate::draw::{Draw, piece};
 use crate::looks;
+use crate::target::Target;
 
-/// Records one after the other, each of some ring or memory; then what they show is looked at.
+/// Records one after the other, each of some ring or memory; then their contents are checked.
 pub const TARGET: Target = Target { name: "rings", one, seeds, longest: 8 << 10 };
 
 const PAGE: u64 = 4096;
@@ -142,7 +142,7 @@ fn traced(entries: Vec<Entry>) {
     looks::judged(found.figures, Machine::default());
 }
 
-/// What was recorded of sizes is told, and its file is a profile that can be read.
+/// The recorded sizes are shown, and their file is a readable profile.
 fn recorded(recording: &Recording) {
     let histogram = Histogram::read(recording, 1_000_000_000, 3_000_000_000);
     assert!(!histogram.sentences().iter().any(|sentence| sentence.chars().any(char::is_control)));

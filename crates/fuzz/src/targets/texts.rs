@@ -18,10 +18,10 @@ use machine::dimms::Dimms;
 use memory::cross::TOOLS;
 use memory::cross::tool::Output;
 
-use super::Target;
 use super::machine::directory;
 use crate::draw::Draw;
-use crate::kept;
+use crate::inputs;
+use crate::target::Target;
 
 /// The first byte chooses the reader: one of [`READERS`], and from [`LATER_FROM`] on one of [`LATER`].
 pub const TARGET: Target = Target { name: "texts", one, seeds, longest: 4 << 10 };
@@ -93,7 +93,7 @@ const READERS: &[Reader] = &[
     },
 ];
 
-/// The first byte that chooses one of [`LATER`]: so the inputs that were kept before mean what they did.
+/// The first byte that chooses one of [`LATER`]: so older inputs keep their meaning.
 const LATER_FROM: u8 = 225;
 
 /// Readers that came later; more are appended.
@@ -115,7 +115,7 @@ const LATER: &[Reader] = &[
     },
     Reader { read: unixbench, known: "COUNT|900|0|KBps\nTIME|2.0\nCOUNT|120|60|lpm\nTIME|30.0\n" },
     Reader {
-        read: told_version,
+        read: printed_version,
         known: "sort (GNU coreutils) 9.1\nCopyright (C) 2022\nBusyBox v1.36.1 (2024)\n",
     },
     Reader {
@@ -147,7 +147,7 @@ const FILES: &[&str] = &[
     "proc/77/task/78/status",
 ];
 
-/// What is in a tree before a file is written: without these nobody looks at the others.
+/// The contents of a tree before a file is written: without these the others are not read.
 const BESIDE: &[(&str, &str)] = &[
     ("proc/77/stat", "77 (a) S 1 77 77 0 -1 0 5 0 0 0 2 3 0 0 20 0 5 0 100 4096 200\n"),
     ("proc/77/task/78/stat", "78 (a) S 1 77 77 0 -1 0 5 0 0 0 2 3 0 0 20 0 5 0 100 4096 200\n"),
@@ -217,11 +217,11 @@ fn version(text: &str) {
 /// What another benchmark printed.
 fn cross<const TOOL: usize>(text: &str) {
     for kernels in [&["read"][..], &["triad", "copy"], &["Copy", "Scale", "Add", "Triad"]] {
-        if let Ok(said) = (TOOLS[TOOL].read)(&Output { text, kernels, counter_rate: Some(2.4e9) }) {
-            assert!(said.rates.iter().all(|(_, rate)| rate.is_finite() && *rate > 0.0), "{said:?}");
-            assert!(!said.version.chars().any(char::is_control), "{said:?}");
+        if let Ok(results) = (TOOLS[TOOL].read)(&Output { text, kernels, counter_rate: Some(2.4e9) }) {
+            assert!(results.rates.iter().all(|(_, rate)| rate.is_finite() && *rate > 0.0), "{results:?}");
+            assert!(!results.version.chars().any(char::is_control), "{results:?}");
             let places: Vec<CpuList> = vec!["0".parse().expect("a list"), "1".parse().expect("a list")];
-            let _ = said.contradicts(&places, Some(1000));
+            let _ = results.contradicts(&places, Some(1000));
         }
     }
 }
@@ -244,11 +244,11 @@ fn unixbench(text: &str) {
     }
 }
 
-/// What a program says of its version: it complains where it knows no `--version`.
-fn told_version(text: &str) {
+/// A program's output on its version; an error message if it has no `--version`.
+fn printed_version(text: &str) {
     use system::surroundings::tools::version;
-    for told in [version(text, ""), version("", text)].into_iter().flatten() {
-        assert!(told.len() < 1000 && !told.chars().any(char::is_control), "{told:?}");
+    for printed in [version(text, ""), version("", text)].into_iter().flatten() {
+        assert!(printed.len() < 1000 && !printed.chars().any(char::is_control), "{printed:?}");
     }
 }
 
@@ -264,22 +264,22 @@ fn defect(text: &str) {
 
 /// A file of a tree that has little else, read by whoever watches a load.
 fn file<const FILE: usize>(text: &str) {
-    for sample in seen(FILE, text).samples {
+    for sample in read_tree(FILE, text).samples {
         assert!(sample.value.value().is_none_or(|value| value.is_finite()), "{sample:?}");
     }
 }
 
-/// All that is seen of a tree.
+/// All that is read of a tree.
 #[derive(Debug, PartialEq)]
-struct Seen {
+struct TreeReading {
     samples: Vec<Sample>,
     settings: Settings,
     ports: Reading<u64>,
     places: [Option<Reading<CpuList>>; 2],
 }
 
-/// Before a file is written, and with it.
-fn seen(file: usize, text: &str) -> Seen {
+/// Reads the tree before a file is written, and with it.
+fn read_tree(file: usize, text: &str) -> TreeReading {
     let root = directory();
     let write = |path: &str, text: &str| {
         let path = root.path().join(path);
@@ -305,7 +305,7 @@ fn seen(file: usize, text: &str) -> Seen {
     let settings = Settings::read(&tree);
     let ports = settings.port_count();
     let places = [process::Process::allowed, process::Process::last];
-    Seen {
+    TreeReading {
         samples,
         settings,
         ports,
@@ -319,9 +319,9 @@ fn seeds() -> Vec<Vec<u8>> {
     let later = LATER.iter().zip(LATER_FROM..);
     seeds.extend(later.map(|(reader, at)| [&[at], reader.known.as_bytes()].concat()));
     // STREAM's table and likwid-bench's, as they are published.
-    for (_, text) in kept::files("crates/audit/tests/data", ".txt")
+    for (_, text) in inputs::files("crates/audit/tests/data", ".txt")
         .into_iter()
-        .chain(kept::files("studies", "stream-nt.txt"))
+        .chain(inputs::files("studies", "stream-nt.txt"))
     {
         let at =
             if text.starts_with(b"-----") || text.windows(6).any(|six| six == b"STREAM") { 11 } else { 10 };
@@ -337,7 +337,8 @@ mod unit {
     #[test]
     fn every_file_that_is_written_is_read() {
         for (at, path) in FILES.iter().enumerate() {
-            let file = |reader: &&Reader| reader.known.len() > 1 && seen(at, reader.known) != seen(at, "");
+            let file =
+                |reader: &&Reader| reader.known.len() > 1 && read_tree(at, reader.known) != read_tree(at, "");
             assert!(READERS.iter().chain(LATER).any(|reader| file(&reader)), "{path}");
         }
     }

@@ -25,7 +25,7 @@ pub struct Rates {
     /// Capacity by scenario, in requests/s.
     capacities: BTreeMap<usize, f64>,
     /// Result of the last search by scenario, in requests/s.
-    held: BTreeMap<usize, f64>,
+    best: BTreeMap<usize, f64>,
     seeds: u64,
 }
 
@@ -69,15 +69,15 @@ impl Rates {
             || Failure::new("the capacity of the server is not known").answer("it was not saturated");
         let capacity = self.capacities.get(&scenario).ok_or_else(unknown)?;
         let max_rate = capacity * MAX_ABOVE_CAPACITY;
-        let (low, high) = match self.held.get(&scenario) {
-            Some(held) => (held * (1.0 - SEARCH_WIDTH), (held * (1.0 + SEARCH_WIDTH)).min(max_rate)),
+        let (low, high) = match self.best.get(&scenario) {
+            Some(best) => (best * (1.0 - SEARCH_WIDTH), (best * (1.0 + SEARCH_WIDTH)).min(max_rate)),
             None => (0.0, max_rate),
         };
-        Ok(Search { low, high, max_rate, steps: 0, seed, tried: 0.0, held: false, all_held: true })
+        Ok(Search { low, high, max_rate, steps: 0, seed, tried: 0.0, any_met: false, all_met: true })
     }
 
-    pub fn set_held(&mut self, scenario: usize, rate: f64) {
-        self.held.insert(scenario, rate);
+    pub fn set_best(&mut self, scenario: usize, rate: f64) {
+        self.best.insert(scenario, rate);
     }
 
     fn slowest(&self, group: Option<&str>) -> Result<f64, Failure> {
@@ -94,7 +94,7 @@ impl Rates {
     }
 }
 
-/// Bisection between a rate that held and one that did not.
+/// Bisection between a rate that met the limit and one that did not.
 #[derive(Clone, Copy, Debug)]
 pub struct Search {
     low: f64,
@@ -103,17 +103,17 @@ pub struct Search {
     steps: u32,
     seed: u64,
     tried: f64,
-    held: bool,
-    all_held: bool,
+    any_met: bool,
+    all_met: bool,
 }
 
 impl Search {
     pub fn step(&mut self) -> Option<f64> {
         if self.high - self.low <= CONVERGED * self.high {
-            // No rate of the initial range held: searches below. All held: searches above.
-            match self.held {
+            // No rate of the initial range met the limit: searches below. All met it: searches above.
+            match self.any_met {
                 false if self.low > 0.0 => self.low = 0.0,
-                true if self.all_held && self.high < self.max_rate => self.high = self.max_rate,
+                true if self.all_met && self.high < self.max_rate => self.high = self.max_rate,
                 _ => return None,
             }
         }
@@ -131,9 +131,9 @@ impl Search {
 
     pub fn record(&mut self, holds: bool) {
         if holds {
-            (self.low, self.held) = (self.tried, true);
+            (self.low, self.any_met) = (self.tried, true);
         } else {
-            (self.high, self.all_held) = (self.tried, false);
+            (self.high, self.all_met) = (self.tried, false);
         }
     }
 }
@@ -158,7 +158,7 @@ mod unit {
         assert!(rates.pacing(LoadLevel::Share(0.7), Some("c8000"), 1).is_err());
     }
 
-    /// The largest rate that held, and the number of steps.
+    /// The largest rate that met the limit, and the number of steps.
     fn search_once(rates: &mut Rates, edge: f64) -> (f64, usize) {
         let mut search = rates.search(3).unwrap();
         let (mut best, mut steps) = (0.0, 0);
@@ -168,7 +168,7 @@ mod unit {
             best = if holds { f64::max(best, rate) } else { best };
             search.record(holds);
         }
-        rates.set_held(3, best);
+        rates.set_best(3, best);
         (best, steps)
     }
 

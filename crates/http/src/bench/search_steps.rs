@@ -10,7 +10,7 @@ pub struct SearchSteps {
     answered: Vec<f64>,
     latency: Vec<f64>,
     missed: Vec<f64>,
-    held: Vec<f64>,
+    met: Vec<f64>,
     server: Vec<Reading<f64>>,
     late: Vec<Reading<f64>>,
     others: Vec<Reading<f64>>,
@@ -25,7 +25,7 @@ impl SearchSteps {
         rate: f64,
         latency: Option<f64>,
         missed: u64,
-        held: bool,
+        is_met: bool,
         round: &Round,
         server_cpus: Option<usize>,
         cpus: usize,
@@ -36,7 +36,7 @@ impl SearchSteps {
         self.answered.push(round.value().unwrap_or(0.0));
         self.latency.push(latency.unwrap_or(0.0));
         self.missed.push(missed as f64);
-        self.held.push(f64::from(u8::from(held)));
+        self.met.push(f64::from(u8::from(is_met)));
         let allowed = || round.evidence.get(key::SERVER_ALLOWED).map(|cpus| cpus.len());
         let usable = server_cpus.map_or_else(allowed, Reading::Value);
         let used = fact(key::SERVER_USER).and(fact(key::SERVER_SYSTEM)).and(fact(key::SECONDS)).and(usable);
@@ -59,7 +59,7 @@ impl SearchSteps {
             (key::TRIED_ANSWERED, self.answered),
             (key::TRIED_LATENCY, self.latency),
             (key::TRIED_MISSED, self.missed),
-            (key::TRIED_HELD, self.held),
+            (key::TRIED_HELD, self.met),
         ];
         for (key, column) in columns {
             evidence.put(key, column);

@@ -124,7 +124,7 @@ fn put_threads(facts: &mut Evidence, outcome: &Outcome) {
     let delays: Option<Vec<f64>> =
         usage.iter().map(|thread| thread.run_delay.map(|delay| share(delay, thread.wall))).collect();
     let delay = delays.and_then(|delays| delays.into_iter().reduce(f64::max));
-    put_option(facts, key::CLIENT_DELAY, delay, "the kernel does not tell (schedstat)");
+    put_option(facts, key::CLIENT_DELAY, delay, "the kernel does not report it (schedstat)");
     let residence = seconds(outcome.stats.residence.quantile(0.99));
     put_option(facts, key::RESIDENCE, residence, "nothing was received");
 }

@@ -71,7 +71,7 @@ pub fn serve(parent: u32) -> std::io::Result<()> {
     });
     let mut client = None;
     while let Ok(line) = ordered.recv() {
-        let answer = match serde_json::from_str(&line)? {
+        let answer = match serde_json::from_slice(line.as_bytes())? {
             Order::Connect(spec) => connect(&spec, &abort).map(|(connected, report)| {
                 client = Some(connected);
                 Answer::Connected(Box::new(report))
@@ -83,8 +83,9 @@ pub fn serve(parent: u32) -> std::io::Result<()> {
         };
         let mut output = std::io::stdout().lock();
         let answer = answer.unwrap_or_else(|error| Answer::Failed(error.into()));
-        serde_json::to_writer(&mut output, &answer)?;
-        output.write_all(b"\n")?;
+        let mut line = serde_json::to_vec(&answer)?;
+        line.push(b'\n');
+        output.write_all(&line)?;
         output.flush()?;
     }
     Ok(())
@@ -175,7 +176,7 @@ impl Generator {
             RecvTimeoutError::Timeout => Failure::new("the client did not answer in time"),
             RecvTimeoutError::Disconnected => self.exit_reason(),
         })?;
-        match serde_json::from_str(&line).attempt("the client sent what is no answer")? {
+        match serde_json::from_slice(line.as_bytes()).attempt("the client sent what is no answer")? {
             Answer::Failed(failure) => Err(failure),
             answer => Ok(answer),
         }

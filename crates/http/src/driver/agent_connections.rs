@@ -21,7 +21,7 @@ const FIRST_DELAY: Duration = Duration::from_millis(100);
 pub const MAX_DELAY: Duration = Duration::from_secs(5);
 /// After this time an address counts as new.
 const FORGET: Duration = Duration::from_secs(600);
-/// Most addresses whose wrong tokens are counted.
+/// Most addresses with counts of wrong tokens.
 const MAX_PEERS: usize = 1024;
 
 /// Whether a connection has shown the token; shared by its thread and the agent.

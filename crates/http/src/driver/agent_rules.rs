@@ -21,7 +21,7 @@ pub struct AgentRules {
     pub(super) hello_limit: Duration,
     /// How long a client waits until the previous one and its servers are gone.
     pub(super) turn_limit: Duration,
-    /// Held while a client is served.
+    /// Locked while a client is served.
     pub(super) turn: Mutex<()>,
     /// Clients with the token: the served one and those that wait.
     pub(super) clients: AtomicUsize,

@@ -96,7 +96,7 @@ pub fn server_facts(running: &RunningServer, mut facts: Evidence) -> Evidence {
             facts.put(key::GOGC, if report.gogc == u64::MAX { 0.0 } else { report.gogc as f64 });
         }
         None => {
-            let reason = "the server does not tell: it is none of truebench's Go servers";
+            let reason = "the server does not report it: it is none of truebench's Go servers";
             facts.put_unknown(key::BUILD, reason);
             facts.put_unknown(key::GOMAXPROCS, reason);
             facts.put_unknown(key::GOGC, reason);

@@ -7,7 +7,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::load::{Error, Load, PORTS_OF_SOURCE};
 
-/// File descriptors that a process needs besides connections.
+/// File descriptors that a process needs in addition to connections.
 const OTHER_FILES: u64 = 64;
 
 pub(super) fn check_connections(load: &Load) -> Result<(), Error> {

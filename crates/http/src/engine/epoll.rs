@@ -39,7 +39,7 @@ pub struct Epoll {
 #[derive(Debug, Default)]
 pub struct Slot {
     socket: Option<OwnedFd>,
-    /// Number of sockets that the slot had before: tells events of an old socket from those of this one.
+    /// Number of sockets that the slot had before: distinguishes events of an old socket from those of this one.
     generation: u32,
     /// Bytes of the request that the socket did not take.
     unsent: u32,

@@ -174,7 +174,7 @@ pub struct Expect {
     /// Bytes of the body; `None`: any number.
     pub body: Option<u64>,
     /// Whether every body must equal that of the first answer of the run. The first on each connection, and 1
-    /// in 1021 after it, are hashed and compared. For servers whose answers do not vary.
+    /// in 1021 after it, are hashed and compared. For servers with answers that do not vary.
     #[serde(default)]
     pub same_body: bool,
 }

@@ -5,6 +5,7 @@ mod answers;
 mod bodies;
 mod carry;
 mod ramp;
+mod ramp_outcome;
 mod usage;
 
 use std::collections::VecDeque;
@@ -22,7 +23,7 @@ use crate::stop::Stop;
 use bodies::BodyHashes;
 pub use bodies::FirstHash;
 use carry::Carries;
-pub use ramp::RampOutcome;
+pub use ramp_outcome::RampOutcome;
 pub use usage::Usage;
 
 /// How long before a request is due the thread polls instead of sleeping: about the wake-up latency.
@@ -179,7 +180,7 @@ impl<'a, I: Io, P: Pace, S: Stop, R: Record> Thread<'a, I, P, S, R> {
         self.connections.iter_mut().for_each(|connection| connection.served = 0);
     }
 
-    /// Ends a window that a number of requests would end, but whose server accepts no connection for as long
+    /// Ends a window that a number of requests would end, if the server accepts no connection for as long
     /// as a timeout: it will answer nothing more. Allows for at least one more attempt.
     fn give_up_on_the_dead(&mut self, now: u64) {
         if self.busy > 0 || self.has_free() {

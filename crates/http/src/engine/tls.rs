@@ -24,7 +24,7 @@ use super::errors;
 pub enum Trust {
     /// The CAs of this system, including locally installed ones. SSL_CERT_FILE and SSL_CERT_DIR name others.
     Roots,
-    /// The CAs in this PEM file, and servers whose own certificate it holds.
+    /// The CAs in this PEM file, and servers with a certificate in it.
     File(PathBuf),
     /// Any certificate: encrypted, but not authenticated. For your own server.
     Insecure,

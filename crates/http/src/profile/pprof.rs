@@ -1,6 +1,6 @@
 //! Reads a CPU profile of Go's `runtime/pprof`: gzip of a `profile.proto` message, already symbolised.
 //!
-//! The input is untrusted: sizes are bounded, and ids are looked up, never used as indices.
+//! The input is untrusted: sizes are bounded, and ids are keys of maps, never indices.
 
 use std::collections::HashMap;
 use std::io::Read;

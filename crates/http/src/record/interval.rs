@@ -68,7 +68,7 @@ mod unit {
     use super::*;
 
     #[test]
-    fn empty_seconds_are_kept() {
+    fn empty_seconds_stay() {
         let (mut merged, mut other) = (Intervals::default(), Intervals::default());
         merged.answer(LENGTH - 1, 5_000);
         merged.failure(LENGTH);

@@ -10,7 +10,7 @@ use super::{Record, RequestTimes};
 use crate::engine::message::Malformed;
 
 /// The latency histograms hold the requests that were due within the window: answers as expected, also after
-/// the window, and timeouts at their full age. Other failures are kept separately: fast ones would flatter.
+/// the window, and timeouts at their full age. Other failures are stored separately: fast ones would flatter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunStats {
     pub counts: Counts,

@@ -54,8 +54,8 @@ pub(super) fn find_or_build(
         return Ok(path);
     }
     let go = go()?;
-    let version = version(&go)
-        .ok_or_else(|| ServersError::NoGo(format!("{} version does not tell one", go.display())))?;
+    let version =
+        version(&go).ok_or_else(|| ServersError::NoGo(format!("{} version prints none", go.display())))?;
     let cache = cache()?;
     trust::make_directory(&cache).map_err(refused)?;
     let program = cache.join(format!("{NAME}-{:016x}", key(&version)));
@@ -126,7 +126,7 @@ fn build_in(go: &Path, work: &Path, program: &Path) -> Result<(), ServersError> 
         if stderr.contains("invalid go version") || stderr.contains("requires go >=") {
             return Err(ServersError::NoGo(format!("this Go is too old ({stderr})")));
         }
-        return Err(ServersError::Build(format!("{} build says: {stderr}", go.display())));
+        return Err(ServersError::Build(format!("{} build printed: {stderr}", go.display())));
     }
     fs::rename(&built, program).map_err(|error| ServersError::Cache(program.to_owned(), error))
 }

@@ -194,7 +194,7 @@ fn tasks(tree: &Tree, directory: &str) -> Reading<BTreeMap<u32, Task>> {
         1..=MAX_TASKS => Reading::Value(
             numbers.into_iter().filter_map(|number| Some((number, task(tree, directory, number)?))).collect(),
         ),
-        many => Reading::Unknown(format!("{directory}/task: {many} threads are too many to look at")),
+        many => Reading::Unknown(format!("{directory}/task: {many} threads are too many to read")),
     }
 }
 

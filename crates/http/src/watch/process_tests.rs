@@ -10,7 +10,7 @@ use super::process_set::ProcessSet;
 use super::sample::{Sample, value};
 use super::tests::{tree, write};
 
-/// A stat line whose process name looks like its end.
+/// A stat line with a process name that looks like its end.
 fn stat(user: u64, system: u64, threads: u64, started: u64, cpu: u32) -> String {
     let zeros = |n: usize| vec!["0"; n].join(" ");
     format!(

@@ -146,7 +146,7 @@ mod unit {
 
     proptest! {
         #[test]
-        fn points_are_bounded_and_sums_are_kept(snapshots in 1usize..3000) {
+        fn points_are_bounded_and_sums_stay(snapshots in 1usize..3000) {
             let mut columns = Columns::new();
             for at in 0..snapshots {
                 columns.push(at as f64 + 1.0, 1.0, &snapshot(at as f64, Reading::Value(3.0)));

@@ -14,7 +14,7 @@ use super::sample::{Kind, Sample, changes, evaluate};
 pub struct ThreadCpus {
     pub name: String,
     pub allowed: Reading<CpuList>,
-    /// CPUs on which they were last seen to run.
+    /// CPUs on which they last ran.
     pub used: Reading<CpuList>,
 }
 

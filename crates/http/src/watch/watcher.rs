@@ -31,7 +31,7 @@ pub struct WatchPlan {
     pub tree: Tree,
     /// Process sets, with the prefix of their columns: `server`.
     pub processes: Vec<(String, ProcessSet)>,
-    /// The process whose network namespace counts; `None`: this one.
+    /// The process with the network namespace to read; `None`: this one.
     pub network_of: Option<u32>,
     pub listener: Option<SocketAddr>,
     pub sidecar: Option<SocketAddr>,

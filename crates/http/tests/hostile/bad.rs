@@ -1,5 +1,5 @@
 //! Broken and malicious servers, over both carriers: the run ends on time, each failure has its name, and
-//! successes are kept.
+//! successes stay.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -30,7 +30,7 @@ fn carriers() -> impl Iterator<Item = Carrier> {
     [Carrier::Epoll, Carrier::Uring].into_iter().filter(|carrier| *carrier == Carrier::Epoll || *HAS_URING)
 }
 
-/// Runs against a server whose first connection is good. The others do `bad` from their second request on;
+/// Runs against a server with a good first connection. The others do `bad` from their second request on;
 /// the first one proves them.
 fn counts_of(
     bad: impl Fn(&mut Peer) + Clone + Send + Sync + 'static,

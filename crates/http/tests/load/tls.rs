@@ -105,7 +105,7 @@ fn a_connection_for_each_request_counts_its_handshake() {
 }
 
 #[test]
-fn whom_not_to_believe_is_named_and_insecure_believes_all() {
+fn untrusted_certificates_are_named_and_insecure_accepts_all() {
     let (server, other) = (plain(), plain());
     let with = |tls: Tls| Load { tls: Some(tls), ..secure(&server, 2, 20) };
     let file = |server: &Server| Trust::File(server.file.path().to_owned());

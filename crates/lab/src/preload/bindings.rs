@@ -1,7 +1,7 @@
 //! Symbol bindings that the dynamic linker reports (ld.so(8), LD_DEBUG=bindings): which malloc each file
 //! calls.
 //!
-//! Only the C functions matter. C++ operators use either malloc, whose binding is checked, or a built-in
+//! Only the C functions matter. C++ operators use either malloc, which is checked, or a built-in
 //! allocator, which [`image`](crate::image) detects.
 
 use std::collections::BTreeSet;

@@ -56,7 +56,7 @@ pub fn prove(
         checks += 1;
         if checks.is_multiple_of(SIZE_CHECK_INTERVAL) && total_bytes(directory) > MOST_BYTES {
             return Err(Failure::new(
-                "it starts so many programs that the proof of who serves them takes too much room",
+                "it starts so many programs that the proof of their malloc takes too much room",
             ));
         }
         Ok(())
@@ -81,7 +81,7 @@ fn judge(
     watch: &Watch,
 ) -> Result<Proof, Failure> {
     let with_linker_error = |cause: Failure| match &result.stderr_line {
-        Some(line) if line.contains("ld.so") => format!("{cause}; it said: {line}"),
+        Some(line) if line.contains("ld.so") => format!("{cause}; it printed: {line}"),
         _ => cause.to_string(),
     };
     if let Some(failure) = &result.failure {
@@ -93,7 +93,7 @@ fn judge(
         return Ok(match image.as_ref().and_then(Image::preload_obstacle) {
             Some(reason) => Proof::ServedByOther(format!("{name} is {reason}")),
             None => {
-                Proof::Unknown(format!("the dynamic linker of {name} does not tell whose malloc it bound"))
+                Proof::Unknown(format!("the dynamic linker of {name} does not report which malloc it bound"))
             }
         });
     }

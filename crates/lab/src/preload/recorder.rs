@@ -10,7 +10,7 @@ use shm::recording::{LIBRARY, VARIABLE};
 
 use crate::failure::Failure;
 
-/// The variable of the dynamic linker, whose entries are separated by colons or spaces.
+/// The variable of the dynamic linker; colons or spaces separate its entries.
 const PRELOAD: &str = "LD_PRELOAD";
 
 #[derive(Debug, thiserror::Error)]

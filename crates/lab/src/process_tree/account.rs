@@ -1,14 +1,14 @@
 //! Sums the usage of processes over successive readings of their counters. Pure.
 //!
 //! A process is identified by its id and start time, because ids are reused. When a parent waits for a
-//! process, the kernel adds its usage to the parent's. If nobody waits (SIGCHLD ignored) or the parent is not
-//! read, the usage is kept here.
+//! process, the kernel adds its usage to the parent's. If no process waits (SIGCHLD ignored) or the parent is not
+//! read, the usage is stored here.
 
 use std::collections::BTreeMap;
 
 use procfs_core::process::Stat;
 
-use super::Usage;
+use super::usage::Usage;
 
 /// A process: its id and its start time in clock ticks since boot.
 pub type Identity = (i32, u64);
@@ -23,7 +23,7 @@ pub struct UsageTotals {
     live: BTreeMap<Identity, (Usage, Usage)>,
     /// Usage of processes that were gone at the last reading. A parent may since have waited for them.
     pending: Usage,
-    /// Usage of processes that nobody waited for.
+    /// Usage of processes that no parent waited for.
     lost: Usage,
     total: Usage,
 }
@@ -72,7 +72,7 @@ mod unit {
     fn a_reused_id_is_another_process() {
         let mut account = UsageTotals::default();
         assert_eq!(account.take(&[stat(1, 5, 10, 0), stat(2, 6, 1000, 0)]).minor, 1010.0);
-        // Nobody waited for it.
+        // No parent waited for it.
         assert_eq!(account.take(&[stat(1, 5, 12, 0), stat(2, 9, 30, 0)]).minor, 12.0 + 1000.0 + 30.0);
         assert_eq!(account.take(&[stat(1, 5, 12, 0), stat(2, 9, 50, 0)]).minor, 12.0 + 1000.0 + 50.0);
     }

@@ -21,7 +21,7 @@ pub(super) struct ThreadSampler {
     bound: bool,
 }
 
-const TOO_SHORT: &str = "the program ended before its threads could be looked at";
+const TOO_SHORT: &str = "the program ended before its threads could be read";
 
 /// Full scans after which threads count as unbound.
 const MIN_SCANS: usize = 3;

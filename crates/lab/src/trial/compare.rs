@@ -8,7 +8,7 @@ use suites::treatment::Clock;
 
 use crate::start::Program;
 
-/// The class of figures whose work is a program that truebench knows nothing of.
+/// The class of figures that run a program unknown to truebench.
 const CLASS: &str = "program";
 
 /// What the variants of a trial are compared on.
@@ -121,9 +121,9 @@ impl Axis {
 fn label(quantity: Quantity, is_rate: bool) -> (&'static str, Unit) {
     match (quantity, is_rate) {
         (Quantity::Cpu, false) => ("CPU time", Unit::SECONDS),
-        (Quantity::Cpu, true) => ("CPUs kept busy", Unit::of("CPUs")),
+        (Quantity::Cpu, true) => ("busy CPUs", Unit::of("CPUs")),
         (Quantity::System, false) => ("CPU time in the kernel", Unit::SECONDS),
-        (Quantity::System, true) => ("CPUs kept busy in the kernel", Unit::of("CPUs")),
+        (Quantity::System, true) => ("CPUs busy in the kernel", Unit::of("CPUs")),
         (Quantity::Wall, _) => ("wall time", Unit::SECONDS),
         (Quantity::Memory, false) => ("peak memory of its largest process", Unit::BYTES),
         (Quantity::Memory, true) => ("memory", Unit::BYTES),

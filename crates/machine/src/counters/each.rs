@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use figure::evidence as key;
 use figure::{CpuList, Evidence, Reading};
 
-use super::{both, interrupts, stat};
+use super::change::both;
+use super::{interrupts, stat};
 
 /// Names of the evidence keys that a watch [by CPU](super::Watch::by_cpu) adds.
 pub const WRITES: &[&str] = &[

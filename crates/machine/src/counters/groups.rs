@@ -7,7 +7,7 @@ use figure::evidence::{CGROUP_MEMORY_EVENTS, CGROUP_THROTTLED, CGROUP_THROTTLED_
 use figure::host::{Cgroup, CgroupLevel};
 use figure::{CpuList, Evidence, Reading};
 
-use super::{both, grown};
+use super::change::{both, grown};
 use crate::Tree;
 use crate::describe::cgroup;
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use figure::evidence::{IDLE_ENTRIES, IDLE_STATES};
 use figure::{CpuList, Evidence, Reading};
 
-use super::{both, grown};
+use super::change::{both, grown};
 use crate::Tree;
 
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use figure::evidence::{PSI_CPU, PSI_IO, PSI_MEMORY};
 use figure::{Evidence, Reading};
 
-use super::{both, grown};
+use super::change::{both, grown};
 use crate::Tree;
 
 const FILES: [&str; 3] = ["/proc/pressure/cpu", "/proc/pressure/memory", "/proc/pressure/io"];

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use figure::{CpuList, Reading};
 
-use super::grown;
+use super::change::grown;
 use crate::Tree;
 
 const FILE: &str = "/proc/stat";

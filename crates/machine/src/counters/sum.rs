@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use figure::{CpuList, Machine, Reading};
 
-use super::{both, grown};
+use super::change::{both, grown};
 use crate::Tree;
 
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ pub fn thermal(tree: &Tree, machine: &Machine, cpus: &CpuList) -> Files {
     for cpu in cpus.iter() {
         let (core, package) =
             machine.cpu(cpu).map_or((None, None), |logical| (Some(logical.core), Some(logical.package)));
-        // A CPU whose core is unknown is read.
+        // A CPU of an unknown core is read.
         let new_core = core.is_none_or(|core| cores.insert(core));
         let new_package = package.is_none_or(|package| packages.insert(package));
         if !new_core && !new_package {

@@ -5,7 +5,7 @@ use figure::evidence::{
 };
 use figure::{Evidence, Reading};
 
-use super::{both, grown};
+use super::change::{both, grown};
 use crate::Tree;
 
 const FILE: &str = "/proc/vmstat";

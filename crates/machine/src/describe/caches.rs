@@ -54,7 +54,7 @@ pub fn describe(
 fn from_sysfs(tree: &Tree, online: &CpuList) -> (Vec<Cache>, usize) {
     let mut instances = Vec::new();
     let mut without_size = 0;
-    // CPUs whose cache of a level and kind is known. An instance is read once, at its first CPU, and
+    // CPUs with a known cache of a level and kind. An instance is read once, at its first CPU, and
     // contradicting lists cannot give a CPU two of them.
     let mut served: BTreeMap<(u32, CacheKind), BTreeSet<u32>> = BTreeMap::new();
     for cpu in online.iter() {

@@ -18,7 +18,7 @@ const MAX_HIERARCHIES: usize = 32;
 const MAX_LINE: usize = 16_384;
 /// v1 prints "no limit" as the largest multiple of the page size below 2⁶³. No machine has an exbibyte.
 const UNLIMITED: u64 = 1 << 60;
-/// Controllers of v1 whose limits affect figures.
+/// Controllers of v1 with limits that affect figures.
 const CONTROLLERS: [&str; 3] = ["cpu", "cpuset", "memory"];
 
 /// A mounted hierarchy: one line of /proc/self/mountinfo.
@@ -65,7 +65,9 @@ pub fn of_process(tree: &Tree, process: &str, online: &CpuList) -> Cgroup {
             _ => "cgroup v2".to_owned(),
         };
         let Some(mount) = mounts.iter().find(fits) else {
-            unknown.push(format!("{what} is not mounted here: limits of our group {path} cannot be seen"));
+            unknown.push(format!(
+                "{what} is not mounted here: limits of this process's group {path} cannot be read"
+            ));
             continue;
         };
         let (directories, hidden) = directories(tree, mount, path);
@@ -118,7 +120,7 @@ fn directories(tree: &Tree, mount: &Mount, path: &str) -> (Vec<String>, Option<S
         Some(below) if !climbs(&group) && !climbs(&root) => below.to_vec(),
         _ => {
             hidden = Some(format!(
-                "our group {path} lies outside of what is mounted at {}; only the limits at its top are seen",
+                "this process's group {path} lies outside of what is mounted at {}; only the limits at its top are read",
                 mount.point
             ));
             Vec::new()
@@ -130,7 +132,10 @@ fn directories(tree: &Tree, mount: &Mount, path: &str) -> (Vec<String>, Option<S
         std::iter::once(point).chain(below.iter().map(String::as_str)).collect::<Vec<_>>().join("/")
     };
     while !below.is_empty() && !tree.exists(at(&below)) {
-        hidden = Some(format!("the directory of our group {path} is not to be seen below {}", mount.point));
+        hidden = Some(format!(
+            "the directory of this process's group {path} is not visible below {}",
+            mount.point
+        ));
         below.pop();
     }
     // The real root of v2 has no cgroup.events. A root that has it is the top of a namespace.

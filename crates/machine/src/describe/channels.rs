@@ -62,7 +62,7 @@ pub fn peak(slots: &[Slot], source: &str) -> Reading<Peak> {
         }
         None => {
             if modules.len() > 1 {
-                doubts.push("at most: the slots do not tell their channel, each module is taken as one");
+                doubts.push("at most: the slots do not name their channel, each module is taken as one");
             }
             modules.iter().map(|module| self::bits(module)).sum()
         }
@@ -70,7 +70,7 @@ pub fn peak(slots: &[Slot], source: &str) -> Reading<Peak> {
     let channels = bits.div_ceil(CHANNEL_BITS);
     if channels > MAX_CHANNELS {
         return Reading::Unknown(format!(
-            "{source} shows {} modules without telling their channels; state these with --dimms, such as 12x2666",
+            "{source} shows {} modules without their channels; state these with --dimms, such as 12x2666",
             modules.len()
         ));
     }

@@ -49,7 +49,7 @@ fn architecture(tree: &Tree, cpuinfo: &Cpuinfo) -> Reading<String> {
     } else if cpuinfo.first(&["cpu"]).is_some_and(|cpu| cpu.starts_with("POWER")) {
         "ppc64"
     } else {
-        return Reading::unknown("neither /proc/sys/kernel/arch nor /proc/cpuinfo tells");
+        return Reading::unknown("neither in /proc/sys/kernel/arch nor in /proc/cpuinfo");
     };
     Reading::Value(name.to_owned())
 }
@@ -99,7 +99,7 @@ fn invariant_counter(architecture: &Reading<String>, cpuinfo: &Cpuinfo) -> Readi
             Reading::Value(cpuinfo.has_flag("constant_tsc") && cpuinfo.has_flag("nonstop_tsc"))
         }
         Some("aarch64" | "riscv64") => Reading::Value(true),
-        Some(other) => Reading::Unknown(format!("not known how to tell on {other}")),
+        Some(other) => Reading::Unknown(format!("no method for {other}")),
         None => Reading::unknown("the architecture is not known"),
     }
 }

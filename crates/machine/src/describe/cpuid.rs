@@ -41,7 +41,7 @@ fn leaf(cache: CacheParameter) -> Option<CacheLeaf> {
     })
 }
 
-/// Cache instances of all online CPUs, for a machine whose sysfs has none. The sharing CPUs are not known: it
+/// Cache instances of all online CPUs, for a machine without them in sysfs. The sharing CPUs are not known: it
 /// assumes as many consecutive CPUs as CPUID reserves ids for.
 pub fn instances(leaves: &[CacheLeaf], topology: &Topology) -> Vec<Cache> {
     let cpus: Vec<u32> = topology.online.iter().collect();
@@ -69,7 +69,7 @@ pub fn contradiction(instances: &[Cache], leaves: &[CacheLeaf]) -> Option<String
     let sizes: Vec<u64> = instances.iter().filter(same_level).map(|cache| cache.size).collect();
     // Unequal cores (hybrid, or packages of two kinds) have unequal caches: one equal cache is enough.
     match sizes.iter().max() {
-        None => Some(format!("CPUID tells of an {}, which /sys does not show", name(last.size))),
+        None => Some(format!("CPUID reports an {}, which /sys does not show", name(last.size))),
         Some(_) if sizes.contains(&last.size) => None,
         Some(size) => Some(format!("/sys shows an {}, CPUID an {}", name(*size), name(last.size))),
     }
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(difference(&[cache(3, 1 << 20)], 1 << 20), None);
         assert_eq!(
             difference(&[cache(2, 1 << 20)], 1 << 25).unwrap(),
-            "CPUID tells of an L3 of 32 MiB, which /sys does not show"
+            "CPUID reports an L3 of 32 MiB, which /sys does not show"
         );
         assert_eq!(
             difference(&[cache(3, 1 << 24)], 1 << 25).unwrap(),

@@ -4,7 +4,8 @@ use figure::Reading;
 use figure::host::{HugePool, Memory, MemoryBound, Virtualisation};
 
 use super::channels::{self, Slot};
-use super::{Overrides, smbios, udev};
+use super::overrides::Overrides;
+use super::{smbios, udev};
 use crate::Tree;
 
 const POOLS: &str = "/sys/kernel/mm/hugepages";

@@ -111,7 +111,7 @@ fn boost(tree: &Tree) -> Setting {
             return setting("boost", Reading::Value(value.to_owned()), file);
         }
     }
-    let reason = format!("neither {} nor {} is there", files[0].0, files[1].0);
+    let reason = format!("neither {} nor {} exists", files[0].0, files[1].0);
     setting("boost", Reading::Unknown(reason), &files[1].0)
 }
 

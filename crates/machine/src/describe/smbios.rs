@@ -57,7 +57,7 @@ impl<'a> Structure<'a> {
         Some(u32::from(self.word(offset)?) | u32::from(self.word(offset + 2)?) << 16)
     }
 
-    /// The string whose number is at `offset`; empty if there is none.
+    /// The string with the number at `offset`; empty if there is none.
     fn string(self, offset: usize) -> String {
         let number = usize::from(self.byte(offset).unwrap_or(0));
         let strings = self.strings.split(|byte| *byte == 0);

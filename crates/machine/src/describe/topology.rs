@@ -140,7 +140,7 @@ fn cores(
     } else if unlisted > 0 {
         let cpus = if unlisted == online.len() { "the CPUs".to_owned() } else { format!("{unlisted} CPUs") };
         *unknown = Some(format!(
-            "neither {CPUS}/cpuN/topology nor /proc/cpuinfo tells the cores of {cpus}: each counts as a core"
+            "neither {CPUS}/cpuN/topology nor /proc/cpuinfo shows the cores of {cpus}: each counts as a core"
         ));
     }
     groups

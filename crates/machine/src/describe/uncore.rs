@@ -24,7 +24,7 @@ const PATTERNS: &str =
 const MAX_DEVICES: usize = 4096;
 /// Characters of a name or event that are reported.
 const MAX_NAME: usize = 64;
-/// PMUs whose problem is reported; the others are counted.
+/// Most PMUs with a reported problem; further ones are counted.
 const MAX_PROBLEMS: usize = 2;
 
 /// Why a PMU is not used. The message follows the name of the PMU.
@@ -73,7 +73,7 @@ pub fn describe(tree: &Tree) -> Uncore {
         true => {
             format!("no uncore PMU: {DEVICES} shows no events at all: a kernel without them, or hidden here")
         }
-        false => format!("no uncore PMU (looked for {PATTERNS})"),
+        false => format!("no uncore PMU (searched: {PATTERNS})"),
     });
     Uncore { channels: Vec::new(), unknown: Some(unknown), refused }
 }

@@ -7,7 +7,7 @@ use super::cpuinfo::Cpuinfo;
 use crate::Tree;
 use crate::tree::{MAX_LINE, printable};
 
-/// An ACPI table whose header names the manufacturer in bytes 10 to 15. Readable for root only.
+/// An ACPI table with the manufacturer in bytes 10 to 15 of its header. Readable for root only.
 const ACPI: &str = "sys/firmware/acpi/tables/FACP";
 /// Bytes of its header.
 pub const ACPI_HEADER: usize = 36;
@@ -169,7 +169,7 @@ fn by_kernel(tree: &Tree) -> Option<Detected> {
 }
 
 /// Whether / is mounted from a block device. A micro-VM made from a container image has the image's
-/// /.dockerenv but is not a container, whose root is an overlay.
+/// /.dockerenv but is not a container; a container's root is an overlay.
 fn root_is_a_disk(tree: &Tree) -> bool {
     let mounts = tree.text("/proc/self/mountinfo").into_value().unwrap_or_default();
     let source = |line: &str| {

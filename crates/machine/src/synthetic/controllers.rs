@@ -57,7 +57,7 @@ pub fn ice_lake(tree: Builder, cpus: &str) -> Builder {
     free_running(imc(tree, 8, cpus, IMC_EVENTS), 4, cpus)
 }
 
-/// Two controllers whose programmable counters have no named traffic events, and free-running ones that do.
+/// Two controllers with programmable counters without named traffic events, and free-running ones that do.
 pub fn laptop(tree: Builder) -> Builder {
     free_running(imc(tree, 2, "0", &[("clockticks", "event=0x01")]), 2, "0")
 }

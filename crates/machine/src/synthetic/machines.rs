@@ -147,7 +147,7 @@ pub fn atom_without_l3(root: &Path) -> io::Result<()> {
     policies(tree, 8, "acpi-cpufreq", "powersave", 2_200_000).finish()
 }
 
-/// A KVM guest of four CPUs, each a package of its own, whose L3 is not shown.
+/// A KVM guest of four CPUs, each a package of its own, with a hidden L3.
 pub fn vm_hidden_l3(root: &Path) -> io::Result<()> {
     let places = (0..4).map(|cpu| Place { cpu, core: cpu, cluster: None, package: cpu, node: 0 }).collect();
     Builder::new(root)

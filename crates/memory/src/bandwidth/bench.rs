@@ -46,7 +46,7 @@ pub(crate) struct Passes {
     elements: usize,
     near: usize,
     /// What every element holds that is read: in the first region, and in the doubled one.
-    held: [f64; 2],
+    expected: [f64; 2],
     /// Elements of one call.
     stride: usize,
     passes: u64,
@@ -131,7 +131,7 @@ impl Kernel for Bandwidth {
         Amount::Bytes((kernels::Kernel::of(task.operation).counted_bytes() * task.elements) as f64)
     }
 
-    /// Fills arrays whose values get out of range, or would by one more pass.
+    /// Fills arrays with values that are out of range, or would be after one more pass.
     fn prepare(&mut self, _team: &Team, task: &Task, _round: usize) -> Result<(), Failure> {
         let is_worn = |region: &Expected| region.is_worn() || region.after(task.operation).is_worn();
         if self.regions.iter().any(is_worn) { self.fill() } else { Ok(()) }
@@ -145,7 +145,7 @@ impl Kernel for Bandwidth {
             arrays: self.arrays.clone(),
             elements: task.elements as usize,
             near: self.near,
-            held: self.regions.map(|region| region.value(Array::A)),
+            expected: self.regions.map(|region| region.value(Array::A)),
             // memcpy decides by the length of a call whether to store past the cache: it gets the whole share.
             stride: match task.code {
                 Code::Kernel(_) => CPU_SAMPLE_ELEMENTS,
@@ -208,7 +208,7 @@ impl Sample for Passes {
         let share = self.arrays.split.share(worker.index, self.elements);
         let [a, b, c] = [Array::A, Array::B, Array::C].map(|array| self.arrays.part(array, worker.index));
         let border = self.arrays.split.share(worker.index, self.near);
-        let [inner, outer] = self.held;
+        let [inner, outer] = self.expected;
         let expected = inner * border as f64 + outer * (share - border) as f64;
         let mut worst: f64 = 0.0;
         for _ in 0..self.passes {

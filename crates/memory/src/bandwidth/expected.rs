@@ -24,7 +24,7 @@ impl Default for Expected {
 }
 
 impl Expected {
-    /// Nobody knows: worn, so that the arrays are filled anew.
+    /// Unknown: worn, so that the arrays are filled anew.
     pub const UNKNOWN: Expected = Expected([f64::NAN; 3]);
 
     pub fn is_unknown(&self) -> bool {

@@ -67,7 +67,7 @@ struct RequesterWalks {
     walks: Vec<f64>,
     /// The same again, from the requester's own cache.
     cached: Vec<f64>,
-    /// Lines that held the number of their hand-over.
+    /// Lines that contained the number of their hand-over.
     fresh: usize,
 }
 

@@ -12,9 +12,8 @@ use lab::failure::{Attempt, Failure};
 use lab::traffic::{PerfReader, Traffic, TrafficReader};
 use lab::worker::{Bench, WorkerReport};
 
-use super::channels::{ChannelSelection, INTERVALS, select};
+use super::channels::{ChannelSelection, INTERVALS, NO_COUNTS, TOGETHER, select};
 use super::plan::{Group, Part, Setup};
-use super::{NO_COUNTS, TOGETHER};
 use crate::bandwidth::bench::{Bandwidth, ready};
 use crate::kernels::Kernel;
 use crate::worker::Worker;
@@ -130,7 +129,7 @@ impl CountersBench {
         evidence.put(TRAFFIC_MEASURED, moved.total());
         evidence.put(TRAFFIC_ESTIMATED, kernel.traffic_bytes(group.stores) as f64 * elements);
         evidence.put(TRAFFIC_COUNTED, counted);
-        if self.setup.load.machine.uncore.tells_directions() {
+        if self.setup.load.machine.uncore.has_directions() {
             evidence.put(TRAFFIC_READ, moved.read);
             evidence.put(TRAFFIC_WRITTEN, moved.write);
         } else {

@@ -6,7 +6,10 @@ use figure::host::UncoreChannel;
 use lab::failure::Failure;
 use lab::traffic::{Distinct, Traffic, distinct};
 
-use super::NO_COUNTS;
+/// How the worker begins to say that there are no counts to be had, after all.
+pub(crate) const NO_COUNTS: &str = "the memory controllers' counters ";
+
+pub(crate) const TOGETHER: &str = "these counters count reads and writes together";
 
 /// Intervals under load. Two real channels would have to agree in all of them, reads and writes, by chance.
 pub const INTERVALS: usize = 6;
@@ -38,7 +41,9 @@ pub fn select(channels: &[UncoreChannel], intervals: &[Traffic]) -> Result<Chann
         let share = figure::format::percent(running);
         evidence.put_unknown(
             TRAFFIC_DISTINCT,
-            format!("counters took turns (multiplexing, {share} of the time): equal counts cannot be told"),
+            format!(
+                "counters took turns (multiplexing, {share} of the time): equal counts cannot be detected"
+            ),
         );
     } else {
         evidence.put(TRAFFIC_DISTINCT, true);

@@ -88,10 +88,10 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
             let bytes = (ARRAYS * sizes.elements * ELEMENT) as f64;
             figure.conditions.set(key::ARRAYS_TOTAL_BYTES, bytes);
             sizes::write_bounds(&mut figure, &sizes.limited_by, &room);
-            let together = *part != Part::Total && !machine.uncore.tells_directions();
+            let together = *part != Part::Total && !machine.uncore.has_directions();
             let problem = closed
                 .clone()
-                .or_else(|| together.then(|| super::TOGETHER.to_owned()))
+                .or_else(|| together.then(|| super::channels::TOGETHER.to_owned()))
                 .or_else(|| bandwidth::unavailable(machine, options, &sizes, &figure));
             match problem {
                 Some(problem) => figure = figure.not_available(problem),
@@ -122,7 +122,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let passes = (super::channels::INTERVALS * load.tasks.len()) as f64;
     let least_seconds = sizes::touch_seconds(machine, placement.threads.len(), bytes);
     let suite = SuitePlan {
-        preparing: format!("first touch of {}, and telling channels apart", figure::format::bytes(bytes)),
+        preparing: format!("first touch of {}, and a test of the channels", figure::format::bytes(bytes)),
         prepare_deadline: deadlines::touch(bytes) + passes * bytes / deadlines::SLOWEST_PASS,
         round_deadline: deadlines::pass(2.0 * bytes),
         ..mode::suite("memory.counters", Setup { load, groups }, figures, options.rules, least_seconds, bytes)
@@ -168,7 +168,7 @@ fn closed(machine: &Machine) -> Option<String> {
     }
     let mut reason = match unknown {
         Some(unknown) if unknown.starts_with("no uncore PMU") => unknown.clone(),
-        Some(unknown) => format!("no uncore PMU that tells bytes: {unknown}"),
+        Some(unknown) => format!("no uncore PMU that counts bytes: {unknown}"),
         None => "no uncore PMU".to_owned(),
     };
     if machine.virtualisation.is_guest() {

@@ -1,4 +1,4 @@
-//! The worker's side: runs of other programs and rounds of ours, by the same schedule.
+//! The worker's side: runs of other programs and rounds of truebench, by the same schedule.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,9 +11,9 @@ use lab::measure::{self, Around};
 use lab::program;
 use lab::worker::{Bench, WorkerReport};
 
-use super::TOOLS;
 use super::plan::{Program, Setup};
 use super::tool::{Output, ToolReport};
+use super::tools::TOOLS;
 use crate::bandwidth::bench::{self, Bandwidth};
 use crate::bandwidth::plan::Task;
 use crate::kernels::ELEMENT;
@@ -34,7 +34,7 @@ const UNSET: &[&str] = &[
     "OMP_PROC_BIND",
 ];
 
-const SILENT: &str = "the program does not tell";
+const SILENT: &str = "the program does not report it";
 
 struct Run {
     report: ToolReport,
@@ -106,14 +106,15 @@ impl CrossBench {
             let elements = reported / BLOCK as u64 * BLOCK as u64;
             let least = (BLOCK * self.team.threads()) as u64;
             if elements < least {
-                let small = format!("its arrays have {reported} elements, and ours need {least} at least");
+                let small =
+                    format!("its arrays have {reported} elements, and truebench needs {least} at least");
                 return Err(Failure::new(small));
             }
             let needed = 2 * ARRAYS * elements * ELEMENT;
             let Some(room) = self.setup.room.filter(|room| needed > *room) else { return Ok(elements) };
             let [needed, room] = [needed, room].map(|bytes| figure::format::bytes(bytes as f64));
             Err(Failure::new(format!(
-                "its arrays and ours of the same size need {needed} together, and {room} may be used"
+                "its arrays and truebench's of the same size need {needed} together, and {room} may be used"
             ))
             .advice("compile it for smaller ones"))
         });
@@ -156,7 +157,7 @@ impl CrossBench {
         Ok(all)
     }
 
-    /// Facts about our figures: what is true of every figure there is true only of ours here.
+    /// Facts about truebench's figures: what is true of every figure there is true only of these here.
     fn own_facts(&self, facts: WorkerReport) -> Vec<(String, Evidence)> {
         let ids = self.setup.bandwidth.tasks.iter().map(|task| task.id.clone());
         let common = ids.map(|id| (id, facts.evidence.clone()));
@@ -276,7 +277,7 @@ impl Bench for CrossBench {
                 self.programs[index].program.tool
             )));
         }
-        let worker = self.worker.as_mut().ok_or_else(|| Failure::new("our arrays are not mapped"))?;
+        let worker = self.worker.as_mut().ok_or_else(|| Failure::new("truebench's arrays are not mapped"))?;
         let mut round = worker.round(figure)?;
         round.samples = statistic.value(&round.samples).map(|rate| rate * pair.factor).into_iter().collect();
         Ok(round)

@@ -30,7 +30,7 @@ pub(super) static TOOL: Tool = Tool {
 /// Seconds that a run lasts at least (`-s`), and at least ten repetitions: enough for ticks of 10 ms.
 const SECONDS: u64 = 1;
 
-/// likwid's tests that are like kernels of ours: its name without the instruction set, and that of the
+/// likwid's tests that match kernels of truebench: its name without the instruction set, and that of the
 /// version with non-temporal stores. Its `triad` has four arrays; `stream` is STREAM's Triad.
 const TESTS: &[(&str, &str, Option<&str>)] = &[
     ("copy", "copy", Some("copy_mem")),
@@ -72,7 +72,7 @@ fn runs(request: &RunRequest) -> Result<Vec<Run>, Failure> {
                 way: (stores != Stores::None).then(|| stores.word()),
                 code: Code::Kernel(stores),
                 stores: Some(stores.word()),
-                basis: format!("its test {test} says so"),
+                basis: format!("by its test {test}"),
             };
             runs.push(Run { arguments, environment: Vec::new(), points: vec![point] });
         }
@@ -94,7 +94,7 @@ fn read(output: &Output) -> Result<ToolReport, Failure> {
     let rate = match printed {
         Some(rate) => rate,
         // In guests that hide the clock (CPUID leaf 15h and 16h) its own is 0, and with it the rate; the
-        // cycles that it prints are those of the time stamp counter, whose rate we know.
+        // cycles that it prints are those of the time stamp counter, which has a known rate.
         None => {
             let cycles = field("Cycles:").and_then(positive);
             let volume = field("Data volume (Byte):").and_then(positive);

@@ -1,7 +1,7 @@
 //! Intel Memory Latency Checker (`mlc`; closed, its licence forbids bundling it).
 //!
 //! `--loaded_latency -T -d0` runs load threads only, without delay, and gives their mean bandwidth. It counts
-//! traffic: a regular store as a read and a write (its readme: "an estimation"), so that its figures are held
+//! traffic: a regular store as a read and a write (its readme: "an estimation"), so that its figures are compared
 //! against our traffic and not against what STREAM counts. `-e` keeps it from writing the prefetchers' MSRs:
 //! truebench changes nothing on the machine.
 
@@ -29,7 +29,7 @@ pub(super) static TOOL: Tool = Tool {
 /// Seconds of a run (`-t`), its default.
 const SECONDS: u64 = 2;
 
-/// Its traffic types that are like kernels of ours, in the words of its usage text. Those of `-W5` are "1:1
+/// Its traffic types that match kernels of truebench, in the words of its usage text. Those of `-W5` are "1:1
 /// read-write": it writes the line that it has read, as update does.
 const TYPES: &[(&str, Stores, &str, &str)] = &[
     ("read", Stores::None, "-R", "reads only"),
@@ -70,7 +70,7 @@ fn runs(request: &RunRequest) -> Result<Vec<Run>, Failure> {
                 way: (*stores != Stores::None).then(|| stores.word()),
                 code: Code::Kernel(*stores),
                 stores: Some(stores.word()),
-                basis: format!("its traffic type {option} says so: {what}"),
+                basis: format!("by its traffic type {option}: {what}"),
             };
             let arguments = fixed.into_iter().chain(set).chain(more).collect();
             runs.push(Run { arguments, environment: Vec::new(), points: vec![point] });
@@ -143,7 +143,7 @@ Delay\t(ns)\tMB/sec
     }
 
     #[test]
-    fn what_it_says_instead_is_told() {
+    fn its_error_message_is_reported() {
         let refusal = "Intel(R) Memory Latency Checker - v3.13\nHugepages need to be allocated\n";
         assert!(parse(refusal).unwrap_err().contains("it ends with: Hugepages need to be allocated"));
         assert!(parse("").unwrap_err().contains("nothing"));

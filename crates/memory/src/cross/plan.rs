@@ -1,4 +1,4 @@
-//! Which programs are there, how each is run, and which of our figures stands beside which of its.
+//! Which programs exist, how each is run, and which of truebench's figures is compared with which of theirs.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use lab::session::SuitePlan;
 use lab::trust::{OnPath, on_path};
 use serde::{Deserialize, Serialize};
 
-use super::TOOLS;
 use super::tool::{Point, Run, RunRequest, Statistic, Tool};
+use super::tools::TOOLS;
 use crate::bandwidth::plan::{self as bandwidth, Code, Task};
 use crate::conditions;
 use crate::deadlines;
@@ -155,7 +155,7 @@ struct Builder<'a> {
     figures: Vec<Figure>,
     tasks: Vec<Task>,
     programs: Vec<Program>,
-    /// Bytes that the arrays of a program may have whose size is not known.
+    /// Most bytes of the arrays of a program that does not show their size.
     largest: f64,
 }
 
@@ -248,7 +248,7 @@ impl Builder<'_> {
     }
 
     fn own_figure(&self, tool: &Tool, point: &Point, pair: &str, id: &str) -> Figure {
-        let name = format!("{} ({}), ours", point.kernel.title, point.kernel.formula);
+        let name = format!("{} ({}), by truebench", point.kernel.title, point.kernel.formula);
         let mut figure = self.figure(tool, point, pair, id, name, TRUEBENCH);
         let (stores, simd, traffic) = match point.code {
             Code::Kernel(stores) => (stores.word(), self.simd.word(), point.kernel.traffic_bytes(stores)),

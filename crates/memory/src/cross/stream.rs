@@ -1,7 +1,7 @@
 //! STREAM, as the user compiled it (stream.c 5.9 and 5.10, jeffhammond/STREAM).
 //!
-//! Its array size is compiled in, and ours takes it. Which stores its kernels have is the compiler's choice:
-//! the binary shows (see [`inspect`](crate::inspect)), and ours are compared with the same.
+//! Its array size is compiled in, and truebench takes it. Which stores its kernels have is the compiler's choice:
+//! the binary shows (see [`inspect`](crate::inspect)), and truebench's are compared with the same.
 
 use figure::{Convention, CpuList};
 
@@ -29,7 +29,7 @@ pub(super) static TOOL: Tool = Tool {
 };
 
 const KERNELS: &[&str] = &["copy", "scale", "add", "triad"];
-/// Bytes of an element of ours.
+/// Bytes of an element of truebench.
 const DOUBLE: u64 = 8;
 
 fn runs(request: &RunRequest) -> Result<Vec<Run>, Failure> {
@@ -61,7 +61,7 @@ fn place(cpus: &CpuList) -> String {
     format!("{{{}}}", cpus.join(","))
 }
 
-/// What ours must be to be like its kernel.
+/// The code of truebench that is like its kernel.
 fn point(kernel: &'static Kernel, inspection: &Result<Inspection, InspectError>) -> Point {
     let (way, basis) = match inspection {
         Err(reason) => (None, format!("not known: its binary {reason}")),
@@ -101,7 +101,7 @@ fn way(kernel: &Kernel, inspection: &Inspection) -> (Option<Way>, String) {
         (count, ..) => (
             None,
             format!(
-                "not known: its binary holds {count} non-temporal stores, and not in functions that tell"
+                "not known: its binary holds {count} non-temporal stores, not in functions of known kernels"
             ),
         ),
     }
@@ -122,7 +122,7 @@ fn read(output: &Output) -> Result<ToolReport, Failure> {
         digits.parse::<u64>().ok().filter(|number| *number > 0)
     };
     if let Some(bytes) = number("This system uses ").filter(|bytes| *bytes != DOUBLE) {
-        return Err(Failure::new(format!("its elements have {bytes} bytes, and ours {DOUBLE}"))
+        return Err(Failure::new(format!("its elements have {bytes} bytes, and truebench's {DOUBLE}"))
             .advice("compile it with STREAM_TYPE=double"));
     }
     let elements =

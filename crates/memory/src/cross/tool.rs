@@ -17,7 +17,7 @@ pub struct Tool {
     pub convention: Convention,
     pub statistic: Statistic,
     pub pages: &'static [Pages],
-    /// Whether it takes a size of array; else it has one, which ours takes.
+    /// Whether it takes a size of array; else it has one, which truebench takes.
     pub takes_size: bool,
     /// Kernels that are compared when none is asked for.
     pub kernels: &'static [&'static str],
@@ -86,7 +86,7 @@ pub struct Run {
     pub points: Vec<Point>,
 }
 
-/// A figure of its, and the code of ours that is compared with it.
+/// A figure of it, and the code of truebench that is compared with it.
 #[derive(Clone, Debug)]
 pub struct Point {
     pub kernel: &'static Kernel,

@@ -130,7 +130,7 @@ fn unseen(level: &Level, what: &str, smallest: f64, largest: f64) -> String {
     let size = format::bytes(level.advertised);
     if let Some(behind) = level.blends {
         return format!(
-            "{what} does not tell it from L{behind}: nothing changes near the {size} that are advertised"
+            "{what} does not distinguish it from L{behind}: nothing changes near the {size} that are advertised"
         );
     }
     let sizes = format!("from {} to {}", format::bytes(smallest), format::bytes(largest));

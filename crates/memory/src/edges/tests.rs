@@ -17,8 +17,8 @@ fn ladder(levels: &[(f64, f64)], memory: f64, largest: f64) -> Vec<Point> {
     points
 }
 
-/// What was seen on a Sapphire Rapids guest while others ran: sizes in KiB, ns.
-const SEEN: &[(f64, f64)] = &[
+/// Measured on a Sapphire Rapids guest while others ran: sizes in KiB, ns.
+const MEASURED: &[(f64, f64)] = &[
     (16.0, 1.46),
     (21.0, 1.51),
     (26.0, 1.70),
@@ -54,7 +54,7 @@ const SEEN: &[(f64, f64)] = &[
 ];
 
 fn recorded() -> Vec<Point> {
-    SEEN.iter().map(|(kib, cost)| Point { bytes: kib * KIB, cost: *cost }).collect()
+    MEASURED.iter().map(|(kib, cost)| Point { bytes: kib * KIB, cost: *cost }).collect()
 }
 
 fn within(value: f64, wanted: f64, factor: f64) -> bool {
@@ -87,7 +87,7 @@ fn a_recorded_ladder_of_a_disturbed_guest() {
 }
 
 #[test]
-fn a_shared_last_level_that_fades_out_is_seen() {
+fn a_shared_last_level_that_fades_out_is_detected() {
     // The read bandwidth of one thread on the same guest, GB/s.
     let recorded = [
         (16.0, 262.0),
@@ -143,7 +143,7 @@ fn a_step_between_even_plateaus_is_an_edge_though_low() {
         assert!(level.has_edge && within(level.edge.unwrap().bytes, wanted.1 as f64, 1.5), "{levels:?}");
     }
     assert!(left.is_empty());
-    // Without the step L2 is not said to be missing: the ladder does not tell.
+    // Without the step L2 is not reported as missing: the ladder does not show it.
     let level = |point: &Point| if point.bytes < 8.0 * MIB { 1.0 / 102.0 } else { point.cost };
     let blended: Vec<Point> = points
         .iter()
@@ -156,7 +156,7 @@ fn a_step_between_even_plateaus_is_an_edge_though_low() {
 
 #[test]
 fn a_rise_that_bends_is_two_levels() {
-    // The latency of a Zen 4 guest whose neighbours left it some 2 MiB of 32 MiB, ns.
+    // The latency of a Zen 4 guest that got some 2 MiB of a shared L3 of 32 MiB, ns.
     let recorded = [
         (16.0, 1.23),
         (24.0, 1.36),

@@ -9,7 +9,10 @@ use object::{
     RelocationTarget, SectionFlags, SegmentFlags, SymbolKind,
 };
 
-use super::{Architecture, Array, InspectError};
+use serde::Serialize;
+
+use super::error::InspectError;
+use crate::words::words;
 
 /// Functions that copy or fill memory, under the names that libraries give them, and what they are.
 const MEMORY_FUNCTIONS: &[(&str, &str)] = &[
@@ -34,8 +37,21 @@ const OPENMP_INSIDE: &[(&str, &str)] =
     &[("GOMP_parallel", "libgomp, linked in"), ("__kmpc_fork_call", "libomp or libiomp5, linked in")];
 /// Data below this size is no array of a memory benchmark.
 const SMALLEST_ARRAY: u64 = 64 << 10;
-/// The most arrays and names that are kept: files are untrusted.
+/// The most arrays and names that are stored: files are untrusted.
 const MOST_ARRAYS: usize = 64;
+
+words! {
+    pub enum Architecture {
+        X86 = "x86-64",
+        Arm = "aarch64",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Array {
+    pub name: String,
+    pub bytes: u64,
+}
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Code<'a> {

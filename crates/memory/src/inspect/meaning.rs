@@ -1,6 +1,6 @@
 //! What a binary's code means for the figures that it will print.
 
-use super::Inspection;
+use super::inspection::Inspection;
 use crate::kernels::{KERNELS, Kernel, Stores};
 
 const STREAM: [&str; 4] = ["Copy", "Scale", "Add", "Triad"];
@@ -54,16 +54,16 @@ fn by_kernel(ways: &[(&str, Way)]) -> Vec<String> {
     if !past.is_empty() {
         let store = if past.len() == 1 { "stores" } else { "store" };
         sentences.push(format!(
-            "{} {store} past the cache (non-temporal stores): memory moves what STREAM counts. Ours with the same \
-             stores: truebench memory --stores nt.",
+            "{} {store} past the cache (non-temporal stores): memory moves what STREAM counts. With the same \
+             stores in truebench: truebench memory --stores nt.",
             list(&past)
         ));
     }
     if !regular.is_empty() {
         let store = if regular.len() == 1 { "stores" } else { "store" };
         sentences.push(format!(
-            "{} {store} regularly, and a line that is not in cache is read before it is written: {}. Ours with the \
-             same stores: truebench memory --stores regular.",
+            "{} {store} regularly, and a line that is not in cache is read before it is written: {}. With the \
+             same stores in truebench: truebench memory --stores regular.",
             list(&regular),
             moves(&regular)
         ));
@@ -93,7 +93,7 @@ fn as_a_whole(inspection: &Inspection) -> Vec<String> {
             let stores = if count == 1 { "store" } else { "stores" };
             let copy = if memcpy { "; Copy may be a call of memcpy, with the same effect" } else { "" };
             vec![format!(
-                "It holds {count} non-temporal {stores}, but its functions do not tell in which kernels: where they are \
+                "It holds {count} non-temporal {stores}, but its functions do not show in which kernels: where they are \
                  used memory moves what STREAM counts; else {}{copy}.",
                 moves(&STREAM)
             )]
@@ -140,16 +140,16 @@ fn list(names: &[&str]) -> String {
 
 pub(super) fn limits(inspection: &Inspection) -> Vec<String> {
     let mut limits = vec![
-        "A function that is never called counts too; which version of memcpy libc takes, and code that is made while \
-         it runs, cannot be seen."
+        "A function that is never called counts too; which version of memcpy libc takes, and code that is generated \
+         at run time, are unknown."
             .to_owned(),
     ];
     if inspection.is_stripped {
-        limits.push("It has no symbols: functions and arrays cannot be told apart.".to_owned());
+        limits.push("It has no symbols: functions and arrays cannot be distinguished.".to_owned());
     }
     match (inspection.is_static, inspection.is_stripped) {
         (true, true) => limits.push(
-            "Its libraries are linked in: what is counted may be libc's own, whose memcpy holds both kinds of stores."
+            "Its libraries are linked in: what is counted may be libc's own, and its memcpy contains both kinds of stores."
                 .to_owned(),
         ),
         (true, false) => limits.push(
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kernel_is_told_what_it_does() {
+    fn each_kernel_gets_its_sentence() {
         let gcc =
             [("Copy", Way::Memcpy), ("Scale", Way::Regular), ("Add", Way::Regular), ("Triad", Way::Regular)];
         let text = by_kernel(&gcc).join(" ");

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::elf::Span;
-use super::{Architecture, Count, Inspection};
+use super::elf::{Architecture, Span};
 
 /// Starts of the names of libc's memory functions, of which a static binary holds many versions.
 const LIBC: &[&str] =
@@ -33,6 +32,13 @@ pub(super) enum Fact {
     Fused,
     /// Calls, or ends in, a memory function.
     Call(&'static str),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Count {
+    /// Of what: a mnemonic, or a function that is called.
+    pub name: String,
+    pub count: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -74,6 +80,15 @@ pub struct Function {
     fuses: bool,
 }
 
+/// The counts of a whole binary.
+#[derive(Debug)]
+pub(super) struct Totals {
+    pub nontemporal: Vec<Count>,
+    pub calls: Vec<Count>,
+    pub widest: Option<Width>,
+    pub functions: Vec<Function>,
+}
+
 #[derive(Debug)]
 pub(super) struct Tally<'a> {
     spans: &'a [Span],
@@ -87,7 +102,7 @@ pub(super) struct Tally<'a> {
 }
 
 impl<'a> Tally<'a> {
-    /// `is_static`: libraries are part of the code, and functions are told apart by name if they have names.
+    /// `is_static`: libraries are part of the code, and functions are distinguished by name if they have names.
     pub fn new(spans: &'a [Span], is_static: bool) -> Self {
         let only_own = is_static && !spans.is_empty();
         let (functions, mnemonics, calls) = Default::default();
@@ -129,8 +144,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Fills in what was counted.
-    pub fn finish(self, inspection: &mut Inspection) {
+    pub fn totals(self) -> Totals {
         let counts = |map: BTreeMap<&'static str, usize>| {
             let mut counts: Vec<Count> =
                 map.into_iter().map(|(name, count)| Count { name: name.to_owned(), count }).collect();
@@ -146,10 +160,12 @@ impl<'a> Tally<'a> {
             })
             .collect();
         functions.truncate(MOST_FUNCTIONS);
-        inspection.nontemporal = counts(self.mnemonics);
-        inspection.calls = counts(self.calls);
-        inspection.widest = self.widest;
-        inspection.functions = functions;
+        Totals {
+            nontemporal: counts(self.mnemonics),
+            calls: counts(self.calls),
+            widest: self.widest,
+            functions,
+        }
     }
 }
 

@@ -85,7 +85,7 @@ fn non_temporal_stores_are_counted_where_they_are() {
 }
 
 #[test]
-fn a_call_of_memcpy_is_seen_however_it_is_linked() {
+fn a_call_of_memcpy_is_found_however_it_is_linked() {
     let source = source("PLAIN", CALL_COPY);
     let ways: &[&[&str]] = &[&[], &["-no-pie", "-fno-pie"], &["-fno-plt"], &["-static"], &["-Wl,-z,now"]];
     for flags in ways {
@@ -114,7 +114,7 @@ fn without_symbols_the_sums_remain() {
 }
 
 #[test]
-fn what_is_no_program_is_told_in_words() {
+fn a_file_that_is_no_program_is_reported() {
     let message = |bytes: &[u8]| inspect(bytes).unwrap_err().to_string();
     assert_eq!(message(b""), "is empty");
     assert!(message(b"#!/bin/sh\nexec stream\n").contains("is no ELF file, but a script"));
@@ -130,7 +130,7 @@ fn what_is_no_program_is_told_in_words() {
 }
 
 #[test]
-fn files_that_cannot_be_read_are_told_in_words() {
+fn unreadable_files_are_reported() {
     let message = |path: &str| file(Path::new(path)).unwrap_err().to_string();
     assert!(message("/nonexistent").contains("cannot be read"));
     assert_eq!(message("/"), "is no regular file");
@@ -185,7 +185,7 @@ fn the_meaning_follows_the_code() {
     let icc = meaning(&source("PAST", STREAM_COPY), &[]);
     assert!(icc.contains("Copy, Scale, Add and Triad store past the cache"), "{icc}");
     let stripped = meaning(&source("PAST", STREAM_COPY), &["-s"]);
-    assert!(stripped.contains("4 non-temporal stores, but its functions do not tell"), "{stripped}");
+    assert!(stripped.contains("4 non-temporal stores, but its functions do not show"), "{stripped}");
     let call = meaning(&source("PLAIN", CALL_COPY), &["-s"]);
     assert!(call.contains("compilers make that call of Copy's loop"), "{call}");
     assert!(call.contains("one thread"), "{call}");
@@ -222,7 +222,7 @@ fn code_is_read_once_however_many_headers_name_it() {
 
 #[test]
 fn code_at_the_end_of_all_addresses_goes_around() {
-    // `endbr64; jmp *0(%rip)`, whose jump stands at address 1.
+    // `endbr64; jmp *0(%rip)`, with the jump at address 1.
     let code = [0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 0, 0, 0, 0];
     let file = overlapping(&code, u64::MAX - 2, 1, 64);
     let mut image = elf::Image::of(&file).unwrap();

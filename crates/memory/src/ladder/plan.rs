@@ -83,7 +83,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
                 "{} to {} for each thread{}",
                 format::bytes(from as f64),
                 format::bytes(to as f64),
-                if lean { " (fewer sizes, for want of time)" } else { "" }
+                if lean { " (fewer sizes, because time is short)" } else { "" }
             ),
         ),
         ("pages", pages.word().to_owned()),
@@ -137,7 +137,7 @@ mod tests {
     fn threads_share_what_they_share() {
         let two = Options { threads: Some(2), ..options(100.0) };
         let planned = plan(&machine(), &two).unwrap();
-        // Half of the L3 belongs to each, so its end is looked for at 16 MiB.
+        // Half of the L3 belongs to each, so its end is expected at 16 MiB.
         assert!(planned.suite.figures.iter().any(|figure| figure.id == "memory.ladder.20M"));
         let refused = Options { sizes: Some((16 << 10, 4 << 30)), ..two };
         let message = plan(&machine(), &refused).unwrap_err().to_string();

@@ -266,7 +266,7 @@ fn notes(
     chains: usize,
 ) -> Vec<(&'static str, String)> {
     let bytes = |bytes: u64| format::bytes(bytes as f64);
-    let lean = if density == Density::Lean { " (fewer sizes, for want of time)" } else { "" };
+    let lean = if density == Density::Lean { " (fewer sizes, because time is short)" } else { "" };
     let mapped: Vec<String> =
         regions.iter().map(|(pages, size)| format!("{} on {} pages", bytes(*size), pages.word())).collect();
     let mut notes = vec![

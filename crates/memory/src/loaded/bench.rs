@@ -106,12 +106,13 @@ impl LoadedBench {
             let start = memory.blocks.start(thread.index);
             (0..memory.blocks.elements()).step_by(PAGE_ELEMENTS * 97).all(|element| {
                 // SAFETY: inside the thread's own block, which no thread writes at the same time.
-                let held = unsafe { start.wrapping_add(element).read_volatile() };
-                relative_error(held, value(0)) <= TOLERANCE
+                let value_there = unsafe { start.wrapping_add(element).read_volatile() };
+                relative_error(value_there, value(0)) <= TOLERANCE
             })
         })?;
-        // That the chain is there was seen by the untimed walk.
-        evidence.put(MEMORY_NONZERO, filled.into_iter().all(|filled| filled) && self.memory.chain_held());
+        // The untimed walk has checked the chain.
+        evidence
+            .put(MEMORY_NONZERO, filled.into_iter().all(|filled| filled) && self.memory.is_chain_intact());
         evidence.put_unknown(VERIFIED, "checked when all rounds are measured; the run ended before");
         // The first thread has a block too, for when all inject; while it chases that lies idle.
         let injector = self.memory.blocks.elements() as f64;
@@ -222,7 +223,7 @@ impl Bench for LoadedBench {
     fn finish(&mut self) -> Result<WorkerReport, Failure> {
         let memory = self.memory.clone();
         let blocks = self.all.worst(move |thread| memory.worst(thread.index))?;
-        let worst = if self.memory.chain_held() { blocks } else { f64::INFINITY };
+        let worst = if self.memory.is_chain_intact() { blocks } else { f64::INFINITY };
         let mut verified = Evidence::default();
         verified.put(VERIFIED, worst <= TOLERANCE);
         verified.put(VERIFIED_ERROR, worst);

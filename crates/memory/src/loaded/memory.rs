@@ -21,7 +21,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Memory whose chain is not written and whose blocks are not filled yet.
+    /// Memory before its chain is written and its blocks are filled.
     pub fn new(region: Region, blocks: ThreadBlocks, threads: usize) -> Memory {
         let injectors = (0..threads).map(|_| Mutex::default()).collect();
         Memory { region, blocks, chaser: Mutex::default(), injectors }
@@ -42,7 +42,7 @@ impl Memory {
         // SAFETY: the thread's own block.
         unsafe { std::slice::from_raw_parts_mut(self.blocks.start(thread), self.blocks.elements()) }
             .fill(start);
-        self.injector(thread).held = vec![[start; PAGES]; self.blocks.groups];
+        self.injector(thread).contents = vec![[start; PAGES]; self.blocks.groups];
     }
 
     /// Follows the chain by so many steps from where the last call got to.
@@ -57,7 +57,7 @@ impl Memory {
         self.injectors[thread].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn chain_held(&self) -> bool {
+    pub fn is_chain_intact(&self) -> bool {
         let chaser = self.chaser.lock().unwrap_or_else(PoisonError::into_inner);
         chaser.as_ref().is_some_and(|chaser| !chaser.lost)
     }
@@ -65,11 +65,11 @@ impl Memory {
     /// Largest relative error of what a thread's block holds, and of the sums of all its walks.
     pub fn worst(&self, thread: usize) -> f64 {
         let injector = self.injector(thread);
-        // SAFETY: the thread's own block, which it does not write at the same time: the injector is ours.
+        // SAFETY: the thread's own block, which it does not write at the same time: no other code uses the injector.
         let block = unsafe { std::slice::from_raw_parts(self.blocks.start(thread), self.blocks.elements()) };
-        let pages = block.chunks_exact(PAGE_ELEMENTS).zip(injector.held.iter().flatten());
+        let pages = block.chunks_exact(PAGE_ELEMENTS).zip(injector.contents.iter().flatten());
         pages
-            .flat_map(|(page, held)| page.iter().map(|value| relative_error(*value, *held)))
+            .flat_map(|(page, contents)| page.iter().map(|value| relative_error(*value, *contents)))
             .fold(injector.worst, f64::max)
     }
 }
@@ -96,7 +96,7 @@ impl Chaser {
 #[derive(Debug, Default)]
 pub struct Injector {
     next: usize,
-    held: Vec<[f64; PAGES]>,
+    contents: Vec<[f64; PAGES]>,
     /// Walks so far: decides the value that is written.
     turns: u64,
     worst: f64,
@@ -114,12 +114,12 @@ impl Injector {
         spins: u64,
     ) -> usize {
         let Some(turn) = Turn::of(mix) else { return 0 };
-        let groups = groups.min(self.held.len() - self.next);
+        let groups = groups.min(self.contents.len() - self.next);
         let written = value(self.turns + 1);
         let mut expected = 0.0;
-        for group in &mut self.held[self.next..self.next + groups] {
-            for (page, held) in group.iter_mut().enumerate() {
-                if turn.writes(page) { *held = written } else { expected += *held }
+        for group in &mut self.contents[self.next..self.next + groups] {
+            for (page, contents) in group.iter_mut().enumerate() {
+                if turn.writes(page) { *contents = written } else { expected += *contents }
             }
         }
         let start = blocks.start(thread).wrapping_add(self.next * GROUP);
@@ -129,7 +129,7 @@ impl Injector {
             self.worst = self.worst.max(relative_error(sum, expected * PAGE_ELEMENTS as f64));
         }
         self.turns += 1;
-        self.next = (self.next + groups) % self.held.len();
+        self.next = (self.next + groups) % self.contents.len();
         groups
     }
 }
@@ -182,7 +182,7 @@ mod tests {
         let memory = memory();
         memory.chase(1600);
         memory.chase(16);
-        assert!(memory.chain_held());
+        assert!(memory.is_chain_intact());
         // A chain that is bent to itself somewhere is not walked to the end.
         for line in 0..1024 {
             let element = memory.region.start().wrapping_add(line * LINE).cast::<*const u8>();
@@ -190,6 +190,6 @@ mod tests {
             unsafe { element.write(element.cast()) };
         }
         memory.chase(160);
-        assert!(!memory.chain_held());
+        assert!(!memory.is_chain_intact());
     }
 }

@@ -154,7 +154,7 @@ mod tests {
             // Its time is the chase's and a little more; it began before.
             assert!(injector.seconds >= work[0].seconds, "{work:?}");
         }
-        assert!(memory.chain_held() && memory.worst(1) == 0.0 && memory.worst(2) == 0.0);
+        assert!(memory.is_chain_intact() && memory.worst(1) == 0.0 && memory.worst(2) == 0.0);
     }
 
     #[test]

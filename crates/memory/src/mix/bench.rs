@@ -38,7 +38,7 @@ pub(crate) struct Mixes {
     blocks: Arc<ThreadBlocks>,
     /// What every block holds; `None` when that is not known.
     contents: Option<Contents>,
-    /// What the blocks held before the work that is under way, and the value that it writes.
+    /// The contents of the blocks before the current work, and the value that it writes.
     pending: Option<(Contents, f64)>,
     /// Rounds and untimed passes so far: decides the value that is written.
     turns: u64,

@@ -32,28 +32,29 @@ impl Contents {
         match Turn::of(mix) {
             Some(turn) => {
                 for third in &mut self.0 {
-                    for (page, held) in third.iter_mut().enumerate() {
+                    for (page, value_there) in third.iter_mut().enumerate() {
                         if turn.writes(page) {
-                            *held = value;
+                            *value_there = value;
                         }
                     }
                 }
             }
             None => {
                 let [a, b, c] = &mut self.0;
-                for (page, held) in a.iter_mut().enumerate() {
-                    *held = b[page] + FACTOR * c[page];
+                for (page, value_there) in a.iter_mut().enumerate() {
+                    *value_there = b[page] + FACTOR * c[page];
                 }
             }
         }
         self
     }
 
-    /// The sum of what a walk reads of a block whose thirds have `groups` groups each.
+    /// The sum of what a walk reads of a block with thirds of `groups` groups each.
     pub fn sum(&self, mix: Mix, groups: usize) -> f64 {
         let Some(turn) = Turn::of(mix) else { return 0.0 };
         let pages = self.0.iter().flat_map(|third| third.iter().enumerate());
-        let read: f64 = pages.filter(|(page, _)| !turn.writes(*page)).map(|(_, held)| held).sum();
+        let read: f64 =
+            pages.filter(|(page, _)| !turn.writes(*page)).map(|(_, value_there)| value_there).sum();
         read * (groups * PAGE_ELEMENTS) as f64
     }
 

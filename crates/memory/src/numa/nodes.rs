@@ -69,7 +69,7 @@ pub struct NodeUse<T> {
 pub struct Matrix {
     /// Nodes with CPUs, and the threads on them.
     pub rows: Vec<NodeUse<Placement>>,
-    /// Nodes whose memory is asked for.
+    /// Nodes of the requested memory.
     pub columns: Vec<NodeUse<()>>,
 }
 

@@ -38,7 +38,7 @@ pub struct Row {
 pub struct Column {
     pub node: u32,
     pub bytes: u64,
-    /// The row whose CPUs are nearest: they touch it.
+    /// The row with the nearest CPUs: they touch it.
     pub near: usize,
 }
 

@@ -105,7 +105,7 @@ fn free(machine: &Machine, node: &Node, nodes: usize, is_asked: bool) -> (u64, S
             let among = if nodes > 1 { format!(", for {nodes} nodes") } else { String::new() };
             (usable(room.bytes) / nodes.max(1) as u64 / GRAIN * GRAIN, format!("{}{among}", room.bound))
         }
-        // What cannot be seen cannot be kept to; this is modest.
+        // An unknown limit cannot be observed; this is modest.
         Reading::Unknown(reason) => (UNKNOWN_CACHE_ARRAY, format!("available memory is not known: {reason}")),
     };
     let available = node.available.map(|bytes| {

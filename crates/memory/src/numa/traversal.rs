@@ -22,7 +22,7 @@ impl FullTraversal {
     /// Writes the chain and touches every page. The region's bytes are a multiple of [`LINE`] x [`UNROLL`].
     pub fn write(region: Region, seed: u64) -> FullTraversal {
         debug_assert!(region.bytes() > 0 && region.bytes().is_multiple_of(LINE * UNROLL as usize));
-        // SAFETY: the region is ours alone and begins on a boundary of 2 MiB.
+        // SAFETY: the region is borrowed exclusively and begins on a boundary of 2 MiB.
         let chain = unsafe { Chain::write(region.start(), region.bytes(), LINE, Order::Random, seed) };
         let at = AtomicPtr::new(chain.start.cast_mut());
         FullTraversal { region, chain, at, walked: AtomicU64::new(0) }

@@ -45,6 +45,9 @@ pub(crate) struct Task {
     local: Reading<f64>,
 }
 
+/// Of this many elements one is checked for whether memory was touched.
+const SPARSE: usize = 4093;
+
 pub(crate) struct Scaling {
     setup: Setup,
     clock: Clock,
@@ -159,7 +162,7 @@ impl Kernel for Scaling {
     fn evidence(&self) -> Result<Evidence, Failure> {
         let mut evidence = Evidence::default();
         self.clock.write(&mut evidence);
-        evidence.put(MEMORY_NONZERO, self.check(proof::SPARSE)? <= TOLERANCE);
+        evidence.put(MEMORY_NONZERO, self.check(SPARSE)? <= TOLERANCE);
         Ok(evidence)
     }
 

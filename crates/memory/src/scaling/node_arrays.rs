@@ -102,7 +102,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn shorter_and_longer_uses_are_told_apart() {
+    fn shorter_and_longer_uses_are_distinguished() {
         let (start, mut contents) = (Expected::default(), Contents::new(100));
         contents.follow(60, Triad, 3);
         contents.follow(20, Update, 1);

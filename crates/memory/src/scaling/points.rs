@@ -2,7 +2,7 @@
 
 use super::bindings::{Binding, Cores};
 
-/// Up to here every number of threads: where a curve bends is seen among the first few.
+/// Up to here every number of threads: curves bend among the first few.
 const EVERY: usize = 16;
 /// Seconds of a round of a figure in all: a tenth for the round, the rest for threads and counters.
 const ROUND: f64 = 0.15;

@@ -17,7 +17,7 @@
 
 use core::arch::asm;
 
-use super::Loop;
+use super::inner_loop::Loop;
 use crate::kernels::{ELEMENT, Operation, Stores};
 
 /// Elements of four pages: what one turn of a paged loop's outer loop handles.

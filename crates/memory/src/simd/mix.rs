@@ -15,49 +15,8 @@
 use lab::failure::Failure;
 
 use super::Simd;
-use crate::kernels::{ELEMENT, Mix};
-
-/// Bytes of a page of a walk: the base page of x86, whatever backs it.
-pub const PAGE: usize = 4096;
-pub const PAGE_ELEMENTS: usize = PAGE / ELEMENT as usize;
-pub const PAGES: usize = 12;
-/// Elements of a group: walks go over whole groups.
-pub const GROUP: usize = PAGES * PAGE_ELEMENTS;
-
-/// A walk over `groups` groups from `start` on. It writes `value` to the elements that it writes and returns
-/// the sum of those that it reads; a spaced one spins `spins` times, at least once, after every line.
-///
-/// # Safety
-/// `start` is aligned to [`PAGE`] and valid for `groups` groups; the processor has the instruction set.
-pub type Walk = unsafe fn(start: *mut f64, groups: usize, value: f64, spins: u64) -> f64;
-
-/// A walk writes the pages whose number modulo [`Turn::pages`] is at least [`Turn::reads`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
-    /// Pages side by side; a divisor of [`PAGES`].
-    pub pages: usize,
-    /// How many of them, the first, are read. The others are written.
-    pub reads: usize,
-}
-
-impl Turn {
-    /// The turn of a mix; `None` for the triad, which is no walk.
-    pub const fn of(mix: Mix) -> Option<Turn> {
-        Some(match mix {
-            Mix::Ratio(1, 0) => Turn { pages: 12, reads: 12 },
-            Mix::Ratio(3, 1) => Turn { pages: 12, reads: 9 },
-            Mix::Ratio(2, 1) => Turn { pages: 12, reads: 8 },
-            Mix::Ratio(1, 1) => Turn { pages: 12, reads: 6 },
-            Mix::Ratio(0, 1) => Turn { pages: 4, reads: 0 },
-            Mix::Ratio(..) | Mix::TriadLike => return None,
-        })
-    }
-
-    /// Whether the walk writes the page of this number in its group.
-    pub fn writes(self, page: usize) -> bool {
-        page % self.pages >= self.reads
-    }
-}
+use crate::kernels::Mix;
+pub use turn::{GROUP, PAGE, PAGE_ELEMENTS, PAGES, Turn, Walk};
 
 /// The text of one turn: a line of each page, with what comes after each line. `$read` takes a page's number
 /// and the registers that sum its line, as many as its vectors need.
@@ -161,6 +120,7 @@ mod neon;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
+mod turn;
 
 impl Simd {
     /// The walk of a mix, or that there is none.
@@ -243,8 +203,8 @@ mod tests {
                     let (wanted_sum, wanted) = Block::new(groups, seed).walk(reference, 7.0, 0);
                     for spaced in [false, true] {
                         let walk = set.walk(mix, spaced).unwrap();
-                        let (sum, seen) = Block::new(groups, seed).walk(walk, 7.0, spins);
-                        prop_assert!(seen == wanted, "{:?} {} {}", set, mix, spaced);
+                        let (sum, found) = Block::new(groups, seed).walk(walk, 7.0, spins);
+                        prop_assert!(found == wanted, "{:?} {} {}", set, mix, spaced);
                         prop_assert!((sum - wanted_sum).abs() <= 1e-12 * wanted_sum, "{:?} {}", set, mix);
                     }
                 }

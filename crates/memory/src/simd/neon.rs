@@ -3,7 +3,7 @@
 
 use core::arch::asm;
 
-use super::Loop;
+use super::inner_loop::Loop;
 use crate::kernels::{Operation, Stores};
 
 /// Four copies of a pair's instructions: registers of the first and second operand, displacement.

@@ -1,6 +1,6 @@
 //! The reference in plain Rust. Volatile accesses keep the compiler from making something else of it.
 
-use super::Loop;
+use super::inner_loop::Loop;
 use crate::kernels::{Operation, Stores};
 
 pub(super) fn kernel(operation: Operation, stores: Stores) -> Option<Loop> {

@@ -2,7 +2,7 @@
 
 use core::arch::asm;
 
-use super::Loop;
+use super::inner_loop::Loop;
 use crate::kernels::{ELEMENT, Operation, Stores};
 
 /// Eight copies of a vector's instructions, `$k` being the number of the vector.

@@ -27,7 +27,7 @@ const SECONDS: f64 = 1.0;
 /// a second less. Scripts count when they end, so those that are unfinished at the end take time and do not
 /// count.
 const COARSE_SECONDS: f64 = 2.0;
-/// Seconds of whetstone, whose duration is fixed.
+/// Seconds of whetstone, which has a fixed duration.
 const WHETSTONE_SECONDS: f64 = 10.0;
 /// Seconds that UnixBench's file copies may take before they copy, or Whetstone in total.
 const PREPARATION: f64 = 60.0;
@@ -85,17 +85,17 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
             for place in 0..setup.places.len() {
                 if place == 0 || depends_on_placement(test) {
                     let pair = pair(test, place, &setup.places, seconds);
-                    let (theirs, ours) = (pair.unixbench.clone(), pair.truebench.id.clone());
+                    let (other, own) = (pair.unixbench.clone(), pair.truebench.id.clone());
                     let places = &setup.places;
-                    figures.push(pass_figure(theirs, test, &pair, places, unixbench::NAME, unixbench::NAME));
-                    figures.push(pass_figure(ours, test, &pair, places, TRUEBENCH, "ours"));
+                    figures.push(pass_figure(other, test, &pair, places, unixbench::NAME, unixbench::NAME));
+                    figures.push(pass_figure(own, test, &pair, places, TRUEBENCH, "ours"));
                     setup.pairs.push(pair);
                 }
             }
         }
     } else {
         let reason = "no UnixBench to compare with: --with DIR names the directory that holds its pgms, built by its make";
-        let figure = new_figure(SERIES.to_owned(), "UnixBench against ours", Unit::ONE);
+        let figure = new_figure(SERIES.to_owned(), "truebench over UnixBench", Unit::ONE);
         figures.push(figure.not_available(reason));
     }
     let with = options.with.as_ref().map(|with| with.display().to_string());
@@ -207,7 +207,7 @@ pub fn complete(figures: &mut Vec<Figure>) {
 
 fn ratio_figure(truebench: &Figure, unixbench: &Figure) -> Option<Figure> {
     let mut figure = new_figure(truebench.id.strip_suffix(".ours")?.to_owned(), "", Unit::ONE);
-    figure.name = format!("{} over UnixBench", truebench.name.replace(", by truebench", ", ours"));
+    figure.name = format!("{} over UnixBench", truebench.name.replace(", by truebench", ", truebench"));
     figure.better = Better::Neither;
     figure.series = Some(SERIES.to_owned());
     figure.at = truebench.at.clone();

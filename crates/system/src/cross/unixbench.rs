@@ -81,7 +81,7 @@ pub fn read(errors: &str, elapsed: f64) -> Result<f64, Failure> {
         Some(result) if result > 0.0 && result.is_finite() => Ok(result),
         Some(_) => Err(Failure::new("it counted nothing, or what is no number")),
         None => {
-            Err(Failure::new("it gave no count; it said")
+            Err(Failure::new("it gave no count; it printed")
                 .answer(figure::format::plain_to(errors.trim(), 160)))
         }
     }

@@ -285,7 +285,10 @@ mod unit {
         }
         // Without run-queue statistics there are no parts.
         let mut blind = measured();
-        blind.rounds.iter_mut().for_each(|round| round.evidence.put_unknown(key::NOISE_WAITED, "not told"));
+        blind
+            .rounds
+            .iter_mut()
+            .for_each(|round| round.evidence.put_unknown(key::NOISE_WAITED, "not reported"));
         let mut figures = vec![blind];
         complete(&mut figures);
         assert!(figures[0].value.is_some() && figures[2].parts.is_empty());

@@ -48,7 +48,7 @@ fn with_name(name: &str, version: Option<String>) -> String {
     match version {
         Some(version) if version.starts_with(name) => version,
         Some(version) => format!("{name}: {version}"),
-        None => format!("{name}: does not tell its version"),
+        None => format!("{name}: does not print its version"),
     }
 }
 
@@ -90,6 +90,6 @@ mod unit {
         assert_eq!(line("", "/bin/sh: 0: Illegal option --\n"), "", "dash");
         assert_eq!(with_name("sort", version("", complaint)), "sort: BusyBox v1.36.1");
         assert_eq!(with_name("wc", version("wc (GNU coreutils) 9.1\n", "")), "wc (GNU coreutils) 9.1");
-        assert_eq!(with_name("wc", None), "wc: does not tell its version");
+        assert_eq!(with_name("wc", None), "wc: does not print its version");
     }
 }

@@ -38,7 +38,7 @@ pub enum StepMode {
 }
 
 /// One class of a histogram: a range of sizes, a probability, and its own slots. By Little's law a class
-/// whose blocks live for L allocations needs `2 x probability x L` slots, of which half are full.
+/// with blocks that live for L allocations needs `2 x probability x L` slots, of which half are full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Class {

@@ -163,7 +163,7 @@ impl Load {
         (calls.0.wrapping_sub(before.0), calls.1.wrapping_sub(before.1))
     }
 
-    /// Maps the slots and fills half of them: those whose bit of a random number is set.
+    /// Maps the slots and fills half of them: those with a set bit in a random number.
     fn setup(&mut self) -> Outcome {
         let bytes = (self.slot_count as usize).wrapping_mul(size_of::<BlockSlot>());
         let array =

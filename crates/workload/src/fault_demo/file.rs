@@ -2,7 +2,7 @@
 
 use core::ffi::{CStr, c_int};
 
-use super::Failure;
+use super::failure::Failure;
 use super::pace::Pace;
 use crate::sys;
 

@@ -3,8 +3,9 @@
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 
+use super::failure::Failure;
 use super::pace::Pace;
-use super::{Failure, in_thread};
+use super::thread::in_thread;
 use crate::opaque;
 use crate::sys::{self, touch};
 
@@ -45,7 +46,7 @@ pub fn mappings(pace: Pace, bytes: usize, after: After, huge: bool) -> Result<()
             After::Unmap => sys::unmap(base, mapped),
             After::Purge => {
                 mapping = Some((base, begin));
-                // SAFETY: a mapping whose contents are not needed.
+                // SAFETY: the contents of the mapping are not needed.
                 if unsafe { libc::madvise(begin.cast(), bytes, libc::MADV_DONTNEED) } != 0 {
                     return Err(c"truebench-workload: madvise(MADV_DONTNEED) was refused\n");
                 }

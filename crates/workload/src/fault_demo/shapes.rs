@@ -4,9 +4,10 @@
 //! more relocation for the dynamic linker at each exec that is measured.
 
 use super::blocks::{Blocks, Touch};
+use super::failure::Failure;
+use super::file;
 use super::pace::Pace;
 use super::pages::{self, After};
-use super::{Failure, file};
 
 /// A program that faults in one way.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +67,7 @@ macro_rules! shapes {
 }
 shapes! {
     "server", by "map-churn",
-    "2000 requests a second, of which each takes 2 MB, touches 6 pages, and frees it; the thresholds were frozen by \
+    "2000 requests a second; each takes 2 MB, touches 6 pages, and frees it; the thresholds were frozen by \
      mallopt(M_TOP_PAD)":
     Pace::rate(2000, 10), Work::Blocks(Blocks { size: 2_000_000, touch: Touch::Few(6), compute: 20_000, ..FROZEN });
 
@@ -99,7 +100,7 @@ shapes! {
     Pace::work(400), Work::Blocks(Blocks::new(1, 40 * MIB));
 
     "thread-arena", by "arena-trim",
-    "takes and frees three blocks of 2 MiB in a thread, whose arena gives pages back by madvise: no mmap, no munmap, no \
+    "takes and frees three blocks of 2 MiB in a thread; its arena gives pages back by madvise: no mmap, no munmap, no \
      brk":
     Pace::work(2000), Work::Blocks(Blocks { thread: true, ..Blocks::new(3, 2 * MIB) });
 
@@ -134,7 +135,7 @@ shapes! {
     Pace::work(2000), Work::File(16 * MIB, false);
 
     "file-dropped", by "file",
-    "maps a file of 1 MiB that the page cache was told to forget, and reads it page by page: major faults, which wait for the disk":
+    "maps a file of 1 MiB that was dropped from the page cache, and reads it page by page: major faults, which wait for the disk":
     Pace::rate(10, 10), Work::File(MIB, true);
 
     "purge", by "purge",
@@ -146,7 +147,7 @@ shapes! {
     Pace::work(5000), Work::Mapping(2 * MIB, After::Unmap, false);
 
     "thp", by "huge-pages",
-    "maps 32 MiB of huge pages (madvise), touches them, and unmaps them: few faults, of which each zeroes a huge page":
+    "maps 32 MiB of huge pages (madvise), touches them, and unmaps them: few faults, and each zeroes a huge page":
     Pace::work(1000), Work::Mapping(32 * MIB, After::Unmap, true);
 }
 

@@ -1,4 +1,4 @@
-//! Memory that the two tasks share besides their link.
+//! Memory that the two tasks share in addition to their link.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 

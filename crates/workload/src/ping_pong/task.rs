@@ -10,6 +10,19 @@ use crate::job::Job;
 use crate::shared::{Cause, Slot, step};
 use crate::{Outcome, sys, timer};
 
+/// Milliseconds between two idle round trips.
+///
+/// The kernel counts in `wakee_flips` how often a task wakes another one than before, and spreads tasks with
+/// a high count over CPUs (wake_wide). A forked task inherits the count. It is halved at a wake-up that comes
+/// more than a second after the last halving (record_wakee, kernel/sched/fair.c). So idle round trips a
+/// little more than a second apart reset it in the least time, and leave the CPUs free.
+pub const IDLE_MS: u64 = 1050;
+
+/// Milliseconds between two idle round trips between passes. An idle round trip during the pass of another
+/// pair can make that pair run on separate CPUs, because a timer wakes a task in the name of the task that it
+/// interrupts. So they are rare here.
+pub const BETWEEN_MS: u64 = 3 * IDLE_MS;
+
 /// Sent to end the echo task. No sequence number reaches it.
 const STOP: u64 = 0xFFFF_FFFE;
 /// Sent, and sent back, after a pass that others may follow.
@@ -67,7 +80,7 @@ impl Task {
                 let outcome = self.answer();
                 if outcome.is_err() && self.is_pinned() {
                     // The ping task waits for an answer that will not come. The slot has the cause.
-                    // SAFETY: the parent, whose end would have killed this process.
+                    // SAFETY: the parent still runs: its end would have killed this process.
                     unsafe { libc::kill(parent, libc::SIGKILL) };
                 }
                 // SAFETY: ends the process.
@@ -140,13 +153,13 @@ impl Task {
         let mut sequence = Sequence::default();
         let (go, mut passes) = (&job.shared.head().go, 0u32);
         for _ in 0..idle_trips {
-            sys::wait_for(go, passes, super::IDLE_MS);
+            sys::wait_for(go, passes, IDLE_MS);
             self.idle_trip(&mut sequence)?;
         }
         loop {
             timer::signal_ready(job);
             // Lets the scheduler forget the wake-ups of the pass, too.
-            while !sys::wait_for(go, passes, super::BETWEEN_MS) {
+            while !sys::wait_for(go, passes, BETWEEN_MS) {
                 self.idle_trip(&mut sequence)?;
             }
             over.store(false, Ordering::Relaxed);

@@ -2,6 +2,7 @@
 //! 1976) in the eight sections that R. Longbottom's version, and so UnixBench, times one by one.
 
 mod check;
+mod constants;
 mod functions;
 mod sections;
 
@@ -13,6 +14,8 @@ use crate::shared::Slot;
 use crate::unixbench::{Class, Test};
 use crate::{Outcome, sys, timer};
 use check::verify;
+pub use constants::SECTIONS;
+use constants::{HUNDRED, SECTION_1_REPEATS};
 use functions::Functions;
 use sections::*;
 
@@ -30,25 +33,15 @@ pub const TEST: Test = Test {
     ..Test::LONG
 };
 
-pub const SECTIONS: usize = 8;
 /// Field of the first section; the others follow: counted nanoseconds. Of section 1 a tenth is counted.
 pub const FIELD_SECTION: usize = 0;
 pub const FIELD_PASSES: usize = SECTIONS;
 
-/// A pass is a hundred times the classic unit.
-const HUNDRED: u64 = 100;
 /// Whetstone instructions of a pass.
 const INSTRUCTIONS: f64 = 100_000.0 * HUNDRED as f64;
-/// Section 1 is short: it runs this many times for each time that is counted.
-const SECTION_1_REPEATS: u64 = 10;
 /// The calibration ends once a pass takes more than 1/40 of the requested time. (UnixBench: 0.5 s of 10 s, in
 /// steps of five.)
 const CALIBRATION: u64 = 40;
-
-/// The factors: one a little below a half, the other above by the same amount.
-const T: f64 = 0.499_999_75;
-const T1: f64 = 0.500_000_25;
-const T2: f64 = 2.0;
 
 struct Sections {
     nanoseconds: [u64; SECTIONS],

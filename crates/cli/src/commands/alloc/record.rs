@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &Record) -> Result<ExitCode, CommandError> {
     let histogram = &recorded.histogram;
     if histogram.allocated() == 0 {
         let failure = CommandError::measuring(nothing(program, histogram, recorded.status));
-        // A failed program's exit code says more than ours.
+        // A failed program's exit code says more than truebench's.
         return match code_of(recorded.status) {
             0 => Err(failure),
             code => Err(failure.with_code(code)),

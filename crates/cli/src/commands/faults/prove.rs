@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Watch) -> Result<ExitCode, CommandError> {
     proved(&program, &arguments.prove, &arguments.measuring, &arguments.output)
 }
 
-/// The same for a program whose file is known.
+/// The same for a program with a known file.
 ///
 /// # Errors
 /// Wrong usage; what could not be measured or written.
@@ -153,7 +153,7 @@ fn managed_by(program: &Program) -> Result<Manager, CommandError> {
     let preloaded = std::env::var_os("LD_PRELOAD");
     allocator::of_program(&program.file, preloaded.as_deref()).ok_or_else(|| {
         CommandError::usage(format!(
-            "{} does not tell who manages its memory; say so by --manager (glibc, musl, jemalloc, …, or program if it calls the \
+            "the memory manager of {} is unknown; give it by --manager (glibc, musl, jemalloc, …, or program if it calls the \
              kernel itself)",
             program.name()
         ))

@@ -124,8 +124,9 @@ impl Stream {
     /// It could not be written.
     pub fn finish(&mut self, record: &Record) -> Result<(), CommandError> {
         let written = match self.kind {
-            Kind::Json => serde_json::to_writer(&mut self.out, record)
+            Kind::Json => serde_json::to_vec(record)
                 .map_err(io::Error::from)
+                .and_then(|line| self.out.write_all(&line))
                 .and_then(|()| self.out.write_all(b"\n")),
             _ => Ok(()),
         };

@@ -68,7 +68,7 @@ pub(super) struct Settings {
     pub all_calls: bool,
     /// Whether the price of a fault is left out.
     pub no_prices: bool,
-    /// File for the events, if they are kept.
+    /// File for the events, if they are saved.
     pub keeps: Option<PathBuf>,
     /// Files of stacks.
     pub exports: Vec<Export>,
@@ -125,7 +125,7 @@ pub(super) fn watched(
     exports.iter().try_for_each(|(target, format)| target.export(format, &record))?;
     if let Some(path) = &settings.keeps {
         faults::trace::event_log::read(path)
-            .map_err(|error| CommandError::measuring(format!("the events could not be kept: {error}")))?;
+            .map_err(|error| CommandError::measuring(format!("the events could not be written: {error}")))?;
     }
     // With a program of the user truebench exits with its exit code.
     Ok(status.map_or_else(|| exit::end(&record, false), code))

@@ -13,7 +13,7 @@ use crate::exit::CommandError;
 /// The file that is locked; it says who holds the lock, and since when.
 const LOCK: &str = "lock";
 
-/// A lock that is held (flock(2)). It ends with this value, or with the process, however that ends.
+/// A held lock (flock(2)). It ends with this value, or with the process, however that ends.
 #[derive(Debug)]
 pub struct Lock {
     path: PathBuf,
@@ -68,7 +68,7 @@ fn holder(file: &mut File) -> String {
     let mut text = String::new();
     match file.take(100).read_to_string(&mut text) {
         Ok(1..) => figure::format::plain(&text),
-        _ => "its file does not say whose".to_owned(),
+        _ => "its file does not name the process".to_owned(),
     }
 }
 

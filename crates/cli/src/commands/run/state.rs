@@ -41,7 +41,7 @@ struct Done {
     figures: Vec<String>,
 }
 
-/// A run's directory, which is kept up to date.
+/// A run's directory, updated after each step.
 pub struct RunDirectory {
     path: PathBuf,
     record: Target,

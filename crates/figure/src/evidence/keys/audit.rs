@@ -2,21 +2,20 @@
 
 use std::marker::PhantomData;
 
-use super::keys;
-use crate::evidence::{Key, KeyInfo, Scope};
+use crate::evidence::key::{Key, KeyInfo, Scope, keys};
 
 keys! {
     TOOL: String = "audit.tool", "", Condition, "The tool that printed the figure; absent where truebench measured it.";
-    SUBJECT: String = "audit.subject", "", Condition, "What the text says that was measured: a URL, a system; with several files, the file; untrusted.";
+    SUBJECT: String = "audit.subject", "", Condition, "The subject of the measurement: a URL, a system; with several files, the file; untrusted.";
     MOMENTS: bool = "audit.moments", "", Condition, "Whether the rounds are moments of what was watched, which need not agree.";
-    CORES: f64 = "audit.cores", "1", Condition, "Cores of the machine, as the user or a record of it says.";
+    CORES: f64 = "audit.cores", "1", Condition, "Cores of the machine, from the user or from a record of it.";
     RECOMPUTED: f64 = "audit.recomputed", "", Round, "The figure again, from other numbers of the same text, in its unit.";
     ROUNDING: f64 = "audit.rounding", "1", Round, "By what share of itself the recomputed figure may be off, since numbers are printed with few digits.";
     ASKED_SECONDS: f64 = "audit.asked_seconds", "s", Round, "How long the run was to last.";
     MEAN_OVER_BEST: f64 = "audit.mean_over_best", "1", Round, "Mean time of the repetitions in a run over that of the best, which is the one that is quoted.";
     THREAD_SPREAD: f64 = "audit.thread_spread", "1", Round, "Standard deviation of what the threads did, over its mean.";
     LEFT_OUT: f64 = "audit.timeouts", "1", Round, "Requests that timed out and are in no latency of the tool.";
-    OTHER_LENGTH: f64 = "audit.other_length", "1", Round, "Answers whose length was not that of the first.";
+    OTHER_LENGTH: f64 = "audit.other_length", "1", Round, "Answers with another length than the first.";
     SUBTRACTED: f64 = "audit.subtracted", "1", Round, "What was taken off as the harness's own time, as a share of all that was timed.";
     RESULTS: String = "audit.results", "", Figure, "What the tool does with its single results, by its source.";
     ERROR_OF_MEAN: f64 = "audit.error_of_mean", "1", Round, "What the tool prints as the error of the mean of its runs, as a share of it.";
@@ -31,9 +30,9 @@ keys! {
     GROWTH: f64 = "audit.growth", "1", Round, "The latency in the largest array over that in one of half the size.";
     CHANNELS_LOST: f64 = "audit.channels_lost", "1", Round, "Memory channels that are shown with a count below zero: they could not be read.";
     CHANNELS_SHOWN: f64 = "audit.channels_shown", "1", Figure, "Memory channels that are shown.";
-    CHANNELS_FOUND: f64 = "audit.channels_found", "1", Figure, "Memory channels that the tool says it found.";
+    CHANNELS_FOUND: f64 = "audit.channels_found", "1", Figure, "Memory channels that the tool reports.";
     LIFETIME: bool = "audit.lifetime", "", Round, "Whether the count is of the whole life of a process, so that it is no rate.";
-    COMMAND: String = "audit.command", "", Condition, "The command before the run, where it tells it from other runs: what starts the program, and its options; untrusted.";
+    COMMAND: String = "audit.command", "", Condition, "The command before the run, where it differs between runs: the launcher of the program, and its options; untrusted.";
     DEPTH: f64 = "audit.depth", "1", Condition, "Requests that are sent on a connection before the first of them is answered (pipelining, streams).";
     CONNECTIONS_FROM: String = "audit.connections_from", "", Figure, "The line or the option that the number of connections is from; untrusted.";
     ADDED_SAMPLES: bool = "audit.added_samples", "", Figure, "Whether the tool adds latencies of requests that it thinks were not sent in time.";

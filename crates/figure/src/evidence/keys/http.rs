@@ -2,8 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::keys;
-use crate::evidence::{Key, KeyInfo, Scope};
+use crate::evidence::key::{Key, KeyInfo, Scope, keys};
 
 keys! {
     // What was asked for.
@@ -16,14 +15,14 @@ keys! {
     CONNECTIONS: f64 = "http.connections", "1", Condition, "Connections over all threads and processes of the client.";
     PROCESSES: f64 = "http.processes", "1", Condition, "Processes of the client.";
     CARRIER: String = "http.carrier", "", Condition, "What carries the client's bytes: epoll or io_uring.";
-    KEEPS_ALIVE: bool = "http.keeps_alive", "", Condition, "Whether connections are kept; else each request makes one.";
+    KEEPS_ALIVE: bool = "http.keeps_alive", "", Condition, "Whether connections are reused; else each request opens one.";
     RATE_SHARE: f64 = "http.rate_share", "1", Condition, "The rate as a share of the saturated rate of the slowest server.";
     RATE_ASKED: f64 = "http.rate_asked", "1/s", Round, "Requests that were to be sent each second; of a closed loop there is none.";
     CLIENT_CPUS: Vec<f64> = "http.client_cpus", "", Condition, "CPUs that the client's threads are pinned to.";
-    SERVER_CPUS: Vec<f64> = "http.server_cpus", "", Condition, "CPUs that the server may use; empty where that is not ours to say.";
+    SERVER_CPUS: Vec<f64> = "http.server_cpus", "", Condition, "CPUs that the server may use; empty if they are not known.";
     INTERFACE: String = "http.interface", "", Condition, "The network interface towards the server: lo, or a device's name.";
     AGENT: String = "http.agent", "", Condition, "The agent on the servers' machine that started server and null responder there; absent where they are here.";
-    HANDLER_COST: String = "http.handler_cost", "", Condition, "What the server does for a request besides HTTP: none, CPU time, or a sleep.";
+    HANDLER_COST: String = "http.handler_cost", "", Condition, "Work of the server for a request in addition to HTTP: none, CPU time, or a sleep.";
     TIMEOUT: f64 = "http.timeout", "s", Condition, "After which a request has failed.";
     POOL: f64 = "http.pool", "1", Condition, "Workers of a multiplexed server's pool; 0: requests are served on the event loops.";
     CONCURRENCY: f64 = "http.concurrency", "1", Condition, "Connections beyond which the server refuses (fasthttp's Concurrency).";
@@ -35,7 +34,7 @@ keys! {
     ANSWER: String = "http.answer", "", Figure, "The server's answer without its date: status line, header names and values, and a hash of the body; untrusted.";
     ANSWER_BYTES: f64 = "http.answer.bytes", "B", Figure, "Bytes of the server's answer, head and body.";
     CONFORMS: bool = "http.conforms", "", Figure, "Whether the server passed the conformance test before it was timed.";
-    CONFORMANCE: String = "http.conformance", "", Figure, "What the conformance test said.";
+    CONFORMANCE: String = "http.conformance", "", Figure, "The result of the conformance test.";
     GOMAXPROCS: f64 = "http.gomaxprocs", "1", Figure, "Threads of the server that run Go at the same time.";
     GOGC: f64 = "http.gogc", "%", Figure, "Growth of the server's heap before it is collected; 0: never.";
     SERVER_ARGUMENTS: String = "http.server.arguments", "", Figure, "How the server was started; untrusted.";
@@ -49,10 +48,10 @@ keys! {
     RAMP_LONGEST: f64 = "http.ramp.longest", "s", Figure, "The longest that making one connection took.";
     RAMP_OVERFLOWS: f64 = "http.ramp.overflows", "1", Figure, "Overflows of listening queues on the server's host while connections were made (ListenOverflows).";
     RESIDENT_BEFORE: f64 = "http.resident.before", "B", Figure, "Memory of all processes of the server before the first connection of the load (RSS, shared pages counted for each); the conformance test came before.";
-    PSS_BEFORE: Vec<f64> = "http.pss.before", "B", Figure, "The same with shared pages counted once (PSS of smaps_rollup), looked at several times.";
+    PSS_BEFORE: Vec<f64> = "http.pss.before", "B", Figure, "The same with shared pages counted once (PSS of smaps_rollup), several readings.";
     CLIENT_MEMORY: f64 = "http.client.memory", "B", Figure, "What the client's memory grew by while all connections were made.";
     SOMAXCONN: f64 = "http.somaxconn", "1", Figure, "The largest listening queue that the server's host allows (net.core.somaxconn).";
-    BACKLOG: f64 = "http.backlog", "1", Figure, "The listening queue that the server asked for, as sock_diag tells.";
+    BACKLOG: f64 = "http.backlog", "1", Figure, "The listening queue that the server asked for (sock_diag).";
     PORTS: f64 = "http.ports", "1", Figure, "Local ports that one source address has (ip_local_port_range).";
     SOURCES: f64 = "http.sources", "1", Figure, "Source addresses of the client.";
     FILES_LIMIT: f64 = "http.files_limit", "1", Figure, "Open files that the server may have; unknown where its limits cannot be read.";
@@ -79,9 +78,9 @@ keys! {
     SERVED_MOST: f64 = "http.served.most", "1", Round, "The most answers of a connection.";
     CONNECTS: f64 = "http.connects", "1", Round, "Connections made within the window.";
     CONNECT_LONGEST: f64 = "http.connect.longest", "s", Round, "The longest that making one of these took; 0 without any.";
-    CLOSED_ANNOUNCED: f64 = "http.closed.announced", "1", Round, "Connections that the server ended and said so.";
+    CLOSED_ANNOUNCED: f64 = "http.closed.announced", "1", Round, "Connections that the server closed and announced (Connection: close).";
     CLOSED_IDLE: f64 = "http.closed.idle", "1", Round, "Connections that the server ended while no request was on them.";
-    SURPLUS: f64 = "http.surplus", "1", Round, "Answers behind which there were bytes that nobody had asked for.";
+    SURPLUS: f64 = "http.surplus", "1", Round, "Answers followed by bytes that no request asked for.";
     MODE_40MS: f64 = "http.delayed_ack_mode", "1", Round, "The share of latencies from the sending between 38 and 46 ms, where delayed acknowledgements put them, beyond what lies in the 8 ms before or behind.";
     TREND: Vec<f64> = "http.trend", "1", Round, "The 95 % interval of how much the rate changed over the window, as a share of it: low, high.";
 
@@ -90,7 +89,7 @@ keys! {
     TRIED_ANSWERED: Vec<f64> = "http.slo.answered", "1/s", Round, "Answers as expected each second at each rate tried.";
     TRIED_LATENCY: Vec<f64> = "http.slo.latency", "s", Round, "The quantile of the latency at each rate tried; 0 where nothing was answered.";
     TRIED_MISSED: Vec<f64> = "http.slo.missed", "1", Round, "Requests that failed, were not sent, or had no answer, at each rate tried.";
-    TRIED_HELD: Vec<f64> = "http.slo.held", "", Round, "Whether the latency held at each rate tried: 1 or 0.";
+    TRIED_HELD: Vec<f64> = "http.slo.held", "", Round, "Whether the latency limit was met at each rate tried: 1 or 0.";
     TRIED_SERVER: Vec<f64> = "http.slo.server", "1", Round, "Of the time of the server's CPUs, what the server used at each rate tried.";
     TRIED_LATE: Vec<f64> = "http.slo.late", "s", Round, "How late the client sent or read at each rate tried: quantile 0.99.";
     TRIED_OTHERS: Vec<f64> = "http.slo.others", "1", Round, "Of the time of the CPUs of client and server, what other processes used at each rate tried.";
@@ -113,25 +112,25 @@ keys! {
     SERVER_PSS: f64 = "http.server.pss", "B", Round, "The same with shared pages counted once (PSS of smaps_rollup).";
     SERVER_FILES: f64 = "http.server.files", "1", Round, "Files and sockets that all processes of the server have open.";
     SERVER_ALLOWED: Vec<f64> = "http.server.allowed", "", Round, "CPUs that the server's threads might run on.";
-    SERVER_SEEN: Vec<f64> = "http.server.seen", "", Round, "CPUs that the server's threads were seen on.";
+    SERVER_SEEN: Vec<f64> = "http.server.seen", "", Round, "CPUs that the server's threads ran on.";
     SERVER_THROTTLED: f64 = "http.server.throttled", "s", Round, "Time that the server's control group or one above it was throttled for its quota.";
     HOST_STEAL: f64 = "http.host.steal", "s", Round, "Time that the hypervisor took from the CPUs of the machine that an agent serves on.";
     HOST_THROTTLED: f64 = "http.host.throttled", "s", Round, "Time that the agent's control group, which is the server's, was throttled for its quota.";
-    HOST_FOREIGN: f64 = "http.host.foreign", "s", Round, "CPU time that others than the server used on the machine that an agent serves on; network work that is booked to nobody is among it.";
+    HOST_FOREIGN: f64 = "http.host.foreign", "s", Round, "CPU time of other processes than the server on the machine that an agent serves on; it includes network work that is accounted to no process.";
     GOROUTINES: f64 = "http.go.goroutines", "1", Round, "Goroutines of the server.";
     GOROUTINES_CREATED: f64 = "http.go.goroutines_created", "1/req", Round, "Goroutines that the server made for each answer.";
     GO_ALLOCATED: f64 = "http.go.allocated", "B/req", Round, "Bytes that the server allocated for each answer.";
     GO_RUNNABLE: Vec<f64> = "http.go.runnable", "s", Round, "How long goroutines were ready to run and did not: quantiles 0.5, 0.99 (/sched/latencies).";
     GC_CYCLES: f64 = "http.gc.cycles", "1", Round, "Garbage collections of the server.";
     GC_CPU: f64 = "http.gc.cpu", "s", Round, "CPU time that garbage collection took, as the server's runtime estimates it at the end of each collection.";
-    GC_PAUSE: f64 = "http.gc.pause", "s", Round, "The longest time for which garbage collection stopped the server, as far as Go's histogram tells.";
+    GC_PAUSE: f64 = "http.gc.pause", "s", Round, "The longest time for which garbage collection stopped the server, as coarse as Go's histogram.";
 
-    // The network of the server's host, or of the client's where the server's is not to be seen.
+    // The network of the server's host; of the client's host if the server's cannot be read.
     LISTEN_OVERFLOWS: f64 = "http.tcp.listen_overflows", "1", Round, "Connections that a full listening queue refused (ListenOverflows, ListenDrops, TCPReqQFullDrop: the most of them).";
     SYN_RETRANSMITS: f64 = "http.tcp.syn_retransmits", "1", Round, "Connection requests that were sent again (TCPSynRetrans).";
     RETRANSMITS: f64 = "http.tcp.retransmits", "1", Round, "Segments that were sent again (RetransSegs).";
     DELAYED_ACKS: f64 = "http.tcp.delayed_acks", "1/req", Round, "Delayed acknowledgements for each answer (DelayedACKs).";
-    MEMORY_ABORTS: f64 = "http.tcp.memory_aborts", "1", Round, "Connections and segments that were dropped for want of memory (TCPAbortOnMemory, PruneCalled).";
+    MEMORY_ABORTS: f64 = "http.tcp.memory_aborts", "1", Round, "Connections and segments that were dropped because memory was short (TCPAbortOnMemory, PruneCalled).";
     TIME_WAIT: f64 = "http.tcp.time_wait", "1", Round, "Sockets in TIME_WAIT at the end of the window.";
     SOFTNET_DROPS: f64 = "http.net.softnet_drops", "1", Round, "Packets that the host dropped before TCP saw them (softnet_stat).";
     SOFTIRQ: f64 = "http.net.softirq", "s", Round, "CPU time of the whole host in soft interrupts.";
@@ -140,7 +139,7 @@ keys! {
     PROFILED: bool = "http.profiled", "", Round, "Whether the server's CPU was profiled in this round.";
     PROFILE_RATIO: f64 = "http.profile.ratio", "1", Round, "CPU time of the profile over what the kernel booked for the server.";
     PROFILE_SAMPLES: f64 = "http.profile.samples", "1", Round, "Samples of the profile.";
-    PROFILE_LOST: f64 = "http.profile.lost", "1", Round, "Samples that Go says it lost.";
+    PROFILE_LOST: f64 = "http.profile.lost", "1", Round, "Lost samples, as Go reports them.";
     PROFILE_SHARES: Vec<f64> = "http.profile.shares", "1", Round, "Shares of the CPU time by bucket, in the order of the table of buckets.";
     PROFILE_OTHER: String = "http.profile.other", "", Round, "The functions that are in no bucket, the most first, with their shares.";
     WATCH_COST: f64 = "http.watch.cost", "s", Round, "CPU time that watching took on the client's side.";
@@ -166,7 +165,7 @@ pub const FAILURES: [&str; 13] = [
 #[cfg(test)]
 mod unit {
     #[test]
-    fn the_kinds_of_failures_are_those_that_the_key_tells() {
+    fn the_kinds_of_failures_are_those_of_the_key() {
         assert!(super::FAILED.about.contains(&super::FAILURES.join(", ")));
     }
 }

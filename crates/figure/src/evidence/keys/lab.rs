@@ -2,8 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::keys;
-use crate::evidence::{Key, KeyInfo, Scope};
+use crate::evidence::key::{Key, KeyInfo, Scope, keys};
 
 keys! {
     // Conditions of a figure: what was asked for, resolved.
@@ -60,13 +59,13 @@ keys! {
     FS_OPTIONS: String = "fs.options", "", Figure, "Its mount options, those of the mount before those of the file system.";
     FS_DEVICE: String = "fs.device", "", Figure, "Its device: number, and source of the mount.";
     SHELL: String = "shell", "", Figure, "What /bin/sh is.";
-    SHELL_TOOLS: String = "shell.tools", "", Figure, "The programs that the scripts use, by what they say of themselves; untrusted.";
+    SHELL_TOOLS: String = "shell.tools", "", Figure, "The programs that the scripts use, by their own version output; untrusted.";
     LOCALE_COLLATE: String = "locale.collate", "", Figure, "The locale by which sort and grep compare: what the C library makes of the environment.";
     LOCALE_CHARMAP: String = "locale.charmap", "", Figure, "Its character set.";
 
     // The allocator suite.
     ALLOCATOR: String = "allocator", "", Condition, "The allocator's word: glibc, jemalloc, …, or the user's NAME; void (one block for all) and bump (each block behind the one before) are none.";
-    ALLOCATOR_VERSION: String = "allocator_version", "", Condition, "The version of its library, and who says so: the package that it is of, the crate that we built it from, the file itself.";
+    ALLOCATOR_VERSION: String = "allocator_version", "", Condition, "The version of its library, and the source of this: the package, the crate that it was built from, the file itself.";
     PROFILE: String = "profile", "", Condition, "What the load is like: ithare, mimalloc-bench, uniform, or the histogram's file.";
     SLOTS: f64 = "slots", "1", Condition, "Slots of all threads together; about half of them hold a block.";
     STEPS: f64 = "steps", "1", Condition, "Steps of the steady phase, of each thread: each allocates or frees.";
@@ -75,7 +74,7 @@ keys! {
     REMOTE_FREE: f64 = "remote_free", "1", Condition, "Share of the blocks that another thread frees.";
     PROCESSES: f64 = "processes", "1", Condition, "Processes that share the load.";
     HARNESS: String = "harness", "", Condition, "How steps are made: direct (drawn and done), or replay (drawn for a window of 2^20 steps, and only the doing is timed).";
-    TEAM: String = "team", "", Condition, "Who runs the load together: tN threads (each on a core of its own as long as there are cores), pN processes of one thread each on the same CPUs, sN threads on SMT siblings.";
+    TEAM: String = "team", "", Condition, "The threads and processes of the load: tN threads (each on a core of its own as long as there are cores), pN processes of one thread each on the same CPUs, sN threads on SMT siblings.";
     QUANTITY: String = "quantity", "", Condition, "What of an allocator this is: steady (time of a pair of malloc and free, harness included), pair (the same without it), overhead (memory for memory asked for).";
     TIMELESS: bool = "timeless", "", Condition, "Whether the figure would be the same had its rounds been slower: of a disturbed clock or CPU it knows nothing.";
     PAIR_TICKS: f64 = "alloc.ticks", "1", Round, "Ticks of the time stamp counter for each pair of malloc and free in the steady phase, mean of the threads. Not cycles.";
@@ -104,19 +103,19 @@ keys! {
     LIBRARY: String = "alloc.library", "", Figure, "The library that served, proved by where its functions lie, or by what the dynamic linker bound.";
     LIBRARY_BUILD: String = "alloc.library_build", "", Figure, "Its build ID (NT_GNU_BUILD_ID): no other build has the same.";
     PROGRAM: String = "program", "", Condition, "The user's program that was run; untrusted.";
-    PROGRAM_PROCESSES: f64 = "program.processes", "1", Figure, "Processes of the program in which the proof saw who serves.";
+    PROGRAM_PROCESSES: f64 = "program.processes", "1", Figure, "Processes of the program in which the proof found the library of malloc.";
     PROGRAM_WALL: f64 = "program.wall", "s", Round, "Time from the program's start to its end.";
     PROGRAM_PEAK: f64 = "program.peak", "B", Round, "The most that the program, or one of the processes that it waited for, had in memory (ru_maxrss).";
 
     // A walk through the heap.
     WALK_ARM: String = "walk.thresholds", "", Condition, "Under which thresholds of malloc the walk is made: dynamic, as a program gets them, or frozen (MALLOC_TRIM_THRESHOLD_=131072).";
-    WALK_ENVIRONMENT: String = "walk.environment", "", Figure, "Variables that malloc may read and that were set besides, as NAME=VALUE; empty if there were none; untrusted.";
-    WALK_GLIBC: f64 = "walk.glibc", "1", Figure, "Version of the GNU C library whose malloc served, 2036 for 2.36; 0 if it was another.";
+    WALK_ENVIRONMENT: String = "walk.environment", "", Figure, "Other variables that were set and that malloc may read, as NAME=VALUE; empty if there were none; untrusted.";
+    WALK_GLIBC: f64 = "walk.glibc", "1", Figure, "Version of the GNU C library that provided malloc, 2036 for 2.36; 0 for another malloc.";
     WALK_BREAK: f64 = "walk.break", "B", Round, "How far the heap's end (brk) is above where it was before the first step.";
     WALK_HEAP_PAGES: String = "walk.heap_pages", "", Round, "The heap's pages from its start to its end: # for one that is in memory, . for one that is not (/proc/PID/pagemap).";
     WALK_HEAP_RESIDENT: f64 = "walk.heap_resident", "B", Round, "Bytes of the heap that are in memory.";
     WALK_MAPPED: f64 = "walk.mapped", "B", Round, "Bytes of private anonymous mappings, readable and writable, that were not there before the first step; the heap is not among them.";
-    WALK_MAPPED_RESIDENT: f64 = "walk.mapped_resident", "B", Round, "Bytes in memory of these mappings, and of all places besides the heap where the blocks have lain.";
+    WALK_MAPPED_RESIDENT: f64 = "walk.mapped_resident", "B", Round, "Resident bytes of these mappings, and of all places outside the heap where the blocks have been.";
     WALK_FAULTS: f64 = "walk.faults", "1", Round, "Minor page faults of the process in this step.";
     WALK_BLOCKS: String = "walk.blocks", "", Round, "The blocks that are there, each as NAME PLACE OFFSET BYTES RESIDENT, parted by semicolons: PLACE is heap or mapping, OFFSET counts from the heap's start or that of the mapping, RESIDENT is how many bytes of its pages are in memory.";
     WALK_FLAGGED: String = "walk.flagged", "", Round, "The blocks that the GNU C library has flagged as mappings of their own (IS_MMAPPED), by name; unknown where another allocator serves.";
@@ -127,11 +126,11 @@ keys! {
     WAKER_BUSY: f64 = "waker_busy", "ns", Condition, "How long the waker stays on its CPU after each waking, before it blocks.";
     HOP_RESTS: f64 = "rests", "1", Condition, "Hops at rest, a good second apart, that the two tasks made before their first round; they last from round to round, with a hop every three seconds in between. Where this is not set, each round is a new pair.";
     HOPS: f64 = "hops.count", "1", Round, "Hops from one task to the other: two for each round trip.";
-    HOP_SAMPLES: f64 = "hops.samples", "1", Round, "How often both tasks looked where they were (getcpu).";
-    HOP_TOGETHER: f64 = "hops.together", "1", Round, "Share of these looks that found both tasks on one CPU.";
+    HOP_SAMPLES: f64 = "hops.samples", "1", Round, "How often both tasks read their CPU (getcpu).";
+    HOP_TOGETHER: f64 = "hops.together", "1", Round, "Share of these samples with both tasks on one CPU.";
     HOP_PAIRS: Vec<f64> = "hops.cpu_pairs", "", Round, "Where they were, the commonest first: the CPU of the one that begins, that of the other, how often; three numbers for each pair.";
     HOP_PAIRS_OTHER: f64 = "hops.cpu_pairs_other", "1", Round, "Looks that found one of further pairs, which are not listed.";
-    HOP_MOVED: Vec<f64> = "hops.moved", "1", Round, "How often a look found each task on another CPU than the look before.";
+    HOP_MOVED: Vec<f64> = "hops.moved", "1", Round, "How often a sample found each task on another CPU than the sample before.";
     HOP_VOLUNTARY: Vec<f64> = "hops.voluntary_switches", "1", Round, "Voluntary context switches of each of the two tasks while they hopped (RUSAGE_THREAD ru_nvcsw).";
     HOP_INVOLUNTARY: Vec<f64> = "hops.involuntary_switches", "1", Round, "Involuntary ones (ru_nivcsw): the woken task may take the CPU from its waker.";
     HOP_CPU: Vec<f64> = "hops.cpu_seconds", "s", Round, "Time of each of the two tasks on a CPU (CLOCK_THREAD_CPUTIME_ID).";
@@ -148,7 +147,7 @@ keys! {
     WAKE_COUNTS: Vec<f64> = "wake.counts", "1", Round, "Wake-ups in each of these buckets.";
 
     // Host noise: a heartbeat on each CPU, and the gaps in it. Numbers by CPU stand in the order of `cpus`.
-    NOISE: String = "noise", "", Condition, "What a figure tells of the gaps in the heartbeat: lost (share of the time), or longest (of a round).";
+    NOISE: String = "noise", "", Condition, "The statistic of the gaps in the heartbeat: lost (share of the time), or longest (of a round).";
     NOISE_BEAT: f64 = "noise.beat", "s", Figure, "An undisturbed beat: median time from one reading of the clock to the next, on the slowest CPU.";
     NOISE_THRESHOLD: f64 = "noise.threshold", "s", Figure, "From this time between two readings on there is a gap.";
     NOISE_OBSERVED: Vec<f64> = "noise.observed", "s", Round, "How long the heartbeat of each CPU was listened to, gaps included, the time that it took to note them left out.";
@@ -161,9 +160,9 @@ keys! {
     NOISE_BRIEF: Vec<f64> = "noise.brief", "1", Round, "Gaps without a switch that are shorter than 100 us, on each CPU: as short as interrupts are.";
     NOISE_BRIEF_LOST: Vec<f64> = "noise.brief_lost", "s", Round, "Time lost in those.";
     NOISE_WINDOWS: Vec<f64> = "noise.windows", "1", Round, "Windows of 1 ms, one after the other, that the round has on each CPU.";
-    NOISE_WINDOWS_HIT: Vec<f64> = "noise.windows_hit", "1", Round, "Those that lost at least 1 % (10 us).";
+    NOISE_WINDOWS_HIT: Vec<f64> = "noise.windows_hit", "1", Round, "Slots that lost at least 1 % (10 us).";
     NOISE_HISTOGRAM: Vec<f64> = "noise.histogram", "", Round, "Histogram of the gaps of each CPU: CPU, shortest gap of the bucket in ns, gaps, time lost in them in ns; four numbers for each bucket that is not empty, a quarter of an octave wide.";
-    STEAL_EACH: Vec<f64> = "cpu.steal_each", "s", Round, "Time that the hypervisor kept from each of the CPUs in use (/proc/stat).";
+    STEAL_EACH: Vec<f64> = "cpu.steal_each", "s", Round, "Time that the hypervisor took from each of the CPUs in use (/proc/stat).";
     IRQ_TIME_EACH: Vec<f64> = "irq.time_each", "s", Round, "Time of each of the CPUs in use in hard and soft interrupts, where the kernel accounts it (/proc/stat).";
     IRQ_EACH: Vec<f64> = "irq.count_each", "1", Round, "Interrupts taken by each of the CPUs in use (/proc/interrupts).";
     IRQ_TIMER_EACH: Vec<f64> = "irq.timer_each", "1", Round, "Those of them that are the CPU's own timer's (LOC; arch_timer on Arm).";
@@ -182,7 +181,7 @@ keys! {
     PRICE_MAJOR: f64 = "price.major", "1", Round, "Major faults, likewise (ru_majflt).";
     PRICE_CPU: f64 = "price.cpu", "ns", Round, "CPU time for each unit, what touching costs anyhow taken off (CLOCK_THREAD_CPUTIME_ID).";
     PRICE_WALL: f64 = "price.wall", "ns", Round, "Time for each unit, likewise (CLOCK_MONOTONIC_RAW).";
-    PRICE_AGAIN: f64 = "price.again", "ns", Round, "CPU time of touching a unit that is there, which is taken off.";
+    PRICE_AGAIN: f64 = "price.again", "ns", Round, "CPU time of touching a unit that is present, which is subtracted.";
 
     // Ladders of sizes, and latency.
     WORKING_SET: f64 = "working_set_bytes", "B", Condition, "What each thread works on again and again, where being in cache is the purpose.";
@@ -201,12 +200,12 @@ keys! {
 
     // Cache to cache.
     PAIR: String = "pair", "", Condition, "How the two CPUs belong together: smt, cluster, llc, package, node, socket, unknown.";
-    PAIR_BASIS: String = "pair_basis", "", Condition, "What of the topology says so.";
+    PAIR_BASIS: String = "pair_basis", "", Condition, "The part of the topology that shows it.";
     LINE_STATE: String = "line_state", "", Condition, "In which state the owner holds the lines: clean (MLC's HIT) or modified (HITM).";
     LINES: f64 = "lines", "1", Condition, "Lines that are handed over at a time.";
     C2C_OWN: f64 = "c2c.own", "ns", Round, "The same walk again, the lines now being in the requester's own cache: median over the round.";
     C2C_MEMORY: f64 = "c2c.memory", "ns", Round, "The same walk after the lines were flushed from all caches, before the round: median of several.";
-    C2C_FRESH: f64 = "c2c.fresh_share", "1", Round, "Share of lines, over all hand-overs of the round, that held what the owner wrote for that very hand-over.";
+    C2C_FRESH: f64 = "c2c.fresh_share", "1", Round, "Share of lines, over all hand-overs of the round, that contained what the owner wrote for this hand-over.";
     C2C_CLOCK_SHARE: f64 = "c2c.clock_share", "1", Round, "What reading the clock takes of a walk, and is taken off it.";
 
     // One line between two CPUs.
@@ -225,7 +224,7 @@ keys! {
 
     // Time and rounds.
     SAMPLE_SHORTEST: f64 = "time.sample_shortest", "s", Round, "Shortest timed sample of the round.";
-    CLOCK_GRANULARITY: f64 = "clock.granularity", "s", Figure, "Smallest positive step seen between two readings of the clock in use.";
+    CLOCK_GRANULARITY: f64 = "clock.granularity", "s", Figure, "Smallest positive step measured between two readings of the clock in use.";
     CLOCK_COST: f64 = "clock.cost", "s", Figure, "Mean cost of one reading of the clock in use.";
     CLOCK_SOURCE: String = "clock.source", "", Figure, "The clock in use, and how it was proved.";
     CLOCK_SUSPENDED: f64 = "clock.suspended", "s", Round, "Growth of CLOCK_BOOTTIME over CLOCK_MONOTONIC in the round: time suspended.";
@@ -243,14 +242,14 @@ keys! {
     PLACE_READBACK: bool = "place.readback", "", Figure, "Each thread read back exactly the affinity mask that was set.";
     PLACE_STRAYED: f64 = "place.strayed", "1", Round, "Samples of the current CPU, while running, that lay outside the thread's place.";
     PLACE_SAMPLES: f64 = "place.samples", "1", Round, "How often the current CPU was sampled while running.";
-    SCHED_MIGRATIONS: f64 = "sched.migrations", "1", Round, "Migrations of our threads between CPUs.";
+    SCHED_MIGRATIONS: f64 = "sched.migrations", "1", Round, "Migrations of the measuring threads between CPUs.";
 
     // Scheduling, on our threads.
-    RUN_DELAY: f64 = "sched.run_delay", "s", Round, "Time that our threads together waited on a run queue (/proc/self/task/TID/schedstat).";
+    RUN_DELAY: f64 = "sched.run_delay", "s", Round, "Time that the measuring threads together waited on a run queue (/proc/self/task/TID/schedstat).";
     RUN_DELAY_WORST: f64 = "sched.run_delay_worst", "s", Round, "The same for the thread that waited longest.";
-    OFF_CPU_WORST: f64 = "sched.off_cpu_worst", "s", Round, "Time that a thread neither ran nor waited on a run queue, of the one for which it was longest: our threads never sleep, so they were stopped, or waited for a page.";
-    INVOLUNTARY_SWITCHES: f64 = "sched.involuntary_switches", "1", Round, "Involuntary context switches of our threads (RUSAGE_THREAD ru_nivcsw).";
-    VOLUNTARY_SWITCHES: f64 = "sched.voluntary_switches", "1", Round, "Voluntary context switches of our threads (ru_nvcsw).";
+    OFF_CPU_WORST: f64 = "sched.off_cpu_worst", "s", Round, "Time that a thread neither ran nor waited on a run queue, of the one for which it was longest: measuring threads never sleep, so they were stopped, or waited for a page.";
+    INVOLUNTARY_SWITCHES: f64 = "sched.involuntary_switches", "1", Round, "Involuntary context switches of the measuring threads (RUSAGE_THREAD ru_nivcsw).";
+    VOLUNTARY_SWITCHES: f64 = "sched.voluntary_switches", "1", Round, "Voluntary context switches of the measuring threads (ru_nvcsw).";
     THREAD_SECONDS_MIN: f64 = "thread.seconds_min", "s", Round, "Working time of the thread that was ready first, in the round's median sample.";
     THREAD_SECONDS_MEDIAN: f64 = "thread.seconds_median", "s", Round, "Median working time of the threads in the same sample.";
     THREAD_SECONDS_MAX: f64 = "thread.seconds_max", "s", Round, "Working time of the slowest thread in the same sample.";
@@ -267,15 +266,15 @@ keys! {
     THREAD_BUSY: Vec<f64> = "thread.busy_shares", "1", Round, "Share of the round's median sample in which each thread was at work, waits for its turn on a CPU included.";
     THREAD_WAIT: Vec<f64> = "thread.wait_shares", "1", Round, "Share of the same sample that each thread, done with its own, waited for the last one.";
 
-    // The CPUs in use, seen from the system (/proc/stat).
-    CPU_STEAL: f64 = "cpu.steal", "s", Round, "Time that the hypervisor kept from the CPUs in use (/proc/stat field 8).";
-    CPU_FOREIGN: f64 = "cpu.foreign", "s", Round, "Busy time of the CPUs in use that was not ours (their busy time less our own CPU time).";
+    // The CPUs in use, by the system's counters (/proc/stat).
+    CPU_STEAL: f64 = "cpu.steal", "s", Round, "Time that the hypervisor took from the CPUs in use (/proc/stat field 8).";
+    CPU_FOREIGN: f64 = "cpu.foreign", "s", Round, "Busy time of the CPUs in use for other processes (their busy time less the CPU time of truebench).";
     CPU_FOREIGN_RESOLUTION: f64 = "cpu.foreign_resolution", "s", Round, "What that difference can resolve: one clock tick for each CPU in use.";
     OTHERS_NAMES: String = "others.names", "", Round, "Other processes that used CPU time in the seconds around the round, one a line, those that used most first; names of kernel threads in brackets; untrusted.";
     OTHERS_PIDS: Vec<f64> = "others.pids", "", Round, "Their process IDs, in the same order.";
-    OTHERS_CPUS: Vec<f64> = "others.cpus", "1", Round, "CPUs in use that each of them kept busy on average (/proc/PID/stat utime and stime); of one that may run on other CPUs too, and did not run on ours last, the part by its affinity.";
+    OTHERS_CPUS: Vec<f64> = "others.cpus", "1", Round, "CPUs in use that each of them used on average (/proc/PID/stat utime and stime); of a process that may run on other CPUs too, and did not last run on these, the part by its affinity.";
     OTHERS_HIDDEN: String = "others.hidden", "", Round, "Why /proc may not show all other processes; empty if it shows all.";
-    CPU_SIBLING: f64 = "cpu.sibling", "s", Round, "Busy time of SMT siblings of the CPUs in use that we do not use ourselves.";
+    CPU_SIBLING: f64 = "cpu.sibling", "s", Round, "Busy time of SMT siblings of the CPUs in use that truebench does not use.";
     IRQ_COUNT: f64 = "irq.count", "1", Round, "Interrupts taken by the CPUs in use (/proc/interrupts).";
     SOFTIRQ_TIME: f64 = "irq.time", "s", Round, "Time of the CPUs in use in hard and soft interrupts (/proc/stat).";
 
@@ -293,19 +292,19 @@ keys! {
     EDAC_CORRECTED: f64 = "edac.corrected", "1", Round, "Corrected memory errors (edac/mc/mc*/ce_count).";
 
     // Our cgroups.
-    CGROUP_THROTTLED: f64 = "cgroup.throttled", "s", Round, "Time throttled by a CPU quota: the most of our cgroup and its ancestors (cpu.stat).";
-    CGROUP_THROTTLED_PERIODS: f64 = "cgroup.throttled_periods", "1", Round, "Periods in which a quota throttled us (nr_throttled), likewise.";
-    CGROUP_MEMORY_EVENTS: f64 = "cgroup.memory_events", "1", Round, "Times that our cgroup or an ancestor met memory.high or memory.max (memory.events; v1: failcnt).";
+    CGROUP_THROTTLED: f64 = "cgroup.throttled", "s", Round, "Time throttled by a CPU quota: the most of truebench's cgroup and its ancestors (cpu.stat).";
+    CGROUP_THROTTLED_PERIODS: f64 = "cgroup.throttled_periods", "1", Round, "Periods in which a quota throttled truebench (nr_throttled), likewise.";
+    CGROUP_MEMORY_EVENTS: f64 = "cgroup.memory_events", "1", Round, "Times that truebench's cgroup or an ancestor met memory.high or memory.max (memory.events; v1: failcnt).";
 
     // Memory under test.
-    FAULT_MINOR: f64 = "fault.minor", "1", Round, "Minor page faults of our threads in the timed region.";
-    FAULT_MAJOR: f64 = "fault.major", "1", Round, "Major page faults of our threads in the timed region.";
+    FAULT_MINOR: f64 = "fault.minor", "1", Round, "Minor page faults of the measuring threads in the timed region.";
+    FAULT_MAJOR: f64 = "fault.major", "1", Round, "Major page faults of the measuring threads in the timed region.";
     MEMORY_RESIDENT: f64 = "memory.resident_share", "1", Figure, "Share of the arrays that is resident after first touch (smaps Rss).";
     MEMORY_NONZERO: bool = "memory.nonzero", "", Figure, "A sample of every array, read back, holds the non-zero values that first touch wrote.";
     MEMORY_AVAILABLE: f64 = "memory.available", "B", Figure, "Memory that could be used without swapping or meeting a limit, before the arrays were mapped.";
     MEMORY_LIMITED_BY: String = "memory.limited_by", "", Figure, "What made the arrays smaller than they should be; empty if nothing did.";
-    PAGES_HUGE_SHARE: f64 = "pages.huge_share", "1", Figure, "Share of the arrays backed by huge pages (smaps AnonHugePages of our own range, or hugetlb).";
-    PAGES_SIZE: f64 = "pages.kernel_size", "B", Figure, "KernelPageSize of our own range (smaps).";
+    PAGES_HUGE_SHARE: f64 = "pages.huge_share", "1", Figure, "Share of the arrays backed by huge pages (smaps AnonHugePages of their range, or hugetlb).";
+    PAGES_SIZE: f64 = "pages.kernel_size", "B", Figure, "KernelPageSize of the arrays' range (smaps).";
     NUMA_LOCAL_SHARE: f64 = "numa.local_share", "1", Figure, "Share of sampled pages that lie on the node of the thread that works on them (move_pages).";
     VERIFIED: bool = "memory.verified", "", Figure, "Every array holds what the kernels must have left, within the tolerance; NaN and infinity are errors.";
     VERIFIED_ERROR: f64 = "memory.verified_error", "1", Figure, "Largest relative error found.";
@@ -319,32 +318,32 @@ keys! {
     TRAFFIC_COUNTED: f64 = "traffic.counted", "B", Round, "Bytes that STREAM's convention counts for the same elements.";
     TRAFFIC_READ: f64 = "traffic.read", "B", Round, "Bytes read from memory in the round, by the counters.";
     TRAFFIC_WRITTEN: f64 = "traffic.written", "B", Round, "Bytes written to memory in the round, by the counters.";
-    TRAFFIC_BACKGROUND: f64 = "traffic.background", "B/s", Round, "Traffic of the memory controllers while our threads rested, right before the round.";
+    TRAFFIC_BACKGROUND: f64 = "traffic.background", "B/s", Round, "Traffic of the memory controllers while the measuring threads rested, right before the round.";
     TRAFFIC_SECONDS: f64 = "traffic.seconds", "s", Round, "Time of the samples together, to which the counted bytes belong.";
     TRAFFIC_RUNNING: f64 = "traffic.running_share", "1", Round, "Least share of the time that any of the counters ran (time_running / time_enabled); 1 without multiplexing.";
-    TRAFFIC_CHANNELS: f64 = "traffic.channels", "1", Figure, "Memory channels whose counts are summed.";
+    TRAFFIC_CHANNELS: f64 = "traffic.channels", "1", Figure, "Memory channels of which the counts are summed.";
     TRAFFIC_LEFT_OUT: String = "traffic.left_out", "", Figure, "Channels that are shown and not summed, and why; empty if there are none.";
-    TRAFFIC_DISTINCT: bool = "traffic.distinct", "", Figure, "The channels summed were told apart: each counted under load, and no two the same time and again.";
+    TRAFFIC_DISTINCT: bool = "traffic.distinct", "", Figure, "The channels summed are distinct: each counted under load, and no two had the same counts time and again.";
     TRAFFIC_SOURCE: String = "traffic.source", "", Figure, "The events that are counted, and the bytes of each count.";
 
     // Page faults of a program that is watched.
-    WATCHED: String = "watched", "", Condition, "The program whose faults these are, by the name of its process; untrusted. Rounds are moments of its life.";
+    WATCHED: String = "watched", "", Condition, "The program that took these faults, by the name of its process; untrusted. Rounds are moments of its life.";
     MECHANISM: String = "mechanism", "", Condition, "By which mechanism the faults come about (a word of suites::faults::Mechanism).";
-    MANAGER: String = "manager", "", Condition, "Who manages the memory (a word of suites::faults::Manager); absent where it does not matter.";
+    MANAGER: String = "manager", "", Condition, "The memory manager (a word of suites::faults::Manager); absent where it does not matter.";
     MEMORY_KIND: String = "memory_kind", "", Condition, "Which memory the faults met (a word of suites::faults::Memory).";
     SITE_CALLS: String = "site.calls", "", Condition, "Functions that led to the faults, the innermost first; untrusted.";
     SITE_LINE: String = "site.line", "", Condition, "File and line in the source of the innermost function for which they are known; untrusted.";
-    FAULT_FILE: String = "fault.file", "", Condition, "The file whose pages were faulted in; untrusted.";
+    FAULT_FILE: String = "fault.file", "", Condition, "The file that was faulted in; untrusted.";
     FAULT_MAJORS: f64 = "fault.majors", "1", Figure, "Major faults of the file's pages.";
-    FAULT_BLOCK: f64 = "fault.block", "B", Figure, "Bytes of the contiguous run of faults in which the median fault lies, by bursts in which every fault is seen.";
+    FAULT_BLOCK: f64 = "fault.block", "B", Figure, "Bytes of the contiguous run of faults in which the median fault lies, by bursts in which every fault is sampled.";
     FAULT_SAMPLES: f64 = "fault.samples", "1", Figure, "Samples that the figure rests on.";
     FAULT_REFAULTS: f64 = "fault.refaults", "1", Figure, "Share of the faults that met a page faulted in before.";
-    FAULT_UNMET: f64 = "fault.unmet", "1", Figure, "Of the faults that met no page seen before the share that cannot be new memory: the program's memory did not grow by them.";
-    AGAIN_MAPPED: f64 = "fault.again_mapped", "1", Figure, "Of pages seen again the share that lay in a new mapping by then.";
-    AGAIN_CUT: f64 = "fault.again_cut", "1", Figure, "Of pages seen again the share in a heap that had been cut and grown again since.";
-    AGAIN_FORKED: f64 = "fault.again_forked", "1", Figure, "Of pages seen again the share whose process had forked since.";
-    AGAIN_SILENTLY: f64 = "fault.again_silently", "1", Figure, "Of pages seen again the share since when nothing was mapped, cut or forked: given back by advice, or taken away.";
-    BLOCK_HEADERS: f64 = "fault.block_headers", "1", Figure, "Of the pages of fresh mappings whose first fault was seen the share of those in which it was at the word where glibc's malloc writes a block's size; of mappings that came and went, where there are enough.";
+    FAULT_UNMET: f64 = "fault.unmet", "1", Figure, "Of the faults at pages without an earlier fault, the share that cannot be new memory: the program's memory did not grow by them.";
+    AGAIN_MAPPED: f64 = "fault.again_mapped", "1", Figure, "Of pages that faulted again, the share that lay in a new mapping by then.";
+    AGAIN_CUT: f64 = "fault.again_cut", "1", Figure, "Of pages that faulted again, the share in a heap that had been cut and grown again since.";
+    AGAIN_FORKED: f64 = "fault.again_forked", "1", Figure, "Of pages that faulted again, the share in processes that had forked since.";
+    AGAIN_SILENTLY: f64 = "fault.again_silently", "1", Figure, "Of pages that faulted again, the share without a mapping, cut or fork since: given back by madvise, or reclaimed.";
+    BLOCK_HEADERS: f64 = "fault.block_headers", "1", Figure, "Of the pages of fresh mappings with a sampled first fault, the share with this fault at the word where glibc's malloc writes a block's size; of mappings that came and went, where there are enough.";
     BLOCK_MAPPED: f64 = "fault.block_mapped", "B", Figure, "Bytes of the mappings that came most often, by their bytes in all.";
     THREADS_ENDED: f64 = "program.threads_ended", "1", Figure, "Threads of the program that ended, and others of the same process took their places.";
     PROGRAM_FORKS: f64 = "program.forks", "1", Figure, "Times that the program forked while it was watched.";
@@ -352,17 +351,17 @@ keys! {
     FAULT_COUNTED: f64 = "fault.counted", "1", Figure, "Minor faults that the kernel's events counted, sampled or not.";
     FAULT_SEEN: f64 = "fault.seen", "1", Figure, "Minor faults that the samples stand for: each times its period.";
     FAULT_LOST: f64 = "fault.lost", "1", Figure, "Minor faults that stand for samples which found no room in the kernel's rings.";
-    FAULT_NEWS_LOST: f64 = "fault.news_lost", "1", Figure, "Share of the kernel's records of processes and mappings that found no room in its rings: faults may be told of what lay there before, or of nothing.";
-    FAULT_BURST: f64 = "fault.burst", "1", Figure, "Minor faults that were seen in bursts, each without its stack.";
+    FAULT_NEWS_LOST: f64 = "fault.news_lost", "1", Figure, "Share of the kernel's records of processes and mappings that found no room in its rings: faults may be attributed to an earlier mapping, or to none.";
+    FAULT_BURST: f64 = "fault.burst", "1", Figure, "Minor faults that were sampled in bursts, each without its stack.";
     FAULT_PERIOD: f64 = "fault.period", "1", Figure, "One minor fault in so many was sampled, at the end.";
-    FAULT_IN_KERNEL: bool = "fault.in_kernel", "", Figure, "Whether faults that the kernel takes for the program, in a system call, can be seen (CAP_PERFMON or perf_event_paranoid below 2).";
-    BLOCKS_LEAST: f64 = "blocks.least", "B", Condition, "From so many bytes on a block is large: told by the recorder that is preloaded into the program.";
-    BLOCKS_BESIDES: String = "blocks.besides", "", Condition, "The allocator that the program has besides, whose blocks are not told.";
+    FAULT_IN_KERNEL: bool = "fault.in_kernel", "", Figure, "Whether faults that the kernel takes for the program, in a system call, can be sampled (CAP_PERFMON or perf_event_paranoid below 2).";
+    BLOCKS_LEAST: f64 = "blocks.least", "B", Condition, "The size from which a block is large: such blocks are recorded by the library that is preloaded into the program.";
+    BLOCKS_BESIDES: String = "blocks.besides", "", Condition, "Another allocator in the program; its blocks are not recorded.";
     BLOCK_CALLS: String = "block.calls", "", Condition, "Functions that led to the allocation of the blocks, the innermost first; untrusted.";
-    BLOCK_SITE: String = "block.site", "", Condition, "Who allocates the blocks: the innermost function outside of the languages' libraries, with file and line where they are known; untrusted.";
-    BLOCKS_TOLD: f64 = "blocks.told", "1", Figure, "Large blocks that were allocated, as the recorder tells.";
-    BLOCKS_STACKS: f64 = "blocks.stacks", "1", Figure, "Of these, blocks of which the stack of the allocation was taken.";
-    BLOCKS_LOST: f64 = "blocks.lost", "1", Figure, "Births and ends of large blocks that were not read in time, or could not be told.";
+    BLOCK_SITE: String = "block.site", "", Condition, "The allocating code: the innermost function outside of the languages' libraries, with file and line where they are known; untrusted.";
+    BLOCKS_TOLD: f64 = "blocks.told", "1", Figure, "Large blocks that were allocated, by the recorder.";
+    BLOCKS_STACKS: f64 = "blocks.stacks", "1", Figure, "Of these, blocks with a stack of the allocation.";
+    BLOCKS_LOST: f64 = "blocks.lost", "1", Figure, "Allocations and frees of large blocks that were not read in time, or could not be recorded.";
     BLOCKS_PROGRAMS: f64 = "blocks.programs", "1", Figure, "Executed programs in which the recorder was loaded.";
     BLOCK_LEAST: f64 = "block.least", "B", Figure, "The smallest of the blocks that were met.";
     BLOCK_MOST: f64 = "block.most", "B", Figure, "The largest of the blocks that were met.";
@@ -372,36 +371,36 @@ keys! {
     CALL_VIA: String = "call.via", "", Condition, "Functions of the C library and of allocators between the call and the program's own code, the innermost first; untrusted.";
     CALL_COUNT: f64 = "call.count", "1", Figure, "Calls while they were counted.";
     CALL_BYTES: f64 = "call.bytes", "B/s", Figure, "Bytes that such calls were about, a second, as far as their sizes are known.";
-    CALL_EACH: f64 = "call.each", "B", Figure, "Bytes of the average of these calls, of those whose sizes are known.";
-    CALL_SIZE_UNKNOWN: f64 = "call.size_unknown", "1", Figure, "Of the calls that were counted those whose sizes are unknown: more than the process ever had mapped, or of brk, where the call before was missed.";
+    CALL_EACH: f64 = "call.each", "B", Figure, "Mean bytes of these calls, over those of known size.";
+    CALL_SIZE_UNKNOWN: f64 = "call.size_unknown", "1", Figure, "Calls among them of unknown size: more than the process ever had mapped, or of brk, where the call before was missed.";
     CALL_SECONDS: f64 = "call.seconds", "s", Figure, "Time in which calls were counted: the whole, or moments.";
-    CALL_LOST: f64 = "call.lost", "1", Figure, "Calls of any kind, of any program, that were not counted for want of room.";
-    CALL_SAMPLES: f64 = "call.samples", "1", Figure, "Calls whose stacks were seen.";
+    CALL_LOST: f64 = "call.lost", "1", Figure, "Calls of any kind, of any program, that were not counted because there was no room.";
+    CALL_SAMPLES: f64 = "call.samples", "1", Figure, "Calls with a sampled stack.";
     CALLS_OF_MALLOC: f64 = "calls.malloc", "1", Figure, "Of the calls by which such memory is given back (munmap or madvise) the share that the C library makes by itself, as its malloc does.";
     CALLS_OF_ALLOCATOR: f64 = "calls.allocator", "1", Figure, "The share that another allocator or a runtime makes.";
-    FAULT_COPIES: f64 = "fault.copies", "1", Figure, "Of the faults that told what they met the share that wrote to a page which was there, so that it was copied or made writable (error code of page_fault_user).";
+    FAULT_COPIES: f64 = "fault.copies", "1", Figure, "Of the faults with an error code, the share that wrote to a present page, so that it was copied or made writable (page_fault_user).";
     WATCH_UNSEEN: String = "watch.unseen", "", Figure, "Programs of which the kernel closed the events as they were executed, for they have other rights than the user who started them (set-user-ID, set-group-ID, file capabilities), or may not be read: their faults are counted, and nothing else is known of them; empty if there is none; untrusted.";
-    WATCH_CPU: f64 = "watch.cpu", "s", Figure, "CPU time that looking took.";
+    WATCH_CPU: f64 = "watch.cpu", "s", Figure, "CPU time of the observation.";
     PROGRAM_USER: f64 = "program.user", "s", Figure, "CPU time of the program while it was watched, in user mode.";
     PROGRAM_SYSTEM: f64 = "program.system", "s", Figure, "CPU time of the program while it was watched, in the kernel.";
     PROGRAM_SECONDS: f64 = "program.seconds", "s", Figure, "Time for which the program was watched.";
-    PROGRAM_RESIDENT: f64 = "program.resident", "B", Figure, "The most that all its processes together had in memory at a look (ten a second); what they share counts for each.";
+    PROGRAM_RESIDENT: f64 = "program.resident", "B", Figure, "The most that all its processes together had in memory at a sample (ten a second); shared pages count for each.";
     PROGRAM_ENDED: String = "program.ended", "", Figure, "How the program ended, where not with exit code 0: its exit code, or the signal and what sent it.";
     PROGRAM_SWITCHES: f64 = "program.switches", "1", Figure, "Times that a task of the program left its CPU while it was watched; of those that ended under another parent nothing is known.";
     PROGRAM_CPU: f64 = "program.cpu", "s", Figure, "CPU time of the program while it was watched, in user mode and in the kernel.";
 
-    // Cross-check: another program beside ours.
+    // Cross-check: another program next to truebench.
     INSTRUMENT: String = "instrument", "", Condition, "The program that measured the figure, where two are compared: truebench, or the other one's name.";
     STATISTIC: String = "statistic", "", Condition, "What a round's value is of its samples, as the other program quotes it: best or mean.";
     INSTRUMENT_CODE: String = "instrument.code", "", Figure, "How it is known which stores the other program's kernel has.";
     INSTRUMENT_VERSION: String = "instrument.version", "", Figure, "What the other program calls itself; untrusted.";
-    INSTRUMENT_ARRAY: f64 = "instrument.array_bytes", "B", Figure, "Size of each array of the other program, as it says itself; ours has the same, to within a block.";
+    INSTRUMENT_ARRAY: f64 = "instrument.array_bytes", "B", Figure, "Size of each array of the other program, as it prints it; truebench's arrays have the same size, to within a block.";
 
     // Settings tried on a program (faults --prove).
     RATIO_BASE: String = "ratio.base", "", Condition, "The arm that such a ratio is to: an allocator's word, or base.";
-    RATIO_CLOCK: String = "ratio.clock", "", Condition, "What a ratio of two arms whose rounds were interleaved is of: cpu (CPU time) or wall (time that passes).";
+    RATIO_CLOCK: String = "ratio.clock", "", Condition, "The quantity of a ratio of two arms with interleaved rounds: cpu (CPU time) or wall (elapsed time).";
     SETTING: String = "setting", "", Condition, "What was set to save page faults: the setting's word; base for nothing.";
-    SETTING_MANAGER: String = "setting.manager", "", Condition, "Whose setting it is: who manages the program's memory, as far as that was known beforehand.";
+    SETTING_MANAGER: String = "setting.manager", "", Condition, "The allocator or runtime that the setting is for: the program's memory manager, if it was known beforehand.";
     SETTING_ABOUT: String = "setting.about", "", Condition, "What the setting does.";
     SETTING_ENVIRONMENT: String = "setting.environment", "", Condition, "The variables that set it for one run, as NAME=VALUE, what was set before among them.";
     SETTING_CODE: String = "setting.code", "", Condition, "What to write into the program for good; empty if there is nothing but the variables.";
@@ -410,8 +409,8 @@ keys! {
     SETTING_CALLS: Vec<f64> = "setting.calls", "1", Figure, "Calls for memory in a start of their own, of the program and all that it started: mmap of no file, munmap, mremap, brk, madvise that gives back, madvise for huge pages, mprotect; for each second where the program was stopped.";
     SETTING_CALLS_BASE: Vec<f64> = "setting.calls_base", "1", Figure, "The same of a start without a setting.";
     SETTING_CALLS_AGAIN: Vec<f64> = "setting.calls_again", "1", Figure, "The same of a second one: what differs from start to start.";
-    SETTING_LOST: String = "setting.lost", "", Figure, "A program that was seen to run without the setting's variables; empty if all had them.";
-    SETTING_MANAGERS: String = "setting.managers_seen", "", Figure, "Who manages the memory of the processes that were seen in that start, by what they had mapped.";
+    SETTING_LOST: String = "setting.lost", "", Figure, "A program that ran without the setting's variables; empty if all had them.";
+    SETTING_MANAGERS: String = "setting.managers_seen", "", Figure, "The memory managers of the processes of that start, by what they had mapped.";
     RATE_TIME: f64 = "rate.time", "s", Condition, "How long a start is watched at most, where the program does not end by itself and its rates are compared.";
     RATE_SECONDS: f64 = "rate.seconds", "s", Round, "The time that the rates of the round are of: the last of the start.";
     RATE_STEADY: bool = "rate.steady", "", Round, "Whether the rates were steady in it, or the time was over before.";

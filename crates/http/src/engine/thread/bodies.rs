@@ -61,7 +61,7 @@ impl BodyHashes {
         self.open.entry(connection).or_default()
     }
 
-    /// Compares a complete body, whose answer is otherwise as expected.
+    /// Compares a complete body of an answer that is otherwise as expected.
     pub fn check(&mut self, connection: u32) -> Result<(), Failure> {
         let hash = self.open.remove(&connection).unwrap_or_default().0.finish();
         let is_same = self.first.as_ref().is_none_or(|first| *first.get_or_init(|| hash) == hash);

@@ -8,7 +8,7 @@ use crate::Tree;
 pub struct Family {
     /// Names of the PMUs; `*` is a number.
     pub devices: &'static [&'static str],
-    /// Sets of events whose sum is the traffic. The first set that exists completely is used.
+    /// Sets of events; the sum over a set is the traffic. The first set that exists completely is used.
     pub layouts: &'static [&'static [Event]],
     /// Whether each event is a channel, instead of each PMU.
     pub channel_per_event: bool,
@@ -26,12 +26,12 @@ pub struct Event {
     pub bytes: Option<f64>,
 }
 
-/// An event whose terms and scale are in sysfs.
+/// An event with its terms and scale in sysfs.
 const fn scaled(name: &'static str, direction: Direction) -> Event {
     Event { name, direction, terms: None, bytes: None }
 }
 
-/// An event whose terms are in sysfs, with a default for its scale.
+/// An event with its terms in sysfs, and a default for its scale.
 const fn named(name: &'static str, direction: Direction, bytes: f64) -> Event {
     Event { name, direction, terms: None, bytes: Some(bytes) }
 }
@@ -143,7 +143,7 @@ pub static FAMILIES: &[Family] = &[
 
 /// PMUs near memory that cannot be used, and why.
 pub static UNUSED: &[(&str, &str)] = &[
-    ("arm_dmc620_*", "nothing public tells how many bytes its clkdiv2_rdwr stands for"),
+    ("arm_dmc620_*", "no public document states how many bytes its clkdiv2_rdwr counts"),
     ("arm_cmn_*", "it counts requests in the mesh, and not what memory moves"),
     ("uncore_dmc_*", "it counts one channel and guesses the others (thunderx2-pmu.rst)"),
     ("amd_df", "its events for this processor are not in sysfs; Linux 6.8 and later have amd_umc_* for it"),

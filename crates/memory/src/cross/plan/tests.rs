@@ -66,7 +66,7 @@ fn without_any_program_all_say_so() {
 }
 
 #[test]
-fn every_figure_of_theirs_has_ours_beside_it() {
+fn every_figure_has_its_partner() {
     let planned = planned(&["stream"], &options());
     assert_eq!(
         ids(&planned),
@@ -90,7 +90,7 @@ fn every_figure_of_theirs_has_ours_beside_it() {
 }
 
 #[test]
-fn mlc_counts_traffic_and_ours_beside_it_too() {
+fn mlc_counts_traffic_and_so_does_its_partner() {
     let planned = planned(&["mlc"], &Options { stores: Some(Stores::Regular), ..options() });
     assert_eq!(ids(&planned), ["memory.cross.mlc.triad.regular", "memory.cross.mlc.triad.regular.ours"]);
     let own = planned.suite.figures.iter().find(|figure| figure.id.ends_with(".ours")).unwrap();
@@ -102,7 +102,7 @@ fn mlc_counts_traffic_and_ours_beside_it_too() {
 }
 
 #[test]
-fn what_a_program_cannot_do_is_told() {
+fn unsupported_options_are_reported() {
     let thp = planned(&["stream", "likwid-bench"], &Options { pages: Pages::Thp, ..options() });
     assert_eq!(reason(&thp, "memory.cross.stream.triad"), "stream cannot be asked for thp pages");
     let shared = planned(&["likwid-bench"], &Options { threads: Some(3), ..options() });
@@ -123,7 +123,7 @@ fn each_side_has_half_of_the_memory() {
 }
 
 #[test]
-fn the_size_that_a_program_turned_out_to_have_is_ours() {
+fn partners_get_the_size_that_the_program_reports() {
     let mut figures = planned(&["stream"], &options()).suite.figures;
     let own = figures.iter_mut().find(|figure| figure.id.ends_with("triad.ours")).unwrap();
     own.evidence.put(key::INSTRUMENT_ARRAY, 8e6);

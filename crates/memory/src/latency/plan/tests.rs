@@ -67,7 +67,7 @@ fn pages_narrow_the_curves() {
 }
 
 #[test]
-fn huge_pages_that_cannot_be_had_are_said_so() {
+fn unavailable_huge_pages_are_reported() {
     let mut machine = machine();
     machine.kernel.settings.push(Setting {
         name: "transparent_hugepage".into(),

@@ -15,8 +15,6 @@ use crate::team::Team;
 use lab::failure::Failure;
 
 const SPOT_CHECKS: usize = 256;
-/// Of this many elements one is checked for whether memory was touched.
-pub(super) const SPARSE: usize = 4093;
 const TURN: usize = 7919;
 
 impl Scaling {
@@ -53,8 +51,8 @@ impl Scaling {
             let (first, end) = (elements[node] * nth / count, elements[node] * (nth + 1) / count);
             let one = |array| {
                 let start = arrays.start(node, array).wrapping_add(first);
-                // SAFETY: inside the node's array; slices of different threads do not overlap, and nobody
-                // else works.
+                // SAFETY: inside the node's array; slices of different threads do not overlap, and no
+                // other code runs.
                 let slice = unsafe { std::slice::from_raw_parts_mut(start, end - first) };
                 job(node, array, first, slice)
             };

@@ -3,7 +3,7 @@
 
 use core::arch::asm;
 
-use super::{PAGES, Turn};
+use super::turn::{PAGES, Turn};
 
 #[rustfmt::skip]
 macro_rules! load {

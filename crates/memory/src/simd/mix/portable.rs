@@ -1,6 +1,6 @@
 //! The reference: what every walk means, in plain Rust, with regular stores.
 
-use super::{PAGE_ELEMENTS, PAGES, Turn, Walk};
+use super::turn::{PAGE_ELEMENTS, PAGES, Turn, Walk};
 use crate::kernels::Mix;
 
 /// Elements of a line of 64 B.

@@ -41,7 +41,7 @@ pub struct Record {
 #[derive(Clone, Copy)]
 pub struct Text(pub [u8; STRING]);
 
-/// Local variables of the loop whose address escapes. Aligned, so that no string crosses a cache line: on the
+/// Local variables of the loop with an escaping address. Aligned, so that no string crosses a cache line: on the
 /// stack that depends on chance, and changes UnixBench's results.
 #[repr(C, align(64))]
 pub struct Locals {

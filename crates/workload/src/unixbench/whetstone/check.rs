@@ -1,7 +1,7 @@
 //! Verifies the results of the sections.
 
+use super::constants::{HUNDRED, SECTIONS, T1};
 use super::functions::Functions;
-use super::{HUNDRED, SECTIONS, T1};
 use crate::Outcome;
 use crate::shared::{Cause, step};
 

@@ -2,8 +2,8 @@
 
 use core::cell::Cell;
 
+use super::constants::{HUNDRED, SECTION_1_REPEATS, T, T1, T2};
 use super::functions::Functions;
-use super::{HUNDRED, SECTION_1_REPEATS, T, T1, T2};
 use crate::opaque;
 
 /// Updates four elements. The order of the additions is one that C compilers choose with -ffast-math.

@@ -1,4 +1,4 @@
-//! The inputs that are kept: see the [crate].
+//! The stored inputs: see the [crate].
 
 use std::fs;
 use std::io::{self, Read};
@@ -26,7 +26,7 @@ pub fn repository(path: &str) -> PathBuf {
     home().join("../..").join(path)
 }
 
-/// All regular files below a directory of this repository whose names end so, in order of their names.
+/// All regular files in a directory of this repository with this ending, in order of their names.
 pub fn files(directory: &str, ending: &str) -> Vec<Named> {
     let mut all = of_directory(&repository(directory));
     all.retain(|(name, _)| name.ends_with(ending));
@@ -88,18 +88,18 @@ pub fn all(target: &Target) -> io::Result<Vec<Named>> {
     Ok([corpus(target)?, regressions(target), seeds(target)].concat())
 }
 
-/// Keeps the inputs in a directory, in place of those of before; but for those that are seeds. How many there are now.
+/// Replaces the stored inputs with those of a directory, except seeds. Returns their number.
 ///
 /// # Errors
 /// What the system answered.
 pub fn pack(target: &Target, from: &Path) -> io::Result<usize> {
     let seeds: Vec<Vec<u8>> = (target.seeds)();
-    let mut kept = of_directory(from);
-    kept.retain(|(_, input)| !seeds.contains(input));
-    // Of the same inputs always the same archive.
+    let mut inputs = of_directory(from);
+    inputs.retain(|(_, input)| !seeds.contains(input));
+    // The same inputs always give the same archive.
     let packed = GzEncoder::new(Vec::new(), Compression::best());
     let mut archived = tar::Builder::new(packed);
-    for (number, (_, input)) in kept.iter().enumerate() {
+    for (number, (_, input)) in inputs.iter().enumerate() {
         let mut header = tar::Header::new_gnu();
         header.set_size(input.len() as u64);
         header.set_mode(0o644);
@@ -107,5 +107,5 @@ pub fn pack(target: &Target, from: &Path) -> io::Result<usize> {
     }
     fs::create_dir_all(home().join("corpus"))?;
     fs::write(archive(target), archived.into_inner()?.finish()?)?;
-    Ok(kept.len())
+    Ok(inputs.len())
 }

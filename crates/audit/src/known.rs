@@ -1,0 +1,18 @@
+//! What the caller knows.
+
+/// Facts that the caller knows and the text may lack.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Known {
+    /// Bytes of all last-level caches that a run could use together, and who says so.
+    pub llc: Option<(f64, String)>,
+    /// Cores of the machine.
+    pub cores: Option<f64>,
+    /// Threads of the run, where the text does not show.
+    pub threads: Option<f64>,
+    /// Connections of a load, where the text does not show.
+    pub connections: Option<f64>,
+    /// Requests a second that were asked for, where the text does not show.
+    pub rate: Option<f64>,
+    /// Seconds between two readings of a count, where the text does not show.
+    pub interval: Option<f64>,
+}
