@@ -18,8 +18,8 @@
 # make clean      remove what was built, and the records that make run left
 #
 # A directory of captured machines, by its absolute path, widens test-long:   TRUEBENCH_TREES=/DIR make test-long
-# Each machine is a subdirectory or a .tar.gz with proc/ and sys/ in it, at its top or one level below; what lscpu
-# said of machine NAME, if there is a NAME.txt, is compared. util-linux keeps such machines:
+# Each machine is a subdirectory or a .tar.gz with proc/ and sys/ in it, at its top or one level below; the output of lscpu
+# for machine NAME, in NAME.txt if there is one, is compared. util-linux has such machines:
 #
 #   git clone --depth 1 https://github.com/util-linux/util-linux
 #   mkdir trees
@@ -101,7 +101,7 @@ lint: setup-lint setup-go
 	$(GO) -C servers vet ./...
 
 # qemu-user cannot execute an aarch64 program from an aarch64 program without binfmt_misc, which is the whole
-# machine's setting. So lab's session test, whose workers are the test itself, runs on x86-64 (make test) and on
+# machine's setting. So lab's session test, which is its own worker, runs on x86-64 (make test) and on
 # real aarch64 machines only. So do two of lab's others: qemu-user does not report an execve that fails in a child, and
 # has no perf_event_open.
 test-long: test setup-arm setup-guest
@@ -125,12 +125,12 @@ test-long: test setup-arm setup-guest
 	# What the tests before had in memory would hide what it looks for.
 	TRUEBENCH_SOAK_SECONDS=60 $(CARGO) test --package truebench --release --locked --test e2e soak::quick_runs -- --ignored --nocapture
 
-# One target after the other; a table tells what came of each. What is found is kept in crates/fuzz: look at git diff.
+# One target after the other; a table shows the results. Failing inputs are stored in crates/fuzz: see git diff.
 fuzz: setup
 	@.ci/need c++:g++
 	CARGO="$(CARGO)" .ci/fuzz "$${TRUEBENCH_FUZZ_SECONDS:-600}" "$(abspath $(TARGET_DIR))/fuzz" $(TARGETS)
 
-# Both targets at the same time, with the checks of a build for tests. A failure tells the seed that repeats it.
+# Both targets at the same time, with the checks of a build for tests. A failure prints the seed that repeats it.
 fuzz-http: setup
 	@export TRUEBENCH_FUZZ_SECONDS="$${TRUEBENCH_FUZZ_SECONDS:-3600}"
 	$(CARGO) test --package truebench-http --locked --test hostile confuse -- --nocapture
@@ -170,7 +170,7 @@ setup-lint: setup
 	    $(CARGO) "$${component%%:*}" --version >/dev/null 2>&1 || rustup component add "$${component#*:}"
 	done
 
-# All optional: what cannot be had is told, and truebench alloc does without. Scudo is in LLVM's runtime.
+# All optional: missing packages are reported, and truebench alloc does without. Scudo is in LLVM's runtime.
 setup-allocators: setup
 	@.ci/need -o c++:g++ libjemalloc.so.2:libjemalloc2 \
 	    'libtcmalloc_minimal.so.4:libtcmalloc-minimal4|libtcmalloc-minimal4t64' \
@@ -182,7 +182,7 @@ setup-arm: setup
 	@.ci/need aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu qemu-aarch64:qemu-user
 	[ -d "$$(rustc --print target-libdir --target $(ARM))" ] || rustup target add $(ARM)
 
-# Who sees what truebench writes, and whom it contacts (tests/confined.rs).
+# Traces the files that truebench writes and the addresses that it contacts (tests/confined.rs).
 setup-strace:
 	@.ci/need -o strace:strace
 

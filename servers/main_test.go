@@ -194,7 +194,7 @@ func TestLineTells(t *testing.T) {
 	if server.Go == "" || server.GOMAXPROCS < 1 || server.GOGC == 0 || server.GOMEMLIMIT == 0 {
 		t.Errorf("Go %q, GOMAXPROCS %d, GOGC %d, GOMEMLIMIT %d", server.Go, server.GOMAXPROCS, server.GOGC, server.GOMEMLIMIT)
 	}
-	if _, told := server.Modules["github.com/panjf2000/gnet/v2"]; !told {
+	if _, listed := server.Modules["github.com/panjf2000/gnet/v2"]; !listed {
 		t.Errorf("modules %v", server.Modules)
 	}
 	response, err := http.Get("http://" + server.Sidecar + "/debug/vars")
@@ -209,17 +209,17 @@ func TestLineTells(t *testing.T) {
 
 func TestConcurrencyRefuses(t *testing.T) {
 	server := start(t, "fasthttp -concurrency 1")
-	held, err := net.Dial("tcp", server.Address)
+	open, err := net.Dial("tcp", server.Address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = held.Close() }()
+	defer func() { _ = open.Close() }()
 	const request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
-	if _, err := io.WriteString(held, request); err != nil {
+	if _, err := io.WriteString(open, request); err != nil {
 		t.Fatal(err)
 	}
 	// Once it is answered the connection is counted.
-	response, err := http.ReadResponse(bufio.NewReader(held), nil)
+	response, err := http.ReadResponse(bufio.NewReader(open), nil)
 	if err != nil || response.StatusCode != http.StatusOK {
 		t.Fatalf("the first connection: %v, %v", response, err)
 	}
@@ -279,9 +279,9 @@ func TestWrongUseIsToldAndFails(t *testing.T) {
 		uses = append(uses, fmt.Sprintf("%s -sidecar %s", subject.Name, taken.Addr()))
 	}
 	for _, use := range uses {
-		var told strings.Builder
+		var errors strings.Builder
 		command := program(strings.Fields(use)...)
-		command.Stderr = &told
+		command.Stderr = &errors
 		// So that it ends by itself, or not at all.
 		input, err := command.StdinPipe()
 		if err != nil {
@@ -289,8 +289,8 @@ func TestWrongUseIsToldAndFails(t *testing.T) {
 		}
 		output, err := command.Output()
 		_ = input.Close()
-		if err == nil || !strings.Contains(told.String(), "truebench-servers: ") {
-			t.Errorf("%q: %v, %q, %q", use, err, output, told.String())
+		if err == nil || !strings.Contains(errors.String(), "truebench-servers: ") {
+			t.Errorf("%q: %v, %q, %q", use, err, output, errors.String())
 		}
 	}
 }

@@ -91,7 +91,7 @@ func tell(subject subject.Subject, address, watched net.Addr, cost handler.Cost,
 	}
 	flags.VisitAll(func(flag *flag.Flag) { line.Options[flag.Name] = flag.Value.String() })
 	if err := json.NewEncoder(os.Stdout).Encode(line); err != nil {
-		fmt.Fprintf(os.Stderr, "truebench-servers: nobody reads where the server is: %v\n", err)
+		fmt.Fprintf(os.Stderr, "truebench-servers: no reader for the address of the server: %v\n", err)
 		os.Exit(1)
 	}
 }

@@ -58,7 +58,7 @@ fn an_allocator_is_measured_and_proved() {
     assert_eq!(steady.status, Status::Measured, "{:?}", steady.reason);
     let void = figure(&record, "alloc.steady.void.t1");
     let pair = figure(&record, "alloc.pair.glibc.t1");
-    // Which is larger, other tests decide that run beside this one; that it is their difference, round by round, nobody does.
+    // Tests in parallel may make either one larger. Its value is their difference, round by round.
     let (with, without) = (steady.kept_values(), void.kept_values());
     let differences: Vec<f64> = with.iter().zip(without).map(|(with, without)| with - without).collect();
     assert_eq!(pair.value, figure::stats::median(&differences));
@@ -84,7 +84,7 @@ fn what_is_installed_is_listed() {
     for one in ["jemalloc", "tcmalloc", "mimalloc", "tbbmalloc", "scudo", "hoard", "NAME=/path/lib.so"] {
         assert!(text.contains(one), "{one}: {text}");
     }
-    // Where the C library is glibc it tells its version itself, if nobody else does.
+    // glibc reports its own version if no package does.
     if text.contains("libc.so.6") {
         let glibc = text.lines().next().unwrap();
         assert!(glibc.split_whitespace().nth(1).unwrap().starts_with("2."), "{glibc}");
@@ -118,9 +118,9 @@ fn what_is_listed_as_installed_serves() {
         let served = steady.evidence.get(evidence::LIBRARY).into_value().unwrap();
         assert_eq!(real(Path::new(&served)), real(Path::new(library)));
         assert!(steady.evidence.get(evidence::LIBRARY_BUILD).into_value().is_none_or(|id| id.len() >= 16));
-        let told = steady.conditions.get(evidence::ALLOCATOR_VERSION);
-        let told = told.map_or("–".to_owned(), |told| told.split(" (").next().unwrap().to_owned());
-        assert_eq!(&told, version);
+        let stated = steady.conditions.get(evidence::ALLOCATOR_VERSION);
+        let stated = stated.map_or("–".to_owned(), |stated| stated.split(" (").next().unwrap().to_owned());
+        assert_eq!(&stated, version);
     }
     let glibc = figure(&record, "alloc.steady.glibc.t2");
     let served = glibc.evidence.get(evidence::LIBRARY).into_value().unwrap();
@@ -131,7 +131,7 @@ fn what_is_listed_as_installed_serves() {
 #[test]
 fn what_we_built_is_found_with_its_version() {
     let truebench = Path::new(env!("CARGO_BIN_EXE_truebench"));
-    let ours = truebench.parent().unwrap().join("../lib/truebench");
+    let libraries = truebench.parent().unwrap().join("../lib/truebench");
     let installed = installed();
     for (name, file) in [
         ("hoard", "libhoard.so"),
@@ -139,12 +139,12 @@ fn what_we_built_is_found_with_its_version() {
         ("snmalloc", "libsnmallocshim.so"),
         ("tcmalloc-google", "libtcmalloc-google.so"),
     ] {
-        let file = ours.join(file);
+        let file = libraries.join(file);
         let listed = installed.iter().find(|[listed, ..]| listed == name);
         if let Some([_, version, library]) = listed.filter(|_| file.is_file()) {
             assert_eq!(Path::new(library).canonicalize().unwrap(), file.canonicalize().unwrap());
-            let said = std::fs::read_to_string(file.with_extension("version")).unwrap();
-            assert!(said.starts_with(version.as_str()) && said.contains("(crate "), "{said}");
+            let text = std::fs::read_to_string(file.with_extension("version")).unwrap();
+            assert!(text.starts_with(version.as_str()) && text.contains("(crate "), "{text}");
         }
         assert!(listed.is_some() || !file.is_file(), "{name} was built, and is not listed");
     }

@@ -1,4 +1,4 @@
-//! `alloc record`: a profile of programs whose allocations are known, and of such that are difficult.
+//! `alloc record`: a profile of programs with known allocations, and of difficult ones.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,7 +17,7 @@ type Rows = BTreeMap<String, (u64, f64)>;
 fn program(directory: &Path, options: &[&str]) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/allocators/allocates.c");
     let program = directory.join("allocates");
-    // Calls whose result nobody needs are otherwise left out.
+    // The compiler otherwise removes calls with an unused result.
     let built = Command::new("cc")
         .args(["-O1", "-fno-builtin", "-pthread", "-Wno-alloc-size-larger-than", "-o"])
         .arg(&program)
@@ -64,37 +64,37 @@ fn shell(arguments: &[&str], script: &str) -> Output {
 
 #[test]
 fn every_call_of_every_thread_is_counted() {
-    let (rows, said) = recorded("threads");
+    let (rows, text) = recorded("threads");
     assert_threads(&rows);
     assert_eq!(counts(&rows, &["10001", "20001", "40001", "80001"]), [4000, 4000, 4000, 4000], "{rows:?}");
     assert!(rows.values().all(|row| row.1 > 0.0), "{rows:?}");
-    assert!(said.contains(" by 1 process: ") && !said.contains("given out again"), "{said}");
+    assert!(text.contains(" by 1 process: ") && !text.contains("returned again"), "{text}");
 }
 
 #[test]
 fn children_count_what_is_theirs() {
-    let (rows, said) = recorded("forks");
+    let (rows, text) = recorded("forks");
     assert_eq!(counts(&rows, &["10001", "20001", "40001", "80001"]), [100, 50, 1, 30], "{rows:?}");
-    assert!(said.contains(" by 3 processes: "), "{said}");
-    let unknown = said.lines().find_map(|line| line.split_once("than a fork (not counted): "));
+    assert!(text.contains(" by 3 processes: "), "{text}");
+    let unknown = text.lines().find_map(|line| line.split_once("than a fork (not counted): "));
     assert!(
         unknown.unwrap().1.parse::<u64>().unwrap() >= 100,
-        "the child's frees of its parent's blocks: {said}"
+        "the child's frees of its parent's blocks: {text}"
     );
     // Those of the child that was killed; the other's, which called _exit, ended with it.
-    let end = said.split_once(" of them to the end of the recording").unwrap().0;
+    let end = text.split_once(" of them to the end of the recording").unwrap().0;
     let left: u64 = end.rsplit(' ').next().unwrap().parse().unwrap();
-    assert!((30..100).contains(&left), "{said}");
+    assert!((30..100).contains(&left), "{text}");
 }
 
 #[test]
 fn executed_programs_are_recorded() {
-    let (rows, said) = recorded("execs");
+    let (rows, text) = recorded("execs");
     assert_threads(&rows);
     let shared = ["10001", "20001", "40001", "80001"];
     assert_eq!(counts(&rows, &shared), [4100, 4050, 4001, 4030], "both modes: {rows:?}");
-    // The parent, whose vfork child is no process of its own; its two children by fork; and each executed program.
-    assert!(said.contains(" by 5 processes: "), "{said}");
+    // The parent, with its vfork child, which does not count; its two children by fork; and each executed program.
+    assert!(text.contains(" by 5 processes: "), "{text}");
 }
 
 #[test]
@@ -168,19 +168,19 @@ fn interrupts_keep_what_was_recorded() {
         let target = if whole { -(child.id() as i32) } else { child.id() as i32 };
         // SAFETY: our child, or its group.
         assert_eq!(unsafe { libc::kill(target, signal) }, 0);
-        // The other end of its input is kept open until then.
+        // The other end of its input stays open until then.
         let input = child.stdin.take();
-        let mut said = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        let mut text = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
         let status = child.wait().unwrap();
         drop(input);
-        assert_eq!(status.code(), Some(128 + signal), "{said}");
-        assert!(path.is_file(), "{said}");
+        assert_eq!(status.code(), Some(128 + signal), "{text}");
+        assert!(path.is_file(), "{text}");
     }
 }
 
 #[test]
-fn what_cannot_be_recorded_is_told() {
+fn unrecordable_programs_are_reported() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.csv").display().to_string();
     let program = program(directory.path(), &["-static"]).display().to_string();
@@ -232,7 +232,7 @@ fn wrong_usage_runs_nothing() {
 }
 
 #[test]
-fn a_missing_recorder_is_told() {
+fn a_missing_recorder_is_reported() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let alone = directory.path().join("bin");
     std::fs::create_dir(&alone).unwrap();

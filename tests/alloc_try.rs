@@ -8,7 +8,7 @@ use figure::{Outcome, Reading, Record, Status, Verdict, evidence};
 use crate::alloc::library;
 use crate::bench::{Hog, figure, record, run, stderr, truebench};
 
-/// Allocates blocks and keeps half of them: enough to be seen in its memory.
+/// Allocates blocks and keeps half of them: enough to show in its memory.
 const PROGRAM: &str = include_str!("allocators/blocks.c");
 
 /// As long as clock ticks need to tell who else was there.
@@ -35,8 +35,8 @@ fn program(directory: &Path, name: &str, source: &str, options: &[&str]) -> Path
 /// Tries it under the C library's malloc and under our own.
 fn attempt(library: &Path, command: &[&str]) -> Output {
     let mine = format!("mine={}", library.display());
-    let ours = ["alloc", "try", "glibc", &mine, "--rounds", "6", "--format", "json", "--"];
-    run(&[&ours, command].concat())
+    let arguments = ["alloc", "try", "glibc", &mine, "--rounds", "6", "--format", "json", "--"];
+    run(&[&arguments, command].concat())
 }
 
 /// What was found, of a command under both.
@@ -99,7 +99,7 @@ fn a_program_is_measured_and_who_served_is_proved() {
         assert_eq!(check.outcome, figure::Outcome::Pass, "{}", check.detail);
     }
     assert_eq!(served(&record, "mine"), Reading::Value(library.display().to_string()));
-    // Ours gives nothing back: 40 MB in all, where half a megabyte is live.
+    // The bump allocator gives nothing back: 40 MB in all, and half a megabyte is live.
     let peak = |name: &str| figure(&record, &format!("alloc.try.peak.{name}")).value.unwrap();
     assert!(peak("mine") > 30e6 && peak("glibc") < 15e6, "{} {}", peak("mine"), peak("glibc"));
 }
@@ -126,11 +126,11 @@ fn a_program_without_a_heap_is_measured() {
 }
 
 #[test]
-fn what_outlives_the_program_is_told_and_ended() {
+fn processes_that_outlive_the_program_are_reported_and_ended() {
     // A number that no other process has as its argument.
     let marker = format!("{}.{}", 600, std::process::id());
     let record = tried(&["sh", "-c", &format!("sleep {marker} & exit 0")]);
-    assert!(reason(&record, "glibc").contains("were still there"), "{}", reason(&record, "glibc"));
+    assert!(reason(&record, "glibc").contains("were still running"), "{}", reason(&record, "glibc"));
     assert!(!is_running(&marker), "left behind");
 }
 

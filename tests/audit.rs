@@ -73,7 +73,7 @@ fn a_text_is_judged_and_its_cause_named() {
 }
 
 #[test]
-fn what_is_known_besides_decides_what_the_text_leaves_open() {
+fn options_supply_what_the_text_lacks() {
     let stream = data("stream-icelake");
     let of = |options: &[&str]| record(&run(&[&["audit", &stream, "--format", "json"], options].concat()));
     let outcome = |options: &[&str], id: &str| {

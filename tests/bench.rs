@@ -8,7 +8,7 @@ use figure::{Figure, Record};
 /// Options that keep a run under two seconds: arrays far too small, which is judged and is not what is tested.
 pub const SMALL: &[&str] = &["memory", "--array-size", "200000", "--rounds", "6"];
 
-/// The same with one round: where no figure is looked at.
+/// The same with one round, for tests that check no figure.
 pub const ONCE: &[&str] = &["memory", "--array-size", "200000", "--rounds", "1"];
 
 /// The command, with colours off and no terminal.
@@ -62,7 +62,7 @@ pub fn reasons(record: &Record, id: &str) -> Vec<String> {
     judge::reasons(figure(record, id)).map(|check| check.id.clone()).collect()
 }
 
-/// What tells that the machine was not left to us.
+/// Checks that show that others used the machine.
 pub const DISTURBANCES: &[&str] = &[
     "steal",
     "foreign-load",

@@ -7,7 +7,7 @@ use crate::bench::{record, run, stderr};
 const C2C: &[&str] = &["memory", "c2c", "--rounds", "6", "--format", "json"];
 
 #[test]
-fn lines_come_from_the_other_core_or_it_is_said_why_not() {
+fn lines_come_from_the_other_core_or_a_reason_is_given() {
     let record = record(&run(C2C));
     assert!(record.figures.len() >= 2, "there are figures for every class");
     for figure in &record.figures {

@@ -210,7 +210,7 @@ fn what_cannot_be_compared_is_an_error_with_its_reason() {
 }
 
 #[test]
-fn a_redacted_record_names_nobody_and_compares_as_before() {
+fn a_redacted_record_has_no_names_and_compares_as_before() {
     let directory = tempfile::tempdir().unwrap();
     let mut secret = record("bench-7", &[("pipe", 1.0), ("spawn", 1.0)]);
     let figure = &mut secret.figures[0];

@@ -1,6 +1,6 @@
-//! Nothing is written but where docs/security.md says, and nobody is contacted but this machine: strace sees all that each suite does.
+//! Files are written only where docs/security.md says, and only this machine is contacted: strace traces each suite.
 //!
-//! What io_uring does is not seen by strace: the HTTP client connects by epoll here.
+//! strace does not show io_uring: the HTTP client connects by epoll here.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -40,9 +40,9 @@ const LOOKS: &[&str] = &[
 /// Flags of open(2) that change something.
 const WRITES: &[&str] = &["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_TMPFILE"];
 
-/// What is written besides, of which nothing stays: the null device, what a worker sets of itself and of what it started, and memory without a name
+/// Other writes that leave nothing behind: the null device, settings of a worker and of its children, and unnamed memory
 /// that the recorder in a program of others opens by its owner's descriptor. Processes are those that were traced.
-static OURS: LazyLock<Regex> = LazyLock::new(|| {
+static TRANSIENT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new("^(/dev/null|/dev/tty|/proc/(self|(?<process>[0-9]+))/(oom_score_adj|clear_refs|fd/[0-9]+))$")
         .unwrap()
 });
@@ -81,7 +81,7 @@ impl Deeds {
             };
             match call {
                 "connect" | "bind" | "sendto" | "sendmsg" | "sendmmsg" => {
-                    // What goes to who was connected to before names nobody.
+                    // Data on an existing connection has no address.
                     if rest.contains("sa_family=") {
                         deeds.contacted.insert(rest.to_owned());
                     }
@@ -97,7 +97,7 @@ impl Deeds {
 }
 
 #[test]
-fn deeds_are_told_from_looks() {
+fn writes_are_distinguished_from_reads() {
     let deeds = Deeds::of(concat!(
         "execve(\"/bin/true\", [\"true\"], 0x7ffd /* 9 vars */) = 0\n",
         "openat(AT_FDCWD</work>, \"/etc/passwd\", O_RDONLY|O_CLOEXEC) = 3</etc/passwd>\n",
@@ -153,9 +153,9 @@ fn assert_confined(command: &str) {
         std::fs::read_dir(&traces).unwrap().map(|trace| trace.unwrap().path()).collect();
     let of = |path: &PathBuf| Deeds::of(&String::from_utf8_lossy(&std::fs::read(path).unwrap()));
     let deeds: Vec<Deeds> = traced.iter().map(of).collect();
-    let is_ours = |path: &Path| {
+    let is_transient = |path: &Path| {
         let path = path.to_string_lossy();
-        OURS.captures(&path).is_some_and(|found| {
+        TRANSIENT.captures(&path).is_some_and(|found| {
             let process =
                 found.name("process").map(|process| traces.join(format!("of.{}", process.as_str())));
             process.is_none_or(|trace| traced.contains(&trace))
@@ -164,11 +164,11 @@ fn assert_confined(command: &str) {
     let written = || deeds.iter().flat_map(|deeds| &deeds.written);
     assert!(
         written().any(|path| path.starts_with(&work)),
-        "{command}: the report was not seen to be written"
+        "{command}: the write of the report is missing in the trace"
     );
     for path in written() {
         let is_given = [&work, &temporary].iter().any(|given| path.starts_with(given));
-        assert!(is_given || is_ours(path), "{command}: {} was written", path.display());
+        assert!(is_given || is_transient(path), "{command}: {} was written", path.display());
     }
     for address in deeds.iter().flat_map(|deeds| &deeds.contacted) {
         assert!(HERE.is_match(address), "{command}: contacted {address}");

@@ -60,7 +60,7 @@ fn every_pair_is_measured_where_it_was_put_with_what_is_advertised_of_it() {
 }
 
 #[test]
-fn one_cpu_has_nobody_to_talk_to() {
+fn one_cpu_has_no_partner() {
     let cpu = lab::affinity::get().expect("our own mask").first().expect("a CPU").to_string();
     let output = Command::new("taskset")
         .args(["-c", &cpu, env!("CARGO_BIN_EXE_truebench"), "system", "cores", "--format", "json"])

@@ -1,4 +1,4 @@
-//! `memory counters`: what is said where there are none, and the whole way from plan to judgement with the counters of
+//! `memory counters`: the report without counters, and the whole way from plan to judgement with the counters of
 //! machines that are not here, read by a reader that knows what the kernels moved.
 
 use std::collections::BTreeMap;
@@ -267,7 +267,7 @@ fn a_processor_that_avoids_the_write_allocate_is_found_out() {
 }
 
 #[test]
-fn others_and_multiplexing_are_said() {
+fn other_traffic_and_multiplexing_are_reported() {
     let record = judged(&Scene { background: 50e9, turns: 2, machine: synthetic::huge_1536_cpus, ..QUIET });
     assert_eq!(check(&record, "copy.nt.total", "traffic-agreement").0, Outcome::Pass, "counts are scaled up");
     let (outcome, detail) = check(&record, "copy.nt.total", "traffic-multiplexed");

@@ -75,25 +75,25 @@ fn text<T: figure::evidence::FactType>(
 }
 
 #[test]
-fn stream_runs_in_turn_with_ours_at_its_size() {
+fn stream_runs_in_turn_with_truebench_at_its_size() {
     let directory = directory_with(&[("stream_c.exe", STREAM)]);
     let output = checked(directory.path(), &["--threads", "2", "--places", "threads"]);
     let record = record(&output);
     for kernel in ["copy", "triad"] {
-        let [theirs, ours] = ["", ".ours"].map(|end| format!("memory.cross.stream.{kernel}{end}"));
+        let [other, own] = ["", ".ours"].map(|end| format!("memory.cross.stream.{kernel}{end}"));
         let figure = |id: &str| record.figure(id).unwrap_or_else(|| panic!("no {id}: {}", stderr(&output)));
-        let (theirs, ours) = (figure(&theirs), figure(&ours));
-        assert_eq!((theirs.status, theirs.value), (Status::Measured, Some(30.0)), "{:?}", theirs.reason);
-        assert_eq!((theirs.kept().count(), ours.kept().count()), (6, 6));
-        assert_eq!(ours.conditions.get(evidence::ARRAY_BYTES), Some(1_600_000.0));
-        assert_eq!(ours.evidence.get(evidence::VERIFIED).into_value(), Some(true));
-        assert_eq!(theirs.convention, Some(Convention::StreamCounted));
-        // In the order of time: theirs, ours, theirs, ours.
+        let (other, own) = (figure(&other), figure(&own));
+        assert_eq!((other.status, other.value), (Status::Measured, Some(30.0)), "{:?}", other.reason);
+        assert_eq!((other.kept().count(), own.kept().count()), (6, 6));
+        assert_eq!(own.conditions.get(evidence::ARRAY_BYTES), Some(1_600_000.0));
+        assert_eq!(own.evidence.get(evidence::VERIFIED).into_value(), Some(true));
+        assert_eq!(other.convention, Some(Convention::StreamCounted));
+        // In the order of time: other, own, other, own.
         let starts =
             |figure: &figure::Figure| figure.kept().map(|round| round.started.clone()).collect::<Vec<_>>();
-        let (theirs, ours) = (starts(theirs), starts(ours));
-        assert!(theirs[0] < ours[0] && theirs[5] > ours[3], "{theirs:?} {ours:?}");
-        assert!(ours[5] > theirs[3], "{theirs:?} {ours:?}");
+        let (other, own) = (starts(other), starts(own));
+        assert!(other[0] < own[0] && other[5] > own[3], "{other:?} {own:?}");
+        assert!(own[5] > other[3], "{other:?} {own:?}");
     }
     let checks = &record.figure("memory.cross.stream.copy").unwrap().checks;
     assert!(checks.iter().any(|check| check.id == "second-instrument"), "{checks:?}");
@@ -104,23 +104,23 @@ fn stream_runs_in_turn_with_ours_at_its_size() {
         "STREAM 5.10"
     );
     let placed = std::fs::read_to_string(directory.path().join("placed")).unwrap();
-    let theirs =
+    let other =
         ["copy", "triad"].map(|kernel| record.figure(&format!("memory.cross.stream.{kernel}")).unwrap());
     let runs: BTreeSet<_> =
-        theirs.iter().flat_map(|figure| figure.rounds.iter().map(|round| &round.started)).collect();
+        other.iter().flat_map(|figure| figure.rounds.iter().map(|round| &round.started)).collect();
     assert_eq!(placed.lines().count(), runs.len(), "one run gives both kernels: {placed}");
-    let rounds: usize = theirs.iter().map(|figure| figure.rounds.len()).sum();
+    let rounds: usize = other.iter().map(|figure| figure.rounds.len()).sum();
     assert!(runs.len() < rounds, "{} runs for {rounds} rounds", runs.len());
     assert!(placed.lines().all(|line| line.starts_with('{') && line.ends_with("} close")), "{placed}");
 }
 
 #[test]
-fn mlc_is_told_our_size_and_leaves_the_prefetchers_alone() {
+fn mlc_gets_the_array_size_and_leaves_the_prefetchers_alone() {
     let directory = directory_with(&[("mlc", MLC)]);
     let output = checked(directory.path(), &["--stores", "nt", "--threads", "1"]);
     let record = record(&output);
-    let theirs = record.figure("memory.cross.mlc.triad.nt").unwrap_or_else(|| panic!("{}", stderr(&output)));
-    assert_eq!((theirs.value, theirs.convention), (Some(34.5661), Some(Convention::EstimatedTraffic)));
+    let other = record.figure("memory.cross.mlc.triad.nt").unwrap_or_else(|| panic!("{}", stderr(&output)));
+    assert_eq!((other.value, other.convention), (Some(34.5661), Some(Convention::EstimatedTraffic)));
     let arguments = std::fs::read_to_string(directory.path().join("arguments")).unwrap();
     let first = arguments.lines().next().unwrap();
     assert!(first.starts_with("--loaded_latency -T -d0 -e ") && first.contains(" -W10"), "{first}");
@@ -139,8 +139,8 @@ fn a_program_that_fails_costs_its_figures_alone() {
     assert!(reason("memory.cross.stream.triad.ours").contains("nothing to compare with"));
     let mlc = reason("memory.cross.mlc.triad.regular");
     assert!(mlc.contains("exit code 22: Hugepages need to be allocated"), "{mlc}");
-    let ours = record.figure("memory.cross.mlc.triad.regular.ours").unwrap();
-    assert_eq!(ours.status, Status::Measured, "ours is measured all the same");
+    let own = record.figure("memory.cross.mlc.triad.regular.ours").unwrap();
+    assert_eq!(own.status, Status::Measured, "truebench's figure is measured all the same");
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
 }
 

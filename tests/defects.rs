@@ -1,4 +1,4 @@
-//! Defects planted for real, and what is asked of the record besides the verdict. The verdicts are those of the truth table (truth.rs).
+//! Defects planted for real: properties of the record other than the verdict. The verdicts are those of the truth table (truth.rs).
 
 use figure::{Figure, Outcome, Record, Status, Verdict, evidence};
 
@@ -17,7 +17,7 @@ fn outcome(record: &Record, figure: &str, check: &str) -> Option<Outcome> {
 }
 
 #[test]
-fn a_stranger_on_our_cpu_is_seen() {
+fn a_stranger_on_the_same_cpu_is_detected() {
     let cpu = allowed()[0];
     let _hog = Hog::on(cpu);
     let output = truebench(SMALL)
@@ -31,7 +31,7 @@ fn a_stranger_on_our_cpu_is_seen() {
 }
 
 #[test]
-fn a_memory_limit_is_kept_and_named() {
+fn a_memory_limit_is_observed_and_named() {
     let limit = 400 << 20;
     let Some(group) = Group::with(&[Limit::Memory(limit)]) else {
         println!("no control group with a memory limit can be made here: not tested");
@@ -68,7 +68,7 @@ fn transparent_huge_pages_are_obtained_or_complained_of() {
     assert_eq!(outcome == Some(Outcome::Pass), obtained, "{outcome:?}");
 }
 
-/// What the machine did to a figure is true of it, as that a debug build's plain loops are slow; and what rests on such a figure is told so. The
+/// Accusations of the machine are true, as is that a debug build's plain loops are slow; figures that depend on such a figure report it. The
 /// others are accused of nothing. Where they are the lesser part, it is run again, three times at most.
 #[test]
 #[ignore = "a minute, and needs a quiet machine: make test-long"]

@@ -1,4 +1,4 @@
-//! However a run ends: what was measured is kept, and nothing is left behind.
+//! However a run ends: finished figures stay, and nothing is left behind.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStderr, Stdio};
@@ -121,7 +121,7 @@ fn two_signals_at_once_are_one_request() {
     let mut text = String::new();
     child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    let record: Record = serde_json::from_str(&text).expect("what was measured is kept");
+    let record: Record = serde_json::from_str(&text).expect("finished figures stay");
     assert!(record.interrupted.unwrap().starts_with("stopped by "));
 }
 
@@ -156,7 +156,7 @@ fn a_killed_worker_costs_its_figure_and_no_more() {
 }
 
 #[test]
-fn a_closed_pipe_is_said_and_no_panic() {
+fn a_closed_pipe_is_reported_without_a_panic() {
     let arguments = [ONCE, &["--kernel", "copy"]].concat();
     let mut child = truebench(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
@@ -170,12 +170,12 @@ fn a_closed_pipe_is_said_and_no_panic() {
 #[test]
 fn what_is_no_file_is_written_to_and_stays() {
     let directory = tempfile::tempdir().unwrap();
-    let kept = directory.path().join("kept.json");
-    std::fs::write(&kept, "old").unwrap();
+    let target = directory.path().join("target.json");
+    std::fs::write(&target, "old").unwrap();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-    std::fs::set_permissions(&kept, mode).unwrap();
+    std::fs::set_permissions(&target, mode).unwrap();
     let link = directory.path().join("link.json");
-    std::os::unix::fs::symlink(&kept, &link).unwrap();
+    std::os::unix::fs::symlink(&target, &link).unwrap();
     let null = directory.path().join("null");
     std::os::unix::fs::symlink("/dev/null", &null).unwrap();
     for file in [&link, &null] {
@@ -183,8 +183,8 @@ fn what_is_no_file_is_written_to_and_stays() {
         assert_eq!(truebench(&arguments).output().unwrap().status.code(), Some(3));
         assert!(file.is_symlink());
     }
-    serde_json::from_slice::<Record>(&std::fs::read(&kept).unwrap()).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&kept).unwrap().permissions());
+    serde_json::from_slice::<Record>(&std::fs::read(&target).unwrap()).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&target).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
     assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 3, "no temporary file is left");
 }
@@ -199,7 +199,7 @@ fn a_full_device_costs_the_file_and_not_the_report() {
 }
 
 #[test]
-fn a_full_stdout_is_said() {
+fn a_full_stdout_is_reported() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let arguments = [ONCE, &["--kernel", "copy"]].concat();
     let output = truebench(&arguments).stdout(full).stderr(Stdio::piped()).output().unwrap();

@@ -1,5 +1,5 @@
 //! `truebench faults --allocs -- COMMAND`: which faults are in which large blocks, and that programs into which nothing can be
-//! preloaded are told.
+//! preloaded are reported.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ use figure::{Figure, Record, Status};
 
 use crate::bench::{figure, run, stderr, stdout, truebench};
 
-/// Two that allocate, of different sizes, and two that touch; blocks that are kept; a child that touches its parent's.
+/// Two that allocate, of different sizes, and two that touch; blocks that stay; a child that touches its parent's.
 const SOURCE: &str = r#"
 #include <malloc.h>
 #include <pthread.h>
@@ -94,7 +94,7 @@ fn streamed(text: &str) -> Record {
     serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// What a command gives; `None` where the kernel's events cannot be had, which is said.
+/// The record of a command; `None`, with a message, if the kernel's events are not available.
 fn watched(asked: &str, command: &[&str]) -> Option<Record> {
     let output = run(&[&["faults", "--no-prices", asked, "--format", "json", "--"], command].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -205,7 +205,7 @@ fn what_is_small_is_elsewhere_and_the_threshold_is_the_users() {
 }
 
 #[test]
-fn into_what_nothing_can_be_preloaded_is_told() {
+fn programs_without_preloading_are_reported() {
     let directory = tempfile::tempdir().unwrap();
     let program = built(directory.path(), &["-O2", "-static"]);
     let program = program.to_str().unwrap();
@@ -215,7 +215,7 @@ fn into_what_nothing_can_be_preloaded_is_told() {
         assert!(whole.reason.as_deref().unwrap().contains("blocks is linked statically"), "{whole:?}");
         assert!(figure(&record, "faults.minor").value.is_some() && rows(&record).is_empty());
     }
-    // The shell is told, what it starts is not.
+    // The shell is recorded, its children are not.
     let script = format!("{program} churn; true");
     if let Some(record) = watched("--allocs", &["sh", "-c", &script]) {
         let whole = figure(&record, IN_BLOCKS);
@@ -247,10 +247,13 @@ fn what_is_preloaded_anyway_stays_behind_the_recorder() {
     }
     let mut command = truebench(&["faults", "--no-prices", "--allocs", "-q", "-o", "/dev/null", "--"]);
     let output = command.arg(&program).arg("churn").env("LD_PRELOAD", &library).output().unwrap();
-    let said = stdout(&output);
-    let preloaded = said.lines().find_map(|line| line.strip_prefix("preloaded: ")).unwrap();
-    let (ours, theirs) = preloaded.split_once(':').expect("two");
-    assert!(ours.ends_with("libtruebench_recorder.so") && Path::new(theirs) == library, "{preloaded}");
+    let text = stdout(&output);
+    let preloaded = text.lines().find_map(|line| line.strip_prefix("preloaded: ")).unwrap();
+    let (recorder, preloaded_before) = preloaded.split_once(':').expect("two");
+    assert!(
+        recorder.ends_with("libtruebench_recorder.so") && Path::new(preloaded_before) == library,
+        "{preloaded}"
+    );
     assert_eq!(stderr(&output).matches("own\n").count(), 300, "its malloc serves");
 }
 

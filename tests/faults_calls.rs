@@ -1,4 +1,4 @@
-//! `truebench faults`: calls for memory are counted and their callers named where tracefs can be had, and it is told why where not.
+//! `truebench faults`: calls for memory are counted and their callers named if tracefs is available; else the reason is given.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -98,7 +98,7 @@ fn those_who_give_memory_back_are_named() {
         assert!(of(CALL_VIA).contains(via), "{}", of(CALL_VIA));
         assert!(caller.value.unwrap() > 0.8, "{caller:?}");
     }
-    // The report tells it.
+    // The report shows it.
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("record.json");
     std::fs::write(&file, serde_json::to_vec(&record).unwrap()).unwrap();
@@ -146,7 +146,7 @@ fn calls_confirm_mechanisms() {
 }
 
 #[test]
-fn who_may_not_is_told_so() {
+fn missing_rights_are_reported() {
     // SAFETY: it asks for a number.
     let is_root = unsafe { libc::geteuid() } == 0;
     let mut watching = truebench(&[]);
@@ -174,7 +174,7 @@ fn who_may_not_is_told_so() {
     assert_eq!(both.status.code(), Some(2), "{}", stderr(&both));
 }
 
-/// The mean bytes of a kind of call, of those whose sizes are known, and how many there were.
+/// The mean bytes of a kind of call, over those of known size, and the number of calls.
 fn each(record: &Record, id: &str) -> Option<(f64, f64)> {
     let calls = record.figures.iter().find(|figure| figure.id == id)?;
     let of = |key| calls.evidence.get(key).into_value();

@@ -116,7 +116,7 @@ const TABLE: &[(&str, [(f64, f64); 8])] = &[
     ("server", [ALL, ALL, ALL, ALL, NONE, NONE, NONE, ALL]),
 ];
 
-/// Whether malloc is that of a GNU C library whose thresholds are those of the table.
+/// Whether malloc is that of a GNU C library with the thresholds of the table.
 fn is_known() -> bool {
     #[cfg(target_env = "gnu")]
     {

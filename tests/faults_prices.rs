@@ -8,7 +8,7 @@ use figure::{Figure, Outcome, Record, Status, evidence};
 
 use crate::bench::{figure, reasons, record, run, stderr, stdout, truebench};
 
-/// Few rounds: no intervals, and wide ratios alone can be told.
+/// Few rounds: no intervals, and only large ratios are significant.
 const SHORT: &[&str] = &["faults", "prices", "--rounds", "2", "--format", "json"];
 
 /// The same for those that want the first prices alone.
@@ -73,7 +73,7 @@ fn what_is_priced_is_what_was_taken() {
             asked += 1;
             assert!(matches!(outcome, Outcome::Pass | Outcome::Warn), "{}: {:?}", figure.id, figure.checks);
         }
-        // A pinned thread is never seen elsewhere.
+        // A pinned thread never runs elsewhere.
         assert_eq!(figure.sum(evidence::PLACE_STRAYED).into_value(), Some(0.0), "{}", figure.id);
     }
     assert!(asked >= 15, "{asked} prices of faults");
@@ -140,7 +140,7 @@ fn pages_that_are_there_already_are_caught() {
 }
 
 #[test]
-fn the_plan_is_told_and_a_directory_must_be_there() {
+fn the_plan_is_printed_and_a_directory_must_exist() {
     let text = stdout(&run(&["faults", "prices", "--quick", "--dry-run"]));
     assert!(text.contains("one thread on CPU") && text.contains("faults.prices.minor.write"), "{text}");
     let wrong = run(&["faults", "prices", "--dir", "/nonexistent/place"]);

@@ -1,5 +1,5 @@
-//! `truebench faults` on programs that nobody here wrote, those that this machine has: by which mechanism, whose memory, how much was seen. What
-//! was seen of more of them is kept, and judged again in `crates/faults/tests/replay.rs`.
+//! `truebench faults` on third-party programs that this machine has: the mechanism, the memory manager, the coverage. Recordings
+//! of further programs are judged again in `crates/faults/tests/replay.rs`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -14,7 +14,7 @@ use suites::faults::Mechanism::{self, CopyOnWrite, File, Growth, HeapTrim, MapCh
 
 use crate::bench::{figure, run, stderr, stdout, truebench};
 
-/// A mechanism, and whose it is.
+/// A mechanism, and the memory manager behind it.
 type Cause = (Mechanism, Option<Manager>);
 
 /// Where a program is, if it is here.
@@ -50,12 +50,12 @@ fn watched(command: &[&str], code: i32) -> Record {
         assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
         last_line(&stderr(&output))
     };
-    let is_seen = |record: &Record| {
+    let is_covered = |record: &Record| {
         let coverage = figure(record, "faults.coverage");
         let of = |key| coverage.evidence.get(key).into_value().unwrap_or_default();
         coverage.verdict != Some(Verdict::Invalid) && of(FAULT_LOST) <= of(FAULT_TOTAL) * 0.1
     };
-    thrice_at_most(once, is_seen)
+    thrice_at_most(once, is_covered)
 }
 
 /// Watches until the record will do; the third time it must.
@@ -63,11 +63,11 @@ fn thrice_at_most(watch: impl Fn() -> Record, will_do: impl FnMut(&Record) -> bo
     (0..2).map(|_| watch()).find(will_do).unwrap_or_else(watch)
 }
 
-/// The share of the faults that these have together; `None` where nobody may look.
+/// The share of the faults that these have together; `None` without the right to watch.
 fn share(record: &Record, causes: &[Cause]) -> Option<f64> {
     let coverage = figure(record, "faults.coverage");
     if coverage.value.is_none() {
-        eprintln!("not looked: {}", coverage.reason.as_deref().unwrap_or_default());
+        eprintln!("not watched: {}", coverage.reason.as_deref().unwrap_or_default());
         return None;
     }
     let of = |figure: &figure::Figure| {
@@ -79,14 +79,14 @@ fn share(record: &Record, causes: &[Cause]) -> Option<f64> {
     Some(mechanisms.filter_map(of).sum())
 }
 
-/// Whether these causes have at least that share, or nobody may look.
+/// Whether these causes have at least that share, or there is no right to watch.
 fn has_share(record: &Record, causes: &[Cause], least: f64) -> bool {
     share(record, causes).is_none_or(|share| share >= least)
 }
 
-/// That these causes have at least that share, and that so much was seen. Of samples that found no room it must be said that they may be
-/// anybody's: where whoever drains the rings is kept from its CPU, three times in a row, more cannot be asked.
-fn told(name: &str, record: &Record, causes: &[Cause], least: f64, seen: f64) {
+/// Asserts that these causes have at least that share, and that the coverage suffices. Samples that found no room may be of
+/// any cause, and intervals must include them: if the reader of the rings gets no CPU, three times in a row, this is all that can be asked.
+fn assert_causes(name: &str, record: &Record, causes: &[Cause], least: f64, least_coverage: f64) {
     let Some(share) = share(record, causes) else { return };
     let shown: Vec<_> = record
         .figures
@@ -102,11 +102,11 @@ fn told(name: &str, record: &Record, causes: &[Cause], least: f64, seen: f64) {
         "{name}: {causes:?} have {share}: {shown:?} of {:?}",
         coverage.evidence
     );
-    assert!(coverage.value.unwrap() + lost >= seen, "{name}: {coverage:?}");
+    assert!(coverage.value.unwrap() + lost >= least_coverage, "{name}: {coverage:?}");
     let reaches =
         |id: &str| figure(record, id).interval.as_ref().is_none_or(|interval| interval.high >= lost * 0.9);
     assert!(shown.iter().all(|(id, _)| reaches(id)), "{name}: {lost} was lost, and intervals do not say so");
-    assert!(of(FAULT_SEEN) <= of(FAULT_COUNTED) * 1.1, "{name}: more was seen than there was");
+    assert!(of(FAULT_SEEN) <= of(FAULT_COUNTED) * 1.1, "{name}: more faults sampled than counted");
 }
 
 const IS_GNU: bool = cfg!(target_env = "gnu");
@@ -119,9 +119,9 @@ fn python_with_big_objects() {
     // Some below the most that glibc's threshold adapts to, some above.
     let churn = "for i in range(40):\n b = bytes(bytearray(b'x') * ([2, 11, 23, 31, 36, 40][i % 6] << 20)); del b\nraise SystemExit(3)";
     let causes = [(MapChurn, Some(Glibc)), (HeapTrim, Some(Glibc))];
-    told("churn", &watched(&["python3", "-c", churn], 3), &causes, 0.6, 0.3);
+    assert_causes("churn", &watched(&["python3", "-c", churn], 3), &causes, 0.6, 0.3);
     let growth = "all = [b'x' * ((1 + i % 7) << 20) for i in range(60)]";
-    told("growth", &watched(&["python3", "-c", growth], 0), &[(Growth, None)], 0.8, 0.3);
+    assert_causes("growth", &watched(&["python3", "-c", growth], 0), &[(Growth, None)], 0.8, 0.3);
 }
 
 #[test]
@@ -137,9 +137,9 @@ fn sort_of_a_big_file() {
     std::fs::write(&file, lines).unwrap();
     let file = file.to_str().unwrap();
     // With room for everything, and with so little that it merges files for which it takes and gives back buffers.
-    told("large", &watched(&["sort", "-o", "/dev/null", file], 0), &[(Growth, None)], 0.8, 0.3);
+    assert_causes("large", &watched(&["sort", "-o", "/dev/null", file], 0), &[(Growth, None)], 0.8, 0.3);
     let record = watched(&["sort", "-S", "200k", "-o", "/dev/null", file], 0);
-    told("small", &record, &[(HeapTrim, Some(Glibc)), (Growth, None)], 0.6, 0.2);
+    assert_causes("small", &record, &[(HeapTrim, Some(Glibc)), (Growth, None)], 0.6, 0.2);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_compiler() {
     });
     std::fs::write(&file, functions.collect::<String>()).unwrap();
     let record = watched(&["gcc", "-O2", "-c", "-o", "/dev/null", file.to_str().unwrap()], 0);
-    told("gcc", &record, &[(Growth, None)], 0.6, 0.3);
+    assert_causes("gcc", &record, &[(Growth, None)], 0.6, 0.3);
     let missing = watched(&["gcc", "-c", "/nonexistent/program.c"], 1);
     assert!(figure(&missing, "faults.minor").value.is_some());
 }
@@ -198,7 +198,7 @@ func main() {
     }
     let program = directory.path().join("program");
     let record = watched(&[program.to_str().unwrap()], 0);
-    told("go", &record, &[(Purge, Some(Go)), (Growth, Some(Go))], 0.6, 0.3);
+    assert_causes("go", &record, &[(Purge, Some(Go)), (Growth, Some(Go))], 0.6, 0.3);
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn a_java_program() {
     }
     let directory = directory.path().to_str().unwrap();
     let record = watched(&["java", "-Xmx512m", "-cp", directory, "Program"], 0);
-    told("java", &record, &[(Growth, Some(Jvm)), (Purge, Some(Jvm))], 0.6, 0.3);
+    assert_causes("java", &record, &[(Growth, Some(Jvm)), (Purge, Some(Jvm))], 0.6, 0.3);
 }
 
 #[test]
@@ -251,8 +251,8 @@ fn a_database_that_saves_in_a_child() {
                 .flat_map(|one| [Manager::Jemalloc, Glibc].map(|manager| (one, Some(manager)))),
         )
         .collect();
-    told("redis", &record, &causes, 0.9, 0.2);
-    told("redis while it saves", &record, &[(CopyOnWrite, None)], 0.05, 0.2);
+    assert_causes("redis", &record, &causes, 0.9, 0.2);
+    assert_causes("redis while it saves", &record, &[(CopyOnWrite, None)], 0.05, 0.2);
 }
 
 /// Ends it whatever happens.
@@ -348,7 +348,7 @@ fn one_that_idles_first() {
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
     let glibc = if IS_GNU { &[(HeapTrim, Some(Glibc))][..] } else { &[] };
     let least = if IS_GNU { 0.6 } else { 0.0 };
-    told("idle", &last_line(&stdout(&output)), glibc, least, 0.3);
+    assert_causes("idle", &last_line(&stdout(&output)), glibc, least, 0.3);
 }
 
 /// A server that touches its memory first, and forks a child for each request, which writes to a part of it.
@@ -389,7 +389,7 @@ fn a_fork_server() {
     let causes = [(CopyOnWrite, None)];
     let watch = || watched(&[program, "1500"], 6);
     let record = thrice_at_most(watch, |record| has_share(record, &causes, 0.6));
-    told("fork server", &record, &causes, 0.6, 0.1);
+    assert_causes("fork server", &record, &causes, 0.6, 0.1);
     if let Some(copies) = record.figures.iter().find(|figure| figure.id == "faults.mechanism.copy-on-write") {
         assert!(copies.evidence.get(PROGRAM_FORKS).into_value().unwrap() > 500.0);
         let coverage = figure(&record, "faults.coverage");
@@ -408,32 +408,32 @@ fn a_fork_server() {
         last_line(&stdout(&output))
     };
     let record = thrice_at_most(outside, |record| has_share(record, &causes, 0.6));
-    told("watched from outside", &record, &causes, 0.6, 0.05);
+    assert_causes("watched from outside", &record, &causes, 0.6, 0.05);
 }
 
 #[test]
 fn thousands_of_programs_in_turn() {
     let script = "i=0; while [ $i -lt 1500 ]; do /bin/true; i=$((i+1)); done; exit 5";
     let causes = [(File, None), (CopyOnWrite, None), (Growth, None), (Unexplained, None)];
-    // What they had mapped is told however many there are a second. Where the machine is busy it may be read late: then again.
+    // The mappings are known however many processes start in a second. On a busy machine they may be read late: then again.
     let watch = || watched(&["sh", "-c", script], 5);
     let record = thrice_at_most(watch, |record| has_share(record, &causes[..3], 0.6));
-    told("true", &record, &causes, 0.9, 0.1);
-    told("true, explained", &record, &causes[..3], 0.6, 0.1);
+    assert_causes("true", &record, &causes, 0.9, 0.1);
+    assert_causes("true, explained", &record, &causes[..3], 0.6, 0.1);
     let coverage = figure(&record, "faults.coverage");
     if coverage.value.is_some() {
         let lost = coverage.evidence.get(FAULT_NEWS_LOST).into_value().unwrap();
         assert!((0.0..1.0).contains(&lost), "{lost}");
     }
-    // Faults in the books, whatever was seen: each takes some dozens at least.
+    // Faults by the kernel's accounting, whatever was sampled: each takes some dozens at least.
     let total = figure(&record, "faults.minor").evidence.get(FAULT_TOTAL).into_value().unwrap();
     assert!(total > 1500.0 * 30.0, "{total}");
 }
 
 #[test]
-fn what_was_seen_is_kept() {
+fn recorded_events_are_written() {
     let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("seen.gz");
+    let file = directory.path().join("events.gz");
     let path = file.to_str().unwrap();
     let output =
         run(&["faults", "-q", "-o", "/dev/null", "--keep-events", path, "--", "sh", "-c", "true; true"]);
@@ -442,7 +442,7 @@ fn what_was_seen_is_kept() {
         let log = faults::trace::event_log::read(&file).unwrap();
         assert!(!log.entries.is_empty() && log.trailer.totals.seconds > 0.0);
     }
-    let nowhere = run(&["faults", "--keep-events", "/nonexistent/seen.gz", "--", "true"]);
+    let nowhere = run(&["faults", "--keep-events", "/nonexistent/events.gz", "--", "true"]);
     assert_eq!(nowhere.status.code(), Some(2), "{}", stderr(&nowhere));
-    assert!(stderr(&nowhere).contains("--keep-events /nonexistent/seen.gz: "), "{}", stderr(&nowhere));
+    assert!(stderr(&nowhere).contains("--keep-events /nonexistent/events.gz: "), "{}", stderr(&nowhere));
 }

@@ -1,5 +1,5 @@
-//! `truebench faults` of programs that get other rights as they are executed (set-user-ID): they behave as ever, what may not be seen is told, and
-//! what root may see is seen.
+//! `truebench faults` of programs that get other rights as they are executed (set-user-ID): they behave as ever, hidden events are reported, and
+//! root gets all events.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -13,7 +13,7 @@ use figure::evidence::*;
 use crate::bench::{figure, stderr, truebench};
 use crate::faults_watch::streamed;
 
-/// nobody.
+/// The user nobody.
 const OTHER: u32 = 65534;
 const NAME: &str = "other-rights";
 
@@ -81,20 +81,23 @@ fn root_sees_on_and_names_the_mechanism() {
     let record = watched(directory.path(), 0);
     let Some(coverage) = coverage(&record) else { return };
     assert_eq!(coverage.evidence.get(WATCH_UNSEEN).into_value().as_deref(), Some(""), "{coverage:?}");
-    assert!(coverage.evidence.get(FAULT_SEEN).into_value().is_some_and(|seen| seen > 0.0), "{coverage:?}");
+    assert!(
+        coverage.evidence.get(FAULT_SEEN).into_value().is_some_and(|faults| faults > 0.0),
+        "{coverage:?}"
+    );
     let mechanisms = record.figures.iter().filter(|figure| figure.id.starts_with("faults.mechanism."));
     let most = mechanisms.max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0))).unwrap();
     assert!(most.id.starts_with("faults.mechanism.map-churn"), "{most:?}");
 }
 
 #[test]
-fn others_are_told_what_they_cannot_see() {
+fn other_users_get_a_report_of_hidden_events() {
     let Some(directory) = directory(0) else { return };
     let record = watched(directory.path(), OTHER);
     let total = figure(&record, "faults.minor").evidence.get(FAULT_TOTAL).into_value();
     assert!(total.is_some_and(|faults| faults > 10_000.0), "its faults are counted: {total:?}");
     let Some(coverage) = coverage(&record) else { return };
     assert_eq!(coverage.evidence.get(WATCH_UNSEEN).into_value().as_deref(), Some(NAME));
-    let is_told = |check: &figure::CheckResult| check.id == "fault-coverage" && check.detail.contains(NAME);
-    assert!(coverage.checks.iter().any(is_told), "{:?}", coverage.checks);
+    let is_named = |check: &figure::CheckResult| check.id == "fault-coverage" && check.detail.contains(NAME);
+    assert!(coverage.checks.iter().any(is_named), "{:?}", coverage.checks);
 }

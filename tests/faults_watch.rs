@@ -37,7 +37,7 @@ pub fn short() -> Record {
     demo("two-blocks", 100, &[])
 }
 
-/// The mechanism with the largest share, whose it is, and the share.
+/// The mechanism with the largest share, its memory manager, and the share.
 fn main_of(record: &Record) -> (Mechanism, Option<Manager>, f64) {
     let mechanisms = record.figures.iter().filter(|figure| figure.id.starts_with("faults.mechanism."));
     let first = mechanisms.max_by(|a, b| a.value.partial_cmp(&b.value).unwrap()).expect("a mechanism");
@@ -51,13 +51,13 @@ fn can_look(record: &Record) -> bool {
     if coverage.value.is_none() {
         let reason = coverage.reason.as_deref().unwrap_or_default();
         assert!(reason.starts_with("where faults come from: "), "{reason}");
-        eprintln!("not looked: {reason}");
+        eprintln!("not watched: {reason}");
     }
     coverage.value.is_some()
 }
 
 #[test]
-fn each_shape_is_told_by_its_mechanism() {
+fn each_shape_shows_its_mechanism() {
     if !cfg!(target_env = "gnu") {
         return;
     }
@@ -82,14 +82,14 @@ fn each_shape_is_told_by_its_mechanism() {
         if !can_look(&record) {
             return;
         }
-        let (found, whose, share) = main_of(&record);
-        assert_eq!((found, whose), (mechanism, manager), "{name}: {share}");
+        let (found, found_manager, share) = main_of(&record);
+        assert_eq!((found, found_manager), (mechanism, manager), "{name}: {share}");
         assert!(share > 0.6, "{name}: {share}");
         let minor = figure(&record, "faults.minor");
         assert!(minor.evidence.get(FAULT_TOTAL).into_value().unwrap() > 1000.0, "{name}");
         let coverage = figure(&record, "faults.coverage");
         let of = |key| coverage.evidence.get(key).into_value().unwrap();
-        assert!(of(FAULT_SEEN) <= of(FAULT_COUNTED) * 1.05, "{name}: more seen than there was");
+        assert!(of(FAULT_SEEN) <= of(FAULT_COUNTED) * 1.05, "{name}: more faults sampled than counted");
         let first = record.findings.first().expect("an answer");
         assert_eq!(first.rule, "page-faults", "{name}: {first:?}");
     }
@@ -123,7 +123,7 @@ fn a_program_is_left_as_it_is() {
     child.stdin.take().unwrap().write_all(b"mine\n").unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(7));
-    assert_eq!(stdout(&output), "out mine\n", "nothing of ours");
+    assert_eq!(stdout(&output), "out mine\n", "no output of truebench");
     assert!(stderr(&output).starts_with("err\n"), "{}", stderr(&output));
     assert!(stderr(&output).contains("Processes"), "{}", stderr(&output));
     let killed = run(&["faults", "-q", "--rates", "--no-prices", "--", "sh", "-c", "kill -9 $$"]);
@@ -246,7 +246,7 @@ fn ctrl_c_ends_the_watching_alone() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // It has begun when it has told of a second.
+    // It has begun when it has printed a second.
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(watching.stdout.take().unwrap()));
     let first = lines.next().unwrap().unwrap();
     assert!(first.starts_with("{\"second\""), "{first}");
@@ -262,7 +262,7 @@ fn ctrl_c_ends_the_watching_alone() {
 }
 
 #[test]
-fn who_is_not_there_is_told() {
+fn a_missing_process_is_reported() {
     let wrong = |arguments: &[&str], words: &str| {
         let output: Output = run(arguments);
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
@@ -287,7 +287,7 @@ pub fn built(source: &str, flags: &[&str]) -> Option<(tempfile::TempDir, std::pa
     done.is_ok_and(|status| status.success()).then_some((directory, program))
 }
 
-/// Three blocks of 2 MiB, live at once, taken, touched and freed again and again: by as many threads as it is told, each in its turn.
+/// Three blocks of 2 MiB, live at once, taken, touched and freed again and again: by a given number of threads, each in its turn.
 const CHURN: &str = r#"
 #include <pthread.h>
 #include <stdlib.h>
@@ -313,7 +313,7 @@ int main(int count, char **words) {
 "#;
 
 #[test]
-fn what_hides_is_seen() {
+fn hidden_faults_are_found() {
     let watched = |flags: &[&str], threads: &str| {
         let (_directory, program) = built(CHURN, flags)?;
         let output =
@@ -339,14 +339,14 @@ fn what_hides_is_seen() {
     if let Some(record) = watched(&["-O2"], "200") {
         let of = |id: &str| figure(&record, id).conditions.get(MEMORY_KIND).unwrap();
         assert!(calls(&record).contains("touch_blocks"), "{}: {}", calls(&record), of("faults.site.1"));
-        // Threads that hardly live: what was not seen is told.
-        let told =
+        // Threads that hardly live: missing samples are reported.
+        let check =
             figure(&record, "faults.coverage").checks.iter().find(|check| check.id == "fault-coverage");
-        assert!(told.is_some_and(|check| check.detail.contains("samples stand for")), "{told:?}");
+        assert!(check.is_some_and(|check| check.detail.contains("samples stand for")), "{check:?}");
     }
 }
 
-/// Looking may slow a program down; how much is held against the same program alone, in turns, and by CPU time.
+/// Watching may slow a program down: it is compared with the same program alone, in turns, by CPU time.
 #[test]
 #[ignore = "a minute: make test-long"]
 fn looking_costs_little() {
@@ -367,13 +367,13 @@ fn looking_costs_little() {
         watched.arg(&file).args(&arguments[1..]);
         ratios.push(used(watched) / alone);
     }
-    // What it really is, is measured on a quiet machine, and told in each run.
+    // The real cost is measured on a quiet machine, and printed in each run.
     let ratio = figure::stats::median(&ratios).unwrap();
     assert!(ratio < 1.6, "{ratios:?}");
     let record = demo("frozen-threshold", 300, &[]);
     if can_look(&record) {
-        let told = figure(&record, "faults.slowdown").value.expect("a program of some hundred ms");
-        assert!((0.0..0.6).contains(&told), "{told}");
+        let slowdown = figure(&record, "faults.slowdown").value.expect("a program of some hundred ms");
+        assert!((0.0..0.6).contains(&slowdown), "{slowdown}");
         assert!(figure(&record, "faults.slowdown").derived_from.len() == 4);
     }
 }

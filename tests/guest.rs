@@ -66,7 +66,7 @@ pub struct Ran {
 #[derive(Debug)]
 pub struct Guest {
     output: String,
-    /// What its kernel said.
+    /// The log of its kernel.
     console: String,
 }
 
@@ -171,8 +171,9 @@ fn image(directory: &Path, programs: &[&Path], script: &str) -> PathBuf {
         std::fs::create_dir_all(to.parent().unwrap()).unwrap();
         std::fs::copy(file, &to).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     };
-    let ours = [env!("CARGO_BIN_EXE_truebench"), env!("CARGO_BIN_EXE_truebench-workload")].map(Path::new);
-    for program in ours.iter().chain(programs) {
+    let own_programs =
+        [env!("CARGO_BIN_EXE_truebench"), env!("CARGO_BIN_EXE_truebench-workload")].map(Path::new);
+    for program in own_programs.iter().chain(programs) {
         put(program, &format!("/bin/{}", program.file_name().unwrap().display()));
         for library in libraries(program) {
             put(Path::new(&library), &library);

@@ -60,18 +60,18 @@ fn looks(file: &Path) -> Vec<Output> {
 
 /// It ended as it should: with a report, or one sentence.
 fn assert_civil(output: &Output, what: &str) {
-    let said = stderr(output);
+    let errors = stderr(output);
     match output.status.code() {
-        Some(0) => assert!(said.is_empty() && !output.stdout.is_empty(), "{what}: {said}"),
-        // 4: not one figure could be compared, which is told on stderr, and why on stdout.
-        Some(4) => assert!(said.contains("not one figure could be compared"), "{what}: {said}"),
+        Some(0) => assert!(errors.is_empty() && !output.stdout.is_empty(), "{what}: {errors}"),
+        // 4: not one figure could be compared, reported on stderr, with the reason on stdout.
+        Some(4) => assert!(errors.contains("not one figure could be compared"), "{what}: {errors}"),
         Some(2) => {
-            assert!(said.starts_with("truebench: ") && said.lines().count() == 1, "{what}: {said}");
-            assert!(said.len() < 1000 && output.stdout.is_empty(), "{what}: {said}");
+            assert!(errors.starts_with("truebench: ") && errors.lines().count() == 1, "{what}: {errors}");
+            assert!(errors.len() < 1000 && output.stdout.is_empty(), "{what}: {errors}");
         }
-        code => panic!("{what}: ended with {code:?}: {said}"),
+        code => panic!("{what}: ended with {code:?}: {errors}"),
     }
-    assert!(!said.chars().any(|c| c.is_control() && c != '\n'), "{what}: {said:?}");
+    assert!(!errors.chars().any(|c| c.is_control() && c != '\n'), "{what}: {errors:?}");
 }
 
 /// Refused, with this in the sentence.

@@ -1,4 +1,4 @@
-//! The report as a page: written by the binary, and looked at in a browser where there is one.
+//! The report as a page: written by the binary, and checked in a browser if there is one.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -24,8 +24,8 @@ fn browser() -> Option<&'static str> {
     BROWSERS.into_iter().find(starts)
 }
 
-/// What the probe saw in a page, in a window of this width and a theme (0 dark, 1 light).
-fn seen(browser: &str, directory: &Path, width: u32, theme: u32) -> serde_json::Value {
+/// The result of the probe in a page, in a window of this width and a theme (0 dark, 1 light).
+fn probed(browser: &str, directory: &Path, width: u32, theme: u32) -> serde_json::Value {
     let probe = directory.join("probe.html");
     std::fs::write(&probe, PROBE).unwrap();
     let output = Command::new("timeout")
@@ -51,8 +51,8 @@ fn seen(browser: &str, directory: &Path, width: u32, theme: u32) -> serde_json::
         .expect("timeout (coreutils) starts");
     let (dom, log) = (stdout(&output), String::from_utf8_lossy(&output.stderr).into_owned());
     assert!(output.status.success(), "{log}");
-    let said: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
-    assert!(said.is_empty(), "{said:?}");
+    let messages: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
+    assert!(messages.is_empty(), "{messages:?}");
     let json = dom.split_once("<pre>").and_then(|(_, rest)| rest.split_once("</pre>")).map(|(json, _)| json);
     let json = json.unwrap_or_default().replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
     serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}\n{log}"))
@@ -110,17 +110,17 @@ fn a_page_is_drawn_and_can_be_used() {
     };
     let mut backs = Vec::new();
     for (width, theme) in [(1100, 1), (390, 0)] {
-        let seen = seen(browser, directory.path(), width, theme);
+        let probe = probed(browser, directory.path(), width, theme);
         assert!(
-            seen["pictures"].as_u64() > Some(0) && seen["drawn"] == seen["pictures"],
-            "charts are drawn: {seen}"
+            probe["pictures"].as_u64() > Some(0) && probe["drawn"] == probe["pictures"],
+            "charts are drawn: {probe}"
         );
-        assert!(seen["wide"].as_u64() <= Some(u64::from(width)), "nothing runs out of the page: {seen}");
-        assert_eq!(seen["faint"], serde_json::json!([]), "text below a contrast of 4.5");
+        assert!(probe["wide"].as_u64() <= Some(u64::from(width)), "nothing runs out of the page: {probe}");
+        assert_eq!(probe["faint"], serde_json::json!([]), "text below a contrast of 4.5");
         for what in ["reached", "unfolds", "follows", "filters"] {
-            assert_eq!(seen[what], true, "{what}: {seen}");
+            assert_eq!(probe[what], true, "{what}: {probe}");
         }
-        backs.push(seen["back"].clone());
+        backs.push(probe["back"].clone());
     }
     assert_ne!(backs[0], backs[1], "light and dark");
 }
@@ -145,10 +145,10 @@ fn a_comparison_is_drawn_and_can_be_read() {
         return;
     };
     for (width, theme) in [(1100, 1), (390, 0)] {
-        let seen = seen(browser, directory.path(), width, theme);
-        assert!(seen["pictures"] == 1 && seen["drawn"] == 1, "the chart is drawn: {seen}");
-        assert!(seen["wide"].as_u64() <= Some(u64::from(width)), "nothing runs out of the page: {seen}");
-        assert_eq!(seen["faint"], serde_json::json!([]), "text below a contrast of 4.5");
+        let probe = probed(browser, directory.path(), width, theme);
+        assert!(probe["pictures"] == 1 && probe["drawn"] == 1, "the chart is drawn: {probe}");
+        assert!(probe["wide"].as_u64() <= Some(u64::from(width)), "nothing runs out of the page: {probe}");
+        assert_eq!(probe["faint"], serde_json::json!([]), "text below a contrast of 4.5");
     }
 }
 
@@ -164,7 +164,7 @@ fn is_nameless(description: &str) -> bool {
 #[test]
 fn every_chart_asks_a_question_and_no_text_is_cut_off_at_any_width() {
     let Some(browser) = browser() else {
-        println!("skipped: no chromium: pages are not looked at");
+        println!("skipped: no chromium: pages are not checked");
         return;
     };
     let records = [
@@ -185,7 +185,7 @@ fn every_chart_asks_a_question_and_no_text_is_cut_off_at_any_width() {
         let written = run(&["report", input.to_str().unwrap(), "-q", "-o", page.to_str().unwrap()]);
         assert_eq!(written.status.code(), Some(0), "{name}: {}", stderr(&written));
         for width in [360, 800, 1280] {
-            let page = seen(browser, directory.path(), width, 1);
+            let page = probed(browser, directory.path(), width, 1);
             if page["wide"].as_u64() > Some(u64::from(width)) {
                 wrong.push(format!("{name}, {width} px: runs out of the page: {}", page["wide"]));
             }

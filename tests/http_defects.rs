@@ -1,4 +1,4 @@
-//! What is said of loads beyond a verdict (tests/defects/http plants their defects); and a load without a defect is accused of nothing.
+//! Reports on loads beyond a verdict (tests/defects/http plants their defects); a load without a defect is not accused.
 //!
 //! What cannot be planted here is tested on records (crates/judge/tests/checks/loads.rs): a count of truebench's own that does not fit another
 //! (latencies-complete), a frequency or a hypervisor that takes its part, samples that Go lost (profile-coverage), and a client that twice the threads
@@ -17,7 +17,7 @@ const ONCE: &[&str] = &["-d", "500ms", "--rounds", "1", "-c", "4"];
 
 /// What a busy machine does to a load of any kind, and says nothing of the load itself: time that others took, and what follows from it for the
 /// client's and the server's share of their CPUs and for the figure's spread. Few and short rounds say nothing of a collection's part. Excused
-/// only where one of [`DISTURBANCES`] is told, or nothing is measured long enough to tell.
+/// only if one of [`DISTURBANCES`] is reported, or nothing is measured long enough to detect one.
 const OF_THE_MACHINE: &[&str] = &[
     // A figure that follows from one that the machine spoilt.
     "inputs",
@@ -52,8 +52,8 @@ const OF_THE_MACHINE: &[&str] = &[
     "threads-on-distinct-cores",
 ];
 
-/// What is said of every short closed loop, and rightly: its high quantiles lack what a stall keeps from being sent, and the highest lack requests;
-/// and what follows from that. At a rate the client's own lateness, some 15 us of the 100 that a responder takes, is told in the same place.
+/// True accusations of every short closed loop: its high quantiles lack the requests that a stall delays, and the highest lack requests;
+/// and what follows from that. At a rate the client's own lateness, some 15 us of the 100 that a responder takes, is reported in the same place.
 const OF_CLOSED_LOOPS: &[&str] = &["coordinated-omission", "latencies-complete", "inputs"];
 
 /// The first two CPUs that this test may use; `None` where there are not two.
@@ -109,8 +109,11 @@ fn a_stall_is_in_the_latency_of_a_rate_and_hardly_in_that_of_a_closed_loop() {
     let rate = server.load(&[ONCE, &["-R", "400"]].concat());
     let closed = server.load(ONCE);
     let nine_in_ten = |record: &Record| over_rounds(head(record), key::LATENCY)[0][1];
-    let (told, hidden) = (nine_in_ten(&rate), nine_in_ten(&closed));
-    assert!(told >= 0.03 && hidden < 0.5 * told, "{told} s at a rate, {hidden} s in a closed loop");
+    let (open_p90, closed_p90) = (nine_in_ten(&rate), nine_in_ten(&closed));
+    assert!(
+        open_p90 >= 0.03 && closed_p90 < 0.5 * open_p90,
+        "{open_p90} s at a rate, {closed_p90} s in a closed loop"
+    );
     let p99 = closed.figure(&format!("{}.p99", head(&closed).id)).unwrap();
     assert_eq!(answer(p99, "coordinated-omission").0, Outcome::Warn);
     let p99 = rate.figure(&format!("{}.p99", head(&rate).id)).unwrap();
@@ -118,16 +121,16 @@ fn a_stall_is_in_the_latency_of_a_rate_and_hardly_in_that_of_a_closed_loop() {
 }
 
 #[test]
-fn what_cannot_be_known_is_told() {
+fn unknown_answers_have_a_reason() {
     let server = Responder::start(&["--backlog", "7"]);
-    let told = server.load(ONCE);
+    let record = server.load(ONCE);
     for (check, words) in
         [("loopback", "over lo"), ("listen-overflow", "queue of 7"), ("shared-cpus", "not pinned")]
     {
-        let (_, detail) = answer(head(&told), check);
+        let (_, detail) = answer(head(&record), check);
         assert!(detail.contains(words), "{check}: {detail}");
     }
-    // The load of a server that nobody knows cannot be told from that of others.
+    // The load of an unknown server cannot be distinguished from that of others.
     let (outcome, detail) = answer(head(&load(&server.url(), ONCE)), "foreign-load");
     assert!(outcome == Outcome::Unknown && detail.contains("--server-pid"), "{detail}");
 }
@@ -146,12 +149,12 @@ pub fn short() -> &'static Record {
 /// Whether by chance a window holds one more or less matters where one takes a part of its CPU time.
 #[test]
 fn collections_are_counted() {
-    let (outcome, told) = answer(saturated(short(), "nethttp"), "gc-regime");
-    assert!(matches!(outcome, Outcome::Pass | Outcome::Warn), "{told}");
-    assert!(told.contains("collections") && told.contains("GOGC 200"), "{told}");
+    let (outcome, detail) = answer(saturated(short(), "nethttp"), "gc-regime");
+    assert!(matches!(outcome, Outcome::Pass | Outcome::Warn), "{detail}");
+    assert!(detail.contains("collections") && detail.contains("GOGC 200"), "{detail}");
 }
 
-/// What was said against the figures, but for what is excused.
+/// Accusations of the figures, without the excused ones.
 fn accusations(record: &Record, excused: &[&[&str]]) -> Vec<String> {
     let checks =
         record.figures.iter().flat_map(|figure| figure.checks.iter().map(move |check| (figure, check)));
@@ -175,7 +178,7 @@ fn a_short_study_is_accused_of_nothing_but_the_machine() {
 }
 
 /// Of a machine that was left to us nothing is excused; one that is not is asked three times.
-fn accuses_nobody(measure: impl Fn() -> Record) {
+fn assert_no_accusation(measure: impl Fn() -> Record) {
     let mut record = measure();
     for _ in 0..2 {
         if was_disturbed(&record) {
@@ -193,10 +196,10 @@ fn accuses_nobody(measure: impl Fn() -> Record) {
 fn a_clean_load_is_accused_of_nothing() {
     let Some([server, client]) = two_cpus() else { return };
     let cpus = ["--server-cpus", &server, "--client-cpus", &client];
-    // At a rate: a closed loop against the null responder is limited by the client, and would be told so. And at a low one: of 10 000 answers a
+    // At a rate: a closed loop against the null responder is limited by the client, which would be reported. And at a low one: of 10 000 answers a
     // second several come at once, and for a responder as quick as this the 25 us that the last of them lies unread are a tenth of the latency.
     let load = ["--rounds", "6", "-d", "9s", "-c", "50", "-R", "2k"];
-    accuses_nobody(|| started(&[&cpus[..], &load].concat()));
+    assert_no_accusation(|| started(&[&cpus[..], &load].concat()));
     let study = ["--quick", "--rounds", "6", "-c", "50", "--servers", "nethttp"];
-    accuses_nobody(|| measured(&[&study[..], &cpus].concat()));
+    assert_no_accusation(|| measured(&[&study[..], &cpus].concat()));
 }

@@ -3,7 +3,7 @@
 use crate::bench::{run, stderr, stdout};
 
 #[test]
-fn servers_are_told_with_the_modules_they_are_made_of() {
+fn servers_are_listed_with_their_modules() {
     let output = run(&["http", "list"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);

@@ -81,7 +81,7 @@ fn a_connection_for_each_request() {
 }
 
 #[test]
-fn what_is_expected_is_held_against_every_answer() {
+fn every_answer_is_compared_with_the_expected_one() {
     let server = Responder::start(&["--other", "10"]);
     let count = ["-n", "1000", "--rounds", "1", "-c", "1"];
     let failed = |options: &[&str]| {
@@ -145,17 +145,17 @@ fn a_server_is_started_and_ended_with_all_that_it_started() {
 }
 
 #[test]
-fn a_command_that_does_not_serve_is_told() {
+fn a_command_that_does_not_serve_is_reported() {
     let url = format!("http://127.0.0.1:{}/", free_port());
-    let told = |command: &str, url: &str| {
+    let report = |command: &str, url: &str| {
         let output = run(&["http", "load", "--url", url, "--server", command, "--no-ceiling"]);
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
         stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let text = told("exit 7", &url);
+    let text = report("exit 7", &url);
     assert!(text.contains("ended with exit code 7 before it listened"), "{text}");
     let server = Responder::start(&[]);
-    let text = told("sleep 60", &server.url());
+    let text = report("sleep 60", &server.url());
     assert!(text.contains("listens at") && text.contains("already"), "{text}");
 }
 
@@ -172,16 +172,16 @@ fn a_server_that_dies_costs_no_round_that_was_measured() {
     drop(server);
     assert!(matches!(child.wait().unwrap().code(), Some(0 | 3)));
     let record: Record = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-    let told = &record.figures[0];
-    assert!(told.kept().count() > 0 && told.value.is_some_and(|rate| rate > 0.0), "{:?}", told.reason);
+    let figure = &record.figures[0];
+    assert!(figure.kept().count() > 0 && figure.value.is_some_and(|rate| rate > 0.0), "{:?}", figure.reason);
     assert!(
-        told.reason.as_deref().is_some_and(|why| why.contains("the server has ended")),
+        figure.reason.as_deref().is_some_and(|why| why.contains("the server has ended")),
         "{:?}",
-        told.reason
+        figure.reason
     );
 }
 
-/// Waits until rounds are measured: what prepares the connections is told, and then the worker's clients have used CPU time.
+/// Waits until rounds are measured: the preparation is reported, and then the worker's clients have used CPU time.
 fn measuring(child: &mut std::process::Child) {
     let mut lines = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
@@ -243,21 +243,21 @@ fn a_record_with_its_ceiling_is_valid_against_the_schema() {
 fn a_rate_that_holds_a_latency_is_searched() {
     let server = Responder::start(&["--delay", "30ms/1"]);
     let options = ["-d", "500ms", "--rounds", "1", "-c", "4", "--slo"];
-    let (url, held) = (server.url(), [&options[..], &["p50<2s"]].concat());
-    let record = measured(&[&["load", "--url", &url, "--no-ceiling"], &held[..]].concat());
+    let (url, goal) = (server.url(), [&options[..], &["p50<2s"]].concat());
+    let record = measured(&[&["load", "--url", &url, "--no-ceiling"], &goal[..]].concat());
     // Four connections of 30 ms each are 133 requests a second at most.
     let rate = head(&record).value.unwrap();
     assert!(rate > 1.0 && rate < 150.0, "{rate}");
     assert!(matches!(answer(head(&record), "errors-as-work").0, figure::Outcome::Pass));
     // A disturbed round is measured again.
     let tried = tries(&head(&record).kept().next().unwrap().evidence);
-    assert!(tried.iter().any(|one| one.held && one.asked < 150.0), "{tried:?}");
-    let top = tried.iter().filter(|one| one.held).max_by(|a, b| a.asked.total_cmp(&b.asked)).unwrap();
-    assert_eq!(top.answered, rate, "the round is the highest rate that held");
+    assert!(tried.iter().any(|one| one.is_met && one.asked < 150.0), "{tried:?}");
+    let top = tried.iter().filter(|one| one.is_met).max_by(|a, b| a.asked.total_cmp(&b.asked)).unwrap();
+    assert_eq!(top.answered, rate, "the round is the highest rate that met the limit");
 }
 
 #[test]
-fn a_search_in_which_no_rate_held_shows_what_it_tried() {
+fn a_search_without_a_result_shows_its_steps() {
     let server = Responder::start(&["--delay", "30ms/1"]);
     let pid = server.pid().to_string();
     let url = server.url();
@@ -279,7 +279,7 @@ fn a_search_in_which_no_rate_held_shows_what_it_tried() {
         "each lower than the one before: {tried:?}"
     );
     // Each answer waits for 30 ms, less a timer's coarseness.
-    assert!(tried.iter().all(|one| !one.held && one.latency > 0.025), "{tried:?}");
+    assert!(tried.iter().all(|one| !one.is_met && one.latency > 0.025), "{tried:?}");
     let lowest = last.iter().map(|one| one.latency).fold(f64::INFINITY, f64::min);
     let reason = load.reason.as_deref().unwrap();
     for part in ["p99<1.00 ms", &format!("tried {} rates", last.len()), &figure::format::seconds(lowest)] {

@@ -18,7 +18,7 @@ fn load(responder: &Responder, options: &[&str]) -> Record {
 /// f = 0.1 / (1 - rate / capacity) of the requests are spread evenly over 0 to 100 ms, and those of the others are next to nothing.
 #[test]
 #[ignore = "half a minute of a quiet machine: make test-long"]
-fn a_stall_is_told_as_arithmetic_has_it() {
+fn a_stall_shows_as_computed() {
     let capacity =
         head(&load(&Responder::start(&["--cpus", "0"]), &["-c", "200", "-d", "3s", "--rounds", "3"]))
             .value
@@ -27,9 +27,9 @@ fn a_stall_is_told_as_arithmetic_has_it() {
     let stalling = Responder::start(&["--cpus", "0", "--stall", "100ms/1s"]);
     // One window of whole seconds: each has one stall.
     let options = ["-c", "200", "-d", "20s", "--rounds", "1", "-R", &rate, "--warmup", "1s"];
-    let told = load(&stalling, &[&options[..], &["--arrival", "constant"]].concat());
-    let head = head(&told);
-    let median = told.figure(&format!("{}.p50", head.id)).unwrap();
+    let record = load(&stalling, &[&options[..], &["--arrival", "constant"]].concat());
+    let head = head(&record);
+    let median = record.figure(&format!("{}.p50", head.id)).unwrap();
     let quantiles = &median.distribution.as_ref().unwrap().quantiles;
     let affected = 0.1 / (1.0 - 0.5);
     for q in [0.99, 0.999] {

@@ -27,15 +27,15 @@ fn answer(stream: &mut TcpStream, least: usize) -> String {
 }
 
 #[test]
-fn it_answers_until_ctrl_c_and_tells_how_much_it_read() {
+fn it_answers_until_ctrl_c_and_prints_the_number_of_requests() {
     let responder = Responder::start(&["--body", "ready", "--threads", "2"]);
     let mut stream = connect(&responder);
     for _ in 0..3 {
         let text = answer(&mut stream, 20);
         assert!(text.starts_with("HTTP/1.1 200 OK\r\n") && text.ends_with("\r\n\r\nready"), "{text}");
     }
-    let (code, said) = responder.end();
-    assert_eq!((code, said.as_str()), (Some(0), "truebench: 3 requests read\n"));
+    let (code, errors) = responder.end();
+    assert_eq!((code, errors.as_str()), (Some(0), "truebench: 3 requests read\n"));
 }
 
 #[test]
@@ -67,8 +67,8 @@ fn some_answers_wait_and_some_are_others() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told() {
-    for (options, told) in [
+fn wrong_options_are_reported() {
+    for (options, error) in [
         (&["--stall", "1s/100ms"][..], "write the shorter time first"),
         (&["--stall", "1s"], "write 100ms/1s"),
         (&["--unavailable", "0"], "--unavailable"),
@@ -81,6 +81,6 @@ fn what_cannot_be_done_is_told() {
     ] {
         let output = run(&[&["http", "null"], options].concat());
         assert_eq!(output.status.code(), Some(2), "{options:?}: {}", stderr(&output));
-        assert!(stderr(&output).contains(told), "{options:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(error), "{options:?}: {}", stderr(&output));
     }
 }

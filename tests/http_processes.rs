@@ -1,4 +1,4 @@
-//! `truebench http load --server`: a server of several processes is seen as a whole, also where some end and others take their place.
+//! `truebench http load --server`: a server of several processes is measured as a whole, also if some end and others replace them.
 
 use std::process::{Command, Stdio};
 
@@ -62,7 +62,7 @@ fn with_a_worker_killed(command: &str, port: u16, is_worker: IsWorker) -> Record
 }
 
 /// All of at least so many processes are in the rounds and in the timeline.
-fn seen_as_a_whole(record: &Record, least: f64) {
+fn assert_measured_as_a_whole(record: &Record, least: f64) {
     let head = head(record);
     assert_eq!(head.status, Status::Measured, "{:?}", head.reason);
     let counts = over_rounds(head, key::SERVER_PROCESSES);
@@ -79,7 +79,7 @@ fn seen_as_a_whole(record: &Record, least: f64) {
     assert!(threads.iter().all(|threads| *threads >= processes - 1.0), "{threads:?}");
     assert!(values(timeline, "server.processes").contains(&processes));
     assert!(timeline.columns.iter().all(|column| !column.name.starts_with("server.2.")));
-    // CPUs that were kept busy, by the timeline, which has them in ticks of each process, and by the rounds.
+    // Busy CPUs, by the timeline, which has them in ticks of each process, and by the rounds.
     let widths = timeline.seconds.iter().scan(0.0, |before, end| Some(end - std::mem::replace(before, *end)));
     let widths: Vec<f64> = widths.collect();
     let busy = |name: &str| {
@@ -88,12 +88,12 @@ fn seen_as_a_whole(record: &Record, least: f64) {
         let (cpu, time) = known.fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
         cpu / time
     };
-    let seen = busy("server.user") + busy("server.system");
+    let sampled = busy("server.user") + busy("server.system");
     let sum = |fact| over_rounds(head, fact).iter().sum::<f64>();
     let booked = (sum(key::SERVER_USER) + sum(key::SERVER_SYSTEM)) / sum(key::SECONDS);
     assert!(
-        booked > 0.0 && seen > 0.5 * booked && seen < 2.0 * booked,
-        "{seen} by the timeline, {booked} by the rounds"
+        booked > 0.0 && sampled > 0.5 * booked && sampled < 2.0 * booked,
+        "{sampled} by the timeline, {booked} by the rounds"
     );
 }
 
@@ -101,7 +101,7 @@ fn seen_as_a_whole(record: &Record, least: f64) {
 fn a_supervisor_and_its_workers_are_one_server() {
     let port = free_port();
     let record = with_a_worker_killed(&prefork(port), port, |words| words.contains("\0http\0null\0"));
-    seen_as_a_whole(&record, PROCESSES);
+    assert_measured_as_a_whole(&record, PROCESSES);
     memory_is_of_connections(&record);
 }
 
@@ -113,7 +113,7 @@ fn nginx_with_two_workers_is_one_server() {
         return;
     };
     let record = with_a_worker_killed(&command, port, |words| words.starts_with("nginx: worker process"));
-    seen_as_a_whole(&record, 3.0);
+    assert_measured_as_a_whole(&record, 3.0);
     memory_is_of_connections(&record);
 }
 

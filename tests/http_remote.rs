@@ -32,7 +32,7 @@ impl Agent {
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(process.stdout.as_mut().unwrap()).lines();
         let command = loop {
-            let line = lines.next().expect("it tells the command").unwrap();
+            let line = lines.next().expect("it prints the command").unwrap();
             if let Some(command) = line.trim().strip_prefix("truebench ") {
                 break command.split(' ').map(str::to_owned).collect::<Vec<_>>();
             }
@@ -56,12 +56,12 @@ impl Agent {
         }
     }
 
-    /// Ctrl-C: its exit code, and what it said.
+    /// Ctrl-C: its exit code, and its messages.
     fn end(mut self) -> (Option<i32>, String) {
         kill_process(Pid::from_child(&self.process), Signal::INT).unwrap();
-        let mut said = String::new();
-        self.process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        (self.process.wait().unwrap().code(), said)
+        let mut errors = String::new();
+        self.process.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+        (self.process.wait().unwrap().code(), errors)
     }
 }
 
@@ -89,14 +89,14 @@ fn study(namespace: Option<&str>, agent: &Agent) -> Record {
 }
 
 /// What holds of every such study.
-fn told_of_both_sides(record: &Record, interface: &str) {
+fn assert_both_sides(record: &Record, interface: &str) {
     let ids = ["http.saturation.nethttp.c8", "http.equal-rate.nethttp.c8", "http.saturation.null.c8"];
     for id in ids {
         let found = figure(record, id);
         assert_eq!(found.status, Status::Measured, "{id}: {:?}", found.reason);
         assert_eq!(found.conditions.get(key::INTERFACE).as_deref(), Some(interface), "{id}");
         assert!(found.conditions.get(key::AGENT).is_some(), "{id}");
-        // The client has all CPUs here; those of the servers are not ours to number.
+        // The client has all CPUs here; the numbers of the server's CPUs are unknown.
         assert_eq!(found.conditions.get(key::SERVER_CPUS), Some(Vec::new()), "{id}");
         let machine = found.evidence.get(key::SERVER_MACHINE).into_value().unwrap();
         assert!(machine.contains("Linux"), "{machine}");
@@ -108,8 +108,8 @@ fn told_of_both_sides(record: &Record, interface: &str) {
         assert!(round.get(key::HOST_STEAL).value().is_some(), "{id}");
         assert!(round.get(key::HOST_FOREIGN).value().is_some(), "{id}");
         assert!(round.get(key::CLIENT_CPU).into_value().unwrap() > 0.0, "{id}");
-        let told = found.checks.iter().find(|check| check.id == "loopback").unwrap();
-        assert!(told.detail.contains(&format!("over {interface}")), "{id}: {}", told.detail);
+        let check = found.checks.iter().find(|check| check.id == "loopback").unwrap();
+        assert!(check.detail.contains(&format!("over {interface}")), "{id}: {}", check.detail);
     }
     assert_eq!(figure(record, ids[2]).conditions.get(ROLE).as_deref(), Some("ceiling"));
     // The port beside the server was asked there, and its profile taken.
@@ -118,11 +118,11 @@ fn told_of_both_sides(record: &Record, interface: &str) {
     assert!(go.get(key::PROFILE_SAMPLES).into_value().unwrap() > 0.0);
 }
 
-/// Waits until nobody listens at an address.
+/// Waits until no process listens at an address.
 fn gone(address: SocketAddr) {
     let deadline = Instant::now() + PATIENCE;
     while TcpStream::connect(address).is_ok() {
-        assert!(Instant::now() < deadline, "somebody still listens at {address}");
+        assert!(Instant::now() < deadline, "a process still listens at {address}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
@@ -145,15 +145,15 @@ fn with_agent() -> Record {
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(stderr(&output).contains("the agent wants another token"), "{}", stderr(&output));
     let record = study(None, &agent);
-    told_of_both_sides(&record, "lo");
-    // Its client is gone, and so are the servers, before it is told to end.
+    assert_both_sides(&record, "lo");
+    // Its client is gone, and so are the servers, before it gets SIGINT.
     agent.has_servers(false);
     let address = agent.address;
-    let (code, said) = agent.end();
-    assert_eq!(code, Some(0), "{said}");
+    let (code, errors) = agent.end();
+    assert_eq!(code, Some(0), "{errors}");
     assert!(
-        said.contains("wants another token") && said.contains("is gone, and its servers with it"),
-        "{said}"
+        errors.contains("wants another token") && errors.contains("is gone, and its servers with it"),
+        "{errors}"
     );
     gone(address);
     record
@@ -169,13 +169,13 @@ fn a_client_that_is_killed_takes_its_servers_with_it() {
     client.kill().unwrap();
     client.wait().unwrap();
     agent.has_servers(false);
-    let (code, said) = agent.end();
-    assert_eq!(code, Some(0), "{said}");
+    let (code, errors) = agent.end();
+    assert_eq!(code, Some(0), "{errors}");
 }
 
 #[test]
-fn what_an_agent_cannot_do_is_told() {
-    for (options, told) in [
+fn wrong_options_of_an_agent_are_reported() {
+    for (options, error) in [
         (&["--bind", "127.0.0.1", "nothing"][..], "there is no server 'nothing'"),
         (&["nethttp"], "--bind"),
         (&["--bind", "192.0.2.1", "--agent", "0"], "--bind 192.0.2.1 --agent 0: "),
@@ -184,7 +184,7 @@ fn what_an_agent_cannot_do_is_told() {
     ] {
         let output = run(&[&["http", "serve"], options].concat());
         assert_eq!(output.status.code(), Some(2), "{options:?}: {}", stderr(&output));
-        assert!(stderr(&output).contains(told), "{options:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(error), "{options:?}: {}", stderr(&output));
     }
     let output = run(&["http", "--token", "x", "--dry-run"]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
@@ -248,9 +248,9 @@ fn a_study_over_two_network_namespaces() {
     let options = ["nethttp", "--bind", "10.213.7.1", "--agent", "0", "--no-token"];
     let agent = Agent::start(Some(&server), &options);
     assert!(!agent.command.iter().any(|word| word == "--token"), "{:?}", agent.command);
-    told_of_both_sides(&study(Some(&client), &agent), "veth-c");
-    let (code, said) = agent.end();
-    assert_eq!(code, Some(0), "{said}");
+    assert_both_sides(&study(Some(&client), &agent), "veth-c");
+    let (code, errors) = agent.end();
+    assert_eq!(code, Some(0), "{errors}");
     drop(pair);
     let left = Command::new("ip").args(["netns", "list"]).output().unwrap();
     let left = String::from_utf8_lossy(&left.stdout).into_owned();

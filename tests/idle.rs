@@ -1,9 +1,9 @@
 //! A machine that is left alone, on which each accusation is false: emulated, with a clock that counts instructions. What the host does
 //! to its emulator, and to whatever runs beside it, takes no time there.
 //!
-//! The emulator is not to be seen (tcg-cpuid=off), as truebench would rightly call all rates there suspect. Its strings take an
+//! The emulator is hidden (tcg-cpuid=off), because truebench would rightly call all rates there suspect. Its strings take an
 //! instruction for each byte, so that faster ones are not promised (erms, fsrm). Two processors take turns, which takes the time of
-//! both: only HTTP, whose client and server wait for one another, gets two.
+//! both: only HTTP gets two, because its client and server wait for one another.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -64,7 +64,7 @@ fn a_machine_that_is_left_alone_is_accused_of_nothing() {
         share(total.valid) >= 0.80 && share(total.suspect) <= 0.10 && share(total.invalid) <= 0.01,
         "{text}"
     );
-    // What is told in coarse buckets is often inconclusive, which claims nothing; of few runs it is a larger share.
+    // Values in coarse buckets are often inconclusive, which claims nothing; of few runs it is a larger share.
     let [same, alike] = [clean.same(), clean.alike()].map(|share| share.part as f64 / share.of as f64);
     assert!(alike >= 0.95 && same >= 0.85, "{text}");
     assert!(clean.accusers().iter().all(|(_, of)| of.is_within_budget()), "{text}");

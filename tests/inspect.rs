@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::bench::{run, stderr, stdout};
 
-/// A program whose copy is a call of memcpy.
+/// A program that copies by a call of memcpy.
 const SOURCE: &str = "#include <string.h>\n#define N 100000\ndouble a[N], b[N], c[N];\n\
     __attribute__((noinline)) static void copy_omp_fn_0(long n) { memcpy(c, a, n * 8); }\n\
     int main(int n, char **v) { copy_omp_fn_0(n); return (int)(c[n] + b[n]) + (v == 0); }\n";
@@ -35,7 +35,7 @@ fn a_binary_is_inspected_for_people_and_for_programs() {
 }
 
 #[test]
-fn what_cannot_be_inspected_is_said_in_one_line() {
+fn files_that_cannot_be_inspected_are_reported_in_one_line() {
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str, content: &[u8]| {
         let path = directory.path().join(name);

@@ -163,7 +163,7 @@ fn killed(arguments: &[&str], moments: &[&str]) {
     }
 }
 
-/// A program that leaves its group and its session, and whose children outlive it.
+/// A program that leaves its group and its session; its children outlive it.
 const FAMILY: [&str; 4] =
     ["--", "sh", "-c", "setsid sleep 600 & sleep 600 & sh -c 'sleep 600 & wait' & sleep 600"];
 
@@ -191,8 +191,8 @@ fn alloc_try_leaves_nothing() {
 
 #[test]
 fn a_proof_leaves_nothing() {
-    let told = ["faults", "--prove", "--quick", "--manager", "glibc"];
-    killed(&[&told[..], &FAMILY].concat(), &["truebench-workload", "sleep"]);
+    let command = ["faults", "--prove", "--quick", "--manager", "glibc"];
+    killed(&[&command[..], &FAMILY].concat(), &["truebench-workload", "sleep"]);
 }
 
 #[test]

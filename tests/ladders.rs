@@ -28,7 +28,7 @@ fn latency_rises_with_size_and_every_walk_is_verified() {
     let tlb = record.figure("memory.latency.tlb.4M").expect("small pages less huge ones");
     assert_eq!(tlb.derived_from, ["memory.latency.random.small.4M", "memory.latency.random.huge.4M"]);
     assert!(record.figure("memory.latency.dram").is_none(), "4 MiB are not memory");
-    ends_are_told(&record, "memory.latency.edge.L1");
+    assert_edge(&record, "memory.latency.edge.L1");
 }
 
 #[test]
@@ -43,12 +43,12 @@ fn a_ladder_reads_every_byte_of_each_size() {
         );
         assert_eq!(figure.series.as_deref(), Some("memory.ladder"));
     }
-    ends_are_told(&record, "memory.ladder.edge.L1");
+    assert_edge(&record, "memory.ladder.edge.L1");
 }
 
 /// Where a cache is advertised, its end has a value and a verdict, or a reason why not.
 #[track_caller]
-fn ends_are_told(record: &Record, id: &str) {
+fn assert_edge(record: &Record, id: &str) {
     let Some(edge) = record.figure(id) else {
         assert!(record.machine.caches.instances.is_empty(), "no {id}");
         return;

@@ -43,7 +43,7 @@ fn a_limit_of_file_size_costs_the_file_and_not_the_report() {
 }
 
 #[test]
-fn a_limit_of_cpu_time_is_named_and_what_was_measured_is_kept() {
+fn a_limit_of_cpu_time_is_named_and_finished_figures_stay() {
     let endless =
         ["memory", "--array-size", "200000", "--rounds", "10000", "--kernel", "triad", "--format", "json"];
     // SIGKILL, and SIGXCPU before.
@@ -79,8 +79,8 @@ fn a_missing_proc_is_named() {
         eprintln!("skipped: no mount namespace here: {}", stderr(&output).trim());
         return;
     }
-    let told = stdout(&output) + &stderr(&output);
-    assert!(output.status.code() == Some(1) && told.contains("mount -t proc proc /proc"), "{told}");
+    let text = stdout(&output) + &stderr(&output);
+    assert!(output.status.code() == Some(1) && text.contains("mount -t proc proc /proc"), "{text}");
 }
 
 #[test]
@@ -93,11 +93,11 @@ fn a_file_that_cannot_be_is_refused_and_a_link_stays_one() {
         assert_eq!(output.status.code(), Some(2), "{file}: {}", stderr(&output));
     }
     std::fs::create_dir(path("sub")).unwrap();
-    symlink("sub/kept.json", path("second")).unwrap();
+    symlink("sub/target.json", path("second")).unwrap();
     symlink("second", path("first")).unwrap();
     let first = path("first");
     let arguments = [ONCE, &["--kernel", "read", "-q", "-o", &first]].concat();
     assert_eq!(truebench(&arguments).output().unwrap().status.code(), Some(3));
     assert!(directory.path().join("first").is_symlink() && directory.path().join("second").is_symlink());
-    serde_json::from_slice::<Record>(&std::fs::read(path("sub/kept.json")).unwrap()).unwrap();
+    serde_json::from_slice::<Record>(&std::fs::read(path("sub/target.json")).unwrap()).unwrap();
 }

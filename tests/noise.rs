@@ -1,4 +1,4 @@
-//! `system noise`: a heartbeat on every CPU, with and without somebody who takes it away.
+//! `system noise`: a heartbeat on every CPU, with and without a process that takes the CPU.
 
 use std::sync::OnceLock;
 
@@ -60,7 +60,7 @@ fn every_cpu_is_heard_and_what_it_lost_adds_up() {
             assert_eq!(buckets().map(|bucket| bucket[2]).sum::<f64>(), of(evidence::NOISE_GAPS)[at]);
             assert!((buckets().map(|bucket| bucket[3]).sum::<f64>() * 1e-9 - lost[at]).abs() < 1e-9);
         }
-        // A pinned thread is never seen elsewhere.
+        // A pinned thread never runs elsewhere.
         assert_eq!(round.evidence.get(evidence::PLACE_STRAYED), Reading::Value(0.0));
     }
     // The lengths of all gaps are those of each CPU.
@@ -81,10 +81,10 @@ fn causes(figure: &Figure) -> Option<Vec<String>> {
 }
 
 #[test]
-fn who_takes_a_cpu_is_named_as_far_as_the_scheduler_tells() {
+fn the_process_that_takes_a_cpu_is_named_as_far_as_the_scheduler_reports_it() {
     let allowed = allowed();
     let victim = *allowed.last().expect("a CPU");
-    // Four tasks of one weight share it: a quarter is ours. Others on this machine may come and go besides.
+    // Four tasks of one weight share it: the heartbeat gets a quarter. Other processes may also come and go.
     let hogs = [Hog::on(victim as u32), Hog::on(victim as u32), Hog::on(victim as u32)];
     // A run of its own: another test's may have been without them.
     let record = &listened();
@@ -103,9 +103,9 @@ fn who_takes_a_cpu_is_named_as_far_as_the_scheduler_tells() {
     assert!(longest.value.unwrap() > 500.0, "a time slice is no interrupt: {:?} us", longest.value);
 }
 
-/// Whatever goes on here: a cause is told exactly if it was seen.
+/// Whatever runs here: a cause is reported exactly if it was observed.
 #[test]
-fn no_cause_is_named_that_was_not_seen() {
+fn no_unobserved_cause_is_named() {
     let record = short();
     let (lost, waited) = (sums(record, evidence::NOISE_LOST), sums(record, evidence::NOISE_WAITED));
     let steal = figure(record, WHOLE).over_rounds(evidence::STEAL_EACH).into_value();

@@ -44,7 +44,7 @@ fn a_plan_names_nodes_threads_and_sizes() {
 }
 
 #[test]
-fn wrong_nodes_and_sizes_are_said_in_one_line() {
+fn wrong_nodes_and_sizes_are_reported_in_one_line() {
     for (arguments, part) in [
         (&["memory", "numa", "--nodes", "1000"][..], "--nodes 1000: no NUMA node 1000"),
         (&["memory", "numa", "--nodes=0", "--array-size=9999G"], "do not fit on node 0"),
@@ -159,7 +159,7 @@ fn two_packages_and_a_memory_only_node() {
     let masked = guest.ran("masked");
     assert_eq!(masked.code, 0, "{}", masked.stderr);
     let why = "the CPUs of node 1 (2-3) are outside the affinity mask";
-    // Told once, where the next ones are the same.
+    // Reported once if the next ones are the same.
     assert_eq!(masked.stdout.matches(why).count(), 1, "{}", masked.stdout);
     assert_eq!(masked.stdout.matches("not available: as above").count(), 5, "{}", masked.stdout);
     let missing = guest.ran("missing");

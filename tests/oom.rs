@@ -1,4 +1,4 @@
-//! The OOM killer in the middle of a suite: the figure in hand is lost, its reason names the limit, and finished rounds are kept.
+//! The OOM killer in the middle of a suite: the figure in hand is lost, its reason names the limit, and finished rounds stay.
 
 use std::fs::File;
 use std::process::Stdio;

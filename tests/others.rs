@@ -55,7 +55,7 @@ fn first_cpu() -> u32 {
     lab::affinity::get().expect("an affinity mask").iter().next().expect("a CPU")
 }
 
-/// The CPUs that a process kept busy while each kept round ran.
+/// The CPUs that a process used during each kept round.
 fn busy(figure: &Figure, pid: u32) -> Vec<f64> {
     let of = |round: &figure::Round| {
         let names = round.evidence.get(OTHERS_NAMES).into_value().expect("they are noted");

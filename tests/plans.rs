@@ -66,9 +66,9 @@ fn a_trial_says_how_long_it_takes_and_ends_with_a_conclusion() {
     let tried =
         ["alloc", "try", "glibc", &mine, "--max-time", "5s", "--format", "json", "--", "sleep", "0.4"];
     let output = run(&tried);
-    // 14 starts of 0.4 s do not fit 5 s: that is said after the first of them, with the time that would do.
-    let told = stderr(&output);
-    assert!(told.contains("a start takes") && told.contains("--max-time"), "{told}");
+    // 14 starts of 0.4 s do not fit 5 s: this is reported after the first of them, with a sufficient time.
+    let errors = stderr(&output);
+    assert!(errors.contains("a start takes") && errors.contains("--max-time"), "{errors}");
     let record = record(&output);
     let of_cpu = |figure: &&figure::Figure| figure.id.starts_with("alloc.try.cpu.");
     if record.figures.iter().filter(of_cpu).any(|figure| figure.value.is_none()) {

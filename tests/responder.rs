@@ -49,9 +49,9 @@ impl Responder {
     /// Ctrl-C: its exit code, and what it says.
     pub fn end(mut self) -> (Option<i32>, String) {
         kill_process(Pid::from_child(&self.process), Signal::INT).unwrap();
-        let mut said = String::new();
-        self.process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        (self.process.wait().unwrap().code(), said)
+        let mut errors = String::new();
+        self.process.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+        (self.process.wait().unwrap().code(), errors)
     }
 }
 
@@ -65,8 +65,8 @@ impl Drop for Responder {
 /// Options with their values, but for those that are given otherwise.
 pub fn over<'a>(usual: &[&'a str], options: &[&'a str]) -> Vec<&'a str> {
     let is_given = |option: &str| options.contains(&option) || option == "-d" && options.contains(&"-n");
-    let kept = usual.chunks(2).filter(|pair| !is_given(pair[0]));
-    kept.flatten().chain(options).copied().collect()
+    let defaults = usual.chunks(2).filter(|pair| !is_given(pair[0]));
+    defaults.flatten().chain(options).copied().collect()
 }
 
 /// A load of a server, without a ceiling: it was measured, whatever is thought of it.
@@ -91,7 +91,7 @@ pub fn head(record: &Record) -> &Figure {
 pub fn over_rounds<T: FactType>(figure: &Figure, key: Key<T>) -> Vec<T> {
     let rounds = figure.over_rounds(key);
     rounds.value().unwrap_or_else(|| panic!("{}: {:?}", key.name, rounds.reason()));
-    rounds.into_value().expect("just looked at")
+    rounds.into_value().expect("just checked")
 }
 
 /// The outcome of one check of a figure, and what it says.

@@ -12,7 +12,7 @@ use crate::faults_watch::streamed;
 use crate::responder::{free_port, head};
 use room::{CPUS, Lack, MEMORY, Room};
 
-/// What a room may lack besides root's rights.
+/// What a room may lack in addition to root's rights.
 const LACKS: &[&[Lack]] = &[
     &[],
     &[Lack::Perf],
@@ -26,10 +26,10 @@ const LACKS: &[&[Lack]] = &[
 ];
 const ALL: &[Lack] = &[Lack::Perf, Lack::Sys, Lack::Quota, Lack::Writing, Lack::Container];
 
-/// What nobody should ever read.
+/// A secret that no output may contain.
 const NEVER: &[&str] = &["panicked", "RUST_BACKTRACE", "stack backtrace", "internal error", "called `"];
 
-/// A short run of each suite, but for http, whose server has a place of its own.
+/// A short run of each suite except http, because its server needs a place of its own.
 pub const SHORT: &[&str] = &[
     "memory all --only bandwidth,counters --array-size 200000 --rounds 1 --kernel triad --stores regular --max-time 8s",
     "system pipe fstime --rounds 1 --duration 100ms -c 1",
@@ -48,7 +48,7 @@ const LONG: &[&str] = &[
     "faults --allocs --calls -- ls /",
 ];
 
-/// Every room that can be made here, for root and for nobody; it is told which cannot.
+/// Every room that can be made here, for root and for user nobody; the others are printed.
 fn rooms() -> impl Iterator<Item = Room> {
     let users: [&[Lack]; 2] = [&[], &[Lack::Root]];
     let cells = users.into_iter().flat_map(|user| LACKS.iter().map(move |lacks| [user, lacks].concat()));
@@ -56,8 +56,8 @@ fn rooms() -> impl Iterator<Item = Room> {
 }
 
 fn made(lacks: &[Lack]) -> Option<Room> {
-    let told = |why| println!("not tested: without {lacks:?}: {why}");
-    let room = Room::without(lacks).map_err(told).ok();
+    let skipped = |why| println!("not tested: without {lacks:?}: {why}");
+    let room = Room::without(lacks).map_err(skipped).ok();
     // Groups are not everywhere, nor filters for each architecture; mounts, and what needs neither, are.
     let is_sure = can_mount() && !lacks.iter().any(|lack| matches!(lack, Lack::Quota));
     assert!(room.is_some() || !(is_sure || lacks.is_empty()), "no room without {lacks:?}");
@@ -94,45 +94,49 @@ fn served(room: &Room) -> Record {
 
 fn in_room(room: &Room, arguments: &[&str]) -> Record {
     let output = room.truebench(arguments).output().expect("timeout (coreutils) starts");
-    let told = format!("without {:?}: {arguments:?}: {}", room.lacks, stderr(&output));
+    let context = format!("without {:?}: {arguments:?}: {}", room.lacks, stderr(&output));
     for word in NEVER {
-        assert!(!stdout(&output).contains(word) && !stderr(&output).contains(word), "{word}: {told}");
+        assert!(!stdout(&output).contains(word) && !stderr(&output).contains(word), "{word}: {context}");
     }
     // What a watched program says comes first, and the record then on stderr.
     let record = if output.stdout.starts_with(b"{") { record(&output) } else { streamed(&stderr(&output)) };
     let is_any = record.figures.iter().any(|figure| figure.status == Status::Measured);
     let codes: &[i32] = if is_any { &[0, 3] } else { &[1] };
-    assert!(output.status.code().is_some_and(|code| codes.contains(&code)), "{}: {told}", output.status);
+    assert!(output.status.code().is_some_and(|code| codes.contains(&code)), "{}: {context}", output.status);
     for figure in &record.figures {
-        assert_told(figure, &told);
+        assert_explained(figure, &context);
     }
-    assert_no_trace(room, &told);
+    assert_no_trace(room, &context);
     record
 }
 
 /// A figure has its value, its rounds or what it follows from, and its verdict; or none of it, and the reason. What was not observed has one too.
-fn assert_told(figure: &Figure, told: &str) {
+fn assert_explained(figure: &Figure, context: &str) {
     let id = &figure.id;
     if figure.status == Status::Measured {
-        assert!(figure.value.is_some_and(f64::is_finite) && figure.verdict.is_some(), "{id}: {told}");
+        assert!(figure.value.is_some_and(f64::is_finite) && figure.verdict.is_some(), "{id}: {context}");
     } else {
-        assert!(figure.value.is_none() && figure.interval.is_none(), "{id}: {told}");
-        assert!(figure.reason.as_ref().is_some_and(|reason| reason.len() > 10), "{id}: {told}");
+        assert!(figure.value.is_none() && figure.interval.is_none(), "{id}: {context}");
+        assert!(figure.reason.as_ref().is_some_and(|reason| reason.len() > 10), "{id}: {context}");
     }
     let rounds = figure.rounds.iter().flat_map(|round| round.evidence.iter());
     for (name, reading) in figure.evidence.iter().chain(rounds) {
         if let Reading::Unknown(reason) = reading {
-            assert!(!reason.is_empty(), "{id}: {name}: {told}");
+            assert!(!reason.is_empty(), "{id}: {name}: {context}");
         }
     }
     for check in &figure.checks {
-        assert!(check.outcome != Outcome::Unknown || !check.detail.is_empty(), "{id}: {}: {told}", check.id);
+        assert!(
+            check.outcome != Outcome::Unknown || !check.detail.is_empty(),
+            "{id}: {}: {context}",
+            check.id
+        );
     }
 }
 
 /// No file is left, and no process that was started in it.
-fn assert_no_trace(room: &Room, told: &str) {
-    assert_eq!(std::fs::read_dir(room.work()).unwrap().count(), 0, "{told}");
+fn assert_no_trace(room: &Room, context: &str) {
+    assert_eq!(std::fs::read_dir(room.work()).unwrap().count(), 0, "{context}");
     until(|| processes_with("TMPDIR", &room.work()) == 0);
 }
 
@@ -172,7 +176,7 @@ fn short_runs(room: &Room) {
     let machine = &memory.machine;
     if room.lacks(Lack::Sys) {
         assert!(machine.numa.unknown.is_some() && machine.cgroup.quota_cpus().is_none());
-        assert!(!outcomes(&memory, "quota").contains(&Outcome::Pass), "what is not seen is no pass");
+        assert!(!outcomes(&memory, "quota").contains(&Outcome::Pass), "an unobserved condition is no pass");
         assert!(!outcomes(&memory, "throttled").contains(&Outcome::Pass), "nor here");
         assert!(reason(&memory, "memory.counters.triad.regular.read").contains("hidden here"));
     } else if room.lacks(Lack::Quota) {
@@ -180,8 +184,11 @@ fn short_runs(room: &Room) {
         assert!(machine.cgroup.memory_room().expect("the limit").0 <= MEMORY);
     }
     if room.lacks(Lack::Container) && room.lacks(Lack::Sys) {
-        let told = outcomes(&memory, "numa-placement");
-        assert!(!told.is_empty() && told.iter().all(|outcome| *outcome == Outcome::Unknown), "{told:?}");
+        let placements = outcomes(&memory, "numa-placement");
+        assert!(
+            !placements.is_empty() && placements.iter().all(|outcome| *outcome == Outcome::Unknown),
+            "{placements:?}"
+        );
     }
 
     if room.lacks(Lack::Writing) {
@@ -224,13 +231,13 @@ fn short_runs(room: &Room) {
 fn each_room_is_described() {
     for room in rooms() {
         let output = room.truebench(&["host", "--format", "json"]).output().unwrap();
-        let told = format!("without {:?}: {}", room.lacks, stderr(&output));
-        assert!(output.status.success() && output.stderr.is_empty(), "{told}");
+        let context = format!("without {:?}: {}", room.lacks, stderr(&output));
+        assert!(output.status.success() && output.stderr.is_empty(), "{context}");
         let machine: Machine = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(
             machine.numa.unknown.is_some() && machine.numa.nodes.is_empty(),
             room.lacks(Lack::Sys),
-            "{told}"
+            "{context}"
         );
         let text = stdout(&room.truebench(&["host"]).output().unwrap());
         // As one line, wherever it was broken.
@@ -241,7 +248,7 @@ fn each_room_is_described() {
         if room.lacks(Lack::Quota) && !room.lacks(Lack::Sys) {
             assert!(text.contains("0.8 CPU"), "{text}");
         }
-        assert_no_trace(&room, &told);
+        assert_no_trace(&room, &context);
     }
 }
 

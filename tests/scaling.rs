@@ -74,7 +74,7 @@ fn three_threads_on_two_cpus_are_uneven() {
             let busy = round.evidence.get(evidence::THREAD_BUSY).into_value().unwrap();
             let whole = waits.iter().zip(&busy).all(|(wait, busy)| (0.0..=1.0).contains(&(wait + busy)));
             assert!(whole, "{}: {waits:?} {busy:?}", figure.id);
-            assert!(waits.contains(&0.0), "the last one waits for nobody");
+            assert!(waits.contains(&0.0), "the last one does not wait");
         }
     }
     let knee = record.figure("memory.scaling.cores.knee").unwrap();

@@ -9,10 +9,10 @@ use std::sync::mpsc::{Receiver, channel};
 use crate::bench::{run, stderr, stdout, truebench};
 use crate::responder::free_port;
 
-/// What must not be seen; the last is `ann:S3CRETpw` in base64.
+/// Texts that no output may contain; the last is `ann:S3CRETpw` in base64.
 const SECRETS: &[&str] = &["S3CRET", "YW5uOlMzQ1JFVHB3"];
 
-/// A server that answers any request with this status, and tells the lines of each.
+/// A server that answers any request with this status, and sends the lines of each.
 fn server(status: &'static str) -> (SocketAddr, Receiver<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

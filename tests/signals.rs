@@ -88,7 +88,7 @@ fn on_terminal(command: &mut Command) -> (Child, BufReader<File>, File) {
     let null = std::ptr::null_mut();
     // SAFETY: descriptors for it to write; no name, no settings.
     assert_eq!(unsafe { libc::openpty(&raw mut own, &raw mut other, null, null.cast(), null.cast()) }, 0);
-    // SAFETY: just opened, and nobody else's.
+    // SAFETY: just opened, with no other owner.
     let (own, other) = unsafe { (OwnedFd::from_raw_fd(own), OwnedFd::from_raw_fd(other)) };
     let stdio = || Stdio::from(other.try_clone().unwrap());
     command.stdin(stdio()).stdout(stdio()).stderr(stdio());
@@ -120,7 +120,7 @@ fn ctrl_c_at_the_terminal_is_the_programs_own() {
             until(|| pressed.elapsed() > APART);
             assert!(time == 2 || alive(child.id()), "{mode:?}: truebench waits for its program");
         }
-        // A terminal that nobody reads would hold the report up.
+        // A terminal without a reader would block the report.
         std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
         assert_eq!(child.wait().unwrap().code(), Some(7), "{mode:?}: each came once");
     }

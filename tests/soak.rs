@@ -25,18 +25,18 @@ const CHANCE: f64 = 0.001;
 const TURNS: usize = 15;
 /// Seconds of a round of the long load.
 const ROUND: u64 = 5;
-/// Bytes that a round of a figure may add to who keeps the record: its samples, its evidence, its histogram. A worker may keep as much for
-/// what it tells at the end.
+/// Bytes that a round of a figure may add to the process with the record: its samples, its evidence, its histogram. A worker may keep as much for
+/// its report at the end.
 const OF_A_ROUND: f64 = 64.0 * 1024.0;
 /// Seconds until the long load's worker keeps no more of any round: its timeline has so many points at most, one a second, and
 /// between its windows are pauses.
 const FILLING: f64 = 1.25 * figure::series::MAX_TIMELINE_POINTS as f64;
 
-/// What was seen, by name, once in each turn.
+/// Measured series by name, one value in each turn.
 #[derive(Default)]
-struct Seen(BTreeMap<String, Vec<f64>>);
+struct Series(BTreeMap<String, Vec<f64>>);
 
-impl Seen {
+impl Series {
     fn put(&mut self, name: String, value: f64) {
         self.0.entry(name).or_default().push(value);
     }
@@ -48,9 +48,9 @@ impl Seen {
         self.put(format!("{name}: open files"), count(Path::new(&format!("/proc/{pid}/fd"))));
     }
 
-    /// Leaves out what was seen in the first turns, and all of it where too little is left to be judged.
+    /// Drops the values of the first turns, and the whole series if too few are left.
     fn forget(&mut self, name: &str, turns: usize) {
-        let values = self.0.get_mut(name).expect("what was seen");
+        let values = self.0.get_mut(name).expect("a series");
         values.drain(..turns);
         if values.len() < TURNS {
             self.0.remove(name);
@@ -68,9 +68,9 @@ impl Seen {
             let rest = &values[values.len() / 3..];
             let (first, last) = (values[0], values[values.len() - 1]);
             let (trend, chance) = drift(rest).map_or((0.0, 1.0), |drift| (drift.total, drift.p));
-            let told =
+            let row =
                 format!("{name:50} {first:>10.0} {:>10.0} {last:>10.0}", median(rest).unwrap_or(f64::NAN));
-            println!("{told} {:>7.1} % {chance:>9.3}", 100.0 * trend);
+            println!("{row} {:>7.1} % {chance:>9.3}", 100.0 * trend);
             if trend > FLAT && chance < CHANCE {
                 grown.push(name.clone());
             }
@@ -96,23 +96,23 @@ fn count(directory: &Path) -> f64 {
 /// be the command is in it.
 #[expect(clippy::zombie_processes, reason = "wait4 waits for it")]
 fn peak(mut command: Command) -> f64 {
-    let said = tempfile::tempfile().unwrap();
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said.try_clone().unwrap());
+    let errors = tempfile::tempfile().unwrap();
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors.try_clone().unwrap());
     let child = command.spawn().unwrap();
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     let mut status = 0;
-    // SAFETY: our child, which nobody else waits for; both are written to.
+    // SAFETY: a child of this process that no other thread waits for; both are written to.
     let waited = unsafe { libc::wait4(child.id() as i32, &mut status, 0, usage.as_mut_ptr()) };
     assert_eq!(waited, child.id() as i32);
     let code = libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status));
     let mut text = String::new();
-    (&said).rewind().and_then(|()| (&said).read_to_string(&mut text)).unwrap();
+    (&errors).rewind().and_then(|()| (&errors).read_to_string(&mut text)).unwrap();
     assert!(matches!(code, Some(0 | 3)), "{command:?} ended with {status:#x}: {text}");
     // SAFETY: all zeros are a structure of numbers, and it was written over.
     unsafe { usage.assume_init() }.ru_maxrss as f64
 }
 
-/// A command that is not to end before it is told to, with its guardian and its worker.
+/// A command that runs until it gets a signal, with its guardian and its worker.
 struct Long {
     name: &'static str,
     process: Child,
@@ -129,9 +129,9 @@ impl Long {
         Long { name, process, below: [below[0], below[1]] }
     }
 
-    fn put(&self, seen: &mut Seen) {
+    fn put(&self, series: &mut Series) {
         for (role, pid) in [("guardian", self.below[0]), ("worker", self.below[1])] {
-            seen.put_process(&format!("{}, {role}", self.name), pid);
+            series.put_process(&format!("{}, {role}", self.name), pid);
         }
     }
 
@@ -200,7 +200,7 @@ fn quick_runs_and_long_ones_leave_all_as_it_was() {
     let short = SHORT.iter().map(|line| line.split(' ').collect::<Vec<&str>>());
     let commands: Vec<Vec<&str>> = short.chain([http.to_vec(), remote]).collect();
 
-    let mut seen = Seen::default();
+    let mut series = Series::default();
     let mut keepers = vec![Vec::new(); long.len()];
     let mut filling = 0;
     let begun = Instant::now();
@@ -213,25 +213,25 @@ fn quick_runs_and_long_ones_leave_all_as_it_was() {
                 most > own,
                 "{own} KiB that this test has had hide what commands have: it needs a process of its own"
             );
-            seen.put(format!("truebench {}: most memory, KiB", command[..2].join(" ")), most);
+            series.put(format!("truebench {}: most memory, KiB", command[..2].join(" ")), most);
         }
         until(|| processes_with("TMPDIR", &go) == 0);
         assert_eq!(count(&go), 0.0, "temporary files are left");
-        seen.put("this test: open files".to_owned(), count(Path::new("/proc/self/fd")));
-        seen.put("temporary files of what stays".to_owned(), count(&stay));
-        seen.put("processes of what stays".to_owned(), processes_with("TMPDIR", &stay) as f64);
-        seen.put_process("http null", responder.pid());
-        seen.put_process("http serve", agent.pid());
+        series.put("this test: open files".to_owned(), count(Path::new("/proc/self/fd")));
+        series.put("temporary files of what stays".to_owned(), count(&stay));
+        series.put("processes of what stays".to_owned(), processes_with("TMPDIR", &stay) as f64);
+        series.put_process("http null", responder.pid());
+        series.put_process("http serve", agent.pid());
         for (long, keeper) in long.iter().zip(&mut keepers) {
-            long.put(&mut seen);
+            long.put(&mut series);
             keeper.push(long.keepers());
         }
         filling += usize::from(begun.elapsed().as_secs_f64() < FILLING);
     }
     let turns = keepers[0].len();
     println!("{turns} turns of {} short runs in {:.0?}", commands.len(), begun.elapsed());
-    seen.forget("long load, worker: memory, KiB", filling);
-    let mut grown = seen.judged();
+    series.forget("long load, worker: memory, KiB", filling);
+    let mut grown = series.judged();
     for ((long, keeper), record) in long.into_iter().zip(keepers).zip([loaded, switched]) {
         let name = long.name;
         let record = long.stop(&record);
@@ -249,11 +249,11 @@ fn quick_runs_and_long_ones_leave_all_as_it_was() {
 }
 
 #[test]
-fn growth_is_seen_and_noise_is_none() {
+fn growth_is_detected_and_noise_is_not() {
     let of = |value: fn(usize) -> f64| {
-        let mut seen = Seen::default();
-        (0..TURNS).for_each(|turn| seen.put("it".to_owned(), value(turn)));
-        seen.judged()
+        let mut series = Series::default();
+        (0..TURNS).for_each(|turn| series.put("it".to_owned(), value(turn)));
+        series.judged()
     };
     assert_eq!(of(|turn| 1000.0 + 10.0 * turn as f64), ["it"]);
     assert!(of(|turn| 1000.0 + (turn * 7 % 5) as f64).is_empty());

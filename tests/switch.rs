@@ -19,8 +19,8 @@ pub fn short() -> &'static Record {
     })
 }
 
-/// The CPUs on which the two tasks were seen, and how often, over all kept rounds.
-fn seen(figure: &Figure) -> Vec<[f64; 3]> {
+/// The CPUs on which the two tasks ran, and how often, over all kept rounds.
+fn cpu_pairs(figure: &Figure) -> Vec<[f64; 3]> {
     let rounds = figure.over_rounds(evidence::HOP_PAIRS).into_value().unwrap();
     rounds.iter().flat_map(|round| round.chunks_exact(3)).map(|pair| [pair[0], pair[1], pair[2]]).collect()
 }
@@ -56,7 +56,7 @@ fn the_two_tasks_hop_where_they_were_put() {
         match figure.conditions.get(evidence::CPUS) {
             // Every look of every round found both tasks exactly where they belong.
             Some(cpus) => {
-                for [x, y, count] in seen(figure) {
+                for [x, y, count] in cpu_pairs(figure) {
                     assert!([x, y] == cpus[..] && count > 0.0, "{id}: {count} times on {x} and {y}");
                 }
                 assert_eq!(figure.sum(evidence::PLACE_STRAYED), Reading::Value(0.0), "{id}");
@@ -76,7 +76,7 @@ fn what_both_tasks_say_of_themselves_agrees() {
         // One value: the rate is what was counted, by the time that it took.
         let rate = round.value().unwrap();
         assert!((rate * seconds * 2.0 / hops - 1.0).abs() < 1e-9);
-        // On one CPU nobody runs unless the other one was switched away from: about one switch a hop, whatever else runs.
+        // On one CPU a task runs only after a switch from the other: about one switch a hop, whatever else runs.
         let both = |key| fact_of(round, key).iter().sum::<f64>();
         let switches = both(evidence::HOP_VOLUNTARY) + both(evidence::HOP_INVOLUNTARY);
         assert!(switches > 0.5 * hops, "{switches} switches, {hops} hops");
@@ -174,7 +174,7 @@ fn a_pair_that_lasts_says_what_it_could_not_do() {
     }
 }
 
-/// A pass whose two tasks are asked to be on these CPUs.
+/// A pass with its two tasks asked to be on these CPUs.
 fn pass(hop: &'static str, words: [&str; 4]) -> Result<u64, Failure> {
     let ask = CopiesSpec {
         name: hop,

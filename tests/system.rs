@@ -36,7 +36,7 @@ fn figure<'a>(record: &'a Record, test: &str) -> &'a Figure {
 fn fact<T: FactType>(record: &Record, test: &str, key: Key<T>) -> T {
     let reading = figure(record, test).evidence.get(key);
     reading.value().unwrap_or_else(|| panic!("{test}, {}: {:?}", key.name, reading.reason()));
-    reading.into_value().expect("just looked at")
+    reading.into_value().expect("just checked")
 }
 
 /// These tests failed, each for a reason with all these words; the others were measured.
@@ -74,8 +74,8 @@ fn processes_files_and_scripts_are_measured_and_leave_nothing() {
     let cost = |test: &str| {
         let round = &figure(&record, test).kept().next().expect("a round").evidence;
         let used = [evidence::COPY_USER, evidence::COPY_SYSTEM]
-            .map(|key| round.get(key).into_value().expect("seen"));
-        used.iter().sum::<f64>() / round.get(evidence::COPY_COUNTS).into_value().expect("seen")[0]
+            .map(|key| round.get(key).into_value().expect("observed"));
+        used.iter().sum::<f64>() / round.get(evidence::COPY_COUNTS).into_value().expect("observed")[0]
     };
     assert!(cost("shell8") > 2.0 * cost("shell1"), "eight instances are more work than one");
     assert!(cost("fsbuffer") > 2.0 * cost("fsdisk"), "a KiB takes four turns, or a quarter of one");
@@ -128,7 +128,7 @@ fn a_directory_that_is_not_there_concerns_those_that_write() {
 }
 
 /// Runs it with a tmpfs on `directory`, in a mount namespace of its own, which takes the mount with it. `None` where one
-/// may not mount: that is said.
+/// may not mount: this is printed.
 fn on_tmpfs(mut command: Command, directory: &Path, flags: libc::c_ulong, options: &str) -> Option<Output> {
     // SAFETY: asks for a number.
     if unsafe { libc::geteuid() } != 0 {
@@ -148,7 +148,7 @@ fn on_tmpfs(mut command: Command, directory: &Path, flags: libc::c_ulong, option
             ok(libc::mount(kind, point.as_ptr(), kind, flags, options.as_ptr().cast()))
         }
     };
-    // SAFETY: as said.
+    // SAFETY: as above.
     unsafe { command.pre_exec(mount) };
     match command.output() {
         Ok(output) => Some(output),
@@ -189,7 +189,7 @@ fn a_directory_where_nothing_may_be_written_or_executed_is_named() {
     }
 }
 
-/// Processes below `pid` whose arguments begin with these after the program's name.
+/// Processes below `pid` with arguments that begin with these after the program's name.
 fn below(pid: u32, arguments: &[&str]) -> Option<u32> {
     let parent = |pid: u32| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

@@ -23,7 +23,7 @@ const BOOTS: usize = 3;
 /// Short passes: what takes long, settling, is done once.
 const SCRIPT: &str = "
 run switch truebench system switch --rounds 3 --duration 400ms --format json
-run told truebench system switch --dry-run
+run plan truebench system switch --dry-run
 ";
 
 /// What the guest is shown of its last-level cache.
@@ -38,7 +38,7 @@ enum Llc {
 }
 
 impl Llc {
-    /// What QEMU is told.
+    /// The option of QEMU.
     fn machine(self, cpus: usize) -> [String; 8] {
         // An AMD model takes the package for the last level where it is hidden, and hides nothing.
         let model = match self {
@@ -70,7 +70,7 @@ fn two_cpus_that_share_a_cache() {
 
 #[test]
 #[ignore = "boots a machine in QEMU: make test-long"]
-fn two_cpus_whose_cache_is_hidden() {
+fn two_cpus_with_a_hidden_cache() {
     follows(2, Llc::Hidden);
 }
 
@@ -88,7 +88,7 @@ fn four_cpus_that_share_a_cache() {
 
 #[test]
 #[ignore = "boots a machine in QEMU: make test-long"]
-fn four_cpus_whose_cache_is_hidden() {
+fn four_cpus_with_a_hidden_cache() {
     follows(4, Llc::Hidden);
 }
 
@@ -100,31 +100,31 @@ fn four_cpus_in_packages_of_their_own() {
 
 fn follows(cpus: usize, llc: Llc) {
     let machine = llc.machine(cpus);
-    let mut seen = Vec::new();
-    while seen.len() < BOOTS {
+    let mut deviations = Vec::new();
+    while deviations.len() < BOOTS {
         let guest = Guest::run(&machine.each_ref().map(String::as_str), SCRIPT);
         let ran = guest.ran("switch");
         let record: Record =
             serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
-        let settles = guest.ran("told").stdout.contains("settling");
-        assert_eq!(settles, llc != Llc::Shown, "{llc:?}: {}", guest.ran("told").stdout);
+        let settles = guest.ran("plan").stdout.contains("settling");
+        assert_eq!(settles, llc != Llc::Shown, "{llc:?}: {}", guest.ran("plan").stdout);
         shape(&record, cpus, llc);
         pinned(&record, llc);
         labelled(&record);
-        println!("{}", told(&record, cpus, llc));
+        println!("{}", row(&record, cpus, llc));
         match free(&record, llc) {
             Ok(()) => return,
-            Err(otherwise) => seen.push(otherwise),
+            Err(deviation) => deviations.push(deviation),
         }
     }
-    panic!("{cpus} CPUs, {llc:?}: {seen:#?}");
+    panic!("{cpus} CPUs, {llc:?}: {deviations:#?}");
 }
 
 fn figure<'a>(record: &'a Record, id: &str) -> &'a Figure {
     record.figure(&format!("system.switch.{id}")).unwrap_or_else(|| panic!("no {id}"))
 }
 
-/// Share of looks that found both tasks on one CPU, the mean over all rounds; `None` if nobody looked.
+/// Share of samples with both tasks on one CPU, the mean over all rounds; `None` without samples.
 fn together<'a>(figures: impl IntoIterator<Item = &'a Figure>) -> Option<f64> {
     let rounds = figures.into_iter().flat_map(Figure::kept);
     let shares: Vec<f64> =
@@ -132,11 +132,11 @@ fn together<'a>(figures: impl IntoIterator<Item = &'a Figure>) -> Option<f64> {
     (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
 }
 
-/// What came of it, for the table in docs/methods/system-switch.md.
-fn told(record: &Record, cpus: usize, llc: Llc) -> String {
+/// A row for the table in docs/methods/system-switch.md.
+fn row(record: &Record, cpus: usize, llc: Llc) -> String {
     let words =
         ["free", "free.threads", "free.young", "same-cpu.threads", &format!("{}.threads", llc.class())];
-    let told = words.map(|word| {
+    let cells = words.map(|word| {
         let figure = record.figure(&format!("system.switch.{word}"));
         let (rate, share) =
             (figure.and_then(|figure| figure.value), figure.and_then(|figure| together([figure])));
@@ -145,10 +145,10 @@ fn told(record: &Record, cpus: usize, llc: Llc) -> String {
             None => format!("no {word}"),
         }
     });
-    format!("{cpus} CPUs, {llc:?}: {}", told.join(", "))
+    format!("{cpus} CPUs, {llc:?}: {}", cells.join(", "))
 }
 
-/// The guest shows what it was told to, and what does not exist there says so.
+/// The guest shows the configured topology, and missing figures have a reason.
 fn shape(record: &Record, cpus: usize, llc: Llc) {
     let machine = &record.machine;
     assert_eq!(machine.topology.allowed.len(), cpus);
@@ -175,13 +175,13 @@ fn pinned(record: &Record, llc: Llc) {
             let figure = figure(record, &format!("{class}{way}"));
             assert_eq!(figure.status, Status::Measured, "{}: {:?}", figure.id, figure.reason);
             assert_eq!(figure.sum(evidence::PLACE_STRAYED).into_value(), Some(0.0), "{}", figure.id);
-            assert!(together([figure]).is_none_or(|seen| seen == share), "{}", figure.id);
+            assert!(together([figure]).is_none_or(|together| together == share), "{}", figure.id);
         }
     }
     assert_eq!(together([figure(record, "same-cpu")]), Some(1.0), "these are the ones that hop fast enough");
 }
 
-/// Every figure is said to be an emulator's.
+/// Every figure is marked as an emulator's.
 fn labelled(record: &Record) {
     assert!(record.machine.virtualisation.is_emulated(), "{:?}", record.machine.virtualisation);
     for figure in record.figures.iter().filter(|figure| figure.status == Status::Measured) {
@@ -221,7 +221,7 @@ fn free(record: &Record, llc: Llc) -> Result<(), String> {
         assert_eq!(rests.is_some(), llc != Llc::Shown, "{}: only where it takes time", figure.id);
     }
     let each = || settled.iter().map(|figure| (figure.id.as_str(), together([*figure]))).collect::<Vec<_>>();
-    let share = together(settled.iter().copied()).ok_or("too few round trips, nobody looked")?;
+    let share = together(settled.iter().copied()).ok_or("too few round trips, no samples")?;
     match llc {
         Llc::Shown if share <= APART => Ok(()),
         Llc::Hidden | Llc::Split if share >= TOGETHER => Ok(()),

@@ -105,8 +105,8 @@ fn programs_and_libraries_that_another_user_can_change_are_not_run() {
     let recorded = run(&["alloc", "record", "-o", csv.to_str().unwrap(), "--", "true"]);
     refused(&recorded, "libtruebench_recorder.so");
     let switched = run(&["system", "switch", "--quick", "--rounds", "1", "--max-time", "2s"]);
-    let said = stdout(&switched) + &stderr(&switched);
-    assert!(said.contains("truebench-workload is not used: user 65534"), "{said}");
+    let text = stdout(&switched) + &stderr(&switched);
+    assert!(text.contains("truebench-workload is not used: user 65534"), "{text}");
     assert!(!trap.sprang());
 }
 

@@ -1,4 +1,4 @@
-//! The truth table, on the machine that runs the tests: each defect that can be planted here is seen, and clean twins are not
+//! The truth table, on the machine that runs the tests: each defect that can be planted here is caught, and clean twins are not
 //! accused of it. The rest of the machine may be busy with other tests, so that another true cause may be named first;
 //! `truebench selftest` on a quiet machine asks for more.
 
@@ -17,9 +17,9 @@ use crate::ending::{alive, cpu_ticks, descendants, signal, until};
 
 /// Seconds of the trials that all runs of the tests can afford; the others are left to `make test-long`.
 const QUICK: f64 = 1.5;
-/// … of those whose clean twin is run as well.
+/// … of those with a run of the clean twin.
 const QUICKEST: f64 = 1.0;
-/// How often a twin is run at most: a false alarm comes again, while what disturbed it may not have been seen.
+/// How often a twin is run at most: a false alarm comes again, while a disturbance may have been missed.
 const TWINS: usize = 3;
 /// What others' work on the machine makes checks say.
 const OF_OTHERS: [&str; 6] =
@@ -48,7 +48,7 @@ const CONSEQUENCES: [&str; 20] = [
     "advertised-cache",
 ];
 
-/// Plants the defects of a suite whose trials take this long at most, and runs the clean twins of those that take less.
+/// Plants the defects of a suite with trials of this length at most, and runs the clean twins of shorter ones.
 fn planted(suite: &str, most: f64, most_twin: f64) {
     let cpus: Vec<u32> = lab::affinity::get().expect("an affinity mask").iter().collect();
     let truebench = Path::new(env!("CARGO_BIN_EXE_truebench"));
@@ -72,7 +72,7 @@ fn wrong(site: &Site, defect: &Defect, with_twin: bool) -> Option<String> {
             return None;
         }
         Trial::Refused(how) | Trial::Broken(how) => (Answer::Missed(how), None),
-        Trial::Interrupted => unreachable!("nobody interrupts"),
+        Trial::Interrupted => unreachable!("no interrupt"),
     };
     println!("{}: {answer:?} in {:?}", defect.id, begun.elapsed());
     match (answer, missing) {
@@ -83,22 +83,22 @@ fn wrong(site: &Site, defect: &Defect, with_twin: bool) -> Option<String> {
                 _ => Some(format!("{}: has no value, while the twin has: {why}", defect.id)),
             }
         }
-        (Answer::Missed(said), None) => Some(format!("{}: missed: {said}", defect.id)),
+        (Answer::Missed(answer), None) => Some(format!("{}: missed: {answer}", defect.id)),
         _ if with_twin => wrong_of_twin(site, defect),
         _ => None,
     }
 }
 
-/// What is wrong with what is said of the clean twin, each of so many times.
+/// A false accusation of the clean twin that appears in each of so many runs.
 fn wrong_of_twin(site: &Site, defect: &Defect) -> Option<String> {
-    let mut said = None;
+    let mut accusation = None;
     for _ in 0..TWINS {
-        said = Some(accused(site, defect)?);
+        accusation = Some(accused(site, defect)?);
     }
-    said
+    accusation
 }
 
-/// What is said of the clean twin and must not be, unless others had the CPUs.
+/// A false accusation of the clean twin, unless others had the CPUs.
 fn accused(site: &Site, defect: &Defect) -> Option<String> {
     let before = Outside::now();
     let trial = site.clean(defect);
@@ -107,12 +107,14 @@ fn accused(site: &Site, defect: &Defect) -> Option<String> {
         Trial::Record(record) => match answer::clean(defect, &record) {
             Twin::Quiet => None,
             Twin::Accused(_) if is_excused(defect, &record, were_others) => None,
-            Twin::Accused(said) => Some(format!("{}: the clean twin is accused: {said}", defect.id)),
-            Twin::Mute(why) => Some(format!("{}: the clean twin says nothing: {why}", defect.id)),
+            Twin::Accused(accusation) => {
+                Some(format!("{}: the clean twin is accused: {accusation}", defect.id))
+            }
+            Twin::Mute(why) => Some(format!("{}: the clean twin gives no answer: {why}", defect.id)),
         },
         Trial::NotHere(_) => None,
         Trial::Refused(how) | Trial::Broken(how) => Some(format!("{}: the clean twin: {how}", defect.id)),
-        Trial::Interrupted => unreachable!("nobody interrupts"),
+        Trial::Interrupted => unreachable!("no interrupt"),
     }
 }
 
@@ -184,7 +186,7 @@ fn all_defects_are_caught_and_no_twin_is_accused() {
 }
 
 #[test]
-fn clean_runs_that_were_not_waited_for_are_told() {
+fn clean_runs_that_were_not_made_are_reported() {
     for format in ["text", "markdown"] {
         let arguments =
             ["selftest", "faults", "--only-clean", "--clean-runs", "40", "--quiet", "--format", format];
@@ -201,7 +203,7 @@ fn clean_runs_that_were_not_waited_for_are_told() {
 /// The command line of what is planted.
 const SLEEP: &[u8] = b"sleep\x00600\x00";
 
-/// However selftest ends, what it planted ends with it, and is told to undo what it did.
+/// However selftest ends, the planted processes end with it, and get SIGTERM to undo their changes.
 #[test]
 fn a_selftest_that_is_stopped_leaves_nothing_behind() {
     let ways: [&[i32]; 4] =
@@ -212,7 +214,7 @@ fn a_selftest_that_is_stopped_leaves_nothing_behind() {
         let text = format!(
             r#"
             defect = "one that lasts"
-            planted = "a sleeping process beside another, and a file until it is told to end"
+            planted = "a sleeping process beside another, and a file until SIGTERM"
             seconds = 600
             run = "memory"
             plant.script = """
@@ -284,7 +286,7 @@ fn a_selftest_ends_in_its_time() {
     let begun = Instant::now();
     let output = truebench(&arguments).output().expect("a run");
     assert!(begun.elapsed().as_secs() < 30);
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(told.contains("One more defect was not tried: there was no time for them"), "{told}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("One more defect was not tried: there was no time for them"), "{text}");
     assert_eq!(output.status.code(), Some(1));
 }

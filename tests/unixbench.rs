@@ -31,7 +31,7 @@ fn cross(unixbench: &Path, tests: &[&str]) -> Record {
 
 #[test]
 #[ignore = "a minute: make test-long"]
-fn another_unixbench_stands_beside_ours_and_a_wrong_one_is_named() {
+fn another_unixbench_is_compared_and_a_wrong_one_is_named() {
     // As fast as a tenth of any pipe, by its own account; a test that fails; one that says nothing.
     let theirs = unixbench(&[
         ("pipe", "test \"$1\" = 1 && echo 'COUNT|100000|1|lps' >&2; echo 'TIME|1.0' >&2"),
@@ -41,13 +41,13 @@ fn another_unixbench_stands_beside_ours_and_a_wrong_one_is_named() {
     let record = cross(theirs.path(), &["pipe", "syscall", "shell1"]);
     let pipe = record.figure("system.cross.pipe.unixbench").expect("theirs");
     assert_eq!(pipe.value, Some(100_000.0));
-    let ours = record.figure("system.cross.pipe.ours").expect("ours");
+    let own = record.figure("system.cross.pipe.ours").expect("truebench's figure");
     let ratio = record.figure("system.cross.pipe").expect("the ratio");
-    assert_eq!(ratio.derived_from, [ours.id.clone(), pipe.id.clone()]);
-    let expected = ours.value.expect("measured") / 100_000.0;
+    assert_eq!(ratio.derived_from, [own.id.clone(), pipe.id.clone()]);
+    let expected = own.value.expect("measured") / 100_000.0;
     assert!((ratio.value.expect("a ratio") / expected - 1.0).abs() < 1e-9, "theirs never changes");
     assert!(ratio.interval.is_some());
-    let check = ours.checks.iter().find(|check| check.id == "second-instrument").expect("the check");
+    let check = own.checks.iter().find(|check| check.id == "second-instrument").expect("the check");
     // Warn, or unknown where the machine is so busy that the ratio says nothing.
     assert_ne!(check.outcome, figure::Outcome::Pass, "{}", check.detail);
 
@@ -55,7 +55,7 @@ fn another_unixbench_stands_beside_ours_and_a_wrong_one_is_named() {
     assert_eq!(failed.status, Status::Failed);
     let reason = failed.reason.as_deref().unwrap_or_default();
     assert!(reason.contains("exit code 3") && reason.contains("no system calls today"), "{reason}");
-    assert_eq!(record.figure("system.cross.syscall.ours").map(|ours| ours.status), Some(Status::Measured));
+    assert_eq!(record.figure("system.cross.syscall.ours").map(|own| own.status), Some(Status::Measured));
     assert!(record.figure("system.cross.syscall").is_none(), "nothing to compare with");
 
     // Where placement matters it is measured on one CPU too, if there are several.

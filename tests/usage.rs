@@ -13,7 +13,7 @@ fn refused(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn what_cannot_be_is_said_in_one_line() {
+fn wrong_usage_is_reported_in_one_line() {
     let cases: &[(&[&str], &[&str])] = &[
         (&["memory", "--array-size", "1"], &["--array-size 1", "at least"]),
         (&["memory", "--array-size", "9999G"], &["--array-size", "at most"]),

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use crate::bench::{run, stderr};
 use crate::record::assert_valid;
 
-/// A record of this version, as the truebench of its time wrote it. One is kept of each: where the format changes, the old one
+/// A record of this version, as the truebench of its time wrote it. There is one of each: where the format changes, the old one
 /// stays, and a new one is made by `truebench system … -o FILE` and `truebench report FILE --redact -o tests/records/schema-N.json`.
-fn kept(version: u32) -> PathBuf {
+fn stored(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/records/schema-{version}.json"))
 }
 
@@ -32,7 +32,8 @@ fn is_within(one: &Value, other: &Value) -> bool {
 #[test]
 fn records_of_every_version_are_read_and_lose_nothing() {
     for version in 1..=SCHEMA {
-        let text = std::fs::read(kept(version)).unwrap_or_else(|error| panic!("version {version}: {error}"));
+        let text =
+            std::fs::read(stored(version)).unwrap_or_else(|error| panic!("version {version}: {error}"));
         let fields: Value = serde_json::from_slice(&text).unwrap();
         assert_eq!(fields["schema"], version);
         let record: Record = serde_json::from_slice(&text).unwrap();
@@ -48,7 +49,7 @@ fn records_of_every_version_are_read_and_lose_nothing() {
 #[test]
 fn records_of_every_version_are_shown_in_every_format() {
     for version in 1..=SCHEMA {
-        let file = kept(version);
+        let file = stored(version);
         let file = file.to_str().unwrap();
         for format in report::FORMATS {
             let output = run(&["report", file, "--format", format.name]);
@@ -56,8 +57,12 @@ fn records_of_every_version_are_shown_in_every_format() {
                 Some(0) => assert!(!output.stdout.is_empty(), "{}", format.name),
                 // A record of system tests holds no allocators, and says so.
                 Some(2) => {
-                    let said = stderr(&output);
-                    assert!(said.contains("record") && said.lines().count() == 1, "{}: {said}", format.name);
+                    let errors = stderr(&output);
+                    assert!(
+                        errors.contains("record") && errors.lines().count() == 1,
+                        "{}: {errors}",
+                        format.name
+                    );
                 }
                 code => panic!("{}: {code:?}: {}", format.name, stderr(&output)),
             }
@@ -73,7 +78,7 @@ fn records_of_every_version_are_shown_in_every_format() {
 #[test]
 fn what_a_newer_truebench_wrote_is_refused_and_what_it_added_is_not() {
     let directory = tempfile::tempdir().unwrap();
-    let mut record: Value = serde_json::from_slice(&std::fs::read(kept(SCHEMA)).unwrap()).unwrap();
+    let mut record: Value = serde_json::from_slice(&std::fs::read(stored(SCHEMA)).unwrap()).unwrap();
     let shown = |record: &Value| {
         let file = directory.path().join("record.json");
         std::fs::write(&file, record.to_string()).unwrap();
@@ -96,12 +101,12 @@ fn what_a_newer_truebench_wrote_is_refused_and_what_it_added_is_not() {
     record["schema"] = json!(u64::MAX);
     refused.push(record);
     for record in &refused {
-        let (code, said) = shown(record);
-        assert_eq!(code, Some(2), "{said}");
+        let (code, errors) = shown(record);
+        assert_eq!(code, Some(2), "{errors}");
         assert!(
-            said.contains(&format!("this truebench knows {SCHEMA}; use a newer truebench"))
-                && said.lines().count() == 1,
-            "{said}"
+            errors.contains(&format!("this truebench knows {SCHEMA}; use a newer truebench"))
+                && errors.lines().count() == 1,
+            "{errors}"
         );
     }
 }

@@ -21,11 +21,11 @@ fn resumed(directory: &Path) -> Output {
     truebench(&["run", "-q", "--resume"]).arg(directory).output().unwrap()
 }
 
-fn kept(directory: &Path) -> Record {
+fn stored(directory: &Path) -> Record {
     serde_json::from_slice(&std::fs::read(directory.join("record.json")).unwrap()).unwrap()
 }
 
-/// Whether a part is told to be done.
+/// Whether a part is marked as done.
 fn is_begun(directory: &Path) -> bool {
     std::fs::read_to_string(directory.join("run.json")).is_ok_and(|text| text.contains("alloc.load"))
 }
@@ -63,11 +63,11 @@ fn what_was_killed_goes_on_where_it_was() {
     let parent = tempfile::tempdir().unwrap();
     let directory = parent.path().join("run");
     stopped(&directory, libc::SIGKILL);
-    let left = kept(&directory);
+    let left = stored(&directory);
     assert!(left.interrupted.is_some() && left.figures.iter().any(|figure| figure.value.is_some()));
     let output = resumed(&directory);
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
-    let whole = kept(&directory);
+    let whole = stored(&directory);
     assert_eq!(whole.interrupted, None);
     let of = |record: &Record, suite: &str| -> Vec<_> {
         record
@@ -102,13 +102,13 @@ fn a_directory_has_one_run_at_a_time() {
     let directory = parent.path().join("run");
     let mut child = brief(&directory).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     until(|| is_begun(&directory));
-    let before = kept(&directory);
+    let before = stored(&directory);
     for second in [brief(&directory).output().unwrap(), resumed(&directory)] {
-        let told = stderr(&second);
-        assert_eq!(second.status.code(), Some(2), "{told}");
-        assert!(told.contains(&format!("PID {}, since ", child.id())), "{told}");
+        let errors = stderr(&second);
+        assert_eq!(second.status.code(), Some(2), "{errors}");
+        assert!(errors.contains(&format!("PID {}, since ", child.id())), "{errors}");
     }
-    assert_eq!(kept(&directory).started, before.started, "nobody else wrote");
+    assert_eq!(stored(&directory).started, before.started, "no other process wrote");
     // A lock ends with its run, however that ends.
     signal(child.id(), libc::SIGKILL);
     child.wait().unwrap();
@@ -126,7 +126,7 @@ fn who_stops_it_keeps_what_there_was() {
     let output = stopped(&directory, libc::SIGTERM);
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     assert!(stdout(&output).contains("Not finished: stopped by SIGTERM"), "{}", stdout(&output));
-    let record = kept(&directory);
+    let record = stored(&directory);
     assert!(record.interrupted.unwrap().contains("SIGTERM"));
     // Of another machine, or by another truebench, nothing is added.
     let file = directory.join("record.json");
@@ -144,7 +144,7 @@ fn who_stops_it_keeps_what_there_was() {
 }
 
 #[test]
-fn a_suite_that_cannot_run_is_said_and_costs_no_other() {
+fn a_suite_that_cannot_run_is_reported_and_costs_no_other() {
     let parent = tempfile::tempdir().unwrap();
     let directory = parent.path().join("run");
     let run = |suites: &[&str]| {
@@ -159,7 +159,7 @@ fn a_suite_that_cannot_run_is_said_and_costs_no_other() {
     assert!(matches!(output.status.code(), Some(0 | 3)), "{}", stderr(&output));
     let text = stdout(&output);
     assert!(text.contains("http: not measured: ") && text.contains("/dev/null"), "{text}");
-    let record = kept(&directory);
+    let record = stored(&directory);
     assert!(record.figures.iter().any(|figure| figure.suite == "faults" && figure.value.is_some()));
     let http = record.figures.iter().find(|figure| figure.suite == "http").unwrap();
     assert_eq!(http.status, Status::NotAvailable);

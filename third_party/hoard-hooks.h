@@ -1,4 +1,4 @@
-// Included before each source file of Hoard. Its Heap-Layers sets glibc's malloc hooks, besides defining malloc itself. glibc 2.34 removed
+// Included before each source file of Hoard. Its Heap-Layers sets glibc's malloc hooks, in addition to defining malloc itself. glibc 2.34 removed
 // them: without a declaration it does not compile, and nothing reads them any more. So each file gets hooks of its own.
 #pragma once
 #include <cstddef>

@@ -18,7 +18,7 @@ type connection struct {
 	server *server
 	// needed is the number of bytes of input below which the next request cannot be complete.
 	needed int
-	// continued: the client was told to send the body of the request that is incomplete.
+	// continued: 100 Continue was sent for the incomplete request.
 	continued bool
 	// busy: a worker has a request of this connection.
 	busy bool

@@ -9,7 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// crew is a bounded number of workers and the requests that wait for one, first come, first served. Their line is ours, since
+// crew is a bounded number of workers and the requests that wait for one, first come, first served. The queue is this package's, since
 // ants' own would hold up the loop that asks for a worker, and with it every answer that is ready to be written. It is no longer
 // than there are connections.
 type crew struct {

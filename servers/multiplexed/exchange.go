@@ -31,7 +31,7 @@ type exchange struct {
 	connection *connection        // where a worker answers
 	next       *exchange          // that waits for a worker
 	run        func()             // has a worker answer this one, and those that wait
-	written    gnet.AsyncCallback // tells the connection that the answer was written
+	written    gnet.AsyncCallback // notifies the connection that the answer was written
 }
 
 var idle = sync.Pool{New: func() any {
@@ -56,7 +56,7 @@ type state int
 
 const (
 	incomplete     state = iota // not all of a request
-	awaitsContinue              // a head whose client waits to be told to send the body
+	awaitsContinue              // a head; the client waits for 100 Continue to send the body
 	complete                    // a request
 	refused                     // what cannot be one, or is too long
 )
@@ -72,8 +72,8 @@ type read struct {
 }
 
 // read reads the request at the beginning of the input, by fasthttp's parser. That parser reads a stream; here the stream runs
-// dry where the input ends. Whatever it says then, it says for want of bytes: the request is incomplete, and is read anew once
-// there are more. The input is not kept.
+// dry where the input ends. Any error then comes from missing bytes: the request is incomplete, and is read anew once
+// there are more. The input is not stored.
 func (exchange *exchange) read(input []byte, continued bool) read {
 	exchange.source = source{bytes: input}
 	exchange.reader.Reset(&exchange.source)

@@ -44,7 +44,7 @@ func TestEachBeginningIsIncomplete(t *testing.T) {
 	}
 }
 
-// What follows a request is not looked at, whatever it is.
+// Bytes after a request are not read.
 func TestWhatFollowsIsLeft(t *testing.T) {
 	exchange := newExchange()
 	for name, request := range whole {
@@ -122,7 +122,7 @@ func TestTooMuchIsRefused(t *testing.T) {
 	}
 }
 
-// Whatever comes: no panic, and what is said of it can be true. Seeds run with the other tests.
+// Any input: no panic, and a consistent result. Seeds run with the other tests.
 func FuzzRead(f *testing.F) {
 	for _, request := range whole {
 		f.Add([]byte(request), false)

@@ -5,8 +5,8 @@
 // connection, and a connection has at most one request with a worker: so answers keep their order, and no connection waits for
 // another that is idle.
 //
-// Besides fasthttp's limits it has one of its own: a client that shuts down its sending half before it has its answer may not
-// get it where workers answer, since gnet closes a connection whose input ended.
+// In addition to fasthttp's limits it has one of its own: a client that shuts down its sending half before it has its answer may not
+// get it where workers answer, since gnet closes a connection at the end of its input.
 package multiplexed
 
 import (

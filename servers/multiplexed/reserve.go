@@ -8,7 +8,7 @@ import (
 )
 
 // reserve chooses the port where an address leaves it open (0). gnet would choose another for each loop that listens, and does not
-// tell which. The port is held, by a socket that does not listen, until release is called. An address with a port is
+// report which. The port is bound, by a socket that does not listen, until release is called. An address with a port is
 // returned as it is.
 func reserve(address string) (bound *net.TCPAddr, release func(), err error) {
 	bound, err = net.ResolveTCPAddr("tcp", address)

@@ -1,4 +1,4 @@
-/* A program whose allocations are known: sizes that nobody else asks for, in classes of their own. */
+/* A program with known allocations: sizes that no other code uses, in classes of their own. */
 #define _GNU_SOURCE
 #include <malloc.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@ static void must(int holds) {
     if (!holds) abort();
 }
 
-/* Each thread frees what the one before left to it, so that ends are seen by others than births. */
+/* Each thread frees the blocks of the thread before, so that a block ends in another thread than it began. */
 static void *left[THREADS][BLOCKS];
 static pthread_barrier_t all;
 

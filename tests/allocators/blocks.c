@@ -1,4 +1,4 @@
-/* Allocates and frees a hundred thousand blocks, and keeps a thousand: enough to be seen in its memory. */
+/* Allocates and frees a hundred thousand blocks, and keeps a thousand: enough to show in its memory. */
 #include <stdlib.h>
 #include <string.h>
 int main(void)

@@ -1,10 +1,10 @@
-# What the scripts in this directory share. A script runs "$@", which is truebench; what it starts besides ends with it.
+# What the scripts in this directory share. A script runs "$@", which is truebench; what else it starts ends with it.
 
-# What crashes here is meant to: no cores are kept.
+# Crashes here are planted: no core files.
 ulimit -c 0
 
 # Standard input is a pipe that selftest holds: its end is the end of selftest, however it came about, and of all that is here. What was altered
-# is put back on SIGTERM, which selftest may have sent before it ended; then $DIR goes, which nobody else removes any more.
+# is put back on SIGTERM, which selftest may have sent before it ended; then $DIR is removed, because selftest can no longer do it.
 exec 9<&0 </dev/null
 (trap '' TERM; read -r _ <&9 || { trap '' USR1; kill -TERM 0; sleep 3; rm -rf "$DIR"; kill -KILL 0; }) >/dev/null 2>&1 &
 watcher=$!
@@ -105,7 +105,7 @@ covered() {
     within "$@"
 }
 
-# cover FILE TEXT; grow FILE AWK-PROGRAM; lay SOURCE TARGET: what is seen `within` in place of a file or a directory.
+# cover FILE TEXT; grow FILE AWK-PROGRAM; lay SOURCE TARGET: the content that `within` shows in place of a file or a directory.
 cover() {
     [ -e "$1" ] || skip "this machine has no $1"
     laid=$((${laid:-0} + 1))
@@ -129,7 +129,7 @@ grow() {
 
 lay() {
     needs unshare mount
-    # Some systems let anybody make a namespace, and nobody mount in it.
+    # Some systems let any user make a namespace, but not mount in it.
     unshare -rm mount --bind "$DIR" "$DIR" 2>/dev/null || skip "no mount namespace can be made, or nothing mounted in it"
     lays="${lays:-}mount --bind '$1' '$2' && "
 }
@@ -163,7 +163,7 @@ system_files() {
         done
     ) >"$DIR/.files"
     (cd "$DIR/system" && sed 's|/[^/]*$||' ../.files | sort -u | xargs mkdir -p) 2>/dev/null
-    # One process for all of them. Not by tar or cpio: they go by the sizes that /sys tells, which are a page each.
+    # One process for all of them. Not by tar or cpio: they use the sizes in /sys, which are a page each.
     awk '{
         from = "/sys/devices/system/" $0
         to = ENVIRON["DIR"] "/system/" $0
@@ -212,7 +212,7 @@ meanwhile() {
 # below PID: the processes that descend from it.
 below() {
     for of_task in /proc/"$1"/task/*/children; do
-        # By the shell itself: what this takes of the CPUs is seen as a stranger's.
+        # By the shell itself: its CPU time counts as foreign load.
         children=
         read -r children <"$of_task"
         for child in $children; do echo "$child" && below "$child"; done
@@ -336,7 +336,7 @@ int main(int count, char **words)
 C
 }
 
-# The C of a program whose faults are in system calls: it reads a file into fresh memory, again and again.
+# The C code of a program that faults in system calls: it reads a file into fresh memory, again and again.
 reads() {
     cat <<'C'
 #include <fcntl.h>
@@ -370,7 +370,7 @@ in_memory() {
     mkdir "$memory" 2>/dev/null || skip "nothing may be written to /dev/shm"
 }
 
-# watched COMMAND-OF-TRUEBENCH... -- PROGRAM...: the record of a program that is watched, whose output is its own.
+# watched COMMAND-OF-TRUEBENCH... -- PROGRAM...: watches a program, drops its output, and prints the record.
 watched() { "$@" >/dev/null; cat "$DIR/record.json"; }
 
 needs_servers() {

@@ -17,7 +17,7 @@ use crate::group::{Group, Limit};
 /// One thing that is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lack {
-    /// Root's rights: the user is nobody, who owns nothing here.
+    /// Root's rights: the user is nobody, which owns nothing here.
     Root,
     /// perf_event_open(2), which a filter refuses.
     Perf,
@@ -27,7 +27,7 @@ pub enum Lack {
     Quota,
     /// Any file system that can be written, the work directory included.
     Writing,
-    /// Any place to write but the work directory: a container whose root is read-only.
+    /// Any place to write but the work directory: a container with a read-only root.
     Elsewhere,
     /// What Docker takes: capabilities, system calls, parts of /proc and /sys.
     Container,
@@ -40,7 +40,7 @@ pub const CPUS: f64 = 0.8;
 /// Bytes that it leaves.
 pub const MEMORY: u64 = 600 << 20;
 
-/// Nobody, and his group: on every Linux (nfs, user namespaces).
+/// The user nobody, and its group: on every Linux (nfs, user namespaces).
 const NOBODY: u32 = 65534;
 
 /// System calls that Docker's profile refuses to who has no more than its default capabilities (moby, profiles/seccomp/default.json), as far as
@@ -134,7 +134,7 @@ enum Step {
     Capabilities,
     /// Into the group, by its files of processes.
     Into(Vec<CString>),
-    /// Nobody's ids.
+    /// The ids of user nobody.
     Nobody,
     /// A filter of system calls.
     Filter(BpfProgram),
@@ -144,7 +144,7 @@ enum Step {
 pub struct Room {
     /// What it lacks.
     pub lacks: Vec<Lack>,
-    /// Where the programs and their files are, which nobody can reach as well.
+    /// The directory of the programs and their files, which user nobody can reach too.
     directory: tempfile::TempDir,
     group: Option<Group>,
 }
@@ -205,7 +205,7 @@ impl Room {
         if self.is_apart() { self.directory.path().join("bin/truebench") } else { built.to_owned() }
     }
 
-    /// Whether it has mounts of its own, which all but a filter and a group need; nobody's are the programs, which stand where he may not go.
+    /// Whether it has mounts of its own, which all but a filter and a group need; user nobody needs them to reach the programs.
     fn is_apart(&self) -> bool {
         self.lacks.iter().any(|lack| !matches!(lack, Lack::Perf | Lack::Quota | Lack::Resources))
     }
@@ -313,7 +313,7 @@ impl Step {
             Step::Capabilities => capabilities(),
             Step::Into(files) => files.iter().try_for_each(|file| enter(file)),
             Step::Nobody => {
-                // SAFETY: ids of this process, whose other threads have stayed behind at the fork.
+                // SAFETY: ids of this process, which has one thread after the fork.
                 done(unsafe { libc::setgroups(0, std::ptr::null()) })?;
                 done(unsafe { libc::setresgid(NOBODY, NOBODY, NOBODY) })?;
                 done(unsafe { libc::setresuid(NOBODY, NOBODY, NOBODY) })

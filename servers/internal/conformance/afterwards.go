@@ -7,7 +7,7 @@ import (
 
 // afterwards are the cases of other connections: those before must not have hurt the server.
 var afterwards = []Case{
-	{"abandoned", "clients that leave in the middle of a request hurt nobody", abandoned},
+	{"abandoned", "clients that leave in the middle of a request affect no other client", abandoned},
 	{"concurrent", "many connections at once are each answered, in order", concurrent},
 }
 

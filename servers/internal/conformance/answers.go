@@ -25,7 +25,7 @@ func plain(peer *peer) error {
 		return fmt.Errorf("the Date header: %w", err)
 	}
 	if peer.plain.closes {
-		return errors.New("the connection is closed though nobody asked for it")
+		return errors.New("the connection is closed although no one requested it")
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 // bodies are the cases of requests with bodies. A server may refuse a POST, but it has to know where the body ends: it answers the
 // next request rightly, or says that it closes, and does.
 var bodies = []Case{
-	{"content-length", "a body of a told length is not taken for a request", contentLength},
+	{"content-length", "a body with a Content-Length is not taken for a request", contentLength},
 	{"content-length-split", "a body in pieces is waited for", contentLengthSplit},
 	{"content-length-large", "a body of 300 KB is taken or refused", contentLengthLarge},
 	{"chunked", "a body in chunks, with extensions and a trailer, is not taken for a request", chunked},
@@ -114,7 +114,7 @@ func expectContinue(peer *peer) error {
 			}
 			return nil
 		}
-		// In two pieces, so that a server that looks at the head anew tells the client to go on only once.
+		// In two pieces, so that a server that parses the head again sends 100 Continue only once.
 		if err := wire.send("01234"); err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ var closing = []Case{
 	{"close", "Connection: close is answered, announced and done", closes},
 	{"close-pipelined", "nothing is answered after a request with Connection: close", closesPipelined},
 	{"http-1.0", "a request of HTTP/1.0 is answered and the connection closed", oldVersion},
-	{"http-1.0-keep-alive", "HTTP/1.0 with Connection: keep-alive is answered, and kept open if that is announced", oldKeepAlive},
+	{"http-1.0-keep-alive", "HTTP/1.0 with Connection: keep-alive is answered, and stays open if that is announced", oldKeepAlive},
 }
 
 func closes(peer *peer) error { return peer.lastAnswer(peer.get("Connection: close")) }
@@ -57,7 +57,7 @@ func oldKeepAlive(peer *peer) error {
 			return wire.ended()
 		}
 		if err := wire.askPlain(); err != nil {
-			return fmt.Errorf("the next request, though the answer said keep-alive: %w", err)
+			return fmt.Errorf("the next request, although the answer had keep-alive: %w", err)
 		}
 		return nil
 	})

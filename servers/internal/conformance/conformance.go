@@ -23,7 +23,7 @@ type Case struct {
 type Outcome struct {
 	Case   string `json:"case"`
 	Passed bool   `json:"passed"`
-	// Why tells what was wrong; empty when the case passed.
+	// Why is the error; empty when the case passed.
 	Why     string  `json:"why,omitempty"`
 	Seconds float64 `json:"seconds"`
 }

@@ -77,7 +77,7 @@ func TestDefectsAreFound(t *testing.T) {
 		{"waits for ever for what never comes", converses(waits()),
 			[]string{"malformed", "oversize-line", "oversize-header", "oversize-headers"}},
 		{"mixes up connections", handles(wrongWhenMany()), []string{"concurrent"}},
-		{"nobody is there", func(*testing.T) string { return "127.0.0.1:1" }, []string{"plain", "concurrent"}},
+		{"no server", func(*testing.T) string { return "127.0.0.1:1" }, []string{"plain", "concurrent"}},
 	} {
 		t.Run(defect.name, func(t *testing.T) {
 			t.Parallel()
@@ -176,7 +176,7 @@ func (conn *rewritten) Read(into []byte) (int, error) {
 	return count, nil
 }
 
-// converses has a server that is told of each piece that it reads.
+// converses starts a server; react gets each piece that it reads.
 func converses(react func(net.Conn, []byte)) func(*testing.T) string {
 	return func(t *testing.T) string {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")

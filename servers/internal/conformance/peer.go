@@ -28,10 +28,10 @@ type peer struct {
 // answer is a response, read to its end.
 type answer struct {
 	status int
-	// closes: the server said that it closes the connection.
+	// closes: the server announced that it closes the connection.
 	closes bool
 	header http.Header
-	// length is the Content-Length that was told; -1: none was.
+	// length is the Content-Length; -1: none.
 	length int64
 	body   []byte
 }
@@ -64,7 +64,7 @@ func (peer *peer) request(method, version string, headers ...string) string {
 	return text + "\r\n"
 }
 
-// same tells how an answer differs from the plain one.
+// same returns how an answer differs from the plain one.
 func (peer *peer) same(answer *answer) error {
 	if answer.status != peer.plain.status {
 		return fmt.Errorf("status %d, where a plain GET has %d", answer.status, peer.plain.status)

@@ -12,7 +12,7 @@ var pieces = []Case{
 	{"byte-by-byte", "a request byte by byte is answered", byteByByte},
 	{"pipelined", "requests sent in a row are answered in their order", pipelined},
 	{"pipelined-split", "requests sent in a row, cut anywhere, are answered in their order", pipelinedSplit},
-	{"pipelined-bodies", "requests with bodies sent in a row are told apart", pipelinedBodies},
+	{"pipelined-bodies", "requests with bodies sent in a row are separated", pipelinedBodies},
 }
 
 func split(peer *peer) error {
@@ -54,7 +54,7 @@ func byteByByte(peer *peer) error {
 	})
 }
 
-// order is the methods of requests in a row, without a rhythm: an answer to HEAD has no body, so a wrong order is seen.
+// order is the methods of requests in a row, without a rhythm: an answer to HEAD has no body, so a wrong order shows.
 var order = strings.Fields(strings.Repeat("GET HEAD GET GET HEAD HEAD HEAD GET ", 8))
 
 func pipelined(peer *peer) error {

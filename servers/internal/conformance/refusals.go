@@ -10,7 +10,7 @@ import (
 // connection's end, at once.
 var refusals = []Case{
 	{"malformed", "what is no request is refused", malformed},
-	{"malformed-body", "a body whose end cannot be known is refused", malformedBody},
+	{"malformed-body", "a body with an unknown end is refused", malformedBody},
 	{"oversize-line", "a request line without an end is refused in time", oversizeLine},
 	{"oversize-header", "a header without an end is refused in time", oversizeHeader},
 	{"oversize-headers", "headers without an end are refused in time", oversizeHeaders},

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Cost is what a request costs a server besides HTTP itself. It is paid in rounds of arithmetic, not until a clock says so: a
+// Cost is what a request costs a server in addition to HTTP itself. It is paid in rounds of arithmetic, not until a clock says so: a
 // thread that is preempted then pays no less, and servers that were given the same number of rounds did the same work.
 type Cost struct {
 	// Burn is the CPU time that was asked for: 0 or more.
@@ -21,7 +21,7 @@ type Cost struct {
 
 // Declare declares the cost's flags. Settle must be called once they are parsed.
 func (cost *Cost) Declare(flags *flag.FlagSet) {
-	flags.DurationVar(&cost.Burn, "cost", 0, "CPU `time` that a request costs besides HTTP, such as 20us")
+	flags.DurationVar(&cost.Burn, "cost", 0, "CPU `time` that a request costs in addition to HTTP, such as 20us")
 	flags.Uint64Var(&cost.Rounds, "cost-rounds", 0,
 		"the same as a `number` of rounds, in place of finding out how many -cost comes to: what another server printed")
 	flags.DurationVar(&cost.Sleep, "sleep", 0, "`time` that a request waits without using a CPU, such as 5ms")
@@ -41,7 +41,7 @@ func (cost *Cost) Settle() error {
 // Pay pays the cost.
 func (cost Cost) Pay() {
 	if cost.Rounds > 0 {
-		kept(churn(cost.Rounds))
+		sink(churn(cost.Rounds))
 	}
 	if cost.Sleep > 0 {
 		time.Sleep(cost.Sleep)
@@ -59,7 +59,7 @@ func roundsIn(burn time.Duration) uint64 {
 	fastest := time.Duration(1 << 62)
 	for range trials {
 		start := time.Now()
-		kept(churn(trial))
+		sink(churn(trial))
 		fastest = min(fastest, time.Since(start))
 	}
 	return max(1, uint64(float64(burn)/float64(max(fastest, 1))*trial))
@@ -74,7 +74,7 @@ func churn(rounds uint64) uint64 {
 	return state
 }
 
-// kept keeps the compiler from leaving out what nobody uses.
+// sink keeps the compiler from removing an unused result.
 //
 //go:noinline
-func kept(uint64) {}
+func sink(uint64) {}

@@ -11,7 +11,7 @@ import (
 const (
 	// Body is what every server answers.
 	Body = "Hello, Go!"
-	// ContentType is told by each server, so that none has to guess it from the body.
+	// ContentType is set by each server, so that none has to guess it from the body.
 	ContentType = "text/plain; charset=utf-8"
 	// MostHead is the number of bytes that a request's line and headers may have: fasthttp's own limit.
 	MostHead = 4096
@@ -33,7 +33,7 @@ func NetHTTP(cost Cost) http.Handler {
 		}
 		cost.Pay()
 		response.Header().Set("Content-Type", ContentType)
-		// Nobody is left to be told of an error.
+		// No client is left to report an error to.
 		_, _ = response.Write(body)
 	})
 }

@@ -1,7 +1,7 @@
 // Package sidecar shows a server's inside on a port of its own, so that watching it uses none of the connections under load.
 //
 //	GET  /debug/pprof/...    net/http/pprof: profile, trace, goroutine, heap, ...
-//	GET  /debug/vars         expvar: "runtime" holds the metrics in metrics.go; reading it stops nobody
+//	GET  /debug/vars         expvar: "runtime" holds the metrics in metrics.go; reading it stops no goroutine
 //	GET  /debug/memstats     runtime.MemStats, which stops the world: before and after a measurement, not within
 //	POST /gc                 a full garbage collection; answers when it is done
 package sidecar
@@ -63,6 +63,6 @@ func memstats(response http.ResponseWriter, _ *http.Request) {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	response.Header().Set("Content-Type", "application/json; charset=utf-8")
-	// Nobody is left to be told of an error.
+	// No client is left to report an error to.
 	_ = json.NewEncoder(response).Encode(&stats)
 }

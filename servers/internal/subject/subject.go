@@ -14,11 +14,11 @@ type Subject struct {
 	Name string
 	// About says in one line what is particular about it.
 	About string
-	// Modules are the paths of the modules, besides Go's own library, that it is made of.
+	// Modules are the paths of its modules outside Go's own library.
 	Modules []string
 	// New declares the server's own flags; what it returns is called once they are parsed.
 	New func(*flag.FlagSet) Serve
 }
 
-// Serve listens at an address (its port may be 0: any), tells the address once connections are taken, and serves until an error.
+// Serve listens at an address (its port may be 0: any), reports the address once connections are accepted, and serves until an error.
 type Serve func(address string, cost handler.Cost, ready func(net.Addr)) error
