@@ -38,8 +38,10 @@ pub(crate) fn facts(record: &Record) -> Vec<(String, String)> {
         "Build".to_owned(),
         format!("{}; up to {}", plain_to(&tool.build, 80), plain_to(&tool.simd, 40)),
     ));
-    let command =
-        record.command.iter().take(60).map(|word| plain_to(word, 100)).collect::<Vec<_>>().join(" ");
+    // The program by its name, wherever it is.
+    let program = record.command.first().and_then(|path| path.rsplit('/').next());
+    let words = program.into_iter().chain(record.command.iter().skip(1).take(60).map(String::as_str));
+    let command = words.map(|word| plain_to(word, 100)).collect::<Vec<_>>().join(" ");
     facts.push(("Command".to_owned(), plain_to(&command, 400)));
     facts.push(("Figures".to_owned(), summary::counts(record)));
     facts.extend(watched::facts(record));

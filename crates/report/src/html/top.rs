@@ -18,7 +18,6 @@ pub(super) fn head(record: &Record, figures: usize) -> Markup {
     html! {
         p.brand { (plain_to(&tool.name, 40)) " " (plain_to(&tool.version, 40)) }
         h1 { @match &host { Some(host) => (host), None => "A machine without a name" } }
-        p.machine { (record.machine.summary()) }
         @if let Some(item) = document::interruption(record) {
             p.interrupted { span.verdict.invalid { (item.mark.sign()) } " " (item.head) }
         }
