@@ -69,7 +69,7 @@ fn names() -> String {
 /// the same figures; those of different texts are not.
 ///
 /// # Errors
-/// A text of which no run is known, one that is cut off within a run, or too large.
+/// A text without a known run, one that is cut off within a run, or one that is too large.
 pub fn figures(sources: &[Source], known: &Known) -> Result<Vec<Figure>, Refused> {
     let mut all = Vec::new();
     for source in sources {

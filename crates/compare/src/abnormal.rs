@@ -21,8 +21,8 @@ use crate::gate::Side;
 /// A test differs from what its parts predict if it is this many times as fast or slow (study 2's Xeon against its Atom: 1.7).
 /// Two runs on one machine in use differ by less.
 const AGAINST_PARTS: f64 = 1.25;
-/// … and what it does beyond its parts by this factor (there: 2.1): less is what two machines differ in anyhow. The same for a
-/// test that does nothing more, and for tasks that are free against the pinned ones.
+/// … and if its own work, beyond that of its parts, is this many times as fast or slow (there: 2.1): less lies within what two machines
+/// differ in. The same for a test without further work, and for tasks that are free against the pinned ones.
 const CONTRADICTION: f64 = 1.5;
 /// Robust z beyond which a value is an outlier (Iglewicz and Hoaglin, *How to Detect and Handle Outliers*, 1993).
 const OUTLIER: f64 = 3.5;

@@ -73,11 +73,11 @@ const UNKNOWN: &str = "not known";
 /// Something that is not the same in two records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Difference {
-    /// What it is: `kernel`, `threads`, `governor`.
+    /// The name of the condition: `kernel`, `threads`, `governor`.
     pub about: String,
-    /// What it is in A.
+    /// Its value in A.
     pub a: String,
-    /// What it is in the other one.
+    /// Its value in the other record.
     pub b: String,
     /// How many figures it is about; 0 for one that is about the records.
     pub figures: usize,

@@ -34,7 +34,7 @@ pub const SCHEMA: u32 = 1;
 /// The classes of figures, in addition to the names of suites.
 pub use classes::WORDS as CLASSES;
 
-/// A record and what it is called.
+/// A record and its name.
 #[derive(Clone, Debug)]
 pub struct Named<'a> {
     /// Its file's name, or another; untrusted.
@@ -48,7 +48,7 @@ pub struct Named<'a> {
 pub struct Host {
     /// A for the first, B, C, …
     pub letter: char,
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The machine's host name, where known.
     pub hostname: Option<String>,

@@ -233,7 +233,7 @@ fn too_few(a: Side, b: Side) -> String {
     match [a, b].map(|side| side.figure.kept().count()) {
         [0, 0] => "no rounds: values alone, and so no interval".to_owned(),
         [x, y] if x >= MIN_ROUNDS && y >= MIN_ROUNDS => {
-            "the rounds hold values of which there is no logarithm".to_owned()
+            "the rounds hold values without a logarithm".to_owned()
         }
         [x, y] => {
             let (rounds, a, b) = (counted(x, "round"), a.letter, b.letter);

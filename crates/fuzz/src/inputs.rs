@@ -10,7 +10,7 @@ use flate2::write::GzEncoder;
 
 use crate::Target;
 
-/// An input, and what it is called.
+/// An input and its name.
 pub type Named = (String, Vec<u8>);
 
 fn home() -> &'static Path {

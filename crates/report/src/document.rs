@@ -66,7 +66,10 @@ fn usable<'a>(record: &Record) -> Vec<Block<'a>> {
         return Vec::new();
     }
     let question = format!("Can you use these numbers? {}.", summary::valid(record));
-    vec![Block::Heading(question), Block::List(causes::causes(record))]
+    vec![
+        Block::Heading(question),
+        Block::List(causes::causes(record).into_iter().map(|cause| cause.item).collect()),
+    ]
 }
 
 /// The figures by which suites are known; of one suite alone its tables are enough.
@@ -131,11 +134,8 @@ pub(crate) fn suite(record: &Record) -> Vec<Block<'_>> {
 fn derived_from(figure: &Figure) -> Item {
     let shown = |value| digits::with_unit(value, &figure.unit);
     let mut head = format!("{}: {}", plain_to(&figure.name, 80), figure.value.map(shown).unwrap_or_default());
-    if let Some(verdict) = figure.verdict {
-        head.push_str(&format!(" {} {verdict}", mark::of(verdict)));
-        if let Some(reason) = reasons::of(figure).first() {
-            head.push_str(&format!(": {}", reason.id));
-        }
+    if let Some(verdict) = reasons::verdict(figure) {
+        head.push_str(&format!(" {verdict}"));
     }
     let half = figure.interval.as_ref().map(|_| format!("± {}", section::half_width(figure)));
     let limit = figure.limit.as_ref().map(|limit| {

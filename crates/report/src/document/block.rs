@@ -33,7 +33,7 @@ pub(crate) struct Item {
     pub mark: Mark,
     /// The claim.
     pub head: String,
-    /// What it is about, in words.
+    /// Its subject, in words.
     pub scope: Option<String>,
     /// The evidence, each in a paragraph.
     pub details: Vec<String>,

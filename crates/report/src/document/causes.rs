@@ -2,18 +2,30 @@
 
 use figure::causes::{self, Group};
 use figure::format::{plain, plain_to};
-use figure::{Figure, Outcome, Record};
+use figure::{Figure, Outcome, Record, Verdict};
 
 use super::block::{Item, Mark, ids};
 use crate::outline;
 use crate::reasons::{self, MAX_ID};
 
+/// A check that spoils figures.
+pub(crate) struct Cause {
+    /// Their verdict.
+    pub verdict: Verdict,
+    /// How many there are, with those that were computed from them.
+    pub count: usize,
+    /// The check.
+    pub check: String,
+    /// The cause as an entry.
+    pub item: Item,
+}
+
 /// The causes behind all figures that are not valid: worst verdict first, then the one with most figures.
-pub(crate) fn causes(record: &Record) -> Vec<Item> {
+pub(crate) fn causes(record: &Record) -> Vec<Cause> {
     causes::groups(record.figures.iter()).into_iter().filter_map(|group| cause(record, group)).collect()
 }
 
-fn cause(record: &Record, group: Group) -> Option<Item> {
+fn cause(record: &Record, group: Group) -> Option<Cause> {
     let Group { verdict, own, following, .. } = group;
     let count = own.len() + following.len();
     let (figures, following) = if own.is_empty() { (following, 0) } else { (own, following.len()) };
@@ -38,14 +50,15 @@ fn cause(record: &Record, group: Group) -> Option<Item> {
         _ => reason.detail,
     };
     let also = (!further.is_empty()).then(|| format!("also: {}", further.join(", ")));
-    Some(Item {
+    let item = Item {
         mark: Mark::Verdict(verdict),
         head: format!("{count} {verdict}: {}", reason.id),
         scope: Some(scope(record, &figures, following)),
         details: [detail].into_iter().chain(also).collect(),
         fix: reason.fix,
         figures: ids(&figures),
-    })
+    };
+    Some(Cause { verdict, count, check: reason.id, item })
 }
 
 /// The figures of a cause in words: `triad, copy, and 3 computed from them`.

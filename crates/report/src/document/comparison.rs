@@ -5,6 +5,7 @@ use figure::format::{counted, number, percent, plain, plain_to};
 
 use super::block::{Block, Item, Mark, titled};
 use crate::digits::MAX_UNIT;
+use crate::groups;
 use crate::mark;
 use crate::tables::{Column, Kind, Row, Table};
 use compare::{Abnormal, Compared, Comparison, Host, Pair, Ratio, Rule, Selection, Standing};
@@ -87,15 +88,8 @@ pub(crate) fn against(pair: &Pair) -> String {
 
 /// The figures that can be compared, by suite.
 pub(crate) fn suites(pair: &Pair) -> Vec<Suite<'_>> {
-    let mut suites: Vec<Suite> = Vec::new();
-    for figure in pair.figures.iter().filter(|figure| figure.ratio.is_some()) {
-        let suite = plain_to(&figure.suite, 40);
-        match suites.iter_mut().find(|(known, _)| *known == suite) {
-            Some((_, figures)) => figures.push(figure),
-            None => suites.push((suite, vec![figure])),
-        }
-    }
-    suites
+    let figures = pair.figures.iter().filter(|figure| figure.ratio.is_some());
+    groups::in_order(figures.map(|figure| (plain_to(&figure.suite, 40), figure)))
 }
 
 /// The figures of a suite.
@@ -137,7 +131,7 @@ pub(crate) fn reasons<'a>(pair: &Pair) -> Vec<Block<'a>> {
             more => format!("{why}: {listed} and {more} more"),
         })
     };
-    titled(&format!("What to know, {}", against(pair)), groups(pair).into_iter().map(item).collect())
+    titled(&format!("What to know, {}", against(pair)), by_reason(pair).into_iter().map(item).collect())
 }
 
 /// Each record's geometric mean by class, and what follows from it.
@@ -312,12 +306,9 @@ fn abnormal(one: &Abnormal) -> Item {
 
 /// Reasons why figures have no verdict, or one to be doubted, each with the figures that it is true of: with the ranges of their rounds, where that is
 /// all that there is.
-fn groups(pair: &Pair) -> Vec<(String, Vec<String>)> {
-    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
-    let mut add = |why: String, name: String| match groups.iter_mut().find(|(known, _)| *known == why) {
-        Some((_, names)) => names.push(name),
-        None => groups.push((why, vec![name])),
-    };
+fn by_reason(pair: &Pair) -> Vec<(String, Vec<String>)> {
+    let mut reasons: Vec<(String, String)> = Vec::new();
+    let mut add = |why: String, name: String| reasons.push((why, name));
     for figure in &pair.figures {
         if let Some(why) = &figure.forced {
             add(format!("forced, {}", plain(why)), label(pair, figure, 0));
@@ -343,7 +334,7 @@ fn groups(pair: &Pair) -> Vec<(String, Vec<String>)> {
             add(format!("only in {letter}"), plain_to(id, MAX_NAME));
         }
     }
-    groups
+    groups::in_order(reasons)
 }
 
 /// What the numbers mean.

@@ -3,37 +3,32 @@
 use figure::format::plain;
 use figure::{Figure, Record, Verdict};
 
-use crate::{loads, outline};
+use crate::{groups, loads, outline};
 
 /// The figures that share a case, and why. An invalid figure explains nothing; its cause stands above.
 pub(super) fn explanations(record: &Record) -> Vec<(String, String)> {
-    let mut groups: Vec<(String, String, Vec<&Figure>)> = Vec::new();
     let is_explained = |figure: &&Figure| {
         figure.verdict != Some(Verdict::Invalid) && !is_of_walk(figure) && !follows_from_load(figure)
     };
-    for figure in record.figures.iter().filter(is_explained) {
-        let Some(why) = figure.why().map(|why| plain(&why)) else { continue };
+    let explained = record.figures.iter().filter(is_explained);
+    let groups = groups::in_order(explained.filter_map(|figure| {
+        figure.why()?;
         let cases = figure.explanations.iter().map(|explanation| match explanation.case.as_str() {
             // Records of format 1 have no cases.
             "" => without_numbers(&explanation.text()),
             case => format!("{}/{case}", explanation.rule),
         });
-        let key = format!("{} {}", figure.suite, cases.collect::<Vec<_>>().join(" "));
-        match groups.iter_mut().find(|(known, ..)| *known == key) {
-            Some((.., figures)) => figures.push(figure),
-            None => groups.push((key, why, vec![figure])),
-        }
-    }
-    groups.into_iter().map(|(_, why, figures)| explanation(record, why, &figures)).collect()
+        Some((format!("{} {}", figure.suite, cases.collect::<Vec<_>>().join(" ")), figure))
+    }));
+    groups.iter().filter_map(|(_, figures)| explanation(record, figures)).collect()
 }
 
-fn explanation(record: &Record, why: String, figures: &[&Figure]) -> (String, String) {
+fn explanation(record: &Record, figures: &[&Figure]) -> Option<(String, String)> {
+    let first = figures.first()?;
+    let why = plain(&first.why()?);
     let is_alike = figures.iter().all(|figure| figure.why().is_some_and(|own| plain(&own) == why));
-    let text = match figures.first() {
-        Some(first) if !is_alike => format!("{}: {why}", outline::short_id(record, first)),
-        _ => why,
-    };
-    (outline::listed(record, figures), text)
+    let text = if is_alike { why } else { format!("{}: {why}", outline::short_id(record, first)) };
+    Some((outline::listed(record, figures), text))
 }
 
 /// The drawing of the heap shows it.

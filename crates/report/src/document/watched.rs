@@ -145,14 +145,19 @@ fn sites(record: &Record) -> Vec<Item> {
         about.extend(mechanism.map(|mechanism| mechanism.word().to_owned()));
         about.extend(fact(figure, FAULT_BLOCK).map(|block| format!("runs of {}", bytes(block))));
         about.extend(text(figure, SITE_LINE, 60));
-        Item {
-            mark: Mark::Share(figure.value.unwrap_or(0.0)),
-            head: plain(&figure.conditions.get(SITE_CALLS).unwrap_or_default()),
-            details: vec![about.join(", ")],
-            ..Item::default()
-        }
+        place(figure, &about)
     };
     of_series(record, Some("faults.sites")).map(item).collect()
+}
+
+/// A place in the program by the calls that led there, with its share.
+fn place(figure: &Figure, about: &[String]) -> Item {
+    Item {
+        mark: Mark::Share(figure.value.unwrap_or(0.0)),
+        head: plain(&figure.conditions.get(SITE_CALLS).unwrap_or_default()),
+        details: vec![about.join(", ")],
+        ..Item::default()
+    }
 }
 
 /// Which large blocks the faults are in: who allocates them, and who touches them first.
@@ -283,12 +288,7 @@ fn free(call: Call, figure: &Figure) -> Item {
     about.extend(fact(figure, CALL_EACH).map(|each| format!("{} each", bytes(each))));
     about.extend(text(figure, CALL_VIA, 80).map(|via| format!("by {via}")));
     about.extend(text(figure, SITE_LINE, 60));
-    Item {
-        mark: Mark::Share(figure.value.unwrap_or(0.0)),
-        head: plain(&figure.conditions.get(SITE_CALLS).unwrap_or_default()),
-        details: vec![about.join(", ")],
-        ..Item::default()
-    }
+    place(figure, &about)
 }
 
 /// Calls a second over all the time that they were counted.

@@ -53,11 +53,9 @@ fn usable(record: &Record) -> Vec<Item> {
     let mut items = Vec::new();
     for verdict in [Verdict::Invalid, Verdict::Suspect] {
         let mark = Mark::Verdict(verdict);
-        let mut causes = all.iter().filter(|cause| cause.mark == mark);
-        items.extend(causes.by_ref().take(most).map(shortened));
-        // `2 steal` of `2 invalid: steal`.
-        let more: Vec<String> =
-            causes.map(|cause| cause.head.replacen(&format!(" {verdict}:"), "", 1)).collect();
+        let mut causes = all.iter().filter(|cause| cause.verdict == verdict);
+        items.extend(causes.by_ref().take(most).map(|cause| shortened(&cause.item)));
+        let more: Vec<String> = causes.map(|cause| format!("{} {}", cause.count, cause.check)).collect();
         if !more.is_empty() {
             let text = format!("{verdict} for other causes: {}", more.join(", "));
             items.push(Item { mark, ..Item::new(plain_to(&text, MAX_DETAIL)) });

@@ -107,15 +107,11 @@ pub(super) fn cause(figure: &Figure) -> Cell {
 
 /// The same as plain text.
 pub(super) fn verdict_text(figure: &Figure, width: usize) -> String {
-    let Some(verdict) = figure.verdict else {
+    let Some(mut text) = reasons::verdict(figure) else {
         return if figure.value.is_some() { "not judged".to_owned() } else { String::new() };
     };
-    let mut text = format!("{} {verdict}", mark::of(verdict));
-    if let Some(reason) = reasons::of(figure).first() {
-        text.push_str(&format!(": {}", plain_to(&reason.id, 40)));
-        if width >= WIDTH_FOR_DETAIL {
-            text.push_str(&format!(": {}", plain_to(&reason.detail, MAX_DETAIL)));
-        }
+    if let Some(reason) = reasons::of(figure).first().filter(|_| width >= WIDTH_FOR_DETAIL) {
+        text.push_str(&format!(": {}", plain_to(&reason.detail, MAX_DETAIL)));
     }
     text
 }
