@@ -57,7 +57,7 @@ fn short() -> Figure {
 pub fn situations() -> Vec<Record> {
     let [fast, slow] = others();
     let (other, alike) = (tried("other", 1.502, 0.25, 50e6, 1e3), tried("alike", 2.001, 0.25, 100e6, 900.0));
-    let all = [vec![first(), fast, other, alike], vec![first(), slow], vec![first(), noisy()]];
+    let all = [vec![first(), fast, other, alike], vec![first(), slow.clone()], vec![first(), noisy(), slow]];
     all.into_iter().chain([vec![first(), short()]]).map(judged).collect()
 }
 
@@ -105,12 +105,17 @@ fn without_a_difference_there_is_a_range() {
     assert_eq!(few.severity, Severity::Warning);
     assert!(few.fix.is_some_and(|fix| fix.contains("--rounds 6")));
     // One that is slower for certain does not belong to the range.
-    let range = json!({"low": 1.96, "high": 2.0, "allocators": ["first", "noisy"]});
+    let slowest = json!({"allocator": "slow", "value": {"value": 1.5}});
+    let range = json!({"low": 1.96, "high": 2.0, "allocators": ["first", "noisy"], "first": "first", "slowest": slowest});
     let [_, slow] = others();
     let same = record(vec![first(), noisy(), slow]);
     finding(&same, "program-time/program-no-difference", range);
     let stolen = record(vec![first().with(CPU_STEAL, ROUND_SECONDS), tried("fast", 1.0, 0.25, 100e6, 1.0)]);
-    finding(&stolen, "program-time/program-hidden-by-load", json!({"low": 1.0, "high": 2.0}));
+    finding(
+        &stolen,
+        "program-time/program-hidden-by-load",
+        json!({"low": 1.0, "high": 2.0, "slowest": null}),
+    );
 }
 
 #[test]

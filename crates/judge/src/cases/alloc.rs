@@ -112,15 +112,29 @@ pub enum Alloc {
     ProgramNoneFaster { first: String, nearest: String, cpu: Range },
     #[claim("No difference in CPU time beyond noise: {}", span(low, high))]
     #[evidence("With {allocators}.")]
-    ProgramNoDifference { low: Seconds, high: Seconds, allocators: List<String> },
+    #[evidence(slowest => "Slowest, against {first}: {slowest}.")]
+    ProgramNoDifference {
+        low: Seconds,
+        high: Seconds,
+        allocators: List<String>,
+        first: String,
+        slowest: Option<Rated<Range>>,
+    },
     #[claim("No conclusion: {starts} of some allocators, {needed} of each are needed")]
     #[evidence("CPU time {}.", span(low, high))]
     #[fix("measure again with --rounds {needed}")]
     ProgramTooFewStarts { low: Seconds, high: Seconds, starts: Counted, needed: Count },
     #[claim("No difference beyond the load of other processes: {}", span(low, high))]
     #[evidence("CPU time with {allocators}.")]
+    #[evidence(slowest => "Slowest, against {first}: {slowest}.")]
     #[fix("{STOP}")]
-    ProgramHiddenByLoad { low: Seconds, high: Seconds, allocators: List<String> },
+    ProgramHiddenByLoad {
+        low: Seconds,
+        high: Seconds,
+        allocators: List<String>,
+        first: String,
+        slowest: Option<Rated<Range>>,
+    },
     #[claim("{allocator} needs the least memory for this program")]
     #[evidence("{memory} of the peak with {first}{}.", share_of(cpu, "CPU time"))]
     ProgramLeastMemory { allocator: String, first: String, memory: Range, cpu: Option<Range> },

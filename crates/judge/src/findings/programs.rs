@@ -56,8 +56,7 @@ pub(super) fn best(record: &Record) -> Vec<Explanation> {
         return Vec::new();
     };
     let rivals: Vec<Rival> = others.iter().filter_map(|figure| Rival::new(figure, first, record)).collect();
-    let by_cpu = |a: &&Rival, b: &&Rival| a.cpu.value.total_cmp(&b.cpu.value);
-    let nearest = rivals.iter().filter(|rival| rival.differs()).min_by(by_cpu);
+    let nearest = rivals.iter().filter(|rival| rival.differs()).min_by(|a, b| by_cpu(a, b));
     let all_differ = rivals.len() == others.len() && rivals.iter().all(Rival::differs);
     let winner = nearest.filter(|nearest| nearest.cpu.value < 1.0);
     let (case, about) = match (winner, nearest.filter(|_| all_differ)) {
@@ -75,6 +74,10 @@ pub(super) fn best(record: &Record) -> Vec<Explanation> {
     };
     let time = finding(severity, "program-time", case, &about);
     [time].into_iter().chain(least_memory(&rivals, winner)).collect()
+}
+
+fn by_cpu(a: &Rival, b: &Rival) -> std::cmp::Ordering {
+    a.cpu.value.total_cmp(&b.cpu.value)
 }
 
 fn name(figure: &Figure) -> String {
@@ -113,14 +116,18 @@ fn undecided(figures: &[&Figure], rivals: &[Rival]) -> Alloc {
     let (low, high) = stats::range(&values).unwrap_or_default();
     let (low, high) = (Seconds(low), Seconds(high));
     let allocators = alike.into_iter().map(name).collect();
+    let first = figures.first().map_or_else(String::new, |figure| name(figure));
+    let slowest = rivals.iter().filter(|rival| rival.differs()).max_by(|a, b| by_cpu(a, b));
+    let slowest =
+        slowest.map(|rival| Rated { allocator: name(rival.figure), value: Range::from(&rival.cpu) });
     if rivals.len() + 1 < figures.len() {
         let starts = figures.iter().map(|figure| figure.kept().count()).min().unwrap_or(0);
         let (starts, needed) = (Counted(starts as f64, "start"), Count(MIN_ROUNDS as f64));
         Alloc::ProgramTooFewStarts { low, high, starts, needed }
     } else if rivals.iter().all(Rival::is_decided) {
-        Alloc::ProgramNoDifference { low, high, allocators }
+        Alloc::ProgramNoDifference { low, high, allocators, first, slowest }
     } else {
-        Alloc::ProgramHiddenByLoad { low, high, allocators }
+        Alloc::ProgramHiddenByLoad { low, high, allocators, first, slowest }
     }
 }
 
