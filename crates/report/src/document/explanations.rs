@@ -5,6 +5,9 @@ use figure::{Figure, Record, Verdict};
 
 use crate::{groups, loads, outline};
 
+/// Bytes of the longest unit within a sentence: `GB/s`.
+const MAX_UNIT: usize = 4;
+
 /// The figures that share a case, and why. An invalid figure explains nothing; its cause stands above.
 pub(super) fn explanations(record: &Record) -> Vec<(String, String)> {
     let is_explained = |figure: &&Figure| {
@@ -15,8 +18,8 @@ pub(super) fn explanations(record: &Record) -> Vec<(String, String)> {
         figure.why()?;
         let cases = figure.explanations.iter().map(|explanation| match explanation.case.as_str() {
             // Records of format 1 have no cases.
-            "" => without_numbers(&explanation.text()),
-            case => format!("{}/{case}", explanation.rule),
+            "" => words(&explanation.text()),
+            case => format!("{}/{case} {}", explanation.rule, words(&explanation.claim)),
         });
         Some((format!("{} {}", figure.suite, cases.collect::<Vec<_>>().join(" ")), figure))
     }));
@@ -43,7 +46,8 @@ fn follows_from_load(figure: &Figure) -> bool {
     follows && loads::is_computed(figure) && first.is_some_and(|first| first.rule == "cause")
 }
 
-/// The sentence without its numbers.
-fn without_numbers(text: &str) -> String {
-    text.chars().filter(|c| !c.is_ascii_digit() && *c != '.').collect()
+/// The sentence without its numbers and their units.
+fn words(text: &str) -> String {
+    let is_word = |word: &&str| word.len() > MAX_UNIT && !word.contains(|c: char| c.is_ascii_digit());
+    text.split_whitespace().filter(is_word).collect::<Vec<_>>().join(" ")
 }
