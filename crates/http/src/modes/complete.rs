@@ -60,7 +60,7 @@ fn description(quantity: Quantity) -> (&'static str, Unit, &'static str, Option<
         Quantity::P999 => ("p99.9 latency", Unit::of("ms"), "latency", Some(0.999)),
         Quantity::Cpu => ("server CPU a request", Unit::of("µs"), "cpu", None),
         Quantity::Memory => ("memory of a connection", Unit::BYTES, "memory", None),
-        Quantity::Goroutines => ("goroutines", Unit::ONE, "goroutines", None),
+        Quantity::Goroutines => ("goroutines", Unit::of("goroutines"), "goroutines", None),
         Quantity::Runnable => ("p99 of a goroutine's wait for a CPU", Unit::of("ms"), "run-queue", None),
     }
 }

@@ -127,7 +127,7 @@ fn label(quantity: Quantity, is_rate: bool) -> (&'static str, Unit) {
         (Quantity::Wall, _) => ("wall time", Unit::SECONDS),
         (Quantity::Memory, false) => ("peak memory of its largest process", Unit::BYTES),
         (Quantity::Memory, true) => ("memory", Unit::BYTES),
-        (Quantity::Faults, false) => ("page faults", Unit::ONE),
+        (Quantity::Faults, false) => ("page faults", Unit::of("faults")),
         (Quantity::Faults, true) => ("page faults", Unit::PER_S),
     }
 }
