@@ -169,7 +169,8 @@ fn memory_bound_to_a_node_must_lie_there() {
     at("numa-placement", bound, [1.0, 0.98], [Pass, Warn]);
     let moved = bound(0.5);
     assert_eq!(moved.judged().1[0], "numa-placement");
-    moved.case("numa-placement", "pages-on-node", json!({"share": 0.5, "node": 1}));
+    let answer = moved.case("numa-placement", "pages-on-node", json!({"share": 0.5, "node": 1}));
+    assert_eq!(answer.outcome, Fail);
     is_blind(&bound(1.0).unknown(NUMA_NODE_SHARE, "EPERM"), "numa-placement");
     let one = quiet_vm().with(NODE_OF_MEMORY, 0.0).unknown(NUMA_NODE_SHARE, "EPERM");
     assert_eq!(one.says("numa-placement"), Pass);

@@ -32,6 +32,8 @@ fn copies_and_threads_that_did_not_work_together_are_no_sum() {
     let team = |share| quiet_vm().with(TEAM, "t2".into()).with(THREAD_OVERLAP, share);
     at("threads-overlap", team, shares, outcomes);
     assert_eq!(team(0.5).with(THREADS, 1.0).answer("threads-overlap"), None, "one overlaps with itself");
+    let lost = quiet_vm().with(TEAM, "t2".into()).unknown(THREAD_OVERLAP, "lost");
+    assert_eq!(lost.says("threads-overlap"), Unknown);
     assert_eq!(quiet_vm().answer("threads-overlap"), None, "others meet at a barrier");
 }
 

@@ -161,6 +161,8 @@ fn client_and_server_on_cpus_of_their_own() {
     assert_eq!(placed(&[0.0], &[2.0]).with(SERVER_SEEN, vec![2.0, 5.0]).says(id), Warn);
     let wider = placed(&[0.0], &[2.0]).with(SERVER_ALLOWED, vec![2.0, 5.0]);
     assert_eq!(wider.says(id), Warn, "another mask");
+    let elsewhere = placed(&[0.0], &[0.0]).with(SERVER_APART, true);
+    assert_eq!(elsewhere.case(id, "other-machine", json!({})).outcome, Pass);
     is_blind(&load().unknown(SERVER_ALLOWED, "no such process"), id);
     let remote = load().with(INTERFACE, "eth0".into()).unknown(SERVER_ALLOWED, "elsewhere").answer(id);
     assert!(remote.is_some_and(|answer| answer.outcome == Unknown && !answer.essential));

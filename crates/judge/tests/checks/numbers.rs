@@ -137,6 +137,11 @@ fn computed_figures_are_worth_what_their_sources_are() {
     assert_eq!(of(quiet_vm().with(VERIFIED, false)), (Verdict::Invalid, vec!["inputs".to_owned()]));
     assert_eq!(of(quiet_vm().with(CANARY_CHANGE, 0.06)).0, Verdict::Suspect);
     assert_eq!(derived(quiet_vm(), "suite.none").0, Verdict::Unverified);
+    let mut case = quiet_vm().with(CANARY_CHANGE, 0.06).all_judged();
+    let ratio = computed(&case, "suite.ratio", "suite.triad.nt");
+    case.0.figures.insert(0, ratio);
+    let source = json!({"input": {"figure": "suite.triad.nt"}});
+    assert_eq!(case.case("inputs", "input-reason", source).outcome, Outcome::Warn);
 }
 
 /// What is computed from what is computed: the first cause is that of the figure that was measured, whatever the order of figures.

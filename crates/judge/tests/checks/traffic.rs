@@ -80,6 +80,8 @@ fn more_than_the_kernel_can_move() {
     assert_eq!(twice.outcome, Fail);
     let others = counted().moved(18e9, 10e9).with(TRAFFIC_BACKGROUND, 10e9);
     warns(&others, "others-moved", json!({"share": 0.1429}));
+    let most = counted().moved(30e9, 16e9).with(TRAFFIC_BACKGROUND, 60e9);
+    assert_eq!(most.case(AGREEMENT, "others-moved", json!({"share": 0.5217})).outcome, Fail);
     warns(&counted().moved(19e9, 8e9), "more-read", json!({}));
     let blind = counted().moved(14e9, 14e9).unknown(TRAFFIC_READ, "together");
     blind.case(AGREEMENT, "more-moved", json!({}));
