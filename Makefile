@@ -90,7 +90,7 @@ package: setup
 test: lint setup-allocators setup-strace
 	@$(GO) -C servers test ./... &
 	servers=$$!
-	RUST_TEST_THREADS=$$(( $$(nproc) + 2 )) $(CARGO) test --workspace --lib --bin truebench --tests --locked
+	RUST_TEST_THREADS=$$(( $$(nproc) + 2 )) $(CARGO) test --workspace --lib --tests --locked
 	wait $$servers
 
 lint: setup-lint setup-go
@@ -109,9 +109,9 @@ test-long: test setup-arm setup-guest
 	export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
 	$(CARGO) clippy --workspace --locked --target $(ARM) -- -D warnings
 	$(CARGO) build --workspace --locked --target $(ARM)
-	$(CARGO) test --package truebench-memory --locked --target $(ARM)
+	$(CARGO) test --package truebench-memory --package truebench-loops --locked --target $(ARM)
 	$(CARGO) test --package truebench-lab --lib --locked --target $(ARM) -- \
-	    --skip program::tests::what_is_not_there_is_told --skip traffic::perf
+	    --skip program::tests::a_missing_program_or_cpu_is_an_error --skip traffic::perf
 	echo "Not run under qemu: truebench-lab's session test, and two that need what it lacks (see the Makefile)"
 	if [ -n "$${TRUEBENCH_TREES:-}" ]; then
 	    $(CARGO) test --package truebench-machine --locked --test all captured -- --nocapture

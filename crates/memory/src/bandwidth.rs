@@ -1,7 +1,6 @@
 //! Bandwidth by STREAM's kernels and three more, and by what a compiler and libc make of them.
 
 pub mod arrays;
-pub mod baseline;
 pub mod bench;
 pub mod expected;
 mod fit;

@@ -10,14 +10,12 @@ mod axes;
 pub mod bandwidth;
 pub mod c2c;
 pub mod calibration;
-pub mod chase;
 pub mod conditions;
 pub mod counters;
 pub mod cross;
 pub mod deadlines;
 pub mod edges;
 pub mod inspect;
-pub mod kernels;
 pub mod ladder;
 pub mod ladder_sizes;
 pub mod latency;
@@ -28,19 +26,14 @@ pub mod mode;
 mod modes;
 pub mod numa;
 pub mod page_evidence;
-pub mod pages;
-pub mod pointer_chain;
-pub mod region;
 pub mod scaling;
-pub mod simd;
 pub mod sizes;
 pub mod team;
 #[cfg(test)]
 mod testing;
-pub mod thread_blocks;
-mod words;
 pub mod worker;
 
+pub use loops::{chase, kernels, pages, pointer_chain, region, simd, thread_blocks};
 pub use modes::{MODES, worker};
 
 pub const SUITE: &str = "memory";

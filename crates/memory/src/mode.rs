@@ -11,7 +11,7 @@ use crate::kernels::{KERNELS, Kernel, Mix, Stores};
 use crate::pages::Pages;
 use crate::simd::Simd;
 use crate::sizes::{self, Room, SizeError};
-use crate::words::words;
+use loops::words;
 
 pub type Mode<S> = lab::mode::Mode<Options, PlanError, S>;
 

@@ -15,7 +15,7 @@ use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::Pages;
 use crate::simd::{ALIGNMENT, BLOCK, Simd};
 use crate::sizes::{self, ARRAYS};
-use crate::words::words;
+use loops::words;
 
 /// The kernels of the sweep: one array read, and two.
 const SWEPT: [Operation; 2] = [Operation::Copy, Operation::Triad];

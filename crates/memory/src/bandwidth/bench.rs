@@ -12,7 +12,6 @@ use lab::pool::WorkerThread;
 use lab::worker::WorkerReport;
 
 use super::arrays::{Arrays, Split};
-use super::baseline;
 use super::expected::{Expected, SUM_TOLERANCE, TOLERANCE, relative_error};
 use super::plan::{Code, Setup, Task};
 use crate::calibration::{Calibration, MOST_SAMPLES, Policy};
@@ -21,6 +20,7 @@ use crate::simd::Loop;
 use crate::sizes;
 use crate::team::Team;
 use crate::worker::{Amount, CPU_SAMPLE_ELEMENTS, Kernel, Sample, Tasks, UNKNOWN_CONTENTS, Worker};
+use loops::baseline;
 
 mod proof;
 

@@ -74,6 +74,8 @@ pub fn relative_error(value: f64, expected: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::kernels::Operation::*;
+    use crate::kernels::SCALAR;
+    use loops::baseline::{self, BASELINES};
 
     #[test]
     fn one_stream_pass() {
@@ -115,5 +117,21 @@ mod tests {
         assert_eq!(relative_error(1.0, 1.0), 0.0);
         assert!(Expected::UNKNOWN.is_unknown() && Expected::UNKNOWN.is_worn());
         assert!(!Expected::default().is_unknown());
+    }
+
+    #[test]
+    fn baselines_compute_what_the_kernels_do() {
+        for &(operation, origin) in BASELINES {
+            let start = Expected::default();
+            let mut arrays = [Array::A, Array::B, Array::C].map(|array| vec![start.value(array); 128]);
+            let [a, b, c] = arrays.each_mut().map(|array| array.as_mut_ptr());
+            let code = baseline::kernel(operation, origin).expect("it is listed");
+            // SAFETY: three arrays of 128 elements.
+            unsafe { code(a, b, c, 128, SCALAR) };
+            let wanted = start.after(operation);
+            for (array, values) in [Array::A, Array::B, Array::C].into_iter().zip(&arrays) {
+                assert!(values.iter().all(|value| *value == wanted.value(array)), "{operation:?} {origin:?}");
+            }
+        }
     }
 }

@@ -8,7 +8,6 @@ use lab::placement::{self, Placement};
 use lab::session::{FINISHING_SHARE, with_finishing_time};
 use serde::{Deserialize, Serialize};
 
-use super::baseline::{BASELINES, Origin};
 use super::fit::{self, Fit};
 use crate::kernels::{ELEMENT, Kernel, Operation, Stores};
 use crate::limits;
@@ -16,6 +15,7 @@ use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
 use crate::simd::{ALIGNMENT, Simd};
 use crate::sizes::{self, ARRAYS, LastLevel, Sizes};
+use loops::baseline::{BASELINES, Origin};
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

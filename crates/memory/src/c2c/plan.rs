@@ -12,7 +12,7 @@ use super::lines::{BLOCK_BYTES, LINES};
 use crate::chase::LINE;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::pages::Pages;
-use crate::words::words;
+use loops::words;
 
 words! {
     pub enum State {

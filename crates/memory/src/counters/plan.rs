@@ -15,7 +15,7 @@ use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
 use crate::simd::Simd;
 use crate::sizes::{self, ARRAYS};
-use crate::words::words;
+use loops::words;
 
 /// Kernels that are run unless others are named: study 1 counted these two.
 const DEFAULT: &[&str] = &["copy", "triad"];

@@ -8,12 +8,12 @@ use figure::{Convention, CpuList};
 use super::tool::{
     Output, Point, Run, RunRequest, Statistic, Tool, ToolReport, behind, gigabytes, positive, sound,
 };
-use crate::bandwidth::baseline::Origin;
 use crate::bandwidth::plan::Code;
 use crate::inspect::{InspectError, Inspection, Way};
 use crate::kernels::{Kernel, Stores};
 use crate::pages::Pages;
 use lab::failure::Failure;
+use loops::baseline::Origin;
 
 pub(super) static TOOL: Tool = Tool {
     name: "stream",

@@ -8,7 +8,7 @@ use crate::inspect::{InspectError, Inspection};
 use crate::kernels::{Kernel, Stores};
 use crate::pages::Pages;
 use crate::simd::Simd;
-use crate::words::words;
+use loops::words;
 
 #[derive(Debug)]
 pub struct Tool {

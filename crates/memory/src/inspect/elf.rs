@@ -12,7 +12,7 @@ use object::{
 use serde::Serialize;
 
 use super::error::InspectError;
-use crate::words::words;
+use loops::words;
 
 /// Functions that copy or fill memory, under the names that libraries give them, and what they are.
 const MEMORY_FUNCTIONS: &[(&str, &str)] = &[

@@ -8,7 +8,7 @@ use lab::placement::{self, Bind, Placement, Places};
 use serde::{Deserialize, Serialize};
 
 use crate::mode::{Options, PlanError};
-use crate::words::words;
+use loops::words;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use figure::{CpuList, Machine};
 use lab::placement::Placement;
 
-use crate::words::words;
+use loops::words;
 
 words! {
     pub enum Binding {

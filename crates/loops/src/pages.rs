@@ -1,6 +1,6 @@
 //! Which pages to ask for, and which were obtained: size by smaps, place by move_pages.
 
-use crate::words::words;
+use crate::words;
 use figure::{Machine, Reading};
 use procfs_core::process::MemoryMaps;
 

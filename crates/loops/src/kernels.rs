@@ -70,7 +70,7 @@ pub struct Kernel {
     pub ways: &'static [Stores],
 }
 
-use crate::words::words;
+use crate::words;
 use Array::{A, B, C};
 use Stores::{Nt, Regular};
 

@@ -1,4 +1,4 @@
-//! The truebench binary: arguments -> plan -> suites -> judge -> report.
+//! The command line: arguments -> plan -> suites -> judge -> report.
 
 mod args;
 mod commands;
@@ -46,7 +46,8 @@ fn worker_of(name: &str) -> Option<&'static dyn lab::worker::Body> {
 const SMALL_STACK: u64 = 2 << 20;
 const STACK: usize = 8 << 20;
 
-fn main() -> ExitCode {
+/// The main function of truebench, and of the workers and guardians that it starts as itself.
+pub fn main() -> ExitCode {
     // A set-user-ID program must trust nothing of its caller: not PATH, not HOME, not the program to run.
     if lab::trust::is_set_id() {
         let refusal = "truebench is set-user-ID or set-group-ID, and runs what its user names: remove that mode, and use sudo";

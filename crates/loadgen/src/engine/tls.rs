@@ -81,7 +81,7 @@ impl Tls {
         Tls { name: self.name.clone(), config: Arc::new(config) }
     }
 
-    pub(crate) fn session(&self) -> Result<ClientConnection, rustls::Error> {
+    pub fn session(&self) -> Result<ClientConnection, rustls::Error> {
         ClientConnection::new(self.config.clone(), self.name.clone())
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::kernels::Operation;
 use crate::simd::Loop;
-use crate::words::words;
+use crate::words;
 
 words! {
     #[derive(Hash)]
@@ -78,28 +78,5 @@ fn plain_scale(_: &mut [f64], b: &mut [f64], c: &mut [f64], scalar: f64) {
 fn plain_triad(a: &mut [f64], b: &mut [f64], c: &mut [f64], scalar: f64) {
     for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
         *a = *b + scalar * *c;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bandwidth::expected::Expected;
-    use crate::kernels::{Array, SCALAR};
-
-    #[test]
-    fn baselines_compute_what_the_kernels_do() {
-        for &(operation, origin) in BASELINES {
-            let start = Expected::default();
-            let mut arrays = [Array::A, Array::B, Array::C].map(|array| vec![start.value(array); 128]);
-            let [a, b, c] = arrays.each_mut().map(|array| array.as_mut_ptr());
-            let code = kernel(operation, origin).expect("it is listed");
-            // SAFETY: three arrays of 128 elements.
-            unsafe { code(a, b, c, 128, SCALAR) };
-            let wanted = start.after(operation);
-            for (array, values) in [Array::A, Array::B, Array::C].into_iter().zip(&arrays) {
-                assert!(values.iter().all(|value| *value == wanted.value(array)), "{operation:?} {origin:?}");
-            }
-        }
     }
 }

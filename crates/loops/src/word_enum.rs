@@ -1,6 +1,7 @@
 //! Enums with a word for each variant.
 
 /// Makes an enum with one word for each variant: on the command line, in ids, in records and in setups.
+#[macro_export]
 macro_rules! words {
     ($(#[$meta:meta])* $visible:vis enum $name:ident { $($(#[$about:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$meta])*
@@ -18,5 +19,3 @@ macro_rules! words {
         }
     };
 }
-
-pub(crate) use words;

@@ -7,7 +7,7 @@
 use lab::failure::Failure;
 
 use crate::kernels::{Operation, Stores};
-use crate::words::words;
+use crate::words;
 pub use inner_loop::{ALIGNMENT, BLOCK, Loop};
 
 /// The table of an instruction set's loops: each file names them alike.
