@@ -64,7 +64,7 @@ fn an_allocator_is_measured_and_proved() {
     assert_eq!(pair.value, figure::stats::median(&differences));
     assert!(pair.interval.is_some() && pair.derived_from == [steady.id.as_str(), void.id.as_str()]);
     assert!(with.iter().all(|value| *value > 0.0));
-    for round in steady.kept() {
+    for round in steady.used_rounds() {
         let of = |key| round.evidence.get(key).into_value().unwrap();
         let live = of(evidence::LIVE_BYTES);
         // 40 000 slots, half of them full, blocks of 45.5 bytes.

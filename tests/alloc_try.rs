@@ -90,7 +90,7 @@ fn a_program_is_measured_and_who_served_is_proved() {
             assert!(figure.value.unwrap() > 0.0 && figure.interval.is_some(), "{what} {name}");
         }
         let cpu = figure(&record, &format!("alloc.try.cpu.{name}"));
-        for round in cpu.kept() {
+        for round in cpu.used_rounds() {
             let of = |key| round.evidence.get(key).into_value().unwrap();
             assert_eq!(round.value().unwrap(), of(evidence::COPY_USER) + of(evidence::COPY_SYSTEM));
         }

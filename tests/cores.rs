@@ -43,7 +43,7 @@ fn every_pair_is_measured_where_it_was_put_with_what_is_advertised_of_it() {
         assert_eq!(figure.evidence.get(evidence::VERIFIED).into_value(), Some(true), "{id}");
         assert_eq!(figure.evidence.get(evidence::PLACE_READBACK).into_value(), Some(true), "{id}");
         assert_eq!(figure.sum(evidence::PLACE_STRAYED).into_value(), Some(0.0), "{id}");
-        for round in figure.kept() {
+        for round in figure.used_rounds() {
             let fact = |key| round.evidence.get(key).into_value().unwrap();
             let (samples, trips) =
                 (fact(evidence::LINE_SAMPLES), figure.conditions.get(evidence::ROUND_TRIPS).unwrap());

@@ -84,13 +84,14 @@ fn stream_runs_in_turn_with_truebench_at_its_size() {
         let figure = |id: &str| record.figure(id).unwrap_or_else(|| panic!("no {id}: {}", stderr(&output)));
         let (other, own) = (figure(&other), figure(&own));
         assert_eq!((other.status, other.value), (Status::Measured, Some(30.0)), "{:?}", other.reason);
-        assert_eq!((other.kept().count(), own.kept().count()), (6, 6));
+        assert_eq!((other.used_rounds().count(), own.used_rounds().count()), (6, 6));
         assert_eq!(own.conditions.get(evidence::ARRAY_BYTES), Some(1_600_000.0));
         assert_eq!(own.evidence.get(evidence::VERIFIED).into_value(), Some(true));
         assert_eq!(other.convention, Some(Convention::StreamCounted));
         // In the order of time: other, own, other, own.
-        let starts =
-            |figure: &figure::Figure| figure.kept().map(|round| round.started.clone()).collect::<Vec<_>>();
+        let starts = |figure: &figure::Figure| {
+            figure.used_rounds().map(|round| round.started.clone()).collect::<Vec<_>>()
+        };
         let (other, own) = (starts(other), starts(own));
         assert!(other[0] < own[0] && other[5] > own[3], "{other:?} {own:?}");
         assert!(own[5] > other[3], "{other:?} {own:?}");

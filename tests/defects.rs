@@ -26,7 +26,7 @@ fn a_stranger_on_the_same_cpu_is_detected() {
         .unwrap();
     let record = record(&output);
     assert_eq!(outcome(&record, "memory.triad.nt", "foreign-load"), Some(Outcome::Fail));
-    let repeated = record.figure("memory.triad.nt").unwrap().rounds.iter().filter(|round| !round.kept);
+    let repeated = record.figure("memory.triad.nt").unwrap().rounds.iter().filter(|round| !round.used);
     assert!(repeated.clone().count() > 0 && repeated.clone().all(|round| round.reason.is_some()));
 }
 

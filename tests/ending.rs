@@ -105,7 +105,7 @@ fn ctrl_c_keeps_what_was_measured() {
     let how = record.interrupted.unwrap();
     assert!(how.starts_with("stopped by Ctrl-C (SIGINT), ") && how.ends_with(" s into memory"), "{how}");
     for figure in &record.figures {
-        let measured = figure.kept().count() > 0;
+        let measured = figure.used_rounds().count() > 0;
         let wanted = if measured { Status::Measured } else { Status::Interrupted };
         assert_eq!(figure.status, wanted, "{}", figure.id);
     }
@@ -152,7 +152,7 @@ fn a_killed_worker_costs_its_figure_and_no_more() {
         .filter(|figure| figure.reason.as_deref().is_some_and(|reason| reason.contains("SIGKILL")))
         .collect();
     assert_eq!(cut.len(), 1, "one figure was in hand");
-    assert!(record.figures.iter().filter(|figure| figure.kept().count() == 10).count() >= 2);
+    assert!(record.figures.iter().filter(|figure| figure.used_rounds().count() == 10).count() >= 2);
 }
 
 #[test]

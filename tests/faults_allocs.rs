@@ -7,7 +7,7 @@ use std::process::Command;
 use faults::blocks::{IN_BLOCKS, SERIES};
 use figure::evidence::{
     BLOCK_AGE, BLOCK_CALLS, BLOCK_FREED, BLOCK_LEAST, BLOCK_MOST, BLOCK_SITE, BLOCKS_LOST, BLOCKS_PROGRAMS,
-    BLOCKS_STACKS, BLOCKS_TOLD, SITE_CALLS,
+    BLOCKS_RECORDED, BLOCKS_STACKS, SITE_CALLS,
 };
 use figure::{Figure, Record, Status};
 
@@ -150,7 +150,7 @@ fn who_allocates_and_who_touches_are_joined() {
     }
     let whole = figure(&record, IN_BLOCKS);
     assert!(whole.value.unwrap() > 0.9, "{whole:?}");
-    assert_eq!((fact(whole, BLOCKS_TOLD), fact(whole, BLOCKS_LOST)), (600.0, 0.0));
+    assert_eq!((fact(whole, BLOCKS_RECORDED), fact(whole, BLOCKS_LOST)), (600.0, 0.0));
     assert!(fact(whole, BLOCKS_STACKS) > 100.0 && fact(whole, BLOCKS_PROGRAMS) == 1.0);
     let found = record.findings.iter().find(|finding| finding.rule == "blocks").expect("a finding");
     let site = found.values["site"].as_str().unwrap();
@@ -163,7 +163,7 @@ fn threads_growth_and_zeros() {
         let (answer, table) = (by(&record, "make_answer"), by(&record, "make_table"));
         let sum = answer.value.unwrap() + table.value.unwrap();
         assert!(sum > 0.8, "{sum}: {:?}", rows(&record));
-        assert_eq!(fact(figure(&record, IN_BLOCKS), BLOCKS_TOLD), 960.0);
+        assert_eq!(fact(figure(&record, IN_BLOCKS), BLOCKS_RECORDED), 960.0);
     }
     // What realloc copies, and calloc zeroes, is touched before the block is known.
     if let Some(record) = mode("grow") {
@@ -195,12 +195,12 @@ fn what_is_small_is_elsewhere_and_the_threshold_is_the_users() {
     let program = program.to_str().unwrap();
     if let Some(record) = watched("--allocs", &[program, "small"]) {
         let whole = figure(&record, IN_BLOCKS);
-        assert_eq!((whole.value, fact(whole, BLOCKS_TOLD)), (Some(0.0), 0.0));
+        assert_eq!((whole.value, fact(whole, BLOCKS_RECORDED)), (Some(0.0), 0.0));
         assert!(whole.parts[1].share > 0.99 && rows(&record).is_empty(), "{whole:?}");
     }
     if let Some(record) = watched("--allocs=1.5MiB", &[program, "churn"]) {
         assert!(rows(&record).iter().all(|row| fact(row, BLOCK_LEAST) >= 1.5 * 1048576.0));
-        assert_eq!(fact(figure(&record, IN_BLOCKS), BLOCKS_TOLD), 300.0);
+        assert_eq!(fact(figure(&record, IN_BLOCKS), BLOCKS_RECORDED), 300.0);
     }
 }
 

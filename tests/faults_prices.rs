@@ -66,7 +66,7 @@ fn every_price_is_found_or_says_why_not() {
 fn what_is_priced_is_what_was_taken() {
     let record = short();
     let mut asked = 0;
-    for figure in record.figures.iter().filter(|figure| figure.kept().next().is_some()) {
+    for figure in record.figures.iter().filter(|figure| figure.used_rounds().next().is_some()) {
         let units = figure.sum(evidence::PRICE_UNITS).into_value().unwrap();
         assert!(units > 0.0, "{}", figure.id);
         if let Some(outcome) = check(figure, "faults-counted") {

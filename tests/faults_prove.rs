@@ -123,7 +123,7 @@ fn both_thresholds_together_help_and_one_alone_does_not() {
     for setting in ["both", "thresholds", "mmap-max", "trim"] {
         assert!(matches!(took(&trial, setting), Took::Yes(_)), "{setting}: {:?}", took(&trial, setting));
         let figure = figure(&record, &format!("faults.prove.cpu.{setting}"));
-        assert_eq!(figure.kept().count(), 6);
+        assert_eq!(figure.used_rounds().count(), 6);
         assert!(figure.conditions.get(evidence::SETTING_ENVIRONMENT).unwrap().starts_with("GLIBC_TUNABLES="));
         assert!(figure.conditions.get(evidence::SETTING_CODE).unwrap().contains("mallopt(M_"));
         for what in ["system", "wall", "memory", "faults"] {

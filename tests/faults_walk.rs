@@ -54,7 +54,7 @@ fn every_step_is_recorded_for_every_allocator() {
         let timed = ["steal", "foreign-load", "frequency", "run-queue-delay", "clock-granularity"];
         let asked = figure.checks.iter().find(|check| timed.contains(&check.id.as_str()));
         assert!(figure.verdict.is_some() && asked.is_none(), "{}: {:?}", figure.id, figure.checks);
-        assert_eq!(figure.kept().count(), 6, "{}", figure.id);
+        assert_eq!(figure.used_rounds().count(), 6, "{}", figure.id);
         assert!(figure.explanations.iter().any(|one| one.rule == "walk"), "{:?}", figure.explanations);
     }
     let page = lab_page();

@@ -173,7 +173,11 @@ fn a_server_that_dies_costs_no_round_that_was_measured() {
     assert!(matches!(child.wait().unwrap().code(), Some(0 | 3)));
     let record: Record = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     let figure = &record.figures[0];
-    assert!(figure.kept().count() > 0 && figure.value.is_some_and(|rate| rate > 0.0), "{:?}", figure.reason);
+    assert!(
+        figure.used_rounds().count() > 0 && figure.value.is_some_and(|rate| rate > 0.0),
+        "{:?}",
+        figure.reason
+    );
     assert!(
         figure.reason.as_deref().is_some_and(|why| why.contains("the server has ended")),
         "{:?}",
@@ -220,7 +224,7 @@ fn ctrl_c_keeps_what_was_measured() {
     let record: Record = serde_json::from_str(&text).unwrap();
     assert!(record.interrupted.as_ref().is_some_and(|why| why.contains("Ctrl-C")));
     let head = head(&record);
-    assert!(head.kept().count() > 0 && head.status == Status::Measured);
+    assert!(head.used_rounds().count() > 0 && head.status == Status::Measured);
     assert!(!processes.iter().any(|&pid| alive(pid)), "nothing is left behind");
 }
 
@@ -250,7 +254,7 @@ fn a_rate_that_holds_a_latency_is_searched() {
     assert!(rate > 1.0 && rate < 150.0, "{rate}");
     assert!(matches!(answer(head(&record), "errors-as-work").0, figure::Outcome::Pass));
     // A disturbed round is measured again.
-    let tried = tries(&head(&record).kept().next().unwrap().evidence);
+    let tried = tries(&head(&record).used_rounds().next().unwrap().evidence);
     assert!(tried.iter().any(|one| one.is_met && one.asked < 150.0), "{tried:?}");
     let top = tried.iter().filter(|one| one.is_met).max_by(|a, b| a.asked.total_cmp(&b.asked)).unwrap();
     assert_eq!(top.answered, rate, "the round is the highest rate that met the limit");
@@ -270,7 +274,7 @@ fn a_search_without_a_result_shows_its_steps() {
     let record: Record = serde_json::from_slice(&output.stdout).unwrap();
     let load = &record.figures[0];
     assert_eq!((load.status, load.value), (Status::Failed, None));
-    assert!(!load.rounds.is_empty() && load.rounds.iter().all(|round| !round.kept && round.reason.is_some()));
+    assert!(!load.rounds.is_empty() && load.rounds.iter().all(|round| !round.used && round.reason.is_some()));
     let last = tries(&load.rounds.last().unwrap().evidence);
     let tried = tries(&load.rounds[0].evidence);
     assert!(tried.len() > 4, "{tried:?}");

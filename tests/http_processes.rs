@@ -141,7 +141,7 @@ fn memory_is_of_connections(record: &Record) {
         Some(bytes) => {
             let under = over_rounds(head(record), key::SERVER_RESIDENT)[0];
             assert!(bytes < 0.5 * under / 16.0, "{bytes} of {under} for 16");
-            assert!(memory.interval.is_some() || head(record).kept().count() < 6);
+            assert!(memory.interval.is_some() || head(record).used_rounds().count() < 6);
         }
     }
 }

@@ -19,7 +19,7 @@ fn latency_rises_with_size_and_every_walk_is_verified() {
         |id: &str| record.figure(id).and_then(|figure| figure.value).unwrap_or_else(|| panic!("no {id}"));
     let (near, far) = (value("memory.latency.random.huge.16K"), value("memory.latency.random.huge.4M"));
     assert!(far > 2.0 * near, "{near} {far}");
-    for figure in record.figures.iter().filter(|figure| figure.kept().next().is_some()) {
+    for figure in record.figures.iter().filter(|figure| figure.used_rounds().next().is_some()) {
         assert_eq!(figure.unit, Unit::NANOSECONDS);
         assert_eq!(figure.conditions.get(KERNEL).as_deref(), Some("latency"));
         assert_eq!(figure.evidence.get(VERIFIED).into_value(), Some(true), "{}", figure.id);

@@ -55,7 +55,7 @@ fn a_limit_of_cpu_time_is_named_and_finished_figures_stay() {
             record.figures.iter().filter_map(|figure| figure.reason.as_deref()).collect();
         assert!(reasons.iter().any(|reason| reason.contains("ulimit -t")), "{reasons:?}");
         assert!(!reasons.iter().any(|reason| reason.contains("by hand")), "{reasons:?}");
-        assert!(record.figures.iter().any(|figure| figure.kept().count() > 0), "{reasons:?}");
+        assert!(record.figures.iter().any(|figure| figure.used_rounds().count() > 0), "{reasons:?}");
     }
 }
 

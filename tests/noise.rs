@@ -31,7 +31,7 @@ fn allowed() -> Vec<f64> {
 /// Sums over all rounds, by CPU.
 fn sums(record: &Record, key: Key<Vec<f64>>) -> Vec<f64> {
     let rounds: Vec<Vec<f64>> =
-        figure(record, WHOLE).kept().map(|round| numbers(&round.evidence, key)).collect();
+        figure(record, WHOLE).used_rounds().map(|round| numbers(&round.evidence, key)).collect();
     (0..rounds[0].len()).map(|at| rounds.iter().map(|round| round[at]).sum()).collect()
 }
 
@@ -46,7 +46,7 @@ fn every_cpu_is_heard_and_what_it_lost_adds_up() {
         assert!(figure.value.unwrap() >= 0.0 && !figure.explanations.is_empty(), "{}", figure.id);
         assert!(figure.verdict.is_some() && figure.series.is_some(), "{}", figure.id);
     }
-    for round in whole.kept() {
+    for round in whole.used_rounds() {
         let of = |key| numbers(&round.evidence, key);
         let (observed, lost) = (of(evidence::NOISE_OBSERVED), of(evidence::NOISE_LOST));
         let share = 100.0 * lost.iter().sum::<f64>() / observed.iter().sum::<f64>();

@@ -25,7 +25,7 @@ fn every_node_that_can_be_measured_is_and_the_others_say_why() {
                     );
                     let check = cell.checks.iter().find(|check| check.id == "numa-placement").unwrap();
                     assert_ne!(check.outcome, Outcome::Fail, "{}", check.detail);
-                    assert!(cell.kept().count() == 6 && cell.why().is_some(), "{}", cell.id);
+                    assert!(cell.used_rounds().count() == 6 && cell.why().is_some(), "{}", cell.id);
                 }
                 status => assert!(status == Status::NotAvailable && cell.reason.is_some(), "{}", cell.id),
             }
@@ -145,7 +145,7 @@ fn two_packages_and_a_memory_only_node() {
             let id = format!("{series}.{cell}");
             let figure = record.figure(&id).unwrap_or_else(|| panic!("no {id}"));
             assert_eq!(figure.status, Status::Measured, "{id}: {:?}", figure.reason);
-            assert_eq!(figure.kept().count(), 6, "{id}");
+            assert_eq!(figure.used_rounds().count(), 6, "{id}");
             assert_eq!(figure.conditions.get(evidence::NODE_RELATION).as_deref(), Some(relation), "{id}");
             assert_eq!(figure.conditions.get(evidence::NODE_DISTANCE), Some(distance), "{id}");
             assert_eq!(figure.evidence.get(evidence::NUMA_NODE_SHARE).into_value(), Some(1.0), "{id}");

@@ -66,7 +66,7 @@ fn busy(figure: &Figure, pid: u32) -> Vec<f64> {
         assert_eq!(names.lines().nth(at), Some(NAME));
         Some(cpus[at])
     };
-    figure.kept().filter_map(of).collect()
+    figure.used_rounds().filter_map(of).collect()
 }
 
 /// The stranger is among the evidence of the figure, and named in the reason.

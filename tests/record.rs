@@ -49,7 +49,7 @@ fn a_record_is_valid_against_the_schema_and_holds_every_figure() {
     for id in headlines {
         let figure = record.figure(&format!("memory.{id}")).unwrap_or_else(|| panic!("no {id}"));
         assert_eq!(figure.status, Status::Measured, "{id}: {:?}", figure.reason);
-        assert_eq!(figure.kept().count(), 6);
+        assert_eq!(figure.used_rounds().count(), 6);
         assert!(figure.interval.is_some() && figure.value.unwrap() > 0.0);
         assert!(figure.why().is_some() && figure.limit.is_some());
         assert_eq!(figure.verdict, Some(Verdict::Invalid));

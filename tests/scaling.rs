@@ -69,7 +69,7 @@ fn three_threads_on_two_cpus_are_uneven() {
     for figure in record.figures.iter().filter(|figure| figure.series.is_some() && figure.value.is_some()) {
         assert_eq!(figure.evidence.get(evidence::VERIFIED).into_value(), Some(true), "{}", figure.id);
         assert_eq!(figure.evidence.get(evidence::PLACE_READBACK).into_value(), Some(true), "{}", figure.id);
-        for round in figure.kept() {
+        for round in figure.used_rounds() {
             let waits = round.evidence.get(evidence::THREAD_WAIT).into_value().unwrap();
             let busy = round.evidence.get(evidence::THREAD_BUSY).into_value().unwrap();
             let whole = waits.iter().zip(&busy).all(|(wait, busy)| (0.0..=1.0).contains(&(wait + busy)));

@@ -50,7 +50,7 @@ fn the_two_tasks_hop_where_they_were_put() {
             continue;
         }
         assert_eq!(figure.status, Status::Measured, "{id}: {:?}", figure.reason);
-        assert!(figure.value.unwrap() > 0.0 && figure.kept().count() == 2, "{id}");
+        assert!(figure.value.unwrap() > 0.0 && figure.used_rounds().count() == 2, "{id}");
         let hops = figure.sum(evidence::HOPS).into_value().unwrap();
         assert!(hops >= 2.0, "{id}: every round made a round trip");
         match figure.conditions.get(evidence::CPUS) {
@@ -70,7 +70,7 @@ fn the_two_tasks_hop_where_they_were_put() {
 fn what_both_tasks_say_of_themselves_agrees() {
     let record = short();
     let same = record.figure("system.switch.same-cpu").unwrap();
-    for round in same.kept() {
+    for round in same.used_rounds() {
         let fact = |key| round.evidence.get(key).into_value().unwrap_or_else(|| panic!("{}", key.name));
         let (hops, seconds) = (fact(evidence::HOPS), fact(evidence::HOP_SECONDS));
         // One value: the rate is what was counted, by the time that it took.

@@ -66,13 +66,13 @@ fn processes_files_and_scripts_are_measured_and_leave_nothing() {
     assert_eq!(record.figures.len(), 2 * tests.len() + 2, "and a total for one copy and for two");
     for measured in of_tests() {
         assert!(measured.value.is_some_and(|value| value > 0.0), "{}", measured.id);
-        let round = measured.kept().next().expect("a round");
+        let round = measured.used_rounds().next().expect("a round");
         let copies = measured.conditions.get(evidence::COPIES).expect("a number of copies") as usize;
         assert_eq!(round.evidence.get(evidence::COPY_COUNTS).into_value().map(|all| all.len()), Some(copies));
     }
     // By CPU time, which does not depend on what else runs here.
     let cost = |test: &str| {
-        let round = &figure(&record, test).kept().next().expect("a round").evidence;
+        let round = &figure(&record, test).used_rounds().next().expect("a round").evidence;
         let used = [evidence::COPY_USER, evidence::COPY_SYSTEM]
             .map(|key| round.get(key).into_value().expect("observed"));
         used.iter().sum::<f64>() / round.get(evidence::COPY_COUNTS).into_value().expect("observed")[0]

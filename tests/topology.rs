@@ -126,7 +126,7 @@ fn figure<'a>(record: &'a Record, id: &str) -> &'a Figure {
 
 /// Share of samples with both tasks on one CPU, the mean over all rounds; `None` without samples.
 fn together<'a>(figures: impl IntoIterator<Item = &'a Figure>) -> Option<f64> {
-    let rounds = figures.into_iter().flat_map(Figure::kept);
+    let rounds = figures.into_iter().flat_map(Figure::used_rounds);
     let shares: Vec<f64> =
         rounds.filter_map(|round| round.evidence.get(evidence::HOP_TOGETHER).into_value()).collect();
     (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)

@@ -102,7 +102,7 @@ fn tests_scale_over_copies_that_overlap() {
         "json",
     ]));
     let two = record.figure("system.copies.syscall.x2").expect("two copies");
-    let round = two.kept().next().expect("a round");
+    let round = two.used_rounds().next().expect("a round");
     let counts = round.evidence.get(evidence::COPY_COUNTS).into_value().expect("counted");
     assert!(counts.len() == 2 && counts.iter().all(|count| *count > 0.0), "{counts:?}");
     assert!(two.checks.iter().any(|check| check.id == "copies-overlap"));

@@ -195,7 +195,7 @@ fn a_command_belongs_to_the_run_behind_it() {
     // A loop is the command of all its runs.
     let record =
         judged(&[&format!("for i in 1 2; do hey -c 100 http://localhost; done\n{HEY}{HEY}")], &nothing());
-    assert_eq!(record.figure("audit.hey.rate").unwrap().kept().count(), 2);
+    assert_eq!(record.figure("audit.hey.rate").unwrap().used_rounds().count(), 2);
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn one_cpu_is_a_placement_and_another_command_another_figure() {
     }
     let same = format!("$ perf bench sched pipe\n{PIPE}\n# sudo perf bench sched pipe\n{PIPE}\n{PIPE}");
     let record = judged(&[&same], &nothing());
-    assert_eq!((record.figures.len(), record.figures[0].kept().count()), (1, 3));
+    assert_eq!((record.figures.len(), record.figures[0].used_rounds().count()), (1, 3));
     assert_eq!(record.figures[0].conditions.get(COMMAND), None);
 }
 

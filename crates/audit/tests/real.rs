@@ -253,7 +253,7 @@ fn runs_of_the_same_are_rounds_and_others_are_not() {
     let stream = include_str!("data/stream-s100.txt");
     let twice = judged(&[&format!("{stream}\n$ ./stream\n{stream}")], &nothing());
     assert_eq!(twice.figures.len(), 4);
-    assert!(twice.figures.iter().all(|figure| figure.kept().count() == 2));
+    assert!(twice.figures.iter().all(|figure| figure.used_rounds().count() == 2));
     let other = stream.replace("counted = 6", "counted = 12");
     let both = judged(&[&format!("{stream}{other}")], &nothing());
     assert_eq!(both.figures.len(), 8);

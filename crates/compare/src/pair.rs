@@ -214,7 +214,11 @@ fn oriented(ratio: LogRatio, sign: f64) -> LogRatio {
 
 fn of_rounds(a: &Figure, b: &Figure) -> Option<LogRatio> {
     let samples = |figure: &Figure| -> Vec<Vec<f64>> {
-        figure.kept().map(|round| round.samples.clone()).filter(|samples| !samples.is_empty()).collect()
+        figure
+            .used_rounds()
+            .map(|round| round.samples.clone())
+            .filter(|samples| !samples.is_empty())
+            .collect()
     };
     log_ratio(&samples(b), &samples(a))
 }
@@ -223,14 +227,14 @@ fn of_rounds(a: &Figure, b: &Figure) -> Option<LogRatio> {
 fn of_intervals(a: &Figure, b: &Figure) -> Option<LogRatio> {
     fn interval(figure: &Figure) -> Option<&Interval> {
         let interval = figure.interval.as_ref().filter(|interval| interval.rounds >= MIN_ROUNDS);
-        interval.filter(|_| figure.kept().next().is_none())
+        interval.filter(|_| figure.used_rounds().next().is_none())
     }
     log_ratio_of_intervals((b.value?, interval(b)?), (a.value?, interval(a)?))
 }
 
 /// Why there is no interval.
 fn too_few(a: Side, b: Side) -> String {
-    match [a, b].map(|side| side.figure.kept().count()) {
+    match [a, b].map(|side| side.figure.used_rounds().count()) {
         [0, 0] => "no rounds: values alone, and so no interval".to_owned(),
         [x, y] if x >= MIN_ROUNDS && y >= MIN_ROUNDS => {
             "the rounds hold values without a logarithm".to_owned()

@@ -50,7 +50,7 @@ pub fn first_reason(figure: &Figure) -> Option<CheckResult> {
     let unrecorded = || CheckResult {
         id: ROUNDS.to_owned(),
         outcome: Outcome::Unknown,
-        detail: format!("{} of the {MIN_ROUNDS} rounds that an interval needs", figure.kept().count()),
+        detail: format!("{} of the {MIN_ROUNDS} rounds that an interval needs", figure.used_rounds().count()),
         fix: None,
         essential: true,
         ..Default::default()

@@ -49,7 +49,8 @@ pub enum Event {
         /// Unit symbol.
         unit: String,
         /// Whether the round was kept.
-        kept: bool,
+        #[serde(rename = "kept")]
+        used: bool,
         /// Share of the suite that is done, 0 to 1.
         done: f64,
         /// Estimated seconds left.

@@ -73,7 +73,8 @@ pub struct Round {
     /// The evidence of its time.
     pub evidence: Evidence,
     /// Whether the figure's value rests on it too.
-    pub kept: bool,
+    #[serde(rename = "kept")]
+    pub used: bool,
     /// The reason, if it was not kept.
     pub reason: Option<String>,
 }
@@ -81,7 +82,7 @@ pub struct Round {
 impl Round {
     /// A round that is kept: when it began (RFC 3339), how many seconds it took, its samples, and its evidence.
     pub fn new(started: String, duration: f64, samples: Vec<f64>, evidence: Evidence) -> Round {
-        Round { started, duration, samples, evidence, kept: true, reason: None }
+        Round { started, duration, samples, evidence, used: true, reason: None }
     }
 
     /// The round's value: the median of its samples. `None` without samples.
@@ -237,20 +238,20 @@ impl Figure {
 
     /// How many repetitions the value rests on: its own kept rounds, else what its interval was made of. `None` for a value alone.
     pub fn repetitions(&self) -> Option<usize> {
-        match self.kept().count() {
+        match self.used_rounds().count() {
             0 => self.interval.as_ref().map(|interval| interval.rounds),
-            kept => Some(kept),
+            rounds => Some(rounds),
         }
     }
 
     /// The rounds that the value rests on.
-    pub fn kept(&self) -> impl Iterator<Item = &Round> {
-        self.rounds.iter().filter(|round| round.kept)
+    pub fn used_rounds(&self) -> impl Iterator<Item = &Round> {
+        self.rounds.iter().filter(|round| round.used)
     }
 
     /// Values of the kept rounds, in the order they were measured.
     pub fn kept_values(&self) -> Vec<f64> {
-        self.kept().filter_map(Round::value).collect()
+        self.used_rounds().filter_map(Round::value).collect()
     }
 
     /// Recomputes value, interval, best and status from the kept rounds. Without any, a measured figure
@@ -259,7 +260,7 @@ impl Figure {
         let values = self.kept_values();
         self.value = crate::stats::median(&values);
         self.interval = crate::stats::median_interval(&values);
-        let samples: Vec<f64> = self.kept().flat_map(|round| round.samples.iter().copied()).collect();
+        let samples: Vec<f64> = self.used_rounds().flat_map(|round| round.samples.iter().copied()).collect();
         self.best = match self.better {
             Better::Higher => samples.into_iter().reduce(f64::max),
             Better::Lower => samples.into_iter().reduce(f64::min),
@@ -281,7 +282,7 @@ impl Figure {
     pub fn over_rounds<T: FactType>(&self, key: Key<T>) -> Reading<Vec<T>> {
         debug_assert_eq!(key.scope, Scope::Round, "{} is not a fact of rounds", key.name);
         let mut values = Vec::new();
-        for round in self.kept() {
+        for round in self.used_rounds() {
             match round.evidence.get(key) {
                 Reading::Value(value) => values.push(value),
                 Reading::Unknown(reason) => return Reading::Unknown(reason),
@@ -302,7 +303,7 @@ impl Figure {
 
     /// Seconds that the kept rounds lasted together.
     pub fn seconds(&self) -> f64 {
-        self.kept().fold(0.0, |sum, round| sum + round.duration)
+        self.used_rounds().fold(0.0, |sum, round| sum + round.duration)
     }
 }
 
@@ -311,7 +312,7 @@ mod tests {
     use super::*;
     use crate::evidence::{CPU_STEAL, FAULT_MINOR};
 
-    fn round(samples: &[f64], kept: bool, steal: Option<f64>) -> Round {
+    fn round(samples: &[f64], used: bool, steal: Option<f64>) -> Round {
         let mut evidence = Evidence::default();
         match steal {
             Some(steal) => evidence.put(CPU_STEAL, steal),
@@ -322,7 +323,7 @@ mod tests {
             duration: 0.5,
             samples: samples.to_vec(),
             evidence,
-            kept,
+            used,
             reason: None,
         }
     }

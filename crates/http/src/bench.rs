@@ -236,7 +236,7 @@ impl HttpBench {
             let condition = slo(quantile, limit);
             let steps = loads::summary(&loads::tries(&round.evidence), &condition);
             round.samples.clear();
-            round.kept = false;
+            round.used = false;
             round.reason = Some(format!("no rate met {condition}: {steps}"));
         }
         Ok(round)

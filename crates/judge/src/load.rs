@@ -52,7 +52,7 @@ pub fn aims_at(subject: &Subject, goals: &[&str]) -> bool {
 
 /// The load that a figure was computed from; itself if it is one.
 pub fn head<'a>(subject: &Subject<'a>) -> Reading<&'a Figure> {
-    if subject.figure.kept().next().is_some() {
+    if subject.figure.used_rounds().next().is_some() {
         return Reading::Value(subject.figure);
     }
     let source = subject.figure.derived_from.iter().find_map(|id| subject.record.figure(id));

@@ -102,7 +102,7 @@ pub fn of_cpus(share: f64, cpus: f64) -> String {
 pub fn others(subject: &Subject, foreign: f64) -> Reading<Others> {
     let mut all: Vec<Process> = Vec::new();
     let (mut seconds, mut hidden, mut unknown) = (0.0, String::new(), String::from("no round was kept"));
-    for round in subject.figure.kept() {
+    for round in subject.figure.used_rounds() {
         let evidence = &round.evidence;
         let noted = evidence.get(OTHERS_NAMES).and(evidence.get(OTHERS_PIDS)).and(evidence.get(OTHERS_CPUS));
         let ((names, pids), used) = match noted {

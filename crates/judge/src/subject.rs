@@ -174,7 +174,7 @@ pub fn always(_: &Subject) -> bool {
 /// nothing was going on around it; one of a program that is watched has moments of its life, which need not
 /// agree, and times no work of truebench.
 pub fn measured(subject: &Subject) -> bool {
-    subject.figure.kept().next().is_some() && subject.condition(WATCHED).is_none()
+    subject.figure.used_rounds().next().is_some() && subject.condition(WATCHED).is_none()
 }
 
 /// Figures that work on arrays in memory, or on less where being in cache is the

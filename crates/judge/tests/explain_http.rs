@@ -116,7 +116,7 @@ fn searched(rates: &[f64], missed: usize) -> Record {
     let mut head = load("slo", "nethttp", 50.0, 100.0).with(SLO, "p99<5.00 ms".into());
     let kept = head.rounds[0].clone();
     head = head.values(rates);
-    let mut none = Round { samples: Vec::new(), kept: false, ..kept };
+    let mut none = Round { samples: Vec::new(), used: false, ..kept };
     for key in [TRIED, TRIED_ANSWERED, TRIED_LATENCY, TRIED_MISSED, TRIED_HELD] {
         none.evidence.put(key, vec![0.0]);
     }

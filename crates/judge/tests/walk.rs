@@ -22,7 +22,7 @@ fn changed(arm: &str, step: usize, change: impl Fn(&mut figure::Evidence)) -> Re
 
 #[test]
 fn a_raised_threshold_has_its_proof() {
-    let values = json!({"kept": 307_200.0, "trimmed": 143_360.0, "dynamic": 14.0, "frozen": 50.0});
+    let values = json!({"heap": 307_200.0, "trimmed": 143_360.0, "dynamic": 14.0, "frozen": 50.0});
     let record = judged(sample::figures());
     let found = finds(&record, "thresholds/thresholds-raised", values);
     assert_eq!(found.figures, ["faults.walk.dynamic.free-d", "faults.walk.frozen.free-d"]);

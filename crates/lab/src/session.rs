@@ -145,7 +145,7 @@ impl Session<'_> {
                 return;
             }
             let id = self.figures[index].id.clone();
-            let number = self.figures[index].kept().count() + 1;
+            let number = self.figures[index].used_rounds().count() + 1;
             self.events.send(Event::RoundStarted { figure: id.clone(), round: number });
             self.others.before_round();
             let start = Instant::now();
@@ -213,7 +213,7 @@ impl Session<'_> {
 
     fn accept(&mut self, index: usize, mut round: Round, gate: Gate) {
         let value = round.value();
-        if !round.kept {
+        if !round.used {
             let reason = round.reason.clone().unwrap_or_default();
             self.record(index, round);
             if !self.schedule.may_repeat(index, self.elapsed()) {
@@ -229,17 +229,17 @@ impl Session<'_> {
         if let Some(reason) = gate(&round)
             && self.schedule.may_repeat(index, self.elapsed())
         {
-            round.kept = false;
+            round.used = false;
             round.reason = Some(reason);
         }
-        if let (true, Some(value)) = (round.kept, value) {
+        if let (true, Some(value)) = (round.used, value) {
             self.schedule.add_value(index, value);
         }
         self.record(index, round);
     }
 
     fn record(&mut self, index: usize, round: Round) {
-        let (value, counts) = (round.value(), round.kept);
+        let (value, counts) = (round.value(), round.used);
         let figure = &mut self.figures[index];
         figure.rounds.push(round);
         let (done, seconds_left) = self.schedule.progress(self.start.elapsed().as_secs_f64());
@@ -247,7 +247,7 @@ impl Session<'_> {
             figure: figure.name.clone(),
             value,
             unit: figure.unit.symbol().to_owned(),
-            kept: counts,
+            used: counts,
             done,
             seconds_left,
         });

@@ -106,7 +106,7 @@ impl Bench for Actor {
         }
         if figure == "empty" || figure == "empty at first" && self.rounds <= 2 {
             let reason = Some(format!("no value,  {}", self.rounds));
-            return Ok(Round { samples: Vec::new(), kept: false, reason, ..empty_round() });
+            return Ok(Round { samples: Vec::new(), used: false, reason, ..empty_round() });
         }
         Ok(Round { samples: vec![f64::from(self.rounds)], ..empty_round() })
     }
@@ -149,7 +149,7 @@ fn measure(plan: &SuitePlan, interrupt: &Interrupt) -> Outcome {
 fn assert_failed(outcome: &Outcome, good: &[&str], bad: &str, part: &str) {
     for figure in &outcome.figures {
         if good.contains(&figure.id.as_str()) {
-            assert_eq!((figure.status, figure.kept().count()), (Status::Measured, 6), "{}", figure.id);
+            assert_eq!((figure.status, figure.used_rounds().count()), (Status::Measured, 6), "{}", figure.id);
         } else {
             assert_eq!((figure.id.as_str(), figure.status), (bad, Status::Failed));
             let reason = figure.reason.as_deref().unwrap();
@@ -253,7 +253,7 @@ fn a_disturbance(interrupt: &Interrupt) {
     let outcome = run(&plan("", &["a"]), gate, &Events::channel().0, interrupt);
     let figure = &outcome.figures[0];
     assert_eq!(figure.rounds.len(), 8);
-    assert_eq!(figure.kept().count(), 6);
+    assert_eq!(figure.used_rounds().count(), 6);
     assert!(figure.rounds[..2].iter().all(|round| round.reason.as_deref() == Some("noise")));
     assert_eq!(figure.evidence.get(STOP_REASON).into_value().as_deref(), Some("rounds"));
 }
@@ -262,13 +262,13 @@ fn empty_rounds(interrupt: &Interrupt) {
     let outcome = measure(&plan("", &["empty at first"]), interrupt);
     let figure = &outcome.figures[0];
     assert_eq!((figure.status, &figure.reason), (Status::Measured, &None));
-    assert_eq!((figure.rounds.len(), figure.kept().count()), (8, 6));
+    assert_eq!((figure.rounds.len(), figure.used_rounds().count()), (8, 6));
     assert_eq!(figure.rounds[1].reason.as_deref(), Some("no value,  2"));
     let outcome = measure(&plan("", &["empty"]), interrupt);
     let figure = &outcome.figures[0];
     assert_eq!((figure.status, figure.value), (Status::Failed, None));
     assert_eq!(figure.reason.as_deref(), Some("no value,  3"));
-    assert!(figure.rounds.len() == 3 && figure.rounds.iter().all(|round| !round.kept));
+    assert!(figure.rounds.len() == 3 && figure.rounds.iter().all(|round| !round.used));
 }
 
 fn interleaving(interrupt: &Interrupt) {
@@ -303,7 +303,7 @@ fn no_time_for_restart(interrupt: &Interrupt) {
     let outcome = measure(&plan, interrupt);
     for figure in &outcome.figures {
         assert_eq!((figure.status, &figure.reason), (Status::Measured, &None));
-        assert_eq!(figure.kept().count(), 1);
+        assert_eq!(figure.used_rounds().count(), 1);
         assert_eq!(figure.evidence.get(STOP_REASON).into_value().as_deref(), Some("time"));
     }
 }

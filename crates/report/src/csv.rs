@@ -32,7 +32,7 @@ const COLUMNS: &[Column] = &[
     ("interval_low", |figure, _| optional(figure.interval.as_ref().map(|interval| interval.low))),
     ("interval_high", |figure, _| optional(figure.interval.as_ref().map(|interval| interval.high))),
     ("best", |figure, _| optional(figure.best)),
-    ("rounds", |figure, _| figure.kept().count().to_string()),
+    ("rounds", |figure, _| figure.used_rounds().count().to_string()),
     ("limit", |figure, _| optional(figure.limit.as_ref().map(|limit| limit.value))),
     ("limit_basis", |figure, _| figure.limit.as_ref().map_or_else(String::new, |limit| text(&limit.basis))),
     ("verdict", |figure, _| serialised(&figure.verdict)),

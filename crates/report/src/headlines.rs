@@ -95,10 +95,10 @@ fn candidates(record: &Record) -> Vec<Named<'_>> {
 /// The labels of a row as one name; a number says of what: `dhry2reg, copies 2`.
 fn labels(heads: &[String], labels: &[String]) -> String {
     let is_number = |label: &str| label.bytes().all(|byte| byte.is_ascii_digit());
-    let told = heads.iter().zip(labels).filter(|(_, label)| !label.is_empty() && *label != NONE);
-    let told =
-        told.map(|(head, label)| if is_number(label) { format!("{head} {label}") } else { label.clone() });
-    plain_to(&told.collect::<Vec<_>>().join(", "), MAX_NAME)
+    let named = heads.iter().zip(labels).filter(|(_, label)| !label.is_empty() && *label != NONE);
+    let named =
+        named.map(|(head, label)| if is_number(label) { format!("{head} {label}") } else { label.clone() });
+    plain_to(&named.collect::<Vec<_>>().join(", "), MAX_NAME)
 }
 
 /// The best of several points; the first where none is better.

@@ -258,16 +258,16 @@ pub(crate) fn listed(record: &Record, figures: &[&Figure]) -> String {
         return format!("all {measured} figures");
     }
     let mut names: Vec<(String, usize)> = Vec::new();
-    let mut told: Vec<&str> = Vec::new();
+    let mut listed: Vec<&str> = Vec::new();
     for figure in figures {
         let series = figure.series.as_deref().unwrap_or_default();
-        if told.contains(&series) {
+        if listed.contains(&series) {
             continue;
         }
         let points: Vec<&Figure> =
             figures.iter().copied().filter(|other| other.series.as_deref() == Some(series)).collect();
         if points.len() > MAX_POINTS {
-            told.push(series);
+            listed.push(series);
             names.push((span(record, series, &points), points.len()));
         } else {
             names.push((short_id(record, figure), 1));
@@ -282,7 +282,7 @@ pub(crate) fn listed(record: &Record, figures: &[&Figure]) -> String {
     }
 }
 
-/// Figures without a value, those of the same status and reason together; those of curves and matrices are told
+/// Figures without a value, those of the same status and reason together; those of curves and matrices are listed
 /// with them.
 pub(crate) fn without_value(record: &Record) -> Vec<(Status, String, Vec<&Figure>)> {
     let mut groups: Vec<(Status, String, Vec<&Figure>)> = Vec::new();

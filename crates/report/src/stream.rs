@@ -61,7 +61,7 @@ fn write(record: &Record, _: &Options, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "Array size = {elements:.0} (elements), {stores} stores")?;
     writeln!(out, "Memory per array = {}.", size(array))?;
     writeln!(out, "Total memory required = {}.", size(3.0 * array))?;
-    let passes = |line: &Line| line.figure.kept().map(|round| round.samples.len()).sum::<usize>();
+    let passes = |line: &Line| line.figure.used_rounds().map(|round| round.samples.len()).sum::<usize>();
     let least = lines.iter().map(passes).min().unwrap_or(0);
     writeln!(out, "Each kernel was executed at least {least} times.\n{RULE}")?;
     if let Some(threads) = first.conditions.get(THREADS) {
@@ -123,7 +123,7 @@ fn line<'a>(figure: &'a Figure, label: &'static str) -> io::Result<Line<'a>> {
     let array = condition(ARRAY_BYTES, "the array size")?;
     let bytes = array / ELEMENT_BYTES * condition(COUNTED_BYTES, "the counted bytes")?;
     // A sample is a rate in 10^9 bytes a second; STREAM prints the time of the pass behind it.
-    let rates = figure.kept().flat_map(|round| &round.samples).filter(|rate| **rate > 0.0);
+    let rates = figure.used_rounds().flat_map(|round| &round.samples).filter(|rate| **rate > 0.0);
     let times: Vec<f64> = rates.map(|rate| bytes / (rate * 1e9)).collect();
     let (least, greatest) = range(&times).ok_or_else(|| lacks("holds no samples".to_owned()))?;
     let average = times.iter().sum::<f64>() / times.len() as f64;

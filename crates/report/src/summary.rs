@@ -194,7 +194,7 @@ pub(crate) fn counts(record: &Record) -> String {
 pub(crate) fn disturbed(record: &Record) -> (usize, usize, Vec<(String, usize)>) {
     let rounds: Vec<_> = record.figures.iter().flat_map(|figure| &figure.rounds).collect();
     let mut reasons: Vec<(String, usize)> = Vec::new();
-    for round in rounds.iter().filter(|round| !round.kept) {
+    for round in rounds.iter().filter(|round| !round.used) {
         let reason = plain(round.reason.as_deref().unwrap_or("no reason was recorded"));
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, count)) => *count += 1,
@@ -202,7 +202,7 @@ pub(crate) fn disturbed(record: &Record) -> (usize, usize, Vec<(String, usize)>)
         }
     }
     reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    (rounds.len(), rounds.iter().filter(|round| !round.kept).count(), reasons)
+    (rounds.len(), rounds.iter().filter(|round| !round.used).count(), reasons)
 }
 
 /// How many of the judged figures are valid: `10 of 14 figures are valid`.

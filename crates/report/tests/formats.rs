@@ -86,7 +86,7 @@ fn csv_reads_back_line_by_line() {
         assert_eq!(number("interval_low"), interval.map(|interval| interval.low));
         assert_eq!(number("interval_high"), interval.map(|interval| interval.high));
         assert_eq!(number("best"), figure.best);
-        assert_eq!(number("rounds"), Some(figure.kept().count() as f64));
+        assert_eq!(number("rounds"), Some(figure.used_rounds().count() as f64));
         assert_eq!(number("array_bytes"), figure.conditions.get(ARRAY_BYTES));
         assert_eq!(row[at("verdict")], figure.verdict.map_or(String::new(), |v| v.to_string()));
     }

@@ -196,7 +196,7 @@ impl<'a> Load<'a> {
 
 /// Means of a profile's shares over the rounds of a load that were profiled, with the number of all their samples; `None` without any.
 pub fn profiled(rate: &Figure, shares: Key<Vec<f64>>) -> Option<(Vec<f64>, f64)> {
-    let rounds = rate.kept().filter_map(|round| {
+    let rounds = rate.used_rounds().filter_map(|round| {
         let samples = round.evidence.get(key::PROFILE_SAMPLES).into_value()?;
         Some((round.evidence.get(shares).into_value()?, samples))
     });

@@ -221,7 +221,8 @@ fn decide(
 /// Whether the rounds of two arms alternate: none of an arm's begins before the other's of the turn before.
 fn are_interleaved([of, to]: [&Figure; 2]) -> bool {
     // RFC 3339 in UTC, always with as many digits: as text they are in order.
-    let begun = |figure: &Figure| figure.kept().map(|round| round.started.clone()).collect::<Vec<String>>();
+    let begun =
+        |figure: &Figure| figure.used_rounds().map(|round| round.started.clone()).collect::<Vec<String>>();
     let (of, to) = (begun(of), begun(to));
     let are_known = of.iter().chain(&to).all(|moment| !moment.is_empty());
     let turns: Vec<[&String; 2]> = of.iter().zip(&to).map(|(of, to)| [of.min(to), of.max(to)]).collect();
@@ -266,7 +267,7 @@ fn rounds(figure: &Figure, machine: &Machine, clock: Clock) -> Reading<Vec<Distu
         let (all, threads) =
             (watched(figure, machine), figure.conditions.get(THREADS).unwrap_or(1.0).max(1.0));
         let others = machine.topology.usable().len() as f64;
-        let each = figure.kept().enumerate().map(|(index, round)| {
+        let each = figure.used_rounds().enumerate().map(|(index, round)| {
             let (foreign, steal) = (foreign[index], steal[index]);
             let seconds = round.duration.max(f64::MIN_POSITIVE);
             let busy = own.as_ref().ok().map(|own| (own[index] + foreign + steal) / (all * seconds));

@@ -102,7 +102,7 @@ pub fn arms<'a>(figures: impl IntoIterator<Item = &'a Figure>) -> Vec<Arm<'a>> {
 fn step(figure: &Figure) -> Option<Step<'_>> {
     let CoordinateValue::Name(name) = &figure.at.get("step")?.value else { return None };
     figure.value?;
-    let evidence = &figure.kept().last()?.evidence;
+    let evidence = &figure.used_rounds().last()?.evidence;
     let number = |key| evidence.get(key).into_value().filter(|bytes: &f64| *bytes >= 0.0);
     let faults = figure.over_rounds(WALK_FAULTS).into_value()?;
     Some(Step {

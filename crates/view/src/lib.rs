@@ -111,9 +111,9 @@ impl Live {
                 }
             }
             Event::RoundStarted { .. } => self.in_round = true,
-            Event::RoundFinished { figure, value, unit, kept, done, seconds_left } => {
+            Event::RoundFinished { figure, value, unit, used, done, seconds_left } => {
                 self.in_round = false;
-                self.line.measured(figure, *value, unit, *kept, *done, *seconds_left);
+                self.line.measured(figure, *value, unit, *used, *done, *seconds_left);
                 self.draw(now);
             }
             Event::Observation { text } => self.line.observed(text),

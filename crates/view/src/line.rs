@@ -84,7 +84,7 @@ impl Line {
         figure: &str,
         value: Option<f64>,
         unit: &str,
-        kept: bool,
+        used: bool,
         done: f64,
         seconds_left: f64,
     ) {
@@ -92,7 +92,7 @@ impl Line {
         self.seconds_left = Some(seconds_left).filter(|left| left.is_finite() && *left >= 0.0);
         let value =
             value.map_or("no value".to_owned(), |value| format!("{} {}", number(value), plain_to(unit, 16)));
-        let aside = if kept { "" } else { " (disturbed, set aside)" };
+        let aside = if used { "" } else { " (disturbed, set aside)" };
         let observation = self.observation.take().map_or(String::new(), |text| format!("; {text}"));
         self.doing = format!("{} {value}{aside}{observation}", plain_to(figure, 48));
     }

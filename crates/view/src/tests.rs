@@ -46,7 +46,7 @@ fn finished(done: f64) -> Event {
         figure: "memory.triad.nt".into(),
         value: Some(36.94),
         unit: "GB/s".into(),
-        kept: true,
+        used: true,
         done,
         seconds_left: 27.4,
     }
@@ -197,7 +197,7 @@ fn values_that_make_no_sense_are_borne() {
         figure: "x".repeat(10_000),
         value: None,
         unit: String::new(),
-        kept: false,
+        used: false,
         done: f64::NAN,
         seconds_left: f64::INFINITY,
     });

@@ -61,7 +61,7 @@ fn overhead(figure: &Figure) -> Option<Figure> {
         let added = after - before;
         Some([(added - slots) / live, added / (live + slots), (after_free - before) / live])
     };
-    let rounds: Vec<[f64; 3]> = figure.kept().filter_map(ratios).collect();
+    let rounds: Vec<[f64; 3]> = figure.used_rounds().filter_map(ratios).collect();
     let column = |index: usize| rounds.iter().map(|round| round[index]).collect::<Vec<f64>>();
     let mut overhead = derived(OVERHEAD, ": memory for memory asked for", Unit::ONE, &column(0), &[figure])?;
     // RSS does not depend on the CPU time that others took.

@@ -94,7 +94,7 @@ pub fn blocks(groups: &[ClassifiedGroup], traced: &Traced) -> Vec<Figure> {
     ];
     let evidence = &mut whole.evidence;
     evidence.put(FAULT_SAMPLES, blocks.sum(|row| row.samples));
-    evidence.put(BLOCKS_TOLD, blocks.born.0 as f64);
+    evidence.put(BLOCKS_RECORDED, blocks.born.0 as f64);
     evidence.put(BLOCKS_STACKS, blocks.born.1 as f64);
     evidence.put(BLOCKS_LOST, (blocks.lost.0 + blocks.lost.1) as f64);
     evidence.put(BLOCKS_PROGRAMS, blocks.programs as f64);

@@ -193,13 +193,13 @@ pub enum Faults {
     // walk: a step, and where dynamic and frozen thresholds part.
     #[claim("{step}: heap {heap}, mappings {mappings}, resident {resident}, {faults}")]
     Step { step: String, heap: Change, mappings: Change, resident: Change, faults: Counted },
-    #[claim("malloc raises its thresholds: free d keeps {kept} of heap")]
+    #[claim("malloc raises its thresholds: free d keeps {heap} of heap")]
     #[evidence(
         "With MALLOC_TRIM_THRESHOLD_=131072 it trims {trimmed}. malloc c again then maps anew: {frozen} \
          instead of {dynamic}."
     )]
     #[evidence("Before, free c had unmapped its block.")]
-    ThresholdsRaised { kept: Bytes, trimmed: Bytes, dynamic: Counted, frozen: Counted },
+    ThresholdsRaised { heap: Bytes, trimmed: Bytes, dynamic: Counted, frozen: Counted },
     #[claim("MALLOC_TRIM_THRESHOLD_=131072 makes a difference from {step} on")]
     #[evidence("The steps do not show why.")]
     ThresholdsDiffer { step: String },

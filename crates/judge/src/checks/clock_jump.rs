@@ -28,9 +28,9 @@ pub fn jump(round: &Round) -> Option<f64> {
 fn rule(subject: &Subject) -> Answer {
     observed!(subject.rounds(CLOCK_SUSPENDED));
     observed!(subject.rounds(CLOCK_STEPPED));
-    let jumps: Vec<f64> = subject.figure.kept().filter_map(jump).collect();
+    let jumps: Vec<f64> = subject.figure.used_rounds().filter_map(jump).collect();
     let largest = jumps.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs())).map(Seconds);
-    let (count, rounds) = (jumps.len() as f64, subject.figure.kept().count() as f64);
+    let (count, rounds) = (jumps.len() as f64, subject.figure.used_rounds().count() as f64);
     let outcome = match largest {
         None => Outcome::Pass,
         Some(_) if count >= MANY_ROUNDS * rounds => Outcome::Fail,

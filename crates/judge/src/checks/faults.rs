@@ -34,7 +34,7 @@ fn rule(subject: &Subject) -> Answer {
     let size = subject.fact(PAGES_SIZE).into_value().filter(|size| *size <= LARGEST_SMALL);
     let small = size.unwrap_or(SMALL);
     let large = small / ENTRY * small;
-    let pages = (bytes.unwrap_or(0.0) / large).ceil() * subject.figure.kept().count() as f64;
+    let pages = (bytes.unwrap_or(0.0) / large).ceil() * subject.figure.used_rounds().count() as f64;
     let huge = if share_huge >= 0.5 { minor.min(pages) } else { 0.0 };
     // Threads fault side by side; a disk serves one after the other.
     let cost = |page: f64| MINOR + page / CLEARING;

@@ -31,6 +31,6 @@ fn rule(subject: &Subject) -> Answer {
 /// What a collection takes of the server's CPU time in a window.
 fn of_one(subject: &Subject, cycles: f64) -> Option<f64> {
     let [collecting, user, system] = subject.sums([GC_CPU, SERVER_USER, SERVER_SYSTEM]).into_value()?;
-    let window = (user + system) / subject.figure.kept().count().max(1) as f64;
+    let window = (user + system) / subject.figure.used_rounds().count().max(1) as f64;
     Some(collecting / cycles / window).filter(|share| share.is_finite())
 }

@@ -43,7 +43,7 @@ fn enough(subject: &Subject, load: &Figure) -> Answer {
 fn complete(subject: &Subject, load: &Figure) -> Answer {
     let recorded = observed!(load.sum(RECORDED));
     let answered = observed!(load.sum(ANSWERED)) + observed!(load.sum(ANSWERED_LATE));
-    let rounds = load.kept().count() as f64;
+    let rounds = load.used_rounds().count() as f64;
     let edge = rounds * subject.condition(CONNECTIONS).unwrap_or(0.0);
     let queued = match (load.sum(RATE_ASKED), typical_at(load, LATENCY, LONGEST)) {
         (Reading::Value(rates), Reading::Value(longest)) => rates * longest,

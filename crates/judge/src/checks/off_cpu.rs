@@ -16,7 +16,10 @@ pub const CHECK: Check = Check::new(
 
 /// Whether the rounds note it: those of copies, loads and other programs do not, nor do older records.
 fn is_noted(subject: &Subject) -> bool {
-    subject.figure.kept().any(|round| round.evidence.iter().any(|(name, _)| name == OFF_CPU_WORST.name))
+    subject
+        .figure
+        .used_rounds()
+        .any(|round| round.evidence.iter().any(|(name, _)| name == OFF_CPU_WORST.name))
 }
 
 fn rule(subject: &Subject) -> Answer {

@@ -33,7 +33,7 @@ fn is_compatible(subject: &Subject) -> bool {
 /// Share of the samples with both tasks on one CPU, over all kept rounds that had any. Rounds with more hops had more.
 pub(crate) fn together(figure: &Figure) -> Option<f64> {
     let (mut samples, mut on_one) = (0.0, 0.0);
-    for round in figure.kept() {
+    for round in figure.used_rounds() {
         if let Reading::Value(share) = round.evidence.get(HOP_TOGETHER) {
             let many = round.evidence.get(HOP_SAMPLES).into_value().unwrap_or(1.0);
             samples += many;

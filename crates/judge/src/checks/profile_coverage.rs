@@ -27,7 +27,7 @@ pub const CHECK: Check = Check::essential(
 
 /// A fact of the rounds that were profiled.
 fn of_profiled<T: FactType>(load: &Figure, key: Key<T>) -> Reading<Vec<T>> {
-    let rounds = load.kept().map(|round| &round.evidence);
+    let rounds = load.used_rounds().map(|round| &round.evidence);
     let profiled = rounds.filter(|round| round.get(PROFILED) != Reading::Value(false));
     let values: Reading<Vec<T>> =
         profiled.map(|round| round.get(PROFILED).and(round.get(key)).map(|(_, value)| value)).collect();

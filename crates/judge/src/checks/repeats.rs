@@ -14,7 +14,7 @@ pub const CHECK: Check = Check::new(
     page!("repeats"),
     |subject| {
         let within = [MEAN_OVER_BEST, ERROR_OF_MEAN].iter().any(|key| prints(subject, *key));
-        let again = subject.figure.kept().count() > 1 && subject.condition(MOMENTS) != Some(true);
+        let again = subject.figure.used_rounds().count() > 1 && subject.condition(MOMENTS) != Some(true);
         within || again && is_audited(subject) && measured(subject)
     },
     rule,

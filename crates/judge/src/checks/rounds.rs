@@ -33,7 +33,7 @@ fn behind(figure: &Figure, record: &Record) -> usize {
     match figure.basis {
         Basis::Computed => figure.repetitions().or_else(of_sources),
         Basis::Observations => figure.interval.as_ref().map(|interval| interval.rounds),
-        Basis::Rounds | Basis::Count => Some(figure.kept().count()),
+        Basis::Rounds | Basis::Count => Some(figure.used_rounds().count()),
     }
     .unwrap_or(0)
 }

@@ -90,7 +90,7 @@ pub(super) fn lost(subject: &Subject) -> Option<System> {
     let is_guest = subject.machine().virtualisation.may_be_guest();
     let hides_steal = is_guest && steal.is_none_or(|steal| steal == 0.0);
     // What clock ticks resolve of a sum of steal: a tick for each round and CPU, up or down.
-    let tick_noise = TICK * ((rounds.figure.kept().count() * rounds.places.len()) as f64).sqrt();
+    let tick_noise = TICK * ((rounds.figure.used_rounds().count() * rounds.places.len()) as f64).sqrt();
     let brief = rounds.sum(NOISE_BRIEF).zip(rounds.sum(NOISE_BRIEF_LOST));
     let observed = rounds.sum(NOISE_WAITED).zip(brief).map(|(waited, brief)| Observed {
         seconds,

@@ -121,7 +121,7 @@ fn undecided(figures: &[&Figure], rivals: &[Rival]) -> Alloc {
     let slowest =
         slowest.map(|rival| Rated { allocator: name(rival.figure), value: Range::from(&rival.cpu) });
     if rivals.len() + 1 < figures.len() {
-        let starts = figures.iter().map(|figure| figure.kept().count()).min().unwrap_or(0);
+        let starts = figures.iter().map(|figure| figure.used_rounds().count()).min().unwrap_or(0);
         let (starts, needed) = (Counted(starts as f64, "start"), Count(MIN_ROUNDS as f64));
         Alloc::ProgramTooFewStarts { low, high, starts, needed }
     } else if rivals.iter().all(Rival::is_decided) {

@@ -50,8 +50,8 @@ fn raised(dynamic: &Arm, frozen: &Arm) -> Option<Faults> {
         return None;
     }
     let faults = |arm: &Arm| Some(Counted(arm.step(TOUCHED)?.faults, "page fault"));
-    let (kept, trimmed) = (Bytes(dynamic.step(LAST)?.end), Bytes(trimmed));
-    Some(Faults::ThresholdsRaised { kept, trimmed, dynamic: faults(dynamic)?, frozen: faults(frozen)? })
+    let (heap, trimmed) = (Bytes(dynamic.step(LAST)?.end), Bytes(trimmed));
+    Some(Faults::ThresholdsRaised { heap, trimmed, dynamic: faults(dynamic)?, frozen: faults(frozen)? })
 }
 
 /// Why nothing differs: the variable is not for the allocator that serves, or it sets nothing that matters.

@@ -89,8 +89,8 @@ fn sorted(answer: &str) -> Vec<String> {
 /// What of a build says who compiled it for what: the words of Go's version and of GOAMD64. The modules are the server's own.
 fn toolchain(build: &str) -> String {
     let words = build.split(|c: char| c.is_whitespace() || c == ',' || c == ';');
-    let kept: Vec<&str> = words.filter(|word| is_go_version(word) || word.starts_with("GOAMD64")).collect();
-    kept.join(" ")
+    let parts: Vec<&str> = words.filter(|word| is_go_version(word) || word.starts_with("GOAMD64")).collect();
+    parts.join(" ")
 }
 
 fn is_go_version(word: &str) -> bool {

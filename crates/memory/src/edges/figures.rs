@@ -45,8 +45,11 @@ impl Ladder<'_> {
         let match_levels = |points: &[Point]| matched(&edges(points), &advertised, largest);
         let (levels, left) = match_levels(&medians);
         // Rounds are interleaved: the k-th rounds of all points are a ladder of their own.
-        let rounds =
-            self.points.iter().filter(|figure| figure.value.is_some()).map(|figure| figure.kept().count());
+        let rounds = self
+            .points
+            .iter()
+            .filter(|figure| figure.value.is_some())
+            .map(|figure| figure.used_rounds().count());
         let each: Vec<Vec<Level>> = (0..rounds.min().unwrap_or(0))
             .map(|round| {
                 match_levels(&points(&self.points, |figure| figure.kept_values().get(round).copied())).0

@@ -75,7 +75,7 @@ mod tests {
                 duration: 0.25,
                 samples: vec![*latency; 2],
                 evidence,
-                kept: *latency < 500.0,
+                used: *latency < 500.0,
                 reason: None,
             });
         }

@@ -184,7 +184,8 @@ fn large_blocks(record: &Record) -> Vec<Block<'_>> {
     if let Some(others) = text(whole, BLOCKS_BESIDES, 200) {
         blocks.push(Block::Note(format!("{others}: its blocks are not recorded, and count as elsewhere")));
     }
-    let (recorded, lost) = (fact(whole, BLOCKS_TOLD).unwrap_or(0.0), fact(whole, BLOCKS_LOST).unwrap_or(0.0));
+    let (recorded, lost) =
+        (fact(whole, BLOCKS_RECORDED).unwrap_or(0.0), fact(whole, BLOCKS_LOST).unwrap_or(0.0));
     if lost > recorded * MANY_LOST {
         let (lost, all) = (number(lost), number(recorded + lost));
         blocks.push(Block::Note(format!(

@@ -253,7 +253,7 @@ fn round_row(at: usize, round: &Round, most: usize) -> Markup {
     let reason = plain_to(round.reason.as_deref().unwrap_or("no reason was recorded"), MAX_DETAIL);
     let samples: Vec<String> = round.samples.iter().take(most).map(|sample| number(*sample)).collect();
     html! {
-        tr class=[(!round.kept).then_some("aside")] {
+        tr class=[(!round.used).then_some("aside")] {
             td.number { (at + 1) }
             td { (plain_to(&round.started, 40)) }
             td.number { (seconds(round.duration)) }
@@ -261,7 +261,7 @@ fn round_row(at: usize, round: &Round, most: usize) -> Markup {
             td {
                 (samples.join(" "))
                 @if more > 0 { " … and " (more) " more" }
-                @if !round.kept { br; "set aside: " (reason) }
+                @if !round.used { br; "set aside: " (reason) }
             }
         }
     }

@@ -8,9 +8,9 @@ use maud::{Markup, html};
 
 /// The longest text of a fact.
 const MAX_TEXT: usize = 120;
-/// The most numbers of a fact that are listed; of more the smallest and the largest are told.
+/// The most numbers of a fact that are listed; of more the smallest and the largest are lines.
 const MOST_NUMBERS: usize = 8;
-/// The most rounds whose facts are listed one by one; of more the smallest and the largest are told.
+/// The most rounds whose facts are listed one by one; of more the smallest and the largest are lines.
 const MOST_ROUNDS: usize = 12;
 /// The most keys: truebench has fewer.
 const MOST_KEYS: usize = 400;
@@ -60,7 +60,7 @@ fn readings(figure: &Figure) -> Vec<(&str, Vec<&Reading<Fact>>)> {
     let mut found: Vec<(&str, Vec<&Reading<Fact>>)> =
         figure.evidence.iter().map(|(name, reading)| (name, vec![reading])).collect();
     let mut rounds: std::collections::BTreeMap<&str, Vec<&Reading<Fact>>> = Default::default();
-    for round in figure.kept() {
+    for round in figure.used_rounds() {
         for (name, reading) in round.evidence.iter() {
             rounds.entry(name).or_default().push(reading);
         }
@@ -129,9 +129,9 @@ fn together(shown: &[Result<String, &str>], readings: &[&Reading<Fact>]) -> Stri
         return format!("{} in {}", span(&numbers), counted(shown.len(), "round"));
     }
     let more = shown.len().saturating_sub(MOST_ROUNDS);
-    let mut told: Vec<String> = shown.iter().take(MOST_ROUNDS).map(text).collect();
+    let mut lines: Vec<String> = shown.iter().take(MOST_ROUNDS).map(text).collect();
     if more > 0 {
-        told.push(format!("… and {} more", counted(more, "round")));
+        lines.push(format!("… and {} more", counted(more, "round")));
     }
-    told.join(" · ")
+    lines.join(" · ")
 }

@@ -42,7 +42,7 @@ fn condition(load: &Load) -> String {
 
 /// A round in a line: what it tried, and what held.
 fn line(load: &Load, at: usize, round: &Round) -> String {
-    let held = match round.value().filter(|_| round.kept) {
+    let held = match round.value().filter(|_| round.used) {
         Some(rate) => format!("{} held", whole(rate)),
         None => "none held".to_owned(),
     };

@@ -117,7 +117,7 @@ fn lay(page: &mut Page, arm: &Arm, scale: &Scale) {
     let gap = " ".repeat(GAP);
     let faults = |text: &str| if scale.faults { format!("{gap}{text:>FAULTS$}") } else { String::new() };
     let pad = " ".repeat(INDENT);
-    page.paragraph(&pad, &pad, &told(&arm.word));
+    page.paragraph(&pad, &pad, &description(&arm.word));
     let head = if mappings > 0 {
         format!("{:heap$}{gap}{:<mappings$}", HEADS[0], HEADS[1])
     } else {
@@ -152,7 +152,7 @@ fn label(step: &Step, most: usize) -> String {
 }
 
 /// An arm's word for people.
-fn told(word: &str) -> String {
+fn description(word: &str) -> String {
     match word {
         "dynamic" => "dynamic thresholds, as a program gets them".to_owned(),
         "frozen" => "frozen thresholds (MALLOC_TRIM_THRESHOLD_=131072)".to_owned(),

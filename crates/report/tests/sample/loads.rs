@@ -230,8 +230,8 @@ pub fn searched() -> Record {
     };
     let round = |rate: Option<f64>, evidence: Evidence| {
         let mut round = Round::new("2026-03-01T10:20:31Z".into(), 1.0, rate.into_iter().collect(), evidence);
-        round.kept = rate.is_some();
-        round.reason = (!round.kept).then(|| "no rate held p99<5.00 ms".into());
+        round.used = rate.is_some();
+        round.reason = (!round.used).then(|| "no rate held p99<5.00 ms".into());
         round
     };
     let first =

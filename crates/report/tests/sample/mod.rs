@@ -181,7 +181,7 @@ pub fn kernel(kernel: &str, stores: &str, value: f64, rounds: usize) -> Figure {
 
 /// The figure with these answers and the verdict that follows.
 pub fn judged(mut figure: Figure, mut checks: Vec<CheckResult>) -> Figure {
-    let rounds = figure.kept().count();
+    let rounds = figure.used_rounds().count();
     if rounds < 6 && figure.value.is_some() {
         let fix = "give it more time: --rounds 6 or a larger --max-time";
         let detail = format!("{rounds} of the 6 rounds that an interval needs");
@@ -200,7 +200,7 @@ pub fn rejudge(figure: &mut Figure, checks: Vec<CheckResult>) {
 /// Makes the second kept round a disturbed one.
 pub fn disturb(figure: &mut Figure, reason: &str) {
     if let Some(round) = figure.rounds.get_mut(1) {
-        round.kept = false;
+        round.used = false;
         round.reason = Some(reason.into());
     }
     figure.summarise();

@@ -92,7 +92,7 @@ pub fn with_blocks() -> Record {
     let mut whole = watched_figure("faults.in_blocks", "faults in large blocks", Unit::ONE, 0.9);
     whole.conditions.set(BLOCKS_LEAST, 65_536.0);
     whole.conditions.set(BLOCKS_BESIDES, "it has an allocator of its own (mi_malloc)".to_owned());
-    whole.evidence.put(BLOCKS_TOLD, 900.0);
+    whole.evidence.put(BLOCKS_RECORDED, 900.0);
     whole.evidence.put(BLOCKS_LOST, 100.0);
     let share = |name: &str, share: f64| Part { name: name.to_owned(), value: share, share };
     whole.parts = vec![share("in large blocks of malloc", 0.9), share("elsewhere: smaller blocks", 0.1)];

@@ -17,7 +17,7 @@ impl Load<'_> {
         let typical =
             |fact: Key<f64>| rate.over_rounds(fact).into_value().and_then(|all| stats::median(&all));
         if self.goal() == SLO {
-            let tried = rate.kept().flat_map(|round| search::tries(&round.evidence));
+            let tried = rate.used_rounds().flat_map(|round| search::tries(&round.evidence));
             // The lowest rate that did not meet the limit is nearest to the answer.
             let missed = tried.filter(|one| !one.is_met).min_by(|a, b| a.asked.total_cmp(&b.asked));
             return missed.map_or(Bound::Unknown, |one| one.bound());

@@ -35,7 +35,7 @@ fn add_score(figure: &mut Figure) -> Option<(f64, String, f64)> {
         let seconds = round.evidence.get(key::COPY_SECONDS).into_value()?;
         Some(Pass { count: counts.iter().sum(), seconds: score::mean(&seconds)? })
     };
-    let passes: Vec<Pass> = figure.kept().filter_map(pass).collect();
+    let passes: Vec<Pass> = figure.used_rounds().filter_map(pass).collect();
     let score = score::score(&passes, test.timebase)?;
     let index = score::index(score, test);
     let best = score::best_passes(&passes);

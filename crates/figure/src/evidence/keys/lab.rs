@@ -359,7 +359,7 @@ keys! {
     BLOCKS_BESIDES: String = "blocks.besides", "", Condition, "Another allocator in the program; its blocks are not recorded.";
     BLOCK_CALLS: String = "block.calls", "", Condition, "Functions that led to the allocation of the blocks, the innermost first; untrusted.";
     BLOCK_SITE: String = "block.site", "", Condition, "The allocating code: the innermost function outside of the languages' libraries, with file and line where they are known; untrusted.";
-    BLOCKS_TOLD: f64 = "blocks.told", "1", Figure, "Large blocks that were allocated, by the recorder.";
+    BLOCKS_RECORDED: f64 = "blocks.told", "1", Figure, "Large blocks that were allocated, by the recorder.";
     BLOCKS_STACKS: f64 = "blocks.stacks", "1", Figure, "Of these, blocks with a stack of the allocation.";
     BLOCKS_LOST: f64 = "blocks.lost", "1", Figure, "Allocations and frees of large blocks that were not read in time, or could not be recorded.";
     BLOCKS_PROGRAMS: f64 = "blocks.programs", "1", Figure, "Executed programs in which the recorder was loaded.";
