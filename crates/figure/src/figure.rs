@@ -75,7 +75,7 @@ pub struct Round {
     /// Whether the figure's value rests on it too.
     #[serde(rename = "kept")]
     pub used: bool,
-    /// The reason, if it was not kept.
+    /// The reason, if it is not used.
     pub reason: Option<String>,
 }
 

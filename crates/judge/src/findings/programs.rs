@@ -56,7 +56,7 @@ pub(super) fn best(record: &Record) -> Vec<Explanation> {
         return Vec::new();
     };
     let rivals: Vec<Rival> = others.iter().filter_map(|figure| Rival::new(figure, first, record)).collect();
-    let nearest = rivals.iter().filter(|rival| rival.differs()).min_by(|a, b| by_cpu(a, b));
+    let nearest = rivals.iter().filter(|rival| rival.differs()).min_by(by_cpu);
     let all_differ = rivals.len() == others.len() && rivals.iter().all(Rival::differs);
     let winner = nearest.filter(|nearest| nearest.cpu.value < 1.0);
     let (case, about) = match (winner, nearest.filter(|_| all_differ)) {
@@ -76,7 +76,7 @@ pub(super) fn best(record: &Record) -> Vec<Explanation> {
     [time].into_iter().chain(least_memory(&rivals, winner)).collect()
 }
 
-fn by_cpu(a: &Rival, b: &Rival) -> std::cmp::Ordering {
+fn by_cpu(a: &&Rival, b: &&Rival) -> std::cmp::Ordering {
     a.cpu.value.total_cmp(&b.cpu.value)
 }
 
@@ -117,7 +117,7 @@ fn undecided(figures: &[&Figure], rivals: &[Rival]) -> Alloc {
     let (low, high) = (Seconds(low), Seconds(high));
     let allocators = alike.into_iter().map(name).collect();
     let first = figures.first().map_or_else(String::new, |figure| name(figure));
-    let slowest = rivals.iter().filter(|rival| rival.differs()).max_by(|a, b| by_cpu(a, b));
+    let slowest = rivals.iter().filter(|rival| rival.differs()).max_by(by_cpu);
     let slowest =
         slowest.map(|rival| Rated { allocator: name(rival.figure), value: Range::from(&rival.cpu) });
     if rivals.len() + 1 < figures.len() {
