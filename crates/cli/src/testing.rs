@@ -13,7 +13,9 @@ use crate::run::Work;
 pub fn plan(args: Args, machine: &Machine) -> Result<String, String> {
     let parts = match args.command.expect("a command") {
         Command::Memory(memory) => match memory.chosen() {
-            memory::Chosen::Modes(names, options) => commands::memory::planned(&names, options, machine),
+            memory::Chosen::Modes(names, options) => {
+                commands::memory::planned(&names, options, &options.measuring, machine)
+            }
             other => panic!("no plan of {other:?}"),
         },
         Command::System(system) => {

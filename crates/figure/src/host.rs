@@ -110,6 +110,18 @@ pub struct Caches {
     pub instances: Vec<Cache>,
     /// Why there is none, if there is none, or what is odd about those there are.
     pub unknown: Option<String>,
+    /// What CPUs have by measurement, where that was made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measured: Vec<MeasuredCache>,
+}
+
+/// The cache that CPUs have together, by experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MeasuredCache {
+    /// With a thread on each.
+    pub cpus: CpuList,
+    /// Bytes, within a factor of 2; unknown where no size was served from memory alone.
+    pub bytes: Reading<u64>,
 }
 
 /// One cache instance.

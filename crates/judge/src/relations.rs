@@ -11,7 +11,7 @@ mod client_doubled;
 mod copy_scale;
 pub(crate) mod core_pairs;
 pub mod curve;
-mod doubling;
+pub(crate) mod doubling;
 pub(crate) mod equal_treatment;
 mod harness_cost;
 pub mod partner;

@@ -8,6 +8,7 @@
 
 pub mod baseline;
 pub mod chase;
+pub mod flush;
 pub mod kernels;
 pub mod pages;
 pub mod pointer_chain;

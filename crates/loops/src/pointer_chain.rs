@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::chase::{Chain, LINE, Order, UNROLL};
+use crate::flush::{fence, flush};
 use crate::region::Region;
 
 /// Known points of a chain at most. A segment of the longest chain, 32 M steps, then takes some 10 ms.
@@ -19,6 +20,8 @@ pub struct PointerChain {
     // Owns the memory; not read.
     _region: Arc<Region>,
     elements: u64,
+    /// Address of the first byte, and bytes.
+    memory: (usize, usize),
     /// Addresses, at the steps of [`step`](PointerChain::step).
     points: Vec<usize>,
 }
@@ -54,7 +57,8 @@ impl PointerChain {
             region.bytes()
         );
         let elements = (bytes / stride) as u64;
-        let mut chain = PointerChain { _region: region.clone(), elements, points: Vec::new() };
+        let memory = (region.start() as usize + offset, bytes);
+        let mut chain = PointerChain { _region: region.clone(), elements, memory, points: Vec::new() };
         let steps: Vec<u64> = (0..chain.count()).map(|point| chain.step(point)).collect();
         let base = region.start().wrapping_add(offset);
         // SAFETY: inside the region; the caller's for who else uses it.
@@ -112,6 +116,13 @@ impl PointerChain {
                 }
             }
         }
+    }
+
+    /// Puts every line of the chain out of all caches.
+    pub fn flush(&self) {
+        let (start, bytes) = self.memory;
+        (start..start + bytes).step_by(LINE).for_each(|at| flush(at as *const u8));
+        fence();
     }
 
     fn point(&self, point: usize) -> usize {

@@ -9,6 +9,7 @@ pub mod alignment;
 mod axes;
 pub mod bandwidth;
 pub mod c2c;
+pub mod cache_size;
 pub mod calibration;
 pub mod conditions;
 pub mod counters;

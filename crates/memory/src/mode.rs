@@ -125,10 +125,14 @@ pub fn threads_note(placement: &Placement) -> String {
     format!("{} ({places}, {bind}): {}", threads.len(), placement::describe(threads))
 }
 
-/// The memory for arrays: reserved pages if asked for; all that is available for a size that is asked for.
-pub fn room(machine: &Machine, options: &Options, is_asked: bool) -> Reading<Room> {
+/// The memory for arrays: reserved pages if asked for; all that is available for a size that is asked for; else what can be touched in
+/// time.
+pub fn room(machine: &Machine, options: &Options, threads: usize, is_asked: bool) -> Reading<Room> {
     let reserved = options.pages.reserved_size().and_then(|page| sizes::pool_room(machine, page));
-    let unreserved = || if is_asked { sizes::now(machine) } else { sizes::room(machine) };
+    let unreserved = || match is_asked {
+        true => sizes::now(machine),
+        false => sizes::room_in_time(machine, threads, options.rules.max_time),
+    };
     reserved.map_or_else(unreserved, Reading::Value)
 }
 

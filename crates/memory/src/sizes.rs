@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use figure::evidence::{LLC_BASIS, LLC_BYTES, MEMORY_AVAILABLE, MEMORY_LIMITED_BY};
+use figure::evidence::{CACHE_MEASURED, LLC_BASIS, LLC_BYTES, MEMORY_AVAILABLE, MEMORY_LIMITED_BY};
+use figure::host::MeasuredCache;
 use figure::{CpuList, Evidence, Figure, Machine, Reading, format};
 
 use crate::kernels::ELEMENT;
@@ -13,8 +14,9 @@ pub const CACHE_FACTOR: u64 = 4;
 /// Where no cache is shown: 4 times the largest L3 that one socket had when this was written fits in few
 /// memories, so a large but affordable size, and the doubling figure decides.
 pub const UNKNOWN_CACHE_ARRAY: u64 = 512 << 20;
-/// STREAM's default of 10 M elements: with small caches there is no reason to go below.
-pub const SMALLEST_DEFAULT: u64 = 80_000_000;
+/// Bytes of an array where the rule asks for less, and memory is no shorter: what neighbours leave of a cache changes from run to run, and
+/// the size should not.
+pub const USUAL_ARRAY: u64 = 256 << 20;
 /// Share of the available memory that arrays may take: page tables, this program and others need the rest.
 pub const USABLE_SHARE: f64 = 0.85;
 pub const ARRAYS: u64 = 3;
@@ -63,6 +65,29 @@ pub fn last_level(machine: &Machine, cpus: &CpuList) -> Reading<LastLevel> {
     })
 }
 
+/// What arrays must exceed: the cache that these CPUs have by measurement, where what is shown differs from it by more than a factor of 2,
+/// the step of the measurement; else the caches that are shown.
+pub fn in_use(machine: &Machine, cpus: &CpuList) -> Reading<LastLevel> {
+    let shown = last_level(machine, cpus);
+    let Some(bytes) = measured(machine, cpus) else { return shown };
+    match shown {
+        Reading::Value(shown) if (bytes / 2..=2 * bytes).contains(&shown.bytes) => Reading::Value(shown),
+        Reading::Value(shown) => {
+            let basis = format!("measured; {} are shown", format::bytes(shown.bytes as f64));
+            Reading::Value(LastLevel { bytes, basis })
+        }
+        Reading::Unknown(_) => {
+            Reading::Value(LastLevel { bytes, basis: "measured; none is shown".to_owned() })
+        }
+    }
+}
+
+/// The cache of these CPUs or of more, by measurement: the fewer fill no more.
+fn measured(machine: &Machine, cpus: &CpuList) -> Option<u64> {
+    let holds = |cache: &&MeasuredCache| cpus.difference(&cache.cpus).is_empty();
+    machine.caches.measured.iter().filter(holds).filter_map(|cache| cache.bytes.value().copied()).min()
+}
+
 /// For people: `67 MiB (2 x L3 of 33 MiB + 1 x L2 of 1 MiB)`.
 pub fn describe(cache: &Reading<LastLevel>) -> String {
     match cache {
@@ -76,6 +101,9 @@ pub fn cache_evidence(machine: &Machine, cpus: &CpuList) -> Evidence {
     let caches = last_level(machine, cpus);
     evidence.put_reading(LLC_BYTES, caches.clone().map(|caches| caches.bytes as f64));
     evidence.put_reading(LLC_BASIS, caches.map(|caches| caches.basis));
+    if let Some(bytes) = measured(machine, cpus) {
+        evidence.put(CACHE_MEASURED, bytes as f64);
+    }
     evidence
 }
 
@@ -87,11 +115,36 @@ const GUEST_TOUCH: f64 = 0.3e9;
 const THREAD_TOUCH: f64 = 1e9;
 const TOUCHING: usize = 8;
 
+/// Share of a mode's time that first touch may take.
+const TOUCH_SHARE: f64 = 0.4;
+
 /// Seconds that first touch of so many bytes takes at most, by a cautious estimate.
 pub fn touch_seconds(machine: &Machine, threads: usize, bytes: f64) -> f64 {
+    bytes / touch_rate(machine, threads)
+}
+
+fn touch_rate(machine: &Machine, threads: usize) -> f64 {
     let is_bare = machine.virtualisation.hypervisor.value().is_some_and(|name| name == "none");
-    let rate = if is_bare { THREAD_TOUCH * threads.clamp(1, TOUCHING) as f64 } else { GUEST_TOUCH };
-    bytes / rate
+    if is_bare { THREAD_TOUCH * threads.clamp(1, TOUCHING) as f64 } else { GUEST_TOUCH }
+}
+
+/// Memory that arrays of a size of our choice may take: what there is room for, and what can be touched in the time.
+pub fn room_in_time(machine: &Machine, threads: usize, max_time: f64) -> Reading<Room> {
+    let touched = touch_rate(machine, threads) * TOUCH_SHARE * max_time;
+    let in_time = || Room {
+        bytes: (touched / USABLE_SHARE) as u64,
+        bound: format!(
+            "first touch of more may take over {} of {}",
+            format::percent(TOUCH_SHARE),
+            format::seconds(max_time)
+        ),
+        is_momentary: false,
+    };
+    match room(machine) {
+        Reading::Value(room) if (room.bytes as f64 * USABLE_SHARE) <= touched => Reading::Value(room),
+        Reading::Unknown(reason) if max_time == f64::MAX => Reading::Unknown(reason),
+        _ => Reading::Value(in_time()),
+    }
 }
 
 /// Writes what bounds a figure's memory: what made it smaller than the rule, or nothing; and the room.
@@ -151,6 +204,17 @@ impl Sizes {
         let is_shortened = asked.is_none() && (is_short(self.elements, cache) || !is_default);
         if is_shortened { self.limited_by.clone() } else { String::new() }
     }
+
+    /// Half of sizes that are smaller than the rule, so that doubled arrays can prove what the rule does not.
+    pub fn with_proof(self, asked: Option<u64>, threads: usize, cache: &Reading<LastLevel>) -> Sizes {
+        let is_without = asked.is_none() && self.doubled.is_none();
+        let half = self.elements / 2 / BLOCK as u64 * BLOCK as u64;
+        let is_ruled = cache.value().is_some() && !is_short(self.elements, cache);
+        if !is_without || is_ruled || half < (threads * BLOCK) as u64 {
+            return self;
+        }
+        Sizes { elements: half, doubled: Some(2 * half), ..self }
+    }
 }
 
 /// Whether arrays of so many elements are smaller than the rule of 4 x the caches.
@@ -183,10 +247,9 @@ pub fn choose(
         }
         Some(elements) => elements.div_ceil(block) * block,
         None => {
-            let bytes = match cache {
-                Reading::Value(cache) => (CACHE_FACTOR * cache.bytes).max(SMALLEST_DEFAULT),
-                Reading::Unknown(_) => UNKNOWN_CACHE_ARRAY,
-            };
+            let needed = cache.value().map_or(UNKNOWN_CACHE_ARRAY, |cache| CACHE_FACTOR * cache.bytes);
+            // Where memory is short, doubled arrays prove more than usual ones.
+            let bytes = needed.max(USUAL_ARRAY.min(most * ELEMENT / 2));
             let wanted = (bytes / ELEMENT).div_ceil(block).max(threads as u64) * block;
             if wanted > most {
                 limited_by = format!(
@@ -269,19 +332,74 @@ mod tests {
     }
 
     #[test]
+    fn a_measurement_overrules_what_is_shown_where_they_differ() {
+        let with = |mib: u64| {
+            let mut machine = two_sockets();
+            let bytes = Reading::Value(mib << 20);
+            machine.caches.measured.push(MeasuredCache { cpus: "0-3".parse().unwrap(), bytes });
+            machine
+        };
+        let used = |machine: &Machine, cpus: &str| {
+            in_use(machine, &cpus.parse().unwrap()).into_value().unwrap().bytes >> 20
+        };
+        // 70 MiB are shown.
+        assert_eq!([16, 32, 64, 128, 256].map(|mib| used(&with(mib), "0-3")), [16, 32, 70, 70, 256]);
+        assert_eq!(used(&with(8), "1-2"), 8, "fewer CPUs fill no more");
+        let mut hidden = with(32);
+        hidden.caches.instances.clear();
+        assert_eq!(used(&hidden, "0-3"), 32);
+        hidden.caches.measured[0].bytes = Reading::unknown("too large");
+        assert!(in_use(&hidden, &"0-3".parse().unwrap()).reason().is_some());
+    }
+
+    #[test]
+    fn first_touch_takes_a_part_of_the_time() {
+        let mut machine = Machine::default();
+        machine.memory.available = Reading::Value(64 << 30);
+        let bytes = |machine: &Machine, time| {
+            room_in_time(machine, 2, time).into_value().map(|room| room.bytes as f64)
+        };
+        assert!(touch_seconds(&machine, 2, bytes(&machine, 15.0).unwrap() * USABLE_SHARE) <= 6.01);
+        assert_eq!(bytes(&machine, f64::MAX), Some((64u64 << 30) as f64));
+        assert_eq!(bytes(&Machine::default(), f64::MAX), None);
+    }
+
+    #[test]
     fn short_memory_is_used_and_named() {
         let sizes = choose(None, 2, &known(480 << 20), &room_of(1 << 30)).unwrap();
         assert!(sizes.elements * 24 <= (1 << 30) * 85 / 100);
         assert!(sizes.limited_by.contains("little is left") && sizes.doubled.is_none());
-        let tight = choose(None, 2, &known(4 << 20), &room_of(300 << 20)).unwrap();
+        let tight = choose(None, 2, &known(20 << 20), &room_of(300 << 20)).unwrap();
         assert!(tight.doubled.is_none() && tight.limited_by.contains("doubled"));
         assert!(sizes.shortened_by(None, &known(480 << 20)).contains("little is left"));
-        assert_eq!(tight.shortened_by(None, &known(4 << 20)), "", "only the doubled arrays are missing");
+        assert_eq!(tight.shortened_by(None, &known(20 << 20)), "", "only the doubled arrays are missing");
+        let small = choose(None, 2, &known(4 << 20), &room_of(300 << 20)).unwrap();
+        assert!(small.doubled.is_some() && small.limited_by.is_empty(), "usual arrays are no need");
+        let usual = choose(None, 2, &known(4 << 20), &room_of(8 << 30)).unwrap();
+        assert_eq!(usual.elements * ELEMENT, USUAL_ARRAY);
         let unknown = Reading::unknown("no caches");
         let tight = choose(None, 2, &unknown, &room_of(300 << 20)).unwrap();
         assert!(tight.shortened_by(None, &unknown).contains("do not fit"));
         let wide = choose(None, 2, &unknown, &room_of(200 << 30)).unwrap();
         assert_eq!(wide.shortened_by(None, &unknown), "");
+    }
+
+    #[test]
+    fn arrays_that_the_rule_does_not_prove_are_doubled() {
+        let sizes = |room: u64, cache: &Reading<LastLevel>, asked: Option<u64>| {
+            choose(asked, 2, cache, &room_of(room)).unwrap().with_proof(asked, 2, cache)
+        };
+        let large = known(480 << 20);
+        let short = sizes(3 << 30, &large, None);
+        assert_eq!(short.doubled, Some(2 * short.elements));
+        assert!(
+            short.elements * ELEMENT * ARRAYS * 2 <= (3 << 30) * 85 / 100
+                && short.limited_by.contains("little is left")
+        );
+        let whole = sizes(8 << 30, &large, None);
+        assert_eq!((whole.elements * ELEMENT, whole.doubled), (CACHE_FACTOR * (480 << 20), None));
+        assert!(sizes(1 << 30, &Reading::unknown("hidden"), None).doubled.is_some());
+        assert_eq!(sizes(1 << 30, &large, Some(30 << 20)).elements, 30 << 20);
     }
 
     #[test]

@@ -202,20 +202,31 @@ fn what_does_not_fit_the_time_is_left_out_beforehand() {
     // 11.3 GiB with doubled arrays; at 0.3 GB/s half a minute is gone before the first round.
     assert!(mapped(&whole) > 11e9);
     let mut before = measured(&whole).len();
-    for time in [120.0, 52.0, 35.0, 30.0] {
+    for time in [120.0, 60.0, 52.0] {
         let planned = of(time);
         let (figures, needs) = (measured(&planned), planned.suite.least_seconds);
         assert!(figures.contains(&"memory.triad.nt") && figures.len() <= before, "{time}: {figures:?}");
         assert!(needs <= time, "{time}: {needs}");
         before = figures.len();
     }
-    let brief = of(30.0);
-    assert!(!measured(&brief).contains(&"memory.triad.nt.doubled") && mapped(&brief) < 6.5e9);
-    let left = figure(&brief, "memory.scale.nt");
+    assert_eq!(
+        figure(&of(52.0), "memory.triad.nt").conditions.get(ARRAY_BYTES).unwrap(),
+        4.0 * (484 << 20) as f64
+    );
+    // Arrays by the rule cannot be touched in the time: smaller ones, and doubled ones that prove them.
+    for time in [15.0, 30.0] {
+        let brief = of(time);
+        assert!(measured(&brief).contains(&"memory.triad.nt.doubled"), "{time}");
+        assert!(
+            brief.suite.least_seconds < time && mapped(&brief) <= 0.4 * time * 0.3e9,
+            "{time}: {}",
+            mapped(&brief)
+        );
+        let limit = figure(&brief, "memory.triad.nt").evidence.get(MEMORY_LIMITED_BY).into_value().unwrap();
+        assert!(limit.contains("first touch"), "{limit}");
+    }
+    let left = figure(&of(15.0), "memory.scale.nt").clone();
     assert!(left.reason.as_deref().unwrap().contains("--max-time"), "{:?}", left.reason);
-    // Of no use with less; whoever asks for that is refused before anything is measured.
-    let least = of(15.0).suite.least_seconds;
-    assert!(least > 20.0 && least < 30.0, "{least}");
     // Many rounds that are asked for leave no figure out: time ends them.
     let many = Options { rules: Rules::exactly(4000, 600.0), ..within(600.0) };
     let many = plan(&memory::bandwidth::MODE, &machine, &many);

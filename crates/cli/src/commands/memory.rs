@@ -1,6 +1,7 @@
 //! `truebench memory`.
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use figure::Machine;
 use lab::mode::{AnyMode, Planned};
@@ -9,6 +10,7 @@ use machine::{Overrides, Tree};
 use memory::kernels::ELEMENT;
 use memory::mode::{Options, PlanError};
 
+use crate::args::Measuring;
 use crate::args::memory::{self as args, Chosen, Memory};
 use crate::exit::CommandError;
 use crate::plans::{Part, Times, execute, parts, plans};
@@ -26,11 +28,25 @@ pub fn run(arguments: &Memory) -> Result<ExitCode, CommandError> {
     match arguments.chosen() {
         Chosen::Inspect(inspect) => super::inspect::run(inspect),
         Chosen::Modes(names, options) => {
-            let machine = machine::describe(&Tree::live(), &Overrides { dimms: options.dimms });
-            let parts = planned(&names, options, &machine)?;
-            execute(parts, machine, &options.measuring, &options.output)
+            let mut machine = machine::describe(&Tree::live(), &Overrides { dimms: options.dimms });
+            let measuring = measure_cache(&mut machine, options, &options.measuring);
+            let parts = planned(&names, options, &measuring, &machine)?;
+            execute(parts, machine, &measuring, &options.output)
         }
     }
+}
+
+/// Measures the cache that arrays must exceed, where what is shown need not be what there is. Returns the options with the time that is
+/// left.
+pub fn measure_cache(machine: &mut Machine, arguments: &args::Options, measuring: &Measuring) -> Measuring {
+    let start = Instant::now();
+    let is_needed = !measuring.dry_run && arguments.array_size.is_none();
+    if is_needed && memory::cache_size::is_in_doubt(machine) {
+        let threads = (&arguments.places, arguments.bind, arguments.threads);
+        memory::cache_size::add(machine, threads, measuring.max_time.unwrap_or(f64::INFINITY));
+    }
+    let max_time = measuring.max_time.map(|time| time - start.elapsed().as_secs_f64());
+    Measuring { max_time, ..measuring.clone() }
 }
 
 /// What modes of these names are to measure, in the order of the suite.
@@ -40,10 +56,11 @@ pub fn run(arguments: &Memory) -> Result<ExitCode, CommandError> {
 pub fn planned(
     names: &[&str],
     arguments: &args::Options,
+    measuring: &Measuring,
     machine: &Machine,
 ) -> Result<Vec<Part>, CommandError> {
     let modes = memory::MODES.iter().copied().filter(|mode| names.contains(&mode.name())).collect();
-    let plans = plans(modes, machine, &arguments.measuring, TIMES, &|rules| options(arguments, rules))?;
+    let plans = plans(modes, machine, measuring, TIMES, &|rules| options(arguments, rules))?;
     can_show(arguments, &plans)?;
     Ok(parts(plans))
 }

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use figure::{Better, Figure, Machine, Unit};
 use machine::{Overrides, Tree};
 
-use crate::args::{Output, Run, RunRequest};
+use crate::args::{Output, Run, RunRequest, defaults};
 use crate::exit::{self, CommandError};
 use crate::output::{self, Destination};
 use crate::plans::Part;
@@ -30,8 +30,12 @@ const SUMMARY: &str = "summary";
 /// # Errors
 /// Wrong usage; what could not be written.
 pub fn run(arguments: &Run) -> Result<ExitCode, CommandError> {
-    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
-    let request = &arguments.request;
+    let mut machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
+    let mut request = arguments.request.clone();
+    if chosen(&request).any(|preset| preset.suite == ::memory::SUITE) {
+        request.measuring = super::memory::measure_cache(&mut machine, &defaults(), &request.measuring);
+    }
+    let request = &request;
     if let Some(directory) = &arguments.resume {
         let (directory, request, figures) = RunDirectory::resume(directory, &machine)?;
         return measure(&request, arguments, machine, figures, directory);

@@ -22,6 +22,7 @@ pub enum Arrays {
             _ => "",
         }
     )]
+    #[claim(measured => "; the cache measures {measured}")]
     #[fix(
         "{}",
         match (limit, *is_printed) {
@@ -35,9 +36,14 @@ pub enum Arrays {
         times: Times,
         caches: Bytes,
         basis: Option<String>,
+        measured: Option<Bytes>,
         limit: Option<String>,
         is_printed: bool,
     },
+    #[claim("arrays of {array} are {times} the cache as measured ({measured}")]
+    #[claim(shown => "; {shown} are shown")]
+    #[claim(")")]
+    ArrayMeasured { array: Bytes, times: Times, measured: Bytes, shown: Option<Bytes> },
     #[claim("no page was swapped, and direct reclaim scanned none")]
     NoSwap,
     #[claim(

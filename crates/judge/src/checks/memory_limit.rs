@@ -2,7 +2,7 @@
 
 use figure::evidence::{CGROUP_MEMORY_EVENTS, MEMORY_AVAILABLE, MEMORY_LIMITED_BY};
 
-use super::array_size::{CACHES, caches_per_array};
+use super::array_size;
 use crate::prelude::*;
 
 /// What limited the size of the arrays, and whether a limit was met while we measured
@@ -14,10 +14,9 @@ fn rule(subject: &Subject) -> Answer {
     let limit = observed!(subject.fact(MEMORY_LIMITED_BY));
     let mut reduced = None;
     if !limit.is_empty() {
-        let outcome = match caches_per_array(subject).into_value() {
-            Some(times) if times >= CACHES => Outcome::Pass,
-            Some(_) => Outcome::Fail,
-            None => Outcome::Warn,
+        let outcome = match array_size::rule(subject).outcome {
+            Outcome::Unknown => Outcome::Warn,
+            known => known,
         };
         let answer = Answer::of(outcome, Arrays::ArraysReduced { limit, available });
         if outcome == Outcome::Fail {

@@ -3,18 +3,23 @@
 //! This is the only test of "memory, not cache" that needs no knowledge of the caches. Guests see last-level caches that
 //! are hidden, have a wrong size, or are shared with neighbours (WSL #6964, cloud-hypervisor #1769).
 
-use figure::evidence::{ARRAY_BYTES, LLC_BYTES, MEMORY_LIMITED_BY};
+use figure::evidence::{ARRAY_BYTES, CACHE_MEASURED, LLC_BYTES, MEMORY_LIMITED_BY};
+use figure::stats::Ratio;
 
 use super::partner::{self, AGAIN, BASELINE, DOUBLED};
 use crate::prelude::*;
+use crate::values::Range;
 
-/// A fall that measurement cannot make: twice the repetition that is aimed at, rounded up. All of the interval must lie below.
-const WARN_FALL: f64 = 0.03;
+/// Twice the arrays are as fast if the whole interval of the paired ratio is above 1 less this: a one-sided test of equivalence (Schuirmann
+/// 1987), as a rise is no cache's. Twice the repetition that is aimed at, rounded up.
+const BAND: f64 = 0.03;
 /// At this fall a good part of the figure is cache: at a cache five times as fast as memory, 12 % of the
 /// accesses served from it.
 const FAIL_FALL: f64 = 0.10;
 /// Arrays count as doubled from this ratio on; where memory is short they may not be quite twice as large.
 const MIN_GROWTH: f64 = 1.5;
+/// Pairs of rounds that a user may be asked for.
+const MOST_PAIRS: f64 = 200.0;
 
 pub const CHECK: Check = Check::new(page!("doubling"), applies, rule).essential_where(essential);
 
@@ -24,35 +29,81 @@ fn applies(subject: &Subject) -> bool {
     of_kernel && matches!(role.as_deref(), None | Some(AGAIN | BASELINE))
 }
 
-/// Where the caches are known, the size rule answers the question; where they are not, nothing else can.
+/// Where the caches are shown or measured, the size rule answers the question; where they are not, nothing else can.
 fn essential(subject: &Subject) -> bool {
-    matches!(subject.fact(LLC_BYTES), Reading::Unknown(_))
+    [LLC_BYTES, CACHE_MEASURED].into_iter().all(|caches| subject.fact(caches).reason().is_some())
 }
 
 fn rule(subject: &Subject) -> Answer {
+    let doubling = match experiment(subject) {
+        Reading::Value(doubling) => doubling,
+        Reading::Unknown(reason) => return Answer::unknown(reason),
+    };
+    match doubling.outcome() {
+        Outcome::Unknown => Answer::unknown(doubling.uncertainty()),
+        outcome => Answer::of(outcome, doubling.case()),
+    }
+}
+
+/// A figure and its like with doubled arrays.
+pub(crate) struct Doubling<'a> {
+    single: &'a Figure,
+    doubled: &'a Figure,
+    ratio: Ratio,
+}
+
+/// The experiment that speaks for the subject; unknown where it was not made or has too few rounds.
+pub(crate) fn experiment<'a>(subject: &Subject<'a>) -> Reading<Doubling<'a>> {
     let Some(doubled) = doubled(subject) else {
         let limit = subject.fact(MEMORY_LIMITED_BY).into_value().filter(|limit| !limit.is_empty());
         let why = limit.map_or_else(String::new, |limit| format!(": {limit}"));
-        return Answer::unknown(format!("not measured with doubled arrays{why}"));
+        return Reading::unknown(format!("not measured with doubled arrays{why}"));
     };
     if doubled.value.is_none() {
         let reason = doubled.reason.as_deref().unwrap_or("no reason recorded");
-        return Answer::unknown(format!("no value with doubled arrays: {reason}"));
+        return Reading::unknown(format!("no value with doubled arrays: {reason}"));
     }
     let Some(single) = single(subject, doubled) else {
-        return Answer::unknown(format!("{} has no partner with half its arrays", doubled.id));
+        return Reading::unknown(format!("{} has no partner with half its arrays", doubled.id));
     };
-    let ratio = observed!(partner::paired(doubled, single));
-    let fall = 1.0 - ratio.value;
-    let outcome = match ratio.high {
-        high if fall <= WARN_FALL || high >= 1.0 => Outcome::Pass,
-        _ if fall > FAIL_FALL => Outcome::Fail,
-        high if high < 1.0 - WARN_FALL => Outcome::Warn,
-        _ => Outcome::Pass,
-    };
-    let size = |figure: &Figure| Bytes(figure.conditions.get(ARRAY_BYTES).unwrap_or(f64::NAN));
-    let (from, to) = (size(single), size(doubled));
-    Answer::of(outcome, Arrays::Doubled { single: single.into(), ratio: (&ratio).into(), from, to })
+    partner::paired(doubled, single).map(|ratio| Doubling { single, doubled, ratio })
+}
+
+impl Doubling<'_> {
+    /// Pass: as fast. Warn and fail: slower for certain. Unknown: the interval allows both.
+    pub(crate) fn outcome(&self) -> Outcome {
+        let least = 1.0 - BAND;
+        match self.ratio {
+            Ratio { low, .. } if low >= least => Outcome::Pass,
+            Ratio { value, high, .. } if value < 1.0 - FAIL_FALL && high < 1.0 => Outcome::Fail,
+            Ratio { high, .. } if high < least => Outcome::Warn,
+            _ => Outcome::Unknown,
+        }
+    }
+
+    pub(crate) fn case(&self) -> Arrays {
+        let size = |figure: &Figure| Bytes(figure.conditions.get(ARRAY_BYTES).unwrap_or(f64::NAN));
+        let (from, to) = (size(self.single), size(self.doubled));
+        Arrays::Doubled { single: self.single.into(), ratio: (&self.ratio).into(), from, to }
+    }
+
+    /// Why the interval decides nothing, and how many pairs of rounds would: it narrows with the root of their number.
+    pub(crate) fn uncertainty(&self) -> String {
+        let Ratio { value, low, high, pairs } = self.ratio;
+        let (range, least) = (Range::from(&self.ratio), 1.0 - BAND);
+        let (half, margin) =
+            if value >= least { (value - low, value - least) } else { (high - value, least - value) };
+        let needed = (pairs as f64 * (half / margin).powi(2)).ceil();
+        let needed = match needed <= MOST_PAIRS {
+            true => format!("about {needed} rounds"),
+            false => format!("more than {MOST_PAIRS} rounds"),
+        };
+        format!(
+            "{} with doubled arrays is {range}: {pairs} pairs of rounds neither show nor exclude a fall of {:.0} %; {needed} may",
+            self.single.id,
+            100.0 * BAND
+        )
+    }
 }
 
 /// The figure with doubled arrays that speaks for the subject: of its own kernel and stores if there is one, else

@@ -58,15 +58,51 @@ fn points_of_a_ladder_are_in_cache_by_design() {
 }
 
 #[test]
+fn an_experiment_overrules_the_sizes_that_are_shown() {
+    let check = "array-size";
+    // Twice 64 MiB of shown caches.
+    let doubled = |values: &[f64]| {
+        let small = arrays(128.0).values(&[20.0; 8]);
+        let large = in_role(small.0.figures[0].clone(), "doubled").values(values);
+        small.and(large.with(ARRAY_BYTES, 256.0 * MIB))
+    };
+    assert_eq!(doubled(&[20.0; 8]).case(check, "doubled", json!({})).outcome, Pass);
+    assert_eq!(doubled(&[15.0; 8]).case(check, "doubled", json!({})).outcome, Fail);
+    assert_eq!(doubled(&[19.0; 8]).says(check), Warn);
+    is_blind(&doubled(&[18.0, 22.0, 18.5, 21.0, 19.0, 20.0, 18.2, 21.5]), check);
+    let measured = |mib: f64| arrays(128.0).with(CACHE_MEASURED, mib * MIB);
+    let values = json!({"times": 4.0, "measured": 32.0 * MIB, "shown": 64.0 * MIB});
+    assert_eq!(measured(32.0).case(check, "array-measured", values).outcome, Pass);
+    assert_eq!(measured(33.0).case(check, "array-size", json!({"measured": 33.0 * MIB})).outcome, Fail);
+    // A hidden cache, found by arrays that are four times those that are shown.
+    let large = |values: &[f64]| {
+        let single = arrays(256.0).values(&[20.0; 8]);
+        let doubled = in_role(single.0.figures[0].clone(), "doubled").values(values);
+        single.and(doubled.with(ARRAY_BYTES, 512.0 * MIB))
+    };
+    assert_eq!(large(&[15.0; 8]).case(check, "doubled", json!({})).outcome, Fail);
+    assert_eq!(large(&[20.0; 8]).case(check, "array-size", json!({"times": 4.0})).outcome, Pass);
+}
+
+#[test]
+fn a_limit_is_no_defect_where_an_experiment_says_that_arrays_are_large_enough() {
+    let limited = |mib: f64| {
+        let limit = "2 GB of memory".to_owned();
+        arrays(128.0).with(CACHE_MEASURED, mib * MIB).with(MEMORY_LIMITED_BY, limit).says("memory-limit")
+    };
+    assert_eq!((limited(32.0), limited(33.0)), (Pass, Fail));
+}
+
+#[test]
 fn hidden_caches_are_essential_unless_arrays_were_doubled() {
     let mut hidden = quiet_vm().unknown(LLC_BYTES, "no cache is shown");
     is_blind(&hidden, "array-size");
     assert_eq!(quiet_vm().with(LLC_BYTES, 0.0).says("array-size"), Unknown);
     let doubled = in_role(hidden.figure().clone(), "doubled");
-    hidden = hidden.and(doubled);
-    assert!(!hidden.answer("array-size").unwrap().essential);
+    hidden = hidden.and(doubled.with(ARRAY_BYTES, 1024.0 * MIB));
+    hidden.case("array-size", "doubled", json!({"ratio": {"value": 1.0}}));
     hidden.0.figures[1].value = None;
-    assert!(hidden.answer("array-size").unwrap().essential, "the doubled figure has no value");
+    is_blind(&hidden, "array-size");
 }
 
 #[test]

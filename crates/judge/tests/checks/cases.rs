@@ -56,6 +56,7 @@ pub fn situations() -> Vec<Case> {
         on_server(vec![0.0, 24.0], "sockets"),
         on_server(vec![0.0; 25], "sockets"),
         on_server(vec![0.0, 48.0, 1.0], "threads"),
+        quiet_vm().with(ARRAY_BYTES, 1e8).with(CACHE_MEASURED, 2e7),
         hopping("free").without(HOP_TOGETHER),
         crate::hops::rounds(4e5),
     ]

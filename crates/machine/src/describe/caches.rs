@@ -47,7 +47,7 @@ pub fn describe(
     }
     remarks.extend(oddities(&instances, cpuinfo.is_x86(), topology, virtualisation));
     instances.sort_by_key(|cache| (cache.level, cache.cpus.first(), cache.kind));
-    Caches { instances, unknown: (!remarks.is_empty()).then(|| remarks.join("; ")) }
+    Caches { instances, unknown: (!remarks.is_empty()).then(|| remarks.join("; ")), measured: Vec::new() }
 }
 
 /// All instances with a size, and the number of instances without.

@@ -32,7 +32,7 @@ pub(super) struct Fit {
 }
 
 /// What fits `seconds` with `least` rounds of each. `reference` is the place of the figure that stands for
-/// all; `is_known` says whether the caches are, so that the size rule answers what doubled arrays would.
+/// all; `is_known` says whether the size rule answers what doubled arrays would.
 pub(super) fn fit(
     machine: &Machine,
     threads: usize,

@@ -49,9 +49,11 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let simd = mode::simd(options)?;
     let kernels = mode::kernels(&options.kernels)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
-    let cache = sizes::last_level(machine, &placement.cpus());
-    let room = mode::room(machine, options, options.array_size.is_some());
-    let sizes = sizes::choose(options.array_size, placement.threads.len(), &cache, &room)?;
+    let cache = sizes::in_use(machine, &placement.cpus());
+    let room = mode::room(machine, options, placement.threads.len(), options.array_size.is_some());
+    let threads = placement.threads.len();
+    let sizes = sizes::choose(options.array_size, threads, &cache, &room)?;
+    let sizes = sizes.with_proof(options.array_size, threads, &cache);
 
     let mut builder =
         Builder { options, placement: &placement, simd, tasks: Vec::new(), figures: Vec::new() };
@@ -68,7 +70,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         machine,
         placement.threads.len(),
         &figures,
-        (reference, cache.value().is_some()),
+        (reference, cache.value().is_some() && !sizes::is_short(sizes.elements, &cache)),
         // As many as an interval needs: more are measured as long as there is time.
         (options.rules.least.min(MIN_ROUNDS), time),
     );

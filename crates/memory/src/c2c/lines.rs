@@ -9,6 +9,7 @@ use lab::failure::Failure;
 use crate::chase::{Chain, LINE, Random, UNROLL};
 use crate::pages::Pages;
 use crate::region::Region;
+use loops::flush::{fence, flush};
 
 /// Lines of a hand-over: with 64 B each they fill 16 KiB, half of the smallest first-level caches in use, and
 /// with one in each block 32 pages of 4 KiB, fewer than any first-level TLB holds. A multiple of the steps
@@ -105,31 +106,6 @@ fn order() -> Vec<usize> {
         order.swap(last, random.below(last + 1));
     }
     order
-}
-
-#[cfg(target_arch = "x86_64")]
-fn flush(line: *const u8) {
-    // SAFETY: CLFLUSH is part of SSE2 and changes no data; ordered with writes to the line (Intel SDM 2A).
-    unsafe { core::arch::x86_64::_mm_clflush(line) };
-}
-
-#[cfg(target_arch = "x86_64")]
-fn fence() {
-    // SAFETY: MFENCE is part of SSE2.
-    unsafe { core::arch::x86_64::_mm_mfence() };
-}
-
-#[cfg(target_arch = "aarch64")]
-fn flush(line: *const u8) {
-    // SAFETY: cleans and invalidates to the point of coherency, which Linux allows at EL0 (SCTLR_EL1.UCI); it
-    // changes no data.
-    unsafe { core::arch::asm!("dc civac, {}", in(reg) line, options(nostack)) };
-}
-
-#[cfg(target_arch = "aarch64")]
-fn fence() {
-    // SAFETY: a barrier.
-    unsafe { core::arch::asm!("dsb sy", options(nostack)) };
 }
 
 #[cfg(test)]

@@ -64,8 +64,8 @@ pub struct Setup {
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
-    let cache = sizes::last_level(machine, &placement.cpus());
-    let room = mode::room(machine, options, options.array_size.is_some());
+    let cache = sizes::in_use(machine, &placement.cpus());
+    let room = mode::room(machine, options, placement.threads.len(), options.array_size.is_some());
     let sizes = sizes::choose(options.array_size, placement.threads.len(), &cache, &room)?;
 
     let closed = closed(machine);

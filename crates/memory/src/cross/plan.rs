@@ -71,7 +71,7 @@ fn plan_with(machine: &Machine, options: &Options, path: &OsStr) -> Result<Plann
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
     let tools: Vec<(&'static Tool, OnPath)> =
         TOOLS.iter().map(|tool| (*tool, on_path(tool.binaries, path))).collect();
-    let room = mode::room(machine, options, options.array_size.is_some());
+    let room = mode::room(machine, options, placement.threads.len(), options.array_size.is_some());
     let takes_size = tools.iter().any(|(tool, on_path)| tool.takes_size && on_path.file.is_some());
     let elements = if takes_size { half(machine, options, &placement, &room)? } else { 0 };
 
@@ -138,7 +138,7 @@ fn half(
     placement: &Placement,
     room: &Reading<Room>,
 ) -> Result<u64, PlanError> {
-    let cache = sizes::last_level(machine, &placement.cpus());
+    let cache = sizes::in_use(machine, &placement.cpus());
     let room = room.clone().map(|room| Room {
         bytes: room.bytes / 2,
         bound: format!("{}, and the other program needs as much", room.bound),

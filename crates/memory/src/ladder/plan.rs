@@ -40,8 +40,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         placement::place(machine, &options.places, options.bind, Some(options.threads.unwrap_or(1)))?;
     let threads = placement.threads.len() as u64;
     let cpus = placement.first_cpus();
-    let caches = sizes::last_level(machine, &placement.cpus());
-    let room = mode::room(machine, options, options.sizes.is_some());
+    let caches = sizes::in_use(machine, &placement.cpus());
+    let room = mode::room(machine, options, placement.threads.len(), options.sizes.is_some());
     let enough = caches.value().map_or(0, |caches| CACHE_FACTOR * caches.bytes / threads);
     let default = enough.next_power_of_two().clamp(LEAST_LARGEST, MOST_LARGEST);
     let (from, to, limited_by) = ladder_sizes::ends(options.sizes, default, threads, &room)?;

@@ -96,7 +96,7 @@ impl Kernel for Latency {
         let place = CpuList::from_iter([setup.cpu]);
         let team =
             Team::new(&setup.machine, std::slice::from_ref(&place), Clock::for_machine(&setup.machine))?;
-        let caches = sizes::last_level(&setup.machine, &place);
+        let caches = sizes::in_use(&setup.machine, &place);
         let remembered = caches.value().map_or(UNKNOWN_CACHE, |caches| caches.bytes) / setup.stride;
         let regions = map(&setup)?;
         let mut tasks = Vec::new();

@@ -106,8 +106,8 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let mut regions: Vec<Pages> = series.iter().filter_map(|series| kind(options.pages, series)).collect();
     regions.dedup();
 
-    let caches = sizes::last_level(machine, &CpuList::from_iter([cpu]));
-    let room = mode::room(machine, options, options.sizes.is_some());
+    let caches = sizes::in_use(machine, &CpuList::from_iter([cpu]));
+    let room = mode::room(machine, options, 1, options.sizes.is_some());
     let enough = caches.value().map_or(0, |caches| CACHE_FACTOR * caches.bytes);
     let default = enough.next_power_of_two().clamp(LEAST_LARGEST, MOST_LARGEST);
     let (from, to, limited_by) = ladder_sizes::ends(options.sizes, default, regions.len() as u64, &room)?;

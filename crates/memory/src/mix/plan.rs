@@ -56,8 +56,8 @@ impl Share {
                  pages that a mix walks side by side); give more"
             )));
         }
-        let cache = sizes::last_level(machine, &placement.cpus());
-        let room = mode::room(machine, options, options.array_size.is_some());
+        let cache = sizes::in_use(machine, &placement.cpus());
+        let room = mode::room(machine, options, placement.threads.len(), options.array_size.is_some());
         let sizes = sizes::choose(options.array_size, placement.threads.len(), &cache, &room)?;
         let groups = sizes.elements.div_ceil(threads).div_ceil(GROUP as u64);
         Ok(Share {

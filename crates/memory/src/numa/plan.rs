@@ -133,7 +133,7 @@ fn shares(
     pages: Pages,
 ) -> Result<Vec<Result<Share, Failure>>, PlanError> {
     // What one row's caches hold: rows are measured one at a time.
-    let caches = rows.iter().map(|(_, placement)| sizes::last_level(machine, &placement.cpus()));
+    let caches = rows.iter().map(|(_, placement)| sizes::in_use(machine, &placement.cpus()));
     let most = caches.reduce(|most, cache| match (&most, &cache) {
         (Reading::Value(a), Reading::Value(b)) if a.bytes < b.bytes => cache,
         (Reading::Unknown(_), _) => most,

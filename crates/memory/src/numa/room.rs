@@ -9,13 +9,13 @@ use crate::kernels::ELEMENT;
 use crate::mode::PlanError;
 use crate::pages::Pages;
 use crate::simd::BLOCK;
-use crate::sizes::{
-    self, CACHE_FACTOR, LastLevel, SMALLEST_DEFAULT, SizeError, UNKNOWN_CACHE_ARRAY, USABLE_SHARE,
-};
+use crate::sizes::{self, CACHE_FACTOR, LastLevel, SizeError, UNKNOWN_CACHE_ARRAY, USABLE_SHARE};
 use lab::failure::Failure;
 
 /// Sizes are multiples of this: whole blocks for the kernels, and laps of whole turns of the walking loop.
 pub const GRAIN: u64 = LINE as u64 * UNROLL;
+/// STREAM's default of 10 M elements: with small caches there is no reason to go below.
+const LEAST_DEFAULT: u64 = 80_000_000;
 /// Bytes for each byte of size: array, chain, and while it is made the order of the chain (4 B a line).
 const COST: f64 = 2.0 + 4.0 / LINE as f64;
 
@@ -46,7 +46,7 @@ pub fn wanted_bytes(request: &SizeRequest) -> Result<u64, PlanError> {
             return Err(SizeError::TooSmall { elements, threads, least }.into());
         }
         (Some(elements), _) => elements.saturating_mul(ELEMENT),
-        (None, Reading::Value(cache)) => (CACHE_FACTOR * cache.bytes).max(SMALLEST_DEFAULT),
+        (None, Reading::Value(cache)) => (CACHE_FACTOR * cache.bytes).max(LEAST_DEFAULT),
         (None, Reading::Unknown(_)) => UNKNOWN_CACHE_ARRAY,
     };
     Ok(bytes.max(least).div_ceil(GRAIN).saturating_mul(GRAIN))

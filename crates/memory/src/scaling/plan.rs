@@ -52,12 +52,12 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let requested = placement::place(machine, &options.places, options.bind, options.threads)?;
     let within = matches!(options.places, Places::List(_)).then(|| list(&options.places, &requested));
     let cores = Cores::of(machine, within.as_ref());
-    let room = mode::room(machine, options, options.array_size.is_some());
+    let room = mode::room(machine, options, 1, options.array_size.is_some());
 
     let budget = points::budget(options.rules.max_time, options.rules.least) / kernels.len();
     let mut points = curves(&cores, &Cores::of(machine, None), options, budget);
     for point in &mut points {
-        point.cache = sizes::last_level(machine, &point.placement.cpus());
+        point.cache = sizes::in_use(machine, &point.placement.cpus());
         let threads = point.placement.threads.len();
         let sizes = sizes::choose(options.array_size, threads, &point.cache, &room)?;
         point.elements = sizes.elements;

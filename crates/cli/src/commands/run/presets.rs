@@ -158,7 +158,7 @@ impl Preset {
         match &self.work {
             Work::Memory => {
                 let modes = memory::Options::unnamed(measuring.thorough);
-                commands::memory::planned(&modes, &memory::Options { measuring, ..defaults() }, machine)
+                commands::memory::planned(&modes, &defaults(), &measuring, machine)
             }
             Work::Alloc { quick_threads } => {
                 let threads = if quick { vec![*quick_threads] } else { Vec::new() };

@@ -309,6 +309,7 @@ keys! {
     VERIFIED: bool = "memory.verified", "", Figure, "Every array holds what the kernels must have left, within the tolerance; NaN and infinity are errors.";
     VERIFIED_ERROR: f64 = "memory.verified_error", "1", Figure, "Largest relative error found.";
     LLC_BYTES: f64 = "cache.llc_in_use", "B", Figure, "Sum of the last-level caches that the CPUs in use can fill, each instance once (plus their L2).";
+    CACHE_MEASURED: f64 = "cache.measured", "B", Figure, "The cache that these CPUs have together, as measured: the size from which on a chain of pointers takes as long as one whose lines were flushed.";
     LLC_BASIS: String = "cache.llc_basis", "", Figure, "How that sum came about.";
 
     // Counters of the memory controllers.

@@ -1,0 +1,28 @@
+//! Lines out of all caches.
+
+/// Puts a line out of all caches, a modified one to memory.
+#[cfg(target_arch = "x86_64")]
+pub fn flush(line: *const u8) {
+    // SAFETY: CLFLUSH is part of SSE2 and changes no data; ordered with writes to the line (Intel SDM 2A).
+    unsafe { core::arch::x86_64::_mm_clflush(line) };
+}
+
+/// Waits until all lines are flushed.
+#[cfg(target_arch = "x86_64")]
+pub fn fence() {
+    // SAFETY: MFENCE is part of SSE2.
+    unsafe { core::arch::x86_64::_mm_mfence() };
+}
+
+#[cfg(target_arch = "aarch64")]
+pub fn flush(line: *const u8) {
+    // SAFETY: cleans and invalidates to the point of coherency, which Linux allows at EL0 (SCTLR_EL1.UCI); it
+    // changes no data.
+    unsafe { core::arch::asm!("dc civac, {}", in(reg) line, options(nostack)) };
+}
+
+#[cfg(target_arch = "aarch64")]
+pub fn fence() {
+    // SAFETY: a barrier.
+    unsafe { core::arch::asm!("dsb sy", options(nostack)) };
+}
