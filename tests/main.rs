@@ -7,6 +7,7 @@ mod alloc_try;
 mod audit;
 mod bench;
 mod c2c;
+mod caches;
 mod compare;
 mod confined;
 mod cores;

@@ -319,6 +319,31 @@ few_ports() {
     apart sh -c 'echo 40000 40063 >/proc/sys/net/ipv4/ip_local_port_range && exec "$@"' sh "$@"
 }
 
+# neighbour KIB: another process that walks through so much memory in every other second. Not on the first CPU.
+neighbour() {
+    needs taskset
+    [ -n "${CPU1:-}" ] || skip "there is one CPU"
+    program neighbour <<'C'
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+int main(int count, char **words)
+{
+    size_t bytes = count > 1 ? atol(words[1]) * 1024 : 0;
+    volatile char *all = malloc(bytes);
+    if (!all || !bytes) return 1;
+    memset((char *)all, 1, bytes);
+    for (;;) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (now.tv_sec % 2) for (size_t at = 0; at < bytes; at += 64) all[at]++;
+        else nanosleep(&(struct timespec){0, 10000000}, 0);
+    }
+}
+C
+    taskset -c "$CPU1" "$DIR/neighbour" "$1" </dev/null >/dev/null 2>&1 &
+}
+
 # The C of a program that takes, touches and gives back three blocks of 2 MiB, again and again: what glibc alone does worst.
 churn() {
     cat <<'C'

@@ -28,6 +28,7 @@ const FILES: &[(&str, &str)] = files![
     "memory/memory-limit",
     "memory/mixed-cores",
     "memory/moved",
+    "memory/neighbour-in-cache",
     "memory/one-core",
     "memory/one-late-thread",
     "memory/quota-below-threads",
