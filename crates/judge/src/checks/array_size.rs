@@ -1,7 +1,7 @@
 //! Are the arrays large enough to be read from memory, not from cache?
 
 use figure::evidence::{
-    ARRAY_BYTES, CACHE_MEASURED, Key, LLC_BASIS, LLC_BYTES, MEMORY_LIMITED_BY, WORKING_SET,
+    ARRAY_BYTES, CACHE_MEASURED, INSTRUMENT_ARRAY, Key, LLC_BASIS, LLC_BYTES, MEMORY_LIMITED_BY, WORKING_SET,
 };
 
 use crate::prelude::*;
@@ -17,7 +17,10 @@ pub const CACHES: f64 = 4.0;
 /// cache, or arrays twice as large. A working set is in cache by design.
 pub const CHECK: Check = Check::essential(
     page!("array-size"),
-    |subject| on_arrays(subject) && subject.condition(WORKING_SET).is_none(),
+    |subject| {
+        let is_of_other = measured(subject) && subject.fact(INSTRUMENT_ARRAY).reason().is_none();
+        (on_arrays(subject) || is_of_other) && subject.condition(WORKING_SET).is_none()
+    },
     rule,
 )
 .audited();
@@ -27,8 +30,13 @@ pub fn caches_per_array(subject: &Subject) -> Reading<f64> {
     arrays_in(subject, LLC_BYTES)
 }
 
+/// Bytes of each array, of truebench or of the program next to it.
+fn array(subject: &Subject) -> Option<f64> {
+    subject.condition(ARRAY_BYTES).or_else(|| subject.fact(INSTRUMENT_ARRAY).into_value())
+}
+
 fn arrays_in(subject: &Subject, caches: Key<f64>) -> Reading<f64> {
-    let Some(array) = subject.condition(ARRAY_BYTES) else {
+    let Some(array) = array(subject) else {
         return Reading::unknown("the array size of the figure is unknown");
     };
     match subject.fact(caches) {
@@ -50,7 +58,7 @@ pub(super) fn rule(subject: &Subject) -> Answer {
     {
         return Answer::pass(size(subject, times));
     }
-    let array = Bytes(subject.condition(ARRAY_BYTES).unwrap_or(0.0));
+    let array = Bytes(array(subject).unwrap_or(0.0));
     if let Reading::Value(times) = arrays_in(subject, CACHE_MEASURED)
         && times >= CACHES
     {
@@ -71,7 +79,7 @@ pub(super) fn rule(subject: &Subject) -> Answer {
 }
 
 fn size(subject: &Subject, times: f64) -> Arrays {
-    let array = subject.condition(ARRAY_BYTES).unwrap_or(0.0);
+    let array = array(subject).unwrap_or(0.0);
     let some = |text: &String| !text.is_empty();
     Arrays::ArraySize {
         array: Bytes(array),

@@ -19,7 +19,7 @@ use crate::bandwidth::plan::Task;
 use crate::kernels::ELEMENT;
 use crate::pages::Pages;
 use crate::simd::BLOCK;
-use crate::sizes::ARRAYS;
+use crate::sizes::{self, ARRAYS};
 use crate::team::Team;
 use crate::worker::Worker;
 
@@ -173,6 +173,7 @@ impl CrossBench {
                 both.put(INSTRUMENT_ARRAY, (elements * ELEMENT) as f64);
             }
             let mut tool = both.clone();
+            tool.merge(sizes::cache_evidence(&self.setup.bandwidth.machine, self.team.cpus()));
             tool.put(INSTRUMENT_VERSION, first.report.version.clone());
             tool.put_reading(PLACE_READBACK, state.bound.clone());
             tool.put_reading(CLOCK_GRANULARITY, Reading::or_unknown(first.report.granularity, SILENT));

@@ -22,6 +22,8 @@ pub(super) static TOOL: Tool = Tool {
     statistic: Statistic::Mean,
     pages: &[Pages::Default, Pages::Small],
     takes_size: true,
+    // 5.2 refuses 2^31 B and takes 2^32 B more or less for the same.
+    most_bytes: Some(i32::MAX as u64),
     kernels: &["triad"],
     runs,
     read,

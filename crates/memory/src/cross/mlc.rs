@@ -21,6 +21,7 @@ pub(super) static TOOL: Tool = Tool {
     statistic: Statistic::Mean,
     pages: &[Pages::Default, Pages::Small, Pages::Huge2m],
     takes_size: true,
+    most_bytes: None,
     kernels: &["triad"],
     runs,
     read,

@@ -20,6 +20,7 @@ use crate::inspect;
 use crate::kernels::{ELEMENT, KERNELS, Kernel, Stores};
 use crate::limits;
 use crate::mode::{self, Options, PlanError, Planned};
+use crate::simd::BLOCK;
 use crate::sizes::{self, ARRAYS, Room};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -147,6 +148,13 @@ fn half(
     Ok(sizes::choose(options.array_size, placement.threads.len(), &cache, &room)?.elements)
 }
 
+/// The arrays of a program that takes a size, and of ours next to it.
+struct Size {
+    elements: u64,
+    /// What made them smaller than the room does; empty if nothing did.
+    limited_by: String,
+}
+
 struct Builder<'a> {
     options: &'a Options,
     placement: &'a Placement,
@@ -179,19 +187,33 @@ impl Builder<'_> {
             names => names.iter().any(|name| name == kernel.name),
         };
         let kernels: Vec<&'static Kernel> = KERNELS.iter().filter(is_asked).collect();
+        let most = tool
+            .most_bytes
+            .map_or(u64::MAX, |bytes| bytes / (ARRAYS * ELEMENT) / BLOCK as u64 * BLOCK as u64);
+        let is_less = most < self.elements;
+        let limit = match tool.most_bytes.filter(|_| is_less) {
+            None => String::new(),
+            Some(bytes) => {
+                format!("{} takes {} for all arrays at most", tool.name, figure::format::bytes(bytes as f64))
+            }
+        };
+        if is_less && self.options.array_size.is_some() {
+            return self.missing(tool, format!("{limit}: use --array-size {most} or less"));
+        }
+        let size = Size { elements: self.elements.min(most), limited_by: limit };
         let inspection = inspect::file(path);
         let request = RunRequest {
             kernels: &kernels,
             stores: self.options.stores,
             simd: self.simd,
             places: &self.placement.threads,
-            elements: self.elements,
+            elements: size.elements,
             pages: self.options.pages,
             inspection: &inspection,
         };
         match (tool.runs)(&request) {
             Err(reason) => self.missing(tool, format!("{}: {reason}", tool.name)),
-            Ok(runs) => runs.into_iter().for_each(|run| self.program(tool, path, run)),
+            Ok(runs) => runs.into_iter().for_each(|run| self.program(tool, path, &size, run)),
         }
     }
 
@@ -203,30 +225,30 @@ impl Builder<'_> {
         self.figures.push(figure.not_available(reason));
     }
 
-    fn program(&mut self, tool: &'static Tool, path: &Path, run: Run) {
+    fn program(&mut self, tool: &'static Tool, path: &Path, size: &Size, run: Run) {
         let mut pairs = Vec::new();
         for point in &run.points {
             let way = point.way.map_or(String::new(), |way| format!(".{way}"));
             let tool_id = format!("{}.cross.{}.{}{way}", crate::SUITE, tool.name, point.kernel.name);
             let own_id = format!("{tool_id}.ours");
             self.figures.push(self.tool_figure(tool, point, &tool_id));
-            self.figures.push(self.own_figure(tool, point, &tool_id, &own_id));
+            self.figures.push(self.own_figure(tool, point, size, &tool_id, &own_id));
             let factor = factor(tool.convention, point);
             self.tasks.push(Task {
                 id: own_id.clone(),
                 operation: point.kernel.operation,
                 code: point.code,
-                elements: self.elements,
+                elements: size.elements,
             });
             pairs.push(Pair { tool_id, own_id, kernel: point.kernel.name.to_owned(), factor });
         }
-        let bytes = if tool.takes_size { (ARRAYS * self.elements * ELEMENT) as f64 } else { self.largest };
+        let bytes = if tool.takes_size { (ARRAYS * size.elements * ELEMENT) as f64 } else { self.largest };
         self.programs.push(Program {
             tool: tool.name.to_owned(),
             path: path.to_path_buf(),
             arguments: run.arguments,
             environment: run.environment,
-            elements: tool.takes_size.then_some(self.elements),
+            elements: tool.takes_size.then_some(size.elements),
             statistic: tool.statistic,
             pairs,
             deadline: deadlines::GRACE + bytes / SLOWEST_PROGRAM,
@@ -247,7 +269,7 @@ impl Builder<'_> {
         figure
     }
 
-    fn own_figure(&self, tool: &Tool, point: &Point, pair: &str, id: &str) -> Figure {
+    fn own_figure(&self, tool: &Tool, point: &Point, size: &Size, pair: &str, id: &str) -> Figure {
         let name = format!("{} ({}), by truebench", point.kernel.title, point.kernel.formula);
         let mut figure = self.figure(tool, point, pair, id, name, TRUEBENCH);
         let (stores, simd, traffic) = match point.code {
@@ -265,10 +287,10 @@ impl Builder<'_> {
             .with(key::COUNTED_BYTES, counted)
             .with(key::TRAFFIC_BYTES, traffic as f64);
         if tool.takes_size {
-            set_size(&mut figure, (self.elements * ELEMENT) as f64, point.kernel.arrays_used() as f64);
+            set_size(&mut figure, (size.elements * ELEMENT) as f64, point.kernel.arrays_used() as f64);
         }
         figure.conditions.set(key::ARRAYS_USED, point.kernel.arrays_used() as f64);
-        figure.evidence.put(key::MEMORY_LIMITED_BY, String::new());
+        figure.evidence.put(key::MEMORY_LIMITED_BY, size.limited_by.clone());
         figure
     }
 

@@ -23,6 +23,7 @@ pub(super) static TOOL: Tool = Tool {
     // Its arrays are static: huge pages cannot be requested for them.
     pages: &[Pages::Default, Pages::Small],
     takes_size: false,
+    most_bytes: None,
     kernels: &["copy", "triad"],
     runs,
     read,

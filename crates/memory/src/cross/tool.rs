@@ -19,6 +19,8 @@ pub struct Tool {
     pub pages: &'static [Pages],
     /// Whether it takes a size of array; else it has one, which truebench takes.
     pub takes_size: bool,
+    /// Bytes of all its arrays together at most, where it takes a size.
+    pub most_bytes: Option<u64>,
     /// Kernels that are compared when none is asked for.
     pub kernels: &'static [&'static str],
     /// How it is run; an error says why it cannot be run so.
