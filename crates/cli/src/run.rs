@@ -131,6 +131,8 @@ pub fn measure(
         judged(figures, &machine, &started, begin_time, end, Observer::default())
     };
     let seconds: Vec<Option<f64>> = works.iter().map(Work::seconds).collect();
+    // What a part leaves of its time is the next one's.
+    let mut left = 0.0;
     for (number, work) in works.into_iter().enumerate() {
         if interrupted.is_some() {
             match work {
@@ -151,7 +153,8 @@ pub fn measure(
             seconds_after: seconds[number + 1..].iter().copied().sum(),
         });
         let name = work.name();
-        let suite = match work {
+        let start = Instant::now();
+        let mut suite = match work {
             Work::Rounds(suite) => suite,
             Work::Once(once) => {
                 events.send(Event::Preparing { what: once.what });
@@ -168,6 +171,7 @@ pub fn measure(
                 continue;
             }
         };
+        suite.plan.rules.max_time += left;
         let mut save = |current: &[Figure]| {
             checkpoint.progress(&|| {
                 let current = current.iter().cloned().map(|mut figure| {
@@ -178,6 +182,11 @@ pub fn measure(
             });
         };
         let mut outcome = session::run_watched(&suite.plan, judge::gate, &events, &interrupt, &mut save);
+        left = if suite.plan.rules.max_time < f64::MAX {
+            (suite.plan.rules.max_time - start.elapsed().as_secs_f64()).max(0.0)
+        } else {
+            0.0
+        };
         (suite.complete)(&mut outcome.figures, &machine);
         interrupted = outcome.interrupted;
         let ids = outcome.figures.iter().map(|figure| figure.id.clone()).collect();

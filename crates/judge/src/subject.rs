@@ -3,10 +3,11 @@
 use figure::evidence::audit::TOOL;
 use figure::evidence::http::WHAT;
 use figure::evidence::{
-    ARRAY_BYTES, COPIES, COPY_SYSTEM, COPY_USER, CPUS, FactType, HOP_WAY, Key, NOISE, PRICE_CLOCK,
+    ARRAY_BYTES, COPIES, COPY_SYSTEM, COPY_USER, CPUS, FactType, HOP_WAY, Key, NOISE, PRICE_CLOCK, QUANTITY,
     TEST_CLASS, THREADS, TIMELESS, TRAFFIC_PART, WAKER_BUSY, WATCHED, WORKING_SET,
 };
 use figure::{CpuList, Figure, Machine, Reading, Record, stats};
+use suites::allocators::PAIR;
 use suites::loads::cpus;
 
 use crate::values::Amount;
@@ -121,6 +122,21 @@ impl<'a> Subject<'a> {
         cgroup.unknown.is_none() && !cgroup.levels.is_empty() && limit.is_none()
     }
 
+    /// The values of its rounds; of a difference of two figures that were measured in turn, the differences.
+    pub fn round_values(&self) -> Vec<f64> {
+        match self.arms() {
+            Some([of, to]) => stats::differences(&of.kept_values(), &to.kept_values()),
+            None => self.figure.kept_values(),
+        }
+    }
+
+    /// The figures of which this one is the difference, round by round.
+    fn arms(&self) -> Option<[&'a Figure; 2]> {
+        let [of, to] = self.figure.derived_from.as_slice() else { return None };
+        let arms = || Some([self.record.figure(of)?, self.record.figure(to)?]);
+        self.is(QUANTITY, PAIR).then(arms).flatten()
+    }
+
     /// A value in the figure's unit.
     pub fn amount(&self, value: f64) -> Amount {
         Amount { value, unit: self.figure.unit.clone() }
@@ -175,6 +191,11 @@ pub fn always(_: &Subject) -> bool {
 /// agree, and times no work of truebench.
 pub fn measured(subject: &Subject) -> bool {
     subject.figure.used_rounds().next().is_some() && subject.condition(WATCHED).is_none()
+}
+
+/// Differences of two figures that were measured in turn: their rounds are the differences, which cancel what both share.
+pub fn is_difference(subject: &Subject) -> bool {
+    subject.arms().is_some()
 }
 
 /// Figures that work on arrays in memory, or on less where being in cache is the

@@ -3,6 +3,9 @@
 //! Rounds are interleaved over the figures: a cycle visits once every figure that needs a round. Every other
 //! cycle runs in reverse. So a disturbance or a drift affects all figures alike, and no figure always follows
 //! the same one (see the issues of nanobench and hyperfine on interleaving).
+//!
+//! When every figure has its least rounds, the time that is left goes to those by which the suite is known, and to controls only when they
+//! are decided.
 
 use figure::stats;
 
@@ -47,6 +50,8 @@ struct Progress {
     latest: f64,
     /// An exact number of rounds that overrides the rules.
     exact_rounds: Option<usize>,
+    /// Whether it is there for others to be compared with.
+    is_control: bool,
     stopped: Option<Stop>,
 }
 
@@ -79,7 +84,7 @@ impl Schedule {
                 }
                 return Some(index);
             }
-            self.pending = (0..self.figures.len()).filter(|&i| self.figures[i].stopped.is_none()).collect();
+            self.pending = self.undecided();
             if self.pending.is_empty() {
                 return None;
             }
@@ -89,6 +94,20 @@ impl Schedule {
             }
             self.cycle += 1;
         }
+    }
+
+    /// Figures that need a round. Once all have their least rounds, controls wait for the others.
+    fn undecided(&self) -> Vec<usize> {
+        let open: Vec<usize> =
+            (0..self.figures.len()).filter(|&at| self.figures[at].stopped.is_none()).collect();
+        let has_least = |at: &usize| self.figures[*at].values.len() >= self.rules.least;
+        let first: Vec<usize> = open.iter().copied().filter(|at| !self.figures[*at].is_control).collect();
+        if first.is_empty() || !open.iter().all(has_least) { open } else { first }
+    }
+
+    /// Marks a figure that is there for others to be compared with.
+    pub fn is_control(&mut self, index: usize) {
+        self.figures[index].is_control = true;
     }
 
     /// The current cycle, from 1. In each cycle all figures that need a round get one.
@@ -214,6 +233,19 @@ mod tests {
         assert_eq!(order.iter().filter(|&&index| index == 0).count(), 6);
         assert_eq!(order.iter().filter(|&&index| index == 1).count(), 20);
         assert_eq!(schedule.stopped(1), Some(Stop::Rounds));
+    }
+
+    #[test]
+    fn time_that_is_left_goes_to_figures_and_then_to_controls() {
+        let mut schedule = Schedule::new(RULES, 2);
+        schedule.is_control(1);
+        let mut order = Vec::new();
+        while let Some(index) = schedule.next(0.0) {
+            schedule.add_value(index, if order.len() % 4 < 2 { 1.0 } else { 2.0 });
+            order.push(index);
+        }
+        let controls = |rounds: &[usize]| rounds.iter().filter(|&&index| index == 1).count();
+        assert_eq!((controls(&order[..12]), controls(&order[12..26]), controls(&order[26..])), (6, 0, 14));
     }
 
     #[test]

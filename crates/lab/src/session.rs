@@ -103,6 +103,9 @@ pub fn run_watched(
         if figure.status == Status::NotAvailable {
             schedule.fail(index);
         }
+        if figure.is_control() {
+            schedule.is_control(index);
+        }
         if let Some(passes) = figure.conditions.get(PASSES) {
             schedule.exactly(index, passes as usize);
         }

@@ -22,7 +22,22 @@ const MAX_NAME: usize = 60;
 /// Ids, or how they begin, by suite: those that a reader asks for first; and how many at most beside other suites.
 const KNOWN: &[(&str, usize, &[&str])] = &[
     ("memory", 4, &["memory.triad.nt", "memory.copy.nt", "memory.triad.regular", "memory.read"]),
-    ("system", 4, &["system.context1", "system.syscall", "system.execl", "system.shell1"]),
+    (
+        "system",
+        5,
+        &[
+            "system.switch.same-cpu",
+            "system.switch.smt",
+            "system.switch.cluster",
+            "system.switch.llc",
+            "system.switch.package",
+            "system.switch.node",
+            "system.switch.socket",
+            "system.syscall",
+            "system.execl",
+            "system.shell1",
+        ],
+    ),
     ("alloc", 4, &["alloc.pair.glibc", "alloc.pair."]),
     ("faults", 4, &["faults.prices.minor.write", "faults.prices.major", "faults.minor", "faults.gain"]),
     // Rates of three servers with two numbers of connections.

@@ -23,6 +23,10 @@ pub struct Options {
     pub passes: Option<u32>,
     /// Seconds of one pass.
     pub duration: Option<f64>,
+    /// Placements of two tasks that wake one another; empty for all.
+    pub placements: Vec<String>,
+    /// Ways of waking; empty for all, and for latencies.
+    pub ways: Vec<String>,
     /// Directory for files and scripts of the tests; `None` for the system's temporary directory.
     pub directory: Option<PathBuf>,
     /// The directory of a UnixBench to compare with.
@@ -66,6 +70,8 @@ impl Options {
             unixbench: false,
             passes: None,
             duration: None,
+            placements: Vec::new(),
+            ways: Vec::new(),
             directory: None,
             with: None,
             session: 0,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args as ClapArgs, Subcommand};
 use system::catalogue;
 
@@ -54,6 +55,12 @@ pub struct Options {
     /// Time of one pass, such as 1s [default: what the time allows]
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub duration: Option<f64>,
+    /// Placements of two tasks that wake one another: free, same-cpu, nearest, or smt, cluster, llc, package, node, socket [default: all]
+    #[arg(long, value_name = "PLACE,…", value_delimiter = ',', value_parser = placements(), hide_possible_values = true)]
+    pub placement: Vec<String>,
+    /// How they wake one another, without wake-up latencies: pipe, threads, eventfd, futex, socket [default: all, and latencies]
+    #[arg(long, value_name = "WAY,…", value_delimiter = ',', value_parser = ways(), hide_possible_values = true)]
+    pub way: Vec<String>,
     /// Where files are copied and scripts work [default: the directory for temporary files]
     #[arg(long = "dir", value_name = "DIR", value_parser = values::directory)]
     pub directory: Option<PathBuf>,
@@ -81,7 +88,7 @@ impl SharedArgs for Options {
         ModeArgs {
             name: "switch",
             about: "What a context switch costs, in every placement that exists here",
-            options: &["duration"],
+            options: &["duration", "placement", "way"],
         },
         ModeArgs {
             name: "cores",
@@ -123,6 +130,14 @@ impl System {
             Some(Mode::All(suite)) => (suite.names(), &suite.options),
         }
     }
+}
+
+fn placements() -> PossibleValuesParser {
+    PossibleValuesParser::new(system::switch::plan::placements())
+}
+
+fn ways() -> PossibleValuesParser {
+    PossibleValuesParser::new(system::switch::plan::ways())
 }
 
 fn tests() -> Suggested<String> {

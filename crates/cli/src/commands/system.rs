@@ -67,6 +67,8 @@ fn options(arguments: &args::Options, rules: Rules) -> Options {
         unixbench: arguments.unixbench,
         passes: arguments.passes,
         duration: arguments.duration,
+        placements: arguments.placement.clone(),
+        ways: arguments.way.clone(),
         directory: arguments.directory.clone(),
         with: arguments.with.clone(),
         session: std::process::id(),

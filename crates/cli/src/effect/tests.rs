@@ -38,6 +38,8 @@ fn sample<'a>(command: &str, id: &'a str, file: &'a str) -> Option<Vec<&'a str>>
             ("copies", &["--copies=3"][..]),
             ("directory", &["--dir=/"]),
             ("duration", &["--duration=3s"]),
+            ("placement", &["--placement=same-cpu"]),
+            ("way", &["--way=futex"]),
             ("passes", &["--unixbench", "--passes=5"]),
         ]),
         "alloc" => BTreeMap::from([

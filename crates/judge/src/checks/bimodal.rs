@@ -8,7 +8,8 @@ const APART: Levels = Levels { warn: 0.0, fail: 0.25 };
 
 /// A gap test over the values of the kept rounds, in the manner of Hartigan's dip (Annals of Statistics 13,
 /// 1985).
-pub const CHECK: Check = Check::new(page!("bimodal"), of_work, rule);
+pub const CHECK: Check =
+    Check::new(page!("bimodal"), |subject| of_work(subject) || is_difference(subject), rule);
 
 /// Fewer rounds than this cannot show two modes (see [`stats::modes`]).
 const MIN_ROUNDS: usize = 8;
@@ -16,7 +17,7 @@ const MIN_ROUNDS: usize = 8;
 const MIN_SHARE: f64 = 0.25;
 
 fn rule(subject: &Subject) -> Answer {
-    let values = subject.figure.kept_values();
+    let values = subject.round_values();
     if values.len() < MIN_ROUNDS {
         return Answer::unknown(format!("fewer than {MIN_ROUNDS} rounds cannot show two values"));
     }

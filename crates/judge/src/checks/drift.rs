@@ -11,10 +11,11 @@ const SIGNIFICANT: f64 = 0.01;
 const TREND: Levels = Levels { warn: 0.05, fail: 0.25 };
 
 /// Theil-Sen slope and Mann-Kendall test over the kept rounds.
-pub const CHECK: Check = Check::new(page!("drift"), of_work, rule);
+pub const CHECK: Check =
+    Check::new(page!("drift"), |subject| of_work(subject) || is_difference(subject), rule);
 
 fn rule(subject: &Subject) -> Answer {
-    let values = subject.figure.kept_values();
+    let values = subject.round_values();
     let Some(drift) = stats::drift(&values) else {
         return Answer::unknown(format!("{} cannot show a trend", format::counted(values.len(), "round")));
     };

@@ -34,6 +34,8 @@ const OF_THE_CLIENT: &[&str] = &[
 const OF_THE_SERVER: &[&str] = &["cpu", "memory", "goroutines", "run-queue"];
 /// Of these, what would be the same had the rounds been slower.
 const STATES: &[&str] = &["memory", "goroutines"];
+/// Checks of a series of rounds: a difference has rounds of its own, in which what both figures share is cancelled.
+const OF_ROUNDS: &[&str] = &["drift", "bimodal", "rounds-agree"];
 
 /// The verdict of a source, as far as it concerns this figure, and its first reason. `None` where the source was not judged.
 fn verdict_for(subject: &Subject, source: &Figure) -> Option<(Verdict, Option<CheckResult>)> {
@@ -44,11 +46,13 @@ fn verdict_for(subject: &Subject, source: &Figure) -> Option<(Verdict, Option<Ch
     let is_ratio = Clock::of_ratio(subject.figure).is_some();
     // Its own interval says how often it was repeated and how well it is known, whatever its sources have in common; a count needs none.
     let is_supported = subject.figure.interval.is_some() || subject.figure.basis == Basis::Count;
+    let is_difference = is_difference(subject);
     let concerns = |check: &&CheckResult| {
         let id = check.id.as_str();
         // What both arms of a ratio shared, `equal-treatment` decides.
         let is_shared = is_ratio && check.outcome >= Outcome::Warn && is_shared(id);
         !(timeless && is_of_time(id)
+            || is_difference && OF_ROUNDS.contains(&id)
             || of_server && OF_THE_CLIENT.contains(&id)
             || is_shared
             || is_supported && [ROUNDS, PRECISION].contains(&id))
@@ -105,7 +109,9 @@ mod unit {
     #[test]
     fn checks_of_time_are_checks() {
         let of_time = suites::treatment::OF_TIME.iter().map(|check| &check.id);
-        for id in of_time.chain(OF_THE_CLIENT).chain(&[ROUNDS, PRECISION, suites::settings::TOOK]) {
+        for id in
+            of_time.chain(OF_THE_CLIENT).chain(OF_ROUNDS).chain(&[ROUNDS, PRECISION, suites::settings::TOOK])
+        {
             assert!(crate::find(id).is_some(), "{id}");
         }
     }

@@ -28,14 +28,14 @@ const TENFOLD: f64 = 10.0;
 /// which for normally distributed rounds it is.
 pub const CHECK: Check = Check::new(
     page!("rounds-agree"),
-    |subject| measured(subject) && subject.condition(MOMENTS) != Some(true),
+    |subject| is_difference(subject) || measured(subject) && subject.condition(MOMENTS) != Some(true),
     rule,
 )
 .audited();
 
 fn rule(subject: &Subject) -> Answer {
     let figure = subject.figure;
-    let values = figure.kept_values();
+    let values = subject.round_values();
     let (Some(value), Some(interval)) = (figure.value, &figure.interval) else {
         return by_range(subject, &values);
     };

@@ -144,6 +144,36 @@ fn computed_figures_are_worth_what_their_sources_are() {
     assert_eq!(case.case("inputs", "input-reason", source).outcome, Outcome::Warn);
 }
 
+/// Two arms that were measured in turn: what both share is no reason against their difference, and what it has itself is.
+#[test]
+fn a_difference_is_judged_by_its_own_rounds() {
+    let reasons = |harness: &[f64], cost: &dyn Fn(usize) -> f64| {
+        let void = quiet_vm().values(harness);
+        let both: Vec<f64> = harness.iter().enumerate().map(|(round, value)| value + cost(round)).collect();
+        let costs: Vec<f64> = (0..harness.len()).map(cost).collect();
+        let (arm, void) =
+            (quiet_vm().values(&both).0.figures[0].clone(), void.0.figures[0].clone().named("suite.void"));
+        let mut pair =
+            Figure { rounds: Vec::new(), ..arm.clone() }.named("suite.pair").with(QUANTITY, "pair".into());
+        pair.derive(&costs, &[&arm, &void]).unwrap();
+        let mut case = quiet_vm();
+        case.0.figures = vec![pair, arm, void];
+        case.judged()
+    };
+    let drifting: Vec<f64> = (0..12).map(|round| 20.0 + 0.4 * f64::from(round)).collect();
+    let jumping: Vec<f64> = (0..12).map(|round| if round % 3 == 0 { 28.0 } else { 20.0 }).collect();
+    let steady = |round: usize| 50.0 + (round % 3) as f64 * 0.05;
+    for harness in [&drifting, &jumping] {
+        assert_eq!(reasons(harness, &steady), (Verdict::Valid, vec![]));
+        let alone = quiet_vm().values(harness).judged();
+        assert_ne!(alone.0, Verdict::Valid, "{alone:?}");
+    }
+    let rising = |round: usize| 50.0 + round as f64;
+    assert_eq!(reasons(&[20.0; 12], &rising).1[0], "drift");
+    let two = |round: usize| if round % 2 == 0 { 50.0 } else { 60.0 };
+    assert_eq!(reasons(&[20.0; 12], &two).1[0], "bimodal");
+}
+
 /// What is computed from what is computed: the first cause is that of the figure that was measured, whatever the order of figures.
 #[test]
 fn the_cause_of_a_source_is_carried_up() {

@@ -13,8 +13,20 @@ use crate::mode::{Options, PlanError, Planned, suite_plan};
 /// The placement that is left to the scheduler.
 pub const FREE: &str = "free";
 pub const SAME_CPU: &str = "same-cpu";
+/// The placement on the nearest two CPUs, whatever their class.
+pub const NEAREST: &str = "nearest";
 /// The transport that is measured in every placement: UnixBench's.
 const PIPE: &str = "pipe";
+/// The words of placements.
+pub fn placements() -> impl Iterator<Item = &'static str> {
+    [FREE, SAME_CPU, NEAREST].into_iter().chain(pairs::CLASSES.iter().map(|class| class.word()))
+}
+
+/// The words of ways.
+pub fn ways() -> impl Iterator<Item = &'static str> {
+    PING_PONGS.iter().map(|ping_pong| ping_pong.variant)
+}
+
 /// Microseconds for which the waker stays busy after each wake-up: none; longer than any context switch; as
 /// long as a typical event handler.
 const BUSY: [u64; 3] = [0, 50, 500];
@@ -117,14 +129,16 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let Some(first) = cpus.first() else {
         return Err(Failure::new("no CPU that may be used is online").into());
     };
-    let settling_hops = settling_hops(machine, &cpus, options.rules.max_time);
+    let has_free = is_asked(&options.placements, FREE);
+    let settling_hops = settling_hops(machine, &cpus, options.rules.max_time).filter(|_| has_free);
     let settling = settling_hops.map_or(0.0, settling_seconds);
     let budget = (options.rules.max_time - settling) * FILLED / options.rules.least as f64;
     let most = if options.rules.max_time < f64::MAX {
         // Further pairs of a class only if there is time for the longest passes.
         let fits = |most: &usize| {
             let classes = pairs::find_by_class(machine, &cpus, *most);
-            figure_count(&rows(&classes, settling_hops).0) as f64 * (LONGEST + OVERHEAD) <= budget
+            let rows = wanted(rows(&classes, settling_hops).0, options);
+            figure_count(&rows, options) as f64 * (LONGEST + OVERHEAD) <= budget
         };
         (2..=MOST_PAIRS).rev().find(fits).unwrap_or(1)
     } else {
@@ -132,14 +146,16 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     };
     let classes = pairs::find_by_class(machine, &cpus, most);
     let (rows, pairs) = rows(&classes, settling_hops);
+    let rows = wanted(rows, options);
     let mut places = vec![Place::Free(cpus.clone()), Place::SameCpu(first)];
     places.extend(pairs.into_iter().map(Place::Pair));
-    let room = (budget / figure_count(&rows).max(1) as f64 - OVERHEAD).clamp(SHORTEST, LONGEST);
+    let room = (budget / figure_count(&rows, options).max(1) as f64 - OVERHEAD).clamp(SHORTEST, LONGEST);
     let seconds = options.duration.unwrap_or(room);
 
     let (mut figures, mut tasks) = (Vec::new(), Vec::new());
     // Round trips of all placements first, then latencies.
-    let specs = rows.iter().flat_map(round_trips).chain(rows.iter().flat_map(latencies));
+    let all_trips = rows.iter().flat_map(|row| round_trips(row, options));
+    let specs = all_trips.chain(rows.iter().flat_map(|row| latencies(row, options)));
     for (row, ping_pong, busy) in specs {
         let mut figure = new_figure(row, ping_pong, busy, &places);
         figure.conditions.set(key::PASS_SECONDS, seconds);
@@ -225,23 +241,51 @@ fn rows(classes: &[ClassPairs], settling_hops: Option<u64>) -> (Vec<PlacementRow
     (rows, pairs)
 }
 
+/// The placements that are asked for.
+fn wanted<'a>(rows: Vec<PlacementRow<'a>>, options: &Options) -> Vec<PlacementRow<'a>> {
+    let pair = |row: &PlacementRow| row.place.is_ok_and(|place| place >= 2);
+    let nearest = rows.iter().find(|row| pair(row)).map(|row| row.word.clone());
+    let is_wanted = |row: &PlacementRow| {
+        let is_nearest =
+            nearest.as_ref() == Some(&row.word) && options.placements.iter().any(|word| word == NEAREST);
+        is_nearest || is_asked(&options.placements, row.class)
+    };
+    rows.into_iter().filter(is_wanted).collect()
+}
+
+/// Whether a word is among those that are asked for; all are where none is named.
+fn is_asked(words: &[String], word: &str) -> bool {
+    words.is_empty() || words.iter().any(|asked| asked == word)
+}
+
 /// The placement and transport of a figure, and for latencies the microseconds for which the waker stays
 /// busy.
 type FigureSpec<'s, 'a> = (&'s PlacementRow<'a>, &'static PingPong, Option<u64>);
 
-fn round_trips<'s, 'a>(row: &'s PlacementRow<'a>) -> impl Iterator<Item = FigureSpec<'s, 'a>> {
-    let is_measured = |ping_pong: &&PingPong| row.all_transports || ping_pong.variant == PIPE;
+fn round_trips<'s, 'a>(
+    row: &'s PlacementRow<'a>,
+    options: &'s Options,
+) -> impl Iterator<Item = FigureSpec<'s, 'a>> {
+    let is_measured = |ping_pong: &&PingPong| {
+        let is_of_row = row.all_transports || ping_pong.variant == PIPE;
+        is_of_row && is_asked(&options.ways, ping_pong.variant)
+    };
     PING_PONGS.iter().filter(is_measured).map(move |ping_pong| (row, ping_pong, None))
 }
 
-fn latencies<'s, 'a>(row: &'s PlacementRow<'a>) -> impl Iterator<Item = FigureSpec<'s, 'a>> {
-    let pipe = PING_PONGS.iter().filter(|ping_pong| row.latencies && ping_pong.variant == PIPE);
+/// Where ways are asked for, they are of round trips.
+fn latencies<'s, 'a>(
+    row: &'s PlacementRow<'a>,
+    options: &'s Options,
+) -> impl Iterator<Item = FigureSpec<'s, 'a>> {
+    let are_measured = row.latencies && options.ways.is_empty();
+    let pipe = PING_PONGS.iter().filter(move |ping_pong| are_measured && ping_pong.variant == PIPE);
     pipe.flat_map(move |ping_pong| BUSY.map(|busy| (row, ping_pong, Some(busy))))
 }
 
 /// The number of figures to measure.
-fn figure_count(rows: &[PlacementRow]) -> usize {
-    let figures = |row: &PlacementRow| round_trips(row).count() + latencies(row).count();
+fn figure_count(rows: &[PlacementRow], options: &Options) -> usize {
+    let figures = |row: &PlacementRow| round_trips(row, options).count() + latencies(row, options).count();
     rows.iter().filter(|row| row.place.is_ok()).map(figures).sum()
 }
 
