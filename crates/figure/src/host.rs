@@ -3,6 +3,7 @@
 //! Sizes are bytes, frequencies MHz where named so. CPU numbers are the kernel's logical CPUs. A field that
 //! the machine did not show is a [`Reading::Unknown`] with the reason, or `None` where absence is ordinary.
 
+mod numa;
 mod summary;
 
 use schemars::JsonSchema;
@@ -10,6 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::cpulist::CpuList;
 use crate::reading::Reading;
+
+pub use numa::{Hmat, MemoryKind, Node, NodeKind, Numa};
 
 /// A machine, as far as it could be read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -225,37 +228,6 @@ pub struct HugePool {
     pub free: u64,
 }
 
-/// NUMA.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Numa {
-    /// Online nodes, ascending; empty if the kernel shows none.
-    pub nodes: Vec<Node>,
-    /// Numbers of the nodes that this process may allocate on: what a cpuset leaves (Mems_allowed).
-    #[serde(default)]
-    pub memory_allowed: Reading<CpuList>,
-    /// Why nodes are not known.
-    pub unknown: Option<String>,
-}
-
-/// One NUMA node.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Node {
-    /// The kernel's number.
-    pub node: u32,
-    /// Its CPUs; empty for a memory-only node.
-    pub cpus: CpuList,
-    /// Bytes of memory; 0 for a node that has CPUs only.
-    pub memory: Option<u64>,
-    /// Bytes available when the record began: free, or clean pages of files.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub available: Option<u64>,
-    /// Huge pages reserved on this node.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hugetlb: Vec<HugePool>,
-    /// Distance to each node of [`Numa::nodes`], in that order (10 = local).
-    pub distances: Vec<u32>,
-}
-
 /// The name of QEMU's emulator among hypervisors.
 pub const TCG: &str = "tcg";
 
@@ -450,17 +422,6 @@ impl Machine {
             .iter()
             .filter(|cache| cache.kind != CacheKind::Instruction && cache.cpus.contains(cpu))
             .max_by_key(|cache| cache.level)
-    }
-
-    /// The online NUMA node of this number.
-    pub fn node(&self, node: u32) -> Option<&Node> {
-        self.numa.nodes.iter().find(|known| known.node == node)
-    }
-
-    /// The distance that the firmware advertises from one node to another (10 = local), where it is shown.
-    pub fn node_distance(&self, from: u32, to: u32) -> Option<u32> {
-        let column = self.numa.nodes.iter().position(|known| known.node == to)?;
-        self.node(from)?.distances.get(column).copied()
     }
 
     /// The online CPU of this number.

@@ -8,10 +8,11 @@ mod cpu;
 mod cpuid;
 mod cpuinfo;
 mod memory;
-mod numa;
+pub(crate) mod numa;
 mod overrides;
 mod settings;
 pub mod smbios;
+pub(crate) mod tiers;
 mod topology;
 pub mod udev;
 pub(crate) mod uncore;
@@ -32,18 +33,20 @@ pub fn describe(tree: &Tree, overrides: &Overrides) -> Machine {
     let cpuinfo = cpuinfo::Cpuinfo::read(tree);
     let virtualisation = virtualisation::describe(tree, &cpuinfo);
     let online = topology::online(tree, &cpuinfo);
-    let numa = numa::describe(tree, &online);
+    let mut numa = numa::describe(tree, &online);
     let topology = topology::describe(tree, &cpuinfo, online, &numa);
+    let memory = memory::describe(tree, overrides, &virtualisation);
+    tiers::describe(tree, &mut numa, &memory.modules);
     Machine {
         hostname: tree.line("/proc/sys/kernel/hostname"),
         cpu: cpu::describe(tree, &cpuinfo),
         caches: caches::describe(tree, &cpuinfo, &topology, &virtualisation),
-        memory: memory::describe(tree, overrides, &virtualisation),
+        memory,
         cgroup: cgroup::describe(tree, &topology.online),
         kernel: Kernel {
             release: settings::release(tree),
             command_line: settings::command_line(tree),
-            settings: settings::describe(tree),
+            settings: settings::describe(tree, &numa),
         },
         topology,
         uncore: uncore::describe(tree),

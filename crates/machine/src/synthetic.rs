@@ -7,6 +7,7 @@ mod builder;
 mod controllers;
 mod firmware;
 mod machines;
+mod tiered;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,6 +17,7 @@ use std::sync::{Mutex, PoisonError};
 pub use builder::{Builder, CacheShape, Place};
 pub use firmware::{Device, table};
 pub use machines::*;
+pub use tiered::*;
 
 use crate::{Overrides, Tree, describe};
 
@@ -35,6 +37,11 @@ pub const ALL: &[Machine] = &[
     ("huge_1536_cpus", huge_1536_cpus),
     ("offline_cpus", offline_cpus),
     ("memory_only_node", memory_only_node),
+    ("cxl_expander", cxl_expander),
+    ("hbm_flat", hbm_flat),
+    ("persistent_memory", persistent_memory),
+    ("grace_hopper", grace_hopper),
+    ("mi300a", mi300a),
 ];
 
 /// What is read of a machine's tree. The tree has thousands of files: it is written once in a process.

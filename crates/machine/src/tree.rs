@@ -90,6 +90,14 @@ impl Tree {
         text.lines().find_map(|line| line.strip_prefix(prefix)).map(|rest| rest.trim().to_owned())
     }
 
+    /// The target of a symbolic link as it is written; of a captured machine the text of the file in its place.
+    pub(crate) fn link(&self, path: impl AsRef<Path>) -> Option<String> {
+        let target = std::fs::read_link(self.path(&path))
+            .ok()
+            .and_then(|target| target.into_os_string().into_string().ok());
+        target.or_else(|| self.text(path).into_value())
+    }
+
     /// Names in a directory, sorted; empty if it does not exist.
     pub fn names(&self, directory: impl AsRef<Path>) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(self.path(directory)) else { return Vec::new() };

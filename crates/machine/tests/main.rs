@@ -7,5 +7,6 @@ mod damage;
 mod details;
 mod known_answers;
 mod live;
+mod tiers;
 mod uncore;
 mod witness;

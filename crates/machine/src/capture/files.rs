@@ -2,7 +2,7 @@
 //! trip of every synthetic machine tests this.
 
 use crate::Tree;
-use crate::describe::{recorded_parameters, smbios, udev, virtualisation};
+use crate::describe::{numa, recorded_parameters, smbios, udev, virtualisation};
 
 /// How much of a file is captured.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +12,8 @@ pub enum Keep {
     Presence,
     /// The result of this function.
     Part(fn(&[u8]) -> Vec<u8>),
+    /// The target of a symbolic link, as the text of a file in its place.
+    Link,
 }
 
 type Names = &'static [&'static str];
@@ -49,6 +51,7 @@ pub const FILES: &[Pattern] = &[
     part("proc/self", &["status"], masks),
     part("proc/self", &["limits"], address_space),
     all("proc/self", &["cgroup"]),
+    part("proc/self", &["numa_maps"], memory_policy),
     part("proc/self", &["mountinfo"], group_mounts),
     // CPUs and caches.
     all("sys/devices/system/cpu", &["online", "offline", "possible", "present", "isolated", "nohz_full"]),
@@ -69,6 +72,17 @@ pub const FILES: &[Pattern] = &[
     all("sys/devices/system/node", &["online"]),
     all("sys/devices/system/node/node*", &["cpulist", "cpumap", "distance", "meminfo"]),
     all("sys/devices/system/node/node*/hugepages/hugepages-*", &["nr_hugepages", "free_hugepages"]),
+    all("sys/devices/system/node/node*/access*/initiators", &["*_bandwidth", "*_latency"]),
+    presence("sys/devices/system/node/node*/access*/initiators", &["node*"]),
+    all("sys/devices/system/node/node*/memory_side_cache/index*", &["size"]),
+    all("sys/devices/system/memory", &["block_size_bytes"]),
+    all("sys/devices/virtual/memory_tiering/memory_tier*", &["nodelist"]),
+    all("sys/kernel/mm", &["numa/demotion_enabled", "mempolicy/weighted_interleave/*"]),
+    // Who brought memory in.
+    Pattern { directory: "sys/bus/dax/drivers/kmem", names: &["dax*"], keep: Keep::Link },
+    all("sys/bus/dax/devices/dax*", &["target_node"]),
+    all("sys/bus/cxl/devices/region*", &["resource", "size"]),
+    all("proc/driver/nvidia/gpus/*", &["numa_status"]),
     all("sys/kernel/mm", &["transparent_hugepage/enabled", "transparent_hugepage/defrag", "ksm/run"]),
     all("sys/kernel/mm/hugepages/hugepages-*", &["nr_hugepages", "free_hugepages"]),
     all("sys/devices/system/edac/mc/mc*", &["ce_count"]),
@@ -161,6 +175,13 @@ fn address_space(limits: &[u8]) -> Vec<u8> {
     lines(limits, |line| line.starts_with("Max address space"))
 }
 
+/// The policy of the first mapping, without its address and the facts about it.
+fn memory_policy(maps: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(maps);
+    let policy = text.lines().next().and_then(numa::policy_of);
+    policy.map(|policy| format!("0 {policy}\n")).unwrap_or_default().into_bytes()
+}
+
 /// The mounts of control groups, and that of the root.
 fn group_mounts(mountinfo: &[u8]) -> Vec<u8> {
     lines(mountinfo, |line| line.contains(" - cgroup") || line.split(' ').nth(4) == Some("/"))
@@ -193,6 +214,9 @@ mod tests {
     fn only_masks_of_a_process_are_captured() {
         let captured = masks(b"Name:\ttruebench\nPid:\t7\nGroups:\t4 24\nCpus_allowed_list:\t0-3\n");
         assert_eq!(captured, b"Cpus_allowed_list:\t0-3\n");
+        let maps =
+            b"55d0c8e0 weighted interleave:0-1 file=/home/x/app mapped=3 N0=3\n55d0c9e0 default heap\n";
+        assert_eq!(memory_policy(maps), b"0 weighted interleave:0-1\n");
         for name in FILES.iter().flat_map(|pattern| pattern.names.iter().chain([&pattern.directory])) {
             assert!(!name.contains("environ") && !name.contains("serial"), "{name}");
         }

@@ -9,7 +9,7 @@ use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use super::files::{FILES, GROUP_FILES, Keep};
 use super::{CaptureError, MAX_BYTES, MAX_FILES, Summary};
-use crate::describe::uncore;
+use crate::describe::{tiers, uncore};
 use crate::{Overrides, Tree, describe};
 
 /// Bytes of a tar header and the largest padding.
@@ -26,6 +26,7 @@ pub fn capture(tree: &Tree, out: &Path) -> Result<Summary, CaptureError> {
         let content = match keep {
             Keep::Presence => Reading::Value(Vec::new()),
             Keep::All => tree.bytes(&path),
+            Keep::Link => Reading::or_unknown(tree.link(&path).map(String::into_bytes), "no link"),
             Keep::Part(part) => tree.bytes(&path).map(|content| part(&content)),
         };
         let content = match content {
@@ -63,6 +64,7 @@ fn wanted(tree: &Tree) -> Vec<(String, Keep)> {
         FILES.iter().flat_map(|pattern| pattern.expand(tree).into_iter().map(|path| (path, pattern.keep)));
     let mut wanted: Vec<(String, Keep)> = listed.collect();
     wanted.extend(uncore::files(tree).into_iter().map(|path| (path, Keep::All)));
+    wanted.extend(tiers::files(tree).into_iter().map(|path| (path, Keep::Presence)));
     // The description names the directories of this process's control groups.
     for level in describe(tree, &Overrides::default()).cgroup.levels {
         let path = |name| format!("{}/{name}", level.directory.trim_start_matches('/'));
@@ -70,7 +72,7 @@ fn wanted(tree: &Tree) -> Vec<(String, Keep)> {
     }
     let mut paths = BTreeSet::new();
     wanted.retain(|(path, keep)| {
-        let exists = matches!(keep, Keep::Presence) || tree.path(path).is_file();
+        let exists = matches!(keep, Keep::Presence | Keep::Link) || tree.path(path).is_file();
         exists && paths.insert(path.clone())
     });
     wanted

@@ -29,6 +29,8 @@ const CHANNEL_BITS: u32 = 64;
 
 /// The theoretical peak of these slots; `source` names where they are described.
 pub fn peak(slots: &[Slot], source: &str) -> Reading<Peak> {
+    let slots = beside_hbm(slots);
+    let slots = slots.as_slice();
     let modules: Vec<&Module> = slots.iter().filter_map(dram).collect();
     let Some(first) = modules.first() else {
         return Reading::Unknown(format!(
@@ -77,6 +79,14 @@ pub fn peak(slots: &[Slot], source: &str) -> Reading<Peak> {
     let doubts: String = doubts.iter().map(|doubt| format!("; {doubt}")).collect();
     let basis = format!("{channels} x {}-{speed} ({source}{doubts})", first.kind);
     Reading::Value(peak_of(channels, speed, basis))
+}
+
+/// The slots without HBM, where there are other modules: as memory of its own HBM is on other NUMA nodes, with other channels
+/// at another speed, and as a cache in front of the modules it is no limit of theirs.
+fn beside_hbm(slots: &[Slot]) -> Vec<Slot> {
+    let is_hbm = |slot: &&Slot| slot.module.as_ref().is_some_and(|module| module.kind.starts_with("HBM"));
+    let has_others = slots.iter().any(|slot| !is_hbm(&slot) && dram(slot).is_some());
+    slots.iter().filter(|slot| !(has_others && is_hbm(slot))).cloned().collect()
 }
 
 /// The module, if it adds a channel. Persistent memory shares channels with DRAM; flash contains firmware.

@@ -6,8 +6,9 @@ use figure::{CpuList, Reading};
 use super::memory::{kib, pools};
 use super::topology::mask;
 use crate::Tree;
+use crate::tree::{MAX_LINE, printable};
 
-const NODES: &str = "/sys/devices/system/node";
+pub(crate) const NODES: &str = "/sys/devices/system/node";
 /// The kernel allows at most 1024 nodes (NODES_SHIFT 10).
 const MAX_NODES: usize = 1024;
 
@@ -15,7 +16,7 @@ pub fn describe(tree: &Tree, online: &CpuList) -> Numa {
     let directories: CpuList = tree.numbered(NODES, "node").into_iter().take(MAX_NODES).collect();
     if directories.is_empty() {
         let unknown = format!("{NODES} shows no node: a kernel without NUMA, or hidden here");
-        return Numa { nodes: Vec::new(), memory_allowed: memory_allowed(tree), unknown: Some(unknown) };
+        return Numa { memory_allowed: memory_allowed(tree), unknown: Some(unknown), ..Numa::default() };
     }
     let listed =
         tree.list(format!("{NODES}/online")).into_value().unwrap_or_default().intersection(&directories);
@@ -34,10 +35,11 @@ pub fn describe(tree: &Tree, online: &CpuList) -> Numa {
                 available: available(&meminfo),
                 hugetlb: pools(tree, &format!("{NODES}/node{node}/hugepages")),
                 distances: distances(file("distance"), numbers.len()),
+                ..Node::default()
             }
         })
         .collect();
-    Numa { nodes, memory_allowed: memory_allowed(tree), unknown: None }
+    Numa { nodes, memory_allowed: memory_allowed(tree), policy: policy(tree), unknown: None }
 }
 
 /// `Node 0 MemTotal:       9791704 kB`.
@@ -62,6 +64,33 @@ fn memory_allowed(tree: &Tree) -> Reading<CpuList> {
     })
 }
 
+/// The policy of this process, which its children inherit: that of a mapping without one of its own, as the first is
+/// (proc(5), /proc/PID/numa_maps; its words are those of mpol_to_str in mm/mempolicy.c, "weighted interleave:0-1").
+fn policy(tree: &Tree) -> Option<String> {
+    let maps = tree.text(POLICIES).into_value()?;
+    let policy = policy_of(maps.lines().next()?)?;
+    (policy != "default").then(|| printable(policy, MAX_LINE))
+}
+
+pub(crate) const POLICIES: &str = "/proc/self/numa_maps";
+
+/// The policy in a line of numa_maps: what stands between the address and the facts about the mapping.
+pub(crate) fn policy_of(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once(' ')?;
+    let words = rest.split(' ');
+    let is_fact = |word: &&str| {
+        matches!(*word, "heap" | "stack" | "huge")
+            || word.split_once('=').is_some_and(|(name, _)| !name.contains(':') && !is_mode(name))
+    };
+    let policy: usize = words.take_while(|word| !is_fact(word)).map(|word| word.len() + 1).sum();
+    Some(rest.get(..policy.checked_sub(1)?)?)
+}
+
+/// Whether a flag follows: `bind=static:0`.
+fn is_mode(name: &str) -> bool {
+    ["prefer", "bind", "interleave", "local", "(many)", "default"].contains(&name)
+}
+
 /// One row of the distance table; empty if damaged, because a part would be assigned to the wrong nodes.
 fn distances(row: Reading<String>, nodes: usize) -> Vec<u32> {
     let row = row.into_value().unwrap_or_default();
@@ -81,5 +110,20 @@ mod tests {
         assert_eq!(available(meminfo), Some(1740 << 10));
         assert_eq!(available("Node 1 MemFree: 7 kB\n"), Some(7 << 10));
         assert_eq!(available("Node 1 MemTotal: 7 kB\n"), None);
+    }
+
+    #[test]
+    fn a_policy_ends_where_the_facts_about_a_mapping_begin() {
+        for (line, policy) in [
+            ("55d0c8e0 default file=/bin/x mapped=3 N0=3 kernelpagesize_kB=4", "default"),
+            ("55d0c8e0 weighted interleave:0-1 anon=2 dirty=2 N0=2", "weighted interleave:0-1"),
+            ("55d0c8e0 interleave=relative:0-1 heap anon=2", "interleave=relative:0-1"),
+            ("55d0c8e0 prefer (many):0,2 stack", "prefer (many):0,2"),
+            ("55d0c8e0 bind=static|balancing:1", "bind=static|balancing:1"),
+            ("55d0c8e0 bind:1", "bind:1"),
+        ] {
+            assert_eq!(policy_of(line), Some(policy));
+        }
+        assert_eq!(policy_of("55d0c8e0"), None);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use figure::Reading;
-use figure::host::Setting;
+use figure::host::{Numa, Setting};
 
 use crate::Tree;
 use crate::tree::printable;
@@ -11,6 +11,11 @@ use crate::tree::printable;
 const CPU: &str = "/sys/devices/system/cpu";
 const POLICIES: &str = "/sys/devices/system/cpu/cpufreq";
 const SUPPLIES: &str = "/sys/class/power_supply";
+/// Whether reclaim moves cold pages to a lower tier (Linux 5.15; ABI/testing/sysfs-kernel-mm-numa).
+const DEMOTION: &str = "/sys/kernel/mm/numa/demotion_enabled";
+/// Pages that MPOL_WEIGHTED_INTERLEAVE takes from each node in turn (Linux 6.9), and whether the kernel sets them by
+/// the bandwidth of the nodes (`auto`, 6.16; ABI/testing/sysfs-kernel-mm-mempolicy-weighted-interleave).
+const WEIGHTS: &str = "/sys/kernel/mm/mempolicy/weighted_interleave";
 
 type Form = fn(&str) -> String;
 
@@ -43,7 +48,7 @@ const POLICY_FILES: [(&str, &str); 3] = [
 ];
 
 /// All settings, in a fixed order: those with one file, then those from several.
-pub fn describe(tree: &Tree) -> Vec<Setting> {
+pub fn describe(tree: &Tree, numa: &Numa) -> Vec<Setting> {
     let from_file = |(name, file, form): &(&str, &str, Form)| {
         setting(name, tree.text(file).map(|text| form(&text)), file)
     };
@@ -55,7 +60,30 @@ pub fn describe(tree: &Tree) -> Vec<Setting> {
     settings.push(boost(tree));
     settings.push(setting("mitigations", mitigations(tree), &format!("{CPU}/vulnerabilities")));
     settings.push(setting("power", power(tree), SUPPLIES));
+    settings.extend(of_nodes(tree, numa));
     settings
+}
+
+/// Where memory goes among several nodes. Only files that exist: most machines have one node, or an older kernel.
+fn of_nodes(tree: &Tree, numa: &Numa) -> Vec<Setting> {
+    let nodes: Vec<u32> =
+        numa.nodes.iter().filter(|node| node.memory != Some(0)).map(|node| node.node).collect();
+    if nodes.len() < 2 {
+        return Vec::new();
+    }
+    let demotion = tree.text(DEMOTION).into_value().map(|text| (DEMOTION, "numa_demotion", as_is(&text)));
+    let weight = |node: &u32| {
+        let weight: u8 = tree.number(format!("{WEIGHTS}/node{node}")).into_value()?;
+        Some(format!("node{node}={weight}"))
+    };
+    let mut weights: Vec<String> = nodes.iter().filter_map(weight).collect();
+    if tree.text(format!("{WEIGHTS}/auto")).value().is_some_and(|auto| matches!(auto.as_str(), "true" | "Y"))
+    {
+        weights.push("(auto)".to_owned());
+    }
+    let weights = (!weights.is_empty()).then(|| (WEIGHTS, "weighted_interleave", weights.join(" ")));
+    let known = demotion.into_iter().chain(weights);
+    known.map(|(source, name, value)| setting(name, Reading::Value(value), source)).collect()
 }
 
 fn setting(name: &str, value: Reading<String>, source: &str) -> Setting {

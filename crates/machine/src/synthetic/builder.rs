@@ -121,6 +121,47 @@ impl Builder {
         self
     }
 
+    /// A symbolic link.
+    pub fn link(mut self, path: &str, target: &str) -> Self {
+        if self.result.is_ok() {
+            let path = self.root.join(path);
+            let directory = path.parent().map_or(Ok(()), fs::create_dir_all);
+            self.result = directory.and_then(|()| std::os::unix::fs::symlink(target, &path));
+        }
+        self
+    }
+
+    /// What HMAT states of a node's memory for the CPUs of another: MiB/s read and written, ns read and written.
+    pub fn hmat(
+        mut self,
+        node: u32,
+        initiator: u32,
+        [read, write]: [u32; 2],
+        [loads, stores]: [u32; 2],
+    ) -> Self {
+        let access = format!("sys/devices/system/node/node{node}/access0/initiators");
+        for (name, value) in [
+            ("read_bandwidth", read),
+            ("write_bandwidth", write),
+            ("read_latency", loads),
+            ("write_latency", stores),
+        ] {
+            self.write_line(&format!("{access}/{name}"), value);
+        }
+        self.link(&format!("{access}/node{initiator}"), &format!("../../../node{initiator}"))
+    }
+
+    /// A DAX device whose memory the kernel uses as RAM on a node; `parent` is what it is below in /sys/devices.
+    pub fn kmem(mut self, device: &str, node: u32, parent: &str) -> Self {
+        let path = format!("sys/devices/{parent}/{device}");
+        self.write_line(&format!("{path}/target_node"), node);
+        self.link(&format!("sys/bus/dax/devices/{device}"), &format!("../../../devices/{parent}/{device}"))
+            .link(
+                &format!("sys/bus/dax/drivers/kmem/{device}"),
+                &format!("../../../../devices/{parent}/{device}"),
+            )
+    }
+
     /// /proc/meminfo, in GiB.
     pub fn memory(self, total: u64, available: u64, swap: u64) -> Self {
         let [total, available, swap] = [total, available, swap].map(|gib| gib << 20);

@@ -8,7 +8,7 @@ use super::controllers;
 use super::firmware::{Device, table};
 
 /// Settings of an ordinary distribution on hardware.
-const ORDINARY: &[(&str, &str)] = &[
+pub(super) const ORDINARY: &[(&str, &str)] = &[
     ("proc/sys/kernel/osrelease", "6.1.0-18-amd64"),
     ("proc/version", "Linux version 6.1.0-18-amd64 (builder@distribution) (gcc-12) #1 SMP PREEMPT_DYNAMIC"),
     ("proc/cmdline", "intel_iommu=on transparent_hugepage=madvise"),
@@ -40,7 +40,7 @@ const GUEST: &[(&str, &str)] = &[
 ];
 
 /// `packages` x `cores` each x `smt` threads. Siblings are far apart, as firmware of servers numbers them.
-fn server(packages: u32, cores: u32, smt: u32, nodes_each: u32) -> Vec<Place> {
+pub(super) fn server(packages: u32, cores: u32, smt: u32, nodes_each: u32) -> Vec<Place> {
     let all = packages * cores;
     let place = |cpu: u32| {
         let core = cpu % all;
@@ -56,26 +56,32 @@ fn server(packages: u32, cores: u32, smt: u32, nodes_each: u32) -> Vec<Place> {
     (0..all * smt).map(place).collect()
 }
 
-type Group = fn(&Place) -> u32;
+pub(super) type Group = fn(&Place) -> u32;
 
-const fn cache(level: u32, kind: &'static str, kib: u64, ways: u32, shared_by: Group) -> CacheShape {
+pub(super) const fn cache(
+    level: u32,
+    kind: &'static str,
+    kib: u64,
+    ways: u32,
+    shared_by: Group,
+) -> CacheShape {
     CacheShape { level, kind, kib, ways, shared_by }
 }
 
-fn by_core(place: &Place) -> u32 {
+pub(super) fn by_core(place: &Place) -> u32 {
     place.core
 }
 
-fn by_package(place: &Place) -> u32 {
+pub(super) fn by_package(place: &Place) -> u32 {
     place.package
 }
 
-fn local_or(remote: u32, from: usize, to: usize) -> u32 {
+pub(super) fn local_or(remote: u32, from: usize, to: usize) -> u32 {
     if from == to { 10 } else { remote }
 }
 
 /// Skylake-SP's caches.
-const SKYLAKE: [CacheShape; 4] = [
+pub(super) const SKYLAKE: [CacheShape; 4] = [
     cache(1, "Data", 32, 8, by_core),
     cache(1, "Instruction", 32, 8, by_core),
     cache(2, "Unified", 1024, 16, by_core),
