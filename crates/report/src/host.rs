@@ -8,6 +8,7 @@ mod domains;
 mod drawing;
 mod limits;
 mod memory;
+mod nodes;
 mod processor;
 mod sheet;
 
@@ -40,7 +41,7 @@ fn described(machine: &Machine, width: usize) -> Sheet {
     processor::topology(&mut sheet, machine);
     processor::caches(&mut sheet, machine);
     memory::memory(&mut sheet, machine);
-    memory::numa(&mut sheet, machine);
+    nodes::numa(&mut sheet, machine);
     limits::limits(&mut sheet, machine);
     settings(&mut sheet, machine);
     sheet

@@ -4,7 +4,8 @@
 //! would be too long, the box around the cells becomes a cell itself (an L3 with a list of its CPUs, then
 //! a package), until the drawing is short enough.
 
-use figure::format::plain_to;
+use figure::format::{bytes, plain_to};
+use figure::host::Node;
 use figure::{CpuList, Machine};
 use textwrap::core::display_width;
 
@@ -19,6 +20,8 @@ const MAX_RULED_LINES: usize = 24;
 const MIN_ROOM: usize = 12;
 /// The most cores whose threads are listed one by one in one cell.
 const MAX_CORES_LISTED: usize = 4;
+/// The most nodes without CPUs that are drawn.
+const MAX_MEMORIES: usize = 8;
 /// The longest list of CPUs that is written in full.
 const MAX_LIST: usize = 32;
 
@@ -42,6 +45,23 @@ pub fn drawing(machine: &Machine, width: usize) -> Vec<String> {
         }
     }
     drawn
+}
+
+/// A box for each node that has memory and no CPUs, to stand below the drawing; empty without one.
+pub fn memories(machine: &Machine, width: usize) -> Vec<String> {
+    let framed = |node: &Node| {
+        let size = node.memory.map_or("size unknown".to_owned(), |size| bytes(size as f64));
+        let (title, text) = (format!("node {}", node.node), format!("{} {size}", node.memory_title()));
+        let room = display_width(&text).max(display_width(&title) + 1);
+        vec![
+            format!("┌ {title} {}┐", "─".repeat(room - display_width(&title))),
+            format!("│ {} │", padded(&text, room)),
+            format!("└{}┘", "─".repeat(room + 2)),
+        ]
+    };
+    let boxes: Vec<Block> = machine.memory_only_nodes().map(framed).collect();
+    // More are listed by the table of nodes alone.
+    if boxes.len() > MAX_MEMORIES { Vec::new() } else { side_by_side(boxes, width) }
 }
 
 /// How to draw.

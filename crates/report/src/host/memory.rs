@@ -1,12 +1,11 @@
-//! Memory: its size, its modules, its peak bandwidth, and its NUMA nodes.
+//! Memory: its size, its modules, its peak bandwidth.
 
 use std::collections::BTreeMap;
 
 use figure::format::{bytes, number, plain, plain_to};
-use figure::host::{HugePool, Module, Node};
-use figure::{CpuList, Machine, Reading};
+use figure::host::{HugePool, Module};
+use figure::{Machine, Reading};
 
-use super::drawing::compact;
 use super::sheet::{DIM, Sheet, unknown};
 
 /// The most slots that are listed by name; more are counted.
@@ -98,60 +97,4 @@ fn sort_of(module: &Module) -> String {
         text.push_str(&format!(", {width} bits wide"));
     }
     text
-}
-
-/// NUMA nodes: their CPUs, memory, and the distances between them.
-pub fn numa(sheet: &mut Sheet, machine: &Machine) {
-    let numa = &machine.numa;
-    sheet.title("NUMA");
-    match numa.nodes.as_slice() {
-        [] => return sheet.note(&unknown(numa.unknown.as_deref().unwrap_or("no node is shown"))),
-        [_] => sheet.entry("nodes", "one: all memory is equally near"),
-        nodes if matrix(sheet, nodes) => {
-            sheet.note("→n: distance to node n as the firmware reports it; 10 is local");
-        }
-        nodes => in_words(sheet, nodes),
-    }
-    if let Some(reason) = &numa.unknown {
-        sheet.note(&plain(reason));
-    }
-}
-
-fn cpus_of(node: &Node) -> String {
-    if node.cpus.is_empty() { "no CPU".to_owned() } else { compact(&node.cpus) }
-}
-
-fn memory_of(node: &Node) -> String {
-    node.memory.as_ref().map_or("unknown".to_owned(), size)
-}
-
-/// One row a node, with its distance to each; false where that is too wide.
-fn matrix(sheet: &mut Sheet, nodes: &[Node]) -> bool {
-    let numbers: Vec<String> = nodes.iter().map(|node| format!("→{}", node.node)).collect();
-    let mut heads = vec![("node", true), ("CPUs", false), ("memory", true)];
-    heads.extend(numbers.iter().map(|number| (number.as_str(), true)));
-    let row = |node: &Node| {
-        let distance = |to: usize| node.distances.get(to).map_or("?".to_owned(), u32::to_string);
-        let about = [node.node.to_string(), cpus_of(node), memory_of(node)];
-        about.into_iter().chain((0..nodes.len()).map(distance)).collect()
-    };
-    sheet.table(&heads, &nodes.iter().map(row).collect::<Vec<_>>())
-}
-
-/// One entry a node, with the nodes at each distance together.
-fn in_words(sheet: &mut Sheet, nodes: &[Node]) {
-    for node in nodes {
-        let mut at: BTreeMap<u32, CpuList> = BTreeMap::new();
-        for (to, &distance) in nodes.iter().zip(&node.distances).filter(|(to, _)| to.node != node.node) {
-            at.entry(distance).or_default().insert(to.node);
-        }
-        let far = at.iter().map(|(distance, nodes)| format!("{distance} to {}", compact(nodes)));
-        let far: Vec<String> = far.collect();
-        let distances = match far.as_slice() {
-            [] => "distances unknown".to_owned(),
-            far => format!("distance {}", far.join(", ")),
-        };
-        let text = format!("{}, {}, {distances}", cpus_of(node), memory_of(node));
-        sheet.entry(&format!("node {}", node.node), &text);
-    }
 }

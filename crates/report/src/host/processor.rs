@@ -6,7 +6,7 @@ use figure::format::{bytes, counted, number, plain, plain_to};
 use figure::host::{Cache, CacheKind, LogicalCpu};
 use figure::{CpuList, Machine, Reading};
 
-use super::drawing::{compact, drawing};
+use super::drawing::{compact, drawing, memories};
 use super::sheet::{DIM, INDENT, Sheet, WARNING, paint, unknown};
 
 /// Longest model name: the CPUID brand string has 48 characters.
@@ -90,7 +90,7 @@ pub fn topology(sheet: &mut Sheet, machine: &Machine) {
         return;
     }
     let lines = drawing(machine, sheet.room());
-    for line in &lines {
+    for line in lines.iter().chain(&memories(machine, sheet.room())) {
         sheet.line(INDENT, &with_faint_frames(line));
     }
     if let Some(reason) = &topology.unknown {
