@@ -28,6 +28,8 @@ const HAZARDS: &[Hazard] = &[
     topology_unknown,
     offline,
     numa_balancing,
+    demotion,
+    memory_side_cache,
     smt,
     huge_pages,
     swap,
@@ -213,12 +215,35 @@ fn offline(machine: &Machine) -> Option<HostNote> {
 
 fn numa_balancing(machine: &Machine) -> Option<HostNote> {
     let on = setting(machine, "numa_balancing").is_some_and(|value| value != "0");
-    if !on || machine.numa.nodes.len() < 2 {
+    if !on || machine.numa.nodes.iter().filter(|node| node.memory != Some(0)).count() < 2 {
         return None;
     }
     let reason =
         "the kernel unmaps pages to find their users, and moves them between nodes during measurements";
     note("NUMA balancing", reason, Some("sudo sysctl kernel.numa_balancing=0".to_owned()))
+}
+
+fn demotion(machine: &Machine) -> Option<HostNote> {
+    let setting = machine.kernel.setting("numa_demotion")?;
+    setting.value.value().filter(|value| matches!(value.as_str(), "true" | "1"))?;
+    let node = machine.memory_only_nodes().next()?;
+    let reason = format!(
+        "where memory is short the kernel moves pages that are little used to a slower tier, such as node {} ({}): a figure may \
+         be of both",
+        node.node,
+        node.memory_title()
+    );
+    note("demotion to a memory tier", reason, Some(write(false, &setting.source)))
+}
+
+fn memory_side_cache(machine: &Machine) -> Option<HostNote> {
+    let bytes = machine.numa.nodes.iter().filter_map(|node| node.side_cache).max()?;
+    let reason = format!(
+        "memory has a cache of {} in front of it that software does not see (HBM in cache mode, DRAM before persistent \
+         memory): figures over smaller arrays are of that cache",
+        format::bytes(bytes as f64)
+    );
+    note("memory-side cache", reason, None)
 }
 
 fn smt(machine: &Machine) -> Option<HostNote> {
@@ -321,6 +346,25 @@ mod tests {
         assert_eq!(quoted("/sys/fs/cgroup/a.slice/cpu.max"), "/sys/fs/cgroup/a.slice/cpu.max");
         assert_eq!(quoted("/a b/$(reboot)"), "'/a b/$(reboot)'");
         assert_eq!(quoted("/a';reboot;'"), "'/a'\\'';reboot;'\\'''");
+    }
+
+    #[test]
+    fn tiers_are_a_hazard_where_pages_may_go_there_unasked() {
+        let about = |machine: &Machine| -> Vec<String> {
+            notes(machine)
+                .into_iter()
+                .map(|note| note.about)
+                .filter(|about| about.contains("memory-side") || about.contains("tier"))
+                .collect()
+        };
+        let mut machine = crate::synthetic::described(crate::synthetic::cxl_expander);
+        assert_eq!(about(&machine), ["demotion to a memory tier"]);
+        machine.numa.nodes[0].side_cache = Some(64 << 30);
+        machine.kernel.settings.retain(|setting| setting.name != "numa_demotion");
+        assert_eq!(about(&machine), ["memory-side cache"]);
+        for (_, write) in crate::synthetic::ALL.iter().filter(|(name, _)| *name != "cxl_expander") {
+            assert_eq!(about(&crate::synthetic::described(*write)), [""; 0]);
+        }
     }
 
     #[test]

@@ -100,7 +100,7 @@ fn reserved(node: &Node, page: u64, bytes: u64) -> Result<(u64, String), Failure
 /// The most bytes of size that are free, and what bounds them: the node, the machine or a control group.
 fn free(machine: &Machine, node: &Node, nodes: usize, is_asked: bool) -> (u64, String) {
     let usable = |bytes: u64| (bytes as f64 * USABLE_SHARE / COST) as u64 / GRAIN * GRAIN;
-    let whole = match if is_asked { sizes::now(machine) } else { sizes::room(machine) } {
+    let whole = match if is_asked { room::everywhere_now(machine) } else { room::everywhere(machine) } {
         Reading::Value(room) => {
             let among = if nodes > 1 { format!(", for {nodes} nodes") } else { String::new() };
             (usable(room.bytes) / nodes.max(1) as u64 / GRAIN * GRAIN, format!("{}{among}", room.bound))
