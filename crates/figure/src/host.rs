@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::cpulist::CpuList;
 use crate::reading::Reading;
 
-pub use numa::{Hmat, MemoryKind, Node, NodeKind, Numa};
+pub use numa::{Hmat, MemoryKind, Node, NodeKind, Numa, PolicyPlaces};
 
 /// A machine, as far as it could be read.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

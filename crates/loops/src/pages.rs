@@ -130,13 +130,20 @@ pub fn unavailable(machine: &Machine, pages: Pages, bytes: u64) -> Option<String
 
 pub type SampledNodes = Reading<Vec<Option<u32>>>;
 
-/// The NUMA node of up to `samples` pages of each range (its address and its bytes), evenly spread.
+/// The NUMA node of up to `samples` pages of each range (its address and its bytes): one somewhere in each of as many parts.
+/// At even distances they could all be pages of one node, where pages are interleaved.
 pub fn nodes_in(ranges: impl IntoIterator<Item = (usize, usize)>, samples: usize) -> SampledNodes {
     let sampled = |(start, bytes): (usize, usize)| {
         let step = (bytes / samples.max(1)).max(SMALLEST_PAGE);
-        (start..start + bytes).step_by(step).take(samples)
+        let parts = (0..bytes).step_by(step).take(samples).enumerate();
+        parts.map(move |(part, from)| start + (from + scattered(part) % step).min(bytes - 1))
     };
     nodes_of(&ranges.into_iter().flat_map(sampled).collect::<Vec<_>>())
+}
+
+/// A number without a rhythm: Knuth's multiplicative hash.
+fn scattered(number: usize) -> usize {
+    (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32) as usize & 0xffff_ffff
 }
 
 /// The node of each page, by move_pages(2) without nodes, which moves nothing; `None` for an absent page.
@@ -180,6 +187,21 @@ mod tests {
         let reserved = Backing { resident: 2 << 20, huge: 2 << 20, page: 2 << 20 };
         assert_eq!(pages(0x7f00_0100_0000, 0x7f00_0120_0000), Some(reserved));
         assert_eq!(pages(0x1000, 0x2000), None);
+    }
+
+    #[test]
+    fn sampled_pages_have_no_rhythm() {
+        const PAGE: usize = 2 << 20;
+        for period in 2..8 {
+            // Parts of four pages each, as an array of 1.5 GiB on huge pages has.
+            let page = |part: usize| (part * 4 * PAGE + scattered(part) % (4 * PAGE)) / PAGE;
+            let first = (0..192).filter(|part| page(*part) % period == 0).count();
+            let expected = 192.0 / period as f64;
+            assert!(
+                (first as f64 - expected).abs() < 4.0 * expected.sqrt(),
+                "{period}: {first} of {expected}"
+            );
+        }
     }
 
     #[test]

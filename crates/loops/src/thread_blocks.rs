@@ -22,8 +22,18 @@ pub struct ThreadBlocks {
 impl ThreadBlocks {
     /// Maps `threads` blocks of `groups` groups. Nothing is touched yet.
     pub fn map(threads: usize, groups: usize, pages: Pages) -> Result<ThreadBlocks, Failure> {
+        ThreadBlocks::map_on(threads, groups, pages, None)
+    }
+
+    /// The same with all pages from a `node` (MPOL_BIND).
+    pub fn map_on(
+        threads: usize,
+        groups: usize,
+        pages: Pages,
+        node: Option<u32>,
+    ) -> Result<ThreadBlocks, Failure> {
         let stride = ThreadBlocks::stride(groups);
-        Ok(ThreadBlocks { region: Region::map(threads * stride, pages, None)?, groups, stride })
+        Ok(ThreadBlocks { region: Region::map(threads * stride, pages, node)?, groups, stride })
     }
 
     /// Bytes that a block of `groups` groups takes of the mapping.

@@ -44,6 +44,7 @@ pub const WRITES: &[&str] = &[
     key::VM_DIRECT_SCAN.name,
     key::VM_NUMA_MIGRATED.name,
     key::VM_NUMA_HINTS.name,
+    key::VM_DEMOTED.name,
     key::VM_THP_SPLIT.name,
     key::VM_COMPACT_STALL.name,
     key::THERMAL_THROTTLES.name,

@@ -27,6 +27,7 @@ pub mod mode;
 mod modes;
 pub mod numa;
 pub mod page_evidence;
+pub mod policy;
 pub mod scaling;
 pub mod sizes;
 pub mod team;

@@ -1,7 +1,7 @@
 //! The limits of bandwidths: the memory's theoretical peak, else the highest traffic of the run. Pure.
 
 use figure::evidence as key;
-use figure::{Figure, Limit, Machine, Reading, Status};
+use figure::{Figure, Limit, Machine, Reading, Status, Unit};
 
 pub fn peak(figure: &Figure, machine: &Machine) -> Option<Limit> {
     match &machine.memory.peak {
@@ -21,16 +21,40 @@ pub fn set_peak(figure: &mut Figure, machine: &Machine) {
 /// Where the theoretical peak is not known: the highest traffic that any figure of this run certainly moved,
 /// in each figure's own convention. Regular stores that miss do not count, for a processor may avoid the
 /// write-allocate, nor does code that truebench did not generate.
+/// Figures of memory that is bound to a node have limits of their own.
 pub fn set_highest_traffic(figures: &mut [Figure]) {
+    let is_unbound = |figure: &Figure| figure.conditions.get(key::NODE_OF_MEMORY).is_none();
+    set_highest(
+        figures,
+        is_unbound,
+        "the highest traffic of this run",
+        "the theoretical peak is not known: --dimms",
+    );
+}
+
+/// The same among the figures of one node's memory.
+pub fn set_highest_traffic_to(figures: &mut [Figure], node: u32) {
+    let is_of_node = |figure: &Figure| figure.conditions.get(key::NODE_OF_MEMORY) == Some(f64::from(node));
+    let what = format!("the highest traffic to node {node} in this run");
+    set_highest(figures, is_of_node, &what, "nothing states what its memory can do");
+}
+
+fn set_highest(figures: &mut [Figure], belongs: impl Fn(&Figure) -> bool, what: &str, why: &str) {
     let is_certain = |figure: &&Figure| {
         let role = figure.conditions.get(key::ROLE);
         traffic_factor(figure) == 1.0 && role.as_deref() != Some("baseline")
     };
-    let measured =
-        figures.iter().filter(is_certain).filter_map(|figure| Some((figure.value?, figure.id.clone())));
+    let measured = figures
+        .iter()
+        .filter(|figure| belongs(figure) && figure.unit == Unit::GB_PER_S)
+        .filter(is_certain)
+        .filter_map(|figure| Some((figure.value?, figure.id.clone())));
     let Some((highest, id)) = measured.max_by(|a, b| a.0.total_cmp(&b.0)) else { return };
-    let basis = format!("the highest traffic of this run ({id}); the theoretical peak is not known: --dimms");
-    for figure in figures.iter_mut().filter(|figure| figure.value.is_some() && figure.limit.is_none()) {
+    let basis = format!("{what} ({id}); {why}");
+    let is_open = |figure: &&mut Figure| {
+        figure.value.is_some() && figure.limit.is_none() && figure.unit == Unit::GB_PER_S
+    };
+    for figure in figures.iter_mut().filter(|figure| belongs(figure)).filter(is_open) {
         figure.limit = Some(limit(figure, highest, &basis));
     }
 }
@@ -55,8 +79,8 @@ fn traffic_factor(figure: &Figure) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use figure::Better;
     use figure::host::Peak;
-    use figure::{Better, Unit};
 
     /// A figure of 24 B counted for each element, of which so many move.
     fn figure(id: &str, traffic: f64, value: Option<f64>) -> Figure {

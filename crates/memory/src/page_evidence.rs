@@ -27,12 +27,44 @@ pub fn of_threads(
     nodes: Vec<SampledNodes>,
 ) -> Evidence {
     let mut evidence = of_backing(backing, bytes);
+    if let Some(shares) = shares(machine, &nodes) {
+        evidence.put(NUMA_SHARES, shares);
+    }
     evidence.put_reading(NUMA_LOCAL_SHARE, local_share(machine, places, nodes));
     evidence
 }
 
+/// As [`of_backing`], with the share of pages on the node that they were bound to.
+pub fn of_node(backing: Reading<Backing>, bytes: f64, node: u32, nodes: SampledNodes) -> Evidence {
+    let mut evidence = of_backing(backing, bytes);
+    evidence.put_reading(NUMA_NODE_SHARE, nodes.map(|nodes| share_on(&nodes, node)));
+    evidence
+}
+
+/// Share of pages on a node. A page that is nowhere is not on it.
+fn share_on(pages: &[Option<u32>], node: u32) -> f64 {
+    pages.iter().filter(|page| **page == Some(node)).count() as f64 / pages.len().max(1) as f64
+}
+
+/// Share of all sampled pages on each node of the machine; unknown with one node, where it says nothing.
+fn shares(machine: &Machine, nodes: &[SampledNodes]) -> Option<Vec<f64>> {
+    let all: Option<Vec<&Vec<Option<u32>>>> = nodes.iter().map(Reading::value).collect();
+    let pages: Vec<Option<u32>> = all?.into_iter().flatten().copied().collect();
+    let known = &machine.numa.nodes;
+    (known.len() > 1 && !pages.is_empty())
+        .then(|| known.iter().map(|node| share_on(&pages, node.node)).collect())
+}
+
 /// The worse of start and end: the kernel may move pages between them. Unknown at the start is unknown.
 pub fn worse_of(start: &Evidence, mut end: Evidence) -> Evidence {
+    // The shares belong to the local share that counts.
+    let local = |evidence: &Evidence| evidence.get(NUMA_LOCAL_SHARE).into_value();
+    if let Some((first, last)) = local(start).zip(local(&end))
+        && first < last
+        && let Reading::Value(shares) = start.get(NUMA_SHARES)
+    {
+        end.put(NUMA_SHARES, shares);
+    }
     for key in [MEMORY_RESIDENT, PAGES_HUGE_SHARE, NUMA_LOCAL_SHARE, NUMA_NODE_SHARE] {
         if let Reading::Value(last) = end.get(key) {
             end.put_reading(key, start.get(key).map(|first| first.min(last)));
@@ -63,7 +95,7 @@ pub fn local_share(machine: &Machine, places: &[CpuList], nodes: Vec<SampledNode
 #[cfg(test)]
 mod tests {
     use super::*;
-    use figure::host::LogicalCpu;
+    use figure::host::{LogicalCpu, Node};
 
     #[test]
     fn pages_are_local_by_the_node_of_their_own_thread() {
@@ -78,6 +110,31 @@ mod tests {
         assert_eq!(share(&[0, 1], &[0, 0]), Some(0.25));
         let blind = local_share(&Machine::default(), &places, vec![on(&[0]), on(&[0])]);
         assert!(blind.reason().is_some());
+    }
+
+    #[test]
+    fn pages_elsewhere_or_nowhere_count_against_the_node() {
+        assert_eq!(share_on(&[Some(1), Some(1), Some(0), None], 1), 0.5);
+        assert_eq!(share_on(&[], 1), 0.0);
+    }
+
+    #[test]
+    fn the_shares_of_nodes_go_with_the_worse_local_share() {
+        let mut machine = Machine::default();
+        machine.topology.cpus.push(LogicalCpu { node: Some(0), ..LogicalCpu::default() });
+        machine.numa.nodes = [0, 2].map(|node| Node { node, ..Node::default() }).into();
+        let backing = || Reading::Value(Backing { resident: 4096, huge: 0, page: 4096 });
+        let on = |machine: &Machine, nodes: [u32; 4]| {
+            let nodes = vec![Reading::Value(nodes.into_iter().map(Some).collect())];
+            of_threads(backing(), 4096.0, machine, &["0".parse().unwrap()], nodes)
+        };
+        let (good, bad) = (on(&machine, [0, 0, 0, 0]), on(&machine, [0, 0, 0, 2]));
+        for worse in [worse_of(&good, bad.clone()), worse_of(&bad, good.clone())] {
+            assert_eq!(worse.get(NUMA_SHARES).into_value(), Some(vec![0.75, 0.25]));
+            assert_eq!(worse.get(NUMA_LOCAL_SHARE).into_value(), Some(0.75));
+        }
+        machine.numa.nodes.truncate(1);
+        assert_eq!(on(&machine, [0; 4]).get(NUMA_SHARES).into_value(), None);
     }
 
     #[test]

@@ -3,3 +3,4 @@
 mod numa;
 mod plans;
 mod scaling_plan;
+mod tiered;

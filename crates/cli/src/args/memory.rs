@@ -79,7 +79,7 @@ pub struct Options {
     /// First and last size: 16K..4G
     #[arg(long, value_name = "FROM..TO", value_parser = values::sizes)]
     pub sizes: Option<(u64, u64)>,
-    /// NUMA nodes between which is measured, such as 0-1,3 [default: all]
+    /// NUMA nodes between which is measured, or whose memory is, such as 0-1,3 [default: all; mix: near memory, and nodes without CPUs]
     #[arg(long, value_name = "NODES", value_parser = nodes)]
     pub nodes: Option<CpuList>,
     /// How arrays are shared out among threads [default: static; both where cores are shared unequally]
@@ -135,8 +135,8 @@ impl SharedArgs for Options {
         },
         ModeArgs {
             name: "mix",
-            about: "Bandwidth by mix of reads and writes",
-            options: &["mix", "array_size", "simd", "threads", "bind"],
+            about: "Bandwidth by mix of reads and writes; also of memory without CPUs (CXL, HBM), or of --nodes",
+            options: &["mix", "nodes", "array_size", "simd", "threads", "bind"],
         },
         ModeArgs {
             name: "scaling",

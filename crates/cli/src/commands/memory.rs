@@ -60,7 +60,10 @@ pub fn planned(
     machine: &Machine,
 ) -> Result<Vec<Part>, CommandError> {
     let modes = memory::MODES.iter().copied().filter(|mode| names.contains(&mode.name())).collect();
-    let plans = plans(modes, machine, measuring, TIMES, &|rules| options(arguments, rules))?;
+    let mut plans = plans(modes, machine, measuring, TIMES, &|rules| options(arguments, rules))?;
+    for (mode, plan) in &mut plans {
+        memory::policy::record(mode.name(), &mut plan.suite.figures, machine);
+    }
     can_show(arguments, &plans)?;
     Ok(parts(plans))
 }

@@ -126,7 +126,52 @@ impl Node {
     }
 }
 
+/// Where a memory policy puts pages.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PolicyPlaces {
+    /// On any of these nodes.
+    Within(CpuList),
+    /// So many of each node's, in the order of [`Numa::nodes`]: shares, which add up to 1.
+    Shares(Vec<f64>),
+}
+
 impl Machine {
+    /// Where the memory policy of this process puts pages (mm/mempolicy.c, mpol_to_str); `None` for the default policy, and for
+    /// one that says nothing here.
+    pub fn policy_places(&self) -> Option<PolicyPlaces> {
+        let (mode, nodes) = self.numa.policy.as_deref()?.split_once(':')?;
+        let nodes: CpuList = nodes.parse().ok()?;
+        // `bind=static`: flags follow the mode.
+        let mode = mode.split('=').next().unwrap_or(mode);
+        let weight = |node: u32| match mode {
+            "interleave" => Some(1.0),
+            _ => self.interleave_weight(node),
+        };
+        match mode {
+            "bind" | "prefer" | "prefer (many)" => Some(PolicyPlaces::Within(nodes)),
+            "interleave" | "weighted interleave" => {
+                let weights = self.numa.nodes.iter().map(|node| match nodes.contains(node.node) {
+                    true => weight(node.node),
+                    false => Some(0.0),
+                });
+                let weights: Vec<f64> = weights.collect::<Option<_>>()?;
+                let all: f64 = weights.iter().sum();
+                (all > 0.0).then(|| PolicyPlaces::Shares(weights.iter().map(|weight| weight / all).collect()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Pages that an interleave by weight takes from a node in turn: the setting is `node0=4 node1=1`.
+    fn interleave_weight(&self, node: u32) -> Option<f64> {
+        let weights = self.kernel.setting("weighted_interleave")?.value.value()?;
+        let of_node = |word: &str| {
+            let (number, weight) = word.strip_prefix("node")?.split_once('=')?;
+            (number.parse() == Ok(node)).then(|| weight.parse().ok())?
+        };
+        weights.split(' ').find_map(of_node)
+    }
+
     /// The online NUMA node of this number.
     pub fn node(&self, node: u32) -> Option<&Node> {
         self.numa.nodes.iter().find(|known| known.node == node)
@@ -146,5 +191,34 @@ impl Machine {
     pub fn node_distance(&self, from: u32, to: u32) -> Option<u32> {
         let column = self.numa.nodes.iter().position(|known| known.node == to)?;
         self.node(from)?.distances.get(column).copied()
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+    use crate::host::Setting;
+
+    #[test]
+    fn policies_say_where_pages_go() {
+        let mut machine = Machine::default();
+        machine.numa.nodes = [0, 1, 3].map(|node| Node { node, ..Node::default() }).into();
+        machine.kernel.settings.push(Setting {
+            name: "weighted_interleave".to_owned(),
+            value: Reading::Value("node0=4 node1=1 (auto)".to_owned()),
+            source: String::new(),
+        });
+        let mut places = |policy: &str| {
+            machine.numa.policy = Some(policy.to_owned());
+            machine.policy_places()
+        };
+        let within = |nodes: &str| Some(PolicyPlaces::Within(nodes.parse().unwrap()));
+        assert_eq!(places("bind:1"), within("1"));
+        assert_eq!(places("bind=static:0-1"), within("0-1"));
+        assert_eq!(places("prefer (many):0,3"), within("0,3"));
+        assert_eq!(places("interleave:0,3"), Some(PolicyPlaces::Shares(vec![0.5, 0.0, 0.5])));
+        assert_eq!(places("weighted interleave:0-1"), Some(PolicyPlaces::Shares(vec![0.8, 0.2, 0.0])));
+        assert_eq!(places("weighted interleave:0,3"), None, "node 3 has no weight that is known");
+        assert_eq!((places("local"), places("interleave:7"), places("interleave:x")), (None, None, None));
     }
 }

@@ -1,7 +1,8 @@
 //! /proc/vmstat: events of the whole machine's memory management.
 
 use figure::evidence::{
-    Key, VM_COMPACT_STALL, VM_DIRECT_SCAN, VM_NUMA_HINTS, VM_NUMA_MIGRATED, VM_SWAPPED, VM_THP_SPLIT,
+    Key, VM_COMPACT_STALL, VM_DEMOTED, VM_DIRECT_SCAN, VM_NUMA_HINTS, VM_NUMA_MIGRATED, VM_SWAPPED,
+    VM_THP_SPLIT,
 };
 use figure::{Evidence, Reading};
 
@@ -23,7 +24,7 @@ const fn event(key: Key<f64>, name: &'static str, requires: &'static str) -> Eve
     Event { key, name, requires, counts_too: |_| false }
 }
 
-const EVENTS: [Event; 6] = [
+const EVENTS: [Event; 7] = [
     Event {
         counts_too: |name| matches!(name, "pswpin" | "pswpout"),
         ..event(VM_SWAPPED, "pswpin and pswpout", "swap or without event counters")
@@ -42,6 +43,11 @@ const EVENTS: [Event; 6] = [
         ..event(VM_THP_SPLIT, "thp_split_page", "CONFIG_TRANSPARENT_HUGEPAGE")
     },
     event(VM_COMPACT_STALL, "compact_stall", "CONFIG_COMPACTION"),
+    Event {
+        // Since Linux 5.15 by kswapd and by direct reclaim; others came later.
+        counts_too: |name| name.starts_with("pgdemote_"),
+        ..event(VM_DEMOTED, "pgdemote_kswapd", "memory tiers")
+    },
 ];
 
 /// Counts in the order of [`EVENTS`]; `None` if the kernel has no such counter.

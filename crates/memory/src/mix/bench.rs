@@ -3,18 +3,19 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use figure::Evidence;
 use figure::evidence::*;
+use figure::{CpuList, Evidence, Machine, Reading};
 use lab::clock::Clock;
 use lab::failure::Failure;
 use lab::pool::WorkerThread;
 
 use super::contents::{Contents, FACTOR, value};
-use super::plan::{Setup, Task};
+use super::plan::{MixMemory, Setup, Task};
 use crate::bandwidth::expected::{TOLERANCE, relative_error};
 use crate::calibration::Calibration;
 use crate::kernels::{ELEMENT, Mix, Operation, Stores};
 use crate::page_evidence;
+use crate::pages::SampledNodes;
 use crate::simd::Loop;
 use crate::simd::mix::{GROUP, PAGE_ELEMENTS, Walk};
 use crate::sizes::{self, ARRAYS};
@@ -34,8 +35,17 @@ enum Code {
 
 pub(crate) struct Mixes {
     setup: Setup,
+    /// A memory that cannot be had, as in a container that forbids mbind, costs its own figures.
+    memories: Vec<Result<Walked, Failure>>,
+}
+
+/// Blocks of memory, the threads that walk them, and what is known of their contents.
+struct Walked {
+    node: Option<u32>,
     team: Rc<Team>,
     blocks: Arc<ThreadBlocks>,
+    /// Groups of pages in each third of each thread's block.
+    third: usize,
     /// What every block holds; `None` when that is not known.
     contents: Option<Contents>,
     /// The contents of the blocks before the current work, and the value that it writes.
@@ -53,7 +63,18 @@ pub(crate) struct Passes {
     passes: u64,
 }
 
-impl Mixes {
+impl Walked {
+    fn map(setup: &Setup, memory: &MixMemory) -> Result<Walked, Failure> {
+        let team = Team::new(&setup.machine, &memory.threads, Clock::for_machine(&setup.machine))?;
+        let groups = ARRAYS as usize * memory.groups;
+        let blocks = ThreadBlocks::map_on(team.threads(), groups, setup.pages, memory.node)?;
+        let (team, blocks) = (Rc::new(team), Arc::new(blocks));
+        let (node, third) = (memory.node, memory.groups);
+        let mut walked = Walked { node, team, blocks, third, contents: None, pending: None, turns: 0 };
+        walked.fill_unknown()?;
+        Ok(walked)
+    }
+
     /// Fills the blocks if their contents are not known, each thread its own: at the start the first touch.
     fn fill_unknown(&mut self) -> Result<(), Failure> {
         if self.contents.is_none() {
@@ -78,17 +99,9 @@ impl Mixes {
         value(self.turns)
     }
 
-    fn code(&self, task: &Task) -> Result<Code, Failure> {
-        let simd = self.setup.simd;
-        match task.mix {
-            Mix::TriadLike => simd.required(Operation::Triad, Stores::Nt).map(Code::Triad),
-            Mix::Ratio(..) => simd.required_walk(task.mix, false).map(Code::Walk),
-        }
-    }
-
     /// Largest relative error at an element of some pages of each block, other ones for each `turn`.
     fn spot_checks(&self, turn: u64) -> Result<f64, Failure> {
-        let (blocks, third, contents) = (self.blocks.clone(), self.setup.groups, self.contents()?);
+        let (blocks, third, contents) = (self.blocks.clone(), self.third, self.contents()?);
         self.team.worst(move |thread| {
             let start = blocks.start(thread.index);
             // An odd step meets every page of a group; the element moves along the page.
@@ -103,6 +116,63 @@ impl Mixes {
                 .fold(0.0, f64::max)
         })
     }
+
+    /// Largest relative error of all elements.
+    fn worst(&self) -> Result<f64, Failure> {
+        let (blocks, contents) = (self.blocks.clone(), self.contents()?);
+        self.team.worst(move |thread| {
+            // SAFETY: the thread's own block, which no thread writes at the same time.
+            let block = unsafe { std::slice::from_raw_parts(blocks.start(thread.index), blocks.elements()) };
+            contents.worst(block)
+        })
+    }
+
+    fn pages(&self, machine: &Machine, places: &[CpuList]) -> Result<Evidence, Failure> {
+        let blocks = self.blocks.clone();
+        let nodes = self.team.each(move |thread| blocks.nodes(thread.index))?;
+        let (backing, bytes) = (self.blocks.backing(), self.blocks.bytes());
+        Ok(match self.node {
+            None => page_evidence::of_threads(backing, bytes, machine, places, nodes),
+            Some(node) => page_evidence::of_node(backing, bytes, node, together(nodes)),
+        })
+    }
+
+    fn evidence(&self, machine: &Machine) -> Evidence {
+        let mut evidence = self.team.evidence();
+        evidence.merge(sizes::cache_evidence(machine, self.team.cpus()));
+        // Of a first touch that failed it is unknown, as what the blocks hold is.
+        if let Ok(worst) = self.spot_checks(0) {
+            evidence.put(MEMORY_NONZERO, worst <= TOLERANCE);
+        }
+        evidence.put(THREAD_ELEMENTS, vec![self.blocks.elements() as f64; self.team.threads()]);
+        evidence
+    }
+}
+
+/// The samples of all threads, in one list.
+fn together(nodes: Vec<SampledNodes>) -> SampledNodes {
+    nodes.into_iter().fold(Reading::Value(Vec::new()), |all, more| {
+        all.and_then(|mut all| {
+            more.map(|more| {
+                all.extend(more);
+                all
+            })
+        })
+    })
+}
+
+impl Mixes {
+    fn walked(&mut self, task: &Task) -> Result<&mut Walked, Failure> {
+        self.memories[task.memory].as_mut().map_err(|failure| failure.clone())
+    }
+
+    fn code(&self, task: &Task) -> Result<Code, Failure> {
+        let simd = self.setup.simd;
+        match task.mix {
+            Mix::TriadLike => simd.required(Operation::Triad, Stores::Nt).map(Code::Triad),
+            Mix::Ratio(..) => simd.required_walk(task.mix, false).map(Code::Walk),
+        }
+    }
 }
 
 impl Kernel for Mixes {
@@ -113,37 +183,38 @@ impl Kernel for Mixes {
     const IS_SHARED: bool = true;
 
     fn set_up(setup: Setup) -> Result<(Mixes, Tasks<Mixes>), Failure> {
-        let team = Team::new(&setup.machine, &setup.threads, Clock::for_machine(&setup.machine))?;
-        let blocks = ThreadBlocks::map(team.threads(), ARRAYS as usize * setup.groups, setup.pages)?;
         let tasks = setup.tasks.iter().map(|task| (task.id.clone(), task.clone())).collect();
-        let (team, blocks) = (Rc::new(team), Arc::new(blocks));
-        let mut kernel = Mixes { setup, team, blocks, contents: None, pending: None, turns: 0 };
-        kernel.fill_unknown()?;
-        Ok((kernel, tasks))
+        let memories = setup.memories.iter().map(|memory| Walked::map(&setup, memory)).collect();
+        Ok((Mixes { setup, memories }, tasks))
     }
 
-    fn team(&self, _task: &Task) -> Result<Rc<Team>, Failure> {
-        Ok(self.team.clone())
+    fn team(&self, task: &Task) -> Result<Rc<Team>, Failure> {
+        self.memories[task.memory].as_ref().map(|walked| walked.team.clone()).map_err(Failure::clone)
     }
 
-    fn amount(&self, _task: &Task) -> Amount {
-        Amount::Bytes((self.team.threads() * self.blocks.elements()) as f64 * ELEMENT as f64)
+    fn amount(&self, task: &Task) -> Amount {
+        let elements = self.memories[task.memory]
+            .as_ref()
+            .map_or(0, |walked| walked.team.threads() * walked.blocks.elements());
+        Amount::Bytes(elements as f64 * ELEMENT as f64)
     }
 
-    fn prepare(&mut self, _team: &Team, _task: &Task, _round: usize) -> Result<(), Failure> {
-        self.fill_unknown()
+    fn prepare(&mut self, _team: &Team, task: &Task, _round: usize) -> Result<(), Failure> {
+        self.walked(task)?.fill_unknown()
     }
 
     fn sample(&mut self, task: &Task, calibration: Calibration) -> Result<Passes, Failure> {
-        let (code, contents) = (self.code(task)?, self.contents()?);
-        let value = self.next_value();
+        let code = self.code(task)?;
+        let walked = self.walked(task)?;
+        let contents = walked.contents()?;
+        let value = walked.next_value();
         // Until all threads are done it is not known what the blocks hold.
-        self.contents = None;
-        self.pending = Some((contents, value));
-        let third = self.setup.groups;
+        walked.contents = None;
+        walked.pending = Some((contents, value));
+        let third = walked.third;
         Ok(Passes {
             code,
-            blocks: self.blocks.clone(),
+            blocks: walked.blocks.clone(),
             third,
             expected: contents.sum(task.mix, third),
             value,
@@ -152,37 +223,42 @@ impl Kernel for Mixes {
     }
 
     fn follow(&mut self, task: &mut Task, _passes: u64) {
-        self.contents = self.pending.take().map(|(contents, value)| contents.after(task.mix, value));
+        if let Ok(walked) = self.walked(task) {
+            walked.contents = walked.pending.take().map(|(contents, value)| contents.after(task.mix, value));
+        }
     }
 
-    fn verify(&mut self, _team: &Team, _task: &Task, _round: usize) -> Result<f64, Failure> {
-        self.spot_checks(self.turns)
+    fn verify(&mut self, _team: &Team, task: &Task, _round: usize) -> Result<f64, Failure> {
+        let walked = self.walked(task)?;
+        walked.spot_checks(walked.turns)
     }
 
     fn verify_all(&mut self) -> Result<Vec<f64>, Failure> {
-        let (blocks, contents) = (self.blocks.clone(), self.contents()?);
-        let worst = self.team.worst(move |thread| {
-            // SAFETY: the thread's own block, which no thread writes at the same time.
-            let block = unsafe { std::slice::from_raw_parts(blocks.start(thread.index), blocks.elements()) };
-            contents.worst(block)
-        })?;
-        Ok(vec![worst])
+        // Without rounds there is nothing to verify.
+        self.memories.iter().map(|walked| walked.as_ref().map_or(Ok(0.0), Walked::worst)).collect()
     }
 
     fn page_evidence(&self) -> Result<Vec<Evidence>, Failure> {
-        let blocks = self.blocks.clone();
-        let nodes = self.team.each(move |thread| blocks.nodes(thread.index))?;
-        let (backing, bytes) = (self.blocks.backing(), self.blocks.bytes());
-        let Setup { machine, threads, .. } = &self.setup;
-        Ok(vec![page_evidence::of_threads(backing, bytes, machine, threads, nodes)])
+        let memories = self.memories.iter().zip(&self.setup.memories);
+        memories
+            .map(|(walked, memory)| match walked {
+                Ok(walked) => walked.pages(&self.setup.machine, &memory.threads),
+                Err(_) => Ok(Evidence::default()),
+            })
+            .collect()
+    }
+
+    fn memory_of(&self, task: &Task) -> usize {
+        task.memory
     }
 
     fn evidence(&self) -> Result<Evidence, Failure> {
-        let mut evidence = self.team.evidence();
-        evidence.merge(sizes::cache_evidence(&self.setup.machine, self.team.cpus()));
-        evidence.put(MEMORY_NONZERO, self.spot_checks(0)? <= TOLERANCE);
-        evidence.put(THREAD_ELEMENTS, vec![self.blocks.elements() as f64; self.team.threads()]);
-        Ok(evidence)
+        Ok(Evidence::default())
+    }
+
+    fn evidence_of(&self, task: &Task) -> Evidence {
+        let walked = self.memories[task.memory].as_ref();
+        walked.map_or_else(|_| Evidence::default(), |walked| walked.evidence(&self.setup.machine))
     }
 }
 

@@ -6,9 +6,9 @@ use figure::{Better, Conditions, Convention, Figure, Machine, Reading, Unit};
 use lab::placement::{self, Placement};
 use serde::{Deserialize, Serialize};
 
-use crate::kernels::{ELEMENT, MIXES, Mix, Operation, Stores};
+use crate::kernels::{ELEMENT, Mix, Operation, Stores};
 use crate::limits;
-use crate::mode::{self, Options, PlanError, Planned};
+use crate::mode::{self, Options, PlanError};
 use crate::pages::{self, Pages};
 use crate::simd::Simd;
 use crate::simd::mix::GROUP;
@@ -19,16 +19,26 @@ use crate::thread_blocks::{GROUP_BYTES, ThreadBlocks};
 pub struct Task {
     pub id: String,
     pub mix: Mix,
+    /// Index of the memory that is walked.
+    pub memory: usize,
+}
+
+/// Memory, and the threads that walk it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MixMemory {
+    /// The node that it is bound to; `None` where each thread's first touch decides.
+    pub node: Option<u32>,
+    pub threads: Vec<figure::CpuList>,
+    /// Groups of pages in each third of each thread's block.
+    pub groups: usize,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Setup {
     pub machine: Machine,
-    pub threads: Vec<figure::CpuList>,
     pub simd: Simd,
-    /// Groups of pages in each third of each thread's block.
-    pub groups: usize,
     pub pages: Pages,
+    pub memories: Vec<MixMemory>,
     pub tasks: Vec<Task>,
 }
 
@@ -48,6 +58,16 @@ pub struct Share {
 impl Share {
     /// Three arrays of 4 x the caches as for STREAM's kernels, each thread's share in whole groups.
     pub fn of(machine: &Machine, options: &Options, placement: &Placement) -> Result<Share, PlanError> {
+        let room = mode::room(machine, options, placement.threads.len(), options.array_size.is_some());
+        Share::in_room(machine, options, placement, room)
+    }
+
+    pub fn in_room(
+        machine: &Machine,
+        options: &Options,
+        placement: &Placement,
+        room: Reading<Room>,
+    ) -> Result<Share, PlanError> {
         let threads = placement.threads.len() as u64;
         let least = threads * GROUP as u64;
         if let Some(elements) = options.array_size.filter(|elements| *elements < least) {
@@ -57,7 +77,6 @@ impl Share {
             )));
         }
         let cache = sizes::in_use(machine, &placement.cpus());
-        let room = mode::room(machine, options, placement.threads.len(), options.array_size.is_some());
         let sizes = sizes::choose(options.array_size, placement.threads.len(), &cache, &room)?;
         let groups = sizes.elements.div_ceil(threads).div_ceil(GROUP as u64);
         Ok(Share {
@@ -70,50 +89,59 @@ impl Share {
     }
 }
 
-pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
-    let simd = mode::simd(options)?;
-    let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
-    let share = Share::of(machine, options, &placement)?;
-    let bytes = (placement.threads.len() * ThreadBlocks::stride(ARRAYS as usize * share.groups)) as u64;
-    let missing = pages::unavailable(machine, options.pages, bytes);
-    // In the order of the list, each once, however they were asked for.
-    let is_asked = |mix: &Mix| options.mixes.is_empty() || options.mixes.contains(mix);
-    let (mut tasks, mut figures, all) = (Vec::new(), Vec::new(), ARRAYS * share.array);
-    for mix in MIXES.iter().copied().filter(is_asked) {
+/// A plan in the making.
+pub(super) struct Plan {
+    pub setup: Setup,
+    pub figures: Vec<Figure>,
+    pub notes: Vec<(&'static str, String)>,
+}
+
+impl MixMemory {
+    pub fn bytes(&self) -> f64 {
+        (self.threads.len() * ThreadBlocks::stride(ARRAYS as usize * self.groups)) as f64
+    }
+}
+
+/// The mixes over memory that each thread touches first.
+pub(super) fn local(plan: &mut Plan, options: &Options, mixes: &[Mix]) -> Result<(), PlanError> {
+    let (machine, simd) = (plan.setup.machine.clone(), plan.setup.simd);
+    let placement = placement::place(&machine, &options.places, options.bind, options.threads)?;
+    let share = Share::of(&machine, options, &placement)?;
+    let memory = MixMemory { node: None, threads: placement.threads.clone(), groups: share.groups };
+    let missing = pages::unavailable(&machine, options.pages, memory.bytes() as u64);
+    let all = ARRAYS * share.array;
+    for &mix in mixes {
         let series = format!("{}.mix", crate::SUITE);
         let (id, name) = (format!("{series}.{mix}"), format!("{mix}, {}", mix.title()));
         let base = conditions(options, &placement, simd).with(key::ARRAYS_TOTAL_BYTES, all as f64);
         let mut figure = figure(id, name, series, mix, all, base);
         sizes::write_bounds(&mut figure, &share.limited_by, &share.room);
-        if let Some(reason) = missing.clone().or_else(|| lacks(simd, mix)) {
+        plan.add(figure, mix, missing.clone());
+    }
+    plan.setup.memories.push(memory);
+    plan.notes.push(("threads", mode::threads_note(&placement)));
+    plan.notes.push(("memory", format!("{ARRAYS} x {}", figure::format::bytes(share.array as f64))));
+    plan.notes.push(("caches", share.caches));
+    if !share.limited_by.is_empty() {
+        plan.notes.push(("limited", share.limited_by));
+    }
+    for figure in &mut plan.figures {
+        limits::set_peak(figure, &machine);
+    }
+    Ok(())
+}
+
+impl Plan {
+    /// Adds a figure, and its task over the memory that comes next, unless something is missing.
+    pub(super) fn add(&mut self, mut figure: Figure, mix: Mix, missing: Option<String>) {
+        if let Some(reason) = missing.or_else(|| lacks(self.setup.simd, mix)) {
             figure = figure.not_available(reason);
         } else {
-            tasks.push(Task { id: figure.id.clone(), mix });
+            let memory = self.setup.memories.len();
+            self.setup.tasks.push(Task { id: figure.id.clone(), mix, memory });
         }
-        limits::set_peak(&mut figure, machine);
-        figures.push(figure);
+        self.figures.push(figure);
     }
-    let setup = Setup {
-        machine: machine.clone(),
-        threads: placement.threads.clone(),
-        simd,
-        groups: share.groups,
-        pages: options.pages,
-        tasks,
-    };
-    let bytes = bytes as f64;
-    let least_seconds = sizes::touch_seconds(machine, placement.threads.len(), bytes);
-    let suite = mode::suite("memory.mix", setup, figures, options.rules, least_seconds, bytes);
-    let mut notes = vec![
-        ("threads", mode::threads_note(&placement)),
-        ("memory", format!("{ARRAYS} x {}", figure::format::bytes(share.array as f64))),
-        ("caches", share.caches),
-    ];
-    if !share.limited_by.is_empty() {
-        notes.push(("limited", share.limited_by));
-    }
-    notes.push(("code", simd.word().to_owned()));
-    Ok(Planned { suite, notes })
 }
 
 pub fn lacks(simd: Simd, mix: Mix) -> Option<String> {

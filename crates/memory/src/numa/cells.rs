@@ -25,13 +25,14 @@ pub struct Cells<'a> {
 impl Cells<'_> {
     pub fn planned(&self, quantity: Quantity, cpus: u32, memory: u32) -> Figure {
         let relation = Relation::of(self.machine, cpus, memory);
-        let place = format!("CPUs of node {cpus}, memory of node {memory} ({})", relation.title());
-        let distance = self.machine.node_distance(cpus, memory).map(f64::from);
-        let mut figure = cell(quantity, &format!("{cpus}.{memory}"), &place, distance);
+        let memory_title = match relation {
+            Relation::MemoryOnly => kind(self.machine, memory),
+            other => format!(" ({})", other.title()),
+        };
+        let place = format!("CPUs of node {cpus}, memory of node {memory}{memory_title}");
+        let mut figure = cell(quantity, &format!("{cpus}.{memory}"), &place);
         figure.at = at(format!("node {cpus}"), format!("node {memory}"));
-        figure.conditions.set(key::NODE_OF_CPUS, f64::from(cpus));
-        figure.conditions.set(key::NODE_OF_MEMORY, f64::from(memory));
-        figure.conditions.set(key::NODE_RELATION, relation.word().to_owned());
+        set_nodes(&mut figure, self.machine, cpus, memory);
         figure
     }
 
@@ -69,14 +70,31 @@ impl Cells<'_> {
     }
 }
 
+/// The conditions of a figure between two nodes.
+pub fn set_nodes(figure: &mut Figure, machine: &Machine, cpus: u32, memory: u32) {
+    if let Some(distance) = machine.node_distance(cpus, memory) {
+        figure.conditions.set(key::NODE_DISTANCE, f64::from(distance));
+    }
+    figure.conditions.set(key::NODE_OF_CPUS, f64::from(cpus));
+    figure.conditions.set(key::NODE_OF_MEMORY, f64::from(memory));
+    figure.conditions.set(key::NODE_RELATION, Relation::of(machine, cpus, memory).word().to_owned());
+}
+
+/// What the memory of a node without CPUs is, in brackets: ` (CXL memory)`; nothing for other nodes.
+pub fn kind(machine: &Machine, node: u32) -> String {
+    let node = machine.node(node).filter(|node| node.is_memory_only());
+    node.map_or(String::new(), |node| format!(" ({})", node.memory_title()))
+}
+
 /// The figure that says why nothing remote can be measured: there is one node, or none is shown.
 pub fn nothing_remote(machine: &Machine, quantity: Quantity) -> Option<Figure> {
-    let reason = match (machine.numa.nodes.as_slice(), &machine.numa.unknown) {
+    let nodes: Vec<_> = machine.numa.nodes.iter().filter(|node| !node.is_empty()).collect();
+    let reason = match (nodes.as_slice(), &machine.numa.unknown) {
         ([], unknown) => unknown.clone().unwrap_or_else(|| "the kernel shows no NUMA node".to_owned()),
         ([only], _) => format!("one NUMA node (node {}): all memory is local", only.node),
         _ => return None,
     };
-    let mut figure = cell(quantity, "remote", "memory of another node", None);
+    let mut figure = cell(quantity, "remote", "memory of another node");
     figure.at = at("any node".to_owned(), "another node".to_owned());
     Some(figure.not_available(reason))
 }
@@ -86,7 +104,7 @@ fn at(cpu: String, memory: String) -> At {
     At::from([("cpu".to_owned(), name(cpu)), ("memory".to_owned(), name(memory))])
 }
 
-fn cell(quantity: Quantity, suffix: &str, place: &str, distance: Option<f64>) -> Figure {
+fn cell(quantity: Quantity, suffix: &str, place: &str) -> Figure {
     let (series, title, unit, better) = match quantity {
         Quantity::Bandwidth => (BANDWIDTH, "Read", Unit::GB_PER_S, Better::Higher),
         Quantity::Latency => (LATENCY, "Idle latency", Unit::NANOSECONDS, Better::Lower),
@@ -101,9 +119,6 @@ fn cell(quantity: Quantity, suffix: &str, place: &str, distance: Option<f64>) ->
     figure.series = Some(series.to_owned());
     if quantity == Quantity::Bandwidth {
         figure.convention = Some(Convention::StreamCounted);
-    }
-    if let Some(distance) = distance {
-        figure.conditions.set(key::NODE_DISTANCE, distance);
     }
     figure
 }

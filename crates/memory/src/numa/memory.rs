@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use figure::Evidence;
-use figure::evidence::{MEMORY_NONZERO, NUMA_NODE_SHARE};
+use figure::evidence::MEMORY_NONZERO;
 use lab::failure::Failure;
 use lab::pool::WorkerThread;
 
@@ -82,23 +82,6 @@ impl NodeMemory {
 }
 
 fn pages(region: &Region, node: u32) -> Evidence {
-    let mut evidence = page_evidence::of_backing(region.backing(), region.bytes() as f64);
-    evidence.put_reading(NUMA_NODE_SHARE, region.nodes(PAGE_SAMPLES).map(|nodes| share_on(&nodes, node)));
-    evidence
-}
-
-/// Share of pages on a node. A page that is nowhere is not on it.
-fn share_on(pages: &[Option<u32>], node: u32) -> f64 {
-    pages.iter().filter(|page| **page == Some(node)).count() as f64 / pages.len().max(1) as f64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pages_elsewhere_or_nowhere_count_against_the_node() {
-        assert_eq!(share_on(&[Some(1), Some(1), Some(0), None], 1), 0.5);
-        assert_eq!(share_on(&[], 1), 0.0);
-    }
+    let nodes = region.nodes(PAGE_SAMPLES);
+    page_evidence::of_node(region.backing(), region.bytes() as f64, node, nodes)
 }

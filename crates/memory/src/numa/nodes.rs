@@ -52,7 +52,7 @@ impl Relation {
             Relation::Local => "local",
             Relation::SamePackage => "same package, other node",
             Relation::OtherPackage => "other package",
-            Relation::MemoryOnly => "memory-only node",
+            Relation::MemoryOnly => "memory without CPUs",
         }
     }
 }
@@ -76,7 +76,10 @@ pub struct Matrix {
 /// The matrix between the selected nodes. Rows are those with CPUs, or all nodes with CPUs where none has any.
 pub fn matrix(machine: &Machine, options: &Options) -> Result<Matrix, PlanError> {
     let existing: CpuList = machine.numa.nodes.iter().map(|node| node.node).collect();
-    let selected = options.nodes.clone().unwrap_or_else(|| existing.clone());
+    // Nodes that firmware holds ready for memory to come have no row and no column, unless one is asked for.
+    let populated =
+        || machine.numa.nodes.iter().filter(|node| !node.is_empty()).map(|node| node.node).collect();
+    let selected = options.nodes.clone().unwrap_or_else(populated);
     if let Some(missing) = selected.difference(&existing).first() {
         let nodes = match (&machine.numa.unknown, existing.len()) {
             (Some(reason), 0) => reason.clone(),
@@ -133,8 +136,14 @@ fn threads(
 }
 
 fn memory(machine: &Machine, node: u32) -> Result<(), Failure> {
-    if machine.node(node).is_some_and(|node| node.memory == Some(0)) {
-        return Err(Failure::new(format!("node {node} has CPUs and no memory")));
+    match machine.node(node) {
+        Some(known) if known.is_empty() => {
+            return Err(Failure::new(format!("node {node} has neither CPUs nor memory")));
+        }
+        Some(known) if known.memory == Some(0) => {
+            return Err(Failure::new(format!("node {node} has CPUs and no memory")));
+        }
+        _ => {}
     }
     match &machine.numa.memory_allowed {
         Reading::Value(allowed) if !allowed.contains(node) => Err(Failure::new(format!(

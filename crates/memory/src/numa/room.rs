@@ -9,7 +9,7 @@ use crate::kernels::ELEMENT;
 use crate::mode::PlanError;
 use crate::pages::Pages;
 use crate::simd::BLOCK;
-use crate::sizes::{self, CACHE_FACTOR, LastLevel, SizeError, UNKNOWN_CACHE_ARRAY, USABLE_SHARE};
+use crate::sizes::{CACHE_FACTOR, LastLevel, SizeError, UNKNOWN_CACHE_ARRAY, USABLE_SHARE};
 use lab::failure::Failure;
 
 /// Sizes are multiples of this: whole blocks for the kernels, and laps of whole turns of the walking loop.

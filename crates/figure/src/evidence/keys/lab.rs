@@ -220,6 +220,9 @@ keys! {
     NODE_OF_MEMORY: f64 = "memory_node", "", Condition, "NUMA node that the memory is bound to (mbind, MPOL_BIND).";
     NODE_RELATION: String = "node_relation", "", Condition, "How the two nodes stand: local, same-package, other-package or memory-only.";
     NODE_DISTANCE: f64 = "node_distance", "", Condition, "The distance that the firmware advertises from the CPUs' node to the memory's: 10 is local (ACPI SLIT).";
+    HMAT_BANDWIDTH: f64 = "hmat.bandwidth", "B/s", Figure, "What the firmware states for this traffic to the memory of the node, from the CPUs of the nodes that it names (ACPI HMAT).";
+    HMAT_LATENCY: f64 = "hmat.latency", "ns", Figure, "The same for the latency of loads.";
+    MEMORY_POLICY: String = "memory_policy", "", Condition, "The memory policy of the process, in the kernel's words (numa_maps), with the weights of an interleave by weight; memory is not bound to a node.";
     NUMA_NODE_SHARE: f64 = "numa.node_share", "1", Figure, "Share of sampled pages that lie on the node that they were bound to (move_pages).";
 
     // Time and rounds.
@@ -286,6 +289,7 @@ keys! {
     VM_DIRECT_SCAN: f64 = "vm.direct_scan", "1", Round, "Pages scanned by direct reclaim, whole machine (pgscan_direct).";
     VM_NUMA_MIGRATED: f64 = "vm.numa_migrated", "1", Round, "Pages moved by NUMA balancing, whole machine (numa_pages_migrated).";
     VM_NUMA_HINTS: f64 = "vm.numa_hints", "1", Round, "NUMA hinting faults, whole machine (numa_hint_faults).";
+    VM_DEMOTED: f64 = "vm.demoted", "1", Round, "Pages moved to a slower memory tier by reclaim, whole machine (/proc/vmstat pgdemote_*).";
     VM_THP_SPLIT: f64 = "vm.thp_split", "1", Round, "Huge pages split, whole machine (thp_split_page).";
     VM_COMPACT_STALL: f64 = "vm.compact_stall", "1", Round, "Direct compactions, whole machine (compact_stall).";
     THERMAL_THROTTLES: f64 = "thermal.throttles", "1", Round, "Thermal throttle events of the CPUs in use (thermal_throttle/core_throttle_count + package).";
@@ -306,6 +310,7 @@ keys! {
     PAGES_HUGE_SHARE: f64 = "pages.huge_share", "1", Figure, "Share of the arrays backed by huge pages (smaps AnonHugePages of their range, or hugetlb).";
     PAGES_SIZE: f64 = "pages.kernel_size", "B", Figure, "KernelPageSize of the arrays' range (smaps).";
     NUMA_LOCAL_SHARE: f64 = "numa.local_share", "1", Figure, "Share of sampled pages that lie on the node of the thread that works on them (move_pages).";
+    NUMA_SHARES: Vec<f64> = "numa.shares", "1", Figure, "Share of sampled pages on each NUMA node, in the order of the machine's nodes (move_pages).";
     VERIFIED: bool = "memory.verified", "", Figure, "Every array holds what the kernels must have left, within the tolerance; NaN and infinity are errors.";
     VERIFIED_ERROR: f64 = "memory.verified_error", "1", Figure, "Largest relative error found.";
     LLC_BYTES: f64 = "cache.llc_in_use", "B", Figure, "Sum of the last-level caches that the CPUs in use can fill, each instance once (plus their L2).";
