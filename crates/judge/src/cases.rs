@@ -20,7 +20,7 @@ pub(crate) mod topology;
 pub use case::Case;
 
 pub(crate) use alloc::{Alloc, Rated};
-pub(crate) use arrays::{ArmLoad, Arrays, Difference, Gaps, Injection, Traffic};
+pub(crate) use arrays::{ArmLoad, Arrays, Difference, Gaps, Injection, NodeShare, Traffic};
 pub(crate) use audit::Audit;
 pub(crate) use cpus::{CoreKind, CoreLayout, CoreLoad, Cpus};
 pub(crate) use faults::Faults;

@@ -6,6 +6,7 @@ mod cores;
 mod faults;
 mod http;
 mod memory;
+mod nodes;
 mod programs;
 mod settings;
 mod support;
@@ -42,7 +43,8 @@ pub(crate) fn findings(record: &Record) -> Vec<Explanation> {
     findings.extend(memory::loads(record));
     findings.extend(memory::write_allocate(record));
     findings.extend(memory::alignment(record));
-    findings.extend(memory::remote(record));
+    findings.extend(nodes::remote(record));
+    findings.extend(nodes::stated(record));
     findings.extend(memory::short(record));
     findings.extend(missing(record));
     findings.extend(memory::pages(record));

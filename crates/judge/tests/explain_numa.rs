@@ -117,6 +117,49 @@ fn the_cost_of_remote_memory_is_a_finding() {
     no_finding(&one_node(), "numa-remote");
 }
 
+/// One package and memory behind CXL on node 1: 200 ns and 25 GB/s, of which HMAT says 260 ns and 28 GB/s.
+fn cxl(latency: f64, rate: f64) -> Record {
+    let far = |figure: Figure| figure.with(NODE_RELATION, "memory-only".to_owned());
+    let mut record = record(vec![
+        cell(true, 0, 0, 10.0, 80.0),
+        cell(false, 0, 0, 10.0, 100.0),
+        far(cell(true, 0, 1, 14.0, latency)).with(HMAT_LATENCY, 260.0),
+        far(cell(false, 0, 1, 14.0, rate)).with(HMAT_BANDWIDTH, 28e9),
+    ]);
+    let node = |(node, cpus): (u32, &str)| Node { node, cpus: cpus.parse().unwrap(), ..Node::default() };
+    record.machine.numa.nodes = [(0, "0-9"), (1, "")].map(node).into();
+    record
+}
+
+#[test]
+fn memory_that_is_better_than_stated_is_a_finding() {
+    let measured = |id: &str, value: f64| json!({"figure": id, "value": value});
+    let values =
+        json!({"node": 1, "stated": {"value": 28}, "measured": measured(NARROW, 42.0), "times": 1.5});
+    finding(&cxl(250.0, 42.0), "hmat/better-than-stated", values);
+    let values = json!({"stated": {"value": 260}, "measured": measured(FAR, 130.0), "times": 0.5});
+    finding(&cxl(130.0, 20.0), "hmat/better-than-stated", values);
+    for (latency, rate) in [(250.0, 29.0), (900.0, 3.0)] {
+        no_finding(&cxl(latency, rate), "hmat");
+    }
+    case(&cxl(160.0, 25.0), FAR, "numa/farther", json!({"times": 2.0, "advertised": 1.4}));
+    case(&cxl(160.0, 25.0), NARROW, "numa/limited-by-link-or-memory", json!({"ratio": 0.25}));
+}
+
+/// The modules' peak is not of that memory, and the firmware's statement is no law.
+#[test]
+fn memory_without_cpus_is_not_held_to_the_peak_of_the_modules() {
+    let impossible = |record: Record| {
+        let judged = record.judged();
+        judged.figure(NARROW).unwrap().checks.iter().any(|check| check.id == "above-limit")
+    };
+    let mut record = cxl(200.0, 90.0);
+    record.machine.memory.peak = two_packages().machine.memory.peak;
+    assert!(!impossible(record.clone()));
+    record.of(NARROW).conditions.set(NODE_RELATION, "other-package".to_owned());
+    assert!(impossible(record));
+}
+
 /// Lines in flight of another figure rest on the latency of local memory, however large the remote chain.
 #[test]
 fn remote_latency_is_not_taken_for_local() {
@@ -130,6 +173,11 @@ fn remote_latency_is_not_taken_for_local() {
 pub fn situations() -> Vec<Record> {
     let records = [(FAR, 81.0), (NARROW, 100.0 / 1.7), (NARROW, 80.0), (NARROW, 99.0), (FAR, 60.0)];
     let mut records: Vec<Record> = records.map(|value| packages(&[value])).to_vec();
-    records.extend([two_packages(), packages(&[("memory.numa.bandwidth.1.1", 42.0)]), one_node()]);
+    records.extend([
+        cxl(250.0, 42.0),
+        two_packages(),
+        packages(&[("memory.numa.bandwidth.1.1", 42.0)]),
+        one_node(),
+    ]);
     records.into_iter().map(Record::judged).collect()
 }

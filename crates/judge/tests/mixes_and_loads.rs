@@ -45,6 +45,32 @@ fn study_1_step_4_writes_cost_bandwidth() {
     finding(&record, "mixes/falls-with-writes", json!({"walks": walks}));
 }
 
+/// The same walks over memory of node 1, which has no CPUs: full duplex, so that bandwidth rises with writes.
+fn of_node(mix: &str, value: f64) -> Figure {
+    let figure = walk(mix, value).named(format!("memory.mix.node1.{mix}"));
+    let figure = figure.with(NODE_OF_CPUS, 0.0).with(NODE_OF_MEMORY, 1.0);
+    let figure = figure.with(NODE_RELATION, "memory-only".to_owned());
+    Figure { series: Some("memory.mix.nodes".into()), ..figure }
+}
+
+#[test]
+fn mixes_of_different_memory_are_not_compared() {
+    let mut record = mlc();
+    record
+        .figures
+        .extend([("1:0", 28.0), ("2:1", 36.0), ("1:1", 44.0)].map(|(mix, value)| of_node(mix, value)));
+    let reads = json!({"figure": "memory.mix.node1.1:0", "value": 28});
+    case(&record, "memory.mix.node1.1:1", "by-mix/writes-add", json!({"ratio": 1.57, "reads": reads}));
+    case(&record, "memory.mix.1:1", "by-mix/writes-cost", json!({"reads": {"figure": "memory.mix.1:0"}}));
+    finding(&record, "mixes/falls-with-writes", json!({}));
+    finding(&record, "mixes/rises-with-writes", json!({}));
+    // The assumed latency is that of local memory.
+    no_case(&record, "memory.mix.node1.1:0", "by-mix");
+    let mut near = record.clone();
+    near.figures.retain(|figure| figure.conditions.get(NODE_OF_MEMORY).is_none());
+    no_finding(&near, "mixes/rises-with-writes");
+}
+
 #[test]
 fn bandwidth_that_rises_with_writes_is_limited_by_reads_in_flight() {
     let mut record = mlc();

@@ -65,16 +65,32 @@ pub enum Arrays {
     #[claim("there is one NUMA node")]
     OneNode,
     #[claim("the kernel moved {moved} between nodes")]
+    #[claim(demoted => " ({demoted} to a slower tier)")]
     #[claim(hints => ", with {hints}")]
     #[claim(": about {share} of the CPU time")]
     #[fix("sudo sysctl -w kernel.numa_balancing=0")]
-    PagesMoved { moved: Counted, hints: Option<Counted>, share: Share },
+    PagesMoved { moved: Counted, demoted: Option<Counted>, hints: Option<Counted>, share: Share },
     #[claim("{share} of the sampled pages are on node {node}, to which they were bound")]
     #[fix("let nothing move pages (cpusets, migratepages, numad): sudo sysctl -w kernel.numa_balancing=0")]
     PagesOnNode { share: Share, node: Count },
     #[claim("{share} of the pages are remote")]
     #[fix("let each thread touch its part first; see numa-balancing")]
     RemotePages { share: Share },
+    #[claim("{share} of the pages are on node {node}, which has no CPUs ({memory})")]
+    #[claim("{}", if *demotes { "; reclaim moves pages there" } else { "" })]
+    #[fix(
+        "{}",
+        if *demotes {
+            "echo false | sudo tee /sys/kernel/mm/numa/demotion_enabled; free memory on the nodes with CPUs"
+        } else {
+            "free memory on the nodes with CPUs (numactl --hardware), or use smaller arrays"
+        }
+    )]
+    PagesWithoutCpus { share: Share, node: Count, memory: &'static str, demotes: bool },
+    #[claim("memory policy {policy}: {nodes}")]
+    #[claim("{}", if elsewhere.0 >= 0.005 { format!("; {elsewhere} elsewhere than it says") } else { String::new() })]
+    #[fix("free memory on the nodes that the policy names (numactl --hardware)")]
+    PagesByPolicy { policy: String, nodes: List<NodeShare>, elsewhere: Share },
     #[claim("{errors} in {seconds}")]
     #[fix("grep . /sys/devices/system/edac/mc/mc*/dimm*/dimm_ce_count")]
     CorrectedErrors { errors: Counted, seconds: Seconds },
@@ -286,6 +302,14 @@ pub struct Difference {
     pub value: Number,
     pub low: Number,
     pub high: Number,
+}
+
+/// The share of pages on a node.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Display)]
+#[display("{share} on node {node}")]
+pub struct NodeShare {
+    pub share: Share,
+    pub node: u32,
 }
 
 /// What the injectors of a load move, as a share of what all CPUs move, or of the theoretical peak.

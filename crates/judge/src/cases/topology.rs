@@ -141,6 +141,11 @@ pub enum Topology {
     #[evidence("{latency}; {bandwidth}.")]
     RemoteMemory { latency: RemoteCell, bandwidth: RemoteCell },
 
+    // hmat: what the firmware states of memory without CPUs, against what was measured.
+    #[claim("HMAT says {stated} for the memory of node {node}, which does better: {}", measured.amount)]
+    #[evidence("{measured}: {times} of it. The firmware's table is an estimate; the measurement stands.")]
+    BetterThanStated { stated: Amount, node: Count, measured: Cited, times: Times },
+
     // scaling: points of a curve over threads, and its knee.
     #[claim("Dynamic schedule: {ratio}, as with equal shares threads wait for slower ones")]
     #[evidence("{fixed} has equal shares on the same threads and CPUs: only the schedule differs.")]

@@ -1,7 +1,7 @@
 //! Is the figure physically possible?
 
 use figure::Better;
-use figure::evidence::{COUNTED_BYTES, WORKING_SET};
+use figure::evidence::{COUNTED_BYTES, NODE_RELATION, WORKING_SET};
 
 use crate::prelude::*;
 
@@ -16,7 +16,7 @@ const TOLERANCE: f64 = 0.01;
 /// traffic may lie above the peak without being wrong.
 pub const CHECK: Check = Check::new(
     page!("above-limit"),
-    |subject| measured(subject) && (is_bandwidth(subject) || has_own_limit(subject)),
+    |subject| measured(subject) && !is_stated(subject) && (is_bandwidth(subject) || has_own_limit(subject)),
     rule,
 )
 .audited();
@@ -28,6 +28,12 @@ fn is_bandwidth(subject: &Subject) -> bool {
         && subject.condition(COUNTED_BYTES).is_some_and(|bytes| bytes > 0.0)
         && subject.condition(WORKING_SET).is_none()
         && !subject.figure.at.contains_key("array")
+}
+
+/// Memory of a node without CPUs, which the peak of the modules is not of, and of which the firmware states what it likes:
+/// the finding `hmat` compares that.
+fn is_stated(subject: &Subject) -> bool {
+    subject.figure.conditions.get(NODE_RELATION).as_deref() == Some("memory-only")
 }
 
 /// A limit that is physical, not another figure's value.

@@ -46,17 +46,25 @@ pub(super) fn read_rate(figure: &Figure) -> Option<Amount> {
 
 /// Lines that each thread keeps in flight to read at the figure's rate, and the latency that this rests on: of the
 /// figures of the kernel `latency` that work on arrays in memory the lowest, which is the idle one, on the nearest
-/// memory and without page walks; else the assumption.
+/// memory, or on the node's that the figure names, and without page walks; else the assumption, which is of local memory.
 pub(super) fn under_way(record: &Record, figure: &Figure) -> Option<(Count, Sourced)> {
-    let is_of_memory = |figure: &&Figure| {
-        figure.is_usable()
-            && figure.unit == Unit::NANOSECONDS
-            && is(figure, KERNEL, "latency")
-            && figure.conditions.get(ARRAY_BYTES).is_some()
-            && figure.conditions.get(NODE_OF_CPUS) == figure.conditions.get(NODE_OF_MEMORY)
+    let nodes =
+        |figure: &Figure| (figure.conditions.get(NODE_OF_CPUS), figure.conditions.get(NODE_OF_MEMORY));
+    let (cpus, memory) = nodes(figure);
+    let is_far = cpus != memory;
+    let is_of_memory = |other: &&Figure| {
+        let (other_cpus, other_memory) = nodes(other);
+        other.is_usable()
+            && other.unit == Unit::NANOSECONDS
+            && is(other, KERNEL, "latency")
+            && other.conditions.get(ARRAY_BYTES).is_some()
+            && if is_far { (other_cpus, other_memory) == (cpus, memory) } else { other_cpus == other_memory }
     };
     let measured = record.figures.iter().filter(is_of_memory).filter_map(Cited::of);
     let lowest = measured.min_by(|a, b| a.amount.value.total_cmp(&b.amount.value));
+    if is_far && lowest.is_none() {
+        return None;
+    }
     let latency = lowest.as_ref().map_or(ASSUMED_LATENCY_NS, |latency| latency.amount.value);
     let amount = Amount { value: latency, unit: Unit::NANOSECONDS };
     let source = lowest.map_or(Sourced::Other { amount, source: "assumed" }, Sourced::Figure);

@@ -5,6 +5,7 @@
 //! remote bandwidth falls as the latency grows. What it falls beyond that is lost between the nodes, or in memory that
 //! is slow for the CPUs next to it too.
 
+use super::by_mix::is_walk;
 use super::peak;
 use super::support::*;
 use crate::relations::traffic::lines_in_flight;
@@ -25,7 +26,11 @@ pub(super) fn cell(subject: &Subject) -> Option<Topology> {
     }
 }
 
+/// The nodes of a cell of the matrix; other figures of a node's memory have explanations of their own.
 fn nodes(figure: &Figure) -> Option<(f64, f64)> {
+    if is_walk(figure) {
+        return None;
+    }
     Some((figure.conditions.get(NODE_OF_CPUS)?, figure.conditions.get(NODE_OF_MEMORY)?))
 }
 
@@ -42,7 +47,7 @@ fn find<'a>(subject: &Subject<'a>, latency: bool, cpus: f64, memory: f64) -> Opt
 fn local_latency(subject: &Subject, cpus: f64) -> Option<Topology> {
     let is_remote = |other: &Figure| nodes(other).is_some_and(|(row, memory)| row == cpus && memory != cpus);
     match highest(others(subject).filter(|other| is_latency(other) && is_remote(other))) {
-        None => (subject.machine().numa.nodes.len() == 1).then_some(Topology::OnlyNode),
+        None => subject.machine().has_one_memory().then_some(Topology::OnlyNode),
         Some(farthest) => {
             let is_nearer = farthest.value? / subject.figure.value? < 1.0 - SAME;
             Some(Topology::LocalFarther { remote: Cited::of(farthest)? }).filter(|_| is_nearer)

@@ -54,9 +54,19 @@ pub(super) fn moves(record: &Record) -> Option<Explanation> {
     Some(note("moves", case, &[figure]))
 }
 
-/// Which way bandwidth goes with the share of writes, over the walks of `memory mix` with the same loop.
-pub(super) fn mixes(record: &Record) -> Option<Explanation> {
-    let first = record.figures.iter().find(|figure| figure.is_usable() && is_walk(figure))?;
+/// Which way bandwidth goes with the share of writes, over the walks of `memory mix` with the same loop: one for each memory.
+pub(super) fn mixes(record: &Record) -> Vec<Explanation> {
+    let walks = || record.figures.iter().filter(|figure| figure.is_usable() && is_walk(figure));
+    let is_first = |figure: &&Figure| {
+        let memory = |figure: &Figure| figure.conditions.get(NODE_OF_MEMORY);
+        walks()
+            .find(|other| memory(other) == memory(figure))
+            .is_some_and(|other| std::ptr::eq(other, *figure))
+    };
+    walks().filter(is_first).filter_map(|first| mixes_like(record, first)).collect()
+}
+
+fn mixes_like(record: &Record, first: &Figure) -> Option<Explanation> {
     let mix = |figure: &Figure| {
         let is_alike = figure.is_usable() && is_walk(figure) && same_setting(figure, first);
         let name = figure.conditions.get(MIX).filter(|name| is_alike && name != STREAMS)?;
@@ -210,33 +220,4 @@ fn effects(lowest: Lowest) -> List<LevelEffect> {
         LevelEffect { level, figure, ratio: ratio.map(|ratio| Times(ratio.value)) }
     };
     List(lowest.into_iter().map(effect).collect())
-}
-
-/// The farthest memory by latency and the narrowest by bandwidth, each against the local memory of the same CPUs.
-pub(super) fn remote(record: &Record) -> Option<Explanation> {
-    let (latency, bandwidth) = (worst(record, true)?, worst(record, false)?);
-    let case = Topology::RemoteMemory { latency, bandwidth };
-    Some(note("numa-remote", case, &[]))
-}
-
-fn worst(record: &Record, latency: bool) -> Option<RemoteCell> {
-    let nodes =
-        |figure: &Figure| (figure.conditions.get(NODE_OF_CPUS), figure.conditions.get(NODE_OF_MEMORY));
-    let cells = || {
-        record.figures.iter().filter(move |figure| {
-            let is_latency = figure.conditions.get(KERNEL).as_deref() == Some("latency");
-            figure.is_usable() && nodes(figure).1.is_some() && is_latency == latency
-        })
-    };
-    let ratio = |cell: &Figure| {
-        let (cpus, memory) = nodes(cell);
-        let local = cells().find(|local| nodes(local) == (cpus, cpus)).filter(|_| cpus != memory)?;
-        let ratio = Times(cell.value? / local.value?);
-        ratio.0.is_finite().then(|| RemoteCell { ratio, cell: Name::from(cell), local: Name::from(local) })
-    };
-    let worse = |a: &RemoteCell, b: &RemoteCell| a.ratio.0.total_cmp(&b.ratio.0);
-    match latency {
-        true => cells().filter_map(ratio).max_by(worse),
-        false => cells().filter_map(ratio).min_by(worse),
-    }
 }

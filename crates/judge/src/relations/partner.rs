@@ -1,7 +1,8 @@
 //! Which figures of a record belong together: by their conditions, never by their ids.
 
 use figure::evidence::{
-    ARRAY_BYTES, BIND, CPUS, KERNEL, OFFSET_BYTES, PAGES_ASKED, PLACES, ROLE, SIMD, STORES, THREADS,
+    ARRAY_BYTES, BIND, CPUS, KERNEL, NODE_OF_MEMORY, OFFSET_BYTES, PAGES_ASKED, PLACES, ROLE, SIMD, STORES,
+    THREADS,
 };
 use figure::stats::{Ratio, paired_ratio};
 use figure::{Figure, Reading};
@@ -50,7 +51,7 @@ pub fn same_threads(a: &Figure, b: &Figure) -> bool {
         && x.get(BIND) == y.get(BIND)
 }
 
-/// Whether two figures were measured by the same threads, on the same places, with the same pages.
+/// Whether two figures were measured by the same threads, on the same places, in memory of the same node, with the same pages.
 pub fn same_setting(a: &Figure, b: &Figure) -> bool {
     let (x, y) = (&a.conditions, &b.conditions);
     a.suite == b.suite
@@ -58,6 +59,7 @@ pub fn same_setting(a: &Figure, b: &Figure) -> bool {
         && a.unit == b.unit
         && a.convention == b.convention
         && same_threads(a, b)
+        && x.get(NODE_OF_MEMORY) == y.get(NODE_OF_MEMORY)
         && x.get(PAGES_ASKED) == y.get(PAGES_ASKED)
         && x.get(OFFSET_BYTES) == y.get(OFFSET_BYTES)
 }

@@ -4,7 +4,7 @@
 //! do not show: how many streams a kernel reads and writes, and whether its store misses.
 
 use figure::Figure;
-use figure::evidence::{COUNTED_BYTES, MIX, PAGES_ASKED, THREADS, TRAFFIC_BYTES};
+use figure::evidence::{COUNTED_BYTES, MIX, NODE_OF_MEMORY, PAGES_ASKED, THREADS, TRAFFIC_BYTES};
 
 use super::partner::{NON_TEMPORAL, REGULAR, find, is_headline, kernel, same_threads, stores};
 use crate::subject::Subject;
@@ -94,6 +94,7 @@ pub fn walked<'a>(subject: &Subject<'a>, name: &str) -> Option<&'a Figure> {
             && other.is_usable()
             && !std::ptr::eq(*other, of)
             && same_threads(other, of)
+            && other.conditions.get(NODE_OF_MEMORY) == of.conditions.get(NODE_OF_MEMORY)
             && other.conditions.get(PAGES_ASKED) == of.conditions.get(PAGES_ASKED)
     };
     let walks = subject.record.figures.iter().filter(fits);

@@ -1,12 +1,13 @@
 //! Memory: enough, large enough, there, where it should be.
 
 use figure::Outcome::*;
-use figure::Unit;
 use figure::evidence::*;
+use figure::host::{MemoryKind, Node, NodeKind};
 use figure::series::CoordinateValue;
+use figure::{Reading, Unit};
 use serde_json::json;
 
-use crate::build::{Case, MIB, ROUND_SECONDS, at, hand_over, is_blind, quiet_vm, server};
+use crate::build::{Case, MIB, ROUND_SECONDS, at, hand_over, is_blind, quiet_vm, says, server, setting};
 use crate::records::{Build, in_role};
 
 #[test]
@@ -195,6 +196,73 @@ fn numa_placement_by_the_share_that_is_local() {
     let one = local(1.0 - 1.0 / 48.0).with(THREAD_SECONDS_MAX, 0.0395 / 0.6);
     assert_eq!(one.says("numa-placement"), Fail);
     assert_eq!(one.judged().1[0], "numa-placement");
+}
+
+/// The server with 256 GiB behind CXL on node 2, and this share of the pages there.
+pub fn tiered(share: f64) -> Case {
+    let case = server().machine(|machine| {
+        let basis = "CXL region0".to_owned();
+        let kind = Some(Reading::Value(NodeKind { memory: MemoryKind::Cxl, basis }));
+        machine.numa.nodes.push(Node { node: 2, kind, ..Node::default() });
+    });
+    case.with(NUMA_LOCAL_SHARE, 1.0 - share).with(NUMA_SHARES, vec![0.5 - share, 0.5, share])
+}
+
+#[test]
+fn pages_on_a_node_without_cpus_are_named() {
+    at("numa-placement", tiered, [0.04, 0.06, 0.21], [Pass, Warn, Fail]);
+    let values = |demotes| json!({"share": 0.3, "node": 2, "memory": "CXL memory", "demotes": demotes});
+    tiered(0.3).case("numa-placement", "pages-without-cpus", values(false));
+    let demoting =
+        |case: Case| case.machine(|machine| machine.kernel.settings.push(setting("numa_demotion", "true")));
+    demoting(tiered(0.3)).case("numa-placement", "pages-without-cpus", values(true));
+    // Most of what is remote is on the other package.
+    let other = tiered(0.3).with(NUMA_SHARES, vec![0.2, 0.7, 0.1]);
+    other.case("numa-placement", "remote-pages", json!({"share": 0.3}));
+    // Two packages, as most servers have: nothing is said of tiers.
+    server().with(NUMA_LOCAL_SHARE, 0.7).with(NUMA_SHARES, vec![0.2, 0.8]).case(
+        "numa-placement",
+        "remote-pages",
+        json!({"share": 0.3}),
+    );
+}
+
+#[test]
+fn pages_that_a_policy_places_must_be_where_it_says() {
+    let under = |policy: &str, shares: [f64; 2]| {
+        let policy = policy.to_owned();
+        let case = server().machine(|machine| {
+            machine.numa.policy = Some(policy.clone());
+            machine.kernel.settings.push(setting("weighted_interleave", "node0=4 node1=1"));
+        });
+        case.with(MEMORY_POLICY, policy).with(NUMA_LOCAL_SHARE, 0.5).with(NUMA_SHARES, shares.to_vec())
+    };
+    says(
+        "numa-placement",
+        [
+            ("by weight", under("weighted interleave:0-1", [0.78, 0.22]), Pass),
+            ("not by weight", under("weighted interleave:0-1", [0.5, 0.5]), Fail),
+            ("in turns", under("interleave:0-1", [0.52, 0.48]), Pass),
+            ("not quite in turns", under("interleave:0-1", [0.7, 0.3]), Warn),
+            ("on one node", under("bind:1", [0.0, 1.0]), Pass),
+            ("on the other", under("bind:1", [1.0, 0.0]), Fail),
+            ("a policy that says nothing", under("local", [0.5, 0.5]), Fail),
+        ],
+    );
+    let values = json!({"elsewhere": 0.3, "nodes": [{"share": 0.5, "node": 0}, {"share": 0.5, "node": 1}]});
+    under("weighted interleave:0-1", [0.5, 0.5]).case("numa-placement", "pages-by-policy", values);
+    let blind = under("interleave:0-1", [0.5, 0.5]).unknown(NUMA_SHARES, "EPERM");
+    assert_eq!(blind.says("numa-placement"), Unknown);
+}
+
+#[test]
+fn demotion_moves_pages_too() {
+    let moved = |pages: f64| server().with(VM_DEMOTED, pages);
+    let cpus = server().0.figures[0].conditions.get(CPUS).unwrap().len() as f64;
+    let enough = 0.05 * cpus * ROUND_SECONDS / 1e-5;
+    at("numa-balancing", |share| moved(share * enough), [0.0, 1.0], [Pass, Warn]);
+    let rounds = server().0.figures[0].used_rounds().count() as f64;
+    moved(1e6).case("numa-balancing", "pages-moved", json!({"demoted": 1e6 * rounds}));
 }
 
 #[test]

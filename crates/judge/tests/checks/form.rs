@@ -6,8 +6,9 @@ use figure::evidence::{KeyInfo, Scope, *};
 use figure::{Outcome, Reading, Verdict};
 use judge::checks::ALL;
 
+use crate::arrays::tiered;
 use crate::audited;
-use crate::build::{Case, MIB, counted, hand_over, hopping, quiet_vm, quota, server};
+use crate::build::{Case, MIB, counted, hand_over, hopping, quiet_vm, quota, server, setting};
 use crate::cases;
 use crate::copies::{busy, copies};
 use crate::cpus::hybrid;
@@ -67,6 +68,13 @@ pub fn situations() -> Vec<Case> {
         quiet_vm().with(PAGES_ASKED, "thp".into()),
         quiet_vm().with(PAGES_ASKED, "huge1g".into()).with(PAGES_HUGE_SHARE, 1.0),
         server().with(VM_NUMA_MIGRATED, 1e5).with(NUMA_LOCAL_SHARE, 0.7),
+        server().with(VM_DEMOTED, 1e5),
+        tiered(0.3),
+        tiered(0.3).machine(|machine| machine.kernel.settings.push(setting("numa_demotion", "true"))),
+        server()
+            .machine(|machine| machine.numa.policy = Some("interleave:0-1".into()))
+            .with(MEMORY_POLICY, "interleave:0-1".into())
+            .with(NUMA_SHARES, vec![0.9, 0.1]),
         server().with(NODE_OF_MEMORY, 1.0).with(NUMA_NODE_SHARE, 0.9),
         server().with(NUMA_LOCAL_SHARE, 0.98).with(THREAD_SECONDS_MAX, 0.08),
         server().with(NUMA_LOCAL_SHARE, 0.88).with(THREAD_SECONDS_MAX, 0.05).with(THREADS, 2.0),
