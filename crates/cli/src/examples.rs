@@ -60,7 +60,10 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
             ("--format stream", "STREAM's own table, for a parser that knows it"),
         ],
     ),
-    ("memory mix", [("", "All mixes"), ("--mix 2:1,1:1 --format csv", "Two of them, as CSV")]),
+    (
+        "memory mix",
+        [("", "All mixes"), ("--nodes 1 --mix 2:1,1:1", "Two of them, in the memory of NUMA node 1 alone")],
+    ),
     (
         "memory scaling",
         [

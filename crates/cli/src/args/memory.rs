@@ -135,7 +135,7 @@ impl SharedArgs for Options {
         },
         ModeArgs {
             name: "mix",
-            about: "Bandwidth by mix of reads and writes; also of memory without CPUs (CXL, HBM), or of --nodes",
+            about: "Bandwidth by mix of reads and writes, of near memory and of nodes without CPUs (CXL, HBM)",
             options: &["mix", "nodes", "array_size", "simd", "threads", "bind"],
         },
         ModeArgs {
