@@ -3,7 +3,7 @@
 # make lint       formatting and lints alone
 # make allocators all allocators that truebench alloc knows; run and test set up all but Google's tcmalloc, which takes minutes
 # make test-long  as well the aarch64 build and its tests, real captured machines, machines in QEMU (three NUMA nodes;
-#                 a last-level cache shown, hidden, split), and the long end-to-end tests
+#                 memory behind CXL, of NVDIMMs; a last-level cache shown, hidden, split), and the long end-to-end tests
 #                 (these need a quiet machine, and half an hour)
 # make truth      plant every defect three times and run 200 times with none: docs/truth.md (an hour of a quiet machine)
 # make truth-idle  200 runs on a machine that is left alone, emulated by a clock of its own: docs/truth-idle.md (half an hour of two cores,
@@ -186,7 +186,7 @@ setup-arm: setup
 setup-strace:
 	@.ci/need -o strace:strace
 
-# Machines that are not here, for tests/numa.rs and tests/topology.rs.
+# Machines that are not here, for tests/numa.rs, tests/tiers.rs and tests/topology.rs.
 setup-guest: setup
-	@.ci/need qemu-system-x86_64:qemu-system-x86 cpio:cpio
+	@.ci/need qemu-system-x86_64:qemu-system-x86 cpio:cpio numactl:numactl
 	.ci/guest "$(abspath $(TARGET_DIR))/guest"

@@ -77,6 +77,16 @@ impl Guest {
         Guest::boot(&PARALLEL, machine, &[], script, DEADLINE)
     }
 
+    /// The same with more `programs` beside truebench, and with the kernel's modules in /modules. `None` if there are none: they
+    /// are not part of a kernel that somebody put in place.
+    pub fn with_modules(machine: &[&str], programs: &[&Path], script: &str) -> Option<Guest> {
+        let has_modules = part("vmlinuz")
+            .with_file_name("modules")
+            .read_dir()
+            .is_ok_and(|mut files| files.next().is_some());
+        has_modules.then(|| Guest::boot(&PARALLEL, machine, programs, script, DEADLINE))
+    }
+
     /// The same with processors that take turns, and more `programs` beside truebench.
     pub fn in_turns(machine: &[&str], programs: &[&Path], script: &str, deadline: Duration) -> Guest {
         Guest::boot(&IN_TURNS, machine, programs, script, deadline)
@@ -180,8 +190,15 @@ fn image(directory: &Path, programs: &[&Path], script: &str) -> PathBuf {
         }
     }
     put(&part("busybox"), "/bin/busybox");
-    for command in ["sh", "mount", "cat", "echo", "mkdir", "grep", "poweroff", "taskset", "sleep", "rmdir"] {
+    let commands = [
+        "sh", "mount", "cat", "echo", "mkdir", "grep", "poweroff", "taskset", "sleep", "rmdir", "insmod",
+        "ls", "head",
+    ];
+    for command in commands {
         std::os::unix::fs::symlink("/bin/busybox", root.join("bin").join(command)).unwrap();
+    }
+    for module in part("vmlinuz").with_file_name("modules").read_dir().into_iter().flatten().flatten() {
+        put(&module.path(), &format!("/modules/{}", module.file_name().display()));
     }
     for empty in ["proc", "sys", "dev", "tmp"] {
         std::fs::create_dir(root.join(empty)).unwrap();

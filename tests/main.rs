@@ -60,6 +60,7 @@ mod studies;
 mod switch;
 mod system;
 #[cfg(target_arch = "x86_64")]
+mod tiers;
 mod topology;
 mod trust;
 mod truth;
