@@ -6,6 +6,7 @@
 //! Memory on nodes without CPUs (CXL, HBM, GPUs) does not count: what threads touch first comes from there only when their own
 //! node is full, and is then another memory.
 
+use crate::host::Node;
 use crate::{Machine, Reading, format};
 
 /// Share of all memory, and of every limit, that a plan counts on: on a machine with little else to do, more than that is free.
@@ -55,9 +56,12 @@ fn near(machine: &Machine) -> (Option<Room>, Option<Room>) {
         let bound = format!("{} {is} on nodes with CPUs", format::bytes(bytes as f64));
         Some(Room { bytes, bound, is_momentary: true })
     };
-    let all = of(nodes().map(|node| node.memory).sum(), "of memory are");
+    let sum = |bytes: fn(&Node) -> Option<u64>| {
+        nodes().map(bytes).try_fold(0u64, |sum, bytes| Some(sum.saturating_add(bytes?)))
+    };
+    let all = of(sum(|node| node.memory), "of memory are");
     // Without memory next to any CPU all of it is far.
-    let available = all.as_ref().and_then(|_| of(nodes().map(|node| node.available).sum(), "are available"));
+    let available = all.as_ref().and_then(|_| of(sum(|node| node.available), "are available"));
     (all, available)
 }
 
@@ -111,7 +115,7 @@ pub fn everywhere_now(machine: &Machine) -> Reading<Room> {
 #[cfg(test)]
 mod unit {
     use super::*;
-    use crate::host::{CgroupLevel, Node};
+    use crate::host::CgroupLevel;
 
     fn machine(total: u64, available: u64) -> Machine {
         let mut machine = Machine::default();

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::common;
 
 /// Machines with few CPUs, so that damage hits other files as often.
-const MACHINES: [&str; 7] = [
+const MACHINES: [&str; 8] = [
     "atom_without_l3",
     "vm_hidden_l3",
     "hybrid_laptop",
@@ -21,6 +21,7 @@ const MACHINES: [&str; 7] = [
     "container_quota",
     "gvisor_no_caches",
     "memory_only_node",
+    "cxl_expander",
 ];
 
 /// Damage to a file.

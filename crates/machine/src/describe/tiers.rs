@@ -149,7 +149,8 @@ fn cxl_regions(tree: &Tree) -> Vec<CxlRegion> {
         let number = |file: &str| hex_or_decimal(&tree.text(format!("{CXL}/{name}/{file}")).into_value()?);
         let (start, bytes) = (number("resource")?, number("size")?);
         let block = start.div_ceil(block_size);
-        let is_whole = bytes > 0 && (block + 1).checked_mul(block_size)? <= start.checked_add(bytes)?;
+        let is_whole =
+            bytes > 0 && block.checked_add(1)?.checked_mul(block_size)? <= start.checked_add(bytes)?;
         is_whole.then(|| CxlRegion { name: printable(&name, 32), block })
     };
     names.filter_map(region).collect()
@@ -168,10 +169,10 @@ pub(crate) fn files(tree: &Tree) -> Vec<String> {
 /// is on which node.
 fn name_hbm(numa: &mut Numa, modules: &Reading<Vec<Module>>) {
     let is_open = |node: &&mut Node| matches!(node.kind, Some(Reading::Unknown(_)));
-    let open: u64 = numa.nodes.iter_mut().filter(is_open).filter_map(|node| node.memory).sum();
+    let open: u64 = sum(numa.nodes.iter_mut().filter(is_open).filter_map(|node| node.memory));
     let sizes: Vec<&Module> =
         modules.value().into_iter().flatten().filter(|module| module.kind.starts_with("HBM")).collect();
-    let all: u64 = sizes.iter().map(|module| module.size).sum();
+    let all: u64 = sum(sizes.iter().map(|module| module.size));
     let is_all = open <= all && open as f64 >= all as f64 * LEAST_OF_HBM;
     for node in numa.nodes.iter_mut().filter(is_open) {
         let Some(Reading::Unknown(reason)) = &node.kind else { continue };
@@ -190,6 +191,11 @@ fn name_hbm(numa: &mut Numa, modules: &Reading<Vec<Module>>) {
             (Reading::Unknown(modules), None) => Reading::Unknown(format!("{reason}; {modules}")),
         });
     }
+}
+
+/// A damaged tree may show more than there is.
+fn sum(bytes: impl Iterator<Item = u64>) -> u64 {
+    bytes.fold(0, u64::saturating_add)
 }
 
 /// The tier of each node, where the kernel has more than one (Linux 6.1).
