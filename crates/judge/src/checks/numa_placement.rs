@@ -34,9 +34,9 @@ fn rule(subject: &Subject) -> Answer {
     }
     match subject.condition(NODE_OF_MEMORY) {
         Some(node) => bound(subject, node),
-        None => match subject.condition(MEMORY_POLICY).and(subject.machine().policy_places()) {
-            Some(places) => by_policy(subject, &places),
-            None => near_its_thread(subject),
+        None => match subject.machine().policy_places() {
+            Some(places) if subject.condition(MEMORY_POLICY).is_some() => by_policy(subject, &places),
+            _ => near_its_thread(subject),
         },
     }
 }
@@ -95,6 +95,7 @@ fn near_its_thread(subject: &Subject) -> Answer {
 
 /// The node without CPUs that has most of the pages, and their share.
 fn without_cpus<'a>(subject: &Subject<'a>) -> Option<(&'a Node, f64)> {
+    subject.machine().memory_only_nodes().next()?;
     let shares = subject.fact(NUMA_SHARES).into_value()?;
     let nodes = subject.machine().numa.nodes.iter().zip(shares);
     let far = nodes.filter(|(node, share)| node.is_memory_only() && *share > 0.0);

@@ -87,9 +87,10 @@ mod tests {
 
     #[test]
     fn old_names_count_too() {
-        let text = "pgscan_direct_dma 1\npgscan_direct_normal 20\npgscan_direct_throttle 400\nthp_split 5\n";
+        let text = "pgscan_direct_dma 1\npgscan_direct_normal 20\npgscan_direct_throttle 400\nthp_split 5\n\
+            pgdemote_kswapd 30\npgdemote_direct 7\n";
         let events = parse(text).into_value().unwrap();
-        assert_eq!(events, [None, Some(21), None, None, Some(5), None]);
+        assert_eq!(events, [None, Some(21), None, None, Some(5), None, Some(37)]);
     }
 
     #[test]

@@ -83,7 +83,7 @@ pub(crate) fn policy_of(line: &str) -> Option<&str> {
             || word.split_once('=').is_some_and(|(name, _)| !name.contains(':') && !is_mode(name))
     };
     let policy: usize = words.take_while(|word| !is_fact(word)).map(|word| word.len() + 1).sum();
-    Some(rest.get(..policy.checked_sub(1)?)?)
+    rest.get(..policy.checked_sub(1)?)
 }
 
 /// Whether a flag follows: `bind=static:0`.
