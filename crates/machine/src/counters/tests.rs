@@ -91,7 +91,7 @@ const BEFORE: &[(&str, &str)] = &[
     (
         "/proc/vmstat",
         "nr_free_pages 1\npswpin 10\npswpout 20\npgscan_direct 30\npgscan_direct_throttle 7\nnuma_hint_faults 40\n\
-         numa_hint_faults_local 9\nnuma_pages_migrated 50\ncompact_stall 60\nthp_split_page 70\n\
+         numa_hint_faults_local 9\nnuma_pages_migrated 50\ncompact_stall 60\nthp_split_page 70\npgdemote_kswapd 80\npgdemote_direct 5\n\
          thp_split_page_failed 1\n",
     ),
     ("/sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "5\n"),
@@ -120,7 +120,7 @@ const AFTER: &[(&str, &str)] = &[
     (
         "/proc/vmstat",
         "nr_free_pages 0\npswpin 11\npswpout 22\npgscan_direct 33\npgscan_direct_throttle 99\nnuma_hint_faults 44\n\
-         numa_hint_faults_local 99\nnuma_pages_migrated 55\ncompact_stall 66\nthp_split_page 77\n\
+         numa_hint_faults_local 99\nnuma_pages_migrated 55\ncompact_stall 66\nthp_split_page 77\npgdemote_kswapd 87\npgdemote_direct 6\n\
          thp_split_page_failed 99\n",
     ),
     ("/sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "6\n"),
@@ -157,6 +157,7 @@ fn every_source_has_its_known_answer() {
         (VM_NUMA_MIGRATED, 5.0),
         (VM_COMPACT_STALL, 6.0),
         (VM_THP_SPLIT, 7.0),
+        (VM_DEMOTED, 7.0 + 1.0),
         (THERMAL_THROTTLES, 1.0 + 4.0 + 2.0),
         (EDAC_CORRECTED, 8.0 + 16.0),
     ];
