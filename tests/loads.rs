@@ -1,14 +1,19 @@
 //! Mixes of reads and writes, and latency under load.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use figure::evidence::{INJECTED, MIX, VERIFIED, VERIFIED_ERROR};
-use figure::{Status, Unit};
+use figure::{Figure, Record, Status, Unit};
 
 use crate::bench::{record, run, stderr};
 
 /// Arrays far too small, which is judged and is not what is tested.
 const SMALL: &[&str] = &["--array-size", "200000", "--format", "json"];
+
+/// A round of each point of one mix.
+static ONE_MIX: LazyLock<Record> =
+    LazyLock::new(|| record(&run(&[&["memory", "loaded", "--mix", "2:1", "--rounds", "1"], SMALL].concat())));
 
 #[test]
 fn every_mix_is_measured_and_proved() {
@@ -30,7 +35,7 @@ fn every_mix_is_measured_and_proved() {
 
 #[test]
 fn a_latency_and_its_bandwidth_come_from_the_same_rounds() {
-    let record = record(&run(&[&["memory", "loaded", "--mix", "2:1", "--rounds", "1"], SMALL].concat()));
+    let record = &*ONE_MIX;
     let cpus = record.machine.topology.allowed.len();
     let loaded: Vec<_> = record
         .figures
@@ -59,6 +64,38 @@ fn a_latency_and_its_bandwidth_come_from_the_same_rounds() {
         let value =
             |id: &str| record.figure(&format!("memory.loaded.2:1.{id}.bandwidth")).unwrap().value.unwrap();
         assert!(value("d0") > 5.0 * value("d20000"), "a delay delays");
+    }
+}
+
+#[test]
+fn a_curve_has_properties_or_the_reason_why_not() {
+    let record = &*ONE_MIX;
+    let property = |word: &str| record.figure(&format!("memory.loaded.2:1.{word}")).expect(word);
+    let [highest, onset, saturated, slope] = ["highest", "onset", "saturated", "slope"].map(property);
+    if record.machine.topology.allowed.len() < 2 {
+        assert!([highest, onset, saturated, slope].iter().all(|one| one.status == Status::NotAvailable));
+        return;
+    }
+    let rates = |figure: &&Figure| figure.series.as_deref() == Some("memory.loaded.2:1.bandwidth");
+    let most = record.figures.iter().filter(rates).filter_map(|figure| figure.value).reduce(f64::max);
+    assert_eq!((highest.value, highest.status), (most, Status::Measured));
+    assert_eq!((highest.derived_from.len(), &slope.unit), (2, &Unit::of("ns/(GB/s)")));
+    for one in [highest, onset, saturated, slope] {
+        assert_ne!(one.value.is_some(), one.reason.is_some(), "{one:?}");
+        assert_eq!(one.value.is_some(), one.verdict.is_some(), "{one:?}");
+    }
+    assert_eq!(onset.status, saturated.status, "memory saturates, or it does not");
+}
+
+#[test]
+fn all_mixes_can_be_asked_for_by_one_word() {
+    for (mode, triad) in [("loaded", false), ("mix", true)] {
+        let output = run(&["memory", mode, "--mix", "all", "--dry-run"]);
+        let plan = String::from_utf8(output.stdout).unwrap();
+        for mix in ["1:0", "3:1", "2:1", "1:1", "0:1"] {
+            assert!(plan.contains(&format!("memory.{mode}.{mix}")), "{plan}");
+        }
+        assert_eq!(plan.contains("triad-like"), triad, "{plan}");
     }
 }
 

@@ -89,7 +89,7 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
         "memory loaded",
         [
             ("", "How latency grows with bandwidth"),
-            ("--mix 2:1 --format svg", "The curve under reads and writes"),
+            ("--mix all -o curves.html", "The curves of all mixes, drawn, and where each saturates"),
         ],
     ),
     (

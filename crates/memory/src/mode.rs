@@ -32,8 +32,7 @@ pub struct Options {
     pub threads: Option<usize>,
     pub places: Places,
     pub bind: Bind,
-    /// Mixes of reads and writes; empty for a mode's own choice.
-    pub mixes: Vec<Mix>,
+    pub mixes: Mixes,
     /// How scaling shares arrays out; `None` for static, and dynamic where cores are shared unequally.
     pub schedule: Option<Schedule>,
     /// First and last size of ladders, in bytes; `None` for a mode's own choice.
@@ -41,6 +40,8 @@ pub struct Options {
     /// NUMA nodes between which is measured; `None` for all.
     pub nodes: Option<CpuList>,
     pub rules: Rules,
+    /// Whether the time of `rules` is the mode's usual one: a plan of more figures than usual may take more.
+    pub is_time_usual: bool,
 }
 
 impl Options {
@@ -55,11 +56,12 @@ impl Options {
             threads: None,
             places: Places::Cores,
             bind: Bind::Close,
-            mixes: Vec::new(),
+            mixes: Mixes::Usual,
             schedule: None,
             sizes: None,
             nodes: None,
             rules,
+            is_time_usual: false,
         }
     }
 }
@@ -71,6 +73,29 @@ words! {
         Static = "static",
         /// Small blocks, each taken by the next free thread.
         Dynamic = "dynamic",
+    }
+}
+
+/// Mixes of reads and writes that are asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Mixes {
+    /// The mode's own choice.
+    #[default]
+    Usual,
+    /// All that the mode can measure.
+    All,
+    These(Vec<Mix>),
+}
+
+impl Mixes {
+    /// Those of a mode that can measure `all` and usually measures `usual`: each once, in the order of `all`.
+    pub fn of(&self, all: &[Mix], usual: &[Mix]) -> Vec<Mix> {
+        let asked = match self {
+            Mixes::Usual => usual,
+            Mixes::All => all,
+            Mixes::These(mixes) => mixes,
+        };
+        all.iter().copied().filter(|mix| asked.contains(mix)).collect()
     }
 }
 

@@ -5,7 +5,7 @@ use figure::{Figure, Machine, Status, Unit};
 use lab::schedule::Rules;
 use machine::synthetic;
 use memory::mix::Mix;
-use memory::mode::{AnyMode, Options, PlanError, Planned};
+use memory::mode::{AnyMode, Mixes, Options, PlanError, Planned};
 use memory::pages::Pages;
 use memory::simd::Simd;
 
@@ -49,7 +49,7 @@ fn every_mix_is_a_point_with_its_own_traffic() {
     }
     assert_eq!(figure(&planned, "memory.mix.1:0").conditions.get(STORES).as_deref(), Some("none"));
     assert_eq!(figure(&planned, "memory.mix.triad-like").conditions.get(COUNTED_BYTES), Some(24.0));
-    let some = Options { mixes: vec![Mix::Ratio(1, 1), Mix::Ratio(1, 0)], ..options() };
+    let some = Options { mixes: Mixes::These(vec![Mix::Ratio(1, 1), Mix::Ratio(1, 0)]), ..options() };
     let planned = plan(&memory::mix::MODE, &machine, &some);
     let ids: Vec<&str> = planned.suite.figures.iter().map(|figure| figure.id.as_str()).collect();
     assert_eq!(ids, ["memory.mix.1:0", "memory.mix.1:1"], "in the order of the list");
@@ -87,7 +87,7 @@ fn sizes_that_cannot_be_are_refused_in_one_line() {
         let elements = smallest.suite.figures[0].conditions.get(ARRAYS_TOTAL_BYTES).unwrap() / 24.0;
         assert_eq!(elements, 12_288.0);
     }
-    let triad = Options { mixes: vec![Mix::TriadLike], ..options() };
+    let triad = Options { mixes: Mixes::These(vec![Mix::TriadLike]), ..options() };
     assert!(refused(&memory::loaded::MODE, &machine, &triad).contains("take 2:1"));
 }
 
@@ -115,7 +115,7 @@ fn one_cpu_chases_and_the_others_inject() {
     for figure in planned.suite.figures.iter().filter(|figure| figure.unit == Unit::NANOSECONDS) {
         assert_ne!(figure.conditions.get(KERNEL).as_deref(), Some("latency"), "of others' explanations");
     }
-    let one = Options { mixes: vec![Mix::Ratio(3, 1)], ..options() };
+    let one = Options { mixes: Mixes::These(vec![Mix::Ratio(3, 1)]), ..options() };
     let planned = plan(&memory::loaded::MODE, &machine, &one);
     assert!(delays(&planned, "2:1").is_empty() && !delays(&planned, "3:1").is_empty());
 }
@@ -132,6 +132,29 @@ fn the_time_decides_how_many_delays() {
     assert_eq!(with(8, 100.0), 10);
     assert_eq!(with(6, 15.0), 5);
     assert_eq!(with(6, f64::MAX), 10, "asked for rounds and not for time");
+}
+
+#[test]
+fn all_mixes_take_as_much_more_time_unless_the_time_is_asked_for() {
+    let machine = synthetic::described(synthetic::microvm_2cpu);
+    let with = |mixes: Mixes, is_time_usual| {
+        let options = Options { mixes, is_time_usual, array_size: Some(1 << 20), ..options() };
+        plan(&memory::loaded::MODE, &machine, &options)
+    };
+    let (usual, all) = (with(Mixes::Usual, true), with(Mixes::All, true));
+    for mix in ["1:0", "3:1", "2:1", "1:1", "0:1"] {
+        assert_eq!(delays(&all, mix).len(), delays(&usual, "1:0").len(), "{mix}");
+    }
+    assert!(all.suite.figures.iter().all(|figure| !figure.id.contains("triad-like")), "it has no delays");
+    assert_eq!((usual.suite.rules.max_time, all.suite.rules.max_time), (100.0, 250.0));
+    let asked = with(Mixes::All, false);
+    assert_eq!(asked.suite.rules.max_time, 100.0);
+    // A round of each figure is the least.
+    assert!(all.suite.least_seconds > usual.suite.least_seconds);
+    let (_, mixes) = all.notes.iter().find(|(name, _)| *name == "mixes").unwrap();
+    assert!(mixes.starts_with("1:0, 3:1, 2:1, 1:1, 0:1"), "{mixes}");
+    let walks = plan(&memory::mix::MODE, &machine, &Options { mixes: Mixes::All, ..options() });
+    assert_eq!(walks.suite.figures.len(), 6);
 }
 
 #[test]

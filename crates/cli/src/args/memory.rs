@@ -9,7 +9,7 @@ use lab::placement::{Bind, PlacementError, Places};
 use machine::dimms::Dimms;
 use memory::kernels::{KERNELS, Stores};
 use memory::mix::{MIXES, Mix};
-use memory::mode::Schedule;
+use memory::mode::{Mixes, Schedule};
 use memory::pages::Pages;
 use memory::simd::Simd;
 
@@ -73,9 +73,9 @@ pub enum InspectFormat {
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "What is measured")]
 pub struct Options {
-    /// Mixes of reads and writes, in Intel MLC's words [default: all; under load 1:0 and 2:1]
+    /// Mixes of reads and writes, in Intel MLC's words, or all [default: all; under load 1:0 and 2:1]
     #[arg(long, value_name = "MIX,…", value_delimiter = ',', value_parser = mixes())]
-    pub mix: Vec<Mix>,
+    pub mix: Vec<MixChoice>,
     /// First and last size: 16K..4G
     #[arg(long, value_name = "FROM..TO", value_parser = values::sizes)]
     pub sizes: Option<(u64, u64)>,
@@ -237,8 +237,32 @@ impl StoresChoice {
     }
 }
 
-fn mixes() -> impl TypedValueParser<Value = Mix> {
-    choice(MIXES.iter().map(|mix| (mix.to_string(), *mix)))
+/// A value of `--mix`.
+#[derive(Clone, Copy, Debug)]
+pub enum MixChoice {
+    /// All that the mode can measure.
+    All,
+    /// One.
+    One(Mix),
+}
+
+impl MixChoice {
+    /// What the values of an option ask for together; none ask for nothing.
+    pub fn joined(values: &[MixChoice]) -> Mixes {
+        let one = |choice: &MixChoice| match choice {
+            MixChoice::All => None,
+            MixChoice::One(mix) => Some(*mix),
+        };
+        match values {
+            [] => Mixes::Usual,
+            values => values.iter().map(one).collect::<Option<_>>().map_or(Mixes::All, Mixes::These),
+        }
+    }
+}
+
+fn mixes() -> impl TypedValueParser<Value = MixChoice> {
+    let ratios = MIXES.iter().map(|mix| (mix.to_string(), MixChoice::One(*mix)));
+    choice(ratios.chain([("all".to_owned(), MixChoice::All)]))
 }
 
 fn schedules() -> impl TypedValueParser<Value = Schedule> {

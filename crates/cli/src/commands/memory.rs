@@ -11,7 +11,7 @@ use memory::kernels::ELEMENT;
 use memory::mode::{Options, PlanError};
 
 use crate::args::Measuring;
-use crate::args::memory::{self as args, Chosen, Memory};
+use crate::args::memory::{self as args, Chosen, Memory, MixChoice};
 use crate::exit::CommandError;
 use crate::plans::{Part, Times, execute, parts, plans};
 
@@ -99,6 +99,7 @@ fn can_show(
 }
 
 fn options(arguments: &args::Options, rules: Rules) -> Options {
+    let measuring = &arguments.measuring;
     Options {
         array_size: arguments.array_size,
         kernels: arguments.kernel.clone(),
@@ -109,10 +110,11 @@ fn options(arguments: &args::Options, rules: Rules) -> Options {
         threads: arguments.threads,
         places: arguments.places.clone(),
         bind: arguments.bind,
-        mixes: arguments.mix.clone(),
+        mixes: MixChoice::joined(&arguments.mix),
         schedule: arguments.schedule,
         sizes: arguments.sizes,
         nodes: arguments.nodes.clone(),
         rules,
+        is_time_usual: measuring.max_time.is_none() && !measuring.thorough,
     }
 }

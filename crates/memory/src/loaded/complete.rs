@@ -1,13 +1,15 @@
-//! What follows from the measured latencies: their limit, and the bandwidth of the same rounds.
+//! What follows from the measured latencies: their limit, the bandwidth of the same rounds, and what each curve shows.
 
 use figure::evidence as key;
 use figure::{Better, Convention, Figure, Limit, Machine, Unit};
 
+use super::curve::Measured;
 use crate::kernels::ELEMENT;
 use crate::limits;
 use crate::thread_blocks::GROUP_BYTES;
 
-/// Adds the limits and, behind each latency under load, the bandwidth that was injected at the same time.
+/// Adds the limits; behind each latency under load, the bandwidth that was injected at the same time; and at the end the
+/// properties of the curve of each mix.
 pub fn complete(figures: &mut Vec<Figure>, machine: &Machine) {
     let idle = figures
         .iter()
@@ -24,7 +26,39 @@ pub fn complete(figures: &mut Vec<Figure>, machine: &Machine) {
         completed.push(figure);
         completed.push(bandwidth);
     }
+    let properties = curves(&completed).iter().flat_map(|curve| curve.figures(machine)).collect::<Vec<_>>();
+    completed.extend(properties);
     *figures = completed;
+}
+
+/// A curve for each mix, from the least load, the longest delay, to the most.
+fn curves(figures: &[Figure]) -> Vec<Measured<'_>> {
+    let kernel = |figure: &Figure, word: &str| figure.conditions.get(key::KERNEL).as_deref() == Some(word);
+    let delay = |figure: &Figure| figure.conditions.get(key::DELAY);
+    let idle = figures.iter().find(|figure| delay(figure).is_none() && kernel(figure, "loaded-latency"));
+    let mut curves: Vec<Measured> = Vec::new();
+    for pair in figures.windows(2) {
+        let (latency, bandwidth) = (&pair[0], &pair[1]);
+        let (Some(mix), true) =
+            (latency.conditions.get(key::MIX), bandwidth.derived_from.first() == Some(&latency.id))
+        else {
+            continue;
+        };
+        match curves.iter_mut().find(|curve| curve.mix == mix) {
+            Some(curve) => curve.points.push((latency, bandwidth)),
+            None => {
+                let is_all = |figure: &&Figure| {
+                    delay(figure).is_none() && figure.conditions.get(key::MIX).as_ref() == Some(&mix)
+                };
+                let all = figures.iter().find(is_all);
+                curves.push(Measured { mix, idle, all, points: vec![(latency, bandwidth)] });
+            }
+        }
+    }
+    for curve in &mut curves {
+        curve.points.sort_by(|(a, _), (b, _)| delay(b).unwrap_or(0.0).total_cmp(&delay(a).unwrap_or(0.0)));
+    }
+    curves
 }
 
 fn bandwidth(latency: &Figure, machine: &Machine) -> Figure {
@@ -62,7 +96,9 @@ mod tests {
     fn measured(id: &str, delay: Option<f64>, rounds: &[(f64, [f64; 2])]) -> Figure {
         let mut figure = Figure::planned(id, "memory", id, Unit::NANOSECONDS, Better::Lower);
         figure.conditions.set(key::THREADS, 3.0);
+        figure.conditions.set(key::KERNEL, "loaded-latency".to_owned());
         if let Some(delay) = delay {
+            figure.conditions.set(key::MIX, "2:1".to_owned());
             figure.conditions.set(key::DELAY, delay);
             figure.series = Some("memory.loaded.2:1".to_owned());
         }
@@ -93,7 +129,10 @@ mod tests {
         ];
         complete(&mut figures, &Machine::default());
         let ids: Vec<&str> = figures.iter().map(|figure| figure.id.as_str()).collect();
-        assert_eq!(ids, ["idle", "d0", "d0.bandwidth", "d2", "d2.bandwidth"]);
+        let properties =
+            ["highest", "onset", "saturated", "slope"].map(|word| format!("memory.loaded.2:1.{word}"));
+        assert_eq!(ids[..5], ["idle", "d0", "d0.bandwidth", "d2", "d2.bandwidth"]);
+        assert_eq!(ids[5..], properties);
         let bandwidth = &figures[2];
         assert_eq!(bandwidth.value, Some(32.5), "of kept rounds: the median of 31 and 34");
         assert_eq!(bandwidth.best, Some(34.0));

@@ -4,16 +4,18 @@ use figure::evidence as key;
 use figure::series::CoordinateValue;
 use figure::{Better, Figure, Machine, Unit};
 use lab::placement::{self, Placement};
+use lab::schedule::Rules;
 use lab::session::SuitePlan;
 use serde::{Deserialize, Serialize};
 
+use super::curve::Property;
 use crate::chase::LINE;
 use crate::conditions::of_first;
 use crate::deadlines;
 use crate::kernels::{MIXES, Mix};
 use crate::limits;
 use crate::mix::plan::{Share, axis, conditions, figure, lacks};
-use crate::mode::{self, Options, PlanError, Planned};
+use crate::mode::{self, Mixes, Options, PlanError, Planned};
 use crate::pages::{self, Pages};
 use crate::simd::Simd;
 use crate::sizes::{self, ARRAYS};
@@ -78,7 +80,7 @@ pub struct Setup {
 
 pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
-    if options.mixes.contains(&Mix::TriadLike) {
+    if matches!(&options.mixes, Mixes::These(mixes) if mixes.contains(&Mix::TriadLike)) {
         let message = "--mix triad-like under load: a triad has no delays between its lines; take 2:1, which moves the \
                        same mix";
         return Err(PlanError::Wrong(message.to_owned()));
@@ -93,11 +95,10 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let mapped = share.array + (threads * ThreadBlocks::stride(groups)) as u64;
     let missing = pages::unavailable(machine, pages, mapped);
 
-    let mixes: Vec<Mix> = match options.mixes.as_slice() {
-        [] => USUAL_MIXES.to_vec(),
-        mixes => MIXES.iter().copied().filter(|mix| mixes.contains(mix)).collect(),
-    };
-    let (delays, round) = effort(options, mixes.len(), mapped as f64);
+    let with_delays: Vec<Mix> = MIXES.iter().copied().filter(|mix| *mix != Mix::TriadLike).collect();
+    let mixes = options.mixes.of(&with_delays, USUAL_MIXES);
+    let rules = Rules { max_time: time(options, mixes.len()), ..options.rules };
+    let (delays, round) = effort(rules, mixes.len(), mapped as f64);
     let stride = machine.caches.instances.iter().filter_map(|cache| cache.line).max().unwrap_or(0);
     let setup = Setup {
         machine: machine.clone(),
@@ -112,7 +113,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     };
     let mut builder = Builder { options, placement: &placement, share: &share, setup, figures: Vec::new() };
     builder.add(Point::Idle, missing.clone());
-    for mix in mixes {
+    for &mix in &mixes {
         let why = missing.clone().or_else(|| alone(machine, &placement)).or_else(|| lacks(simd, mix));
         builder.add(Point::All { mix }, why.clone());
         for &delay in delays.iter().rev() {
@@ -123,23 +124,31 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     for figure in figures.iter_mut().filter(|figure| figure.unit == Unit::GB_PER_S) {
         limits::set_peak(figure, machine);
     }
-    let notes = notes(&placement, &share, &setup, delays);
+    let notes = notes(&placement, &share, &setup, &mixes, delays);
     let (bytes, chain) = (mapped as f64, setup.chain as f64);
     let steps = chain / setup.stride as f64;
-    let least_seconds = sizes::touch_seconds(machine, placement.threads.len(), bytes + chain);
+    // A round of each figure: with less there are curves with holes.
+    let once = setup.tasks.len() as f64 * round * ROUND_COST;
+    let least_seconds = sizes::touch_seconds(machine, placement.threads.len(), bytes + chain) + once;
     let shown = figure::format::bytes;
     let suite = SuitePlan {
         preparing: format!("first touch of {} and a chain of {}", shown(bytes), shown(chain)),
         prepare_deadline: deadlines::touch(bytes) + steps * SLOWEST_STEP,
         // A round is some multiple of its seconds, unless the machine is swamped.
         round_deadline: 2.0 * deadlines::GRACE,
-        ..mode::suite("memory.loaded", setup, figures, options.rules, least_seconds, bytes)
+        ..mode::suite("memory.loaded", setup, figures, rules, least_seconds, bytes)
     };
     Ok(Planned { suite, notes })
 }
 
-fn effort(options: &Options, mixes: usize, bytes: f64) -> (&'static [u64], f64) {
-    let rules = options.rules;
+/// Seconds for so many mixes: the usual time is that of the usual ones.
+fn time(options: &Options, mixes: usize) -> f64 {
+    let more = mixes as f64 / USUAL_MIXES.len() as f64;
+    options.rules.max_time * if options.is_time_usual { more.max(1.0) } else { 1.0 }
+}
+
+/// Delays and seconds of a round that leave time for the rounds that each figure is to have.
+fn effort(rules: Rules, mixes: usize, bytes: f64) -> (&'static [u64], f64) {
     if rules.max_time == f64::MAX {
         return (USUAL_DELAYS, ROUND);
     }
@@ -229,21 +238,31 @@ impl Builder<'_> {
         let id = format!("{}.loaded.{mix}.all", crate::SUITE);
         let bytes = (self.placement.threads.len() * self.setup.groups * GROUP_BYTES) as u64;
         let base = conditions(self.options, self.placement, self.setup.simd);
-        let series = format!("{}.loaded.all", crate::SUITE);
+        let series = format!("{}.curves.all", crate::SUITE);
         figure(id, format!("{mix}, all CPUs inject"), series, mix, bytes, base)
     }
 }
 
-fn notes(placement: &Placement, share: &Share, setup: &Setup, delays: &[u64]) -> Vec<(&'static str, String)> {
+fn notes(
+    placement: &Placement,
+    share: &Share,
+    setup: &Setup,
+    mixes: &[Mix],
+    delays: &[u64],
+) -> Vec<(&'static str, String)> {
     let bytes = |bytes: u64| figure::format::bytes(bytes as f64);
     let injectors = placement.threads.len() - 1;
     let listed: Vec<String> = delays.iter().map(u64::to_string).collect();
+    let of_mixes: Vec<String> = mixes.iter().map(Mix::to_string).collect();
+    let computed = Property::ALL.map(Property::word).join(", ");
     let mut notes = vec![
         ("threads", mode::threads_note(placement)),
         ("roles", format!("the first chases, {injectors} inject")),
         ("chain", format!("{}, a random element every {} B", bytes(setup.chain as u64), setup.stride)),
         ("injectors", format!("{} over all threads", bytes((ARRAYS - 1) * share.array))),
-        ("delays", listed.join(", ")),
+        ("mixes", format!("{}: a curve each", of_mixes.join(", "))),
+        ("delays", format!("{}: latency and bandwidth at each", listed.join(", "))),
+        ("computed", format!("of each curve: {computed}")),
         ("caches", share.caches.clone()),
         ("pages", setup.pages.word().to_owned()),
     ];

@@ -27,6 +27,9 @@ keys! {
     // Mixes and latency under load.
     MIX: String = "mix", "", Condition, "Bytes read for bytes written, between cache and memory: 3:1, or triad-like.";
     DELAY: f64 = "inject_delay", "1", Condition, "Turns of a loop of one decrement and one branch that an injector makes after every line of 64 B.";
+    CURVE: String = "curve", "", Condition, "Which property of a curve of latency against bandwidth the figure is: highest, onset, slope or saturated.";
+    CURVE_POINTS: f64 = "curve.points", "1", Figure, "Points of the curve that the property follows from, without the idle one.";
+    CURVE_SPAN: f64 = "curve.span", "GB/s", Figure, "Bandwidth up to which the points of a slope reach.";
     ORDER: String = "order", "", Condition, "In which order a chain visits its elements: random or pages.";
     STRIDE: f64 = "stride_bytes", "B", Condition, "Distance of the elements of a chain.";
     INJECTED: Vec<f64> = "inject.bandwidth", "GB/s", Round, "What the injectors together moved in each sample of the round, while the chase was timed.";
