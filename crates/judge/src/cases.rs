@@ -32,7 +32,7 @@ pub(crate) use rounds::{FaultCount, Rounds};
 pub(crate) use system::System;
 pub(crate) use texts::{Runs, Texts};
 pub(crate) use topology::{
-    Blocks, Class, Gap, KneePlace, Limit, Measure, PairsOfClass, RemoteCell, Topology, Walks,
+    Blocks, Class, Doubt, Gap, KneePlace, Limit, Measure, PairsOfClass, RemoteCell, Topology, Walks,
 };
 
 /// The names of all cases, by suite.

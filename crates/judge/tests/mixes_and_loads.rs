@@ -197,9 +197,9 @@ fn a_point_is_compared_with_the_idle_latency() {
     case(&record, "memory.loaded.2:1.d50", "loaded/waiting", values);
     case(&record, "memory.loaded.2:1.d20000", "loaded/no-waiting", json!({"idle": {"value": 90}}));
     case(&curve_with(&[("2:1.d20000", 80.0)]), "memory.loaded.2:1.d20000", "loaded/below-idle", json!({}));
-    for other in ["memory.loaded.idle", "memory.loaded.2:1.d50.bandwidth"] {
-        no_case(&record, other, "loaded");
-    }
+    no_case(&record, "memory.loaded.idle", "loaded");
+    let values = json!({"injectors": 7, "delay": 50, "share": 0.949, "highest": {"figure": "memory.loaded.2:1.d0.bandwidth"}});
+    case(&record, "memory.loaded.2:1.d50.bandwidth", "loaded/injected", values);
     no_case(&record.clone().change("memory.loaded.idle", restless), "memory.loaded.2:1.d50", "loaded");
     no_case(&record.only(|id| id != "memory.loaded.idle"), "memory.loaded.2:1.d50", "loaded");
 }
@@ -255,9 +255,159 @@ fn too_few_injectors_do_not_saturate() {
     assert_eq!(outcome("saturation", &record.peak(110e9, "a test"), END), Pass);
 }
 
+/// The highest point of the wave, and the one that falls back behind it.
+const TOP: &str = "memory.loaded.2:1.d50.bandwidth";
+pub const FALLEN: &str = "memory.loaded.2:1.d0.bandwidth";
+
+/// The curve with a wave at its end: at the shortest delay 90 GB/s after 93, at a clock of 3 GHz throughout.
+pub fn wave() -> Record {
+    let mut record = curve_with(&[("2:1.d0.bandwidth", 85.0)]);
+    for figure in &mut record.figures {
+        *figure = figure.clone().with(CANARY_BEFORE, 3.0);
+    }
+    record
+}
+
+#[test]
+fn a_point_that_falls_back_under_more_load_is_explained() {
+    let wave = wave();
+    // 1 - 85/93, and the latency of 260 ns is that of more load.
+    let values = json!({
+        "below": 0.086, "best": {"figure": TOP, "value": 93}, "delay": 50, "latency": {"value": 260}, "clock": 3,
+    });
+    case(&wave, FALLEN, "falls-back/falls-back", values);
+    no_case(&wave, TOP, "falls-back");
+    no_case(&wave, "memory.loaded.2:1.d0", "falls-back");
+    // The twins: within what rounds of one load differ by, in rounds that differ more, and in too few rounds.
+    no_case(&wave.clone().value(FALLEN, 91.0), FALLEN, "falls-back");
+    no_case(&wave.clone().change(FALLEN, restless), FALLEN, "falls-back");
+    no_case(&wave.clone().change(FALLEN, |figure| figure.values(&[85.0, 84.9])), FALLEN, "falls-back");
+}
+
+#[test]
+fn a_rival_cause_leaves_a_doubt_that_memory_is_why_a_point_falls_back() {
+    let (wave, end) = (wave(), END);
+    let doubted = |record: Record, doubt: serde_json::Value| {
+        case(&record, FALLEN, "falls-back/perhaps-falls-back", json!({"below": 0.086, "doubt": doubt}));
+        assert!(explanations(&record, FALLEN).iter().all(|own| own.case != "falls-back"));
+    };
+    let slower = wave.clone().fact(end, CANARY_BEFORE, 2.8);
+    doubted(slower, json!({"clock-fell": {"from": 3, "to": 2.8}}));
+    doubted(wave.clone().unknown(end, CANARY_BEFORE, "no clock"), json!("clock-unknown"));
+    let sent_less = wave.clone().value(end, 130.0);
+    doubted(sent_less, json!({"latency-fell": {"from": {"value": 160}, "to": {"value": 130}}}));
+    let stolen = wave.clone().verdict(end, Verdict::Suspect, "steal", ["3 % were stolen", ""]);
+    doubted(stolen, json!({"disturbed": {"check": "steal"}}));
+    // That few CPUs inject does not lower the bandwidth of more load.
+    let few = wave.verdict(end, Verdict::Suspect, "saturation", ["1 injector", ""]);
+    case(&few, FALLEN, "falls-back/falls-back", json!({}));
+}
+
+/// A property of the curve of a mix that was computed from these figures.
+fn property(mix: &str, word: &str, value: f64, unit: Unit, sources: &[&str]) -> Figure {
+    let id = format!("memory.loaded.{mix}.{word}");
+    let mut figure = plain(&id, unit, Better::Neither, value);
+    figure.computed_from(sources.iter().map(|source| format!("memory.loaded.{source}")).collect());
+    figure.rounds.clear();
+    let figure = figure.with(CURVE, word.to_owned()).with(MIX, mix.to_owned()).with(CURVE_POINTS, 5.0);
+    figure.with(CURVE_SPAN, 40.0).with(THREADS, 8.0)
+}
+
+/// The wave with what it shows as a whole.
+pub fn properties() -> Record {
+    let mut record = wave();
+    let (rate, time) = (Unit::GB_PER_S, Unit::NANOSECONDS);
+    let ends = ["idle", "2:1.d50", "2:1.d50.bandwidth", "2:1.d0", "2:1.d0.bandwidth"];
+    record.figures.extend([
+        property("2:1", "highest", 93.0, rate.clone(), &["2:1.d50.bandwidth", "2:1.d50"]),
+        property("2:1", "onset", 90.6, rate, &ends),
+        property("2:1", "saturated", 160.0, time, &["2:1.d50", "2:1.d50.bandwidth"]),
+        property("2:1", "slope", 0.25, Unit::of("ns/(GB/s)"), &["idle", "2:1.d20000", "2:1.d700"]),
+    ]);
+    record
+}
+
+#[test]
+fn what_a_curve_shows_as_a_whole_is_explained() {
+    let record = properties();
+    let id = |word: &str| format!("memory.loaded.2:1.{word}");
+    let idle = json!({"figure": "memory.loaded.idle", "value": 90});
+    let highest = json!({"points": 5, "delay": 50, "lower": 1});
+    case(&record, &id("highest"), "curve/curve-highest", highest);
+    let onset = json!({"share": 0.974, "idle": idle, "highest": {"figure": TOP}});
+    case(&record, &id("onset"), "curve/curve-onset", onset);
+    case(&record, &id("saturated"), "curve/curve-saturated", json!({"times": 1.78, "idle": idle}));
+    let slope = json!({"span": {"value": 40}, "adds": {"value": 10, "unit": "ns"}, "points": 5});
+    case(&record, &id("slope"), "curve/curve-slope", slope);
+    // The twin: an interval that holds no rise at all.
+    let flat = record.change(&id("slope"), |mut figure| {
+        figure.interval.iter_mut().for_each(|interval| interval.low = -0.01);
+        figure
+    });
+    case(&flat, &id("slope"), "curve/curve-flat", json!({"points": 5}));
+    let rising = curve().only(|id| id != "memory.loaded.idle");
+    no_case(&rising, "memory.loaded.2:1.all", "curve");
+}
+
+/// Three mixes of which each has a point and a highest bandwidth, and the first ones an onset.
+fn family(onsets: &[f64]) -> Record {
+    let mut record = record(vec![chase("idle", None, 90.0)]);
+    for (at, mix) in ["1:0", "2:1", "1:1"].into_iter().enumerate() {
+        let mut latency = chase(&format!("{mix}.d0"), Some(0.0), 170.0).with(MIX, mix.to_owned());
+        latency.series = Some(format!("memory.loaded.{mix}"));
+        record.figures.push(injected(&latency, 100.0));
+        record.figures.push(latency);
+        let point = format!("{mix}.d0");
+        record.figures.push(property(mix, "highest", 100.0, Unit::GB_PER_S, &[&point]));
+        let onset = onsets.get(at).map(|onset| property(mix, "onset", *onset, Unit::GB_PER_S, &[&point]));
+        record.figures.extend(onset);
+    }
+    record
+}
+
+#[test]
+fn many_curves_are_one_finding() {
+    let onsets = json!([{"mix": "1:0", "value": 90}, {"mix": "2:1", "value": 80}]);
+    let values = json!({"curves": 3, "idle": {"value": 90}, "onsets": onsets, "short": "1:1"});
+    finding(&family(&[90.0, 80.0]), "load/family-saturates", values);
+    let short =
+        json!({"curves": 3, "times": 1.89, "highest": [{"mix": "1:0"}, {"mix": "2:1"}, {"mix": "1:1"}]});
+    finding(&family(&[]), "load/family-short", short);
+    // Two curves have one each.
+    let two = family(&[90.0, 80.0]).only(|id| !id.contains("1:1"));
+    finding(&two, "load/saturation-unknown", json!({"mix": "1:0"}));
+}
+
+#[test]
+fn a_slope_is_known_if_it_is_known_what_it_adds_to_the_idle_latency() {
+    let id = "memory.loaded.2:1.slope";
+    // 5 % of 90 ns over 40 GB/s.
+    let with = |half: f64| {
+        properties().change(id, |mut figure| {
+            let value = figure.value.unwrap_or_default();
+            figure.interval.iter_mut().for_each(|own| (own.low, own.high) = (value - half, value + half));
+            figure
+        })
+    };
+    assert_eq!(outcome("precision", &with(0.11), id), Pass);
+    assert_eq!(outcome("precision", &with(0.12), id), Unknown);
+    let other = with(0.11).fact(id, CURVE, "onset".to_owned());
+    assert_eq!(outcome("precision", &other, id), Unknown, "0.11 of 0.25 is more than a quarter");
+}
+
 pub fn situations() -> Vec<Record> {
     let below = curve_with(&[("2:1.d20000", 80.0), ("2:1.d0", 100.0)]);
-    [curve(), below, curve_with(&[("2:1.all", 190.0)])].map(Record::judged).to_vec()
+    let flat = properties().change("memory.loaded.2:1.slope", |mut figure| {
+        figure.interval.iter_mut().for_each(|interval| interval.low = -0.01);
+        figure
+    });
+    let slower = wave().fact(END, CANARY_BEFORE, 2.8);
+    let families = [family(&[90.0, 80.0]), family(&[])];
+    [curve(), below, curve_with(&[("2:1.all", 190.0)]), properties(), flat, slower]
+        .into_iter()
+        .chain(families)
+        .map(Record::judged)
+        .collect()
 }
 
 #[test]

@@ -92,6 +92,12 @@ fn twins() -> BTreeMap<&'static str, (Record, Record, &'static str)> {
     twin("one-way", two(), read, &|record| record.value(read, 33.0));
     twin("by-mix", mixes_and_loads::mlc(), "memory.mix.1:1", &|record| record.value("memory.mix.1:0", 188.0));
     let idle = |record: Record| record.value("memory.loaded.idle", 160.0);
+    let slower = |record: Record| record.fact("memory.loaded.2:1.d0", CANARY_BEFORE, 2.8);
+    twin("falls-back", mixes_and_loads::wave(), mixes_and_loads::FALLEN, &slower);
+    let onset = "memory.loaded.2:1.onset";
+    twin("curve", mixes_and_loads::properties(), onset, &|record| {
+        record.only(|id| id != "memory.loaded.idle")
+    });
     twin("loaded", mixes_and_loads::curve(), "memory.loaded.2:1.d50", &idle);
 
     let ladder = explain_levels::ladder;

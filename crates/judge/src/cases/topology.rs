@@ -1,6 +1,7 @@
 //! Cases of cores, caches and nodes: lines from core to core, ladders of sizes, latency under load, scaling.
 
 use super::case::*;
+use super::memory::MixRate;
 use crate::relations::core_pairs::called;
 
 #[derive(Wording)]
@@ -100,6 +101,46 @@ pub enum Topology {
         knee: KneePlace,
         reason: String,
     },
+
+    #[claim("Latency under load, {curves}: {idle} idle, saturation begins at {}", amounts(onsets))]
+    #[evidence("It begins at {onsets}.")]
+    #[evidence(short => "No saturation: {short}.")]
+    FamilySaturates { curves: Counted, idle: Amount, onsets: List<MixRate>, short: Option<String> },
+    #[claim("Latency under load, {curves}: {idle} idle, at most {times}: no saturation")]
+    #[evidence("The most bandwidth: {highest}.")]
+    #[fix("inject from more CPUs: a wider affinity mask, or --places threads")]
+    FamilyShort { curves: Counted, idle: Amount, times: Times, highest: List<MixRate> },
+
+    #[claim("{injectors} at delay {delay}: {share} of the highest bandwidth of the curve")]
+    Injected { injectors: Counted, delay: Count, share: Share, highest: Name },
+
+    // falls-back: a point that moves less under more load.
+    #[claim("{below} less than at delay {delay}, although the load is higher")]
+    #[evidence(
+        "{best}. Latency is {latency}, so the load is there, and the clock ({clock} GHz) is the same."
+    )]
+    #[evidence("Mess traces such points to row-buffer misses.")]
+    FallsBack { below: Share, best: Cited, delay: Count, latency: Amount, clock: Number },
+    #[claim("{below} less than at delay {delay}, although the delay is shorter; perhaps not by memory")]
+    #[evidence("{best}. {doubt}.")]
+    PerhapsFallsBack { below: Share, best: Cited, delay: Count, doubt: Doubt },
+
+    // curve: a property of a curve of latency under load.
+    #[claim("The highest of {points}, at delay {delay}")]
+    #[evidence(lower => "Under more load bandwidth falls back: {lower}.")]
+    CurveHighest { points: Counted, delay: Count, lower: Option<Counted> },
+    #[claim("Latency is twice the idle one at {share} of the highest bandwidth: saturation begins")]
+    #[evidence("{idle}; highest: {highest}. The definition is that of Mess (arXiv 2405.10170).")]
+    CurveOnset { share: Share, idle: Cited, highest: Cited },
+    #[claim("At the highest bandwidth a load takes {times} the idle latency")]
+    #[evidence("{idle}; {highest}.")]
+    CurveSaturated { times: Times, idle: Cited, highest: Cited },
+    #[claim("A load of up to {span} adds {adds} to the idle latency")]
+    #[evidence("{idle}; least squares over it and {points}.")]
+    CurveSlope { span: Amount, adds: Amount, idle: Cited, points: Counted },
+    #[claim("A load of up to {span} adds nothing to the idle latency that the rounds could show")]
+    #[evidence("{idle}; least squares over it and {points}.")]
+    CurveFlat { span: Amount, idle: Cited, points: Counted },
 
     // numa: memory of a node from the CPUs of a node; numa-remote: the worst of all.
     #[claim("The only NUMA node: all memory is local")]
@@ -253,6 +294,28 @@ pub enum KneePlace {
     Beyond,
     #[display("unknown, as there are too few points")]
     TooFewPoints,
+}
+
+/// Why less bandwidth under more load may not be memory's doing.
+#[derive(Clone, Debug, PartialEq, Serialize, Display)]
+#[serde(rename_all = "kebab-case")]
+pub enum Doubt {
+    #[display("Its rounds were disturbed: {check}")]
+    Disturbed { check: String },
+    #[display("Latency fell too, from {from} to {to}: the injectors sent less")]
+    LatencyFell { from: Amount, to: Amount },
+    #[display("The clock fell from {from} to {to} GHz")]
+    ClockFell { from: Number, to: Number },
+    #[display("The clock was not measured")]
+    ClockUnknown,
+}
+
+/// `90.1 to 150 GB/s`.
+fn amounts(rates: &List<MixRate>) -> String {
+    let of = |rate: &MixRate| rate.walk.amount.value;
+    let by_value = |a: &&MixRate, b: &&MixRate| of(a).total_cmp(&of(b));
+    let ends = rates.0.iter().min_by(by_value).zip(rates.0.iter().max_by(by_value));
+    ends.map_or_else(String::new, |(low, high)| span(&low.walk.amount, &high.walk.amount))
 }
 
 /// Memory of another node against the local memory of the same CPUs.

@@ -2,7 +2,7 @@
 
 use figure::Basis;
 use figure::evidence::audit::TOOL;
-use figure::evidence::{NOISE, WATCHED};
+use figure::evidence::{CURVE, CURVE_SPAN, NOISE, WATCHED};
 
 use crate::prelude::*;
 
@@ -13,6 +13,9 @@ const OF_NOISE: f64 = 1.0;
 /// A share of all page faults or calls that was sampled may be this far off, in parts of the whole, unless it is smaller itself: no
 /// conclusion hangs on less than a fortieth of them.
 const OF_WHOLE: f64 = 0.025;
+/// A slope of latency over bandwidth may be so far off that over its points it makes this share of the idle latency: a flat curve
+/// has no slope that could be known to a share of itself.
+const OF_IDLE: f64 = 0.05;
 /// More rounds than these are not advised: what disturbs them must go.
 const MOST_ROUNDS: f64 = 1000.0;
 
@@ -29,8 +32,16 @@ fn allowed(subject: &Subject) -> f64 {
     } else if figure.basis == Basis::Observations && figure.unit == Unit::ONE {
         (value * OF_VALUE).max(value.min(OF_WHOLE))
     } else {
-        value * OF_VALUE
+        (value * OF_VALUE).max(allowed_slope(subject).unwrap_or(0.0))
     }
+}
+
+/// The same, for the slope of a curve of latency under load.
+fn allowed_slope(subject: &Subject) -> Option<f64> {
+    subject.condition(CURVE).filter(|property| property == "slope")?;
+    let idle = subject.record.figure(subject.figure.derived_from.first()?)?.value?;
+    let span = subject.figure.evidence.get(CURVE_SPAN).into_value()?;
+    (span > 0.0).then(|| OF_IDLE * idle / span)
 }
 
 fn rule(subject: &Subject) -> Answer {

@@ -13,8 +13,6 @@ use crate::relations::partner::{Side, side};
 const SAME: f64 = 0.05;
 /// From this share of what as many single threads would do on, each works as if it were alone.
 const ALONE: f64 = 0.90;
-/// A clock that differs by less is the same: half of what the check of the frequency warns of.
-const SAME_CLOCK: f64 = 0.025;
 const AXIS: &str = "threads";
 
 pub(super) fn scaling(subject: &Subject) -> Option<Topology> {
@@ -80,7 +78,6 @@ fn point(subject: &Subject) -> Option<Topology> {
 
 /// Whether memory or the clock is why more threads bring less than they might.
 fn limit(figure: &Figure, fewer: &Figure) -> Limit {
-    let clock = |figure: &Figure| stats::median(&figure.over_rounds(CANARY_BEFORE).into_value()?);
     match clock(figure).zip(clock(fewer)) {
         Some((to, from)) if to < from * (1.0 - SAME_CLOCK) => {
             Limit::MemoryAndClock { from: Number(from), to: Number(to) }

@@ -69,3 +69,11 @@ pub(super) fn is_certain(figure: &Figure) -> bool {
 pub(super) fn near(a: f64, b: f64, tolerance: f64) -> bool {
     (a / b - 1.0).abs() <= tolerance
 }
+
+/// A clock that differs by less, as a share, is the same: half of what the check of the frequency warns of.
+pub(super) const SAME_CLOCK: f64 = 0.025;
+
+/// GHz, by the canary before each round.
+pub(super) fn clock(figure: &Figure) -> Option<f64> {
+    stats::median(&figure.over_rounds(CANARY_BEFORE).into_value()?)
+}

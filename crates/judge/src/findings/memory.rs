@@ -17,6 +17,8 @@ use crate::relations::write_allocate::NO_GAIN;
 
 /// A direction by mix needs as many mixes.
 const LEAST_MIXES: usize = 3;
+/// More curves have one sentence together.
+const MOST_CURVES: usize = 2;
 
 /// What the memory really moves: the figure with the most traffic. Estimated traffic counts only where the
 /// non-temporal twin shows that the write-allocate takes place.
@@ -88,12 +90,52 @@ fn mixes_like(record: &Record, first: &Figure) -> Option<Explanation> {
     Some(note("mixes", case, &[]))
 }
 
+/// Latency under load: each curve, or many as one family.
 pub(super) fn loads(record: &Record) -> Vec<Explanation> {
     let points = || record.figures.iter().filter(|figure| figure.is_usable() && is_loaded(figure));
     let is_first = |figure: &&Figure| {
         points().find(|other| other.series == figure.series).is_some_and(|other| std::ptr::eq(other, *figure))
     };
-    points().filter(is_first).filter_map(|figure| curve(record, figure)).collect()
+    let curves: Vec<&Figure> = points().filter(is_first).collect();
+    if curves.len() > MOST_CURVES
+        && let Some(family) = family(record, &curves)
+    {
+        return vec![family];
+    }
+    curves.into_iter().filter_map(|figure| curve(record, figure)).collect()
+}
+
+/// Where the curves of these figures saturate, those that do.
+fn family(record: &Record, curves: &[&Figure]) -> Option<Explanation> {
+    let property = |curve: &Figure, word: &str| {
+        let fits = |other: &&Figure| {
+            other.is_usable()
+                && other.conditions.get(CURVE).as_deref() == Some(word)
+                && other.conditions.get(MIX) == curve.conditions.get(MIX)
+        };
+        let figure = record.figures.iter().find(fits)?;
+        Some(MixRate { mix: curve.conditions.get(MIX)?, walk: Cited::of(figure)? })
+    };
+    let all = |word: &str| List(curves.iter().filter_map(|curve| property(curve, word)).collect::<Vec<_>>());
+    let idle = Amount::of(crate::relations::curve::idle(record, curves.first()?)?)?;
+    let (count, onsets) = (Counted(curves.len() as f64, "curve"), all("onset"));
+    let case = if onsets.0.is_empty() {
+        let latencies =
+            curves.iter().filter_map(|figure| Curve::of(record, figure)).flat_map(|curve| curve.points);
+        let most = latencies.filter_map(|point| point.latency.value).reduce(f64::max)?;
+        let times = Times(most / idle.value);
+        Topology::FamilyShort { curves: count, times, idle, highest: all("highest") }
+    } else {
+        let saturates = |mix: &String| onsets.0.iter().any(|onset| onset.mix == *mix);
+        let short: Vec<String> = curves
+            .iter()
+            .filter_map(|curve| curve.conditions.get(MIX))
+            .filter(|mix| !saturates(mix))
+            .collect();
+        let short = (!short.is_empty()).then(|| short.join(", "));
+        Topology::FamilySaturates { curves: count, idle, onsets, short }
+    };
+    Some(note("load", case, &[]))
 }
 
 fn curve(record: &Record, figure: &Figure) -> Option<Explanation> {

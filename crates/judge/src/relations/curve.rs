@@ -3,7 +3,7 @@
 use figure::evidence::{DELAY, KERNEL, MIX, THREADS};
 use figure::{Figure, Record, Unit};
 
-use super::partner::same_threads;
+use super::partner::{Side, ratio, same_threads, side};
 use super::traffic::{LINE_BYTES, walked};
 use crate::cases::Injection;
 use crate::subject::Subject;
@@ -109,6 +109,10 @@ pub fn companion<'a>(record: &'a Record, latency: &Figure) -> Option<&'a Figure>
     record.figures.iter().find(fits).filter(|other| other.is_usable())
 }
 
+fn highest<'a>(points: &[Point<'a>]) -> Option<Point<'a>> {
+    points.iter().copied().max_by(|a, b| a.values().1.total_cmp(&b.values().1))
+}
+
 impl<'a> Curve<'a> {
     /// The curve that a latency under load is a point of.
     pub fn of(record: &'a Record, latency: &Figure) -> Option<Curve<'a>> {
@@ -133,6 +137,19 @@ impl<'a> Curve<'a> {
     /// The most load.
     pub fn end(&self) -> Option<Point<'a>> {
         self.points.last().copied()
+    }
+
+    /// The point with the most bandwidth.
+    pub fn highest(&self) -> Option<Point<'a>> {
+        highest(&self.points)
+    }
+
+    /// For a point that moves clearly less than one under less load, in their rounds: that of them with the most.
+    pub fn fallen_from(&self, bandwidth: &Figure) -> Option<Point<'a>> {
+        let at = self.points.iter().position(|point| std::ptr::eq(point.bandwidth, bandwidth))?;
+        let best = highest(&self.points[..at])?;
+        ratio(bandwidth, best.bandwidth).ok()?;
+        (side(bandwidth, best.bandwidth)? == Side::Below).then_some(best)
     }
 
     /// Where it bends; `None` for a curve of less than three points.
