@@ -19,6 +19,7 @@ fn main() -> std::io::Result<()> {
         "ladder" => sample::modes::ladder(),
         "latency" => sample::modes::latency(),
         "loaded" => sample::modes::loaded(),
+        "family" => sample::family::family(),
         "alignment" => sample::modes::alignment(),
         "c2c" => sample::modes::c2c(),
         "numa" => sample::modes::numa(3),

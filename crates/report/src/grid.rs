@@ -12,6 +12,7 @@ mod layout;
 mod missing;
 mod mode;
 
+pub(crate) use layout::merged;
 pub(crate) use missing::{missing, place};
 pub(crate) use mode::{Column, Grid, Mode, Position};
 

@@ -134,7 +134,7 @@ fn a_chart_says_what_it_shows() {
         (
             modes::loaded(),
             &[],
-            &["bandwidth, GB/s (estimated traffic)", "time, ns", "reads:writes 1:0", "15"],
+            &["bandwidth, GB/s (estimated traffic)", "latency, ns", "reads:writes 1:0", "15"],
         ),
         (modes::c2c(), &[], &["same L3"]),
         (modes::numa(8), &["Heat map of threads on by memory on: 13.8 GB/s"], &["from 96.2 GB/s", "node 7"]),
@@ -170,6 +170,28 @@ fn a_point_is_worth_no_more_than_the_rate_that_it_stands_over() {
         figure.verdict = Some(Verdict::Invalid);
     }
     assert!(!charts(&record)[0].shows("valid: its conditions held"));
+}
+
+#[test]
+fn a_family_of_curves_is_one_picture_and_its_lines_follow_the_load() {
+    let record = sample::family::family();
+    let family = charts(&record).remove(0);
+    assert_eq!(family.title, "How does latency rise with load?");
+    assert!(
+        ["1:0", "3:1", "2:1", "1:1", "0:1"].iter().all(|mix| family.shows(&format!("reads:writes {mix}")))
+    );
+    assert!(!family.shows("20000"), "the labels of so many points would lie on one another");
+    // The solid line, from delay 0 on: the wave at its end goes to the right, and then back to the left.
+    let text = svg(&record);
+    let document = Document::parse(&text).unwrap();
+    let lines = document.descendants().filter(|node| node.tag_name().name() == "polyline");
+    let points = |node: Node| -> Vec<f64> {
+        let points = node.attribute("points").unwrap_or_default().split_whitespace();
+        points.map(|point| point.split(',').next().unwrap().parse().unwrap()).collect()
+    };
+    let line = lines.map(points).find(|line| line.len() == 10).expect("a line through all points");
+    assert!(line[0] < line[1] && line[1] < line[2], "{line:?}");
+    assert!(line[2..].is_sorted_by(|a, b| a > b), "{line:?}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn at(width: usize, record: &Record) -> String {
 /// Names of snapshots, the widths that they are taken at, and what they show.
 #[test]
 fn pages() {
-    let cases: [(&str, &[usize], Record); 17] = [
+    let cases: [(&str, &[usize], Record); 18] = [
         ("empty", &[80], sample::empty()),
         ("tests", &[80], sample::tests()),
         ("quiet", &[80], sample::quiet()),
@@ -26,6 +26,7 @@ fn pages() {
         ("interrupted", &[80], sample::interrupted()),
         ("curve", &[80], sample::curve()),
         ("modes", &[60, 80, 200], sample::modes::all()),
+        ("family", &[60, 80, 200], sample::family::family()),
         ("unknown_modes", &[80], sample::modes::unknown()),
         ("noise", &[80], sample::modes::noise(256)),
         ("tried", &[80], sample::modes::tried()),

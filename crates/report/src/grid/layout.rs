@@ -98,6 +98,24 @@ pub(super) fn curves<'a>(info: Option<&SeriesInfo>, series: &[(&'a str, Vec<&'a 
     grids.collect()
 }
 
+/// Many curves with companions as one matrix: for each the column of its values, and that of the rates.
+pub(crate) fn merged<'a>(grids: &[&Grid<'a>], across: Axis) -> Option<Grid<'a>> {
+    let down = grids.first()?.down.clone();
+    let rows = groups::in_order(grids.iter().flat_map(|grid| grid.rows.iter().map(|row| (row.clone(), ()))));
+    let mut rows: Vec<(Position, ())> = rows.into_iter().map(|(row, _)| (row, ())).collect();
+    sort(&mut rows);
+    let column = |grid: &Grid<'a>, column: &Column<'a>| {
+        let cell = |(place, ()): &(Position, ())| {
+            let at = grid.rows.iter().position(|row| row == place)?;
+            column.cells[at]
+        };
+        Column { label: grid.label.clone(), unit: column.unit, cells: rows.iter().map(cell).collect() }
+    };
+    let columns = grids.iter().flat_map(|grid| grid.columns.iter().map(|one| column(grid, one))).collect();
+    let rows = rows.iter().map(|(place, ())| place.clone()).collect();
+    Some(Grid { down, across: Some(across), rows, columns, ..Grid::default() })
+}
+
 /// Series with one axis, each a column.
 fn side_by_side<'a>(
     info: Option<&SeriesInfo>,

@@ -22,21 +22,26 @@ const LOGARITHMIC_SIZES: f64 = 8.0;
 const LOGARITHMIC_POSITIONS: f64 = 100.0;
 /// The most rows of bars; more are no picture.
 const MAX_BARS: usize = 60;
+/// The points of more curves than these have no labels, which would lie on one another: a pointer finds their words.
+const MOST_LABELLED: usize = 2;
 /// The fewest points of a curve: two have no shape.
 const MIN_POINTS: usize = 3;
 
 /// The charts of a mode: one for each grid that has values in one unit; curves with companions together.
 pub(super) fn charts(mode: &Mode) -> Vec<Chart> {
     let mode = &Mode { grids: mode.grids.iter().map(upright).collect(), ..mode.clone() };
-    let grids: Vec<Grid> = mode.grids.iter().filter_map(Grid::measured).flat_map(by_unit).collect();
+    let mut grids: Vec<Grid> = mode.grids.iter().filter_map(Grid::measured).flat_map(by_unit).collect();
+    // Values over rates are what their mode is about.
+    grids.sort_by_key(|grid| !grid.is_companion);
     let groups = groups::in_order(grids.iter().enumerate().map(|(at, grid)| {
         let units: Vec<Option<&Unit>> = grid.columns.iter().map(|column| column.unit).collect();
         (((!grid.is_companion).then_some(at), units, &grid.down), grid)
     }));
     let mut charts: Vec<Chart> = groups.iter().filter_map(|(_, grids)| chart(mode, grids)).collect();
-    // Of several with one title each names its contents.
+    // Of several with one title each names its contents, unless it is the only curve.
     let titles: Vec<String> = charts.iter().map(|chart| chart.title.clone()).collect();
-    for chart in &mut charts {
+    let curves = charts.iter().filter(|chart| chart.form == Form::Curves).count();
+    for chart in charts.iter_mut().filter(|chart| chart.form != Form::Curves || curves > 1) {
         if titles.iter().filter(|title| **title == chart.title).count() > 1 {
             let series: Vec<&str> = chart.series.iter().map(|series| series.label.as_str()).collect();
             let contents = match chart.form {
@@ -72,7 +77,7 @@ fn chart(mode: &Mode, grids: &[&Grid]) -> Option<Chart> {
     if is_bars && !(2..=MAX_BARS).contains(&(rows.len() * grid.columns.len())) {
         return None;
     }
-    let series: Vec<Series> = grids.iter().flat_map(|grid| series(mode, grid, grids.len() > 1)).collect();
+    let series: Vec<Series> = grids.iter().flat_map(|grid| series(mode, grid, grids.len())).collect();
     let (limits, far) = limits(&series, grid, form);
     let is_size = !is_bars && grid.rows.iter().all(|row| row.unit == Some(Unit::BYTES));
     let [x, y] = axes(mode, grid, &rows, &series, &limits)?;
@@ -80,7 +85,9 @@ fn chart(mode: &Mode, grids: &[&Grid]) -> Option<Chart> {
     let edges = edges.filter_map(|figure| Some((plain_to(&figure.name, MAX_NAME), figure.value?))).collect();
     let label = if grids.len() > 1 { String::new() } else { grid.name(mode.info) };
     let title = names::question(mode.info, mode.key, &label);
-    let mut notes = words::notes(mode, grid, points(&series).any(|point| point.interval.is_some()));
+    let has_labels = points(&series).any(|point| !point.label.is_empty());
+    let has_intervals = points(&series).any(|point| point.interval.is_some());
+    let mut notes = words::notes(mode, grid, has_intervals, has_labels);
     notes.extend(far);
     notes.extend(words::missing(mode, grids));
     let chart = Chart { title, x, y, form, series, limits, edges, notes, ..Chart::default() };
@@ -138,6 +145,8 @@ fn axes(mode: &Mode, grid: &Grid, rows: &[usize], series: &[Series], limits: &[L
     let convention = convention.filter(|_| mode.convention().is_some());
     let titled = |unit: &Unit| match convention.filter(|_| *unit == Unit::GB_PER_S) {
         Some(convention) => format!("{} ({convention})", names::quantity(unit)),
+        // A time over the rate at which it was observed.
+        None if grid.is_companion && *unit == Unit::NANOSECONDS => "latency, ns".to_owned(),
         None => names::quantity(unit),
     };
     let mut values = with_intervals(points(series).map(|point| (along(point.at), point.interval)));
@@ -184,13 +193,13 @@ fn ratio(values: &[f64]) -> f64 {
 
 /// A series for each column: values over positions, or as bars, rows from above and the bars of a row below one another. Of a grid
 /// with a companion one series: values over the rates at which they were observed.
-fn series(mode: &Mode, grid: &Grid, is_named: bool) -> Vec<Series> {
+fn series(mode: &Mode, grid: &Grid, curves: usize) -> Vec<Series> {
     let is_bars = form(grid) == Form::Bars;
     let count = grid.columns.len() as f64;
     let series = grid.values().enumerate().map(|(number, column)| {
         let label = match grid.is_companion {
             false => words::label(grid, column),
-            true if is_named => grid.name(mode.info),
+            true if curves > 1 => grid.name(mode.info),
             true => String::new(),
         };
         let point = |(row, at): (usize, &usize)| -> Option<Point> {
@@ -211,7 +220,7 @@ fn series(mode: &Mode, grid: &Grid, is_named: bool) -> Vec<Series> {
                 x_interval: interval(rate),
                 // A point is worth no more than either of its two figures.
                 verdict: figure.verdict.zip(rate.verdict).map(|(one, other)| one.max(other)),
-                label: place.label.clone(),
+                label: if curves > MOST_LABELLED { String::new() } else { place.label.clone() },
                 words: format!("{} at {}", point.words, value_in_words(rate)),
                 ..point
             })

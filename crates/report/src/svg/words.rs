@@ -18,12 +18,12 @@ pub(super) fn label(grid: &Grid, column: &Column) -> String {
 }
 
 /// The meaning of marks and names, and the figures that were computed from the points.
-pub(super) fn notes(mode: &Mode, grid: &Grid, has_intervals: bool) -> Vec<String> {
+pub(super) fn notes(mode: &Mode, grid: &Grid, has_intervals: bool, has_labels: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if has_intervals {
         notes.push("whiskers: 95 % interval, where wider than the mark".to_owned());
     }
-    if grid.is_companion {
+    if grid.is_companion && has_labels {
         notes.push(format!("numbers at points: {}", grid.down.title));
     }
     let labels = grid.columns.iter().map(|column| column.label.as_str()).chain([grid.label.as_str()]);

@@ -10,6 +10,7 @@ use super::page::{INDENT, Page};
 use super::plan::{GAP, Plan, Text};
 use crate::digits::{self, MAX_UNIT, fixed};
 use crate::grid::{self, Column, Grid, Mode};
+use crate::names::Axis;
 use crate::tables::section;
 use crate::{mark, names, summary};
 
@@ -21,6 +22,8 @@ const MAX_COLUMNS: usize = 24;
 const MAX_HEAD: usize = 18;
 /// The longest unit beside a value, where a column's units differ.
 const MAX_UNIT_BESIDE: usize = 8;
+/// More curves with companions than these are one table: of values and rates alone, without bars.
+const MOST_ALONE: usize = 2;
 /// Fewer points have no shape.
 const MIN_SPARKLINE: usize = 6;
 /// Labels take no more than this share of the page.
@@ -34,7 +37,7 @@ pub(super) fn mode(page: &mut Page, mode: &Mode) {
     if !setup.is_empty() {
         page.aside(&setup.join("; "));
     }
-    for grid in mode.grids.iter().filter_map(Grid::measured) {
+    for grid in tables(mode) {
         table(page, &grid, mode);
     }
     let curves = mode.grids.iter().flat_map(Grid::figures).filter(|figure| figure.limit.is_some());
@@ -50,6 +53,19 @@ pub(super) fn mode(page: &mut Page, mode: &Mode) {
     if !meanings.is_empty() {
         page.aside(&meanings.join("; "));
     }
+}
+
+/// The tables of a mode: one for each grid; many curves with companions are one together, behind the others.
+fn tables<'a>(mode: &Mode<'a>) -> Vec<Grid<'a>> {
+    let grids: Vec<Grid> = mode.grids.iter().filter_map(Grid::measured).collect();
+    let (curves, others): (Vec<&Grid>, Vec<&Grid>) = grids.iter().partition(|grid| grid.is_companion);
+    let is_alike = curves.iter().all(|grid| grid.down == curves[0].down);
+    if curves.len() <= MOST_ALONE || !is_alike {
+        return grids;
+    }
+    let names = mode.info.map_or("", |info| &info.names);
+    let across = Axis { head: plain_to(names, MAX_HEAD), ..Axis::default() };
+    others.into_iter().cloned().chain(grid::merged(&curves, across)).collect()
 }
 
 fn table(page: &mut Page, grid: &Grid, mode: &Mode) {
@@ -78,7 +94,13 @@ fn table(page: &mut Page, grid: &Grid, mode: &Mode) {
             used += GAP + column.width();
             used <= room
         });
-        let count = fitting.count().max(1);
+        let mut count = fitting.count().max(1);
+        // Values stay with their rates.
+        let is_pair = |at: usize| match grid.columns.get(at..at + 2) {
+            Some([one, other]) => !one.label.is_empty() && one.label == other.label,
+            _ => false,
+        };
+        count -= usize::from(count > 1 && is_pair(at + count - 1));
         let part: Vec<(&Column, &Text)> =
             grid.columns[at..at + count].iter().zip(&values[at..at + count]).collect();
         let plan = Plan::of(grid, &part, &rows, room - label_width);

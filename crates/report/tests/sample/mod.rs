@@ -11,6 +11,7 @@ use figure::{
 };
 
 pub mod alloc;
+pub mod family;
 pub mod loads;
 pub mod modes;
 pub mod series;

@@ -37,6 +37,11 @@ const ALL: &[(&str, &str, &str)] = &[
     ("memory.ladder", "bandwidth by array size", "How does size change bandwidth?"),
     ("memory.latency", "idle latency by array size", "How long does a load take, by array size?"),
     ("memory.loaded", "latency under load", "How does latency rise with load?"),
+    (
+        "memory.curves",
+        "curves of latency under load, by mix",
+        "What do the curves of latency under load show?",
+    ),
     ("memory.alignment", "bandwidth by alignment", "What do misaligned vectors cost?"),
     (
         "memory.c2c",
@@ -69,6 +74,7 @@ fn words(key: &str) -> &'static [(&'static str, &'static str)] {
         "memory.latency" => {
             &[("random", "any line after any other"), ("huge", "huge pages"), ("small", "small pages")]
         }
+        "memory.curves" => &[("onset", "the bandwidth from which a load takes twice the idle latency")],
         "memory.c2c" => &[("hitm", "the other core has written the line")],
         "alloc.try" => &[("peak", "the most that one of its processes had in memory")],
         "faults.prices" => &[("file", "")],
@@ -82,7 +88,7 @@ pub fn all() -> Vec<SeriesInfo> {
         let names = if key == "memory.loaded" { "reads:writes" } else { "" };
         let layout = match key {
             "system.noise" => Layout::Named,
-            "alloc.try" => Layout::Aspects,
+            "alloc.try" | "memory.curves" => Layout::Aspects,
             _ => Layout::Curves,
         };
         SeriesInfo::from(&SeriesText { key, title, question, axes: AXES, words: words(key), names, layout })
