@@ -3,6 +3,7 @@
 //! Sizes are bytes, frequencies MHz where named so. CPU numbers are the kernel's logical CPUs. A field that
 //! the machine did not show is a [`Reading::Unknown`] with the reason, or `None` where absence is ordinary.
 
+mod cores;
 mod numa;
 mod summary;
 
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::cpulist::CpuList;
 use crate::reading::Reading;
 
+pub use cores::{CoreKind, CoreKinds, EFFICIENCY, LOW_POWER, MIDDLE, PERFORMANCE};
 pub use numa::{Hmat, MemoryKind, Node, NodeKind, Numa, PolicyPlaces};
 
 /// A machine, as far as it could be read.
@@ -74,13 +76,9 @@ pub struct Topology {
     /// Why cores and packages are not known, if they are not: then each CPU counts as a core of its own in one
     /// package.
     pub unknown: Option<String>,
-}
-
-impl Topology {
-    /// The CPUs that we may use: online, and in our affinity mask.
-    pub fn usable(&self) -> CpuList {
-        self.allowed.intersection(&self.online)
-    }
+    /// The kinds of core, where there are several, and which of them is used.
+    #[serde(default, skip_serializing_if = "CoreKinds::is_plain")]
+    pub cores: CoreKinds,
 }
 
 /// One hardware thread.
@@ -100,7 +98,7 @@ pub struct LogicalCpu {
     pub node: Option<u32>,
     /// All hardware threads of its core, itself included.
     pub siblings: CpuList,
-    /// What sort of core it is on a hybrid machine: `performance`, `efficiency`, or `capacity N` on Arm.
+    /// Its kind of core, by its name in [`Topology::cores`], on a machine with several.
     pub kind: Option<String>,
     /// Highest frequency in MHz (cpufreq), where shown.
     pub max_mhz: Option<f64>,

@@ -7,9 +7,13 @@ mod cpu;
 #[cfg(target_arch = "x86_64")]
 mod cpuid;
 mod cpuinfo;
+#[cfg(target_arch = "x86_64")]
+mod hybrid;
+mod kinds;
 mod memory;
 pub(crate) mod numa;
 mod overrides;
+mod parts;
 mod settings;
 pub mod smbios;
 pub(crate) mod tiers;
@@ -34,13 +38,15 @@ pub fn describe(tree: &Tree, overrides: &Overrides) -> Machine {
     let virtualisation = virtualisation::describe(tree, &cpuinfo);
     let online = topology::online(tree, &cpuinfo);
     let mut numa = numa::describe(tree, &online);
-    let topology = topology::describe(tree, &cpuinfo, online, &numa);
+    let mut topology = topology::describe(tree, &cpuinfo, online, &numa);
+    let caches = caches::describe(tree, &cpuinfo, &topology, &virtualisation);
+    kinds::describe(tree, &cpuinfo, &caches, &mut topology);
     let memory = memory::describe(tree, overrides, &virtualisation);
     tiers::describe(tree, &mut numa, &memory.modules);
     Machine {
         hostname: tree.line("/proc/sys/kernel/hostname"),
         cpu: cpu::describe(tree, &cpuinfo),
-        caches: caches::describe(tree, &cpuinfo, &topology, &virtualisation),
+        caches,
         memory,
         cgroup: cgroup::describe(tree, &topology.online),
         kernel: Kernel {

@@ -1,11 +1,10 @@
 //! Properties of a machine that can distort measurements, each with its reason and, where possible, the
 //! command that changes it. Pure: truebench changes nothing and never runs these commands.
 
-use std::collections::BTreeSet;
 use std::fmt::Display;
 
-use figure::host::{CgroupLevel, HostNote, Machine};
-use figure::{CpuList, Reading, format};
+use figure::host::{CgroupLevel, CoreKind, HostNote, Machine};
+use figure::{Reading, format};
 
 const CPU: &str = "/sys/devices/system/cpu";
 
@@ -22,7 +21,7 @@ const HAZARDS: &[Hazard] = &[
     guest,
     last_level,
     battery,
-    hybrid,
+    kinds_of_core,
     governor,
     boost,
     topology_unknown,
@@ -154,24 +153,34 @@ fn battery(machine: &Machine) -> Option<HostNote> {
     note("battery", "on battery the firmware lowers clocks and power limits. Plug in", None)
 }
 
-fn hybrid(machine: &Machine) -> Option<HostNote> {
-    let kinds: BTreeSet<&str> = machine.topology.cpus.iter().filter_map(|cpu| cpu.kind.as_deref()).collect();
-    if kinds.len() < 2 {
-        return None;
+fn kinds_of_core(machine: &Machine) -> Option<HostNote> {
+    let cores = &machine.topology.cores;
+    let unknown = cores.unknown.as_ref().map(|what| format!("unknown: {what}"));
+    if cores.kinds.is_empty() {
+        let reason = format!("{}. Measure CPUs of one kind at a time: --places", unknown?);
+        return note("kinds of core", reason, None);
     }
-    let cpus_of = |kind: &str| -> CpuList {
-        let cpus = machine.topology.cpus.iter().filter(|cpu| cpu.kind.as_deref() == Some(kind));
-        cpus.map(|cpu| cpu.cpu).collect()
+    let text = |kind: &CoreKind| {
+        let part = kind.part.as_ref().filter(|part| **part != kind.name);
+        let part = part.map_or(String::new(), |part| format!(", {part}"));
+        format!("{}: {}{part}", kind.name, kind.cpus)
     };
-    let listed: Vec<String> = kinds.iter().map(|kind| format!("{kind}: {}", cpus_of(kind))).collect();
-    let capacity = |kind: &str| kind.strip_prefix("capacity ").and_then(|n| n.parse::<u32>().ok());
-    let fastest = kinds.iter().max_by_key(|kind| (**kind == "performance", capacity(kind)))?;
-    let reason = format!(
-        "cores of {} sorts ({}): the slowest thread decides. Measure one sort at a time",
-        kinds.len(),
-        listed.join("; ")
-    );
-    note("unequal cores", reason, Some(format!("truebench memory --places {}", cpus_of(fastest))))
+    let listed: Vec<String> = cores.kinds.iter().map(text).collect();
+    let kinds = format!("{} kinds of core ({})", cores.kinds.len(), listed.join("; "));
+    let (reason, class) = match &unknown {
+        None => {
+            let fastest = &cores.kinds[0].name;
+            let reason =
+                format!("{kinds}: the fastest first. Figures are of {fastest} cores; --class takes others");
+            (reason, &cores.kinds[1].name)
+        }
+        Some(unknown) => {
+            let reason =
+                format!("{kinds}; {unknown}. The slowest thread decides. Measure one kind at a time");
+            (reason, &cores.kinds[0].name)
+        }
+    };
+    note("kinds of core", reason, Some(format!("truebench memory --class {}", quoted(class))))
 }
 
 fn governor(machine: &Machine) -> Option<HostNote> {

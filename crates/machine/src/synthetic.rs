@@ -6,6 +6,7 @@
 mod builder;
 mod controllers;
 mod firmware;
+mod kinds;
 mod machines;
 mod tiered;
 
@@ -16,6 +17,7 @@ use std::sync::{Mutex, PoisonError};
 
 pub use builder::{Builder, CacheShape, Place};
 pub use firmware::{Device, table};
+pub use kinds::*;
 pub use machines::*;
 pub use tiered::*;
 
@@ -42,6 +44,10 @@ pub const ALL: &[Machine] = &[
     ("persistent_memory", persistent_memory),
     ("grace_hopper", grace_hopper),
     ("mi300a", mi300a),
+    ("alder_lake_desktop", alder_lake_desktop),
+    ("meteor_lake_laptop", meteor_lake_laptop),
+    ("rk3588_board", rk3588_board),
+    ("four_kinds_phone", four_kinds_phone),
 ];
 
 /// What is read of a machine's tree. The tree has thousands of files: it is written once in a process.

@@ -173,8 +173,8 @@ fn hybrid_laptop() {
     let peak = machine.memory.peak.value().unwrap();
     assert_eq!((peak.channels, peak.basis.as_str()), (2, "2 x DDR4-3200 (SMBIOS by udev)"));
     assert_eq!(value(&machine, "power"), Some("battery"));
-    assert_eq!(about(&machine)[..4], ["battery", "unequal cores", "frequency governor", "turbo"]);
-    assert_eq!(command(&machine, "unequal cores").unwrap(), "truebench memory --places 0-3");
+    assert_eq!(about(&machine)[..4], ["battery", "kinds of core", "frequency governor", "turbo"]);
+    assert_eq!(command(&machine, "kinds of core").unwrap(), "truebench memory --class efficiency");
     assert_eq!(
         command(&machine, "turbo").unwrap(),
         "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"

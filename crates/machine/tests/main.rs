@@ -5,6 +5,7 @@ mod captured;
 mod common;
 mod damage;
 mod details;
+mod kinds;
 mod known_answers;
 mod live;
 mod tiers;

@@ -66,6 +66,7 @@ pub const FILES: &[Pattern] = &[
     all("sys/devices/system/cpu/cpu*/cache/index*", &["ways_of_associativity"]),
     all("sys/devices/system/cpu/cpu*/cache/index*", &["shared_cpu_list", "shared_cpu_map"]),
     all("sys/devices/system/cpu/cpu*/thermal_throttle", &["*_count"]),
+    all("sys/devices/system/cpu/cpu*/acpi_cppc", &["highest_perf"]),
     all("sys/devices", &["cpu_core/cpus", "cpu_atom/cpus", "cpu_lowpower/cpus"]),
     all("sys/devices/system/clocksource/clocksource0", &["current_clocksource", "available_clocksource"]),
     // Memory.

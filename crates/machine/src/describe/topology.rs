@@ -4,9 +4,9 @@
 //! As in lscpu and hwloc, groups come from the kernel's lists of CPUs. Its ids are -1 on many machines, and
 //! core ids repeat in every package.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use figure::host::{LogicalCpu, Numa, Topology};
+use figure::host::{CoreKinds, LogicalCpu, Numa, Topology};
 use figure::{CpuList, Reading};
 
 use super::cpuinfo::Cpuinfo;
@@ -41,6 +41,7 @@ fn proc_stat(tree: &Tree) -> CpuList {
     names.filter(|cpu| *cpu <= figure::cpulist::MAX_NUMBER).collect()
 }
 
+/// All but the kinds of core.
 pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo, online: CpuList, numa: &Numa) -> Topology {
     let lists = |cpu: u32, names: &[&str]| members(tree, &format!("{CPUS}/cpu{cpu}/topology"), names);
     let mut unknown = None;
@@ -60,7 +61,6 @@ pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo, online: CpuList, numa: &Numa) ->
     let packages = index_by_cpu(packages(cpuinfo, &firsts, lists));
     let clusters = index_by_cpu(optional(tree, &firsts, "cluster_id", |cpu| lists(cpu, &["cluster_cpus"])));
     let dies = index_by_cpu(optional(tree, &firsts, "die_id", |cpu| lists(cpu, &["die_cpus"])));
-    let mut kinds = kinds(tree, &online);
     let describe_cpu = |cpu: u32| {
         let core = cores.index.get(&cpu).copied().unwrap_or_default();
         let khz: Reading<u64> = tree.number(format!("{CPUS}/cpu{cpu}/cpufreq/cpuinfo_max_freq"));
@@ -72,7 +72,7 @@ pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo, online: CpuList, numa: &Numa) ->
             package: packages.get(&cpu).copied().unwrap_or_default(),
             node: numa.nodes.iter().find(|node| node.cpus.contains(cpu)).map(|node| node.node),
             siblings: cores.groups.get(core as usize).cloned().unwrap_or_default(),
-            kind: kinds.remove(&cpu),
+            kind: None,
             max_mhz: khz.into_value().map(|khz| khz as f64 / 1e3),
         }
     };
@@ -83,6 +83,7 @@ pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo, online: CpuList, numa: &Numa) ->
         possible: tree.list(format!("{CPUS}/possible")),
         allowed: allowed(tree, &online),
         unknown: unknown.or_else(|| online.is_empty().then(|| "the tree shows no CPU".to_owned())),
+        cores: CoreKinds::default(),
         online,
     }
 }
@@ -209,29 +210,6 @@ fn allowed(tree: &Tree, online: &CpuList) -> CpuList {
     let list = field("Cpus_allowed_list:").and_then(|list| list.parse::<CpuList>().ok());
     let allowed = list.or_else(|| mask(&field("Cpus_allowed:")?)).map(|list| list.intersection(online));
     allowed.filter(|list| !list.is_empty()).unwrap_or_else(|| online.clone())
-}
-
-/// The kind of core of each CPU, on a machine with more than one kind.
-///
-/// acpi_cppc/highest_perf is not used: equal cores of an AMD or Intel chip have different ranks there
-/// (preferred cores, Documentation/admin-guide/pm/amd-pstate.rst).
-fn kinds(tree: &Tree, online: &CpuList) -> BTreeMap<u32, String> {
-    let pmu = |name: &str| tree.list(format!("/sys/devices/{name}/cpus")).into_value().unwrap_or_default();
-    let pmus =
-        [("cpu_core", "performance"), ("cpu_atom", "efficiency"), ("cpu_lowpower", "low-power efficiency")];
-    let mut kinds = BTreeMap::new();
-    for (name, kind) in pmus {
-        kinds.extend(pmu(name).intersection(online).iter().map(|cpu| (cpu, kind.to_owned())));
-    }
-    if kinds.values().collect::<BTreeSet<_>>().len() > 1 {
-        return kinds;
-    }
-    let capacity =
-        |cpu| Some((cpu, tree.number::<u32>(format!("{CPUS}/cpu{cpu}/cpu_capacity")).into_value()?));
-    let capacities: Vec<(u32, u32)> = online.iter().filter_map(capacity).collect();
-    let differ = capacities.windows(2).any(|pair| pair[0].1 != pair[1].1);
-    let named = capacities.into_iter().map(|(cpu, capacity)| (cpu, format!("capacity {capacity}")));
-    if differ { named.collect() } else { BTreeMap::new() }
 }
 
 #[cfg(test)]

@@ -82,10 +82,16 @@ impl Builder {
     }
 
     /// Caches of the CPUs given before, as `index0`, `index1`, …
-    pub fn caches(mut self, shapes: &[CacheShape]) -> Self {
+    pub fn caches(self, shapes: &[CacheShape]) -> Self {
+        self.caches_of(|_| true, shapes)
+    }
+
+    /// Caches of some of the CPUs given before, which share them with one another.
+    pub fn caches_of(mut self, has: fn(&Place) -> bool, shapes: &[CacheShape]) -> Self {
+        let places: Vec<Place> = self.places.iter().filter(|place| has(place)).copied().collect();
         for (index, shape) in shapes.iter().enumerate() {
-            let sharers = groups(&self.places, shape.shared_by);
-            for place in self.places.clone() {
+            let sharers = groups(&places, shape.shared_by);
+            for place in places.clone() {
                 let directory = format!("{CPUS}/cpu{}/cache/index{index}", place.cpu);
                 let mut field =
                     |name: &str, value: &dyn Display| self.write_line(&format!("{directory}/{name}"), value);
@@ -185,12 +191,18 @@ impl Builder {
     }
 
     /// An Arm /proc/cpuinfo: the same part for each CPU given before.
-    pub fn arm(self, part: &str) -> Self {
+    pub fn arm(self, part: &'static str) -> Self {
+        self.arm_parts(|_| part)
+    }
+
+    /// An Arm /proc/cpuinfo, with the part of each CPU given before.
+    pub fn arm_parts<'a>(self, part: impl Fn(u32) -> &'a str) -> Self {
         let block = |place: &Place| {
             format!(
                 "processor\t: {}\nBogoMIPS\t: 50.00\nFeatures\t: fp asimd evtstrm aes crc32 atomics cpuid\n\
-                 CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: {part}\nCPU revision\t: 1\n\n",
-                place.cpu
+                 CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: {}\nCPU revision\t: 1\n\n",
+                place.cpu,
+                part(place.cpu)
             )
         };
         let text: String = self.places.iter().map(block).collect();

@@ -88,7 +88,7 @@ pub(super) const SKYLAKE: [CacheShape; 4] = [
     cache(3, "Unified", 33 << 10, 11, by_package),
 ];
 
-fn policies(mut tree: Builder, cpus: u32, driver: &str, governor: &str, khz: u32) -> Builder {
+pub(super) fn policies(mut tree: Builder, cpus: u32, driver: &str, governor: &str, khz: u32) -> Builder {
     for cpu in 0..cpus {
         let policy = format!("sys/devices/system/cpu/cpufreq/policy{cpu}");
         tree = tree
