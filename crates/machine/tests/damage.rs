@@ -13,10 +13,12 @@ use tempfile::TempDir;
 use crate::common;
 
 /// Machines with few CPUs, so that damage hits other files as often.
-const MACHINES: [&str; 8] = [
+const MACHINES: [&str; 10] = [
     "atom_without_l3",
     "vm_hidden_l3",
     "hybrid_laptop",
+    "meteor_lake_laptop",
+    "rk3588_board",
     "microvm_2cpu",
     "container_quota",
     "gvisor_no_caches",

@@ -116,6 +116,10 @@ fn ranks_of_equal_cores_are_no_kinds() {
     let spark = arm(&[a725(718), x925(997), a725(731), x925(1017), x925(1024)]);
     assert_eq!(kinds(&spark), ["performance: 1,3-4 (Cortex-X925)", "efficiency: 0,2 (Cortex-A725)"]);
     assert_eq!(kinds(&arm(&[x925(997), x925(1024)])), [""; 0]);
+    let parts: Vec<String> = (0..9).map(|part| format!("0xe{part:02}")).collect();
+    let nine: Vec<_> = parts.iter().map(|part| ("0x41", part.as_str(), None)).collect();
+    let damaged = arm(&nine).topology.cores;
+    assert!(damaged.kinds.is_empty() && damaged.unknown.is_some(), "{damaged:?}");
 }
 
 #[test]

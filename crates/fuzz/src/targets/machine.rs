@@ -4,8 +4,8 @@ use std::cell::OnceCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use figure::Reading;
 use figure::evidence::Fact;
+use figure::{CpuList, Reading};
 use machine::counters::groups::{self, Groups};
 use machine::counters::idle::{self, Idle};
 use machine::counters::{Snapshot, Watch};
@@ -347,6 +347,11 @@ pub fn hold(tree: &Tree) {
     assert!(topology.online.len() <= 8192 && topology.allowed.is_subset(&topology.online));
     assert!(machine.caches.instances.iter().all(|cache| cache.cpus.is_subset(&topology.online)));
     assert!(machine.numa.nodes.iter().all(|node| node.cpus.is_subset(&topology.online)));
+    let kinds = &topology.cores.kinds;
+    let of_kinds: CpuList = kinds.iter().flat_map(|kind| kind.cpus.iter()).collect();
+    assert!(kinds.len() != 1 && of_kinds.is_subset(&topology.online));
+    assert_eq!(of_kinds.len(), kinds.iter().map(|kind| kind.cpus.len()).sum::<usize>(), "{kinds:?}");
+    assert!(topology.cpus.iter().all(|cpu| cpu.kind.is_some() == of_kinds.contains(cpu.cpu)));
     if let Some(peak) = machine.memory.peak.value() {
         assert!(peak.bytes_per_s.is_finite() && peak.bytes_per_s > 0.0, "{peak:?}");
     }

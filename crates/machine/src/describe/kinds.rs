@@ -23,6 +23,8 @@ use crate::Tree;
 /// Cores of one part with capacities this close are one kind. NVIDIA's GB10 ranks ten equal cores from 997 to 1024;
 /// Qualcomm's prime cores of the same part as the next ones are 17 % faster (Snapdragon 865).
 const SAME_CAPACITY: f64 = 1.1;
+/// Today's machines have up to four. More are those of a damaged tree.
+const MAX_KINDS: usize = 8;
 /// Intel's PMUs and the kinds that they count on, the fastest first.
 const PMUS: [(&str, &str); 3] =
     [("cpu_core", PERFORMANCE), ("cpu_atom", EFFICIENCY), ("cpu_lowpower", LOW_POWER)];
@@ -135,7 +137,16 @@ fn by_part(tree: &Tree, cpuinfo: &Cpuinfo, online: &CpuList) -> Option<CoreKinds
         }
     }
     let shows_any = groups.iter().any(|group| group.part.is_some() || group.capacity.is_some());
-    shows_any.then(|| if groups.len() < 2 { CoreKinds::default() } else { ranked(groups) })
+    shows_any.then(|| match groups.len() {
+        0..2 => CoreKinds::default(),
+        2..=MAX_KINDS => ranked(groups),
+        count => CoreKinds {
+            unknown: Some(format!(
+                "the kinds of core: {count} are shown, and no machine has more than {MAX_KINDS}"
+            )),
+            ..Default::default()
+        },
+    })
 }
 
 /// Whether two capacities of cores of one part, in ascending order, are those of one kind.
