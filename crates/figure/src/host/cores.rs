@@ -1,10 +1,13 @@
 //! Kinds of core: performance and efficiency cores, big.LITTLE, classic and dense cores.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Topology;
 use crate::cpulist::CpuList;
+use crate::format::{counted, plain_to};
 
 /// The name of the fastest kind.
 pub const PERFORMANCE: &str = "performance";
@@ -82,6 +85,16 @@ impl Topology {
             Some(kind) => permitted.intersection(&kind.cpus),
             None => permitted,
         }
+    }
+
+    /// How many cores of each of these kinds there are: `8 performance cores + 8 efficiency cores`.
+    pub fn cores_of(&self, kinds: &[CoreKind]) -> String {
+        let cores = |kind: &CoreKind| {
+            let cpus = self.cpus.iter().filter(|logical| kind.cpus.contains(logical.cpu));
+            let cores: BTreeSet<u32> = cpus.map(|logical| logical.core).collect();
+            counted(cores.len(), &format!("{} core", plain_to(&kind.name, 32)))
+        };
+        kinds.iter().map(cores).collect::<Vec<_>>().join(" + ")
     }
 
     /// The kinds of core among these CPUs, in words: `performance`, or `performance and efficiency`. `None` if the

@@ -17,21 +17,23 @@ impl Machine {
         }];
         if !topology.cpus.is_empty() {
             let cpus = topology.cpus.len();
-            let allowed = topology.usable().len();
+            let allowed = topology.permitted().len();
             let mut count = if topology.unknown.is_some() {
                 counted(cpus, "CPU")
             } else {
                 let packages = distinct(|cpu| cpu.package);
                 let cores = distinct(|cpu| cpu.core);
-                format!(
-                    "{}, {}, {}",
-                    counted(packages, "socket"),
-                    counted(cores, "core"),
-                    counted(cpus, "CPU")
-                )
+                let cores = match topology.cores.kinds.as_slice() {
+                    [] => counted(cores, "core"),
+                    kinds => topology.cores_of(kinds),
+                };
+                format!("{}, {cores}, {}", counted(packages, "socket"), counted(cpus, "CPU"))
             };
             if allowed > 0 && allowed < cpus {
                 count.push_str(&format!(" ({allowed} allowed)"));
+            }
+            if let Some(used) = &topology.cores.used {
+                count.push_str(&format!(", used: {} cores", plain_to(used, 32)));
             }
             parts.push(count);
         }

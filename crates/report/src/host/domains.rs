@@ -184,12 +184,11 @@ impl Domain {
     }
 }
 
-/// `1 core`, `6 performance cores`, `4 cores (capacity 446)`.
+/// `1 core`, `6 performance cores`.
 fn cores(count: usize, kind: Option<&str>) -> String {
     match kind {
         None => counted(count, "core"),
-        Some(kind @ ("performance" | "efficiency")) => counted(count, &format!("{kind} core")),
-        Some(kind) => format!("{} ({})", counted(count, "core"), plain(kind)),
+        Some(kind) => counted(count, &format!("{} core", plain(kind))),
     }
 }
 

@@ -25,7 +25,7 @@ pub fn limits(sheet: &mut Sheet, machine: &Machine) {
     } else if topology.online.is_subset(&topology.allowed) {
         sheet.entry("CPUs", "we may use all that are online");
     } else {
-        let usable = topology.usable();
+        let usable = topology.permitted();
         let counts = format!("{} of {}", usable.len(), topology.online.len());
         sheet.entry("CPUs", &format!("we may use {counts}: {}", compact(&usable)));
     }

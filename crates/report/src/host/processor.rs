@@ -1,9 +1,10 @@
 //! The processor: in one line, as a drawing of its parts, and its caches.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use figure::format::{bytes, counted, number, plain, plain_to};
-use figure::host::{Cache, CacheKind, LogicalCpu};
+use figure::host::{Cache, CacheKind, CoreKind, CoreKinds, LogicalCpu};
 use figure::{CpuList, Machine, Reading};
 
 use super::drawing::{compact, drawing, memories};
@@ -50,23 +51,25 @@ fn layout(machine: &Machine) -> String {
     }
     let packages: BTreeSet<u32> = topology.cpus.iter().map(|cpu| cpu.package).collect();
     let cores: BTreeMap<u32, &LogicalCpu> = topology.cpus.iter().map(|cpu| (cpu.core, cpu)).collect();
-    let mut kinds: BTreeMap<(&str, usize), usize> = BTreeMap::new();
+    // The fastest kind first; of one kind, or without kinds, the cores with more threads.
+    let mut kinds: BTreeMap<(Option<usize>, Reverse<usize>, &str), usize> = BTreeMap::new();
     for core in cores.values() {
-        *kinds.entry((core.kind.as_deref().unwrap_or(""), core.siblings.len().max(1))).or_default() += 1;
+        let kind = core.kind.as_deref().unwrap_or("");
+        let rank = topology.cores.kinds.iter().position(|other| other.name == kind);
+        *kinds.entry((rank, Reverse(core.siblings.len().max(1)), kind)).or_default() += 1;
     }
     let with_threads = |cores: String, threads: usize| match threads {
         1 => cores,
         threads => format!("{cores} × {threads} threads"),
     };
     let factors = if kinds.len() > 1 {
-        // Unequal cores, the stronger (performance, then efficiency) first.
-        let sorts = kinds.iter().rev().map(|((kind, threads), count)| {
+        let sorts = kinds.iter().map(|((_, Reverse(threads), kind), count)| {
             let what = format!("{} core", plain_to(kind, 24));
             with_threads(counted(*count, what.trim_start()), *threads)
         });
         sorts.collect::<Vec<_>>().join(" + ")
     } else {
-        let threads = kinds.keys().next().map_or(1, |(_, threads)| *threads);
+        let threads = kinds.keys().next().map_or(1, |(_, Reverse(threads), _)| *threads);
         let is_even = cores.len().is_multiple_of(packages.len());
         with_threads(
             if packages.len() > 1 && is_even {
@@ -112,6 +115,31 @@ pub fn topology(sheet: &mut Sheet, machine: &Machine) {
         sheet.paragraph(INDENT, WARNING, &text);
     }
     frequencies(sheet, machine);
+    kinds(sheet, &topology.cores);
+}
+
+/// The kinds of core, a row for each, the fastest first.
+fn kinds(sheet: &mut Sheet, cores: &CoreKinds) {
+    if !cores.kinds.is_empty() {
+        let row = |kind: &CoreKind| {
+            vec![
+                plain_to(&kind.name, 24),
+                compact(&kind.cpus),
+                kind.part.as_ref().map_or(String::new(), |part| plain_to(part, 24)),
+                kind.capacity.map_or(String::new(), |capacity| capacity.to_string()),
+            ]
+        };
+        let rows: Vec<Vec<String>> = cores.kinds.iter().map(row).collect();
+        let is_shown = |column: usize| rows.iter().any(|row| !row[column].is_empty());
+        let heads = [("kind of core", false), ("CPUs", false), ("part", false), ("capacity", true)];
+        let columns = (1..=heads.len()).rev().find(|columns| is_shown(columns - 1)).unwrap_or(1);
+        let _ = (1..=columns).rev().any(|columns| sheet.table(&heads[..columns], &rows));
+        let order = if cores.is_ranked() { "; the fastest first" } else { "" };
+        sheet.note(&format!("by {}{order}", plain(&cores.basis)));
+    }
+    if let Some(reason) = &cores.unknown {
+        sheet.note(&unknown(reason));
+    }
 }
 
 /// Highest frequencies, where the kernel reports them: one line, each sort of cores with its own.

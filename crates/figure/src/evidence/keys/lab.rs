@@ -6,10 +6,12 @@ use crate::evidence::key::{Key, KeyInfo, Scope, keys};
 
 keys! {
     // Conditions of a figure: what was asked for, resolved.
+    // Conditions of a figure: what was asked for, resolved.
     THREADS: f64 = "threads", "1", Condition, "Threads that worked at the same time.";
     PLACES: String = "places", "", Condition, "OpenMP places: threads, cores, ll_caches, numa_domains, sockets, or 'list'.";
     BIND: String = "bind", "", Condition, "OpenMP binding: close, spread or primary.";
     CPUS: Vec<f64> = "cpus", "", Condition, "The CPU each thread is pinned to, in thread order (the first CPU of its place).";
+    CORE_KIND: String = "core_kind", "", Condition, "The kind of core that the figure is of, on a machine that has several: performance, middle, efficiency, low-power, or several of them.";
     KERNEL: String = "kernel", "", Condition, "The kernel's name: copy, scale, add, triad, read, write, update; mix for a walk in a mix; latency, loaded-latency, c2c; ping-pong for a line between two CPUs.";
 
     STORES: String = "stores", "", Condition, "How results are stored: regular, nt (non-temporal), none, or libc/compiler.";
