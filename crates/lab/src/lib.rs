@@ -11,6 +11,7 @@ pub mod canary;
 pub mod child;
 pub mod clock;
 pub mod copies;
+pub mod core_kind;
 pub mod events;
 pub mod exit_status;
 pub mod failure;

@@ -135,7 +135,7 @@ fn last_cpu(tree: &Tree, process: u32) -> Option<u32> {
 }
 
 /// The CPUs that a figure is measured on; empty if it is not pinned.
-fn cpus(figure: &Figure) -> CpuList {
+pub(crate) fn cpus(figure: &Figure) -> CpuList {
     let keys = [CPUS, http::CLIENT_CPUS, http::SERVER_CPUS];
     let lists = keys.into_iter().filter_map(|key| figure.conditions.get(key));
     lists.flatten().filter(|cpu| *cpu >= 0.0).map(|cpu| cpu as u32).collect()

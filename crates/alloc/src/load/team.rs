@@ -43,7 +43,9 @@ pub fn teams(numbers: &[u32], options: &Options) -> Vec<Team> {
 
 /// Why a team cannot run on this machine.
 pub fn unavailable(team: Team, machine: &Machine) -> Option<String> {
-    let has_siblings = machine.topology.cpus.iter().any(|cpu| cpu.siblings.len() > 1);
+    let used = machine.topology.usable();
+    let mut cpus = machine.topology.cpus.iter().filter(|cpu| used.contains(cpu.cpu));
+    let has_siblings = cpus.any(|cpu| cpu.siblings.len() > 1);
     match team.kind {
         Kind::Siblings if !has_siblings => {
             Some("no core here has more than one hardware thread that is shown".to_owned())

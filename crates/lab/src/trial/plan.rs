@@ -73,7 +73,7 @@ impl Trial {
             machine: machine.clone(),
             program: self.program,
             directory: self.directory,
-            allowed: machine.topology.allowed.clone(),
+            allowed: machine.topology.usable(),
             patience,
             until_rate: self.until_rate,
             starts: (self.rules.least, self.rules.most),
