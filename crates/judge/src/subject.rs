@@ -99,6 +99,14 @@ impl<'a> Subject<'a> {
         cpus.into_iter().filter(|cpu| *cpu >= 0.0).map(|cpu| cpu as u32).collect()
     }
 
+    /// Those of these CPUs that are of a kind of core in use; all on a machine that shows one kind.
+    pub fn of_kinds(&self, cpus: &CpuList) -> CpuList {
+        let cores = &self.machine().topology.cores;
+        let kinds = cores.among(&self.thread_cpus().into_iter().collect());
+        let same = |cpu: &u32| kinds.is_empty() || kinds.iter().any(|kind| kind.cpus.contains(*cpu));
+        cpus.iter().filter(same).collect()
+    }
+
     /// How many CPUs the figure keeps busy at once: the distinct CPUs that its threads are pinned to, or that
     /// the client and the server of a load were given, else its threads, else those that its copies kept
     /// busy, else 1.

@@ -2,7 +2,7 @@
 
 use crate::records::*;
 use figure::evidence::*;
-use figure::{Better, Figure, Record, Unit};
+use figure::{Better, CpuList, Figure, Record, Unit};
 use serde_json::{Value, json};
 
 /// A test of a class with so many copies.
@@ -15,7 +15,8 @@ pub fn test(name: &str, class: &str, copies: f64, values: &[f64]) -> Figure {
 /// One copy and two of a test; on two CPUs.
 pub fn pair(class: &str, one: &[f64], two: &[f64]) -> Record {
     let mut record = record(vec![test("pipe", class, 1.0, one), test("pipe", class, 2.0, two)]);
-    record.machine.topology.allowed = "0-1".parse().unwrap();
+    let cpus: CpuList = "0-1".parse().unwrap();
+    (record.machine.topology.online, record.machine.topology.allowed) = (cpus.clone(), cpus);
     record
 }
 

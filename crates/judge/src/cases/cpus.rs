@@ -51,8 +51,13 @@ pub enum Cpus {
     #[claim("{places} ({kind}), each with a core for every thread")]
     WidePlaces { places: Counted, kind: String },
     #[claim("kinds of core in use: {kinds}{}", optional("; the slowest thread was late by ", late, ""))]
-    #[fix("use cores of one kind: --places LIST (truebench host lists them)")]
+    #[fix("use cores of one kind: without --class all, or by --places LIST (truebench host lists them)")]
     CoreKinds { kinds: List<CoreKind>, late: Option<Share> },
+    #[claim("the scheduler may choose cores of several kinds: {kinds}")]
+    #[fix(
+        "let it choose among cores of one kind: without --class all, or by taskset (truebench host lists them)"
+    )]
+    FreeOnKinds { kinds: List<CoreKind> },
     #[claim("the slowest CPU in use ran {spread} below the fastest")]
     #[fix("use cores that are equally fast: --places LIST (truebench host lists them)")]
     UnequalCores { spread: Share },

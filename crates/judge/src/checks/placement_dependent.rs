@@ -45,7 +45,7 @@ pub(crate) fn together(figure: &Figure) -> Option<f64> {
 
 fn rule(subject: &Subject) -> Answer {
     if !is_free(subject) {
-        if subject.machine().topology.allowed.len() == 1 {
+        if subject.machine().topology.usable().len() == 1 {
             return Answer::pass(Cpus::OnlyPlace);
         }
         // Where the rounds do not agree, this is why.

@@ -21,9 +21,9 @@ fn rule(subject: &Subject) -> Answer {
     }
     let threads = subject.condition(THREADS).unwrap_or(1.0);
     let outside = subject.thread_cpus().into_iter().collect::<CpuList>().difference(allowed);
-    let is_short = threads > allowed.len() as f64 && !uneven_cores::owns(subject);
+    let is_short = threads > subject.of_kinds(allowed).len() as f64 && !uneven_cores::owns(subject);
     let outside = Some(outside).filter(|outside| !outside.is_empty()).map(CpuSet);
     let is_outside = outside.is_some();
-    let (threads, allowed) = (Counted(threads, "thread"), CpuSet(allowed.clone()));
+    let (threads, allowed) = (Counted(threads, "thread"), CpuSet(subject.of_kinds(allowed)));
     Answer::fail_if(is_short || is_outside, Cpus::AllowedCpus { threads, allowed, outside })
 }

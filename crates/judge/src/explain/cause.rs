@@ -31,7 +31,8 @@ const EFFECTS: &[(&str, &str)] = &[
          involuntary-switches memory-errors",
     ),
     ("the clock frequency changed", "thermal frequency"),
-    ("it is the speed of the slowest thread", "uneven-cores mixed-cores unequal-cores stragglers"),
+    ("it is the speed of no kind of core, as several took part", "mixed-cores"),
+    ("it is the speed of the slowest thread", "uneven-cores unequal-cores stragglers"),
     ("it is the latency at that bandwidth, not at the highest", "saturation"),
     (
         "the counters do not show what this kernel moved",

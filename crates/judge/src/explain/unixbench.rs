@@ -25,7 +25,7 @@ pub(super) fn copies(subject: &Subject) -> Option<System> {
     let single = single.find(|other| other.series == figure.series && same(other, figure, TEST))?;
     let one = Relative::of(figure, single)?;
     let (copies, each) = (Count(count), Share(one.ratio.0 / count));
-    let cpus = subject.machine().topology.allowed.len() as f64;
+    let cpus = subject.machine().topology.usable().len() as f64;
     let is_switching = is(figure, TEST_CLASS, SWITCHING);
     Some(match side_scaled(figure, single, 1.0 / count)? {
         Side::Inconclusive => return None,

@@ -2,8 +2,13 @@
 
 use figure::Outcome::*;
 use figure::evidence::*;
+use figure::host::CoreKind;
+use serde_json::json;
 
-use crate::build::{Case, at, is_blind, quiet_vm, says, server};
+use crate::build::{Case, at, hopping, is_blind, quiet_vm, says, server};
+use crate::copies::copies;
+use crate::loads::load;
+use crate::programs::program;
 
 #[test]
 fn threads_stay_in_place() {
@@ -134,9 +139,17 @@ fn frequency_within_a_round_and_from_round_to_round() {
 
 /// Two kinds of core, the slowest thread late by so much.
 pub fn hybrid(late: f64) -> Case {
-    quiet_vm().with(THREAD_SECONDS_MAX, 0.0395 / (1.0 - late)).machine(|machine| {
-        machine.topology.cpus[0].kind = Some("performance".into());
-        machine.topology.cpus[1].kind = Some("efficiency".into());
+    two_kinds(quiet_vm().with(THREAD_SECONDS_MAX, 0.0395 / (1.0 - late)))
+}
+
+/// CPU 0 is a performance core, CPU 1 an efficiency core.
+pub fn two_kinds(case: Case) -> Case {
+    case.machine(|machine| {
+        for (cpu, name) in [(0, "performance"), (1, "efficiency")] {
+            let cpus = [cpu].into_iter().collect();
+            machine.topology.cores.kinds.push(CoreKind { name: name.into(), cpus, ..Default::default() });
+            machine.topology.cpus[cpu as usize].kind = Some(name.into());
+        }
     })
 }
 
@@ -160,4 +173,26 @@ fn mixed_cores() {
     assert_eq!(alike.says(check), Pass);
     assert_eq!(hybrid(0.0).says(check), Warn);
     assert_eq!(hybrid(0.4).judged().1[..2], ["mixed-cores", "stragglers"]);
+    let use_only =
+        |case: Case| case.machine(|machine| machine.topology.cores.used = Some("performance".into()));
+    assert_eq!(use_only(hybrid(0.0)).says(check), Warn, "the CPUs that it was pinned to decide");
+    // Copies, tasks and programs run where the scheduler wants.
+    for free in [copies("shell", 1.0), hopping("free"), program()] {
+        let mixed = two_kinds(free.without(CPUS));
+        assert_eq!(mixed.case(check, "free-on-kinds", json!({})).outcome, Warn);
+        assert_eq!(use_only(mixed).says(check), Pass);
+    }
+    let unknown = quiet_vm().machine(|machine| machine.topology.cores.unknown = Some("who knows".into()));
+    assert_eq!(unknown.says(check), Unknown);
+    assert_eq!(unknown.judged().0, quiet_vm().judged().0, "it is not essential");
+}
+
+#[test]
+fn client_and_server_on_different_kinds() {
+    let check = "mixed-cores";
+    let split = |client, server| {
+        two_kinds(load()).with(http::CLIENT_CPUS, vec![client]).with(http::SERVER_CPUS, vec![server])
+    };
+    assert_eq!(split(0.0, 1.0).says(check), Warn);
+    assert_eq!(split(0.0, 0.0).answer(check), None, "one CPU");
 }

@@ -11,7 +11,7 @@ use crate::audited;
 use crate::build::{Case, MIB, counted, hand_over, hopping, quiet_vm, quota, server, setting};
 use crate::cases;
 use crate::copies::{busy, copies};
-use crate::cpus::hybrid;
+use crate::cpus::{hybrid, two_kinds};
 use crate::edges::{edge, unadvertised};
 use crate::loads;
 use crate::noise::noise;
@@ -91,6 +91,7 @@ pub fn situations() -> Vec<Case> {
         server().with(CPUS, vec![0.0, 99.0]),
         quiet_vm().with(PLACES, "threads".into()).with(SCHED_MIGRATIONS, 1.0),
         hybrid(0.3),
+        two_kinds(copies("shell", 1.0).without(CPUS)),
         hybrid(0.0).with(NOISE, "lost".into()),
         quiet_vm().with(CGROUP_MEMORY_EVENTS, 3.0),
         quiet_vm().without(VERIFIED),
