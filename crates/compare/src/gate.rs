@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use figure::evidence::{
     ADVERTISED, ALLOCATOR_VERSION, ARRAY_BYTES, ARRAYS_TOTAL_BYTES, BIND, CELL_LIBRARIES, CELL_LINKAGE,
-    CLOCK_SOURCE, CPUS, DATA_TOUCHED, FS_OPTIONS, FS_TYPE, Fact, LIBC, LIBC_STRCMP, LIBRARY_BUILD,
+    CLOCK_SOURCE, CORE_KIND, CPUS, DATA_TOUCHED, FS_OPTIONS, FS_TYPE, Fact, LIBC, LIBC_STRCMP, LIBRARY_BUILD,
     LOCALE_CHARMAP, LOCALE_COLLATE, MEMORY_LIMITED_BY, NODE_DISTANCE, PAIR_BASIS, PASS_SECONDS, PASSES,
     PLACES, SCORE_KIND, SHELL, SHELL_TOOLS, SIMD, THREADS, http,
 };
@@ -174,7 +174,10 @@ fn parameters(a: Side, b: Side) -> Option<String> {
     }
     let is_chosen = is_alike(&a.record.machine, &b.record.machine);
     for (name, texts, is_other) in conditions(a.figure, b.figure) {
-        let is_parameter = !RESOLVED.contains(&name) || (is_chosen && CHOSEN.contains(&name));
+        // A machine with one kind of core names none: against another machine that is a difference of machines.
+        let has_one_kind = name == CORE_KIND.name && texts.iter().any(|text| text == NONE);
+        let is_parameter =
+            (!RESOLVED.contains(&name) || (is_chosen && CHOSEN.contains(&name))) && !has_one_kind;
         if is_parameter && (texts[0] != texts[1] || is_other) {
             differing.push(format!("{} {}", plain_to(name, MAX_VALUE), in_each(&texts, [a, b])));
         }
@@ -223,7 +226,7 @@ pub(super) fn direction(a: Side, b: Side, ratio: &LogRatio) -> Option<String> {
 /// Whether two machines have the same processor and CPUs: then a difference in what is used of them was chosen.
 fn is_alike(a: &Machine, b: &Machine) -> bool {
     let known = a.cpu.model.value().is_some() && !a.topology.cpus.is_empty();
-    known && a.cpu.model == b.cpu.model && a.topology.usable() == b.topology.usable()
+    known && a.cpu.model == b.cpu.model && a.topology.permitted() == b.topology.permitted()
 }
 
 /// A condition of two figures, as far as they have it.

@@ -2,8 +2,8 @@
 
 use compare::{Compared, Comparison, Named, Pattern, Rules, Standing};
 use figure::evidence::{
-    ALLOCATOR, ARRAY_BYTES, CANARY_BEFORE, COPIES, COPY_SYSTEM, COPY_USER, CPU_FOREIGN, CPU_STEAL, Evidence,
-    FS_TYPE, ROLE, TEST, TEST_CLASS, THREADS,
+    ALLOCATOR, ARRAY_BYTES, CANARY_BEFORE, COPIES, COPY_SYSTEM, COPY_USER, CORE_KIND, CPU_FOREIGN, CPU_STEAL,
+    Evidence, FS_TYPE, ROLE, TEST, TEST_CLASS, THREADS,
 };
 use figure::host::LogicalCpu;
 use figure::{Basis, Better, Figure, Outcome, Reading, Record, Round, Status, Unit, Verdict};
@@ -142,6 +142,27 @@ fn threads_are_a_parameter_on_one_machine_only() {
     let comparison = compare(&[&with("a", 2.0), &with("b", 4.0)]);
     assert_eq!(one(&comparison).standing, Standing::Same);
     assert!(comparison.pairs[0].differences.iter().any(|difference| difference.about == "threads"));
+}
+
+/// Figures of different kinds of core are different experiments, on one machine and on two. A machine with one kind has no
+/// condition, and is compared as any other processor.
+#[test]
+fn kinds_of_core_are_a_parameter_where_both_have_one() {
+    let with = |host: &str, kind: Option<&str>| {
+        let mut record = steady(host, 100.0);
+        if let Some(kind) = kind {
+            record.figures[0].conditions.set(CORE_KIND, kind.to_owned());
+        }
+        record
+    };
+    let slow = with("a", Some("efficiency"));
+    refused(&with("a", Some("performance")), &slow, "core_kind performance in A, efficiency in B");
+    refused(&with("b", Some("performance")), &slow, "core_kind performance in A, efficiency in B");
+    let alike = compare(&[&with("b", Some("efficiency")), &slow]);
+    assert_eq!(one(&alike).standing, Standing::Same);
+    let server = compare(&[&with("server", None), &slow]);
+    assert_eq!(one(&server).standing, Standing::Same);
+    assert!(server.pairs[0].differences.iter().any(|difference| difference.about == "core_kind"));
 }
 
 #[test]
