@@ -87,7 +87,7 @@ pub struct Run {
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Continue a run that ended early: finished figures stay, the rest is measured
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["suites", "output", "quick", "thorough", "rounds", "max_time", "target", "dry_run"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["suites", "output", "quick", "thorough", "rounds", "max_time", "target", "class", "dry_run"])]
     pub resume: Option<PathBuf>,
     /// No progress
     #[arg(short, long)]

@@ -51,8 +51,9 @@ impl Mode {
 
 /// The option of `all` that chooses modes.
 const ONLY: &str = "only";
-/// Options of rounds.
-const MEASURING: &[&str] = &["quick", "thorough", "rounds", "max_time", "target", "dry_run", "strict"];
+/// Options of rounds and of the cores that they run on.
+const MEASURING: &[&str] =
+    &["quick", "thorough", "rounds", "max_time", "target", "class", "dry_run", "strict"];
 /// Advice where there is none better.
 const LEAVE_OUT: &str = "leave it out";
 

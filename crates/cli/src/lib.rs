@@ -6,6 +6,7 @@ mod definition;
 mod effect;
 mod examples;
 mod exit;
+mod here;
 mod input;
 mod manual;
 mod markdown;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use figure::format::{percent, seconds};
 use figure::{Figure, Machine, Status, evidence};
+use lab::core_kind;
 use lab::mode::{AnyMode, Planned};
 use lab::schedule::Rules;
 use lab::session::with_finishing_time;
@@ -17,6 +18,9 @@ use crate::run::{self, Suite, Work};
 
 /// Rounds of one figure at most where only time and target decide.
 const MOST_ROUNDS: usize = 1000;
+
+/// The note of a plan that says which kinds of core are used.
+const CORES: &str = "cores";
 
 /// How a suite divides its time.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +64,11 @@ pub fn plans<O: 'static, E: Error + 'static>(
 ) -> Result<Vec<Ready<O, E>>, CommandError> {
     let plan = |mode: &'static dyn AnyMode<O, E>, all: f64| {
         let options = options(rules(measuring, times, mode.seconds(), mode.seconds() / all));
-        mode.plan(machine, &options).map_err(CommandError::usage).map(|plan| (mode, plan))
+        let mut plan = mode.plan(machine, &options).map_err(CommandError::usage)?;
+        if !plan.notes.iter().any(|(name, _)| *name == CORES) {
+            plan.notes.extend(core_kind::note(machine).map(|note| (CORES, note)));
+        }
+        Ok((mode, plan))
     };
     let all: f64 = modes.iter().map(|mode| mode.seconds()).sum();
     let plans = modes.into_iter().map(|mode| plan(mode, all)).collect::<Result<Vec<_>, _>>()?;

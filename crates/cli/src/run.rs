@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use figure::record::{Observer, SCHEMA};
 use figure::series::{SeriesInfo, mode_of};
 use figure::{Event, Figure, Machine, Record, Tool};
+use lab::core_kind;
 use lab::events::Events;
 use lab::interrupt::Interrupt;
 use lab::session::{self, SuitePlan};
@@ -258,7 +259,8 @@ fn series(figures: &[Figure]) -> Vec<SeriesInfo> {
 }
 
 /// A record of this program and this command line, not yet judged.
-pub fn record_of(figures: Vec<Figure>, machine: Machine, started: String, duration: f64) -> Record {
+pub fn record_of(mut figures: Vec<Figure>, machine: Machine, started: String, duration: f64) -> Record {
+    core_kind::write(&mut figures, &machine);
     Record {
         series: series(&figures),
         schema: SCHEMA,

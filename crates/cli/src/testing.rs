@@ -11,6 +11,11 @@ use crate::run::Work;
 
 /// Plans in full, as text; `Err` where they are refused.
 pub fn plan(args: Args, machine: &Machine) -> Result<String, String> {
+    parts(args, machine).map(text)
+}
+
+/// Plans; `Err` where they are refused.
+pub fn parts(args: Args, machine: &Machine) -> Result<Vec<Part>, String> {
     let parts = match args.command.expect("a command") {
         Command::Memory(memory) => match memory.chosen() {
             memory::Chosen::Modes(names, options) => {
@@ -40,7 +45,7 @@ pub fn plan(args: Args, machine: &Machine) -> Result<String, String> {
         },
         other => panic!("no plan of {other:?}"),
     };
-    parts.map(text).map_err(|failure| failure.message().to_owned())
+    parts.map_err(|failure| failure.message().to_owned())
 }
 
 /// Plans in full, as text. The target says nothing where the number of rounds is fixed.

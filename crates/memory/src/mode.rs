@@ -39,6 +39,8 @@ pub struct Options {
     pub sizes: Option<(u64, u64)>,
     /// NUMA nodes between which is measured; `None` for all.
     pub nodes: Option<CpuList>,
+    /// The kind of core that was asked for, for a mode that takes one after the other; `None` for the default.
+    pub class: Option<String>,
     pub rules: Rules,
     /// Whether the time of `rules` is the mode's usual one: a plan of more figures than usual may take more.
     pub is_time_usual: bool,
@@ -60,6 +62,7 @@ impl Options {
             schedule: None,
             sizes: None,
             nodes: None,
+            class: None,
             rules,
             is_time_usual: false,
         }

@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 use clap::builder::TypedValueParser;
+use figure::host::{EFFICIENCY, LOW_POWER, MIDDLE, PERFORMANCE};
+use lab::core_kind;
 use serde::{Deserialize, Serialize};
 
-use crate::values::{self, choice};
+use crate::values::{self, Suggested, choice};
 
 /// Where output goes.
 #[derive(Debug, ClapArgs)]
@@ -26,7 +28,7 @@ pub struct Output {
     pub no_color: bool,
 }
 
-/// How long to measure, and how strictly to end.
+/// How long to measure, on which kind of core, and how strictly to end.
 #[derive(Clone, Debug, Default, ClapArgs, Serialize, Deserialize)]
 #[command(next_help_heading = "Rounds and time")]
 pub struct Measuring {
@@ -45,6 +47,10 @@ pub struct Measuring {
     /// Half-width of the 95 % interval to aim at, such as 2%
     #[arg(long, value_name = "SHARE", value_parser = values::share, conflicts_with = "rounds")]
     pub target: Option<f64>,
+    /// Kind of core, where there are several: performance, efficiency or all; of three also middle (Arm) or low-power
+    /// (Intel) [default: the fastest]
+    #[arg(long, value_name = "KIND", help_heading = "Placement", value_parser = core_kinds(), hide_possible_values = true)]
+    pub class: Option<String>,
     /// Print the resolved plan and measure nothing
     #[arg(long, help_heading = "Plan and exit code")]
     pub dry_run: bool,
@@ -61,4 +67,10 @@ pub fn defaults<T: ClapArgs>() -> T {
 
 fn formats() -> impl TypedValueParser<Value = &'static report::Format> {
     choice(report::FORMATS.iter().map(|format| (format.name, format)))
+}
+
+/// Any word: which kinds there are, the machine decides.
+fn core_kinds() -> Suggested<String> {
+    let usual = [PERFORMANCE, MIDDLE, EFFICIENCY, LOW_POWER, core_kind::ALL];
+    Suggested::new(usual, |text| Ok(text.to_owned()))
 }

@@ -185,8 +185,8 @@ impl SharedArgs for Options {
         },
     ];
     const EVERY_MODE: &'static [&'static str] = &[
-        "pages", "places", "dimms", "quick", "thorough", "rounds", "max_time", "target", "dry_run", "strict",
-        "format", "output", "quiet", "no_color",
+        "pages", "places", "dimms", "quick", "thorough", "rounds", "max_time", "target", "class", "dry_run",
+        "strict", "format", "output", "quiet", "no_color",
     ];
 }
 

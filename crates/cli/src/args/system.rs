@@ -112,8 +112,8 @@ impl SharedArgs for Options {
         },
     ];
     const EVERY_MODE: &'static [&'static str] = &[
-        "quick", "thorough", "rounds", "max_time", "target", "dry_run", "strict", "format", "output",
-        "quiet", "no_color",
+        "quick", "thorough", "rounds", "max_time", "target", "class", "dry_run", "strict", "format",
+        "output", "quiet", "no_color",
     ];
 }
 

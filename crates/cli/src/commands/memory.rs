@@ -6,13 +6,13 @@ use std::time::Instant;
 use figure::Machine;
 use lab::mode::{AnyMode, Planned};
 use lab::schedule::Rules;
-use machine::{Overrides, Tree};
 use memory::kernels::ELEMENT;
 use memory::mode::{Options, PlanError};
 
 use crate::args::Measuring;
 use crate::args::memory::{self as args, Chosen, Memory, MixChoice};
 use crate::exit::CommandError;
+use crate::here;
 use crate::plans::{Part, Times, execute, parts, plans};
 
 /// With --quick bandwidth takes 52 s, so that with start and end it is done within a minute.
@@ -28,7 +28,11 @@ pub fn run(arguments: &Memory) -> Result<ExitCode, CommandError> {
     match arguments.chosen() {
         Chosen::Inspect(inspect) => super::inspect::run(inspect),
         Chosen::Modes(names, options) => {
-            let mut machine = machine::describe(&Tree::live(), &Overrides { dimms: options.dimms });
+            let mut machine = here::machine(
+                options.measuring.class.as_deref(),
+                &here::listed(Some(&options.places)),
+                options.dimms,
+            )?;
             let measuring = measure_cache(&mut machine, options, &options.measuring);
             let parts = planned(&names, options, &measuring, &machine)?;
             execute(parts, machine, &measuring, &options.output)
@@ -114,6 +118,7 @@ fn options(arguments: &args::Options, rules: Rules) -> Options {
         schedule: arguments.schedule,
         sizes: arguments.sizes,
         nodes: arguments.nodes.clone(),
+        class: arguments.measuring.class.clone(),
         rules,
         is_time_usual: measuring.max_time.is_none() && !measuring.thorough,
     }

@@ -14,6 +14,7 @@ use machine::{Overrides, Tree};
 
 use crate::args::{Output, Run, RunRequest, defaults};
 use crate::exit::{self, CommandError};
+use crate::here;
 use crate::output::{self, Destination};
 use crate::plans::Part;
 use crate::run;
@@ -31,15 +32,15 @@ const SUMMARY: &str = "summary";
 /// Wrong usage; what could not be written.
 pub fn run(arguments: &Run) -> Result<ExitCode, CommandError> {
     let mut machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
-    let mut request = arguments.request.clone();
-    if chosen(&request).any(|preset| preset.suite == ::memory::SUITE) {
-        request.measuring = super::memory::measure_cache(&mut machine, &defaults(), &request.measuring);
-    }
-    let request = &request;
     if let Some(directory) = &arguments.resume {
         let (directory, request, figures) = RunDirectory::resume(directory, &machine)?;
+        here::choose(&mut machine, request.measuring.class.as_deref(), &[])?;
+        let request = with_cache(request, &mut machine);
         return measure(&request, arguments, machine, figures, directory);
     }
+    let request = &arguments.request;
+    here::choose(&mut machine, request.measuring.class.as_deref(), &[])?;
+    let request = &with_cache(request.clone(), &mut machine);
     if request.measuring.dry_run {
         return dry(request, &machine);
     }
@@ -53,6 +54,15 @@ pub fn run(arguments: &Run) -> Result<ExitCode, CommandError> {
     let directory = arguments.output.clone().unwrap_or_else(|| usual(&machine));
     let directory = RunDirectory::begin(&directory, request)?;
     measure(request, arguments, machine, Vec::new(), directory)
+}
+
+/// Measures the cache where memory is measured. Returns the request with the time that is left.
+fn with_cache(request: RunRequest, machine: &mut Machine) -> RunRequest {
+    if !chosen(&request).any(|preset| preset.suite == ::memory::SUITE) {
+        return request;
+    }
+    let measuring = super::memory::measure_cache(machine, &defaults(), &request.measuring);
+    RunRequest { measuring, ..request }
 }
 
 /// Measures what is not yet done, and reports the whole run.

@@ -10,6 +10,7 @@ use std::time::Instant;
 use compare::{Compared, Named, Rules};
 use figure::format::system_error;
 use figure::{Machine, Record, Verdict};
+use lab::core_kind;
 use lab::placement::{Bind, Places};
 use machine::{Overrides, Tree};
 use serde::Serialize;
@@ -56,7 +57,9 @@ pub fn run(options: &Selftest) -> Result<ExitCode, CommandError> {
     }
     let truebench = std::env::current_exe()
         .map_err(|error| CommandError::measuring(format!("this program cannot be found again: {error}")))?;
-    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
+    let mut machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
+    // As every truebench that it starts.
+    core_kind::choose(&mut machine, None, &[]).map_err(CommandError::usage)?;
     let cpus = by_core(&machine)?;
     let interrupt = run::interrupt()?;
     let is_interrupted = || interrupt.requested().is_some();

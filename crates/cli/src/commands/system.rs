@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use figure::Machine;
 use lab::schedule::Rules;
-use machine::{Overrides, Tree};
 use system::cross::MODE as CROSS;
 use system::mode::Options;
 
 use crate::args::system::{self as args, System};
 use crate::exit::CommandError;
+use crate::here;
 use crate::plans::{Part, Times, execute, parts, plans};
 
 /// With --quick the index takes 112 s, so that with start and end it is done within two minutes.
@@ -22,7 +22,7 @@ const TIMES: Times = Times { thorough: 1800.0, quick: 0.373 };
 /// Wrong usage; what could not be measured or written.
 pub fn run(arguments: &System) -> Result<ExitCode, CommandError> {
     let (names, options) = arguments.chosen();
-    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
+    let machine = here::machine(options.measuring.class.as_deref(), &[], None)?;
     if let Some(directory) = &options.directory {
         lab::warden::tell(directory);
     }

@@ -8,9 +8,10 @@ use crate::args::Args;
 use crate::args::modes::ModeArgs;
 use crate::testing;
 
-/// Options that change what is printed, the exit code, or what is known of the machine, and no plan.
+/// Options that change what is printed, the exit code, or what is known of the machine and used of it, and no plan.
 const NOT_IN_PLANS: &[&str] = &[
-    "format", "output", "quiet", "no_color", "strict", "dry_run", "dimms", "with", "url", "help", "version",
+    "format", "output", "quiet", "no_color", "strict", "dry_run", "dimms", "class", "with", "url", "help",
+    "version",
 ];
 /// wrk's and wrk2's words for details that the report of `http load` always has.
 const ALWAYS_SHOWN: &[&str] = &["latency", "u_latency"];

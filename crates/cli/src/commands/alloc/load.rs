@@ -9,10 +9,10 @@ use alloc::mode::Options;
 use alloc::profile::{KNOWN, Profile};
 use figure::Machine;
 use lab::schedule::Rules;
-use machine::{Overrides, Tree};
 
 use crate::args::alloc::Load;
 use crate::exit::CommandError;
+use crate::here;
 use crate::plans::{Part, Times, execute, parts, plans};
 
 /// With --quick the load takes 85 s, so that with start and end it is done within 90.
@@ -23,7 +23,8 @@ const TIMES: Times = Times { thorough: 1800.0, quick: 0.354 };
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub(super) fn run(arguments: &Load) -> Result<ExitCode, CommandError> {
-    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
+    let machine =
+        here::machine(arguments.measuring.class.as_deref(), &here::listed(arguments.places.as_ref()), None)?;
     execute(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
 }
 

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use alloc::find::{self, Places};
 use alloc::trial::{MODE, Options};
 use lab::schedule::Rules;
-use machine::{Overrides, Tree};
 
 use crate::args::alloc::Try;
 use crate::exit::CommandError;
+use crate::here;
 use crate::plans::{Times, execute, parts, plans};
 use crate::program;
 use crate::run::scratch;
@@ -24,7 +24,7 @@ pub(super) fn run(arguments: &Try) -> Result<ExitCode, CommandError> {
     let allocators = find::chosen(&arguments.allocators, &Places::live()).map_err(CommandError::usage)?;
     let program = program::find(&arguments.command)?;
     let directory = scratch()?;
-    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
+    let machine = here::machine(arguments.measuring.class.as_deref(), &[], None)?;
     let options = |rules: Rules| Options {
         allocators: allocators.clone(),
         program: program.clone(),

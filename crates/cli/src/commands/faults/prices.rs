@@ -6,10 +6,10 @@ use faults::prices::capabilities::Capabilities;
 use faults::prices::fixture::FILE;
 use faults::prices::{MODE, Options};
 use figure::Machine;
-use machine::{Overrides, Tree};
 
 use crate::args::faults::Prices;
 use crate::exit::CommandError;
+use crate::here;
 use crate::plans::{Part, Times, execute, parts, plans};
 
 /// With --quick it takes less than a minute.
@@ -20,7 +20,7 @@ const TIMES: Times = Times { thorough: 900.0, quick: 0.6 };
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub(super) fn run(arguments: &Prices) -> Result<ExitCode, CommandError> {
-    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
+    let machine = here::machine(arguments.measuring.class.as_deref(), &[], None)?;
     execute(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
 }
 

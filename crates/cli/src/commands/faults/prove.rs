@@ -11,13 +11,13 @@ use figure::evidence::{MANAGER, MECHANISM};
 use figure::{Better, Figure, Machine, Record, Status, Unit};
 use lab::schedule::Rules;
 use lab::start::Program;
-use machine::{Overrides, Tree};
 use suites::faults::{Manager, Mechanism};
 
 use super::watch;
 use crate::args::faults::{Prove, Watch};
 use crate::args::{Measuring, Output};
 use crate::exit::{CommandError, end};
+use crate::here;
 use crate::output::Destination;
 use crate::plans::{Times, execute_with, parts, plans};
 use crate::program;
@@ -62,7 +62,7 @@ pub(super) fn proved(
     let allocators = allocators(&asked.allocators)?;
     // Refused before anything is started, not after.
     Destination::open(output)?;
-    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
+    let machine = here::machine(measuring.class.as_deref(), &[], None)?;
     let is_named = asked.manager.is_some() || !asked.mechanisms.is_empty() || !asked.settings.is_empty();
     let mut figures = Vec::new();
     if !is_named && !measuring.dry_run {

@@ -4,9 +4,16 @@ use std::time::Duration;
 
 use http::engine::{Carrier, uring};
 use http::modes::Client;
+use lab::core_kind::Listed;
 
 use crate::args::http::{Client as ClientArgs, Engine};
 use crate::exit::CommandError;
+
+/// The CPUs of this machine that the options list.
+pub(super) fn listed(arguments: &ClientArgs) -> Vec<Listed> {
+    let lists = [("--client-cpus", &arguments.client_cpus), ("--server-cpus", &arguments.server_cpus)];
+    lists.into_iter().filter_map(|(option, cpus)| Some((option, cpus.clone()?))).collect()
+}
 
 /// The client on this machine.
 ///

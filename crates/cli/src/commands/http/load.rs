@@ -11,12 +11,12 @@ use http::engine::{Expect, Trust};
 use http::modes::{Options, USER_SERVER, UserServer};
 use http::watch::interface;
 use lab::schedule::Rules;
-use machine::{Overrides, Tree};
 use url::Url;
 
-use super::client::client;
+use super::client::{client, listed};
 use crate::args::http::{Arrival, Load};
 use crate::exit::CommandError;
+use crate::here;
 use crate::plans::{Part, Times, execute, parts, plans};
 use crate::values::http::{Header, without_credentials};
 
@@ -32,7 +32,7 @@ const ROUNDS: u32 = 6;
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub(super) fn run(arguments: &Load) -> Result<ExitCode, CommandError> {
-    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
+    let machine = here::machine(arguments.measuring.class.as_deref(), &listed(&arguments.client), None)?;
     execute(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
 }
 

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use figure::format::{plain, system_error};
 use http::driver::agent::{Agent, is_long, random_token};
 use http::driver::agent_rules::AgentRules;
-use machine::{Overrides, Tree};
 
 use crate::args::http::{Serve, TOKEN};
 use crate::exit::CommandError;
+use crate::here;
 use crate::output;
 use crate::run::interrupt;
 
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &Serve) -> Result<ExitCode, CommandError> {
         };
     // The null responder takes a descriptor for each connection, as the servers do.
     lab::worker::raise_descriptor_limit();
-    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
+    let machine = here::machine(None, &[], None)?;
     let rules = AgentRules::new(&machine, names.clone(), token.clone());
     let cannot_bind = |error: std::io::Error| {
         CommandError::usage(format!(

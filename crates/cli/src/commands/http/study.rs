@@ -10,12 +10,12 @@ use http::driver::remote::AgentClient;
 use http::driver::wire::Host;
 use http::modes::{Client, Options, STUDY, Study};
 use http::watch::interface;
-use machine::{Overrides, Tree};
 use suites::loads;
 
-use super::client::client;
+use super::client::{client, listed};
 use crate::args::http::Study as StudyArgs;
 use crate::exit::CommandError;
+use crate::here;
 use crate::plans::{Part, Times, execute, parts, plans};
 
 /// With --quick the study takes less than three minutes.
@@ -26,7 +26,7 @@ const TIMES: Times = Times { thorough: 3600.0, quick: 0.21 };
 /// # Errors
 /// Wrong usage; what could not be measured or written.
 pub(super) fn run(arguments: &StudyArgs) -> Result<ExitCode, CommandError> {
-    let machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
+    let machine = here::machine(arguments.measuring.class.as_deref(), &listed(&arguments.client), None)?;
     execute(planned(arguments, &machine)?, machine, &arguments.measuring, &arguments.output)
 }
 

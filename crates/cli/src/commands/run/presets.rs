@@ -147,6 +147,7 @@ impl Preset {
             measuring.thorough.then(|| "--thorough".to_owned()),
             measuring.rounds.map(|rounds| format!("--rounds {rounds}")),
             measuring.target.map(|target| format!("--target {}%", target * 100.0)),
+            measuring.class.as_ref().map(|class| format!("--class {class}")),
             measuring.max_time.map(|seconds| format!("--max-time {seconds:.1}s")),
         ];
         options.into_iter().flatten().fold(command, |command, option| format!("{command} {option}"))

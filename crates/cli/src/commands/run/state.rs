@@ -196,7 +196,7 @@ fn same(record: &Record, machine: &Machine) -> Result<(), &'static str> {
     let pairs = [
         ("truebench", record.tool.version == now.version && record.tool.build == now.build),
         ("the processor", then.cpu.model.value() == machine.cpu.model.value()),
-        ("the number of CPUs", then.topology.usable() == machine.topology.usable()),
+        ("the number of CPUs", then.topology.permitted() == machine.topology.permitted()),
         ("the kernel", then.kernel.release.value() == machine.kernel.release.value()),
     ];
     pairs.into_iter().find(|(_, is_same)| !is_same).map_or(Ok(()), |(what, _)| Err(what))
