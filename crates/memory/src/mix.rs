@@ -42,9 +42,7 @@ pub const MODE: Mode<Setup> = Mode {
 /// From options to a plan: which mixes, over which memory, by which threads. Pure.
 fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, PlanError> {
     let simd = mode::simd(options)?;
-    // In the order of the list, each once, however they were asked for.
-    let is_asked = |mix: &Mix| options.mixes.is_empty() || options.mixes.contains(mix);
-    let mixes: Vec<Mix> = MIXES.iter().copied().filter(is_asked).collect();
+    let mixes = options.mixes.of(MIXES, MIXES);
     let setup = Setup {
         machine: machine.clone(),
         simd,

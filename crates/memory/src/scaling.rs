@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod bindings;
+pub mod kinds;
 pub mod knee;
 pub mod layout;
 pub mod node_arrays;

@@ -2,6 +2,7 @@
 
 use figure::evidence::{ARRAY_BYTES, CPUS, MEMORY_LIMITED_BY, SCHEDULE};
 use figure::{Figure, Status};
+use lab::core_kind;
 use lab::mode::Planned;
 use lab::schedule::Rules;
 use machine::synthetic;
@@ -105,15 +106,40 @@ fn without_smt_the_bindings_coincide_and_one_is_measured() {
 }
 
 #[test]
-fn a_hybrid_laptop() {
-    let plan = planned("hybrid_laptop", &options());
+fn a_hybrid_laptop_has_a_curve_for_each_kind() {
+    let laptop = |class: Option<&str>| {
+        let mut machine = synthetic::named("hybrid_laptop");
+        core_kind::choose(&mut machine, class, &[]).unwrap();
+        plan(&machine, &Options { class: class.map(str::to_owned), ..options() }).unwrap()
+    };
+    let default = laptop(None);
     // Two cores of two hardware threads, eight of one.
-    assert_eq!(counts(&plan, "memory.scaling.threads"), (1..=12).collect::<Vec<_>>());
-    assert_eq!(counts(&plan, "memory.scaling.cores.dynamic"), [11], "12 threads fill every core");
-    assert_eq!(counts(&plan, "memory.scaling.packed"), [1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
-    let last = figure(&plan, "memory.scaling.threads.12").conditions.get(CPUS).unwrap();
-    assert_eq!(last[..3], [0.0, 2.0, 4.0]);
-    assert_eq!(last[10..], [1.0, 3.0], "second hardware threads come last");
+    assert_eq!(counts(&default, "memory.scaling.performance.threads"), [1, 2, 3, 4]);
+    assert_eq!(counts(&default, "memory.scaling.performance.cores.dynamic"), [3]);
+    assert_eq!(counts(&default, "memory.scaling.efficiency.cores"), (1..=9).collect::<Vec<_>>());
+    let reason = figure(&default, "memory.scaling.efficiency.packed").reason.clone().unwrap();
+    assert_eq!(reason, "no SMT is shown: the same as memory.scaling.efficiency.cores");
+    let cpus = |plan: &Planned<Setup>, id: &str| figure(plan, id).conditions.get(CPUS).unwrap();
+    assert_eq!(cpus(&default, "memory.scaling.performance.threads.3"), [0.0, 2.0, 1.0]);
+    assert_eq!(cpus(&default, "memory.scaling.efficiency.cores.2"), [4.0, 5.0]);
+    assert!(default.suite.figures.iter().all(|figure| !figure.id.contains(".all.")));
+
+    let all = laptop(Some(core_kind::ALL));
+    assert_eq!(counts(&all, "memory.scaling.performance.threads"), [1, 2, 3, 4]);
+    assert_eq!(
+        counts(&all, "memory.scaling.all.threads"),
+        [1, 2, 9, 10, 11, 12],
+        "the time is divided by three"
+    );
+    assert_eq!(counts(&all, "memory.scaling.all.cores.dynamic"), [9, 10, 11, 12], "on two kinds");
+    assert_eq!(cpus(&all, "memory.scaling.all.threads.12")[..3], [0.0, 2.0, 4.0]);
+    assert_eq!(
+        cpus(&all, "memory.scaling.all.threads.12")[10..],
+        [1.0, 3.0],
+        "second hardware threads come last"
+    );
+    let slow = laptop(Some("efficiency"));
+    assert!(slow.suite.figures.iter().all(|figure| figure.id.starts_with("memory.scaling.efficiency")));
 }
 
 #[test]

@@ -30,20 +30,19 @@ impl Binding {
     }
 }
 
-/// The cores that may be used, package by package, each with those of its hardware threads that may.
+/// Cores, package by package, each with those of its hardware threads that may.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cores(pub Vec<CpuList>);
 
 impl Cores {
-    pub fn of(machine: &Machine, within: Option<&CpuList>) -> Cores {
+    /// Those of these CPUs: the fastest kind first, where there are several.
+    pub fn among(machine: &Machine, cpus: &CpuList) -> Cores {
         let topology = &machine.topology;
-        let mut usable = topology.usable();
-        if let Some(within) = within {
-            usable = usable.intersection(within);
-        }
-        let mut cores: BTreeMap<(u32, u32), CpuList> = BTreeMap::new();
-        for logical in topology.cpus.iter().filter(|logical| usable.contains(logical.cpu)) {
-            cores.entry((logical.package, logical.core)).or_default().insert(logical.cpu);
+        let rank = |cpu| topology.cores.kinds.iter().position(|kind| kind.cpus.contains(cpu));
+        let mut cores: BTreeMap<(Option<usize>, u32, u32), CpuList> = BTreeMap::new();
+        for logical in topology.cpus.iter().filter(|logical| cpus.contains(logical.cpu)) {
+            let place = (rank(logical.cpu), logical.package, logical.core);
+            cores.entry(place).or_default().insert(logical.cpu);
         }
         Cores(cores.into_values().collect())
     }
@@ -171,8 +170,8 @@ mod tests {
         }
         machine.topology.online = "0-3".parse().unwrap();
         machine.topology.allowed = "0-2".parse().unwrap();
-        assert_eq!(Cores::of(&machine, None), cores(&["0", "2", "1"]));
-        assert_eq!(Cores::of(&machine, Some(&"1,3".parse().unwrap())), cores(&["1"]));
+        assert_eq!(Cores::among(&machine, &machine.topology.permitted()), cores(&["0", "2", "1"]));
+        assert_eq!(Cores::among(&machine, &"1".parse().unwrap()), cores(&["1"]));
     }
 
     proptest! {

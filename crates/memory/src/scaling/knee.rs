@@ -12,7 +12,7 @@ const REACHED: f64 = 0.95;
 
 pub fn complete(figures: &mut Vec<Figure>, machine: &Machine) {
     limits::set_highest_traffic(figures);
-    let cores = Cores::of(machine, None);
+    let cores = Cores::among(machine, &machine.topology.permitted());
     let mut curves: Vec<String> = Vec::new();
     for series in figures.iter().filter_map(|figure| figure.series.clone()) {
         if !curves.contains(&series) {

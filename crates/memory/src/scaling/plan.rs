@@ -7,6 +7,7 @@ use lab::placement::{self, Placement, Places};
 use serde::{Deserialize, Serialize};
 
 use super::bindings::{BINDINGS, Binding, Cores};
+use super::kinds::{self, Curve};
 use super::layout::Layout;
 use super::points;
 use super::sizing::{Fitted, NodeNeed, Nodes, Point, fit};
@@ -51,11 +52,21 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     // Bindings are compared here: only an explicit list of CPUs narrows them.
     let requested = placement::place(machine, &options.places, options.bind, options.threads)?;
     let within = matches!(options.places, Places::List(_)).then(|| list(&options.places, &requested));
-    let cores = Cores::of(machine, within.as_ref());
+    let curves = kinds::curves(machine, within.as_ref(), options.class.as_deref());
+    let cpus: CpuList = curves.iter().flat_map(|curve| &curve.cores.0).flat_map(CpuList::iter).collect();
+    let cores = Cores::among(machine, &cpus);
     let room = mode::room(machine, options, 1, options.array_size.is_some());
 
-    let budget = points::budget(options.rules.max_time, options.rules.least) / kernels.len();
-    let mut points = curves(&cores, &Cores::of(machine, None), options, budget);
+    let budget =
+        points::budget(options.rules.max_time, options.rules.least) / (kernels.len() * curves.len().max(1));
+    let all = Cores::among(machine, &machine.topology.permitted());
+    let is_mixed = |placement: &Placement| machine.topology.cores.among(&placement.cpus()).len() > 1;
+    let is_uneven = |placement: &Placement| all.uneven(placement) || is_mixed(placement);
+    let of_curve = |(index, curve): (usize, &Curve)| {
+        let place = Place { curve: index, cores: &curve.cores, all: &all, is_uneven: &is_uneven };
+        points_of(&place, options, budget)
+    };
+    let mut points: Vec<Point> = curves.iter().enumerate().flat_map(of_curve).collect();
     for point in &mut points {
         point.cache = sizes::in_use(machine, &point.placement.cpus());
         let threads = point.placement.threads.len();
@@ -73,7 +84,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
             _ => format!("{}.scaling.{}", crate::SUITE, kernel.name),
         };
         for point in &points {
-            let mut figure = figure(point, kernel, stores, &prefix, options, simd);
+            let mut figure = figure(point, &curves[point.curve], kernel, stores, &prefix, options, simd);
             figure.conditions.set(key::ARRAYS_TOTAL_BYTES, fitted.bytes as f64);
             sizes::write_bounds(&mut figure, &point.limited_by, &room);
             let whole = Sizes {
@@ -96,9 +107,9 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
             });
             figures.push(figure);
         }
-        figures.extend(coinciding(machine, &cores, &prefix, kernel));
+        figures.extend(curves.iter().flat_map(|curve| coinciding(machine, curve, &prefix, kernel)));
     }
-    let notes = notes(&cores, &points, &fitted, &nodes, &kernels, simd);
+    let notes = notes(&curves, &points, &fitted, &nodes, &kernels, simd);
     let bytes = fitted.bytes as f64;
     let setup = Setup {
         machine: machine.clone(),
@@ -138,11 +149,23 @@ fn kernels(options: &Options, simd: Simd) -> Result<Vec<(&'static Kernel, Stores
     Ok(kernels)
 }
 
-/// The points of all curves: static, and dynamic too where cores are shared unequally, unless asked.
+/// Where a curve is measured.
+struct Place<'a> {
+    /// Its index.
+    curve: usize,
+    cores: &'a Cores,
+    /// All cores of the machine.
+    all: &'a Cores,
+    /// Whether cores are shared unequally, or are of several kinds.
+    is_uneven: &'a dyn Fn(&Placement) -> bool,
+}
+
+/// The points of a curve: static, and dynamic too where threads are not equally fast, unless asked.
 ///
 /// Whether sharing is unequal goes by `all` the cores of the machine: a core of which we take one hardware
 /// thread runs it faster, whether or not the other one was left out on purpose.
-fn curves(cores: &Cores, all: &Cores, options: &Options, budget: usize) -> Vec<Point> {
+fn points_of(place: &Place, options: &Options, budget: usize) -> Vec<Point> {
+    let Place { curve, cores, all, is_uneven } = *place;
     let bindings = if cores.has_smt() { BINDINGS } else { &BINDINGS[..1] };
     let mut points = Vec::new();
     for &binding in bindings {
@@ -151,6 +174,7 @@ fn curves(cores: &Cores, all: &Cores, options: &Options, budget: usize) -> Vec<P
         let placements: Vec<Placement> = counts.iter().map(place).collect();
         let point = |schedule| {
             move |placement: &Placement| Point {
+                curve,
                 binding,
                 schedule,
                 turns: all.loads(placement).values().any(|(used, offered)| used > offered),
@@ -164,7 +188,7 @@ fn curves(cores: &Cores, all: &Cores, options: &Options, budget: usize) -> Vec<P
             Some(schedule) => points.extend(placements.iter().map(point(schedule))),
             None => {
                 points.extend(placements.iter().map(point(Schedule::Static)));
-                let uneven = placements.iter().filter(|placement| all.uneven(placement));
+                let uneven = placements.iter().filter(|placement| is_uneven(placement));
                 if binding == Binding::Cores {
                     points.extend(uneven.map(point(Schedule::Dynamic)));
                 }
@@ -176,6 +200,7 @@ fn curves(cores: &Cores, all: &Cores, options: &Options, budget: usize) -> Vec<P
 
 fn figure(
     point: &Point,
+    curve: &Curve,
     kernel: &Kernel,
     stores: Stores,
     prefix: &str,
@@ -184,14 +209,16 @@ fn figure(
 ) -> Figure {
     let threads = point.placement.threads.len();
     let dynamic = point.schedule == Schedule::Dynamic;
-    let series = format!("{prefix}.{}{}", point.binding.word(), if dynamic { ".dynamic" } else { "" });
+    let series =
+        format!("{}.{}{}", curve.series(prefix), point.binding.word(), if dynamic { ".dynamic" } else { "" });
     let name = format!(
-        "{} ({}), {threads} thread{}, {}{}",
+        "{} ({}), {threads} thread{}, {}{}{}",
         kernel.title,
         kernel.formula,
         if threads == 1 { "" } else { "s" },
         point.binding.title(),
-        if dynamic { ", dynamic" } else { "" }
+        if dynamic { ", dynamic" } else { "" },
+        curve.title()
     );
     let id = format!("{series}.{threads}");
     let mut figure = Figure::planned(id, crate::SUITE, name, Unit::GB_PER_S, Better::Higher);
@@ -209,20 +236,23 @@ fn figure(
 }
 
 /// The curves that would be the same as that of place = core, as one line each that says so.
-fn coinciding(machine: &Machine, cores: &Cores, prefix: &str, kernel: &Kernel) -> Vec<Figure> {
-    if cores.has_smt() {
+fn coinciding(machine: &Machine, curve: &Curve, prefix: &str, kernel: &Kernel) -> Vec<Figure> {
+    if curve.cores.has_smt() {
         return Vec::new();
     }
-    let narrowed = machine.topology.cpus.iter().any(|cpu| cpu.siblings.len() > 1);
+    let firsts: CpuList = curve.cores.0.iter().filter_map(CpuList::first).collect();
+    let narrowed = machine.topology.cpus.iter().any(|cpu| firsts.contains(cpu.cpu) && cpu.siblings.len() > 1);
     let why = match &machine.topology.unknown {
         Some(reason) => format!("which CPUs share a core is not known ({reason})"),
         None if narrowed => "only one hardware thread of each core may be used".to_owned(),
         None => "no SMT is shown".to_owned(),
     };
+    let prefix = curve.series(prefix);
     let same = format!("{prefix}.{}", Binding::Cores.word());
     let line = |binding: &Binding| {
         let series = format!("{prefix}.{}", binding.word());
-        let name = format!("{} ({}), {}", kernel.title, kernel.formula, binding.title());
+        let (binding, which) = (binding.title(), curve.title());
+        let name = format!("{} ({}), {binding}{which}", kernel.title, kernel.formula);
         let mut figure = Figure::planned(&series, crate::SUITE, name, Unit::GB_PER_S, Better::Higher);
         figure.series = Some(series);
         figure.not_available(format!("{why}: the same as {same}"))
@@ -231,18 +261,30 @@ fn coinciding(machine: &Machine, cores: &Cores, prefix: &str, kernel: &Kernel) -
 }
 
 fn notes(
-    cores: &Cores,
+    curves: &[Curve],
     points: &[Point],
     fitted: &Fitted,
     nodes: &Nodes,
     kernels: &[(&Kernel, Stores)],
     simd: Simd,
 ) -> Vec<(&'static str, String)> {
-    let places = placement::describe(&cores.0);
-    let mut notes = vec![("cores", format!("{}, {} CPUs: {places}", cores.count(), cores.cpus()))];
-    for binding in BINDINGS {
+    let of_kind = |curve: &Curve, text: String| match &curve.kind {
+        Some(kind) => format!("{kind}: {text}"),
+        None => text,
+    };
+    let places = |curve: &Curve| {
+        let Curve { cores, .. } = curve;
+        let places = placement::describe(&cores.0);
+        of_kind(curve, format!("{}, {} CPUs: {places}", cores.count(), cores.cpus()))
+    };
+    let mut notes: Vec<(&'static str, String)> =
+        curves.iter().map(|curve| ("cores", places(curve))).collect();
+    for (binding, (index, curve)) in
+        BINDINGS.iter().flat_map(|binding| curves.iter().enumerate().map(move |curve| (binding, curve)))
+    {
         let counts = |schedule| {
-            let points = points.iter().filter(move |p| p.binding == *binding && p.schedule == schedule);
+            let points = points.iter().filter(move |point| point.curve == index);
+            let points = points.filter(move |p| p.binding == *binding && p.schedule == schedule);
             points.map(|point| point.placement.threads.len().to_string()).collect::<Vec<_>>().join(",")
         };
         let (fixed, dynamic) = (counts(Schedule::Static), counts(Schedule::Dynamic));
@@ -253,7 +295,7 @@ fn notes(
             });
         let texts: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).collect();
         let text = if texts.is_empty() { "the same as cores".to_owned() } else { texts.join("; ") };
-        notes.push((binding.word(), text));
+        notes.push((binding.word(), of_kind(curve, text)));
     }
     let sizes = points.iter().map(|point| point.elements);
     if let (Some(least), Some(most)) = (sizes.clone().min(), sizes.max()) {

@@ -22,6 +22,8 @@ pub struct NodeNeed {
 }
 
 pub(super) struct Point {
+    /// Its curve, an index.
+    pub(super) curve: usize,
     pub(super) binding: Binding,
     pub(super) schedule: Schedule,
     pub(super) placement: Placement,
