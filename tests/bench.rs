@@ -36,6 +36,11 @@ pub fn run(arguments: &[&str]) -> Output {
     truebench(arguments).output().expect("truebench starts")
 }
 
+/// The turn of a test that measures memory without [`run`].
+pub fn turn() -> impl Drop {
+    MEMORY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Standard output as text.
 pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("UTF-8")

@@ -10,6 +10,7 @@ mod c2c;
 mod caches;
 mod compare;
 mod confined;
+mod core_kinds;
 mod cores;
 mod counters;
 mod cross;
