@@ -170,7 +170,7 @@ fn a_difference_is_judged_by_its_own_rounds() {
     }
     let rising = |round: usize| 50.0 + round as f64;
     assert_eq!(reasons(&[20.0; 12], &rising).1[0], "drift");
-    let two = |round: usize| if round % 2 == 0 { 50.0 } else { 60.0 };
+    let two = |round: usize| if round.is_multiple_of(2) { 50.0 } else { 60.0 };
     assert_eq!(reasons(&[20.0; 12], &two).1[0], "bimodal");
 }
 
