@@ -70,7 +70,9 @@ pub fn last_level(machine: &Machine, cpus: &CpuList) -> Reading<LastLevel> {
 pub fn in_use(machine: &Machine, cpus: &CpuList) -> Reading<LastLevel> {
     let shown = last_level(machine, cpus);
     let Some(bytes) = measured(machine, cpus) else { return shown };
+    let is_own = machine.caches.measured.iter().any(|cache| cache.cpus == *cpus);
     match shown {
+        Reading::Value(shown) if !is_own && bytes > shown.bytes => Reading::Value(shown),
         Reading::Value(shown) if (bytes / 2..=2 * bytes).contains(&shown.bytes) => Reading::Value(shown),
         Reading::Value(shown) => {
             let basis = format!("measured; {} are shown", format::bytes(shown.bytes as f64));
@@ -101,8 +103,14 @@ pub fn cache_evidence(machine: &Machine, cpus: &CpuList) -> Evidence {
     let caches = last_level(machine, cpus);
     evidence.put_reading(LLC_BYTES, caches.clone().map(|caches| caches.bytes as f64));
     evidence.put_reading(LLC_BASIS, caches.map(|caches| caches.basis));
-    if let Some(bytes) = measured(machine, cpus) {
-        evidence.put(CACHE_MEASURED, bytes as f64);
+    // Of more CPUs it is a bound: it says something where it is less than what is shown.
+    let is_own = machine.caches.measured.iter().any(|cache| cache.cpus == *cpus);
+    let is_less = |bytes: &u64| last_level(machine, cpus).value().is_none_or(|shown| *bytes <= shown.bytes);
+    match measured(machine, cpus).filter(|bytes| is_own || is_less(bytes)) {
+        Some(bytes) => evidence.put(CACHE_MEASURED, bytes as f64),
+        None => {
+            evidence.put_unknown(CACHE_MEASURED, "not measured for these CPUs: guests do that before a run")
+        }
     }
     evidence
 }
@@ -344,7 +352,7 @@ mod tests {
         };
         // 70 MiB are shown.
         assert_eq!([16, 32, 64, 128, 256].map(|mib| used(&with(mib), "0-3")), [16, 32, 70, 70, 256]);
-        assert_eq!(used(&with(8), "1-2"), 8, "fewer CPUs fill no more");
+        assert_eq!((used(&with(8), "1-2"), used(&with(256), "1-2")), (8, 68), "fewer CPUs fill no more");
         let mut hidden = with(32);
         hidden.caches.instances.clear();
         assert_eq!(used(&hidden, "0-3"), 32);

@@ -44,7 +44,11 @@ pub fn run(arguments: &Memory) -> Result<ExitCode, CommandError> {
 /// left.
 pub fn measure_cache(machine: &mut Machine, arguments: &args::Options, measuring: &Measuring) -> Measuring {
     let start = Instant::now();
-    let is_needed = !measuring.dry_run && arguments.array_size.is_none();
+    // Smaller arrays than what is shown asks for are judged by that, or by doubled ones.
+    let is_open = |elements| {
+        !memory::sizes::is_short(elements, &memory::sizes::last_level(machine, &machine.topology.usable()))
+    };
+    let is_needed = !measuring.dry_run && arguments.array_size.is_none_or(is_open);
     if is_needed && memory::cache_size::is_in_doubt(machine) {
         let threads = (&arguments.places, arguments.bind, arguments.threads);
         memory::cache_size::add(machine, threads, measuring.max_time.unwrap_or(f64::INFINITY));

@@ -11,6 +11,10 @@ use crate::relations::doubling;
 /// size of the available cache memory"). With less, part of what is counted comes from cache: even with
 /// random replacement a cache of a quarter of an array keeps something from one pass to the next.
 pub const CACHES: f64 = 4.0;
+/// A cache as measured has between this part of its size and the whole: sizes double from step to step.
+const MEASURED_STEP: f64 = 2.0;
+/// Bytes of the largest last-level cache of one socket when this was written (EPYC 9684X).
+const LARGEST_CACHE: f64 = 1.21e9;
 
 /// The array against all last-level caches that the CPUs in use can fill, and their L2, which a non-inclusive last level does not hold again.
 /// Guests see caches that are hidden, that they share, or that are not there: so an experiment overrules the sizes that are shown: a measured
@@ -53,27 +57,37 @@ pub(super) fn rule(subject: &Subject) -> Answer {
         return Answer::fail(doubling.case());
     }
     let shown = caches_per_array(subject);
+    let measured = arrays_in(subject, CACHE_MEASURED);
+    let is_hidden = measured.value().is_some_and(|times| *times < CACHES / MEASURED_STEP);
     if let Reading::Value(times) = shown
         && times >= CACHES
+        && !is_hidden
     {
         return Answer::pass(size(subject, times));
     }
     let array = Bytes(array(subject).unwrap_or(0.0));
-    if let Reading::Value(times) = arrays_in(subject, CACHE_MEASURED)
+    if let Reading::Value(times) = measured
         && times >= CACHES
     {
         let (measured, shown) =
             (Bytes(array.0 / times), shown.into_value().map(|times| Bytes(array.0 / times)));
         return Answer::pass(Arrays::ArrayMeasured { array, times: Times(times), measured, shown });
     }
+    // Arrays of which even the doubled ones fit into a cache are as fast, too.
+    let known =
+        [LLC_BYTES, CACHE_MEASURED].into_iter().filter_map(|caches| subject.fact(caches).into_value());
+    let largest = known.reduce(f64::max).unwrap_or(LARGEST_CACHE);
     match (shown, experiment) {
-        (_, Reading::Value(doubling)) => match doubling.outcome() {
+        (_, Reading::Value(doubling)) if doubling.data() > largest => match doubling.outcome() {
             Outcome::Unknown => Answer::unknown(doubling.uncertainty()),
             outcome => Answer::of(outcome, doubling.case()),
         },
-        (Reading::Value(times), Reading::Unknown(_)) => Answer::fail(size(subject, times)),
+        (Reading::Value(times), _) => Answer::fail(size(subject, times)),
         (Reading::Unknown(caches), Reading::Unknown(doubled)) => {
             Answer::unknown(format!("{caches}; {doubled}"))
+        }
+        (Reading::Unknown(caches), Reading::Value(_)) => {
+            Answer::unknown(format!("{caches}; a large cache may hold even the doubled arrays"))
         }
     }
 }

@@ -3,7 +3,7 @@
 //! This is the only test of "memory, not cache" that needs no knowledge of the caches. Guests see last-level caches that
 //! are hidden, have a wrong size, or are shared with neighbours (WSL #6964, cloud-hypervisor #1769).
 
-use figure::evidence::{ARRAY_BYTES, CACHE_MEASURED, LLC_BYTES, MEMORY_LIMITED_BY};
+use figure::evidence::{ARRAY_BYTES, CACHE_MEASURED, DATA_TOUCHED, LLC_BYTES, MEMORY_LIMITED_BY};
 use figure::stats::Ratio;
 
 use super::partner::{self, AGAIN, BASELINE, DOUBLED};
@@ -79,6 +79,12 @@ impl Doubling<'_> {
             Ratio { high, .. } if high < least => Outcome::Warn,
             _ => Outcome::Unknown,
         }
+    }
+
+    /// Bytes that a pass over the doubled arrays touches.
+    pub(crate) fn data(&self) -> f64 {
+        let conditions = &self.doubled.conditions;
+        conditions.get(DATA_TOUCHED).or_else(|| conditions.get(ARRAY_BYTES)).unwrap_or(0.0)
     }
 
     pub(crate) fn case(&self) -> Arrays {

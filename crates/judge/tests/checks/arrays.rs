@@ -75,6 +75,19 @@ fn an_experiment_overrules_the_sizes_that_are_shown() {
     let values = json!({"times": 4.0, "measured": 32.0 * MIB, "shown": 64.0 * MIB});
     assert_eq!(measured(32.0).case(check, "array-measured", values).outcome, Pass);
     assert_eq!(measured(33.0).case(check, "array-size", json!({"measured": 33.0 * MIB})).outcome, Fail);
+    // Both fit into the cache: as fast proves nothing.
+    let within = |mib: f64| {
+        let small = arrays(mib).values(&[20.0; 8]);
+        let large = in_role(small.0.figures[0].clone(), "doubled").values(&[20.0; 8]);
+        small.and(large.with(ARRAY_BYTES, 2.0 * mib * MIB).with(DATA_TOUCHED, 6.0 * mib * MIB))
+    };
+    for (mib, outcome) in [(2.0, Fail), (10.0, Fail), (11.0, Pass), (40.0, Pass)] {
+        assert_eq!(within(mib).says(check), outcome, "{mib} MiB");
+    }
+    is_blind(&within(40.0).unknown(LLC_BYTES, "hidden"), check);
+    // A hidden cache, found by a measurement.
+    let hidden = |mib: f64| arrays(256.0).with(CACHE_MEASURED, mib * MIB);
+    assert_eq!((hidden(128.0).says(check), hidden(129.0).says(check)), (Pass, Fail));
     // A hidden cache, found by arrays that are four times those that are shown.
     let large = |values: &[f64]| {
         let single = arrays(256.0).values(&[20.0; 8]);
@@ -100,7 +113,7 @@ fn hidden_caches_are_essential_unless_arrays_were_doubled() {
     is_blind(&hidden, "array-size");
     assert_eq!(quiet_vm().with(LLC_BYTES, 0.0).says("array-size"), Unknown);
     let doubled = in_role(hidden.figure().clone(), "doubled");
-    hidden = hidden.and(doubled.with(ARRAY_BYTES, 1024.0 * MIB));
+    hidden = hidden.and(doubled.with(ARRAY_BYTES, 1024.0 * MIB).with(DATA_TOUCHED, 3072.0 * MIB));
     hidden.case("array-size", "doubled", json!({"ratio": {"value": 1.0}}));
     hidden.0.figures[1].value = None;
     is_blind(&hidden, "array-size");
