@@ -173,7 +173,8 @@ impl Measured<'_> {
             return figure.not_available(latency.reason.clone().unwrap_or_default());
         }
         let Some(curve) = self.medians().filter(|curve| curve.points.len() == self.points.len()) else {
-            return figure; // The run ended before.
+            figure.reason = Some("not all points of the curve were measured".to_owned());
+            return figure;
         };
         match self.found(property, &curve) {
             Err(reason) => figure.not_available(reason),
@@ -208,10 +209,9 @@ impl Measured<'_> {
 
     fn found(&self, property: Property, curve: &Curve) -> Result<Found, String> {
         let too_few = || "the curve has fewer than 3 points".to_owned();
-        let rounds = self.rounds();
-        let each = |of: &dyn Fn(&Curve) -> Option<f64>| -> Vec<f64> {
-            // Of some rounds alone an interval would be that of other rounds than the value's.
-            rounds.iter().map(of).collect::<Option<_>>().unwrap_or_default()
+        // Of some rounds alone an interval would be that of other rounds than the value's.
+        let each = |points: Range<usize>, of: &dyn Fn(&Curve) -> Option<f64>| -> Vec<f64> {
+            self.rounds(points).iter().map(of).collect::<Option<_>>().unwrap_or_default()
         };
         let highest = curve.highest().filter(|_| curve.points.len() >= LEAST_POINTS).ok_or_else(too_few)?;
         let idle = self.idle.map(|idle| idle.id.clone());
@@ -235,7 +235,7 @@ impl Measured<'_> {
         match property {
             Property::Highest => Ok(Found {
                 value: curve.points[highest].bandwidth,
-                rounds: each(&|curve| Some(curve.points[highest].bandwidth)),
+                rounds: self.points[highest].1.kept_values(),
                 // The latency too: the check of saturation is its.
                 from: vec![bandwidth(highest), id(highest)],
                 points: curve.points.len(),
@@ -245,14 +245,15 @@ impl Measured<'_> {
                 let before = behind.checked_sub(1);
                 let ends = before.into_iter().chain([behind]);
                 let from = idle.into_iter().chain(ends.flat_map(|end| [id(end), bandwidth(end)]));
-                let rounds = each(&|curve| curve.onset().map(|(_, bandwidth)| bandwidth));
+                let rounds =
+                    each(0..curve.points.len(), &|curve| curve.onset().map(|(_, bandwidth)| bandwidth));
                 Ok(Found { value, rounds, from: from.collect(), points: curve.points.len() })
             }
             Property::Saturated => {
                 onset()?;
                 Ok(Found {
                     value: curve.points[highest].latency,
-                    rounds: each(&|curve| Some(curve.points[highest].latency)),
+                    rounds: self.points[highest].0.kept_values(),
                     from: vec![id(highest), bandwidth(highest)],
                     points: curve.points.len(),
                 })
@@ -263,7 +264,7 @@ impl Measured<'_> {
                 })?;
                 let value = curve.slope(unloaded.clone()).ok_or_else(too_few)?;
                 let from = idle.into_iter().chain(unloaded.clone().flat_map(|at| [id(at), bandwidth(at)]));
-                let rounds = each(&|curve| curve.slope(unloaded.clone()));
+                let rounds = each(unloaded.clone(), &|curve| curve.slope(0..curve.points.len()));
                 Ok(Found { value, rounds, from: from.collect(), points: unloaded.len() })
             }
         }
@@ -277,11 +278,10 @@ impl Measured<'_> {
         Some(Curve { idle: self.idle?.value?, points: self.points.iter().filter_map(point).collect() })
     }
 
-    /// Rounds are interleaved: the k-th rounds of all points are a curve of their own.
-    fn rounds(&self) -> Vec<Curve> {
+    /// Rounds are interleaved: the k-th rounds of these points are a curve of their own.
+    fn rounds(&self, points: Range<usize>) -> Vec<Curve> {
         let Some(idle) = self.idle.map(Figure::kept_values) else { return Vec::new() };
-        let points: Vec<[Vec<f64>; 2]> = self
-            .points
+        let points: Vec<[Vec<f64>; 2]> = self.points[points]
             .iter()
             .map(|(latency, bandwidth)| [bandwidth, latency].map(|figure| figure.kept_values()))
             .collect();

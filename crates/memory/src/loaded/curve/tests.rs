@@ -144,3 +144,17 @@ fn an_onset_that_some_rounds_do_not_show_has_no_interval() {
     assert!(onset.value.is_some() && onset.interval.is_none());
     assert!(figures[0].interval.is_some());
 }
+
+#[test]
+fn the_highest_bandwidth_is_that_of_its_point_however_many_rounds_others_have() {
+    let figures = properties(&measured(WAVE), |latency| {
+        // Another point stopped after two rounds.
+        if latency.id == "p1" {
+            latency.rounds.truncate(2);
+        }
+    });
+    let rounds = |figure: &Figure| figure.interval.as_ref().map(|interval| interval.rounds);
+    assert_eq!(rounds(&figures[0]), Some(6));
+    assert_eq!((rounds(&figures[1]), rounds(&figures[3])), (None, None), "an onset and a slope need all");
+    assert!((figures[0].value.unwrap() - 108.0 * 1.0025).abs() < 1e-9);
+}
