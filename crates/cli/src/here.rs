@@ -1,4 +1,4 @@
-//! This machine, and the kind of core that is used of it.
+//! This machine, and the kind of core that a run uses.
 
 use figure::Machine;
 use lab::core_kind::{self, Listed};
@@ -11,8 +11,8 @@ use crate::exit::CommandError;
 #[cfg(test)]
 mod tests;
 
-/// This machine, of which the kind of core is used that `class` names, or that of the CPUs that the user `listed`
-/// ([`core_kind::choose`]). This process and its children then run on that kind, unless they bind themselves.
+/// This machine. Its kind of core that is used is `class`, or that of the CPUs that the user `listed` ([`core_kind::choose`]). This process
+/// and its children then run on that kind, unless they bind themselves.
 ///
 /// # Errors
 /// Wrong usage: there is no such kind of core here.

@@ -138,7 +138,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The figures of which this one is the difference, round by round.
+    /// Minuend and subtrahend of a difference that was taken round by round.
     fn arms(&self) -> Option<[&'a Figure; 2]> {
         let [of, to] = self.figure.derived_from.as_slice() else { return None };
         let arms = || Some([self.record.figure(of)?, self.record.figure(to)?]);

@@ -36,8 +36,8 @@ pub enum ClassError {
 pub type Listed = (&'static str, CpuList);
 
 /// Chooses the kind of core that is used: the one of this name, or all. Without a name, that of the CPUs that the user
-/// `listed`; without those, the fastest of which CPUs may be used. Where it is not known which is the fastest, and
-/// where listed CPUs are of several kinds, all are used.
+/// `listed`; without those, the fastest among the CPUs that may be used. All are used where the fastest is not known, and where listed CPUs
+/// are of several kinds.
 pub fn choose(machine: &mut Machine, class: Option<&str>, listed: &[Listed]) -> Result<(), ClassError> {
     let used = chosen(machine, class, listed)?;
     machine.topology.cores.used = used;

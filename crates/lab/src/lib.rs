@@ -5,7 +5,6 @@
 //! [`measure`](mod@measure) runs a round on the pinned threads of a [`pool`] and writes the evidence;
 //! [`program`], [`copies`] and [`start`] run other programs under the same conditions.
 
-pub mod affinity;
 pub mod barrier;
 pub mod canary;
 pub mod child;
@@ -45,6 +44,8 @@ pub mod trial;
 pub mod trust;
 pub mod warden;
 pub mod worker;
+
+pub use machine::affinity;
 
 /// The current time in RFC 3339, UTC, with milliseconds.
 pub fn timestamp() -> String {

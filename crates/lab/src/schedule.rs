@@ -4,8 +4,7 @@
 //! cycle runs in reverse. So a disturbance or a drift affects all figures alike, and no figure always follows
 //! the same one (see the issues of nanobench and hyperfine on interleaving).
 //!
-//! When every figure has its least rounds, the time that is left goes to those by which the suite is known, and to controls only when they
-//! are decided.
+//! When every figure has its least rounds, the time that is left goes to figures, and to controls only when these are decided.
 
 use figure::stats;
 
@@ -106,7 +105,7 @@ impl Schedule {
     }
 
     /// Marks a figure that is there for others to be compared with.
-    pub fn is_control(&mut self, index: usize) {
+    pub fn set_control(&mut self, index: usize) {
         self.figures[index].is_control = true;
     }
 
@@ -238,7 +237,7 @@ mod tests {
     #[test]
     fn time_that_is_left_goes_to_figures_and_then_to_controls() {
         let mut schedule = Schedule::new(RULES, 2);
-        schedule.is_control(1);
+        schedule.set_control(1);
         let mut order = Vec::new();
         while let Some(index) = schedule.next(0.0) {
             schedule.add_value(index, if order.len() % 4 < 2 { 1.0 } else { 2.0 });

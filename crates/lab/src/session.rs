@@ -104,7 +104,7 @@ pub fn run_watched(
             schedule.fail(index);
         }
         if figure.is_control() {
-            schedule.is_control(index);
+            schedule.set_control(index);
         }
         if let Some(passes) = figure.conditions.get(PASSES) {
             schedule.exactly(index, passes as usize);

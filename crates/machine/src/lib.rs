@@ -3,6 +3,7 @@
 //! All modules read `/proc` and `/sys` below the root of a [`Tree`], so a captured or a synthetic machine can be
 //! a test case. A missing or damaged file gives an unknown value with its reason, never a panic.
 
+pub mod affinity;
 pub mod capture;
 pub mod counters;
 mod describe;

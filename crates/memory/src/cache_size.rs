@@ -36,17 +36,17 @@ const ROOM_PARTS: u64 = 4;
 
 /// A size, and what a step took there as a share of a step from memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
+struct Point {
     /// Bytes of all threads.
-    pub bytes: u64,
-    pub share: f64,
+    bytes: u64,
+    share: f64,
 }
 
 /// Bytes of cache that one thread on each of these places can fill together, within a factor of 2: the smallest power of two from which
 /// memory serves a walk. `room` is memory that may be taken, in bytes, and `time` what it may take, in seconds.
 ///
 /// Unknown where no size up to the room, or to what the time allows, is served from memory.
-pub fn measure(machine: &Machine, places: &[CpuList], room: u64, time: f64) -> Reading<u64> {
+fn measure(machine: &Machine, places: &[CpuList], room: u64, time: f64) -> Reading<u64> {
     match points(machine, places, room, time) {
         Ok(points) => end(&points),
         Err(failure) => Reading::Unknown(failure.to_string()),

@@ -70,9 +70,7 @@ pub fn last_level(machine: &Machine, cpus: &CpuList) -> Reading<LastLevel> {
 pub fn in_use(machine: &Machine, cpus: &CpuList) -> Reading<LastLevel> {
     let shown = last_level(machine, cpus);
     let Some(bytes) = measured(machine, cpus) else { return shown };
-    let is_own = machine.caches.measured.iter().any(|cache| cache.cpus == *cpus);
     match shown {
-        Reading::Value(shown) if !is_own && bytes > shown.bytes => Reading::Value(shown),
         Reading::Value(shown) if (bytes / 2..=2 * bytes).contains(&shown.bytes) => Reading::Value(shown),
         Reading::Value(shown) => {
             let basis = format!("measured; {} are shown", format::bytes(shown.bytes as f64));
@@ -84,10 +82,16 @@ pub fn in_use(machine: &Machine, cpus: &CpuList) -> Reading<LastLevel> {
     }
 }
 
-/// The cache of these CPUs or of more, by measurement: the fewer fill no more.
+/// The cache of these CPUs by measurement. That of more CPUs is a bound, as fewer fill no more: it says something where it is less than what
+/// is shown.
 fn measured(machine: &Machine, cpus: &CpuList) -> Option<u64> {
-    let holds = |cache: &&MeasuredCache| cpus.difference(&cache.cpus).is_empty();
-    machine.caches.measured.iter().filter(holds).filter_map(|cache| cache.bytes.value().copied()).min()
+    let is_bound = |cache: &MeasuredCache| {
+        let is_less =
+            |bytes: &u64| last_level(machine, cpus).value().is_none_or(|shown| *bytes <= shown.bytes);
+        cpus.difference(&cache.cpus).is_empty() && cache.bytes.value().is_some_and(is_less)
+    };
+    let says = |cache: &&MeasuredCache| cache.cpus == *cpus || is_bound(cache);
+    machine.caches.measured.iter().filter(says).filter_map(|cache| cache.bytes.value().copied()).min()
 }
 
 /// For people: `67 MiB (2 x L3 of 33 MiB + 1 x L2 of 1 MiB)`.
@@ -103,10 +107,7 @@ pub fn cache_evidence(machine: &Machine, cpus: &CpuList) -> Evidence {
     let caches = last_level(machine, cpus);
     evidence.put_reading(LLC_BYTES, caches.clone().map(|caches| caches.bytes as f64));
     evidence.put_reading(LLC_BASIS, caches.map(|caches| caches.basis));
-    // Of more CPUs it is a bound: it says something where it is less than what is shown.
-    let is_own = machine.caches.measured.iter().any(|cache| cache.cpus == *cpus);
-    let is_less = |bytes: &u64| last_level(machine, cpus).value().is_none_or(|shown| *bytes <= shown.bytes);
-    match measured(machine, cpus).filter(|bytes| is_own || is_less(bytes)) {
+    match measured(machine, cpus) {
         Some(bytes) => evidence.put(CACHE_MEASURED, bytes as f64),
         None => {
             evidence.put_unknown(CACHE_MEASURED, "not measured for these CPUs: guests do that before a run")

@@ -68,7 +68,7 @@ pub fn planned(
     machine: &Machine,
 ) -> Result<Vec<Part>, CommandError> {
     let modes = memory::MODES.iter().copied().filter(|mode| names.contains(&mode.name())).collect();
-    let mut plans = plans(modes, machine, measuring, TIMES, &|rules| options(arguments, rules))?;
+    let mut plans = plans(modes, machine, measuring, TIMES, &|rules| options(arguments, measuring, rules))?;
     for (mode, plan) in &mut plans {
         memory::policy::record(mode.name(), &mut plan.suite.figures, machine);
     }
@@ -106,8 +106,7 @@ fn can_show(
     Err(CommandError::usage(problem))
 }
 
-fn options(arguments: &args::Options, rules: Rules) -> Options {
-    let measuring = &arguments.measuring;
+fn options(arguments: &args::Options, measuring: &Measuring, rules: Rules) -> Options {
     Options {
         array_size: arguments.array_size,
         kernels: arguments.kernel.clone(),
@@ -122,7 +121,7 @@ fn options(arguments: &args::Options, rules: Rules) -> Options {
         schedule: arguments.schedule,
         sizes: arguments.sizes,
         nodes: arguments.nodes.clone(),
-        class: arguments.measuring.class.clone(),
+        class: measuring.class.clone(),
         rules,
         is_time_usual: measuring.max_time.is_none() && !measuring.thorough,
     }

@@ -1,4 +1,4 @@
-//! NUMA nodes: their CPUs, their memory and what it is, and what the firmware states of it.
+//! NUMA nodes: their CPUs, their memory and its kind, and what the firmware states of it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -83,7 +83,7 @@ impl MemoryKind {
 /// What the memory of a node is, and the evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeKind {
-    /// What it is.
+    /// The sort of memory.
     pub memory: MemoryKind,
     /// What shows it: `CXL region0`, `4 x 16 GiB HBM3 (SMBIOS)`.
     pub basis: String,
@@ -113,6 +113,11 @@ impl Node {
     /// Whether it has neither CPUs nor memory, as nodes that firmware holds ready for memory to come.
     pub fn is_empty(&self) -> bool {
         self.cpus.is_empty() && self.memory == Some(0)
+    }
+
+    /// Reserved huge pages of this size that are free on it.
+    pub fn free_pages(&self, page: u64) -> u64 {
+        self.hugetlb.iter().find(|pool| pool.page == page).map_or(0, |pool| pool.free)
     }
 
     /// What its memory is, where that is shown.

@@ -30,8 +30,8 @@ fn is_bandwidth(subject: &Subject) -> bool {
         && !subject.figure.at.contains_key("array")
 }
 
-/// Memory of a node without CPUs, which the peak of the modules is not of, and of which the firmware states what it likes:
-/// the finding `hmat` compares that.
+/// Memory of a node without CPUs: the peak is that of other modules, and the firmware's statement is an estimate, which the finding `hmat`
+/// compares.
 fn is_stated(subject: &Subject) -> bool {
     subject.figure.conditions.get(NODE_RELATION).as_deref() == Some("memory-only")
 }

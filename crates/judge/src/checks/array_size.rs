@@ -73,7 +73,7 @@ pub(super) fn rule(subject: &Subject) -> Answer {
             (Bytes(array.0 / times), shown.into_value().map(|times| Bytes(array.0 / times)));
         return Answer::pass(Arrays::ArrayMeasured { array, times: Times(times), measured, shown });
     }
-    // Arrays of which even the doubled ones fit into a cache are as fast, too.
+    // Where a cache holds even the doubled arrays, these are as fast, too.
     let known =
         [LLC_BYTES, CACHE_MEASURED].into_iter().filter_map(|caches| subject.fact(caches).into_value());
     let largest = known.reduce(f64::max).unwrap_or(LARGEST_CACHE);

@@ -16,9 +16,9 @@ pub const CHECK: Check = Check::new(
     page!("mixed-cores"),
     |subject| {
         let cores = &subject.machine().topology.cores;
-        let is_told = !kinds(subject).is_empty() || (cores.kinds.is_empty() && cores.unknown.is_some());
+        let are_known = !kinds(subject).is_empty() || (cores.kinds.is_empty() && cores.unknown.is_some());
         let has_several = !placed(subject).is_empty() && subject.cpu_count() > 1.0;
-        of_work(subject) && is_told && (has_several || is_free(subject))
+        of_work(subject) && are_known && (has_several || is_free(subject))
     },
     rule,
 );

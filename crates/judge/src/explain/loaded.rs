@@ -87,12 +87,8 @@ pub(super) fn curve(subject: &Subject) -> Option<Topology> {
     let figure = subject.figure;
     let property = figure.conditions.get(CURVE)?;
     let points = Counted(figure.evidence.get(CURVE_POINTS).into_value()?, "point");
-    let source = |figure: &'_ str| subject.record.figure(figure);
-    let curve = figure
-        .derived_from
-        .iter()
-        .filter_map(|id| source(id))
-        .find_map(|one| Curve::of(subject.record, one))?;
+    let mut sources = figure.derived_from.iter().filter_map(|id| subject.record.figure(id));
+    let curve = sources.find_map(|one| Curve::of(subject.record, one))?;
     let (idle, highest) = (Cited::of(curve.idle?)?, curve.highest()?);
     Some(match property.as_str() {
         "highest" => {

@@ -6,6 +6,8 @@ use figure::CpuList;
 use figure::host::{EFFICIENCY, PERFORMANCE};
 use raw_cpuid::{CpuId, cpuid};
 
+use crate::affinity;
+
 /// The kind of core of each CPU; empty on a processor that has one kind. `None` if CPUID does not tell.
 ///
 /// Each CPU is asked by a thread that is bound to it. A CPU that no thread may be bound to is left out.
@@ -13,7 +15,9 @@ pub fn core_types(online: &CpuList) -> Option<Vec<(u32, &'static str)>> {
     let read = reader()?;
     let Some(read) = read else { return Some(Vec::new()) };
     let ask = |cpu: u32| {
-        let asked = thread::Builder::new().spawn(move || bind(cpu).then(read).flatten()).ok()?;
+        let asked = thread::Builder::new()
+            .spawn(move || affinity::set(&CpuList::from_iter([cpu])).ok().and_then(|()| read()))
+            .ok()?;
         Some((cpu, asked.join().ok()??))
     };
     Some(online.iter().filter_map(ask).collect())
@@ -57,15 +61,6 @@ fn amd(ebx: u32) -> Option<&'static str> {
         1 => Some(EFFICIENCY),
         _ => None,
     }
-}
-
-/// Binds the calling thread to a CPU; whether it is there now.
-fn bind(cpu: u32) -> bool {
-    const WORD: u32 = usize::BITS;
-    let mut mask = vec![0usize; (cpu / WORD) as usize + 1];
-    mask[(cpu / WORD) as usize] = 1 << (cpu % WORD);
-    // SAFETY: the mask is readable and as long as stated; pid 0 is the calling thread.
-    unsafe { libc::syscall(libc::SYS_sched_setaffinity, 0, size_of_val(mask.as_slice()), mask.as_ptr()) == 0 }
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ const MIB: f64 = (1 << 20) as f64;
 enum Origin {
     Known(NodeKind),
     /// Something that brings memory of several kinds; with the reason why that does not tell.
-    Untold(String),
+    Unclear(String),
 }
 
 pub fn describe(tree: &Tree, numa: &mut Numa, modules: &Reading<Vec<Module>>) {
@@ -47,7 +47,7 @@ pub fn describe(tree: &Tree, numa: &mut Numa, modules: &Reading<Vec<Module>>) {
         let region = || regions.iter().find(|region| region.is_on(tree, node.node)).map(CxlRegion::origin);
         node.kind = match origins.get(&node.node).cloned().or_else(region) {
             Some(Origin::Known(kind)) => Some(Reading::Value(kind)),
-            Some(Origin::Untold(reason)) => Some(Reading::Unknown(reason)),
+            Some(Origin::Unclear(reason)) => Some(Reading::Unknown(reason)),
             None => Some(Reading::unknown("no CXL region, DAX device or GPU driver names it")),
         };
     }
@@ -65,7 +65,7 @@ fn origins(tree: &Tree) -> BTreeMap<u32, Origin> {
             match origins.get(&node) {
                 Some(other) if !is_same(other, &origin) => {
                     let both = "DAX devices of several kinds are on this node";
-                    origins.insert(node, Origin::Untold(both.to_owned()));
+                    origins.insert(node, Origin::Unclear(both.to_owned()));
                 }
                 Some(_) => {}
                 None => drop(origins.insert(node, origin)),
@@ -105,15 +105,15 @@ fn of_dax(device: &str, path: &str) -> Origin {
     } else if below("nvdimm-bridge").is_some() {
         known(MemoryKind::Cxl, basis("a persistent CXL region"))
     } else if below("e820_pmem").is_some() {
-        Origin::Untold(format!("{device} is memory that a boot parameter calls persistent (memmap=…!…)"))
+        Origin::Unclear(format!("{device} is memory that a boot parameter calls persistent (memmap=…!…)"))
     } else if let Some(bus) = below("ndbus") {
         known(MemoryKind::Persistent, basis(bus))
     } else if below("hmem").is_some() {
-        Origin::Untold(format!(
+        Origin::Unclear(format!(
             "{device} is memory that the firmware reserved (hmem), as it does HBM and CXL memory"
         ))
     } else {
-        Origin::Untold(format!("what {device} is below is not shown"))
+        Origin::Unclear(format!("what {device} is below is not shown"))
     }
 }
 

@@ -49,9 +49,9 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let simd = mode::simd(options)?;
     let kernels = mode::kernels(&options.kernels)?;
     let placement = placement::place(machine, &options.places, options.bind, options.threads)?;
-    let cache = sizes::in_use(machine, &placement.cpus());
-    let room = mode::room(machine, options, placement.threads.len(), options.array_size.is_some());
     let threads = placement.threads.len();
+    let cache = sizes::in_use(machine, &placement.cpus());
+    let room = mode::room(machine, options, threads, options.array_size.is_some());
     let sizes = sizes::choose(options.array_size, threads, &cache, &room)?;
     let sizes = sizes.with_proof(options.array_size, threads, &cache);
 
@@ -68,7 +68,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     let time = options.rules.max_time * (1.0 - FINISHING_SHARE);
     let fit = fit::fit(
         machine,
-        placement.threads.len(),
+        threads,
         &figures,
         (reference, cache.value().is_some() && !sizes::is_short(sizes.elements, &cache)),
         // As many as an interval needs: more are measured as long as there is time.

@@ -5,7 +5,7 @@
 
 use figure::evidence as key;
 use figure::series::{Coordinate, CoordinateValue};
-use figure::{Machine, Reading, format, room};
+use figure::{Machine, Reading, format};
 use lab::failure::Failure;
 use lab::placement::Placement;
 
@@ -14,8 +14,8 @@ use crate::kernels::Mix;
 use crate::mode::{self, Options, PlanError};
 use crate::numa::cells;
 use crate::numa::nodes;
+use crate::numa::room::rooms;
 use crate::sizes::{self, ARRAYS, Room};
-use crate::thread_blocks::ThreadBlocks;
 
 pub const SERIES: &str = "memory.mix.nodes";
 
@@ -74,8 +74,7 @@ fn over(
     let machine = plan.setup.machine.clone();
     let share = Share::in_room(&machine, options, placement, node_room(&machine, options, node, nodes))?;
     let memory = MixMemory { node: Some(node), threads: placement.threads.clone(), groups: share.groups };
-    let bytes = memory.threads.len() * ThreadBlocks::stride(ARRAYS as usize * share.groups);
-    let missing = crate::pages::unavailable(&machine, options.pages, bytes as u64);
+    let missing = crate::pages::unavailable(&machine, options.pages, memory.bytes() as u64);
     let all = ARRAYS * share.array;
     for &mix in mixes {
         let base = conditions(options, placement, plan.setup.simd).with(key::ARRAYS_TOTAL_BYTES, all as f64);
@@ -102,34 +101,16 @@ fn over(
     Ok(())
 }
 
-/// What a plan may take of a node: of its memory or what is available there, and its part of what all nodes have.
+/// What a plan may take of a node: its reserved pages if asked for, else its memory, and its part of what all nodes have.
 fn node_room(machine: &Machine, options: &Options, node: u32, nodes: usize) -> Reading<Room> {
     let shown = machine.node(node);
     if let Some(page) = options.pages.reserved_size() {
-        let free = shown
-            .and_then(|node| node.hugetlb.iter().find(|pool| pool.page == page))
-            .map_or(0, |pool| pool.free);
+        let free = shown.map_or(0, |node| node.free_pages(page));
         let bound =
             format!("{free} reserved pages of {} are free on node {node}", format::bytes(page as f64));
         return Reading::Value(Room { bytes: free * page, bound, is_momentary: true });
     }
-    let is_asked = options.array_size.is_some();
-    let all = if is_asked { room::everywhere_now(machine) } else { room::everywhere(machine) };
-    let all = all.map(|room| Room {
-        bytes: room.bytes / nodes.max(1) as u64,
-        bound: if nodes > 1 { format!("{}, for {nodes} nodes", room.bound) } else { room.bound.clone() },
-        ..room
-    });
-    let memory = shown.and_then(|node| node.memory).filter(|_| !is_asked).map(|bytes| Room {
-        bytes: (bytes as f64 * room::SHARE) as u64,
-        bound: format!("{} of the memory of node {node}", format::percent(room::SHARE)),
-        is_momentary: false,
-    });
-    let available = shown.and_then(|node| node.available).map(|bytes| Room {
-        bytes,
-        bound: format!("{} are available on node {node}", format::bytes(bytes as f64)),
-        is_momentary: true,
-    });
-    let rooms = memory.into_iter().chain(available).chain(all.value().cloned());
-    rooms.min_by_key(|room| room.bytes).map_or(all, Reading::Value)
+    let (own, all) = rooms(machine, shown, nodes, options.array_size.is_some());
+    let tightest = own.into_iter().chain(all.value().cloned()).min_by_key(|room| room.bytes);
+    tightest.map_or(all, Reading::Value)
 }

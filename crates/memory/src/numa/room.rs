@@ -1,8 +1,9 @@
 //! How much of each node's memory is used: an array to read and a chain of pointers to follow, each four
 //! times the caches of the CPUs that use it, as far as the node and the machine have room. Pure.
 
-use figure::host::{HugePool, Node};
-use figure::{Machine, Reading, format, room};
+use figure::host::Node;
+use figure::room::{self, Room};
+use figure::{Machine, Reading, format};
 
 use crate::chase::{LINE, UNROLL};
 use crate::kernels::ELEMENT;
@@ -83,7 +84,7 @@ pub fn share(
 
 /// The most bytes of size that the node's pool of reserved pages holds.
 fn reserved(node: &Node, page: u64, bytes: u64) -> Result<(u64, String), Failure> {
-    let free = node.hugetlb.iter().find(|pool: &&HugePool| pool.page == page).map_or(0, |pool| pool.free);
+    let free = node.free_pages(page);
     let name = format::bytes(page as f64);
     if free < 2 {
         let needed = 2 * bytes.div_ceil(page);
@@ -97,24 +98,43 @@ fn reserved(node: &Node, page: u64, bytes: u64) -> Result<(u64, String), Failure
     Ok((free / 2 * page, format!("{free} reserved pages of {name} are free on node {}", node.node)))
 }
 
+/// The rooms that bound what a plan takes of a node: those of the node itself, and its part of what all have, of `nodes` that are measured.
+pub fn rooms(
+    machine: &Machine,
+    node: Option<&Node>,
+    nodes: usize,
+    is_asked: bool,
+) -> (Vec<Room>, Reading<Room>) {
+    let all = if is_asked { room::everywhere_now(machine) } else { room::everywhere(machine) };
+    let among = if nodes > 1 { format!(", for {nodes} nodes") } else { String::new() };
+    let part = all.map(|room| Room {
+        bytes: room.bytes / nodes.max(1) as u64,
+        bound: format!("{}{among}", room.bound),
+        ..room
+    });
+    let Some(node) = node else { return (Vec::new(), part) };
+    let available = node.available.map(|bytes| Room {
+        bytes,
+        bound: format!("{} are available on node {}", format::bytes(bytes as f64), node.node),
+        is_momentary: true,
+    });
+    let whole = node.memory.filter(|_| !is_asked).map(|bytes| Room {
+        bytes: (bytes as f64 * room::SHARE) as u64,
+        bound: format!("{} of the memory of node {}", format::percent(room::SHARE), node.node),
+        is_momentary: false,
+    });
+    (available.into_iter().chain(whole).collect(), part)
+}
+
 /// The most bytes of size that are free, and what bounds them: the node, the machine or a control group.
 fn free(machine: &Machine, node: &Node, nodes: usize, is_asked: bool) -> (u64, String) {
     let usable = |bytes: u64| (bytes as f64 * USABLE_SHARE / COST) as u64 / GRAIN * GRAIN;
-    let whole = match if is_asked { room::everywhere_now(machine) } else { room::everywhere(machine) } {
-        Reading::Value(room) => {
-            let among = if nodes > 1 { format!(", for {nodes} nodes") } else { String::new() };
-            (usable(room.bytes) / nodes.max(1) as u64 / GRAIN * GRAIN, format!("{}{among}", room.bound))
-        }
+    let (own, part) = rooms(machine, Some(node), nodes, is_asked);
+    let part = match part {
+        Reading::Value(room) => (usable(room.bytes), room.bound),
         // An unknown limit cannot be observed; this is modest.
         Reading::Unknown(reason) => (UNKNOWN_CACHE_ARRAY, format!("available memory is not known: {reason}")),
     };
-    let available = node.available.map(|bytes| {
-        (usable(bytes), format!("{} are available on node {}", format::bytes(bytes as f64), node.node))
-    });
-    let all = node.memory.filter(|_| !is_asked).map(|bytes| {
-        let share = (bytes as f64 * room::SHARE) as u64;
-        (usable(share), format!("{} of the memory of node {}", format::percent(room::SHARE), node.node))
-    });
-    let bounds = available.into_iter().chain(all);
-    bounds.chain([whole]).min_by_key(|(most, _)| *most).unwrap_or_default()
+    let own = own.into_iter().map(|room| (usable(room.bytes), room.bound));
+    own.chain([part]).min_by_key(|(most, _)| *most).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! NUMA nodes: their CPUs, their memory and what it is, and the distances between them.
+//! NUMA nodes: their CPUs, their memory and its kind, and the distances between them.
 
 use std::collections::BTreeMap;
 

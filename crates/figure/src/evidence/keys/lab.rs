@@ -6,7 +6,6 @@ use crate::evidence::key::{Key, KeyInfo, Scope, keys};
 
 keys! {
     // Conditions of a figure: what was asked for, resolved.
-    // Conditions of a figure: what was asked for, resolved.
     THREADS: f64 = "threads", "1", Condition, "Threads that worked at the same time.";
     PLACES: String = "places", "", Condition, "OpenMP places: threads, cores, ll_caches, numa_domains, sockets, or 'list'.";
     BIND: String = "bind", "", Condition, "OpenMP binding: close, spread or primary.";

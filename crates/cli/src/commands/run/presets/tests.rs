@@ -8,6 +8,7 @@ fn requests() -> Vec<RunRequest> {
         usual.clone(),
         Measuring { quick: true, ..usual.clone() },
         Measuring { thorough: true, ..usual.clone() },
+        Measuring { thorough: true, class: Some("all".to_owned()), ..usual.clone() },
         Measuring { rounds: Some(7), ..usual.clone() },
         Measuring { quick: true, max_time: Some(1000.0), ..usual.clone() },
         Measuring { target: Some(0.02), max_time: Some(900.0), ..usual },
@@ -17,14 +18,16 @@ fn requests() -> Vec<RunRequest> {
 
 #[test]
 fn a_preset_measures_what_its_words_say() {
-    let machine = testing::server();
     let has_servers = ::http::servers::program().is_ok();
-    for request in requests() {
+    let machines = [testing::server(), machine::synthetic::named("hybrid_laptop")];
+    for (machine, request) in
+        machines.iter().flat_map(|machine| requests().into_iter().map(move |one| (machine, one)))
+    {
         for preset in PRESETS.iter().filter(|preset| preset.suite != ::http::SUITE || has_servers) {
             let words = preset.words(&request);
-            let direct = preset.planned(&request, &machine).map(testing::text);
+            let direct = preset.planned(&request, machine).map(testing::text);
             let direct = direct.map_err(|failure| failure.message().to_owned());
-            let parsed = testing::plan(testing::parsed(&words), &machine);
+            let parsed = testing::plan(testing::parsed(&words), machine);
             assert!(direct.is_ok() || parsed.is_err(), "{words}: {direct:?}");
             if let (Ok(direct), Ok(parsed)) = (direct, parsed) {
                 assert_eq!(direct, parsed, "{words}");

@@ -44,7 +44,7 @@ pub fn set(cpus: &CpuList) -> io::Result<()> {
     let error = io::Error::last_os_error();
     // The kernel lets every process set the affinity of its own threads.
     Err(match error.kind() {
-        io::ErrorKind::PermissionDenied if machine::perf::is_filtered(&machine::Tree::live()) => {
+        io::ErrorKind::PermissionDenied if crate::perf::is_filtered(&crate::Tree::live()) => {
             io::Error::new(error.kind(), format!("{error}: {FILTERED}"))
         }
         _ => error,
