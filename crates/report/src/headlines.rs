@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use figure::evidence::HOP_WAY;
 use figure::evidence::http::WHAT;
 use figure::format::plain_to;
 use figure::{Better, Figure, Record, Status};
@@ -79,7 +80,10 @@ pub(crate) fn of(record: &Record) -> Vec<(&str, Vec<Named<'_>>)> {
 fn candidates(record: &Record) -> Vec<Named<'_>> {
     let has_value = |figure: &&Figure| figure.value.is_some();
     fn by_name(figure: &Figure) -> Named<'_> {
-        (plain_to(&figure.name, MAX_NAME), figure)
+        // The end of a long name is cut off, and switches differ there: in where their tasks are.
+        let place = figure.name.rsplit_once(", ").filter(|_| figure.conditions.get(HOP_WAY).is_some());
+        let name = place.map_or_else(|| figure.name.clone(), |(_, place)| format!("switch, {place}"));
+        (plain_to(&name, MAX_NAME), figure)
     }
     let mut figures: Vec<Named> = Vec::new();
     for section in outline::sections(record).iter().filter(|section| section.headline) {
