@@ -121,7 +121,7 @@ pub struct Caches {
 pub struct MeasuredCache {
     /// With a thread on each.
     pub cpus: CpuList,
-    /// Bytes, within a factor of 2; unknown where no size was served from memory alone.
+    /// A bound in bytes, of which the cache has at least a quarter; unknown where no size was served from memory alone.
     pub bytes: Reading<u64>,
 }
 

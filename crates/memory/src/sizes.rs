@@ -65,13 +65,13 @@ pub fn last_level(machine: &Machine, cpus: &CpuList) -> Reading<LastLevel> {
     })
 }
 
-/// What arrays must exceed: the cache that these CPUs have by measurement, where what is shown differs from it by more than a factor of 2,
-/// the step of the measurement; else the caches that are shown.
+/// What arrays must exceed: the caches that are shown; where these are not between a quarter of the cache as measured, which is a bound, and
+/// twice as much, of which neighbours may hold half: the cache as measured.
 pub fn in_use(machine: &Machine, cpus: &CpuList) -> Reading<LastLevel> {
     let shown = last_level(machine, cpus);
     let Some(bytes) = measured(machine, cpus) else { return shown };
     match shown {
-        Reading::Value(shown) if (bytes / 2..=2 * bytes).contains(&shown.bytes) => Reading::Value(shown),
+        Reading::Value(shown) if (bytes / 4..=2 * bytes).contains(&shown.bytes) => Reading::Value(shown),
         Reading::Value(shown) => {
             let basis = format!("measured; {} are shown", format::bytes(shown.bytes as f64));
             Reading::Value(LastLevel { bytes, basis })
@@ -352,8 +352,8 @@ mod tests {
             in_use(machine, &cpus.parse().unwrap()).into_value().unwrap().bytes >> 20
         };
         // 70 MiB are shown.
-        assert_eq!([16, 32, 64, 128, 256].map(|mib| used(&with(mib), "0-3")), [16, 32, 70, 70, 256]);
-        assert_eq!((used(&with(8), "1-2"), used(&with(256), "1-2")), (8, 68), "fewer CPUs fill no more");
+        assert_eq!([16, 32, 64, 128, 256, 512].map(|mib| used(&with(mib), "0-3")), [16, 32, 70, 70, 70, 512]);
+        assert_eq!((used(&with(8), "1-2"), used(&with(512), "1-2")), (8, 68), "fewer CPUs fill no more");
         let mut hidden = with(32);
         hidden.caches.instances.clear();
         assert_eq!(used(&hidden, "0-3"), 32);

@@ -11,8 +11,8 @@ use crate::relations::doubling;
 /// size of the available cache memory"). With less, part of what is counted comes from cache: even with
 /// random replacement a cache of a quarter of an array keeps something from one pass to the next.
 pub const CACHES: f64 = 4.0;
-/// A cache as measured has between this part of its size and the whole: sizes double from step to step.
-const MEASURED_STEP: f64 = 2.0;
+/// A cache as measured is a bound: the cache has at least one of so many parts of it.
+const MEASURED_PARTS: f64 = 4.0;
 /// Bytes of the largest last-level cache of one socket when this was written (EPYC 9684X).
 const LARGEST_CACHE: f64 = 1.21e9;
 
@@ -58,7 +58,7 @@ pub(super) fn rule(subject: &Subject) -> Answer {
     }
     let shown = caches_per_array(subject);
     let measured = arrays_in(subject, CACHE_MEASURED);
-    let is_hidden = measured.value().is_some_and(|times| *times < CACHES / MEASURED_STEP);
+    let is_hidden = measured.value().is_some_and(|times| *times < CACHES / MEASURED_PARTS);
     if let Reading::Value(times) = shown
         && times >= CACHES
         && !is_hidden

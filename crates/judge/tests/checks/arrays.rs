@@ -87,7 +87,7 @@ fn an_experiment_overrules_the_sizes_that_are_shown() {
     is_blind(&within(40.0).unknown(LLC_BYTES, "hidden"), check);
     // A hidden cache, found by a measurement.
     let hidden = |mib: f64| arrays(256.0).with(CACHE_MEASURED, mib * MIB);
-    assert_eq!((hidden(128.0).says(check), hidden(129.0).says(check)), (Pass, Fail));
+    assert_eq!((hidden(256.0).says(check), hidden(257.0).says(check)), (Pass, Fail));
     // A hidden cache, found by arrays that are four times those that are shown.
     let large = |values: &[f64]| {
         let single = arrays(256.0).values(&[20.0; 8]);
