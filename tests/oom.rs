@@ -31,7 +31,8 @@ fn killed_for_memory(arguments: &[&str], victim: &str, ticks: u64) -> Option<End
     command.args(arguments).stdout(File::create(path("out")).unwrap());
     command.stderr(File::create(path("err")).unwrap());
     let run = Run::of(command);
-    let read = |name: &str| std::fs::read_to_string(path(name)).unwrap();
+    // While it writes, the last sign may be there by half.
+    let read = |name: &str| String::from_utf8_lossy(&std::fs::read(path(name)).unwrap()).into_owned();
     let what = format!("{arguments:?}, {victim}");
     let is_at_work = |process: &Process| process.0 != run.main.id() && busy_ticks(process.0) >= ticks;
     let at_work = || run.of_kind(victim).into_iter().filter(is_at_work).collect::<Vec<Process>>();
