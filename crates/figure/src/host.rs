@@ -121,8 +121,13 @@ pub struct Caches {
 pub struct MeasuredCache {
     /// With a thread on each.
     pub cpus: CpuList,
-    /// A bound in bytes, of which the cache has at least a quarter; unknown where no size was served from memory alone.
+    /// Upper bound in bytes. Unknown if memory alone served no size.
     pub bytes: Reading<u64>,
+}
+
+impl MeasuredCache {
+    /// The cache has at least one of so many parts of the bound.
+    pub const PARTS: u64 = 4;
 }
 
 /// One cache instance.

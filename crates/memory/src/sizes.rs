@@ -65,13 +65,15 @@ pub fn last_level(machine: &Machine, cpus: &CpuList) -> Reading<LastLevel> {
     })
 }
 
-/// What arrays must exceed: the caches that are shown; where these are not between a quarter of the cache as measured, which is a bound, and
-/// twice as much, of which neighbours may hold half: the cache as measured.
+/// What arrays must exceed: the caches that are shown, if the measurement allows that size, else the cache as measured. It allows from the
+/// least part of its bound up to twice the bound: neighbours may use half of a shared cache.
 pub fn in_use(machine: &Machine, cpus: &CpuList) -> Reading<LastLevel> {
     let shown = last_level(machine, cpus);
     let Some(bytes) = measured(machine, cpus) else { return shown };
     match shown {
-        Reading::Value(shown) if (bytes / 4..=2 * bytes).contains(&shown.bytes) => Reading::Value(shown),
+        Reading::Value(shown) if (bytes / MeasuredCache::PARTS..=2 * bytes).contains(&shown.bytes) => {
+            Reading::Value(shown)
+        }
         Reading::Value(shown) => {
             let basis = format!("measured; {} are shown", format::bytes(shown.bytes as f64));
             Reading::Value(LastLevel { bytes, basis })

@@ -3,6 +3,7 @@
 use figure::evidence::{
     ARRAY_BYTES, CACHE_MEASURED, INSTRUMENT_ARRAY, Key, LLC_BASIS, LLC_BYTES, MEMORY_LIMITED_BY, WORKING_SET,
 };
+use figure::host::MeasuredCache;
 
 use crate::prelude::*;
 use crate::relations::doubling;
@@ -11,8 +12,6 @@ use crate::relations::doubling;
 /// size of the available cache memory"). With less, part of what is counted comes from cache: even with
 /// random replacement a cache of a quarter of an array keeps something from one pass to the next.
 pub const CACHES: f64 = 4.0;
-/// A cache as measured is a bound: the cache has at least one of so many parts of it.
-const MEASURED_PARTS: f64 = 4.0;
 /// Bytes of the largest last-level cache of one socket when this was written (EPYC 9684X).
 const LARGEST_CACHE: f64 = 1.21e9;
 
@@ -58,7 +57,7 @@ pub(super) fn rule(subject: &Subject) -> Answer {
     }
     let shown = caches_per_array(subject);
     let measured = arrays_in(subject, CACHE_MEASURED);
-    let is_hidden = measured.value().is_some_and(|times| *times < CACHES / MEASURED_PARTS);
+    let is_hidden = measured.value().is_some_and(|times| *times < CACHES / MeasuredCache::PARTS as f64);
     if let Reading::Value(times) = shown
         && times >= CACHES
         && !is_hidden
