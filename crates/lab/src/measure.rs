@@ -104,7 +104,8 @@ pub fn around<T>(
 
     let mut evidence = watch.delta(&counters, &after);
     // The busy time of these CPUs by tick accounting, minus the CPU time of truebench.
-    let foreign = watch.busy(&counters, &after).map(|busy| (busy - truebench).max(0.0));
+    let own = truebench + watch.exits(&counters, &after);
+    let foreign = watch.busy(&counters, &after).map(|busy| (busy - own).max(0.0));
     evidence.put_reading(CPU_FOREIGN, foreign);
     evidence.put(CLOCK_SUSPENDED, clocks.suspended);
     evidence.put(CLOCK_STEPPED, clocks.stepped);

@@ -33,6 +33,8 @@ fn samples_stand_for_the_faults_or_not() {
     at(check, |share| watched().with(FAULT_NEWS_LOST, share), [0.01, 0.2], [Pass, Warn]);
     assert_eq!(watched().with(FAULT_TOTAL, 0.0).says(check), Pass, "there is nothing to sample");
     assert_eq!(quiet_vm().answer("fault-coverage"), None);
+    // The stored stacks have their total only, and are judged by the coverage that they derive from.
+    assert_eq!(quiet_vm().with(FAULT_SEEN, 9_800.0).answer(check), None);
 }
 
 #[test]

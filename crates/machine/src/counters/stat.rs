@@ -31,18 +31,26 @@ const NAMES: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "so
 /// Columns of busy time. Idle, iowait and steal are not busy.
 pub const BUSY: &[Column] = &[Column::User, Column::Nice, Column::System, Column::Irq, Column::Softirq];
 
-/// Ticks by CPU and column. Old kernels and emulations have fewer columns.
-pub type Times = BTreeMap<u32, Vec<u64>>;
+#[derive(Clone, Debug, Default)]
+pub struct Times {
+    /// Ticks by CPU and column. Old kernels and emulations have fewer columns.
+    ticks: BTreeMap<u32, Vec<u64>>,
+    /// Processes and threads that were started since boot; 0 where the kernel does not tell.
+    started: u64,
+}
 
 pub fn read(tree: &Tree, cpus: &CpuList) -> Reading<Times> {
     tree.bytes(FILE).and_then(|bytes| parse(&bytes, cpus))
 }
 
 fn parse(bytes: &[u8], cpus: &CpuList) -> Reading<Times> {
-    let mut times = Times::new();
+    let mut times = Times::default();
     for line in bytes.split(|&byte| byte == b'\n') {
-        // The cpu lines come first; the `intr` line after them may have thousands of numbers.
-        let Some(line) = line.strip_prefix(b"cpu") else { break };
+        if let Some(started) = line.strip_prefix(b"processes ") {
+            times.started =
+                str::from_utf8(started).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
+        }
+        let Some(line) = line.strip_prefix(b"cpu") else { continue };
         let Ok(line) = std::str::from_utf8(line) else {
             return Reading::Unknown(format!("{FILE}: not a text"));
         };
@@ -58,7 +66,7 @@ fn parse(bytes: &[u8], cpus: &CpuList) -> Reading<Times> {
             continue;
         }
         match words.take(NAMES.len()).map(str::parse).collect::<Result<Vec<u64>, _>>() {
-            Ok(ticks) => times.insert(cpu, ticks),
+            Ok(ticks) => times.ticks.insert(cpu, ticks),
             Err(_) => return Reading::Unknown(format!("{FILE}: not a number in the line of CPU {cpu}")),
         };
     }
@@ -72,7 +80,7 @@ pub fn growth(before: &Times, after: &Times, cpus: &CpuList, columns: &[Column])
     }
     let mut ticks: u64 = 0;
     for cpu in cpus.iter() {
-        let (Some(before), Some(after)) = (before.get(&cpu), after.get(&cpu)) else {
+        let (Some(before), Some(after)) = (before.ticks.get(&cpu), after.ticks.get(&cpu)) else {
             return Reading::Unknown(format!("{FILE}: no line for CPU {cpu}, which is or was offline"));
         };
         // gVisor and similar kernels print zeros for each CPU. A CPU that was never even idle is not counted.
@@ -91,6 +99,11 @@ pub fn growth(before: &Times, after: &Times, cpus: &CpuList, columns: &[Column])
         }
     }
     Reading::Value(ticks as f64 / USER_HZ)
+}
+
+/// Processes and threads that were started in between.
+pub fn started(before: &Times, after: &Times) -> Reading<u64> {
+    grown(&format!("{FILE}: processes"), before.started, after.started)
 }
 
 #[cfg(test)]

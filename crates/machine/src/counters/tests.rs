@@ -78,7 +78,7 @@ const BEFORE: &[(&str, &str)] = &[
     (
         "/proc/stat",
         "cpu  400 0 0 0 0 0 0 0 0 0\ncpu0 100 0 10 500 0 1 2 3 0 0\ncpu1 100 0 10 500 0 1 2 3 0 0\n\
-         cpu2 100 0 10 500 0 1 2 3 0 0\ncpu3 100 0 10 500 0 1 2 3 0 0\nintr 5\n",
+         cpu2 100 0 10 500 0 1 2 3 0 0\ncpu3 100 0 10 500 0 1 2 3 0 0\nintr 5\nprocesses 5000\n",
     ),
     (
         "/proc/interrupts",
@@ -107,7 +107,7 @@ const AFTER: &[(&str, &str)] = &[
     (
         "/proc/stat",
         "cpu  900 0 0 0 0 0 0 0 0 0\ncpu0 200 1 20 500 9 3 5 7 90 0\ncpu1 110 0 12 500 0 1 4 3 0 0\n\
-         cpu2 150 0 10 500 0 1 2 3 0 0\ncpu3 999 9 99 900 9 9 9 9 0 0\nintr 9\n",
+         cpu2 150 0 10 500 0 1 2 3 0 0\ncpu3 999 9 99 900 9 9 9 9 0 0\nintr 9\nprocesses 5250\n",
     ),
     (
         "/proc/interrupts",
@@ -167,6 +167,8 @@ fn every_source_has_its_known_answer() {
     }
     let busy = watch.busy(&before, &after).into_value().unwrap();
     assert!((busy - (1.16 + 0.14)).abs() < 1e-9, "{busy}");
+    let exits = watch.exits(&before, &after);
+    assert!((exits - 250.0 * super::EXIT).abs() < 1e-9, "{exits}");
     // This machine has no cgroups.
     assert_eq!(reason(&evidence, CGROUP_THROTTLED), "no control groups are shown");
 }
