@@ -18,13 +18,16 @@
 # make clean      remove what was built, and the records that make run left
 #
 # A directory of captured machines, by its absolute path, widens test-long:   TRUEBENCH_TREES=/DIR make test-long
-# Each machine is a subdirectory or a .tar.gz with proc/ and sys/ in it, at its top or one level below; the output of lscpu
-# for machine NAME, in NAME.txt if there is one, is compared. util-linux has such machines:
+# Each machine is a subdirectory, a .tar.gz or a .tar.bz2 with proc/ and sys/ in it, at its top or one level below; the output of
+# lscpu for machine NAME, in NAME.txt if there is one, is compared, and that of hwloc, in NAME.console. Both have such machines:
 #
 #   git clone --depth 1 https://github.com/util-linux/util-linux
 #   mkdir trees
 #   cp util-linux/tests/ts/lscpu/dumps/*.tar.gz trees/
 #   for f in util-linux/tests/expected/lscpu/lscpu-*; do cp "$f" "trees/${f##*/lscpu-}.txt"; done
+#   git clone --depth 1 https://github.com/open-mpi/hwloc
+#   cp hwloc/tests/hwloc/linux/*.tar.bz2 trees/
+#   for f in $(grep -L options: hwloc/tests/hwloc/linux/*.test); do cp "${f%.test}.console" trees/ || true; done
 #   export TRUEBENCH_TREES=$PWD/trees
 
 SHELL := /bin/bash

@@ -3,6 +3,7 @@
 //! Sizes are bytes, frequencies MHz where named so. CPU numbers are the kernel's logical CPUs. A field that
 //! the machine did not show is a [`Reading::Unknown`] with the reason, or `None` where absence is ordinary.
 
+mod contradiction;
 mod cores;
 mod numa;
 mod summary;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::cpulist::CpuList;
 use crate::reading::Reading;
 
+pub use contradiction::Contradiction;
 pub use cores::{CoreKind, CoreKinds, EFFICIENCY, LOW_POWER, MIDDLE, PERFORMANCE};
 pub use numa::{Hmat, MemoryKind, Node, NodeKind, Numa, PolicyPlaces};
 
@@ -40,6 +42,9 @@ pub struct Machine {
     /// Counters of the memory controllers.
     #[serde(default)]
     pub uncore: Uncore,
+    /// Sources that contradict one another.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contradictions: Vec<Contradiction>,
 }
 
 /// The processor.
@@ -333,6 +338,9 @@ pub struct CgroupLevel {
     pub quota_cpus: Option<f64>,
     /// CPUs of its cpuset; `None` where it sets none.
     pub cpuset: Option<CpuList>,
+    /// NUMA nodes of its cpuset; `None` where it excludes none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mems: Option<CpuList>,
     /// Memory limit in bytes (memory.max and memory.high, or limit_in_bytes); `None` without limit.
     pub memory_limit: Option<u64>,
     /// Bytes charged to it now, less what the kernel would reclaim at once (inactive file pages).

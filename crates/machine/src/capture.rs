@@ -1,7 +1,7 @@
 //! Saves the /proc and /sys files that describe a machine, for bug reports and tests.
 //!
 //! The file is a tar archive of regular files, compressed with zstd. It contains no serial numbers, host
-//! names, mounts, unknown boot parameters, or data of single processes.
+//! names, mounts (but those of control groups), unknown boot parameters, or data of single processes.
 
 mod files;
 mod pack;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub use pack::capture;
 pub use unpack::unpack;
 
-/// Files of an archive at most: about 50 per CPU, and the largest machines have about 4000 CPUs.
+/// Files of an archive at most: about 60 per CPU, and the largest machines have about 4000 CPUs.
 pub const MAX_FILES: usize = 250_000;
 /// Bytes of an archive's tar stream at most: 1 KiB per file. The stream is in memory while it is packed,
 /// and this is also the most that is read from an untrusted archive.

@@ -3,8 +3,8 @@
 
 use std::fmt::Display;
 
-use figure::host::{CgroupLevel, CoreKind, HostNote, Machine};
-use figure::{Reading, format};
+use figure::host::{CgroupLevel, Contradiction, CoreKind, HostNote, Machine, Node};
+use figure::{CpuList, Reading, format};
 
 const CPU: &str = "/sys/devices/system/cpu";
 
@@ -16,6 +16,7 @@ type Hazard = fn(&Machine) -> Option<HostNote>;
 const HAZARDS: &[Hazard] = &[
     quota,
     allowed,
+    allowed_nodes,
     memory_limit,
     hidden_groups,
     guest,
@@ -39,9 +40,18 @@ const HAZARDS: &[Hazard] = &[
     perf_events,
 ];
 
-/// The hazards of a machine, most important first.
+/// The hazards of a machine, most important first. What is known of the machine itself comes before all.
 pub fn notes(machine: &Machine) -> Vec<HostNote> {
-    HAZARDS.iter().filter_map(|hazard| hazard(machine)).collect()
+    let contradictions = machine.contradictions.iter().filter_map(contradiction);
+    contradictions.chain(HAZARDS.iter().filter_map(|hazard| hazard(machine))).collect()
+}
+
+fn contradiction(found: &Contradiction) -> Option<HostNote> {
+    let reason = format!(
+        "{}. Believed: {}. Compare with the machine itself before you trust figures for each part of it",
+        found.sources, found.believed
+    );
+    note(&format!("contradiction: {}", found.about), reason, None)
 }
 
 fn note(about: &str, reason: impl Into<String>, command: Option<String>) -> Option<HostNote> {
@@ -99,6 +109,27 @@ fn allowed(machine: &Machine) -> Option<HostNote> {
         topology.allowed
     );
     note("allowed CPUs", reason, command)
+}
+
+fn allowed_nodes(machine: &Machine) -> Option<HostNote> {
+    let allowed = machine.numa.memory_allowed.value()?;
+    let has_memory = |node: &&Node| node.memory != Some(0);
+    let closed: CpuList = machine
+        .numa
+        .nodes
+        .iter()
+        .filter(has_memory)
+        .map(|node| node.node)
+        .filter(|node| !allowed.contains(*node))
+        .collect();
+    if closed.is_empty() {
+        return None;
+    }
+    let reason = format!(
+        "a cpuset closes the memory of {} {closed} to truebench, and allows that of {allowed}: figures are of this part of the memory",
+        if closed.len() == 1 { "node" } else { "nodes" }
+    );
+    note("allowed nodes", reason, None)
 }
 
 fn memory_limit(machine: &Machine) -> Option<HostNote> {
@@ -246,11 +277,21 @@ fn demotion(machine: &Machine) -> Option<HostNote> {
 }
 
 fn memory_side_cache(machine: &Machine) -> Option<HostNote> {
-    let bytes = machine.numa.nodes.iter().filter_map(|node| node.side_cache).max()?;
+    let with: Vec<&Node> = machine.numa.nodes.iter().filter(|node| node.side_cache.is_some()).collect();
+    let (least, most) = (
+        with.iter().filter_map(|node| node.side_cache).min()?,
+        with.iter().filter_map(|node| node.side_cache).max()?,
+    );
+    let nodes: CpuList = with.iter().map(|node| node.node).collect();
+    let sizes = match least == most {
+        true => format::bytes(most as f64),
+        false => format!("{} to {}", format::bytes(least as f64), format::bytes(most as f64)),
+    };
+    let whose =
+        if nodes.len() == 1 { format!("of node {nodes}") } else { format!("of each of nodes {nodes}") };
     let reason = format!(
-        "memory has a cache of {} in front of it that software does not see (HBM in cache mode, DRAM before persistent \
-         memory): figures over smaller arrays are of that cache",
-        format::bytes(bytes as f64)
+        "the memory {whose} has a cache of {sizes} in front of it that software does not see (HBM in cache mode, DRAM before \
+         persistent memory): figures over smaller arrays are of that cache"
     );
     note("memory-side cache", reason, None)
 }

@@ -26,7 +26,7 @@ struct Group {
 impl Kills {
     pub fn read(tree: &Tree) -> Kills {
         let count = |path: &str| tree.field(path, "oom_kill ")?.parse().ok();
-        let levels = cgroup::of_process(tree, "self", &CpuList::default()).levels;
+        let levels = cgroup::of_process(tree, "self", &CpuList::default(), &CpuList::default()).levels;
         let groups = levels.into_iter().filter_map(|level| {
             let file = if level.version == 1 { "memory.oom_control" } else { "memory.events" };
             let kills = count(&format!("{}/{file}", level.directory))?;

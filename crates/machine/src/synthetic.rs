@@ -6,6 +6,7 @@
 mod builder;
 mod controllers;
 mod firmware;
+mod foreign;
 mod kinds;
 mod machines;
 mod tiered;
@@ -16,7 +17,8 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 pub use builder::{Builder, CacheShape, Place};
-pub use firmware::{Device, table};
+pub use firmware::{Device, entry, table};
+pub use foreign::*;
 pub use kinds::*;
 pub use machines::*;
 pub use tiered::*;
@@ -48,6 +50,7 @@ pub const ALL: &[Machine] = &[
     ("meteor_lake_laptop", meteor_lake_laptop),
     ("rk3588_board", rk3588_board),
     ("four_kinds_phone", four_kinds_phone),
+    ("saved_by_another_program", saved_by_another_program),
 ];
 
 /// What is read of a machine's tree. The tree has thousands of files: it is written once in a process.

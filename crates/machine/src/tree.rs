@@ -59,9 +59,11 @@ impl Tree {
         }
     }
 
-    /// A file's text without surrounding white space; bytes that are not UTF-8 are replaced.
+    /// A file's text without surrounding white space and zero bytes, which programs that save trees may append; bytes that are
+    /// not UTF-8 are replaced.
     pub fn text(&self, path: impl AsRef<Path>) -> Reading<String> {
-        self.bytes(path).map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned())
+        let is_padding = |c: char| c.is_whitespace() || c == '\0';
+        self.bytes(path).map(|bytes| String::from_utf8_lossy(&bytes).trim_matches(is_padding).to_owned())
     }
 
     /// A file's first line, made [`printable`].
@@ -78,7 +80,8 @@ impl Tree {
     }
 
     fn parse<T: FromStr>(&self, path: &Path, problem: impl FnOnce(T::Err) -> String) -> Reading<T> {
-        self.text(path).and_then(|text| match text.parse() {
+        // As for C programs, a zero byte ends the text.
+        self.text(path).and_then(|text| match text.split('\0').next().unwrap_or_default().trim().parse() {
             Ok(value) => Reading::Value(value),
             Err(error) => Reading::Unknown(format!("{}: {}", machine_path(path), problem(error))),
         })
@@ -158,6 +161,21 @@ mod tests {
     fn text_of_a_file_is_bounded_and_harmless() {
         assert_eq!(printable(" Xeon \u{1b}[2J\n", 80), "Xeon \u{fffd}[2J");
         assert_eq!(printable(&"x".repeat(1 << 20), MAX_LINE).len(), MAX_LINE);
+    }
+
+    #[test]
+    fn zero_bytes_end_a_value() {
+        let directory = tempfile::tempdir().unwrap();
+        let tree = Tree::at(directory.path());
+        for content in ["0-3\n\0", "0-3\0\0\0", "0-3\n\0\n\0", "0-3\0rest of a buffer", "0-3"] {
+            std::fs::write(directory.path().join("list"), content).unwrap();
+            assert_eq!(tree.list("list"), Reading::Value("0-3".parse().unwrap()), "{content:?}");
+        }
+        std::fs::write(directory.path().join("number"), "42\n\0").unwrap();
+        assert_eq!(
+            (tree.number("number"), tree.line("number")),
+            (Reading::Value(42), Reading::Value("42".into()))
+        );
     }
 
     #[test]

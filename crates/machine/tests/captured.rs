@@ -1,13 +1,16 @@
-//! Captured machines: trees below the directory in TRUEBENCH_TREES, each a subdirectory or a `.tar.gz` with
-//! proc and sys in it, such as the dumps that util-linux keeps for lscpu. The Makefile says how to get them.
+//! Captured machines: trees below the directory in TRUEBENCH_TREES, each a subdirectory, a `.tar.gz` or a `.tar.bz2` with
+//! proc and sys in it, such as those that util-linux and hwloc keep. The Makefile says how to get them.
 //!
-//! If `NAME.txt` next to a tree NAME contains lscpu's output for it, CPUs, cores and sockets are compared.
+//! If `NAME.txt` next to a tree NAME contains lscpu's output for it, CPUs, cores and sockets are compared. If `NAME.console`
+//! contains hwloc's, the counts of its objects are. A machine may differ from that opinion if its contradictions are named.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use figure::host::{CacheKind, Node};
 use figure::{CpuList, Machine};
 use machine::{Overrides, Tree, describe, notes};
 
@@ -25,40 +28,65 @@ fn captured_machines_are_described() {
         .map(|entry| entry.unwrap().path())
         .collect();
     entries.sort();
-    let mut read = 0;
+    let (mut read, mut failed) = (0, Vec::new());
     for entry in entries {
         let unpacked = common::directory();
         let file = entry.file_name().unwrap().to_string_lossy().into_owned();
         let directory = if entry.is_dir() {
             entry.clone()
-        } else if file.ends_with(".tar.gz") {
+        } else if file.ends_with(".tar.gz") || file.ends_with(".tar.bz2") {
             let tar =
-                Command::new("tar").arg("xzf").arg(&entry).arg("-C").arg(unpacked.path()).status().unwrap();
+                Command::new("tar").arg("xf").arg(&entry).arg("-C").arg(unpacked.path()).status().unwrap();
             assert!(tar.success(), "tar cannot read {file}");
             unpacked.path().to_owned()
         } else {
             continue;
         };
-        let name = file.trim_end_matches(".tar.gz");
+        let name = file.trim_end_matches(".tar.gz").trim_end_matches(".tar.bz2");
         let root = root(&directory).unwrap_or_else(|| panic!("{name}: no proc and sys in it"));
         let machine = describe(&Tree::at(root), &Overrides::default());
-        consistent(name, &machine);
-        let expected = trees.join(format!("{name}.txt"));
-        if let Ok(lscpu) = fs::read_to_string(&expected) {
-            compare(name, &machine, &lscpu);
+        let check = || {
+            consistent(name, &machine);
+            if let Ok(lscpu) = fs::read_to_string(trees.join(format!("{name}.txt"))) {
+                compare(name, &machine, &lscpu);
+            }
+            if let Ok(hwloc) = fs::read_to_string(trees.join(format!("{name}.console"))) {
+                compare_objects(name, &machine, &hwloc);
+            }
+        };
+        // Each machine is compared, whichever fails.
+        if catch_unwind(AssertUnwindSafe(check)).is_err() {
+            failed.push(name.to_owned());
         }
         println!("{name}: {}", summary(&machine));
+        for note in notes(&machine).iter().filter(|note| note.about.contains("cache")) {
+            println!("    {}: {}", note.about, note.reason);
+        }
+        if let Some(modules) = machine.memory.modules.value() {
+            println!("    {} memory modules", modules.len());
+        }
+        for kind in &machine.topology.cores.kinds {
+            println!("    {}: {}", kind.name, kind.cpus);
+        }
+        for found in &machine.contradictions {
+            println!("    {}: {}; believed: {}", found.about, found.sources, found.believed);
+        }
         read += 1;
     }
     assert!(read > 0, "{} holds no tree", trees.display());
+    assert!(failed.is_empty(), "{} of {read} machines: {}", failed.len(), failed.join(", "));
 }
 
-/// The directory that holds proc and sys: this one, or the only one in it.
+/// The directory that holds proc and sys: this one, or one that is at most two levels below.
 fn root(directory: &Path) -> Option<PathBuf> {
-    if directory.join("proc").is_dir() || directory.join("sys").is_dir() {
-        return Some(directory.to_owned());
-    }
-    fs::read_dir(directory).ok()?.flatten().map(|entry| entry.path()).find(|path| path.join("sys").is_dir())
+    let below = |directory: &PathBuf| {
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect::<Vec<_>>()
+    };
+    let first = below(&directory.to_owned());
+    let second: Vec<PathBuf> = first.iter().flat_map(below).collect();
+    let all = std::iter::once(directory.to_owned()).chain(first).chain(second);
+    all.into_iter().find(|path| path.join("sys").is_dir() || path.join("proc").is_dir())
 }
 
 fn distinct(machine: &Machine, key: fn(&figure::host::LogicalCpu) -> u32) -> usize {
@@ -93,10 +121,10 @@ fn consistent(name: &str, machine: &Machine) {
         );
     }
     let in_nodes: usize = machine.numa.nodes.iter().map(|node| node.cpus.len()).sum();
-    assert!(machine.numa.nodes.is_empty() || in_nodes == topology.online.len(), "{name}: CPUs of no node");
+    let is_named = machine.contradictions.iter().any(|found| found.about == "NUMA nodes");
     assert!(
-        machine.cpu.architecture.value().is_some() || machine.cpu.model.value().is_some(),
-        "{name}: nothing of the CPU"
+        machine.numa.nodes.is_empty() || in_nodes == topology.online.len() || is_named,
+        "{name}: CPUs of no node"
     );
     assert!(!notes(machine).is_empty(), "{name}");
 }
@@ -140,5 +168,65 @@ fn compare(name: &str, machine: &Machine, lscpu: &str) {
         if let Some(instances) = instances {
             assert_eq!(described, instances, "{name}: {field}");
         }
+    }
+}
+
+/// Compares with hwloc's output (lstopo): the counts of its objects, which are those that a process in the tree may use.
+fn compare_objects(name: &str, machine: &Machine, hwloc: &str) {
+    let topology = &machine.topology;
+    let is_allowed = |node: &&Node| {
+        let allowed = machine.numa.memory_allowed.value();
+        allowed.is_none_or(|allowed| allowed.contains(node.node)) && !node.is_empty()
+    };
+    let nodes: Vec<&Node> = machine.numa.nodes.iter().filter(is_allowed).collect();
+    // A package or cache whose CPUs are not allowed counts if it has an allowed node.
+    let is_shown = |cpus: &CpuList| {
+        let has_node = || nodes.iter().any(|node| !node.cpus.is_empty() && node.cpus.is_subset(cpus));
+        !cpus.intersection(&topology.allowed).is_empty() || has_node()
+    };
+    let distinct = |key: fn(&figure::host::LogicalCpu) -> u32| {
+        let mut groups: BTreeMap<u32, CpuList> = BTreeMap::new();
+        for cpu in &topology.cpus {
+            groups.entry(key(cpu)).or_default().insert(cpu.cpu);
+        }
+        groups.values().filter(|cpus| is_shown(cpus)).count()
+    };
+    let caches = |level: u32| {
+        let fits = |cache: &&figure::host::Cache| {
+            cache.level == level && cache.kind != CacheKind::Instruction && is_shown(&cache.cpus)
+        };
+        machine.caches.instances.iter().filter(fits).count()
+    };
+    let described = [
+        ("PU", topology.allowed.len()),
+        ("Core", distinct(|cpu| cpu.core)),
+        ("Package", distinct(|cpu| cpu.package)),
+        ("NUMANode", nodes.len().max(1)),
+        ("L3Cache", caches(3)),
+        ("L2Cache", caches(2)),
+    ];
+    // ` depth 1:          2 Package (type #1)`.
+    let count = |line: &str| {
+        let (_, rest) = line
+            .trim()
+            .strip_prefix("Special ")
+            .unwrap_or(line.trim())
+            .strip_prefix("depth")?
+            .split_once(':')?;
+        let mut words = rest.split_whitespace();
+        Some((words.next()?.parse::<usize>().ok()?, words.next()?.to_owned()))
+    };
+    let counts: Vec<(usize, String)> = hwloc.lines().filter_map(count).collect();
+    let mut different = Vec::new();
+    for (object, ours) in described {
+        let theirs: usize = counts.iter().filter(|(_, other)| other == object).map(|(count, _)| count).sum();
+        if ours != theirs && !(theirs == 0 && object != "PU") {
+            different.push(format!("{ours} {object}, hwloc: {theirs}"));
+        }
+    }
+    let is_named = !machine.contradictions.is_empty() || machine.caches.unknown.is_some();
+    assert!(different.is_empty() || is_named, "{name}: {}", different.join("; "));
+    if !different.is_empty() {
+        println!("{name} differs: {}", different.join("; "));
     }
 }

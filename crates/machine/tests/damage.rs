@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::common;
 
 /// Machines with few CPUs, so that damage hits other files as often.
-const MACHINES: [&str; 10] = [
+const MACHINES: [&str; 11] = [
     "atom_without_l3",
     "vm_hidden_l3",
     "hybrid_laptop",
@@ -24,6 +24,7 @@ const MACHINES: [&str; 10] = [
     "gvisor_no_caches",
     "memory_only_node",
     "cxl_expander",
+    "saved_by_another_program",
 ];
 
 /// Damage to a file.

@@ -286,9 +286,26 @@ fn memory_only_node() {
 }
 
 #[test]
+fn saved_by_another_program() {
+    let machine = synthetic::described(synthetic::saved_by_another_program);
+    assert_eq!(counts(&machine), [7, 4, 2, 2]);
+    assert_eq!(machine.topology.offline.to_string(), "7");
+    assert_eq!(machine.topology.allowed.to_string(), "0-3");
+    assert_eq!(machine.cpu(5).unwrap().siblings.to_string(), "1,5");
+    assert_eq!(caches(&machine, 3), [(8192, "0-1,4-5".into()), (8192, "2-3,6".into())]);
+    assert_eq!(machine.caches.unknown, None);
+    assert_eq!(machine.numa.nodes[1].cpus.to_string(), "2-3,6");
+    assert_eq!(machine.numa.nodes[1].distances, [21, 10]);
+    assert_eq!(machine.contradictions, []);
+    let peak = machine.memory.peak.value().unwrap();
+    assert_eq!((peak.channels, peak.basis.as_str()), (4, "4 x DDR3-1333 (SMBIOS entries)"));
+    assert_eq!(about(&machine)[..1], ["allowed CPUs"]);
+}
+
+#[test]
 fn the_list_is_whole() {
     // Each machine has a test above, or in tiers.rs or kinds.rs. Add a new machine here, too.
-    assert_eq!(synthetic::ALL.len(), 21);
+    assert_eq!(synthetic::ALL.len(), 22);
     let names: BTreeSet<&str> = synthetic::ALL.iter().map(|machine| machine.0).collect();
     assert_eq!(names.len(), synthetic::ALL.len());
 }

@@ -3,8 +3,10 @@
 mod capture;
 mod captured;
 mod common;
+mod contradictions;
 mod damage;
 mod details;
+mod foreign;
 mod kinds;
 mod known_answers;
 mod live;

@@ -28,6 +28,7 @@ const MACHINES: &[&str] = &[
     "atom_without_l3",
     "memory_only_node",
     "container_quota",
+    "saved_by_another_program",
 ];
 /// The first byte that chooses one of [`COUNTING`]: so older inputs keep their meaning.
 const COUNTING_FROM: u8 = 240;

@@ -50,9 +50,10 @@ pub const FILES: &[Pattern] = &[
     // This process: masks, capabilities and groups.
     part("proc/self", &["status"], masks),
     part("proc/self", &["limits"], address_space),
-    all("proc/self", &["cgroup"]),
+    all("proc/self", &["cgroup", "cpuset"]),
     part("proc/self", &["numa_maps"], memory_policy),
     part("proc/self", &["mountinfo"], group_mounts),
+    part("proc", &["mounts"], group_file_systems),
     // CPUs and caches.
     all("sys/devices/system/cpu", &["online", "offline", "possible", "present", "isolated", "nohz_full"]),
     all("sys/devices/system/cpu", &["smt/*", "vulnerabilities/*", "intel_pstate/*", "amd_pstate/*"]),
@@ -62,6 +63,10 @@ pub const FILES: &[Pattern] = &[
     all("sys/devices/system/cpu/cpu*", &["online", "cpu_capacity"]),
     all("sys/devices/system/cpu/cpu*/cpufreq", &["cpuinfo_max_freq", "scaling_driver", "scaling_governor"]),
     all("sys/devices/system/cpu/cpu*/topology", &["*_list", "*_id", "core_siblings", "thread_siblings"]),
+    all("sys/devices/system/cpu/cpu*/topology", &["core_cpus", "package_cpus", "cluster_cpus", "die_cpus"]),
+    all("sys/devices/system/cpu/cpu*/regs/identification", &["midr_el1"]),
+    all("sys/devices/system/cpu/cpu*", &["l1_dcache_size", "l1_dcache_line_size", "l1_icache_size"]),
+    all("sys/devices/system/cpu/cpu*", &["l1_icache_line_size", "l2_cache_size", "l2_cache_line_size"]),
     all("sys/devices/system/cpu/cpu*/cache/index*", &["level", "type", "size", "coherency_line_size"]),
     all("sys/devices/system/cpu/cpu*/cache/index*", &["ways_of_associativity"]),
     all("sys/devices/system/cpu/cpu*/cache/index*", &["shared_cpu_list", "shared_cpu_map"]),
@@ -88,6 +93,7 @@ pub const FILES: &[Pattern] = &[
     all("sys/kernel/mm/hugepages/hugepages-*", &["nr_hugepages", "free_hugepages"]),
     all("sys/devices/system/edac/mc/mc*", &["ce_count"]),
     part("sys/firmware/dmi/tables", &["DMI"], smbios::reduced),
+    part("sys/firmware/dmi/entries/17-*", &["raw"], smbios::reduced),
     part("run/udev/data", &["+dmi:id"], memory_devices),
     // Power.
     all("sys/class/power_supply/*", &["type", "online", "scope"]),
@@ -113,6 +119,13 @@ pub const GROUP_FILES: &[&str] = &[
     "cpuset.cpus",
     "cpuset.cpus.effective",
     "cpuset.effective_cpus",
+    "cpuset.mems",
+    "cpuset.mems.effective",
+    "cpuset.effective_mems",
+    "cpus",
+    "mems",
+    "effective_cpus",
+    "effective_mems",
     "memory.max",
     "memory.high",
     "memory.current",
@@ -186,6 +199,12 @@ fn memory_policy(maps: &[u8]) -> Vec<u8> {
 /// The mounts of control groups, and that of the root.
 fn group_mounts(mountinfo: &[u8]) -> Vec<u8> {
     lines(mountinfo, |line| line.contains(" - cgroup") || line.split(' ').nth(4) == Some("/"))
+}
+
+/// The mounts of control groups and cpusets in /proc/mounts.
+fn group_file_systems(mounts: &[u8]) -> Vec<u8> {
+    let is_group = |kind: &str| kind.starts_with("cgroup") || kind == "cpuset";
+    lines(mounts, |line| line.split(' ').nth(2).is_some_and(is_group))
 }
 
 fn command_line(line: &[u8]) -> Vec<u8> {

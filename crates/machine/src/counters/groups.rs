@@ -73,7 +73,11 @@ impl Groups {
 
     pub fn of_process(tree: &Tree, process: u32) -> Self {
         let process = process.to_string();
-        Groups::of_entry(tree, &cgroup::of_process(tree, &process, &CpuList::default()), &process)
+        Groups::of_entry(
+            tree,
+            &cgroup::of_process(tree, &process, &CpuList::default(), &CpuList::default()),
+            &process,
+        )
     }
 
     pub fn read(&self, tree: &Tree) -> Numbers {

@@ -9,8 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use figure::host::{Cache, CacheKind, Caches, Topology, Virtualisation};
 use figure::{CpuList, Reading, format};
 
+use super::contradictions::Contradictions;
 use super::cpuinfo::Cpuinfo;
-use super::topology::{CPUS, mask, members};
+use super::members::{CACHE, compare, members};
+use super::topology::CPUS;
 use crate::Tree;
 use crate::tree::{MAX_LINE, printable};
 
@@ -25,9 +27,16 @@ pub fn describe(
     cpuinfo: &Cpuinfo,
     topology: &Topology,
     virtualisation: &Virtualisation,
+    found: &Contradictions,
 ) -> Caches {
-    let (mut instances, unsized_ones) = from_sysfs(tree, &topology.online);
+    let (mut instances, unsized_ones) = from_sysfs(tree, topology, found);
     let mut remarks = Vec::new();
+    if instances.is_empty() && unsized_ones == 0 {
+        instances = from_sparc(tree, topology);
+        if !instances.is_empty() {
+            remarks.push("which CPUs share a cache is not shown: each counts as a CPU's own".to_owned());
+        }
+    }
     if unsized_ones > 0 {
         remarks.push(format!("{unsized_ones} cache instances are listed without a size"));
     }
@@ -45,19 +54,22 @@ pub fn describe(
             remarks.push("these are CPUID's; which CPUs share one is assumed from its counts".to_owned());
         }
     }
+    remarks.extend(missing(cpuinfo, &instances));
     remarks.extend(oddities(&instances, cpuinfo.is_x86(), topology, virtualisation));
     instances.sort_by_key(|cache| (cache.level, cache.cpus.first(), cache.kind));
     Caches { instances, unknown: (!remarks.is_empty()).then(|| remarks.join("; ")), measured: Vec::new() }
 }
 
 /// All instances with a size, and the number of instances without.
-fn from_sysfs(tree: &Tree, online: &CpuList) -> (Vec<Cache>, usize) {
+fn from_sysfs(tree: &Tree, topology: &Topology, found: &Contradictions) -> (Vec<Cache>, usize) {
+    let online = &topology.online;
     let mut instances = Vec::new();
     let mut without_size = 0;
     // CPUs with a known cache of a level and kind. An instance is read once, at its first CPU, and
     // contradicting lists cannot give a CPU two of them.
     let mut served: BTreeMap<(u32, CacheKind), BTreeSet<u32>> = BTreeMap::new();
-    for cpu in online.iter() {
+    for logical in &topology.cpus {
+        let cpu = logical.cpu;
         let directory = format!("{CPUS}/cpu{cpu}/cache");
         for index in tree.numbered(&directory, "index").into_iter().take(MAX_INDICES) {
             let directory = format!("{directory}/index{index}");
@@ -67,12 +79,21 @@ fn from_sysfs(tree: &Tree, online: &CpuList) -> (Vec<Cache>, usize) {
             if served.contains(&cpu) {
                 continue;
             }
-            let sharers = members(tree, &directory, &["shared_cpu"])
-                .or_else(|| mask(tree.text(format!("{directory}/shared_cpu_map")).value()?))
-                .unwrap_or_default();
+            let about = format!("L{level} caches");
+            // Old ia64 kernels print empty masks of caches that are a core's own.
+            let sharers =
+                members(tree, &directory, CACHE, &about, found).unwrap_or_else(|| logical.siblings.clone());
             let is_free = |other: &u32| online.contains(*other) && !served.contains(other);
             let cpus: CpuList = sharers.iter().filter(is_free).chain([cpu]).collect();
             served.extend(cpus.iter());
+            // The number of a directory is the same for all that share a cache, where all have the same levels.
+            let of_other = |other: u32| format!("{CPUS}/cpu{other}/cache/index{index}");
+            let is_same_index = |other: &u32| {
+                tree.number::<u32>(format!("{}/level", of_other(*other))).value() == Some(&level)
+            };
+            if !tree.is_live() && cpus.iter().all(|other| is_same_index(&other)) {
+                compare(tree, &cpus, online, of_other, CACHE, &about, found);
+            }
             let size = tree.text(format!("{directory}/size")).value().and_then(|text| size(text));
             let Some(size) = size.filter(|size| *size > 0) else {
                 without_size += 1;
@@ -91,6 +112,21 @@ fn from_sysfs(tree: &Tree, online: &CpuList) -> (Vec<Cache>, usize) {
         }
     }
     (instances, without_size)
+}
+
+/// sparc64 has files such as cpuN/l1_dcache_size instead, in bytes (arch/sparc/kernel/sysfs.c). They do not say what is shared.
+fn from_sparc(tree: &Tree, topology: &Topology) -> Vec<Cache> {
+    let files =
+        [("l1_d", 1, CacheKind::Data), ("l1_i", 1, CacheKind::Instruction), ("l2_", 2, CacheKind::Unified)];
+    let cache = |cpu: u32, (name, level, kind): (&str, u32, CacheKind)| {
+        let number =
+            |what: &str| tree.number::<u64>(format!("{CPUS}/cpu{cpu}/{name}cache_{what}")).into_value();
+        let size = number("size").filter(|bytes| *bytes > 0)?;
+        let line = number("line_size").and_then(|bytes| bytes.try_into().ok());
+        Some(Cache { level, kind, size, line, ways: None, cpus: CpuList::from_iter([cpu]) })
+    };
+    let of_cpu = |cpu: u32| files.into_iter().filter_map(move |file| cache(cpu, file));
+    topology.online.iter().flat_map(of_cpu).collect()
 }
 
 fn kind(text: Reading<String>) -> Option<CacheKind> {
@@ -121,6 +157,65 @@ fn no_caches(cpuinfo: &Cpuinfo, without_size: usize) -> String {
         remark += &format!(" (/proc/cpuinfo names one of {size} without its level)");
     }
     remark
+}
+
+/// A cache that /proc/cpuinfo names and /sys lacks. Its `cache size` is that of Intel's last level, and of AMD's L2
+/// (arch/x86/kernel/cpu/cacheinfo.c); s390 lists all caches (arch/s390/kernel/cache.c).
+fn missing(cpuinfo: &Cpuinfo, instances: &[Cache]) -> Option<String> {
+    if instances.is_empty() {
+        return None;
+    }
+    let sizes =
+        || instances.iter().filter(|cache| cache.kind != CacheKind::Instruction).map(|cache| cache.size);
+    if matches!(cpuinfo.first(&["vendor_id"]), Some("GenuineIntel" | "AuthenticAMD" | "HygonGenuine")) {
+        let text = cpuinfo.first(&["cache size"])?;
+        let bytes = text.strip_suffix(" KB")?.trim().parse::<u64>().ok()?.checked_mul(1024)?;
+        // Without any cache in /sys it is named already.
+        let is_shown = bytes == 0 || instances.is_empty() || sizes().any(|size| size == bytes);
+        return (!is_shown).then(|| {
+            let largest = sizes().max().map_or("none".to_owned(), |size| format::bytes(size as f64));
+            format!(
+                "/proc/cpuinfo names a cache of {}, which /sys does not show (its largest: {largest}); /sys is believed",
+                format::bytes(bytes as f64)
+            )
+        });
+    }
+    let s390 = (0..MAX_INDICES).filter_map(|number| {
+        let line = cpuinfo.first(&[format!("cache{number}").as_str()])?;
+        let field = |name: &str| line.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+        let (level, bytes) = (field("level")?.parse::<u32>().ok()?, size(field("size")?)?);
+        let is_shown = instances.iter().any(|cache| cache.level == level);
+        (!is_shown).then(|| format!("an L{level} of {}", format::bytes(bytes as f64)))
+    });
+    let names: Vec<String> = s390.collect();
+    (!names.is_empty())
+        .then(|| format!("/proc/cpuinfo names {}, which /sys does not show", names.join(" and ")))
+}
+
+/// CPUs without a cache that others of their kind of core have.
+pub fn gap(caches: &Caches, topology: &Topology) -> Option<String> {
+    let cores = &topology.cores;
+    // Kinds that are not known may have unequal caches.
+    if cores.kinds.is_empty() && cores.unknown.is_some() {
+        return None;
+    }
+    let data = || caches.instances.iter().filter(|cache| cache.kind != CacheKind::Instruction);
+    let levels: BTreeSet<u32> = data().map(|cache| cache.level).collect();
+    let kinds: Vec<&CpuList> = match cores.kinds.is_empty() {
+        true => vec![&topology.online],
+        false => cores.kinds.iter().map(|kind| &kind.cpus).collect(),
+    };
+    let gap = |level: &u32| {
+        let with: CpuList =
+            data().filter(|cache| cache.level == *level).flat_map(|cache| cache.cpus.iter()).collect();
+        kinds.iter().find_map(|kind| {
+            let without = kind.difference(&with);
+            let is_gap = !without.is_empty() && without.len() < kind.len();
+            is_gap.then(|| format!("CPUs {without} are listed without an L{level}"))
+        })
+    };
+    let gaps: Vec<String> = levels.iter().filter_map(gap).collect();
+    (!gaps.is_empty()).then(|| format!("{}, which others of their kind have", gaps.join(" and ")))
 }
 
 fn oddities(

@@ -4,6 +4,9 @@
 //! /proc/self/cgroup names the group in each hierarchy. /proc/self/mountinfo names the mount point of the
 //! hierarchy and the mounted part. In a container the group may lie outside of that part. Then only the
 //! limits at the mount point can be read, and the groups above are unknown.
+//!
+//! Trees that other programs saved have other files: /proc/self/cpuset names the group of the cpuset alone, /proc/mounts the
+//! mount points without the mounted part. Without either, hierarchies at their usual places count.
 
 use figure::host::{Cgroup, CgroupLevel};
 use figure::{CpuList, Reading};
@@ -20,45 +23,59 @@ const MAX_LINE: usize = 16_384;
 const UNLIMITED: u64 = 1 << 60;
 /// Controllers of v1 with limits that affect figures.
 const CONTROLLERS: [&str; 3] = ["cpu", "cpuset", "memory"];
+/// Where hierarchies usually are, with the type that they have in /proc/mounts, and a file of each.
+const PLACES: [(&str, &str, &str); 8] = [
+    ("/sys/fs/cgroup", "cgroup2 rw", "cgroup.controllers"),
+    ("/sys/fs/cgroup", "cgroup2 rw", "cpuset.cpus.effective"),
+    ("/sys/fs/cgroup/unified", "cgroup2 rw", "cgroup.controllers"),
+    ("/sys/fs/cgroup/cpuset", "cgroup rw,cpuset", "cpuset.cpus"),
+    ("/sys/fs/cgroup/cpu,cpuacct", "cgroup rw,cpu,cpuacct", "cpu.cfs_quota_us"),
+    ("/sys/fs/cgroup/cpu", "cgroup rw,cpu,cpuacct", "cpu.cfs_quota_us"),
+    ("/sys/fs/cgroup/memory", "cgroup rw,memory", "memory.limit_in_bytes"),
+    ("/dev/cpuset", "cpuset rw", "cpus"),
+];
 
-/// A mounted hierarchy: one line of /proc/self/mountinfo.
+/// A mounted hierarchy: one line of /proc/self/mountinfo or /proc/mounts.
 struct Mount {
     version: u8,
     /// The group that is visible at `point`.
     root: String,
     point: String,
     controllers: Vec<String>,
+    /// Names of files begin with that of the controller, as they do except in the cpuset file system and with `noprefix`.
+    is_prefixed: bool,
 }
 
-/// Describes the groups of this process. A cpuset is reported only if it excludes a CPU of `online`.
-pub fn describe(tree: &Tree, online: &CpuList) -> Cgroup {
-    of_process(tree, "self", online)
+/// The group of a process in one hierarchy.
+struct Membership {
+    version: u8,
+    controllers: Vec<String>,
+    path: String,
 }
 
-pub fn of_process(tree: &Tree, process: &str, online: &CpuList) -> Cgroup {
-    let file = format!("/proc/{process}/cgroup");
+/// Describes the groups of this process. A cpuset is reported only if it excludes a CPU of `online`, or one of `nodes`.
+pub fn describe(tree: &Tree, online: &CpuList, nodes: &CpuList) -> Cgroup {
+    of_process(tree, "self", online, nodes)
+}
+
+pub fn of_process(tree: &Tree, process: &str, online: &CpuList, nodes: &CpuList) -> Cgroup {
     // The mounts of this process, which reads the limits.
-    let (groups, mounts) = match (tree.text(&file), tree.text("/proc/self/mountinfo")) {
-        (Reading::Value(groups), Reading::Value(mounts)) => (groups, mounts),
-        (Reading::Unknown(reason), _) | (_, Reading::Unknown(reason)) => {
-            return Cgroup { levels: Vec::new(), unknown: Some(reason) };
+    let read =
+        mounts(tree).and_then(|mounts| memberships(tree, process, &mounts).map(|groups| (mounts, groups)));
+    let (mounts, groups) = match read {
+        Reading::Value(both) => both,
+        Reading::Unknown(reason) => {
+            // The missing group tells more than the missing mounts.
+            let groups = tree.text(format!("/proc/{process}/cgroup"));
+            let unknown = groups.reason().map_or(reason, str::to_owned);
+            return Cgroup { levels: Vec::new(), unknown: Some(unknown) };
         }
     };
-    let short = |line: &&str| line.len() <= MAX_LINE;
-    let mounts: Vec<Mount> = mounts.lines().filter(short).filter_map(mount).take(MAX_HIERARCHIES).collect();
     let mut levels: Vec<CgroupLevel> = Vec::new();
     let mut unknown: Vec<String> = Vec::new();
-    for line in groups.lines().filter(short).take(MAX_HIERARCHIES) {
-        let mut fields = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
-        let controllers: Vec<&str> = controllers.split(',').filter(|name| !name.is_empty()).collect();
-        let version = if controllers.is_empty() { 2 } else { 1 };
-        if version == 1 && !controllers.iter().any(|name| CONTROLLERS.contains(name)) {
-            continue;
-        }
+    for Membership { version, controllers, path } in &groups {
         let fits = |mount: &&Mount| {
-            mount.version == version
-                && controllers.iter().all(|name| mount.controllers.iter().any(|has| has == name))
+            mount.version == *version && controllers.iter().all(|name| mount.controllers.contains(name))
         };
         let what = match version {
             1 => format!("cgroup v1 {}", controllers.join(",")),
@@ -77,29 +94,128 @@ pub fn of_process(tree: &Tree, process: &str, online: &CpuList) -> Cgroup {
         for directory in directories {
             // Two controllers of v1 may be one hierarchy under two names (cpu -> cpu,cpuacct).
             if levels.iter().all(|level| level.directory != directory) {
-                let describe = if version == 2 { v2 } else { v1 };
-                levels.push(describe(tree, directory, online));
+                let mut level = if *version == 2 { v2(tree, directory) } else { v1(tree, directory, mount) };
+                level.cpuset = level.cpuset.and_then(|set| narrow(set, online));
+                level.mems = level.mems.and_then(|set| narrow(set, nodes));
+                levels.push(level);
             }
         }
     }
+    if !tree.exists(format!("/proc/{process}/cgroup")) {
+        unknown
+            .push(format!("/proc/{process}/cgroup is missing: other groups of this process may set limits"));
+    }
     if levels.is_empty() && unknown.is_empty() {
-        unknown.push(format!("{file} names no group with limits"));
+        unknown.push(format!("/proc/{process}/cgroup names no group with limits"));
     }
     Cgroup { levels, unknown: (!unknown.is_empty()).then(|| unknown.join("; ")) }
+}
+
+/// The mounted hierarchies, from the first source that is shown.
+fn mounts(tree: &Tree) -> Reading<Vec<Mount>> {
+    let lines = |text: String, mount: fn(&str) -> Option<Mount>| -> Vec<Mount> {
+        let short = |line: &&str| line.len() <= MAX_LINE;
+        text.lines().filter(short).filter_map(mount).take(MAX_HIERARCHIES).collect()
+    };
+    let reason = match tree.text("/proc/self/mountinfo") {
+        Reading::Value(text) => return Reading::Value(lines(text, mount)),
+        Reading::Unknown(reason) => reason,
+    };
+    for file in ["/proc/self/mounts", "/proc/mounts"] {
+        if let Reading::Value(text) = tree.text(file) {
+            return Reading::Value(lines(text, mount_of_mounts));
+        }
+    }
+    let is_there = |(point, _, file): &&(&str, &str, &str)| tree.exists(format!("{point}/{file}"));
+    let usual = PLACES.iter().filter(is_there);
+    let usual: Vec<Mount> =
+        usual.filter_map(|(point, kind, _)| mount_of_mounts(&format!("none {point} {kind}"))).collect();
+    if usual.is_empty() { Reading::Unknown(reason) } else { Reading::Value(usual) }
+}
+
+/// The groups of a process, from /proc/PID/cgroup, else that of its cpuset, else those at the top of each hierarchy.
+fn memberships(tree: &Tree, process: &str, mounts: &[Mount]) -> Reading<Vec<Membership>> {
+    let reason = match tree.text(format!("/proc/{process}/cgroup")) {
+        Reading::Value(text) => {
+            let short = |line: &&str| line.len() <= MAX_LINE;
+            return Reading::Value(
+                text.lines().filter(short).take(MAX_HIERARCHIES).filter_map(membership).collect(),
+            );
+        }
+        Reading::Unknown(reason) => reason,
+    };
+    let of = |mount: &Mount, path: &str| Membership {
+        version: mount.version,
+        controllers: mount
+            .controllers
+            .iter()
+            .filter(|name| CONTROLLERS.contains(&name.as_str()))
+            .cloned()
+            .collect(),
+        path: path.to_owned(),
+    };
+    let cpuset =
+        tree.text(format!("/proc/{process}/cpuset")).into_value().filter(|path| path.len() <= MAX_LINE);
+    if let Some(path) = cpuset {
+        let point = |mount: &Mount| format!("{}{path}", mount.point.trim_end_matches('/'));
+        let has_cpuset = |mount: &&Mount| {
+            let names: &[&str] = match (mount.version, mount.is_prefixed) {
+                (2, _) => &["cpuset.cpus.effective", "cpuset.cpus"],
+                (_, true) => &["cpuset.cpus"],
+                (_, false) => &["cpus"],
+            };
+            names.iter().any(|name| tree.exists(format!("{}/{name}", point(mount))))
+        };
+        return Reading::Value(
+            mounts.iter().find(has_cpuset).map(|mount| of(mount, &path)).into_iter().collect(),
+        );
+    }
+    // On the running machine the reason tells more: a process that is gone, or no cgroups.
+    if tree.is_live() || process != "self" || mounts.is_empty() {
+        return Reading::Unknown(reason);
+    }
+    let top = mounts.iter().map(|mount| of(mount, &mount.root));
+    Reading::Value(top.filter(|group| group.version == 2 || !group.controllers.is_empty()).collect())
+}
+
+/// `4:memory:/job/7`, `0::/user.slice`. `None` for a hierarchy without limits that are read.
+fn membership(line: &str) -> Option<Membership> {
+    let mut fields = line.splitn(3, ':').skip(1);
+    let (controllers, path) = (fields.next()?, fields.next()?);
+    let controllers: Vec<String> =
+        controllers.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    let version = if controllers.is_empty() { 2 } else { 1 };
+    let has_limits = version == 2 || controllers.iter().any(|name| CONTROLLERS.contains(&name.as_str()));
+    has_limits.then(|| Membership { version, controllers, path: path.to_owned() })
 }
 
 /// `36 35 98:0 /root /point options [tags…] - type source super-options` (proc_pid_mountinfo(5)).
 fn mount(line: &str) -> Option<Mount> {
     let (before, after) = line.split_once(" - ")?;
     let mut fields = before.split(' ').skip(3);
-    let (root, point) = (unescaped(fields.next()?), unescaped(fields.next()?));
+    let (root, point) = (fields.next()?, fields.next()?);
     let mut fields = after.split(' ');
-    let (version, controllers) = match fields.next()? {
-        "cgroup" => (1, fields.nth(1)?.split(',').map(str::to_owned).collect()),
-        "cgroup2" => (2, Vec::new()),
+    hierarchy(root, point, fields.next()?, fields.nth(1).unwrap_or_default())
+}
+
+/// `source /point type options 0 0` (proc_pid_mounts(5)).
+fn mount_of_mounts(line: &str) -> Option<Mount> {
+    let mut fields = line.split(' ').skip(1);
+    hierarchy("/", fields.next()?, fields.next()?, fields.next().unwrap_or_default())
+}
+
+fn hierarchy(root: &str, point: &str, kind: &str, options: &str) -> Option<Mount> {
+    let options: Vec<String> = options.split(',').map(str::to_owned).collect();
+    let (version, controllers, is_prefixed) = match kind {
+        "cgroup" => {
+            let is_prefixed = options.iter().all(|option| option != "noprefix");
+            (1, options, is_prefixed)
+        }
+        "cpuset" => (1, vec!["cpuset".to_owned()], false),
+        "cgroup2" => (2, Vec::new(), true),
         _ => return None,
     };
-    Some(Mount { version, root, point, controllers })
+    Some(Mount { version, root: unescaped(root), point: unescaped(point), controllers, is_prefixed })
 }
 
 /// Decodes spaces, tabs, newlines and backslashes, which are written \040, \011, \012, \134.
@@ -150,8 +266,9 @@ fn directories(tree: &Tree, mount: &Mount, path: &str) -> (Vec<String>, Option<S
     (levels, hidden)
 }
 
-fn v2(tree: &Tree, directory: String, online: &CpuList) -> CgroupLevel {
+fn v2(tree: &Tree, directory: String) -> CgroupLevel {
     let text = |file: &str| tree.text(format!("{directory}/{file}")).into_value();
+    let list = |file: &str| text(&format!("{file}.effective")).or_else(|| text(file))?.parse().ok();
     // "max" and a missing file mean no limit.
     let number = |file: &str| text(file)?.parse::<u64>().ok();
     let quota = text("cpu.max").and_then(|line| {
@@ -161,22 +278,28 @@ fn v2(tree: &Tree, directory: String, online: &CpuList) -> CgroupLevel {
     CgroupLevel {
         version: 2,
         quota_cpus: quota,
-        cpuset: cpuset(text("cpuset.cpus.effective"), online),
+        cpuset: list("cpuset.cpus"),
+        mems: list("cpuset.mems"),
         memory_limit: [number("memory.max"), number("memory.high")].into_iter().flatten().min(),
         memory_used: used(number("memory.current"), text("memory.stat"), "inactive_file"),
         directory,
     }
 }
 
-fn v1(tree: &Tree, directory: String, online: &CpuList) -> CgroupLevel {
+fn v1(tree: &Tree, directory: String, mount: &Mount) -> CgroupLevel {
     let text = |file: &str| tree.text(format!("{directory}/{file}")).into_value();
     let number = |file: &str| text(file)?.parse::<u64>().ok();
+    let list = |name: &str| {
+        let prefix = if mount.is_prefixed { "cpuset." } else { "" };
+        text(&format!("{prefix}effective_{name}")).or_else(|| text(&format!("{prefix}{name}")))?.parse().ok()
+    };
     // A quota of -1 means none; it does not parse as u64.
     let quota = number("cpu.cfs_quota_us").zip(number("cpu.cfs_period_us"));
     CgroupLevel {
         version: 1,
         quota_cpus: quota.and_then(|(quota, period)| cpus_worth(quota, period)),
-        cpuset: cpuset(text("cpuset.effective_cpus").or_else(|| text("cpuset.cpus")), online),
+        cpuset: list("cpus"),
+        mems: list("mems"),
         memory_limit: number("memory.limit_in_bytes").filter(|limit| *limit < UNLIMITED),
         memory_used: used(number("memory.usage_in_bytes"), text("memory.stat"), "total_inactive_file"),
         directory,
@@ -187,10 +310,9 @@ fn cpus_worth(quota: u64, period: u64) -> Option<f64> {
     (period > 0).then(|| quota as f64 / period as f64)
 }
 
-/// The cpuset, if it excludes an online CPU.
-fn cpuset(text: Option<String>, online: &CpuList) -> Option<CpuList> {
-    let cpus: CpuList = text?.parse().ok()?;
-    (!cpus.is_empty() && !online.is_subset(&cpus)).then(|| cpus.intersection(online))
+/// What a cpuset leaves of `all`, if it excludes some.
+fn narrow(set: CpuList, all: &CpuList) -> Option<CpuList> {
+    (!set.is_empty() && !all.is_subset(&set)).then(|| set.intersection(all))
 }
 
 /// The charged memory minus the inactive file pages, which the kernel drops first.
@@ -215,6 +337,10 @@ mod tests {
         let v2 = mount("41 31 0:38 /docker/a /sys/fs/cgroup ro - cgroup2 cgroup rw,nsdelegate").unwrap();
         assert_eq!((v2.version, v2.root.as_str()), (2, "/docker/a"));
         assert!(mount("22 27 0:21 / /proc rw - proc proc rw").is_none());
+        let old = mount_of_mounts("cpuset /dev/cpuset cgroup rw,relatime,cpuset,noprefix 0 0").unwrap();
+        assert_eq!((old.version, old.point.as_str(), old.is_prefixed), (1, "/dev/cpuset", false));
+        assert!(!mount_of_mounts("none /dev/cpuset cpuset rw 0 0").unwrap().is_prefixed);
+        assert!(mount_of_mounts("sysfs /sys sysfs rw 0 0").is_none() && mount_of_mounts("").is_none());
         assert!(mount("").is_none());
     }
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use figure::{CpuList, Reading};
 
+use super::topology::CPUS;
 use crate::Tree;
-use crate::tree::printable;
+use crate::tree::{hex_or_decimal, printable};
 
 /// Blocks that are stored. Linux supports at most 8192 CPUs (NR_CPUS of x86-64).
 const MAX_BLOCKS: usize = 8192;
@@ -19,16 +20,23 @@ pub struct Cpuinfo {
     /// kernels, s390's and sparc64's whole file).
     common: BTreeMap<String, String>,
     blocks: BTreeMap<u32, BTreeMap<String, String>>,
+    /// Implementer and part of Arm CPUs, from their registers in /sys.
+    registers: BTreeMap<u32, BTreeMap<String, String>>,
     /// Why it could not be read.
     pub unknown: Option<String>,
 }
 
 impl Cpuinfo {
     pub fn read(tree: &Tree) -> Self {
-        match tree.text("/proc/cpuinfo") {
+        let mut info = match tree.text("/proc/cpuinfo") {
             Reading::Value(text) => Cpuinfo::parse(&text),
             Reading::Unknown(reason) => Cpuinfo { unknown: Some(reason), ..Default::default() },
+        };
+        if !info.is_x86() {
+            let cpus = tree.numbered(CPUS, "cpu").into_iter().take(MAX_BLOCKS);
+            info.registers = cpus.filter_map(|cpu| Some((cpu, registers(tree, cpu)?))).collect();
         }
+        info
     }
 
     fn parse(text: &str) -> Self {
@@ -70,15 +78,21 @@ impl Cpuinfo {
         self.blocks.keys().copied().collect()
     }
 
-    /// A field of one CPU, else the common one.
+    /// A field of one CPU, else the common one, else one of its registers.
     pub fn field(&self, cpu: u32, key: &str) -> Option<&str> {
         let value = self.blocks.get(&cpu).and_then(|fields| fields.get(key));
-        value.or_else(|| self.common.get(key)).map(String::as_str)
+        value.or_else(|| self.common.get(key)).map(String::as_str).or_else(|| self.register(cpu, key))
+    }
+
+    /// `CPU implementer` or `CPU part`, from the registers of a CPU in /sys.
+    pub fn register(&self, cpu: u32, key: &str) -> Option<&str> {
+        self.registers.get(&cpu)?.get(key).map(String::as_str)
     }
 
     /// A field of the first CPU that has one of `keys`, else the common one.
     pub fn first(&self, keys: &[&str]) -> Option<&str> {
-        let mut fields = self.blocks.values().take(1).chain([&self.common]);
+        let mut fields =
+            self.blocks.values().take(1).chain([&self.common]).chain(self.registers.values().take(1));
         fields.find_map(|fields| keys.iter().find_map(|key| fields.get(*key))).map(String::as_str)
     }
 
@@ -94,6 +108,15 @@ impl Cpuinfo {
     pub fn is_x86(&self) -> bool {
         self.first(&["vendor_id"]).is_some() && self.first(&["flags"]).is_some()
     }
+}
+
+/// The fields of /proc/cpuinfo that MIDR_EL1 has (Documentation/arch/arm64/cpu-feature-registers.rst): implementer in bits 31 to 24,
+/// part in bits 15 to 4. The kernel keeps the file of a CPU that is off.
+fn registers(tree: &Tree, cpu: u32) -> Option<BTreeMap<String, String>> {
+    let text = tree.text(format!("{CPUS}/cpu{cpu}/regs/identification/midr_el1")).into_value()?;
+    let midr = hex_or_decimal(&text)?;
+    let fields = [("CPU implementer", midr >> 24 & 0xff), ("CPU part", midr >> 4 & 0xfff)];
+    Some(fields.map(|(name, value)| (name.to_owned(), format!("{value:#04x}"))).into_iter().collect())
 }
 
 #[cfg(test)]

@@ -72,6 +72,10 @@ fn slots(tree: &Tree, virtualisation: &Virtualisation) -> (Reading<Vec<Slot>>, &
         },
         Reading::Unknown(reason) => reason,
     };
+    let entries = smbios::entries(tree);
+    if !entries.is_empty() {
+        return (Reading::Value(entries), "SMBIOS entries");
+    }
     if let Reading::Value(database) = tree.text(udev::DATABASE) {
         let slots = udev::slots(&database);
         if !slots.is_empty() {

@@ -1,10 +1,14 @@
 //! NUMA nodes: /sys/devices/system/node (Documentation/ABI/stable/sysfs-devices-node).
 
+use std::collections::BTreeMap;
+
 use figure::host::{Node, Numa};
 use figure::{CpuList, Reading};
 
+use super::contradictions::Contradictions;
+use super::members::{NODE, members};
 use super::memory::{kib, pools};
-use super::topology::mask;
+use super::topology::CPUS;
 use crate::Tree;
 use crate::tree::{MAX_LINE, printable};
 
@@ -12,7 +16,7 @@ pub(crate) const NODES: &str = "/sys/devices/system/node";
 /// The kernel allows at most 1024 nodes (NODES_SHIFT 10).
 const MAX_NODES: usize = 1024;
 
-pub fn describe(tree: &Tree, online: &CpuList) -> Numa {
+pub fn describe(tree: &Tree, online: &CpuList, found: &Contradictions) -> Numa {
     let directories: CpuList = tree.numbered(NODES, "node").into_iter().take(MAX_NODES).collect();
     if directories.is_empty() {
         let unknown = format!("{NODES} shows no node: a kernel without NUMA, or hidden here");
@@ -21,25 +25,68 @@ pub fn describe(tree: &Tree, online: &CpuList) -> Numa {
     let listed =
         tree.list(format!("{NODES}/online")).into_value().unwrap_or_default().intersection(&directories);
     let numbers = if listed.is_empty() { directories } else { listed };
+    let cpus = cpus(tree, &numbers, online, found);
     let nodes = numbers
         .iter()
-        .map(|node| {
+        .filter_map(|node| Some((node, cpus.get(&node)?)))
+        .map(|(node, own)| {
             let file = |name: &str| tree.text(format!("{NODES}/node{node}/{name}"));
-            let listed = tree.list(format!("{NODES}/node{node}/cpulist")).into_value();
-            let cpus = listed.or_else(|| mask(file("cpumap").value()?)).unwrap_or_default();
             let meminfo = file("meminfo").into_value().unwrap_or_default();
+            let row = distances(file("distance"), numbers.len());
+            let is_kept = |other: &u32| cpus.contains_key(other);
             Node {
                 node,
-                cpus: cpus.intersection(online),
+                cpus: own.clone(),
                 memory: field(&meminfo, "MemTotal"),
                 available: available(&meminfo),
                 hugetlb: pools(tree, &format!("{NODES}/node{node}/hugepages")),
-                distances: distances(file("distance"), numbers.len()),
+                distances: numbers
+                    .iter()
+                    .zip(row)
+                    .filter(|(other, _)| is_kept(other))
+                    .map(|(_, far)| far)
+                    .collect(),
                 ..Node::default()
             }
         })
         .collect();
     Numa { nodes, memory_allowed: memory_allowed(tree), policy: policy(tree), unknown: None }
+}
+
+/// The online CPUs of each node. A CPU is on one node: where several claim it, on the first. A node that keeps none of the CPUs
+/// that it claims is left out, as by hwloc: with numa=fake all parts of a node have its CPUs.
+fn cpus(tree: &Tree, nodes: &CpuList, online: &CpuList, found: &Contradictions) -> BTreeMap<u32, CpuList> {
+    let claimed = |node: u32| {
+        let cpus = members(tree, &format!("{NODES}/node{node}"), NODE, "NUMA nodes", found);
+        (node, cpus.unwrap_or_default().intersection(online))
+    };
+    let mut cpus: BTreeMap<u32, CpuList> = nodes.iter().map(claimed).collect();
+    let mut claims: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for (node, own) in &cpus {
+        own.iter().for_each(|cpu| claims.entry(cpu).or_default().push(*node));
+    }
+    let homeless = online.difference(&claims.keys().copied().collect());
+    if !homeless.is_empty() && !claims.is_empty() {
+        let sources = format!("{CPUS}/online has CPUs {online}, and no node has {homeless}");
+        found.add("NUMA nodes", sources, "both: these CPUs are on no node");
+    }
+    claims.retain(|_, nodes| nodes.len() > 1);
+    if claims.is_empty() {
+        return cpus;
+    }
+    let first = |cpu: u32| claims.get(&cpu).and_then(|nodes| nodes.first().copied());
+    for (node, own) in &mut cpus {
+        *own = own.iter().filter(|cpu| first(*cpu).is_none_or(|first| first == *node)).collect();
+    }
+    let claimants: CpuList = claims.values().flatten().copied().collect();
+    let contested: CpuList = claims.keys().copied().collect();
+    let empty: CpuList =
+        claimants.iter().filter(|node| cpus.get(node).is_some_and(CpuList::is_empty)).collect();
+    cpus.retain(|node, _| !empty.contains(*node));
+    let left_out = if empty.is_empty() { String::new() } else { format!("; left out: nodes {empty}") };
+    let sources = format!("CPUs {contested} are in the lists of nodes {claimants}{left_out}");
+    found.add("NUMA nodes", sources, "the first node of each CPU");
+    cpus
 }
 
 /// `Node 0 MemTotal:       9791704 kB`.

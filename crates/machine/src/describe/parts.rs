@@ -6,8 +6,17 @@ use crate::tree::{MAX_LINE, hex_or_decimal, printable};
 /// The part's name, else its number as the kernel prints it. `None` if /proc/cpuinfo shows no part of this CPU.
 pub fn name(cpuinfo: &Cpuinfo, cpu: u32) -> Option<String> {
     let (implementer, part) = fields(cpuinfo, cpu)?;
+    Some(name_of(implementer, part))
+}
+
+/// The same from the registers in /sys.
+pub fn in_registers(cpuinfo: &Cpuinfo, cpu: u32) -> Option<String> {
+    Some(name_of(cpuinfo.register(cpu, "CPU implementer")?, cpuinfo.register(cpu, "CPU part")?))
+}
+
+fn name_of(implementer: &str, part: &str) -> String {
     let known = entry(implementer, part).map(|(_, _, name, _)| (*name).to_owned());
-    Some(known.unwrap_or_else(|| printable(&format!("part {implementer}:{part}"), MAX_LINE)))
+    known.unwrap_or_else(|| printable(&format!("part {implementer}:{part}"), MAX_LINE))
 }
 
 /// Its size among the cores that are combined with it: 0 for the smallest. `None` if it is not known.

@@ -7,10 +7,13 @@
 use figure::host::Module;
 
 use super::channels::Slot;
+use crate::Tree;
 use crate::tree::{MAX_LINE, printable};
 
 /// The kernel's copy of the table. Readable for root only, because it contains serial numbers.
 pub const TABLE: &str = "/sys/firmware/dmi/tables/DMI";
+/// The same structures, each in `17-N/raw` (module dmi-sysfs; Documentation/ABI/testing/sysfs-firmware-dmi-entries).
+const ENTRIES: &str = "/sys/firmware/dmi/entries";
 /// Slots that are read. 16 sockets with 24 slots have 384.
 const MAX_SLOTS: usize = 1024;
 
@@ -69,6 +72,13 @@ impl<'a> Structure<'a> {
 /// All memory devices, with and without a module. Empty if the table is damaged at its start.
 pub fn slots(table: &[u8]) -> Vec<Slot> {
     memory_devices(table).map(slot).collect()
+}
+
+/// All memory devices that the kernel shows one by one.
+pub fn entries(tree: &Tree) -> Vec<Slot> {
+    let numbers = tree.numbered(ENTRIES, "17-").into_iter().take(MAX_SLOTS);
+    let raw = numbers.filter_map(|number| tree.bytes(format!("{ENTRIES}/17-{number}/raw")).into_value());
+    raw.flat_map(|structure| slots(&structure).into_iter().take(1)).collect()
 }
 
 fn memory_devices(table: &[u8]) -> impl Iterator<Item = Structure<'_>> {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use figure::host::{Hmat, MemoryKind, Module, Node, NodeKind, Numa};
+use figure::host::{Hmat, Memory, MemoryKind, Module, Node, NodeKind, Numa};
 use figure::{CpuList, Reading, format};
 
 use super::numa::NODES;
@@ -22,6 +22,8 @@ const GPUS: &str = "/proc/driver/nvidia/gpus";
 const TIERS: &str = "/sys/devices/virtual/memory_tiering";
 /// HBM that a node shows of what its modules have: the kernel takes 1.6 % for its page structures, firmware some more.
 const LEAST_OF_HBM: f64 = 0.85;
+/// Memory that the kernel counts of what its modules have.
+const LEAST_OF_MODULES: f64 = 0.9;
 const MIB: f64 = (1 << 20) as f64;
 
 /// What brought a node's memory into the kernel.
@@ -32,7 +34,9 @@ enum Origin {
     Unclear(String),
 }
 
-pub fn describe(tree: &Tree, numa: &mut Numa, modules: &Reading<Vec<Module>>) {
+/// `has_own_modules` is false in a guest, whose modules are its hypervisor's invention.
+pub fn describe(tree: &Tree, numa: &mut Numa, memory: &Memory, has_own_modules: bool) {
+    let modules = &memory.modules;
     let tiers = tiers(tree);
     let (origins, regions) = (origins(tree), cxl_regions(tree));
     let with_cpus: CpuList =
@@ -52,6 +56,10 @@ pub fn describe(tree: &Tree, numa: &mut Numa, modules: &Reading<Vec<Module>>) {
         };
     }
     name_hbm(numa, modules);
+    let total = memory.total.value().copied();
+    if let (true, Some(total), Some(modules)) = (has_own_modules, total, modules.value()) {
+        add_side_cache(numa, total, modules);
+    }
 }
 
 /// The origin of each node's memory that a DAX device or a GPU driver names.
@@ -193,6 +201,35 @@ fn name_hbm(numa: &mut Numa, modules: &Reading<Vec<Module>>) {
     }
 }
 
+/// The kernel shows a memory-side cache where HMAT describes it. Else modules do: those of the faster kind are a cache if only the
+/// slower kind counts as memory, and no node has the faster kind as its own.
+fn add_side_cache(numa: &mut Numa, total: u64, modules: &[Module]) {
+    let is_hbm = |module: &Module| module.kind.starts_with("HBM");
+    let is_persistent = |module: &Module| {
+        module.kind == "persistent memory" || module.kind.starts_with("Logical non-volatile")
+    };
+    let bytes = |fits: &dyn Fn(&Module) -> bool| {
+        sum(modules.iter().filter(|module| fits(module)).map(|module| module.size))
+    };
+    let (hbm, persistent) = (bytes(&is_hbm), bytes(&is_persistent));
+    let dram = bytes(&|module| !is_hbm(module) && !is_persistent(module));
+    let is_memory = |size: u64| total <= size && total as f64 >= size as f64 * LEAST_OF_MODULES;
+    let cache = match (hbm, persistent) {
+        (hbm, 0) if hbm > 0 && is_memory(dram) => hbm,
+        // Memory mode: DRAM in front of persistent memory.
+        (0, persistent) if persistent > dram && is_memory(persistent) => dram,
+        _ => return,
+    };
+    let has_memory = |node: &Node| node.memory != Some(0);
+    let is_plain = numa.nodes.iter().all(|node| node.side_cache.is_none() && !node.is_memory_only());
+    let count = numa.nodes.iter().filter(|node| has_memory(node)).count() as u64;
+    if is_plain && count > 0 && cache > 0 {
+        for node in numa.nodes.iter_mut().filter(|node| has_memory(node)) {
+            node.side_cache = Some(cache / count);
+        }
+    }
+}
+
 /// A damaged tree may show more than there is.
 fn sum(bytes: impl Iterator<Item = u64>) -> u64 {
     bytes.fold(0, u64::saturating_add)
@@ -232,7 +269,7 @@ fn hmat(tree: &Tree, node: u32, with_cpus: &CpuList) -> Option<Hmat> {
     })
 }
 
-/// The largest memory-side cache.
+/// The largest memory-side cache. The kernel prints bytes (drivers/base/node.c).
 fn side_cache(tree: &Tree, node: u32) -> Option<u64> {
     let directory = format!("{NODES}/node{node}/memory_side_cache");
     let size = |index: &u32| tree.number::<u64>(format!("{directory}/index{index}/size")).into_value();

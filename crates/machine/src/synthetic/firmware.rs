@@ -43,6 +43,14 @@ pub fn table(devices: &[Device]) -> Vec<u8> {
     table
 }
 
+/// The structure of one memory device, as in /sys/firmware/dmi/entries/17-N/raw.
+pub fn entry(device: &Device) -> Vec<u8> {
+    let mut raw = Vec::new();
+    let strings = [&device.locator, &device.bank, "Maker", "SERIAL-17", "ASSET-TAG", "PART-NUMBER"];
+    structure(&mut raw, 17, 0x1100, &area(device), &strings);
+    raw
+}
+
 /// The formatted area of a memory device behind its header. Strings are numbered as [`table`] lists them.
 fn area(device: &Device) -> Vec<u8> {
     let mut area = vec![0; DEVICE_LENGTH - HEADER];
