@@ -11,6 +11,7 @@ mod clock_granularity;
 mod clock_jump;
 mod connections_served;
 mod coordinated_omission;
+mod copies_gain;
 mod copies_overlap;
 mod counter_coverage;
 mod debug_build;
@@ -114,6 +115,7 @@ pub const ALL: &[&Check] = &[
     &too_short::CHECK,
     &inconsistent_totals::CHECK,
     &threads_even::CHECK,
+    &copies_gain::CHECK,
     &line_transfer::CHECK,
     &faults_counted::CHECK,
     &debug_build::CHECK,

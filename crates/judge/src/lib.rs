@@ -52,7 +52,7 @@ pub fn judge(record: &mut Record) {
 
 /// The answers of all checks. What other tools print holds little of what these read, and most would only say so, one by one, which
 /// `environment-unknown` says for all: so those are asked that a text may answer, and an answer that is unknown and of which no option
-/// could make more is left out, unless the verdict depends on it.
+/// could make more is left out, unless the verdict depends on it or it limits what the figure is of.
 fn answers(subject: &Subject) -> Vec<order::Weighed> {
     if !is_audited(subject) {
         return all().filter_map(|check| check.weigh(subject)).collect();
@@ -60,7 +60,8 @@ fn answers(subject: &Subject) -> Vec<order::Weighed> {
     let mut answers: Vec<_> =
         all().filter(|check| check.audited).filter_map(|check| check.weigh(subject)).collect();
     answers.retain(|(answer, _)| {
-        answer.outcome != Outcome::Unknown || answer.essential || answer.detail.contains("--")
+        let is_limit = ["environment-unknown", ROUNDS].contains(&answer.id.as_str());
+        answer.outcome != Outcome::Unknown || answer.essential || is_limit || answer.detail.contains("--")
     });
     // What its own text shows is a nearer reason than the figures that it was computed from.
     answers.sort_by_key(|(answer, _)| match answer.id.as_str() {

@@ -13,8 +13,8 @@ pub use crate::subject::is_load;
 use crate::subject::{Subject, measured};
 
 pub use suites::loads::{
-    ASKED, CLOSED, DOUBLED, FULL, HEADROOM, LONGEST, MEDIAN, P99, RATE, REFUSAL, SATURATION, cpus, is_apart,
-    list, server_cpus, server_used,
+    ASKED, CLOSED, DOUBLED, FULL, HEADROOM, LONGEST, MEDIAN, P99, RATE, REFUSAL, SATURATION, USERS, cpus,
+    is_apart, list, server_cpus, server_used,
 };
 
 /// `http.subject` of our null responder, which does nothing but answer: what the client reaches with it is the most that it can.
@@ -42,7 +42,12 @@ pub fn is_closed(subject: &Subject) -> bool {
 
 /// Whether requests are sent at a rate, whatever the server does.
 pub fn is_open(subject: &Subject) -> bool {
-    subject.condition(PACING).is_some_and(|pacing| pacing != CLOSED)
+    subject.condition(PACING).is_some_and(|pacing| pacing != CLOSED && pacing != USERS)
+}
+
+/// Whether requests are sent by users that may pause, or come at a rate which is not known.
+pub fn is_of_users(subject: &Subject) -> bool {
+    subject.is(PACING, USERS)
 }
 
 /// Whether the load has one of these goals.

@@ -1,6 +1,7 @@
 //! A report as blocks, in the order in which every format has them. Text, Markdown and HTML have one writer of blocks each.
 
 use figure::evidence::STORES;
+use figure::evidence::audit::{TOOL, UNJUDGED};
 use figure::format::{counted, plain, plain_to};
 use figure::{Explanation, Figure, Record, Severity};
 
@@ -184,6 +185,7 @@ pub(crate) fn end<'a>(record: &Record) -> Vec<Block<'a>> {
             blocks.push(Block::Facts(why));
         }
         blocks.extend(titled("Not measured", without_value(record)));
+        blocks.extend(titled("Not judged", unjudged(record)));
         let unobserved = causes::unobserved(record.figures.iter());
         if !unobserved.is_empty() {
             blocks.push(Block::Heading("Could not be observed here".to_owned()));
@@ -202,6 +204,18 @@ fn without_value(record: &Record) -> Vec<Item> {
         ..Item::new(format!("{status}: {reason}"))
     };
     outline::without_value(record).into_iter().map(item).collect()
+}
+
+/// What other tools printed that has no figure: `STREAM: histogram`.
+fn unjudged(record: &Record) -> Vec<Item> {
+    let of = |figure: &Figure| {
+        let what = figure.evidence.get(UNJUDGED).into_value()?;
+        let tool = figure.conditions.get(TOOL).unwrap_or_default();
+        Some(format!("{}: {}", plain_to(&tool, 40), plain_to(&what, MAX_REASON)))
+    };
+    let mut all: Vec<String> = record.figures.iter().filter_map(of).collect();
+    all.dedup();
+    all.into_iter().map(Item::new).collect()
 }
 
 /// How many rounds were disturbed, and by what.

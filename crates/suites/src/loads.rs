@@ -43,6 +43,8 @@ pub const CLOSED: &str = "closed";
 pub const CONSTANT: &str = "constant";
 /// [`key::PACING`] of requests at exponential distances.
 pub const POISSON: &str = "poisson";
+/// [`key::PACING`] of users that may pause between requests, or that come at a rate which is not known.
+pub const USERS: &str = "users";
 /// [`key::WHAT`] of the load itself.
 pub const RATE: &str = "rate";
 

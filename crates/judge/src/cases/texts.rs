@@ -10,7 +10,15 @@ pub enum Texts {
     #[claim("a run of {asked} took {lasted} by its own clock")]
     #[fix("run longer, with fewer threads than CPUs")]
     Lasted { asked: Seconds, lasted: Seconds },
-    #[claim("{reason}: no samples have both")]
+    #[claim(
+        "the run lasted {lasted}; {least} or more keep its start (connections, first touch, boost) out of the figure"
+    )]
+    #[fix("run longer")]
+    Brief { lasted: Seconds, least: Seconds },
+    #[claim("printed with so few digits that it may be {share} off")]
+    #[fix("have the tool print more digits (JSON, CSV), or a smaller unit")]
+    Digits { share: Share },
+    #[claim("{reason}")]
     #[fix("{WHOLE}")]
     Contradiction { reason: String },
     #[claim("{printed} is printed; its counts and times give {again}, {share} apart beyond rounding")]
@@ -24,6 +32,10 @@ pub enum Texts {
     #[claim(spread => "; their work differs by {spread} of its mean")]
     #[fix("pin the threads, one a core, or a multiple of the cores; see what else ran")]
     Threads { threads: Counted, cores: Option<Counted>, spread: Option<Share> },
+    #[claim("{copies} copies do {gain} as much as one{}", optional(" on ", cpus, ""))]
+    #[claim(beyond => ": more than there are CPUs for")]
+    #[fix("see cpu.max and taskset -p, and run both again in turn")]
+    Gain { gain: Times, copies: Count, cpus: Option<Counted>, beyond: bool },
     #[claim("{share} of the answers differ in length from the first")]
     #[fix("compare two: curl -i URL; or ab -l")]
     OtherLengths { share: Share },
@@ -63,6 +75,15 @@ pub enum Texts {
     Rising { share: Share },
     #[claim("{latency} in an array of {times} the caches; an array of half the size has {share} less")]
     Plateau { latency: Amount, times: Times, share: Share },
+    #[claim("{latency}, and {other} under more load")]
+    #[fix("{IDLE}")]
+    UnderMoreLoad { latency: Amount, other: Amount },
+    #[claim("{latency} under load, and {idle} without")]
+    #[fix("{IDLE}")]
+    Unloaded { latency: Amount, idle: Amount },
+    #[claim("{share} of the latencies of this run are above one under more load: it was disturbed")]
+    #[fix("{IDLE}")]
+    DisturbedRun { share: Share },
     #[claim("a switch with data takes {with_data}, one without {bare}")]
     #[fix("run lat_ctx with a larger -N")]
     SwitchSizes { with_data: Seconds, bare: Seconds },
@@ -80,20 +101,49 @@ pub enum Texts {
     #[claim("the harness took {share} of the time, which is subtracted")]
     #[fix("run both more often, in turn")]
     Subtracted { share: Share },
-    #[claim("{}", repetitions(within, error, runs))]
+    #[claim("{reason}")]
+    #[fix("do more in each operation, and keep its result in use (black_box, DoNotOptimize); hyperfine -N")]
+    Harness { reason: String },
+    #[claim("{}", repetitions(within, deviation, error, runs))]
     #[fix("pin the threads, use larger arrays, and repeat whole runs until the median is stable")]
-    Repeats { within: Option<Share>, error: Option<Share>, runs: Option<Runs> },
+    Repeats { within: Option<Share>, deviation: Option<Share>, error: Option<Share>, runs: Option<Runs> },
+    #[claim("the tool's own library is a {build} build")]
+    #[fix("build it for release: CMAKE_BUILD_TYPE=Release, or the package of the distribution")]
+    LibraryBuild { build: String },
+    #[claim("the tool found {}", if *scaled { "a clock that is scaled with the load" } else { "no clock that is scaled with the load" })]
+    #[fix("cpupower frequency-set -g performance (as root), and repeat")]
+    Scaled { scaled: bool },
+    #[claim("by their names both sides are the same code, and differ by {change}: that much is drift")]
+    #[fix("run both in turn, and compare pairs: go test -c, then A B A B …; truebench compare")]
+    SameCode { change: Share },
+    #[claim("a difference of {change} is more than drift between two sets of runs")]
+    FarApart { change: Share },
+    #[claim("rate times mean latency is {busy} of{}", optional(" ", depth, " that were to be in flight"))]
+    #[fix(
+        "use asynchronous, direct I/O (ioengine=io_uring, direct=1), or read it as of the depth that there was"
+    )]
+    Queue { busy: Share, depth: Option<Counted> },
+    #[claim("{reason}")]
+    #[fix("direct=1 and a file of several times the memory: then the device answers")]
+    Cached { reason: String },
 }
 
 const WHOLE: &str =
     "use the tool's own text, whole and of one run; if it is, one of these numbers is of something else";
 const RANDOM: &str = "walk in random order through four times the caches or more, on huge pages without page walks: lat_mem_rd -t";
+const IDLE: &str = "repeat it on an idle machine with a fixed clock, until the latency falls with the load";
 const BIND: &str =
     "bind the tasks to one CPU, then to two: truebench system switch, or taskset -c 0 and -c 0,1";
 
-fn repetitions(within: &Option<Share>, error: &Option<Share>, runs: &Option<Runs>) -> String {
+fn repetitions(
+    within: &Option<Share>,
+    deviation: &Option<Share>,
+    error: &Option<Share>,
+    runs: &Option<Runs>,
+) -> String {
     let mut parts = vec![
         optional("the mean repetition takes ", within, " more than the best"),
+        optional("standard deviation of the repetitions ", deviation, ""),
         optional("error of the mean ±", error, ""),
         optional("", runs, ""),
     ];

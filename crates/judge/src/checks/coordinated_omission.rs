@@ -3,7 +3,7 @@
 use figure::evidence::audit::ADDED_SAMPLES;
 use figure::evidence::http::{LAG_BUSY, LAG_LATE, LATENCY, QUANTILE, UNCORRECTED, WHAT};
 
-use crate::load::{P99, is_closed, is_open, of_load, typical_at};
+use crate::load::{P99, is_closed, is_of_users, is_open, of_load, typical_at};
 use crate::prelude::*;
 
 /// Of the 99th percentile of the latency, which is taken from the intended start, what can be the client's own lateness: no more than the 99th
@@ -22,9 +22,9 @@ pub const CHECK: Check = Check::essential(
 )
 .audited();
 
-/// Whether the figure is a latency of a closed loop. Those of a rate are judged by the load that they were computed from.
+/// Whether the figure is a latency of a closed loop, or of users of which it is not known whether they wait. Those of a rate are judged by the load that they were computed from.
 fn in_closed_loop(subject: &Subject) -> bool {
-    subject.is(WHAT, LATENCIES) && is_closed(subject)
+    subject.is(WHAT, LATENCIES) && (is_closed(subject) || is_of_users(subject))
 }
 
 fn rule(subject: &Subject) -> Answer {
@@ -48,6 +48,11 @@ fn by_construction(subject: &Subject) -> Answer {
     let quantile = observed!(quantile);
     if quantile <= MIDDLE {
         return Answer::pass(Loads::ClosedLoop);
+    }
+    if is_of_users(subject) {
+        return Answer::unknown(
+            "the text does not show whether users wait for an answer before they send on",
+        );
     }
     match subject.fact(ADDED_SAMPLES).into_value() {
         Some(true) => Answer::warn(Loads::SamplesAdded),

@@ -1,5 +1,6 @@
 //! Did the clock frequency stay the same during the measurement?
 
+use figure::evidence::audit::SCALED;
 use figure::evidence::{CANARY_AFTER, CANARY_BEFORE, CANARY_CHANGE};
 
 use super::rounds_agree::middle_half;
@@ -13,12 +14,17 @@ pub const CHANGE: Levels = Levels { warn: 0.05, fail: 0.10 };
 
 /// The canary: a timed chain of dependent multiplications before and after each round, which sees the clock
 /// in any VM, without a file and without privilege.
-/// An emulator has no clock (`emulated`).
-pub const CHECK: Check = Check::essential(
+/// An emulator has no clock (`emulated`). Other tools look at the governor, if at all.
+pub const CHECK: Check = Check::new(
     page!("frequency"),
-    |subject| of_work(subject) && !subject.machine().virtualisation.is_emulated(),
+    |subject| match is_audited(subject) {
+        true => subject.fact(SCALED).value().is_some(),
+        false => of_work(subject) && !subject.machine().virtualisation.is_emulated(),
+    },
     rule,
-);
+)
+.essential_where(|subject| !is_audited(subject))
+.audited();
 
 /// How much the frequency changed, as a share: within a typical round, or from round to round, whichever is
 /// more. Of the rounds the middle half counts, as the value rests on their median.
@@ -36,6 +42,10 @@ fn frequencies(subject: &Subject) -> Reading<Vec<f64>> {
 }
 
 fn rule(subject: &Subject) -> Answer {
+    if is_audited(subject) {
+        let scaled = observed!(subject.fact(SCALED));
+        return Answer::warn_if(scaled, Texts::Scaled { scaled });
+    }
     let change = observed!(change(subject));
     let frequency = frequencies(subject).into_value().and_then(|all| stats::median(&all));
     let frequency = frequency.map(|value| Amount { value, unit: Unit::of("GHz") });

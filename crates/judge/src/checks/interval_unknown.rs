@@ -6,9 +6,19 @@ use crate::prelude::*;
 
 /// One reading of a count that goes on since a process began.
 ///
-/// What a program does when it starts is in it for ever; one reading does not show whether it does anything now (study 4 needs the rate).
-pub const CHECK: Check =
-    Check::essential(page!("interval-unknown"), |subject| prints(subject, LIFETIME), rule).audited();
+/// What a program does when it starts is in it for ever; one reading does not show whether it does anything now (study 4 needs the rate). A
+/// mean since boot is none of an interval either (the first row of vmstat).
+pub const CHECK: Check = Check::essential(
+    page!("interval-unknown"),
+    |subject| is_audited(subject) && measured(subject) && is_a_count(subject),
+    rule,
+)
+.audited();
+
+/// Whether it is known, or open, what time the count is of.
+fn is_a_count(subject: &Subject) -> bool {
+    subject.figure.used_rounds().any(|round| round.evidence.iter().any(|(name, _)| name == LIFETIME.name))
+}
 
 fn rule(subject: &Subject) -> Answer {
     let is_total = observed!(subject.rounds(LIFETIME)).contains(&true);

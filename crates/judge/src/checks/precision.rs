@@ -1,8 +1,8 @@
 //! Is the interval narrow enough for the value to mean something?
 
-use figure::Basis;
-use figure::evidence::audit::TOOL;
+use figure::evidence::audit::{DIGITS, MOMENTS, TOOL};
 use figure::evidence::{CURVE, CURVE_SPAN, NOISE, WATCHED};
+use figure::{Basis, Interval};
 
 use crate::prelude::*;
 
@@ -20,8 +20,22 @@ const OF_IDLE: f64 = 0.05;
 const MOST_ROUNDS: f64 = 1000.0;
 
 /// The 95 % interval, by what the value is of. No interval is wider to either side than its value where this passes.
-pub const CHECK: Check =
-    Check::essential(page!("precision"), |subject| subject.figure.interval.is_some(), rule).audited();
+pub const CHECK: Check = Check::essential(
+    page!("precision"),
+    |subject| interval(subject).is_some() || is_audited(subject) && digits(subject).is_some(),
+    rule,
+)
+.audited();
+
+/// The interval of what is one value; moments of what was watched need not agree.
+fn interval<'a>(subject: &'a Subject) -> Option<&'a Interval> {
+    subject.figure.interval.as_ref().filter(|_| subject.condition(MOMENTS) != Some(true))
+}
+
+/// By what share of itself a printed number may be off.
+fn digits(subject: &Subject) -> Option<f64> {
+    subject.fact(DIGITS).into_value()
+}
 
 /// Half of the interval that the value may have, in its unit.
 fn allowed(subject: &Subject) -> f64 {
@@ -46,7 +60,12 @@ fn allowed_slope(subject: &Subject) -> Option<f64> {
 
 fn rule(subject: &Subject) -> Answer {
     let figure = subject.figure;
-    let (Some(value), Some(interval)) = (figure.value, &figure.interval) else {
+    if let Some(share) = digits(subject)
+        && (share > OF_VALUE || interval(subject).is_none())
+    {
+        return Answer::warn_if(share > OF_VALUE, Texts::Digits { share: Share(share) });
+    }
+    let (Some(value), Some(interval)) = (figure.value, interval(subject)) else {
         return Answer::unknown("no interval");
     };
     let (half, allowed) = ((interval.high - interval.low) / 2.0, allowed(subject));

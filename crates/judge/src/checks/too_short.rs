@@ -1,6 +1,6 @@
 //! Did the run last as long as requested?
 
-use figure::evidence::audit::{ASKED_SECONDS, OVERRUN};
+use figure::evidence::audit::{ASKED_SECONDS, LEAST_SECONDS, OVERRUN};
 use figure::evidence::http::SECONDS;
 
 use crate::prelude::*;
@@ -15,16 +15,38 @@ const LONGER: Levels = Levels { warn: 0.05, fail: f64::INFINITY };
 /// The time over which a rate is taken against the time that was asked for.
 pub const CHECK: Check = Check::new(
     page!("too-short"),
-    |subject| prints(subject, ASKED_SECONDS) || prints(subject, OVERRUN),
+    |subject| prints(subject, ASKED_SECONDS) || prints(subject, OVERRUN) || least(subject).is_some(),
     rule,
 )
 .audited();
+
+/// What the run had to last, where it did last a known time.
+fn least(subject: &Subject) -> Option<f64> {
+    let least = subject.fact(LEAST_SECONDS).into_value()?;
+    (is_audited(subject) && measured(subject) && duration(subject) > 0.0).then_some(least)
+}
+
+/// Of the runs that are printed the typical one.
+fn duration(subject: &Subject) -> f64 {
+    let all: Vec<f64> = subject.figure.used_rounds().map(|round| round.duration).collect();
+    stats::median(&all).unwrap_or(0.0)
+}
 
 fn rule(subject: &Subject) -> Answer {
     if let Reading::Value(overrun) = subject.typical(OVERRUN) {
         return LONGER.answer(overrun, Texts::Withheld { share: Share(overrun) });
     }
+    if !prints(subject, ASKED_SECONDS) {
+        return brief(subject);
+    }
     let [asked, lasted] = observed!(subject.typicals([ASKED_SECONDS, SECONDS]));
     let off = (lasted - asked).abs() / asked.max(f64::MIN_POSITIVE);
-    OFF.answer(off, Texts::Lasted { asked: Seconds(asked), lasted: Seconds(lasted) })
+    let answer = OFF.answer(off, Texts::Lasted { asked: Seconds(asked), lasted: Seconds(lasted) });
+    if answer.outcome == Outcome::Pass && least(subject).is_some() { brief(subject) } else { answer }
+}
+
+/// Against what such a run must last.
+fn brief(subject: &Subject) -> Answer {
+    let (least, lasted) = (least(subject).unwrap_or(0.0), duration(subject));
+    Answer::warn_if(lasted < least, Texts::Brief { lasted: Seconds(lasted), least: Seconds(least) })
 }

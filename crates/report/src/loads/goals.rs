@@ -23,7 +23,7 @@ const GOALS: &[(&str, &str)] = &[
 ];
 
 /// How a request can fail, in the order of `http.failed`.
-const KINDS: [&str; 13] = [
+const KINDS: [&str; 14] = [
     "another status",
     "another length",
     "malformed",
@@ -37,6 +37,7 @@ const KINDS: [&str; 13] = [
     "not connected",
     "TLS",
     "another body",
+    "in an unspecified way",
 ];
 
 /// What the columns mean, below the last table.

@@ -10,7 +10,7 @@ keys! {
     SUBJECT_FLAGS: String = "http.subject.flags", "", Condition, "The server's own flags, as they were given; untrusted.";
     WHAT: String = "http.what", "", Condition, "What of the load the figure is: rate, latency, cpu, memory, goroutines, run-queue or slo.";
     QUANTILE: f64 = "http.quantile", "1", Condition, "The quantile that a latency is, 0 to 1.";
-    PACING: String = "http.pacing", "", Condition, "When requests are sent: closed (as soon as a connection is free), constant or poisson (at a rate).";
+    PACING: String = "http.pacing", "", Condition, "When requests are sent: closed (as soon as a connection is free), constant or poisson (at a rate), users (with pauses, or at a rate that is not known).";
     GOAL: String = "http.goal", "", Condition, "What the load is for: saturation, equal-rate, duty, short, pool, refusal, slo, doubled, or asked.";
     CONNECTIONS: f64 = "http.connections", "1", Condition, "Connections over all threads and processes of the client.";
     PROCESSES: f64 = "http.processes", "1", Condition, "Processes of the client.";
@@ -61,7 +61,7 @@ keys! {
     ANSWERED: f64 = "http.answered", "1", Round, "Answers as expected within the window: the only work.";
     RECORDED: f64 = "http.recorded", "1", Round, "Latencies that were recorded.";
     ANSWERED_LATE: f64 = "http.answered_late", "1", Round, "Answers behind the window to requests of the window.";
-    FAILED: Vec<f64> = "http.failed", "1", Round, "Requests that failed within the window, by kind: status, length, malformed, reset, closed before, closed within, timeout, refused, connect timeout, no port, connect, TLS, another body.";
+    FAILED: Vec<f64> = "http.failed", "1", Round, "Requests that failed within the window, by kind: status, length, malformed, reset, closed before, closed within, timeout, refused, connect timeout, no port, connect, TLS, another body, unspecified.";
     UNCONNECTED: Vec<f64> = "http.unconnected", "1", Round, "Connections that could not be made within the window, by the same kinds.";
     IN_FLIGHT: f64 = "http.in_flight", "1", Round, "Requests that had no answer when waiting for them was given up.";
     UNSENT: f64 = "http.unsent", "1", Round, "Requests of a rate that were due within the window and never sent.";
@@ -146,7 +146,7 @@ keys! {
 }
 
 /// The kinds of [`FAILED`] and [`UNCONNECTED`], in their order.
-pub const FAILURES: [&str; 13] = [
+pub const FAILURES: [&str; 14] = [
     "status",
     "length",
     "malformed",
@@ -160,6 +160,7 @@ pub const FAILURES: [&str; 13] = [
     "connect",
     "TLS",
     "another body",
+    "unspecified",
 ];
 
 #[cfg(test)]
