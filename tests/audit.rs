@@ -83,13 +83,13 @@ fn options_supply_what_the_text_lacks() {
     };
     assert_eq!(outcome(&[], "array-size"), Some(Outcome::Unknown));
     assert_eq!(outcome(&["--llc", "78M"], "array-size"), Some(Outcome::Pass));
-    assert_eq!(outcome(&["--llc", "1G"], "array-size"), Some(Outcome::Fail));
+    assert_eq!(outcome(&["--llc", "1G"], "array-size"), Some(Outcome::Warn));
     assert_eq!(outcome(&["--dimms", "16x3200"], "above-limit"), Some(Outcome::Pass));
     assert_eq!(outcome(&["--dimms", "4x3200"], "above-limit"), Some(Outcome::Fail));
     assert_eq!(outcome(&["--cores", "36"], "threads-even"), Some(Outcome::Pass));
     let best = of(&["--llc", "78M", "--dimms", "16x3200", "--cores", "36"]);
     let triad = figure(&best, "audit.stream.triad");
-    assert_eq!(triad.verdict, Some(Verdict::Unverified), "never valid: {:#?}", triad.checks);
+    assert_eq!(triad.verdict, Some(Verdict::Valid), "all that matters is known: {:#?}", triad.checks);
     assert_eq!(triad.explanations[0].case, "unknown-stores");
 }
 
@@ -114,7 +114,7 @@ fn a_record_of_the_machine_says_the_same_as_options() {
     let judged = record(&run(&["audit", &data("stream-sg2042"), "--host", host, "--format", "json"]));
     let triad = figure(&judged, "audit.stream.triad");
     let array = triad.checks.iter().find(|check| check.id == "array-size").unwrap();
-    assert_eq!(array.outcome, Outcome::Fail, "{array:?}");
+    assert_eq!(array.outcome, Outcome::Warn, "{array:?}");
     assert!(triad.checks.iter().any(|check| check.id == "above-limit" && check.outcome == Outcome::Pass));
 }
 
@@ -154,7 +154,36 @@ fn what_is_of_no_known_tool_is_refused_with_the_list() {
     }
     let large = from_stdin(&vec![b'x'; (8 << 20) + 10], &[]);
     assert_eq!(large.status.code(), Some(2));
-    assert!(stderr(&large).contains("8"), "{}", stderr(&large));
+    assert!(stderr(&large).contains("no tool"), "{}", stderr(&large));
+}
+
+/// A log of so many bytes with a run of wrk in its middle.
+fn log_with_a_run(bytes: usize) -> Vec<u8> {
+    let text = std::fs::read_to_string(data("wrk-119")).unwrap();
+    let line = "2024-05-23T10:45:02.148Z worker[17] GET /index.html 200 0.003 s\n";
+    let half = line.repeat(bytes / 2 / line.len());
+    [half.as_bytes(), text.as_bytes(), half.as_bytes()].concat()
+}
+
+#[test]
+fn a_run_in_a_large_log_is_judged_as_alone() {
+    let log = log_with_a_run(24 << 20);
+    let found = record(&from_stdin(&log, &["--format", "json"]));
+    assert_eq!(found.figures, record(&run(&["audit", &data("wrk-119"), "--format", "json"])).figures);
+}
+
+/// Ten seconds and 200 MB for a gigabyte.
+#[test]
+#[ignore = "writes a gigabyte: make test-long"]
+fn a_gigabyte_of_log_is_read_in_little_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("log.txt");
+    std::fs::write(&path, log_with_a_run(1 << 30)).unwrap();
+    let program = truebench(&[]).get_program().to_owned();
+    let mut command = std::process::Command::new("sh");
+    command.arg("-c").arg("ulimit -v 200000; exec \"$@\"").arg("sh").arg(program).arg("audit").arg(&path);
+    let judged = command.output().unwrap();
+    assert!(stdout(&judged).contains("littles-law"), "{}", stderr(&judged));
 }
 
 #[test]
@@ -197,9 +226,7 @@ fn a_file_that_is_too_large_is_refused_before_it_is_read() {
     let path = directory.path().join("large.json");
     std::fs::File::create(&path).unwrap().set_len(2 << 30).unwrap();
     let path = path.to_str().unwrap();
-    for arguments in
-        [&["report", path][..], &["compare", path, path], &["audit", path], &["audit", "x", "--host", path]]
-    {
+    for arguments in [&["report", path][..], &["compare", path, path], &["audit", "x", "--host", path]] {
         let program = truebench(&[]).get_program().to_owned();
         let mut command = std::process::Command::new("sh");
         command.arg("-c").arg(format!("ulimit -v {KIB}; exec \"$@\"")).arg("sh").arg(program).args(arguments);

@@ -64,10 +64,13 @@ const STARTERS: &[&str] = &[
     "cgexec",
     "xargs",
     "parallel",
+    "npx",
+    "bunx",
 ];
 /// Those of them that leave its run as it is.
-const NEUTRAL: &[&str] =
-    &["sudo", "doas", "time", "exec", "command", "nohup", "do", "then", "else", "{", "!", "Run"];
+const NEUTRAL: &[&str] = &[
+    "sudo", "doas", "time", "exec", "command", "nohup", "do", "then", "else", "{", "!", "Run", "npx", "bunx",
+];
 /// Shells that take a command as one word behind an option that ends in c.
 const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ash"];
 

@@ -2,21 +2,66 @@
 
 mod ab;
 mod alloc_test;
+mod autocannon;
+mod babelstream;
+mod benchstat;
+mod bombardier;
+mod criterion;
+mod dcperf;
+mod fio;
+mod fortio;
+mod gatling;
+mod ghz;
+mod go_bench;
+mod google_benchmark;
+mod h2load;
 mod hey;
+mod hey_csv;
+mod hyperfine;
+mod jemalloc;
+mod jmeter;
+mod jmh;
+mod k6;
+mod k6_report;
+mod libtest;
 mod likwid_bench;
 mod lmbench;
 mod lmbench_summary;
+mod loaded_latency;
+mod locust;
+mod malloc_stats;
+mod mbw;
+mod memory;
+mod micro;
+mod mimalloc_bench;
 mod mlc;
+mod mm_mem;
 mod oha;
 mod pcm;
 mod pcm_memory;
+mod perf_mem;
+mod perf_messaging;
 mod perf_pipe;
 mod perf_stat;
+mod perf_trace;
+mod pidstat;
 mod pprof;
 mod ps_faults;
+mod pytest_benchmark;
+mod request_rows;
+mod sar;
+mod siege;
 mod stream;
+mod stress_ng;
 mod sysbench;
+mod sysbench_tests;
+mod time_v;
+mod tinymembench;
 mod unixbench;
+mod vegeta;
+mod vegeta_quantiles;
+mod vmstat;
+mod watched;
 mod wrk;
 mod wrk2;
 
@@ -26,15 +71,56 @@ use crate::format::Format;
 pub const FORMATS: &[&Format] = &[
     &stream::FORMAT,
     &unixbench::FORMAT,
+    &babelstream::FORMAT,
     &mlc::FORMAT,
+    &mm_mem::FORMAT,
+    &loaded_latency::FORMAT,
+    &mbw::FORMAT,
+    &tinymembench::FORMAT,
+    &k6::FORMAT,
+    &k6::DOCUMENT,
+    &vegeta::FORMAT,
+    &vegeta::DOCUMENT,
+    &fortio::FORMAT,
+    &fortio::DOCUMENT,
+    &ghz::FORMAT,
+    &ghz::DOCUMENT,
     &hey::FORMAT,
+    &hey_csv::FORMAT,
     &oha::FORMAT,
+    &oha::DOCUMENT,
+    &oha::ROWS,
+    &autocannon::FORMAT,
+    &autocannon::DOCUMENT,
+    &autocannon::OBJECT,
+    &bombardier::FORMAT,
+    &bombardier::DOCUMENT,
+    &siege::FORMAT,
+    &siege::DOCUMENT,
+    &h2load::FORMAT,
     &wrk2::FORMAT,
     &wrk::FORMAT,
     &ab::FORMAT,
+    &jmeter::SUMMARY,
+    &jmeter::REPORT,
+    &jmeter::SAMPLES,
+    &jmeter::STATISTICS,
+    &gatling::CONSOLE,
+    &gatling::STATISTICS,
+    &locust::CONSOLE,
+    &locust::STATS,
+    &locust::ENTRIES,
     &alloc_test::FORMAT,
     &perf_pipe::FORMAT,
+    &perf_mem::FORMAT,
+    &perf_messaging::FORMAT,
     &sysbench::FORMAT,
+    &sysbench_tests::CPU,
+    &sysbench_tests::THREADS,
+    &sysbench_tests::MUTEX,
+    &sysbench_tests::ANY,
+    &dcperf::SLEEPBENCH,
+    &dcperf::DOCUMENT,
     &likwid_bench::FORMAT,
     &lmbench_summary::FORMAT,
     &lmbench::FORMAT,
@@ -43,4 +129,31 @@ pub const FORMATS: &[&Format] = &[
     &perf_stat::FORMAT,
     &pprof::FORMAT,
     &ps_faults::FORMAT,
+    &time_v::FORMAT,
+    &pidstat::FORMAT,
+    &pidstat::DOCUMENT,
+    &sar::FORMAT,
+    &sar::DOCUMENT,
+    &vmstat::FORMAT,
+    &perf_trace::FORMAT,
+    &jemalloc::FORMAT,
+    &jemalloc::DOCUMENT,
+    &malloc_stats::FORMAT,
+    &google_benchmark::FORMAT,
+    &google_benchmark::DOCUMENT,
+    &hyperfine::FORMAT,
+    &hyperfine::TABLE,
+    &hyperfine::DOCUMENT,
+    &go_bench::FORMAT,
+    &benchstat::FORMAT,
+    &criterion::FORMAT,
+    &libtest::FORMAT,
+    &pytest_benchmark::FORMAT,
+    &pytest_benchmark::DOCUMENT,
+    &jmh::FORMAT,
+    &jmh::DOCUMENT,
+    &stress_ng::FORMAT,
+    &mimalloc_bench::FORMAT,
+    &fio::FORMAT,
+    &fio::DOCUMENT,
 ];

@@ -1,5 +1,8 @@
 //! What the caller knows.
 
+use figure::Evidence;
+use figure::evidence::{LLC_BASIS, LLC_BYTES};
+
 /// Facts that the caller knows and the text may lack.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
@@ -15,4 +18,20 @@ pub struct Known {
     pub rate: Option<f64>,
     /// Seconds between two readings of a count, where the text does not show.
     pub interval: Option<f64>,
+}
+
+impl Known {
+    /// Writes the known sizes of the caches, to compare arrays with.
+    pub fn caches(&self, evidence: &mut Evidence) {
+        match &self.llc {
+            Some((bytes, basis)) => {
+                evidence.put(LLC_BYTES, *bytes);
+                evidence.put(LLC_BASIS, basis.clone());
+            }
+            None => evidence.put_unknown(
+                LLC_BYTES,
+                "needs --llc, the last-level caches of all sockets in use together, such as 33M, or --host RECORD",
+            ),
+        }
+    }
 }

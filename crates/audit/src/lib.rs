@@ -5,26 +5,33 @@
 
 mod binding;
 mod command;
+mod document;
+mod duration;
+mod excerpt;
 mod format;
 pub mod formats;
 mod known;
 mod load;
 mod merge;
 mod prompt;
+mod quantity;
 mod read;
 mod run;
 mod shell;
 mod statistics;
 mod text;
+mod wrapping;
 
-pub use format::Format;
+pub use excerpt::{Excerpt, excerpt};
+pub use format::{Format, Shape};
 pub use formats::FORMATS;
 pub use known::Known;
 pub use read::{MAX_RUNS, Refused, Source, figures};
+pub use wrapping::decoded;
 
 /// The suite of all figures that were read from texts.
 pub const SUITE: &str = "audit";
-/// The largest text that is read. A day of any of these tools' output has less.
+/// The largest text that is read whole; of a larger one the parts that may hold runs, if these have no more.
 pub const MAX_BYTES: usize = 8 << 20;
 /// The longest name of a subject, in characters.
 const MAX_SUBJECT: usize = 120;

@@ -26,7 +26,8 @@ fn behind_prompt(text: &str) -> Option<&str> {
     for _ in 0..PROMPT_WORDS {
         let (word, after) = rest.split_at(rest.find(char::is_whitespace)?);
         let after = after.trim_start();
-        let is_end = word.ends_with(PROMPT_ENDS) && !word.starts_with("##") && !word.contains('=');
+        let is_end =
+            word.ends_with(PROMPT_ENDS) && !word.starts_with("##") && !word.contains('=') || word == "~";
         let is_item = word.trim_end_matches(['.', ')']).bytes().all(|byte| byte.is_ascii_digit());
         if is_end || is_item || word.ends_with(':') {
             return Some(after);

@@ -1,17 +1,20 @@
 //! From texts to figures: finds the runs, and gives each to its format.
 
-use figure::Figure;
-use figure::evidence::audit::{COMMAND, SUBJECT, TOOL};
+use figure::evidence::audit::{COMMAND, SUBJECT, TOOL, UNJUDGED};
 use figure::evidence::{PLACEMENT, TEST_CLASS};
 use figure::format::plain_to;
+use figure::{Figure, Reading};
+use serde_json::Value;
 
 use crate::command::{self, Command};
-use crate::format::Format;
+use crate::document;
+use crate::format::{Format, Shape};
 use crate::formats::FORMATS;
 use crate::known::Known;
 use crate::merge;
 use crate::run::Run;
-use crate::text::{ONE_CPU, SWITCHING, trimmed};
+use crate::text::{ONE_CPU, SWITCHING, has_decimal_commas};
+use crate::wrapping::{trimmed, unwrapped};
 use crate::{MAX_BYTES, MAX_SUBJECT};
 
 /// The most runs that are read from one text.
@@ -19,6 +22,9 @@ pub const MAX_RUNS: usize = 2000;
 
 /// The most numbers of all these runs.
 const MAX_PRINTED: usize = 50_000;
+/// The most characters about what was not judged.
+const MAX_UNJUDGED: usize = 300;
+const DECIMAL_COMMAS: &str = "was printed with decimal commas: run the tool with LC_ALL=C before it";
 
 /// A text and where it came from.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +33,22 @@ pub struct Source<'a> {
     pub name: &'a str,
     /// What it holds; untrusted.
     pub text: &'a str,
+    /// Lines that were left out of it ([`crate::Excerpt::gaps`]).
+    pub gaps: &'a [(usize, usize)],
+}
+
+impl<'a> Source<'a> {
+    /// A whole text.
+    pub fn of(name: &'a str, text: &'a str) -> Source<'a> {
+        Source { name, text, gaps: &[] }
+    }
+
+    /// The number of a line in the file, from 1, by its number in the text.
+    fn line(&self, number: usize) -> usize {
+        let missing =
+            self.gaps.iter().rev().find(|(from, _)| *from < number).map_or(0, |(_, missing)| *missing);
+        number + missing
+    }
 }
 
 /// Why a text gives no figures.
@@ -62,7 +84,9 @@ pub enum Refused {
 
 /// The formats' names, as a list for people.
 fn names() -> String {
-    figure::format::listed(&FORMATS.iter().map(|format| format.name).collect::<Vec<_>>())
+    let mut all: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+    all.dedup();
+    figure::format::listed(&all)
 }
 
 /// The figures of all runs in all texts. Runs in one text of the same tool, under the same conditions, on the same subject are rounds of
@@ -97,33 +121,43 @@ fn of_text(source: &Source, known: &Known) -> Result<Vec<Figure>, Refused> {
             what: format!("more than {}", figure::format::bytes(MAX_BYTES as f64)),
         });
     }
-    let lines: Vec<&str> = source.text.lines().map(trimmed).collect();
-    let starts: Vec<(usize, &Format)> = (0..lines.len())
-        .filter_map(|at| {
-            let found = FORMATS.iter().find(|format| (format.starts)(&lines[..at], &lines[at..]));
-            found.map(|format| (at, *format))
-        })
-        .take(MAX_RUNS + 1)
-        .collect();
+    let (bare, numbers) = unwrapped(source.text);
+    let lines: Vec<&str> = bare.iter().map(|line| trimmed(line)).collect();
+    let starts = starts(&bare, &lines);
     if starts.is_empty() {
         return Err(Refused::Unknown { name });
     }
     if starts.len() > MAX_RUNS {
         return Err(Refused::TooLarge { name, what: format!("more than {MAX_RUNS} runs") });
     }
-    let mut figures = Vec::new();
-    for (index, &(at, format)) in starts.iter().enumerate() {
-        let end = starts.get(index + 1).map_or(lines.len(), |(next, _)| *next);
-        let previous = index.checked_sub(1).map_or(0, |index| starts[index].0);
+    let (mut figures, mut broken) = (Vec::new(), Vec::new());
+    for (index, start) in starts.iter().enumerate() {
+        let (at, format) = (start.at, start.format);
+        let next = starts.get(index + 1).map_or(lines.len(), |next| next.at);
+        let end = start.end.unwrap_or(next);
+        let previous = index.checked_sub(1).map_or(0, |index| starts[index].at);
         let bare = Run { previous, ..Run::of(&lines[..at], &lines[at..end]) };
         let command = format.command.and_then(|grammar| command::find(bare.before, previous, grammar));
+        let command = command.map(|mut own| {
+            own.line = source.line(numbers[own.line - 1]);
+            own
+        });
         let run = Run { command: command.as_ref(), ..bare };
-        let own = (format.parse)(&run, known).map_err(|what| Refused::Broken {
-            name: name.clone(),
-            line: at + 1,
-            tool: format.name,
-            what,
-        })?;
+        let own = match format.shape {
+            Shape::Lines { parse, .. } => parse(&run, known),
+            Shape::Documents { parse, .. } => parse(&start.documents, &run, known),
+        };
+        let own = match own {
+            Ok(own) => own,
+            Err(_) if has_decimal_commas(run.lines) => {
+                broken.push((index, DECIMAL_COMMAS.to_owned()));
+                continue;
+            }
+            Err(what) => {
+                broken.push((index, what));
+                continue;
+            }
+        };
         if figures.len() + own.len() > MAX_PRINTED {
             return Err(Refused::TooLarge {
                 name,
@@ -136,7 +170,71 @@ fn of_text(source: &Source, known: &Known) -> Result<Vec<Figure>, Refused> {
             figure
         }));
     }
+    let line = |index: usize| source.line(numbers[starts[index].at]);
+    match (figures.first_mut(), broken.into_iter().next()) {
+        (None, Some((index, what))) => {
+            return Err(Refused::Broken { name, line: line(index), tool: starts[index].format.name, what });
+        }
+        // One run that is cut off takes no other with it.
+        (Some(first), Some((index, what))) => {
+            let what = format!("line {}: {}, but it {what}", line(index), starts[index].format.name);
+            let all = match first.evidence.get(UNJUDGED) {
+                Reading::Value(others) => format!("{others}; {what}"),
+                Reading::Unknown(_) => what,
+            };
+            first.evidence.put(UNJUDGED, plain_to(&all, MAX_UNJUDGED));
+        }
+        _ => {}
+    }
     Ok(figures)
+}
+
+/// Where a run begins.
+struct Start {
+    /// Its first line.
+    at: usize,
+    /// The line behind its last one, where that is known.
+    end: Option<usize>,
+    format: &'static Format,
+    /// Its documents, where its format has such.
+    documents: Vec<Value>,
+}
+
+/// Where runs begin, in order: at most one more than are read.
+fn starts(bare: &[String], lines: &[&str]) -> Vec<Start> {
+    let mut all: Vec<Start> = Vec::new();
+    for (range, document) in document::find(bare) {
+        let is_own = |format: &&&Format| matches!(format.shape, Shape::Documents { is, .. } if is(&document));
+        let Some(format) = FORMATS.iter().find(is_own) else { continue };
+        // Documents of one tool that follow one another are of one run.
+        let follows = |last: &&mut Start| {
+            let end = last.end.unwrap_or(0);
+            std::ptr::eq(last.format, *format) && lines[end..range.start].iter().all(|line| line.is_empty())
+        };
+        match all.last_mut().filter(follows) {
+            Some(last) => {
+                last.end = Some(range.end);
+                last.documents.push(document);
+            }
+            None => {
+                all.push(Start { at: range.start, end: Some(range.end), format, documents: vec![document] })
+            }
+        }
+    }
+    let mut taken = vec![false; lines.len()];
+    for start in &all {
+        taken[start.at..start.end.unwrap_or(start.at)].fill(true);
+    }
+    let of_lines = (0..lines.len()).filter(|at| !taken[*at]).filter_map(|at| {
+        let begins = |format: &&&Format| {
+            matches!(format.shape, Shape::Lines { starts, .. } if starts(&lines[..at], &lines[at..]))
+        };
+        let format = FORMATS.iter().find(begins)?;
+        Some(Start { at, end: None, format, documents: Vec::new() })
+    });
+    all.extend(of_lines.take(MAX_RUNS + 1));
+    all.sort_by_key(|start| start.at);
+    all
 }
 
 /// Conditions of any figure that follow from the command: what distinguishes its run from others, and whether all its tasks share one CPU.

@@ -53,6 +53,31 @@ impl Statistics {
         other.or_else(|| self.outside(&name, *own, BUCKET))
     }
 
+    /// Why the mean cannot be of the samples that the quantiles are of: were each sample as large as the next quantile, or the largest,
+    /// their mean would be less; or as small as the one before, more.
+    pub fn other_samples(&self) -> Option<String> {
+        let (mean, most) = (self.mean?, self.most?);
+        let mut steps: Vec<(f64, Printed)> =
+            self.quantiles.iter().filter(|(share, _)| (0.0..1.0).contains(share)).copied().collect();
+        steps.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let (mut before, mut smaller) = (0.0, self.least.map_or(0.0, low));
+        let (mut lowest, mut highest) = (0.0, 0.0);
+        for (share, value) in steps.iter().copied().chain([(1.0, most)]) {
+            lowest += (share - before) * smaller;
+            highest += (share - before) * high(value);
+            (before, smaller) = (share, low(value));
+        }
+        let is_beyond = low(mean) > highest * (1.0 + BUCKET) || high(mean) < lowest * (1.0 - BUCKET);
+        (is_beyond && !steps.is_empty()).then(|| {
+            format!(
+                "by the quantiles the mean lies between {} and {}, and it is {}",
+                shown(lowest),
+                shown(highest),
+                shown(mean.value)
+            )
+        })
+    }
+
     /// Whether smallest and largest contradict one another, or a mean that lies between.
     fn outside(&self, name: &str, value: Printed, slack: f64) -> Option<String> {
         let below = self.least.filter(|least| high(value) * (1.0 + slack) < low(*least));
@@ -128,6 +153,10 @@ mod tests {
         assert!(all("0.20", "0.10", "0.50", &[]).against_mean().is_some());
         assert!(all("0.20", "0.60", "0.50", &[]).against_mean().is_some());
         assert!(all("0.20", "0.30", "0.50", &[(0.99, "0.52")]).against_quantile(0.99).is_some());
+        // Of 1 s at most, and half of them below 0.1 s, the mean is no more than 0.55 s.
+        let half = |mean| all("0.05", mean, "1.00", &[(0.5, "0.10")]).other_samples().is_some();
+        assert_eq!((half("0.54"), half("0.08"), half("0.60"), half("0.06")), (false, false, true, true));
+        assert_eq!(all("0.05", "0.90", "1.00", &[]).other_samples(), None);
         let wide = Statistics { deviation: Some(of("0.90")), ..all("0.20", "0.30", "0.50", &[]) };
         assert!(wide.against_mean().is_some());
     }

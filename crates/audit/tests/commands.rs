@@ -219,7 +219,7 @@ fn one_cpu_is_a_placement_and_another_command_another_figure() {
         let quote = if start.contains('\'') { "'" } else { "" };
         let figure = behind(&format!("{start}{command}{quote}"), PIPE, "audit.perf-pipe.trip");
         assert!(figure.conditions.get(PLACEMENT).is_some(), "{start}");
-        assert_eq!(figure.verdict, Some(Verdict::Unverified), "{start}: {:#?}", figure.checks);
+        assert_eq!(figure.verdict, Some(Verdict::Valid), "{start}: {:#?}", figure.checks);
     }
     for start in [
         "",
@@ -242,7 +242,7 @@ fn one_cpu_is_a_placement_and_another_command_another_figure() {
     let record = judged(&[&two], &nothing());
     assert_eq!(record.figures.len(), 2);
     let verdicts: Vec<_> = record.figures.iter().map(|figure| figure.verdict).collect();
-    assert_eq!(verdicts, [Some(Verdict::Suspect), Some(Verdict::Unverified)]);
+    assert_eq!(verdicts, [Some(Verdict::Suspect), Some(Verdict::Valid)]);
     for (one, other) in
         [("taskset -c 0", "taskset -c 1"), ("perf bench sched pipe", "perf bench sched pipe -T")]
     {

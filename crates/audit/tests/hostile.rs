@@ -9,6 +9,19 @@ const TEXTS: &[&str] = &[
     include_str!("data/unixbench-913.txt"),
     include_str!("data/unixbench-1169.txt"),
     include_str!("data/mlc-129.txt"),
+    include_str!("data/mlc-icelake.txt"),
+    include_str!("data/mlc-idle-10m.txt"),
+    include_str!("data/babelstream-archer2.txt"),
+    include_str!("data/stream-fortran.txt"),
+    include_str!("data/mbw-epyc.txt"),
+    include_str!("data/tinymembench-q6a.txt"),
+    include_str!("data/perf-all-tx2.txt"),
+    include_str!("data/perf-find-bit.txt"),
+    include_str!("data/sysbench-0412-cpu.txt"),
+    include_str!("data/sysbench-mutex.txt"),
+    include_str!("data/mm-mem.txt"),
+    include_str!("data/loaded-latency.txt"),
+    include_str!("data/dcperf-health.json"),
     include_str!("data/hey-166-2m.txt"),
     include_str!("data/oha-212.txt"),
     include_str!("data/wrk-247-errors.txt"),
@@ -31,6 +44,52 @@ const TEXTS: &[&str] = &[
     include_str!("data/likwid-clcopy.txt"),
     include_str!("data/pcm-memory-pmem.txt"),
     include_str!("data/pcm-2630.txt"),
+    include_str!("data/jmeter-2015.txt"),
+    include_str!("data/jmeter-scim.txt"),
+    include_str!("data/jmeter-postgres.txt"),
+    include_str!("data/jmeter-ipify.txt"),
+    include_str!("data/jmeter-corneast.txt"),
+    include_str!("data/gatling-1260.txt"),
+    include_str!("data/gatling-json.txt"),
+    include_str!("data/locust-json.txt"),
+    include_str!("data/gatling-jex.txt"),
+    include_str!("data/locust-ckan.txt"),
+    include_str!("data/locust-2017.txt"),
+    include_str!("data/locust-stats.txt"),
+    include_str!("data/perf-adl.txt"),
+    include_str!("data/perf-csv-spr.txt"),
+    include_str!("data/perf-json-interval.txt"),
+    include_str!("data/perf-interval-summary.txt"),
+    include_str!("data/time-ruff.txt"),
+    include_str!("data/time-macos.txt"),
+    include_str!("data/pidstat-average.txt"),
+    include_str!("data/pidstat-threads.txt"),
+    include_str!("data/sar-12.txt"),
+    include_str!("data/vmstat-wide.txt"),
+    include_str!("data/vmstat-totals.txt"),
+    include_str!("data/perf-trace-zsh.txt"),
+    include_str!("data/jemalloc-starrocks.txt"),
+    include_str!("data/jemalloc-json.json"),
+    include_str!("data/malloc-stats-gdb.txt"),
+    include_str!("data/malloc-info-gdb.txt"),
+    include_str!("data/lmbench-results.txt"),
+    include_str!("data/lmbench-oscomp.txt"),
+    include_str!("data/google-benchmark-977.txt"),
+    include_str!("data/google-benchmark-json.txt"),
+    include_str!("data/hyperfine-729.txt"),
+    include_str!("data/go-bench-fib.txt"),
+    include_str!("data/benchstat-126.txt"),
+    include_str!("data/benchstat-27.txt"),
+    include_str!("data/criterion-1738.txt"),
+    include_str!("data/cargo-bench-xor.txt"),
+    include_str!("data/pytest-benchmark-220.txt"),
+    include_str!("data/jmh-1205.txt"),
+    include_str!("data/jmh-xnav.txt"),
+    include_str!("data/stress-ng-265.txt"),
+    include_str!("data/mimalloc-bench-593.txt"),
+    include_str!("data/fio-334.txt"),
+    include_str!("data/fio-gluster.txt"),
+    include_str!("data/fio-json.txt"),
     ALLOC_TEST,
 ];
 const ALLOC_TEST: &str = "Short test summary for 'ptmalloc2' and maxItems = 33554432:\n1,21000,9000,12000,330000,9000,4000,3000,790000000,800000000,1.7\n";
@@ -62,7 +121,7 @@ fn read(text: &str) -> Result<Vec<figure::Figure>, Refused> {
         rate: Some(1e-9),
         interval: Some(1e-9),
     };
-    let figures = audit::figures(&[Source { name: "x", text }], &known)?;
+    let figures = audit::figures(&[Source::of("x", text)], &known)?;
     for figure in &figures {
         assert!(figure.value.is_none_or(f64::is_finite), "{}: {:?}", figure.id, figure.value);
     }
@@ -102,6 +161,34 @@ fn each_line_is_read_a_few_times() {
         ["PID MAJFL MINFL\n", "|-- Memory Channel Monitoring --|\n", "Memory latencies in nanoseconds\n"]
     {
         assert!(matches!(read(&lines(head)), Err(Refused::Broken { .. })), "{head}");
+    }
+}
+
+/// The same of lines that formats look back or ahead from.
+#[test]
+fn lines_that_look_for_others_find_them_soon() {
+    const BYTES: usize = 1 << 20;
+    for line in [
+        "16:55:48 UID PID minflt/s majflt/s VSZ RSS %MEM Command\n",
+        "12:00:08 AM pgpgin/s pgpgout/s fault/s majflt/s\n",
+        "r b swpd free buff cache si so bi bo in cs us sy id wa st\n",
+        "0.1 ( 0.000 ms): a/1 minfault [x] => y (d.)\n",
+        "LOST 1 events!\n",
+        "Arena 1:\nsystem bytes = 1\n",
+        "Arena 1:\n\n\n\n",
+        "Total (incl. mmap):\n",
+        "Allocated: 1, active: 2\n",
+        "<malloc version=\"1\">\n",
+        "1  page reclaims\n",
+        "0.1 real 0.1 user 0.1 sys\n",
+        "Minor (reclaiming a frame) page faults: 1\n",
+        "\"libc bcopy aligned\n\n\n\n",
+        "Simple syscall: 1.0 microseconds\n",
+        "\"stride=16\n1.0 2.0\n",
+        "# \n\n",
+        "web_1  | \n",
+    ] {
+        let _ = read(&line.repeat(BYTES / line.len()));
     }
 }
 

@@ -5,9 +5,18 @@
 mod published;
 
 mod commands;
+mod counters;
+mod fault_texts;
 mod hostile;
 mod instruments;
 mod judged;
 mod laws;
+mod loads_json;
+mod loads_reports;
+mod loads_text;
+mod memories;
+mod micro;
+mod models;
 mod real;
 mod studies;
+mod wrappings;

@@ -1,5 +1,6 @@
 //! What a file or standard input (`-`) holds: the one way in for records and texts.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -18,14 +19,8 @@ pub struct Kind {
 
 /// A record. A thorough run of all suites leaves a tenth of this.
 pub const RECORD: Kind = Kind { name: "a record", most: 256 << 20 };
-/// What another tool printed.
-pub const TEXT: Kind = Kind { name: "a text", most: audit::MAX_BYTES as u64 };
 /// The path that stands for standard input.
 const STDIN: &str = "-";
-/// What begins a text in UTF-8, where anything does; and one in UTF-16, as PowerShell redirects.
-const UTF8_MARK: &[u8] = b"\xEF\xBB\xBF";
-const UTF16_LITTLE: &[u8] = b"\xFF\xFE";
-const UTF16_BIG: &[u8] = b"\xFE\xFF";
 
 /// Whether standard input was read: it can be so once.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -41,16 +36,28 @@ pub fn name(path: &Path) -> String {
 /// # Errors
 /// Why it cannot be read, in words that follow its name.
 pub fn contents(path: &Path, kind: Kind) -> Result<Vec<u8>, String> {
-    if path != Path::new(STDIN) {
-        return of_file(File::open(path), kind);
+    if path == Path::new(STDIN) { all(standard()?, kind) } else { of_file(File::open(path), kind) }
+}
+
+/// A file or standard input, to be read in parts.
+///
+/// # Errors
+/// As [`contents`].
+pub fn open(path: &Path) -> Result<Box<dyn Read>, String> {
+    if path == Path::new(STDIN) {
+        return Ok(Box::new(standard()?));
     }
+    Ok(Box::new(File::open(path).map_err(|error| cannot(&error))?))
+}
+
+fn standard() -> Result<io::StdinLock<'static>, String> {
     if TAKEN.swap(true, Ordering::Relaxed) {
         return Err("is read already; name standard input (-) once".to_owned());
     }
-    all(io::stdin().lock(), kind)
+    Ok(io::stdin().lock())
 }
 
-/// The same of a file that was opened.
+/// The same as [`contents`] of a file that was opened.
 ///
 /// # Errors
 /// As [`contents`].
@@ -65,10 +72,11 @@ pub fn of_file(file: io::Result<File>, kind: Kind) -> Result<Vec<u8>, String> {
 fn all(from: impl Read, kind: Kind) -> Result<Vec<u8>, String> {
     let mut text = Vec::new();
     from.take(kind.most + 1).read_to_end(&mut text).map_err(|error| cannot(&error))?;
-    if text.len() as u64 > kind.most { Err(too_large(kind)) } else { Ok(without_mark(text)) }
+    if text.len() as u64 > kind.most { Err(too_large(kind)) } else { Ok(in_utf8(text)) }
 }
 
-fn cannot(error: &io::Error) -> String {
+/// Why something cannot be read.
+pub fn cannot(error: &io::Error) -> String {
     format!("cannot be read: {}", system_error(error))
 }
 
@@ -76,21 +84,12 @@ fn too_large(Kind { name, most }: Kind) -> String {
     format!("is larger than {name} may be ({})", bytes(most as f64))
 }
 
-fn without_mark(mut text: Vec<u8>) -> Vec<u8> {
-    if text.starts_with(UTF8_MARK) {
-        text.drain(..UTF8_MARK.len());
-        return text;
-    }
-    let unit = match text.get(..2) {
-        Some(UTF16_LITTLE) => u16::from_le_bytes,
-        Some(UTF16_BIG) => u16::from_be_bytes,
-        _ => return text,
+fn in_utf8(text: Vec<u8>) -> Vec<u8> {
+    let decoded = match audit::decoded(&text) {
+        Cow::Borrowed(own) if own.len() == text.len() => None,
+        other => Some(other.into_owned().into_bytes()),
     };
-    let units = text[2..].as_chunks::<2>().0.iter().map(|pair| unit(*pair));
-    char::decode_utf16(units)
-        .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
-        .collect::<String>()
-        .into_bytes()
+    decoded.unwrap_or(text)
 }
 
 #[cfg(test)]
@@ -103,14 +102,9 @@ mod tests {
             "\u{FEFF}{\"é😀\"}".encode_utf16().flat_map(order).collect()
         };
         let plain = "{\"é😀\"}".as_bytes();
-        for text in
-            [plain.to_vec(), [UTF8_MARK, plain].concat(), utf16(u16::to_le_bytes), utf16(u16::to_be_bytes)]
-        {
-            assert_eq!(without_mark(text), plain);
+        let marked = [b"\xEF\xBB\xBF", plain].concat();
+        for text in [plain.to_vec(), marked, utf16(u16::to_le_bytes), utf16(u16::to_be_bytes)] {
+            assert_eq!(in_utf8(text), plain);
         }
-        // Half a unit at the end, and half a pair, are no reason to panic.
-        assert_eq!(without_mark(vec![0xFF, 0xFE, b'a', 0, 0x3D]), b"a");
-        assert_eq!(without_mark(vec![0xFF, 0xFE, 0x3D, 0xD8]), "\u{FFFD}".as_bytes());
-        assert_eq!(without_mark(vec![0xFF]), [0xFF]);
     }
 }

@@ -11,7 +11,8 @@ use crate::known::Known;
 use crate::run::Run;
 use crate::text::{number, round};
 
-pub(super) const FORMAT: Format = Format { name: "alloc-test", starts, command: None, parse };
+pub(super) const FORMAT: Format =
+    Format::lines("alloc-test", &["Short test summary for"], starts, None, parse);
 
 /// What stands before the allocator's name.
 const HEAD: &str = "Short test summary for";

@@ -1,6 +1,6 @@
 //! hey (rakyll/hey): a summary, and counts by status and by error.
 
-use crate::command::{Grammar, Setting, Style, is_target};
+use crate::command::{Command, Grammar, Setting, Style, is_target};
 use crate::format::Format;
 use crate::known::Known;
 use crate::load::{Asked, Load};
@@ -8,10 +8,16 @@ use crate::run::Run;
 use crate::statistics::Statistics;
 use crate::text::{Printed, first, number};
 
-pub(super) const FORMAT: Format = Format { name: "hey", starts, command: Some(&COMMAND), parse };
+pub(super) const FORMAT: Format = Format::lines(
+    "hey",
+    &["Details (average, fastest, slowest)", "Requests/sec:"],
+    starts,
+    Some(&COMMAND),
+    parse,
+);
 
 /// hey.go.
-const COMMAND: Grammar = Grammar {
+pub(super) const COMMAND: Grammar = Grammar {
     programs: &["hey", "boom"],
     style: Style::Go,
     values: &[
@@ -33,13 +39,13 @@ const COMMAND: Grammar = Grammar {
 };
 
 /// hey's own default of -c.
-const WORKERS: f64 = 50.0;
+pub(super) const WORKERS: f64 = 50.0;
 /// Results that hey keeps (requester/report.go, `maxRes`).
-const STORED: f64 = 1e6;
+pub(super) const STORED: f64 = 1e6;
 /// Rate times time is the number of requests to within this share: they are printed with four decimals.
 const ROUNDED: f64 = 0.005;
 /// Results of which hey keeps latency and status (requester/report.go, `maxRes`).
-const KEEPS: &str = "hey keeps its first million results (hey #112, #166)";
+pub(super) const KEEPS: &str = "hey keeps its first million results (hey #112, #166)";
 /// Lines after "Summary:" in which a summary of hey has its total.
 const HEAD: usize = 3;
 
@@ -51,16 +57,7 @@ fn starts(_: &[&str], rest: &[&str]) -> bool {
 
 fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
     let workers = run.command.and_then(|command| command.setting(&["-c"]).or(WORKERS));
-    // hey's -q is for each worker.
-    let rate_asked = match run.command.map(|command| command.setting(&["-q"])) {
-        Some(Setting::Is(each)) if each > 0.0 => {
-            Some(workers.map_or(Asked::Unstated, |workers| Asked::Rate(each * workers)))
-        }
-        Some(Setting::Unknown) if run.command.is_some_and(|command| command.has(&["-q"])) => {
-            Some(Asked::Unstated)
-        }
-        _ => None,
-    };
+    let rate_asked = rate_asked(run.command, workers);
     let rate = run.printed("Requests/sec:");
     let seconds = run.printed("Total:");
     let completed = rate.zip(seconds).map(|(rate, seconds)| (rate.value * seconds.value).round());
@@ -114,6 +111,17 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
         ..Load::default()
     };
     load.figures(known)
+}
+
+/// The rate that a command asks for: hey's -q is for each worker.
+pub(super) fn rate_asked(command: Option<&Command>, workers: Option<f64>) -> Option<Asked> {
+    match command?.setting(&["-q"]) {
+        Setting::Is(each) if each > 0.0 => {
+            Some(workers.map_or(Asked::Unstated, |workers| Asked::Rate(each * workers)))
+        }
+        Setting::Unknown if command?.has(&["-q"]) => Some(Asked::Unstated),
+        _ => None,
+    }
 }
 
 /// The latencies, read by `time`, of a table of lines such as `50% in 0.0672 secs`. hey prints 0% where it has too few results.

@@ -1,20 +1,19 @@
 //! likwid-bench: one kernel, its threads with the hardware threads that they ran on, bytes by its own count.
 
 use figure::evidence::audit::{CORES, RECOMPUTED, ROUNDING, SUBJECT};
-use figure::evidence::{
-    ARRAY_BYTES, COUNTED_BYTES, CPUS, KERNEL, THREADS, TRAFFIC_BYTES, VERIFIED, WORKING_SET,
-};
+use figure::evidence::{ARRAY_BYTES, COUNTED_BYTES, CPUS, KERNEL, THREADS, TRAFFIC_BYTES, WORKING_SET};
 use figure::format::plain_to;
 use figure::{Better, Convention, Evidence, Figure, Unit};
 
 use crate::command::{Command, Grammar, Style};
-use crate::formats::{Format, stream};
+use crate::format::Format;
 use crate::known::Known;
 use crate::run::Run;
 use crate::text::{Printed, is_alone, number, round};
 use crate::{MAX_SUBJECT, SUITE};
 
-pub(super) const FORMAT: Format = Format { name: "likwid-bench", starts, command: Some(&COMMAND), parse };
+pub(super) const FORMAT: Format =
+    Format::lines("likwid-bench", &["LIKWID MICRO BENCHMARK", "MByte/s:"], starts, Some(&COMMAND), parse);
 
 /// likwid-bench(1).
 const COMMAND: Grammar = Grammar {
@@ -133,8 +132,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     if let Some(array) = array {
         own.set(if in_cache { WORKING_SET } else { ARRAY_BYTES }, array);
     }
-    figure.evidence.put_unknown(VERIFIED, "likwid-bench does not check what its kernels computed");
-    stream::caches(known, &mut figure.evidence);
+    known.caches(&mut figure.evidence);
     let mut evidence = Evidence::default();
     if let Some((again, off)) = again(run, kernel.as_ref(), seconds) {
         evidence.put(RECOMPUTED, again);

@@ -1,21 +1,26 @@
-//! lmbench's single programs: `lat_mem_rd` (latency by array), `bw_mem` (bandwidth), `lat_ctx` (context switches).
+//! lmbench's programs: `lat_mem_rd` (latency by array), `bw_mem` (bandwidth), `lat_ctx` (context switches), and what others print.
+
+mod raw;
 
 use figure::evidence::audit::{GROWTH, SUBJECT, SUBTRACTED};
-use figure::evidence::{
-    ARRAY_BYTES, COUNTED_BYTES, KERNEL, ORDER, STRIDE, TEST_CLASS, VERIFIED, WORKING_SET,
-};
+use figure::evidence::{ARRAY_BYTES, COUNTED_BYTES, KERNEL, ORDER, STRIDE, TEST_CLASS, WORKING_SET};
 use figure::format::{bytes, plain_to};
 use figure::series::{At, Coordinate, CoordinateValue};
 use figure::{Better, Convention, Evidence, Figure, Unit};
 
-use crate::SUITE;
 use crate::command::{self, Grammar, Style};
-use crate::formats::{Format, stream};
+use crate::format::Format;
 use crate::known::Known;
 use crate::run::Run;
 use crate::text::{Printed, SWITCHING, number, round};
+use crate::{MAX_SUBJECT, SUITE};
 
-pub(super) const FORMAT: Format = Format { name: "lmbench", starts, command: Some(&COMMAND), parse };
+pub(super) const FORMAT: Format = Format::lines("lmbench", &MARKS, starts, Some(&COMMAND), parse);
+
+const MARKS: [&str; 11] = {
+    let [one, two, three, four, five, six, seven, eight] = raw::MARKS;
+    ["\"stride=", "ovr=", "bw_mem", one, two, three, four, five, six, seven, eight]
+};
 
 /// Options of the three programs (lat_mem_rd(8), bw_mem(8), lat_ctx(8)): their operands are numbers, sizes, and ways of bw_mem.
 const COMMAND: Grammar = Grammar {
@@ -37,13 +42,16 @@ const WAYS: &[&str] = &["rd", "wr", "rdwr", "cp", "frd", "fwr", "frdwr", "fcp", 
 /// What stands before the stride of a walk, and before the size of the arrays that are summed between switches.
 const STRIDE_HEAD: &str = "\"stride=";
 const SIZE_HEAD: &str = "\"size=";
+/// What stands before walks in random order.
+const RANDOM: &str = "Random load latency";
+/// Lines before a walk in which its title may stand: those of the walks with other strides.
+const TITLE_WITHIN: usize = 2000;
 /// More points than any curve has.
 const MOST_POINTS: usize = 400;
 /// Lines between the command `bw_mem` and what it printed: asterisks, and empty ones.
 const BETWEEN: usize = 3;
 /// Bytes of lmbench's MB in lat_mem_rd.
 const MIB: f64 = 1024.0 * 1024.0;
-const NOT_CHECKED: &str = "lmbench does not check what it read or wrote";
 /// Ways of bw_mem that copy: they count the bytes that arrive.
 const COPIES: &[&str] = &["cp", "fcp", "bcopy"];
 /// Of a walk through arrays, the points that are on a plateau: an array, and one of half its size.
@@ -69,13 +77,29 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
         line.starts_with(STRIDE_HEAD)
             || line.starts_with(SIZE_HEAD) && line.contains("ovr=")
             || pair(line).is_some() && asked(before).is_some()
-    })
+    }) || raw::starts(rest)
 }
 
 fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
+    let mut figures = of_program(run, known)?;
+    // A file of results begins with the system that they are of.
+    let head = run.before.iter().rev().take(TITLE_WITHIN).find(|line| line.starts_with("[lmbench"));
+    let system =
+        head.and_then(|line| line.split_once(" results for ")).map(|(_, rest)| rest.trim_end_matches(']'));
+    for figure in figures.iter_mut().filter(|figure| figure.conditions.get(SUBJECT).is_none()) {
+        system.into_iter().for_each(|system| figure.conditions.set(SUBJECT, plain_to(system, MAX_SUBJECT)));
+    }
+    Ok(figures)
+}
+
+/// The figures of one program.
+fn of_program(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
+    if raw::starts(run.lines) {
+        return raw::parse(run, known);
+    }
     let head = run.lines.first().copied().unwrap_or_default();
-    let points: Vec<(f64, Printed)> =
-        run.lines[1..].iter().take(MOST_POINTS).map_while(|line| pair(line)).collect();
+    let rows = run.lines.iter().skip(1).filter(|line| !line.is_empty());
+    let points: Vec<(f64, Printed)> = rows.take(MOST_POINTS).map_while(|line| pair(line)).collect();
     if let Some(stride) = head.strip_prefix(STRIDE_HEAD) {
         walk(run, known, number(stride.trim()), &points)
     } else if let Some(rest) = head.strip_prefix(SIZE_HEAD) {
@@ -95,7 +119,12 @@ fn walk(
     let stride = stride.ok_or("has no stride")?;
     let (last, latency) = *points.last().ok_or("has no line of an array and its latency")?;
     let command = run.command.filter(|command| command.program.starts_with("lat_mem_rd"));
-    let is_random = command.is_some_and(|command| command.has(&["-t"]));
+    // A file of results has these titles before the curves.
+    let title = run.before.iter().rev().take(TITLE_WITHIN).find(|line| line.ends_with("load latency"));
+    let titled = title.filter(|_| command.is_none());
+    let follows = titled.is_some_and(|title| title.starts_with(RANDOM));
+    let is_random = follows || command.is_some_and(|command| command.has(&["-t"]));
+    let stem = if follows { format!("lat_mem_rd.random-s{stride}") } else { format!("lat_mem_rd.s{stride}") };
     let of = |id: String, name: String, latency: Printed| {
         let mut figure = Figure::planned(
             format!("{SUITE}.lmbench.{id}"),
@@ -106,16 +135,14 @@ fn walk(
         );
         figure.conditions.set(KERNEL, "latency".to_owned());
         figure.conditions.set(STRIDE, stride);
-        if is_random || command.is_some_and(|command| command.whole) {
+        if is_random || titled.is_some() || command.is_some_and(|command| command.whole) {
             figure.conditions.set(ORDER, if is_random { "random" } else { "strided" }.to_owned());
         }
-        figure.evidence.put_unknown(VERIFIED, NOT_CHECKED);
-        stream::caches(known, &mut figure.evidence);
+        known.caches(&mut figure.evidence);
         figure.rounds.push(round(0.0, latency.value, Evidence::default()));
         figure
     };
-    let mut whole =
-        of(format!("lat_mem_rd.s{stride}"), format!("latency in {}", bytes(array(last))), latency);
+    let mut whole = of(stem.clone(), format!("latency in {}", bytes(array(last))), latency);
     whole.conditions.set(ARRAY_BYTES, array(last));
     let half = points.iter().find(|(size, _)| (size / last - HALF).abs() < 0.01);
     if let Some((_, half)) = half.filter(|(_, half)| half.value > 0.0) {
@@ -124,10 +151,10 @@ fn walk(
     let mut figures = vec![whole];
     for (size, latency) in points {
         let size = array(*size);
-        let id = format!("lat_mem_rd.s{stride}.{size}");
+        let id = format!("{stem}.{size}");
         let mut point = of(id, format!("latency in {}", bytes(size)), *latency);
         point.conditions.set(WORKING_SET, size);
-        point.series = Some(format!("{SUITE}.lmbench.lat_mem_rd.s{stride}"));
+        point.series = Some(format!("{SUITE}.lmbench.{stem}"));
         let at = Coordinate { value: CoordinateValue::Number(size), unit: Some(Unit::BYTES) };
         point.at = At::from([("array".to_owned(), at)]);
         figures.push(point);
@@ -163,8 +190,7 @@ fn bandwidth(run: &Run, known: &Known, line: &str) -> Result<Vec<Figure>, String
     }
     let in_cache = known.llc.as_ref().is_some_and(|(caches, _)| size <= *caches);
     own.set(if in_cache { WORKING_SET } else { ARRAY_BYTES }, size);
-    figure.evidence.put_unknown(VERIFIED, NOT_CHECKED);
-    stream::caches(known, &mut figure.evidence);
+    known.caches(&mut figure.evidence);
     figure.rounds.push(round(0.0, rate.value / 1e3, Evidence::default()));
     Ok(vec![figure])
 }

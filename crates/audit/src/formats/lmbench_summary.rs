@@ -11,7 +11,8 @@ use crate::run::Run;
 use crate::text::{number, round};
 use crate::{MAX_SUBJECT, SUITE};
 
-pub(super) const FORMAT: Format = Format { name: "lmbench summary", starts, command: None, parse };
+pub(super) const FORMAT: Format =
+    Format::lines("lmbench summary", &["L M B E N C H", "Context switching - times"], starts, None, parse);
 
 const HEAD: &str = "L M B E N C H ";
 /// Lines between a table's title and the dashes, and lines of a table.
@@ -40,12 +41,55 @@ const TABLES: &[Table] = &[
         class: "process",
         columns: &[
             (1, "null-call", "null system call"),
+            (2, "null-io", "read and write of a byte"),
+            (3, "stat", "stat"),
+            (4, "open-close", "open and close"),
+            (5, "select-tcp", "select of 100 TCP sockets"),
+            (6, "signal-install", "installation of a signal handler"),
             (7, "signal", "handling of a signal"),
             (8, "fork", "fork, exit and wait"),
             (9, "exec", "fork, exec and wait"),
             (10, "sh", "sh -c"),
         ],
     },
+    operations(
+        "Basic integer operations",
+        &[
+            (0, "integer-bit", "bit operation of integers"),
+            (1, "integer-add", "sum of integers"),
+            (2, "integer-mul", "product of integers"),
+            (3, "integer-div", "quotient of integers"),
+            (4, "integer-mod", "remainder of integers"),
+        ],
+    ),
+    operations(
+        "Basic uint64 operations",
+        &[
+            (0, "int64-bit", "bit operation of 64-bit integers"),
+            (1, "int64-add", "sum of 64-bit integers"),
+            (2, "int64-mul", "product of 64-bit integers"),
+            (3, "int64-div", "quotient of 64-bit integers"),
+            (4, "int64-mod", "remainder of 64-bit integers"),
+        ],
+    ),
+    operations(
+        "Basic float operations",
+        &[
+            (0, "float-add", "sum of floats"),
+            (1, "float-mul", "product of floats"),
+            (2, "float-div", "quotient of floats"),
+            (3, "float-bogomflops", "operations of floats"),
+        ],
+    ),
+    operations(
+        "Basic double operations",
+        &[
+            (0, "double-add", "sum of doubles"),
+            (1, "double-mul", "product of doubles"),
+            (2, "double-div", "quotient of doubles"),
+            (3, "double-bogomflops", "operations of doubles"),
+        ],
+    ),
     Table {
         title: "Context switching - times in microseconds",
         unit: Unit::of("µs"),
@@ -66,7 +110,44 @@ const TABLES: &[Table] = &[
         unit: Unit::of("µs"),
         better: Better::Lower,
         class: "switching",
-        columns: &[(1, "pipe", "round trip through pipes"), (2, "unix", "round trip through Unix sockets")],
+        columns: &[
+            (1, "pipe", "round trip through pipes"),
+            (2, "unix", "round trip through Unix sockets"),
+            (3, "udp", "round trip by UDP to this host"),
+            (4, "rpc-udp", "remote call by UDP to this host"),
+            (5, "tcp", "round trip by TCP to this host"),
+            (6, "rpc-tcp", "remote call by TCP to this host"),
+            (7, "tcp-connect", "connection by TCP to this host"),
+        ],
+    },
+    Table {
+        title: "*Remote* Communication latencies in microseconds",
+        unit: Unit::of("µs"),
+        better: Better::Lower,
+        class: "",
+        columns: &[
+            (0, "udp-remote", "round trip by UDP to another host"),
+            (1, "rpc-udp-remote", "remote call by UDP to another host"),
+            (2, "tcp-remote", "round trip by TCP to another host"),
+            (3, "rpc-tcp-remote", "remote call by TCP to another host"),
+            (4, "tcp-connect-remote", "connection by TCP to another host"),
+        ],
+    },
+    Table {
+        title: "File & VM system latencies in microseconds",
+        unit: Unit::of("µs"),
+        better: Better::Lower,
+        class: "files",
+        columns: &[
+            (0, "create-0k", "creation of an empty file"),
+            (1, "delete-0k", "deletion of an empty file"),
+            (2, "create-10k", "creation of a file of 10 KiB"),
+            (3, "delete-10k", "deletion of a file of 10 KiB"),
+            (4, "mappings", "mapping of a file"),
+            (5, "protection-fault", "protection fault"),
+            (6, "page-fault", "page fault on a file"),
+            (7, "select", "select of 100 files"),
+        ],
     },
     Table {
         title: "*Local* Communication bandwidths in MB/s",
@@ -74,6 +155,11 @@ const TABLES: &[Table] = &[
         better: Better::Higher,
         class: "",
         columns: &[
+            (0, "pipe-bandwidth", "through a pipe"),
+            (1, "unix-bandwidth", "through a Unix socket"),
+            (2, "tcp-bandwidth", "TCP to this host"),
+            (3, "file-read", "read of a file in the page cache"),
+            (4, "mmap-read", "read of a mapped file"),
             (5, "bcopy-libc", "copy by memcpy"),
             (6, "bcopy-hand", "copy by a loop"),
             (7, "mem-read", "read"),
@@ -93,6 +179,14 @@ const TABLES: &[Table] = &[
         ],
     },
 ];
+
+/// A table of single operations.
+const fn operations(title: &'static str, columns: &'static [Column]) -> Table {
+    Table { title, unit: Unit::NANOSECONDS, better: Better::Lower, class: "compute", columns }
+}
+
+/// Columns of bandwidths of memory: the sizes are those of the largest blocks, which the tables do not show.
+const MEMORY: &[&str] = &["bcopy-libc", "bcopy-hand", "mem-read", "mem-write"];
 const BARE: &str = "2p-0k";
 const MAIN: &str = "main";
 const RANDOM: &str = "random";
@@ -196,7 +290,7 @@ fn of_row(table: &Table, host: &str, cells: &[Option<f64>]) -> Vec<Figure> {
         }
         let mut evidence = Evidence::default();
         let is_bandwidth = table.unit == Unit::GB_PER_S;
-        if is_bandwidth {
+        if MEMORY.contains(word) {
             let copies = word.starts_with("bcopy");
             figure.convention = Some(if copies { Convention::Copied } else { Convention::EstimatedTraffic });
             figure.conditions.set(COUNTED_BYTES, 8.0);

@@ -1,16 +1,34 @@
-//! Intel Memory Latency Checker: peak injection bandwidth by mix, and the matrix of bandwidths between nodes.
+//! Intel Memory Latency Checker, 3.0 to 3.12: idle latencies, peak injection bandwidth by mix, bandwidths between nodes, latencies under load,
+//! and transfers between caches.
 
-use figure::evidence::{ARRAY_BYTES, COUNTED_BYTES, KERNEL, MIX, THREADS, VERIFIED};
-use figure::series::{At, Coordinate, CoordinateValue};
-use figure::{Better, Conditions, Convention, Evidence, Figure, Unit};
+use figure::Figure;
+use figure::evidence::MIX;
+use figure::evidence::audit::UNJUDGED;
+use figure::format::plain_to;
 
-use crate::SUITE;
-use crate::formats::{Format, stream};
+use crate::format::Format;
+use crate::formats::memory::{
+    Curve, MIB, MOST_ROWS, Point, against_load, bandwidth, in_array, latency, nodes, sized,
+};
 use crate::known::Known;
+use crate::quantity::{Memory, Quantity};
 use crate::run::Run;
-use crate::text::{is_alone, number, round};
+use crate::text::{Printed, begins, number};
+use crate::{MAX_SUBJECT, SUITE};
 
-pub(super) const FORMAT: Format = Format { name: "Intel MLC", starts, command: None, parse };
+pub(super) const FORMAT: Format = Format::lines(
+    "Intel MLC",
+    &[
+        "Memory Latency Checker",
+        "ALL Reads",
+        "Inject\tLatency",
+        "Inject  Latency",
+        "Measuring idle latencies",
+    ],
+    starts,
+    None,
+    parse,
+);
 
 /// Lines of the table of mixes, our words for them, and the last part of their ids.
 const MIXES: [(&str, &str, &str); 5] = [
@@ -20,98 +38,275 @@ const MIXES: [(&str, &str, &str); 5] = [
     ("1:1 Reads-Writes", "1:1", "1to1"),
     ("Stream-triad like", "triad-like", "triad-like"),
 ];
-/// Bytes of a line.
-const LINE: f64 = 64.0;
+/// What stands before each part of a run.
+const IDLE: &str = "Measuring idle latencies";
+const PEAK: &str = "Measuring Peak Injection Memory Bandwidths";
+const MAXIMUM: &str = "Measuring Maximum Memory Bandwidths";
+const NODES: &str = "Measuring Memory Bandwidths between nodes";
+const LOADED: &str = "Measuring Loaded Latencies";
+const CACHES: &str = "Measuring cache-to-cache transfer latency";
+const PARTS: &[&str] = &[IDLE, PEAK, MAXIMUM, NODES, LOADED, CACHES];
+/// What `--idle_latency` prints.
+const ITERATION: &str = "Each iteration took";
+const BUFFER: &str = "Using buffer size of ";
+const PARAMETERS: &str = "Command line parameters:";
 /// More nodes than any machine has.
 const MOST_NODES: usize = 256;
+/// Lines of the largest table that is looked for.
+const TABLE_LINES: usize = 64;
+/// Digits of a delay in the table of latencies under load.
+const DELAY_DIGITS: usize = 5;
 
 fn is_head(line: &str) -> bool {
     line.starts_with("Intel(R) Memory Latency Checker")
 }
 
-fn is_table(line: &str) -> bool {
-    line.starts_with("ALL Reads") && line.contains(':')
+fn is_mix(line: &str, at: usize) -> bool {
+    let (label, _, _) = MIXES[at];
+    line.strip_prefix(label).is_some_and(|rest| rest.trim_start().starts_with(':'))
 }
 
+fn is_inject(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    [words.next(), words.next(), words.next()] == [Some("Inject"), Some("Latency"), Some("Bandwidth")]
+}
+
+/// The kinds of lines that a run has, in order; without those that only one part has, these are those of each mode.
+const KINDS: &[fn(&str) -> bool] = &[
+    is_head,
+    |line| line.starts_with(PARAMETERS),
+    |line| line.starts_with(BUFFER),
+    |line| line.starts_with(IDLE),
+    |line| line.starts_with(ITERATION) && line.contains(" clocks ("),
+    |line| line.starts_with(PEAK) || line.starts_with(MAXIMUM),
+    |line| is_mix(line, 0),
+    |line| is_mix(line, 1),
+    |line| is_mix(line, 2),
+    |line| is_mix(line, 3),
+    |line| is_mix(line, 4),
+    |line| line.starts_with(NODES),
+    |line| line.starts_with(LOADED),
+    is_inject,
+    |line| point(line).is_some(),
+    |line| line.starts_with(CACHES),
+    |line| line.starts_with("Local Socket L2->L2 HIT "),
+];
+
 fn starts(before: &[&str], rest: &[&str]) -> bool {
-    rest.first().is_some_and(|line| is_head(line) || is_table(line) && is_alone(before, is_head, is_table))
+    let Some(line) = rest.first() else { return false };
+    if is_head(line) {
+        return true;
+    }
+    // Rows of the table follow one another.
+    if point(line).is_some()
+        && before.iter().rev().find(|line| !line.is_empty()).is_some_and(|line| point(line).is_some())
+    {
+        return false;
+    }
+    // These alone prove nothing.
+    let is_weak = line.starts_with(PARAMETERS) || line.starts_with(BUFFER);
+    let is_followed = || {
+        rest.iter()
+            .take(TABLE_LINES)
+            .any(|line| PARTS.iter().any(|part| line.starts_with(part)) || line.starts_with(ITERATION))
+    };
+    begins(KINDS, before, rest) && (!is_weak || is_followed())
+}
+
+/// A row of the latencies under load: ` 00100  302.06   143492.7`, in ns and MB/s.
+fn point(line: &str) -> Option<Point> {
+    let words: Vec<&str> = line.split_whitespace().take(4).collect();
+    let [delay, latency, bandwidth] = words.as_slice() else { return None };
+    let is_delay = delay.len() >= DELAY_DIGITS && delay.bytes().all(|byte| byte.is_ascii_digit());
+    let (latency, bandwidth) = (Printed::of(latency)?, Printed::of(bandwidth)?.times(1e-3));
+    (is_delay && line.contains('.')).then_some(Point { delay: number(delay)?, latency, bandwidth })
+}
+
+/// The lines behind such a title, up to the next.
+fn part<'a>(run: &Run<'a>, title: &str) -> Option<&'a [&'a str]> {
+    let from = run.lines.iter().position(|line| line.starts_with(title))? + 1;
+    let rest = &run.lines[from..];
+    let end = rest.iter().position(|line| line.starts_with("Measuring ")).unwrap_or(rest.len());
+    Some(&rest[..end])
+}
+
+/// The rows of a matrix: from which node, to which, and the value. Its head has the nodes behind these words.
+fn matrix(lines: &[&str], words: &str) -> Vec<(String, String, Printed)> {
+    let head = |line: &&str| -> Option<Vec<String>> {
+        let all: Option<Vec<f64>> =
+            line.strip_prefix(words)?.split_whitespace().take(MOST_NODES).map(number).collect();
+        all.filter(|all| !all.is_empty()).map(|all| all.iter().map(f64::to_string).collect())
+    };
+    let Some((at, to)) = lines.iter().enumerate().find_map(|(at, line)| Some((at, head(line)?))) else {
+        return Vec::new();
+    };
+    let mut all = Vec::new();
+    for line in lines[at + 1..].iter().filter(|line| !line.is_empty()).take(MOST_NODES) {
+        let mut cells = line.split_whitespace();
+        let Some(from) = cells.next().and_then(number) else { break };
+        let row = to
+            .iter()
+            .zip(cells)
+            .filter_map(|(to, cell)| Some((from.to_string(), to.clone(), Printed::of(cell)?)));
+        all.extend(row);
+    }
+    all.truncate(MOST_NODES * MOST_NODES);
+    all
+}
+
+/// `Using buffer size of 100.000MB/thread for reads …`, in bytes; MLC's MB and MiB are both 2^20 bytes where it allocates. And whether each
+/// thread has one.
+fn buffer(run: &Run) -> Option<(f64, bool)> {
+    let size = run.after(BUFFER)?.split_whitespace().next()?;
+    let (size, is_each) = size.split_once('/').map_or((size, false), |(size, _)| (size, true));
+    Some((number(size.trim_end_matches("MiB").trim_end_matches("MB"))? * MIB, is_each))
+        .filter(|(bytes, _)| *bytes > 0.0)
+}
+
+/// What a run is of, as far as it prints it.
+struct Setup {
+    /// Bytes of the buffer of the thread that measures latency.
+    latency: Option<f64>,
+    /// Bytes of all buffers of the threads that make load.
+    load: Option<f64>,
+    /// Why either is unknown.
+    missing: &'static str,
+    /// Whether the command asks for a size, where the text shows the command.
+    is_asked: Option<bool>,
+}
+
+fn setup(run: &Run, known: &Known) -> Setup {
+    let is_asked = run.after(PARAMETERS).map(|all| all.split_whitespace().any(|word| word.starts_with("-b")));
+    let Some((bytes, is_each)) = buffer(run) else {
+        let missing =
+            "the text does not show MLC's buffers (\"Using buffer size of\": a mode of its own prints them)";
+        return Setup { latency: None, load: None, missing, is_asked };
+    };
+    // One of them is large enough, however many there are.
+    let is_large = known.llc.as_ref().is_some_and(|(caches, _)| bytes >= 4.0 * caches);
+    let all = known.threads.map(|threads| bytes * threads).or(is_large.then_some(bytes));
+    let missing = if is_each {
+        "needs --threads, as MLC has a buffer of its size for each thread, and --llc"
+    } else {
+        "the text does not show the buffers of the threads that make load"
+    };
+    if is_each {
+        Setup { latency: None, load: all, missing, is_asked }
+    } else {
+        Setup { latency: Some(bytes), load: None, missing, is_asked }
+    }
 }
 
 fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
-    let mut conditions = Conditions::default();
-    known.threads.into_iter().for_each(|threads| conditions.set(THREADS, threads));
-    // Every thread has a buffer of its own; the sum of all is compared with the caches.
-    let buffer = run.lines.iter().find_map(|line| buffer(line));
-    let all = buffer.zip(known.threads).map(|(buffer, threads)| buffer * threads);
-    all.into_iter().for_each(|all| conditions.set(ARRAY_BYTES, all));
-    let of = |id: String, name: String, bandwidth: f64| {
-        let mut figure =
-            Figure::planned(format!("{SUITE}.mlc.{id}"), SUITE, name, Unit::GB_PER_S, Better::Higher);
-        figure.convention = Some(Convention::EstimatedTraffic);
-        figure.conditions = conditions.clone().with(COUNTED_BYTES, LINE).with(KERNEL, "mix".to_owned());
-        figure.evidence.put_unknown(VERIFIED, "Intel MLC does not check what it read");
-        stream::caches(known, &mut figure.evidence);
-        figure.rounds.push(round(0.0, bandwidth / 1e3, Evidence::default()));
-        figure
-    };
-    let mut figures = Vec::new();
+    let setup = setup(run, known);
+    let points: Vec<Point> = run.lines.iter().filter_map(|line| point(line)).take(MOST_ROWS).collect();
+    let is_asked = setup.is_asked == Some(true);
+    let own = |quantity: Quantity| if is_asked { quantity.figure(known) } else { sized(quantity, known) };
+    let mut figures = idle(run, &setup, known);
+    let unloaded = figures
+        .iter()
+        .filter_map(|figure| figure.rounds.first()?.value())
+        .filter(|value| *value > 0.0)
+        .reduce(f64::min);
+    // Latencies under load are of one node's memory and its own CPUs. The text does not say of which; none is above its own without a load.
+    let is_lowest = |figure: &&mut Figure| figure.rounds.first().and_then(figure::Round::value) == unloaded;
+    if let Some(figure) = figures.iter_mut().find(is_lowest) {
+        against_load(figure, Curve::least(&points, unloaded));
+    }
+    let is_maximum = part(run, MAXIMUM).is_some();
     for (label, mix, word) in MIXES {
-        let Some(bandwidth) = run.after(label).and_then(|rest| number(rest.trim_start_matches(':').trim()))
-        else {
-            continue;
-        };
-        let mut figure = of(word.to_owned(), format!("{mix} by Intel MLC"), bandwidth);
+        let value = run.after(label).and_then(|rest| Printed::of(rest.trim_start_matches(':').trim()));
+        let Some(value) = value.map(|value| value.times(1e-3)) else { continue };
+        let part = if is_maximum { format!("max-{word}") } else { word.to_owned() };
+        let name = format!("{mix} by Intel MLC");
+        let mut figure = own(bandwidth("mlc", part, name, value, setup.load, setup.missing));
         figure.conditions.set(MIX, mix.to_owned());
         figures.push(figure);
     }
-    for (from, row) in matrix(run).into_iter().enumerate() {
-        for (to, bandwidth) in row.into_iter().enumerate() {
-            let mut figure = of(
-                format!("node{from}.node{to}"),
-                format!("node {from} to node {to} by Intel MLC"),
-                bandwidth,
-            );
-            figure.series = Some(format!("{SUITE}.mlc.nodes"));
-            figure.at = At::from([("from".to_owned(), node(from)), ("to".to_owned(), node(to))]);
-            figures.push(figure);
-        }
+    for (from, to, value) in part(run, NODES).map(|lines| matrix(lines, "Numa node")).unwrap_or_default() {
+        let (part, name) = (format!("node{from}.node{to}"), format!("node {from} to node {to} by Intel MLC"));
+        let mut figure = own(bandwidth("mlc", part, name, value.times(1e-3), setup.load, setup.missing));
+        figure.series = Some(format!("{SUITE}.mlc.nodes"));
+        figure.at = nodes(&from, &to);
+        figures.push(figure);
     }
-    if figures.is_empty() {
-        return Err("has neither a table of mixes nor a matrix of bandwidths, which are what is read of it"
-            .to_owned());
+    let missing = setup.missing;
+    let curve =
+        Curve { tool: "mlc", part: "loaded".to_owned(), by: "Intel MLC", points, idle: unloaded, missing };
+    figures.extend(curve.figures(known));
+    figures.extend(caches(run, known));
+    let others: Vec<&str> = run
+        .lines
+        .iter()
+        .copied()
+        .filter(|line| line.starts_with("Measuring ") && !PARTS.iter().any(|part| line.starts_with(part)))
+        .take(4)
+        .collect();
+    let Some(first) = figures.first_mut() else {
+        return Err("has no table of latencies or bandwidths".to_owned());
+    };
+    if !others.is_empty() {
+        first.evidence.put(UNJUDGED, plain_to(&others.join("; "), MAX_SUBJECT));
     }
     Ok(figures)
 }
 
-fn node(number: usize) -> Coordinate {
-    Coordinate { value: CoordinateValue::Number(number as f64), unit: None }
-}
-
-/// `Using buffer size of 100.000MB/thread`, in bytes; MLC's MB and MiB are both 2^20 bytes where it allocates.
-fn buffer(line: &str) -> Option<f64> {
-    let size = line.strip_prefix("Using buffer size of ")?.split("/thread").next()?;
-    let digits = size.trim_end_matches("MiB").trim_end_matches("MB");
-    Some(number(digits.trim())? * 1024.0 * 1024.0)
-}
-
-/// The matrix of bandwidths; empty if there is none, or it is one of latencies.
-fn matrix(run: &Run) -> Vec<Vec<f64>> {
-    let is_bandwidth =
-        run.lines.iter().any(|line| line.starts_with("Measuring Memory Bandwidths between nodes"));
-    if !is_bandwidth {
-        return Vec::new();
+/// Latencies without load: of each pair of nodes, or one. MLC switches the prefetchers off, else it walks in random order.
+fn idle(run: &Run, setup: &Setup, known: &Known) -> Vec<Figure> {
+    let memory = || Some(Memory { kernel: "latency", missing: setup.missing, ..Memory::default() });
+    let figure = |quantity: Quantity| in_array(quantity, setup.latency, setup.is_asked, known);
+    let mut all: Vec<Figure> = Vec::new();
+    for (from, to, value) in part(run, IDLE).map(|lines| matrix(lines, "Numa node")).unwrap_or_default() {
+        let (part, name) = (
+            format!("idle.node{from}.node{to}"),
+            format!("idle latency from node {from} to node {to} by Intel MLC"),
+        );
+        let mut figure = figure(latency("mlc", part, name, value, memory()));
+        figure.series = Some(format!("{SUITE}.mlc.idle"));
+        figure.at = nodes(&from, &to);
+        all.push(figure);
     }
-    let from = run
-        .lines
-        .iter()
-        .position(|line| line.starts_with("Measuring Memory Bandwidths between nodes"))
-        .unwrap_or(0);
-    let rows = run.lines[from..].iter().skip_while(|line| !line.starts_with("Numa node  ")).skip(1);
-    rows.take(MOST_NODES)
-        .map_while(|line| {
-            let cells: Option<Vec<f64>> =
-                line.split_whitespace().skip(1).take(MOST_NODES).map(number).collect();
-            cells.filter(|cells| !cells.is_empty())
-        })
-        .collect()
+    let iteration =
+        run.after(ITERATION).and_then(|rest| Printed::of(rest.split_once('(')?.1.split_whitespace().next()?));
+    if let Some(value) = iteration {
+        let name = "idle latency by Intel MLC".to_owned();
+        all.push(figure(latency("mlc", "idle".to_owned(), name, value, memory())));
+    }
+    all
+}
+
+/// Transfers of a line from one cache to another.
+fn caches(run: &Run, known: &Known) -> Vec<Figure> {
+    let mut all = Vec::new();
+    let of = |part: String, name: String, value: Printed| {
+        latency("mlc", format!("c2c.{part}"), format!("{name} by Intel MLC"), value, None).figure(known)
+    };
+    for (at, line) in run.lines.iter().enumerate() {
+        let state = if line.contains("HITM") { "hitm" } else { "hit" };
+        if line.starts_with("Local Socket L2->L2 ") {
+            let value = line.split_whitespace().last().and_then(Printed::of);
+            all.extend(value.map(|value| {
+                of(format!("local-{state}"), format!("line of a cache of the same socket ({state})"), value)
+            }));
+        } else if line.starts_with("Remote Socket L2->L2 ") {
+            let home = if line.contains("reader socket") { "reader" } else { "writer" };
+            let table = &run.lines[at + 1..];
+            let end = table
+                .iter()
+                .position(|line| line.contains(" Socket L2->L2 ") || line.starts_with("Measuring "))
+                .unwrap_or(table.len());
+            for (from, to, value) in matrix(&table[..end.min(TABLE_LINES)], "Writer Numa Node") {
+                let name =
+                    format!("line of a cache of node {from} for node {to}, memory at the {home} ({state})");
+                let mut figure = of(format!("remote-{home}-{state}.node{from}.node{to}"), name, value);
+                figure.series = Some(format!("{SUITE}.mlc.c2c.remote-{home}-{state}"));
+                figure.at = nodes(&from, &to);
+                all.push(figure);
+            }
+        }
+        if all.len() >= MOST_ROWS {
+            break;
+        }
+    }
+    all
 }

@@ -1,17 +1,23 @@
-//! oha (hatoo/oha): hey's summary with a success rate.
+//! oha (hatoo/oha): hey's summary with a success rate; the same as JSON, and a CSV with a row for each request.
 
 use figure::format::plain_to;
+use serde_json::Value;
 
 use crate::command::{Grammar, Setting, Style, is_target};
 use crate::format::Format;
 use crate::formats::hey::{counts, kind, quantiles};
+use crate::formats::request_rows::{Columns, LEAST_ROWS};
 use crate::known::Known;
 use crate::load::{Asked, Depth, Load};
 use crate::run::Run;
 use crate::statistics::Statistics;
 use crate::text::{Printed, first, number};
 
-pub(super) const FORMAT: Format = Format { name: "oha", starts, command: Some(&COMMAND), parse };
+pub(super) const FORMAT: Format = Format::lines("oha", &["Success rate:"], starts, Some(&COMMAND), parse);
+pub(super) const DOCUMENT: Format =
+    Format::documents("oha", &["\"requestsPerSec\""], is_result, Some(&COMMAND), parse_documents);
+pub(super) const ROWS: Format =
+    Format::lines("oha", &["request-start,DNS,DNS+dialup"], starts_rows, Some(&COMMAND), parse_rows);
 
 /// oha's options (src/lib.rs).
 const COMMAND: Grammar = Grammar {
@@ -122,56 +128,32 @@ fn starts(_: &[&str], rest: &[&str]) -> bool {
     rest.first() == Some(&"Summary:") && rest.get(1).is_some_and(|line| line.starts_with("Success rate:"))
 }
 
+/// What a summary holds, in whichever form.
+struct Report {
+    rate: Option<Printed>,
+    seconds: Option<Printed>,
+    latency: Statistics,
+    /// Counts by status; `None` where there is no such table.
+    statuses: Option<Vec<(String, f64)>>,
+    /// Counts by error.
+    errors: Vec<(String, f64)>,
+    /// Requests that have a latency, where they are counted once more.
+    recorded: Option<f64>,
+    unjudged: &'static str,
+}
+
 fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
     let total = run.after("Total:").unwrap_or_default();
     if first(total).and_then(number).is_some() && time(total).is_none() {
         return Err(format!("its times have an unknown unit: {}", plain_to(total, 60)));
     }
-    let setting = |name: &str| run.command.map(|command| command.setting(&[name]));
-    let rate_asked = match setting("-q") {
-        Some(Setting::Is(rate)) => Some(Asked::Rate(rate)),
-        Some(Setting::Unknown) if run.command.is_some_and(|command| command.has(&["-q"])) => {
-            Some(Asked::Unstated)
-        }
-        _ => None,
-    };
-    // Streams of HTTP/2 on each connection.
-    let depth = match setting("-p") {
-        Some(Setting::Is(streams)) if streams > 1.0 => Depth::Is(streams),
-        Some(Setting::Unknown) if run.command.is_some_and(|command| command.has(&["-p"])) => Depth::Unstated,
-        _ => Depth::One,
-    };
-    let (mut answered, mut refused) = (0.0, 0.0);
-    for (code, rest) in counts(run, "Status code distribution:") {
-        let count = first(rest).and_then(number).unwrap_or(0.0);
-        if code.starts_with(['2', '3']) { answered += count } else { refused += count }
-    }
-    let errors: Vec<(&str, f64)> = counts(run, "Error distribution:")
+    let statuses: Vec<(String, f64)> = counts(run, "Status code distribution:")
         .into_iter()
-        .map(|(count, text)| (text, number(count).unwrap_or(0.0)))
+        .map(|(code, rest)| (code.to_owned(), first(rest).and_then(number).unwrap_or(0.0)))
         .collect();
-    let broken_off = errors.iter().filter(|(text, _)| *text == BROKEN_OFF).map(|(_, count)| count).sum();
-    let mut failed: Vec<(&'static str, f64)> = errors
-        .iter()
-        .filter(|(text, _)| *text != BROKEN_OFF)
-        .map(|(text, count)| (kind(text), *count))
-        .collect();
-    failed.push(("status", refused));
-    let (rate, seconds) = (run.printed("Requests/sec:"), run.after("Total:").and_then(time));
-    let load = Load {
-        tool: "oha",
-        subject: run.operand().unwrap_or_default().to_owned(),
-        rate,
-        seconds,
-        // More answers than the time has at that rate are of another run.
-        completed: rate.zip(seconds).map(|_| answered + refused).filter(|all| {
-            rate.zip(seconds)
-                .is_some_and(|(rate, seconds)| *all > rate.value * seconds.value * (1.0 + ROUNDED) + 1.0)
-        }),
-        answered: (answered + refused > 0.0).then_some(answered),
-        failed,
-        recorded: (answered + refused > 0.0).then_some(answered + refused),
-        left_out: Some(broken_off),
+    let report = Report {
+        rate: run.printed("Requests/sec:"),
+        seconds: run.after("Total:").and_then(time),
         latency: Statistics {
             least: run.after("Fastest:").and_then(time),
             mean: run.after("Average:").and_then(time),
@@ -179,13 +161,159 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
             deviation: None,
             quantiles: quantiles(run, time),
         },
-        connections: setting("-c").and_then(|setting| setting.or(CONNECTIONS)),
+        statuses: Some(statuses).filter(|all| all.iter().any(|(_, count)| *count > 0.0)),
+        errors: counts(run, "Error distribution:")
+            .into_iter()
+            .map(|(count, text)| (text.to_owned(), number(count).unwrap_or(0.0)))
+            .collect(),
+        recorded: None,
+        unjudged: "",
+    };
+    load(report, run).figures(known)
+}
+
+fn is_result(document: &Value) -> bool {
+    let summary = document.get("summary");
+    let has = |name: &str| summary.is_some_and(|summary| summary.get(name).is_some());
+    has("requestsPerSec") && has("successRate")
+}
+
+fn parse_documents(documents: &[Value], run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
+    let mut figures = Vec::new();
+    for document in documents {
+        figures.extend(load(of_document(document), run).figures(known)?);
+    }
+    Ok(figures)
+}
+
+/// schema.json.
+fn of_document(document: &Value) -> Report {
+    let exact = |value: f64| Printed { value, off: 0.0 };
+    let positive = |value: &Value| value.as_f64().filter(|value| *value >= 0.0);
+    let summary = |name: &str| document.get("summary")?.get(name).and_then(positive).map(exact);
+    let counts = |name: &str| -> Option<Vec<(String, f64)>> {
+        let all = document.get(name)?.as_object()?;
+        Some(all.iter().filter_map(|(key, count)| Some((key.clone(), positive(count)?))).collect())
+    };
+    let quantiles = document.get("latencyPercentiles").and_then(Value::as_object);
+    let quantile = |(name, value): (&String, &Value)| {
+        let quantile = number(name.strip_prefix('p')?).filter(|quantile| *quantile <= 100.0)?;
+        Some(((quantile * 1e4).round() / 1e6, exact(positive(value)?)))
+    };
+    let histogram = counts("responseTimeHistogram");
+    Report {
+        rate: summary("requestsPerSec"),
+        seconds: summary("total"),
+        latency: Statistics {
+            least: summary("fastest"),
+            mean: summary("average"),
+            most: summary("slowest"),
+            deviation: None,
+            quantiles: quantiles.map_or(Vec::new(), |all| all.iter().filter_map(quantile).collect()),
+        },
+        statuses: counts("statusCodeDistribution"),
+        errors: counts("errorDistribution").unwrap_or_default(),
+        recorded: histogram.map(|all| all.iter().map(|(_, count)| count).sum()),
+        unjudged: "rates of intervals; times of connecting and of the first byte",
+    }
+}
+
+fn load(report: Report, run: &Run) -> Load {
+    let setting = |name: &str| run.command.map(|command| command.setting(&[name]));
+    let statuses = report.statuses.unwrap_or_default();
+    let counted: f64 = statuses.iter().map(|(_, count)| count).sum();
+    let answered: f64 =
+        statuses.iter().filter(|(code, _)| code.starts_with(['2', '3'])).map(|(_, count)| count).sum();
+    let of_errors: f64 = report.errors.iter().map(|(_, count)| count).sum();
+    let broken_off: f64 =
+        report.errors.iter().filter(|(text, _)| text == BROKEN_OFF).map(|(_, count)| count).sum();
+    let failed = report.errors.iter().filter(|(text, _)| text != BROKEN_OFF);
+    let mut failed: Vec<(&'static str, f64)> = failed.map(|(text, count)| (kind(text), *count)).collect();
+    failed.push(("status", counted - answered));
+    let connections = setting("-c").and_then(|setting| setting.or(CONNECTIONS));
+    let depth = depth(run);
+    // What is in flight at the end is one request of each connection, and not left out of anything.
+    let streams = if let Depth::Is(streams) = depth { streams } else { 1.0 };
+    let most = connections.map_or(f64::INFINITY, |connections| connections * streams);
+    let (rate, seconds) = (report.rate, report.seconds);
+    // More answers than the time has at that rate are of another run.
+    let is_more = |all: f64| {
+        rate.zip(seconds)
+            .is_some_and(|(rate, seconds)| all > rate.value * seconds.value * (1.0 + ROUNDED) + 1.0)
+    };
+    Load {
+        tool: "oha",
+        subject: run.operand().unwrap_or_default().to_owned(),
+        rate,
+        seconds,
+        completed: match report.recorded {
+            Some(recorded) => Some(recorded + of_errors),
+            None => Some(counted).filter(|all| is_more(*all)),
+        },
+        answered: (counted > 0.0 || of_errors - broken_off > 0.0).then_some(answered),
+        failed,
+        recorded: (counted > 0.0).then_some(counted),
+        left_out: Some(if broken_off > most { broken_off } else { 0.0 }),
+        latency: report.latency,
+        connections,
         connections_from: run.command.map_or(String::new(), |command| command.quote(&["-c"])),
         depth,
         keeps_alive: run.command.map(|command| !command.has(&["--disable-keepalive"])),
-        rate_asked,
+        rate_asked: rate_asked(run),
+        unjudged: report.unjudged.to_owned(),
         results: DROPS,
         ..Load::default()
+    }
+}
+
+fn rate_asked(run: &Run) -> Option<Asked> {
+    match run.command?.setting(&["-q"]) {
+        Setting::Is(rate) => Some(Asked::Rate(rate)),
+        Setting::Unknown if run.command?.has(&["-q"]) => Some(Asked::Unstated),
+        _ => None,
+    }
+}
+
+/// Streams of HTTP/2 on each connection.
+fn depth(run: &Run) -> Depth {
+    let command = run.command;
+    match command.map(|command| command.setting(&["-p"])) {
+        Some(Setting::Is(streams)) if streams > 1.0 => Depth::Is(streams),
+        Some(Setting::Unknown) if command.is_some_and(|command| command.has(&["-p"])) => Depth::Unstated,
+        _ => Depth::One,
+    }
+}
+
+/// Since 1.5 (src/printer.rs, `print_csv`).
+const HEAD: &str = "request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status";
+const COLUMNS: Columns = Columns { start: 0, duration: 4, status: 6, all: 7 };
+
+fn starts_rows(before: &[&str], rest: &[&str]) -> bool {
+    let Some(line) = rest.first() else { return false };
+    if *line == HEAD {
+        return true;
+    }
+    let follows = before.last().is_some_and(|last| *last == HEAD || COLUMNS.is_row(last));
+    !follows && rest.len() >= LEAST_ROWS && rest.iter().take(LEAST_ROWS).all(|line| COLUMNS.is_row(line))
+}
+
+/// The rows are of requests that were answered: how many were not, the text does not show.
+fn parse_rows(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
+    let own = COLUMNS.load(run)?;
+    let command = run.command.and_then(|command| command.setting(&["-c"]).or(CONNECTIONS));
+    let load = Load {
+        tool: "oha",
+        subject: run.operand().unwrap_or_default().to_owned(),
+        connections: command.or(own.connections),
+        connections_from: match (command, run.command) {
+            (Some(_), Some(command)) => command.quote(&["-c"]),
+            _ => own.connections_from.clone(),
+        },
+        depth: depth(run),
+        rate_asked: rate_asked(run),
+        unjudged: "columns of DNS, connecting and waiting".to_owned(),
+        results: DROPS,
+        ..own
     };
     load.figures(known)
 }

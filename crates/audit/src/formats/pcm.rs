@@ -10,7 +10,7 @@ use crate::known::Known;
 use crate::run::Run;
 use crate::text::{Printed, number, round};
 
-pub(super) const FORMAT: Format = Format { name: "pcm", starts, command: None, parse };
+pub(super) const FORMAT: Format = Format::lines("pcm", &["Core (SKT) |"], starts, None, parse);
 
 /// Heads of the two tables.
 const CORES_HEAD: &str = "Core (SKT) |";

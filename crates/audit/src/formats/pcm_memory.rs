@@ -10,7 +10,8 @@ use crate::known::Known;
 use crate::run::Run;
 use crate::text::{Printed, is_alone, number, round};
 
-pub(super) const FORMAT: Format = Format { name: "pcm-memory", starts, command: None, parse };
+pub(super) const FORMAT: Format =
+    Format::lines("pcm-memory", &["Memory Channel Monitoring"], starts, None, parse);
 
 /// What stands above the channels of each socket, and in the last line of all.
 const HEAD: &str = "Memory Channel Monitoring";

@@ -12,7 +12,7 @@ use crate::run::Run;
 use crate::text::{Printed, SWITCHING, TIMES, number, round, with_unit};
 
 pub(super) const FORMAT: Format =
-    Format { name: "perf bench sched pipe", starts, command: Some(&COMMAND), parse };
+    Format::lines("perf bench sched pipe", &["pipe operations between two"], starts, Some(&COMMAND), parse);
 
 /// perf-bench(1).
 const COMMAND: Grammar = Grammar {
@@ -26,10 +26,16 @@ const COMMAND: Grammar = Grammar {
 };
 
 /// What stands before the number of operations.
-const HEAD: &str = "# Executed ";
+const HEAD: &str = "Executed ";
+
+/// A line without perf's mark, which is taken for a comment's where many lines have it.
+fn bare(line: &str) -> &str {
+    line.trim_start_matches("# ")
+}
 
 fn starts(_: &[&str], rest: &[&str]) -> bool {
-    rest.first().is_some_and(|line| line.starts_with(HEAD) && line.contains(" pipe operations between two "))
+    rest.first()
+        .is_some_and(|line| bare(line).starts_with(HEAD) && line.contains(" pipe operations between two "))
 }
 
 fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
@@ -39,7 +45,8 @@ fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
         })
     };
     let each = of("usecs/op").ok_or("has no line of usecs/op")?;
-    let operations = run.number(HEAD);
+    let operations =
+        run.lines.first().and_then(|line| number(bare(line).strip_prefix(HEAD)?.split_whitespace().next()?));
     let total = run.after("Total time:").and_then(|rest| with_unit(rest.split_whitespace().next()?, TIMES));
     let tasks = run.lines[0].rsplit(' ').next().unwrap_or_default();
     let mut figure = Figure::planned(

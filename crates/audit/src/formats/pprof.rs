@@ -12,7 +12,7 @@ use crate::run::Run;
 use crate::text::{Printed, round, with_unit};
 use crate::{MAX_SUBJECT, SUITE};
 
-pub(super) const FORMAT: Format = Format { name: "pprof -top", starts, command: None, parse };
+pub(super) const FORMAT: Format = Format::lines("pprof -top", &["flat%"], starts, None, parse);
 
 /// Words of the table's head.
 const COLUMNS: [&str; 5] = ["flat", "flat%", "sum%", "cum", "cum%"];

@@ -10,7 +10,8 @@ use crate::known::Known;
 use crate::run::Run;
 use crate::text::{number, round};
 
-pub(super) const FORMAT: Format = Format { name: "ps -o majflt,minflt", starts, command: None, parse };
+pub(super) const FORMAT: Format =
+    Format::lines("ps -o majflt,minflt", &["MAJFL", "MINFL", "MAJFLT", "MINFLT"], starts, None, parse);
 
 /// Heads of the columns, as procps and the BSDs write them.
 const MAJOR: &[&str] = &["MAJFL", "MAJFLT"];

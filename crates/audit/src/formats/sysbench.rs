@@ -1,21 +1,30 @@
-//! sysbench memory: blocks that are written or read again and again.
+//! sysbench, 0.4.8 to 1.1: what all its tests print, and the test of memory: blocks that are written or read again and again.
 
-use figure::evidence::audit::{CONTRADICTION, CORES, RECOMPUTED, ROUNDING, SUBJECT, THREAD_SPREAD};
-use figure::evidence::{ARRAY_BYTES, COUNTED_BYTES, KERNEL, LLC_BASIS, LLC_BYTES, THREADS, VERIFIED};
+use figure::evidence::audit::{
+    CONTRADICTION, CORES, LEAST_SECONDS, RECOMPUTED, ROUNDING, SUBJECT, THREAD_SPREAD,
+};
+use figure::evidence::{ARRAY_BYTES, COUNTED_BYTES, INSTRUMENT_ARRAY, KERNEL, THREADS};
 use figure::{Better, Convention, Evidence, Figure, Status, Unit};
 
 use crate::SUITE;
 use crate::command::{Grammar, Style};
-use crate::formats::{Format, stream};
+use crate::format::Format;
+use crate::formats::memory::{MIB, smallest_caches};
 use crate::known::Known;
 use crate::run::Run;
 use crate::statistics::Statistics;
 use crate::text::{Printed, is_alone, number, round};
 
-pub(super) const FORMAT: Format = Format { name: "sysbench memory", starts, command: Some(&COMMAND), parse };
+pub(super) const FORMAT: Format = Format::lines(
+    "sysbench memory",
+    &[" transferred (", "Running memory speed test", "Doing memory operations speed test"],
+    starts,
+    Some(&COMMAND),
+    parse,
+);
 
-/// sysbench's options for this test, and those that all tests have.
-const COMMAND: Grammar = Grammar {
+/// sysbench's options for these tests, and those that all tests have.
+pub(super) const COMMAND: Grammar = Grammar {
     programs: &["sysbench"],
     style: Style::Getopt,
     values: &[
@@ -34,21 +43,34 @@ const COMMAND: Grammar = Grammar {
         "--memory-oper",
         "--memory-access-mode",
         "--memory-hugetlb",
+        "--cpu-max-prime",
+        "--thread-yields",
+        "--thread-locks",
+        "--mutex-num",
+        "--mutex-locks",
+        "--mutex-loops",
         "--percentile",
         "--verbosity",
         "--thread-stack-size",
         "--rand-type",
+        "--rand-seed",
+        "--init-rng",
+        "--warmup-time",
     ],
     flags: &["--histogram", "--debug"],
     hidden: &[],
-    operand: |word| matches!(word.text.as_str(), "memory" | "run" | "prepare" | "cleanup"),
+    operand: |word| {
+        matches!(word.text.as_str(), "memory" | "cpu" | "threads" | "mutex" | "run" | "prepare" | "cleanup")
+    },
     operands: 0..=3,
 };
 
-const MIB: f64 = 1024.0 * 1024.0;
-/// The smallest first-level data cache that servers and desktops have had in twenty years: 16 KiB (AMD Bulldozer). A block that it holds
-/// is in cache on any.
-const SMALLEST_CACHE: f64 = 16.0 * 1024.0;
+/// By what share a percentile may be off: sysbench counts in 1024 buckets for eight powers of ten (sb_histogram.c).
+const BUCKET: f64 = 0.02;
+/// Lines from the number of threads to the first line of a test.
+const THREADS_WITHIN: usize = 12;
+/// Seconds that a run must last: threads are started, memory is touched first, and clocks rise in the first tenth of a second.
+pub(super) const LEAST: f64 = 1.0;
 
 fn is_head(line: &str) -> bool {
     line.starts_with("Running memory speed test") || line.starts_with("Doing memory operations speed test")
@@ -60,6 +82,42 @@ fn is_result(line: &str) -> bool {
 
 fn starts(before: &[&str], rest: &[&str]) -> bool {
     rest.first().is_some_and(|line| is_head(line) || is_result(line) && is_alone(before, is_head, is_result))
+}
+
+/// Threads, by the text or the command.
+pub(super) fn threads(run: &Run) -> Option<f64> {
+    let label = "Number of threads:";
+    let before = run
+        .before
+        .iter()
+        .rev()
+        .take(THREADS_WITHIN)
+        .find_map(|line| number(line.strip_prefix(label)?.trim()));
+    let asked = |name: &str| run.command.and_then(|command| command.values(&[name]).last().copied());
+    before
+        .or_else(|| run.number(label))
+        .or_else(|| asked("--num-threads").or(asked("--threads")).and_then(number))
+}
+
+/// Seconds of the run: `total time: 10.2597s`, in 1.1 `time elapsed:`.
+pub(super) fn seconds(run: &Run) -> Option<Printed> {
+    let time = |label: &str| Printed::of(run.after(label)?.trim_end_matches('s').trim());
+    time("total time:").or(time("time elapsed:")).filter(|seconds| seconds.value > 0.0)
+}
+
+/// Times of events in seconds, and the percentile with its value. Printed in ms: `avg: 0.67ms`, since 1.0 `avg: 0.67`.
+pub(super) fn latency(run: &Run) -> Statistics {
+    let millisecond = |text: &str| Some(Printed::of(text.trim().trim_end_matches("ms"))?.times(1e-3));
+    let of = |label: &str| millisecond(run.after(label)?);
+    // `95th percentile: 0.32`, before 1.0 `approx.  95 percentile: 0.67ms`.
+    let percentile = run.lines.iter().find_map(|line| {
+        let (head, value) = line.split_once("percentile:")?;
+        let rank = head.trim().trim_start_matches("approx.").trim().trim_end_matches("th").trim();
+        let value = millisecond(value)?;
+        Some((number(rank)? / 100.0, Printed { off: value.off + BUCKET * value.value, ..value }))
+    });
+    let quantiles = percentile.filter(|(rank, _)| *rank > 0.0 && *rank < 1.0).into_iter().collect();
+    Statistics { least: of("min:"), mean: of("avg:"), most: of("max:"), quantiles, ..Statistics::default() }
 }
 
 fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
@@ -74,13 +132,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         .find_map(|label| run.after(label))
         .or(asked("--memory-oper"))
         .unwrap_or_default();
-    let threads = run
-        .before
-        .iter()
-        .rev()
-        .take(12)
-        .find_map(|line| number(line.strip_prefix("Number of threads:")?.trim()));
-    let threads = threads.or(asked("--num-threads").or(asked("--threads")).and_then(number));
+    let threads = threads(run);
     let id = format!("{SUITE}.sysbench.memory");
     let mut figure = Figure::planned(id, SUITE, "memory by sysbench", Unit::GB_PER_S, Better::Higher);
     figure.convention = Some(Convention::Copied);
@@ -93,37 +145,31 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let block = ["block size:", "Memory block size:"].iter().find_map(|label| size(run.after(label)?));
     let block = block.or(asked("--memory-block-size").and_then(size));
     // Of scope local every thread has a block of its own; of scope global all have the same.
-    let is_local = ["scope:", "Memory scope type:"]
-        .iter()
-        .any(|label| run.after(label).is_some_and(|scope| scope.starts_with("local")));
-    let blocks = if is_local { threads.unwrap_or(1.0) } else { 1.0 };
-    block.into_iter().for_each(|block| own.set(ARRAY_BYTES, block * blocks));
-    figure.evidence.put_unknown(VERIFIED, "sysbench does not check what it wrote or read");
-    if known.llc.is_none() && block.is_some_and(|block| block <= SMALLEST_CACHE) {
-        figure.evidence.put(LLC_BYTES, SMALLEST_CACHE * blocks);
-        figure.evidence.put(LLC_BASIS, "the smallest first-level cache of any server".to_owned());
-    } else {
-        stream::caches(known, &mut figure.evidence);
+    let printed = ["scope:", "Memory scope type:"].iter().find_map(|label| run.after(label));
+    let is_local = printed.or(asked("--memory-scope")).is_some_and(|scope| scope.starts_with("local"));
+    let blocks = if is_local { threads.unwrap_or(1.0).max(1.0) } else { 1.0 };
+    match block {
+        Some(block) => own.set(ARRAY_BYTES, block * blocks),
+        None => figure.evidence.put_unknown(
+            INSTRUMENT_ARRAY,
+            "the text does not show the block size (\"block size:\", --memory-block-size)",
+        ),
     }
+    known.caches(&mut figure.evidence);
+    smallest_caches(block.map(|block| block * blocks), blocks, known, &mut figure.evidence);
+    figure.evidence.put(LEAST_SECONDS, LEAST);
     if all.value == 0.0 {
         figure.status = Status::Failed;
         figure.reason = Some("sysbench transferred nothing: a block for every thread is more than the total size, or the version is too old".to_owned());
         return Ok(vec![figure]);
     }
-    let seconds = run.after("total time:").and_then(|time| Printed::of(time.trim_end_matches('s')));
-    let millisecond = |label: &str| run.printed(label).map(|time| time.times(1e-3));
-    let latency = Statistics {
-        least: millisecond("min:"),
-        mean: millisecond("avg:"),
-        most: millisecond("max:"),
-        ..Statistics::default()
-    };
-    latency.against_mean().into_iter().for_each(|why| figure.evidence.put(CONTRADICTION, why));
+    let seconds = seconds(run);
+    latency(run).against_mean().into_iter().for_each(|why| figure.evidence.put(CONTRADICTION, why));
     let mut evidence = Evidence::default();
     if let Some(spread) = spread(run) {
         evidence.put(THREAD_SPREAD, spread);
     }
-    if let Some(seconds) = seconds.filter(|seconds| seconds.value > 0.0) {
+    if let Some(seconds) = seconds {
         evidence.put(RECOMPUTED, all.value * MIB / seconds.value / 1e9);
         evidence.put(ROUNDING, seconds.share() + rate.share());
     }
@@ -137,16 +183,16 @@ fn size(text: &str) -> Option<f64> {
     let (digits, unit) = text.split_at(end);
     let factor = match unit.trim_end_matches("iB").trim_end_matches('B') {
         "" => 1.0,
-        "K" => 1024.0,
-        "M" => MIB,
-        "G" => 1024.0 * MIB,
+        "K" | "k" => 1024.0,
+        "M" | "m" => MIB,
+        "G" | "g" => 1024.0 * MIB,
         _ => return None,
     };
     Some(number(digits.trim())? * factor).filter(|bytes| *bytes > 0.0)
 }
 
 /// `events (avg/stddev):  833.3333/23.57`: the second over the first.
-fn spread(run: &Run) -> Option<f64> {
+pub(super) fn spread(run: &Run) -> Option<f64> {
     let (mean, deviation) = run.after("events (avg/stddev):")?.split_once('/')?;
     let (mean, deviation) = (number(mean.trim())?, number(deviation.trim())?);
     (mean > 0.0).then(|| deviation / mean)

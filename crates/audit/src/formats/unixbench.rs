@@ -1,7 +1,7 @@
 //! UnixBench's report: results and index values, a section for each number of copies.
 
-use figure::evidence::audit::{CONTRADICTION, OVERRUN, RECOMPUTED, ROUNDING, SUBJECT};
-use figure::evidence::{BASELINE, COPIES, INDEX, INDEX_TESTS, PLACEMENT, TEST, TEST_CLASS, VERIFIED};
+use figure::evidence::audit::{CONTRADICTION, CPUS_SHOWN, OVERRUN, RECOMPUTED, ROUNDING, SUBJECT};
+use figure::evidence::{BASELINE, COPIES, INDEX, INDEX_TESTS, PLACEMENT, TEST, TEST_CLASS};
 use figure::format::plain_to;
 use figure::{Better, Conditions, Evidence, Figure, Unit};
 
@@ -12,7 +12,8 @@ use crate::run::Run;
 use crate::text::{ONE_CPU, Printed, SWITCHING, is_alone, number, round};
 use crate::{MAX_SUBJECT, SUITE};
 
-pub(super) const FORMAT: Format = Format { name: "UnixBench", starts, command: Some(&COMMAND), parse };
+pub(super) const FORMAT: Format =
+    Format::lines("UnixBench", &["System Benchmarks", " in system; running "], starts, Some(&COMMAND), parse);
 
 /// Options of its script `Run`, and the tests that it is asked for.
 const COMMAND: Grammar = Grammar {
@@ -40,8 +41,6 @@ const TESTS: [(&str, &str, &str, &str); 12] = [
     ("Shell Scripts (8 concurrent)", "shell8", "shell", "lpm"),
     ("System Call Overhead", "syscall", "syscall", "lps"),
 ];
-/// No test of UnixBench looks at what it computed.
-const NOT_CHECKED: &str = "UnixBench does not check what its tests computed";
 /// From this share of its time on that a test lasted longer, the CPU was withheld from the whole run (steal, a quota), not from one test.
 const WITHHELD: f64 = 0.5;
 /// Lines before a section that hold for all sections.
@@ -67,7 +66,10 @@ fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
         words.windows(2).find(|pair| pair[0] == "running").and_then(|pair| number(pair[1])).unwrap_or(1.0);
     let system =
         run.before.iter().rev().take(HEAD).find_map(|line| line.strip_prefix("System:")).unwrap_or_default();
-    let conditions = Conditions::default().with(COPIES, copies).with(SUBJECT, plain_to(system, MAX_SUBJECT));
+    let mut conditions =
+        Conditions::default().with(COPIES, copies).with(SUBJECT, plain_to(system, MAX_SUBJECT));
+    let cpus = words.windows(2).find(|pair| pair[1].starts_with("CPU")).and_then(|pair| number(pair[0]));
+    cpus.into_iter().for_each(|cpus| conditions.set(CPUS_SHOWN, cpus));
     let from = run.lines.iter().position(|line| is_table(line)).unwrap_or(run.lines.len());
     let table = run.with(&run.lines[from..]);
     let results = run.with(&run.lines[..from]);
@@ -97,7 +99,6 @@ fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
             Unit::ONE,
             Better::Higher,
         );
-        all.evidence.put_unknown(VERIFIED, NOT_CHECKED);
         all.conditions = conditions;
         all.evidence.put(INDEX_TESTS, tests);
         let mut evidence = Evidence::default();
@@ -136,7 +137,6 @@ fn figure(
         Unit::of(unit),
         Better::Higher,
     );
-    figure.evidence.put_unknown(VERIFIED, NOT_CHECKED);
     figure.conditions =
         conditions.clone().with(TEST, (*word).to_owned()).with(TEST_CLASS, (*class).to_owned());
     let mut evidence = Evidence::default();

@@ -2,13 +2,15 @@
 
 use crate::command::{self, Command, Grammar, Style, is_target};
 use crate::format::Format;
+use crate::formats::autocannon;
 use crate::known::Known;
 use crate::load::{Depth, Load};
 use crate::run::Run;
 use crate::statistics::Statistics;
-use crate::text::{Printed, TIMES, first, number, with_unit};
+use crate::text::{self, Printed, TIMES, first, number, with_unit};
 
-pub(super) const FORMAT: Format = Format { name: "wrk", starts, command: Some(&COMMAND), parse };
+pub(super) const FORMAT: Format =
+    Format::lines("wrk", &[" test @", "Thread Stats", "Transfer/sec:"], starts, Some(&COMMAND), parse);
 
 /// Options of wrk (src/wrk.c) and of wrk2.
 pub(super) const COMMAND: Grammar = Grammar {
@@ -49,17 +51,73 @@ const DEEPEST: f64 = 4096.0;
 /// Lines of a report between its first and that of its totals.
 const WITHIN: usize = 400;
 
-/// Whether a report of wrk or wrk2 begins.
-pub(super) fn begins(rest: &[&str]) -> bool {
-    let is_head = |line: &&str| {
-        (line.starts_with("Running ") && line.contains(" test @"))
-            || (line.starts_with("Making ") && line.contains(" requests to "))
-    };
-    rest.first().is_some_and(is_head)
+fn is_head(line: &str) -> bool {
+    (line.starts_with("Running ") && line.contains(" test @"))
+        || (line.starts_with("Making ") && line.contains(" requests to "))
 }
 
-fn starts(_: &[&str], rest: &[&str]) -> bool {
-    begins(rest)
+/// Threads and connections: `20 threads and 50 connections`.
+fn setup(line: &str) -> Option<(f64, f64)> {
+    let (threads, connections) = line.strip_suffix(" connections")?.split_once(" threads and ")?;
+    Some((number(threads)?, number(connections)?))
+}
+
+/// A row of statistics ends in a share, or in what is printed for one of nothing.
+fn is_row(line: &str, label: &str) -> bool {
+    line.starts_with(label) && line.ends_with('%') && line.split_whitespace().count() == 5
+}
+
+/// `12479 requests in 10.01s, 1.34MB read`; autocannon has a space before the unit.
+fn is_total(line: &str) -> bool {
+    line.contains(" requests in ") && line.ends_with(" read") && line.split_whitespace().count() == 6
+}
+
+/// Lines that a report has, in order, up to that of its rate, which other tools have too.
+const MARKS: &[fn(&str) -> bool] = &[
+    is_head,
+    |line| setup(line).is_some(),
+    |line| line.starts_with("Thread Stats") && line.contains(" Avg"),
+    |line| is_row(line, "Latency"),
+    |line| is_row(line, "Req/Sec"),
+    is_total,
+    |line| line.starts_with("Socket errors: connect "),
+    |line| line.starts_with("Non-2xx or 3xx responses:"),
+];
+/// Of these so many stand before the quantiles.
+const BEFORE_QUANTILES: usize = 5;
+
+/// Whether a report of wrk or wrk2 begins.
+pub(super) fn begins(before: &[&str], rest: &[&str]) -> bool {
+    let near = &before[before.len().saturating_sub(WITHIN)..];
+    // A report of autocannon begins alike.
+    let other = near.iter().rposition(|line| line.starts_with("Bytes/Sec")).map_or(0, |at| at + 1);
+    let near = &near[other..];
+    let begins = text::begins(MARKS, near, rest)
+        && !text::leads_to(MARKS, rest, GO, is_of_go)
+        && !autocannon::starts(before, rest);
+    begins || is_distribution(rest) && text::is_alone(near, is_early, is_total)
+}
+
+/// What go-wrk (tsliwowicz/go-wrk) prints that wrk does not, and within how many lines.
+const GO: usize = 8;
+
+fn is_of_go(line: &str) -> bool {
+    line.contains(" goroutine(s) running concurrently") || line.starts_with("Avg Req Time:")
+}
+
+fn is_early(line: &str) -> bool {
+    MARKS[..BEFORE_QUANTILES].iter().any(|is| is(line))
+}
+
+/// Whether quantiles begin here, and what follows them is of wrk: bombardier has the same heading.
+fn is_distribution(rest: &[&str]) -> bool {
+    let is_end = |line: &&&str| is_total(line) || is_early(line) || line.starts_with("HTTP codes:");
+    rest.first().is_some_and(|line| line.starts_with("Latency Distribution"))
+        && rest.iter().take(WITHIN).find(is_end).is_some_and(|line| is_total(line))
+}
+
+fn starts(before: &[&str], rest: &[&str]) -> bool {
+    begins(before, rest)
 }
 
 fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
@@ -74,7 +132,8 @@ pub(super) fn load(run: &Run) -> Load {
     let head = run.lines.first().copied().unwrap_or_default();
     let (asked, url) = match head.split_once(" test @") {
         Some((asked, url)) => (with_unit(asked.trim_start_matches("Running "), TIMES), url),
-        None => (None, head.rsplit(' ').next().unwrap_or_default()),
+        None if is_head(head) => (None, head.rsplit(' ').next().unwrap_or_default()),
+        None => (None, run.operand().unwrap_or_default()),
     };
     let totals = run.lines.iter().find_map(|line| {
         let (completed, rest) = line.split_once(" requests in ")?;
@@ -107,8 +166,7 @@ pub(super) fn load(run: &Run) -> Load {
 /// The connections, and the line that they are from: `20 threads and 50 connections`. Each thread opens as many as all others.
 fn opened(run: &Run) -> Option<(f64, String)> {
     run.lines.iter().take(WITHIN).find_map(|line| {
-        let (threads, connections) = line.strip_suffix(" connections")?.split_once(" threads and ")?;
-        let (threads, asked) = (number(threads)?, number(connections)?);
+        let (threads, asked) = setup(line)?;
         let each = (asked / threads).floor();
         if threads < 1.0 || each < 1.0 || each * threads == asked {
             return Some((asked, format!("from {line}")));
@@ -164,7 +222,8 @@ fn calls_wrk2(command: &Command) -> bool {
 
 /// Whether the report that begins here is wrk2's.
 pub(super) fn is_of_wrk2(before: &[&str], rest: &[&str]) -> bool {
-    let own = rest.iter().skip(1).take(WITHIN).take_while(|line| !begins(&[line]));
-    own.clone().any(|line| line.starts_with("Thread calibration:") || line.contains("HdrHistogram"))
+    let own = rest.iter().skip(1).take(WITHIN).take_while(|line| !is_head(line));
+    let is_sign = |line: &&str| line.starts_with("Thread calibration:") || line.contains("HdrHistogram");
+    before.last().into_iter().chain(rest.first()).chain(own).any(is_sign)
         || command::find(before, 0, &COMMAND).is_some_and(|command| calls_wrk2(&command))
 }

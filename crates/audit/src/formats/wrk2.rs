@@ -7,13 +7,19 @@ use crate::known::Known;
 use crate::load::{Asked, Load};
 use crate::run::Run;
 
-pub(super) const FORMAT: Format = Format { name: "wrk2", starts, command: Some(&wrk::COMMAND), parse };
+pub(super) const FORMAT: Format = Format::lines(
+    "wrk2",
+    &[" test @", "Thread calibration:", "Transfer/sec:"],
+    starts,
+    Some(&wrk::COMMAND),
+    parse,
+);
 
 /// What its latencies are, and of when.
 const RESULTS: &str = "wrk2 drops its first 10 s, and counts a timeout again every 2 s";
 
 fn starts(before: &[&str], rest: &[&str]) -> bool {
-    wrk::begins(rest) && wrk::is_of_wrk2(before, rest)
+    wrk::begins(before, rest) && wrk::is_of_wrk2(before, rest)
 }
 
 fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {

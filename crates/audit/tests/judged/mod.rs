@@ -6,7 +6,7 @@ use figure::{Explanation, Figure, Machine, Record, Tool};
 
 /// The record of texts with their names, and of what the caller knows.
 pub fn judged(texts: &[(&str, &str)], known: &Known) -> Record {
-    let sources: Vec<Source> = texts.iter().map(|(name, text)| Source { name, text }).collect();
+    let sources: Vec<Source> = texts.iter().map(|(name, text)| Source::of(name, text)).collect();
     let mut record = Record {
         schema: figure::record::SCHEMA,
         tool: Tool {

@@ -38,7 +38,7 @@ pub struct Audit {
     /// Time between two readings of ps, where the text does not say
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub interval: Option<f64>,
-    /// Exit with 3 unless every figure is valid, which no audited one is
+    /// Exit with 3 unless every figure is valid
     #[arg(long)]
     pub strict: bool,
     #[command(flatten)]

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
-use audit::{Known, Source};
-use figure::{Machine, Reading};
+use audit::{Excerpt, Known, Source};
+use figure::{Machine, Reading, format};
 
 use crate::args::audit::Audit;
 use crate::exit::{self, CommandError};
@@ -21,7 +21,8 @@ pub fn run(options: &Audit) -> Result<ExitCode, CommandError> {
     let machine = machine(options)?;
     let known = known(options, &machine);
     let texts = texts(options)?;
-    let sources: Vec<Source> = texts.iter().map(|(name, text)| Source { name, text }).collect();
+    let sources: Vec<Source> =
+        texts.iter().map(|(name, own)| Source { name, text: &own.text, gaps: &own.gaps }).collect();
     let figures = audit::figures(&sources, &known).map_err(CommandError::usage)?;
     let mut record = run::record_of(figures, machine, lab::timestamp(), 0.0);
     judge::judge(&mut record);
@@ -70,12 +71,15 @@ fn known(options: &Audit, machine: &Machine) -> Known {
 }
 
 /// The texts with their names: of standard input where no file is named.
-fn texts(options: &Audit) -> Result<Vec<(String, String)>, CommandError> {
+fn texts(options: &Audit) -> Result<Vec<(String, Excerpt)>, CommandError> {
     let open = |path: &Path| {
         let name = input::name(path);
-        let text = input::contents(path, input::TEXT)
-            .map_err(|why| CommandError::usage(format!("{name}: {why}")))?;
-        Ok((name, String::from_utf8_lossy(&text).into_owned()))
+        let text = input::open(path).and_then(|from| {
+            let own = audit::excerpt(from, audit::MAX_BYTES).map_err(|error| input::cannot(&error))?;
+            let most = format::bytes(audit::MAX_BYTES as f64);
+            own.ok_or_else(|| format!("has runs of more than {most} together; cut out those that matter"))
+        });
+        text.map(|text| (name.clone(), text)).map_err(|why| CommandError::usage(format!("{name}: {why}")))
     };
     if options.files.is_empty() {
         return Ok(vec![open(Path::new("-"))?]);
