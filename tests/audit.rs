@@ -28,6 +28,10 @@ pub fn short() -> Record {
         1.00k   17.00k    90.00%\n  16000 requests in 1.00s, 2.00MB read\nRequests/sec:  16000.00\nTransfer/sec:      2.00MB\n";
     let known = |name: &str| std::fs::read_to_string(data(name)).unwrap();
     let late = known("unixbench-1169").replace("(10.0 s", "(16.0 s");
+    let times: Vec<f64> =
+        (0..20).map(|run| if run % 2 == 0 { 0.01 } else { 0.02 } + 1e-5 * f64::from(run)).collect();
+    let modes = serde_json::json!({"results": [{"command": "make", "mean": 0.015095, "stddev": 0.005135, "median": 0.01514, "user": 0.01,
+        "system": 0.002, "min": 0.01, "max": 0.02019, "times": times, "exit_codes": vec![0; 20]}]});
     let impossible = known("hey-227").replace("Fastest:      0.0000", "Fastest:      9999.0");
     let all = std::fs::read_dir(format!("{}/../audit/tests/data", env!("CARGO_MANIFEST_DIR"))).unwrap();
     let all = all.map(|entry| entry.unwrap().path().to_str().unwrap().to_owned());
@@ -37,6 +41,7 @@ pub fn short() -> Record {
             made("threads.txt", threads),
             made("pipelined.txt", pipelined.to_owned()),
             made("late.txt", late),
+            made("modes.json", modes.to_string()),
             made("impossible.txt", impossible),
         ])
         .collect();
