@@ -44,8 +44,7 @@ pub fn find(lines: &[String]) -> Vec<(Range<usize>, Value)> {
 
 /// A number of a document: all its digits are there. `None` where it is none, or could not have been measured.
 pub fn exact(value: &Value) -> Option<Printed> {
-    let value = number(&value.as_f64()?.to_string())?;
-    Some(Printed { value, off: 0.0 })
+    number(&value.as_f64()?.to_string()).map(Printed::exact)
 }
 
 /// A document with something in it, and its length in bytes; else about how many bytes had to be read to see that it is none.

@@ -25,8 +25,6 @@ const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), 
 const BEYOND: f64 = 1.1;
 /// By what share the connections may seem idle before a reason for pauses matters: `littles-law` warns from there on.
 const IDLE: f64 = 0.05;
-/// From this share on it matters that a number is printed with few digits.
-const FEW_DIGITS: f64 = 0.01;
 /// Ports that an address of Linux has (ip_local_port_range), and seconds that each is taken behind its connection (TCP_TIMEWAIT_LEN).
 const LOCAL_PORTS: f64 = 28_232.0;
 const TAKEN_FOR: f64 = 60.0;
@@ -76,8 +74,11 @@ pub struct Load {
     pub depth: Depth,
     /// Whether connections were to be reused, if the text shows it.
     pub keeps_alive: Option<bool>,
-    /// Connections that were made for single requests, and the longest that making one took, in seconds.
-    pub made: Option<f64>,
+    /// Connections that were made while the load ran.
+    pub connects: Option<f64>,
+    /// Whether each was made for a single request, so that it takes a port of the client for a while.
+    pub takes_ports: bool,
+    /// The longest that making one took, in seconds.
     pub connect_longest: Option<f64>,
     /// The mean time that a connection took to make, in seconds, where the run's time includes it.
     pub connect: Option<Printed>,
@@ -107,8 +108,6 @@ pub struct Load {
     pub unsent: Option<f64>,
     /// Seconds by which requests of a rate were sent late: quantile 0.99.
     pub late: Option<f64>,
-    /// Connections that were made after those that the load began with.
-    pub connects: Option<f64>,
     /// Why the numbers cannot be, by other numbers of the same text: `a, 3, is above b, 2`.
     pub contradiction: Option<String>,
     /// Whether quantiles are interpolated within wide buckets, so that they have more digits than are known.
@@ -149,14 +148,13 @@ pub enum Asked {
 }
 
 impl Load {
-    /// Its figures: the rate, the mean latency, and quantiles that follow from the rate's run; without a rate, from the mean's.
+    /// Its figures: the rate, the mean latency, and quantiles that follow from the rate; without a rate they stand for themselves.
     ///
     /// # Errors
     /// There is no rate, where the tool prints one.
     pub fn figures(mut self, known: &Known) -> Result<Vec<Figure>, String> {
-        let rate = self.rate;
-        let is_alone = self.rateless || self.pauses && self.latency.mean.is_some();
-        if rate.is_none() && !is_alone {
+        let may_lack = self.rateless || self.pauses && self.latency.mean.is_some();
+        if self.rate.is_none() && !may_lack {
             return Err("has no line of the requests a second".to_owned());
         }
         if let (None, Some(connections)) = (self.connections, known.connections) {
@@ -171,8 +169,6 @@ impl Load {
             (asked, _) => asked,
         };
         let conditions = self.conditions();
-        let head = if rate.is_some() { "rate" } else { "mean" };
-        let id = format!("{SUITE}.{}.{head}", self.tool);
         let of = |what: &str, name: String, unit: Unit, better: Better| {
             let mut figure =
                 Figure::planned(format!("{SUITE}.{}.{what}", self.tool), SUITE, name, unit, better);
@@ -182,14 +178,14 @@ impl Load {
             if self.adds_samples && what != "rate" {
                 figure.evidence.put(ADDED_SAMPLES, true);
             }
-            if self.made.is_some() {
+            if self.takes_ports && self.connects.is_some() {
                 figure.evidence.put(PORTS, LOCAL_PORTS);
                 figure.evidence.put(SOURCES, 1.0);
             }
             if !self.connections_from.is_empty() {
                 figure.evidence.put(CONNECTIONS_FROM, plain_to(&self.connections_from, MAX_SUBJECT));
             }
-            if what == head {
+            if what == "rate" || self.rate.is_none() {
                 self.contradiction.iter().for_each(|why| figure.evidence.put(CONTRADICTION, why.clone()));
             }
             figure
@@ -199,7 +195,6 @@ impl Load {
         if let Some(rate) = self.rate {
             let mut head = of("rate", format!("requests by {}", self.tool), Unit::REQ_PER_S, Better::Higher);
             head.conditions.set(WHAT, RATE.to_owned());
-            self.contradiction.iter().for_each(|why| head.evidence.put(CONTRADICTION, why.clone()));
             let mut evidence = self.evidence(self.recorded);
             if let (Some(completed), Some(seconds)) =
                 (self.completed, self.seconds.filter(|seconds| seconds.value > 0.0))
@@ -207,9 +202,7 @@ impl Load {
                 evidence.put(RECOMPUTED, completed / seconds.value);
                 evidence.put(ROUNDING, seconds.share() + rate.share() + self.sampled);
             }
-            if rate.share() >= FEW_DIGITS {
-                head.evidence.put(DIGITS, rate.share().min(1.0));
-            }
+            rate.few_digits().into_iter().for_each(|share| head.evidence.put(DIGITS, share));
             head.rounds.push(round(seconds, rate.value, evidence));
             figures.push(head);
         }
@@ -241,15 +234,13 @@ impl Load {
                 figure.evidence.put(DIGITS, share.min(1.0));
             }
             let against = self.latency.against_quantile(quantile).or(self.other_samples.clone());
-            let alone = self.contradiction.clone().filter(|_| self.rate.is_none());
-            against.or(alone).into_iter().for_each(|why| figure.evidence.put(CONTRADICTION, why));
-            // Without a rate the latency stands for itself.
-            let evidence =
-                if self.rate.is_some() { Evidence::default() } else { self.evidence(self.recorded) };
-            figure.rounds.push(round(seconds, latency.value * 1e3, evidence));
-            if self.rate.is_some() {
-                figure.derived_from = vec![id.clone()];
+            against.into_iter().for_each(|why| figure.evidence.put(CONTRADICTION, why));
+            let mut evidence = Evidence::default();
+            match figures.first().filter(|_| self.rate.is_some()) {
+                Some(rate) => figure.derived_from = vec![rate.id.clone()],
+                None => evidence = self.evidence(self.recorded),
             }
+            figure.rounds.push(round(seconds, latency.value * 1e3, evidence));
             figures.push(figure);
         }
         if let Some(first) = figures.first_mut().filter(|_| !self.unjudged.is_empty()) {
@@ -362,6 +353,11 @@ impl Load {
         }
     }
 
+    /// Seconds in which requests were sent.
+    fn lasted(&self) -> Option<f64> {
+        self.sent_seconds.or(self.seconds.map(|seconds| seconds.value))
+    }
+
     fn evidence(&self, recorded: Option<f64>) -> Evidence {
         let mut own = Evidence::default();
         let unstated = "the text does not show";
@@ -381,18 +377,19 @@ impl Load {
         self.other_length.into_iter().for_each(|other| own.put(OTHER_LENGTH, other));
         if let Some(asked) = self.asked_seconds {
             // Of all that rounding leaves possible (`3m` for 200 s), what is nearest to what it lasted.
-            let lasted =
-                self.sent_seconds.or(self.seconds.map(|seconds| seconds.value)).unwrap_or(asked.value);
+            let lasted = self.lasted().unwrap_or(asked.value);
             own.put(ASKED_SECONDS, lasted.clamp(asked.value - asked.off, asked.value + asked.off));
         }
         self.latency.mean.into_iter().for_each(|mean| own.put(LATENCY_MEAN, mean.value));
-        if let Some(made) = self.made {
-            own.put(CONNECTS, made);
-            let lasted = self.seconds.map_or(TAKEN_FOR, |seconds| seconds.value);
-            own.put(TIME_WAIT, (made * (TAKEN_FOR / lasted.max(TAKEN_FOR))).min(LOCAL_PORTS));
+        if let Some(connects) = self.connects {
+            own.put(CONNECTS, connects);
+            if self.takes_ports {
+                let lasted = self.seconds.map_or(TAKEN_FOR, |seconds| seconds.value);
+                own.put(TIME_WAIT, (connects * (TAKEN_FOR / lasted.max(TAKEN_FOR))).min(LOCAL_PORTS));
+            }
         }
         self.connect_longest.into_iter().for_each(|longest| own.put(CONNECT_LONGEST, longest));
-        match self.sent_seconds.or(self.seconds.map(|seconds| seconds.value)) {
+        match self.lasted() {
             Some(seconds) => own.put(SECONDS, seconds),
             None => own.put_unknown(SECONDS, format!("{unstated} how long the run lasted")),
         }
@@ -408,7 +405,6 @@ impl Load {
             None => {}
         }
         self.unsent.into_iter().for_each(|unsent| own.put(UNSENT, unsent));
-        self.connects.into_iter().for_each(|connects| own.put(CONNECTS, connects));
         let p99 = self.latency.quantiles.iter().find(|(quantile, _)| *quantile == 0.99);
         match (self.late, p99) {
             (Some(late), Some((_, p99))) => {

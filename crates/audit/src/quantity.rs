@@ -9,7 +9,7 @@ use figure::format::{number, plain_to};
 use figure::{Better, Convention, Evidence, Figure, Unit};
 
 use crate::known::Known;
-use crate::statistics::Statistics;
+use crate::statistics::{Statistics, shown};
 use crate::text::{Printed, round};
 use crate::{MAX_SUBJECT, SUITE};
 
@@ -26,8 +26,6 @@ const EMPTY_LOOP: f64 = 5e-10;
 const RARER: f64 = 0.1;
 /// The most single repetitions that are looked at.
 const MOST_SINGLE: usize = 10_000;
-/// From this share on it matters that a number is printed with few digits.
-const FEW_DIGITS: f64 = 0.01;
 
 /// A number and all that the text shows about it. What it does not show is `None`.
 #[derive(Clone, Debug)]
@@ -72,8 +70,8 @@ pub struct Quantity {
     pub least_seconds: Option<f64>,
     /// Threads that worked at once.
     pub threads: Option<f64>,
-    /// Operations a second, of each of which a thread waits for the end: with their mean time (`samples.mean`) they keep no more threads busy
-    /// than there are.
+    /// Operations a second where a thread waits for the end of each: with their mean time (`samples.mean`) they keep no more threads busy than
+    /// there are.
     pub in_turn: Option<Printed>,
     /// Where the number is of memory.
     pub memory: Option<Memory>,
@@ -97,7 +95,7 @@ pub struct Memory {
 }
 
 impl Quantity {
-    /// A number of which nothing else is known.
+    /// A number alone.
     pub fn of(
         tool: &'static str,
         part: String,
@@ -159,9 +157,7 @@ impl Quantity {
         }
         let own = &mut figure.evidence;
         self.least_seconds.into_iter().for_each(|least| own.put(LEAST_SECONDS, least));
-        if self.value.share() >= FEW_DIGITS {
-            own.put(DIGITS, self.value.share().min(1.0));
-        }
+        self.value.few_digits().into_iter().for_each(|share| own.put(DIGITS, share));
         self.repetitions.into_iter().for_each(|repetitions| own.put(REPETITIONS, repetitions));
         let against = self.against();
         if against.is_none() {
@@ -187,11 +183,11 @@ impl Quantity {
         let removed = self.operation.filter(|time| shortest(*time)).map(|time| {
             format!(
                 "{} for an operation, which no processor does in less than 0.02 ns (the compiler removed it)",
-                shown(time)
+                shown(time.value)
             )
         });
         let skipped = self.of_loop().filter(|time| time.value + time.off < SHORTEST_LOOP).map(|time| {
-            format!("{} for a loop to go round, which takes a cycle (removed, or not repeated as often as counted)", shown(time))
+            format!("{} for a loop to go round, which takes a cycle (removed, or not repeated as often as counted)", shown(time.value))
         });
         let removed = removed.or(skipped);
         let of_samples = match self.quantile {
@@ -224,7 +220,10 @@ impl Quantity {
     /// Why the harness's loop may be most of the time.
     fn mostly_loop(&self) -> Option<String> {
         let time = self.of_loop().filter(|time| time.value == 0.0 || time.value + time.off < EMPTY_LOOP)?;
-        Some(format!("an operation takes {}, as long as the loop around it with nothing in it", shown(time)))
+        Some(format!(
+            "an operation takes {}, as long as the loop around it with nothing in it",
+            shown(time.value)
+        ))
     }
 
     /// Where the repetitions lie at two values: these, and the share at the lower.
@@ -233,8 +232,4 @@ impl Quantity {
         let is_rare = modes.low_share.min(1.0 - modes.low_share) < RARER;
         (!is_rare).then_some([modes.low, modes.high, modes.low_share])
     }
-}
-
-fn shown(time: Printed) -> String {
-    if time.value > 0.0 { figure::format::seconds(time.value) } else { "0".to_owned() }
 }

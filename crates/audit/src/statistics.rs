@@ -99,7 +99,8 @@ fn high(printed: Printed) -> f64 {
     printed.value + printed.off
 }
 
-fn shown(value: f64) -> String {
+/// Seconds as text.
+pub fn shown(value: f64) -> String {
     if value == 0.0 { "0".to_owned() } else { figure::format::seconds(value) }
 }
 

@@ -10,6 +10,8 @@ pub const ONE_CPU: &str = "same-cpu";
 const MOST: f64 = 1e18;
 /// The most lines between two that a run is known by.
 const RUN_LINES: usize = 400;
+/// From this share on it matters that a number is printed with few digits.
+const FEW_DIGITS: f64 = 0.01;
 /// Nor below this, but for 0: so that no number that is divided or multiplied by others becomes 0 or infinite.
 const LEAST: f64 = 1e-100;
 
@@ -85,6 +87,11 @@ impl Printed {
         Some(Printed { value: number(token)?, off: half_digit(token) })
     }
 
+    /// A number with all its digits.
+    pub fn exact(value: f64) -> Printed {
+        Printed { value, off: 0.0 }
+    }
+
     /// In another unit.
     pub fn times(self, factor: f64) -> Printed {
         Printed { value: self.value * factor, off: self.off * factor }
@@ -93,6 +100,11 @@ impl Printed {
     /// Whether it and another cannot be the same number, however they were rounded.
     pub fn differs(self, other: Printed) -> bool {
         (self.value - other.value).abs() > self.off + other.off
+    }
+
+    /// By what share of itself it may be off, where that matters.
+    pub fn few_digits(self) -> Option<f64> {
+        Some(self.share().min(1.0)).filter(|share| *share >= FEW_DIGITS)
     }
 
     /// By what share of itself it may be off.
@@ -147,6 +159,39 @@ pub fn first(text: &str) -> Option<&str> {
 pub fn thousands(token: &str) -> Option<f64> {
     with_unit(token, &[("", 1.0), ("k", 1e3), ("K", 1e3), ("m", 1e6), ("M", 1e6), ("g", 1e9), ("G", 1e9)])
         .map(|printed| printed.value)
+}
+
+/// What an id can hold of a name: words of `a-z0-9` with dashes between them, of at most so many characters. Empty where it holds none.
+pub fn id_word(name: &str, longest: usize) -> String {
+    let mut word = String::new();
+    for c in name.chars().take(4 * longest) {
+        if c.is_ascii_alphanumeric() {
+            word.push(c.to_ascii_lowercase());
+        } else if !word.is_empty() && !word.ends_with('-') {
+            word.push('-');
+        }
+    }
+    word.truncate(longest);
+    word.truncate(word.trim_end_matches('-').len());
+    word
+}
+
+/// A number of bytes with a prefix and perhaps `B` or `iB`: `64KiB`, `8k`, `1.5GB`. Without an `i` the base says what a prefix is: 1000 or
+/// 1024.
+pub fn bytes(text: &str, base: f64) -> Option<Printed> {
+    let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (digits, unit) = text.split_at(end);
+    let prefix = unit.trim_end_matches("iB").trim_end_matches('B').trim_end_matches('i');
+    let base = if unit.contains("iB") || unit.ends_with('i') { 1024.0 } else { base };
+    let power = match prefix {
+        "" => 0,
+        "k" | "K" => 1,
+        "m" | "M" => 2,
+        "g" | "G" => 3,
+        "t" | "T" => 4,
+        _ => return None,
+    };
+    Some(Printed::of(digits.trim())?.times(base.powi(power)))
 }
 
 /// Whether a run begins at the first of these lines, for a tool whose runs have lines of these kinds in this order, once each: the line is of

@@ -92,17 +92,15 @@ const CASES: &[Case] = &[
 ];
 
 fn text(file: &str) -> &'static str {
-    CASES.iter().find(|case| case.file == file).unwrap_or_else(|| panic!("no {file}")).text
+    published::text(CASES, file)
 }
 
 fn figure<'a>(record: &'a Record, id: &str) -> &'a figure::Figure {
-    record.figure(&format!("audit.perf-stat.{id}")).unwrap_or_else(|| panic!("no {id}"))
+    published::figure(record, &format!("perf-stat.{id}"))
 }
 
 fn says(text: &str, id: &str) -> (Option<Verdict>, String) {
-    let record = judged(&[text], &nothing());
-    let figure = figure(&record, id);
-    (figure.verdict, judge::reasons(figure).next().map_or(String::new(), |check| check.id.clone()))
+    published::says(&judged(&[text], &nothing()), &format!("perf-stat.{id}"))
 }
 
 #[test]

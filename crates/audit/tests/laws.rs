@@ -4,7 +4,7 @@ use figure::evidence::audit::{ADDED_SAMPLES, DEPTH};
 use figure::evidence::http::CONNECTIONS;
 use figure::{Outcome, Record, Verdict};
 
-use crate::published::{judged, nothing};
+use crate::published::{self, judged, nothing};
 
 /// wrk's report: threads, connections, mean, quantiles, requests, time, rate.
 fn wrk(threads: u32, connections: u32, mean: &str, quantiles: &str, totals: &str, rate: &str) -> String {
@@ -16,8 +16,7 @@ fn wrk(threads: u32, connections: u32, mean: &str, quantiles: &str, totals: &str
 }
 
 fn says(record: &Record, id: &str) -> (Option<Verdict>, String) {
-    let figure = record.figure(id).unwrap_or_else(|| panic!("no {id}"));
-    (figure.verdict, judge::reasons(figure).next().map_or(String::new(), |check| check.id.clone()))
+    published::says(record, id.trim_start_matches("audit."))
 }
 
 #[test]

@@ -5,7 +5,7 @@ use figure::evidence::audit::UNJUDGED;
 use figure::evidence::http::CONNECTIONS;
 use figure::{Record, Verdict};
 
-use crate::published::{self, Case, judged, nothing};
+use crate::published::{self, Case, judged, nothing, says, value};
 
 const CASES: &[Case] = &[
     case!(
@@ -102,21 +102,8 @@ const CASES: &[Case] = &[
     ),
 ];
 
-/// A published text by its name.
 fn text(file: &str) -> &'static str {
-    CASES.iter().find(|case| case.file == file).unwrap_or_else(|| panic!("no {file}")).text
-}
-
-fn says(record: &Record, id: &str) -> (Option<Verdict>, String) {
-    let figure = record.figure(&format!("audit.{id}")).unwrap_or_else(|| panic!("no {id}"));
-    (figure.verdict, judge::reasons(figure).next().map_or(String::new(), |check| check.id.clone()))
-}
-
-fn value(record: &Record, id: &str) -> f64 {
-    record
-        .figure(&format!("audit.{id}"))
-        .and_then(|figure| figure.value)
-        .unwrap_or_else(|| panic!("no value of {id}"))
+    published::text(CASES, file)
 }
 
 /// The record of a text that may be refused.

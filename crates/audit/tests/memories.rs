@@ -5,12 +5,7 @@ use figure::evidence::audit::UNJUDGED;
 use figure::evidence::{ARRAY_BYTES, THREADS, VERIFIED};
 use figure::{Figure, Record, Status, Verdict};
 
-use crate::published::{self, Case, judged, llc, nothing};
-
-/// A table's text.
-fn text(file: &str) -> &'static str {
-    CASES.iter().find(|case| case.file == file).map(|case| case.text).unwrap_or_else(|| panic!("no {file}"))
-}
+use crate::published::{self, Case, judged, llc, nothing, value};
 
 const CASES: &[Case] = &[
     case!(
@@ -159,16 +154,13 @@ const CASES: &[Case] = &[
     },
 ];
 
+fn text(file: &str) -> &'static str {
+    published::text(CASES, file)
+}
+
 #[test]
 fn each_published_text_gets_its_verdict() {
     published::each_gets_its_verdict(CASES);
-}
-
-#[track_caller]
-fn value(record: &Record, id: &str) -> f64 {
-    let figure =
-        record.figure(&format!("audit.{id}")).unwrap_or_else(|| panic!("no {id} in {:?}", ids(record)));
-    figure.value.unwrap_or_else(|| panic!("{id}: {:?}", figure.reason))
 }
 
 fn ids(record: &Record) -> Vec<&str> {
@@ -183,10 +175,7 @@ fn near(record: &Record, id: &str, expected: f64) {
 
 #[track_caller]
 fn says(text: &str, known: &Known, id: &str) -> (Option<Verdict>, String) {
-    let record = judged(&[text], known);
-    let figure =
-        record.figure(&format!("audit.{id}")).unwrap_or_else(|| panic!("no {id} in {:?}", ids(&record)));
-    (figure.verdict, judge::reasons(figure).next().map_or(String::new(), |check| check.id.clone()))
+    published::says(&judged(&[text], known), id)
 }
 
 #[test]

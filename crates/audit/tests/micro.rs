@@ -4,7 +4,7 @@ use figure::{Record, Status, Verdict};
 
 mod laws;
 
-use crate::published::{Case, each_gets_its_verdict, judged, nothing};
+use crate::published::{self, Case, each_gets_its_verdict, judged, nothing, says};
 
 const CASES: &[Case] = &[
     case!(
@@ -144,22 +144,13 @@ const CASES: &[Case] = &[
     case!("fio-json", nothing, []),
 ];
 
+fn text(file: &str) -> &'static str {
+    published::text(CASES, file)
+}
+
 #[test]
 fn each_text_of_a_micro_benchmark_gets_its_verdict() {
     each_gets_its_verdict(CASES);
-}
-
-fn text(file: &str) -> &'static str {
-    CASES.iter().find(|case| case.file == file).unwrap_or_else(|| panic!("{file}")).text
-}
-
-/// Verdict and first reason of a figure.
-fn says(record: &Record, id: &str) -> (Option<Verdict>, String) {
-    let id = format!("audit.{id}");
-    let ids = || record.figures.iter().map(|figure| figure.id.clone()).collect::<Vec<_>>();
-    let figure = record.figure(&id).unwrap_or_else(|| panic!("no {id} in {:?}", ids()));
-    let reason = judge::reasons(figure).next().map_or(String::new(), |check| check.id.clone());
-    (figure.verdict, if figure.verdict == Some(Verdict::Valid) { String::new() } else { reason })
 }
 
 #[track_caller]
@@ -170,9 +161,7 @@ fn expect(text: &str, id: &str, verdict: Verdict, reason: &str) {
 
 #[track_caller]
 fn value(text: &str, id: &str, expected: f64) {
-    let record = judged(&[text], &nothing());
-    let figure = record.figure(&format!("audit.{id}")).unwrap_or_else(|| panic!("no {id}"));
-    let value = figure.value.unwrap_or(f64::NAN);
+    let value = published::value(&judged(&[text], &nothing()), id);
     assert!((value / expected - 1.0).abs() < 1e-3, "{id}: {value}, not {expected}");
 }
 

@@ -1,10 +1,11 @@
 //! Reports that are made from the model of a run: sound ones are accused of nothing, and a broken law is named, and no other.
 
-use audit::Known;
-use figure::{Record, Verdict};
+use figure::Verdict;
 use proptest::prelude::*;
 
-use crate::published::judged;
+use crate::published::{judged, nothing, says};
+
+mod reports;
 
 /// A run of a closed loop.
 #[derive(Clone, Debug)]
@@ -46,96 +47,56 @@ impl Model {
         let [median, p90, p99] = [0.9, 1.4, 3.0].map(|part| part * self.mean * self.slower);
         if self.falls { [median, p99, p90] } else { [median, p90, p99] }
     }
+
+    /// Milliseconds: least, mean, most, median, p90, p99.
+    fn times(&self) -> [f64; 6] {
+        let ([least, mean, most], [median, p90, p99]) = (self.extremes(), self.quantiles());
+        [least, mean, most, median, p90, p99].map(|seconds| seconds * 1e3)
+    }
 }
 
-fn ms(seconds: f64) -> String {
-    format!("{:.2}ms", seconds * 1e3)
+/// A tool.
+struct Tool {
+    /// Its word in ids.
+    word: &'static str,
+    report: fn(&Model) -> String,
+    has_quantiles: bool,
+    /// Whether it prints its count of requests next to the rate.
+    counts: bool,
 }
 
-fn wrk(model: &Model) -> String {
-    let ([_, mean, most], quantiles) = (model.extremes(), model.quantiles());
-    let refused = match model.refusals() {
-        0.0 => String::new(),
-        refused => format!("  Non-2xx or 3xx responses: {refused}\n"),
+impl Tool {
+    const fn of(word: &'static str, report: fn(&Model) -> String, has_quantiles: bool, counts: bool) -> Tool {
+        Tool { word, report, has_quantiles, counts }
+    }
+}
+
+const TOOLS: [Tool; 7] = [
+    Tool::of("wrk", reports::wrk, true, true),
+    Tool::of("hey", reports::hey, true, false),
+    Tool::of("ab", reports::ab, true, true),
+    Tool::of("autocannon", reports::autocannon, true, true),
+    Tool::of("bombardier", reports::bombardier, true, true),
+    Tool::of("siege", reports::siege, false, true),
+    Tool::of("h2load", reports::h2load, false, true),
+];
+
+/// What is said of these parts of each tool's report of a model: verdict and first reason.
+fn each(
+    model: &Model,
+    parts: &[&str],
+    is_asked: fn(&Tool) -> bool,
+) -> Vec<(String, (Option<Verdict>, String))> {
+    let of = |tool: &Tool| {
+        let record = judged(&[&(tool.report)(model)], &nothing());
+        let ids: Vec<String> = parts.iter().map(|part| format!("{}.{part}", tool.word)).collect();
+        ids.into_iter().map(|id| (id.clone(), says(&record, &id))).collect::<Vec<_>>()
     };
-    format!(
-        "Running {:.0}s test @ http://127.0.0.1:8080/\n  1 threads and {} connections\n  Thread Stats   Avg      Stdev     Max   \
-         +/- Stdev\n    Latency   {}    {}  {}   77.78%\n    Req/Sec     5.06k   326.95     5.77k    67.75%\n  Latency \
-         Distribution\n     50%    {}\n     90%    {}\n     99%    {}\n  {} requests in {:.2}s, 285.57MB read\n{refused}\
-         Requests/sec: {:.2}\nTransfer/sec:     14.21MB\n",
-        model.seconds,
-        model.connections,
-        ms(mean),
-        ms(mean / 2.0),
-        ms(most),
-        ms(quantiles[0]),
-        ms(quantiles[1]),
-        ms(quantiles[2]),
-        model.requests(),
-        model.seconds,
-        model.rate()
-    )
+    TOOLS.iter().filter(|tool| is_asked(tool)).flat_map(of).collect()
 }
 
-fn hey(model: &Model) -> String {
-    let ([least, mean, most], quantiles) = (model.extremes(), model.quantiles());
-    let good = model.requests() - model.refusals();
-    let refused = match model.refusals() {
-        0.0 => String::new(),
-        refused => format!("  [503]\t{refused} responses\n"),
-    };
-    format!(
-        "$ hey -z {:.0}s -c {} http://127.0.0.1:8080/\n\nSummary:\n  Total:\t{:.4} secs\n  Slowest:\t{most:.4} secs\n  \
-         Fastest:\t{least:.4} secs\n  Average:\t{mean:.4} secs\n  Requests/sec:\t{:.4}\n\nLatency distribution:\n  50% in {:.4} \
-         secs\n  90% in {:.4} secs\n  99% in {:.4} secs\n\nStatus code distribution:\n  [200]\t{good} responses\n{refused}",
-        model.seconds,
-        model.connections,
-        model.seconds,
-        model.rate(),
-        quantiles[0],
-        quantiles[1],
-        quantiles[2]
-    )
-}
-
-fn ab(model: &Model) -> String {
-    let ([least, mean, most], quantiles) = (model.extremes(), model.quantiles());
-    let whole = |seconds: f64| format!("{:.0}", seconds * 1e3);
-    let refused = match model.refusals() {
-        0.0 => String::new(),
-        refused => format!("Non-2xx responses:      {refused}\n"),
-    };
-    format!(
-        "This is ApacheBench, Version 2.3 <$Revision: 1879490 $>\n\nServer Hostname:        127.0.0.1\nDocument Path:          /\n\n\
-         Concurrency Level:      {}\nTime taken for tests:   {:.3} seconds\nComplete requests:      {}\nFailed requests:        0\n\
-         {refused}Keep-Alive requests:    {}\nRequests per second:    {:.2} [#/sec] (mean)\n\nConnection Times (ms)\n              \
-         min  mean[+/-sd] median   max\nTotal:        {}   {} {:.1}     {}     {}\n\nPercentage of the requests served within a \
-         certain time (ms)\n  50%    {}\n  90%    {}\n  99%    {}\n",
-        model.connections,
-        model.seconds,
-        model.requests(),
-        model.requests(),
-        model.rate(),
-        whole(least),
-        whole(mean),
-        mean * 500.0,
-        whole(quantiles[0]),
-        whole(most),
-        whole(quantiles[0]),
-        whole(quantiles[1]),
-        whole(quantiles[2])
-    )
-}
-
-type Report = fn(&Model) -> String;
-
-/// The tools: word in ids, report, whether it prints its count of requests next to the rate.
-const TOOLS: [(&str, Report, bool); 3] = [("wrk", wrk, true), ("hey", hey, false), ("ab", ab, true)];
-
-/// Verdict and first reason of a figure.
-fn says(record: &Record, tool: &str, part: &str) -> (Option<Verdict>, String) {
-    let figure = record.figure(&format!("audit.{tool}.{part}")).unwrap_or_else(|| panic!("no {tool}.{part}"));
-    (figure.verdict, judge::reasons(figure).next().map_or(String::new(), |check| check.id.clone()))
+fn invalid(check: &str) -> (Option<Verdict>, String) {
+    (Some(Verdict::Invalid), check.to_owned())
 }
 
 fn models() -> impl Strategy<Value = Model> {
@@ -155,58 +116,52 @@ proptest! {
 
     #[test]
     fn a_sound_run_is_accused_of_nothing(model in models()) {
-        for (tool, report, _) in TOOLS {
-            let text = report(&model);
-            let record = judged(&[&text], &Known::default());
-            for part in ["rate", "mean", "p50"] {
-                let said = says(&record, tool, part);
-                prop_assert_eq!(said, (Some(Verdict::Valid), String::new()), "{} {}\n{}", tool, part, text);
-            }
-            for part in ["p90", "p99"] {
-                prop_assert_eq!(says(&record, tool, part).1, "coordinated-omission", "{} {}", tool, part);
-            }
+        for (id, said) in each(&model, &["rate", "mean"], |_| true) {
+            prop_assert_eq!(said, (Some(Verdict::Valid), String::new()), "{}", id);
+        }
+        for (id, said) in each(&model, &["p50"], |tool| tool.has_quantiles) {
+            prop_assert_eq!(said, (Some(Verdict::Valid), String::new()), "{}", id);
+        }
+        for (id, (_, reason)) in each(&model, &["p90", "p99"], |tool| tool.has_quantiles) {
+            prop_assert_eq!(reason, "coordinated-omission", "{}", id);
         }
     }
 
     #[test]
     fn a_mean_of_more_than_its_connections_breaks_littles_law(model in models(), slower in 1.4_f64..6.0) {
         let model = Model { slower, ..model };
-        for (tool, report, _) in TOOLS {
-            let record = judged(&[&report(&model)], &Known::default());
-            prop_assert_eq!(says(&record, tool, "mean"), (Some(Verdict::Invalid), "littles-law".to_owned()), "{}", tool);
-            prop_assert_eq!(says(&record, tool, "rate").0, Some(Verdict::Valid), "{}: a count over a time", tool);
+        for (id, said) in each(&model, &["mean"], |_| true) {
+            prop_assert_eq!(said, invalid("littles-law"), "{}", id);
+        }
+        for (id, (verdict, _)) in each(&model, &["rate"], |_| true) {
+            prop_assert_eq!(verdict, Some(Verdict::Valid), "{}: a count over a time", id);
         }
     }
 
     #[test]
     fn a_count_that_is_not_the_rates_is_of_another_run(model in models(), counted in 1.2_f64..3.0) {
         let model = Model { counted, ..model };
-        for (tool, report, _) in TOOLS.iter().filter(|(_, _, counts)| *counts) {
-            let record = judged(&[&report(&model)], &Known::default());
-            prop_assert_eq!(says(&record, tool, "rate"), (Some(Verdict::Invalid), "inconsistent-totals".to_owned()), "{}", tool);
+        for (id, said) in each(&model, &["rate"], |tool| tool.counts) {
+            prop_assert_eq!(said, invalid("inconsistent-totals"), "{}", id);
         }
     }
 
     #[test]
     fn quantiles_that_fall_are_of_no_samples(model in models()) {
         let model = Model { falls: true, ..model };
-        for (tool, report, _) in TOOLS {
-            let record = judged(&[&report(&model)], &Known::default());
-            for part in ["p90", "p99"] {
-                prop_assert_eq!(says(&record, tool, part), (Some(Verdict::Invalid), "inconsistent-totals".to_owned()), "{}", tool);
-            }
-            prop_assert_eq!(says(&record, tool, "rate").0, Some(Verdict::Valid), "{}", tool);
+        for (id, said) in each(&model, &["p90", "p99"], |tool| tool.has_quantiles) {
+            prop_assert_eq!(said, invalid("inconsistent-totals"), "{}", id);
+        }
+        for (id, (verdict, _)) in each(&model, &["rate"], |_| true) {
+            prop_assert_eq!(verdict, Some(Verdict::Valid), "{}", id);
         }
     }
 
     #[test]
     fn answers_with_an_error_are_no_work(model in models(), refused in 0.02_f64..1.0) {
         let model = Model { refused, ..model };
-        for (tool, report, _) in TOOLS {
-            let record = judged(&[&report(&model)], &Known::default());
-            for part in ["rate", "mean"] {
-                prop_assert_eq!(says(&record, tool, part), (Some(Verdict::Invalid), "errors-as-work".to_owned()), "{}", tool);
-            }
+        for (id, said) in each(&model, &["rate", "mean"], |_| true) {
+            prop_assert_eq!(said, invalid("errors-as-work"), "{}", id);
         }
     }
 
@@ -214,7 +169,7 @@ proptest! {
     fn a_run_of_less_than_a_second_is_mostly_its_start(model in models(), seconds in 0.2_f64..0.95) {
         // As many connections as give a count of requests.
         let model = Model { seconds, connections: 200.0, ..model };
-        let record = judged(&[&ab(&model)], &Known::default());
-        prop_assert_eq!(says(&record, "ab", "rate"), (Some(Verdict::Suspect), "too-short".to_owned()));
+        let record = judged(&[&reports::ab(&model)], &nothing());
+        prop_assert_eq!(says(&record, "ab.rate"), (Some(Verdict::Suspect), "too-short".to_owned()));
     }
 }

@@ -153,7 +153,7 @@ fn says_more(whole: &Record, cut: &Record) -> Vec<String> {
     all.map(|figure| format!("{} is {:?}", figure.id, figure.verdict)).collect()
 }
 
-/// Texts of which a line decides that nothing else can stand for: the file, the line, and what it holds.
+/// Texts with a line that decides, and that nothing else can stand for: the file, the line, and what it holds.
 const DECIDED: &[(&str, &str, &str)] = &[
     ("hey-166-2m.txt", "last", "how many results the table is of"),
     ("hey-227.txt", "last", "how many results the table is of"),

@@ -402,7 +402,7 @@ fn opened_by(load: Load, asked: Option<f64>, workers: f64, from: impl Fn() -> St
     Load { connections: Some(opened), connections_from: from, ..load }
 }
 
-/// A run with a number of requests ends within its last sample, of which the rest is idle and counted.
+/// A run with a number of requests ends within its last sample. The rest of that sample is idle, and counted.
 fn by_amount(load: Load, is_amount: bool, interval: f64) -> Load {
     let (true, Some(rate)) = (is_amount, load.rate) else { return load };
     let samples = load.seconds.map_or(1.0, |seconds| (seconds.value / interval).round().max(1.0));

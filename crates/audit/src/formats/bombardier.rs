@@ -212,14 +212,7 @@ fn elapsed(run: &Run) -> Option<Printed> {
 
 /// A time as Go prints it, in seconds: `1m30s`, `500ms`.
 fn duration(text: &str) -> Option<f64> {
-    let (mut rest, mut all) = (text, 0.0);
-    while !rest.is_empty() {
-        let end = rest.find(|c: char| c.is_ascii_alphabetic())?;
-        let unit = rest[end..].find(|c: char| !c.is_ascii_alphabetic()).map_or(rest.len(), |next| end + next);
-        all += with_unit(&rest[..unit], TIMES)?.value;
-        rest = &rest[unit..];
-    }
-    (!text.is_empty()).then_some(all)
+    crate::duration::duration(text, 9).map(|time| time.value)
 }
 
 fn is_document(document: &Value) -> bool {

@@ -13,7 +13,7 @@ use crate::formats::micro::Rows;
 use crate::known::Known;
 use crate::quantity::Quantity;
 use crate::statistics::Statistics;
-use crate::text::{Printed, number};
+use crate::text::{Printed, bytes, number};
 
 pub(super) const FORMAT: Format =
     Format::lines("fio", &["IOPS=", "(groupid=", " iops="], text::starts, Some(&COMMAND), text::parse);
@@ -277,23 +277,6 @@ fn duration(text: &str) -> Option<f64> {
 }
 
 /// `4096B`, `4K`, `4k`, `1024KiB`, `1M`, `4096`: bytes.
-fn bytes(text: &str) -> Option<f64> {
-    size(text, 1024.0).map(|size| size.value)
-}
-
-/// A number with a prefix and perhaps `B` or `iB`; of `MB` the base says what M is.
-fn size(text: &str, base: f64) -> Option<Printed> {
-    let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (digits, unit) = text.split_at(end);
-    let prefix = unit.trim_end_matches("iB").trim_end_matches('B').trim_end_matches('i');
-    let base = if unit.contains("iB") || unit.ends_with('i') { 1024.0 } else { base };
-    let power = match prefix {
-        "" => 0,
-        "k" | "K" => 1,
-        "m" | "M" => 2,
-        "g" | "G" => 3,
-        "t" | "T" => 4,
-        _ => return None,
-    };
-    Some(Printed::of(digits.trim())?.times(base.powi(power)))
+fn block(text: &str) -> Option<f64> {
+    bytes(text, 1024.0).map(|size| size.value)
 }

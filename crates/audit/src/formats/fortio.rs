@@ -224,14 +224,10 @@ fn signed(token: &str) -> Option<f64> {
     }
 }
 
-fn exact(value: f64) -> Printed {
-    Printed { value, off: 0.0 }
-}
-
 /// The latencies: their line, the histogram, and `# target 99% 0.085936` for each quantile. Marks of quotes and comments may
 /// be taken off.
 fn statistics(run: &Run, latencies: &str) -> Statistics {
-    let of = |name: &str| field(latencies, name).filter(|value| *value >= 0.0).map(exact);
+    let of = |name: &str| field(latencies, name).filter(|value| *value >= 0.0).map(Printed::exact);
     let below = run.lines.iter().skip_while(|line| !line.starts_with(TIMES)).skip(1);
     let own: Vec<&&str> =
         below.take_while(|line| !line.starts_with(ERRORS) && code(line).is_none()).take(MOST_ROWS).collect();
@@ -370,14 +366,14 @@ fn of_document(document: &Value) -> Report {
     let threads = field("NumThreads").filter(|threads| *threads >= 1.0);
     Report {
         count: of("Count"),
-        seconds: field("ActualDuration").map(|nanoseconds| exact(nanoseconds * 1e-9)),
+        seconds: field("ActualDuration").map(|nanoseconds| Printed::exact(nanoseconds * 1e-9)),
         asked_seconds: duration(text("RequestedDuration"), 9).filter(|asked| asked.value > 0.0),
-        rate: field("ActualQPS").map(exact),
+        rate: field("ActualQPS").map(Printed::exact),
         latency: Statistics {
-            least: of("Min").map(exact),
-            mean: of("Avg").map(exact),
-            most: of("Max").map(exact),
-            deviation: of("StdDev").map(exact),
+            least: of("Min").map(Printed::exact),
+            mean: of("Avg").map(Printed::exact),
+            most: of("Max").map(Printed::exact),
+            deviation: of("StdDev").map(Printed::exact),
             quantiles: rows("Percentiles").iter().filter_map(quantile).collect(),
         },
         codes: codes.map_or(Vec::new(), |codes| {

@@ -45,7 +45,7 @@ const NAMED_WITHIN: usize = 60;
 const MOST_ERRORS: usize = 100;
 const MILLISECOND: f64 = 1e-3;
 
-/// The rows, in their order, without those of quantiles, of which there are several.
+/// The rows, in their order, but for those of quantiles.
 const ROWS: &[fn(&str) -> bool] = &[
     |line| line.starts_with(HEAD),
     |line| is_row(line, COUNT),

@@ -187,3 +187,8 @@ fn load() -> Load {
 pub(super) fn place(run: &Run) -> String {
     format!("line {}", run.before.len() + 1)
 }
+
+/// What parts the columns of a head.
+fn separator(head: &str) -> char {
+    [',', '\t', ';'].into_iter().find(|separator| head.contains(*separator)).unwrap_or(',')
+}

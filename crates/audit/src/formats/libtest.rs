@@ -12,7 +12,7 @@ use crate::text::Printed;
 pub(super) const FORMAT: Format = Format::lines("cargo bench", &["ns/iter (+/- "], starts, None, parse);
 
 const WITHIN: usize = 40;
-/// What is behind +/- is the range of the samples, of which 5 % at each end are set to the value at that end (library/test/src/bench.rs):
+/// Behind +/- stands the range of the samples, after 5 % at each end were set to the value at that end (library/test/src/bench.rs):
 /// so many standard deviations of a normal distribution.
 const RANGE: f64 = 3.29;
 

@@ -10,7 +10,7 @@ use figure::{Better, Evidence, Figure, Unit};
 use crate::SUITE;
 use crate::known::Known;
 use crate::quantity::{Memory, Quantity};
-use crate::text::{Printed, number};
+use crate::text::{Printed, id_word, number};
 
 /// Bytes of what most tools call MB.
 pub const MIB: f64 = 1024.0 * 1024.0;
@@ -37,17 +37,7 @@ const SHARE_OF_RISES: f64 = 0.20;
 
 /// A name as a word of an id.
 pub fn word(name: &str) -> String {
-    let mut word = String::new();
-    for c in name.chars().take(4 * MAX_WORD) {
-        if c.is_ascii_alphanumeric() {
-            word.push(c.to_ascii_lowercase());
-        } else if !word.is_empty() && !word.ends_with('-') {
-            word.push('-');
-        }
-    }
-    word.truncate(MAX_WORD);
-    let word = word.trim_end_matches('-');
-    if word.is_empty() { "other".to_owned() } else { word.to_owned() }
+    Some(id_word(name, MAX_WORD)).filter(|word| !word.is_empty()).unwrap_or_else(|| "other".to_owned())
 }
 
 /// Words that were given, so that no id is given twice.

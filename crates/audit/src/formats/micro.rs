@@ -7,7 +7,7 @@ use figure::format::plain_to;
 use figure::{Figure, secrets};
 use serde_json::Value;
 
-use crate::text::Printed;
+use crate::text::{Printed, id_word};
 
 /// The most benchmarks of one run.
 const MOST_NAMES: usize = 200;
@@ -132,15 +132,5 @@ impl Rows {
 
 /// What an id can hold of a name.
 pub(super) fn word(name: &str) -> String {
-    let mut word = String::new();
-    for c in name.chars().take(4 * LONGEST) {
-        if c.is_ascii_alphanumeric() {
-            word.push(c.to_ascii_lowercase());
-        } else if !word.is_empty() && !word.ends_with('-') {
-            word.push('-');
-        }
-    }
-    word.truncate(LONGEST);
-    let word = word.trim_end_matches('-');
-    if word.is_empty() { "row".to_owned() } else { word.to_owned() }
+    Some(id_word(name, LONGEST)).filter(|word| !word.is_empty()).unwrap_or_else(|| "row".to_owned())
 }

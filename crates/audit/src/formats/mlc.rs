@@ -208,7 +208,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         .filter_map(|figure| figure.rounds.first()?.value())
         .filter(|value| *value > 0.0)
         .reduce(f64::min);
-    // Latencies under load are of one node's memory and its own CPUs. The text does not say of which; none is above its own without a load.
+    // Latencies under load are of one node's memory and its own CPUs. The text does not name the node: the lowest latency is compared.
     let is_lowest = |figure: &&mut Figure| figure.rounds.first().and_then(figure::Round::value) == unloaded;
     if let Some(figure) = figures.iter_mut().find(is_lowest) {
         against_load(figure, Curve::least(&points, unloaded));

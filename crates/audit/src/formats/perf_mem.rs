@@ -10,7 +10,7 @@ use crate::formats::memory::{MIB, MOST_ROWS, Words, caches_of_fast_core, smalles
 use crate::known::Known;
 use crate::quantity::{Memory, Quantity};
 use crate::run::Run;
-use crate::text::{Printed, number};
+use crate::text::{Printed, bytes, number};
 
 pub(super) const FORMAT: Format = Format::lines(
     "perf bench mem",
@@ -90,16 +90,7 @@ fn function(line: &str) -> Option<&str> {
 /// `Copying 1MB bytes ...`, before Linux 4.5 `Copying 1MB Bytes ...`.
 fn size(line: &str) -> Option<f64> {
     let text = bare(line).strip_prefix("Copying ")?.split_whitespace().next()?.to_ascii_uppercase();
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let factor = match &text[digits.len()..] {
-        "" | "B" => 1.0,
-        "KB" | "K" => 1024.0,
-        "MB" | "M" => MIB,
-        "GB" | "G" => 1024.0 * MIB,
-        "TB" | "T" => MIB * MIB,
-        _ => return None,
-    };
-    Some(number(digits)? * factor).filter(|bytes| *bytes > 0.0)
+    bytes(&text, 1024.0).map(|size| size.value).filter(|size| *size > 0.0)
 }
 
 /// `Copying 1MB bytes ...` of perf, and of nothing else.

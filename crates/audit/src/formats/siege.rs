@@ -140,7 +140,7 @@ fn counted(transactions: Option<f64>, successful: Option<f64>, failed: Option<f6
     }
 }
 
-/// With its users, each of which has a connection, and what only the command shows.
+/// With its users (one connection each), and what only the command shows.
 fn with_command(load: Load, command: Option<&Command>, users: Option<f64>) -> Load {
     let by_command = command.map(|command| command.setting(&["-c", "--concurrent"]));
     let by_command = match by_command {

@@ -13,7 +13,7 @@ use crate::formats::memory::{MIB, smallest_caches};
 use crate::known::Known;
 use crate::run::Run;
 use crate::statistics::Statistics;
-use crate::text::{Printed, is_alone, number, round};
+use crate::text::{Printed, bytes, is_alone, number, round};
 
 pub(super) const FORMAT: Format = Format::lines(
     "sysbench memory",
@@ -179,16 +179,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
 
 /// `1KiB`, `8K`, `2097152KiB`.
 fn size(text: &str) -> Option<f64> {
-    let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (digits, unit) = text.split_at(end);
-    let factor = match unit.trim_end_matches("iB").trim_end_matches('B') {
-        "" => 1.0,
-        "K" | "k" => 1024.0,
-        "M" | "m" => MIB,
-        "G" | "g" => 1024.0 * MIB,
-        _ => return None,
-    };
-    Some(number(digits.trim())? * factor).filter(|bytes| *bytes > 0.0)
+    bytes(text, 1024.0).map(|size| size.value).filter(|size| *size > 0.0)
 }
 
 /// `events (avg/stddev):  833.3333/23.57`: the second over the first.

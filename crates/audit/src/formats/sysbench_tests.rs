@@ -50,7 +50,7 @@ pub(super) const MUTEX: Format = Format::lines(
     },
 );
 
-/// A report of which the lines of its test are lost.
+/// A report without the lines of its test.
 pub(super) const ANY: Format = Format::lines(
     "sysbench",
     &["General statistics:", "Test execution summary:"],

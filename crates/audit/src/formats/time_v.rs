@@ -24,7 +24,7 @@ const MINOR: &str = "Minor (reclaiming a frame) page faults:";
 /// What stands first where the command did not end as it should.
 const ENDS: &[&str] =
     &["Command exited with non-zero status", "Command terminated by signal", "Command stopped by signal"];
-/// Lines of GNU time in their order, of which each report has one.
+/// Lines of GNU time in their order, one of each in a report.
 const GNU: &[fn(&str) -> bool] = &[
     |line| ENDS.iter().any(|end| line.starts_with(end)),
     |line| line.starts_with(COMMAND),
@@ -93,7 +93,7 @@ struct Usage {
     user: Option<Printed>,
     system: Option<Printed>,
     elapsed: Option<Printed>,
-    /// CPU time for elapsed time, of which the rest of a percent is cut off.
+    /// CPU time over elapsed time, cut off to whole percents.
     percent: Option<f64>,
     minor: Option<f64>,
     major: Option<f64>,

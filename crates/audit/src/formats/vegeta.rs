@@ -226,7 +226,7 @@ fn parse_documents(documents: &[Value], run: &Run, known: &Known) -> Result<Vec<
 }
 
 fn of_document(document: &Value) -> Report {
-    let field = |name: &str| document.get(name)?.as_f64().filter(|value| *value >= 0.0).map(exact);
+    let field = |name: &str| document.get(name)?.as_f64().filter(|value| *value >= 0.0).map(Printed::exact);
     let time = |name: &str| field(name).map(|nanoseconds| nanoseconds.times(1e-9));
     let latency = |name: &str| {
         let nanoseconds = document.get("latencies")?.get(name)?.as_f64().filter(|value| *value >= 0.0)?;
@@ -240,7 +240,7 @@ fn of_document(document: &Value) -> Report {
         requests: field("requests").map(|requests| requests.value),
         rate: field("rate"),
         throughput: field("throughput"),
-        total: attack.zip(wait).map(|(attack, wait)| exact(attack.value + wait.value)),
+        total: attack.zip(wait).map(|(attack, wait)| Printed::exact(attack.value + wait.value)),
         attack,
         wait,
         latency: Statistics {
@@ -262,10 +262,6 @@ fn of_document(document: &Value) -> Report {
         }),
         unjudged: if document.get("buckets").is_some() { "buckets" } else { "" },
     }
-}
-
-fn exact(value: f64) -> Printed {
-    Printed { value, off: 0.0 }
 }
 
 fn load(report: Report, run: &Run) -> Result<Load, String> {

@@ -78,7 +78,7 @@ fn is_total(line: &str, words: &str) -> bool {
     line.strip_suffix(words).is_some_and(|digits| digits.ends_with(' ') && number(digits.trim()).is_some())
 }
 
-/// The names of the columns, of which -t adds one with the name of a time zone.
+/// The names of the columns. -t adds one, with the name of a time zone.
 fn columns(line: &str) -> Option<Vec<&str>> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let own = words.iter().take_while(|word| COLUMNS.contains(word)).count();

@@ -1,7 +1,7 @@
 //! Published texts, each with the expected verdicts.
 
 use audit::Known;
-use figure::{Record, Verdict};
+use figure::{Figure, Record, Verdict};
 
 /// A published text, what the caller knows, and what is expected of its figures: id without the suite, verdict, first reason.
 pub struct Case {
@@ -37,6 +37,33 @@ pub fn judged(texts: &[&str], known: &Known) -> Record {
     let names: Vec<String> = (0..texts.len()).map(|number| format!("text {number}")).collect();
     let texts: Vec<(&str, &str)> = names.iter().map(String::as_str).zip(texts.iter().copied()).collect();
     crate::judged::judged(&texts, known)
+}
+
+/// The text of a case.
+#[track_caller]
+pub fn text(cases: &[Case], file: &str) -> &'static str {
+    cases.iter().find(|case| case.file == file).unwrap_or_else(|| panic!("no {file}")).text
+}
+
+/// A figure, whose id is given without the suite.
+#[track_caller]
+pub fn figure<'a>(record: &'a Record, id: &str) -> &'a Figure {
+    let ids = || record.figures.iter().map(|figure| &figure.id).collect::<Vec<_>>();
+    record.figure(&format!("audit.{id}")).unwrap_or_else(|| panic!("no {id} in {:?}", ids()))
+}
+
+/// Its value.
+#[track_caller]
+pub fn value(record: &Record, id: &str) -> f64 {
+    let figure = figure(record, id);
+    figure.value.unwrap_or_else(|| panic!("{id}: {:?}", figure.reason))
+}
+
+/// Its verdict and first reason.
+#[track_caller]
+pub fn says(record: &Record, id: &str) -> (Option<Verdict>, String) {
+    let figure = figure(record, id);
+    (figure.verdict, judge::reasons(figure).next().map_or(String::new(), |check| check.id.clone()))
 }
 
 /// Each text gets the verdicts that are named, each for its first reason, and nothing else is accused.

@@ -4,7 +4,7 @@ use figure::Figure;
 use serde_json::Value;
 
 use super::text::numbered;
-use super::{Asked, Job, LIMITS, WAYS, Way, bytes, duration};
+use super::{Asked, Job, LIMITS, WAYS, Way, block, duration};
 use crate::formats::micro::{Rows, exact};
 use crate::known::Known;
 use crate::run::Run;
@@ -64,7 +64,7 @@ impl Options<'_> {
 
     fn asked(&self) -> Asked {
         let is_known = self.own.is_some() || self.all.is_some();
-        let block = self.text("bs").or(self.text("blocksize")).or(is_known.then_some("4k")).and_then(bytes);
+        let block = self.text("bs").or(self.text("blocksize")).or(is_known.then_some("4k")).and_then(block);
         let direct = self
             .text("direct")
             .or(self.text("buffered").map(|buffered| if buffered == "0" { "1" } else { "0" }));

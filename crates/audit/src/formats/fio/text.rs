@@ -2,12 +2,12 @@
 
 use figure::Figure;
 
-use super::{Asked, Job, SYNCHRONOUS, Way, bytes, size};
+use super::{Asked, Job, SYNCHRONOUS, Way, block};
 use crate::formats::micro::{Rows, nanoseconds};
 use crate::known::Known;
 use crate::run::Run;
 use crate::statistics::Statistics;
-use crate::text::{Printed, number};
+use crate::text::{Printed, bytes, number};
 
 /// Lines of a report between two that it is known by: those of latencies, progress.
 const WITHIN: usize = 400;
@@ -43,11 +43,11 @@ fn new(rest: &str) -> Option<Way> {
     let (all, time) =
         totals.and_then(|totals| totals.split_once('/')).filter(|(_, time)| time.ends_with("msec")).unzip();
     // sysbench fileio prints IOPS too, and no BW.
-    let bandwidth = field(rest, "BW=")?.strip_suffix("/s").and_then(|text| size(text, 1000.0));
+    let bandwidth = field(rest, "BW=")?.strip_suffix("/s").and_then(|text| bytes(text, 1000.0));
     Some(Way {
         rate: Some(thousands(field(rest, "IOPS=")?)?),
         bandwidth,
-        bytes: all.and_then(|all| size(all, 1000.0)),
+        bytes: all.and_then(|all| bytes(all, 1000.0)),
         seconds: time.and_then(|time| Some(Printed::of(time.strip_suffix("msec")?)?.times(1e-3))),
         ..Way::default()
     })
@@ -57,8 +57,8 @@ fn new(rest: &str) -> Option<Way> {
 fn old(rest: &str) -> Option<Way> {
     Some(Way {
         rate: Some(thousands(field(rest, "iops=")?)?),
-        bandwidth: field(rest, "bw=").and_then(|text| size(text.strip_suffix("/s")?, 1024.0)),
-        bytes: field(rest, "io=").and_then(|text| size(text, 1024.0)),
+        bandwidth: field(rest, "bw=").and_then(|text| bytes(text.strip_suffix("/s")?, 1024.0)),
+        bytes: field(rest, "io=").and_then(|text| bytes(text, 1024.0)),
         seconds: field(rest, "runt=")
             .and_then(|text| Some(Printed::of(text.strip_suffix("msec")?)?.times(1e-3))),
         ..Way::default()
@@ -67,7 +67,7 @@ fn old(rest: &str) -> Option<Way> {
 
 /// `17.6k`, `26625`; fio cuts digits off, and rounds none up.
 fn thousands(text: &str) -> Option<Printed> {
-    size(text, 1000.0).map(|count| Printed { off: 2.0 * count.off, ..count })
+    bytes(text, 1000.0).map(|count| Printed { off: 2.0 * count.off, ..count })
 }
 
 pub(super) fn starts(before: &[&str], rest: &[&str]) -> bool {
@@ -86,7 +86,7 @@ pub(super) fn starts(before: &[&str], rest: &[&str]) -> bool {
 fn asked(line: &str) -> Asked {
     let block = |text: &str| {
         let (least, most) = text.split_once('-').unwrap_or((text, text));
-        let (least, most) = (bytes(least)?, bytes(most)?);
+        let (least, most) = (block(least)?, block(most)?);
         (least == most && least > 0.0).then_some(least)
     };
     let mut own = Asked {
@@ -112,7 +112,7 @@ fn asked(line: &str) -> Asked {
 fn latency(line: &str) -> Option<(&str, Statistics)> {
     let (name, rest) = line.split_once('(')?;
     let (unit, rest) = rest.split_once("):")?;
-    let of = |name: &str| Some(size(field(rest, name)?, 1000.0)?.times(seconds(unit.trim())?));
+    let of = |name: &str| Some(bytes(field(rest, name)?, 1000.0)?.times(seconds(unit.trim())?));
     let mean = of("avg=")?;
     let name = name.trim();
     let own = Statistics {

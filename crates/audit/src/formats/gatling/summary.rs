@@ -14,7 +14,7 @@ pub struct Summary {
     /// Requests a second, over whole seconds.
     pub rate: Option<Printed>,
     pub latency: Statistics,
-    /// Requests that failed, of which a kind is printed.
+    /// Requests that failed, by their printed kinds.
     pub failed: Vec<(&'static str, f64)>,
     pub unjudged: String,
 }

@@ -2,7 +2,7 @@
 
 use figure::Figure;
 
-use super::{MILLISECOND, load, place};
+use super::{MILLISECOND, load, place, separator};
 use crate::format::Format;
 use crate::known::Known;
 use crate::load::Load;
@@ -44,10 +44,6 @@ fn starts(_: &[&str], rest: &[&str]) -> bool {
 fn columns(line: &str) -> Option<Vec<String>> {
     let columns = fields(line, separator(line));
     (columns.len() > 3).then_some(columns)
-}
-
-fn separator(head: &str) -> char {
-    [',', '\t', ';'].into_iter().find(|separator| head.contains(*separator)).unwrap_or(',')
 }
 
 fn at(columns: &[String], names: &[&str]) -> Option<usize> {

@@ -2,7 +2,7 @@
 
 use figure::Figure;
 
-use super::{MILLISECOND, load, place};
+use super::{MILLISECOND, load, place, separator};
 use crate::format::Format;
 use crate::formats::hey::kind;
 use crate::known::Known;
@@ -79,7 +79,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let first = run.lines.first().copied().unwrap_or_default();
     // Without the head the columns behind the default ones are unknown.
     let (head, skipped) = if is_head(first) { (first, 1) } else { (DEFAULT, 0) };
-    let separator = [',', '\t', ';'].into_iter().find(|separator| head.contains(*separator)).unwrap_or(',');
+    let separator = separator(head);
     let columns = fields(head, separator);
     let column = |name: &str| columns.iter().position(|column| column.trim() == name);
     let (start, elapsed, success) = (column("timeStamp"), column("elapsed"), column("success"));

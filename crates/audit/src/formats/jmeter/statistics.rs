@@ -19,7 +19,7 @@ const TOTAL: &str = "Total";
 /// The three percentiles of a dashboard, by default (aggregate_rpt_pct1 to 3).
 const QUANTILES: [(f64, &str); 4] =
     [(0.5, "medianResTime"), (0.9, "pct1ResTime"), (0.95, "pct2ResTime"), (0.99, "pct3ResTime")];
-/// Samples of which a dashboard has its percentiles, by default: the last ones (jmeter.reportgenerator.statistic_window).
+/// How many samples a dashboard takes percentiles of, by default: the last ones (jmeter.reportgenerator.statistic_window).
 const WINDOW: f64 = 20_000.0;
 /// Numbers that may have been measured.
 const SANE: std::ops::RangeInclusive<f64> = 1e-100..=1e18;

@@ -64,7 +64,7 @@ const TIMES: &[Time] = &[
     ("RPC/tcp latency using ", "rpc-tcp-remote", "remote call by TCP to another host", ""),
     ("TCP/IP connection cost to ", "tcp-connect-remote", "connection by TCP to another host", ""),
 ];
-/// Kinds of numbers and operations of lat_ops, of which each line has one of each.
+/// Kinds of numbers and operations of lat_ops: each line has one of each.
 const NUMBERS: &[&str] = &["integer", "int64", "uint64", "float", "double"];
 const OPERATIONS: &[&str] = &["bit", "add", "mul", "div", "mod", "bogomflops"];
 /// Bandwidths that stand behind a label, likewise.

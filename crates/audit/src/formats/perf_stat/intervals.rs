@@ -1,4 +1,4 @@
-//! `perf stat -I`: the same events at moments, each of which is a round.
+//! `perf stat -I`: the same events at moments. Each moment is a round.
 
 use std::collections::HashMap;
 
