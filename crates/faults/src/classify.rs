@@ -6,8 +6,9 @@
 //! | any, shared since a fork | the process has not executed another program | copy-on-write |
 //! | a thread's stack | threads of the program end as others begin | stacks |
 //! | any, refault | in a new mapping; or in one that merged with a new one, if the allocator does not use madvise | map-churn |
-//! | heap, refault | the heap shrank and grew again; or the allocator is glibc's | heap-trim |
-//! | thread arena, refault | nothing was mapped, the allocator is glibc's | arena-trim |
+//! | heap, refault | the heap shrank, and grew over the page again | heap-trim |
+//! | heap, refault | the heap did not shrink, the allocator is glibc's | malloc-trim |
+//! | thread arena, refault | nothing was mapped, the allocator is glibc's | arena-trim; malloc-trim if that made the calls |
 //! | any, refault | the process had forked meanwhile | copy-on-write |
 //! | any, refault | NUMA balancing took pages away | numa-hinting |
 //! | a mapping, refault | nothing was mapped; the allocator, a runtime or the program uses madvise | purge |
@@ -68,6 +69,8 @@ pub struct CallEvidence {
     pub unmapped: Option<Owners>,
     /// The owners of madvise calls that give pages back.
     pub advised: Option<Owners>,
+    /// The share of these that malloc_trim made, 0 to 1.
+    pub trims: f64,
     /// The share of faults that wrote to a present page, 0 to 1.
     pub copies: Option<f64>,
 }
@@ -148,12 +151,16 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
             add(Mechanism::HeapTrim, manager, heap_cut);
             let forked = observed_faults(observed.forked) + hidden_faults(hidden.forked);
             add(Mechanism::CopyOnWrite, None, forked);
-            let no_event = if sum > 0.0 { observed_faults(observed.no_event) } else { again };
-            let no_event = no_event + hidden_faults(hidden.no_event);
-            let hinted = no_event * facts.hinting.clamp(0.0, 1.0);
-            add(Mechanism::NumaHinting, None, hinted);
+            let unobserved = if sum > 0.0 { 0.0 } else { again };
+            let hinted = |faults: f64| faults * facts.hinting.clamp(0.0, 1.0);
+            let no_event = observed_faults(observed.no_event) + hidden_faults(hidden.no_event);
+            add(Mechanism::NumaHinting, None, hinted(no_event + unobserved));
             let (mechanism, owner) = release_cause(facts);
-            add(mechanism, owner, no_event - hinted);
+            add(mechanism, owner, no_event - hinted(no_event));
+            // Where no event of the heap was recorded, its allocator cuts it: malloc_trim is rare.
+            let is_heap = facts.memory == Memory::Heap && mechanism == Mechanism::MallocTrim;
+            let mechanism = if is_heap { Mechanism::HeapTrim } else { mechanism };
+            add(mechanism, owner, unobserved - hinted(unobserved));
         }
     }
     causes
@@ -185,6 +192,24 @@ fn mapping_owner(facts: &Facts) -> Option<Manager> {
     }
 }
 
+/// The cause of refaults in pages that madvise gave back, or in new mappings, if these are not the cause that was assumed: by which
+/// other way the memory of this kind can have been given back.
+pub fn rival(facts: &Facts, mechanism: Mechanism) -> Option<Cause> {
+    match (mechanism, facts.memory) {
+        (Mechanism::HeapTrim, Memory::Heap) | (Mechanism::MapChurn, Memory::Arena | Memory::Mapping) => {
+            Some(release_cause(facts)).filter(|(mechanism, _)| *mechanism != Mechanism::Unexplained)
+        }
+        (Mechanism::MallocTrim | Mechanism::Purge, Memory::Heap) => {
+            Some((Mechanism::HeapTrim, facts.manager))
+        }
+        (
+            Mechanism::MallocTrim | Mechanism::ArenaTrim | Mechanism::Purge,
+            Memory::Arena | Memory::Mapping,
+        ) => Some((Mechanism::MapChurn, mapping_owner(facts))),
+        _ => None,
+    }
+}
+
 /// The cause of refaults without an event. The C libraries' mallocs use madvise only for their arenas: in
 /// other mappings the program did.
 fn release_cause(facts: &Facts) -> Cause {
@@ -195,7 +220,11 @@ fn release_cause(facts: &Facts) -> Cause {
         owner => return (Mechanism::Purge, owner),
     }
     match (facts.manager, facts.memory) {
-        (Some(Manager::Glibc | Manager::Musl), Memory::Heap) => (Mechanism::HeapTrim, facts.manager),
+        (Some(Manager::Glibc), Memory::Heap) => (Mechanism::MallocTrim, facts.manager),
+        (Some(Manager::Musl), Memory::Heap) => (Mechanism::HeapTrim, facts.manager),
+        (Some(Manager::Glibc), Memory::Arena) if facts.calls.trims > MOST => {
+            (Mechanism::MallocTrim, facts.manager)
+        }
         (Some(Manager::Glibc), Memory::Arena) => (Mechanism::ArenaTrim, facts.manager),
         (Some(Manager::Glibc | Manager::Musl) | None, Memory::Mapping) => {
             (Mechanism::Purge, Some(Manager::Program))
@@ -252,7 +281,17 @@ mod unit {
         let cut = Refaults { heap_cut: 3.0, ..none };
         assert_eq!(main_of(&facts(Memory::Heap, GLIBC, cut)), (Mechanism::HeapTrim, GLIBC));
         let silent = Refaults { no_event: 3.0, ..none };
-        assert_eq!(main_of(&facts(Memory::Arena, GLIBC, silent)), (Mechanism::ArenaTrim, GLIBC));
+        let arena = facts(Memory::Arena, GLIBC, silent);
+        assert_eq!(main_of(&arena), (Mechanism::ArenaTrim, GLIBC));
+        let trims = CallEvidence { trims: 1.0, ..CallEvidence::default() };
+        assert_eq!(main_of(&Facts { calls: trims, ..arena }), (Mechanism::MallocTrim, GLIBC));
+        let heap = facts(Memory::Heap, GLIBC, silent);
+        assert_eq!(main_of(&heap), (Mechanism::MallocTrim, GLIBC), "nothing was cut");
+        assert_eq!(
+            main_of(&Facts { refaults: none, ..heap }),
+            (Mechanism::HeapTrim, GLIBC),
+            "nothing was recorded"
+        );
         let jemalloc = Some(Manager::Jemalloc);
         assert_eq!(main_of(&facts(Memory::Mapping, jemalloc, silent)), (Mechanism::Purge, jemalloc));
         let purged = (Mechanism::Purge, Some(Manager::Program));

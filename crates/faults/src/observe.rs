@@ -20,6 +20,7 @@ use crate::trace::ring::Ring;
 use crate::trace::tasks::Program;
 use crate::trace::{Trace, Traced};
 
+mod balance;
 mod blocks;
 mod calls;
 mod owners;

@@ -5,6 +5,7 @@ mod advertised_cache;
 mod allocator_loaded;
 pub(crate) mod array_size;
 mod bimodal;
+mod calls_and_faults;
 mod channels_read;
 mod client_saturated;
 mod clock_granularity;
@@ -142,6 +143,7 @@ pub const ALL: &[&Check] = &[
     &memory_errors::CHECK,
     &faults::CHECK,
     &fault_coverage::CHECK,
+    &calls_and_faults::CHECK,
     // HTTP: what there was to serve a load, and to make it.
     &http_conformance::CHECK,
     &server_host::CHECK,

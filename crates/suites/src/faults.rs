@@ -49,6 +49,8 @@ words! {
         MapChurn = "map-churn", "blocks mapped and unmapped for each use";
         /// The end of the heap is given back and asked for again: brk down and up.
         HeapTrim = "heap-trim", "the end of the heap given back and taken again";
+        /// malloc_trim gives all free pages back, within the heap too, by madvise (glibc).
+        MallocTrim = "malloc-trim", "free memory given back by malloc_trim and used again";
         /// The end of a thread's arena is given back by madvise and touched again (glibc).
         ArenaTrim = "arena-trim", "the end of a thread's arena given back and touched again";
         /// An allocator or a garbage collector gives free pages back (madvise) and uses them again.

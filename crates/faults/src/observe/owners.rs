@@ -168,6 +168,21 @@ fn role(name: &str, file: &str) -> Role {
     }
 }
 
+/// The shares of these calls that malloc_trim made, for each program.
+pub fn trims(collector: &Collector, names: &Names, calls: &[Call]) -> HashMap<u32, f64> {
+    const TRIMS: [&str; 2] = ["malloc_trim", "mtrim"];
+    let mut sums: HashMap<u32, (f64, f64)> = HashMap::new();
+    for (caller, (sum, _)) in &collector.call_counts.callers {
+        if calls.contains(&caller.call) {
+            let path = call_path(caller, names, collector);
+            let is_trim = path.via.iter().any(|function| TRIMS.contains(&plain(&function.name)));
+            let (trims, all) = sums.entry(caller.program).or_default();
+            (*trims, *all) = (*trims + if is_trim { sum.calls } else { 0.0 }, *all + sum.calls);
+        }
+    }
+    sums.into_iter().map(|(program, (trims, all))| (program, trims / all.max(1.0))).collect()
+}
+
 /// The owners of these calls, for each program with enough samples.
 pub fn owners(collector: &Collector, names: &Names, calls: &[Call]) -> HashMap<u32, Owners> {
     const ENOUGH: f64 = 8.0;

@@ -8,7 +8,8 @@ use figure::series::{At, Coordinate, CoordinateValue};
 use figure::{Basis, Better, Evidence, Figure, Interval, Reading, Status, Unit, stats};
 use suites::faults::{Call, Manager, Mechanism, Memory};
 
-use super::owners::owners;
+use super::balance::{self, Balance};
+use super::owners::{owners, trims};
 use crate::allocator;
 use crate::classify::{CallEvidence, Cause, Facts, causes};
 use crate::trace::Traced;
@@ -37,6 +38,9 @@ pub struct ClassifiedGroup {
     pub program: String,
     pub forks: f64,
     pub samples: f64,
+    /// The number of its program, and what its calls gave back for the faults of each mechanism.
+    pub number: u32,
+    pub balances: BTreeMap<Mechanism, Balance>,
 }
 
 pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
@@ -47,20 +51,28 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
     let page = collector.page as f64;
     let unmapped = owners(collector, names, &[Call::Munmap]);
     let advised = owners(collector, names, &[Call::Dontneed, Call::Free]);
+    let trims = trims(collector, names, &[Call::Dontneed]);
     let firsts = firsts(collector, &refaults);
     let classify = |(number, (key, group)): (usize, (&Key, &Group))| {
         let number = number as u32;
         let program = collector.tasks.programs.get(key.program as usize).cloned().unwrap_or_default();
         let manager = allocator::of_watched(program.hints.as_ref(), program.code.iter().map(|path| &**path));
         let first = firsts.get(&key.program).copied().unwrap_or(0.0);
+        let refault_share = refaults.get(&number).copied().unwrap_or(0.0);
+        let decided = group.refaults.decided(!manager.is_some_and(allocator::advises));
+        let hidden = if key.memory == Memory::Heap && is_private(key) {
+            hidden_in_heap(&program, group, (refault_share, first), decided, page)
+        } else {
+            hidden_refaults(&program, key, manager, first, page)
+        };
         let facts = Facts {
             manager,
             memory: memory_of(key.memory, manager),
             is_inherited: key.is_inherited,
             minor: group.minor,
-            refault_share: refaults.get(&number).copied().unwrap_or(0.0),
-            hidden_refaults: hidden_refaults(&program, key, manager, first, page),
-            refaults: group.refaults.decided(!manager.is_some_and(allocator::advises)),
+            refault_share,
+            hidden_refaults: hidden,
+            refaults: decided,
             headers: group.headers.malloc_share(),
             threads: (program.threads, program.threads_replaced),
             hinting: traced.totals.hinting,
@@ -68,6 +80,7 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
             calls: CallEvidence {
                 unmapped: unmapped.get(&key.program).copied(),
                 advised: advised.get(&key.program).copied(),
+                trims: trims.get(&key.program).copied().unwrap_or(0.0),
                 copies: (group.codes.0 >= CODES).then(|| group.codes.1 / group.codes.0),
             },
         };
@@ -79,9 +92,13 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
             program: plain_to(&program.name, 60),
             forks: program.forks as f64,
             samples: group.samples,
+            number: key.program,
+            balances: BTreeMap::new(),
         }
     };
-    collector.keys.iter().zip(&collector.groups).enumerate().map(classify).collect()
+    let mut groups: Vec<_> = collector.keys.iter().zip(&collector.groups).enumerate().map(classify).collect();
+    balance::settle(&mut groups, &collector.call_counts.accounts, page);
+    groups
 }
 
 /// The kind of memory, given the allocator: stacks of goroutines are parts of Go's heap; and only glibc has
@@ -120,8 +137,8 @@ fn firsts(collector: &Collector, refaults: &HashMap<u32, f64>) -> HashMap<u32, f
 
 /// What happened to pages with faults that look like first touches but cannot be, as shares of these faults;
 /// nothing if all can be. These pages came back at other addresses, or were faulted in with others: copied,
-/// if a child shared them; else the heap shrank, or they are in new mappings (for an allocator that gives
-/// pages back by madvise, as far as there were enough mappings).
+/// if a child shared them; else they are in new mappings (for an allocator that gives pages back by madvise, as
+/// far as there were enough mappings).
 fn hidden_refaults(
     program: &Program,
     key: &Key,
@@ -134,14 +151,35 @@ fn hidden_refaults(
     let share = 1.0 - growth / firsts;
     let forked = share * program.shared / (program.touched - program.grown);
     let rest = share - forked;
-    if key.memory == Memory::Heap {
-        let heap_cut = if program.regrown > 0 { rest } else { 0.0 };
-        return Refaults { forked, heap_cut, no_event: rest - heap_cut, ..Refaults::default() };
-    }
     let bytes: f64 = program.mappings.iter().map(|(size, times)| *size as f64 * *times as f64).sum();
     let is_mapped = !manager.is_some_and(allocator::advises);
     let mapped = if is_mapped { rest } else { rest * (bytes / (program.touched * page)).min(1.0) };
     Refaults { forked, mapped, no_event: rest - mapped, ..Refaults::default() }
+}
+
+/// The same of a heap, which has at most as many first touches as it ever had pages. What happened to the other pages is what happened to
+/// those that were observed twice.
+fn hidden_in_heap(
+    program: &Program,
+    group: &Group,
+    (again, firsts): (f64, f64),
+    observed: Refaults,
+    page: f64,
+) -> Refaults {
+    let by_size = program.heap as f64 / page * SLACK / (group.minor * (1.0 - again)).max(1.0);
+    let by_growth = growth_share(program).map_or(1.0, |growth| growth / firsts.max(f64::MIN_POSITIVE));
+    let first = if group.minor < ENOUGH { 1.0 } else { by_size.min(by_growth) };
+    let share = (1.0 - first).max(0.0);
+    let taken = (program.touched - program.grown).max(1.0);
+    let forked = share * (program.shared / taken).clamp(0.0, 1.0);
+    let rest = share - forked;
+    let (cut, silent) = (observed.heap_cut, observed.no_event);
+    let cut = match cut + silent {
+        sum if sum > 0.0 => rest * cut / sum,
+        _ if program.regrown > 0 => rest,
+        _ => 0.0,
+    };
+    Refaults { forked, heap_cut: cut, no_event: rest - cut, ..Refaults::default() }
 }
 
 /// The size of a program's mappings that makes up most of their bytes.
@@ -217,6 +255,10 @@ fn mechanism_figure(
         evidence.put_reading(BLOCK_MAPPED, Reading::or_unknown(main.mapped, none));
     }
     put_calls(evidence, mechanism, main);
+    if let Some(balance) = main.balances.get(&mechanism) {
+        evidence.put(FAULT_RETURNED, balance.share);
+        evidence.put(FAULT_RETURNED_OFF, balance.off);
+    }
     evidence.put(THREADS_ENDED, main.facts.threads.1 as f64);
     evidence.put(PROGRAM_FORKS, main.forks);
     figure
@@ -227,7 +269,7 @@ fn put_calls(evidence: &mut Evidence, mechanism: Mechanism, main: &ClassifiedGro
     let calls = main.facts.calls;
     let owners = match mechanism {
         Mechanism::MapChurn => calls.unmapped,
-        Mechanism::ArenaTrim | Mechanism::Purge => calls.advised,
+        Mechanism::ArenaTrim | Mechanism::MallocTrim | Mechanism::Purge => calls.advised,
         _ => None,
     };
     if let Some(owners) = owners {

@@ -2,7 +2,8 @@
 
 use suites::faults::Manager;
 use suites::faults::Mechanism::{
-    self, ArenaTrim, CopyOnWrite, File, Growth, HeapTrim, HugePages, MapChurn, NumaHinting, Purge, Stacks,
+    self, ArenaTrim, CopyOnWrite, File, Growth, HeapTrim, HugePages, MallocTrim, MapChurn, NumaHinting,
+    Purge, Stacks,
 };
 
 use super::setting::{BOUNDED, Setting};
@@ -36,6 +37,13 @@ pub(super) const SETTINGS: &[Setting] = &[
         "truebench alloc try -- COMMAND (which is best for this program); then LD_PRELOAD=…, or linked",
         "another allocator's memory",
         &[MapChurn, HeapTrim, ArenaTrim, Purge],
+    ),
+    code(
+        "trim-rarely",
+        "malloc_trim is called when much memory has become free for good, not after each piece of work",
+        "call malloc_trim(0) less often: no variable of glibc stops what it does",
+        "free memory stays with the program until then",
+        &[MallocTrim],
     ),
     code(
         "prefault",

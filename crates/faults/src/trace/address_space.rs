@@ -13,6 +13,9 @@ use super::record::Map;
 
 /// Bytes and alignment of a heap of a thread's arena (glibc, HEAP_MAX_SIZE where addresses have 64 bits).
 const ARENA: u64 = 64 << 20;
+/// Bytes by which a heap grows at least that its allocator cut (glibc: top_pad, 128 KiB, and a page). The kernel does not record where
+/// it had been cut.
+const STEP: u64 = 0x2_1000;
 /// PROT_READ, PROT_WRITE, PROT_EXEC.
 const WRITE: u32 = 2;
 const EXEC: u32 = 4;
@@ -42,6 +45,10 @@ impl Area {
             .then_some(&self.name)
     }
 
+    pub fn is_heap(&self) -> bool {
+        self.name.starts_with("[heap]")
+    }
+
     /// Whether it is the kernel's name for shared anonymous memory (shmem_zero_setup, memfd, huge pages).
     fn is_anonymous(&self) -> bool {
         ["/dev/zero", "/anon_hugepage", "/SYSV"].iter().any(|name| self.name.starts_with(name))
@@ -53,9 +60,10 @@ pub struct AddressSpace {
     areas: BTreeMap<u64, Area>,
     /// Times that the heap grew to where it had been before: it had shrunk in between.
     pub regrown: u64,
-    /// When it last did so.
-    pub regrown_at: u64,
-    heap_end: u64,
+    /// Bytes that it had at most, at one time or another.
+    pub heap: u64,
+    /// Bytes by which it grew last beyond where it had been.
+    heap_step: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,19 +90,50 @@ impl AddressSpace {
         };
         let added = NewMapping { is_code: area.is_code, fresh: map.end.saturating_sub(map.start) };
         if name == "[heap]" {
-            if time > 0 && map.end <= self.heap_end {
-                (self.regrown, self.regrown_at) = (self.regrown + 1, time);
-            }
-            self.heap_end = self.heap_end.max(map.end);
+            self.add_heap(map, area);
+            return added;
         }
-        // A heap or an arena that grew, or got other rights, is as old as it was (brk(2), thread arenas).
-        if name == "[heap]" || is_arena(map.start, map.end) {
+        // An arena that grew, or got other rights, is as old as it was.
+        if is_arena(map.start, map.end) {
             area.since = self.areas.get(&map.start).map_or(time, |old| old.since);
         } else if name.is_empty() {
             return NewMapping { fresh: self.merge(map, area), ..added };
         }
         self.put(map.start, area);
         added
+    }
+
+    /// Adds a heap that brk(2) moved up, or that was read: it is reported whole. What was not there before is new; after a cut, that is as
+    /// much as it grows by at a time.
+    fn add_heap(&mut self, map: &Map, area: Area) {
+        let time = area.since;
+        self.heap = self.heap.max(map.end.saturating_sub(map.start));
+        let last = self.areas.range(map.start..).take_while(|(_, old)| old.is_heap()).last();
+        let Some(before) = last.map(|(_, old)| old.end) else { return self.put(map.start, area) };
+        let grown = map.end.saturating_sub(before);
+        let gone: Vec<u64> =
+            self.areas.range(map.end..).take_while(|(_, old)| old.is_heap()).map(|(key, _)| *key).collect();
+        gone.iter().for_each(|key| drop(self.areas.remove(key)));
+        if grown == 0 && time > 0 {
+            self.regrown += 1;
+        } else if time > 0 {
+            self.heap_step = grown;
+        }
+        let step = if grown > 0 {
+            grown
+        } else if time > 0 {
+            self.heap_step.max(STEP)
+        } else {
+            0
+        };
+        let from = map.end.saturating_sub(step).max(map.start);
+        // Of a heap that was cut, the last piece may end behind it.
+        if let Some((_, piece)) = self.areas.range_mut(..map.end).next_back() {
+            piece.end = piece.end.min(map.end);
+        }
+        if from < map.end {
+            self.put(from, area);
+        }
     }
 
     /// Adds an anonymous mapping. The kernel reports it with all that it merged with. The part that was not
@@ -186,7 +225,7 @@ impl AddressSpace {
         let Some((start, area)) = self.find(address) else {
             return if near(address, sp) { Memory::Stack } else { Memory::Unknown };
         };
-        if area.name.starts_with("[heap]") {
+        if area.is_heap() {
             return Memory::Heap;
         }
         if area.name.starts_with("[stack") {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use suites::faults::Call;
+use suites::faults::{Call, Memory};
 
 use super::frame::Frame;
 use super::record::CallArguments;
@@ -60,6 +60,16 @@ pub struct Caller {
     pub frames: Box<[Frame]>,
 }
 
+/// What a program did while its calls were counted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Account {
+    /// Its calls, by the memory that they are about.
+    pub calls: HashMap<(Call, Memory), Sum>,
+    /// Its minor faults, by the weights of their samples; and how many these are.
+    pub faults: f64,
+    pub samples: f64,
+}
+
 #[derive(Debug, Default)]
 pub struct CallCounts {
     /// Processes that are watched from the beginning, if they ran before.
@@ -69,6 +79,8 @@ pub struct CallCounts {
     pub callers: HashMap<Rc<Caller>, (Sum, f64)>,
     /// Calls that were not counted, as their ring was full.
     pub lost: f64,
+    /// By program.
+    pub accounts: HashMap<u32, Account>,
     begun: Option<u64>,
     counted: HashMap<Call, Sum>,
     ended: Option<u64>,
@@ -80,10 +92,10 @@ pub fn kind(arguments: CallArguments) -> Option<(Call, u64)> {
     Some(match arguments {
         CallArguments::Map { is_file: true, .. } | CallArguments::Break { .. } => return None,
         CallArguments::Map { bytes, .. } => (Call::Mmap, bytes),
-        CallArguments::Unmap { bytes } => (Call::Munmap, bytes),
+        CallArguments::Unmap { bytes, .. } => (Call::Munmap, bytes),
         CallArguments::Remap { bytes } => (Call::Mremap, bytes),
-        CallArguments::Advise { bytes, advice: FREE } => (Call::Free, bytes),
-        CallArguments::Advise { bytes, advice } if DONTNEED.contains(&advice) => (Call::Dontneed, bytes),
+        CallArguments::Advise { bytes, advice: FREE, .. } => (Call::Free, bytes),
+        CallArguments::Advise { bytes, advice, .. } if DONTNEED.contains(&advice) => (Call::Dontneed, bytes),
         CallArguments::Advise { bytes, .. } => (Call::Advice, bytes),
     })
 }
@@ -102,9 +114,19 @@ impl CallCounts {
         is_gap
     }
 
-    pub fn count(&mut self, call: Call, bytes: Option<u64>, weight: f64) {
+    pub fn count(&mut self, program: u32, call: (Call, Memory), bytes: Option<u64>, weight: f64) {
         if self.begun.is_some() {
-            self.counted.entry(call).or_default().add(weight, bytes);
+            self.counted.entry(call.0).or_default().add(weight, bytes);
+            let account = self.accounts.entry(program).or_default();
+            account.calls.entry(call).or_default().add(weight, bytes);
+        }
+    }
+
+    /// Adds a sampled minor fault, if calls are counted now.
+    pub fn fault(&mut self, program: u32, weight: f64) {
+        if self.begun.is_some() {
+            let account = self.accounts.entry(program).or_default();
+            (account.faults, account.samples) = (account.faults + weight, account.samples + 1.0);
         }
     }
 
@@ -132,7 +154,7 @@ mod unit {
 
     #[test]
     fn kinds_of_advice_differ() {
-        let kind_of = |advice| kind(CallArguments::Advise { bytes: 7, advice }).unwrap().0;
+        let kind_of = |advice| kind(CallArguments::Advise { start: 0, bytes: 7, advice }).unwrap().0;
         assert_eq!(
             [libc::MADV_DONTNEED, libc::MADV_FREE, libc::MADV_HUGEPAGE].map(kind_of),
             [Call::Dontneed, Call::Free, Call::Advice]
@@ -142,15 +164,20 @@ mod unit {
 
     #[test]
     fn calls_count_within_windows() {
+        const UNMAP: (Call, Memory) = (Call::Munmap, Memory::Mapping);
         let mut counts = CallCounts::default();
-        counts.count(Call::Munmap, Some(4096), 1.0);
+        counts.fault(0, 7.0);
+        counts.count(0, UNMAP, Some(4096), 1.0);
         assert!(counts.counting(true, 1_000_000_000));
-        counts.count(Call::Munmap, Some(4096), 3.0);
-        counts.count(Call::Munmap, None, 2.0);
+        counts.count(0, UNMAP, Some(4096), 3.0);
+        counts.count(0, UNMAP, None, 2.0);
+        counts.fault(0, 7.0);
         assert!(!counts.counting(false, 1_500_000_000));
-        counts.count(Call::Munmap, Some(4096), 1.0);
+        counts.count(0, UNMAP, Some(4096), 1.0);
         let sum = Sum { calls: 5.0, bytes: 3.0 * 4096.0, unknown_size: 2.0 };
         assert_eq!(sum.mean_bytes(), Some(4096.0));
+        let account = Account { calls: HashMap::from([(UNMAP, sum)]), faults: 7.0, samples: 1.0 };
+        assert_eq!(counts.accounts, HashMap::from([(0, account)]));
         let window = Window { seconds: 0.5, calls: HashMap::from([(Call::Munmap, sum)]) };
         assert_eq!((counts.windows.as_slice(), counts.seconds()), ([window].as_slice(), 0.5));
         let mut again = |from, to| (counts.counting(true, from), counts.counting(false, to)).0;

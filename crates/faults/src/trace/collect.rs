@@ -249,6 +249,7 @@ impl Collector {
             group.samples += 1.0;
             self.minor.samples += 1.0;
             self.minor.faults += weight;
+            self.call_counts.fault(process.program, weight);
         }
         // A page that was swapped out is not a first touch.
         if fault.is_major {
@@ -256,9 +257,10 @@ impl Collector {
         }
         let before = self.pages.note(process.id, page, number, time, fault.is_burst);
         let is_header = fault.address % self.page < HEADER;
+        let is_heap = area.is_some_and(|(_, area)| area.is_heap());
         match area {
             Some((start, area))
-                if area.since > 0 && area.joined == area.since && start / self.page == page =>
+                if !is_heap && area.since > 0 && area.joined == area.since && start / self.page == page =>
             {
                 let code = process.space.find(fault.ip).map_or("", |(_, area)| &*area.name);
                 let came_back = before.is_some_and(|before| area.since > before);
@@ -271,13 +273,8 @@ impl Collector {
         }
         if let Some(before) = before {
             let refaults = &mut group.refaults;
-            let mapped = area.is_some_and(|(_, area)| area.since > before);
-            if mapped {
-                refaults.mapped += 1.0;
-            } else if process.space.regrown_at > before
-                && area.is_some_and(|(_, area)| &*area.name == "[heap]")
-            {
-                refaults.heap_cut += 1.0;
+            if area.is_some_and(|(_, area)| area.since > before) {
+                *(if is_heap { &mut refaults.heap_cut } else { &mut refaults.mapped }) += 1.0;
             } else if process.parent_since.is_some_and(|forked| forked > before) {
                 refaults.forked += 1.0;
             } else if area.is_some_and(|(_, area)| area.joined > before) {
@@ -313,7 +310,14 @@ impl Collector {
         let Some((kind, bytes)) = step else { return };
         let weight = call.by.weight as f64;
         if !call.has_stack {
-            return self.call_counts.count(kind, bytes, weight);
+            let memory = match call.arguments {
+                CallArguments::Break { .. } => Memory::Heap,
+                CallArguments::Unmap { start, .. } | CallArguments::Advise { start, .. } => {
+                    process.space.memory(start, None)
+                }
+                CallArguments::Map { .. } | CallArguments::Remap { .. } => Memory::Mapping,
+            };
+            return self.call_counts.count(process.program, (kind, memory), bytes, weight);
         }
         let frames = self.frames(&call.by, &process);
         let caller = Caller { program: process.program, call: kind, frames };

@@ -117,10 +117,10 @@ pub struct BlockRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallArguments {
     Map { bytes: u64, is_file: bool },
-    Unmap { bytes: u64 },
+    Unmap { start: u64, bytes: u64 },
     Remap { bytes: u64 },
     Break { end: u64 },
-    Advise { bytes: u64, advice: i32 },
+    Advise { start: u64, bytes: u64, advice: i32 },
 }
 
 impl CallArguments {

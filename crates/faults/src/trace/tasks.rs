@@ -65,6 +65,8 @@ pub struct Program {
     pub mappings: HashMap<u64, u64>,
     /// Times that a heap grew to where it had been before.
     pub regrown: u64,
+    /// Bytes by which its processes' heaps grew to where they had not been.
+    pub heap: u64,
     /// Faults by which its processes took memory of their own, up to the last reading of their peaks.
     pub touched: f64,
     /// At most so many of these as their peaks grew by in the meantime.
@@ -131,14 +133,14 @@ impl Tasks {
         let process = self.get(map.process, time);
         let number = process.program;
         let space = Rc::make_mut(&mut process.space);
-        let regrown = space.regrown;
+        let (regrown, heap) = (space.regrown, space.heap);
         let added = space.add(map, time);
-        let regrown = space.regrown - regrown;
+        let (regrown, heap) = (space.regrown - regrown, space.heap - heap);
         if added.is_code {
             process.stacks = Rc::default();
         }
         let Some(program) = self.programs.get_mut(number as usize) else { return };
-        program.regrown += regrown;
+        (program.regrown, program.heap) = (program.regrown + regrown, program.heap + heap);
         if added.is_code {
             program.add_code(&map.name);
         } else if map.name == "//anon" {
@@ -280,6 +282,7 @@ impl Process {
     fn add_mappings(&mut self, snapshot: ProcessSnapshot, program: &mut Program, time: u64) {
         self.read = time;
         let space = Rc::make_mut(&mut self.space);
+        let heap = space.heap;
         let mut has_code = false;
         for map in &snapshot.maps {
             let area = space.find(map.start).map(|(from, area)| (from, area.end));
@@ -291,6 +294,7 @@ impl Process {
                 program.add_code(&map.name);
             }
         }
+        program.heap += space.heap - heap;
         if has_code {
             self.stacks = Rc::default();
         }

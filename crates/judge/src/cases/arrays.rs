@@ -108,6 +108,10 @@ pub enum Arrays {
         }
     )]
     FaultCoverage { samples: Counted, share: Share, total: Counted, gaps: Gaps },
+    // calls-and-faults
+    #[claim("calls gave back {returned} (±{off}) of the pages that were faulted in again")]
+    #[fix("watch for longer, or with --calls")]
+    CallsAndFaults { returned: Share, off: Share },
     #[claim("a level ends at {from} to {to}, where no cache is shown")]
     #[fix("choose --array-size 4 x as large")]
     CacheHidden { from: Bytes, to: Bytes },

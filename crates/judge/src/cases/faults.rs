@@ -258,6 +258,7 @@ impl fmt::Display for Cause {
         match self.mechanism {
             Mechanism::MapChurn => write!(f, "{manager} unmaps blocks"),
             Mechanism::HeapTrim => write!(f, "{manager} trims the heap"),
+            Mechanism::MallocTrim => f.write_str("malloc_trim gives all free pages back"),
             Mechanism::ArenaTrim => write!(f, "{manager} trims thread arenas"),
             Mechanism::Purge => write!(f, "{manager} returns free pages"),
             Mechanism::CopyOnWrite => f.write_str("pages copied after fork"),

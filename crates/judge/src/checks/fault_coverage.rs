@@ -21,7 +21,7 @@ const SAMPLES: (f64, f64) = (50.0, 10.0);
 /// Samples against the kernel's books.
 pub const CHECK: Check = Check::essential(
     page!("fault-coverage"),
-    |subject| subject.figure.evidence.iter().any(|(name, _)| name == FAULT_SAMPLES.name),
+    |subject| subject.figure.evidence.iter().any(|(name, _)| name == FAULT_IN_KERNEL.name),
     rule,
 );
 

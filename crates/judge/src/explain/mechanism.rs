@@ -30,7 +30,9 @@ pub(crate) fn mechanism(figure: &Figure) -> Option<Faults> {
     Some(match cause.mechanism {
         Mechanism::MapChurn => refaults(Some(AGAIN_MAPPED), fact(BLOCK_MAPPED).map(Bytes)),
         Mechanism::HeapTrim => refaults(Some(AGAIN_CUT), None),
-        Mechanism::ArenaTrim | Mechanism::Purge => refaults(Some(AGAIN_SILENTLY), None),
+        Mechanism::MallocTrim | Mechanism::ArenaTrim | Mechanism::Purge => {
+            refaults(Some(AGAIN_SILENTLY), None)
+        }
         Mechanism::Unexplained => refaults(None, None),
         Mechanism::CopyOnWrite => {
             let forks = Counted(fact(PROGRAM_FORKS)?, "time");

@@ -114,7 +114,7 @@ fn calls(record: &Record, figure: &Figure) -> Option<Explanation> {
     let kinds: &[Call] = match cause.mechanism {
         Mechanism::MapChurn => &[Call::Munmap, Call::Mremap],
         Mechanism::HeapTrim => &[Call::BrkDown],
-        Mechanism::ArenaTrim => &[Call::Dontneed],
+        Mechanism::MallocTrim | Mechanism::ArenaTrim => &[Call::Dontneed],
         Mechanism::Purge => &[Call::Dontneed, Call::Free],
         _ => return None,
     };

@@ -38,6 +38,17 @@ fn samples_stand_for_the_faults_or_not() {
 }
 
 #[test]
+fn calls_give_back_what_is_faulted_in_again() {
+    let mechanism = |returned| {
+        let figure = quiet_vm().without(ARRAY_BYTES).without(KERNEL).with(WATCHED, "server".into());
+        figure.with(FAULT_SAMPLES, 700.0).with(FAULT_RETURNED, returned).with(FAULT_RETURNED_OFF, 0.25)
+    };
+    at("calls-and-faults", mechanism, [3.0, 0.85, 0.7, 0.3], [Pass, Pass, Warn, Fail]);
+    assert_eq!(mechanism(0.9).answer("fault-coverage"), None, "that of all faults is judged once");
+    assert_eq!(watched().answer("calls-and-faults"), None);
+}
+
+#[test]
 fn gaps_are_named() {
     let gaps = |case: Case, expected| {
         case.case("fault-coverage", "fault-coverage", json!({"gaps": expected}));

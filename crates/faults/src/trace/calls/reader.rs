@@ -44,12 +44,13 @@ fn arguments(tracepoint: &str, field: impl Fn(&str) -> Option<u64>) -> Option<Ca
             bytes: field("len")?,
             is_file: field("flags")? & libc::MAP_ANONYMOUS as u64 == 0,
         },
-        "sys_enter_munmap" => CallArguments::Unmap { bytes: field("len")? },
+        "sys_enter_munmap" => CallArguments::Unmap { start: field("addr")?, bytes: field("len")? },
         "sys_enter_mremap" => CallArguments::Remap { bytes: field("new_len")? },
         // brk returns the end of the heap, also if it did not move; an error only after a signal.
         "sys_exit_brk" => CallArguments::Break { end: field("ret").filter(|end| *end <= i64::MAX as u64)? },
         // Older kernels call the length `len`.
         "sys_enter_madvise" => CallArguments::Advise {
+            start: field("start")?,
             bytes: field("len_in").or_else(|| field("len"))?,
             advice: field("behavior")? as i32,
         },
@@ -135,9 +136,9 @@ mod unit {
         assert_eq!(read("sys_exit_brk", &[("ret", 7)]), Some(CallArguments::Break { end: 7 }));
         let interrupted = -i64::from(libc::EINTR) as u64;
         assert_eq!(read("sys_exit_brk", &[("ret", interrupted)]), None);
-        let advice = Some(CallArguments::Advise { bytes: 5, advice: libc::MADV_DONTNEED });
-        assert_eq!(read("sys_enter_madvise", &[("len_in", 5), ("behavior", 4)]), advice);
-        assert_eq!(read("sys_enter_madvise", &[("len", 5), ("behavior", 4)]), advice);
+        let advice = Some(CallArguments::Advise { start: 8, bytes: 5, advice: libc::MADV_DONTNEED });
+        assert_eq!(read("sys_enter_madvise", &[("start", 8), ("len_in", 5), ("behavior", 4)]), advice);
+        assert_eq!(read("sys_enter_madvise", &[("start", 8), ("len", 5), ("behavior", 4)]), advice);
         assert_eq!((read("sys_enter_munmap", &[]), read("sys_enter_read", &[])), (None, None));
     }
 }

@@ -353,6 +353,8 @@ keys! {
     AGAIN_CUT: f64 = "fault.again_cut", "1", Figure, "Of pages that faulted again, the share in a heap that had been cut and grown again since.";
     AGAIN_FORKED: f64 = "fault.again_forked", "1", Figure, "Of pages that faulted again, the share in processes that had forked since.";
     AGAIN_SILENTLY: f64 = "fault.again_silently", "1", Figure, "Of pages that faulted again, the share without a mapping, cut or fork since: given back by madvise, or reclaimed.";
+    FAULT_RETURNED: f64 = "fault.returned", "1", Figure, "Pages that calls of the mechanism's kind gave back, for each of its faults, while calls were counted.";
+    FAULT_RETURNED_OFF: f64 = "fault.returned_off", "1", Figure, "Error of fault.returned, as a share of it: two standard errors, and pages at the edges of the counted moments.";
     BLOCK_HEADERS: f64 = "fault.block_headers", "1", Figure, "Of the pages of fresh mappings with a sampled first fault, the share with this fault at the word where glibc's malloc writes a block's size; of mappings that came and went, where there are enough.";
     BLOCK_MAPPED: f64 = "fault.block_mapped", "B", Figure, "Bytes of the mappings that came most often, by their bytes in all.";
     THREADS_ENDED: f64 = "program.threads_ended", "1", Figure, "Threads of the program that ended, and others of the same process took their places.";
