@@ -119,6 +119,9 @@ pub fn unwrapped(text: &str) -> (Vec<String>, Vec<usize>) {
     for line in lines.iter_mut().filter(|line| is_marked(line)) {
         *line = unmarked(line).to_owned();
     }
+    let (mut lines, numbers) = without_spacing(lines, numbers);
+    // A comment may stand in a comment.
+    without_comments(&mut lines);
     without_comments(&mut lines);
     without_spacing(lines, numbers)
 }
@@ -239,11 +242,17 @@ fn without_names(lines: &mut [String]) {
     for (at, own) in names.iter().enumerate().filter(|(_, own)| own.is_some()) {
         let near = &names[at.saturating_sub(4)..(at + 5).min(names.len())];
         let alike = near.iter().filter(|other| *other == own).count();
-        if alike >= 3 || alike == filled && filled > 1 {
+        let holds = || lines[at].split_once('|').is_some_and(|(_, rest)| begins_document(rest));
+        if alike >= 3 || alike == filled && filled > 1 || holds() {
             let rest = lines[at].split_once('|').map_or("", |(_, rest)| rest);
             lines[at] = rest.strip_prefix(' ').unwrap_or(rest).to_owned();
         }
     }
+}
+
+/// Whether a document in JSON begins here.
+fn begins_document(text: &str) -> bool {
+    ["{\"", "[{"].iter().any(|head| text.trim_start().starts_with(head))
 }
 
 /// How many lines are not empty: what stands before all of them is a wrapping, if there are only two, too.
@@ -257,7 +266,10 @@ fn without_comments(lines: &mut [String]) {
     let mark = |line: &str| {
         let line = line.trim_start();
         COMMENTS.iter().find(|mark| {
-            line.strip_prefix(**mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+            line.strip_prefix(**mark).is_some_and(|rest| {
+                let is_word = **mark == "#" && rest.starts_with(|c: char| c.is_ascii_alphabetic());
+                rest.is_empty() || rest.starts_with([' ', '\t']) || is_word
+            })
         })
     };
     let mut at = 0;
@@ -267,7 +279,11 @@ fn without_comments(lines: &mut [String]) {
             continue;
         };
         let end = (at..lines.len()).find(|&next| mark(&lines[next]) != Some(own)).unwrap_or(lines.len());
-        if end - at >= BLOCK || end - at == filled && filled > 1 {
+        let holds = || {
+            let head = lines[at].trim_start().strip_prefix(own).unwrap_or_default();
+            begins_document(head)
+        };
+        if end - at >= BLOCK || end - at == filled && filled > 1 || holds() {
             for line in &mut lines[at..end] {
                 let rest = line.trim_start().strip_prefix(own).unwrap_or_default();
                 *line = rest.strip_prefix(' ').unwrap_or(rest).to_owned();
@@ -284,7 +300,8 @@ fn without_spacing(lines: Vec<String>, numbers: Vec<usize>) -> (Vec<String>, Vec
     let mut drops = vec![false; lines.len()];
     let filled: Vec<usize> = (0..lines.len()).filter(|at| !is_empty(*at)).collect();
     for block in filled.chunk_by(|one, other| is_apart(*one) == is_apart(*other)) {
-        if block.len() >= BLOCK && is_apart(block[0]) {
+        let is_all = block.len() == filled.len() && block.len() > 1;
+        if (block.len() >= BLOCK || is_all) && is_apart(block[0]) {
             // Of an empty line of the tool itself three were made.
             for at in block.windows(2).flat_map(|pair| (pair[0] + 1..pair[1]).step_by(2)) {
                 drops[at] = true;
@@ -310,6 +327,8 @@ fn unmarked(line: &str) -> &str {
 /// A line as readers see it: without marks of quotes, borders, spaces, and the quotes of a literal, `"…",`.
 pub fn trimmed(line: &str) -> &str {
     let bare = unmarked(line);
+    let bold = bare.strip_prefix("**").and_then(|rest| rest.strip_suffix("**"));
+    let bare = bold.filter(|rest| !rest.contains('*')).unwrap_or(bare);
     // A row of CSV has more quotes.
     let quoted = ['"', '\''].into_iter().find_map(|quote| {
         let inner = bare.strip_prefix(quote)?.trim_end_matches(',').strip_suffix(quote)?;
