@@ -2,6 +2,7 @@
 
 mod ab;
 mod alloc_test;
+mod artillery;
 mod autocannon;
 mod babelstream;
 mod benchstat;
@@ -13,10 +14,12 @@ mod fortio;
 mod gatling;
 mod ghz;
 mod go_bench;
+mod go_wrk;
 mod google_benchmark;
 mod h2load;
 mod hey;
 mod hey_csv;
+mod httperf;
 mod hyperfine;
 mod jemalloc;
 mod jmeter;
@@ -32,10 +35,12 @@ mod locust;
 mod malloc_stats;
 mod mbw;
 mod memory;
+mod memtier;
 mod micro;
 mod mimalloc_bench;
 mod mlc;
 mod mm_mem;
+mod mysqlslap;
 mod oha;
 mod pcm;
 mod pcm_memory;
@@ -44,16 +49,20 @@ mod perf_messaging;
 mod perf_pipe;
 mod perf_stat;
 mod perf_trace;
+mod pgbench;
 mod pidstat;
 mod pprof;
 mod ps_faults;
 mod pytest_benchmark;
+mod redis_benchmark;
 mod request_rows;
+mod rewrk;
 mod sar;
 mod siege;
 mod stream;
 mod stress_ng;
 mod sysbench;
+mod sysbench_oltp;
 mod sysbench_tests;
 mod time_v;
 mod tinymembench;
@@ -64,6 +73,7 @@ mod vmstat;
 mod watched;
 mod wrk;
 mod wrk2;
+mod ycsb;
 
 use crate::format::Format;
 
@@ -110,6 +120,16 @@ pub const FORMATS: &[&Format] = &[
     &locust::CONSOLE,
     &locust::STATS,
     &locust::ENTRIES,
+    &artillery::FORMAT,
+    &httperf::FORMAT,
+    &rewrk::FORMAT,
+    &go_wrk::FORMAT,
+    &pgbench::FORMAT,
+    &mysqlslap::FORMAT,
+    &redis_benchmark::FORMAT,
+    &memtier::FORMAT,
+    &ycsb::FORMAT,
+    &sysbench_oltp::FORMAT,
     &alloc_test::FORMAT,
     &perf_pipe::FORMAT,
     &perf_mem::FORMAT,

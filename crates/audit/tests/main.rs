@@ -12,6 +12,7 @@ mod instruments;
 mod judged;
 mod laws;
 mod loads_json;
+mod loads_more;
 mod loads_reports;
 mod loads_text;
 mod memories;
