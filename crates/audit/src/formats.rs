@@ -11,6 +11,7 @@ mod dcperf;
 mod fio;
 mod fortio;
 mod gatling;
+mod gctrace;
 mod ghz;
 mod go_bench;
 mod google_benchmark;
@@ -33,6 +34,7 @@ mod malloc_stats;
 mod mbw;
 mod memory;
 mod micro;
+mod mimalloc;
 mod mimalloc_bench;
 mod mlc;
 mod mm_mem;
@@ -51,10 +53,12 @@ mod pytest_benchmark;
 mod request_rows;
 mod sar;
 mod siege;
+mod strace;
 mod stream;
 mod stress_ng;
 mod sysbench;
 mod sysbench_tests;
+mod tcmalloc;
 mod time_v;
 mod tinymembench;
 mod unixbench;
@@ -139,6 +143,10 @@ pub const FORMATS: &[&Format] = &[
     &jemalloc::FORMAT,
     &jemalloc::DOCUMENT,
     &malloc_stats::FORMAT,
+    &tcmalloc::FORMAT,
+    &mimalloc::FORMAT,
+    &gctrace::FORMAT,
+    &strace::FORMAT,
     &google_benchmark::FORMAT,
     &google_benchmark::DOCUMENT,
     &hyperfine::FORMAT,
