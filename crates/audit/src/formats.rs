@@ -12,6 +12,7 @@ mod dcperf;
 mod fio;
 mod fortio;
 mod gatling;
+mod gctrace;
 mod ghz;
 mod go_bench;
 mod go_wrk;
@@ -37,6 +38,7 @@ mod mbw;
 mod memory;
 mod memtier;
 mod micro;
+mod mimalloc;
 mod mimalloc_bench;
 mod mlc;
 mod mm_mem;
@@ -59,11 +61,13 @@ mod request_rows;
 mod rewrk;
 mod sar;
 mod siege;
+mod strace;
 mod stream;
 mod stress_ng;
 mod sysbench;
 mod sysbench_oltp;
 mod sysbench_tests;
+mod tcmalloc;
 mod time_v;
 mod tinymembench;
 mod unixbench;
@@ -159,6 +163,10 @@ pub const FORMATS: &[&Format] = &[
     &jemalloc::FORMAT,
     &jemalloc::DOCUMENT,
     &malloc_stats::FORMAT,
+    &tcmalloc::FORMAT,
+    &mimalloc::FORMAT,
+    &gctrace::FORMAT,
+    &strace::FORMAT,
     &google_benchmark::FORMAT,
     &google_benchmark::DOCUMENT,
     &hyperfine::FORMAT,

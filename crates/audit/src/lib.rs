@@ -13,6 +13,7 @@ pub mod formats;
 mod known;
 mod load;
 mod merge;
+mod prefix;
 mod prompt;
 mod quantity;
 mod read;

@@ -12,6 +12,7 @@ use crate::format::{Format, Shape};
 use crate::formats::FORMATS;
 use crate::known::Known;
 use crate::merge;
+use crate::prefix;
 use crate::run::Run;
 use crate::text::{ONE_CPU, SWITCHING, has_decimal_commas};
 use crate::wrapping::{trimmed, unwrapped};
@@ -112,6 +113,11 @@ pub fn figures(sources: &[Source], known: &Known) -> Result<Vec<Figure>, Refused
     Ok(merge::merge(all))
 }
 
+fn holds_run(bare: &[String]) -> bool {
+    let lines: Vec<&str> = bare.iter().map(|line| trimmed(line)).collect();
+    !starts(bare, &lines).is_empty()
+}
+
 /// The figures of all runs in a text, each run's apart.
 fn of_text(source: &Source, known: &Known) -> Result<Vec<Figure>, Refused> {
     let name = plain_to(source.name, MAX_SUBJECT);
@@ -122,10 +128,25 @@ fn of_text(source: &Source, known: &Known) -> Result<Vec<Figure>, Refused> {
         });
     }
     let (bare, numbers) = unwrapped(source.text);
+    of_lines(source, known, name, &bare, &numbers)
+}
+
+/// The same of its lines, and of what they hold behind prefixes or in strings if they hold no run as they are.
+fn of_lines(
+    source: &Source,
+    known: &Known,
+    name: String,
+    bare: &[String],
+    numbers: &[usize],
+) -> Result<Vec<Figure>, Refused> {
     let lines: Vec<&str> = bare.iter().map(|line| trimmed(line)).collect();
-    let starts = starts(&bare, &lines);
+    let starts = starts(bare, &lines);
     if starts.is_empty() {
-        return Err(Refused::Unknown { name });
+        let other = prefix::tries(bare, numbers).find(|(lines, _)| holds_run(lines));
+        return match other {
+            Some((bare, numbers)) => of_lines(source, known, name, &bare, &numbers),
+            None => Err(Refused::Unknown { name }),
+        };
     }
     if starts.len() > MAX_RUNS {
         return Err(Refused::TooLarge { name, what: format!("more than {MAX_RUNS} runs") });

@@ -54,6 +54,33 @@ const QUOTES: &[char] = &['>', ' ', '\t', '│', '|', '┃', '║'];
 /// Borders of drawn tables among them.
 const BORDERS: &[char] = &['│', '|', '┃', '║'];
 
+/// What stands at the ends of a block of code on a page.
+const TAGS: &[&str] = &[
+    "<pre>",
+    "</pre>",
+    "<code>",
+    "</code>",
+    "<p>",
+    "</p>",
+    "<td>",
+    "</td>",
+    "<samp>",
+    "</samp>",
+    "{noformat}",
+    "{code}",
+];
+/// Characters as HTML writes them; `&` last.
+const ENTITIES: &[(&str, &str)] = &[
+    ("&lt;", "<"),
+    ("&gt;", ">"),
+    ("&quot;", "\""),
+    ("&#34;", "\""),
+    ("&#39;", "'"),
+    ("&nbsp;", " "),
+    ("&#160;", " "),
+    ("&amp;", "&"),
+];
+
 /// The order of the bytes of a character in UTF-16.
 pub type Order = fn([u8; 2]) -> u16;
 
@@ -116,6 +143,7 @@ pub fn unwrapped(text: &str) -> (Vec<String>, Vec<usize>) {
         numbers.pop();
     }
     without_names(&mut lines);
+    without_breaks(&mut lines);
     for line in lines.iter_mut().filter(|line| is_marked(line)) {
         *line = unmarked(line).to_owned();
     }
@@ -130,8 +158,13 @@ pub fn unwrapped(text: &str) -> (Vec<String>, Vec<usize>) {
 fn plain(line: &str) -> String {
     let line = line.trim_end_matches('\r');
     let line = line.rsplit('\r').find(|part| !part.trim().is_empty()).unwrap_or_default();
+    // Buildkite writes the time of a line in a command for the terminal.
+    let line = line
+        .rsplit_once("\u{1b}_bk;t=")
+        .and_then(|(_, rest)| Some(rest.split_once('\u{7}')?.1))
+        .unwrap_or(line);
     let bare = if line.contains('\u{1b}') { uncoloured(line) } else { line.to_owned() };
-    let bare = bare.replace(['\u{feff}', '\u{200b}'], "").replace('\u{a0}', " ");
+    let bare = bare.replace(['\u{feff}', '\u{200b}'], "").replace(['\u{a0}', '\u{202f}', '\u{2009}'], " ");
     let mut rest = bare.as_str();
     if let Some(text) = in_json(rest) {
         return plain(&text);
@@ -219,6 +252,7 @@ fn zone(rest: &str) -> usize {
 
 /// The parts of a cell of a Markdown table, which has `<br>` in place of ends of lines; fences are no lines.
 fn cells(line: &str) -> Vec<String> {
+    let line = &without_tags(line);
     if line.trim_start().starts_with("```") && !line.trim_start().trim_start_matches('`').contains('`') {
         return vec![String::new()];
     }
@@ -226,6 +260,22 @@ fn cells(line: &str) -> Vec<String> {
         return vec![line.to_owned()];
     }
     line.replace("<br/>", "<br>").replace("<br />", "<br>").split("<br>").map(str::to_owned).collect()
+}
+
+/// A line without the tags and marks of code at its ends, and with the characters that HTML and JIRA write in other ways.
+fn without_tags(line: &str) -> String {
+    let mut rest = line;
+    for _ in 0..MOST {
+        let own = rest.trim();
+        let begin = TAGS.iter().find_map(|tag| own.strip_prefix(tag));
+        let bare = begin.or_else(|| TAGS.iter().find_map(|tag| own.strip_suffix(tag)));
+        let Some(bare) = bare else { break };
+        rest = bare;
+    }
+    if !rest.contains('&') {
+        return rest.to_owned();
+    }
+    ENTITIES.iter().fold(rest.to_owned(), |text, (entity, sign)| text.replace(entity, sign))
 }
 
 /// Takes off names of containers, as docker compose writes them: `web_1  | `. A single line with a bar is a table's.
@@ -253,6 +303,18 @@ fn without_names(lines: &mut [String]) {
 /// Whether a document in JSON begins here.
 fn begins_document(text: &str) -> bool {
     ["{\"", "[{"].iter().any(|head| text.trim_start().starts_with(head))
+}
+
+/// Takes off the marks of Markdown's ends of lines, a backslash, from a block of lines. Behind a space it continues a command.
+fn without_breaks(lines: &mut [String]) {
+    let is_broken = |line: &String| {
+        line.strip_suffix('\\').is_some_and(|rest| rest.ends_with(|c: char| !c.is_whitespace() && c != '\\'))
+    };
+    for block in lines.chunk_by_mut(|one, other| is_broken(one) == is_broken(other)) {
+        if block.len() >= BLOCK && is_broken(&block[0]) {
+            block.iter_mut().for_each(|line| line.truncate(line.len() - 1));
+        }
+    }
 }
 
 /// How many lines are not empty: what stands before all of them is a wrapping, if there are only two, too.

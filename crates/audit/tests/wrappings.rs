@@ -37,6 +37,7 @@ const PREFIXES: &[(&str, &str)] = &[
     ("syslog, RFC 3164", "<30>Nov  7 07:00:00 bench-1 load: "),
     ("syslog, RFC 5424", "<30>1 2024-05-23T10:45:02.148Z bench-1 load 4711 ID47 - "),
     ("logger", "2024-05-23 10:45:02,148 "),
+    ("Buildkite", "\u{1b}_bk;t=1716461102148\u{7}"),
     ("quote", "> "),
     ("quote of a quote", "> > "),
     ("shell comment", "# "),
