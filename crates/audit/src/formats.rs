@@ -4,6 +4,7 @@ mod ab;
 mod alloc_test;
 mod autocannon;
 mod babelstream;
+mod bandwidth;
 mod benchstat;
 mod bombardier;
 mod criterion;
@@ -36,7 +37,9 @@ mod micro;
 mod mimalloc_bench;
 mod mlc;
 mod mm_mem;
+mod numademo;
 mod oha;
+mod passmark;
 mod pcm;
 mod pcm_memory;
 mod perf_mem;
@@ -44,12 +47,15 @@ mod perf_messaging;
 mod perf_pipe;
 mod perf_stat;
 mod perf_trace;
+mod phoronix;
 mod pidstat;
 mod pprof;
 mod ps_faults;
 mod pytest_benchmark;
+mod ramspeed;
 mod request_rows;
 mod sar;
+mod seven_zip;
 mod siege;
 mod stream;
 mod stress_ng;
@@ -77,6 +83,12 @@ pub const FORMATS: &[&Format] = &[
     &loaded_latency::FORMAT,
     &mbw::FORMAT,
     &tinymembench::FORMAT,
+    &numademo::FORMAT,
+    &bandwidth::FORMAT,
+    &ramspeed::FORMAT,
+    &passmark::FORMAT,
+    &seven_zip::FORMAT,
+    &phoronix::FORMAT,
     &k6::FORMAT,
     &k6::DOCUMENT,
     &vegeta::FORMAT,

@@ -15,6 +15,7 @@ mod loads_json;
 mod loads_reports;
 mod loads_text;
 mod memories;
+mod memory_tools;
 mod micro;
 mod models;
 mod real;
