@@ -350,5 +350,5 @@ fn several_runs_of_one_tool_are_kept_apart() {
     assert!(record.figures.iter().all(|figure| figure.verdict == Some(Verdict::Unverified)));
     let raw =
         "ME_READ_S: 38838.813020833331\nME_READ_L: 34486.138020833336\nME_LATENCY: 92.466689494547722\n";
-    near(raw, "passmark.latency", 92.466689494547722);
+    near(raw, "passmark.latency", 92.466_689_494);
 }
