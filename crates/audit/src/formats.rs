@@ -5,6 +5,7 @@ mod alloc_test;
 mod artillery;
 mod autocannon;
 mod babelstream;
+mod bandwidth;
 mod benchstat;
 mod bombardier;
 mod criterion;
@@ -43,7 +44,9 @@ mod mimalloc_bench;
 mod mlc;
 mod mm_mem;
 mod mysqlslap;
+mod numademo;
 mod oha;
+mod passmark;
 mod pcm;
 mod pcm_memory;
 mod perf_mem;
@@ -52,14 +55,17 @@ mod perf_pipe;
 mod perf_stat;
 mod perf_trace;
 mod pgbench;
+mod phoronix;
 mod pidstat;
 mod pprof;
 mod ps_faults;
 mod pytest_benchmark;
 mod redis_benchmark;
+mod ramspeed;
 mod request_rows;
 mod rewrk;
 mod sar;
+mod seven_zip;
 mod siege;
 mod strace;
 mod stream;
@@ -91,6 +97,12 @@ pub const FORMATS: &[&Format] = &[
     &loaded_latency::FORMAT,
     &mbw::FORMAT,
     &tinymembench::FORMAT,
+    &numademo::FORMAT,
+    &bandwidth::FORMAT,
+    &ramspeed::FORMAT,
+    &passmark::FORMAT,
+    &seven_zip::FORMAT,
+    &phoronix::FORMAT,
     &k6::FORMAT,
     &k6::DOCUMENT,
     &vegeta::FORMAT,

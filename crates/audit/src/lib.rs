@@ -10,6 +10,7 @@ mod duration;
 mod excerpt;
 mod format;
 pub mod formats;
+mod heading;
 mod known;
 mod load;
 mod merge;

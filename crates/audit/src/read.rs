@@ -10,6 +10,7 @@ use crate::command::{self, Command};
 use crate::document;
 use crate::format::{Format, Shape};
 use crate::formats::FORMATS;
+use crate::heading;
 use crate::known::Known;
 use crate::merge;
 use crate::prefix;
@@ -151,6 +152,9 @@ fn of_lines(
     if starts.len() > MAX_RUNS {
         return Err(Refused::TooLarge { name, what: format!("more than {MAX_RUNS} runs") });
     }
+    let places: Vec<_> =
+        starts.iter().map(|start| (start.format.name, start.at, start.end.unwrap_or(start.at + 1))).collect();
+    let headings = heading::compared(&places, &lines);
     let (mut figures, mut broken) = (Vec::new(), Vec::new());
     for (index, start) in starts.iter().enumerate() {
         let (at, format) = (start.at, start.format);
@@ -188,6 +192,11 @@ fn of_lines(
         figures.extend(own.into_iter().map(|mut figure| {
             figure.conditions.set(TOOL, format.name.to_owned());
             command.iter().for_each(|command| called_by(&mut figure, command));
+            if let Some(heading) = &headings[index] {
+                let of = figure.conditions.get(SUBJECT).filter(|of| !of.is_empty());
+                let name = of.map_or(heading.clone(), |of| format!("{of} ({heading})"));
+                figure.conditions.set(SUBJECT, plain_to(&figure::secrets::text(&name), MAX_SUBJECT));
+            }
             figure
         }));
     }

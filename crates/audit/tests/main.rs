@@ -16,6 +16,7 @@ mod loads_more;
 mod loads_reports;
 mod loads_text;
 mod memories;
+mod memory_tools;
 mod micro;
 mod models;
 mod real;

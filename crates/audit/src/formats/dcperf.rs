@@ -166,8 +166,16 @@ fn of_memory(memory: &Value, known: &Known) -> Vec<Figure> {
         let idle = lowest.iter().filter(|(own, _)| own == pattern).map(|(_, value)| *value).reduce(f64::min);
         let part = format!("loaded.{}", word(pattern));
         figures.extend(
-            Curve { tool: "dcperf", part, by: "DCPerf's health check", points, idle, missing: MISSING }
-                .figures(known),
+            Curve {
+                tool: "dcperf",
+                part,
+                by: "DCPerf's health check",
+                points,
+                idle,
+                array: None,
+                missing: MISSING,
+            }
+            .figures(known),
         );
     }
     figures

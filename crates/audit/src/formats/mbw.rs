@@ -5,7 +5,7 @@ use figure::{Better, Convention, Figure, Unit};
 
 use crate::command::{Grammar, Style};
 use crate::format::Format;
-use crate::formats::memory::{MIB, word};
+use crate::formats::memory::{MIB, caches_of_one_thread, word};
 use crate::known::Known;
 use crate::quantity::{Memory, Quantity};
 use crate::run::Run;
@@ -181,5 +181,8 @@ fn figure(
     }
     .figure(known);
     threads.into_iter().for_each(|threads| figure.conditions.set(THREADS, threads));
+    if threads.is_none_or(|threads| threads == 1.0) {
+        caches_of_one_thread(Some(mean.mebi * MIB), known, &mut figure.evidence);
+    }
     figure
 }

@@ -155,8 +155,16 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
             let part =
                 if pattern.is_empty() { "loaded".to_owned() } else { format!("loaded.{}", word(pattern)) };
             figures.extend(
-                Curve { tool: "mm-mem", part, by: "mm-mem", points, idle: None, missing: MISSING }
-                    .figures(known),
+                Curve {
+                    tool: "mm-mem",
+                    part,
+                    by: "mm-mem",
+                    points,
+                    idle: None,
+                    array: None,
+                    missing: MISSING,
+                }
+                .figures(known),
             );
         }
     }

@@ -10,7 +10,7 @@ use crate::command::{Grammar, Style};
 use crate::format::Format;
 use crate::formats::micro::{Rows, continues};
 use crate::known::Known;
-use crate::quantity::Quantity;
+use crate::quantity::{Memory, Quantity};
 use crate::run::Run;
 use crate::text::{Printed, number};
 use crate::{MAX_SUBJECT, SUITE};
@@ -104,6 +104,15 @@ fn row(line: &str) -> Option<Row<'_>> {
     })
 }
 
+/// What the stressor of memory logs, of each instance: `stress-ng-stream: memory rate: 7293.20 MB/sec, 2917.28 Mflop/sec (instance 3)`;
+/// since 0.13 `stream: memory rate: …`.
+fn stream_rate(line: &str) -> Option<Printed> {
+    let rest = logged(line)?;
+    let rest = rest.strip_prefix("stress-ng-").unwrap_or(rest).strip_prefix("stream: memory rate:")?;
+    let (value, _) = rest.trim_start().split_once(" MB")?;
+    Printed::of(value.trim()).filter(|rate| rate.value > 0.0)
+}
+
 fn is_head(line: &str) -> bool {
     let has = |words: &str| logged(line).is_some_and(|rest| rest.starts_with(words));
     has("dispatching hogs:") || has("stressor ") && line.contains("bogo ops")
@@ -112,10 +121,10 @@ fn is_head(line: &str) -> bool {
 fn starts(before: &[&str], rest: &[&str]) -> bool {
     let Some(line) = rest.first() else { return false };
     if logged(line).is_some_and(|own| own.starts_with("dispatching hogs:")) {
-        return rest.iter().take(WITHIN).any(|line| row(line).is_some());
+        return rest.iter().take(WITHIN).any(|line| row(line).is_some() || stream_rate(line).is_some());
     }
-    (is_head(line) || row(line).is_some())
-        && !continues(before, WITHIN, |line| is_head(line) || row(line).is_some())
+    let is_own = |line: &str| is_head(line) || row(line).is_some() || stream_rate(line).is_some();
+    is_own(line) && !continues(before, WITHIN, is_own)
 }
 
 /// Instances of each stressor: `dispatching hogs: 4 cap, 4 eventfd`.
@@ -158,8 +167,38 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         }
         rows.push(figure);
     }
+    if let Some(figure) = stream(run, known) {
+        rows.push(figure);
+    }
     rows.note("CPU use, RSS, miscellaneous metrics");
-    rows.figures("has no row of bogo operations")
+    rows.figures("has no row of bogo operations, and no memory rate")
+}
+
+/// The bandwidth of all instances of the stressor of memory together.
+fn stream(run: &Run, known: &Known) -> Option<Figure> {
+    let all: Vec<Printed> = run.lines.iter().filter_map(|line| stream_rate(line)).collect();
+    let value = all.iter().map(|rate| rate.value).sum::<f64>();
+    let total = Printed { value, off: all.iter().map(|rate| rate.off).sum() };
+    let memory = Memory {
+        kernel: "mix",
+        counted: 8.0,
+        convention: Some(figure::Convention::StreamCounted),
+        missing: "the text does not show the arrays of stress-ng's stream, whose sizes follow a cache (--stream-l3-size)",
+        ..Memory::default()
+    };
+    let name = "bandwidth of stream by stress-ng".to_owned();
+    let quantity = Quantity {
+        memory: Some(memory),
+        ..Quantity::of(
+            "stress-ng",
+            "stream-rate".to_owned(),
+            name,
+            total.times(1e-3),
+            Unit::GB_PER_S,
+            Better::Higher,
+        )
+    };
+    (!all.is_empty()).then(|| quantity.figure(known))
 }
 
 /// A count over a time.
