@@ -11,6 +11,7 @@ mod excerpt;
 mod format;
 pub mod formats;
 mod known;
+mod label;
 mod load;
 mod merge;
 mod prompt;

@@ -49,7 +49,7 @@ pub fn has_decimal_commas(lines: &[&str]) -> bool {
             !whole.is_empty()
                 && whole.bytes().all(|byte| byte.is_ascii_digit())
                 && digits > 0
-                && (point == '.' || digits != 3)
+                && (point == '.' || digits != 3 || whole.len() > 3 || whole == "0")
         })
     };
     words().any(|word| has(word, ',')) && !words().any(|word| has(word, '.'))

@@ -241,7 +241,8 @@ fn without_names(lines: &mut [String]) {
         let alike = near.iter().filter(|other| *other == own).count();
         if alike >= 3 || alike == filled && filled > 1 {
             let rest = lines[at].split_once('|').map_or("", |(_, rest)| rest);
-            lines[at] = rest.strip_prefix(' ').unwrap_or(rest).to_owned();
+            // Behind the name may stand what a log put there.
+            lines[at] = plain(rest.strip_prefix(' ').unwrap_or(rest));
         }
     }
 }
@@ -266,9 +267,15 @@ fn without_comments(lines: &mut [String]) {
             at += 1;
             continue;
         };
-        let end = (at..lines.len()).find(|&next| mark(&lines[next]) != Some(own)).unwrap_or(lines.len());
-        if end - at >= BLOCK || end - at == filled && filled > 1 {
-            for line in &mut lines[at..end] {
+        // An empty line within a block may have lost its mark.
+        let is_own = |next: usize| mark(&lines[next]) == Some(own);
+        let is_within = |next: usize| {
+            is_own(next) || lines[next].trim().is_empty() && next + 1 < lines.len() && is_own(next + 1)
+        };
+        let end = (at..lines.len()).find(|&next| !is_within(next)).unwrap_or(lines.len());
+        let count = (at..end).filter(|&next| is_own(next)).count();
+        if count >= BLOCK || count == filled && filled > 1 {
+            for line in lines[at..end].iter_mut().filter(|line| !line.trim().is_empty()) {
                 let rest = line.trim_start().strip_prefix(own).unwrap_or_default();
                 *line = rest.strip_prefix(' ').unwrap_or(rest).to_owned();
             }
