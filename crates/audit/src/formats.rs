@@ -4,10 +4,18 @@ mod ab;
 mod alloc_test;
 mod autocannon;
 mod babelstream;
+mod benchee;
+mod benchmark_dot_net;
+mod benchmark_js;
+mod benchmark_tools;
 mod benchstat;
 mod bombardier;
+mod callgrind;
+mod catch2;
 mod criterion;
+mod cyclictest;
 mod dcperf;
+mod divan;
 mod fio;
 mod fortio;
 mod gatling;
@@ -34,11 +42,14 @@ mod mbw;
 mod memory;
 mod micro;
 mod mimalloc_bench;
+mod mitata;
 mod mlc;
 mod mm_mem;
+mod nanobench;
 mod oha;
 mod pcm;
 mod pcm_memory;
+mod perf_bench;
 mod perf_mem;
 mod perf_messaging;
 mod perf_pipe;
@@ -50,12 +61,16 @@ mod ps_faults;
 mod pytest_benchmark;
 mod request_rows;
 mod sar;
+mod schbench;
 mod siege;
 mod stream;
 mod stress_ng;
 mod sysbench;
 mod sysbench_tests;
 mod time_v;
+mod timeit;
+mod timing;
+mod tinybench;
 mod tinymembench;
 mod unixbench;
 mod vegeta;
@@ -114,6 +129,10 @@ pub const FORMATS: &[&Format] = &[
     &perf_pipe::FORMAT,
     &perf_mem::FORMAT,
     &perf_messaging::FORMAT,
+    &perf_messaging::HACKBENCH,
+    &perf_bench::FORMAT,
+    &cyclictest::FORMAT,
+    &schbench::FORMAT,
     &sysbench::FORMAT,
     &sysbench_tests::CPU,
     &sysbench_tests::THREADS,
@@ -139,6 +158,20 @@ pub const FORMATS: &[&Format] = &[
     &jemalloc::FORMAT,
     &jemalloc::DOCUMENT,
     &malloc_stats::FORMAT,
+    &benchmark_dot_net::FORMAT,
+    &benchmark_dot_net::DOCUMENT,
+    &nanobench::FORMAT,
+    &divan::FORMAT,
+    &catch2::FORMAT,
+    &benchmark_tools::FORMAT,
+    &benchee::FORMAT,
+    &mitata::DENO,
+    &mitata::FORMAT,
+    &tinybench::FORMAT,
+    &tinybench::VITEST,
+    &benchmark_js::FORMAT,
+    &timeit::FORMAT,
+    &callgrind::FORMAT,
     &google_benchmark::FORMAT,
     &google_benchmark::DOCUMENT,
     &hyperfine::FORMAT,
