@@ -13,7 +13,7 @@ use crate::formats::memory::{
 use crate::known::Known;
 use crate::quantity::{Memory, Quantity};
 use crate::run::Run;
-use crate::text::{Printed, begins, number};
+use crate::text::{NEAR, Printed, begins, number};
 use crate::{MAX_SUBJECT, SUITE};
 
 pub(super) const FORMAT: Format = Format::lines(
@@ -99,7 +99,12 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
     }
     // Rows of the table follow one another.
     if point(line).is_some()
-        && before.iter().rev().find(|line| !line.is_empty()).is_some_and(|line| point(line).is_some())
+        && before
+            .iter()
+            .rev()
+            .take(NEAR)
+            .find(|line| !line.is_empty())
+            .is_some_and(|line| point(line).is_some())
     {
         return false;
     }
