@@ -6,10 +6,18 @@ mod artillery;
 mod autocannon;
 mod babelstream;
 mod bandwidth;
+mod benchee;
+mod benchmark_dot_net;
+mod benchmark_js;
+mod benchmark_tools;
 mod benchstat;
 mod bombardier;
+mod callgrind;
+mod catch2;
 mod criterion;
+mod cyclictest;
 mod dcperf;
+mod divan;
 mod fio;
 mod fortio;
 mod gatling;
@@ -41,14 +49,17 @@ mod memtier;
 mod micro;
 mod mimalloc;
 mod mimalloc_bench;
+mod mitata;
 mod mlc;
 mod mm_mem;
 mod mysqlslap;
+mod nanobench;
 mod numademo;
 mod oha;
 mod passmark;
 mod pcm;
 mod pcm_memory;
+mod perf_bench;
 mod perf_mem;
 mod perf_messaging;
 mod perf_pipe;
@@ -60,11 +71,12 @@ mod pidstat;
 mod pprof;
 mod ps_faults;
 mod pytest_benchmark;
-mod redis_benchmark;
 mod ramspeed;
+mod redis_benchmark;
 mod request_rows;
 mod rewrk;
 mod sar;
+mod schbench;
 mod seven_zip;
 mod siege;
 mod strace;
@@ -75,6 +87,9 @@ mod sysbench_oltp;
 mod sysbench_tests;
 mod tcmalloc;
 mod time_v;
+mod timeit;
+mod timing;
+mod tinybench;
 mod tinymembench;
 mod unixbench;
 mod vegeta;
@@ -150,6 +165,10 @@ pub const FORMATS: &[&Format] = &[
     &perf_pipe::FORMAT,
     &perf_mem::FORMAT,
     &perf_messaging::FORMAT,
+    &perf_messaging::HACKBENCH,
+    &perf_bench::FORMAT,
+    &cyclictest::FORMAT,
+    &schbench::FORMAT,
     &sysbench::FORMAT,
     &sysbench_tests::CPU,
     &sysbench_tests::THREADS,
@@ -179,6 +198,20 @@ pub const FORMATS: &[&Format] = &[
     &mimalloc::FORMAT,
     &gctrace::FORMAT,
     &strace::FORMAT,
+    &benchmark_dot_net::FORMAT,
+    &benchmark_dot_net::DOCUMENT,
+    &nanobench::FORMAT,
+    &divan::FORMAT,
+    &catch2::FORMAT,
+    &benchmark_tools::FORMAT,
+    &benchee::FORMAT,
+    &mitata::DENO,
+    &mitata::FORMAT,
+    &tinybench::FORMAT,
+    &tinybench::VITEST,
+    &benchmark_js::FORMAT,
+    &timeit::FORMAT,
+    &callgrind::FORMAT,
     &google_benchmark::FORMAT,
     &google_benchmark::DOCUMENT,
     &hyperfine::FORMAT,

@@ -10,8 +10,8 @@ use crate::command::{self, Command};
 use crate::document;
 use crate::format::{Format, Shape};
 use crate::formats::FORMATS;
-use crate::heading;
 use crate::known::Known;
+use crate::label;
 use crate::merge;
 use crate::prefix;
 use crate::run::Run;
@@ -24,6 +24,8 @@ pub const MAX_RUNS: usize = 2000;
 
 /// The most numbers of all these runs.
 const MAX_PRINTED: usize = 50_000;
+/// Runs of one tool that are compared by what stands before them.
+const MAX_ALIKE: usize = 200;
 /// The most characters about what was not judged.
 const MAX_UNJUDGED: usize = 300;
 const DECIMAL_COMMAS: &str = "was printed with decimal commas: run the tool with LC_ALL=C before it";
@@ -152,10 +154,8 @@ fn of_lines(
     if starts.len() > MAX_RUNS {
         return Err(Refused::TooLarge { name, what: format!("more than {MAX_RUNS} runs") });
     }
-    let places: Vec<_> =
-        starts.iter().map(|start| (start.format.name, start.at, start.end.unwrap_or(start.at + 1))).collect();
-    let headings = heading::compared(&places, &lines);
     let (mut figures, mut broken) = (Vec::new(), Vec::new());
+    let labels = distinguishing(&lines, &starts);
     for (index, start) in starts.iter().enumerate() {
         let (at, format) = (start.at, start.format);
         let next = starts.get(index + 1).map_or(lines.len(), |next| next.at);
@@ -192,11 +192,7 @@ fn of_lines(
         figures.extend(own.into_iter().map(|mut figure| {
             figure.conditions.set(TOOL, format.name.to_owned());
             command.iter().for_each(|command| called_by(&mut figure, command));
-            if let Some(heading) = &headings[index] {
-                let of = figure.conditions.get(SUBJECT).filter(|of| !of.is_empty());
-                let name = of.map_or(heading.clone(), |of| format!("{of} ({heading})"));
-                figure.conditions.set(SUBJECT, plain_to(&figure::secrets::text(&name), MAX_SUBJECT));
-            }
+            labelled(&mut figure, &labels[index]);
             figure
         }));
     }
@@ -265,6 +261,28 @@ fn starts(bare: &[String], lines: &[&str]) -> Vec<Start> {
     all.extend(of_lines.take(MAX_RUNS + 1));
     all.sort_by_key(|start| start.at);
     all
+}
+
+/// What stands before each run and tells it from others of its tool; empty where all are alike.
+fn distinguishing(lines: &[&str], starts: &[Start]) -> Vec<String> {
+    let mut labels = label::labels(lines, &starts.iter().map(|start| start.at).collect::<Vec<_>>());
+    let alike = |at: usize| {
+        let of_tool = (0..starts.len()).filter(|other| starts[*other].format.name == starts[at].format.name);
+        of_tool.take(MAX_ALIKE).all(|other| labels[other] == labels[at])
+    };
+    let same: Vec<usize> = (0..starts.len()).filter(|at| alike(*at)).collect();
+    same.into_iter().for_each(|at| labels[at].clear());
+    labels
+}
+
+/// The condition that follows from what stands before a run.
+fn labelled(figure: &mut Figure, label: &str) {
+    if label.is_empty() {
+        return;
+    }
+    let command = figure.conditions.get(COMMAND).unwrap_or_default();
+    let both = if command.is_empty() { label.to_owned() } else { format!("{label}; {command}") };
+    figure.conditions.set(COMMAND, plain_to(&figure::secrets::text(&both), MAX_SUBJECT));
 }
 
 /// Conditions of any figure that follow from the command: what distinguishes its run from others, and whether all its tasks share one CPU.

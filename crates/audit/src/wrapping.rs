@@ -295,7 +295,8 @@ fn without_names(lines: &mut [String]) {
         let holds = || lines[at].split_once('|').is_some_and(|(_, rest)| begins_document(rest));
         if alike >= 3 || alike == filled && filled > 1 || holds() {
             let rest = lines[at].split_once('|').map_or("", |(_, rest)| rest);
-            lines[at] = rest.strip_prefix(' ').unwrap_or(rest).to_owned();
+            // Behind the name may stand what a log put there.
+            lines[at] = plain(rest.strip_prefix(' ').unwrap_or(rest));
         }
     }
 }
@@ -340,13 +341,19 @@ fn without_comments(lines: &mut [String]) {
             at += 1;
             continue;
         };
-        let end = (at..lines.len()).find(|&next| mark(&lines[next]) != Some(own)).unwrap_or(lines.len());
+        // An empty line within a block may have lost its mark.
+        let is_own = |next: usize| mark(&lines[next]) == Some(own);
+        let is_within = |next: usize| {
+            is_own(next) || lines[next].trim().is_empty() && next + 1 < lines.len() && is_own(next + 1)
+        };
+        let end = (at..lines.len()).find(|&next| !is_within(next)).unwrap_or(lines.len());
+        let count = (at..end).filter(|&next| is_own(next)).count();
         let holds = || {
             let head = lines[at].trim_start().strip_prefix(own).unwrap_or_default();
             begins_document(head)
         };
-        if end - at >= BLOCK || end - at == filled && filled > 1 || holds() {
-            for line in &mut lines[at..end] {
+        if count >= BLOCK || count == filled && filled > 1 || holds() {
+            for line in lines[at..end].iter_mut().filter(|line| !line.trim().is_empty()) {
                 let rest = line.trim_start().strip_prefix(own).unwrap_or_default();
                 *line = rest.strip_prefix(' ').unwrap_or(rest).to_owned();
             }
@@ -390,7 +397,13 @@ fn unmarked(line: &str) -> &str {
 pub fn trimmed(line: &str) -> &str {
     let bare = unmarked(line);
     let bold = bare.strip_prefix("**").and_then(|rest| rest.strip_suffix("**"));
-    let bare = bold.filter(|rest| !rest.contains('*')).unwrap_or(bare);
+    // A heading stays one: it ends in a colon, or has no number, or few words.
+    let is_result = |rest: &&str| {
+        rest.contains(|c: char| c.is_ascii_digit())
+            && !rest.ends_with(':')
+            && rest.split_whitespace().count() > 2
+    };
+    let bare = bold.filter(|rest| !rest.contains('*')).filter(is_result).unwrap_or(bare);
     // A row of CSV has more quotes.
     let quoted = ['"', '\''].into_iter().find_map(|quote| {
         let inner = bare.strip_prefix(quote)?.trim_end_matches(',').strip_suffix(quote)?;

@@ -7,6 +7,7 @@ mod published;
 mod commands;
 mod counters;
 mod fault_texts;
+mod harnesses;
 mod hostile;
 mod instruments;
 mod judged;

@@ -148,6 +148,7 @@ const DECIDED: &[(&str, &str, &str)] = &[
     ("ab-ports.txt", "last", "the mean that making a connection is compared with"),
     ("ghz-echo.txt", "last", "the calls that failed"),
     ("fio-net.txt", "first", "the depth of the queue"),
+    ("fio-group.txt", "first", "how long it was to run"),
 ];
 
 #[test]
