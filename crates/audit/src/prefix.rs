@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 /// The most lines of a text, and characters of each, that are looked at for what they have in common.
-const MOST_LINES: usize = 20_000;
+const MOST_LINES: usize = 4000;
 const MOST_CHARS: usize = 96;
 /// So many lines have a prefix, at least.
 const LEAST: usize = 4;

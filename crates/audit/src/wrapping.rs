@@ -145,7 +145,8 @@ pub fn unwrapped(text: &str) -> (Vec<String>, Vec<usize>) {
     without_names(&mut lines);
     without_breaks(&mut lines);
     for line in lines.iter_mut().filter(|line| is_marked(line)) {
-        *line = unmarked(line).to_owned();
+        // What was quoted may be a log.
+        *line = plain(unmarked(line));
     }
     let (mut lines, numbers) = without_spacing(lines, numbers);
     // A comment may stand in a comment.
@@ -355,7 +356,7 @@ fn without_comments(lines: &mut [String]) {
         if count >= BLOCK || count == filled && filled > 1 || holds() {
             for line in lines[at..end].iter_mut().filter(|line| !line.trim().is_empty()) {
                 let rest = line.trim_start().strip_prefix(own).unwrap_or_default();
-                *line = rest.strip_prefix(' ').unwrap_or(rest).to_owned();
+                *line = plain(rest.strip_prefix(' ').unwrap_or(rest));
             }
         }
         at = end;

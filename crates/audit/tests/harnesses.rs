@@ -36,7 +36,7 @@ const CASES: &[Case] = &[
         nothing,
         [
             ("timeit.roll-x-shift-2", Suspect, "repeats"),
-            ("timeit.statement-before-line-7", Suspect, "too-short")
+            ("timeit.a-statement", Suspect, "too-short")
         ]
     ),
     case!("nanobench-units", nothing, []),

@@ -98,8 +98,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         let before: Vec<&str> = run.before.iter().chain(&run.lines[..at]).copied().rev().take(12).collect();
         let before: Vec<&str> = before.into_iter().rev().collect();
         let name = statement(&before).or_else(|| label(line).map(str::to_owned));
-        // Without one the line tells it from others.
-        let name = name.unwrap_or_else(|| format!("statement before line {}", run.before.len() + at + 1));
+        let name = name.unwrap_or_else(|| "a statement".to_owned());
         let timing = Timing {
             samples: Statistics {
                 mean: Some(row.time).filter(|_| !row.is_best),
