@@ -176,7 +176,7 @@ fn each_line_is_read_a_few_times() {
 /// The same of lines that formats look back or ahead from.
 #[test]
 fn lines_that_look_for_others_find_them_soon() {
-    const BYTES: usize = 1 << 20;
+    const BYTES: usize = 1 << 18;
     for line in [
         "RAM size: 1 MB,  # CPU hardware threads: 1\n",
         "22:  1 1 1 1 | 1 1 1 1\n",
