@@ -2,21 +2,34 @@
 
 mod ab;
 mod alloc_test;
+mod artillery;
 mod autocannon;
 mod babelstream;
+mod bandwidth;
+mod benchee;
+mod benchmark_dot_net;
+mod benchmark_js;
+mod benchmark_tools;
 mod benchstat;
 mod bombardier;
+mod callgrind;
+mod catch2;
 mod criterion;
+mod cyclictest;
 mod dcperf;
+mod divan;
 mod fio;
 mod fortio;
 mod gatling;
+mod gctrace;
 mod ghz;
 mod go_bench;
+mod go_wrk;
 mod google_benchmark;
 mod h2load;
 mod hey;
 mod hey_csv;
+mod httperf;
 mod hyperfine;
 mod jemalloc;
 mod jmeter;
@@ -32,30 +45,51 @@ mod locust;
 mod malloc_stats;
 mod mbw;
 mod memory;
+mod memtier;
 mod micro;
+mod mimalloc;
 mod mimalloc_bench;
+mod mitata;
 mod mlc;
 mod mm_mem;
+mod mysqlslap;
+mod nanobench;
+mod numademo;
 mod oha;
+mod passmark;
 mod pcm;
 mod pcm_memory;
+mod perf_bench;
 mod perf_mem;
 mod perf_messaging;
 mod perf_pipe;
 mod perf_stat;
 mod perf_trace;
+mod pgbench;
+mod phoronix;
 mod pidstat;
 mod pprof;
 mod ps_faults;
 mod pytest_benchmark;
+mod ramspeed;
+mod redis_benchmark;
 mod request_rows;
+mod rewrk;
 mod sar;
+mod schbench;
+mod seven_zip;
 mod siege;
+mod strace;
 mod stream;
 mod stress_ng;
 mod sysbench;
+mod sysbench_oltp;
 mod sysbench_tests;
+mod tcmalloc;
 mod time_v;
+mod timeit;
+mod timing;
+mod tinybench;
 mod tinymembench;
 mod unixbench;
 mod vegeta;
@@ -64,6 +98,7 @@ mod vmstat;
 mod watched;
 mod wrk;
 mod wrk2;
+mod ycsb;
 
 use crate::format::Format;
 
@@ -77,6 +112,12 @@ pub const FORMATS: &[&Format] = &[
     &loaded_latency::FORMAT,
     &mbw::FORMAT,
     &tinymembench::FORMAT,
+    &numademo::FORMAT,
+    &bandwidth::FORMAT,
+    &ramspeed::FORMAT,
+    &passmark::FORMAT,
+    &seven_zip::FORMAT,
+    &phoronix::FORMAT,
     &k6::FORMAT,
     &k6::DOCUMENT,
     &vegeta::FORMAT,
@@ -110,10 +151,24 @@ pub const FORMATS: &[&Format] = &[
     &locust::CONSOLE,
     &locust::STATS,
     &locust::ENTRIES,
+    &artillery::FORMAT,
+    &httperf::FORMAT,
+    &rewrk::FORMAT,
+    &go_wrk::FORMAT,
+    &pgbench::FORMAT,
+    &mysqlslap::FORMAT,
+    &redis_benchmark::FORMAT,
+    &memtier::FORMAT,
+    &ycsb::FORMAT,
+    &sysbench_oltp::FORMAT,
     &alloc_test::FORMAT,
     &perf_pipe::FORMAT,
     &perf_mem::FORMAT,
     &perf_messaging::FORMAT,
+    &perf_messaging::HACKBENCH,
+    &perf_bench::FORMAT,
+    &cyclictest::FORMAT,
+    &schbench::FORMAT,
     &sysbench::FORMAT,
     &sysbench_tests::CPU,
     &sysbench_tests::THREADS,
@@ -139,6 +194,24 @@ pub const FORMATS: &[&Format] = &[
     &jemalloc::FORMAT,
     &jemalloc::DOCUMENT,
     &malloc_stats::FORMAT,
+    &tcmalloc::FORMAT,
+    &mimalloc::FORMAT,
+    &gctrace::FORMAT,
+    &strace::FORMAT,
+    &benchmark_dot_net::FORMAT,
+    &benchmark_dot_net::DOCUMENT,
+    &nanobench::FORMAT,
+    &divan::FORMAT,
+    &catch2::FORMAT,
+    &benchmark_tools::FORMAT,
+    &benchee::FORMAT,
+    &mitata::DENO,
+    &mitata::FORMAT,
+    &tinybench::FORMAT,
+    &tinybench::VITEST,
+    &benchmark_js::FORMAT,
+    &timeit::FORMAT,
+    &callgrind::FORMAT,
     &google_benchmark::FORMAT,
     &google_benchmark::DOCUMENT,
     &hyperfine::FORMAT,

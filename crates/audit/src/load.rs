@@ -1,8 +1,9 @@
 //! What a load generator printed, whichever it was, as figures: the rate, the mean latency and the quantiles.
 
+use figure::evidence::THREADS;
 use figure::evidence::audit::{
     ADDED_SAMPLES, ASKED_SECONDS, CONNECTIONS_FROM, CONTRADICTION, DEPTH, DIGITS, LEAST_SECONDS, LEFT_OUT,
-    OTHER_LENGTH, RECOMPUTED, RESULTS, ROUNDING, SUBJECT, UNJUDGED,
+    OTHER_LENGTH, RECOMPUTED, RESULTS, ROUNDING, SUBJECT, THREAD_SPREAD, UNJUDGED,
 };
 use figure::evidence::http::{
     ANSWERED, CONNECT_LONGEST, CONNECTIONS, CONNECTS, FAILED, FAILURES, KEEPS_ALIVE, LAG_LATE, LATENCY,
@@ -118,6 +119,8 @@ pub struct Load {
     pub results: &'static str,
     /// What else it printed that is not judged: names of tables.
     pub unjudged: String,
+    /// Threads of the client that measured apart, and the standard deviation of their mean latencies over the mean of these.
+    pub thread_means: Option<(f64, f64)>,
 }
 
 /// How many requests a load sends on a connection before the first is answered.
@@ -153,6 +156,7 @@ impl Load {
     /// # Errors
     /// There is no rate, where the tool prints one.
     pub fn figures(mut self, known: &Known) -> Result<Vec<Figure>, String> {
+        self.settle_time();
         let may_lack = self.rateless || self.pauses && self.latency.mean.is_some();
         if self.rate.is_none() && !may_lack {
             return Err("has no line of the requests a second".to_owned());
@@ -249,6 +253,24 @@ impl Load {
         Ok(figures)
     }
 
+    /// Of a count, a time and a rate two give the third, which then confirms nothing.
+    fn settle_time(&mut self) {
+        let above_0 = |printed: &Printed| printed.value > 0.0;
+        match (self.rate, self.seconds.filter(above_0), self.completed) {
+            (None, Some(seconds), Some(count)) if !self.rateless && count > 0.0 => {
+                let value = count / seconds.value;
+                self.rate = Some(Printed { value, off: value * seconds.share() });
+                self.completed = None;
+            }
+            (Some(rate), None, Some(count)) if rate.value > 0.0 && self.seconds.is_none() => {
+                let value = count / rate.value;
+                self.seconds = Some(Printed { value, off: value * (rate.share() + self.sampled) });
+                self.completed = None;
+            }
+            _ => {}
+        }
+    }
+
     /// Whether a script makes use of what may be its depth: more is under way than there are connections.
     fn settle_depth(&mut self) {
         let beyond = self.rate.zip(self.connections).zip(self.latency.mean);
@@ -315,6 +337,7 @@ impl Load {
             own.set(DEPTH, depth);
         }
         self.keeps_alive.into_iter().for_each(|keeps| own.set(KEEPS_ALIVE, keeps));
+        self.thread_means.into_iter().for_each(|(threads, _)| own.set(THREADS, threads));
         own
     }
 
@@ -381,6 +404,7 @@ impl Load {
             own.put(ASKED_SECONDS, lasted.clamp(asked.value - asked.off, asked.value + asked.off));
         }
         self.latency.mean.into_iter().for_each(|mean| own.put(LATENCY_MEAN, mean.value));
+        self.thread_means.into_iter().for_each(|(_, spread)| own.put(THREAD_SPREAD, spread));
         if let Some(connects) = self.connects {
             own.put(CONNECTS, connects);
             if self.takes_ports {

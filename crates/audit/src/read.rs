@@ -11,7 +11,9 @@ use crate::document;
 use crate::format::{Format, Shape};
 use crate::formats::FORMATS;
 use crate::known::Known;
+use crate::label;
 use crate::merge;
+use crate::prefix;
 use crate::run::Run;
 use crate::text::{ONE_CPU, SWITCHING, has_decimal_commas};
 use crate::wrapping::{trimmed, unwrapped};
@@ -22,6 +24,8 @@ pub const MAX_RUNS: usize = 2000;
 
 /// The most numbers of all these runs.
 const MAX_PRINTED: usize = 50_000;
+/// Runs of one tool that are compared by what stands before them.
+const MAX_ALIKE: usize = 200;
 /// The most characters about what was not judged.
 const MAX_UNJUDGED: usize = 300;
 const DECIMAL_COMMAS: &str = "was printed with decimal commas: run the tool with LC_ALL=C before it";
@@ -112,6 +116,11 @@ pub fn figures(sources: &[Source], known: &Known) -> Result<Vec<Figure>, Refused
     Ok(merge::merge(all))
 }
 
+fn holds_run(bare: &[String]) -> bool {
+    let lines: Vec<&str> = bare.iter().map(|line| trimmed(line)).collect();
+    !starts(bare, &lines).is_empty()
+}
+
 /// The figures of all runs in a text, each run's apart.
 fn of_text(source: &Source, known: &Known) -> Result<Vec<Figure>, Refused> {
     let name = plain_to(source.name, MAX_SUBJECT);
@@ -122,15 +131,31 @@ fn of_text(source: &Source, known: &Known) -> Result<Vec<Figure>, Refused> {
         });
     }
     let (bare, numbers) = unwrapped(source.text);
+    of_lines(source, known, name, &bare, &numbers)
+}
+
+/// The same of its lines, and of what they hold behind prefixes or in strings if they hold no run as they are.
+fn of_lines(
+    source: &Source,
+    known: &Known,
+    name: String,
+    bare: &[String],
+    numbers: &[usize],
+) -> Result<Vec<Figure>, Refused> {
     let lines: Vec<&str> = bare.iter().map(|line| trimmed(line)).collect();
-    let starts = starts(&bare, &lines);
+    let starts = starts(bare, &lines);
     if starts.is_empty() {
-        return Err(Refused::Unknown { name });
+        let other = prefix::tries(bare, numbers).find(|(lines, _)| holds_run(lines));
+        return match other {
+            Some((bare, numbers)) => of_lines(source, known, name, &bare, &numbers),
+            None => Err(Refused::Unknown { name }),
+        };
     }
     if starts.len() > MAX_RUNS {
         return Err(Refused::TooLarge { name, what: format!("more than {MAX_RUNS} runs") });
     }
     let (mut figures, mut broken) = (Vec::new(), Vec::new());
+    let labels = distinguishing(&lines, &starts);
     for (index, start) in starts.iter().enumerate() {
         let (at, format) = (start.at, start.format);
         let next = starts.get(index + 1).map_or(lines.len(), |next| next.at);
@@ -167,6 +192,7 @@ fn of_text(source: &Source, known: &Known) -> Result<Vec<Figure>, Refused> {
         figures.extend(own.into_iter().map(|mut figure| {
             figure.conditions.set(TOOL, format.name.to_owned());
             command.iter().for_each(|command| called_by(&mut figure, command));
+            labelled(&mut figure, &labels[index]);
             figure
         }));
     }
@@ -235,6 +261,28 @@ fn starts(bare: &[String], lines: &[&str]) -> Vec<Start> {
     all.extend(of_lines.take(MAX_RUNS + 1));
     all.sort_by_key(|start| start.at);
     all
+}
+
+/// What stands before each run and tells it from others of its tool; empty where all are alike.
+fn distinguishing(lines: &[&str], starts: &[Start]) -> Vec<String> {
+    let mut labels = label::labels(lines, &starts.iter().map(|start| start.at).collect::<Vec<_>>());
+    let alike = |at: usize| {
+        let of_tool = (0..starts.len()).filter(|other| starts[*other].format.name == starts[at].format.name);
+        of_tool.take(MAX_ALIKE).all(|other| labels[other] == labels[at])
+    };
+    let same: Vec<usize> = (0..starts.len()).filter(|at| alike(*at)).collect();
+    same.into_iter().for_each(|at| labels[at].clear());
+    labels
+}
+
+/// The condition that follows from what stands before a run.
+fn labelled(figure: &mut Figure, label: &str) {
+    if label.is_empty() {
+        return;
+    }
+    let command = figure.conditions.get(COMMAND).unwrap_or_default();
+    let both = if command.is_empty() { label.to_owned() } else { format!("{label}; {command}") };
+    figure.conditions.set(COMMAND, plain_to(&figure::secrets::text(&both), MAX_SUBJECT));
 }
 
 /// Conditions of any figure that follow from the command: what distinguishes its run from others, and whether all its tasks share one CPU.

@@ -10,6 +10,8 @@ pub const ONE_CPU: &str = "same-cpu";
 const MOST: f64 = 1e18;
 /// The most lines between two that a run is known by.
 const RUN_LINES: usize = 400;
+/// Lines among which the nearest that is not empty is looked for.
+pub const NEAR: usize = 40;
 /// From this share on it matters that a number is printed with few digits.
 const FEW_DIGITS: f64 = 0.01;
 /// Nor below this, but for 0: so that no number that is divided or multiplied by others becomes 0 or infinite.
@@ -49,7 +51,7 @@ pub fn has_decimal_commas(lines: &[&str]) -> bool {
             !whole.is_empty()
                 && whole.bytes().all(|byte| byte.is_ascii_digit())
                 && digits > 0
-                && (point == '.' || digits != 3)
+                && (point == '.' || digits != 3 || whole.len() > 3 || whole == "0")
         })
     };
     words().any(|word| has(word, ',')) && !words().any(|word| has(word, '.'))

@@ -54,6 +54,33 @@ const QUOTES: &[char] = &['>', ' ', '\t', '│', '|', '┃', '║'];
 /// Borders of drawn tables among them.
 const BORDERS: &[char] = &['│', '|', '┃', '║'];
 
+/// What stands at the ends of a block of code on a page.
+const TAGS: &[&str] = &[
+    "<pre>",
+    "</pre>",
+    "<code>",
+    "</code>",
+    "<p>",
+    "</p>",
+    "<td>",
+    "</td>",
+    "<samp>",
+    "</samp>",
+    "{noformat}",
+    "{code}",
+];
+/// Characters as HTML writes them; `&` last.
+const ENTITIES: &[(&str, &str)] = &[
+    ("&lt;", "<"),
+    ("&gt;", ">"),
+    ("&quot;", "\""),
+    ("&#34;", "\""),
+    ("&#39;", "'"),
+    ("&nbsp;", " "),
+    ("&#160;", " "),
+    ("&amp;", "&"),
+];
+
 /// The order of the bytes of a character in UTF-16.
 pub type Order = fn([u8; 2]) -> u16;
 
@@ -116,9 +143,14 @@ pub fn unwrapped(text: &str) -> (Vec<String>, Vec<usize>) {
         numbers.pop();
     }
     without_names(&mut lines);
+    without_breaks(&mut lines);
     for line in lines.iter_mut().filter(|line| is_marked(line)) {
-        *line = unmarked(line).to_owned();
+        // What was quoted may be a log.
+        *line = plain(unmarked(line));
     }
+    let (mut lines, numbers) = without_spacing(lines, numbers);
+    // A comment may stand in a comment.
+    without_comments(&mut lines);
     without_comments(&mut lines);
     without_spacing(lines, numbers)
 }
@@ -127,8 +159,13 @@ pub fn unwrapped(text: &str) -> (Vec<String>, Vec<usize>) {
 fn plain(line: &str) -> String {
     let line = line.trim_end_matches('\r');
     let line = line.rsplit('\r').find(|part| !part.trim().is_empty()).unwrap_or_default();
+    // Buildkite writes the time of a line in a command for the terminal.
+    let line = line
+        .rsplit_once("\u{1b}_bk;t=")
+        .and_then(|(_, rest)| Some(rest.split_once('\u{7}')?.1))
+        .unwrap_or(line);
     let bare = if line.contains('\u{1b}') { uncoloured(line) } else { line.to_owned() };
-    let bare = bare.replace(['\u{feff}', '\u{200b}'], "").replace('\u{a0}', " ");
+    let bare = bare.replace(['\u{feff}', '\u{200b}'], "").replace(['\u{a0}', '\u{202f}', '\u{2009}'], " ");
     let mut rest = bare.as_str();
     if let Some(text) = in_json(rest) {
         return plain(&text);
@@ -216,6 +253,7 @@ fn zone(rest: &str) -> usize {
 
 /// The parts of a cell of a Markdown table, which has `<br>` in place of ends of lines; fences are no lines.
 fn cells(line: &str) -> Vec<String> {
+    let line = &without_tags(line);
     if line.trim_start().starts_with("```") && !line.trim_start().trim_start_matches('`').contains('`') {
         return vec![String::new()];
     }
@@ -223,6 +261,22 @@ fn cells(line: &str) -> Vec<String> {
         return vec![line.to_owned()];
     }
     line.replace("<br/>", "<br>").replace("<br />", "<br>").split("<br>").map(str::to_owned).collect()
+}
+
+/// A line without the tags and marks of code at its ends, and with the characters that HTML and JIRA write in other ways.
+fn without_tags(line: &str) -> String {
+    let mut rest = line;
+    for _ in 0..MOST {
+        let own = rest.trim();
+        let begin = TAGS.iter().find_map(|tag| own.strip_prefix(tag));
+        let bare = begin.or_else(|| TAGS.iter().find_map(|tag| own.strip_suffix(tag)));
+        let Some(bare) = bare else { break };
+        rest = bare;
+    }
+    if !rest.contains('&') {
+        return rest.to_owned();
+    }
+    ENTITIES.iter().fold(rest.to_owned(), |text, (entity, sign)| text.replace(entity, sign))
 }
 
 /// Takes off names of containers, as docker compose writes them: `web_1  | `. A single line with a bar is a table's.
@@ -239,9 +293,28 @@ fn without_names(lines: &mut [String]) {
     for (at, own) in names.iter().enumerate().filter(|(_, own)| own.is_some()) {
         let near = &names[at.saturating_sub(4)..(at + 5).min(names.len())];
         let alike = near.iter().filter(|other| *other == own).count();
-        if alike >= 3 || alike == filled && filled > 1 {
+        let holds = || lines[at].split_once('|').is_some_and(|(_, rest)| begins_document(rest));
+        if alike >= 3 || alike == filled && filled > 1 || holds() {
             let rest = lines[at].split_once('|').map_or("", |(_, rest)| rest);
-            lines[at] = rest.strip_prefix(' ').unwrap_or(rest).to_owned();
+            // Behind the name may stand what a log put there.
+            lines[at] = plain(rest.strip_prefix(' ').unwrap_or(rest));
+        }
+    }
+}
+
+/// Whether a document in JSON begins here.
+fn begins_document(text: &str) -> bool {
+    ["{\"", "[{"].iter().any(|head| text.trim_start().starts_with(head))
+}
+
+/// Takes off the marks of Markdown's ends of lines, a backslash, from a block of lines. Behind a space it continues a command.
+fn without_breaks(lines: &mut [String]) {
+    let is_broken = |line: &String| {
+        line.strip_suffix('\\').is_some_and(|rest| rest.ends_with(|c: char| !c.is_whitespace() && c != '\\'))
+    };
+    for block in lines.chunk_by_mut(|one, other| is_broken(one) == is_broken(other)) {
+        if block.len() >= BLOCK && is_broken(&block[0]) {
+            block.iter_mut().for_each(|line| line.truncate(line.len() - 1));
         }
     }
 }
@@ -257,7 +330,10 @@ fn without_comments(lines: &mut [String]) {
     let mark = |line: &str| {
         let line = line.trim_start();
         COMMENTS.iter().find(|mark| {
-            line.strip_prefix(**mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+            line.strip_prefix(**mark).is_some_and(|rest| {
+                let is_word = **mark == "#" && rest.starts_with(|c: char| c.is_ascii_alphabetic());
+                rest.is_empty() || rest.starts_with([' ', '\t']) || is_word
+            })
         })
     };
     let mut at = 0;
@@ -266,11 +342,21 @@ fn without_comments(lines: &mut [String]) {
             at += 1;
             continue;
         };
-        let end = (at..lines.len()).find(|&next| mark(&lines[next]) != Some(own)).unwrap_or(lines.len());
-        if end - at >= BLOCK || end - at == filled && filled > 1 {
-            for line in &mut lines[at..end] {
+        // An empty line within a block may have lost its mark.
+        let is_own = |next: usize| mark(&lines[next]) == Some(own);
+        let is_within = |next: usize| {
+            is_own(next) || lines[next].trim().is_empty() && next + 1 < lines.len() && is_own(next + 1)
+        };
+        let end = (at..lines.len()).find(|&next| !is_within(next)).unwrap_or(lines.len());
+        let count = (at..end).filter(|&next| is_own(next)).count();
+        let holds = || {
+            let head = lines[at].trim_start().strip_prefix(own).unwrap_or_default();
+            begins_document(head)
+        };
+        if count >= BLOCK || count == filled && filled > 1 || holds() {
+            for line in lines[at..end].iter_mut().filter(|line| !line.trim().is_empty()) {
                 let rest = line.trim_start().strip_prefix(own).unwrap_or_default();
-                *line = rest.strip_prefix(' ').unwrap_or(rest).to_owned();
+                *line = plain(rest.strip_prefix(' ').unwrap_or(rest));
             }
         }
         at = end;
@@ -284,7 +370,8 @@ fn without_spacing(lines: Vec<String>, numbers: Vec<usize>) -> (Vec<String>, Vec
     let mut drops = vec![false; lines.len()];
     let filled: Vec<usize> = (0..lines.len()).filter(|at| !is_empty(*at)).collect();
     for block in filled.chunk_by(|one, other| is_apart(*one) == is_apart(*other)) {
-        if block.len() >= BLOCK && is_apart(block[0]) {
+        let is_all = block.len() == filled.len() && block.len() > 1;
+        if (block.len() >= BLOCK || is_all) && is_apart(block[0]) {
             // Of an empty line of the tool itself three were made.
             for at in block.windows(2).flat_map(|pair| (pair[0] + 1..pair[1]).step_by(2)) {
                 drops[at] = true;
@@ -310,6 +397,14 @@ fn unmarked(line: &str) -> &str {
 /// A line as readers see it: without marks of quotes, borders, spaces, and the quotes of a literal, `"…",`.
 pub fn trimmed(line: &str) -> &str {
     let bare = unmarked(line);
+    let bold = bare.strip_prefix("**").and_then(|rest| rest.strip_suffix("**"));
+    // A heading stays one: it ends in a colon, or has no number, or few words.
+    let is_result = |rest: &&str| {
+        rest.contains(|c: char| c.is_ascii_digit())
+            && !rest.ends_with(':')
+            && rest.split_whitespace().count() > 2
+    };
+    let bare = bold.filter(|rest| !rest.contains('*')).filter(is_result).unwrap_or(bare);
     // A row of CSV has more quotes.
     let quoted = ['"', '\''].into_iter().find_map(|quote| {
         let inner = bare.strip_prefix(quote)?.trim_end_matches(',').strip_suffix(quote)?;

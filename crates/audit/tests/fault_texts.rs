@@ -112,6 +112,54 @@ const CASES: &[Case] = &[
             ("malloc.free-share", Invalid, "inconsistent-totals"),
         ]
     ),
+    case!(
+        "pidstat-am",
+        nothing,
+        [
+            ("pidstat.minor", Unverified, "interval-unknown"),
+            ("pidstat.major", Unverified, "interval-unknown")
+        ]
+    ),
+    case!("sar-wrapped", nothing, [("sar.faults", Valid, ""), ("sar.major", Valid, "")]),
+    case!("sar-zone", nothing, [("sar.faults", Valid, ""), ("sar.major", Valid, "")]),
+    case!("time-k6", nothing, [("time.minor", Valid, ""), ("time-2.minor", Valid, "")]),
+    case!("time-tcsh", nothing, [("time.major", Valid, ""), ("time.cpus", Valid, "")]),
+    case!("time-short", nothing, [("time.minor", Valid, ""), ("time.major", Valid, "")]),
+    case!(
+        "time-zero",
+        nothing,
+        [("time.minor", Invalid, "inconsistent-totals"), ("time.elapsed", Valid, "")]
+    ),
+    case!("vmstat-stamped", nothing, [("vmstat.switches", Valid, ""), ("vmstat.busy", Valid, "")]),
+    case!(
+        "strace-95",
+        nothing,
+        [("strace.calls", Valid, ""), ("strace.time", Suspect, "insignificant-difference")]
+    ),
+    case!(
+        "strace-read",
+        nothing,
+        [
+            ("strace.calls", Valid, ""),
+            ("strace.time", Suspect, "insignificant-difference"),
+            ("strace-2.calls.read", Valid, ""),
+            ("strace-2.time", Suspect, "insignificant-difference")
+        ]
+    ),
+    case!("gctrace-18896", nothing, [("gctrace.pause", Valid, ""), ("gctrace.share", Valid, "")]),
+    case!("gctrace-15068", nothing, [("gctrace.pause", Valid, ""), ("gctrace.rate", Valid, "")]),
+    case!(
+        "mimalloc-440",
+        nothing,
+        [("mimalloc.committed", Valid, ""), ("mimalloc.touched", Invalid, "inconsistent-totals")]
+    ),
+    case!(
+        "mimalloc-824",
+        nothing,
+        [("mimalloc.committed", Valid, ""), ("mimalloc.touched", Invalid, "inconsistent-totals")]
+    ),
+    case!("tcmalloc-1268", nothing, [("tcmalloc.allocated", Valid, ""), ("tcmalloc.used", Valid, "")]),
+    case!("tcmalloc-21923", nothing, [("tcmalloc.used", Valid, ""), ("tcmalloc.virtual", Valid, "")]),
     case!("malloc-info-gdb", nothing, [("malloc.system", Valid, ""), ("malloc.free-share", Valid, "")]),
 ];
 
@@ -218,6 +266,17 @@ fn values_are_those_of_the_text() {
         ("vmstat-read", "vmstat.waiting", 22.0),
         ("vmstat-wide", "vmstat.busy", 45.0),
         ("vmstat-once", "vmstat.busy", 3.0),
+        ("pidstat-am", "pidstat.minor", 0.13),
+        ("sar-wrapped", "sar.major", 352.0),
+        ("sar-zone", "sar.faults", 1713.0),
+        ("time-k6", "time-2.minor", 2_595_676.0),
+        ("time-tcsh", "time.elapsed", 5022.39),
+        ("time-short", "time.minor", 74.0),
+        ("strace-95", "strace.calls", 32.0),
+        ("strace-read", "strace.time", 0.001924),
+        ("gctrace-18896", "gctrace.share", 1.0),
+        ("mimalloc-824", "mimalloc.reserved", 3.0 * 1_073_741_824.0),
+        ("tcmalloc-1268", "tcmalloc.used", 94_415_585_280.0),
         ("perf-trace-zsh", "perf-trace.major", 6.0),
         ("jemalloc-757", "jemalloc.overhead", 802_816.0 / 135_168.0),
         ("jemalloc-starrocks", "jemalloc.retained", 160_729_759_744.0),
@@ -679,4 +738,28 @@ fn clocks_of_other_locales_are_read() {
     let hours = text("time-macos")
         .replace("4.09 real         2.44 user         2.56 sys", "4.09s real\t\t2.44s user\t\t2.56s sys");
     assert_eq!(judged(&[&hours], &nothing()).figure("audit.time.minor-rate").unwrap().value, Some(30492.0));
+}
+
+/// Each number that a law is about, changed so that the law is broken.
+#[test]
+fn laws_of_heaps_and_calls() {
+    for (file, from, to, id) in [
+        ("tcmalloc-1268", "94415585280 (90041.7", "84415585280 (80505.0", "tcmalloc.used"),
+        ("mimalloc-440", "697.2 mb   357.7 mb", "297.2 mb   357.7 mb", "mimalloc.committed"),
+        ("strace-95", "    6           mmap", "    9           mmap", "strace.calls"),
+        ("strace-95", "3         3 access", "3         4 access", "strace.calls.access"),
+        ("gctrace-18896", "16->16->16 MB, 17 MB goal", "16->16->26 MB, 17 MB goal", "gctrace.alive"),
+        ("gctrace-18896", "@0.031s", "@7.031s", "gctrace.pause"),
+    ] {
+        let broken = text(file).replacen(from, to, 1);
+        assert_ne!(broken, text(file), "{file}: {from}");
+        let record = judged(&[&broken], &nothing());
+        let figure =
+            record.figure(&format!("audit.{id}")).unwrap_or_else(|| panic!("{file}: {:?}", ids(&record)));
+        assert_eq!(
+            (figure.verdict, first_reason(figure).as_str()),
+            (Some(Verdict::Invalid), "inconsistent-totals"),
+            "{file}: {id}"
+        );
+    }
 }

@@ -40,6 +40,15 @@ const TEXTS: &[&str] = &[
     include_str!("data/lmbench-12.txt"),
     include_str!("data/lmbench-19.txt"),
     include_str!("data/lmbench-tast.txt"),
+    include_str!("data/7-zip-3.txt"),
+    include_str!("data/phoronix-himeno.txt"),
+    include_str!("data/ramspeed.txt"),
+    include_str!("data/passmark.txt"),
+    include_str!("data/numademo.txt"),
+    include_str!("data/bandwidth.txt"),
+    include_str!("data/stress-ng-stream.txt"),
+    include_str!("data/mlc-quoted.txt"),
+    include_str!("data/sysbench-instances.txt"),
     include_str!("data/likwid-664.txt"),
     include_str!("data/likwid-clcopy.txt"),
     include_str!("data/pcm-memory-pmem.txt"),
@@ -167,8 +176,15 @@ fn each_line_is_read_a_few_times() {
 /// The same of lines that formats look back or ahead from.
 #[test]
 fn lines_that_look_for_others_find_them_soon() {
-    const BYTES: usize = 1 << 20;
+    const BYTES: usize = 1 << 18;
     for line in [
+        "RAM size: 1 MB,  # CPU hardware threads: 1\n",
+        "22:  1 1 1 1 | 1 1 1 1\n",
+        "pts/a-1.0\nEstimated Trial Run Count: 3\n",
+        "Total operations: 1 (1 per second)\n",
+        "user@host:~$ x\n",
+        "stress-ng: info:  [1] dispatching hogs: 4 stream\n",
+        "INTEGER & WRITING 1 Kb block: 1 MB/s\n",
         "16:55:48 UID PID minflt/s majflt/s VSZ RSS %MEM Command\n",
         "12:00:08 AM pgpgin/s pgpgout/s fault/s majflt/s\n",
         "r b swpd free buff cache si so bi bo in cs us sy id wa st\n",

@@ -1,6 +1,6 @@
 //! Micro-benchmarks: google benchmark, hyperfine, Go, criterion, pytest-benchmark, JMH, stress-ng, mimalloc-bench, fio.
 
-use figure::{Record, Status, Verdict};
+use figure::Verdict;
 
 mod laws;
 
@@ -192,53 +192,14 @@ fn values_are_in_one_unit() {
     }
 }
 
-/// With lines cut off at either end, a figure is what it was, or less is known of it.
 #[test]
 fn lost_lines_accuse_nothing() {
-    for case in CASES {
-        let whole = judged(&[case.text], &nothing());
-        let lines: Vec<&str> = case.text.lines().collect();
-        for at in 0..=lines.len() {
-            for part in [&lines[at..], &lines[..at]] {
-                let part = part.join("\n");
-                let Ok(figures) = audit::figures(&[audit::Source::of("x", &part)], &nothing()) else {
-                    continue;
-                };
-                if figures.is_empty() {
-                    continue;
-                }
-                let cut = judged(&[&part], &nothing());
-                for figure in &cut.figures {
-                    let was = whole.figures.iter().find(|other| other.id == figure.id);
-                    let was = was.and_then(|other| other.verdict);
-                    // Of what has no name left, nothing was known before.
-                    let worse = figure.verdict >= Some(Verdict::Suspect)
-                        && was.is_some_and(|was| figure.verdict > Some(was));
-                    assert!(!worse, "{} of {} cut at {at}: {:#?}", figure.id, case.file, figure.checks);
-                }
-            }
-        }
-    }
+    published::lost_lines_accuse_nothing(CASES);
 }
 
-/// The same twice is two rounds of the same figures, and two tools in one text have each its own.
 #[test]
 fn two_runs_in_one_text_are_rounds() {
-    for case in CASES
-        .iter()
-        .filter(|case| !case.file.starts_with("mimalloc-bench-31") && !case.text.starts_with(['{', '[']))
-    {
-        let once = judged(&[case.text], &nothing());
-        let twice = judged(&[&format!("{}\n\n{}", case.text, case.text)], &nothing());
-        let ids = |record: &Record| record.figures.iter().map(|figure| figure.id.clone()).collect::<Vec<_>>();
-        assert_eq!(ids(&twice), ids(&once), "{}", case.file);
-        for (one, two) in
-            once.figures.iter().zip(&twice.figures).filter(|(one, _)| one.status == Status::Measured)
-        {
-            let rounds = [one, two].map(|figure| figure.used_rounds().count());
-            assert_eq!(rounds[1], 2 * rounds[0], "{}: {}", case.file, one.id);
-        }
-    }
+    published::twice_is_two_rounds(CASES, &["mimalloc-bench-31"]);
     let both = format!("{}\n{}\n{}", text("hyperfine-665"), text("go-bench-fib"), text("fio-334"));
     let record = judged(&[&both], &nothing());
     for id in ["hyperfine.a-out", "go-bench.fib20-8", "fio.randwrite.write.iops"] {
@@ -246,30 +207,7 @@ fn two_runs_in_one_text_are_rounds() {
     }
 }
 
-/// Whatever a log puts around the lines.
 #[test]
 fn wrapped_texts_have_the_same_verdicts() {
-    let wraps: &[fn(&str) -> String] = &[
-        |line| format!("2024-05-23T10:45:02.1480231Z {line}"),
-        |line| format!("bench_1  | {line}"),
-        |line| format!("Nov 27 07:00:00 host bench[4711]: {line}"),
-        |line| format!("> {line}"),
-        |line| format!("    {line}"),
-        |line| format!("{line}\r"),
-        |line| format!("\u{1b}[32m{line}\u{1b}[0m"),
-    ];
-    for case in CASES {
-        let verdicts = |record: &Record| -> Vec<(String, Option<Verdict>)> {
-            record.figures.iter().map(|figure| (figure.id.clone(), figure.verdict)).collect()
-        };
-        let bare = verdicts(&judged(&[case.text], &nothing()));
-        // Quotes are taken off lines, not off documents.
-        let is_document = case.text.starts_with(['{', '[']);
-        for (at, wrap) in wraps.iter().enumerate().filter(|(at, _)| !(is_document && *at == 3)) {
-            let text: String = case.text.lines().map(|line| wrap(line) + "\n").collect();
-            let figures = audit::figures(&[audit::Source::of("x", &text)], &nothing());
-            assert!(figures.is_ok(), "{} in wrapping {at}: {:?}", case.file, figures.err());
-            assert_eq!(verdicts(&judged(&[&text], &nothing())), bare, "{} in wrapping {at}", case.file);
-        }
-    }
+    published::wrapped_are_alike(CASES);
 }

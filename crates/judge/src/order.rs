@@ -60,10 +60,19 @@ fn is_cause(cause: &str, of: &str) -> bool {
 pub(crate) type Weighed = (CheckResult, Option<f64>);
 
 /// Sorts answers that are given in the order of [`crate::all`]: the worst first; but a cause that only warns stands before a failure
-/// that it is large enough to explain.
+/// that it is large enough to explain. Of what is unknown, the caches, which the caller can supply, stand before a check that a text does
+/// not show.
 pub(crate) fn causes_first(mut answers: Vec<Weighed>) -> Vec<CheckResult> {
     // Stable: within one outcome the causal order of the list stays.
     answers.sort_by_key(|(answer, _)| Reverse(answer.outcome));
+    let unknown = |id: &str| {
+        answers.iter().position(|(answer, _)| answer.id == id && answer.outcome == Outcome::Unknown)
+    };
+    if let Some((lost, supplied)) = unknown("verified").zip(unknown("array-size"))
+        && lost < supplied
+    {
+        answers[lost..=supplied].rotate_right(1);
+    }
     for at in 0..answers.len() {
         let explained = answers[..at].iter().position(|failure| explains(&answers[at], failure));
         if let Some(before) = explained {

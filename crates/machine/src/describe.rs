@@ -43,7 +43,7 @@ pub fn describe(tree: &Tree, overrides: &Overrides) -> Machine {
     let online = topology::online(tree, &cpuinfo, &found);
     let mut numa = numa::describe(tree, &online, &found);
     let nodes: CpuList = numa.nodes.iter().map(|node| node.node).collect();
-    let cgroup = cgroup::describe(tree, &online, &nodes);
+    let cgroup = cgroup::describe(tree, &online, &nodes, &found);
     allow_nodes(&mut numa, &cgroup);
     let mut topology = topology::describe(tree, &cpuinfo, online, &numa, &cgroup, &found);
     let mut caches = caches::describe(tree, &cpuinfo, &topology, &virtualisation, &found);

@@ -310,3 +310,28 @@ fn parts_of_arm_are_in_registers_too() {
     assert_eq!(kinds(&machine), ["performance: 0-3", "efficiency: 4-7"]);
     assert_eq!(contradictions(&machine), [("kinds of core", "cpu_capacity")]);
 }
+
+#[test]
+fn a_cpuset_is_what_the_kernel_enforces() {
+    let atom = synthetic::atom_without_l3;
+    let of = |[own, effective]: [&str; 2], mode: &str| {
+        let files = [
+            file("sys/fs/cgroup/cpuset/job/cpuset.cpus", own),
+            file("sys/fs/cgroup/cpuset/job/cpuset.effective_cpus", effective),
+            file("proc/self/cgroup", "4:cpuset:/job\n"),
+            file(
+                "proc/self/mountinfo",
+                format!("32 31 0:29 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset{mode}\n"),
+            ),
+        ];
+        let machine = described(atom, &files, &[]);
+        let about: Vec<String> =
+            contradictions(&machine).into_iter().map(|(about, _)| about.to_owned()).collect();
+        (machine.topology.allowed.to_string(), about)
+    };
+    assert_eq!(of(["0-7", "0-3"], ""), ("0-3".into(), vec!["cpuset (cpus)".to_owned()]));
+    // Twins: alike, alike among the CPUs that are online, and of a hierarchy that keeps what was asked for.
+    assert_eq!(of(["0-3", "0-3"], ""), ("0-3".into(), vec![]));
+    assert_eq!(of(["0-175", "0-7"], ""), ("0-7".into(), vec![]));
+    assert_eq!(of(["0-7", "0-3"], ",cpuset_v2_mode"), ("0-3".into(), vec![]));
+}

@@ -5,7 +5,7 @@ use figure::format::plain_to;
 use figure::{Better, Figure, Unit};
 
 use crate::format::Format;
-use crate::formats::micro::{Rows, continues, word};
+use crate::formats::micro::{Rows, continues, is_of_one, word};
 use crate::known::Known;
 use crate::quantity::Quantity;
 use crate::run::Run;
@@ -21,6 +21,7 @@ const SAME: &[&str] = &[
     "a", "base", "baseline", "before", "control", "head", "main", "master", "old", "orig", "original",
     "parent", "same", "trunk",
 ];
+const ONE: &str = "one run of each: nothing in the text shows how far another would lie; needs -count 6";
 /// The name of the row of the geometric mean.
 const GEOMEAN: &str = "geomean";
 /// What a value may end in: both tables scale it (benchunit, by its unit).
@@ -52,6 +53,8 @@ struct Row<'a> {
     alike: usize,
     /// Unit of old tables.
     unit: Option<&'static str>,
+    /// Whether each set is one run, `n=1+1`.
+    is_of_one: bool,
 }
 
 /// `817.6n`, `2.27s`, `338µs`, `1.89GB`, `13.0M`: the value, and the unit of old tables.
@@ -100,7 +103,15 @@ fn row(line: &str) -> Option<Row<'_>> {
     let mut tokens = rest.split_whitespace().take(80).filter(is_note).peekable();
     let name = Some(first).filter(|name| number(name).is_none())?;
     let is_mean = name == GEOMEAN;
-    let mut own = Row { name, medians: Vec::new(), is_time: true, ratios: Vec::new(), alike: 0, unit: None };
+    let mut own = Row {
+        name,
+        medians: Vec::new(),
+        is_time: true,
+        ratios: Vec::new(),
+        alike: 0,
+        unit: None,
+        is_of_one: false,
+    };
     while let Some(token) = tokens.next() {
         if let Some(ratio) = ratio(token).filter(|_| own.medians.len() > 1) {
             own.ratios.push((own.medians.len(), ratio));
@@ -128,6 +139,8 @@ fn row(line: &str) -> Option<Row<'_>> {
             return None;
         }
     }
+    let ones = ["n=1+1)", "n=1)"];
+    own.is_of_one = ones.iter().any(|one| rest.contains(one)) || rest.trim_end().ends_with("n=1");
     let has_error = own.medians.iter().any(|(_, error)| error.is_some()) || line.contains("± ∞");
     let is_row = has_error || is_mean && own.medians.len() > 1 && !own.ratios.is_empty();
     is_row.then_some(own)
@@ -135,7 +148,17 @@ fn row(line: &str) -> Option<Row<'_>> {
 
 /// A head of a table: of since 2023 two lines with drawn bars, the names of the files and the units; of before one line.
 fn is_head(line: &str) -> bool {
-    line.contains('│') || line.contains(" vs base") || line.starts_with("name ") && line.contains("/op")
+    line.contains('│') || line.contains(" vs base") || of_old_head(line).is_some()
+}
+
+/// The unit that an old head names: `name  time/op`, `name  old time/op  new time/op  delta`, or a metric of a benchmark's own.
+fn of_old_head(line: &str) -> Option<&str> {
+    let words: Vec<&str> = line.strip_prefix("name ")?.split_whitespace().take(8).collect();
+    match words.as_slice() {
+        ["old", unit, "new", other, ..] if unit == other => Some(unit),
+        [unit] if number(unit).is_none() => Some(unit),
+        _ => words.into_iter().find(|word| word.ends_with("/op") || *word == "speed"),
+    }
 }
 
 fn is_own(line: &str) -> bool {
@@ -207,6 +230,9 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
 
 /// The unit that a head names.
 fn of_head(line: &str) -> Option<String> {
+    if let Some(unit) = of_old_head(line) {
+        return Some(unit.to_owned());
+    }
     let words = line.split(|c: char| c.is_whitespace() || c == '│').filter(|word| !word.is_empty());
     let units: Vec<&str> =
         words.filter(|word| word.ends_with("/op") || word.ends_with("/s") || *word == "speed").collect();
@@ -274,7 +300,10 @@ impl Table {
             own.error_of_mean = [*old_error, *new_error].into_iter().flatten().reduce(f64::max);
         }
         let mut figure = own.figure(known);
-        if self.is_timed {
+        if row.is_of_one {
+            is_of_one(&mut figure, ONE);
+        }
+        if self.is_timed && !row.is_of_one {
             let names = labels.first().zip(set.checked_sub(1).and_then(|at| labels.get(at)));
             let same = names.is_some_and(|(old, new)| are_same(old, new));
             figure.evidence.put(SIDES, if same { "same" } else { "other" }.to_owned());
@@ -298,7 +327,11 @@ impl Table {
             let id = format!("{}{part}", self.id);
             let mut own = Quantity::of("benchstat", id, title, median.times(factor), unit.clone(), better);
             own.error_of_mean = *error;
-            own.figure(known)
+            let mut figure = own.figure(known);
+            if row.is_of_one {
+                is_of_one(&mut figure, ONE);
+            }
+            figure
         };
         row.medians.iter().enumerate().map(of).collect()
     }

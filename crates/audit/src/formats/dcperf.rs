@@ -12,7 +12,7 @@ use crate::formats::mm_mem::{GIB, MIXES};
 use crate::known::Known;
 use crate::quantity::{Memory, Quantity};
 use crate::run::Run;
-use crate::text::Printed;
+use crate::text::{NEAR, Printed};
 
 pub(super) const SLEEPBENCH: Format =
     Format::lines("sleepbench", &["total nanosleep calls"], starts, None, parse_sleepbench);
@@ -24,7 +24,7 @@ const MISSING: &str = "the report does not show the size of the buffers";
 const LEAST: f64 = 1.0;
 
 fn starts(before: &[&str], rest: &[&str]) -> bool {
-    let last = before.iter().rev().find(|line| !line.is_empty());
+    let last = before.iter().rev().take(NEAR).find(|line| !line.is_empty());
     let is_total = |line: &str| line.ends_with(" total nanosleep calls");
     rest.first().is_some_and(|line| {
         is_total(line) || line.ends_with(" calls per second") && !last.is_some_and(|line| is_total(line))
@@ -166,8 +166,16 @@ fn of_memory(memory: &Value, known: &Known) -> Vec<Figure> {
         let idle = lowest.iter().filter(|(own, _)| own == pattern).map(|(_, value)| *value).reduce(f64::min);
         let part = format!("loaded.{}", word(pattern));
         figures.extend(
-            Curve { tool: "dcperf", part, by: "DCPerf's health check", points, idle, missing: MISSING }
-                .figures(known),
+            Curve {
+                tool: "dcperf",
+                part,
+                by: "DCPerf's health check",
+                points,
+                idle,
+                array: None,
+                missing: MISSING,
+            }
+            .figures(known),
         );
     }
     figures

@@ -15,8 +15,13 @@ use crate::quantity::Quantity;
 use crate::statistics::Statistics;
 use crate::text::{Printed, bytes, number};
 
-pub(super) const FORMAT: Format =
-    Format::lines("fio", &["IOPS=", "(groupid=", " iops="], text::starts, Some(&COMMAND), text::parse);
+pub(super) const FORMAT: Format = Format::lines(
+    "fio",
+    &["IOPS=", "(groupid=", " iops=", "READ: ", "WRITE: ", "3;fio-", "3;2."],
+    text::starts,
+    Some(&COMMAND),
+    text::parse,
+);
 pub(super) const DOCUMENT: Format = Format::documents(
     "fio",
     &["\"fio version\"", "\"jobname\""],

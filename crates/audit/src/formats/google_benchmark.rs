@@ -69,6 +69,11 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
 
 /// `BM_copy/8   101 ns   100 ns   7000000 bytes_per_second=1G/s`; before 1.1 the units stood in the head only.
 fn text_row(line: &str, is_old: bool) -> Option<Row> {
+    // Of a Markdown table the cells behind the name are two times and the count; those of other tools are others.
+    let count = line.split('|').nth(3).map(str::trim);
+    if count.is_some_and(|cell| !is_count(cell.split(' ').next().unwrap_or_default())) {
+        return None;
+    }
     let tokens = words(line);
     let at = (1..tokens.len()).find(|at| {
         let has =
@@ -155,7 +160,9 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
 }
 
 fn contains(run: &Run, words: &str) -> bool {
-    run.lines.iter().any(|line| line.contains(words))
+    // Pages print its heads in capitals.
+    let words = words.to_lowercase();
+    run.lines.iter().filter(|line| line.contains("***")).any(|line| line.to_lowercase().contains(&words))
 }
 
 fn is_document(document: &Value) -> bool {

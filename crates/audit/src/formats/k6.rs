@@ -214,10 +214,18 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
         }),
         plan: plan(run),
         has_groups: end.is_some(),
-        is_whole: false,
+        is_whole: shows_all(own.lines),
         subject: run.after("script:").map(str::to_owned).or_else(|| script(run)).unwrap_or_default(),
     };
     load(report)?.figures(known)
+}
+
+/// Whether dropped iterations would be among these lines: they stand below a heading since 1.0, and before it below the first metrics.
+fn shows_all(lines: &[&str]) -> bool {
+    let at = |name: &str| lines.iter().position(|line| is(line, name));
+    let requests = at("http_reqs");
+    lines.contains(&"EXECUTION")
+        || at("data_received").is_some_and(|first| requests.is_some_and(|own| first < own))
 }
 
 fn script(run: &Run) -> Option<String> {

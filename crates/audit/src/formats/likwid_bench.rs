@@ -1,7 +1,9 @@
 //! likwid-bench: one kernel, its threads with the hardware threads that they ran on, bytes by its own count.
 
 use figure::evidence::audit::{CORES, RECOMPUTED, ROUNDING, SUBJECT};
-use figure::evidence::{ARRAY_BYTES, COUNTED_BYTES, CPUS, KERNEL, THREADS, TRAFFIC_BYTES, WORKING_SET};
+use figure::evidence::{
+    ARRAY_BYTES, COUNTED_BYTES, CPUS, INSTRUMENT_ARRAY, KERNEL, THREADS, TRAFFIC_BYTES, WORKING_SET,
+};
 use figure::format::plain_to;
 use figure::{Better, Convention, Evidence, Figure, Unit};
 
@@ -9,7 +11,7 @@ use crate::command::{Command, Grammar, Style};
 use crate::format::Format;
 use crate::known::Known;
 use crate::run::Run;
-use crate::text::{Printed, is_alone, number, round};
+use crate::text::{Printed, bytes, is_alone, number, round};
 use crate::{MAX_SUBJECT, SUITE};
 
 pub(super) const FORMAT: Format =
@@ -119,7 +121,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         own.set(CPUS, cpus);
     }
     known.cores.into_iter().for_each(|cores| own.set(CORES, cores));
-    let size = run.number("Size (Byte):").or(run.number("Size:"));
+    let size = run.number("Size (Byte):").or(run.number("Size:")).or_else(|| asked_size(run.command?));
     let array = allocated(run).or(size.zip(kernel.as_ref()).map(|(all, own)| all / own.arrays));
     // Data that may fit a cache is not compared with the memory's peak.
     let of_memory = known.llc.is_some() || array.is_some_and(|array| array >= NO_CACHE);
@@ -129,6 +131,12 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     }
     // likwid-bench is asked for a size, often one that a cache holds: that is then the question.
     let in_cache = array.zip(known.llc.as_ref()).is_some_and(|(array, (caches, _))| array <= *caches);
+    if array.is_none() {
+        figure.evidence.put_unknown(
+            INSTRUMENT_ARRAY,
+            "the text does not show the size of the arrays (\"Size (Byte):\", \"Vector length\")",
+        );
+    }
     if let Some(array) = array {
         own.set(if in_cache { WORKING_SET } else { ARRAY_BYTES }, array);
     }
@@ -171,7 +179,8 @@ fn again(run: &Run, kernel: Option<&Kernel>, seconds: Option<Printed>) -> Option
 
 /// The lines of a run. If the text has only some of its results, the lines before the bandwidth, back to the command, belong to it.
 fn whole<'a>(run: &Run<'a>) -> Vec<&'a str> {
-    let results = run.before.iter().rev().take(RESULTS).take_while(|line| !line.contains("likwid-bench"));
+    let is_own = |line: &&&str| !line.contains("likwid-bench") && !is_result(line);
+    let results = run.before.iter().rev().take(RESULTS).take_while(is_own);
     let count = if run.lines.first() == Some(&HEAD) { 0 } else { results.count() };
     [&run.before[run.before.len() - count..], run.lines].concat()
 }
@@ -179,6 +188,13 @@ fn whole<'a>(run: &Run<'a>) -> Vec<&'a str> {
 /// The workgroups that a command asks for: where threads and arrays are, and how large.
 fn groups(command: Option<&Command>) -> String {
     command.map_or(String::new(), |command| command.values(&["-w", "-W"]).join(" "))
+}
+
+/// Bytes of all arrays that the command asks for: `-w S0:20GB:20:1:2`, of each workgroup.
+fn asked_size(command: &Command) -> Option<f64> {
+    let of = |group: &str| Some(bytes(group.split(':').nth(1)?, 1000.0)?.value);
+    let all: Option<Vec<f64>> = command.values(&["-w", "-W"]).into_iter().map(of).collect();
+    Some(all?.iter().sum()).filter(|all| command.whole && *all > 0.0)
 }
 
 /// The number between two words of a line.

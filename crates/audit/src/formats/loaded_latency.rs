@@ -69,6 +69,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
             by: "loaded-latency",
             points,
             idle: None,
+            array: None,
             missing: MISSING,
         };
         return Ok(curve.figures(known));

@@ -5,12 +5,12 @@ use figure::{Better, Convention, Figure, Unit};
 
 use crate::command::{Grammar, Style};
 use crate::format::Format;
-use crate::formats::memory::{MIB, word};
+use crate::formats::memory::{MIB, caches_of_one_thread, word};
 use crate::known::Known;
 use crate::quantity::{Memory, Quantity};
 use crate::run::Run;
 use crate::statistics::Statistics;
-use crate::text::{Printed, number};
+use crate::text::{NEAR, Printed, number};
 
 pub(super) const FORMAT: Format = Format::lines(
     "mbw",
@@ -78,7 +78,7 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
     if is_head(line) {
         return true;
     }
-    let nearest = before.iter().rev().find(|line| !line.is_empty());
+    let nearest = before.iter().rev().take(NEAR).find(|line| !line.is_empty());
     let is_own = |line: &&&str| is_head(line) || is_setup(line) || copy(line).is_some();
     let is_followed = || rest.iter().take(8).any(|line| copy(line).is_some());
     (copy(line).is_some() || is_setup(line) && is_followed()) && nearest.filter(is_own).is_none()
@@ -181,5 +181,8 @@ fn figure(
     }
     .figure(known);
     threads.into_iter().for_each(|threads| figure.conditions.set(THREADS, threads));
+    if threads.is_none_or(|threads| threads == 1.0) {
+        caches_of_one_thread(Some(mean.mebi * MIB), known, &mut figure.evidence);
+    }
     figure
 }

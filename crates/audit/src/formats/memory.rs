@@ -20,13 +20,21 @@ pub const LINE: f64 = 64.0;
 pub const MOST_ROWS: usize = 200;
 /// The smallest first-level data cache that servers and desktops have had in twenty years: 16 KiB (AMD Bulldozer). What it holds is in
 /// cache on any.
-const SMALLEST: f64 = 16.0 * 1024.0;
+pub const SMALLEST: f64 = 16.0 * 1024.0;
 /// Caches of the smallest processors with x86-64 (Atom, Sempron).
 const SMALLEST_OF_X86: f64 = 512.0 * 1024.0;
 /// Caches of any core that copies at [`FAST`]: what hides the latency of memory so well is not built with less (RK3588: 3.5 MiB).
 const SMALLEST_OF_FAST: f64 = 2.0 * 1024.0 * 1024.0;
 /// Copied bytes a second from which a core is no microcontroller's. Small cores in order (Cortex-A53, SiFive U74) copy at 2 to 5 GB/s.
 const FAST: f64 = 10e9;
+/// The most last-level cache that a processor has for each of its hardware threads: 768 MiB for 32 (EPYC 7373X, 9184X).
+const MOST_FOR_THREAD: f64 = 24.0 * MIB;
+/// The most last-level cache that one core has: 504 MB (Xeon 6980P).
+const MOST_FOR_CORE: f64 = 504e6;
+/// Bytes a second of all threads that no machine with less than [`SMALLEST_OF_FAST`] moves: its memory is slower.
+const FAST_MACHINE: f64 = 20e9;
+/// An array in sizes of the caches that is not in them.
+const CACHES: f64 = 4.0;
 /// The longest name in an id, in characters.
 const MAX_WORD: usize = 40;
 /// By what share a latency may be above one under more load: under full load those of mm-mem's own example differ by 11 %.
@@ -74,10 +82,47 @@ pub fn caches_of_fast_core(
         (_, true) => (SMALLEST_OF_X86, "the smallest caches of an x86-64 processor"),
         _ => return,
     };
-    if known.llc.is_none() && array.is_some_and(|array| array < 4.0 * caches) {
+    if known.llc.is_none() && array.is_some_and(|array| array < CACHES * caches) {
         evidence.put(LLC_BYTES, caches);
         evidence.put(LLC_BASIS, basis.to_owned());
     }
+}
+
+/// The same for threads that together move so many bytes a second.
+pub fn caches_of_fast_threads(
+    array: Option<f64>,
+    rate: f64,
+    threads: f64,
+    known: &Known,
+    evidence: &mut Evidence,
+) {
+    let rate = if rate >= FAST_MACHINE { rate } else { rate / threads };
+    caches_of_fast_core(array, rate, false, known, evidence);
+}
+
+/// Whether arrays of this size, one for each hardware thread of the machine, are not in its caches, whichever processor it has.
+pub fn exceeds_any_cache(array: f64) -> bool {
+    array >= CACHES * MOST_FOR_THREAD
+}
+
+/// Writes that each hardware thread has an array of this size, and the most cache that there is for it.
+pub fn array_of_each_thread(array: f64, evidence: &mut Evidence) {
+    evidence.put(INSTRUMENT_ARRAY, array);
+    evidence.put(LLC_BYTES, MOST_FOR_THREAD);
+    evidence.put(LLC_BASIS, "the most that a processor has for each thread".to_owned());
+}
+
+/// Writes the most cache that the only thread can have, where the caller knows none, and the array is not in it.
+pub fn caches_of_one_thread(array: Option<f64>, known: &Known, evidence: &mut Evidence) {
+    if known.llc.is_none() && array.is_some_and(|array| array >= CACHES * MOST_FOR_CORE) {
+        evidence.put(LLC_BYTES, MOST_FOR_CORE);
+        evidence.put(LLC_BASIS, "the most that a processor has for one core".to_owned());
+    }
+}
+
+/// Whether an array is not in the caches that the caller knows.
+pub fn exceeds_known(array: f64, known: &Known) -> bool {
+    known.llc.as_ref().is_some_and(|(caches, _)| array >= CACHES * caches)
 }
 
 /// A latency in nanoseconds.
@@ -162,6 +207,8 @@ pub struct Curve {
     pub points: Vec<Point>,
     /// The latency without load, in ns.
     pub idle: Option<f64>,
+    /// Bytes of the array that is walked, where the text shows it, and the caches are smaller.
+    pub array: Option<f64>,
     /// Why the size of the array is unknown.
     pub missing: &'static str,
 }
@@ -186,8 +233,9 @@ impl Curve {
         for (at, point) in self.points.iter().enumerate() {
             let part = format!("{}.d{}", self.part, point.delay);
             let name = format!("latency at delay {} by {}", point.delay, self.by);
-            let memory = Memory { kernel: "latency", missing: self.missing, ..Memory::default() };
-            let mut figure = latency(self.tool, part, name, point.latency, Some(memory)).figure(known);
+            let memory =
+                Memory { kernel: "latency", array: self.array, missing: self.missing, ..Memory::default() };
+            let mut figure = sized(latency(self.tool, part, name, point.latency, Some(memory)), known);
             figure.series = Some(format!("{SUITE}.{}.{}", self.tool, self.part));
             figure.at = At::from([("delay".to_owned(), place(point.delay))]);
             if let Some(round) = figure.rounds.first_mut() {

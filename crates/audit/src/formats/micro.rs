@@ -44,9 +44,19 @@ pub(super) fn is_of_one(figure: &mut Figure, reason: &str) {
     }
 }
 
-/// Whether one of so many lines before is of the same run.
+/// Whether one of so many lines before is of the same run: a heading between them begins another.
 pub(super) fn continues(before: &[&str], lines: usize, is_own: impl Fn(&str) -> bool) -> bool {
-    before.iter().rev().take(lines).any(|line| is_own(line))
+    let near = before.iter().rev().take(lines).take_while(|line| !is_heading(line));
+    near.into_iter().any(|line| is_own(line))
+}
+
+/// A heading of Markdown, or a line in bold letters.
+fn is_heading(line: &str) -> bool {
+    let is_bold = line.len() > 4 && line.starts_with("**") && line.trim_end_matches(':').ends_with("**");
+    line.starts_with("## ")
+        || line.starts_with("### ")
+        || line.starts_with("#### ")
+        || is_bold && !line.contains('|')
 }
 
 /// A number of JSON, with all its digits.

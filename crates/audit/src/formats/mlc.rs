@@ -1,14 +1,16 @@
-//! Intel Memory Latency Checker, 3.0 to 3.12: idle latencies, peak injection bandwidth by mix, bandwidths between nodes, latencies under load,
-//! and transfers between caches.
+//! Intel Memory Latency Checker, 3.0 to 3.12: idle latencies, peak injection bandwidth by mix, bandwidths between nodes, latencies under
+//! load, and transfers between caches.
 
-use figure::Figure;
-use figure::evidence::MIX;
-use figure::evidence::audit::UNJUDGED;
+use figure::evidence::audit::{SUBJECT, UNJUDGED};
+use figure::evidence::{ARRAY_BYTES, INSTRUMENT_ARRAY, MIX};
 use figure::format::plain_to;
+use figure::{Figure, Unit};
 
+use crate::command::{self, Grammar, Style};
 use crate::format::Format;
 use crate::formats::memory::{
-    Curve, MIB, MOST_ROWS, Point, against_load, bandwidth, in_array, latency, nodes, sized,
+    Curve, MIB, MOST_ROWS, Point, against_load, array_of_each_thread, bandwidth, caches_of_one_thread,
+    exceeds_any_cache, exceeds_known, in_array, latency, nodes,
 };
 use crate::known::Known;
 use crate::quantity::{Memory, Quantity};
@@ -31,12 +33,15 @@ pub(super) const FORMAT: Format = Format::lines(
 );
 
 /// Lines of the table of mixes, our words for them, and the last part of their ids.
-const MIXES: [(&str, &str, &str); 5] = [
+const MIXES: [(&str, &str, &str); 8] = [
     ("ALL Reads", "1:0", "reads"),
+    ("4:1 Reads-Writes", "4:1", "4to1"),
     ("3:1 Reads-Writes", "3:1", "3to1"),
     ("2:1 Reads-Writes", "2:1", "2to1"),
     ("1:1 Reads-Writes", "1:1", "1to1"),
     ("Stream-triad like", "triad-like", "triad-like"),
+    ("All NT writes", "", "nt-writes"),
+    ("1:1 Read-NT write", "", "1to1-nt"),
 ];
 /// What stands before each part of a run.
 const IDLE: &str = "Measuring idle latencies";
@@ -56,6 +61,44 @@ const MOST_NODES: usize = 256;
 const TABLE_LINES: usize = 64;
 /// Digits of a delay in the table of latencies under load.
 const DELAY_DIGITS: usize = 5;
+/// Lines from a row of that table to the next.
+const ROWS_WITHIN: usize = 4;
+/// Bytes of the buffer of each thread that makes load, if none is asked for; more where the caches are large. 100.000 to 292.969 MiB are
+/// printed by 3.5 to 3.11.
+const LEAST_BUFFER: f64 = 100.0 * MIB;
+/// The same of the thread that measures latency without load: 200.000 to 2000.000 MiB.
+const LEAST_WALK: f64 = 200.0 * MIB;
+/// Parameters that change neither the buffers nor the CPUs, besides the modes: prefetchers, order, instructions, seconds, delay, mix,
+/// repetitions.
+const NEUTRAL: &[&str] = &["-e", "-r", "-U", "-L", "-Y", "-Z", "-R", "-t", "-d", "-W", "-x", "-v"];
+/// Lines between the command and a run whose first line is lost.
+const COMMAND_WITHIN: usize = 2;
+
+/// The names of the program, to know its command where the first line is lost.
+const COMMAND: Grammar = Grammar {
+    programs: &["mlc", "mlc_avx512"],
+    style: Style::Getopt,
+    values: &[],
+    flags: &[
+        "--latency_matrix",
+        "--bandwidth_matrix",
+        "--peak_injection_bandwidth",
+        "--max_bandwidth",
+        "--idle_latency",
+        "--loaded_latency",
+        "--c2c_latency",
+        "-e",
+        "-r",
+        "-U",
+        "-L",
+        "-Y",
+        "-Z",
+        "-R",
+    ],
+    hidden: &[],
+    operand: |_| false,
+    operands: 0..=0,
+};
 
 fn is_head(line: &str) -> bool {
     line.starts_with("Intel(R) Memory Latency Checker")
@@ -84,6 +127,9 @@ const KINDS: &[fn(&str) -> bool] = &[
     |line| is_mix(line, 2),
     |line| is_mix(line, 3),
     |line| is_mix(line, 4),
+    |line| is_mix(line, 5),
+    |line| is_mix(line, 6),
+    |line| is_mix(line, 7),
     |line| line.starts_with(NODES),
     |line| line.starts_with(LOADED),
     is_inject,
@@ -97,10 +143,10 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
     if is_head(line) {
         return true;
     }
-    // Rows of the table follow one another.
-    if point(line).is_some()
-        && before.iter().rev().find(|line| !line.is_empty()).is_some_and(|line| point(line).is_some())
-    {
+    // Rows of a table follow one another, with more delay each.
+    let last =
+        before.iter().rev().filter(|line| !line.is_empty()).take(ROWS_WITHIN).find_map(|line| point(line));
+    if point(line).zip(last).is_some_and(|(own, last)| own.delay > last.delay) {
         return false;
     }
     // These alone prove nothing.
@@ -113,13 +159,15 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
     begins(KINDS, before, rest) && (!is_weak || is_followed())
 }
 
-/// A row of the latencies under load: ` 00100  302.06   143492.7`, in ns and MB/s.
+/// A row of the latencies under load: ` 00100  302.06   143492.7`, in ns and MB/s. People quote rows, and write behind them.
 fn point(line: &str) -> Option<Point> {
-    let words: Vec<&str> = line.split_whitespace().take(4).collect();
-    let [delay, latency, bandwidth] = words.as_slice() else { return None };
-    let is_delay = delay.len() >= DELAY_DIGITS && delay.bytes().all(|byte| byte.is_ascii_digit());
+    let words: Vec<&str> = line.split_whitespace().take(4).map(|word| word.trim_matches('"')).collect();
+    let [delay, latency, bandwidth, rest @ ..] = words.as_slice() else { return None };
+    let is_delay = delay.len() == DELAY_DIGITS && delay.bytes().all(|byte| byte.is_ascii_digit());
+    let is_remark = rest.first().is_none_or(|word| !word.starts_with(char::is_alphanumeric));
+    let is_row = is_delay && [latency, bandwidth].iter().all(|word| word.contains('.')) && is_remark;
     let (latency, bandwidth) = (Printed::of(latency)?, Printed::of(bandwidth)?.times(1e-3));
-    (is_delay && line.contains('.')).then_some(Point { delay: number(delay)?, latency, bandwidth })
+    is_row.then_some(Point { delay: number(delay)?, latency, bandwidth })
 }
 
 /// The lines behind such a title, up to the next.
@@ -165,43 +213,103 @@ fn buffer(run: &Run) -> Option<(f64, bool)> {
 
 /// What a run is of, as far as it prints it.
 struct Setup {
-    /// Bytes of the buffer of the thread that measures latency.
-    latency: Option<f64>,
+    /// Bytes of the buffer of the thread that measures latency without load.
+    idle: Option<f64>,
     /// Bytes of all buffers of the threads that make load.
     load: Option<f64>,
-    /// Why either is unknown.
-    missing: &'static str,
+    /// Bytes of the buffer of each of them, where all hardware threads have one.
+    each: Option<f64>,
+    /// Bytes of the buffer of the thread that measures latency under load.
+    walk: Option<f64>,
+    /// Why the first is unknown, the second, the last.
+    missing: [&'static str; 3],
     /// Whether the command asks for a size, where the text shows the command.
     is_asked: Option<bool>,
 }
 
+impl Setup {
+    /// Writes the arrays of a bandwidth. A size that was asked for distinguishes the run from others.
+    fn of_load(&self, figure: &mut Figure) {
+        match (self.load, self.each) {
+            (Some(all), _) if self.is_asked == Some(true) => figure.conditions.set(ARRAY_BYTES, all),
+            (Some(all), _) => figure.evidence.put(INSTRUMENT_ARRAY, all),
+            (None, Some(each)) => array_of_each_thread(each, &mut figure.evidence),
+            (None, None) => figure.evidence.put_unknown(INSTRUMENT_ARRAY, self.missing[1]),
+        }
+    }
+}
+
+/// Whether all its parameters are those of which the buffers' sizes and the threads are known. A run without parameters does not print
+/// the line.
+fn is_plain(run: &Run) -> bool {
+    let is_plain = |word: &str| {
+        let name = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        word.starts_with("--") || NEUTRAL.contains(&name) || number(word).is_some()
+    };
+    if run.lines.first().is_some_and(|line| is_head(line)) {
+        let is_known = run.lines.first().is_some_and(|line| line.contains("- v3."));
+        return is_known && run.after(PARAMETERS).unwrap_or_default().split_whitespace().all(is_plain);
+    }
+    let before = run.before.iter().rev().filter(|line| !line.is_empty()).take(COMMAND_WITHIN);
+    let command = before.filter_map(|line| command::of_line(line, 0, &COMMAND)).next();
+    command.is_some_and(|command| command.whole && command.options.iter().all(|(name, _)| is_plain(name)))
+}
+
+/// What its parameters are besides the mode: they distinguish runs.
+fn parameters(run: &Run) -> String {
+    let all = run.after(PARAMETERS).unwrap_or_default().split_whitespace();
+    plain_to(&all.filter(|word| !word.starts_with("--")).collect::<Vec<_>>().join(" "), MAX_SUBJECT)
+}
+
 fn setup(run: &Run, known: &Known) -> Setup {
     let is_asked = run.after(PARAMETERS).map(|all| all.split_whitespace().any(|word| word.starts_with("-b")));
-    let Some((bytes, is_each)) = buffer(run) else {
-        let missing =
-            "the text does not show MLC's buffers (\"Using buffer size of\": a mode of its own prints them)";
-        return Setup { latency: None, load: None, missing, is_asked };
-    };
-    // One of them is large enough, however many there are.
-    let is_large = known.llc.as_ref().is_some_and(|(caches, _)| bytes >= 4.0 * caches);
-    let all = known.threads.map(|threads| bytes * threads).or(is_large.then_some(bytes));
-    let missing = if is_each {
-        "needs --threads, as MLC has a buffer of its size for each thread, and --llc"
-    } else {
-        "the text does not show the buffers of the threads that make load"
-    };
-    if is_each {
-        Setup { latency: None, load: all, missing, is_asked }
-    } else {
-        Setup { latency: Some(bytes), load: None, missing, is_asked }
-    }
+    let is_plain = is_plain(run);
+    let is_asked = if is_plain { Some(false) } else { is_asked };
+    let unshown =
+        "the text does not show MLC's buffers (\"Using buffer size of\": a mode of its own prints them)";
+    let printed = |is_each: bool| buffer(run).filter(|(_, each)| *each == is_each).map(|(bytes, _)| bytes);
+    // Of a default it is known that it is not less.
+    let default = |least: f64| is_plain.then_some(least);
+    let is_enough = |least: &f64| known.llc.is_none() || exceeds_known(*least, known);
+    let idle = printed(false).or(default(LEAST_WALK).filter(is_enough));
+    let each = printed(true).or(default(LEAST_BUFFER));
+    let is_exact = printed(true).is_some() && known.threads.is_some() && known.llc.is_some();
+    let load = each.map(|bytes| bytes * known.threads.unwrap_or(1.0));
+    let load = load.filter(|all| exceeds_known(*all, known) || is_exact);
+    let is_of_all = is_plain
+        && known.threads.is_none()
+        && !run.lines.iter().any(|line| line.starts_with("Using only one thread"));
+    let of_all = each.filter(|bytes| is_of_all && load.is_none() && exceeds_any_cache(*bytes));
+    let walk = each.filter(|bytes| exceeds_known(*bytes, known));
+    let missing = [
+        if is_plain {
+            "MLC's buffer of 200 MiB or more may fit the caches (--llc): -b asks for a larger one"
+        } else {
+            unshown
+        },
+        match each {
+            Some(_) => "needs --threads, as MLC has a buffer of its size for each thread, and --llc",
+            None => unshown,
+        },
+        match (each, &known.llc) {
+            (Some(_), None) => "needs --llc: the latency under load is of the buffer of one thread",
+            (Some(_), _) => {
+                "the buffer of the thread that measures latency is not four times the caches (-b)"
+            }
+            (None, _) => unshown,
+        },
+    ];
+    Setup { idle, load, each: of_all, walk, missing, is_asked }
 }
 
 fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let setup = setup(run, known);
     let points: Vec<Point> = run.lines.iter().filter_map(|line| point(line)).take(MOST_ROWS).collect();
-    let is_asked = setup.is_asked == Some(true);
-    let own = |quantity: Quantity| if is_asked { quantity.figure(known) } else { sized(quantity, known) };
+    let own = |part: String, name: String, value: Printed| {
+        let mut figure = bandwidth("mlc", part, name, value, None, setup.missing[1]).figure(known);
+        setup.of_load(&mut figure);
+        figure
+    };
     let mut figures = idle(run, &setup, known);
     let unloaded = figures
         .iter()
@@ -218,23 +326,40 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         let value = run.after(label).and_then(|rest| Printed::of(rest.trim_start_matches(':').trim()));
         let Some(value) = value.map(|value| value.times(1e-3)) else { continue };
         let part = if is_maximum { format!("max-{word}") } else { word.to_owned() };
-        let name = format!("{mix} by Intel MLC");
-        let mut figure = own(bandwidth("mlc", part, name, value, setup.load, setup.missing));
-        figure.conditions.set(MIX, mix.to_owned());
+        let name = format!("{} by Intel MLC", if mix.is_empty() { label } else { mix });
+        let mut figure = own(part, name, value);
+        if !mix.is_empty() {
+            figure.conditions.set(MIX, mix.to_owned());
+        }
         figures.push(figure);
     }
     for (from, to, value) in part(run, NODES).map(|lines| matrix(lines, "Numa node")).unwrap_or_default() {
         let (part, name) = (format!("node{from}.node{to}"), format!("node {from} to node {to} by Intel MLC"));
-        let mut figure = own(bandwidth("mlc", part, name, value.times(1e-3), setup.load, setup.missing));
+        let mut figure = own(part, name, value.times(1e-3));
         figure.series = Some(format!("{SUITE}.mlc.nodes"));
         figure.at = nodes(&from, &to);
         figures.push(figure);
     }
-    let missing = setup.missing;
-    let curve =
-        Curve { tool: "mlc", part: "loaded".to_owned(), by: "Intel MLC", points, idle: unloaded, missing };
-    figures.extend(curve.figures(known));
+    let curve = Curve {
+        tool: "mlc",
+        part: "loaded".to_owned(),
+        by: "Intel MLC",
+        points,
+        idle: unloaded,
+        array: setup.walk,
+        missing: setup.missing[2],
+    };
+    figures.extend(curve.figures(known).into_iter().map(|mut figure| {
+        if figure.unit == Unit::GB_PER_S {
+            setup.of_load(&mut figure);
+        }
+        figure
+    }));
     figures.extend(caches(run, known));
+    let parameters = parameters(run);
+    if !parameters.is_empty() {
+        figures.iter_mut().for_each(|figure| figure.conditions.set(SUBJECT, parameters.clone()));
+    }
     let others: Vec<&str> = run
         .lines
         .iter()
@@ -253,8 +378,12 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
 
 /// Latencies without load: of each pair of nodes, or one. MLC switches the prefetchers off, else it walks in random order.
 fn idle(run: &Run, setup: &Setup, known: &Known) -> Vec<Figure> {
-    let memory = || Some(Memory { kernel: "latency", missing: setup.missing, ..Memory::default() });
-    let figure = |quantity: Quantity| in_array(quantity, setup.latency, setup.is_asked, known);
+    let memory = || Some(Memory { kernel: "latency", missing: setup.missing[0], ..Memory::default() });
+    let figure = |quantity: Quantity| {
+        let mut figure = in_array(quantity, setup.idle, setup.is_asked, known);
+        caches_of_one_thread(setup.idle, known, &mut figure.evidence);
+        figure
+    };
     let mut all: Vec<Figure> = Vec::new();
     for (from, to, value) in part(run, IDLE).map(|lines| matrix(lines, "Numa node")).unwrap_or_default() {
         let (part, name) = (

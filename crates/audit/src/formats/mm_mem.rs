@@ -9,7 +9,7 @@ use crate::formats::memory::{Curve, MIB, MOST_ROWS, Point, bandwidth, latency, n
 use crate::known::Known;
 use crate::quantity::Memory;
 use crate::run::Run;
-use crate::text::{Printed, number};
+use crate::text::{NEAR, Printed, number};
 
 pub(super) const FORMAT: Format = Format::lines(
     "mm-mem",
@@ -105,7 +105,7 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
     if line.starts_with("threads:") {
         return rest.get(1).is_some_and(|line| is_setup(line));
     }
-    let last = before.iter().rev().find(|line| !line.is_empty());
+    let last = before.iter().rev().take(NEAR).find(|line| !line.is_empty());
     if is_setup(line) {
         return !last.is_some_and(|line| line.starts_with("threads:"));
     }
@@ -155,8 +155,16 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
             let part =
                 if pattern.is_empty() { "loaded".to_owned() } else { format!("loaded.{}", word(pattern)) };
             figures.extend(
-                Curve { tool: "mm-mem", part, by: "mm-mem", points, idle: None, missing: MISSING }
-                    .figures(known),
+                Curve {
+                    tool: "mm-mem",
+                    part,
+                    by: "mm-mem",
+                    points,
+                    idle: None,
+                    array: None,
+                    missing: MISSING,
+                }
+                .figures(known),
             );
         }
     }

@@ -10,7 +10,7 @@ use crate::formats::memory::{MIB, MOST_ROWS, Words, caches_of_fast_core, smalles
 use crate::known::Known;
 use crate::quantity::{Memory, Quantity};
 use crate::run::Run;
-use crate::text::{Printed, bytes, number};
+use crate::text::{NEAR, Printed, bytes, number};
 
 pub(super) const FORMAT: Format = Format::lines(
     "perf bench mem",
@@ -109,7 +109,7 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
     if test(line).is_some() {
         return true;
     }
-    let last = before.iter().rev().find(|line| !line.is_empty());
+    let last = before.iter().rev().take(NEAR).find(|line| !line.is_empty());
     let follows = |is: &dyn Fn(&str) -> bool| last.is_some_and(|line| is(line));
     if let Some(name) = function(line) {
         return !is_another(name, before) && rest.iter().take(RESULT_LINES).any(|line| is_result(line));

@@ -66,6 +66,8 @@ struct Columns {
     thread: Option<usize>,
     minor: usize,
     major: usize,
+    /// Words of a time before the columns.
+    from: usize,
     /// What stands before the columns: the time of the report before; `None` behind -h.
     time: Option<f64>,
 }
@@ -81,6 +83,7 @@ impl Columns {
             thread: at("TID"),
             minor: at("minflt/s")?,
             major: at("majflt/s")?,
+            from: if clock(&words[..from]).is_some() { from } else { 1 },
             time: clock(&words[..from]),
         })
     }
@@ -88,11 +91,12 @@ impl Columns {
     /// A line of one process; `None` of anything else, threads among them.
     fn row<'a>(&self, line: &'a str) -> Option<Row<'a>> {
         let words: Vec<&str> = line.split_whitespace().collect();
-        // The time is one word or two.
-        let from = (1..=2).find(|from| {
-            let number_at = |at: usize| words.get(from + at).is_some_and(|word| number(word).is_some());
-            words.len() >= from + self.count && number_at(self.minor) && number_at(self.major)
-        })?;
+        // The time has as many words as in the head, but for what stands before means.
+        let is_timed = words.get(..self.from).is_some_and(|words| words.iter().any(|word| is_time(word)));
+        let from = if is_timed { self.from } else { 1 };
+        let number_at = |at: usize| words.get(from + at).is_some_and(|word| number(word).is_some());
+        let fits = words.len() >= from + self.count && number_at(self.minor) && number_at(self.major);
+        fits.then_some(())?;
         let cell = |at: usize| words.get(from + at).copied();
         let is_thread = self.thread.is_some_and(|at| cell(at).is_some_and(|word| !matches!(word, "-" | "0")));
         let pid = cell(self.pid).filter(|pid| pid.bytes().all(|byte| byte.is_ascii_digit()))?;

@@ -53,6 +53,37 @@ fn is_banner(line: &str) -> bool {
     line.starts_with("Linux ") && line.ends_with(" CPU)")
 }
 
+/// The names of columns, and no more: what follows a head that a mail broke.
+fn is_rest(line: &str) -> bool {
+    !line.is_empty()
+        && line.split_whitespace().all(|word| word.ends_with("/s") || word.starts_with('%'))
+        && !is_head(line)
+}
+
+/// The lines of a report. Where a mail broke the head, it broke each row.
+fn whole_lines(lines: &[&str]) -> Vec<String> {
+    let mut whole: Vec<String> = Vec::new();
+    let mut count = 0;
+    for line in lines.iter().take(MOST_LINES) {
+        let words = line.split_whitespace().count();
+        let is_number = |word: &str| number(word).is_some();
+        let is_part = count > 0 && words > 0 && words < count && line.split_whitespace().all(is_number);
+        match whole.last_mut() {
+            Some(last) if is_head(last) && is_rest(line) => {
+                count = last.split_whitespace().count() + words;
+                last.push(' ');
+                last.push_str(line);
+            }
+            Some(last) if is_part && last.split_whitespace().count() + words <= count => {
+                last.push(' ');
+                last.push_str(line);
+            }
+            _ => whole.push((*line).to_owned()),
+        }
+    }
+    whole
+}
+
 /// Heads are repeated within a run.
 fn starts(before: &[&str], rest: &[&str]) -> bool {
     let is_first = || {
@@ -71,10 +102,10 @@ struct Report<'a> {
     means: usize,
 }
 
-fn report<'a>(run: &Run<'a>, known: &Known) -> Report<'a> {
+fn report<'a>(lines: &'a [String], known: &Known) -> Report<'a> {
     let mut report = Report::default();
     let (mut is_own, mut before) = (false, None);
-    for line in run.lines.iter().take(MOST_LINES) {
+    for line in lines {
         let words: Vec<&str> = line.split_whitespace().collect();
         if is_head(line) {
             let from = words.iter().position(|word| *word == "pgpgin/s").unwrap_or(0);
@@ -94,7 +125,7 @@ fn report<'a>(run: &Run<'a>, known: &Known) -> Report<'a> {
         };
         let numbers: Option<Vec<f64>> = words[from..].iter().map(|word| number(word)).collect();
         let label = words[0];
-        match numbers.filter(|_| (1..=2).contains(&from)) {
+        match numbers.filter(|_| (1..=3).contains(&from)) {
             Some(numbers) if label.starts_with("Average") => {
                 report.means += 1;
                 report.mean = Some(numbers);
@@ -115,7 +146,7 @@ fn report<'a>(run: &Run<'a>, known: &Known) -> Report<'a> {
 }
 
 fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
-    figures(&report(run, known))
+    figures(&report(&whole_lines(run.lines), known))
 }
 
 /// What was read at each time, of all hosts.

@@ -1,13 +1,13 @@
 //! STREAM: stream.c 4.x and 5.x, stream.f 3.x to 5.x. A head with the array's size, and a table of best rates and times.
 
-use figure::evidence::audit::{CONTRADICTION, CORES, DIGITS, MEAN_OVER_BEST, RECOMPUTED, ROUNDING};
+use figure::evidence::audit::{CONTRADICTION, CORES, DIGITS, MEAN_OVER_BEST, RECOMPUTED, ROUNDING, UNJUDGED};
 use figure::evidence::{
     ARRAY_BYTES, CLOCK_GRANULARITY, COUNTED_BYTES, INSTRUMENT_ARRAY, KERNEL, OFFSET_BYTES, SAMPLE_SHORTEST,
     THREADS, VERIFIED, VERIFIED_ERROR,
 };
+use figure::format::plain_to;
 use figure::{Better, Conditions, Convention, Evidence, Figure, Unit};
 
-use crate::SUITE;
 use crate::command::{Grammar, Style};
 use crate::format::Format;
 use crate::formats::memory::{MIB, smallest_caches};
@@ -15,6 +15,7 @@ use crate::known::Known;
 use crate::run::Run;
 use crate::statistics::Statistics;
 use crate::text::{Printed, begins, first, number, round};
+use crate::{MAX_SUBJECT, SUITE};
 
 pub(super) const FORMAT: Format = Format::lines(
     "STREAM",
@@ -46,6 +47,8 @@ const OVERFLOWS: f64 = 262.0;
 const MICROSECOND: f64 = 1e-6;
 /// Lines from the head to the table: one for each thread in stream.f.
 const HEAD_LINES: usize = 400;
+/// The most other rows that are named.
+const MOST_OTHERS: usize = 16;
 /// What the column of rates shows in place of a number: the time is 0, or the number has too many digits for it.
 const NO_NUMBERS: &[&str] = &["Infinity", "+Infinity", "inf", "Inf", "INF", "NaN", "nan"];
 
@@ -74,7 +77,7 @@ fn is_no_number(word: &str) -> bool {
 const KINDS: &[fn(&str) -> bool] = &[
     |line| line.starts_with("Double precision appears to have"),
     is_head,
-    |line| line.starts_with("Array size ="),
+    |line| line.starts_with("Array size =") || line.starts_with("Total Aggregate Array size ="),
     |line| line.starts_with("Memory per array ="),
     |line| line.starts_with("Each kernel will be executed") || line.starts_with("You are running each test"),
     |line| line.starts_with("Number of Threads requested") || line.starts_with("Number of Threads ="),
@@ -135,8 +138,10 @@ fn row(run: &Run, label: &str) -> Option<Row> {
 
 /// Bytes of each array, as the head has them; and its elements.
 fn array(run: &Run, element: f64) -> (Option<f64>, Option<f64>) {
-    let elements = run.number("Array size =");
-    let memory = run.number("Memory per array =").map(|mebi| mebi * MIB);
+    // stream_mpi.c distributes each array over its ranks.
+    let elements = run.number("Total Aggregate Array size =").or(run.number("Array size ="));
+    let memory = run.number("Total Aggregate Memory per array =").or(run.number("Memory per array ="));
+    let memory = memory.map(|mebi| mebi * MIB);
     (elements.map(|elements| elements * element).or(memory).filter(|bytes| *bytes > 0.0), elements)
 }
 
@@ -160,6 +165,10 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let threads = ["Number of Threads counted =", "Number of Threads requested =", "Number of Threads ="]
         .iter()
         .find_map(|label| run.number(label));
+    let threads = threads.or_else(|| {
+        let ranks = run.within("Data is distributed across ")?;
+        Some(ranks * run.number("Number of Threads requested for each MPI rank =").unwrap_or(1.0))
+    });
     let asked = run.command.and_then(|command| command.variable("OMP_NUM_THREADS"));
     threads.or(asked).or(known.threads).into_iter().for_each(|threads| conditions.set(THREADS, threads));
     array.into_iter().for_each(|array| conditions.set(ARRAY_BYTES, array));
@@ -212,11 +221,27 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         figure.rounds.push(round(seconds, rate / 1e3, evidence));
         Some(figure)
     };
-    let figures: Vec<Figure> = rows.into_iter().filter_map(of).collect();
+    let mut figures: Vec<Figure> = rows.into_iter().filter_map(of).collect();
+    if let Some(first) = figures.first_mut()
+        && let Some(others) = others(run)
+    {
+        first.evidence.put(UNJUDGED, others);
+    }
     if figures.is_empty() {
         return Err("prints no rate (Infinity or asterisks: the time is 0, or the rate has too many digits), and no array size to compute it from".to_owned());
     }
     Ok(figures)
+}
+
+/// The labels of other rows of the table: variants of STREAM have more kernels.
+fn others(run: &Run) -> Option<String> {
+    let labels = run.lines.iter().filter_map(|line| {
+        let label = line.split_whitespace().next().filter(|label| label.ends_with(':'))?;
+        let is_other = is_row(line, label) && !KERNELS.iter().any(|(own, ..)| *own == label);
+        is_other.then(|| label.trim_end_matches(':'))
+    });
+    let labels: Vec<&str> = labels.take(MOST_OTHERS).collect();
+    (!labels.is_empty()).then(|| plain_to(&format!("the rows {}", labels.join(", ")), MAX_SUBJECT))
 }
 
 /// What the clock resolves.

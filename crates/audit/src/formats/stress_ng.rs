@@ -1,4 +1,4 @@
-//! stress-ng: bogo operations of each stressor (--metrics, --metrics-brief).
+//! stress-ng: bogo operations of each stressor (--metrics, --metrics-brief), and the same in YAML (-Y).
 
 use std::collections::HashMap;
 
@@ -10,12 +10,13 @@ use crate::command::{Grammar, Style};
 use crate::format::Format;
 use crate::formats::micro::{Rows, continues};
 use crate::known::Known;
-use crate::quantity::Quantity;
+use crate::quantity::{Memory, Quantity};
 use crate::run::Run;
 use crate::text::{Printed, number};
 use crate::{MAX_SUBJECT, SUITE};
 
-pub(super) const FORMAT: Format = Format::lines("stress-ng", &["stress-ng:"], starts, Some(&COMMAND), parse);
+pub(super) const FORMAT: Format =
+    Format::lines("stress-ng", &["stress-ng:", "- stressor: "], starts, Some(&COMMAND), parse);
 
 /// Of its several hundred options those that are looked at.
 const COMMAND: Grammar = Grammar {
@@ -67,6 +68,10 @@ const COMPUTE: &[&str] = &[
     "funccall",
     "longjmp",
 ];
+/// Lines of a stressor in YAML.
+const YAML_LINES: usize = 60;
+/// Above this share of its CPUs a stressor that only computes cannot have used them: ticks, and the time of its start.
+const MOST_USED: f64 = 1.1;
 /// Below this share of a CPU something else had it.
 const WITHHELD: f64 = 0.9;
 
@@ -104,6 +109,57 @@ fn row(line: &str) -> Option<Row<'_>> {
     })
 }
 
+/// What the stressor of memory logs, of each instance: `stress-ng-stream: memory rate: 7293.20 MB/sec, 2917.28 Mflop/sec (instance 3)`;
+/// since 0.13 `stream: memory rate: …`.
+fn stream_rate(line: &str) -> Option<Printed> {
+    let rest = logged(line)?;
+    let rest = rest.strip_prefix("stress-ng-").unwrap_or(rest).strip_prefix("stream: memory rate:")?;
+    let (value, _) = rest.trim_start().split_once(" MB")?;
+    Printed::of(value.trim()).filter(|rate| rate.value > 0.0)
+}
+
+/// The rows of a report in YAML, whose keys are named alike since its version 0.04.
+fn of_yaml<'a>(lines: &[&'a str]) -> Vec<Row<'a>> {
+    let mut all = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let Some(name) = stressor(line) else { continue };
+        let own = lines[at + 1..].iter().take(YAML_LINES).take_while(|line| stressor(line).is_none());
+        let own: Vec<(&str, &str)> = own.filter_map(|line| line.split_once(':')).collect();
+        let of = |key: &str| {
+            let (_, value) = own.iter().find(|(name, _)| name.trim() == key)?;
+            // Its numbers have six digits, whatever their exponent.
+            Printed::of(value.trim()).map(|own| Printed { off: own.off.max(own.value * 1e-6), ..own })
+        };
+        let cpu = of("user-time").zip(of("system-time"));
+        let read = || {
+            Some(Row {
+                name,
+                operations: of("bogo-ops")?.value,
+                real: of("wall-clock-time")?,
+                cpu: cpu.map(|(user, system)| Printed {
+                    value: user.value + system.value,
+                    // Times of tasks are counted in ticks.
+                    off: user.off + system.off + 0.01,
+                })?,
+                rate: of("bogo-ops-per-second-real-time")?,
+                rate_of_cpu: of("bogo-ops-per-second-usr-sys-time"),
+                used: of("cpu-usage-per-instance"),
+            })
+        };
+        all.extend(read());
+    }
+    all
+}
+
+/// `- stressor: stream`.
+fn stressor(line: &str) -> Option<&str> {
+    line.trim().strip_prefix("- stressor:").map(str::trim).filter(|name| !name.is_empty())
+}
+
+fn is_yaml(line: &str) -> bool {
+    stressor(line).is_some()
+}
+
 fn is_head(line: &str) -> bool {
     let has = |words: &str| logged(line).is_some_and(|rest| rest.starts_with(words));
     has("dispatching hogs:") || has("stressor ") && line.contains("bogo ops")
@@ -112,10 +168,14 @@ fn is_head(line: &str) -> bool {
 fn starts(before: &[&str], rest: &[&str]) -> bool {
     let Some(line) = rest.first() else { return false };
     if logged(line).is_some_and(|own| own.starts_with("dispatching hogs:")) {
-        return rest.iter().take(WITHIN).any(|line| row(line).is_some());
+        return rest.iter().take(WITHIN).any(|line| row(line).is_some() || stream_rate(line).is_some());
     }
-    (is_head(line) || row(line).is_some())
-        && !continues(before, WITHIN, |line| is_head(line) || row(line).is_some())
+    let is_own =
+        |line: &str| is_head(line) || row(line).is_some() || is_yaml(line) || stream_rate(line).is_some();
+    if is_yaml(line) && of_yaml(&rest[..rest.len().min(YAML_LINES)]).is_empty() {
+        return false;
+    }
+    is_own(line) && !continues(before, WITHIN, is_own)
 }
 
 /// Instances of each stressor: `dispatching hogs: 4 cap, 4 eventfd`.
@@ -131,7 +191,11 @@ fn instances<'a>(run: &Run<'a>) -> HashMap<&'a str, f64> {
 fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let mut rows = Rows::default();
     let instances = instances(run);
-    for row in run.lines.iter().filter_map(|line| row(line)) {
+    let mut all: Vec<Row> = run.lines.iter().filter_map(|line| row(line)).collect();
+    if all.is_empty() {
+        all = of_yaml(run.lines);
+    }
+    for row in all {
         let Some(id) = rows.id(row.name) else { continue };
         let title = format!("{} by stress-ng", row.name);
         if row.operations == 0.0 {
@@ -158,8 +222,38 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         }
         rows.push(figure);
     }
+    if let Some(figure) = stream(run, known) {
+        rows.push(figure);
+    }
     rows.note("CPU use, RSS, miscellaneous metrics");
-    rows.figures("has no row of bogo operations")
+    rows.figures("has no row of bogo operations, and no memory rate")
+}
+
+/// The bandwidth of all instances of the stressor of memory together.
+fn stream(run: &Run, known: &Known) -> Option<Figure> {
+    let all: Vec<Printed> = run.lines.iter().filter_map(|line| stream_rate(line)).collect();
+    let value = all.iter().map(|rate| rate.value).sum::<f64>();
+    let total = Printed { value, off: all.iter().map(|rate| rate.off).sum() };
+    let memory = Memory {
+        kernel: "mix",
+        counted: 8.0,
+        convention: Some(figure::Convention::StreamCounted),
+        missing: "the text does not show the arrays of stress-ng's stream, whose sizes follow a cache (--stream-l3-size)",
+        ..Memory::default()
+    };
+    let name = "bandwidth of stream by stress-ng".to_owned();
+    let quantity = Quantity {
+        memory: Some(memory),
+        ..Quantity::of(
+            "stress-ng",
+            "stream-rate".to_owned(),
+            name,
+            total.times(1e-3),
+            Unit::GB_PER_S,
+            Better::Higher,
+        )
+    };
+    (!all.is_empty()).then(|| quantity.figure(known))
 }
 
 /// A count over a time.
@@ -184,6 +278,13 @@ fn against(row: &Row, instances: Option<f64>) -> Option<String> {
             printed.value, row.operations, row.cpu.value, own.value
         ));
     }
+    let alone = instances.filter(|_| COMPUTE.contains(&row.name)).map(|count| count * row.real.value);
+    if let Some(most) = alone.filter(|most| row.cpu.value - row.cpu.off > most * MOST_USED) {
+        return Some(format!(
+            "{:.2} s of CPU time, where its instances, which have one thread each, have {most:.2} s",
+            row.cpu.value
+        ));
+    }
     let share = over(100.0 * row.cpu.value, row.real)?;
     let own = Printed {
         value: share.value / instances?,
@@ -197,7 +298,9 @@ fn against(row: &Row, instances: Option<f64>) -> Option<String> {
 fn withheld(row: &Row, instances: Option<f64>, run: &Run) -> Option<f64> {
     // A load that was asked for is no loss.
     let is_full = row.name != "cpu" || run.command.is_some_and(|command| !command.has(&["-l", "--cpu-load"]));
-    let used = (row.cpu.value + row.cpu.off) / (row.real.value * instances?);
+    let printed = row.used.map(|used| (used.value + used.off) / 100.0);
+    let counted = instances.map(|count| (row.cpu.value + row.cpu.off) / (row.real.value * count));
+    let used = counted.or(printed)?;
     (COMPUTE.contains(&row.name) && is_full && row.real.value >= LEAST && used > 0.0 && used < WITHHELD)
         .then(|| 1.0 / used - 1.0)
 }

@@ -9,11 +9,11 @@ use figure::{Better, Convention, Evidence, Figure, Status, Unit};
 use crate::SUITE;
 use crate::command::{Grammar, Style};
 use crate::format::Format;
-use crate::formats::memory::{MIB, smallest_caches};
+use crate::formats::memory::{MIB, SMALLEST, caches_of_fast_threads, smallest_caches};
 use crate::known::Known;
 use crate::run::Run;
 use crate::statistics::Statistics;
-use crate::text::{Printed, bytes, is_alone, number, round};
+use crate::text::{Printed, begins, bytes, leads_to, number, round};
 
 pub(super) const FORMAT: Format = Format::lines(
     "sysbench memory",
@@ -69,6 +69,10 @@ pub(super) const COMMAND: Grammar = Grammar {
 const BUCKET: f64 = 0.02;
 /// Lines from the number of threads to the first line of a test.
 const THREADS_WITHIN: usize = 12;
+/// Lines from the count of operations to what was transferred.
+const COUNT_WITHIN: usize = 3;
+/// The share to which a block size that is computed must be known.
+const DIGITS: f64 = 1e-3;
 /// Seconds that a run must last: threads are started, memory is touched first, and clocks rise in the first tenth of a second.
 pub(super) const LEAST: f64 = 1.0;
 
@@ -80,8 +84,16 @@ fn is_result(line: &str) -> bool {
     line.contains(" transferred (") && line.contains("B/sec)")
 }
 
+/// What is printed before what was transferred; tests of files print the same without it.
+fn is_count(line: &str) -> bool {
+    line.starts_with("Total operations:") || line.starts_with("Operations performed:")
+}
+
 fn starts(before: &[&str], rest: &[&str]) -> bool {
-    rest.first().is_some_and(|line| is_head(line) || is_result(line) && is_alone(before, is_head, is_result))
+    begins(&[is_head, is_count, is_result], before, rest)
+        && leads_to(&[is_head], rest, if is_count(rest[0]) { COUNT_WITHIN } else { 0 }, |line| {
+            is_head(line) || is_result(line)
+        })
 }
 
 /// Threads, by the text or the command.
@@ -123,9 +135,12 @@ pub(super) fn latency(run: &Run) -> Statistics {
 fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let transferred = run.lines.iter().find_map(|line| {
         let (all, rest) = line.split_once(" transferred (")?;
-        Some((Printed::of(all.split_whitespace().next()?)?, Printed::of(rest.split_whitespace().next()?)?))
+        // People write before it: `Before: 3072.00 MB transferred (2601.11 MB/sec)`.
+        let (all, _) = all.rsplit_once(' ')?;
+        let (remark, all) = all.rsplit_once(' ').unwrap_or(("", all));
+        Some((remark, Printed::of(all)?, Printed::of(rest.split_whitespace().next()?)?))
     });
-    let (all, rate) = transferred.ok_or("has no line of what was transferred")?;
+    let (remark, all, rate) = transferred.ok_or("has no line of what was transferred")?;
     let asked = |name: &str| run.command.and_then(|command| command.values(&[name]).last().copied());
     let operation = ["operation:", "Memory operations type:"]
         .iter()
@@ -138,25 +153,47 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     figure.convention = Some(Convention::Copied);
     let own = &mut figure.conditions;
     own.set(KERNEL, if operation.starts_with("read") { "read" } else { "write" }.to_owned());
-    own.set(SUBJECT, figure::format::plain_to(operation, 20));
+    let remark = remark.trim_matches([' ', '-', '*', ':']);
+    let of = [operation, remark].into_iter().filter(|of| !of.is_empty()).collect::<Vec<_>>().join(", ");
+    own.set(SUBJECT, figure::format::plain_to(&of, 60));
     own.set(COUNTED_BYTES, 8.0);
     threads.or(known.threads).into_iter().for_each(|threads| own.set(THREADS, threads));
     known.cores.into_iter().for_each(|cores| own.set(CORES, cores));
     let block = ["block size:", "Memory block size:"].iter().find_map(|label| size(run.after(label)?));
-    let block = block.or(asked("--memory-block-size").and_then(size));
+    let block = block.or(asked("--memory-block-size").and_then(size)).or_else(|| moved_at_once(run, all));
     // Of scope local every thread has a block of its own; of scope global all have the same.
     let printed = ["scope:", "Memory scope type:"].iter().find_map(|label| run.after(label));
-    let is_local = printed.or(asked("--memory-scope")).is_some_and(|scope| scope.starts_with("local"));
-    let blocks = if is_local { threads.unwrap_or(1.0).max(1.0) } else { 1.0 };
-    match block {
-        Some(block) => own.set(ARRAY_BYTES, block * blocks),
+    let is_default = run.command.is_some_and(|command| command.whole).then_some("global");
+    let scope = printed.or(asked("--memory-scope")).or(is_default);
+    let count = threads.or(known.threads).map(|count| count.max(1.0));
+    let is_shared = scope.is_some_and(|scope| !scope.starts_with("local"));
+    let blocks = if is_shared { 1.0 } else { count.unwrap_or(1.0) };
+    let array = block.map(|block| block * blocks);
+    let is_known = is_shared || count.is_some_and(|count| scope.is_some() || count == 1.0);
+    // Of an unknown scope: it is in cache where a block of each thread would be.
+    let is_in = |array: &f64| match &known.llc {
+        Some((caches, _)) => count.is_some() && array <= caches,
+        None => *array <= SMALLEST * blocks,
+    };
+    match array.filter(|array| is_known || is_in(array)) {
+        Some(array) => own.set(ARRAY_BYTES, array),
         None => figure.evidence.put_unknown(
             INSTRUMENT_ARRAY,
-            "the text does not show the block size (\"block size:\", --memory-block-size)",
+            match block {
+                Some(_) => {
+                    "the text does not show whether all threads share a block (\"scope:\", --memory-scope)"
+                }
+                None => "the text does not show the block size (\"block size:\", --memory-block-size)",
+            },
         ),
     }
     known.caches(&mut figure.evidence);
-    smallest_caches(block.map(|block| block * blocks), blocks, known, &mut figure.evidence);
+    // Of blocks that the threads do not share each is compared with the caches of a thread.
+    if is_known && blocks == 1.0 {
+        let moved = rate.value * MIB;
+        caches_of_fast_threads(array, moved, count.unwrap_or(1.0), known, &mut figure.evidence);
+    }
+    smallest_caches(array, blocks, known, &mut figure.evidence);
     figure.evidence.put(LEAST_SECONDS, LEAST);
     if all.value == 0.0 {
         figure.status = Status::Failed;
@@ -175,6 +212,13 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     }
     figure.rounds.push(round(seconds.map_or(0.0, |seconds| seconds.value), rate.value * MIB / 1e9, evidence));
     Ok(vec![figure])
+}
+
+/// The block size, by how much was moved in how many operations: `Total operations: 16 (…)`, before 1.0 `Operations performed: 16 (…)`.
+fn moved_at_once(run: &Run, all: Printed) -> Option<f64> {
+    let count = run.number("Total operations:").or(run.number("Operations performed:"))?;
+    Some((all.value * MIB / count).round())
+        .filter(|block| count > 0.0 && *block >= 1.0 && all.share() < DIGITS)
 }
 
 /// `1KiB`, `8K`, `2097152KiB`.

@@ -123,9 +123,17 @@ fn starts_any(before: &[&str], rest: &[&str]) -> bool {
 fn is_of_test(line: &str) -> bool {
     CPU_KINDS.iter().any(|is| is(line))
         || is_report(line)
-        || ["Doing ", "SQL statistics:", "File operations:", "Running memory speed test"]
-            .iter()
-            .any(|head| line.starts_with(head))
+        || [
+            "Doing ",
+            "SQL statistics:",
+            "OLTP test statistics:",
+            "transactions:",
+            "ignored errors:",
+            "File operations:",
+            "Running memory speed test",
+        ]
+        .iter()
+        .any(|head| line.starts_with(head))
         || line.contains(" transferred (")
 }
 

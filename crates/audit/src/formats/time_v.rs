@@ -1,4 +1,4 @@
-//! `time -v` (GNU, busybox) and `time -l` (macOS, BSD): page faults of a command, and its times.
+//! `time -v` and `time` (GNU, busybox), `time -l` (macOS, BSD), `time` of tcsh: page faults of a command, and its times.
 
 use figure::evidence::audit::{COUNT, LIFETIME, SUBJECT, UNJUDGED};
 use figure::format::plain_to;
@@ -6,13 +6,20 @@ use figure::{Better, Figure, Unit};
 
 use crate::format::Format;
 use crate::known::Known;
+use crate::prompt::without_prompt;
 use crate::quantity::Quantity;
 use crate::run::Run;
+use crate::shell::basename;
 use crate::text::{Printed, begins, first, number};
 use crate::{MAX_SUBJECT, SUITE};
 
-pub(super) const FORMAT: Format =
-    Format::lines("time -v", &["Minor (reclaiming a frame)", "page reclaims"], starts, None, parse);
+pub(super) const FORMAT: Format = Format::lines(
+    "time -v",
+    &["Minor (reclaiming a frame)", "page reclaims", "maxresident)k", "pf+"],
+    starts,
+    None,
+    parse,
+);
 
 const COMMAND: &str = "Command being timed:";
 const USER: &str = "User time (seconds):";
@@ -48,12 +55,17 @@ const BSD: &[fn(&str) -> bool] = &[
 const RESIDENT: &str = "maximum resident set size";
 const RECLAIMS: &str = "page reclaims";
 const FAULTS: &str = "page faults";
+/// Lines before a report in which its command may stand.
+const RUN_LINES: usize = 16;
 /// Lines from the times to the size that follows them.
 const NEAR: usize = 6;
 /// Hundredths of a second are printed, and the rest is cut off (GNU time, src/time.c).
 const HUNDREDTH: f64 = 0.01;
 /// From this share on the digits of a time are too few for a figure.
 const COARSE: f64 = 0.25;
+/// Of a process: its first instruction is in a page that was not mapped before.
+const NOT_COUNTED: &str =
+    "0 page faults, and no process starts without one: this system, or this time, does not count them";
 /// What else is printed.
 const OTHERS: &str = "memory sizes; context switches; input and output";
 
@@ -81,7 +93,51 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
     let has_size = || rest.iter().take(NEAR).any(|line| is_labelled(line, RESIDENT));
     let is_bsd =
         || rest.first().is_some_and(|line| !is_times(line) || has_size()) && begins(BSD, before, rest);
-    begins(GNU, before, rest) || is_bsd()
+    let is_short = || {
+        let (own, next) =
+            (rest.first().copied().unwrap_or_default(), rest.get(1).copied().unwrap_or_default());
+        let is_behind = before.last().is_some_and(|line| short_times(line).is_some());
+        tcsh(own).is_some()
+            || short_times(own).is_some() && short_faults(next).is_some()
+            || short_faults(own).is_some() && !is_behind
+    };
+    begins(GNU, before, rest) || is_bsd() || is_short()
+}
+
+/// User, system and elapsed time of `0.50user 0.01system 0:00.52elapsed 98%CPU (0avgtext+0avgdata 1704maxresident)k`.
+fn short_times(line: &str) -> Option<Usage> {
+    let word = |end: &str| line.split_whitespace().find_map(|word| word.strip_suffix(end));
+    let cut = |end: &str| Some(Printed { value: number(word(end)?)?, off: HUNDREDTH });
+    Some(Usage {
+        user: Some(cut("user")?),
+        system: Some(cut("system")?),
+        elapsed: Some(word("elapsed").and_then(elapsed)?),
+        percent: word("%CPU").and_then(number),
+        ..Usage::default()
+    })
+}
+
+/// Major and minor faults of `0inputs+8outputs (3major+74minor)pagefaults 0swaps`.
+fn short_faults(line: &str) -> Option<(f64, f64)> {
+    let (_, rest) = line.split_once("outputs (")?;
+    let (major, rest) = rest.split_once("major+")?;
+    Some((number(major)?, number(rest.split_once("minor)pagefaults")?.0)?))
+}
+
+/// `4957.462u 33.135s 1:23:42.39 99.3% 0+0k 14142944+32io 5pf+0w`: its faults are the major ones (tcsh(1), time).
+fn tcsh(line: &str) -> Option<Usage> {
+    let words: Vec<&str> = line.trim_matches('`').split_whitespace().collect();
+    let [user, system, elapsed_for, percent, _, _, faults] = words[..] else { return None };
+    let printed = |word: &str, end: &str| Printed::of(word.strip_suffix(end)?);
+    let (faults, _) = faults.split_once("pf+")?;
+    Some(Usage {
+        user: Some(printed(user, "u")?),
+        system: Some(printed(system, "s")?),
+        elapsed: Some(elapsed(elapsed_for)?),
+        percent: number(percent.strip_suffix('%')?).map(f64::floor),
+        major: Some(number(faults)?),
+        ..Usage::default()
+    })
 }
 
 /// What a command used.
@@ -100,7 +156,22 @@ struct Usage {
 }
 
 fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
-    let usage = if run.lines.iter().any(|line| is_labelled(line, RECLAIMS)) { bsd(run) } else { gnu(run) };
+    let first_line = run.lines.first().copied().unwrap_or_default();
+    let mut usage = if let Some(own) = tcsh(first_line) {
+        own
+    } else if let Some(faults) = run.lines.iter().take(2).find_map(|line| short_faults(line)) {
+        let times = short_times(first_line).unwrap_or_default();
+        Usage { major: Some(faults.0), minor: Some(faults.1), ..times }
+    } else if run.lines.iter().any(|line| is_labelled(line, RECLAIMS)) {
+        bsd(run)
+    } else {
+        gnu(run)
+    };
+    if usage.subject.is_empty() {
+        usage.subject = command_before(run);
+    }
+    let contradiction = (usage.minor == Some(0.0)).then(|| NOT_COUNTED.to_owned());
+    let major = usage.major.filter(|_| contradiction.is_none());
     let seconds = usage.elapsed.map(|elapsed| elapsed.value);
     let of = |part: &str, name: &str, value: Printed, unit: Unit| {
         let mut own =
@@ -110,11 +181,11 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         own
     };
     let mut figures = Vec::new();
-    for (part, name, count) in
-        [("minor", "minor faults", usage.minor), ("major", "major faults", usage.major)]
-    {
+    for (part, name, count) in [("minor", "minor faults", usage.minor), ("major", "major faults", major)] {
         let Some(count) = count else { continue };
-        let mut figure = of(part, name, Printed { value: count, off: 0.0 }, Unit::ONE).figure(known);
+        let mut own = of(part, name, Printed { value: count, off: 0.0 }, Unit::ONE);
+        own.contradiction = contradiction.clone();
+        let mut figure = own.figure(known);
         for round in figure.rounds.iter_mut().filter(|round| round.duration > 0.0) {
             round.evidence.put(LIFETIME, false);
             round.evidence.put(COUNT, count);
@@ -127,7 +198,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let cpu = usage.user.zip(usage.system);
     let cpu =
         cpu.map(|(user, system)| Printed { value: user.value + system.value, off: user.off + system.off });
-    if let (Some(minor), Some(cpu)) = (usage.minor, cpu) {
+    if let (Some(minor), Some(cpu)) = (usage.minor.filter(|_| contradiction.is_none()), cpu) {
         let name = "minor faults in a second of CPU time";
         if cpu.share() <= COARSE {
             let rate = minor / cpu.value;
@@ -161,6 +232,22 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     };
     figures[0].evidence.put(UNJUDGED, plain_to(&others, MAX_SUBJECT));
     Ok(figures)
+}
+
+/// The command in the lines before a report that does not name it; without one, which of the reports it is.
+fn command_before(run: &Run) -> String {
+    let near = run.before.get(run.previous..).unwrap_or_default().iter().rev().take(RUN_LINES);
+    let mut lines: Vec<&str> = near.copied().collect();
+    lines.reverse();
+    let Some(at) = lines.iter().rposition(|line| calls(line)) else { return String::new() };
+    let more = lines[at..].windows(2).take_while(|pair| pair[0].ends_with('\\')).count();
+    lines[at..=at + more].iter().map(|line| line.trim_end_matches('\\').trim()).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a line has `time` as the word of a command, behind a prompt or a path.
+fn calls(line: &str) -> bool {
+    let mut words = without_prompt(line).split_whitespace();
+    words.next().is_some_and(|word| matches!(basename(word), "time" | "gtime")) && words.next().is_some()
 }
 
 /// Whether the quotient of two times has digits enough.

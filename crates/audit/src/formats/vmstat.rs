@@ -90,8 +90,12 @@ fn is_head(line: &str) -> bool {
     line.contains("swpd") && columns(line).is_some()
 }
 
-/// The numbers of a row, and the time that -t adds.
+/// The numbers of a row, and the time that -t adds; programs that collect rows write it before them.
 fn row(line: &str, count: usize) -> Option<(Vec<f64>, Option<f64>)> {
+    let behind = line.split_once(' ').filter(|(time, _)| time.contains(':'));
+    if let Some((time, rest)) = behind.and_then(|(time, rest)| Some((clock(&[time])?, rest))) {
+        return row(rest, count).map(|(numbers, _)| (numbers, Some(time)));
+    }
     let words: Vec<&str> = line.split_whitespace().take(count + 3).collect();
     let numbers: Option<Vec<f64>> = words.get(..count)?.iter().map(|word| number(word)).collect();
     let time = words.get(count + 1).and_then(|time| clock(&[time]));

@@ -145,6 +145,10 @@ pub(super) fn load(run: &Run) -> Load {
         totals.map_or((None, None), |(completed, seconds)| (Some(completed), Some(seconds)));
     let refused = run.number("Non-2xx or 3xx responses:").unwrap_or(0.0);
     let (connections, connections_from) = opened(run).unzip();
+    let timeouts = of("timeout ");
+    // No answer came in time: there is no latency.
+    let latency = latency(run);
+    let all_late = timeouts > 0.0 && latency.mean.is_some_and(|mean| mean.value == 0.0);
     Load {
         subject: url.trim().to_owned(),
         rate: run.printed("Requests/sec:"),
@@ -152,10 +156,14 @@ pub(super) fn load(run: &Run) -> Load {
         asked_seconds: asked,
         completed,
         answered: completed.map(|completed| (completed - refused).max(0.0)),
-        failed: vec![("status", refused), ("reset", of("read ") + of("write "))],
+        failed: vec![
+            ("status", refused),
+            ("reset", of("read ") + of("write ")),
+            ("timeout", if all_late { timeouts } else { 0.0 }),
+        ],
         unconnected: of("connect "),
-        left_out: Some(of("timeout ")),
-        latency: latency(run),
+        left_out: Some(timeouts),
+        latency,
         connections,
         connections_from: connections_from.unwrap_or_default(),
         depth: run.command.map_or(Depth::One, depth),

@@ -6,6 +6,8 @@ use crate::formats::wrk;
 use crate::known::Known;
 use crate::load::{Asked, Load};
 use crate::run::Run;
+use crate::statistics::shown;
+use crate::text::{TIMES, first, with_unit};
 
 pub(super) const FORMAT: Format = Format::lines(
     "wrk2",
@@ -23,6 +25,7 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
 }
 
 fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
+    let (thread_means, range) = thread_means(run).unzip();
     let load = Load {
         tool: "wrk2",
         results: RESULTS,
@@ -32,7 +35,25 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
             Some(Setting::Is(rate)) => Asked::Rate(rate),
             _ => Asked::Unstated,
         }),
+        thread_means,
+        unjudged: range.unwrap_or_default(),
         ..wrk::load(run)
     };
     load.figures(known)
+}
+
+/// From so many times the least mean of a thread on, threads of one client do not measure the same server.
+const UNEVEN: f64 = 1.5;
+
+/// Threads, and how far apart their means of the calibration are: `Thread calibration: mean lat.: 189.007ms, …`. All send alike
+/// to the same server, so that what some have more is the client's own. `None` where they are alike.
+fn thread_means(run: &Run) -> Option<((f64, f64), String)> {
+    let of = |line: &&str| with_unit(first(line.strip_prefix("Thread calibration: mean lat.:")?)?, TIMES);
+    let means: Vec<f64> = run.lines.iter().filter_map(of).map(|mean| mean.value).collect();
+    let least = means.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = means.iter().copied().fold(0.0, f64::max);
+    let range = format!("mean latencies of its threads, from {} to {}", shown(least), shown(most));
+    let mean = means.iter().sum::<f64>() / means.len() as f64;
+    let squares = means.iter().map(|own| (own - mean).powi(2)).sum::<f64>() / means.len() as f64;
+    (least > 0.0 && most > UNEVEN * least).then(|| ((means.len() as f64, squares.sqrt() / mean), range))
 }

@@ -1,7 +1,7 @@
 //! Published texts, each with the expected verdicts.
 
 use audit::Known;
-use figure::{Figure, Record, Verdict};
+use figure::{Figure, Record, Status, Verdict};
 
 /// A published text, what the caller knows, and what is expected of its figures: id without the suite, verdict, first reason.
 pub struct Case {
@@ -88,6 +88,83 @@ pub fn each_gets_its_verdict(cases: &[Case]) {
                 figure.why().as_deref().is_none_or(|why| !why.contains("NaN") && !why.contains("inf ")),
                 "{}",
                 figure.id
+            );
+        }
+    }
+}
+
+/// With lines cut off at either end, a figure is what it was, or less is known of it.
+pub fn lost_lines_accuse_nothing(cases: &[Case]) {
+    for case in cases {
+        let whole = judged(&[case.text], &Known::default());
+        let lines: Vec<&str> = case.text.lines().collect();
+        for at in 0..=lines.len() {
+            for part in [&lines[at..], &lines[..at]] {
+                let part = part.join("\n");
+                let Ok(figures) = audit::figures(&[audit::Source::of("x", &part)], &Known::default()) else {
+                    continue;
+                };
+                if figures.is_empty() {
+                    continue;
+                }
+                let cut = judged(&[&part], &Known::default());
+                for figure in &cut.figures {
+                    let was = whole.figures.iter().find(|other| other.id == figure.id);
+                    let was = was.and_then(|other| other.verdict);
+                    // Of what has no name left, nothing was known before.
+                    let worse = figure.verdict >= Some(Verdict::Suspect)
+                        && was.is_some_and(|was| figure.verdict > Some(was));
+                    assert!(!worse, "{} of {} cut at {at}: {:#?}", figure.id, case.file, figure.checks);
+                }
+            }
+        }
+    }
+}
+
+/// The same twice is two rounds of the same figures; of JSON it is not.
+pub fn twice_is_two_rounds(cases: &[Case], but: &[&str]) {
+    let texts = cases.iter().filter(|case| !but.contains(&case.file) && !case.text.starts_with(['{', '[']));
+    for case in texts {
+        let once = judged(&[case.text], &Known::default());
+        let twice = judged(&[&format!("{}\n\n{}", case.text, case.text)], &Known::default());
+        let ids = |record: &Record| record.figures.iter().map(|figure| figure.id.clone()).collect::<Vec<_>>();
+        assert_eq!(ids(&twice), ids(&once), "{}", case.file);
+        for (one, two) in
+            once.figures.iter().zip(&twice.figures).filter(|(one, _)| one.status == Status::Measured)
+        {
+            let rounds = [one, two].map(|figure| figure.used_rounds().count());
+            assert_eq!(rounds[1], 2 * rounds[0], "{}: {}", case.file, one.id);
+        }
+    }
+}
+
+/// Whatever a log puts around the lines, the verdicts are the same.
+pub fn wrapped_are_alike(cases: &[Case]) {
+    let wraps: &[fn(&str) -> String] = &[
+        |line| format!("2024-05-23T10:45:02.1480231Z {line}"),
+        |line| format!("bench_1  | {line}"),
+        |line| format!("Nov 27 07:00:00 host bench[4711]: {line}"),
+        |line| format!("> {line}"),
+        |line| format!("    {line}"),
+        |line| format!("{line}\r"),
+        |line| format!("\u{1b}[32m{line}\u{1b}[0m"),
+    ];
+    for case in cases {
+        let verdicts = |record: &Record| -> Vec<(String, Option<Verdict>)> {
+            record.figures.iter().map(|figure| (figure.id.clone(), figure.verdict)).collect()
+        };
+        let bare = verdicts(&judged(&[case.text], &Known::default()));
+        // Quotes are taken off lines, not off documents.
+        let is_document = case.text.starts_with(['{', '[']);
+        for (at, wrap) in wraps.iter().enumerate().filter(|(at, _)| !(is_document && *at == 3)) {
+            let text: String = case.text.lines().map(|line| wrap(line) + "\n").collect();
+            let figures = audit::figures(&[audit::Source::of("x", &text)], &Known::default());
+            assert!(figures.is_ok(), "{} in wrapping {at}: {:?}", case.file, figures.err());
+            assert_eq!(
+                verdicts(&judged(&[&text], &Known::default())),
+                bare,
+                "{} in wrapping {at}",
+                case.file
             );
         }
     }

@@ -6,8 +6,8 @@ use figure::{Better, Figure};
 
 use crate::prelude::*;
 
-/// Classes of tests that compute and share nothing: with a CPU each they do not slow one another down.
-const COMPUTES: &[&str] = &["compute"];
+/// Classes of tests that share nothing, each copy a process with pipes of its own: with a CPU each they do not slow one another down.
+const COMPUTES: &[&str] = &["compute", "syscall"];
 /// Below this gain copies on CPUs of their own did not run at once: a quota, an affinity mask, one lock.
 const LEAST: f64 = 1.1;
 /// By what factor the gain may exceed the copies or the CPUs: the one copy may have had a slower clock, or a cold cache.

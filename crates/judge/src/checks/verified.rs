@@ -8,7 +8,10 @@ use crate::relations::core_pairs;
 /// The contents of the arrays, checked after the last round, as STREAM's `checkSTREAMresults` does.
 pub const CHECK: Check = Check::essential(
     page!("verified"),
-    |subject| (on_arrays(subject) || of_copies(subject) || of_pairs(subject)) && !never_checks(subject),
+    |subject| {
+        let is_checked = on_arrays(subject) || of_copies(subject) || of_pairs(subject);
+        (is_checked || is_audited(subject)) && measured(subject) && !never_checks(subject)
+    },
     rule,
 )
 .audited();

@@ -11,6 +11,7 @@
 use figure::host::{Cgroup, CgroupLevel};
 use figure::{CpuList, Reading};
 
+use super::contradictions::Contradictions;
 use crate::Tree;
 
 /// Ancestors that are read. Real trees are about ten deep; the kernel's limit (cgroup.max.depth) is higher.
@@ -54,8 +55,33 @@ struct Membership {
 }
 
 /// Describes the groups of this process. A cpuset is reported only if it excludes a CPU of `online`, or one of `nodes`.
-pub fn describe(tree: &Tree, online: &CpuList, nodes: &CpuList) -> Cgroup {
-    of_process(tree, "self", online, nodes)
+pub fn describe(tree: &Tree, online: &CpuList, nodes: &CpuList, found: &Contradictions) -> Cgroup {
+    let cgroup = of_process(tree, "self", online, nodes);
+    let keeps_own = |mount: &Mount| mount.controllers.iter().any(|option| option == "cpuset_v2_mode");
+    if mounts(tree).value().is_some_and(|mounts| mounts.iter().any(keeps_own)) {
+        return cgroup;
+    }
+    for level in cgroup.levels.iter().filter(|level| level.version == 1) {
+        against(tree, level, "cpus", online, found);
+        against(tree, level, "mems", nodes, found);
+    }
+    cgroup
+}
+
+/// A cpuset of version 1 whose files differ: the kernel keeps both alike, unless the hierarchy is mounted with cpuset_v2_mode
+/// (kernel/cgroup/cpuset.c). In version 2 they may differ in any group.
+fn against(tree: &Tree, level: &CgroupLevel, name: &str, all: &CpuList, found: &Contradictions) {
+    let list = |file: String| -> Option<CpuList> {
+        let list: CpuList = tree.text(format!("{}/{file}", level.directory)).into_value()?.parse().ok()?;
+        Some(list.intersection(all))
+    };
+    let both = list(format!("cpuset.{name}")).zip(list(format!("cpuset.effective_{name}")));
+    let Some((own, effective)) = both.filter(|(own, effective)| own != effective) else { return };
+    let sources = format!(
+        "cpuset.{name} of {} has {own}, and cpuset.effective_{name} has {effective}, of those online",
+        level.directory
+    );
+    found.add(&format!("cpuset ({name})"), sources, "the effective ones, which the kernel enforces");
 }
 
 pub fn of_process(tree: &Tree, process: &str, online: &CpuList, nodes: &CpuList) -> Cgroup {

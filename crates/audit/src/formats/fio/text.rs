@@ -33,6 +33,69 @@ fn way(line: &str) -> Option<Way> {
     own.map(|way| Way { kind, ..way })
 }
 
+/// The line of a group of jobs, `READ: bw=87.0MiB/s (91.2MB/s), …, io=1485MiB (1557MB), run=15593-17073msec`; before 3.0
+/// `READ: io=784996KB, aggrb=133661KB/s, …, maxt=5873msec`.
+fn status(line: &str) -> Option<Way> {
+    let (way, rest) = line.split_once(": ")?;
+    let kind = super::WAYS.iter().position(|own| own.to_uppercase() == way)?;
+    let (bandwidth, base) = match field(rest, "aggrb=") {
+        Some(bandwidth) => (bandwidth, 1024.0),
+        None => (field(rest, "bw=")?, 1000.0),
+    };
+    let time = field(rest, "maxt=").or_else(|| field(rest, "run=")?.split('-').next_back())?;
+    Some(Way {
+        kind,
+        bandwidth: bytes(bandwidth.strip_suffix("/s")?, base),
+        bytes: field(rest, "io=").and_then(|text| bytes(text, base)),
+        seconds: Some(Printed::of(time.strip_suffix("msec")?)?.times(1e-3)),
+        ..Way::default()
+    })
+}
+
+/// Where reads and writes begin in a line of `--minimal`, version 3, and how many quantiles each has (HOWTO, "Terse output").
+const TERSE: [usize; 2] = [5, 46];
+const TERSE_QUANTILES: usize = 20;
+
+/// A job in one line of numbers between semicolons.
+fn terse(line: &str) -> Option<Job> {
+    let cells: Vec<&str> = Some(line).filter(|line| line.starts_with("3;"))?.split(';').take(200).collect();
+    let is_own = cells.len() > TERSE[0] + 40 && cells[0] == "3" && cells[1].contains('.');
+    let name = cells.get(2).filter(|_| is_own)?;
+    let way = |(kind, from): (usize, &usize)| {
+        let of = |at: usize| Printed::of(cells.get(from + at)?);
+        let bytes = of(0).filter(|bytes| bytes.value > 0.0)?;
+        let samples = |at: usize| Statistics {
+            least: of(at).map(|time| time.times(1e-6)),
+            mean: of(at + 2).map(|time| time.times(1e-6)),
+            most: of(at + 1).map(|time| time.times(1e-6)),
+            deviation: of(at + 3).map(|time| time.times(1e-6)),
+            quantiles: Vec::new(),
+        };
+        let share = |at: usize| {
+            let (share, value) = cells.get(from + at)?.split_once("%=")?;
+            let share = number(share).filter(|share| *share > 0.0)?;
+            Some(((share * 1e4).round() / 1e6, Printed { off: 1.0, ..Printed::of(value)? }.times(1e-6)))
+        };
+        let mut sent = samples(8);
+        sent.quantiles = (12..12 + TERSE_QUANTILES).filter_map(share).collect();
+        Some(Way {
+            kind,
+            // Both are cut to whole numbers.
+            rate: of(2).map(|rate| Printed { off: 1.0, ..rate }),
+            bandwidth: of(1).map(|rate| Printed { off: 1.0, ..rate }.times(1024.0)),
+            bytes: Some(bytes.times(1024.0)),
+            requests: None,
+            seconds: of(3).map(|time| time.times(1e-3)),
+            whole: samples(32),
+            sent,
+            is_of_whole: false,
+        })
+    };
+    let ways: Vec<Way> = TERSE.iter().enumerate().filter_map(way).collect();
+    Some(Job { name: (*name).to_owned(), jobs: 1.0, asked: Asked::default(), ways })
+        .filter(|job| !job.ways.is_empty())
+}
+
 fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let rest = text.split_once(name)?.1.trim_start();
     rest.split([',', ' ', '(', ';']).next()
@@ -72,8 +135,19 @@ fn thousands(text: &str) -> Option<Printed> {
 
 pub(super) fn starts(before: &[&str], rest: &[&str]) -> bool {
     let Some(line) = rest.first() else { return false };
-    let kind = |line: &str| [is_head(line), is_job(line), way(line).is_some()].iter().position(|is| *is);
+    if terse(line).is_some() {
+        return before.last().is_none_or(|line| terse(line).is_none());
+    }
+    let kind = |line: &str| {
+        let is = [is_head(line), is_job(line), way(line).is_some(), status(line).is_some()];
+        is.iter().position(|is| *is)
+    };
     let Some(own) = kind(line) else { return false };
+    if own == 3 {
+        // A group without its jobs.
+        let near = before.iter().rev().take(WITHIN);
+        return !near.into_iter().any(|line| matches!(kind(line), Some(1..)));
+    }
     let nearest = before.iter().rev().take(WITHIN).find_map(|line| kind(line));
     let begins = match own {
         0 => nearest.is_none_or(|nearest| nearest != 0),
@@ -200,6 +274,14 @@ pub(super) fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
                 place.quantiles.extend(quantiles(line).into_iter().map(of));
             }
         }
+    }
+    jobs.extend(run.lines.iter().filter_map(|line| terse(line)).take(MOST_JOBS));
+    if jobs.is_empty() {
+        let asked = Asked::default().with(run.command);
+        let ways: Vec<Way> = run.lines.iter().filter_map(|line| status(line)).take(MOST_JOBS).collect();
+        jobs.extend(
+            Some(Job { name: "group".to_owned(), jobs: 1.0, asked, ways }).filter(|job| !job.ways.is_empty()),
+        );
     }
     let mut rows = Rows::default();
     let capped = run.lines.iter().any(|line| line.contains("queue depth will be capped at 1"));

@@ -146,7 +146,9 @@ pub fn text(line: &str) -> Option<Event> {
     // Times and prose begin with a number as well.
     let is_event = name.starts_with(|c: char| c.is_ascii_alphabetic()) && !matches!(name, "seconds" | "+-");
     let next = words.next();
-    let is_alone = next.is_none_or(|word| word.starts_with(['(', '[']));
+    // --for-each-cgroup prints the group behind the event.
+    let group = next.filter(|word| [".slice", ".scope", ".service"].iter().any(|end| word.ends_with(end)));
+    let is_alone = group.is_some() || next.is_none_or(|word| word.starts_with(['(', '[']));
     if let Some(own) = next.and_then(|word| UNITS.iter().find(|unit| word == format!("({unit})"))) {
         unit = own;
     }
@@ -159,7 +161,7 @@ pub fn text(line: &str) -> Option<Event> {
     let name = unit_of.map_or(name.to_owned(), |unit| format!("{unit}/{name}/"));
     Some(Event {
         at,
-        place: place.to_owned(),
+        place: group.unwrap_or(place).to_owned(),
         name,
         unit: unit.to_owned(),
         count,

@@ -35,9 +35,20 @@ fn is_json(line: &str) -> bool {
     line.starts_with('{') && line.contains("\"counter-value\"")
 }
 
+/// `(79.95%)`, alone in a line.
+fn is_share(line: &str) -> bool {
+    line.starts_with('(') && line.ends_with("%)") && share(line).is_some()
+}
+
+/// The head of `--topdown`: shares without counts.
+fn is_topdown(line: &str) -> bool {
+    line.contains("retiring") && line.contains("bound") && !line.contains(|c: char| c.is_ascii_digit())
+}
+
 /// Whether a line without an event belongs to perf.
 fn is_beside(line: &str) -> bool {
     line.is_empty()
+        || is_share(line)
         || line.contains('#')
         || line.starts_with("{\"")
         || csv_metric(line).is_some()
@@ -69,6 +80,12 @@ fn is_later(before: &[&str], at: f64) -> bool {
     nearest.is_some_and(|nearest| nearest <= at)
 }
 
+/// Whether a row stands right before.
+fn follows(before: &[&str]) -> bool {
+    let last = before.iter().rev().take(WITHIN).find(|line| !line.is_empty());
+    last.is_some_and(|line| row(line).is_some())
+}
+
 pub fn starts(before: &[&str], rest: &[&str]) -> bool {
     let Some(line) = rest.first() else { return false };
     if line.starts_with(HEAD) {
@@ -79,14 +96,18 @@ pub fn starts(before: &[&str], rest: &[&str]) -> bool {
         return next.is_some_and(|at| !is_later(before, at));
     }
     if line.contains(ELAPSED) {
-        return !goes_on(before, false);
+        return !goes_on(before, false) && !follows(before);
     }
     match row(line) {
         Some((Event { at: Some(at), .. }, _)) => {
             !is_later(before, at) && !before.iter().rev().take(8).any(|line| is_intervals(line))
         }
         Some((_, true)) => !goes_on(before, !line.starts_with('{') && !line.contains('#')),
-        Some(_) => false,
+        // Rows without anything derived are known by the time behind them.
+        Some(_) => {
+            let end = || rest.iter().take(WITHIN).find(|line| !line.is_empty() && row(line).is_none());
+            !follows(before) && !goes_on(before, false) && end().is_some_and(|line| line.contains(ELAPSED))
+        }
         // JSON with decimal commas is none.
         None => is_json(line) && json(line).is_none() && !before.last().is_some_and(|line| is_json(line)),
     }
@@ -134,11 +155,13 @@ impl Rows {
                 continue;
             }
             // More that is derived from an event stands in the next line, with its share of the time.
-            if follows && line.starts_with('#') {
+            if follows && (line.starts_with('#') || is_share(line)) {
                 let last = own.events.last_mut().filter(|event| event.share.is_none());
                 last.into_iter().for_each(|event| event.share = share(line));
             }
             let name = text_metric(line).or_else(|| json(line)?.err()).or_else(|| csv_metric(line));
+            // Mails break lines before the share.
+            own.name(is_topdown(line).then(|| "top-down".to_owned()));
             follows &= name.is_some() && line.starts_with('#');
             own.name(name);
         }

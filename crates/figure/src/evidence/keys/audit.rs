@@ -36,7 +36,7 @@ keys! {
     CHANNELS_SHOWN: f64 = "audit.channels_shown", "1", Figure, "Memory channels that are shown.";
     CHANNELS_FOUND: f64 = "audit.channels_found", "1", Figure, "Memory channels that the tool reports.";
     LIFETIME: bool = "audit.lifetime", "", Round, "Whether the count is of the whole life of a process, so that it is no rate.";
-    COMMAND: String = "audit.command", "", Condition, "The command before the run, where it differs between runs: the launcher of the program, and its options; untrusted.";
+    COMMAND: String = "audit.command", "", Condition, "What stands before the run, where it differs between runs: a label, settings, the launcher of the program, and its options; untrusted.";
     DEPTH: f64 = "audit.depth", "1", Condition, "Requests that are sent on a connection before the first of them is answered (pipelining, streams).";
     CONNECTIONS_FROM: String = "audit.connections_from", "", Figure, "The line or the option that the number of connections is from; untrusted.";
     ADDED_SAMPLES: bool = "audit.added_samples", "", Figure, "Whether the tool adds latencies of requests that it thinks were not sent in time.";
