@@ -62,7 +62,18 @@ fn touched(shape: &Shape) -> f64 {
                     Touch::Few(count) => count as f64,
                 }
         }
-        Work::Mapping(bytes, ..) | Work::Fork(bytes) | Work::File(bytes, _) => bytes as f64 / page(),
+        Work::Mapping(bytes, ..)
+        | Work::Fork(bytes)
+        | Work::File(bytes, _)
+        | Work::FileCopy(bytes)
+        | Work::Swap(bytes)
+        | Work::Merge(bytes)
+        | Work::Userfault(bytes)
+        | Work::Share(bytes) => bytes as f64 / page(),
+        // Of these pages each is read, then written.
+        Work::ReadFirst(bytes) => 2.0 * bytes as f64 / page(),
+        // Others than this process fault.
+        Work::Start => f64::INFINITY,
         Work::Stacks => workload::fault_demo::pages::STACK as f64 / page(),
     }
 }
@@ -171,7 +182,7 @@ fn fewer_faults_of_a_sparse_calloc_cost_more_time() {
 
 #[test]
 fn what_faults_otherwise_does_not_mind_the_settings_of_malloc() {
-    for name in ["growth", "fork", "purge", "map-churn", "stacks"] {
+    for name in ["growth", "fork", "purge", "map-churn", "stacks", "file-copy", "zero-page"] {
         for settings in [&[][..], &[MMAP_MAX, TRIM]] {
             let share = share(name, settings);
             assert!((0.85..1.2).contains(&share), "{name} with {settings:?}: {share:.3} of its pages");
@@ -210,6 +221,22 @@ fn a_huge_page_is_one_fault() {
 }
 
 #[test]
+fn a_shape_that_needs_what_the_machine_lacks_says_so() {
+    for (name, words) in [("swap", "no swap"), ("ksm", "KSM"), ("userfaultfd", "userfaultfd is refused")] {
+        let shape = find(name).unwrap();
+        match run(&shape, Amount::Iterations(2), &[]) {
+            Ok(each) => assert!(each.minor + each.major > touched(&shape) / 4.0, "{name}: {each:?}"),
+            Err(why) => assert!(why.contains(words), "{name}: {why}"),
+        }
+    }
+    // The children fault, and not this process.
+    for name in ["shared-memory", "start-up"] {
+        let each = run(&find(name).unwrap(), Amount::Iterations(20), &[]).unwrap();
+        assert!(each.minor < 200.0, "{name}: {each:?}");
+    }
+}
+
+#[test]
 fn a_server_keeps_its_pace() {
     if !is_known() {
         return;
@@ -225,8 +252,14 @@ fn a_server_keeps_its_pace() {
 fn every_shape_is_in_a_test() {
     let elsewhere =
         ["calloc", "growth", "fork", "purge", "map-churn", "stacks", "file", "file-dropped", "thp"];
+    let kernels = ["file-copy", "zero-page", "swap", "ksm", "userfaultfd", "shared-memory", "start-up"];
     for shape in shapes() {
-        let is_tested = TABLE.iter().map(|(name, _)| *name).chain(elsewhere).any(|name| name == shape.name);
+        let is_tested = TABLE
+            .iter()
+            .map(|(name, _)| *name)
+            .chain(elsewhere)
+            .chain(kernels)
+            .any(|name| name == shape.name);
         assert!(is_tested, "{}", shape.name);
     }
 }

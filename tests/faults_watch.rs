@@ -45,6 +45,35 @@ fn main_of(record: &Record) -> (Mechanism, Option<Manager>, f64) {
     (mechanism, first.conditions.get(MANAGER).and_then(|word| Manager::of(&word)), first.value.unwrap())
 }
 
+/// Shapes that need what the machine may lack: they say so.
+#[test]
+fn each_shape_of_the_kernels_own_shows_its_mechanism() {
+    let shapes = [
+        ("file-copy", 20, Mechanism::FileCopy, 0.6),
+        ("shared-memory", 100, Mechanism::SharedMap, 0.6),
+        ("start-up", 300, Mechanism::StartUp, 0.6),
+        ("userfaultfd", 100, Mechanism::Userfault, 0.6),
+        ("swap", 20, Mechanism::Reclaim, 0.6),
+        ("ksm", 4, Mechanism::Unmerge, 0.4),
+    ];
+    for (name, iterations, mechanism, least) in shapes {
+        let shape = faults::demo::find(name).unwrap();
+        let (file, arguments) = faults::demo::command(&shape, faults::demo::Amount::Iterations(1)).unwrap();
+        let tried = std::process::Command::new(file).args(&arguments[1..]).output().unwrap();
+        if !tried.status.success() {
+            eprintln!("not available: {}", String::from_utf8_lossy(&tried.stderr));
+            continue;
+        }
+        let record = demo(name, iterations, &["--no-prices"]);
+        if !can_look(&record) {
+            return;
+        }
+        let (found, manager, share) = main_of(&record);
+        assert_eq!((found, manager), (mechanism, None), "{name}: {share}");
+        assert!(share > least, "{name}: {share}");
+    }
+}
+
 /// Whether the kernel's events can be had at all; where not, the record must say why.
 fn can_look(record: &Record) -> bool {
     let coverage = figure(record, "faults.coverage");

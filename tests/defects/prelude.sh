@@ -26,6 +26,8 @@ leave() {
         wait $helpers
         kill -KILL $!
     fi
+    while read -r file value; do echo "$value" >"$file"; done <"$DIR/.settings"
+    [ ! -e "$DIR/swap" ] || swapoff "$DIR/swap"
     [ ! -e "/dev/shm/truebench-selftest-$$" ] || rm -rf "/dev/shm/truebench-selftest-$$"
     for group in /sys/fs/cgroup/truebench-selftest-$$ /sys/fs/cgroup/*/truebench-selftest-$$; do
         [ -d "$group" ] || continue
@@ -54,6 +56,24 @@ needs_glibc() {
     "$TRUEBENCH" alloc list >"$DIR/.list" 2>/dev/null
     read -r _ version place <"$DIR/.list"
     case "$version $place" in [0-9]* | *own:*) ;; *) skip "the C library here is not glibc" ;; esac
+}
+
+# altered FILE VALUE: a setting of the kernel, put back at the end.
+altered() {
+    { [ "$(id -u)" = 0 ] && [ -w "$1" ]; } || skip "needs root, to set $1"
+    value=$(sed 's/.*\[\(.*\)\].*/\1/' "$1")
+    echo "$2" >"$1" 2>/dev/null || skip "$1 cannot be set to $2"
+    echo "$1 $value" >>"$DIR/.settings"
+}
+
+# A swap file of 64 MiB, taken away at the end; none where the machine has swap.
+with_swap() {
+    [ "$(sed -n 's/^SwapTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo)" = 0 ] || return 0
+    [ "$(id -u)" = 0 ] || skip "this machine has no swap, and to give it some needs root"
+    needs mkswap swapon
+    needs_disk
+    (umask 077; head -c 67108864 /dev/zero >"$DIR/swap")
+    mkswap "$DIR/swap" >/dev/null 2>&1 && swapon "$DIR/swap" 2>/dev/null || { rm "$DIR/swap"; skip "no file can be swapped to here"; }
 }
 
 # Busy loops on these CPUs.
@@ -248,6 +268,44 @@ program() {
     file=$DIR/$1
     shift
     cc -O1 -fno-builtin -I"$DIR" -o "$file" "$@" -x c - || skip "cc builds no such program"
+}
+
+# A program that maps a file and reads a byte of each page in random order, so many times over (to build: | program).
+rereads() { cat <<'C'
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+int main(int count, char **words)
+{
+    struct stat status;
+    int file = open(words[1], O_RDONLY);
+    if (count < 3 || file < 0 || fstat(file, &status)) return 1;
+    volatile char *memory = mmap(0, status.st_size, PROT_READ, MAP_SHARED, file, 0);
+    if (memory == MAP_FAILED || madvise((char *)memory, status.st_size, MADV_RANDOM)) return 1;
+    for (int turn = 0; turn < atoi(words[2]); turn++)
+        for (long at = 0; at < status.st_size; at += 4096) memory[at];
+    return 0;
+}
+C
+}
+
+# A program that maps memory and, with READS, reads each page before it writes to it (to build: | program).
+fresh() { cat <<'C'
+#include <sys/mman.h>
+int main(void)
+{
+    for (int turn = 0; turn < 300; turn++) {
+        volatile char *block = mmap(0, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (block == MAP_FAILED || madvise((char *)block, 1 << 20, MADV_NOHUGEPAGE)) return 1;
+        // Every second block is read by the kernel (MADV_POPULATE_READ, Linux 5.14), without a fault.
+        if (READS && (turn % 2 == 0 || madvise((char *)block, 1 << 20, 22)))
+            for (int at = 0; at < 1 << 20; at += 4096) block[at];
+        for (int at = 0; at < 1 << 20; at += 4096) block[at] = 1;
+    }
+    return 0;
+}
+C
 }
 
 # library NAME [OPTION OF cc...]: builds $DIR/libNAME.so from the C on stdin. Its bump.h is an allocator in some thirty lines.

@@ -34,10 +34,7 @@ const CASES: &[Case] = &[
     case!(
         "timeit-roll",
         nothing,
-        [
-            ("timeit.roll-x-shift-2", Suspect, "repeats"),
-            ("timeit.a-statement", Suspect, "too-short")
-        ]
+        [("timeit.roll-x-shift-2", Suspect, "repeats"), ("timeit.a-statement", Suspect, "too-short")]
     ),
     case!("nanobench-units", nothing, []),
     case!(

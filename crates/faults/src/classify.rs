@@ -2,8 +2,14 @@
 //!
 //! | kind of memory | evidence | mechanism |
 //! |---|---|---|
+//! | registered with userfaultfd | smaps has its flag | userfaultfd |
+//! | a file | the kernel counted refaults of the page cache, and the page was faulted in before | reclaim |
+//! | a private mapping of a file | it may be written; the faults' error codes say that they wrote | file-copy |
 //! | a file | | file |
 //! | any, shared since a fork | the process has not executed another program | copy-on-write |
+//! | any | the fault was major, or the kernel counted pages swapped in and the program had some in swap | reclaim |
+//! | any | the kernel counted copies of merged pages, and the program has such | ksm |
+//! | any, refault | the program never forked, and the faults wrote to a present page | zero-page |
 //! | a thread's stack | threads of the program end as others begin | stacks |
 //! | any, refault | in a new mapping; or in one that merged with a new one, if the allocator does not use madvise | map-churn |
 //! | heap, refault | the heap shrank, and grew over the page again | heap-trim |
@@ -13,6 +19,8 @@
 //! | any, refault | NUMA balancing took pages away | numa-hinting |
 //! | a mapping, refault | nothing was mapped; the allocator, a runtime or the program uses madvise | purge |
 //! | any but a file | the kernel gave huge pages (thp_fault_alloc) | huge-pages |
+//! | shared memory, first touch | the machine's shared memory did not grow by as much | shared-map |
+//! | a file, or any first touch | processes of the program start and end, with few faults each | start-up |
 //! | any, first touch | | growth; owned by Go's runtime or the JVM, as their settings limit it |
 //!
 //! First touches of pages that *stay* cannot be more than a program's memory grew by: the other pages came
@@ -20,7 +28,10 @@
 //!
 //! If calls for memory were recorded (tracefs), their owners decide who maps and unmaps, and who gives pages
 //! back by madvise. A child's fault that wrote to a present page is copy-on-write, and its other
-//! faults are not. No rule depends on these records.
+//! faults are not. But for zero-page no rule depends on these records.
+//!
+//! The kernel's counters are those of the program's control group, or of the whole machine: they count at most
+//! as many faults of the program, and only among those without better evidence ([`Pool`]).
 //!
 //! Faults that fit no row are reported as unexplained.
 
@@ -38,6 +49,12 @@ const HEADERS: f64 = 0.3;
 /// The share of calls that must have the same owner, as calls do not show which memory they are about.
 const MOST: f64 = 0.8;
 
+/// Starts of a program from which on they may be what it faults by.
+const STARTS: u64 = 8;
+/// A start with more faults does work of its own: the dynamic loader, the C library and an interpreter such as
+/// CPython or Perl take 100 to 1500.
+const START_FAULTS: f64 = 4000.0;
+
 /// The evidence about the faults of one program at one kind of memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facts {
@@ -46,7 +63,10 @@ pub struct Facts {
     /// Whether the process inherited it from the one that it was forked from.
     pub is_inherited: bool,
     pub minor: f64,
-    /// The share of them at pages that had been faulted in before, 0 to 1.
+    pub major: f64,
+    /// Major faults at pages of files that had been read from the disk before.
+    pub major_again: f64,
+    /// The share of the minor faults at pages that had been faulted in before, 0 to 1.
     pub refault_share: f64,
     /// What happened to such pages in between.
     pub refaults: Refaults,
@@ -56,11 +76,64 @@ pub struct Facts {
     pub headers: Option<f64>,
     /// Threads of the program that began, and those among them that took the place of one that had ended.
     pub threads: (u64, u64),
+    pub starts: Starts,
+    /// Whether the program has forked.
+    pub has_forked: bool,
+    pub counted: CountedFaults,
+    /// The share of first touches of shared memory by which that memory grew, 0 to 1.
+    pub shared_new: f64,
     /// The share of faults that were given a huge page, 0 to 1.
     pub huge: f64,
     /// The share of NUMA hinting faults, 0 to 1.
     pub hinting: f64,
     pub calls: CallEvidence,
+}
+
+/// Starts of a program while it was watched.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Starts {
+    pub executed: u64,
+    pub ended: u64,
+    /// Minor faults of each, of all kinds.
+    pub faults: f64,
+}
+
+impl Starts {
+    fn are_what_it_does(self) -> bool {
+        self.executed >= STARTS && self.ended * 2 >= self.executed && self.faults <= START_FAULTS
+    }
+}
+
+/// How many of these minor faults the kernel's counters can account for, at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CountedFaults {
+    pub swapped_in: f64,
+    /// Pages that were swapped out and may have been found in the swap cache. They prove nothing where calls of
+    /// madvise give pages back.
+    pub swap_cached: f64,
+    /// Copies of pages that KSM had merged.
+    pub unmerged: f64,
+    /// Pages of files, of major faults too, that the kernel had dropped from the page cache.
+    pub read_again: f64,
+}
+
+/// Faults without better evidence, from which the kernel's counters take theirs: first those at pages that had
+/// been there without an event since, last those that look like first touches.
+struct Pool {
+    no_event: f64,
+    hidden: f64,
+    first: f64,
+}
+
+impl Pool {
+    fn take(&mut self, most: f64) -> f64 {
+        let mut left = most.max(0.0);
+        for part in [&mut self.no_event, &mut self.hidden, &mut self.first] {
+            let taken = left.min(*part);
+            (*part, left) = (*part - taken, left - taken);
+        }
+        most.max(0.0) - left
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -73,6 +146,8 @@ pub struct CallEvidence {
     pub trims: f64,
     /// The share of faults that wrote to a present page, 0 to 1.
     pub copies: Option<f64>,
+    /// The share of faults that wrote, 0 to 1.
+    pub writes: Option<f64>,
 }
 
 /// The owners of calls: shares, 0 to 1.
@@ -118,16 +193,32 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
         }
     };
     let (threads, ended) = facts.threads;
+    let is_file = matches!(facts.memory, Memory::File | Memory::PrivateFile);
+    // A major fault at other memory waited for the swap device, or for zswap.
+    add(
+        Mechanism::Reclaim,
+        None,
+        if is_file || facts.memory == Memory::Userfault { 0.0 } else { facts.major },
+    );
     match facts.memory {
-        Memory::File => add(Mechanism::File, None, facts.minor),
+        Memory::Userfault => add(Mechanism::Userfault, None, facts.minor + facts.major),
+        Memory::PrivateFile if facts.is_inherited => {
+            let copied = facts.minor * facts.calls.copies.unwrap_or(1.0).clamp(0.0, 1.0);
+            add(Mechanism::CopyOnWrite, None, copied);
+            add(Mechanism::File, None, facts.minor - copied + facts.major);
+        }
+        Memory::File | Memory::PrivateFile => file_causes(facts, &mut add),
         _ if facts.is_inherited && facts.calls.copies.is_none() => {
-            add(Mechanism::CopyOnWrite, None, facts.minor);
+            let unmerged = facts.counted.unmerged.min(facts.minor);
+            add(Mechanism::Unmerge, None, unmerged);
+            add(Mechanism::CopyOnWrite, None, facts.minor - unmerged);
         }
         Memory::ThreadStack if ended >= ENDED && ended * 2 >= threads => {
             add(Mechanism::Stacks, None, facts.minor);
         }
         _ => {
-            let copied = copied(facts);
+            let unmerged = facts.counted.unmerged;
+            let copied = (copied(facts) - unmerged).max(0.0);
             add(Mechanism::CopyOnWrite, None, copied);
             let others = facts.minor - copied;
             let huge = others * facts.huge.clamp(0.0, 1.0);
@@ -135,35 +226,88 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
             let small = others - huge;
             let again = (others * facts.refault_share).min(small);
             let manager = facts.manager;
-            let first =
-                if facts.memory == Memory::Unknown { Mechanism::Unexplained } else { Mechanism::Growth };
             // The error codes of a child's faults show which were copies.
             let forked = |refaults: &Refaults| if facts.is_inherited { 0.0 } else { refaults.forked };
             let observed = Refaults { forked: forked(&facts.refaults), ..facts.refaults };
             let hidden = Refaults { forked: forked(&facts.hidden_refaults), ..facts.hidden_refaults };
-            add(first, growth_owner(facts), (small - again) * (1.0 - hidden.sum()));
             let hidden_faults = |share: f64| (small - again) * share;
             let sum = observed.sum();
             let observed_faults = |pages: f64| if sum > 0.0 { again * pages / sum } else { 0.0 };
-            let mapped = observed_faults(observed.mapped) + hidden_faults(hidden.mapped);
-            add(Mechanism::MapChurn, mapping_owner(facts), mapped);
             let heap_cut = observed_faults(observed.heap_cut) + hidden_faults(hidden.heap_cut);
             add(Mechanism::HeapTrim, manager, heap_cut);
             let forked = observed_faults(observed.forked) + hidden_faults(hidden.forked);
             add(Mechanism::CopyOnWrite, None, forked);
             let unobserved = if sum > 0.0 { 0.0 } else { again };
-            let hinted = |faults: f64| faults * facts.hinting.clamp(0.0, 1.0);
-            let no_event = observed_faults(observed.no_event) + hidden_faults(hidden.no_event);
-            add(Mechanism::NumaHinting, None, hinted(no_event + unobserved));
+            let no_event = observed_faults(observed.no_event) + hidden_faults(hidden.no_event) + unobserved;
+            let mut pool = Pool {
+                no_event,
+                hidden: hidden_faults(hidden.mapped),
+                first: (small - again) * (1.0 - hidden.sum()),
+            };
+            let swapped_in = pool.take(facts.counted.swapped_in);
+            let cached = if facts.calls.advised.is_some() { 0.0 } else { facts.counted.swap_cached };
+            let cached = cached.min(pool.no_event);
+            add(Mechanism::Reclaim, None, swapped_in + pool.take(cached));
+            add(Mechanism::Unmerge, None, pool.take(unmerged));
+            add(Mechanism::ZeroPage, None, pool.take(zeros(facts)));
+            add(Mechanism::MapChurn, mapping_owner(facts), observed_faults(observed.mapped) + pool.hidden);
+            let hinted = pool.no_event * facts.hinting.clamp(0.0, 1.0);
+            add(Mechanism::NumaHinting, None, hinted);
             let (mechanism, owner) = release_cause(facts);
-            add(mechanism, owner, no_event - hinted(no_event));
+            let released = pool.no_event - hinted;
             // Where no event of the heap was recorded, its allocator cuts it: malloc_trim is rare.
-            let is_heap = facts.memory == Memory::Heap && mechanism == Mechanism::MallocTrim;
-            let mechanism = if is_heap { Mechanism::HeapTrim } else { mechanism };
-            add(mechanism, owner, unobserved - hinted(unobserved));
+            let is_cut = facts.memory == Memory::Heap && mechanism == Mechanism::MallocTrim;
+            let cut = if is_cut && no_event > 0.0 { released * unobserved / no_event } else { 0.0 };
+            add(Mechanism::HeapTrim, owner, cut);
+            add(mechanism, owner, released - cut);
+            let there =
+                if facts.memory == Memory::Shared { 1.0 - facts.shared_new.clamp(0.0, 1.0) } else { 0.0 };
+            add(Mechanism::SharedMap, None, pool.first * there);
+            let (first, owner) = first_touch(facts);
+            add(first, owner, pool.first * (1.0 - there));
         }
     }
     causes
+}
+
+/// Faults at a file that no fork shares. What the kernel dropped from the page cache is proved by both: its counter of
+/// refaults, and a page that was faulted in before.
+fn file_causes(facts: &Facts, add: &mut impl FnMut(Mechanism, Option<Manager>, f64)) {
+    let again = facts.minor * facts.refault_share.clamp(0.0, 1.0);
+    let sum = facts.refaults.sum();
+    let silent = if sum > 0.0 { again * facts.refaults.no_event / sum } else { 0.0 };
+    let major = facts.major_again.min(facts.counted.read_again);
+    let minor = silent.min(facts.counted.read_again - major);
+    add(Mechanism::Reclaim, None, major + minor);
+    let rest = facts.minor - minor;
+    if facts.starts.are_what_it_does() {
+        add(Mechanism::StartUp, None, rest);
+        return add(Mechanism::File, None, facts.major - major);
+    }
+    let is_private = facts.memory == Memory::PrivateFile;
+    let copied = if is_private { rest * facts.calls.writes.unwrap_or(1.0).clamp(0.0, 1.0) } else { 0.0 };
+    add(Mechanism::FileCopy, None, copied);
+    add(Mechanism::File, None, rest - copied + facts.major - major);
+}
+
+/// Writes to a present page in a program that has forked no child to share it with, and has no merged pages: what was
+/// there is the page of zeros, which a read of a new page maps.
+fn zeros(facts: &Facts) -> f64 {
+    let has_shared =
+        facts.has_forked || facts.is_inherited || facts.refaults.forked + facts.hidden_refaults.forked > 0.0;
+    let is_alone = !has_shared && facts.counted.unmerged == 0.0;
+    let is_private = facts.memory != Memory::Shared;
+    let share = facts.calls.copies.filter(|_| is_alone && is_private).unwrap_or(0.0);
+    facts.minor * share.clamp(0.0, 1.0)
+}
+
+/// What a first touch is: the start of a short program, or growth.
+fn first_touch(facts: &Facts) -> Cause {
+    match facts.memory {
+        Memory::Unknown => (Mechanism::Unexplained, growth_owner(facts)),
+        _ if facts.starts.are_what_it_does() => (Mechanism::StartUp, None),
+        _ => (Mechanism::Growth, growth_owner(facts)),
+    }
 }
 
 /// Faults of a child that copied a page, by their error codes. A parent copies only at times, and error codes
@@ -182,6 +326,10 @@ fn growth_owner(facts: &Facts) -> Option<Manager> {
 /// The owner of mappings that come and go. glibc writes a block's size before the program touches the block;
 /// with too few such observations, the mappings count as the allocator's.
 fn mapping_owner(facts: &Facts) -> Option<Manager> {
+    // No allocator shares its memory.
+    if facts.memory == Memory::Shared {
+        return Some(Manager::Program);
+    }
     let caller = facts.calls.unmapped.and_then(|owners| owners.most(facts.manager));
     match (facts.manager, facts.headers) {
         _ if caller.is_some() => caller,
@@ -213,6 +361,9 @@ pub fn rival(facts: &Facts, mechanism: Mechanism) -> Option<Cause> {
 /// The cause of refaults without an event. The C libraries' mallocs use madvise only for their arenas: in
 /// other mappings the program did.
 fn release_cause(facts: &Facts) -> Cause {
+    if facts.memory == Memory::Shared {
+        return (Mechanism::Purge, Some(Manager::Program));
+    }
     match facts.calls.advised.and_then(|owners| owners.most(facts.manager)) {
         None | Some(Manager::Glibc | Manager::Musl) => {}
         // If the allocator gives pages back by madvise, the program's own madvise is about other memory.
@@ -244,11 +395,17 @@ mod unit {
             memory,
             is_inherited: false,
             minor: 1000.0,
+            major: 0.0,
+            major_again: 0.0,
             refault_share: 0.9,
             refaults,
             hidden_refaults: Refaults::default(),
             headers: None,
             threads: (0, 0),
+            starts: Starts::default(),
+            has_forked: false,
+            counted: CountedFaults::default(),
+            shared_new: 1.0,
             huge: 0.0,
             hinting: 0.0,
             calls: CallEvidence::default(),
@@ -258,7 +415,7 @@ mod unit {
     fn main_of(facts: &Facts) -> Cause {
         let causes = causes(facts);
         let sum: f64 = causes.values().sum();
-        assert!((sum - facts.minor).abs() < 1e-6, "{causes:?}");
+        assert!((sum - facts.minor - facts.major).abs() < 1e-6, "{causes:?}");
         causes.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap().0
     }
 
@@ -365,5 +522,107 @@ mod unit {
         let causes = |calls| causes(&Facts { calls, ..parent.clone() });
         let without = causes(CallEvidence::default());
         assert_eq!(causes(copies(0.1)), without, "a parent's are recorded in bursts only");
+    }
+
+    #[test]
+    fn files_are_read_copied_or_reclaimed() {
+        let none = Refaults::default();
+        let first = Facts { refault_share: 0.0, ..facts(Memory::PrivateFile, GLIBC, none) };
+        assert_eq!(main_of(&first), (Mechanism::FileCopy, None), "it may be written");
+        let calls = CallEvidence { writes: Some(0.1), ..CallEvidence::default() };
+        assert_eq!(main_of(&Facts { calls, ..first.clone() }), (Mechanism::File, None), "it is only read");
+        assert_eq!(main_of(&Facts { is_inherited: true, ..first }), (Mechanism::CopyOnWrite, None));
+        // Both the page and the kernel's counter must say so: a file that is dropped by request has no refault.
+        let again = Refaults { no_event: 9.0, ..none };
+        let file = Facts { major: 500.0, major_again: 400.0, ..facts(Memory::File, GLIBC, again) };
+        assert_eq!(main_of(&file), (Mechanism::File, None));
+        let counted = CountedFaults { read_again: 5000.0, ..CountedFaults::default() };
+        let reclaimed = Facts { counted, ..file.clone() };
+        assert_eq!(main_of(&reclaimed), (Mechanism::Reclaim, None));
+        assert!((causes(&reclaimed)[&(Mechanism::Reclaim, None)] - 1300.0).abs() < 1e-6);
+        let first_read = Facts { refault_share: 0.0, major_again: 0.0, ..reclaimed };
+        assert_eq!(main_of(&first_read), (Mechanism::File, None), "others read again");
+    }
+
+    #[test]
+    fn the_kernels_counters_take_what_has_no_better_evidence() {
+        let none = Refaults::default();
+        let silent = facts(Memory::Mapping, GLIBC, Refaults { no_event: 9.0, ..none });
+        let purged = (Mechanism::Purge, Some(Manager::Program));
+        let with = |counted| Facts { counted, ..silent.clone() };
+        let counts = CountedFaults::default();
+        assert_eq!(main_of(&with(counts)), purged);
+        assert_eq!(main_of(&with(CountedFaults { swapped_in: 900.0, ..counts })), (Mechanism::Reclaim, None));
+        assert_eq!(main_of(&with(CountedFaults { swapped_in: 90.0, ..counts })), purged, "too few");
+        assert_eq!(main_of(&with(CountedFaults { unmerged: 900.0, ..counts })), (Mechanism::Unmerge, None));
+        // Pages in the swap cache: unless madvise gave pages back.
+        let cached = with(CountedFaults { swap_cached: 900.0, ..counts });
+        assert_eq!(main_of(&cached), (Mechanism::Reclaim, None));
+        let advised = Some(Owners { program: 1.0, ..Owners::default() });
+        let calls = CallEvidence { advised, ..CallEvidence::default() };
+        assert_eq!(main_of(&Facts { calls, ..cached.clone() }), purged);
+        let first = Facts { refault_share: 0.0, ..cached };
+        assert_eq!(main_of(&first), (Mechanism::Growth, None), "never there before");
+        // Mappings that come and go are observed: another program's pages were swapped in.
+        let churn = facts(Memory::Mapping, GLIBC, Refaults { mapped: 9.0, ..none });
+        let counted = CountedFaults { swapped_in: 1000.0, ..counts };
+        let churn = Facts { counted, headers: Some(0.9), ..churn };
+        assert_eq!(main_of(&churn), (Mechanism::MapChurn, GLIBC));
+        // A major fault is one of swap, whatever was counted.
+        assert_eq!(main_of(&Facts { major: 5000.0, ..with(counts) }), (Mechanism::Reclaim, None));
+        // A child's copies of merged pages are none of the fork's.
+        let child = Facts { is_inherited: true, ..with(CountedFaults { unmerged: 900.0, ..counts }) };
+        assert_eq!(main_of(&child), (Mechanism::Unmerge, None));
+        assert_eq!(main_of(&Facts { is_inherited: true, ..silent }), (Mechanism::CopyOnWrite, None));
+    }
+
+    #[test]
+    fn pages_of_zeros_are_told_from_purged_ones_by_error_codes() {
+        let silent = facts(Memory::Mapping, GLIBC, Refaults { no_event: 9.0, ..Refaults::default() });
+        let calls = CallEvidence { copies: Some(0.5), ..CallEvidence::default() };
+        let read_first = Facts { refault_share: 0.5, calls, ..silent.clone() };
+        let causes = causes(&read_first);
+        assert!((causes[&(Mechanism::ZeroPage, None)] - 500.0).abs() < 1e-6, "{causes:?}");
+        assert!((causes[&(Mechanism::Growth, None)] - 500.0).abs() < 1e-6, "{causes:?}");
+        let forked = Facts { has_forked: true, ..read_first };
+        assert!(!super::causes(&forked).contains_key(&(Mechanism::ZeroPage, None)), "a child may share it");
+        let calls = CallEvidence { copies: Some(0.0), ..CallEvidence::default() };
+        assert_eq!(main_of(&Facts { calls, ..silent }), (Mechanism::Purge, Some(Manager::Program)));
+    }
+
+    #[test]
+    fn shared_memory_is_new_once() {
+        let first = Facts { refault_share: 0.0, ..facts(Memory::Shared, GLIBC, Refaults::default()) };
+        assert_eq!(main_of(&Facts { shared_new: 0.1, ..first.clone() }), (Mechanism::SharedMap, None));
+        assert_eq!(main_of(&Facts { shared_new: 0.9, ..first }), (Mechanism::Growth, None));
+        let mapped = facts(Memory::Shared, GLIBC, Refaults { mapped: 9.0, ..Refaults::default() });
+        assert_eq!(main_of(&mapped), (Mechanism::MapChurn, Some(Manager::Program)), "malloc shares nothing");
+        let silent =
+            facts(Memory::Shared, Some(Manager::Jemalloc), Refaults { no_event: 9.0, ..Refaults::default() });
+        assert_eq!(main_of(&silent), (Mechanism::Purge, Some(Manager::Program)));
+    }
+
+    #[test]
+    fn short_programs_fault_by_their_starts() {
+        let starts = Starts { executed: 100, ended: 99, faults: 250.0 };
+        let heap = Facts { starts, refault_share: 0.0, ..facts(Memory::Heap, GLIBC, Refaults::default()) };
+        let file = Facts { memory: Memory::File, ..heap.clone() };
+        for facts in [&heap, &file] {
+            assert_eq!(main_of(facts), (Mechanism::StartUp, None));
+        }
+        let twin = |starts| main_of(&Facts { starts, ..heap.clone() });
+        let growth = (Mechanism::Growth, None);
+        assert_eq!(twin(Starts { ended: 10, ..starts }), growth, "they stay");
+        assert_eq!(twin(Starts { executed: 2, ended: 2, ..starts }), growth, "a few");
+        assert_eq!(twin(Starts { faults: 20_000.0, ..starts }), growth, "each does work");
+    }
+
+    #[test]
+    fn memory_of_userfaultfd_is_its_handlers() {
+        let none = Refaults::default();
+        let registered = Facts { major: 500.0, ..facts(Memory::Userfault, GLIBC, none) };
+        assert_eq!(main_of(&registered), (Mechanism::Userfault, None));
+        // Some kernels count them as major ones (mm_account_fault: FAULT_FLAG_TRIED).
+        assert_eq!(main_of(&Facts { minor: 0.0, ..registered }), (Mechanism::Userfault, None));
     }
 }

@@ -106,6 +106,7 @@ pub fn replay(log: EventLog) -> Observation {
     collector.runs.end();
     for program in &mut collector.tasks.programs {
         program.hints = trailer.programs.get(&program.name).cloned();
+        program.memory_state = trailer.memory.get(&program.name).cloned().unwrap_or_default();
     }
     let not_logged = Failure::new("an event log does not hold them");
     observation(Traced { collector, totals: trailer.totals, unseen: BTreeSet::new(), calls: Err(not_logged) })
@@ -114,7 +115,9 @@ pub fn replay(log: EventLog) -> Observation {
 fn trailer(traced: &Traced) -> Trailer {
     let hints = |program: &Program| Some((program.name.clone(), program.hints.clone()?));
     let programs = traced.collector.tasks.programs.iter().filter_map(hints).collect();
-    Trailer { totals: traced.totals.clone(), programs }
+    let memory = |program: &Program| (program.name.clone(), program.memory_state.clone());
+    let memory = traced.collector.tasks.programs.iter().map(memory).collect();
+    Trailer { totals: traced.totals.clone(), programs, memory }
 }
 
 pub fn observation(traced: Traced) -> Observation {

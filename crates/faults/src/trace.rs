@@ -31,6 +31,8 @@ pub mod event_loop;
 pub mod events;
 pub mod frame;
 pub mod heap;
+pub mod kernel_events;
+pub mod memory_state;
 pub mod pages;
 pub mod procfs;
 pub mod record;

@@ -58,18 +58,39 @@ fn refaults_prove_a_mechanism_as_far_as_they_were_sampled() {
 fn mechanisms() -> Vec<(Record, &'static str, Value)> {
     let one = |mechanism, memory, key, value| with(by(mechanism, memory), key, value);
     let forked = one("copy-on-write", "heap", PROGRAM_FORKS, 12.0);
+    let swapped = with(one("reclaim", "mapping", PAGES_SWAPPED_IN, 8192.0), PAGES_READ_AGAIN, 0.0);
+    let swapped = with(swapped, FAULT_MAJORS, 514.0);
+    let starts = one("start-up", "file", PROGRAM_STARTS, 300.0);
     let copied = with(with(forked.clone(), FAULT_COPIES, 0.8), FAULT_UNMET, 0.3);
     vec![
         (one("heap-trim", "heap", AGAIN_CUT, 0.4), "refaults", json!({"proof": 0.4})),
         (one("arena-trim", "arena", AGAIN_SILENTLY, 0.7), "refaults", json!({"proof": 0.7})),
         (one("purge", "mapping", AGAIN_SILENTLY, 0.7), "refaults", json!({"proof": 0.7})),
         (one("unexplained", "heap", AGAIN_CUT, 0.4), "refaults", json!({"proof": null})),
-        (forked, "copy-on-write", json!({"forks": 12.0, "copies": null, "old": null})),
-        (copied, "copy-on-write", json!({"copies": 0.8, "old": 0.3})),
+        (forked, "copy-on-write", json!({"forks": 12.0, "copies": null, "old": null, "children": null})),
+        (copied.clone(), "copy-on-write", json!({"copies": 0.8, "old": 0.3})),
+        (with(copied, FAULT_BY_CHILDREN, 0.25), "copy-on-write", json!({"children": 0.25})),
         (one("growth", "heap", FAULT_BLOCK, 65536.0), "growth", json!({"memory": "heap", "run": 65536.0})),
         (one("growth", "heap", FAULT_BLOCK, 0.0), "growth", json!({"run": null})),
         (one("stacks", "thread-stack", THREADS_ENDED, 300.0), "stacks", json!({"ended": 300.0})),
         (by("file", "file"), "files", json!({"share": 0.62})),
+        (by("file-copy", "private-file"), "recognised", json!({"share": 0.62})),
+        (by("userfaultfd", "userfault"), "recognised", json!({"share": 0.62})),
+        (
+            swapped.clone(),
+            "reclaimed",
+            json!({"swapped_in": 8192.0, "decompressed": null, "limit_met": null}),
+        ),
+        (
+            with(with(swapped, PAGES_DECOMPRESSED, 8192.0), MEMORY_LIMIT_MET, 3.0),
+            "reclaimed",
+            json!({"majors": 514.0, "decompressed": 8192.0, "limit_met": 3.0}),
+        ),
+        (one("shared-map", "shared", SHARED_NEW, 0.02), "shared-pages", json!({"new": 0.02})),
+        (with(starts, FAULTS_OF_START, 250.4), "starts", json!({"starts": 300.0, "each": 250.0})),
+        (by("zero-page", "mapping"), "zero-pages", json!({"underused": null})),
+        (one("zero-page", "mapping", HUGE_UNDERUSED, 7.0), "zero-pages", json!({"underused": 7.0})),
+        (by("ksm", "mapping"), "counter", json!({"counter": "cow_ksm"})),
         (by("numa-hinting", "unknown"), "counter", json!({"counter": "numa_hint_faults"})),
         (by("huge-pages", "mapping"), "counter", json!({"counter": "thp_fault_alloc"})),
     ]

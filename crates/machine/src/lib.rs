@@ -9,6 +9,7 @@ pub mod counters;
 mod describe;
 pub mod dimms;
 mod hazards;
+pub mod memory_group;
 pub mod oom;
 pub mod perf;
 pub mod processes;

@@ -63,6 +63,20 @@ words! {
         Stacks = "stacks", "stacks of short-lived threads";
         /// Pages of files: program text, libraries, mapped data.
         File = "file", "pages of files";
+        /// The first write to a page of a private mapping of a file: the kernel copies it.
+        FileCopy = "file-copy", "pages of files, copied at the first write (MAP_PRIVATE)";
+        /// Pages of shared memory that another process, or an earlier mapping, has brought in already.
+        SharedMap = "shared-map", "pages of shared memory that were there, mapped by each process";
+        /// Pages that the kernel took for other use: swapped out, or dropped from the page cache.
+        Reclaim = "reclaim", "pages that the kernel reclaimed and the program uses again";
+        /// Equal pages that the kernel merged (KSM), copied at the next write.
+        Unmerge = "ksm", "pages that KSM merged, copied at the next write";
+        /// Pages that were read before they were written: the page of zeros is mapped, then copied.
+        ZeroPage = "zero-page", "pages of zeros that were read first, then copied at the first write";
+        /// Pages that another thread or process provides (userfaultfd).
+        Userfault = "userfaultfd", "pages that a handler of userfaultfd provides";
+        /// Each start of a short program: its loader, its libraries, its first memory.
+        StartUp = "start-up", "the start of short-lived programs";
         /// The kernel takes pages away to see who uses them (automatic NUMA balancing).
         NumaHinting = "numa-hinting", "pages taken away by NUMA balancing";
         /// Huge pages, of which each fault zeroes 2 MB and more.
@@ -150,6 +164,12 @@ words! {
         ThreadStack = "thread-stack", "thread stack";
         /// A file: program text, libraries, mapped data.
         File = "file", "file";
+        /// A private mapping of a file that may be written.
+        PrivateFile = "private-file", "private mapping of a file";
+        /// Memory of several processes: shm_open, memfd_create, shmget, MAP_SHARED without a file.
+        Shared = "shared", "shared memory";
+        /// Memory that is registered with userfaultfd.
+        Userfault = "userfault", "memory registered with userfaultfd";
         /// No mapping that is known.
         Unknown = "unknown", "unknown";
     }

@@ -10,10 +10,13 @@
 pub mod blocks;
 mod failure;
 mod file;
+mod kernel;
 mod pace;
 pub mod pages;
+mod processes;
 pub mod shapes;
 mod thread;
+mod userfault;
 
 use core::ffi::{CStr, c_char, c_int, c_long, c_void};
 

@@ -11,7 +11,7 @@ use suites::faults::{Call, Manager, Mechanism, Memory};
 use super::balance::{self, Balance};
 use super::owners::{owners, trims};
 use crate::allocator;
-use crate::classify::{CallEvidence, Cause, Facts, causes};
+use crate::classify::{CallEvidence, Cause, CountedFaults, Facts, Starts, causes};
 use crate::trace::Traced;
 use crate::trace::collect::{Collector, Group, Key, Refaults, SampleTotals};
 use crate::trace::symbols::Names;
@@ -50,8 +50,15 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
     let refaults = collector.pages.refaults(share);
     let page = collector.page as f64;
     let unmapped = owners(collector, names, &[Call::Munmap]);
-    let advised = owners(collector, names, &[Call::Dontneed, Call::Free]);
+    // Pages of MADV_FREE stay until memory is short: only if the kernel took some can they be faulted in again.
+    let frees: &[Call] = match traced.totals.events.lazily_freed {
+        0 => &[Call::Dontneed],
+        _ => &[Call::Dontneed, Call::Free],
+    };
+    let advised = owners(collector, names, frees);
     let trims = trims(collector, names, &[Call::Dontneed]);
+    let kernel = KernelShares::new(traced);
+    let started = started(collector);
     let firsts = firsts(collector, &refaults);
     let classify = |(number, (key, group)): (usize, (&Key, &Group))| {
         let number = number as u32;
@@ -70,11 +77,17 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
             memory: memory_of(key.memory, manager),
             is_inherited: key.is_inherited,
             minor: group.minor,
+            major: group.major,
+            major_again: group.major_again,
             refault_share,
             hidden_refaults: hidden,
             refaults: decided,
             headers: group.headers.malloc_share(),
             threads: (program.threads, program.threads_replaced),
+            starts: started.get(&key.program).copied().unwrap_or_default(),
+            has_forked: program.forks > 0,
+            counted: kernel.counted(key, group, &program),
+            shared_new: kernel.shared_new,
             hinting: traced.totals.hinting,
             huge: traced.totals.huge,
             calls: CallEvidence {
@@ -82,6 +95,7 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
                 advised: advised.get(&key.program).copied(),
                 trims: trims.get(&key.program).copied().unwrap_or(0.0),
                 copies: (group.codes.0 >= CODES).then(|| group.codes.1 / group.codes.0),
+                writes: (group.codes.0 >= CODES).then(|| group.writes / group.codes.0),
             },
         };
         ClassifiedGroup {
@@ -101,6 +115,85 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
     groups
 }
 
+/// The starts of each program, with the faults of each start.
+fn started(collector: &Collector) -> HashMap<u32, Starts> {
+    let mut all: HashMap<u32, Starts> = HashMap::new();
+    for (key, group) in collector.keys.iter().zip(&collector.groups) {
+        all.entry(key.program).or_default().faults += group.minor;
+    }
+    for (number, program) in (0..).zip(&collector.tasks.programs) {
+        let starts = all.entry(number).or_default();
+        let each = starts.faults / program.executed.max(1) as f64;
+        *starts = Starts { executed: program.executed, ended: program.ended, faults: each };
+    }
+    all
+}
+
+/// The shares of minor faults that the kernel's counters can account for, among the groups that they may be about.
+struct KernelShares {
+    swapped_in: f64,
+    swap_cached: f64,
+    unmerged: f64,
+    /// Pages of files; a group takes at most its own.
+    read_again: f64,
+    shared_new: f64,
+}
+
+impl KernelShares {
+    fn new(traced: &Traced) -> KernelShares {
+        let collector = &traced.collector;
+        let sum = |of: &dyn Fn(&Key, &Group, &Program) -> f64| -> f64 {
+            let groups = collector.keys.iter().zip(&collector.groups);
+            let program = |key: &Key| collector.tasks.programs.get(key.program as usize);
+            groups.filter_map(|(key, group)| Some(of(key, group, program(key)?))).sum()
+        };
+        let minors = |is_about: fn(&Key, &Program) -> bool| {
+            sum(&|key, group, program| if is_about(key, program) { group.minor } else { 0.0 })
+        };
+        let ratio = |part: f64, all: f64| if all > 0.0 { (part / all).clamp(0.0, 1.0) } else { 0.0 };
+        let events = &traced.totals.events;
+        let majors = sum(&|key, group, _| if is_swappable(key) { group.major } else { 0.0 });
+        let swapped_in = events.swapped_in.max(events.refaulted_anonymous);
+        let swap_cached = events.swapped_out.saturating_sub(swapped_in) as f64;
+        let swapped = minors(|key, program| is_swappable(key) && has_swapped(program));
+        let shared = minors(|key, _| key.memory == Memory::Shared);
+        let pages = |bytes: u64| bytes as f64 / collector.page as f64;
+        KernelShares {
+            swapped_in: ratio(swapped_in as f64 - majors, swapped),
+            swap_cached: ratio(swap_cached, swapped),
+            unmerged: ratio(
+                events.unmerged as f64,
+                minors(|key, program| is_swappable(key) && has_merged(program)),
+            ),
+            read_again: events.refaulted_files as f64,
+            shared_new: traced.totals.shared_growth.map_or(1.0, |bytes| ratio(pages(bytes), shared)),
+        }
+    }
+
+    fn counted(&self, key: &Key, group: &Group, program: &Program) -> CountedFaults {
+        let minor = |share: f64, is_about: bool| if is_about { group.minor * share } else { 0.0 };
+        CountedFaults {
+            swapped_in: minor(self.swapped_in, is_swappable(key) && has_swapped(program)),
+            swap_cached: minor(self.swap_cached, is_swappable(key) && has_swapped(program)),
+            unmerged: minor(self.unmerged, is_swappable(key) && has_merged(program)),
+            read_again: self.read_again,
+        }
+    }
+}
+
+/// Whether the kernel may swap such memory out, or merge it.
+fn is_swappable(key: &Key) -> bool {
+    !matches!(key.memory, Memory::File | Memory::PrivateFile | Memory::Userfault)
+}
+
+fn has_swapped(program: &Program) -> bool {
+    program.memory_state.swapped > 0
+}
+
+fn has_merged(program: &Program) -> bool {
+    program.memory_state.merged > 0
+}
+
 /// The kind of memory, given the allocator: stacks of goroutines are parts of Go's heap; and only glibc has
 /// thread arenas, though mappings of other allocators may begin at such addresses too.
 fn memory_of(memory: Memory, manager: Option<Manager>) -> Memory {
@@ -113,7 +206,8 @@ fn memory_of(memory: Memory, manager: Option<Manager>) -> Memory {
 
 /// Whether faults of this group take new private memory.
 fn is_private(key: &Key) -> bool {
-    key.memory != Memory::File && !key.is_inherited
+    let is_private = is_swappable(key) && key.memory != Memory::Shared;
+    is_private && !key.is_inherited
 }
 
 /// The largest share of a program's faults at private memory that can be first touches of memory that stays,
@@ -188,28 +282,69 @@ fn mapped(program: &Program) -> Option<f64> {
     program.mappings.iter().max_by(|a, b| bytes(a).total_cmp(&bytes(b))).map(|(size, _)| *size as f64)
 }
 
-/// A figure for each mechanism: its share of all minor faults.
+/// The faults of a mechanism.
+struct MechanismFaults<'a> {
+    all: f64,
+    /// Those at memory that a child inherited.
+    by_children: f64,
+    /// The group with most of them, whose evidence the figure has.
+    main: &'a ClassifiedGroup,
+    most: f64,
+}
+
+/// A figure for each mechanism: its share of all faults.
 pub fn mechanisms(groups: &[ClassifiedGroup], traced: &Traced) -> Vec<Figure> {
-    let minor = traced.collector.minor;
-    let mut all: BTreeMap<Cause, (f64, &ClassifiedGroup, f64)> = BTreeMap::new();
+    let mut all: BTreeMap<Cause, MechanismFaults> = BTreeMap::new();
     for group in groups {
         for (cause, faults) in &group.causes {
-            let entry = all.entry(*cause).or_insert((0.0, group, 0.0));
-            entry.0 += faults;
-            // The figure has the evidence of the group with most of these faults.
-            if *faults > entry.2 {
-                (entry.1, entry.2) = (group, *faults);
+            let new = || MechanismFaults { all: 0.0, by_children: 0.0, main: group, most: 0.0 };
+            let entry = all.entry(*cause).or_insert_with(new);
+            entry.all += faults;
+            entry.by_children += if group.facts.is_inherited { *faults } else { 0.0 };
+            if *faults > entry.most {
+                (entry.main, entry.most) = (group, *faults);
             }
         }
     }
+    let SampleTotals { samples, faults, lost } = traced.collector.minor;
+    let majors: f64 = traced.collector.groups.iter().map(|group| group.major).sum();
+    let sum = SampleTotals { samples: samples + majors, faults: faults + majors, lost };
     let mut all: Vec<_> = all.into_iter().collect();
-    all.sort_by(|a, b| b.1.0.total_cmp(&a.1.0));
-    all.into_iter()
-        .filter(|(_, (faults, ..))| *faults * minor.samples >= minor.faults)
-        .map(|((mechanism, manager), (faults, main, _))| {
-            mechanism_figure(mechanism, manager, share(faults, minor), main)
-        })
-        .collect()
+    all.sort_by(|a, b| b.1.all.total_cmp(&a.1.all));
+    let figure = |((mechanism, manager), faults): (Cause, MechanismFaults)| {
+        let mut figure = mechanism_figure(mechanism, manager, share(faults.all, sum), faults.main);
+        put_kernel(&mut figure.evidence, mechanism, &faults, traced);
+        figure
+    };
+    all.into_iter().filter(|(_, faults)| faults.all * sum.samples >= sum.faults).map(figure).collect()
+}
+
+/// Writes what the kernel counted about a mechanism, and who pays for it.
+fn put_kernel(evidence: &mut Evidence, mechanism: Mechanism, faults: &MechanismFaults, traced: &Traced) {
+    let events = &traced.totals.events;
+    let facts = &faults.main.facts;
+    match mechanism {
+        Mechanism::CopyOnWrite => evidence.put(FAULT_BY_CHILDREN, faults.by_children / faults.all.max(1.0)),
+        Mechanism::Reclaim => {
+            evidence.put(FAULT_MAJORS, facts.major);
+            evidence.put(PAGES_SWAPPED_IN, events.swapped_in as f64);
+            evidence.put(PAGES_DECOMPRESSED, events.decompressed as f64);
+            evidence.put(PAGES_READ_AGAIN, events.refaulted_files as f64);
+            evidence.put(MEMORY_LIMIT_MET, events.limit_met as f64);
+        }
+        Mechanism::Unmerge => evidence.put(PAGES_UNMERGED, events.unmerged as f64),
+        Mechanism::SharedMap => evidence.put(SHARED_NEW, facts.shared_new),
+        Mechanism::StartUp => {
+            evidence.put(PROGRAM_STARTS, facts.starts.executed as f64);
+            evidence.put(FAULTS_OF_START, facts.starts.faults);
+        }
+        Mechanism::HugePages | Mechanism::ZeroPage | Mechanism::Purge => {
+            evidence.put(HUGE_COLLAPSED, events.collapsed as f64);
+            evidence.put(HUGE_SPLIT, events.split as f64);
+            evidence.put(HUGE_UNDERUSED, events.underused as f64);
+        }
+        _ => {}
+    }
 }
 
 fn mechanism_figure(
@@ -287,7 +422,7 @@ pub fn files(traced: &Traced) -> Vec<Figure> {
     let all = traced.collector.minor;
     let mut files: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     let groups = traced.collector.keys.iter().zip(&traced.collector.groups);
-    for (_, group) in groups.filter(|(key, _)| key.memory == Memory::File) {
+    for (_, group) in groups.filter(|(_, group)| !group.files.is_empty()) {
         for (name, (minor, major)) in &group.files {
             let sum = files.entry(name).or_default();
             *sum = (sum.0 + minor, sum.1 + major);

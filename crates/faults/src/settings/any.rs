@@ -2,8 +2,8 @@
 
 use suites::faults::Manager;
 use suites::faults::Mechanism::{
-    self, ArenaTrim, CopyOnWrite, File, Growth, HeapTrim, HugePages, MallocTrim, MapChurn, NumaHinting,
-    Purge, Stacks,
+    self, ArenaTrim, CopyOnWrite, File, FileCopy, Growth, HeapTrim, HugePages, MallocTrim, MapChurn,
+    NumaHinting, Purge, Reclaim, SharedMap, Stacks, StartUp, Unmerge, Userfault, ZeroPage,
 };
 
 use super::setting::{BOUNDED, Setting};
@@ -100,6 +100,69 @@ pub(super) const SETTINGS: &[Setting] = &[
         "prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* children inherit it */",
         "more faults, each of a small page; more misses of the TLB",
         &[HugePages],
+    ),
+    code(
+        "write-first",
+        "fresh memory is written, not read, when it is touched first: a read maps the page of zeros, which the write copies",
+        "do not read or compare what mmap or calloc returned: it is zero; or madvise(p, n, MADV_POPULATE_WRITE) before",
+        "none",
+        &[ZeroPage],
+    ),
+    code(
+        "no-small-parts",
+        "the kernel does not split huge pages that hold mostly zeros (Linux 6.12)",
+        "echo 0 > /sys/kernel/mm/transparent_hugepage/shrink_underused",
+        "for the whole machine; memory that holds zeros stays",
+        &[ZeroPage],
+    ),
+    code(
+        "more-memory",
+        "the program's memory, and the files that it uses, fit: into its control group's limit, or into the machine",
+        "memory.high and memory.max of its group (systemd: MemoryHigh=, MemoryMax=); mlock(2) for what must stay; or use less",
+        "memory that others then lack",
+        &[Reclaim],
+    ),
+    code(
+        "no-swap",
+        "what is used is not swapped out: the kernel takes pages of files first",
+        "sysctl vm.swappiness=1, or memory.swap.max=0 for its group (systemd: MemorySwapMax=0)",
+        "if memory is short all the same, the program is killed",
+        &[Reclaim],
+    ),
+    code(
+        "no-merge",
+        "memory that is written again is not offered to KSM",
+        "no madvise(p, n, MADV_MERGEABLE), or MADV_UNMERGEABLE; no prctl(PR_SET_MEMORY_MERGE); or a smaller ksm/pages_to_scan",
+        "equal pages are kept apart: more memory",
+        &[Unmerge],
+    ),
+    code(
+        "larger-copies",
+        "the handler provides many pages for a fault, and others ahead of it",
+        "UFFDIO_COPY (or UFFDIO_CONTINUE) of larger ranges, and of the pages behind, before they are asked for",
+        "pages that nobody needs may be copied",
+        &[Userfault],
+    ),
+    code(
+        "map-shared",
+        "a file that is only read is not mapped to be written; one that is written is mapped shared, or read into a buffer",
+        "mmap(…, PROT_READ, MAP_PRIVATE, …), or MAP_SHARED; read(2) into a reused buffer. A library's own data: link statically",
+        "with MAP_SHARED writes go to the file",
+        &[FileCopy],
+    ),
+    code(
+        "huge-shared",
+        "shared memory is in huge pages: each process maps 2 MiB with a fault",
+        "shmget(…, SHM_HUGETLB), memfd_create(…, MFD_HUGETLB), shmem_enabled=advise with MADV_HUGEPAGE; PostgreSQL: huge_pages=on",
+        "huge pages are reserved (vm.nr_hugepages)",
+        &[SharedMap],
+    ),
+    code(
+        "stay",
+        "processes live on and get new work: each new one maps its program and touches its first memory anew",
+        "a pool of workers or connections (pgbouncer), one process for many items (xargs -n 1000, a build daemon); fewer libraries",
+        "idle processes keep their memory",
+        &[StartUp, SharedMap],
     ),
 ];
 

@@ -13,6 +13,8 @@ use super::record::Map;
 
 /// Bytes and alignment of a heap of a thread's arena (glibc, HEAP_MAX_SIZE where addresses have 64 bits).
 const ARENA: u64 = 64 << 20;
+/// The name here of memory that is registered with userfaultfd.
+pub const USERFAULT: &str = "[userfaultfd]";
 /// Bytes by which a heap grows at least that its allocator cut (glibc: top_pad, 128 KiB, and a page). The kernel does not record where
 /// it had been cut.
 const STEP: u64 = 0x2_1000;
@@ -49,9 +51,16 @@ impl Area {
         self.name.starts_with("[heap]")
     }
 
-    /// Whether it is the kernel's name for shared anonymous memory (shmem_zero_setup, memfd, huge pages).
+    /// Whether it is the kernel's name for anonymous memory behind a file (shmem_zero_setup, huge pages, shmget).
     fn is_anonymous(&self) -> bool {
         ["/dev/zero", "/anon_hugepage", "/SYSV"].iter().any(|name| self.name.starts_with(name))
+    }
+
+    /// Whether processes share it as memory: shmget, shm_open, memfd_create, or an anonymous mapping. Mappings
+    /// of huge pages have a name of the kernel even if they are private.
+    fn is_shared(&self) -> bool {
+        let is_named = ["/dev/shm/", "/memfd:"].iter().any(|name| self.name.starts_with(name));
+        !self.is_private && (self.is_anonymous() || is_named)
     }
 }
 
@@ -231,8 +240,14 @@ impl AddressSpace {
         if area.name.starts_with("[stack") {
             return Memory::Stack;
         }
+        if &*area.name == USERFAULT {
+            return Memory::Userfault;
+        }
+        if area.is_shared() {
+            return Memory::Shared;
+        }
         if area.file().is_some() {
-            return Memory::File;
+            return if area.is_private { Memory::PrivateFile } else { Memory::File };
         }
         let holds_stack = sp.is_some_and(|sp| (start..=area.end).contains(&sp));
         if holds_stack && near(address, sp) {
@@ -292,6 +307,25 @@ mod unit {
         assert_eq!(space.memory(ARENA * 20 + 8, None), Memory::Stack);
         assert_eq!(space.memory(ARENA * 30, Some(ARENA * 30 + 64)), Memory::Stack);
         assert_eq!(space.memory(ARENA * 30, None), Memory::Unknown);
+    }
+
+    #[test]
+    fn what_is_shared_and_what_is_copied() {
+        let mut space = AddressSpace::default();
+        let names = ["/dev/zero (deleted)", "/SYSV00000001", "/dev/shm/PostgreSQL.1", "/memfd:a (deleted)"];
+        for (number, name) in (1..).zip(names) {
+            let shared = Map { is_private: false, ..map(number << 20, (number + 1) << 20, name, 3) };
+            space.add(&shared, 1);
+            assert_eq!(space.memory(number << 20, None), Memory::Shared, "{name}");
+            space.add(&Map { is_private: true, ..shared }, 2);
+            assert_ne!(space.memory(number << 20, None), Memory::Shared, "{name}");
+        }
+        space.add(&map(0x1000, 0x2000, "/lib/a.so", 3), 1);
+        space.add(&map(0x2000, 0x3000, "/lib/a.so", 1), 1);
+        assert_eq!(space.memory(0x1000, None), Memory::PrivateFile);
+        assert_eq!(space.memory(0x2000, None), Memory::File);
+        space.add(&map(0x10_0000, 0x20_0000, USERFAULT, 3), 3);
+        assert_eq!(space.memory(0x18_0000, None), Memory::Userfault);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Collects faults by program and kind of memory, with evidence of their causes, from [`Entry`]s in order.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ use super::tasks::{Process, Tasks};
 use super::unwind::{Image, Images, Rules};
 
 const MOST_STACKS: usize = 50_000;
+const MOST_READ: usize = 1 << 20;
 /// Bytes of the header of a mapping of glibc's malloc (struct malloc_chunk: the size before, and the size).
 const HEADER: u64 = 16;
 
@@ -67,11 +68,15 @@ pub struct Group {
     pub minor: f64,
     pub samples: f64,
     pub major: f64,
+    /// Major faults at pages of files that had been read from the disk before.
+    pub major_again: f64,
     pub refaults: Refaults,
     /// First faults at fresh mappings.
     pub headers: BlockHeaders,
     /// Faults with an error code; those of them that wrote to a present page, which must be copied.
     pub codes: (f64, f64),
+    /// Those of them that wrote.
+    pub writes: f64,
     pub files: HashMap<Rc<str>, (f64, f64)>,
 }
 
@@ -105,6 +110,8 @@ pub struct Collector {
     /// Faults in bursts.
     pub burst: f64,
     pub call_counts: CallCounts,
+    /// Pages of files that were read from the disk.
+    read_pages: HashSet<(Rc<str>, u64)>,
     pub event_log: Option<Writer>,
     files: Images,
     rules: Rules,
@@ -253,6 +260,14 @@ impl Collector {
         }
         // A page that was swapped out is not a first touch.
         if fault.is_major {
+            let file = area.filter(|(_, area)| area.file().is_some());
+            let page = file
+                .map(|(start, area)| (area.name.clone(), (fault.address - start + area.offset) / self.page));
+            if let Some(page) = page.filter(|_| self.read_pages.len() < MOST_READ)
+                && !self.read_pages.insert(page)
+            {
+                group.major_again += weight;
+            }
             return;
         }
         let before = self.pages.note(process.id, page, number, time, fault.is_burst);
@@ -326,6 +341,7 @@ impl Collector {
 
     /// The error code of a fault of any process of the machine.
     fn code(&mut self, number: u32, address: u64, code: u64) {
+        const WRITES: u64 = 2;
         const WRITES_PRESENT_PAGE: u64 = 3;
         if !self.tasks.knows(number) {
             return;
@@ -336,6 +352,7 @@ impl Collector {
         if let Some(group) = group {
             let copies = code & WRITES_PRESENT_PAGE == WRITES_PRESENT_PAGE;
             group.codes = (group.codes.0 + 1.0, group.codes.1 + f64::from(u8::from(copies)));
+            group.writes += f64::from(u8::from(code & WRITES != 0));
         }
     }
 
@@ -389,6 +406,39 @@ fn key(process: &Process, fault: &Fault) -> Key {
 mod unit {
     use super::super::record::Map;
     use super::*;
+
+    #[test]
+    fn a_page_of_a_file_that_is_read_twice() {
+        let mut collector = Collector::new(4096);
+        let name = EventKind::Name { process: 7, thread: 7, name: "p".to_owned(), exec: true };
+        let map = |start| {
+            let name = "/data/file".to_owned();
+            EventKind::Map(Map {
+                process: 7,
+                start,
+                end: start + 0x10_0000,
+                offset: 0x1000,
+                name,
+                ..Map::default()
+            })
+        };
+        let read = |address| {
+            EventKind::Fault(Box::new(Fault {
+                process: 7,
+                address,
+                weight: 1,
+                is_major: true,
+                ..Fault::default()
+            }))
+        };
+        // The second mapping has the same pages.
+        let events =
+            [name, map(0x10_0000), read(0x10_3000), read(0x10_5000), map(0x90_0000), read(0x90_3000)];
+        for (kind, time) in events.into_iter().zip(1..) {
+            collector.take(Entry { time: time * 1_000_000, kind });
+        }
+        assert_eq!((collector.groups[0].major, collector.groups[0].major_again), (3.0, 1.0));
+    }
 
     #[test]
     fn without_records_of_mappings_no_cause_is_claimed() {

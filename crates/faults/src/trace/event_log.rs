@@ -17,6 +17,7 @@ use flate2::write::GzEncoder;
 use lab::failure::{Attempt, Failure};
 use serde::{Deserialize, Serialize};
 
+use super::memory_state::MemoryState;
 use super::procfs::ProcessSnapshot;
 use super::record::{Entry, EventKind, Fault, Map, Regs, Set};
 use super::totals::Totals;
@@ -84,6 +85,9 @@ pub struct Trailer {
     pub totals: Totals,
     /// What each program's file says about its allocator, by the program's name.
     pub programs: BTreeMap<String, AllocatorHints>,
+    /// What /proc said about the memory of each program, by its name.
+    #[serde(default)]
+    pub memory: BTreeMap<String, MemoryState>,
 }
 
 #[derive(Debug, Default)]

@@ -13,6 +13,8 @@ use super::collect::Collector;
 use super::control::{AIM, Control, Maps};
 use super::event_log::Writer;
 use super::events::Events;
+use super::kernel_events::{KernelCounters, KernelEvents};
+use super::memory_state::{self, MemoryState};
 use super::procfs;
 use super::record::{Entry, EventKind, Set};
 use super::result::Traced;
@@ -43,6 +45,10 @@ const FIRST_BURST: Duration = Duration::from_millis(20);
 const BURST_LATER: u32 = 3;
 const BURST_EVERY: Duration = Duration::from_secs(1);
 const MOST_PEAKS: usize = 64;
+/// In a shorter trace the growth of shared memory is read too seldom.
+const SHARED: Duration = Duration::from_millis(200);
+/// Processes that are searched for a userfaultfd at each reading: the others have their turn later.
+const SEARCHED: usize = 8;
 
 /// What a trace records in addition to faults.
 #[derive(Default)]
@@ -75,8 +81,14 @@ pub struct EventLoop {
     /// Names of programs that this process may not trace.
     unseen: BTreeSet<String>,
     calls: Result<Calls, Failure>,
-    /// Events of the machine when the trace began.
-    machine_events: [u64; 2],
+    kernel_counters: KernelCounters,
+    /// Their counts when the trace began.
+    kernel_events: KernelEvents,
+    /// Bytes of the machine's shared memory at the last reading, and by how much it grew.
+    shared: (u64, u64),
+    /// Memory that is known to be registered with userfaultfd.
+    userfaults: BTreeSet<(u32, u64, u64)>,
+    searched: usize,
     /// The process that was about to begin.
     first: Option<u32>,
 }
@@ -100,6 +112,7 @@ impl EventLoop {
         let TraceOptions { running, ring, event_log, .. } = options;
         let now = Instant::now();
         let page = rustix::param::page_size() as u64;
+        let kernel_counters = KernelCounters::of_process(first.or(running.first().copied()));
         let mut collector = Collector::new(page);
         collector.blocks = ring.as_ref().map(|_| BlockFaults::default());
         collector.call_counts.watched = watched;
@@ -130,7 +143,11 @@ impl EventLoop {
             bursts: Bursts { ends: None, next: now + FIRST_BURST, pause: FIRST_BURST, faults: 0.0 },
             sees_all_maps: true,
             unseen: BTreeSet::new(),
-            machine_events: procfs::machine_events(),
+            kernel_events: kernel_counters.read(),
+            kernel_counters,
+            shared: (KernelCounters::shared_bytes(page), 0),
+            userfaults: BTreeSet::new(),
+            searched: 0,
             first,
         }
     }
@@ -160,16 +177,16 @@ impl EventLoop {
         self.collector.tasks.conclude();
         let used = clock_gettime(ClockId::ThreadCPUTime);
         let counted = self.events.minor_faults();
-        let machine_events = procfs::machine_events();
-        let share = |event: usize| {
-            let events = machine_events[event].saturating_sub(self.machine_events[event]) as f64;
-            if counted > 0 { (events / counted as f64).min(1.0) } else { 0.0 }
-        };
+        self.read_shared();
+        let events = self.kernel_counters.read().since(&self.kernel_events);
+        let share = |events: u64| if counted > 0 { (events as f64 / counted as f64).min(1.0) } else { 0.0 };
         Traced {
             totals: Totals {
                 counted,
-                hinting: share(0),
-                huge: share(1),
+                hinting: share(events.numa_hints),
+                huge: share(events.huge),
+                events,
+                shared_growth: Some(self.shared.1).filter(|_| self.begun.elapsed() >= SHARED),
                 sees_kernel: self.events.sees_kernel,
                 period: self.events.period,
                 cpu_seconds: nanoseconds(used) as f64 * 1e-9,
@@ -295,7 +312,7 @@ impl EventLoop {
     fn adapt(&mut self) {
         let seconds = self.adapted.elapsed().as_secs_f64();
         self.adapted = Instant::now();
-        self.record_peaks();
+        self.record_memory();
         let samples = std::mem::take(&mut self.samples) / seconds;
         let maps = std::mem::take(&mut self.maps);
         let counted = self.events.minor_faults();
@@ -325,13 +342,31 @@ impl EventLoop {
         all.into_iter().collect()
     }
 
-    /// Adds an event for the peak memory of each process: it is sorted behind the faults that took it.
-    fn record_peaks(&mut self) {
+    /// Adds an event for the peak memory of each process: it is sorted behind the faults that took it. Also reads
+    /// what no event tells.
+    fn record_memory(&mut self) {
         let processes: Vec<u32> = self.collector.tasks.processes().take(MOST_PEAKS).collect();
         for process in processes {
             if let Some(bytes) = procfs::peak_resident(process) {
                 self.sorter.unsorted.push(Entry { time: now(), kind: EventKind::Peak { process, bytes } });
             }
+            self.collector.tasks.memory_state(process, &MemoryState::read(process));
         }
+        let mut processes: Vec<u32> = self.collector.tasks.processes().collect();
+        processes.sort_unstable();
+        let first = if self.searched < processes.len() { self.searched } else { 0 };
+        self.searched = first + SEARCHED;
+        for map in processes.into_iter().skip(first).take(SEARCHED).flat_map(memory_state::userfaults) {
+            if self.userfaults.insert((map.process, map.start, map.end)) {
+                self.sorter.unsorted.push(Entry { time: now(), kind: EventKind::Map(map) });
+            }
+        }
+        self.read_shared();
+    }
+
+    fn read_shared(&mut self) {
+        let now = KernelCounters::shared_bytes(self.collector.page);
+        let (before, grown) = self.shared;
+        self.shared = (now, grown + now.saturating_sub(before));
     }
 }

@@ -107,17 +107,6 @@ fn record_name(path: &MMapPath) -> String {
     }
 }
 
-/// Events of the whole machine since boot: NUMA hinting faults, and huge pages allocated in a fault. 0 where
-/// the kernel has no such counter, as it does not do these things then.
-pub fn machine_events() -> [u64; 2] {
-    let text = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
-    let count = |name: &str| {
-        let mut words = text.lines().filter_map(|line| line.split_once(' '));
-        words.find(|(word, _)| *word == name).and_then(|(_, number)| number.trim().parse().ok()).unwrap_or(0)
-    };
-    ["numa_hint_faults", "thp_fault_alloc"].map(count)
-}
-
 pub fn tasks_of(process: u32) -> Vec<u32> {
     let entries = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()

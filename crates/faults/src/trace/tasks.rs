@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use super::address_space::AddressSpace;
 use super::heap::Heap;
+use super::memory_state::MemoryState;
 use super::procfs::{ProcessSnapshot, SnapshotSource};
 use super::record::Map;
 use super::unwind::Stacks;
@@ -34,6 +35,8 @@ pub struct Process {
     most_mapped: (u64, u64),
     /// The process that it forked last.
     forked: Option<u32>,
+    /// Whether it has executed its program while it was watched, and is not a fork of one that has.
+    is_executed: bool,
     read: u64,
     /// Faults by which it took memory of its own, by weight.
     touched: f64,
@@ -57,6 +60,11 @@ pub struct Program {
     /// Names of the files that it has mapped as code.
     pub code: Vec<Rc<str>>,
     pub processes: u64,
+    /// Those that executed it while it was watched, and those of them that ended.
+    pub executed: u64,
+    pub ended: u64,
+    /// What /proc said about the memory of its processes.
+    pub memory_state: MemoryState,
     pub threads: u64,
     /// Threads that began after others of the same process had ended: so many stacks came and went.
     pub threads_replaced: u64,
@@ -168,6 +176,7 @@ impl Tasks {
             parent_since: None,
             heap: Rc::new(Cell::new(from.heap.get())),
             forked: None,
+            is_executed: false,
             touched: 0.0,
             at_last_peak: Default::default(),
             shares_with: Some(parent),
@@ -220,8 +229,10 @@ impl Tasks {
         self.names.insert(thread, name.into());
         if exec {
             self.end_sharing(process);
+            self.end_program(process);
             let (id, program) = (next(&mut self.spaces), program(&mut self.programs, process, name));
-            self.processes.insert(process, Process { id, program, ..Process::default() });
+            self.programs[program as usize].executed += 1;
+            self.processes.insert(process, Process { id, program, is_executed: true, ..Process::default() });
         }
     }
 
@@ -229,10 +240,19 @@ impl Tasks {
         self.names.remove(&thread);
         if thread == process {
             self.end_sharing(process);
+            self.end_program(process);
             self.processes.remove(&process);
             self.ended.remove(&process);
         } else {
             *self.ended.entry(process).or_default() += 1;
+        }
+    }
+
+    /// Adds what /proc says about the memory of a process.
+    pub fn memory_state(&mut self, process: u32, state: &MemoryState) {
+        let number = self.processes.get(&process).map(|process| process.program as usize);
+        if let Some(program) = number.and_then(|number| self.programs.get_mut(number)) {
+            program.memory_state.add(state);
         }
     }
 
@@ -248,6 +268,14 @@ impl Tasks {
         let parent = self.processes.get(&process).and_then(|child| child.shares_with);
         if let Some(parent) = parent.and_then(|parent| self.processes.get_mut(&parent)) {
             parent.sharers.0 = parent.sharers.0.saturating_sub(1);
+        }
+    }
+
+    /// Counts the end of the program that a process executed.
+    fn end_program(&mut self, process: u32) {
+        let ended = self.processes.get(&process).filter(|process| process.is_executed);
+        if let Some(program) = ended.and_then(|ended| self.programs.get_mut(ended.program as usize)) {
+            program.ended += 1;
         }
     }
 
@@ -382,6 +410,7 @@ mod unit {
         }
         tasks.name(ONE, ONE + 9, "logger", false);
         assert_eq!((tasks.programs[0].threads, tasks.programs[0].threads_replaced), (5, 4));
+        assert_eq!((tasks.programs[0].executed, tasks.programs[0].ended), (1, 0));
         // All threads end with their process: none was short-lived.
         for thread in 10..20 {
             tasks.fork(TWO, TWO, 3);
@@ -389,6 +418,11 @@ mod unit {
             tasks.exit(TWO, TWO + thread);
         }
         tasks.exit(TWO, TWO);
+        assert_eq!((tasks.programs[1].executed, tasks.programs[1].ended), (10, 10));
+        // A fork that executes nothing is no start of the program.
+        tasks.fork(TWO, ONE, 4);
+        tasks.exit(TWO, TWO);
+        assert_eq!((tasks.programs[0].executed, tasks.programs[0].ended), (1, 0));
         assert_eq!(&*tasks.name_of(ONE, ONE + 9), "logger");
         assert_eq!(&*tasks.name_of(ONE, ONE + 3), "server");
         assert_eq!(&*tasks.name_of(TWO, TWO), "");

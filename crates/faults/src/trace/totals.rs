@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::kernel_events::KernelEvents;
+
 /// What is known only at the end of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
@@ -10,10 +12,15 @@ pub struct Totals {
     /// Whether they include faults that the kernel takes for the program.
     pub sees_kernel: bool,
     pub period: u64,
-    /// The share of NUMA hinting faults among the faults, by the whole machine's counter.
+    /// The share of NUMA hinting faults among the faults, by the kernel's counter.
     pub hinting: f64,
-    /// The share of the faults that got a huge page, by the whole machine's counter.
+    /// The share of the faults that got a huge page, by the kernel's counter.
     pub huge: f64,
+    #[serde(default)]
+    pub events: KernelEvents,
+    /// Bytes by which the shared memory of the machine grew, each time that it did; `None` if that is unknown.
+    #[serde(default)]
+    pub shared_growth: Option<u64>,
     /// CPU seconds that tracing took.
     pub cpu_seconds: f64,
     /// Wall-clock seconds that it lasted.

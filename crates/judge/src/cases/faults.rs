@@ -51,11 +51,19 @@ pub enum Faults {
     },
     #[claim("{share} of the faults: {cause}")]
     #[evidence(
-        "The program forked {forks}{}{}.",
+        "The program forked {forks}{}{}{}.",
         optional(". ", copies, " of the faults wrote to a page that was there"),
-        optional(". ", old, " of the first touches added no memory")
+        optional(". ", old, " of the first touches added no memory"),
+        optional(". Children copied ", children, " of the pages, their parents the others")
     )]
-    CopyOnWrite { share: Share, cause: Cause, forks: Counted, copies: Option<Share>, old: Option<Share> },
+    CopyOnWrite {
+        share: Share,
+        cause: Cause,
+        forks: Counted,
+        copies: Option<Share>,
+        old: Option<Share>,
+        children: Option<Share>,
+    },
     #[claim("{share} of the faults: {cause}")]
     #[evidence(
         "Mostly {}{}: pages that were not there before.",
@@ -70,6 +78,38 @@ pub enum Faults {
     #[claim("{share} of the faults: {cause}")]
     #[evidence("The kernel counted as many of them ({counter}).")]
     Counter { share: Share, cause: Cause, counter: &'static str },
+    #[claim("{share} of the faults: {cause}")]
+    #[evidence("{fact}.")]
+    Recognised { share: Share, cause: Cause, fact: &'static str },
+    #[claim("{share} of the faults: {cause}")]
+    #[evidence(
+        "Pages swapped in: {swapped_in}{}; of files, read again: {read_again}. Major faults: {majors}{}.",
+        optional(" (zswap: ", decompressed, ")"),
+        optional(". Its control group met its memory limit ", limit_met, "")
+    )]
+    Reclaimed {
+        share: Share,
+        cause: Cause,
+        swapped_in: Count,
+        decompressed: Option<Count>,
+        read_again: Count,
+        majors: Count,
+        limit_met: Option<Counted>,
+    },
+    #[claim("{share} of the faults: {cause}")]
+    #[evidence(
+        "First touches in each process; shared memory grew by {new} of them: the other pages were there."
+    )]
+    SharedPages { share: Share, cause: Cause, new: Share },
+    #[claim("{share} of the faults: {cause}")]
+    #[evidence("It was started {starts}; each start took {each} faults, from its loader to its end.")]
+    Starts { share: Share, cause: Cause, starts: Counted, each: Count },
+    #[claim("{share} of the faults: {cause}")]
+    #[evidence(
+        "Writes to pages that were there, in a program that never forked{}.",
+        optional("; the kernel split ", underused, " huge pages of mostly zeros")
+    )]
+    ZeroPages { share: Share, cause: Cause, underused: Option<Count> },
     #[claim("Confirmed by system calls: {call} {rate} times a second")]
     #[evidence(owned => "{owned}.")]
     CallsConfirm { call: &'static str, rate: Number, owned: Option<Owned> },
@@ -265,6 +305,13 @@ impl fmt::Display for Cause {
             Mechanism::Growth => f.write_str("first touch of new memory"),
             Mechanism::Stacks => f.write_str("stacks of short-lived threads"),
             Mechanism::File => f.write_str("pages of files"),
+            Mechanism::FileCopy => f.write_str("pages of files copied at the first write"),
+            Mechanism::SharedMap => f.write_str("each process maps shared memory that is there"),
+            Mechanism::Reclaim => f.write_str("memory is short: pages come back"),
+            Mechanism::Unmerge => f.write_str("KSM merged pages that are written again"),
+            Mechanism::ZeroPage => f.write_str("pages read before they are written"),
+            Mechanism::Userfault => f.write_str("a userfaultfd handler provides pages"),
+            Mechanism::StartUp => f.write_str("short programs start again and again"),
             Mechanism::NumaHinting => f.write_str("NUMA balancing takes pages away"),
             Mechanism::HugePages => f.write_str("huge pages, zeroed whole"),
             Mechanism::Unexplained => f.write_str("no known mechanism"),

@@ -36,7 +36,8 @@ pub(crate) fn mechanism(figure: &Figure) -> Option<Faults> {
         Mechanism::Unexplained => refaults(None, None),
         Mechanism::CopyOnWrite => {
             let forks = Counted(fact(PROGRAM_FORKS)?, "time");
-            Faults::CopyOnWrite { share, cause, forks, copies: fact(FAULT_COPIES).map(Share), old }
+            let (copies, children) = (fact(FAULT_COPIES).map(Share), fact(FAULT_BY_CHILDREN).map(Share));
+            Faults::CopyOnWrite { share, cause, forks, copies, old, children }
         }
         Mechanism::Growth => {
             let run = fact(FAULT_BLOCK).filter(|bytes| *bytes > 0.0).map(Bytes);
@@ -44,7 +45,42 @@ pub(crate) fn mechanism(figure: &Figure) -> Option<Faults> {
         }
         Mechanism::Stacks => Faults::Stacks { share, cause, ended: Counted(fact(THREADS_ENDED)?, "thread") },
         Mechanism::File => Faults::Files { share, cause },
+        Mechanism::FileCopy => Faults::Recognised {
+            share,
+            cause,
+            fact: "Their mappings are private and may be written (MAP_PRIVATE)",
+        },
+        Mechanism::Userfault => Faults::Recognised {
+            share,
+            cause,
+            fact: "The memory is registered with userfaultfd (smaps: um, uw, ui)",
+        },
+        Mechanism::Reclaim => Faults::Reclaimed {
+            share,
+            cause,
+            swapped_in: Count(fact(PAGES_SWAPPED_IN)?),
+            decompressed: more_than_none(fact(PAGES_DECOMPRESSED)).map(Count),
+            read_again: Count(fact(PAGES_READ_AGAIN)?),
+            majors: Count(fact(FAULT_MAJORS)?),
+            limit_met: more_than_none(fact(MEMORY_LIMIT_MET)).map(|times| Counted(times, "time")),
+        },
+        Mechanism::SharedMap => Faults::SharedPages { share, cause, new: Share(fact(SHARED_NEW)?) },
+        Mechanism::StartUp => Faults::Starts {
+            share,
+            cause,
+            starts: Counted(fact(PROGRAM_STARTS)?, "time"),
+            each: Count(fact(FAULTS_OF_START)?.round()),
+        },
+        Mechanism::ZeroPage => {
+            let underused = more_than_none(fact(HUGE_UNDERUSED)).map(Count);
+            Faults::ZeroPages { share, cause, underused }
+        }
+        Mechanism::Unmerge => Faults::Counter { share, cause, counter: "cow_ksm" },
         Mechanism::NumaHinting => Faults::Counter { share, cause, counter: "numa_hint_faults" },
         Mechanism::HugePages => Faults::Counter { share, cause, counter: "thp_fault_alloc" },
     })
+}
+
+fn more_than_none(count: Option<f64>) -> Option<f64> {
+    count.filter(|count| *count > 0.0)
 }

@@ -49,6 +49,23 @@ pub fn run(pace: Pace, bytes: usize, is_dropped: bool) -> Result<(), Failure> {
     })
 }
 
+/// Maps a file privately, writes to every page, and unmaps it: the kernel copies each page.
+pub fn copy(pace: Pace, bytes: usize) -> Result<(), Failure> {
+    let file = make(bytes)?;
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    pace.each(|| {
+        // SAFETY: a new mapping at an address that the kernel chooses.
+        let base = unsafe { libc::mmap(core::ptr::null_mut(), bytes, access, libc::MAP_PRIVATE, file, 0) };
+        if base == libc::MAP_FAILED {
+            return Err(c"truebench-workload: the file could not be mapped\n");
+        }
+        // SAFETY: within the mapping, which the file fills.
+        unsafe { sys::touch(base.cast(), bytes, 1) };
+        sys::unmap(base.cast(), bytes);
+        Ok(())
+    })
+}
+
 /// Creates an unnamed file and writes it to its disk.
 fn make(bytes: usize) -> Result<c_int, Failure> {
     // SAFETY: a name that lives.

@@ -5,9 +5,9 @@
 
 use super::blocks::{Blocks, Touch};
 use super::failure::Failure;
-use super::file;
 use super::pace::Pace;
 use super::pages::{self, After};
+use super::{file, kernel, processes, userfault};
 
 /// A program that faults in one way.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +37,17 @@ pub enum Work {
     Stacks,
     /// Maps a file: bytes, and whether it is dropped from the page cache.
     File(usize, bool),
+    /// Maps a file of so many bytes privately and writes to it.
+    FileCopy(usize),
+    /// Reads fresh memory before it writes to it.
+    ReadFirst(usize),
+    Swap(usize),
+    Merge(usize),
+    Userfault(usize),
+    /// Forks children that touch so many bytes of shared memory.
+    Share(usize),
+    /// Starts programs.
+    Start,
 }
 
 impl Work {
@@ -48,6 +59,13 @@ impl Work {
             Work::Fork(bytes) => pages::fork(pace, bytes),
             Work::Stacks => pages::stacks(pace),
             Work::File(bytes, is_dropped) => file::run(pace, bytes, is_dropped),
+            Work::FileCopy(bytes) => file::copy(pace, bytes),
+            Work::ReadFirst(bytes) => kernel::read_then_write(pace, bytes),
+            Work::Swap(bytes) => kernel::swap(pace, bytes),
+            Work::Merge(bytes) => kernel::merge(pace, bytes),
+            Work::Userfault(bytes) => userfault::run(pace, bytes),
+            Work::Share(bytes) => processes::share(pace, bytes),
+            Work::Start => processes::start(pace),
         }
     }
 }
@@ -149,6 +167,34 @@ shapes! {
     "thp", by "huge-pages",
     "maps 32 MiB of huge pages (madvise), touches them, and unmaps them: few faults, and each zeroes a huge page":
     Pace::work(1000), Work::Mapping(32 * MIB, After::Unmap, true);
+
+    "file-copy", by "file-copy",
+    "maps a file of 16 MiB privately and writes to each page, which the kernel copies; a shared mapping, or a read, copies none":
+    Pace::work(500), Work::FileCopy(16 * MIB);
+
+    "zero-page", by "zero-page",
+    "maps 1 MiB after 1 MiB, reads each page and then writes it: two faults a page, the second of which copies zeros":
+    Pace::rate(100, 10), Work::ReadFirst(MIB);
+
+    "swap", by "reclaim",
+    "writes to 16 MiB that the kernel then swaps out (MADV_PAGEOUT), as where memory is short":
+    Pace::work(100), Work::Swap(16 * MIB);
+
+    "ksm", by "ksm",
+    "fills 8 MiB with equal pages, waits until KSM has merged them, and writes to each, which copies it":
+    Pace::work(10), Work::Merge(8 * MIB);
+
+    "userfaultfd", by "userfaultfd",
+    "touches 2 MiB whose pages a thread of the program provides one by one, as live migration and snapshots do":
+    Pace::work(500), Work::Userfault(2 * MIB);
+
+    "shared-memory", by "shared-map",
+    "forks a process for each iteration, which touches 8 MiB of shared memory that are there, as a database's connections do":
+    Pace::work(1000), Work::Share(8 * MIB);
+
+    "start-up", by "start-up",
+    "starts a program for each iteration, which ends at once: its loader and libraries are all that faults":
+    Pace::work(3000), Work::Start;
 }
 
 #[cfg(test)]
