@@ -27,10 +27,13 @@ use std::collections::BTreeMap;
 
 use suites::faults::{Manager, Mechanism, Memory};
 
+use crate::allocator::{Managers, advises};
 use crate::trace::collect::Refaults;
 
 /// Threads that must have ended before their stacks are called short-lived.
 const ENDED: u64 = 8;
+/// The least share of mapped bytes in mappings of the sizes that a runtime maps.
+const UNITS: f64 = 0.5;
 /// The least share of the pages of mappings of glibc's malloc with the first fault at a block's size field.
 const HEADERS: f64 = 0.3;
 
@@ -40,7 +43,11 @@ const MOST: f64 = 0.8;
 /// The evidence about the faults of one program at one kind of memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facts {
+    /// The one that most memory belongs to.
     pub manager: Option<Manager>,
+    pub managers: Managers,
+    /// The share of the bytes of mappings that have the size of the runtime's units, 0 to 1.
+    pub units: f64,
     pub memory: Memory,
     /// Whether the process inherited it from the one that it was forked from.
     pub is_inherited: bool,
@@ -68,6 +75,8 @@ pub struct CallEvidence {
     pub unmapped: Option<Owners>,
     /// The owners of madvise calls that give pages back.
     pub advised: Option<Owners>,
+    /// The owners of brk calls that give the end of the heap back.
+    pub cut: Option<Owners>,
     /// The share of faults that wrote to a present page, 0 to 1.
     pub copies: Option<f64>,
 }
@@ -77,27 +86,36 @@ pub struct CallEvidence {
 pub struct Owners {
     /// The C library, such as its malloc.
     pub malloc: f64,
-    /// Another allocator, or a runtime.
+    /// Another allocator.
     pub allocator: f64,
+    /// A language's runtime.
+    pub runtime: f64,
     pub program: f64,
 }
 
 impl Owners {
     pub fn shares(self) -> Owners {
-        let Owners { malloc, allocator, program } = self;
-        let all = (malloc + allocator + program).max(f64::MIN_POSITIVE);
-        Owners { malloc: malloc / all, allocator: allocator / all, program: program / all }
+        let Owners { malloc, allocator, runtime, program } = self;
+        let all = (malloc + allocator + runtime + program).max(f64::MIN_POSITIVE);
+        Owners {
+            malloc: malloc / all,
+            allocator: allocator / all,
+            runtime: runtime / all,
+            program: program / all,
+        }
     }
 
-    /// The owner of nearly all; calls of the C library and of allocators belong to the program's allocator.
-    fn most(self, manager: Option<Manager>) -> Option<Manager> {
-        let allocator = manager.filter(|manager| *manager != Manager::Program);
+    /// The owner of nearly all; calls of the C library and of allocators belong to the program's malloc.
+    fn most(self, managers: Managers) -> Option<Manager> {
+        let malloc = managers.malloc.filter(|manager| *manager != Manager::Program);
         if self.program > MOST {
             Some(Manager::Program)
+        } else if self.runtime > MOST {
+            managers.runtime
         } else if self.malloc > MOST {
-            allocator.filter(|manager| matches!(manager, Manager::Glibc | Manager::Musl))
+            malloc.filter(|manager| manager.is_c_library())
         } else if self.allocator > MOST {
-            allocator.filter(|manager| !matches!(manager, Manager::Glibc | Manager::Musl))
+            malloc.filter(|manager| !manager.is_c_library())
         } else {
             None
         }
@@ -131,7 +149,6 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
             add(Mechanism::HugePages, None, huge);
             let small = others - huge;
             let again = (others * facts.refault_share).min(small);
-            let manager = facts.manager;
             let first =
                 if facts.memory == Memory::Unknown { Mechanism::Unexplained } else { Mechanism::Growth };
             // The error codes of a child's faults show which were copies.
@@ -145,7 +162,7 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
             let mapped = observed_faults(observed.mapped) + hidden_faults(hidden.mapped);
             add(Mechanism::MapChurn, mapping_owner(facts), mapped);
             let heap_cut = observed_faults(observed.heap_cut) + hidden_faults(hidden.heap_cut);
-            add(Mechanism::HeapTrim, manager, heap_cut);
+            add(Mechanism::HeapTrim, heap_owner(facts), heap_cut);
             let forked = observed_faults(observed.forked) + hidden_faults(hidden.forked);
             add(Mechanism::CopyOnWrite, None, forked);
             let no_event = if sum > 0.0 { observed_faults(observed.no_event) } else { again };
@@ -169,15 +186,32 @@ fn copied(facts: &Facts) -> f64 {
 /// The runtime with settings that limit the growth, if any.
 fn growth_owner(facts: &Facts) -> Option<Manager> {
     let is_heap = matches!(facts.memory, Memory::Mapping | Memory::Arena | Memory::ThreadStack);
-    facts.manager.filter(|manager| is_heap && matches!(manager, Manager::Go | Manager::Jvm))
+    let takes_all = facts.manager.filter(|manager| matches!(manager, Manager::Go | Manager::Jvm));
+    takes_all.or(unit_owner(facts)).filter(|_| is_heap)
+}
+
+/// The runtime, if most mapped bytes are in mappings of the sizes that it maps.
+fn unit_owner(facts: &Facts) -> Option<Manager> {
+    facts.managers.runtime.filter(|_| facts.units >= UNITS)
+}
+
+/// The owner of the heap that brk moves: whoever moved it, else malloc.
+fn heap_owner(facts: &Facts) -> Option<Manager> {
+    let caller = facts.calls.cut.and_then(|owners| owners.most(facts.managers));
+    caller.or(facts.managers.malloc).or(facts.manager)
 }
 
 /// The owner of mappings that come and go. glibc writes a block's size before the program touches the block;
 /// with too few such observations, the mappings count as the allocator's.
 fn mapping_owner(facts: &Facts) -> Option<Manager> {
-    let caller = facts.calls.unmapped.and_then(|owners| owners.most(facts.manager));
+    let caller = facts.calls.unmapped.and_then(|owners| owners.most(facts.managers));
     match (facts.manager, facts.headers) {
         _ if caller.is_some() => caller,
+        (Some(Manager::Glibc | Manager::Musl) | None, headers)
+            if headers.is_none_or(|share| share < HEADERS) && unit_owner(facts).is_some() =>
+        {
+            unit_owner(facts)
+        }
         (Some(Manager::Glibc) | None, Some(share)) if share >= HEADERS => Some(Manager::Glibc),
         (Some(Manager::Glibc), None) => Some(Manager::Glibc),
         (Some(Manager::Glibc) | None, _) => Some(Manager::Program),
@@ -188,17 +222,18 @@ fn mapping_owner(facts: &Facts) -> Option<Manager> {
 /// The cause of refaults without an event. The C libraries' mallocs use madvise only for their arenas: in
 /// other mappings the program did.
 fn release_cause(facts: &Facts) -> Cause {
-    match facts.calls.advised.and_then(|owners| owners.most(facts.manager)) {
+    match facts.calls.advised.and_then(|owners| owners.most(facts.managers)) {
         None | Some(Manager::Glibc | Manager::Musl) => {}
         // If the allocator gives pages back by madvise, the program's own madvise is about other memory.
-        Some(Manager::Program) if facts.manager.is_some_and(crate::allocator::advises) => {}
+        Some(Manager::Program) if facts.manager.is_some_and(advises) => {}
         owner => return (Mechanism::Purge, owner),
     }
     match (facts.manager, facts.memory) {
         (Some(Manager::Glibc | Manager::Musl), Memory::Heap) => (Mechanism::HeapTrim, facts.manager),
         (Some(Manager::Glibc), Memory::Arena) => (Mechanism::ArenaTrim, facts.manager),
         (Some(Manager::Glibc | Manager::Musl) | None, Memory::Mapping) => {
-            (Mechanism::Purge, Some(Manager::Program))
+            let runtime = facts.managers.runtime.filter(|runtime| advises(*runtime));
+            (Mechanism::Purge, runtime.or(Some(Manager::Program)))
         }
         (Some(Manager::Glibc | Manager::Musl | Manager::Program) | None, _) => (Mechanism::Unexplained, None),
         (manager, _) => (Mechanism::Purge, manager),
@@ -210,8 +245,12 @@ mod unit {
     use super::*;
 
     fn facts(memory: Memory, manager: Option<Manager>, refaults: Refaults) -> Facts {
+        let is_runtime = manager.is_some_and(Manager::is_runtime);
+        let [malloc, runtime] = if is_runtime { [None, manager] } else { [manager, None] };
         Facts {
             manager,
+            managers: Managers { malloc, runtime },
+            units: 0.0,
             memory,
             is_inherited: false,
             minor: 1000.0,
@@ -297,7 +336,9 @@ mod unit {
 
     #[test]
     fn the_owner_of_calls_decides() {
-        let owners = |malloc, allocator, program| Some(Owners { malloc, allocator, program }.shares());
+        let owners = |malloc, allocator, program| {
+            Some(Owners { malloc, allocator, program, ..Owners::default() }.shares())
+        };
         let refaults = Refaults { mapped: 50.0, ..Refaults::default() };
         let calls = |unmapped, advised| CallEvidence { unmapped, advised, ..CallEvidence::default() };
         let churn = Facts { headers: Some(0.0), ..facts(Memory::Mapping, GLIBC, refaults) };
@@ -326,5 +367,36 @@ mod unit {
         let causes = |calls| causes(&Facts { calls, ..parent.clone() });
         let without = causes(CallEvidence::default());
         assert_eq!(causes(copies(0.1)), without, "a parent's are recorded in bursts only");
+    }
+
+    /// A Python program: small objects lie in the interpreter's arenas, larger ones in malloc's blocks.
+    #[test]
+    fn a_runtime_and_its_malloc_are_told_apart() {
+        let python = Managers { malloc: GLIBC, runtime: Some(Manager::Pymalloc) };
+        let refaults = Refaults { mapped: 50.0, ..Refaults::default() };
+        let churn = Facts { managers: python, ..facts(Memory::Mapping, GLIBC, refaults) };
+        let by = |malloc: f64, runtime: f64| {
+            let unmapped = Some(Owners { malloc, runtime, ..Owners::default() }.shares());
+            let calls = CallEvidence { unmapped, ..CallEvidence::default() };
+            main_of(&Facts { calls, headers: Some(0.9), ..churn.clone() }).1
+        };
+        assert_eq!((by(1.0, 99.0), by(99.0, 1.0)), (Some(Manager::Pymalloc), GLIBC), "whoever calls");
+        // Without stacks the sizes of mappings decide, unless glibc wrote its headers.
+        let arenas = Facts { units: 0.9, ..churn.clone() };
+        assert_eq!(main_of(&arenas).1, Some(Manager::Pymalloc));
+        assert_eq!(main_of(&Facts { headers: Some(0.9), ..arenas }).1, GLIBC);
+        assert_eq!(main_of(&churn).1, GLIBC, "nothing speaks against it");
+        assert_eq!(main_of(&Facts { headers: Some(0.0), ..churn }).1, Some(Manager::Program));
+    }
+
+    #[test]
+    fn whoever_moves_the_heap_owns_it() {
+        let cut = Refaults { heap_cut: 3.0, ..Refaults::default() };
+        let jvm = Managers { malloc: GLIBC, runtime: Some(Manager::Jvm) };
+        let heap = Facts { managers: jvm, ..facts(Memory::Heap, Some(Manager::Jvm), cut) };
+        assert_eq!(main_of(&heap), (Mechanism::HeapTrim, GLIBC), "a virtual machine's native code");
+        let cut = Some(Owners { program: 1.0, ..Owners::default() });
+        let own = Facts { calls: CallEvidence { cut, ..CallEvidence::default() }, ..heap };
+        assert_eq!(main_of(&own), (Mechanism::HeapTrim, Some(Manager::Program)), "sbrk of its own");
     }
 }
