@@ -20,11 +20,13 @@ const CALLS: usize = 6;
 
 /// A place: its group, and the functions that are shown.
 type Place<'a> = (u32, Vec<&'a str>);
+/// Its faults, line, and the program's own function.
+type Found<'a> = (f64, Option<&'a str>, Option<&'a str>);
 
 pub fn sites(groups: &[ClassifiedGroup], traced: &Traced, names: &Names) -> Vec<Figure> {
     let all = traced.collector.minor;
     let keys = &traced.collector.keys;
-    let mut places: HashMap<Place, (f64, Option<&str>, Option<&str>)> = HashMap::new();
+    let mut places: HashMap<Place, Found> = HashMap::new();
     for (site, _) in heaviest(&traced.collector) {
         let (minor, _) = traced.collector.sites.get(site).copied().unwrap_or_default();
         let functions = functions(&site.frames, names);
@@ -37,7 +39,7 @@ pub fn sites(groups: &[ClassifiedGroup], traced: &Traced, names: &Names) -> Vec<
     }
     let mut places: Vec<_> = places.into_iter().collect();
     places.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then_with(|| a.0.cmp(&b.0)));
-    let site_figure = |(place, site): (usize, (Place, (f64, Option<&str>, Option<&str>)))| {
+    let site_figure = |(place, site): (usize, (Place, Found))| {
         let ((group, calls), (faults, line, function)) = site;
         let name = calls.join(" < ");
         let mut figure = ranked("site", place, name.clone(), share(faults, all));
