@@ -39,10 +39,13 @@ use std::collections::BTreeMap;
 
 use suites::faults::{Manager, Mechanism, Memory};
 
+use crate::allocator::{Managers, advises};
 use crate::trace::collect::Refaults;
 
 /// Threads that must have ended before their stacks are called short-lived.
 const ENDED: u64 = 8;
+/// The least share of mapped bytes in mappings of the sizes that a runtime maps.
+const UNITS: f64 = 0.5;
 /// The least share of the pages of mappings of glibc's malloc with the first fault at a block's size field.
 const HEADERS: f64 = 0.3;
 
@@ -58,7 +61,11 @@ const START_FAULTS: f64 = 4000.0;
 /// The evidence about the faults of one program at one kind of memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facts {
+    /// The one that most memory belongs to.
     pub manager: Option<Manager>,
+    pub managers: Managers,
+    /// The share of the bytes of mappings that have the size of the runtime's units, 0 to 1.
+    pub units: f64,
     pub memory: Memory,
     /// Whether the process inherited it from the one that it was forked from.
     pub is_inherited: bool,
@@ -144,6 +151,8 @@ pub struct CallEvidence {
     pub advised: Option<Owners>,
     /// The share of these that malloc_trim made, 0 to 1.
     pub trims: f64,
+    /// The owners of brk calls that give the end of the heap back.
+    pub cut: Option<Owners>,
     /// The share of faults that wrote to a present page, 0 to 1.
     pub copies: Option<f64>,
     /// The share of faults that wrote, 0 to 1.
@@ -155,27 +164,36 @@ pub struct CallEvidence {
 pub struct Owners {
     /// The C library, such as its malloc.
     pub malloc: f64,
-    /// Another allocator, or a runtime.
+    /// Another allocator.
     pub allocator: f64,
+    /// A language's runtime.
+    pub runtime: f64,
     pub program: f64,
 }
 
 impl Owners {
     pub fn shares(self) -> Owners {
-        let Owners { malloc, allocator, program } = self;
-        let all = (malloc + allocator + program).max(f64::MIN_POSITIVE);
-        Owners { malloc: malloc / all, allocator: allocator / all, program: program / all }
+        let Owners { malloc, allocator, runtime, program } = self;
+        let all = (malloc + allocator + runtime + program).max(f64::MIN_POSITIVE);
+        Owners {
+            malloc: malloc / all,
+            allocator: allocator / all,
+            runtime: runtime / all,
+            program: program / all,
+        }
     }
 
-    /// The owner of nearly all; calls of the C library and of allocators belong to the program's allocator.
-    fn most(self, manager: Option<Manager>) -> Option<Manager> {
-        let allocator = manager.filter(|manager| *manager != Manager::Program);
+    /// The owner of nearly all; calls of the C library and of allocators belong to the program's malloc.
+    fn most(self, managers: Managers) -> Option<Manager> {
+        let malloc = managers.malloc.filter(|manager| *manager != Manager::Program);
         if self.program > MOST {
             Some(Manager::Program)
+        } else if self.runtime > MOST {
+            managers.runtime
         } else if self.malloc > MOST {
-            allocator.filter(|manager| matches!(manager, Manager::Glibc | Manager::Musl))
+            malloc.filter(|manager| manager.is_c_library())
         } else if self.allocator > MOST {
-            allocator.filter(|manager| !matches!(manager, Manager::Glibc | Manager::Musl))
+            malloc.filter(|manager| !manager.is_c_library())
         } else {
             None
         }
@@ -225,7 +243,6 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
             add(Mechanism::HugePages, None, huge);
             let small = others - huge;
             let again = (others * facts.refault_share).min(small);
-            let manager = facts.manager;
             // The error codes of a child's faults show which were copies.
             let forked = |refaults: &Refaults| if facts.is_inherited { 0.0 } else { refaults.forked };
             let observed = Refaults { forked: forked(&facts.refaults), ..facts.refaults };
@@ -234,7 +251,7 @@ pub fn causes(facts: &Facts) -> BTreeMap<Cause, f64> {
             let sum = observed.sum();
             let observed_faults = |pages: f64| if sum > 0.0 { again * pages / sum } else { 0.0 };
             let heap_cut = observed_faults(observed.heap_cut) + hidden_faults(hidden.heap_cut);
-            add(Mechanism::HeapTrim, manager, heap_cut);
+            add(Mechanism::HeapTrim, heap_owner(facts), heap_cut);
             let forked = observed_faults(observed.forked) + hidden_faults(hidden.forked);
             add(Mechanism::CopyOnWrite, None, forked);
             let unobserved = if sum > 0.0 { 0.0 } else { again };
@@ -320,7 +337,19 @@ fn copied(facts: &Facts) -> f64 {
 /// The runtime with settings that limit the growth, if any.
 fn growth_owner(facts: &Facts) -> Option<Manager> {
     let is_heap = matches!(facts.memory, Memory::Mapping | Memory::Arena | Memory::ThreadStack);
-    facts.manager.filter(|manager| is_heap && matches!(manager, Manager::Go | Manager::Jvm))
+    let takes_all = facts.manager.filter(|manager| matches!(manager, Manager::Go | Manager::Jvm));
+    takes_all.or(unit_owner(facts)).filter(|_| is_heap)
+}
+
+/// The runtime, if most mapped bytes are in mappings of the sizes that it maps.
+fn unit_owner(facts: &Facts) -> Option<Manager> {
+    facts.managers.runtime.filter(|_| facts.units >= UNITS)
+}
+
+/// The owner of the heap that brk moves: whoever moved it, else malloc.
+fn heap_owner(facts: &Facts) -> Option<Manager> {
+    let caller = facts.calls.cut.and_then(|owners| owners.most(facts.managers));
+    caller.or(facts.managers.malloc).or(facts.manager)
 }
 
 /// The owner of mappings that come and go. glibc writes a block's size before the program touches the block;
@@ -330,9 +359,14 @@ fn mapping_owner(facts: &Facts) -> Option<Manager> {
     if facts.memory == Memory::Shared {
         return Some(Manager::Program);
     }
-    let caller = facts.calls.unmapped.and_then(|owners| owners.most(facts.manager));
+    let caller = facts.calls.unmapped.and_then(|owners| owners.most(facts.managers));
     match (facts.manager, facts.headers) {
         _ if caller.is_some() => caller,
+        (Some(Manager::Glibc | Manager::Musl) | None, headers)
+            if headers.is_none_or(|share| share < HEADERS) && unit_owner(facts).is_some() =>
+        {
+            unit_owner(facts)
+        }
         (Some(Manager::Glibc) | None, Some(share)) if share >= HEADERS => Some(Manager::Glibc),
         (Some(Manager::Glibc), None) => Some(Manager::Glibc),
         (Some(Manager::Glibc) | None, _) => Some(Manager::Program),
@@ -348,7 +382,7 @@ pub fn rival(facts: &Facts, mechanism: Mechanism) -> Option<Cause> {
             Some(release_cause(facts)).filter(|(mechanism, _)| *mechanism != Mechanism::Unexplained)
         }
         (Mechanism::MallocTrim | Mechanism::Purge, Memory::Heap) => {
-            Some((Mechanism::HeapTrim, facts.manager))
+            Some((Mechanism::HeapTrim, heap_owner(facts)))
         }
         (
             Mechanism::MallocTrim | Mechanism::ArenaTrim | Mechanism::Purge,
@@ -364,21 +398,26 @@ fn release_cause(facts: &Facts) -> Cause {
     if facts.memory == Memory::Shared {
         return (Mechanism::Purge, Some(Manager::Program));
     }
-    match facts.calls.advised.and_then(|owners| owners.most(facts.manager)) {
+    // Calls are of any memory; a runtime's own are of its mappings.
+    let advised = facts.calls.advised.filter(|_| facts.memory != Memory::Heap);
+    match advised.and_then(|owners| owners.most(facts.managers)) {
         None | Some(Manager::Glibc | Manager::Musl) => {}
         // If the allocator gives pages back by madvise, the program's own madvise is about other memory.
-        Some(Manager::Program) if facts.manager.is_some_and(crate::allocator::advises) => {}
+        Some(Manager::Program) if facts.manager.is_some_and(advises) => {}
         owner => return (Mechanism::Purge, owner),
     }
-    match (facts.manager, facts.memory) {
-        (Some(Manager::Glibc), Memory::Heap) => (Mechanism::MallocTrim, facts.manager),
-        (Some(Manager::Musl), Memory::Heap) => (Mechanism::HeapTrim, facts.manager),
-        (Some(Manager::Glibc), Memory::Arena) if facts.calls.trims > MOST => {
-            (Mechanism::MallocTrim, facts.manager)
-        }
-        (Some(Manager::Glibc), Memory::Arena) => (Mechanism::ArenaTrim, facts.manager),
+    let manager = match facts.memory {
+        Memory::Heap | Memory::Arena => facts.managers.malloc.or(facts.manager),
+        _ => facts.manager,
+    };
+    match (manager, facts.memory) {
+        (Some(Manager::Glibc), Memory::Heap) => (Mechanism::MallocTrim, manager),
+        (Some(Manager::Musl), Memory::Heap) => (Mechanism::HeapTrim, manager),
+        (Some(Manager::Glibc), Memory::Arena) if facts.calls.trims > MOST => (Mechanism::MallocTrim, manager),
+        (Some(Manager::Glibc), Memory::Arena) => (Mechanism::ArenaTrim, manager),
         (Some(Manager::Glibc | Manager::Musl) | None, Memory::Mapping) => {
-            (Mechanism::Purge, Some(Manager::Program))
+            let runtime = facts.managers.runtime.filter(|runtime| advises(*runtime));
+            (Mechanism::Purge, runtime.or(Some(Manager::Program)))
         }
         (Some(Manager::Glibc | Manager::Musl | Manager::Program) | None, _) => (Mechanism::Unexplained, None),
         (manager, _) => (Mechanism::Purge, manager),
@@ -390,8 +429,12 @@ mod unit {
     use super::*;
 
     fn facts(memory: Memory, manager: Option<Manager>, refaults: Refaults) -> Facts {
+        let is_runtime = manager.is_some_and(Manager::is_runtime);
+        let [malloc, runtime] = if is_runtime { [None, manager] } else { [manager, None] };
         Facts {
             manager,
+            managers: Managers { malloc, runtime },
+            units: 0.0,
             memory,
             is_inherited: false,
             minor: 1000.0,
@@ -493,7 +536,9 @@ mod unit {
 
     #[test]
     fn the_owner_of_calls_decides() {
-        let owners = |malloc, allocator, program| Some(Owners { malloc, allocator, program }.shares());
+        let owners = |malloc, allocator, program| {
+            Some(Owners { malloc, allocator, program, ..Owners::default() }.shares())
+        };
         let refaults = Refaults { mapped: 50.0, ..Refaults::default() };
         let calls = |unmapped, advised| CallEvidence { unmapped, advised, ..CallEvidence::default() };
         let churn = Facts { headers: Some(0.0), ..facts(Memory::Mapping, GLIBC, refaults) };
@@ -624,5 +669,36 @@ mod unit {
         assert_eq!(main_of(&registered), (Mechanism::Userfault, None));
         // Some kernels count them as major ones (mm_account_fault: FAULT_FLAG_TRIED).
         assert_eq!(main_of(&Facts { minor: 0.0, ..registered }), (Mechanism::Userfault, None));
+    }
+
+    /// A Python program: small objects lie in the interpreter's arenas, larger ones in malloc's blocks.
+    #[test]
+    fn a_runtime_and_its_malloc_are_told_apart() {
+        let python = Managers { malloc: GLIBC, runtime: Some(Manager::Pymalloc) };
+        let refaults = Refaults { mapped: 50.0, ..Refaults::default() };
+        let churn = Facts { managers: python, ..facts(Memory::Mapping, GLIBC, refaults) };
+        let by = |malloc: f64, runtime: f64| {
+            let unmapped = Some(Owners { malloc, runtime, ..Owners::default() }.shares());
+            let calls = CallEvidence { unmapped, ..CallEvidence::default() };
+            main_of(&Facts { calls, headers: Some(0.9), ..churn.clone() }).1
+        };
+        assert_eq!((by(1.0, 99.0), by(99.0, 1.0)), (Some(Manager::Pymalloc), GLIBC), "whoever calls");
+        // Without stacks the sizes of mappings decide, unless glibc wrote its headers.
+        let arenas = Facts { units: 0.9, ..churn.clone() };
+        assert_eq!(main_of(&arenas).1, Some(Manager::Pymalloc));
+        assert_eq!(main_of(&Facts { headers: Some(0.9), ..arenas }).1, GLIBC);
+        assert_eq!(main_of(&churn).1, GLIBC, "nothing speaks against it");
+        assert_eq!(main_of(&Facts { headers: Some(0.0), ..churn }).1, Some(Manager::Program));
+    }
+
+    #[test]
+    fn whoever_moves_the_heap_owns_it() {
+        let cut = Refaults { heap_cut: 3.0, ..Refaults::default() };
+        let jvm = Managers { malloc: GLIBC, runtime: Some(Manager::Jvm) };
+        let heap = Facts { managers: jvm, ..facts(Memory::Heap, Some(Manager::Jvm), cut) };
+        assert_eq!(main_of(&heap), (Mechanism::HeapTrim, GLIBC), "a virtual machine's native code");
+        let cut = Some(Owners { program: 1.0, ..Owners::default() });
+        let own = Facts { calls: CallEvidence { cut, ..CallEvidence::default() }, ..heap };
+        assert_eq!(main_of(&own), (Mechanism::HeapTrim, Some(Manager::Program)), "sbrk of its own");
     }
 }

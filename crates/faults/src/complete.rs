@@ -5,10 +5,11 @@ use figure::series::{Column, MAX_TIMELINE_POINTS, Part, Timeline};
 use figure::{Basis, Better, Evidence, Figure, Reading, Round, Status, Unit, stats};
 use suites::faults::{Manager, Mechanism};
 
+use crate::allocator;
 use crate::prices::catalogue;
 use crate::prices::plan::series_id;
 use crate::rates::Row;
-use crate::settings;
+use crate::settings::{self, Build};
 use crate::watch::{Watched, Window};
 use crate::{COVERAGE, GAIN, MAJOR, MINOR, PRICE, SLOWDOWN, SUITE};
 
@@ -40,7 +41,8 @@ pub fn figures(watched: Watched, program: &str, prices: Vec<Figure>) -> Vec<Figu
     if let Some(blocks) = &watched.blocks {
         blocks.complete(&mut figures, trouble.as_ref());
     }
-    figures.iter_mut().for_each(advise);
+    let sites = sites(&figures);
+    figures.iter_mut().for_each(|figure| advise(figure, &sites));
     for figure in &mut figures {
         if figure.conditions.get(WATCHED).is_none() {
             figure.conditions.set(WATCHED, program.to_owned());
@@ -50,22 +52,49 @@ pub fn figures(watched: Watched, program: &str, prices: Vec<Figure>) -> Vec<Figu
     figures
 }
 
+/// The function from which most faults of each mechanism come, in each program.
+fn sites(figures: &[Figure]) -> Vec<(String, String, String)> {
+    // By rank: the first of a mechanism has most of its faults.
+    let sites = figures.iter().filter(|figure| figure.series.as_deref() == Some("faults.sites"));
+    let site = |figure: &Figure| {
+        let conditions = &figure.conditions;
+        Some((conditions.get(MECHANISM)?, conditions.get(WATCHED)?, conditions.get(SITE_FUNCTION)?))
+    };
+    sites.filter_map(site).collect()
+}
+
+/// The manager of a mechanism's memory, as it was built into the program.
+pub fn build(figure: &Figure) -> Option<Build> {
+    let manager = figure.conditions.get(MANAGER).and_then(|word| Manager::of(&word))?;
+    let version = figure.conditions.get(MANAGER_VERSION).and_then(|text| allocator::number(&text));
+    let prefix = figure.conditions.get(MANAGER_PREFIX);
+    let prefix = ["_RJEM_", "JE_"].into_iter().find(|one| prefix.as_deref() == Some(one));
+    Some(Build { manager, version, prefix: prefix.unwrap_or("") })
+}
+
 /// Adds the setting that may help against a mechanism: the first with a bound that can be set from outside,
-/// else code. Whether it helps must be proved.
-fn advise(figure: &mut Figure) {
+/// else code, and where it goes. Whether it helps must be proved.
+fn advise(figure: &mut Figure, sites: &[(String, String, String)]) {
     let mechanism = figure.conditions.get(MECHANISM).and_then(|word| Mechanism::of(&word));
     let Some(mechanism) = mechanism.filter(|_| figure.series.is_none()) else { return };
-    let manager = figure.conditions.get(MANAGER).and_then(|word| Manager::of(&word));
-    let settings = settings::against(manager.unwrap_or(Manager::Program), mechanism);
+    let build = build(figure).unwrap_or(Build::newest(Manager::Program));
+    let settings = settings::against(&build, mechanism);
     let outside = settings.iter().find(|setting| setting.is_set_from_outside() && setting.is_bounded);
     let Some(setting) = outside.or(settings.first()) else { return };
     let variables: Vec<String> = setting
-        .way(None)
-        .map(|way| settings::environment(way, |_| None))
+        .way(build.version)
+        .map(|way| settings::environment(way, &build, |_| None))
         .unwrap_or_default()
         .into_iter()
         .map(|(name, value)| format!("{name}={}", value.to_string_lossy()))
         .collect();
+    let watched = figure.conditions.get(WATCHED);
+    let is_here = |(cause, program, _): &&(String, String, String)| {
+        cause == mechanism.word() && Some(program) == watched.as_ref()
+    };
+    if let Some((_, _, function)) = sites.iter().find(is_here).filter(|_| variables.is_empty()) {
+        figure.conditions.set(SETTING_SITE, function.clone());
+    }
     figure.conditions.merge(setting.conditions(variables.join(" ")));
 }
 

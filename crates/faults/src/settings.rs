@@ -10,17 +10,22 @@ mod go;
 mod jemalloc;
 mod jvm;
 mod mimalloc;
+mod php;
+mod python;
+mod rpmalloc;
+mod ruby;
 mod scudo;
 mod setting;
 mod tbbmalloc;
 mod tcmalloc;
+mod v8;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use suites::faults::{Manager, Mechanism};
 
-pub use setting::{Assignment, Setting, Version, Way};
+pub use setting::{Assignment, Build, Setting, Version, Way};
 
 struct Syntax {
     variable: &'static str,
@@ -37,12 +42,13 @@ const LISTS: &[Syntax] = &[
     Syntax { variable: scudo::OPTIONS, between: b':', assigns: "=" },
     Syntax { variable: go::DEBUG, between: b',', assigns: "=" },
     Syntax { variable: jvm::OPTIONS, between: b' ', assigns: "" },
+    Syntax { variable: v8::OPTIONS, between: b' ', assigns: "=" },
 ];
 
 /// The settings of an allocator, in the order in which they are tried.
 pub fn of_manager(manager: Manager) -> &'static [Setting] {
     match manager {
-        Manager::Glibc => glibc::SETTINGS,
+        Manager::Glibc => glibc::settings(),
         Manager::Jemalloc => jemalloc::SETTINGS,
         Manager::Mimalloc => mimalloc::SETTINGS,
         Manager::Tcmalloc => tcmalloc::SETTINGS,
@@ -51,16 +57,25 @@ pub fn of_manager(manager: Manager) -> &'static [Setting] {
         Manager::Scudo => scudo::SETTINGS,
         Manager::Go => go::SETTINGS,
         Manager::Jvm => jvm::SETTINGS,
+        Manager::Pymalloc => python::SETTINGS,
+        Manager::V8 => v8::SETTINGS,
+        Manager::Zend => php::SETTINGS,
+        Manager::Ruby => ruby::SETTINGS,
+        Manager::Rpmalloc => rpmalloc::SETTINGS,
         // None of these has a setting that keeps free memory: only the program or another allocator can help.
-        Manager::Musl | Manager::Hoard | Manager::Snmalloc | Manager::Rpmalloc | Manager::Program => &[],
+        Manager::Musl | Manager::Hoard | Manager::Snmalloc | Manager::Program => &[],
     }
 }
 
-/// Settings against a mechanism: the allocator's, then those for any; bounded ones first, parts of others last.
-pub fn against(manager: Manager, mechanism: Mechanism) -> Vec<&'static Setting> {
-    let general = any::SETTINGS.iter().filter(|setting| any::is_for(setting, manager));
-    let mut settings: Vec<&'static Setting> = of_manager(manager)
+/// Settings against a mechanism: the allocator's, as far as this build has them, then those for any; bounded ones
+/// first, parts of others last.
+pub fn against(build: &Build, mechanism: Mechanism) -> Vec<&'static Setting> {
+    let general = any::SETTINGS.iter().filter(|setting| any::is_for(setting, build.manager));
+    let is_there =
+        |setting: &&Setting| !setting.is_set_from_outside() || setting.way(build.version).is_some();
+    let mut settings: Vec<&'static Setting> = of_manager(build.manager)
         .iter()
+        .filter(is_there)
         .chain(general)
         .filter(|setting| setting.against.contains(&mechanism))
         .collect();
@@ -70,25 +85,27 @@ pub fn against(manager: Manager, mechanism: Mechanism) -> Vec<&'static Setting> 
 }
 
 /// Settings that can be tried from outside, against any of these mechanisms; against all if there are none.
-pub fn to_try(
-    manager: Manager,
-    mechanisms: &[Mechanism],
-    version: Option<Version>,
-) -> Vec<(&'static Setting, &'static Way)> {
+pub fn to_try(build: &Build, mechanisms: &[Mechanism]) -> Vec<(&'static Setting, &'static Way)> {
     let fits = |setting: &&Setting| {
         mechanisms.is_empty() || setting.against.iter().any(|one| mechanisms.contains(one))
     };
-    let settings = of_manager(manager).iter().filter(fits);
-    settings.filter_map(|setting| Some((setting, setting.way(version)?))).collect()
+    let settings = of_manager(build.manager).iter().filter(fits);
+    settings.filter_map(|setting| Some((setting, setting.way(build.version)?))).collect()
 }
 
 /// The variables that set it, as NAME and value. In a variable with options, options of other names that the
 /// user has set stay.
-pub fn environment(way: &Way, present: impl Fn(&str) -> Option<OsString>) -> Vec<(String, OsString)> {
+pub fn environment(
+    way: &Way,
+    build: &Build,
+    present: impl Fn(&str) -> Option<OsString>,
+) -> Vec<(String, OsString)> {
     let mut all: Vec<(String, OsString)> = Vec::new();
     for assignment in way.assignments {
-        let index = all.iter().position(|(name, _)| name == assignment.variable).unwrap_or_else(|| {
-            all.push((assignment.variable.to_owned(), present(assignment.variable).unwrap_or_default()));
+        let variable = format!("{}{}", build.prefix, assignment.variable);
+        let index = all.iter().position(|(name, _)| *name == variable).unwrap_or_else(|| {
+            let before = present(&variable).unwrap_or_default();
+            all.push((variable, before));
             all.len() - 1
         });
         let value = &mut all[index].1;
@@ -118,18 +135,21 @@ mod unit {
         Manager::ALL.iter().flat_map(|manager| of_manager(*manager).iter().map(|setting| (*manager, setting)))
     }
 
+    const NEW_GLIBC: Build = Build { manager: Manager::Glibc, version: Some((2, 43)), prefix: "" };
+
     #[test]
     fn settings_are_ordered_and_only_some_mechanisms_have_none() {
         for manager in Manager::ALL {
             for mechanism in Mechanism::ALL {
-                let settings = against(*manager, *mechanism);
+                let settings = against(&Build::newest(*manager), *mechanism);
                 assert!(settings.iter().all(|setting| setting.against.contains(mechanism)));
                 let order: Vec<_> =
                     settings.iter().map(|setting| (setting.is_part, !setting.is_bounded)).collect();
                 assert!(order.is_sorted(), "{manager} {mechanism}: bounded ones first");
             }
         }
-        let without = |mechanism: &&Mechanism| against(Manager::Program, **mechanism).is_empty();
+        let without =
+            |mechanism: &&Mechanism| against(&Build::newest(Manager::Program), **mechanism).is_empty();
         let without: Vec<_> = Mechanism::ALL.iter().filter(without).collect();
         assert_eq!(without, [&Mechanism::Unexplained]);
     }
@@ -168,14 +188,15 @@ mod unit {
 
     #[test]
     fn the_users_settings_stay() {
-        let way = glibc::SETTINGS
+        let way = glibc::settings()
             .iter()
             .find(|setting| setting.word == "both")
             .unwrap()
             .way(Some((2, 36)))
             .unwrap();
         let set = |before: Option<&str>| {
-            let all = environment(way, |name| before.filter(|_| name == glibc::TUNABLES).map(OsString::from));
+            let present = |name: &str| before.filter(|_| name == glibc::TUNABLES).map(OsString::from);
+            let all = environment(way, &NEW_GLIBC, present);
             assert_eq!(all.len(), 1);
             all[0].1.to_str().unwrap().to_owned()
         };
@@ -186,15 +207,18 @@ mod unit {
         assert_eq!(set(Some(both)), both, "set once");
         // Bytes that are no UTF-8 stay as they are.
         let odd = OsString::from_vec(b"x=\xff:glibc.malloc.mmap_max=1".to_vec());
-        let all = environment(way, |_| Some(odd.clone()));
+        let all = environment(way, &NEW_GLIBC, |_| Some(odd.clone()));
         assert!(all[0].1.as_bytes().starts_with(b"x=\xff:glibc.malloc.mmap_max=0"));
     }
 
     #[test]
     fn versions_have_what_they_have() {
         let words = |manager, version| -> Vec<&str> {
-            to_try(manager, &[], version).iter().map(|(setting, _)| setting.word).collect()
+            let build = Build { version, ..Build::newest(manager) };
+            to_try(&build, &[]).iter().map(|(setting, _)| setting.word).collect()
         };
+        assert!(words(Manager::Glibc, Some((2, 42))).contains(&"tcache"));
+        assert!(!words(Manager::Glibc, Some((2, 41))).contains(&"tcache"));
         assert!(words(Manager::Glibc, Some((2, 36))).contains(&"hugetlb"));
         assert!(!words(Manager::Glibc, Some((2, 31))).contains(&"hugetlb"));
         let old = of_manager(Manager::Glibc)[0].way(Some((2, 17))).unwrap();
@@ -214,14 +238,90 @@ mod unit {
     #[test]
     fn only_what_may_help_is_tried() {
         let words = |mechanisms: &[Mechanism]| -> Vec<&str> {
-            to_try(Manager::Glibc, mechanisms, None).iter().map(|(setting, _)| setting.word).collect()
+            let build = Build::newest(Manager::Glibc);
+            to_try(&build, mechanisms).iter().map(|(setting, _)| setting.word).collect()
         };
         let all = words(&[]);
-        for word in ["thresholds", "top-pad", "both", "mmap-max", "trim", "hugetlb"] {
+        for word in ["thresholds", "top-pad", "tcache", "both", "mmap-max", "trim", "hugetlb"] {
             assert!(all.contains(&word), "{word}");
         }
         let growth = words(&[Mechanism::Growth]);
         assert!(growth.contains(&"hugetlb") && !growth.contains(&"trim"), "{growth:?}");
         assert!(words(&[Mechanism::CopyOnWrite]).is_empty());
+    }
+
+    /// The variables that a manager reads: any other on its list would be another's, and do nothing.
+    fn own_variables(manager: Manager) -> &'static [&'static str] {
+        match manager {
+            Manager::Glibc => &["GLIBC_TUNABLES", "MALLOC_"],
+            Manager::Jemalloc => &["MALLOC_CONF"],
+            Manager::Mimalloc => &["MIMALLOC_"],
+            Manager::Tcmalloc => &["TCMALLOC_"],
+            Manager::Tbbmalloc => &["TBB_MALLOC_"],
+            Manager::Scudo => &["SCUDO_OPTIONS"],
+            Manager::Go => &["GOGC", "GODEBUG", "GOMEMLIMIT"],
+            Manager::Jvm => &["JAVA_TOOL_OPTIONS"],
+            Manager::Pymalloc => &["PYTHONMALLOC"],
+            Manager::V8 => &["NODE_OPTIONS"],
+            Manager::Zend => &["USE_ZEND_ALLOC"],
+            Manager::Ruby => &["RUBY_GC_"],
+            _ => &[],
+        }
+    }
+
+    #[test]
+    fn no_setting_of_another_manager_is_advised_for_any_mechanism() {
+        for manager in Manager::ALL {
+            let own = own_variables(*manager);
+            for (mechanism, version) in
+                Mechanism::ALL.iter().flat_map(|one| [(one, None), (one, Some((2, 43)))])
+            {
+                let build = Build { version, ..Build::newest(*manager) };
+                let ways = against(&build, *mechanism).into_iter().filter_map(|setting| setting.way(version));
+                for assignment in ways.flat_map(|way| way.assignments) {
+                    let is_own = own.iter().any(|beginning| assignment.variable.starts_with(beginning));
+                    assert!(is_own, "{manager} {mechanism}: {}", assignment.variable);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn words_of_managers_in_one_process_differ() {
+        let runtimes = Manager::ALL.iter().filter(|manager| manager.is_runtime());
+        for (runtime, malloc) in runtimes.flat_map(|one| Manager::ALL.iter().map(move |other| (one, other))) {
+            let words = |manager: &Manager| of_manager(*manager).iter().map(|setting| setting.word);
+            let common =
+                words(runtime).find(|word| !malloc.is_runtime() && words(malloc).any(|one| one == *word));
+            assert_eq!(common, None, "{runtime} and {malloc}");
+        }
+    }
+
+    #[test]
+    fn variables_have_the_prefix_of_the_build() {
+        let way = of_manager(Manager::Jemalloc)[0].way(None).unwrap();
+        let build = Build { prefix: "_RJEM_", ..Build::newest(Manager::Jemalloc) };
+        let present = |name: &str| (name == "_RJEM_MALLOC_CONF").then(|| OsString::from("narenas:1"));
+        let all = environment(way, &build, present);
+        assert_eq!(all[0].0, "_RJEM_MALLOC_CONF");
+        assert!(all[0].1.to_str().unwrap().starts_with("narenas:1,dirty_decay_ms:"), "{all:?}");
+    }
+
+    /// The largest size that malloc takes: malloc.c refuses more, and says nothing.
+    #[test]
+    fn the_cache_of_threads_takes_its_limit() {
+        let way = of_manager(Manager::Glibc).iter().find(|setting| setting.word == "tcache").unwrap();
+        let value = |option: &str| -> u64 {
+            let mut all = way.way(Some((2, 43))).unwrap().assignments.iter();
+            all.find(|assignment| assignment.option.ends_with(option)).unwrap().value.parse().unwrap()
+        };
+        let largest = value("tcache_max");
+        // request2size and large_csize2tidx of 2.42 and 2.43, of 64 bits; there are 76 bins, of which 64 are small.
+        let bin = |request: u64| {
+            let chunk = (request + 8 + 15) & !15;
+            64 + (63 * 16 + 32_u32).leading_zeros() - u32::try_from(chunk).unwrap().leading_zeros()
+        };
+        assert!(bin(largest) < 76 && bin(largest + 1) >= 76);
+        assert!(value("mmap_threshold") >= largest, "mapped blocks are not cached, or never found again");
     }
 }

@@ -128,6 +128,13 @@ fn the_answer_is_cost_cause_and_setting() {
     finds(&record, "mechanism/refaults", json!({"share": 0.62, "proof": 0.4}));
     let values = json!({"about": "keep the heap", "price": "memory stays", "action": "mallopt(3);"});
     finds(&record, "setting/not-proved", values);
+    // Where only code helps, and the place is known, the place is the answer.
+    let record = watched(0.5, &[trim.clone().with(SETTING_SITE, "answer".into())]);
+    finds(
+        &record,
+        "setting/only-code",
+        json!({"site": "answer", "about": "keep the heap", "code": "mallopt(3);"}),
+    );
     trim = trim.with(SETTING_ENVIRONMENT, "MALLOC_TOP_PAD_=1".into());
     let record = watched(0.5, &[trim.clone()]);
     finds(&record, "page-faults/cost", json!({"command": "MALLOC_TOP_PAD_=1 COMMAND"}));

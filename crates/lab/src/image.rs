@@ -13,8 +13,29 @@ use object::{Endianness, FileKind, Object, ObjectSection, ObjectSymbol, ReadCach
 use crate::failure::{Attempt, Failure};
 
 /// Names of malloc in allocators that are linked into a program in addition to the C library's.
-const BUILT_IN: &[&str] =
-    &["_rjem_malloc", "je_malloc", "mi_malloc", "tc_malloc", "rpmalloc", "sn_malloc", "scudo_malloc"];
+///
+/// Several of one allocator where a linker may drop some (`--gc-sections`): Rust's crates call `mi_malloc_aligned`,
+/// `sn_rust_alloc` and `_rjem_mallocx`. `mallctl` without a prefix is jemalloc in place of malloc.
+const BUILT_IN: &[&str] = &[
+    "_rjem_malloc",
+    "_rjem_mallocx",
+    "je_malloc",
+    "mallctl",
+    "mi_malloc",
+    "mi_malloc_aligned",
+    "tc_malloc",
+    "TCMallocInternalMalloc",
+    "rpmalloc",
+    "sn_malloc",
+    "sn_rust_alloc",
+    "scudo_malloc",
+    "__scudo_print_stats",
+    "scalable_malloc",
+    "__malloc_alloc_meta",
+    "__expand_heap",
+];
+/// Functions that a language's runtime exports to its extensions, also from a stripped program.
+const RUNTIMES: &[&str] = &["PyObject_Malloc", "napi_create_object", "zend_parse_parameters", "ruby_xmalloc"];
 const GO: &str = ".go.buildinfo";
 /// Bytes that the kernel searches for the first line of a script (BINPRM_BUF_SIZE).
 const LINE: u64 = 256;
@@ -29,6 +50,12 @@ pub struct Image {
     pub is_privileged: bool,
     pub is_go: bool,
     pub built_in: Option<&'static str>,
+    /// A function of the language's runtime that it is.
+    pub runtime: Option<&'static str>,
+    /// The dynamic linker that loads it.
+    pub loader: Option<PathBuf>,
+    /// Whether it has no names of functions but those that it exports.
+    pub is_stripped: bool,
 }
 
 /// Reads this file itself; a script is not resolved.
@@ -49,6 +76,12 @@ impl Image {
     /// The image of the program that runs when this file is executed. `None` if it cannot be read.
     pub fn of_program(path: &Path) -> Option<Image> {
         read(&program(path)).ok()
+    }
+
+    /// The C library that its dynamic linker brings: both lie in one directory.
+    pub fn c_library(&self) -> Option<PathBuf> {
+        let loader = std::fs::canonicalize(self.loader.as_deref()?).ok()?;
+        Some(loader.with_file_name("libc.so.6")).filter(|path| path.is_file())
     }
 
     /// Why nothing can be preloaded into it, if so.
@@ -88,7 +121,11 @@ where
     R: ReadRef<'data>,
 {
     let file = ElfFile::<E, R>::parse(data)?;
-    let is_dynamic = file.elf_program_headers().iter().any(|part| part.p_type(file.endian()) == PT_INTERP);
+    let endian = file.endian();
+    let loader = file.elf_program_headers().iter().find(|part| part.p_type(endian) == PT_INTERP);
+    let is_dynamic = loader.is_some();
+    let loader = loader.and_then(|part| part.data(endian, data).ok()?.split(|byte| *byte == 0).next());
+    let loader = loader.map(|path| PathBuf::from(std::ffi::OsStr::from_bytes(path)));
     let table = file.elf_dynamic_table();
     let libraries = table.map_or(Vec::new(), |table| {
         let needed = table.iter().filter(|entry| entry.tag == DT_NEEDED);
@@ -97,9 +134,14 @@ where
     });
     let is_go = file.sections().any(|section| section.name().is_ok_and(|name| name == GO));
     let defined = file.symbols().chain(file.dynamic_symbols()).filter(ObjectSymbol::is_definition);
-    let mut names = defined.filter_map(|symbol| symbol.name().ok());
-    let built_in = names.find_map(|name| BUILT_IN.iter().copied().find(|function| *function == name));
-    Ok(Image { bytes: 0, is_dynamic, libraries, is_privileged: false, is_go, built_in })
+    let (mut built_in, mut runtime) = (None, None);
+    for name in defined.filter_map(|symbol| symbol.name().ok()) {
+        let among = |all: &[&'static str]| all.iter().copied().find(|function| *function == name);
+        built_in = built_in.or_else(|| among(BUILT_IN));
+        runtime = runtime.or_else(|| among(RUNTIMES));
+    }
+    let is_stripped = file.symbol_table().is_none();
+    Ok(Image { libraries, is_dynamic, is_go, built_in, runtime, loader, is_stripped, ..Image::default() })
 }
 
 /// The interpreter of a script: `/bin/sh` of `#!/bin/sh -e`.
@@ -127,6 +169,9 @@ mod unit {
         );
         assert_eq!(image.bytes, std::fs::metadata(&program).unwrap().len());
         assert_eq!((image.is_privileged, image.is_go, image.built_in), (false, false, None));
+        assert_eq!(image.runtime, None);
+        let is_gnu = cfg!(all(target_env = "gnu", not(target_feature = "crt-static")));
+        assert_eq!(image.c_library().is_some(), is_gnu, "{:?}", image.loader);
         assert!(
             parse(&b"#!/bin/sh\n"[..]).is_err()
                 && parse(&b""[..]).is_err()

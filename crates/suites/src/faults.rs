@@ -115,8 +115,29 @@ words! {
         Go = "go", "Go's runtime";
         /// A Java virtual machine.
         Jvm = "jvm", "the Java virtual machine";
+        /// CPython's allocator of small objects; larger blocks come from malloc.
+        Pymalloc = "pymalloc", "CPython's pymalloc";
+        /// The heap of V8, as in Node.js; buffers come from malloc.
+        V8 = "v8", "V8's heap";
+        /// The memory manager of PHP.
+        Zend = "zend", "PHP's memory manager";
+        /// The object heap of CRuby; the contents of large objects come from malloc.
+        Ruby = "ruby", "Ruby's object heap";
         /// The program itself calls the kernel.
         Program = "program", "the program itself";
+    }
+}
+
+impl Manager {
+    /// Whether it is the malloc of a C library.
+    pub fn is_c_library(self) -> bool {
+        matches!(self, Manager::Glibc | Manager::Musl)
+    }
+
+    /// Whether it is a language's own, with a malloc next to it in the same process.
+    pub fn is_runtime(self) -> bool {
+        use Manager::{Go, Jvm, Pymalloc, Ruby, V8, Zend};
+        matches!(self, Go | Jvm | Pymalloc | V8 | Zend | Ruby)
     }
 }
 

@@ -1,15 +1,16 @@
-//! The owner of a call for memory: which of its frames belong to the C library and to allocators, and which
-//! function of the program called them. By files; in programs that have an allocator built in, by the names
+//! The owner of a call for memory: which of its frames belong to the C library, to allocators and to a language's
+//! runtime, and which function of the program called them. By files; in programs that have an allocator built in, by the names
 //! of functions. Pure.
 
 use std::collections::HashMap;
 
 use suites::faults::Call;
 
-use crate::allocator::is_allocator;
+use crate::allocator::{is_allocator, is_runtime};
 use crate::classify::Owners;
 use crate::trace::call_counts::{CallCounts, Caller};
 use crate::trace::collect::{Collector, is_c_library};
+use crate::trace::frame::Frame;
 use crate::trace::symbols::{Function, Names};
 
 /// What called the kernel.
@@ -17,8 +18,10 @@ use crate::trace::symbols::{Function, Names};
 pub enum Owner {
     /// The C library, such as its malloc.
     Malloc,
-    /// Another allocator or a runtime.
+    /// Another allocator.
     Allocator,
+    /// A language's runtime, for its own heap.
+    Runtime,
     Program,
 }
 
@@ -89,19 +92,10 @@ const LANGUAGE_PREFIXES: &[&str] = &[
     "__gnu_cxx::",
 ];
 /// Functions of allocators and runtimes that are built in.
-const ALLOCATOR_PREFIXES: &[&str] = &[
-    "je_",
-    "_rjem_",
-    "mi_",
-    "_mi_",
-    "tc_",
-    "tcmalloc::",
-    "rpmalloc",
-    "sn_",
-    "snmalloc::",
-    "scudo",
-    "runtime.",
-];
+const ALLOCATOR_PREFIXES: &[&str] =
+    &["je_", "_rjem_", "mi_", "_mi_", "tc_", "tcmalloc::", "rpmalloc", "sn_", "snmalloc::", "scudo"];
+/// Functions of runtimes that are the program's own file: Go, V8.
+const RUNTIME_PREFIXES: &[&str] = &["runtime.", "v8::", "cppgc::"];
 
 fn begins(name: &str, with: &[&str]) -> bool {
     with.iter().any(|beginning| name.starts_with(beginning))
@@ -116,18 +110,24 @@ fn plain(name: &str) -> &str {
 pub fn call_path<'a>(caller: &Caller, names: &'a Names, collector: &Collector) -> CallPath<'a> {
     let (mut via, mut program): (Vec<&Function>, Vec<&Function>) = (Vec::new(), Vec::new());
     let mut owner = Owner::Program;
+    let interpreter = interpreter(collector, caller.program);
     for frame in &caller.frames {
         let file = frame.0.and_then(|image| collector.images.get(image as usize));
         let file = file.map_or("", |(name, _)| &**name);
         for function in names.get(frame).into_iter().flatten() {
-            let role = if program.is_empty() { role(&function.name, file) } else { Role::Program };
+            let role = match program.is_empty() {
+                true => role_in(&function.name, file, interpreter),
+                false => Role::Program,
+            };
             match role {
                 Role::Program => program.push(function),
                 _ => via.push(function),
             }
             owner = match (role, owner) {
                 (Role::Allocator, _) => Owner::Allocator,
+                // The innermost decides between these two: a runtime calls malloc for what is not in its heap.
                 (Role::Malloc, Owner::Program) => Owner::Malloc,
+                (Role::Runtime, Owner::Program) => Owner::Runtime,
                 _ => owner,
             };
         }
@@ -143,13 +143,49 @@ enum Role {
     Malloc,
     Language,
     Allocator,
+    Runtime,
     Program,
+}
+
+/// The file of a program that is a language's interpreter.
+fn interpreter(collector: &Collector, program: u32) -> Option<&str> {
+    let program = collector.tasks.programs.get(program as usize)?;
+    program.hints.as_ref()?.runtime.as_ref()?;
+    program.file.as_deref()?.to_str()
+}
+
+/// The role of a function in a program whose interpreter is its own file, if it is one: its code asks for its
+/// own heap.
+fn role_in(name: &str, file: &str, interpreter: Option<&str>) -> Role {
+    match role(name, file) {
+        Role::Program if interpreter == Some(file) => Role::Runtime,
+        role => role,
+    }
+}
+
+/// The innermost function of a site that is the program's own; none in code without a name.
+pub fn own_function<'a>(
+    frames: &[Frame],
+    program: u32,
+    names: &'a Names,
+    collector: &Collector,
+) -> Option<&'a str> {
+    let interpreter = interpreter(collector, program);
+    let own = |frame: &Frame| {
+        let (name, _) = collector.images.get(frame.0? as usize)?;
+        let functions = names.get(frame)?.iter();
+        let mut own = functions.filter(|one| role_in(&one.name, name, interpreter) == Role::Program);
+        own.find(|one| !one.name.starts_with('[')).map(|one| one.name.as_str())
+    };
+    frames.iter().find_map(own)
 }
 
 fn role(name: &str, file: &str) -> Role {
     let short = plain(name);
     if is_allocator(file) || begins(name, ALLOCATOR_PREFIXES) {
         Role::Allocator
+    } else if is_runtime(file) || begins(name, RUNTIME_PREFIXES) {
+        Role::Runtime
     } else if WRAPPERS.contains(&short) {
         Role::Wrapper
     } else if MALLOC_FUNCTIONS.contains(&short) || begins(name, MALLOC_PREFIXES) {
@@ -194,6 +230,7 @@ pub fn owners(collector: &Collector, names: &Names, calls: &[Call]) -> HashMap<u
         match call_path(caller, names, collector).owner {
             Owner::Malloc => owners.malloc += sum.calls,
             Owner::Allocator => owners.allocator += sum.calls,
+            Owner::Runtime => owners.runtime += sum.calls,
             Owner::Program => owners.program += sum.calls,
         }
     }
@@ -236,7 +273,7 @@ mod unit {
             divide(&["munmap", "answer", "free"]),
             (Owner::Program, words(&["munmap"]), words(&["answer", "free"]))
         );
-        assert_eq!(divide(&["runtime.madvise", "runtime.sysUnused", "main.main"]).0, Owner::Allocator);
+        assert_eq!(divide(&["runtime.madvise", "runtime.sysUnused", "main.main"]).0, Owner::Runtime);
         assert_eq!(
             divide(&["madvise", "_rjem_je_pages_purge_forced", "alloc::alloc::dealloc", "serve"]).2,
             words(&["serve"])
@@ -256,7 +293,42 @@ mod unit {
             Role::Wrapper,
             "stacks are none of malloc's"
         );
-        assert_eq!(role("os::commit_memory", "/jvm/libjvm.so"), Role::Allocator);
+        assert_eq!(role("os::commit_memory", "/jvm/libjvm.so"), Role::Runtime);
+        assert_eq!(role("_PyObject_ArenaMunmap", "/usr/lib/libpython3.11.so.1.0"), Role::Runtime);
         assert_eq!(role("answer", "/usr/bin/server"), Role::Program);
+    }
+
+    #[test]
+    fn a_runtime_owns_what_it_asks_for_itself() {
+        let owner = |names: &[&str]| divide(&names.iter().map(|name| (*name, "")).collect::<Vec<_>>()).0;
+        assert_eq!(
+            owner(&["__munmap", "v8::base::OS::Free", "v8::internal::MemoryAllocator::Free"]),
+            Owner::Runtime
+        );
+        assert_eq!(
+            owner(&["__munmap", "munmap_chunk", "__libc_free", "v8::internal::BackingStore::~BackingStore"]),
+            Owner::Malloc,
+            "a buffer is malloc's"
+        );
+        assert_eq!(
+            owner(&["__munmap", "numpy_free", "v8::Call"]),
+            Owner::Program,
+            "an extension is the program"
+        );
+    }
+
+    /// CPython's file is the program: its functions own the arenas, and those of extensions do not.
+    #[test]
+    fn an_interpreter_is_the_programs_own_file() {
+        let python = Some("/usr/bin/python3.11");
+        let role = |name, file, interpreter| role_in(name, file, interpreter);
+        assert_eq!(role("_PyObject_ArenaMunmap", "/usr/bin/python3.11", python), Role::Runtime);
+        assert_eq!(
+            role("arena", "/usr/bin/python3.11", None),
+            Role::Program,
+            "of a file that is no interpreter"
+        );
+        assert_eq!(role("mmap_close", "/usr/lib/python3/mmap.so", python), Role::Program);
+        assert_eq!(role("__libc_free", "/lib/libc.so.6", python), Role::Malloc);
     }
 }

@@ -10,7 +10,7 @@ use suites::faults::{Call, Manager, Mechanism, Memory};
 
 use super::balance::{self, Balance};
 use super::owners::{owners, trims};
-use crate::allocator;
+use crate::allocator::{self, AllocatorHints};
 use crate::classify::{CallEvidence, Cause, CountedFaults, Facts, Starts, causes};
 use crate::trace::Traced;
 use crate::trace::collect::{Collector, Group, Key, Refaults, SampleTotals};
@@ -34,6 +34,7 @@ pub struct ClassifiedGroup {
     pub block: Option<f64>,
     /// Bytes of the mappings that came most often.
     pub mapped: Option<f64>,
+    pub hints: AllocatorHints,
     /// The program's name; untrusted.
     pub program: String,
     pub forks: f64,
@@ -59,11 +60,13 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
     let trims = trims(collector, names, &[Call::Dontneed]);
     let kernel = KernelShares::new(traced);
     let started = started(collector);
+    let cut = owners(collector, names, &[Call::BrkDown]);
     let firsts = firsts(collector, &refaults);
     let classify = |(number, (key, group)): (usize, (&Key, &Group))| {
         let number = number as u32;
         let program = collector.tasks.programs.get(key.program as usize).cloned().unwrap_or_default();
-        let manager = allocator::of_watched(program.hints.as_ref(), program.code.iter().map(|path| &**path));
+        let managers = allocator::of_watched(program.hints.as_ref(), program.code.iter().map(|path| &**path));
+        let manager = managers.main();
         let first = firsts.get(&key.program).copied().unwrap_or(0.0);
         let refault_share = refaults.get(&number).copied().unwrap_or(0.0);
         let decided = group.refaults.decided(!manager.is_some_and(allocator::advises));
@@ -74,6 +77,8 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
         };
         let facts = Facts {
             manager,
+            managers,
+            units: units(&program, managers.runtime),
             memory: memory_of(key.memory, manager),
             is_inherited: key.is_inherited,
             minor: group.minor,
@@ -94,6 +99,7 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
                 unmapped: unmapped.get(&key.program).copied(),
                 advised: advised.get(&key.program).copied(),
                 trims: trims.get(&key.program).copied().unwrap_or(0.0),
+                cut: cut.get(&key.program).copied(),
                 copies: (group.codes.0 >= CODES).then(|| group.codes.1 / group.codes.0),
                 writes: (group.codes.0 >= CODES).then(|| group.writes / group.codes.0),
             },
@@ -102,6 +108,7 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
             causes: causes(&facts),
             facts,
             mapped: mapped(&program),
+            hints: program.hints.clone().unwrap_or_default(),
             block: collector.runs.typical(number).map(|pages| pages as f64 * page),
             program: plain_to(&program.name, 60),
             forks: program.forks as f64,
@@ -282,6 +289,16 @@ fn mapped(program: &Program) -> Option<f64> {
     program.mappings.iter().max_by(|a, b| bytes(a).total_cmp(&bytes(b))).map(|(size, _)| *size as f64)
 }
 
+/// The share of the bytes of a program's mappings that have the size of this runtime's units.
+fn units(program: &Program, runtime: Option<Manager>) -> f64 {
+    let sizes = runtime.map_or(&[][..], allocator::unit_sizes);
+    let bytes = |of: &dyn Fn(u64) -> bool| -> f64 {
+        let mappings = program.mappings.iter().filter(|(size, _)| of(**size));
+        mappings.map(|(size, times)| *size as f64 * *times as f64).sum()
+    };
+    bytes(&|size| sizes.contains(&size)) / bytes(&|_| true).max(1.0)
+}
+
 /// The faults of a mechanism.
 struct MechanismFaults<'a> {
     all: f64,
@@ -365,6 +382,13 @@ fn mechanism_figure(
     conditions.set(MECHANISM, mechanism.word().to_owned());
     if let Some(manager) = manager {
         conditions.set(MANAGER, manager.word().to_owned());
+        let build = main.hints.build(manager);
+        if let Some((major, minor)) = build.version {
+            conditions.set(MANAGER_VERSION, format!("{major}.{minor}"));
+        }
+        if !build.prefix.is_empty() {
+            conditions.set(MANAGER_PREFIX, build.prefix.to_owned());
+        }
     }
     conditions.set(WATCHED, main.program.clone());
     conditions.set(MEMORY_KIND, main.facts.memory.word().to_owned());
@@ -405,11 +429,13 @@ fn put_calls(evidence: &mut Evidence, mechanism: Mechanism, main: &ClassifiedGro
     let owners = match mechanism {
         Mechanism::MapChurn => calls.unmapped,
         Mechanism::ArenaTrim | Mechanism::MallocTrim | Mechanism::Purge => calls.advised,
+        Mechanism::HeapTrim => calls.cut,
         _ => None,
     };
     if let Some(owners) = owners {
         evidence.put(CALLS_OF_MALLOC, owners.malloc);
         evidence.put(CALLS_OF_ALLOCATOR, owners.allocator);
+        evidence.put(CALLS_OF_RUNTIME, owners.runtime);
     }
     if let Some(copies) = calls.copies {
         evidence.put(FAULT_COPIES, copies);

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use figure::Figure;
 use figure::evidence::*;
 
+use super::owners::own_function;
 use super::shares::{ClassifiedGroup, ranked, share};
 use super::stacks::heaviest;
 use crate::trace::Traced;
@@ -19,10 +20,13 @@ const CALLS: usize = 6;
 
 /// A place: its group, and the functions that are shown.
 type Place<'a> = (u32, Vec<&'a str>);
+/// Its faults, line, and the program's own function.
+type Found<'a> = (f64, Option<&'a str>, Option<&'a str>);
 
 pub fn sites(groups: &[ClassifiedGroup], traced: &Traced, names: &Names) -> Vec<Figure> {
     let all = traced.collector.minor;
-    let mut places: HashMap<Place, (f64, Option<&str>)> = HashMap::new();
+    let keys = &traced.collector.keys;
+    let mut places: HashMap<Place, Found> = HashMap::new();
     for (site, _) in heaviest(&traced.collector) {
         let (minor, _) = traced.collector.sites.get(site).copied().unwrap_or_default();
         let functions = functions(&site.frames, names);
@@ -30,16 +34,21 @@ pub fn sites(groups: &[ClassifiedGroup], traced: &Traced, names: &Names) -> Vec<
         let place = places.entry((site.group, calls)).or_default();
         place.0 += minor;
         place.1 = place.1.or_else(|| functions.iter().find_map(|function| function.line.as_deref()));
+        let program = keys.get(site.group as usize).map(|key| key.program);
+        place.2 = place.2.or_else(|| own_function(&site.frames, program?, names, &traced.collector));
     }
     let mut places: Vec<_> = places.into_iter().collect();
     places.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then_with(|| a.0.cmp(&b.0)));
-    let site_figure = |(place, site): (usize, (Place, (f64, Option<&str>)))| {
-        let ((group, calls), (faults, line)) = site;
+    let site_figure = |(place, site): (usize, (Place, Found))| {
+        let ((group, calls), (faults, line, function)) = site;
         let name = calls.join(" < ");
         let mut figure = ranked("site", place, name.clone(), share(faults, all));
         figure.conditions.set(SITE_CALLS, name);
         if let Some(line) = line {
             figure.conditions.set(SITE_LINE, line.to_owned());
+        }
+        if let Some(function) = function {
+            figure.conditions.set(SITE_FUNCTION, function.to_owned());
         }
         if let Some(group) = groups.get(group as usize) {
             figure.conditions.set(WATCHED, group.program.clone());
@@ -56,7 +65,7 @@ pub fn sites(groups: &[ClassifiedGroup], traced: &Traced, names: &Names) -> Vec<
     };
     places
         .into_iter()
-        .filter(|(_, (faults, _))| *faults > 0.0 && *faults >= all.faults * LEAST)
+        .filter(|(_, (faults, ..))| *faults > 0.0 && *faults >= all.faults * LEAST)
         .take(MOST)
         .enumerate()
         .map(site_figure)

@@ -9,6 +9,8 @@ use figure::{Evidence, Reading, evidence as key};
 use lab::failure::Failure;
 use lab::start::{LaunchSettings, Programs, Start, StartResult};
 
+use suites::faults::Manager;
+
 use crate::allocator;
 
 #[derive(Debug)]
@@ -32,13 +34,14 @@ impl CountedStart {
         let observe = |helper: u32| {
             // A process that is just being executed has neither libraries nor variables yet.
             let observed = programs.observe(helper, |process, program| {
-                let allocator = allocator::of_process(process)?;
+                let managers = allocator::of_process(process);
+                managers.main()?;
                 let lacks_variables = has_all(process, environment) == Some(false);
                 let name = || figure::format::plain_to(&program.to_string_lossy(), 120);
-                Some((allocator.word(), lacks_variables.then(name)))
+                Some((managers, lacks_variables.then(name)))
             });
-            for (allocator, program) in observed {
-                allocators.insert(allocator);
+            for (managers, program) in observed {
+                allocators.extend(managers.iter().map(Manager::word));
                 without_variables = without_variables.take().or(program);
             }
             Ok(())

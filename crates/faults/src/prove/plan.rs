@@ -10,10 +10,11 @@ use lab::schedule::Rules;
 use lab::start::{Program, assignment};
 use lab::trial::plan::{environment, notes};
 use lab::trial::{Axis, Setup, Trial, Variant};
-use suites::faults::{Manager, Mechanism};
+use suites::faults::Manager;
 use suites::settings::BASE;
 
-use crate::settings::{self, Version};
+use crate::classify::Cause;
+use crate::settings::{self, Build, Setting, Way};
 
 pub const AXIS: Axis =
     Axis { suite: crate::SUITE, cpu: "faults.prove.cpu", name: "setting", variant: key::SETTING };
@@ -27,11 +28,11 @@ pub const NAME: &str = "prove";
 #[derive(Clone, Debug)]
 pub struct Options {
     pub program: Program,
-    pub manager: Manager,
-    /// Which version of it; `None` if that is not known.
-    pub version: Option<Version>,
-    /// Mechanisms against which settings are tried; none for all.
-    pub mechanisms: Vec<Mechanism>,
+    /// The managers of its memory; the first is that of most.
+    pub builds: Vec<Build>,
+    /// Mechanisms against which settings are tried, and whose memory it is if that is known; none for all that the
+    /// first manager has.
+    pub causes: Vec<Cause>,
     /// The settings that are asked for by name; none for all.
     pub only: Vec<String>,
     pub allocators: Vec<Preloaded>,
@@ -45,7 +46,7 @@ pub struct Options {
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     #[error("--setting {setting}: of {manager} there are {available}")]
-    Setting { setting: String, manager: &'static str, available: String },
+    Setting { setting: String, manager: String, available: String },
     #[error(
         "nothing can be tried from outside: {0} has no setting that would help; another allocator can be tried \
          (--allocator jemalloc), and --manager names the memory manager if it is not {0}"
@@ -70,14 +71,14 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     };
     add(BASE, Vec::new(), None, Conditions::default());
     let settings = chosen(options)?;
-    for (setting, way) in &settings {
-        let environment: Vec<OsString> = settings::environment(way, |name| std::env::var_os(name))
+    for (build, setting, way) in &settings {
+        let environment: Vec<OsString> = settings::environment(way, build, |name| std::env::var_os(name))
             .iter()
             .map(|(name, value)| assignment(name, value))
             .collect();
         let conditions = setting
             .conditions(shell_words(&environment))
-            .with(key::SETTING_MANAGER, options.manager.word().to_owned());
+            .with(key::SETTING_MANAGER, build.manager.word().to_owned());
         add(setting.word, environment, None, conditions);
     }
     for allocator in &options.allocators {
@@ -85,7 +86,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         let conditions = Conditions::default()
             .with(
                 key::SETTING_ABOUT,
-                format!("{} instead of {}", allocator.name, options.manager.description()),
+                format!("{} instead of {}", allocator.name, options.manager().description()),
             )
             .with(key::SETTING_ENVIRONMENT, shell_words(&environment))
             .with(key::SETTING_CODE, format!("link the program with {}", allocator.name))
@@ -94,14 +95,12 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         add(&allocator.name, environment, Some(allocator.library.clone()), conditions);
     }
     if variants.len() < 2 {
-        return Err(PlanError::Nothing(options.manager.description()));
+        return Err(PlanError::Nothing(options.manager().description()));
     }
     let names: Vec<&str> = variants.iter().skip(1).map(|variant| variant.name.as_str()).collect();
     let mut resolved = Vec::from(notes(&options.program));
-    resolved.extend([
-        ("memory", format!("managed by {}", options.manager.description())),
-        ("settings", names.join(", ")),
-    ]);
+    resolved
+        .extend([("memory", format!("managed by {}", managers(options))), ("settings", names.join(", "))]);
     resolved.extend(
         options
             .until_rate
@@ -126,22 +125,48 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
     Ok(Planned { suite: trial.suite_plan(machine), notes: resolved })
 }
 
-fn chosen(options: &Options) -> Result<Vec<(&'static settings::Setting, &'static settings::Way)>, PlanError> {
-    let all = settings::to_try(options.manager, &[], options.version);
-    let exists = |name: &String| all.iter().any(|(setting, _)| setting.word == name);
+impl Options {
+    fn manager(&self) -> Manager {
+        self.builds.first().map_or(Manager::Program, |build| build.manager)
+    }
+}
+
+fn managers(options: &Options) -> String {
+    let names: Vec<&str> = options.builds.iter().map(|build| build.manager.description()).collect();
+    names.join(" and ")
+}
+
+type Chosen = (Build, &'static Setting, &'static Way);
+
+/// The settings of each cause's own manager, and of no other; of the first manager where a cause has none.
+fn chosen(options: &Options) -> Result<Vec<Chosen>, PlanError> {
+    let of = |build: &Build, mechanisms: &[_]| -> Vec<Chosen> {
+        let all = settings::to_try(build, mechanisms);
+        all.into_iter().map(|(setting, way)| (*build, setting, way)).collect()
+    };
+    let all: Vec<Chosen> = options.builds.iter().flat_map(|build| of(build, &[])).collect();
+    let exists = |name: &String| all.iter().any(|(_, setting, _)| setting.word == name);
     if let Some(unknown) = options.only.iter().find(|name| !exists(name)) {
-        let names: Vec<&str> = all.iter().map(|(setting, _)| setting.word).collect();
+        let names: Vec<&str> = all.iter().map(|(_, setting, _)| setting.word).collect();
         return Err(PlanError::Setting {
             setting: figure::format::plain_to(unknown, 40),
-            manager: options.manager.description(),
+            manager: managers(options),
             available: if names.is_empty() { "none".to_owned() } else { names.join(", ") },
         });
     }
     if !options.only.is_empty() {
         let is_requested = |word: &str| options.only.iter().any(|name| name == word);
-        return Ok(all.into_iter().filter(|(setting, _)| is_requested(setting.word)).collect());
+        return Ok(all.into_iter().filter(|(_, setting, _)| is_requested(setting.word)).collect());
     }
-    Ok(settings::to_try(options.manager, &options.mechanisms, options.version))
+    let Some(first) = options.builds.first().filter(|_| options.causes.is_empty()) else {
+        let helps = |(build, setting, _): &Chosen| {
+            options.causes.iter().any(|(mechanism, manager)| {
+                manager.unwrap_or(options.manager()) == build.manager && setting.against.contains(mechanism)
+            })
+        };
+        return Ok(all.into_iter().filter(helps).collect());
+    };
+    Ok(of(first, &[]))
 }
 
 /// Variables as words of a shell command.
@@ -161,14 +186,15 @@ fn shell_words(environment: &[OsString]) -> String {
 
 #[cfg(test)]
 mod unit {
+    use suites::faults::Mechanism;
+
     use super::*;
 
     fn options(manager: Manager) -> Options {
         Options {
             program: Program { file: "/bin/true".into(), arguments: vec!["true".into()] },
-            manager,
-            version: None,
-            mechanisms: Vec::new(),
+            builds: vec![Build::newest(manager)],
+            causes: Vec::new(),
             only: Vec::new(),
             allocators: Vec::new(),
             until_rate: None,
@@ -186,11 +212,43 @@ mod unit {
     #[test]
     fn the_base_comes_first_and_then_each_setting() {
         let glibc = names(&options(Manager::Glibc));
-        assert_eq!(glibc, ["base", "thresholds", "top-pad", "both", "hugetlb", "mmap-max", "trim"]);
-        let growth = Options { mechanisms: vec![Mechanism::Growth], ..options(Manager::Glibc) };
+        assert_eq!(glibc, ["base", "thresholds", "top-pad", "tcache", "both", "hugetlb", "mmap-max", "trim"]);
+        let growth = Options { causes: vec![(Mechanism::Growth, None)], ..options(Manager::Glibc) };
         assert_eq!(names(&growth), ["base", "top-pad", "hugetlb"]);
         let only = Options { only: vec!["trim".into()], ..options(Manager::Glibc) };
         assert_eq!(names(&only), ["base", "trim"]);
+    }
+
+    #[test]
+    fn each_cause_gets_the_settings_of_its_own_manager() {
+        let glibc = Build { version: Some((2, 36)), ..Build::newest(Manager::Glibc) };
+        let builds = vec![glibc, Build::newest(Manager::Pymalloc)];
+        let python = |causes| Options { builds: builds.clone(), causes, ..options(Manager::Glibc) };
+        let arenas = (Mechanism::MapChurn, Some(Manager::Pymalloc));
+        assert_eq!(names(&python(vec![arenas])), ["base", "python-malloc", "python-mimalloc"]);
+        let both = names(&python(vec![arenas, (Mechanism::HeapTrim, Some(Manager::Glibc))]));
+        assert!(both.contains(&"trim".to_owned()) && both.contains(&"python-malloc".to_owned()), "{both:?}");
+        assert!(!both.contains(&"tcache".to_owned()), "2.36 has none: {both:?}");
+        let blocks = names(&python(vec![(Mechanism::MapChurn, Some(Manager::Glibc))]));
+        assert!(!blocks.iter().any(|name| name.starts_with("python")), "{blocks:?}");
+    }
+
+    /// For each manager and mechanism: exactly the settings of its table against it, and only its variables.
+    #[test]
+    fn variants_are_exactly_those_that_may_help() {
+        for (manager, mechanism) in
+            Manager::ALL.iter().flat_map(|one| Mechanism::ALL.iter().map(move |m| (one, m)))
+        {
+            let options = Options { causes: vec![(*mechanism, Some(*manager))], ..options(*manager) };
+            let expected: Vec<&str> = settings::to_try(&options.builds[0], &[*mechanism])
+                .iter()
+                .map(|(setting, _)| setting.word)
+                .collect();
+            match plan(&Machine::default(), &options) {
+                Ok(_) => assert_eq!(names(&options)[1..], expected, "{manager} {mechanism}"),
+                Err(_) => assert!(expected.is_empty(), "{manager} {mechanism}"),
+            }
+        }
     }
 
     #[test]

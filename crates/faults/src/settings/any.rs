@@ -168,7 +168,7 @@ pub(super) const SETTINGS: &[Setting] = &[
 
 pub(super) fn is_for(setting: &Setting, manager: Manager) -> bool {
     match manager {
-        Manager::Go | Manager::Jvm => !NOT_FOR_RUNTIMES.contains(&setting.word),
+        manager if manager.is_runtime() => !NOT_FOR_RUNTIMES.contains(&setting.word),
         Manager::Program => !NOT_FOR_RUNTIMES.contains(&setting.word) || FOR_PROGRAMS.contains(&setting.word),
         _ => true,
     }

@@ -5,9 +5,17 @@
 //! MALLOC_TRIM_THRESHOLD_ exist before and since. Until 2.34 malloc refuses an mmap threshold above 32 MiB
 //! (malloc.c, do_set_mmap_threshold: HEAP_MAX_SIZE / 2), and still takes the other threshold. The dynamic
 //! threshold ends at 32 MiB in all versions (DEFAULT_MMAP_THRESHOLD_MAX). The tunable hugetlb exists from
-//! 2.35 on (NEWS); on AArch64 2.43 behaves as if it were set.
+//! 2.35 on (NEWS).
+//!
+//! 2.41 lets calloc use the cache of threads (malloc.c), and changes no tunable. 2.42 lets this cache hold blocks
+//! of up to 4 MiB (NEWS, tcache_max); the limit that NEWS names, 4194304, is refused without a word, for with its
+//! header such a block has no bin (do_set_tcache_max). A mapped block is not found in the cache again, as a block
+//! must have the exact size in 2.43 (tcache_get_large) and a mapping has whole pages: the mmap threshold has to be
+//! above. A bin holds 7 blocks in 2.42 and 16 in 2.43 (TCACHE_FILL_COUNT). 2.43 asks for huge pages in thread
+//! arenas too, and does so by default on AArch64 (NEWS; hugetlb=0 ends it); hugetlb=1 aligns the heap where
+//! huge pages are always on.
 
-use suites::faults::Mechanism::{self, ArenaTrim, Growth, HeapTrim, MapChurn};
+use suites::faults::Mechanism::{self, ArenaTrim, Growth, HeapTrim, HugePages, MapChurn};
 
 use super::setting::{Assignment, BOUNDED, Setting, Version, Way, since, variable};
 
@@ -18,6 +26,9 @@ pub const TUNABLES: &str = "GLIBC_TUNABLES";
 const WITH_TUNABLES: Version = (2, 26);
 const WITHOUT_LIMIT: Version = (2, 35);
 const WITH_HUGE: Version = (2, 35);
+/// The first version whose cache of threads holds large blocks; the first with huge pages by default, on AArch64.
+const WITH_LARGE_CACHE: Version = (2, 42);
+const WITH_HUGE_BY_DEFAULT: Version = (2, 43);
 
 const CHURN: &[Mechanism] = &[MapChurn, HeapTrim, ArenaTrim];
 
@@ -29,7 +40,13 @@ const fn before_tunables(assignments: &'static [Assignment]) -> Way {
     Way { since: (2, 0), until: WITH_TUNABLES, assignments }
 }
 
-pub(super) const SETTINGS: &[Setting] = &[
+/// Those of this architecture.
+pub(super) fn settings() -> &'static [Setting] {
+    let last = SETTINGS.len() - 1;
+    if cfg!(target_arch = "aarch64") { SETTINGS } else { &SETTINGS[..last] }
+}
+
+const SETTINGS: &[Setting] = &[
     Setting {
         word: "thresholds",
         about: "blocks up to 64 MiB come from the heap; up to 128 MiB of it stay when they are free",
@@ -70,6 +87,20 @@ pub(super) const SETTINGS: &[Setting] = &[
         code: "#include <malloc.h>, and first in main: if (!mallopt(M_TOP_PAD, 64 << 20)) abort();",
         price: "up to 64 MiB of free memory stay with the program; the thresholds are frozen as they are then",
         against: &[MapChurn, HeapTrim, ArenaTrim, Growth],
+        ..BOUNDED
+    },
+    Setting {
+        word: "tcache",
+        about: "each thread keeps free blocks of up to 4 MiB, for requests of the same size",
+        ways: &[since(
+            WITH_LARGE_CACHE,
+            &[
+                tunable("glibc.malloc.mmap_threshold", "4194304"),
+                tunable("glibc.malloc.tcache_max", "4194280"),
+            ],
+        )],
+        price: "up to 16 blocks of each power of two for each thread; larger blocks are mapped each time",
+        against: CHURN,
         ..BOUNDED
     },
     Setting {
@@ -121,5 +152,14 @@ pub(super) const SETTINGS: &[Setting] = &[
         is_bounded: false,
         is_part: true,
         against: CHURN,
+    },
+    // Last: only AArch64 has it (`settings`).
+    Setting {
+        word: "no-hugetlb",
+        about: "malloc asks for no huge pages",
+        ways: &[since(WITH_HUGE_BY_DEFAULT, &[tunable("glibc.malloc.hugetlb", "0")])],
+        price: "more faults, each of a small page; more misses of the TLB",
+        against: &[HugePages],
+        ..BOUNDED
     },
 ];

@@ -23,6 +23,14 @@ pub(super) const SETTINGS: &[Setting] = &[
         ..BOUNDED
     },
     Setting {
+        word: "memory-limit",
+        about: "the heap is collected only as it comes near a limit in bytes, which is used again and again",
+        code: "debug.SetGCPercent(-1); debug.SetMemoryLimit(n) // Go 1.19; or GOGC=off GOMEMLIMIT=4GiB COMMAND",
+        price: "the heap is as large as the limit; close to it the collector takes most of the time",
+        against: &[Purge],
+        ..BOUNDED
+    },
+    Setting {
         word: "lazy",
         about: "free pages are given back lazily (MADV_FREE): they come back without a fault until the kernel needs them",
         ways: &[since((1, 16), &[Assignment { variable: DEBUG, option: "madvdontneed", value: "0" }])],

@@ -2,7 +2,9 @@
 //!
 //! By its ChangeLog: `dirty_decay_ms`, `muzzy_decay_ms` and `background_thread` exist from 5.0.0 on, `thp`
 //! from 5.1.0 (5.0 removed an older option of that name), `oversize_threshold` from 5.2.0. Defaults by
-//! `stats_print` of 5.3.0: 10 s, at once, 8 MiB.
+//! `stats_print` of 5.3.0: 10 s, at once, 8 MiB. `retain`, by which nothing is unmapped, is on by default on 64-bit
+//! Linux from 5.0 on. A jemalloc that was built with a prefix reads its variable with it, in capitals
+//! (jemalloc.c, JEMALLOC_CPREFIX): Rust's tikv-jemallocator reads _RJEM_MALLOC_CONF.
 
 use suites::faults::Mechanism::{self, MapChurn, Purge};
 

@@ -38,6 +38,15 @@ pub(super) const SETTINGS: &[Setting] = &[
         ..BOUNDED
     },
     Setting {
+        word: "purge-lazily",
+        about: "free pages are given back lazily (MADV_FREE): they come back without a fault until the kernel takes them",
+        ways: &[since((2, 2), &[variable("MIMALLOC_PURGE_DECOMMITS", "0")])],
+        code: "mi_option_set(mi_option_purge_decommits, 0); /* first in main; from 2.1.2 on */",
+        price: "what was freed counts as resident until the kernel takes it",
+        against: &[Purge],
+        ..BOUNDED
+    },
+    Setting {
         word: "no-purge",
         about: "free pages are never given back",
         ways: &[

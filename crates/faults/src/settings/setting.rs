@@ -2,10 +2,26 @@
 
 use figure::Conditions;
 use figure::evidence::{SETTING_ABOUT, SETTING_BOUNDED, SETTING_CODE, SETTING_ENVIRONMENT, SETTING_PRICE};
-use suites::faults::Mechanism;
+use suites::faults::{Manager, Mechanism};
 
 pub type Version = (u32, u32);
 const NEVER: Version = (u32::MAX, u32::MAX);
+
+/// A memory manager as it was built into a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Build {
+    pub manager: Manager,
+    /// `None` if it is not known.
+    pub version: Option<Version>,
+    /// What the names of its variables begin with.
+    pub prefix: &'static str,
+}
+
+impl Build {
+    pub fn newest(manager: Manager) -> Build {
+        Build { manager, version: None, prefix: "" }
+    }
+}
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Setting {

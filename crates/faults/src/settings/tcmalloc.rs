@@ -1,6 +1,7 @@
 //! The two tcmallocs: that of gperftools (docs/tcmalloc.adoc, src/page_heap.cc: the rate is 1 by default, 0
-//! is never, up to 10 is reasonable), and Google's (tcmalloc/malloc_extension.h: no variable sets the rate;
-//! it has an effect if the program has a thread in ProcessBackgroundActions).
+//! is never, up to 10 is reasonable; TCMALLOC_AGGRESSIVE_DECOMMIT gives all back at once, and is off by default),
+//! and Google's (tcmalloc/malloc_extension.h: no variable sets the rate; it has an effect if the program has a
+//! thread in ProcessBackgroundActions).
 
 use suites::faults::Mechanism::{self, MapChurn, Purge};
 

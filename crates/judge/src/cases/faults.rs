@@ -127,6 +127,10 @@ pub enum Faults {
     #[evidence("Effect: {about}. Price: {price}.")]
     #[fix("{action}")]
     NotProved { about: String, price: String, action: String },
+    #[claim("No setting helps: change the code at {site}")]
+    #[evidence("Most of these faults come from there. Change: {about}. Price: {price}.")]
+    #[fix("{code}")]
+    OnlyCode { site: String, about: String, price: String, code: String },
     #[claim("{setting} helps: {cpu} the CPU time")]
     #[claim(wall => ", {wall} the wall time")]
     #[claim(memory => ", {memory} the memory")]

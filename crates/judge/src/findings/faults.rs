@@ -56,6 +56,10 @@ pub(super) fn watched(record: &Record) -> Vec<Explanation> {
 /// What may be done about a mechanism, and how to find out whether it helps.
 fn to_try(figure: &Figure) -> Option<Explanation> {
     let (about, price) = (text(figure, SETTING_ABOUT)?, text(figure, SETTING_PRICE)?);
+    if let Some(site) = text(figure, SETTING_SITE).filter(|_| command(figure).is_none()) {
+        let case = Faults::OnlyCode { site, about, price, code: text(figure, SETTING_CODE)? };
+        return Some(note("setting", case, &[figure]));
+    }
     let action = match command(figure) {
         Some(_) => "truebench faults --prove -- COMMAND".to_owned(),
         None => text(figure, SETTING_CODE)?,
@@ -140,9 +144,11 @@ fn calls(record: &Record, figure: &Figure) -> Option<Explanation> {
 /// The share of the calls that the manager of the mechanism makes.
 fn owned(figure: &Figure, manager: Manager) -> Option<faults::Owned> {
     let (malloc, allocator) = (fact(figure, CALLS_OF_MALLOC)?, fact(figure, CALLS_OF_ALLOCATOR)?);
+    let runtime = fact(figure, CALLS_OF_RUNTIME).unwrap_or(0.0);
     let share = match manager {
-        Manager::Glibc | Manager::Musl => malloc,
-        Manager::Program => 1.0 - malloc - allocator,
+        manager if manager.is_c_library() => malloc,
+        manager if manager.is_runtime() => runtime,
+        Manager::Program => 1.0 - malloc - allocator - runtime,
         _ => allocator,
     };
     Some(faults::Owned { share: Share(share.clamp(0.0, 1.0)), manager })

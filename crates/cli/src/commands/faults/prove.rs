@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use alloc::find::{self, Places};
+use faults::classify::Cause;
 use faults::prove::{MODE, Options, Preloaded};
+use faults::settings::Build;
 use faults::{SUITE, allocator};
 use figure::evidence::{MANAGER, MECHANISM};
 use figure::{Better, Figure, Machine, Record, Status, Unit};
@@ -83,18 +85,21 @@ pub(super) fn proved(
         }
         figures = watched;
     }
-    let (observed, owner) = mechanisms(&figures);
-    let mechanisms = if asked.mechanisms.is_empty() { observed } else { asked.mechanisms.clone() };
-    let manager = match asked.manager.or(owner).map_or_else(|| managed_by(program), Ok) {
-        Ok(manager) => manager,
+    let observed = causes(&figures);
+    let builds = match builds(program, asked.manager, &observed, &figures) {
+        Ok(builds) => builds,
         Err(failure) => return untried(failure, figures, machine, measuring, output),
+    };
+    let asked_for = |mechanism: &Mechanism| (*mechanism, asked.manager);
+    let causes = match asked.mechanisms.is_empty() {
+        true => observed,
+        false => asked.mechanisms.iter().map(asked_for).collect(),
     };
     let directory = scratch()?;
     let options = |rules: Rules| Options {
         program: program.clone(),
-        manager,
-        version: version(manager, program),
-        mechanisms: mechanisms.clone(),
+        builds: builds.clone(),
+        causes: causes.clone(),
         only: asked.settings.clone(),
         allocators: allocators.clone(),
         until_rate: asked.until_rate,
@@ -133,43 +138,72 @@ fn untried(
     execute_with(Vec::new(), figures, machine, measuring, output)
 }
 
-/// The mechanisms of a watched start, by share of the faults, and the manager of the memory that most of them
-/// met.
-fn mechanisms(figures: &[Figure]) -> (Vec<Mechanism>, Option<Manager>) {
-    let mechanism = |figure: &&Figure| figure.series.is_none() && figure.conditions.get(MECHANISM).is_some();
+/// The mechanisms of a watched start with a good share of the faults, the largest first.
+fn shares(figures: &[Figure]) -> Vec<&Figure> {
+    let is_mechanism =
+        |figure: &&Figure| figure.series.is_none() && figure.conditions.get(MECHANISM).is_some();
     let share = |figure: &&Figure| figure.value.unwrap_or(0.0);
     let mut shares: Vec<&Figure> =
-        figures.iter().filter(mechanism).filter(|one| share(one) >= LEAST).collect();
+        figures.iter().filter(is_mechanism).filter(|one| share(one) >= LEAST).collect();
     shares.sort_by(|a, b| share(b).total_cmp(&share(a)));
-    let manager = shares.iter().find_map(|figure| Manager::of(&figure.conditions.get(MANAGER)?));
-    let mut mechanisms: Vec<Mechanism> =
-        shares.iter().filter_map(|figure| Mechanism::of(&figure.conditions.get(MECHANISM)?)).collect();
-    mechanisms.dedup();
-    (mechanisms, manager)
+    shares
 }
 
-/// The manager of the program's memory, by its file and what is preloaded.
-fn managed_by(program: &Program) -> Result<Manager, CommandError> {
+fn causes(figures: &[Figure]) -> Vec<Cause> {
+    let cause = |figure: &&Figure| {
+        let manager = figure.conditions.get(MANAGER).and_then(|word| Manager::of(&word));
+        Some((Mechanism::of(&figure.conditions.get(MECHANISM)?)?, manager))
+    };
+    let mut causes: Vec<Cause> = shares(figures).iter().filter_map(cause).collect();
+    causes.dedup();
+    causes
+}
+
+/// The managers of the program's memory: the requested one; else those of the mechanisms, as the watched start
+/// found them, the first of most faults; else by the program's file and what is preloaded.
+fn builds(
+    program: &Program,
+    asked: Option<Manager>,
+    causes: &[Cause],
+    figures: &[Figure],
+) -> Result<Vec<Build>, CommandError> {
     let preloaded = std::env::var_os("LD_PRELOAD");
-    allocator::of_program(&program.file, preloaded.as_deref()).ok_or_else(|| {
-        CommandError::usage(format!(
+    let by_file = || allocator::of_program(&program.file, preloaded.as_deref());
+    let mut managers: Vec<Manager> = match asked {
+        Some(manager) => vec![manager],
+        None => causes.iter().filter_map(|(_, manager)| *manager).collect(),
+    };
+    if managers.is_empty() {
+        let found = by_file();
+        managers.extend(found.main().into_iter().chain(found.iter()));
+    }
+    if managers.is_empty() {
+        return Err(CommandError::usage(format!(
             "the memory manager of {} is unknown; give it by --manager (glibc, musl, jemalloc, …, or program if it calls the \
              kernel itself)",
             program.name()
-        ))
-    })
-}
-
-/// Its version, where a file names it.
-fn version(manager: Manager, program: &Program) -> Option<faults::settings::Version> {
-    match manager {
-        Manager::Glibc => allocator::glibc_version(&program.file),
-        // Preloaded or installed: the one that a search would find.
-        other => {
-            let installed = find::named(other.word(), &Places::live()).ok()?;
-            allocator::number(&installed.version?.number)
+        )));
+    }
+    let mut builds: Vec<Build> = Vec::new();
+    for manager in managers {
+        if builds.iter().all(|build| build.manager != manager) {
+            let watched = shares(figures).into_iter().filter_map(faults::complete::build);
+            let mut watched = watched.filter(|build| build.manager == manager);
+            builds.push(watched.next().unwrap_or_else(|| build(manager, program)));
         }
     }
+    Ok(builds)
+}
+
+/// How it was built into the program, and its version, where a file names it.
+fn build(manager: Manager, program: &Program) -> Build {
+    let build = allocator::build(manager, &program.file);
+    if manager == Manager::Glibc {
+        return build;
+    }
+    // Preloaded or installed: the one that a search would find.
+    let installed = || allocator::number(&find::named(manager.word(), &Places::live()).ok()?.version?.number);
+    Build { version: build.version.or_else(installed), ..build }
 }
 
 /// Other allocators, as `truebench alloc` knows them.

@@ -340,8 +340,11 @@ keys! {
     WATCHED: String = "watched", "", Condition, "The program that took these faults, by the name of its process; untrusted. Rounds are moments of its life.";
     MECHANISM: String = "mechanism", "", Condition, "By which mechanism the faults come about (a word of suites::faults::Mechanism).";
     MANAGER: String = "manager", "", Condition, "The memory manager (a word of suites::faults::Manager); absent where it does not matter.";
+    MANAGER_VERSION: String = "manager.version", "", Condition, "Its version, as far as a file shows it.";
+    MANAGER_PREFIX: String = "manager.prefix", "", Condition, "What the names of its variables begin with, as it was built into the program; absent if with nothing.";
     MEMORY_KIND: String = "memory_kind", "", Condition, "Which memory the faults met (a word of suites::faults::Memory).";
     SITE_CALLS: String = "site.calls", "", Condition, "Functions that led to the faults, the innermost first; untrusted.";
+    SITE_FUNCTION: String = "site.function", "", Condition, "The innermost of these functions that belongs to no C library, allocator or runtime; untrusted.";
     SITE_LINE: String = "site.line", "", Condition, "File and line in the source of the innermost function for which they are known; untrusted.";
     FAULT_FILE: String = "fault.file", "", Condition, "The file that was faulted in; untrusted.";
     FAULT_MAJORS: f64 = "fault.majors", "1", Figure, "Major faults of the file's pages.";
@@ -401,7 +404,8 @@ keys! {
     CALL_LOST: f64 = "call.lost", "1", Figure, "Calls of any kind, of any program, that were not counted because there was no room.";
     CALL_SAMPLES: f64 = "call.samples", "1", Figure, "Calls with a sampled stack.";
     CALLS_OF_MALLOC: f64 = "calls.malloc", "1", Figure, "Of the calls by which such memory is given back (munmap or madvise) the share that the C library makes by itself, as its malloc does.";
-    CALLS_OF_ALLOCATOR: f64 = "calls.allocator", "1", Figure, "The share that another allocator or a runtime makes.";
+    CALLS_OF_ALLOCATOR: f64 = "calls.allocator", "1", Figure, "The share that another allocator makes.";
+    CALLS_OF_RUNTIME: f64 = "calls.runtime", "1", Figure, "The share that a language's runtime makes for its own heap.";
     FAULT_COPIES: f64 = "fault.copies", "1", Figure, "Of the faults with an error code, the share that wrote to a present page, so that it was copied or made writable (page_fault_user).";
     WATCH_UNSEEN: String = "watch.unseen", "", Figure, "Programs of which the kernel closed the events as they were executed, for they have other rights than the user who started them (set-user-ID, set-group-ID, file capabilities), or may not be read: their faults are counted, and nothing else is known of them; empty if there is none; untrusted.";
     WATCH_CPU: f64 = "watch.cpu", "s", Figure, "CPU time of the observation.";
@@ -425,6 +429,7 @@ keys! {
     RATIO_CLOCK: String = "ratio.clock", "", Condition, "The quantity of a ratio of two arms with interleaved rounds: cpu (CPU time) or wall (elapsed time).";
     SETTING: String = "setting", "", Condition, "What was set to save page faults: the setting's word; base for nothing.";
     SETTING_MANAGER: String = "setting.manager", "", Condition, "The allocator or runtime that the setting is for: the program's memory manager, if it was known beforehand.";
+    SETTING_SITE: String = "setting.site", "", Condition, "The function from which most such faults come, where only a change of the code helps; untrusted.";
     SETTING_ABOUT: String = "setting.about", "", Condition, "What the setting does.";
     SETTING_ENVIRONMENT: String = "setting.environment", "", Condition, "The variables that set it for one run, as NAME=VALUE, what was set before among them.";
     SETTING_CODE: String = "setting.code", "", Condition, "What to write into the program for good; empty if there is nothing but the variables.";
