@@ -13,6 +13,8 @@ const SHARES: &str = "faults.mechanism.";
 const GAIN: &str = "faults.gain";
 /// Below this share of the CPU time there is nothing to gain, as the answer says.
 const LITTLE: f64 = 0.02;
+/// Mechanisms of a smaller share of the faults are left to the table of the report.
+const LEAST: f64 = 0.1;
 
 /// What a record says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -51,7 +53,13 @@ impl Diagnosis {
         let mut causes: Vec<Cause> = record.figures.iter().filter_map(cause).collect();
         causes.sort_by(|one, other| other.share.total_cmp(&one.share));
         let gain = record.figure(GAIN).and_then(|figure| figure.value);
-        let variables = record.figures.iter().filter_map(|figure| figure.conditions.get(SETTING_ENVIRONMENT));
+        // Where there is next to nothing to gain, nothing is advised; nor against mechanisms of few faults.
+        let is_shown = |figure: &&Figure| {
+            !figure.id.starts_with(SHARES)
+                || (figure.value >= Some(LEAST) && gain.is_none_or(|gain| gain >= LITTLE))
+        };
+        let figures = record.figures.iter().filter(is_shown);
+        let variables = figures.filter_map(|figure| figure.conditions.get(SETTING_ENVIRONMENT));
         let advised = record.findings.iter().filter(|finding| finding.fix.is_some()).map(advice);
         Diagnosis { causes, gain, advice: variables.chain(advised).collect() }
     }
