@@ -8,6 +8,7 @@
 # make truth      plant every defect three times and run 200 times with none: docs/truth.md (an hour of a quiet machine)
 # make truth-idle  200 runs on a machine that is left alone, emulated by a clock of its own: docs/truth-idle.md (half an hour of two cores,
 #                 more where the machine does other things)
+# make programs   real programs under truebench faults, next to what is known of them: docs/programs.md (two hours of a quiet machine)
 # make install    build and put truebench, what it needs and its manual pages below PREFIX (/usr/local)
 # make package    a Debian package and a Python wheel, in target/package (docs/packaging.md)
 # make fuzz       inputs that a fuzzer makes for every reader of foreign bytes, ten minutes each (TRUEBENCH_FUZZ_SECONDS=600)
@@ -51,10 +52,10 @@ ARM := aarch64-unknown-linux-gnu
 # Where truebench looks for libraries of its own: ../lib/truebench, of each build.
 LIBRARIES := $(abspath $(TARGET_DIR))/lib/truebench
 
-.PHONY: help run truth truth-idle build install package test lint test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest fuzz-http soak deny sbom setup-strace
+.PHONY: help run truth truth-idle programs build install package test lint test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest fuzz-http soak deny sbom setup-strace
 
 help:
-	@sed -n 's/^# \?//;1,18p' Makefile
+	@sed -n 's/^# \?//;1,19p' Makefile
 
 # Exit codes 0 (nothing invalid) and 3 (some figure invalid) both mean that it measured: an honest verdict is no
 # failure of the tool. The last line is the report's path.
@@ -80,6 +81,13 @@ truth-idle: setup setup-go setup-guest
 	@export TRUEBENCH_GUEST="$(abspath $(TARGET_DIR))/guest" TRUEBENCH_CLEAN_RUNS="$${TRUEBENCH_CLEAN_RUNS:-48}"
 	export TRUEBENCH_CLEAN_TABLE="$(abspath docs)/truth-idle.md"
 	$(CARGO) test --package truebench --release --locked --test e2e -- --ignored idle:: --nocapture
+
+# What they need is in their files. Debian starts some of the servers that it installs.
+programs: build
+	@.ci/need -o $$(sed -n 's/^needs = \[\(.*\)\]$$/\1/p' tests/programs/*.toml | tr -d '",' | tr ' ' '\n' | sort -u)
+	code=0
+	"$(TRUEBENCH)" selftest --programs --all --repeat 5 --format markdown -o docs/programs.md || code=$$?
+	case $$code in 0|3) ;; *) exit $$code ;; esac
 
 install: setup
 	@CARGO="$(CARGO)" DESTDIR="$(DESTDIR)" .ci/package install "$(PREFIX)"

@@ -76,7 +76,7 @@ fn modes(command: &Command) -> Vec<Mode> {
             names.into_iter().map(|name| Mode::of_suite::<system::Options>("system", name)).collect()
         }
         Command::Selftest(selftest) if selftest.list => {
-            vec![Mode::only("selftest --list", &["which", "all", "list", "max_time"])]
+            vec![Mode::only("selftest --list", &["which", "all", "list", "max_time", "programs"])]
         }
         Command::Faults(faults) => of_faults(faults),
         Command::Http(http) => of_http(http),

@@ -29,7 +29,12 @@ pub struct Selftest {
     /// Plant nothing: make only the runs of --clean-runs, of the named suites
     #[arg(long, requires = "clean_runs")]
     pub only_clean: bool,
-    /// Show the defects and plant none
+    /// Instead of defects: real programs under truebench faults, all or by name, each watched --repeat times; whether
+    /// the mechanism is the true one, and the advice fits. With --all also what each setting does (--prove), and what
+    /// watching costs
+    #[arg(long, conflicts_with_all = ["max_time", "clean_runs", "only_clean"])]
+    pub programs: bool,
+    /// Show the defects, or the programs, and run none
     #[arg(long)]
     pub list: bool,
     /// Format of the table

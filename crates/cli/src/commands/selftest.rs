@@ -1,6 +1,7 @@
 //! `truebench selftest`: plants defects, and shows which of them are reported.
 
 mod host;
+mod programs;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -49,6 +50,9 @@ struct Table<'a> {
 /// # Errors
 /// Wrong usage: no defect of such a name, or a file that cannot be written.
 pub fn run(options: &Selftest) -> Result<ExitCode, CommandError> {
+    if options.programs {
+        return programs::run(options);
+    }
     let target = options.output.as_deref().map(Target::check).transpose()?;
     let chosen = chosen(options)?;
     if options.list {
@@ -77,7 +81,9 @@ pub fn run(options: &Selftest) -> Result<ExitCode, CommandError> {
             let colour = target.is_none() && output::colour(options.no_color);
             show::text(&rows, &clean, output::width(), colour) + &note
         }
-        SelftestFormat::Markdown => heading(&machine) + &show::markdown(&rows, &unplanted, &clean) + &note,
+        SelftestFormat::Markdown => {
+            heading("The truth table", &machine) + &show::markdown(&rows, &unplanted, &clean) + &note
+        }
         SelftestFormat::Json => {
             let (rows, unplanted, clean) = (&rows[..], &unplanted[..], &clean);
             let table = Table { machine, rates: rates(rows), rows, untried, unplanted, clean };
@@ -128,10 +134,10 @@ fn untried_note(count: usize, is_interrupted: bool) -> String {
 }
 
 /// What a page begins with: how it was made.
-fn heading(machine: &str) -> String {
+fn heading(title: &str, machine: &str) -> String {
     let words: Vec<String> = std::env::args().skip(1).collect();
     format!(
-        "# The truth table\n\nWritten by `truebench {}`, truebench {}, {}, on: {}. What the columns mean: [selftest](methods/selftest.md).\n\n",
+        "# {title}\n\nWritten by `truebench {}`, truebench {}, {}, on: {}. What the columns mean: [selftest](methods/selftest.md).\n\n",
         figure::format::plain(&words.join(" ")),
         env!("CARGO_PKG_VERSION"),
         lab::timestamp(),

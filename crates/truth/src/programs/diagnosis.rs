@@ -1,0 +1,234 @@
+//! What a record of `truebench faults` says of a program, and whether that is so. Pure.
+
+use figure::evidence::{MECHANISM, SETTING_ENVIRONMENT};
+use figure::{Explanation, Figure, Interval, Record};
+use serde::Serialize;
+use suites::settings::{Effect, Quantity, Took, trial};
+
+use super::program::Truth;
+
+/// Figures of the shares of mechanisms, before `map-churn.glibc`.
+const SHARES: &str = "faults.mechanism.";
+/// The share of CPU time that the faults cost.
+const GAIN: &str = "faults.gain";
+/// Below this share of the CPU time there is nothing to gain, as the answer says.
+const LITTLE: f64 = 0.02;
+/// Mechanisms of a smaller share of the faults are left to the table of the report.
+const LEAST: f64 = 0.1;
+
+/// What a record says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Diagnosis {
+    /// The mechanisms, largest first.
+    pub causes: Vec<Cause>,
+    /// The share of CPU time that the faults cost, 0 to 1.
+    pub gain: Option<f64>,
+    /// All that it advises: variables, and findings with what to do.
+    pub advice: Vec<String>,
+}
+
+/// A mechanism with its share of the faults.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cause {
+    /// `map-churn.glibc`.
+    pub word: String,
+    /// Its share of the faults, 0 to 1.
+    pub share: f64,
+    /// The interval of the share.
+    pub interval: Option<Interval>,
+}
+
+/// Whether it is the truth.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub enum Verdict {
+    /// It is.
+    Right,
+    /// It is not: what it says.
+    Wrong(String),
+}
+
+impl Diagnosis {
+    /// Of a record.
+    pub fn of(record: &Record) -> Diagnosis {
+        let mut causes: Vec<Cause> = record.figures.iter().filter_map(cause).collect();
+        causes.sort_by(|one, other| other.share.total_cmp(&one.share));
+        let gain = record.figure(GAIN).and_then(|figure| figure.value);
+        // Where there is next to nothing to gain, nothing is advised; nor against mechanisms of few faults.
+        let is_shown = |figure: &&Figure| {
+            !figure.id.starts_with(SHARES)
+                || (figure.value >= Some(LEAST) && gain.is_none_or(|gain| gain >= LITTLE))
+        };
+        let figures = record.figures.iter().filter(is_shown);
+        let variables = figures.filter_map(|figure| figure.conditions.get(SETTING_ENVIRONMENT));
+        let advised = record.findings.iter().filter(|finding| finding.fix.is_some()).map(advice);
+        Diagnosis { causes, gain, advice: variables.chain(advised).collect() }
+    }
+
+    /// Whether the first mechanism is the true one; of a healthy program, whether there is next to nothing to gain.
+    pub fn verdict(&self, truth: &Truth) -> Verdict {
+        if truth.is_healthy {
+            return match self.gain {
+                Some(gain) if gain < LITTLE => Verdict::Right,
+                Some(gain) => Verdict::Wrong(format!("{:.1} % of CPU time to gain", 100.0 * gain)),
+                None => Verdict::Wrong("no share of CPU time".to_owned()),
+            };
+        }
+        match self.causes.first() {
+            Some(first) if truth.causes.iter().any(|cause| is_of(&first.word, cause)) => Verdict::Right,
+            Some(first) => Verdict::Wrong(format!("{} {:.0} %", first.word, 100.0 * first.share)),
+            None => Verdict::Wrong("no mechanism".to_owned()),
+        }
+    }
+
+    /// The advice that must not be given.
+    pub fn wrong_advice(&self, truth: &Truth) -> Vec<&str> {
+        let is_wrong = |advice: &&String| truth.never.iter().any(|word| advice.contains(word.as_str()));
+        self.advice.iter().filter(is_wrong).map(String::as_str).collect()
+    }
+}
+
+/// `map-churn.glibc` is one of `map-churn`.
+fn is_of(word: &str, cause: &str) -> bool {
+    word.strip_prefix(cause).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+fn cause(figure: &Figure) -> Option<Cause> {
+    let word = figure.id.strip_prefix(SHARES)?.to_owned();
+    figure.conditions.get(MECHANISM).filter(|_| figure.series.is_none())?;
+    Some(Cause { word, share: figure.value?, interval: figure.interval.clone() })
+}
+
+fn advice(finding: &Explanation) -> String {
+    [finding.text(), finding.fix.clone().unwrap_or_default()].join(" ")
+}
+
+/// Whether runs agree.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Agreement {
+    /// All have the same first mechanism.
+    pub is_same_first: bool,
+    /// The intervals of its share have a value in common; `None` where one has no interval, or the first differs.
+    pub do_overlap: Option<bool>,
+    /// The least and the greatest share of the first mechanism, 0 to 1.
+    pub range: Option<(f64, f64)>,
+}
+
+/// Of several runs of one program; `None` without two.
+pub fn agreement(all: &[Diagnosis]) -> Option<Agreement> {
+    let firsts: Vec<&Cause> = all.iter().filter_map(|one| one.causes.first()).collect();
+    if all.len() < 2 {
+        return None;
+    }
+    let is_same_first =
+        firsts.len() == all.len() && firsts.windows(2).all(|pair| pair[0].word == pair[1].word);
+    let intervals: Option<Vec<&Interval>> = firsts.iter().map(|cause| cause.interval.as_ref()).collect();
+    let overlap = |all: Vec<&Interval>| {
+        let low = all.iter().map(|one| one.low).fold(f64::MIN, f64::max);
+        low <= all.iter().map(|one| one.high).fold(f64::MAX, f64::min)
+    };
+    let shares = firsts.iter().map(|cause| cause.share);
+    let range = shares.fold(None, |range: Option<(f64, f64)>, share| {
+        Some(range.map_or((share, share), |(low, high)| (low.min(share), high.max(share))))
+    });
+    Some(Agreement {
+        is_same_first,
+        do_overlap: intervals.filter(|_| is_same_first).map(overlap),
+        range: range.filter(|_| is_same_first),
+    })
+}
+
+/// What each setting did, as `--prove` measured it: `thresholds helps, 0.59x [0.49, 0.64] the CPU time`.
+pub fn proved(record: &Record) -> Vec<String> {
+    let Some(trial) = trial(record) else { return Vec::new() };
+    let word = |arm: &suites::settings::Arm| {
+        let effect = match (arm.effect, &arm.took) {
+            (Some(effect), _) => effect.description(),
+            (None, Took::Unchanged(_) | Took::No(_)) => return format!("{} void", arm.name),
+            (None, _) if arm.is_disturbed => "disturbed",
+            (None, _) => "too few starts",
+        };
+        let cpu = arm.ratio(Quantity::Cpu).map(|cpu| super::table::ratio(&cpu));
+        format!("{} {effect}{}", arm.name, cpu.map(|cpu| format!(", {cpu} the CPU time")).unwrap_or_default())
+    };
+    // What helps first.
+    let mut arms: Vec<_> = trial.arms.iter().collect();
+    arms.sort_by_key(|arm| arm.effect != Some(Effect::Helps));
+    arms.into_iter().map(word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn diagnosis(word: &str, share: f64, low: f64, high: f64) -> Diagnosis {
+        let interval = Interval { low, high, level: 0.95, method: "order-statistics".to_owned(), rounds: 9 };
+        let causes = vec![Cause { word: word.to_owned(), share, interval: Some(interval) }];
+        Diagnosis {
+            causes,
+            gain: Some(0.3),
+            advice: vec!["GLIBC_TUNABLES=glibc.malloc.mmap_max=0".to_owned()],
+        }
+    }
+
+    fn truth(causes: &[&str], is_healthy: bool) -> Truth {
+        Truth {
+            causes: causes.iter().map(|cause| (*cause).to_owned()).collect(),
+            is_healthy,
+            shown: String::new(),
+            source: String::new(),
+            lever: None,
+            never: vec!["glibc.".to_owned()],
+        }
+    }
+
+    #[test]
+    fn the_first_mechanism_decides() {
+        let churn = diagnosis("map-churn.glibc", 0.9, 0.8, 0.95);
+        for (causes, is_right) in [
+            (&["map-churn.glibc"][..], true),
+            (&["map-churn"], true),
+            (&["growth", "map-churn"], true),
+            (&["map-churn.program"], false),
+            (&["map"], false),
+            (&["heap-trim"], false),
+        ] {
+            assert_eq!(churn.verdict(&truth(causes, false)) == Verdict::Right, is_right, "{causes:?}");
+        }
+        let nothing = Diagnosis { causes: Vec::new(), ..churn.clone() };
+        assert!(matches!(nothing.verdict(&truth(&["growth"], false)), Verdict::Wrong(_)));
+    }
+
+    #[test]
+    fn of_a_healthy_program_the_gain_decides() {
+        let sick = diagnosis("growth", 1.0, 1.0, 1.0);
+        let healthy = Diagnosis { gain: Some(0.001), ..sick.clone() };
+        let unknown = Diagnosis { gain: None, ..sick.clone() };
+        let right = |one: &Diagnosis| one.verdict(&truth(&["file"], true)) == Verdict::Right;
+        assert_eq!([right(&sick), right(&healthy), right(&unknown)], [false, true, false]);
+    }
+
+    #[test]
+    fn advice_about_another_allocator_is_wrong() {
+        let churn = diagnosis("map-churn.glibc", 0.9, 0.8, 0.95);
+        assert_eq!(
+            churn.wrong_advice(&truth(&["map-churn"], false)),
+            ["GLIBC_TUNABLES=glibc.malloc.mmap_max=0"]
+        );
+        assert!(churn.wrong_advice(&Truth { never: Vec::new(), ..truth(&["map-churn"], false) }).is_empty());
+    }
+
+    #[test]
+    fn runs_agree_where_mechanism_and_intervals_do() {
+        let [one, alike] = [diagnosis("growth", 0.9, 0.8, 0.95), diagnosis("growth", 0.82, 0.7, 0.85)];
+        let [apart, other] = [diagnosis("growth", 0.5, 0.4, 0.6), diagnosis("file", 0.9, 0.8, 0.95)];
+        let of = |all: &[&Diagnosis]| {
+            agreement(&all.iter().map(|one| (*one).clone()).collect::<Vec<_>>())
+                .map(|agreement| (agreement.is_same_first, agreement.do_overlap))
+        };
+        assert_eq!(of(&[&one, &alike]), Some((true, Some(true))));
+        assert_eq!(of(&[&one, &alike, &apart]), Some((true, Some(false))));
+        assert_eq!(of(&[&one, &other]), Some((false, None)));
+        assert_eq!(of(&[&one, &Diagnosis { causes: Vec::new(), ..other.clone() }]), Some((false, None)));
+        assert_eq!(of(&[&one]), None);
+    }
+}
