@@ -156,7 +156,7 @@ impl Model {
                 self.call(index, CallArguments::Map { bytes, is_file: false });
                 self.expect(Kind::Mmap, Some(bytes));
                 if unmaps {
-                    self.call(index, CallArguments::Unmap { bytes });
+                    self.call(index, CallArguments::Unmap { start: 0, bytes });
                     self.expect(Kind::Munmap, Some(bytes));
                 }
             }
@@ -164,9 +164,9 @@ impl Model {
                 let (bytes, advice) = (IMPOSSIBLE, libc::MADV_DONTNEED);
                 let (arguments, kind) = match which {
                     0 => (CallArguments::Map { bytes, is_file: false }, Kind::Mmap),
-                    1 => (CallArguments::Unmap { bytes }, Kind::Munmap),
+                    1 => (CallArguments::Unmap { start: 0, bytes }, Kind::Munmap),
                     2 => (CallArguments::Remap { bytes }, Kind::Mremap),
-                    _ => (CallArguments::Advise { bytes, advice }, Kind::Dontneed),
+                    _ => (CallArguments::Advise { start: 0, bytes, advice }, Kind::Dontneed),
                 };
                 self.call(index, arguments);
                 self.expect(kind, None);

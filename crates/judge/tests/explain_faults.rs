@@ -185,7 +185,12 @@ pub fn situations() -> Vec<Record> {
     let minor = measured("faults.minor", Unit::PER_S, 1e4).with(FAULT_TOTAL, 1e6);
     let unpriced = judged(vec![minor, trimmed()]);
     finds(&unpriced, "page-faults/cost-unknown", json!({"faults": 1e6}));
-    let answers =
-        [unpriced, watched(0.01, &[]), watched(0.5, &[trimmed(), blocks(0.62, 131072.0, 0.0002, 0.9)])];
+    let in_code = trimmed().with(SETTING_SITE, "answer".into());
+    let answers = [
+        unpriced,
+        watched(0.5, &[in_code]),
+        watched(0.01, &[]),
+        watched(0.5, &[trimmed(), blocks(0.62, 131072.0, 0.0002, 0.9)]),
+    ];
     mechanisms.chain(answers).collect()
 }

@@ -121,6 +121,7 @@ const FILES: &[(&str, &str)] = files![
     "faults/shared-by-each",
     "faults/short-lived",
     "faults/started-anew",
+    "faults/trimmed-by-call",
     "faults/two-programs",
     "faults/within-calls",
     "http/refusals",

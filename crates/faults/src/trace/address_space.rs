@@ -115,17 +115,16 @@ impl AddressSpace {
     /// Adds a heap that brk(2) moved up, or that was read: it is reported whole. What was not there before is new; after a cut, that is as
     /// much as it grows by at a time.
     fn add_heap(&mut self, map: &Map, area: Area) {
-        let time = area.since;
-        self.heap = self.heap.max(map.end.saturating_sub(map.start));
+        let (time, bytes) = (area.since, map.end.saturating_sub(map.start));
+        self.regrown += u64::from(time > 0 && bytes <= self.heap);
+        self.heap = self.heap.max(bytes);
         let last = self.areas.range(map.start..).take_while(|(_, old)| old.is_heap()).last();
         let Some(before) = last.map(|(_, old)| old.end) else { return self.put(map.start, area) };
         let grown = map.end.saturating_sub(before);
         let gone: Vec<u64> =
             self.areas.range(map.end..).take_while(|(_, old)| old.is_heap()).map(|(key, _)| *key).collect();
         gone.iter().for_each(|key| drop(self.areas.remove(key)));
-        if grown == 0 && time > 0 {
-            self.regrown += 1;
-        } else if time > 0 {
+        if grown > 0 && time > 0 {
             self.heap_step = grown;
         }
         let step = if grown > 0 {
@@ -373,5 +372,8 @@ mod unit {
             space.add(&map(0x10000, end, "[heap]", 3), time);
         }
         assert_eq!(space.regrown, 2);
+        let since = |address| space.find(address).map(|(_, area)| area.since);
+        assert_eq!([0x1_0000, 0x2_8000, 0x3_8000, 0x5_0000].map(since), [Some(6), Some(6), Some(7), Some(8)]);
+        assert_eq!(space.heap, 0x5_0000);
     }
 }

@@ -139,6 +139,7 @@ pub fn situations() -> Vec<Case> {
         watched().with(FAULT_COUNTED, 8_000.0).with(FAULT_IN_KERNEL, false),
         watched().with(FAULT_SAMPLES, 5.0),
         watched().with(FAULT_TOTAL, 0.0),
+        quiet_vm().with(FAULT_RETURNED, 0.4).with(FAULT_RETURNED_OFF, 0.2),
         watched().with(FAULT_NEWS_LOST, 0.2),
         watched().with(FAULT_COUNTED, 8_000.0).with(WATCH_UNSEEN, "sudo".to_owned()),
         price("minor.write"),

@@ -7,7 +7,7 @@ use super::blocks::{Blocks, Touch};
 use super::failure::Failure;
 use super::pace::Pace;
 use super::pages::{self, After};
-use super::{file, kernel, processes, userfault};
+use super::{file, kernel, processes, trim, userfault};
 
 /// A program that faults in one way.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +35,8 @@ pub enum Work {
     /// Writes to this many bytes that a forked child shares.
     Fork(usize),
     Stacks,
+    /// Frees most of many small blocks; whether it calls malloc_trim then.
+    Small(bool),
     /// Maps a file: bytes, and whether it is dropped from the page cache.
     File(usize, bool),
     /// Maps a file of so many bytes privately and writes to it.
@@ -58,6 +60,7 @@ impl Work {
             Work::Mapping(bytes, after, huge) => pages::mappings(pace, bytes, after, huge),
             Work::Fork(bytes) => pages::fork(pace, bytes),
             Work::Stacks => pages::stacks(pace),
+            Work::Small(trims) => trim::run(pace, trims),
             Work::File(bytes, is_dropped) => file::run(pace, bytes, is_dropped),
             Work::FileCopy(bytes) => file::copy(pace, bytes),
             Work::ReadFirst(bytes) => kernel::read_then_write(pace, bytes),
@@ -143,6 +146,14 @@ shapes! {
     "fork", by "copy-on-write",
     "writes to 8 MiB while a forked child has a picture of them, which copies each page":
     Pace::work(1000), Work::Fork(8 * MIB);
+
+    "malloc-trim", by "malloc-trim",
+    "takes 8 MB in small blocks, frees nearly all, and calls malloc_trim(0): free pages within the heap are given back, too":
+    Pace::work(1000), Work::Small(true);
+
+    "small-blocks", by "growth",
+    "takes 8 MB in small blocks and frees nearly all, again and again: the heap stays, and is touched once":
+    Pace::work(20_000), Work::Small(false);
 
     "stacks", by "stacks",
     "starts a thread for each iteration, which uses 256 KiB of its stack and ends":
