@@ -75,6 +75,7 @@ fn touched(shape: &Shape) -> f64 {
         // Others than this process fault.
         Work::Start => f64::INFINITY,
         Work::Stacks => workload::fault_demo::pages::STACK as f64 / page(),
+        Work::Small(_) => workload::fault_demo::trim::WHOLE as f64 / page(),
     }
 }
 
@@ -112,6 +113,9 @@ const NONE: (f64, f64) = (0.0, 0.2);
 
 /// Each shape's faults for each page, by setting.
 const TABLE: &[(&str, [(f64, f64); 8])] = &[
+    // No setting keeps malloc_trim from what it does.
+    ("malloc-trim", [ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL]),
+    ("small-blocks", [NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE]),
     ("one-block", [NONE, ALL, ALL, ALL, NONE, NONE, NONE, NONE]),
     ("two-blocks", [ALL, ALL, ALL, ALL, NONE, NONE, NONE, NONE]),
     ("three-blocks", [SOME, ALL, ALL, ALL, NONE, NONE, NONE, NONE]),

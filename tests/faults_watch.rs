@@ -94,6 +94,7 @@ fn each_shape_shows_its_mechanism() {
     let program = Some(Manager::Program);
     let shapes = [
         ("two-blocks", 200, Mechanism::HeapTrim, glibc),
+        ("malloc-trim", 60, Mechanism::MallocTrim, glibc),
         ("eight-blocks", 60, Mechanism::HeapTrim, glibc),
         ("frozen-threshold", 400, Mechanism::MapChurn, glibc),
         ("huge-block", 30, Mechanism::MapChurn, glibc),

@@ -16,7 +16,7 @@ pub mod pages;
 mod processes;
 pub mod shapes;
 mod thread;
-mod trim;
+pub mod trim;
 mod userfault;
 
 use core::ffi::{CStr, c_char, c_int, c_long, c_void};

@@ -5,6 +5,8 @@ use super::pace::Pace;
 use crate::opaque;
 use crate::sys::touch;
 
+/// Bytes of all blocks.
+pub const WHOLE: usize = BYTES * BLOCKS;
 const BYTES: usize = 1000;
 const BLOCKS: usize = 8192;
 /// One block in so many stays, so that the heap cannot end below it.
