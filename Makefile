@@ -123,6 +123,7 @@ test-long: test setup-arm setup-guest
 	$(CARGO) test --package truebench-memory --package truebench-loops --locked --target $(ARM)
 	$(CARGO) test --package truebench-lab --lib --locked --target $(ARM) -- \
 	    --skip program::tests::a_missing_program_or_cpu_is_an_error --skip traffic::perf
+	$(CARGO) test --package truebench-audit --locked --test all -- --ignored
 	echo "Not run under qemu: truebench-lab's session test, and two that need what it lacks (see the Makefile)"
 	if [ -n "$${TRUEBENCH_TREES:-}" ]; then
 	    $(CARGO) test --package truebench-machine --locked --test all captured -- --nocapture

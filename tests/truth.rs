@@ -18,7 +18,7 @@ use crate::ending::{alive, cpu_ticks, descendants, signal, until};
 /// Seconds of the trials that all runs of the tests can afford; the others are left to `make test-long`.
 const QUICK: f64 = 1.5;
 /// … of those with a run of the clean twin.
-const QUICKEST: f64 = 1.0;
+const QUICKEST: f64 = 0.5;
 /// How often a twin is run at most: a false alarm comes again, while a disturbance may have been missed.
 const TWINS: usize = 3;
 /// What others' work on the machine makes checks say.

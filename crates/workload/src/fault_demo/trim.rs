@@ -12,7 +12,8 @@ const BLOCKS: usize = 8192;
 /// One block in so many stays, so that the heap cannot end below it.
 const STAYS: usize = 64;
 
-/// Runs the iterations.
+/// Runs the iterations. Its stack is not that of the other shapes, whose faults are counted.
+#[inline(never)]
 pub fn run(pace: Pace, trims: bool) -> Result<(), Failure> {
     let mut blocks = [core::ptr::null_mut::<u8>(); BLOCKS];
     pace.each(|| {
