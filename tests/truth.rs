@@ -16,7 +16,7 @@ use crate::bench::truebench;
 use crate::ending::{alive, cpu_ticks, descendants, signal, until};
 
 /// Seconds of the trials that all runs of the tests can afford; the others are left to `make test-long`.
-const QUICK: f64 = 1.5;
+const QUICK: f64 = 1.0;
 /// … of those with a run of the clean twin.
 const QUICKEST: f64 = 0.5;
 /// How often a twin is run at most: a false alarm comes again, while a disturbance may have been missed.
@@ -174,7 +174,8 @@ fn defects_of_faults_are_caught() {
 
 #[test]
 fn defects_of_http_are_caught() {
-    planted(http::SUITE, QUICK, QUICKEST);
+    // Each takes a moment of load at least.
+    planted(http::SUITE, 1.5, QUICKEST);
 }
 
 #[test]
