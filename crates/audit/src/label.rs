@@ -133,17 +133,21 @@ fn near(before: &[&str], run: &[&str]) -> Option<String> {
     None
 }
 
+/// A line in bold letters of Markdown.
+pub fn is_bold(line: &str) -> bool {
+    line.len() > 4 && line.starts_with("**") && line.trim_end_matches(':').ends_with("**")
+}
+
 /// What a heading or a label says, without what does not distinguish runs: `**After patch:**`, `## With io_uring`, `w/o:`.
 fn label(line: &str) -> Option<String> {
     let line = line.trim();
     let is_heading = line.starts_with("##") || line.starts_with("==") && line.ends_with("==");
-    let is_bold = line.len() > 4 && line.starts_with("**") && line.trim_end_matches(':').ends_with("**");
     // `# Running 'sched/pipe' benchmark:` is a tool's.
     let is_label = line.ends_with([':', '：']) && !line.contains("://") && !line.starts_with("# ");
     let is_item = line.strip_prefix("- ").is_some_and(|rest| {
         rest.starts_with(char::is_alphanumeric) && rest.split_whitespace().count() <= MOST_OF_ITEM
     });
-    if line.chars().count() > LONGEST || !(is_heading || is_bold || is_label || is_item) {
+    if line.chars().count() > LONGEST || !(is_heading || is_bold(line) || is_label || is_item) {
         return None;
     }
     let lower = line.to_lowercase();

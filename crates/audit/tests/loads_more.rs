@@ -195,7 +195,7 @@ fn values_are_those_of_the_text() {
 }
 
 #[test]
-fn all_that_can_be_under_way_is_told_by_the_text_or_the_command() {
+fn all_that_can_be_under_way_follows_from_the_text_or_the_command() {
     for (file, connections) in [
         ("pgbench-progress", 100.0),
         ("sysbench-oltp", 16.0),

@@ -7,6 +7,7 @@ use figure::format::plain_to;
 use figure::{Figure, secrets};
 use serde_json::Value;
 
+use crate::label::is_bold;
 use crate::text::{Printed, id_word};
 
 /// The most benchmarks of one run.
@@ -52,11 +53,10 @@ pub(super) fn continues(before: &[&str], lines: usize, is_own: impl Fn(&str) -> 
 
 /// A heading of Markdown, or a line in bold letters.
 fn is_heading(line: &str) -> bool {
-    let is_bold = line.len() > 4 && line.starts_with("**") && line.trim_end_matches(':').ends_with("**");
     line.starts_with("## ")
         || line.starts_with("### ")
         || line.starts_with("#### ")
-        || is_bold && !line.contains('|')
+        || is_bold(line) && !line.contains('|')
 }
 
 /// A number of JSON, with all its digits.

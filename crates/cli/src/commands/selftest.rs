@@ -5,6 +5,7 @@ mod programs;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -59,12 +60,7 @@ pub fn run(options: &Selftest) -> Result<ExitCode, CommandError> {
         let list = output::list(chosen.iter().map(|defect| (defect.id.clone(), description(defect))));
         return output::print(list.as_bytes()).map(|()| ExitCode::SUCCESS);
     }
-    let truebench = std::env::current_exe()
-        .map_err(|error| CommandError::measuring(format!("this program cannot be found again: {error}")))?;
-    let mut machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
-    // As every truebench that it starts.
-    core_kind::choose(&mut machine, None, &[]).map_err(CommandError::usage)?;
-    let cpus = by_core(&machine)?;
+    let (truebench, machine, cpus) = here()?;
     let interrupt = run::interrupt()?;
     let is_interrupted = || interrupt.requested().is_some();
     let site = Site { truebench: &truebench, cpus: &cpus, is_interrupted: &is_interrupted };
@@ -90,20 +86,40 @@ pub fn run(options: &Selftest) -> Result<ExitCode, CommandError> {
             serde_json::to_string_pretty(&table).map_err(CommandError::measuring)? + "\n"
         }
     };
-    match &target {
-        Some(target) => target.write_text(&text)?,
-        None => output::print(text.as_bytes())?,
-    }
+    write(target.as_ref(), &text)?;
     let was_tried = rows.iter().any(|row| row.trials > 0) || clean.was_tried();
-    Ok(ExitCode::from(if is_interrupted() {
+    let holds = rows.iter().all(Row::holds) && clean.broken.is_empty();
+    Ok(code(is_interrupted(), was_tried, holds))
+}
+
+/// This program, the machine, and the CPUs that may be used.
+fn here() -> Result<(PathBuf, Machine, Vec<u32>), CommandError> {
+    let truebench = std::env::current_exe()
+        .map_err(|error| CommandError::measuring(format!("this program cannot be found again: {error}")))?;
+    let mut machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
+    // As every truebench that it starts.
+    core_kind::choose(&mut machine, None, &[]).map_err(CommandError::usage)?;
+    let cpus = by_core(&machine)?;
+    Ok((truebench, machine, cpus))
+}
+
+fn write(target: Option<&Target>, text: &str) -> Result<(), CommandError> {
+    match target {
+        Some(target) => target.write_text(text),
+        None => output::print(text.as_bytes()),
+    }
+}
+
+fn code(is_interrupted: bool, was_tried: bool, holds: bool) -> ExitCode {
+    ExitCode::from(if is_interrupted {
         exit::INTERRUPTED
     } else if !was_tried {
         exit::NOT_MEASURED
-    } else if rows.iter().all(Row::holds) && clean.broken.is_empty() {
+    } else if holds {
         exit::OK
     } else {
         exit::INVALID
-    }))
+    })
 }
 
 /// The CPUs that may be used, those of different cores first: what is planted on a second CPU is not to be on

@@ -49,7 +49,7 @@ struct Times {
 }
 
 impl Site<'_> {
-    /// Runs a program so often, and says what came of it. `progress` is told what is done.
+    /// Runs a program so often, and says what came of it. `progress` gets what is done.
     pub fn program(&self, program: &Program, amount: Amount, progress: &dyn Fn(&str)) -> Row {
         let mut row = Row::new(program);
         if let Err(error) = self.runs(program, amount, progress, &mut row) {

@@ -3,16 +3,14 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use lab::core_kind;
-use machine::{Overrides, Tree};
 use truth::programs::program::{self, Program};
 use truth::programs::table::{self, Row};
 use truth::programs::watch::Amount;
 use truth::trial::Site;
 
-use super::{by_core, heading};
+use super::{code, heading, here, write};
 use crate::args::selftest::{Selftest, SelftestFormat};
-use crate::exit::{self, CommandError};
+use crate::exit::CommandError;
 use crate::output::{self, Target};
 use crate::run;
 
@@ -30,11 +28,7 @@ pub fn run(options: &Selftest) -> Result<ExitCode, CommandError> {
         let list = output::list(chosen.iter().map(|program| (program.id.clone(), description(program))));
         return output::print(list.as_bytes()).map(|()| ExitCode::SUCCESS);
     }
-    let truebench = std::env::current_exe()
-        .map_err(|error| CommandError::measuring(format!("this program cannot be found again: {error}")))?;
-    let mut machine = machine::describe(&Tree::live(), &Overrides { dimms: None });
-    core_kind::choose(&mut machine, None, &[]).map_err(CommandError::usage)?;
-    let cpus = by_core(&machine)?;
+    let (truebench, machine, cpus) = here()?;
     let interrupt = run::interrupt()?;
     let is_interrupted = || interrupt.requested().is_some();
     let site = Site { truebench: &truebench, cpus: &cpus, is_interrupted: &is_interrupted };
@@ -61,20 +55,9 @@ pub fn run(options: &Selftest) -> Result<ExitCode, CommandError> {
         SelftestFormat::Markdown => heading("Real programs", &machine.summary()) + &table::markdown(&rows),
         SelftestFormat::Json => serde_json::to_string_pretty(&rows).map_err(CommandError::measuring)? + "\n",
     };
-    match &target {
-        Some(target) => target.write_text(&text)?,
-        None => output::print(text.as_bytes())?,
-    }
+    write(target.as_ref(), &text)?;
     let mut tried = rows.iter().filter(|row| row.not_here.is_none()).peekable();
-    Ok(ExitCode::from(if is_interrupted() {
-        exit::INTERRUPTED
-    } else if tried.peek().is_none() {
-        exit::NOT_MEASURED
-    } else if tried.all(Row::holds) {
-        exit::OK
-    } else {
-        exit::INVALID
-    }))
+    Ok(code(is_interrupted(), tried.peek().is_some(), tried.all(Row::holds)))
 }
 
 fn chosen(options: &Selftest) -> Result<Vec<Program>, CommandError> {
