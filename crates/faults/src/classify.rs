@@ -18,7 +18,7 @@
 //! | any, refault | the process had forked meanwhile | copy-on-write |
 //! | any, refault | NUMA balancing took pages away | numa-hinting |
 //! | a mapping, refault | nothing was mapped; the allocator, a runtime or the program uses madvise | purge |
-//! | any but a file | the kernel gave huge pages (thp_fault_alloc) | huge-pages |
+//! | any but a file | the kernel gave huge pages (thp_fault_alloc), and the program has some | huge-pages |
 //! | shared memory, first touch | the machine's shared memory did not grow by as much | shared-map |
 //! | a file, or any first touch | processes of the program start and end, with few faults each | start-up |
 //! | any, first touch | | growth; owned by Go's runtime or the JVM, as their settings limit it |

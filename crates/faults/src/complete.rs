@@ -174,8 +174,9 @@ fn coverage(watched: &Watched) -> Figure {
         Err(reason) => return figure.not_available(format!("where faults come from: {reason}")),
     };
     let count = |key| facts.evidence.get(key).into_value().unwrap_or(0.0);
-    let share = (count(FAULT_SEEN) / watched.totals.minor.max(1.0)).min(1.0);
-    let interval = stats::share_interval(share, count(FAULT_SAMPLES) as usize);
+    let majors = count(FAULT_MAJORS);
+    let share = ((count(FAULT_SEEN) + majors) / (watched.totals.minor + majors).max(1.0)).min(1.0);
+    let interval = stats::share_interval(share, (count(FAULT_SAMPLES) + majors) as usize);
     (figure.value, figure.interval) = (Some(share), interval);
     (figure.status, figure.reason, figure.basis) = (Status::Measured, None, Basis::Observations);
     figure.evidence.merge(facts.evidence.clone());

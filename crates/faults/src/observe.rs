@@ -126,6 +126,7 @@ pub fn observation(traced: Traced) -> Observation {
     evidence.put(FAULT_COUNTED, traced.totals.counted as f64);
     evidence.put(FAULT_SEEN, faults);
     evidence.put(FAULT_SAMPLES, samples);
+    evidence.put(FAULT_MAJORS, traced.collector.groups.iter().map(|group| group.major).sum::<f64>());
     evidence.put(FAULT_LOST, lost);
     let (records, records_lost) = traced.collector.task_records;
     evidence.put(FAULT_NEWS_LOST, records_lost / (records + records_lost).max(1.0));

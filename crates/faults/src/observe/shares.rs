@@ -48,7 +48,8 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
     let collector = &traced.collector;
     let SampleTotals { samples, faults, .. } = collector.minor;
     let share = if faults > 0.0 { samples / faults } else { 1.0 };
-    let refaults = collector.pages.refaults(share);
+    let mut refaults = collector.pages.refaults(share);
+    bound_refaults(collector, &mut refaults);
     let page = collector.page as f64;
     let unmapped = owners(collector, names, &[Call::Munmap]);
     // Pages of MADV_FREE stay until memory is short: only if the kernel took some can they be faulted in again.
@@ -94,7 +95,7 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
             counted: kernel.counted(key, group, &program),
             shared_new: kernel.shared_new,
             hinting: traced.totals.hinting,
-            huge: traced.totals.huge,
+            huge: if has_huge(&program) { kernel.huge } else { 0.0 },
             calls: CallEvidence {
                 unmapped: unmapped.get(&key.program).copied(),
                 advised: advised.get(&key.program).copied(),
@@ -141,6 +142,7 @@ struct KernelShares {
     swapped_in: f64,
     swap_cached: f64,
     unmerged: f64,
+    huge: f64,
     /// Pages of files; a group takes at most its own.
     read_again: f64,
     shared_new: f64,
@@ -172,6 +174,7 @@ impl KernelShares {
                 events.unmerged as f64,
                 minors(|key, program| is_swappable(key) && has_merged(program)),
             ),
+            huge: ratio(events.huge as f64, minors(|key, program| is_swappable(key) && has_huge(program))),
             read_again: events.refaulted_files as f64,
             shared_new: traced.totals.shared_growth.map_or(1.0, |bytes| ratio(pages(bytes), shared)),
         }
@@ -211,6 +214,10 @@ fn memory_of(memory: Memory, manager: Option<Manager>) -> Memory {
     }
 }
 
+fn has_huge(program: &Program) -> bool {
+    program.memory_state.huge > 0
+}
+
 /// Whether faults of this group take new private memory.
 fn is_private(key: &Key) -> bool {
     let is_private = is_swappable(key) && key.memory != Memory::Shared;
@@ -221,6 +228,30 @@ fn is_private(key: &Key) -> bool {
 /// by the growth of its processes' memory; `None` with too few faults, or if all can be.
 fn growth_share(program: &Program) -> Option<f64> {
     (program.touched >= ENOUGH).then(|| program.grown / program.touched * SLACK).filter(|share| *share < 1.0)
+}
+
+/// Lowers the shares of refaults of each program to those of its faults by which its memory did not grow: a fault at an
+/// address that was used before may be the first at new memory there, as where mremap moved the old pages away.
+fn bound_refaults(collector: &Collector, refaults: &mut HashMap<u32, f64>) {
+    let mut sums: HashMap<u32, (f64, f64)> = HashMap::new();
+    let private =
+        || (0..).zip(collector.keys.iter().zip(&collector.groups)).filter(|(_, (key, _))| is_private(key));
+    for (number, (key, group)) in private() {
+        let sum = sums.entry(key.program).or_default();
+        let again = group.minor * refaults.get(&number).copied().unwrap_or(0.0);
+        *sum = (sum.0 + group.minor, sum.1 + again);
+    }
+    for (number, (key, _)) in private() {
+        let program = collector.tasks.programs.get(key.program as usize);
+        let Some(program) = program.filter(|program| program.touched >= ENOUGH) else { continue };
+        let (all, again) = sums[&key.program];
+        let most = all * (1.0 - program.stayed / (program.touched * SLACK));
+        if again > most
+            && let Some(share) = refaults.get_mut(&number)
+        {
+            *share *= most / again;
+        }
+    }
 }
 
 /// For each program the share of its faults at private memory that were first touches, by the samples.
@@ -325,7 +356,9 @@ pub fn mechanisms(groups: &[ClassifiedGroup], traced: &Traced) -> Vec<Figure> {
     }
     let SampleTotals { samples, faults, lost } = traced.collector.minor;
     let majors: f64 = traced.collector.groups.iter().map(|group| group.major).sum();
-    let sum = SampleTotals { samples: samples + majors, faults: faults + majors, lost };
+    // What no sample stands for may be of any mechanism: of tasks that ended before their next sample, too.
+    let unseen = lost.max(traced.totals.counted as f64 - faults);
+    let sum = SampleTotals { samples: samples + majors, faults: faults + majors, lost: unseen };
     let mut all: Vec<_> = all.into_iter().collect();
     all.sort_by(|a, b| b.1.all.total_cmp(&a.1.all));
     let figure = |((mechanism, manager), faults): (Cause, MechanismFaults)| {
@@ -487,8 +520,8 @@ pub fn set_observed(figure: &mut Figure, value: f64, interval: Option<Interval>)
     (figure.basis, figure.derived_from) = (Basis::Observations, vec![COVERAGE.to_owned()]);
 }
 
-/// A share of the faults, with its interval by the number of samples. Lost faults are mostly of one moment,
-/// and may be of these or of others: the interval covers both (bounds of Manski, Nonparametric bounds on
+/// A share of the faults, with its interval by the number of samples. Those without a sample are mostly of one moment or
+/// of short tasks, and may be of these or of others: the interval covers both (bounds of Manski, Nonparametric bounds on
 /// treatment effects, 1990).
 pub fn share(faults: f64, all: SampleTotals) -> (f64, Option<Interval>) {
     let value = if all.faults > 0.0 { (faults / all.faults).clamp(0.0, 1.0) } else { 0.0 };

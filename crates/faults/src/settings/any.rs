@@ -46,18 +46,18 @@ pub(super) const SETTINGS: &[Setting] = &[
         &[MallocTrim],
     ),
     code(
+        "huge-pages",
+        "memory that stays is touched once, whatever is set: huge pages make that fewer faults, of 2 MiB each",
+        "p = aligned_alloc(2 << 20, n); madvise(p, n, MADV_HUGEPAGE);",
+        "memory in steps of the huge page, zeroed whole",
+        &[Growth, MapChurn],
+    ),
+    code(
         "prefault",
         "memory that will be used is brought in at once, before it is needed, instead of page by page",
         "mmap(…, MAP_POPULATE, …), or madvise(p, n, MADV_POPULATE_WRITE) from Linux 5.14 on; check the return value",
         "all of it is resident, used or not; the work is done earlier, not saved",
-        &[Growth, File],
-    ),
-    code(
-        "huge-pages",
-        "large memory is in huge pages: one fault brings 2 MiB",
-        "p = aligned_alloc(2 << 20, n); madvise(p, n, MADV_HUGEPAGE);",
-        "memory in steps of the huge page, zeroed whole",
-        &[Growth, MapChurn],
+        &[Growth],
     ),
     code(
         "spawn",
@@ -83,7 +83,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     code(
         "read",
         "files are read into a buffer that is reused, or mapped once",
-        "read(2) into a reused buffer; or mmap once with MAP_POPULATE, or madvise(p, n, MADV_WILLNEED)",
+        "read(2) into a reused buffer; or map it once for many uses, and madvise(p, n, MADV_POPULATE_READ) (Linux 5.14)",
         "a copy of what is read",
         &[File],
     ),

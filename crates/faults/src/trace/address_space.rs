@@ -220,7 +220,7 @@ impl AddressSpace {
         (address < area.end).then_some((*start, area))
     }
 
-    pub fn areas(&self) -> impl Iterator<Item = (u64, &Area)> {
+    pub fn areas(&self) -> impl ExactSizeIterator<Item = (u64, &Area)> {
         self.areas.iter().map(|(start, area)| (*start, area))
     }
 

@@ -176,7 +176,9 @@ impl Collector {
             }
             EventKind::Shares(parent) => self.tasks.share(parent),
             EventKind::Code { process, address, code } => self.code(process, address, code),
-            EventKind::Peak { process, bytes } => self.tasks.peak(process, bytes, self.page),
+            EventKind::Peak { process, bytes, anonymous } => {
+                self.tasks.peak(process, (bytes, anonymous), self.page)
+            }
             EventKind::Mappings(on) => self.misses_mappings = !on,
             EventKind::Lost { set: Set::Minor, events, .. } => self.minor.lost += events as f64,
             EventKind::Lost { set: Set::Burst, .. } => self.runs.end(),

@@ -54,7 +54,7 @@ enum Line {
     #[serde(rename = "l")]
     Lost(i64, Set, u64, u64),
     #[serde(rename = "p")]
-    Peak(i64, u32, u64),
+    Peak(i64, u32, u64, #[serde(default)] u64),
     /// Whether mappings of data are recorded from now on.
     #[serde(rename = "t")]
     Mappings(i64, bool),
@@ -153,7 +153,7 @@ impl Writer {
             }
             EventKind::Exit { process, thread } => Line::Exit(time, *process, *thread),
             EventKind::Lost { set, records, events } => Line::Lost(time, *set, *records, *events),
-            EventKind::Peak { process, bytes } => Line::Peak(time, *process, *bytes),
+            EventKind::Peak { process, bytes, anonymous } => Line::Peak(time, *process, *bytes, *anonymous),
             EventKind::Mappings(on) => Line::Mappings(time, *on),
         };
         self.last.time = micros;
@@ -309,7 +309,7 @@ fn entry(line: Line, last: &mut Previous) -> Option<Entry> {
         }
         Line::Exit(time, process, thread) => (time, EventKind::Exit { process, thread }),
         Line::Lost(time, set, records, events) => (time, EventKind::Lost { set, records, events }),
-        Line::Peak(time, process, bytes) => (time, EventKind::Peak { process, bytes }),
+        Line::Peak(time, process, bytes, anonymous) => (time, EventKind::Peak { process, bytes, anonymous }),
         Line::Mappings(time, on) => (time, EventKind::Mappings(on)),
         Line::Header { .. } | Line::Snapshot { .. } | Line::Trailer(_) => return None,
     };
@@ -351,7 +351,7 @@ mod unit {
             EventKind::Fault(Box::new(fault)),
             EventKind::Name { process: 9, thread: 9, name: "a \"b\"\n".to_owned(), exec: true },
             EventKind::Lost { set: Set::Burst, records: 3, events: 3 },
-            EventKind::Peak { process: 7, bytes: 1 << 30 },
+            EventKind::Peak { process: 7, bytes: 1 << 30, anonymous: 1 << 20 },
             EventKind::Mappings(false),
             EventKind::Exit { process: 9, thread: 9 },
         ];

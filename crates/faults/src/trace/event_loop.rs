@@ -84,6 +84,8 @@ pub struct EventLoop {
     kernel_counters: KernelCounters,
     /// Their counts when the trace began.
     kernel_events: KernelEvents,
+    /// Huge pages that the kernel had counted at the last reading.
+    huge: u64,
     /// Bytes of the machine's shared memory at the last reading, and by how much it grew.
     shared: (u64, u64),
     /// Memory that is known to be registered with userfaultfd.
@@ -145,6 +147,7 @@ impl EventLoop {
             unseen: BTreeSet::new(),
             kernel_events: kernel_counters.read(),
             kernel_counters,
+            huge: 0,
             shared: (KernelCounters::shared_bytes(page), 0),
             userfaults: BTreeSet::new(),
             searched: 0,
@@ -184,7 +187,6 @@ impl EventLoop {
             totals: Totals {
                 counted,
                 hinting: share(events.numa_hints),
-                huge: share(events.huge),
                 events,
                 shared_growth: Some(self.shared.1).filter(|_| self.begun.elapsed() >= SHARED),
                 sees_kernel: self.events.sees_kernel,
@@ -345,12 +347,19 @@ impl EventLoop {
     /// Adds an event for the peak memory of each process: it is sorted behind the faults that took it. Also reads
     /// what no event tells.
     fn record_memory(&mut self) {
+        let huge = self.kernel_counters.read().huge;
+        let are_huge = std::mem::replace(&mut self.huge, huge) < huge;
         let processes: Vec<u32> = self.collector.tasks.processes().take(MOST_PEAKS).collect();
         for process in processes {
-            if let Some(bytes) = procfs::peak_resident(process) {
-                self.sorter.unsorted.push(Entry { time: now(), kind: EventKind::Peak { process, bytes } });
+            if let Some((bytes, anonymous)) = procfs::resident(process) {
+                let kind = EventKind::Peak { process, bytes, anonymous };
+                self.sorter.unsorted.push(Entry { time: now(), kind });
             }
-            self.collector.tasks.memory_state(process, &MemoryState::read(process));
+            let mut state = MemoryState::read(process);
+            if are_huge && self.collector.tasks.is_without_huge(process) {
+                state = state.read_huge(process);
+            }
+            self.collector.tasks.memory_state(process, &state);
         }
         let mut processes: Vec<u32> = self.collector.tasks.processes().collect();
         processes.sort_unstable();

@@ -1,5 +1,5 @@
 //! What /proc says about the memory of a process that no record of the kernel tells: whether it has pages in swap,
-//! pages that KSM merged, and memory that is registered with userfaultfd.
+//! pages that KSM merged, huge pages, and memory that is registered with userfaultfd.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,8 @@ pub struct MemoryState {
     pub swapped: u64,
     /// Pages that KSM merged with others (ksm_merging_pages; Linux 6.0).
     pub merged: u64,
+    /// Bytes in transparent huge pages (AnonHugePages).
+    pub huge: u64,
 }
 
 impl MemoryState {
@@ -25,12 +27,20 @@ impl MemoryState {
         MemoryState {
             swapped: lab::proc::memory(&text("status"), "VmSwap").unwrap_or(0),
             merged: merged(&text("ksm_stat")),
+            huge: 0,
         }
+    }
+
+    /// Adds its huge pages. The kernel walks its page tables for them.
+    pub fn read_huge(self, process: u32) -> MemoryState {
+        let text = lab::proc::text(format!("/proc/{process}/smaps_rollup")).unwrap_or_default();
+        MemoryState { huge: lab::proc::memory(&text, "AnonHugePages").unwrap_or(0), ..self }
     }
 
     pub fn add(&mut self, other: &MemoryState) {
         self.swapped = self.swapped.max(other.swapped);
         self.merged = self.merged.max(other.merged);
+        self.huge = self.huge.max(other.huge);
     }
 }
 
@@ -111,8 +121,8 @@ VmFlags: rd wr mr mw me gd ac \n";
         let stat = "ksm_rmap_items 4096\nksm_zero_pages 2\nksm_merging_pages 4096\nksm_process_profit 16515072\nksm_merge_any: no\n";
         assert_eq!(merged(stat), 4098);
         assert_eq!(merged(""), 0);
-        let mut state = MemoryState { swapped: 8, merged: 1 };
-        state.add(&MemoryState { swapped: 4, merged: 5 });
-        assert_eq!(state, MemoryState { swapped: 8, merged: 5 });
+        let mut state = MemoryState { swapped: 8, merged: 1, huge: 0 };
+        state.add(&MemoryState { swapped: 4, merged: 5, huge: 7 });
+        assert_eq!(state, MemoryState { swapped: 8, merged: 5, huge: 7 });
     }
 }

@@ -78,8 +78,10 @@ impl SnapshotSource {
 }
 
 /// The most bytes that a process has had in memory (VmHWM); `None` if it has ended.
-pub fn peak_resident(process: u32) -> Option<u64> {
-    status_bytes(process, "VmHWM")
+/// The most bytes that it had resident, and those of no file that it has now.
+pub fn resident(process: u32) -> Option<(u64, u64)> {
+    let status = lab::proc::text(format!("/proc/{process}/status")).ok()?;
+    Some((lab::proc::memory(&status, "VmHWM")?, lab::proc::memory(&status, "RssAnon").unwrap_or(0)))
 }
 
 fn status_bytes(process: u32, name: &str) -> Option<u64> {
@@ -120,7 +122,8 @@ mod unit {
     #[test]
     fn a_process_is_read_whatever_its_name() {
         let odd = OddlyNamed::start();
-        let (snapshot, peak) = (ProcessSnapshot::read(odd.process()), peak_resident(odd.process()));
+        let (snapshot, peak) =
+            (ProcessSnapshot::read(odd.process()), resident(odd.process()).map(|(most, _)| most));
         assert_eq!(snapshot.name, "ééééééé\u{fffd}");
         assert!(
             snapshot.maps.iter().any(|map| map.name.ends_with("/\u{fffd}\u{fffd}/ééééééééé")),

@@ -43,7 +43,7 @@ pub struct Entry {
 /// - `Uncounted`: calls with records that found no room.
 /// - `Shares`: the last process that this one forked shares its address space, as after vfork (CLONE_VM).
 /// - `Code`: the error code of a fault, of x86: bit 0 a page was there, bit 1 it was to be written.
-/// - `Peak`: the most memory that a process had at once so far; read from /proc.
+/// - `Peak`: the most memory that a process had at once so far, and what it has now that is of no file; read from /proc.
 /// - `Lost`: records that found no room, and the events that they stand for; 0 records of a burst: it has ended.
 #[derive(Clone, Debug)]
 pub enum EventKind {
@@ -57,7 +57,7 @@ pub enum EventKind {
     Uncounted(u64),
     Shares(u32),
     Code { process: u32, address: u64, code: u64 },
-    Peak { process: u32, bytes: u64 },
+    Peak { process: u32, bytes: u64, anonymous: u64 },
     Mappings(bool),
     Lost { set: Set, records: u64, events: u64 },
     Block(Box<BlockRecord>),

@@ -13,8 +13,10 @@ use super::record::Map;
 use super::unwind::Stacks;
 use crate::allocator::AllocatorHints;
 
-/// Nanoseconds between two readings of a process's mappings because an address is in none of them.
-const AGAIN: u64 = 200_000_000;
+/// Nanoseconds between two readings of a process's mappings because an address is in none of them: at the least, and for
+/// each mapping that it has. Reading one takes about a microsecond.
+const AGAIN: u64 = 10_000_000;
+const AGAIN_EACH: u64 = 20_000;
 /// Nanoseconds between two readings of its VmPeak because a call is about more.
 const AGAIN_MAPPED: u64 = 20_000_000;
 
@@ -42,6 +44,9 @@ pub struct Process {
     touched: f64,
     /// The same when its peak was read last, and that peak in bytes.
     at_last_peak: (f64, u64),
+    /// The most bytes of no file that were read; `None` before the first reading of a process that has not
+    /// begun here.
+    most_anonymous: Option<u64>,
     /// The process with which it shares pages since it was forked.
     shares_with: Option<u32>,
     /// How many such children it has; whether it had one since its peak was read last.
@@ -79,6 +84,8 @@ pub struct Program {
     pub touched: f64,
     /// At most so many of these as their peaks grew by in the meantime.
     pub grown: f64,
+    /// At least so many of these: by so much memory of no file grew to more than there had been at any reading.
+    pub stayed: f64,
     /// Those of the others that fell between two readings of a process that shared pages with a child.
     pub shared: f64,
 }
@@ -127,10 +134,11 @@ impl Tasks {
         }
     }
 
-    /// Reads the mappings of a process again, as an address is in none of them; at most every `AGAIN`.
+    /// Reads the mappings of a process again, as an address is in none of them; not too often.
     pub fn read_again(&mut self, number: u32, time: u64) {
         let Some(process) = self.processes.get_mut(&number) else { return };
-        if time >= process.read.saturating_add(AGAIN)
+        let again = AGAIN.max(AGAIN_EACH * process.space.areas().len() as u64);
+        if time >= process.read.saturating_add(again)
             && let Some(program) = self.programs.get_mut(process.program as usize)
         {
             process.add_mappings(self.source.take(number, time), program, time);
@@ -179,6 +187,7 @@ impl Tasks {
             is_executed: false,
             touched: 0.0,
             at_last_peak: Default::default(),
+            most_anonymous: None,
             shares_with: Some(parent),
             sharers: (0, false),
             ..from.clone()
@@ -232,7 +241,10 @@ impl Tasks {
             self.end_program(process);
             let (id, program) = (next(&mut self.spaces), program(&mut self.programs, process, name));
             self.programs[program as usize].executed += 1;
-            self.processes.insert(process, Process { id, program, is_executed: true, ..Process::default() });
+            self.processes.insert(
+                process,
+                Process { id, program, is_executed: true, most_anonymous: Some(0), ..Process::default() },
+            );
         }
     }
 
@@ -254,6 +266,14 @@ impl Tasks {
         if let Some(program) = number.and_then(|number| self.programs.get_mut(number)) {
             program.memory_state.add(state);
         }
+    }
+
+    /// Whether no huge page of this process's program is known.
+    pub fn is_without_huge(&self, process: u32) -> bool {
+        let number = self.processes.get(&process).map(|process| process.program as usize);
+        number
+            .and_then(|number| self.programs.get(number))
+            .is_some_and(|program| program.memory_state.huge == 0)
     }
 
     /// Adds faults by which a process took memory of its own.
@@ -279,18 +299,23 @@ impl Tasks {
         }
     }
 
-    /// Takes the most bytes that a process has had, in pages of `page` bytes. Its faults since the last
-    /// reading brought new memory at most as far as this peak grew.
-    pub fn peak(&mut self, number: u32, bytes: u64, page: u64) {
+    /// Takes the most bytes that a process has had, and those of no file that it has, in pages of `page` bytes. Its
+    /// faults since the last reading brought new memory at most as far as this peak grew, and at least as far as
+    /// what it has did.
+    pub fn peak(&mut self, number: u32, (bytes, anonymous): (u64, u64), page: u64) {
         let Some(process) = self.processes.get_mut(&number) else { return };
         let (touched, most) = std::mem::replace(&mut process.at_last_peak, (process.touched, bytes));
         let faults = process.touched - touched;
         let grown = faults.min(bytes.saturating_sub(most) as f64 / page as f64);
+        let before = process.most_anonymous.unwrap_or(anonymous);
+        process.most_anonymous = Some(before.max(anonymous));
+        let stayed = faults.min(anonymous.saturating_sub(before) as f64 / page as f64);
         let is_shared = process.sharers.1;
         process.sharers.1 = process.sharers.0 > 0;
         if let Some(program) = self.programs.get_mut(process.program as usize) {
             program.touched += faults;
             program.grown += grown;
+            program.stayed += stayed;
             program.shared += if is_shared { faults - grown } else { 0.0 };
         }
     }
@@ -386,6 +411,26 @@ mod unit {
         assert_eq!(names, ["server", "other"]);
         assert_eq!(tasks.programs[0].mappings, HashMap::from([(0x200_000, 2)]));
         assert_eq!((tasks.programs[0].forks, tasks.programs[0].code.len()), (1, 1));
+    }
+
+    #[test]
+    fn memory_that_stays_is_growth() {
+        const PAGE: u64 = 4096;
+        let mut tasks = Tasks::default();
+        tasks.name(ONE, ONE, "server", true);
+        tasks.fork(TWO, ONE, 1);
+        let mut stayed = |process, faults, pages: u64| {
+            tasks.touched(process, faults);
+            tasks.peak(process, (pages * PAGE, pages * PAGE), PAGE);
+            tasks.programs[0].stayed
+        };
+        let of_one = [(1000.0, 800), (500.0, 300), (500.0, 900), (20.0, 1000)];
+        assert_eq!(of_one.map(|(faults, pages)| stayed(ONE, faults, pages)), [800.0, 800.0, 900.0, 920.0]);
+        // A child has its parent's memory: only what it has more than at its first reading is new.
+        assert_eq!(
+            [(50.0, 1000), (50.0, 1010)].map(|(faults, pages)| stayed(TWO, faults, pages)),
+            [920.0, 930.0]
+        );
     }
 
     #[test]

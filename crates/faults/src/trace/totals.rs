@@ -14,8 +14,6 @@ pub struct Totals {
     pub period: u64,
     /// The share of NUMA hinting faults among the faults, by the kernel's counter.
     pub hinting: f64,
-    /// The share of the faults that got a huge page, by the kernel's counter.
-    pub huge: f64,
     #[serde(default)]
     pub events: KernelEvents,
     /// Bytes by which the shared memory of the machine grew, each time that it did; `None` if that is unknown.

@@ -1,8 +1,8 @@
 //! Do the samples account for the faults that the program took?
 
 use figure::evidence::{
-    FAULT_COUNTED, FAULT_IN_KERNEL, FAULT_LOST, FAULT_NEWS_LOST, FAULT_SAMPLES, FAULT_SEEN, FAULT_TOTAL,
-    WATCH_UNSEEN,
+    FAULT_COUNTED, FAULT_IN_KERNEL, FAULT_LOST, FAULT_MAJORS, FAULT_NEWS_LOST, FAULT_SAMPLES, FAULT_SEEN,
+    FAULT_TOTAL, WATCH_UNSEEN,
 };
 use figure::format::plain_to;
 
@@ -29,8 +29,11 @@ fn rule(subject: &Subject) -> Answer {
     let [total, counted, sampled, lost, samples] =
         observed!(subject.facts([FAULT_TOTAL, FAULT_COUNTED, FAULT_SEEN, FAULT_LOST, FAULT_SAMPLES]));
     let sees_kernel = observed!(subject.fact(FAULT_IN_KERNEL));
-    // Older records have none.
+    // Older records have neither.
     let mappings_lost = subject.fact(FAULT_NEWS_LOST).into_value().unwrap_or(0.0);
+    // Each major fault is an event of its own.
+    let majors = subject.fact(FAULT_MAJORS).into_value().unwrap_or(0.0);
+    let [total, counted, sampled, samples] = [total, counted, sampled, samples].map(|faults| faults + majors);
     let unseen = subject.fact(WATCH_UNSEEN).into_value().filter(|names| !names.is_empty());
     if total <= 0.0 {
         return Answer::pass(Arrays::NoFault);
@@ -51,5 +54,5 @@ fn rule(subject: &Subject) -> Answer {
         mappings_lost: Share(mappings_lost),
     };
     let (samples, share) = (Counted(samples, "sample"), Share(share(sampled).min(1.0)));
-    Answer::of(outcome, Arrays::FaultCoverage { samples, share, total: Counted(total, "minor fault"), gaps })
+    Answer::of(outcome, Arrays::FaultCoverage { samples, share, total: Counted(total, "fault"), gaps })
 }

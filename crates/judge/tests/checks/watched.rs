@@ -27,6 +27,12 @@ fn samples_stand_for_the_faults_or_not() {
     at(check, |faults| watched().with(FAULT_SEEN, faults), [9_800.0, 6_000.0, 900.0], [Pass, Warn, Fail]);
     assert_eq!(lost(3_000.0).with(FAULT_SEEN, 6_000.0).says(check), Pass);
     assert_eq!(lost(5_800.0).with(FAULT_SEEN, 4_000.0).says(check), Warn);
+    at(
+        check,
+        |majors| watched().with(FAULT_SAMPLES, 5.0).with(FAULT_MAJORS, majors),
+        [20.0, 700.0],
+        [Warn, Pass],
+    );
     at(check, |samples| watched().with(FAULT_SAMPLES, samples), [20.0, 5.0], [Warn, Fail]);
     assert_eq!(watched().unknown(FAULT_SEEN, "forbidden").says(check), Unknown);
     // Of many lost mappings it is not known what lies where.
