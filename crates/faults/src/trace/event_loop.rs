@@ -10,7 +10,7 @@ use rustix::time::{ClockId, clock_gettime};
 use super::block_faults::BlockFaults;
 use super::calls::Calls;
 use super::collect::Collector;
-use super::control::{AIM, Control, Maps};
+use super::control::{AIM, Control, Interval, Maps};
 use super::event_log::Writer;
 use super::events::Events;
 use super::kernel_events::{KernelCounters, KernelEvents};
@@ -68,8 +68,9 @@ pub struct EventLoop {
     begun: Instant,
     control: Control,
     counted: u64,
-    /// Samples (lost ones included) and new mappings since the last adjustment; when that was.
+    /// Samples (lost ones included), tasks that began and new mappings since the last adjustment; when that was.
     samples: f64,
+    begun_tasks: f64,
     maps: Maps,
     /// Whether no samples can have been lost since then.
     is_whole: bool,
@@ -138,6 +139,7 @@ impl EventLoop {
             control: Control::new(),
             counted: 0,
             samples: 0.0,
+            begun_tasks: 0.0,
             maps: Maps::default(),
             is_whole: true,
             adapted: now,
@@ -219,6 +221,7 @@ impl EventLoop {
             match &entry.kind {
                 EventKind::Exit { process, thread } if process == thread => ended.push(*process),
                 EventKind::Fault(fault) if !fault.is_burst && !fault.is_major => self.samples += 1.0,
+                EventKind::Fork { .. } => self.begun_tasks += 1.0,
                 EventKind::Fault(fault) if fault.is_burst => self.bursts.faults += 1.0,
                 EventKind::Lost { set: Set::Minor, records, .. } => {
                     self.samples += *records as f64;
@@ -314,10 +317,12 @@ impl EventLoop {
     fn adapt(&mut self) {
         let seconds = self.adapted.elapsed().as_secs_f64();
         self.adapted = Instant::now();
+        // First the count, then the samples: what is missing among these is not just later.
+        let counted = self.events.minor_faults();
+        self.pass();
         self.record_memory();
         let samples = std::mem::take(&mut self.samples) / seconds;
         let maps = std::mem::take(&mut self.maps);
-        let counted = self.events.minor_faults();
         self.rate = counted.saturating_sub(self.counted) as f64 / seconds;
         self.counted = counted;
         if self.sees_all_maps && maps.are_many(seconds) {
@@ -328,12 +333,20 @@ impl EventLoop {
             }
         }
         let is_whole = std::mem::replace(&mut self.is_whole, true);
-        let period = self.control.adapted(self.events.period, samples, self.rate, is_whole);
+        let interval = Interval {
+            samples,
+            faults: self.rate,
+            tasks: std::mem::take(&mut self.begun_tasks) / seconds,
+            seconds,
+        };
+        let period = self.control.adapted(self.events.period, interval, is_whole);
         let Some(period) = period else { return };
         let tasks = self.tasks();
         // It fails when all tasks have just ended, or no more files may be opened: then nothing more is sampled, and
         // `faults.coverage`, which compares with the kernel's count, falls.
         let _ = self.events.set_period(period, &tasks, &mut self.sorter.unsorted);
+        // Samples of the time that this took are not among those of the next interval.
+        (self.adapted, self.counted) = (Instant::now(), self.events.minor_faults());
     }
 
     /// All tasks, also of processes of which no record has been read yet.

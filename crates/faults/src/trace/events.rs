@@ -140,6 +140,9 @@ impl Events {
                 }
             };
             events.sets.push(opened);
+            if !matches!(target, Target::Starting(_)) && set != Set::Burst {
+                events.enable(set)?;
+            }
         }
         events.is_open = true;
         Ok(events)
@@ -148,19 +151,39 @@ impl Events {
     /// Samples minor faults of these tasks, and of all that they start, by another period from now on.
     /// After an error nothing is sampled any more.
     pub fn set_period(&mut self, period: u64, tasks: &[u32], entries: &mut Vec<Entry>) -> io::Result<()> {
-        self.counted = self.minor_faults();
-        if let Some(place) = self.sets.iter().position(|opened| opened.set == Set::Minor) {
-            let mut old = self.sets.remove(place);
-            for counter in old.counters() {
-                let _ = counter.disable();
-            }
-            old.drain(entries);
-            entries.extend(old.unreported());
-        }
         self.period = period;
-        let opened = self.open_set(Set::Minor, &Target::Running(tasks.to_vec()))?;
+        let target = Target::Running(tasks.to_vec());
+        // Opening takes milliseconds: the old events sample meanwhile, if there may be so many files and so much memory.
+        let opened = self.open_set(Set::Minor, &target);
+        let old = self.sets.iter().position(|opened| opened.set == Set::Minor);
+        let mut old = old.map(|place| self.sets.remove(place));
+        for counter in old.iter_mut().flat_map(EventSet::counters) {
+            let _ = counter.disable();
+            self.counted += counter.read().unwrap_or(0);
+        }
+        let mut finish = |old: Option<EventSet>| {
+            if let Some(mut old) = old {
+                old.drain(entries);
+                entries.extend(old.unreported());
+            }
+        };
+        let opened = match opened {
+            Err(_) => {
+                finish(old.take());
+                self.open_set(Set::Minor, &target)?
+            }
+            Ok(opened) => opened,
+        };
         self.sets.push(opened);
-        Ok(())
+        let enabled = self.enable(Set::Minor);
+        finish(old);
+        enabled
+    }
+
+    fn enable(&mut self, set: Set) -> io::Result<()> {
+        let mut counters =
+            self.sets.iter_mut().filter(|opened| opened.set == set).flat_map(EventSet::counters);
+        counters.try_for_each(Counter::enable)
     }
 
     /// Watches these tasks and all that they start, into the same rings. Bursts are off for them.
@@ -214,7 +237,7 @@ impl Events {
         self.counted + counts.sum::<u64>()
     }
 
-    /// Opens a set: a ring for each CPU, into which the events of all tasks go there.
+    /// Opens a set, not enabled: a ring for each CPU, into which the events of all tasks go there.
     fn open_set(&self, set: Set, target: &Target) -> io::Result<EventSet> {
         let (mut rings, mut others): (Vec<Sampler>, Vec<Counter>) = (Vec::new(), Vec::new());
         for cpu in self.cpus.iter() {
@@ -243,13 +266,7 @@ impl Events {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
         let (period, bytes) = (self.period_of(set), self.bytes(set));
-        let mut opened = EventSet { set, period, rings, bytes, others, reported: 0 };
-        if !matches!(target, Target::Starting(_)) && set != Set::Burst {
-            for counter in opened.counters() {
-                counter.enable()?;
-            }
-        }
-        Ok(opened)
+        Ok(EventSet { set, period, rings, bytes, others, reported: 0 })
     }
 
     fn builder(&self, set: Set, cpu: u32) -> Builder<'static> {
