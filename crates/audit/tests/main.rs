@@ -21,5 +21,6 @@ mod memory_tools;
 mod micro;
 mod models;
 mod real;
+mod networks;
 mod studies;
 mod wrappings;
