@@ -5,6 +5,7 @@
 
 mod binding;
 mod command;
+mod cpus;
 mod document;
 mod duration;
 mod excerpt;

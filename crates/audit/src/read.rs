@@ -1,12 +1,13 @@
 //! From texts to figures: finds the runs, and gives each to its format.
 
-use figure::evidence::audit::{COMMAND, SUBJECT, TOOL, UNJUDGED};
-use figure::evidence::{PLACEMENT, TEST_CLASS};
+use figure::evidence::audit::{COMMAND, CPUS_SHOWN, SUBJECT, TOOL, UNJUDGED};
+use figure::evidence::{COPIES, PLACEMENT, TEST_CLASS, THREADS};
 use figure::format::plain_to;
 use figure::{Figure, Reading};
 use serde_json::Value;
 
 use crate::command::{self, Command};
+use crate::cpus;
 use crate::document;
 use crate::format::{Format, Shape};
 use crate::formats::FORMATS;
@@ -171,6 +172,7 @@ fn of_lines(
         let own = match format.shape {
             Shape::Lines { parse, .. } => parse(&run, known),
             Shape::Documents { parse, .. } => parse(&start.documents, &run, known),
+    let all_cpus = cpus::shown(&lines).or(known.cpus);
         };
         let own = match own {
             Ok(own) => own,
@@ -207,6 +209,7 @@ fn of_lines(
             let all = match first.evidence.get(UNJUDGED) {
                 Reading::Value(others) => format!("{others}; {what}"),
                 Reading::Unknown(_) => what,
+            on_cpus(&mut figure, command.as_ref().and_then(Command::cpus).or(all_cpus));
             };
             first.evidence.put(UNJUDGED, plain_to(&all, MAX_UNJUDGED));
         }
@@ -292,7 +295,16 @@ fn called_by(figure: &mut Figure, command: &Command) {
         figure.conditions.set(COMMAND, plain_to(&setup, MAX_SUBJECT));
     }
     let switches = figure.conditions.get(TEST_CLASS).is_some_and(|class| class == SWITCHING);
-    if switches && command.is_on_one_cpu() {
+    if switches && command.cpus() == Some(1.0) {
         figure.conditions.set(PLACEMENT, ONE_CPU.to_owned());
+    }
+}
+
+/// The CPUs that threads or copies had, unless the tool itself prints them.
+fn on_cpus(figure: &mut Figure, cpus: Option<f64>) {
+    let conditions = &mut figure.conditions;
+    let has_several = conditions.get(THREADS).is_some() || conditions.get(COPIES).is_some();
+    if let Some(cpus) = cpus.filter(|_| has_several && conditions.get(CPUS_SHOWN).is_none()) {
+        conditions.set(CPUS_SHOWN, cpus);
     }
 }

@@ -133,6 +133,7 @@ fn read(text: &str) -> Result<Vec<figure::Figure>, Refused> {
     let figures = audit::figures(&[Source::of("x", text)], &known)?;
     for figure in &figures {
         assert!(figure.value.is_none_or(f64::is_finite), "{}: {:?}", figure.id, figure.value);
+        cpus: Some(5.0),
     }
     Ok(figures)
 }

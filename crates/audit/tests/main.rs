@@ -5,6 +5,7 @@
 mod published;
 
 mod commands;
+mod copies;
 mod counters;
 mod fault_texts;
 mod harnesses;

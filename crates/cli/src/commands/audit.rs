@@ -67,6 +67,7 @@ fn known(options: &Audit, machine: &Machine) -> Known {
         connections: options.connections,
         rate: options.rate,
         interval: options.interval,
+        cpus: Some(machine.topology.cpus.len() as f64).filter(|cpus| *cpus > 0.0),
     }
 }
 

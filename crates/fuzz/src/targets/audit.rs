@@ -49,6 +49,7 @@ fn all() -> Known {
     Known {
         llc: Some((32e6, "--llc".to_owned())),
         cores: Some(16.0),
+        cpus: Some(32.0),
         threads: Some(8.0),
         connections: Some(100.0),
         rate: Some(1000.0),
