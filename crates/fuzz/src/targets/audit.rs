@@ -40,7 +40,7 @@ fn one(input: &[u8]) {
         }
         Err(refused) => {
             let sentence = refused.to_string();
-            assert!(!sentence.chars().any(char::is_control) && sentence.len() < 2000, "{sentence:?}");
+            assert!(!sentence.chars().any(char::is_control) && sentence.len() < 1000, "{sentence:?}");
         }
     }
 }
