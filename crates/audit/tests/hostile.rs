@@ -99,6 +99,14 @@ const TEXTS: &[&str] = &[
     include_str!("data/fio-334.txt"),
     include_str!("data/fio-gluster.txt"),
     include_str!("data/fio-json.txt"),
+    include_str!("data/iperf3-udp-radio.txt"),
+    include_str!("data/iperf3-json-tcp.txt"),
+    include_str!("data/netperf-udp-docs.txt"),
+    include_str!("data/netperf-keys.txt"),
+    include_str!("data/sockperf-readme.txt"),
+    include_str!("data/jmeter-xml-mixed.txt"),
+    include_str!("data/memtier-json-gets.txt"),
+    include_str!("data/gctrace-18896.txt"),
     ALLOC_TEST,
 ];
 const ALLOC_TEST: &str = "Short test summary for 'ptmalloc2' and maxItems = 33554432:\n1,21000,9000,12000,330000,9000,4000,3000,790000000,800000000,1.7\n";
@@ -125,6 +133,7 @@ fn read(text: &str) -> Result<Vec<figure::Figure>, Refused> {
     let known = Known {
         llc: Some((1e6, "x".into())),
         cores: Some(3.0),
+        cpus: Some(5.0),
         threads: Some(7.0),
         connections: Some(1.0),
         rate: Some(1e-9),
@@ -133,7 +142,6 @@ fn read(text: &str) -> Result<Vec<figure::Figure>, Refused> {
     let figures = audit::figures(&[Source::of("x", text)], &known)?;
     for figure in &figures {
         assert!(figure.value.is_none_or(f64::is_finite), "{}: {:?}", figure.id, figure.value);
-        cpus: Some(5.0),
     }
     Ok(figures)
 }
