@@ -23,5 +23,6 @@ mod micro;
 mod models;
 mod real;
 mod networks;
+mod posted;
 mod studies;
 mod wrappings;
