@@ -136,13 +136,19 @@ fn standard_input_and_several_files_are_read() {
 }
 
 #[test]
-fn what_is_of_no_known_tool_is_refused_with_the_list() {
-    let unknown = from_stdin(b"score: 42\n", &[]);
+fn what_is_of_no_known_tool_is_refused_and_the_list_names_the_tools() {
+    let unknown = from_stdin(b"score: 42\nall is well\n", &[]);
     assert_eq!(unknown.status.code(), Some(2));
     let message = stderr(&unknown);
     assert_eq!(message.lines().count(), 1, "{message}");
-    for part in ["stdin", "no tool that is known", "STREAM", "UnixBench", "sysbench memory"] {
+    assert!(message.len() < 160, "{message}");
+    for part in ["stdin", "no known tool", "2 lines", "score: 42", "truebench audit --list"] {
         assert!(message.contains(part), "{part}: {message}");
+    }
+    let list = run(&["audit", "--list"]);
+    assert_eq!(list.status.code(), Some(0));
+    for tool in ["STREAM", "UnixBench", "sysbench memory", "iperf3"] {
+        assert!(stdout(&list).lines().any(|line| line == tool), "{tool}: {}", stdout(&list));
     }
     let cut = from_stdin(b"$ ./stream\nSTREAM version $Revision: 5.10 $\n", &[]);
     assert_eq!(cut.status.code(), Some(2));
@@ -159,7 +165,7 @@ fn what_is_of_no_known_tool_is_refused_with_the_list() {
     }
     let large = from_stdin(&vec![b'x'; (8 << 20) + 10], &[]);
     assert_eq!(large.status.code(), Some(2));
-    assert!(stderr(&large).contains("no tool"), "{}", stderr(&large));
+    assert!(stderr(&large).contains("no known tool"), "{}", stderr(&large));
 }
 
 /// A log of so many bytes with a run of wrk in its middle.

@@ -1,46 +1,89 @@
-//! What binds a program to CPUs, by the words before it in its command.
+//! To how many CPUs a program is bound, by the words before it in its command.
 
 use crate::shell::basename;
 
-/// Whether they bind it to one CPU: `taskset -c 3`, `taskset 0x8`, `numactl -C 3`, `--cpuset-cpus=3`.
-pub fn is_one_cpu(words: &[&str]) -> bool {
+/// The most CPUs of a list.
+const MOST: f64 = 65_536.0;
+
+/// To how many CPUs they bind it: `taskset -c 0-3`, `taskset 0xf`, `numactl -C 3`, `--cpuset-cpus=0,2`; `None` where they do not.
+pub fn cpus(words: &[&str]) -> Option<f64> {
     let after = |program: &str| {
         let at = words.iter().rposition(|word| basename(word) == program)?;
         Some(&words[at + 1..])
     };
-    let named = |program: &str, names: &[&str]| after(program).is_some_and(|words| has_one(words, names));
-    after("taskset").is_some_and(taskset)
-        || named("numactl", &["-C", "--physcpubind"])
-        || ["docker", "podman", "nerdctl"].iter().any(|program| named(program, &["--cpuset-cpus"]))
+    let named = |program: &str, names: &[&str]| option(after(program)?, names);
+    let container = || ["docker", "podman", "nerdctl"].iter().find_map(|own| named(own, &["--cpuset-cpus"]));
+    after("taskset")
+        .and_then(taskset)
+        .or_else(|| named("numactl", &["-C", "--physcpubind"]))
+        .or_else(container)
 }
 
 /// taskset(1): a list behind -c, else a mask in hexadecimal digits.
-fn taskset(words: &[&str]) -> bool {
+fn taskset(words: &[&str]) -> Option<f64> {
     let options = words.iter().take_while(|word| word.starts_with('-')).count();
     let is_list =
         |word: &&str| word.starts_with("--cpu-list") || !word.starts_with("--") && word.contains('c');
     let inline = words[..options].iter().find_map(|word| word.strip_prefix("--cpu-list="));
-    match inline.or(words.get(options).copied()) {
-        Some(list) if words[..options].iter().any(is_list) => is_one(list),
-        Some(mask) => {
-            let digits = mask.trim_start_matches("0x").trim_start_matches("0X").replace(',', "");
-            u128::from_str_radix(&digits, 16).is_ok_and(|mask| mask.count_ones() == 1)
-        }
-        None => false,
+    let value = inline.or(words.get(options).copied())?;
+    if words[..options].iter().any(is_list) {
+        return list(value);
     }
+    let digits = value.trim_start_matches("0x").trim_start_matches("0X").replace(',', "");
+    u128::from_str_radix(&digits, 16)
+        .ok()
+        .map(|mask| f64::from(mask.count_ones()))
+        .filter(|count| *count > 0.0)
 }
 
-/// Whether an option of one of these names has one CPU as its value.
-fn has_one(words: &[&str], names: &[&str]) -> bool {
-    names.iter().any(|name| {
+/// The CPUs of the list that is the value of an option of one of these names.
+fn option(words: &[&str], names: &[&str]) -> Option<f64> {
+    names.iter().find_map(|name| {
         let next = words.iter().position(|word| word == name).and_then(|at| words.get(at + 1)).copied();
         let rest = words.iter().find_map(|word| word.strip_prefix(name));
-        [next, rest.map(|rest| rest.trim_start_matches('='))].into_iter().flatten().any(is_one)
+        [next, rest.map(|rest| rest.trim_start_matches('='))].into_iter().flatten().find_map(list)
     })
 }
 
-/// Whether a list of CPUs is one CPU: `3`, `3-3`.
-fn is_one(list: &str) -> bool {
-    let (first, last) = list.split_once('-').unwrap_or((list, list));
-    first == last && !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit())
+/// How many CPUs a list has: `3`, `0-3,8`, `0-14:2`.
+fn list(text: &str) -> Option<f64> {
+    let digits =
+        |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u16>().ok())?;
+    let part = |part: &str| {
+        let (range, step) = part.split_once(':').unwrap_or((part, "1"));
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last, step) = (digits(first)?, digits(last)?, digits(step).filter(|step| *step > 0)?);
+        Some(f64::from(last.checked_sub(first)? / step + 1))
+    };
+    let all: Option<Vec<f64>> = text.split(',').map(part).collect();
+    Some(all?.iter().sum()).filter(|count| *count <= MOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cpus;
+
+    #[test]
+    fn masks_and_lists_are_counted() {
+        for (command, count) in [
+            ("taskset -c 3", Some(1.0)),
+            ("taskset -c 0-3", Some(4.0)),
+            ("sudo taskset -ac 0,2,4-7", Some(6.0)),
+            ("taskset 0x8", Some(1.0)),
+            ("taskset ff", Some(8.0)),
+            ("taskset --cpu-list=0-14:2", Some(8.0)),
+            ("numactl -N0 -C 0-11 -m 0", Some(12.0)),
+            ("numactl --physcpubind=5", Some(1.0)),
+            ("docker run --cpuset-cpus=0,1 image", Some(2.0)),
+            ("numactl -N 0", None),
+            ("numactl -C +0-3", None),
+            ("taskset", None),
+            ("taskset -c 3-1", None),
+            ("taskset -c x", None),
+            ("", None),
+        ] {
+            let words: Vec<&str> = command.split_whitespace().collect();
+            assert_eq!(cpus(&words), count, "{command}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 //! A line is a command only where the tool stands as the command word and an option or an operand of its own follows. Its defaults
 //! count only where every word of it was understood.
 
-use crate::binding::is_one_cpu;
+use crate::binding;
 use crate::prompt::without_prompt;
 use crate::shell::{Word, basename, commands};
 use crate::text::{number, thousands};
@@ -203,10 +203,10 @@ impl Command {
         start.chain(options).collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether what starts the program binds it to one CPU.
-    pub fn is_on_one_cpu(&self) -> bool {
+    /// To how many CPUs what starts the program binds it.
+    pub fn cpus(&self) -> Option<f64> {
         let words: Vec<&str> = self.before.iter().map(|word| word.text.as_str()).collect();
-        is_one_cpu(&words)
+        binding::cpus(&words)
     }
 }
 

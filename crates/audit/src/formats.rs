@@ -31,6 +31,7 @@ mod hey;
 mod hey_csv;
 mod httperf;
 mod hyperfine;
+mod iperf3;
 mod jemalloc;
 mod jmeter;
 mod jmh;
@@ -54,6 +55,7 @@ mod mlc;
 mod mm_mem;
 mod mysqlslap;
 mod nanobench;
+mod netperf;
 mod numademo;
 mod oha;
 mod passmark;
@@ -79,6 +81,7 @@ mod sar;
 mod schbench;
 mod seven_zip;
 mod siege;
+mod sockperf;
 mod strace;
 mod stream;
 mod stress_ng;
@@ -91,6 +94,7 @@ mod timeit;
 mod timing;
 mod tinybench;
 mod tinymembench;
+mod transfer;
 mod unixbench;
 mod vegeta;
 mod vegeta_quantiles;
@@ -145,6 +149,7 @@ pub const FORMATS: &[&Format] = &[
     &jmeter::SUMMARY,
     &jmeter::REPORT,
     &jmeter::SAMPLES,
+    &jmeter::ELEMENTS,
     &jmeter::STATISTICS,
     &gatling::CONSOLE,
     &gatling::STATISTICS,
@@ -155,10 +160,15 @@ pub const FORMATS: &[&Format] = &[
     &httperf::FORMAT,
     &rewrk::FORMAT,
     &go_wrk::FORMAT,
+    &iperf3::FORMAT,
+    &iperf3::DOCUMENT,
+    &netperf::FORMAT,
+    &sockperf::FORMAT,
     &pgbench::FORMAT,
     &mysqlslap::FORMAT,
     &redis_benchmark::FORMAT,
     &memtier::FORMAT,
+    &memtier::DOCUMENT,
     &ycsb::FORMAT,
     &sysbench_oltp::FORMAT,
     &alloc_test::FORMAT,

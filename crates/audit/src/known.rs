@@ -10,6 +10,8 @@ pub struct Known {
     pub llc: Option<(f64, String)>,
     /// Cores of the machine.
     pub cores: Option<f64>,
+    /// Hardware threads of the machine.
+    pub cpus: Option<f64>,
     /// Threads of the run, where the text does not show.
     pub threads: Option<f64>,
     /// Connections of a load, where the text does not show.

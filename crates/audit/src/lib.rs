@@ -5,6 +5,7 @@
 
 mod binding;
 mod command;
+mod cpus;
 mod document;
 mod duration;
 mod excerpt;
@@ -28,7 +29,7 @@ pub use excerpt::{Excerpt, excerpt};
 pub use format::{Format, Shape};
 pub use formats::FORMATS;
 pub use known::Known;
-pub use read::{MAX_RUNS, Refused, Source, figures};
+pub use read::{MAX_RUNS, Refused, Source, figures, tools};
 pub use wrapping::decoded;
 
 /// The suite of all figures that were read from texts.

@@ -1,12 +1,13 @@
 //! From texts to figures: finds the runs, and gives each to its format.
 
-use figure::evidence::audit::{COMMAND, SUBJECT, TOOL, UNJUDGED};
-use figure::evidence::{PLACEMENT, TEST_CLASS};
+use figure::evidence::audit::{COMMAND, CPUS_SHOWN, SUBJECT, TOOL, UNJUDGED};
+use figure::evidence::{COPIES, PLACEMENT, TEST_CLASS, THREADS};
 use figure::format::plain_to;
 use figure::{Figure, Reading};
 use serde_json::Value;
 
 use crate::command::{self, Command};
+use crate::cpus;
 use crate::document;
 use crate::format::{Format, Shape};
 use crate::formats::FORMATS;
@@ -28,6 +29,8 @@ const MAX_PRINTED: usize = 50_000;
 const MAX_ALIKE: usize = 200;
 /// The most characters about what was not judged.
 const MAX_UNJUDGED: usize = 300;
+/// The most characters of a text that is of no known tool.
+const MAX_SHOWN: usize = 40;
 const DECIMAL_COMMAS: &str = "was printed with decimal commas: run the tool with LC_ALL=C before it";
 
 /// A text and where it came from.
@@ -59,10 +62,12 @@ impl<'a> Source<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// It is of no tool that is known.
-    #[error("{name}: is the output of no tool that is known; there are {}", names())]
+    #[error("{name}: no known tool prints this ({what}); `truebench audit --list` names the tools")]
     Unknown {
         /// The text's name.
         name: String,
+        /// How much it is, and how it begins.
+        what: String,
     },
     /// It begins like a tool's output and does not go on so.
     #[error("{name}, line {line}: begins like the output of {tool}, but {what}")]
@@ -86,11 +91,22 @@ pub enum Refused {
     },
 }
 
-/// The formats' names, as a list for people.
-fn names() -> String {
+/// The names of the tools whose output is read, in the order in which they are looked for.
+pub fn tools() -> Vec<&'static str> {
     let mut all: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
     all.dedup();
-    figure::format::listed(&all)
+    all
+}
+
+/// What stands in a text of no known tool: `2 lines, from "score: 42" on`.
+fn found(lines: &[&str]) -> String {
+    let of_text = lines.iter().filter(|line| !line.is_empty());
+    let Some(first) = of_text.clone().next() else { return "it is empty".to_owned() };
+    let first = plain_to(&figure::secrets::text(first), MAX_SHOWN);
+    match of_text.count() {
+        1 => format!("one line: \"{first}\""),
+        count => format!("{count} lines, from \"{first}\" on"),
+    }
 }
 
 /// The figures of all runs in all texts. Runs in one text of the same tool, under the same conditions, on the same subject are rounds of
@@ -148,7 +164,7 @@ fn of_lines(
         let other = prefix::tries(bare, numbers).find(|(lines, _)| holds_run(lines));
         return match other {
             Some((bare, numbers)) => of_lines(source, known, name, &bare, &numbers),
-            None => Err(Refused::Unknown { name }),
+            None => Err(Refused::Unknown { name, what: found(&lines) }),
         };
     }
     if starts.len() > MAX_RUNS {
@@ -156,6 +172,7 @@ fn of_lines(
     }
     let (mut figures, mut broken) = (Vec::new(), Vec::new());
     let labels = distinguishing(&lines, &starts);
+    let all_cpus = cpus::shown(&lines).or(known.cpus);
     for (index, start) in starts.iter().enumerate() {
         let (at, format) = (start.at, start.format);
         let next = starts.get(index + 1).map_or(lines.len(), |next| next.at);
@@ -192,6 +209,7 @@ fn of_lines(
         figures.extend(own.into_iter().map(|mut figure| {
             figure.conditions.set(TOOL, format.name.to_owned());
             command.iter().for_each(|command| called_by(&mut figure, command));
+            on_cpus(&mut figure, command.as_ref().and_then(Command::cpus).or(all_cpus));
             labelled(&mut figure, &labels[index]);
             figure
         }));
@@ -292,7 +310,16 @@ fn called_by(figure: &mut Figure, command: &Command) {
         figure.conditions.set(COMMAND, plain_to(&setup, MAX_SUBJECT));
     }
     let switches = figure.conditions.get(TEST_CLASS).is_some_and(|class| class == SWITCHING);
-    if switches && command.is_on_one_cpu() {
+    if switches && command.cpus() == Some(1.0) {
         figure.conditions.set(PLACEMENT, ONE_CPU.to_owned());
+    }
+}
+
+/// The CPUs that threads or copies had, unless the tool itself prints them.
+fn on_cpus(figure: &mut Figure, cpus: Option<f64>) {
+    let conditions = &mut figure.conditions;
+    let has_several = conditions.get(THREADS).is_some() || conditions.get(COPIES).is_some();
+    if let Some(cpus) = cpus.filter(|_| has_several && conditions.get(CPUS_SHOWN).is_none()) {
+        conditions.set(CPUS_SHOWN, cpus);
     }
 }

@@ -7,7 +7,7 @@ use figure::{Record, Status, Unit, Verdict};
 use crate::loads_reports::{cuts_accuse_of_nothing_else, wrappings_change_nothing};
 use crate::published::{self, Case, judged, nothing};
 
-const CASES: &[Case] = &[
+pub const CASES: &[Case] = &[
     case!(
         "perf-619",
         nothing,

@@ -4,7 +4,7 @@ use crate::published::{Case, judged, llc, nothing};
 use audit::Known;
 use figure::{Figure, Record, Status, Verdict};
 
-const CASES: &[Case] = &[
+pub const CASES: &[Case] = &[
     case!(
         "time-ruff",
         nothing,
@@ -164,7 +164,7 @@ const CASES: &[Case] = &[
 ];
 
 /// Texts of lmbench's programs: all that two tasks do in turn is suspect, since the text does not show where they ran.
-const LMBENCH: &[Case] = &[
+pub const LMBENCH: &[Case] = &[
     case!(
         "lmbench-results",
         nothing,

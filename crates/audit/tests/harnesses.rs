@@ -5,7 +5,7 @@ use figure::{Status, Verdict};
 
 use crate::published::{self, Case, each_gets_its_verdict, judged, nothing, says, value};
 
-const CASES: &[Case] = &[
+pub const CASES: &[Case] = &[
     case!("benchmark-dot-net-sha256", nothing, []),
     case!(
         "benchmark-dot-net-shortrun",

@@ -7,7 +7,7 @@ use crate::published::{Case, judged, llc, nothing};
 use audit::Known;
 use figure::{Status, Verdict};
 
-const CASES: &[Case] = &[
+pub const CASES: &[Case] = &[
     case!(
         "perf-netdev",
         nothing,

@@ -6,7 +6,7 @@ use figure::evidence::http::CONNECTIONS;
 use crate::loads_reports::{cuts_accuse_of_nothing_else, wrappings_change_nothing};
 use crate::published::{self, Case, judged, nothing, says, value};
 
-const CASES: &[Case] = &[
+pub const CASES: &[Case] = &[
     case!("pgbench-progress", nothing, [("pgbench.rate", Valid, ""), ("pgbench.mean", Valid, "")]),
     case!("pgbench-bold", nothing, [("pgbench.rate", Valid, ""), ("pgbench.mean", Valid, "")]),
     case!("pgbench-13", nothing, [("pgbench.rate", Valid, ""), ("pgbench.mean", Valid, "")]),

@@ -7,7 +7,7 @@ use figure::{Record, Verdict};
 
 use crate::published::{self, Case, judged, nothing, says, value};
 
-const CASES: &[Case] = &[
+pub const CASES: &[Case] = &[
     case!(
         "gatling-1260",
         nothing,

@@ -13,7 +13,7 @@ use crate::published::{self, Case, judged, nothing, says, value};
 mod changed;
 mod laws;
 
-const CASES: &[Case] = &[
+pub const CASES: &[Case] = &[
     case!("autocannon-127", nothing, [("autocannon.rate", Invalid, "errors-as-work")]),
     case!(
         "autocannon-readme",

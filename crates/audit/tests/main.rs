@@ -5,6 +5,7 @@
 mod published;
 
 mod commands;
+mod copies;
 mod counters;
 mod fault_texts;
 mod harnesses;
@@ -20,6 +21,9 @@ mod memories;
 mod memory_tools;
 mod micro;
 mod models;
+mod networks;
+mod posted;
 mod real;
 mod studies;
+mod texts;
 mod wrappings;

@@ -7,7 +7,7 @@ use figure::{Figure, Record, Status, Verdict};
 
 use crate::published::{self, Case, judged, llc, nothing, value};
 
-const CASES: &[Case] = &[
+pub const CASES: &[Case] = &[
     case!(
         "mlc-noisy",
         nothing,

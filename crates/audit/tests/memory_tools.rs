@@ -7,7 +7,7 @@ use figure::{Reading, Verdict};
 
 use crate::published::{self, Case, judged, llc, nothing, value};
 
-const CASES: &[Case] = &[
+pub const CASES: &[Case] = &[
     case!("stream-ddr5", nothing, [("stream.triad", Unverified, "array-size")]),
     case!(
         "mlc-quoted",

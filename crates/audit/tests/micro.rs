@@ -6,7 +6,7 @@ mod laws;
 
 use crate::published::{self, Case, each_gets_its_verdict, judged, nothing, says};
 
-const CASES: &[Case] = &[
+pub const CASES: &[Case] = &[
     case!(
         "google-benchmark-977",
         nothing,

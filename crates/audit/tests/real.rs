@@ -5,7 +5,7 @@ use crate::published;
 use crate::published::{Case, judged, llc, nothing};
 use audit::Known;
 
-const CASES: &[Case] = &[
+pub const CASES: &[Case] = &[
     case!(
         "hey-166-2m",
         nothing,
@@ -110,6 +110,29 @@ const CASES: &[Case] = &[
         nothing,
         [("wrk.rate", Invalid, "littles-law"), ("wrk.mean", Invalid, "littles-law")]
     ),
+    case!(
+        "wrk-381",
+        nothing,
+        [
+            ("wrk.rate", Valid, ""),
+            ("wrk.p90", Suspect, "coordinated-omission"),
+            ("wrk.p99", Suspect, "coordinated-omission"),
+        ]
+    ),
+    case!(
+        "wrk-409",
+        nothing,
+        [
+            ("wrk.mean", Valid, ""),
+            ("wrk-2.rate", Valid, ""),
+            ("wrk.p90", Suspect, "coordinated-omission"),
+            ("wrk.p99", Suspect, "coordinated-omission"),
+            ("wrk-2.p90", Suspect, "coordinated-omission"),
+            ("wrk-2.p99", Suspect, "coordinated-omission"),
+        ]
+    ),
+    case!("perf-pipe-taskset", nothing, []),
+    case!("wrk2-149", nothing, []),
     case!("wrk2-138", nothing, [("wrk2.rate", Invalid, "too-short"), ("wrk2.mean", Invalid, "too-short")]),
     case!("oha-29", nothing, [("oha.rate", Unverified, "errors-as-work")]),
     case!("oha-100", nothing, [("oha.rate", Unverified, "coordinated-omission")]),

@@ -153,6 +153,7 @@ const DECIDED: &[(&str, &str, &str)] = &[
     ("hey-227.txt", "last", "how many results the table is of"),
     ("oha-100.txt", "first", "the rate that was asked for: without it the loop is closed"),
     ("lmbench-19.txt", "first", "what binds the tasks"),
+    ("perf-pipe-taskset.txt", "first", "what binds the tasks"),
     ("likwid-195.txt", "first", "the kernel"),
     ("likwid-triad.txt", "first", "the kernel's arrays"),
     ("sysbench-97.txt", "first", "the size of a block"),

@@ -78,6 +78,7 @@ fn modes(command: &Command) -> Vec<Mode> {
         Command::Selftest(selftest) if selftest.list => {
             vec![Mode::only("selftest --list", &["which", "all", "list", "max_time", "programs"])]
         }
+        Command::Audit(audit) if audit.list => vec![Mode::only("audit --list", &["list"])],
         Command::Faults(faults) => of_faults(faults),
         Command::Http(http) => of_http(http),
         _ => Vec::new(),

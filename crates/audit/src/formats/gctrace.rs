@@ -1,6 +1,6 @@
 //! Go's `GODEBUG=gctrace=1`: a line for each collection of garbage.
 
-use figure::evidence::audit::{CONTRADICTION, MOMENTS, UNJUDGED};
+use figure::evidence::audit::{CONTRADICTION, MOMENTS, SUBJECT, UNJUDGED};
 use figure::format::number as shown;
 use figure::{Better, Evidence, Figure, Unit};
 
@@ -15,6 +15,8 @@ pub(super) const FORMAT: Format = Format::lines("gctrace", &[" ms clock, "], sta
 const MEBIBYTE: f64 = 1_048_576.0;
 /// The most lines that are read.
 const MOST_LINES: usize = 100_000;
+/// The most processes of a run: a build starts hundreds of compilers.
+const MOST_PROCESSES: usize = 100;
 
 /// `gc 4 @1.550s 0%: 2.1+37+0.33 ms clock, 27+16/40/0.29+4.3 ms cpu, 47->48->47 MB, 64 MB goal, 40 P` (runtime/mgc.go).
 struct Collection {
@@ -89,19 +91,75 @@ impl Collection {
     }
 }
 
-/// Whether a process begins: the count does not go on.
+/// The collections of one process, in the order in which it printed them.
+struct Process {
+    /// Its first line among those of the run, from 0.
+    line: usize,
+    collections: Vec<Collection>,
+}
+
+impl Process {
+    /// How well a collection goes on here: it is the next one, or a later one, and time has passed. `None` where it is of another process.
+    fn continues(&self, next: &Collection) -> Option<(bool, bool, f64)> {
+        let last = self.collections.last()?;
+        let (is_next, is_later) = (next.count == last.count + 1.0, next.at >= last.at);
+        (is_next || is_later && next.count > last.count).then_some((is_later, is_next, last.at))
+    }
+}
+
+/// The processes in these lines. Those that run at once print by turns.
+fn processes(lines: &[&str]) -> Vec<Process> {
+    let mut all: Vec<Process> = Vec::new();
+    let collections = lines.iter().take(MOST_LINES).enumerate();
+    for (line, next) in collections.filter_map(|(line, text)| Some((line, collection(text)?))) {
+        let fit = |(at, process): (usize, &Process)| Some((process.continues(&next)?, at));
+        let best = all.iter().enumerate().filter_map(fit).max_by(|((late, is_next, at), _), (other, _)| {
+            (late, is_next).cmp(&(&other.0, &other.1)).then(at.total_cmp(&other.2))
+        });
+        match best {
+            Some((_, at)) => all[at].collections.push(next),
+            None if all.len() < MOST_PROCESSES => all.push(Process { line, collections: vec![next] }),
+            None => {}
+        }
+    }
+    all
+}
+
+/// Whether a run begins: the first collection, or one that does not go on with the count behind lines of another kind. Processes without
+/// such lines between them are of one run.
 fn starts(before: &[&str], rest: &[&str]) -> bool {
     let Some(own) = rest.first().and_then(|line| collection(line)) else { return false };
     let last = before.iter().rev().find_map(|line| collection(line));
-    last.is_none_or(|last| own.count <= last.count)
+    last.is_none_or(|last| {
+        own.count <= last.count && before.last().is_some_and(|line| collection(line).is_none())
+    })
 }
 
 fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
-    let all: Vec<Collection> =
-        run.lines.iter().take(MOST_LINES).filter_map(|line| collection(line)).collect();
-    let (Some(first), Some(last)) = (all.first(), all.last()) else {
+    let all = processes(run.lines);
+    if all.is_empty() {
         return Err("has no line of a collection".to_owned());
-    };
+    }
+    let is_first = !run.before.iter().any(|line| collection(line).is_some());
+    let mut figures: Vec<Figure> = all
+        .iter()
+        .flat_map(|process| {
+            let line = run.before.len() + process.line + 1;
+            let is_only = is_first && std::ptr::eq(process, &all[0]);
+            of_process(
+                &process.collections,
+                if is_only { String::new() } else { format!("process from line {line}") },
+            )
+        })
+        .collect();
+    let more = if all.len() < MOST_PROCESSES { "" } else { "; processes beyond the first 100" };
+    let unjudged = format!("time of marking; goals of the heap; help by allocating tasks{more}");
+    figures[0].evidence.put(UNJUDGED, unjudged);
+    Ok(figures)
+}
+
+fn of_process(all: &[Collection], subject: String) -> Vec<Figure> {
+    let (Some(first), Some(last)) = (all.first(), all.last()) else { return Vec::new() };
     let back = all.windows(2).find(|pair| pair[1].at < pair[0].at);
     let back = back.map(|pair| {
         format!(
@@ -116,6 +174,9 @@ fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
         let id = format!("{SUITE}.gctrace.{part}");
         let mut figure = Figure::planned(id, SUITE, format!("{name} by gctrace"), unit, Better::Lower);
         figure.conditions.set(MOMENTS, true);
+        if !subject.is_empty() {
+            figure.conditions.set(SUBJECT, subject.clone());
+        }
         contradiction.iter().for_each(|why| figure.evidence.put(CONTRADICTION, why.clone()));
         figure.rounds = rows.map(|(seconds, value)| round(seconds, value, Evidence::default())).collect();
         figure
@@ -141,10 +202,7 @@ fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
         let rate = (last.count - first.count) / seconds;
         figures.push(of("rate", "collections a second", Unit::PER_S, &mut std::iter::once((seconds, rate))));
     }
-    figures[0]
-        .evidence
-        .put(UNJUDGED, "time of marking; goals of the heap; help by allocating tasks".to_owned());
-    Ok(figures)
+    figures
 }
 
 #[cfg(test)]
@@ -164,5 +222,26 @@ mod tests {
         assert!(
             collection("gc # @#s #%: #+#+# ms clock, #+#/#/#+# ms cpu, #->#-># MB, # MB goal, # P").is_none()
         );
+    }
+
+    #[test]
+    fn processes_that_print_by_turns_are_told_apart() {
+        let line = |count: u32, at: f64| {
+            format!(
+                "gc {count} @{at:.3}s 1%: 0.1+1+0.1 ms clock, 0.1+0.1/0.1/0.1+0.1 ms cpu, 4->4->1 MB, 5 MB goal, 8 P"
+            )
+        };
+        let of = |text: &[String]| {
+            let lines: Vec<&str> = text.iter().map(String::as_str).collect();
+            let all = processes(&lines);
+            all.iter().map(|process| (process.line, process.collections.len())).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&[line(1, 0.01), line(2, 0.02), line(1, 0.01), line(2, 0.03)]), [(0, 2), (2, 2)]);
+        assert_eq!(
+            of(&[line(1, 0.5), line(1, 0.01), line(2, 0.03), line(2, 0.6), line(3, 0.05)]),
+            [(0, 2), (1, 3)]
+        );
+        // Lines of one that were lost are no other process, nor is a clock that went back.
+        assert_eq!(of(&[line(1, 0.5), line(7, 0.9), line(8, 0.7)]), [(0, 3)]);
     }
 }

@@ -1,12 +1,15 @@
-//! Apache JMeter: the lines of its summariser. Files below: reports as CSV, results of single samples, the dashboard's statistics.
+//! Apache JMeter: the lines of its summariser. Files below: reports as CSV, results of single samples as CSV and XML, the dashboard's
+//! statistics.
 
 mod report;
 mod samples;
 mod statistics;
+mod xml;
 
 pub(super) use report::REPORT;
 pub(super) use samples::SAMPLES;
 pub(super) use statistics::STATISTICS;
+pub(super) use xml::ELEMENTS;
 
 use figure::Figure;
 

@@ -1,8 +1,10 @@
-//! memtier_benchmark (Redis, memcached): a table of rates and latencies by kind of command.
+//! memtier_benchmark (Redis, memcached): a table of rates and latencies by kind of command, and the same as JSON.
 
 use figure::Figure;
+use serde_json::Value;
 
 use crate::command::{Grammar, Setting, Style};
+use crate::document::exact;
 use crate::format::Format;
 use crate::known::Known;
 use crate::load::{Asked, Depth, Load};
@@ -12,6 +14,8 @@ use crate::text::{Printed, number};
 
 pub(super) const FORMAT: Format =
     Format::lines("memtier_benchmark", &["Ops/sec"], starts, Some(&COMMAND), parse);
+pub(super) const DOCUMENT: Format =
+    Format::documents("memtier_benchmark", &["\"ALL STATS\""], is_document, Some(&COMMAND), parse_documents);
 
 /// Options of memtier_benchmark(1) that say how much load there is, and common others.
 const COMMAND: Grammar = Grammar {
@@ -186,6 +190,86 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         ..Load::default()
     };
     load.figures(known)
+}
+
+fn is_document(document: &Value) -> bool {
+    let is_section =
+        |section: &Value| section.get("Totals").is_some_and(|totals| totals.get("Ops/sec").is_some());
+    document.as_object().is_some_and(|sections| sections.values().any(is_section))
+}
+
+/// What `--json-out-file` holds: a section for each run, of the same names as the tables (run_stats.cpp).
+fn parse_documents(documents: &[Value], _: &Run, known: &Known) -> Result<Vec<Figure>, String> {
+    let mut figures = Vec::new();
+    for document in documents {
+        let sections =
+            document.as_object().into_iter().flatten().filter(|(_, own)| own["Totals"].is_object());
+        for (name, section) in sections.take(ROWS) {
+            figures.extend(of_section(name, section, document).figures(known)?);
+        }
+    }
+    Ok(figures)
+}
+
+fn of_section(name: &str, section: &Value, document: &Value) -> Load {
+    let (totals, asked) = (&section["Totals"], &document["configuration"]);
+    let number = |value: &Value| exact(value).map(|own| own.value);
+    let time = |name: &str| {
+        exact(&totals[name]).map(|time| Printed { off: time.value * 1e-3, ..time }.times(MILLISECOND))
+    };
+    let threads = |name: &str, key: &str| number(&document["run information"][name]).or(number(&asked[key]));
+    let connections = threads("Threads", "threads")
+        .zip(threads("Connections per thread", "clients"))
+        .map(|(threads, each)| threads * each);
+    let quantile = |(name, value): (&String, &Value)| {
+        let share = crate::text::number(name.strip_prefix('p')?)? / 100.0;
+        Some(((share * 1e7).round() / 1e7, exact(value)?.times(MILLISECOND)))
+    };
+    let mean = time("Average Latency").or(time("Latency"));
+    let of = |key: &str| number(&asked[key]).filter(|value| *value > 0.0);
+    let depth = match of("pipeline") {
+        Some(depth) if depth > 1.0 => Depth::Is(depth),
+        Some(_) => Depth::One,
+        None => Depth::Unknown,
+    };
+    let (count, failed) = (number(&totals["Count"]), number(&totals["Connection Errors"]));
+    Load {
+        tool: "memtier",
+        subject: if name == "ALL STATS" { String::new() } else { name.to_owned() },
+        rate: exact(&totals["Ops/sec"]).map(|rate| Printed { off: 0.005, ..rate }),
+        seconds: exact(&section["Runtime"]["Total duration"])
+            .map(|time| Printed { off: 0.5, ..time }.times(MILLISECOND)),
+        asked_seconds: of("test_time").map(Printed::exact),
+        completed: count,
+        // Rates of threads that end early are of a shorter time.
+        sampled: BEYOND - 1.0,
+        answered: count,
+        failed: failed.map(|count| ("unspecified", count)).into_iter().collect(),
+        latency: Statistics {
+            least: time("Min Latency"),
+            mean: mean.filter(|mean| mean.value > 0.0),
+            most: time("Max Latency"),
+            deviation: None,
+            quantiles: totals["Percentile Latencies"]
+                .as_object()
+                .into_iter()
+                .flatten()
+                .filter_map(quantile)
+                .collect(),
+        },
+        connections,
+        connections_from: connections
+            .map_or(String::new(), |_| "threads and connections of the document".to_owned()),
+        depth,
+        // Messages a second of each connection.
+        rate_asked: of("rate_limit")
+            .zip(connections)
+            .map(|(rate, connections)| Asked::Rate(rate * connections)),
+        idle: "when each thread ended",
+        unjudged: "parts for each second; single commands; KB a second".to_owned(),
+        results: RESULTS,
+        ..Load::default()
+    }
 }
 
 /// The number before a label: `16        Threads`.

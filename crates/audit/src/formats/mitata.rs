@@ -25,7 +25,7 @@ pub(super) const DENO: Format = Format::lines(
     |run, known| parse(run, known, &OF_DENO),
 );
 
-/// Operations below some microseconds are timed in batches (src/lib.mjs; cli/js/40_bench.js), all others each.
+/// Operations below 10 µs (Deno, cli/js/40_bench.js) or 16 to 65 µs (mitata, src/lib.mjs) are timed in batches, all others each.
 const HARNESS: Harness = Harness { id: "mitata", name: "mitata", around: Around::Loop };
 const OF_DENO: Harness = Harness { id: "deno-bench", name: "deno bench", around: Around::Loop };
 /// Lines between two of a run: groups, summaries, files.
@@ -35,7 +35,7 @@ fn is_head(line: &str) -> bool {
     line.contains("(min … max)") && line.contains("avg") && line.contains("p75")
 }
 
-/// A row: name, mean, rate, extremes, quantiles. Of mitata since 1.0 the extremes stand in the next line.
+/// A row: name, mean, rate, extremes, quantiles. Of mitata since 1.0.2 the extremes stand in the next line (src/main.mjs).
 struct Row<'a> {
     name: &'a str,
     mean: Printed,
@@ -75,7 +75,7 @@ fn row(line: &str) -> Option<Row<'_>> {
     })
 }
 
-/// `name   11.94 ns/iter  11.92 ns █`, of mitata since 1.0: mean and p75.
+/// `name   11.94 ns/iter  11.92 ns █`, of mitata since 1.0.2: mean and p75.
 fn row_of_two(line: &str) -> Option<Row<'_>> {
     let at = Some(line).filter(|line| line.contains("/iter ")).and_then(first_time)?;
     let all = times(&line[at..]);

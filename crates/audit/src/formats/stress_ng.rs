@@ -110,15 +110,18 @@ fn row(line: &str) -> Option<Row<'_>> {
 }
 
 /// What the stressor of memory logs, of each instance: `stress-ng-stream: memory rate: 7293.20 MB/sec, 2917.28 Mflop/sec (instance 3)`;
-/// since 0.13 `stream: memory rate: …`.
+/// since 0.15 `stream: memory rate: 4911.28 MB read/sec, 3274.19 MB write/sec, …`, which add up to it.
 fn stream_rate(line: &str) -> Option<Printed> {
     let rest = logged(line)?;
     let rest = rest.strip_prefix("stress-ng-").unwrap_or(rest).strip_prefix("stream: memory rate:")?;
-    let (value, _) = rest.trim_start().split_once(" MB")?;
-    Printed::of(value.trim()).filter(|rate| rate.value > 0.0)
+    let parts: Vec<Printed> =
+        rest.split(", ").filter_map(|part| Printed::of(part.trim().split_once(" MB")?.0)).collect();
+    let sum = |of: fn(&Printed) -> f64| parts.iter().map(of).sum::<f64>();
+    let rate = Printed { value: sum(|part| part.value), off: sum(|part| part.off) };
+    Some(rate).filter(|rate| rate.value > 0.0)
 }
 
-/// The rows of a report in YAML, whose keys are named alike since its version 0.04.
+/// The rows of a report in YAML, whose keys are named alike since its first version, 0.04.11.
 fn of_yaml<'a>(lines: &[&'a str]) -> Vec<Row<'a>> {
     let mut all = Vec::new();
     for (at, line) in lines.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! sysbench's tests of the processor, of threads and of mutexes: events a second, and their times.
 
+use figure::evidence::TEST_CLASS;
 use figure::evidence::audit::{THREAD_SPREAD, UNJUDGED};
 use figure::{Better, Figure, Status, Unit};
 
@@ -211,6 +212,10 @@ fn parse(run: &Run, known: &Known, test: &Test) -> Result<Vec<Figure>, String> {
         let name = format!("{percent}th percentile of the time of an event");
         let quantity = common(&format!("p{percent}"), &name, time(*value), Unit::of("ms"), Better::Lower);
         figures.push(Quantity { samples: samples.clone(), quantile: Some(*rank), ..quantity }.figure(known));
+    }
+    // Its threads look for primes, each for itself.
+    if let Some(first) = figures.first_mut().filter(|_| test.is_fair) {
+        first.conditions.set(TEST_CLASS, "compute".to_owned());
     }
     if run.lines.iter().any(|line| line.starts_with("Latency histogram"))
         && let Some(first) = figures.first_mut()

@@ -14,6 +14,9 @@ pub struct Audit {
     /// What another tool printed, one run or several [default: standard input]
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// Show the tools whose output is read, and read none
+    #[arg(long)]
+    pub list: bool,
     /// A record that truebench wrote of the machine that it ran on (caches, cores, memory modules)
     #[arg(long, value_name = "RECORD")]
     pub host: Option<PathBuf>,

@@ -9,14 +9,18 @@ use figure::{Machine, Reading, format};
 
 use crate::args::audit::Audit;
 use crate::exit::{self, CommandError};
-use crate::output::Destination;
+use crate::output::{self, Destination};
 use crate::{commands, input, run};
 
 /// Reads texts, judges the figures in them, and prints the record.
 ///
 /// # Errors
-/// Wrong usage: a file that cannot be read, is no text, or has the format of no known tool.
+/// Wrong usage: a file that cannot be read, is no text, or has the format of no known tool; stdout is closed.
 pub fn run(options: &Audit) -> Result<ExitCode, CommandError> {
+    if options.list {
+        output::print(format!("{}\n", audit::tools().join("\n")).as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let destination = Destination::open(&options.output)?;
     let machine = machine(options)?;
     let known = known(options, &machine);
@@ -63,6 +67,7 @@ fn known(options: &Audit, machine: &Machine) -> Known {
     Known {
         llc: llc.or(shown),
         cores: options.cores.or((!cores.is_empty()).then_some(cores.len() as f64)),
+        cpus: Some(machine.topology.cpus.len() as f64).filter(|cpus| *cpus > 0.0),
         threads: options.threads,
         connections: options.connections,
         rate: options.rate,

@@ -29,9 +29,10 @@ pub enum Texts {
     ThreadsTookTurns { threads: Counted, cpus: Counted },
     #[claim("{threads}")]
     #[claim(cores => " on {cores}")]
+    #[claim(cpus => ", by turns on {cpus}")]
     #[claim(spread => "; their work differs by {spread} of its mean")]
     #[fix("pin the threads, one a core, or a multiple of the cores; see what else ran")]
-    Threads { threads: Counted, cores: Option<Counted>, spread: Option<Share> },
+    Threads { threads: Counted, cores: Option<Counted>, cpus: Option<Counted>, spread: Option<Share> },
     #[claim("{copies} copies do {gain} as much as one{}", optional(" on ", cpus, ""))]
     #[claim(beyond => ": more than there are CPUs for")]
     #[fix("see cpu.max and taskset -p, and run both again in turn")]

@@ -7,7 +7,7 @@ use figure::evidence::http::{
     TIME_WAIT, WHAT,
 };
 use figure::evidence::*;
-use figure::{Figure, Unit, Verdict};
+use figure::{Better, Figure, Unit, Verdict};
 use serde_json::json;
 
 use crate::build::{Case, MIB, at, quiet_vm};
@@ -247,6 +247,13 @@ fn threads_need_a_core_each_or_all_the_same() {
     let of = |threads| printed().with(THREADS, threads).with(CORES, 48.0);
     at(check, of, [48.0, 49.0, 96.0], [Pass, Fail, Pass]);
     assert_eq!(printed().with(THREADS, 24.0).with(CORES, 48.0).says(check), Pass);
+    // More threads than CPUs: a bandwidth and a time are of waiting threads, a rate is that of the CPUs.
+    let of = |threads| printed().with(THREADS, threads).with(CPUS_SHOWN, 8.0);
+    at(check, of, [4.0, 8.0, 12.0, 16.0], [Unknown, Pass, Fail, Warn]);
+    let time = |figure| Figure { unit: Unit::of("ms"), better: Better::Lower, ..figure };
+    at(check, |threads| of(threads).change(time), [8.0, 12.0], [Pass, Warn]);
+    let rate = |figure| Figure { unit: Unit::PER_S, better: Better::Higher, ..figure };
+    at(check, |threads| of(threads).change(rate), [8.0, 12.0], [Pass, Pass]);
     at(check, |spread| printed().with(THREAD_SPREAD, spread), [0.03, 0.2, 0.6], [Pass, Warn, Fail]);
     assert_eq!(printed().says(check), Unknown);
     let on = |second| printed().with(THREADS, 2.0).with(CPUS, vec![0.0, second]);

@@ -85,7 +85,7 @@ fn of_way(kind: usize, way: &Value) -> Option<Way> {
     let of = |name: &str| way.get(name).and_then(exact);
     let requests = of("total_ios").map(|count| count.value);
     let rate = of("iops").filter(|rate| rate.value > 0.0)?;
-    // Before 3.0 `bw` and `io_bytes` are in KiB, and latencies in microseconds.
+    // Latencies are in microseconds before 2.99, and `bw`, which stands alone in old versions, is in KiB.
     let latency = |name: &str| match way.get(format!("{name}_ns")) {
         Some(own) => statistics(own, 1e-9),
         None => way.get(name).map_or(Statistics::default(), |own| statistics(own, 1e-6)),

@@ -24,7 +24,7 @@ fn is_job(line: &str) -> bool {
     line.contains(": (groupid=") && line.contains("jobs=")
 }
 
-/// `read: IOPS=17.6k, BW=68.9MiB/s (72.3MB/s)(690MiB/10008msec)`; before 3.0
+/// `read: IOPS=17.6k, BW=68.9MiB/s (72.3MB/s)(690MiB/10008msec)`; before 2.17
 /// `read : io=1040.3MB, bw=106500KB/s, iops=26625, runt= 10002msec`.
 fn way(line: &str) -> Option<Way> {
     let kind = super::WAYS.iter().position(|way| line.starts_with(way))?;
@@ -33,7 +33,7 @@ fn way(line: &str) -> Option<Way> {
     own.map(|way| Way { kind, ..way })
 }
 
-/// The line of a group of jobs, `READ: bw=87.0MiB/s (91.2MB/s), …, io=1485MiB (1557MB), run=15593-17073msec`; before 3.0
+/// The line of a group of jobs, `READ: bw=87.0MiB/s (91.2MB/s), …, io=1485MiB (1557MB), run=15593-17073msec`; before 2.17
 /// `READ: io=784996KB, aggrb=133661KB/s, …, maxt=5873msec`.
 fn status(line: &str) -> Option<Way> {
     let (way, rest) = line.split_once(": ")?;
@@ -116,7 +116,7 @@ fn new(rest: &str) -> Option<Way> {
     })
 }
 
-/// Before 3.0 KB were of 1024 bytes, and small rates are not rounded to three digits.
+/// Before 2.17 KB were of 1024 bytes, and small rates are not rounded to three digits.
 fn old(rest: &str) -> Option<Way> {
     Some(Way {
         rate: Some(thousands(field(rest, "iops=")?)?),
@@ -171,7 +171,7 @@ fn asked(line: &str) -> Asked {
     for (kind, mark) in ["(R) ", "(W) ", "(T) "].iter().enumerate() {
         own.block[kind] = field(line, mark).and_then(block);
     }
-    // Before 3.0: `bs=4K-4K/4K-4K/4K-4K`.
+    // Before 2.17: `bs=4K-4K/4K-4K/4K-4K`.
     if own.block.iter().all(Option::is_none)
         && let Some(all) = field(line, "bs=")
     {

@@ -15,7 +15,7 @@ pub(in crate::formats) const SAMPLES: Format =
     Format::lines("JMeter", &["timeStamp,elapsed,label"], starts, None, parse);
 
 /// What JMeter says of samples that a transaction controller makes of others.
-const TRANSACTION: &str = "Number of samples in transaction";
+pub(super) const TRANSACTION: &str = "Number of samples in transaction";
 /// Quantiles that are computed.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 /// The earliest time that is one in milliseconds: all of them are later than 1973.
@@ -65,14 +65,28 @@ fn rows<'a>(lines: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
     })
 }
 
-/// What is needed of a row.
-struct Sample {
+/// What is needed of a sample.
+pub(super) struct Sample {
     /// Milliseconds.
-    start: f64,
-    elapsed: f64,
-    succeeds: bool,
-    failure: &'static str,
-    threads: Option<f64>,
+    pub start: f64,
+    pub elapsed: f64,
+    pub succeeds: bool,
+    pub failure: &'static str,
+    pub threads: Option<f64>,
+}
+
+impl Sample {
+    /// From its times and what JMeter wrote about its end; `None` where a time is none in milliseconds.
+    pub fn of(
+        start: &str,
+        elapsed: &str,
+        succeeds: bool,
+        failure: &'static str,
+        threads: &str,
+    ) -> Option<Sample> {
+        let start = number(start).filter(|start| *start > EARLIEST)?;
+        Some(Sample { start, elapsed: number(elapsed)?, succeeds, failure, threads: number(threads) })
+    }
 }
 
 fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
@@ -100,19 +114,31 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
                 continue;
             }
         };
-        let times =
-            number(cell(Some(start))).filter(|start| *start > EARLIEST).zip(number(cell(Some(elapsed))));
-        let Some((start, elapsed)) = times else {
-            broken += 1;
-            continue;
-        };
-        if cell(message).starts_with(TRANSACTION) {
-            transactions += 1;
-            continue;
-        }
         let failure = failed(cell(code), cell(message), cell(failure));
-        samples.push(Sample { start, elapsed, succeeds, failure, threads: number(cell(threads)) });
+        match Sample::of(cell(Some(start)), cell(Some(elapsed)), succeeds, failure, cell(threads)) {
+            None => broken += 1,
+            Some(_) if cell(message).starts_with(TRANSACTION) => transactions += 1,
+            Some(sample) => samples.push(sample),
+        }
     }
+    let mut unjudged: Vec<String> = Vec::new();
+    if transactions > 0 {
+        unjudged.push(format!("{transactions} samples of transaction controllers"));
+    }
+    if broken > 0 {
+        unjudged.push(format!("{broken} rows that are none of a sample"));
+    }
+    figures(&samples, "the column allThreads", unjudged.join("; "), run, known)
+}
+
+/// The figures of samples; where their threads are from, and what is not judged.
+pub(super) fn figures(
+    samples: &[Sample],
+    threads_from: &str,
+    unjudged: String,
+    run: &Run,
+    known: &Known,
+) -> Result<Vec<Figure>, String> {
     if samples.is_empty() {
         return Err("has no row of a sample with a time in milliseconds".to_owned());
     }
@@ -130,13 +156,6 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     };
     let answered = samples.iter().filter(|sample| sample.succeeds).count() as f64;
     let threads = samples.iter().filter_map(|sample| sample.threads).fold(0.0, f64::max);
-    let mut unjudged: Vec<String> = Vec::new();
-    if transactions > 0 {
-        unjudged.push(format!("{transactions} samples of transaction controllers"));
-    }
-    if broken > 0 {
-        unjudged.push(format!("{broken} rows that are none of a sample"));
-    }
     let load = Load {
         subject: place(run),
         rate: (seconds.value > 0.0).then(|| Printed { value: count / seconds.value, off: 0.0 }),
@@ -155,15 +174,15 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
             quantiles: QUANTILES.into_iter().filter_map(quantile).collect(),
         },
         connections: (threads > 0.0).then_some(threads),
-        connections_from: if threads > 0.0 { "the column allThreads" } else { "" }.to_owned(),
-        unjudged: unjudged.join("; "),
+        connections_from: if threads > 0.0 { threads_from } else { "" }.to_owned(),
+        unjudged,
         ..load()
     };
     load.figures(known)
 }
 
 /// The kind of a failure: an error status, a check of the answer that failed, or an exception.
-fn failed(code: &str, message: &str, failure: &str) -> &'static str {
+pub(super) fn failed(code: &str, message: &str, failure: &str) -> &'static str {
     match number(code) {
         Some(code) if code >= 400.0 => "status",
         Some(_) => "another body",
