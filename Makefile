@@ -2,15 +2,17 @@
 # make test       formatting, lints, all tests
 # make lint       formatting and lints alone
 # make allocators all allocators that truebench alloc knows; run and test set up all but Google's tcmalloc, which takes minutes
-# make test-long  as well the aarch64 build and its tests, real captured machines, machines in QEMU (three NUMA nodes;
-#                 memory behind CXL, of NVDIMMs; a last-level cache shown, hidden, split), and the long end-to-end tests
-#                 (these need a quiet machine, and half an hour)
+# make test-long  as well the aarch64 build and its tests, packages in root file systems of other releases (make roots),
+#                 real captured machines, machines in QEMU (three NUMA nodes; memory behind CXL, of NVDIMMs; a last-level
+#                 cache shown, hidden, split), and the long end-to-end tests (these need a quiet machine, and half an hour)
 # make truth      plant every defect three times and run 200 times with none: docs/truth.md (an hour of a quiet machine)
 # make truth-idle  200 runs on a machine that is left alone, emulated by a clock of its own: docs/truth-idle.md (half an hour of two cores,
 #                 more where the machine does other things)
 # make programs   real programs under truebench faults, next to what is known of them: docs/programs.md (two hours of a quiet machine)
 # make install    build and put truebench, what it needs and its manual pages below PREFIX (/usr/local)
-# make package    a Debian package and a Python wheel, in target/package (docs/packaging.md)
+# make package    tarballs, a Debian package, an RPM and a Python wheel for old glibc, in target/package (docs/packaging.md)
+# make release    the same for x86-64 and aarch64, with notes; VERSION=0.2.0 first gives this version, commits and tags it
+# make roots      the tarballs of ARCHS in root file systems of Debian's SUITES (debootstrap; qemu-user for a foreign architecture)
 # make fuzz       inputs that a fuzzer makes for every reader of foreign bytes, ten minutes each (TRUEBENCH_FUZZ_SECONDS=600)
 # make fuzz-http  random malformed responses for the HTTP engine over both carriers, for an hour (TRUEBENCH_FUZZ_SECONDS=3600)
 # make soak       short runs and long-lived processes, for an hour: nothing may grow (TRUEBENCH_SOAK_SECONDS=3600)
@@ -44,6 +46,9 @@ export GOTOOLCHAIN ?= auto
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 # Where `make install` puts it; DESTDIR before it is for those who make packages.
 PREFIX ?= /usr/local
+# What `make release` and `make roots` package, and where the latter starts it: the oldest and the newest release of the mirror.
+ARCHS ?= x86_64 aarch64
+SUITES ?= bullseye sid
 # Where `make run` leaves its records.
 OUT ?= $(TARGET_DIR)/truebench
 TRUEBENCH := $(TARGET_DIR)/release/truebench
@@ -52,10 +57,10 @@ ARM := aarch64-unknown-linux-gnu
 # Where truebench looks for libraries of its own: ../lib/truebench, of each build.
 LIBRARIES := $(abspath $(TARGET_DIR))/lib/truebench
 
-.PHONY: help run truth truth-idle programs build install package test lint test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest fuzz-http soak deny sbom setup-strace
+.PHONY: help run truth truth-idle programs build install package release roots test lint test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest fuzz-http soak deny sbom setup-strace
 
 help:
-	@sed -n 's/^# \?//;1,19p' Makefile
+	@sed -n 's/^# \?//;1,21p' Makefile
 
 # Exit codes 0 (nothing invalid) and 3 (some figure invalid) both mean that it measured: an honest verdict is no
 # failure of the tool. The last line is the report's path.
@@ -92,9 +97,20 @@ programs: build
 install: setup
 	@CARGO="$(CARGO)" DESTDIR="$(DESTDIR)" .ci/package install "$(PREFIX)"
 
-package: setup
-	@.ci/need objdump:binutils dpkg-shlibdeps:dpkg-dev python3:python3-venv
-	CARGO="$(CARGO)" .ci/package all
+package: setup setup-go
+	@CARGO="$(CARGO)" GO="$(GO)" .ci/package all
+
+# The tag comes first: its time is that of all files.
+release: setup setup-go
+	@[ -z "$(VERSION)" ] || CARGO="$(CARGO)" .ci/release tag "$(VERSION)"
+	CARGO="$(CARGO)" GO="$(GO)" .ci/package all $(ARCHS)
+	.ci/release notes >target/package/NOTES.md
+
+roots: release
+	@.ci/need -o debootstrap:debootstrap qemu-aarch64-static:qemu-user-static
+	for arch in $(ARCHS); do
+	    .ci/roots "$(abspath $(TARGET_DIR))/roots" target/package/truebench-[0-9]*-$$arch.tar.gz $(SUITES)
+	done
 
 # Two threads more than CPUs: tests wait for windows of time, and for one another, as often as they compute. There are no documentation tests,
 # and looking for them in each crate takes its time. The servers' tests mostly wait: they run beside the build.
@@ -115,7 +131,7 @@ lint: setup-lint setup-go
 # machine's setting. So lab's session test, which is its own worker, runs on x86-64 (make test) and on
 # real aarch64 machines only. So do two of lab's others: qemu-user does not report an execve that fails in a child, and
 # has no perf_event_open.
-test-long: test setup-arm setup-guest
+test-long: test setup-arm setup-guest roots
 	@export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 	export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
 	$(CARGO) clippy --workspace --locked --target $(ARM) -- -D warnings

@@ -49,6 +49,7 @@ mod noise;
 mod numa;
 mod oom;
 mod others;
+mod packaging;
 mod plans;
 mod record;
 mod responder;

@@ -1,6 +1,6 @@
 //! The servers under test: one Go program, `truebench-servers`, with several servers.
 //!
-//! Its sources are embedded. [`program`] finds the built program, or builds it if Go is installed.
+//! Its sources are embedded. [`program`] builds it if Go is installed, or finds a prebuilt one.
 //! [`Server::start`] starts a server, which ends with its standard input, so it never outlives this process.
 
 use std::collections::BTreeMap;
@@ -93,6 +93,9 @@ pub struct StartReport {
     pub gogc: u64,
     pub cost: Cost,
     pub options: BTreeMap<String, String>,
+    /// `built here`, or `prebuilt`.
+    #[serde(skip)]
+    pub origin: &'static str,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -139,7 +142,10 @@ impl Server {
         let line = lines.and_then(|lines| lines.recv_timeout(START).ok());
         let report = line.as_ref().map(|line| serde_json::from_slice(line.as_bytes()));
         match report {
-            Some(Ok(report)) => Ok(Self { report, child, input, stderr }),
+            Some(Ok(report)) => {
+                let report = StartReport { origin: built::origin(program), ..report };
+                Ok(Self { report, child, input, stderr })
+            }
             failure => {
                 // The server may have ended.
                 let _ = child.kill();

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use object::elf::{DT_NEEDED, FileHeader32, FileHeader64, PT_INTERP};
-use object::read::elf::{ElfFile, FileHeader, ProgramHeader};
+use object::read::elf::{ElfFile, FileHeader, ProgramHeader, SectionTable};
 use object::{Endianness, FileKind, Object, ObjectSection, ObjectSymbol, ReadCache, ReadRef};
 
 use crate::failure::{Attempt, Failure};
@@ -46,6 +46,8 @@ pub struct Image {
     pub is_dynamic: bool,
     /// Libraries that it needs (DT_NEEDED).
     pub libraries: Vec<String>,
+    /// The newest version of glibc's symbols that it needs: `(2, 17)` for GLIBC_2.17. It was linked against this glibc or a later one.
+    pub glibc: Option<(u32, u32)>,
     /// Set-user-ID or set-group-ID: then nothing is preloaded (ld.so(8), secure-execution mode).
     pub is_privileged: bool,
     pub is_go: bool,
@@ -141,7 +143,48 @@ where
         runtime = runtime.or_else(|| among(RUNTIMES));
     }
     let is_stripped = file.symbol_table().is_none();
-    Ok(Image { libraries, is_dynamic, is_go, built_in, runtime, loader, is_stripped, ..Image::default() })
+    let glibc = newest_glibc(endian, data, file.elf_section_table())?;
+    Ok(Image {
+        libraries,
+        glibc,
+        is_dynamic,
+        is_go,
+        built_in,
+        runtime,
+        loader,
+        is_stripped,
+        ..Image::default()
+    })
+}
+
+/// Of the versions of symbols that the file needs (.gnu.version_r; Linux Standard Base, "Symbol Versioning").
+fn newest_glibc<'data, E, R>(
+    endian: Endianness,
+    data: R,
+    sections: &SectionTable<'data, E, R>,
+) -> object::Result<Option<(u32, u32)>>
+where
+    E: FileHeader<Endian = Endianness>,
+    R: ReadRef<'data>,
+{
+    let Some((mut files, link)) = sections.gnu_verneed(endian, data)? else {
+        return Ok(None);
+    };
+    let strings = sections.strings(endian, data, link)?;
+    let mut newest = None;
+    while let Some((_, mut versions)) = files.next()? {
+        while let Some(version) = versions.next()? {
+            newest = newest.max(glibc_version(version.name(endian, strings)?));
+        }
+    }
+    Ok(newest)
+}
+
+/// `(2, 2)` of `GLIBC_2.2.5`.
+fn glibc_version(name: &[u8]) -> Option<(u32, u32)> {
+    let numbers = std::str::from_utf8(name).ok()?.strip_prefix("GLIBC_")?;
+    let mut numbers = numbers.split('.').map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
 /// The interpreter of a script: `/bin/sh` of `#!/bin/sh -e`.
@@ -172,6 +215,7 @@ mod unit {
         assert_eq!(image.runtime, None);
         let is_gnu = cfg!(all(target_env = "gnu", not(target_feature = "crt-static")));
         assert_eq!(image.c_library().is_some(), is_gnu, "{:?}", image.loader);
+        assert_eq!(image.glibc.is_some_and(|newest| newest >= (2, 2)), is_gnu, "{:?}", image.glibc);
         assert!(
             parse(&b"#!/bin/sh\n"[..]).is_err()
                 && parse(&b""[..]).is_err()
@@ -186,6 +230,14 @@ mod unit {
         std::fs::write(&script, "echo\n").unwrap();
         assert_eq!(Image::of_program(&script), None);
         assert_eq!(Image::of_program(Path::new("/nonexistent")), None);
+    }
+
+    #[test]
+    fn versions_of_symbols_are_those_of_glibc() {
+        let versions =
+            ["GLIBC_2.2.5", "GLIBC_2.34", "GLIBC_PRIVATE", "GLIBC_ABI_DT_RELR", "GCC_3.0", "GLIBC_2"];
+        let read = versions.map(|name| glibc_version(name.as_bytes()));
+        assert_eq!(read, [Some((2, 2)), Some((2, 34)), None, None, None, None]);
     }
 
     #[test]

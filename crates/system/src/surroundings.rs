@@ -9,6 +9,7 @@ use std::path::Path;
 
 use figure::evidence::*;
 use figure::{CpuList, Evidence, Reading};
+use lab::image::Image;
 
 /// The C library, and the program that runs the tests.
 pub fn of_helper(helper: &Path) -> Evidence {
@@ -20,6 +21,11 @@ pub fn of_helper(helper: &Path) -> Evidence {
     let linkage = |is_dynamic| if is_dynamic { "dynamic" } else { "static" }.to_owned();
     evidence.put_reading(CELL_BYTES, image.clone().map(|image| image.bytes as f64));
     evidence.put_reading(CELL_LINKAGE, image.clone().map(|image| linkage(image.is_dynamic)));
+    let glibc = |image: Image| image.glibc.map(|(major, minor)| format!("{major}.{minor}"));
+    let glibc = image
+        .clone()
+        .and_then(|image| Reading::or_unknown(glibc(image), "it needs no version of glibc's symbols"));
+    evidence.put_reading(CELL_GLIBC, glibc);
     evidence.put_reading(CELL_LIBRARIES, image.map(|image| image.libraries.len() as f64));
     evidence
 }
@@ -79,6 +85,12 @@ mod unit {
         let program = std::env::current_exe().unwrap();
         let helper = of_helper(&program);
         assert!(helper.get(LIBC).into_value().is_some_and(|libc| libc.contains("libc") || libc == "musl"));
+        let glibc = helper.get(CELL_GLIBC).into_value();
+        assert_eq!(
+            glibc.is_some_and(|version| version.starts_with("2.")),
+            cfg!(target_env = "gnu"),
+            "{helper:?}"
+        );
         assert!(helper.get(LIBC_STRCMP).into_value().is_none_or(|at| at.contains("+0x")), "{helper:?}");
         assert_eq!(
             helper.get(CELL_BYTES).into_value(),

@@ -22,7 +22,7 @@ use core::mem::MaybeUninit;
 
 use crate::job::Job;
 use crate::shared::{Cause, step};
-use crate::{Outcome, sys, timer};
+use crate::{Outcome, libc_parts, sys, timer};
 pub use access::Access;
 use mailbox::Mailbox;
 use parameters::{FUNCTIONS, Parameters, fields};
@@ -66,15 +66,14 @@ pub unsafe fn run(job: &Job) -> Outcome {
     for (thread, handle) in threads.iter_mut().zip(handles.iter_mut()) {
         // A single thread too: upstream never measures the main thread, which has its own arena in glibc.
         // SAFETY: a body that takes a `Thread`, which outlives it; default attributes.
-        let failed =
-            unsafe { libc::pthread_create(handle, core::ptr::null(), body, thread.as_mut_ptr().cast()) };
+        let failed = unsafe { libc_parts::pthread_create(handle, body, thread.as_mut_ptr().cast()) };
         if failed != 0 {
             return Err(Cause { step: step::THREAD, errno: failed, detail: 0 });
         }
     }
     for handle in handles.iter() {
         // SAFETY: a thread that was created joinable.
-        let failed = unsafe { libc::pthread_join(*handle, core::ptr::null_mut()) };
+        let failed = unsafe { libc_parts::pthread_join(*handle) };
         if failed != 0 {
             return Err(Cause { step: step::THREAD, errno: failed, detail: 1 });
         }

@@ -7,7 +7,7 @@ use crate::job::Job;
 use crate::ping_pong::PingPong;
 use crate::shared::Shared;
 use crate::unixbench::{self, Test};
-use crate::{Outcome, alloc_load, exit, fault_demo, heap_walk, launcher, sys};
+use crate::{Outcome, alloc_load, exit, fault_demo, heap_walk, launcher, libc_parts, sys};
 
 /// Arguments after the program's name that every workload takes: its name, the descriptor of the shared
 /// memory, the number of its slot there, and milliseconds. Arguments of the workload follow.
@@ -33,6 +33,8 @@ pub unsafe fn main(argc: c_int, argv: *const *const c_char) -> c_int {
     }
     if argument(1).is_some_and(|name| name.to_bytes() == fault_demo::NAME.as_bytes()) {
         // SAFETY: the caller's.
+        unsafe { libc_parts::load(argv) };
+        // SAFETY: the caller's.
         return unsafe { fault_demo::main(|index| argument(index.wrapping_add(2))) };
     }
     let workload = argument(1).and_then(find);
@@ -44,6 +46,10 @@ pub unsafe fn main(argc: c_int, argv: *const *const c_char) -> c_int {
         );
         return exit::USAGE;
     };
+    if workload.has_threads_or_looks_up() {
+        // SAFETY: the caller's.
+        unsafe { libc_parts::load(argv) };
+    }
     let Some(shared) = Shared::map(descriptor as c_int) else { return exit::USAGE };
     sys::end_with(shared.head().parent.load(Ordering::Relaxed) as libc::pid_t);
     let Some(slot) = shared.slot(slot as usize) else { return exit::USAGE };
@@ -67,6 +73,15 @@ enum Workload {
 }
 
 impl Workload {
+    /// The others start programs, or nothing but system calls.
+    fn has_threads_or_looks_up(&self) -> bool {
+        match self {
+            Workload::UnixBench(test) => test.name == unixbench::whetstone::TEST.name,
+            Workload::Launcher => false,
+            Workload::PingPong(_) | Workload::AllocLoad | Workload::HeapWalk => true,
+        }
+    }
+
     /// # Safety
     /// Called once in a process of one thread.
     unsafe fn run(&self, job: &Job) -> Outcome {

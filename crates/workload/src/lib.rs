@@ -17,6 +17,7 @@ pub mod fault_demo;
 pub mod heap_walk;
 pub mod job;
 pub mod launcher;
+mod libc_parts;
 mod opaque;
 pub mod ping_pong;
 pub mod shared;

@@ -3,6 +3,8 @@
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicU32, Ordering};
 
+use crate::libc_parts;
+
 pub use shm::sys::{abort, clock, errno, fresh, map, now, page, process, share, unmap};
 
 /// Parses a decimal number. `None` if any byte is not a digit, or on overflow.
@@ -83,7 +85,7 @@ pub fn microseconds(time: libc::timeval) -> u64 {
 /// The address of a function or variable of a loaded library; null if there is none of this name.
 pub fn symbol(name: &CStr) -> *mut c_void {
     // SAFETY: a string that lives.
-    unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }
+    unsafe { libc_parts::dlsym(libc::RTLD_DEFAULT, name) }
 }
 
 /// Writes one byte to every `step`th page. The compiler cannot remove the writes.

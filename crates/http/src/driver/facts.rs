@@ -92,12 +92,14 @@ pub fn server_facts(running: &RunningServer, mut facts: Evidence) -> Evidence {
             let build = report.build.iter().map(|(name, value)| format!("{name}={value}"));
             let parts: Vec<String> = [report.go.clone()].into_iter().chain(modules).chain(build).collect();
             facts.put(key::BUILD, parts.join(", "));
+            facts.put(key::SERVERS, report.origin.to_owned());
             facts.put(key::GOMAXPROCS, f64::from(report.gomaxprocs));
             facts.put(key::GOGC, if report.gogc == u64::MAX { 0.0 } else { report.gogc as f64 });
         }
         None => {
             let reason = "the server does not report it: it is none of truebench's Go servers";
             facts.put_unknown(key::BUILD, reason);
+            facts.put_unknown(key::SERVERS, reason);
             facts.put_unknown(key::GOMAXPROCS, reason);
             facts.put_unknown(key::GOGC, reason);
         }

@@ -4,6 +4,7 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use lab::trust::{self, Untrusted};
 
@@ -16,16 +17,28 @@ const SOURCES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/servers.rs"
 
 const GO: &str = "/usr/local/go/bin/go";
 
-/// Path of `truebench-servers`: installed with truebench (in TRUEBENCH_LIB, next to the binary, or in
-/// `../lib/truebench`), else in the user's cache (`$XDG_CACHE_HOME/truebench` or `~/.cache/truebench`), else
-/// built into the cache now. A build takes seconds, the first one up to a minute.
+/// Path of `truebench-servers`: in TRUEBENCH_LIB, else in the user's cache (`$XDG_CACHE_HOME/truebench` or `~/.cache/truebench`),
+/// built now if needed; where Go cannot build it, prebuilt (next to the binary, or in `../lib/truebench`). A build takes seconds,
+/// the first one up to a minute. The first answer holds for the whole process.
 pub fn program() -> Result<PathBuf, ServersError> {
     program_or_build(|_, _| ())
 }
 
 /// The same, but calls `building` with Go's version and the target path before a build.
 pub fn program_or_build(building: impl FnOnce(&str, &Path)) -> Result<PathBuf, ServersError> {
-    find_or_build(&lab::install::directories(), cache, go, building)
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    if let Some(found) = FOUND.get() {
+        return Ok(found.clone());
+    }
+    let directories = lab::install::directories();
+    let (chosen, installed) = directories.split_at(usize::from(std::env::var_os("TRUEBENCH_LIB").is_some()));
+    let found = find_or_build(chosen, installed, cache, go, building)?;
+    Ok(FOUND.get_or_init(|| found).clone())
+}
+
+/// Programs that were built here have a hash in their names.
+pub(super) fn origin(program: &Path) -> &'static str {
+    if program.file_name().is_some_and(|name| name == NAME) { "prebuilt" } else { "built here" }
 }
 
 /// The user's cache: XDG_CACHE_HOME, else below the home directory.
@@ -43,16 +56,33 @@ pub(super) fn go() -> Result<PathBuf, ServersError> {
     search.file.or_else(usual).ok_or_else(|| ServersError::NoGo(format!("there is no Go{reason}")))
 }
 
+/// `chosen` and `installed`: directories before the cache, and after it.
 pub(super) fn find_or_build(
-    directories: &[PathBuf],
+    chosen: &[PathBuf],
+    installed: &[PathBuf],
     cache: impl FnOnce() -> Result<PathBuf, ServersError>,
     go: impl FnOnce() -> Result<PathBuf, ServersError>,
     building: impl FnOnce(&str, &Path),
 ) -> Result<PathBuf, ServersError> {
-    if let Some(path) = directories.iter().map(|directory| directory.join(NAME)).find(|path| path.is_file()) {
-        trust::installed_file(&path).map_err(ServersError::Untrusted)?;
+    if let Some(path) = prebuilt(chosen)? {
         return Ok(path);
     }
+    find_in_cache_or_build(cache, go, building).or_else(|error| prebuilt(installed)?.ok_or(error))
+}
+
+fn prebuilt(directories: &[PathBuf]) -> Result<Option<PathBuf>, ServersError> {
+    let path = directories.iter().map(|directory| directory.join(NAME)).find(|path| path.is_file());
+    if let Some(path) = &path {
+        trust::installed_file(path).map_err(ServersError::Untrusted)?;
+    }
+    Ok(path)
+}
+
+fn find_in_cache_or_build(
+    cache: impl FnOnce() -> Result<PathBuf, ServersError>,
+    go: impl FnOnce() -> Result<PathBuf, ServersError>,
+    building: impl FnOnce(&str, &Path),
+) -> Result<PathBuf, ServersError> {
     let go = go()?;
     let version =
         version(&go).ok_or_else(|| ServersError::NoGo(format!("{} version prints none", go.display())))?;
@@ -144,18 +174,34 @@ mod tests {
     }
 
     #[test]
-    fn an_installed_program_is_preferred() {
-        let directory = tempfile::tempdir().unwrap();
-        fs::write(directory.path().join(NAME), "").unwrap();
-        let path =
-            find_or_build(&[directory.path().to_owned()], || panic!(), || panic!(), |_, _| panic!()).unwrap();
-        assert_eq!(path, directory.path().join(NAME));
+    fn a_chosen_program_comes_before_a_built_one_and_an_installed_one_after_it() {
+        let (directory, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let prebuilt = directory.path().join(NAME);
+        fs::write(&prebuilt, "").unwrap();
+        let places = [directory.path().to_owned()];
+        let chosen = find_or_build(&places, &[], || panic!(), || panic!(), |_, _| panic!()).unwrap();
+        assert_eq!((&chosen, origin(&chosen)), (&prebuilt, "prebuilt"));
+
+        let no_go = || Err(ServersError::NoGo("there is no Go".into()));
+        let find =
+            |go| find_or_build(&[], &places, || Ok(cache.path().to_owned()), go, |_, _| panic!()).unwrap();
+        assert_eq!(find(no_go), prebuilt);
+
+        let go = cache.path().join("go");
+        fs::write(&go, "#!/bin/sh\necho go9\n").unwrap();
+        fs::set_permissions(&go, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let built = cache.path().join(format!("{NAME}-{:016x}", key("go9")));
+        fs::write(&built, "").unwrap();
+        let there = || Ok(go.clone());
+        let found =
+            find_or_build(&[], &places, || Ok(cache.path().to_owned()), there, |_, _| panic!()).unwrap();
+        assert_eq!((&found, origin(&found)), (&built, "built here"));
     }
 
     #[test]
     fn without_go_the_error_says_how_to_get_it() {
         let go = || Ok(PathBuf::from("/nowhere/go"));
-        let error = find_or_build(&[], || panic!(), go, |_, _| panic!()).unwrap_err();
+        let error = find_or_build(&[], &[], || panic!(), go, |_, _| panic!()).unwrap_err();
         assert!(
             matches!(error, ServersError::NoGo(_)) && error.to_string().contains("https://go.dev/dl"),
             "{error}"
@@ -174,7 +220,7 @@ mod tests {
         let building =
             |version: &str, at: &Path| notice = Some((version.to_owned(), at.starts_with(cache.path())));
         let error =
-            find_or_build(&[], || Ok(cache.path().to_owned()), || Ok(go.clone()), building).unwrap_err();
+            find_or_build(&[], &[], || Ok(cache.path().to_owned()), || Ok(go.clone()), building).unwrap_err();
         assert_eq!(notice, Some(("go9".to_owned(), true)));
         assert!(matches!(&error, ServersError::Build(stderr) if stderr.contains("no space")), "{error}");
         assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 1);
@@ -191,7 +237,7 @@ mod tests {
         fs::create_dir(&open).unwrap();
         fs::set_permissions(&open, PermissionsExt::from_mode(0o777)).unwrap();
         for below in [open.clone(), open.join("made")] {
-            let result = find_or_build(&[], || Ok(below), || Ok(go.clone()), |_, _| panic!());
+            let result = find_or_build(&[], &[], || Ok(below), || Ok(go.clone()), |_, _| panic!());
             assert!(matches!(result, Err(ServersError::Exposed(_))), "{result:?}");
         }
         assert_eq!(fs::read_dir(&open).unwrap().count(), 0);
@@ -199,7 +245,8 @@ mod tests {
         let program = cache.path().join(format!("{NAME}-{:016x}", key("go9")));
         fs::write(&program, "").unwrap();
         fs::set_permissions(&program, PermissionsExt::from_mode(0o757)).unwrap();
-        let find = || find_or_build(&[], || Ok(cache.path().to_owned()), || Ok(go.clone()), |_, _| panic!());
+        let find =
+            || find_or_build(&[], &[], || Ok(cache.path().to_owned()), || Ok(go.clone()), |_, _| panic!());
         let error = find().unwrap_err();
         assert!(error.to_string().contains("XDG_CACHE_HOME"), "{error}");
         fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();

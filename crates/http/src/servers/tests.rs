@@ -7,7 +7,7 @@ use super::*;
 /// The program, built into this crate's OUT_DIR.
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     let cache = || Ok(PathBuf::from(concat!(env!("OUT_DIR"), "/cache")));
-    built::find_or_build(&[], cache, built::go, |_, _| ()).unwrap()
+    built::find_or_build(&[], &[], cache, built::go, |_, _| ()).unwrap()
 });
 
 fn config(name: &str) -> ServerConfig {
@@ -35,6 +35,7 @@ fn every_listed_server_starts_answers_and_stops() {
         assert_eq!(server.report.server, entry.server);
         assert_eq!(server.report.pid, server.child.id());
         assert_eq!(server.report.modules, entry.modules);
+        assert_eq!(server.report.origin, "built here");
         let answer = get(server.report.address);
         assert!(
             answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("\r\n\r\nHello, Go!"),

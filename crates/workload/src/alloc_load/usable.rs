@@ -2,6 +2,7 @@
 
 use core::ffi::c_void;
 
+use crate::libc_parts::library;
 use crate::sys;
 
 pub type UsableSize = unsafe extern "C" fn(*mut c_void) -> usize;
@@ -14,12 +15,4 @@ pub fn usable_size() -> Option<UsableSize> {
         !usable_size.is_null() && library(usable_size).is_some_and(|base| library(malloc) == Some(base));
     // SAFETY: the function of this name, as malloc.h declares it.
     is_of_malloc.then(|| unsafe { core::mem::transmute::<*mut c_void, UsableSize>(usable_size) })
-}
-
-fn library(address: *mut c_void) -> Option<*mut c_void> {
-    // SAFETY: all zero is a valid value of a local variable.
-    unsafe {
-        let mut info: libc::Dl_info = core::mem::zeroed();
-        (libc::dladdr(address, &mut info) != 0).then_some(info.dli_fbase)
-    }
 }

@@ -4,6 +4,7 @@ use core::ffi::{c_int, c_ulong, c_void};
 
 use super::failure::Failure;
 use super::pace::Pace;
+use crate::libc_parts;
 use crate::sys::{self, touch};
 
 const REFUSED: Failure =
@@ -71,12 +72,7 @@ pub fn run(pace: Pace, bytes: usize) -> Result<(), Failure> {
     let mut thread = core::mem::MaybeUninit::<libc::pthread_t>::uninit();
     // SAFETY: the descriptor stays open; the thread ends with the process.
     let failed = unsafe {
-        libc::pthread_create(
-            thread.as_mut_ptr(),
-            core::ptr::null(),
-            provide,
-            descriptor as usize as *mut c_void,
-        )
+        libc_parts::pthread_create(thread.as_mut_ptr(), provide, descriptor as usize as *mut c_void)
     };
     if failed != 0 {
         return Err(c"truebench-workload: no thread could be started\n");

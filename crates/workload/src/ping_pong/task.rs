@@ -8,7 +8,7 @@ use super::shared_state::{PIN_FAILED, PINNED, PINNING, SharedState};
 use super::transport::End;
 use crate::job::Job;
 use crate::shared::{Cause, Slot, step};
-use crate::{Outcome, sys, timer};
+use crate::{Outcome, libc_parts, sys, timer};
 
 /// Milliseconds between two idle round trips.
 ///
@@ -107,7 +107,7 @@ impl Task {
         let mut thread: libc::pthread_t = 0;
         let argument = core::ptr::from_ref(self).cast_mut().cast();
         // SAFETY: the caller's promise; default attributes.
-        let failed = unsafe { libc::pthread_create(&mut thread, core::ptr::null(), body, argument) };
+        let failed = unsafe { libc_parts::pthread_create(&mut thread, body, argument) };
         if failed != 0 {
             return Err(Cause { step: step::THREAD, errno: failed, detail: 0 });
         }
@@ -301,7 +301,7 @@ impl EchoTask {
             }
             EchoTask::Thread(thread) => {
                 // SAFETY: a thread that was created joinable.
-                let failed = unsafe { libc::pthread_join(thread, core::ptr::null_mut()) };
+                let failed = unsafe { libc_parts::pthread_join(thread) };
                 if failed != 0 {
                     return Err(Cause { step: step::WAIT, errno: failed, detail: 0 });
                 }

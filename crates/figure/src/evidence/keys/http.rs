@@ -31,6 +31,7 @@ keys! {
 
     // The subject.
     BUILD: String = "http.build", "", Figure, "What the server was built with: Go, its modules and GOAMD64; untrusted.";
+    SERVERS: String = "http.servers", "", Figure, "Whether truebench's Go server was built here by the Go that is installed, or came prebuilt.";
     ANSWER: String = "http.answer", "", Figure, "The server's answer without its date: status line, header names and values, and a hash of the body; untrusted.";
     ANSWER_BYTES: f64 = "http.answer.bytes", "B", Figure, "Bytes of the server's answer, head and body.";
     CONFORMS: bool = "http.conforms", "", Figure, "Whether the server passed the conformance test before it was timed.";

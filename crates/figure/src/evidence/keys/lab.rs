@@ -58,6 +58,7 @@ keys! {
     LIBC_STRCMP: String = "libc.strcmp", "", Figure, "Which of its strcmp is used on this CPU: file and offset of what the dynamic linker chose.";
     CELL_BYTES: f64 = "cell.bytes", "B", Figure, "Size of truebench-workload, the program that runs the tests and executes itself in execl.";
     CELL_LINKAGE: String = "cell.linkage", "", Figure, "How it is linked: dynamic (with a dynamic linker) or static.";
+    CELL_GLIBC: String = "cell.glibc", "", Figure, "The newest version of glibc's symbols that it needs: it was linked against this glibc or a later one. libc is the one that runs.";
     CELL_LIBRARIES: f64 = "cell.libraries", "1", Figure, "Libraries that it names as needed (DT_NEEDED).";
     FS_TYPE: String = "fs.type", "", Figure, "Type of the file system on which files are copied and scripts work.";
     FS_OPTIONS: String = "fs.options", "", Figure, "Its mount options, those of the mount before those of the file system.";

@@ -2,6 +2,7 @@
 
 use core::ffi::{CStr, c_void};
 
+use crate::libc_parts;
 use crate::shared::{Cause, step};
 
 type Function = unsafe extern "C" fn(f64) -> f64;
@@ -28,13 +29,13 @@ impl Functions {
     pub fn load() -> Result<Functions, Cause> {
         let failed = Cause { step: step::LIBRARY, errno: libc::ENOENT, detail: 0 };
         // SAFETY: the library has no constructors.
-        let library = unsafe { libc::dlopen(c"libm.so.6".as_ptr(), libc::RTLD_NOW) };
+        let library = unsafe { libc_parts::dlopen(c"libm.so.6", libc::RTLD_NOW) };
         if library.is_null() {
             return Err(failed);
         }
         let find = |name: &CStr| {
             // SAFETY: a library that was loaded.
-            let address = unsafe { libc::dlsym(library, name.as_ptr()) };
+            let address = unsafe { libc_parts::dlsym(library, name) };
             if address.is_null() { Err(failed) } else { Ok(address) }
         };
         // SAFETY: functions of these names have this type (C17 7.12; sincos: a GNU extension).
