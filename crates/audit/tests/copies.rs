@@ -65,7 +65,7 @@ fn says(record: &Record, id: &str) -> (Option<Verdict>, Vec<String>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn as_much_as_there_are_cpus_for_is_accused_of_nothing(cpus in 2_u32..200, part in 0.3_f64..1.0) {
