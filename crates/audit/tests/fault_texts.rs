@@ -763,3 +763,25 @@ fn laws_of_heaps_and_calls() {
         );
     }
 }
+
+#[test]
+fn processes_of_a_trace_are_figures_of_their_own() {
+    let rounds = |text: &str| {
+        let record = judged(&[text], &nothing());
+        let pauses = record.figures.iter().filter(|figure| figure.id.ends_with(".pause"));
+        pauses.map(|figure| (figure.id.clone(), figure.rounds.len())).collect::<Vec<_>>()
+    };
+    let of = |ids: &[(&str, usize)]| {
+        ids.iter().map(|(id, count)| (format!("audit.{id}"), *count)).collect::<Vec<_>>()
+    };
+    let both = include_str!("data/gctrace-18896.txt");
+    assert_eq!(rounds(both), of(&[("gctrace.pause", 12), ("gctrace-2.pause", 1)]));
+    // Under headings, too, and where they print by turns.
+    let lines: Vec<&str> = both.lines().filter(|line| line.starts_with("gc ")).collect();
+    let (first, second) = (lines[..6].join("\n"), lines[..4].join("\n"));
+    let headed = format!("### before\n{first}\n\n### after\n{second}\n");
+    assert_eq!(rounds(&headed), of(&[("gctrace.pause", 6), ("gctrace-2.pause", 4)]));
+    let turns: Vec<&str> =
+        (0..4).flat_map(|at| [lines[at], lines[at]]).chain(lines[4..6].iter().copied()).collect();
+    assert_eq!(rounds(&turns.join("\n")), of(&[("gctrace.pause", 4), ("gctrace-2.pause", 6)]));
+}

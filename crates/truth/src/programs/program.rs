@@ -124,6 +124,8 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
+    use suites::faults::{Manager, Mechanism};
+
     use super::*;
 
     #[test]
@@ -137,6 +139,19 @@ mod tests {
         assert_eq!(all.iter().map(|program| program.id.clone()).collect::<BTreeSet<_>>(), found);
         assert_eq!(all.len(), found.len(), "some file is listed twice");
         assert!(all.len() >= 16);
+    }
+
+    #[test]
+    fn causes_are_words_of_figures() {
+        for Program { id, truth, .. } in all().unwrap() {
+            for cause in &truth.causes {
+                let (mechanism, manager) = cause.split_once('.').unwrap_or((cause, "program"));
+                assert!(
+                    Mechanism::of(mechanism).is_some() && Manager::of(manager).is_some(),
+                    "{id}: {cause}"
+                );
+            }
+        }
     }
 
     #[test]
