@@ -10,6 +10,7 @@ mod c2c;
 mod caches;
 mod compare;
 mod confined;
+mod container;
 mod core_kinds;
 mod cores;
 mod counters;
