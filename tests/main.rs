@@ -1,5 +1,6 @@
 //! End-to-end tests: the binary as a user runs it. One file for each theme.
 
+mod action;
 mod alignment;
 mod alloc;
 mod alloc_record;
