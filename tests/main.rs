@@ -12,6 +12,7 @@ mod caches;
 mod compare;
 mod confined;
 mod container;
+mod contrib;
 mod core_kinds;
 mod cores;
 mod counters;
