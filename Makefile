@@ -4,7 +4,8 @@
 # make allocators all allocators that truebench alloc knows; run and test set up all but Google's tcmalloc, which takes minutes
 # make test-long  as well the aarch64 build and its tests, packages in root file systems of other releases (make roots),
 #                 real captured machines, machines in QEMU (three NUMA nodes; memory behind CXL, of NVDIMMs; a last-level
-#                 cache shown, hidden, split), and the long end-to-end tests (these need a quiet machine, and half an hour)
+#                 cache shown, hidden, split), the container, ReFrame, and the long end-to-end tests (these need a quiet
+#                 machine, and half an hour)
 # make truth      plant every defect three times and run 200 times with none: docs/truth.md (an hour of a quiet machine)
 # make truth-idle  200 runs on a machine that is left alone, emulated by a clock of its own: docs/truth-idle.md (half an hour of two cores,
 #                 more where the machine does other things)
@@ -57,10 +58,10 @@ ARM := aarch64-unknown-linux-gnu
 # Where truebench looks for libraries of its own: ../lib/truebench, of each build.
 LIBRARIES := $(abspath $(TARGET_DIR))/lib/truebench
 
-.PHONY: help run truth truth-idle programs build install package release roots test lint test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest fuzz-http soak deny sbom setup-strace
+.PHONY: help run truth truth-idle programs build install package release roots test lint test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest setup-container fuzz-http soak deny sbom setup-strace
 
 help:
-	@sed -n 's/^# \?//;1,21p' Makefile
+	@sed -n 's/^# \?//;1,22p' Makefile
 
 # Exit codes 0 (nothing invalid) and 3 (some figure invalid) both mean that it measured: an honest verdict is no
 # failure of the tool. The last line is the report's path.
@@ -131,7 +132,7 @@ lint: setup-lint setup-go
 # machine's setting. So lab's session test, which is its own worker, runs on x86-64 (make test) and on
 # real aarch64 machines only. So do two of lab's others: qemu-user does not report an execve that fails in a child, and
 # has no perf_event_open.
-test-long: test setup-arm setup-guest roots
+test-long: test setup-arm setup-guest setup-container roots
 	@export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 	export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
 	$(CARGO) clippy --workspace --locked --target $(ARM) -- -D warnings
@@ -210,9 +211,13 @@ setup-arm: setup
 	@.ci/need aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu qemu-aarch64:qemu-user
 	[ -d "$$(rustc --print target-libdir --target $(ARM))" ] || rustup target add $(ARM)
 
-# Traces the files that truebench writes and the addresses that it contacts (tests/confined.rs).
+# Traces the files that truebench writes and the addresses that it contacts (tests/confined.rs); downloads a release (tests/action.rs).
 setup-strace:
-	@.ci/need -o strace:strace
+	@.ci/need -o strace:strace curl:curl
+
+# Builds and runs the container (tests/container.rs), and installs ReFrame (tests/contrib.rs).
+setup-container:
+	@.ci/need -o podman:podman runc:runc debootstrap:debootstrap python3:python3-venv
 
 # Machines that are not here, for tests/numa.rs, tests/tiers.rs and tests/topology.rs.
 setup-guest: setup

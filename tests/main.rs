@@ -1,5 +1,6 @@
 //! End-to-end tests: the binary as a user runs it. One file for each theme.
 
+mod action;
 mod alignment;
 mod alloc;
 mod alloc_record;
@@ -10,6 +11,8 @@ mod c2c;
 mod caches;
 mod compare;
 mod confined;
+mod container;
+mod contrib;
 mod core_kinds;
 mod cores;
 mod counters;

@@ -4,6 +4,7 @@
 mod room;
 
 use figure::evidence::http as key;
+use figure::host::Source;
 use figure::{Figure, Machine, Outcome, Reading, Record, Status};
 
 use crate::bench::{ONCE, record, stderr, stdout};
@@ -106,8 +107,19 @@ fn in_room(room: &Room, arguments: &[&str]) -> Record {
     for figure in &record.figures {
         assert_explained(figure, &context);
     }
+    assert_blind(&record, &context);
     assert_no_trace(room, &context);
     record
+}
+
+/// No check passes of which `truebench host` says that it lacks its evidence here.
+fn assert_blind(record: &Record, context: &str) {
+    for note in machine::notes(&record.machine) {
+        for id in &note.blinds {
+            let passed = outcomes(record, id).contains(&Outcome::Pass);
+            assert!(!passed, "{id} passes, and lacks evidence by {}: {context}", note.about);
+        }
+    }
 }
 
 /// A figure has its value, its rounds or what it follows from, and its verdict; or none of it, and the reason. What was not observed has one too.
@@ -248,6 +260,25 @@ fn each_room_is_described() {
         if room.lacks(Lack::Quota) && !room.lacks(Lack::Sys) {
             assert!(text.contains("0.8 CPU"), "{text}");
         }
+        let is_closed = room.lacks(Lack::Perf) || room.lacks(Lack::Container);
+        // A level of 3 or more closes it to users without a filter.
+        if is_closed || !room.lacks(Lack::Root) {
+            assert_eq!(
+                machine.hidden(Source::PerfEvents).is_some(),
+                is_closed,
+                "{context}: {:?}",
+                machine.hidden
+            );
+            assert_eq!(text.contains("No evidence for the check fault-coverage"), is_closed, "{text}");
+        }
+        let is_filtered = room.lacks(Lack::Container);
+        assert_eq!(
+            machine.hidden(Source::MemoryPlacement).is_some(),
+            is_filtered,
+            "{context}: {:?}",
+            machine.hidden
+        );
+        assert_eq!(machine.hidden(Source::Pinning), None, "{context}");
         assert_no_trace(&room, &context);
     }
 }
@@ -265,6 +296,8 @@ fn what_is_left_is_measured_where_all_is_missing() {
 #[test]
 fn a_filter_of_system_calls_is_named() {
     let Some(room) = made(&[Lack::Resources]) else { return };
+    let described = stdout(&room.truebench(&["host"]).output().unwrap());
+    assert!(described.contains("pinning:") && described.contains("placement-held"), "{described}");
     let output = room.truebench(&[ONCE, &["--kernel", "read", "-q"]].concat()).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(

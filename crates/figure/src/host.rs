@@ -3,8 +3,10 @@
 //! Sizes are bytes, frequencies MHz where named so. CPU numbers are the kernel's logical CPUs. A field that
 //! the machine did not show is a [`Reading::Unknown`] with the reason, or `None` where absence is ordinary.
 
+mod cgroup;
 mod contradiction;
 mod cores;
+mod hidden;
 mod numa;
 mod summary;
 
@@ -14,8 +16,10 @@ use serde::{Deserialize, Serialize};
 use crate::cpulist::CpuList;
 use crate::reading::Reading;
 
+pub use cgroup::{Cgroup, CgroupLevel, CpuClaim, CpuRequest};
 pub use contradiction::Contradiction;
 pub use cores::{CoreKind, CoreKinds, EFFICIENCY, LOW_POWER, MIDDLE, PERFORMANCE};
+pub use hidden::{Hidden, Source};
 pub use numa::{Hmat, MemoryKind, Node, NodeKind, Numa, PolicyPlaces};
 
 /// A machine, as far as it could be read.
@@ -45,6 +49,9 @@ pub struct Machine {
     /// Sources that contradict one another.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub contradictions: Vec<Contradiction>,
+    /// Sources of evidence that are kept from this process.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<Hidden>,
 }
 
 /// The processor.
@@ -236,6 +243,9 @@ pub struct HugePool {
     pub free: u64,
 }
 
+/// The name of the Windows Subsystem for Linux among containers.
+pub const WSL: &str = "wsl";
+
 /// The name of QEMU's emulator among hypervisors.
 pub const TCG: &str = "tcg";
 
@@ -251,6 +261,11 @@ pub struct Virtualisation {
 }
 
 impl Virtualisation {
+    /// Whether this is a container, which others share the kernel with. WSL is a virtual machine.
+    pub fn is_contained(&self) -> bool {
+        self.container.as_ref().is_some_and(|name| name != WSL)
+    }
+
     /// Whether a hypervisor is known to be below us.
     pub fn is_guest(&self) -> bool {
         self.hypervisor.value().is_some_and(|name| name != "none")
@@ -295,56 +310,6 @@ pub struct Setting {
     pub value: Reading<String>,
     /// The file that it was read from.
     pub source: String,
-}
-
-/// Control groups that we are in.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Cgroup {
-    /// Our group and every ancestor, innermost first, of v1 and v2 hierarchies alike.
-    pub levels: Vec<CgroupLevel>,
-    /// Why groups or some of their limits are not known.
-    pub unknown: Option<String>,
-}
-
-impl Cgroup {
-    /// The tightest CPU quota over all levels: CPUs' worth of time, and the group that sets it.
-    pub fn quota_cpus(&self) -> Option<(f64, &CgroupLevel)> {
-        self.levels
-            .iter()
-            .filter_map(|level| level.quota_cpus.map(|quota| (quota, level)))
-            .min_by(|a, b| a.0.total_cmp(&b.0))
-    }
-
-    /// The tightest room for memory over all levels: bytes below the limit, and the group that sets it.
-    pub fn memory_room(&self) -> Option<(u64, &CgroupLevel)> {
-        self.levels
-            .iter()
-            .filter_map(|level| {
-                let limit = level.memory_limit?;
-                Some((limit.saturating_sub(level.memory_used.unwrap_or(0)), level))
-            })
-            .min_by_key(|(room, _)| *room)
-    }
-}
-
-/// One control group.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CgroupLevel {
-    /// 1 or 2.
-    pub version: u8,
-    /// The directory that holds its files, below the tree's root: `/sys/fs/cgroup/cpu/user.slice`.
-    pub directory: String,
-    /// CPU bandwidth limit in CPUs' worth of time (quota / period); `None` without limit.
-    pub quota_cpus: Option<f64>,
-    /// CPUs of its cpuset; `None` where it sets none.
-    pub cpuset: Option<CpuList>,
-    /// NUMA nodes of its cpuset; `None` where it excludes none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mems: Option<CpuList>,
-    /// Memory limit in bytes (memory.max and memory.high, or limit_in_bytes); `None` without limit.
-    pub memory_limit: Option<u64>,
-    /// Bytes charged to it now, less what the kernel would reclaim at once (inactive file pages).
-    pub memory_used: Option<u64>,
 }
 
 /// Performance counters outside the cores (uncore PMUs) that count what memory moves.
@@ -423,6 +388,9 @@ pub struct HostNote {
     pub reason: String,
     /// The exact command that would change it, if one would.
     pub command: Option<String>,
+    /// Ids of the checks that lack their evidence by it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blinds: Vec<String>,
 }
 
 impl Machine {

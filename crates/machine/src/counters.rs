@@ -21,6 +21,7 @@ mod tests;
 mod vmstat;
 
 use figure::evidence as key;
+use figure::host::Source;
 use figure::{CpuList, Evidence, Machine, Reading};
 
 use crate::Tree;
@@ -74,6 +75,8 @@ pub struct Watch {
     /// Whether evidence for each single CPU is written, too.
     by_cpu: bool,
     emulated: bool,
+    /// Why /proc/stat does not count for the whole machine, if it does not.
+    not_whole: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -103,6 +106,7 @@ impl Watch {
             tree: tree.clone(),
             by_cpu: false,
             emulated: machine.virtualisation.is_emulated(),
+            not_whole: machine.hidden(Source::CpuTimes).map(str::to_owned),
         }
     }
 
@@ -124,7 +128,10 @@ impl Watch {
     pub fn snapshot(&self) -> Snapshot {
         let tree = &self.tree;
         Snapshot {
-            times: stat::read(tree, &self.lines),
+            times: match &self.not_whole {
+                Some(reason) => Reading::unknown(reason),
+                None => stat::read(tree, &self.lines),
+            },
             interrupts: interrupts::read(tree, &self.cpus),
             pressure: pressure::read(tree),
             vmstat: vmstat::read(tree),

@@ -8,6 +8,7 @@ mod cpu;
 #[cfg(target_arch = "x86_64")]
 mod cpuid;
 mod cpuinfo;
+mod hidden;
 #[cfg(target_arch = "x86_64")]
 mod hybrid;
 mod kinds;
@@ -67,6 +68,7 @@ pub fn describe(tree: &Tree, overrides: &Overrides) -> Machine {
         numa,
         virtualisation,
         contradictions: found.into_vec(),
+        hidden: hidden::describe(tree),
     }
 }
 

@@ -3,8 +3,10 @@
 
 use std::fmt::Display;
 
-use figure::host::{CgroupLevel, Contradiction, CoreKind, HostNote, Machine, Node};
+use figure::host::{CgroupLevel, Contradiction, CoreKind, CpuClaim, HostNote, Machine, Node};
 use figure::{CpuList, Reading, format};
+
+use crate::blind;
 
 const CPU: &str = "/sys/devices/system/cpu";
 
@@ -18,14 +20,14 @@ const HAZARDS: &[Hazard] = &[
     allowed,
     allowed_nodes,
     memory_limit,
-    hidden_groups,
+    shared_cpus,
+    task_limit,
     guest,
     last_level,
     battery,
     kinds_of_core,
     governor,
     boost,
-    topology_unknown,
     offline,
     numa_balancing,
     demotion,
@@ -37,13 +39,13 @@ const HAZARDS: &[Hazard] = &[
     same_page_merging,
     mitigations,
     dimms,
-    perf_events,
 ];
 
 /// The hazards of a machine, most important first. What is known of the machine itself comes before all.
 pub fn notes(machine: &Machine) -> Vec<HostNote> {
     let contradictions = machine.contradictions.iter().filter_map(contradiction);
-    contradictions.chain(HAZARDS.iter().filter_map(|hazard| hazard(machine))).collect()
+    let hazards = HAZARDS.iter().filter_map(|hazard| hazard(machine));
+    contradictions.chain(hazards).chain(blind::notes(machine)).collect()
 }
 
 fn contradiction(found: &Contradiction) -> Option<HostNote> {
@@ -55,7 +57,7 @@ fn contradiction(found: &Contradiction) -> Option<HostNote> {
 }
 
 fn note(about: &str, reason: impl Into<String>, command: Option<String>) -> Option<HostNote> {
-    Some(HostNote { about: about.to_owned(), reason: reason.into(), command })
+    Some(HostNote { about: about.to_owned(), reason: reason.into(), command, blinds: Vec::new() })
 }
 
 /// The command that writes `value` to a file.
@@ -149,10 +151,34 @@ fn memory_limit(machine: &Machine) -> Option<HostNote> {
     note("memory limit", reason, Some(command))
 }
 
-fn hidden_groups(machine: &Machine) -> Option<HostNote> {
-    let unknown = machine.cgroup.unknown.as_ref().filter(|_| machine.virtualisation.container.is_some())?;
-    let reason = format!("hidden limits may throttle truebench: {unknown}. The throttling counters show it");
-    note("hidden limits", reason, None)
+/// Who else may run there by the same rules. What is not exclusive is shared, whoever uses it now.
+fn shared_cpus(machine: &Machine) -> Option<HostNote> {
+    if !machine.virtualisation.is_contained() {
+        return None;
+    }
+    let (cpus, all) = match machine.cpu_claim() {
+        CpuClaim::Pool(cpus) => (cpus.to_string(), "a cpuset alone keeps nobody else off these CPUs"),
+        CpuClaim::Weight => ("all CPUs".to_owned(), "only a weight divides them where they are short"),
+        CpuClaim::Partition(_) | CpuClaim::Static(_) => return None,
+    };
+    let reason = format!(
+        "other containers may run on {cpus} as well: {all}. Watch foreign-load and run-queue-delay. A pod gets CPUs of its \
+         own by whole CPUs as request and limit, and the CPU manager policy static"
+    );
+    note("shared CPUs", reason, None)
+}
+
+/// Tasks that a mode may need at a time: shell8's 8 scripts of several processes each, and threads for each CPU.
+const TASKS: u64 = 64;
+
+fn task_limit(machine: &Machine) -> Option<HostNote> {
+    let needed = TASKS + 2 * machine.topology.allowed.len() as u64;
+    let (room, level) = machine.cgroup.task_room().filter(|(room, _)| *room < needed)?;
+    let reason = format!(
+        "{} has room for {room} more processes and threads: figures that start more are not available (EAGAIN)",
+        level.directory
+    );
+    note("process limit", reason, Some(write("max", &format!("{}/pids.max", level.directory))))
 }
 
 fn guest(machine: &Machine) -> Option<HostNote> {
@@ -172,7 +198,8 @@ fn guest(machine: &Machine) -> Option<HostNote> {
 }
 
 fn last_level(machine: &Machine) -> Option<HostNote> {
-    let unknown = machine.caches.unknown.as_ref()?;
+    // Where none is shown at all, more than this is hidden.
+    let unknown = machine.caches.unknown.as_ref().filter(|_| !machine.caches.instances.is_empty())?;
     let reason = format!(
         "{unknown}. A memory figure needs arrays of four times the real cache: trust the doubling check"
     );
@@ -229,11 +256,6 @@ fn boost(machine: &Machine) -> Option<HostNote> {
     let reason = "the clock rises above its base while few cores are busy and the package is cool: figures depend on \
                   what ran before, and do not scale with threads";
     note("turbo", reason, Some(write(off, file)))
-}
-
-fn topology_unknown(machine: &Machine) -> Option<HostNote> {
-    let unknown = machine.topology.unknown.as_ref()?;
-    note("cores", format!("{unknown}. Two threads may share a core unseen"), None)
 }
 
 fn offline(machine: &Machine) -> Option<HostNote> {
@@ -368,17 +390,6 @@ fn dimms(machine: &Machine) -> Option<HostNote> {
         "truebench memory --dimms 12x2666"
     };
     note("memory modules", reason, Some(command.to_owned()))
-}
-
-fn perf_events(machine: &Machine) -> Option<HostNote> {
-    let channels = machine.uncore.channels.len();
-    let refused = machine.uncore.refused.as_ref().filter(|_| channels > 0)?;
-    let (cause, command) = refused.split_once(": ").unwrap_or((refused, ""));
-    let reason = format!(
-        "{cause}: without root the memory controllers' counters, {channels} of them, cannot confirm the traffic \
-         (truebench memory counters)"
-    );
-    note("performance counters", reason, Some(command.to_owned()).filter(|command| !command.is_empty()))
 }
 
 /// A path as one word of a shell command. The tree, and so its paths, may be untrusted.

@@ -4,6 +4,7 @@
 //! a test case. A missing or damaged file gives an unknown value with its reason, never a panic.
 
 pub mod affinity;
+pub mod blind;
 pub mod capture;
 pub mod counters;
 mod describe;

@@ -4,7 +4,7 @@ use figure::Reading;
 
 use crate::tree::Tree;
 
-const LEVEL: &str = "/proc/sys/kernel/perf_event_paranoid";
+pub(crate) const LEVEL: &str = "/proc/sys/kernel/perf_event_paranoid";
 const STATUS: &str = "/proc/self/status";
 /// Capabilities that permit counting other processes (include/uapi/linux/capability.h).
 const CAP_SYS_ADMIN: u32 = 21;
@@ -30,10 +30,15 @@ pub(crate) fn paranoid_refusal(tree: &Tree, allowed: i64) -> Option<String> {
 
 /// Why perf_event_open(2) failed with EACCES or EPERM, and what to do. `allowed`: one of the constants above.
 pub fn refusal(tree: &Tree, allowed: i64) -> String {
-    let cause = if is_filtered(tree) {
-        "a filter of system calls (seccomp) is set, as containers have one: docker run --cap-add PERFMON lets it through"
-    } else {
-        "it is not our process, or a security module or a locked-down kernel forbids it"
+    let cause = match (is_filtered(tree), is_capable(tree)) {
+        (true, false) => {
+            "a filter of system calls (seccomp) is set, as containers have one: docker run --cap-add PERFMON …"
+        }
+        // Profiles older than the capability want CAP_SYS_ADMIN, as Debian 12's of podman.
+        (true, true) => {
+            "a filter of system calls (seccomp) refuses it in spite of CAP_PERFMON: docker run --security-opt seccomp=unconfined …"
+        }
+        (false, _) => "it is not our process, or a security module or a locked-down kernel forbids it",
     };
     paranoid_refusal(tree, allowed)
         .unwrap_or_else(|| format!("perf_event_paranoid is not the cause: {cause}"))

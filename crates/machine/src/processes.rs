@@ -14,6 +14,8 @@ const MAX_PROCESSES: usize = 1 << 15;
 const MAX_NAME: usize = 63;
 /// PF_KTHREAD of `flags` (include/linux/sched.h).
 const KERNEL_THREAD: u64 = 0x0020_0000;
+/// The link that names the PID namespace of this process.
+pub(crate) const NAMESPACE: &str = "/proc/self/ns/pid";
 /// The number of the initial PID namespace (include/linux/proc_ns.h, PROC_PID_INIT_INO).
 const INITIAL_NAMESPACE: &str = "pid:[4026531836]";
 
@@ -131,7 +133,7 @@ fn parse(stat: &str) -> Option<(u64, Process)> {
 }
 
 /// Why processes may be hidden (proc(5), hidepid; pid_namespaces(7)); empty if none is.
-fn hidden(tree: &Tree) -> String {
+pub(crate) fn hidden(tree: &Tree) -> String {
     let ids = tree.field("/proc/self/status", "Uid:");
     let is_root = ids.is_some_and(|ids| ids.split_ascii_whitespace().nth(1) == Some("0"));
     let mounts = tree.text("/proc/self/mounts").into_value().unwrap_or_default();
@@ -144,10 +146,10 @@ fn hidden(tree: &Tree) -> String {
     if let (Some(value), false) = (hidepid.find(|value| !["0", "off"].contains(value)), is_root) {
         return format!("/proc is mounted with hidepid={}", printable(value, MAX_NAME));
     }
-    match std::fs::read_link(tree.path("/proc/self/ns/pid")) {
-        Ok(namespace) if namespace.as_os_str() == INITIAL_NAMESPACE => String::new(),
-        Ok(_) => "this PID namespace hides processes outside of it".to_owned(),
-        Err(_) => "this kernel may hide processes: /proc/self/ns/pid is missing".to_owned(),
+    match tree.link(NAMESPACE).as_deref() {
+        Some(INITIAL_NAMESPACE) => String::new(),
+        Some(_) => "this PID namespace hides processes outside of it".to_owned(),
+        None => format!("this kernel may hide processes: {NAMESPACE} is missing"),
     }
 }
 

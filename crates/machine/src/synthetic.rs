@@ -4,6 +4,7 @@
 //! Only files that matter are written. Others are missing, as they may be on a real machine.
 
 mod builder;
+mod contained;
 mod controllers;
 mod firmware;
 mod foreign;
@@ -17,6 +18,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 pub use builder::{Builder, CacheShape, Place};
+pub use contained::*;
 pub use firmware::{Device, entry, table};
 pub use foreign::*;
 pub use kinds::*;
@@ -51,6 +53,9 @@ pub const ALL: &[Machine] = &[
     ("rk3588_board", rk3588_board),
     ("four_kinds_phone", four_kinds_phone),
     ("saved_by_another_program", saved_by_another_program),
+    ("pod_with_exclusive_cpus", pod_with_exclusive_cpus),
+    ("pod_in_shared_pool", pod_in_shared_pool),
+    ("lxc_with_lxcfs", lxc_with_lxcfs),
 ];
 
 /// What is read of a machine's tree. The tree has thousands of files: it is written once in a process.

@@ -42,11 +42,14 @@ fn lasting(tree: &Tree) -> Value {
     for path in ["/hostname", "/memory/available", "/virtualisation", "/caches/unknown"] {
         *json.pointer_mut(path).unwrap() = Value::Null;
     }
+    // Only the running machine shows which system calls are refused.
+    json.as_object_mut().unwrap().remove("hidden");
     for node in json["numa"]["nodes"].as_array_mut().unwrap() {
         node["available"] = Value::Null;
     }
     for level in json["cgroup"]["levels"].as_array_mut().unwrap() {
         level["memory_used"] = Value::Null;
+        level["tasks"] = Value::Null;
     }
     silence(&mut json);
     json

@@ -91,7 +91,14 @@ fn two_socket_smt_server() {
     assert_eq!(machine.cgroup.unknown, None);
     assert_eq!(
         about(&machine),
-        ["NUMA balancing", "SMT", "transparent huge pages", "mitigations", "performance counters"]
+        [
+            "NUMA balancing",
+            "SMT",
+            "transparent huge pages",
+            "mitigations",
+            "performance events",
+            "performance counters"
+        ]
     );
 }
 
@@ -228,7 +235,8 @@ fn container_quota() {
     assert_eq!((group.memory_limit, group.memory_used), (Some(1536 << 20), Some(256 << 20)));
     assert_eq!(machine.virtualisation.container.as_deref(), Some("kubernetes"));
     assert!(machine.cgroup.unknown.as_ref().unwrap().contains("hidden from this container"));
-    assert_eq!(about(&machine)[..4], ["CPU quota", "allowed CPUs", "memory limit", "hidden limits"]);
+    assert_eq!(about(&machine)[..4], ["CPU quota", "allowed CPUs", "memory limit", "shared CPUs"]);
+    assert!(about(&machine).contains(&"hidden limits".to_owned()));
     assert_eq!(command(&machine, "CPU quota").unwrap(), "echo max | sudo tee /sys/fs/cgroup/pod7/cpu.max");
     assert_eq!(command(&machine, "allowed CPUs"), None);
 }
@@ -304,8 +312,8 @@ fn saved_by_another_program() {
 
 #[test]
 fn the_list_is_whole() {
-    // Each machine has a test above, or in tiers.rs or kinds.rs. Add a new machine here, too.
-    assert_eq!(synthetic::ALL.len(), 22);
+    // Each machine has a test above, or in tiers.rs, kinds.rs or containers.rs. Add a new machine here, too.
+    assert_eq!(synthetic::ALL.len(), 25);
     let names: BTreeSet<&str> = synthetic::ALL.iter().map(|machine| machine.0).collect();
     assert_eq!(names.len(), synthetic::ALL.len());
 }

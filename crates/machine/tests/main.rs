@@ -3,6 +3,7 @@
 mod capture;
 mod captured;
 mod common;
+mod containers;
 mod contradictions;
 mod damage;
 mod details;

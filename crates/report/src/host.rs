@@ -79,7 +79,12 @@ fn misleading(sheet: &mut Sheet, notes: &[HostNote]) {
         sheet.note("nothing that truebench knows of");
     }
     for note in notes {
-        sheet.warning(&plain(&note.about), &plain(&note.reason));
+        let blinds = match note.blinds.as_slice() {
+            [] => String::new(),
+            [check] => format!(". No evidence for the check {check}"),
+            checks => format!(". No evidence for the checks {}", checks.join(", ")),
+        };
+        sheet.warning(&plain(&note.about), &plain(&(note.reason.clone() + &blinds)));
         if let Some(command) = &note.command {
             sheet.command(command);
         }

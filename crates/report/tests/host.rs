@@ -20,7 +20,8 @@ fn cache(level: u32, size: u64, cpus: CpuList) -> Cache {
 }
 
 fn note(about: &str, reason: &str, command: Option<&str>) -> HostNote {
-    HostNote { about: about.to_owned(), reason: reason.to_owned(), command: command.map(str::to_owned) }
+    let command = command.map(str::to_owned);
+    HostNote { about: about.to_owned(), reason: reason.to_owned(), command, blinds: Vec::new() }
 }
 
 /// Without styles.

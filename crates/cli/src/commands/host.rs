@@ -79,3 +79,59 @@ fn capture(file: &Path) -> Result<ExitCode, CommandError> {
     output::print(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use figure::host::Source;
+    use machine::synthetic;
+
+    #[test]
+    fn what_is_hidden_names_checks_that_exist() {
+        let all: BTreeSet<&str> =
+            machine::blind::ALL.iter().flat_map(|blind| blind.checks).copied().collect();
+        assert!(all.len() > 10, "{all:?}");
+        for check in all {
+            assert!(judge::find(check).is_some(), "{check}");
+        }
+    }
+
+    #[test]
+    fn a_pod_is_drawn_with_its_promises_and_its_blind_spots() {
+        let shown = |name: &str| {
+            let machine = synthetic::named(name);
+            let text = report::host::host(&machine, &machine::notes(&machine), 100);
+            let text = anstream::adapter::strip_str(&text).to_string();
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let exclusive = shown("pod_with_exclusive_cpus");
+        for part in [
+            "4 CPUs of time, 8 GiB of memory (1 GiB used), CPUs 2-3,18-19, 1024 tasks (3 used)",
+            "requests about 4 CPUs (cpu.weight 157; 100 is the default)",
+            "CPU claim 2-3,18-19 exclusively, by request and limit: CPU manager policy static",
+            "memory nodes 0, memory policy default",
+            "No evidence for the check fault-coverage",
+        ] {
+            assert!(exclusive.contains(part), "{part}: {exclusive}");
+        }
+        let pool = shown("pod_in_shared_pool");
+        for part in [
+            "requests 0.5 CPUs (cpu.shares 512; 1024 is the default)",
+            "CPU claim 0-1,4-17,20-31, which others may use as well; CPU manager policy static",
+            "process limit: /sys/fs/cgroup/pids has room for 10 more",
+        ] {
+            assert!(pool.contains(part), "{part}: {pool}");
+        }
+        let lxc = shown("lxc_with_lxcfs");
+        assert!(lxc.contains("CPU weight cpu.weight 200; 100 is the default"), "{lxc}");
+        assert!(
+            lxc.contains("No evidence for the checks foreign-load, steal, interrupts, sibling-load"),
+            "{lxc}"
+        );
+        assert!(synthetic::named("lxc_with_lxcfs").hidden(Source::CpuTimes).is_some());
+        // On a machine that is no container nothing of this is drawn.
+        let server = shown("two_socket_smt_server");
+        assert!(!server.contains("CPU claim") && !server.contains("requests"), "{server}");
+    }
+}

@@ -23,6 +23,10 @@ fn rule(subject: &Subject) -> Answer {
             None => Answer::pass(Cpus::NoQuota),
         };
     };
+    // A group that is hidden may have a tighter one.
+    if let Some(reason) = cgroup.unknown.as_ref().filter(|_| threads <= quota) {
+        return Answer::unknown(reason);
+    }
     let throttled = subject.sum(CGROUP_THROTTLED).into_value();
     // More threads than the quota will be throttled sooner or later, whether they have been or not.
     let outcome = match throttled {

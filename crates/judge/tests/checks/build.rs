@@ -375,5 +375,5 @@ fn node(node: u32, cpus: &str, distance: u32) -> Node {
 pub fn quota(cpus: f64) -> Cgroup {
     let directory = "/sys/fs/cgroup/box".into();
     let level = CgroupLevel { version: 2, directory, quota_cpus: Some(cpus), ..CgroupLevel::default() };
-    Cgroup { levels: vec![level], unknown: None }
+    Cgroup { levels: vec![level], unknown: None, ..Cgroup::default() }
 }

@@ -81,6 +81,11 @@ fn quota_against_threads() {
     assert_eq!(quiet_vm().says("quota"), Pass);
     assert_eq!(under(2.0).says("quota"), Pass);
     assert_eq!(under(1.9).says("quota"), Fail, "its effect is unknown");
+    let unknown = Some("groups above /sys/fs/cgroup are hidden".to_owned());
+    let contained = |cpus| {
+        quiet_vm().machine(|machine| machine.cgroup = Cgroup { unknown: unknown.clone(), ..quota(cpus) })
+    };
+    assert_eq!((contained(2.0).says("quota"), contained(1.9).says("quota")), (Unknown, Fail));
     let throttled = |share| under(1.9).of_cpu_time(CGROUP_THROTTLED, share);
     at("quota", throttled, [0.0, 0.05, 0.11], [Warn, Warn, Fail]);
     let raise = "echo max > /sys/fs/cgroup/box/cpu.max";
@@ -89,7 +94,11 @@ fn quota_against_threads() {
     assert!(fix.contains("--threads 1,") && fix.contains(raise), "{fix}");
     assert!(!under(0.2).answer("quota").unwrap().fix.unwrap().contains("--threads"));
     assert_eq!(quiet_vm().machine(|machine| machine.cgroup = Cgroup::default()).says("quota"), Unknown);
-    let hidden = Cgroup { levels: vec![], unknown: Some("/proc/self/cgroup: no such file".into()) };
+    let hidden = Cgroup {
+        levels: vec![],
+        unknown: Some("/proc/self/cgroup: no such file".into()),
+        ..Cgroup::default()
+    };
     assert_eq!(quiet_vm().machine(|machine| machine.cgroup = hidden).says("quota"), Unknown);
     assert_eq!(quiet_vm().of_cpu_time(CGROUP_THROTTLED, 0.0).says("throttled"), Pass);
     assert_eq!(quiet_vm().says("throttled"), Pass, "no group has a quota");

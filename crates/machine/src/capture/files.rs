@@ -2,7 +2,7 @@
 //! trip of every synthetic machine tests this.
 
 use crate::Tree;
-use crate::describe::{numa, recorded_parameters, smbios, udev, virtualisation};
+use crate::describe::{cgroup, numa, recorded_parameters, smbios, udev, virtualisation};
 
 /// How much of a file is captured.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +54,8 @@ pub const FILES: &[Pattern] = &[
     part("proc/self", &["numa_maps"], memory_policy),
     part("proc/self", &["mountinfo"], group_mounts),
     part("proc", &["mounts"], group_file_systems),
+    Pattern { directory: "proc/self/ns", names: &["pid"], keep: Keep::Link },
+    part("var/lib/kubelet", &["cpu_manager_state"], cpu_manager_policy),
     // CPUs and caches.
     all("sys/devices/system/cpu", &["online", "offline", "possible", "present", "isolated", "nohz_full"]),
     all("sys/devices/system/cpu", &["smt/*", "vulnerabilities/*", "intel_pstate/*", "amd_pstate/*"]),
@@ -116,9 +118,14 @@ pub const GROUP_FILES: &[&str] = &[
     "cpu.stat",
     "cpu.cfs_quota_us",
     "cpu.cfs_period_us",
+    "cpu.weight",
+    "cpu.shares",
     "cpuset.cpus",
     "cpuset.cpus.effective",
     "cpuset.effective_cpus",
+    "cpuset.cpus.partition",
+    "cpuset.cpu_exclusive",
+    "cpu_exclusive",
     "cpuset.mems",
     "cpuset.mems.effective",
     "cpuset.effective_mems",
@@ -128,12 +135,17 @@ pub const GROUP_FILES: &[&str] = &[
     "effective_mems",
     "memory.max",
     "memory.high",
+    "memory.low",
+    "memory.min",
+    "memory.soft_limit_in_bytes",
     "memory.current",
     "memory.stat",
     "memory.events",
     "memory.limit_in_bytes",
     "memory.usage_in_bytes",
     "memory.failcnt",
+    "pids.max",
+    "pids.current",
 ];
 
 impl Pattern {
@@ -196,9 +208,20 @@ fn memory_policy(maps: &[u8]) -> Vec<u8> {
     policy.map(|policy| format!("0 {policy}\n")).unwrap_or_default().into_bytes()
 }
 
-/// The mounts of control groups, and that of the root.
+/// The mounts of control groups, that of the root, and a file in place of /proc/stat.
 fn group_mounts(mountinfo: &[u8]) -> Vec<u8> {
-    lines(mountinfo, |line| line.contains(" - cgroup") || line.split(' ').nth(4) == Some("/"))
+    lines(mountinfo, |line| {
+        line.contains(" - cgroup") || matches!(line.split(' ').nth(4), Some("/" | "/proc/stat"))
+    })
+}
+
+/// The policy in the kubelet's state, without names of pods.
+fn cpu_manager_policy(state: &[u8]) -> Vec<u8> {
+    let policy = cgroup::cpu_manager_policy(&String::from_utf8_lossy(state));
+    policy
+        .map(|policy| serde_json::json!({ "policyName": policy }).to_string())
+        .unwrap_or_default()
+        .into_bytes()
 }
 
 /// The mounts of control groups and cpusets in /proc/mounts.

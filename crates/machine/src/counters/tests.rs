@@ -285,15 +285,27 @@ fn no_limit_anywhere_is_a_known_zero_only_if_all_groups_are_visible() {
         let machine = Machine { cgroup, ..machine() };
         fixture.delta(&machine, "0", &[])
     };
-    let visible = delta(Cgroup { levels: vec![root()], unknown: None });
+    let visible = delta(Cgroup { levels: vec![root()], unknown: None, ..Cgroup::default() });
     for key in [CGROUP_THROTTLED, CGROUP_THROTTLED_PERIODS, CGROUP_MEMORY_EVENTS] {
         assert_eq!(visible.get(key), Reading::Value(0.0), "{}", key.name);
     }
-    let hidden = delta(Cgroup { levels: vec![root()], unknown: Some("a cgroup namespace".to_owned()) });
+    let hidden = delta(Cgroup {
+        levels: vec![root()],
+        unknown: Some("a cgroup namespace".to_owned()),
+        ..Cgroup::default()
+    });
     assert_eq!(reason(&hidden, CGROUP_THROTTLED), "a cgroup namespace");
-    let gone = delta(Cgroup { levels: vec![level(2, "/sys/fs/cgroup/x"), root()], unknown: None });
+    let gone = delta(Cgroup {
+        levels: vec![level(2, "/sys/fs/cgroup/x"), root()],
+        unknown: None,
+        ..Cgroup::default()
+    });
     assert_eq!(reason(&gone, CGROUP_THROTTLED), "/sys/fs/cgroup/x: no such directory");
-    let odd = delta(Cgroup { levels: vec![CgroupLevel { quota_cpus: Some(1.0), ..root() }], unknown: None });
+    let odd = delta(Cgroup {
+        levels: vec![CgroupLevel { quota_cpus: Some(1.0), ..root() }],
+        unknown: None,
+        ..Cgroup::default()
+    });
     assert!(reason(&odd, CGROUP_THROTTLED).contains("missing, though the group sets a CPU quota"));
 }
 
@@ -303,6 +315,7 @@ fn observed_throttling_is_valid_even_if_other_groups_are_hidden() {
     machine.cgroup = Cgroup {
         levels: vec![level(2, "/sys/fs/cgroup")],
         unknown: Some("ancestors are hidden by a cgroup namespace".to_owned()),
+        ..Cgroup::default()
     };
     let fixture = Fixture::new(&[("/sys/fs/cgroup/cpu.stat", "nr_throttled 1\nthrottled_usec 5\n")]);
     assert!(fixture.delta(&machine, "0", &[]).get(CGROUP_THROTTLED).reason().is_some());

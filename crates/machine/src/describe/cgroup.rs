@@ -8,11 +8,14 @@
 //! Trees that other programs saved have other files: /proc/self/cpuset names the group of the cpuset alone, /proc/mounts the
 //! mount points without the mounted part. Without either, hierarchies at their usual places count.
 
+mod level;
+
 use figure::host::{Cgroup, CgroupLevel};
 use figure::{CpuList, Reading};
 
 use super::contradictions::Contradictions;
 use crate::Tree;
+use crate::tree::{MAX_LINE as MAX_VALUE, printable};
 
 /// Ancestors that are read. Real trees are about ten deep; the kernel's limit (cgroup.max.depth) is higher.
 const MAX_DEPTH: usize = 64;
@@ -20,12 +23,12 @@ const MAX_DEPTH: usize = 64;
 const MAX_HIERARCHIES: usize = 32;
 /// Bytes of a line. A longer line is damaged, because a path has at most 4096 bytes (PATH_MAX).
 const MAX_LINE: usize = 16_384;
-/// v1 prints "no limit" as the largest multiple of the page size below 2⁶³. No machine has an exbibyte.
-const UNLIMITED: u64 = 1 << 60;
 /// Controllers of v1 with limits that affect figures.
-const CONTROLLERS: [&str; 3] = ["cpu", "cpuset", "memory"];
+const CONTROLLERS: [&str; 4] = ["cpu", "cpuset", "memory", "pids"];
+/// Where the kubelet stores what its CPU manager did.
+const CPU_MANAGER: &str = "/var/lib/kubelet/cpu_manager_state";
 /// Where hierarchies usually are, with the type that they have in /proc/mounts, and a file of each.
-const PLACES: [(&str, &str, &str); 8] = [
+const PLACES: [(&str, &str, &str); 9] = [
     ("/sys/fs/cgroup", "cgroup2 rw", "cgroup.controllers"),
     ("/sys/fs/cgroup", "cgroup2 rw", "cpuset.cpus.effective"),
     ("/sys/fs/cgroup/unified", "cgroup2 rw", "cgroup.controllers"),
@@ -33,6 +36,7 @@ const PLACES: [(&str, &str, &str); 8] = [
     ("/sys/fs/cgroup/cpu,cpuacct", "cgroup rw,cpu,cpuacct", "cpu.cfs_quota_us"),
     ("/sys/fs/cgroup/cpu", "cgroup rw,cpu,cpuacct", "cpu.cfs_quota_us"),
     ("/sys/fs/cgroup/memory", "cgroup rw,memory", "memory.limit_in_bytes"),
+    ("/sys/fs/cgroup/pids", "cgroup rw,pids", "pids.max"),
     ("/dev/cpuset", "cpuset rw", "cpus"),
 ];
 
@@ -56,7 +60,7 @@ struct Membership {
 
 /// Describes the groups of this process. A cpuset is reported only if it excludes a CPU of `online`, or one of `nodes`.
 pub fn describe(tree: &Tree, online: &CpuList, nodes: &CpuList, found: &Contradictions) -> Cgroup {
-    let cgroup = of_process(tree, "self", online, nodes);
+    let cgroup = Cgroup { cpu_manager: cpu_manager(tree), ..of_process(tree, "self", online, nodes) };
     let keeps_own = |mount: &Mount| mount.controllers.iter().any(|option| option == "cpuset_v2_mode");
     if mounts(tree).value().is_some_and(|mounts| mounts.iter().any(keeps_own)) {
         return cgroup;
@@ -66,6 +70,17 @@ pub fn describe(tree: &Tree, online: &CpuList, nodes: &CpuList, found: &Contradi
         against(tree, level, "mems", nodes, found);
     }
     cgroup
+}
+
+/// The policy in the kubelet's checkpoint (kubernetes, pkg/kubelet/cm/cpumanager/state). Readable for root on the node; a pod has
+/// it only where it mounts the directory.
+fn cpu_manager(tree: &Tree) -> Option<String> {
+    cpu_manager_policy(&tree.text(CPU_MANAGER).into_value()?)
+}
+
+pub(crate) fn cpu_manager_policy(state: &str) -> Option<String> {
+    let state: serde_json::Value = serde_json::from_str(state).ok()?;
+    Some(printable(state.get("policyName")?.as_str()?, MAX_VALUE))
 }
 
 /// A cpuset of version 1 whose files differ: the kernel keeps both alike, unless the hierarchy is mounted with cpuset_v2_mode
@@ -94,11 +109,13 @@ pub fn of_process(tree: &Tree, process: &str, online: &CpuList, nodes: &CpuList)
             // The missing group tells more than the missing mounts.
             let groups = tree.text(format!("/proc/{process}/cgroup"));
             let unknown = groups.reason().map_or(reason, str::to_owned);
-            return Cgroup { levels: Vec::new(), unknown: Some(unknown) };
+            return Cgroup { unknown: Some(unknown), ..Cgroup::default() };
         }
     };
     let mut levels: Vec<CgroupLevel> = Vec::new();
     let mut unknown: Vec<String> = Vec::new();
+    // Where hierarchies of the machine begin with a group of this container.
+    let mut tops: Vec<&str> = Vec::new();
     for Membership { version, controllers, path } in &groups {
         let fits = |mount: &&Mount| {
             mount.version == *version && controllers.iter().all(|name| mount.controllers.contains(name))
@@ -108,24 +125,43 @@ pub fn of_process(tree: &Tree, process: &str, online: &CpuList, nodes: &CpuList)
             _ => "cgroup v2".to_owned(),
         };
         let Some(mount) = mounts.iter().find(fits) else {
+            // Not all systems have this hierarchy, and its limit moves no figure.
+            if controllers.as_slice() == ["pids"] {
+                continue;
+            }
             unknown.push(format!(
                 "{what} is not mounted here: limits of this process's group {path} cannot be read"
             ));
             continue;
         };
         let (directories, hidden) = directories(tree, mount, path);
-        if let Some(hidden) = hidden {
-            unknown.push(format!("{what}: {hidden}"));
+        match hidden {
+            Some(Hidden::Above) => tops.push(&mount.point),
+            Some(Hidden::Own(why)) => unknown.push(format!("{what}: {why}")),
+            None => {}
         }
         for directory in directories {
             // Two controllers of v1 may be one hierarchy under two names (cpu -> cpu,cpuacct).
             if levels.iter().all(|level| level.directory != directory) {
-                let mut level = if *version == 2 { v2(tree, directory) } else { v1(tree, directory, mount) };
+                let mut level = if *version == 2 {
+                    level::v2(tree, directory)
+                } else {
+                    level::v1(tree, directory, mount.is_prefixed)
+                };
                 level.cpuset = level.cpuset.and_then(|set| narrow(set, online));
                 level.mems = level.mems.and_then(|set| narrow(set, nodes));
                 levels.push(level);
             }
         }
+    }
+    if !tops.is_empty() {
+        unknown.insert(
+            0,
+            format!(
+                "groups above {} are hidden from this container; they may set tighter limits",
+                tops.join(", ")
+            ),
+        );
     }
     if !tree.exists(format!("/proc/{process}/cgroup")) {
         unknown
@@ -134,7 +170,8 @@ pub fn of_process(tree: &Tree, process: &str, online: &CpuList, nodes: &CpuList)
     if levels.is_empty() && unknown.is_empty() {
         unknown.push(format!("/proc/{process}/cgroup names no group with limits"));
     }
-    Cgroup { levels, unknown: (!unknown.is_empty()).then(|| unknown.join("; ")) }
+    let unknown = (!unknown.is_empty()).then(|| unknown.join("; "));
+    Cgroup { levels, unknown, ..Cgroup::default() }
 }
 
 /// The mounted hierarchies, from the first source that is shown.
@@ -251,8 +288,16 @@ fn unescaped(field: &str) -> String {
         .fold(field.to_owned(), |text, (code, character)| text.replace(code, character))
 }
 
-/// The directories of a group and its ancestors, innermost first, and why others are hidden, if so.
-fn directories(tree: &Tree, mount: &Mount, path: &str) -> (Vec<String>, Option<String>) {
+/// Groups that are not shown.
+enum Hidden {
+    /// Those above the mount.
+    Above,
+    /// The process's own, and why.
+    Own(String),
+}
+
+/// The directories of a group and its ancestors, innermost first, and what is hidden of them.
+fn directories(tree: &Tree, mount: &Mount, path: &str) -> (Vec<String>, Option<Hidden>) {
     let parts =
         |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
     let (group, root) = (parts(path), parts(&mount.root));
@@ -261,10 +306,10 @@ fn directories(tree: &Tree, mount: &Mount, path: &str) -> (Vec<String>, Option<S
     let mut below: Vec<String> = match group.strip_prefix(root.as_slice()) {
         Some(below) if !climbs(&group) && !climbs(&root) => below.to_vec(),
         _ => {
-            hidden = Some(format!(
+            hidden = Some(Hidden::Own(format!(
                 "this process's group {path} lies outside of what is mounted at {}; only the limits at its top are read",
                 mount.point
-            ));
+            )));
             Vec::new()
         }
     };
@@ -274,10 +319,10 @@ fn directories(tree: &Tree, mount: &Mount, path: &str) -> (Vec<String>, Option<S
         std::iter::once(point).chain(below.iter().map(String::as_str)).collect::<Vec<_>>().join("/")
     };
     while !below.is_empty() && !tree.exists(at(&below)) {
-        hidden = Some(format!(
+        hidden = Some(Hidden::Own(format!(
             "the directory of this process's group {path} is not visible below {}",
             mount.point
-        ));
+        )));
         below.pop();
     }
     // The real root of v2 has no cgroup.events. A root that has it is the top of a namespace.
@@ -285,67 +330,15 @@ fn directories(tree: &Tree, mount: &Mount, path: &str) -> (Vec<String>, Option<S
     if hidden.is_none()
         && (!root.is_empty() || mount.version == 2 && tree.exists(format!("{top}/cgroup.events")))
     {
-        hidden =
-            Some(format!("groups above {top} are hidden from this container; they may set tighter limits"));
+        hidden = Some(Hidden::Above);
     }
     let levels = (0..=below.len()).rev().map(|depth| at(&below[..depth])).collect();
     (levels, hidden)
 }
 
-fn v2(tree: &Tree, directory: String) -> CgroupLevel {
-    let text = |file: &str| tree.text(format!("{directory}/{file}")).into_value();
-    let list = |file: &str| text(&format!("{file}.effective")).or_else(|| text(file))?.parse().ok();
-    // "max" and a missing file mean no limit.
-    let number = |file: &str| text(file)?.parse::<u64>().ok();
-    let quota = text("cpu.max").and_then(|line| {
-        let (quota, period) = line.split_once(' ')?;
-        cpus_worth(quota.parse().ok()?, period.trim().parse().ok()?)
-    });
-    CgroupLevel {
-        version: 2,
-        quota_cpus: quota,
-        cpuset: list("cpuset.cpus"),
-        mems: list("cpuset.mems"),
-        memory_limit: [number("memory.max"), number("memory.high")].into_iter().flatten().min(),
-        memory_used: used(number("memory.current"), text("memory.stat"), "inactive_file"),
-        directory,
-    }
-}
-
-fn v1(tree: &Tree, directory: String, mount: &Mount) -> CgroupLevel {
-    let text = |file: &str| tree.text(format!("{directory}/{file}")).into_value();
-    let number = |file: &str| text(file)?.parse::<u64>().ok();
-    let list = |name: &str| {
-        let prefix = if mount.is_prefixed { "cpuset." } else { "" };
-        text(&format!("{prefix}effective_{name}")).or_else(|| text(&format!("{prefix}{name}")))?.parse().ok()
-    };
-    // A quota of -1 means none; it does not parse as u64.
-    let quota = number("cpu.cfs_quota_us").zip(number("cpu.cfs_period_us"));
-    CgroupLevel {
-        version: 1,
-        quota_cpus: quota.and_then(|(quota, period)| cpus_worth(quota, period)),
-        cpuset: list("cpus"),
-        mems: list("mems"),
-        memory_limit: number("memory.limit_in_bytes").filter(|limit| *limit < UNLIMITED),
-        memory_used: used(number("memory.usage_in_bytes"), text("memory.stat"), "total_inactive_file"),
-        directory,
-    }
-}
-
-fn cpus_worth(quota: u64, period: u64) -> Option<f64> {
-    (period > 0).then(|| quota as f64 / period as f64)
-}
-
 /// What a cpuset leaves of `all`, if it excludes some.
 fn narrow(set: CpuList, all: &CpuList) -> Option<CpuList> {
     (!set.is_empty() && !all.is_subset(&set)).then(|| set.intersection(all))
-}
-
-/// The charged memory minus the inactive file pages, which the kernel drops first.
-fn used(charged: Option<u64>, stat: Option<String>, inactive: &str) -> Option<u64> {
-    let field = |line: &str| line.strip_prefix(inactive)?.trim().parse::<u64>().ok();
-    let inactive = stat.and_then(|stat| stat.lines().find_map(field)).unwrap_or(0);
-    Some(charged?.saturating_sub(inactive))
 }
 
 #[cfg(test)]
@@ -368,13 +361,5 @@ mod tests {
         assert!(!mount_of_mounts("none /dev/cpuset cpuset rw 0 0").unwrap().is_prefixed);
         assert!(mount_of_mounts("sysfs /sys sysfs rw 0 0").is_none() && mount_of_mounts("").is_none());
         assert!(mount("").is_none());
-    }
-
-    #[test]
-    fn inactive_page_cache_does_not_count_as_used() {
-        let stat = Some("anon 5\ninactive_file 30\n".to_owned());
-        assert_eq!(used(Some(100), stat.clone(), "inactive_file"), Some(70));
-        assert_eq!(used(Some(10), stat, "inactive_file"), Some(0));
-        assert_eq!(used(None, None, "inactive_file"), None);
     }
 }

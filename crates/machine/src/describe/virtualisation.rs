@@ -1,7 +1,7 @@
 //! Detects a hypervisor and a container. Each answer records its source, because any source can be wrong.
 
 use figure::Reading;
-use figure::host::{TCG, Virtualisation};
+use figure::host::{TCG, Virtualisation, WSL};
 
 use super::cpuinfo::Cpuinfo;
 use crate::Tree;
@@ -182,7 +182,7 @@ fn root_is_a_disk(tree: &Tree) -> bool {
 fn container(tree: &Tree) -> Option<Detected> {
     let version = tree.text("/proc/version").into_value().unwrap_or_default().to_ascii_lowercase();
     if version.contains("microsoft") {
-        return detected("wsl", "/proc/version names Microsoft");
+        return detected(WSL, "/proc/version names Microsoft");
     }
     if tree.exists("/var/run/secrets/kubernetes.io") {
         return detected("kubernetes", "/var/run/secrets/kubernetes.io");
