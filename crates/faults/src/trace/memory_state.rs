@@ -15,7 +15,8 @@ const MOST_DESCRIPTORS: usize = 128;
 pub struct MemoryState {
     /// Bytes in swap (VmSwap).
     pub swapped: u64,
-    /// Pages that KSM merged with others (ksm_merging_pages; Linux 6.0).
+    /// Pages that KSM merged with others, or looks at to merge them (ksm_stat; Linux 6.0): merged ones may be copied again
+    /// before they are read here.
     pub merged: u64,
     /// Bytes in transparent huge pages (AnonHugePages).
     pub huge: u64,
@@ -47,7 +48,8 @@ impl MemoryState {
 /// Pages of zeros that KSM mapped instead (use_zero_pages) count, too.
 fn merged(ksm_stat: &str) -> u64 {
     let numbers = ksm_stat.lines().filter_map(|line| line.split_once(' '));
-    let merged = numbers.filter(|(name, _)| ["ksm_merging_pages", "ksm_zero_pages"].contains(name));
+    let merged =
+        numbers.filter(|(name, _)| ["ksm_rmap_items", "ksm_merging_pages", "ksm_zero_pages"].contains(name));
     merged.filter_map(|(_, number)| number.trim().parse::<u64>().ok()).fold(0, u64::saturating_add)
 }
 
@@ -119,7 +121,7 @@ VmFlags: rd wr mr mw me gd ac \n";
     #[test]
     fn merged_pages_are_counted() {
         let stat = "ksm_rmap_items 4096\nksm_zero_pages 2\nksm_merging_pages 4096\nksm_process_profit 16515072\nksm_merge_any: no\n";
-        assert_eq!(merged(stat), 4098);
+        assert_eq!(merged(stat), 8194);
         assert_eq!(merged(""), 0);
         let mut state = MemoryState { swapped: 8, merged: 1, huge: 0 };
         state.add(&MemoryState { swapped: 4, merged: 5, huge: 7 });
