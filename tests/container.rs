@@ -1,4 +1,4 @@
-//! The container that contrib/container builds, in a real engine: what it is promised, what is hidden, which flags show it.
+//! The container that contrib/container builds, in a real engine: its limits, what is hidden, which flags show it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

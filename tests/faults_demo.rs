@@ -113,7 +113,7 @@ const NONE: (f64, f64) = (0.0, 0.2);
 
 /// Each shape's faults for each page, by setting.
 const TABLE: &[(&str, [(f64, f64); 8])] = &[
-    // No setting keeps malloc_trim from what it does.
+    // No setting stops malloc_trim.
     ("malloc-trim", [ALL, ALL, ALL, ALL, ALL, ALL, ALL, ALL]),
     ("small-blocks", [NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE]),
     ("one-block", [NONE, ALL, ALL, ALL, NONE, NONE, NONE, NONE]),

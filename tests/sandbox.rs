@@ -112,7 +112,7 @@ fn in_room(room: &Room, arguments: &[&str]) -> Record {
     record
 }
 
-/// No check passes of which `truebench host` says that it lacks its evidence here.
+/// No check passes if `truebench host` says that its evidence is missing here.
 fn assert_blind(record: &Record, context: &str) {
     for note in machine::notes(&record.machine) {
         for id in &note.blinds {

@@ -1,9 +1,8 @@
 //! To how many CPUs a program is bound, by the words before it in its command.
 
-use crate::shell::basename;
+use figure::cpulist::CpuList;
 
-/// The most CPUs of a list.
-const MOST: f64 = 65_536.0;
+use crate::shell::basename;
 
 /// To how many CPUs they bind it: `taskset -c 0-3`, `taskset 0xf`, `numactl -C 3`, `--cpuset-cpus=0,2`; `None` where they do not.
 pub fn cpus(words: &[&str]) -> Option<f64> {
@@ -45,18 +44,12 @@ fn option(words: &[&str], names: &[&str]) -> Option<f64> {
     })
 }
 
-/// How many CPUs a list has: `3`, `0-3,8`, `0-14:2`.
+/// How many CPUs a list has: `3`, `0-3,8`, `0-14:2`, which the kernel writes as `0-14:1/2`. numactl's `+0-3` depends on the
+/// CPUs that it may use.
 fn list(text: &str) -> Option<f64> {
-    let digits =
-        |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u16>().ok())?;
-    let part = |part: &str| {
-        let (range, step) = part.split_once(':').unwrap_or((part, "1"));
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last, step) = (digits(first)?, digits(last)?, digits(step).filter(|step| *step > 0)?);
-        Some(f64::from(last.checked_sub(first)? / step + 1))
-    };
-    let all: Option<Vec<f64>> = text.split(',').map(part).collect();
-    Some(all?.iter().sum()).filter(|count| *count <= MOST)
+    let absolute = Some(text).filter(|text| !text.contains('+'))?;
+    let cpus: CpuList = absolute.replace(':', ":1/").parse().ok()?;
+    Some(cpus.len() as f64).filter(|count| *count > 0.0)
 }
 
 #[cfg(test)]

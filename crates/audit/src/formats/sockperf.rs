@@ -15,7 +15,7 @@ use crate::text::{Printed, begins, first, leads_to, number};
 
 pub(super) const FORMAT: Format = Format::lines("sockperf", &["sockperf: "], starts, Some(&COMMAND), parse);
 
-/// `sockperf ping-pong --help`. Its first operand is what it does.
+/// `sockperf ping-pong --help`. Its first operand is the test.
 const COMMAND: Grammar = Grammar {
     programs: &["sockperf"],
     style: Style::Getopt,

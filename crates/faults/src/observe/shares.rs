@@ -233,15 +233,8 @@ fn growth_share(program: &Program) -> Option<f64> {
 /// Lowers the shares of refaults of each program to those of its faults by which its memory did not grow: a fault at an
 /// address that was used before may be the first at new memory there, as where mremap moved the old pages away.
 fn bound_refaults(collector: &Collector, refaults: &mut HashMap<u32, f64>) {
-    let mut sums: HashMap<u32, (f64, f64)> = HashMap::new();
-    let private =
-        || (0..).zip(collector.keys.iter().zip(&collector.groups)).filter(|(_, (key, _))| is_private(key));
-    for (number, (key, group)) in private() {
-        let sum = sums.entry(key.program).or_default();
-        let again = group.minor * refaults.get(&number).copied().unwrap_or(0.0);
-        *sum = (sum.0 + group.minor, sum.1 + again);
-    }
-    for (number, (key, _)) in private() {
+    let sums = private_faults(collector, refaults);
+    for (number, (key, _)) in private(collector) {
         let program = collector.tasks.programs.get(key.program as usize);
         let Some(program) = program.filter(|program| program.touched >= ENOUGH) else { continue };
         let (all, again) = sums[&key.program];
@@ -256,15 +249,24 @@ fn bound_refaults(collector: &Collector, refaults: &mut HashMap<u32, f64>) {
 
 /// For each program the share of its faults at private memory that were first touches, by the samples.
 fn firsts(collector: &Collector, refaults: &HashMap<u32, f64>) -> HashMap<u32, f64> {
+    let sums = private_faults(collector, refaults).into_iter();
+    sums.map(|(program, (all, again))| (program, (all - again) / all.max(1.0))).collect()
+}
+
+/// For each program its faults at private memory, and those of them that were refaults.
+fn private_faults(collector: &Collector, refaults: &HashMap<u32, f64>) -> HashMap<u32, (f64, f64)> {
     let mut sums: HashMap<u32, (f64, f64)> = HashMap::new();
-    for (number, (key, group)) in (0..).zip(collector.keys.iter().zip(&collector.groups)) {
-        if is_private(key) {
-            let sum = sums.entry(key.program).or_default();
-            let first = 1.0 - refaults.get(&number).copied().unwrap_or(0.0);
-            *sum = (sum.0 + group.minor, sum.1 + group.minor * first);
-        }
+    for (number, (key, group)) in private(collector) {
+        let sum = sums.entry(key.program).or_default();
+        let again = group.minor * refaults.get(&number).copied().unwrap_or(0.0);
+        *sum = (sum.0 + group.minor, sum.1 + again);
     }
-    sums.into_iter().map(|(program, (all, firsts))| (program, firsts / all.max(1.0))).collect()
+    sums
+}
+
+/// The groups at private memory, with their numbers.
+fn private(collector: &Collector) -> impl Iterator<Item = (u32, (&Key, &Group))> {
+    (0..).zip(collector.keys.iter().zip(&collector.groups)).filter(|(_, (key, _))| is_private(key))
 }
 
 /// What happened to pages with faults that look like first touches but cannot be, as shares of these faults;

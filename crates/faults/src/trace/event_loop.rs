@@ -116,6 +116,7 @@ impl EventLoop {
         let now = Instant::now();
         let page = rustix::param::page_size() as u64;
         let kernel_counters = KernelCounters::of_process(first.or(running.first().copied()));
+        let (kernel_events, shared) = kernel_counters.read(page);
         let mut collector = Collector::new(page);
         collector.blocks = ring.as_ref().map(|_| BlockFaults::default());
         collector.call_counts.watched = watched;
@@ -147,10 +148,10 @@ impl EventLoop {
             bursts: Bursts { ends: None, next: now + FIRST_BURST, pause: FIRST_BURST, faults: 0.0 },
             sees_all_maps: true,
             unseen: BTreeSet::new(),
-            kernel_events: kernel_counters.read(),
+            kernel_events,
             kernel_counters,
             huge: 0,
-            shared: (KernelCounters::shared_bytes(page), 0),
+            shared: (shared, 0),
             userfaults: BTreeSet::new(),
             searched: 0,
             first,
@@ -182,8 +183,7 @@ impl EventLoop {
         self.collector.tasks.conclude();
         let used = clock_gettime(ClockId::ThreadCPUTime);
         let counted = self.events.minor_faults();
-        self.read_shared();
-        let events = self.kernel_counters.read().since(&self.kernel_events);
+        let events = self.read_counters().since(&self.kernel_events);
         let share = |events: u64| if counted > 0 { (events as f64 / counted as f64).min(1.0) } else { 0.0 };
         Traced {
             totals: Totals {
@@ -360,19 +360,22 @@ impl EventLoop {
     /// Adds an event for the peak memory of each process: it is sorted behind the faults that took it. Also reads
     /// what no event tells.
     fn record_memory(&mut self) {
-        let huge = self.kernel_counters.read().huge;
+        let huge = self.read_counters().huge;
         let are_huge = std::mem::replace(&mut self.huge, huge) < huge;
         let processes: Vec<u32> = self.collector.tasks.processes().take(MOST_PEAKS).collect();
         for process in processes {
-            if let Some((bytes, anonymous)) = procfs::resident(process) {
+            let status = procfs::status(process).unwrap_or_default();
+            if let Some((bytes, anonymous)) = procfs::resident(&status) {
                 let kind = EventKind::Peak { process, bytes, anonymous };
                 self.sorter.unsorted.push(Entry { time: now(), kind });
             }
-            let mut state = MemoryState::read(process);
-            if are_huge && self.collector.tasks.is_without_huge(process) {
-                state = state.read_huge(process);
+            if let Some(known) = self.collector.tasks.memory_state(process) {
+                let mut state = MemoryState::read(process, &status);
+                if are_huge && known.huge == 0 {
+                    state = state.read_huge(process);
+                }
+                known.add(&state);
             }
-            self.collector.tasks.memory_state(process, &state);
         }
         let mut processes: Vec<u32> = self.collector.tasks.processes().collect();
         processes.sort_unstable();
@@ -383,12 +386,12 @@ impl EventLoop {
                 self.sorter.unsorted.push(Entry { time: now(), kind: EventKind::Map(map) });
             }
         }
-        self.read_shared();
     }
 
-    fn read_shared(&mut self) {
-        let now = KernelCounters::shared_bytes(self.collector.page);
+    fn read_counters(&mut self) -> KernelEvents {
+        let (events, now) = self.kernel_counters.read(self.collector.page);
         let (before, grown) = self.shared;
         self.shared = (now, grown + now.saturating_sub(before));
+        events
     }
 }

@@ -94,6 +94,12 @@ impl EventSet {
         was_full
     }
 
+    /// Reads what is left in its rings.
+    fn close(mut self, entries: &mut Vec<Entry>) {
+        self.drain(entries);
+        entries.extend(self.unreported());
+    }
+
     /// Lost records that no record reported, as none came after them; from the counters (Linux 6.0).
     fn unreported(&mut self) -> Option<Entry> {
         let lost = self.counters().filter_map(|counter| counter.read_full().ok()?.lost()).sum::<u64>();
@@ -161,22 +167,17 @@ impl Events {
             let _ = counter.disable();
             self.counted += counter.read().unwrap_or(0);
         }
-        let mut finish = |old: Option<EventSet>| {
-            if let Some(mut old) = old {
-                old.drain(entries);
-                entries.extend(old.unreported());
-            }
-        };
+        let mut close = |old: Option<EventSet>| old.into_iter().for_each(|old| old.close(entries));
         let opened = match opened {
+            Ok(opened) => opened,
             Err(_) => {
-                finish(old.take());
+                close(old.take());
                 self.open_set(Set::Minor, &target)?
             }
-            Ok(opened) => opened,
         };
         self.sets.push(opened);
         let enabled = self.enable(Set::Minor);
-        finish(old);
+        close(old);
         enabled
     }
 

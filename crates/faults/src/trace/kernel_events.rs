@@ -79,9 +79,11 @@ impl KernelCounters {
         }
     }
 
-    pub fn read(&self) -> KernelEvents {
+    /// The counts, and the bytes of shared memory of the whole machine (shmem and tmpfs).
+    pub fn read(&self, page: u64) -> (KernelEvents, u64) {
         let text = |path: &str| lab::proc::text(path).unwrap_or_default();
         let mut counts = parse(&text("/proc/vmstat"));
+        let shared = counts.get("nr_shmem").copied().unwrap_or(0).saturating_mul(page);
         if let Some((directory, version)) = &self.group {
             counts.extend(parse(&text(&format!("{directory}/memory.stat"))));
             counts.insert(
@@ -89,13 +91,7 @@ impl KernelCounters {
                 limit_met(*version, |file| text(&format!("{directory}/{file}"))),
             );
         }
-        KernelEvents::of(&counts)
-    }
-
-    /// Bytes of shared memory of the whole machine (shmem and tmpfs).
-    pub fn shared_bytes(page: u64) -> u64 {
-        let counts = parse(&lab::proc::text("/proc/vmstat").unwrap_or_default());
-        counts.get("nr_shmem").copied().unwrap_or(0).saturating_mul(page)
+        (KernelEvents::of(&counts), shared)
     }
 }
 

@@ -23,11 +23,12 @@ pub struct MemoryState {
 }
 
 impl MemoryState {
-    pub fn read(process: u32) -> MemoryState {
-        let text = |file: &str| lab::proc::text(format!("/proc/{process}/{file}")).unwrap_or_default();
+    /// Of a process, whose `status` has been read.
+    pub fn read(process: u32, status: &str) -> MemoryState {
+        let ksm_stat = lab::proc::text(format!("/proc/{process}/ksm_stat")).unwrap_or_default();
         MemoryState {
-            swapped: lab::proc::memory(&text("status"), "VmSwap").unwrap_or(0),
-            merged: merged(&text("ksm_stat")),
+            swapped: lab::proc::memory(status, "VmSwap").unwrap_or(0),
+            merged: merged(&ksm_stat),
             huge: 0,
         }
     }

@@ -55,7 +55,7 @@ impl SnapshotSource {
     /// The most bytes that a process had mapped (VmPeak); `None` if it has ended, and in a replay.
     pub fn most_mapped(&self, process: u32) -> Option<u64> {
         let is_live = !matches!(self, SnapshotSource::Replay(_));
-        if is_live { status_bytes(process, "VmPeak") } else { None }
+        if is_live { lab::proc::memory(&status(process)?, "VmPeak") } else { None }
     }
 
     /// Takes a snapshot of a process at this time; it is empty if the process has ended.
@@ -79,13 +79,12 @@ impl SnapshotSource {
 
 /// The most bytes that a process has had in memory (VmHWM); `None` if it has ended.
 /// The most bytes that it had resident, and those of no file that it has now.
-pub fn resident(process: u32) -> Option<(u64, u64)> {
-    let status = lab::proc::text(format!("/proc/{process}/status")).ok()?;
-    Some((lab::proc::memory(&status, "VmHWM")?, lab::proc::memory(&status, "RssAnon").unwrap_or(0)))
+pub fn resident(status: &str) -> Option<(u64, u64)> {
+    Some((lab::proc::memory(status, "VmHWM")?, lab::proc::memory(status, "RssAnon").unwrap_or(0)))
 }
 
-fn status_bytes(process: u32, name: &str) -> Option<u64> {
-    lab::proc::memory(&lab::proc::text(format!("/proc/{process}/status")).ok()?, name)
+pub fn status(process: u32) -> Option<String> {
+    lab::proc::text(format!("/proc/{process}/status")).ok()
 }
 
 /// The name of a process that still runs after its events ended: it executed a program with other rights than
@@ -122,8 +121,8 @@ mod unit {
     #[test]
     fn a_process_is_read_whatever_its_name() {
         let odd = OddlyNamed::start();
-        let (snapshot, peak) =
-            (ProcessSnapshot::read(odd.process()), resident(odd.process()).map(|(most, _)| most));
+        let (snapshot, status) = (ProcessSnapshot::read(odd.process()), status(odd.process()));
+        let peak = resident(&status.unwrap()).map(|(most, _)| most);
         assert_eq!(snapshot.name, "ééééééé\u{fffd}");
         assert!(
             snapshot.maps.iter().any(|map| map.name.ends_with("/\u{fffd}\u{fffd}/ééééééééé")),

@@ -260,20 +260,10 @@ impl Tasks {
         }
     }
 
-    /// Adds what /proc says about the memory of a process.
-    pub fn memory_state(&mut self, process: u32, state: &MemoryState) {
-        let number = self.processes.get(&process).map(|process| process.program as usize);
-        if let Some(program) = number.and_then(|number| self.programs.get_mut(number)) {
-            program.memory_state.add(state);
-        }
-    }
-
-    /// Whether no huge page of this process's program is known.
-    pub fn is_without_huge(&self, process: u32) -> bool {
-        let number = self.processes.get(&process).map(|process| process.program as usize);
-        number
-            .and_then(|number| self.programs.get(number))
-            .is_some_and(|program| program.memory_state.huge == 0)
+    /// What /proc has said about the memory of this process's program.
+    pub fn memory_state(&mut self, process: u32) -> Option<&mut MemoryState> {
+        let number = self.processes.get(&process)?.program as usize;
+        Some(&mut self.programs.get_mut(number)?.memory_state)
     }
 
     /// Adds faults by which a process took memory of its own.
