@@ -78,7 +78,10 @@ fn advise(figure: &mut Figure, sites: &[(String, String, String)]) {
     let mechanism = figure.conditions.get(MECHANISM).and_then(|word| Mechanism::of(&word));
     let Some(mechanism) = mechanism.filter(|_| figure.series.is_none()) else { return };
     let build = build(figure).unwrap_or(Build::newest(Manager::Program));
-    let settings = settings::against(&build, mechanism);
+    let mut settings = settings::against(&build, mechanism);
+    let blocks = [FAULT_BLOCK, BLOCK_MAPPED].map(|key| figure.evidence.get(key));
+    let block = blocks.iter().filter_map(Reading::value).copied().fold(0.0, f64::max);
+    settings.retain(|setting| setting.reaches(block, build.version));
     let outside = settings.iter().find(|setting| setting.is_set_from_outside() && setting.is_bounded);
     let Some(setting) = outside.or(settings.first()) else { return };
     let variables: Vec<String> = setting
@@ -92,7 +95,9 @@ fn advise(figure: &mut Figure, sites: &[(String, String, String)]) {
     let is_here = |(cause, program, _): &&(String, String, String)| {
         cause == mechanism.word() && Some(program) == watched.as_ref()
     };
-    if let Some((_, _, function)) = sites.iter().find(is_here).filter(|_| variables.is_empty()) {
+    // A program's start is faults of its loader and its libraries: they are not what to change.
+    let has_site = variables.is_empty() && mechanism != Mechanism::StartUp;
+    if let Some((_, _, function)) = sites.iter().find(is_here).filter(|_| has_site) {
         figure.conditions.set(SETTING_SITE, function.clone());
     }
     figure.conditions.merge(setting.conditions(variables.join(" ")));

@@ -236,6 +236,22 @@ mod unit {
     }
 
     #[test]
+    fn delays_do_not_reach_large_blocks() {
+        let reaching = |manager, version, block: f64| -> Vec<&str> {
+            let settings = of_manager(manager).iter().filter(|setting| setting.reaches(block, version));
+            settings.map(|setting| setting.word).collect()
+        };
+        let mib = f64::from(1 << 20);
+        let first = |block| reaching(Manager::Jemalloc, Some((5, 3)), block)[0];
+        assert_eq!([7.9, 8.0, 20.0].map(|size| first(size * mib)), ["decay", "decay-large", "decay-large"]);
+        assert!(!reaching(Manager::Jemalloc, None, 20.0 * mib).contains(&"decay"), "all versions");
+        let mimalloc = |version, size: f64| reaching(Manager::Mimalloc, version, size * mib).len();
+        let all = of_manager(Manager::Mimalloc).len();
+        assert_eq!([15.0, 20.0].map(|size| mimalloc(Some((2, 2)), size)), [all, 0]);
+        assert_eq!([Some((3, 0)), None].map(|version| mimalloc(version, 20.0)), [all; 2]);
+    }
+
+    #[test]
     fn only_what_may_help_is_tried() {
         let words = |mechanisms: &[Mechanism]| -> Vec<&str> {
             let build = Build::newest(Manager::Glibc);

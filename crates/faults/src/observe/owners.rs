@@ -8,7 +8,7 @@ use suites::faults::Call;
 
 use crate::allocator::{is_allocator, is_runtime};
 use crate::classify::Owners;
-use crate::trace::call_counts::{CallCounts, Caller};
+use crate::trace::call_counts::{CallCounts, Caller, Sum};
 use crate::trace::collect::{Collector, is_c_library};
 use crate::trace::frame::Frame;
 use crate::trace::symbols::{Function, Names};
@@ -204,7 +204,16 @@ fn role(name: &str, file: &str) -> Role {
     }
 }
 
-/// The shares of these calls that malloc_trim made, for each program.
+/// Bytes that a call counts for at most: one about memory that is only reserved may be of any size.
+const MOST_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
+
+/// What calls weigh: their bytes, as pages come back by these. Calls of unknown size are of one page.
+fn weight(sum: &Sum) -> f64 {
+    const PAGE: f64 = 4096.0;
+    sum.calls * sum.mean_bytes().unwrap_or(PAGE).min(MOST_BYTES)
+}
+
+/// The shares of what these calls gave back that malloc_trim did, for each program.
 pub fn trims(collector: &Collector, names: &Names, calls: &[Call]) -> HashMap<u32, f64> {
     const TRIMS: [&str; 2] = ["malloc_trim", "mtrim"];
     let mut sums: HashMap<u32, (f64, f64)> = HashMap::new();
@@ -213,7 +222,8 @@ pub fn trims(collector: &Collector, names: &Names, calls: &[Call]) -> HashMap<u3
             let path = call_path(caller, names, collector);
             let is_trim = path.via.iter().any(|function| TRIMS.contains(&plain(&function.name)));
             let (trims, all) = sums.entry(caller.program).or_default();
-            (*trims, *all) = (*trims + if is_trim { sum.calls } else { 0.0 }, *all + sum.calls);
+            let weight = weight(sum);
+            (*trims, *all) = (*trims + if is_trim { weight } else { 0.0 }, *all + weight);
         }
     }
     sums.into_iter().map(|(program, (trims, all))| (program, trims / all.max(1.0))).collect()
@@ -227,12 +237,12 @@ pub fn owners(collector: &Collector, names: &Names, calls: &[Call]) -> HashMap<u
     for (caller, (sum, samples)) in callers.iter().filter(|(caller, _)| calls.contains(&caller.call)) {
         let (owners, sum_of_samples) = sums.entry(caller.program).or_default();
         *sum_of_samples += samples;
-        match call_path(caller, names, collector).owner {
-            Owner::Malloc => owners.malloc += sum.calls,
-            Owner::Allocator => owners.allocator += sum.calls,
-            Owner::Runtime => owners.runtime += sum.calls,
-            Owner::Program => owners.program += sum.calls,
-        }
+        *match call_path(caller, names, collector).owner {
+            Owner::Malloc => &mut owners.malloc,
+            Owner::Allocator => &mut owners.allocator,
+            Owner::Runtime => &mut owners.runtime,
+            Owner::Program => &mut owners.program,
+        } += weight(sum);
     }
     let enough = sums.into_iter().filter(|(_, (_, samples))| *samples >= ENOUGH);
     enough.map(|(program, (owners, _))| (program, owners.shares())).collect()

@@ -152,6 +152,7 @@ const SETTINGS: &[Setting] = &[
         is_bounded: false,
         is_part: true,
         against: CHURN,
+        ..BOUNDED
     },
     // Last: only AArch64 has it (`settings`).
     Setting {

@@ -8,12 +8,14 @@
 
 use suites::faults::Mechanism::{self, MapChurn, Purge};
 
-use super::setting::{Assignment, BOUNDED, Setting, since};
+use super::setting::{Assignment, BOUNDED, NEVER, Setting, Version, since};
 
 /// Its manual, TUNING.
 pub const CONF: &str = "MALLOC_CONF";
 
 const CHURN: &[Mechanism] = &[Purge, MapChurn];
+/// The default of oversize_threshold: such blocks have an arena of their own, whose pages decay at once.
+const OVERSIZE: Option<(u64, Version)> = Some((8 << 20, NEVER));
 
 const fn set(option: &'static str, value: &'static str) -> Assignment {
     Assignment { variable: CONF, option, value }
@@ -27,6 +29,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         code: "const char *malloc_conf = \"dirty_decay_ms:30000,muzzy_decay_ms:30000\";",
         price: "memory of a peak goes back to the kernel up to a minute later; blocks of 8 MiB and more are not affected",
         against: CHURN,
+        too_large: OVERSIZE,
         ..BOUNDED
     },
     Setting {

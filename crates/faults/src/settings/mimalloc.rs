@@ -11,6 +11,8 @@ use suites::faults::Mechanism::{self, MapChurn, Purge};
 use super::setting::{Assignment, BOUNDED, Setting, Version, Way, since, variable};
 
 const CHURN: &[Mechanism] = &[Purge, MapChurn];
+/// A segment.
+const SEGMENT: Option<(u64, Version)> = Some((16 << 20, (3, 0)));
 /// The first version that calls it purge, from its third release on.
 const PURGES: Version = (2, 1);
 
@@ -35,6 +37,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         code: "mi_option_set(mi_option_purge_delay, 30000); /* first in main; until 2.0 mi_option_decommit_delay */",
         price: "memory of a peak goes back to the kernel half a minute later",
         against: CHURN,
+        too_large: SEGMENT,
         ..BOUNDED
     },
     Setting {
@@ -44,6 +47,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         code: "mi_option_set(mi_option_purge_decommits, 0); /* first in main; from 2.1.2 on */",
         price: "what was freed counts as resident until the kernel takes it",
         against: &[Purge],
+        too_large: SEGMENT,
         ..BOUNDED
     },
     Setting {
@@ -62,6 +66,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         price: "what was once used stays with the program for ever, without a bound",
         is_bounded: false,
         against: CHURN,
+        too_large: SEGMENT,
         ..BOUNDED
     },
 ];

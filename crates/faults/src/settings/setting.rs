@@ -5,7 +5,7 @@ use figure::evidence::{SETTING_ABOUT, SETTING_BOUNDED, SETTING_CODE, SETTING_ENV
 use suites::faults::{Manager, Mechanism};
 
 pub type Version = (u32, u32);
-const NEVER: Version = (u32::MAX, u32::MAX);
+pub(super) const NEVER: Version = (u32::MAX, u32::MAX);
 
 /// A memory manager as it was built into a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub struct Setting {
     /// Whether it is meant to be used with others, and is there to show its effect alone.
     pub is_part: bool,
     pub against: &'static [Mechanism],
+    /// It does nothing for blocks of so many bytes or more, before this version.
+    pub too_large: Option<(u64, Version)>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -66,6 +68,7 @@ pub(super) const BOUNDED: Setting = Setting {
     is_bounded: true,
     is_part: false,
     against: &[],
+    too_large: None,
 };
 
 pub(super) const fn variable(variable: &'static str, value: &'static str) -> Assignment {
@@ -93,6 +96,13 @@ impl Setting {
             .with(SETTING_CODE, self.code.to_owned())
             .with(SETTING_PRICE, self.price.to_owned())
             .with(SETTING_BOUNDED, self.is_bounded)
+    }
+
+    /// Whether it does anything for blocks of so many bytes. An unknown version is the newest.
+    pub fn reaches(&self, block: f64, version: Option<Version>) -> bool {
+        self.too_large.is_none_or(|(bytes, until)| {
+            block < bytes as f64 || until != NEVER && version.is_none_or(|version| version >= until)
+        })
     }
 
     pub fn is_set_from_outside(&self) -> bool {

@@ -31,10 +31,14 @@ use reader::{Reader, Set, TRACED};
 
 pub mod reader;
 
-/// The first moment, which covers a program of some tenths of a second; each later one; from one to the next.
+/// The first moment, which covers a program of some tenths of a second; each later one, with many calls and with few; from one to
+/// the next.
 const FIRST: Duration = Duration::from_millis(200);
 const MOMENT: Duration = Duration::from_millis(50);
+const LONG_MOMENT: Duration = Duration::from_millis(200);
 const EVERY: Duration = Duration::from_secs(1);
+/// Recorded calls that are many for a moment.
+const MANY: u64 = 100;
 /// Stacks per second of counting that are aimed at, for each call: in moments, and all the time.
 const AIM: (f64, f64) = (1000.0, 60.0);
 /// Up to so many of each call in a second every one is recorded; beyond that one in so many. More for brk:
@@ -73,6 +77,9 @@ pub struct Calls {
 struct Moment {
     stacks: Vec<Ring>,
     counts: Vec<Ring>,
+    begun: Instant,
+    /// Calls that were recorded.
+    recorded: u64,
     /// Calls since the last adjustment, and when that was.
     calls: [f64; TRACED.len()],
     adapted: Instant,
@@ -132,9 +139,12 @@ impl Calls {
             let time = self.time();
             entries.extend([false, true].map(|on| Entry { time, kind: EventKind::Counting(on) }));
             self.next = at + EVERY;
-        } else if self.open.is_some() {
-            self.close(entries);
-            self.next = at + EVERY - MOMENT;
+        } else if let Some(moment) = &self.open {
+            let length = moment.begun.elapsed();
+            if moment.recorded >= MANY || length >= LONG_MOMENT {
+                self.close(entries);
+                self.next = at + EVERY.saturating_sub(length);
+            }
         } else {
             self.open = Some(self.moment()?);
             entries.push(Entry { time: self.time(), kind: EventKind::Counting(true) });
@@ -171,7 +181,8 @@ impl Calls {
     fn moment(&self) -> Result<Moment, Failure> {
         let (stacks, counts) =
             (self.rings(Set::Stacks, &self.formats)?, self.rings(Set::Counts, &self.formats)?);
-        Ok(Moment { stacks, counts, calls: [0.0; TRACED.len()], adapted: Instant::now() })
+        let now = Instant::now();
+        Ok(Moment { stacks, counts, begun: now, recorded: 0, calls: [0.0; TRACED.len()], adapted: now })
     }
 
     /// Opens a ring for each CPU, into which all of these tracepoints write.
@@ -205,6 +216,7 @@ impl Calls {
                 for entry in entries[before..].iter().filter(|_| set == Set::Counts) {
                     if let EventKind::Call(call) = &entry.kind {
                         moment.calls[call.arguments.place()] += call.by.weight as f64;
+                        moment.recorded += 1;
                     }
                 }
             }

@@ -51,6 +51,8 @@ pub struct Process {
     shares_with: Option<u32>,
     /// How many such children it has; whether it had one since its peak was read last.
     sharers: (u64, bool),
+    /// Bytes that a child left write-protected when it ended: each page faults once more as it is written.
+    protected: f64,
 }
 
 /// A program, which several processes may run.
@@ -86,7 +88,8 @@ pub struct Program {
     pub grown: f64,
     /// At least so many of these: by so much memory of no file grew to more than there had been at any reading.
     pub stayed: f64,
-    /// Those of the others that fell between two readings of a process that shared pages with a child.
+    /// Those of the others that fell between two readings of a process that shared pages with a child, or wrote to those
+    /// that such a child left.
     pub shared: f64,
 }
 
@@ -190,6 +193,7 @@ impl Tasks {
             most_anonymous: None,
             shares_with: Some(parent),
             sharers: (0, false),
+            protected: 0.0,
             ..from.clone()
         };
         let child = Process { id: next(&mut self.spaces), ..child };
@@ -251,7 +255,9 @@ impl Tasks {
     pub fn exit(&mut self, process: u32, thread: u32) {
         self.names.remove(&thread);
         if thread == process {
-            self.end_sharing(process);
+            if let Some(parent) = self.end_sharing(process) {
+                parent.protected = parent.most_anonymous.unwrap_or(parent.at_last_peak.1) as f64;
+            }
             self.end_program(process);
             self.processes.remove(&process);
             self.ended.remove(&process);
@@ -273,12 +279,12 @@ impl Tasks {
         }
     }
 
-    /// Notes that a process no longer shares pages with the one that it was forked from.
-    fn end_sharing(&mut self, process: u32) {
-        let parent = self.processes.get(&process).and_then(|child| child.shares_with);
-        if let Some(parent) = parent.and_then(|parent| self.processes.get_mut(&parent)) {
-            parent.sharers.0 = parent.sharers.0.saturating_sub(1);
-        }
+    /// Notes that a process no longer shares pages with the one that it was forked from, and returns that one.
+    fn end_sharing(&mut self, process: u32) -> Option<&mut Process> {
+        let parent = self.processes.get(&process)?.shares_with?;
+        let parent = self.processes.get_mut(&parent)?;
+        parent.sharers.0 = parent.sharers.0.saturating_sub(1);
+        Some(parent)
     }
 
     /// Counts the end of the program that a process executed.
@@ -300,13 +306,15 @@ impl Tasks {
         let before = process.most_anonymous.unwrap_or(anonymous);
         process.most_anonymous = Some(before.max(anonymous));
         let stayed = faults.min(anonymous.saturating_sub(before) as f64 / page as f64);
-        let is_shared = process.sharers.1;
+        let most_shared = if process.sharers.1 { f64::MAX } else { process.protected / page as f64 };
+        let shared = (faults - grown).min(most_shared);
         process.sharers.1 = process.sharers.0 > 0;
+        process.protected = (process.protected - shared * page as f64).max(0.0);
         if let Some(program) = self.programs.get_mut(process.program as usize) {
             program.touched += faults;
             program.grown += grown;
             program.stayed += stayed;
-            program.shared += if is_shared { faults - grown } else { 0.0 };
+            program.shared += shared;
         }
     }
 
@@ -421,6 +429,32 @@ mod unit {
             [(50.0, 1000), (50.0, 1010)].map(|(faults, pages)| stayed(TWO, faults, pages)),
             [920.0, 930.0]
         );
+    }
+
+    #[test]
+    fn pages_that_a_child_shared_are_copied_once_each() {
+        const PAGE: u64 = 4096;
+        let shared = |executes: bool| {
+            let mut tasks = Tasks::default();
+            tasks.name(ONE, ONE, "server", true);
+            let mut read = |tasks: &mut Tasks, faults| {
+                tasks.touched(ONE, faults);
+                tasks.peak(ONE, (1000 * PAGE, 1000 * PAGE), PAGE);
+                tasks.programs[0].shared
+            };
+            let before = read(&mut tasks, 1000.0);
+            tasks.fork(TWO, ONE, 1);
+            let during = read(&mut tasks, 400.0);
+            if executes {
+                tasks.name(TWO, TWO, "other", true);
+            } else {
+                tasks.exit(TWO, TWO);
+            }
+            let after = [100.0, 700.0, 900.0].map(|faults| read(&mut tasks, faults));
+            (before, during, after)
+        };
+        assert_eq!(shared(true), (0.0, 400.0, [500.0; 3]));
+        assert_eq!(shared(false), (0.0, 400.0, [500.0, 1200.0, 1400.0]), "1000 after it ended");
     }
 
     #[test]

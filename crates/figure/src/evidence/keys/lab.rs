@@ -404,9 +404,9 @@ keys! {
     CALL_SECONDS: f64 = "call.seconds", "s", Figure, "Time in which calls were counted: the whole, or moments.";
     CALL_LOST: f64 = "call.lost", "1", Figure, "Calls of any kind, of any program, that were not counted because there was no room.";
     CALL_SAMPLES: f64 = "call.samples", "1", Figure, "Calls with a sampled stack.";
-    CALLS_OF_MALLOC: f64 = "calls.malloc", "1", Figure, "Of the calls by which such memory is given back (munmap or madvise) the share that the C library makes by itself, as its malloc does.";
-    CALLS_OF_ALLOCATOR: f64 = "calls.allocator", "1", Figure, "The share that another allocator makes.";
-    CALLS_OF_RUNTIME: f64 = "calls.runtime", "1", Figure, "The share that a language's runtime makes for its own heap.";
+    CALLS_OF_MALLOC: f64 = "calls.malloc", "1", Figure, "Of the bytes that calls give back (munmap or madvise; at most 4 MiB of each call) the share that the C library gives back by itself, as its malloc does.";
+    CALLS_OF_ALLOCATOR: f64 = "calls.allocator", "1", Figure, "The share that another allocator gives back.";
+    CALLS_OF_RUNTIME: f64 = "calls.runtime", "1", Figure, "The share that a language's runtime gives back, of its own heap.";
     FAULT_COPIES: f64 = "fault.copies", "1", Figure, "Of the faults with an error code, the share that wrote to a present page, so that it was copied or made writable (page_fault_user).";
     WATCH_UNSEEN: String = "watch.unseen", "", Figure, "Programs of which the kernel closed the events as they were executed, for they have other rights than the user who started them (set-user-ID, set-group-ID, file capabilities), or may not be read: their faults are counted, and nothing else is known of them; empty if there is none; untrusted.";
     WATCH_CPU: f64 = "watch.cpu", "s", Figure, "CPU time of the observation.";
