@@ -437,7 +437,7 @@ mod unit {
         let shared = |executes: bool| {
             let mut tasks = Tasks::default();
             tasks.name(ONE, ONE, "server", true);
-            let mut read = |tasks: &mut Tasks, faults| {
+            let read = |tasks: &mut Tasks, faults| {
                 tasks.touched(ONE, faults);
                 tasks.peak(ONE, (1000 * PAGE, 1000 * PAGE), PAGE);
                 tasks.programs[0].shared
