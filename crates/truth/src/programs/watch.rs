@@ -14,7 +14,7 @@ use crate::room::{Room, Site};
 /// Shell functions that scripts of programs share.
 const PRELUDE: &str = include_str!("../../../../tests/programs/prelude.sh");
 /// What `--prove` is given: the fewest starts with an interval, and time for some settings of a program of ten seconds.
-const PROVE: [&str; 5] = ["--prove", "--rounds", "6", "--max-time", "6min"];
+const PROVE: [&str; 5] = ["--prove", "--rounds", "6", "--max-time", "4min"];
 /// What a run may take, for what it should take: it is watched, and its prices are measured.
 const SLOW: f64 = 10.0;
 const LEAST: Duration = Duration::from_secs(120);
