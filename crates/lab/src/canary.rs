@@ -9,8 +9,9 @@ use crate::clock::Clock;
 
 /// Multiplications of one chain: about 20 us at 3 GHz.
 const CHAIN: u64 = 20_000;
-/// Chains of one reading. The fastest counts: an interrupt only ever makes a chain slower.
-const CHAINS: usize = 12;
+/// Chains of one reading: 2 ms. The fastest counts: an interrupt only ever makes a chain slower, and a CPU that has been idle may
+/// run at a lower clock for its first millisecond (AMD's Zen 3: at 0.8 of it, for 0.3 to 1.2 ms).
+const CHAINS: usize = 100;
 /// Multiplications in the loop body; CHAIN is a multiple.
 const BODY: u64 = 20;
 /// Cycles from one multiplication to the next. 32-bit IMUL: 3 on Intel since Nehalem, E-cores included, and

@@ -202,7 +202,8 @@ pub enum Loads {
             _ => format!(" (GOGC {gogc})"),
         }),
         optional("; longest pause ", pause, ""),
-        optional("; one takes ", each, " of the CPU time")
+        optional("; one takes ", each, " of the CPU time"),
+        optional("; the value may be off by ", off, "")
     )]
     #[fix("measure longer (-d, --rounds), or leave collection out: GOGC=off with a GOMEMLIMIT")]
     Collections {
@@ -211,6 +212,7 @@ pub enum Loads {
         gogc: Option<Count>,
         pause: Option<Seconds>,
         each: Option<Share>,
+        off: Option<Share>,
     },
     #[claim("watching took {watching} of the CPUs' time")]
     #[claim(profiling => "; profiled rounds took {profiling} more CPU time an answer")]

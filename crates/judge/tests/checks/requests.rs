@@ -201,9 +201,11 @@ fn collections_enough_or_none() {
     let rare = load().with(GC_CYCLES, 0.0).in_first(2, GC_CYCLES, 1.0);
     assert_eq!(rare.case(id, "collections", json!({"cycles": 2, "typical": 0})).outcome, Pass);
     assert_eq!(load().unknown(GC_CYCLES, "no Go").says(id), Unknown);
-    // Where one takes next to nothing, its number does not matter: 0.48 s of CPU time in a window.
+    // Where one takes little, its number does not matter: of 0.48 s of CPU time in a window, 0.35 collections more or less move 1 %.
     let taking = |seconds: f64| load().with(GC_CYCLES, 1.0).with(GC_CPU, seconds);
-    at(id, taking, [0.0, 0.0047, 0.0049, 0.3], [Pass, Pass, Warn, Warn]);
+    at(id, taking, [0.0, 0.0134, 0.0138, 0.3], [Pass, Pass, Warn, Warn]);
+    let uneven = |seconds: f64| taking(seconds).in_first(3, GC_CYCLES, 0.0);
+    at(id, uneven, [0.0, 0.0040, 0.0043, 0.3], [Pass, Pass, Warn, Warn]);
 }
 
 #[test]
