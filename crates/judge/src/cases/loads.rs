@@ -196,7 +196,7 @@ pub enum Loads {
 
     // What else is in the figure.
     #[claim(
-        "{cycles} in all rounds, {typical} in the median one{}{}{}",
+        "{cycles} in all rounds, {typical} in the median one{}{}{}{}",
         gogc.map_or(String::new(), |gogc| match gogc.0 {
             0.0 => " (GOGC off)".to_owned(),
             _ => format!(" (GOGC {gogc})"),
