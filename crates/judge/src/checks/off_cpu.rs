@@ -1,6 +1,6 @@
 //! Was a thread stopped although nothing else had its CPU?
 
-use figure::evidence::{CPU_STEAL, OFF_CPU_WORST, SOFTIRQ_TIME};
+use figure::evidence::{CPU_STEAL, OFF_CPU_WORST, PRICE, SOFTIRQ_TIME};
 
 use super::levels::LOST_TIME;
 use super::loss::tick_noise;
@@ -10,7 +10,7 @@ use crate::prelude::*;
 /// while they measure: the barrier spins, then yields.
 pub const CHECK: Check = Check::new(
     page!("off-cpu"),
-    |subject| pinned(subject) && wants_its_cpus(subject) && is_noted(subject),
+    |subject| pinned(subject) && wants_its_cpus(subject) && is_noted(subject) && !waits_for_a_lock(subject),
     rule,
 );
 
@@ -20,6 +20,11 @@ fn is_noted(subject: &Subject) -> bool {
         .figure
         .used_rounds()
         .any(|round| round.evidence.iter().any(|(name, _)| name == OFF_CPU_WORST.name))
+}
+
+/// Faults of several threads at once wait for the locks of their address space, where they sleep: this is what is priced.
+fn waits_for_a_lock(subject: &Subject) -> bool {
+    subject.is(PRICE, "concurrent")
 }
 
 fn rule(subject: &Subject) -> Answer {

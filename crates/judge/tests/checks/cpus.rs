@@ -57,6 +57,9 @@ fn threads_that_stand_still_beyond_steal_and_interrupts() {
     assert_eq!(reasons[..2], ["off-cpu", "foreign-load"], "a CPU that is left is taken by others");
     let elsewhere = quiet_vm().only(&[CPUS.name, RUN_DELAY_WORST.name]).answer("off-cpu");
     assert_eq!(elsewhere, None, "not noted");
+    let at_once = |word: &str| stopped(0.3).with(PRICE, word.into()).with(PRICE_CLOCK, "wall".into());
+    assert_eq!(at_once("concurrent").answer("off-cpu"), None, "waiting for each other is what is priced");
+    assert_eq!(at_once("minor.write").says("off-cpu"), Fail);
 }
 
 /// Clock ticks resolve 2 % of a round here, and over 8 rounds 2 % / sqrt(8) = 0.7 %.
