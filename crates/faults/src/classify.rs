@@ -49,7 +49,7 @@ const UNITS: f64 = 0.5;
 /// The least share of the pages of mappings of glibc's malloc with the first fault at a block's size field.
 const HEADERS: f64 = 0.3;
 
-/// The share of calls that must have the same owner, as calls do not show which memory they are about.
+/// The share of what calls gave back that must have the same owner, as calls do not show which memory they are about.
 const MOST: f64 = 0.8;
 
 /// Starts of a program from which on they may be what it faults by.

@@ -323,9 +323,9 @@ impl fmt::Display for Cause {
     }
 }
 
-/// The share of calls that the manager of the mechanism makes.
+/// The share of what calls gave back that the manager of the mechanism did.
 #[derive(Clone, Debug, PartialEq, Serialize, Display)]
-#[display("{share} of such calls are made by {}", manager.description())]
+#[display("{share} of their bytes are given back by {}", manager.description())]
 pub struct Owned {
     pub share: Share,
     pub manager: Manager,
