@@ -183,20 +183,22 @@ impl Owners {
         }
     }
 
-    /// The owner of nearly all; calls of the C library and of allocators belong to the program's malloc.
+    /// The owner of nearly all.
     fn most(self, managers: Managers) -> Option<Manager> {
+        self.largest(MOST, managers)
+    }
+
+    /// The owner of the largest share, if that is more than `least`; what the C library and allocators do belongs to the program's malloc.
+    fn largest(self, least: f64, managers: Managers) -> Option<Manager> {
         let malloc = managers.malloc.filter(|manager| *manager != Manager::Program);
-        if self.program > MOST {
-            Some(Manager::Program)
-        } else if self.runtime > MOST {
-            managers.runtime
-        } else if self.malloc > MOST {
-            malloc.filter(|manager| manager.is_c_library())
-        } else if self.allocator > MOST {
-            malloc.filter(|manager| !manager.is_c_library())
-        } else {
-            None
-        }
+        let owners = [
+            (self.program, Some(Manager::Program)),
+            (self.runtime, managers.runtime),
+            (self.malloc, malloc.filter(|manager| manager.is_c_library())),
+            (self.allocator, malloc.filter(|manager| !manager.is_c_library())),
+        ];
+        let (share, owner) = owners.into_iter().max_by(|one, other| one.0.total_cmp(&other.0))?;
+        owner.filter(|_| share > least)
     }
 }
 
@@ -352,24 +354,31 @@ fn heap_owner(facts: &Facts) -> Option<Manager> {
     caller.or(facts.managers.malloc).or(facts.manager)
 }
 
-/// The owner of mappings that come and go. glibc writes a block's size before the program touches the block;
-/// with too few such observations, the mappings count as the allocator's.
+/// The owner of mappings that come and go: who unmaps nearly all. glibc writes a block's size before the program touches the
+/// block: where several unmap, that decides whether malloc is meant. With too few such observations, the mappings count as
+/// the allocator's.
 fn mapping_owner(facts: &Facts) -> Option<Manager> {
     // No allocator shares its memory.
     if facts.memory == Memory::Shared {
         return Some(Manager::Program);
     }
-    let caller = facts.calls.unmapped.and_then(|owners| owners.most(facts.managers));
-    match (facts.manager, facts.headers) {
+    let is_of_malloc = facts.headers.map(|share| share >= HEADERS);
+    let caller = facts.calls.unmapped.and_then(|owners| {
+        let others = Owners { malloc: 0.0, ..owners };
+        let rest = || if is_of_malloc == Some(false) { others.largest(0.0, facts.managers) } else { None };
+        owners.most(facts.managers).or_else(rest)
+    });
+    match (facts.manager, is_of_malloc) {
         _ if caller.is_some() => caller,
-        (Some(Manager::Glibc | Manager::Musl) | None, headers)
-            if headers.is_none_or(|share| share < HEADERS) && unit_owner(facts).is_some() =>
-        {
+        (Some(Manager::Glibc | Manager::Musl) | None, None | Some(false)) if unit_owner(facts).is_some() => {
             unit_owner(facts)
         }
-        (Some(Manager::Glibc) | None, Some(share)) if share >= HEADERS => Some(Manager::Glibc),
-        (Some(Manager::Glibc), None) => Some(Manager::Glibc),
-        (Some(Manager::Glibc) | None, _) => Some(Manager::Program),
+        (Some(Manager::Glibc) | None, Some(true)) | (Some(Manager::Glibc), None) => Some(Manager::Glibc),
+        (Some(Manager::Glibc) | None, _) => {
+            // Scripts map nothing by themselves.
+            let script = facts.managers.runtime.filter(|runtime| *runtime == Manager::V8);
+            script.or(Some(Manager::Program))
+        }
         (manager, _) => manager,
     }
 }
@@ -677,18 +686,23 @@ mod unit {
         let python = Managers { malloc: GLIBC, runtime: Some(Manager::Pymalloc) };
         let refaults = Refaults { mapped: 50.0, ..Refaults::default() };
         let churn = Facts { managers: python, ..facts(Memory::Mapping, GLIBC, refaults) };
-        let by = |malloc: f64, runtime: f64| {
+        let by = |malloc: f64, runtime: f64, headers: f64| {
             let unmapped = Some(Owners { malloc, runtime, ..Owners::default() }.shares());
             let calls = CallEvidence { unmapped, ..CallEvidence::default() };
-            main_of(&Facts { calls, headers: Some(0.9), ..churn.clone() }).1
+            main_of(&Facts { calls, headers: Some(headers), ..churn.clone() }).1
         };
-        assert_eq!((by(1.0, 99.0), by(99.0, 1.0)), (Some(Manager::Pymalloc), GLIBC), "whoever calls");
+        let pymalloc = Some(Manager::Pymalloc);
+        assert_eq!((by(1.0, 99.0, 0.9), by(99.0, 1.0, 0.0)), (pymalloc, GLIBC), "whoever calls");
+        assert_eq!((by(40.0, 60.0, 0.0), by(40.0, 60.0, 0.9)), (pymalloc, GLIBC), "both do: by the headers");
         // Without stacks the sizes of mappings decide, unless glibc wrote its headers.
         let arenas = Facts { units: 0.9, ..churn.clone() };
         assert_eq!(main_of(&arenas).1, Some(Manager::Pymalloc));
         assert_eq!(main_of(&Facts { headers: Some(0.9), ..arenas }).1, GLIBC);
         assert_eq!(main_of(&churn).1, GLIBC, "nothing speaks against it");
-        assert_eq!(main_of(&Facts { headers: Some(0.0), ..churn }).1, Some(Manager::Program));
+        let of_others = Facts { headers: Some(0.0), ..churn };
+        assert_eq!(main_of(&of_others).1, Some(Manager::Program));
+        let node = Managers { malloc: GLIBC, runtime: Some(Manager::V8) };
+        assert_eq!(main_of(&Facts { managers: node, ..of_others }).1, Some(Manager::V8), "no script maps");
     }
 
     #[test]

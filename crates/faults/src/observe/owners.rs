@@ -204,8 +204,8 @@ fn role(name: &str, file: &str) -> Role {
     }
 }
 
-/// Bytes that a call counts for at most: one about memory that is only reserved may be of any size.
-const MOST_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
+/// Bytes that a call or a mapping counts for at most: one of memory that is only reserved may be of any size.
+pub const MOST_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
 
 /// What calls weigh: their bytes, as pages come back by these. Calls of unknown size are of one page.
 fn weight(sum: &Sum) -> f64 {

@@ -9,7 +9,7 @@ use figure::{Basis, Better, Evidence, Figure, Interval, Reading, Status, Unit, s
 use suites::faults::{Call, Manager, Mechanism, Memory};
 
 use super::balance::{self, Balance};
-use super::owners::{owners, trims};
+use super::owners::{MOST_BYTES, owners, trims};
 use crate::allocator::{self, AllocatorHints};
 use crate::classify::{CallEvidence, Cause, CountedFaults, Facts, Starts, causes};
 use crate::trace::Traced;
@@ -316,18 +316,22 @@ fn hidden_in_heap(
     Refaults { forked, heap_cut: cut, no_event: rest - cut, ..Refaults::default() }
 }
 
-/// The size of a program's mappings that makes up most of their bytes.
+/// What mappings of a size weigh: their bytes, but of each as much as may be touched.
+fn weight((size, times): (&u64, &u64)) -> f64 {
+    (*size as f64).min(MOST_BYTES) * *times as f64
+}
+
+/// The size of a program's mappings that weighs most.
 fn mapped(program: &Program) -> Option<f64> {
-    let bytes = |(size, times): &(&u64, &u64)| **size as f64 * **times as f64;
-    program.mappings.iter().max_by(|a, b| bytes(a).total_cmp(&bytes(b))).map(|(size, _)| *size as f64)
+    let mappings = program.mappings.iter();
+    mappings.max_by(|one, other| weight(*one).total_cmp(&weight(*other))).map(|(size, _)| *size as f64)
 }
 
 /// The share of the bytes of a program's mappings that have the size of this runtime's units.
 fn units(program: &Program, runtime: Option<Manager>) -> f64 {
     let sizes = runtime.map_or(&[][..], allocator::unit_sizes);
     let bytes = |of: &dyn Fn(u64) -> bool| -> f64 {
-        let mappings = program.mappings.iter().filter(|(size, _)| of(**size));
-        mappings.map(|(size, times)| *size as f64 * *times as f64).sum()
+        program.mappings.iter().filter(|(size, _)| of(**size)).map(weight).sum()
     };
     bytes(&|size| sizes.contains(&size)) / bytes(&|_| true).max(1.0)
 }
