@@ -39,6 +39,8 @@ pub struct ClassifiedGroup {
     pub program: String,
     pub forks: f64,
     pub samples: f64,
+    /// Faults that may be first touches or refaults, of either: two standard errors.
+    pub unsure: f64,
     /// The number of its program, and what its calls gave back for the faults of each mechanism.
     pub number: u32,
     pub balances: BTreeMap<Mechanism, Balance>,
@@ -48,7 +50,12 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
     let collector = &traced.collector;
     let SampleTotals { samples, faults, .. } = collector.minor;
     let share = if faults > 0.0 { samples / faults } else { 1.0 };
-    let mut refaults = collector.pages.refaults(share);
+    let (mut refaults, errors): (HashMap<u32, f64>, HashMap<u32, f64>) = collector
+        .pages
+        .refaults(share)
+        .into_iter()
+        .map(|(group, (share, error))| ((group, share), (group, error)))
+        .unzip();
     bound_refaults(collector, &mut refaults);
     let page = collector.page as f64;
     let unmapped = owners(collector, names, &[Call::Munmap]);
@@ -114,6 +121,7 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
             program: plain_to(&program.name, 60),
             forks: program.forks as f64,
             samples: group.samples,
+            unsure: group.minor * 2.0 * errors.get(&number).copied().unwrap_or(0.0),
             number: key.program,
             balances: BTreeMap::new(),
         }
@@ -341,6 +349,8 @@ struct MechanismFaults<'a> {
     all: f64,
     /// Those at memory that a child inherited.
     by_children: f64,
+    /// How many fewer, and more, they may be, as it is unsure which pages were there before.
+    off: (f64, f64),
     /// The group with most of them, whose evidence the figure has.
     main: &'a ClassifiedGroup,
     most: f64,
@@ -351,9 +361,12 @@ pub fn mechanisms(groups: &[ClassifiedGroup], traced: &Traced) -> Vec<Figure> {
     let mut all: BTreeMap<Cause, MechanismFaults> = BTreeMap::new();
     for group in groups {
         for (cause, faults) in &group.causes {
-            let new = || MechanismFaults { all: 0.0, by_children: 0.0, main: group, most: 0.0 };
+            let new =
+                || MechanismFaults { all: 0.0, by_children: 0.0, off: (0.0, 0.0), main: group, most: 0.0 };
             let entry = all.entry(*cause).or_insert_with(new);
             entry.all += faults;
+            let (fewer, more) = unsure(group, cause.0, *faults);
+            entry.off = (entry.off.0 + fewer, entry.off.1 + more);
             entry.by_children += if group.facts.is_inherited { *faults } else { 0.0 };
             if *faults > entry.most {
                 (entry.main, entry.most) = (group, *faults);
@@ -368,11 +381,46 @@ pub fn mechanisms(groups: &[ClassifiedGroup], traced: &Traced) -> Vec<Figure> {
     let mut all: Vec<_> = all.into_iter().collect();
     all.sort_by(|a, b| b.1.all.total_cmp(&a.1.all));
     let figure = |((mechanism, manager), faults): (Cause, MechanismFaults)| {
-        let mut figure = mechanism_figure(mechanism, manager, share(faults.all, sum), faults.main);
+        let (value, interval) = share(faults.all, sum);
+        let part = |off: f64| off / (sum.faults + sum.lost).max(1.0);
+        let interval = interval.map(|interval| Interval {
+            low: (interval.low - part(faults.off.0)).max(0.0),
+            high: (interval.high + part(faults.off.1)).min(1.0),
+            ..interval
+        });
+        let mut figure = mechanism_figure(mechanism, manager, (value, interval), faults.main);
         put_kernel(&mut figure.evidence, mechanism, &faults, traced);
         figure
     };
     all.into_iter().filter(|(_, faults)| faults.all * sum.samples >= sum.faults).map(figure).collect()
+}
+
+/// How many fewer, and more, of a group's faults a mechanism may have caused: what is unsure is a first touch or a refault.
+fn unsure(group: &ClassifiedGroup, mechanism: Mechanism, faults: f64) -> (f64, f64) {
+    let sum = |kind: Option<bool>| {
+        let own = group.causes.iter().filter(|((mechanism, _), _)| is_again(*mechanism) == kind);
+        own.map(|(_, faults)| faults).sum::<f64>()
+    };
+    let kind = is_again(mechanism);
+    let Some(again) = kind else { return (0.0, 0.0) };
+    let (own, others) = (sum(kind), sum(Some(!again)));
+    let share = faults / own.max(f64::MIN_POSITIVE);
+    (group.unsure.min(own) * share, group.unsure.min(others) * share)
+}
+
+/// Whether faults of a mechanism are at pages that were there before; `None` where that does not matter.
+fn is_again(mechanism: Mechanism) -> Option<bool> {
+    match mechanism {
+        Mechanism::Growth | Mechanism::StartUp | Mechanism::SharedMap => Some(false),
+        Mechanism::MapChurn
+        | Mechanism::HeapTrim
+        | Mechanism::MallocTrim
+        | Mechanism::ArenaTrim
+        | Mechanism::Purge
+        | Mechanism::NumaHinting
+        | Mechanism::CopyOnWrite => Some(true),
+        _ => None,
+    }
 }
 
 /// Writes what the kernel counted about a mechanism, and who pays for it.
@@ -543,6 +591,13 @@ pub fn share(faults: f64, all: SampleTotals) -> (f64, Option<Interval>) {
 #[cfg(test)]
 mod unit {
     use super::*;
+
+    #[test]
+    fn what_is_unsure_is_of_both_kinds() {
+        let kinds =
+            |again: bool| Mechanism::ALL.iter().filter(move |one| is_again(**one) == Some(again)).count();
+        assert_eq!((kinds(false), kinds(true)), (3, 7));
+    }
 
     #[test]
     fn lost_faults_widen_the_interval() {

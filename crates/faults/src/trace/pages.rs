@@ -54,8 +54,8 @@ impl Pages {
         None
     }
 
-    /// The share (0 to 1) of refaults by group, where a share `q` of the faults was sampled.
-    pub fn refaults(&self, q: f64) -> HashMap<u32, f64> {
+    /// The share (0 to 1) of refaults by group, with its standard error, where a share `q` of the faults was sampled.
+    pub fn refaults(&self, q: f64) -> HashMap<u32, (f64, f64)> {
         let q = q.clamp(1e-9, 1.0);
         let mut tallies: HashMap<u32, Tally> = HashMap::new();
         for page in self.pages.values() {
@@ -94,16 +94,25 @@ impl Tally {
         }
     }
 
-    fn refaults(&self, q: f64) -> f64 {
+    /// The error is that of the few samples that met a page again (Poisson; one more, as none may be by chance).
+    fn refaults(&self, q: f64) -> (f64, f64) {
         let (samples, pages) = self.sampled;
         let marked = self.often + self.others;
         if marked == 0.0 {
             // Without bursts only pages that were sampled twice count.
-            return if samples > 0.0 { 1.0 - pages / samples } else { 0.0 };
+            let again = samples - pages;
+            return if samples > 0.0 {
+                (again / samples, (again + 1.0).sqrt() / samples)
+            } else {
+                (0.0, 0.0)
+            };
         }
         let (in_bursts, later) = self.others_again;
-        let others = if self.others_pages > 0.0 { (in_bursts + later / q) / self.others_pages } else { 0.0 };
-        ((self.often + self.others * others / (1.0 + others)) / marked).clamp(0.0, 1.0)
+        let pages = self.others_pages.max(1.0);
+        let others = (in_bursts + later / q) / pages;
+        let off = (later + 1.0).sqrt() / q / pages / (1.0 + others).powi(2);
+        let share = (self.often + self.others * others / (1.0 + others)) / marked;
+        (share.clamp(0.0, 1.0), self.others * off / marked)
     }
 }
 
@@ -136,7 +145,7 @@ mod unit {
         }
 
         fn refaults(&self) -> f64 {
-            self.pages.refaults(1.0 / self.period as f64)[&7]
+            self.pages.refaults(1.0 / self.period as f64)[&7].0
         }
     }
 
@@ -168,6 +177,23 @@ mod unit {
         assert!((watch.refaults() - 0.5).abs() < 0.05, "{}", watch.refaults());
     }
 
+    /// The same mixture, watched from each of its first faults on: the errors of the shares are as large as stated.
+    #[test]
+    fn the_error_is_that_of_the_shares() {
+        let off = |first: u64| {
+            let mut watch = Watch { fault: first, ..Watch::new(101, 300, 10_000) };
+            // A page in five is faulted in again, once and much later.
+            (0..60_000)
+                .for_each(|fault| watch.at(if fault % 6 == 5 { fault / 6 * 5 % 40_000 } else { fault }));
+            watch.pages.refaults(1.0 / 101.0)[&7]
+        };
+        let all: Vec<(f64, f64)> = (0..40).map(|first| off(first * 7)).collect();
+        let mean = all.iter().map(|one| one.0).sum::<f64>() / 40.0;
+        let apart = |one: &&(f64, f64)| (one.0 - mean).abs() > 2.0 * one.1;
+        assert!(all.iter().filter(apart).count() <= 4, "{mean}: {all:?}");
+        assert!(all.iter().all(|one| one.1 > 0.0 && one.1 < 0.5), "{all:?}");
+    }
+
     #[test]
     fn the_fault_before_is_returned_and_address_spaces_differ() {
         let mut pages = Pages::default();
@@ -176,6 +202,6 @@ mod unit {
         assert_eq!(pages.note(1, 6, 0, TOGETHER, false), None);
         assert_eq!(pages.note(1, 6, 0, 2 * TOGETHER, false), Some(TOGETHER));
         assert_eq!(pages.note(2, 6, 0, 3 * TOGETHER, false), None);
-        assert_eq!(pages.refaults(0.1)[&0], 0.0, "the marked page was not faulted in again");
+        assert_eq!(pages.refaults(0.1)[&0].0, 0.0, "the marked page was not faulted in again");
     }
 }

@@ -16,6 +16,8 @@ const NOTHING: f64 = 0.02;
 const RESOLVED: f64 = 0.2;
 /// Mechanisms and blocks with a smaller share are left to the table.
 const LEAST: f64 = 0.1;
+/// … and so are those, but for the largest, whose interval begins below this: they may be next to nothing.
+const SURE: f64 = 0.05;
 /// Seconds of counting in which a mechanism that matters makes at least one call.
 const LONG: f64 = 1.0;
 /// A block that is faulted in within so many seconds of its allocation is young: it was allocated to be filled.
@@ -35,8 +37,10 @@ pub(super) fn watched(record: &Record) -> Vec<Explanation> {
             && mechanism::cause(figure).is_some()
             && figure.value.is_some_and(|share| share >= LEAST)
     };
-    let mechanisms: Vec<&Figure> = record.figures.iter().filter(is_mechanism).collect();
+    let mut mechanisms: Vec<&Figure> = record.figures.iter().filter(is_mechanism).collect();
     let main = mechanisms.first().copied();
+    let is_sure = |figure: &Figure| figure.interval.as_ref().is_none_or(|interval| interval.low >= SURE);
+    mechanisms.retain(|figure| main.is_some_and(|main| main.id == figure.id) || is_sure(figure));
     let answer = match gain(record) {
         Some(gain) => answer(record, gain, main),
         None => unpriced(counted, main),

@@ -13,8 +13,9 @@ const SHARES: &str = "faults.mechanism.";
 const GAIN: &str = "faults.gain";
 /// Below this share of the CPU time there is nothing to gain, as the answer says.
 const LITTLE: f64 = 0.02;
-/// Mechanisms of a smaller share of the faults are left to the table of the report.
+/// Mechanisms of a smaller share of the faults, or of an interval that begins below the second, are left to the table of the report.
 const LEAST: f64 = 0.1;
+const SURE: f64 = 0.05;
 
 /// What a record says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -54,9 +55,10 @@ impl Diagnosis {
         causes.sort_by(|one, other| other.share.total_cmp(&one.share));
         let gain = record.figure(GAIN).and_then(|figure| figure.value);
         // Where there is next to nothing to gain, nothing is advised; nor against mechanisms of few faults.
+        let is_sure = |figure: &Figure| figure.interval.as_ref().is_none_or(|interval| interval.low >= SURE);
         let is_shown = |figure: &&Figure| {
             !figure.id.starts_with(SHARES)
-                || (figure.value >= Some(LEAST) && gain.is_none_or(|gain| gain >= LITTLE))
+                || (figure.value >= Some(LEAST) && is_sure(figure) && gain.is_none_or(|gain| gain >= LITTLE))
         };
         let figures = record.figures.iter().filter(is_shown);
         let variables = figures.filter_map(|figure| figure.conditions.get(SETTING_ENVIRONMENT));
