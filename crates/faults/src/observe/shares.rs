@@ -291,7 +291,7 @@ fn hidden_refaults(
     let growth = growth_share(program).filter(|growth| is_private(key) && *growth < firsts);
     let Some(growth) = growth else { return Refaults::default() };
     let share = 1.0 - growth / firsts;
-    let forked = share * program.shared / (program.touched - program.grown);
+    let forked = share * (program.shared / (program.touched - program.grown)).min(1.0);
     let rest = share - forked;
     let bytes: f64 = program.mappings.iter().map(|(size, times)| *size as f64 * *times as f64).sum();
     let is_mapped = !manager.is_some_and(allocator::advises);

@@ -44,6 +44,8 @@ pub struct Process {
     touched: f64,
     /// The same when its peak was read last, and that peak in bytes.
     at_last_peak: (f64, u64),
+    grown: Matching,
+    stayed: Matching,
     /// The most bytes of no file that were read; `None` before the first reading of a process that has not
     /// begun here.
     most_anonymous: Option<u64>,
@@ -53,6 +55,25 @@ pub struct Process {
     sharers: (u64, bool),
     /// Bytes that a child left write-protected when it ended: each page faults once more as it is written.
     protected: f64,
+}
+
+/// Faults and growth, in pages, between two readings that do not match. Samples are of chance, and a reading is not of their
+/// moment: what is left matches what comes until the next reading.
+#[derive(Clone, Copy, Debug, Default)]
+struct Matching {
+    faults: f64,
+    growth: f64,
+}
+
+impl Matching {
+    /// Takes what has come since the last reading; returns how many faults brought new memory. Of growth without faults, as by huge
+    /// pages, no more is left than there were faults.
+    fn take(&mut self, faults: f64, growth: f64) -> f64 {
+        let matched = (self.faults + faults).min(self.growth + growth);
+        let left = |old: f64, new: f64| (old + new - matched).clamp(0.0, new);
+        *self = Matching { faults: left(self.faults, faults), growth: left(self.growth, growth).min(faults) };
+        matched
+    }
 }
 
 /// A program, which several processes may run.
@@ -190,6 +211,8 @@ impl Tasks {
             is_executed: false,
             touched: 0.0,
             at_last_peak: Default::default(),
+            grown: Matching::default(),
+            stayed: Matching::default(),
             most_anonymous: None,
             shares_with: Some(parent),
             sharers: (0, false),
@@ -302,12 +325,12 @@ impl Tasks {
         let Some(process) = self.processes.get_mut(&number) else { return };
         let (touched, most) = std::mem::replace(&mut process.at_last_peak, (process.touched, bytes));
         let faults = process.touched - touched;
-        let grown = faults.min(bytes.saturating_sub(most) as f64 / page as f64);
+        let grown = process.grown.take(faults, bytes.saturating_sub(most) as f64 / page as f64);
         let before = process.most_anonymous.unwrap_or(anonymous);
         process.most_anonymous = Some(before.max(anonymous));
-        let stayed = faults.min(anonymous.saturating_sub(before) as f64 / page as f64);
+        let stayed = process.stayed.take(faults, anonymous.saturating_sub(before) as f64 / page as f64);
         let most_shared = if process.sharers.1 { f64::MAX } else { process.protected / page as f64 };
-        let shared = (faults - grown).min(most_shared);
+        let shared = (faults - grown).clamp(0.0, most_shared);
         process.sharers.1 = process.sharers.0 > 0;
         process.protected = (process.protected - shared * page as f64).max(0.0);
         if let Some(program) = self.programs.get_mut(process.program as usize) {
@@ -423,12 +446,29 @@ mod unit {
             tasks.programs[0].stayed
         };
         let of_one = [(1000.0, 800), (500.0, 300), (500.0, 900), (20.0, 1000)];
-        assert_eq!(of_one.map(|(faults, pages)| stayed(ONE, faults, pages)), [800.0, 800.0, 900.0, 920.0]);
+        assert_eq!(of_one.map(|(faults, pages)| stayed(ONE, faults, pages)), [800.0, 800.0, 900.0, 1000.0]);
         // A child has its parent's memory: only what it has more than at its first reading is new.
         assert_eq!(
             [(50.0, 1000), (50.0, 1010)].map(|(faults, pages)| stayed(TWO, faults, pages)),
-            [920.0, 930.0]
+            [1000.0, 1010.0]
         );
+    }
+
+    #[test]
+    fn growth_is_matched_with_faults_of_the_next_reading() {
+        let grown = |readings: &[(f64, f64)]| {
+            let mut matching = Matching::default();
+            readings.iter().map(|(faults, growth)| matching.take(*faults, *growth)).sum::<f64>()
+        };
+        assert_eq!(grown(&[(500.0, 500.0), (500.0, 0.0), (500.0, 0.0)]), 500.0, "churn");
+        assert_eq!(grown(&[(500.0, 0.0), (0.0, 500.0)]), 500.0, "read late");
+        assert_eq!(
+            grown(&[(100.0, 130.0), (130.0, 100.0), (90.0, 100.0), (110.0, 100.0)]),
+            430.0,
+            "by chance"
+        );
+        assert_eq!(grown(&[(500.0, 0.0), (10.0, 0.0), (0.0, 500.0)]), 10.0, "too late");
+        assert_eq!(grown(&[(10.0, 5000.0), (500.0, 0.0)]), 20.0, "huge pages");
     }
 
     #[test]
