@@ -54,7 +54,9 @@ fn a_tarball_has_both_programs_in_bin_and_the_same_bytes_from_any_directory() {
     let packed = |mode: u32| {
         let directory = tempfile::tempdir().unwrap();
         let (prefix, tarball) = (directory.path().join(NAME), directory.path().join("packed.tar.gz"));
-        for (file, mode) in [("bin/truebench", mode), ("lib/truebench/truebench-workload", mode), ("share/a", mode & 0o666)] {
+        for (file, mode) in
+            [("bin/truebench", mode), ("lib/truebench/truebench-workload", mode), ("share/a", mode & 0o666)]
+        {
             let file = prefix.join(file);
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(&file, file.file_name().unwrap().as_encoded_bytes()).unwrap();
@@ -71,7 +73,12 @@ fn a_tarball_has_both_programs_in_bin_and_the_same_bytes_from_any_directory() {
     let (_other, second) = packed(0o700);
     assert!(fs::read(&first).unwrap() == fs::read(second).unwrap(), "modes and directories change the bytes");
 
-    let unpack = Command::new("tar").arg("-xzf").arg(&first).args(["--strip-components=1", "-C"]).arg(one.path()).status();
+    let unpack = Command::new("tar")
+        .arg("-xpzf")
+        .arg(&first)
+        .args(["--strip-components=1", "-C"])
+        .arg(one.path())
+        .status();
     assert!(unpack.unwrap().success());
     let status = |file: &str| fs::metadata(one.path().join(file)).unwrap();
     let (in_bin, in_lib) = (status("bin/truebench-workload"), status("lib/truebench/truebench-workload"));
@@ -89,7 +96,10 @@ fn both_programs_work_side_by_side() {
         fs::copy(program, directory.path().join(Path::new(program).file_name().unwrap())).unwrap();
     }
     let mut command = Command::new(directory.path().join("truebench"));
-    let output = command.args(["system", "execl", "--rounds", "1", "--duration", "100ms", "-c", "1", "--format", "json"]).env_remove("TRUEBENCH_LIB").output();
+    let output = command
+        .args(["system", "execl", "--rounds", "1", "--duration", "100ms", "-c", "1", "--format", "json"])
+        .env_remove("TRUEBENCH_LIB")
+        .output();
     let record = record(&output.unwrap());
     assert!(figure(&record, "system.execl").value.is_some());
 }
