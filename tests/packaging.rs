@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::bench::{stderr, stdout};
+use crate::bench::{figure, record, stderr, stdout};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -45,6 +45,63 @@ fn a_program_that_needs_a_later_glibc_or_another_library_is_refused() {
     let refused = floor("2.99", path);
     assert_eq!(refused.status.code(), Some(1), "{refused:?}");
     assert!(stderr(&refused).contains("program needs libforeign.so"), "{refused:?}");
+}
+
+#[test]
+fn a_tarball_has_both_programs_in_bin_and_the_same_bytes_from_any_directory() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    const NAME: &str = "truebench-0-any";
+    let packed = |mode: u32| {
+        let directory = tempfile::tempdir().unwrap();
+        let (prefix, tarball) = (directory.path().join(NAME), directory.path().join("packed.tar.gz"));
+        for (file, mode) in
+            [("bin/truebench", mode), ("lib/truebench/truebench-workload", mode), ("share/a", mode & 0o666)]
+        {
+            let file = prefix.join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, file.file_name().unwrap().as_encoded_bytes()).unwrap();
+            fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
+        }
+        let mut command = Command::new(format!("{ROOT}/.ci/package"));
+        command.arg("pack").arg(directory.path()).arg(NAME).arg(&tarball).env("SOURCE_DATE_EPOCH", "1");
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert!(!prefix.join("bin/truebench-workload").exists(), "the other packages do not have it");
+        (directory, tarball)
+    };
+    let (one, first) = packed(0o755);
+    let (_other, second) = packed(0o700);
+    assert!(fs::read(&first).unwrap() == fs::read(second).unwrap(), "modes and directories change the bytes");
+
+    let unpack = Command::new("tar")
+        .arg("-xpzf")
+        .arg(&first)
+        .args(["--strip-components=1", "-C"])
+        .arg(one.path())
+        .status();
+    assert!(unpack.unwrap().success());
+    let status = |file: &str| fs::metadata(one.path().join(file)).unwrap();
+    let (in_bin, in_lib) = (status("bin/truebench-workload"), status("lib/truebench/truebench-workload"));
+    assert_eq!((in_bin.ino(), in_bin.mode() & 0o777), (in_lib.ino(), 0o755), "one file, stored once");
+    let check = ["--check", "--strict", "--quiet", "share/doc/truebench/SHA256SUMS-packed"];
+    let checked = Command::new("sha256sum").args(check).current_dir(one.path()).output().unwrap();
+    assert!(checked.status.success(), "{}", stderr(&checked));
+}
+
+/// What `cargo binstall` and `cargo install` leave: a directory with both programs, and nothing around it.
+#[test]
+fn both_programs_work_side_by_side() {
+    let directory = tempfile::tempdir().unwrap();
+    for program in [env!("CARGO_BIN_EXE_truebench"), env!("CARGO_BIN_EXE_truebench-workload")] {
+        fs::copy(program, directory.path().join(Path::new(program).file_name().unwrap())).unwrap();
+    }
+    let mut command = Command::new(directory.path().join("truebench"));
+    let output = command
+        .args(["system", "execl", "--rounds", "1", "--duration", "100ms", "-c", "1", "--format", "json"])
+        .env_remove("TRUEBENCH_LIB")
+        .output();
+    let record = record(&output.unwrap());
+    assert!(figure(&record, "system.execl").value.is_some());
 }
 
 #[test]
