@@ -2,8 +2,8 @@
 
 use figure::evidence::THREADS;
 use figure::evidence::audit::{
-    ADDED_SAMPLES, ASKED_SECONDS, CONNECTIONS_FROM, CONTRADICTION, DEPTH, DIGITS, LEAST_SECONDS, LEFT_OUT,
-    OTHER_LENGTH, RECOMPUTED, RESULTS, ROUNDING, SUBJECT, THREAD_SPREAD, UNJUDGED,
+    ADDED_SAMPLES, ASKED_SECONDS, CONNECTIONS_FROM, CONTRADICTION, DEPTH, DIGITS, END_LOST, LEAST_SECONDS,
+    LEFT_OUT, OTHER_LENGTH, RECOMPUTED, RESULTS, ROUNDING, SUBJECT, THREAD_SPREAD, UNJUDGED,
 };
 use figure::evidence::http::{
     ANSWERED, CONNECT_LONGEST, CONNECTIONS, CONNECTS, FAILED, FAILURES, KEEPS_ALIVE, LAG_LATE, LATENCY,
@@ -91,6 +91,8 @@ pub struct Load {
     pub sampled: f64,
     /// Whether the time ended while requests were under way, which are then in the concurrency and in no latency.
     pub breaks_off: bool,
+    /// Whether a fixed number of requests is sent: in the last of them fewer and fewer are under way.
+    pub runs_out: bool,
     /// Why connections may have been idle, to follow "the text does not show": a pause, a limited rate. Empty where they cannot be.
     pub idle: &'static str,
     /// Requests a second that were asked for; `None` in a closed loop.
@@ -311,11 +313,13 @@ impl Load {
                 busy(rate, Printed { value: mean.value + half, off: mean.off + half }, in_flight)
             }
         };
-        let edge = self.seconds.filter(|seconds| self.breaks_off && seconds.value > 0.0);
-        let edge = edge.map_or(0.0, |seconds| (mean.value / seconds.value).min(1.0));
+        let lasted = self.seconds.filter(|seconds| seconds.value > 0.0);
+        let edge = lasted.map_or(0.0, |seconds| (mean.value / seconds.value).min(1.0));
         if requests < 1.0 {
+            let edge = if self.breaks_off || self.runs_out { edge } else { 0.0 };
             (requests * (1.0 + edge) + connecting).min(1.0)
         } else {
+            let edge = if self.breaks_off { edge } else { 0.0 };
             (requests * (1.0 - edge)).max(1.0)
         }
     }
@@ -374,6 +378,17 @@ impl Load {
             busy if busy < 1.0 - IDLE && !self.idle.is_empty() => Err(format!("{unstated} {}", self.idle)),
             busy => Ok(busy),
         }
+    }
+
+    /// What the end of the run took from the connections: by what share they seem idle without an allowance for it. `None` where that is
+    /// no more than counts.
+    fn lost_at_end(&self) -> Option<f64> {
+        if self.rate_asked.is_some() || self.pauses {
+            return None;
+        }
+        let without = Load { breaks_off: false, runs_out: false, ..self.clone() };
+        let (with, without) = (self.busy().ok()?, without.busy().ok()?);
+        (without < 1.0 - IDLE && with - without > IDLE / 2.0).then_some(1.0 - without)
     }
 
     /// Seconds in which requests were sent.
@@ -446,6 +461,7 @@ impl Load {
             Ok(busy) => own.put(LITTLE, busy),
             Err(why) => own.put_unknown(LITTLE, why),
         }
+        self.lost_at_end().into_iter().for_each(|lost| own.put(END_LOST, lost));
         own
     }
 }

@@ -173,6 +173,8 @@ fn of_lines(
     let (mut figures, mut broken) = (Vec::new(), Vec::new());
     let labels = distinguishing(&lines, &starts);
     let all_cpus = cpus::shown(&lines).or(known.cpus);
+    // The last command, and the tool that it called.
+    let mut last: Option<(&str, String)> = None;
     for (index, start) in starts.iter().enumerate() {
         let (at, format) = (start.at, start.format);
         let next = starts.get(index + 1).map_or(lines.len(), |next| next.at);
@@ -185,6 +187,11 @@ fn of_lines(
             own
         });
         let run = Run { command: command.as_ref(), ..bare };
+        // A run without a command of its own may be a further one of the last, and is none of another's.
+        let behind = last.as_ref().filter(|(tool, _)| *tool == format.name).map(|(_, setup)| setup.clone());
+        if let Some(command) = &command {
+            last = Some((format.name, command.setup()));
+        }
         let own = match format.shape {
             Shape::Lines { parse, .. } => parse(&run, known),
             Shape::Documents { parse, .. } => parse(&start.documents, &run, known),
@@ -208,7 +215,13 @@ fn of_lines(
         }
         figures.extend(own.into_iter().map(|mut figure| {
             figure.conditions.set(TOOL, format.name.to_owned());
-            command.iter().for_each(|command| called_by(&mut figure, command));
+            match (&command, &behind) {
+                (Some(command), _) => called_by(&mut figure, command),
+                (None, Some(setup)) if !setup.is_empty() => {
+                    figure.conditions.set(COMMAND, plain_to(&format!("after {setup}"), MAX_SUBJECT));
+                }
+                _ => {}
+            }
             on_cpus(&mut figure, command.as_ref().and_then(Command::cpus).or(all_cpus));
             labelled(&mut figure, &labels[index]);
             figure

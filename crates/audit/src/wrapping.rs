@@ -56,6 +56,8 @@ const BORDERS: &[char] = &['│', '|', '┃', '║'];
 
 /// What stands at the ends of a block of code on a page.
 const TAGS: &[&str] = &[
+    "<!--",
+    "-->",
     "<pre>",
     "</pre>",
     "<code>",
@@ -165,6 +167,7 @@ fn plain(line: &str) -> String {
         .and_then(|(_, rest)| Some(rest.split_once('\u{7}')?.1))
         .unwrap_or(line);
     let bare = if line.contains('\u{1b}') { uncoloured(line) } else { line.to_owned() };
+    let bare = without_bold(mended(bare));
     let bare = bare.replace(['\u{feff}', '\u{200b}'], "").replace(['\u{a0}', '\u{202f}', '\u{2009}'], " ");
     let mut rest = bare.as_str();
     if let Some(text) = in_json(rest) {
@@ -179,6 +182,26 @@ fn plain(line: &str) -> String {
         }
     }
     rest.trim_end().to_owned()
+}
+
+/// Signs that tools print, as they look where UTF-8 was read as Windows-1252.
+const MISREAD: &[(&str, &str)] =
+    &[("Â±", "±"), ("Âµ", "µ"), ("Î¼", "μ"), ("Ïƒ", "σ"), ("â€¦", "…"), ("â”‚", "│"), ("Â ", " ")];
+
+/// A line with the signs that were read in the wrong encoding.
+fn mended(line: String) -> String {
+    if !line.contains(['Â', 'Î', 'Ï', 'â']) {
+        return line;
+    }
+    MISREAD.iter().fold(line, |line, (misread, sign)| line.replace(misread, sign))
+}
+
+/// A line without Markdown's marks of bold letters around numbers: `**296** requests`.
+fn without_bold(line: String) -> String {
+    let parts: Vec<&str> = line.split("**").collect();
+    let is_number = |part: &&str| part.starts_with(|c: char| c.is_ascii_digit()) && !part.contains(' ');
+    let are_numbers = parts.len() > 2 && parts.iter().skip(1).step_by(2).all(is_number);
+    if are_numbers && parts.len() % 2 == 1 { parts.concat() } else { line }
 }
 
 /// A line without control sequences. The crate takes tabs for such.

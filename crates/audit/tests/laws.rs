@@ -222,8 +222,10 @@ fn a_count_over_its_time_is_the_rate_to_its_digits() {
             "{totals}"
         );
     }
+    // Stopped before its time, and over it.
+    assert_eq!(of("10m", "8000000 requests in 3.33m", "40000.00"), (Some(Verdict::Valid), String::new()));
     assert_eq!(
-        of("10m", "8000000 requests in 3.33m", "40000.00"),
+        of("1m", "8000000 requests in 3.33m", "40000.00"),
         (Some(Verdict::Invalid), "too-short".to_owned())
     );
 }

@@ -196,9 +196,9 @@ pub const CASES: &[Case] = &[
         [
             ("wrk.rate", Invalid, "errors-as-work"),
             ("wrk.mean", Invalid, "errors-as-work"),
-            ("wrk.p50", Invalid, "timeouts-excluded"),
-            ("wrk.p90", Invalid, "timeouts-excluded"),
-            ("wrk.p99", Invalid, "timeouts-excluded"),
+            ("wrk.p50", Invalid, "inputs"),
+            ("wrk.p90", Invalid, "inputs"),
+            ("wrk.p99", Invalid, "inputs"),
         ]
     ),
     case!(

@@ -4,9 +4,12 @@
 #[macro_use]
 mod published;
 
+mod between;
+mod columns;
 mod commands;
 mod copies;
 mod counters;
+mod ends;
 mod fault_texts;
 mod harnesses;
 mod hostile;

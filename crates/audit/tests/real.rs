@@ -35,8 +35,8 @@ pub const CASES: &[Case] = &[
         "hey-257",
         nothing,
         [
-            ("hey.rate", Suspect, "littles-law"),
-            ("hey.mean", Suspect, "littles-law"),
+            ("hey.rate", Suspect, "too-short"),
+            ("hey.mean", Suspect, "too-short"),
             ("hey.p50", Suspect, "inputs"),
             ("hey.p90", Suspect, "coordinated-omission"),
             ("hey.p99", Suspect, "coordinated-omission"),
@@ -81,7 +81,7 @@ pub const CASES: &[Case] = &[
     case!(
         "wrk-140",
         nothing,
-        [("wrk.rate", Suspect, "littles-law"), ("wrk.mean", Invalid, "timeouts-excluded")]
+        [("wrk.rate", Suspect, "too-short"), ("wrk.mean", Invalid, "timeouts-excluded")]
     ),
     case!("wrk-247", nothing, [("wrk.rate", Valid, ""), ("wrk.mean", Suspect, "littles-law")]),
     case!(

@@ -92,7 +92,7 @@ mod threads_overlap;
 mod threads_within_mask;
 mod throttled;
 mod timeouts_excluded;
-mod too_short;
+pub(crate) mod too_short;
 pub(crate) mod traffic_agreement;
 mod traffic_background;
 mod traffic_channels;

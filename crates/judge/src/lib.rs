@@ -63,11 +63,21 @@ fn answers(subject: &Subject) -> Vec<order::Weighed> {
         let is_limit = ["environment-unknown", ROUNDS].contains(&answer.id.as_str());
         answer.outcome != Outcome::Unknown || answer.essential || is_limit || answer.detail.contains("--")
     });
-    // What its own text shows is a nearer reason than the figures that it was computed from.
+    // What its own text shows is a nearer reason than the figures that it was computed from. But where these are of errors, so are its
+    // samples, whatever else is missing of them.
+    let are_errors = |id: &String| {
+        let first = subject.record.figure(id).and_then(|source| reasons(source).next());
+        first.is_some_and(|check| check.id == "errors-as-work" && check.outcome == Outcome::Fail)
+    };
+    let is_of_errors = subject.figure.derived_from.iter().any(are_errors);
+    let is_of_end = checks::too_short::is_of_end(subject);
     answers.sort_by_key(|(answer, _)| match answer.id.as_str() {
-        "inputs" => 1,
-        ROUNDS | PRECISION => 2,
-        _ => 0,
+        "inputs" if is_of_errors => 0,
+        // Ports or answers that are missing are causes; that a load has an end is none of them.
+        "too-short" if is_of_end => 2,
+        "inputs" => 3,
+        ROUNDS | PRECISION => 4,
+        _ => 1,
     });
     answers
 }

@@ -87,6 +87,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
     };
     let made = completed.zip(keeps_alive).map(|(all, _)| (all - kept.unwrap_or(0.0)).max(0.0));
     let load = Load {
+        runs_out: true,
         tool: "ab",
         subject: format!("{host}{path}"),
         rate: run.printed("Requests per second:"),

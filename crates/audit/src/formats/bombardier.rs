@@ -120,6 +120,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let by_rate = completed.zip(rate).filter(|(_, rate)| rate.value > 0.0);
     let by_rate = by_rate.map(|(completed, rate)| Printed { value: completed / rate.value, off: 0.0 });
     let load = Load {
+        runs_out: true,
         subject: head
             .split(" for ")
             .next()

@@ -70,8 +70,9 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
 /// `BM_copy/8   101 ns   100 ns   7000000 bytes_per_second=1G/s`; before 1.1 the units stood in the head only.
 fn text_row(line: &str, is_old: bool) -> Option<Row> {
     // Of a Markdown table the cells behind the name are two times and the count; those of other tools are others.
-    let count = line.split('|').nth(3).map(str::trim);
-    if count.is_some_and(|cell| !is_count(cell.split(' ').next().unwrap_or_default())) {
+    let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+    let is_alone = |cell: &str| is_count(cell.split(' ').next().unwrap_or_default()) && !is_time(cell);
+    if cells.get(3).is_some_and(|cell| !is_alone(cell)) {
         return None;
     }
     let tokens = words(line);
@@ -85,6 +86,10 @@ fn text_row(line: &str, is_old: bool) -> Option<Row> {
     })?;
     let has_units = nanoseconds(tokens[at + 1]).is_some();
     let (cpu, count) = if has_units { (at + 2, at + 4) } else { (at + 1, at + 2) };
+    // A count has no unit of time: three times in a row are of another tool.
+    if tokens.get(count + 1).is_some_and(|next| nanoseconds(next).is_some()) {
+        return None;
+    }
     let factor = |at: usize| tokens.get(at).and_then(|unit| nanoseconds(unit)).unwrap_or(1.0);
     Some(Row {
         name: tokens[..at].join(" "),
@@ -93,6 +98,13 @@ fn text_row(line: &str, is_old: bool) -> Option<Row> {
         iterations: number(tokens.get(count)?),
         counts: tokens.len() > count + 1,
     })
+}
+
+/// Whether a number stands before a unit of time.
+fn is_time(text: &str) -> bool {
+    let mut words = text.split(' ');
+    words.next().is_some_and(|word| number(word).is_some())
+        && words.next().is_some_and(|unit| nanoseconds(unit).is_some())
 }
 
 fn is_count(text: &str) -> bool {

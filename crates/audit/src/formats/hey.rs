@@ -84,6 +84,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
     let has_counts = !statuses.is_empty() || failed > 0.0;
     let timeouts = errors.iter().filter(|(kind, _)| *kind == "timeout").map(|(_, count)| count).sum();
     let load = Load {
+        runs_out: true,
         tool: "hey",
         subject: run.operand().unwrap_or_default().to_owned(),
         rate,

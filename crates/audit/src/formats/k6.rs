@@ -202,7 +202,8 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
         iteration: trend("iteration_duration"),
         dropped: counter("dropped_iterations").map(|(count, _)| count),
         interrupted: ended(run).map_or(0.0, |(_, interrupted)| interrupted),
-        seconds: ended(run).map(|(seconds, _)| seconds),
+        // `00m00.0s` is less than its last digit: count and rate have more.
+        seconds: ended(run).map(|(seconds, _)| seconds).filter(|seconds| seconds.value > 0.0),
         users: values("vus")
             .and_then(range)
             .zip(values("vus_max").and_then(range))

@@ -46,11 +46,13 @@ const MIXES: [(&str, &str, &str); 8] = [
 /// What stands before each part of a run.
 const IDLE: &str = "Measuring idle latencies";
 const PEAK: &str = "Measuring Peak Injection Memory Bandwidths";
+/// The same before 3.5.
+const PEAK_OLD: &str = "Measuring Peak Memory Bandwidths";
 const MAXIMUM: &str = "Measuring Maximum Memory Bandwidths";
 const NODES: &str = "Measuring Memory Bandwidths between nodes";
 const LOADED: &str = "Measuring Loaded Latencies";
 const CACHES: &str = "Measuring cache-to-cache transfer latency";
-const PARTS: &[&str] = &[IDLE, PEAK, MAXIMUM, NODES, LOADED, CACHES];
+const PARTS: &[&str] = &[IDLE, PEAK, PEAK_OLD, MAXIMUM, NODES, LOADED, CACHES];
 /// What `--idle_latency` prints.
 const ITERATION: &str = "Each iteration took";
 const BUFFER: &str = "Using buffer size of ";
@@ -121,7 +123,7 @@ const KINDS: &[fn(&str) -> bool] = &[
     |line| line.starts_with(BUFFER),
     |line| line.starts_with(IDLE),
     |line| line.starts_with(ITERATION) && line.contains(" clocks ("),
-    |line| line.starts_with(PEAK) || line.starts_with(MAXIMUM),
+    |line| [PEAK, PEAK_OLD, MAXIMUM].iter().any(|part| line.starts_with(part)),
     |line| is_mix(line, 0),
     |line| is_mix(line, 1),
     |line| is_mix(line, 2),

@@ -242,6 +242,7 @@ fn load(report: Report, run: &Run) -> Load {
             .is_some_and(|(rate, seconds)| all > rate.value * seconds.value * (1.0 + ROUNDED) + 1.0)
     };
     Load {
+        runs_out: true,
         tool: "oha",
         subject: run.operand().unwrap_or_default().to_owned(),
         rate,

@@ -109,6 +109,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let time = |label: &str| time(run.after(label)?);
     let transactions = run.number("Transactions:");
     let load = Load {
+        runs_out: true,
         rate: run.printed("Transaction rate:"),
         seconds: time("Elapsed time:"),
         completed: transactions,

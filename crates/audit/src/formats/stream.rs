@@ -127,13 +127,35 @@ impl Row {
     }
 }
 
+/// Numbers of a row: a rate and three times.
+const COLUMNS: usize = 4;
+
 fn row(run: &Run, label: &str) -> Option<Row> {
     let words: Vec<&str> = run.after(label)?.split_whitespace().collect();
+    if numbers(&words) > COLUMNS {
+        return None;
+    }
     let time = |at: usize| Printed::of(words.get(at)?);
     let times = time(1).zip(time(2)).zip(time(3)).map(|((mean, best), worst)| [mean, best, worst]);
     let word = words.first()?;
     let rate = Printed::of(word);
     (rate.is_some() || is_no_number(word) && times.is_some()).then_some(Row { rate, times })
+}
+
+/// How many numbers a row begins with.
+fn numbers(words: &[&str]) -> usize {
+    words.iter().take_while(|word| number(word).is_some()).count()
+}
+
+/// Why a text has no row of STREAM's: none at all, or rows of other columns.
+fn no_rows(run: &Run) -> String {
+    let columns = KERNELS.iter().find_map(|(label, ..)| {
+        let words: Vec<&str> = run.after(label)?.split_whitespace().collect();
+        Some(numbers(&words)).filter(|columns| *columns > COLUMNS)
+    });
+    columns.map_or("has no line of Copy, Scale, Add or Triad".to_owned(), |columns| {
+        format!("has rows of {columns} numbers: STREAM's have a rate, and a mean, a least and a largest time")
+    })
 }
 
 /// Bytes of each array, as the head has them; and its elements.
@@ -148,7 +170,7 @@ fn array(run: &Run, element: f64) -> (Option<f64>, Option<f64>) {
 fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let rows: Vec<_> = KERNELS.iter().filter_map(|kernel| Some((kernel, row(run, kernel.0)?))).collect();
     if rows.is_empty() {
-        return Err("has no line of Copy, Scale, Add or Triad".to_owned());
+        return Err(no_rows(run));
     }
     let element = run
         .number("This system uses")

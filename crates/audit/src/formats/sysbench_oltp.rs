@@ -44,13 +44,12 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
 
 /// Threads by the head, the lines of the progress, or the command; and what shows them.
 fn threads(run: &Run) -> Option<(f64, String)> {
-    let from = run.previous.max(run.before.len().saturating_sub(WITHIN));
     let of = |line: &&str| {
         let count = line.strip_prefix("Number of threads:").map(str::trim);
         let count = count.or_else(|| line.split_once(" thds: ")?.1.split_whitespace().next())?;
         Some((number(count)?, format!("from {}", line.split(" tps:").next().unwrap_or_default())))
     };
-    let printed = run.before[from..].iter().rev().find_map(of);
+    let printed = head(run).iter().rev().find_map(of);
     printed.or_else(|| {
         let names = ["--threads", "--num-threads"];
         let command = run.command?;
@@ -59,6 +58,26 @@ fn threads(run: &Run) -> Option<(f64, String)> {
             _ => None,
         }
     })
+}
+
+/// The lines of the head and of the progress.
+fn head<'a>(run: &Run<'a>) -> &'a [&'a str] {
+    let from = run.previous.max(run.before.len().saturating_sub(WITHIN));
+    &run.before[from..]
+}
+
+/// At which rate transactions began: the head has a line of it where there is one, and so does the command. `None` where neither is
+/// there to show it.
+fn rate_asked(run: &Run) -> Option<Option<f64>> {
+    let head = head(run);
+    let target = head.iter().rev().find_map(|line| line.strip_prefix("Target transaction rate:"));
+    let by_head = target.and_then(|rest| number(rest.trim().strip_suffix("/sec")?));
+    let has_head = head.iter().any(|line| line.starts_with("Number of threads:"));
+    match run.command.map(|command| command.setting(&["--rate"])) {
+        _ if by_head.is_some() => Some(by_head),
+        Some(Setting::Is(rate)) => Some(Some(rate).filter(|rate| *rate > 0.0)),
+        _ => has_head.then_some(None),
+    }
 }
 
 fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
@@ -70,6 +89,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let errors = row("ignored errors:").or(row("deadlocks:")).map_or(0.0, |(count, _)| count);
     let (connections, connections_from) = threads(run).unzip();
     let is_many = errors > MANY * completed;
+    let asked = rate_asked(run);
     let mut unjudged = vec!["queries a second".to_owned()];
     if errors > 0.0 && !is_many {
         unjudged.push(format!("{errors} errors that were ignored"));
@@ -84,11 +104,8 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         latency: latency(run),
         connections,
         connections_from: connections_from.unwrap_or_default(),
-        rate_asked: match run.command.map(|command| command.setting(&["--rate"])) {
-            Some(Setting::Is(rate)) if rate > 0.0 => Some(Asked::Rate(rate)),
-            _ => None,
-        },
-        idle: "whether transactions began at a rate (--rate)",
+        rate_asked: asked.flatten().map(Asked::Rate),
+        idle: if asked.is_some() { "" } else { "whether transactions began at a rate (--rate)" },
         results: RESULTS,
         unjudged: unjudged.join("; "),
         ..Load::default()

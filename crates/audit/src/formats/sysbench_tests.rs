@@ -217,10 +217,14 @@ fn parse(run: &Run, known: &Known, test: &Test) -> Result<Vec<Figure>, String> {
     if let Some(first) = figures.first_mut().filter(|_| test.is_fair) {
         first.conditions.set(TEST_CLASS, "compute".to_owned());
     }
-    if run.lines.iter().any(|line| line.starts_with("Latency histogram"))
-        && let Some(first) = figures.first_mut()
-    {
-        first.evidence.put(UNJUDGED, "the histogram of latencies".to_owned());
+    let has = |head: &str| run.lines.iter().any(|line| line.starts_with(head));
+    let others = [
+        ("Latency histogram", "the histogram of latencies"),
+        ("File operations:", "rates of files (fileio)"),
+    ];
+    let others: Vec<&str> = others.iter().filter(|(head, _)| has(head)).map(|(_, what)| *what).collect();
+    if let Some(first) = figures.first_mut().filter(|_| !others.is_empty()) {
+        first.evidence.put(UNJUDGED, others.join("; "));
     }
     Ok(figures)
 }

@@ -15,7 +15,7 @@ use crate::{MAX_SUBJECT, SUITE};
 
 pub(super) const FORMAT: Format = Format::lines(
     "time -v",
-    &["Minor (reclaiming a frame)", "page reclaims", "maxresident)k", "pf+"],
+    &["Minor (reclaiming a frame)", "Elapsed (wall clock)", "page reclaims", "maxresident)k", "pf+"],
     starts,
     None,
     parse,
@@ -192,9 +192,6 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         }
         figures.push(figure);
     }
-    if figures.is_empty() {
-        return Err("has no line of its page faults".to_owned());
-    }
     let cpu = usage.user.zip(usage.system);
     let cpu =
         cpu.map(|(user, system)| Printed { value: user.value + system.value, off: user.off + system.off });
@@ -225,6 +222,9 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     }
     if let Some(elapsed) = elapsed {
         figures.push(of("elapsed", "time elapsed", elapsed, Unit::SECONDS).figure(known));
+    }
+    if figures.is_empty() {
+        return Err("has neither page faults nor times that have digits enough".to_owned());
     }
     let others = match &usage.end {
         Some(end) => format!("{end}; {OTHERS}"),

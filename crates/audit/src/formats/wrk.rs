@@ -153,7 +153,7 @@ pub(super) fn load(run: &Run) -> Load {
         subject: url.trim().to_owned(),
         rate: run.printed("Requests/sec:"),
         seconds,
-        asked_seconds: asked,
+        asked_seconds: asked.filter(|asked| !is_broken_off(run, asked, seconds)),
         completed,
         answered: completed.map(|completed| (completed - refused).max(0.0)),
         failed: vec![
@@ -167,20 +167,45 @@ pub(super) fn load(run: &Run) -> Load {
         connections,
         connections_from: connections_from.unwrap_or_default(),
         depth: run.command.map_or(Depth::One, depth),
+        breaks_off: !head.starts_with(OLD),
         ..Load::default()
     }
 }
 
-/// The connections, and the line that they are from: `20 threads and 50 connections`. Each thread opens as many as all others.
+/// Units of counts (src/units.c).
+const COUNTS: &[(&str, f64)] = &[("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9)];
+/// From this share of the rate on, what its threads count by the tenth of a second confirms it.
+const CONFIRMS: f64 = 0.5;
+
+/// Whether a run was ended before its time (^C): then its rate is over the time that passed, and its threads counted as many a second.
+fn is_broken_off(run: &Run, asked: &Printed, lasted: Option<Printed>) -> bool {
+    let threads = run.lines.iter().take(WITHIN).find_map(|line| setup(line)).map(|(threads, _)| threads);
+    let each = run.after("Req/Sec").and_then(|row| with_unit(first(row)?, COUNTS));
+    let counted = threads.zip(each).map(|(threads, each)| threads * each.value);
+    let rate = run.printed("Requests/sec:").map(|rate| rate.value);
+    lasted.is_some_and(|lasted| lasted.value < asked.value - asked.off)
+        && counted.zip(rate).is_some_and(|(counted, rate)| counted >= CONFIRMS * rate && rate > 0.0)
+}
+
+/// Threads and connections without options (src/wrk.c, `main`).
+const THREADS: f64 = 2.0;
+const CONNECTIONS: f64 = 10.0;
+
+/// The connections, and the line that they are from: `20 threads and 50 connections`, or the command where that line is lost. Each
+/// thread opens as many as all others.
 fn opened(run: &Run) -> Option<(f64, String)> {
-    run.lines.iter().take(WITHIN).find_map(|line| {
-        let (threads, asked) = setup(line)?;
-        let each = (asked / threads).floor();
-        if threads < 1.0 || each < 1.0 || each * threads == asked {
-            return Some((asked, format!("from {line}")));
-        }
-        Some((each * threads, format!("from {line}: each thread opens {each}")))
-    })
+    let printed = run.lines.iter().take(WITHIN).find_map(|line| Some((setup(line)?, (*line).to_owned())));
+    let ((threads, asked), line) = printed.or_else(|| {
+        let command = run.command?;
+        let threads = command.setting(&["-t", "--threads"]).or(THREADS)?;
+        let asked = command.setting(&["-c", "--connections"]).or(CONNECTIONS)?;
+        Some(((threads, asked), command.quote(&["-c", "--connections"])))
+    })?;
+    let each = (asked / threads).floor();
+    if threads < 1.0 || each < 1.0 || each * threads == asked {
+        return Some((asked, format!("from {line}")));
+    }
+    Some((each * threads, format!("from {line}: each thread opens {each}")))
 }
 
 /// How many requests the script of a command sends at once on a connection: the only number among its arguments.

@@ -7,7 +7,7 @@ use crate::known::Known;
 use crate::load::{Asked, Load};
 use crate::run::Run;
 use crate::statistics::shown;
-use crate::text::{TIMES, first, with_unit};
+use crate::text::{Printed, TIMES, first, with_unit};
 
 pub(super) const FORMAT: Format = Format::lines(
     "wrk2",
@@ -26,20 +26,29 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
 
 fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
     let (thread_means, range) = thread_means(run).unzip();
+    let common = wrk::load(run);
     let load = Load {
         tool: "wrk2",
         results: RESULTS,
-        // The same request may be among the timeouts several times.
-        left_out: None,
+        left_out: common.left_out.map(|counted| timed_out(counted, common.seconds)),
         rate_asked: Some(match run.command.map(|command| command.setting(wrk::WRK2_RATE)) {
             Some(Setting::Is(rate)) => Asked::Rate(rate),
             _ => Asked::Unstated,
         }),
         thread_means,
         unjudged: range.unwrap_or_default(),
-        ..wrk::load(run)
+        ..common
     };
     load.figures(known)
+}
+
+/// Seconds after which a request that is still not answered is counted among the timeouts again (src/wrk.c, `check_timeouts`).
+const AGAIN: f64 = 2.0;
+
+/// The least requests that timed out: each may be counted again and again up to the end.
+fn timed_out(counted: f64, seconds: Option<Printed>) -> f64 {
+    let each = seconds.map_or(1.0, |seconds| (seconds.value / AGAIN).floor().max(1.0));
+    (counted / each).ceil()
 }
 
 /// From so many times the least mean of a thread on, threads of one client do not measure the same server.

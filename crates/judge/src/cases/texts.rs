@@ -15,6 +15,9 @@ pub enum Texts {
     )]
     #[fix("run longer")]
     Brief { lasted: Seconds, least: Seconds },
+    #[claim("its end took {share} of the connections' time: it lasted {times} the mean latency")]
+    #[fix("run for 20 times the mean latency or more")]
+    End { share: Share, times: Times },
     #[claim("printed with so few digits that it may be {share} off")]
     #[fix("have the tool print more digits (JSON, CSV), or a smaller unit")]
     Digits { share: Share },
@@ -106,7 +109,7 @@ pub enum Texts {
     #[fix("do more in each operation, and keep its result in use (black_box, DoNotOptimize); hyperfine -N")]
     Harness { reason: String },
     #[claim("{}", repetitions(within, deviation, error, runs))]
-    #[fix("pin the threads, use larger arrays, and repeat whole runs until the median is stable")]
+    #[fix("repeat whole runs until the median is stable; pin the threads, and for memory use larger arrays")]
     Repeats { within: Option<Share>, deviation: Option<Share>, error: Option<Share>, runs: Option<Runs> },
     #[claim("the tool's own library is a {build} build")]
     #[fix("build it for release: CMAKE_BUILD_TYPE=Release, or the package of the distribution")]

@@ -8,6 +8,8 @@ use crate::prelude::*;
 
 /// Classes of tests that share nothing, each copy a process with pipes of its own: with a CPU each they do not slow one another down.
 const COMPUTES: &[&str] = &["compute", "syscall"];
+/// The class of tests whose tasks wake one another.
+const SWITCHES: &str = "switching";
 /// Below this gain copies on CPUs of their own did not run at once: a quota, an affinity mask, one lock.
 const LEAST: f64 = 1.1;
 /// By what factor the gain may exceed the copies or the CPUs: the one copy may have had a slower clock, or a cold cache.
@@ -23,6 +25,10 @@ pub const CHECK: Check = Check::new(
 
 /// How many there are, and the gain over one of them.
 fn gain(subject: &Subject) -> Option<(f64, f64)> {
+    // Of tasks that wait for one another the CPUs that they share decide, and so does their place (placement-unknown).
+    if subject.condition(TEST_CLASS).is_some_and(|class| class == SWITCHES) {
+        return None;
+    }
     let key = [COPIES, THREADS].into_iter().find(|key| subject.several(*key))?;
     let of = |figure: &Figure| figure.value.filter(|value| *value > 0.0);
     let is_one = |other: &&Figure| {

@@ -1,7 +1,7 @@
 //! Did the run last as long as requested?
 
-use figure::evidence::audit::{ASKED_SECONDS, LEAST_SECONDS, OVERRUN};
-use figure::evidence::http::SECONDS;
+use figure::evidence::audit::{ASKED_SECONDS, END_LOST, LEAST_SECONDS, OVERRUN};
+use figure::evidence::http::{LATENCY_MEAN, SECONDS};
 
 use crate::prelude::*;
 
@@ -26,6 +26,11 @@ fn least(subject: &Subject) -> Option<f64> {
     (is_audited(subject) && measured(subject) && duration(subject) > 0.0).then_some(least)
 }
 
+/// Whether the answer is of the end of a load: it lasted long enough for its start, and what it lost is none of its rate's causes.
+pub(crate) fn is_of_end(subject: &Subject) -> bool {
+    prints(subject, END_LOST) && least(subject).is_some_and(|least| duration(subject) >= least)
+}
+
 /// Of the runs that are printed the typical one.
 fn duration(subject: &Subject) -> f64 {
     let all: Vec<f64> = subject.figure.used_rounds().map(|round| round.duration).collect();
@@ -45,8 +50,19 @@ fn rule(subject: &Subject) -> Answer {
     if answer.outcome == Outcome::Pass && least(subject).is_some() { brief(subject) } else { answer }
 }
 
+/// What the end of a load takes from its connections: requests that are under way when it is over are in no count, and while the last of
+/// a fixed number are answered others have none to send. Below a twentieth it does not matter, and it is never all of the rate.
+const END: Levels = Levels { warn: 0.05, fail: f64::INFINITY };
+
 /// Against what such a run must last.
 fn brief(subject: &Subject) -> Answer {
     let (least, lasted) = (least(subject).unwrap_or(0.0), duration(subject));
+    if let (Reading::Value(lost), Reading::Value(mean)) =
+        (subject.typical(END_LOST), subject.typical(LATENCY_MEAN))
+        && lasted >= least
+    {
+        let times = Times(lasted / mean.max(f64::MIN_POSITIVE));
+        return END.answer(lost, Texts::End { share: Share(lost), times });
+    }
     Answer::warn_if(lasted < least, Texts::Brief { lasted: Seconds(lasted), least: Seconds(least) })
 }

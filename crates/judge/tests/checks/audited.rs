@@ -3,8 +3,8 @@
 use figure::Outcome::*;
 use figure::evidence::audit::*;
 use figure::evidence::http::{
-    ANSWERED, CONNECT_LONGEST, CONNECTIONS, CONNECTS, FAILED, FAILURES, LITTLE, QUANTILE, RECORDED, SECONDS,
-    TIME_WAIT, WHAT,
+    ANSWERED, CONNECT_LONGEST, CONNECTIONS, CONNECTS, FAILED, FAILURES, LATENCY_MEAN, LITTLE, QUANTILE,
+    RECORDED, SECONDS, TIME_WAIT, WHAT,
 };
 use figure::evidence::*;
 use figure::{Better, Figure, Unit, Verdict};
@@ -24,6 +24,11 @@ fn printed() -> Case {
 fn latency() -> Case {
     let case = load().with(TOOL, "hey".into()).with(WHAT, "mean".into()).with(ANSWERED, 1000.0);
     case.with(FAILED, vec![0.0; FAILURES.len()]).with(RECORDED, 1000.0).with(LEFT_OUT, 0.0)
+}
+
+/// A load whose end took this share of its connections' time.
+fn ended(lost: f64) -> Case {
+    latency().with(LEAST_SECONDS, 1e-6).with(END_LOST, lost).with(LATENCY_MEAN, 0.1)
 }
 
 /// Round trips of 6 µs next to passes through a pipe of 0.6 µs.
@@ -57,6 +62,7 @@ pub fn situations() -> Vec<Case> {
         printed().with(SECONDS, 0.5).with(ASKED_SECONDS, 1.0),
         printed().with(OVERRUN, 1.0),
         printed().with(LEAST_SECONDS, 1e6),
+        ended(0.2),
         printed().values(&[20.0]).with(DIGITS, 0.5),
         printed().with(CONTRADICTION, "p90 is below p75".into()),
         load().with(TOOL, "wrk".into()).with(RECOMPUTED, 1.1 * load().figure().value.unwrap_or(1.0)),
@@ -159,6 +165,7 @@ fn a_run_lasts_as_long_as_it_was_to() {
     at("too-short", least, [1e-3, 1e6], [Pass, Warn]);
     assert_eq!(lasted(10.1).with(LEAST_SECONDS, 1e6).says("too-short"), Warn);
     assert_eq!(quiet_vm().with(LEAST_SECONDS, 1e6).answer("too-short"), None);
+    at("too-short", ended, [0.0, 0.04, 0.06, 0.9], [Pass, Pass, Warn, Warn]);
     // A rate is over the time that passed.
     at("too-short", |share| printed().with(OVERRUN, share), [0.01, 0.08, 1.07], [Pass, Warn, Warn]);
 }
@@ -172,6 +179,8 @@ fn arrays_of_another_tool_are_judged_in_steps() {
 
 #[test]
 fn copies_do_as_much_more_as_there_are_cpus_for() {
+    let switching = |gain| two(4.0, gain).with(TEST_CLASS, "switching".into());
+    assert_eq!(switching(7.0).answer("copies-gain"), None);
     at("copies-gain", |gain| two(4.0, gain), [2.0, 1.2, 1.0, 2.4, 3.0], [Pass, Pass, Warn, Pass, Warn]);
     at("copies-gain", |gain| two(1.0, gain), [1.0, 1.2, 2.0], [Pass, Pass, Warn]);
     assert_eq!(printed().with(COPIES, 2.0).answer("copies-gain"), None, "nothing of one copy");

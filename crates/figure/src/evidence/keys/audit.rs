@@ -9,7 +9,7 @@ keys! {
     SUBJECT: String = "audit.subject", "", Condition, "The subject of the measurement: a URL, a system; with several files, the file; untrusted.";
     MOMENTS: bool = "audit.moments", "", Condition, "Whether the rounds are moments of what was watched, which need not agree.";
     CORES: f64 = "audit.cores", "1", Condition, "Cores of the machine, from the user or from a record of it.";
-    CPUS_SHOWN: f64 = "audit.cpus", "1", Condition, "CPUs of the machine, as the text shows.";
+    CPUS_SHOWN: f64 = "audit.cpus", "1", Condition, "CPUs that the run could use: by the text, a mask in its command, or --host.";
     RECOMPUTED: f64 = "audit.recomputed", "", Round, "The figure again, from other numbers of the same text, in its unit.";
     ROUNDING: f64 = "audit.rounding", "1", Round, "By what share of itself the recomputed figure may be off, since numbers are printed with few digits.";
     ASKED_SECONDS: f64 = "audit.asked_seconds", "s", Round, "How long the run was to last.";
@@ -43,6 +43,7 @@ keys! {
     CONTRADICTION: String = "audit.contradiction", "", Figure, "Which printed statistics no set of samples can have together, rounding granted.";
     OVERRUN: f64 = "audit.overrun", "1", Round, "By what share of its fixed time a test lasted longer; from half on, that of the worst test of the run.";
     UNJUDGED: String = "audit.unjudged", "", Figure, "What else the tool printed in this run and truebench does not judge, and runs that could not be read; untrusted.";
+    END_LOST: f64 = "audit.end_lost", "1", Round, "By what share connections seem idle since requests were under way, or sent out, at the end of a load.";
     LEAST_SECONDS: f64 = "audit.least_seconds", "s", Figure, "What a run of this kind must last: in a shorter one its start (connections, first touch, boost, clock ticks) is a large part.";
     DIGITS: f64 = "audit.digits", "1", Figure, "By what share of itself the figure may be off, since it is printed with few digits.";
     REPETITIONS: f64 = "audit.repetitions", "1", Figure, "Repetitions that the tool made itself, and summarised.";
