@@ -264,7 +264,7 @@ pub fn is_bold(line: &str) -> bool {
 fn label(line: &str) -> Option<String> {
     let plain = without_tags(line);
     let line = plain.as_deref().unwrap_or(line).trim();
-    // `# Running 'sched/pipe' benchmark:` is a tool's; `# stream` may be a command.
+    // `# stream` may be a command.
     let is_title = line.strip_prefix("# ").is_some_and(|rest| {
         rest.starts_with(char::is_uppercase)
             && !rest.starts_with("Running ")

@@ -198,6 +198,9 @@ fn mended(line: String) -> String {
 
 /// A line without Markdown's marks of bold letters around numbers: `**296** requests`.
 fn without_bold(line: String) -> String {
+    if !line.contains("**") {
+        return line;
+    }
     let parts: Vec<&str> = line.split("**").collect();
     let is_number = |part: &&str| part.starts_with(|c: char| c.is_ascii_digit()) && !part.contains(' ');
     let are_numbers = parts.len() > 2 && parts.iter().skip(1).step_by(2).all(is_number);

@@ -42,7 +42,7 @@ fn a_run_that_was_broken_off_is_shorter_and_no_worse() {
 
 #[test]
 fn few_requests_of_a_fixed_number_end_one_by_one() {
-    // hey -n 200 -c 50: four requests on each connection in 2 s, the last of which ends late.
+    // hey -n 200 -c 50: four requests on each connection in 2 s; the last one is late.
     let hey = |total: f64, mean: f64| {
         format!(
             "$ hey -n 200 -c 50 http://127.0.0.1:8080/\n\nSummary:\n  Total:\t{total:.4} secs\n  Slowest:\t1.2000 secs\n  Fastest:\t0.2000 \

@@ -87,7 +87,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         failed.push((kind, own));
         left -= own;
     }
-    // Where no connection ended, nobody closed one: what is not answered was under way when the test was broken off.
+    // If no connection ended, none was closed: what is not answered was under way when the test stopped.
     let none_ended = after("Connection length [replies/conn]:", "") == Some("0.000");
     failed.push(("closed before", if none_ended { 0.0 } else { left }));
     let time = |word: &str| after("Reply time [ms]:", word).and_then(Printed::of);

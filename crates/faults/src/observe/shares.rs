@@ -397,13 +397,12 @@ pub fn mechanisms(groups: &[ClassifiedGroup], traced: &Traced) -> Vec<Figure> {
 
 /// How many fewer, and more, of a group's faults a mechanism may have caused: what is unsure is a first touch or a refault.
 fn unsure(group: &ClassifiedGroup, mechanism: Mechanism, faults: f64) -> (f64, f64) {
-    let sum = |kind: Option<bool>| {
-        let own = group.causes.iter().filter(|((mechanism, _), _)| is_again(*mechanism) == kind);
-        own.map(|(_, faults)| faults).sum::<f64>()
+    let Some(again) = is_again(mechanism) else { return (0.0, 0.0) };
+    let sum = |again: bool| {
+        let causes = group.causes.iter().filter(|((mechanism, _), _)| is_again(*mechanism) == Some(again));
+        causes.map(|(_, faults)| faults).sum::<f64>()
     };
-    let kind = is_again(mechanism);
-    let Some(again) = kind else { return (0.0, 0.0) };
-    let (own, others) = (sum(kind), sum(Some(!again)));
+    let (own, others) = (sum(again), sum(!again));
     let share = faults / own.max(f64::MIN_POSITIVE);
     (group.unsure.min(own) * share, group.unsure.min(others) * share)
 }

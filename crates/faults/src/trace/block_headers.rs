@@ -6,7 +6,8 @@
 
 use std::collections::HashMap;
 
-/// Fewest first faults for an answer: at mappings that came back; at all, most of which a program may make as it starts, and keep.
+/// Fewest first faults for an answer: at mappings that came back, and at all mappings. A program may make most of these as it starts,
+/// and keep them.
 const FIRSTS: [f64; 2] = [5.0, 20.0];
 /// Instructions that are remembered.
 const MOST_PLACES: usize = 4096;

@@ -77,8 +77,7 @@ impl SnapshotSource {
     }
 }
 
-/// The most bytes that a process has had in memory (VmHWM); `None` if it has ended.
-/// The most bytes that it had resident, and those of no file that it has now.
+/// The most bytes that a process has had in memory (VmHWM), and those of no file that it has now (RssAnon), by its `status`.
 pub fn resident(status: &str) -> Option<(u64, u64)> {
     Some((lab::proc::memory(status, "VmHWM")?, lab::proc::memory(status, "RssAnon").unwrap_or(0)))
 }
