@@ -17,7 +17,13 @@ const NEGLIGIBLE_WAIT: f64 = LOST_TIME.warn / 2.0;
 
 /// ru_nivcsw of getrusage(2), RUSAGE_THREAD. Never more than a warning: the run-queue delay shows how much
 /// was lost.
-pub const CHECK: Check = Check::new(page!("involuntary-switches"), has_its_cpus, rule);
+///
+/// A price that mostly waits for a disk gives way to the kernel's threads that bring what it waits for.
+pub const CHECK: Check = Check::new(
+    page!("involuntary-switches"),
+    |subject| has_its_cpus(subject) && wants_its_cpus(subject),
+    rule,
+);
 
 fn rule(subject: &Subject) -> Answer {
     let switches = observed!(subject.sum(INVOLUNTARY_SWITCHES));

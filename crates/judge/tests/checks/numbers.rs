@@ -92,6 +92,9 @@ fn two_values_instead_of_one() {
     let near = [100.0, 110.0, 100.5, 110.5, 100.2, 109.8, 99.8, 110.2];
     let far = [99.0, 101.0, 340.0, 100.0, 335.0, 338.0, 98.0, 102.0, 341.0];
     rounds("bimodal", [(&QUIET, Pass), (&near, Warn), (&far, Fail), (&far[..7], Unknown)]);
+    // 4 and 6 %: of an hour in which the clock had two steps.
+    let steps = |high: f64| quiet_vm().values(&[100.0, 100.1, high, 100.2, high + 0.1, 99.9, high, 100.0]);
+    at("bimodal", steps, [104.0, 106.0], [Pass, Warn]);
     assert_eq!(quiet_vm().values(&far).judged().1[..2], ["bimodal", "rounds-agree"]);
 }
 

@@ -69,5 +69,6 @@ fn cpu_time_stands_still_while_others_have_the_cpu() {
 fn who_waits_for_a_disk_leaves_the_cpu_to_others() {
     let waits = price("major").with(PRICE_CLOCK, "disk".into()).of_time(CPU_FOREIGN, 0.5);
     assert_eq!(waits.answer("foreign-load"), None);
+    assert_eq!(waits.clone().with(INVOLUNTARY_SWITCHES, 900.0).answer("involuntary-switches"), None);
     assert_eq!(waits.of_time(RUN_DELAY_WORST, 0.5).says("run-queue-delay"), Fail);
 }
