@@ -28,6 +28,7 @@ mod faults_real;
 mod faults_setuid;
 mod faults_walk;
 mod faults_watch;
+mod fleet;
 mod group;
 #[cfg(target_arch = "x86_64")]
 mod guest;

@@ -15,6 +15,7 @@ pub mod audit;
 pub mod common;
 pub mod compare;
 pub mod faults;
+pub mod fleet;
 pub mod http;
 pub mod memory;
 pub mod modes;
@@ -63,13 +64,15 @@ pub enum Command {
     Selftest(selftest::Selftest),
     /// Records side by side: what differs, which figures are faster or slower, which tests are out of line
     Compare(compare::Compare),
+    /// Many nodes: which of them are slow, and which part
+    Fleet(fleet::Fleet),
     /// Judge what other tools printed: STREAM, UnixBench, MLC, hey, wrk and more
     Audit(Box<audit::Audit>),
     /// Print a record again, in any format
     Report(Report),
     /// What a check asks and how it decides, or what a term means
     Explain(Explain),
-    /// Print the JSON Schema of a record, or of a comparison
+    /// Print the JSON Schema of a record, of a comparison, or of the check of a fleet
     Schema(schema::Schema),
     /// Print a completion script for a shell
     Completions(Completions),

@@ -6,6 +6,7 @@ pub mod compare;
 pub mod completions;
 pub mod explain;
 pub mod faults;
+pub mod fleet;
 pub mod host;
 pub mod http;
 pub mod inspect;

@@ -300,6 +300,37 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
         ],
     ),
     (
+        "fleet",
+        [
+            ("check results", "Which nodes are slow, of the records below a directory"),
+            ("simulate record.json --nodes 10000", "What would be found among 10 000 such nodes"),
+        ],
+    ),
+    (
+        "fleet check",
+        [
+            ("results --baseline base.json -o fleet.html", "Against a baseline; one page with a heat map"),
+            ("results --table rows.csv.zst", "With a row for each node and figure, for DuckDB or polars"),
+        ],
+    ),
+    (
+        "fleet baseline",
+        [
+            ("results -o base.json", "From the records of nodes that are in order"),
+            ("results/rack1 results/rack2 -o base.json", "From some of them"),
+        ],
+    ),
+    (
+        "fleet simulate",
+        [
+            ("record.json --nodes 10000", "Slow parts in 1 % of the nodes, by 5 % at 1 % noise"),
+            (
+                "record.json --bad 60% --disturbed 10%",
+                "More bad nodes than good ones, with and without a baseline",
+            ),
+        ],
+    ),
+    (
         "audit",
         [
             ("stream.txt --llc 33M", "What STREAM printed, judged"),

@@ -130,6 +130,7 @@ fn dispatch(command: &Command) -> Result<ExitCode, CommandError> {
         Command::Http(http) => commands::http::run(http),
         Command::Selftest(selftest) => commands::selftest::run(selftest),
         Command::Compare(compare) => commands::compare::run(compare),
+        Command::Fleet(fleet) => commands::fleet::run(fleet),
         Command::Audit(audit) => commands::audit::run(audit),
         Command::Report(report) => commands::report::run(report),
         Command::Explain(explain) => commands::explain::run(explain),

@@ -207,6 +207,17 @@ impl Target {
         self.put(|to| to.write_all(bytes)).map_err(|error| unwritable(&self.asked, &error))
     }
 
+    /// Writes what a function writes.
+    ///
+    /// # Errors
+    /// It could not be written.
+    pub fn write_with(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), CommandError> {
+        self.put(write).map_err(|error| unwritable(&self.asked, &error))
+    }
+
     fn write(&self, format: &report::Format, record: &Record) -> io::Result<()> {
         let options = report::Options::new(DEFAULT_WIDTH);
         self.put(|to| (format.write)(record, &options, to))

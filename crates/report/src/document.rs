@@ -13,6 +13,7 @@ pub(crate) mod block;
 pub(crate) mod causes;
 pub(crate) mod comparison;
 mod explanations;
+pub(crate) mod fleet;
 mod watched;
 
 use block::{Block, Item, Mark, ids, titled};

@@ -22,6 +22,7 @@ mod charts;
 pub(crate) mod comparison;
 mod details;
 mod facts;
+pub(crate) mod fleet;
 mod frame;
 mod theme;
 mod top;

@@ -12,6 +12,7 @@ pub mod comparison;
 mod csv;
 mod digits;
 mod document;
+pub mod fleet;
 mod folded;
 mod format;
 mod github_action;

@@ -15,6 +15,7 @@ pub(crate) mod brief;
 mod cells;
 pub(crate) mod comparison;
 mod curves;
+pub(crate) mod fleet;
 mod lay;
 mod page;
 mod plan;

@@ -18,4 +18,6 @@ pub enum Described {
     Record,
     /// What compare writes
     Comparison,
+    /// What fleet check writes
+    Fleet,
 }

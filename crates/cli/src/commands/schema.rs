@@ -6,7 +6,7 @@ use crate::args::schema::{Described, Schema};
 use crate::exit::CommandError;
 use crate::output;
 
-/// Prints the JSON Schema of a record, or of a comparison.
+/// Prints the JSON Schema of a record, of a comparison, or of the check of a fleet.
 ///
 /// # Errors
 /// stdout is closed.
@@ -14,6 +14,7 @@ pub fn run(options: &Schema) -> Result<ExitCode, CommandError> {
     let schema = match options.of {
         Described::Record => figure::record::schema(),
         Described::Comparison => compare::schema(),
+        Described::Fleet => fleet::schema(),
     };
     let mut text = serde_json::to_vec_pretty(&schema).map_err(CommandError::measuring)?;
     text.push(b'\n');

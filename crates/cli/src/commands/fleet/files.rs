@@ -1,0 +1,148 @@
+//! Records of many nodes, read in parallel. A file that is no record is named and costs nothing else.
+
+use std::fs;
+use std::io::Read;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use flate2::read::MultiGzDecoder;
+use fleet::table::Parsed;
+use fleet::{Gathering, Table, Unused, parse};
+use ruzstd::decoding::StreamingDecoder;
+
+use crate::exit::CommandError;
+use crate::input::{self, RECORD};
+
+/// Files that are read before the first of them is added: enough to keep all CPUs busy, few enough to hold.
+const BATCH: usize = 64;
+/// Endings of records.
+const ENDINGS: [&str; 3] = [".json", ".json.gz", ".json.zst"];
+/// How deep directories are searched.
+const DEPTH: usize = 8;
+
+/// The table of all records that these paths name.
+///
+/// # Errors
+/// Wrong usage: a path is not there, or there is no record in any of them.
+pub fn gather(paths: &[PathBuf]) -> Result<Table, CommandError> {
+    let mut files = Vec::new();
+    for path in paths {
+        let kind = fs::metadata(path);
+        let kind = kind.map_err(|error| {
+            CommandError::usage(format!("{}: {}", input::name(path), input::cannot(&error)))
+        })?;
+        if kind.is_dir() { find(path, DEPTH, &mut files)? } else { files.push(path.clone()) }
+    }
+    if files.is_empty() {
+        return Err(CommandError::usage(
+            "no record: a directory must hold files that end in .json, .json.gz or .json.zst",
+        ));
+    }
+    let mut gathering = Gathering::default();
+    for batch in files.chunks(BATCH) {
+        let texts = parallel(batch, |path| read(path));
+        let parsed: Vec<Result<Parsed, Unused>> =
+            parallel(&texts, |text| text.as_ref().map_err(Unused::clone).and_then(Text::parse));
+        for one in parsed {
+            match one {
+                Ok(parsed) => gathering.add(parsed),
+                Err(unused) => gathering.reject(unused),
+            }
+        }
+    }
+    let table = gathering.finish();
+    if table.rows.is_empty() {
+        let first =
+            table.unused.first().map_or_else(String::new, |one| format!("; {}: {}", one.file, one.why));
+        return Err(CommandError::usage(format!("none of {} files is a record{first}", files.len())));
+    }
+    Ok(table)
+}
+
+/// What each of several items gives, in their order, on all CPUs.
+pub fn parallel<'a, T: Sync, R: Send>(items: &'a [T], work: impl Fn(&'a T) -> R + Sync) -> Vec<R> {
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let share = items.len().div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        let running: Vec<_> = items
+            .chunks(share)
+            .map(|chunk| scope.spawn(|| chunk.iter().map(&work).collect::<Vec<R>>()))
+            .collect();
+        // A thread that panics ends the process (profile) or this one too.
+        running
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}
+
+fn find(directory: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), CommandError> {
+    let unreadable = |error: std::io::Error| {
+        CommandError::usage(format!("{}: {}", input::name(directory), input::cannot(&error)))
+    };
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(directory).map_err(unreadable)? {
+        paths.push(entry.map_err(unreadable)?.path());
+    }
+    paths.sort();
+    for path in paths {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.starts_with('.') {
+            continue;
+        }
+        let is_link = fs::symlink_metadata(&path).is_ok_and(|kind| kind.is_symlink());
+        if path.is_dir() && !is_link {
+            if depth > 0 {
+                find(&path, depth - 1, files)?;
+            }
+        } else if ENDINGS.iter().any(|ending| name.ends_with(ending)) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// A file's text, unpacked.
+struct Text {
+    name: String,
+    text: Vec<u8>,
+    written: Option<f64>,
+}
+
+impl Text {
+    fn parse(&self) -> Result<Parsed<'_>, Unused> {
+        parse(&self.name, &self.text, self.written)
+    }
+}
+
+fn read(path: &Path) -> Result<Text, Unused> {
+    let name = input::name(path);
+    let text = input::contents(path, RECORD).and_then(|text| unpacked(path, text));
+    let written = fs::metadata(path).and_then(|file| file.modified()).ok();
+    let written = written.and_then(|time| Some(time.duration_since(UNIX_EPOCH).ok()?.as_secs_f64()));
+    match text {
+        Ok(text) => Ok(Text { name, text, written }),
+        Err(why) => Err(Unused { file: name, node: None, why }),
+    }
+}
+
+fn unpacked(path: &Path, text: Vec<u8>) -> Result<Vec<u8>, String> {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    let mut unpacked = Vec::new();
+    let done = match ending {
+        Some("gz") => MultiGzDecoder::new(&text[..]).take(RECORD.most + 1).read_to_end(&mut unpacked),
+        Some("zst") => {
+            let decoder =
+                StreamingDecoder::new(&text[..]).map_err(|error| format!("is no zstd file: {error}"))?;
+            decoder.take(RECORD.most + 1).read_to_end(&mut unpacked)
+        }
+        _ => return Ok(text),
+    };
+    done.map_err(|error| format!("cannot be unpacked: {error}"))?;
+    if unpacked.len() as u64 > RECORD.most {
+        Err("is larger than a record may be".to_owned())
+    } else {
+        Ok(unpacked)
+    }
+}

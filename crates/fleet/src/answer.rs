@@ -1,0 +1,183 @@
+//! What a check answers: the JSON of `truebench fleet check`.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::fingerprint::{Difference, Fact};
+use crate::part::Part;
+use crate::table::Unused;
+
+/// The version of the JSON form of a [`Check`](crate::Check): a field may be added to it, none renamed, removed or given another
+/// meaning.
+pub const SCHEMA: u32 = 1;
+
+/// What is known of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// Some figure is lower than those of the other nodes, surely and by more than delta.
+    Slow,
+    /// It was disturbed while it measured: too little is left to judge it by.
+    Disturbed,
+    /// No other nodes and no baseline are like it.
+    NotComparable,
+    /// It has no figure with a value.
+    NotMeasured,
+    /// Nothing is wrong with what was measured.
+    Healthy,
+}
+
+impl Answer {
+    /// All of them, what needs action first.
+    pub const ALL: [Answer; 5] =
+        [Answer::Slow, Answer::Disturbed, Answer::NotComparable, Answer::NotMeasured, Answer::Healthy];
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Answer::Slow => "slow",
+            Answer::Disturbed => "disturbed",
+            Answer::NotComparable => "not comparable",
+            Answer::NotMeasured => "not measured",
+            Answer::Healthy => "healthy",
+        })
+    }
+}
+
+/// A figure by which a node is accused.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Low {
+    /// The figure's id.
+    pub figure: String,
+    /// Its unit.
+    pub unit: String,
+    /// Its value.
+    pub value: f64,
+    /// The centre that it is compared with.
+    pub expected: f64,
+    /// By how much it is worse, as a share: 0.05 is 5 %.
+    pub deficit: f64,
+    /// The probability of such a deficit on a healthy node.
+    pub probability: f64,
+}
+
+/// The verdict on a node.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Its record.
+    pub file: String,
+    /// The letter of its group.
+    pub group: String,
+    /// The verdict.
+    pub answer: Answer,
+    /// Whether a second measurement agreed. A single one never confirms.
+    pub confirmed: bool,
+    /// The part that is slow.
+    pub part: Option<Part>,
+    /// By how much the part's figures are worse together, as a share.
+    pub deficit: Option<f64>,
+    /// The reason, in words.
+    pub why: String,
+    /// Facts in which it differs from the nodes that it is compared with.
+    pub differs: Vec<Difference>,
+    /// The figures that accuse it, the largest deficit first; at most [`MOST_LOW`].
+    pub low: Vec<Low>,
+    /// How many figures accuse it.
+    pub low_count: usize,
+    /// How many of its figures were compared.
+    pub compared: usize,
+    /// How many of its figures were left out because it was disturbed.
+    pub disturbed: usize,
+}
+
+/// The most figures that are listed for a node.
+pub const MOST_LOW: usize = 12;
+
+/// What nodes of a group have in common.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Group {
+    /// A, B, C, …; variants of one group are A1 and A2.
+    pub letter: String,
+    /// How many nodes give the reference, or would.
+    pub nodes: usize,
+    /// Further nodes that are compared with them, though they differ in some facts.
+    pub odd: usize,
+    /// Whether its nodes are compared, and with what.
+    pub reference: Comparison,
+    /// The hardware and the program.
+    pub kind: Vec<Fact>,
+    /// What differs from the first group: own value first.
+    pub differs: Vec<Difference>,
+    /// Why it is one of two variants.
+    pub variant: Option<String>,
+}
+
+/// With what the nodes of a group are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Comparison {
+    /// With one another.
+    Group,
+    /// With a baseline.
+    Baseline,
+    /// With nothing: they are too few, and no baseline is of their kind.
+    None,
+}
+
+/// How a figure is distributed over the nodes of a group.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Figure {
+    /// Its id.
+    pub id: String,
+    /// Its unit.
+    pub unit: String,
+    /// The letter of the group.
+    pub group: String,
+    /// How many nodes were compared by it.
+    pub nodes: usize,
+    /// The centre: a median of the nodes, or of the baseline.
+    pub centre: f64,
+    /// The spread between nodes, as a share of the centre.
+    pub spread: f64,
+    /// The standard error of a node's own value, as a share; the median over nodes.
+    pub error: f64,
+    /// Whether its lower tail is longer than normal.
+    pub is_skewed: bool,
+    /// Whether it can show which node is slow.
+    pub can_rank: bool,
+    /// How many rounds it would need for that, if more rounds would help.
+    pub rounds_needed: Option<u32>,
+    /// Against the baseline: by how much the group's median is better (above 0) or worse, as a share.
+    pub shift: Option<f64>,
+    /// Nodes below the centre by more than delta, and surely.
+    pub accused: usize,
+    /// The lower decile, quartile, median, upper quartile and decile of the nodes, as shares above or below the centre.
+    pub quantiles: [f64; 5],
+}
+
+/// Something about the fleet as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Finding {
+    /// The claim.
+    pub claim: String,
+    /// What it rests on.
+    pub evidence: String,
+}
+
+/// What was read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Intake {
+    /// Nodes with a record.
+    pub nodes: usize,
+    /// Figures that nodes are compared by.
+    pub figures: usize,
+    /// Files that are not used.
+    pub unused: Vec<Unused>,
+    /// What is odd about files that are used.
+    pub notes: Vec<String>,
+}

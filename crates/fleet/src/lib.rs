@@ -1,0 +1,28 @@
+//! Many nodes: which is slow, which part of it, and was it the node? Pure: texts of records in, a [`Check`] out.
+//!
+//! [`table`] gathers records and keeps little of each. [`check`](check()) forms groups of equal nodes, takes a robust reference of each
+//! figure, tests each node against it, and names the part that its low figures share. docs/methods/fleet.md has the rules and their
+//! sources.
+
+mod answer;
+mod baseline;
+mod check;
+mod fingerprint;
+mod group;
+mod intake;
+mod part;
+mod place;
+mod random;
+mod robust;
+mod rules;
+pub mod simulate;
+mod split;
+pub mod table;
+
+pub use answer::{Answer, Comparison, Figure, Finding, Group, Intake, Low, Node};
+pub use baseline::{Baseline, BaselineGroup, Measured};
+pub use check::{Check, check, schema};
+pub use fingerprint::{Difference, Fact, Fingerprint};
+pub use part::{Domain, Part, domain};
+pub use rules::{MIN_GROUP, Rules};
+pub use table::{Gathering, Table, Unused, parse};

@@ -1,0 +1,215 @@
+//! Nodes of one fingerprint that are of two kinds all the same: a figure has two clusters of values.
+
+use std::collections::BTreeMap;
+
+use figure::stats::{mad, median};
+
+use crate::group::Cohort;
+use crate::rules::{MIN_CLUSTER, MIN_GROUP, SEPARATES};
+use crate::table::Table;
+
+/// Clusters nearer than this to one another need no explanation: 2 %.
+const MIN_DISTANCE: f64 = 0.02;
+/// Windows between the clusters in which nodes are counted; each is a quarter of the distance wide.
+const WINDOWS: usize = 9;
+const WINDOW: f64 = 0.25;
+/// The emptiest window holds at most this share of what a window at either centre holds, and fewer by so many standard deviations of
+/// such counts: a single cluster is densest in the middle.
+const VALLEY: f64 = 0.5;
+const SURE: f64 = 3.0;
+/// Figures whose clusters are those of the clearest figure in this share of the nodes split the nodes together with it.
+const AGREE: f64 = 0.9;
+
+/// Two clusters of one figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Clusters {
+    /// Between them.
+    pub cut: f64,
+    /// The medians of the lower and of the upper one.
+    pub centres: [f64; 2],
+    /// Their distance in units of their own spread.
+    pub clearness: f64,
+}
+
+/// Two clusters of values, if there are two.
+pub(crate) fn clusters(values: &[f64]) -> Option<Clusters> {
+    let count = values.len();
+    let least = MIN_GROUP.max((count as f64 * MIN_CLUSTER).ceil() as usize);
+    if count < 2 * least {
+        return None;
+    }
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    // Outliers would attract a centre: they count as the nearest of the others.
+    let (first, last) = (sorted[count / 20], sorted[count - 1 - count / 20]);
+    let clamped: Vec<f64> = sorted.iter().map(|value| value.clamp(first, last)).collect();
+    let at = best_cut(&clamped, least)?;
+    let centres = [median(&sorted[..at])?, median(&sorted[at..])?];
+    let distance = centres[1] - centres[0];
+    if distance < MIN_DISTANCE {
+        return None;
+    }
+    let width = distance * WINDOW;
+    let within = |middle: f64| {
+        let upper = sorted.partition_point(|value| *value < middle + width / 2.0);
+        upper - sorted.partition_point(|value| *value < middle - width / 2.0)
+    };
+    let step = (distance - 2.0 * width) / (WINDOWS - 1) as f64;
+    let windows = (0..WINDOWS).map(|window| centres[0] + width + step * window as f64);
+    let cut = windows.min_by_key(|middle| within(*middle))?;
+    let (valley, peak) = (within(cut) as f64, centres.map(within)[0].min(within(centres[1])) as f64);
+    let is_valley = valley <= VALLEY * peak && peak - valley > SURE * (peak + valley).sqrt();
+    let lower = sorted.partition_point(|value| *value < cut);
+    let is_large = lower >= least && count - lower >= least;
+    let spread = mad(&sorted[..lower])?.max(mad(&sorted[lower..])?).max(1e-4);
+    (is_valley && is_large).then_some(Clusters { cut, centres, clearness: distance / spread })
+}
+
+/// The cut of sorted values with the smallest sum of squares within both sides (Otsu, IEEE Transactions on Systems, Man and
+/// Cybernetics 9, 1979), each of at least so many.
+fn best_cut(sorted: &[f64], least: usize) -> Option<usize> {
+    let total: f64 = sorted.iter().sum();
+    let count = sorted.len() as f64;
+    let (mut sum, mut best) = (0.0, None);
+    for (at, value) in sorted.iter().enumerate() {
+        if at >= least && at <= sorted.len() - least {
+            let (lower, upper) = (at as f64, count - at as f64);
+            let between = lower * upper * (sum / lower - (total - sum) / upper).powi(2);
+            if best.is_none_or(|(most, _)| between > most) {
+                best = Some((between, at));
+            }
+        }
+        sum += value;
+    }
+    best.map(|(_, at)| at)
+}
+
+/// A cohort that is of two kinds.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Division {
+    /// The columns that split the nodes, the clearest first.
+    pub columns: Vec<usize>,
+    /// By how much the lower cluster of the clearest is below the upper one, as a logarithm.
+    pub distance: f64,
+    /// The fact that predicts the cluster, with its commonest values in the lower and in the upper one.
+    pub fact: Option<[String; 3]>,
+}
+
+/// Divides a cohort, if it is of two kinds: why, the lower and the upper nodes.
+pub(crate) fn divide(table: &Table, cohort: &Cohort) -> Option<(Division, [Cohort; 2])> {
+    let merit = |row: usize, column: usize| table.cell(row, column).merit(table.columns[column].better);
+    let found = |column: usize| {
+        let values: Vec<f64> = cohort.rows.iter().filter_map(|&row| merit(row, column)).collect();
+        Some((column, clusters(&values)?))
+    };
+    let mut found: Vec<(usize, Clusters)> = (0..table.columns.len()).filter_map(found).collect();
+    found.sort_by(|a, b| b.1.clearness.total_cmp(&a.1.clearness));
+    let &(clearest, first) = found.first()?;
+    let side = |row: usize, (column, clusters): &(usize, Clusters)| {
+        merit(row, *column).map(|merit| merit >= clusters.cut)
+    };
+    found.retain(|other| {
+        let pairs =
+            cohort.rows.iter().filter_map(|&row| Some((side(row, &(clearest, first))?, side(row, other)?)));
+        let (all, alike) = pairs.fold((0, 0), |(all, alike), (a, b)| (all + 1, alike + usize::from(a == b)));
+        alike as f64 >= AGREE * f64::from(all)
+    });
+    // Each figure has a vote, the clearest decides between equals: a slow part moves some figures of a node, not all.
+    let is_upper = |row: usize| {
+        let votes: i64 =
+            found.iter().filter_map(|one| side(row, one)).map(|upper| if upper { 1 } else { -1 }).sum();
+        if votes == 0 { side(row, &found[0]).unwrap_or(true) } else { votes > 0 }
+    };
+    let part = |wanted: bool| {
+        let of = |rows: &[usize]| rows.iter().copied().filter(|row| is_upper(*row) == wanted).collect();
+        Cohort { kind: cohort.kind, rows: of(&cohort.rows), odd: of(&cohort.odd) }
+    };
+    let parts = [part(false), part(true)];
+    if parts.iter().any(|part| part.rows.len() < MIN_GROUP) {
+        return None;
+    }
+    let division = Division {
+        columns: found.iter().map(|(column, _)| *column).collect(),
+        distance: first.centres[1] - first.centres[0],
+        fact: separating(table, &parts),
+    };
+    Some((division, parts))
+}
+
+/// The fact that differs between two sets of nodes, if it predicts for almost each of them to which it belongs.
+fn separating(table: &Table, [lower, upper]: &[Cohort; 2]) -> Option<[String; 3]> {
+    let names = table.rows[*lower.rows.first()?].details.iter().map(|fact| &fact.name);
+    let mut best: Option<(f64, [String; 3])> = None;
+    for name in names {
+        let count = |cohort: &Cohort| {
+            let mut values: BTreeMap<String, usize> = BTreeMap::new();
+            for &row in &cohort.rows {
+                let value = table.rows[row].details.iter().find(|fact| fact.name == *name);
+                *values.entry(value.map_or_else(String::new, |fact| fact.value.clone())).or_default() += 1;
+            }
+            values
+        };
+        let (low, high) = (count(lower), count(upper));
+        // Whoever knows the value guesses the set that has it more often.
+        let own = |one: &BTreeMap<String, usize>, other: &BTreeMap<String, usize>| -> usize {
+            one.iter()
+                .filter(|(value, count)| other.get(*value).is_none_or(|others| others < count))
+                .map(|(_, count)| count)
+                .sum()
+        };
+        let all = lower.rows.len() + upper.rows.len();
+        let share = (own(&low, &high) + own(&high, &low)) as f64 / all as f64;
+        // A value of each node alone predicts everything and says nothing.
+        let is_common = low.len() + high.len() <= all / 4;
+        if share >= SEPARATES && is_common && best.as_ref().is_none_or(|(most, _)| share > *most) {
+            let commonest = |values: &BTreeMap<String, usize>| {
+                values
+                    .iter()
+                    .max_by_key(|(_, count)| **count)
+                    .map(|(value, _)| value.clone())
+                    .unwrap_or_default()
+            };
+            best = Some((share, [name.clone(), commonest(&low), commonest(&high)]));
+        }
+    }
+    best.map(|(_, fact)| fact)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    fn mixture(random: &mut Random, count: usize, lower: f64, distance: f64) -> Vec<f64> {
+        let mut value = |_| {
+            let shift = if random.uniform() < lower { -distance } else { 0.0 };
+            0.01 * random.normal() + shift
+        };
+        (0..count).map(&mut value).collect()
+    }
+
+    #[test]
+    fn one_cluster_is_one() {
+        let mut random = Random::new(5);
+        let mut normal = 0;
+        for trial in 0..2000 {
+            let count = [16, 30, 100, 300][trial % 4];
+            let values: Vec<f64> = (0..count).map(|_| 0.03 * random.normal()).collect();
+            normal += usize::from(clusters(&values).is_some());
+            let waiting: Vec<f64> = (0..count).map(|_| 0.03 * (1.0 - random.uniform()).ln()).collect();
+            normal += usize::from(clusters(&waiting).is_some());
+        }
+        assert!(normal <= 2, "{normal} of 4000");
+    }
+
+    #[test]
+    fn two_clusters_are_two() {
+        let mut random = Random::new(6);
+        for share in [0.15, 0.5, 0.6, 0.85] {
+            let found = clusters(&mixture(&mut random, 1000, share, 0.07)).unwrap();
+            assert!((found.centres[1] - found.centres[0] - 0.07).abs() < 0.004, "{share}: {found:?}");
+        }
+        // A few per cent are outliers.
+        assert_eq!(clusters(&mixture(&mut random, 1000, 0.03, 0.07)), None);
+    }
+}

@@ -1,0 +1,395 @@
+//! Fleets of known content, judged.
+
+use figure::evidence::{CPUS, NODE_OF_MEMORY, THREADS};
+use figure::host::{Cache, CacheKind, LogicalCpu, Module, Node, Setting};
+use figure::{Better, CpuList, Figure, Machine, Reading, Record, Status, Tool, Unit, Verdict};
+use fleet::simulate::{Plan, Planted, Simulator, judged, outcome, site_rules};
+use fleet::{Answer, Baseline, Check, Gathering, Part, Rules, Table, check, parse};
+
+const CORES: u32 = 16;
+
+fn cpus(numbers: impl IntoIterator<Item = u32>) -> CpuList {
+    let mut list = CpuList::new();
+    numbers.into_iter().for_each(|cpu| list.insert(cpu));
+    list
+}
+
+/// Two NUMA nodes of two last-level caches of four cores.
+fn machine() -> Machine {
+    let mut machine = Machine::default();
+    machine.cpu.model = Reading::Value("Processor 9000".into());
+    machine.topology.cpus = (0..CORES)
+        .map(|cpu| LogicalCpu {
+            cpu,
+            core: cpu,
+            package: cpu / 8,
+            node: Some(cpu / 8),
+            siblings: cpus([cpu]),
+            ..LogicalCpu::default()
+        })
+        .collect();
+    machine.caches.instances = (0..4)
+        .map(|at| Cache {
+            level: 3,
+            kind: CacheKind::Unified,
+            size: 32 << 20,
+            line: None,
+            ways: None,
+            cpus: cpus(4 * at..4 * at + 4),
+        })
+        .collect();
+    machine.numa.nodes = (0..2).map(|_| numa_node()).collect();
+    machine.memory.modules = Reading::Value((0..12).map(module).collect());
+    machine.kernel.settings = vec![setting("governor", "performance")];
+    machine
+}
+
+fn numa_node() -> Node {
+    serde_json::from_value(serde_json::json!({
+        "node": 0, "cpus": "0-7", "memory": 1, "available": 1, "hugetlb": [], "distances": []
+    }))
+    .unwrap()
+}
+
+fn module(slot: u32) -> Module {
+    Module {
+        locator: format!("DIMM_{slot}"),
+        bank: String::new(),
+        size: 32 << 30,
+        kind: "DDR5".into(),
+        speed: Some(4800),
+        configured: None,
+        width: None,
+    }
+}
+
+fn setting(name: &str, value: &str) -> Setting {
+    Setting { name: name.into(), value: Reading::Value(value.into()), source: String::new() }
+}
+
+fn measured(id: &str, better: Better, on: impl IntoIterator<Item = u32>) -> Figure {
+    let suite = id.split('.').next().unwrap();
+    let mut figure = Figure::planned(id, suite, id, Unit::GB_PER_S, better);
+    let on: Vec<f64> = on.into_iter().map(f64::from).collect();
+    figure.conditions.set(THREADS, on.len() as f64);
+    figure.conditions.set(CPUS, on);
+    (figure.status, figure.reason) = (Status::Measured, None);
+    (figure.value, figure.verdict) = (Some(100.0), Some(Verdict::Valid));
+    figure
+}
+
+/// 300 figures: all cores, each NUMA node, each last-level cache, each core.
+fn record() -> Record {
+    let mut figures = Vec::new();
+    let all = || 0..CORES;
+    for at in 0..30 {
+        figures.push(measured(&format!("memory.triad.{at}"), Better::Higher, all()));
+        figures.push(measured(&format!("system.pipe.{at}"), Better::Higher, all()));
+        figures.push(measured(&format!("alloc.steady.{at}"), Better::Lower, all()));
+    }
+    for at in 0..8 {
+        figures.push(measured(&format!("system.fstime.{at}"), Better::Higher, all()));
+    }
+    for node in 0..2 {
+        for at in 0..5 {
+            let mut figure = measured(
+                &format!("memory.numa.bandwidth.{node}.{at}"),
+                Better::Higher,
+                8 * node..8 * node + 8,
+            );
+            figure.conditions.set(NODE_OF_MEMORY, f64::from(node));
+            figures.push(figure);
+        }
+    }
+    for cache in 0..4 {
+        for at in 0..6 {
+            let on = 4 * cache..4 * cache + 4;
+            figures.push(measured(&format!("alloc.shared.{cache}.{at}"), Better::Lower, on));
+        }
+    }
+    for core in 0..CORES {
+        for at in 0..10 {
+            figures.push(measured(&format!("alloc.core.{core}.{at}"), Better::Lower, [core]));
+        }
+    }
+    figures.push(Figure { better: Better::Neither, ..measured("memory.clock", Better::Neither, all()) });
+    Record {
+        schema: figure::record::SCHEMA,
+        tool: Tool {
+            name: "truebench".into(),
+            version: "0.1.0".into(),
+            build: "release".into(),
+            simd: "avx2".into(),
+        },
+        machine: machine(),
+        started: "2026-03-01T10:20:30Z".into(),
+        duration: 10.0,
+        command: Vec::new(),
+        interrupted: None,
+        observer: Default::default(),
+        figures,
+        findings: Vec::new(),
+        series: Vec::new(),
+    }
+}
+
+fn plan(nodes: usize) -> Plan {
+    Plan {
+        nodes,
+        noise: 0.01,
+        defects: 0.0,
+        deficit: 0.05,
+        disturbed: 0.0,
+        skew: false,
+        variants: false,
+        bad: 0.0,
+        seed: 1,
+    }
+}
+
+fn simulator(plan: Plan) -> Simulator {
+    Simulator::new(&[record()], plan).unwrap()
+}
+
+fn table_of(records: impl IntoIterator<Item = Record>) -> Table {
+    let mut gathering = Gathering::default();
+    for (at, record) in records.into_iter().enumerate() {
+        let text = serde_json::to_vec(&record).unwrap();
+        gathering.add(parse(&format!("{at}.json"), &text, None).unwrap());
+    }
+    gathering.finish()
+}
+
+fn drawn(simulator: &Simulator) -> Table {
+    table_of((0..simulator.plan().nodes).map(|at| simulator.node(at).0))
+}
+
+fn planted(simulator: &Simulator) -> impl Fn(&str) -> Planted {
+    move |name| simulator.planted(Simulator::number(name).unwrap())
+}
+
+fn named<'a>(check: &'a Check, name: &str) -> &'a fleet::Node {
+    check.nodes.iter().find(|node| node.name == name).unwrap_or_else(|| panic!("no node {name}"))
+}
+
+fn named_record(name: &str) -> Record {
+    let mut record = record();
+    record.machine.hostname = Reading::Value(name.into());
+    record
+}
+
+#[test]
+fn deficits_of_5_percent_are_found_at_1_percent_noise_and_their_part_is_named() {
+    let simulator = simulator(Plan { defects: 0.05, ..plan(600) });
+    let result = check(drawn(&simulator), &Rules::default(), None);
+    let outcome = outcome(&result, "truebench", planted(&simulator));
+    assert!(outcome.planted >= 20, "{outcome:?}");
+    assert!(outcome.found as f64 >= 0.99 * outcome.planted as f64, "{outcome:?}");
+    assert_eq!(outcome.false_nodes, 0, "{outcome:?}");
+    assert!(outcome.right_part.unwrap() as f64 >= 0.95 * outcome.found as f64, "{outcome:?}");
+    // The rules of sites accuse many healthy nodes, or find few of the others.
+    for (rule, accused) in site_rules(&result, 0.03) {
+        let other = judged(&result.table, &rule, &accused, &planted(&simulator));
+        let is_worse = other.found < outcome.found || other.false_nodes > other.healthy / 50;
+        assert!(is_worse, "{other:?}");
+    }
+}
+
+#[test]
+fn disturbed_nodes_are_called_disturbed_and_not_slow() {
+    let simulator = simulator(Plan { disturbed: 0.1, ..plan(200) });
+    let result = check(drawn(&simulator), &Rules::default(), None);
+    assert_eq!(result.count(Answer::Slow), 0);
+    for node in &result.nodes {
+        let expected = match planted(&simulator)(&node.name) {
+            Planted::Disturbed => Answer::Disturbed,
+            _ => Answer::Healthy,
+        };
+        assert_eq!(node.answer, expected, "{node:?}");
+    }
+    let disturbed = result.nodes.iter().find(|node| node.answer == Answer::Disturbed).unwrap();
+    assert!(disturbed.why.contains("foreign-load: other processes"), "{}", disturbed.why);
+}
+
+#[test]
+fn skewed_figures_accuse_no_healthy_node() {
+    let simulator = simulator(Plan { skew: true, ..plan(600) });
+    let result = check(drawn(&simulator), &Rules { delta: 0.01, ..Rules::default() }, None);
+    assert!(
+        result.count(Answer::Slow) <= 1,
+        "{:?}",
+        result.nodes.iter().find(|node| node.answer == Answer::Slow)
+    );
+    assert!(result.figures.iter().filter(|figure| figure.is_skewed).count() > 50);
+}
+
+#[test]
+fn two_variants_are_two_groups_with_the_fact_that_separates_them() {
+    let simulator = simulator(Plan { variants: true, defects: 0.02, ..plan(400) });
+    let result = check(drawn(&simulator), &Rules::default(), None);
+    let letters: Vec<&str> = result.groups.iter().map(|group| group.letter.as_str()).collect();
+    assert_eq!(letters, ["A1", "A2"]);
+    let finding = &result.findings[0];
+    assert!(finding.claim.contains("two kinds of node") && finding.claim.contains("6.0 %"), "{finding:?}");
+    assert!(finding.evidence.contains("name separates them: bnode… (A1), anode… (A2)"), "{finding:?}");
+    let outcome = outcome(&result, "truebench", planted(&simulator));
+    assert_eq!((outcome.found, outcome.false_nodes), (outcome.planted, 0), "{outcome:?}");
+}
+
+#[test]
+fn more_bad_nodes_than_good_ones_are_seen_by_the_baseline_alone() {
+    let simulator = simulator(Plan { bad: 0.6, ..plan(200) });
+    let baseline = Baseline::of(&drawn(&simulator.with(simulator.plan().healthy(200))));
+    let baseline = Baseline::read(&serde_json::to_vec(&baseline).unwrap()).unwrap();
+    let alone = check(drawn(&simulator), &Rules::default(), None);
+    assert_eq!(alone.count(Answer::Slow), 0);
+    assert!(alone.findings[0].evidence.contains("only a baseline shows"), "{:?}", alone.findings);
+    let result = check(drawn(&simulator), &Rules::default(), Some(&baseline));
+    let outcome = outcome(&result, "truebench", planted(&simulator));
+    assert_eq!(outcome.found, outcome.planted, "{outcome:?}");
+    // 1 % of 130 accused nodes.
+    assert!(outcome.false_nodes <= 2, "{outcome:?}");
+    assert!(outcome.right_part.unwrap() as f64 >= 0.95 * outcome.found as f64, "{outcome:?}");
+    assert!(result.findings.iter().any(|one| one.claim.contains("as a whole is slower than the baseline")));
+}
+
+#[test]
+fn a_node_with_a_missing_module_is_compared_with_the_others_and_named() {
+    let simulator = simulator(plan(40));
+    let mut records: Vec<Record> = (0..40).map(|at| simulator.node(at).0).collect();
+    records[7].machine.memory.modules = Reading::Value((0..11).map(module).collect());
+    for figure in records[7].figures.iter_mut().filter(|figure| figure.id.starts_with("memory.")) {
+        figure.value = figure.value.map(|value| value * 0.92);
+    }
+    let result = check(table_of(records), &Rules::default(), None);
+    assert_eq!(result.count(Answer::Slow), 1);
+    let node = named(&result, "node00007");
+    assert_eq!(node.part, Some(Part::Memory), "{node:?}");
+    assert!(node.why.contains("memory modules 11 x DDR5"), "{}", node.why);
+    assert!((node.deficit.unwrap() - 0.08).abs() < 0.01);
+    assert_eq!(node.low_count, node.low.len().max(node.low_count));
+}
+
+#[test]
+fn few_nodes_need_a_baseline() {
+    let simulator = simulator(plan(7));
+    let result = check(drawn(&simulator), &Rules::default(), None);
+    assert_eq!(result.count(Answer::NotComparable), 7);
+    assert!(result.nodes[0].why.contains("only 7 nodes are of this kind"), "{}", result.nodes[0].why);
+    let baseline = Baseline::of(&drawn(&simulator.with(simulator.plan().healthy(30))));
+    let result = check(drawn(&simulator), &Rules::default(), Some(&baseline));
+    assert_eq!(result.count(Answer::Healthy), 7);
+}
+
+#[test]
+fn other_hardware_is_not_compared() {
+    let simulator = simulator(plan(20));
+    let mut records: Vec<Record> = (0..20).map(|at| simulator.node(at).0).collect();
+    records[3].machine.cpu.model = Reading::Value("Processor 8000".into());
+    for figure in &mut records[3].figures {
+        figure.value = figure.value.map(|value| value * 0.5);
+    }
+    let result = check(table_of(records), &Rules::default(), None);
+    assert_eq!(named(&result, "node00003").answer, Answer::NotComparable);
+    assert_eq!(result.count(Answer::Healthy), 19);
+    assert!(result.groups[1].differs.iter().any(|fact| fact.about == "processor"));
+}
+
+#[test]
+fn nothing_is_lost_without_a_word() {
+    let mut gathering = Gathering::default();
+    let mut text = |name: &str, file: &str, change: &dyn Fn(&mut Record), written: Option<f64>| {
+        let mut record = named_record(name);
+        change(&mut record);
+        let text = serde_json::to_vec(&record).unwrap();
+        gathering.add(parse(file, &text, written).unwrap());
+        text
+    };
+    for at in 0..9 {
+        text(&format!("n{at}"), &format!("n{at}.json"), &|_| {}, None);
+    }
+    let whole = text("n1", "later.json", &|record| record.started = "2026-03-01T11:00:00Z".into(), None);
+    text("ahead", "ahead.json", &|_| {}, Some(1_772_360_000.0));
+    text("empty", "empty.json", &|record| record.figures.clear(), None);
+    let cut = parse("cut.json", &whole[..whole.len() / 2], None).map(drop).unwrap_err();
+    assert!(cut.why.starts_with("is cut off"), "{cut:?}");
+    let newer = parse("newer.json", br#"{"schema": 99}"#, None).map(drop).unwrap_err();
+    assert!(newer.why.starts_with("has record format 99"), "{newer:?}");
+    gathering.reject(cut);
+    gathering.reject(newer);
+    let result = check(gathering.finish(), &Rules::default(), None);
+    let unused: Vec<&str> = result.read.unused.iter().map(|one| one.file.as_str()).collect();
+    assert_eq!(unused, ["cut.json", "n1.json", "newer.json"]);
+    assert!(result.read.unused[1].why.contains("later.json is later"), "{:?}", result.read.unused);
+    assert!(
+        result.read.notes.iter().any(|note| note.starts_with("ahead: its clock is ahead")),
+        "{:?}",
+        result.read
+    );
+    assert_eq!(named(&result, "empty").answer, Answer::NotMeasured);
+    assert_eq!(result.count(Answer::Healthy), 10);
+}
+
+#[test]
+fn figures_whose_own_noise_exceeds_the_spread_cannot_rank_nodes() {
+    let simulator = simulator(plan(40));
+    let mut records: Vec<Record> = (0..40).map(|at| simulator.node(at).0).collect();
+    for record in &mut records {
+        let figure = record.figures.iter_mut().find(|figure| figure.id == "memory.triad.0").unwrap();
+        let value = figure.value.unwrap();
+        let interval = figure.interval.as_mut().unwrap();
+        (interval.low, interval.high) = (value * 0.9, value * 1.1);
+    }
+    let result = check(table_of(records), &Rules::default(), None);
+    let figure = |id: &str| result.figures.iter().find(|figure| figure.id == id).unwrap();
+    let noisy = figure("memory.triad.0");
+    assert!(!noisy.can_rank && noisy.rounds_needed.unwrap() > 24, "{noisy:?}");
+    assert!(figure("memory.triad.1").can_rank);
+}
+
+#[test]
+fn the_order_of_files_changes_nothing() {
+    let simulator = simulator(Plan { defects: 0.1, ..plan(40) });
+    let records: Vec<Record> = (0..40).map(|at| simulator.node(at).0).collect();
+    let answers = |records: Vec<Record>| {
+        let result = check(table_of(records), &Rules::default(), None);
+        result.nodes.into_iter().map(|node| (node.name, node.answer, node.part)).collect::<Vec<_>>()
+    };
+    let mut reversed = records.clone();
+    reversed.reverse();
+    assert_eq!(answers(records), answers(reversed));
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config::with_cases(60))]
+
+    /// Text of others: cut, or with bytes changed, it is a record or it is named, and a fleet with it is judged.
+    #[test]
+    fn no_text_ends_a_check(cut in 0usize..4000, changes in proptest::collection::vec((0usize..4000, 0u8..128), 0..6)) {
+        let mut small = record();
+        small.figures.truncate(3);
+        let mut text = serde_json::to_vec(&small).unwrap();
+        for (at, byte) in changes {
+            let at = at % text.len();
+            text[at] = byte;
+        }
+        if cut < text.len() && cut % 3 == 0 {
+            text.truncate(cut);
+        }
+        let mut gathering = Gathering::default();
+        match parse("odd.json", &text, Some(0.0)) {
+            Ok(parsed) => gathering.add(parsed),
+            Err(unused) => {
+                proptest::prop_assert!(!unused.why.is_empty() && !unused.why.chars().any(char::is_control));
+                gathering.reject(unused);
+            }
+        }
+        for at in 0..9 {
+            small.machine.hostname = Reading::Value(format!("n{at}"));
+            let text = serde_json::to_vec(&small).unwrap();
+            gathering.add(parse(&format!("n{at}.json"), &text, None).unwrap());
+        }
+        check(gathering.finish(), &Rules::default(), None);
+        let _ = Baseline::read(&text);
+    }
+}

@@ -1,0 +1,265 @@
+//! The check of a fleet: how many nodes are slow, which and by what part, what else keeps nodes from being judged.
+
+use std::collections::BTreeMap;
+
+use figure::Severity;
+use figure::format::{counted, number, percent, plain, plain_to};
+use fleet::simulate::{Outcome, Simulation};
+use fleet::{Answer, Check, Comparison, Figure, Group, Node};
+
+use super::block::{Block, Item, Mark, titled};
+use crate::tables::{Column, Row, Table};
+
+/// The most nodes of one answer that are listed; the JSON form and the table have all.
+const MOST_NODES: usize = 40;
+/// The most figures, groups and files that are listed.
+const MOST_FIGURES: usize = 12;
+const MOST_GROUPS: usize = 20;
+const MOST_FILES: usize = 20;
+/// The figures of a node that are printed.
+const LOW: usize = 3;
+/// The longest name.
+const MAX_NAME: usize = 60;
+
+/// All of it.
+pub(crate) fn blocks<'a>(check: &Check) -> Vec<Block<'a>> {
+    let mut blocks = top(check);
+    blocks.extend(slow(check));
+    blocks.extend(rest(check));
+    blocks
+}
+
+/// How many nodes have which answer, and what is known of the fleet as a whole.
+pub(crate) fn top<'a>(check: &Check) -> Vec<Block<'a>> {
+    let counts = Answer::ALL.iter().filter(|answer| check.count(**answer) > 0);
+    let counts: Vec<String> = counts.map(|answer| format!("{} {answer}", check.count(*answer))).collect();
+    let mut facts = vec![
+        ("Nodes".to_owned(), format!("{}: {}", check.read.nodes, counts.join(", "))),
+        ("Figures".to_owned(), format!("{} of each node, at most", check.read.figures)),
+        (
+            "Rule".to_owned(),
+            format!(
+                "more than {} below the others, and at most {} of all accusations false ({})",
+                percent(check.delta),
+                percent(check.false_discoveries),
+                counted(check.tests, "comparison")
+            ),
+        ),
+    ];
+    if check.count(Answer::Slow) > 0 {
+        let next = "not confirmed: measure the slow nodes and as many others again before you drain one";
+        facts.push(("Next".to_owned(), next.to_owned()));
+    }
+    let findings = check.findings.iter().map(|finding| Item {
+        mark: Mark::Severity(Severity::Warning),
+        details: vec![plain(&finding.evidence)],
+        ..Item::new(plain(&finding.claim))
+    });
+    let mut blocks = vec![Block::Facts(facts)];
+    blocks.extend(titled("The fleet as a whole", findings.collect()));
+    blocks
+}
+
+/// The slow nodes, each with its part and the figures that accuse it.
+pub(crate) fn slow<'a>(check: &Check) -> Vec<Block<'a>> {
+    let mut slow: Vec<&Node> = check.nodes.iter().filter(|node| node.answer == Answer::Slow).collect();
+    slow.sort_by(|a, b| b.deficit.unwrap_or(0.0).total_cmp(&a.deficit.unwrap_or(0.0)));
+    let item = |node: &&Node| Item {
+        mark: Mark::Severity(Severity::Error),
+        details: Vec::from_iter((!node.low.is_empty()).then(|| low(node))),
+        ..Item::new(format!("{}: {}", plain_to(&node.name, MAX_NAME), plain(&node.why)))
+    };
+    let mut items: Vec<Item> = slow.iter().take(MOST_NODES).map(item).collect();
+    items.extend(more(slow.len(), MOST_NODES, "slow node"));
+    titled("Slow nodes", items)
+}
+
+/// `memory.triad.nt 182 GB/s, others 201 (-9.5 %); …`.
+fn low(node: &Node) -> String {
+    let one = |low: &fleet::Low| {
+        let (value, expected) = (number(low.value), number(low.expected));
+        let unit = plain_to(&low.unit, 20);
+        format!(
+            "{} {value} {unit}, others {expected} ({} worse)",
+            plain_to(&low.figure, MAX_NAME),
+            percent(low.deficit)
+        )
+    };
+    let some: Vec<String> = node.low.iter().take(LOW).map(one).collect();
+    let more = node.low_count - some.len();
+    if more > 0 { format!("{}; {more} more", some.join("; ")) } else { some.join("; ") }
+}
+
+fn more(all: usize, most: usize, noun: &str) -> Option<Item> {
+    (all > most).then(|| Item::new(format!("and {} more; --format json has all", counted(all - most, noun))))
+}
+
+/// Nodes that could not be judged, groups, figures that cannot rank nodes, and files.
+pub(crate) fn rest<'a>(check: &Check) -> Vec<Block<'a>> {
+    let mut blocks = Vec::new();
+    for (answer, title) in [
+        (Answer::Disturbed, "Disturbed nodes"),
+        (Answer::NotComparable, "Not comparable"),
+        (Answer::NotMeasured, "Not measured"),
+    ] {
+        blocks.extend(titled(title, by_reason(check, answer)));
+    }
+    blocks.extend(groups(check));
+    blocks
+        .extend(titled("Cannot rank nodes: their own noise exceeds the spread between nodes", noisy(check)));
+    let unused = &check.read.unused;
+    let file = |one: &fleet::Unused| Item::new(format!("{}: {}", plain_to(&one.file, 200), plain(&one.why)));
+    let mut files: Vec<Item> = unused.iter().take(MOST_FILES).map(file).collect();
+    files.extend(more(unused.len(), MOST_FILES, "file"));
+    blocks.extend(titled("Files that are not used", files));
+    let notes = check.read.notes.iter().take(MOST_FILES).map(|note| Item::new(plain(note)));
+    blocks.extend(titled("Clocks", notes.collect()));
+    blocks
+}
+
+/// Nodes of one answer, those with one reason together.
+fn by_reason(check: &Check, answer: Answer) -> Vec<Item> {
+    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for node in check.nodes.iter().filter(|node| node.answer == answer) {
+        // Counts differ from node to node; the check behind them does not.
+        let reason = node.why.split_once(" figures: ").map_or(node.why.as_str(), |(_, check)| check);
+        reasons.entry(reason).or_default().push(&node.name);
+    }
+    let mut reasons: Vec<(&str, Vec<&str>)> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, nodes)| std::cmp::Reverse(nodes.len()));
+    let mark = if answer == Answer::Disturbed { Mark::Severity(Severity::Warning) } else { Mark::None };
+    let item = |(reason, nodes): &(&str, Vec<&str>)| {
+        let some: Vec<String> = nodes.iter().take(LOW).map(|name| plain_to(name, MAX_NAME)).collect();
+        let dots = if nodes.len() > LOW { ", …" } else { "" };
+        let head = format!("{}: {}", counted(nodes.len(), "node"), plain(reason));
+        Item { mark, scope: Some(format!("{}{dots}", some.join(", "))), ..Item::new(head) }
+    };
+    let mut items: Vec<Item> = reasons.iter().take(MOST_GROUPS).map(item).collect();
+    items.extend(more(reasons.len(), MOST_GROUPS, "reason"));
+    items
+}
+
+/// The groups, where there are several, and what makes them differ.
+fn groups<'a>(check: &Check) -> Vec<Block<'a>> {
+    if check.groups.len() < 2 {
+        return Vec::new();
+    }
+    let row = |group: &Group| {
+        let compared = match group.reference {
+            Comparison::Group => "one another",
+            Comparison::Baseline => "the baseline",
+            Comparison::None => "nothing",
+        };
+        let mut why: Vec<String> = group
+            .differs
+            .iter()
+            .take(LOW)
+            .map(|fact| format!("{} {}", fact.about, plain_to(&fact.own, MAX_NAME)))
+            .collect();
+        why.extend(group.variant.clone());
+        let odd = if group.odd > 0 { format!(" + {}", group.odd) } else { String::new() };
+        Row::new([
+            group.letter.clone(),
+            format!("{}{odd}", group.nodes),
+            compared.to_owned(),
+            plain_to(&why.join("; "), 200),
+        ])
+    };
+    let mut notes = vec!["+ N: nodes that differ in some facts from the others of the group".to_owned()];
+    if check.groups.len() > MOST_GROUPS {
+        notes.push(format!(
+            "{} more; --format json has all",
+            counted(check.groups.len() - MOST_GROUPS, "group")
+        ));
+    }
+    vec![Block::Table(Table {
+        title: "Groups".to_owned(),
+        columns: vec![
+            Column::words("", 0),
+            Column::numbers("nodes", 0),
+            Column::words("compared with", 0),
+            Column::words("what differs from the first group", 0),
+        ],
+        rows: check.groups.iter().take(MOST_GROUPS).map(row).collect(),
+        notes,
+        ..Table::default()
+    })]
+}
+
+fn noisy(check: &Check) -> Vec<Item> {
+    let mut noisy: Vec<&Figure> = check.figures.iter().filter(|figure| !figure.can_rank).collect();
+    noisy.sort_by(|a, b| b.error.total_cmp(&a.error));
+    let several = check.groups.len() > 1;
+    let item = |figure: &&Figure| {
+        let group = if several { format!(", group {}", figure.group) } else { String::new() };
+        let rounds = match figure.rounds_needed {
+            Some(rounds) => format!("; about {} would do", counted(rounds as usize, "round")),
+            None => String::new(),
+        };
+        Item::new(format!(
+            "{}{group}: own error {}, spread {}{rounds}",
+            plain_to(&figure.id, MAX_NAME),
+            percent(figure.error),
+            percent(figure.spread)
+        ))
+    };
+    let mut items: Vec<Item> = noisy.iter().take(MOST_FIGURES).map(item).collect();
+    items.extend(more(noisy.len(), MOST_FIGURES, "figure"));
+    items
+}
+
+/// A simulation: each rule on the same nodes.
+pub(crate) fn simulation<'a>(simulation: &Simulation) -> Vec<Block<'a>> {
+    let plan = &simulation.plan;
+    let mut drawn = vec![format!("{} noise", percent(plan.noise))];
+    let mut share = |share: f64, what: &str| {
+        if share > 0.0 {
+            drawn.push(format!("{} of the nodes {what}", percent(share)));
+        }
+    };
+    share(plan.defects, "with a slow part");
+    share(plan.disturbed, "disturbed");
+    share(plan.bad, "with slow cores by a setting");
+    if plan.skew {
+        drawn.push("half of the figures skewed".to_owned());
+    }
+    if plan.variants {
+        drawn.push("two variants of memory, 6 % apart".to_owned());
+    }
+    let facts = vec![
+        ("Nodes".to_owned(), format!("{}, {} of each", plan.nodes, counted(simulation.figures, "figure"))),
+        ("Drawn".to_owned(), format!("{}; seed {}", drawn.join(", "), plan.seed)),
+        ("Deficit".to_owned(), format!("{} of: {}", percent(plan.deficit), simulation.parts.join("; "))),
+    ];
+    let of = |part: usize, whole: usize| match whole {
+        0 => "-".to_owned(),
+        _ => format!("{part} of {whole}"),
+    };
+    let row = |outcome: &Outcome| {
+        let right = outcome.right_part.map_or_else(|| "-".to_owned(), |right| of(right, outcome.found));
+        Row::new([
+            plain_to(&outcome.rule, 80),
+            of(outcome.found, outcome.planted),
+            of(outcome.false_nodes, outcome.healthy),
+            right,
+        ])
+    };
+    let table = Table {
+        title: "Found, by each rule on the same nodes".to_owned(),
+        columns: vec![
+            Column::words("rule", 0),
+            Column::numbers("slow nodes\nfound", 0),
+            Column::numbers("other nodes\naccused", 0),
+            Column::numbers("right part", 0),
+        ],
+        rows: simulation.outcomes.iter().map(row).collect(),
+        ..Table::default()
+    };
+    let findings = simulation
+        .findings
+        .iter()
+        .map(|finding| Item { details: vec![plain(&finding.evidence)], ..Item::new(plain(&finding.claim)) });
+    let mut blocks = vec![Block::Facts(facts), Block::Table(table)];
+    blocks.extend(titled("What the check found of the fleet", findings.collect()));
+    blocks
+}
