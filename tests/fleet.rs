@@ -23,7 +23,8 @@ fn node(number: usize, times: f64) -> Record {
         figure.rounds.clear();
         figure.value = Some(value);
         let (low, high) = (value * 0.999, value * 1.001);
-        figure.interval = Some(Interval { low, high, level: 0.95, method: "order-statistics".into(), rounds: 8 });
+        figure.interval =
+            Some(Interval { low, high, level: 0.95, method: "order-statistics".into(), rounds: 8 });
     }
     record
 }
@@ -81,13 +82,18 @@ fn what_is_no_record_is_named_and_the_rest_is_judged() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|one| (one["file"].as_str().unwrap().rsplit('/').next().unwrap().to_owned(), one["why"].to_string()))
+        .map(|one| {
+            (one["file"].as_str().unwrap().rsplit('/').next().unwrap().to_owned(), one["why"].to_string())
+        })
         .collect();
     let has = |file: &str, why: &str| unused.iter().any(|one| one.0 == file && one.1.contains(why));
     assert!(has("node30.json", "is cut off"), "{unused:?}");
     assert!(has("node31.json.gz", "cannot be unpacked"), "{unused:?}");
     assert!(has("node32.json", "record format 99"), "{unused:?}");
-    assert!(has("twin.json", "an earlier record of this node") || has("node03.json", "an earlier record"), "{unused:?}");
+    assert!(
+        has("twin.json", "an earlier record of this node") || has("node03.json", "an earlier record"),
+        "{unused:?}"
+    );
     assert_eq!(json["read"]["nodes"], 20);
     let empty = tempfile::tempdir().unwrap();
     let output = checked(empty.path(), &[]);
@@ -111,7 +117,7 @@ fn a_baseline_shows_what_the_majority_hides() {
     let few = tempfile::tempdir().unwrap();
     let files: Vec<PathBuf> = (0..7).map(|number| saved(few.path(), &node(number, 1.0))).collect();
     let files: Vec<&str> = files.iter().map(|file| file.to_str().unwrap()).collect();
-    let with = |mode: &'static str| run(&[&["fleet", mode], files.as_slice()].concat());
+    let with = |mode: &'static str| run(&[&["fleet", mode][..], files.as_slice()].concat());
     assert_eq!(with("baseline").status.code(), Some(4));
     assert_eq!(with("check").status.code(), Some(4));
     assert_eq!(checked(few.path(), &["--baseline", base.to_str().unwrap()]).status.code(), Some(0));
@@ -129,9 +135,14 @@ fn reports_and_tables_are_what_their_names_say() {
     }
     let read = |name: &str| fs::read_to_string(file(name)).unwrap();
     let json: Value = serde_json::from_str(&read("fleet.json")).unwrap();
-    assert_eq!((&json["nodes"][7]["answer"], &json["nodes"][7]["confirmed"]), (&"slow".into(), &false.into()));
+    assert_eq!(json["nodes"][7]["answer"], "slow");
+    assert_eq!(json["nodes"][7]["confirmed"], false);
     assert!(read("fleet.html").starts_with("<!DOCTYPE html>") && read("fleet.html").contains("node07"));
-    assert!(read("fleet.xml").contains(r#"<testcase name="node07" classname="group A""#), "{}", read("fleet.xml"));
+    assert!(
+        read("fleet.xml").contains(r#"<testcase name="node07" classname="group A""#),
+        "{}",
+        read("fleet.xml")
+    );
     for name in ["rows.csv", "rows.csv.gz", "rows.csv.zst", "rows.jsonl", "rows.jsonl.gz"] {
         let path = file(name);
         let output = checked(directory.path(), &["--table", path.to_str().unwrap()]);

@@ -470,7 +470,11 @@ fn accusation(part: &Part, deficit: f64, differs: &[Difference], compared: usize
         .collect();
     let differs =
         if differs.is_empty() { String::new() } else { format!("; differs: {}", differs.join("; ")) };
-    format!("{part}: {} below the others (of {}){differs}", percent(deficit), counted(compared, "figure"))
+    format!(
+        "{part}: {} below the others ({} compared){differs}",
+        percent(deficit),
+        counted(compared, "figure")
+    )
 }
 
 /// The reason that disturbed most figures of a node.

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use figure::check::{CheckResult, Outcome as CheckOutcome};
-use figure::evidence::ROLE;
+use figure::evidence::{CPUS, NODE_OF_MEMORY, ROLE, THREADS};
 use figure::stats::median;
-use figure::{Better, Interval, Reading, Record, Verdict};
+use figure::{Better, Conditions, Interval, Reading, Record, Verdict};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -98,6 +98,7 @@ impl Simulator {
                     parts: Vec::new(),
                     evidence: Default::default(),
                     limit: None,
+                    conditions: placed(figure),
                     verdict: Some(Verdict::Valid),
                     ..figure.clone()
                 });
@@ -207,6 +208,15 @@ impl Simulator {
         };
         candidate.into_iter().flat_map(|one| &one.columns).map(|&column| self.ids[column].as_str())
     }
+}
+
+/// The conditions that a fleet reads: ten thousand records with all of them would be gigabytes.
+fn placed(figure: &figure::Figure) -> Conditions {
+    let (given, mut kept) = (&figure.conditions, Conditions::default());
+    given.get(CPUS).into_iter().for_each(|cpus| kept.set(CPUS, cpus));
+    given.get(THREADS).into_iter().for_each(|threads| kept.set(THREADS, threads));
+    given.get(NODE_OF_MEMORY).into_iter().for_each(|node| kept.set(NODE_OF_MEMORY, node));
+    kept
 }
 
 /// How well a rule did.

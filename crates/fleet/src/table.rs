@@ -177,28 +177,34 @@ pub struct Parsed<'a> {
     slim: Slim<'a>,
     file: String,
     written: Option<f64>,
+    name: String,
+    fingerprint: Fingerprint,
+    details: Vec<Fact>,
 }
 
-/// Parses the text of a file; `written` is when the file was, in seconds since 1970.
+/// Parses the text of a file; `written` is when the file was, in seconds since 1970. What needs no other record is done here, so that
+/// it can be done for several at once.
 ///
 /// # Errors
 /// The file and why it is no record.
 pub fn parse<'a>(file: &str, text: &'a [u8], written: Option<f64>) -> Result<Parsed<'a>, Unused> {
     let file = plain(file);
-    match intake::read(text) {
-        Ok(slim) => Ok(Parsed { slim, file, written }),
-        Err(why) => Err(Unused { file, node: None, why: plain_to(&why, MAX_REASON) }),
-    }
+    let slim = match intake::read(text) {
+        Ok(slim) => slim,
+        Err(why) => return Err(Unused { file, node: None, why: plain_to(&why, MAX_REASON) }),
+    };
+    let stem = file.rsplit('/').next().unwrap_or(&file).split('.').next().unwrap_or(&file);
+    let name = plain_to(slim.machine.hostname.value().map_or(stem, String::as_str), MAX_NAME);
+    let tool = &slim.tool;
+    let program = format!("{} {} ({}, {})", tool.name, tool.version, tool.build, tool.simd);
+    let fingerprint = Fingerprint::of(&slim.machine, &plain(&program));
+    let details = fingerprint::details(&slim.machine, &name);
+    Ok(Parsed { slim, file, written, name, fingerprint, details })
 }
 
 impl Gathering {
     /// Adds a record.
-    pub fn add(&mut self, Parsed { slim, file, written }: Parsed) {
-        let stem = file.rsplit('/').next().unwrap_or(&file).split('.').next().unwrap_or(&file);
-        let name = slim.machine.hostname.value().map_or(stem, String::as_str);
-        let name = plain_to(name, MAX_NAME);
-        let tool = &slim.tool;
-        let program = format!("{} {} ({}, {})", tool.name, tool.version, tool.build, tool.simd);
+    pub fn add(&mut self, Parsed { slim, file, written, name, fingerprint, details }: Parsed) {
         let started = slim.started.parse::<Timestamp>().ok();
         if let (Some(started), Some(written)) = (started, written) {
             let ahead = started.as_millisecond() as f64 / 1e3 - written;
@@ -209,8 +215,7 @@ impl Gathering {
                 ));
             }
         }
-        let kind = self.kind(Fingerprint::of(&slim.machine, &plain(&program)), &slim.machine);
-        let details = fingerprint::details(&slim.machine, &name);
+        let kind = self.kind(fingerprint, &slim.machine);
         let row = Row { name, file, started: plain_to(&slim.started, 40), kind, details };
         let mut cells = Vec::with_capacity(slim.figures.len());
         for figure in slim.figures.iter().filter(|figure| is_compared(figure)) {
