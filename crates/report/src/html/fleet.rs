@@ -20,6 +20,8 @@ use crate::format::Options;
 const FOR_TOP: usize = 350_000;
 /// Bytes for nodes, and for strips.
 const FOR_NODES: usize = 350_000;
+/// Bytes of the map; a row has 4 kB at most.
+const FOR_MAP: usize = 400_000;
 /// Columns of the map: for slow nodes, one each, and for all others together.
 const SLOW_COLUMNS: usize = 120;
 const OTHER_COLUMNS: usize = 160;
@@ -50,7 +52,7 @@ pub(crate) fn write(check: &Check, _: &Options, out: &mut dyn Write) -> io::Resu
     slow.sort_by(|a, b| b.1.deficit.unwrap_or(0.0).total_cmp(&a.1.deficit.unwrap_or(0.0)));
     let map = map(check, &slow);
     let nodes = for_nodes.fill(slow.iter().map(|(_, node)| accused(node)), "nodes");
-    let mut for_strips = Budget::of(MAX_BYTES - FOR_TOP - FOR_NODES - map.0.len());
+    let mut for_strips = Budget::of((MAX_BYTES - FOR_TOP - FOR_NODES).saturating_sub(map.0.len()));
     let strips = for_strips.fill(strips(check), "figures");
     let main = html! {
         style { (PreEscaped(STYLE)) }
@@ -92,7 +94,7 @@ fn class(answer: Answer) -> &'static str {
 /// The map: a row for each figure, a column for each slow node and for each share of the others. A cell has the colour of its lowest
 /// value.
 fn map(check: &Check, slow: &[(usize, &Node)]) -> Markup {
-    let rows = check.table.columns.len().min(MOST_ROWS);
+    let most = check.table.columns.len().min(MOST_ROWS);
     let mut columns: Vec<Vec<usize>> = slow.iter().take(SLOW_COLUMNS).map(|(at, _)| vec![*at]).collect();
     let own = columns.len();
     let is_shown: std::collections::HashSet<usize> = columns.iter().flatten().copied().collect();
@@ -100,7 +102,9 @@ fn map(check: &Check, slow: &[(usize, &Node)]) -> Markup {
     let width = others.len().div_ceil(OTHER_COLUMNS).max(1);
     columns.extend(others.chunks(width).map(<[usize]>::to_vec));
     let mut paths = vec![String::new(); CLASSES.len() + 2];
-    for row in 0..rows {
+    let mut rows = 0;
+    while rows < most && paths.iter().map(String::len).sum::<usize>() < FOR_MAP {
+        let row = rows;
         let mut last: Option<(usize, usize)> = None;
         let mut flush = |run: Option<(usize, usize)>, to: usize| {
             if let Some((class, from)) = run {
@@ -116,6 +120,7 @@ fn map(check: &Check, slow: &[(usize, &Node)]) -> Markup {
             }
         }
         flush(last, columns.len());
+        rows += 1;
     }
     let height = (rows * 4).clamp(60, 1200);
     let view = format!("0 0 {} {rows}", columns.len().max(1));
