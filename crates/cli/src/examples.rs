@@ -316,7 +316,7 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
     (
         "fleet baseline",
         [
-            ("results -o base.json", "From the records of nodes that are in order"),
+            ("results -o base.json", "From the records of healthy nodes"),
             ("results/rack1 results/rack2 -o base.json", "From some of them"),
         ],
     ),

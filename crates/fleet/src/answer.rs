@@ -17,13 +17,13 @@ pub const SCHEMA: u32 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// Some figure is lower than those of the other nodes, surely and by more than delta.
+    /// A figure, or the figures of a part together, are worse than those of the other nodes: by more than delta, and by more than chance.
     Slow,
-    /// It was disturbed while it measured: too little is left to judge it by.
+    /// Too many of its figures are suspect or invalid to judge it by.
     Disturbed,
     /// No other nodes and no baseline are like it.
     NotComparable,
-    /// It has no figure with a value.
+    /// It has no figure with a value, or lacks many that most nodes have.
     NotMeasured,
     /// Nothing is wrong with what was measured.
     Healthy,
@@ -77,12 +77,14 @@ pub struct Node {
     pub answer: Answer,
     /// Whether a second measurement agreed. A single one never confirms.
     pub confirmed: bool,
-    /// The part that is slow.
+    /// The part that is slow; of a disturbed node the part whose other figures are low.
     pub part: Option<Part>,
-    /// By how much the part's figures are worse together, as a share.
+    /// By how much the part's figures are worse on average, as a share: 0.05 is 5 %.
     pub deficit: Option<f64>,
     /// The reason, in words.
     pub why: String,
+    /// The check or the failure behind it, where figures were lost: the commonest.
+    pub reason: Option<String>,
     /// Facts in which it differs from the nodes that it is compared with.
     pub differs: Vec<Difference>,
     /// The figures that accuse it, the largest deficit first; at most [`MOST_LOW`].
@@ -91,7 +93,7 @@ pub struct Node {
     pub low_count: usize,
     /// How many of its figures were compared.
     pub compared: usize,
-    /// How many of its figures were left out because it was disturbed.
+    /// How many of its figures were left out because they are suspect or invalid, and on most nodes are not.
     pub disturbed: usize,
 }
 
@@ -105,7 +107,7 @@ pub struct Group {
     pub letter: String,
     /// How many nodes give the reference, or would.
     pub nodes: usize,
-    /// Further nodes that are compared with them, though they differ in some facts.
+    /// Further nodes that are compared with them, and differ from them in facts of their state.
     pub odd: usize,
     /// Whether its nodes are compared, and with what.
     pub reference: Comparison,
@@ -154,8 +156,10 @@ pub struct Figure {
     pub rounds_needed: Option<u32>,
     /// Against the baseline: by how much the group's median is better (above 0) or worse, as a share.
     pub shift: Option<f64>,
-    /// Nodes below the centre by more than delta, and surely.
+    /// How many nodes are slow by this figure.
     pub accused: usize,
+    /// The smallest deficit of this figure alone that accuses a node, as a share.
+    pub finds: Option<f64>,
     /// The lower decile, quartile, median, upper quartile and decile of the nodes, as shares above or below the centre.
     pub quantiles: [f64; 5],
 }

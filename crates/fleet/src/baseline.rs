@@ -4,9 +4,14 @@ use figure::Better;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::check;
+use crate::accuse::Tests;
 use crate::fingerprint::Fingerprint;
+use crate::group;
+use crate::null::NullDistribution;
+use crate::peers::Peers;
 use crate::robust::{Reference, Tail};
+use crate::rules::MIN_GROUP;
+use crate::split;
 use crate::table::Table;
 
 /// The version of the file's form.
@@ -30,8 +35,16 @@ pub struct Baseline {
 pub struct BaselineGroup {
     /// What they are made of.
     pub fingerprint: Fingerprint,
+    /// How many there are.
+    pub nodes: usize,
     /// Their figures, by id.
     pub figures: Vec<Measured>,
+    /// How far their figures lie below the medians, all figures together.
+    #[serde(default)]
+    pub null: NullDistribution,
+    /// Ids of figures that are left out because they have two values on these nodes: their median is that of neither.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub two_values: Vec<String>,
 }
 
 /// A figure of the nodes of one kind.
@@ -92,11 +105,24 @@ const KIND: &str = "truebench fleet baseline";
 impl Baseline {
     /// The baseline that the groups of a table give: those of 8 nodes at least.
     pub fn of(table: &Table) -> Baseline {
-        let group = |(fingerprint, mut figures): (Fingerprint, Vec<Measured>)| {
+        let groups = group::cohorts(table).into_iter().filter(|cohort| cohort.rows.len() >= MIN_GROUP);
+        let group = |cohort: group::Cohort| {
+            let fingerprint = table.kinds[cohort.kind].fingerprint.clone();
+            let nodes = cohort.rows.len();
+            let modes = split::clustered(table, &cohort).modes;
+            let mut two_values: Vec<String> =
+                modes.iter().map(|modes| table.columns[modes.column].id.clone()).collect();
+            two_values.sort_unstable();
+            let mut peers = Peers::of(table, cohort, String::new(), None);
+            peers.leave_out(&modes);
+            let figures = table.columns.iter().zip(&peers.references).filter_map(|(head, reference)| {
+                Some(Measured::new(&head.id, &head.unit, head.better, reference.as_ref()?))
+            });
+            let mut figures: Vec<Measured> = figures.collect();
             figures.sort_by(|a, b| a.id.cmp(&b.id));
-            BaselineGroup { fingerprint, figures }
+            BaselineGroup { fingerprint, nodes, figures, null: Tests::null(table, &peers), two_values }
         };
-        let groups = check::measure(table).into_iter().map(group).collect();
+        let groups = groups.map(group).filter(|group| !group.figures.is_empty()).collect();
         Baseline { schema: SCHEMA, kind: KIND.to_owned(), nodes: table.rows.len(), groups }
     }
 

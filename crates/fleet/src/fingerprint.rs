@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use figure::format::{bytes, number, plain_to};
+use figure::format::{bytes, counted, number, plain_to};
 use figure::{Machine, Reading};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The longest value of a fact.
-const MAX_VALUE: usize = 100;
+/// The longest name and value of a fact: all mitigations of a kernel take half of it.
+const MAX_VALUE: usize = 2000;
+/// The longest value that is printed whole, where two values differ.
+const MAX_WHOLE: usize = 60;
 
 /// One fact of a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -37,11 +39,11 @@ impl Fingerprint {
             topology.cpus.iter().map(of).collect::<BTreeSet<u32>>().len()
         };
         let shape = format!(
-            "{} sockets, {} cores, {} CPUs, {} NUMA nodes",
-            count(|cpu| cpu.package),
-            count(|cpu| cpu.core),
-            topology.cpus.len(),
-            machine.numa.nodes.len()
+            "{}, {}, {}, {}",
+            counted(count(|cpu| cpu.package), "socket"),
+            counted(count(|cpu| cpu.core), "core"),
+            counted(topology.cpus.len(), "CPU"),
+            counted(machine.numa.nodes.len(), "NUMA node")
         );
         let kind = vec![
             fact("processor", words(&machine.cpu.model)),
@@ -110,6 +112,23 @@ pub struct Difference {
     pub own: String,
     /// Its value on the others.
     pub others: String,
+}
+
+impl Difference {
+    /// Both values, own first; of long ones the words that only one of them has.
+    pub fn words(&self) -> [String; 2] {
+        let values = [self.own.as_str(), self.others.as_str()];
+        if values.iter().all(|value| value.chars().count() <= MAX_WHOLE) {
+            return values.map(str::to_owned);
+        }
+        let words = values.map(|value| value.split([' ', ',']).filter(|word| !word.is_empty()));
+        let [own, others] = words.map(Iterator::collect::<Vec<_>>);
+        let only = |these: &[&str], those: &[&str]| {
+            let only: Vec<&str> = these.iter().filter(|word| !those.contains(word)).copied().collect();
+            if only.is_empty() { "without that".to_owned() } else { format!("… {} …", only.join(" ")) }
+        };
+        [only(&own, &others), only(&others, &own)]
+    }
 }
 
 fn fact(name: &str, value: String) -> Fact {
@@ -186,5 +205,19 @@ mod tests {
         };
         assert_eq!(missing.differs(&whole), [expected]);
         assert_eq!(whole.differs(&whole), []);
+    }
+
+    #[test]
+    fn of_long_values_the_difference_is_printed() {
+        let common = (0..20).map(|at| format!("mitigation{at}, ")).collect::<String>();
+        let difference = Difference {
+            about: "mitigations".into(),
+            own: format!("{common}retbleed off"),
+            others: common.clone(),
+        };
+        assert_eq!(difference.words(), ["… retbleed off …", "without that"]);
+        let short =
+            Difference { about: "governor".into(), own: "powersave".into(), others: "performance".into() };
+        assert_eq!(short.words(), ["powersave", "performance"]);
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use figure::format::plain;
-use figure::record::SCHEMA;
+use figure::record::{MAX_FIGURES, SCHEMA};
 use figure::{Better, Machine, Outcome, Status, Verdict};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -19,6 +19,8 @@ pub(crate) struct Slim<'a> {
     pub machine: Machine,
     #[serde(borrow)]
     pub started: Cow<'a, str>,
+    #[serde(default)]
+    pub duration: f64,
     #[serde(borrow)]
     pub figures: Vec<SlimFigure<'a>>,
 }
@@ -49,6 +51,9 @@ pub(crate) struct SlimFigure<'a> {
     pub reason: Option<String>,
     pub value: Option<f64>,
     pub interval: Option<SlimInterval>,
+    /// Only whether there are any.
+    #[serde(default)]
+    pub derived_from: Vec<IgnoredAny>,
     #[serde(default)]
     pub conditions: SlimConditions,
     #[serde(default, borrow)]
@@ -210,6 +215,9 @@ pub(crate) fn read(text: &[u8]) -> Result<Slim<'_>, String> {
     };
     match parsed {
         Ok(slim) if slim.schema > SCHEMA => Err(newer(slim.schema.into())),
+        Ok(slim) if slim.figures.len() > MAX_FIGURES => {
+            Err(format!("holds {} figures; {MAX_FIGURES} are the most", slim.figures.len()))
+        }
         Ok(slim) => Ok(slim),
         Err(error) => Err(match serde_json::from_slice::<Version>(text) {
             Ok(Version { schema }) if schema > SCHEMA.into() => newer(schema),

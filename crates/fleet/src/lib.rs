@@ -1,28 +1,39 @@
 //! Many nodes: which is slow, which part of it, and was it the node? Pure: texts of records in, a [`Check`] out.
 //!
-//! [`table`] gathers records and keeps little of each. [`check`](check()) forms groups of equal nodes, takes a robust reference of each
+//! [`Gathering`] gathers records and keeps little of each. [`check`](check()) forms groups of equal nodes, takes a robust reference of each
 //! figure, tests each node against it, and names the part that its low figures share. docs/methods/fleet.md has the rules and their
 //! sources.
 
+mod accuse;
 mod answer;
+mod attribute;
 mod baseline;
 mod check;
 mod fingerprint;
+mod gather;
 mod group;
 mod intake;
+mod null;
 mod part;
+mod peers;
 mod place;
+mod projection;
 mod random;
 mod robust;
 mod rules;
 pub mod simulate;
 mod split;
+mod summary;
 pub mod table;
+mod verdict;
 
 pub use answer::{Answer, Comparison, Figure, Finding, Group, Intake, Low, Node};
 pub use baseline::{Baseline, BaselineGroup, Measured};
 pub use check::{Check, check, schema};
 pub use fingerprint::{Difference, Fact, Fingerprint};
+pub use gather::{Gathering, Parsed, parse};
+pub use null::NullDistribution;
 pub use part::{Domain, Part, domain};
+pub use projection::projected;
 pub use rules::{MIN_GROUP, Rules};
-pub use table::{Gathering, Table, Unused, parse};
+pub use table::{Table, Unused};

@@ -1,5 +1,6 @@
 //! Which part of a node is slow: the one whose figures share the deficit, and no others do.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use figure::CpuList;
@@ -66,13 +67,13 @@ pub enum Part {
     Memory,
     /// Memory channels or modules of a NUMA node.
     MemoryOfNode {
-        /// The node's place among the NUMA nodes.
-        node: usize,
+        /// The kernel's number of the NUMA node.
+        node: u32,
     },
     /// All of a NUMA node.
     Node {
-        /// Its place among the NUMA nodes.
-        node: usize,
+        /// The kernel's number of it.
+        node: u32,
     },
     /// The cores that share a last-level cache (an AMD CCX).
     SharedCache {
@@ -118,10 +119,25 @@ pub struct Candidate {
     pub columns: Vec<usize>,
 }
 
+/// The kernel or test that a figure belongs to: the first two words of its id.
+pub fn kernel(id: &str) -> &str {
+    id.match_indices('.').nth(1).map_or(id, |(at, _)| &id[..at])
+}
+
+/// The weight of each figure when parts are told apart: the figures of one kernel or test share one vote. They repeat one measurement,
+/// so that ten of them are no more evidence than one.
+pub fn votes(columns: &[Column]) -> Vec<f64> {
+    let mut sizes: HashMap<&str, f64> = HashMap::new();
+    for column in columns {
+        *sizes.entry(kernel(&column.id)).or_default() += 1.0;
+    }
+    columns.iter().map(|column| 1.0 / sizes[kernel(&column.id)]).collect()
+}
+
 /// The parts that the figures of nodes of this kind can tell apart: those with two figures at least. Of parts with the same figures the
-/// first stays.
+/// first stays. Figures that are computed from others repeat them, and are of no part.
 pub fn candidates(kind: &Kind, columns: &[Column]) -> Vec<Candidate> {
-    let known = |at: &usize| kind.sites[*at].is_known;
+    let known = |at: &usize| kind.sites[*at].is_known && !columns[*at].is_derived;
     let having = |is_in: &dyn Fn(usize, Domain) -> bool| -> Vec<usize> {
         (0..columns.len()).filter(known).filter(|&at| is_in(at, domain(&columns[at].id))).collect()
     };
@@ -137,15 +153,13 @@ pub fn candidates(kind: &Kind, columns: &[Column]) -> Vec<Candidate> {
     if !compute.is_empty() {
         found.push((Part::Kernel, of_domains(&[Domain::Kernel])));
     }
-    for node in 0..kind.places.nodes.len() {
+    for &(node, _) in &kind.places.nodes {
         let memory = |at: usize, domain| {
             domain == Domain::Bandwidth && kind.sites[at].memory.or(kind.sites[at].node) == Some(node)
         };
         found.push((Part::MemoryOfNode { node }, having(&memory)));
-        found.push((
-            Part::Node { node },
-            having(&|at, domain| runs_on_cpus(domain) && kind.sites[at].node == Some(node)),
-        ));
+        let of_node = |at: usize, domain| runs_on_cpus(domain) && kind.sites[at].node == Some(node);
+        found.push((Part::Node { node }, having(&of_node)));
     }
     let named = |cpus: &CpuList| cpus.to_string();
     for (at, cpus) in kind.places.caches.iter().enumerate() {
@@ -165,13 +179,24 @@ pub fn candidates(kind: &Kind, columns: &[Column]) -> Vec<Candidate> {
     candidates
 }
 
+/// A figure's deviation when parts are told apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weighted {
+    /// As a logarithm; NaN if the figure was not compared.
+    pub deviation: f64,
+    /// Its scale.
+    pub scale: f64,
+    /// Its share of a vote.
+    pub vote: f64,
+}
+
 /// By how much a common deficit of these figures explains a node: the fall of chi-squared, the deviations being weighted by their
-/// scales. 0 where there is no deficit.
-pub fn gain(deviations: impl Iterator<Item = (f64, f64)>) -> f64 {
+/// scales and votes. 0 where there is no deficit.
+pub fn gain(figures: impl Iterator<Item = Weighted>) -> f64 {
     let (mut sum, mut weights) = (0.0, 0.0);
-    for (deviation, scale) in deviations.filter(|(deviation, _)| deviation.is_finite()) {
-        let weight = 1.0 / (scale * scale);
-        sum += weight * deviation;
+    for figure in figures.filter(|figure| figure.deviation.is_finite()) {
+        let weight = figure.vote / (figure.scale * figure.scale);
+        sum += weight * figure.deviation;
         weights += weight;
     }
     if sum < 0.0 { sum * sum / weights } else { 0.0 }
@@ -183,13 +208,26 @@ mod tests {
 
     #[test]
     fn the_set_that_shares_the_deficit_gains_most() {
-        let scale = 0.01;
+        let (scale, vote) = (0.01, 1.0);
         let deviations = [-0.05, -0.05, -0.05, 0.0, 0.001];
-        let of = |set: &[usize]| gain(set.iter().map(|&at| (deviations[at], scale)));
+        let of =
+            |set: &[usize]| gain(set.iter().map(|&at| Weighted { deviation: deviations[at], scale, vote }));
         let right = of(&[0, 1, 2]);
         assert!((right - 75.0).abs() < 1e-9);
         assert!(right > of(&[0]) && right > of(&[0, 1]) && right > of(&[0, 1, 2, 3, 4]));
-        assert_eq!(gain([(0.02, scale)].into_iter()), 0.0);
+        assert_eq!(gain(std::iter::once(Weighted { deviation: 0.02, scale, vote })), 0.0);
+    }
+
+    #[test]
+    fn figures_of_one_kernel_share_a_vote() {
+        let column = |id: &str| Column {
+            id: id.into(),
+            unit: "GB/s".into(),
+            better: figure::Better::Higher,
+            is_derived: false,
+        };
+        let columns = ["memory.copy.nt", "memory.copy.regular", "memory.triad.nt", "system.pipe", "clock"];
+        assert_eq!(votes(&columns.map(column)), [0.5, 0.5, 1.0, 1.0, 1.0]);
     }
 
     #[test]

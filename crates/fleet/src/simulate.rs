@@ -3,17 +3,19 @@
 use std::collections::BTreeSet;
 
 use figure::check::{CheckResult, Outcome as CheckOutcome};
-use figure::evidence::{CPUS, NODE_OF_MEMORY, ROLE, THREADS};
+use figure::evidence::ROLE;
 use figure::stats::median;
-use figure::{Better, Conditions, Interval, Reading, Record, Verdict};
+use figure::{Better, Interval, Reading, Record, Verdict};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::check::Check;
+use crate::gather::{Gathering, parse};
 use crate::part::{self, Candidate, Domain, Part, domain};
+use crate::projection::projected;
 use crate::random::Random;
-use crate::table::{Gathering, Table, parse};
+use crate::table::Table;
 
 /// What a node's own rounds make it uncertain by, as a share of the noise between nodes.
 const OWN_NOISE: f64 = 0.5;
@@ -44,7 +46,7 @@ pub struct Plan {
     pub variants: bool,
     /// Share of the nodes with a bad setting of the firmware: all their cores are slower by the deficit.
     pub bad: f64,
-    /// Of the random numbers.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
@@ -82,28 +84,21 @@ impl Simulator {
     /// A sentence for the user: the records have no figure that nodes could be compared by.
     pub fn new(records: &[Record], plan: Plan) -> Result<Simulator, String> {
         let Some(first) = records.first() else { return Err("no record to draw nodes from".to_owned()) };
-        let mut template =
-            Record { figures: Vec::new(), findings: Vec::new(), series: Vec::new(), ..first.clone() };
+        let mut template = Record { figures: Vec::new(), ..first.clone() };
         let mut ids = BTreeSet::new();
         for figure in records.iter().flat_map(|record| &record.figures) {
             let has_value = figure.value.is_some_and(|value| value > 0.0 && value.is_finite());
             let is_control = figure.conditions.get(ROLE).is_some_and(|role| !role.is_empty());
             if has_value && figure.better != Better::Neither && !is_control && ids.insert(figure.id.clone()) {
                 template.figures.push(figure::Figure {
-                    rounds: Vec::new(),
                     checks: Vec::new(),
-                    explanations: Vec::new(),
-                    distribution: None,
-                    timeline: None,
-                    parts: Vec::new(),
-                    evidence: Default::default(),
                     limit: None,
-                    conditions: placed(figure),
                     verdict: Some(Verdict::Valid),
                     ..figure.clone()
                 });
             }
         }
+        let template = projected(template);
         if template.figures.is_empty() {
             return Err("the records hold no figure above 0 with a better direction".to_owned());
         }
@@ -210,15 +205,6 @@ impl Simulator {
     }
 }
 
-/// The conditions that a fleet reads: ten thousand records with all of them would be gigabytes.
-fn placed(figure: &figure::Figure) -> Conditions {
-    let (given, mut kept) = (&figure.conditions, Conditions::default());
-    given.get(CPUS).into_iter().for_each(|cpus| kept.set(CPUS, cpus));
-    given.get(THREADS).into_iter().for_each(|threads| kept.set(THREADS, threads));
-    given.get(NODE_OF_MEMORY).into_iter().for_each(|node| kept.set(NODE_OF_MEMORY, node));
-    kept
-}
-
 /// How well a rule did.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Outcome {
@@ -236,7 +222,7 @@ pub struct Outcome {
     pub right_part: Option<usize>,
 }
 
-/// The rules that sites use, each with whom it accuses. The verdicts of figures are not asked: these rules have none.
+/// The rules that sites use, each with the nodes that it accuses. They read no verdicts.
 pub fn site_rules(check: &Check, delta: f64) -> Vec<(String, Vec<bool>)> {
     let table = &check.table;
     let columns = 0..table.columns.len();

@@ -1,10 +1,11 @@
 //! Nodes of one fingerprint that are of two kinds all the same: a figure has two clusters of values.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use figure::stats::{mad, median};
 
 use crate::group::Cohort;
+use crate::part;
 use crate::rules::{MIN_CLUSTER, MIN_GROUP, SEPARATES};
 use crate::table::Table;
 
@@ -17,8 +18,17 @@ const WINDOW: f64 = 0.25;
 /// such counts: a single cluster is densest in the middle.
 const VALLEY: f64 = 0.5;
 const SURE: f64 = 3.0;
-/// Figures whose clusters are those of the clearest figure in this share of the nodes split the nodes together with it.
+/// Figures whose clusters are those of another figure in this share of the nodes divide the nodes together with it.
 const AGREE: f64 = 0.9;
+/// Nodes are of two kinds if so many kernels or tests divide them alike. Of few nodes chance divides one figure in twenty.
+const MIN_TESTS: usize = 2;
+const MIN_TESTS_FEW: usize = 3;
+/// Each of two clusters of few nodes has at least so many, and a third of them.
+const MIN_FEW: usize = 3;
+/// In a group of fewer nodes than this an empty gap shows two clusters too.
+const FEW: usize = 64;
+/// So many of the clearest figures are tried as the one that others agree with.
+const MOST_LEADERS: usize = 20;
 
 /// Two clusters of one figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,15 +41,36 @@ pub(crate) struct Clusters {
     pub clearness: f64,
 }
 
-/// Two clusters of values, if there are two.
+/// Two clusters of values, if there are two: with a valley between them, or with an empty gap between few values.
 pub(crate) fn clusters(values: &[f64]) -> Option<Clusters> {
-    let count = values.len();
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    with_valley(&sorted).or_else(|| if sorted.len() < FEW { with_gap(&sorted) } else { None })
+}
+
+/// Two clusters of few sorted values: the gap between them is wider than either of them.
+fn with_gap(sorted: &[f64]) -> Option<Clusters> {
+    let count = sorted.len();
+    let least = MIN_FEW.max(count.div_ceil(3));
+    let gaps = (least..=count.saturating_sub(least)).map(|at| (sorted[at] - sorted[at - 1], at));
+    let (gap, at) = gaps.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (lower, upper) = sorted.split_at(at);
+    let width = |values: &[f64]| values[values.len() - 1] - values[0];
+    let centres = [median(lower)?, median(upper)?];
+    let spread = mad(lower)?.max(mad(upper)?).max(1e-4);
+    (gap >= MIN_DISTANCE && gap > width(lower).max(width(upper))).then_some(Clusters {
+        cut: sorted[at - 1] + gap / 2.0,
+        centres,
+        clearness: (centres[1] - centres[0]) / spread,
+    })
+}
+
+fn with_valley(sorted: &[f64]) -> Option<Clusters> {
+    let count = sorted.len();
     let least = MIN_GROUP.max((count as f64 * MIN_CLUSTER).ceil() as usize);
     if count < 2 * least {
         return None;
     }
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
     // Outliers would attract a centre: they count as the nearest of the others.
     let (first, last) = (sorted[count / 20], sorted[count - 1 - count / 20]);
     let clamped: Vec<f64> = sorted.iter().map(|value| value.clamp(first, last)).collect();
@@ -95,45 +126,88 @@ pub(crate) struct Division {
     pub fact: Option<[String; 3]>,
 }
 
-/// Divides a cohort, if it is of two kinds: why, the lower and the upper nodes.
-pub(crate) fn divide(table: &Table, cohort: &Cohort) -> Option<(Division, [Cohort; 2])> {
+/// A figure that has two values on nodes of one kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Modes {
+    /// Its column.
+    pub column: usize,
+    /// How many nodes have the lower value.
+    pub lower: usize,
+    /// How many have the upper one.
+    pub upper: usize,
+    /// By how much the lower one is below, as a logarithm.
+    pub distance: f64,
+}
+
+/// What the clusters of its figures say of a cohort.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Clustered {
+    /// That it is of two kinds: why, the lower and the upper nodes.
+    pub division: Option<(Division, [Cohort; 2])>,
+    /// Figures with two clusters, the clearest first. None of few nodes: chance gives them too often.
+    pub modes: Vec<Modes>,
+}
+
+/// Looks for clusters in all figures of a cohort. Nodes are of two kinds if several kernels or tests divide them alike, or a fact does: one
+/// figure alone may have two values on equal nodes.
+pub(crate) fn clustered(table: &Table, cohort: &Cohort) -> Clustered {
+    if cohort.rows.len() < MIN_GROUP {
+        return Clustered::default();
+    }
     let merit = |row: usize, column: usize| table.cell(row, column).merit(table.columns[column].better);
-    let found = |column: usize| {
+    let of = |column: usize| {
         let values: Vec<f64> = cohort.rows.iter().filter_map(|&row| merit(row, column)).collect();
         Some((column, clusters(&values)?))
     };
-    let mut found: Vec<(usize, Clusters)> = (0..table.columns.len()).filter_map(found).collect();
+    let mut found: Vec<(usize, Clusters)> = (0..table.columns.len()).filter_map(of).collect();
     found.sort_by(|a, b| b.1.clearness.total_cmp(&a.1.clearness));
-    let &(clearest, first) = found.first()?;
-    let side = |row: usize, (column, clusters): &(usize, Clusters)| {
+    let is_upper = |row: usize, (column, clusters): &(usize, Clusters)| {
         merit(row, *column).map(|merit| merit >= clusters.cut)
     };
-    found.retain(|other| {
-        let pairs =
-            cohort.rows.iter().filter_map(|&row| Some((side(row, &(clearest, first))?, side(row, other)?)));
-        let (all, alike) = pairs.fold((0, 0), |(all, alike), (a, b)| (all + 1, alike + usize::from(a == b)));
-        alike as f64 >= AGREE * f64::from(all)
+    let sides: Vec<Vec<Option<bool>>> =
+        found.iter().map(|one| cohort.rows.iter().map(|&row| is_upper(row, one)).collect()).collect();
+    let modes = found.iter().zip(&sides).map(|((column, clusters), sides)| {
+        let count = |side| sides.iter().filter(|one| **one == Some(side)).count();
+        let distance = clusters.centres[1] - clusters.centres[0];
+        Modes { column: *column, lower: count(false), upper: count(true), distance }
     });
-    // Each figure has a vote, the clearest decides between equals: a slow part moves some figures of a node, not all.
-    let is_upper = |row: usize| {
-        let votes: i64 =
-            found.iter().filter_map(|one| side(row, one)).map(|upper| if upper { 1 } else { -1 }).sum();
-        if votes == 0 { side(row, &found[0]).unwrap_or(true) } else { votes > 0 }
-    };
-    let part = |wanted: bool| {
-        let of = |rows: &[usize]| rows.iter().copied().filter(|row| is_upper(*row) == wanted).collect();
-        Cohort { kind: cohort.kind, rows: of(&cohort.rows), odd: of(&cohort.odd) }
-    };
-    let parts = [part(false), part(true)];
-    if parts.iter().any(|part| part.rows.len() < MIN_GROUP) {
-        return None;
-    }
-    let division = Division {
-        columns: found.iter().map(|(column, _)| *column).collect(),
-        distance: first.centres[1] - first.centres[0],
-        fact: separating(table, &parts),
-    };
-    Some((division, parts))
+    let modes: Vec<Modes> = modes.collect();
+    let is_small = cohort.rows.len() < 2 * MIN_GROUP;
+    let division = (0..found.len().min(MOST_LEADERS)).find_map(|leader| {
+        let alike = (0..found.len()).filter(|&at| at == leader || is_alike(&sides[leader], &sides[at]));
+        let alike: Vec<usize> = alike.collect();
+        // Each figure has a vote, the clearest decides between equals: a slow part moves some figures of a node, not all.
+        let is_upper = |row: usize| {
+            let sides = alike.iter().filter_map(|&at| is_upper(row, &found[at]));
+            let votes: i64 = sides.map(|upper| if upper { 1 } else { -1 }).sum();
+            if votes == 0 { is_upper(row, &found[leader]).unwrap_or(true) } else { votes > 0 }
+        };
+        let part = |wanted: bool| {
+            let of = |rows: &[usize]| rows.iter().copied().filter(|row| is_upper(*row) == wanted).collect();
+            Cohort { kind: cohort.kind, rows: of(&cohort.rows), odd: of(&cohort.odd) }
+        };
+        let parts = [part(false), part(true)];
+        let columns: Vec<usize> = alike.iter().map(|&at| found[at].0).collect();
+        let tests: BTreeSet<&str> = columns.iter().map(|&at| part::kernel(&table.columns[at].id)).collect();
+        let least = if cohort.rows.len() < FEW { MIN_FEW } else { MIN_GROUP };
+        if parts.iter().any(|part| part.rows.len() < least) {
+            return None;
+        }
+        let fact = separating(table, &parts);
+        let needed = if is_small { MIN_TESTS_FEW } else { MIN_TESTS };
+        (tests.len() >= needed || fact.is_some()).then(|| {
+            let distance = modes[leader].distance;
+            (Division { columns, distance, fact }, parts)
+        })
+    });
+    Clustered { division, modes: if is_small { Vec::new() } else { modes } }
+}
+
+/// Whether two figures divide the nodes that both have alike.
+fn is_alike(one: &[Option<bool>], other: &[Option<bool>]) -> bool {
+    let pairs = one.iter().zip(other).filter_map(|(one, other)| Some((*one)? == (*other)?));
+    let (all, alike) = pairs.fold((0, 0), |(all, alike), same| (all + 1, alike + usize::from(same)));
+    all > 0 && alike as f64 >= AGREE * f64::from(all)
 }
 
 /// The fact that differs between two sets of nodes, if it predicts for almost each of them to which it belongs.
@@ -150,7 +224,7 @@ fn separating(table: &Table, [lower, upper]: &[Cohort; 2]) -> Option<[String; 3]
             values
         };
         let (low, high) = (count(lower), count(upper));
-        // Whoever knows the value guesses the set that has it more often.
+        // Each value predicts the set that has it more often.
         let own = |one: &BTreeMap<String, usize>, other: &BTreeMap<String, usize>| -> usize {
             one.iter()
                 .filter(|(value, count)| other.get(*value).is_none_or(|others| others < count))
@@ -193,13 +267,27 @@ mod tests {
         let mut random = Random::new(5);
         let mut normal = 0;
         for trial in 0..2000 {
-            let count = [16, 30, 100, 300][trial % 4];
+            let count = [24, 30, 100, 300][trial % 4];
             let values: Vec<f64> = (0..count).map(|_| 0.03 * random.normal()).collect();
             normal += usize::from(clusters(&values).is_some());
             let waiting: Vec<f64> = (0..count).map(|_| 0.03 * (1.0 - random.uniform()).ln()).collect();
             normal += usize::from(clusters(&waiting).is_some());
         }
         assert!(normal <= 2, "{normal} of 4000");
+    }
+
+    #[test]
+    fn an_empty_gap_divides_few_values() {
+        let values = |low: usize, high: usize| -> Vec<f64> {
+            let near = |at: usize| 0.001 * (at % 5) as f64;
+            (0..low).map(|at| near(at) - 0.06).chain((0..high).map(near)).collect()
+        };
+        for (low, high) in [(4, 4), (3, 5), (6, 6), (8, 8), (12, 20)] {
+            let found = clusters(&values(low, high)).unwrap();
+            assert!((found.centres[1] - found.centres[0] - 0.06).abs() < 0.005, "{low} {high}: {found:?}");
+        }
+        // Two of eight are outliers.
+        assert_eq!(clusters(&values(2, 6)), None);
     }
 
     #[test]

@@ -1,25 +1,13 @@
 //! The nodes and their figures as one table: a row for each node, a column for each figure.
 
-use std::collections::HashMap;
-
-use figure::format::{counted, plain, plain_to, seconds};
-use figure::{Better, Machine, Status, Verdict};
+use figure::Better;
+use figure::format::counted;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::fingerprint::{self, Fact, Fingerprint};
-use crate::intake::{self, Lenient, Slim, SlimFigure};
+use crate::fingerprint::{Fact, Fingerprint};
 use crate::place::{Places, Site};
-use crate::rules::{CLOCK_AHEAD, DISTURBANCES};
-
-/// The longest name of a node, and the longest reason.
-const MAX_NAME: usize = 100;
-const MAX_REASON: usize = 200;
-/// The longest unit.
-const MAX_UNIT: usize = 20;
-/// The role of a figure that is measured for its own sake; others are baselines and controls.
-const NO_ROLE: &str = "";
 
 /// Whether a figure of a node can be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,9 +19,9 @@ pub enum State {
     Usable,
     /// It is invalid or suspect, because the node was disturbed.
     Disturbed,
-    /// It is invalid or suspect for another reason.
+    /// It is invalid or suspect for another reason, or has no logarithm.
     Doubtful,
-    /// It was measured in another unit or with other threads than on most nodes.
+    /// It was measured in another unit or with other threads than on most nodes of its kind.
     OtherParameters,
 }
 
@@ -81,6 +69,8 @@ pub struct Column {
     pub unit: String,
     /// Which way is better.
     pub better: Better,
+    /// Whether it is computed from other figures.
+    pub is_derived: bool,
 }
 
 /// What nodes of one fingerprint have in common.
@@ -149,216 +139,9 @@ impl Table {
     pub fn reason(&self, cell: &Cell) -> &str {
         &self.reasons[cell.reason as usize]
     }
-}
 
-/// A record as it is gathered.
-struct Gathered {
-    row: Row,
-    started: Option<Timestamp>,
-    cells: Vec<(u32, Cell)>,
-}
-
-/// Gathers records, one after the other.
-#[derive(Default)]
-pub struct Gathering {
-    nodes: Vec<Gathered>,
-    kinds: Vec<Kind>,
-    kind_ids: HashMap<Fingerprint, usize>,
-    columns: Vec<Column>,
-    ids: HashMap<String, usize>,
-    reasons: Vec<String>,
-    reason_ids: HashMap<String, u32>,
-    unused: Vec<Unused>,
-    notes: Vec<String>,
-}
-
-/// A record that was parsed, and is not gathered yet.
-pub struct Parsed<'a> {
-    slim: Slim<'a>,
-    file: String,
-    written: Option<f64>,
-    name: String,
-    fingerprint: Fingerprint,
-    details: Vec<Fact>,
-}
-
-/// Parses the text of a file; `written` is when the file was, in seconds since 1970. What needs no other record is done here, so that
-/// it can be done for several at once.
-///
-/// # Errors
-/// The file and why it is no record.
-pub fn parse<'a>(file: &str, text: &'a [u8], written: Option<f64>) -> Result<Parsed<'a>, Unused> {
-    let file = plain(file);
-    let slim = match intake::read(text) {
-        Ok(slim) => slim,
-        Err(why) => return Err(Unused { file, node: None, why: plain_to(&why, MAX_REASON) }),
-    };
-    let stem = file.rsplit('/').next().unwrap_or(&file).split('.').next().unwrap_or(&file);
-    let name = plain_to(slim.machine.hostname.value().map_or(stem, String::as_str), MAX_NAME);
-    let tool = &slim.tool;
-    let program = format!("{} {} ({}, {})", tool.name, tool.version, tool.build, tool.simd);
-    let fingerprint = Fingerprint::of(&slim.machine, &plain(&program));
-    let details = fingerprint::details(&slim.machine, &name);
-    Ok(Parsed { slim, file, written, name, fingerprint, details })
-}
-
-impl Gathering {
-    /// Adds a record.
-    pub fn add(&mut self, Parsed { slim, file, written, name, fingerprint, details }: Parsed) {
-        let started = slim.started.parse::<Timestamp>().ok();
-        if let (Some(started), Some(written)) = (started, written) {
-            let ahead = started.as_millisecond() as f64 / 1e3 - written;
-            if ahead > CLOCK_AHEAD {
-                self.notes.push(format!(
-                    "{name}: its clock is ahead: the run began {} after {file} was written",
-                    seconds(ahead)
-                ));
-            }
-        }
-        let kind = self.kind(fingerprint, &slim.machine);
-        let row = Row { name, file, started: plain_to(&slim.started, 40), kind, details };
-        let mut cells = Vec::with_capacity(slim.figures.len());
-        for figure in slim.figures.iter().filter(|figure| is_compared(figure)) {
-            let column = self.column(figure);
-            let sites = &mut self.kinds[kind].sites;
-            if sites.len() <= column {
-                sites.resize(column + 1, Site::default());
-            }
-            if !sites[column].is_known {
-                let places = &self.kinds[kind].places;
-                let (cpus, memory) = (figure.conditions.cpus.cpus(), figure.conditions.memory_node.whole());
-                let site = Site::of(&cpus, memory, figure.conditions.threads.whole(), places);
-                self.kinds[kind].sites[column] = site;
-            }
-            let cell = self.cell(column, kind, figure);
-            cells.push((column as u32, cell));
-        }
-        cells.shrink_to_fit();
-        self.nodes.push(Gathered { row, started, cells });
-    }
-
-    /// Adds a file that is no record.
-    pub fn reject(&mut self, unused: Unused) {
-        self.unused.push(unused);
-    }
-
-    fn kind(&mut self, fingerprint: Fingerprint, machine: &Machine) -> usize {
-        if let Some(&at) = self.kind_ids.get(&fingerprint) {
-            return at;
-        }
-        let at = self.kinds.len();
-        self.kind_ids.insert(fingerprint.clone(), at);
-        self.kinds.push(Kind { fingerprint, places: Places::of(machine), sites: Vec::new() });
-        at
-    }
-
-    fn column(&mut self, figure: &SlimFigure) -> usize {
-        if let Some(&at) = self.ids.get(figure.id.as_ref()) {
-            return at;
-        }
-        let at = self.columns.len();
-        self.ids.insert(figure.id.clone().into_owned(), at);
-        let (id, unit) = (plain_to(&figure.id, MAX_NAME), plain_to(&figure.unit, MAX_UNIT));
-        self.columns.push(Column { id, unit, better: figure.better });
-        at
-    }
-
-    fn cell(&mut self, column: usize, kind: usize, figure: &SlimFigure) -> Cell {
-        let site = &self.kinds[kind].sites[column];
-        let column = &self.columns[column];
-        let is_alike = column.unit == plain_to(&figure.unit, MAX_UNIT)
-            && column.better == figure.better
-            && site.threads == figure.conditions.threads.whole();
-        let value = figure.value.filter(|_| figure.status == Status::Measured);
-        let reason = figure.first_reason();
-        let (state, why) = match (value, figure.verdict) {
-            (None, _) => (State::Missing, figure.reason.clone().unwrap_or_else(|| figure.status.to_string())),
-            (Some(_), _) if !is_alike => {
-                (State::OtherParameters, "measured in another unit or with other threads".to_owned())
-            }
-            (Some(_), Some(verdict @ (Verdict::Invalid | Verdict::Suspect))) => {
-                let is_disturbed = reason.is_some_and(|check| DISTURBANCES.contains(&check.root()));
-                let why = reason.map_or_else(
-                    || verdict.to_string(),
-                    |check| match check.root() {
-                        root if root == check.id => format!("{root}: {}", check.detail),
-                        root => root.to_owned(),
-                    },
-                );
-                (if is_disturbed { State::Disturbed } else { State::Doubtful }, why)
-            }
-            _ => (State::Usable, String::new()),
-        };
-        let interval = figure.interval;
-        Cell {
-            value: value.unwrap_or(f64::NAN),
-            low: interval.map_or(f64::NAN, |interval| interval.low),
-            high: interval.map_or(f64::NAN, |interval| interval.high),
-            rounds: interval.map_or(0, |interval| interval.rounds),
-            state,
-            reason: self.reason(&why),
-        }
-    }
-
-    /// Reasons repeat: disturbed nodes have thousands of figures with few reasons.
-    fn reason(&mut self, why: &str) -> u32 {
-        if self.reasons.is_empty() {
-            self.reasons.push(String::new());
-        }
-        let why = plain_to(why, MAX_REASON);
-        if why.is_empty() {
-            return 0;
-        }
-        if let Some(&at) = self.reason_ids.get(&why) {
-            return at;
-        }
-        let at = self.reasons.len() as u32;
-        self.reasons.push(why.clone());
-        self.reason_ids.insert(why, at);
-        at
-    }
-
-    /// The table: one row for each node, by name. Of several records of a node the latest is used, and the others are named.
-    pub fn finish(mut self) -> Table {
-        self.reason("");
-        self.nodes.sort_by(|a, b| {
-            (&a.row.name, b.started, &b.row.file).cmp(&(&b.row.name, a.started, &a.row.file))
-        });
-        let mut kept: Vec<Gathered> = Vec::with_capacity(self.nodes.len());
-        for node in self.nodes {
-            match kept.last() {
-                Some(latest) if latest.row.name == node.row.name => {
-                    let why = format!("an earlier record of this node; {} is later", latest.row.file);
-                    self.unused.push(Unused { file: node.row.file, node: Some(node.row.name), why });
-                }
-                _ => kept.push(node),
-            }
-        }
-        let columns = self.columns;
-        for kind in &mut self.kinds {
-            kind.sites.resize(columns.len(), Site::default());
-        }
-        let nothing = Cell { value: f64::NAN, low: f64::NAN, high: f64::NAN, ..Cell::default() };
-        let mut cells = vec![nothing; kept.len() * columns.len()];
-        let mut rows = Vec::with_capacity(kept.len());
-        for (at, node) in kept.into_iter().enumerate() {
-            for (column, cell) in node.cells {
-                cells[at * columns.len() + column as usize] = cell;
-            }
-            rows.push(node.row);
-        }
-        self.unused.sort();
-        self.notes.sort();
-        let (kinds, reasons, unused, notes) = (self.kinds, self.reasons, self.unused, self.notes);
-        let mut table = Table { rows, kinds, columns, cells, reasons, unused, notes };
-        table.note_starts();
-        table
-    }
-}
-
-impl Table {
     /// Notes nodes whose run began far from the others': records of several runs, or clocks that are off.
-    fn note_starts(&mut self) {
+    pub(crate) fn note_starts(&mut self) {
         const DAY: f64 = 86_400.0;
         let starts: Vec<Option<f64>> = self.rows.iter().map(|row| seconds_of(&row.started)).collect();
         let known: Vec<f64> = starts.iter().flatten().copied().collect();
@@ -370,7 +153,7 @@ impl Table {
                 starts.iter().position(|start| start.is_none_or(|start| (start - middle).abs() > DAY));
             let name = first.map_or("", |at| &self.rows[at].name);
             self.notes.push(format!(
-                "{}, first {name}: began more than a day before or after the others, by their own clocks",
+                "{}, the first {name}: the run began more than a day before or after the others, by the node's clock",
                 counted(far, "node")
             ));
         }
@@ -379,10 +162,4 @@ impl Table {
 
 fn seconds_of(started: &str) -> Option<f64> {
     Some(started.parse::<Timestamp>().ok()?.as_millisecond() as f64 / 1e3)
-}
-
-/// Whether nodes are compared by this figure: it has a better direction, and is measured for its own sake.
-fn is_compared(figure: &SlimFigure) -> bool {
-    let is_control = matches!(&figure.conditions.role, Lenient::Text(role) if role != NO_ROLE);
-    figure.better != Better::Neither && !is_control
 }

@@ -25,9 +25,9 @@ pub struct Fleet {
 pub enum Mode {
     /// Which nodes are slow, and which part of them
     Check(Box<Check>),
-    /// What nodes have that are in order, to compare others with
+    /// Write the values of healthy nodes, to compare others with
     Baseline(Baseline),
-    /// Nodes drawn from real records, with planted defects: how many are found
+    /// Draw nodes from real records, plant defects, and count how many are found
     Simulate(Box<Simulate>),
 }
 
@@ -64,7 +64,7 @@ pub struct Check {
 /// `truebench fleet baseline`.
 #[derive(Debug, ClapArgs)]
 pub struct Baseline {
-    /// Records of nodes that are in order, or directories of them
+    /// Records of healthy nodes, or directories of them
     #[arg(value_name = "DIR|RECORD.json", required = true)]
     pub records: Vec<PathBuf>,
     /// Write the baseline to FILE (whole, or not at all) [default: stdout]
@@ -102,13 +102,13 @@ pub struct Simulate {
     /// Share of the nodes whose cores are all slower, by a bad setting; they are also compared with a baseline
     #[arg(long, value_name = "SHARE", default_value = "0", value_parser = share_or_none)]
     pub bad: f64,
-    /// Of the random numbers
+    /// Seed of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// The smallest deficit that makes a node slow
     #[arg(long, value_name = "SHARE", default_value = "3%", value_parser = values::share)]
     pub delta: f64,
-    /// Also write the nodes' records to DIR, which must not be there, and what is planted to DIR/planted.csv
+    /// Also write the nodes' records (.json.gz) to a new directory DIR, and the planted defects to DIR/planted.csv
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Format of the report

@@ -37,17 +37,19 @@ pub(crate) fn top<'a>(check: &Check) -> Vec<Block<'a>> {
         ("Nodes".to_owned(), format!("{}: {}", check.read.nodes, counts.join(", "))),
         ("Figures".to_owned(), format!("{} of each node, at most", check.read.figures)),
         (
-            "Rule".to_owned(),
+            "Slow".to_owned(),
             format!(
-                "more than {} below the others, and at most {} of all accusations false ({})",
+                "more than {} worse than the others; at most {} of the slow nodes are so by chance ({})",
                 percent(check.delta),
                 percent(check.false_discoveries),
                 counted(check.tests, "comparison")
             ),
         ),
+        ("Reference".to_owned(), reference(check)),
     ];
+    facts.extend(finds(check).map(|finds| ("Finds".to_owned(), finds)));
     if check.count(Answer::Slow) > 0 {
-        let next = "not confirmed: measure the slow nodes and as many others again before you drain one";
+        let next = "measure the slow nodes and as many others again before you drain one: one measurement confirms nothing";
         facts.push(("Next".to_owned(), next.to_owned()));
     }
     let findings = check.findings.iter().map(|finding| Item {
@@ -58,6 +60,39 @@ pub(crate) fn top<'a>(check: &Check) -> Vec<Block<'a>> {
     let mut blocks = vec![Block::Facts(facts)];
     blocks.extend(titled("The fleet as a whole", findings.collect()));
     blocks
+}
+
+/// With what nodes are compared, and what that cannot show.
+fn reference(check: &Check) -> String {
+    let has = |reference: Comparison| check.groups.iter().any(|group| group.reference == reference);
+    if has(Comparison::Baseline) {
+        "the baseline".to_owned()
+    } else if has(Comparison::Group) {
+        "the median node of the group; a fault of most nodes shows only against a baseline (fleet baseline)"
+            .to_owned()
+    } else {
+        "none: too few nodes of a kind, and no baseline (fleet baseline)".to_owned()
+    }
+}
+
+/// The smallest deficit that is found, in the middle figure of each group: that of the worst group.
+fn finds(check: &Check) -> Option<String> {
+    let of = |group: &Group| {
+        let own = check.figures.iter().filter(|figure| figure.group == group.letter);
+        let finds: Vec<f64> = own.map(|figure| figure.finds.unwrap_or(1.0)).collect();
+        Some((figure::stats::median(&finds)?, group.letter.clone()))
+    };
+    let (deficit, letter) = check.groups.iter().filter_map(of).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let of_group = if check.groups.len() > 1 { format!(" of group {letter}") } else { String::new() };
+    let more = "smaller ones if several figures of a part share them";
+    Some(if deficit < 1.0 {
+        format!(
+            "a deficit of {} in one figure of one node{of_group} (half of the figures); {more}",
+            percent(deficit)
+        )
+    } else {
+        format!("no deficit in one figure of one node{of_group}: too few nodes; {more}")
+    })
 }
 
 /// The slow nodes, each with its part and the figures that accuse it.
@@ -105,15 +140,16 @@ pub(crate) fn rest<'a>(check: &Check) -> Vec<Block<'a>> {
         blocks.extend(titled(title, by_reason(check, answer)));
     }
     blocks.extend(groups(check));
-    blocks
-        .extend(titled("Cannot rank nodes: their own noise exceeds the spread between nodes", noisy(check)));
+    blocks.extend(titled("Figures that cannot rank nodes: too noisy", noisy(check)));
     let unused = &check.read.unused;
     let file = |one: &fleet::Unused| Item::new(format!("{}: {}", plain_to(&one.file, 200), plain(&one.why)));
     let mut files: Vec<Item> = unused.iter().take(MOST_FILES).map(file).collect();
     files.extend(more(unused.len(), MOST_FILES, "file"));
     blocks.extend(titled("Files that are not used", files));
-    let notes = check.read.notes.iter().take(MOST_FILES).map(|note| Item::new(plain(note)));
-    blocks.extend(titled("Clocks", notes.collect()));
+    let mut notes: Vec<Item> =
+        check.read.notes.iter().take(MOST_FILES).map(|note| Item::new(plain(note))).collect();
+    notes.extend(more(check.read.notes.len(), MOST_FILES, "note"));
+    blocks.extend(titled("Notes on the records", notes));
     blocks
 }
 
@@ -122,8 +158,7 @@ fn by_reason(check: &Check, answer: Answer) -> Vec<Item> {
     let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for node in check.nodes.iter().filter(|node| node.answer == answer) {
         // Counts differ from node to node; the check behind them does not.
-        let reason = node.why.split_once(" figures: ").map_or(node.why.as_str(), |(_, check)| check);
-        reasons.entry(reason).or_default().push(&node.name);
+        reasons.entry(node.reason.as_deref().unwrap_or(&node.why)).or_default().push(&node.name);
     }
     let mut reasons: Vec<(&str, Vec<&str>)> = reasons.into_iter().collect();
     reasons.sort_by_key(|(_, nodes)| std::cmp::Reverse(nodes.len()));
@@ -154,7 +189,7 @@ fn groups<'a>(check: &Check) -> Vec<Block<'a>> {
             .differs
             .iter()
             .take(LOW)
-            .map(|fact| format!("{} {}", fact.about, plain_to(&fact.own, MAX_NAME)))
+            .map(|fact| format!("{} {}", fact.about, plain_to(&fact.words()[0], MAX_NAME)))
             .collect();
         why.extend(group.variant.clone());
         let odd = if group.odd > 0 { format!(" + {}", group.odd) } else { String::new() };
@@ -165,7 +200,9 @@ fn groups<'a>(check: &Check) -> Vec<Block<'a>> {
             plain_to(&why.join("; "), 200),
         ])
     };
-    let mut notes = vec!["+ N: nodes that differ in some facts from the others of the group".to_owned()];
+    let mut notes = vec![
+        "+ N: nodes of another state (kernel, settings, memory) that are compared with the group".to_owned(),
+    ];
     if check.groups.len() > MOST_GROUPS {
         notes.push(format!(
             "{} more; --format json has all",
@@ -193,11 +230,11 @@ fn noisy(check: &Check) -> Vec<Item> {
     let item = |figure: &&Figure| {
         let group = if several { format!(", group {}", figure.group) } else { String::new() };
         let rounds = match figure.rounds_needed {
-            Some(rounds) => format!("; about {} would do", counted(rounds as usize, "round")),
+            Some(rounds) => format!("; about {} are enough", counted(rounds as usize, "round")),
             None => String::new(),
         };
         Item::new(format!(
-            "{}{group}: own error {}, spread {}{rounds}",
+            "{}{group}: a node's own error {}, spread between nodes {}{rounds}",
             plain_to(&figure.id, MAX_NAME),
             percent(figure.error),
             percent(figure.spread)

@@ -59,7 +59,7 @@ fn low(node: &Node) -> String {
     let line = |low: &fleet::Low| {
         let (value, expected) = (number(low.value), number(low.expected));
         format!(
-            "{}: {} below: {value} {}, others {expected}",
+            "{}: {} worse: {value} {}, others {expected}",
             plain(&low.figure),
             percent(low.deficit),
             plain(&low.unit)

@@ -63,8 +63,8 @@ pub(crate) fn write(check: &Check, _: &Options, out: &mut dyn Write) -> io::Resu
             (blocks::all(&document::rest(check), Level::Part, &links))
             h2 { "Figures" }
             p.note {
-                "A strip is the nodes from " (percent(STRIP.0)) " to " (percent(STRIP.1)) " of the centre: the line is 80 % of them, the box \
-                 the middle half, each mark a node that is slow by this figure."
+                "A strip shows the nodes from " (percent(STRIP.0)) " (worse) to " (percent(STRIP.1)) " (better) of the centre. The line holds \
+                 80 % of them, the box the middle half. A mark is a node that is slow by this figure."
             }
             div.strips { (strips) }
         }
@@ -132,7 +132,7 @@ fn map(check: &Check, slow: &[(usize, &Node)]) -> Markup {
     let left_out = check.table.columns.len() - rows;
     html! {
         p.note {
-            (shown) "Each other column is " (counted(width, "node")) " in the order of names and shows the lowest of them. Each of the " (rows)
+            (shown) "Each other column is " (counted(width, "node")) " in the order of names and shows the worst of them. Each of the " (rows)
             " rows is a figure, in the order of the records" @if left_out > 0 { "; " (left_out) " more are left out" } "."
         }
         p.key {
@@ -147,11 +147,11 @@ fn map(check: &Check, slow: &[(usize, &Node)]) -> Markup {
 }
 
 fn key(delta: f64) -> [String; 5] {
-    let below = |from: f64| format!("{} below", percent(from));
+    let below = |from: f64| format!("more than {} worse", percent(from));
     ["not compared".to_owned(), below(delta), below(CLASSES[0]), below(CLASSES[1]), below(CLASSES[2])]
 }
 
-/// The class of the lowest value of these nodes: 0 where none was compared, `None` within delta of the centre.
+/// The class of the worst value of these nodes: 0 where none was compared, `None` within delta of the centre.
 fn colour(check: &Check, nodes: &[usize], column: usize) -> Option<usize> {
     let known = nodes.iter().map(|&node| check.deviation(node, column)).filter(|one| one.is_finite());
     let Some(lowest) = known.reduce(f32::min) else { return Some(0) };
@@ -165,7 +165,7 @@ fn accused(node: &Node) -> Markup {
             summary { b { (plain_to(&node.name, MAX_NAME)) } ": " (plain(&node.why)) }
             div {
                 @if node.low.is_empty() {
-                    p { "No figure alone is surely low; together those of this part are." }
+                    p { "No figure alone accuses the node; the figures of this part together do." }
                 } @else {
                     table {
                         thead { tr { th { "figure" } th { "value" } th { "others" } th { "worse by" } th { "probability" } } }
@@ -191,7 +191,7 @@ fn accused(node: &Node) -> Markup {
 /// A strip for each figure, those that accuse most first.
 fn strips(check: &Check) -> Vec<Markup> {
     let mut marks: HashMap<(&str, &str), Vec<(&str, f64)>> = HashMap::new();
-    for node in &check.nodes {
+    for node in check.nodes.iter().filter(|node| node.answer == Answer::Slow) {
         for low in &node.low {
             marks.entry((&node.group, &low.figure)).or_default().push((&node.name, -low.deficit));
         }

@@ -1,20 +1,22 @@
 //! Records of many nodes, read in parallel. A file that is no record is named and costs nothing else.
 
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use flate2::Compression;
 use flate2::read::MultiGzDecoder;
-use fleet::table::Parsed;
-use fleet::{Gathering, Table, Unused, parse};
+use flate2::write::GzEncoder;
+use fleet::{Gathering, Parsed, Table, Unused, parse};
 use ruzstd::decoding::StreamingDecoder;
 
 use crate::exit::CommandError;
 use crate::input::{self, RECORD};
 
-/// Files that are read before the first of them is added: enough to keep all CPUs busy, few enough to hold.
+/// Records that are parsed before the first of them is added: enough to keep all CPUs busy, few enough to hold. Of each CPU one text is in
+/// memory.
 const BATCH: usize = 64;
 /// Endings of records.
 const ENDINGS: [&str; 3] = [".json", ".json.gz", ".json.zst"];
@@ -41,10 +43,7 @@ pub fn gather(paths: &[PathBuf]) -> Result<Table, CommandError> {
     }
     let mut gathering = Gathering::default();
     for batch in files.chunks(BATCH) {
-        let texts = parallel(batch, |path| read(path));
-        let parsed: Vec<Result<Parsed, Unused>> =
-            parallel(&texts, |text| text.as_ref().map_err(Unused::clone).and_then(Text::parse));
-        for one in parsed {
+        for one in parallel(batch, |path| record(path)) {
             match one {
                 Ok(parsed) => gathering.add(parsed),
                 Err(unused) => gathering.reject(unused),
@@ -103,28 +102,25 @@ fn find(directory: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), 
     Ok(())
 }
 
-/// A file's text, unpacked.
-struct Text {
-    name: String,
-    text: Vec<u8>,
-    written: Option<f64>,
-}
-
-impl Text {
-    fn parse(&self) -> Result<Parsed<'_>, Unused> {
-        parse(&self.name, &self.text, self.written)
-    }
-}
-
-fn read(path: &Path) -> Result<Text, Unused> {
+fn record(path: &Path) -> Result<Parsed, Unused> {
     let name = input::name(path);
     let text = input::contents(path, RECORD).and_then(|text| unpacked(path, text));
     let written = fs::metadata(path).and_then(|file| file.modified()).ok();
     let written = written.and_then(|time| Some(time.duration_since(UNIX_EPOCH).ok()?.as_secs_f64()));
     match text {
-        Ok(text) => Ok(Text { name, text, written }),
+        Ok(text) => parse(&name, &text, written),
         Err(why) => Err(Unused { file: name, node: None, why }),
     }
+}
+
+/// A record's text as a node's file holds it: a tenth of its size.
+///
+/// # Errors
+/// What the encoder answers.
+pub fn packed(text: &[u8]) -> io::Result<Vec<u8>> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(text)?;
+    packed.finish()
 }
 
 fn unpacked(path: &Path, text: Vec<u8>) -> Result<Vec<u8>, String> {

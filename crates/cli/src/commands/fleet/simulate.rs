@@ -9,7 +9,7 @@ use figure::Record;
 use fleet::simulate::{Plan, Planted, Simulation, Simulator, judged, outcome, site_rules};
 use fleet::{Baseline, Gathering, Rules, Table, parse};
 
-use super::files::parallel;
+use super::files::{packed, parallel};
 use crate::args::fleet::{Simulate, SimulationFormat};
 use crate::commands::report::read;
 use crate::exit::CommandError;
@@ -89,21 +89,23 @@ fn drawn(simulator: &Simulator, directory: Option<&Path>) -> Result<Table, Comma
     let mut planted = "node,planted\n".to_owned();
     let numbers: Vec<usize> = (0..simulator.plan().nodes).collect();
     for batch in numbers.chunks(BATCH) {
-        let texts = parallel(batch, |&at| {
+        let drawn = parallel(batch, |&at| {
             let (record, planted) = simulator.node(at);
             let name = record.machine.hostname.value().cloned().unwrap_or_default();
-            (name, at, planted, serde_json::to_vec(&record))
+            let text = serde_json::to_vec(&record).map_err(|error| error.to_string())?;
+            let parsed = parse(&name, &text, None).map_err(|unused| unused.why)?;
+            let file = directory.map(|_| packed(&text)).transpose().map_err(|error| error.to_string())?;
+            Ok::<_, String>((name, at, planted, parsed, file))
         });
-        for (name, at, what, text) in &texts {
-            let text = text.as_ref().map_err(CommandError::measuring)?;
-            let parsed = parse(name, text, None).map_err(|unused| CommandError::measuring(unused.why))?;
+        for drawn in drawn {
+            let (name, at, what, parsed, file) = drawn.map_err(CommandError::measuring)?;
             gathering.add(parsed);
-            let Some(directory) = directory else { continue };
+            let (Some(directory), Some(text)) = (directory, file) else { continue };
             let below = directory.join(format!("{:02}", at / IN_DIRECTORY));
             if at % IN_DIRECTORY == 0 {
                 fs::create_dir(&below).map_err(|error| unwritable(&below, error))?;
             }
-            let file = below.join(format!("{name}.json"));
+            let file = below.join(format!("{name}.json.gz"));
             fs::write(&file, text).map_err(|error| unwritable(&file, error))?;
             let what = match what {
                 Planted::Nothing => String::new(),
