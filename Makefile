@@ -58,7 +58,7 @@ ARM := aarch64-unknown-linux-gnu
 # Where truebench looks for libraries of its own: ../lib/truebench, of each build.
 LIBRARIES := $(abspath $(TARGET_DIR))/lib/truebench
 
-.PHONY: help run truth truth-idle programs build install package release roots test lint test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest setup-container fuzz-http soak deny sbom setup-strace
+.PHONY: help run truth truth-idle programs build install package release roots test lint test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest setup-container setup-fleet fuzz-http soak deny sbom setup-strace
 
 help:
 	@sed -n 's/^# \?//;1,22p' Makefile
@@ -115,7 +115,7 @@ roots: release
 
 # Two threads more than CPUs: tests wait for windows of time, and for one another, as often as they compute. There are no documentation tests,
 # and looking for them in each crate takes its time. The servers' tests mostly wait: they run beside the build.
-test: lint setup-allocators setup-strace
+test: lint setup-allocators setup-strace setup-fleet
 	@$(GO) -C servers test ./... &
 	servers=$$!
 	RUST_TEST_THREADS=$$(( $$(nproc) + 2 )) $(CARGO) test --workspace --lib --tests --locked
@@ -214,6 +214,10 @@ setup-arm: setup
 # Traces the files that truebench writes and the addresses that it contacts (tests/confined.rs); downloads a release (tests/action.rs).
 setup-strace:
 	@.ci/need -o strace:strace curl:curl
+
+# A Slurm and an sshd of the tests' own (tests/fleet_slurm.rs, tests/fleet_ssh.rs): their services are not started.
+setup-fleet:
+	@.ci/need -o slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client munged:munge sshd:openssh-server ssh:openssh-client
 
 # Builds and runs the container (tests/container.rs), and installs ReFrame (tests/contrib.rs).
 setup-container:

@@ -14,7 +14,7 @@ use crate::record::assert_valid_as;
 const TESTS: [(&str, f64); 4] = [("pipe", 1.0), ("syscall", 1.1), ("spawn", 0.9), ("execl", 1.3)];
 
 /// A node whose figures are so many times as good, with 0.1 % of noise that its number gives.
-fn node(number: usize, times: f64) -> Record {
+pub fn node(number: usize, times: f64) -> Record {
     let mut record = record(&format!("node{number:02}"), &TESTS);
     record.machine.cpu.model = figure::Reading::Value("Processor 9000".into());
     for (at, figure) in record.figures.iter_mut().enumerate() {
@@ -72,7 +72,7 @@ fn what_is_no_record_is_named_and_the_rest_is_judged() {
     fs::create_dir(&below).unwrap();
     let whole = serde_json::to_vec(&node(30, 1.0)).unwrap();
     fs::write(below.join("node30.json"), &whole[..whole.len() / 2]).unwrap();
-    fs::write(below.join("node31.json.gz"), b"no gzip").unwrap();
+    fs::write(below.join("node31.json.gz"), b"\x1f\x8bno gzip").unwrap();
     fs::write(below.join("node32.json"), r#"{"schema": 99}"#).unwrap();
     fs::write(below.join("twin.json"), serde_json::to_vec(&node(3, 1.0)).unwrap()).unwrap();
     fs::write(below.join("notes.txt"), "not read").unwrap();
@@ -133,7 +133,7 @@ fn reports_and_tables_are_what_their_names_say() {
     let read = |name: &str| fs::read_to_string(file(name)).unwrap();
     let json: Value = serde_json::from_str(&read("fleet.json")).unwrap();
     assert_eq!(json["nodes"][7]["answer"], "slow");
-    assert_eq!(json["nodes"][7]["confirmed"], false);
+    assert_eq!(json["nodes"][7]["confirmed"], Value::Null);
     assert!(read("fleet.html").starts_with("<!DOCTYPE html>") && read("fleet.html").contains("node07"));
     assert!(
         read("fleet.xml").contains(r#"<testcase name="node07" classname="group A""#),

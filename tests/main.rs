@@ -29,6 +29,9 @@ mod faults_setuid;
 mod faults_walk;
 mod faults_watch;
 mod fleet;
+mod fleet_run;
+mod fleet_slurm;
+mod fleet_ssh;
 mod group;
 #[cfg(target_arch = "x86_64")]
 mod guest;

@@ -302,8 +302,46 @@ pub const EXAMPLES: &[(&str, [(&str, &str); 2])] = &[
     (
         "fleet",
         [
+            ("run --engine slurm -o results", "Measure every node, one exclusive job for each"),
             ("check results", "Which nodes are slow, of the records below a directory"),
-            ("simulate record.json --nodes 10000", "What would be found among 10 000 such nodes"),
+        ],
+    ),
+    (
+        "fleet run",
+        [
+            (
+                "--engine slurm --partition compute --tier 60s --budget 20nh -o results",
+                "Idle nodes first; a run that ends early goes on with --resume results",
+            ),
+            (
+                "--engine ssh --nodes rack[01-04]n[1-16] --tier 15s -o results",
+                "By your own ssh, 64 at a time",
+            ),
+        ],
+    ),
+    (
+        "fleet status",
+        [("results", "Counts and reasons"), ("results --format json", "The state of every node")],
+    ),
+    (
+        "fleet confirm",
+        [
+            ("results", "Is it the node? With as many controls, before one is drained"),
+            ("results --window 8", "Eight nodes at a time"),
+        ],
+    ),
+    (
+        "fleet drain",
+        [
+            ("results --dry-run", "The scontrol or kubectl lines for the confirmed slow nodes"),
+            ("results --undo", "Return nodes that are healthy again and that truebench took out"),
+        ],
+    ),
+    (
+        "fleet measure",
+        [
+            ("--tier 15s --into /shared/epilog", "For an epilog or a health check of any scheduler"),
+            ("--tier 4m --dry-run", "What the weekly screen measures here"),
         ],
     ),
     (

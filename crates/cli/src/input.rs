@@ -7,6 +7,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use figure::format::{bytes, plain, system_error};
+use flate2::read::MultiGzDecoder;
+use ruzstd::decoding::StreamingDecoder;
 
 /// What is read, and its largest size in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +32,8 @@ pub fn name(path: &Path) -> String {
     if path == Path::new(STDIN) { "stdin".to_owned() } else { plain(&path.display().to_string()) }
 }
 
-/// All that a file or standard input holds, without a byte order mark and in UTF-8 where it was in UTF-16. A
-/// file that is too large is refused before it is read.
+/// All that a file or standard input holds: unpacked where gzip or zstd packed it, without a byte order mark, and in UTF-8 where it was in
+/// UTF-16. A file that is too large is refused before it is read.
 ///
 /// # Errors
 /// Why it cannot be read, in words that follow its name.
@@ -72,7 +74,24 @@ pub fn of_file(file: io::Result<File>, kind: Kind) -> Result<Vec<u8>, String> {
 fn all(from: impl Read, kind: Kind) -> Result<Vec<u8>, String> {
     let mut text = Vec::new();
     from.take(kind.most + 1).read_to_end(&mut text).map_err(|error| cannot(&error))?;
-    if text.len() as u64 > kind.most { Err(too_large(kind)) } else { Ok(in_utf8(text)) }
+    if text.len() as u64 > kind.most {
+        return Err(too_large(kind));
+    }
+    unpacked(text, kind).map(in_utf8)
+}
+
+/// What gzip (RFC 1952) or zstd (RFC 8878) packed, by its first bytes.
+fn unpacked(text: Vec<u8>, kind: Kind) -> Result<Vec<u8>, String> {
+    let mut unpacked = Vec::new();
+    let done = match text[..] {
+        [0x1F, 0x8B, ..] => MultiGzDecoder::new(&text[..]).take(kind.most + 1).read_to_end(&mut unpacked),
+        [0x28, 0xB5, 0x2F, 0xFD, ..] => StreamingDecoder::new(&text[..])
+            .map_err(io::Error::other)
+            .and_then(|decoder| decoder.take(kind.most + 1).read_to_end(&mut unpacked)),
+        _ => return Ok(text),
+    };
+    done.map_err(|error| format!("cannot be unpacked: {error}"))?;
+    if unpacked.len() as u64 > kind.most { Err(too_large(kind)) } else { Ok(unpacked) }
 }
 
 /// Why something cannot be read.
@@ -95,6 +114,23 @@ fn in_utf8(text: Vec<u8>) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_packed_is_unpacked() {
+        use std::io::Write;
+
+        let text = b"{\"a\": 1}".repeat(1000);
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&text).unwrap();
+        let gzip = gzip.finish().unwrap();
+        let zstd = ruzstd::encoding::compress_to_vec(&text[..], ruzstd::encoding::CompressionLevel::Fastest);
+        for packed in [gzip, zstd, text.clone()] {
+            assert_eq!(all(&packed[..], RECORD), Ok(text.clone()));
+            assert!(packed == text || all(&packed[..packed.len() - 9], RECORD).is_err(), "cut off");
+            let small = Kind { name: "a record", most: 100 };
+            assert!(all(&packed[..], small).is_err_and(|why| why.contains("is larger")));
+        }
+    }
 
     #[test]
     fn marks_of_the_byte_order_are_no_text() {

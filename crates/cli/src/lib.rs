@@ -8,6 +8,7 @@ mod examples;
 mod exit;
 mod here;
 mod input;
+mod lock;
 mod manual;
 mod markdown;
 mod output;
@@ -16,6 +17,7 @@ mod program;
 mod run;
 #[cfg(test)]
 mod testing;
+mod tiers;
 mod values;
 
 use std::ffi::OsString;

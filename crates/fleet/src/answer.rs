@@ -75,8 +75,8 @@ pub struct Node {
     pub group: String,
     /// The verdict.
     pub answer: Answer,
-    /// Whether a second measurement agreed. A single one never confirms.
-    pub confirmed: bool,
+    /// Of a slow node: whether a second measurement agreed; `None` without one that could be judged.
+    pub confirmed: Option<bool>,
     /// The part that is slow; of a disturbed node the part whose other figures are low.
     pub part: Option<Part>,
     /// By how much the part's figures are worse on average, as a share: 0.05 is 5 %.
@@ -95,6 +95,15 @@ pub struct Node {
     pub compared: usize,
     /// How many of its figures were left out because they are suspect or invalid, and on most nodes are not.
     pub disturbed: usize,
+}
+
+/// A node that was to be measured and has no record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Missing {
+    /// Its name.
+    pub node: String,
+    /// Why.
+    pub why: String,
 }
 
 /// The most figures that are listed for a node.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::accuse::{Subject, Tests};
-use crate::answer::{Answer, Figure, Finding, Group, Intake, Node, SCHEMA};
+use crate::answer::{Answer, Figure, Finding, Group, Intake, Missing, Node, SCHEMA};
 use crate::baseline::Baseline;
 use crate::peers;
 use crate::rules::Rules;
@@ -32,8 +32,10 @@ pub struct Check {
     pub findings: Vec<Finding>,
     /// The groups, the largest first.
     pub groups: Vec<Group>,
-    /// The nodes, by name.
+    /// The nodes with a record, by name.
     pub nodes: Vec<Node>,
+    /// Nodes that were to be measured and have none.
+    pub missing: Vec<Missing>,
     /// The figures of each group.
     pub figures: Vec<Figure>,
     /// The table that it rests on.
@@ -47,7 +49,8 @@ pub struct Check {
 impl Check {
     /// How many nodes have this answer.
     pub fn count(&self, answer: Answer) -> usize {
-        self.nodes.iter().filter(|node| node.answer == answer).count()
+        let missing = if answer == Answer::NotMeasured { self.missing.len() } else { 0 };
+        self.nodes.iter().filter(|node| node.answer == answer).count() + missing
     }
 
     /// By how much a cell is better than the centre, as a logarithm; NaN where it was not compared.
@@ -107,6 +110,7 @@ pub fn check(table: Table, rules: &Rules, baseline: Option<&Baseline>) -> Check 
         findings,
         groups: summary::groups(&table, &peers),
         nodes: nodes.into_iter().flatten().collect(),
+        missing: Vec::new(),
         figures,
         table,
         deviations,

@@ -125,7 +125,7 @@ impl<'a> Judge<'a> {
             file: head.file.clone(),
             group: peers.letter.clone(),
             answer,
-            confirmed: false,
+            confirmed: None,
             part,
             deficit,
             why,

@@ -5,8 +5,12 @@ use std::path::PathBuf;
 use clap::builder::TypedValueParser;
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 
+use crate::tiers::{TIERS, Tier};
 use crate::values::{self, choice};
 
+/// What follows the help of `fleet run`.
+const AFTER_RUN: &str = "\
+Exit codes: 0 every node answered; 3 a node did not; 1 none did; 130 interrupted (go on with --resume); 2 wrong usage.";
 /// What follows the help of `fleet check`.
 const AFTER_CHECK: &str = "\
 Exit codes: 0 no node is slow; 3 a node is slow; 4 no node could be judged; 2 wrong usage.";
@@ -23,12 +27,172 @@ pub struct Fleet {
 /// Modes of `truebench fleet`. A new one is a line here, and a file in `commands/fleet`.
 #[derive(Debug, Subcommand)]
 pub enum Mode {
+    /// Start one command on each node, through Slurm, ssh or Kubernetes, and wait for the records
+    Run(Box<Run>),
+    /// Who answered, who waits, who is missing and why
+    Status(Status),
     /// Which nodes are slow, and which part of them
     Check(Box<Check>),
+    /// Measure the slow nodes again, and as many others, in random order
+    Confirm(Box<Confirm>),
     /// Write the values of healthy nodes, to compare others with
     Baseline(Baseline),
+    /// Take confirmed slow nodes out of service
+    Drain(Drain),
+    /// Measure this node: the figures of a tier, in one record
+    Measure(Box<Measure>),
     /// Draw nodes from real records, plant defects, and count how many are found
     Simulate(Box<Simulate>),
+}
+
+/// `truebench fleet run`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = AFTER_RUN)]
+pub struct Run {
+    /// What starts the commands
+    #[arg(long, value_name = "ENGINE", value_parser = engines(), required_unless_present = "resume", requires = "output")]
+    pub engine: Option<&'static engine::Kind>,
+    /// The nodes: n[1-8,12],login1, or @FILE with names [default: all that the engine has]
+    #[arg(long, value_name = "LIST")]
+    pub nodes: Option<String>,
+    /// What is measured: 15s for an epilog, 60s for a health check, 4m for a weekly screen
+    #[arg(long, value_name = "TIER", value_parser = tiers(), default_value = "60s")]
+    pub tier: &'static Tier,
+    /// Measured instead of a tier: a command of truebench in quotes, with --max-time; repeatable
+    #[arg(long, value_name = "COMMAND", conflicts_with = "tier")]
+    pub measure: Vec<String>,
+    /// Directory of plan, records and logs; Slurm's and Kubernetes' nodes must see it under this path
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Go on with the run in DIR
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["engine", "nodes", "tier", "measure", "output", "program", "partition", "with", "image", "claim", "node_time", "budget", "dry_run"])]
+    pub resume: Option<PathBuf>,
+    /// truebench on the nodes [default: the path of this one]
+    #[arg(long, value_name = "PATH")]
+    pub program: Option<String>,
+    /// Slurm's partition, or Kubernetes' namespace
+    #[arg(long, value_name = "NAME")]
+    pub partition: Option<String>,
+    /// An option for sbatch or ssh, or a size of a pod (cpu=62), word by word; repeatable
+    #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
+    pub with: Vec<String>,
+    /// Kubernetes: the container image
+    #[arg(long, value_name = "IMAGE")]
+    pub image: Option<String>,
+    /// Kubernetes: the volume claim that is mounted at DIR
+    #[arg(long, value_name = "NAME")]
+    pub claim: Option<String>,
+    /// The most time of a node [default: three times the tier's, and a minute]
+    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
+    pub node_time: Option<f64>,
+    /// Refuse to start what may take more node-hours
+    #[arg(long, value_name = "NODE-HOURS", value_parser = node_hours)]
+    pub budget: Option<f64>,
+    /// Print nodes, cost and command, and start nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub started: Started,
+}
+
+/// How a run works.
+#[derive(Debug, ClapArgs)]
+pub struct Started {
+    /// Nodes that are outstanding at the same time [default: slurm 100, ssh 64, local 1]
+    #[arg(long, value_name = "N", value_parser = window)]
+    pub window: Option<usize>,
+    /// Stop what has not ended after this time, and start nothing more
+    #[arg(long, value_name = "TIME", value_parser = values::seconds, default_value = "6h")]
+    pub deadline: f64,
+    /// Between two looks at what is outstanding [default: slurm 10s, ssh 1s, local 200ms]
+    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
+    pub poll: Option<f64>,
+    /// Also nodes that gave no answer before
+    #[arg(long)]
+    pub retry: bool,
+    /// No progress
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `truebench fleet status`.
+#[derive(Debug, ClapArgs)]
+pub struct Status {
+    /// The directory of a run
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Format of the status
+    #[arg(long, value_enum, default_value_t)]
+    pub format: StatusFormat,
+}
+
+/// Formats of `truebench fleet status`.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum StatusFormat {
+    /// Counts, and nodes that did not answer
+    #[default]
+    Text,
+    /// Every node
+    Json,
+}
+
+/// `truebench fleet confirm`.
+#[derive(Debug, ClapArgs)]
+#[command(after_help = AFTER_CHECK)]
+pub struct Confirm {
+    /// The directory of a run; the second stage goes to DIR/confirm
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// The smallest deficit that makes a node slow
+    #[arg(long, value_name = "SHARE", default_value = "3%", value_parser = values::share)]
+    pub delta: f64,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub started: Started,
+}
+
+/// `truebench fleet drain`.
+#[derive(Debug, ClapArgs)]
+pub struct Drain {
+    /// The directory of a run
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Print the commands, and run none
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Also slow nodes that no second measurement confirmed
+    #[arg(long, conflicts_with = "undo")]
+    pub unconfirmed: bool,
+    /// Return healthy nodes to service that truebench took out, and no others
+    #[arg(long)]
+    pub undo: bool,
+    /// The smallest deficit that makes a node slow
+    #[arg(long, value_name = "SHARE", default_value = "3%", value_parser = values::share)]
+    pub delta: f64,
+}
+
+/// `truebench fleet measure`.
+#[derive(Debug, ClapArgs)]
+pub struct Measure {
+    /// What is measured: 15s for an epilog, 60s for a health check, 4m for a weekly screen
+    #[arg(long, value_name = "TIER", value_parser = tiers(), default_value = "60s")]
+    pub tier: &'static Tier,
+    /// Measured instead of a tier: a command of truebench in quotes, with --max-time; repeatable
+    #[arg(long, value_name = "COMMAND", conflicts_with = "tier")]
+    pub measure: Vec<String>,
+    /// Name of this node in the fleet [default: the host name]
+    #[arg(long, value_name = "NAME", env = "SLURMD_NODENAME", value_parser = node)]
+    pub node: Option<String>,
+    /// Write the record below DIR, where fleet check finds it; - is stdout. It is compressed
+    #[arg(long, value_name = "DIR|-")]
+    pub into: Option<PathBuf>,
+    /// No progress
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Print the plan, and measure nothing
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// `truebench fleet check`.
@@ -136,4 +300,36 @@ fn formats() -> impl TypedValueParser<Value = &'static report::fleet::Format> {
 /// A share, or 0.
 fn share_or_none(text: &str) -> Result<f64, String> {
     if text == "0" { Ok(0.0) } else { values::share(text) }
+}
+
+fn engines() -> impl TypedValueParser<Value = &'static engine::Kind> {
+    choice(engine::ENGINES.iter().map(|kind| (kind.name, kind)))
+}
+
+fn tiers() -> impl TypedValueParser<Value = &'static Tier> {
+    choice(TIERS.iter().map(|tier| (tier.name, tier)))
+}
+
+/// The name of one node.
+fn node(text: &str) -> Result<String, String> {
+    match engine::expand(text) {
+        Ok(names) if names.len() == 1 => Ok(text.to_owned()),
+        Ok(names) => Err(format!("'{text}' names {} nodes: write one", names.len())),
+        Err(why) => Err(why.to_string()),
+    }
+}
+
+fn window(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count) if count > 0 => Ok(count),
+        _ => Err(format!("'{text}' is no number above zero: write 100")),
+    }
+}
+
+/// Node-hours: `20` or `20nh`.
+fn node_hours(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches("nh").parse::<f64>() {
+        Ok(hours) if hours > 0.0 && hours.is_finite() => Ok(hours),
+        _ => Err(format!("'{text}' is no number of node-hours: write 20nh")),
+    }
 }

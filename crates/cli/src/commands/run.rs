@@ -2,7 +2,6 @@
 //!
 //! Each suite is measured as by its own command ([`presets`]), so that a part of a run can be repeated alone.
 
-mod lock;
 mod presets;
 mod state;
 

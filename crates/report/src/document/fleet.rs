@@ -34,7 +34,7 @@ pub(crate) fn top<'a>(check: &Check) -> Vec<Block<'a>> {
     let counts = Answer::ALL.iter().filter(|answer| check.count(**answer) > 0);
     let counts: Vec<String> = counts.map(|answer| format!("{} {answer}", check.count(*answer))).collect();
     let mut facts = vec![
-        ("Nodes".to_owned(), format!("{}: {}", check.read.nodes, counts.join(", "))),
+        ("Nodes".to_owned(), format!("{}: {}", check.read.nodes + check.missing.len(), counts.join(", "))),
         ("Figures".to_owned(), format!("{} of each node, at most", check.read.figures)),
         (
             "Slow".to_owned(),
@@ -48,8 +48,9 @@ pub(crate) fn top<'a>(check: &Check) -> Vec<Block<'a>> {
         ("Reference".to_owned(), reference(check)),
     ];
     facts.extend(finds(check).map(|finds| ("Finds".to_owned(), finds)));
-    if check.count(Answer::Slow) > 0 {
-        let next = "measure the slow nodes and as many others again before you drain one: one measurement confirms nothing";
+    let is_open = |node: &Node| node.answer == Answer::Slow && node.confirmed.is_none();
+    if check.nodes.iter().any(is_open) {
+        let next = "measure the slow nodes and as many others again (fleet confirm) before you drain one: one measurement confirms nothing";
         facts.push(("Next".to_owned(), next.to_owned()));
     }
     let findings = check.findings.iter().map(|finding| Item {
@@ -102,11 +103,20 @@ pub(crate) fn slow<'a>(check: &Check) -> Vec<Block<'a>> {
     let item = |node: &&Node| Item {
         mark: Mark::Severity(Severity::Error),
         details: Vec::from_iter((!node.low.is_empty()).then(|| low(node))),
-        ..Item::new(format!("{}: {}", plain_to(&node.name, MAX_NAME), plain(&node.why)))
+        ..Item::new(format!("{}{}: {}", plain_to(&node.name, MAX_NAME), confirmed(node), plain(&node.why)))
     };
     let mut items: Vec<Item> = slow.iter().take(MOST_NODES).map(item).collect();
     items.extend(more(slow.len(), MOST_NODES, "slow node"));
     titled("Slow nodes", items)
+}
+
+/// What a second measurement says of it.
+fn confirmed(node: &Node) -> &'static str {
+    match node.confirmed {
+        Some(true) => " (confirmed)",
+        Some(false) => " (not slow when measured again)",
+        None => "",
+    }
 }
 
 /// `memory.triad.nt 182 GB/s, others 201 (-9.5 %); …`.
@@ -159,6 +169,11 @@ fn by_reason(check: &Check, answer: Answer) -> Vec<Item> {
     for node in check.nodes.iter().filter(|node| node.answer == answer) {
         // Counts differ from node to node; the check behind them does not.
         reasons.entry(node.reason.as_deref().unwrap_or(&node.why)).or_default().push(&node.name);
+    }
+    if answer == Answer::NotMeasured {
+        for one in &check.missing {
+            reasons.entry(&one.why).or_default().push(&one.node);
+        }
     }
     let mut reasons: Vec<(&str, Vec<&str>)> = reasons.into_iter().collect();
     reasons.sort_by_key(|(_, nodes)| std::cmp::Reverse(nodes.len()));

@@ -18,18 +18,24 @@ pub(super) fn write(check: &Check, _: &Options, out: &mut dyn Write) -> io::Resu
         suite.add_test_cases(nodes.map(|node| test(node, &name)));
         report.add_test_suite(suite);
     }
-    if !check.read.unused.is_empty() {
-        let mut suite = TestSuite::new("files");
-        suite.add_test_cases(check.read.unused.iter().map(|unused| {
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-            status.set_type("unused").set_message(plain(&unused.why));
-            let mut test = TestCase::new(plain(&unused.file), status);
-            test.set_classname("files");
-            test
-        }));
-        report.add_test_suite(suite);
+    let missing = check.missing.iter().map(|one| error("no record", &one.node, &one.why));
+    let unused = check.read.unused.iter().map(|one| error("files", &one.file, &one.why));
+    for (name, tests) in [("no record", missing.collect::<Vec<_>>()), ("files", unused.collect())] {
+        if !tests.is_empty() {
+            let mut suite = TestSuite::new(name);
+            suite.add_test_cases(tests);
+            report.add_test_suite(suite);
+        }
     }
     out.write_all(report.to_string().map_err(io::Error::other)?.as_bytes())
+}
+
+fn error(kind: &str, name: &str, why: &str) -> TestCase {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    status.set_type(kind).set_message(plain(why));
+    let mut test = TestCase::new(plain(name), status);
+    test.set_classname(kind);
+    test
 }
 
 fn test(node: &Node, group: &str) -> TestCase {

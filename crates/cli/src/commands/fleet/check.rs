@@ -1,11 +1,13 @@
 //! `truebench fleet check`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use engine::Directory;
 use fleet::{Answer, Baseline, Rules};
 use report::fleet::{FORMATS, Format, format};
 
+use super::status::{self, SECOND};
 use super::{files, table};
 use crate::args::fleet::Check;
 use crate::exit::{CommandError, INVALID};
@@ -20,14 +22,54 @@ pub fn run(options: &Check) -> Result<ExitCode, CommandError> {
     let target = options.output.as_deref().map(Target::check).transpose()?;
     let rows = options.table.as_deref().map(table::Rows::check).transpose()?;
     let baseline = options.baseline.as_deref().map(read_baseline).transpose()?;
-    let gathered = files::gather(&options.records)?;
-    let rules = Rules { delta: options.delta, ..Rules::default() };
-    let check = fleet::check(gathered, &rules, baseline.as_ref());
+    let check = check(&options.records, options.delta, baseline.as_ref())?;
     if let Some(rows) = rows {
         rows.write(&check)?;
     }
     write(&check, options, target)?;
-    if check.count(Answer::Slow) > 0 {
+    code(&check)
+}
+
+/// The check of a run's directory, without a baseline.
+///
+/// # Errors
+/// As [`run`].
+pub fn of_directory(directory: &Path, delta: f64) -> Result<fleet::Check, CommandError> {
+    check(&[directory.to_owned()], delta, None)
+}
+
+/// Prints the check of a run's directory.
+///
+/// # Errors
+/// As [`run`].
+pub fn print_text(directory: &Path, delta: f64) -> Result<ExitCode, CommandError> {
+    let check = of_directory(directory, delta)?;
+    output::print(&printed(&FORMATS[0], &check, &output::options(false))?)?;
+    code(&check)
+}
+
+/// Judges the records of the first stage; nodes without one, and what the second stage says, are added.
+fn check(records: &[PathBuf], delta: f64, baseline: Option<&Baseline>) -> Result<fleet::Check, CommandError> {
+    let rules = Rules { delta, ..Rules::default() };
+    let table = files::gather(records)?;
+    // The second stage has too few nodes to compare with one another: the first is its reference.
+    let own = Baseline::of(&table);
+    let mut check = fleet::check(table, &rules, baseline);
+    for directory in records.iter().map(|path| Directory::at(path)).filter(Directory::has_plan) {
+        check.add_missing(status::missing(&directory)?);
+        let second = directory.path().join(SECOND);
+        if Directory::at(&second).has_plan()
+            && let Some(table) = files::gather_any(&[second])?
+        {
+            check.confirm(&fleet::check(table, &rules, Some(baseline.unwrap_or(&own))));
+        }
+    }
+    Ok(check)
+}
+
+fn code(check: &fleet::Check) -> Result<ExitCode, CommandError> {
+    let count = |answer| check.count(answer);
+    if count(Answer::Slow) > 0 {
         return Ok(ExitCode::from(INVALID));
     }
     if check.count(Answer::Healthy) == 0 {
@@ -41,17 +83,22 @@ fn read_baseline(path: &Path) -> Result<Baseline, CommandError> {
     text.map_err(|why| CommandError::usage(format!("--baseline {}: {why}", input::name(path))))
 }
 
+fn printed(
+    format: &Format,
+    check: &fleet::Check,
+    options: &report::Options,
+) -> Result<Vec<u8>, CommandError> {
+    let mut bytes = Vec::new();
+    (format.write)(check, options, &mut bytes).map(|()| bytes).map_err(CommandError::measuring)
+}
+
 fn write(check: &fleet::Check, options: &Check, target: Option<Target>) -> Result<(), CommandError> {
     let text = &FORMATS[0];
     let by_ending = options.output.as_deref().and_then(output::format_of_ending).and_then(format);
     let default = if target.is_some() { by_ending.or_else(|| format("json")) } else { None };
     let chosen = options.format.or(default).unwrap_or(text);
-    let printed = |format: &Format, options: &report::Options| {
-        let mut bytes = Vec::new();
-        (format.write)(check, options, &mut bytes).map(|()| bytes).map_err(CommandError::measuring)
-    };
     let on_stdout = output::options(options.no_color);
-    let Some(target) = target else { return output::print(&printed(chosen, &on_stdout)?) };
-    target.write_bytes(&printed(chosen, &report::Options::new(output::DEFAULT_WIDTH))?)?;
-    if options.quiet { Ok(()) } else { output::print(&printed(text, &on_stdout)?) }
+    let Some(target) = target else { return output::print(&printed(chosen, check, &on_stdout)?) };
+    target.write_bytes(&printed(chosen, check, &report::Options::new(output::DEFAULT_WIDTH))?)?;
+    if options.quiet { Ok(()) } else { output::print(&printed(text, check, &on_stdout)?) }
 }

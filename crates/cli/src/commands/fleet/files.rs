@@ -1,16 +1,15 @@
 //! Records of many nodes, read in parallel. A file that is no record is named and costs nothing else.
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use engine::Directory;
 use flate2::Compression;
-use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use fleet::{Gathering, Parsed, Table, Unused, parse};
-use ruzstd::decoding::StreamingDecoder;
 
 use crate::exit::CommandError;
 use crate::input::{self, RECORD};
@@ -28,6 +27,22 @@ const DEPTH: usize = 8;
 /// # Errors
 /// Wrong usage: a path is not there, or there is no record in any of them.
 pub fn gather(paths: &[PathBuf]) -> Result<Table, CommandError> {
+    let table = gather_any(paths)?.ok_or_else(|| {
+        CommandError::usage("no record: a directory must hold files that end in .json, .json.gz or .json.zst")
+    })?;
+    if table.rows.is_empty() {
+        let unused = &table.unused;
+        let first = unused.first().map_or_else(String::new, |one| format!("; {}: {}", one.file, one.why));
+        return Err(CommandError::usage(format!("none of {} files is a record{first}", unused.len())));
+    }
+    Ok(table)
+}
+
+/// The same, where it may be that there is none.
+///
+/// # Errors
+/// Wrong usage: a path is not there.
+pub fn gather_any(paths: &[PathBuf]) -> Result<Option<Table>, CommandError> {
     let mut files = Vec::new();
     for path in paths {
         let kind = fs::metadata(path);
@@ -37,9 +52,7 @@ pub fn gather(paths: &[PathBuf]) -> Result<Table, CommandError> {
         if kind.is_dir() { find(path, DEPTH, &mut files)? } else { files.push(path.clone()) }
     }
     if files.is_empty() {
-        return Err(CommandError::usage(
-            "no record: a directory must hold files that end in .json, .json.gz or .json.zst",
-        ));
+        return Ok(None);
     }
     let mut gathering = Gathering::default();
     for batch in files.chunks(BATCH) {
@@ -50,13 +63,7 @@ pub fn gather(paths: &[PathBuf]) -> Result<Table, CommandError> {
             }
         }
     }
-    let table = gathering.finish();
-    if table.rows.is_empty() {
-        let first =
-            table.unused.first().map_or_else(String::new, |one| format!("; {}: {}", one.file, one.why));
-        return Err(CommandError::usage(format!("none of {} files is a record{first}", files.len())));
-    }
-    Ok(table)
+    Ok(Some(gathering.finish()))
 }
 
 /// What each of several items gives, in their order, on all CPUs.
@@ -77,6 +84,12 @@ pub fn parallel<'a, T: Sync, R: Send>(items: &'a [T], work: impl Fn(&'a T) -> R 
 }
 
 fn find(directory: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), CommandError> {
+    // Of a run only its records: not its plan, and not its second stage.
+    let run = Directory::at(directory);
+    let directory = if run.has_plan() { &run.records() } else { directory };
+    if !directory.exists() {
+        return Ok(());
+    }
     let unreadable = |error: std::io::Error| {
         CommandError::usage(format!("{}: {}", input::name(directory), input::cannot(&error)))
     };
@@ -104,7 +117,7 @@ fn find(directory: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), 
 
 fn record(path: &Path) -> Result<Parsed, Unused> {
     let name = input::name(path);
-    let text = input::contents(path, RECORD).and_then(|text| unpacked(path, text));
+    let text = input::contents(path, RECORD);
     let written = fs::metadata(path).and_then(|file| file.modified()).ok();
     let written = written.and_then(|time| Some(time.duration_since(UNIX_EPOCH).ok()?.as_secs_f64()));
     match text {
@@ -121,24 +134,4 @@ pub fn packed(text: &[u8]) -> io::Result<Vec<u8>> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     packed.write_all(text)?;
     packed.finish()
-}
-
-fn unpacked(path: &Path, text: Vec<u8>) -> Result<Vec<u8>, String> {
-    let ending = path.extension().and_then(|ending| ending.to_str());
-    let mut unpacked = Vec::new();
-    let done = match ending {
-        Some("gz") => MultiGzDecoder::new(&text[..]).take(RECORD.most + 1).read_to_end(&mut unpacked),
-        Some("zst") => {
-            let decoder =
-                StreamingDecoder::new(&text[..]).map_err(|error| format!("is no zstd file: {error}"))?;
-            decoder.take(RECORD.most + 1).read_to_end(&mut unpacked)
-        }
-        _ => return Ok(text),
-    };
-    done.map_err(|error| format!("cannot be unpacked: {error}"))?;
-    if unpacked.len() as u64 > RECORD.most {
-        Err("is larger than a record may be".to_owned())
-    } else {
-        Ok(unpacked)
-    }
 }

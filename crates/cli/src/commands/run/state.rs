@@ -9,11 +9,11 @@ use figure::{Figure, Machine, Record};
 use lab::trust::{self, Untrusted};
 use serde::{Deserialize, Serialize};
 
-use super::lock::Lock;
 use crate::args::RunRequest;
 use crate::commands::report::read_opened;
 use crate::exit::CommandError;
 use crate::input;
+use crate::lock::Lock;
 use crate::output::Target;
 use crate::run::{Checkpoint, tool};
 

@@ -1,0 +1,99 @@
+//! `truebench fleet run --engine ssh` with a real sshd on the loopback.
+
+use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use crate::bench::{stderr, stdout};
+use crate::fleet_run::{Nodes, until};
+
+/// An sshd with its own keys, until it is dropped.
+struct Sshd {
+    root: tempfile::TempDir,
+    port: u16,
+    process: Child,
+}
+
+impl Sshd {
+    /// `None`, with the reason printed, where it cannot be had.
+    fn start() -> Option<Sshd> {
+        let path = Path::new("/usr/sbin/sshd");
+        if !path.exists() || Command::new("ssh").arg("-V").output().is_err() {
+            eprintln!("skipped: sshd or ssh is not installed");
+            return None;
+        }
+        // SAFETY: reads a number of this process.
+        if unsafe { libc::geteuid() } == 0 {
+            // Where the unprivileged part of sshd lives.
+            let _ = fs::create_dir_all("/run/sshd");
+        }
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name).display().to_string();
+        for key in ["host", "user"] {
+            let made = Command::new("ssh-keygen")
+                .args(["-q", "-t", "ed25519", "-N", "", "-f", &at(key)])
+                .output()
+                .unwrap();
+            assert!(made.status.success(), "{}", stderr(&made));
+        }
+        fs::copy(at("user.pub"), at("authorized")).unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let config = format!(
+            "Port {port}\nListenAddress 127.0.0.1\nListenAddress 127.0.0.2\nListenAddress 127.0.0.3\n\
+             HostKey {}\nAuthorizedKeysFile {}\nPidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n\
+             PermitRootLogin prohibit-password\n",
+            at("host"),
+            at("authorized")
+        );
+        fs::write(at("config"), config).unwrap();
+        let log = fs::File::create(at("log")).unwrap();
+        let mut command = Command::new(path);
+        command.args(["-D", "-e", "-f", &at("config")]).stdin(Stdio::null()).stderr(log);
+        let process = command.spawn().unwrap();
+        let sshd = Sshd { root, port, process };
+        until("sshd listens", || TcpStream::connect(("127.0.0.3", sshd.port)).is_ok());
+        Some(sshd)
+    }
+
+    /// Options of a run, with ssh's own.
+    fn options(&self) -> Vec<String> {
+        let key = self.root.path().join("user").display().to_string();
+        let words = ["-p", &self.port.to_string(), "-i", &key, "-F", "none", "-oStrictHostKeyChecking=no"]
+            .map(str::to_owned);
+        let words = words
+            .into_iter()
+            .chain(["-oUserKnownHostsFile=/dev/null".to_owned(), "-oLogLevel=ERROR".to_owned()]);
+        words.map(|word| format!("--with={word}")).collect()
+    }
+}
+
+impl Drop for Sshd {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn records_come_by_ssh_whole_or_not_at_all() {
+    let Some(sshd) = Sshd::start() else { return };
+    // One answers, one fails, one sends half of a record, one cannot be reached.
+    let nodes = Nodes::new(&format!(
+        "127.0.0.2) echo no memory >&2; exit 1 ;;\n127.0.0.3) {} \"$@\" | head -c 2000; exit 0 ;;",
+        env!("CARGO_BIN_EXE_truebench")
+    ));
+    let options = sshd.options();
+    let options: Vec<&str> = options.iter().map(String::as_str).chain(["--node-time", "60s"]).collect();
+    let output = nodes.run("ssh", "127.0.0.[1-4]", &options);
+    assert_eq!(output.status.code(), Some(3), "{}{}", stdout(&output), stderr(&output));
+    assert_eq!(nodes.in_state("answered"), ["127.0.0.1"], "{:?}", nodes.states());
+    let why = |name: &str| nodes.states().into_iter().find(|one| one.0 == name).unwrap().2;
+    assert!(
+        why("127.0.0.2").contains("no record came") && why("127.0.0.2").contains("no memory"),
+        "{}",
+        why("127.0.0.2")
+    );
+    assert!(why("127.0.0.3").contains("cut off"), "{}", why("127.0.0.3"));
+    assert!(why("127.0.0.4").contains("exit status: 255"), "{}", why("127.0.0.4"));
+}
