@@ -110,3 +110,59 @@ class TruebenchSystem(TruebenchTest):
     command = 'system pipe --quick'
     figures = ['system.pipe']
     tags = {'truebench', 'system'}
+
+
+@rfm.simple_test
+class TruebenchFleet(rfm.RunOnlyRegressionTest):
+    '''All nodes of a system in one test: one job for each node, started by truebench, and the slow ones named.'''
+
+    descr = 'truebench: which nodes are slow'
+    #: Slurm, ssh or local.
+    engine = variable(str, value='slurm')
+    #: Further options of `truebench fleet run`.
+    options = variable(str, value='--tier 60s')
+    #: Answers with which a node passes.
+    accept = variable(typ.List[str], value=['healthy', 'disturbed', 'not_comparable', 'not_measured'])
+
+    valid_systems = ['*']
+    valid_prog_environs = ['*']
+    #: The scheduler's jobs are those of truebench.
+    local = True
+    executable = 'truebench'
+    records = 'nodes'
+    check_file = 'check.json'
+    tags = {'truebench', 'fleet'}
+
+    @run_before('run')
+    def measure_every_node(self):
+        options = shlex.split(self.options)
+        self.executable_opts = ['fleet', 'run', '--engine', self.engine, *map(shlex.quote, options), '-o', self.records]
+        self.postrun_cmds = [f'truebench fleet check {self.records} -q -o {self.check_file}']
+
+    def _check(self):
+        path = os.path.join(self.stagedir, self.check_file)
+        try:
+            with open(path, encoding='utf-8') as file:
+                return json.load(file)
+        except (OSError, ValueError) as error:
+            raise SanityError(f'truebench fleet wrote no check: {error}; see {self.stderr}') from None
+
+    @sanity_function
+    def nodes_are_accepted(self):
+        check = self._check()
+        problems = [
+            f"{node['name']}: {node['answer']}: {node['why']}"
+            for node in check['nodes']
+            if node['answer'] not in self.accept
+        ]
+        if 'not_measured' not in self.accept:
+            problems += [f"{one['node']}: not measured: {one['why']}" for one in check['missing']]
+        return sn.assert_false(problems, '; '.join(problems))
+
+    @run_before('performance')
+    def count_the_answers(self):
+        answers = [node['answer'] for node in self._check()['nodes']]
+        self.perf_variables = {
+            answer: sn.make_performance_function(sn.defer(answers.count(answer)), 'nodes')
+            for answer in ('healthy', 'slow', 'disturbed')
+        }
