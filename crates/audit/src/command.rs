@@ -178,6 +178,13 @@ impl Command {
         number(value)
     }
 
+    /// Drops the options that another command of the same list has in another way: the text does not show which of them was run.
+    fn keep_common(&mut self, other: &Command) {
+        let count = self.options.len();
+        self.options.retain(|own| other.options.contains(own));
+        self.whole &= other.whole && self.options.len() == count && count == other.options.len();
+    }
+
     /// Its place and one option: `line 3: hey -c 100 …`.
     pub fn quote(&self, names: &[&str]) -> String {
         let found = self.options.iter().rev().find(|(name, _)| names.contains(&name.as_str()));
@@ -220,7 +227,9 @@ pub fn find(before: &[&str], previous: usize, grammar: &Grammar) -> Option<Comma
         }
         from -= 1;
     }
-    let mut found = None;
+    let mut found: Option<Command> = None;
+    // Where the last one that was found ends, if no prompt shows that it was run.
+    let mut listed: Option<usize> = None;
     let mut at = from;
     while at < before.len() {
         let start = at;
@@ -240,10 +249,26 @@ pub fn find(before: &[&str], previous: usize, grammar: &Grammar) -> Option<Comma
         }
         if line.len() <= MOST_BYTES && is_candidate(&line) {
             let own = of_line(&line, start + 1, grammar);
-            found = own.filter(|own| start >= previous || own.repeats).or(found);
+            if let Some(mut own) = own.filter(|own| start >= previous || own.repeats) {
+                let has_prompt = without_prompt(line.trim_start()) != line.trim_start();
+                let other = found.take().filter(|_| {
+                    listed.is_some_and(|end| before[end..start].iter().all(|line| is_between(line)))
+                });
+                if let Some(other) = other.filter(|_| !has_prompt) {
+                    own.keep_common(&other);
+                }
+                listed = (!has_prompt).then_some(at);
+                found = Some(own);
+            }
         }
     }
     found
+}
+
+/// Whether a line may stand between two commands of a list: it is empty, or a comment.
+fn is_between(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty() || line.starts_with('#') || line.starts_with("//")
 }
 
 /// Whether the program stands before the first quote of a line, which begins a word: not as in `hey's`.
@@ -279,7 +304,8 @@ fn of_text(text: &str, line: usize, grammar: &Grammar, depth: usize) -> Option<C
 fn is_called(word: &str, grammar: &Grammar) -> bool {
     let name = basename(word);
     let name = name.split([':', '@']).next().unwrap_or(name);
-    let name = name.strip_suffix(".exe").unwrap_or(name);
+    // Of `.\hey.exe` the backslash is taken for an escape.
+    let name = name.strip_suffix(".exe").map_or(name, |name| name.trim_start_matches('.'));
     grammar.programs.iter().any(|program| {
         let rest = name.strip_prefix(program);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['_', '-', '.']))
@@ -302,6 +328,14 @@ fn of_words(words: &[Word], line: usize, grammar: &Grammar, depth: usize) -> Opt
         return Some(command);
     }
     let is_starter = STARTERS.contains(&head);
+    if head == "ssh"
+        && depth < 2
+        && let Some(at) = words.iter().rposition(|word| word.text.contains(' '))
+        && let Some(mut command) = of_text(&words[at].text, line, grammar, depth + 1)
+    {
+        command.before.splice(0..0, words[..at].iter().cloned());
+        return Some(command);
+    }
     let shell = words[first..].iter().position(|word| SHELLS.contains(&basename(&word.text)));
     if let Some(at) = shell.filter(|at| *at > 0 && is_starter && depth < 2)
         && let Some(mut command) = of_words(&words[first + at..], line, grammar, depth + 1)

@@ -7,7 +7,7 @@ use figure::evidence::audit::{
 };
 use figure::evidence::http::{
     ANSWERED, CONNECT_LONGEST, CONNECTIONS, CONNECTS, FAILED, FAILURES, KEEPS_ALIVE, LAG_LATE, LATENCY,
-    LATENCY_MEAN, LITTLE, PACING, PORTS, QUANTILE, RATE_ASKED, RECORDED, SECONDS, SOURCES, TIME_WAIT,
+    LATENCY_MEAN, LITTLE, PACING, PORTS, QUANTILE, RATE_ASKED, RECORDED, SECONDS, SOURCES, TIME_WAIT, TREND,
     UNCONNECTED, UNSENT, WHAT,
 };
 use figure::format::{number, plain_to};
@@ -15,7 +15,7 @@ use figure::{Better, Conditions, Evidence, Figure, Unit};
 use suites::loads::{CLOSED, CONSTANT, RATE, USERS};
 
 use crate::known::Known;
-use crate::statistics::Statistics;
+use crate::statistics::{Statistics, trend};
 use crate::text::{Printed, round};
 use crate::{MAX_SUBJECT, SUITE};
 
@@ -47,6 +47,8 @@ pub struct Load {
     pub seconds: Option<Printed>,
     /// Seconds that it was to last.
     pub asked_seconds: Option<Printed>,
+    /// Requests a second by the way, in order, over equal times.
+    pub intervals: Vec<f64>,
     /// Requests that ended, as the tool counts them for its rate.
     pub completed: Option<f64>,
     /// Answers as expected among them.
@@ -444,6 +446,7 @@ impl Load {
             None => {}
         }
         self.unsent.into_iter().for_each(|unsent| own.put(UNSENT, unsent));
+        trend(&self.intervals).into_iter().for_each(|ends| own.put(TREND, ends.to_vec()));
         let p99 = self.latency.quantiles.iter().find(|(quantile, _)| *quantile == 0.99);
         match (self.late, p99) {
             (Some(late), Some((_, p99))) => {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use figure::evidence::audit::{COMMAND, CONTRADICTION, DEPTH, SUBJECT, TOOL};
-use figure::evidence::http::{CONNECTIONS, QUANTILE};
+use figure::evidence::http::{CONNECTIONS, KEEPS_ALIVE, QUANTILE};
 use figure::evidence::{ARRAY_BYTES, COPIES, THREADS};
 use figure::{Basis, Conditions, Figure, Reading};
 
@@ -55,6 +55,7 @@ fn setup(figure: &Figure) -> Conditions {
     for key in [THREADS, ARRAY_BYTES, COPIES, CONNECTIONS, DEPTH] {
         own.get(key).into_iter().for_each(|value| common.set(key, value));
     }
+    own.get(KEEPS_ALIVE).into_iter().for_each(|keeps| common.set(KEEPS_ALIVE, keeps));
     common
 }
 

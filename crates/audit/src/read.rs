@@ -1,9 +1,11 @@
 //! From texts to figures: finds the runs, and gives each to its format.
 
+use std::collections::{HashMap, HashSet};
+
 use figure::evidence::audit::{COMMAND, CPUS_SHOWN, SUBJECT, TOOL, UNJUDGED};
 use figure::evidence::{COPIES, PLACEMENT, TEST_CLASS, THREADS};
 use figure::format::plain_to;
-use figure::{Figure, Reading};
+use figure::{Evidence, Figure, Reading};
 use serde_json::Value;
 
 use crate::command::{self, Command};
@@ -12,7 +14,7 @@ use crate::document;
 use crate::format::{Format, Shape};
 use crate::formats::FORMATS;
 use crate::known::Known;
-use crate::label;
+use crate::label::{self, Label};
 use crate::merge;
 use crate::prefix;
 use crate::run::Run;
@@ -147,31 +149,83 @@ fn of_text(source: &Source, known: &Known) -> Result<Vec<Figure>, Refused> {
         });
     }
     let (bare, numbers) = unwrapped(source.text);
-    of_lines(source, known, name, &bare, &numbers)
+    of_lines(source, known, &name, &bare, &numbers)
 }
 
-/// The same of its lines, and of what they hold behind prefixes or in strings if they hold no run as they are.
+/// The same of its lines, or of what they hold behind prefixes or in strings, if that is more.
 fn of_lines(
     source: &Source,
     known: &Known,
-    name: String,
+    name: &str,
+    bare: &[String],
+    numbers: &[usize],
+) -> Result<Vec<Figure>, Refused> {
+    let own = as_they_are(source, known, name, bare, numbers);
+    if let Ok(own) = &own {
+        // What all lines begin or end with may be a log's, although some of the tool's are known in it.
+        let other = prefix::shared(bare, numbers).and_then(|(lines, numbers)| {
+            let figures = as_they_are(source, known, name, &lines, &numbers).ok()?;
+            let (of_other, of_own) = (run_starts(&lines), run_starts(bare));
+            let reads_more = || figures.len() > own.len() || count_of_facts(&figures) > count_of_facts(own);
+            let is_more = of_other.first() < of_own.first() || of_other.len() <= of_own.len() && reads_more();
+            (figures.len() >= own.len() && is_more).then_some(figures)
+        });
+        if let Some(other) = other {
+            return Ok(other);
+        }
+    }
+    let refused = match own {
+        Ok(_) | Err(Refused::TooLarge { .. }) => return own,
+        Err(refused) => refused,
+    };
+    let mut why = None;
+    for (lines, numbers) in prefix::tries(bare, numbers).filter(|(lines, _)| holds_run(lines)) {
+        match as_they_are(source, known, name, &lines, &numbers) {
+            Ok(figures) if !figures.is_empty() => return Ok(figures),
+            Ok(_) => {}
+            Err(other) => why = why.or(Some(other)),
+        }
+    }
+    Err(why.filter(|_| matches!(refused, Refused::Unknown { .. })).unwrap_or(refused))
+}
+
+/// How much was read.
+fn count_of_facts(figures: &[Figure]) -> usize {
+    let count =
+        |own: &Evidence| own.iter().filter(|(_, reading)| matches!(reading, Reading::Value(_))).count();
+    let of_figure = |figure: &Figure| {
+        count(&figure.evidence) + figure.rounds.iter().map(|round| count(&round.evidence)).sum::<usize>()
+    };
+    figures.iter().map(of_figure).sum()
+}
+
+/// The lines where runs begin.
+fn run_starts(bare: &[String]) -> Vec<usize> {
+    let lines: Vec<&str> = bare.iter().map(|line| trimmed(line)).collect();
+    starts(bare, &lines).iter().map(|start| start.at).collect()
+}
+
+/// The figures of the runs that these lines hold.
+fn as_they_are(
+    source: &Source,
+    known: &Known,
+    name: &str,
     bare: &[String],
     numbers: &[usize],
 ) -> Result<Vec<Figure>, Refused> {
     let lines: Vec<&str> = bare.iter().map(|line| trimmed(line)).collect();
     let starts = starts(bare, &lines);
+    let name = name.to_owned();
     if starts.is_empty() {
-        let other = prefix::tries(bare, numbers).find(|(lines, _)| holds_run(lines));
-        return match other {
-            Some((bare, numbers)) => of_lines(source, known, name, &bare, &numbers),
-            None => Err(Refused::Unknown { name, what: found(&lines) }),
-        };
+        return Err(Refused::Unknown { name, what: found(&lines) });
     }
     if starts.len() > MAX_RUNS {
         return Err(Refused::TooLarge { name, what: format!("more than {MAX_RUNS} runs") });
     }
     let (mut figures, mut broken) = (Vec::new(), Vec::new());
     let labels = distinguishing(&lines, &starts);
+    // The run of each figure.
+    let mut of_runs: Vec<usize> = Vec::new();
     let all_cpus = cpus::shown(&lines).or(known.cpus);
     // The last command, and the tool that it called.
     let mut last: Option<(&str, String)> = None;
@@ -223,10 +277,12 @@ fn of_lines(
                 _ => {}
             }
             on_cpus(&mut figure, command.as_ref().and_then(Command::cpus).or(all_cpus));
-            labelled(&mut figure, &labels[index]);
+            labelled(&mut figure, &labels[index].text);
             figure
         }));
+        of_runs.resize(figures.len(), index);
     }
+    told_apart(&mut figures, &of_runs, &labels);
     let line = |index: usize| source.line(numbers[starts[index].at]);
     match (figures.first_mut(), broken.into_iter().next()) {
         (None, Some((index, what))) => {
@@ -295,15 +351,29 @@ fn starts(bare: &[String], lines: &[&str]) -> Vec<Start> {
 }
 
 /// What stands before each run and tells it from others of its tool; empty where all are alike.
-fn distinguishing(lines: &[&str], starts: &[Start]) -> Vec<String> {
+fn distinguishing(lines: &[&str], starts: &[Start]) -> Vec<Label> {
     let mut labels = label::labels(lines, &starts.iter().map(|start| start.at).collect::<Vec<_>>());
     let alike = |at: usize| {
         let of_tool = (0..starts.len()).filter(|other| starts[*other].format.name == starts[at].format.name);
-        of_tool.take(MAX_ALIKE).all(|other| labels[other] == labels[at])
+        of_tool.take(MAX_ALIKE).all(|other| labels[other].text == labels[at].text)
     };
     let same: Vec<usize> = (0..starts.len()).filter(|at| alike(*at)).collect();
-    same.into_iter().for_each(|at| labels[at].clear());
+    same.into_iter().for_each(|at| labels[at].text.clear());
     labels
+}
+
+/// The same of figures that would become one although their runs stand behind different lines.
+fn told_apart(figures: &mut [Figure], of_runs: &[usize], labels: &[Label]) {
+    let mut alike: HashMap<(&str, String), Vec<usize>> = HashMap::new();
+    for (figure, run) in figures.iter().zip(of_runs) {
+        let key = (figure.id.as_str(), format!("{:?}", figure.conditions));
+        alike.entry(key).or_default().push(*run);
+    }
+    let differ = |runs: &Vec<usize>| runs.iter().any(|run| labels[*run].apart != labels[runs[0]].apart);
+    let told: HashSet<usize> = alike.into_values().filter(differ).flatten().collect();
+    for (figure, run) in figures.iter_mut().zip(of_runs).filter(|(_, run)| told.contains(run)) {
+        labelled(figure, &labels[*run].apart);
+    }
 }
 
 /// The condition that follows from what stands before a run.

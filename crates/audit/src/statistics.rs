@@ -8,6 +8,27 @@ use crate::text::Printed;
 /// digits: 0.1 %).
 const BUCKET: f64 = 0.005;
 
+/// The fewest values that show a trend, and Student's t of 95 % for so many: it is too wide for more.
+const LEAST_VALUES: usize = 6;
+const STUDENTS_T: f64 = 2.776;
+
+/// By what share of their mean values in equal steps changed from the first to the last: low and high end of a 95 % interval, by least
+/// squares. `None` of fewer than six values.
+pub fn trend(values: &[f64]) -> Option<[f64; 2]> {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    if values.len() < LEAST_VALUES || mean <= 0.0 {
+        return None;
+    }
+    let points =
+        || values.iter().enumerate().map(|(at, value)| (at as f64 - (count - 1.0) / 2.0, value - mean));
+    let spread: f64 = points().map(|(x, _)| x * x).sum();
+    let slope = points().map(|(x, y)| x * y).sum::<f64>() / spread;
+    let squares: f64 = points().map(|(x, y)| (y - slope * x).powi(2)).sum();
+    let half = STUDENTS_T * (squares / (count - 2.0) / spread).sqrt();
+    Some([slope - half, slope + half].map(|slope| slope * (count - 1.0) / mean))
+}
+
 /// Statistics of the same samples, in one unit. What is not printed is `None`.
 #[derive(Clone, Debug, Default)]
 pub struct Statistics {

@@ -23,6 +23,7 @@ const PREFIXES: &[&str] = &[
     "9999-99-99T99:99:99fz stdout F ",
     "9999-99-99T99:99:99fz stderr F ",
     "9999-99-99T99:99:99fz ",
+    "9999-99-99T99:99:99fz\t",
     "9999-99-99 99:99:99fz ",
     "[9999-99-99T99:99:99fz] ",
     "[9999-99-99 99:99:99fz] ",
@@ -66,11 +67,37 @@ const TAGS: &[&str] = &[
     "</p>",
     "<td>",
     "</td>",
+    "<tr>",
+    "</tr>",
+    "<li>",
+    "</li>",
+    "<div>",
+    "</div>",
     "<samp>",
     "</samp>",
+    "<nowiki>",
+    "</nowiki>",
+    "<system-out>",
+    "</system-out>",
+    "<![CDATA[",
+    "]]>",
+    "[code]",
+    "[/code]",
+    "[CODE]",
+    "[/CODE]",
     "{noformat}",
     "{code}",
 ];
+/// Elements of them that may have attributes: `<pre class="…">`.
+const BLOCKS: &[&str] = &["pre", "code", "div", "p", "td", "tr", "li", "samp"];
+/// Elements that colour what is within a line.
+const INLINE: &[&str] = &["span", "font"];
+/// The longest element of HTML, in bytes.
+const LONGEST_ELEMENT: usize = 300;
+/// Signs before which Markdown writes a backslash.
+const ESCAPED: &[char] = &['[', ']', '*', '_', '<', '>', '#', '~', '`'];
+/// From so many lines on that only number the others, these numbers are the page's.
+const NUMBERED: usize = 6;
 /// Characters as HTML writes them; `&` last.
 const ENTITIES: &[(&str, &str)] = &[
     ("&lt;", "<"),
@@ -134,10 +161,10 @@ pub fn whole_lines(bytes: &[u8], order: Option<Order>, longest: usize) -> usize 
 /// numbers of the lines of the text that they are from, from 1.
 pub fn unwrapped(text: &str) -> (Vec<String>, Vec<usize>) {
     let (mut lines, mut numbers) = (Vec::new(), Vec::new());
-    for (number, line) in text.split('\n').enumerate() {
-        for part in cells(&plain(line)) {
+    for (number, line) in numbered(text) {
+        for part in cells(&plain(&line)) {
             lines.push(part);
-            numbers.push(number + 1);
+            numbers.push(number);
         }
     }
     while lines.last().is_some_and(String::is_empty) {
@@ -146,15 +173,109 @@ pub fn unwrapped(text: &str) -> (Vec<String>, Vec<usize>) {
     }
     without_names(&mut lines);
     without_breaks(&mut lines);
+    MARKS.iter().for_each(|mark| without_marks(&mut lines, mark));
     for line in lines.iter_mut().filter(|line| is_marked(line)) {
         // What was quoted may be a log.
         *line = plain(unmarked(line));
     }
+    let (lines, numbers) = without_counts(lines, numbers);
     let (mut lines, numbers) = without_spacing(lines, numbers);
     // A comment may stand in a comment.
     without_comments(&mut lines);
     without_comments(&mut lines);
+    for line in &mut lines {
+        line.truncate(without_remark(line).len());
+    }
     without_spacing(lines, numbers)
+}
+
+/// From this share of its `=` on, a text is in quoted-printable.
+const ESCAPES: f64 = 0.9;
+
+/// The lines of a text with their numbers, from 1. Mails may be in quoted-printable (RFC 2045, 6.7): `=3D` is a sign, and a line that ends
+/// in `=` goes on in the next one.
+fn numbered(text: &str) -> Vec<(usize, Cow<'_, str>)> {
+    let lines = text.split('\n').enumerate().map(|(at, line)| (at + 1, Cow::Borrowed(line)));
+    if !is_quoted_printable(text) {
+        return lines.collect();
+    }
+    let mut whole: Vec<(usize, Cow<str>)> = Vec::new();
+    let mut goes_on = false;
+    for (number, line) in lines {
+        let line = line.trim_end_matches(['\r', ' ']).to_owned();
+        let next_goes_on = line.ends_with('=');
+        let own = line.strip_suffix('=').unwrap_or(&line);
+        match whole.last_mut().filter(|_| goes_on) {
+            Some((_, last)) => last.to_mut().push_str(own),
+            None => whole.push((number, Cow::Owned(own.to_owned()))),
+        }
+        goes_on = next_goes_on;
+    }
+    whole.into_iter().map(|(number, line)| (number, Cow::Owned(unescaped(&line)))).collect()
+}
+
+/// The byte that is written behind a `=`, as two digits.
+fn escaped(behind: &[u8]) -> Option<u8> {
+    let digits = behind.first_chunk::<2>()?;
+    let is_digit = |byte: &u8| byte.is_ascii_digit() || (b'A'..=b'F').contains(byte);
+    let digits = std::str::from_utf8(digits).ok().filter(|_| digits.iter().all(is_digit))?;
+    u8::from_str_radix(digits, 16).ok()
+}
+
+/// How long lines are that are broken in quoted-printable (RFC 2045: at most 76 characters).
+const BROKEN: std::ops::RangeInclusive<usize> = 60..=80;
+
+fn is_quoted_printable(text: &str) -> bool {
+    let is_broken = |line: &str| line.ends_with('=') && BROKEN.contains(&line.len());
+    if !text.contains("=3D") && !text.lines().any(is_broken) {
+        return false;
+    }
+    let bytes = text.as_bytes();
+    let signs =
+        || bytes.iter().enumerate().filter(|(_, byte)| **byte == b'=').map(|(at, _)| &bytes[at + 1..]);
+    let is_own = |behind: &&[u8]| escaped(behind).is_some() || matches!(behind, [] | [b'\r' | b'\n', ..]);
+    signs().filter(is_own).count() as f64 >= ESCAPES * signs().count() as f64
+}
+
+/// A line with the characters that quoted-printable writes as numbers.
+fn unescaped(line: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::with_capacity(line.len()), line.as_bytes());
+    while let [byte, behind @ ..] = rest {
+        rest = behind;
+        match escaped(behind).filter(|_| *byte == b'=') {
+            Some(own) => {
+                bytes.push(own);
+                rest = &behind[2..];
+            }
+            None => bytes.push(*byte),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Marks of a remark behind what a tool printed: `550 hits //all of them`. `#` is perf's, so that what follows it must be of no tool.
+const REMARKS: &[&str] = &["//", "#", "<--", "←", "⟵"];
+
+/// A line without the remark that its author wrote behind it.
+fn without_remark(line: &str) -> &str {
+    let is_foreign = |rest: &str| {
+        let first = rest.trim_start().chars().next();
+        first.is_some_and(|c| c.is_alphabetic() && !c.is_ascii() && !['µ', 'μ', 'σ'].contains(&c))
+    };
+    let behind = |mark: &str| {
+        let (at, rest) = line.match_indices(mark).find_map(|(at, _)| {
+            let is_apart = line[..at].ends_with([' ', '\t']) && !line[..at].trim().is_empty();
+            is_apart.then_some((at, &line[at + mark.len()..]))
+        })?;
+        (mark != "#" || is_foreign(rest)).then_some(at)
+    };
+    // In a string of JSON it is no remark.
+    let has_number =
+        |at: &usize| line[..*at].contains(|c: char| c.is_ascii_digit()) && !line[..*at].contains('"');
+    match REMARKS.iter().filter_map(|mark| behind(mark)).filter(has_number).min() {
+        Some(at) => line[..at].trim_end(),
+        None => line,
+    }
 }
 
 /// A line without control sequences and what logs put before it. Of what a carriage return overwrites the last is left.
@@ -167,8 +288,8 @@ fn plain(line: &str) -> String {
         .and_then(|(_, rest)| Some(rest.split_once('\u{7}')?.1))
         .unwrap_or(line);
     let bare = if line.contains('\u{1b}') { uncoloured(line) } else { line.to_owned() };
-    let bare = without_bold(mended(bare));
-    let bare = bare.replace(['\u{feff}', '\u{200b}'], "").replace(['\u{a0}', '\u{202f}', '\u{2009}'], " ");
+    let bare = typed(without_bold(mended(bare)));
+    let bare = bare.replace(['\u{feff}', '\u{200b}'], "").replace(SPACES, " ");
     let mut rest = bare.as_str();
     if let Some(text) = in_json(rest) {
         return plain(&text);
@@ -181,7 +302,56 @@ fn plain(line: &str) -> String {
             None => break,
         }
     }
-    rest.trim_end().to_owned()
+    without_escapes(rest.trim_end())
+}
+
+/// Spaces of other widths.
+const SPACES: [char; 7] = ['\u{a0}', '\u{202f}', '\u{2009}', '\u{2002}', '\u{2003}', '\u{2007}', '\u{3000}'];
+
+/// What pages make of one hyphen, or of two.
+const DASHES: &[char] = &['–', '—', '‐', '‑', '−'];
+const LONG_DASHES: &[char] = &['–', '—'];
+
+/// A line with options and quotes as they were typed: pages make `wrk –c 100 –H “a: b”` of them.
+fn typed(line: String) -> String {
+    if !line.contains(DASHES) && !line.contains('“') {
+        return line;
+    }
+    let mut bare = String::with_capacity(line.len());
+    for (at, c) in line.char_indices() {
+        let mut behind = line[at..].chars().skip(1);
+        let mut is_letter = || behind.next().is_some_and(|c| c.is_ascii_alphabetic());
+        let begins = at == 0 || line[..at].ends_with(char::is_whitespace);
+        if !(begins && DASHES.contains(&c) && is_letter()) {
+            bare.push(c);
+        } else if LONG_DASHES.contains(&c) && is_letter() {
+            bare.push_str("--");
+        } else {
+            bare.push('-');
+        }
+    }
+    let is_option = |word: &str| word.starts_with('-') && word.len() > 1;
+    if bare.split_whitespace().any(is_option) { bare.replace(['“', '”'], "\"") } else { bare }
+}
+
+/// A line without the backslashes that Markdown writes before its signs: `\[200\] 20 responses`.
+fn without_escapes(line: &str) -> String {
+    if !line.contains('\\') {
+        return line.to_owned();
+    }
+    let mut bare = String::with_capacity(line.len());
+    let mut rest = line.chars().peekable();
+    while let Some(c) = rest.next() {
+        if c == '\\' && rest.peek().is_some_and(|next| ESCAPED.contains(next)) {
+            continue;
+        }
+        bare.push(c);
+        // Two of them are one in a string.
+        if c == '\\' {
+            bare.extend(rest.next_if_eq(&'\\'));
+        }
+    }
+    bare
 }
 
 /// Signs that tools print, as they look where UTF-8 was read as Windows-1252.
@@ -286,15 +456,51 @@ fn cells(line: &str) -> Vec<String> {
     if !line.contains("<br") {
         return vec![line.to_owned()];
     }
-    line.replace("<br/>", "<br>").replace("<br />", "<br>").split("<br>").map(str::to_owned).collect()
+    let line = line.replace("<br/>", "<br>").replace("<br />", "<br>");
+    let row = line.trim().strip_prefix('|').filter(|row| !row.contains("\\|"));
+    let columns: Vec<&str> = match row {
+        Some(row) => row.trim_end_matches('|').split('|').collect(),
+        None => vec![line.as_str()],
+    };
+    columns.iter().flat_map(|cell| cell.split("<br>")).map(str::to_owned).collect()
+}
+
+/// What follows an element of HTML of these names, with or without attributes, or its end.
+fn behind_element<'a>(text: &'a str, names: &[&str]) -> Option<&'a str> {
+    let end = text.bytes().take(LONGEST_ELEMENT).position(|byte| byte == b'>')?;
+    let inner = text[..end].strip_prefix('<')?;
+    let inner = inner.strip_prefix('/').unwrap_or(inner);
+    let name = inner.split(' ').next().unwrap_or_default();
+    names.contains(&name).then(|| &text[end + 1..])
+}
+
+/// A line without elements that colour parts of it: `<span class="line">`.
+fn without_colours(line: &str) -> Cow<'_, str> {
+    if !line.contains('<') {
+        return Cow::Borrowed(line);
+    }
+    let (mut bare, mut rest) = (String::with_capacity(line.len()), line);
+    while let Some(at) = rest.find('<') {
+        bare.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let behind = behind_element(rest, INLINE);
+        if behind.is_none() {
+            bare.push('<');
+        }
+        rest = behind.unwrap_or(&rest[1..]);
+    }
+    bare.push_str(rest);
+    Cow::Owned(bare)
 }
 
 /// A line without the tags and marks of code at its ends, and with the characters that HTML and JIRA write in other ways.
 fn without_tags(line: &str) -> String {
-    let mut rest = line;
+    let line = without_colours(line);
+    let mut rest = &*line;
     for _ in 0..MOST {
         let own = rest.trim();
         let begin = TAGS.iter().find_map(|tag| own.strip_prefix(tag));
+        let begin = begin.or_else(|| behind_element(own, BLOCKS));
         let bare = begin.or_else(|| TAGS.iter().find_map(|tag| own.strip_suffix(tag)));
         let Some(bare) = bare else { break };
         rest = bare;
@@ -341,6 +547,26 @@ fn without_breaks(lines: &mut [String]) {
     for block in lines.chunk_by_mut(|one, other| is_broken(one) == is_broken(other)) {
         if block.len() >= BLOCK && is_broken(&block[0]) {
             block.iter_mut().for_each(|line| line.truncate(line.len() - 1));
+        }
+    }
+}
+
+/// Marks that Markdown puts before and behind what is bold, code or set apart.
+const MARKS: &[&str] = &["**", "__", "`", "_"];
+
+/// Takes such marks off a block of lines that all have them.
+fn without_marks(lines: &mut [String], mark: &str) {
+    fn within<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
+        let inner = line.trim().strip_prefix(mark)?.strip_suffix(mark)?;
+        (!inner.is_empty() && !inner.contains(mark)).then_some(inner)
+    }
+    let is_own = |line: &str| line.trim().is_empty() || within(line, mark).is_some();
+    for block in lines.chunk_by_mut(|one, other| is_own(one) == is_own(other)) {
+        let count = block.iter().filter(|line| within(line, mark).is_some()).count();
+        for line in block.iter_mut().filter(|_| count >= BLOCK) {
+            if let Some(inner) = within(line, mark).map(str::to_owned) {
+                *line = inner;
+            }
         }
     }
 }
@@ -408,6 +634,27 @@ fn without_spacing(lines: Vec<String>, numbers: Vec<usize>) -> (Vec<String>, Vec
     kept.map(|(line, _)| line).unzip()
 }
 
+/// Takes out the lines that only number the others, as what is copied from a page has them: `1`, a line, `2`, a line.
+fn without_counts(lines: Vec<String>, numbers: Vec<usize>) -> (Vec<String>, Vec<usize>) {
+    let count = |at: usize| lines.get(at)?.trim().parse::<u16>().ok().map(usize::from);
+    let mut drops = vec![false; lines.len()];
+    let mut at = 0;
+    while at < lines.len() {
+        let length = match count(at) {
+            Some(first) => (0..).take_while(|nth| count(at + 2 * nth) == Some(first + nth)).count(),
+            None => 0,
+        };
+        if length >= NUMBERED {
+            (0..length).for_each(|nth| drops[at + 2 * nth] = true);
+            at += 2 * length;
+        } else {
+            at += 1;
+        }
+    }
+    let kept = lines.into_iter().zip(numbers).zip(drops).filter(|(_, drops)| !drops);
+    kept.map(|(line, _)| line).unzip()
+}
+
 /// Whether the mark of a quote, or the border of a table, stands before a line.
 fn is_marked(line: &str) -> bool {
     line.trim_start().starts_with('>') || line.trim_start().starts_with(BORDERS)
@@ -432,9 +679,12 @@ pub fn trimmed(line: &str) -> &str {
     };
     let bare = bold.filter(|rest| !rest.contains('*')).filter(is_result).unwrap_or(bare);
     // A row of CSV has more quotes.
-    let quoted = ['"', '\''].into_iter().find_map(|quote| {
+    let quoted = ['"', '\'', '`'].into_iter().find_map(|quote| {
         let inner = bare.strip_prefix(quote)?.trim_end_matches(',').strip_suffix(quote)?;
-        (!inner.contains(quote)).then(|| inner.trim_end_matches("\\n").trim())
+        // In Markdown a name or a command may be all that there is in a line.
+        let has_number = || inner.contains(|c: char| c.is_ascii_digit()) && inner.contains(' ');
+        let is_line = quote != '`' || has_number() && !inner.ends_with(':');
+        (is_line && !inner.contains(quote)).then(|| inner.trim_end_matches("\\n").trim())
     });
     quoted.unwrap_or(bare)
 }
@@ -463,6 +713,7 @@ mod tests {
             "2024-05-23T10:45:02.148023Z 01E ",
             "2024-05-23T10:45:02.148023124Z stdout F ",
             "2024-05-23T10:45:02+02:00 ",
+            "2024-05-23T10:45:02.148Z\t",
             "2024-05-23 10:45:02,148 ",
             "[2024-05-23T10:45:02.148Z] ",
             "[10:45:02] ",
@@ -495,6 +746,13 @@ mod tests {
         assert_eq!(read(&each(|line| format!("{line}\r"))), bare);
         assert_eq!(read(&each(|line| format!("| {line} |"))), bare);
         assert_eq!(read(&each(|line| format!("  \"{line}\","))), bare);
+        for mark in ["**", "`", "_"] {
+            let marked =
+                |line: &str| if line.is_empty() { String::new() } else { format!("{mark}{line}{mark}") };
+            assert_eq!(read(&each(marked)), bare, "{mark}");
+        }
+        assert_eq!(read(&each(|line| format!("<tr><td>{line}</td></tr>"))), bare);
+        assert_eq!(read(&each(|line| format!("<li>{line}</li>"))), bare);
         assert_eq!(read(&each(|line| format!("\u{1b}[1m{line}\u{1b}[0m"))), bare);
         assert_eq!(
             read(&each(|line| if line.is_empty() { String::new() } else { format!("  5s\r 10s\r{line}") })),
@@ -505,7 +763,28 @@ mod tests {
         };
         assert_eq!(read(&each(json)), bare);
         assert_eq!(read(&format!("```text\n{LINES}```\n")), bare);
-        assert_eq!(read(&format!("| wrk | {} |", LINES.replace('\n', "<br>"))).len(), bare.len());
+        assert_eq!(read(&format!("| wrk | {} |", LINES.replace('\n', "<br>")))[1..], bare);
+        assert_eq!(read(&each(|line| format!("<div class=\"line\">{line}</div>"))), bare);
+        let coloured = |line: &str| line.replace("10", "<span class='m'>10</span>");
+        assert_eq!(
+            read(&format!("<pre class=\"a b\"><code>{}</code></pre>", each(coloured))),
+            bare,
+            "colours"
+        );
+        assert_eq!(read(&each(|line| format!("\u{3000}{line}"))), bare);
+        assert_eq!(read(&format!("[code]{LINES}[/code]\n")), bare);
+        let mut at = 0;
+        let many = each(|line| format!("{line}\n{line}"));
+        let counted: String = many
+            .lines()
+            .map(|line| {
+                at += 1;
+                format!("{at}\n{line}\n")
+            })
+            .collect();
+        assert_eq!(read(&counted), read(&many));
+        assert_eq!(read("[200] a_b\n"), read("\\[200\\] a\\_b\n"));
+        assert_eq!(read("C:\\\\_a\\n \"\\\"\"\n"), ["C:\\\\_a\\n \"\\\"\""]);
     }
 
     #[test]
@@ -516,6 +795,40 @@ mod tests {
         assert_eq!(&numbers[..3], [1, 3, 5]);
         let own = "a\n\nb\nc\n\nd\n\ne";
         assert_eq!(unwrapped(own).0.len(), own.lines().count());
+    }
+
+    #[test]
+    fn mails_in_quoted_printable_are_decoded() {
+        let printable = |line: &str| {
+            let line = line.replace('=', "=3D").replace('µ', "=C2=B5");
+            let (head, tail) = line.split_at(line.len().min(7));
+            if tail.is_empty() { format!("{head}=20") } else { format!("{head}=\n{tail}") }
+        };
+        let text = format!("bw=3D1\n{}", each(printable));
+        assert_eq!(read(&text)[1..], read(LINES));
+        // Lines keep the number of their first one.
+        assert_eq!(unwrapped("a=3D1 =\nb\nc=3D2").1, [1, 3]);
+        assert_eq!(unwrapped("bw=3D 1\na=b\nc=d").0[0], "bw=3D 1");
+        let broken = format!("{:70}0/864 =\n(0%)  sender", "> [  5]");
+        assert_eq!(read(&broken), [format!("[  5]{}0/864 (0%)  sender", " ".repeat(63))]);
+        assert_eq!(read("== A ==\nb=\nc\n"), ["== A ==", "b=", "c"]);
+        assert_eq!(read("lat=3D1=C2=B5s\n"), ["lat=1µs"]);
+    }
+
+    #[test]
+    fn remarks_behind_a_line_are_taken_off() {
+        for mark in [" //", "  // ", "\t<-- ", " ← "] {
+            let remarked =
+                |line: &str| if line.is_empty() { String::new() } else { format!("{line}{mark}1 of 2") };
+            assert_eq!(read(&each(remarked)), read(LINES), "{mark:?}");
+            assert_eq!(without_remark(&format!("550 hits{mark}55 of 100")), "550 hits");
+        }
+        assert_eq!(without_remark("9.6 usecs/op  # 表示"), "9.6 usecs/op");
+        for line in
+            ["1.0 msec task-clock  # 0.9 CPUs", "// Ubuntu 18.04", "Running 1s @ http://a//b", "a  // b"]
+        {
+            assert_eq!(without_remark(line), line);
+        }
     }
 
     #[test]

@@ -48,6 +48,52 @@ fn words_between_two_runs_tell_them_apart() {
 }
 
 #[test]
+fn numbers_and_other_scripts_are_words_too() {
+    let (fast, slow) = (whole(64.0, 1.0), whole(64.0, 8.0));
+    for between in [
+        "So that is 2 a second. Then I hit my new server (nginx, SSD, 4 GB of RAM),",
+        "차량 서비스 재시작 후 부하 2",
+        "# видно, что после 5 минут стало хуже",
+        "### With 2 workers\n\nLast run: `2021-04-19`\n4 CPUs, 8 GB\n",
+        "`http://localhost:8080/b`",
+        "<td>\n<span class='url'>https://api.example.com/users/13</span><br />",
+    ] {
+        let text = format!("# Server\n\n```\n{fast}```\n\n{between}\n\n```\n{slow}```\n");
+        let record = judged(&[&text], &nothing());
+        assert_eq!(rounds(&record), [1, 1], "{between}");
+        assert!(record.figures.iter().all(|figure| figure.verdict == Some(Verdict::Valid)), "{between}");
+    }
+}
+
+#[test]
+fn a_line_that_stands_apart_tells_runs_apart() {
+    let (fast, slow) = (whole(64.0, 1.0), whole(64.0, 8.0));
+    for form in
+        ["{}", "1. {}", "> {}", "{}\n-----", "- **{}**", "<b>{}</b>", "# with {}", "$ echo {}", "*{}*"]
+    {
+        let of = |name: &str| form.replace("{}", name);
+        for (one, other) in
+            [("nginx", "apache"), ("v1.2", "v2.0"), ("4 workers", "8 workers"), ("main", "my branch")]
+        {
+            let text = format!("{}\n\n{fast}\n{}\n\n{slow}", of(one), of(other));
+            assert_eq!(rounds(&judged(&[&text], &nothing())), [1, 1], "{text}");
+        }
+        let text = format!("{0}\n\n{fast}\n{0}\n\n{fast}", of("nginx"));
+        assert_eq!(rounds(&judged(&[&text], &nothing())), [2], "{text}");
+    }
+}
+
+#[test]
+fn a_label_of_all_runs_hides_none_above_it() {
+    let of =
+        |kernel: &str, mean: f64| format!("Linux {kernel}:\n\nResults (all jobs):\n{}\n", whole(64.0, mean));
+    let text = format!("{}{}{}", of("4.4", 1.0), of("5.4", 8.0), of("5.17", 3.0));
+    assert_eq!(rounds(&judged(&[&text], &nothing())), [1, 1, 1]);
+    let text = format!("{}{}{}", of("4.4", 1.0), of("4.4", 1.01), of("4.4", 1.0));
+    assert_eq!(rounds(&judged(&[&text], &nothing())), [3]);
+}
+
+#[test]
 fn runs_that_were_only_repeated_are_rounds() {
     let (one, other) = (whole(64.0, 1.0), whole(64.0, 1.01));
     for between in [
@@ -56,6 +102,7 @@ fn runs_that_were_only_repeated_are_rounds() {
         "#### Take 2",
         "I ran it again to be sure.",
         "and reran the same thing",
+        "And here it is a second time, which is close to the first of the two.",
         "$ wrk -t2 -c64 -d10s http://127.0.0.1:8080",
     ] {
         let first = if between.starts_with('$') { between } else { "" };

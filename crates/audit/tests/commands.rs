@@ -69,6 +69,55 @@ fn a_line_that_only_names_the_tool_is_no_command() {
 }
 
 #[test]
+fn a_command_is_known_in_other_shells() {
+    for command in [
+        "!hey -z 3s -c 100 http://a/",
+        "user@host:~$hey -z 3s -c 100 http://a/",
+        "[root@host ~]#hey -z 3s -c 100 http://a/",
+        "12:34:56 user@host ~ \u{2192} hey -z 3s -c 100 http://a/",
+        "PS C:\\Users\\user> .\\hey.exe -z 3s -c 100 http://a/",
+        "$ ssh client 'hey -z 3s -c 100 http://a/'",
+        "ssh -p 2222 user@client \"sudo taskset -c 0 hey -z 3s -c 100 http://a/\"",
+    ] {
+        assert_eq!(connections(command, HEY, "hey"), Some(100.0), "{command}");
+    }
+    for line in ["see a@b:c#hey -c 100", "!important hey -c 100 http://a/", "ssh client \"echo hey\""] {
+        assert_eq!(connections(line, HEY, "hey"), None, "{line}");
+    }
+}
+
+#[test]
+fn options_are_known_behind_the_dashes_of_pages() {
+    for command in [
+        "hey \u{2013}c 100 \u{2013}z 3s http://a/",
+        "$ hey \u{2014}z 3s \u{2014}c 100 http://a/",
+        "hey \u{2010}z 3s \u{2212}c 100 http://a/",
+        "hey \u{2014}disable-keepalive \u{2013}c 100 http://a/",
+        "hey -H \u{201c}Accept: text/html, text/plain\u{201d} -c 100 http://a/",
+    ] {
+        assert_eq!(connections(command, HEY, "hey"), Some(100.0), "{command}");
+    }
+}
+
+#[test]
+fn a_list_of_commands_does_not_show_which_one_was_run() {
+    let (one, other) = ("hey -z 3s -c 50 http://a/", "hey -z 3s -c 100 http://a/");
+    for (lines, known) in [
+        (format!("{one}\n{other}"), None),
+        (format!("```\n{one}\n\n# with more\n{other}\n```\n\nThe results:\n"), None),
+        (format!("{other}\n{one}\n{other}"), None),
+        // They agree on what counts.
+        (format!("hey -z 5s -c 100 http://a/\n{other}"), Some(100.0)),
+        // Prompts show that each was run, and what stands between that the first was.
+        (format!("$ {one}\n$ {other}"), Some(100.0)),
+        (format!("{one}\nconnect: refused\n{other}"), Some(100.0)),
+        (format!("\u{2570}\u{2500}\u{27a4}  {other}"), Some(100.0)),
+    ] {
+        assert_eq!(connections(&lines, HEY, "hey"), known, "{lines}");
+    }
+}
+
+#[test]
 fn a_number_that_the_shell_puts_in_is_not_known() {
     for lines in [
         "hey -c $CONC -z 3s http://localhost:8080/",

@@ -29,4 +29,5 @@ mod posted;
 mod real;
 mod studies;
 mod texts;
+mod unseen;
 mod wrappings;

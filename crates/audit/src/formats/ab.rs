@@ -64,7 +64,12 @@ fn is_rate(line: &str) -> bool {
 
 fn starts(before: &[&str], rest: &[&str]) -> bool {
     let is_sure = rest.first().is_some_and(|line| MARKS[0](line) || line.starts_with("Concurrency Level:"));
-    begins(MARKS, before, rest) && (is_sure || leads_to(MARKS, rest, WITHIN, is_rate))
+    // Authors who shorten a report put its lines in another order.
+    let goes_on = || {
+        rest.first().is_some_and(|line| line.contains(" transferred:"))
+            && before.last().is_some_and(|line| is_rate(line) || line.starts_with("Time per request:"))
+    };
+    begins(MARKS, before, rest) && (is_sure || leads_to(MARKS, rest, WITHIN, is_rate)) && !goes_on()
 }
 
 fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
@@ -89,7 +94,11 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
     let load = Load {
         runs_out: true,
         tool: "ab",
-        subject: format!("{host}{path}"),
+        subject: if host.is_empty() && path.is_empty() {
+            run.operand().unwrap_or_default().to_owned()
+        } else {
+            format!("{host}{path}")
+        },
         rate: run.printed("Requests per second:"),
         seconds: run.printed("Time taken for tests:"),
         completed,

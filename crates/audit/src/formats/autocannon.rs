@@ -11,7 +11,7 @@ use crate::known::Known;
 use crate::load::{Asked, Depth, Load};
 use crate::run::Run;
 use crate::statistics::Statistics;
-use crate::text::{Printed, begins, first, leads_to, number, thousands};
+use crate::text::{Printed, begins, first, is_alone, leads_to, number, thousands};
 
 pub(super) const FORMAT: Format =
     Format::lines("autocannon", &[" test @", "Req/Sec", "Bytes/Sec"], starts, Some(&COMMAND), parse);
@@ -209,6 +209,11 @@ pub(super) fn starts(before: &[&str], rest: &[&str]) -> bool {
     if before.last().is_some_and(|line| is_warmup(line)) {
         return false;
     }
+    // Authors may keep no more than the last lines.
+    let is_early = |line: &str| is_head(line) || is_connections(line) || is_latency(line) || is_rate(line);
+    if rest.first().is_some_and(|line| is_total(line)) && is_alone(before, is_early, is_total) {
+        return true;
+    }
     let is_own = match rest.first() {
         Some(line) if is_warmup(line) => false,
         Some(line) if is_head(line) => {
@@ -254,6 +259,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let seconds = total
         .split_once(" requests in ")
         .and_then(|(_, rest)| Printed::of(first(rest)?.trim_end_matches('s')));
+    let rate = rate.or_else(|| over_time(sent?, seconds?));
     let load = Load {
         subject: url.trim().to_owned(),
         rate,
@@ -275,6 +281,14 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let load = with_command(load, run);
     let counts = counts(run, &load, sent, total);
     figures(by_amount(with_counts(load, counts, sent), is_amount, interval), known)
+}
+
+/// The rate of so many requests, of which thousands are rounded.
+fn over_time(sent: f64, seconds: Printed) -> Option<Printed> {
+    let off = if sent >= 1e3 && sent % 1e3 == 0.0 { 500.0 } else { 0.0 };
+    let share = off / sent.max(1.0) + seconds.share();
+    let rate = sent / seconds.value;
+    (seconds.value > 0.0 && sent > 0.0).then_some(Printed { value: rate, off: rate * share })
 }
 
 /// The figures. Before 7.0.5 latencies of pipelined requests were counted from the last one that was sent (lib/httpClient.js, `cer`): rate

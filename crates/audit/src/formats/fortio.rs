@@ -120,11 +120,17 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
         |line| line.starts_with("Fortio ") && line.contains(" running at "),
         |line| line.starts_with("Starting at ") && line.contains(" thread(s)"),
         |line| line.starts_with("Ended after ") && line.contains(" calls. qps="),
+        is_behind,
         |line| line.starts_with(TIMES),
         |line| line.starts_with("Sockets used:"),
         |line| line.starts_with("All done ") && line.contains(" ms avg, "),
     ];
     begins(kinds, before, rest)
+}
+
+/// `WARNING 100.00% of sleep were falling behind`: it sleeps only between calls at a rate.
+fn is_behind(line: &str) -> bool {
+    line.starts_with("WARNING ") && line.contains("% of sleep were falling behind")
 }
 
 /// What a run holds, in whichever form.
@@ -183,7 +189,12 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
             (None, Some(perfect)) => format!("from would be {perfect}"),
             (None, None) => String::new(),
         },
-        pace: pace(head.copied(), start.copied(), sleeps.is_some(), ended.is_some() && !latencies.is_empty()),
+        pace: pace(
+            head.copied(),
+            start.copied(),
+            sleeps.is_some() || run.lines.iter().any(|line| is_behind(line)),
+            ended.is_some() && !latencies.is_empty(),
+        ),
         late: late.and_then(|late| late.against(&statistics)),
         sockets: sockets.and_then(|line| number(first(line)?)),
         keeps_alive: run.command.and_then(keeps_alive),

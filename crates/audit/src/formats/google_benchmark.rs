@@ -63,8 +63,12 @@ fn is_own(line: &str) -> bool {
 
 fn starts(before: &[&str], rest: &[&str]) -> bool {
     let Some(line) = rest.first() else { return false };
+    // A heading may stand between its context and the table.
+    let is_context = |line: &str| line.starts_with("Run on (") || line.starts_with("***WARNING***");
+    let follows_context =
+        || before.iter().rev().take(WITHIN).find(|line| is_own(line)).is_some_and(|line| is_context(line));
     // What its context begins with begins a run, whatever stands before.
-    line.starts_with("Run on (") || is_own(line) && !continues(before, WITHIN, is_own)
+    line.starts_with("Run on (") || is_own(line) && !continues(before, WITHIN, is_own) && !follows_context()
 }
 
 /// `BM_copy/8   101 ns   100 ns   7000000 bytes_per_second=1G/s`; before 1.1 the units stood in the head only.

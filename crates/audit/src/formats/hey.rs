@@ -49,10 +49,33 @@ pub(super) const KEEPS: &str = "hey keeps its first million results (hey #112, #
 /// Lines after "Summary:" in which a summary of hey has its total.
 const HEAD: usize = 3;
 
-fn starts(_: &[&str], rest: &[&str]) -> bool {
-    rest.first() == Some(&"Summary:")
-        && rest.iter().skip(1).take(HEAD).any(|line| line.starts_with("Total:"))
-        && !rest.iter().take(HEAD).any(|line| line.starts_with("Success rate:") || line.starts_with("Count:"))
+/// Rows of a summary behind its total, in order.
+const ROWS: &[&str] = &["Slowest:", "Fastest:", "Average:", "Requests/sec:"];
+/// Lines of a summary.
+const SUMMARY: usize = 10;
+
+fn starts(before: &[&str], rest: &[&str]) -> bool {
+    let has_other =
+        || rest.iter().take(HEAD).any(|line| line.starts_with("Success rate:") || line.starts_with("Count:"));
+    let is_whole = rest.first() == Some(&"Summary:")
+        && rest.iter().skip(1).take(HEAD).any(|line| line.starts_with("Total:"));
+    is_whole && !has_other() || is_cut(before, rest) && !is_of_oha(rest)
+}
+
+/// Whether a summary of hey's or oha's begins whose first lines are lost.
+pub(super) fn is_cut(before: &[&str], rest: &[&str]) -> bool {
+    let head = before.iter().rev().find(|line| !line.is_empty());
+    let is_head =
+        |line: &str| ["Summary:", "Success rate:", "Count:"].iter().any(|head| line.starts_with(head));
+    rest.len() > ROWS.len()
+        && rest[0].starts_with("Total:")
+        && rest[1..].iter().zip(ROWS).all(|(line, row)| line.starts_with(row))
+        && !head.is_some_and(|line| is_head(line))
+}
+
+/// Only oha has a line of the bytes a second.
+pub(super) fn is_of_oha(rest: &[&str]) -> bool {
+    rest.iter().take(SUMMARY).any(|line| line.starts_with("Size/sec:"))
 }
 
 fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {

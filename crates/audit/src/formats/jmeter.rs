@@ -137,6 +137,9 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let lines: Vec<Summary> = run.lines.iter().filter_map(|line| summary(line)).collect();
     let last = lines.iter().rfind(|line| line.is_total).or(lines.last());
     let last = last.ok_or("has no line of the summariser")?;
+    if last.samples == 0.0 {
+        return Err("took no sample".to_owned());
+    }
     if last.has_commas {
         return Err("was printed with decimal commas: run JMeter with LC_ALL=C before it".to_owned());
     }
@@ -157,12 +160,16 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let threads = intervals.iter().filter_map(|line| line.started).fold(0.0, f64::max);
     let threads = (threads > 0.0 && !is_remote).then_some(threads);
     // A time of 0 is one below half a second.
-    let brief = last.rate.filter(|rate| last.seconds.value == 0.0 && rate.value > 0.0);
-    let brief = brief.map(|rate| Printed { value: last.samples / rate.value, off: 0.5 });
+    let rate = last.rate.filter(|rate| rate.value > 0.0);
+    let by_rate = |rate: Printed, off: f64| Printed { value: last.samples / rate.value, off };
+    let brief = rate.filter(|_| last.seconds.value == 0.0).map(|rate| by_rate(rate, 0.5));
+    // Whole seconds are known better by the rate, if they agree.
+    let exact = rate.filter(|rate| rate.share() < last.seconds.share()).map(|rate| by_rate(rate, 0.0));
+    let exact = exact.filter(|exact| (exact.value - last.seconds.value).abs() <= last.seconds.off);
     let load = Load {
         subject: place(run),
         rate: last.rate,
-        seconds: Some(brief.unwrap_or(last.seconds)),
+        seconds: Some(brief.or(exact).unwrap_or(last.seconds)),
         completed: brief.is_none().then_some(last.samples),
         answered: Some(last.samples - last.errors).filter(|answered| *answered >= 0.0),
         failed: vec![("unspecified", last.errors)],

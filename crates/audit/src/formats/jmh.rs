@@ -123,10 +123,17 @@ fn quantile(name: &str) -> Option<(&str, f64, &'static str)> {
     is_own.then_some((name, *quantile, *word))
 }
 
+/// What JMH prints before a score of too few digits, `≈ 10⁻³`.
+const ABOUT: char = '≈';
+
 fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let mut rows = Rows::default();
     let all: Vec<Row> = run.lines.iter().filter_map(|line| row(line)).take(MOST_ROWS).collect();
-    if run.lines.iter().any(|line| row(line).is_none() && is_like_row(line)) {
+    let unread = || run.lines.iter().filter(|line| row(line).is_none() && is_like_row(line));
+    if unread().any(|line| line.contains(ABOUT)) {
+        rows.note("rows that have a power of ten in place of a score (≈)");
+    }
+    if unread().any(|line| !line.contains(ABOUT)) {
         rows.note("rows whose numbers cannot be read (decimal commas: run Java with -Duser.language=en)");
     }
     for row in &all {

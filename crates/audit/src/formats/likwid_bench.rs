@@ -132,10 +132,13 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     // likwid-bench is asked for a size, often one that a cache holds: that is then the question.
     let in_cache = array.zip(known.llc.as_ref()).is_some_and(|(array, (caches, _))| array <= *caches);
     if array.is_none() {
-        figure.evidence.put_unknown(
-            INSTRUMENT_ARRAY,
-            "the text does not show the size of the arrays (\"Size (Byte):\", \"Vector length\")",
-        );
+        let why = match size {
+            Some(_) => {
+                "the text does not show the kernel (\"Test:\"), and so not how many arrays share the size"
+            }
+            None => "the text does not show the size of the arrays (\"Size (Byte):\", \"Vector length\")",
+        };
+        figure.evidence.put_unknown(INSTRUMENT_ARRAY, why);
     }
     if let Some(array) = array {
         own.set(if in_cache { WORKING_SET } else { ARRAY_BYTES }, array);

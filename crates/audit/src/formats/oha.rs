@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::command::{Grammar, Setting, Style, is_target};
 use crate::format::Format;
-use crate::formats::hey::{counts, kind, quantiles};
+use crate::formats::hey::{self, counts, kind, quantiles};
 use crate::formats::request_rows::{Columns, LEAST_ROWS};
 use crate::known::Known;
 use crate::load::{Asked, Depth, Load};
@@ -124,8 +124,12 @@ fn time(text: &str) -> Option<Printed> {
     Some(Printed::of(digits)?.times(*factor))
 }
 
-fn starts(_: &[&str], rest: &[&str]) -> bool {
-    rest.first() == Some(&"Summary:") && rest.get(1).is_some_and(|line| line.starts_with("Success rate:"))
+fn starts(before: &[&str], rest: &[&str]) -> bool {
+    let [head, next, ..] = rest else { return false };
+    let is_next = |line: &str| line.starts_with("Success rate:");
+    *head == "Summary:" && is_next(next)
+        || is_next(head) && next.starts_with("Total:") && before.last().is_none_or(|line| *line != "Summary:")
+        || hey::is_cut(before, rest) && hey::is_of_oha(rest)
 }
 
 /// What a summary holds, in whichever form.

@@ -153,8 +153,9 @@ enum Outcome {
 fn outcome(line: &str) -> Option<(Outcome, bool)> {
     let mut words = line.split_whitespace();
     let value = Printed::of(words.next()?.trim_end_matches('d'));
-    let Some(unit) =
-        words.next().map(|unit| unit.split("/thread").next().unwrap_or(unit).to_ascii_lowercase())
+    let Some(unit) = words
+        .next()
+        .map(|unit| unit.split("/thread").next().unwrap_or(unit).trim_end_matches('.').to_ascii_lowercase())
     else {
         // --format=simple: bytes a second alone.
         return value.filter(|_| line.contains('.')).map(|value| (Outcome::Rate(value), false));

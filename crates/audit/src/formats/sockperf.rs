@@ -107,7 +107,8 @@ const WITHIN: usize = 80;
 /// Lines of a run in their order.
 const MARKS: &[fn(&str) -> bool] = &[
     |line| is(line, "Starting test..."),
-    |line| is(line, "Test end"),
+    |line| is(line, "Test end "),
+    |line| is(line, "Test ended"),
     |line| is(line, "[Total Run]"),
     |line| is(line, "[Valid Duration]"),
     |line| is(line, "====> avg-"),

@@ -8,7 +8,7 @@ use crate::format::Format;
 use crate::known::Known;
 use crate::quantity::Quantity;
 use crate::run::Run;
-use crate::text::{Printed, id_word, number};
+use crate::text::{NEAR, Printed, id_word, number};
 
 pub(super) const FORMAT: Format =
     Format::lines("strace -c", &["usecs/call", "% time     seconds"], starts, None, parse);
@@ -66,14 +66,31 @@ fn is_mean(seconds: Printed, mean: &str, calls: &str) -> bool {
     both.is_some_and(|(mean, calls)| (seconds.value * 1e6 / calls.max(1.0) - mean).abs() <= 1.0)
 }
 
-fn starts(_: &[&str], rest: &[&str]) -> bool {
-    rest.first().is_some_and(|line| is_head(line))
+/// Whether a line without a head is strace's: its digits are, and its mean is the time over the calls.
+fn is_sure(line: &str) -> bool {
+    let decimals = |word: Option<&str>| word.and_then(|word| Some(word.split_once('.')?.1.len()));
+    let mut words = line.split_whitespace();
+    let digits = [decimals(words.next()), decimals(words.next())];
+    digits == [Some(2), Some(6)]
+        && row(line).is_some_and(|row| {
+            let agrees =
+                |mean: Printed| (row.seconds.value / row.calls.max(1.0) - mean.value).abs() <= mean.off;
+            row.name != "total" && row.seconds.value > 0.0 && row.mean.is_some_and(agrees)
+        })
+}
+
+fn starts(before: &[&str], rest: &[&str]) -> bool {
+    let Some(line) = rest.first() else { return false };
+    let nearest = before.iter().rev().take(NEAR).find(|line| !line.trim_matches('.').is_empty());
+    let is_within = |line: &str| is_head(line) || line.starts_with("---") || row(line).is_some();
+    is_head(line) || is_sure(line) && !nearest.is_some_and(|line| is_within(line))
 }
 
 fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let mut rows: Vec<Row> = Vec::new();
-    let (mut total, mut is_whole) = (None, true);
-    for line in run.lines.iter().skip(1).take(MOST_ROWS) {
+    let has_head = run.lines.first().is_some_and(|line| is_head(line));
+    let (mut total, mut is_whole) = (None, has_head);
+    for line in run.lines.iter().skip(usize::from(has_head)).take(MOST_ROWS) {
         match row(line) {
             Some(own) if own.name == "total" => {
                 total = Some(own);

@@ -19,7 +19,7 @@ use crate::{MAX_SUBJECT, SUITE};
 
 pub(super) const FORMAT: Format = Format::lines(
     "STREAM",
-    &["STREAM version", "STREAM Version", "STREAMy Version", "Rate MB/s", "Rate (MB/s)"],
+    &["STREAM version", "STREAM Version", "STREAMy Version", "Rate MB/s", "Rate (MB/s)", "Rate (GB/s)"],
     starts,
     Some(&COMMAND),
     parse,
@@ -57,7 +57,17 @@ fn is_head(line: &str) -> bool {
 }
 
 fn is_table(line: &str) -> bool {
-    line.starts_with("Function") && line.contains("Rate") && line.contains("MB/s")
+    line.starts_with("Function") && line.contains("Rate") && unit(line).is_some()
+}
+
+/// The units of the column of rates, in MB/s; HPCC's STREAM prints GB/s.
+const UNITS: &[(&str, f64)] =
+    &[("MB/s", 1.0), ("GB/s", 1e3), ("MiB/s", MIB / 1e6), ("GiB/s", 1024.0 * MIB / 1e6)];
+
+/// The unit of the rates, by the head of the table.
+fn unit(head: &str) -> Option<f64> {
+    let words = || head.split(|c: char| c.is_whitespace() || "()".contains(c));
+    UNITS.iter().find(|(unit, _)| words().any(|word| word == *unit)).map(|(_, factor)| *factor)
 }
 
 /// A row of the table.
@@ -138,7 +148,8 @@ fn row(run: &Run, label: &str) -> Option<Row> {
     let time = |at: usize| Printed::of(words.get(at)?);
     let times = time(1).zip(time(2)).zip(time(3)).map(|((mean, best), worst)| [mean, best, worst]);
     let word = words.first()?;
-    let rate = Printed::of(word);
+    let factor = run.lines.iter().filter(|line| is_table(line)).find_map(|line| unit(line)).unwrap_or(1.0);
+    let rate = Printed::of(word).map(|rate| rate.times(factor));
     (rate.is_some() || is_no_number(word) && times.is_some()).then_some(Row { rate, times })
 }
 

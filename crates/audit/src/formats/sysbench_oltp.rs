@@ -46,7 +46,9 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
 fn threads(run: &Run) -> Option<(f64, String)> {
     let of = |line: &&str| {
         let count = line.strip_prefix("Number of threads:").map(str::trim);
-        let count = count.or_else(|| line.split_once(" thds: ")?.1.split_whitespace().next())?;
+        // Before 1.0 `[  46s] threads: 32, tps: 13240.49`.
+        let progress = || line.split_once(" thds: ").or(line.split_once("s] threads: "));
+        let count = count.or_else(|| first(progress()?.1))?;
         Some((number(count)?, format!("from {}", line.split(" tps:").next().unwrap_or_default())))
     };
     let printed = head(run).iter().rev().find_map(of);
@@ -58,6 +60,15 @@ fn threads(run: &Run) -> Option<(f64, String)> {
             _ => None,
         }
     })
+}
+
+/// Transactions a second of each interval of the progress.
+fn intervals(run: &Run) -> Vec<f64> {
+    let rate = |line: &&str| {
+        let is_progress = line.starts_with('[') && line.contains(" tps: ");
+        number(first(line.split_once(" tps: ").filter(|_| is_progress)?.1)?)
+    };
+    head(run).iter().filter_map(rate).collect()
 }
 
 /// The lines of the head and of the progress.
@@ -99,6 +110,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         rate: Some(rate),
         seconds: seconds(run),
         completed: Some(completed),
+        intervals: intervals(run),
         answered: Some(completed),
         failed: vec![("unspecified", if is_many { errors } else { 0.0 })],
         latency: latency(run),

@@ -77,9 +77,12 @@ struct Test {
 }
 
 fn is_report(line: &str) -> bool {
-    line.starts_with("General statistics:")
-        || line.starts_with("Test execution summary:")
-        || line.starts_with("Throughput:")
+    is_summary(line) || line.starts_with("Throughput:")
+}
+
+/// What a report of one test has once.
+fn is_summary(line: &str) -> bool {
+    line.starts_with("General statistics:") || line.starts_with("Test execution summary:")
 }
 
 const CPU_KINDS: &[fn(&str) -> bool] = &[
@@ -113,10 +116,15 @@ fn starts_mutex(before: &[&str], rest: &[&str]) -> bool {
 /// A report with its times, of no test that prints more.
 fn starts_any(before: &[&str], rest: &[&str]) -> bool {
     let has = |label: &str| rest.iter().take(REPORT_LINES).any(|line| line.starts_with(label));
-    rest.first().is_some_and(|line| is_report(line) && !line.starts_with("Throughput:"))
+    rest.first().is_some_and(|line| is_summary(line))
         && has("total time:")
         && has("total number of events:")
-        && !before.iter().rev().take(REPORT_LINES).any(|line| is_of_test(line))
+        && !before
+            .iter()
+            .rev()
+            .take(REPORT_LINES)
+            .take_while(|line| !is_summary(line))
+            .any(|line| is_of_test(line))
         && !["threads", "mutex"].iter().any(|test| is_bare(before, rest, test))
 }
 

@@ -79,12 +79,19 @@ const MARKS: &[fn(&str) -> bool] = &[
     |line| line.starts_with("Thread Stats") && line.contains(" Avg"),
     |line| is_row(line, "Latency"),
     |line| is_row(line, "Req/Sec"),
+    |line| line.starts_with(SPECTRUM),
+    |line| line.starts_with(SPECTRUM_MEAN),
     is_total,
     |line| line.starts_with("Socket errors: connect "),
     |line| line.starts_with("Non-2xx or 3xx responses:"),
 ];
 /// Of these so many stand before the quantiles.
 const BEFORE_QUANTILES: usize = 5;
+/// Where wrk2 begins to list all quantiles, in milliseconds, and what stands below them: `#[Mean    =       20.424, StdDeviation   =
+/// 3.502]` (hdr_histogram.c).
+const SPECTRUM: &str = "Detailed Percentile spectrum";
+const SPECTRUM_MEAN: &str = "#[Mean ";
+const SPECTRUM_MOST: &str = "#[Max ";
 
 /// Whether a report of wrk or wrk2 begins.
 pub(super) fn begins(before: &[&str], rest: &[&str]) -> bool {
@@ -92,7 +99,18 @@ pub(super) fn begins(before: &[&str], rest: &[&str]) -> bool {
     // A report of autocannon begins alike.
     let other = near.iter().rposition(|line| line.starts_with("Bytes/Sec")).map_or(0, |at| at + 1);
     let near = &near[other..];
+    // All quantiles follow the few that a run whose head is lost begins with.
+    let goes_on = || {
+        let is_spectrum = |line: &str| line.starts_with(SPECTRUM) || line.starts_with(SPECTRUM_MEAN);
+        rest.first().is_some_and(|line| is_spectrum(line))
+            && near
+                .iter()
+                .rev()
+                .take_while(|line| !is_total(line))
+                .any(|line| line.starts_with("Latency Distribution") || is_spectrum(line))
+    };
     let begins = text::begins(MARKS, near, rest)
+        && !goes_on()
         && !text::leads_to(MARKS, rest, GO, is_of_go)
         && !autocannon::starts(before, rest);
     begins || is_distribution(rest) && text::is_alone(near, is_early, is_total)
@@ -233,8 +251,23 @@ fn latency(run: &Run) -> Statistics {
         line.split_whitespace().take(3).map(|token| with_unit(token, TIMES)).collect()
     });
     let at = |at: usize| row.get(at).copied().flatten();
-    Statistics { least: None, mean: at(0), deviation: at(1), most: at(2), quantiles: quantiles(run) }
+    // Without the table of threads, of what wrk2 prints below all quantiles.
+    let of_spectrum = |label: &str, at: usize| {
+        let line = run.after(label)?;
+        let number = line.split(['=', ',', ']']).filter_map(|part| Printed::of(part.trim())).nth(at)?;
+        Some(number.times(MILLISECOND))
+    };
+    Statistics {
+        least: None,
+        mean: at(0).or_else(|| of_spectrum(SPECTRUM_MEAN, 0)),
+        deviation: at(1).or_else(|| of_spectrum(SPECTRUM_MEAN, 1)),
+        most: at(2).or_else(|| of_spectrum(SPECTRUM_MOST, 0)),
+        quantiles: quantiles(run),
+    }
 }
+
+/// Times in milliseconds.
+const MILLISECOND: f64 = 1e-3;
 
 /// Lines such as `99%   12.3ms` or `99.000%   21.53s`.
 fn quantiles(run: &Run) -> Vec<(f64, Printed)> {
@@ -242,7 +275,19 @@ fn quantiles(run: &Run) -> Vec<(f64, Printed)> {
         let (quantile, latency) = line.split_once('%')?;
         Some(((number(quantile)? * 1e4).round() / 1e6, with_unit(latency.trim(), TIMES)?))
     };
-    run.lines.iter().filter_map(of).collect()
+    let few: Vec<(f64, Printed)> = run.lines.iter().filter_map(of).collect();
+    if few.is_empty() { spectrum(run) } else { few }
+}
+
+/// Rows of all quantiles, `      19.583     0.500000          494         2.00`.
+fn spectrum(run: &Run) -> Vec<(f64, Printed)> {
+    let below = run.lines.iter().skip_while(|line| !line.starts_with(SPECTRUM)).skip(1);
+    let of = |line: &&str| {
+        let row: Vec<&str> = line.split_whitespace().collect();
+        let [value, quantile, _, _] = row.as_slice() else { return None };
+        Some((number(quantile)?, Printed::of(value)?.times(MILLISECOND)))
+    };
+    below.take_while(|line| !line.starts_with("#[")).filter_map(of).collect()
 }
 
 /// Names of wrk2's rate: wrk has no such option.
@@ -256,7 +301,10 @@ fn calls_wrk2(command: &Command) -> bool {
 /// Whether the report that begins here is wrk2's.
 pub(super) fn is_of_wrk2(before: &[&str], rest: &[&str]) -> bool {
     let own = rest.iter().skip(1).take(WITHIN).take_while(|line| !is_head(line));
-    let is_sign = |line: &&str| line.starts_with("Thread calibration:") || line.contains("HdrHistogram");
+    let is_sign = |line: &&str| {
+        ["Thread calibration:", SPECTRUM, SPECTRUM_MEAN].iter().any(|sign| line.starts_with(sign))
+            || line.contains("HdrHistogram")
+    };
     before.last().into_iter().chain(rest.first()).chain(own).any(is_sign)
         || command::find(before, 0, &COMMAND).is_some_and(|command| calls_wrk2(&command))
 }

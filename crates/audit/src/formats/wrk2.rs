@@ -11,7 +11,7 @@ use crate::text::{Printed, TIMES, first, with_unit};
 
 pub(super) const FORMAT: Format = Format::lines(
     "wrk2",
-    &[" test @", "Thread calibration:", "Transfer/sec:"],
+    &[" test @", "Thread calibration:", "Detailed Percentile spectrum", "Transfer/sec:"],
     starts,
     Some(&wrk::COMMAND),
     parse,

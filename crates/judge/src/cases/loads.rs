@@ -283,10 +283,28 @@ pub struct Queue {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Display)]
-#[display("{kind} {count}")]
+#[display("{count} {}", failure(kind))]
 pub struct Kind {
     pub kind: &'static str,
     pub count: Count,
+}
+
+/// A kind of failure in a sentence, behind how many failed so.
+fn failure(kind: &str) -> &str {
+    match kind {
+        "status" => "with another status",
+        "length" => "of another length",
+        "closed before" => "closed before the answer",
+        "closed within" => "closed within the answer",
+        "timeout" => "timed out",
+        "connect timeout" => "not connected in time",
+        "no port" => "without a local port",
+        "connect" => "not connected",
+        "TLS" => "with TLS errors",
+        "another body" => "with another body",
+        "unspecified" => "of unknown kind",
+        _ => kind,
+    }
 }
 
 /// In what another server differs.

@@ -20,9 +20,13 @@ pub const CHECK: Check = Check::essential(
 .audited();
 
 fn rule(subject: &Subject) -> Answer {
-    let answered = observed!(subject.sum(ANSWERED));
     let kinds = [observed!(sums(subject.figure, FAILED)), observed!(sums(subject.figure, UNCONNECTED))];
     let lost: f64 = kinds.iter().flatten().sum();
+    let answered = subject.sum(ANSWERED);
+    if lost > 0.0 && answered.clone().into_value().is_none() {
+        return Answer::unknown(format!("{lost} requests failed, and the text does not show of how many"));
+    }
+    let answered = observed!(answered);
     if lost + answered <= 0.0 {
         return Answer::fail(Loads::NothingAnswered);
     }

@@ -9,9 +9,18 @@ use crate::prelude::*;
 /// Two per cent is what is aimed at for the figure's interval; a load that changed by a quarter is at rest at no moment.
 const CHANGE: Levels = Levels { warn: 0.02, fail: 0.25 };
 
+/// The same of another tool that prints its rate by the way. Less is a warm-up that most runs have; and a mean of what changed is still
+/// the mean of its time.
+const PRINTED: Levels = Levels { warn: 0.10, fail: f64::INFINITY };
+
 /// A line through the rate of each second: least squares, Student's t.
 /// Windows of less than 6 s have no trend; `drift` compares rounds.
-pub const CHECK: Check = Check::new(page!("trend"), of_load, rule);
+pub const CHECK: Check = Check::new(
+    page!("trend"),
+    |subject| of_load(subject) && (!is_audited(subject) || subject.rounds(TREND).into_value().is_some()),
+    rule,
+)
+.audited();
 
 fn rule(subject: &Subject) -> Answer {
     let intervals = observed!(subject.rounds(TREND));
@@ -27,5 +36,6 @@ fn rule(subject: &Subject) -> Answer {
     let Some(change) = least.and_then(|least| stats::median(&least)) else {
         return Answer::unknown("recorded with too few numbers");
     };
-    CHANGE.answer(change.abs(), Loads::Trend { change: Share(change) })
+    let levels = if is_audited(subject) { PRINTED } else { CHANGE };
+    levels.answer(change.abs(), Loads::Trend { change: Share(change) })
 }

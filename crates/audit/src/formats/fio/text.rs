@@ -7,7 +7,7 @@ use crate::formats::micro::{Rows, nanoseconds};
 use crate::known::Known;
 use crate::run::Run;
 use crate::statistics::Statistics;
-use crate::text::{Printed, bytes, number};
+use crate::text::{Printed, bytes, first, number};
 
 /// Lines of a report between two that it is known by: those of latencies, progress.
 const WITHIN: usize = 400;
@@ -144,9 +144,10 @@ pub(super) fn starts(before: &[&str], rest: &[&str]) -> bool {
     };
     let Some(own) = kind(line) else { return false };
     if own == 3 {
-        // A group without its jobs.
+        // A group without its jobs. Its lines follow one another: others are of another group, or of another run.
         let near = before.iter().rev().take(WITHIN);
-        return !near.into_iter().any(|line| matches!(kind(line), Some(1..)));
+        return !near.into_iter().any(|line| matches!(kind(line), Some(1 | 2)))
+            && before.last().is_none_or(|line| kind(line) != Some(3));
     }
     let nearest = before.iter().rev().take(WITHIN).find_map(|line| kind(line));
     let begins = match own {
@@ -279,9 +280,12 @@ pub(super) fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     if jobs.is_empty() {
         let asked = Asked::default().with(run.command);
         let ways: Vec<Way> = run.lines.iter().filter_map(|line| status(line)).take(MOST_JOBS).collect();
-        jobs.extend(
-            Some(Job { name: "group".to_owned(), jobs: 1.0, asked, ways }).filter(|job| !job.ways.is_empty()),
-        );
+        let head = run.before.last().and_then(|line| line.strip_prefix("Run status group "));
+        let name = match head.and_then(first) {
+            Some(number) if number != "0" => format!("group {number}"),
+            _ => "group".to_owned(),
+        };
+        jobs.extend(Some(Job { name, jobs: 1.0, asked, ways }).filter(|job| !job.ways.is_empty()));
     }
     let mut rows = Rows::default();
     let capped = run.lines.iter().any(|line| line.contains("queue depth will be capped at 1"));
