@@ -102,8 +102,8 @@ impl FromStr for CpuList {
         if text.len() > MAX_TEXT {
             return Err(error());
         }
-        // A mark for each number, and not a growing set: the same ranges may be repeated thousands of times.
-        let mut marks = vec![false; MAX_NUMBER as usize + 1];
+        // A mark for each number up to the largest, and not a growing set: the same ranges may be repeated thousands of times.
+        let mut marks = Vec::new();
         for part in text.trim().split(',').filter(|part| !part.trim().is_empty()) {
             let (range, group) = match part.split_once(':') {
                 Some((range, group)) => {
@@ -118,6 +118,9 @@ impl FromStr for CpuList {
             };
             if first > last || group.is_some_and(|(used, size)| size == 0 || used > size) {
                 return Err(error());
+            }
+            if marks.len() <= last as usize {
+                marks.resize(last as usize + 1, false);
             }
             match group {
                 None => marks[first as usize..=last as usize].fill(true),
