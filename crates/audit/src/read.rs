@@ -282,7 +282,7 @@ fn as_they_are(
         }));
         of_runs.resize(figures.len(), index);
     }
-    told_apart(&mut figures, &of_runs, &labels);
+    distinguish(&mut figures, &of_runs, &labels);
     let line = |index: usize| source.line(numbers[starts[index].at]);
     match (figures.first_mut(), broken.into_iter().next()) {
         (None, Some((index, what))) => {
@@ -363,15 +363,15 @@ fn distinguishing(lines: &[&str], starts: &[Start]) -> Vec<Label> {
 }
 
 /// The same of figures that would become one although their runs stand behind different lines.
-fn told_apart(figures: &mut [Figure], of_runs: &[usize], labels: &[Label]) {
+fn distinguish(figures: &mut [Figure], of_runs: &[usize], labels: &[Label]) {
     let mut alike: HashMap<(&str, String), Vec<usize>> = HashMap::new();
     for (figure, run) in figures.iter().zip(of_runs) {
         let key = (figure.id.as_str(), format!("{:?}", figure.conditions));
         alike.entry(key).or_default().push(*run);
     }
     let differ = |runs: &Vec<usize>| runs.iter().any(|run| labels[*run].apart != labels[runs[0]].apart);
-    let told: HashSet<usize> = alike.into_values().filter(differ).flatten().collect();
-    for (figure, run) in figures.iter_mut().zip(of_runs).filter(|(_, run)| told.contains(run)) {
+    let distinct: HashSet<usize> = alike.into_values().filter(differ).flatten().collect();
+    for (figure, run) in figures.iter_mut().zip(of_runs).filter(|(_, run)| distinct.contains(run)) {
         labelled(figure, &labels[*run].apart);
     }
 }

@@ -64,15 +64,11 @@ impl Slurm {
         format!("#!/bin/sh\nexec {}\n", line(&task.into_directory()))
     }
 
-    /// Nodes with their state and the reason of it.
-    fn states(&self, list: Option<&[String]>) -> Result<Vec<[String; 3]>, String> {
+    /// All nodes with their state and the reason of it: the names of many would not fit into a command line.
+    fn states(&self) -> Result<Vec<[String; 3]>, String> {
         let mut words = vec!["sinfo", "-h", "-N", "-o", "%N|%T|%E"];
         if let Some(partition) = &self.settings.partition {
             words.extend(["-p", partition]);
-        }
-        let names = list.map(|list| list.join(","));
-        if let Some(names) = &names {
-            words.extend(["-n", names]);
         }
         Ok(nodes_of(&self.ask(&words)?))
     }
@@ -80,20 +76,22 @@ impl Slurm {
 
 impl Engine for Slurm {
     fn nodes(&mut self, list: Option<&[String]>) -> Result<Vec<Offer>, String> {
-        let states = self.states(list)?;
-        let offers = states.iter().map(|[node, state, reason]| Offer {
+        let states = self.states()?;
+        let offer = |[node, state, reason]: &[String; 3]| Offer {
             node: node.clone(),
             availability: availability(state, reason),
-        });
-        let mut offers: Vec<Offer> = offers.collect();
-        let Some(list) = list else { return Ok(offers) };
-        for node in list {
-            if !offers.iter().any(|offer| offer.node == *node) {
+        };
+        let Some(list) = list else { return Ok(states.iter().map(offer).collect()) };
+        let states: HashMap<&str, &[String; 3]> =
+            states.iter().map(|state| (state[0].as_str(), state)).collect();
+        let of_list = |node: &String| match states.get(node.as_str()) {
+            Some(state) => offer(state),
+            None => {
                 let why = "Slurm does not know it, or not in this partition".to_owned();
-                offers.push(Offer { node: node.clone(), availability: Availability::Down(why) });
+                Offer { node: node.clone(), availability: Availability::Down(why) }
             }
-        }
-        Ok(offers)
+        };
+        Ok(list.iter().map(of_list).collect())
     }
 
     fn start(&mut self, task: &Task) -> Result<String, Refusal> {
@@ -147,8 +145,10 @@ impl Engine for Slurm {
     }
 
     fn resume(&self, nodes: &[String]) -> Result<Vec<Vec<String>>, String> {
-        let states = self.states(Some(nodes))?;
-        let is_ours = |state: &&[String; 3]| state[1].starts_with("drain") && state[2].starts_with(REASON);
+        let states = self.states()?;
+        let is_ours = |[node, state, reason]: &&[String; 3]| {
+            state.starts_with("drain") && reason.starts_with(REASON) && nodes.contains(node)
+        };
         Ok(states.iter().filter(is_ours).map(|[node, ..]| update(node, "RESUME", None)).collect())
     }
 }

@@ -15,4 +15,5 @@ pub use interval::median_interval;
 pub use modes::{Modes, modes};
 pub use order::{mad, median, quantile, range};
 pub use paired::{Ratio, differences, paired_ratio};
+pub use random::Random;
 pub use share::{count_interval, share_interval};

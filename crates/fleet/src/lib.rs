@@ -18,7 +18,6 @@ mod part;
 mod peers;
 mod place;
 mod projection;
-mod random;
 mod robust;
 mod rules;
 mod second;

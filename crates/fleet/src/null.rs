@@ -89,7 +89,7 @@ impl NullDistribution {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use figure::stats::Random;
 
     fn null(nodes: usize, mut of: impl FnMut(&mut Random) -> f64) -> NullDistribution {
         let (mut random, mut deviations) = (Random::new(11), Deviations::default());

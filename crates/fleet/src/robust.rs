@@ -195,7 +195,7 @@ pub fn false_discovery_limit(probabilities: &mut [f64], tests: usize, rate: f64)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use figure::stats::Random;
     use proptest::prelude::*;
 
     #[test]

@@ -1,10 +1,12 @@
 //! What a second measurement of the slow nodes says, and nodes without a record.
 
+use std::collections::HashSet;
+
 use figure::format::counted;
 
 use crate::answer::{Answer, Finding, Missing};
 use crate::check::Check;
-use crate::random::Random;
+use figure::stats::Random;
 
 /// The nodes of a second measurement, in random order: the slow ones, and as many others, or all that there are.
 pub fn second_stage(slow: Vec<String>, mut others: Vec<String>, seed: u64) -> Vec<String> {
@@ -26,9 +28,8 @@ fn shuffle(names: &mut [String], random: &mut Random) {
 impl Check {
     /// Adds nodes that were to be measured and have no record. Those that have one are left out.
     pub fn add_missing(&mut self, missing: Vec<Missing>) {
-        let has = |one: &Missing| self.nodes.iter().any(|node| node.name == one.node);
-        let missing: Vec<Missing> = missing.into_iter().filter(|one| !has(one)).collect();
-        self.missing.extend(missing);
+        let known: HashSet<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
+        self.missing.extend(missing.into_iter().filter(|one| !known.contains(one.node.as_str())));
     }
 
     /// Notes of each slow node whether a second measurement found it slow as well. `second` has the slow nodes and controls, compared with

@@ -14,8 +14,8 @@ use crate::check::Check;
 use crate::gather::{Gathering, parse};
 use crate::part::{self, Candidate, Domain, Part, domain};
 use crate::projection::projected;
-use crate::random::Random;
 use crate::table::Table;
+use figure::stats::Random;
 
 /// What a node's own rounds make it uncertain by, as a share of the noise between nodes.
 const OWN_NOISE: f64 = 0.5;

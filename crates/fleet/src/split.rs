@@ -252,7 +252,7 @@ fn separating(table: &Table, [lower, upper]: &[Cohort; 2]) -> Option<[String; 3]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use figure::stats::Random;
 
     fn mixture(random: &mut Random, count: usize, lower: f64, distance: f64) -> Vec<f64> {
         let mut value = |_| {

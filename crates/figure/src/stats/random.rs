@@ -2,21 +2,27 @@
 
 /// SplitMix64 (Steele, Lea, Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014).
 #[derive(Clone, Debug)]
-pub(super) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Random {
+    /// The sequence of a seed.
+    pub fn new(seed: u64) -> Random {
         Random(seed)
     }
 
     /// Uniform in [0, 1).
-    #[cfg(test)]
-    pub(super) fn uniform(&mut self) -> f64 {
+    pub fn uniform(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
+    /// Normal, with mean 0 and standard deviation 1 (Box and Muller, Annals of Mathematical Statistics 29, 1958).
+    pub fn normal(&mut self) -> f64 {
+        let (one, other) = (1.0 - self.uniform(), self.uniform());
+        (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * other).cos()
+    }
+
     /// Uniform among 0 .. `below`, which is above 0 and far below 2^64.
-    pub(super) fn index(&mut self, below: usize) -> usize {
+    pub fn index(&mut self, below: usize) -> usize {
         ((u128::from(self.next()) * below as u128) >> 64) as usize
     }
 

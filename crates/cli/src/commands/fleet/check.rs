@@ -1,5 +1,6 @@
 //! `truebench fleet check`.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -51,17 +52,16 @@ pub fn print_text(directory: &Path, delta: f64) -> Result<ExitCode, CommandError
 /// Judges the records of the first stage; nodes without one, and what the second stage says, are added.
 fn check(records: &[PathBuf], delta: f64, baseline: Option<&Baseline>) -> Result<fleet::Check, CommandError> {
     let rules = Rules { delta, ..Rules::default() };
-    let table = files::gather(records)?;
-    // The second stage has too few nodes to compare with one another: the first is its reference.
-    let own = Baseline::of(&table);
-    let mut check = fleet::check(table, &rules, baseline);
+    let mut check = fleet::check(files::gather(records)?, &rules, baseline);
     for directory in records.iter().map(|path| Directory::at(path)).filter(Directory::has_plan) {
         check.add_missing(status::missing(&directory)?);
         let second = directory.path().join(SECOND);
         if Directory::at(&second).has_plan()
             && let Some(table) = files::gather_any(&[second])?
         {
-            check.confirm(&fleet::check(table, &rules, Some(baseline.unwrap_or(&own))));
+            // It has too few nodes to compare with one another: the first stage is its reference.
+            let reference = baseline.map_or_else(|| Cow::Owned(Baseline::of(&check.table)), Cow::Borrowed);
+            check.confirm(&fleet::check(table, &rules, Some(&reference)));
         }
     }
     Ok(check)

@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use engine::{Directory, Plan};
-use fleet::{Answer, Rules};
+use fleet::Answer;
 
-use super::status::SECOND;
+use super::check;
+use super::status::{self, SECOND};
 use super::work::{begin, work};
-use super::{check, files};
 use crate::args::fleet::Confirm;
 use crate::exit::CommandError;
 use crate::output;
@@ -19,13 +19,11 @@ use crate::output;
 pub fn run(options: &Confirm) -> Result<ExitCode, CommandError> {
     let first = Directory::at(&options.directory);
     let second = Directory::at(&options.directory.join(SECOND));
-    let plan = first.plan().map_err(|problem| super::status::named(first.path(), &problem))?;
+    let plan = status::plan(&first)?;
     if second.has_plan() {
-        let plan = second.plan().map_err(|problem| super::status::named(second.path(), &problem))?;
-        return finish(options, &second, &plan);
+        return finish(options, &second, &status::plan(&second)?);
     }
-    let rules = Rules { delta: options.delta, ..Rules::default() };
-    let check = fleet::check(files::gather(std::slice::from_ref(&options.directory))?, &rules, None);
+    let check = check::of_directory(&options.directory, options.delta)?;
     let names = |answer| check.nodes.iter().filter(move |node| node.answer == answer);
     let slow: Vec<String> = names(Answer::Slow).map(|node| node.name.clone()).collect();
     if slow.is_empty() {

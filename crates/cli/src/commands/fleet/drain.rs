@@ -6,7 +6,7 @@ use engine::Directory;
 use figure::format::{percent, plain};
 use fleet::{Answer, Node};
 
-use super::check;
+use super::{check, status};
 use crate::args::fleet::Drain;
 use crate::exit::CommandError;
 use crate::output;
@@ -17,10 +17,8 @@ use crate::output;
 /// Wrong usage: no fleet was run there, or its engine has no queue; a command failed.
 pub fn run(options: &Drain) -> Result<ExitCode, CommandError> {
     let directory = Directory::at(&options.directory);
-    let plan = directory.plan().map_err(|problem| super::status::named(directory.path(), &problem))?;
-    let kind = engine::engine(&plan.engine)
-        .ok_or_else(|| CommandError::usage(format!("there is no engine '{}'", plain(&plan.engine))))?;
-    let engine = (kind.open)(&plan.settings());
+    let plan = status::plan(&directory)?;
+    let engine = (status::kind(&plan)?.open)(&plan.settings());
     let check = check::of_directory(&options.directory, options.delta)?;
     let commands = if options.undo {
         let healthy = check.nodes.iter().filter(|node| node.answer == Answer::Healthy);

@@ -7,7 +7,7 @@ use engine::{Availability, Directory, Offer, Plan};
 use figure::format::{counted, plain, seconds};
 
 use super::measure;
-use super::status::named;
+use super::status::plan;
 use super::work::{begin, command, manifest, say, work};
 use crate::args::fleet::Run;
 use crate::exit::CommandError;
@@ -19,6 +19,7 @@ const PATIENCE: f64 = 3.0;
 const SLACK: f64 = 60.0;
 /// Seconds that a user's own list takes, for all that is known.
 const OWN: f64 = 60.0;
+
 /// Plans a run, or goes on with one, and works until each node has answered or will not.
 ///
 /// # Errors
@@ -26,7 +27,7 @@ const OWN: f64 = 60.0;
 pub fn run(options: &Run) -> Result<ExitCode, CommandError> {
     if let Some(path) = &options.resume {
         let directory = Directory::at(path);
-        let plan = directory.plan().map_err(|problem| named(path, &problem))?;
+        let plan = plan(&directory)?;
         return work(&directory, &plan, &options.started);
     }
     let (Some(kind), Some(path)) = (options.engine, &options.output) else {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use engine::{Directory, Outcome, Plan, Problem};
+use engine::{Directory, Kind, Outcome, Plan, Problem};
 use figure::format::{counted, plain, plain_to, seconds};
 use fleet::Missing;
 use serde_json::{Value, json};
@@ -47,12 +47,26 @@ pub fn run(options: &Status) -> Result<ExitCode, CommandError> {
 /// # Errors
 /// Wrong usage: there is none.
 pub fn outcomes(directory: &Directory) -> Result<(Plan, Vec<Outcome>), CommandError> {
-    let read = || -> Result<_, Problem> {
-        let plan = directory.plan()?;
-        let outcomes = directory.outcomes(&plan)?;
-        Ok((plan, outcomes))
-    };
-    read().map_err(|problem| named(directory.path(), &problem))
+    let plan = plan(directory)?;
+    let outcomes = directory.outcomes(&plan).map_err(|problem| named(directory.path(), &problem))?;
+    Ok((plan, outcomes))
+}
+
+/// The plan of a run.
+///
+/// # Errors
+/// Wrong usage: there is none.
+pub fn plan(directory: &Directory) -> Result<Plan, CommandError> {
+    directory.plan().map_err(|problem| named(directory.path(), &problem))
+}
+
+/// The engine of a plan.
+///
+/// # Errors
+/// Wrong usage: this truebench has no such engine.
+pub fn kind(plan: &Plan) -> Result<&'static Kind, CommandError> {
+    engine::engine(&plan.engine)
+        .ok_or_else(|| CommandError::usage(format!("there is no engine '{}'", plain(&plan.engine))))
 }
 
 /// A problem with the directory's name.

@@ -19,7 +19,7 @@ const BETWEEN: Duration = Duration::from_millis(100);
 const PROGRESS: f64 = 10.0;
 /// So many looks after its task has ended a record is no longer waited for.
 const LATE_LOOKS: f64 = 3.0;
-/// The file of a manifest's task has no handle of its own.
+/// The handle of a task that a manifest starts.
 const BY_HAND: &str = "manifest";
 
 /// Writes the plan of a new run.
@@ -38,8 +38,7 @@ pub fn work(directory: &Directory, plan: &Plan, options: &Started) -> Result<Exi
     let lost = |problem: &engine::Problem| {
         CommandError::measuring(format!("{}: {problem}; go on with --resume", directory.path().display()))
     };
-    let kind = engine::engine(&plan.engine)
-        .ok_or_else(|| CommandError::usage(format!("there is no engine '{}'", plain(&plan.engine))))?;
+    let kind = status::kind(plan)?;
     let _lock = Lock::take(directory.path())?;
     let interrupt = run::interrupt()?;
     let command = |node: &str| command(plan, node);
