@@ -72,6 +72,12 @@ pub fn build(figure: &Figure) -> Option<Build> {
     Some(Build { manager, version, prefix: prefix.unwrap_or("") })
 }
 
+/// Bytes of the blocks that are faulted in; 0 if it is not known.
+pub fn block(figure: &Figure) -> f64 {
+    let blocks = [FAULT_BLOCK, BLOCK_MAPPED].map(|key| figure.evidence.get(key));
+    blocks.iter().filter_map(Reading::value).copied().fold(0.0, f64::max)
+}
+
 /// Adds the setting that may help against a mechanism: the first with a bound that can be set from outside,
 /// else code, and where it goes. Whether it helps must be proved.
 fn advise(figure: &mut Figure, sites: &[(String, String, String)]) {
@@ -79,9 +85,7 @@ fn advise(figure: &mut Figure, sites: &[(String, String, String)]) {
     let Some(mechanism) = mechanism.filter(|_| figure.series.is_none()) else { return };
     let build = build(figure).unwrap_or(Build::newest(Manager::Program));
     let mut settings = settings::against(&build, mechanism);
-    let blocks = [FAULT_BLOCK, BLOCK_MAPPED].map(|key| figure.evidence.get(key));
-    let block = blocks.iter().filter_map(Reading::value).copied().fold(0.0, f64::max);
-    settings.retain(|setting| setting.reaches(block, build.version));
+    settings.retain(|setting| setting.reaches(block(figure), build.version));
     let outside = settings.iter().find(|setting| setting.is_set_from_outside() && setting.is_bounded);
     let Some(setting) = outside.or(settings.first()) else { return };
     let variables: Vec<String> = setting

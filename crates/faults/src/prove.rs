@@ -13,7 +13,7 @@ mod plan;
 use crate::axes::AXES;
 use figure::series::{Layout, SeriesText};
 
-pub use plan::{Options, PlanError, Preloaded};
+pub use plan::{Options, PlanError, Preloaded, Target};
 
 pub const MODE: lab::mode::Mode<Options, PlanError, lab::trial::Setup> = lab::mode::Mode {
     name: plan::NAME,

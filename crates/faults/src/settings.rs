@@ -84,12 +84,9 @@ pub fn against(build: &Build, mechanism: Mechanism) -> Vec<&'static Setting> {
     settings
 }
 
-/// Settings that can be tried from outside, against any of these mechanisms; against all if there are none.
-pub fn to_try(build: &Build, mechanisms: &[Mechanism]) -> Vec<(&'static Setting, &'static Way)> {
-    let fits = |setting: &&Setting| {
-        mechanisms.is_empty() || setting.against.iter().any(|one| mechanisms.contains(one))
-    };
-    let settings = of_manager(build.manager).iter().filter(fits);
+/// Settings that can be tried from outside.
+pub fn to_try(build: &Build) -> Vec<(&'static Setting, &'static Way)> {
+    let settings = of_manager(build.manager).iter();
     settings.filter_map(|setting| Some((setting, setting.way(build.version)?))).collect()
 }
 
@@ -215,7 +212,7 @@ mod unit {
     fn versions_have_what_they_have() {
         let words = |manager, version| -> Vec<&str> {
             let build = Build { version, ..Build::newest(manager) };
-            to_try(&build, &[]).iter().map(|(setting, _)| setting.word).collect()
+            to_try(&build).iter().map(|(setting, _)| setting.word).collect()
         };
         assert!(words(Manager::Glibc, Some((2, 42))).contains(&"tcache"));
         assert!(!words(Manager::Glibc, Some((2, 41))).contains(&"tcache"));
@@ -249,21 +246,6 @@ mod unit {
         let all = of_manager(Manager::Mimalloc).len();
         assert_eq!([15.0, 20.0].map(|size| mimalloc(Some((2, 2)), size)), [all, 0]);
         assert_eq!([Some((3, 0)), None].map(|version| mimalloc(version, 20.0)), [all; 2]);
-    }
-
-    #[test]
-    fn only_what_may_help_is_tried() {
-        let words = |mechanisms: &[Mechanism]| -> Vec<&str> {
-            let build = Build::newest(Manager::Glibc);
-            to_try(&build, mechanisms).iter().map(|(setting, _)| setting.word).collect()
-        };
-        let all = words(&[]);
-        for word in ["thresholds", "top-pad", "tcache", "both", "mmap-max", "trim", "hugetlb"] {
-            assert!(all.contains(&word), "{word}");
-        }
-        let growth = words(&[Mechanism::Growth]);
-        assert!(growth.contains(&"hugetlb") && !growth.contains(&"trim"), "{growth:?}");
-        assert!(words(&[Mechanism::CopyOnWrite]).is_empty());
     }
 
     /// The variables that a manager reads: any other on its list would be another's, and do nothing.

@@ -6,6 +6,7 @@
 pub mod allocators;
 pub mod faults;
 pub mod loads;
+pub mod mechanisms;
 pub mod ranking;
 pub mod settings;
 pub mod treatment;

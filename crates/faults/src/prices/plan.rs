@@ -104,6 +104,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         worker: "faults.prices",
         setup,
         figures,
+        differences: Vec::new(),
         rules: options.rules,
         preparing: if has_files { "files in the page cache and on disk" } else { "threads on their CPUs" }
             .to_owned(),

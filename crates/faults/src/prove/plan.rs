@@ -10,10 +10,9 @@ use lab::schedule::Rules;
 use lab::start::{Program, assignment};
 use lab::trial::plan::{environment, notes};
 use lab::trial::{Axis, Setup, Trial, Variant};
-use suites::faults::Manager;
+use suites::faults::{Manager, Mechanism};
 use suites::settings::BASE;
 
-use crate::classify::Cause;
 use crate::settings::{self, Build, Setting, Way};
 
 pub const AXIS: Axis =
@@ -30,9 +29,8 @@ pub struct Options {
     pub program: Program,
     /// The managers of its memory; the first is that of most.
     pub builds: Vec<Build>,
-    /// Mechanisms against which settings are tried, and whose memory it is if that is known; none for all that the
-    /// first manager has.
-    pub causes: Vec<Cause>,
+    /// What settings are tried against; `None` for all that the first manager has.
+    pub targets: Option<Vec<Target>>,
     /// The settings that are asked for by name; none for all.
     pub only: Vec<String>,
     pub allocators: Vec<Preloaded>,
@@ -41,6 +39,16 @@ pub struct Options {
     /// An empty directory for the output of the dynamic linker.
     pub directory: PathBuf,
     pub rules: Rules,
+}
+
+/// A mechanism against which settings are tried.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Target {
+    pub mechanism: Mechanism,
+    /// Whose memory it is; `None` for the first manager.
+    pub manager: Option<Manager>,
+    /// Bytes of the blocks that are faulted in: settings that do not reach them are left out. 0 if it is not known.
+    pub block: f64,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -140,11 +148,10 @@ type Chosen = (Build, &'static Setting, &'static Way);
 
 /// The settings of each cause's own manager, and of no other; of the first manager where a cause has none.
 fn chosen(options: &Options) -> Result<Vec<Chosen>, PlanError> {
-    let of = |build: &Build, mechanisms: &[_]| -> Vec<Chosen> {
-        let all = settings::to_try(build, mechanisms);
-        all.into_iter().map(|(setting, way)| (*build, setting, way)).collect()
+    let of = |build: &Build| -> Vec<Chosen> {
+        settings::to_try(build).into_iter().map(|(setting, way)| (*build, setting, way)).collect()
     };
-    let all: Vec<Chosen> = options.builds.iter().flat_map(|build| of(build, &[])).collect();
+    let all: Vec<Chosen> = options.builds.iter().flat_map(of).collect();
     let exists = |name: &String| all.iter().any(|(_, setting, _)| setting.word == name);
     if let Some(unknown) = options.only.iter().find(|name| !exists(name)) {
         let names: Vec<&str> = all.iter().map(|(_, setting, _)| setting.word).collect();
@@ -158,15 +165,17 @@ fn chosen(options: &Options) -> Result<Vec<Chosen>, PlanError> {
         let is_requested = |word: &str| options.only.iter().any(|name| name == word);
         return Ok(all.into_iter().filter(|(_, setting, _)| is_requested(setting.word)).collect());
     }
-    let Some(first) = options.builds.first().filter(|_| options.causes.is_empty()) else {
-        let helps = |(build, setting, _): &Chosen| {
-            options.causes.iter().any(|(mechanism, manager)| {
-                manager.unwrap_or(options.manager()) == build.manager && setting.against.contains(mechanism)
-            })
-        };
-        return Ok(all.into_iter().filter(helps).collect());
+    let Some(targets) = &options.targets else {
+        return Ok(options.builds.first().map(of).unwrap_or_default());
     };
-    Ok(of(first, &[]))
+    let fits = |(build, setting, _): &Chosen| {
+        targets.iter().any(|target| {
+            target.manager.unwrap_or(options.manager()) == build.manager
+                && setting.against.contains(&target.mechanism)
+                && setting.reaches(target.block, build.version)
+        })
+    };
+    Ok(all.into_iter().filter(fits).collect())
 }
 
 /// Variables as words of a shell command.
@@ -186,15 +195,17 @@ fn shell_words(environment: &[OsString]) -> String {
 
 #[cfg(test)]
 mod unit {
-    use suites::faults::Mechanism;
-
     use super::*;
+
+    fn target(mechanism: Mechanism, manager: Option<Manager>) -> Target {
+        Target { mechanism, manager, block: 0.0 }
+    }
 
     fn options(manager: Manager) -> Options {
         Options {
             program: Program { file: "/bin/true".into(), arguments: vec!["true".into()] },
             builds: vec![Build::newest(manager)],
-            causes: Vec::new(),
+            targets: None,
             only: Vec::new(),
             allocators: Vec::new(),
             until_rate: None,
@@ -213,8 +224,11 @@ mod unit {
     fn the_base_comes_first_and_then_each_setting() {
         let glibc = names(&options(Manager::Glibc));
         assert_eq!(glibc, ["base", "thresholds", "top-pad", "tcache", "both", "hugetlb", "mmap-max", "trim"]);
-        let growth = Options { causes: vec![(Mechanism::Growth, None)], ..options(Manager::Glibc) };
-        assert_eq!(names(&growth), ["base", "top-pad", "hugetlb"]);
+        let against =
+            |mechanism| Options { targets: Some(vec![target(mechanism, None)]), ..options(Manager::Glibc) };
+        assert_eq!(names(&against(Mechanism::Growth)), ["base", "hugetlb"]);
+        let heap = names(&against(Mechanism::HeapTrim));
+        assert_eq!(heap, ["base", "thresholds", "top-pad", "tcache", "hugetlb", "trim"]);
         let only = Options { only: vec!["trim".into()], ..options(Manager::Glibc) };
         assert_eq!(names(&only), ["base", "trim"]);
     }
@@ -223,13 +237,16 @@ mod unit {
     fn each_cause_gets_the_settings_of_its_own_manager() {
         let glibc = Build { version: Some((2, 36)), ..Build::newest(Manager::Glibc) };
         let builds = vec![glibc, Build::newest(Manager::Pymalloc)];
-        let python = |causes| Options { builds: builds.clone(), causes, ..options(Manager::Glibc) };
+        let python = |targets: &[(Mechanism, Option<Manager>)]| {
+            let targets = targets.iter().map(|(mechanism, manager)| target(*mechanism, *manager)).collect();
+            Options { builds: builds.clone(), targets: Some(targets), ..options(Manager::Glibc) }
+        };
         let arenas = (Mechanism::MapChurn, Some(Manager::Pymalloc));
-        assert_eq!(names(&python(vec![arenas])), ["base", "python-malloc", "python-mimalloc"]);
-        let both = names(&python(vec![arenas, (Mechanism::HeapTrim, Some(Manager::Glibc))]));
+        assert_eq!(names(&python(&[arenas])), ["base", "python-malloc", "python-mimalloc"]);
+        let both = names(&python(&[arenas, (Mechanism::HeapTrim, Some(Manager::Glibc))]));
         assert!(both.contains(&"trim".to_owned()) && both.contains(&"python-malloc".to_owned()), "{both:?}");
         assert!(!both.contains(&"tcache".to_owned()), "2.36 has none: {both:?}");
-        let blocks = names(&python(vec![(Mechanism::MapChurn, Some(Manager::Glibc))]));
+        let blocks = names(&python(&[(Mechanism::MapChurn, Some(Manager::Glibc))]));
         assert!(!blocks.iter().any(|name| name.starts_with("python")), "{blocks:?}");
     }
 
@@ -239,9 +256,11 @@ mod unit {
         for (manager, mechanism) in
             Manager::ALL.iter().flat_map(|one| Mechanism::ALL.iter().map(move |m| (one, m)))
         {
-            let options = Options { causes: vec![(*mechanism, Some(*manager))], ..options(*manager) };
-            let expected: Vec<&str> = settings::to_try(&options.builds[0], &[*mechanism])
+            let targets = Some(vec![target(*mechanism, Some(*manager))]);
+            let options = Options { targets, ..options(*manager) };
+            let expected: Vec<&str> = settings::to_try(&options.builds[0])
                 .iter()
+                .filter(|(setting, _)| setting.against.contains(mechanism))
                 .map(|(setting, _)| setting.word)
                 .collect();
             match plan(&Machine::default(), &options) {
@@ -249,6 +268,16 @@ mod unit {
                 Err(_) => assert!(expected.is_empty(), "{manager} {mechanism}"),
             }
         }
+    }
+
+    #[test]
+    fn a_setting_that_does_not_reach_the_blocks_is_not_tried() {
+        let of = |block| {
+            let targets = Some(vec![Target { block, ..target(Mechanism::Purge, None) }]);
+            names(&Options { targets, ..options(Manager::Jemalloc) })
+        };
+        assert!(of(0.0).contains(&"decay".to_owned()));
+        assert!(!of(20e6).contains(&"decay".to_owned()) && of(20e6).contains(&"decay-large".to_owned()));
     }
 
     #[test]

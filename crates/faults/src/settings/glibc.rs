@@ -86,7 +86,7 @@ const SETTINGS: &[Setting] = &[
         ],
         code: "#include <malloc.h>, and first in main: if (!mallopt(M_TOP_PAD, 64 << 20)) abort();",
         price: "up to 64 MiB of free memory stay with the program; the thresholds are frozen as they are then",
-        against: &[MapChurn, HeapTrim, ArenaTrim, Growth],
+        against: CHURN,
         ..BOUNDED
     },
     Setting {
@@ -116,7 +116,7 @@ const SETTINGS: &[Setting] = &[
         code: "#include <malloc.h>, and first in main: if (!mallopt(M_MMAP_MAX, 0) || !mallopt(M_TRIM_THRESHOLD, -1)) abort();",
         price: "the program keeps all memory that it once used, without a bound; calloc must zero what it reuses",
         is_bounded: false,
-        against: CHURN,
+        against: &[MapChurn],
         ..BOUNDED
     },
     Setting {
@@ -137,7 +137,7 @@ const SETTINGS: &[Setting] = &[
         code: "#include <malloc.h>, and first in main: if (!mallopt(M_MMAP_MAX, 0)) abort();",
         price: "the heap still shrinks, at a threshold that no longer adapts; large blocks may split it up",
         is_part: true,
-        against: CHURN,
+        against: &[MapChurn],
         ..BOUNDED
     },
     Setting {

@@ -68,6 +68,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Walk
         setup,
         figures,
         // Nothing is timed, and so no round is disturbed.
+        differences: Vec::new(),
         rules: Rules { repeats: 0, ..options.rules },
         preparing: "a thread for each CPU".to_owned(),
         least_seconds: 0.0,

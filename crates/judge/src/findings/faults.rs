@@ -2,6 +2,7 @@
 
 use figure::format;
 use suites::faults::{Call, Manager, Mechanism};
+use suites::mechanisms::{LEAST, NOTHING, notable};
 use suites::settings::{Quantity, trial};
 
 use super::settings::{self, command, gain};
@@ -10,14 +11,8 @@ use crate::cases::faults;
 use crate::explain::mechanism;
 use crate::explain::prices::{find, in_seconds, ratio};
 
-/// Below this share of the CPU time nothing is to be gained.
-const NOTHING: f64 = 0.02;
 /// Seconds of CPU time from which on clock ticks resolve the kernel's share of it: some dozens of ticks.
 const RESOLVED: f64 = 0.2;
-/// Mechanisms and blocks with a smaller share are left to the table.
-const LEAST: f64 = 0.1;
-/// … and so are those, but for the largest, whose interval begins below this: they may be next to nothing.
-const SURE: f64 = 0.05;
 /// Seconds of counting in which a mechanism that matters makes at least one call.
 const LONG: f64 = 1.0;
 /// A block that is faulted in within so many seconds of its allocation is young: it was allocated to be filled.
@@ -32,15 +27,8 @@ const SHARE: f64 = 0.20;
 /// All findings about a program that was watched, the answer first.
 pub(super) fn watched(record: &Record) -> Vec<Explanation> {
     let Some(counted) = gain(record).or_else(|| measured(record, "faults.minor")) else { return Vec::new() };
-    let is_mechanism = |figure: &&Figure| {
-        figure.conditions.get(WATCHED).is_some()
-            && mechanism::cause(figure).is_some()
-            && figure.value.is_some_and(|share| share >= LEAST)
-    };
-    let mut mechanisms: Vec<&Figure> = record.figures.iter().filter(is_mechanism).collect();
+    let mechanisms = notable(&record.figures);
     let main = mechanisms.first().copied();
-    let is_sure = |figure: &Figure| figure.interval.as_ref().is_none_or(|interval| interval.low >= SURE);
-    mechanisms.retain(|figure| main.is_some_and(|main| main.id == figure.id) || is_sure(figure));
     let answer = match gain(record) {
         Some(gain) => answer(record, gain, main),
         None => unpriced(counted, main),

@@ -3,6 +3,7 @@
 use figure::evidence::{MECHANISM, SETTING_ENVIRONMENT};
 use figure::{Explanation, Figure, Interval, Record};
 use serde::Serialize;
+use suites::mechanisms::{NOTHING, notable};
 use suites::settings::{Effect, Quantity, Took, trial};
 
 use super::program::Truth;
@@ -11,11 +12,6 @@ use super::program::Truth;
 const SHARES: &str = "faults.mechanism.";
 /// The share of CPU time that the faults cost.
 const GAIN: &str = "faults.gain";
-/// Below this share of the CPU time there is nothing to gain, as the answer says.
-const LITTLE: f64 = 0.02;
-/// Mechanisms of a smaller share of the faults, or of an interval that begins below the second, are left to the table of the report.
-const LEAST: f64 = 0.1;
-const SURE: f64 = 0.05;
 
 /// What a record says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -55,10 +51,10 @@ impl Diagnosis {
         causes.sort_by(|one, other| other.share.total_cmp(&one.share));
         let gain = record.figure(GAIN).and_then(|figure| figure.value);
         // Where there is next to nothing to gain, nothing is advised; nor against mechanisms of few faults.
-        let is_sure = |figure: &Figure| figure.interval.as_ref().is_none_or(|interval| interval.low >= SURE);
+        let notable = notable(&record.figures);
         let is_shown = |figure: &&Figure| {
-            !figure.id.starts_with(SHARES)
-                || (figure.value >= Some(LEAST) && is_sure(figure) && gain.is_none_or(|gain| gain >= LITTLE))
+            let is_notable = || notable.iter().any(|one| one.id == figure.id);
+            !figure.id.starts_with(SHARES) || (is_notable() && gain.is_none_or(|gain| gain >= NOTHING))
         };
         let figures = record.figures.iter().filter(is_shown);
         let variables = figures.filter_map(|figure| figure.conditions.get(SETTING_ENVIRONMENT));
@@ -70,7 +66,7 @@ impl Diagnosis {
     pub fn verdict(&self, truth: &Truth) -> Verdict {
         if truth.is_healthy {
             return match self.gain {
-                Some(gain) if gain < LITTLE => Verdict::Right,
+                Some(gain) if gain < NOTHING => Verdict::Right,
                 Some(gain) => Verdict::Wrong(format!("{:.1} % of CPU time to gain", 100.0 * gain)),
                 None => Verdict::Wrong("no share of CPU time".to_owned()),
             };

@@ -1,19 +1,20 @@
 //! `truebench faults --prove`: which setting helps a program. One watched start comes first, unless the user
-//! names what to try; the settings are those against the mechanisms of that start.
+//! names what to try; the settings are those that the watched start advises: against its mechanisms, of the managers that
+//! cause them.
 
 use std::process::ExitCode;
 use std::time::Instant;
 
 use alloc::find::{self, Places};
-use faults::classify::Cause;
-use faults::prove::{MODE, Options, Preloaded};
+use faults::prove::{MODE, Options, Preloaded, Target};
 use faults::settings::Build;
-use faults::{SUITE, allocator};
+use faults::{GAIN, SUITE, allocator, complete};
 use figure::evidence::{MANAGER, MECHANISM};
 use figure::{Better, Figure, Machine, Record, Status, Unit};
 use lab::schedule::Rules;
 use lab::start::Program;
 use suites::faults::{Manager, Mechanism};
+use suites::mechanisms::{NOTHING, notable};
 
 use super::watch;
 use crate::args::faults::{Prove, Watch};
@@ -32,8 +33,6 @@ const TIMES: Times = Times { thorough: 1800.0, quick: 0.15 };
 const SETTINGS: &str = "faults.settings";
 /// Seconds for which a program that does not end by itself is watched first.
 const LOOK: f64 = 10.0;
-/// Mechanisms with a smaller share of the faults are ignored.
-const LEAST: f64 = 0.1;
 
 /// Wrong usage: no command.
 const HOW: &str =
@@ -85,21 +84,24 @@ pub(super) fn proved(
         }
         figures = watched;
     }
-    let observed = causes(&figures);
+    let observed = targets(&figures);
+    if let Some(why) = nothing_to_try(&figures, &observed).filter(|_| allocators.is_empty()) {
+        return untried(CommandError::usage(why), figures, machine, measuring, output);
+    }
     let builds = match builds(program, asked.manager, &observed, &figures) {
         Ok(builds) => builds,
         Err(failure) => return untried(failure, figures, machine, measuring, output),
     };
-    let asked_for = |mechanism: &Mechanism| (*mechanism, asked.manager);
-    let causes = match asked.mechanisms.is_empty() {
-        true => observed,
-        false => asked.mechanisms.iter().map(asked_for).collect(),
-    };
+    let asked_for =
+        |mechanism: &Mechanism| Target { mechanism: *mechanism, manager: asked.manager, block: 0.0 };
+    let asked_for: Vec<Target> = asked.mechanisms.iter().map(asked_for).collect();
+    let are_known = !notable(&figures).is_empty();
+    let targets = Some(asked_for).filter(|all| !all.is_empty()).or(Some(observed).filter(|_| are_known));
     let directory = scratch()?;
     let options = |rules: Rules| Options {
         program: program.clone(),
         builds: builds.clone(),
-        causes: causes.clone(),
+        targets: targets.clone(),
         only: asked.settings.clone(),
         allocators: allocators.clone(),
         until_rate: asked.until_rate,
@@ -138,25 +140,31 @@ fn untried(
     execute_with(Vec::new(), figures, machine, measuring, output)
 }
 
-/// The mechanisms of a watched start with a good share of the faults, the largest first.
-fn shares(figures: &[Figure]) -> Vec<&Figure> {
-    let is_mechanism =
-        |figure: &&Figure| figure.series.is_none() && figure.conditions.get(MECHANISM).is_some();
-    let share = |figure: &&Figure| figure.value.unwrap_or(0.0);
-    let mut shares: Vec<&Figure> =
-        figures.iter().filter(is_mechanism).filter(|one| share(one) >= LEAST).collect();
-    shares.sort_by(|a, b| share(b).total_cmp(&share(a)));
-    shares
+/// What the watched start advises settings against: where a manager causes the faults, its settings fit.
+fn targets(figures: &[Figure]) -> Vec<Target> {
+    let target = |figure: &Figure| {
+        let mechanism = Mechanism::of(&figure.conditions.get(MECHANISM)?)?;
+        let manager = Manager::of(&figure.conditions.get(MANAGER)?)?;
+        Some(Target { mechanism, manager: Some(manager), block: complete::block(figure) })
+    };
+    notable(figures).into_iter().filter_map(target).collect()
 }
 
-fn causes(figures: &[Figure]) -> Vec<Cause> {
-    let cause = |figure: &&Figure| {
-        let manager = figure.conditions.get(MANAGER).and_then(|word| Manager::of(&word));
-        Some((Mechanism::of(&figure.conditions.get(MECHANISM)?)?, manager))
-    };
-    let mut causes: Vec<Cause> = shares(figures).iter().filter_map(cause).collect();
-    causes.dedup();
-    causes
+/// Why no setting fits; `None` if one may, or if nothing is known.
+fn nothing_to_try(figures: &[Figure], targets: &[Target]) -> Option<String> {
+    let gain = figures.iter().find(|figure| figure.id == GAIN).and_then(|figure| figure.value);
+    if let Some(gain) = gain.filter(|gain| *gain < NOTHING) {
+        let gain = figure::format::percent(gain);
+        return Some(format!(
+            "page faults cost {gain} of the CPU time; --setting NAME tries a setting all the same"
+        ));
+    }
+    let main = *notable(figures).first().filter(|_| targets.is_empty())?;
+    let mechanism = Mechanism::of(&main.conditions.get(MECHANISM)?)?.description();
+    let share = figure::format::percent(main.value?);
+    Some(format!(
+        "no setting saves {mechanism} ({share} of the faults); --setting NAME tries one all the same"
+    ))
 }
 
 /// The managers of the program's memory: the requested one; else those of the mechanisms, as the watched start
@@ -164,14 +172,14 @@ fn causes(figures: &[Figure]) -> Vec<Cause> {
 fn builds(
     program: &Program,
     asked: Option<Manager>,
-    causes: &[Cause],
+    targets: &[Target],
     figures: &[Figure],
 ) -> Result<Vec<Build>, CommandError> {
     let preloaded = std::env::var_os("LD_PRELOAD");
     let by_file = || allocator::of_program(&program.file, preloaded.as_deref());
     let mut managers: Vec<Manager> = match asked {
         Some(manager) => vec![manager],
-        None => causes.iter().filter_map(|(_, manager)| *manager).collect(),
+        None => targets.iter().filter_map(|target| target.manager).collect(),
     };
     if managers.is_empty() {
         let found = by_file();
@@ -187,7 +195,7 @@ fn builds(
     let mut builds: Vec<Build> = Vec::new();
     for manager in managers {
         if builds.iter().all(|build| build.manager != manager) {
-            let watched = shares(figures).into_iter().filter_map(faults::complete::build);
+            let watched = notable(figures).into_iter().filter_map(complete::build);
             let mut watched = watched.filter(|build| build.manager == manager);
             builds.push(watched.next().unwrap_or_else(|| build(manager, program)));
         }
