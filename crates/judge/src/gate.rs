@@ -53,9 +53,10 @@ pub fn gate(round: &Round) -> Option<String> {
             format!("interrupts took {}", of_cpus(share(interrupts), cpus)),
         ),
         (share(foreign) >= LOST, format!("other processes used {}", of_cpus(share(foreign), cpus))),
-        // Waiting is worth a repetition only where others caused it; our own threads will wait again.
+        // Waiting is worth a repetition only where others caused it, or may have caused it where it is too short for ticks to tell
+        // (so is the round, and its repetition costs little); our own threads will wait again.
         (
-            waited >= LOST && foreign >= waited * seconds / 2.0,
+            waited >= LOST && foreign.max(TICK) >= waited * seconds / 2.0,
             format!("a thread waited for its CPU {} of the time", percent(waited)),
         ),
         (change > FREQUENCY, format!("the clock frequency changed by {}", percent(change))),

@@ -5,6 +5,7 @@
 //! the same one (see the issues of nanobench and hyperfine on interleaving).
 //!
 //! When every figure has its least rounds, the time that is left goes to figures, and to controls only when these are decided.
+//! A figure that is quoted as a difference from another is decided when the difference is, however well it is known itself.
 
 use figure::stats;
 
@@ -20,6 +21,9 @@ pub struct Rules {
     /// Disturbed rounds that may be repeated, for each figure.
     pub repeats: usize,
 }
+
+/// The target of a difference, for 1 of a figure: it is a part of two figures, and less precise than either.
+const DIFFERENCE: f64 = 3.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
@@ -51,6 +55,8 @@ struct Progress {
     exact_rounds: Option<usize>,
     /// Whether it is there for others to be compared with.
     is_control: bool,
+    /// The figure that is subtracted from it, round by round.
+    baseline: Option<usize>,
     stopped: Option<Stop>,
 }
 
@@ -109,6 +115,11 @@ impl Schedule {
         self.figures[index].is_control = true;
     }
 
+    /// Subtracts a baseline from a figure, round by round: neither is decided before the difference is.
+    pub fn set_baseline(&mut self, index: usize, baseline: usize) {
+        self.figures[index].baseline = Some(baseline);
+    }
+
     /// The current cycle, from 1. In each cycle all figures that need a round get one.
     pub fn cycle(&self) -> usize {
         self.cycle
@@ -138,14 +149,23 @@ impl Schedule {
         if rounds < rules.least {
             return;
         }
-        let half_width = stats::median_interval(&figure.values)
-            .zip(stats::median(&figure.values))
-            .map(|(interval, median)| interval.relative_half_width(median));
-        if half_width.is_some_and(|width| width <= rules.target) {
-            figure.stopped = Some(Stop::Target);
-        } else if rounds >= rules.most {
+        if rounds >= rules.most {
             figure.stopped = Some(Stop::Rounds);
         }
+        if self.is_decided(index) {
+            self.figures[index].stopped = Some(Stop::Target);
+        }
+    }
+
+    fn is_decided(&self, index: usize) -> bool {
+        let figure = &self.figures[index];
+        let is_needed = self.figures.iter().any(|one| one.baseline == Some(index) && one.stopped.is_none());
+        let baseline = figure.baseline.map(|baseline| &self.figures[baseline].values);
+        let is_precise = baseline.is_none_or(|baseline| {
+            let differences = stats::differences(&figure.values, baseline);
+            differences.len() >= self.rules.least && is_within(&differences, DIFFERENCE * self.rules.target)
+        });
+        !is_needed && is_precise && is_within(&figure.values, self.rules.target)
     }
 
     pub fn exactly(&mut self, index: usize, rounds: usize) {
@@ -187,6 +207,12 @@ impl Schedule {
         let left = if done >= whole { self.rules.max_time - elapsed } else { seconds };
         (if whole > 0.0 { done / whole } else { 1.0 }, left.max(0.0).min(self.rules.max_time))
     }
+}
+
+/// Whether the interval of the median has this half-width at most, for 1 of the median.
+fn is_within(values: &[f64], target: f64) -> bool {
+    let interval = stats::median_interval(values).zip(stats::median(values));
+    interval.is_some_and(|(interval, median)| interval.relative_half_width(median) <= target)
 }
 
 impl Rules {
@@ -245,6 +271,31 @@ mod tests {
         }
         let controls = |rounds: &[usize]| rounds.iter().filter(|&&index| index == 1).count();
         assert_eq!((controls(&order[..12]), controls(&order[12..26]), controls(&order[26..])), (6, 0, 14));
+    }
+
+    /// A baseline of 60 and a figure of 75, both known to 1 %: their difference is known to 7 %.
+    #[test]
+    fn a_difference_decides_both_figures() {
+        let noisy = |figure: usize, round: usize| match figure {
+            0 => 60.0 + 0.6 * (round % 2) as f64,
+            1 => 75.0 - 1.4 * (round % 2) as f64,
+            _ => 200.0,
+        };
+        let rounds = |compared: &[usize]| {
+            let mut schedule = Schedule::new(RULES, 3);
+            compared.iter().for_each(|index| schedule.set_baseline(*index, 0));
+            let mut rounds = [0; 3];
+            while let Some(index) = schedule.next(0.0) {
+                schedule.add_value(index, noisy(index, rounds[index]));
+                rounds[index] += 1;
+            }
+            rounds
+        };
+        assert_eq!(rounds(&[]), [6, 6, 6]);
+        assert_eq!(rounds(&[1, 2])[..2], [20, 20]);
+        // One more where the baseline comes after it in the cycle.
+        let [baseline, _, figure] = rounds(&[2]);
+        assert!(baseline <= 8 && figure <= 7, "{baseline} and {figure}");
     }
 
     #[test]

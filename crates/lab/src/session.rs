@@ -34,6 +34,8 @@ pub struct SuitePlan<S = Json> {
     pub setup: S,
     /// Figures before their first round. Figures that are not available stay as they are.
     pub figures: Vec<Figure>,
+    /// Figures that are quoted as a difference, and the baseline that is subtracted, by their places.
+    pub differences: Vec<(usize, usize)>,
     pub rules: Rules,
     /// Seconds for preparing and the least that must follow, by a cautious estimate: with less time there is
     /// no figure. 0 if negligible or unknown.
@@ -52,6 +54,7 @@ impl<S: Serialize> SuitePlan<S> {
             suite: self.suite,
             worker: self.worker,
             figures: self.figures,
+            differences: self.differences,
             rules: self.rules,
             least_seconds: self.least_seconds,
             preparing: self.preparing,
@@ -109,6 +112,9 @@ pub fn run_watched(
         if let Some(passes) = figure.conditions.get(PASSES) {
             schedule.exactly(index, passes as usize);
         }
+    }
+    for (figure, baseline) in &plan.differences {
+        schedule.set_baseline(*figure, *baseline);
     }
     let mut session = Session {
         plan,

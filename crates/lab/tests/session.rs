@@ -129,6 +129,7 @@ fn plan(setup: &str, figures: &[&str]) -> SuitePlan {
             .iter()
             .map(|id| Figure::planned(*id, "actor", *id, Unit::ONE, Better::Neither))
             .collect(),
+        differences: Vec::new(),
         rules: Rules { repeats: 2, ..Rules::exactly(6, 600.0) },
         preparing: "nothing".to_owned(),
         least_seconds: 0.0,

@@ -140,6 +140,7 @@ pub fn suite<S>(
         worker,
         setup,
         figures,
+        differences: Vec::new(),
         rules,
         least_seconds,
         preparing: format!("first touch of {}", format::bytes(bytes)),

@@ -53,6 +53,7 @@ pub fn suite_plan<S>(
         worker,
         setup,
         figures,
+        differences: Vec::new(),
         rules,
         preparing: preparing.into(),
         least_seconds: 0.0,

@@ -4,7 +4,7 @@ use figure::evidence as key;
 use figure::{Better, Figure, Reading, Round, Status, Unit, stats};
 use suites::allocators::{self, BUMP, OVERHEAD, PAIR, VOID};
 
-use super::plan::STEADY;
+use super::plan::steady;
 use crate::profile::SLOT_BYTES;
 
 pub fn complete(figures: &mut Vec<Figure>) {
@@ -22,12 +22,6 @@ pub fn complete(figures: &mut Vec<Figure>) {
         }
     }
     figures.extend(added);
-}
-
-/// Allocator and team of a figure of the series [`STEADY`].
-fn steady(figure: &Figure) -> Option<(String, String)> {
-    figure.series.as_ref().filter(|series| series.starts_with(STEADY))?;
-    Some((figure.conditions.get(key::ALLOCATOR)?, figure.conditions.get(key::TEAM)?))
 }
 
 /// A figure of these values, one for each round. Allocator and team are those of the first source.

@@ -169,6 +169,7 @@ pub fn plan(machine: &Machine, options: &Options) -> Result<Planned<Setup>, Plan
         suite: crate::SUITE,
         worker: "alloc.load",
         setup: Setup { machine: machine.clone(), available: available * 0.9, tasks },
+        differences: differences(&figures),
         figures,
         rules: options.rules,
         preparing: "the proof that each library provides malloc".to_owned(),
@@ -278,6 +279,24 @@ fn fit_time(options: &Options, runs: usize, most_threads: u32) -> Profile {
     };
     let slots = (seconds.max(0.05) / ((filling + stepping) * 1e-9)).max(least);
     options.profile.within(slots / options.profile.slots as f64 * options.profile.bytes())
+}
+
+/// Each allocator's figure with that of the harness, which is subtracted from it.
+fn differences(figures: &[Figure]) -> Vec<(usize, usize)> {
+    let void = |team: &str| {
+        figures.iter().position(|one| steady(one).is_some_and(|(name, of)| name == VOID && of == team))
+    };
+    let difference = |(index, figure): (usize, &Figure)| {
+        let (allocator, team) = steady(figure)?;
+        Some((index, void(&team).filter(|_| allocator != VOID)?))
+    };
+    figures.iter().enumerate().filter_map(difference).collect()
+}
+
+/// Allocator and team of a figure of the series [`STEADY`].
+pub(super) fn steady(figure: &Figure) -> Option<(String, String)> {
+    figure.series.as_ref().filter(|series| series.starts_with(STEADY))?;
+    Some((figure.conditions.get(key::ALLOCATOR)?, figure.conditions.get(key::TEAM)?))
 }
 
 fn new_figure(arm: &Arm, mode: StepMode, team: Team, profile: &Profile, options: &Options) -> Figure {

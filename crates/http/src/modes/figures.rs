@@ -270,6 +270,7 @@ impl PlanBuilder {
             worker,
             setup,
             figures: self.figures,
+            differences: Vec::new(),
             rules: options.rules,
             preparing: "servers and their connections".to_owned(),
             least_seconds: 0.0,

@@ -10,6 +10,13 @@ fn repeated(case: Case) -> Option<String> {
     gate(&case.0.figures[0].rounds[0])
 }
 
+/// A round of 50 ms, of which ticks resolve a fifth, with a thread that waited for this share.
+fn short(waited: f64) -> Case {
+    let mut case = quiet_vm();
+    case.0.figures[0].rounds[0].duration = 0.05;
+    case.with(RUN_DELAY_WORST, 0.05 * waited)
+}
+
 #[test]
 fn what_may_pass_is_repeated() {
     // Half of one CPU of 48, for which one thread waited.
@@ -22,6 +29,7 @@ fn what_may_pass_is_repeated() {
         (quiet_vm().with(CLOCK_SUSPENDED, 12.0), "a clock jumped by 12.0 s"),
         (quiet_vm().with(CANARY_CHANGE, 0.12), "the clock frequency changed by 12 %"),
         (hog, "a thread waited for its CPU 50 % of the time"),
+        (short(0.2), "a thread waited for its CPU 20 % of the time"),
     ] {
         assert_eq!(repeated(case).as_deref(), Some(reason));
     }
@@ -39,6 +47,7 @@ fn what_the_median_bears_or_comes_again_is_kept() {
         (quiet_vm().with(CANARY_CHANGE, 0.09), "the clock hardly changed"),
         (server().of_cpu_time(CPU_STEAL, 0.01), "48 CPUs that each lose 1 %: half a CPU in all"),
         (quiet_vm().of_time(RUN_DELAY_WORST, 0.5), "no others caused the waiting"),
+        (short(0.04), "a short round that hardly waited"),
         (throttled.with(CANARY_CHANGE, 0.5), "a quota is there again next time"),
     ] {
         assert_eq!(repeated(case), None, "{why}");

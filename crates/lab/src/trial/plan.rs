@@ -85,6 +85,7 @@ impl Trial {
             worker: self.worker,
             setup,
             figures: self.figures,
+            differences: Vec::new(),
             rules: self.rules,
             preparing: self.preparing,
             least_seconds: 0.0,
