@@ -39,6 +39,28 @@ int main(void)
 }
 ";
 
+/// Memory that stays, and is touched once.
+const GROWING: &str = "
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+	for (int block = 0; block < 3000; block++)
+		memset(malloc(64 << 10), 1, 64 << 10);
+	return 0;
+}
+";
+
+/// Work without memory.
+const COMPUTING: &str = "
+int main(void)
+{
+	for (volatile long work = 0; work < 200000000; work++)
+		;
+	return 0;
+}
+";
+
 /// An allocator of its own, of memory that it never gives back, in a program that is linked statically without a C library.
 const OWN: &str = "
 static char memory[1 << 20];
@@ -255,6 +277,24 @@ fn what_was_found_is_what_is_tried() {
     // Known facts are not searched again.
     let proof = proved(THREE, &[], &["--setting", "thresholds"]);
     assert!(proof.figure("faults.gain").is_none());
+}
+
+#[test]
+fn where_no_setting_fits_none_is_tried() {
+    for (source, why) in [(GROWING, "no setting saves first touch"), (COMPUTING, "of the CPU time")] {
+        let directory = tempfile::tempdir().unwrap();
+        let program = program(directory.path(), source, &[]);
+        let output = proof(&[], &[program.to_str().unwrap()]);
+        let record = record(&output);
+        assert!(trial(&record).is_none());
+        let tried = record.figure("faults.settings").expect("the reason");
+        assert_eq!(tried.status, Status::NotAvailable);
+        let reason = tried.reason.as_deref().unwrap_or_default();
+        assert!(reason.contains(why), "{reason}");
+        assert!(stderr(&output).contains(reason), "{}", stderr(&output));
+    }
+    // What is named is tried all the same.
+    assert!(trial(&proved(GROWING, &[], &["--setting", "hugetlb"])).is_some());
 }
 
 #[test]

@@ -135,6 +135,9 @@ fn untried(
     if figures.is_empty() {
         return Err(why);
     }
+    if !output.quiet {
+        anstream::eprintln!("truebench: nothing is tried: {}", why.message());
+    }
     let tried = Figure::planned(SETTINGS, SUITE, "what a setting does", Unit::ONE, Better::Lower);
     figures.push(tried.not_available(why.message()));
     execute_with(Vec::new(), figures, machine, measuring, output)
