@@ -59,6 +59,7 @@ fn served(record: &Record, name: &str) -> Reading<String> {
 }
 
 #[test]
+#[ignore = "half a minute of both CPUs: make test-long"]
 fn under_load_there_is_a_conclusion() {
     let directory = tempfile::tempdir().unwrap();
     let library = library(directory.path(), "valid");

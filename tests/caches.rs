@@ -80,6 +80,7 @@ fn arrays_are_by_the_cache_that_there_is_and_not_by_the_one_that_is_shown() {
 }
 
 #[test]
+#[ignore = "half a minute of both CPUs: make test-long"]
 fn where_no_cache_is_shown_there_is_one_that_is_measured() {
     let Some(record) =
         shown(HIDDEN, 0, &["memory", "bandwidth", "--kernel", "triad", "--stores", "nt", "--rounds", "6"])

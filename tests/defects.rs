@@ -31,6 +31,7 @@ fn a_stranger_on_the_same_cpu_is_detected() {
 }
 
 #[test]
+#[ignore = "half a minute of both CPUs: make test-long"]
 fn a_memory_limit_is_observed_and_named() {
     let limit = 400 << 20;
     let Some(group) = Group::with(&[Limit::Memory(limit)]) else {
@@ -59,6 +60,7 @@ fn a_memory_limit_is_observed_and_named() {
 }
 
 #[test]
+#[ignore = "half a minute of both CPUs: make test-long"]
 fn transparent_huge_pages_are_obtained_or_complained_of() {
     let output = run(&[SMALL, &["--kernel", "triad", "--pages", "thp", "--format", "json"]].concat());
     let record = record(&output);

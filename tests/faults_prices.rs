@@ -80,6 +80,7 @@ fn what_is_priced_is_what_was_taken() {
 }
 
 #[test]
+#[ignore = "half a minute of both CPUs: make test-long"]
 fn a_disk_is_dearer_than_memory_and_a_huge_page_cheaper_than_its_parts() {
     let record = short();
     let small = nanoseconds(price(record, "minor.write")).unwrap();

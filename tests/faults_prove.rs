@@ -200,6 +200,7 @@ fn a_static_program_with_glibc_takes_tunables_and_one_without_does_not() {
 }
 
 #[test]
+#[ignore = "half a minute of both CPUs: make test-long"]
 fn under_load_a_large_effect_has_a_direction_and_counts_hold() {
     let _hogs = Hog::on_all();
     let record = proved(FAULTING, &[], &["--setting", "both"]);
@@ -217,6 +218,7 @@ fn under_load_a_large_effect_has_a_direction_and_counts_hold() {
 }
 
 #[test]
+#[ignore = "half a minute of both CPUs: make test-long"]
 fn another_allocator_is_a_setting_that_is_proved() {
     let directory = tempfile::tempdir().unwrap();
     let library = crate::alloc::library(directory.path(), "valid");

@@ -261,6 +261,7 @@ fn a_rate_that_holds_a_latency_is_searched() {
 }
 
 #[test]
+#[ignore = "half a minute of both CPUs: make test-long"]
 fn a_search_without_a_result_shows_its_steps() {
     let server = Responder::start(&["--delay", "30ms/1"]);
     let pid = server.pid().to_string();

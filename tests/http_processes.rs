@@ -98,6 +98,7 @@ fn assert_measured_as_a_whole(record: &Record, least: f64) {
 }
 
 #[test]
+#[ignore = "half a minute of both CPUs: make test-long"]
 fn a_supervisor_and_its_workers_are_one_server() {
     let port = free_port();
     let record = with_a_worker_killed(&prefork(port), port, |words| words.contains("\0http\0null\0"));

@@ -107,6 +107,7 @@ fn prices_name_it() {
 }
 
 #[test]
+#[ignore = "half a minute of both CPUs: make test-long"]
 fn http_names_it() {
     let port = free_port();
     let server = format!("'{}' http null --bind 127.0.0.1:{port}", env!("CARGO_BIN_EXE_truebench"));

@@ -13,6 +13,8 @@ use crate::others::of_cpus;
 /// Share of a round's CPU time that must be lost before the round is repeated: half of what makes a figure
 /// invalid. The median over rounds hides less.
 const LOST: f64 = 0.05;
+/// … by waiting for a CPU, whoever had it.
+const WAITED: f64 = 0.10;
 /// Change of the clock frequency within a round: what makes a figure invalid.
 const FREQUENCY: f64 = 0.10;
 /// A quota that throttled this share of the round will do so again.
@@ -53,10 +55,11 @@ pub fn gate(round: &Round) -> Option<String> {
             format!("interrupts took {}", of_cpus(share(interrupts), cpus)),
         ),
         (share(foreign) >= LOST, format!("other processes used {}", of_cpus(share(foreign), cpus))),
-        // Waiting is worth a repetition only where others caused it, or may have caused it where it is too short for ticks to tell
-        // (so is the round, and its repetition costs little); our own threads will wait again.
+        // Waiting is worth a repetition only where others caused it; our own threads will wait again. Where it is too short for
+        // ticks to tell, so is the round, and its repetition costs little: a long wait is enough.
         (
-            waited >= LOST && foreign.max(TICK) >= waited * seconds / 2.0,
+            waited >= LOST && foreign >= waited * seconds / 2.0
+                || waited >= WAITED && waited * seconds <= TICK,
             format!("a thread waited for its CPU {} of the time", percent(waited)),
         ),
         (change > FREQUENCY, format!("the clock frequency changed by {}", percent(change))),

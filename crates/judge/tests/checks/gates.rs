@@ -29,7 +29,7 @@ fn what_may_pass_is_repeated() {
         (quiet_vm().with(CLOCK_SUSPENDED, 12.0), "a clock jumped by 12.0 s"),
         (quiet_vm().with(CANARY_CHANGE, 0.12), "the clock frequency changed by 12 %"),
         (hog, "a thread waited for its CPU 50 % of the time"),
-        (short(0.2), "a thread waited for its CPU 20 % of the time"),
+        (short(0.15), "a thread waited for its CPU 15 % of the time"),
     ] {
         assert_eq!(repeated(case).as_deref(), Some(reason));
     }
@@ -47,7 +47,7 @@ fn what_the_median_bears_or_comes_again_is_kept() {
         (quiet_vm().with(CANARY_CHANGE, 0.09), "the clock hardly changed"),
         (server().of_cpu_time(CPU_STEAL, 0.01), "48 CPUs that each lose 1 %: half a CPU in all"),
         (quiet_vm().of_time(RUN_DELAY_WORST, 0.5), "no others caused the waiting"),
-        (short(0.04), "a short round that hardly waited"),
+        (short(0.08), "a short round that waited for a little"),
         (throttled.with(CANARY_CHANGE, 0.5), "a quota is there again next time"),
     ] {
         assert_eq!(repeated(case), None, "{why}");
