@@ -11,7 +11,8 @@ use serde::Serialize;
 
 use crate::answer::Answer;
 use crate::check::Check;
-use crate::gather::{Gathering, parse};
+use crate::gather::Gathering;
+use crate::parsed::parse;
 use crate::part::{self, Candidate, Domain, Part, domain};
 use crate::projection::projected;
 use crate::table::Table;
