@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -23,18 +23,23 @@ pub struct Nodes {
 impl Nodes {
     /// `cases` are cases of a shell's `case`, by the node's name: `n2) exit 1 ;;`.
     pub fn new(cases: &str) -> Nodes {
-        let scratch = tempfile::tempdir().unwrap();
-        let path = scratch.path().join("on-node");
+        let nodes = Nodes { scratch: tempfile::tempdir().unwrap() };
+        nodes.now(cases);
+        // Nodes may be other users.
+        for path in [nodes.scratch.path(), &nodes.file("on-node")] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        nodes
+    }
+
+    /// Other cases from now on.
+    pub fn now(&self, cases: &str) {
         let script = format!(
             "#!/bin/sh\n# fleet measure --quiet --node NAME …\nhere={}\ncase $5 in\n{cases}\nesac\nexec {} \"$@\"\n",
-            scratch.path().display(),
+            self.scratch.path().display(),
             env!("CARGO_BIN_EXE_truebench")
         );
-        fs::write(&path, script).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        // Nodes may be other users.
-        fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        Nodes { scratch }
+        fs::write(self.file("on-node"), script).unwrap();
     }
 
     pub fn program(&self) -> String {
@@ -147,8 +152,7 @@ fn nodes_that_fail_or_hang_cost_no_other() {
     let output = run(&["fleet", "check", &nodes.directory()]);
     assert!(stdout(&output).contains("4 not measured"), "{}", stdout(&output));
     // Once more, for those alone.
-    fs::write(nodes.file("on-node"), format!("#!/bin/sh\nexec {} \"$@\"\n", env!("CARGO_BIN_EXE_truebench")))
-        .unwrap();
+    nodes.now("");
     let before = fs::metadata(&files(&nodes.file("run/nodes"))[0]).unwrap().modified().unwrap();
     let output = run(&["fleet", "run", "--resume", &nodes.directory(), "--retry"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -236,6 +240,52 @@ fn a_second_measurement_confirms_or_does_not() {
     assert_eq!(confirmed("n3"), ("slow".to_owned(), Some(true)));
     assert_eq!(confirmed("n4"), ("slow".to_owned(), Some(false)));
     assert_eq!(confirmed("n5"), ("healthy".to_owned(), None));
+}
+
+/// Runs a script of the shell whose `$run` is a small file system of its own. `None`, with the reason printed, where there can be none.
+fn with_small_disk(nodes: &Nodes, script: &str, words: &[String]) -> Option<Output> {
+    let script = format!(
+        "run=$1; shift; mkdir -p \"$run\" && mount -t tmpfs -o size=256k none \"$run\" || exit 77\n{script}"
+    );
+    let mut command = Command::new("unshare");
+    command.args(["-rm", "sh", "-c", &script, "sh"]).arg(nodes.file("run"));
+    let output = command.arg(env!("CARGO_BIN_EXE_truebench")).args(words).output();
+    match output {
+        Ok(output) if output.status.code() != Some(77) && !stderr(&output).contains("unshare") => {
+            Some(output)
+        }
+        other => {
+            println!("not tested: no file system can be mounted here: {other:?}");
+            None
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_leaves_no_child_behind_and_the_run_goes_on_once_there_is_room() {
+    // n1 fills the disk while n2 works. The reason for which n1 ends is longer than what is left of the journal's page.
+    let nodes = Nodes::new(
+        "*) [ -e $here/room ] || case $5 in\n\
+         n1) head -c 5000 /dev/zero | tr '\\0' x; until [ -e $here/pid ]; do sleep 0.05; done\n\
+             head -c 1000000 /dev/zero >$here/run/filled 2>/dev/null; exit 1 ;;\n\
+         n2) echo $$ >$here/pid; exec sleep 600 ;;\n\
+         esac ;;",
+    );
+    let script = "\"$@\"; code=$?\n\
+        kill -0 \"$(cat \"$run\"/../pid)\" && exit 78\n\
+        rm \"$run/filled\"; touch \"$run/../room\"\n\
+        \"$1\" fleet run --resume \"$run\" >&2 || exit 79\n\
+        \"$1\" fleet status \"$run\" --format json\n\
+        exit $code";
+    let words = nodes.words("local", "n[1-3]", &["--window", "2"]);
+    let Some(output) = with_small_disk(&nodes, script, &words) else { return };
+    let errors = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "78: n2 goes on; 79: no resume: {errors}");
+    assert!(errors.contains("No space left") && errors.contains("journal.jsonl"), "{errors}");
+    assert!(errors.contains("what was outstanding is stopped: n2; go on with: truebench"), "{errors}");
+    let status: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let states: Vec<&Value> = status["nodes"].as_array().unwrap().iter().map(|node| &node["state"]).collect();
+    assert_eq!(states, ["answered"; 3], "{status:#}");
 }
 
 #[test]

@@ -50,10 +50,10 @@ impl<L: Launch> Children<L> {
         for path in [&task.record, &task.log] {
             path.parent().map_or(Ok(()), fs::create_dir_all)?;
         }
-        let log = File::create(&task.log)?;
+        let log = fresh(&task.log)?;
         let part = L::BY_STDOUT.then(|| part_of(&task.record));
         let out = match &part {
-            Some(part) => Stdio::from(File::create(part)?),
+            Some(part) => Stdio::from(fresh(part)?),
             None => Stdio::from(log.try_clone()?),
         };
         let child = programs::spawn(&self.launch.words(task), out, log.into());
@@ -107,6 +107,14 @@ impl<L: Launch> Engine for Children<L> {
                 }
             }
         }
+    }
+}
+
+/// A new file. What a process of a run that was killed still writes goes to the old one, which has no name any more.
+fn fresh(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => File::create(path),
     }
 }
 

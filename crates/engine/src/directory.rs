@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -274,9 +275,11 @@ impl Directory {
         let path = self.path.join(JOURNAL);
         let write = || {
             // One write, so that a line is not torn by another process.
-            let line = serde_json::to_string(&event).map_err(io::Error::other)? + "\n";
-            let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
-            file.write_all(line.as_bytes())?;
+            let mut file = OpenOptions::new().create(true).append(true).read(true).open(&path)?;
+            // What a full disk left of a line must not take this one with it.
+            let begin = if ends_a_line(&file)? { "" } else { "\n" };
+            let line = serde_json::to_string(&event).map_err(io::Error::other)?;
+            file.write_all(format!("{begin}{line}\n").as_bytes())?;
             file.sync_data()
         };
         write().map_err(|error| Problem::System(path.clone(), error))
@@ -332,6 +335,16 @@ impl Directory {
     }
 }
 
+/// Whether a file is empty, or its last line is whole.
+fn ends_a_line(file: &File) -> io::Result<bool> {
+    let length = file.metadata()?.len();
+    let mut last = *b"\n";
+    if length > 0 {
+        file.read_exact_at(&mut last, length - 1)?;
+    }
+    Ok(last == *b"\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -363,6 +376,9 @@ mod tests {
         assert!(matches!(&outcomes[1], Outcome::Outstanding(handle, age) if handle == "2" && *age < 60.0));
         assert_eq!(outcomes[2], Outcome::Missing("timed out".into()));
         assert_eq!(outcomes[3], Outcome::Waits);
+        // Once the disk has room again, the next line is whole.
+        directory.note_ended("b", "exit status: 1").unwrap();
+        assert_eq!(directory.outcomes(&plan).unwrap()[1], Outcome::Missing("exit status: 1".into()));
     }
 
     #[test]

@@ -133,7 +133,9 @@ impl Engine for Slurm {
     }
 
     fn adopt(&mut self) -> Result<Vec<(String, String)>, String> {
-        Ok(self.jobs()?.into_iter().map(|job| (job.node, job.id)).collect())
+        // One that has ended is an earlier attempt: its record counts without it.
+        let is_open = |job: &Job| !matches!(job.state(), State::Ended(_));
+        Ok(self.jobs()?.into_iter().filter(is_open).map(|job| (job.node, job.id)).collect())
     }
 
     fn drain(&self, nodes: &[(String, String)]) -> Result<Vec<Vec<String>>, String> {

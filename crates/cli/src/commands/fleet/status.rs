@@ -16,7 +16,7 @@ use crate::output;
 
 /// The second stage of a run is a run below it.
 pub const SECOND: &str = "confirm";
-/// The most names for one reason.
+/// The most names that are printed for one reason.
 const MOST_NAMES: usize = 8;
 /// The longest reason.
 const MAX_REASON: usize = 200;
@@ -121,10 +121,7 @@ pub fn text(plan: &Plan, outcomes: &[Outcome]) -> String {
         }
     }
     for (why, nodes) in reasons {
-        let some: Vec<&str> = nodes.iter().take(MOST_NAMES).copied().collect();
-        let more = nodes.len() - some.len();
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let _ = writeln!(text, "  missing: {}{more}: {}", some.join(", "), plain_to(why, MAX_REASON));
+        let _ = writeln!(text, "  missing: {}: {}", names(&nodes), plain_to(why, MAX_REASON));
     }
     for (node, outcome) in plan.nodes.iter().zip(outcomes) {
         if let Outcome::Outstanding(handle, age) = outcome {
@@ -132,6 +129,15 @@ pub fn text(plan: &Plan, outcomes: &[Outcome]) -> String {
         }
     }
     text
+}
+
+/// The first names of some nodes, and how many more there are.
+pub fn names(nodes: &[&str]) -> String {
+    let some: Vec<&str> = nodes.iter().take(MOST_NAMES).copied().collect();
+    match nodes.len() - some.len() {
+        0 => some.join(", "),
+        more => format!("{} and {more} more", some.join(", ")),
+    }
 }
 
 fn json(plan: &Plan, outcomes: &[Outcome]) -> Result<String, CommandError> {

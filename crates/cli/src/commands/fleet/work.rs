@@ -35,9 +35,6 @@ pub fn begin(directory: &Directory, plan: &Plan) -> Result<(), CommandError> {
 /// # Errors
 /// Another run is at work there; what could not be written.
 pub fn work(directory: &Directory, plan: &Plan, options: &Started) -> Result<ExitCode, CommandError> {
-    let lost = |problem: &engine::Problem| {
-        CommandError::measuring(format!("{}: {problem}; go on with --resume", directory.path().display()))
-    };
     let kind = status::kind(plan)?;
     let _lock = Lock::take(directory.path())?;
     let interrupt = run::interrupt()?;
@@ -52,14 +49,15 @@ pub fn work(directory: &Directory, plan: &Plan, options: &Started) -> Result<Exi
         grace: LATE_LOOKS * poll,
         retry: options.retry,
     };
-    let mut running =
-        engine::Run::new(directory, plan, kind, limits, &command).map_err(|problem| lost(&problem))?;
+    let running = engine::Run::new(directory, plan, kind, limits, &command);
+    let mut running = running.map_err(|problem| named(directory.path(), &problem))?;
     let (start, mut last) = (Instant::now(), f64::NEG_INFINITY);
     loop {
         let now = start.elapsed().as_secs_f64();
-        let is_done = running.step(now, &mut |change| show(options.quiet, &change));
-        if is_done.map_err(|problem| lost(&problem))? {
-            break;
+        match running.step(now, &mut |change| show(options.quiet, &change)) {
+            Ok(true) => break,
+            Ok(false) => {}
+            Err(problem) => return Err(left(directory, kind, &problem.to_string(), &running.leave())),
         }
         if now - last >= PROGRESS {
             last = now;
@@ -68,8 +66,9 @@ pub fn work(directory: &Directory, plan: &Plan, options: &Started) -> Result<Exi
             say(options.quiet, &format!("{done} done, {outstanding} outstanding, {waiting} wait\n"));
         }
         if let Some(signal) = pause(poll, &interrupt) {
-            running.leave();
-            return interrupted(directory, kind, signal);
+            let why = format!("stopped by {signal}");
+            let error = left(directory, kind, &why, &running.leave());
+            return Err(error.with_code(exit::INTERRUPTED));
         }
     }
     end(directory)
@@ -129,13 +128,16 @@ fn pause(poll: f64, interrupt: &Interrupt) -> Option<&'static str> {
     }
 }
 
-fn interrupted(directory: &Directory, kind: &Kind, signal: &str) -> Result<ExitCode, CommandError> {
-    let rest = if kind.outlives { "what was started goes on" } else { "what was outstanding is stopped" };
-    let message = format!(
-        "stopped by {signal}; {rest}; go on: truebench fleet run --resume {}",
-        directory.path().display()
-    );
-    Err(CommandError::measuring(message).with_code(exit::INTERRUPTED))
+/// A run that ends early: why, what became of the nodes that were outstanding, and how it goes on.
+fn left(directory: &Directory, kind: &Kind, why: &str, nodes: &[String]) -> CommandError {
+    let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();
+    let rest = match (nodes.is_empty(), kind.outlives) {
+        (true, _) => "no node was outstanding".to_owned(),
+        (false, true) => format!("what was started goes on: {}", status::names(&nodes)),
+        (false, false) => format!("what was outstanding is stopped: {}", status::names(&nodes)),
+    };
+    let path = directory.path().display();
+    CommandError::measuring(format!("{why}; {rest}; go on with: truebench fleet run --resume {path}"))
 }
 
 /// Who answered, and what to do next.
