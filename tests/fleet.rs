@@ -151,6 +151,13 @@ fn reports_and_tables_are_what_their_names_say() {
     assert_eq!(bytes("rows.csv.gz")[..2], [0x1f, 0x8b]);
     assert_eq!(bytes("rows.csv.zst")[..4], [0x28, 0xb5, 0x2f, 0xfd]);
     assert_eq!(checked(directory.path(), &["--table", "rows.parquet"]).status.code(), Some(2));
+    // An ending that means nothing means JSON, one of another format is refused, as of every report.
+    let (unknown, other) = (file("fleet.out"), file("fleet.svg"));
+    checked(directory.path(), &["-q", "-o", unknown.to_str().unwrap()]);
+    assert!(read("fleet.out").starts_with('{'));
+    let output = checked(directory.path(), &["-o", other.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("is not written as svg") && !other.exists(), "{}", stderr(&output));
 }
 
 #[test]

@@ -301,6 +301,10 @@ fn what_cannot_be_run_is_refused() {
     refused(&["--engine", "local", "--nodes=-oProxyCommand=x", "-o", &directory], "no name");
     refused(&["--engine", "ssh", "-o", &directory], "--nodes");
     refused(&["--engine", "local", "--measure", "http", "-o", &directory], "'http'");
+    refused(
+        &["--engine", "local", "--measure", "memory inspect /bin/true", "-o", &directory],
+        "measures nothing",
+    );
     refused(&["--engine", "local", "--nodes", "n[1-900]", "--budget", "2nh", "-o", &directory], "--budget");
     refused(&["--resume", &directory], "no fleet was run there");
     refused(&["--engine", "kubernetes", "--nodes", "a", "-o", &directory, "--with", "cpu=2"], "--image");

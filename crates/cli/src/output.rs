@@ -65,10 +65,7 @@ impl Destination {
             Some(path) => Some(Target::check(path)?),
             None => None,
         };
-        let by_ending = options.output.as_deref().and_then(format_of_ending);
-        let default = if file.is_some() { by_ending.unwrap_or("json") } else { "text" };
-        let format = options.format.or_else(|| report::format(default));
-        let format = format.ok_or_else(|| CommandError::usage(format!("no format {default}")))?;
+        let format = format(options.format, options.output.as_deref(), "a record", report::format)?;
         Ok(Destination { format, file, quiet: options.quiet, no_color: options.no_color, is_beside: false })
     }
 
@@ -115,8 +112,29 @@ impl Destination {
     }
 }
 
+/// The format of a report: that of `--format`, else text on stdout, and in a file what its ending means, JSON if it means nothing. `what` is
+/// reported, `named` finds its formats.
+///
+/// # Errors
+/// Wrong usage: `what` is not written in the format that the ending means.
+pub fn format<F>(
+    asked: Option<&'static F>,
+    file: Option<&Path>,
+    what: &str,
+    named: impl FnOnce(&str) -> Option<&'static F>,
+) -> Result<&'static F, CommandError> {
+    let name = file.map_or("text", |path| format_of_ending(path).unwrap_or("json"));
+    asked.or_else(|| named(name)).ok_or_else(|| {
+        let path = file.unwrap_or(Path::new("-"));
+        CommandError::usage(format!(
+            "-o {}: {what} is not written as {name}; choose with --format",
+            path.display()
+        ))
+    })
+}
+
 /// The format that a file's ending means.
-pub fn format_of_ending(path: &Path) -> Option<&'static str> {
+fn format_of_ending(path: &Path) -> Option<&'static str> {
     let ending = path.extension().and_then(|ending| ending.to_str());
     ENDINGS.iter().find(|(known, _)| ending == Some(known)).map(|(_, name)| *name)
 }

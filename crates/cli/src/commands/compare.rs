@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use compare::{Comparison, Named, Rules};
 use figure::Record;
-use report::comparison::FORMATS;
+use report::comparison::{FORMATS, Format};
 
 use super::report::read;
 use crate::args::compare::Compare;
@@ -19,13 +19,19 @@ use crate::output::{self, Target};
 /// could not be written; nothing that could be judged.
 pub fn run(options: &Compare) -> Result<ExitCode, CommandError> {
     let target = options.output.as_deref().map(Target::check).transpose()?;
+    let format = output::format(
+        options.format,
+        options.output.as_deref(),
+        "a comparison",
+        report::comparison::format,
+    )?;
     let records: Vec<Record> = options.records.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
     let names = names(options);
     let named: Vec<Named> =
         names.into_iter().zip(&records).map(|(name, record)| Named { name, record }).collect();
     let rules = Rules { band: options.band, force: options.force, figures: options.figure.clone() };
     let comparison = compare::compare(&named, &rules).map_err(CommandError::usage)?;
-    write(&comparison, options, target)?;
+    write(&comparison, options, format, target)?;
     let is_slower = options.baseline && comparison.is_slower();
     match unjudged(&comparison, options) {
         Some(message) if is_slower => Err(CommandError::judging(message).with_code(INVALID)),
@@ -61,16 +67,13 @@ fn names(options: &Compare) -> Vec<String> {
     options.records.iter().map(name).collect()
 }
 
-fn write(comparison: &Comparison, options: &Compare, target: Option<Target>) -> Result<(), CommandError> {
-    let default = match options.output.as_deref().and_then(output::format_of_ending) {
-        Some(name) => name,
-        None if target.is_some() => "json",
-        None => FORMATS[0].name,
-    };
-    let format = options.format.or_else(|| report::comparison::format(default)).ok_or_else(|| {
-        CommandError::usage(format!("-o: a comparison is not written as {default}; choose with --format"))
-    })?;
-    let bytes = |format: &report::comparison::Format| {
+fn write(
+    comparison: &Comparison,
+    options: &Compare,
+    format: &Format,
+    target: Option<Target>,
+) -> Result<(), CommandError> {
+    let bytes = |format: &Format| {
         let mut bytes = Vec::new();
         (format.write)(comparison, &output::options(options.no_color), &mut bytes)
             .map_err(CommandError::measuring)?;

@@ -21,13 +21,14 @@ use crate::output::{self, Target};
 /// Wrong usage: no record, or no baseline; what could not be written; no node that could be judged.
 pub fn run(options: &Check) -> Result<ExitCode, CommandError> {
     let target = options.output.as_deref().map(Target::check).transpose()?;
+    let chosen = output::format(options.format, options.output.as_deref(), "the check of a fleet", format)?;
     let rows = options.table.as_deref().map(table::Rows::check).transpose()?;
     let baseline = options.baseline.as_deref().map(read_baseline).transpose()?;
     let check = check(&options.records, options.delta, baseline.as_ref())?;
     if let Some(rows) = rows {
         rows.write(&check)?;
     }
-    write(&check, options, target)?;
+    write(&check, options, chosen, target)?;
     code(&check)
 }
 
@@ -92,11 +93,13 @@ fn printed(
     (format.write)(check, options, &mut bytes).map(|()| bytes).map_err(CommandError::measuring)
 }
 
-fn write(check: &fleet::Check, options: &Check, target: Option<Target>) -> Result<(), CommandError> {
+fn write(
+    check: &fleet::Check,
+    options: &Check,
+    chosen: &Format,
+    target: Option<Target>,
+) -> Result<(), CommandError> {
     let text = &FORMATS[0];
-    let by_ending = options.output.as_deref().and_then(output::format_of_ending).and_then(format);
-    let default = if target.is_some() { by_ending.or_else(|| format("json")) } else { None };
-    let chosen = options.format.or(default).unwrap_or(text);
     let on_stdout = output::options(options.no_color);
     let Some(target) = target else { return output::print(&printed(chosen, check, &on_stdout)?) };
     target.write_bytes(&printed(chosen, check, &report::Options::new(output::DEFAULT_WIDTH))?)?;

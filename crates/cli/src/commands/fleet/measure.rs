@@ -95,15 +95,27 @@ fn planned(lines: &[String], machine: &mut Machine) -> Result<(Vec<Part>, Vec<Fi
 pub fn asked(line: &str) -> Result<Command, CommandError> {
     let words = shlex::split(line)
         .ok_or_else(|| CommandError::usage(format!("'{line}': a quotation mark is not closed")))?;
-    let args = Args::try_parse_from(["truebench".to_owned()].into_iter().chain(words));
     let refused = |why: &str| CommandError::usage(format!("'{line}' is not measured by a fleet: {why}"));
-    match args.map_err(|error| refused(error.to_string().lines().next().unwrap_or_default()))?.command {
+    if words.iter().any(|word| word == "--dry-run") {
+        return Err(refused("--dry-run measures nothing"));
+    }
+    let args = Args::try_parse_from(["truebench".to_owned()].into_iter().chain(words));
+    match args.map_err(|error| refused(&first_paragraph(&error.to_string())))?.command {
+        Some(Command::Memory(asked)) if matches!(asked.chosen(), Chosen::Inspect(_)) => {
+            Err(refused("memory inspect measures nothing"))
+        }
         Some(command @ (Command::Memory(_) | Command::System(_))) => Ok(command),
         Some(Command::Faults(faults)) if matches!(faults.mode, Some(FaultsMode::Prices(_))) => {
             Ok(Command::Faults(faults))
         }
         _ => Err(refused("write memory, system or faults prices with their options")),
     }
+}
+
+/// What is wrong, without the usage below it, in one line.
+fn first_paragraph(error: &str) -> String {
+    let lines: Vec<&str> = error.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+    lines.join(" ").trim_start_matches("error: ").to_owned()
 }
 
 fn parts_of(command: Command, machine: &mut Machine) -> Result<Vec<Part>, CommandError> {
@@ -141,8 +153,18 @@ mod tests {
 
     #[test]
     fn other_lines_are_refused() {
-        for line in ["", "http", "memory --no-such-option", "faults -- true", "system 'pipe"] {
-            assert!(asked(line).is_err(), "{line}");
+        for line in [
+            "",
+            "http",
+            "memory --no-such-option",
+            "faults -- true",
+            "system 'pipe",
+            "memory inspect",
+            "memory inspect /bin/true",
+            "system pipe --dry-run",
+        ] {
+            let Err(error) = asked(line) else { panic!("{line}") };
+            assert!(!error.message().contains('\n'), "{}", error.message());
         }
     }
 }
