@@ -63,6 +63,9 @@ pub struct Cpu {
     pub vendor: Reading<String>,
     /// Model name as the kernel prints it, or the Arm part's name.
     pub model: Reading<String>,
+    /// Stepping of the first CPU, as the kernel prints it; of Arm its variant and revision (`r3p1`).
+    #[serde(default)]
+    pub stepping: Reading<String>,
     /// Microcode revision.
     pub microcode: Reading<String>,
     /// Flags (x86) or features (Arm) of the first CPU, as the kernel prints them.

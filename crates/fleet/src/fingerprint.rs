@@ -47,6 +47,7 @@ impl Fingerprint {
         );
         let kind = vec![
             fact("processor", words(&machine.cpu.model)),
+            fact("stepping", words(&machine.cpu.stepping)),
             fact("topology", shape),
             fact("last-level caches", caches(machine)),
             fact("hypervisor", words(&machine.virtualisation.hypervisor)),

@@ -86,6 +86,7 @@ fn two_socket_smt_server() {
     assert_eq!(value(&machine, "boost"), Some("off"));
     assert_eq!(value(&machine, "transparent_hugepage"), Some("madvise"));
     assert_eq!(value(&machine, "mitigations"), Some("mitigated: spectre_v2"));
+    assert_eq!(machine.cpu.stepping.value().unwrap(), "4");
     assert_eq!(machine.cpu.invariant_counter.value(), Some(&true));
     assert_eq!(machine.cgroup.levels.len(), 3);
     assert_eq!(machine.cgroup.unknown, None);
@@ -160,6 +161,7 @@ fn arm_server_with_clusters() {
     assert_eq!(machine.cpu.architecture.value().unwrap(), "aarch64");
     assert_eq!(machine.cpu.vendor.value().unwrap(), "ARM");
     assert_eq!(machine.cpu.model.value().unwrap(), "Neoverse-N1");
+    assert_eq!(machine.cpu.stepping.value().unwrap(), "r3p1");
     assert_eq!(machine.cpu.invariant_counter.value(), Some(&true));
     assert_eq!(machine.cpu(13).unwrap().cluster, Some(3));
     assert_eq!(machine.cpu(33).unwrap().siblings.to_string(), "33");

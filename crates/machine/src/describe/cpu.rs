@@ -21,6 +21,7 @@ pub fn describe(tree: &Tree, cpuinfo: &Cpuinfo) -> Cpu {
     Cpu {
         vendor: Reading::or_unknown(vendor(cpuinfo), &missing("vendor")),
         model: Reading::or_unknown(model(cpuinfo), &missing("model")),
+        stepping: Reading::or_unknown(stepping(cpuinfo), &missing("stepping")),
         microcode: Reading::or_unknown(microcode, &missing("microcode revision")),
         flags: cpuinfo.flags().take(MAX_FLAGS).map(short).collect(),
         invariant_counter: invariant_counter(&architecture, cpuinfo),
@@ -79,6 +80,15 @@ fn model(cpuinfo: &Cpuinfo) -> Option<String> {
         }
     }
     (!names.is_empty()).then(|| names.join(" + "))
+}
+
+/// x86 kernels print a stepping. Arm has a variant and a revision (MIDR_EL1), which its manuals write as `r3p1`.
+fn stepping(cpuinfo: &Cpuinfo) -> Option<String> {
+    if let Some(stepping) = cpuinfo.first(&["stepping"]) {
+        return Some(short(stepping));
+    }
+    let number = |key: &str| cpuinfo.first(&[key]).and_then(hex_or_decimal);
+    Some(format!("r{}p{}", number("CPU variant")?, number("CPU revision")?))
 }
 
 /// Kinds of core of one Arm machine that are named. Today's machines have up to four.

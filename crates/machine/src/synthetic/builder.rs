@@ -181,7 +181,7 @@ impl Builder {
     pub fn x86(self, vendor: &str, model: &str, flags: &str) -> Self {
         let block = |place: &Place| {
             format!(
-                "processor\t: {}\nvendor_id\t: {vendor}\nmodel name\t: {model}\nmicrocode\t: 0x2006e05\n\
+                "processor\t: {}\nvendor_id\t: {vendor}\nmodel name\t: {model}\nstepping\t: 4\nmicrocode\t: 0x2006e05\n\
                  physical id\t: {}\ncore id\t\t: {}\nflags\t\t: fpu tsc msr lm constant_tsc nonstop_tsc {flags}\n\n",
                 place.cpu, place.package, place.core
             )
