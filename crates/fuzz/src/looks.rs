@@ -88,7 +88,7 @@ fn beside_itself(record: &Record) -> Comparison {
 }
 
 /// A terminal, a browser or a reader of tables takes it for text.
-fn is_harmless(shown: &[u8], format: &str) {
+pub fn is_harmless(shown: &[u8], format: &str) {
     let text = std::str::from_utf8(shown).expect("text");
     if text.starts_with('{') || text.starts_with('[') {
         serde_json::from_str::<serde::de::IgnoredAny>(text).expect("JSON");

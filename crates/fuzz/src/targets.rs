@@ -5,6 +5,7 @@ mod archive;
 mod audit;
 mod elf;
 mod events;
+mod fleet;
 mod lines;
 mod machine;
 mod modules;
@@ -20,6 +21,7 @@ use crate::target::Target;
 pub const TARGETS: &[&Target] = &[
     &audit::TARGET,
     &record::TARGET,
+    &fleet::TARGET,
     &machine::TARGET,
     &modules::TARGET,
     &archive::TARGET,

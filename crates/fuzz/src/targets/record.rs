@@ -122,9 +122,14 @@ fn one(input: &[u8]) {
     }
 }
 
+/// A record that is known.
+pub(super) fn known(number: usize) -> Value {
+    KNOWN[number % KNOWN.len()].clone()
+}
+
 /// A known record, changed as the input says.
-fn changed(draw: &mut Draw) -> Value {
-    let mut record = KNOWN[draw.word() % KNOWN.len()].clone();
+pub(super) fn changed(draw: &mut Draw) -> Value {
+    let mut record = known(draw.word());
     while !draw.is_empty() {
         let all = count(&record);
         let (place, kind) = (draw.word() % all, draw.byte());
