@@ -4,8 +4,8 @@
 # make allocators all allocators that truebench alloc knows; run and test set up all but Google's tcmalloc, which takes minutes
 # make test-long  as well the aarch64 build and its tests, packages in root file systems of other releases (make roots),
 #                 real captured machines, machines in QEMU (three NUMA nodes; memory behind CXL, of NVDIMMs; a last-level
-#                 cache shown, hidden, split), the container, ReFrame, and the long end-to-end tests (these need a quiet
-#                 machine, and half an hour)
+#                 cache shown, hidden, split), the container, handicapped nodes of a Slurm, and the long end-to-end tests
+#                 (these need a quiet machine, and half an hour)
 # make truth      plant every defect three times and run 200 times with none: docs/truth.md (an hour of a quiet machine)
 # make truth-idle  200 runs on a machine that is left alone, emulated by a clock of its own: docs/truth-idle.md (half an hour of two cores,
 #                 more where the machine does other things)
@@ -215,13 +215,16 @@ setup-arm: setup
 setup-strace:
 	@.ci/need -o strace:strace curl:curl
 
-# A Slurm and an sshd of the tests' own (tests/fleet_slurm.rs, tests/fleet_ssh.rs): their services are not started.
+# A Slurm and an sshd of the tests' own (tests/fleet_slurm.rs, tests/fleet_ssh.rs): their services are not started. DuckDB, ReFrame and
+# Kubernetes' schemas, of PyPI.
 setup-fleet:
-	@.ci/need -o slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client munged:munge sshd:openssh-server ssh:openssh-client
+	@.ci/need -o slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client munged:munge sshd:openssh-server ssh:openssh-client \
+	    python3:python3-venv
+	.ci/python "$(abspath $(TARGET_DIR))/python"
 
-# Builds and runs the container (tests/container.rs), and installs ReFrame (tests/contrib.rs).
+# Builds and runs the container (tests/container.rs).
 setup-container:
-	@.ci/need -o podman:podman runc:runc debootstrap:debootstrap python3:python3-venv
+	@.ci/need -o podman:podman runc:runc debootstrap:debootstrap
 
 # Machines that are not here, for tests/numa.rs, tests/tiers.rs and tests/topology.rs.
 setup-guest: setup

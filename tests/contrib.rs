@@ -7,6 +7,8 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 use crate::bench::{stderr, stdout};
+use crate::fleet_run::SHORT;
+use crate::python;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -88,62 +90,63 @@ fn the_spack_recipe_is_python_and_of_this_version() {
     assert!(lines.contains(&format!("depends_on go@{}:", go.join(".")).as_str()), "{printed}");
 }
 
-/// The real ReFrame, from PyPI, with its local scheduler.
-#[test]
-#[ignore = "downloads ReFrame: make test-long"]
-fn reframe_runs_its_tests() {
-    const REFRAME: &str = "reframe-hpc==4.10.4";
+/// A test of contrib/reframe that the real ReFrame runs with its local scheduler: whether it passed, and what ReFrame reports of it.
+/// `None` where ReFrame is not installed.
+fn reframe(test: &str, settings: &[&str]) -> Option<(bool, Value)> {
+    let program = python::installed("reframe")?;
     let directory = tempfile::tempdir().unwrap();
-    let environment = directory.path().join("python");
-    let Some(made) = output(Command::new("python3").args(["-m", "venv"]).arg(&environment)) else { return };
-    let pip = environment.join("bin/pip");
-    let installed =
-        output(Command::new(pip).args(["install", "--quiet", "--disable-pip-version-check", REFRAME]));
-    if !made.status.success() || !installed.as_ref().is_some_and(|output| output.status.success()) {
-        let errors = installed.as_ref().map(stderr).unwrap_or_default();
-        eprintln!("skipped: {REFRAME} cannot be installed: {}", errors.lines().last().unwrap_or_default());
-        return;
-    }
+    let report = directory.path().join("report.json");
     let built = Path::new(env!("CARGO_BIN_EXE_truebench")).parent().unwrap();
     let path = std::env::var("PATH").unwrap_or_default();
-    let reframe = |test: &str, settings: &[&str]| {
-        let mut command = Command::new(environment.join("bin/reframe"));
-        command
-            .args(["-c"])
-            .arg(repository().join("contrib/reframe/truebench.py"))
-            .args(["-n", test, "-r", "--performance-report", "--report-file"])
-            .arg(directory.path().join("report.json"));
-        command.args(settings.iter().flat_map(|setting| ["-S", setting]));
-        command.env("PATH", format!("{}:{path}", built.display())).current_dir(directory.path());
-        command.env("HOME", directory.path());
-        let output = command.output().expect("reframe starts");
-        let report = fs::read(directory.path().join("report.json")).unwrap_or_default();
-        let report: Value = serde_json::from_slice(&report)
-            .unwrap_or_else(|error| panic!("{error}: {}\n{}", stdout(&output), stderr(&output)));
-        (output.status.success(), report["runs"][0]["testcases"][0].clone())
-    };
+    let mut command = Command::new(program);
+    command.arg("-c").arg(repository().join("contrib/reframe/truebench.py"));
+    command.args(["-n", test, "-r", "--performance-report", "--report-file"]).arg(&report);
+    command.args(settings.iter().flat_map(|setting| ["-S", setting]));
+    command.env("PATH", format!("{}:{path}", built.display())).current_dir(directory.path());
+    let output = command.env("HOME", directory.path()).output().expect("reframe starts");
+    let report: Value = serde_json::from_slice(&fs::read(report).unwrap_or_default())
+        .unwrap_or_else(|error| panic!("{error}: {}\n{}", stdout(&output), stderr(&output)));
+    Some((output.status.success(), report["runs"][0]["testcases"][0].clone()))
+}
 
+#[test]
+fn reframe_runs_its_tests() {
     // Whatever else this machine does meanwhile: every verdict passes.
-    let any = "accept=valid,suspect,unverified,invalid";
-    let (passed, case) =
-        reframe("TruebenchSystem", &["command=system pipe --rounds 6 --duration 1s -c 1", any]);
+    let settings =
+        ["command=system pipe --rounds 6 --duration 1s -c 1", "accept=valid,suspect,unverified,invalid"];
+    let Some((passed, case)) = reframe("TruebenchSystem", &settings) else { return };
     assert!(passed, "{case:#}");
-    let performance = &case["perfvalues"];
-    let text = performance.to_string();
-    assert!(text.contains("system.pipe") && text.contains("lps"), "{text}");
+    let performance = case["perfvalues"].to_string();
+    assert!(performance.contains("system.pipe") && performance.contains("lps"), "{performance}");
 
     // Arrays that fit the caches: the number is there, and the test fails by its verdict.
-    let (passed, case) = reframe(
+    let fails = |test: &str, settings: &[&str], why: &str| {
+        let (passed, case) = reframe(test, settings).expect("ReFrame is here");
+        let reason = case["fail_reason"].as_str().unwrap_or_default();
+        assert!(!passed && reason.contains(why), "{case:#}");
+    };
+    fails(
         "TruebenchMemory",
         &["command=memory --kernel triad --stores regular --array-size 200000 --rounds 1"],
+        "memory.triad.regular is invalid: array-size",
     );
-    assert!(!passed);
-    let reason = case["fail_reason"].as_str().unwrap_or_default();
-    assert!(reason.contains("memory.triad.regular is invalid: array-size"), "{case:#}");
+    fails("TruebenchSystem", &["command=system --no-such-option"], "wrote no record");
+}
 
-    let (passed, case) = reframe("TruebenchSystem", &["command=system --no-such-option"]);
-    assert!(
-        !passed && case["fail_reason"].as_str().is_some_and(|why| why.contains("wrote no record")),
-        "{case:#}"
-    );
+#[test]
+fn reframe_measures_a_fleet_in_one_test() {
+    let options = format!("options=--nodes n[1-2] --measure '{SHORT}'");
+    let Some((passed, case)) = reframe("TruebenchFleet", &["engine=local", &options]) else { return };
+    // Two nodes are no group.
+    assert!(passed, "{case:#}");
+    let performance = case["perfvalues"].to_string();
+    assert!(performance.contains("healthy") && performance.contains("slow"), "{performance}");
+    let fails = |settings: &[&str], why: &str| {
+        let settings = [&["engine=local"], settings].concat();
+        let (passed, case) = reframe("TruebenchFleet", &settings).expect("ReFrame is here");
+        let reason = case["fail_reason"].as_str().unwrap_or_default();
+        assert!(!passed && reason.contains(why), "{case:#}");
+    };
+    fails(&[&options, "accept=slow"], "n1: ");
+    fails(&["options=--nodes n[1-2] --program /nonexistent"], "wrote no check");
 }

@@ -8,9 +8,12 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use crate::bench::{stderr, stdout, truebench};
+use serde_json::Value;
+
+use crate::bench::{DISTURBANCES, stderr, stdout, truebench};
 use crate::fleet::node;
-use crate::fleet_run::{Nodes, as_str, files, signal, until};
+use crate::fleet_run::{Nodes, SHORT, as_str, files, signal, until};
+use crate::group::{Group, Limit};
 
 const NODES: u16 = 8;
 
@@ -36,8 +39,12 @@ fn free_ports(count: u16) -> u16 {
 }
 
 impl Slurm {
-    /// `None`, with the reason printed, where it cannot be had.
+    /// With eight nodes. `None`, with the reason printed, where it cannot be had.
     fn start() -> Option<Slurm> {
+        Slurm::of(NODES)
+    }
+
+    fn of(nodes: u16) -> Option<Slurm> {
         let lacks = ["munged", "slurmctld", "slurmd"].into_iter().find(|name| daemon(name).is_none());
         if let Some(name) = lacks {
             eprintln!("skipped: {name} is not installed");
@@ -57,7 +64,7 @@ impl Slurm {
         let mut file =
             fs::OpenOptions::new().create_new(true).write(true).mode(0o400).open(at("munge.key")).unwrap();
         file.write_all(&key).unwrap();
-        let ports = free_ports(NODES + 2);
+        let ports = free_ports(nodes + 2);
         let host = machine_name();
         let config = format!(
             "ClusterName=test\nSlurmctldHost={host}(127.0.0.1)\nSlurmUser=root\nSlurmdUser=root\n\
@@ -69,7 +76,7 @@ impl Slurm {
              SchedulerType=sched/backfill\nMpiDefault=none\nSwitchType=switch/none\nReturnToService=2\nSlurmdTimeout=10\n\
              SlurmctldTimeout=15\nInactiveLimit=0\nKillWait=2\nWaitTime=0\nMinJobAge=300\n\
              SchedulerParameters=batch_sched_delay=0,sched_min_interval=0\nSlurmdParameters=config_overrides\n\
-             NodeName=n[1-{NODES}] NodeHostName={host} NodeAddr=127.0.0.1 Port=[{first}-{last}] CPUs=2 RealMemory=1000 State=UNKNOWN\n\
+             NodeName=n[1-{nodes}] NodeHostName={host} NodeAddr=127.0.0.1 Port=[{first}-{last}] CPUs=2 RealMemory=1000 State=UNKNOWN\n\
              PartitionName=p Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO\n",
             munge = at("munge.sock"),
             state = at("state"),
@@ -77,7 +84,7 @@ impl Slurm {
             pid = at("pid"),
             log = at("log"),
             first = ports + 1,
-            last = ports + NODES,
+            last = ports + nodes,
         );
         fs::write(root.path().join("slurm.conf"), config).unwrap();
         fs::write(
@@ -98,13 +105,13 @@ impl Slurm {
         slurm.daemons.push(slurm.spawn("munged", &munged));
         until("munged listens", || Path::new(&slurm.path("munge.sock")).exists());
         slurm.start_controller();
-        for node in 1..=NODES {
+        for node in 1..=nodes {
             let words = ["-D".to_owned(), "-N".to_owned(), format!("n{node}")];
             slurm.daemons.push(slurm.spawn("slurmd", &words));
         }
         until("all nodes are idle", || {
             let printed = slurm.command("sinfo", &["-h", "-N", "-o", "%T"]);
-            stdout(&printed).lines().filter(|state| *state == "idle").count() == usize::from(NODES)
+            stdout(&printed).lines().filter(|state| *state == "idle").count() == usize::from(nodes)
         });
         Some(slurm)
     }
@@ -258,4 +265,51 @@ fn a_node_is_drained_and_returned_only_by_who_drained_it() {
     assert_eq!(drain(&["--undo"]).trim(), "scontrol update 'NodeName=n1' 'State=RESUME'");
     until("n1 is idle", || state("n1").starts_with("idle"));
     assert!(state("n2").starts_with("drained|a colleague"), "{}", state("n2"));
+}
+
+/// Figures that are measured, and not made: of nodes that are alike the two with a handicap stand out, each with its cause. All nodes are this
+/// machine, so one of them is at work at a time.
+#[test]
+#[ignore = "measures for two minutes, and needs a quiet machine: make test-long"]
+fn handicapped_nodes_are_named_with_the_cause() {
+    const MEASURED: &str = "system dhry2reg syscall pipe -c 1 --rounds 8 --duration 200ms";
+    // A node with a quota differs in its state from the others, which must be a group without it.
+    let Some(slurm) = Slurm::of(12) else { return };
+    let Some(group) = Group::with(&[Limit::Cpus(0.2)]) else {
+        eprintln!("skipped: no control group can be made here");
+        return;
+    };
+    let entries: Vec<String> = group.entries().map(|path| path.display().to_string()).collect();
+    let nodes = Nodes::new(&format!(
+        "n3) for cpu in $(seq 0 $(($(nproc) - 1))); do\n\
+         taskset -c $cpu sh -c 'while :; do :; done' & hogs=\"$hogs $!\"\n\
+         done\n\
+         {} \"$@\"; code=$?; kill $hogs; exit $code ;;\n\
+         n7) for entry in {}; do echo $$ >$entry; done ;;",
+        env!("CARGO_BIN_EXE_truebench"),
+        entries.join(" ")
+    ));
+    let options = ["--window", "1", "--poll", "200ms", "--partition", "p"];
+    let words = nodes.words("slurm", "n[1-12]", &options).into_iter();
+    let words: Vec<String> =
+        words.map(|word| if word == SHORT { MEASURED.to_owned() } else { word }).collect();
+    let output = slurm.truebench(&words).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}{}", stdout(&output), stderr(&output));
+    let check = ["fleet", "check", &nodes.directory(), "--format", "json"].map(str::to_owned);
+    let output = slurm.truebench(&check).output().unwrap();
+    let check: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let is_as_expected = |name: &str, answer: &str, why: &str| {
+        let has = |causes: &[&str]| causes.iter().any(|cause| why.contains(cause));
+        match name {
+            "n3" => ["disturbed", "slow"].contains(&answer) && has(DISTURBANCES),
+            "n7" => ["disturbed", "slow"].contains(&answer) && has(&["quota", "throttled"]),
+            _ => answer == "healthy",
+        }
+    };
+    let answers = check["nodes"].as_array().unwrap().iter().map(|node| {
+        let [name, answer, why] = ["name", "answer", "why"].map(|key| node[key].as_str().unwrap());
+        (name, answer, why)
+    });
+    let others: Vec<_> = answers.filter(|(name, answer, why)| !is_as_expected(name, answer, why)).collect();
+    assert!(others.is_empty(), "{others:#?}");
 }
