@@ -68,6 +68,13 @@ impl Nodes {
         run(&as_str(&self.words(engine, nodes, options)))
     }
 
+    /// The number of a process that a script writes to a file, once it is there.
+    pub fn pid(&self, name: &str) -> String {
+        let read = || fs::read_to_string(self.file(name)).unwrap_or_default();
+        until("a script runs", || read().ends_with('\n'));
+        read().trim().to_owned()
+    }
+
     /// What `fleet status` says of each node: its state, and why.
     pub fn states(&self) -> Vec<(String, String, String)> {
         let output = run(&["fleet", "status", &self.directory(), "--format", "json"]);
@@ -140,12 +147,12 @@ fn nodes_that_fail_or_hang_cost_no_other() {
     let nodes = Nodes::new(
         "n2) echo starts; echo no memory >&2; exit 1 ;;\nn3) sleep 600 ;;\nn4) kill -9 $$ ;;\nn5) exit 0 ;;",
     );
-    let output = nodes.run("local", "n[1-5]", &["--window", "5", "--node-time", "4s"]);
+    let output = nodes.run("local", "n[1-5]", &["--window", "5", "--node-time", "15s"]);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     let why = |name: &str| nodes.states().into_iter().find(|one| one.0 == name).unwrap().2;
     assert_eq!(nodes.in_state("answered"), ["n1"]);
     assert!(why("n2").contains("exit status: 1: no memory"), "{}", why("n2"));
-    assert!(why("n3").contains("no answer within 4 s"), "{}", why("n3"));
+    assert!(why("n3").contains("no answer within 15 s"), "{}", why("n3"));
     assert!(why("n4").contains("signal: 9"), "{}", why("n4"));
     assert!(why("n5").contains("exit status: 0"), "{}", why("n5"));
     // The check names them as not measured.
@@ -180,17 +187,33 @@ fn a_run_that_is_killed_goes_on() {
     assert_eq!(nodes.in_state("answered").len(), 3);
 }
 
+/// A measurement that outlasts every test.
+pub const ENDLESS: &str = "system syscall -c 1 --rounds 10000 --duration 1s";
+
+#[test]
+fn what_is_killed_leaves_no_measurement_behind() {
+    let nodes = Nodes::new("*) echo $$ >$here/pid ;;");
+    let words = nodes.words("local", "n1", &["--node-time", "1h"]).into_iter();
+    let words: Vec<String> =
+        words.map(|word| if word == SHORT { ENDLESS.to_owned() } else { word }).collect();
+    let mut child = begin(&words);
+    let pid = nodes.pid("pid");
+    signal(&child, libc::SIGKILL);
+    child.wait().unwrap();
+    until("the measurement ends", || !Path::new(&format!("/proc/{pid}")).exists());
+    assert_eq!(files(&nodes.file("run/nodes")), [] as [PathBuf; 0], "half of a measurement is no answer");
+}
+
 #[test]
 fn an_interrupt_stops_what_is_outstanding() {
     let nodes = Nodes::new("n1) echo $$ >$here/pid; exec sleep 600 ;;");
     let child = begin(&nodes.words("local", "n[1-2]", &[]));
-    until("n1 runs", || fs::read_to_string(nodes.file("pid")).is_ok_and(|text| text.ends_with('\n')));
+    let pid = nodes.pid("pid");
     signal(&child, libc::SIGINT);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
     assert!(stderr(&output).contains("fleet run --resume"), "{}", stderr(&output));
-    let pid = fs::read_to_string(nodes.file("pid")).unwrap();
-    until("the node's program ends", || !Path::new(&format!("/proc/{}", pid.trim())).exists());
+    until("the node's program ends", || !Path::new(&format!("/proc/{pid}")).exists());
 }
 
 #[test]

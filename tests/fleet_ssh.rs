@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::bench::{stderr, stdout};
-use crate::fleet_run::{Nodes, begin, signal, until};
+use crate::fleet_run::{ENDLESS, Nodes, begin, signal, until};
 
 /// An sshd with its own keys, until it is dropped.
 struct Sshd {
@@ -101,23 +101,27 @@ fn records_come_by_ssh_whole_or_not_at_all() {
 #[test]
 fn a_node_that_hangs_and_a_run_that_is_killed_cost_no_other() {
     let Some(sshd) = Sshd::start() else { return };
-    // What is left on the nodes ends with the file `hold`, or with its directory. At the end of the first run it sends what is no record.
-    let nodes = Nodes::new(
-        "127.0.0.2) [ -e $here/again ] || {\n\
-             touch $here/begun; while [ -e $here/hold ]; do sleep 0.05; done; echo half a record; exit 1; } ;;\n\
-         127.0.0.3) while [ -e $here/hold ] || [ -e $here/again ]; do sleep 0.05; done; exit 1 ;;",
-    );
+    // One is a script that does not heed its stdin: it ends with the file `hold`, and sends what is no record. One measures, and then hangs.
+    let nodes = Nodes::new(&format!(
+        "127.0.0.2) [ -e $here/again ] || {{\n\
+             echo $$ >$here/script; while [ -e $here/hold ]; do sleep 0.05; done; echo half a record; exit 1; }} ;;\n\
+         127.0.0.3) [ -e $here/again ] || {{\n\
+             echo $$ >$here/pid; exec {} fleet measure --measure '{ENDLESS}' --into - --lifeline; }}\n\
+             while [ -e $here/again ]; do sleep 0.05; done; exit 1 ;;",
+        env!("CARGO_BIN_EXE_truebench")
+    ));
     fs::write(nodes.file("hold"), "").unwrap();
     let options = sshd.options();
-    let options: Vec<&str> = options.iter().map(String::as_str).chain(["--node-time", "20s"]).collect();
+    let options: Vec<&str> = options.iter().map(String::as_str).chain(["--node-time", "30s"]).collect();
     let mut child = begin(&nodes.words("ssh", "127.0.0.[1-3]", &options));
+    let (_, pid) = (nodes.pid("script"), nodes.pid("pid"));
     until("one answers and the others are at work", || {
-        nodes.file("begun").exists()
-            && nodes.in_state("answered") == ["127.0.0.1"]
+        nodes.in_state("answered") == ["127.0.0.1"]
             && nodes.in_state("outstanding") == ["127.0.0.2", "127.0.0.3"]
     });
     signal(&child, libc::SIGKILL);
     child.wait().unwrap();
+    until("the measurement on the node ends", || !Path::new(&format!("/proc/{pid}")).exists());
     fs::write(nodes.file("again"), "").unwrap();
     let resume = ["fleet", "run", "--resume", &nodes.directory()].map(str::to_owned);
     let second = begin(&resume);
@@ -130,5 +134,5 @@ fn a_node_that_hangs_and_a_run_that_is_killed_cost_no_other() {
     assert_eq!(output.status.code(), Some(3), "{}{}", stdout(&output), stderr(&output));
     assert_eq!(nodes.in_state("answered"), ["127.0.0.1", "127.0.0.2"], "{:?}", nodes.states());
     let hangs = nodes.states().pop().unwrap();
-    assert!(hangs.0 == "127.0.0.3" && hangs.2.contains("no answer within 20 s"), "{hangs:?}");
+    assert!(hangs.0 == "127.0.0.3" && hangs.2.contains("no answer within 30 s"), "{hangs:?}");
 }

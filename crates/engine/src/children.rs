@@ -11,9 +11,18 @@ use flate2::read::GzDecoder;
 use crate::engine::{Availability, Engine, Offer, Refusal, State, Task};
 use crate::programs;
 
+/// The option by which a task ends with its stdin, if something came by that before: what this process holds open, directly or through ssh,
+/// closes however this process ends. Where a user's ssh takes stdin from /dev/null nothing comes.
+const LIFELINE: &str = "--lifeline";
+
+/// A command that ends with this process.
+pub fn with_lifeline(words: Vec<String>) -> Vec<String> {
+    words.into_iter().chain([LIFELINE.to_owned()]).collect()
+}
+
 /// How a task becomes a command of this machine.
 pub trait Launch {
-    /// The command.
+    /// The command, with a lifeline.
     fn words(&self, task: &Task) -> Vec<String>;
 
     /// Whether the record comes by stdout, because the node does not share the directory.

@@ -1,6 +1,6 @@
 //! Tasks on this machine: for laptops and tests. Several are several measurements of one machine, one after the other.
 
-use crate::children::{Children, Launch};
+use crate::children::{Children, Launch, with_lifeline};
 use crate::engine::{Kind, Task};
 
 pub const KIND: Kind =
@@ -12,7 +12,7 @@ impl Launch for Local {
     const BY_STDOUT: bool = false;
 
     fn words(&self, task: &Task) -> Vec<String> {
-        task.into_directory()
+        with_lifeline(task.into_directory())
     }
 
     fn nodes(&self) -> Result<Vec<String>, String> {

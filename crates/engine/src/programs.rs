@@ -84,18 +84,23 @@ fn text(file: &mut File) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// A command whose output goes to files, in a group of its own.
+/// A command whose output goes to files, in a group of its own. Its stdin begins with an empty line, and stays open as long as the child is held.
 ///
 /// # Errors
 /// It cannot be started.
 pub fn spawn(words: &[String], out: Stdio, err: Stdio) -> Result<Child, String> {
     let name = words.first().map_or("", String::as_str);
     let mut command = Command::new(name);
-    command.args(&words[1..]).stdin(Stdio::null()).stdout(out).stderr(err).process_group(0);
-    command.spawn().map_err(|error| match error.kind() {
+    command.args(&words[1..]).stdin(Stdio::piped()).stdout(out).stderr(err).process_group(0);
+    let mut child = command.spawn().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => format!("{name} is not installed here"),
         _ => format!("{name} could not be started: {error}"),
-    })
+    })?;
+    if let Some(stdin) = &mut child.stdin {
+        // A child that has ended already needs none.
+        let _ = stdin.write_all(b"\n");
+    }
+    Ok(child)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Tasks by the user's own ssh, with its configuration, keys and jumps.
 
-use crate::children::{Children, Launch};
+use crate::children::{Children, Launch, with_lifeline};
 use crate::engine::{Kind, Task};
 
 pub const KIND: Kind = Kind {
@@ -23,7 +23,7 @@ impl Launch for Ssh {
 
     fn words(&self, task: &Task) -> Vec<String> {
         // The remote shell reads one line.
-        let command = line(&task.into_stdout());
+        let command = line(&with_lifeline(task.into_stdout()));
         // The first value of an option counts, so the user's come first.
         let words = ["ssh".to_owned()].into_iter().chain(self.options.iter().cloned());
         let words = words.chain(OPTIONS.iter().map(|option| (*option).to_owned()));
@@ -60,6 +60,6 @@ mod tests {
         assert_eq!(words[..3], ["ssh", "-p", "2222"]);
         assert_eq!(words[words.len() - 2], "n1");
         let remote = shlex::split(&words[words.len() - 1]).unwrap();
-        assert_eq!(remote, ["/opt/my tools/truebench", "fleet", "it's", "--into", "-"]);
+        assert_eq!(remote, ["/opt/my tools/truebench", "fleet", "it's", "--into", "-", "--lifeline"]);
     }
 }

@@ -187,6 +187,9 @@ pub struct Measure {
     /// Write the record below DIR, where fleet check finds it; - is stdout. It is compressed
     #[arg(long, value_name = "DIR|-")]
     pub into: Option<PathBuf>,
+    /// End without a record when stdin ends, if something came by it before
+    #[arg(long, hide = true)]
+    pub lifeline: bool,
     /// No progress
     #[arg(short, long)]
     pub quiet: bool,

@@ -1,5 +1,6 @@
 //! `truebench fleet measure`: what a node does.
 
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -36,6 +37,9 @@ pub fn run(options: &Measure) -> Result<ExitCode, CommandError> {
         output::print(text.join("\n").as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
+    if options.lifeline {
+        end_with_stdin()?;
+    }
     let works = parts.into_iter().map(|part| part.work).collect();
     let mut record = run::measure(works, missing, machine, options.quiet, &mut ())?;
     sweep(None);
@@ -51,6 +55,25 @@ pub fn run(options: &Measure) -> Result<ExitCode, CommandError> {
         }
     }
     Ok(code)
+}
+
+/// Ends this process when its stdin ends: whoever started it is gone, and would start it again. What it started ends with it (lab::guardian). A
+/// stdin by which nothing came is nobody's.
+fn end_with_stdin() -> Result<(), CommandError> {
+    let watch = || {
+        let (mut stdin, mut some, mut is_held) = (std::io::stdin().lock(), [0; 16], false);
+        loop {
+            match stdin.read(&mut some) {
+                Ok(0) if is_held => std::process::exit(i32::from(exit::INTERRUPTED)),
+                Ok(0) => return,
+                Ok(_) => is_held = true,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    };
+    std::thread::Builder::new().name("lifeline".to_owned()).spawn(watch).map_err(CommandError::measuring)?;
+    Ok(())
 }
 
 fn into_directory(record: Record, into: &Path) -> Result<(), CommandError> {
