@@ -43,8 +43,10 @@ fn its_job_is_what_the_api_takes() {
     let manifest = directory.join("job.yaml");
     let is_valid = validated(&program, &manifest);
     assert!(is_valid.status.success(), "{}{}", stdout(&is_valid), stderr(&is_valid));
-    // The validator does look: a misspelt field and a number that is a word are refused.
+    // The program is the image's, which does not have that of this machine.
     let text = fs::read_to_string(&manifest).unwrap();
+    assert!(text.contains("- truebench\n        - fleet\n"), "{text}");
+    // The validator does look: a misspelt field and a number that is a word are refused.
     for (from, to) in [("completionMode:", "completionmode:"), ("completions: 3", "completions: three")] {
         assert!(text.contains(from), "{text}");
         let other = scratch.path().join("other.yaml");

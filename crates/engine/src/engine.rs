@@ -23,6 +23,8 @@ pub struct Kind {
     pub poll: f64,
     /// Whether tasks go on where the process that started them ends.
     pub outlives: bool,
+    /// The program on its nodes, unless the user says otherwise. `None`: at the path of this one.
+    pub program: Option<&'static str>,
     /// Opens it.
     pub open: fn(&Settings) -> Box<dyn Engine>,
 }

@@ -12,6 +12,8 @@ pub const KIND: Kind = Kind {
     window: usize::MAX,
     poll: 5.0,
     outlives: true,
+    // That of the image.
+    program: Some("truebench"),
     open: |settings| Box::new(Kubernetes { settings: settings.clone() }),
 };
 

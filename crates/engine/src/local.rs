@@ -3,8 +3,14 @@
 use crate::children::{Children, Launch, with_lifeline};
 use crate::engine::{Kind, Task};
 
-pub const KIND: Kind =
-    Kind { name: "local", window: 1, poll: 0.2, outlives: false, open: |_| Box::new(Children::new(Local)) };
+pub const KIND: Kind = Kind {
+    name: "local",
+    window: 1,
+    poll: 0.2,
+    outlives: false,
+    program: None,
+    open: |_| Box::new(Children::new(Local)),
+};
 
 struct Local;
 

@@ -16,6 +16,7 @@ pub const KIND: Kind = Kind {
     window: 100,
     poll: 10.0,
     outlives: true,
+    program: None,
     open: |settings| Box::new(Slurm { settings: settings.clone() }),
 };
 

@@ -8,6 +8,7 @@ pub const KIND: Kind = Kind {
     window: 64,
     poll: 1.0,
     outlives: false,
+    program: None,
     open: |settings| Box::new(Children::new(Ssh { options: settings.options.clone() })),
 };
 

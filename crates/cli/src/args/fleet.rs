@@ -67,7 +67,7 @@ pub struct Run {
     /// Go on with the run in DIR
     #[arg(long, value_name = "DIR", conflicts_with_all = ["engine", "nodes", "tier", "measure", "output", "program", "partition", "with", "image", "claim", "node_time", "budget", "dry_run"])]
     pub resume: Option<PathBuf>,
-    /// truebench on the nodes [default: the path of this one]
+    /// truebench on the nodes [default: the path of this one; kubernetes: the image's]
     #[arg(long, value_name = "PATH")]
     pub program: Option<String>,
     /// Slurm's partition, or Kubernetes' namespace

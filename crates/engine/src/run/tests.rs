@@ -67,8 +67,14 @@ impl Engine for Model {
     }
 }
 
-const KIND: Kind =
-    Kind { name: "model", window: 2, poll: 1.0, outlives: false, open: |_: &Settings| Box::new(Model) };
+const KIND: Kind = Kind {
+    name: "model",
+    window: 2,
+    poll: 1.0,
+    outlives: false,
+    program: None,
+    open: |_: &Settings| Box::new(Model),
+};
 
 struct Bench {
     _scratch: tempfile::TempDir,

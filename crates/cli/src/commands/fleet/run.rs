@@ -37,7 +37,8 @@ pub fn run(options: &Run) -> Result<ExitCode, CommandError> {
     options.measure.iter().try_for_each(|line| measure::asked(line).map(drop))?;
     let usual = if options.measure.is_empty() { options.tier.seconds } else { OWN };
     let time = options.node_time.unwrap_or(PATIENCE * usual + SLACK);
-    let program = options.program.clone().map_or_else(own_program, Ok)?;
+    let program = options.program.clone().or_else(|| kind.program.map(str::to_owned));
+    let program = program.map_or_else(own_program, Ok)?;
     let listed = options.nodes.as_deref().map(nodes).transpose()?;
     let mut plan = Plan::new(kind.name, &program, options.tier.name, time, Vec::new());
     plan.measure = options.measure.clone();
