@@ -20,6 +20,7 @@ const NODES: u16 = 8;
 /// A Slurm of its own, until it is dropped.
 struct Slurm {
     root: tempfile::TempDir,
+    _ports: TcpListener,
     controller: Option<Child>,
     daemons: Vec<Child>,
 }
@@ -32,10 +33,15 @@ fn daemon(name: &str) -> Option<PathBuf> {
         .find(|path| path.exists())
 }
 
-fn free_ports(count: u16) -> u16 {
-    // Slurm wants a row of ports: the first row that is free now.
-    let is_free = |port: u16| TcpListener::bind(("127.0.0.1", port)).is_ok();
-    (17_000..30_000).step_by(50).find(|first| (*first..first + count).all(is_free)).expect("free ports")
+/// The first of a row of free ports. Who holds the listener at its end has the row: Slurm listens some time later.
+fn free_ports(count: u16) -> (TcpListener, u16) {
+    const ROW: u16 = 50;
+    let bound = |port: u16| TcpListener::bind(("127.0.0.1", port));
+    let row = |first: u16| {
+        let end = bound(first + ROW - 1).ok()?;
+        (first..first + count).all(|port| bound(port).is_ok()).then_some((end, first))
+    };
+    (17_000..30_000).step_by(usize::from(ROW)).find_map(row).expect("free ports")
 }
 
 impl Slurm {
@@ -64,7 +70,7 @@ impl Slurm {
         let mut file =
             fs::OpenOptions::new().create_new(true).write(true).mode(0o400).open(at("munge.key")).unwrap();
         file.write_all(&key).unwrap();
-        let ports = free_ports(nodes + 2);
+        let (held, ports) = free_ports(nodes + 2);
         let host = machine_name();
         let config = format!(
             "ClusterName=test\nSlurmctldHost={host}(127.0.0.1)\nSlurmUser=root\nSlurmdUser=root\n\
@@ -92,7 +98,7 @@ impl Slurm {
             "IgnoreSystemd=yes\nCgroupPlugin=cgroup/v1\nCgroupAutomount=no\n",
         )
         .unwrap();
-        let mut slurm = Slurm { root, controller: None, daemons: Vec::new() };
+        let mut slurm = Slurm { root, _ports: held, controller: None, daemons: Vec::new() };
         let munged = [
             "--foreground".to_owned(),
             "--force".to_owned(),
