@@ -108,7 +108,7 @@ impl<'a> Judge<'a> {
             let because = reason.as_deref().unwrap_or_default();
             let why = format!("{} of {} figures that most nodes have: {because}", lost.missing, lost.usual);
             (Answer::NotMeasured, why)
-        } else if peers.comparison == Comparison::None {
+        } else if peers.comparison == Comparison::None && peers.cohort.rows.len() < MIN_GROUP {
             let count = peers.cohort.rows.len();
             let nodes =
                 if count == 1 { "no other node is".to_owned() } else { format!("only {count} nodes are") };

@@ -286,6 +286,22 @@ fn few_nodes_need_a_baseline() {
 }
 
 #[test]
+fn a_group_of_which_most_were_disturbed_compares_no_node() {
+    let nodes = (0..12).map(|at| {
+        let mut record = named_record(&format!("n{at}"));
+        if at >= 5 {
+            record.figures.iter_mut().for_each(|figure| suspect(figure, "foreign-load", "other processes"));
+        }
+        record
+    });
+    let result = check(table_of(nodes), &Rules::default(), None);
+    let node = named(&result, "n0");
+    assert_eq!(node.answer, Answer::NotComparable);
+    assert!(node.why.contains("suspect or invalid, here or on most nodes"), "{}", node.why);
+    assert_eq!(named(&result, "n5").answer, Answer::Disturbed);
+}
+
+#[test]
 fn other_hardware_is_not_compared() {
     let simulator = simulator(plan(20));
     let mut records: Vec<Record> = (0..20).map(|at| simulator.node(at).0).collect();
