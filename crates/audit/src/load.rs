@@ -33,6 +33,13 @@ const TAKEN_FOR: f64 = 60.0;
 const APART: f64 = 0.05;
 /// Seconds that a load must last: connections are made, caches fill and code is compiled in its first tenth of a second.
 const LEAST: f64 = 1.0;
+/// Requests that it must have: the first one makes a connection and finds caches empty. Of fewer it is more than a tenth of what is measured.
+const FEWEST: f64 = 10.0;
+/// Requests that must lie beyond a quantile; else it is that of no sample but the largest.
+const BEYOND_QUANTILE: f64 = 1.0;
+/// What is missing of a rate before it matters, as `rate-met` warns, and by how many standard deviations arrivals by chance may be fewer.
+const SHORT: f64 = 0.02;
+const CHANCE: f64 = 3.0;
 
 /// One run of a load generator. What the text does not hold is `None`.
 #[derive(Clone, Debug, Default)]
@@ -115,6 +122,8 @@ pub struct Load {
     pub late: Option<f64>,
     /// Why the numbers cannot be, by other numbers of the same text: `a, 3, is above b, 2`.
     pub contradiction: Option<String>,
+    /// Whether that says nothing of the latencies: they are measured apart from the rate.
+    pub is_of_rate: bool,
     /// Whether quantiles are interpolated within wide buckets, so that they have more digits than are known.
     pub interpolates: bool,
     /// Whether the text may have latencies without a rate.
@@ -160,6 +169,7 @@ impl Load {
     /// # Errors
     /// There is no rate, where the tool prints one.
     pub fn figures(mut self, known: &Known) -> Result<Vec<Figure>, String> {
+        let ended = self.ended();
         self.settle_time();
         let may_lack = self.rateless || self.pauses && self.latency.mean.is_some();
         if self.rate.is_none() && !may_lack {
@@ -177,12 +187,13 @@ impl Load {
             (asked, _) => asked,
         };
         let conditions = self.conditions();
+        let least = self.least_seconds(ended);
         let of = |what: &str, name: String, unit: Unit, better: Better| {
             let mut figure =
                 Figure::planned(format!("{SUITE}.{}.{what}", self.tool), SUITE, name, unit, better);
             figure.conditions = conditions.clone();
             figure.evidence.put(RESULTS, self.results.to_owned());
-            figure.evidence.put(LEAST_SECONDS, LEAST);
+            figure.evidence.put(LEAST_SECONDS, least);
             if self.adds_samples && what != "rate" {
                 figure.evidence.put(ADDED_SAMPLES, true);
             }
@@ -226,10 +237,16 @@ impl Load {
             figure.rounds.push(round(seconds, mean.value * 1e3, self.evidence(recorded)));
             figures.push(figure);
         }
+        let samples = self.recorded.or(ended).filter(|samples| *samples > 0.0);
+        let mut unsupported = Vec::new();
         for (quantile, word) in QUANTILES {
             let Some((_, latency)) = self.latency.quantiles.iter().find(|(own, _)| *own == quantile) else {
                 continue;
             };
+            if samples.is_some_and(|samples| samples * (1.0 - quantile) < BEYOND_QUANTILE * (1.0 - 1e-9)) {
+                unsupported.push(word);
+                continue;
+            }
             let mut figure =
                 of(word, format!("{word} latency by {}", self.tool), Unit::of("ms"), Better::Lower);
             figure.conditions.set(WHAT, "latency".to_owned());
@@ -244,17 +261,53 @@ impl Load {
             let against = self.latency.against_quantile(quantile).or(self.other_samples.clone());
             against.into_iter().for_each(|why| figure.evidence.put(CONTRADICTION, why));
             let mut evidence = Evidence::default();
-            match figures.first().filter(|_| self.rate.is_some()) {
+            let of_load = if self.is_of_rate { figures.get(1) } else { figures.first() };
+            match of_load.filter(|_| self.rate.is_some()) {
                 Some(rate) => figure.derived_from = vec![rate.id.clone()],
                 None => evidence = self.evidence(self.recorded),
             }
             figure.rounds.push(round(seconds, latency.value * 1e3, evidence));
             figures.push(figure);
         }
-        if let Some(first) = figures.first_mut().filter(|_| !self.unjudged.is_empty()) {
-            first.evidence.put(UNJUDGED, plain_to(&self.unjudged, MAX_SUBJECT));
+        let of_few = samples.filter(|_| !unsupported.is_empty());
+        let of_few = of_few.map(|samples| {
+            let requests = if samples == 1.0 { "request" } else { "requests" };
+            format!("{} of {samples} {requests}", unsupported.join(", "))
+        });
+        let unjudged: Vec<&str> = of_few
+            .as_deref()
+            .into_iter()
+            .chain([self.unjudged.as_str()])
+            .filter(|own| !own.is_empty())
+            .collect();
+        if let Some(first) = figures.first_mut().filter(|_| !unjudged.is_empty()) {
+            first.evidence.put(UNJUDGED, plain_to(&unjudged.join("; "), MAX_SUBJECT));
         }
         Ok(figures)
+    }
+
+    /// Requests that ended, as expected or not.
+    fn ended(&self) -> Option<f64> {
+        let failed: f64 = self.failed.iter().map(|(_, count)| count).sum();
+        self.answered.map(|answered| answered + failed).or(self.completed).or(self.recorded)
+    }
+
+    /// Seconds that it must last: at its rate so many that it has enough requests.
+    fn least_seconds(&self, ended: Option<f64>) -> f64 {
+        let few = ended.zip(self.seconds).filter(|(ended, _)| *ended > 0.0 && *ended < FEWEST);
+        few.map_or(LEAST, |(ended, seconds)| LEAST.max(seconds.value * FEWEST / ended))
+    }
+
+    /// Whether the server answered at the rate that was asked for, though not as expected: then nothing is missing of the rate.
+    fn is_answered_at(&self, asked: f64) -> bool {
+        let of_status: f64 =
+            self.failed.iter().filter(|(kind, _)| *kind == "status").map(|(_, count)| count).sum();
+        let enough = self.lasted().map(|lasted| {
+            let due = asked * lasted;
+            due * (1.0 - SHORT) - CHANCE * due.sqrt()
+        });
+        let answers = self.answered.zip(enough);
+        answers.is_some_and(|(answered, enough)| answered < enough && answered + of_status >= enough)
     }
 
     /// Of a count, a time and a rate two give the third, which then confirms nothing.
@@ -369,7 +422,7 @@ impl Load {
                     "several requests are sent at once on a connection, and the text does not show how many";
                 return Err(many.to_owned());
             }
-            _ => return Err("needs --connections: the text does not hold the command".to_owned()),
+            _ => return Err("needs --connections: the text does not show how many there were".to_owned()),
         };
         if let Some((rate, mean)) = self.cycle {
             return Ok(busy(rate, mean, in_flight));
@@ -435,9 +488,13 @@ impl Load {
             None => own.put_unknown(SECONDS, format!("{unstated} how long the run lasted")),
         }
         match self.rate_asked {
+            Some(Asked::Rate(asked)) if self.is_answered_at(asked) => own.put_unknown(
+                RATE_ASKED,
+                "the server answered at the rate, with other statuses than expected (errors-as-work)",
+            ),
             Some(Asked::Rate(asked)) => own.put(RATE_ASKED, asked),
             Some(Asked::Unstated) => {
-                own.put_unknown(RATE_ASKED, "needs --rate: the text does not hold the command")
+                own.put_unknown(RATE_ASKED, "needs --rate: the text does not show what was asked for")
             }
             Some(Asked::Perhaps) => own.put_unknown(
                 RATE_ASKED,

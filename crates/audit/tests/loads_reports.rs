@@ -56,7 +56,16 @@ pub const CASES: &[Case] = &[
             ("jmeter.p99", Invalid, "inconsistent-totals"),
         ]
     ),
-    case!("jmeter-ipify", nothing, [("jmeter.rate", Valid, ""), ("jmeter.p50", Valid, "")]),
+    // Eight samples, the first two of 2 s.
+    case!(
+        "jmeter-ipify",
+        nothing,
+        [
+            ("jmeter.rate", Suspect, "too-short"),
+            ("jmeter.mean", Suspect, "too-short"),
+            ("jmeter.p50", Suspect, "inputs"),
+        ]
+    ),
     case!(
         "locust-devbox",
         nothing,
@@ -96,8 +105,6 @@ pub const CASES: &[Case] = &[
             ("locust.mean", Invalid, "errors-as-work"),
             ("locust.p50", Invalid, "inputs"),
             ("locust.p90", Invalid, "inputs"),
-            ("locust.p99", Invalid, "inputs"),
-            ("locust.p999", Invalid, "inputs"),
         ]
     ),
 ];
@@ -141,7 +148,9 @@ fn published_texts_get_their_verdicts() {
 #[test]
 fn sound_runs_are_accused_of_nothing() {
     let record = judged(&[include_str!("data/loads-sound.txt")], &nothing());
-    assert_eq!(accused(&record), [], "{record:#?}");
+    // Three samples.
+    let all = accused(&record);
+    assert!(all.iter().all(|(id, _)| id.starts_with("audit.jmeter-3.")), "{all:?}");
     for id in [
         "gatling.rate",
         "gatling-2.rate",
@@ -149,7 +158,7 @@ fn sound_runs_are_accused_of_nothing() {
         "jmeter.rate",
         "jmeter-2.rate",
         "jmeter-3.rate",
-        "locust.p99",
+        "locust.p50",
     ] {
         value(&record, id);
     }

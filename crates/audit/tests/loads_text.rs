@@ -62,7 +62,6 @@ pub const CASES: &[Case] = &[
             ("autocannon.rate", Suspect, "too-short"),
             ("autocannon.mean", Suspect, "too-short"),
             ("autocannon.p50", Suspect, "inputs"),
-            ("autocannon.p99", Suspect, "coordinated-omission"),
         ]
     ),
     case!(

@@ -55,7 +55,11 @@ pub const CASES: &[Case] = &[
         [("sockperf.mean", Suspect, "too-short"), ("sockperf.p50", Suspect, "too-short")]
     ),
     case!("sockperf-throughput", nothing, [("sockperf.rate", Unverified, "errors-as-work")]),
-    case!("jmeter-xml-transaction", nothing, []),
+    case!(
+        "jmeter-xml-transaction",
+        nothing,
+        [("jmeter.rate", Suspect, "too-short"), ("jmeter.mean", Suspect, "too-short")]
+    ),
     case!(
         "jmeter-xml-mixed",
         nothing,
@@ -78,8 +82,24 @@ pub const CASES: &[Case] = &[
         ]
     ),
     // The last two: without one of their two samples they are too short.
-    case!("jmeter-xml-cut", nothing, []),
-    case!("jmeter-xml-url", nothing, []),
+    case!(
+        "jmeter-xml-cut",
+        nothing,
+        [
+            ("jmeter.rate", Suspect, "too-short"),
+            ("jmeter.mean", Suspect, "too-short"),
+            ("jmeter.p50", Suspect, "inputs")
+        ]
+    ),
+    case!(
+        "jmeter-xml-url",
+        nothing,
+        [
+            ("jmeter.rate", Suspect, "too-short"),
+            ("jmeter.mean", Suspect, "too-short"),
+            ("jmeter.p50", Suspect, "inputs")
+        ]
+    ),
 ];
 
 #[test]

@@ -173,6 +173,20 @@ pub const CASES: &[Case] = &[
     case!("ab-3015", nothing, [("ab.rate", Invalid, "errors-as-work")]),
     case!("unixbench-913", nothing, [("unixbench.context1.c1", Suspect, "placement-unknown")]),
     case!("unixbench-1169", nothing, [("unixbench.context1.c1", Suspect, "placement-unknown")]),
+    case!(
+        "unixbench-4-mail",
+        nothing,
+        [
+            ("unixbench.context1.c1", Valid, ""),
+            ("unixbench.shell8.c1", Valid, ""),
+            ("unixbench.index.c1", Valid, ""),
+        ]
+    ),
+    case!(
+        "unixbench-4-all",
+        nothing,
+        [("unixbench.context1.c1", Valid, ""), ("unixbench.index.c1", Valid, "")]
+    ),
     case!("mlc-129", nothing, [("mlc.reads", Valid, "")]),
     case!("sysbench-97", nothing, [("sysbench.memory", Invalid, "array-size")]),
     case!("sysbench-145", nothing, [("sysbench.memory", Invalid, "array-size")]),

@@ -141,7 +141,9 @@ fn says_more(whole: &Record, cut: &Record) -> Vec<String> {
     let differs = |figure: &&figure::Figure| {
         let was = whole.figure(&figure.id).and_then(|own| own.verdict);
         let is_open = matches!(figure.verdict, None | Some(Verdict::Unverified));
-        !is_open && was.is_some() && was != figure.verdict
+        // What speaks most against it may be lost, and less remain.
+        let is_less = was == Some(Verdict::Invalid) && figure.verdict == Some(Verdict::Suspect);
+        !is_open && was.is_some() && was != figure.verdict && !is_less
     };
     let all = cut.figures.iter().filter(differs);
     all.map(|figure| format!("{} is {:?}", figure.id, figure.verdict)).collect()

@@ -128,6 +128,9 @@ const UNBOUNDED: f64 = 1e3;
 /// By what share rate times mean may miss what is in flight.
 const NEAR: f64 = 0.25;
 const RESULTS: &str = "autocannon has no latency of a timeout";
+/// Connections by the command, and without the option (autocannon.js).
+const ASKED: &[&str] = &["-c", "--connections"];
+const OPENED: f64 = 10.0;
 /// What may keep connections idle.
 const LIMIT: &str = "whether -r or -R limits the rate";
 /// Lines of a report between its first and that of its rate.
@@ -431,6 +434,20 @@ fn by_amount(load: Load, is_amount: bool, interval: f64) -> Load {
 /// With the rate that only the command shows. Of a limited rate latencies are added (lib/run.js).
 fn with_command(load: Load, run: &Run) -> Load {
     let Some(command) = run.command else { return Load { idle: LIMIT, ..load } };
+    // The line of connections may be lost.
+    let load = match load.connections {
+        Some(_) => load,
+        None => {
+            let workers = command.setting(&["-w", "--workers"]).or(0.0).unwrap_or(0.0);
+            let depth = match command.setting(&["-p", "--pipelining"]).or(1.0) {
+                Some(depth) if depth > 1.0 => Depth::Is(depth),
+                Some(_) => Depth::One,
+                None => load.depth,
+            };
+            let asked = command.setting(ASKED).or(OPENED);
+            opened_by(Load { depth, ..load }, asked, workers, || command.quote(ASKED))
+        }
+    };
     let limit = |names: &[&str], times: Option<f64>| match command.setting(names) {
         Setting::Is(rate) if rate > 0.0 => {
             Some(times.map_or(Asked::Unstated, |times| Asked::Rate(rate * times)))

@@ -74,6 +74,11 @@ const COMMAND: Grammar = Grammar {
     operands: 1..=1,
 };
 const RATE: &[&str] = &["-r", "--rate"];
+const CONNECTIONS: &[&str] = &["-c", "--connections"];
+/// Connections without the option (config.go).
+const OPENED: f64 = 125.0;
+/// By what share rate times mean may be above the connections: windows of a short run are unequal.
+const BEYOND: f64 = 1.10;
 
 /// Its rate is the mean over windows of 10 ms or more (bombardier.go, `rateMeter`), which load makes unequal.
 const WINDOWS: f64 = 0.05;
@@ -138,7 +143,25 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         connections_from: connections.map_or(String::new(), |_| format!("from Bombarding {head}")),
         ..counted(codes, &errors(run))
     };
-    with_command(load, run).figures(known)
+    let load = with_command(load, run);
+    let is_by_rate = timed.or(shown).is_none();
+    against_connections(load, is_by_rate, run).figures(known)
+}
+
+/// With the reason why the rate cannot be, where no time confirms it: so many requests at a time need more connections. The latencies, each
+/// measured alone, stand.
+fn against_connections(load: Load, is_by_rate: bool, run: &Run) -> Load {
+    let is_old = !run.command.is_some_and(|command| command.has(&["--http2"]));
+    let product = load.rate.zip(load.latency.mean).zip(load.connections);
+    let beyond = product.filter(|((rate, mean), connections)| {
+        is_by_rate && is_old && (rate.value - rate.off) * (mean.value - mean.off) > BEYOND * connections
+    });
+    let Some(((rate, mean), connections)) = beyond else { return load };
+    let share = 100.0 * rate.value * mean.value / connections;
+    let why = format!("a mean over windows: times the mean latency it is {share:.0} % of the connections");
+    let unknown =
+        "the rate is a mean over windows, and the text does not show the time of the run".to_owned();
+    Load { contradiction: Some(why), is_of_rate: true, in_flight_unknown: unknown, ..load }
 }
 
 /// What text and JSON give alike: the counts of codes by their class, and others; and errors.
@@ -171,7 +194,12 @@ fn with_command(load: Load, run: &Run) -> Load {
         _ => None,
     };
     let idle = if command.whole { "" } else { LIMIT };
-    Load { rate_asked, idle, ..load }
+    // The first line, which has them, may be lost.
+    let (connections, connections_from) = match load.connections {
+        Some(own) => (Some(own), load.connections_from.clone()),
+        None => (command.setting(CONNECTIONS).or(OPENED), command.quote(CONNECTIONS)),
+    };
+    Load { rate_asked, idle, connections, connections_from, ..load }
 }
 
 /// Numbers behind `1xx - `, `2xx - ` and so on, and `others - `.

@@ -121,7 +121,7 @@ const KINDS: &[fn(&str) -> bool] = &[
     is_head,
     |line| line.starts_with(PARAMETERS),
     |line| line.starts_with(BUFFER),
-    |line| line.starts_with(IDLE),
+    |line| behind(line, IDLE).is_some(),
     |line| line.starts_with(ITERATION) && line.contains(" clocks ("),
     |line| [PEAK, PEAK_OLD, MAXIMUM].iter().any(|part| line.starts_with(part)),
     |line| is_mix(line, 0),
@@ -172,9 +172,14 @@ fn point(line: &str) -> Option<Point> {
     is_row.then_some(Point { delay: number(delay)?, latency, bandwidth })
 }
 
+/// What follows these words at the beginning of a line; people who type it again write capitals.
+fn behind<'a>(line: &'a str, words: &str) -> Option<&'a str> {
+    line.get(..words.len()).filter(|head| head.eq_ignore_ascii_case(words)).map(|head| &line[head.len()..])
+}
+
 /// The lines behind such a title, up to the next.
 fn part<'a>(run: &Run<'a>, title: &str) -> Option<&'a [&'a str]> {
-    let from = run.lines.iter().position(|line| line.starts_with(title))? + 1;
+    let from = run.lines.iter().position(|line| behind(line, title).is_some())? + 1;
     let rest = &run.lines[from..];
     let end = rest.iter().position(|line| line.starts_with("Measuring ")).unwrap_or(rest.len());
     Some(&rest[..end])
@@ -184,7 +189,7 @@ fn part<'a>(run: &Run<'a>, title: &str) -> Option<&'a [&'a str]> {
 fn matrix(lines: &[&str], words: &str) -> Vec<(String, String, Printed)> {
     let head = |line: &&str| -> Option<Vec<String>> {
         let all: Option<Vec<f64>> =
-            line.strip_prefix(words)?.split_whitespace().take(MOST_NODES).map(number).collect();
+            behind(line, words)?.split_whitespace().take(MOST_NODES).map(number).collect();
         all.filter(|all| !all.is_empty()).map(|all| all.iter().map(f64::to_string).collect())
     };
     let Some((at, to)) = lines.iter().enumerate().find_map(|(at, line)| Some((at, head(line)?))) else {

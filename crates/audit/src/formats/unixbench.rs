@@ -1,6 +1,6 @@
-//! UnixBench's report: results and index values, a section for each number of copies.
+//! UnixBench's report: results and index values, of version 5 a section for each number of copies, of version 4 one of one copy.
 
-use figure::evidence::audit::{CONTRADICTION, CPUS_SHOWN, OVERRUN, RECOMPUTED, ROUNDING, SUBJECT};
+use figure::evidence::audit::{CONTRADICTION, CPUS_SHOWN, OVERRUN, RECOMPUTED, ROUNDING, SUBJECT, UNJUDGED};
 use figure::evidence::{BASELINE, COPIES, INDEX, INDEX_TESTS, PLACEMENT, TEST, TEST_CLASS};
 use figure::format::plain_to;
 use figure::{Better, Conditions, Evidence, Figure, Unit};
@@ -12,8 +12,23 @@ use crate::run::Run;
 use crate::text::{ONE_CPU, Printed, SWITCHING, is_alone, number, round};
 use crate::{MAX_SUBJECT, SUITE};
 
-pub(super) const FORMAT: Format =
-    Format::lines("UnixBench", &["System Benchmarks", " in system; running "], starts, Some(&COMMAND), parse);
+pub(super) const FORMAT: Format = Format::lines(
+    "UnixBench",
+    &["System Benchmarks", " in system; running ", OLD],
+    starts,
+    Some(&COMMAND),
+    parse,
+);
+
+/// Version 4 prints no line of the copies: each test is run by one process.
+const OLD: &str = "BYTE UNIX Benchmarks (Version 4";
+/// The system in both versions.
+const SYSTEM: [&str; 2] = ["System:", "System -- "];
+/// The line of the total in both versions.
+const TOTALS: [&str; 3] =
+    ["System Benchmarks Index Score (Partial Only)", "System Benchmarks Index Score", "FINAL SCORE"];
+/// The most rows of an index.
+const MOST_ROWS: usize = 64;
 
 /// Options of its script `Run`, and the tests that it is asked for.
 const COMMAND: Grammar = Grammar {
@@ -47,11 +62,35 @@ const WITHHELD: f64 = 0.5;
 const HEAD: usize = 400;
 
 fn is_section(line: &str) -> bool {
-    line.contains(" in system; running ") && line.contains(" cop")
+    line.contains(" in system; running ") && line.contains(" cop") || line.starts_with(OLD)
 }
 
 fn is_table(line: &str) -> bool {
-    line.starts_with("System Benchmarks") && line.contains("BASELINE") && line.contains("INDEX")
+    (line.starts_with("System Benchmarks") || line.starts_with("TEST "))
+        && line.contains("BASELINE")
+        && line.contains("INDEX")
+}
+
+/// The number that a text begins with: people lose the space behind it, `1805936.3lps`.
+fn leading(text: &str) -> Option<Printed> {
+    let word = text.split_whitespace().next()?;
+    let end = word.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(word.len());
+    Printed::of(&word[..end])
+}
+
+/// The system that a line names.
+fn system_of<'a>(line: &&'a str) -> Option<&'a str> {
+    SYSTEM.iter().find_map(|label| (*line).strip_prefix(label)).map(str::trim)
+}
+
+/// The values of the rows of an index, from the last on: index, result, baseline.
+fn rows(table: &Run) -> Vec<[Printed; 3]> {
+    let is_end = |line: &str| line.starts_with("=====") || TOTALS.iter().any(|total| line.starts_with(total));
+    let rows = table.lines.iter().skip(1).take_while(|line| !is_end(line)).take(MOST_ROWS);
+    let cells = |line: &str| -> Option<Vec<Printed>> {
+        line.split_whitespace().rev().take(3).map(Printed::of).collect()
+    };
+    rows.filter_map(|line| <[Printed; 3]>::try_from(cells(line)?).ok()).collect()
 }
 
 fn starts(before: &[&str], rest: &[&str]) -> bool {
@@ -64,8 +103,8 @@ fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
     let words: Vec<&str> = head.split_whitespace().collect();
     let copies =
         words.windows(2).find(|pair| pair[0] == "running").and_then(|pair| number(pair[1])).unwrap_or(1.0);
-    let system =
-        run.before.iter().rev().take(HEAD).find_map(|line| line.strip_prefix("System:")).unwrap_or_default();
+    let own = run.lines.iter().take(HEAD).find_map(system_of).filter(|_| head.starts_with(OLD));
+    let system = own.or_else(|| run.before.iter().rev().take(HEAD).find_map(system_of)).unwrap_or_default();
     let mut conditions =
         Conditions::default().with(COPIES, copies).with(SUBJECT, plain_to(system, MAX_SUBJECT));
     let cpus = words.windows(2).find(|pair| pair[1].starts_with("CPU")).and_then(|pair| number(pair[0]));
@@ -88,9 +127,12 @@ fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
     if tests == 0.0 {
         return Err("has no line of a test of its index".to_owned());
     }
-    let total = ["System Benchmarks Index Score (Partial Only)", "System Benchmarks Index Score"];
+    let others = others(&results);
+    if let Some(first) = figures.first_mut().filter(|_| !others.is_empty()) {
+        first.evidence.put(UNJUDGED, plain_to(&others, MAX_SUBJECT));
+    }
     if let Some(printed) =
-        total.iter().find_map(|label| Printed::of(table.after(label)?.split_whitespace().next()?))
+        TOTALS.iter().find_map(|label| Printed::of(table.after(label)?.split_whitespace().next()?))
     {
         let mut all = Figure::planned(
             format!("{SUITE}.unixbench.index.c{copies}"),
@@ -100,12 +142,13 @@ fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
             Better::Higher,
         );
         all.conditions = conditions;
-        all.evidence.put(INDEX_TESTS, tests);
+        // Version 4 can have an index of all its tests.
+        let indices: Vec<f64> = rows(&table).iter().map(|[index, _, _]| index.value).collect();
+        all.evidence.put(INDEX_TESTS, if indices.is_empty() { tests } else { indices.len() as f64 });
         let mut evidence = Evidence::default();
-        let indices: Option<Vec<f64>> =
-            figures.iter().map(|figure| figure.evidence.get(INDEX).into_value()).collect();
-        if let Some(indices) = indices.filter(|indices| indices.iter().all(|index| *index > 0.0)) {
-            evidence.put(RECOMPUTED, (indices.iter().map(|index| index.ln()).sum::<f64>() / tests).exp());
+        if !indices.is_empty() && indices.iter().all(|index| *index > 0.0) {
+            let logarithms: f64 = indices.iter().map(|index| index.ln()).sum();
+            evidence.put(RECOMPUTED, (logarithms / indices.len() as f64).exp());
             evidence.put(ROUNDING, printed.share());
         }
         withheld.into_iter().for_each(|worst| evidence.put(OVERRUN, worst));
@@ -113,6 +156,21 @@ fn parse(run: &Run, _: &Known) -> Result<Vec<Figure>, String> {
         figures.push(all);
     }
     Ok(figures)
+}
+
+/// The tests that are of no index of version 5: how many, and the first.
+fn others(results: &Run) -> String {
+    let is_other = |line: &&&str| {
+        let has_unit = ["lps", "lpm", "KBps"].iter().any(|unit| line.contains(unit));
+        has_unit && line.contains("sec") && !TESTS.iter().any(|test| line.starts_with(test.0))
+    };
+    let all: Vec<&&str> = results.lines.iter().filter(is_other).collect();
+    let name = all.first().map_or("", |line| line.split("  ").next().unwrap_or_default());
+    match all.len() {
+        0 => String::new(),
+        1 => name.to_owned(),
+        count => format!("{name} and {} more tests", count - 1),
+    }
 }
 
 fn figure(
@@ -126,7 +184,7 @@ fn figure(
     let cells: Option<Vec<Printed>> =
         table.after(label).map(|rest| rest.split_whitespace().take(3).filter_map(Printed::of).collect());
     let cells = cells.filter(|cells| cells.len() == 3);
-    let direct = results.after(label).and_then(|rest| Printed::of(rest.split_whitespace().next()?));
+    let direct = results.after(label).and_then(leading);
     let again = cells.as_ref().map(|cells| cells[1]);
     let value = direct.or(again)?.value;
     let copies = conditions.get(COPIES).unwrap_or(1.0);
@@ -162,14 +220,14 @@ fn figure(
 
 /// Seconds that a repetition lasted, `(20.7 s, 7 samples)`.
 fn lasted(results: &Run, label: &str) -> Option<f64> {
-    number(results.after(label)?.split_once('(')?.1.split_whitespace().next()?)
+    Some(leading(results.after(label)?.split_once('(')?.1)?.value)
 }
 
 /// By what share of its fixed time a test lasted longer than it can by itself (Run, `alarm` in the tests). The scripts end with what they
 /// have begun; Whetstone has no alarm and aims at its time, so that it counts only from [`WITHHELD`] on.
 fn overrun(results: &Run, (label, word, class, _): &(&str, &str, &str, &str), copies: f64) -> Option<f64> {
     let seconds = lasted(results, label)?;
-    let rate = number(results.after(label)?.split_whitespace().next()?).filter(|rate| *rate > 0.0)?;
+    let rate = leading(results.after(label)?).map(|rate| rate.value).filter(|rate| *rate > 0.0)?;
     let (fixed, last) = match *class {
         "shell" => (60.0, 60.0 * copies.max(1.0) / rate),
         "files" | "process" => (30.0, 0.0),

@@ -42,6 +42,8 @@ pub(super) const COMMAND: Grammar = Grammar {
 
 /// `stats_record` drops a latency beyond --timeout; from 4.0 on `stats_correct` adds samples that were not measured (src/stats.c, src/wrk.c).
 const RESULTS: &str = "wrk leaves out answers beyond its --timeout (2 s)";
+/// The same with a timeout by the command.
+const RESULTS_ASKED: &str = "wrk leaves out answers beyond its --timeout";
 /// Before 3.0 wrk began with "Making N requests to", and added nothing.
 const OLD: &str = "Making ";
 /// What the name of a script that pipelines holds.
@@ -140,7 +142,8 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
 
 fn parse(run: &Run, known: &Known) -> Result<Vec<figure::Figure>, String> {
     let mut load = load(run);
-    (load.tool, load.results) = ("wrk", RESULTS);
+    let is_asked = run.command.is_some_and(|command| command.has(&["-T", "--timeout"]));
+    (load.tool, load.results) = ("wrk", if is_asked { RESULTS_ASKED } else { RESULTS });
     load.adds_samples = !run.lines[0].starts_with(OLD);
     load.figures(known)
 }

@@ -20,6 +20,9 @@ fn a_cut_makes_no_verdict_but_unverified() {
                     let is_less = matches!((was, verdict), (Some(Verdict::Invalid), Verdict::Suspect));
                     // autocannon prints its errors last.
                     let is_lost = case.file == "autocannon-errors" && cut == "tail";
+                    // Without the number of requests it is not known that they are too few for a quantile.
+                    let is_of_few = case.file == "autocannon-amount" && cut == "tail" && was.is_none();
+                    let is_lost = is_lost || is_of_few;
                     let fits = verdict == Verdict::Unverified || was == Some(verdict) || is_less || is_lost;
                     assert!(
                         fits,
