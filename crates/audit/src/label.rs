@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::prompt::without_prompt;
+use crate::setting::{called, is_idle, is_key, is_read, machine, setting};
 
 /// Lines before a run in which its label may stand; empty ones do not count, and those that stand before other runs too.
 const WITHIN: usize = 6;
@@ -118,6 +119,38 @@ const SETTINGS: &[&str] = &[
     "mb",
     "gb",
 ];
+/// What a label may be of, before a colon: `Kernel: 6.1`, `File: nginx.txt`.
+const SUBJECTS: &[&str] = &[
+    "result",
+    "results",
+    "test",
+    "case",
+    "scenario",
+    "version",
+    "branch",
+    "commit",
+    "build",
+    "kernel",
+    "config",
+    "configuration",
+    "setup",
+    "mode",
+    "variant",
+    "file",
+    "host",
+    "machine",
+    "server",
+    "framework",
+    "backend",
+    "compiler",
+    "target",
+];
+/// Words before a number that tools count or measure with.
+const MEASURES: &[&str] = &[
+    "total", "sum", "count", "elapsed", "time", "took", "average", "avg", "mean", "median", "min", "max",
+    "score", "port", "pid", "exit", "status", "code", "error", "errors", "requests", "duration", "rate",
+    "page", "line", "step", "user", "system", "real", "sys",
+];
 /// What notes of tools begin with, and the longest of these words.
 const LONGEST_NOTE: usize = 8;
 const NOTES: &[&str] = &["warning", "error", "note", "hint", "info", "usage", "fatal"];
@@ -134,10 +167,8 @@ const MOST_OF_ITEM: usize = 4;
 const MOST_STARTS: usize = 200;
 /// The most settings that are kept.
 const MOST_SETTINGS: usize = 40;
-/// The longest command that changes a setting, in bytes.
-const LONGEST_COMMAND: usize = 300;
 /// Words of a label that say that a run is one of several of the same kind: then a number in it is the run's.
-const REPEATS: &[&str] = &[
+pub const REPEATS: &[&str] = &[
     "run",
     "runs",
     "test",
@@ -208,6 +239,8 @@ pub struct Label {
     pub text: String,
     /// A line that stands apart before it. It may be of the tool: it counts where two runs would else be one.
     pub apart: String,
+    /// The last command that was called between it and the run before. It may change nothing: it counts where two runs would else be one.
+    pub called: String,
 }
 
 /// The same for each run of a text, which begin at these lines.
@@ -220,20 +253,19 @@ pub fn labels(lines: &[&str], starts: &[usize]) -> Vec<Label> {
     for (index, &at) in starts.iter().enumerate() {
         let end = starts.get(index + 1).copied().unwrap_or(lines.len()).min(at + RUN);
         let run = lines.get(at..end).unwrap_or_default();
-        for line in lines.get(from..at).unwrap_or_default() {
-            if let Some((target, command)) = setting(line).filter(|_| settings.len() < MOST_SETTINGS) {
-                settings.insert(target, command);
-            }
-        }
+        let before = lines.get(from..at).unwrap_or_default();
         // What stands before the first run introduces all of them, unless it is a label.
         let gap = Gap { run, heads: &heads, is_first: index == 0 };
-        match gap.label(lines.get(from..at).unwrap_or_default()) {
+        for line in before.iter().enumerate().filter(|(at, _)| !is_key(before, *at)).map(|(_, line)| line) {
+            settings.extend(setting(line).filter(|_| settings.len() < MOST_SETTINGS));
+        }
+        let called = before.iter().rev().take(WITHIN_ALL).find_map(|line| called(line)).unwrap_or_default();
+        match gap.label(before) {
             (Some(own), of_line) => (label, apart) = (own, of_line.unwrap_or_default()),
             (None, Some(of_line)) => apart = of_line,
             (None, None) => {}
         }
-        if let Some(own) = lines.get(from..at).unwrap_or_default().iter().rev().find_map(|line| machine(line))
-        {
+        if let Some(own) = before.iter().rev().find_map(|line| machine(line)) {
             own.clone_into(&mut host);
         }
         let own: Vec<&str> = [label.as_str(), host.as_str()]
@@ -241,7 +273,7 @@ pub fn labels(lines: &[&str], starts: &[usize]) -> Vec<Label> {
             .chain(settings.values().map(String::as_str))
             .filter(|own| !own.is_empty())
             .collect();
-        all.push(Label { text: own.join("; "), apart: apart.clone() });
+        all.push(Label { text: own.join("; "), apart: apart.clone(), called });
         from = at;
     }
     all
@@ -410,13 +442,14 @@ fn is_told(line: &str) -> bool {
     let bare = without_elements(line);
     let bare = bare.trim();
     let is_remark = bare.strip_prefix("# ").and_then(|rest| rest.split_whitespace().next());
-    let mut words = bare.split_whitespace();
+    let plain = undecorated(bare);
+    let mut words = plain.split_whitespace();
     let first = words.next().unwrap_or_default();
     let is_option = |word: &str| {
         let rest = word.trim_start_matches('-');
         (1..=2).contains(&(word.len() - rest.len())) && rest.starts_with(|c: char| c.is_ascii_alphabetic())
     };
-    let calls = bare.starts_with(['$', '#', '❯', '➜', '%', '+'])
+    let calls = bare.starts_with(['$', '❯', '➜'])
         || machine(bare).is_some()
         || bare.contains("]$ ")
         || bare.contains("]# ")
@@ -427,23 +460,43 @@ fn is_told(line: &str) -> bool {
         || is_remark.is_some_and(|word| REMARKS.contains(&word.to_lowercase().as_str()))
 }
 
+/// A line without what is drawn around it, `# --- nginx ---`, and without a picture before it, `:rocket: nginx`.
+fn undecorated(line: &str) -> &str {
+    let is_drawn = |c: char| c.is_whitespace() || "#=~*-<>".contains(c);
+    let bare = line.trim_start_matches(|c| is_drawn(c) || c == '+' || c == '%').trim_end_matches(is_drawn);
+    let picture = bare.strip_prefix(':').and_then(|rest| rest.split_once(": "));
+    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    picture.filter(|(name, _)| is_name(name)).map_or(bare, |(_, rest)| rest)
+}
+
 /// What `echo` prints.
 fn echoed(line: &str) -> Option<&str> {
     without_prompt(line).strip_prefix("echo ").filter(|rest| !rest.contains('>'))
 }
 
-/// Whether the numbers of a label are of names or settings, `v2.0`, `8 workers`: others may be of a tool.
+/// Whether the numbers of a label are of names, versions or settings, `v2.0`, `kernel 6.1`, `8 workers`: others may be of a tool.
 fn is_named(label: &str) -> bool {
-    let is_name =
-        |word: &str| word.starts_with(char::is_alphabetic) && word.contains(|c: char| c.is_ascii_digit());
-    label.split(' ').any(|word| is_name(word) || SETTINGS.contains(&word))
+    let has_digit = |word: &str| word.contains(|c: char| c.is_ascii_digit());
+    let is_name = |word: &str| word.starts_with(char::is_alphabetic) && has_digit(word);
+    // A name, and its version last.
+    let is_version = |label: &str| {
+        label.rsplit_once(' ').is_some_and(|(name, version)| {
+            let is_of_points = version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+            let name = name.rsplit(' ').next().unwrap_or_default();
+            has_digit(version)
+                && is_of_points
+                && name.starts_with(char::is_alphabetic)
+                && !MEASURES.contains(&name)
+        })
+    };
+    is_version(label) || label.split(' ').any(|word| is_name(word) || SETTINGS.contains(&word))
 }
 
 /// What a line says that stands apart; `None` where it says nothing, or may be of a tool.
 fn words_apart(line: &str) -> Option<String> {
     let bare = without_elements(line);
     let bare = bare.trim();
-    let lower = echoed(bare).unwrap_or(bare).to_lowercase();
+    let lower = undecorated(echoed(bare).unwrap_or(bare)).to_lowercase();
     let begin = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
     if is_note(begin) || AGAIN.iter().any(|word| lower.contains(word)) {
         return None;
@@ -451,15 +504,21 @@ fn words_apart(line: &str) -> Option<String> {
     let is_count = |word: &str| word.ends_with(['.', ')']) && is_number(word);
     let begin = match begin.split_once(char::is_whitespace) {
         Some((first, rest)) if is_count(first) => rest,
+        Some((first, rest)) if first.strip_suffix(':').is_some_and(|key| SUBJECTS.contains(&key)) => rest,
         _ => begin,
     };
-    let words = begin.split(|c: char| c.is_whitespace() || "#*_`:：,;!?()[]{}\"'|~=…<>".contains(c));
+    let words =
+        begin.split(|c: char| c.is_whitespace() || "#*_`:：,;!?()[]{}\"'|~=…<>【】「」（）《》".contains(c));
     let words = words.map(|word| word.trim_matches('.'));
     let words: Vec<&str> = words.filter(|word| word.contains(char::is_alphanumeric)).collect();
     let has_number = begin.contains(|c: char| c.is_ascii_digit());
     let most = if has_number { NUMBERED_WORDS } else { APART_WORDS };
     let has_word = words.iter().any(|word| word.starts_with(char::is_alphabetic) && word.chars().count() > 1);
     if words.len() > most || !has_word || has_number && begin.contains([':', '%', '=']) {
+        return None;
+    }
+    // `# sync` is a command.
+    if bare.starts_with(['#', '+', '%']) && words.first().is_some_and(|word| is_idle(word) || is_read(word)) {
         return None;
     }
     let said = said(&words).into_iter().filter(|word| !IDLE.contains(word)).collect::<Vec<_>>().join(" ");
@@ -511,23 +570,30 @@ fn is_page_heading(line: &str) -> bool {
     line.starts_with("##") || without_tags(line).is_some()
 }
 
-/// The URL that is all there is in a line: what was loaded, or where a text is from.
+/// The URL that is all there is in a line, with its method: what was loaded, or where a text is from.
 fn url(line: &str) -> Option<&str> {
     let start = line.find("https://").or_else(|| line.find("http://"))?;
     let rest = &line[start..];
     let end = rest.find(|c: char| c.is_whitespace() || "<>`*\"')]".contains(c)).unwrap_or(rest.len());
     let (url, tail) = rest.split_at(end);
     let bare = |text: &str| without_elements(text).chars().all(|c| !c.is_alphanumeric());
-    (url.len() > "https://".len() && !url.ends_with(':') && bare(&line[..start]) && bare(tail)).then_some(url)
+    let head = line[..start].trim();
+    let from = if METHODS.contains(&head) { start - line[..start].trim_start().len() } else { start };
+    let is_alone = bare(&line[..from]) && bare(tail);
+    (url.len() > "https://".len() && !url.ends_with(':') && is_alone)
+        .then_some(&line[from..start + url.len()])
 }
 
-/// A text without the elements of HTML in it, whole or cut: `<span class='url'>`.
+/// A text without the elements of HTML in it, whole or cut: `<span class='url'>`, nor those of forums: `[b]nginx[/b]`.
 fn without_elements(text: &str) -> String {
+    let is_forum = text.contains("[/");
     let (mut bare, mut depth) = (String::with_capacity(text.len()), 0_usize);
     for c in text.chars() {
         match c {
             '<' => depth += 1,
             '>' => depth = depth.saturating_sub(1),
+            '[' if is_forum => depth += 1,
+            ']' if is_forum => depth = depth.saturating_sub(1),
             _ if depth == 0 => bare.push(c),
             _ => {}
         }
@@ -591,46 +657,8 @@ fn without_tags(line: &str) -> Option<String> {
     })
 }
 
-/// The machine of a prompt: `user@host:~$ tool`, `[root@host ~]# tool`.
-fn machine(line: &str) -> Option<&str> {
-    let (user, rest) = line.split_once('@')?;
-    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-    let end = rest.find(|c| !is_name(c))?;
-    let prompt = rest[end..].split_once(['$', '#', '%']).map(|(prompt, _)| prompt)?;
-    let is_prompt =
-        user.trim_start_matches(['[', '(']).chars().all(is_name) && prompt.split_whitespace().count() <= 2;
-    (is_prompt && end > 0 && !user.is_empty()).then_some(&rest[..end])
-}
-
 fn is_number(word: &str) -> bool {
     word.trim_start_matches('#').trim_end_matches(['.', ')']).bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// What a command sets, and the command: `echo 1 > /sys/…`, `sysctl -w …`, `export X=1`, `cpupower …`.
-fn setting(line: &str) -> Option<(String, String)> {
-    if line.len() > LONGEST_COMMAND {
-        return None;
-    }
-    let is_candidate = ["echo ", "sysctl ", "export ", "cpupower ", "ulimit ", "tuned-adm "];
-    if !is_candidate.iter().any(|word| line.contains(word)) {
-        return None;
-    }
-    let bare = without_prompt(line).trim();
-    let bare = bare.strip_prefix("sudo ").unwrap_or(bare);
-    let first = bare.split_whitespace().next()?;
-    let target = match first {
-        "echo" => {
-            let (_, path) = bare.rsplit_once('>').or_else(|| bare.rsplit_once(" tee "))?;
-            path.split_whitespace().find(|word| {
-                word.starts_with("/sys/") || word.starts_with("/proc/") || word.starts_with("/debug/")
-            })?
-        }
-        "sysctl" => bare.split_whitespace().find(|word| word.contains('='))?.split('=').next()?,
-        "export" => bare.split_whitespace().nth(1)?.split('=').next()?,
-        "cpupower" | "ulimit" | "tuned-adm" => first,
-        _ => return None,
-    };
-    Some((target.to_owned(), bare.to_owned()))
 }
 
 #[cfg(test)]
@@ -690,9 +718,23 @@ mod tests {
             "$ echo \"nginx\"",
             "nginx...",
             "Now nginx!",
-            "nginx\n$ tool -x\n",
+            "# nginx",
+            "#nginx",
+            "# --- nginx ---",
+            "%% nginx",
+            "~~~ nginx ~~~",
+            "[b]nginx[/b]",
+            ":rocket: nginx",
+            "Server: nginx",
+            "【nginx】",
         ] {
             assert_eq!(of(line), "nginx", "{line}");
+        }
+        assert_eq!(of("nginx\n$ tool -x\n"), "nginx");
+        for (line, label) in
+            [("kernel 6.1", "kernel 6.1"), ("Linux 5.4:", ""), ("= v1.2 =", "v1.2"), ("Result: v1.2", "v1.2")]
+        {
+            assert_eq!(of(line), label, "{line}");
         }
         assert_eq!(
             (of("v2.0").as_str(), of("GET /users").as_str(), of("# with cache").as_str()),
@@ -714,6 +756,9 @@ mod tests {
             "cat /proc/cpuinfo",
             "user 12\nsystem 13",
             "one two three four five six seven eight nine",
+            "elapsed 12.3",
+            "idle 95%",
+            "# uptime",
         ] {
             assert_eq!(of(line), "", "{line}");
         }

@@ -4,6 +4,8 @@
 //! does not show is unknown, and the reason names the option of `truebench audit` that would supply it. Pure: text in, figures out.
 
 mod binding;
+mod broken;
+mod column;
 mod command;
 mod cpus;
 mod document;
@@ -20,9 +22,12 @@ mod prompt;
 mod quantity;
 mod read;
 mod run;
+mod setting;
 mod shell;
 mod statistics;
+mod table;
 mod text;
+mod ways;
 mod wrapping;
 
 pub use excerpt::{Excerpt, excerpt};

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use figure::evidence::audit::{COMMAND, CPUS_SHOWN, SUBJECT, TOOL, UNJUDGED};
 use figure::evidence::{COPIES, PLACEMENT, TEST_CLASS, THREADS};
 use figure::format::plain_to;
-use figure::{Evidence, Figure, Reading};
+use figure::{Figure, Reading};
 use serde_json::Value;
 
 use crate::command::{self, Command};
@@ -16,9 +16,9 @@ use crate::formats::FORMATS;
 use crate::known::Known;
 use crate::label::{self, Label};
 use crate::merge;
-use crate::prefix;
 use crate::run::Run;
 use crate::text::{ONE_CPU, SWITCHING, has_decimal_commas};
+use crate::ways;
 use crate::wrapping::{trimmed, unwrapped};
 use crate::{MAX_BYTES, MAX_SUBJECT};
 
@@ -134,11 +134,6 @@ pub fn figures(sources: &[Source], known: &Known) -> Result<Vec<Figure>, Refused
     Ok(merge::merge(all))
 }
 
-fn holds_run(bare: &[String]) -> bool {
-    let lines: Vec<&str> = bare.iter().map(|line| trimmed(line)).collect();
-    !starts(bare, &lines).is_empty()
-}
-
 /// The figures of all runs in a text, each run's apart.
 fn of_text(source: &Source, known: &Known) -> Result<Vec<Figure>, Refused> {
     let name = plain_to(source.name, MAX_SUBJECT);
@@ -149,58 +144,11 @@ fn of_text(source: &Source, known: &Known) -> Result<Vec<Figure>, Refused> {
         });
     }
     let (bare, numbers) = unwrapped(source.text);
-    of_lines(source, known, &name, &bare, &numbers)
-}
-
-/// The same of its lines, or of what they hold behind prefixes or in strings, if that is more.
-fn of_lines(
-    source: &Source,
-    known: &Known,
-    name: &str,
-    bare: &[String],
-    numbers: &[usize],
-) -> Result<Vec<Figure>, Refused> {
-    let own = as_they_are(source, known, name, bare, numbers);
-    if let Ok(own) = &own {
-        // What all lines begin or end with may be a log's, although some of the tool's are known in it.
-        let other = prefix::shared(bare, numbers).and_then(|(lines, numbers)| {
-            let figures = as_they_are(source, known, name, &lines, &numbers).ok()?;
-            let (of_other, of_own) = (run_starts(&lines), run_starts(bare));
-            let reads_more = || figures.len() > own.len() || count_of_facts(&figures) > count_of_facts(own);
-            let is_more = of_other.first() < of_own.first() || of_other.len() <= of_own.len() && reads_more();
-            (figures.len() >= own.len() && is_more).then_some(figures)
-        });
-        if let Some(other) = other {
-            return Ok(other);
-        }
-    }
-    let refused = match own {
-        Ok(_) | Err(Refused::TooLarge { .. }) => return own,
-        Err(refused) => refused,
-    };
-    let mut why = None;
-    for (lines, numbers) in prefix::tries(bare, numbers).filter(|(lines, _)| holds_run(lines)) {
-        match as_they_are(source, known, name, &lines, &numbers) {
-            Ok(figures) if !figures.is_empty() => return Ok(figures),
-            Ok(_) => {}
-            Err(other) => why = why.or(Some(other)),
-        }
-    }
-    Err(why.filter(|_| matches!(refused, Refused::Unknown { .. })).unwrap_or(refused))
-}
-
-/// How much was read.
-fn count_of_facts(figures: &[Figure]) -> usize {
-    let count =
-        |own: &Evidence| own.iter().filter(|(_, reading)| matches!(reading, Reading::Value(_))).count();
-    let of_figure = |figure: &Figure| {
-        count(&figure.evidence) + figure.rounds.iter().map(|round| count(&round.evidence)).sum::<usize>()
-    };
-    figures.iter().map(of_figure).sum()
+    ways::best(&bare, &numbers, |lines, numbers| as_they_are(source, known, &name, lines, numbers))
 }
 
 /// The lines where runs begin.
-fn run_starts(bare: &[String]) -> Vec<usize> {
+pub(crate) fn run_starts(bare: &[String]) -> Vec<usize> {
     let lines: Vec<&str> = bare.iter().map(|line| trimmed(line)).collect();
     starts(bare, &lines).iter().map(|start| start.at).collect()
 }
@@ -370,9 +318,23 @@ fn distinguish(figures: &mut [Figure], of_runs: &[usize], labels: &[Label]) {
         alike.entry(key).or_default().push(*run);
     }
     let differ = |runs: &Vec<usize>| runs.iter().any(|run| labels[*run].apart != labels[runs[0]].apart);
+    // A run without a command is a further one of the last.
+    let mut commands: HashMap<usize, &str> = HashMap::new();
+    for runs in alike.values() {
+        let named: HashSet<&str> =
+            runs.iter().map(|run| labels[*run].called.as_str()).filter(|called| !called.is_empty()).collect();
+        let mut last = runs.iter().map(|run| labels[*run].called.as_str()).find(|called| !called.is_empty());
+        for run in runs.iter().filter(|_| named.len() > 1) {
+            last = Some(labels[*run].called.as_str()).filter(|called| !called.is_empty()).or(last);
+            commands.insert(*run, last.unwrap_or_default());
+        }
+    }
     let distinct: HashSet<usize> = alike.into_values().filter(differ).flatten().collect();
-    for (figure, run) in figures.iter_mut().zip(of_runs).filter(|(_, run)| distinct.contains(run)) {
-        labelled(figure, &labels[*run].apart);
+    for (figure, run) in figures.iter_mut().zip(of_runs) {
+        commands.get(run).into_iter().for_each(|command| labelled(figure, command));
+        if distinct.contains(run) {
+            labelled(figure, &labels[*run].apart);
+        }
     }
 }
 

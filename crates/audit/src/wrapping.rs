@@ -176,7 +176,7 @@ pub fn unwrapped(text: &str) -> (Vec<String>, Vec<usize>) {
     MARKS.iter().for_each(|mark| without_marks(&mut lines, mark));
     for line in lines.iter_mut().filter(|line| is_marked(line)) {
         // What was quoted may be a log.
-        *line = plain(unmarked(line));
+        *line = plain(&unquoted(line));
     }
     let (lines, numbers) = without_counts(lines, numbers);
     let (mut lines, numbers) = without_spacing(lines, numbers);
@@ -665,6 +665,14 @@ fn unmarked(line: &str) -> &str {
     let bare = line.trim_start_matches(QUOTES).trim_end();
     let is_framed = line.trim_start_matches(['>', ' ', '\t']).starts_with(BORDERS);
     if is_framed { bare.trim_end_matches(|c: char| c == ' ' || BORDERS.contains(&c)) } else { bare }
+}
+
+/// A line without such marks, as far indented as it was behind them: one space is of the mark.
+fn unquoted(line: &str) -> String {
+    let head = &line[..line.len() - line.trim_start_matches(QUOTES).len()];
+    let is_mark = |c: char| c == '>' || BORDERS.contains(&c);
+    let indent = head.rsplit(is_mark).next().map_or(0, |spaces| spaces.len().saturating_sub(1));
+    format!("{}{}", " ".repeat(indent), unmarked(line))
 }
 
 /// A line as readers see it: without marks of quotes, borders, spaces, and the quotes of a literal, `"…",`.

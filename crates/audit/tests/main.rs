@@ -30,4 +30,5 @@ mod real;
 mod studies;
 mod texts;
 mod unseen;
+mod ways;
 mod wrappings;
