@@ -83,6 +83,7 @@ fn a_machine_of_one_kind_says_so() {
 }
 
 #[test]
+#[ignore = "half a minute of both CPUs: make test-long"]
 fn figures_are_of_one_kind_of_core() {
     if !is_hybrid() {
         return;

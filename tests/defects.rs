@@ -17,6 +17,7 @@ fn outcome(record: &Record, figure: &str, check: &str) -> Option<Outcome> {
 }
 
 #[test]
+#[ignore = "half a minute of both CPUs: make test-long"]
 fn a_stranger_on_the_same_cpu_is_detected() {
     let cpu = allowed()[0];
     let _hog = Hog::on(cpu);

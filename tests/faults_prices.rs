@@ -63,6 +63,7 @@ fn every_price_is_found_or_says_why_not() {
 }
 
 #[test]
+#[ignore = "half a minute of both CPUs: make test-long"]
 fn what_is_priced_is_what_was_taken() {
     let record = short();
     let mut asked = 0;

@@ -121,6 +121,7 @@ fn http_names_it() {
 
 /// truebench exits as the killed program would in a shell: 128 and the signal.
 #[test]
+#[ignore = "half a minute of both CPUs: make test-long"]
 fn a_users_program_is_watched_to_its_end() {
     for program in [&["sleep", "600"][..], &["sh", "-c", "sleep 600; exit $?"]] {
         let arguments = [&["faults", "--"], program].concat();

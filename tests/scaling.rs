@@ -26,6 +26,7 @@ fn outcome(figure: &Figure, check: &str) -> Option<Outcome> {
 }
 
 #[test]
+#[ignore = "half a minute of both CPUs: make test-long"]
 fn three_threads_on_two_cpus_are_uneven() {
     let Some(cpus) = two_cpus() else {
         println!("one core is allowed here: not tested");

@@ -76,6 +76,12 @@ impl Breaks {
     }
 }
 
+/// Whether it is a drawn line between the rows of a table: these are whole.
+fn is_rule(line: &str) -> bool {
+    let line = line.trim();
+    !line.is_empty() && line.chars().all(|c| ('\u{2500}'..='\u{257f}').contains(&c) || c == ' ')
+}
+
 fn width(line: &str) -> usize {
     line.chars().count()
 }
@@ -128,7 +134,11 @@ fn ways(lines: &[String]) -> Vec<Breaks> {
         let word = lines[at + 1].split_whitespace().next().map_or(0, width);
         word > 0 && widths[at] + 1 + word + lost > margin
     };
-    let pairs = || (0..lines.len().saturating_sub(1)).filter(|at| (LEAST..=margin).contains(&widths[*at]));
+    let is_whole = |at: usize| is_rule(&lines[at]) || is_rule(&lines[at + 1]);
+    let pairs = || {
+        let all = 0..lines.len().saturating_sub(1);
+        all.filter(|at| (LEAST..=margin).contains(&widths[*at]) && !is_whole(*at))
+    };
     // The first part of a row may have lost spaces; what goes on and is broken again is full.
     let by_words = |goes_on: &dyn Fn(usize) -> bool| -> Vec<usize> {
         let mut all: Vec<usize> = Vec::new();

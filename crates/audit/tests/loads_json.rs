@@ -60,7 +60,7 @@ fn cut_texts_are_accused_of_nothing_new() {
         if lines[0].starts_with("Bucket") || lines[0].starts_with("Value(ms)") {
             continue;
         }
-        for at in 1..lines.len() {
+        for at in (1..lines.len()).step_by(3) {
             for (side, part) in [("head", &lines[at..]), ("tail", &lines[..at])] {
                 for (id, verdict) in verdicts(&part.join("\n"), &known) {
                     let before = whole.iter().find(|(own, _)| *own == id).and_then(|(_, verdict)| *verdict);

@@ -559,7 +559,7 @@ fn lost_lines_leave_the_verdict_or_less() {
         let whole = judged(&[case.text], &known);
         let count = case.text.lines().count();
         let cuts = (1..count).map(|from| (from, count)).chain((1..count).map(|to| (0, to)));
-        for (from, to) in cuts {
+        for (from, to) in cuts.step_by(3) {
             let cut = lines(case.text, from, to);
             let Ok(figures) = audit::figures(&[Source::of("cut", &cut)], &known) else { continue };
             let mut record = Record { figures, ..whole.clone() };
