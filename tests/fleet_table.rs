@@ -23,7 +23,7 @@ fn queries() -> Vec<String> {
     blocks.map(|block| block.split("```").next().unwrap().trim_end().to_owned()).collect()
 }
 
-/// The table of 48 nodes in six racks, some of which are so many times as good.
+/// A table of 48 nodes in six racks. Nodes whose names begin with one of `others` are so many times as good.
 fn table(directory: &Path, name: &str, others: &[(&str, f64)]) {
     let records = tempfile::tempdir().unwrap();
     for number in 0..48 {

@@ -13,7 +13,7 @@ const MARGIN: RangeInclusive<usize> = 50..=80;
 /// The most lines of a text, and breaks in it.
 const MOST_LINES: usize = 4000;
 const MOST_BREAKS: usize = 1000;
-/// The most breaks of which each is tried alone.
+/// The most breaks that are tried one by one.
 const TRIED: usize = 64;
 /// One line in so many may be longer than the margin: words that cannot be broken, lines that were added later.
 const LONGER: usize = 10;
@@ -76,8 +76,8 @@ impl Breaks {
     }
 }
 
-/// Whether it is a drawn line between the rows of a table: these are whole.
-fn is_rule(line: &str) -> bool {
+/// Whether it is a line drawn between the rows of a table, which no client breaks.
+fn is_drawn(line: &str) -> bool {
     let line = line.trim();
     !line.is_empty() && line.chars().all(|c| ('\u{2500}'..='\u{257f}').contains(&c) || c == ' ')
 }
@@ -134,7 +134,7 @@ fn ways(lines: &[String]) -> Vec<Breaks> {
         let word = lines[at + 1].split_whitespace().next().map_or(0, width);
         word > 0 && widths[at] + 1 + word + lost > margin
     };
-    let is_whole = |at: usize| is_rule(&lines[at]) || is_rule(&lines[at + 1]);
+    let is_whole = |at: usize| is_drawn(&lines[at]) || is_drawn(&lines[at + 1]);
     let pairs = || {
         let all = 0..lines.len().saturating_sub(1);
         all.filter(|at| (LEAST..=margin).contains(&widths[*at]) && !is_whole(*at))

@@ -11,8 +11,7 @@ const LOOKS: &[&str] = &[
     "free", "top", "htop", "ps", "df", "du", "dmesg", "history", "which", "man", "file", "head", "tail",
     "less", "more", "grep", "awk", "sed", "sort", "wc", "diff", "clear", "reset", "sleep", "wait", "sync",
     "exit", "logout", "fg", "bg", "kill", "killall", "pkill", "rm", "mkdir", "cp", "mv", "make", "cmake",
-    "vi", "vim", "nano", "tmux", "screen", "ping", "id", "w", "who", "numastat", "free", "true", "done",
-    "fi",
+    "vi", "vim", "nano", "tmux", "screen", "ping", "id", "w", "who", "numastat", "true", "done", "fi",
 ];
 /// Commands that choose what is run after them by their second word, and these words.
 const CHOOSERS: &[&str] =
@@ -87,7 +86,7 @@ fn is_tool(program: &str) -> bool {
     program == "perf" || of_formats().any(|own| own.programs.contains(&program))
 }
 
-/// Whether a program is such a tool, or starts another.
+/// Whether its command is read whole: it is a judged tool, or starts another program.
 pub fn is_read(program: &str) -> bool {
     is_tool(program) || STARTS.contains(&program)
 }

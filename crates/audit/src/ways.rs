@@ -74,7 +74,7 @@ pub fn best(lines: &[String], numbers: &[usize], read: impl Fn(&[String], &[usiz
     way.or(opened, &read).figures
 }
 
-/// Whether lines that were changed may be why a text is refused; a profile of something else, or a count of 0, stays what it is.
+/// Whether a text may be refused because its lines were changed. A profile of another kind, or a count of 0, is refused anyhow.
 fn is_of_lost_lines(refused: &Refused) -> bool {
     match refused {
         Refused::Unknown { .. } => true,

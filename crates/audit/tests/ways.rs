@@ -277,7 +277,7 @@ fn a_load_of_few_requests_is_short_however_long_it_lasts() {
     assert!(matches!(unjudged, Reading::Value(what) if what.contains("p50, p90 of 1 request")));
 }
 
-/// vegeta's report of 500 requests at 100/s, of which so many had another status.
+/// vegeta's report of 500 requests at 100/s; `failed` of them had another status.
 fn vegeta(failed: u32) -> String {
     let answered = 500 - failed;
     format!(

@@ -4,7 +4,7 @@ use figure::evidence as key;
 use figure::{Better, Figure, Reading, Round, Status, Unit, stats};
 use suites::allocators::{self, BUMP, OVERHEAD, PAIR, VOID};
 
-use super::plan::steady;
+use super::plan::{steady, void};
 use crate::profile::SLOT_BYTES;
 
 pub fn complete(figures: &mut Vec<Figure>) {
@@ -14,8 +14,7 @@ pub fn complete(figures: &mut Vec<Figure>) {
         if allocator == VOID {
             continue;
         }
-        let void = figures.iter().find(|other| steady(other) == Some((VOID.to_owned(), team.clone())));
-        added.extend(void.and_then(|void| pair(figure, void)));
+        added.extend(void(figures, &team).and_then(|place| pair(figure, &figures[place])));
         // The bump source uses no memory of an allocator.
         if allocator != BUMP {
             added.extend(overhead(figure));

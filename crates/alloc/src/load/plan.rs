@@ -283,14 +283,16 @@ fn fit_time(options: &Options, runs: usize, most_threads: u32) -> Profile {
 
 /// Each allocator's figure with that of the harness, which is subtracted from it.
 fn differences(figures: &[Figure]) -> Vec<(usize, usize)> {
-    let void = |team: &str| {
-        figures.iter().position(|one| steady(one).is_some_and(|(name, of)| name == VOID && of == team))
-    };
     let difference = |(index, figure): (usize, &Figure)| {
         let (allocator, team) = steady(figure)?;
-        Some((index, void(&team).filter(|_| allocator != VOID)?))
+        Some((index, void(figures, &team).filter(|_| allocator != VOID)?))
     };
     figures.iter().enumerate().filter_map(difference).collect()
+}
+
+/// The place of the harness's figure of a team.
+pub(super) fn void(figures: &[Figure], team: &str) -> Option<usize> {
+    figures.iter().position(|one| steady(one).is_some_and(|(name, of)| name == VOID && of == team))
 }
 
 /// Allocator and team of a figure of the series [`STEADY`].

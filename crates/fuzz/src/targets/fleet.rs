@@ -10,7 +10,7 @@ use crate::draw::Draw;
 use crate::looks;
 use crate::target::Target;
 
-/// The first byte is the number of nodes that are alike, the next two say of which known record. Pieces follow, each with a byte before it:
+/// The first byte is the number of nodes that are alike, the next two choose their known record. Pieces follow, each with a byte before it:
 /// the text of a record, or how a known record is changed. With a first byte from [`BASELINE`] on the rest is a baseline.
 pub const TARGET: Target = Target { name: "fleet", one, seeds, longest: 4 << 10 };
 

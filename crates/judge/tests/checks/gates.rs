@@ -10,7 +10,7 @@ fn repeated(case: Case) -> Option<String> {
     gate(&case.0.figures[0].rounds[0])
 }
 
-/// A round of 50 ms, of which ticks resolve a fifth, with a thread that waited for this share.
+/// A round of 50 ms, five ticks, in which a thread waited for this share of the time.
 fn short(waited: f64) -> Case {
     let mut case = quiet_vm();
     case.0.figures[0].rounds[0].duration = 0.05;
