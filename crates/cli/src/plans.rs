@@ -159,7 +159,7 @@ pub fn execute_with(
 /// When there are enough rounds. `share` is the mode's part of the time, from 0 to 1.
 fn rules(measuring: &Measuring, times: Times, usual: f64, share: f64) -> Rules {
     let (least, most, target, time, repeats) = match (measuring.quick, measuring.thorough) {
-        (true, _) => (6, 12, 0.02, usual * times.quick, 2),
+        (true, _) => (6, 60, 0.02, usual * times.quick, 2),
         (_, true) => (12, MOST_ROUNDS, 0.005, times.thorough * share, 10),
         _ => (8, 60, 0.01, usual, 4),
     };

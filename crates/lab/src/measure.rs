@@ -103,9 +103,10 @@ pub fn around<T>(
     let canary_after = pool.run(|thread| canary::gigahertz(&thread.clock))?;
 
     let mut evidence = watch.delta(&counters, &after);
-    // The busy time of these CPUs by tick accounting, minus the CPU time of truebench.
+    // The busy time of these CPUs by tick accounting, minus the CPU time of truebench. Ticks err both ways: of many short rounds
+    // only a sum that keeps what is below zero is right.
     let own = truebench + watch.exits(&counters, &after);
-    let foreign = watch.busy(&counters, &after).map(|busy| (busy - own).max(0.0));
+    let foreign = watch.busy(&counters, &after).map(|busy| busy - own);
     evidence.put_reading(CPU_FOREIGN, foreign);
     evidence.put(CLOCK_SUSPENDED, clocks.suspended);
     evidence.put(CLOCK_STEPPED, clocks.stepped);

@@ -268,7 +268,7 @@ fn rounds(figure: &Figure, machine: &Machine, clock: Clock) -> Reading<Vec<Distu
             (watched(figure, machine), figure.conditions.get(THREADS).unwrap_or(1.0).max(1.0));
         let others = machine.topology.usable().len() as f64;
         let each = figure.used_rounds().enumerate().map(|(index, round)| {
-            let (foreign, steal) = (foreign[index], steal[index]);
+            let (foreign, steal) = (foreign[index].max(0.0), steal[index]);
             let seconds = round.duration.max(f64::MIN_POSITIVE);
             let busy = own.as_ref().ok().map(|own| (own[index] + foreign + steal) / (all * seconds));
             let own = match &own {

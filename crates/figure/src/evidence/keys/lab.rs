@@ -276,7 +276,7 @@ keys! {
 
     // The CPUs in use, by the system's counters (/proc/stat).
     CPU_STEAL: f64 = "cpu.steal", "s", Round, "Time that the hypervisor took from the CPUs in use (/proc/stat field 8).";
-    CPU_FOREIGN: f64 = "cpu.foreign", "s", Round, "Busy time of the CPUs in use for other processes (their busy time less the CPU time of truebench, and less 4 us for each process that was started).";
+    CPU_FOREIGN: f64 = "cpu.foreign", "s", Round, "Busy time of the CPUs in use for other processes (their busy time less the CPU time of truebench, and less 4 us for each process that was started). In a short round clock ticks err by up to the resolution, below 0 too.";
     CPU_FOREIGN_RESOLUTION: f64 = "cpu.foreign_resolution", "s", Round, "What that difference can resolve: one clock tick for each CPU in use.";
     OTHERS_NAMES: String = "others.names", "", Round, "Other processes that used CPU time in the seconds around the round, one a line, those that used most first; names of kernel threads in brackets; untrusted.";
     OTHERS_PIDS: Vec<f64> = "others.pids", "", Round, "Their process IDs, in the same order.";
