@@ -182,25 +182,47 @@ pub(crate) fn clustered(table: &Table, cohort: &Cohort) -> Clustered {
             let votes: i64 = sides.map(|upper| if upper { 1 } else { -1 }).sum();
             if votes == 0 { is_upper(row, &found[leader]).unwrap_or(true) } else { votes > 0 }
         };
-        let part = |wanted: bool| {
-            let of = |rows: &[usize]| rows.iter().copied().filter(|row| is_upper(*row) == wanted).collect();
-            Cohort { kind: cohort.kind, rows: of(&cohort.rows), odd: of(&cohort.odd) }
-        };
-        let parts = [part(false), part(true)];
+        let parts = divided(cohort, is_upper);
         let columns: Vec<usize> = alike.iter().map(|&at| found[at].0).collect();
         let tests: BTreeSet<&str> = columns.iter().map(|&at| part::kernel(&table.columns[at].id)).collect();
         let least = if cohort.rows.len() < FEW { MIN_FEW } else { MIN_GROUP };
         if parts.iter().any(|part| part.rows.len() < least) {
             return None;
         }
-        let fact = separating(table, &parts);
+        let distance = modes[leader].distance;
         let needed = if is_small { MIN_TESTS_FEW } else { MIN_TESTS };
-        (tests.len() >= needed || fact.is_some()).then(|| {
-            let distance = modes[leader].distance;
-            (Division { columns, distance, fact }, parts)
-        })
+        let Some(Separation { fact, sides }) = separating(table, &parts) else {
+            return (tests.len() >= needed).then_some((Division { columns, distance, fact: None }, parts));
+        };
+        // Where a fact says which kind a node is of, its figures do not: a slow node of the upper kind has those of the lower.
+        let is_upper =
+            |row: usize| sides.get(detail(table, row, &fact[0])).copied().unwrap_or_else(|| is_upper(row));
+        let parts = divided(cohort, is_upper);
+        Some((Division { columns, distance, fact: Some(fact) }, parts))
     });
     Clustered { division, modes: if is_small { Vec::new() } else { modes } }
+}
+
+/// The nodes of a cohort below and above.
+fn divided(cohort: &Cohort, is_upper: impl Fn(usize) -> bool) -> [Cohort; 2] {
+    [false, true].map(|wanted| {
+        let of = |rows: &[usize]| rows.iter().copied().filter(|row| is_upper(*row) == wanted).collect();
+        Cohort { kind: cohort.kind, rows: of(&cohort.rows), odd: of(&cohort.odd) }
+    })
+}
+
+/// What a node's record says of a fact; empty without it.
+fn detail<'a>(table: &'a Table, row: usize, name: &str) -> &'a str {
+    let fact = table.rows[row].details.iter().find(|fact| fact.name == name);
+    fact.map_or("", |fact| &fact.value)
+}
+
+/// A fact that differs between two sets of nodes.
+struct Separation {
+    /// Its name, and its commonest values in the lower and in the upper set.
+    fact: [String; 3],
+    /// Whether a value is that of the upper set.
+    sides: BTreeMap<String, bool>,
 }
 
 /// Whether two figures divide the nodes that both have alike.
@@ -211,42 +233,37 @@ fn is_alike(one: &[Option<bool>], other: &[Option<bool>]) -> bool {
 }
 
 /// The fact that differs between two sets of nodes, if it predicts for almost each of them to which it belongs.
-fn separating(table: &Table, [lower, upper]: &[Cohort; 2]) -> Option<[String; 3]> {
+fn separating(table: &Table, [lower, upper]: &[Cohort; 2]) -> Option<Separation> {
+    let all = lower.rows.len() + upper.rows.len();
     let names = table.rows[*lower.rows.first()?].details.iter().map(|fact| &fact.name);
-    let mut best: Option<(f64, [String; 3])> = None;
+    let mut best: Option<(usize, Separation)> = None;
     for name in names {
-        let count = |cohort: &Cohort| {
-            let mut values: BTreeMap<String, usize> = BTreeMap::new();
+        // How many nodes of both sets have each value.
+        let mut counts: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
+        for (side, cohort) in [lower, upper].into_iter().enumerate() {
             for &row in &cohort.rows {
-                let value = table.rows[row].details.iter().find(|fact| fact.name == *name);
-                *values.entry(value.map_or_else(String::new, |fact| fact.value.clone())).or_default() += 1;
+                counts.entry(detail(table, row, name)).or_default()[side] += 1;
             }
-            values
-        };
-        let (low, high) = (count(lower), count(upper));
+        }
         // Each value predicts the set that has it more often.
-        let own = |one: &BTreeMap<String, usize>, other: &BTreeMap<String, usize>| -> usize {
-            one.iter()
-                .filter(|(value, count)| other.get(*value).is_none_or(|others| others < count))
-                .map(|(_, count)| count)
-                .sum()
-        };
-        let all = lower.rows.len() + upper.rows.len();
-        let share = (own(&low, &high) + own(&high, &low)) as f64 / all as f64;
-        // A value of each node alone predicts everything and says nothing.
-        let is_common = low.len() + high.len() <= all / 4;
-        if share >= SEPARATES && is_common && best.as_ref().is_none_or(|(most, _)| share > *most) {
-            let commonest = |values: &BTreeMap<String, usize>| {
-                values
-                    .iter()
-                    .max_by_key(|(_, count)| **count)
-                    .map(|(value, _)| value.clone())
-                    .unwrap_or_default()
+        let right: usize = counts.values().map(|[low, high]| low.max(high)).sum();
+        // A value of each node alone predicts everything and says nothing, and one that all nodes have says nothing either.
+        let is_upper = |[low, high]: &[usize; 2]| high > low;
+        let is_telling =
+            counts.len() <= all / 4 && counts.values().any(is_upper) && !counts.values().all(is_upper);
+        let is_better = best.as_ref().is_none_or(|(most, _)| right > *most);
+        if is_telling && is_better && right as f64 >= SEPARATES * all as f64 {
+            let commonest = |side: usize| {
+                let most = counts.iter().max_by_key(|(_, counts)| counts[side]);
+                most.map(|(value, _)| (*value).to_owned()).unwrap_or_default()
             };
-            best = Some((share, [name.clone(), commonest(&low), commonest(&high)]));
+            let fact = [name.clone(), commonest(0), commonest(1)];
+            let sides =
+                counts.iter().map(|(value, counts)| ((*value).to_owned(), is_upper(counts))).collect();
+            best = Some((right, Separation { fact, sides }));
         }
     }
-    best.map(|(_, fact)| fact)
+    best.map(|(_, separation)| separation)
 }
 
 #[cfg(test)]
