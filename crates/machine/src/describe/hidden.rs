@@ -60,14 +60,15 @@ fn filtered(calls: &str) -> String {
     format!("a filter of system calls (seccomp) refuses {calls}")
 }
 
-/// lxcfs mounts its own file there, with the CPU time of the container alone.
+/// A program (lxcfs) serves that file, with the CPU time of the container alone. Other mounts are no container's.
 fn cpu_times(tree: &Tree) -> Option<String> {
     let by = |text: String| {
         let line = text.lines().find(|line| line.split(' ').nth(4) == Some("/proc/stat"))?;
         line.split(" - ").nth(1)?.split(' ').next().map(str::to_owned)
     };
     let kind = printable(&tree.text("/proc/self/mountinfo").into_value().and_then(by)?, MAX_LINE);
-    Some(format!("{kind} is mounted over /proc/stat: it has the CPU time of this container alone"))
+    kind.starts_with("fuse")
+        .then(|| format!("{kind} is mounted over /proc/stat: it has the CPU time of this container alone"))
 }
 
 /// Docker and others mount /dev/null over it (moby, oci/defaults.go).
@@ -103,8 +104,12 @@ mod tests {
     #[test]
     fn a_machine_that_shows_all_hides_nothing() {
         let mounts = "22 27 0:21 / /proc rw - proc proc rw\n";
-        let files = [LEVEL, NODE, ("proc/interrupts", "CPU0\n"), ("proc/self/mountinfo", mounts)];
-        assert_eq!(hidden(&files), []);
+        let bound =
+            "22 27 0:21 / /proc rw - proc proc rw\n580 22 8:1 /stat /proc/stat rw - ext4 /dev/sda1 rw\n";
+        for mounts in [mounts, bound] {
+            let files = [LEVEL, NODE, ("proc/interrupts", "CPU0\n"), ("proc/self/mountinfo", mounts)];
+            assert_eq!(hidden(&files), []);
+        }
         // What a capture does not hold tells nothing.
         assert_eq!(hidden(&[LEVEL]), []);
     }
