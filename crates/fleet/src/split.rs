@@ -194,7 +194,7 @@ pub(crate) fn clustered(table: &Table, cohort: &Cohort) -> Clustered {
         let Some(Separation { fact, sides }) = separating(table, &parts) else {
             return (tests.len() >= needed).then_some((Division { columns, distance, fact: None }, parts));
         };
-        // Where a fact says which kind a node is of, its figures do not: a slow node of the upper kind has those of the lower.
+        // The fact decides, not the figures: a slow node of the upper kind has those of the lower.
         let is_upper =
             |row: usize| sides.get(detail(table, row, &fact[0])).copied().unwrap_or_else(|| is_upper(row));
         let parts = divided(cohort, is_upper);
@@ -203,7 +203,7 @@ pub(crate) fn clustered(table: &Table, cohort: &Cohort) -> Clustered {
     Clustered { division, modes: if is_small { Vec::new() } else { modes } }
 }
 
-/// The nodes of a cohort below and above.
+/// The lower and the upper nodes of a cohort.
 fn divided(cohort: &Cohort, is_upper: impl Fn(usize) -> bool) -> [Cohort; 2] {
     [false, true].map(|wanted| {
         let of = |rows: &[usize]| rows.iter().copied().filter(|row| is_upper(*row) == wanted).collect();

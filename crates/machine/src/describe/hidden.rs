@@ -60,7 +60,7 @@ fn filtered(calls: &str) -> String {
     format!("a filter of system calls (seccomp) refuses {calls}")
 }
 
-/// A program (lxcfs) serves that file, with the CPU time of the container alone. Other mounts are no container's.
+/// A program (lxcfs) serves that file, with the CPU time of the container alone. A mount of another kind is no sign of a container.
 fn cpu_times(tree: &Tree) -> Option<String> {
     let by = |text: String| {
         let line = text.lines().find(|line| line.split(' ').nth(4) == Some("/proc/stat"))?;

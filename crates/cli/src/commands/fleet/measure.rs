@@ -57,8 +57,8 @@ pub fn run(options: &Measure) -> Result<ExitCode, CommandError> {
     Ok(code)
 }
 
-/// Ends this process when its stdin ends: whoever started it is gone, and would start it again. What it started ends with it (lab::guardian). If
-/// nothing came by stdin, nobody holds it.
+/// Ends this process when its stdin ends: whoever started it is gone, and would start it again. What it started ends with it (lab::guardian). A
+/// stdin that ends before its first byte is no starter's (`</dev/null`), and ends nothing.
 fn end_with_stdin() -> Result<(), CommandError> {
     let watch = || {
         let (mut stdin, mut some, mut is_held) = (std::io::stdin().lock(), [0; 16], false);
