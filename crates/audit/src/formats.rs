@@ -35,6 +35,7 @@ mod iperf3;
 mod jemalloc;
 mod jmeter;
 mod jmh;
+mod jmh_result;
 mod k6;
 mod k6_report;
 mod libtest;
@@ -234,6 +235,7 @@ pub const FORMATS: &[&Format] = &[
     &pytest_benchmark::FORMAT,
     &pytest_benchmark::DOCUMENT,
     &jmh::FORMAT,
+    &jmh_result::FORMAT,
     &jmh::DOCUMENT,
     &stress_ng::FORMAT,
     &mimalloc_bench::FORMAT,

@@ -15,7 +15,7 @@ use figure::{Better, Conditions, Evidence, Figure, Unit};
 use suites::loads::{CLOSED, CONSTANT, RATE, USERS};
 
 use crate::known::Known;
-use crate::statistics::{Statistics, trend};
+use crate::statistics::{Statistics, has_quantile, trend};
 use crate::text::{Printed, round};
 use crate::{MAX_SUBJECT, SUITE};
 
@@ -35,8 +35,6 @@ const APART: f64 = 0.05;
 const LEAST: f64 = 1.0;
 /// Requests that it must have: the first one makes a connection and finds caches empty. Of fewer it is more than a tenth of what is measured.
 const FEWEST: f64 = 10.0;
-/// Requests that must lie beyond a quantile; else it is that of no sample but the largest.
-const BEYOND_QUANTILE: f64 = 1.0;
 /// What is missing of a rate before it matters, as `rate-met` warns, and by how many standard deviations arrivals by chance may be fewer.
 const SHORT: f64 = 0.02;
 const CHANCE: f64 = 3.0;
@@ -243,7 +241,7 @@ impl Load {
             let Some((_, latency)) = self.latency.quantiles.iter().find(|(own, _)| *own == quantile) else {
                 continue;
             };
-            if samples.is_some_and(|samples| samples * (1.0 - quantile) < BEYOND_QUANTILE * (1.0 - 1e-9)) {
+            if samples.is_some_and(|samples| !has_quantile(samples, quantile)) {
                 unsupported.push(word);
                 continue;
             }

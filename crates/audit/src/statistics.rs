@@ -8,6 +8,14 @@ use crate::text::Printed;
 /// digits: 0.1 %).
 const BUCKET: f64 = 0.005;
 
+/// Samples that must lie beyond a quantile; else it is that of no sample but the largest.
+const BEYOND_QUANTILE: f64 = 1.0;
+
+/// Whether so many samples have such a quantile, 0 to 1.
+pub fn has_quantile(samples: f64, quantile: f64) -> bool {
+    samples * (1.0 - quantile) >= BEYOND_QUANTILE * (1.0 - 1e-9)
+}
+
 /// The fewest values that show a trend, and Student's t of 95 % for so many: it is too wide for more.
 const LEAST_VALUES: usize = 6;
 const STUDENTS_T: f64 = 2.776;
@@ -132,6 +140,11 @@ fn named(quantile: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_sample_at_least_lies_beyond_a_quantile() {
+        assert!(has_quantile(100.0, 0.99) && !has_quantile(99.0, 0.99) && !has_quantile(602.0, 0.999));
+    }
 
     fn of(text: &str) -> Printed {
         Printed::of(text).unwrap()

@@ -45,7 +45,7 @@ const PREFIXES: &[&str] = &[
 /// The most prefixes of a line, one in the other.
 const MOST: usize = 6;
 /// Marks of comments.
-const COMMENTS: &[&str] = &["#", "//", ";", "*", "--", "!", "%"];
+const COMMENTS: &[&str] = &["#", "//", ";", "*", "--", "!", "%", "+", "-"];
 /// From so many lines in a row on a mark is a comment's, and not the tool's.
 const BLOCK: usize = 4;
 /// Fields of a log in JSON that hold the line.

@@ -178,7 +178,7 @@ pub fn wrappings_change_nothing(name: &str, text: &str) {
         record.figures.iter().map(|figure| (figure.id.clone(), figure.verdict, figure.value)).collect()
     };
     let whole = all(text);
-    for prefix in ["2024-05-23T10:45:02.148023Z ", "load_1  | ", "    ", "> ", "\u{1b}[32m"] {
+    for prefix in ["2024-05-23T10:45:02.148023Z ", "load_1  | ", "    ", "> ", "+ * ", "\u{1b}[32m"] {
         // Of few lines a name before a bar may be a table's; and what quotes a document is no part of it.
         if prefix.contains('|') && text.lines().count() < 3
             || prefix == "> " && (text.starts_with("{\n") || text.starts_with("[\n"))

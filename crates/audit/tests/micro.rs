@@ -105,6 +105,7 @@ pub const CASES: &[Case] = &[
     ),
     case!("jmh-1205", nothing, []),
     case!("jmh-165", nothing, []),
+    case!("jmh-rebench", nothing, []),
     case!("jmh-xnav", nothing, [("jmh.xnavbenchmark-xpath.avgt", Unverified, "repeats")]),
     case!("stress-ng-265", nothing, [("stress-ng.str", Unverified, "environment-unknown")]),
     case!("stress-ng-float80", nothing, [("stress-ng.cpu", Unverified, "environment-unknown")]),
@@ -178,6 +179,7 @@ fn values_are_in_one_unit() {
         ("cargo-bench-xor", "cargo-bench.codec-bench-encode", 1234.0),
         ("pytest-benchmark-220", "pytest-benchmark.test-xfast", 87.4878),
         ("jmh-165", "jmh.perftest-doit.thrpt", 57.217),
+        ("jmh-rebench", "jmh.dynamicproxy-directadd.thrpt", 837_059_233.0),
         ("jmh-xnav", "jmh.xnavbenchmark-xpath.avgt", 8875.71),
         ("stress-ng-265", "stress-ng.str", 95_132.11),
         ("mimalloc-bench-593", "mimalloc-bench.cfrac-je", 4.08),
@@ -210,4 +212,47 @@ fn two_runs_in_one_text_are_rounds() {
 #[test]
 fn wrapped_texts_have_the_same_verdicts() {
     published::wrapped_are_alike(CASES);
+}
+
+#[test]
+fn a_result_of_jmh_is_read_without_the_table() {
+    let whole = "# Benchmark mode: Average time, time/op\n# Benchmark: org.sample.MyBenchmark.measure\n\
+        # Fork: 1 of 1\nIteration   1: 10.000 us/op\nIteration   2: 11.000 us/op\nIteration   3: 12.000 us/op\n\
+        Iteration   4: 11.000 us/op\n\nResult \"org.sample.MyBenchmark.measure\":\n  11.000 ±(99.9%) 0.120 us/op [Average]\n  \
+        (min, avg, max) = (10.000, 11.000, 12.000), stdev = 0.816\n";
+    let id = "jmh.mybenchmark-measure.avgt";
+    value(whole, id, 11_000.0);
+    let verdict = |text: &str| says(&judged(&[text], &nothing()), id);
+    assert_eq!(verdict(whole).0, Some(Verdict::Valid));
+    // Its mean is that of the iterations, if none is cut off.
+    let wrong = whole.replace("  11.000 ±", "  19.000 ±");
+    assert_eq!(verdict(&wrong), (Some(Verdict::Invalid), "inconsistent-totals".to_owned()));
+    for lost in ["Iteration   1: 10.000 us/op\n", "Iteration   2: 11.000 us/op\n", "# Fork: 1 of 1\n"] {
+        assert_eq!(
+            verdict(&whole.replace(lost, "").replace("  11.000 ±", "  11.300 ±")).0,
+            Some(Verdict::Valid)
+        );
+    }
+    let table = "Benchmark            Mode  Cnt   Score   Error  Units\nMyBenchmark.measure  avgt    4  11.000 ± 0.120  us/op\n";
+    let both = judged(&[&format!("{whole}\n\n{table}")], &nothing());
+    assert_eq!(both.figures.iter().map(|figure| figure.rounds.len()).collect::<Vec<_>>(), [1]);
+}
+
+#[test]
+fn a_quantile_needs_a_request_beyond_it() {
+    let count = |ios: u32| {
+        format!(
+            "t0: (groupid=0, jobs=1): err= 0: pid=1: Thu Mar 21 19:20:21 2024\n  read: IOPS={}, BW=78.1MiB/s \
+             (81.9MB/s)(800MiB/10000msec)\n    clat (usec): min=1000, max=9000, avg=2000.00, stdev=100.00\n    \
+             clat percentiles (usec):\n     | 50.00th=[ 2000], 90.00th=[ 3000], 99.00th=[ 4000], 99.90th=[ 5000]\n",
+            ios / 10
+        )
+    };
+    let quantiles = |ios: u32| -> Vec<String> {
+        let record = judged(&[&count(ios)], &nothing());
+        record.figures.iter().filter_map(|figure| Some(figure.id.rsplit_once(".p")?.1.to_owned())).collect()
+    };
+    assert_eq!(quantiles(90), ["50", "90"]);
+    assert_eq!(quantiles(500), ["50", "90", "99"]);
+    assert_eq!(quantiles(20_000), ["50", "90", "99", "999"]);
 }

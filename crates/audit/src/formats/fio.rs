@@ -12,7 +12,7 @@ use crate::format::Format;
 use crate::formats::micro::Rows;
 use crate::known::Known;
 use crate::quantity::Quantity;
-use crate::statistics::Statistics;
+use crate::statistics::{Statistics, has_quantile};
 use crate::text::{Printed, bytes, number};
 
 pub(super) const FORMAT: Format = Format::lines(
@@ -234,15 +234,25 @@ impl Way {
             });
         });
         let samples = if self.is_of_whole { &self.whole } else { &self.sent };
+        let by_rate = self.rate.zip(self.seconds).map(|(rate, seconds)| rate.value * seconds.value);
+        let count = self.requests.or(by_rate).map(f64::round).filter(|count| *count > 0.0);
+        let mut of_few = Vec::new();
         for (quantile, word) in QUANTILES {
             let value = samples
                 .quantiles
                 .iter()
                 .find(|(own, _)| own == quantile)
                 .map(|(_, value)| microseconds(*value));
+            if value.is_some() && count.is_some_and(|count| !has_quantile(count, *quantile)) {
+                of_few.push(*word);
+                continue;
+            }
             add(word, value, Unit::of("µs"), Better::Lower, &|own| {
                 (own.samples, own.quantile) = (samples.clone(), Some(*quantile));
             });
+        }
+        if let Some(count) = count.filter(|_| !of_few.is_empty()) {
+            rows.note(&format!("{} of {count} {way}s", of_few.join(", ")));
         }
     }
 

@@ -8,14 +8,14 @@ use crate::formats::micro::{LEAST, MOST_ROWS, Rows, continues, exact, is_of_one,
 use crate::known::Known;
 use crate::quantity::Quantity;
 use crate::run::Run;
-use crate::statistics::Statistics;
+use crate::statistics::{Statistics, has_quantile};
 use crate::text::{Printed, number};
 
 pub(super) const FORMAT: Format = Format::lines(NAME, MARKS, starts, None, parse);
 pub(super) const DOCUMENT: Format =
     Format::documents(NAME, &["\"primaryMetric\""], is_document, None, document);
 
-const NAME: &str = "JMH";
+pub(super) const NAME: &str = "JMH";
 const MARKS: &[&str] =
     &["  Cnt ", "  Samples ", " ns/op", " us/op", " ms/op", " s/op", " ops/s", " ops/ms", " ops/us"];
 const MODES: &[&str] = &["thrpt", "avgt", "sample", "ss"];
@@ -87,7 +87,7 @@ fn row(line: &str) -> Option<Row> {
 }
 
 /// `Benchmark   (size)  Mode  Cnt  Score  Error  Units`.
-fn is_head(line: &str) -> bool {
+pub(super) fn is_head(line: &str) -> bool {
     line.starts_with("Benchmark ")
         && line.contains(" Mode ")
         && line.contains("Score")
@@ -102,7 +102,7 @@ fn starts(before: &[&str], rest: &[&str]) -> bool {
 }
 
 /// Seconds of an operation that a unit is of; or operations a second, as `Err`.
-fn unit(text: &str) -> Option<Result<f64, f64>> {
+pub(super) fn unit(text: &str) -> Option<Result<f64, f64>> {
     let of = |name: &str| TIMES.iter().find(|(own, _)| *own == name).map(|(_, seconds)| *seconds);
     match text.split_once('/')? {
         (time, "op") => Some(Ok(of(time)?)),
@@ -149,9 +149,14 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         let of = |own: &&Row| {
             quantile(&own.name).is_some_and(|(name, ..)| name == row.name) && own.unit == row.unit
         };
+        let has = |own: &&Row| {
+            let samples = row.count.filter(|_| row.mode == "sample");
+            quantile(&own.name).is_none_or(|(_, own, _)| samples.is_none_or(|count| has_quantile(count, own)))
+        };
         let quantiles: Vec<(f64, Printed, &str)> = all
             .iter()
             .filter(of)
+            .filter(has)
             .filter_map(|own| quantile(&own.name).map(|(_, quantile, word)| (quantile, own.score, word)))
             .collect();
         score.figures(&quantiles, &mut rows, known);
@@ -212,22 +217,22 @@ fn document(documents: &[Value], _: &Run, known: &Known) -> Result<Vec<Figure>, 
 }
 
 /// A score, in its own unit.
-struct Score {
+pub(super) struct Score {
     name: String,
     mode: &'static str,
     value: Printed,
     /// Seconds of the unit, or operations a second.
     unit: Result<f64, f64>,
-    error: Option<f64>,
-    count: Option<f64>,
+    pub(super) error: Option<f64>,
+    pub(super) count: Option<f64>,
     threads: Option<f64>,
     seconds: Option<f64>,
     extremes: [Option<Printed>; 2],
-    single: Vec<f64>,
+    pub(super) single: Vec<f64>,
 }
 
 impl Score {
-    fn of(name: &str, mode: &'static str, value: Printed, unit: Result<f64, f64>) -> Score {
+    pub(super) fn of(name: &str, mode: &'static str, value: Printed, unit: Result<f64, f64>) -> Score {
         Score {
             name: name.to_owned(),
             mode,
@@ -242,7 +247,7 @@ impl Score {
         }
     }
 
-    fn figures(self, quantiles: &[(f64, Printed, &str)], rows: &mut Rows, known: &Known) {
+    pub(super) fn figures(self, quantiles: &[(f64, Printed, &str)], rows: &mut Rows, known: &Known) {
         let title = format!("{} ({}) by JMH", self.name, self.mode);
         let (factor, unit, better) = match self.unit {
             Ok(seconds) => (seconds * 1e9, Unit::NANOSECONDS, Better::Lower),

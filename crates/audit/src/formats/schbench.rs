@@ -5,11 +5,10 @@ use figure::{Better, Figure, Unit};
 
 use crate::format::Format;
 use crate::formats::micro::Rows;
-use crate::formats::timing::shows;
 use crate::known::Known;
 use crate::quantity::Quantity;
 use crate::run::Run;
-use crate::statistics::Statistics;
+use crate::statistics::{Statistics, has_quantile};
 use crate::text::{Printed, number};
 
 pub(super) const FORMAT: Format = Format::lines(
@@ -116,7 +115,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
             if is_rate && *share != 0.5 {
                 continue;
             }
-            if !is_rate && head.samples.is_some_and(|count| !shows(*share, count)) {
+            if !is_rate && head.samples.is_some_and(|count| !has_quantile(count, *share)) {
                 rows.note(&format!("{word} of too few samples"));
                 continue;
             }

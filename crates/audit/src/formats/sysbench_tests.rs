@@ -9,6 +9,7 @@ use crate::formats::sysbench::{COMMAND, LEAST, latency, seconds, spread, threads
 use crate::known::Known;
 use crate::quantity::Quantity;
 use crate::run::Run;
+use crate::statistics::has_quantile;
 use crate::text::{Printed, begins};
 
 pub(super) const CPU: Format = Format::lines(
@@ -215,8 +216,13 @@ fn parse(run: &Run, known: &Known, test: &Test) -> Result<Vec<Figure>, String> {
             Quantity { samples: samples.clone(), in_turn, operation: Some(mean), ..quantity }.figure(known),
         );
     }
+    let mut unjudged = Vec::new();
     for (rank, value) in &samples.quantiles {
         let percent = (rank * 100.0).round();
+        if let Some(events) = events.filter(|events| !has_quantile(*events, *rank)) {
+            unjudged.push(format!("p{percent} of {events} events"));
+            continue;
+        }
         let name = format!("{percent}th percentile of the time of an event");
         let quantity = common(&format!("p{percent}"), &name, time(*value), Unit::of("ms"), Better::Lower);
         figures.push(Quantity { samples: samples.clone(), quantile: Some(*rank), ..quantity }.figure(known));
@@ -230,9 +236,9 @@ fn parse(run: &Run, known: &Known, test: &Test) -> Result<Vec<Figure>, String> {
         ("Latency histogram", "the histogram of latencies"),
         ("File operations:", "rates of files (fileio)"),
     ];
-    let others: Vec<&str> = others.iter().filter(|(head, _)| has(head)).map(|(_, what)| *what).collect();
-    if let Some(first) = figures.first_mut().filter(|_| !others.is_empty()) {
-        first.evidence.put(UNJUDGED, others.join("; "));
+    unjudged.extend(others.iter().filter(|(head, _)| has(head)).map(|(_, what)| (*what).to_owned()));
+    if let Some(first) = figures.first_mut().filter(|_| !unjudged.is_empty()) {
+        first.evidence.put(UNJUDGED, unjudged.join("; "));
     }
     Ok(figures)
 }

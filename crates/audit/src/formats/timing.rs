@@ -14,8 +14,6 @@ use crate::text::{Printed, number};
 const READINGS: f64 = 200.0;
 /// Nanoseconds that a loop with nothing in it may take to go round once: a cycle of 2 GHz.
 const EMPTY_LOOP: f64 = 0.5;
-/// The most samples that become one where the largest of them is that quantile.
-const BEYOND: f64 = 1.0;
 
 /// What a harness does around an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,11 +165,6 @@ pub(super) fn times(text: &str) -> Vec<Printed> {
     all
 }
 
-/// Quantiles that so many samples show: beyond each lies one sample at least.
-pub(super) fn shows(quantile: f64, samples: f64) -> bool {
-    samples * (1.0 - quantile) >= BEYOND - 1e-9
-}
-
 /// `±1.18%`, `±0.34 %`: a share.
 pub(super) fn plus_minus(text: &str) -> Option<f64> {
     let (_, rest) = text.split_once('±')?;
@@ -191,6 +184,5 @@ mod tests {
         let all: Vec<f64> = times("281 µs … 2'332 µs ) 5 x 1.5ms").iter().map(|time| time.value).collect();
         assert_eq!(all, [281_000.0, 2_332_000.0, 1_500_000.0]);
         assert_eq!(plus_minus("x ±1.18% (83 runs"), Some(0.0118));
-        assert!(shows(0.99, 100.0) && !shows(0.999, 602.0));
     }
 }

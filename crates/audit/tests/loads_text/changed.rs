@@ -46,6 +46,8 @@ fn wrappings_change_no_verdict() {
             "web_1  | ",
             "Nov 27 07:00:00 bench-1 load[4711]: ",
             "    ",
+            " * ",
+            "+ ",
             "\u{1b}[32m",
         ] {
             // A name of a container is known by its repetition.
