@@ -70,7 +70,7 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         .iter()
         .rev()
         .take(HEAD_WITHIN)
-        .take_while(|line| !score(line).is_some_and(|(_, error, _)| error.is_some()))
+        .take_while(|line| score(line).is_none_or(|(_, error, _)| error.is_none()))
         .copied()
         .collect();
     let label = |label: &str| {
