@@ -58,7 +58,7 @@ ARM := aarch64-unknown-linux-gnu
 # Where truebench looks for libraries of its own: ../lib/truebench, of each build.
 LIBRARIES := $(abspath $(TARGET_DIR))/lib/truebench
 
-.PHONY: help run truth truth-idle programs build install package release roots test lint test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest setup-container setup-fleet fuzz-http soak deny sbom setup-strace
+.PHONY: help run truth truth-idle programs build install package release roots test lint format test-long fuzz allocators clean setup setup-go setup-lint setup-allocators setup-arm setup-guest setup-container setup-fleet fuzz-http soak deny sbom setup-strace
 
 help:
 	@sed -n 's/^# \?//;1,22p' Makefile
@@ -115,15 +115,19 @@ roots: release
 
 # Two threads more than CPUs: tests wait for windows of time, and for one another, as often as they compute. There are no documentation tests,
 # and looking for them in each crate takes its time. The servers' tests mostly wait: they run beside the build.
-test: lint setup-allocators setup-strace setup-fleet
+# clippy compiles what is tested: a check of its own would compile all dependencies once more.
+test: format setup-allocators setup-strace setup-fleet
 	@$(GO) -C servers test ./... &
 	servers=$$!
-	RUST_TEST_THREADS=$$(( $$(nproc) + 2 )) $(CARGO) test --workspace --lib --tests --locked
+	RUSTC_WORKSPACE_WRAPPER="$(abspath .ci/clippy)" RUST_TEST_THREADS=$$(( $$(nproc) + 2 )) \
+	    $(CARGO) test --workspace --lib --tests --locked
 	wait $$servers
 
-lint: setup-lint setup-go
+lint: format
+	@$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+format: setup-lint setup-go
 	@$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	unformatted=$$(gofmt -l servers)
 	[ -z "$$unformatted" ] || { echo "Not formatted (gofmt -w servers): $$unformatted"; exit 1; }
 	$(GO) -C servers vet ./...
