@@ -2,16 +2,17 @@
 
 use std::path::Path;
 
-use fuzz::{TARGETS, guard, inputs};
+use fuzz::{TARGETS, Target, guard, inputs};
 
-/// Runs these, and names the one that fails.
-fn replay(of: fn(&fuzz::Target) -> Vec<inputs::Named>) {
-    for target in TARGETS {
+/// Runs these, each target in a thread of its own, and names the input that fails.
+fn replay(of: fn(&Target) -> Vec<inputs::Named>) {
+    let run = |target: &Target| {
         for (name, input) in of(target) {
             let run = std::panic::catch_unwind(|| guard::run(target, &input));
             assert!(run.is_ok(), "{} {name}: {:?}", target.name, input.escape_ascii().to_string());
         }
-    }
+    };
+    std::thread::scope(|scope| TARGETS.iter().for_each(|target| drop(scope.spawn(move || run(target)))));
 }
 
 #[test]
