@@ -256,3 +256,21 @@ fn a_quantile_needs_a_request_beyond_it() {
     assert_eq!(quantiles(500), ["50", "90", "99"]);
     assert_eq!(quantiles(20_000), ["50", "90", "99", "999"]);
 }
+
+#[test]
+fn quantiles_of_few_samples_of_jmh_are_named() {
+    let table = |count: u32| {
+        format!(
+            "Benchmark               Mode  Cnt   Score   Error  Units\nB.measure             sample {count:4}  11.000 ± 0.120  us/op\n\
+             B.measure:measure·p0.50 sample        10.500          us/op\nB.measure:measure·p0.99 sample        19.000          us/op\n"
+        )
+    };
+    let of = |count: u32| {
+        let record = judged(&[&table(count)], &nothing());
+        let ids: Vec<String> =
+            record.figures.iter().filter_map(|own| Some(own.id.rsplit_once('.')?.1.to_owned())).collect();
+        (ids, serde_json::to_string(&record).unwrap().contains("p99 of 50 samples"))
+    };
+    assert_eq!(of(50), (vec!["sample".to_owned(), "p50".to_owned()], true));
+    assert_eq!(of(500), (vec!["sample".to_owned(), "p50".to_owned(), "p99".to_owned()], false));
+}

@@ -146,19 +146,17 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
         let mut score = Score::of(&row.name, row.mode, row.score, unit);
         score.error = row.error;
         score.count = row.count.or(Some(1.0)).filter(|_| row.mode != "sample");
-        let of = |own: &&Row| {
-            quantile(&own.name).is_some_and(|(name, ..)| name == row.name) && own.unit == row.unit
-        };
-        let has = |own: &&Row| {
-            let samples = row.count.filter(|_| row.mode == "sample");
-            quantile(&own.name).is_none_or(|(_, own, _)| samples.is_none_or(|count| has_quantile(count, own)))
-        };
-        let quantiles: Vec<(f64, Printed, &str)> = all
-            .iter()
-            .filter(of)
-            .filter(has)
-            .filter_map(|own| quantile(&own.name).map(|(_, quantile, word)| (quantile, own.score, word)))
-            .collect();
+        let samples = row.count.filter(|_| row.mode == "sample");
+        let mut quantiles = Vec::new();
+        for own in all.iter().filter(|own| own.unit == row.unit) {
+            let Some((_, quantile, word)) = quantile(&own.name).filter(|(name, ..)| *name == row.name) else {
+                continue;
+            };
+            match samples.filter(|count| !has_quantile(*count, quantile)) {
+                Some(count) => rows.note(&format!("{word} of {count} samples")),
+                None => quantiles.push((quantile, own.score, word)),
+            }
+        }
         score.figures(&quantiles, &mut rows, known);
     }
     rows.figures("has no row of a score; with decimal commas run Java with -Duser.language=en")

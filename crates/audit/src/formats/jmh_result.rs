@@ -18,7 +18,7 @@ const HEAD_WITHIN: usize = 2000;
 
 /// `3202.284 ±(99.9%) 48.121 ops/s [Average]`; `mean = …` of sampled times; before 1.11 behind `Result: `; without an error of one
 /// iteration: the score, its error, its unit.
-fn score(line: &str) -> Option<(Printed, Option<f64>, &str)> {
+fn score(line: &str) -> Option<(Printed, Option<f64>, Result<f64, f64>)> {
     let line = ["Result: ", "mean = "].iter().find_map(|head| line.strip_prefix(head)).unwrap_or(line);
     let tokens: Vec<&str> = words(line).into_iter().take_while(|word| !word.starts_with('[')).collect();
     let (value, error, text) = match tokens.as_slice() {
@@ -26,7 +26,7 @@ fn score(line: &str) -> Option<(Printed, Option<f64>, &str)> {
         [value, sign, error, unit] if sign.ends_with("(99.9%)") => (*value, Some(*error), *unit),
         _ => return None,
     };
-    unit(text).and(Some((Printed::of(value)?, error.and_then(number), text)))
+    Some((Printed::of(value)?, error.and_then(number), unit(text)?))
 }
 
 /// `Result "org.sample.MyBenchmark.measure":`.
@@ -34,15 +34,11 @@ fn is_title(line: &str) -> bool {
     line.starts_with("Result \"")
 }
 
-fn is_result(before: &[&str], line: &str) -> bool {
-    score(line)
-        .is_some_and(|(_, error, _)| error.is_some() || before.last().is_some_and(|line| is_title(line)))
-}
-
 fn starts(before: &[&str], rest: &[&str]) -> bool {
-    let Some(line) = rest.first() else { return false };
-    let near = |lines: &[&str]| lines.iter().take(TABLE_WITHIN).any(|line| is_head(line));
-    is_result(before, line) && !near(rest)
+    let found = rest.first().and_then(|line| score(line));
+    let is_result = |error: Option<f64>| error.is_some() || before.last().is_some_and(|line| is_title(line));
+    found.is_some_and(|(_, error, _)| is_result(error))
+        && !rest.iter().take(TABLE_WITHIN).any(|line| is_head(line))
 }
 
 /// `Iteration   3: 3222.322 ops/s`, one that is measured: its number, and its score.
@@ -63,8 +59,7 @@ fn iterations(own: &[&str]) -> Vec<f64> {
 
 fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     let found = run.lines.first().and_then(|line| score(line));
-    let (value, error, text) = found.ok_or("has no score")?;
-    let shown = unit(text).ok_or("has a score of an unknown unit")?;
+    let (value, error, unit) = found.ok_or("has no score")?;
     // Of this benchmark alone.
     let own: Vec<&str> = run.before[run.previous.min(run.before.len())..]
         .iter()
@@ -81,18 +76,21 @@ fn parse(run: &Run, known: &Known) -> Result<Vec<Figure>, String> {
     // The table has the class and the method alone.
     let name = whole.rmatch_indices('.').nth(1).map_or(whole, |(at, _)| &whole[at + 1..]);
     let is_sampled = own.first().is_some_and(|line| line.starts_with("N = "));
-    let mode = match (&shown, label("Benchmark mode: ")) {
+    let mode = match (&unit, label("Benchmark mode: ")) {
         (_, Some(mode)) if mode.starts_with("Single shot") => "ss",
         _ if is_sampled => "sample",
         (Ok(_), _) => "avgt",
         (Err(_), _) => "thrpt",
     };
     let mut rows = Rows::default();
-    let mut score = Score::of(name, mode, value, shown);
+    let mut score = Score::of(name, mode, value, unit);
     score.error = error;
     if !is_sampled {
         score.single = iterations(&own);
         score.count = Some(score.single.len() as f64).filter(|count| *count > 0.0);
+    }
+    if run.lines.iter().any(|line| line.starts_with("Percentiles, ")) {
+        rows.note("quantiles of sampled times");
     }
     score.figures(&[], &mut rows, known);
     rows.figures("has no score")
