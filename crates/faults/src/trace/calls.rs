@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use std::{io, mem};
 
 use figure::CpuList;
+use figure::stats::Random;
 use lab::failure::Failure;
 use perf_event::data::endian::Native;
 use perf_event::data::parse::ParseConfig;
@@ -25,14 +26,14 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use super::control::prime_from;
 use super::events::{drain, join, sample_stacks};
 use super::record::{Entry, EventKind};
-use super::time::now;
+use super::time::{now, varied};
 use super::tracefs::{Format, Tracefs};
 use reader::{Reader, Set, TRACED};
 
 pub mod reader;
 
-/// The first moment, which covers a program of some tenths of a second; each later one, with many calls and with few; from one to
-/// the next.
+/// The first moment, which covers a program of some tenths of a second; each later one, with many calls and with few; the mean
+/// from one to the next.
 const FIRST: Duration = Duration::from_millis(200);
 const MOMENT: Duration = Duration::from_millis(50);
 const LONG_MOMENT: Duration = Duration::from_millis(200);
@@ -62,6 +63,7 @@ pub struct Calls {
     codes: Result<Format, Failure>,
     is_always: bool,
     stop: Arc<AtomicU64>,
+    random: Random,
     open: Option<Moment>,
     /// When the moment ends; between two moments, when the next begins.
     next: Instant,
@@ -109,6 +111,7 @@ impl Calls {
             codes,
             is_always,
             stop,
+            random: Random::new(1),
             open: None,
             next: Instant::now() + FIRST,
             faults: Vec::new(),
@@ -143,7 +146,7 @@ impl Calls {
             let length = moment.begun.elapsed();
             if moment.recorded >= MANY || length >= LONG_MOMENT {
                 self.close(entries);
-                self.next = at + EVERY.saturating_sub(length);
+                self.next = at + varied(EVERY, &mut self.random).saturating_sub(length);
             }
         } else {
             self.open = Some(self.moment()?);

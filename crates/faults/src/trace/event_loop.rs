@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use figure::stats::Random;
 use lab::failure::Failure;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -20,7 +21,7 @@ use super::record::{Entry, EventKind, Set};
 use super::result::Traced;
 use super::ring::Ring;
 use super::sorter::EventSorter;
-use super::time::{NEVER, nanoseconds, now};
+use super::time::{NEVER, nanoseconds, now, varied};
 use super::totals::Totals;
 use crate::rates::with_descendants;
 
@@ -40,7 +41,7 @@ const DRAIN_IN_BURST: Duration = Duration::from_millis(2);
 /// The longest burst, and the most faults that it should record: they cost what a second of samples costs.
 const BURST: Duration = Duration::from_millis(50);
 const BURST_FAULTS: f64 = 2000.0;
-/// The first burst begins so soon; each later one after three times the pause, and then every second.
+/// The first burst begins so soon; each later one after three times the pause, and then after a second on average.
 const FIRST_BURST: Duration = Duration::from_millis(20);
 const BURST_LATER: u32 = 3;
 const BURST_EVERY: Duration = Duration::from_secs(1);
@@ -78,6 +79,7 @@ pub struct EventLoop {
     /// Faults a second, by the counters.
     rate: f64,
     bursts: Bursts,
+    random: Random,
     sees_all_maps: bool,
     /// Names of programs that this process may not trace.
     unseen: BTreeSet<String>,
@@ -146,6 +148,7 @@ impl EventLoop {
             adapted: now,
             rate: 0.0,
             bursts: Bursts { ends: None, next: now + FIRST_BURST, pause: FIRST_BURST, faults: 0.0 },
+            random: Random::new(2),
             sees_all_maps: true,
             unseen: BTreeSet::new(),
             kernel_events,
@@ -287,7 +290,8 @@ impl EventLoop {
                     self.watch_maps(false);
                 }
                 self.bursts.pause = (self.bursts.pause * BURST_LATER).min(BURST_EVERY);
-                (self.bursts.ends, self.bursts.next) = (None, now + self.bursts.pause);
+                self.bursts.ends = None;
+                self.bursts.next = now + varied(self.bursts.pause, &mut self.random);
             }
             None if now >= self.bursts.next => {
                 if !self.sees_all_maps {
