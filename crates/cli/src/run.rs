@@ -142,10 +142,6 @@ pub fn measure(
             }
             continue;
         }
-        if number > 0 {
-            events.send(Event::Preparing { what: "until the machine is at rest".to_owned() });
-            settle(&machine, &interrupt);
-        }
         events.send(Event::PartStarted {
             number: number + 1,
             of: seconds.len(),
@@ -153,6 +149,10 @@ pub fn measure(
             seconds: seconds[number],
             seconds_after: seconds[number + 1..].iter().copied().sum(),
         });
+        if number > 0 {
+            events.send(Event::Preparing { what: "until the machine is at rest".to_owned() });
+            settle(&machine, &interrupt);
+        }
         let name = work.name();
         let start = Instant::now();
         let mut suite = match work {
