@@ -79,7 +79,6 @@ pub struct EventLoop {
     /// Faults a second, by the counters.
     rate: f64,
     bursts: Bursts,
-    random: Random,
     sees_all_maps: bool,
     /// Names of programs that this process may not trace.
     unseen: BTreeSet<String>,
@@ -102,6 +101,7 @@ struct Bursts {
     ends: Option<Instant>,
     next: Instant,
     pause: Duration,
+    random: Random,
     /// Faults in it, lost ones included.
     faults: f64,
 }
@@ -147,8 +147,13 @@ impl EventLoop {
             is_whole: true,
             adapted: now,
             rate: 0.0,
-            bursts: Bursts { ends: None, next: now + FIRST_BURST, pause: FIRST_BURST, faults: 0.0 },
-            random: Random::new(2),
+            bursts: Bursts {
+                ends: None,
+                next: now + FIRST_BURST,
+                pause: FIRST_BURST,
+                random: Random::new(2),
+                faults: 0.0,
+            },
             sees_all_maps: true,
             unseen: BTreeSet::new(),
             kernel_events,
@@ -291,7 +296,7 @@ impl EventLoop {
                 }
                 self.bursts.pause = (self.bursts.pause * BURST_LATER).min(BURST_EVERY);
                 self.bursts.ends = None;
-                self.bursts.next = now + varied(self.bursts.pause, &mut self.random);
+                self.bursts.next = now + varied(self.bursts.pause, &mut self.bursts.random);
             }
             None if now >= self.bursts.next => {
                 if !self.sees_all_maps {

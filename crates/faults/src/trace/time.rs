@@ -18,7 +18,7 @@ pub fn nanoseconds(time: rustix::time::Timespec) -> u64 {
 }
 
 /// A pause between a half and one and a half of `mean`. A program that works at fixed intervals would be seen
-/// always at work, or never, after pauses in step with it (Cochran, Sampling Techniques, 3rd edition, 8.5:
+/// always at work, or never, after pauses in step with it (Cochran, Sampling Techniques, 3rd edition, chapter 8:
 /// populations with periodic variation).
 pub fn varied(mean: Duration, random: &mut Random) -> Duration {
     mean.mul_f64(0.5 + random.uniform())
