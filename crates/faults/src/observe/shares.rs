@@ -349,7 +349,7 @@ struct MechanismFaults<'a> {
     all: f64,
     /// Those at memory that a child inherited.
     by_children: f64,
-    /// How many fewer, and more, they may be, as it is unsure which pages were there before.
+    /// The squares of how many fewer, and more, they may be, as the pages and their pasts are known from few samples.
     off: (f64, f64),
     /// The group with most of them, whose evidence the figure has.
     main: &'a ClassifiedGroup,
@@ -365,8 +365,9 @@ pub fn mechanisms(groups: &[ClassifiedGroup], traced: &Traced) -> Vec<Figure> {
                 || MechanismFaults { all: 0.0, by_children: 0.0, off: (0.0, 0.0), main: group, most: 0.0 };
             let entry = all.entry(*cause).or_insert_with(new);
             entry.all += faults;
-            let (fewer, more) = unsure(group, cause.0, *faults);
-            entry.off = (entry.off.0 + fewer, entry.off.1 + more);
+            for (fewer, more) in [unsure(group, cause.0, *faults), split(group, cause.0, *faults)] {
+                entry.off = (entry.off.0 + fewer * fewer, entry.off.1 + more * more);
+            }
             entry.by_children += if group.facts.is_inherited { *faults } else { 0.0 };
             if *faults > entry.most {
                 (entry.main, entry.most) = (group, *faults);
@@ -382,10 +383,11 @@ pub fn mechanisms(groups: &[ClassifiedGroup], traced: &Traced) -> Vec<Figure> {
     all.sort_by(|a, b| b.1.all.total_cmp(&a.1.all));
     let figure = |((mechanism, manager), faults): (Cause, MechanismFaults)| {
         let (value, interval) = share(faults.all, sum);
-        let part = |off: f64| off / (sum.faults + sum.lost).max(1.0);
+        // Independent errors add up by their squares.
+        let off = |off: f64, squares: f64| off.hypot(squares.sqrt() / (sum.faults + sum.lost).max(1.0));
         let interval = interval.map(|interval| Interval {
-            low: (interval.low - part(faults.off.0)).max(0.0),
-            high: (interval.high + part(faults.off.1)).min(1.0),
+            low: (value - off(value - interval.low, faults.off.0)).max(0.0),
+            high: (value + off(interval.high - value, faults.off.1)).min(1.0),
             ..interval
         });
         let mut figure = mechanism_figure(mechanism, manager, (value, interval), faults.main);
@@ -405,6 +407,20 @@ fn unsure(group: &ClassifiedGroup, mechanism: Mechanism, faults: f64) -> (f64, f
     let (own, others) = (sum(again), sum(!again));
     let share = faults / own.max(f64::MIN_POSITIVE);
     (group.unsure.min(own) * share, group.unsure.min(others) * share)
+}
+
+/// How many fewer, and more, of a group's refaults a mechanism may have caused: few of them were observed. A child's copies are known
+/// from error codes.
+fn split(group: &ClassifiedGroup, mechanism: Mechanism, faults: f64) -> (f64, f64) {
+    let is_coded = mechanism == Mechanism::CopyOnWrite && group.facts.is_inherited;
+    if is_again(mechanism) != Some(true) || is_coded {
+        return (0.0, 0.0);
+    }
+    let causes = group.causes.iter().filter(|((mechanism, _), _)| is_again(*mechanism) == Some(true));
+    let all: f64 = causes.map(|(_, faults)| faults).sum();
+    let share = (faults / all.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+    let interval = stats::share_interval(share, group.facts.refaults.samples() as usize);
+    interval.map_or((0.0, 0.0), |interval| (all * (share - interval.low), all * (interval.high - share)))
 }
 
 /// Whether faults of a mechanism are at pages that were there before; `None` where that does not matter.

@@ -102,9 +102,10 @@ impl AddressSpace {
             self.add_heap(map, area);
             return added;
         }
+        let old = self.areas.get(&map.start).filter(|_| is_arena(map.start, map.end));
         // An arena that grew, or got other rights, is as old as it was.
-        if is_arena(map.start, map.end) {
-            area.since = self.areas.get(&map.start).map_or(time, |old| old.since);
+        if let Some(old) = old {
+            area.since = old.since;
         } else if name.is_empty() {
             return NewMapping { fresh: self.merge(map, area), ..added };
         }
@@ -329,15 +330,23 @@ mod unit {
 
     #[test]
     fn only_the_new_part_of_a_merged_mapping_is_new() {
+        // An allocator's mappings may come to where an arena could begin.
+        for at in [0x10_0000, ARENA * 5] {
+            let mut space = AddressSpace::default();
+            space.add(&map(at + 0x10_0000, at + 0x30_0000, "//anon", 3), 1);
+            // A block below it: one area for the kernel.
+            assert_eq!(space.add(&map(at, at + 0x30_0000, "//anon", 3), 2).fresh, 0x10_0000);
+            let since = |space: &AddressSpace, address| space.find(address).map(|(_, area)| area.since);
+            assert_eq!((since(&space, at), since(&space, at + 0x10_0000)), (Some(2), Some(1)), "{at:x}");
+        }
         let mut space = AddressSpace::default();
-        space.add(&map(0x20_0000, 0x40_0000, "//anon", 3), 1);
-        // A block below it: one area for the kernel.
-        assert_eq!(space.add(&map(0x10_0000, 0x40_0000, "//anon", 3), 2).fresh, 0x10_0000);
-        let since = |space: &AddressSpace, address| space.find(address).map(|(_, area)| area.since);
-        assert_eq!((since(&space, 0x10_0000), since(&space, 0x20_0000)), (Some(2), Some(1)));
+        let add = |space: &mut AddressSpace, start, time| {
+            space.add(&map(start, 0x40_0000, "//anon", 3), time).fresh
+        };
+        assert_eq!([add(&mut space, 0x20_0000, 1), add(&mut space, 0x10_0000, 2)], [0x20_0000, 0x10_0000]);
         // It was unmapped, which no record shows, and is mapped again.
-        assert_eq!(space.add(&map(0x10_0000, 0x40_0000, "//anon", 3), 3).fresh, 0x30_0000);
-        assert_eq!(since(&space, 0x10_0000), Some(3));
+        assert_eq!(add(&mut space, 0x10_0000, 3), 0x30_0000);
+        assert_eq!(space.find(0x10_0000).map(|(_, area)| area.since), Some(3));
     }
 
     #[test]

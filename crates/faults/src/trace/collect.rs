@@ -11,7 +11,7 @@ use super::block_headers::BlockHeaders;
 use super::call_counts::{CallCounts, Caller, kind};
 use super::event_log::Writer;
 use super::frame::{Frame, Site};
-use super::pages::Pages;
+use super::pages::{Pages, Touch};
 use super::procfs::{ProcessSnapshot, SnapshotSource};
 use super::record::{BlockRecord, Call, CallArguments, Entry, EventKind, Fault, Set};
 use super::runs::Runs;
@@ -31,7 +31,7 @@ pub struct Key {
     pub is_inherited: bool,
 }
 
-/// What happened to pages before they were faulted in again.
+/// What happened to pages before they were faulted in again: faults, by the weights of the samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Refaults {
     /// They are in a new mapping.
@@ -42,11 +42,18 @@ pub struct Refaults {
     pub forked: f64,
     /// No event: given back by madvise, or taken away by the kernel.
     pub no_event: f64,
+    /// The sum of the squares of the weights.
+    pub squares: f64,
 }
 
 impl Refaults {
     pub fn sum(&self) -> f64 {
         self.mapped + self.maybe_mapped + self.heap_cut + self.forked + self.no_event
+    }
+
+    /// How many samples of equal weight would show as much (Kish, Survey Sampling, 1965: the effective size).
+    pub fn samples(&self) -> f64 {
+        if self.squares > 0.0 { self.sum().powi(2) / self.squares } else { 0.0 }
     }
 
     /// Counts those that may be in a new mapping as mapped, or as without an event.
@@ -272,7 +279,8 @@ impl Collector {
             }
             return;
         }
-        let before = self.pages.note(process.id, page, number, time, fault.is_burst);
+        let touch = Touch { group: number, thread: fault.thread, time, is_burst: fault.is_burst };
+        let before = self.pages.note(process.id, page, touch);
         let is_header = fault.address % self.page < HEADER;
         let is_heap = area.is_some_and(|(_, area)| area.is_heap());
         match area {
@@ -290,14 +298,19 @@ impl Collector {
         }
         if let Some(before) = before {
             let refaults = &mut group.refaults;
-            if area.is_some_and(|(_, area)| area.since > before) {
-                *(if is_heap { &mut refaults.heap_cut } else { &mut refaults.mapped }) += 1.0;
+            let event = if area.is_some_and(|(_, area)| area.since > before) {
+                Some(if is_heap { &mut refaults.heap_cut } else { &mut refaults.mapped })
             } else if process.parent_since.is_some_and(|forked| forked > before) {
-                refaults.forked += 1.0;
+                Some(&mut refaults.forked)
             } else if area.is_some_and(|(_, area)| area.joined > before) {
-                refaults.maybe_mapped += 1.0;
-            } else if !self.misses_mappings {
-                refaults.no_event += 1.0;
+                Some(&mut refaults.maybe_mapped)
+            } else {
+                Some(&mut refaults.no_event).filter(|_| !self.misses_mappings)
+            };
+            if let Some(event) = event {
+                // Of a burst each fault is recorded, and stands for itself.
+                *event += weight;
+                refaults.squares += weight * weight;
             }
         }
     }
@@ -448,7 +461,9 @@ mod unit {
         let name = "//anon".to_owned();
         let map = Map { process: 7, start: 0x10_0000, end: 0x20_0000, name, ..Map::default() };
         let fault = |is_burst| {
-            let fault = Fault { process: 7, address: 0x18_0000, weight: 1, is_burst, ..Fault::default() };
+            let thread = u32::from(is_burst);
+            let fault =
+                Fault { process: 7, thread, address: 0x18_0000, weight: 1, is_burst, ..Fault::default() };
             EventKind::Fault(Box::new(fault))
         };
         let name = EventKind::Name { process: 7, thread: 7, name: "p".to_owned(), exec: true };

@@ -11,8 +11,6 @@ use std::collections::HashMap;
 
 /// Pages that are remembered at most: some 64 MB.
 const MOST: usize = 1 << 20;
-/// Nanoseconds within which a burst's record of a page and a sample of it are the same fault.
-const TOGETHER: u64 = 5_000;
 /// A page with so many faults after it was marked is faulted in again and again.
 const OFTEN: f64 = 3.0;
 
@@ -28,22 +26,40 @@ struct Page {
     last: u64,
 }
 
+/// A fault, of a burst or sampled.
+#[derive(Clone, Copy, Debug)]
+pub struct Touch {
+    pub group: u32,
+    pub thread: u32,
+    pub time: u64,
+    pub is_burst: bool,
+}
+
 /// Pages with faults, by address space and number.
 #[derive(Debug, Default)]
 pub struct Pages {
     pages: HashMap<(u32, u64), Page>,
+    /// The last record of each thread: its page, and whether it is of a burst.
+    last: HashMap<u32, ((u32, u64), bool)>,
 }
 
 impl Pages {
-    /// Adds a fault, of a burst or sampled; returns the time of the page's fault before.
-    pub fn note(&mut self, space: u32, page: u64, group: u32, time: u64, is_burst: bool) -> Option<u64> {
+    /// Adds a fault; returns the time of the page's fault before. In a burst the kernel writes two records of a fault that is
+    /// sampled, the one or the other first and microseconds apart: they are one fault.
+    pub fn note(&mut self, space: u32, page: u64, touch: Touch) -> Option<u64> {
+        let Touch { group, thread, time, is_burst } = touch;
         let (mark, sample) = (u32::from(is_burst), u32::from(!is_burst));
+        if self.last.len() >= MOST {
+            self.last.clear();
+        }
+        let last = self.last.insert(thread, ((space, page), is_burst));
+        let is_twice = last == Some(((space, page), !is_burst));
         if let Some(page) = self.pages.get_mut(&(space, page)) {
-            let before = page.last;
-            if time.saturating_sub(before) < TOGETHER {
-                (page.marks, page.count) = (page.marks.max(mark), page.count.max(sample));
+            if is_twice {
+                (page.marks, page.count) = (page.marks + mark, page.count + sample);
                 return None;
             }
+            let before = page.last;
             page.hits += if page.marks > 0 { sample } else { 0 };
             *page = Page { group, last: time, marks: page.marks + mark, count: page.count + sample, ..*page };
             return Some(before);
@@ -134,12 +150,16 @@ mod unit {
             Watch { pages: Pages::default(), period, burst, every, fault: 0 }
         }
 
+        /// A sample comes before the burst's record, or after it, long after.
         fn at(&mut self, page: u64) {
-            if self.fault % self.every < self.burst {
-                self.pages.note(1, page, 7, self.fault * 2 * TOGETHER, true);
-            }
-            if self.fault.is_multiple_of(self.period) {
-                self.pages.note(1, page, 7, self.fault * 2 * TOGETHER, false);
+            let (fault, is_burst) = (self.fault, self.fault % self.every < self.burst);
+            let is_sample = fault.is_multiple_of(self.period);
+            let mut kinds = vec![true; usize::from(is_burst)];
+            kinds.insert((fault % 2) as usize * kinds.len(), false);
+            kinds.retain(|is_burst| *is_burst || is_sample);
+            for (order, is_burst) in (0..).zip(kinds) {
+                let touch = Touch { group: 7, thread: 1, time: fault * 10_000 + order * 9_000, is_burst };
+                self.pages.note(1, page, touch);
             }
             self.fault += 1;
         }
@@ -197,11 +217,16 @@ mod unit {
     #[test]
     fn the_fault_before_is_returned_and_address_spaces_differ() {
         let mut pages = Pages::default();
-        assert_eq!(pages.note(1, 5, 0, TOGETHER, false), None);
-        assert_eq!(pages.note(1, 5, 0, TOGETHER + 7, true), None, "the same fault");
-        assert_eq!(pages.note(1, 6, 0, TOGETHER, false), None);
-        assert_eq!(pages.note(1, 6, 0, 2 * TOGETHER, false), Some(TOGETHER));
-        assert_eq!(pages.note(2, 6, 0, 3 * TOGETHER, false), None);
-        assert_eq!(pages.refaults(0.1)[&0].0, 0.0, "the marked page was not faulted in again");
+        let touch = |thread, time, is_burst| Touch { group: 0, thread, time, is_burst };
+        assert_eq!(pages.note(1, 6, touch(1, 1, false)), None);
+        assert_eq!(pages.note(1, 6, touch(1, 2, false)), Some(1));
+        assert_eq!(pages.note(2, 6, touch(1, 3, false)), None);
+        assert_eq!(pages.note(1, 5, touch(1, 4, false)), None);
+        assert_eq!(pages.note(1, 5, touch(1, 90_000, true)), None, "the same fault");
+        assert_eq!(pages.note(1, 7, touch(1, 90_001, true)), None);
+        assert_eq!(pages.note(1, 7, touch(1, 190_000, false)), None, "the same fault, in the other order");
+        assert_eq!(pages.note(1, 7, touch(2, 190_001, true)), Some(90_001), "another thread's");
+        assert_eq!(pages.refaults(0.1)[&0].0, 1.0 / 3.0, "one of three in the burst");
+        assert_eq!(pages.note(1, 5, touch(1, 300_000, false)), Some(4));
     }
 }
