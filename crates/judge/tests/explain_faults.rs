@@ -2,7 +2,7 @@
 
 use crate::records::*;
 use figure::evidence::*;
-use figure::{Better, Figure, Record, Severity, Unit};
+use figure::{Better, Figure, Interval, Record, Severity, Unit};
 use serde_json::{Value, json};
 
 pub const CAUSE: &str = "faults.mechanism";
@@ -151,6 +151,42 @@ fn the_answer_is_cost_cause_and_setting() {
     assert_eq!(find(&record, "refaults"), None);
 }
 
+/// A mechanism with the interval of its share.
+fn between(mechanism: &str, share: f64, low: f64, high: f64) -> Figure {
+    let figure = by(mechanism, "mapping").figures.remove(0);
+    let interval = Interval { low, high, level: 0.95, method: "wilson".to_owned(), rounds: 500 };
+    let figure =
+        Figure { id: format!("{CAUSE}.{mechanism}"), interval: Some(interval), ..figure.valued(share) };
+    let figure = figure.with(SETTING_ABOUT, format!("less {mechanism}"));
+    figure.with(SETTING_PRICE, "memory stays".into()).with(SETTING_CODE, "mallopt(3);".into())
+}
+
+/// A browser, of whose faults some are first touches, and as many or fewer come back after a purge.
+fn rivals(high: f64) -> Record {
+    watched(0.5, &[between("growth", 0.33, 0.19, 0.48), between("purge", 0.15, 0.11, high)])
+}
+
+#[test]
+fn no_cause_is_named_while_another_may_be_larger() {
+    let record = rivals(0.32);
+    let candidates = json!([
+        {"cause": {"mechanism": "growth"}, "low": 0.19, "high": 0.48},
+        {"cause": {"mechanism": "purge"}, "low": 0.11, "high": 0.32},
+    ]);
+    finds(&record, "mechanism/undecided", json!({"candidates": candidates}));
+    finds(&record, "page-faults/cost", json!({"cause": null, "command": null}));
+    finds(&record, "mechanism/growth", json!({"share": 0.33}));
+    assert_eq!(find(&record, "not-proved"), None);
+    // The twin: the intervals are apart.
+    let record = rivals(0.18);
+    finds(&record, "page-faults/cost", json!({"cause": {"mechanism": "growth"}}));
+    finds(&record, "setting/not-proved", json!({"about": "less growth"}));
+    assert_eq!(find(&record, "undecided"), None);
+    // Nothing to gain: which is first does not matter.
+    let little = watched(0.01, &[between("growth", 0.33, 0.19, 0.48), between("purge", 0.21, 0.11, 0.32)]);
+    assert_eq!(find(&little, "undecided"), None);
+}
+
 #[test]
 fn the_kernel_s_share_bounds_the_gain() {
     let bound = |system: f64| {
@@ -188,6 +224,7 @@ pub fn situations() -> Vec<Record> {
     let in_code = trimmed().with(SETTING_SITE, "answer".into());
     let answers = [
         unpriced,
+        rivals(0.32),
         watched(0.5, &[in_code]),
         watched(0.01, &[]),
         watched(0.5, &[trimmed(), blocks(0.62, 131072.0, 0.0002, 0.9)]),

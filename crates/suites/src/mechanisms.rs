@@ -1,7 +1,7 @@
 //! Which mechanisms of a watched program's page faults are worth a finding and a setting. Pure.
 
 use figure::Figure;
-use figure::evidence::{MECHANISM, WATCHED};
+use figure::evidence::{MECHANISM, SETTING_ABOUT, WATCHED};
 
 /// Below this share of the CPU time nothing is to be gained.
 pub const NOTHING: f64 = 0.02;
@@ -24,4 +24,58 @@ pub fn notable(figures: &[Figure]) -> Vec<&Figure> {
     let mut rank = 0..;
     notable.retain(|figure| rank.next() == Some(0) || is_sure(figure));
     notable
+}
+
+/// Those of the notable mechanisms that may be the one of most faults: the largest, and each whose interval meets its own.
+/// Shares of one whole differ by as much as both intervals are wide together, as what one gains the other loses.
+pub fn leading<'a>(notable: &[&'a Figure]) -> Vec<&'a Figure> {
+    let Some(low) = notable.first().map(|first| first.interval.as_ref().map(|interval| interval.low)) else {
+        return Vec::new();
+    };
+    let reaches =
+        |figure: &Figure| figure.interval.as_ref().zip(low).is_some_and(|(own, low)| own.high >= low);
+    let may_lead = |(rank, figure): &(usize, &'a Figure)| *rank == 0 || reaches(figure);
+    notable.iter().copied().enumerate().filter(may_lead).map(|(_, figure)| figure).collect()
+}
+
+/// The mechanism to name as the cause; `None` while several may be the one of most faults.
+pub fn decided<'a>(leading: &[&'a Figure]) -> Option<&'a Figure> {
+    leading.first().copied().filter(|_| leading.len() == 1)
+}
+
+/// The mechanism to act on: all that may be the one of most faults ask for the same.
+pub fn advisable<'a>(leading: &[&'a Figure]) -> Option<&'a Figure> {
+    let about = |figure: &Figure| figure.conditions.get(SETTING_ABOUT);
+    let first = *leading.first()?;
+    leading.iter().all(|figure| about(figure) == about(first)).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use figure::{Better, Interval, Unit};
+
+    fn share(value: f64, low: f64, high: f64, about: &str) -> Figure {
+        let interval = Interval { low, high, level: 0.95, method: "wilson".to_owned(), rounds: 100 };
+        let mut figure = Figure::planned("faults.mechanism", "faults", "share", Unit::ONE, Better::Neither);
+        figure.conditions.set(SETTING_ABOUT, about.to_owned());
+        Figure { interval: Some(interval), value: Some(value), ..figure }
+    }
+
+    #[test]
+    fn a_cause_is_named_if_no_other_may_be_larger() {
+        let count = |figures: &[Figure]| {
+            let all: Vec<&Figure> = figures.iter().collect();
+            let leading = leading(&all);
+            (leading.len(), decided(&leading).is_some(), advisable(&leading).is_some())
+        };
+        let first = || share(0.33, 0.19, 0.48, "a");
+        assert_eq!(count(&[]), (0, false, false));
+        assert_eq!(count(&[first()]), (1, true, true));
+        assert_eq!(count(&[first(), share(0.15, 0.12, 0.18, "b")]), (1, true, true));
+        assert_eq!(count(&[first(), share(0.21, 0.11, 0.32, "b")]), (2, false, false));
+        assert_eq!(count(&[first(), share(0.21, 0.11, 0.32, "a")]), (2, false, true));
+        let unknown = Figure { interval: None, ..first() };
+        assert_eq!(count(&[unknown, share(0.21, 0.11, 0.32, "b")]), (1, true, true));
+    }
 }

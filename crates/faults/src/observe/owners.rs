@@ -2,7 +2,7 @@
 //! runtime, and which function of the program called them. By files; in programs that have an allocator built in, by the names
 //! of functions. Pure.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use suites::faults::Call;
 
@@ -163,7 +163,7 @@ fn role_in(name: &str, file: &str, interpreter: Option<&str>) -> Role {
     }
 }
 
-/// The innermost function of a site that is the program's own; none in code without a name.
+/// The innermost function of a site that is the program's own; `None` if its own code is further in, without a name.
 pub fn own_function<'a>(
     frames: &[Frame],
     program: u32,
@@ -172,12 +172,26 @@ pub fn own_function<'a>(
 ) -> Option<&'a str> {
     let interpreter = interpreter(collector, program);
     let own = |frame: &Frame| {
-        let (name, _) = collector.images.get(frame.0? as usize)?;
-        let functions = names.get(frame)?.iter();
-        let mut own = functions.filter(|one| role_in(&one.name, name, interpreter) == Role::Program);
-        own.find(|one| !one.name.starts_with('[')).map(|one| one.name.as_str())
+        let (file, _) = collector.images.get(frame.0? as usize)?;
+        let mut functions = names.get(frame)?.iter().map(|function| function.name.as_str());
+        let own = functions.find(|name| role_in(name, file, interpreter) == Role::Program)?;
+        Some((frame.0?, own))
     };
-    frames.iter().find_map(own)
+    innermost(frames.iter().filter_map(own))
+}
+
+/// The first function with a name, of an image without nameless code further in: an exported function that calls all others
+/// of a stripped program is no place of theirs.
+fn innermost<'a>(functions: impl Iterator<Item = (u32, &'a str)>) -> Option<&'a str> {
+    let mut nameless = HashSet::new();
+    for (image, name) in functions {
+        if name.starts_with('[') {
+            nameless.insert(image);
+        } else if !nameless.contains(&image) {
+            return Some(name);
+        }
+    }
+    None
 }
 
 fn role(name: &str, file: &str) -> Role {
@@ -340,5 +354,26 @@ mod unit {
         );
         assert_eq!(role("mmap_close", "/usr/lib/python3/mmap.so", python), Role::Program);
         assert_eq!(role("__libc_free", "/lib/libc.so.6", python), Role::Malloc);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::innermost;
+
+    #[test]
+    fn a_place_is_the_innermost_function_whose_name_is_known() {
+        let (program, library) = (0, 1);
+        for (functions, expected) in [
+            (vec![(program, "fill"), (program, "main")], Some("fill")),
+            // A library without names, called by a program with them.
+            (vec![(library, "[libpng.so]"), (program, "load"), (program, "main")], Some("load")),
+            // A stripped browser: all that has a name is its entry.
+            (vec![(program, "[browser]"), (program, "BrowserMain")], None),
+            (vec![(library, "[libpng.so]"), (library, "png_read"), (program, "load")], Some("load")),
+            (vec![], None),
+        ] {
+            assert_eq!(innermost(functions.clone().into_iter()), expected, "{functions:?}");
+        }
     }
 }

@@ -33,7 +33,11 @@ pub enum Faults {
     #[evidence("{cost}")]
     CostStays { cost: Cost, cause: Option<Cause> },
 
-    // mechanism: what shows it, and whether the calls for memory agree.
+    // mechanism: which is first, what shows it, and whether the calls for memory agree.
+    #[claim("Which mechanism causes most of the faults is not decided")]
+    #[evidence("Their shares overlap: {}.", joined(candidates))]
+    #[fix("watch more of the program: a longer run, or the same work again and again")]
+    Undecided { candidates: Vec<Candidate> },
     #[claim("{share} of the faults: {cause}")]
     #[evidence(
         "{again} hit a page that was there before{}{}{}.",
@@ -323,6 +327,16 @@ impl fmt::Display for Cause {
     }
 }
 
+/// A mechanism that may be the one of most faults.
+#[derive(Clone, Debug, PartialEq, Serialize, Display)]
+#[display("{cause} ({low} to {high})")]
+pub struct Candidate {
+    pub cause: Cause,
+    /// The ends of the interval of its share.
+    pub low: Share,
+    pub high: Share,
+}
+
 /// The share of what calls gave back that the manager of the mechanism did.
 #[derive(Clone, Debug, PartialEq, Serialize, Display)]
 #[display("{share} of their bytes are given back by {}", manager.description())]
@@ -346,6 +360,10 @@ pub struct Tried {
 #[serde(transparent)]
 #[display("{}{}", if *_0 > 0.0 { "+" } else { "" }, Bytes(*_0))]
 pub struct Change(pub f64);
+
+fn joined(candidates: &[Candidate]) -> String {
+    candidates.iter().map(Candidate::to_string).collect::<Vec<_>>().join(", ")
+}
 
 fn names(settings: &[Tried]) -> String {
     settings.iter().map(|tried| tried.setting.as_str()).collect::<Vec<_>>().join(", ")

@@ -2,7 +2,7 @@
 
 use figure::format;
 use suites::faults::{Call, Manager, Mechanism};
-use suites::mechanisms::{LEAST, NOTHING, notable};
+use suites::mechanisms::{LEAST, NOTHING, advisable, decided, leading, notable};
 use suites::settings::{Quantity, trial};
 
 use super::settings::{self, command, gain};
@@ -19,6 +19,8 @@ const LONG: f64 = 1.0;
 const YOUNG: f64 = 0.1;
 /// Blocks of which such a share is freed come and go.
 const MOSTLY: f64 = 0.5;
+/// Mechanisms that one sentence names.
+const SHOWN: usize = 3;
 /// The rate at which a program is usually called sick; the wording names it, too.
 const RATE: f64 = 10_000.0;
 /// The share of a CPU that the study's server spent in the kernel; the wording names it, too.
@@ -28,21 +30,34 @@ const SHARE: f64 = 0.20;
 pub(super) fn watched(record: &Record) -> Vec<Explanation> {
     let Some(counted) = gain(record).or_else(|| measured(record, "faults.minor")) else { return Vec::new() };
     let mechanisms = notable(&record.figures);
-    let main = mechanisms.first().copied();
+    let leading = leading(&mechanisms);
+    let main = decided(&leading);
     let answer = match gain(record) {
         Some(gain) => answer(record, gain, main),
         None => unpriced(counted, main),
     };
+    let is_worth = gain(record).is_none_or(|gain| gain.value >= Some(NOTHING));
     let mut all = Vec::from_iter(answer);
+    all.extend(undecided(&leading).filter(|_| is_worth));
     for figure in mechanisms {
         let case = mechanism::mechanism(figure);
         all.extend(case.map(|case| note("mechanism", case, &[figure])));
         all.extend(calls(record, figure));
     }
     all.extend(blocks(record));
-    let is_open = trial(record).is_none() && gain(record).is_none_or(|gain| gain.value >= Some(NOTHING));
-    all.extend(main.filter(|_| is_open).and_then(to_try));
+    let is_open = trial(record).is_none() && is_worth;
+    all.extend(advisable(&leading).filter(|_| is_open).and_then(to_try));
     all
+}
+
+/// Several mechanisms may be the one of most faults.
+fn undecided(leading: &[&Figure]) -> Option<Explanation> {
+    let candidate = |figure: &&Figure| {
+        let (cause, interval) = (mechanism::cause(figure)?, figure.interval.as_ref()?);
+        Some(faults::Candidate { cause, low: Share(interval.low), high: Share(interval.high) })
+    };
+    let candidates: Vec<faults::Candidate> = leading.iter().filter_map(candidate).take(SHOWN).collect();
+    (candidates.len() > 1).then(|| note("mechanism", Faults::Undecided { candidates }, leading))
 }
 
 /// What may be done about a mechanism, and how to find out whether it helps.

@@ -3,7 +3,7 @@
 use figure::evidence::{MECHANISM, SETTING_ENVIRONMENT};
 use figure::{Explanation, Figure, Interval, Record};
 use serde::Serialize;
-use suites::mechanisms::{NOTHING, notable};
+use suites::mechanisms::{NOTHING, decided, leading, notable};
 use suites::settings::{Effect, Quantity, Took, trial};
 
 use super::program::Truth;
@@ -18,6 +18,8 @@ const GAIN: &str = "faults.gain";
 pub struct Diagnosis {
     /// The mechanisms, largest first.
     pub causes: Vec<Cause>,
+    /// Whether it names the first of them as the cause.
+    pub is_decided: bool,
     /// The share of CPU time that the faults cost, 0 to 1.
     pub gain: Option<f64>,
     /// All that it advises: variables, and findings with what to do.
@@ -42,6 +44,8 @@ pub enum Verdict {
     Right,
     /// It is not: what it says.
     Wrong(String),
+    /// It does not say which mechanism is first: the largest share.
+    Undecided(String),
 }
 
 impl Diagnosis {
@@ -59,10 +63,11 @@ impl Diagnosis {
         let figures = record.figures.iter().filter(is_shown);
         let variables = figures.filter_map(|figure| figure.conditions.get(SETTING_ENVIRONMENT));
         let advised = record.findings.iter().filter(|finding| finding.fix.is_some()).map(advice);
-        Diagnosis { causes, gain, advice: variables.chain(advised).collect() }
+        let is_decided = decided(&leading(&notable)).is_some();
+        Diagnosis { causes, is_decided, gain, advice: variables.chain(advised).collect() }
     }
 
-    /// Whether the first mechanism is the true one; of a healthy program, whether there is next to nothing to gain.
+    /// Whether the mechanism that it names is the true one; of a healthy program, whether there is next to nothing to gain.
     pub fn verdict(&self, truth: &Truth) -> Verdict {
         if truth.is_healthy {
             return match self.gain {
@@ -72,6 +77,9 @@ impl Diagnosis {
             };
         }
         match self.causes.first() {
+            Some(first) if !self.is_decided => {
+                Verdict::Undecided(format!("{} {:.0} %, or another", first.word, 100.0 * first.share))
+            }
             Some(first) if truth.causes.iter().any(|cause| is_of(&first.word, cause)) => Verdict::Right,
             Some(first) => Verdict::Wrong(format!("{} {:.0} %", first.word, 100.0 * first.share)),
             None => Verdict::Wrong("no mechanism".to_owned()),
@@ -111,8 +119,9 @@ pub struct Agreement {
     pub range: Option<(f64, f64)>,
 }
 
-/// Of several runs of one program; `None` without two.
+/// Of several runs of one program that name a cause, or find nothing; `None` without two.
 pub fn agreement(all: &[Diagnosis]) -> Option<Agreement> {
+    let all: Vec<&Diagnosis> = all.iter().filter(|one| one.is_decided || one.causes.is_empty()).collect();
     let firsts: Vec<&Cause> = all.iter().filter_map(|one| one.causes.first()).collect();
     if all.len() < 2 {
         return None;
@@ -163,6 +172,7 @@ mod tests {
         let causes = vec![Cause { word: word.to_owned(), share, interval: Some(interval) }];
         Diagnosis {
             causes,
+            is_decided: true,
             gain: Some(0.3),
             advice: vec!["GLIBC_TUNABLES=glibc.malloc.mmap_max=0".to_owned()],
         }
@@ -192,7 +202,9 @@ mod tests {
         ] {
             assert_eq!(churn.verdict(&truth(causes, false)) == Verdict::Right, is_right, "{causes:?}");
         }
-        let nothing = Diagnosis { causes: Vec::new(), ..churn.clone() };
+        let nothing = Diagnosis { causes: Vec::new(), is_decided: false, ..churn.clone() };
+        let unsure = Diagnosis { is_decided: false, ..churn };
+        assert!(matches!(unsure.verdict(&truth(&["growth"], false)), Verdict::Undecided(_)));
         assert!(matches!(nothing.verdict(&truth(&["growth"], false)), Verdict::Wrong(_)));
     }
 
@@ -228,5 +240,8 @@ mod tests {
         assert_eq!(of(&[&one, &other]), Some((false, None)));
         assert_eq!(of(&[&one, &Diagnosis { causes: Vec::new(), ..other.clone() }]), Some((false, None)));
         assert_eq!(of(&[&one]), None);
+        let unsure = Diagnosis { is_decided: false, ..other.clone() };
+        assert_eq!(of(&[&one, &alike, &unsure]), Some((true, Some(true))));
+        assert_eq!(of(&[&one, &unsure]), None);
     }
 }

@@ -33,6 +33,8 @@ pub struct Row {
     pub runs: usize,
     /// Those with the right answer.
     pub right: usize,
+    /// Those without an answer: several mechanisms may be the first.
+    pub undecided: usize,
     /// Whether they agree.
     pub agreement: Option<Agreement>,
     /// Advice that is wrong for this program, each once.
@@ -80,6 +82,7 @@ impl Row {
             lever,
             runs: 0,
             right: 0,
+            undecided: 0,
             agreement: None,
             wrong_advice: Vec::new(),
             proved: Vec::new(),
@@ -97,6 +100,11 @@ impl Row {
             Verdict::Right => {
                 self.right += 1;
                 "right".to_owned()
+            }
+            Verdict::Undecided(answer) => {
+                self.undecided += 1;
+                self.note(format!("run {}, undecided: {answer}", self.runs));
+                format!("undecided: {answer}")
             }
             Verdict::Wrong(answer) => {
                 self.note(format!("run {}: {answer}", self.runs));
@@ -121,15 +129,23 @@ impl Row {
         }
     }
 
-    /// Whether it is right in all runs, without wrong advice.
+    /// Whether each of its answers is right, without wrong advice.
     pub fn holds(&self) -> bool {
-        self.runs > 0 && self.right == self.runs && self.wrong_advice.is_empty()
+        self.is_right() && self.wrong_advice.is_empty()
     }
 
-    /// `5 of 5`, or why there is none.
+    /// Whether it has an answer, and none is wrong.
+    fn is_right(&self) -> bool {
+        self.right > 0 && self.right + self.undecided == self.runs
+    }
+
+    /// `5 of 5`, `3 of 5, 2 undecided`, or why there is none.
     fn answered(&self) -> String {
         match &self.not_here {
             Some(why) => format!("left out: {why}"),
+            None if self.undecided > 0 => {
+                format!("{} of {}, {} undecided", self.right, self.runs, self.undecided)
+            }
             None => format!("{} of {}", self.right, self.runs),
         }
     }
@@ -235,12 +251,17 @@ fn summary(rows: &[Row]) -> String {
     let within = costs.iter().filter(|cost| cost.cpu.value <= 1.0 + MOST_COST).count();
     let out: Vec<&str> =
         rows.iter().filter(|row| row.not_here.is_some()).map(|row| row.id.as_str()).collect();
+    let undecided = match count(&|row| row.is_right() && row.undecided > 0) {
+        0 => String::new(),
+        some => format!("; {some} more in all runs that are decided"),
+    };
     let left = if out.is_empty() { String::new() } else { format!(" Left out: {}.", out.join(", ")) };
     format!(
-        "Right in all runs: {} of {} programs. The same mechanism in all runs: {}. Wrong advice: {}. \
+        "Right in all runs: {} of {} programs{}. The same mechanism in all runs: {}. Wrong advice: {}. \
          Watching costs at most {:.0} % of CPU time: {within} of {}.{left}",
         count(&|row| row.right == row.runs),
         tried.len(),
+        undecided,
         count(&|row| row.agreement.as_ref().is_some_and(|agreement| agreement.is_same_first)),
         count(&|row| !row.wrong_advice.is_empty()),
         100.0 * MOST_COST,
@@ -264,13 +285,22 @@ mod tests {
         assert!(!row.holds(), "not run");
         let cause = |word: &str| {
             let cause = super::super::diagnosis::Cause { word: word.to_owned(), share: 0.9, interval: None };
-            Diagnosis { causes: vec![cause], gain: None, advice: Vec::new() }
+            Diagnosis { causes: vec![cause], is_decided: true, gain: None, advice: Vec::new() }
         };
         row.watched(&cause(&truth.causes[0]), &truth);
         assert!(row.holds());
+        row.watched(&Diagnosis { is_decided: false, ..cause("file") }, &truth);
+        assert!(row.holds(), "no answer is no wrong one");
         row.watched(&cause("file"), &truth);
         assert!(!row.holds());
-        assert_eq!((row.right, row.runs, row.notes.as_slice()), (1, 2, &["run 2: file 90 %".to_owned()][..]));
+        assert_eq!(
+            (row.right, row.runs, row.notes.as_slice()),
+            (
+                1,
+                3,
+                &["run 2, undecided: file 90 %, or another".to_owned(), "run 3: file 90 %".to_owned()][..]
+            )
+        );
         let others = Row { not_here: Some("needs x".to_owned()), ..super::tests::row() };
         let text = summary(&[row, others]);
         assert!(text.contains("0 of 1 programs") && text.contains("Left out: cpython"), "{text}");
