@@ -3,7 +3,7 @@
 use super::record::EventKind;
 
 /// Samples per second that are aimed at. One costs microseconds: a fault with a copy of 8 KB of stack.
-pub const AIM: f64 = 250.0;
+pub const AIM: f64 = 500.0;
 /// The first period: short enough for the start of a program, long enough for a storm of faults.
 pub const FIRST: u64 = 23;
 /// New mappings per second above which they are recorded in bursts only.

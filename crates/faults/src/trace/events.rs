@@ -8,9 +8,10 @@
 //! - [`Set::Burst`]: every minor fault without its stack, for moments only: exact runs of addresses;
 //! - [`Set::Maps`]: every new mapping of data.
 //!
-//! An event that children inherit cannot be for all CPUs at once and have a ring (perf_mmap refuses it), so
-//! there is one for each CPU. Counters belong to a task: faults of a short-lived task beyond its last sample
-//! are not sampled, so the period must be small where tasks are short-lived.
+//! Events of the program's tasks cost it something each time that it starts a task or leaves a CPU; those of the machine do
+//! not, but their records are of all programs ([`Scope`]). An event that children inherit cannot be for all CPUs at once and have a ring
+//! (perf_mmap refuses it), so there is one for each CPU. Counters belong to a task: faults of a short-lived task beyond its last
+//! sample are not sampled, so the period must be small where tasks are short-lived.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -45,6 +46,8 @@ const PRIVILEGED: [usize; 2] = [8, 64];
 /// Beyond that least, all rings together take at most so many bytes, and this part of the memory.
 const MOST_BYTES: usize = 128 << 20;
 const MEMORY_DIVISOR: usize = 128;
+/// All tasks (perf_event_open(2): pid -1).
+const ANY: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 pub enum Target {
@@ -60,6 +63,15 @@ impl Target {
             Target::Running(tasks) => tasks,
         }
     }
+}
+
+/// Whose events are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of all tasks: who reads them drops what is of others. It needs CAP_PERFMON.
+    Machine,
+    /// Those of the target's tasks, and of all that these start.
+    Tasks,
 }
 
 struct EventSet {
@@ -110,6 +122,7 @@ impl EventSet {
 }
 
 pub struct Events {
+    pub scope: Scope,
     cpus: CpuList,
     /// Whether faults that the kernel takes for the program, in a system call, are counted.
     pub sees_kernel: bool,
@@ -132,7 +145,9 @@ impl Events {
         let (cpus, sets) = (cpus.clone(), Vec::new());
         let room = room(cpus.len());
         let (sees_kernel, counts_lost, is_open, counted) = (true, true, false, 0);
-        let mut events = Events { cpus, sees_kernel, room, counts_lost, is_open, sets, period, counted };
+        let scope = Scope::Tasks;
+        let mut events =
+            Events { scope, cpus, sees_kernel, room, counts_lost, is_open, sets, period, counted };
         for (set, _) in PAGES {
             let opened = loop {
                 match events.open_set(set, target) {
@@ -152,6 +167,24 @@ impl Events {
         }
         events.is_open = true;
         Ok(events)
+    }
+
+    /// Turns to events of another scope. Reads what was recorded up to now; the old events go on after an error.
+    pub fn turn_to(&mut self, scope: Scope, tasks: &[u32], entries: &mut Vec<Entry>) -> io::Result<()> {
+        let mut new = Events { scope, cpus: self.cpus.clone(), sets: Vec::new(), counted: 0, ..*self };
+        let target = Target::Running(tasks.to_vec());
+        for (set, _) in PAGES {
+            let opened = new.open_set(set, &target)?;
+            new.sets.push(opened);
+        }
+        for (set, _) in PAGES {
+            self.turn(set, false);
+        }
+        let on = PAGES.iter().filter(|(set, _)| *set != Set::Burst).try_for_each(|(set, _)| new.enable(*set));
+        self.drain(entries);
+        self.conclude(entries);
+        *self = new;
+        on
     }
 
     /// Samples minor faults of these tasks, and of all that they start, by another period from now on.
@@ -245,7 +278,8 @@ impl Events {
             let mut builder = self.builder(set, cpu);
             builder.enable_on_exec(matches!(target, Target::Starting(_)) && set != Set::Burst);
             let mut ring: Option<Sampler> = None;
-            for &task in target.tasks() {
+            let tasks = if self.scope == Scope::Machine { &[ANY][..] } else { target.tasks() };
+            for &task in tasks {
                 let counter = match builder.observe_pid(task as i32).build() {
                     Ok(counter) => counter,
                     // It has ended since.
@@ -276,7 +310,7 @@ impl Events {
             let times = ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING;
             builder.read_format(times | ReadFormat::LOST);
         }
-        builder.one_cpu(cpu as usize);
+        builder.inherit(self.scope == Scope::Tasks).one_cpu(cpu as usize);
         builder
     }
 
