@@ -406,11 +406,17 @@ fn unsure(group: &ClassifiedGroup, mechanism: Mechanism, faults: f64) -> (f64, f
     };
     let (own, others) = (sum(again), sum(!again));
     let share = faults / own.max(f64::MIN_POSITIVE);
-    (group.unsure.min(own) * share, group.unsure.min(others) * share)
+    let (fewer, more) = (group.unsure.min(own) * share, group.unsure.min(others) * share);
+    // Where memory grew by less than the first touches that were observed, they are no more than that.
+    match (group.facts.hidden_refaults.sum() > 0.0, again) {
+        (true, true) => (0.0, more),
+        (true, false) => (fewer, 0.0),
+        (false, _) => (fewer, more),
+    }
 }
 
-/// How many fewer, and more, of a group's refaults a mechanism may have caused: few of them were observed. A child's copies are known
-/// from error codes.
+/// How many fewer, and more, of a group's observed refaults a mechanism may have caused: they are few. A child's copies are known from
+/// error codes.
 fn split(group: &ClassifiedGroup, mechanism: Mechanism, faults: f64) -> (f64, f64) {
     let is_coded = mechanism == Mechanism::CopyOnWrite && group.facts.is_inherited;
     if is_again(mechanism) != Some(true) || is_coded {
@@ -420,7 +426,10 @@ fn split(group: &ClassifiedGroup, mechanism: Mechanism, faults: f64) -> (f64, f6
     let all: f64 = causes.map(|(_, faults)| faults).sum();
     let share = (faults / all.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
     let interval = stats::share_interval(share, group.facts.refaults.samples() as usize);
-    interval.map_or((0.0, 0.0), |interval| (all * (share - interval.low), all * (interval.high - share)))
+    let observed = all.min(group.facts.minor * group.facts.refault_share);
+    interval.map_or((0.0, 0.0), |interval| {
+        (observed * (share - interval.low), observed * (interval.high - share))
+    })
 }
 
 /// Whether faults of a mechanism are at pages that were there before; `None` where that does not matter.

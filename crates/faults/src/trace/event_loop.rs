@@ -11,7 +11,7 @@ use rustix::time::{ClockId, clock_gettime};
 use super::block_faults::BlockFaults;
 use super::calls::Calls;
 use super::collect::{Collector, SampleTotals};
-use super::control::{AIM, Control, Interval, Maps};
+use super::control::{AIM, Control, Interval, Maps, chosen};
 use super::event_log::Writer;
 use super::events::{Events, Scope};
 use super::kernel_events::{KernelCounters, KernelEvents};
@@ -46,12 +46,6 @@ const FIRST_BURST: Duration = Duration::from_millis(20);
 const BURST_LATER: u32 = 3;
 const BURST_EVERY: Duration = Duration::from_secs(1);
 const MOST_PEAKS: usize = 64;
-/// Events become those of the machine when other processes take at most as many faults as the program, and so many a second; and
-/// those of its tasks again when others have more samples than so many times its own, and than so many, between two adjustments, or
-/// too many mappings.
-const FEW_OTHERS: f64 = 200.0;
-const OTHERS: f64 = 3.0;
-const OTHERS_SAMPLES: f64 = AIM / 2.0;
 /// In a shorter trace the growth of shared memory is read too seldom.
 const SHARED: Duration = Duration::from_millis(200);
 /// Processes that are searched for a userfaultfd at each reading: the others have their turn later.
@@ -394,24 +388,26 @@ impl EventLoop {
         (self.adapted, self.counted) = (Instant::now(), self.events.minor_faults());
     }
 
-    /// Turns to events of the whole machine if others fault little, and back if these have most of the samples, or so many mappings
-    /// that the program's find no room. `faults`: those of the machine in these seconds.
+    /// Turns to events of another scope if that is better. `faults`: those of the machine in these seconds; `are_many`: others map so
+    /// much that the program's mappings find no room.
     fn choose_scope(&mut self, faults: f64, are_many: bool, seconds: f64) {
         if self.bursts.ends.is_some() {
             return;
         }
-        let Some(dropped) = self.collector.dropped else {
-            let own = self.rate * seconds;
-            if self.may_widen && faults - own <= own + FEW_OTHERS * seconds {
-                self.turn_to(Scope::Machine);
+        let wanted = match self.collector.dropped {
+            None => {
+                let own = self.rate * seconds;
+                chosen(Scope::Tasks, own, faults - own, seconds)
             }
-            return;
+            Some(dropped) => {
+                let all = (self.collector.minor.samples, dropped);
+                let before = std::mem::replace(&mut self.compared, all);
+                let wanted = chosen(Scope::Machine, all.0 - before.0, all.1 - before.1, seconds);
+                if are_many { Scope::Tasks } else { wanted }
+            }
         };
-        let all = self.collector.minor.samples;
-        let (own, others) = (all - self.compared.0, dropped - self.compared.1);
-        self.compared = (all, dropped);
-        if are_many || others > OTHERS_SAMPLES && others > own * OTHERS {
-            self.turn_to(Scope::Tasks);
+        if wanted != self.events.scope && (self.may_widen || wanted == Scope::Tasks) {
+            self.turn_to(wanted);
         }
     }
 

@@ -461,6 +461,47 @@ mod tests {
         assert_eq!([0, 8, 15, 16, 31, 1000].map(|times| within(times * one, 1)), [8, 8, 8, 16, 16, 64]);
     }
 
+    /// Faults of this thread among the samples, whatever others do meanwhile.
+    fn sampled(events: &mut Events) -> usize {
+        let (thread, mut entries) = (this_thread(), Vec::new());
+        let region = Mapping::anonymous(64 * rustix::param::page_size()).unwrap();
+        events.drain(&mut entries);
+        entries.clear();
+        (0..region.pages()).for_each(|page| region.write(page));
+        events.drain(&mut entries);
+        let is_own =
+            |entry: &&Entry| matches!(&entry.kind, EventKind::Fault(fault) if fault.thread == thread);
+        entries.iter().filter(is_own).count()
+    }
+
+    #[test]
+    fn events_turn_to_those_of_the_machine_and_back() {
+        let (thread, cpus) = (this_thread(), lab::affinity::get().unwrap());
+        let mut events = match Events::open(&Target::Running(vec![thread]), &cpus, 3) {
+            Ok(events) => events,
+            Err(error) => return eprintln!("skipped: {error}"),
+        };
+        let is_seen = |events: &mut Events| (0..20).any(|_| sampled(events) >= 10);
+        assert!(is_seen(&mut events));
+        if let Err(error) = events.turn_to(Scope::Machine, &[thread], &mut Vec::new()) {
+            assert!(is_seen(&mut events), "the old ones go on");
+            return eprintln!("skipped: {error}");
+        }
+        assert!(events.scope == Scope::Machine && is_seen(&mut events));
+        let touch = |region: Mapping| (0..region.pages()).for_each(|page| region.write(page));
+        let other = std::thread::spawn(move || Mapping::anonymous(1 << 20).map(touch));
+        other.join().unwrap().unwrap();
+        let mut entries = Vec::new();
+        events.turn_to(Scope::Tasks, &[thread], &mut entries).unwrap();
+        let is_other =
+            |entry: &Entry| matches!(&entry.kind, EventKind::Fault(fault) if fault.thread != thread);
+        assert!(entries.iter().any(is_other), "another thread's, too");
+        assert!(events.scope == Scope::Tasks && is_seen(&mut events));
+        entries.clear();
+        events.drain(&mut entries);
+        assert!(!entries.iter().any(is_other), "{entries:?}");
+    }
+
     /// The ring is not read while it runs full, and no later record can report what was lost.
     #[test]
     fn lost_records_are_counted() {
