@@ -247,8 +247,7 @@ fn slowdown(watched: &Watched, prices: &[Figure]) -> Figure {
         Err(reason) => return figure.not_available(format!("the kernel's events were not used: {reason}")),
     };
     let count = |key| facts.evidence.get(key).into_value().unwrap_or(0.0);
-    let is_machine = facts.evidence.get(WATCH_MACHINE).into_value() == Some(true);
-    let switches = watched.switches.filter(|_| !is_machine).unwrap_or(0.0);
+    let switches = watched.switches.unwrap_or(0.0);
     let counts = [count(FAULT_COUNTED), count(FAULT_SAMPLES), count(FAULT_BURST), switches];
     let cpu = watched.totals.cpu();
     let priced = |word: &str| prices.iter().find(|figure| figure.id == series_id(word));

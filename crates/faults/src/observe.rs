@@ -135,7 +135,6 @@ pub fn observation(traced: Traced) -> Observation {
     evidence.put(FAULT_IN_KERNEL, traced.totals.sees_kernel);
     let unseen: Vec<String> = traced.unseen.iter().take(MOST_UNSEEN).map(|name| plain_to(name, 40)).collect();
     evidence.put(WATCH_UNSEEN, unseen.join(", "));
-    evidence.put(WATCH_MACHINE, traced.totals.is_machine);
     evidence.put(WATCH_CPU, traced.totals.cpu_seconds);
     let names = stacks::names(&traced.collector);
     let groups = shares::groups(&traced, &names);

@@ -114,9 +114,6 @@ pub struct Collector {
     pub task_records: (f64, f64),
     /// Whether new mappings of data are not recorded.
     misses_mappings: bool,
-    /// If records are of the whole machine: samples of minor faults of unknown processes, which are dropped with all other records
-    /// of these.
-    pub dropped: Option<f64>,
     /// Faults in bursts.
     pub burst: f64,
     pub call_counts: CallCounts,
@@ -149,12 +146,6 @@ impl Collector {
     }
 
     pub fn take(&mut self, entry: Entry) {
-        if !self.is_known(&entry.kind) {
-            let is_sample =
-                matches!(&entry.kind, EventKind::Fault(fault) if !fault.is_burst && !fault.is_major);
-            self.dropped = self.dropped.map(|dropped| dropped + f64::from(u8::from(is_sample)));
-            return;
-        }
         if let Some(writer) = &mut self.event_log {
             writer.entry(&entry);
         }
@@ -163,19 +154,6 @@ impl Collector {
         if let (Some(writer), SnapshotSource::Recording(snapshots)) = recorded {
             snapshots.drain(..).for_each(|(time, snapshot)| writer.snapshot(time, &snapshot));
         }
-    }
-
-    /// Whether it is of a process that is watched.
-    pub fn is_known(&self, kind: &EventKind) -> bool {
-        let process = match kind {
-            _ if self.dropped.is_none() => return true,
-            EventKind::Fault(fault) => fault.process,
-            EventKind::Map(map) => map.process,
-            EventKind::Fork { parent, .. } => *parent,
-            EventKind::Name { process, .. } | EventKind::Exit { process, .. } => *process,
-            _ => return true,
-        };
-        self.tasks.knows(process)
     }
 
     fn add(&mut self, entry: Entry) {
@@ -475,36 +453,6 @@ mod unit {
             collector.take(Entry { time: time * 1_000_000, kind });
         }
         assert_eq!((collector.groups[0].major, collector.groups[0].major_again), (3.0, 1.0));
-    }
-
-    #[test]
-    fn of_the_machine_s_records_those_of_the_program_count() {
-        // No process has these numbers (PID_MAX_LIMIT is 2^22).
-        const FIRST: u32 = 1 << 30;
-        let (child, other) = (FIRST + 1, FIRST + 2);
-        let mut collector = Collector { dropped: Some(0.0), ..Collector::new(4096) };
-        collector.tasks.get(FIRST, 0);
-        let executes =
-            |process| EventKind::Name { process, thread: process, name: "p".to_owned(), exec: true };
-        let forks = |process, parent| EventKind::Fork { process, parent, thread: process };
-        let fault = |process| {
-            EventKind::Fault(Box::new(Fault { process, address: 4096, weight: 5, ..Fault::default() }))
-        };
-        let mut time = 0;
-        let mut take = |kinds: Vec<EventKind>| {
-            for kind in kinds {
-                time += 1_000_000;
-                collector.take(Entry { time, kind });
-            }
-            (collector.minor.samples, collector.dropped.unwrap())
-        };
-        assert_eq!(take(vec![executes(other), fault(other)]), (0.0, 1.0));
-        assert_eq!(take(vec![executes(FIRST), fault(FIRST), forks(child, FIRST), fault(child)]), (2.0, 1.0));
-        assert_eq!(take(vec![forks(other + 1, other), fault(other + 1)]), (2.0, 2.0), "another's child");
-        let reused =
-            vec![EventKind::Exit { process: child, thread: child }, forks(child, other), fault(child)];
-        assert_eq!(take(reused), (2.0, 3.0), "another has the number");
-        assert_eq!(collector.minor.faults, 10.0);
     }
 
     #[test]

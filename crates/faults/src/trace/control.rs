@@ -1,6 +1,5 @@
 //! The sampling period: enough samples at little cost; and whether all new mappings are recorded.
 
-use super::events::Scope;
 use super::record::EventKind;
 
 /// Samples per second that are aimed at. One costs microseconds: a fault with a copy of 8 KB of stack.
@@ -21,11 +20,6 @@ const OF_TASK: f64 = 0.25;
 const LONG: f64 = 2.0;
 /// A share of fewer expected samples says nothing.
 const SURE: f64 = 50.0;
-/// Faults a second that others may take, beside as many as the program, where events are those of the machine.
-const FEW_OTHERS: f64 = 200.0;
-/// Others have too many samples if they have so many between two adjustments, and so many times the program's.
-const OTHERS_SAMPLES: f64 = AIM / 2.0;
-const OTHERS: f64 = 3.0;
 
 /// What happened since the last adjustment: numbers per second, and how many seconds that was.
 #[derive(Clone, Copy, Debug)]
@@ -82,16 +76,6 @@ impl Control {
     }
 }
 
-/// Whose events to record from now on: those of the machine cost the program less, but others take part of the samples. `own` and
-/// `others` are faults in these seconds where events are those of tasks, and samples where they are those of the machine.
-pub fn chosen(scope: Scope, own: f64, others: f64, seconds: f64) -> Scope {
-    match scope {
-        Scope::Tasks if others <= own + FEW_OTHERS * seconds => Scope::Machine,
-        Scope::Machine if others > OTHERS_SAMPLES && others > own * OTHERS => Scope::Tasks,
-        as_it_is => as_it_is,
-    }
-}
-
 /// New mappings since the last adjustment, without those of loaders.
 #[derive(Debug, Default)]
 pub struct Maps(f64);
@@ -138,23 +122,6 @@ mod unit {
         // Short programs of a shell, and one program below the limit.
         assert!(!after(3000, 4) && !after(300, 16) && !after(1, 5000));
         assert!(after(1, 6000) && after(10, 600));
-    }
-
-    #[test]
-    fn events_are_of_the_machine_while_others_fault_little() {
-        use Scope::{Machine, Tasks};
-        // The program's, others', and what comes of it, in a quarter of a second.
-        for (scope, own, others, expected) in [
-            (Tasks, 20_000.0, 30.0, Machine),
-            (Tasks, 0.0, 30.0, Machine),
-            (Tasks, 10.0, 100.0, Tasks),
-            (Tasks, 20_000.0, 30_000.0, Tasks),
-            (Machine, 100.0, 290.0, Machine),
-            (Machine, 50.0, 290.0, Tasks),
-            (Machine, 0.0, 200.0, Machine),
-        ] {
-            assert_eq!(chosen(scope, own, others, 0.25), expected, "{scope:?}: {own} and {others}");
-        }
     }
 
     #[test]

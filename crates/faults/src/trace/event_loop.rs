@@ -10,10 +10,10 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::block_faults::BlockFaults;
 use super::calls::Calls;
-use super::collect::{Collector, SampleTotals};
-use super::control::{AIM, Control, Interval, Maps, chosen};
+use super::collect::Collector;
+use super::control::{AIM, Control, Interval, Maps};
 use super::event_log::Writer;
-use super::events::{Events, Scope};
+use super::events::Events;
 use super::kernel_events::{KernelCounters, KernelEvents};
 use super::memory_state::{self, MemoryState};
 use super::procfs;
@@ -73,8 +73,6 @@ pub struct EventLoop {
     samples: f64,
     begun_tasks: f64,
     maps: Maps,
-    /// Those of processes that are not known.
-    other_maps: Maps,
     /// Whether no samples can have been lost since then.
     is_whole: bool,
     adapted: Instant,
@@ -97,14 +95,6 @@ pub struct EventLoop {
     searched: usize,
     /// The process that was about to begin.
     first: Option<u32>,
-    /// Faults of the whole machine at the last reading.
-    machine_faults: u64,
-    /// Whether events of the machine may be opened, as far as is known; whether they were; and samples of others in that time.
-    may_widen: bool,
-    was_machine: bool,
-    dropped: f64,
-    /// Samples of the program and of others, when they were compared last.
-    compared: (f64, f64),
 }
 
 struct Bursts {
@@ -128,7 +118,7 @@ impl EventLoop {
         let now = Instant::now();
         let page = rustix::param::page_size() as u64;
         let kernel_counters = KernelCounters::of_process(first.or(running.first().copied()));
-        let (kernel_events, machine) = kernel_counters.read(page);
+        let (kernel_events, shared) = kernel_counters.read(page);
         let mut collector = Collector::new(page);
         collector.blocks = ring.as_ref().map(|_| BlockFaults::default());
         collector.call_counts.watched = watched;
@@ -154,7 +144,6 @@ impl EventLoop {
             samples: 0.0,
             begun_tasks: 0.0,
             maps: Maps::default(),
-            other_maps: Maps::default(),
             is_whole: true,
             adapted: now,
             rate: 0.0,
@@ -170,15 +159,10 @@ impl EventLoop {
             kernel_events,
             kernel_counters,
             huge: 0,
-            shared: (machine.shared, 0),
-            machine_faults: machine.faults,
+            shared: (shared, 0),
             userfaults: BTreeSet::new(),
             searched: 0,
             first,
-            may_widen: true,
-            was_machine: false,
-            dropped: 0.0,
-            compared: (0.0, 0.0),
         }
     }
 
@@ -206,20 +190,12 @@ impl EventLoop {
         self.end_blocks();
         self.collector.tasks.conclude();
         let used = clock_gettime(ClockId::ThreadCPUTime);
-        let is_machine = self.events.scope == Scope::Machine;
-        // Of the lost samples, as of those that were read, some are of other programs.
-        let dropped = self.dropped + self.collector.dropped.unwrap_or(0.0);
-        let SampleTotals { samples, .. } = self.collector.minor;
-        self.collector.minor.lost *= if dropped > 0.0 { samples / (samples + dropped) } else { 1.0 };
-        let SampleTotals { faults, lost, .. } = self.collector.minor;
-        // Counters of CPUs count other programs, too.
-        let counted = if self.was_machine { (faults + lost) as u64 } else { self.events.minor_faults() };
+        let counted = self.events.minor_faults();
         let events = self.read_counters().since(&self.kernel_events);
         let share = |events: u64| if counted > 0 { (events as f64 / counted as f64).min(1.0) } else { 0.0 };
         Traced {
             totals: Totals {
                 counted,
-                is_machine,
                 hinting: share(events.numa_hints),
                 events,
                 shared_growth: Some(self.shared.1).filter(|_| self.begun.elapsed() >= SHARED),
@@ -262,14 +238,9 @@ impl EventLoop {
                 EventKind::Lost { set: Set::Burst, records, .. } => self.bursts.faults += *records as f64,
                 _ => {}
             }
-            match self.collector.is_known(&entry.kind) {
-                true => self.maps.count(&entry.kind),
-                false => self.other_maps.count(&entry.kind),
-            }
+            self.maps.count(&entry.kind);
         }
-        if self.events.scope == Scope::Tasks {
-            ended.into_iter().for_each(|process| self.follow(process));
-        }
+        ended.into_iter().for_each(|process| self.follow(process));
         self.sorter.settle(begins);
         self.collect(if self.sorter.settled.len() > MOST_WAITING { Duration::MAX } else { COLLECTING });
     }
@@ -358,7 +329,6 @@ impl EventLoop {
         // First the count, then the samples: what is missing among these is not just later.
         let counted = self.events.minor_faults();
         self.pass();
-        let machine_faults = self.machine_faults;
         self.record_memory();
         let samples = std::mem::take(&mut self.samples) / seconds;
         let maps = std::mem::take(&mut self.maps);
@@ -372,12 +342,12 @@ impl EventLoop {
             }
         }
         let is_whole = std::mem::replace(&mut self.is_whole, true);
-        let others = std::mem::take(&mut self.other_maps).are_many(seconds);
-        self.choose_scope(self.machine_faults.saturating_sub(machine_faults) as f64, others, seconds);
-        // A counter of a CPU goes on where a task ends.
-        let tasks = std::mem::take(&mut self.begun_tasks) / seconds;
-        let tasks = if self.events.scope == Scope::Tasks { tasks } else { 0.0 };
-        let interval = Interval { samples, faults: self.rate, tasks, seconds };
+        let interval = Interval {
+            samples,
+            faults: self.rate,
+            tasks: std::mem::take(&mut self.begun_tasks) / seconds,
+            seconds,
+        };
         let period = self.control.adapted(self.events.period, interval, is_whole);
         let Some(period) = period else { return };
         let tasks = self.tasks();
@@ -386,56 +356,6 @@ impl EventLoop {
         let _ = self.events.set_period(period, &tasks, &mut self.sorter.unsorted);
         // Samples of the time that this took are not among those of the next interval.
         (self.adapted, self.counted) = (Instant::now(), self.events.minor_faults());
-    }
-
-    /// Turns to events of another scope if that is better. `faults`: those of the machine in these seconds; `are_many`: others map so
-    /// much that the program's mappings find no room.
-    fn choose_scope(&mut self, faults: f64, are_many: bool, seconds: f64) {
-        if self.bursts.ends.is_some() {
-            return;
-        }
-        let wanted = match self.collector.dropped {
-            None => {
-                let own = self.rate * seconds;
-                chosen(Scope::Tasks, own, faults - own, seconds)
-            }
-            Some(dropped) => {
-                let all = (self.collector.minor.samples, dropped);
-                let before = std::mem::replace(&mut self.compared, all);
-                let wanted = chosen(Scope::Machine, all.0 - before.0, all.1 - before.1, seconds);
-                if are_many { Scope::Tasks } else { wanted }
-            }
-        };
-        if wanted != self.events.scope && (self.may_widen || wanted == Scope::Tasks) {
-            self.turn_to(wanted);
-        }
-    }
-
-    fn turn_to(&mut self, scope: Scope) {
-        let is_machine = scope == Scope::Machine;
-        let tasks = self.tasks();
-        let turned = self.events.turn_to(scope, &tasks, &mut self.sorter.unsorted);
-        // Once others were too many, they may be again.
-        self.may_widen = false;
-        if turned.is_err() {
-            return;
-        }
-        self.sorter.conclude();
-        self.collect(Duration::MAX);
-        self.dropped += self.collector.dropped.take().unwrap_or(0.0);
-        if is_machine {
-            // Those that began meanwhile must be known, too.
-            for process in with_descendants(self.collector.tasks.processes().collect::<Vec<_>>()) {
-                self.collector.tasks.get(process, now());
-            }
-            (self.was_machine, self.collector.dropped) = (true, Some(0.0));
-            self.compared = (self.collector.minor.samples, 0.0);
-        }
-        self.control = Control::new();
-        (self.adapted, self.counted) = (Instant::now(), self.events.minor_faults());
-        if !self.sees_all_maps {
-            self.events.turn(Set::Maps, false);
-        }
     }
 
     /// All tasks, also of processes of which no record has been read yet.
@@ -480,8 +400,7 @@ impl EventLoop {
     fn read_counters(&mut self) -> KernelEvents {
         let (events, now) = self.kernel_counters.read(self.collector.page);
         let (before, grown) = self.shared;
-        self.shared = (now.shared, grown + now.shared.saturating_sub(before));
-        self.machine_faults = now.faults;
+        self.shared = (now, grown + now.saturating_sub(before));
         events
     }
 }

@@ -8,10 +8,9 @@
 //! - [`Set::Burst`]: every minor fault without its stack, for moments only: exact runs of addresses;
 //! - [`Set::Maps`]: every new mapping of data.
 //!
-//! Events of the program's tasks cost it something each time that it starts a task or leaves a CPU; those of the machine do
-//! not, but their records are of all programs ([`Scope`]). An event that children inherit cannot be for all CPUs at once and have a ring
-//! (perf_mmap refuses it), so there is one for each CPU. Counters belong to a task: faults of a short-lived task beyond its last
-//! sample are not sampled, so the period must be small where tasks are short-lived.
+//! An event that children inherit cannot be for all CPUs at once and have a ring (perf_mmap refuses it), so
+//! there is one for each CPU. Counters belong to a task: faults of a short-lived task beyond its last sample
+//! are not sampled, so the period must be small where tasks are short-lived.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -46,8 +45,6 @@ const PRIVILEGED: [usize; 2] = [8, 64];
 /// Beyond that least, all rings together take at most so many bytes, and this part of the memory.
 const MOST_BYTES: usize = 128 << 20;
 const MEMORY_DIVISOR: usize = 128;
-/// All tasks (perf_event_open(2): pid -1).
-const ANY: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 pub enum Target {
@@ -63,15 +60,6 @@ impl Target {
             Target::Running(tasks) => tasks,
         }
     }
-}
-
-/// Whose events are recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// Those of all tasks: who reads them drops what is of others. It needs CAP_PERFMON.
-    Machine,
-    /// Those of the target's tasks, and of all that these start.
-    Tasks,
 }
 
 struct EventSet {
@@ -122,7 +110,6 @@ impl EventSet {
 }
 
 pub struct Events {
-    pub scope: Scope,
     cpus: CpuList,
     /// Whether faults that the kernel takes for the program, in a system call, are counted.
     pub sees_kernel: bool,
@@ -145,9 +132,7 @@ impl Events {
         let (cpus, sets) = (cpus.clone(), Vec::new());
         let room = room(cpus.len());
         let (sees_kernel, counts_lost, is_open, counted) = (true, true, false, 0);
-        let scope = Scope::Tasks;
-        let mut events =
-            Events { scope, cpus, sees_kernel, room, counts_lost, is_open, sets, period, counted };
+        let mut events = Events { cpus, sees_kernel, room, counts_lost, is_open, sets, period, counted };
         for (set, _) in PAGES {
             let opened = loop {
                 match events.open_set(set, target) {
@@ -167,24 +152,6 @@ impl Events {
         }
         events.is_open = true;
         Ok(events)
-    }
-
-    /// Turns to events of another scope. Reads what was recorded up to now; the old events go on after an error.
-    pub fn turn_to(&mut self, scope: Scope, tasks: &[u32], entries: &mut Vec<Entry>) -> io::Result<()> {
-        let mut new = Events { scope, cpus: self.cpus.clone(), sets: Vec::new(), counted: 0, ..*self };
-        let target = Target::Running(tasks.to_vec());
-        for (set, _) in PAGES {
-            let opened = new.open_set(set, &target)?;
-            new.sets.push(opened);
-        }
-        for (set, _) in PAGES {
-            self.turn(set, false);
-        }
-        let on = PAGES.iter().filter(|(set, _)| *set != Set::Burst).try_for_each(|(set, _)| new.enable(*set));
-        self.drain(entries);
-        self.conclude(entries);
-        *self = new;
-        on
     }
 
     /// Samples minor faults of these tasks, and of all that they start, by another period from now on.
@@ -278,8 +245,7 @@ impl Events {
             let mut builder = self.builder(set, cpu);
             builder.enable_on_exec(matches!(target, Target::Starting(_)) && set != Set::Burst);
             let mut ring: Option<Sampler> = None;
-            let tasks = if self.scope == Scope::Machine { &[ANY][..] } else { target.tasks() };
-            for &task in tasks {
+            for &task in target.tasks() {
                 let counter = match builder.observe_pid(task as i32).build() {
                     Ok(counter) => counter,
                     // It has ended since.
@@ -310,7 +276,7 @@ impl Events {
             let times = ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING;
             builder.read_format(times | ReadFormat::LOST);
         }
-        builder.inherit(self.scope == Scope::Tasks).one_cpu(cpu as usize);
+        builder.one_cpu(cpu as usize);
         builder
     }
 
@@ -459,47 +425,6 @@ mod tests {
         let one = 120 * rustix::param::page_size();
         assert_eq!([1, 2, 8, 256].map(|cpus| within(64 * 4 * one, cpus)), [64, 64, 32, 8]);
         assert_eq!([0, 8, 15, 16, 31, 1000].map(|times| within(times * one, 1)), [8, 8, 8, 16, 16, 64]);
-    }
-
-    /// Faults of this thread among the samples, whatever others do meanwhile.
-    fn sampled(events: &mut Events) -> usize {
-        let (thread, mut entries) = (this_thread(), Vec::new());
-        let region = Mapping::anonymous(64 * rustix::param::page_size()).unwrap();
-        events.drain(&mut entries);
-        entries.clear();
-        (0..region.pages()).for_each(|page| region.write(page));
-        events.drain(&mut entries);
-        let is_own =
-            |entry: &&Entry| matches!(&entry.kind, EventKind::Fault(fault) if fault.thread == thread);
-        entries.iter().filter(is_own).count()
-    }
-
-    #[test]
-    fn events_turn_to_those_of_the_machine_and_back() {
-        let (thread, cpus) = (this_thread(), lab::affinity::get().unwrap());
-        let mut events = match Events::open(&Target::Running(vec![thread]), &cpus, 3) {
-            Ok(events) => events,
-            Err(error) => return eprintln!("skipped: {error}"),
-        };
-        let is_seen = |events: &mut Events| (0..20).any(|_| sampled(events) >= 10);
-        assert!(is_seen(&mut events));
-        if let Err(error) = events.turn_to(Scope::Machine, &[thread], &mut Vec::new()) {
-            assert!(is_seen(&mut events), "the old ones go on");
-            return eprintln!("skipped: {error}");
-        }
-        assert!(events.scope == Scope::Machine && is_seen(&mut events));
-        let touch = |region: Mapping| (0..region.pages()).for_each(|page| region.write(page));
-        let other = std::thread::spawn(move || Mapping::anonymous(1 << 20).map(touch));
-        other.join().unwrap().unwrap();
-        let mut entries = Vec::new();
-        events.turn_to(Scope::Tasks, &[thread], &mut entries).unwrap();
-        let is_other =
-            |entry: &Entry| matches!(&entry.kind, EventKind::Fault(fault) if fault.thread != thread);
-        assert!(entries.iter().any(is_other), "another thread's, too");
-        assert!(events.scope == Scope::Tasks && is_seen(&mut events));
-        entries.clear();
-        events.drain(&mut entries);
-        assert!(!entries.iter().any(is_other), "{entries:?}");
     }
 
     /// The ring is not read while it runs full, and no later record can report what was lost.

@@ -9,9 +9,6 @@ use super::kernel_events::KernelEvents;
 pub struct Totals {
     /// Minor faults that the kernel counted, sampled or not.
     pub counted: u64,
-    /// Whether the events were those of the machine to the end, of which the program's were taken.
-    #[serde(default)]
-    pub is_machine: bool,
     /// Whether they include faults that the kernel takes for the program.
     pub sees_kernel: bool,
     pub period: u64,

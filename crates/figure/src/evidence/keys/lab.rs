@@ -409,7 +409,6 @@ keys! {
     CALLS_OF_RUNTIME: f64 = "calls.runtime", "1", Figure, "The share that a language's runtime gives back, of its own heap.";
     FAULT_COPIES: f64 = "fault.copies", "1", Figure, "Of the faults with an error code, the share that wrote to a present page, so that it was copied or made writable (page_fault_user).";
     WATCH_UNSEEN: String = "watch.unseen", "", Figure, "Programs of which the kernel closed the events as they were executed, for they have other rights than the user who started them (set-user-ID, set-group-ID, file capabilities), or may not be read: their faults are counted, and nothing else is known of them; empty if there is none; untrusted.";
-    WATCH_MACHINE: bool = "watch.machine", "", Figure, "Whether the kernel's events were those of all CPUs, of which the program's were taken, to the end: they cost it nothing when it starts a task or leaves a CPU. Else they were of its tasks.";
     WATCH_CPU: f64 = "watch.cpu", "s", Figure, "CPU time of the observation.";
     PROGRAM_USER: f64 = "program.user", "s", Figure, "CPU time of the program while it was watched, in user mode.";
     PROGRAM_SYSTEM: f64 = "program.system", "s", Figure, "CPU time of the program while it was watched, in the kernel.";
