@@ -81,7 +81,7 @@ pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
         let hidden = if key.memory == Memory::Heap && is_private(key) {
             hidden_in_heap(&program, group, (refault_share, first), decided, page)
         } else {
-            hidden_refaults(&program, key, manager, first, page)
+            hidden_refaults(&program, key, (manager, first), decided, page)
         };
         let facts = Facts {
             manager,
@@ -284,8 +284,8 @@ fn private(collector: &Collector) -> impl Iterator<Item = (u32, (&Key, &Group))>
 fn hidden_refaults(
     program: &Program,
     key: &Key,
-    manager: Option<Manager>,
-    firsts: f64,
+    (manager, firsts): (Option<Manager>, f64),
+    observed: Refaults,
     page: f64,
 ) -> Refaults {
     let growth = growth_share(program).filter(|growth| is_private(key) && *growth < firsts);
@@ -295,7 +295,12 @@ fn hidden_refaults(
     let rest = share - forked;
     let bytes: f64 = program.mappings.iter().map(|(size, times)| *size as f64 * *times as f64).sum();
     let is_mapped = !manager.is_some_and(allocator::advises);
-    let mapped = if is_mapped { rest } else { rest * (bytes / (program.touched * page)).min(1.0) };
+    // Where some were observed, the others are like these.
+    let mapped = match observed.mapped + observed.no_event {
+        _ if is_mapped => rest,
+        sum if sum > 0.0 => rest * observed.mapped / sum,
+        _ => rest * (bytes / (program.touched * page)).min(1.0),
+    };
     Refaults { forked, mapped, no_event: rest - mapped, ..Refaults::default() }
 }
 
