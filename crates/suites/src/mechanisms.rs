@@ -29,13 +29,12 @@ pub fn notable(figures: &[Figure]) -> Vec<&Figure> {
 /// Those of the notable mechanisms that may be the one of most faults: the largest, and each whose interval meets its own.
 /// Shares of one whole differ by as much as both intervals are wide together, as what one gains the other loses.
 pub fn leading<'a>(notable: &[&'a Figure]) -> Vec<&'a Figure> {
-    let Some(low) = notable.first().map(|first| first.interval.as_ref().map(|interval| interval.low)) else {
-        return Vec::new();
+    let Some((first, others)) = notable.split_first() else { return Vec::new() };
+    let low = first.interval.as_ref().map(|interval| interval.low);
+    let reaches = |figure: &&&Figure| {
+        figure.interval.as_ref().zip(low).is_some_and(|(interval, low)| interval.high >= low)
     };
-    let reaches =
-        |figure: &Figure| figure.interval.as_ref().zip(low).is_some_and(|(own, low)| own.high >= low);
-    let may_lead = |(rank, figure): &(usize, &'a Figure)| *rank == 0 || reaches(figure);
-    notable.iter().copied().enumerate().filter(may_lead).map(|(_, figure)| figure).collect()
+    std::iter::once(first).chain(others.iter().filter(reaches)).copied().collect()
 }
 
 /// The mechanism to name as the cause; `None` while several may be the one of most faults.

@@ -355,11 +355,6 @@ mod unit {
         assert_eq!(role("mmap_close", "/usr/lib/python3/mmap.so", python), Role::Program);
         assert_eq!(role("__libc_free", "/lib/libc.so.6", python), Role::Malloc);
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::innermost;
 
     #[test]
     fn a_place_is_the_innermost_function_whose_name_is_known() {

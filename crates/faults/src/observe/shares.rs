@@ -279,8 +279,8 @@ fn private(collector: &Collector) -> impl Iterator<Item = (u32, (&Key, &Group))>
 
 /// What happened to pages with faults that look like first touches but cannot be, as shares of these faults;
 /// nothing if all can be. These pages came back at other addresses, or were faulted in with others: copied,
-/// if a child shared them; else they are in new mappings (for an allocator that gives pages back by madvise, as
-/// far as there were enough mappings).
+/// if a child shared them; else they are in new mappings (for an allocator that gives pages back by madvise, as many as of the
+/// refaults that were observed, or as far as there were enough mappings).
 fn hidden_refaults(
     program: &Program,
     key: &Key,
@@ -295,7 +295,6 @@ fn hidden_refaults(
     let rest = share - forked;
     let bytes: f64 = program.mappings.iter().map(|(size, times)| *size as f64 * *times as f64).sum();
     let is_mapped = !manager.is_some_and(allocator::advises);
-    // Where some were observed, the others are like these.
     let mapped = match observed.mapped + observed.no_event {
         _ if is_mapped => rest,
         sum if sum > 0.0 => rest * observed.mapped / sum,
@@ -405,11 +404,7 @@ pub fn mechanisms(groups: &[ClassifiedGroup], traced: &Traced) -> Vec<Figure> {
 /// How many fewer, and more, of a group's faults a mechanism may have caused: what is unsure is a first touch or a refault.
 fn unsure(group: &ClassifiedGroup, mechanism: Mechanism, faults: f64) -> (f64, f64) {
     let Some(again) = is_again(mechanism) else { return (0.0, 0.0) };
-    let sum = |again: bool| {
-        let causes = group.causes.iter().filter(|((mechanism, _), _)| is_again(*mechanism) == Some(again));
-        causes.map(|(_, faults)| faults).sum::<f64>()
-    };
-    let (own, others) = (sum(again), sum(!again));
+    let (own, others) = (sum(group, again), sum(group, !again));
     let share = faults / own.max(f64::MIN_POSITIVE);
     let (fewer, more) = (group.unsure.min(own) * share, group.unsure.min(others) * share);
     // Where memory grew by less than the first touches that were observed, they are no more than that.
@@ -427,14 +422,19 @@ fn split(group: &ClassifiedGroup, mechanism: Mechanism, faults: f64) -> (f64, f6
     if is_again(mechanism) != Some(true) || is_coded {
         return (0.0, 0.0);
     }
-    let causes = group.causes.iter().filter(|((mechanism, _), _)| is_again(*mechanism) == Some(true));
-    let all: f64 = causes.map(|(_, faults)| faults).sum();
+    let all = sum(group, true);
     let share = (faults / all.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
     let interval = stats::share_interval(share, group.facts.refaults.samples() as usize);
     let observed = all.min(group.facts.minor * group.facts.refault_share);
     interval.map_or((0.0, 0.0), |interval| {
         (observed * (share - interval.low), observed * (interval.high - share))
     })
+}
+
+/// The faults of a group at pages that were there before, or at others, by its mechanisms.
+fn sum(group: &ClassifiedGroup, again: bool) -> f64 {
+    let causes = group.causes.iter().filter(|((mechanism, _), _)| is_again(*mechanism) == Some(again));
+    causes.map(|(_, faults)| faults).sum()
 }
 
 /// Whether faults of a mechanism are at pages that were there before; `None` where that does not matter.
