@@ -23,6 +23,8 @@ use crate::trace::{Trace, Traced};
 mod balance;
 mod blocks;
 mod calls;
+mod group;
+mod groups;
 mod owners;
 mod shares;
 mod sites;
@@ -137,7 +139,7 @@ pub fn observation(traced: Traced) -> Observation {
     evidence.put(WATCH_UNSEEN, unseen.join(", "));
     evidence.put(WATCH_CPU, traced.totals.cpu_seconds);
     let names = stacks::names(&traced.collector);
-    let groups = shares::groups(&traced, &names);
+    let groups = groups::groups(&traced, &names);
     let mut figures = shares::mechanisms(&groups, &traced);
     figures.extend(calls::calls(&traced, &names));
     figures.extend(shares::files(&traced));

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use suites::faults::{Call, Mechanism, Memory};
 
-use super::shares::ClassifiedGroup;
+use super::group::{Balance, ClassifiedGroup};
 use crate::classify::rival;
 use crate::trace::call_counts::{Account, Sum};
 
@@ -17,14 +17,6 @@ const SAMPLES: f64 = 30.0;
 const CALLS: f64 = 8.0;
 /// The error of the comparison beyond that of the samples: pages whose faults or calls are just outside of the moments.
 const EDGES: f64 = 0.15;
-
-/// Pages that calls gave back for each fault that a mechanism is said to have caused.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Balance {
-    pub share: f64,
-    /// Its error, as a share: two standard errors by the numbers of samples and calls, and the edges.
-    pub off: f64,
-}
 
 /// By what kind of call pages come back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,7 +7,8 @@ use figure::series::Part;
 use figure::{Better, Figure, Reading, Unit, stats};
 use shm::recording::LIBRARY;
 
-use super::shares::{ClassifiedGroup, ranked, set_observed, share};
+use super::group::ClassifiedGroup;
+use super::shares::{ranked, set_observed, share};
 use crate::SUITE;
 use crate::blocks::IN_BLOCKS;
 use crate::trace::Traced;

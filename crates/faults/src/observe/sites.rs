@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use figure::Figure;
 use figure::evidence::*;
 
+use super::group::ClassifiedGroup;
 use super::owners::own_function;
-use super::shares::{ClassifiedGroup, ranked, share};
+use super::shares::{ranked, share};
 use super::stacks::heaviest;
 use crate::trace::Traced;
 use crate::trace::symbols::{Names, functions};

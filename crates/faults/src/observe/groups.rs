@@ -1,0 +1,370 @@
+//! What caused the faults of each group: the evidence of samples, calls and the kernel's counters, brought together and classified.
+
+use std::collections::{BTreeMap, HashMap};
+
+use figure::format::plain_to;
+use suites::faults::{Call, Manager, Memory};
+
+use super::balance;
+use super::group::ClassifiedGroup;
+use super::owners::{MOST_BYTES, owners, trims};
+use crate::allocator;
+use crate::classify::{CallEvidence, CountedFaults, Facts, Starts, causes};
+use crate::trace::Traced;
+use crate::trace::collect::{Collector, Group, Key, Refaults, SampleTotals};
+use crate::trace::symbols::Names;
+use crate::trace::tasks::Program;
+
+/// Fewest faults with an error code.
+const CODES: f64 = 20.0;
+/// With fewer faults, the growth of a program's memory shows nothing.
+const ENOUGH: f64 = 1000.0;
+/// The tolerance for the error of the samples and of the kernel's count of memory.
+const SLACK: f64 = 1.1;
+
+pub fn groups(traced: &Traced, names: &Names) -> Vec<ClassifiedGroup> {
+    let collector = &traced.collector;
+    let SampleTotals { samples, faults, .. } = collector.minor;
+    let share = if faults > 0.0 { samples / faults } else { 1.0 };
+    let (mut refaults, errors): (HashMap<u32, f64>, HashMap<u32, f64>) = collector
+        .pages
+        .refaults(share)
+        .into_iter()
+        .map(|(group, (share, error))| ((group, share), (group, error)))
+        .unzip();
+    bound_refaults(collector, &mut refaults);
+    let page = collector.page as f64;
+    let unmapped = owners(collector, names, &[Call::Munmap]);
+    // Pages of MADV_FREE stay until memory is short: only if the kernel took some can they be faulted in again.
+    let frees: &[Call] = match traced.totals.events.lazily_freed {
+        0 => &[Call::Dontneed],
+        _ => &[Call::Dontneed, Call::Free],
+    };
+    let advised = owners(collector, names, frees);
+    let trims = trims(collector, names, &[Call::Dontneed]);
+    let kernel = KernelShares::new(traced);
+    let started = started(collector);
+    let cut = owners(collector, names, &[Call::BrkDown]);
+    let firsts = firsts(collector, &refaults);
+    let classify = |(number, (key, group)): (usize, (&Key, &Group))| {
+        let number = number as u32;
+        let program = collector.tasks.programs.get(key.program as usize).cloned().unwrap_or_default();
+        let managers = allocator::of_watched(program.hints.as_ref(), program.code.iter().map(|path| &**path));
+        let manager = managers.main();
+        let first = firsts.get(&key.program).copied().unwrap_or(0.0);
+        let refault_share = refaults.get(&number).copied().unwrap_or(0.0);
+        let decided = group.refaults.decided(!manager.is_some_and(allocator::advises));
+        let hidden = if key.memory == Memory::Heap && is_private(key) {
+            hidden_in_heap(&program, group, (refault_share, first), decided, page)
+        } else {
+            hidden_refaults(&program, key, (manager, first), decided, page)
+        };
+        let facts = Facts {
+            manager,
+            managers,
+            units: units(&program, managers.runtime),
+            memory: memory_of(key.memory, manager),
+            is_inherited: key.is_inherited,
+            minor: group.minor,
+            major: group.major,
+            major_again: group.major_again,
+            refault_share,
+            hidden_refaults: hidden,
+            refaults: decided,
+            headers: group.headers.malloc_share(),
+            threads: (program.threads, program.threads_replaced),
+            starts: started.get(&key.program).copied().unwrap_or_default(),
+            has_forked: program.forks > 0,
+            counted: kernel.counted(key, group, &program),
+            shared_new: kernel.shared_new,
+            hinting: traced.totals.hinting,
+            huge: if has_huge(&program) { kernel.huge } else { 0.0 },
+            calls: CallEvidence {
+                unmapped: unmapped.get(&key.program).copied(),
+                advised: advised.get(&key.program).copied(),
+                trims: trims.get(&key.program).copied().unwrap_or(0.0),
+                cut: cut.get(&key.program).copied(),
+                copies: (group.codes.0 >= CODES).then(|| group.codes.1 / group.codes.0),
+                writes: (group.codes.0 >= CODES).then(|| group.writes / group.codes.0),
+            },
+        };
+        ClassifiedGroup {
+            causes: causes(&facts),
+            facts,
+            mapped: mapped(&program),
+            hints: program.hints.clone().unwrap_or_default(),
+            block: collector.runs.typical(number).map(|pages| pages as f64 * page),
+            program: plain_to(&program.name, 60),
+            forks: program.forks as f64,
+            samples: group.samples,
+            unsure: group.minor * 2.0 * errors.get(&number).copied().unwrap_or(0.0),
+            number: key.program,
+            balances: BTreeMap::new(),
+        }
+    };
+    let mut groups: Vec<_> = collector.keys.iter().zip(&collector.groups).enumerate().map(classify).collect();
+    balance::settle(&mut groups, &collector.call_counts.accounts, page);
+    groups
+}
+
+/// The starts of each program, with the faults of each start.
+fn started(collector: &Collector) -> HashMap<u32, Starts> {
+    let mut all: HashMap<u32, Starts> = HashMap::new();
+    for (key, group) in collector.keys.iter().zip(&collector.groups) {
+        all.entry(key.program).or_default().faults += group.minor;
+    }
+    for (number, program) in (0..).zip(&collector.tasks.programs) {
+        let starts = all.entry(number).or_default();
+        let each = starts.faults / program.executed.max(1) as f64;
+        *starts = Starts { executed: program.executed, ended: program.ended, faults: each };
+    }
+    all
+}
+
+/// The shares of minor faults that the kernel's counters can account for, among the groups that they may be about.
+struct KernelShares {
+    swapped_in: f64,
+    swap_cached: f64,
+    unmerged: f64,
+    huge: f64,
+    /// Pages of files; a group takes at most its own.
+    read_again: f64,
+    shared_new: f64,
+}
+
+impl KernelShares {
+    fn new(traced: &Traced) -> KernelShares {
+        let collector = &traced.collector;
+        let sum = |of: &dyn Fn(&Key, &Group, &Program) -> f64| -> f64 {
+            let groups = collector.keys.iter().zip(&collector.groups);
+            let program = |key: &Key| collector.tasks.programs.get(key.program as usize);
+            groups.filter_map(|(key, group)| Some(of(key, group, program(key)?))).sum()
+        };
+        let minors = |is_about: fn(&Key, &Program) -> bool| {
+            sum(&|key, group, program| if is_about(key, program) { group.minor } else { 0.0 })
+        };
+        let ratio = |part: f64, all: f64| if all > 0.0 { (part / all).clamp(0.0, 1.0) } else { 0.0 };
+        let events = &traced.totals.events;
+        let majors = sum(&|key, group, _| if is_swappable(key) { group.major } else { 0.0 });
+        let swapped_in = events.swapped_in.max(events.refaulted_anonymous);
+        let swap_cached = events.swapped_out.saturating_sub(swapped_in) as f64;
+        let swapped = minors(|key, program| is_swappable(key) && has_swapped(program));
+        let shared = minors(|key, _| key.memory == Memory::Shared);
+        let pages = |bytes: u64| bytes as f64 / collector.page as f64;
+        KernelShares {
+            swapped_in: ratio(swapped_in as f64 - majors, swapped),
+            swap_cached: ratio(swap_cached, swapped),
+            unmerged: ratio(
+                events.unmerged as f64,
+                minors(|key, program| is_swappable(key) && has_merged(program)),
+            ),
+            huge: ratio(events.huge as f64, minors(|key, program| is_swappable(key) && has_huge(program))),
+            read_again: events.refaulted_files as f64,
+            shared_new: traced.totals.shared_growth.map_or(1.0, |bytes| ratio(pages(bytes), shared)),
+        }
+    }
+
+    fn counted(&self, key: &Key, group: &Group, program: &Program) -> CountedFaults {
+        let minor = |share: f64, is_about: bool| if is_about { group.minor * share } else { 0.0 };
+        CountedFaults {
+            swapped_in: minor(self.swapped_in, is_swappable(key) && has_swapped(program)),
+            swap_cached: minor(self.swap_cached, is_swappable(key) && has_swapped(program)),
+            unmerged: minor(self.unmerged, is_swappable(key) && has_merged(program)),
+            read_again: self.read_again,
+        }
+    }
+}
+
+/// Whether the kernel may swap such memory out, or merge it.
+fn is_swappable(key: &Key) -> bool {
+    !matches!(key.memory, Memory::File | Memory::PrivateFile | Memory::Userfault)
+}
+
+fn has_swapped(program: &Program) -> bool {
+    program.memory_state.swapped > 0
+}
+
+fn has_merged(program: &Program) -> bool {
+    program.memory_state.merged > 0
+}
+
+/// The kind of memory, given the allocator: stacks of goroutines are parts of Go's heap; and only glibc has
+/// thread arenas, though mappings of other allocators may begin at such addresses too.
+fn memory_of(memory: Memory, manager: Option<Manager>) -> Memory {
+    match (memory, manager) {
+        (Memory::ThreadStack, Some(Manager::Go)) => Memory::Mapping,
+        (Memory::Arena, Some(manager)) if manager != Manager::Glibc => Memory::Mapping,
+        _ => memory,
+    }
+}
+
+fn has_huge(program: &Program) -> bool {
+    program.memory_state.huge > 0
+}
+
+/// Whether faults of this group take new private memory.
+fn is_private(key: &Key) -> bool {
+    let is_private = is_swappable(key) && key.memory != Memory::Shared;
+    is_private && !key.is_inherited
+}
+
+/// The largest share of a program's faults at private memory that can be first touches of memory that stays,
+/// by the growth of its processes' memory; `None` with too few faults, or if all can be.
+fn growth_share(program: &Program) -> Option<f64> {
+    (program.touched >= ENOUGH).then(|| program.grown / program.touched * SLACK).filter(|share| *share < 1.0)
+}
+
+/// Lowers the shares of refaults of each program to those of its faults by which its memory did not grow: a fault at an
+/// address that was used before may be the first at new memory there, as where mremap moved the old pages away.
+fn bound_refaults(collector: &Collector, refaults: &mut HashMap<u32, f64>) {
+    let sums = private_faults(collector, refaults);
+    for (number, (key, _)) in private(collector) {
+        let program = collector.tasks.programs.get(key.program as usize);
+        let Some(program) = program.filter(|program| program.touched >= ENOUGH) else { continue };
+        let (all, again) = sums[&key.program];
+        let most = all * (1.0 - program.stayed / (program.touched * SLACK));
+        if again > most
+            && let Some(share) = refaults.get_mut(&number)
+        {
+            *share *= most / again;
+        }
+    }
+}
+
+/// For each program the share of its faults at private memory that were first touches, by the samples.
+fn firsts(collector: &Collector, refaults: &HashMap<u32, f64>) -> HashMap<u32, f64> {
+    let sums = private_faults(collector, refaults).into_iter();
+    sums.map(|(program, (all, again))| (program, (all - again) / all.max(1.0))).collect()
+}
+
+/// For each program its faults at private memory, and those of them that were refaults.
+fn private_faults(collector: &Collector, refaults: &HashMap<u32, f64>) -> HashMap<u32, (f64, f64)> {
+    let mut sums: HashMap<u32, (f64, f64)> = HashMap::new();
+    for (number, (key, group)) in private(collector) {
+        let sum = sums.entry(key.program).or_default();
+        let again = group.minor * refaults.get(&number).copied().unwrap_or(0.0);
+        *sum = (sum.0 + group.minor, sum.1 + again);
+    }
+    sums
+}
+
+/// The groups at private memory, with their numbers.
+fn private(collector: &Collector) -> impl Iterator<Item = (u32, (&Key, &Group))> {
+    (0..).zip(collector.keys.iter().zip(&collector.groups)).filter(|(_, (key, _))| is_private(key))
+}
+
+/// What happened to pages with faults that look like first touches but cannot be, as shares of these faults;
+/// nothing if all can be. These pages came back at other addresses, or were faulted in with others: copied,
+/// if a child shared them; else they are in new mappings (for an allocator that gives pages back by madvise, as many as of the
+/// refaults that were observed, or as far as there were enough mappings).
+fn hidden_refaults(
+    program: &Program,
+    key: &Key,
+    (manager, firsts): (Option<Manager>, f64),
+    observed: Refaults,
+    page: f64,
+) -> Refaults {
+    let growth = growth_share(program).filter(|growth| is_private(key) && *growth < firsts);
+    let Some(growth) = growth else { return Refaults::default() };
+    let share = 1.0 - growth / firsts;
+    let forked = share * (program.shared / (program.touched - program.grown)).min(1.0);
+    let rest = share - forked;
+    let bytes: f64 = program.mappings.iter().map(|(size, times)| *size as f64 * *times as f64).sum();
+    let is_mapped = !manager.is_some_and(allocator::advises);
+    let mapped = match observed.mapped + observed.no_event {
+        _ if is_mapped => rest,
+        sum if sum > 0.0 => rest * observed.mapped / sum,
+        _ => rest * (bytes / (program.touched * page)).min(1.0),
+    };
+    Refaults { forked, mapped, no_event: rest - mapped, ..Refaults::default() }
+}
+
+/// The same of a heap, which has at most as many first touches as it ever had pages. What happened to the other pages is what happened to
+/// those that were observed twice.
+fn hidden_in_heap(
+    program: &Program,
+    group: &Group,
+    (again, firsts): (f64, f64),
+    observed: Refaults,
+    page: f64,
+) -> Refaults {
+    let by_size = program.heap as f64 / page * SLACK / (group.minor * (1.0 - again)).max(1.0);
+    let by_growth = growth_share(program).map_or(1.0, |growth| growth / firsts.max(f64::MIN_POSITIVE));
+    let first = if group.minor < ENOUGH { 1.0 } else { by_size.min(by_growth) };
+    let share = (1.0 - first).max(0.0);
+    let taken = (program.touched - program.grown).max(1.0);
+    let forked = share * (program.shared / taken).clamp(0.0, 1.0);
+    let rest = share - forked;
+    let (cut, silent) = (observed.heap_cut, observed.no_event);
+    let cut = match cut + silent {
+        sum if sum > 0.0 => rest * cut / sum,
+        _ if program.regrown > 0 => rest,
+        _ => 0.0,
+    };
+    Refaults { forked, heap_cut: cut, no_event: rest - cut, ..Refaults::default() }
+}
+
+/// What mappings of a size weigh: their bytes, but of each as much as may be touched.
+fn weight((size, times): (&u64, &u64)) -> f64 {
+    (*size as f64).min(MOST_BYTES) * *times as f64
+}
+
+/// The size of a program's mappings that weighs most.
+fn mapped(program: &Program) -> Option<f64> {
+    let mappings = program.mappings.iter();
+    mappings.max_by(|one, other| weight(*one).total_cmp(&weight(*other))).map(|(size, _)| *size as f64)
+}
+
+/// The share of the bytes of a program's mappings that have the size of this runtime's units.
+fn units(program: &Program, runtime: Option<Manager>) -> f64 {
+    let sizes = runtime.map_or(&[][..], allocator::unit_sizes);
+    let bytes = |of: &dyn Fn(u64) -> bool| -> f64 {
+        program.mappings.iter().filter(|(size, _)| of(**size)).map(weight).sum()
+    };
+    bytes(&|size| sizes.contains(&size)) / bytes(&|_| true).max(1.0)
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    const PAGE: f64 = 4096.0;
+    const KEY: Key = Key { program: 0, memory: Memory::Mapping, is_inherited: false };
+
+    /// A program whose memory grew by a part of its faults.
+    fn program(grown: f64) -> Program {
+        Program { touched: 10_000.0, grown: grown * 10_000.0 / SLACK, ..Program::default() }
+    }
+
+    #[test]
+    fn pages_that_came_back_unseen_are_split_as_those_that_were_seen() {
+        let seen = Refaults { mapped: 30.0, no_event: 10.0, ..Refaults::default() };
+        let hidden = |manager: Manager, growth: f64, seen: Refaults| {
+            let hidden = hidden_refaults(&program(growth), &KEY, (Some(manager), 0.8), seen, PAGE);
+            [hidden.mapped, hidden.no_event].map(|share| (share * 1000.0).round() / 1000.0)
+        };
+        // Memory grew by a fifth of the faults, a quarter of what looks like first touches.
+        assert_eq!(
+            hidden(Manager::Jemalloc, 0.2, seen),
+            [0.75 * 0.75, 0.75 * 0.25].map(|share| (share * 1000.0_f64).round() / 1000.0)
+        );
+        assert_eq!(hidden(Manager::Jemalloc, 0.2, Refaults::default()), [0.0, 0.75], "it maps nothing");
+        assert_eq!(hidden(Manager::Glibc, 0.2, seen), [0.75, 0.0], "glibc unmaps");
+        assert_eq!(hidden(Manager::Jemalloc, 0.8, seen), [0.0, 0.0], "all can be first touches");
+    }
+
+    #[test]
+    fn pages_of_a_heap_that_came_back_unseen() {
+        let group = Group { minor: 11_000.0, ..Group::default() };
+        let hidden = |heap: f64, regrown: u64, seen: Refaults| {
+            let program = Program { heap: (heap * PAGE) as u64, regrown, ..program(1.0) };
+            let hidden = hidden_in_heap(&program, &group, (0.0, 1.0), seen, PAGE);
+            [hidden.heap_cut, hidden.no_event].map(|share| (share * 100.0).round() / 100.0)
+        };
+        let seen = Refaults { heap_cut: 1.0, no_event: 3.0, ..Refaults::default() };
+        assert_eq!(hidden(5000.0, 0, seen), [0.13, 0.38], "a heap of 5000 pages, half of the faults");
+        assert_eq!(hidden(5000.0, 2, Refaults::default()), [0.5, 0.0], "it shrank and grew again");
+        assert_eq!(hidden(5000.0, 0, Refaults::default()), [0.0, 0.5]);
+        assert_eq!(hidden(20_000.0, 0, seen), [0.0, 0.0], "each page once");
+    }
+}
