@@ -4,7 +4,10 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use faults::demo::{Amount, command, find};
-use figure::evidence::{FAULT_COUNTED, FAULT_SEEN, FAULT_TOTAL, MANAGER, MECHANISM, MEMORY_KIND, SITE_CALLS};
+use figure::evidence::{
+    FAULT_COUNTED, FAULT_SEEN, FAULT_TOTAL, MANAGER, MECHANISM, MEMORY_KIND, SITE_CALLS, WATCH_CPU,
+    WATCH_MACHINE,
+};
 use figure::{Figure, Record, Verdict};
 use suites::faults::{Manager, Mechanism};
 
@@ -18,7 +21,11 @@ pub fn streamed(text: &str) -> Record {
 
 /// A shape that is watched with these options, without what malloc reads from the environment.
 fn demo(name: &str, iterations: u64, options: &[&str]) -> Record {
-    let (file, arguments) = command(&find(name).unwrap(), Amount::Iterations(iterations)).unwrap();
+    shape(name, Amount::Iterations(iterations), options)
+}
+
+fn shape(name: &str, amount: Amount, options: &[&str]) -> Record {
+    let (file, arguments) = command(&find(name).unwrap(), amount).unwrap();
     let mut command = truebench(&["faults", "--format", "json"]);
     command.args(options).arg("--");
     for (variable, _) in std::env::vars_os() {
@@ -126,6 +133,50 @@ fn each_shape_shows_its_mechanism() {
     // The price of a fault is measured afterwards, in the same run.
     let record = demo("two-blocks", 200, &[]);
     assert!(figure(&record, faults::PRICE).value.is_some_and(|price| price > 50.0));
+}
+
+/// A program that is ended with this.
+struct Others(Child);
+
+impl Drop for Others {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// While other processes take most of the machine's faults, the events are those of the program alone.
+#[test]
+fn a_program_is_watched_beside_others_that_fault_more() {
+    let quiet = demo("growth", 2000, &["--no-prices"]);
+    if !can_look(&quiet) {
+        return;
+    }
+    let (file, arguments) = command(&find("map-churn").unwrap(), Amount::Iterations(100_000_000)).unwrap();
+    let others = Others(Command::new(file).args(&arguments[1..]).stdout(Stdio::null()).spawn().unwrap());
+    let busy = shape("growth", Amount::Rate(500, 3), &["--no-prices"]);
+    drop(others);
+    for record in [&quiet, &busy] {
+        let (mechanism, _, share) = main_of(record);
+        assert_eq!(mechanism, Mechanism::Growth, "{share}");
+        let coverage = figure(record, "faults.coverage");
+        assert!(coverage.value.is_some_and(|share| (0.8..1.2).contains(&share)), "{coverage:?}");
+    }
+    let scope = figure(&busy, "faults.coverage").evidence.get(WATCH_MACHINE).into_value();
+    assert_eq!(scope, Some(false), "others have most of the samples");
+}
+
+/// As root each fault of a resting machine is sampled: the watcher must not sample its own, of which each makes another.
+#[test]
+fn the_watcher_rests_with_the_program() {
+    let mut command = truebench(&["faults", "--format", "json", "--no-prices", "--", "sleep", "2"]);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let record = streamed(&stderr(&output));
+    if can_look(&record) {
+        let used = figure(&record, "faults.coverage").evidence.get(WATCH_CPU).into_value();
+        assert!(used.is_some_and(|seconds| seconds < 0.7), "{used:?} s of 2 s");
+    }
 }
 
 #[test]
@@ -404,6 +455,6 @@ fn looking_costs_little() {
     if can_look(&record) {
         let slowdown = figure(&record, "faults.slowdown").value.expect("a program of some hundred ms");
         assert!((0.0..0.6).contains(&slowdown), "{slowdown}");
-        assert!(figure(&record, "faults.slowdown").derived_from.len() == 4);
+        assert!(figure(&record, "faults.slowdown").derived_from.len() == 5);
     }
 }

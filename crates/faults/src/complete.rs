@@ -247,8 +247,11 @@ fn slowdown(watched: &Watched, prices: &[Figure]) -> Figure {
         Err(reason) => return figure.not_available(format!("the kernel's events were not used: {reason}")),
     };
     let count = |key| facts.evidence.get(key).into_value().unwrap_or(0.0);
-    let switches = watched.switches.unwrap_or(0.0);
-    let counts = [count(FAULT_COUNTED), count(FAULT_SAMPLES), count(FAULT_BURST), switches];
+    let is_machine = facts.evidence.get(WATCH_MACHINE).into_value() == Some(true);
+    let switches = watched.switches.filter(|_| !is_machine).unwrap_or(0.0);
+    let in_windows = count(FAULT_IN_WINDOWS);
+    let outside = (count(FAULT_COUNTED) - in_windows).max(0.0);
+    let counts = [in_windows, count(FAULT_SAMPLES), count(FAULT_BURST), switches, outside];
     let cpu = watched.totals.cpu();
     let priced = |word: &str| prices.iter().find(|figure| figure.id == series_id(word));
     let Some(prices) = catalogue::WATCHED.iter().map(|word| priced(word)).collect::<Option<Vec<_>>>() else {
@@ -266,7 +269,8 @@ fn slowdown(watched: &Watched, prices: &[Figure]) -> Figure {
     if figure.derive(&shares, &prices).is_none() {
         return figure.not_available("the program used too little CPU time");
     }
-    figure.evidence.put(FAULT_COUNTED, counts[0]);
+    figure.evidence.put(FAULT_COUNTED, count(FAULT_COUNTED));
+    figure.evidence.put(FAULT_IN_WINDOWS, in_windows);
     figure.evidence.put(FAULT_SAMPLES, counts[1]);
     figure.evidence.put(FAULT_BURST, counts[2]);
     let unknown = || Reading::unknown("its tasks could not be read");

@@ -126,6 +126,7 @@ pub fn observation(traced: Traced) -> Observation {
     let mut evidence = Evidence::default();
     let SampleTotals { samples, faults, lost } = traced.collector.minor;
     evidence.put(FAULT_COUNTED, traced.totals.counted as f64);
+    evidence.put(FAULT_IN_WINDOWS, traced.totals.in_windows.unwrap_or(traced.totals.counted) as f64);
     evidence.put(FAULT_SEEN, faults);
     evidence.put(FAULT_SAMPLES, samples);
     evidence.put(FAULT_MAJORS, traced.collector.groups.iter().map(|group| group.major).sum::<f64>());
@@ -137,6 +138,7 @@ pub fn observation(traced: Traced) -> Observation {
     evidence.put(FAULT_IN_KERNEL, traced.totals.sees_kernel);
     let unseen: Vec<String> = traced.unseen.iter().take(MOST_UNSEEN).map(|name| plain_to(name, 40)).collect();
     evidence.put(WATCH_UNSEEN, unseen.join(", "));
+    evidence.put(WATCH_MACHINE, traced.totals.is_machine);
     evidence.put(WATCH_CPU, traced.totals.cpu_seconds);
     let names = stacks::names(&traced.collector);
     let groups = groups::groups(&traced, &names);

@@ -46,6 +46,7 @@ mod time;
 mod totals;
 pub mod tracefs;
 pub mod unwind;
+mod windows;
 
 /// A trace that runs. `R` is made of it at its end.
 #[derive(Debug)]

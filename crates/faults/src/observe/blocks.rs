@@ -77,7 +77,7 @@ pub fn blocks(groups: &[ClassifiedGroup], traced: &Traced) -> Vec<Figure> {
         return Vec::new();
     };
     let all = blocks.faults();
-    let sampled = SampleTotals { faults: all, ..collector.minor };
+    let sampled = SampleTotals { faults: all, ..collector.effective() };
     let inside = blocks.sum(|row| row.faults);
     let name = "faults in large blocks";
     let mut whole = Figure::planned(IN_BLOCKS, SUITE, name, Unit::ONE, Better::Neither);

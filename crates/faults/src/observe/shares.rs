@@ -44,7 +44,7 @@ pub fn mechanisms(groups: &[ClassifiedGroup], traced: &Traced) -> Vec<Figure> {
             }
         }
     }
-    let SampleTotals { samples, faults, lost } = traced.collector.minor;
+    let SampleTotals { samples, faults, lost } = traced.collector.effective();
     let majors: f64 = traced.collector.groups.iter().map(|group| group.major).sum();
     // What no sample stands for may be of any mechanism: of tasks that ended before their next sample, too.
     let unseen = lost.max(traced.totals.counted as f64 - faults);
@@ -228,7 +228,7 @@ fn put_calls(evidence: &mut Evidence, mechanism: Mechanism, main: &ClassifiedGro
 /// The files with most faults, by major faults, then by minor ones.
 pub fn files(traced: &Traced) -> Vec<Figure> {
     const MOST: usize = 5;
-    let all = traced.collector.minor;
+    let all = traced.collector.effective();
     let mut files: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     let groups = traced.collector.keys.iter().zip(&traced.collector.groups);
     for (_, group) in groups.filter(|(_, group)| !group.files.is_empty()) {

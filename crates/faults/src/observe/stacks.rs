@@ -63,7 +63,7 @@ pub fn stacks(traced: &Traced, names: &Names) -> Option<Figure> {
     parts.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| a.name.cmp(&b.name)));
     let name = "faults with a stored stack";
     let mut figure = Figure::planned(format!("{SUITE}.stacks"), SUITE, name, Unit::ONE, Better::Neither);
-    let (value, interval) = share(named, SampleTotals { faults: all, lost: 0.0, ..collector.minor });
+    let (value, interval) = share(named, SampleTotals { faults: all, lost: 0.0, ..collector.effective() });
     set_observed(&mut figure, value, interval);
     figure.evidence.put(FAULT_SEEN, all);
     figure.parts = parts;

@@ -165,8 +165,9 @@ pub const HUGE: &str = "huge";
 pub const COLD: &str = "scan.cold";
 /// The same in the page cache.
 pub const WARM: &str = "scan.warm";
-/// What watching adds to each fault, each sample, each fault in a burst, each task switch.
-pub const WATCHED: [&str; 4] = ["watching.fault", "watching.sample", "watching.burst", "watching.switch"];
+/// What watching adds to each fault that is counted, each sample, each fault in a burst, each task switch, each fault outside windows.
+pub const WATCHED: [&str; 5] =
+    ["watching.fault", "watching.sample", "watching.burst", "watching.switch", "watching.outside"];
 
 /// All prices that one thread measures, in the order in which they are shown.
 pub static SINGLE: &[Price] = &[
@@ -225,6 +226,10 @@ pub static SINGLE: &[Price] = &[
         unit: Unit::Call,
         expected: ExpectedFaults::Any,
         ..watching(WATCHED[3], "the task leaves its CPU and comes back", watching::task_switch)
+    },
+    Price {
+        round: ROUND,
+        ..watching(WATCHED[4], "a fault outside windows is not counted", watching::outside)
     },
 ];
 

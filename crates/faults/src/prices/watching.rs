@@ -25,8 +25,8 @@ thread_local! {
     static EVENTS: RefCell<Option<Events>> = const { RefCell::new(None) };
 }
 
-/// Runs `body` with events of this period; `burst` also turns on those that record every fault.
-fn with_events<T>(period: u64, burst: bool, body: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+/// Runs `body` with events of this period, of which those of minor faults in these sets are on.
+fn with_events<T>(period: u64, sets: &[Set], body: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     EVENTS.with_borrow_mut(|events| {
         let mut entries = Vec::new();
         let events = match events {
@@ -36,8 +36,9 @@ fn with_events<T>(period: u64, burst: bool, body: impl FnOnce() -> io::Result<T>
         if events.period != period {
             events.set_period(period, &[this_thread()], &mut entries)?;
         }
-        events.turn(Set::Minor, true);
-        events.turn(Set::Burst, burst);
+        for set in [Set::Minor, Set::Burst] {
+            events.turn(set, sets.contains(&set));
+        }
         let result = body();
         events.turn(Set::Minor, false);
         events.turn(Set::Burst, false);
@@ -61,29 +62,38 @@ fn pages(fixture: &Fixture) -> f64 {
 }
 
 pub fn counting(fixture: &Fixture) -> io::Result<Lap> {
+    with_open_events(&[Set::Minor], fixture)
+}
+
+/// Outside windows the events are off, but open.
+pub fn outside(fixture: &Fixture) -> io::Result<Lap> {
+    with_open_events(&[], fixture)
+}
+
+fn with_open_events(sets: &[Set], fixture: &Fixture) -> io::Result<Lap> {
     // Each measurement follows a lap that is not measured, as opening and closing events change caches.
     let twice = || touch(fixture).and_then(|_| touch(fixture));
-    let used = with_events(COUNTED, false, twice)?;
+    let used = with_events(COUNTED, sets, twice)?;
     close();
     Ok(Lap { units: pages(fixture), used, again: twice()? })
 }
 
 pub fn sampling(fixture: &Fixture) -> io::Result<Lap> {
-    let used = with_events(SAMPLED, false, || touch(fixture))?;
-    let again = with_events(COUNTED, false, || touch(fixture))?;
+    let used = with_events(SAMPLED, &[Set::Minor], || touch(fixture))?;
+    let again = with_events(COUNTED, &[Set::Minor], || touch(fixture))?;
     Ok(Lap { units: pages(fixture) / SAMPLED as f64, used, again })
 }
 
 /// What a burst, which records every fault without its stack, adds to counting.
 pub fn burst(fixture: &Fixture) -> io::Result<Lap> {
-    let used = with_events(COUNTED, true, || touch(fixture))?;
-    let again = with_events(COUNTED, false, || touch(fixture))?;
+    let used = with_events(COUNTED, &[Set::Minor, Set::Burst], || touch(fixture))?;
+    let again = with_events(COUNTED, &[Set::Minor], || touch(fixture))?;
     Ok(Lap { units: pages(fixture), used, again })
 }
 
 pub fn task_switch(_: &Fixture) -> io::Result<Lap> {
     let sleep = || timed(|| (0..SWITCHES).for_each(|_| std::thread::sleep(SLEEP))).1;
-    let used = with_events(COUNTED, false, || Ok(sleep()))?;
+    let used = with_events(COUNTED, &[Set::Minor], || Ok(sleep()))?;
     close();
     Ok(Lap { units: SWITCHES as f64, used, again: sleep() })
 }

@@ -89,6 +89,7 @@ struct Moment {
 
 struct Ring {
     ring: Sampler,
+    bytes: usize,
     /// Other counters that write into it.
     others: Vec<Counter>,
 }
@@ -199,7 +200,7 @@ impl Calls {
             }
             let mut counters = counters.into_iter();
             let first = counters.next().ok_or_else(|| io::Error::from_raw_os_error(libc::ENOENT))?;
-            let mut ring = Ring { ring: first.sampled(bytes)?, others: counters.collect() };
+            let mut ring = Ring { ring: first.sampled(bytes)?, bytes, others: counters.collect() };
             for other in &ring.others {
                 join(other, &ring.ring)?;
             }
@@ -277,7 +278,7 @@ impl Ring {
     }
 
     fn drain(&mut self, reader: Reader, entries: &mut Vec<Entry>) {
-        drain(&mut self.ring, reader, entries);
+        drain(&mut self.ring, self.bytes, reader, entries);
     }
 }
 
@@ -285,7 +286,7 @@ impl Ring {
 /// a tracepoint, and the other rings must be drained meanwhile.
 fn close(rings: impl IntoIterator<Item = Ring>) {
     let mut all: Vec<Counter> = Vec::new();
-    for Ring { ring, others } in rings {
+    for Ring { ring, others, .. } in rings {
         all.push(ring.into_counter());
         all.extend(others);
     }

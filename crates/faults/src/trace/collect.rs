@@ -110,10 +110,17 @@ pub struct Collector {
     pub runs: Runs,
     pub blocks: Option<BlockFaults>,
     pub minor: SampleTotals,
+    /// The sum of the squares of the weights of samples, those of a window taken together.
+    squares: f64,
+    /// The weights of samples in the open window.
+    window: Option<f64>,
     /// Records of tasks and mappings: those that were read, and those that were lost.
     pub task_records: (f64, f64),
     /// Whether new mappings of data are not recorded.
     misses_mappings: bool,
+    /// If records are of the whole machine: samples of minor faults of unknown processes, which are dropped with all other records
+    /// of these.
+    pub dropped: Option<f64>,
     /// Faults in bursts.
     pub burst: f64,
     pub call_counts: CallCounts,
@@ -145,7 +152,20 @@ impl Collector {
         collector
     }
 
+    /// The samples as so many independent ones of equal weight: faults of one window are like each other (Kish, Survey Sampling,
+    /// 1965: the effective size, with a window for a cluster whose members are all the same).
+    pub fn effective(&self) -> SampleTotals {
+        let squares = self.squares.max(f64::MIN_POSITIVE);
+        SampleTotals { samples: self.minor.samples.min(self.minor.faults.powi(2) / squares), ..self.minor }
+    }
+
     pub fn take(&mut self, entry: Entry) {
+        if !self.is_known(&entry.kind) {
+            let is_sample =
+                matches!(&entry.kind, EventKind::Fault(fault) if !fault.is_burst && !fault.is_major);
+            self.dropped = self.dropped.map(|dropped| dropped + f64::from(u8::from(is_sample)));
+            return;
+        }
         if let Some(writer) = &mut self.event_log {
             writer.entry(&entry);
         }
@@ -154,6 +174,19 @@ impl Collector {
         if let (Some(writer), SnapshotSource::Recording(snapshots)) = recorded {
             snapshots.drain(..).for_each(|(time, snapshot)| writer.snapshot(time, &snapshot));
         }
+    }
+
+    /// Whether it is of a process that is watched.
+    pub fn is_known(&self, kind: &EventKind) -> bool {
+        let process = match kind {
+            _ if self.dropped.is_none() => return true,
+            EventKind::Fault(fault) => fault.process,
+            EventKind::Map(map) => map.process,
+            EventKind::Fork { parent, .. } => *parent,
+            EventKind::Name { process, .. } | EventKind::Exit { process, .. } => *process,
+            _ => return true,
+        };
+        self.tasks.knows(process)
     }
 
     fn add(&mut self, entry: Entry) {
@@ -187,6 +220,8 @@ impl Collector {
                 self.tasks.peak(process, (bytes, anonymous), self.page)
             }
             EventKind::Mappings(on) => self.misses_mappings = !on,
+            EventKind::Window(true) => self.window = Some(0.0),
+            EventKind::Window(false) => self.squares += self.window.take().unwrap_or(0.0).powi(2),
             EventKind::Lost { set: Set::Minor, events, .. } => self.minor.lost += events as f64,
             EventKind::Lost { set: Set::Burst, .. } => self.runs.end(),
             EventKind::Lost { records, .. } => {
@@ -265,6 +300,10 @@ impl Collector {
             group.samples += 1.0;
             self.minor.samples += 1.0;
             self.minor.faults += weight;
+            match &mut self.window {
+                Some(window) => *window += weight,
+                None => self.squares += weight * weight,
+            }
             self.call_counts.fault(process.program, weight);
         }
         // A page that was swapped out is not a first touch.
@@ -453,6 +492,74 @@ mod unit {
             collector.take(Entry { time: time * 1_000_000, kind });
         }
         assert_eq!((collector.groups[0].major, collector.groups[0].major_again), (3.0, 1.0));
+    }
+
+    #[test]
+    fn of_the_machine_s_records_those_of_the_program_count() {
+        // No process has these numbers (PID_MAX_LIMIT is 2^22).
+        const FIRST: u32 = 1 << 30;
+        let (child, other) = (FIRST + 1, FIRST + 2);
+        let mut collector = Collector { dropped: Some(0.0), ..Collector::new(4096) };
+        collector.tasks.get(FIRST, 0);
+        let executes =
+            |process| EventKind::Name { process, thread: process, name: "p".to_owned(), exec: true };
+        let forks = |process, parent| EventKind::Fork { process, parent, thread: process };
+        let fault = |process| {
+            EventKind::Fault(Box::new(Fault { process, address: 4096, weight: 5, ..Fault::default() }))
+        };
+        let mut time = 0;
+        let mut take = |kinds: Vec<EventKind>| {
+            for kind in kinds {
+                time += 1_000_000;
+                collector.take(Entry { time, kind });
+            }
+            (collector.minor.samples, collector.dropped.unwrap())
+        };
+        assert_eq!(take(vec![executes(other), fault(other)]), (0.0, 1.0));
+        assert_eq!(take(vec![executes(FIRST), fault(FIRST), forks(child, FIRST), fault(child)]), (2.0, 1.0));
+        assert_eq!(take(vec![forks(other + 1, other), fault(other + 1)]), (2.0, 2.0), "another's child");
+        let reused =
+            vec![EventKind::Exit { process: child, thread: child }, forks(child, other), fault(child)];
+        assert_eq!(take(reused), (2.0, 3.0), "another has the number");
+        assert_eq!(collector.minor.faults, 10.0);
+    }
+
+    #[test]
+    fn refaults_of_unequal_weights_show_less_than_as_many_of_equal_ones() {
+        let of = |weights: &[f64]| Refaults {
+            mapped: weights.iter().sum(),
+            squares: weights.iter().map(|weight| weight * weight).sum(),
+            ..Refaults::default()
+        };
+        assert_eq!(of(&[7.0; 20]).samples(), 20.0);
+        let mixed = of(&[[1.0; 50].as_slice(), &[100.0; 2]].concat()).samples();
+        assert!((2.0..4.0).contains(&mixed), "two samples have most of the weight: {mixed}");
+        assert_eq!(Refaults::default().samples(), 0.0);
+    }
+
+    #[test]
+    fn samples_of_a_window_count_as_one() {
+        let mut collector = Collector::new(4096);
+        let fault = |weight| {
+            EventKind::Fault(Box::new(Fault { process: 7, address: 4096, weight, ..Fault::default() }))
+        };
+        let mut take = |kinds: Vec<EventKind>| {
+            kinds.into_iter().for_each(|kind| collector.take(Entry { time: 1, kind }));
+            (collector.minor.samples, collector.effective().samples)
+        };
+        assert_eq!(take(vec![]), (0.0, 0.0));
+        assert_eq!(take((0..10).map(|_| fault(30)).collect()), (10.0, 10.0));
+        let window = |weight| {
+            let mut all = vec![EventKind::Window(true)];
+            all.extend((0..5).map(|_| fault(weight)));
+            all.push(EventKind::Window(false));
+            all
+        };
+        // As ten of 30 each and two of 150.
+        assert_eq!(
+            take([window(30), window(30)].concat()),
+            (20.0, 600.0 * 600.0 / (10.0 * 900.0 + 2.0 * 22_500.0))
+        );
     }
 
     #[test]

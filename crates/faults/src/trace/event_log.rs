@@ -58,6 +58,9 @@ enum Line {
     /// Whether mappings of data are recorded from now on.
     #[serde(rename = "t")]
     Mappings(i64, bool),
+    /// Whether minor faults are counted from now on, where they are in windows.
+    #[serde(rename = "w")]
+    Window(i64, bool),
     #[serde(rename = "r")]
     Snapshot { time: i64, process: u32, name: String, maps: Vec<MapLine> },
     /// The last.
@@ -155,6 +158,7 @@ impl Writer {
             EventKind::Lost { set, records, events } => Line::Lost(time, *set, *records, *events),
             EventKind::Peak { process, bytes, anonymous } => Line::Peak(time, *process, *bytes, *anonymous),
             EventKind::Mappings(on) => Line::Mappings(time, *on),
+            EventKind::Window(on) => Line::Window(time, *on),
         };
         self.last.time = micros;
         self.line(&line);
@@ -311,6 +315,7 @@ fn entry(line: Line, last: &mut Previous) -> Option<Entry> {
         Line::Lost(time, set, records, events) => (time, EventKind::Lost { set, records, events }),
         Line::Peak(time, process, bytes, anonymous) => (time, EventKind::Peak { process, bytes, anonymous }),
         Line::Mappings(time, on) => (time, EventKind::Mappings(on)),
+        Line::Window(time, on) => (time, EventKind::Window(on)),
         Line::Header { .. } | Line::Snapshot { .. } | Line::Trailer(_) => return None,
     };
     last.time = plus(last.time, time);
@@ -353,6 +358,7 @@ mod unit {
             EventKind::Lost { set: Set::Burst, records: 3, events: 3 },
             EventKind::Peak { process: 7, bytes: 1 << 30, anonymous: 1 << 20 },
             EventKind::Mappings(false),
+            EventKind::Window(true),
             EventKind::Exit { process: 9, thread: 9 },
         ];
         all.into_iter().zip(1..).map(|(kind, time)| Entry { time: time * 5_000_000, kind }).collect()

@@ -10,10 +10,10 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::block_faults::BlockFaults;
 use super::calls::Calls;
-use super::collect::Collector;
-use super::control::{AIM, Control, Interval, Maps};
+use super::collect::{Collector, SampleTotals};
+use super::control::{AIM, Control, Interval, Maps, Sampling, chosen};
 use super::event_log::Writer;
-use super::events::Events;
+use super::events::{Events, Scope};
 use super::kernel_events::{KernelCounters, KernelEvents};
 use super::memory_state::{self, MemoryState};
 use super::procfs;
@@ -23,6 +23,7 @@ use super::ring::Ring;
 use super::sorter::EventSorter;
 use super::time::{NEVER, nanoseconds, now, varied};
 use super::totals::Totals;
+use super::windows::Windows;
 use crate::rates::with_descendants;
 
 /// Time between two adjustments of the period; the first comes sooner.
@@ -68,11 +69,19 @@ pub struct EventLoop {
     sorter: EventSorter,
     begun: Instant,
     control: Control,
+    windows: Windows,
+    /// Records of windows since the last reading of all rings.
+    in_windows: Vec<Entry>,
+    /// Faults by the counters, at the last count; all up to then, and those that were counted in fact.
     counted: u64,
+    faults: f64,
+    turned_on: f64,
     /// Samples (lost ones included), tasks that began and new mappings since the last adjustment; when that was.
     samples: f64,
     begun_tasks: f64,
     maps: Maps,
+    /// Those of processes that are not known.
+    other_maps: Maps,
     /// Whether no samples can have been lost since then.
     is_whole: bool,
     adapted: Instant,
@@ -95,6 +104,14 @@ pub struct EventLoop {
     searched: usize,
     /// The process that was about to begin.
     first: Option<u32>,
+    /// Faults of the whole machine at the last reading.
+    machine_faults: u64,
+    /// Whether events of the machine may be opened, as far as is known; whether they were; and samples of others in that time.
+    may_widen: bool,
+    was_machine: bool,
+    dropped: f64,
+    /// Samples of the program and of others, when they were compared last.
+    compared: (f64, f64),
 }
 
 struct Bursts {
@@ -118,7 +135,7 @@ impl EventLoop {
         let now = Instant::now();
         let page = rustix::param::page_size() as u64;
         let kernel_counters = KernelCounters::of_process(first.or(running.first().copied()));
-        let (kernel_events, shared) = kernel_counters.read(page);
+        let (kernel_events, machine) = kernel_counters.read(page);
         let mut collector = Collector::new(page);
         collector.blocks = ring.as_ref().map(|_| BlockFaults::default());
         collector.call_counts.watched = watched;
@@ -140,10 +157,15 @@ impl EventLoop {
             sorter: EventSorter::default(),
             begun: now,
             control: Control::new(),
+            windows: Windows::new(now),
+            in_windows: Vec::new(),
             counted: 0,
+            faults: 0.0,
+            turned_on: 0.0,
             samples: 0.0,
             begun_tasks: 0.0,
             maps: Maps::default(),
+            other_maps: Maps::default(),
             is_whole: true,
             adapted: now,
             rate: 0.0,
@@ -159,17 +181,33 @@ impl EventLoop {
             kernel_events,
             kernel_counters,
             huge: 0,
-            shared: (shared, 0),
+            shared: (machine.shared, 0),
+            machine_faults: machine.faults,
             userfaults: BTreeSet::new(),
             searched: 0,
             first,
+            may_widen: true,
+            was_machine: false,
+            dropped: 0.0,
+            compared: (0.0, 0.0),
         }
     }
 
     pub fn run(mut self, stop: &AtomicU64) -> Traced {
+        let mut drain = Instant::now();
         while stop.load(Ordering::Acquire) == NEVER {
-            let rest = |ends: Instant| ends.saturating_duration_since(Instant::now()).min(DRAIN_IN_BURST);
-            std::thread::sleep(self.bursts.ends.map_or(DRAIN, rest));
+            let in_burst = |ends: Instant| ends.min(drain + DRAIN_IN_BURST);
+            let next = self.bursts.ends.map_or(drain + DRAIN, in_burst);
+            let until = match self.windows.next() {
+                Some(window) if self.windows.is_open() || window < next => window,
+                _ => next,
+            };
+            std::thread::sleep(until.saturating_duration_since(Instant::now()));
+            self.turn_window();
+            // Records of an open window are not read: they would be missing between others.
+            if Instant::now() < next || self.windows.is_open() {
+                continue;
+            }
             self.pass();
             self.burst();
             let pause = if self.control.is_first { FIRST_CONTROL } else { CONTROL };
@@ -177,7 +215,9 @@ impl EventLoop {
             if elapsed >= pause || self.samples > STORM && elapsed >= SOON {
                 self.adapt();
             }
+            drain = Instant::now();
         }
+        self.close_window();
         self.events.turn(Set::Burst, false);
         self.pass();
         self.events.conclude(&mut self.sorter.unsorted);
@@ -190,12 +230,23 @@ impl EventLoop {
         self.end_blocks();
         self.collector.tasks.conclude();
         let used = clock_gettime(ClockId::ThreadCPUTime);
-        let counted = self.events.minor_faults();
+        let is_machine = self.events.scope == Scope::Machine;
+        // Of the lost samples, as of those that were read, some are of other programs.
+        let dropped = self.dropped + self.collector.dropped.unwrap_or(0.0);
+        let SampleTotals { samples, .. } = self.collector.minor;
+        self.collector.minor.lost *= if dropped > 0.0 { samples / (samples + dropped) } else { 1.0 };
+        let SampleTotals { faults, lost, .. } = self.collector.minor;
+        // Counters of CPUs count other programs, too.
+        self.count();
+        let counted = if self.was_machine { (faults + lost) as u64 } else { self.faults as u64 };
+        let in_windows = counted as f64 * self.turned_on / self.faults.max(1.0);
         let events = self.read_counters().since(&self.kernel_events);
         let share = |events: u64| if counted > 0 { (events as f64 / counted as f64).min(1.0) } else { 0.0 };
         Traced {
             totals: Totals {
                 counted,
+                in_windows: Some(in_windows as u64),
+                is_machine,
                 hinting: share(events.numa_hints),
                 events,
                 shared_growth: Some(self.shared.1).filter(|_| self.begun.elapsed() >= SHARED),
@@ -216,6 +267,7 @@ impl EventLoop {
         let read = &mut self.sorter.unsorted;
         let before = read.len();
         self.is_whole &= !self.events.drain(read);
+        read.append(&mut self.in_windows);
         if let Some(ring) = &mut self.ring {
             ring.drain(begins, false, read);
         }
@@ -238,11 +290,51 @@ impl EventLoop {
                 EventKind::Lost { set: Set::Burst, records, .. } => self.bursts.faults += *records as f64,
                 _ => {}
             }
-            self.maps.count(&entry.kind);
         }
-        ended.into_iter().for_each(|process| self.follow(process));
+        if self.events.scope == Scope::Tasks {
+            ended.into_iter().for_each(|process| self.follow(process));
+        }
         self.sorter.settle(begins);
         self.collect(if self.sorter.settled.len() > MOST_WAITING { Duration::MAX } else { COLLECTING });
+    }
+
+    fn turn_window(&mut self) {
+        if self.windows.next().is_none_or(|next| Instant::now() < next) {
+            return;
+        }
+        if self.windows.is_open() {
+            return self.close_window();
+        }
+        self.in_windows.push(Entry { time: now(), kind: EventKind::Window(true) });
+        let opened = self.turn_minor(true);
+        self.windows.open(opened);
+    }
+
+    /// Turns the events of minor faults; returns when. The CPUs are turned one after the other.
+    fn turn_minor(&mut self, on: bool) -> Instant {
+        let begun = Instant::now();
+        self.events.turn(Set::Minor, on);
+        begun + begun.elapsed() / 2
+    }
+
+    fn close_window(&mut self) {
+        if !self.windows.is_open() {
+            return;
+        }
+        let closed = self.turn_minor(false);
+        let Some(stands_for) = self.windows.close(closed) else { return };
+        self.is_whole &= !self.events.drain_minor(stands_for, &mut self.in_windows);
+        self.in_windows.push(Entry { time: now(), kind: EventKind::Window(false) });
+    }
+
+    /// Adds the faults since it was called last, also those outside windows; returns how many there were.
+    fn count(&mut self) -> f64 {
+        let counted = self.events.minor_faults();
+        let new = counted.saturating_sub(self.counted) as f64;
+        let all = new * self.windows.stand_for();
+        (self.counted, self.turned_on) = (counted, self.turned_on + new);
+        self.faults += all;
+        all
     }
 
     /// Opens the events of a process again if the kernel closed them, or notes that this process may not.
@@ -250,8 +342,7 @@ impl EventLoop {
         let Some(name) = procfs::name_if_alive(process) else { return };
         let tasks: Vec<u32> = with_descendants([process]).into_iter().flat_map(procfs::tasks_of).collect();
         match self.events.follow(&tasks) {
-            Ok(()) if !self.sees_all_maps && self.bursts.ends.is_none() => self.events.turn(Set::Maps, false),
-            Ok(()) => {}
+            Ok(()) => self.turn_off(),
             // It has ended by now.
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
             Err(_) => {
@@ -260,9 +351,23 @@ impl EventLoop {
         }
     }
 
+    /// Turns off, of events that have just been opened, those that are not always on.
+    fn turn_off(&mut self) {
+        if !self.sees_all_maps && self.bursts.ends.is_none() {
+            self.events.turn(Set::Maps, false);
+        }
+        if self.windows.every > 1 {
+            self.events.turn(Set::Minor, false);
+        }
+    }
+
     fn collect(&mut self, most: Duration) {
         let begun = Instant::now();
         while let Some(entry) = self.sorter.settled.pop_front() {
+            match self.collector.is_known(&entry.kind) {
+                true => self.maps.count(&entry.kind),
+                false => self.other_maps.count(&entry.kind),
+            }
             self.collector.take(entry);
             if begun.elapsed() >= most {
                 break;
@@ -327,13 +432,13 @@ impl EventLoop {
         let seconds = self.adapted.elapsed().as_secs_f64();
         self.adapted = Instant::now();
         // First the count, then the samples: what is missing among these is not just later.
-        let counted = self.events.minor_faults();
+        let faults = self.count();
         self.pass();
+        let machine_faults = self.machine_faults;
         self.record_memory();
         let samples = std::mem::take(&mut self.samples) / seconds;
         let maps = std::mem::take(&mut self.maps);
-        self.rate = counted.saturating_sub(self.counted) as f64 / seconds;
-        self.counted = counted;
+        self.rate = faults / seconds;
         if self.sees_all_maps && maps.are_many(seconds) {
             self.sees_all_maps = false;
             // A burst needs them to its end.
@@ -342,20 +447,74 @@ impl EventLoop {
             }
         }
         let is_whole = std::mem::replace(&mut self.is_whole, true);
-        let interval = Interval {
-            samples,
-            faults: self.rate,
-            tasks: std::mem::take(&mut self.begun_tasks) / seconds,
-            seconds,
-        };
-        let period = self.control.adapted(self.events.period, interval, is_whole);
-        let Some(period) = period else { return };
+        let others = std::mem::take(&mut self.other_maps).are_many(seconds);
+        self.choose_scope(self.machine_faults.saturating_sub(machine_faults) as f64, others, seconds);
+        // A counter of a CPU goes on where a task ends.
+        let tasks = std::mem::take(&mut self.begun_tasks) / seconds;
+        let tasks = if self.events.scope == Scope::Tasks { tasks } else { 0.0 };
+        let age = self.begun.elapsed().as_secs_f64();
+        let interval = Interval { samples, faults: self.rate, tasks, seconds, age };
+        let old = Sampling { period: self.events.period, every: self.windows.every };
+        let Some(new) = self.control.adapted(old, interval, is_whole) else { return };
         let tasks = self.tasks();
-        // It fails when all tasks have just ended, or no more files may be opened: then nothing more is sampled, and
-        // `faults.coverage`, which compares with the kernel's count, falls.
-        let _ = self.events.set_period(period, &tasks, &mut self.sorter.unsorted);
+        if new.period != old.period {
+            // It fails when all tasks have just ended, or no more files may be opened: then nothing more is sampled, and
+            // `faults.coverage`, which compares with the kernel's count, falls.
+            let _ = self.events.set_period(new.period, &tasks, &mut self.sorter.unsorted);
+        }
+        self.windows.set(new.every, Instant::now());
+        self.events.turn(Set::Minor, new.every == 1);
         // Samples of the time that this took are not among those of the next interval.
+        self.count();
+        self.adapted = Instant::now();
+    }
+
+    /// Turns to events of another scope if that is better. `faults`: those of the machine in these seconds; `are_many`: others map so
+    /// much that the program's mappings find no room.
+    fn choose_scope(&mut self, faults: f64, are_many: bool, seconds: f64) {
+        if self.bursts.ends.is_some() {
+            return;
+        }
+        let wanted = match self.collector.dropped {
+            None => {
+                let own = self.rate * seconds;
+                chosen(Scope::Tasks, own, faults - own, seconds)
+            }
+            Some(dropped) => {
+                let all = (self.collector.minor.samples, dropped);
+                let before = std::mem::replace(&mut self.compared, all);
+                let wanted = chosen(Scope::Machine, all.0 - before.0, all.1 - before.1, seconds);
+                if are_many { Scope::Tasks } else { wanted }
+            }
+        };
+        if wanted != self.events.scope && (self.may_widen || wanted == Scope::Tasks) {
+            self.turn_to(wanted);
+        }
+    }
+
+    fn turn_to(&mut self, scope: Scope) {
+        let is_machine = scope == Scope::Machine;
+        let tasks = self.tasks();
+        let turned = self.events.turn_to(scope, &tasks, &mut self.sorter.unsorted);
+        // Once others were too many, they may be again.
+        self.may_widen = false;
+        if turned.is_err() {
+            return;
+        }
+        self.sorter.conclude();
+        self.collect(Duration::MAX);
+        self.dropped += self.collector.dropped.take().unwrap_or(0.0);
+        if is_machine {
+            // Those that began meanwhile must be known, too.
+            for process in with_descendants(self.collector.tasks.processes().collect::<Vec<_>>()) {
+                self.collector.tasks.get(process, now());
+            }
+            (self.was_machine, self.collector.dropped) = (true, Some(0.0));
+            self.compared = (self.collector.minor.samples, 0.0);
+        }
+        self.control = Control::new();
         (self.adapted, self.counted) = (Instant::now(), self.events.minor_faults());
+        self.turn_off();
     }
 
     /// All tasks, also of processes of which no record has been read yet.
@@ -400,7 +559,8 @@ impl EventLoop {
     fn read_counters(&mut self) -> KernelEvents {
         let (events, now) = self.kernel_counters.read(self.collector.page);
         let (before, grown) = self.shared;
-        self.shared = (now, grown + now.saturating_sub(before));
+        self.shared = (now.shared, grown + now.shared.saturating_sub(before));
+        self.machine_faults = now.faults;
         events
     }
 }

@@ -8,9 +8,10 @@
 //! - [`Set::Burst`]: every minor fault without its stack, for moments only: exact runs of addresses;
 //! - [`Set::Maps`]: every new mapping of data.
 //!
-//! An event that children inherit cannot be for all CPUs at once and have a ring (perf_mmap refuses it), so
-//! there is one for each CPU. Counters belong to a task: faults of a short-lived task beyond its last sample
-//! are not sampled, so the period must be small where tasks are short-lived.
+//! Events of the program's tasks cost it something each time that it starts a task or leaves a CPU; those of the machine do
+//! not, but their records are of all programs ([`Scope`]). An event that children inherit cannot be for all CPUs at once and have a ring
+//! (perf_mmap refuses it), so there is one for each CPU. Counters belong to a task: faults of a short-lived task beyond its last
+//! sample are not sampled, so the period must be small where tasks are short-lived.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -45,6 +46,8 @@ const PRIVILEGED: [usize; 2] = [8, 64];
 /// Beyond that least, all rings together take at most so many bytes, and this part of the memory.
 const MOST_BYTES: usize = 128 << 20;
 const MEMORY_DIVISOR: usize = 128;
+/// All tasks (perf_event_open(2): pid -1).
+const ANY: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 pub enum Target {
@@ -62,11 +65,22 @@ impl Target {
     }
 }
 
+/// Whose events are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of all tasks: who reads them drops what is of others. It needs CAP_PERFMON.
+    Machine,
+    /// Those of the target's tasks, and of all that these start.
+    Tasks,
+}
+
 struct EventSet {
     set: Set,
     period: u64,
     rings: Vec<Sampler>,
     bytes: usize,
+    /// The process whose records are left out.
+    without: Option<u32>,
     /// Counters that write into the ring of another one.
     others: Vec<Counter>,
     /// Lost records that were reported: the kernel writes a record of them when there is room again.
@@ -78,12 +92,13 @@ impl EventSet {
         self.rings.iter_mut().map(Sampler::as_counter_mut).chain(&mut self.others)
     }
 
-    /// Reads its rings; returns whether one of them had no room left, so that records may be missing.
-    fn drain(&mut self, entries: &mut Vec<Entry>) -> bool {
-        let (set, period) = (self.set, self.period);
+    /// Reads its rings, whose samples stand for so many events; returns whether one of them had no room left, so that records may
+    /// be missing.
+    fn drain(&mut self, weight: u64, entries: &mut Vec<Entry>) -> bool {
+        let reader = Reader { set: self.set, weight, without: self.without };
         let (mut was_full, before) = (false, entries.len());
         for ring in &mut self.rings {
-            let bytes = drain(ring, Reader { set, period }, entries);
+            let bytes = drain(ring, self.bytes, reader, entries);
             was_full |= bytes + LARGEST > self.bytes;
         }
         let lost = entries[before..].iter().map(|entry| match entry.kind {
@@ -96,7 +111,7 @@ impl EventSet {
 
     /// Reads what is left in its rings.
     fn close(mut self, entries: &mut Vec<Entry>) {
-        self.drain(entries);
+        self.drain(self.period, entries);
         entries.extend(self.unreported());
     }
 
@@ -110,6 +125,7 @@ impl EventSet {
 }
 
 pub struct Events {
+    pub scope: Scope,
     cpus: CpuList,
     /// Whether faults that the kernel takes for the program, in a system call, are counted.
     pub sees_kernel: bool,
@@ -132,7 +148,9 @@ impl Events {
         let (cpus, sets) = (cpus.clone(), Vec::new());
         let room = room(cpus.len());
         let (sees_kernel, counts_lost, is_open, counted) = (true, true, false, 0);
-        let mut events = Events { cpus, sees_kernel, room, counts_lost, is_open, sets, period, counted };
+        let scope = Scope::Tasks;
+        let mut events =
+            Events { scope, cpus, sees_kernel, room, counts_lost, is_open, sets, period, counted };
         for (set, _) in PAGES {
             let opened = loop {
                 match events.open_set(set, target) {
@@ -152,6 +170,24 @@ impl Events {
         }
         events.is_open = true;
         Ok(events)
+    }
+
+    /// Turns to events of another scope. Reads what was recorded up to now; the old events go on after an error.
+    pub fn turn_to(&mut self, scope: Scope, tasks: &[u32], entries: &mut Vec<Entry>) -> io::Result<()> {
+        let mut new = Events { scope, cpus: self.cpus.clone(), sets: Vec::new(), counted: 0, ..*self };
+        let target = Target::Running(tasks.to_vec());
+        for (set, _) in PAGES {
+            let opened = new.open_set(set, &target)?;
+            new.sets.push(opened);
+        }
+        for (set, _) in PAGES {
+            self.turn(set, false);
+        }
+        let on = PAGES.iter().filter(|(set, _)| *set != Set::Burst).try_for_each(|(set, _)| new.enable(*set));
+        self.drain(entries);
+        self.conclude(entries);
+        *self = new;
+        on
     }
 
     /// Samples minor faults of these tasks, and of all that they start, by another period from now on.
@@ -209,7 +245,7 @@ impl Events {
         Ok(())
     }
 
-    /// Turns bursts, or mappings of data, on or off.
+    /// Turns a set on or off.
     pub fn turn(&mut self, set: Set, on: bool) {
         for counter in self.sets.iter_mut().filter(|opened| opened.set == set).flat_map(EventSet::counters) {
             let _ = if on { counter.enable() } else { counter.disable() };
@@ -219,9 +255,18 @@ impl Events {
     /// Reads the rings; returns whether samples of minor faults may be missing that no record has reported
     /// yet: one of their rings was full.
     pub fn drain(&mut self, entries: &mut Vec<Entry>) -> bool {
+        for opened in self.sets.iter_mut().filter(|opened| opened.set != Set::Minor) {
+            opened.drain(opened.period, entries);
+        }
+        self.drain_minor(1.0, entries)
+    }
+
+    /// The same of samples of minor faults, of a window that stands for so many times its length.
+    pub fn drain_minor(&mut self, stands_for: f64, entries: &mut Vec<Entry>) -> bool {
+        let weight = (self.period as f64 * stands_for).round() as u64;
         let mut was_full = false;
-        for opened in &mut self.sets {
-            was_full |= opened.drain(entries) && opened.set == Set::Minor;
+        for opened in self.sets.iter_mut().filter(|opened| opened.set == Set::Minor) {
+            was_full |= opened.drain(weight, entries);
         }
         was_full
     }
@@ -245,7 +290,8 @@ impl Events {
             let mut builder = self.builder(set, cpu);
             builder.enable_on_exec(matches!(target, Target::Starting(_)) && set != Set::Burst);
             let mut ring: Option<Sampler> = None;
-            for &task in target.tasks() {
+            let tasks = if self.scope == Scope::Machine { &[ANY][..] } else { target.tasks() };
+            for &task in tasks {
                 let counter = match builder.observe_pid(task as i32).build() {
                     Ok(counter) => counter,
                     // It has ended since.
@@ -267,7 +313,8 @@ impl Events {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
         let (period, bytes) = (self.period_of(set), self.bytes(set));
-        Ok(EventSet { set, period, rings, bytes, others, reported: 0 })
+        let without = (self.scope == Scope::Machine).then(std::process::id);
+        Ok(EventSet { set, period, rings, bytes, without, others, reported: 0 })
     }
 
     fn builder(&self, set: Set, cpu: u32) -> Builder<'static> {
@@ -276,7 +323,7 @@ impl Events {
             let times = ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING;
             builder.read_format(times | ReadFormat::LOST);
         }
-        builder.one_cpu(cpu as usize);
+        builder.inherit(self.scope == Scope::Tasks).one_cpu(cpu as usize);
         builder
     }
 
@@ -365,14 +412,17 @@ where
     Parser::new(bytes, config).parse_record_with_header(reader, header).ok().flatten()
 }
 
-/// Reads a ring: each record that the reader makes an entry of. Returns the bytes read.
-pub fn drain<R>(ring: &mut Sampler, reader: R, entries: &mut Vec<Entry>) -> usize
+/// Reads a ring: each record that the reader makes an entry of. Returns the bytes read, which are no more than `most` and a record:
+/// others may write as fast as they are read.
+pub fn drain<R>(ring: &mut Sampler, most: usize, reader: R, entries: &mut Vec<Entry>) -> usize
 where
     R: for<'r> Visitor<'r, Output = Option<Entry>> + Copy,
 {
     let config = ring.as_counter().config().clone();
     let mut all = 0;
-    while let Some(record) = ring.next_record() {
+    while all < most
+        && let Some(record) = ring.next_record()
+    {
         let bytes = record.to_contiguous();
         all += bytes.len() + size_of::<perf_event_header>();
         entries.extend(entry(record.ty(), record.misc(), bytes.as_ref(), config.clone(), reader));
@@ -417,6 +467,9 @@ pub fn explain(error: &io::Error, tasks: usize, cpus: usize) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use std::process::{Command, Stdio};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
     use crate::mapping::Mapping;
 
@@ -425,6 +478,78 @@ mod tests {
         let one = 120 * rustix::param::page_size();
         assert_eq!([1, 2, 8, 256].map(|cpus| within(64 * 4 * one, cpus)), [64, 64, 32, 8]);
         assert_eq!([0, 8, 15, 16, 31, 1000].map(|times| within(times * one, 1)), [8, 8, 8, 16, 16, 64]);
+    }
+
+    /// The processes of faults in what was recorded while this thread faulted, and a program was run.
+    fn sampled(events: &mut Events) -> Vec<u32> {
+        let mut entries = Vec::new();
+        let region = Mapping::anonymous(64 * rustix::param::page_size()).unwrap();
+        events.drain(&mut entries);
+        entries.clear();
+        (0..region.pages()).for_each(|page| region.write(page));
+        assert!(
+            Command::new("/proc/self/exe").arg("--list").stdout(Stdio::null()).status().unwrap().success()
+        );
+        events.drain(&mut entries);
+        let processes = entries.iter().filter_map(|entry| match &entry.kind {
+            EventKind::Fault(fault) => Some(fault.process),
+            _ => None,
+        });
+        processes.collect()
+    }
+
+    #[test]
+    fn events_turn_to_those_of_the_machine_without_the_watcher_and_back() {
+        let (thread, own, cpus) = (this_thread(), std::process::id(), lab::affinity::get().unwrap());
+        let mut events = match Events::open(&Target::Running(vec![thread]), &cpus, 3) {
+            Ok(events) => events,
+            Err(error) => return eprintln!("skipped: {error}"),
+        };
+        let sees_own =
+            |events: &mut Events| sampled(events).iter().filter(|process| **process == own).count();
+        assert!(sees_own(&mut events) > 10);
+        if let Err(error) = events.turn_to(Scope::Machine, &[thread], &mut Vec::new()) {
+            assert!(sees_own(&mut events) > 10, "the old ones go on");
+            return eprintln!("skipped: {error}");
+        }
+        for _ in 0..20 {
+            let seen = sampled(&mut events);
+            assert!(!seen.is_empty() && !seen.contains(&own), "{seen:?}");
+        }
+        events.turn_to(Scope::Tasks, &[thread], &mut Vec::new()).unwrap();
+        assert!(events.scope == Scope::Tasks && sees_own(&mut events) > 10);
+    }
+
+    /// The watcher of a program that rests: every fault of the machine is sampled, and other threads of its own never stop to fault.
+    #[test]
+    fn reading_ends_while_the_reader_itself_faults() {
+        let (thread, cpus) = (this_thread(), lab::affinity::get().unwrap());
+        let opened = Events::open(&Target::Running(vec![thread]), &cpus, 1).and_then(|mut events| {
+            events.turn_to(Scope::Machine, &[thread], &mut Vec::new()).map(|()| events)
+        });
+        let mut events = match opened {
+            Ok(events) => events,
+            Err(error) => return eprintln!("skipped: {error}"),
+        };
+        let ends = AtomicBool::new(false);
+        let fault = || {
+            while !ends.load(Ordering::Relaxed) {
+                let region = Mapping::anonymous(1 << 20).unwrap();
+                (0..region.pages()).for_each(|page| region.write(page));
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(fault);
+            for _ in 0..50 {
+                let mut entries = Vec::new();
+                events.drain(&mut entries);
+                let own = std::process::id();
+                let is_own =
+                    |entry: &&Entry| matches!(&entry.kind, EventKind::Fault(fault) if fault.process == own);
+                assert_eq!(entries.iter().filter(is_own).count(), 0);
+            }
+            ends.store(true, Ordering::Relaxed);
+        });
     }
 
     /// The ring is not read while it runs full, and no later record can report what was lost.

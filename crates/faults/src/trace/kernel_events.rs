@@ -66,6 +66,15 @@ counters! {
 
 const LIMIT_MET: &str = "limit met";
 
+/// Of the whole machine.
+#[derive(Clone, Copy, Debug)]
+pub struct MachineCounts {
+    /// Bytes of shared memory (shmem and tmpfs).
+    pub shared: u64,
+    /// Page faults of all programs since it was started.
+    pub faults: u64,
+}
+
 /// Where to read: fixed when a trace begins, as the program may move to another group.
 #[derive(Debug, Default)]
 pub struct KernelCounters {
@@ -79,11 +88,13 @@ impl KernelCounters {
         }
     }
 
-    /// The counts, and the bytes of shared memory of the whole machine (shmem and tmpfs).
-    pub fn read(&self, page: u64) -> (KernelEvents, u64) {
+    /// The counts, and those of the whole machine.
+    pub fn read(&self, page: u64) -> (KernelEvents, MachineCounts) {
         let text = |path: &str| lab::proc::text(path).unwrap_or_default();
         let mut counts = parse(&text("/proc/vmstat"));
-        let shared = counts.get("nr_shmem").copied().unwrap_or(0).saturating_mul(page);
+        let count = |name: &str| counts.get(name).copied().unwrap_or(0);
+        let machine =
+            MachineCounts { shared: count("nr_shmem").saturating_mul(page), faults: count("pgfault") };
         if let Some((directory, version)) = &self.group {
             counts.extend(parse(&text(&format!("{directory}/memory.stat"))));
             counts.insert(
@@ -91,7 +102,7 @@ impl KernelCounters {
                 limit_met(*version, |file| text(&format!("{directory}/{file}"))),
             );
         }
-        (KernelEvents::of(&counts), shared)
+        (KernelEvents::of(&counts), machine)
     }
 }
 

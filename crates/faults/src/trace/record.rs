@@ -40,6 +40,7 @@ pub struct Entry {
 /// - `Fork`: a new task, a thread if both processes are the same. `Name`: a task got a name (untrusted); with
 ///   `exec` it also executed another program.
 /// - `Counting`, `Mappings`: whether calls, or new mappings of data, are recorded from now on.
+/// - `Window`: a window opens or closes ([`windows`](super::windows)). Without any, minor faults are sampled all the time.
 /// - `Uncounted`: calls with records that found no room.
 /// - `Shares`: the last process that this one forked shares its address space, as after vfork (CLONE_VM).
 /// - `Code`: the error code of a fault, of x86: bit 0 a page was there, bit 1 it was to be written.
@@ -59,6 +60,7 @@ pub enum EventKind {
     Code { process: u32, address: u64, code: u64 },
     Peak { process: u32, bytes: u64, anonymous: u64 },
     Mappings(bool),
+    Window(bool),
     Lost { set: Set, records: u64, events: u64 },
     Block(Box<BlockRecord>),
 }
@@ -153,8 +155,11 @@ pub struct Map {
 #[derive(Clone, Copy)]
 pub struct Reader {
     pub set: Set,
-    /// One event in so many is sampled.
-    pub period: u64,
+    /// How many events a sample stands for.
+    pub weight: u64,
+    /// A process whose records are left out before anything is allocated for them: the reader itself, where events are those of
+    /// the machine. Else each record that is read would make others.
+    pub without: Option<u32>,
 }
 
 /// The kernel's mark on a record that comes from a system call or an interrupt (PERF_RECORD_MISC_KERNEL).
@@ -173,13 +178,16 @@ impl<'a> Visitor<'a> for Reader {
     }
 
     fn visit_sample(self, sample: Sample<'a>, metadata: RecordMetadata) -> Option<Entry> {
+        if sample.pid() == self.without {
+            return None;
+        }
         let chain = sample.callchain().unwrap_or_default();
         let fault = Fault {
             process: sample.pid()?,
             thread: sample.tid()?,
             address: sample.addr()?,
             ip: sample.ip()?,
-            weight: self.period,
+            weight: self.weight,
             is_major: self.set == Set::Rare,
             is_burst: self.set == Set::Burst,
             in_kernel: metadata.misc() & MODE == KERNEL,
@@ -191,6 +199,9 @@ impl<'a> Visitor<'a> for Reader {
     }
 
     fn visit_mmap2(self, map: Mmap2<'a>, metadata: RecordMetadata) -> Option<Entry> {
+        if Some(map.pid) == self.without {
+            return None;
+        }
         let map = Map {
             process: map.pid,
             start: map.addr,
@@ -221,11 +232,11 @@ impl<'a> Visitor<'a> for Reader {
     }
 
     fn visit_lost(self, lost: Lost, metadata: RecordMetadata) -> Option<Entry> {
-        Some(Entry { time: time(&metadata)?, kind: EventKind::lost(self.set, lost.lost, self.period) })
+        Some(Entry { time: time(&metadata)?, kind: EventKind::lost(self.set, lost.lost, self.weight) })
     }
 
     fn visit_lost_samples(self, lost: LostSamples, metadata: RecordMetadata) -> Option<Entry> {
-        Some(Entry { time: time(&metadata)?, kind: EventKind::lost(self.set, lost.lost, self.period) })
+        Some(Entry { time: time(&metadata)?, kind: EventKind::lost(self.set, lost.lost, self.weight) })
     }
 }
 

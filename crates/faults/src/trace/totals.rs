@@ -9,6 +9,12 @@ use super::kernel_events::KernelEvents;
 pub struct Totals {
     /// Minor faults that the kernel counted, sampled or not.
     pub counted: u64,
+    /// Those of them that the kernel counted in fact: of a program that faults very often, those in windows.
+    #[serde(default)]
+    pub in_windows: Option<u64>,
+    /// Whether the events were those of the machine to the end, of which the program's were taken.
+    #[serde(default)]
+    pub is_machine: bool,
     /// Whether they include faults that the kernel takes for the program.
     pub sees_kernel: bool,
     pub period: u64,

@@ -109,8 +109,8 @@ fn one(input: &[u8]) {
 /// A record of perf events: its type, its mark and its bytes.
 fn record(set: Set, draw: &mut Draw) -> Option<Entry> {
     let (kind, misc) = (u32::from(draw.byte()), draw.word() as u16);
-    let period = [1, 101, u64::MAX][usize::from(draw.byte() % 3)];
-    events::entry(kind, misc, draw.piece(), events::config(set), Reader { set, period })
+    let weight = [1, 101, u64::MAX][usize::from(draw.byte() % 3)];
+    events::entry(kind, misc, draw.piece(), events::config(set), Reader { set, weight, without: None })
 }
 
 /// A record of a call for memory, or of what a fault met.

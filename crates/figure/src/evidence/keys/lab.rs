@@ -376,8 +376,9 @@ keys! {
     THREADS_ENDED: f64 = "program.threads_ended", "1", Figure, "Threads of the program that ended, and others of the same process took their places.";
     PROGRAM_FORKS: f64 = "program.forks", "1", Figure, "Times that the program forked while it was watched.";
     FAULT_TOTAL: f64 = "fault.total", "1", Figure, "Minor faults of the program while it was watched, by the kernel's books (minflt).";
-    FAULT_COUNTED: f64 = "fault.counted", "1", Figure, "Minor faults that the kernel's events counted, sampled or not.";
-    FAULT_SEEN: f64 = "fault.seen", "1", Figure, "Minor faults that the samples stand for: each times its period.";
+    FAULT_COUNTED: f64 = "fault.counted", "1", Figure, "Minor faults that the kernel's events counted, sampled or not; with those that its windows stand for.";
+    FAULT_IN_WINDOWS: f64 = "fault.in_windows", "1", Figure, "Minor faults that the kernel's events counted in fact: all, or, of a program that faults very often, those in windows of a millisecond.";
+    FAULT_SEEN: f64 = "fault.seen", "1", Figure, "Minor faults that the samples stand for: each times its period, and times what its window stands for.";
     FAULT_LOST: f64 = "fault.lost", "1", Figure, "Minor faults that stand for samples which found no room in the kernel's rings.";
     FAULT_NEWS_LOST: f64 = "fault.news_lost", "1", Figure, "Share of the kernel's records of processes and mappings that found no room in its rings: faults may be attributed to an earlier mapping, or to none.";
     FAULT_BURST: f64 = "fault.burst", "1", Figure, "Minor faults that were sampled in bursts, each without its stack.";
@@ -409,6 +410,7 @@ keys! {
     CALLS_OF_RUNTIME: f64 = "calls.runtime", "1", Figure, "The share that a language's runtime gives back, of its own heap.";
     FAULT_COPIES: f64 = "fault.copies", "1", Figure, "Of the faults with an error code, the share that wrote to a present page, so that it was copied or made writable (page_fault_user).";
     WATCH_UNSEEN: String = "watch.unseen", "", Figure, "Programs of which the kernel closed the events as they were executed, for they have other rights than the user who started them (set-user-ID, set-group-ID, file capabilities), or may not be read: their faults are counted, and nothing else is known of them; empty if there is none; untrusted.";
+    WATCH_MACHINE: bool = "watch.machine", "", Figure, "Whether the kernel's events were those of all CPUs, of which the program's were taken, to the end: they cost it nothing when it starts a task or leaves a CPU. Else they were of its tasks.";
     WATCH_CPU: f64 = "watch.cpu", "s", Figure, "CPU time of the observation.";
     PROGRAM_USER: f64 = "program.user", "s", Figure, "CPU time of the program while it was watched, in user mode.";
     PROGRAM_SYSTEM: f64 = "program.system", "s", Figure, "CPU time of the program while it was watched, in the kernel.";

@@ -1,0 +1,135 @@
+//! When minor faults are counted: always, or in windows at random times, where counting each would cost the program percents.
+//! A window stands for itself and for the pause before it. Pure.
+
+use std::time::{Duration, Instant};
+
+use figure::stats::Random;
+
+use super::time::varied;
+
+/// A window is so long: a few samples, and long beside what turning events costs.
+const WINDOW: Duration = Duration::from_millis(1);
+
+#[derive(Debug)]
+pub struct Windows {
+    /// One part in so many of the time is in windows; 1: always.
+    pub every: u64,
+    /// When the window that is open was opened.
+    opened: Option<Instant>,
+    /// The end of the window before.
+    ended: Instant,
+    next: Instant,
+    /// Time in windows, and all time, since they were last asked for.
+    on: Duration,
+    all: Duration,
+    random: Random,
+}
+
+impl Windows {
+    /// Always on.
+    pub fn new(now: Instant) -> Windows {
+        let (on, all) = (Duration::ZERO, Duration::ZERO);
+        Windows { every: 1, opened: None, ended: now, next: now, on, all, random: Random::new(3) }
+    }
+
+    /// Windows of one part in so many of the time from now on. None may be open. If there were windows before, the next one stands
+    /// for the time since the last.
+    pub fn set(&mut self, every: u64, now: Instant) {
+        if self.every == 1 {
+            self.ended = now;
+        }
+        self.every = every;
+        self.next = now + self.pause();
+    }
+
+    fn pause(&mut self) -> Duration {
+        varied(WINDOW * (self.every - 1) as u32, &mut self.random)
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.opened.is_some()
+    }
+
+    /// When to open or to close one.
+    pub fn next(&self) -> Option<Instant> {
+        (self.every > 1).then_some(self.next)
+    }
+
+    pub fn open(&mut self, now: Instant) {
+        (self.opened, self.next) = (Some(now), now + WINDOW);
+    }
+
+    /// Closes the open one; returns how much time it stands for, in parts of its length.
+    pub fn close(&mut self, now: Instant) -> Option<f64> {
+        let on = now.saturating_duration_since(self.opened.take()?).max(Duration::from_micros(1));
+        let all = now.saturating_duration_since(self.ended).max(on);
+        (self.on, self.all) = (self.on + on, self.all + all);
+        self.ended = now;
+        self.next = now + self.pause();
+        Some(all.as_secs_f64() / on.as_secs_f64())
+    }
+
+    /// How much time the windows since the last question stand for, in parts of their length; 1 if there was none.
+    pub fn stand_for(&mut self) -> f64 {
+        let (on, all) = (std::mem::take(&mut self.on), std::mem::take(&mut self.all));
+        if on.is_zero() { 1.0 } else { all.as_secs_f64() / on.as_secs_f64() }
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    const STEP: Duration = Duration::from_micros(50);
+
+    /// Faults of so many steps, and those that windows stand for. A step is on time, or late where `late` says so.
+    fn seen(every: u64, steps: u32, faults: impl Fn(u32) -> f64, late: impl Fn(u32) -> bool) -> (f64, f64) {
+        let begin = Instant::now();
+        let mut windows = Windows::new(begin);
+        windows.set(every, begin);
+        let (mut all, mut seen, mut in_window) = (0.0, 0.0, 0.0);
+        for step in 0..steps {
+            let now = begin + STEP * step;
+            if windows.next().is_some_and(|next| now >= next) && !late(step) {
+                match windows.close(now) {
+                    Some(stands_for) => seen += std::mem::take(&mut in_window) * stands_for,
+                    None => windows.open(now),
+                }
+            }
+            all += faults(step);
+            in_window += if windows.is_open() { faults(step) } else { 0.0 };
+        }
+        let stand_for = windows.stand_for();
+        assert!((stand_for / every as f64 - 1.0).abs() < 0.25, "{stand_for} of {every}");
+        (all, seen)
+    }
+
+    #[test]
+    fn windows_stand_for_all_faults_of_programs_that_work_in_phases() {
+        let steady = |_: u32| 15.0;
+        // Phases of 7.5 ms, of 2 s, and of 1 ms in each 4.
+        let phases = |length: u32, busy: u32| move |step: u32| if step % length < busy { 40.0 } else { 1.0 };
+        let in_time = |_: u32| false;
+        // The watcher's CPU is taken for 3 ms now and then.
+        let late = |step: u32| step % 1000 < 60;
+        for every in [2, 4, 16] {
+            for (all, seen) in [
+                seen(every, 1_000_000, steady, in_time),
+                seen(every, 1_000_000, steady, late),
+                seen(every, 1_000_000, phases(150, 40), in_time),
+                seen(every, 1_000_000, phases(40_000, 20_000), in_time),
+                seen(every, 1_000_000, phases(80, 20), in_time),
+                seen(every, 1_000_000, phases(80, 20), late),
+            ] {
+                assert!((seen / all - 1.0).abs() < 0.12, "{seen} of {all}, one in {every}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_windows_all_time_is_counted() {
+        let now = Instant::now();
+        let mut windows = Windows::new(now);
+        assert_eq!((windows.next(), windows.close(now), windows.stand_for()), (None, None, 1.0));
+    }
+}
