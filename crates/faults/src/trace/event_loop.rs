@@ -306,22 +306,23 @@ impl EventLoop {
             return self.close_window();
         }
         self.in_windows.push(Entry { time: now(), kind: EventKind::Window(true) });
-        let opened = self.turn_minor(true);
-        self.windows.open(opened);
+        let (opened, took) = self.turn_minor(true);
+        self.windows.open(opened, took);
     }
 
-    /// Turns the events of minor faults; returns when. The CPUs are turned one after the other.
-    fn turn_minor(&mut self, on: bool) -> Instant {
+    /// Turns the events of minor faults, of one CPU after the other; returns when that was half done, and how long it took.
+    fn turn_minor(&mut self, on: bool) -> (Instant, Duration) {
         let begun = Instant::now();
         self.events.turn(Set::Minor, on);
-        begun + begun.elapsed() / 2
+        let took = begun.elapsed();
+        (begun + took / 2, took)
     }
 
     fn close_window(&mut self) {
         if !self.windows.is_open() {
             return;
         }
-        let closed = self.turn_minor(false);
+        let (closed, _) = self.turn_minor(false);
         let Some(stands_for) = self.windows.close(closed) else { return };
         self.is_whole &= !self.events.drain_minor(stands_for, &mut self.in_windows);
         self.in_windows.push(Entry { time: now(), kind: EventKind::Window(false) });

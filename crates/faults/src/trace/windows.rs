@@ -7,8 +7,12 @@ use figure::stats::Random;
 
 use super::time::varied;
 
-/// A window is so long: a few samples, and long beside what turning events costs.
+/// A window is at least so long: a few samples.
 const WINDOW: Duration = Duration::from_millis(1);
+/// And so many times as long as it takes to turn the events: of many CPUs, one after the other.
+const TURNS: u32 = 20;
+/// But no longer, if another task has the watcher's CPU meanwhile.
+const LONGEST: Duration = Duration::from_millis(20);
 
 #[derive(Debug)]
 pub struct Windows {
@@ -19,6 +23,7 @@ pub struct Windows {
     /// The end of the window before.
     ended: Instant,
     next: Instant,
+    length: Duration,
     /// Time in windows, and all time, since they were last asked for.
     on: Duration,
     all: Duration,
@@ -29,7 +34,16 @@ impl Windows {
     /// Always on.
     pub fn new(now: Instant) -> Windows {
         let (on, all) = (Duration::ZERO, Duration::ZERO);
-        Windows { every: 1, opened: None, ended: now, next: now, on, all, random: Random::new(3) }
+        Windows {
+            every: 1,
+            opened: None,
+            ended: now,
+            next: now,
+            length: WINDOW,
+            on,
+            all,
+            random: Random::new(3),
+        }
     }
 
     /// Windows of one part in so many of the time from now on. None may be open. If there were windows before, the next one stands
@@ -43,7 +57,7 @@ impl Windows {
     }
 
     fn pause(&mut self) -> Duration {
-        varied(WINDOW * (self.every - 1) as u32, &mut self.random)
+        varied(self.length * (self.every - 1) as u32, &mut self.random)
     }
 
     pub fn is_open(&self) -> bool {
@@ -55,8 +69,10 @@ impl Windows {
         (self.every > 1).then_some(self.next)
     }
 
-    pub fn open(&mut self, now: Instant) {
-        (self.opened, self.next) = (Some(now), now + WINDOW);
+    /// Opens one; to turn the events took so long.
+    pub fn open(&mut self, now: Instant, took: Duration) {
+        self.length = (took * TURNS).clamp(WINDOW, LONGEST);
+        (self.opened, self.next) = (Some(now), now + self.length);
     }
 
     /// Closes the open one; returns how much time it stands for, in parts of its length.
@@ -93,7 +109,7 @@ mod unit {
             if windows.next().is_some_and(|next| now >= next) && !late(step) {
                 match windows.close(now) {
                     Some(stands_for) => seen += std::mem::take(&mut in_window) * stands_for,
-                    None => windows.open(now),
+                    None => windows.open(now, Duration::ZERO),
                 }
             }
             all += faults(step);
@@ -124,6 +140,19 @@ mod unit {
                 assert!((seen / all - 1.0).abs() < 0.12, "{seen} of {all}, one in {every}");
             }
         }
+    }
+
+    #[test]
+    fn windows_are_long_beside_what_turning_the_events_of_many_cpus_takes() {
+        let now = Instant::now();
+        let mut windows = Windows::new(now);
+        windows.set(4, now);
+        windows.open(now, Duration::from_micros(800));
+        assert_eq!(windows.next(), Some(now + Duration::from_millis(16)));
+        let closed = now + Duration::from_millis(16);
+        assert_eq!(windows.close(closed), Some(1.0));
+        let pause = windows.next().unwrap() - closed;
+        assert!((24..=72).contains(&pause.as_millis()), "three times as long on average: {pause:?}");
     }
 
     #[test]
