@@ -166,7 +166,7 @@ fn a_program_is_watched_beside_others_that_fault_more() {
     assert_eq!(scope, Some(false), "others have most of the samples");
 }
 
-/// As root each fault of a resting machine is sampled: the watcher must not sample its own, of which each makes another.
+/// As root, truebench samples each fault of a resting machine. If it sampled its own faults, each would cause the next.
 #[test]
 fn the_watcher_rests_with_the_program() {
     let mut command = truebench(&["faults", "--format", "json", "--no-prices", "--", "sleep", "2"]);

@@ -25,7 +25,7 @@ thread_local! {
     static EVENTS: RefCell<Option<Events>> = const { RefCell::new(None) };
 }
 
-/// Runs `body` with events of this period, of which those of minor faults in these sets are on.
+/// Runs `body` with events of this period. `sets`: those for minor faults that are on meanwhile.
 fn with_events<T>(period: u64, sets: &[Set], body: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     EVENTS.with_borrow_mut(|events| {
         let mut entries = Vec::new();

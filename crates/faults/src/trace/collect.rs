@@ -51,9 +51,8 @@ impl Refaults {
         self.mapped + self.maybe_mapped + self.heap_cut + self.forked + self.no_event
     }
 
-    /// How many samples of equal weight would show as much (Kish, Survey Sampling, 1965: the effective size).
     pub fn samples(&self) -> f64 {
-        if self.squares > 0.0 { self.sum().powi(2) / self.squares } else { 0.0 }
+        effective_size(self.sum(), self.squares)
     }
 
     /// Counts those that may be in a new mapping as mapped, or as without an event.
@@ -152,11 +151,10 @@ impl Collector {
         collector
     }
 
-    /// The samples as so many independent ones of equal weight: faults of one window are like each other (Kish, Survey Sampling,
-    /// 1965: the effective size, with a window for a cluster whose members are all the same).
+    /// The samples as so many independent ones of equal weight: a window is a cluster whose members are all the same.
     pub fn effective(&self) -> SampleTotals {
-        let squares = self.squares.max(f64::MIN_POSITIVE);
-        SampleTotals { samples: self.minor.samples.min(self.minor.faults.powi(2) / squares), ..self.minor }
+        let samples = effective_size(self.minor.faults, self.squares);
+        SampleTotals { samples: self.minor.samples.min(samples), ..self.minor }
     }
 
     pub fn take(&mut self, entry: Entry) {
@@ -440,6 +438,12 @@ impl Collector {
         self.by_name.insert(name.clone(), number);
         number
     }
+}
+
+/// How many samples of equal weight show as much as those whose weights, and the squares of them, have these sums (Kish, Survey
+/// Sampling, 1965: the effective size).
+fn effective_size(sum: f64, squares: f64) -> f64 {
+    if squares > 0.0 { sum.powi(2) / squares } else { 0.0 }
 }
 
 /// Whether a file is a C library, by its name.

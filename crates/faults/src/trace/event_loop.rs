@@ -71,7 +71,7 @@ pub struct EventLoop {
     control: Control,
     windows: Windows,
     /// Records of windows since the last reading of all rings.
-    in_windows: Vec<Entry>,
+    window_records: Vec<Entry>,
     /// Faults by the counters, at the last count; all up to then, and those that were counted in fact.
     counted: u64,
     faults: f64,
@@ -158,7 +158,7 @@ impl EventLoop {
             begun: now,
             control: Control::new(),
             windows: Windows::new(now),
-            in_windows: Vec::new(),
+            window_records: Vec::new(),
             counted: 0,
             faults: 0.0,
             turned_on: 0.0,
@@ -267,7 +267,7 @@ impl EventLoop {
         let read = &mut self.sorter.unsorted;
         let before = read.len();
         self.is_whole &= !self.events.drain(read);
-        read.append(&mut self.in_windows);
+        read.append(&mut self.window_records);
         if let Some(ring) = &mut self.ring {
             ring.drain(begins, false, read);
         }
@@ -305,7 +305,7 @@ impl EventLoop {
         if self.windows.is_open() {
             return self.close_window();
         }
-        self.in_windows.push(Entry { time: now(), kind: EventKind::Window(true) });
+        self.window_records.push(Entry { time: now(), kind: EventKind::Window(true) });
         let (opened, took) = self.turn_minor(true);
         self.windows.open(opened, took);
     }
@@ -324,8 +324,8 @@ impl EventLoop {
         }
         let (closed, _) = self.turn_minor(false);
         let Some(stands_for) = self.windows.close(closed) else { return };
-        self.is_whole &= !self.events.drain_minor(stands_for, &mut self.in_windows);
-        self.in_windows.push(Entry { time: now(), kind: EventKind::Window(false) });
+        self.is_whole &= !self.events.drain_minor(stands_for, &mut self.window_records);
+        self.window_records.push(Entry { time: now(), kind: EventKind::Window(false) });
     }
 
     /// Adds the faults since it was called last, also those outside windows; returns how many there were.
@@ -457,8 +457,8 @@ impl EventLoop {
         let interval = Interval { samples, faults: self.rate, tasks, seconds, age };
         let old = Sampling { period: self.events.period, every: self.windows.every };
         let Some(new) = self.control.adapted(old, interval, is_whole) else { return };
-        let tasks = self.tasks();
         if new.period != old.period {
+            let tasks = self.tasks();
             // It fails when all tasks have just ended, or no more files may be opened: then nothing more is sampled, and
             // `faults.coverage`, which compares with the kernel's count, falls.
             let _ = self.events.set_period(new.period, &tasks, &mut self.sorter.unsorted);

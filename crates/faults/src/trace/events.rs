@@ -469,6 +469,7 @@ pub fn explain(error: &io::Error, tasks: usize, cpus: usize) -> Failure {
 mod tests {
     use std::process::{Command, Stdio};
     use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::{Arc, Barrier};
 
     use super::*;
     use crate::mapping::Mapping;
@@ -501,6 +502,15 @@ mod tests {
     #[test]
     fn events_turn_to_those_of_the_machine_without_the_watcher_and_back() {
         let (thread, own, cpus) = (this_thread(), std::process::id(), lab::affinity::get().unwrap());
+        // It is older than the events, so that it does not inherit them.
+        let (fault, faulted) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
+        let waits = (fault.clone(), faulted.clone());
+        std::thread::spawn(move || {
+            waits.0.wait();
+            let region = Mapping::anonymous(1 << 20).unwrap();
+            (0..region.pages()).for_each(|page| region.write(page));
+            waits.1.wait();
+        });
         let mut events = match Events::open(&Target::Running(vec![thread]), &cpus, 3) {
             Ok(events) => events,
             Err(error) => return eprintln!("skipped: {error}"),
@@ -518,9 +528,15 @@ mod tests {
         }
         events.turn_to(Scope::Tasks, &[thread], &mut Vec::new()).unwrap();
         assert!(events.scope == Scope::Tasks && sees_own(&mut events) > 10);
+        let mut entries = Vec::new();
+        fault.wait();
+        faulted.wait();
+        events.drain(&mut entries);
+        let is_other = |entry: &Entry| matches!(&entry.kind, EventKind::Fault(fault) if fault.process == own && fault.thread != thread);
+        assert!(!entries.iter().any(is_other), "{entries:?}");
     }
 
-    /// The watcher of a program that rests: every fault of the machine is sampled, and other threads of its own never stop to fault.
+    /// The watcher of a program that rests: every fault of the machine is sampled, while another thread of its own faults all the time.
     #[test]
     fn reading_ends_while_the_reader_itself_faults() {
         let (thread, cpus) = (this_thread(), lab::affinity::get().unwrap());
