@@ -434,10 +434,10 @@ fn release_cause(facts: &Facts) -> Cause {
 }
 
 #[cfg(test)]
-mod unit {
+pub mod unit {
     use super::*;
 
-    fn facts(memory: Memory, manager: Option<Manager>, refaults: Refaults) -> Facts {
+    pub fn facts(memory: Memory, manager: Option<Manager>, refaults: Refaults) -> Facts {
         let is_runtime = manager.is_some_and(Manager::is_runtime);
         let [malloc, runtime] = if is_runtime { [None, manager] } else { [manager, None] };
         Facts {

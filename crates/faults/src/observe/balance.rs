@@ -40,35 +40,39 @@ impl Way {
         }
     }
 
-    /// The bytes that such calls gave back, or mapped, and how many these calls are.
-    fn bytes(self, account: &Account) -> (f64, f64) {
-        let sum = |calls: &[Call], is_it: fn(Memory) -> bool| {
-            let all = account.calls.iter();
-            let own = all.filter(|((call, memory), _)| calls.contains(call) && is_it(*memory));
-            let sum = own.fold(Sum::default(), |sum, (_, more)| sum.plus(*more));
-            // Calls of unknown size are as long as the others.
-            (sum.mean_bytes().unwrap_or(0.0) * sum.calls, sum.calls)
-        };
-        let is_heap = |memory| memory == Memory::Heap;
-        let is_other = |memory| !matches!(memory, Memory::Heap | Memory::File);
+    /// The calls that give pages back so.
+    fn returns(self) -> &'static [Call] {
         match self {
-            Way::Break => sum(&[Call::BrkDown], is_heap),
-            Way::AdviceInHeap => sum(&[Call::Dontneed, Call::Free], is_heap),
-            Way::Advice => sum(&[Call::Dontneed, Call::Free], is_other),
-            Way::Map => {
-                let mapped = sum(&[Call::Mmap, Call::Mremap], is_other);
-                let unmapped = sum(&[Call::Munmap, Call::Mremap], is_other);
-                if mapped.0 > unmapped.0 { mapped } else { unmapped }
-            }
+            Way::Break => &[Call::BrkDown],
+            Way::AdviceInHeap | Way::Advice => &[Call::Dontneed, Call::Free],
+            Way::Map => &[Call::Munmap, Call::Mremap],
         }
+    }
+
+    /// The calls that may give pages back without saying so: a mapping that replaces an older one.
+    fn replaces(self) -> &'static [Call] {
+        if self == Way::Map { &[Call::Mmap, Call::Mremap] } else { &[] }
+    }
+
+    /// The bytes of such calls, and how many these are.
+    fn bytes(self, calls: &[Call], account: &Account) -> (f64, f64) {
+        let is_it = |memory: Memory| match self {
+            Way::Break | Way::AdviceInHeap => memory == Memory::Heap,
+            Way::Advice | Way::Map => !matches!(memory, Memory::Heap | Memory::File),
+        };
+        let own = account.calls.iter().filter(|((call, memory), _)| calls.contains(call) && is_it(*memory));
+        let sum = own.fold(Sum::default(), |sum, (_, more)| sum.plus(*more));
+        // Calls of unknown size are as long as the others.
+        (sum.mean_bytes().unwrap_or(0.0) * sum.calls, sum.calls)
     }
 }
 
 /// What there is of a way to give pages back, and what is claimed of it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Room {
-    /// Pages in the whole time, at the rate of the moments.
+    /// Pages at most in the whole time, at the rate of the moments; and those of them that are known to have been given back.
     pages: f64,
+    returned: f64,
     calls: f64,
     claimed: f64,
     off: f64,
@@ -80,7 +84,7 @@ impl Room {
     }
 
     fn left(&self) -> f64 {
-        if self.calls < CALLS { 0.0 } else { (self.pages - self.claimed).max(0.0) }
+        (self.returned - self.claimed).max(0.0)
     }
 }
 
@@ -105,10 +109,13 @@ pub fn settle(groups: &mut [ClassifiedGroup], accounts: &HashMap<u32, Account>, 
 
 fn rooms(own: &[&mut ClassifiedGroup], account: &Account, pages_per_byte: f64) -> BTreeMap<Way, Room> {
     let room = |way: Way| {
-        let (bytes, calls) = way.bytes(account);
+        let returned = way.bytes(way.returns(), account);
+        let replaced = way.bytes(way.replaces(), account);
+        let (bytes, calls) = if replaced.0 > returned.0 { replaced } else { returned };
+        let returned = if returned.1 < CALLS { 0.0 } else { returned.0 * pages_per_byte };
         let off = EDGES + 2.0 * (1.0 / account.samples + 1.0 / calls.max(1.0)).sqrt();
         let claims = own.iter().map(|group| claimed(group, way)).sum();
-        (way, Room { pages: bytes * pages_per_byte, calls, claimed: claims, off })
+        (way, Room { pages: bytes * pages_per_byte, returned, calls, claimed: claims, off })
     };
     Way::ALL.into_iter().map(room).collect()
 }
@@ -153,4 +160,59 @@ fn balances(group: &ClassifiedGroup, rooms: &BTreeMap<Way, Room>) -> BTreeMap<Me
         is_known.then(|| (*mechanism, Balance { share: room.pages / room.claimed, off: room.off }))
     };
     group.causes.keys().filter_map(|(mechanism, _)| balance(mechanism)).collect()
+}
+
+#[cfg(test)]
+mod unit {
+    use suites::faults::Manager;
+
+    use super::*;
+    use crate::classify::unit::facts;
+    use crate::trace::collect::Refaults;
+
+    const PAGE: f64 = 4096.0;
+
+    /// The shares of purge and of map-churn among 1000 faults that look like purge, by calls: each with how many there were, and their pages.
+    fn settled(calls: &[(Call, f64, f64)]) -> [f64; 2] {
+        let refaults = Refaults { no_event: 100.0, ..Refaults::default() };
+        let mut facts = facts(Memory::Mapping, Some(Manager::Go), refaults);
+        facts.refault_share = 1.0;
+        let mut groups = [ClassifiedGroup {
+            causes: crate::classify::causes(&facts),
+            facts,
+            block: None,
+            mapped: None,
+            hints: Default::default(),
+            program: "p".to_owned(),
+            forks: 0.0,
+            samples: 100.0,
+            unsure: 0.0,
+            number: 7,
+            balances: BTreeMap::new(),
+        }];
+        let sums = calls.iter().map(|(call, calls, pages)| {
+            let sum = Sum { calls: *calls, bytes: pages * PAGE, unknown_size: 0.0 };
+            ((*call, Memory::Mapping), sum)
+        });
+        // Half of the faults were in the moments in which calls were counted.
+        let account = Account { calls: sums.collect(), faults: 500.0, samples: 50.0 };
+        settle(&mut groups, &HashMap::from([(7, account)]), PAGE);
+        [Mechanism::Purge, Mechanism::MapChurn].map(|mechanism| {
+            let causes = groups[0].causes.iter().filter(|((one, _), _)| *one == mechanism);
+            causes.map(|(_, faults)| faults / 1000.0).sum()
+        })
+    }
+
+    #[test]
+    fn what_one_cannot_have_caused_is_its_rival_s_as_far_as_that_gave_pages_back() {
+        let advised = |pages| (Call::Dontneed, 50.0, pages);
+        assert_eq!(settled(&[advised(500.0)]), [1.0, 0.0]);
+        assert_eq!(settled(&[advised(100.0)]), [1.0, 0.0], "there is no rival");
+        let unmapped = |calls, pages| (Call::Munmap, calls, pages);
+        assert_eq!(settled(&[advised(100.0), unmapped(50.0, 400.0)]), [0.2, 0.8]);
+        assert_eq!(settled(&[advised(100.0), unmapped(50.0, 150.0)]), [0.7, 0.3], "it gave back no more");
+        assert_eq!(settled(&[advised(100.0), unmapped(3.0, 400.0)]), [1.0, 0.0], "too few calls");
+        // A runtime that takes memory, and unmaps none.
+        assert_eq!(settled(&[advised(100.0), (Call::Mmap, 50.0, 100_000.0)]), [1.0, 0.0]);
+    }
 }
