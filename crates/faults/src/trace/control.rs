@@ -49,8 +49,8 @@ pub struct Interval {
     pub samples: f64,
     /// All minor faults, also those outside windows.
     pub faults: f64,
-    /// Tasks that began.
-    pub tasks: f64,
+    /// Tasks that began; `None` where counters are those of CPUs, and go on where a task ends.
+    pub tasks: Option<f64>,
     pub seconds: f64,
     /// Seconds since the trace began.
     pub age: f64,
@@ -78,7 +78,7 @@ impl Control {
         let weight = if self.is_first { 1.0 } else { 1.0 - (-now.seconds / LONG).exp() };
         self.is_first = false;
         let expected = now.faults / (old.period * old.every) as f64;
-        let rates = [now.samples, expected, now.faults, now.faults.powi(2), now.tasks];
+        let rates = [now.samples, expected, now.faults, now.faults.powi(2), now.tasks.unwrap_or(0.0)];
         for (mean, now) in self.means.iter_mut().zip(rates) {
             *mean += weight * (now - *mean);
         }
@@ -87,10 +87,12 @@ impl Control {
         let at_work = (squares / faults.max(f64::MIN_POSITIVE)).min(faults / OF_REST);
         let every = if now.age < YOUNG { 1 } else { Self::windows(old.every, at_work) };
         let of_task = faults / every as f64 / tasks.max(f64::MIN_POSITIVE) * OF_TASK;
-        let most = of_task.min(self.longest as f64).max(1.0);
+        let most = now.tasks.map_or(f64::INFINITY, |_| of_task.min(self.longest as f64).max(1.0));
         let wanted = (at_work / every as f64 / AIM).clamp(1.0, most);
         let period = old.period as f64;
-        let wanted = if is_whole && old.period > 1 && expected > SURE && samples < expected * LEAST_SHARE {
+        // Counters of CPUs count faults whose samples are left out: those of this process.
+        let are_few = now.tasks.is_some() && expected > SURE && samples < expected * LEAST_SHARE;
+        let wanted = if is_whole && old.period > 1 && are_few {
             self.longest = (old.period / 4).max(1);
             self.longest
         } else if every != old.every || !(period / 4.0..period * 2.0).contains(&wanted) || period > most * 1.5
@@ -203,7 +205,7 @@ mod unit {
 
     #[test]
     fn short_tasks_have_samples_from_the_start() {
-        let now = Interval { tasks: 800.0, ..interval(1700.0, 40_000.0, 0.05) };
+        let now = Interval { tasks: Some(800.0), ..interval(1700.0, 40_000.0, 0.05) };
         assert_eq!(period_after(&mut Control::new(), FIRST, now), Some(13), "a quarter of 50");
     }
 
@@ -213,7 +215,7 @@ mod unit {
     }
 
     fn interval(samples: f64, faults: f64, seconds: f64) -> Interval {
-        Interval { samples, faults, tasks: 0.0, seconds, age: 2.0 }
+        Interval { samples, faults, tasks: Some(0.0), seconds, age: 2.0 }
     }
 
     /// How a program with so many faults a second is sampled, an interval of `seconds` each.
@@ -251,6 +253,16 @@ mod unit {
         }
         assert!(samples(period) * period as f64 > 0.75 * 54_000.0, "{period}");
         assert!(period > 3, "{period}");
+    }
+
+    #[test]
+    fn faults_without_samples_do_not_shorten_the_period_of_a_cpu() {
+        let few = interval(100.0, AIM * 71.0, 1.0);
+        let adapted = |tasks| {
+            let old = Sampling { period: 71, every: 1 };
+            Control::new().adapted(old, Interval { tasks, ..few }, true).map(|new| new.period)
+        };
+        assert_eq!([adapted(Some(1.0)), adapted(None)], [Some(17), None]);
     }
 
     #[test]

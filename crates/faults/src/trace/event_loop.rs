@@ -450,9 +450,8 @@ impl EventLoop {
         let is_whole = std::mem::replace(&mut self.is_whole, true);
         let others = std::mem::take(&mut self.other_maps).are_many(seconds);
         self.choose_scope(self.machine_faults.saturating_sub(machine_faults) as f64, others, seconds);
-        // A counter of a CPU goes on where a task ends.
         let tasks = std::mem::take(&mut self.begun_tasks) / seconds;
-        let tasks = if self.events.scope == Scope::Tasks { tasks } else { 0.0 };
+        let tasks = Some(tasks).filter(|_| self.events.scope == Scope::Tasks);
         let age = self.begun.elapsed().as_secs_f64();
         let interval = Interval { samples, faults: self.rate, tasks, seconds, age };
         let old = Sampling { period: self.events.period, every: self.windows.every };
