@@ -217,7 +217,9 @@ impl EventLoop {
             }
             drain = Instant::now();
         }
-        self.close_window();
+        if self.windows.is_open() {
+            self.close_window();
+        }
         self.events.turn(Set::Burst, false);
         self.pass();
         self.events.conclude(&mut self.sorter.unsorted);
@@ -319,9 +321,6 @@ impl EventLoop {
     }
 
     fn close_window(&mut self) {
-        if !self.windows.is_open() {
-            return;
-        }
         let (closed, _) = self.turn_minor(false);
         let Some(stands_for) = self.windows.close(closed) else { return };
         self.is_whole &= !self.events.drain_minor(stands_for, &mut self.window_records);
