@@ -91,8 +91,8 @@ impl Control {
         let wanted = (at_work / every as f64 / AIM).clamp(1.0, most);
         let period = old.period as f64;
         // Counters of CPUs count faults whose samples are left out: those of this process.
-        let are_few = now.tasks.is_some() && expected > SURE && samples < expected * LEAST_SHARE;
-        let wanted = if is_whole && old.period > 1 && are_few {
+        let can_be_few = is_whole && now.tasks.is_some() && old.period > 1;
+        let wanted = if can_be_few && expected > SURE && samples < expected * LEAST_SHARE {
             self.longest = (old.period / 4).max(1);
             self.longest
         } else if every != old.every || !(period / 4.0..period * 2.0).contains(&wanted) || period > most * 1.5
